@@ -1,0 +1,535 @@
+/* Hooke: mass-spring systems. The whole public interface, in the order of the road
+ *
+ *     file --> HkScene --> HkModel --> HkSim + HkState --> frames, energies, pictures
+ *             (editable)  (constant)   (one step at a time)
+ *
+ * SI units everywhere: m, kg, s, N, J. Vectors are three doubles; arrays of vectors are x y z x y z
+ * ... Whatever can fail returns an HkStatus and explains itself in an HkError that the caller owns
+ * (NULL if the text is not wanted). Whatever is created is destroyed by its hk_*_destroy, which
+ * takes the address of the pointer and sets it to NULL. There is no global state: objects that do
+ * not point to each other may be used from different threads at the same time.
+ */
+#ifndef HOOKE_HOOKE_H
+#define HOOKE_HOOKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(HK_BUILD) && defined(__GNUC__)
+#define HK_API __attribute__((visibility("default")))
+#else
+#define HK_API
+#endif
+
+/* ---- Version ------------------------------------------------------------------------------- */
+
+#define HK_VERSION_MAJOR 0
+#define HK_VERSION_MINOR 1
+#define HK_VERSION_PATCH 0
+#define HK_VERSION "0.1.0"
+
+/* Version of the library that is linked, as "major.minor.patch"; static text. */
+HK_API const char *hk_version(void);
+
+/* ---- Status and errors --------------------------------------------------------------------- */
+
+/* 0 is good, negative is an error, positive is a good end with something to know. */
+typedef enum HkStatus {
+  HK_OK = 0,
+  HK_DONE = 1,               /* a run has no frame left */
+  HK_ERROR_INVALID = -1,     /* an argument or a value makes no sense */
+  HK_ERROR_MEMORY = -2,      /* memory could not be had */
+  HK_ERROR_IO = -3,          /* a file cannot be opened, read or written */
+  HK_ERROR_FORMAT = -4,      /* a file's content is wrong */
+  HK_ERROR_UNSUPPORTED = -5, /* valid, but not something Hooke does */
+  HK_ERROR_BLOWUP = -6       /* the motion is no longer finite or its energy left the bound */
+} HkStatus;
+
+/* What went wrong, in one sentence with a way out; owned by the caller. */
+typedef struct HkError {
+  HkStatus status;
+  int line, column; /* from 1; 0 where there is none */
+  char file[512];   /* "" where there is none */
+  char text[1536];  /* the whole message, the place included */
+} HkError;
+
+/* Name of a status, such as "HK_ERROR_IO"; static text. */
+HK_API const char *hk_status_name(HkStatus status);
+
+/* ---- Context: memory, log, threads ----------------------------------------------------------- */
+
+typedef enum HkLogLevel { HK_LOG_INFO, HK_LOG_WARNING } HkLogLevel;
+
+/* Where an object takes memory from, whom it tells, how many threads it uses. Every create copies
+ * it, so it may be a temporary; NULL stands for hk_default_context(). */
+typedef struct HkContext {
+  /* Like realloc: p NULL allocates, bytes 0 frees and returns NULL. Called from the caller's
+   * thread. */
+  void *(*resize)(void *memory_user, void *p, size_t bytes);
+  void *memory_user;
+  /* Receives one line without its end; NULL: nobody is told. The library itself never prints. */
+  void (*log)(void *log_user, HkLogLevel level, const char *text);
+  void *log_user;
+  int threads; /* 0: as many as the machine offers; results do not depend on it */
+} HkContext;
+
+/* The C library's memory, no log, all cores. */
+HK_API HkContext hk_default_context(void);
+
+/* ---- Schemas: what can be set, with units ------------------------------------------------------
+ */
+
+/* Families of methods, each with a registry. */
+typedef enum HkFamily {
+  HK_SHAPE,  /* procedural meshes */
+  HK_FORCE,  /* what pulls at the masses */
+  HK_MOTION, /* how a pin moves */
+  HK_STEP,   /* time integrators */
+  HK_OUTPUT, /* exporters */
+  HK_PART,   /* the fixed parts of a scene: time, springs, mass ... */
+  HK_FAMILY_COUNT
+} HkFamily;
+
+typedef enum HkParamKind {
+  HK_PARAM_NUMBER,  /* double; NAN stands for 'not given' */
+  HK_PARAM_INTEGER, /* int */
+  HK_PARAM_BOOLEAN, /* bool */
+  HK_PARAM_VECTOR,  /* double[3] */
+  HK_PARAM_CHOICE,  /* int, the index into choices */
+  HK_PARAM_TEXT,    /* char *, owned; NULL stands for 'not given' */
+  HK_PARAM_TABLE,   /* HkTable, rows of numbers, owned */
+  HK_PARAM_SELECT   /* HkSelect, owned */
+} HkParamKind;
+
+/* One parameter: its place in the parameter struct, default and range. */
+typedef struct HkParam {
+  const char *name, *unit, *help;
+  HkParamKind kind;
+  size_t offset;
+  double standard[3];  /* the default */
+  double min, max;     /* inclusive */
+  const char *choices; /* "a|b|c" for HK_PARAM_CHOICE */
+  int columns;         /* of a table */
+} HkParam;
+
+/* A method or a part of a scene, and what can be set in it. */
+typedef struct HkSchema {
+  const char *name;    /* the word in the scene file and the name of the source file */
+  const char *summary; /* one sentence */
+  const char *formula; /* the equation in one line, or NULL */
+  const HkParam *params;
+  int param_count;
+  size_t size; /* bytes of the parameter struct */
+} HkSchema;
+
+/* Rows of numbers, such as keyframes; owned by the struct that holds it. */
+typedef struct HkTable {
+  double *values; /* rows x columns of the parameter */
+  int rows;
+} HkTable;
+
+typedef enum HkSelectKind {
+  HK_SELECT_NONE,
+  HK_SELECT_ALL,
+  HK_SELECT_INDICES, /* counted from 0, in the order of the body's mesh file */
+  HK_SELECT_BOX,     /* point .. other, inclusive */
+  HK_SELECT_SPHERE,  /* centre point, radius value */
+  HK_SELECT_LOWEST,  /* along axis, within the tolerance value */
+  HK_SELECT_HIGHEST,
+  HK_SELECT_NEAREST, /* the one vertex nearest to point */
+  HK_SELECT_SET      /* a named set of the body's mesh */
+} HkSelectKind;
+
+/* Which vertices are meant, in the positions at time 0 (m); owned by the struct that holds it. */
+typedef struct HkSelect {
+  HkSelectKind kind;
+  char *body; /* name of the body; NULL: all bodies, or the only one for indices */
+  char *set;
+  int32_t *indices;
+  int64_t count;
+  double point[3], other[3], value;
+  int axis; /* 0 x, 1 y, 2 z */
+} HkSelect;
+
+/* A method that was chosen, with its parameters. */
+typedef struct HkMethod {
+  const HkSchema *schema; /* NULL: none */
+  void *params;           /* schema->size bytes, owned */
+} HkMethod;
+
+/* Name of a family: "shape", "force" ...; static text. */
+HK_API const char *hk_family_name(HkFamily family);
+/* Number of registered methods of a family. */
+HK_API int hk_schema_count(HkFamily family);
+/* The index-th schema of a family, or NULL; static. */
+HK_API const HkSchema *hk_schema_at(HkFamily family, int index);
+/* The schema of that name, or NULL; static. */
+HK_API const HkSchema *hk_schema_find(HkFamily family, const char *name);
+
+/* Sets method to the named one with its default parameters, releasing what it held before. */
+HK_API HkStatus hk_method_choose(HkMethod *method, HkFamily family, const char *name,
+                                 HkError *error);
+/* Sets one number, integer, boolean (0 or 1) or choice (index); the range is checked. */
+HK_API HkStatus hk_method_set_number(HkMethod *method, const char *param, double value,
+                                     HkError *error);
+/* Sets one vector of three numbers. */
+HK_API HkStatus hk_method_set_vector(HkMethod *method, const char *param, const double value[3],
+                                     HkError *error);
+/* Sets one text, or a choice by its word; the text is copied. */
+HK_API HkStatus hk_method_set_text(HkMethod *method, const char *param, const char *value,
+                                   HkError *error);
+/* Sets one table of rows x columns numbers; they are copied. */
+HK_API HkStatus hk_method_set_table(HkMethod *method, const char *param, const double *values,
+                                    int rows, HkError *error);
+/* Sets one selection; it is copied. */
+HK_API HkStatus hk_method_set_select(HkMethod *method, const char *param, const HkSelect *value,
+                                     HkError *error);
+/* Releases the parameters and sets the method to none. */
+HK_API void hk_method_clear(HkMethod *method);
+
+/* ---- Mesh: vertices and cells
+ * -------------------------------------------------------------------- */
+
+typedef enum HkCellType {
+  HK_CELL_POINT,
+  HK_CELL_LINE,
+  HK_CELL_TRIANGLE,
+  HK_CELL_QUAD,
+  HK_CELL_POLYGON, /* five corners or more */
+  HK_CELL_TET,
+  HK_CELL_PYRAMID,
+  HK_CELL_WEDGE,
+  HK_CELL_HEX
+} HkCellType;
+
+typedef struct HkMesh HkMesh;
+
+/* One cell of a mesh; vertices points into the mesh and counts from 0. */
+typedef struct HkCell {
+  HkCellType type;
+  int count;
+  const int32_t *vertices;
+} HkCell;
+
+/* What to mend in a mesh; everything that is done is counted and logged. */
+typedef struct HkRepair {
+  double weld;      /* m: vertices at most this far apart become one; < 0: none do */
+  bool zero_length; /* drop springs between vertices at the same place */
+  bool unused;      /* drop vertices that no cell uses */
+} HkRepair;
+
+/* Makes an empty mesh. */
+HK_API HkStatus hk_mesh_create(const HkContext *context, HkMesh **mesh, HkError *error);
+/* Reads a mesh file; the format is known by the ending (.obj .ply .stl .off .mesh .msh .node .tet).
+ */
+HK_API HkStatus hk_mesh_read(const HkContext *context, const char *path, HkMesh **mesh,
+                             HkError *error);
+/* Reads a mesh from memory; format is an ending without its dot, name stands in error messages. */
+HK_API HkStatus hk_mesh_parse(const HkContext *context, const char *format, const void *bytes,
+                              size_t size, const char *name, HkMesh **mesh, HkError *error);
+/* Writes a mesh file; the format is known by the ending. */
+HK_API HkStatus hk_mesh_write(const HkMesh *mesh, const char *path, HkError *error);
+/* The index-th format as "obj", or NULL; *writes says whether it can be written too. */
+HK_API const char *hk_mesh_format(int index, const char **summary, bool *writes);
+/* Makes the mesh of a chosen shape. */
+HK_API HkStatus hk_mesh_shape(const HkContext *context, const HkMethod *shape, HkMesh **mesh,
+                              HkError *error);
+/* Appends count vertices (m); the numbers are copied. */
+HK_API HkStatus hk_mesh_add_vertices(HkMesh *mesh, const double *xyz, int64_t count,
+                                     HkError *error);
+/* Appends a cell; its vertices must be there already. */
+HK_API HkStatus hk_mesh_add_cell(HkMesh *mesh, HkCellType type, const int32_t *vertices, int count,
+                                 HkError *error);
+/* Appends vertices to the set of that name, which is made where it is not there yet. */
+HK_API HkStatus hk_mesh_add_set(HkMesh *mesh, const char *name, const int32_t *vertices,
+                                int64_t count, HkError *error);
+HK_API int64_t hk_mesh_vertex_count(const HkMesh *mesh);
+/* Positions (m), three doubles a vertex, writable; owned by the mesh, moved by the next add. */
+HK_API double *hk_mesh_vertices(HkMesh *mesh);
+HK_API int64_t hk_mesh_cell_count(const HkMesh *mesh);
+/* The index-th cell. */
+HK_API HkCell hk_mesh_cell(const HkMesh *mesh, int64_t index);
+HK_API int hk_mesh_set_count(const HkMesh *mesh);
+/* Name of the index-th set; owned by the mesh. */
+HK_API const char *hk_mesh_set_name(const HkMesh *mesh, int index);
+/* Vertices of the named set, or NULL; owned by the mesh. */
+HK_API const int32_t *hk_mesh_set(const HkMesh *mesh, const char *name, int64_t *count);
+HK_API void hk_mesh_destroy(HkMesh **mesh);
+
+/* ---- Scene: what the user wrote, plain data
+ * ---------------------------------------------------------- */
+
+/* Which edges become springs and how stiff they are. Give k or EA, for all kinds or for each. */
+typedef struct HkSprings {
+  double k;                 /* N/m */
+  double EA;                /* N: k = EA / l0, the same behaviour at every resolution */
+  double k_shear, EA_shear; /* NAN: as the edges */
+  double k_bending, EA_bending;
+  bool edges;         /* every unique edge of every cell */
+  bool shear;         /* both diagonals of quads */
+  bool bending;       /* opposite vertices across inner edges; skip-one on quads and chains */
+  double rest_length; /* m, for every spring; NAN: from the mesh */
+  double rest_scale;  /* rest lengths of the mesh are multiplied by this */
+  double damping;     /* N s/m, along the spring */
+  bool tension_only;  /* no force when shorter than at rest, as threads */
+  char *file;         /* rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none */
+} HkSprings;
+
+/* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
+typedef struct HkMass {
+  double per_vertex;     /* kg */
+  double total;          /* kg */
+  double length_density; /* kg/m along lines */
+  double area_density;   /* kg/m^2 of faces */
+  double volume_density; /* kg/m^3 of solids */
+  int distribution;      /* of the total: 0 equal, 1 lumped by size of the cells around a vertex */
+} HkMass;
+
+/* Scaled, then rotated about an axis through the origin, then moved. */
+typedef struct HkTransform {
+  double scale[3], axis[3];
+  double angle; /* degrees */
+  double translate[3];
+} HkTransform;
+
+/* One connected or unconnected piece. Give shape, mesh_file or mesh. */
+typedef struct HkBody {
+  char *name;
+  HkMethod shape;
+  char *mesh_file; /* relative to the scene file */
+  HkMesh *mesh;    /* owned by the scene once added */
+  HkTransform transform;
+  double stretch[3];  /* starting positions about the centre, times this; rest lengths stay */
+  double velocity[3]; /* m/s at the start */
+  double spin[3];     /* rad/s at the start, about the centre of mass */
+  HkSprings springs;
+  HkMass mass;
+  HkRepair repair;
+} HkBody;
+
+/* Vertices whose motion is given. */
+typedef struct HkPin {
+  HkSelect select;
+  HkMethod motion; /* none: fixed */
+  double release;  /* s: free from then on; INFINITY: never */
+} HkPin;
+
+/* Vertices whose motion is written to probes.csv at each frame. */
+typedef struct HkProbe {
+  char *name;
+  HkSelect select;
+} HkProbe;
+
+typedef struct HkTime {
+  double duration;          /* s */
+  double step;              /* s; 0: half the largest stable step; made to divide a frame evenly */
+  double frames_per_second; /* 1/s */
+  double energy_bound;      /* J: a run beyond it has blown up; NAN: estimated */
+} HkTime;
+
+/* Owned by hk_scene_create/_read/_parse; edit the fields freely, add with hk_scene_add_*. */
+typedef struct HkScene {
+  HkContext context;
+  char *title;
+  char *folder;  /* relative file names start here */
+  int dimension; /* 3, or 2: z is not an unknown */
+  int up;        /* axis 0, 1, 2 that points up; 1 by default */
+  HkTime time;
+  HkMethod step; /* the integrator */
+  HkBody *bodies;
+  int body_count;
+  HkPin *pins;
+  int pin_count;
+  HkMethod *forces;
+  int force_count;
+  HkMethod *outputs;
+  int output_count;
+  HkProbe *probes;
+  int probe_count;
+} HkScene;
+
+/* A body without a mesh, 1 kg, k = 1000 N/m. */
+HK_API HkBody hk_default_body(void);
+/* A pin that selects nothing, fixed for ever. */
+HK_API HkPin hk_default_pin(void);
+/* 10 s at 30 frames a second, step picked by stability. */
+HK_API HkTime hk_default_time(void);
+
+/* Makes an empty scene: 3D, y up, symplectic_euler, no forces, no outputs. */
+HK_API HkStatus hk_scene_create(const HkContext *context, HkScene **scene, HkError *error);
+/* Reads a scene file (JSON, with // comments allowed). sets: "time.step=0.01" ..., applied before.
+ */
+HK_API HkStatus hk_scene_read(const HkContext *context, const char *path, const char *const *sets,
+                              int set_count, HkScene **scene, HkError *error);
+/* Reads a scene from text; name stands in error messages, folder is where file names start. */
+HK_API HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size,
+                               const char *name, const char *folder, const char *const *sets,
+                               int set_count, HkScene **scene, HkError *error);
+/* The scene as JSON text with every value in it; *text is freed with hk_text_destroy. */
+HK_API HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *error);
+/* JSON Schema of the scene format for editors; *text is freed with hk_text_destroy. */
+HK_API HkStatus hk_scene_schema(char **text, HkError *error);
+HK_API void hk_text_destroy(char **text);
+/* Appends a copy; body->mesh and body->shape move into the scene. */
+HK_API HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error);
+/* Appends a copy; the selection is copied, pin->motion moves into the scene. */
+HK_API HkStatus hk_scene_add_pin(HkScene *scene, HkPin *pin, HkError *error);
+/* Appends a force by name and returns it for setting its parameters; owned by the scene. */
+HK_API HkMethod *hk_scene_add_force(HkScene *scene, const char *name, HkError *error);
+/* Appends an output by name and returns it for setting its parameters; owned by the scene. */
+HK_API HkMethod *hk_scene_add_output(HkScene *scene, const char *name, HkError *error);
+/* Appends a probe; name and selection are copied. */
+HK_API HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSelect *select,
+                                   HkError *error);
+HK_API void hk_scene_destroy(HkScene **scene);
+
+/* The index-th built-in scene: its JSON text, name and one-sentence title; NULL past the last. */
+HK_API const char *hk_builtin_scene(int index, const char **name, const char **title);
+
+/* ---- Model: the compiled system, constant
+ * ---------------------------------------------------------- */
+
+typedef struct HkModel HkModel;
+
+/* Springs as arrays; owned by the model. */
+typedef struct HkSpringView {
+  int64_t count;
+  const int32_t *i, *j;   /* end vertices, i < j */
+  const double *k, *l0;   /* N/m, m */
+  const double *damping;  /* N s/m, or NULL if there is none */
+  const uint8_t *kind;    /* 0 edge, 1 shear, 2 bending, 3 from a file */
+  const uint8_t *tension; /* 1: tension only, or NULL if there is none */
+} HkSpringView;
+
+/* Counts, sizes and ranges of a model. */
+typedef struct HkModelInfo {
+  int64_t vertices, springs, faces, pinned;
+  int bodies, dimension;
+  double mass;                   /* kg, in all */
+  double mass_min, mass_max;     /* kg, of one vertex */
+  double k_min, k_max;           /* N/m */
+  double length_min, length_max; /* m, rest lengths */
+  double box_min[3], box_max[3]; /* m, at the start */
+  size_t bytes;                  /* memory of the model */
+  size_t state_bytes;            /* memory of one state */
+} HkModelInfo;
+
+/* Compiles a scene: meshes are read, springs and masses made, everything checked. */
+HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error);
+HK_API HkModelInfo hk_model_info(const HkModel *model);
+HK_API HkSpringView hk_model_springs(const HkModel *model);
+/* Masses (kg), one a vertex; owned by the model. */
+HK_API const double *hk_model_masses(const HkModel *model);
+/* Triangles for drawing and for the wind, three vertices a face; owned by the model. */
+HK_API const int32_t *hk_model_faces(const HkModel *model, int64_t *count);
+/* The vertices of a selection, in rising order; *vertices is freed with hk_indices_destroy. */
+HK_API HkStatus hk_model_select(const HkModel *model, const HkSelect *select, int32_t **vertices,
+                                int64_t *count, HkError *error);
+HK_API void hk_indices_destroy(const HkModel *model, int32_t **vertices);
+HK_API void hk_model_destroy(HkModel **model);
+
+/* ---- State: time, positions, velocities
+ * ---------------------------------------------------------- */
+
+typedef struct HkState HkState;
+
+/* The start of a model; the state keeps no pointer to it. */
+HK_API HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error);
+/* Copies from into to; both come from the same model. */
+HK_API HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error);
+/* Positions (m), three doubles a vertex, writable between steps; owned by the state. */
+HK_API double *hk_state_x(HkState *state);
+/* Velocities (m/s), three doubles a vertex, writable between steps; owned by the state. */
+HK_API double *hk_state_v(HkState *state);
+HK_API int64_t hk_state_vertex_count(const HkState *state);
+/* Time (s). */
+HK_API double hk_state_time(const HkState *state);
+HK_API void hk_state_set_time(HkState *state, double time);
+/* Writes a state to a file (versioned, checksummed, to a temporary name that is then renamed). */
+HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
+/* Reads what hk_state_save wrote into a state of the same model. */
+HK_API HkStatus hk_state_load(HkState *state, const char *path, HkError *error);
+HK_API void hk_state_destroy(HkState **state);
+
+/* Energies (J), momenta and extremes of a state. */
+typedef struct HkReport {
+  double time;
+  double kinetic, spring, gravity, other, total;
+  double momentum[3];            /* kg m/s */
+  double angular_momentum[3];    /* kg m^2/s, about the origin */
+  double strain_min, strain_max; /* (l - l0) / l0 over springs with l0 > 0 */
+  double speed_max;              /* m/s */
+} HkReport;
+
+/* ---- Simulation: one step at a time
+ * -------------------------------------------------------------- */
+
+typedef struct HkSim HkSim;
+
+/* Prepares to move a model with an integrator (NULL: the scene's) at step h (s; 0: half the stable
+ * one). */
+HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
+                              HkError *error);
+/* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound. */
+HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
+/* The step (s). */
+HK_API double hk_sim_h(const HkSim *sim);
+HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
+/* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
+HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
+/* Energies and momenta of a state. */
+HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
+/* All forces on all vertices (N) at a state, into three doubles a vertex. */
+HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
+/* Bytes of workspace. */
+HK_API size_t hk_sim_bytes(const HkSim *sim);
+HK_API void hk_sim_destroy(HkSim **sim);
+
+/* ---- Run: frames into files, with checkpoints
+ * ------------------------------------------------------ */
+
+typedef struct HkRun HkRun;
+
+typedef enum HkOnBlowup { HK_BLOWUP_STOP, HK_BLOWUP_HALVE } HkOnBlowup;
+
+typedef struct HkRunOptions {
+  const char *folder; /* made where it is not there; NULL: nothing is written */
+  bool resume;        /* go on from the checkpoint in the folder */
+  bool force;         /* replace an earlier run in the folder */
+  HkOnBlowup on_blowup;
+  double checkpoint_seconds; /* of wall time between checkpoints; 0: at each frame */
+} HkRunOptions;
+
+typedef struct HkProgress {
+  int64_t frame, frames; /* written so far without the first, to write in all */
+  int64_t steps;         /* of this run of the program */
+  int halvings;          /* of the step, after blow-ups */
+  double time, duration; /* s */
+  double h;              /* s, the step */
+  double stable_h;       /* s, the largest stable step at the start */
+} HkProgress;
+
+HK_API HkRunOptions hk_default_run_options(void);
+/* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint. */
+HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
+                              HkError *error);
+/* Simulates and writes one frame; HK_DONE when there is none left. */
+HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
+/* Writes the checkpoint now, so that a run may stop here. */
+HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
+HK_API HkProgress hk_run_progress(const HkRun *run);
+HK_API const HkModel *hk_run_model(const HkRun *run);
+HK_API HkSim *hk_run_sim(HkRun *run);
+HK_API HkState *hk_run_state(HkRun *run);
+/* Closes every file; what was written stays. */
+HK_API void hk_run_destroy(HkRun **run);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,84 @@
+/* Whole files in and out; see file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, size_t *size,
+                      HkError *error) {
+  *bytes = NULL;
+  *size = 0;
+  FILE *file = fopen(path, "rb");
+  if (!file) return hk_fail_errno(error, "open", path);
+  struct stat info;
+  if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
+    fclose(file);
+    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is a folder, not a file");
+  }
+  int64_t capacity = 0;
+  HkStatus status = HK_OK;
+  /* One byte more than the file says, so that its end is seen without a second round. */
+  int64_t guess = S_ISREG(info.st_mode) ? (int64_t)info.st_size + 2 : 65536;
+  status = hk_grow(context, bytes, &capacity, guess, 1, path, error);
+  while (status >= 0) {
+    size_t got = fread(*bytes + *size, 1, (size_t)capacity - *size - 1, file);
+    *size += got;
+    if (got == 0) break;
+    if ((int64_t)*size + 1 >= capacity)
+      status = hk_grow(context, bytes, &capacity, capacity + 1, 1, path, error);
+  }
+  if (status >= 0 && ferror(file)) status = hk_fail_errno(error, "read", path);
+  fclose(file);
+  if (status < 0) {
+    hk_free(context, bytes);
+    *size = 0;
+    return status;
+  }
+  (*bytes)[*size] = 0;
+  return HK_OK;
+}
+
+HkStatus hk_writer_open(HkWriter *w, const char *path, HkError *error) {
+  w->path = path;
+  int length = snprintf(w->temporary, sizeof w->temporary, "%s.tmp", path);
+  if (length < 0 || (size_t)length >= sizeof w->temporary) {
+    w->file = NULL;
+    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "the path is too long");
+  }
+  w->file = fopen(w->temporary, "wb");
+  if (!w->file) return hk_fail_errno(error, "write", path);
+  return HK_OK;
+}
+
+HkStatus hk_writer_commit(HkWriter *w, HkError *error) {
+  bool bad = fflush(w->file) != 0 || ferror(w->file);
+  int reason = errno;
+  if (fclose(w->file) != 0 && !bad) {
+    bad = true;
+    reason = errno;
+  }
+  w->file = NULL;
+  if (!bad && rename(w->temporary, w->path) != 0) {
+    bad = true;
+    reason = errno;
+  }
+  if (!bad) return HK_OK;
+  unlink(w->temporary);
+  errno = reason;
+  return hk_fail_errno(error, "write", w->path);
+}
+
+void hk_writer_abandon(HkWriter *w) {
+  if (!w->file) return;
+  fclose(w->file);
+  w->file = NULL;
+  unlink(w->temporary);
+}
+
+uint64_t hk_hash(uint64_t h, const void *bytes, size_t size) {
+  const unsigned char *p = bytes;
+  for (size_t q = 0; q < size; q++) h = (h ^ p[q]) * 1099511628211ull;
+  return h;
+}

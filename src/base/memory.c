@@ -1,0 +1,81 @@
+/* Memory and log; see memory.h. */
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *resize_with_libc(void *user, void *p, size_t bytes) {
+  (void)user;
+  if (bytes == 0) {
+    free(p);
+    return NULL;
+  }
+  return realloc(p, bytes);
+}
+
+HkContext hk_default_context(void) {
+  return (HkContext){.resize = resize_with_libc};
+}
+
+HkContext hk_context_or_default(const HkContext *context) {
+  HkContext result = context ? *context : hk_default_context();
+  if (!result.resize) result.resize = resize_with_libc;
+  return result;
+}
+
+static HkStatus resize(const HkContext *context, void **p, int64_t count, size_t size,
+                       const char *what, HkError *error) {
+  if (count < 0 || (uint64_t)count > (uint64_t)PTRDIFF_MAX / size)
+    return hk_fail(error, HK_ERROR_MEMORY, "%s: %lld entries are more than fit into memory", what,
+                   (long long)count);
+  size_t bytes = (size_t)count * size;
+  void *q = context->resize(context->memory_user, *p, bytes);
+  if (!q) return hk_fail_memory(error, bytes, what);
+  *p = q;
+  return HK_OK;
+}
+
+/* memcpy to and from p: *p is a pointer of any type, and void ** would alias it. */
+
+HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size, const char *what,
+                  HkError *error) {
+  void *block = NULL;
+  if (count != 0) HK_TRY(resize(context, &block, count, size, what, error));
+  if (block) memset(block, 0, (size_t)count * size);
+  memcpy(p, &block, sizeof block);
+  return HK_OK;
+}
+
+HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
+                 const char *what, HkError *error) {
+  if (count <= *capacity) return HK_OK;
+  int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : count;
+  if (wanted < count) wanted = count;
+  if (wanted < 16) wanted = 16;
+  void *block;
+  memcpy(&block, p, sizeof block);
+  HK_TRY(resize(context, &block, wanted, size, what, error));
+  memcpy(p, &block, sizeof block);
+  *capacity = wanted;
+  return HK_OK;
+}
+
+void hk_free(const HkContext *context, void *p) {
+  void *block;
+  memcpy(&block, p, sizeof block);
+  if (block) context->resize(context->memory_user, block, 0);
+  block = NULL;
+  memcpy(p, &block, sizeof block);
+}
+
+void hk_log(const HkContext *context, HkLogLevel level, const char *format, ...) {
+  if (!context->log) return;
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  context->log(context->log_user, level, text);
+}

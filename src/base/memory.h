@@ -1,0 +1,24 @@
+/* Memory from an HkContext, with counts checked before they are multiplied. */
+#ifndef HK_BASE_MEMORY_H
+#define HK_BASE_MEMORY_H
+
+#include "base/status.h"
+
+/* The context that NULL stands for, else a copy. */
+HkContext hk_context_or_default(const HkContext *context);
+
+/* count zeroed elements of size bytes into *p (a pointer to a pointer); count 0 gives NULL. */
+HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size, const char *what,
+                  HkError *error);
+
+/* Makes room for at least count elements, doubling, contents kept; *capacity is updated. */
+HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
+                 const char *what, HkError *error);
+
+/* Frees *p (a pointer to a pointer) and sets it to NULL. */
+void hk_free(const HkContext *context, void *p);
+
+/* Tells the context's log, if there is one. */
+void hk_log(const HkContext *context, HkLogLevel level, const char *format, ...) HK_PRINTF(3, 4);
+
+#endif

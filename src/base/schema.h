@@ -1,0 +1,72 @@
+/* Parameter structs that describe themselves.
+ *
+ * A method keeps its parameters in a plain C struct and lists them once, in a table made with the
+ * macros below. From that table come defaults, range checks, the scene parser and writer, `--set`,
+ * the JSON Schema, `hooke methods` and the documentation.
+ *
+ *     typedef struct Drag { double linear; } Drag;
+ *     static const HkParam params[] = {
+ *         HK_NUMBER(Drag, linear, "N s/m", 0.1, 0, HK_MAX, "force per speed on each vertex")};
+ */
+#ifndef HK_BASE_SCHEMA_H
+#define HK_BASE_SCHEMA_H
+
+#include "base/status.h"
+
+#include <math.h>
+
+#define HK_MAX 1e300
+
+#define HK_NUMBER(S, field, unit, standard, min, max, help)                                        \
+  { #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0 }
+#define HK_INTEGER(S, field, standard, min, max, help)                                             \
+  { #field, "1", help, HK_PARAM_INTEGER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0 }
+#define HK_BOOLEAN(S, field, standard, help)                                                       \
+  { #field, "", help, HK_PARAM_BOOLEAN, offsetof(S, field), {standard, 0, 0 }, 0, 1, 0, 0 }
+#define HK_VECTOR(S, field, unit, x, y, z, help)                                                   \
+  { #field, unit, help, HK_PARAM_VECTOR, offsetof(S, field), {x, y, z }, -HK_MAX, HK_MAX, 0, 0 }
+#define HK_CHOICE(S, field, standard, words, help)                                                 \
+  { #field, "", help, HK_PARAM_CHOICE, offsetof(S, field), {standard, 0, 0 }, 0, 0, words, 0 }
+#define HK_TEXT(S, field, help)                                                                    \
+  { #field, "", help, HK_PARAM_TEXT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0 }
+#define HK_TABLE(S, field, unit, columns, help)                                                    \
+  {                                                                                                \
+#field, unit, help, HK_PARAM_TABLE, offsetof(S, field),                                        \
+        {0, 0, 0 }, -HK_MAX, HK_MAX, 0, columns                                                    \
+  }
+#define HK_SELECT(S, field, help)                                                                  \
+  { #field, "", help, HK_PARAM_SELECT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0 }
+
+/* .params, .param_count and .size of a schema in one go. */
+#define HK_PARAMS(S, table)                                                                        \
+  .params = (table), .param_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
+
+/* The index-th schema of each family or NULL; defined in the family's own folder. */
+const HkSchema *hk_shape_schema(int index);
+const HkSchema *hk_force_schema(int index);
+const HkSchema *hk_motion_schema(int index);
+const HkSchema *hk_step_schema(int index);
+const HkSchema *hk_output_schema(int index);
+const HkSchema *hk_part_schema(int index);
+
+const HkParam *hk_param_find(const HkSchema *schema, const char *name);
+
+/* Sets every parameter to its default. params holds schema->size bytes of anything. */
+void hk_params_default(const HkSchema *schema, void *params);
+/* Releases texts, tables and selections. */
+void hk_params_clear(const HkSchema *schema, void *params);
+/* Deep copy into params that hold nothing yet. */
+HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkError *error);
+
+/* Sets one parameter with its range checked; the text of the error names it. */
+HkStatus hk_param_set_number(const HkParam *param, void *params, double value, HkError *error);
+
+/* Index of a word in "a|b|c", or -1; and the word of an index into a buffer. */
+int hk_choice_index(const char *choices, const char *word);
+void hk_choice_word(const char *choices, int index, char *word, size_t size);
+
+HkStatus hk_method_copy(const HkMethod *from, HkMethod *to, HkError *error);
+HkStatus hk_select_copy(const HkSelect *from, HkSelect *to, HkError *error);
+void hk_select_clear(HkSelect *select);
+
+#endif

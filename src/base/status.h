@@ -1,0 +1,33 @@
+/* Errors: fill the caller's HkError (which may be NULL) and return the status in one expression. */
+#ifndef HK_BASE_STATUS_H
+#define HK_BASE_STATUS_H
+
+#include "hooke/hooke.h"
+
+#if defined(__GNUC__)
+#define HK_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define HK_PRINTF(text, first)
+#endif
+
+/* return hk_fail(error, HK_ERROR_INVALID, "mass %g is negative", m); */
+HkStatus hk_fail(HkError *error, HkStatus status, const char *format, ...) HK_PRINTF(3, 4);
+
+/* The same with a place; line and column from 1, 0 where unknown. The text becomes
+ * "file:line:column: message". */
+HkStatus hk_fail_at(HkError *error, HkStatus status, const char *file, int line, int column,
+                    const char *format, ...) HK_PRINTF(6, 7);
+
+/* "cannot VERB FILE: reason", from errno. */
+HkStatus hk_fail_errno(HkError *error, const char *verb, const char *file);
+
+HkStatus hk_fail_memory(HkError *error, size_t bytes, const char *what);
+
+/* Hands errors upwards. */
+#define HK_TRY(call)                                                                               \
+  do {                                                                                             \
+    HkStatus hk_try_status = (call);                                                               \
+    if (hk_try_status < 0) return hk_try_status;                                                   \
+  } while (0)
+
+#endif

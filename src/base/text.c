@@ -1,0 +1,221 @@
+/* Reading text; see text.h. */
+#include "base/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+HkLocale hk_locale_enter(void) {
+  HkLocale locale = {newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0};
+  if (locale.c) locale.old = uselocale(locale.c);
+  return locale;
+}
+
+void hk_locale_leave(HkLocale *locale) {
+  if (!locale->c) return;
+  uselocale(locale->old);
+  freelocale(locale->c);
+  locale->c = (locale_t)0;
+}
+
+HkCursor hk_cursor(const char *name, const void *bytes, size_t size) {
+  const char *at = bytes ? bytes : "";
+  return (HkCursor){.at = at, .end = at + size, .line_start = at, .name = name, .line = 1};
+}
+
+int hk_cursor_column(const HkCursor *c) {
+  return (int)(c->at - c->line_start) + 1;
+}
+
+bool hk_at_end(const HkCursor *c) {
+  return c->at >= c->end;
+}
+
+static inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+void hk_skip_blanks(HkCursor *c) {
+  while (c->at < c->end && is_blank(*c->at)) c->at++;
+}
+
+void hk_skip_line(HkCursor *c) {
+  const char *newline = memchr(c->at, '\n', (size_t)(c->end - c->at));
+  c->at = newline ? newline + 1 : c->end;
+  c->line_start = c->at;
+  c->line++;
+}
+
+void hk_skip_space(HkCursor *c, char mark) {
+  for (;;) {
+    hk_skip_blanks(c);
+    if (c->at >= c->end) return;
+    if (*c->at == '\n' || (mark && *c->at == mark))
+      hk_skip_line(c);
+    else
+      return;
+  }
+}
+
+bool hk_at_line_end(HkCursor *c) {
+  hk_skip_blanks(c);
+  return c->at >= c->end || *c->at == '\n';
+}
+
+bool hk_next_word(HkCursor *c, const char **word, size_t *length) {
+  if (hk_at_line_end(c)) return false;
+  *word = c->at;
+  while (c->at < c->end && !is_blank(*c->at) && *c->at != '\n') c->at++;
+  *length = (size_t)(c->at - *word);
+  return true;
+}
+
+bool hk_word_is(const char *word, size_t length, const char *text) {
+  return strlen(text) == length && memcmp(word, text, length) == 0;
+}
+
+HkStatus hk_cursor_fail(const HkCursor *c, HkError *error, const char *format, ...) {
+  char text[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return hk_fail_at(error, HK_ERROR_FORMAT, c->name, c->line, hk_cursor_column(c), "%s", text);
+}
+
+/* Digits that fit a 53-bit mantissa times an exact power of ten are rounded correctly by one
+ * multiplication or division (Clinger 1990); all others go to strtod. */
+static bool parse_short_double(const char *p, const char *end, double *value) {
+  static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  bool negative = false;
+  if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+  uint64_t mantissa = 0;
+  int digits = 0, exponent = 0;
+  bool any = false;
+  for (; p < end && *p >= '0' && *p <= '9'; p++, any = true) {
+    mantissa = 10 * mantissa + (uint64_t)(*p - '0');
+    if (mantissa) digits++;
+    if (digits > 18) return false;
+  }
+  if (p < end && *p == '.') {
+    for (p++; p < end && *p >= '0' && *p <= '9'; p++, any = true) {
+      mantissa = 10 * mantissa + (uint64_t)(*p - '0');
+      if (mantissa) digits++;
+      if (digits > 18) return false;
+      exponent--;
+    }
+  }
+  if (!any) return false;
+  if (p < end && (*p == 'e' || *p == 'E')) {
+    p++;
+    bool minus = false;
+    if (p < end && (*p == '-' || *p == '+')) minus = *p++ == '-';
+    if (p >= end) return false;
+    int e = 0;
+    for (; p < end && *p >= '0' && *p <= '9'; p++)
+      if ((e = 10 * e + (*p - '0')) > 400) return false;
+    exponent += minus ? -e : e;
+  }
+  if (p != end || mantissa > (1ull << 53) || exponent < -22 || exponent > 22) return false;
+  double x = (double)mantissa;
+  x = exponent < 0 ? x / powers[-exponent] : x * powers[exponent];
+  *value = negative ? -x : x;
+  return true;
+}
+
+static bool parse_double(const char *word, size_t length, double *value) {
+  if (parse_short_double(word, word + length, value)) return true;
+  char copy[128];
+  if (length == 0 || length >= sizeof copy) return false;
+  for (size_t q = 0; q < length; q++) {
+    char ch = word[q];
+    bool decimal =
+        (ch >= '0' && ch <= '9') || ch == '.' || ch == '-' || ch == '+' || ch == 'e' || ch == 'E';
+    if (!decimal) return false;
+    copy[q] = ch;
+  }
+  copy[length] = 0;
+  char *stop;
+  *value = strtod(copy, &stop);
+  return *stop == 0 && isfinite(*value);
+}
+
+HkStatus hk_next_double(HkCursor *c, double *value, const char *what, HkError *error) {
+  hk_skip_blanks(c);
+  HkCursor before = *c;
+  const char *word;
+  size_t length;
+  if (!hk_next_word(c, &word, &length))
+    return hk_cursor_fail(&before, error, "%s is missing: expected a number", what);
+  if (!parse_double(word, length, value))
+    return hk_cursor_fail(&before, error, "%s: '%.*s' is not a finite number", what,
+                          length > 40 ? 40 : (int)length, word);
+  return HK_OK;
+}
+
+HkStatus hk_next_int(HkCursor *c, int64_t *value, const char *what, HkError *error) {
+  hk_skip_blanks(c);
+  HkCursor before = *c;
+  const char *word;
+  size_t length;
+  if (!hk_next_word(c, &word, &length))
+    return hk_cursor_fail(&before, error, "%s is missing: expected a whole number", what);
+  const char *p = word, *end = word + length;
+  bool negative = false;
+  if (p < end && (*p == '-' || *p == '+')) negative = *p++ == '-';
+  int64_t n = 0;
+  bool good = p < end && end - p <= 18;
+  for (; good && p < end; p++) {
+    good = *p >= '0' && *p <= '9';
+    n = 10 * n + (*p - '0');
+  }
+  if (!good)
+    return hk_cursor_fail(&before, error, "%s: '%.*s' is not a whole number", what,
+                          length > 40 ? 40 : (int)length, word);
+  *value = negative ? -n : n;
+  return HK_OK;
+}
+
+char *hk_strdup(const char *text) {
+  if (!text) return NULL;
+  size_t bytes = strlen(text) + 1;
+  char *copy = malloc(bytes);
+  if (copy) memcpy(copy, text, bytes);
+  return copy;
+}
+
+/* Levenshtein distance, words cut to 63 characters. */
+static int edits(const char *a, const char *b) {
+  enum { LIMIT = 63 };
+  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
+  int row[LIMIT + 1];
+  for (int q = 0; q <= m; q++) row[q] = q;
+  for (int p = 1; p <= n; p++) {
+    int diagonal = row[0];
+    row[0] = p;
+    for (int q = 1; q <= m; q++) {
+      int change = diagonal + (a[p - 1] != b[q - 1]);
+      diagonal = row[q];
+      int best = row[q] < row[q - 1] ? row[q] + 1 : row[q - 1] + 1;
+      row[q] = change < best ? change : best;
+    }
+  }
+  return row[m];
+}
+
+const char *hk_nearest_word(const char *word, const char *const *names, int count) {
+  const char *best = NULL;
+  int distance = 1 + (int)strnlen(word, 64) / 3;
+  for (int q = 0; q < count; q++) {
+    int d = edits(word, names[q]);
+    if (d <= distance && (d < distance || !best)) {
+      best = names[q];
+      distance = d;
+    }
+  }
+  return best;
+}

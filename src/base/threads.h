@@ -1,0 +1,31 @@
+/* Loops over all cores. The only OpenMP of the library stands in threads.c.
+ *
+ * Work is cut into blocks of HK_BLOCK entries whatever the number of threads, and sums are added up
+ * block by block in order: results are the same, bit for bit, for every thread count.
+ */
+#ifndef HK_BASE_THREADS_H
+#define HK_BASE_THREADS_H
+
+#include <stdint.h>
+
+enum { HK_BLOCK = 1024 };
+
+/* Does the entries begin .. end - 1. */
+typedef void HkRangeFn(void *user, int64_t begin, int64_t end);
+/* Returns the sum over the entries begin .. end - 1. */
+typedef double HkSumFn(void *user, int64_t begin, int64_t end);
+
+/* Cores that the machine offers. */
+int hk_thread_count(void);
+
+/* Calls fn for blocks that cover 0 .. count - 1; blocks must not depend on each other. */
+void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user);
+
+/* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
+double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
+
+static inline int64_t hk_sum_slots(int64_t count) {
+  return (count + HK_BLOCK - 1) / HK_BLOCK;
+}
+
+#endif

@@ -1,0 +1,87 @@
+/* Small vectors and matrices on plain double[3] and double[9] (row by row). */
+#ifndef HK_BASE_VEC_H
+#define HK_BASE_VEC_H
+
+#include <math.h>
+
+static inline void hk_sub(const double a[3], const double b[3], double out[3]) {
+  out[0] = a[0] - b[0];
+  out[1] = a[1] - b[1];
+  out[2] = a[2] - b[2];
+}
+
+/* y += s x */
+static inline void hk_axpy(double s, const double x[3], double y[3]) {
+  y[0] += s * x[0];
+  y[1] += s * x[1];
+  y[2] += s * x[2];
+}
+
+static inline double hk_dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static inline double hk_norm(const double a[3]) {
+  return sqrt(hk_dot(a, a));
+}
+
+static inline double hk_distance(const double a[3], const double b[3]) {
+  double d[3];
+  hk_sub(a, b, d);
+  return hk_norm(d);
+}
+
+static inline void hk_cross(const double a[3], const double b[3], double out[3]) {
+  double x = a[1] * b[2] - a[2] * b[1];
+  double y = a[2] * b[0] - a[0] * b[2];
+  double z = a[0] * b[1] - a[1] * b[0];
+  out[0] = x;
+  out[1] = y;
+  out[2] = z;
+}
+
+/* A = s I */
+static inline void hk_mat_identity(double s, double A[9]) {
+  for (int q = 0; q < 9; q++) A[q] = q % 4 == 0 ? s : 0;
+}
+
+/* A += s a b^T */
+static inline void hk_mat_add_outer(double s, const double a[3], const double b[3], double A[9]) {
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) A[3 * r + c] += s * a[r] * b[c];
+}
+
+/* y += A x */
+static inline void hk_mat_add_product(const double A[9], const double x[3], double y[3]) {
+  for (int r = 0; r < 3; r++) y[r] += hk_dot(A + 3 * r, x);
+}
+
+/* C = A B */
+static inline void hk_mat_multiply(const double A[9], const double B[9], double C[9]) {
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++)
+      C[3 * r + c] = A[3 * r] * B[c] + A[3 * r + 1] * B[3 + c] + A[3 * r + 2] * B[6 + c];
+}
+
+/* A = s [a]x, so that A b = s a x b */
+static inline void hk_mat_cross(double s, const double a[3], double A[9]) {
+  A[0] = A[4] = A[8] = 0;
+  A[1] = -s * a[2];
+  A[2] = s * a[1];
+  A[3] = s * a[2];
+  A[5] = -s * a[0];
+  A[6] = -s * a[1];
+  A[7] = s * a[0];
+}
+
+/* Rotation by angle (rad) about a unit axis: Rodrigues, R = cos I + sin [a]x + (1 - cos) a a^T. */
+static inline void hk_mat_rotation(const double axis[3], double angle, double R[9]) {
+  double c = cos(angle);
+  hk_mat_cross(sin(angle), axis, R);
+  R[0] += c;
+  R[4] += c;
+  R[8] += c;
+  hk_mat_add_outer(1 - c, axis, axis, R);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Forces: what pulls at the masses.
+ *
+ * f(x, v, t) = -dE/dx for those that have a potential energy E, anything for those that have none
+ * (wind, drag). Each adds its part to an array of all vertices. Loops run over vertices, not over
+ * springs or faces, so that threads never meet and the result does not depend on their number.
+ */
+#ifndef HK_FORCE_FORCE_H
+#define HK_FORCE_FORCE_H
+
+#include "model/model.h"
+
+/* The configuration at which a force is asked for. */
+typedef struct HkForceArgs {
+  const HkModel *model;
+  const void *params;  /* the force's parameter struct */
+  const void *data;    /* what compile made, or NULL */
+  double t;            /* s */
+  const double *x, *v; /* m, m/s */
+  double *partial;     /* hk_sum_slots(n or springs) doubles for hk_parallel_sum */
+} HkForceArgs;
+
+/* Receives 3x3 blocks of the Jacobians df_i/dx_j and df_i/dv_j (row by row); blocks add up. */
+typedef struct HkJacobianSink HkJacobianSink;
+struct HkJacobianSink {
+  void (*dfdx)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+  void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+};
+
+typedef enum HkEnergySlot { HK_ENERGY_SPRING, HK_ENERGY_GRAVITY, HK_ENERGY_OTHER } HkEnergySlot;
+
+typedef struct HkForceType {
+  HkSchema schema;
+  HkEnergySlot slot; /* column of the report that its energy counts in */
+  /* True if the force depends on v with these parameters; NULL: never. */
+  bool (*uses_velocity)(const HkModel *model, const void *params);
+  /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
+  HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
+  void (*destroy)(const HkModel *model, void *data);
+  /* Potential energy (J); NULL: none. */
+  double (*energy)(const HkForceArgs *a);
+  /* f += force (N), 3 a vertex. */
+  void (*add)(const HkForceArgs *a, double *f);
+  /* All blocks of df/dx and df/dv. */
+  void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
+} HkForceType;
+
+const HkForceType *hk_force_type(const HkSchema *schema);
+
+/* f = sum of all forces of the model at (t, x, v). */
+void hk_forces_sum(const HkModel *model, double t, const double *x, const double *v,
+                   double *partial, double *f);
+
+/* Arguments for the index-th force of a model. */
+HkForceArgs hk_force_args(const HkModel *model, int index, double t, const double *x,
+                          const double *v, double *partial);
+
+/* Unit vector that points up (against gravity) in the model's axes. */
+static inline void hk_model_up(const HkModel *model, double up[3]) {
+  for (int c = 0; c < 3; c++) up[c] = c == model->up ? 1 : 0;
+}
+
+#endif

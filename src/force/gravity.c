@@ -1,0 +1,72 @@
+/* Weight: f_i = m_i g d, with the potential energy E = -sum m_i g d . x_i.
+ *
+ * d is the unit vector that points down (against the scene's up axis unless given), g in m/s^2. The
+ * energy is 0 at the origin and grows with height. It is linear: the Jacobians are zero.
+ */
+#include "force/force.h"
+
+#include "base/vec.h"
+
+typedef struct Gravity {
+  double g, direction[3];
+} Gravity;
+
+static const HkParam params[] = {
+    HK_NUMBER(Gravity, g, "m/s^2", 9.81, -HK_MAX, HK_MAX, "acceleration of free fall"),
+    HK_VECTOR(Gravity, direction, "", 0, 0, 0, "where it pulls; 0 0 0: against the up axis"),
+};
+
+/* g d, the acceleration. */
+static void acceleration(const HkForceArgs *a, double g[3]) {
+  const Gravity *p = a->params;
+  double length = hk_norm(p->direction);
+  hk_model_up(a->model, g);
+  for (int c = 0; c < 3; c++) g[c] = p->g * (length > 0 ? p->direction[c] / length : -g[c]);
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f, g[3];
+} Loop;
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const double *mass = loop->a->model->mass;
+  for (int64_t q = begin; q < end; q++) hk_axpy(mass[q], loop->g, loop->f + 3 * q);
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = {.a = a, .f = f};
+  acceleration(a, loop.g);
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+static double energy_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const double *mass = loop->a->model->mass;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) sum -= mass[q] * hk_dot(loop->g, loop->a->x + 3 * q);
+  return sum;
+}
+
+static double energy(const HkForceArgs *a) {
+  Loop loop = {.a = a};
+  acceleration(a, loop.g);
+  return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->partial);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  (void)a;
+  (void)sink;
+}
+
+const HkForceType hk_force_gravity = {
+    .schema = {.name = "gravity",
+               .summary = "weight of every mass",
+               .formula = "f_i = m_i g d,  E = -sum m_i g d . x_i",
+               HK_PARAMS(Gravity, params)},
+    .slot = HK_ENERGY_GRAVITY,
+    .energy = energy,
+    .add = add,
+    .jacobian = jacobian,
+};

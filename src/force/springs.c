@@ -1,0 +1,151 @@
+/* Hooke springs with damping along their length.
+ *
+ *     E = 1/2 k (l - l0)^2,   d = xi - xj, l = |d|, u = d / l, w = vi - vj, P = I - u u^T
+ *     f_i = -k (l - l0) u - c (w . u) u = -f_j
+ *     df_i/dxi = -k [u u^T + (1 - l0 / l) P] - c / l [u (P w)^T + (w . u) P] = -df_i/dxj
+ *     df_i/dvi = -c u u^T = -df_i/dvj
+ *
+ * k in N/m, c in N s/m. A tension-only spring gives nothing while l < l0. Where the ends meet (l =
+ * 0) the direction is undefined: the force is taken as 0 and the Hessian as k I, which is exact for
+ * l0 = 0. Forces are gathered per vertex, each spring being computed twice: cheaper than threads
+ * that must not meet.
+ */
+#include "force/springs.h"
+
+#include "base/vec.h"
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f;
+} Loop;
+
+static inline bool is_slack(const HkModel *m, int64_t s, double l) {
+  return m->tension && m->tension[s] && l < m->l0[s];
+}
+
+/* Force on the vertex at xi from spring s to the vertex at xj is -(k (l - l0) + c w . u) u. */
+static inline void gather(const HkModel *m, const double *x, const double *v, int64_t q,
+                          double f[3]) {
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
+    double d[3];
+    hk_sub(x + 3 * q, x + 3 * j, d);
+    double l = hk_norm(d);
+    if (l < HK_SPRING_TINY || is_slack(m, s, l)) continue;
+    double pull = m->k[s] * (l - m->l0[s]);
+    if (m->damping && m->damping[s] > 0) {
+      double w[3];
+      hk_sub(v + 3 * q, v + 3 * j, w);
+      pull += m->damping[s] * hk_dot(w, d) / l;
+    }
+    hk_axpy(-pull / l, d, f);
+  }
+}
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const HkForceArgs *a = loop->a;
+  for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = {a, f};
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+static double energy_range(void *user, int64_t begin, int64_t end) {
+  const HkForceArgs *a = user;
+  const HkModel *m = a->model;
+  double sum = 0;
+  for (int64_t s = begin; s < end; s++) {
+    double l = hk_distance(a->x + 3 * (int64_t)m->i[s], a->x + 3 * (int64_t)m->j[s]);
+    if (is_slack(m, s, l)) continue;
+    double stretch = l - m->l0[s];
+    sum += 0.5 * m->k[s] * stretch * stretch;
+  }
+  return sum;
+}
+
+static double energy(const HkForceArgs *a) {
+  HkForceArgs copy = *a;
+  return hk_parallel_sum(a->model->threads, a->model->spring_count, energy_range, &copy,
+                         a->partial);
+}
+
+void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double H[9]) {
+  double u[3];
+  hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
+  double l = hk_norm(u), k = m->k[s];
+  if (is_slack(m, s, l)) k = 0;
+  if (l < HK_SPRING_TINY) {
+    hk_mat_identity(k, H);
+    return;
+  }
+  for (int c = 0; c < 3; c++) u[c] /= l;
+  double across = k * (1 - m->l0[s] / l);
+  hk_mat_identity(across, H);
+  hk_mat_add_outer(k - across, u, u, H);
+}
+
+/* Damping part of df_i/dxi (A) and df_i/dvi (D). */
+static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double D[9]) {
+  const HkModel *m = a->model;
+  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  double u[3], w[3];
+  hk_sub(a->x + i, a->x + j, u);
+  hk_sub(a->v + i, a->v + j, w);
+  hk_mat_identity(0, A);
+  hk_mat_identity(0, D);
+  double l = hk_norm(u), c = m->damping[s];
+  if (l < HK_SPRING_TINY || is_slack(m, s, l)) return;
+  for (int q = 0; q < 3; q++) u[q] /= l;
+  double speed = hk_dot(w, u);
+  hk_mat_identity(-c / l * speed, A);
+  hk_mat_add_outer(c / l * speed, u, u, A);
+  hk_axpy(-speed, u, w); /* w is P w from here on */
+  hk_mat_add_outer(-c / l, u, w, A);
+  hk_mat_add_outer(-c, u, u, D);
+}
+
+typedef void SinkFn(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+
+/* Block B at (i,i) and (j,j), -B at (i,j) and (j,i). */
+static void pour(HkJacobianSink *sink, SinkFn *into, int32_t i, int32_t j, const double B[9]) {
+  double minus[9];
+  for (int q = 0; q < 9; q++) minus[q] = -B[q];
+  into(sink, i, i, B);
+  into(sink, j, j, B);
+  into(sink, i, j, minus);
+  into(sink, j, i, minus);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const HkModel *m = a->model;
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    double B[9];
+    hk_spring_hessian(m, s, a->x, B);
+    for (int q = 0; q < 9; q++) B[q] = -B[q];
+    pour(sink, sink->dfdx, m->i[s], m->j[s], B);
+    if (!m->damping || m->damping[s] == 0) continue;
+    double A[9], D[9];
+    damping_blocks(a, s, A, D);
+    pour(sink, sink->dfdx, m->i[s], m->j[s], A);
+    pour(sink, sink->dfdv, m->i[s], m->j[s], D);
+  }
+}
+
+static bool uses_velocity(const HkModel *model, const void *params) {
+  (void)params;
+  return model->damping != NULL;
+}
+
+const HkForceType hk_force_springs = {
+    .schema = {.name = "springs",
+               .summary = "the springs of all bodies; always there, set in each body",
+               .formula = "f_i = -(k (l - l0) + c (vi - vj) . u) u,  u = (xi - xj) / l"},
+    .slot = HK_ENERGY_SPRING,
+    .uses_velocity = uses_velocity,
+    .energy = energy,
+    .add = add,
+    .jacobian = jacobian,
+};

@@ -1,0 +1,74 @@
+/* HkMesh: vertices, cells of mixed types in the order of the file, named vertex sets.
+ *
+ * Cell c has the corners cell_vertex[cell_start[c] .. cell_start[c + 1] - 1]. Vertex numbers are
+ * those of the file, since pins refer to them; hk_mesh_repair keeps the way back in vertex_map.
+ */
+#ifndef HK_MESH_MESH_H
+#define HK_MESH_MESH_H
+
+#include "base/memory.h"
+#include "base/schema.h"
+#include "base/text.h"
+
+typedef struct HkVertexSet {
+  char *name;
+  int32_t *vertices;
+  int64_t count, capacity;
+} HkVertexSet;
+
+struct HkMesh {
+  HkContext context;
+  double *x; /* 3 a vertex, m */
+  int64_t vertex_count, vertex_capacity;
+  uint8_t *cell_type;
+  int64_t *cell_start; /* one more than cells, once there is a cell */
+  int64_t cell_count, type_capacity, start_capacity;
+  int32_t *cell_vertex;
+  int64_t corner_count, corner_capacity;
+  HkVertexSet *sets;
+  int64_t set_count, set_capacity;
+  int32_t *vertex_map; /* number in the file -> number here or -1; NULL: unchanged */
+  int64_t file_vertex_count;
+};
+
+/* Corners that a type has; 0 for polygons, which have any number from 5. */
+int hk_cell_corners(HkCellType type);
+
+/* Triangle, quad or polygon for a face of count corners (>= 3). */
+HkCellType hk_face_type(int count);
+
+/* Makes room beforehand; purely for speed. */
+HkStatus hk_mesh_reserve(HkMesh *mesh, int64_t vertices, int64_t cells, int64_t corners,
+                         HkError *error);
+
+/* What was done by a repair. */
+typedef struct HkRepairReport {
+  int64_t welded, unused;
+} HkRepairReport;
+
+/* Welds and drops vertices as asked (zero_length is the springs' matter), keeping vertex_map. */
+HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairReport *report,
+                        HkError *error);
+
+/* ---- Formats: one file each in readers/ and writers/, one line each in format.def ---- */
+
+/* Reads a whole file that stands in memory. Errors name c->name, line and column. */
+typedef HkStatus HkMeshReadFn(HkCursor c, HkMesh *mesh, HkError *error);
+typedef HkStatus HkMeshWriteFn(const HkMesh *mesh, const char *path, HkError *error);
+
+typedef struct HkMeshFormat {
+  const char *name; /* ending without its dot */
+  const char *summary;
+  HkMeshReadFn *read;
+  HkMeshWriteFn *write; /* NULL: cannot be written */
+} HkMeshFormat;
+
+/* ---- Shapes: one file each in shapes/, one line each in shape.def ---- */
+
+typedef struct HkShapeType {
+  HkSchema schema;
+  /* Fills an empty mesh. */
+  HkStatus (*build)(const void *params, HkMesh *mesh, HkError *error);
+} HkShapeType;
+
+#endif

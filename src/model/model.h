@@ -1,0 +1,101 @@
+/* HkModel: the compiled system. Constant once compiled, shared by every thread and backend. */
+#ifndef HK_MODEL_MODEL_H
+#define HK_MODEL_MODEL_H
+
+#include "base/memory.h"
+#include "base/schema.h"
+#include "base/threads.h"
+#include "mesh/mesh.h"
+#include "motion/motion.h"
+
+struct HkForceType;
+
+/* A body's vertices are first .. first + count - 1. */
+typedef struct HkBodyRange {
+  char *name;
+  int64_t first, count;
+  HkMesh *names; /* a mesh that only keeps sets and vertex_map, for selections */
+} HkBodyRange;
+
+typedef struct HkCompiledForce {
+  const struct HkForceType *type;
+  HkMethod method; /* own copy of the parameters */
+  void *data;      /* what the force's compile made of them, or NULL */
+} HkCompiledForce;
+
+typedef struct HkCompiledMotion {
+  const HkMotionType *type;
+  HkMethod method;
+  double release; /* s */
+} HkCompiledMotion;
+
+typedef struct HkCompiledProbe {
+  char *name;
+  int32_t *vertices;
+  int64_t count;
+} HkCompiledProbe;
+
+enum { HK_SPRING_EDGE, HK_SPRING_SHEAR, HK_SPRING_BENDING, HK_SPRING_FILE };
+
+struct HkModel {
+  HkContext context;
+  int threads; /* >= 1 */
+  int dimension, up;
+
+  int64_t n;    /* vertices */
+  double *x0;   /* m, 3 a vertex, at the start */
+  double *v0;   /* m/s */
+  double *mass; /* kg */
+  double total_mass;
+
+  /* Springs, sorted by i and then j, i < j. */
+  int64_t spring_count;
+  int32_t *i, *j;
+  double *k, *l0;
+  double *damping;  /* NULL: none has any */
+  uint8_t *kind;    /* HK_SPRING_* */
+  uint8_t *tension; /* NULL: none is tension-only */
+
+  /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
+   * Forces are gathered along it, so that no two threads write to one vertex. */
+  int64_t *adj_start;
+  int32_t *adj_vertex, *adj_spring;
+
+  /* Cells of all bodies with the numbers of the model, for output. */
+  int64_t cell_count;
+  uint8_t *cell_type;
+  int64_t *cell_start;
+  int32_t *cell_vertex;
+
+  /* Triangles, for the wind and for drawing. face_at lists the faces around vertex q as 3 f +
+   * corner at face_start[q] ..; NULL until a force asks for it by hk_model_need_faces. */
+  int64_t face_count;
+  int32_t *face;
+  int64_t *face_start, *face_at;
+
+  /* Pinned vertices, each once, by rising number. */
+  int64_t pin_count;
+  int32_t *pin_vertex;
+  int32_t *pin_motion; /* into motions */
+  HkCompiledMotion *motions;
+  int motion_count;
+
+  HkCompiledForce *forces; /* springs first */
+  int force_count;
+  bool velocity_dependent; /* any force depends on v */
+
+  HkCompiledProbe *probes;
+  int probe_count;
+  HkBodyRange *bodies;
+  int body_count;
+
+  HkMethod step; /* what the scene chose */
+  HkTime time;
+  uint64_t fingerprint; /* of everything above: a checkpoint fits only its own model */
+  size_t bytes;
+};
+
+/* face_start and face_at, made once while the model is being compiled. */
+HkStatus hk_model_need_faces(HkModel *model, HkError *error);
+
+#endif

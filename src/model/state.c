@@ -1,0 +1,72 @@
+/* HkState: creating, copying, saving; see state.h. */
+#include "model/state.h"
+
+#include "base/file.h"
+
+#include <string.h>
+
+HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error) {
+  HkContext c = model->context;
+  *state = NULL;
+  HK_TRY(hk_alloc(&c, state, 1, sizeof **state, "a state", error));
+  HkState *s = *state;
+  s->context = c;
+  s->fingerprint = model->fingerprint;
+  s->n = model->n;
+  s->pin_count = model->pin_count;
+  HkStatus status = hk_alloc(&c, &s->x, 3 * s->n, sizeof *s->x, "positions", error);
+  if (status >= 0) status = hk_alloc(&c, &s->v, 3 * s->n, sizeof *s->v, "velocities", error);
+  if (status >= 0)
+    status = hk_alloc(&c, &s->pin_held, s->pin_count, sizeof *s->pin_held, "pins", error);
+  if (status < 0) {
+    hk_state_destroy(state);
+    return status;
+  }
+  memcpy(s->x, model->x0, (size_t)s->n * 3 * sizeof *s->x);
+  memcpy(s->v, model->v0, (size_t)s->n * 3 * sizeof *s->v);
+  if (s->pin_count) memset(s->pin_held, 1, (size_t)s->pin_count);
+  hk_pins_release(model, s, 0);
+  hk_pins_place(model, s, 0, s->x, s->v);
+  return HK_OK;
+}
+
+void hk_state_destroy(HkState **state) {
+  HkState *s = *state;
+  if (!s) return;
+  HkContext c = s->context;
+  hk_free(&c, &s->x);
+  hk_free(&c, &s->v);
+  hk_free(&c, &s->pin_held);
+  hk_free(&c, state);
+}
+
+HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
+  if (from->fingerprint != to->fingerprint || from->n != to->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the two states belong to different models");
+  memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
+  memcpy(to->v, from->v, (size_t)from->n * 3 * sizeof *from->v);
+  if (from->pin_count) memcpy(to->pin_held, from->pin_held, (size_t)from->pin_count);
+  to->time = from->time;
+  to->steps = from->steps;
+  return HK_OK;
+}
+
+double *hk_state_x(HkState *s) {
+  return s->x;
+}
+
+double *hk_state_v(HkState *s) {
+  return s->v;
+}
+
+int64_t hk_state_vertex_count(const HkState *s) {
+  return s->n;
+}
+
+double hk_state_time(const HkState *s) {
+  return s->time;
+}
+
+void hk_state_set_time(HkState *s, double time) {
+  s->time = time;
+}

@@ -1,0 +1,28 @@
+/* HkState: all that a step depends on besides the model and the settings. */
+#ifndef HK_MODEL_STATE_H
+#define HK_MODEL_STATE_H
+
+#include "model/model.h"
+
+struct HkState {
+  HkContext context;
+  uint64_t fingerprint; /* of the model it belongs to */
+  int64_t n, pin_count;
+  double time;       /* s */
+  int64_t steps;     /* done since time 0 */
+  double *x, *v;     /* 3 a vertex */
+  uint8_t *pin_held; /* 1 while the pin holds, 0 once it is released */
+};
+
+/* Puts the held pins where their motions want them at time t. */
+void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
+/* Releases the pins whose time has come by t. */
+void hk_pins_release(const HkModel *model, HkState *state, double t);
+
+/* The state as bytes and back, for checkpoints. */
+size_t hk_state_packed_size(const HkState *state);
+void hk_state_pack(const HkState *state, char *bytes);
+HkStatus hk_state_unpack(HkState *state, const char *bytes, size_t size, const char *name,
+                         HkError *error);
+
+#endif

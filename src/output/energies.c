@@ -1,0 +1,50 @@
+/* energies.csv: one row a frame with time (s), energies (J), momenta and extremes. */
+#include "output/output.h"
+
+static const char *const file_name = "energies.csv";
+
+typedef struct Energies {
+  int every;
+} Energies;
+
+static const HkParam params[] = {
+    HK_INTEGER(Energies, every, 1, 1, 1000000000, "write each so many frames"),
+};
+
+static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
+  (void)model;
+  FILE *file;
+  HkStatus status = hk_output_append_open(o, file_name, &file, error);
+  o->data = file;
+  if (status < 0 || o->offset > 0) return status;
+  fprintf(file, "frame,time,kinetic,spring,gravity,other,total,px,py,pz,Lx,Ly,Lz,strain_min,"
+                "strain_max,speed_max\n");
+  return hk_output_append_flush(o, file, file_name, error);
+}
+
+static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  const HkReport *r = frame->report;
+  const double *p = r->momentum, *L = r->angular_momentum;
+  fprintf(o->data,
+          "%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+          "%.17g,%.17g\n",
+          (long long)frame->index, r->time, r->kinetic, r->spring, r->gravity, r->other, r->total,
+          p[0], p[1], p[2], L[0], L[1], L[2], r->strain_min, r->strain_max, r->speed_max);
+  return hk_output_append_flush(o, o->data, file_name, error);
+}
+
+static HkStatus close(HkOutput *o, HkError *error) {
+  FILE *file = o->data;
+  o->data = NULL;
+  if (file && fclose(file) != 0) return hk_fail_errno(error, "write", file_name);
+  return HK_OK;
+}
+
+const HkOutputType hk_output_energies = {
+    .schema = {.name = "energies",
+               .summary = "energies.csv: kinetic, spring, gravity and total energy, momenta",
+               HK_PARAMS(Energies, params)},
+    .open = open,
+    .write = write,
+    .close = close,
+};

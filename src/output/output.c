@@ -1,0 +1,84 @@
+/* The registry of outputs and what they share. */
+#include "output/output.h"
+
+#include "base/vec.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HK_OUTPUT_TYPE(name) extern const HkOutputType hk_output_##name;
+#include "output/output.def"
+#undef HK_OUTPUT_TYPE
+
+static const HkOutputType *const types[] = {
+#define HK_OUTPUT_TYPE(name) &hk_output_##name,
+#include "output/output.def"
+#undef HK_OUTPUT_TYPE
+};
+
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+const HkSchema *hk_output_schema(int index) {
+  return index >= 0 && index < TYPE_COUNT ? &types[index]->schema : NULL;
+}
+
+const HkOutputType *hk_output_type(const HkSchema *schema) {
+  for (int q = 0; q < TYPE_COUNT; q++)
+    if (&types[q]->schema == schema) return types[q];
+  return NULL;
+}
+
+HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t size,
+                        HkError *error) {
+  int length = snprintf(path, size, "%s/%s", o->folder, name);
+  if (length < 0 || (size_t)length >= size)
+    return hk_fail_at(error, HK_ERROR_IO, o->folder, 0, 0, "the path is too long");
+  return HK_OK;
+}
+
+HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkError *error) {
+  char path[4096];
+  *file = NULL;
+  HK_TRY(hk_output_path(o, name, path, sizeof path, error));
+  *file = fopen(path, o->offset > 0 ? "r+b" : "w+b");
+  if (!*file) return hk_fail_errno(error, "write", path);
+  if (o->offset == 0) return HK_OK;
+  if (fseeko(*file, 0, SEEK_END) != 0) return hk_fail_errno(error, "read", path);
+  if (ftello(*file) < o->offset)
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0,
+                      "is shorter than the checkpoint says; start again with --force");
+  if (ftruncate(fileno(*file), o->offset) != 0 || fseeko(*file, o->offset, SEEK_SET) != 0)
+    return hk_fail_errno(error, "write", path);
+  return HK_OK;
+}
+
+HkStatus hk_output_append_flush(HkOutput *o, FILE *file, const char *name, HkError *error) {
+  if (fflush(file) != 0 || ferror(file)) {
+    char path[4096];
+    HK_TRY(hk_output_path(o, name, path, sizeof path, error));
+    return hk_fail_errno(error, "write", path);
+  }
+  o->offset = (int64_t)ftello(file);
+  return HK_OK;
+}
+
+typedef struct Strains {
+  const HkModel *model;
+  const double *x;
+  double *strain;
+} Strains;
+
+static void strain_range(void *user, int64_t begin, int64_t end) {
+  const Strains *s = user;
+  const HkModel *m = s->model;
+  for (int64_t q = begin; q < end; q++) {
+    double l = hk_distance(s->x + 3 * (int64_t)m->i[q], s->x + 3 * (int64_t)m->j[q]);
+    s->strain[q] = m->l0[q] > 0 ? (l - m->l0[q]) / m->l0[q] : 0;
+  }
+}
+
+void hk_spring_strains(const HkModel *model, const double *x, double *strain) {
+  Strains s = {model, x, strain};
+  hk_parallel_for(model->threads, model->spring_count, strain_range, &s);
+}

@@ -1,0 +1,58 @@
+/* Outputs: one frame after another into files.
+ *
+ * An output either writes one file a frame, or appends to one file. The latter keeps `offset`, the
+ * length of what is complete; a resumed run cuts the file there and goes on, so that its bytes are
+ * those of a run that was never interrupted.
+ */
+#ifndef HK_OUTPUT_OUTPUT_H
+#define HK_OUTPUT_OUTPUT_H
+
+#include "base/file.h"
+#include "model/state.h"
+
+typedef struct HkFrame {
+  const HkModel *model;
+  const HkState *state;
+  int64_t index;       /* from 0 */
+  const double *force; /* N, 3 a vertex: all forces, reactions of pins not included */
+  const HkReport *report;
+} HkFrame;
+
+typedef struct HkOutput HkOutput;
+
+typedef struct HkOutputType {
+  HkSchema schema;
+  /* Makes the files, or takes them up where they were cut: o->offset > 0 then. */
+  HkStatus (*open)(HkOutput *o, const HkModel *model, HkError *error);
+  HkStatus (*write)(HkOutput *o, const HkFrame *frame, HkError *error);
+  /* Closes and releases o->data; called also after an error, and must then be silent. */
+  HkStatus (*close)(HkOutput *o, HkError *error);
+} HkOutputType;
+
+struct HkOutput {
+  HkContext context;
+  const HkOutputType *type;
+  const void *params;
+  const char *folder;    /* of the run, no slash at the end */
+  int64_t frame_count;   /* frames in all that this output will get, the first one included */
+  double frame_interval; /* s */
+  int64_t written;       /* frames so far, kept by the caller */
+  int64_t offset;        /* bytes that are complete, kept by the output; 0: not appending */
+  void *data;
+};
+
+const HkOutputType *hk_output_type(const HkSchema *schema);
+
+/* "folder/name" into path; an error if it is too long. */
+HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t size,
+                        HkError *error);
+
+/* Opens folder/name for appending at o->offset, cutting what stands behind it. */
+HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkError *error);
+/* Flushes and sets o->offset to the length. */
+HkStatus hk_output_append_flush(HkOutput *o, FILE *file, const char *name, HkError *error);
+
+/* (l - l0) / l0 of every spring (0 where l0 is 0) into strain. */
+void hk_spring_strains(const HkModel *model, const double *x, double *strain);
+
+#endif

@@ -1,0 +1,116 @@
+/* Noticing that a motion has left the finite and the plausible.
+ *
+ * After every step the kinetic energy of the free masses is compared with a bound. Unless the user
+ * gives one it is
+ *
+ *     1000 (sum 1/2 k max(l0, |l - l0|)^2 + 1/2 M (speed + a t)^2)
+ *
+ * that is, a thousand times what it takes to stretch every spring to twice its length and to fall
+ * freely for the time that has passed; speed is the largest at the start or of a pin, a the largest
+ * acceleration of a mass by all forces but the springs at the start. An explosion grows by a factor
+ * every step and crosses any such bound within a few of them, so what is found is near where it
+ * began.
+ */
+#include "step/blowup.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double FACTOR = 1000;
+
+void hk_blowup_prepare(HkSim *sim) {
+  const HkModel *m = sim->model;
+  double sum = 0, speed = 0, push = 0;
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    double l = hk_distance(m->x0 + 3 * (int64_t)m->i[s], m->x0 + 3 * (int64_t)m->j[s]);
+    double scale = fmax(m->l0[s], fabs(l - m->l0[s]));
+    sum += 0.5 * m->k[s] * scale * scale;
+  }
+  memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
+  for (int q = 0; q < m->force_count; q++) {
+    HkForceArgs a = hk_force_args(m, q, 0, m->x0, m->v0, sim->partial);
+    if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
+  }
+  for (int64_t q = 0; q < m->n; q++) {
+    speed = fmax(speed, hk_norm(m->v0 + 3 * q));
+    push = fmax(push, hk_norm(sim->f + 3 * q) / m->mass[q]);
+  }
+  sim->energy_scale = sum;
+  sim->speed_scale = speed;
+  sim->push_scale = push;
+}
+
+static double energy_bound(const HkSim *sim, const HkState *state) {
+  const HkModel *m = sim->model;
+  if (!isnan(m->time.energy_bound)) return m->time.energy_bound;
+  double speed = sim->speed_scale;
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p]) speed = fmax(speed, hk_norm(state->v + 3 * (int64_t)m->pin_vertex[p]));
+  speed += sim->push_scale * state->time;
+  return FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
+}
+
+typedef struct Kinetic {
+  const HkModel *model;
+  const HkState *state;
+} Kinetic;
+
+static double kinetic_range(void *user, int64_t begin, int64_t end) {
+  const Kinetic *k = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++)
+    sum += 0.5 * k->model->mass[q] * hk_dot(k->state->v + 3 * q, k->state->v + 3 * q);
+  return sum;
+}
+
+/* The first vertex that is not finite, else the one with most kinetic energy. */
+static int64_t worst_vertex(const HkModel *m, const HkState *s) {
+  int64_t worst = 0;
+  double most = -1;
+  for (int64_t q = 0; q < m->n; q++) {
+    double e = m->mass[q] * hk_dot(s->v + 3 * q, s->v + 3 * q);
+    double place = s->x[3 * q] + s->x[3 * q + 1] + s->x[3 * q + 2];
+    if (!isfinite(e) || !isfinite(place)) return q;
+    if (e > most) {
+      most = e;
+      worst = q;
+    }
+  }
+  return worst;
+}
+
+/* The spring at a vertex with the largest force, or -1. */
+static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) {
+  int64_t worst = -1;
+  double most = -1;
+  for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
+    int64_t spring = m->adj_spring[e];
+    double l = hk_distance(s->x + 3 * vertex, s->x + 3 * (int64_t)m->adj_vertex[e]);
+    double pull = fabs(m->k[spring] * (l - m->l0[spring]));
+    if (isnan(pull)) return spring;
+    if (pull > most) {
+      most = pull;
+      worst = spring;
+    }
+  }
+  return worst;
+}
+
+HkStatus hk_blowup_check(HkSim *sim, const HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  Kinetic k = {m, state};
+  double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->partial);
+  double bound = energy_bound(sim, state);
+  if (kinetic <= bound) return HK_OK;
+  int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
+  char at[128] = "";
+  if (spring >= 0)
+    snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
+             m->i[spring], m->j[spring], m->k[spring]);
+  return hk_fail(error, HK_ERROR_BLOWUP,
+                 "the motion blew up at t = %g s: kinetic energy %.3g J, bound %.3g J; it began at "
+                 "vertex %lld%s; the step was %g s",
+                 state->time, kinetic, bound, (long long)vertex, at, sim->h);
+}

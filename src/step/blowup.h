@@ -1,0 +1,12 @@
+/* Noticing that a motion has left the finite and the plausible. */
+#ifndef HK_STEP_BLOWUP_H
+#define HK_STEP_BLOWUP_H
+
+#include "step/sim.h"
+
+/* Estimates the bound from the model's energies, once. */
+void hk_blowup_prepare(HkSim *sim);
+/* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
+HkStatus hk_blowup_check(HkSim *sim, const HkState *state, HkError *error);
+
+#endif

@@ -1,0 +1,218 @@
+/* HkSim: creating, the parts that integrators are made of, reports. */
+#include "step/sim.h"
+
+#include "base/vec.h"
+#include "step/blowup.h"
+
+#include <string.h>
+
+static HkStatus allocate(HkSim *sim, HkError *error) {
+  const HkModel *m = sim->model;
+  const HkContext *c = &m->context;
+  int vectors = sim->type->vectors;
+  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
+  HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
+  for (int q = 0; q < vectors; q++)
+    HK_TRY(hk_alloc(c, &sim->w[q], 3 * m->n, sizeof **sim->w, "workspace", error));
+  HK_TRY(hk_alloc(c, &sim->f, 3 * m->n, sizeof *sim->f, "forces", error));
+  HK_TRY(
+      hk_alloc(c, &sim->partial, hk_sum_slots(longest) + 1, sizeof *sim->partial, "sums", error));
+  sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double) +
+               (size_t)hk_sum_slots(longest) * sizeof(double);
+  return HK_OK;
+}
+
+/* Step 0 stands for half the largest stable one. */
+static HkStatus pick_step(HkSim *sim, HkError *error) {
+  HkState *start;
+  double stable = 0;
+  HK_TRY(hk_state_create(sim->model, &start, error));
+  HkStatus status = hk_sim_stable_step(sim, start, &stable, error);
+  hk_state_destroy(&start);
+  if (status < 0) return status;
+  if (stable <= 0)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "%s has no stable step for this system; give time.step, or another integrator",
+                   sim->type->schema.name);
+  sim->h = isinf(stable) ? 1e-2 : 0.5 * stable;
+  return HK_OK;
+}
+
+HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
+                       HkError *error) {
+  HkContext c = model->context;
+  *sim = NULL;
+  const HkMethod *method = step ? step : &model->step;
+  const HkStepType *type = hk_step_type(method->schema);
+  if (!type)
+    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not an integrator",
+                   method->schema ? method->schema->name : "nothing");
+  if (!(h >= 0) || isinf(h))
+    return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
+  HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
+  (*sim)->model = model;
+  (*sim)->type = type;
+  (*sim)->h = h;
+  HkStatus status = hk_method_copy(method, &(*sim)->method, error);
+  if (status >= 0) status = allocate(*sim, error);
+  if (status >= 0) hk_blowup_prepare(*sim);
+  if (status >= 0 && h == 0) status = pick_step(*sim, error);
+  if (status < 0) hk_sim_destroy(sim);
+  return status;
+}
+
+void hk_sim_destroy(HkSim **sim) {
+  HkSim *s = *sim;
+  if (!s) return;
+  HkContext c = s->model->context;
+  if (s->w)
+    for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
+  hk_free(&c, &s->w);
+  hk_free(&c, &s->f);
+  hk_free(&c, &s->partial);
+  hk_method_clear(&s->method);
+  hk_free(&c, sim);
+}
+
+double hk_sim_h(const HkSim *sim) {
+  return sim->h;
+}
+
+HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error) {
+  if (!(h > 0) || isinf(h)) return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
+  sim->h = h;
+  return HK_OK;
+}
+
+size_t hk_sim_bytes(const HkSim *sim) {
+  return sim->bytes;
+}
+
+HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
+  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  /* A pin that is due within this step is let go at its start: times that are multiples of h in
+   * decimals are not in binary. */
+  hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
+  HK_TRY(sim->type->step(sim, state, error));
+  state->steps++;
+  return hk_blowup_check(sim, state, error);
+}
+
+/* ---- What integrators are made of --------------------------------------------------------------
+ */
+
+typedef struct Divide {
+  const HkModel *model;
+  double *a;
+} Divide;
+
+static void divide_range(void *user, int64_t begin, int64_t end) {
+  const Divide *d = user;
+  bool flat = d->model->dimension == 2;
+  for (int64_t q = begin; q < end; q++) {
+    double inverse = 1 / d->model->mass[q];
+    for (int c = 0; c < 3; c++) d->a[3 * q + c] *= inverse;
+    if (flat) d->a[3 * q + 2] = 0;
+  }
+}
+
+void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,
+                         const double *v, double *a) {
+  const HkModel *m = sim->model;
+  hk_forces_sum(m, t, x, v, sim->partial, a);
+  Divide d = {m, a};
+  hk_parallel_for(m->threads, m->n, divide_range, &d);
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p]) memset(a + 3 * (int64_t)m->pin_vertex[p], 0, 3 * sizeof *a);
+}
+
+typedef struct Axpy {
+  double s;
+  const double *d, *x;
+  double *y;
+} Axpy;
+
+static void axpy_range(void *user, int64_t begin, int64_t end) {
+  const Axpy *p = user;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) p->y[q] = p->x[q] + p->s * p->d[q];
+}
+
+void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, double *y) {
+  Axpy p = {s, d, x, y};
+  hk_parallel_for(sim->model->threads, sim->model->n, axpy_range, &p);
+}
+
+/* ---- Reports
+ * --------------------------------------------------------------------------------------- */
+
+void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
+  hk_forces_sum(sim->model, state->time, state->x, state->v, sim->partial, f);
+}
+
+typedef struct Moments {
+  const HkModel *model;
+  const HkState *state;
+  int quantity; /* 0 kinetic energy, 1..3 momentum, 4..6 angular momentum */
+} Moments;
+
+static double moment_range(void *user, int64_t begin, int64_t end) {
+  const Moments *p = user;
+  const double *mass = p->model->mass;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    const double *x = p->state->x + 3 * q, *v = p->state->v + 3 * q;
+    double L[3];
+    if (p->quantity == 0) {
+      sum += 0.5 * mass[q] * hk_dot(v, v);
+    } else if (p->quantity <= 3) {
+      sum += mass[q] * v[p->quantity - 1];
+    } else {
+      hk_cross(x, v, L);
+      sum += mass[q] * L[p->quantity - 4];
+    }
+  }
+  return sum;
+}
+
+static void extremes(const HkModel *m, const HkState *s, HkReport *r) {
+  double speed2 = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    double v2 = hk_dot(s->v + 3 * q, s->v + 3 * q);
+    if (v2 > speed2) speed2 = v2;
+  }
+  r->speed_max = sqrt(speed2);
+  bool any = false;
+  for (int64_t q = 0; q < m->spring_count; q++) {
+    if (m->l0[q] <= 0) continue;
+    double l = hk_distance(s->x + 3 * (int64_t)m->i[q], s->x + 3 * (int64_t)m->j[q]);
+    double strain = (l - m->l0[q]) / m->l0[q];
+    if (!any || strain < r->strain_min) r->strain_min = strain;
+    if (!any || strain > r->strain_max) r->strain_max = strain;
+    any = true;
+  }
+}
+
+void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
+  const HkModel *m = sim->model;
+  *report = (HkReport){.time = state->time};
+  Moments p = {m, state, 0};
+  report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+  for (int c = 0; c < 3; c++) {
+    p.quantity = 1 + c;
+    report->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+    p.quantity = 4 + c;
+    report->angular_momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+  }
+  for (int q = 0; q < m->force_count; q++) {
+    const HkForceType *type = m->forces[q].type;
+    if (!type->energy) continue;
+    HkForceArgs a = hk_force_args(m, q, state->time, state->x, state->v, sim->partial);
+    double e = type->energy(&a);
+    if (type->slot == HK_ENERGY_SPRING) report->spring += e;
+    if (type->slot == HK_ENERGY_GRAVITY) report->gravity += e;
+    if (type->slot == HK_ENERGY_OTHER) report->other += e;
+  }
+  report->total = report->kinetic + report->spring + report->gravity + report->other;
+  extremes(m, state, report);
+}

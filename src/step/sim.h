@@ -1,0 +1,38 @@
+/* HkSim: an integrator with its workspace. Integrators are written in terms of the calls below. */
+#ifndef HK_STEP_SIM_H
+#define HK_STEP_SIM_H
+
+#include "force/force.h"
+#include "model/state.h"
+
+typedef struct HkStepType {
+  HkSchema schema;
+  int order;   /* of convergence in h */
+  int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
+  /* Moves the state from time t to t + h. */
+  HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
+  /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
+  double (*stable_step)(double omega, double d);
+} HkStepType;
+
+const HkStepType *hk_step_type(const HkSchema *schema);
+
+struct HkSim {
+  const HkModel *model;
+  const HkStepType *type;
+  HkMethod method; /* own copy of the parameters */
+  double h;
+  double **w;      /* workspace of the integrator */
+  double *f;       /* 3 n, for reports and the stable step */
+  double *partial; /* for sums */
+  size_t bytes;
+  double energy_scale, speed_scale, push_scale; /* J, m/s, m/s^2: see blowup.c */
+};
+
+/* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */
+void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,
+                         const double *v, double *a);
+/* y = x + s d over all coordinates; y may be x. */
+void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, double *y);
+
+#endif

@@ -1,0 +1,116 @@
+/* The largest stable step of an explicit integrator.
+ *
+ * omega^2 is the largest eigenvalue of M^-1 H with H the Hessian of the springs at a state, d that
+ * of M^-1 D with D the damping matrix, both over the free vertices, by power iteration. Springs
+ * under pressure would give H negative directions; they count as slack across their length, which
+ * bounds the step from the safe side. The integrator says what h the pair (omega, d) allows.
+ */
+#include "step/sim.h"
+
+#include "base/vec.h"
+#include "force/springs.h"
+
+#include <string.h>
+
+enum { MOST_ITERATIONS = 100 };
+
+typedef struct Product {
+  const HkModel *model;
+  const double *x, *free; /* free: 1 / sqrt(m), 0 where held */
+  const double *p;
+  double *out;
+  bool damping; /* of D instead of H */
+} Product;
+
+/* out = S A S p, S = diag(free), gathered per vertex. */
+static void product_range(void *user, int64_t begin, int64_t end) {
+  const Product *a = user;
+  const HkModel *m = a->model;
+  for (int64_t q = begin; q < end; q++) {
+    double sum[3] = {0, 0, 0};
+    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+      int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
+      double u[3], dp[3];
+      hk_sub(a->x + 3 * q, a->x + 3 * j, u);
+      double l = hk_norm(u);
+      for (int c = 0; c < 3; c++)
+        dp[c] = a->free[q] * a->p[3 * q + c] - a->free[j] * a->p[3 * j + c];
+      double along = a->damping ? m->damping[s] : m->k[s], across = 0;
+      if (l < HK_SPRING_TINY) {
+        hk_axpy(along, dp, sum);
+        continue;
+      }
+      if (!a->damping && l > m->l0[s]) across = m->k[s] * (1 - m->l0[s] / l);
+      for (int c = 0; c < 3; c++) u[c] /= l;
+      hk_axpy(across, dp, sum);
+      hk_axpy((along - across) * hk_dot(u, dp), u, sum);
+    }
+    for (int c = 0; c < 3; c++) a->out[3 * q + c] = a->free[q] * sum[c];
+    if (m->dimension == 2) a->out[3 * q + 2] = 0;
+  }
+}
+
+static double square_range(void *user, int64_t begin, int64_t end) {
+  const double *p = user;
+  double sum = 0;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) sum += p[q] * p[q];
+  return sum;
+}
+
+/* The same vector of numbers in -1 .. 1 each time (SplitMix64). */
+static void start_vector(double *p, int64_t count) {
+  uint64_t seed = 0;
+  for (int64_t q = 0; q < count; q++) {
+    uint64_t z = seed += 0x9e3779b97f4a7c15ull;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    z ^= z >> 31;
+    p[q] = (double)(z >> 11) * 0x1p-52 - 1;
+  }
+}
+
+/* Largest eigenvalue, from below; iterated until it grows by less than one part in a thousand. */
+static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out) {
+  const HkModel *m = sim->model;
+  double value = 0;
+  start_vector(p, 3 * m->n);
+  for (int it = 0; it < MOST_ITERATIONS; it++) {
+    double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->partial);
+    if (!(norm2 > 0)) return 0;
+    double scale = 1 / sqrt(norm2);
+    for (int64_t q = 0; q < 3 * m->n; q++) p[q] *= scale;
+    a->p = p;
+    a->out = out;
+    hk_parallel_for(m->threads, m->n, product_range, a);
+    double norm = sqrt(hk_parallel_sum(m->threads, m->n, square_range, out, sim->partial));
+    double *swap = p;
+    p = out;
+    out = swap;
+    if (it > 3 && norm - value <= 1e-3 * norm) return norm > value ? norm : value;
+    value = norm;
+  }
+  return value;
+}
+
+HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error) {
+  const HkModel *m = sim->model;
+  const HkContext *c = &m->context;
+  double *p = NULL, *out = NULL, *free = NULL;
+  HkStatus status = hk_alloc(c, &p, 3 * m->n, sizeof *p, "the stable step", error);
+  if (status >= 0) status = hk_alloc(c, &out, 3 * m->n, sizeof *out, "the stable step", error);
+  if (status >= 0) status = hk_alloc(c, &free, m->n, sizeof *free, "the stable step", error);
+  if (status >= 0) {
+    for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
+    for (int64_t q = 0; q < m->pin_count; q++)
+      if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
+    Product a = {.model = m, .x = state->x, .free = free};
+    double omega = sqrt(largest_eigenvalue(sim, &a, p, out)), d = 0;
+    a.damping = true;
+    if (m->damping) d = largest_eigenvalue(sim, &a, p, out);
+    *h = sim->type->stable_step(omega, d);
+  }
+  hk_free(c, &p);
+  hk_free(c, &out);
+  hk_free(c, &free);
+  return status;
+}
