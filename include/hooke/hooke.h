@@ -520,7 +520,7 @@ HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options,
                               HkError *error);
 /* Simulates and writes one frame; HK_DONE when there is none left. */
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
-/* Writes the checkpoint now, so that a run may stop here. */
+/* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
 HK_API HkProgress hk_run_progress(const HkRun *run);
 HK_API const HkModel *hk_run_model(const HkRun *run);

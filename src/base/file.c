@@ -79,6 +79,14 @@ void hk_writer_abandon(HkWriter *w) {
 
 uint64_t hk_hash(uint64_t h, const void *bytes, size_t size) {
   const unsigned char *p = bytes;
-  for (size_t q = 0; q < size; q++) h = (h ^ p[q]) * 1099511628211ull;
+  while (size > 0) {
+    uint64_t word = 0;
+    size_t step = size < sizeof word ? size : sizeof word;
+    memcpy(&word, p, step);
+    h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+    h ^= h >> 32;
+    p += step;
+    size -= step;
+  }
   return h;
 }

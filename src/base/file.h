@@ -23,8 +23,8 @@ HkStatus hk_writer_commit(HkWriter *w, HkError *error);
 /* Closes and removes the temporary file; harmless after a commit. */
 void hk_writer_abandon(HkWriter *w);
 
-/* FNV-1a, 64 bits: h starts as HK_HASH_START and runs through. */
-#define HK_HASH_START 14695981039346656037ull
+/* 64-bit checksum, eight bytes at a time; h starts as HK_HASH_START and runs through. */
+#define HK_HASH_START 0x51ed270b9f1c3a57ull
 uint64_t hk_hash(uint64_t h, const void *bytes, size_t size);
 
 #endif

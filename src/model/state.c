@@ -70,3 +70,42 @@ double hk_state_time(const HkState *s) {
 void hk_state_set_time(HkState *s, double time) {
   s->time = time;
 }
+
+/* ---- As bytes: the head, then x, v and the pins
+ * ---------------------------------------------------- */
+
+typedef struct Head {
+  uint64_t fingerprint;
+  int64_t n, pin_count, steps;
+  double time;
+} Head;
+
+size_t hk_state_packed_size(const HkState *s) {
+  return sizeof(Head) + (size_t)s->n * 6 * sizeof(double) + (size_t)s->pin_count;
+}
+
+void hk_state_pack(const HkState *s, char *bytes) {
+  Head head = {s->fingerprint, s->n, s->pin_count, s->steps, s->time};
+  size_t array = (size_t)s->n * 3 * sizeof(double);
+  memcpy(bytes, &head, sizeof head);
+  memcpy(bytes + sizeof head, s->x, array);
+  memcpy(bytes + sizeof head + array, s->v, array);
+  if (s->pin_count) memcpy(bytes + sizeof head + 2 * array, s->pin_held, (size_t)s->pin_count);
+}
+
+HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char *name,
+                         HkError *error) {
+  Head head;
+  size_t array = (size_t)s->n * 3 * sizeof(double);
+  if (size != hk_state_packed_size(s))
+    return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
+  memcpy(&head, bytes, sizeof head);
+  if (head.fingerprint != s->fingerprint || head.n != s->n || head.pin_count != s->pin_count)
+    return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
+  memcpy(s->x, bytes + sizeof head, array);
+  memcpy(s->v, bytes + sizeof head + array, array);
+  if (s->pin_count) memcpy(s->pin_held, bytes + sizeof head + 2 * array, (size_t)s->pin_count);
+  s->steps = head.steps;
+  s->time = head.time;
+  return HK_OK;
+}

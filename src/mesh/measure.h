@@ -1,0 +1,17 @@
+/* Length, area and volume of cells, and their share for each vertex. */
+#ifndef HK_MESH_MEASURE_H
+#define HK_MESH_MEASURE_H
+
+#include "mesh/mesh.h"
+
+/* Dimension of a cell: 0 point, 1 line, 2 face, 3 solid. */
+int hk_cell_dimension(HkCellType type);
+
+/* Length (m), area (m^2) or volume (m^3) of a cell. */
+double hk_cell_measure(const HkMesh *mesh, int64_t cell);
+
+/* share[v] += equal parts of the measures of all cells of that dimension; returns how many there
+ * are. */
+int64_t hk_mesh_lump(const HkMesh *mesh, int dimension, double *share);
+
+#endif

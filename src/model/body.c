@@ -1,0 +1,195 @@
+/* One body: its mesh is made or read, repaired, placed, and appended to the model. */
+#include "model/build.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size) {
+  if (body->name) return body->name;
+  snprintf(buffer, size, "body%d", index);
+  return buffer;
+}
+
+HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
+                      HkError *error) {
+  bool plain = file[0] == '/' || !folder || !folder[0];
+  int length = snprintf(path, size, "%s%s%s", plain ? "" : folder, plain ? "" : "/", file);
+  if (length < 0 || (size_t)length >= size)
+    return hk_fail_at(error, HK_ERROR_IO, file, 0, 0, "the path is too long");
+  return HK_OK;
+}
+
+static HkStatus copy_mesh(const HkContext *context, const HkMesh *from, HkMesh **to,
+                          HkError *error) {
+  HK_TRY(hk_mesh_create(context, to, error));
+  HkStatus status =
+      hk_mesh_reserve(*to, from->vertex_count, from->cell_count, from->corner_count, error);
+  if (status >= 0) status = hk_mesh_add_vertices(*to, from->x, from->vertex_count, error);
+  for (int64_t c = 0; status >= 0 && c < from->cell_count; c++) {
+    HkCell cell = hk_mesh_cell(from, c);
+    status = hk_mesh_add_cell(*to, cell.type, cell.vertices, cell.count, error);
+  }
+  for (int64_t s = 0; status >= 0 && s < from->set_count; s++)
+    status = hk_mesh_add_set(*to, from->sets[s].name, from->sets[s].vertices, from->sets[s].count,
+                             error);
+  if (status < 0) hk_mesh_destroy(to);
+  return status;
+}
+
+static HkStatus get_mesh(const HkScene *scene, const HkBody *body, HkMesh **mesh, HkError *error) {
+  int given = (body->shape.schema != NULL) + (body->mesh_file != NULL) + (body->mesh != NULL);
+  if (given != 1)
+    return hk_fail(error, HK_ERROR_INVALID, "give either a shape or a mesh%s",
+                   given ? ", not both" : "");
+  if (body->shape.schema) return hk_mesh_shape(&scene->context, &body->shape, mesh, error);
+  if (body->mesh) return copy_mesh(&scene->context, body->mesh, mesh, error);
+  char path[4096];
+  HK_TRY(hk_join_path(scene->folder, body->mesh_file, path, sizeof path, error));
+  return hk_mesh_read(&scene->context, path, mesh, error);
+}
+
+/* x <- R (scale x) + translate */
+static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
+  double axis[3], R[9], length = hk_norm(t->axis);
+  if (t->angle != 0 && !(length > 0))
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "transform.axis: a rotation needs an axis that is not 0");
+  for (int c = 0; c < 3; c++) {
+    axis[c] = length > 0 ? t->axis[c] / length : 0;
+    if (t->scale[c] == 0)
+      return hk_fail(error, HK_ERROR_INVALID, "transform.scale: a factor of 0 flattens the body");
+  }
+  hk_mat_rotation(axis, t->angle * 0x1.921fb54442d18p+1 / 180, R);
+  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+    double *x = mesh->x + 3 * q, scaled[3];
+    for (int c = 0; c < 3; c++) scaled[c] = t->scale[c] * x[c];
+    memcpy(x, t->translate, sizeof t->translate);
+    hk_mat_add_product(R, scaled, x);
+    if (!isfinite(x[0] + x[1] + x[2]))
+      return hk_fail(error, HK_ERROR_INVALID, "transform: vertex %lld is moved out of all bounds",
+                     (long long)q);
+  }
+  return HK_OK;
+}
+
+/* Starting positions and velocities: stretched about the centre of mass, moving and spinning. */
+static void start(const HkMesh *mesh, const HkBody *body, const double *mass, double *x,
+                  double *v) {
+  double centre[3] = {0, 0, 0}, total = 0;
+  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+    hk_axpy(mass[q], mesh->x + 3 * q, centre);
+    total += mass[q];
+  }
+  for (int c = 0; c < 3; c++) centre[c] /= total;
+  bool stretched = body->stretch[0] != 1 || body->stretch[1] != 1 || body->stretch[2] != 1;
+  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+    double r[3];
+    memcpy(x + 3 * q, mesh->x + 3 * q, 3 * sizeof *x);
+    hk_sub(x + 3 * q, centre, r);
+    for (int c = 0; c < 3 && stretched; c++) x[3 * q + c] = centre[c] + (r[c] *= body->stretch[c]);
+    hk_cross(body->spin, r, v + 3 * q);
+    hk_axpy(1, body->velocity, v + 3 * q);
+  }
+}
+
+static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *body,
+                                HkModelRoom *room, HkError *error) {
+  const HkContext *c = &m->context;
+  int64_t n = m->n + mesh->vertex_count,
+          capacity[3] = {room->vertices, room->vertices, room->vertices};
+  if (n > INT32_MAX / 3)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
+                   (long long)n, INT32_MAX / 3);
+  HK_TRY(hk_grow(c, &m->x0, &capacity[0], n, 3 * sizeof *m->x0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->v0, &capacity[1], n, 3 * sizeof *m->v0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->mass, &capacity[2], n, sizeof *m->mass, "vertices", error));
+  room->vertices = capacity[0];
+  memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
+  HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
+  start(mesh, body, m->mass + m->n, m->x0 + 3 * m->n, m->v0 + 3 * m->n);
+  m->n = n;
+  return HK_OK;
+}
+
+static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkModelRoom *room,
+                             HkError *error) {
+  const HkContext *c = &m->context;
+  int64_t cells = m->cell_count + mesh->cell_count, starts = room->cells;
+  int64_t used = m->cell_count ? m->cell_start[m->cell_count] : 0;
+  HK_TRY(hk_grow(c, &m->cell_type, &room->cells, cells + 1, sizeof *m->cell_type, "cells", error));
+  HK_TRY(hk_grow(c, &m->cell_start, &starts, cells + 1, sizeof *m->cell_start, "cells", error));
+  HK_TRY(hk_grow(c, &m->cell_vertex, &room->corners, used + mesh->corner_count,
+                 sizeof *m->cell_vertex, "cells", error));
+  for (int64_t q = 0; q < mesh->corner_count; q++)
+    m->cell_vertex[used + q] = (int32_t)(first + mesh->cell_vertex[q]);
+  for (int64_t q = 0; q < mesh->cell_count; q++) {
+    m->cell_type[m->cell_count + q] = mesh->cell_type[q];
+    m->cell_start[m->cell_count + q] = used + mesh->cell_start[q];
+  }
+  m->cell_start[cells] = used + mesh->corner_count;
+  m->cell_count = cells;
+  return HK_OK;
+}
+
+/* What is left of a mesh once it is in the model: its sets and the map of its numbers. */
+static void keep_names(HkMesh *mesh) {
+  const HkContext *c = &mesh->context;
+  hk_free(c, &mesh->x);
+  hk_free(c, &mesh->cell_type);
+  hk_free(c, &mesh->cell_start);
+  hk_free(c, &mesh->cell_vertex);
+  mesh->cell_count = mesh->corner_count = 0;
+}
+
+static HkStatus check_plane(const HkModel *m, const HkMesh *mesh, HkError *error) {
+  for (int64_t q = 0; m->dimension == 2 && q < mesh->vertex_count; q++)
+    if (mesh->x[3 * q + 2] != 0)
+      return hk_fail(
+          error, HK_ERROR_INVALID,
+          "vertex %lld has z = %g m, but the scene has dimension 2; set dimension to 3 or "
+          "transform the body into the plane z = 0",
+          (long long)q, mesh->x[3 * q + 2]);
+  return HK_OK;
+}
+
+static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
+                         HkModelRoom *room, HkError *error) {
+  HkRepairReport report;
+  int64_t first = m->n, first_cell = m->cell_count;
+  HK_TRY(place(mesh, &body->transform, error));
+  HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
+  HK_TRY(check_plane(m, mesh, error));
+  HK_TRY(append_vertices(m, mesh, body, room, error));
+  HK_TRY(append_cells(m, mesh, first, room, error));
+  HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, room, error));
+  return hk_model_add_faces(m, first_cell, &room->faces, error);
+}
+
+HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelRoom *room,
+                           HkError *error) {
+  const HkBody *body = &scene->bodies[index];
+  char buffer[32];
+  const char *name = hk_body_name(body, index, buffer, sizeof buffer);
+  HkMesh *mesh = NULL;
+  int64_t first = m->n;
+  HkError inner = {0};
+  HkStatus status = get_mesh(scene, body, &mesh, &inner);
+  if (status >= 0) status = add_mesh(m, scene, body, mesh, room, &inner);
+  if (status < 0) {
+    hk_mesh_destroy(&mesh);
+    if (inner.file[0]) { /* a file's own message says it all */
+      if (error) *error = inner;
+      return status;
+    }
+    return hk_fail(error, status, "body '%s': %s", name, inner.text);
+  }
+  keep_names(mesh);
+  HkBodyRange *range = &m->bodies[m->body_count++];
+  *range = (HkBodyRange){.first = first, .count = m->n - first, .names = mesh};
+  size_t bytes = strlen(name) + 1;
+  HK_TRY(hk_alloc(&m->context, &range->name, (int64_t)bytes, 1, "a name", error));
+  memcpy(range->name, name, bytes);
+  return HK_OK;
+}

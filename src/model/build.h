@@ -1,0 +1,33 @@
+/* The parts of compiling a model, in the order in which compile.c calls them. */
+#ifndef HK_MODEL_BUILD_H
+#define HK_MODEL_BUILD_H
+
+#include "model/model.h"
+
+/* Room in the growing arrays while bodies are added. */
+typedef struct HkModelRoom {
+  int64_t vertices, springs, cells, corners, faces;
+} HkModelRoom;
+
+/* body.c: reads, repairs and places the mesh of a body and appends it with springs and masses. */
+HkStatus hk_model_add_body(HkModel *model, const HkScene *scene, int index, HkModelRoom *room,
+                           HkError *error);
+
+/* springs.c: springs of a mesh whose vertices begin at first. */
+HkStatus hk_model_add_springs(HkModel *model, const HkMesh *mesh, const HkBody *body,
+                              const char *folder, int64_t first, HkModelRoom *room, HkError *error);
+
+/* masses.c: masses (kg) of the vertices of a mesh. */
+HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error);
+
+/* faces.c: triangles of the cells from first_cell on. */
+HkStatus hk_model_add_faces(HkModel *model, int64_t first_cell, int64_t *capacity, HkError *error);
+
+/* What a body is called in messages. */
+const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);
+
+/* "folder/file", or file itself when it is absolute or there is no folder. */
+HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
+                      HkError *error);
+
+#endif

@@ -1,0 +1,267 @@
+/* HkScene -> HkModel. All validation happens here, once. */
+#include "base/file.h"
+#include "base/vec.h"
+#include "force/force.h"
+#include "model/build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Adjacency ----------------------------------------------------------------------------------
+ */
+
+/* Springs are sorted by i and then j, so that filling in their order leaves each vertex's
+ * neighbours sorted. */
+static HkStatus make_adjacency(HkModel *m, HkError *error) {
+  const HkContext *c = &m->context;
+  int64_t entries = 2 * m->spring_count;
+  HK_TRY(hk_alloc(c, &m->adj_start, m->n + 1, sizeof *m->adj_start, "neighbours", error));
+  HK_TRY(hk_alloc(c, &m->adj_vertex, entries, sizeof *m->adj_vertex, "neighbours", error));
+  HK_TRY(hk_alloc(c, &m->adj_spring, entries, sizeof *m->adj_spring, "neighbours", error));
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    m->adj_start[m->i[s] + 1]++;
+    m->adj_start[m->j[s] + 1]++;
+  }
+  for (int64_t q = 0; q < m->n; q++) m->adj_start[q + 1] += m->adj_start[q];
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    for (int e = 0; e < 2; e++) {
+      int32_t at = e ? m->j[s] : m->i[s], other = e ? m->i[s] : m->j[s];
+      int64_t slot = m->adj_start[at]++;
+      m->adj_vertex[slot] = other;
+      m->adj_spring[slot] = (int32_t)s;
+    }
+  }
+  for (int64_t q = m->n; q > 0; q--) m->adj_start[q] = m->adj_start[q - 1];
+  m->adj_start[0] = 0;
+  return HK_OK;
+}
+
+/* ---- Pins
+ * -------------------------------------------------------------------------------------------- */
+
+static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
+  HkCompiledMotion *motion = &m->motions[m->motion_count++];
+  if (pin->motion.schema)
+    HK_TRY(hk_method_copy(&pin->motion, &motion->method, error));
+  else
+    HK_TRY(hk_method_choose(&motion->method, HK_MOTION, "fixed", error));
+  motion->type = hk_motion_type(motion->method.schema);
+  motion->release = pin->release;
+  if (!motion->type)
+    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a motion", motion->method.schema->name);
+  if (isnan(pin->release) || pin->release < 0)
+    return hk_fail(error, HK_ERROR_INVALID, "release: %g s is not a time", pin->release);
+  if (motion->type->check) return motion->type->check(motion->method.params, error);
+  return HK_OK;
+}
+
+/* owner[v] becomes the motion of vertex v. */
+static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkError *error) {
+  int32_t *vertices;
+  int64_t count;
+  HK_TRY(hk_model_select(m, &pin->select, &vertices, &count, error));
+  HkStatus status = HK_OK;
+  for (int64_t q = 0; q < count && status >= 0; q++) {
+    int32_t v = vertices[q];
+    if (owner[v] >= 0)
+      status =
+          hk_fail(error, HK_ERROR_INVALID, "vertex %d is pinned already by pins[%d]", v, owner[v]);
+    else
+      m->pin_count++;
+    owner[v] = m->motion_count - 1;
+  }
+  hk_indices_destroy(m, &vertices);
+  return status;
+}
+
+static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
+  const HkContext *c = &m->context;
+  if (scene->pin_count == 0) return HK_OK;
+  HK_TRY(hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error));
+  int32_t *owner = NULL;
+  HK_TRY(hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error));
+  for (int64_t q = 0; q < m->n; q++) owner[q] = -1;
+  HkStatus status = HK_OK;
+  for (int p = 0; p < scene->pin_count && status >= 0; p++) {
+    HkError inner = {0};
+    status = compile_motion(m, &scene->pins[p], &inner);
+    if (status >= 0) status = claim_vertices(m, &scene->pins[p], owner, &inner);
+    if (status < 0) hk_fail(error, status, "pins[%d]: %s", p, inner.text);
+  }
+  if (status >= 0)
+    status = hk_alloc(c, &m->pin_vertex, m->pin_count, sizeof *m->pin_vertex, "pins", error);
+  if (status >= 0)
+    status = hk_alloc(c, &m->pin_motion, m->pin_count, sizeof *m->pin_motion, "pins", error);
+  for (int64_t q = 0, at = 0; status >= 0 && q < m->n; q++) {
+    if (owner[q] < 0) continue;
+    m->pin_vertex[at] = (int32_t)q;
+    m->pin_motion[at++] = owner[q];
+  }
+  hk_free(c, &owner);
+  return status;
+}
+
+/* ---- Forces and probes
+ * ----------------------------------------------------------------------------------- */
+
+static HkStatus compile_force(HkModel *m, const HkMethod *method, HkError *error) {
+  HkCompiledForce *force = &m->forces[m->force_count++];
+  HK_TRY(hk_method_copy(method, &force->method, error));
+  force->type = hk_force_type(method->schema);
+  if (!force->type)
+    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a force",
+                   method->schema ? method->schema->name : "nothing");
+  if (force->type->slot == HK_ENERGY_SPRING && m->force_count > 1)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the springs are there already; set them in each body's \"springs\"");
+  if (force->type->compile)
+    HK_TRY(force->type->compile(m, force->method.params, &force->data, error));
+  if (force->type->uses_velocity && force->type->uses_velocity(m, force->method.params))
+    m->velocity_dependent = true;
+  return HK_OK;
+}
+
+static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error) {
+  HK_TRY(hk_alloc(&m->context, &m->forces, scene->force_count + 1, sizeof *m->forces, "forces",
+                  error));
+  HkMethod springs = {0};
+  HK_TRY(hk_method_choose(&springs, HK_FORCE, "springs", error));
+  HkStatus status = compile_force(m, &springs, error);
+  hk_method_clear(&springs);
+  for (int q = 0; q < scene->force_count && status >= 0; q++) {
+    HkError inner = {0};
+    status = compile_force(m, &scene->forces[q], &inner);
+    if (status < 0)
+      hk_fail(error, status, "forces[%d] (%s): %s", q,
+              scene->forces[q].schema ? scene->forces[q].schema->name : "none", inner.text);
+  }
+  return status;
+}
+
+static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error) {
+  HK_TRY(hk_alloc(&m->context, &m->probes, scene->probe_count, sizeof *m->probes, "probes", error));
+  for (int q = 0; q < scene->probe_count; q++) {
+    HkCompiledProbe *probe = &m->probes[m->probe_count++];
+    char buffer[32];
+    snprintf(buffer, sizeof buffer, "probe%d", q);
+    const char *name = scene->probes[q].name ? scene->probes[q].name : buffer;
+    HkError inner = {0};
+    HkStatus status =
+        hk_model_select(m, &scene->probes[q].select, &probe->vertices, &probe->count, &inner);
+    if (status < 0) return hk_fail(error, status, "probes[%d]: %s", q, inner.text);
+    size_t bytes = strlen(name) + 1;
+    HK_TRY(hk_alloc(&m->context, &probe->name, (int64_t)bytes, 1, "a name", error));
+    memcpy(probe->name, name, bytes);
+  }
+  return HK_OK;
+}
+
+/* ---- All together
+ * ---------------------------------------------------------------------------------------- */
+
+static uint64_t fingerprint(const HkModel *m) {
+  size_t n = (size_t)m->n, springs = (size_t)m->spring_count, pins = (size_t)m->pin_count;
+  uint64_t h = hk_hash(HK_HASH_START, &m->dimension, sizeof m->dimension);
+  h = hk_hash(h, m->x0, 3 * n * sizeof *m->x0);
+  h = hk_hash(h, m->mass, n * sizeof *m->mass);
+  h = hk_hash(h, m->i, springs * sizeof *m->i);
+  h = hk_hash(h, m->j, springs * sizeof *m->j);
+  h = hk_hash(h, m->k, springs * sizeof *m->k);
+  h = hk_hash(h, m->l0, springs * sizeof *m->l0);
+  return hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
+}
+
+static size_t count_bytes(const HkModel *m) {
+  size_t n = (size_t)m->n, springs = (size_t)m->spring_count, cells = (size_t)m->cell_count;
+  size_t vertex = 7 * sizeof(double) + sizeof *m->adj_start;
+  size_t spring = 2 * sizeof(int32_t) + 2 * sizeof(double) + 1 + 4 * sizeof(int32_t);
+  if (m->damping) spring += sizeof *m->damping;
+  if (m->tension) spring += 1;
+  size_t bytes = sizeof *m + n * vertex + springs * spring + cells * (1 + sizeof *m->cell_start);
+  if (cells) bytes += (size_t)m->cell_start[cells] * sizeof *m->cell_vertex;
+  bytes += (size_t)m->face_count * 3 * sizeof *m->face;
+  if (m->face_start)
+    bytes += (size_t)m->face_count * 3 * sizeof *m->face_at + n * sizeof *m->face_start;
+  return bytes + (size_t)m->pin_count * 2 * sizeof(int32_t);
+}
+
+static HkStatus check_settings(const HkScene *scene, HkError *error) {
+  if (scene->dimension != 2 && scene->dimension != 3)
+    return hk_fail(error, HK_ERROR_INVALID, "dimension: %d is neither 2 nor 3", scene->dimension);
+  if (scene->up < 0 || scene->up > 2 || (scene->dimension == 2 && scene->up == 2))
+    return hk_fail(error, HK_ERROR_INVALID, "up: axis %d is not there in %d dimensions", scene->up,
+                   scene->dimension);
+  if (scene->body_count == 0)
+    return hk_fail(error, HK_ERROR_INVALID, "there are no bodies, so there is nothing to simulate");
+  if (!(scene->time.frames_per_second > 0) || !(scene->time.duration >= 0) ||
+      !(scene->time.step >= 0))
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "time: duration, step and frames_per_second make no sense");
+  return HK_OK;
+}
+
+static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
+  HkModelRoom room = {0};
+  HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
+  for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, &room, error));
+  if (m->dimension == 2)
+    for (int64_t q = 0; q < m->n; q++) m->v0[3 * q + 2] = 0;
+  for (int64_t q = 0; q < m->n; q++) m->total_mass += m->mass[q];
+  HK_TRY(make_adjacency(m, error));
+  HK_TRY(compile_pins(m, scene, error));
+  HK_TRY(compile_forces(m, scene, error));
+  HK_TRY(compile_probes(m, scene, error));
+  HK_TRY(hk_method_copy(&scene->step, &m->step, error));
+  m->fingerprint = fingerprint(m);
+  m->bytes = count_bytes(m);
+  return HK_OK;
+}
+
+HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error) {
+  HkContext c = scene->context;
+  *model = NULL;
+  HK_TRY(check_settings(scene, error));
+  HK_TRY(hk_alloc(&c, model, 1, sizeof **model, "a model", error));
+  HkModel *m = *model;
+  m->context = c;
+  m->threads = c.threads > 0 ? c.threads : hk_thread_count();
+  m->dimension = scene->dimension;
+  m->up = scene->up;
+  m->time = scene->time;
+  HkStatus status = compile(m, scene, error);
+  if (status < 0) hk_model_destroy(model);
+  return status;
+}
+
+static void destroy_parts(HkModel *m) {
+  const HkContext *c = &m->context;
+  for (int q = 0; q < m->body_count; q++) {
+    hk_free(c, &m->bodies[q].name);
+    hk_mesh_destroy(&m->bodies[q].names);
+  }
+  for (int q = 0; q < m->motion_count; q++) hk_method_clear(&m->motions[q].method);
+  for (int q = 0; q < m->force_count; q++) {
+    HkCompiledForce *force = &m->forces[q];
+    if (force->data && force->type->destroy) force->type->destroy(m, force->data);
+    hk_method_clear(&force->method);
+  }
+  for (int q = 0; q < m->probe_count; q++) {
+    hk_free(c, &m->probes[q].name);
+    hk_free(c, &m->probes[q].vertices);
+  }
+  hk_method_clear(&m->step);
+}
+
+void hk_model_destroy(HkModel **model) {
+  HkModel *m = *model;
+  if (!m) return;
+  HkContext c = m->context;
+  destroy_parts(m);
+  void *arrays[] = {&m->bodies,     &m->motions,    &m->forces,    &m->probes,     &m->x0,
+                    &m->v0,         &m->mass,       &m->i,         &m->j,          &m->k,
+                    &m->l0,         &m->damping,    &m->kind,      &m->tension,    &m->adj_start,
+                    &m->adj_vertex, &m->adj_spring, &m->cell_type, &m->cell_start, &m->cell_vertex,
+                    &m->face,       &m->face_start, &m->face_at,   &m->pin_vertex, &m->pin_motion};
+  for (size_t q = 0; q < sizeof arrays / sizeof arrays[0]; q++) hk_free(&c, arrays[q]);
+  hk_free(&c, model);
+}

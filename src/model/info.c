@@ -1,0 +1,50 @@
+/* Looking into a model. */
+#include "model/state.h"
+
+#include <string.h>
+
+static void widen(double value, double *min, double *max) {
+  if (value < *min) *min = value;
+  if (value > *max) *max = value;
+}
+
+HkModelInfo hk_model_info(const HkModel *m) {
+  HkModelInfo info = {.vertices = m->n,
+                      .springs = m->spring_count,
+                      .faces = m->face_count,
+                      .pinned = m->pin_count,
+                      .bodies = m->body_count,
+                      .dimension = m->dimension,
+                      .mass = m->total_mass,
+                      .bytes = m->bytes};
+  info.mass_min = info.mass_max = m->mass[0];
+  memcpy(info.box_min, m->x0, sizeof info.box_min);
+  memcpy(info.box_max, m->x0, sizeof info.box_max);
+  for (int64_t q = 0; q < m->n; q++) {
+    widen(m->mass[q], &info.mass_min, &info.mass_max);
+    for (int c = 0; c < 3; c++) widen(m->x0[3 * q + c], &info.box_min[c], &info.box_max[c]);
+  }
+  if (m->spring_count > 0) {
+    info.k_min = info.k_max = m->k[0];
+    info.length_min = info.length_max = m->l0[0];
+  }
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    widen(m->k[s], &info.k_min, &info.k_max);
+    widen(m->l0[s], &info.length_min, &info.length_max);
+  }
+  info.state_bytes = sizeof(HkState) + (size_t)m->n * 6 * sizeof(double) + (size_t)m->pin_count;
+  return info;
+}
+
+HkSpringView hk_model_springs(const HkModel *m) {
+  return (HkSpringView){m->spring_count, m->i, m->j, m->k, m->l0, m->damping, m->kind, m->tension};
+}
+
+const double *hk_model_masses(const HkModel *m) {
+  return m->mass;
+}
+
+const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
+  *count = m->face_count;
+  return m->face;
+}

@@ -1,0 +1,72 @@
+/* Masses of the vertices of a body: given for each, as a total, or as a density lumped onto the
+ * corners of the cells. */
+#include "model/build.h"
+
+#include "mesh/measure.h"
+
+static const char *const measure_names[] = {"points", "lines", "faces", "solids"};
+
+/* share[v] by the cells of the highest dimension that there is. */
+static bool lump_highest(const HkMesh *mesh, double *share) {
+  for (int dimension = 3; dimension > 0; dimension--)
+    if (hk_mesh_lump(mesh, dimension, share) > 0) return true;
+  return false;
+}
+
+static HkStatus by_density(const HkMesh *mesh, int dimension, double density, double *mass,
+                           HkError *error) {
+  if (hk_mesh_lump(mesh, dimension, mass) == 0)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "mass: a density was given, but the mesh has no %s; use mass.total",
+                   measure_names[dimension]);
+  for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] *= density;
+  return HK_OK;
+}
+
+static HkStatus by_total(const HkMesh *mesh, double total, bool lumped, double *mass,
+                         HkError *error) {
+  int64_t n = mesh->vertex_count;
+  if (!lumped) {
+    for (int64_t q = 0; q < n; q++) mass[q] = total / (double)n;
+    return HK_OK;
+  }
+  if (!lump_highest(mesh, mass))
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "mass.distribution: the mesh has no cells to lump the mass by; use equal");
+  double sum = 0;
+  for (int64_t q = 0; q < n; q++) sum += mass[q];
+  for (int64_t q = 0; q < n; q++) mass[q] *= total / sum;
+  return HK_OK;
+}
+
+HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error) {
+  const HkMass *m = &body->mass;
+  int given = !isnan(m->per_vertex) + !isnan(m->total) + !isnan(m->length_density) +
+              !isnan(m->area_density) + !isnan(m->volume_density);
+  if (given > 1)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "mass: give only one of per_vertex, total, length_density, area_density, "
+                   "volume_density");
+  if (!isnan(m->per_vertex)) {
+    for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] = m->per_vertex;
+  } else if (!isnan(m->length_density)) {
+    HK_TRY(by_density(mesh, 1, m->length_density, mass, error));
+  } else if (!isnan(m->area_density)) {
+    HK_TRY(by_density(mesh, 2, m->area_density, mass, error));
+  } else if (!isnan(m->volume_density)) {
+    HK_TRY(by_density(mesh, 3, m->volume_density, mass, error));
+  } else {
+    double total = isnan(m->total) ? 1 : m->total;
+    HK_TRY(by_total(mesh, total, m->distribution == 1, mass, error));
+  }
+  for (int64_t q = 0; q < mesh->vertex_count; q++)
+    if (!(mass[q] > 0) || isinf(mass[q]))
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "mass: vertex %lld would have %g kg, but a mass must be above 0%s",
+                     (long long)q, mass[q],
+                     mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
+                         ? "; no cell with a size is there: \"repair\": {\"unused\": true} drops "
+                           "unused vertices"
+                         : "");
+  return HK_OK;
+}

@@ -1,0 +1,157 @@
+/* Selections: which vertices are meant, by the positions at the start. */
+#include "model/model.h"
+
+#include "base/vec.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const HkBodyRange *find_body(const HkModel *m, const char *name) {
+  for (int b = 0; b < m->body_count; b++)
+    if (strcmp(m->bodies[b].name, name) == 0) return &m->bodies[b];
+  return NULL;
+}
+
+/* "'a', 'b', 'c'": what there is to choose from. */
+static void list_names(char *text, size_t size, int count, const char *(*name)(const void *, int),
+                       const void *user) {
+  text[0] = 0;
+  for (int q = 0; q < count; q++) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s'%s'", q ? ", " : "", name(user, q));
+  }
+}
+
+static const char *body_name(const void *model, int index) {
+  return ((const HkModel *)model)->bodies[index].name;
+}
+
+static const char *set_name(const void *mesh, int index) {
+  return hk_mesh_set_name(mesh, index);
+}
+
+/* Number in the body's file -> number in the model. */
+static HkStatus choose_index(const HkBodyRange *body, int64_t index, uint8_t *is_chosen,
+                             HkError *error) {
+  const HkMesh *names = body->names;
+  int64_t count = names->vertex_map ? names->file_vertex_count : body->count;
+  if (index < 0 || index >= count)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "vertex %lld of body '%s' is not there: it has the vertices 0 to %lld",
+                   (long long)index, body->name, (long long)count - 1);
+  int64_t vertex = names->vertex_map ? names->vertex_map[index] : index;
+  if (vertex < 0)
+    return hk_fail(error, HK_ERROR_INVALID, "vertex %lld of body '%s' was dropped by the repair",
+                   (long long)index, body->name);
+  is_chosen[body->first + vertex] = 1;
+  return HK_OK;
+}
+
+static HkStatus choose_set(const HkModel *m, const HkBodyRange *only, const char *name,
+                           uint8_t *is_chosen, HkError *error) {
+  bool found = false;
+  for (int b = 0; b < m->body_count; b++) {
+    const HkBodyRange *body = &m->bodies[b];
+    if (only && body != only) continue;
+    int64_t count;
+    const int32_t *set = hk_mesh_set(body->names, name, &count);
+    found |= set != NULL;
+    for (int64_t q = 0; set && q < count; q++) is_chosen[body->first + set[q]] = 1;
+  }
+  if (found) return HK_OK;
+  char known[512];
+  const HkBodyRange *body = only ? only : &m->bodies[0];
+  list_names(known, sizeof known, hk_mesh_set_count(body->names), set_name, body->names);
+  return hk_fail(error, HK_ERROR_INVALID, "there is no vertex set '%s'; body '%s' has %s", name,
+                 body->name, known[0] ? known : "none");
+}
+
+static bool is_inside(const HkSelect *s, const double *x) {
+  if (s->kind == HK_SELECT_SPHERE) return hk_distance(x, s->point) <= s->value;
+  for (int c = 0; c < 3; c++)
+    if (x[c] < s->point[c] || x[c] > s->other[c]) return false;
+  return true;
+}
+
+/* Extremes and nearest: two passes over the range, the second takes what is as good as the best. */
+static double badness(const HkSelect *s, const double *x) {
+  if (s->kind == HK_SELECT_LOWEST) return x[s->axis];
+  if (s->kind == HK_SELECT_HIGHEST) return -x[s->axis];
+  return hk_distance(x, s->point);
+}
+
+static void choose_best(const HkModel *m, const HkSelect *s, int64_t begin, int64_t end,
+                        uint8_t *is_chosen) {
+  int64_t best = begin;
+  for (int64_t q = begin; q < end; q++)
+    if (badness(s, m->x0 + 3 * q) < badness(s, m->x0 + 3 * best)) best = q;
+  double limit = badness(s, m->x0 + 3 * best) + s->value;
+  if (s->kind == HK_SELECT_NEAREST) {
+    is_chosen[best] = 1;
+    return;
+  }
+  for (int64_t q = begin; q < end; q++)
+    if (badness(s, m->x0 + 3 * q) <= limit) is_chosen[q] = 1;
+}
+
+static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, HkError *error) {
+  const HkBodyRange *body = s->body ? find_body(m, s->body) : NULL;
+  if (s->body && !body) {
+    char known[512];
+    list_names(known, sizeof known, m->body_count, body_name, m);
+    return hk_fail(error, HK_ERROR_INVALID, "there is no body '%s'; there is %s", s->body, known);
+  }
+  int64_t begin = body ? body->first : 0, end = body ? body->first + body->count : m->n;
+  switch (s->kind) {
+  case HK_SELECT_NONE:
+    return hk_fail(error, HK_ERROR_INVALID, "nothing is selected");
+  case HK_SELECT_ALL:
+    memset(is_chosen + begin, 1, (size_t)(end - begin));
+    return HK_OK;
+  case HK_SELECT_SET:
+    return choose_set(m, body, s->set, is_chosen, error);
+  case HK_SELECT_INDICES:
+    if (!body && m->body_count > 1)
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "vertices by number need \"body\", since there are %d bodies", m->body_count);
+    if (!body) body = &m->bodies[0];
+    for (int64_t q = 0; q < s->count; q++)
+      HK_TRY(choose_index(body, s->indices[q], is_chosen, error));
+    return HK_OK;
+  case HK_SELECT_BOX:
+  case HK_SELECT_SPHERE:
+    for (int64_t q = begin; q < end; q++)
+      if (is_inside(s, m->x0 + 3 * q)) is_chosen[q] = 1;
+    return HK_OK;
+  case HK_SELECT_LOWEST:
+  case HK_SELECT_HIGHEST:
+  case HK_SELECT_NEAREST:
+    choose_best(m, s, begin, end, is_chosen);
+    return HK_OK;
+  }
+  return HK_OK;
+}
+
+HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                         int64_t *count, HkError *error) {
+  uint8_t *is_chosen = NULL;
+  *vertices = NULL;
+  *count = 0;
+  if (m->body_count == 0)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no body to select from");
+  HK_TRY(hk_alloc(&m->context, &is_chosen, m->n, 1, "a selection", error));
+  HkStatus status = choose(m, select, is_chosen, error);
+  for (int64_t q = 0; status >= 0 && q < m->n; q++) *count += is_chosen[q];
+  if (status >= 0 && *count == 0)
+    status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
+  if (status >= 0)
+    status = hk_alloc(&m->context, vertices, *count, sizeof **vertices, "a selection", error);
+  for (int64_t q = 0, at = 0; status >= 0 && q < m->n; q++)
+    if (is_chosen[q]) (*vertices)[at++] = (int32_t)q;
+  hk_free(&m->context, &is_chosen);
+  return status;
+}
+
+void hk_indices_destroy(const HkModel *model, int32_t **vertices) {
+  hk_free(&model->context, vertices);
+}

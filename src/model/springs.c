@@ -1,0 +1,214 @@
+/* Springs of a body: which pairs, how stiff, how long at rest. */
+#include "model/build.h"
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "mesh/pairs.h"
+
+#include <string.h>
+
+/* One row of a springs file; NAN where a column is not given. */
+typedef struct Row {
+  double k, l0, damping;
+} Row;
+
+typedef struct Rows {
+  int32_t *pair; /* 2 a row, numbers of the mesh */
+  Row *row;
+  int64_t count, pair_capacity, row_capacity;
+} Rows;
+
+static HkStatus read_vertex(HkCursor *c, const HkMesh *mesh, int32_t *vertex, HkError *error) {
+  int64_t value, count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
+  HK_TRY(hk_next_int(c, &value, "vertex", error));
+  if (value < 0 || value >= count)
+    return hk_cursor_fail(c, error, "vertex %lld is out of range, expected 0 to %lld",
+                          (long long)value, (long long)count - 1);
+  *vertex = mesh->vertex_map ? mesh->vertex_map[value] : (int32_t)value;
+  if (*vertex < 0)
+    return hk_cursor_fail(c, error, "vertex %lld was dropped by the repair", (long long)value);
+  return HK_OK;
+}
+
+static HkStatus read_row(HkCursor *c, const HkMesh *mesh, int32_t pair[2], Row *row,
+                         HkError *error) {
+  *row = (Row){NAN, NAN, NAN};
+  HK_TRY(read_vertex(c, mesh, &pair[0], error));
+  HK_TRY(read_vertex(c, mesh, &pair[1], error));
+  HK_TRY(hk_next_double(c, &row->k, "k (N/m)", error));
+  if (!hk_at_line_end(c)) HK_TRY(hk_next_double(c, &row->l0, "l0 (m)", error));
+  if (!hk_at_line_end(c)) HK_TRY(hk_next_double(c, &row->damping, "damping (N s/m)", error));
+  if (!hk_at_line_end(c)) return hk_cursor_fail(c, error, "expected 'i j k [l0 [damping]]'");
+  if (row->k < 0 || row->l0 < 0 || row->damping < 0)
+    return hk_cursor_fail(c, error, "k, l0 and damping must not be negative");
+  if (pair[0] == pair[1])
+    return hk_cursor_fail(c, error, "a spring cannot join vertex %d with itself", pair[0]);
+  return HK_OK;
+}
+
+static HkStatus parse_rows(const HkMesh *mesh, HkCursor c, Rows *rows, HkError *error) {
+  for (hk_skip_space(&c, '#'); !hk_at_end(&c); hk_skip_space(&c, '#')) {
+    HK_TRY(hk_grow(&mesh->context, &rows->pair, &rows->pair_capacity, rows->count + 1,
+                   2 * sizeof *rows->pair, "springs", error));
+    HK_TRY(hk_grow(&mesh->context, &rows->row, &rows->row_capacity, rows->count + 1,
+                   sizeof *rows->row, "springs", error));
+    HK_TRY(read_row(&c, mesh, rows->pair + 2 * rows->count, rows->row + rows->count, error));
+    rows->count++;
+  }
+  return HK_OK;
+}
+
+static HkStatus read_rows(const HkMesh *mesh, const char *folder, const char *file, Rows *rows,
+                          HkError *error) {
+  char path[4096], *bytes;
+  size_t size;
+  HK_TRY(hk_join_path(folder, file, path, sizeof path, error));
+  HK_TRY(hk_file_read(&mesh->context, path, &bytes, &size, error));
+  HkLocale locale = hk_locale_enter();
+  HkStatus status = parse_rows(mesh, hk_cursor(path, bytes, size), rows, error);
+  hk_locale_leave(&locale);
+  hk_free(&mesh->context, &bytes);
+  return status;
+}
+
+/* k or EA of each kind, those not given taken from the edges. */
+static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkError *error) {
+  const double given[3][2] = {
+      {s->k, s->EA}, {s->k_shear, s->EA_shear}, {s->k_bending, s->EA_bending}};
+  static const char *const suffix[] = {"", "_shear", "_bending"};
+  for (int kind = 0; kind < 3; kind++) {
+    k[kind] = given[kind][0];
+    EA[kind] = given[kind][1];
+    if (!isnan(k[kind]) && !isnan(EA[kind]))
+      return hk_fail(error, HK_ERROR_INVALID, "springs: give k%s or EA%s, not both", suffix[kind],
+                     suffix[kind]);
+    if (!isnan(k[kind]) || !isnan(EA[kind])) continue;
+    k[kind] = kind == 0 ? 1000 : k[0];
+    EA[kind] = kind == 0 ? NAN : EA[0];
+  }
+  k[3] = k[0];
+  EA[3] = EA[0];
+  return HK_OK;
+}
+
+static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkModelRoom *room,
+                          HkError *error) {
+  const HkContext *c = &m->context;
+  int64_t count = m->spring_count + springs, capacity[7];
+  for (int q = 0; q < 7; q++) capacity[q] = room->springs;
+  bool had_damping = m->damping != NULL, had_tension = m->tension != NULL;
+  HK_TRY(hk_grow(c, &m->i, &capacity[0], count, sizeof *m->i, "springs", error));
+  HK_TRY(hk_grow(c, &m->j, &capacity[1], count, sizeof *m->j, "springs", error));
+  HK_TRY(hk_grow(c, &m->k, &capacity[2], count, sizeof *m->k, "springs", error));
+  HK_TRY(hk_grow(c, &m->l0, &capacity[3], count, sizeof *m->l0, "springs", error));
+  HK_TRY(hk_grow(c, &m->kind, &capacity[4], count, sizeof *m->kind, "springs", error));
+  room->springs = capacity[0];
+  if (damped && !had_damping)
+    HK_TRY(hk_alloc(c, &m->damping, room->springs, sizeof *m->damping, "springs", error));
+  else if (had_damping)
+    HK_TRY(
+        hk_grow(c, &m->damping, &capacity[5], room->springs, sizeof *m->damping, "springs", error));
+  if (tension && !had_tension)
+    HK_TRY(hk_alloc(c, &m->tension, room->springs, sizeof *m->tension, "springs", error));
+  else if (had_tension)
+    HK_TRY(
+        hk_grow(c, &m->tension, &capacity[6], room->springs, sizeof *m->tension, "springs", error));
+  return HK_OK;
+}
+
+/* The spring between the pair-th two vertices, appended; false in *kept if it is dropped. */
+static HkStatus add_spring(HkModel *m, const HkMesh *mesh, const HkBody *body, const HkPairs *pairs,
+                           int64_t pair, const Row *row, const double k[4], const double EA[4],
+                           int64_t first, bool *kept, HkError *error) {
+  const HkSprings *s = &body->springs;
+  int32_t a = pairs->i[pair], b = pairs->j[pair];
+  int kind = pairs->kind[pair];
+  double length = hk_distance(mesh->x + 3 * (int64_t)a, mesh->x + 3 * (int64_t)b);
+  double l0 = !isnan(row->l0)          ? row->l0
+              : !isnan(s->rest_length) ? s->rest_length
+                                       : length * s->rest_scale;
+  *kept = length > 0 || (!body->repair.zero_length && !(isnan(row->l0) && isnan(s->rest_length)));
+  if (!*kept && !body->repair.zero_length)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "springs: vertices %d and %d are joined but stand at the same place; "
+                   "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
+                   "spring, springs.rest_length keeps it",
+                   a, b);
+  if (!*kept) return HK_OK;
+  double stiffness = !isnan(row->k) ? row->k : !isnan(EA[kind]) ? EA[kind] / l0 : k[kind];
+  if (!isfinite(stiffness))
+    return hk_fail(
+        error, HK_ERROR_INVALID,
+        "springs: EA = %g N over a rest length of %g m between vertices %d and %d gives no "
+        "finite stiffness; give k instead",
+        EA[kind], l0, a, b);
+  int64_t at = m->spring_count++;
+  m->i[at] = (int32_t)(first + a);
+  m->j[at] = (int32_t)(first + b);
+  m->k[at] = stiffness;
+  m->l0[at] = l0;
+  m->kind[at] = (uint8_t)kind;
+  if (m->damping) m->damping[at] = isnan(row->damping) ? s->damping : row->damping;
+  if (m->tension) m->tension[at] = s->tension_only;
+  return HK_OK;
+}
+
+/* The row of a file that speaks of a pair, the last one winning. */
+static void rows_of_pairs(const Rows *rows, const HkPairs *pairs, int32_t *row_of) {
+  for (int64_t r = 0; r < rows->count; r++)
+    row_of[hk_pairs_find(pairs, rows->pair[2 * r], rows->pair[2 * r + 1])] = (int32_t)(r + 1);
+}
+
+static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, const Rows *rows,
+                        const HkPairs *pairs, int32_t **row_of, int64_t first, HkModelRoom *room,
+                        HkError *error) {
+  double k[4], EA[4];
+  HK_TRY(stiffnesses(&body->springs, k, EA, error));
+  bool damped = body->springs.damping > 0;
+  for (int64_t r = 0; r < rows->count; r++) damped |= rows->row[r].damping > 0;
+  HK_TRY(make_room(m, pairs->count, damped, body->springs.tension_only, room, error));
+  if (rows->count) {
+    HK_TRY(hk_alloc(&m->context, row_of, pairs->count, sizeof **row_of, "springs", error));
+    rows_of_pairs(rows, pairs, *row_of);
+  }
+  static const Row none = {NAN, NAN, NAN};
+  int64_t dropped = 0, added = 0;
+  for (int64_t p = 0; p < pairs->count; p++) {
+    const Row *row = *row_of && (*row_of)[p] ? &rows->row[(*row_of)[p] - 1] : &none;
+    bool kept;
+    HK_TRY(add_spring(m, mesh, body, pairs, p, row, k, EA, first, &kept, error));
+    dropped += !kept;
+    added += kept && pairs->kind[p] == HK_PAIR_EXTRA;
+  }
+  if (dropped)
+    hk_log(&m->context, HK_LOG_INFO, "repair: %lld springs of zero length dropped",
+           (long long)dropped);
+  if (rows->count)
+    hk_log(&m->context, HK_LOG_INFO, "%s: %lld springs set, %lld of them new", body->springs.file,
+           (long long)rows->count, (long long)added);
+  if (pairs->looping)
+    hk_log(&m->context, HK_LOG_WARNING,
+           "%lld edges join a vertex with itself (degenerate cells); they give no spring",
+           (long long)pairs->looping);
+  return HK_OK;
+}
+
+HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body,
+                              const char *folder, int64_t first, HkModelRoom *room,
+                              HkError *error) {
+  const HkContext *c = &m->context;
+  const HkSprings *s = &body->springs;
+  Rows rows = {0};
+  HkPairs pairs = {0};
+  int32_t *row_of = NULL;
+  HkStatus status = HK_OK;
+  if (s->file) status = read_rows(mesh, folder, s->file, &rows, error);
+  HkPairsWanted wanted = {s->edges, s->shear, s->bending, rows.pair, rows.count};
+  if (status >= 0) status = hk_pairs_create(mesh, &wanted, &pairs, error);
+  if (status >= 0) status = add_all(m, mesh, body, &rows, &pairs, &row_of, first, room, error);
+  hk_pairs_destroy(c, &pairs);
+  hk_free(c, &rows.pair);
+  hk_free(c, &rows.row);
+  hk_free(c, &row_of);
+  return status;
+}

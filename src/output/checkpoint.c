@@ -1,0 +1,95 @@
+/* Checkpoints: little-endian
+ *
+ *     "HOOKECKP"  u32 version  u32 kind  u64 payload size  u64 payload checksum  payload
+ *
+ * The payload of a state is what hk_state_pack makes. Written to a temporary name, flushed,
+ * renamed: after kill -9 at any moment the file is the old one or the new one. Anything else is
+ * noticed by the checksum.
+ */
+#include "output/checkpoint.h"
+
+#include "base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char magic[8] = {'H', 'O', 'O', 'K', 'E', 'C', 'K', 'P'};
+enum { VERSION = 1 };
+
+typedef struct Header {
+  char magic[8];
+  uint32_t version, kind;
+  uint64_t size, checksum;
+} Header;
+
+HkStatus hk_checkpoint_write(const char *path, HkCheckpointKind kind, const void *payload,
+                             size_t size, HkError *error) {
+  HkWriter w;
+  Header header = {.version = VERSION, .kind = kind, .size = size};
+  memcpy(header.magic, magic, sizeof magic);
+  header.checksum = hk_hash(HK_HASH_START, payload, size);
+  HK_TRY(hk_writer_open(&w, path, error));
+  fwrite(&header, sizeof header, 1, w.file);
+  fwrite(payload, 1, size, w.file);
+  if (fflush(w.file) == 0 && fsync(fileno(w.file)) != 0) {
+    HkStatus status = hk_fail_errno(error, "write", path);
+    hk_writer_abandon(&w);
+    return status;
+  }
+  return hk_writer_commit(&w, error);
+}
+
+static HkStatus check(const char *path, HkCheckpointKind kind, const char *bytes, size_t size,
+                      HkError *error) {
+  Header header;
+  if (size < sizeof header || memcmp(bytes, magic, sizeof magic) != 0)
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "is not a checkpoint of Hooke");
+  memcpy(&header, bytes, sizeof header);
+  if (header.version != VERSION)
+    return hk_fail_at(error, HK_ERROR_UNSUPPORTED, path, 0, 0,
+                      "is a checkpoint of version %u, this program reads version %d",
+                      header.version, VERSION);
+  if (header.kind != (uint32_t)kind)
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "is a checkpoint of another kind (%u)",
+                      header.kind);
+  if (header.size != size - sizeof header ||
+      header.checksum != hk_hash(HK_HASH_START, bytes + sizeof header, size - sizeof header))
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0,
+                      "is damaged: its checksum does not fit; start again without --resume");
+  return HK_OK;
+}
+
+HkStatus hk_checkpoint_read(const HkContext *context, const char *path, HkCheckpointKind kind,
+                            char **bytes, const char **payload, size_t *size, HkError *error) {
+  size_t whole;
+  HK_TRY(hk_file_read(context, path, bytes, &whole, error));
+  HkStatus status = check(path, kind, *bytes, whole, error);
+  if (status < 0) {
+    hk_free(context, bytes);
+    return status;
+  }
+  *payload = *bytes + sizeof(Header);
+  *size = whole - sizeof(Header);
+  return HK_OK;
+}
+
+HkStatus hk_state_save(const HkState *state, const char *path, HkError *error) {
+  size_t size = hk_state_packed_size(state);
+  char *bytes = NULL;
+  HK_TRY(hk_alloc(&state->context, &bytes, (int64_t)size, 1, "a checkpoint", error));
+  hk_state_pack(state, bytes);
+  HkStatus status = hk_checkpoint_write(path, HK_CHECKPOINT_STATE, bytes, size, error);
+  hk_free(&state->context, &bytes);
+  return status;
+}
+
+HkStatus hk_state_load(HkState *state, const char *path, HkError *error) {
+  char *bytes;
+  const char *payload;
+  size_t size;
+  HK_TRY(hk_checkpoint_read(&state->context, path, HK_CHECKPOINT_STATE, &bytes, &payload, &size,
+                            error));
+  HkStatus status = hk_state_unpack(state, payload, size, path, error);
+  hk_free(&state->context, &bytes);
+  return status;
+}

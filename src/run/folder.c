@@ -1,0 +1,68 @@
+/* The folder of a run; see folder.h. */
+#include "run/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t size,
+                        HkError *error) {
+  int length = snprintf(path, size, "%s/%s", folder, name);
+  if (length < 0 || (size_t)length >= size)
+    return hk_fail_at(error, HK_ERROR_IO, folder, 0, 0, "the path is too long");
+  return HK_OK;
+}
+
+static bool is_folder(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+HkStatus hk_folder_make(const char *path, HkError *error) {
+  char part[4096];
+  size_t length = strlen(path);
+  if (length == 0 || length >= sizeof part)
+    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is no usable folder name");
+  memcpy(part, path, length + 1);
+  for (char *p = part + 1;; p++) {
+    if (*p && *p != '/') continue;
+    char keep = *p;
+    *p = 0;
+    if (mkdir(part, 0777) != 0 && !is_folder(part))
+      return hk_fail_errno(error, "make the folder", part);
+    *p = keep;
+    if (!keep) return HK_OK;
+  }
+}
+
+bool hk_folder_has(const char *folder, const char *name) {
+  char path[4096];
+  struct stat info;
+  return hk_folder_path(folder, name, path, sizeof path, NULL) >= 0 && stat(path, &info) == 0;
+}
+
+static void remove_file(const char *folder, const char *name) {
+  char path[4096];
+  if (hk_folder_path(folder, name, path, sizeof path, NULL) >= 0) unlink(path);
+}
+
+static void remove_frames(const char *folder) {
+  DIR *dir = opendir(folder);
+  if (!dir) return;
+  for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+    if (strncmp(e->d_name, "frame_", 6) == 0) remove_file(folder, e->d_name);
+  closedir(dir);
+}
+
+void hk_folder_clear(const char *folder) {
+  char path[4096];
+  const HkSchema *output;
+  remove_file(folder, "checkpoint");
+  remove_file(folder, "checkpoint.tmp");
+  remove_file(folder, "run.json");
+  for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
+    if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0) remove_frames(path);
+}

@@ -1,0 +1,16 @@
+/* The folder of a run. */
+#ifndef HK_RUN_FOLDER_H
+#define HK_RUN_FOLDER_H
+
+#include "base/status.h"
+
+/* Makes the folder and those above it where they are not there. */
+HkStatus hk_folder_make(const char *path, HkError *error);
+/* "folder/name" into path. */
+HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t size,
+                        HkError *error);
+bool hk_folder_has(const char *folder, const char *name);
+/* Removes what an earlier run left: its checkpoint, run.json and frame files. */
+void hk_folder_clear(const char *folder);
+
+#endif

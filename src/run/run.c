@@ -1,0 +1,256 @@
+/* HkRun: simulates frame by frame and writes each one; see run.h. */
+#include "run/run.h"
+
+#include "run/folder.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { MOST_HALVINGS = 20 };
+
+HkRunOptions hk_default_run_options(void) {
+  return (HkRunOptions){.checkpoint_seconds = 5};
+}
+
+static double wall_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Outputs
+ * --------------------------------------------------------------------------------------- */
+
+/* The first parameter of every output is how often it writes. */
+static int every_of(const HkOutput *o) {
+  int every;
+  memcpy(&every, o->params, sizeof every);
+  return every;
+}
+
+static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
+  const HkContext *c = &run->context;
+  if (!run->folder) return HK_OK;
+  HK_TRY(hk_alloc(c, &run->methods, scene->output_count, sizeof *run->methods, "outputs", error));
+  HK_TRY(hk_alloc(c, &run->outputs, scene->output_count, sizeof *run->outputs, "outputs", error));
+  for (int q = 0; q < scene->output_count; q++) {
+    const HkMethod *method = &scene->outputs[q];
+    for (int p = 0; p < q; p++)
+      if (scene->outputs[p].schema == method->schema)
+        return hk_fail(error, HK_ERROR_INVALID, "outputs[%d]: there is an output '%s' already", q,
+                       method->schema->name);
+    HkOutput *o = &run->outputs[q];
+    o->context = *c;
+    o->type = hk_output_type(method->schema);
+    if (!o->type) return hk_fail(error, HK_ERROR_INVALID, "outputs[%d] is not an output", q);
+    run->output_count++;
+    HK_TRY(hk_method_copy(method, &run->methods[q], error));
+    o->params = run->methods[q].params;
+    o->folder = run->folder;
+    o->frame_interval = run->interval * every_of(o);
+    o->frame_count = run->frames / every_of(o) + 1;
+  }
+  return hk_alloc(c, &run->force, 3 * run->model->n, sizeof *run->force, "forces", error);
+}
+
+static HkStatus open_outputs(HkRun *run, HkError *error) {
+  for (int q = 0; q < run->output_count; q++)
+    HK_TRY(run->outputs[q].type->open(&run->outputs[q], run->model, error));
+  return HK_OK;
+}
+
+static HkStatus write_frame(HkRun *run, HkError *error) {
+  if (run->output_count == 0) return HK_OK;
+  HkReport report;
+  hk_sim_report(run->sim, run->state, &report);
+  hk_sim_forces(run->sim, run->state, run->force);
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &report};
+  for (int q = 0; q < run->output_count; q++) {
+    HkOutput *o = &run->outputs[q];
+    if (run->frame % every_of(o) != 0) continue;
+    HK_TRY(o->type->write(o, &frame, error));
+    o->written++;
+  }
+  return HK_OK;
+}
+
+/* ---- Starting
+ * ---------------------------------------------------------------------------------------- */
+
+/* Frames at multiples of the interval, steps that divide it evenly. */
+static HkStatus plan_time(HkRun *run, HkError *error) {
+  const HkTime *time = &run->model->time;
+  run->interval = 1 / time->frames_per_second;
+  double frames = ceil(time->duration * time->frames_per_second - 1e-9);
+  if (!(frames < 1e15))
+    return hk_fail(error, HK_ERROR_INVALID, "time: %g frames are too many", frames);
+  run->frames = (int64_t)frames;
+  HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
+  HK_TRY(hk_sim_stable_step(run->sim, run->state, &run->stable_h, error));
+  double wanted = run->sim->h, substeps = ceil(run->interval / wanted - 1e-9);
+  if (!(substeps < 1e15))
+    return hk_fail(error, HK_ERROR_INVALID, "time.step: %g steps a frame are too many", substeps);
+  run->substeps = substeps < 1 ? 1 : (int64_t)substeps;
+  HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
+  if (fabs(run->sim->h - wanted) > 1e-9 * wanted && time->step > 0)
+    hk_log(&run->context, HK_LOG_INFO,
+           "step %g s made %g s, so that %lld steps fit into a frame of %g s", wanted, run->sim->h,
+           (long long)run->substeps, run->interval);
+  if (run->stable_h == 0)
+    hk_log(&run->context, HK_LOG_WARNING, "%s is not stable at any step for this system",
+           run->sim->type->schema.name);
+  else if (run->sim->h > run->stable_h)
+    hk_log(&run->context, HK_LOG_WARNING,
+           "step %g s is above the largest stable one, about %g s: the motion will blow up",
+           run->sim->h, run->stable_h);
+  return HK_OK;
+}
+
+static HkStatus prepare_folder(HkRun *run, const HkRunOptions *options, HkError *error) {
+  size_t length = strlen(options->folder);
+  while (length > 1 && options->folder[length - 1] == '/') length--;
+  HK_TRY(hk_alloc(&run->context, &run->folder, (int64_t)length + 1, 1, "a name", error));
+  memcpy(run->folder, options->folder, length);
+  HK_TRY(hk_folder_make(run->folder, error));
+  if (options->resume) return HK_OK;
+  if (hk_folder_has(run->folder, "run.json") && !options->force)
+    return hk_fail_at(
+        error, HK_ERROR_INVALID, run->folder, 0, 0,
+        "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
+        "another folder");
+  hk_folder_clear(run->folder);
+  return HK_OK;
+}
+
+static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *options,
+                      HkError *error) {
+  HK_TRY(hk_model_compile(scene, &run->model, error));
+  HK_TRY(hk_state_create(run->model, &run->state, error));
+  if (options->on_blowup == HK_BLOWUP_HALVE) HK_TRY(hk_state_create(run->model, &run->last, error));
+  HK_TRY(plan_time(run, error));
+  if (!options->folder) return HK_OK;
+  HK_TRY(prepare_folder(run, options, error));
+  HK_TRY(make_outputs(run, scene, error));
+  HK_TRY(hk_run_make_record(run, scene, error));
+  if (options->resume) {
+    HK_TRY(hk_run_read_checkpoint(run, error));
+    HK_TRY(hk_run_write_record(run, error));
+    return open_outputs(run, error);
+  }
+  HK_TRY(hk_run_write_record(run, error));
+  HK_TRY(open_outputs(run, error));
+  HK_TRY(write_frame(run, error));
+  return hk_run_checkpoint(run, error);
+}
+
+HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
+                       HkError *error) {
+  HkContext c = scene->context;
+  HkRunOptions standard = hk_default_run_options();
+  if (!options) options = &standard;
+  *run = NULL;
+  HK_TRY(hk_alloc(&c, run, 1, sizeof **run, "a run", error));
+  (*run)->context = c;
+  (*run)->on_blowup = options->on_blowup;
+  (*run)->checkpoint_seconds = options->checkpoint_seconds;
+  HkLocale locale = hk_locale_enter();
+  HkStatus status = begin(*run, scene, options, error);
+  hk_locale_leave(&locale);
+  if (status < 0) hk_run_destroy(run);
+  return status;
+}
+
+void hk_run_destroy(HkRun **run) {
+  HkRun *r = *run;
+  if (!r) return;
+  HkContext c = r->context;
+  for (int q = 0; q < r->output_count; q++) {
+    r->outputs[q].type->close(&r->outputs[q], NULL);
+    hk_method_clear(&r->methods[q]);
+  }
+  hk_free(&c, &r->outputs);
+  hk_free(&c, &r->methods);
+  hk_free(&c, &r->folder);
+  hk_text_destroy(&r->record);
+  hk_free(&c, &r->force);
+  hk_free(&c, &r->packed);
+  hk_sim_destroy(&r->sim);
+  hk_state_destroy(&r->state);
+  hk_state_destroy(&r->last);
+  hk_model_destroy(&r->model);
+  hk_free(&c, run);
+}
+
+/* ---- Going on
+ * ---------------------------------------------------------------------------------------- */
+
+static HkStatus step_to_frame(HkRun *run, HkError *error) {
+  double begin = (double)run->frame * run->interval;
+  for (int64_t s = 0; s < run->substeps; s++) {
+    HK_TRY(hk_step(run->sim, run->state, error));
+    run->steps++;
+    /* Times are multiples of h, not sums of it, so that rounding does not add up. */
+    run->state->time = begin + (double)(s + 1) * run->sim->h;
+  }
+  run->state->time = (double)(run->frame + 1) * run->interval;
+  return HK_OK;
+}
+
+/* Back to the last frame with half the step. */
+static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
+  HK_TRY(hk_state_copy(run->last, run->state, error));
+  run->halvings++;
+  run->substeps *= 2;
+  HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
+  hk_log(&run->context, HK_LOG_WARNING, "%s; back to t = %g s with step %g s", why->text,
+         run->state->time, run->sim->h);
+  return HK_OK;
+}
+
+HkStatus hk_run_frame(HkRun *run, HkError *error) {
+  if (run->frame >= run->frames) return HK_DONE;
+  if (run->last) HK_TRY(hk_state_copy(run->state, run->last, error));
+  for (;;) {
+    HkError inner = {0};
+    HkStatus status = step_to_frame(run, &inner);
+    if (status >= 0) break;
+    if (status != HK_ERROR_BLOWUP || !run->last || run->halvings >= MOST_HALVINGS) {
+      run->broken = true;
+      if (error) *error = inner;
+      return status;
+    }
+    HK_TRY(halve(run, &inner, error));
+  }
+  run->frame++;
+  HkLocale locale = hk_locale_enter();
+  HkStatus status = write_frame(run, error);
+  hk_locale_leave(&locale);
+  HK_TRY(status);
+  bool due = wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
+  return due || run->frame == run->frames ? hk_run_checkpoint(run, error) : HK_OK;
+}
+
+HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {
+  if (!run->folder || run->broken) return HK_OK;
+  HK_TRY(hk_run_write_checkpoint(run, error));
+  run->last_checkpoint = wall_time();
+  return HK_OK;
+}
+
+HkProgress hk_run_progress(const HkRun *run) {
+  return (HkProgress){run->frame,    run->frames,      run->steps,
+                      run->halvings, run->state->time, (double)run->frames * run->interval,
+                      run->sim->h,   run->stable_h};
+}
+
+const HkModel *hk_run_model(const HkRun *run) {
+  return run->model;
+}
+
+HkSim *hk_run_sim(HkRun *run) {
+  return run->sim;
+}
+
+HkState *hk_run_state(HkRun *run) {
+  return run->state;
+}

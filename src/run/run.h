@@ -1,0 +1,41 @@
+/* HkRun: frames into files, with checkpoints. */
+#ifndef HK_RUN_RUN_H
+#define HK_RUN_RUN_H
+
+#include "output/output.h"
+#include "step/sim.h"
+
+struct HkRun {
+  HkContext context;
+  HkModel *model;
+  HkSim *sim;
+  HkState *state;
+  HkState *last; /* at the last frame, to go back to; NULL unless blow-ups halve the step */
+  char *folder;  /* NULL: nothing is written */
+  char *record;  /* text of run.json */
+  uint64_t scene_hash;
+  HkMethod *methods; /* parameters of the outputs */
+  HkOutput *outputs;
+  int output_count;
+  double *force; /* N, 3 a vertex, for the outputs */
+  char *packed;  /* room for a checkpoint */
+
+  int64_t frame, frames, steps;
+  int64_t substeps; /* steps a frame */
+  double interval;  /* s between frames */
+  double stable_h;
+  int halvings;
+  bool broken; /* the state is no longer one to go on from */
+  HkOnBlowup on_blowup;
+  double checkpoint_seconds, last_checkpoint;
+};
+
+/* record.c: run.json, and the hash of what a resumed run must share with it. */
+HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);
+HkStatus hk_run_write_record(const HkRun *run, HkError *error);
+
+/* resume.c: the checkpoint of a run. */
+HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error);
+HkStatus hk_run_read_checkpoint(HkRun *run, HkError *error);
+
+#endif

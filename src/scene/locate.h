@@ -1,0 +1,15 @@
+/* Places in a JSON text, for error messages about values that jansson has already parsed. */
+#ifndef HK_SCENE_LOCATE_H
+#define HK_SCENE_LOCATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Replaces // and slash-star comments by spaces, so that lines and columns stay. */
+void hk_blank_comments(char *text, size_t size);
+
+/* Line and column (from 1) of the value at a path such as bodies[0].springs.k, or of its key; false
+ * if it is not in the text. */
+bool hk_locate(const char *text, size_t size, const char *path, bool key, int *line, int *column);
+
+#endif

@@ -1,0 +1,248 @@
+/* JSON -> HkScene. */
+#include "scene/parse.h"
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "scene/locate.h"
+#include "scene/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads a nested part: object[key] with the part's schema, if it is there. */
+static HkStatus read_part(HkReader *r, json_t *object, const char *key, const HkSchema *schema,
+                          void *params) {
+  json_t *value = json_object_get(object, key);
+  if (!value) return HK_OK;
+  size_t mark = hk_reader_key(r, key);
+  HK_TRY(hk_read_params(r, value, schema, params, NULL));
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+static HkStatus read_mass(HkReader *r, json_t *object, HkMass *mass) {
+  json_t *value = json_object_get(object, "mass");
+  if (!json_is_number(value)) return read_part(r, object, "mass", &hk_part_mass, mass);
+  size_t mark = hk_reader_key(r, "mass"); /* a bare number is the total */
+  mass->total = json_number_value(value);
+  if (!(mass->total > 0)) return hk_reader_fail(r, "expected a number above 0 (kg)");
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+static HkStatus read_geometry(HkReader *r, json_t *object, HkScene *scene, HkBody *body) {
+  json_t *shape = json_object_get(object, "shape"), *mesh = json_object_get(object, "mesh");
+  if ((shape != NULL) == (mesh != NULL))
+    return hk_reader_fail(r, "give either \"shape\" or \"mesh\"%s", shape ? ", not both" : "");
+  size_t mark = hk_reader_key(r, shape ? "shape" : "mesh");
+  if (shape)
+    HK_TRY(hk_read_method(r, shape, HK_SHAPE, &body->shape));
+  else if (json_is_string(mesh))
+    body->mesh_file = hk_strdup(json_string_value(mesh));
+  else
+    HK_TRY(hk_read_inline_mesh(r, mesh, &scene->context, &body->mesh));
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+/* The schema of a body without "mesh", which may be a name or a mesh. */
+static HkStatus read_body_values(HkReader *r, json_t *object, HkBody *body) {
+  static const char *const extra[] = {"mesh", "shape",  "transform", "springs",
+                                      "mass", "repair", NULL};
+  json_t *rest = json_is_object(object) ? json_copy(object) : json_incref(object);
+  if (!rest) return hk_fail_memory(r->error, 0, "a body");
+  if (json_is_object(rest)) json_object_del(rest, "mesh");
+  HkStatus status = hk_read_params(r, rest, &hk_part_body, body, extra);
+  json_decref(rest);
+  return status;
+}
+
+static HkStatus read_body(HkReader *r, json_t *object, HkScene *scene) {
+  HkBody body = hk_default_body();
+  HkStatus status = read_body_values(r, object, &body);
+  if (status >= 0) status = read_geometry(r, object, scene, &body);
+  if (status >= 0) status = read_part(r, object, "transform", &hk_part_transform, &body.transform);
+  if (status >= 0) status = read_part(r, object, "springs", &hk_part_springs, &body.springs);
+  if (status >= 0) status = read_mass(r, object, &body.mass);
+  if (status >= 0) status = read_part(r, object, "repair", &hk_part_repair, &body.repair);
+  for (int b = 0; status >= 0 && b < scene->body_count; b++)
+    if (body.name && scene->bodies[b].name && strcmp(body.name, scene->bodies[b].name) == 0)
+      status = hk_reader_fail(r, "there is a body '%s' already", body.name);
+  if (status >= 0) status = hk_scene_add_body(scene, &body, r->error);
+  hk_method_clear(&body.shape);
+  hk_mesh_destroy(&body.mesh);
+  hk_params_clear(&hk_part_springs, &body.springs);
+  hk_params_clear(&hk_part_body, &body);
+  return status;
+}
+
+static HkStatus read_pin(HkReader *r, json_t *object, HkScene *scene) {
+  static const char *const extra[] = {"motion", NULL};
+  HkPin pin = hk_default_pin();
+  HkStatus status = hk_read_params(r, object, &hk_part_pin, &pin, extra);
+  json_t *motion = json_object_get(object, "motion");
+  if (status >= 0 && motion) {
+    size_t mark = hk_reader_key(r, "motion");
+    status = hk_read_method(r, motion, HK_MOTION, &pin.motion);
+    if (status >= 0) hk_reader_up(r, mark);
+  }
+  if (status >= 0 && pin.select.kind == HK_SELECT_NONE)
+    status = hk_reader_fail(r, "\"select\" is missing: which vertices?");
+  if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
+  hk_method_clear(&pin.motion);
+  hk_params_clear(&hk_part_pin, &pin);
+  return status;
+}
+
+static HkStatus read_probe(HkReader *r, json_t *object, HkScene *scene) {
+  HkProbe probe = {0};
+  HkStatus status = hk_read_params(r, object, &hk_part_probe, &probe, NULL);
+  if (status >= 0 && probe.select.kind == HK_SELECT_NONE)
+    status = hk_reader_fail(r, "\"select\" is missing: which vertices?");
+  if (status >= 0) status = hk_scene_add_probe(scene, probe.name, &probe.select, r->error);
+  hk_params_clear(&hk_part_probe, &probe);
+  return status;
+}
+
+/* A method is read on its own and then appended with its parameters. */
+static HkStatus read_listed(HkReader *r, json_t *value, HkScene *scene, HkFamily family) {
+  HkMethod method = {0}, *at = NULL;
+  HkStatus status = hk_read_method(r, value, family, &method);
+  if (status >= 0) {
+    const char *name = method.schema->name;
+    at = family == HK_FORCE ? hk_scene_add_force(scene, name, r->error)
+                            : hk_scene_add_output(scene, name, r->error);
+    if (!at) status = HK_ERROR_MEMORY;
+  }
+  if (at) {
+    HkMethod swap = *at;
+    *at = method;
+    method = swap;
+  }
+  hk_method_clear(&method);
+  return status;
+}
+
+static HkStatus read_force(HkReader *r, json_t *value, HkScene *scene) {
+  return read_listed(r, value, scene, HK_FORCE);
+}
+
+static HkStatus read_output(HkReader *r, json_t *value, HkScene *scene) {
+  return read_listed(r, value, scene, HK_OUTPUT);
+}
+
+static HkStatus read_list(HkReader *r, json_t *root, const char *key,
+                          HkStatus (*read)(HkReader *, json_t *, HkScene *), HkScene *scene) {
+  json_t *list = json_object_get(root, key), *value;
+  if (!list) return HK_OK;
+  size_t mark = hk_reader_key(r, key), index;
+  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list");
+  json_array_foreach(list, index, value) {
+    size_t inner = hk_reader_index(r, index);
+    HK_TRY(read(r, value, scene));
+    hk_reader_up(r, inner);
+  }
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+/* What is written unless the scene says otherwise. */
+static HkStatus default_outputs(HkReader *r, json_t *root, HkScene *scene) {
+  if (json_object_get(root, "outputs")) return HK_OK;
+  if (!hk_scene_add_output(scene, "energies", r->error)) return HK_ERROR_MEMORY;
+  if (!hk_scene_add_output(scene, "vtp", r->error)) return HK_ERROR_MEMORY;
+  if (scene->probe_count && !hk_scene_add_output(scene, "probes", r->error)) return HK_ERROR_MEMORY;
+  return HK_OK;
+}
+
+static HkStatus read_scene(HkReader *r, json_t *root, HkScene *scene) {
+  static const char *const extra[] = {"$schema", "time",    "integrator", "bodies", "pins",
+                                      "forces",  "outputs", "probes",     NULL};
+  if (hk_is_course_format(root)) {
+    HK_TRY(hk_read_course(r, root, scene));
+  } else {
+    HK_TRY(hk_read_params(r, root, &hk_part_scene, scene, extra));
+    HK_TRY(read_list(r, root, "bodies", read_body, scene));
+    HK_TRY(read_list(r, root, "pins", read_pin, scene));
+    HK_TRY(read_list(r, root, "forces", read_force, scene));
+    HK_TRY(read_list(r, root, "probes", read_probe, scene));
+  }
+  HK_TRY(read_part(r, root, "time", &hk_part_time, &scene->time));
+  json_t *integrator = json_object_get(root, "integrator");
+  if (integrator) {
+    size_t mark = hk_reader_key(r, "integrator");
+    HK_TRY(hk_read_method(r, integrator, HK_STEP, &scene->step));
+    hk_reader_up(r, mark);
+  }
+  HK_TRY(read_list(r, root, "outputs", read_output, scene));
+  HK_TRY(default_outputs(r, root, scene));
+  if (scene->body_count == 0)
+    return hk_reader_fail(r, "the scene has no bodies; add \"bodies\": [{\"shape\": \"grid\"}]");
+  return HK_OK;
+}
+
+/* The run.json that a run leaves behind holds its scene. */
+static json_t *scene_of(json_t *root, HkReader *r) {
+  json_t *scene = json_object_get(root, "scene");
+  if (!json_object_get(root, "hooke") || !json_is_object(scene)) return root;
+  hk_reader_key(r, "scene");
+  return scene;
+}
+
+static HkStatus parse(char *text, size_t size, const char *name, const char *const *sets,
+                      int set_count, HkScene *scene, HkError *error) {
+  hk_blank_comments(text, size);
+  json_error_t bad;
+  json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
+  if (!root)
+    return hk_fail_at(error, HK_ERROR_FORMAT, name, bad.line > 0 ? bad.line : 0,
+                      bad.column > 0 ? bad.column : 0, "not valid JSON: %s", bad.text);
+  HkReader r = {.name = name, .text = text, .size = size, .error = error};
+  json_t *object = scene_of(root, &r);
+  HkStatus status = HK_OK;
+  for (int q = 0; q < set_count && status >= 0; q++)
+    status = hk_apply_override(object, sets[q], error);
+  if (status >= 0) status = read_scene(&r, object, scene);
+  json_decref(root);
+  return status;
+}
+
+HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size, const char *name,
+                        const char *folder, const char *const *sets, int set_count, HkScene **scene,
+                        HkError *error) {
+  HK_TRY(hk_scene_create(context, scene, error));
+  char *copy = malloc(size + 1);
+  (*scene)->folder = hk_strdup(folder);
+  HkStatus status = HK_OK;
+  if (!copy || (folder && !(*scene)->folder)) {
+    status = hk_fail_memory(error, size, name);
+  } else {
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    status = parse(copy, size, name, sets, set_count, *scene, error);
+  }
+  free(copy);
+  if (status < 0) hk_scene_destroy(scene);
+  return status;
+}
+
+HkStatus hk_scene_read(const HkContext *context, const char *path, const char *const *sets,
+                       int set_count, HkScene **scene, HkError *error) {
+  HkContext c = hk_context_or_default(context);
+  char *bytes, *folder = hk_strdup(path);
+  size_t size;
+  *scene = NULL;
+  if (!folder) return hk_fail_memory(error, strlen(path), "a path");
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    slash[slash == folder ? 1 : 0] = 0;
+  else
+    folder[0] = 0;
+  HkStatus status = hk_file_read(&c, path, &bytes, &size, error);
+  if (status >= 0) {
+    status = hk_scene_parse(&c, bytes, size, path, folder, sets, set_count, scene, error);
+    hk_free(&c, &bytes);
+  }
+  free(folder);
+  return status;
+}

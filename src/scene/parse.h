@@ -1,0 +1,18 @@
+/* The parts of the scene parser. */
+#ifndef HK_SCENE_PARSE_H
+#define HK_SCENE_PARSE_H
+
+#include "scene/reader.h"
+
+/* override.c: applies "time.step=0.01" to the JSON before it is read. */
+HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error);
+
+/* course.c: the small format {"obj", "b", "k", "m", "png"}. */
+bool hk_is_course_format(const json_t *root);
+HkStatus hk_read_course(HkReader *r, json_t *root, HkScene *scene);
+
+/* inline_mesh.c: {"vertices": [[x, y, z] ...], "lines": [[i, j] ...], "triangles" ...} and back. */
+HkStatus hk_read_inline_mesh(HkReader *r, json_t *value, const HkContext *context, HkMesh **mesh);
+json_t *hk_write_inline_mesh(const HkMesh *mesh);
+
+#endif
