@@ -3,6 +3,7 @@
 #define HK_BASE_VEC_H
 
 #include <math.h>
+#include <stdbool.h>
 
 static inline void hk_sub(const double a[3], const double b[3], double out[3]) {
   out[0] = a[0] - b[0];
@@ -23,6 +24,15 @@ static inline double hk_dot(const double a[3], const double b[3]) {
 
 static inline double hk_norm(const double a[3]) {
   return sqrt(hk_dot(a, a));
+}
+
+/* out = a / |a|, without overflow; false, and 0, where a is 0. */
+static inline bool hk_unit(const double a[3], double out[3]) {
+  double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
+  for (int c = 0; c < 3; c++) out[c] = largest > 0 ? a[c] / largest : 0;
+  double length = largest > 0 ? hk_norm(out) : 1;
+  for (int c = 0; c < 3; c++) out[c] /= length;
+  return largest > 0;
 }
 
 static inline double hk_distance(const double a[3], const double b[3]) {

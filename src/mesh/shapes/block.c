@@ -1,0 +1,109 @@
+/* A box of masses on a lattice, each joined to its 6, 18 or 26 nearest neighbours by lines, with
+ * the surface as quads: a jelly.
+ *
+ * Vertex (i, j, k) has the number i + nx (j + ny k) and stands at i / (nx - 1) size_x and so on;
+ * vertex (0, 0, 0) is the origin, or the middle is where centered. 6 neighbours are those along the
+ * axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26 also those
+ * along the diagonals of the cells. Normals of the surface point outwards. Sets: those of
+ * lattice.h.
+ */
+#include "mesh/shapes/lattice.h"
+
+#include <stdlib.h>
+
+typedef struct Block {
+  int nx, ny, nz;
+  double size[3];
+  int neighbours;
+  bool centered;
+} Block;
+
+static const HkParam params[] = {
+    HK_INTEGER(Block, nx, 6, 2, 100000000, "vertices along x"),
+    HK_INTEGER(Block, ny, 6, 2, 100000000, "vertices along y"),
+    HK_INTEGER(Block, nz, 6, 2, 100000000, "vertices along z"),
+    HK_VECTOR(Block, size, "m", 1, 1, 1, "lengths along x, y, z"),
+    HK_CHOICE(Block, neighbours, 2, "6|18|26",
+              "along the axes, also across faces, also across cells"),
+    HK_BOOLEAN(Block, centered, 0, "the middle is the origin, not vertex (0, 0, 0)"),
+};
+
+/* One of each pair of opposite directions: 3 axes, 6 diagonals of faces, 4 diagonals of cells. */
+static const int directions[13][3] = {
+    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* 6 neighbours */
+    {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* and with these */
+    {0, 1, 1}, {0, -1, 1},                         /* 18, and with these */
+    {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* 26 */
+};
+
+static int direction_count(const Block *p) {
+  static const int counts[] = {3, 9, 13};
+  return counts[p->neighbours];
+}
+
+static int64_t line_count(const Block *p, const int n[3]) {
+  int64_t lines = 0;
+  for (int d = 0; d < direction_count(p); d++) {
+    int64_t count = 1;
+    for (int c = 0; c < 3; c++) count *= n[c] - abs(directions[d][c]);
+    lines += count;
+  }
+  return lines;
+}
+
+static HkStatus add_lines(const Block *p, const int n[3], const int at[3], HkMesh *mesh,
+                          HkError *error) {
+  for (int d = 0; d < direction_count(p); d++) {
+    int to[3];
+    bool inside = true;
+    for (int c = 0; c < 3; c++) {
+      to[c] = at[c] + directions[d][c];
+      if (to[c] < 0 || to[c] >= n[c]) inside = false;
+    }
+    if (!inside) continue;
+    int32_t ends[2] = {hk_lattice_index(n, at[0], at[1], at[2]),
+                       hk_lattice_index(n, to[0], to[1], to[2])};
+    HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_LINE, ends, 2, error));
+  }
+  return HK_OK;
+}
+
+/* The two sides that an axis runs through. */
+static HkStatus add_side_quads(const int n[3], int axis, HkMesh *mesh, HkError *error) {
+  int first = (axis + 1) % 3, second = (axis + 2) % 3;
+  const int32_t stride[3] = {1, n[0], (int32_t)((int64_t)n[0] * n[1])};
+  int32_t u = stride[first], v = stride[second], far = (n[axis] - 1) * stride[axis];
+  for (int j = 0; j + 1 < n[second]; j++)
+    for (int i = 0; i + 1 < n[first]; i++) {
+      int32_t a = i * u + j * v, b = a + far;
+      HK_TRY(
+          hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){a, a + v, a + u + v, a + u}, 4, error));
+      HK_TRY(
+          hk_mesh_add_cell(mesh, HK_CELL_QUAD, (int32_t[]){b, b + u, b + u + v, b + v}, 4, error));
+    }
+  return HK_OK;
+}
+
+static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
+  const Block *p = chosen;
+  const int n[3] = {p->nx, p->ny, p->nz};
+  int64_t vertices, quads = 0;
+  HK_TRY(hk_lattice_count(n, &vertices, error));
+  int64_t lines = line_count(p, n);
+  for (int c = 0; c < 3; c++) quads += 2 * (int64_t)(n[c] - 1) * (n[(c + 1) % 3] - 1);
+  HK_TRY(hk_mesh_reserve(mesh, vertices, lines + quads, 2 * lines + 4 * quads, error));
+  HK_TRY(hk_lattice_add_vertices(mesh, n, p->size, p->centered, error));
+  for (int k = 0; k < n[2]; k++)
+    for (int j = 0; j < n[1]; j++)
+      for (int i = 0; i < n[0]; i++) HK_TRY(add_lines(p, n, (int[]){i, j, k}, mesh, error));
+  for (int axis = 0; axis < 3; axis++) HK_TRY(add_side_quads(n, axis, mesh, error));
+  return hk_lattice_add_sets(mesh, n, error);
+}
+
+const HkShapeType hk_shape_block = {
+    .schema = {.name = "block",
+               .summary = "a box of masses joined to 6, 18 or 26 neighbours, as a jelly",
+               .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
+               HK_PARAMS(Block, params)},
+    .build = build,
+};

@@ -1,0 +1,148 @@
+/* What several shapes share; see lattice.h. */
+#include "mesh/shapes/lattice.h"
+
+enum { PLANE_XY, PLANE_XZ, PLANE_YZ };
+
+void hk_plane_point(int plane, double u, double v, double x[3]) {
+  x[0] = plane == PLANE_YZ ? 0 : u;
+  x[1] = plane == PLANE_XY ? v : plane == PLANE_YZ ? u : 0;
+  x[2] = plane == PLANE_XY ? 0 : v;
+}
+
+HkStatus hk_plane_add_face(HkMesh *mesh, int plane, const int32_t *corners, int count,
+                           HkError *error) {
+  int32_t turned[4];
+  for (int q = 0; q < count; q++) {
+    /* x cross z is -y: the one plane whose faces must run the other way. */
+    bool back = plane == PLANE_XZ && q > 0;
+    turned[q] = corners[back ? count - q : q];
+  }
+  return hk_mesh_add_cell(mesh, hk_face_type(count), turned, count, error);
+}
+
+HkStatus hk_plane_add_patch(HkMesh *mesh, int plane, int cells, const int32_t q[4], bool odd,
+                            HkError *error) {
+  if (cells == 0) return hk_plane_add_face(mesh, plane, q, 4, error);
+  const int32_t even_first[] = {q[0], q[1], q[2]}, even_second[] = {q[0], q[2], q[3]};
+  const int32_t odd_first[] = {q[0], q[1], q[3]}, odd_second[] = {q[1], q[2], q[3]};
+  HK_TRY(hk_plane_add_face(mesh, plane, odd ? odd_first : even_first, 3, error));
+  return hk_plane_add_face(mesh, plane, odd ? odd_second : even_second, 3, error);
+}
+
+HkStatus hk_lattice_count(const int n[3], int64_t *count, HkError *error) {
+  const int64_t most = INT32_MAX / 3;
+  *count = n[0];
+  for (int c = 1; c < 3 && *count <= most; c++) *count *= n[c];
+  if (*count <= most) return HK_OK;
+  if (n[2] == 1)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "%d x %d vertices are more than Hooke takes (%lld); ask for fewer", n[0], n[1],
+                   (long long)most);
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "%d x %d x %d vertices are more than Hooke takes (%lld); ask for fewer", n[0],
+                 n[1], n[2], (long long)most);
+}
+
+HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size[3], bool centered,
+                                 HkError *error) {
+  for (int c = 0; c < 3; c++)
+    if (!(size[c] >= HK_LENGTH_MIN && size[c] <= HK_LENGTH_MAX))
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "size: %g m along %c is out of range, expected a number from %g to %g m",
+                     size[c], "xyz"[c], HK_LENGTH_MIN, HK_LENGTH_MAX);
+  for (int k = 0; k < n[2]; k++)
+    for (int j = 0; j < n[1]; j++)
+      for (int i = 0; i < n[0]; i++) {
+        double x[3] = {hk_lattice_coordinate(i, n[0], size[0], centered),
+                       hk_lattice_coordinate(j, n[1], size[1], centered),
+                       hk_lattice_coordinate(k, n[2], size[2], centered)};
+        HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
+      }
+  return HK_OK;
+}
+
+/* Vertices first .. last along each axis. */
+static HkStatus add_box_set(HkMesh *mesh, const char *name, const int n[3], const int first[3],
+                            const int last[3], HkError *error) {
+  for (int k = first[2]; k <= last[2]; k++)
+    for (int j = first[1]; j <= last[1]; j++)
+      for (int i = first[0]; i <= last[0]; i++) {
+        int32_t q = hk_lattice_index(n, i, j, k);
+        HK_TRY(hk_mesh_add_set(mesh, name, &q, 1, error));
+      }
+  return HK_OK;
+}
+
+static HkStatus add_sides(HkMesh *mesh, const int n[3], HkError *error) {
+  static const char *const low[] = {"left", "bottom", "back"};
+  static const char *const high[] = {"right", "top", "front"};
+  for (int c = 0; c < 3; c++) {
+    if (n[c] == 1) continue;
+    int first[3] = {0, 0, 0}, last[3] = {n[0] - 1, n[1] - 1, n[2] - 1};
+    last[c] = 0;
+    HK_TRY(add_box_set(mesh, low[c], n, first, last, error));
+    first[c] = last[c] = n[c] - 1;
+    HK_TRY(add_box_set(mesh, high[c], n, first, last, error));
+  }
+  return HK_OK;
+}
+
+static HkStatus add_corners(HkMesh *mesh, const int n[3], HkError *error) {
+  for (int corner = 0; corner < 8; corner++) {
+    int at[3];
+    bool twice = false;
+    for (int c = 0; c < 3; c++) {
+      bool end = corner >> c & 1;
+      at[c] = end ? n[c] - 1 : 0;
+      if (end && n[c] == 1) twice = true;
+    }
+    if (!twice) HK_TRY(add_box_set(mesh, "corners", n, at, at, error));
+  }
+  return HK_OK;
+}
+
+/* Row by row, so that a boundary of few vertices costs little. */
+static HkStatus add_boundary(HkMesh *mesh, const int n[3], HkError *error) {
+  for (int k = 0; k < n[2]; k++)
+    for (int j = 0; j < n[1]; j++) {
+      bool all = j == 0 || j == n[1] - 1 || (n[2] > 1 && (k == 0 || k == n[2] - 1));
+      for (int i = 0; i < n[0]; i += all ? 1 : n[0] - 1) {
+        int32_t q = hk_lattice_index(n, i, j, k);
+        HK_TRY(hk_mesh_add_set(mesh, "boundary", &q, 1, error));
+      }
+    }
+  return HK_OK;
+}
+
+HkStatus hk_lattice_add_sets(HkMesh *mesh, const int n[3], HkError *error) {
+  HK_TRY(add_sides(mesh, n, error));
+  HK_TRY(add_corners(mesh, n, error));
+  HK_TRY(add_boundary(mesh, n, error));
+  const int middle[3] = {(n[0] - 1) / 2, (n[1] - 1) / 2, (n[2] - 1) / 2};
+  return add_box_set(mesh, "center", n, middle, middle, error);
+}
+
+HkStatus hk_mesh_add_range_set(HkMesh *mesh, const char *name, int64_t first, int64_t count,
+                               HkError *error) {
+  for (int64_t q = first; q < first + count; q++) {
+    int32_t vertex = (int32_t)q;
+    HK_TRY(hk_mesh_add_set(mesh, name, &vertex, 1, error));
+  }
+  return HK_OK;
+}
+
+HkStatus hk_mesh_add_extreme_set(HkMesh *mesh, const char *name, int axis, int sign,
+                                 HkError *error) {
+  const double *x = mesh->x + axis;
+  double low = x[0], high = x[0];
+  for (int64_t q = 1; q < mesh->vertex_count; q++) {
+    low = fmin(low, x[3 * q]);
+    high = fmax(high, x[3 * q]);
+  }
+  double tolerance = 1e-9 * (high - low);
+  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+    bool inside = sign > 0 ? x[3 * q] >= high - tolerance : x[3 * q] <= low + tolerance;
+    if (inside) HK_TRY(hk_mesh_add_range_set(mesh, name, q, 1, error));
+  }
+  return HK_OK;
+}
