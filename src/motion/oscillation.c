@@ -1,0 +1,38 @@
+/* A pin that swings along a line.
+ *
+ *     x(t) = x0 + A sin p,   v(t) = 2 pi f A cos p,   p = 2 pi f t + phase
+ *
+ * with the amplitude A (m), the frequency f (Hz) and the phase in degrees. With a phase other than
+ * 0 the pin starts beside the place where the mesh has it.
+ */
+#include "motion/motion.h"
+
+typedef struct Oscillation {
+  double amplitude[3];
+  double frequency, phase;
+} Oscillation;
+
+static const HkParam params[] = {
+    HK_VECTOR(Oscillation, amplitude, "m", 0, 0.1, 0, "direction and largest displacement"),
+    HK_NUMBER(Oscillation, frequency, "Hz", 1, 0, 1e12, "swings per second"),
+    HK_NUMBER(Oscillation, phase, "degrees", 0, -1e9, 1e9, "of the swing at time 0"),
+};
+
+static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3]) {
+  const Oscillation *p = chosen;
+  /* Whole swings are taken off before pi comes in: long times cost no digits. */
+  double swings = fmod(p->frequency * t, 1) + fmod(p->phase, 360) / 360;
+  double angle = 2 * M_PI * swings, rate = 2 * M_PI * p->frequency;
+  for (int c = 0; c < 3; c++) {
+    x[c] = x0[c] + p->amplitude[c] * sin(angle);
+    v[c] = rate * p->amplitude[c] * cos(angle);
+  }
+}
+
+const HkMotionType hk_motion_oscillation = {
+    .schema = {.name = "oscillation",
+               .summary = "the pin swings along a line",
+               .formula = "x(t) = x0 + amplitude sin(2 pi frequency t + phase)",
+               HK_PARAMS(Oscillation, params)},
+    .at = at,
+};

@@ -1,0 +1,211 @@
+/* Motions of pins: positions, velocities, refusals. */
+#include "test.h"
+
+#include "base/vec.h"
+#include "motion/motion.h"
+
+static const double x0[3] = {1, 2, -0.5};
+
+static const double path[] = {0.5, 0, 0, 0, 1, 0.3, -2, 1, 3, 0.3, 7, 0.1};
+
+/* A motion that has tables gets the rows above; everything else is default. */
+static HkStatus choose(HkMethod *motion, const char *name, HkError *error) {
+  HK_TRY(hk_method_choose(motion, HK_MOTION, name, error));
+  for (int q = 0; q < motion->schema->param_count; q++) {
+    const HkParam *p = &motion->schema->params[q];
+    if (p->kind != HK_PARAM_TABLE) continue;
+    int rows = (int)(sizeof path / sizeof path[0]) / p->columns;
+    HK_TRY(hk_method_set_table(motion, p->name, path, rows, error));
+  }
+  return HK_OK;
+}
+
+static void place(const HkMethod *motion, double t, double x[3], double v[3]) {
+  hk_motion_type(motion->schema)->at(motion->params, t, x0, x, v);
+}
+
+static HkStatus check(const HkMethod *motion, HkError *error) {
+  const HkMotionType *type = hk_motion_type(motion->schema);
+  return type->check ? type->check(motion->params, error) : HK_OK;
+}
+
+/* The velocity at t against the central difference of the position. */
+static void check_velocity(const HkMethod *motion, double t) {
+  const double e = 1e-5;
+  double before[3], after[3], x[3], v[3], unused[3];
+  place(motion, t - e, before, unused);
+  place(motion, t + e, after, unused);
+  place(motion, t, x, v);
+  for (int c = 0; c < 3; c++) {
+    double slope = (after[c] - before[c]) / (2 * e);
+    if (!(fabs(slope - v[c]) <= 1e-7 * (1 + fabs(v[c]))))
+      test_fail(__FILE__, __LINE__, "%s: v[%d] = %.12g at %g s, but x changes by %.12g m/s",
+                motion->schema->name, c, v[c], t, slope);
+  }
+}
+
+TEST(velocity_of_every_motion_is_the_slope_of_its_position) {
+  static const double times[] = {0, 0.1, 0.47, 0.7, 0.99, 1.3, 2.9, 3.3, 17.77};
+  for (int m = 0; m < hk_schema_count(HK_MOTION); m++) {
+    HkMethod motion = {0};
+    MUST(choose(&motion, hk_schema_at(HK_MOTION, m)->name, error));
+    MUST(check(&motion, error));
+    for (size_t q = 0; q < sizeof times / sizeof times[0]; q++) check_velocity(&motion, times[q]);
+    hk_method_clear(&motion);
+  }
+}
+
+TEST(fixed_pins_stay) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(choose(&motion, "fixed", error));
+  place(&motion, 3, x, v);
+  CHECK(hk_distance(x, x0) == 0 && hk_norm(v) == 0);
+  hk_method_clear(&motion);
+}
+
+TEST(keyframes_hit_their_rows_exactly) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(choose(&motion, "keyframes", error));
+  for (int row = 0; row < 3; row++) {
+    place(&motion, path[4 * row], x, v);
+    for (int c = 0; c < 3; c++) CHECK(x[c] == x0[c] + path[4 * row + 1 + c]);
+    /* The velocity is that of the time to come. */
+    CHECK_NEAR(v[1], row == 0 ? -4 : row == 1 ? 4.5 : 0, 1e-15);
+  }
+  hk_method_clear(&motion);
+}
+
+TEST(keyframes_are_linear_between_rows_and_held_outside) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(choose(&motion, "keyframes", error));
+  place(&motion, 2, x, v); /* half way from the second row to the third */
+  CHECK_NEAR(x[0], x0[0] + 0.3, 1e-15);
+  CHECK_NEAR(x[1], x0[1] + 2.5, 1e-15);
+  CHECK_NEAR(x[2], x0[2] + 0.55, 1e-15);
+  CHECK_NEAR(v[1], 4.5, 1e-15);
+  place(&motion, 0.2, x, v);
+  CHECK(hk_distance(x, x0) == 0 && hk_norm(v) == 0);
+  place(&motion, 100, x, v);
+  CHECK_NEAR(x[1], x0[1] + 7, 0);
+  CHECK(hk_norm(v) == 0);
+  hk_method_clear(&motion);
+}
+
+TEST(one_keyframe_is_a_constant_displacement) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(hk_method_choose(&motion, HK_MOTION, "keyframes", error));
+  MUST(hk_method_set_table(&motion, "rows", (double[]){2, 0, 1, 0}, 1, error));
+  MUST(check(&motion, error));
+  for (int t = 0; t < 4; t++) {
+    place(&motion, t, x, v);
+    CHECK(x[0] == x0[0] && x[1] == x0[1] + 1 && x[2] == x0[2] && hk_norm(v) == 0);
+  }
+  hk_method_clear(&motion);
+}
+
+TEST(keyframes_refuse_empty_tables_and_times_that_do_not_rise) {
+  HkMethod motion = {0};
+  MUST(hk_method_choose(&motion, HK_MOTION, "keyframes", error));
+  FAILS(check(&motion, error), HK_ERROR_INVALID, "at least one row");
+  const double same[] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0};
+  MUST(hk_method_set_table(&motion, "rows", same, 3, error));
+  FAILS(check(&motion, error), HK_ERROR_INVALID, "row 2");
+  const double back[] = {0, 0, 0, 0, -1, 0, 0, 0};
+  MUST(hk_method_set_table(&motion, "rows", back, 2, error));
+  FAILS(check(&motion, error), HK_ERROR_INVALID, "row 1");
+  hk_method_clear(&motion);
+}
+
+TEST(oscillation_is_a_sine_with_its_phase) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(choose(&motion, "oscillation", error));
+  MUST(hk_method_set_vector(&motion, "amplitude", (double[]){0.5, 0, -2}, error));
+  MUST(hk_method_set_number(&motion, "frequency", 0.25, error));
+  MUST(hk_method_set_number(&motion, "phase", 30, error));
+  for (int q = 0; q <= 20; q++) {
+    double t = 0.37 * q, p = 2 * M_PI * 0.25 * t + M_PI / 6;
+    place(&motion, t, x, v);
+    CHECK_NEAR(x[0], x0[0] + 0.5 * sin(p), 1e-14);
+    CHECK_NEAR(x[1], x0[1], 0);
+    CHECK_NEAR(x[2], x0[2] - 2 * sin(p), 1e-14);
+    CHECK_NEAR(v[2], -2 * 2 * M_PI * 0.25 * cos(p), 1e-14);
+    check_velocity(&motion, t);
+  }
+  place(&motion, 4e6, x, v); /* a million whole swings */
+  CHECK_NEAR(x[0], x0[0] + 0.25, 1e-15);
+  hk_method_clear(&motion);
+}
+
+TEST(rotation_keeps_the_distance_to_its_axis) {
+  HkMethod motion = {0};
+  double x[3], v[3], axis[3] = {2, -1, 2}, center[3] = {0.5, 0.5, 3};
+  MUST(choose(&motion, "rotation", error));
+  MUST(hk_method_set_vector(&motion, "axis", axis, error));
+  MUST(hk_method_set_vector(&motion, "center", center, error));
+  MUST(hk_method_set_number(&motion, "speed", -77, error));
+  double arm0[3], unit[3], across0[3];
+  CHECK(hk_unit(axis, unit));
+  hk_sub(x0, center, arm0);
+  hk_cross(unit, arm0, across0);
+  for (int q = 0; q <= 30; q++) {
+    double t = 0.41 * q, arm[3], across[3];
+    place(&motion, t, x, v);
+    hk_sub(x, center, arm);
+    hk_cross(unit, arm, across);
+    CHECK_NEAR(hk_norm(across), hk_norm(across0), 1e-14);
+    CHECK_NEAR(hk_dot(unit, arm), hk_dot(unit, arm0), 1e-14);
+    CHECK_NEAR(hk_norm(v), 77 * M_PI / 180 * hk_norm(across), 1e-13);
+    CHECK_NEAR(hk_dot(v, arm), 0, 1e-13);
+    check_velocity(&motion, t);
+  }
+  hk_method_clear(&motion);
+}
+
+TEST(rotation_about_y_takes_z_to_x_and_turns_back_with_negative_speed) {
+  HkMethod motion = {0};
+  double x[3], v[3], z[3] = {0, 0, 1};
+  MUST(choose(&motion, "rotation", error));
+  const HkMotionType *type = hk_motion_type(motion.schema);
+  type->at(motion.params, 1, z, x, v); /* 90 degrees */
+  CHECK(hk_distance(x, (double[]){1, 0, 0}) < 1e-15);
+  CHECK(hk_distance(v, (double[]){0, 0, -M_PI / 2}) < 1e-15);
+  MUST(hk_method_set_number(&motion, "speed", -90, error));
+  type->at(motion.params, 1, z, x, v);
+  CHECK(hk_distance(x, (double[]){-1, 0, 0}) < 1e-15);
+  hk_method_clear(&motion);
+}
+
+TEST(rotation_stops_after_its_angle) {
+  for (int sign = -1; sign <= 1; sign += 2) {
+    HkMethod motion = {0};
+    double x[3], v[3], z[3] = {0, 0, 1};
+    MUST(choose(&motion, "rotation", error));
+    MUST(hk_method_set_number(&motion, "speed", sign * 45, error));
+    MUST(hk_method_set_number(&motion, "angle", 90, error));
+    const HkMotionType *type = hk_motion_type(motion.schema);
+    type->at(motion.params, 1.999, z, x, v);
+    CHECK(hk_norm(v) > 0.7);
+    for (int t = 2; t < 10; t++) {
+      type->at(motion.params, t, z, x, v);
+      CHECK(hk_distance(x, (double[]){sign, 0, 0}) < 1e-15 && hk_norm(v) == 0);
+    }
+    check_velocity(&motion, 1.3);
+    check_velocity(&motion, 2.7);
+    hk_method_clear(&motion);
+  }
+}
+
+TEST(rotation_refuses_an_axis_of_zero) {
+  HkMethod motion = {0};
+  MUST(choose(&motion, "rotation", error));
+  MUST(hk_method_set_vector(&motion, "axis", (double[]){0, 0, 0}, error));
+  FAILS(check(&motion, error), HK_ERROR_INVALID, "axis");
+  MUST(hk_method_set_vector(&motion, "axis", (double[]){0, 1e-300, 0}, error));
+  MUST(check(&motion, error));
+  hk_method_clear(&motion);
+}
