@@ -1,0 +1,56 @@
+/* Verlet in the form drift-kick-drift (position Verlet, leapfrog), second order:
+ *
+ *     y  = x + h/2 v
+ *     a  = M^-1 f(y, v_half, t + h/2)
+ *     v+ = v + h a,   x+ = y + h/2 v+
+ *
+ * Symplectic and symmetric in time where f does not depend on v: the energy swings but does not
+ * drift, at one force evaluation a step. Where f depends on v, a second evaluation predicts
+ * v_half = v + h/2 M^-1 f(y, v, t + h/2), which keeps the order. Held pins are where they belong at
+ * t + h/2 when forces are evaluated.
+ *
+ * Stability on x'' = -omega^2 x - d x'. With s = h d and c = 1 - s/2 a step has determinant 1 - c s
+ * and trace 2 - c h^2 omega^2 - c s; both its eigenvalues stay within the unit circle while
+ *
+ *     h d <= 2   and   (1 - h d / 2) (h^2 omega^2 + 2 h d) <= 4
+ *
+ * Undamped that is h <= 2 / omega, and for omega = 0 it is h <= 2 / d. With h omega <= 2 and h d <=
+ * 2 the second expression is at most (1 - s/2) (4 + 2 s) = 4 - s^2, so h = 2 / max(omega, d) is
+ * always stable, for this pair and for each with less of either; the exact limit of the pair can be
+ * larger, but then a mode with the same omega and less damping, such as a swing across a spring,
+ * has less.
+ */
+#include "step/sim.h"
+
+static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
+  (void)error;
+  double *a = sim->w[0], *v_half = sim->w[1];
+  double h = sim->h, middle = s->time + 0.5 * h;
+  hk_sim_axpy(sim, 0.5 * h, s->v, s->x, s->x);
+  hk_pins_place(sim->model, s, middle, s->x, s->v);
+  hk_sim_acceleration(sim, s, middle, s->x, s->v, a);
+  if (sim->model->velocity_dependent) {
+    hk_sim_axpy(sim, 0.5 * h, a, s->v, v_half);
+    hk_sim_acceleration(sim, s, middle, s->x, v_half, a);
+  }
+  hk_sim_axpy(sim, h, a, s->v, s->v);
+  hk_sim_axpy(sim, 0.5 * h, s->v, s->x, s->x);
+  s->time += h;
+  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  return HK_OK;
+}
+
+static double stable_step(double omega, double d) {
+  double fastest = fmax(omega, d);
+  return fastest > 0 ? 2 / fastest : INFINITY;
+}
+
+const HkStepType hk_step_verlet = {
+    .schema = {.name = "verlet",
+               .summary = "second order, energy swings but does not drift; one evaluation a step",
+               .formula = "y = x + h/2 v,  v+ = v + h M^-1 f(y),  x+ = y + h/2 v+"},
+    .order = 2,
+    .vectors = 2,
+    .step = step,
+    .stable_step = stable_step,
+};
