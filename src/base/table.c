@@ -1,0 +1,43 @@
+/* Tables in time; see table.h.
+ *
+ * Between the rows (ta, a) and (tb, b):  a + s (b - a), rate (b - a) / (tb - ta), s = (t - ta) /
+ * (tb - ta). Before the first row and from the last one on the value is constant and the rate 0; at
+ * the time of a row the rate is that of the piece that begins there. One look-up costs log2(rows).
+ */
+#include "base/table.h"
+
+HkStatus hk_table_check(const HkTable *table, int columns, const char *name, HkError *error) {
+  for (int64_t q = 1; q < table->rows; q++) {
+    double before = table->values[(q - 1) * columns], t = table->values[q * columns];
+    if (!(t > before))
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "%s: row %lld is at t = %g s, row %lld before it at %g s; times must rise",
+                     name, (long long)q, t, (long long)(q - 1), before);
+  }
+  return HK_OK;
+}
+
+/* Number of rows whose time has come by t. */
+static int64_t rows_until(const HkTable *table, int columns, double t) {
+  int64_t low = 0, high = table->rows;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (table->values[middle * columns] <= t)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+void hk_table_at(const HkTable *table, int columns, double t, double *values, double *rates) {
+  int64_t past = rows_until(table, columns, t);
+  bool between = past > 0 && past < table->rows;
+  const double *a = table->values + (past > 0 ? past - 1 : 0) * columns;
+  const double *b = between ? a + columns : a;
+  double span = between ? b[0] - a[0] : 1, s = between ? (t - a[0]) / span : 0;
+  for (int c = 1; c < columns; c++) {
+    values[c - 1] = a[c] + s * (b[c] - a[c]);
+    if (rates) rates[c - 1] = (b[c] - a[c]) / span;
+  }
+}
