@@ -1,0 +1,96 @@
+/* Buoyancy of a fluid at rest below a level.
+ *
+ *     f_i = rho g V_i s(d_i) up,   d_i = level - x_i . up,   V_i = m_i / body_density
+ *     s(d) = clamp(d / thickness + 1/2, 0, 1)
+ *     E = sum rho g V_i S(d_i),   S(d) = 0 | thickness / 2 (d / thickness + 1/2)^2 | d
+ *     df_i/dx_i = -(rho g V_i / thickness) up up^T while 0 < s < 1, else 0
+ *
+ * rho is fluid_density (kg/m^3), d the depth (m), V_i the volume that a vertex displaces (m^3). A
+ * vertex goes under over thickness (m), half of it above the level: s is continuous, S its integral
+ * (dry, in between, under water), with S and S' continuous, and f = -dE/dx exactly. A floating mass
+ * rests where s = body_density / fluid_density, that is at the depth thickness (s - 1/2). Weight is
+ * the matter of gravity.c, resistance of drag.c.
+ */
+#include "base/vec.h"
+#include "force/force.h"
+
+typedef struct Buoyancy {
+  double fluid_density, body_density, level, thickness, g;
+} Buoyancy;
+
+static const HkParam params[] = {
+    HK_NUMBER(Buoyancy, fluid_density, "kg/m^3", 1000, 0, HK_MAX, "density of the fluid"),
+    HK_NUMBER(Buoyancy, body_density, "kg/m^3", 500, 1e-9, HK_MAX,
+              "density of the body: a vertex displaces its mass divided by this"),
+    HK_NUMBER(Buoyancy, level, "m", 0, -HK_MAX, HK_MAX, "height of the surface on the up axis"),
+    HK_NUMBER(Buoyancy, thickness, "m", 0.1, 1e-9, HK_MAX,
+              "height over which a vertex goes from dry to submerged"),
+    HK_NUMBER(Buoyancy, g, "m/s^2", 9.81, 0, HK_MAX, "acceleration of free fall"),
+};
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f;
+} Loop;
+
+/* depth / thickness + 1/2: below 0 dry, above 1 submerged. */
+static inline double wetness(const HkForceArgs *a, int64_t q) {
+  const Buoyancy *p = a->params;
+  return (p->level - a->x[3 * q + a->model->up]) / p->thickness + 0.5;
+}
+
+/* rho g V_i: the lift of a submerged vertex (N). */
+static inline double full_lift(const HkForceArgs *a, int64_t q) {
+  const Buoyancy *p = a->params;
+  return p->fluid_density * p->g * a->model->mass[q] / p->body_density;
+}
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  int up = loop->a->model->up;
+  for (int64_t q = begin; q < end; q++)
+    loop->f[3 * q + up] += full_lift(loop->a, q) * fmin(fmax(wetness(loop->a, q), 0), 1);
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = {a, f};
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+static double energy_range(void *user, int64_t begin, int64_t end) {
+  const HkForceArgs *a = ((const Loop *)user)->a;
+  const Buoyancy *p = a->params;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double s = wetness(a, q);
+    if (s <= 0) continue;
+    sum += full_lift(a, q) * p->thickness * (s < 1 ? 0.5 * s * s : s - 0.5);
+  }
+  return sum;
+}
+
+static double energy(const HkForceArgs *a) {
+  Loop loop = {a, NULL};
+  return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->partial);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const Buoyancy *p = a->params;
+  for (int64_t q = 0; q < a->model->n; q++) {
+    double s = wetness(a, q), B[9] = {0};
+    if (!(s > 0 && s < 1)) continue;
+    B[4 * a->model->up] = -full_lift(a, q) / p->thickness;
+    sink->dfdx(sink, (int32_t)q, (int32_t)q, B);
+  }
+}
+
+const HkForceType hk_force_buoyancy = {
+    .schema = {.name = "buoyancy",
+               .summary = "lift of a fluid at rest on what is below its level",
+               .formula = "f_i = rho g V_i s up,  s = clamp(depth / thickness + 1/2, 0, 1)",
+               HK_PARAMS(Buoyancy, params)},
+    .slot = HK_ENERGY_OTHER,
+    .energy = energy,
+    .add = add,
+    .jacobian = jacobian,
+};

@@ -1,0 +1,36 @@
+/* The vertices that a force with a selection acts on; see chosen.h. */
+#include "force/chosen.h"
+
+#include "base/table.h"
+
+#include <string.h>
+
+HkStatus hk_chosen_create(HkModel *model, const HkSelect *select, const HkTable *table, void **data,
+                          HkError *error) {
+  HK_TRY(hk_table_check(table, 4, "table", error));
+  if (select->kind == HK_SELECT_NONE)
+    return hk_fail(error, HK_ERROR_INVALID, "give \"select\": which vertices it acts on");
+  HkChosen *chosen = NULL;
+  HK_TRY(hk_alloc(&model->context, &chosen, 1, sizeof *chosen, "a selection", error));
+  HkStatus status = hk_model_select(model, select, &chosen->vertices, &chosen->count, error);
+  if (status < 0) {
+    hk_chosen_destroy(model, chosen);
+    return status;
+  }
+  *data = chosen;
+  return HK_OK;
+}
+
+void hk_chosen_destroy(const HkModel *model, void *data) {
+  HkChosen *chosen = data;
+  if (!chosen) return;
+  hk_indices_destroy(model, &chosen->vertices);
+  hk_free(&model->context, &chosen);
+}
+
+void hk_chosen_vector(const HkTable *table, const double constant[3], double t, double out[3]) {
+  if (table->rows > 0)
+    hk_table_at(table, 4, t, out, NULL);
+  else
+    memcpy(out, constant, 3 * sizeof *out);
+}

@@ -1,0 +1,21 @@
+/* The vertices that a force with a selection acts on, each once; not a force by itself. */
+#ifndef HK_FORCE_CHOSEN_H
+#define HK_FORCE_CHOSEN_H
+
+#include "force/force.h"
+
+typedef struct HkChosen {
+  int32_t *vertices; /* in rising order */
+  int64_t count;
+} HkChosen;
+
+/* Resolves the selection into a new HkChosen at *data and checks the table of four columns. */
+HkStatus hk_chosen_create(HkModel *model, const HkSelect *select, const HkTable *table, void **data,
+                          HkError *error);
+/* A force's destroy. */
+void hk_chosen_destroy(const HkModel *model, void *data);
+
+/* The table's vector at time t, or the constant one where the table has no rows. */
+void hk_chosen_vector(const HkTable *table, const double constant[3], double t, double out[3]);
+
+#endif

@@ -1,0 +1,80 @@
+/* Drag of a medium at rest on every vertex.
+ *
+ *     f_i = -c_i v_i - quadratic |v_i| v_i,   c_i = linear + per_mass m_i
+ *     df_i/dx_j = 0,   df_i/dv_i = -c_i I - quadratic (|v_i| I + v_i v_i^T / |v_i|)
+ *
+ * linear in N s/m, per_mass in 1/s, quadratic in N s^2/m^2. per_mass slows all masses alike, as
+ * exp(-per_mass t), whatever the resolution. At v_i = 0 the quadratic part and its derivative are
+ * 0. Power f_i . v_i is never positive. There is no potential energy.
+ */
+#include "base/vec.h"
+#include "force/force.h"
+
+typedef struct Drag {
+  double linear, per_mass, quadratic;
+} Drag;
+
+static const HkParam params[] = {
+    HK_NUMBER(Drag, linear, "N s/m", NAN, 0, HK_MAX, "force on each vertex per speed"),
+    HK_NUMBER(Drag, per_mass, "1/s", NAN, 0, HK_MAX,
+              "the same per kg of the vertex, alike at every resolution; 1 if nothing is given"),
+    HK_NUMBER(Drag, quadratic, "N s^2/m^2", NAN, 0, HK_MAX,
+              "force on each vertex per square of the speed"),
+};
+
+static Drag given(const Drag *p) {
+  bool none = isnan(p->linear) && isnan(p->per_mass) && isnan(p->quadratic);
+  Drag d = {.linear = isnan(p->linear) ? 0 : p->linear,
+            .per_mass = isnan(p->per_mass) ? (none ? 1 : 0) : p->per_mass,
+            .quadratic = isnan(p->quadratic) ? 0 : p->quadratic};
+  return d;
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f;
+  Drag drag;
+} Loop;
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const Drag *d = &loop->drag;
+  const double *mass = loop->a->model->mass;
+  for (int64_t q = begin; q < end; q++) {
+    const double *v = loop->a->v + 3 * q;
+    hk_axpy(-(d->linear + d->per_mass * mass[q] + d->quadratic * hk_norm(v)), v, loop->f + 3 * q);
+  }
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = {a, f, given(a->params)};
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  Drag d = given(a->params);
+  for (int64_t q = 0; q < a->model->n; q++) {
+    const double *v = a->v + 3 * q;
+    double speed = hk_norm(v), D[9];
+    hk_mat_identity(-(d.linear + d.per_mass * a->model->mass[q] + d.quadratic * speed), D);
+    if (speed > 0) hk_mat_add_outer(-d.quadratic / speed, v, v, D);
+    sink->dfdv(sink, (int32_t)q, (int32_t)q, D);
+  }
+}
+
+static bool uses_velocity(const HkModel *model, const void *chosen) {
+  (void)model;
+  Drag d = given(chosen);
+  return d.linear > 0 || d.per_mass > 0 || d.quadratic > 0;
+}
+
+const HkForceType hk_force_drag = {
+    .schema = {.name = "drag",
+               .summary = "a medium at rest slows every vertex down",
+               .formula = "f_i = -(linear + per_mass m_i) v_i - quadratic |v_i| v_i",
+               HK_PARAMS(Drag, params)},
+    .slot = HK_ENERGY_OTHER,
+    .uses_velocity = uses_velocity,
+    .add = add,
+    .jacobian = jacobian,
+};

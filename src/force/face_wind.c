@@ -1,0 +1,181 @@
+/* Wind on triangles: drag and lift from the speed of the air past them.
+ *
+ * A triangle x0 x1 x2 has the area vector a = 1/2 (x1 - x0) x (x2 - x0) = A n, and the air passes
+ * it with r = u(c, t) - (v0 + v1 + v2) / 3 = R e, c its centre. With z = e . n, the sine of the
+ * angle of attack, and s = sign z
+ *
+ *     F = 1/2 rho R^2 A [Cd |z| e + 2 Cl z (n - z e)],   f_i = F / 3 for each corner
+ *
+ * Drag blows along e and counts the area that the air sees; Cd is that of a plate across the wind.
+ * Lift stands across e with the strength 1/2 rho R^2 A Cl sin 2 alpha, as of a plate in separated
+ * flow; Cl is its largest value, at 45 degrees. A lift of the form s (R^2 a - (r . a) r) would be
+ * polynomial, but greatest along the wind and turn round there at once; this one vanishes there, as
+ * on a real plate, and F is continuous everywhere. F does not depend on which side is the front.
+ * The lift does no work against the air, the drag only takes: still air damps. The derivatives are
+ *
+ *     dF/dr = 1/2 rho R A {Cd (s e n^T + |z| I)
+ *                          + 2 Cl [n n^T + z n e^T - 2 z e n^T + z^2 e e^T - z^2 I]}
+ *     dF/da = 1/2 rho R^2 {Cd s e e^T
+ *                          + 2 Cl [n e^T + z I - z n n^T - 2 z e e^T + z^2 e n^T]}
+ *     da/dx_j = 1/2 [x_{j+2} - x_{j+1}]x,   dr/dx_j = 1/3 du/dx,   dr/dv_j = -1/3 I
+ *
+ * and jump only at z = 0, where s = 0 takes the mean of both sides, and at A = 0, where they are
+ * taken as 0. u is the wind of gust.c plus the turbulence of turbulence.c. There is no energy.
+ */
+#include "base/vec.h"
+#include "force/force.h"
+#include "force/turbulence.h"
+
+typedef struct FaceWind {
+  double velocity[3], gust, gust_period, turbulence, wavelength, density, drag, lift;
+} FaceWind;
+
+static const HkParam params[] = {
+    HK_GUST_PARAMS(FaceWind),
+    HK_NUMBER(FaceWind, turbulence, "1", 0, 0, 100,
+              "strength of the turbulence as a part of the mean velocity"),
+    HK_NUMBER(FaceWind, wavelength, "m", 1, 1e-6, 1e12, "longest wave of the turbulence"),
+    HK_NUMBER(FaceWind, density, "kg/m^3", 1.225, 0, HK_MAX, "density of the air"),
+    HK_NUMBER(FaceWind, drag, "1", 1.2, 0, HK_MAX, "drag coefficient of a face across the wind"),
+    HK_NUMBER(FaceWind, lift, "1", 0.8, 0, HK_MAX,
+              "lift coefficient of a face at 45 degrees to the wind"),
+};
+
+static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
+  (void)chosen;
+  (void)data;
+  if (model->dimension == 2)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "it blows on faces in space; with dimension 2 use 'wind'");
+  if (model->face_count == 0)
+    return hk_fail(
+        error, HK_ERROR_UNSUPPORTED,
+        "it blows on faces and this scene has none; use 'wind', which blows on vertices");
+  return hk_model_need_faces(model, error);
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f, u[3];
+  HkTurbulence turbulence;
+} Loop;
+
+static Loop prepare(const HkForceArgs *a, double *f) {
+  const FaceWind *p = a->params;
+  Loop loop = {.a = a, .f = f};
+  hk_gust_velocity(p->velocity, p->gust, p->gust_period, a->t, loop.u);
+  loop.turbulence = hk_turbulence(p->velocity, p->turbulence, p->wavelength, a->model->up, a->t);
+  return loop;
+}
+
+/* r and a of a face; gradient = du/dx at its centre (1/s) unless that is NULL. */
+static inline void look_at(const Loop *loop, const int32_t *corner, double r[3], double a[3],
+                           double *gradient) {
+  const double *x = loop->a->x, *v = loop->a->v;
+  int64_t p = 3 * (int64_t)corner[0], q = 3 * (int64_t)corner[1], s = 3 * (int64_t)corner[2];
+  double centre[3], first[3], second[3];
+  for (int c = 0; c < 3; c++) {
+    r[c] = loop->u[c] - (v[p + c] + v[q + c] + v[s + c]) * (1.0 / 3);
+    centre[c] = (x[p + c] + x[q + c] + x[s + c]) * (1.0 / 3);
+  }
+  hk_turbulence_add(&loop->turbulence, centre, r, gradient);
+  hk_sub(x + q, x + p, first);
+  hk_sub(x + s, x + p, second);
+  hk_cross(first, second, a);
+  for (int c = 0; c < 3; c++) a[c] *= 0.5;
+}
+
+/* Each vertex gathers from the faces around it, so a face is computed three times: storing F would
+ * need memory that is written in a step, and the compiled model is constant and shared by threads.
+ * Hence also the form with one root and one quotient, R^2 A (n - z e) = R^2 a - (r . a) r. */
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const FaceWind *p = loop->a->params;
+  const HkModel *m = loop->a->model;
+  double third = 0.5 * p->density / 3, drag = third * p->drag, lift = third * 2 * p->lift;
+  for (int64_t q = begin; q < end; q++)
+    for (int64_t at = m->face_start[q]; at < m->face_start[q + 1]; at++) {
+      double r[3], a[3];
+      look_at(loop, m->face + m->face_at[at] / 3 * 3, r, a, NULL);
+      double rr = hk_dot(r, r), ra = hk_dot(r, a), square = rr * hk_dot(a, a);
+      double z = square > 0 ? ra / sqrt(square) : 0;
+      hk_axpy(drag * fabs(ra) - lift * z * ra, r, loop->f + 3 * q);
+      hk_axpy(lift * z * rr, a, loop->f + 3 * q);
+    }
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = prepare(a, f);
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+/* dF/dr and dF/da of the formula above, of a third of F; false where they are 0. */
+static bool derivatives(const FaceWind *p, const double r[3], const double a[3], double dr[9],
+                        double da[9]) {
+  double R = hk_norm(r), A = hk_norm(a), e[3], n[3];
+  if (R == 0 || A == 0) return false;
+  for (int c = 0; c < 3; c++) {
+    e[c] = r[c] / R;
+    n[c] = a[c] / A;
+  }
+  double z = hk_dot(e, n), s = z > 0 ? 1 : z < 0 ? -1 : 0, drag = p->drag, lift = 2 * p->lift;
+  double third = 0.5 * p->density * R / 3, along = third * A, area = third * R;
+  hk_mat_identity(along * (drag * fabs(z) - lift * z * z), dr);
+  hk_mat_add_outer(along * (drag * s - 2 * lift * z), e, n, dr);
+  hk_mat_add_outer(along * lift, n, n, dr);
+  hk_mat_add_outer(along * lift * z, n, e, dr);
+  hk_mat_add_outer(along * lift * z * z, e, e, dr);
+  hk_mat_identity(area * lift * z, da);
+  hk_mat_add_outer(area * (drag * s - 2 * lift * z), e, e, da);
+  hk_mat_add_outer(area * lift, n, e, da);
+  hk_mat_add_outer(-area * lift * z, n, n, da);
+  hk_mat_add_outer(area * lift * z * z, e, n, da);
+  return true;
+}
+
+/* The same two blocks for every corner i: F is shared out in equal parts. */
+static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSink *sink) {
+  double r[3], a[3], gradient[9], dr[9], da[9], carried[9], D[9];
+  look_at(loop, corner, r, a, gradient);
+  if (!derivatives(loop->a->params, r, a, dr, da)) return;
+  hk_mat_multiply(dr, gradient, carried);
+  for (int q = 0; q < 9; q++) D[q] = -dr[q] / 3;
+  for (int j = 0; j < 3; j++) {
+    const double *next = loop->a->x + 3 * (int64_t)corner[(j + 1) % 3];
+    const double *last = loop->a->x + 3 * (int64_t)corner[(j + 2) % 3];
+    double opposite[3], turn[9], B[9];
+    hk_sub(last, next, opposite);
+    hk_mat_cross(0.5, opposite, turn);
+    hk_mat_multiply(da, turn, B);
+    for (int q = 0; q < 9; q++) B[q] += carried[q] / 3;
+    for (int i = 0; i < 3; i++) {
+      sink->dfdx(sink, corner[i], corner[j], B);
+      sink->dfdv(sink, corner[i], corner[j], D);
+    }
+  }
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  Loop loop = prepare(a, NULL);
+  const HkModel *m = a->model;
+  for (int64_t q = 0; q < m->face_count; q++) face_jacobian(&loop, m->face + 3 * q, sink);
+}
+
+static bool uses_velocity(const HkModel *model, const void *chosen) {
+  (void)model;
+  const FaceWind *p = chosen;
+  return p->density > 0 && (p->drag > 0 || p->lift > 0);
+}
+
+const HkForceType hk_force_face_wind = {
+    .schema = {.name = "face_wind",
+               .summary = "wind on every triangle with drag, lift, gusts and turbulence, for cloth",
+               .formula = "F = 1/2 rho R^2 A (Cd |z| e + 2 Cl z (n - z e)),  r = u - v = R e,  "
+                          "z = e . n,  a third to each corner",
+               HK_PARAMS(FaceWind, params)},
+    .slot = HK_ENERGY_OTHER,
+    .uses_velocity = uses_velocity,
+    .compile = compile,
+    .add = add,
+    .jacobian = jacobian,
+};

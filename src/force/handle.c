@@ -1,0 +1,111 @@
+/* A handle: a spring without length that drags chosen vertices towards a target.
+ *
+ *     E = sum 1/2 k |x_i - T(t)|^2,   f_i = -k (x_i - T(t)) - c v_i for each selected i
+ *     df_i/dx_i = -k I,   df_i/dv_i = -c I
+ *
+ * T in m is the vector target, or piecewise linear through the rows 't x y z' of a table, constant
+ * before the first and after the last. k in N/m, c (damping) in N s/m, both of each vertex. Unlike
+ * a pin it gives way: the vertex may be held back by its springs, and a hand that moves too fast
+ * pulls with a force in proportion to how far it is ahead. A table does work on the masses.
+ */
+#include "base/vec.h"
+#include "force/chosen.h"
+
+typedef struct Handle {
+  HkSelect select;
+  double target[3];
+  HkTable table;
+  double k, damping;
+} Handle;
+
+static const HkParam params[] = {
+    HK_SELECT(Handle, select, "which vertices it drags"),
+    HK_VECTOR(Handle, target, "m", 0, 0, 0, "where it drags each of them to"),
+    HK_TABLE(Handle, table, "s, m", 4, "rows t x y z in place of target, linear between"),
+    HK_NUMBER(Handle, k, "N/m", 100, 0, HK_MAX, "stiffness between each vertex and the target"),
+    HK_NUMBER(Handle, damping, "N s/m", 0, 0, HK_MAX, "force per speed against the vertex"),
+};
+
+static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
+  const Handle *p = chosen;
+  return hk_chosen_create(model, &p->select, &p->table, data, error);
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  const HkChosen *chosen;
+  double *f, target[3];
+} Loop;
+
+static Loop prepare(const HkForceArgs *a, double *f) {
+  const Handle *p = a->params;
+  Loop loop = {.a = a, .chosen = a->data, .f = f};
+  hk_chosen_vector(&p->table, p->target, a->t, loop.target);
+  return loop;
+}
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const Handle *p = loop->a->params;
+  for (int64_t q = begin; q < end; q++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+    double d[3];
+    hk_sub(loop->a->x + i, loop->target, d);
+    hk_axpy(-p->k, d, loop->f + i);
+    hk_axpy(-p->damping, loop->a->v + i, loop->f + i);
+  }
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = prepare(a, f);
+  hk_parallel_for(a->model->threads, loop.chosen->count, add_range, &loop);
+}
+
+static double energy_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const Handle *p = loop->a->params;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double d[3];
+    hk_sub(loop->a->x + 3 * (int64_t)loop->chosen->vertices[q], loop->target, d);
+    sum += 0.5 * p->k * hk_dot(d, d);
+  }
+  return sum;
+}
+
+static double energy(const HkForceArgs *a) {
+  Loop loop = prepare(a, NULL);
+  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->partial);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const Handle *p = a->params;
+  const HkChosen *chosen = a->data;
+  double B[9], D[9];
+  hk_mat_identity(-p->k, B);
+  hk_mat_identity(-p->damping, D);
+  for (int64_t q = 0; q < chosen->count; q++) {
+    int32_t i = chosen->vertices[q];
+    sink->dfdx(sink, i, i, B);
+    if (p->damping > 0) sink->dfdv(sink, i, i, D);
+  }
+}
+
+static bool uses_velocity(const HkModel *model, const void *chosen) {
+  (void)model;
+  return ((const Handle *)chosen)->damping > 0;
+}
+
+const HkForceType hk_force_handle = {
+    .schema = {.name = "handle",
+               .summary = "a spring without length that drags chosen vertices towards a target",
+               .formula = "f_i = -k (x_i - target(t)) - c v_i,  E = sum 1/2 k |x_i - target(t)|^2",
+               HK_PARAMS(Handle, params)},
+    .slot = HK_ENERGY_OTHER,
+    .uses_velocity = uses_velocity,
+    .compile = compile,
+    .destroy = hk_chosen_destroy,
+    .energy = energy,
+    .add = add,
+    .jacobian = jacobian,
+};

@@ -1,0 +1,84 @@
+/* A given force on chosen vertices, constant or changing in time.
+ *
+ *     f_i = F(t) for each selected i,   E = -sum F(t) . x_i
+ *
+ * F in N is the vector force, or piecewise linear through the rows 't fx fy fz' of a table,
+ * constant before the first and after the last. The force does not depend on x or v: the Jacobians
+ * are zero. Where F changes in time E does too, and the total energy is not kept: the load does
+ * work.
+ */
+#include "base/vec.h"
+#include "force/chosen.h"
+
+typedef struct PointLoad {
+  HkSelect select;
+  double force[3];
+  HkTable table;
+} PointLoad;
+
+static const HkParam params[] = {
+    HK_SELECT(PointLoad, select, "which vertices it pulls at"),
+    HK_VECTOR(PointLoad, force, "N", 0, 0, 0, "force on each of them"),
+    HK_TABLE(PointLoad, table, "s, N", 4, "rows t fx fy fz in place of force, linear between"),
+};
+
+static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
+  const PointLoad *p = chosen;
+  return hk_chosen_create(model, &p->select, &p->table, data, error);
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  const HkChosen *chosen;
+  double *f, load[3];
+} Loop;
+
+static Loop prepare(const HkForceArgs *a, double *f) {
+  const PointLoad *p = a->params;
+  Loop loop = {.a = a, .chosen = a->data, .f = f};
+  hk_chosen_vector(&p->table, p->force, a->t, loop.load);
+  return loop;
+}
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const int32_t *vertices = loop->chosen->vertices;
+  for (int64_t q = begin; q < end; q++) hk_axpy(1, loop->load, loop->f + 3 * (int64_t)vertices[q]);
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = prepare(a, f);
+  hk_parallel_for(a->model->threads, loop.chosen->count, add_range, &loop);
+}
+
+static double energy_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const int32_t *vertices = loop->chosen->vertices;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++)
+    sum -= hk_dot(loop->load, loop->a->x + 3 * (int64_t)vertices[q]);
+  return sum;
+}
+
+static double energy(const HkForceArgs *a) {
+  Loop loop = prepare(a, NULL);
+  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->partial);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  (void)a;
+  (void)sink;
+}
+
+const HkForceType hk_force_point_load = {
+    .schema = {.name = "point_load",
+               .summary = "a given force on chosen vertices, constant or from a table in time",
+               .formula = "f_i = F(t),  E = -sum F(t) . x_i",
+               HK_PARAMS(PointLoad, params)},
+    .slot = HK_ENERGY_OTHER,
+    .compile = compile,
+    .destroy = hk_chosen_destroy,
+    .energy = energy,
+    .add = add,
+    .jacobian = jacobian,
+};

@@ -1,0 +1,63 @@
+/* Frozen turbulence: a pattern of waves in space that the mean wind carries along (Taylor),
+ *
+ *     u'(x, t) = strength |U| sum_m A_m e_m sin(k_m . (x - U t)),
+ *     du'/dx   = strength |U| sum_m A_m cos(k_m . (x - U t)) e_m k_m^T
+ *
+ * with U the mean velocity, d = U / |U|, p the horizontal direction across it, q = d x p and, for
+ * K = 2 pi / wavelength,
+ *
+ *     k_1 = K d,   k_2 = K R_2 (d + q) / sqrt 2,   k_3 = K R_3 (d + p) / sqrt 2
+ *     e_1 = p,     e_2 = p,                        e_3 = q
+ *
+ * A_m and R_m being those of the gusts. Each e_m stands across its k_m, so the trace of du'/dx is
+ * 0: the air keeps its volume. |u'| is at most strength |U|. Most of it blows along p, across the
+ * plane of a flag that hangs from an upright pole: that is what makes it wave.
+ */
+#include "force/turbulence.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+/* d along the wind; p across it and level unless the wind blows straight up or down; q = d x p. */
+static void frame(const double velocity[3], int up, double d[3], double p[3], double q[3]) {
+  double speed = hk_norm(velocity);
+  for (int c = 0; c < 3; c++) d[c] = velocity[c] / speed;
+  for (int axis = up;; axis = (axis + 1) % 3) {
+    double unit[3] = {axis == 0, axis == 1, axis == 2};
+    hk_cross(unit, d, p);
+    if (hk_norm(p) > 1e-6) break;
+  }
+  double length = hk_norm(p);
+  for (int c = 0; c < 3; c++) p[c] /= length;
+  hk_cross(d, p, q);
+}
+
+HkTurbulence hk_turbulence(const double velocity[3], double strength, double wavelength, int up,
+                           double t) {
+  HkTurbulence w = {0};
+  double speed = hk_norm(velocity);
+  if (strength == 0 || speed == 0) return w;
+  double d[3], p[3], q[3];
+  frame(velocity, up, d, p, q);
+  const double *lean[HK_GUST_WAVES] = {d, q, p}, *side[HK_GUST_WAVES] = {p, p, q};
+  double K = 2 * acos(-1.0) / wavelength;
+  for (int m = 0; m < HK_GUST_WAVES; m++) {
+    double sum[3] = {d[0], d[1], d[2]};
+    hk_axpy(1, lean[m], sum);
+    hk_axpy(K * hk_gust_ratio[m] / hk_norm(sum), sum, w.wave[m]);
+    hk_axpy(strength * speed * hk_gust_amplitude[m], side[m], w.side[m]);
+    w.phase[m] = hk_dot(w.wave[m], velocity) * t;
+  }
+  w.count = HK_GUST_WAVES;
+  return w;
+}
+
+void hk_turbulence_add(const HkTurbulence *w, const double x[3], double u[3], double *gradient) {
+  if (gradient) memset(gradient, 0, 9 * sizeof *gradient);
+  for (int m = 0; m < w->count; m++) {
+    double angle = hk_dot(w->wave[m], x) - w->phase[m];
+    hk_axpy(sin(angle), w->side[m], u);
+    if (gradient) hk_mat_add_outer(cos(angle), w->side[m], w->wave[m], gradient);
+  }
+}

@@ -1,0 +1,81 @@
+/* Wind on vertices, whatever they belong to: threads, nets, solids.
+ *
+ *     f_i = c_i (u(t) - v_i),   c_i = drag + per_mass m_i,   u(t) = velocity (1 + gust s(t))
+ *     df_i/dx_j = 0,   df_i/dv_i = -c_i I
+ *
+ * drag in N s/m, per_mass in 1/s, u in m/s, s(t) of gust.c. The force is linear in the speed of the
+ * air past the vertex, so that a free mass nears the velocity of the air as exp(-c_i t / m_i). With
+ * drag the total force grows with the number of vertices; with per_mass it is that of the total
+ * mass at every resolution. There is no potential energy. Cloth in the wind: see face_wind.c.
+ */
+#include "base/vec.h"
+#include "force/force.h"
+#include "force/gust.h"
+
+typedef struct Wind {
+  double velocity[3], gust, gust_period, drag, per_mass;
+} Wind;
+
+static const HkParam params[] = {
+    HK_GUST_PARAMS(Wind),
+    HK_NUMBER(Wind, drag, "N s/m", NAN, 0, HK_MAX,
+              "force on each vertex per speed of the air past it"),
+    HK_NUMBER(Wind, per_mass, "1/s", NAN, 0, HK_MAX,
+              "the same per kg of the vertex, alike at every resolution; 1 if nothing is given"),
+};
+
+static Wind given(const Wind *p) {
+  Wind w = *p;
+  if (isnan(p->drag)) w.drag = 0;
+  if (isnan(p->per_mass)) w.per_mass = isnan(p->drag) ? 1 : 0;
+  return w;
+}
+
+typedef struct Loop {
+  const HkForceArgs *a;
+  double *f, u[3];
+  Wind wind;
+} Loop;
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const HkForceArgs *a = loop->a;
+  for (int64_t q = begin; q < end; q++) {
+    double r[3];
+    hk_sub(loop->u, a->v + 3 * q, r);
+    hk_axpy(loop->wind.drag + loop->wind.per_mass * a->model->mass[q], r, loop->f + 3 * q);
+  }
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  Loop loop = {.a = a, .f = f, .wind = given(a->params)};
+  const Wind *w = &loop.wind;
+  hk_gust_velocity(w->velocity, w->gust, w->gust_period, a->t, loop.u);
+  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  Wind w = given(a->params);
+  for (int64_t q = 0; q < a->model->n; q++) {
+    double D[9];
+    hk_mat_identity(-(w.drag + w.per_mass * a->model->mass[q]), D);
+    sink->dfdv(sink, (int32_t)q, (int32_t)q, D);
+  }
+}
+
+static bool uses_velocity(const HkModel *model, const void *chosen) {
+  (void)model;
+  Wind w = given(chosen);
+  return w.drag > 0 || w.per_mass > 0;
+}
+
+const HkForceType hk_force_wind = {
+    .schema = {.name = "wind",
+               .summary = "wind on every vertex, steady or in gusts",
+               .formula = "f_i = (drag + per_mass m_i) (u(t) - v_i),  u = velocity (1 + gust s(t))",
+               HK_PARAMS(Wind, params)},
+    .slot = HK_ENERGY_OTHER,
+    .uses_velocity = uses_velocity,
+    .add = add,
+    .jacobian = jacobian,
+};
