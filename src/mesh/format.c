@@ -38,11 +38,11 @@ static const HkMeshFormat *find_by_path(const char *path, const char **ending) {
   return find(*ending);
 }
 
-/* "obj, ply, stl": those that can be read, or written. */
-static void list_formats(bool writing, char *text, size_t size) {
+/* "obj, .ply, .stl": those that can be read, or that can be written and hold all these cells. */
+static void list_formats(bool writing, unsigned cells, char *text, size_t size) {
   text[0] = 0;
   for (int q = 0; q < FORMAT_COUNT; q++) {
-    if (writing && !formats[q]->write) continue;
+    if (writing && (!formats[q]->write || (formats[q]->cells & cells) != cells)) continue;
     if (text[0]) strncat(text, ", .", size - strlen(text) - 1);
     strncat(text, formats[q]->name, size - strlen(text) - 1);
   }
@@ -50,10 +50,23 @@ static void list_formats(bool writing, char *text, size_t size) {
 
 static HkStatus unknown(const char *path, const char *ending, bool writing, HkError *error) {
   char known[256];
-  list_formats(writing, known, sizeof known);
+  list_formats(writing, 0, known, sizeof known);
   return hk_fail_at(error, HK_ERROR_UNSUPPORTED, path, 0, 0,
                     "'%s' is no mesh format that Hooke %s; it knows .%s", ending,
                     writing ? "writes" : "reads", known);
+}
+
+static HkStatus parse(const HkContext *context, const HkMeshFormat *f, HkCursor c, bool on_disk,
+                      HkMesh **mesh, HkError *error) {
+  HK_TRY(hk_mesh_create(context, mesh, error));
+  HkLocale locale = hk_locale_enter();
+  HkStatus status = f->read(c, *mesh, error);
+  if (status >= 0 && (*mesh)->vertex_count == 0)
+    status = hk_fail_at(error, HK_ERROR_FORMAT, c.name, 0, 0, "there are no vertices in this file");
+  if (status >= 0 && on_disk && f->read_siblings) status = f->read_siblings(c, *mesh, error);
+  hk_locale_leave(&locale);
+  if (status < 0) hk_mesh_destroy(mesh);
+  return status;
 }
 
 HkStatus hk_mesh_parse(const HkContext *context, const char *format, const void *bytes, size_t size,
@@ -61,14 +74,7 @@ HkStatus hk_mesh_parse(const HkContext *context, const char *format, const void 
   *mesh = NULL;
   const HkMeshFormat *f = find(format);
   if (!f) return unknown(name, format, false, error);
-  HK_TRY(hk_mesh_create(context, mesh, error));
-  HkLocale locale = hk_locale_enter();
-  HkStatus status = f->read(hk_cursor(name, bytes, size), *mesh, error);
-  hk_locale_leave(&locale);
-  if (status >= 0 && (*mesh)->vertex_count == 0)
-    status = hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "there are no vertices in this file");
-  if (status < 0) hk_mesh_destroy(mesh);
-  return status;
+  return parse(context, f, hk_cursor(name, bytes, size), false, mesh, error);
 }
 
 HkStatus hk_mesh_read(const HkContext *context, const char *path, HkMesh **mesh, HkError *error) {
@@ -80,15 +86,36 @@ HkStatus hk_mesh_read(const HkContext *context, const char *path, HkMesh **mesh,
   char *bytes;
   size_t size;
   HK_TRY(hk_file_read(&c, path, &bytes, &size, error));
-  HkStatus status = hk_mesh_parse(&c, f->name, bytes, size, path, mesh, error);
+  HkStatus status = parse(&c, f, hk_cursor(path, bytes, size), true, mesh, error);
   hk_free(&c, &bytes);
   return status;
+}
+
+/* Refuses a mesh with cells that the format has no words for, and names formats that have. */
+static HkStatus check_cells(const HkMeshFormat *f, const HkMesh *mesh, const char *path,
+                            HkError *error) {
+  static const char *const names[] = {"points",     "lines",    "triangles", "quads",    "polygons",
+                                      "tetrahedra", "pyramids", "wedges",    "hexahedra"};
+  for (int64_t c = 0; c < mesh->cell_count; c++) {
+    unsigned bit = 1u << mesh->cell_type[c];
+    if (f->cells & bit) continue;
+    char able[256];
+    list_formats(true, bit, able, sizeof able);
+    return hk_fail_at(error, HK_ERROR_UNSUPPORTED, path, 0, 0,
+                      "the mesh has %s (the first is cell %lld), which .%s cannot hold; .%s can",
+                      names[mesh->cell_type[c]], (long long)c, f->name, able);
+  }
+  return HK_OK;
 }
 
 HkStatus hk_mesh_write(const HkMesh *mesh, const char *path, HkError *error) {
   const char *ending;
   const HkMeshFormat *f = find_by_path(path, &ending);
   if (!f || !f->write) return unknown(path, ending, true, error);
+  HK_TRY(check_cells(f, mesh, path, error));
+  if (mesh->set_count)
+    hk_log(&mesh->context, HK_LOG_INFO, "%s: the %lld vertex sets of the mesh are not written",
+           path, (long long)mesh->set_count);
   HkLocale locale = hk_locale_enter();
   HkStatus status = f->write(mesh, path, error);
   hk_locale_leave(&locale);

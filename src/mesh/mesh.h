@@ -60,7 +60,11 @@ typedef struct HkMeshFormat {
   const char *name; /* ending without its dot */
   const char *summary;
   HkMeshReadFn *read;
+  /* Reads the files that stand beside a file on disk, such as X.ele beside X.node, after read; the
+   * cursor is at the start of the first file again and c.name is its path. NULL: there are none. */
+  HkMeshReadFn *read_siblings;
   HkMeshWriteFn *write; /* NULL: cannot be written */
+  unsigned cells;       /* bit 1 << type for each cell type that the written file can hold */
 } HkMeshFormat;
 
 /* ---- Shapes: one file each in shapes/, one line each in shape.def ---- */

@@ -1,0 +1,147 @@
+/* TetGen and Triangle: X.node, and beside it X.ele and X.edge where they exist.
+ *
+ *     X.node    count dimension attributes markers      index x y [z] ...
+ *     X.ele     count corners attributes                index a b c [d] ...
+ *     X.edge    count markers                           index a b ...
+ *
+ * One entry a line; # starts a comment; attributes and markers are ignored. Indices count from the
+ * first one in X.node, 0 or 1. Dimension 2 (Triangle) means z = 0. Elements of three corners are
+ * triangles, of four tetrahedra; those of six and ten are curved and refused. From memory only the
+ * vertices are read.
+ */
+#include "base/file.h"
+#include "mesh/reading.h"
+#include "mesh/writing.h"
+
+#include <string.h>
+
+/* The first line of X.node, and the index of its first vertex. */
+typedef struct Header {
+  int64_t count, dimension, first;
+} Header;
+
+static HkStatus read_header(HkCursor *c, Header *h, HkError *error) {
+  hk_skip_byte_order_mark(c);
+  hk_skip_space(c, '#');
+  HK_TRY(hk_read_count(c, false, 3, "vertices", &h->count, error));
+  hk_skip_blanks(c);
+  HkCursor place = *c;
+  HK_TRY(hk_next_int(c, &h->dimension, "the dimension", error));
+  if (h->dimension != 2 && h->dimension != 3)
+    return hk_cursor_fail(&place, error, "the dimension is %lld; it can be 2 or 3",
+                          (long long)h->dimension);
+  hk_skip_line(c);
+  hk_skip_space(c, '#');
+  h->first = 0;
+  if (h->count == 0) return HK_OK;
+  HkCursor line = *c;
+  HK_TRY(hk_next_int(&line, &h->first, "the index of a vertex", error));
+  if (h->first != 0 && h->first != 1)
+    return hk_cursor_fail(c, error, "the first vertex has index %lld; it must be 0 or 1",
+                          (long long)h->first);
+  return HK_OK;
+}
+
+static HkStatus read(HkCursor c, HkMesh *mesh, HkError *error) {
+  Header h;
+  HK_TRY(read_header(&c, &h, error));
+  HK_TRY(hk_mesh_reserve(mesh, h.count, 0, 0, error));
+  for (int64_t v = 0; v < h.count; v++) {
+    hk_skip_space(&c, '#');
+    HkCursor place = c;
+    int64_t index;
+    double x[3];
+    HK_TRY(hk_next_int(&c, &index, "the index of a vertex", error));
+    if (index != h.first + v)
+      return hk_cursor_fail(&place, error,
+                            "vertex %lld where %lld is expected: they are numbered "
+                            "one after the other",
+                            (long long)index, (long long)(h.first + v));
+    HK_TRY(hk_read_point(&c, false, (int)h.dimension, x, error));
+    HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
+    hk_skip_line(&c);
+  }
+  return HK_OK;
+}
+
+/* Lines of an index, which is ignored, and the corners of a cell. */
+static HkStatus read_cells(HkCursor *c, HkMesh *mesh, const Header *h, int64_t count,
+                           HkCellType type, HkError *error) {
+  int corners = hk_cell_corners(type);
+  HK_TRY(hk_mesh_reserve(mesh, mesh->vertex_count, mesh->cell_count + count,
+                         mesh->corner_count + count * corners, error));
+  for (int64_t q = 0; q < count; q++) {
+    int64_t index;
+    int32_t vertices[4];
+    hk_skip_space(c, '#');
+    HK_TRY(hk_next_int(c, &index, "the index of a cell", error));
+    HK_TRY(hk_read_corners(c, false, h->first, h->count, corners, vertices, error));
+    HK_TRY(hk_mesh_add_cell(mesh, type, vertices, corners, error));
+    hk_skip_line(c);
+  }
+  return HK_OK;
+}
+
+static HkStatus read_ele(HkCursor c, const Header *h, HkMesh *mesh, HkError *error) {
+  int64_t count, corners;
+  hk_skip_byte_order_mark(&c);
+  hk_skip_space(&c, '#');
+  HK_TRY(hk_read_count(&c, false, 4, "elements", &count, error));
+  hk_skip_blanks(&c);
+  HkCursor place = c;
+  HK_TRY(hk_next_int(&c, &corners, "the number of corners", error));
+  if (corners == 6 || corners == 10)
+    return hk_cursor_refuse(&place, error,
+                            "%d-node %s are not read; make the mesh without -o2 for straight ones",
+                            (int)corners, corners == 6 ? "triangles" : "tetrahedra");
+  if (corners != 3 && !(corners == 4 && h->dimension == 3))
+    return hk_cursor_fail(&place, error,
+                          "elements of %lld corners in %lld dimensions: Hooke reads triangles (3) "
+                          "and in 3D tetrahedra (4)",
+                          (long long)corners, (long long)h->dimension);
+  hk_skip_line(&c);
+  HkCellType type = corners == 3 ? HK_CELL_TRIANGLE : HK_CELL_TET;
+  return read_cells(&c, mesh, h, count, type, error);
+}
+
+static HkStatus read_edge(HkCursor c, const Header *h, HkMesh *mesh, HkError *error) {
+  int64_t count;
+  hk_skip_byte_order_mark(&c);
+  hk_skip_space(&c, '#');
+  HK_TRY(hk_read_count(&c, false, 3, "edges", &count, error));
+  hk_skip_line(&c);
+  return read_cells(&c, mesh, h, count, HK_CELL_LINE, error);
+}
+
+/* X.ending beside X.node, if it is there. */
+static HkStatus read_sibling(const char *path, const char *ending, const Header *h, HkMesh *mesh,
+                             HkError *error) {
+  char name[4096];
+  HK_TRY(hk_sibling_path(path, ending, name, sizeof name, error));
+  if (!hk_file_exists(name)) return HK_OK;
+  char *bytes;
+  size_t size;
+  HK_TRY(hk_file_read(&mesh->context, name, &bytes, &size, error));
+  HkCursor c = hk_cursor(name, bytes, size);
+  HkStatus status =
+      strcmp(ending, "ele") == 0 ? read_ele(c, h, mesh, error) : read_edge(c, h, mesh, error);
+  hk_free(&mesh->context, &bytes);
+  return status;
+}
+
+static HkStatus read_siblings(HkCursor c, HkMesh *mesh, HkError *error) {
+  Header h;
+  const char *path = c.name;
+  HK_TRY(read_header(&c, &h, error));
+  HK_TRY(read_sibling(path, "ele", &h, mesh, error));
+  return read_sibling(path, "edge", &h, mesh, error);
+}
+
+const HkMeshFormat hk_format_node = {
+    .name = "node",
+    .summary = "TetGen and Triangle: X.node with X.ele and X.edge beside it",
+    .read = read,
+    .read_siblings = read_siblings,
+    .write = hk_write_node,
+    .cells = 1u << HK_CELL_LINE | 1u << HK_CELL_TRIANGLE | 1u << HK_CELL_TET,
+};
