@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Installs the build tree BUILD into a folder of its own, moves it, and uses it from outside: with
+# pkg-config, with find_package, from C++. Looks into both libraries too.
+#
+# From the environment: CMAKE CC CXX NM OBJDUMP (programs), BUILD SOURCE (folders), LIBDIR (lib).
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+prefix="$folder/moved prefix" # with a space, so that nothing relies on there being none
+strict=(-Wall -Wextra -Wpedantic -Werror)
+
+section() { echo "-- $*"; }
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+# run NAME: runs a program with the installed shared library, whatever its run path.
+run() {
+  LD_LIBRARY_PATH="$prefix/$LIBDIR" "$folder/$1" || fail "$1 does not run"
+}
+needs_shared() { "$OBJDUMP" -p "$folder/$1" | grep -q 'NEEDED.*libhooke\.so\.0$'; }
+
+section "install, and move the tree elsewhere"
+DESTDIR="$folder/stage" "$CMAKE" --install "$BUILD" --prefix /opt/hooke >"$folder/log" ||
+  fail "cmake --install: $(cat "$folder/log")"
+mv "$folder/stage/opt/hooke" "$prefix"
+for file in include/hooke/hooke.h "$LIBDIR/libhooke.a" "$LIBDIR/libhooke.so" \
+  "$LIBDIR/libhooke.so.0" "$LIBDIR/pkgconfig/hooke.pc" "$LIBDIR/cmake/hooke/hookeConfig.cmake" \
+  share/doc/hooke/LICENSE; do
+  [ -e "$prefix/$file" ] || fail "$file is not installed"
+done
+if grep -rlF -e "$BUILD" -e "$SOURCE" -e /opt/hooke "$prefix/$LIBDIR/cmake" \
+  "$prefix/$LIBDIR/pkgconfig"; then
+  fail "these files name a folder of the build or the prefix"
+fi
+if [ -x "$BUILD/hooke" ]; then
+  "$prefix/bin/hooke" --version >/dev/null || fail "bin/hooke does not run"
+fi
+
+section "pkg-config, shared"
+export PKG_CONFIG_PATH="$prefix/$LIBDIR/pkgconfig"
+version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/hooke.h")
+[ "$(pkg-config --modversion hooke)" = "$version" ] || fail "hooke.pc is not of version $version"
+# pkg-config quotes for the shell, hence the eval.
+eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_shared\" \
+  $(pkg-config --cflags --libs hooke)"
+run pc_shared
+needs_shared pc_shared || fail "pc_shared is not linked with libhooke.so.0"
+
+section "pkg-config, static"
+libs=$(pkg-config --static --libs hooke)
+eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_static\" \
+  $(pkg-config --cflags hooke) ${libs/-lhooke/-l:libhooke.a}"
+run pc_static
+if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.0"; fi
+
+section "C++"
+if [ -n "$CXX" ] && [ "${CXX%-NOTFOUND}" = "$CXX" ]; then
+  eval "$CXX -x c++ -std=c++11 ${strict[*]} \"$here/outside.c\" -x none -o \"$folder/cxx\" \
+    $(pkg-config --cflags --libs hooke)"
+  run cxx
+else
+  echo "skipped: there is no C++ compiler"
+fi
+
+# cmake_project NAME ARGUMENT...: configures and builds an outside CMake project.
+cmake_project() {
+  local name=$1
+  shift
+  "$CMAKE" -S "$here/$name" -B "$folder/$name" -DCMAKE_C_COMPILER="$CC" "$@" >"$folder/log" 2>&1 ||
+    fail "configuring $name: $(cat "$folder/log")"
+  "$CMAKE" --build "$folder/$name" --parallel >"$folder/log" 2>&1 ||
+    fail "building $name: $(cat "$folder/log")"
+}
+
+section "find_package"
+cmake_project package -DCMAKE_PREFIX_PATH="$prefix" -DWANTED_VERSION="${version%.*}"
+run package/with_shared
+run package/with_static
+needs_shared package/with_shared || fail "hooke::hooke is not the shared library"
+if needs_shared package/with_static; then fail "hooke::hooke_static is not the static library"; fi
+
+section "add_subdirectory"
+cmake_project subproject -DHOOKE_SOURCE="$SOURCE" -DCMAKE_C_FLAGS=-O0 \
+  -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+run subproject/with_subproject
+if grep -q -e -Werror "$folder/subproject/compile_commands.json"; then
+  fail "warnings are errors in a project that takes Hooke in"
+fi
+
+section "exported symbols"
+"$NM" -D --defined-only "$prefix/$LIBDIR/libhooke.so" | awk '{print $3}' | sort >"$folder/exported"
+[ -s "$folder/exported" ] || fail "libhooke.so exports nothing"
+# The functions of the header: the word before the first bracket of each HK_API declaration.
+sed -n 's/^HK_API [^(]*\b\(hk_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/hooke/hooke.h" |
+  sort >"$folder/declared"
+alien=$(comm -23 "$folder/exported" "$folder/declared")
+[ -z "$alien" ] || fail "libhooke.so exports what hooke.h does not declare:" $alien
+
+# Const tables of pointers stand in .data.rel.ro: read-only once the program runs.
+section "no global state"
+writable=$("$OBJDUMP" -t "$prefix/$LIBDIR/libhooke.a" |
+  awk '/file format/ {object = $1}
+    / \*COM\*\t| (\.data|\.bss|\.tdata|\.tbss)/ && !/ \.data\.rel\.ro/ && $(NF - 1) !~ /^0+$/ {
+      print object, $NF}')
+[ -z "$writable" ] || fail "libhooke.a has writable data (object, symbol): $writable"
+
+echo "installed tree is good"
