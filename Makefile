@@ -1,0 +1,83 @@
+# The commands of every day; the build itself is CMake's (CMakeLists.txt, CMakePresets.json). Each
+# target first installs the packages that it needs and that are missing.
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 120
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+
+packages = ./scripts/install_packages.sh
+configure = cmake --preset
+build = cmake --build --parallel $(JOBS) --preset
+test = ctest --parallel $(JOBS) --preset
+# Some kernels place memory where the sanitizers of older compilers cannot follow.
+sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+
+.PHONY: help demo test bench install format format-check lint clang asan tsan fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## List the targets.
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
+
+demo: ## Build Hooke and simulate a waving flag into out/flag.
+	@$(packages) build
+	$(configure) release
+	$(build) release --target hooke_product
+	./build/release/hooke run flag -o out/flag --force
+	@./scripts/show_result.sh out/flag
+
+test: ## Build Hooke and run all tests.
+	@$(packages) test
+	$(configure) release
+	$(build) release
+	$(test) release
+
+bench: ## Build and run all benchmarks.
+	@$(packages) build
+	$(configure) release
+	$(build) release
+	@./scripts/bench.sh build/release/bench
+
+install: ## Install header, libraries and program under PREFIX (/usr/local); DESTDIR is honoured.
+	@$(packages) build
+	$(configure) release
+	$(build) release --target hooke_product
+	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+format: ## Format all C sources in place.
+	@$(packages) all
+	@./scripts/format.sh
+
+format-check: ## Say which C sources are not formatted.
+	@$(packages) all
+	@./scripts/format.sh --check
+
+lint: ## Look for likely mistakes with clang-tidy and cppcheck.
+	@$(packages) all
+	$(configure) clang
+	$(build) clang
+	@./scripts/lint.sh build/clang
+
+clang: ## Build with clang and run all tests.
+	@$(packages) all
+	$(configure) clang
+	$(build) clang
+	$(test) clang
+
+asan: ## Run all tests under the address and undefined behaviour sanitizers.
+	@$(packages) all
+	$(configure) asan
+	$(build) asan
+	$(sanitized) $(test) asan
+
+tsan: ## Run all tests under the thread sanitizer.
+	@$(packages) all
+	$(configure) tsan
+	$(build) tsan
+	$(sanitized) $(test) tsan
+
+fuzz: ## Fuzz every parser for FUZZ_SECONDS (120) each.
+	@$(packages) all
+	@./scripts/fuzz.sh $(FUZZ_SECONDS)
+
+clean: ## Remove what was built and the demo's result.
+	rm -rf build out/flag

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Installs the Debian or Ubuntu packages that Hooke needs and that are missing.
+#
+#   scripts/install_packages.sh [GROUP]
+#
+#   build   compile, run and install Hooke
+#   test    build, and what the tests use
+#   all     test, and what the checks use: sanitizers, fuzzing, formatting, linting (the default)
+#
+# Where there is no apt-get it says what is needed; exit status 1 if Hooke cannot be built with what
+# is there.
+set -euo pipefail
+export LC_ALL=C # the words of apt-cache are read below
+
+# Packages a line; names with | between them are one package under its different names.
+build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libjansson-dev)
+test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
+check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
+build_commands=(cc cmake ninja pkg-config)
+test_commands=(c++ python3)
+check_commands=(clang clang-format clang-tidy cppcheck)
+
+group=${1:-all}
+case $group in
+  build) packages=("${build_packages[@]}") commands=() ;;
+  test) packages=("${build_packages[@]}" "${test_packages[@]}") commands=("${test_commands[@]}") ;;
+  all)
+    packages=("${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}")
+    commands=("${test_commands[@]}" "${check_commands[@]}")
+    ;;
+  *)
+    echo "install_packages.sh: '$group' is no group; give build, test or all" >&2
+    exit 1
+    ;;
+esac
+
+# ---- Systems without apt-get ------------------------------------------------------------------------
+
+# Prints the commands of the list that are not there.
+absent() {
+  local command
+  for command in "$@"; do command -v "$command" >/dev/null || printf '%s ' "$command"; done
+}
+
+check_other_system() {
+  local needed wanted
+  needed=$(absent "${build_commands[@]}")
+  if [ -z "$needed" ] && ! pkg-config --exists 'jansson >= 2.12'; then needed="jansson "; fi
+  if [ -n "$needed" ]; then
+    echo "Hooke cannot be built here; missing: $needed"
+    echo "There is no apt-get on this system. Install by its own means: a C17 compiler, CMake 3.22,"
+    echo "Ninja, pkg-config and jansson 2.12 or later with its header."
+    echo "Their names on Debian: ${packages[*]}"
+    exit 1
+  fi >&2
+  wanted=$(absent "${commands[@]}")
+  if [ -n "$wanted" ]; then echo "Not on this system, and some targets need it: $wanted"; fi
+}
+
+# ---- Debian and Ubuntu ------------------------------------------------------------------------------
+
+is_installed() {
+  [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed* ]]
+}
+
+can_install() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+
+# The number N of clang-N, which the package clang stands for on this system.
+clang_version() {
+  { dpkg-query -W -f='${Depends}\n' clang 2>/dev/null || apt-cache depends clang; } |
+    sed -n 's/.*clang-\([0-9][0-9]*\).*/\1/p' | head -n 1
+}
+
+# The OpenMP runtime and libFuzzer with the sanitizers, of the very version of clang.
+clang_packages() {
+  local version
+  version=$(clang_version)
+  echo "libomp-dev|libomp-$version-dev"
+  echo "libclang-rt-dev|libclang-rt-$version-dev"
+}
+
+# Prints, for each entry of the list that is not installed, the package to install: the first of its
+# names that this system knows. Some older releases have no libclang-rt: it is in clang itself.
+find_missing() {
+  local entry name names
+  for entry in "$@"; do
+    IFS='|' read -ra names <<<"$entry"
+    for name in "${names[@]}"; do
+      if is_installed "$name"; then continue 2; fi
+    done
+    for name in "${names[@]}"; do
+      if can_install "$name"; then
+        echo "$name"
+        continue 2
+      fi
+    done
+    if [[ $entry != libclang-rt* ]]; then echo "${names[0]}"; fi
+  done
+}
+
+list_missing() {
+  find_missing "${packages[@]}"
+  if [ "$group" = all ]; then
+    local entries
+    mapfile -t entries < <(clang_packages)
+    find_missing "${entries[@]}"
+  fi
+}
+
+# As root: root needs no sudo, and may not have it.
+apt_get() {
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then as_root=(sudo); fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@"
+}
+
+if ! command -v apt-get >/dev/null; then
+  check_other_system
+  exit 0
+fi
+missing=$(list_missing)
+if [ -z "$missing" ]; then
+  echo "All packages that Hooke needs ($group) are installed."
+  exit 0
+fi
+echo "Hooke needs packages ($group) that are not installed:" $missing
+if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+  echo "There is no sudo. As root: apt-get update && apt-get install" $missing >&2
+  exit 1
+fi
+apt_get update
+missing=$(list_missing) # again, now that every name is known
+if [ -z "$missing" ]; then exit 0; fi
+echo "Installing:" $missing
+apt_get install --no-install-recommends $missing
