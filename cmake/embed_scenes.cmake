@@ -15,11 +15,14 @@ foreach(name IN LISTS names)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
   string(APPEND arrays "static const unsigned char scene_${count}[] = { /* ${name} */\n"
     "    ${bytes}0};\n\n")
-  string(APPEND table "    {\"${name}\", (const char *)scene_${count}},\n")
+  file(READ "${FOLDER}/${name}.json" text)
+  string(REGEX MATCH "\"title\": \"([^\"]*)\"" found "${text}")
+  string(APPEND table
+    "    {\"${name}\", \"${CMAKE_MATCH_1}\", (const char *)scene_${count}},\n")
   math(EXPR count "${count} + 1")
 endforeach()
 
 file(WRITE "${OUTPUT}" "/* The built-in scenes, from scenes/ by cmake/embed_scenes.cmake. */\n"
   "#include \"scene/builtin.h\"\n\n#include <stddef.h>\n\n${arrays}"
-  "const HkBuiltinScene hk_builtin_scenes[] = {\n${table}    {NULL, NULL}};\n\n"
+  "const HkBuiltinScene hk_builtin_scenes[] = {\n${table}    {NULL, NULL, NULL}};\n\n"
   "const int hk_builtin_scene_count = ${count};\n")

@@ -220,23 +220,33 @@ void model_by_hand_destroy(HkModel **model) {
   *model = NULL;
 }
 
-static double *sum_slots(const HkModel *m) {
-  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
-  return take(hk_sum_slots(longest), sizeof(double));
+static HkForceWork take_work(const HkModel *m) {
+  HkForceWork work;
+  if (hk_force_work_create(m, &work, NULL, NULL) < 0) abort();
+  return work;
 }
 
 void model_force(const HkModel *m, int index, double t, const double *x, const double *v,
                  double *f) {
-  HkForceArgs a = hk_force_args(m, index, t, x, v, NULL);
+  HkForceWork work = take_work(m);
+  HkForceArgs a = hk_force_args(m, index, &work, t, x, v);
   memset(f, 0, (size_t)m->n * 3 * sizeof *f);
   m->forces[index].type->add(&a, f);
+  hk_force_work_destroy(m, &work);
+}
+
+void model_forces(const HkModel *m, double t, const double *x, const double *v, double *f) {
+  HkForceWork work = take_work(m);
+  hk_forces_sum(m, &work, t, x, v, f);
+  hk_force_work_destroy(m, &work);
 }
 
 double model_energy(const HkModel *m, int index, double t, const double *x, const double *v) {
   if (!m->forces[index].type->energy) return 0;
-  HkForceArgs a = hk_force_args(m, index, t, x, v, sum_slots(m));
+  HkForceWork work = take_work(m);
+  HkForceArgs a = hk_force_args(m, index, &work, t, x, v);
   double e = m->forces[index].type->energy(&a);
-  free(a.partial);
+  hk_force_work_destroy(m, &work);
   return e;
 }
 
@@ -266,14 +276,14 @@ void model_jacobian(const HkModel *m, int index, double t, const double *x, cons
   Dense dense = {.sink = {add_dfdx, add_dfdv}, .n = m->n};
   *dfdx = dense.dfdx = take(9 * m->n * m->n, sizeof(double));
   *dfdv = dense.dfdv = take(9 * m->n * m->n, sizeof(double));
-  HkForceArgs a = hk_force_args(m, index, t, x, v, NULL);
+  HkForceArgs a = hk_force_args(m, index, &(HkForceWork){0}, t, x, v);
   m->forces[index].type->jacobian(&a, &dense.sink);
 }
 
 void model_move(const HkModel *m, double t, double h, int steps, double *x, double *v) {
   double *f = take(3 * m->n, sizeof *f);
   for (int s = 0; s < steps; s++) {
-    hk_forces_sum(m, t + s * h, x, v, NULL, f);
+    model_forces(m, t + s * h, x, v, f);
     for (int64_t q = 0; q < 3 * m->n; q++) {
       v[q] += h * f[q] / m->mass[q / 3];
       x[q] += h * v[q];

@@ -36,6 +36,8 @@ void model_by_hand_destroy(HkModel **model);
 /* f = the index-th force alone, and its energy. */
 void model_force(const HkModel *model, int index, double t, const double *x, const double *v,
                  double *f);
+/* The sum of all forces. */
+void model_forces(const HkModel *model, double t, const double *x, const double *v, double *f);
 double model_energy(const HkModel *model, int index, double t, const double *x, const double *v);
 
 /* The Jacobians of the index-th force as dense matrices of 3 n rows; freed with free. */

@@ -58,7 +58,7 @@ static double driven_error(const HkStepType *type, Drive drive, const HkMethod *
                    .motion_count = 1};
   HkState state = {
       .context = model.context, .n = VERTICES, .pin_count = 1, .x = x, .v = v, .pin_held = held};
-  HkSim sim = {.model = &model, .type = type, .h = end / steps, .w = w, .partial = partial};
+  HkSim sim = {.model = &model, .type = type, .h = end / steps, .w = w, .work = {.sums = partial}};
   if (type->vectors > MOST_VECTORS) abort();
   hk_pins_place(&model, &state, 0, x, v);
   x[4] = cimag(B);

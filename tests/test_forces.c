@@ -306,7 +306,7 @@ TEST(the_sum_of_all_forces_is_minus_the_gradient_of_the_sum_of_their_energies) {
   uint64_t seed = 9;
   State s = random_state(m, &seed);
   double f[96], rest[96] = {0}, step = 1e-5;
-  hk_forces_sum(m, s.t, s.x, rest, NULL, f);
+  model_forces(m, s.t, s.x, rest, f);
   for (int64_t c = 0; c < 3 * m->n; c++) {
     double kept = s.x[c];
     s.x[c] = kept + step;

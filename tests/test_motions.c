@@ -98,7 +98,7 @@ TEST(one_keyframe_is_a_constant_displacement) {
   HkMethod motion = {0};
   double x[3], v[3];
   MUST(hk_method_choose(&motion, HK_MOTION, "keyframes", error));
-  MUST(hk_method_set_table(&motion, "rows", (double[]){2, 0, 1, 0}, 1, error));
+  MUST(hk_method_set_table(&motion, "table", (double[]){2, 0, 1, 0}, 1, error));
   MUST(check(&motion, error));
   for (int t = 0; t < 4; t++) {
     place(&motion, t, x, v);
@@ -112,10 +112,10 @@ TEST(keyframes_refuse_empty_tables_and_times_that_do_not_rise) {
   MUST(hk_method_choose(&motion, HK_MOTION, "keyframes", error));
   FAILS(check(&motion, error), HK_ERROR_INVALID, "at least one row");
   const double same[] = {0, 0, 0, 0, 1, 0, 0, 0, 1, 2, 0, 0};
-  MUST(hk_method_set_table(&motion, "rows", same, 3, error));
+  MUST(hk_method_set_table(&motion, "table", same, 3, error));
   FAILS(check(&motion, error), HK_ERROR_INVALID, "row 2");
   const double back[] = {0, 0, 0, 0, -1, 0, 0, 0};
-  MUST(hk_method_set_table(&motion, "rows", back, 2, error));
+  MUST(hk_method_set_table(&motion, "table", back, 2, error));
   FAILS(check(&motion, error), HK_ERROR_INVALID, "row 1");
   hk_method_clear(&motion);
 }

@@ -40,7 +40,7 @@ static void step_matrix(const HkStepType *type, Oscillator o, double h, double A
                    .forces = &force,
                    .force_count = 1,
                    .velocity_dependent = o.d != 0};
-  HkSim sim = {.model = &model, .type = type, .h = h, .w = w, .partial = partial};
+  HkSim sim = {.model = &model, .type = type, .h = h, .w = w, .work = {.sums = partial}};
   for (int column = 0; column < 2; column++) {
     double x[3] = {column == 0}, v[3] = {column == 1};
     HkState state = {.context = model.context, .n = 1, .x = x, .v = v};

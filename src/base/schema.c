@@ -12,7 +12,7 @@ static void *field(const HkParam *param, void *params) {
 }
 
 const char *hk_family_name(HkFamily family) {
-  static const char *const names[] = {"shape", "force", "motion", "step", "output", "part"};
+  static const char *const names[] = {"shape", "force", "motion", "integrator", "output", "part"};
   return family >= 0 && family < HK_FAMILY_COUNT ? names[family] : "unknown family";
 }
 

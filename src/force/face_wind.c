@@ -85,28 +85,40 @@ static inline void look_at(const Loop *loop, const int32_t *corner, double r[3],
   for (int c = 0; c < 3; c++) a[c] *= 0.5;
 }
 
-/* Each vertex gathers from the faces around it, so a face is computed three times: storing F would
- * need memory that is written in a step, and the compiled model is constant and shared by threads.
- * Hence also the form with one root and one quotient, R^2 A (n - z e) = R^2 a - (r . a) r. */
-static void add_range(void *user, int64_t begin, int64_t end) {
+/* A third of F of each face into the scratch, in the form with one root and one quotient,
+ * R^2 A (n - z e) = R^2 a - (r . a) r. */
+static void face_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const FaceWind *p = loop->a->params;
   const HkModel *m = loop->a->model;
   double third = 0.5 * p->density / 3, drag = third * p->drag, lift = third * 2 * p->lift;
+  for (int64_t q = begin; q < end; q++) {
+    double r[3], a[3], *F = loop->a->work.scratch + 3 * q;
+    look_at(loop, m->face + 3 * q, r, a, NULL);
+    double rr = hk_dot(r, r), ra = hk_dot(r, a), square = rr * hk_dot(a, a);
+    double z = square > 0 ? ra / sqrt(square) : 0;
+    for (int c = 0; c < 3; c++)
+      F[c] = (drag * fabs(ra) - lift * z * ra) * r[c] + lift * z * rr * a[c];
+  }
+}
+
+/* Each vertex gathers from the faces around it. */
+static void vertex_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const HkModel *m = loop->a->model;
   for (int64_t q = begin; q < end; q++)
-    for (int64_t at = m->face_start[q]; at < m->face_start[q + 1]; at++) {
-      double r[3], a[3];
-      look_at(loop, m->face + m->face_at[at] / 3 * 3, r, a, NULL);
-      double rr = hk_dot(r, r), ra = hk_dot(r, a), square = rr * hk_dot(a, a);
-      double z = square > 0 ? ra / sqrt(square) : 0;
-      hk_axpy(drag * fabs(ra) - lift * z * ra, r, loop->f + 3 * q);
-      hk_axpy(lift * z * rr, a, loop->f + 3 * q);
-    }
+    for (int64_t at = m->face_start[q]; at < m->face_start[q + 1]; at++)
+      hk_axpy(1, loop->a->work.scratch + m->face_at[at] / 3 * 3, loop->f + 3 * q);
 }
 
 static void add(const HkForceArgs *a, double *f) {
   Loop loop = prepare(a, f);
-  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+  hk_parallel_for(a->model->threads, a->model->face_count, face_range, &loop);
+  hk_parallel_for(a->model->threads, a->model->n, vertex_range, &loop);
+}
+
+static int64_t scratch(const HkModel *model) {
+  return 3 * model->face_count;
 }
 
 /* dF/dr and dF/da of the formula above, of a third of F; false where they are 0. */
@@ -175,6 +187,7 @@ const HkForceType hk_force_face_wind = {
                HK_PARAMS(FaceWind, params)},
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
+    .scratch = scratch,
     .compile = compile,
     .add = add,
     .jacobian = jacobian,

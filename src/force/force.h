@@ -9,6 +9,12 @@
 
 #include "model/model.h"
 
+/* Memory that forces write while they are computed; one for each simulation. */
+typedef struct HkForceWork {
+  double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
+  double *scratch; /* for a force's own use during one call */
+} HkForceWork;
+
 /* The configuration at which a force is asked for. */
 typedef struct HkForceArgs {
   const HkModel *model;
@@ -16,7 +22,7 @@ typedef struct HkForceArgs {
   const void *data;    /* what compile made, or NULL */
   double t;            /* s */
   const double *x, *v; /* m, m/s */
-  double *partial;     /* hk_sum_slots(n or springs) doubles for hk_parallel_sum */
+  HkForceWork work;
 } HkForceArgs;
 
 /* Receives 3x3 blocks of the Jacobians df_i/dx_j and df_i/dv_j (row by row); blocks add up. */
@@ -33,6 +39,8 @@ typedef struct HkForceType {
   HkEnergySlot slot; /* column of the report that its energy counts in */
   /* True if the force depends on v with these parameters; NULL: never. */
   bool (*uses_velocity)(const HkModel *model, const void *params);
+  /* Doubles of scratch that add needs; NULL: none. */
+  int64_t (*scratch)(const HkModel *model);
   /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);
@@ -46,13 +54,18 @@ typedef struct HkForceType {
 
 const HkForceType *hk_force_type(const HkSchema *schema);
 
+/* Memory for the forces of a model; *bytes (unless NULL) grows by its size. */
+HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, size_t *bytes,
+                              HkError *error);
+void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
+
 /* f = sum of all forces of the model at (t, x, v). */
-void hk_forces_sum(const HkModel *model, double t, const double *x, const double *v,
-                   double *partial, double *f);
+void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                   const double *v, double *f);
 
 /* Arguments for the index-th force of a model. */
-HkForceArgs hk_force_args(const HkModel *model, int index, double t, const double *x,
-                          const double *v, double *partial);
+HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,
+                          const double *x, const double *v);
 
 /* Unit vector that points up (against gravity) in the model's axes. */
 static inline void hk_model_up(const HkModel *model, double up[3]) {

@@ -62,7 +62,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 
 static double energy(const HkForceArgs *a) {
   Loop loop = prepare(a, NULL);
-  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->partial);
+  return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->work.sums);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {

@@ -69,7 +69,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 static double energy(const HkForceArgs *a) {
   HkForceArgs copy = *a;
   return hk_parallel_sum(a->model->threads, a->model->spring_count, energy_range, &copy,
-                         a->partial);
+                         a->work.sums);
 }
 
 void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double H[9]) {

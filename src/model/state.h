@@ -11,6 +11,7 @@ struct HkState {
   double time;       /* s */
   int64_t steps;     /* done since time 0 */
   double *x, *v;     /* 3 a vertex */
+  double pin_speed;  /* m/s, of the fastest pin so far: it bounds what is plausible, see blowup.c */
   uint8_t *pin_held; /* 1 while the pin holds, 0 once it is released */
 };
 

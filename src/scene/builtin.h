@@ -3,11 +3,12 @@
 #define HK_SCENE_BUILTIN_H
 
 typedef struct HkBuiltinScene {
-  const char *name; /* of the file, without its ending */
-  const char *text; /* JSON */
+  const char *name;  /* of the file, without its ending */
+  const char *title; /* one sentence */
+  const char *text;  /* JSON */
 } HkBuiltinScene;
 
-/* Ends with an entry of two NULLs that is not counted. */
+/* Ends with an entry of NULLs that is not counted. */
 extern const HkBuiltinScene hk_builtin_scenes[];
 extern const int hk_builtin_scene_count;
 

@@ -196,7 +196,7 @@ static HkStatus parse(char *text, size_t size, const char *name, const char *con
   json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
   if (!root)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, bad.line > 0 ? bad.line : 0,
-                      bad.column > 0 ? bad.column : 0, "not valid JSON: %s", bad.text);
+                      bad.column > 0 ? bad.column : 1, "not valid JSON: %s", bad.text);
   HkReader r = {.name = name, .text = text, .size = size, .error = error};
   json_t *object = scene_of(root, &r);
   HkStatus status = HK_OK;

@@ -136,14 +136,17 @@ static HkStatus read_table(HkReader *r, json_t *value, const HkParam *p, HkTable
 }
 
 static HkStatus read_choice(HkReader *r, json_t *value, const HkParam *p, int *choice) {
-  int index = json_is_string(value) ? hk_choice_index(p->choices, json_string_value(value)) : -1;
+  char number[32] = ""; /* 26 stands for the word "26" */
+  if (json_is_integer(value))
+    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
+  const char *word = json_is_string(value) ? json_string_value(value) : number;
+  int index = hk_choice_index(p->choices, word);
   if (index < 0) {
     char words[256];
     snprintf(words, sizeof words, "%s", p->choices);
     for (char *c = words; *c; c++)
       if (*c == '|') *c = '/';
-    if (json_is_string(value))
-      return hk_reader_fail(r, "'%s' is none of %s", json_string_value(value), words);
+    if (word[0]) return hk_reader_fail(r, "'%s' is none of %s", word, words);
     return hk_reader_fail(r, "expected one of %s, got %s", words, kind_of(value));
   }
   *choice = index;

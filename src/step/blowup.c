@@ -6,10 +6,10 @@
  *     1000 (sum 1/2 k max(l0, |l - l0|)^2 + 1/2 M (speed + a t)^2)
  *
  * that is, a thousand times what it takes to stretch every spring to twice its length and to fall
- * freely for the time that has passed; speed is the largest at the start or of a pin, a the largest
- * acceleration of a mass by all forces but the springs at the start. An explosion grows by a factor
- * every step and crosses any such bound within a few of them, so what is found is near where it
- * began.
+ * freely for the time that has passed; speed is the largest at the start or of a pin so far, a the
+ * largest acceleration of a mass by all forces but the springs at the start. An explosion grows by
+ * a factor every step and crosses any such bound within a few of them, so what is found is near
+ * where it began.
  */
 #include "step/blowup.h"
 
@@ -30,7 +30,7 @@ void hk_blowup_prepare(HkSim *sim) {
   }
   memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
   for (int q = 0; q < m->force_count; q++) {
-    HkForceArgs a = hk_force_args(m, q, 0, m->x0, m->v0, sim->partial);
+    HkForceArgs a = hk_force_args(m, q, &sim->work, 0, m->x0, m->v0);
     if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
   }
   for (int64_t q = 0; q < m->n; q++) {
@@ -42,13 +42,18 @@ void hk_blowup_prepare(HkSim *sim) {
   sim->push_scale = push;
 }
 
+static void watch_pins(const HkModel *m, HkState *state) {
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    if (!state->pin_held[p]) continue;
+    double speed = hk_norm(state->v + 3 * (int64_t)m->pin_vertex[p]);
+    if (speed > state->pin_speed) state->pin_speed = speed;
+  }
+}
+
 static double energy_bound(const HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   if (!isnan(m->time.energy_bound)) return m->time.energy_bound;
-  double speed = sim->speed_scale;
-  for (int64_t p = 0; p < m->pin_count; p++)
-    if (state->pin_held[p]) speed = fmax(speed, hk_norm(state->v + 3 * (int64_t)m->pin_vertex[p]));
-  speed += sim->push_scale * state->time;
+  double speed = fmax(sim->speed_scale, state->pin_speed) + sim->push_scale * state->time;
   return FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
 }
 
@@ -98,19 +103,35 @@ static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) 
   return worst;
 }
 
-HkStatus hk_blowup_check(HkSim *sim, const HkState *state, HkError *error) {
+/* What step would have been stable, at the start of the model. */
+static void advise(HkSim *sim, char *text, size_t size) {
+  HkState *start = NULL;
+  double stable = NAN;
+  if (hk_state_create(sim->model, &start, NULL) >= 0) hk_sim_stable_step(sim, start, &stable, NULL);
+  hk_state_destroy(&start);
+  if (stable > 0)
+    snprintf(text, size, "a step below %.3g s would have been stable", stable);
+  else if (stable == 0)
+    snprintf(text, size, "%s is stable at no step here; choose another integrator",
+             sim->type->schema.name);
+}
+
+HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
+  watch_pins(m, state);
   Kinetic k = {m, state};
-  double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->partial);
+  double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
   if (kinetic <= bound) return HK_OK;
   int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
-  char at[128] = "";
+  char at[128] = "", advice[160] = "";
   if (spring >= 0)
     snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
              m->i[spring], m->j[spring], m->k[spring]);
-  return hk_fail(error, HK_ERROR_BLOWUP,
-                 "the motion blew up at t = %g s: kinetic energy %.3g J, bound %.3g J; it began at "
-                 "vertex %lld%s; the step was %g s",
-                 state->time, kinetic, bound, (long long)vertex, at, sim->h);
+  advise(sim, advice, sizeof advice);
+  return hk_fail(
+      error, HK_ERROR_BLOWUP,
+      "the motion blew up at t = %g s with step %g s: kinetic energy %.3g J, bound %.3g J; "
+      "it began at vertex %lld%s; %s",
+      state->time, sim->h, kinetic, bound, (long long)vertex, at, advice);
 }

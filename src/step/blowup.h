@@ -7,6 +7,6 @@
 /* Estimates the bound from the model's energies, once. */
 void hk_blowup_prepare(HkSim *sim);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
-HkStatus hk_blowup_check(HkSim *sim, const HkState *state, HkError *error);
+HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
 
 #endif

@@ -10,16 +10,12 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   int vectors = sim->type->vectors;
-  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
   HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
   for (int q = 0; q < vectors; q++)
     HK_TRY(hk_alloc(c, &sim->w[q], 3 * m->n, sizeof **sim->w, "workspace", error));
   HK_TRY(hk_alloc(c, &sim->f, 3 * m->n, sizeof *sim->f, "forces", error));
-  HK_TRY(
-      hk_alloc(c, &sim->partial, hk_sum_slots(longest) + 1, sizeof *sim->partial, "sums", error));
-  sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double) +
-               (size_t)hk_sum_slots(longest) * sizeof(double);
-  return HK_OK;
+  sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double);
+  return hk_force_work_create(m, &sim->work, &sim->bytes, error);
 }
 
 /* Step 0 stands for half the largest stable one. */
@@ -69,7 +65,7 @@ void hk_sim_destroy(HkSim **sim) {
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
   hk_free(&c, &s->w);
   hk_free(&c, &s->f);
-  hk_free(&c, &s->partial);
+  hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
   hk_free(&c, sim);
 }
@@ -120,7 +116,7 @@ static void divide_range(void *user, int64_t begin, int64_t end) {
 void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,
                          const double *v, double *a) {
   const HkModel *m = sim->model;
-  hk_forces_sum(m, t, x, v, sim->partial, a);
+  hk_forces_sum(m, &sim->work, t, x, v, a);
   Divide d = {m, a};
   hk_parallel_for(m->threads, m->n, divide_range, &d);
   for (int64_t p = 0; p < m->pin_count; p++)
@@ -147,7 +143,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
  * --------------------------------------------------------------------------------------- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  hk_forces_sum(sim->model, state->time, state->x, state->v, sim->partial, f);
+  hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
 }
 
 typedef struct Moments {
@@ -197,17 +193,18 @@ void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
   const HkModel *m = sim->model;
   *report = (HkReport){.time = state->time};
   Moments p = {m, state, 0};
-  report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+  report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;
-    report->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+    report->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
     p.quantity = 4 + c;
-    report->angular_momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->partial);
+    report->angular_momentum[c] =
+        hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   }
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
     if (!type->energy) continue;
-    HkForceArgs a = hk_force_args(m, q, state->time, state->x, state->v, sim->partial);
+    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
     double e = type->energy(&a);
     if (type->slot == HK_ENERGY_SPRING) report->spring += e;
     if (type->slot == HK_ENERGY_GRAVITY) report->gravity += e;

@@ -22,9 +22,9 @@ struct HkSim {
   const HkStepType *type;
   HkMethod method; /* own copy of the parameters */
   double h;
-  double **w;      /* workspace of the integrator */
-  double *f;       /* 3 n, for reports and the stable step */
-  double *partial; /* for sums */
+  double **w; /* workspace of the integrator */
+  double *f;  /* 3 n, for reports and the stable step */
+  HkForceWork work;
   size_t bytes;
   double energy_scale, speed_scale, push_scale; /* J, m/s, m/s^2: see blowup.c */
 };

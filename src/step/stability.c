@@ -75,14 +75,14 @@ static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out)
   double value = 0;
   start_vector(p, 3 * m->n);
   for (int it = 0; it < MOST_ITERATIONS; it++) {
-    double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->partial);
+    double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
     if (!(norm2 > 0)) return 0;
     double scale = 1 / sqrt(norm2);
     for (int64_t q = 0; q < 3 * m->n; q++) p[q] *= scale;
     a->p = p;
     a->out = out;
     hk_parallel_for(m->threads, m->n, product_range, a);
-    double norm = sqrt(hk_parallel_sum(m->threads, m->n, square_range, out, sim->partial));
+    double norm = sqrt(hk_parallel_sum(m->threads, m->n, square_range, out, sim->work.sums));
     double *swap = p;
     p = out;
     out = swap;
@@ -92,21 +92,73 @@ static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out)
   return value;
 }
 
+/* Row sums of |M^-1 df/dx| and |M^-1 df/dv| of the forces other than springs, a bound of their
+ * eigenvalues (Gershgorin) that takes one pass. */
+typedef struct RowSums {
+  HkJacobianSink sink;
+  double *x, *v; /* one a vertex */
+} RowSums;
+
+static double block_norm(const double B[9]) {
+  double most = 0;
+  for (int r = 0; r < 3; r++)
+    most = fmax(most, fabs(B[3 * r]) + fabs(B[3 * r + 1]) + fabs(B[3 * r + 2]));
+  return most;
+}
+
+static void sum_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  (void)j;
+  ((RowSums *)sink)->x[i] += block_norm(block);
+}
+
+static void sum_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  (void)j;
+  ((RowSums *)sink)->v[i] += block_norm(block);
+}
+
+static void bound_other_forces(HkSim *sim, const HkState *state, const double *free, double *rows,
+                               double *omega2, double *d) {
+  const HkModel *m = sim->model;
+  memset(rows, 0, 2 * (size_t)m->n * sizeof *rows);
+  RowSums sums = {{sum_dfdx, sum_dfdv}, rows, rows + m->n};
+  for (int q = 1; q < m->force_count; q++) {
+    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
+    m->forces[q].type->jacobian(&a, &sums.sink);
+  }
+  double most_x = 0, most_v = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    most_x = fmax(most_x, free[q] * free[q] * sums.x[q]);
+    most_v = fmax(most_v, free[q] * free[q] * sums.v[q]);
+  }
+  *omega2 += most_x;
+  *d += most_v;
+}
+
+/* The pair (omega, d) at a state; p and out hold 3 n doubles, free n. */
+static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, double *free,
+                     double *omega, double *d) {
+  const HkModel *m = sim->model;
+  for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
+  for (int64_t q = 0; q < m->pin_count; q++)
+    if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
+  Product a = {.model = m, .x = state->x, .free = free};
+  double omega2 = largest_eigenvalue(sim, &a, p, out);
+  *d = 0;
+  a.damping = true;
+  if (m->damping) *d = largest_eigenvalue(sim, &a, p, out);
+  bound_other_forces(sim, state, free, p, &omega2, d);
+  *omega = sqrt(omega2);
+}
+
 HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
-  double *p = NULL, *out = NULL, *free = NULL;
+  double *p = NULL, *out = NULL, *free = NULL, omega, d;
   HkStatus status = hk_alloc(c, &p, 3 * m->n, sizeof *p, "the stable step", error);
   if (status >= 0) status = hk_alloc(c, &out, 3 * m->n, sizeof *out, "the stable step", error);
   if (status >= 0) status = hk_alloc(c, &free, m->n, sizeof *free, "the stable step", error);
   if (status >= 0) {
-    for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
-    for (int64_t q = 0; q < m->pin_count; q++)
-      if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
-    Product a = {.model = m, .x = state->x, .free = free};
-    double omega = sqrt(largest_eigenvalue(sim, &a, p, out)), d = 0;
-    a.damping = true;
-    if (m->damping) d = largest_eigenvalue(sim, &a, p, out);
+    spectrum(sim, state, p, out, free, &omega, &d);
     *h = sim->type->stable_step(omega, d);
   }
   hk_free(c, &p);

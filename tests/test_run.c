@@ -1,0 +1,226 @@
+/* Runs: frames, checkpoints, blow-ups. */
+#include "world.h"
+
+#include <sys/stat.h>
+
+static const char *const cloth = "{\"time\": {\"duration\": 0.5, \"step\": 0.002, "
+                                 "\"frames_per_second\": 20}, \"bodies\": [{\"shape\": {\"type\": "
+                                 "\"grid\", \"nx\": 6, \"ny\": 5}, \"springs\": {\"k\": 200, "
+                                 "\"damping\": 0.1}}], \"pins\": [{\"select\": "
+                                 "\"top\", \"release\": 0.3}], \"forces\": [\"gravity\"], "
+                                 "\"probes\": [{\"name\": \"a\", \"select\": "
+                                 "\"bottom\"}], \"outputs\": [\"energies\", \"probes\", \"obj\", "
+                                 "\"vtp\", \"vtu\", {\"type\": \"pc2\", \"every\": "
+                                 "2}]}";
+
+static HkScene *parse(const char *text, const char *set) {
+  HkScene *scene = NULL;
+  HkError error = {0};
+  if (hk_scene_parse(NULL, text, strlen(text), "scene", NULL, &set, set ? 1 : 0, &scene, &error) <
+      0)
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+  return scene;
+}
+
+/* Runs at most so many frames; the status of the last call. */
+static HkStatus run_frames(const HkScene *scene, const HkRunOptions *options, int64_t most,
+                           HkProgress *progress, HkError *error) {
+  HkRun *run = NULL;
+  HkStatus status = hk_run_create(scene, options, &run, error);
+  for (int64_t q = 0; q < most && status == HK_OK; q++) status = hk_run_frame(run, error);
+  if (run && progress) *progress = hk_run_progress(run);
+  hk_run_destroy(&run);
+  return status;
+}
+
+static bool same_folders(const char *a, const char *b) {
+  char command[1024];
+  snprintf(command, sizeof command, "diff -rq '%s' '%s'", a, b);
+  return system(command) == 0;
+}
+
+static void copy_name(char *to, size_t size, const char *from) {
+  snprintf(to, size, "%s/run", from);
+}
+
+TEST(run_writes_all_frames_and_ends) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  HkProgress progress = {0};
+  HkError why = {0};
+  char folder[300], path[400];
+  copy_name(folder, sizeof folder, test_folder());
+  options.folder = folder;
+  CHECK(run_frames(scene, &options, 1000, &progress, &why) == HK_DONE);
+  CHECK(progress.frame == 10 && progress.frames == 10 && progress.steps == 250);
+  CHECK_NEAR(progress.h, 0.002, 1e-15);
+  const char *files[] = {"run.json",
+                         "checkpoint",
+                         "energies.csv",
+                         "probes.csv",
+                         "obj/frame_000010.obj",
+                         "vtp/frame_000010.vtp",
+                         "vtu/frame_000000.vtu",
+                         "vtp.pvd",
+                         "mesh.pc2"};
+  for (int q = 0; q < 9; q++) {
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", folder, files[q]);
+    if (stat(path, &info) != 0 || info.st_size == 0) test_fail(__FILE__, __LINE__, "no %s", path);
+  }
+  /* A second run in the folder is refused, one with force leaves the same bytes as one in a new
+   * folder. */
+  FAILS(run_frames(scene, &options, 1000, NULL, error), HK_ERROR_INVALID, "holds a run already");
+  options.force = true;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  char other[300];
+  copy_name(other, sizeof other, test_folder());
+  options.folder = other;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  CHECK(same_folders(folder, other));
+  hk_scene_destroy(&scene);
+}
+
+TEST(resumed_run_leaves_the_same_bytes) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  char whole[300], parts[300];
+  copy_name(whole, sizeof whole, test_folder());
+  options.folder = whole;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  for (int64_t stop = 0; stop < 10; stop += 3) {
+    copy_name(parts, sizeof parts, test_folder());
+    options.folder = parts;
+    options.resume = false;
+    /* Checkpoints at every frame, or only the first: the rest is then done again. */
+    options.checkpoint_seconds = stop % 2 ? 0 : 1e9;
+    CHECK(run_frames(scene, &options, stop, NULL, NULL) == HK_OK);
+    options.resume = true;
+    CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+    CHECK(same_folders(whole, parts));
+  }
+  hk_scene_destroy(&scene);
+}
+
+TEST(finished_run_can_be_made_longer) {
+  HkScene *scene = parse(cloth, NULL), *longer = parse(cloth, "time.duration=0.8");
+  HkRunOptions options = hk_default_run_options();
+  char whole[300], parts[300];
+  copy_name(whole, sizeof whole, test_folder());
+  copy_name(parts, sizeof parts, test_folder());
+  options.folder = whole;
+  CHECK(run_frames(longer, &options, 1000, NULL, NULL) == HK_DONE);
+  options.folder = parts;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  options.resume = true;
+  CHECK(run_frames(longer, &options, 1000, NULL, NULL) == HK_DONE);
+  CHECK(same_folders(whole, parts));
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_INVALID, "beyond the end");
+  HkScene *other = parse(cloth, "bodies[0].springs.k=201");
+  FAILS(run_frames(other, &options, 1, NULL, error), HK_ERROR_INVALID, "another scene");
+  hk_scene_destroy(&other);
+  hk_scene_destroy(&scene);
+  hk_scene_destroy(&longer);
+}
+
+TEST(damaged_checkpoint_is_refused) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  char folder[300], path[400];
+  copy_name(folder, sizeof folder, test_folder());
+  snprintf(path, sizeof path, "%s/checkpoint", folder);
+  options.folder = folder;
+  CHECK(run_frames(scene, &options, 2, NULL, NULL) == HK_OK);
+  options.resume = true;
+  FILE *file = fopen(path, "r+b");
+  fseek(file, 100, SEEK_SET);
+  int byte = fgetc(file);
+  fseek(file, 100, SEEK_SET);
+  fputc(byte ^ 1, file);
+  fclose(file);
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_FORMAT, "checksum");
+  file = fopen(path, "wb");
+  fclose(file);
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_FORMAT, "not a checkpoint");
+  remove(path);
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_IO, "nothing to resume");
+  hk_scene_destroy(&scene);
+}
+
+TEST(run_that_blows_up_keeps_its_frames_and_says_why) {
+  HkScene *scene = parse(cloth, "time.step=0.05");
+  HkRunOptions options = hk_default_run_options();
+  HkProgress progress = {0};
+  HkError why = {0};
+  char folder[300], path[400];
+  copy_name(folder, sizeof folder, test_folder());
+  options.folder = folder;
+  hk_scene_destroy(&scene);
+  scene = parse(cloth, "bodies[0].springs.k=3e4");
+  CHECK(run_frames(scene, &options, 1000, &progress, &why) == HK_ERROR_BLOWUP);
+  CHECK(strstr(why.text, "a step below") && strstr(why.text, "spring"));
+  struct stat info;
+  for (int64_t q = 0; q <= progress.frame; q++) {
+    snprintf(path, sizeof path, "%s/obj/frame_%06lld.obj", folder, (long long)q);
+    CHECK(stat(path, &info) == 0);
+  }
+  hk_scene_destroy(&scene);
+}
+
+TEST(run_that_blows_up_goes_back_and_halves_its_step_if_asked) {
+  HkScene *scene = parse(cloth, "bodies[0].springs.k=3e4");
+  HkRunOptions options = hk_default_run_options();
+  HkProgress progress = {0};
+  char folder[300], parts[300];
+  copy_name(folder, sizeof folder, test_folder());
+  options.folder = folder;
+  options.on_blowup = HK_BLOWUP_HALVE;
+  CHECK(run_frames(scene, &options, 1000, &progress, NULL) == HK_DONE);
+  CHECK(progress.halvings >= 1 && progress.h < progress.stable_h);
+  copy_name(parts, sizeof parts, test_folder());
+  options.folder = parts;
+  options.checkpoint_seconds = 0;
+  CHECK(run_frames(scene, &options, 4, NULL, NULL) == HK_OK);
+  options.resume = true;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  CHECK(same_folders(folder, parts));
+  hk_scene_destroy(&scene);
+}
+
+TEST(states_are_saved_and_loaded_bit_for_bit) {
+  World w = world_builtin("net", 1), other = world_builtin("trampoline", 1);
+  if (!w.state || !other.state) return;
+  char path[300];
+  snprintf(path, sizeof path, "%s/state", test_folder());
+  HkState *copy = NULL;
+  world_steps(&w, 20);
+  MUST(hk_state_save(w.state, path, error));
+  MUST(hk_state_create(w.model, &copy, error));
+  MUST(hk_state_load(copy, path, error));
+  world_steps(&w, 20);
+  HkState *keep = w.state;
+  w.state = copy;
+  world_steps(&w, 20);
+  size_t bytes = (size_t)hk_state_vertex_count(keep) * 3 * sizeof(double);
+  CHECK(memcmp(hk_state_x(keep), hk_state_x(copy), bytes) == 0);
+  CHECK(memcmp(hk_state_v(keep), hk_state_v(copy), bytes) == 0);
+  CHECK(hk_state_time(keep) == hk_state_time(copy));
+  FAILS(hk_state_load(other.state, path, error), HK_ERROR_FORMAT, "another model");
+  FAILS(hk_step(w.sim, other.state, error), HK_ERROR_INVALID, "another model");
+  hk_state_destroy(&keep);
+  world_destroy(&w);
+  world_destroy(&other);
+}
+
+TEST(folder_that_cannot_be_written_is_one_clear_error) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  char file_path[300], folder[400];
+  snprintf(file_path, sizeof file_path, "%s/plain", test_folder());
+  FILE *file = fopen(file_path, "w");
+  fclose(file);
+  snprintf(folder, sizeof folder, "%s/below", file_path);
+  options.folder = folder;
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_IO, "cannot make the folder");
+  hk_scene_destroy(&scene);
+}

@@ -1,0 +1,222 @@
+/* The scene format: what is read, and what every mistake is answered with. */
+#include "world.h"
+
+static HkStatus parse(const char *text, const char *const *sets, int set_count, HkScene **scene,
+                      HkError *error) {
+  return hk_scene_parse(NULL, text, strlen(text), "scene.json", NULL, sets, set_count, scene,
+                        error);
+}
+
+/* The text without its '@' must be refused at the place of the '@', with a message that contains
+ * part. */
+static void refuses(const char *marked, const char *part) {
+  char text[512];
+  int line = 1, column = 1;
+  size_t length = 0;
+  for (const char *c = marked; *c; c++)
+    if (*c != '@') text[length++] = *c;
+  text[length] = 0;
+  for (const char *c = marked; *c && *c != '@'; c++, column++) {
+    if (*c != '\n') continue;
+    line++;
+    column = 0;
+  }
+  HkScene *scene = NULL;
+  HkError error = {0};
+  HkStatus status = parse(text, NULL, 0, &scene, &error);
+  if (status >= 0 || error.line != line || error.column != column || !strstr(error.text, part))
+    test_fail(__FILE__, __LINE__, "%s\n      gave %s at %d:%d: %s\n      expected '%s' at the @",
+              marked, hk_status_name(status), error.line, error.column, error.text, part);
+  if (scene) test_fail(__FILE__, __LINE__, "a refused scene was not released");
+  hk_scene_destroy(&scene);
+}
+
+TEST(scene_reports_syntax_errors_with_line_and_column) {
+  refuses("{\n  \"time\": {\"step\": @}\n}", "not valid JSON");
+  refuses("@", "not valid JSON");
+  refuses("[1, @2", "not valid JSON");
+  refuses("{\"title\": \"a\", \"title@\": \"b\"}", "duplicate");
+}
+
+TEST(scene_rejects_unknown_keys_with_a_near_miss) {
+  refuses("{\n @\"tittle\": \"x\", \"bodies\": []}", "did you mean 'title'");
+  refuses("{\"bodies\": [{\"shape\": \"grid\",\n  \"springs\": {@\"kk\": 3}}]}",
+          "bodies[0].springs.kk: unknown key in springs; did you mean 'k'?");
+  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", @\"nz\": 3}}]}", "did you mean 'nx'");
+  refuses("{\"bodies\": [{\"shape\": @\"gird\"}]}", "did you mean 'grid'");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [{\"type\": @\"gravitty\"}]}",
+          "did you mean 'gravity'");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"integrator\": @\"velvet\"}",
+          "did you mean 'verlet'");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], @\"zzzzzz\": 1}", "it knows title");
+}
+
+TEST(scene_rejects_wrong_types_and_ranges) {
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": @\"stiff\"}}]}",
+          "bodies[0].springs.k: expected a number (N/m), got a string");
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": @-1}}]}",
+          "-1 is out of range, expected a number at least 0 N/m");
+  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": @2.5}}]}", "a whole number");
+  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": @1}}]}", "out of range");
+  refuses("{\"dimension\": @4, \"bodies\": [{\"shape\": \"grid\"}]}", "from 2 to 3");
+  refuses("{\"up\": @\"w\", \"bodies\": [{\"shape\": \"grid\"}]}", "none of x/y/z");
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"velocity\": @[1, 2]}]}",
+          "list of 3 numbers (m/s)");
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"shear\": @1}}]}", "true or false");
+  refuses("{\"bodies\": @{\"shape\": \"grid\"}}", "expected a list");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"duration\": @-3}}", "from 0");
+  refuses("@[]", "expected an object");
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"mass\": @0}]}", "above 0");
+}
+
+TEST(scene_rejects_what_is_missing_or_given_twice) {
+  refuses("@{}", "no bodies");
+  refuses("{\"bodies\": [@{}]}", "give either");
+  refuses("{\"bodies\": [@{\"shape\": \"grid\", \"mesh\": \"a.obj\"}]}", "not both");
+  refuses("{\"bodies\": [{\"shape\": @{\"nx\": 3}}]}", "\"type\" is missing");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [@{}]}", "\"select\" is missing");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": @{}}]}", "give one of");
+  refuses(
+      "{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": @{\"set\": \"a\", \"all\": "
+      "true}}]}",
+      "only one of");
+  refuses("{\"bodies\": [{\"shape\": \"grid\", \"name\": \"a\"}, @{\"shape\": \"grid\", \"name\": "
+          "\"a\"}]}",
+          "a body 'a' already");
+}
+
+TEST(scene_allows_comments_and_keeps_places) {
+  HkScene *scene = NULL;
+  MUST(parse("// a scene\n{ /* of\n one */ \"bodies\": [{\"shape\": \"grid\"}] } // end", NULL, 0,
+             &scene, error));
+  hk_scene_destroy(&scene);
+  refuses("// one\n/* two\n*/ {\"title\": @3} ", "expected a string");
+  MUST(parse("{\"title\": \"no // comment /* here\", \"bodies\": [{\"shape\": \"grid\"}]}", NULL, 0,
+             &scene, error));
+  CHECK(strcmp(scene->title, "no // comment /* here") == 0);
+  hk_scene_destroy(&scene);
+}
+
+TEST(scene_values_can_be_set_from_outside) {
+  const char *text = "{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"gravity\"]}";
+  const char *sets[] = {"time.step=0.01",    "bodies[0].springs.k=5e3",     "bodies.0.shape.nx=7",
+                        "integrator=verlet", "forces[0].direction=[1,0,0]", "title=a b"};
+  HkScene *scene = NULL;
+  MUST(parse(text, sets, 6, &scene, error));
+  CHECK(scene->time.step == 0.01 && scene->bodies[0].springs.k == 5e3);
+  CHECK(strcmp(scene->step.schema->name, "verlet") == 0);
+  CHECK(strcmp(scene->title, "a b") == 0);
+  hk_scene_destroy(&scene);
+  const char *bad[] = {"time.stepp=1",   "time",           "=1",           "bodies[9].springs.k=1",
+                       "bodies[0]..k=1", "time.step=fast", "dimension=2.5"};
+  const char *parts[] = {"did you mean 'step'",  "PATH=VALUE",     "PATH=VALUE",
+                         "nothing of that name", "makes no sense", "got a string",
+                         "a whole number"};
+  for (int q = 0; q < 7; q++) {
+    HkError error = {0};
+    CHECK(parse(text, &bad[q], 1, &scene, &error) < 0);
+    if (!strstr(error.text, parts[q]))
+      test_fail(__FILE__, __LINE__, "%s gave: %s", bad[q], error.text);
+  }
+}
+
+TEST(every_built_in_scene_compiles_and_survives_a_round_trip) {
+  const char *name, *title, *text;
+  int count = 0;
+  for (; (text = hk_builtin_scene(count, &name, &title)); count++) {
+    HkScene *scene = NULL, *again = NULL;
+    HkModel *model = NULL;
+    char *first = NULL, *second = NULL;
+    MUST(hk_scene_parse(NULL, text, strlen(text), name, NULL, NULL, 0, &scene, error));
+    CHECK(title[0] && scene->title && strcmp(title, scene->title) == 0);
+    MUST(hk_model_compile(scene, &model, error));
+    MUST(hk_scene_format(scene, &first, error));
+    MUST(parse(first, NULL, 0, &again, error));
+    MUST(hk_scene_format(again, &second, error));
+    CHECK(strcmp(first, second) == 0);
+    hk_text_destroy(&first);
+    hk_text_destroy(&second);
+    hk_model_destroy(&model);
+    hk_scene_destroy(&scene);
+    hk_scene_destroy(&again);
+  }
+  CHECK(count == 10);
+}
+
+TEST(scene_built_in_c_equals_the_one_from_a_file) {
+  HkScene *scene = NULL;
+  MUST(hk_scene_create(NULL, &scene, error));
+  HkBody body = hk_default_body();
+  MUST(hk_method_choose(&body.shape, HK_SHAPE, "chain", error));
+  MUST(hk_method_set_number(&body.shape, "n", 5, error));
+  body.springs.k = 70;
+  MUST(hk_scene_add_body(scene, &body, error));
+  HkPin pin = hk_default_pin();
+  pin.select = (HkSelect){.kind = HK_SELECT_SET, .set = "ends"};
+  MUST(hk_scene_add_pin(scene, &pin, error));
+  HkMethod *gravity = hk_scene_add_force(scene, "gravity", NULL);
+  MUST(hk_method_set_number(gravity, "g", 3, error));
+  HkScene *other = NULL;
+  MUST(parse(
+      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 5}, \"springs\": {\"k\": 70}}], "
+      "\"pins\": "
+      "[{\"select\": \"ends\"}], \"forces\": [{\"type\": \"gravity\", \"g\": 3}], \"outputs\": []}",
+      NULL, 0, &other, error));
+  char *a = NULL, *b = NULL;
+  MUST(hk_scene_format(scene, &a, error));
+  MUST(hk_scene_format(other, &b, error));
+  CHECK(strcmp(a, b) == 0);
+  hk_text_destroy(&a);
+  hk_text_destroy(&b);
+  hk_scene_destroy(&scene);
+  hk_scene_destroy(&other);
+}
+
+TEST(inline_meshes_are_read_and_written) {
+  const char *text =
+      "{\"bodies\": [{\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \"tets\": "
+      "[[0,1,2,3]], \"sets\": {\"tip\": [3]}}}], \"pins\": [{\"select\": \"tip\"}], \"outputs\": "
+      "[]}";
+  World w = world_make(text, NULL, 0.001, 1);
+  if (!w.state) return;
+  CHECK(hk_model_info(w.model).springs == 6 && hk_model_info(w.model).pinned == 1);
+  char *out = NULL;
+  HkScene *again = NULL;
+  MUST(hk_scene_format(w.scene, &out, error));
+  MUST(parse(out, NULL, 0, &again, error));
+  CHECK(hk_mesh_vertex_count(again->bodies[0].mesh) == 4);
+  hk_text_destroy(&out);
+  hk_scene_destroy(&again);
+  world_destroy(&w);
+  refuses("{\"bodies\": [{\"mesh\": {\"vertices\": [[0,0,0]], \"lines\": [@[0,1]]}}]}", "vertex 1");
+  refuses("{\"bodies\": [{\"mesh\": @{\"vertices\": []}}]}", "no vertices");
+}
+
+TEST(course_format_is_recognised) {
+  const char *path = test_data("horizontal-chain.json");
+  if (!path) SKIP("the shared data is not here");
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  MUST(hk_scene_read(NULL, path, NULL, 0, &scene, error));
+  MUST(hk_model_compile(scene, &model, error));
+  HkModelInfo info = hk_model_info(model);
+  CHECK(info.vertices == 10 && info.springs == 9 && info.pinned == 2);
+  CHECK(info.k_min == 500 && info.k_max == 500 && info.mass_min == 1 && info.mass_max == 1);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  path = test_data("flag.json");
+  MUST(hk_scene_read(NULL, path, NULL, 0, &scene, error));
+  MUST(hk_model_compile(scene, &model, error));
+  info = hk_model_info(model);
+  CHECK(info.vertices == 3200 && info.pinned == 40 && info.k_max == 1e5);
+  CHECK(info.mass > 1.9 && info.mass < 2.1); /* about 2 m^2 at 1 kg/m^2 */
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+}
+
+TEST(json_schema_is_written) {
+  char *text = NULL;
+  MUST(hk_scene_schema(&text, error));
+  CHECK(strstr(text, "\"symplectic_euler\"") && strstr(text, "[N/m]") && strstr(text, "$defs"));
+  hk_text_destroy(&text);
+}

@@ -1,0 +1,148 @@
+/* The number of threads changes nothing, simulations do not meet, a step takes no memory. */
+#include "world.h"
+
+#include <pthread.h>
+
+static const char *const names[] = {"flag", "jelly_block", "ball", "net", "trampoline"};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+/* Both states, bit for bit. */
+static bool same(World *a, World *b) {
+  size_t bytes = (size_t)hk_state_vertex_count(a->state) * 3 * sizeof(double);
+  return memcmp(hk_state_x(a->state), hk_state_x(b->state), bytes) == 0 &&
+         memcmp(hk_state_v(a->state), hk_state_v(b->state), bytes) == 0;
+}
+
+TEST(every_thread_count_gives_the_same_bytes) {
+  for (int q = 0; q < NAMES; q++) {
+    World one = world_builtin(names[q], 1), two = world_builtin(names[q], 2),
+          three = world_builtin(names[q], 3);
+    if (!one.state || !two.state || !three.state) return;
+    world_steps(&one, 50);
+    world_steps(&two, 50);
+    world_steps(&three, 50);
+    if (!same(&one, &two) || !same(&one, &three)) test_fail(names[q], 0, "the bytes differ");
+    HkReport a = world_report(&one), b = world_report(&two);
+    CHECK(memcmp(&a, &b, sizeof a) == 0);
+    world_destroy(&one);
+    world_destroy(&two);
+    world_destroy(&three);
+  }
+}
+
+static void *simulate(void *world) {
+  world_steps(world, 100);
+  return NULL;
+}
+
+TEST(two_simulations_in_two_threads_do_not_meet) {
+  World alone[2] = {world_builtin("net", 1), world_builtin("flag", 1)};
+  World together[2] = {world_builtin("net", 1), world_builtin("flag", 1)};
+  pthread_t thread[2];
+  for (int q = 0; q < 2; q++) pthread_create(&thread[q], NULL, simulate, &together[q]);
+  for (int q = 0; q < 2; q++) pthread_join(thread[q], NULL);
+  for (int q = 0; q < 2; q++) {
+    world_steps(&alone[q], 100);
+    CHECK(same(&alone[q], &together[q]));
+    world_destroy(&alone[q]);
+    world_destroy(&together[q]);
+  }
+}
+
+TEST(two_simulations_of_one_model_in_two_threads_do_not_meet) {
+  World w = world_builtin("net", 1), other[2];
+  pthread_t thread[2];
+  for (int q = 0; q < 2; q++) {
+    other[q] = (World){.model = w.model};
+    MUST(hk_sim_create(w.model, NULL, hk_sim_h(w.sim), &other[q].sim, error));
+    MUST(hk_state_create(w.model, &other[q].state, error));
+    pthread_create(&thread[q], NULL, simulate, &other[q]);
+  }
+  for (int q = 0; q < 2; q++) pthread_join(thread[q], NULL);
+  world_steps(&w, 100);
+  for (int q = 0; q < 2; q++) {
+    CHECK(same(&w, &other[q]));
+    hk_sim_destroy(&other[q].sim);
+    hk_state_destroy(&other[q].state);
+  }
+  world_destroy(&w);
+}
+
+typedef struct Counter {
+  int64_t calls, blocks;
+} Counter;
+
+static void *count_resize(void *user, void *p, size_t bytes) {
+  Counter *counter = user;
+  counter->calls++;
+  if (!p && bytes) counter->blocks++;
+  if (p && !bytes) counter->blocks--;
+  if (bytes) return realloc(p, bytes);
+  free(p);
+  return NULL;
+}
+
+TEST(no_step_takes_memory_and_nothing_leaks_from_the_callers_allocator) {
+  const HkSchema *schema;
+  const char *text, *name;
+  for (int s = 0; (text = hk_builtin_scene(s, &name, NULL)); s++) {
+    for (int q = 0; (schema = hk_schema_at(HK_STEP, q)); q++) {
+      Counter counter = {0};
+      HkContext context = hk_default_context();
+      context.resize = count_resize;
+      context.memory_user = &counter;
+      context.threads = 1;
+      World w = {0};
+      HkMethod step = {0};
+      MUST(hk_scene_parse(&context, text, strlen(text), name, NULL, NULL, 0, &w.scene, error));
+      MUST(hk_model_compile(w.scene, &w.model, error));
+      MUST(hk_method_choose(&step, HK_STEP, schema->name, error));
+      MUST(hk_sim_create(w.model, &step, 1e-6, &w.sim, error));
+      MUST(hk_state_create(w.model, &w.state, error));
+      world_steps(&w, 1);
+      int64_t before = counter.calls;
+      world_steps(&w, 3);
+      if (counter.calls != before) test_fail(name, 0, "%s takes memory in a step", schema->name);
+      world_destroy(&w);
+      hk_method_clear(&step);
+      if (counter.blocks != 0)
+        test_fail(name, 0, "%lld blocks were not given back", (long long)counter.blocks);
+    }
+  }
+}
+
+static void *refuse_after(void *user, void *p, size_t bytes) {
+  int64_t *left = user;
+  if (bytes == 0) {
+    free(p);
+    return NULL;
+  }
+  if ((*left)-- <= 0) return NULL;
+  return realloc(p, bytes);
+}
+
+TEST(running_out_of_memory_anywhere_is_an_error_and_no_leak) {
+  const char *text, *name;
+  for (int s = 0; (text = hk_builtin_scene(s, &name, NULL)); s++) {
+    if (strcmp(name, "flag") != 0 && strcmp(name, "ball") != 0) continue;
+    bool done = false;
+    for (int64_t allowed = 0; !done && allowed < 1000; allowed++) {
+      int64_t left = allowed;
+      HkContext context = hk_default_context();
+      context.resize = refuse_after;
+      context.memory_user = &left;
+      context.threads = 1;
+      World w = {0};
+      HkError error = {0};
+      HkStatus status =
+          hk_scene_parse(&context, text, strlen(text), name, NULL, NULL, 0, &w.scene, &error);
+      if (status >= 0) status = hk_model_compile(w.scene, &w.model, &error);
+      if (status >= 0) status = hk_sim_create(w.model, NULL, 1e-5, &w.sim, &error);
+      if (status >= 0) status = hk_state_create(w.model, &w.state, &error);
+      done = status >= 0;
+      if (!done) CHECK(status == HK_ERROR_MEMORY && error.text[0]);
+      world_destroy(&w);
+    }
+    CHECK(done);
+  }
+}

@@ -1,0 +1,27 @@
+/* A scene made into a model, a simulation and a state in one call, for tests. */
+#ifndef HOOKE_TEST_WORLD_H
+#define HOOKE_TEST_WORLD_H
+
+#include "test.h"
+
+typedef struct World {
+  HkScene *scene;
+  HkModel *model;
+  HkSim *sim;
+  HkState *state;
+} World;
+
+/* From a scene's text with the scene's integrator and step; all NULL and a failed check if it
+ * cannot be. */
+World world_parse(const char *text);
+/* The same with another integrator and step (s); integrator NULL: the scene's. threads 0: all. */
+World world_make(const char *text, const char *integrator, double h, int threads);
+/* A built-in scene. */
+World world_builtin(const char *name, int threads);
+void world_destroy(World *w);
+
+/* Steps; stops at the first error and reports it as a failed check. */
+void world_steps(World *w, int64_t count);
+HkReport world_report(World *w);
+
+#endif
