@@ -23,7 +23,7 @@ static inline bool is_slack(const HkModel *m, int64_t s, double l) {
   return m->tension && m->tension[s] && l < m->l0[s];
 }
 
-/* Force on the vertex at xi from spring s to the vertex at xj is -(k (l - l0) + c w . u) u. */
+/* The force on vertex q from all its springs, -(k (l - l0) + c w . u) u each. */
 static inline void gather(const HkModel *m, const double *x, const double *v, int64_t q,
                           double f[3]) {
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
@@ -42,10 +42,26 @@ static inline void gather(const HkModel *m, const double *x, const double *v, in
   }
 }
 
+/* The same where no spring is damped or tension-only: one root, one quotient, no branch. */
+static inline void gather_plain(const HkModel *m, const double *x, int64_t q, double f[3]) {
+  double sum[3] = {f[0], f[1], f[2]};
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
+    double d[3];
+    hk_sub(x + 3 * q, x + 3 * j, d);
+    double l = fmax(hk_norm(d), HK_SPRING_TINY); /* d = 0 gives 0 */
+    hk_axpy(m->k[s] * (m->l0[s] - l) / l, d, sum);
+  }
+  for (int c = 0; c < 3; c++) f[c] = sum[c];
+}
+
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkForceArgs *a = loop->a;
-  for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
+  if (!a->model->damping && !a->model->tension)
+    for (int64_t q = begin; q < end; q++) gather_plain(a->model, a->x, q, loop->f + 3 * q);
+  else
+    for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
 }
 
 static void add(const HkForceArgs *a, double *f) {
