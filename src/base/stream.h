@@ -1,0 +1,76 @@
+/* Bytes on their way into a file, gathered in one large block: text, numbers, base64, raw bytes.
+ *
+ * Errors stick: write freely, then hk_stream_end, then look at the file once (hk_writer_commit or
+ * hk_output_append_flush). After a failure nothing more is written.
+ */
+#ifndef HK_BASE_STREAM_H
+#define HK_BASE_STREAM_H
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { HK_STREAM_BLOCK = 1 << 18, HK_STREAM_PIECE = 1 << 16 };
+
+typedef struct HkStream {
+  FILE *file;  /* borrowed */
+  char *block; /* HK_STREAM_BLOCK bytes */
+  size_t used;
+  int reason; /* errno of the first failure, 0 while there is none */
+} HkStream;
+
+/* The block; the stream may be used for many files, one after the other. */
+HkStatus hk_stream_create(const HkContext *context, HkStream *s, HkError *error);
+void hk_stream_destroy(const HkContext *context, HkStream *s);
+
+void hk_stream_begin(HkStream *s, FILE *file);
+/* Writes what is left; errno is the reason of the first failure, if there was one. */
+void hk_stream_end(HkStream *s);
+
+/* Hands the block to the file. */
+void hk_stream_empty(HkStream *s);
+
+/* Room for size <= HK_STREAM_PIECE bytes, to be filled; s->used is moved by the caller. */
+static inline char *hk_stream_room(HkStream *s, size_t size) {
+  if (s->used + size > HK_STREAM_BLOCK) hk_stream_empty(s);
+  return s->block + s->used;
+}
+
+static inline void hk_stream_char(HkStream *s, char character) {
+  *hk_stream_room(s, 1) = character;
+  s->used++;
+}
+
+/* At most HK_STREAM_PIECE bytes at a time. */
+void hk_stream_printf(HkStream *s, const char *format, ...) HK_PRINTF(2, 3);
+void hk_stream_int(HkStream *s, int64_t value);
+/* Nine digits as "%.9g", or all 17 as "%.17g". */
+void hk_stream_double(HkStream *s, double value, bool precise);
+/* size <= HK_STREAM_PIECE / 4 * 3 bytes as base64 (RFC 4648), padded where size is no multiple of
+ * 3. */
+void hk_stream_base64(HkStream *s, const void *bytes, size_t size);
+
+/* Little endian, whatever the machine is. */
+static inline void hk_store_le32(unsigned char *p, uint32_t value) {
+  for (int q = 0; q < 4; q++) p[q] = (unsigned char)(value >> 8 * q);
+}
+
+static inline void hk_store_le64(unsigned char *p, uint64_t value) {
+  for (int q = 0; q < 8; q++) p[q] = (unsigned char)(value >> 8 * q);
+}
+
+static inline void hk_store_float(unsigned char *p, double value) {
+  float narrow = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  hk_store_le32(p, bits);
+}
+
+static inline void hk_store_double(unsigned char *p, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  hk_store_le64(p, bits);
+}
+
+#endif
