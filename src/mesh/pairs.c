@@ -8,16 +8,10 @@
 #include "mesh/pairs.h"
 
 #include "mesh/bending.h"
+#include "mesh/edges.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Edges of the solid cells as pairs of corners. */
-static const uint8_t tet_edges[] = {0, 1, 1, 2, 2, 0, 0, 3, 1, 3, 2, 3};
-static const uint8_t pyramid_edges[] = {0, 1, 1, 2, 2, 3, 3, 0, 0, 4, 1, 4, 2, 4, 3, 4};
-static const uint8_t wedge_edges[] = {0, 1, 1, 2, 2, 0, 3, 4, 4, 5, 5, 3, 0, 3, 1, 4, 2, 5};
-static const uint8_t hex_edges[] = {0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6,
-                                    6, 7, 7, 4, 0, 4, 1, 5, 2, 6, 3, 7};
 
 /* Buckets while they are counted (entry NULL) and while they are filled. */
 typedef struct Deal {
@@ -36,35 +30,12 @@ static void deal(Deal *d, int32_t a, int32_t b, int kind) {
     d->start[i]++;
 }
 
-static void deal_table(Deal *d, const int32_t *v, const uint8_t *edges, size_t bytes) {
-  for (size_t q = 0; q + 1 < bytes; q += 2) deal(d, v[edges[q]], v[edges[q + 1]], HK_PAIR_EDGE);
-}
-
 static void deal_cell_edges(Deal *d, HkCell cell) {
-  const int32_t *v = cell.vertices;
-  switch (cell.type) {
-  case HK_CELL_POINT:
-    break;
-  case HK_CELL_LINE:
-    deal(d, v[0], v[1], HK_PAIR_EDGE);
-    break;
-  case HK_CELL_TRIANGLE:
-  case HK_CELL_QUAD:
-  case HK_CELL_POLYGON:
-    for (int q = 0; q < cell.count; q++) deal(d, v[q], v[(q + 1) % cell.count], HK_PAIR_EDGE);
-    break;
-  case HK_CELL_TET:
-    deal_table(d, v, tet_edges, sizeof tet_edges);
-    break;
-  case HK_CELL_PYRAMID:
-    deal_table(d, v, pyramid_edges, sizeof pyramid_edges);
-    break;
-  case HK_CELL_WEDGE:
-    deal_table(d, v, wedge_edges, sizeof wedge_edges);
-    break;
-  case HK_CELL_HEX:
-    deal_table(d, v, hex_edges, sizeof hex_edges);
-    break;
+  HkEdges edges = hk_cell_edges(cell);
+  for (int q = 0; q < edges.count; q++) {
+    int32_t a, b;
+    hk_edge_ends(cell, edges, q, &a, &b);
+    deal(d, a, b, HK_PAIR_EDGE);
   }
 }
 
