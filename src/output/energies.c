@@ -36,8 +36,7 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
 static HkStatus close(HkOutput *o, HkError *error) {
   FILE *file = o->data;
   o->data = NULL;
-  if (file && fclose(file) != 0) return hk_fail_errno(error, "write", file_name);
-  return HK_OK;
+  return hk_output_append_close(o, &file, file_name, error);
 }
 
 const HkOutputType hk_output_energies = {

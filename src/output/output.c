@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define HK_OUTPUT_TYPE(name) extern const HkOutputType hk_output_##name;
@@ -37,6 +38,15 @@ HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t 
   return HK_OK;
 }
 
+/* "cannot write FOLDER/NAME", from errno. */
+static HkStatus fail_named(const HkOutput *o, const char *name, HkError *error) {
+  int reason = errno;
+  char path[4096];
+  HK_TRY(hk_output_path(o, name, path, sizeof path, error));
+  errno = reason;
+  return hk_fail_errno(error, "write", path);
+}
+
 HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkError *error) {
   char path[4096];
   *file = NULL;
@@ -54,13 +64,41 @@ HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkErr
 }
 
 HkStatus hk_output_append_flush(HkOutput *o, FILE *file, const char *name, HkError *error) {
-  if (fflush(file) != 0 || ferror(file)) {
-    char path[4096];
-    HK_TRY(hk_output_path(o, name, path, sizeof path, error));
-    return hk_fail_errno(error, "write", path);
-  }
+  bool earlier = ferror(file) != 0;
+  if (fflush(file) != 0 || earlier) return fail_named(o, name, error);
   o->offset = (int64_t)ftello(file);
   return HK_OK;
+}
+
+HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, int64_t offset,
+                               HkError *error) {
+  return fseeko(file, offset, SEEK_SET) == 0 ? HK_OK : fail_named(o, name, error);
+}
+
+HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error) {
+  if (!*file) return HK_OK;
+  bool told = ferror(*file) != 0;
+  bool bad = fclose(*file) != 0;
+  *file = NULL;
+  return bad && !told ? fail_named(o, name, error) : HK_OK;
+}
+
+HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error) {
+  char path[4096];
+  struct stat info;
+  HK_TRY(hk_output_path(o, name, path, sizeof path, error));
+  if (mkdir(path, 0777) == 0) return HK_OK;
+  if (errno != EEXIST) return hk_fail_errno(error, "make the folder", path);
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return HK_OK;
+  return hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
+                    "is in the way of a folder of that name; move it, or write elsewhere");
+}
+
+HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame, char *path,
+                              size_t size, HkError *error) {
+  char file[96];
+  snprintf(file, sizeof file, "%s/frame_%06lld.%s", name, (long long)frame, name);
+  return hk_output_path(o, file, path, size, error);
 }
 
 typedef struct Strains {

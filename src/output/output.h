@@ -51,6 +51,17 @@ HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t 
 HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkError *error);
 /* Flushes and sets o->offset to the length. */
 HkStatus hk_output_append_flush(HkOutput *o, FILE *file, const char *name, HkError *error);
+/* Moves to an offset of the file. */
+HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, int64_t offset,
+                               HkError *error);
+/* Closes *file, which may be NULL, and sets it to NULL; silent if a write failed before. */
+HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error);
+
+/* Makes the folder NAME of the files NAME/frame_000000.NAME. */
+HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error);
+/* The path of one of them. */
+HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame, char *path,
+                              size_t size, HkError *error);
 
 /* (l - l0) / l0 of every spring (0 where l0 is 0) into strain. */
 void hk_spring_strains(const HkModel *model, const double *x, double *strain);

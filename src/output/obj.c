@@ -1,0 +1,125 @@
+/* obj/frame_000000.obj ...: each frame as a Wavefront OBJ file.
+ *
+ *     v x y z      position (m), nine digits, or 17 if precise
+ *     f a b c ...  face; vertices count from 1, in the order of the model
+ *     l a b        line of the mesh; every spring if the model has neither faces nor lines
+ *
+ * A solid is drawn by the faces of its mesh, or by its boundary triangles if it has none.
+ */
+#include "output/obj.h"
+
+static const char *const name = "obj";
+
+typedef struct Obj {
+  int every;
+  bool precise;
+} Obj;
+
+static const HkParam params[] = {
+    HK_INTEGER(Obj, every, 1, 1, 1000000000, "write each so many frames"),
+    HK_BOOLEAN(Obj, precise, 0, "17 digits, which give back the very bits, instead of 9"),
+};
+
+HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool precise,
+                       bool every_vertex, HkObjWriter *w, HkError *error) {
+  *w = (HkObjWriter){.precise = precise};
+  HK_TRY(hk_drawn_create(context, model, HK_DRAW_LINES | HK_DRAW_FACES | HK_DRAW_BOUNDARY,
+                         &w->drawn, error));
+  HK_TRY(hk_stream_create(context, &w->stream, error));
+  if (!every_vertex) return HK_OK;
+  HK_TRY(hk_alloc(context, &w->used, model->n, 1, "vertices of an OBJ file", error));
+  for (int64_t q = 0; q < w->drawn.count; q++) {
+    HkCell cell = hk_drawn_cell(&w->drawn, q);
+    for (int c = 0; c < cell.count; c++) w->used[cell.vertices[c]] = 1;
+  }
+  for (int64_t s = 0; s < model->spring_count && w->drawn.count == 0; s++)
+    w->used[model->i[s]] = w->used[model->j[s]] = 1;
+  return HK_OK;
+}
+
+void hk_obj_destroy(const HkContext *context, HkObjWriter *w) {
+  hk_drawn_destroy(context, &w->drawn);
+  hk_stream_destroy(context, &w->stream);
+  hk_free(context, &w->used);
+}
+
+static void put_vertices(HkObjWriter *w, const double *x, int64_t n) {
+  HkStream *s = &w->stream;
+  for (int64_t q = 0; q < n; q++) {
+    hk_stream_char(s, 'v');
+    for (int c = 0; c < 3; c++) {
+      hk_stream_char(s, ' ');
+      hk_stream_double(s, x[3 * q + c], w->precise);
+    }
+    hk_stream_char(s, '\n');
+  }
+}
+
+/* One f or l line. */
+static void put_element(HkStream *s, char mark, const int32_t *vertices, int count) {
+  hk_stream_char(s, mark);
+  for (int c = 0; c < count; c++) {
+    hk_stream_char(s, ' ');
+    hk_stream_int(s, (int64_t)vertices[c] + 1);
+  }
+  hk_stream_char(s, '\n');
+}
+
+static void put_elements(HkObjWriter *w) {
+  const HkModel *m = w->drawn.model;
+  for (int64_t q = 0; q < w->drawn.count; q++) {
+    HkCell cell = hk_drawn_cell(&w->drawn, q);
+    put_element(&w->stream, cell.type == HK_CELL_LINE ? 'l' : 'f', cell.vertices, cell.count);
+  }
+  for (int64_t s = 0; s < m->spring_count && w->drawn.count == 0; s++)
+    put_element(&w->stream, 'l', (int32_t[]){m->i[s], m->j[s]}, 2);
+  for (int64_t q = 0; q < m->n && w->used; q++) {
+    if (w->used[q]) continue;
+    /* To the first neighbour along a spring; a vertex without any is joined to the one beside. */
+    int32_t other = (int32_t)(q > 0 ? q - 1 : q + 1);
+    if (m->spring_count > 0 && m->adj_start[q] < m->adj_start[q + 1])
+      other = m->adj_vertex[m->adj_start[q]];
+    if (other < m->n) put_element(&w->stream, 'l', (int32_t[]){(int32_t)q, other}, 2);
+  }
+}
+
+HkStatus hk_obj_write(HkObjWriter *w, const HkFrame *frame, const char *path, HkError *error) {
+  HkWriter file;
+  HK_TRY(hk_writer_open(&file, path, error));
+  hk_stream_begin(&w->stream, file.file);
+  hk_stream_printf(&w->stream, "# Hooke %s, frame %lld, time %.17g s\n", HK_VERSION,
+                   (long long)frame->index, frame->state->time);
+  put_vertices(w, frame->state->x, frame->model->n);
+  put_elements(w);
+  hk_stream_end(&w->stream);
+  return hk_writer_commit(&file, error);
+}
+
+static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
+  const Obj *p = o->params;
+  HK_TRY(hk_output_frames_open(o, name, error));
+  HK_TRY(hk_alloc(&o->context, &o->data, 1, sizeof(HkObjWriter), "an OBJ output", error));
+  return hk_obj_create(&o->context, model, p->precise, false, o->data, error);
+}
+
+static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  char path[4096];
+  HK_TRY(hk_output_frame_path(o, name, frame->index, path, sizeof path, error));
+  return hk_obj_write(o->data, frame, path, error);
+}
+
+static HkStatus close(HkOutput *o, HkError *error) {
+  (void)error;
+  if (o->data) hk_obj_destroy(&o->context, o->data);
+  hk_free(&o->context, &o->data);
+  return HK_OK;
+}
+
+const HkOutputType hk_output_obj = {
+    .schema = {.name = "obj",
+               .summary = "obj/frame_000000.obj ...: each frame as a Wavefront OBJ file",
+               HK_PARAMS(Obj, params)},
+    .open = open,
+    .write = write,
+    .close = close,
+};

@@ -1,0 +1,99 @@
+/* mesh.obj and mesh.pc2: for Blender's Mesh Cache modifier.
+ *
+ * mesh.obj is the first frame. mesh.pc2 holds the positions of all frames, little endian:
+ *
+ *     "POINTCACHE2" 0   12 bytes
+ *     1                 int32, version
+ *     points            int32
+ *     0, every          float32, first frame and frames from one sample to the next
+ *     samples           int32, as many as there are
+ *     x y z ...         float32 (m), 3 for each point, sample after sample
+ *
+ * The number of samples is set after each sample, so that the file is whole at any time. Both files
+ * have the axes of the scene.
+ */
+#include "output/obj.h"
+
+static const char *const file_name = "mesh.pc2";
+
+enum { HEAD = 32, SAMPLES_AT = 28 };
+
+typedef struct Pc2 {
+  int every;
+} Pc2;
+
+static const HkParam params[] = {
+    HK_INTEGER(Pc2, every, 1, 1, 1000000000, "write each so many frames"),
+};
+
+typedef struct Cache {
+  FILE *file;
+  HkObjWriter obj;
+} Cache;
+
+/* Sets the number of samples to what stands before o->offset, and returns there. */
+static HkStatus put_sample_count(HkOutput *o, FILE *file, int64_t points, HkError *error) {
+  unsigned char bytes[4];
+  int64_t samples = points > 0 ? (o->offset - HEAD) / (12 * points) : 0;
+  hk_store_le32(bytes, (uint32_t)samples);
+  HK_TRY(hk_output_append_seek(o, file, file_name, SAMPLES_AT, error));
+  fwrite(bytes, 1, sizeof bytes, file);
+  HK_TRY(hk_output_append_seek(o, file, file_name, o->offset, error));
+  return hk_output_append_flush(o, file, file_name, error);
+}
+
+static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
+  const Pc2 *p = o->params;
+  HK_TRY(hk_alloc(&o->context, &o->data, 1, sizeof(Cache), "a PC2 output", error));
+  Cache *c = o->data;
+  HK_TRY(hk_obj_create(&o->context, model, false, true, &c->obj, error));
+  HK_TRY(hk_output_append_open(o, file_name, &c->file, error));
+  if (o->offset > 0) return put_sample_count(o, c->file, model->n, error);
+  unsigned char head[HEAD] = "POINTCACHE2";
+  hk_store_le32(head + 12, 1);
+  hk_store_le32(head + 16, (uint32_t)model->n);
+  hk_store_float(head + 20, 0);
+  hk_store_float(head + 24, p->every);
+  fwrite(head, 1, sizeof head, c->file);
+  return hk_output_append_flush(o, c->file, file_name, error);
+}
+
+static HkStatus write_mesh(HkOutput *o, const HkFrame *frame, HkError *error) {
+  Cache *c = o->data;
+  char path[4096];
+  HK_TRY(hk_output_path(o, "mesh.obj", path, sizeof path, error));
+  return hk_obj_write(&c->obj, frame, path, error);
+}
+
+static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  Cache *c = o->data;
+  if (o->offset == HEAD) HK_TRY(write_mesh(o, frame, error));
+  HkStream *s = &c->obj.stream;
+  hk_stream_begin(s, c->file);
+  for (int64_t q = 0; q < frame->model->n; q++) {
+    unsigned char *at = (unsigned char *)hk_stream_room(s, 12);
+    for (int k = 0; k < 3; k++) hk_store_float(at + 4 * k, frame->state->x[3 * q + k]);
+    s->used += 12;
+  }
+  hk_stream_end(s);
+  HK_TRY(hk_output_append_flush(o, c->file, file_name, error));
+  return put_sample_count(o, c->file, frame->model->n, error);
+}
+
+static HkStatus close(HkOutput *o, HkError *error) {
+  Cache *c = o->data;
+  if (!c) return HK_OK;
+  HkStatus status = hk_output_append_close(o, &c->file, file_name, error);
+  hk_obj_destroy(&o->context, &c->obj);
+  hk_free(&o->context, &o->data);
+  return status;
+}
+
+const HkOutputType hk_output_pc2 = {
+    .schema = {.name = "pc2",
+               .summary = "mesh.obj and mesh.pc2: for Blender's Mesh Cache modifier",
+               HK_PARAMS(Pc2, params)},
+    .open = open,
+    .write = write,
+    .close = close,
+};

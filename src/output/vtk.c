@@ -1,0 +1,200 @@
+/* VTK's XML files; see vtk.h.
+ *
+ *     Points    x (m)
+ *     PointData velocity (m/s), force (N, all forces, reactions of pins not included)
+ *     CellData  strain ((l - l0) / l0; other cells: mean of the springs along their edges, or 0),
+ *               kind (springs 0 edge, 1 shear, 2 bending, 3 from a file; 4 line, 5 face, 6 solid)
+ *     FieldData TimeValue (s)
+ *
+ * Cells are the springs (or the mesh's lines where springs are left out), faces, solids. Reals are
+ * Float32, or Float64 if precise.
+ */
+#include "output/vtk.h"
+
+#include "output/pvd.h"
+
+enum { KIND_LINE = 4, KIND_FACE, KIND_SOLID };
+
+const HkParam hk_vtk_params[HK_VTK_PARAM_COUNT] = {
+    HK_INTEGER(HkVtkParams, every, 1, 1, 1000000000, "write each so many frames"),
+    HK_BOOLEAN(HkVtkParams, precise, 0, "64-bit numbers instead of 32-bit ones"),
+    HK_BOOLEAN(HkVtkParams, springs, 1, "springs as lines; if not, the lines of the mesh"),
+};
+
+static const struct {
+  const char *name;
+  int size;
+} types[] = {{"Float32", 4}, {"Float64", 8}, {"Int32", 4}, {"Int64", 8}, {"UInt8", 1}};
+
+/* ---- Arrays ---- */
+
+/* Encodes what is staged; all but the last piece of an array must be a multiple of 3 bytes. */
+static void unstage(HkVtk *w, bool last) {
+  size_t rest = last ? 0 : w->staged % 3, whole = w->staged - rest;
+  hk_stream_base64(&w->stream, w->stage, whole);
+  memmove(w->stage, w->stage + whole, rest);
+  w->staged = rest;
+}
+
+/* Room for one value of the array. */
+static inline unsigned char *stage(HkVtk *w, size_t size) {
+  if (w->staged + size > sizeof w->stage) unstage(w, false);
+  unsigned char *at = w->stage + w->staged;
+  w->staged += size;
+  return at;
+}
+
+void hk_vtk_put_int(HkVtk *w, int64_t value) {
+  if (w->array_type == HK_VTK_UINT8)
+    *stage(w, 1) = (unsigned char)value;
+  else if (w->array_type == HK_VTK_INT32)
+    hk_store_le32(stage(w, 4), (uint32_t)value);
+  else
+    hk_store_le64(stage(w, 8), (uint64_t)value);
+}
+
+void hk_vtk_put_real(HkVtk *w, double value) {
+  if (w->array_type == HK_VTK_FLOAT32)
+    hk_store_float(stage(w, 4), value);
+  else
+    hk_store_double(stage(w, 8), value);
+}
+
+void hk_vtk_begin(HkVtk *w, HkVtkType type, const char *name, int components, int64_t tuples) {
+  hk_stream_printf(&w->stream, "<DataArray type=\"%s\" Name=\"%s\"", types[type].name, name);
+  /* One component is what VTK takes for granted; readers make plain lists of numbers of it. */
+  if (components > 1) hk_stream_printf(&w->stream, " NumberOfComponents=\"%d\"", components);
+  hk_stream_printf(&w->stream, " NumberOfTuples=\"%lld\" format=\"binary\">\n", (long long)tuples);
+  w->array_type = type;
+  w->staged = 0;
+  hk_store_le64(stage(w, 8), (uint64_t)tuples * (uint64_t)(components * types[type].size));
+}
+
+void hk_vtk_end(HkVtk *w) {
+  unstage(w, true);
+  hk_stream_printf(&w->stream, "\n</DataArray>\n");
+}
+
+/* ---- Sections ---- */
+
+static inline HkVtkType real_type(const HkVtk *w) {
+  return w->params.precise ? HK_VTK_FLOAT64 : HK_VTK_FLOAT32;
+}
+
+static void put_vectors(HkVtk *w, const char *name, const double *values) {
+  int64_t n = w->model->n;
+  hk_vtk_begin(w, real_type(w), name, 3, n);
+  for (int64_t q = 0; q < 3 * n; q++) hk_vtk_put_real(w, values[q]);
+  hk_vtk_end(w);
+}
+
+static void put_strains(HkVtk *w, const double *x) {
+  hk_spring_strains(w->model, x, w->strain);
+  hk_vtk_begin(w, real_type(w), "strain", 1, w->spring_count + w->drawn.count);
+  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_real(w, w->strain[s]);
+  for (int64_t q = 0; q < w->drawn.count; q++)
+    hk_vtk_put_real(w, hk_edge_strain(&w->edges, q, w->strain));
+  hk_vtk_end(w);
+}
+
+static void put_kinds(HkVtk *w) {
+  const HkDrawn *d = &w->drawn;
+  hk_vtk_begin(w, HK_VTK_UINT8, "kind", 1, w->spring_count + d->count);
+  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_int(w, w->model->kind[s]);
+  for (int64_t q = 0; q < d->line_count; q++) hk_vtk_put_int(w, KIND_LINE);
+  for (int64_t q = 0; q < d->face_count; q++) hk_vtk_put_int(w, KIND_FACE);
+  for (int64_t q = 0; q < d->solid_count; q++) hk_vtk_put_int(w, KIND_SOLID);
+  hk_vtk_end(w);
+}
+
+void hk_vtk_put_cells(HkVtk *w, bool springs, int64_t begin, int64_t end, int64_t corners) {
+  const HkModel *m = w->model;
+  int64_t spring_count = springs ? w->spring_count : 0, offset = 0;
+  hk_vtk_begin(w, w->index_type, "connectivity", 1, 2 * spring_count + corners);
+  for (int64_t s = 0; s < spring_count; s++) {
+    hk_vtk_put_int(w, m->i[s]);
+    hk_vtk_put_int(w, m->j[s]);
+  }
+  for (int64_t q = begin; q < end; q++) {
+    HkCell cell = hk_drawn_cell(&w->drawn, q);
+    for (int c = 0; c < cell.count; c++) hk_vtk_put_int(w, cell.vertices[c]);
+  }
+  hk_vtk_end(w);
+  hk_vtk_begin(w, w->index_type, "offsets", 1, spring_count + end - begin);
+  for (int64_t s = 0; s < spring_count; s++) hk_vtk_put_int(w, offset += 2);
+  for (int64_t q = begin; q < end; q++)
+    hk_vtk_put_int(w, offset += hk_drawn_cell(&w->drawn, q).count);
+  hk_vtk_end(w);
+}
+
+static void put_file(HkVtk *w, const HkFrame *frame) {
+  const HkVtkLayout *layout = w->layout;
+  HkStream *s = &w->stream;
+  hk_stream_printf(s,
+                   "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
+                   "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<%s>\n<FieldData>\n",
+                   layout->type, layout->type);
+  hk_vtk_begin(w, HK_VTK_FLOAT64, "TimeValue", 1, 1);
+  hk_vtk_put_real(w, frame->state->time);
+  hk_vtk_end(w);
+  hk_stream_printf(s, "</FieldData>\n<Piece NumberOfPoints=\"%lld\"", (long long)w->model->n);
+  layout->count(w);
+  hk_stream_printf(s, ">\n<PointData Vectors=\"velocity\">\n");
+  put_vectors(w, "velocity", frame->state->v);
+  put_vectors(w, "force", frame->force);
+  hk_stream_printf(s, "</PointData>\n<CellData Scalars=\"strain\">\n");
+  put_strains(w, frame->state->x);
+  put_kinds(w);
+  hk_stream_printf(s, "</CellData>\n<Points>\n");
+  put_vectors(w, "Points", frame->state->x);
+  hk_stream_printf(s, "</Points>\n");
+  layout->cells(w);
+  hk_stream_printf(s, "</Piece>\n</%s>\n</VTKFile>\n", layout->type);
+}
+
+/* ---- The output ---- */
+
+HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error) {
+  const HkContext *c = &o->context;
+  HK_TRY(hk_output_frames_open(o, layout->name, error));
+  HK_TRY(hk_alloc(c, &o->data, 1, sizeof(HkVtk), "a VTK output", error));
+  HkVtk *w = o->data;
+  w->layout = layout;
+  w->params = *(const HkVtkParams *)o->params;
+  w->model = model;
+  w->spring_count = w->params.springs ? model->spring_count : 0;
+  unsigned what = layout->what | (w->params.springs ? 0 : HK_DRAW_LINES);
+  HK_TRY(hk_drawn_create(c, model, what, &w->drawn, error));
+  HK_TRY(hk_edge_springs_create(c, &w->drawn, &w->edges, error));
+  HK_TRY(hk_alloc(c, &w->strain, model->spring_count, sizeof *w->strain, "strains", error));
+  HK_TRY(hk_stream_create(c, &w->stream, error));
+  bool wide = 2 * w->spring_count + w->drawn.corners > INT32_MAX;
+  w->index_type = wide ? HK_VTK_INT64 : HK_VTK_INT32;
+  return hk_pvd_open(o, layout->name, &w->pvd, error);
+}
+
+HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  HkVtk *w = o->data;
+  char path[4096];
+  HkWriter file;
+  HK_TRY(hk_output_frame_path(o, w->layout->name, frame->index, path, sizeof path, error));
+  HK_TRY(hk_writer_open(&file, path, error));
+  hk_stream_begin(&w->stream, file.file);
+  put_file(w, frame);
+  hk_stream_end(&w->stream);
+  HK_TRY(hk_writer_commit(&file, error));
+  return hk_pvd_add(o, w->layout->name, w->pvd, frame, error);
+}
+
+HkStatus hk_vtk_close(HkOutput *o, HkError *error) {
+  HkVtk *w = o->data;
+  if (!w) return HK_OK;
+  const HkContext *c = &o->context;
+  HkStatus status = hk_pvd_close(o, w->layout->name, &w->pvd, error);
+  hk_drawn_destroy(c, &w->drawn);
+  hk_edge_springs_destroy(c, &w->edges);
+  hk_free(c, &w->strain);
+  hk_stream_destroy(c, &w->stream);
+  hk_free(c, &o->data);
+  return status;
+}

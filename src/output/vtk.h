@@ -1,0 +1,69 @@
+/* What the outputs vtp and vtu share: VTK's XML files, their data arrays and their .pvd.
+ *
+ * Arrays stand inline as base64 of a UInt64 count of bytes and the values, little endian.
+ */
+#ifndef HK_OUTPUT_VTK_H
+#define HK_OUTPUT_VTK_H
+
+#include "base/stream.h"
+#include "output/drawn.h"
+#include "output/output.h"
+
+typedef struct HkVtkParams {
+  int every;
+  bool precise, springs;
+} HkVtkParams;
+
+enum { HK_VTK_PARAM_COUNT = 3 };
+extern const HkParam hk_vtk_params[HK_VTK_PARAM_COUNT];
+
+typedef enum HkVtkType {
+  HK_VTK_FLOAT32,
+  HK_VTK_FLOAT64,
+  HK_VTK_INT32,
+  HK_VTK_INT64,
+  HK_VTK_UINT8
+} HkVtkType;
+
+typedef struct HkVtk HkVtk;
+
+/* How the two differ. */
+typedef struct HkVtkLayout {
+  const char *name;        /* "vtp": folder and ending */
+  const char *type;        /* "PolyData" */
+  unsigned what;           /* HK_DRAW_* beside the springs or lines */
+  void (*count)(HkVtk *w); /* the attributes of the Piece tag that count cells */
+  void (*cells)(HkVtk *w); /* the sections that hold the cells */
+} HkVtkLayout;
+
+struct HkVtk {
+  const HkVtkLayout *layout;
+  HkVtkParams params;
+  const HkModel *model;
+  FILE *pvd;
+  HkStream stream;
+  HkDrawn drawn;
+  HkEdgeSprings edges;
+  double *strain;       /* of every spring */
+  int64_t spring_count; /* springs that are drawn: all or none */
+  HkVtkType index_type; /* of connectivity and offsets */
+  HkVtkType array_type; /* of the array being written */
+  size_t staged;
+  unsigned char stage[12288];
+};
+
+HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error);
+HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error);
+HkStatus hk_vtk_close(HkOutput *o, HkError *error);
+
+/* One DataArray: begin, its tuples x components values one by one, end. */
+void hk_vtk_begin(HkVtk *w, HkVtkType type, const char *name, int components, int64_t tuples);
+void hk_vtk_put_int(HkVtk *w, int64_t value);
+void hk_vtk_put_real(HkVtk *w, double value);
+void hk_vtk_end(HkVtk *w);
+
+/* connectivity and offsets of the drawn springs (if springs) and of drawn cells begin .. end - 1,
+ * which have so many corners. */
+void hk_vtk_put_cells(HkVtk *w, bool springs, int64_t begin, int64_t end, int64_t corners);
+
+#endif
