@@ -31,6 +31,7 @@ void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
 }
 
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
+  (void)threads; /* unused without OpenMP */
   int64_t blocks = hk_sum_slots(count);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static) num_threads(threads > 0 ? threads : 1) if (threads > 1)

@@ -48,12 +48,11 @@ HkStatus hk_fail_byte(const char *name, int64_t byte, HkError *error, const char
   return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "byte %lld: %s", (long long)byte, text);
 }
 
-HkStatus hk_check_count(const HkCursor *place, int64_t count, int64_t bytes, const char *what,
-                        HkError *error) {
+HkStatus hk_check_count(const HkCursor *place, int64_t count, int64_t left, int64_t bytes,
+                        const char *what, HkError *error) {
   if (count < 0)
     return hk_cursor_fail(place, error, "%lld %s: a count cannot be negative", (long long)count,
                           what);
-  int64_t left = place->end - place->at;
   /* The last line need not have an end, hence the byte more. */
   if (count > (left + 1) / bytes)
     return hk_cursor_fail(place, error,
@@ -88,7 +87,7 @@ HkStatus hk_read_count(HkCursor *c, bool across, int64_t numbers, const char *wh
   snprintf(name, sizeof name, "the number of %s", what);
   HK_TRY(hk_next_int(c, count, name, error));
   /* A number takes a digit and something that parts it from the next. */
-  return hk_check_count(&place, *count, 2 * numbers, what, error);
+  return hk_check_count(&place, *count, c->end - c->at, 2 * numbers, what, error);
 }
 
 HkStatus hk_read_point(HkCursor *c, bool across, int dimension, double x[3], HkError *error) {

@@ -36,10 +36,10 @@ HkStatus hk_cursor_refuse(const HkCursor *c, HkError *error, const char *format,
 HkStatus hk_fail_byte(const char *name, int64_t byte, HkError *error, const char *format, ...)
     HK_PRINTF(4, 5);
 
-/* Fails where count is negative or the rest of the file cannot hold so many entries of that many
- * bytes each; place is where the count stands. */
-HkStatus hk_check_count(const HkCursor *place, int64_t count, int64_t bytes, const char *what,
-                        HkError *error);
+/* Fails where count is negative or left bytes cannot hold so many entries of that many bytes each;
+ * place is where the count stands. */
+HkStatus hk_check_count(const HkCursor *place, int64_t count, int64_t left, int64_t bytes,
+                        const char *what, HkError *error);
 
 /* Fails where vertex is not one of first .. first + count - 1. */
 HkStatus hk_check_index(const HkCursor *place, int64_t vertex, int64_t first, int64_t count,

@@ -153,9 +153,7 @@ static HkStatus read_element(Ply *p, const HkPlyElement *e, HkError *error) {
     const HkPlyType *type = properties[q].count ? properties[q].count : properties[q].type;
     bytes += in_text(p) ? 2 : type->bytes;
   }
-  HkCursor place = e->place;
-  place.end = place.at + (p->c.end - p->c.at); /* the count stands there, the values here */
-  HK_TRY(hk_check_count(&place, e->count, bytes, "entries", error));
+  HK_TRY(hk_check_count(&e->place, e->count, p->c.end - p->c.at, bytes, "entries", error));
   if (e->kind == HK_PLY_VERTEX) HK_TRY(hk_mesh_reserve(p->mesh, e->count, 0, 0, error));
   for (int64_t entry = 0; entry < e->count; entry++) {
     if (in_text(p)) hk_skip_space(&p->c, 0);
