@@ -49,6 +49,10 @@ static bool next_word(HkCursor *c, HkCursor *word) {
   return true;
 }
 
+static bool is_space(char ch) {
+  return ch == '\n' || ch == '\r' || ch == ' ' || ch == '\t';
+}
+
 static void skip_statement(HkCursor *c) {
   bool continued;
   do {
@@ -57,7 +61,7 @@ static void skip_statement(HkCursor *c) {
     bool comment = start < c->end && *start == '#';
     hk_skip_line(c);
     const char *last = c->at;
-    while (last > start && strchr("\r\n \t", last[-1])) last--;
+    while (last > start && is_space(last[-1])) last--;
     continued = !comment && last > start && last[-1] == '\\';
   } while (continued && !hk_at_end(c));
 }
@@ -66,7 +70,8 @@ static void skip_statement(HkCursor *c) {
 static char next_statement(HkCursor *c) {
   HkCursor word;
   if (!next_word(c, &word) || word.end - word.at != 1) return 0;
-  return strchr("vplf", *word.at) ? *word.at : 0;
+  char letter = *word.at;
+  return letter == 'v' || letter == 'f' || letter == 'l' || letter == 'p' ? letter : 0;
 }
 
 static HkStatus read_vertices(HkCursor c, HkMesh *mesh, int64_t *cells, HkError *error) {
