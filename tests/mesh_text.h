@@ -41,14 +41,19 @@ static inline bool cell_is(const HkMesh *mesh, int64_t index, HkCellType type,
   CHECK(cell_is(mesh, index, type, (int32_t[]){__VA_ARGS__},                                       \
                 (int)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t))))
 
+/* Bit by bit: -0 is not 0. */
+static inline bool same_bits(const void *a, const void *b, size_t bytes) {
+  return memcmp(a, b, bytes) == 0;
+}
+
 #define CHECK_VERTEX(mesh, index, x, y, z)                                                         \
-  CHECK(memcmp(hk_mesh_vertices(mesh) + 3 * (index), (double[]){x, y, z}, 24) == 0)
+  CHECK(same_bits(hk_mesh_vertices(mesh) + 3 * (index), (double[]){x, y, z}, 24))
 
 /* Same bits of vertices, same cells in the same order. */
 static inline bool meshes_are_equal(HkMesh *a, HkMesh *b) {
   int64_t vertices = hk_mesh_vertex_count(a), cells = hk_mesh_cell_count(a);
   if (hk_mesh_vertex_count(b) != vertices || hk_mesh_cell_count(b) != cells) return false;
-  if (memcmp(hk_mesh_vertices(a), hk_mesh_vertices(b), (size_t)vertices * 24) != 0) return false;
+  if (!same_bits(hk_mesh_vertices(a), hk_mesh_vertices(b), (size_t)vertices * 24)) return false;
   for (int64_t c = 0; c < cells; c++) {
     HkCell cell = hk_mesh_cell(a, c);
     if (!cell_is(b, c, cell.type, cell.vertices, cell.count)) return false;

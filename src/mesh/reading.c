@@ -92,11 +92,12 @@ HkStatus hk_read_count(HkCursor *c, bool across, int64_t numbers, const char *wh
 
 HkStatus hk_read_point(HkCursor *c, bool across, int dimension, double x[3], HkError *error) {
   static const char *const names[] = {"coordinate x", "coordinate y", "coordinate z"};
-  for (int q = 0; q < dimension; q++) {
+  for (int q = 0; q < 3; q++) {
+    x[q] = 0;
+    if (q >= dimension) continue;
     if (across) hk_skip_space(c, '#');
     HK_TRY(hk_next_double(c, &x[q], names[q], error));
   }
-  for (int q = dimension; q < 3; q++) x[q] = 0;
   return HK_OK;
 }
 

@@ -111,8 +111,8 @@ static HkStatus read_list(Ply *p, const HkPlyProperty *property, HkError *error)
   double value;
   const char *at;
   HK_TRY(next_value(p, property->count, &value, &at, error));
-  int64_t bytes = in_text(p) ? 2 : property->type->bytes;
-  if (!(value >= 0 && value <= (double)((p->c.end - p->c.at + 1) / bytes)) || value != floor(value))
+  int64_t most = (p->c.end - p->c.at + 1) / (in_text(p) ? 2 : property->type->bytes);
+  if (!(value >= 0 && value <= (double)most) || value != floor(value))
     return fail_at(p, at, error, "the count of a list is wrong, or the file is cut off");
   for (int64_t q = 0; q < (int64_t)value; q++)
     HK_TRY(property->role == HK_PLY_CORNERS ? read_corner(p, property->type, error)
