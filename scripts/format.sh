@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# Formats all C sources that git knows or would add, or says which are not formatted:
+# Formats all C sources, or says which are not formatted: scripts/format.sh [--check]
 #
-#   scripts/format.sh [--check]
-#
-# Versions of clang-format differ in small things; Hooke's is 14, and no other one is asked whether
-# the sources are formatted.
+# Versions of clang-format differ in small things. Hooke's is 14; no other one is asked.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,15 +11,12 @@ if [ -z "$format" ]; then
   exit 1
 fi
 version=$("$format" --version | sed 's/.*version \([0-9]*\).*/\1/')
-options=(-i)
-if [ "${1:-}" = --check ]; then options=(--dry-run --Werror); fi
 if [ "$version" != 14 ]; then
-  echo "format.sh: this is clang-format $version, not 14: nothing was looked at"
+  echo "format.sh: this is clang-format $version, not 14: nothing was done"
   exit 0
 fi
-# Sources that were removed but are still in git's index are left out.
-git ls-files -z --cached --others --exclude-standard -- '*.c' '*.h' |
-  while IFS= read -r -d '' file; do
-    if [ -e "$file" ]; then printf '%s\0' "$file"; fi
-  done | xargs -0 -r "$format" "${options[@]}"
+options=(-i)
+if [ "${1:-}" = --check ]; then options=(--dry-run --Werror); fi
+find . \( -path ./build -o -path ./out -o -path './.*' \) -prune -o \
+  -type f -name '*.[ch]' -print0 | xargs -0 "$format" "${options[@]}"
 echo "All C sources are formatted."
