@@ -53,9 +53,8 @@ format-check: ## Say which C sources are not formatted.
 
 lint: ## Look for likely mistakes with clang-tidy and cppcheck.
 	@$(packages) all
-	$(configure) clang
-	$(build) clang
-	@./scripts/lint.sh build/clang
+	$(configure) debug
+	@./scripts/lint.sh build/debug
 
 clang: ## Build with clang and run all tests.
 	@$(packages) all

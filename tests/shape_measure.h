@@ -235,7 +235,7 @@ static inline bool set_is(const HkMesh *mesh, const char *name, const bool *mark
   const int32_t *set = hk_mesh_set(mesh, name, &count);
   int *times = new_array(mesh->vertex_count, sizeof *times);
   bool same = set != NULL;
-  for (int64_t q = 0; q < count; q++) times[set[q]]++;
+  for (int64_t q = 0; same && q < count; q++) times[set[q]]++;
   for (int64_t q = 0; q < mesh->vertex_count; q++) {
     wanted += mark[q];
     if (times[q] != mark[q]) same = false;

@@ -1,4 +1,5 @@
 /* Errors and the version; see status.h. */
+#define HK_STATUS_DEFINED_HERE
 #include "base/status.h"
 
 #include <errno.h>

@@ -23,6 +23,14 @@ HkStatus hk_fail_errno(HkError *error, const char *verb, const char *file);
 
 HkStatus hk_fail_memory(HkError *error, size_t bytes, const char *what);
 
+/* clang's analyzer does not see into status.c; it is told here what these functions return. */
+#if defined(__clang_analyzer__) && !defined(HK_STATUS_DEFINED_HERE)
+#define hk_fail(error, status, ...) ((void)hk_fail(error, status, __VA_ARGS__), status)
+#define hk_fail_at(error, status, ...) ((void)hk_fail_at(error, status, __VA_ARGS__), status)
+#define hk_fail_errno(error, ...) ((void)hk_fail_errno(error, __VA_ARGS__), HK_ERROR_IO)
+#define hk_fail_memory(error, ...) ((void)hk_fail_memory(error, __VA_ARGS__), HK_ERROR_MEMORY)
+#endif
+
 /* Hands errors upwards. */
 #define HK_TRY(call)                                                                               \
   do {                                                                                             \

@@ -163,7 +163,7 @@ static HkStatus read_text(HkReader *r, json_t *value, char **text) {
 }
 
 static HkStatus read_scalar(HkReader *r, json_t *value, const HkParam *p, void *params) {
-  double number;
+  double number = 0;
   HkError inner = {0};
   if (p->kind == HK_PARAM_BOOLEAN) {
     if (!json_is_boolean(value))
