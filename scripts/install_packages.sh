@@ -63,12 +63,15 @@ is_installed() {
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null) == installed* ]]
 }
 
-can_install() { apt-cache policy "$1" 2>/dev/null | grep -q 'Candidate: [^(]'; }
+# No pipe into grep -q: it ends before apt-cache does, and pipefail takes that for a failure.
+can_install() { [[ $(apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 
 # The number N of clang-N, which the package clang stands for on this system.
 clang_version() {
-  { dpkg-query -W -f='${Depends}\n' clang 2>/dev/null || apt-cache depends clang; } |
-    sed -n 's/.*clang-\([0-9][0-9]*\).*/\1/p' | head -n 1
+  local depends
+  depends=$(dpkg-query -W -f='${Depends}' clang 2>/dev/null || apt-cache depends clang 2>/dev/null) ||
+    true
+  if [[ $depends =~ clang-([0-9]+) ]]; then echo "${BASH_REMATCH[1]}"; fi
 }
 
 # The OpenMP runtime and libFuzzer with the sanitizers, of the very version of clang.

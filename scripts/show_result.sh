@@ -5,7 +5,7 @@ set -euo pipefail
 folder=$1
 echo
 echo "The result is in $folder:"
-(cd "$folder" && ls -1 | sed 's/^/  /' | head -n 20)
+(cd "$folder" && ls -1 | sed -n '1,20s/^/  /p; 21s/.*/  .../p')
 
 shopt -s nullglob globstar
 for file in "$folder"/**/*.pvd; do

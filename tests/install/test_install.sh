@@ -21,7 +21,7 @@ fail() {
 run() {
   LD_LIBRARY_PATH="$prefix/$LIBDIR" "$folder/$1" || fail "$1 does not run"
 }
-needs_shared() { "$OBJDUMP" -p "$folder/$1" | grep -q 'NEEDED.*libhooke\.so\.0$'; }
+needs_shared() { [[ $("$OBJDUMP" -p "$folder/$1") =~ NEEDED\ +libhooke\.so\.0 ]]; }
 
 section "install, and move the tree elsewhere"
 DESTDIR="$folder/stage" "$CMAKE" --install "$BUILD" --prefix /opt/hooke >"$folder/log" ||
