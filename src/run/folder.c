@@ -31,8 +31,10 @@ HkStatus hk_folder_make(const char *path, HkError *error) {
     if (*p && *p != '/') continue;
     char keep = *p;
     *p = 0;
-    if (mkdir(part, 0777) != 0 && !is_folder(part))
+    if (mkdir(part, 0777) != 0 && !is_folder(part)) {
+      if (errno == EEXIST) errno = ENOTDIR; /* what is there is a file */
       return hk_fail_errno(error, "make the folder", part);
+    }
     *p = keep;
     if (!keep) return HK_OK;
   }
@@ -60,9 +62,9 @@ static void remove_frames(const char *folder) {
 void hk_folder_clear(const char *folder) {
   char path[4096];
   const HkSchema *output;
+  remove_file(folder, "run.json"); /* first, since it promises a checkpoint */
   remove_file(folder, "checkpoint");
   remove_file(folder, "checkpoint.tmp");
-  remove_file(folder, "run.json");
   for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
     if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0) remove_frames(path);
 }

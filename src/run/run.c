@@ -137,10 +137,11 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
     HK_TRY(hk_run_write_record(run, error));
     return open_outputs(run, error);
   }
-  HK_TRY(hk_run_write_record(run, error));
   HK_TRY(open_outputs(run, error));
   HK_TRY(write_frame(run, error));
-  return hk_run_checkpoint(run, error);
+  HK_TRY(hk_run_checkpoint(run, error));
+  /* Last, so that a folder with a run.json can always be resumed, whenever the start was killed. */
+  return hk_run_write_record(run, error);
 }
 
 HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
