@@ -34,7 +34,8 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
   (void)threads; /* unused without OpenMP */
   int64_t blocks = hk_sum_slots(count);
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads > 0 ? threads : 1) if (threads > 1)
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(threads > 0 ? threads : 1) if (threads > 1 && blocks > 1)
 #endif
   for (int64_t b = 0; b < blocks; b++) partial[b] = fn(user, b * HK_BLOCK, block_end(b, count));
   double sum = 0;
