@@ -1,0 +1,55 @@
+/* hooke convert: reads a mesh in one format and writes it in another, both known by their endings.
+ */
+#include "cells.h"
+#include "command.h"
+#include "text.h"
+
+#include <sys/stat.h>
+
+typedef struct Wants {
+  bool quiet;
+} Wants;
+
+static const Option options[] = {
+    OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
+};
+
+static bool is_same_file(const char *a, const char *b) {
+  struct stat first, second;
+  return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  const Wants *wants = chosen;
+  (void)word_count;
+  HkError error = {0};
+  HkMesh *mesh;
+  char text[256];
+  /* A format may not hold all that another one does, so the source is never written over. */
+  if (is_same_file(words[0], words[1]))
+    return complain(EXIT_INPUT, "%s: would be written over by itself; give another name", words[0]);
+  if (hk_mesh_read(NULL, words[0], &mesh, &error) < 0) return complain_of(&error);
+  HkStatus status = hk_mesh_write(mesh, words[1], &error);
+  if (status >= 0 && !wants->quiet) {
+    cells_describe(mesh, text, sizeof text);
+    printf("%s: %s\n", words[1], text);
+  }
+  hk_mesh_destroy(&mesh);
+  return status < 0 ? complain_of(&error) : EXIT_GOOD;
+}
+
+const Command command_convert = {
+    .name = "convert",
+    .arguments = "A B",
+    .summary = "a mesh file into another format",
+    .text = "Reads the mesh A and writes it as B; the endings say which formats. 'hooke methods' "
+            "lists the\n"
+            "formats. Vertices keep their order.\n",
+    .examples = "  hooke convert bunny.mesh bunny.obj\n"
+                "  hooke convert scan.stl scan.ply\n",
+    COMMAND_OPTIONS(Wants, options),
+    .least = 2,
+    .most = 2,
+    .run = run,
+};

@@ -1,0 +1,241 @@
+/* hooke info: what a scene or a mesh file holds, without simulating anything. */
+#include "cells.h"
+#include "command.h"
+#include "json.h"
+#include "source.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Wants {
+  TextList sets;
+  bool json;
+} Wants;
+
+static const Option options[] = {
+    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+                "change a value of the scene before looking at it; may be repeated"),
+    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
+};
+
+static void on_log(void *user, HkLogLevel level, const char *text) {
+  (void)user;
+  fprintf(stderr, "%s: %s\n", level == HK_LOG_WARNING ? "warning" : "note", text);
+}
+
+/* ---- Scenes ---------------------------------------------------------------------------------- */
+
+typedef struct SceneFacts {
+  const char *name;
+  const HkScene *scene;
+  HkModelInfo model;
+  HkProgress plan;
+  size_t work_bytes;
+} SceneFacts;
+
+static void print_methods(const char *label, const HkMethod *methods, int count) {
+  printf("  %-13s ", label);
+  for (int q = 0; q < count; q++) printf("%s%s", q ? ", " : "", methods[q].schema->name);
+  printf("%s\n", count ? "" : "none");
+}
+
+static void print_box(const double *min, const double *max) {
+  for (int c = 0; c < 3; c++)
+    text_row(stdout, c == 0 ? "box" : "", "%c from %g to %g m", "xyz"[c], min[c], max[c]);
+}
+
+static void print_time(const SceneFacts *f) {
+  const HkTime *time = &f->scene->time;
+  double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
+  text_row(stdout, "integrator", "%s", f->scene->step.schema->name);
+  if (isinf(f->plan.stable_h))
+    text_row(stdout, "stable step", "any");
+  else
+    text_row(stdout, "stable step", f->plan.stable_h > 0 ? "below %.4g s" : "none",
+             f->plan.stable_h);
+  text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,
+           time->step > 0 ? "" : ", picked by stability");
+  text_row(stdout, "frames", "%s, %g s at %g a second", text_count(f->plan.frames).c,
+           f->plan.duration, time->frames_per_second);
+}
+
+static void print_scene(const SceneFacts *f) {
+  const HkModelInfo *m = &f->model;
+  const char *title = f->scene->title;
+  printf("%s%s%s\n", f->name, title ? ": " : "", title ? title : "");
+  text_row(stdout, "bodies", "%d", m->bodies);
+  text_row(stdout, "vertices", "%s", text_count(m->vertices).c);
+  text_row(stdout, "springs", "%s", text_count(m->springs).c);
+  text_row(stdout, "faces", "%s", text_count(m->faces).c);
+  text_row(stdout, "dimension", "%d", m->dimension);
+  print_box(m->box_min, m->box_max);
+  text_row(stdout, "mass", "%g kg", m->mass);
+  text_row(stdout, "of a vertex", "%s", text_range(m->mass_min, m->mass_max, "kg").c);
+  if (m->springs > 0) {
+    text_row(stdout, "stiffness", "%s", text_range(m->k_min, m->k_max, "N/m").c);
+    text_row(stdout, "rest lengths", "%s", text_range(m->length_min, m->length_max, "m").c);
+  }
+  text_row(stdout, "pins", "%d, on %s vertices", f->scene->pin_count, text_count(m->pinned).c);
+  print_methods("forces", f->scene->forces, f->scene->force_count);
+  print_time(f);
+  print_methods("outputs", f->scene->outputs, f->scene->output_count);
+  text_row(stdout, "memory", "%s model, %s state, %s workspace", text_bytes(m->bytes).c,
+           text_bytes(m->state_bytes).c, text_bytes(f->work_bytes).c);
+}
+
+static void json_methods(Json *json, const char *key, const HkMethod *methods, int count) {
+  put_begin(json, key, '[');
+  for (int q = 0; q < count; q++) put_text(json, NULL, methods[q].schema->name);
+  put_end(json, ']');
+}
+
+static void json_scene(const SceneFacts *f) {
+  const HkModelInfo *m = &f->model;
+  Json json = {.file = stdout};
+  put_begin(&json, NULL, '{');
+  put_text(&json, "scene", f->name);
+  put_text(&json, "title", f->scene->title);
+  put_integer(&json, "bodies", m->bodies);
+  put_integer(&json, "vertices", m->vertices);
+  put_integer(&json, "springs", m->springs);
+  put_integer(&json, "faces", m->faces);
+  put_integer(&json, "dimension", m->dimension);
+  put_numbers(&json, "box_min", m->box_min, 3);
+  put_numbers(&json, "box_max", m->box_max, 3);
+  put_number(&json, "mass", m->mass);
+  put_numbers(&json, "mass_range", (double[]){m->mass_min, m->mass_max}, 2);
+  put_numbers(&json, "stiffness_range", (double[]){m->k_min, m->k_max}, 2);
+  put_numbers(&json, "rest_length_range", (double[]){m->length_min, m->length_max}, 2);
+  put_integer(&json, "pins", f->scene->pin_count);
+  put_integer(&json, "pinned", m->pinned);
+  json_methods(&json, "forces", f->scene->forces, f->scene->force_count);
+  put_text(&json, "integrator", f->scene->step.schema->name);
+  put_number(&json, "stable_step", f->plan.stable_h);
+  put_number(&json, "step", f->plan.h);
+  put_integer(&json, "frames", f->plan.frames);
+  put_number(&json, "duration", f->plan.duration);
+  json_methods(&json, "outputs", f->scene->outputs, f->scene->output_count);
+  put_integer(&json, "model_bytes", (int64_t)m->bytes);
+  put_integer(&json, "state_bytes", (int64_t)m->state_bytes);
+  put_integer(&json, "workspace_bytes", (int64_t)f->work_bytes);
+  put_end(&json, '}');
+  fputc('\n', stdout);
+}
+
+static int show_scene(const HkContext *context, const Wants *wants, const char *name) {
+  HkError error = {0};
+  HkScene *scene;
+  HkRun *run = NULL;
+  HkRunOptions nothing_written = hk_default_run_options();
+  HkStatus status = source_read(context, name, &wants->sets, &scene, &error);
+  if (status >= 0) status = hk_run_create(scene, &nothing_written, &run, &error);
+  if (status >= 0) {
+    SceneFacts facts = {name, scene, hk_model_info(hk_run_model(run)), hk_run_progress(run),
+                        hk_sim_bytes(hk_run_sim(run))};
+    if (wants->json)
+      json_scene(&facts);
+    else
+      print_scene(&facts);
+  }
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
+  return status < 0 ? complain_of(&error) : EXIT_GOOD;
+}
+
+/* ---- Meshes ---------------------------------------------------------------------------------- */
+
+static void bounding_box(HkMesh *mesh, double *min, double *max) {
+  const double *x = hk_mesh_vertices(mesh);
+  for (int c = 0; c < 3; c++) {
+    min[c] = INFINITY;
+    max[c] = -INFINITY;
+  }
+  for (int64_t q = 0; q < 3 * hk_mesh_vertex_count(mesh); q++) {
+    if (x[q] < min[q % 3]) min[q % 3] = x[q];
+    if (x[q] > max[q % 3]) max[q % 3] = x[q];
+  }
+}
+
+static void print_mesh(const char *name, HkMesh *mesh) {
+  int64_t cells[CELL_TYPES], count;
+  double min[3], max[3];
+  bounding_box(mesh, min, max);
+  cells_count(mesh, cells);
+  printf("%s\n", name);
+  text_row(stdout, "vertices", "%s", text_count(hk_mesh_vertex_count(mesh)).c);
+  for (int q = 0; q < CELL_TYPES; q++)
+    if (cells[q] > 0) text_row(stdout, cells_name(q), "%s", text_count(cells[q]).c);
+  print_box(min, max);
+  for (int q = 0; q < hk_mesh_set_count(mesh); q++) {
+    const char *set = hk_mesh_set_name(mesh, q);
+    hk_mesh_set(mesh, set, &count);
+    text_row(stdout, q == 0 ? "sets" : "", "%s, %s vertices", set, text_count(count).c);
+  }
+}
+
+static void json_mesh(const char *name, HkMesh *mesh) {
+  Json json = {.file = stdout};
+  int64_t cells[CELL_TYPES], count;
+  double min[3], max[3];
+  bounding_box(mesh, min, max);
+  cells_count(mesh, cells);
+  put_begin(&json, NULL, '{');
+  put_text(&json, "mesh", name);
+  put_integer(&json, "vertices", hk_mesh_vertex_count(mesh));
+  put_begin(&json, "cells", '{');
+  for (int q = 0; q < CELL_TYPES; q++)
+    if (cells[q] > 0) put_integer(&json, cells_name(q), cells[q]);
+  put_end(&json, '}');
+  put_numbers(&json, "box_min", min, 3);
+  put_numbers(&json, "box_max", max, 3);
+  put_begin(&json, "sets", '{');
+  for (int q = 0; q < hk_mesh_set_count(mesh); q++) {
+    const char *set = hk_mesh_set_name(mesh, q);
+    hk_mesh_set(mesh, set, &count);
+    put_integer(&json, set, count);
+  }
+  put_end(&json, '}');
+  put_end(&json, '}');
+  fputc('\n', stdout);
+}
+
+static int show_mesh(const HkContext *context, const Wants *wants, const char *path) {
+  HkError error = {0};
+  HkMesh *mesh;
+  if (wants->sets.count > 0) return complain(EXIT_USAGE, "--set is for scenes, %s is a mesh", path);
+  if (hk_mesh_read(context, path, &mesh, &error) < 0) return complain_of(&error);
+  if (wants->json)
+    json_mesh(path, mesh);
+  else
+    print_mesh(path, mesh);
+  hk_mesh_destroy(&mesh);
+  return EXIT_GOOD;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  const Wants *wants = chosen;
+  (void)word_count;
+  HkContext context = hk_default_context();
+  context.log = on_log;
+  return source_is_mesh(words[0]) ? show_mesh(&context, wants, words[0])
+                                  : show_scene(&context, wants, words[0]);
+}
+
+const Command command_info = {
+    .name = "info",
+    .arguments = "SCENE|MESH",
+    .summary = "what a scene or a mesh holds",
+    .text = "Of a scene: counts, sizes, masses, stiffness, the largest stable step and the memory "
+            "it takes.\n"
+            "Of a mesh file, known by its ending: vertices, cells, sets. Nothing is simulated or "
+            "written.\n",
+    .examples = "  hooke info flag\n"
+                "  hooke info my.json --set 'bodies[0].springs.k=1e5'\n"
+                "  hooke info bunny.obj\n"
+                "  hooke info my.json --json\n",
+    COMMAND_OPTIONS(Wants, options),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

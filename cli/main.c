@@ -1,0 +1,125 @@
+/* hooke: mass-spring systems on the command line. Finds the command and runs it. */
+#include "command.h"
+#include "text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const Command *const commands[] = {
+    &command_run, &command_info,    &command_methods, &command_scenes,
+    &command_new, &command_convert, &command_schema,  &command_help,
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+/* ---- Help ------------------------------------------------------------------------------------ */
+
+static void print_overview(FILE *file) {
+  fprintf(file, "hooke %s: mass-spring systems, from a mesh or a scene to moving pictures\n\n",
+          hk_version());
+  fprintf(file, "Commands\n");
+  for (int q = 0; q < COMMAND_COUNT; q++) {
+    char left[64];
+    snprintf(left, sizeof left, "%s %s", commands[q]->name, commands[q]->arguments);
+    fprintf(file, "  hooke %-19s %s\n", left, commands[q]->summary);
+  }
+  fprintf(file, "\n'hooke help COMMAND' tells its options, with examples.\n"
+                "\nFirst steps\n"
+                "  hooke run flag         simulate a built-in scene into the folder flag-out\n"
+                "  hooke new my           write my.json, a scene with comments\n"
+                "  hooke run my.json      simulate it\n"
+                "\nExit codes\n"
+                "  0  all is well\n"
+                "  1  a scene, a mesh or a value is wrong\n"
+                "  2  the command line is wrong\n"
+                "  3  a file cannot be opened, read or written\n"
+                "  4  the motion blew up\n"
+                "  5  there is not enough memory\n"
+                "  130, 143  stopped by Ctrl-C or SIGTERM, with a checkpoint\n");
+}
+
+static const Command *find(const char *name) {
+  for (int q = 0; q < COMMAND_COUNT; q++)
+    if (strcmp(commands[q]->name, name) == 0) return commands[q];
+  return NULL;
+}
+
+static int unknown(const char *given) {
+  const char *names[COMMAND_COUNT + 2];
+  for (int q = 0; q < COMMAND_COUNT; q++) names[q] = commands[q]->name;
+  names[COMMAND_COUNT] = "--help";
+  names[COMMAND_COUNT + 1] = "--version";
+  const char *near = text_nearest(given, names, COMMAND_COUNT + 2);
+  if (near)
+    return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", given, near);
+  return complain(EXIT_USAGE, "there is no command '%s'; 'hooke help' lists them", given);
+}
+
+static int run_help(const void *chosen, char **words, int word_count) {
+  (void)chosen;
+  const Command *command = word_count > 0 ? find(words[0]) : NULL;
+  if (word_count > 0 && !command) return unknown(words[0]);
+  if (command)
+    options_print_help(command);
+  else
+    print_overview(stdout);
+  return EXIT_GOOD;
+}
+
+const Command command_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .summary = "this, or the options of a command",
+    .text = "Without a command: what there is. With one: its options and examples.\n",
+    .examples = "  hooke help\n"
+                "  hooke help run\n",
+    .least = 0,
+    .most = 1,
+    .run = run_help,
+};
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+static int run_command(const Command *command, int argc, char **argv) {
+  Parsed parsed;
+  int code = options_parse(command, argc, argv, &parsed);
+  if (code == 0 && parsed.help)
+    options_print_help(command);
+  else if (code == 0)
+    code = command->run(parsed.values, parsed.words, parsed.word_count);
+  options_release(command, &parsed);
+  return code;
+}
+
+static int dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    print_overview(stderr);
+    return EXIT_USAGE;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return run_help(NULL, NULL, 0);
+  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    printf("hooke %s\n", hk_version());
+    return EXIT_GOOD;
+  }
+  const Command *command = find(argv[1]);
+  return command ? run_command(command, argc - 2, argv + 2) : unknown(argv[1]);
+}
+
+/* What was printed must have arrived, unless the reader of a pipe had enough of it. */
+static int check_output(int code) {
+  struct stat info;
+  bool bad = fflush(stdout) != 0 || ferror(stdout);
+  int reason = errno;
+  bool reader = fstat(1, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+  if (!bad || reader || code != EXIT_GOOD) return code;
+  return complain(EXIT_FILE, "standard output: cannot write: %s", strerror(reason));
+}
+
+int main(int argc, char **argv) {
+  /* A closed pipe and a limit on the size of files are errors of a write, not the end. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  return check_output(dispatch(argc, argv));
+}

@@ -1,0 +1,29 @@
+/* How far a run is: a bar on a terminal, plain lines elsewhere, on standard error. */
+#ifndef HOOKE_CLI_PROGRESS_H
+#define HOOKE_CLI_PROGRESS_H
+
+#include "hooke/hooke.h"
+
+typedef enum ProgressStyle { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BAR } ProgressStyle;
+
+typedef struct Progress {
+  ProgressStyle style;
+  int drawn; /* columns of the bar that stands on the terminal */
+  double last_shown;
+  int next_tenth; /* of the whole, for lines */
+  /* Frames, steps and seconds of the last while: what is older counts less. */
+  double frames, steps, seconds, last_time;
+  HkProgress last;
+} Progress;
+
+/* Seconds of a clock that only goes forward. */
+double seconds_now(void);
+
+/* Bar or lines as standard error allows; begins to count. */
+Progress progress_start(bool quiet, const HkProgress *at);
+/* Tells where the run is, if it is time to. */
+void progress_show(Progress *progress, const HkProgress *at);
+/* Removes the bar, so that something else can be printed; the next show draws it again. */
+void progress_clear(Progress *progress);
+
+#endif

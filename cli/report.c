@@ -1,0 +1,178 @@
+/* What `hooke run` says about a run; see report.h. */
+#include "report.h"
+
+#include "json.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_head(const RunReport *r) {
+  const HkScene *scene = r->scene;
+  const HkProgress *p = &r->start;
+  double interval = 1 / scene->time.frames_per_second;
+  printf("%s%s%s\n", r->name, scene->title ? ": " : "", scene->title ? scene->title : "");
+  text_row(stdout, "bodies", "%d", r->model.bodies);
+  text_row(stdout, "vertices", "%s, %s pinned", text_count(r->model.vertices).c,
+           text_count(r->model.pinned).c);
+  text_row(stdout, "springs", "%s", text_count(r->model.springs).c);
+  text_row(stdout, "integrator", "%s", scene->step.schema->name);
+  text_row(stdout, "step", "%g s, %s a frame", p->h,
+           text_count((int64_t)floor(interval / p->h + 0.5)).c);
+  if (isinf(p->stable_h))
+    text_row(stdout, "stable step", "any");
+  else if (p->stable_h > 0)
+    text_row(stdout, "stable step", "below %.4g s", p->stable_h);
+  else
+    text_row(stdout, "stable step", "none");
+  text_row(stdout, "frames", "%s, %g s at %g a second", text_count(p->frames).c, p->duration,
+           scene->time.frames_per_second);
+  if (p->frame > 0) text_row(stdout, "goes on at", "frame %s", text_count(p->frame).c);
+  text_row(stdout, "folder", "%s", r->folder);
+  fflush(stdout);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* How to open what an output writes. */
+typedef struct Opener {
+  const char *output, *file, *how;
+} Opener;
+
+static const Opener openers[] = {
+    {"energies", "energies.csv", "energies and momenta of each frame, for any spreadsheet"},
+    {"probes", "probes.csv", "the probes at each frame, for any spreadsheet"},
+    {"vtp", "vtp.pvd", "open in ParaView: paraview %s/vtp.pvd"},
+    {"vtu", "vtu.pvd", "open in ParaView: paraview %s/vtu.pvd"},
+    {"obj", "obj/", "one OBJ file a frame, for any 3D program"},
+    {"pc2", "mesh.obj", "for Blender: import it, add a Mesh Cache modifier with mesh.pc2"},
+};
+
+static void print_files(const RunReport *r) {
+  printf("  files in %s\n", r->folder);
+  for (int q = 0; q < r->scene->output_count; q++) {
+    const HkSchema *output = r->scene->outputs[q].schema;
+    const Opener *known = NULL;
+    for (size_t k = 0; k < sizeof openers / sizeof openers[0]; k++)
+      if (strcmp(openers[k].output, output->name) == 0) known = &openers[k];
+    if (known && strstr(known->how, "%s")) {
+      int before = (int)(strstr(known->how, "%s") - known->how);
+      printf("    %-13s %.*s%s%s\n", known->file, before, known->how, r->folder,
+             known->how + before + 2);
+    } else {
+      printf("    %-13s %s\n", known ? known->file : output->name,
+             known ? known->how : output->summary);
+    }
+  }
+  printf("    %-13s repeats all this: hooke run %s/run.json\n", "run.json", r->folder);
+}
+
+static int compare_texts(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names that stand in the folder, sorted, so that the same run gives the same text. */
+static void list_files(Json *json, const char *folder) {
+  char **names = NULL;
+  size_t count = 0;
+  DIR *dir = opendir(folder);
+  for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+    if (e->d_name[0] == '.') continue;
+    char **grown = realloc(names, (count + 1) * sizeof *grown);
+    if (!grown) break;
+    names = grown;
+    names[count] = strdup(e->d_name);
+    if (names[count]) count++;
+  }
+  if (dir) closedir(dir);
+  if (count) qsort(names, count, sizeof *names, compare_texts);
+  put_begin(json, "files", '[');
+  for (size_t q = 0; q < count; q++) {
+    put_text(json, NULL, names[q]);
+    free(names[q]);
+  }
+  put_end(json, ']');
+  free(names);
+}
+
+/* ---- End ------------------------------------------------------------------------------------- */
+
+static void print_energies(const HkReport *r) {
+  char time[40];
+  snprintf(time, sizeof time, "t = %g s", r->time);
+  printf("    %-13s %11.5g %11.5g %11.5g %11.5g %11.5g\n", time, r->kinetic, r->spring, r->gravity,
+         r->other, r->total);
+}
+
+void report_end(const RunReport *r) {
+  int64_t frames = r->end.frame - r->start.frame;
+  double rate = r->seconds > 0 ? (double)r->end.steps / r->seconds : 0;
+  printf("%s: %s frames in %s\n", r->status, text_count(frames).c, text_duration(r->seconds).c);
+  text_row(stdout, "steps", "%s, %s a second", text_count(r->end.steps).c, text_rate(rate).c);
+  text_row(stdout, "springs", "%s updates a second", text_rate(rate * (double)r->model.springs).c);
+  if (r->end.halvings > 0)
+    text_row(stdout, "step", "halved %d times after blow-ups, now %g s", r->end.halvings, r->end.h);
+  printf("  %-15s %11s %11s %11s %11s %11s\n", "energies in J", "kinetic", "spring", "gravity",
+         "other", "total");
+  print_energies(&r->first);
+  if (r->whole) print_energies(&r->last);
+  print_files(r);
+  fflush(stdout);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_energies(Json *json, const char *key, const HkReport *r) {
+  put_begin(json, key, '{');
+  put_number(json, "time", r->time);
+  put_number(json, "kinetic", r->kinetic);
+  put_number(json, "spring", r->spring);
+  put_number(json, "gravity", r->gravity);
+  put_number(json, "other", r->other);
+  put_number(json, "total", r->total);
+  put_number(json, "strain_min", r->strain_min);
+  put_number(json, "strain_max", r->strain_max);
+  put_number(json, "speed_max", r->speed_max);
+  put_end(json, '}');
+}
+
+static void json_run(Json *json, const RunReport *r) {
+  double seconds = r->seconds > 0 ? r->seconds : NAN, steps = (double)r->end.steps;
+  put_text(json, "title", r->scene->title);
+  put_text(json, "integrator", r->scene->step.schema->name);
+  put_integer(json, "bodies", r->model.bodies);
+  put_integer(json, "vertices", r->model.vertices);
+  put_integer(json, "springs", r->model.springs);
+  put_integer(json, "pinned", r->model.pinned);
+  put_integer(json, "frame", r->end.frame);
+  put_integer(json, "frames", r->end.frames);
+  put_integer(json, "steps", r->end.steps);
+  put_number(json, "step", r->end.h);
+  put_number(json, "stable_step", r->end.stable_h);
+  put_integer(json, "halvings", r->end.halvings);
+  put_number(json, "duration", r->end.duration);
+  put_number(json, "seconds", r->seconds);
+  put_number(json, "steps_per_second", steps / seconds);
+  put_number(json, "spring_updates_per_second", steps / seconds * (double)r->model.springs);
+  json_energies(json, "first", &r->first);
+  if (r->whole)
+    json_energies(json, "last", &r->last);
+  else
+    put_text(json, "last", NULL);
+  list_files(json, r->folder);
+}
+
+void report_json(const RunReport *r, int exit_code) {
+  Json json = {.file = stdout};
+  put_begin(&json, NULL, '{');
+  put_text(&json, "status", r->status);
+  put_integer(&json, "exit_code", exit_code);
+  put_text(&json, "message", r->message);
+  put_text(&json, "scene", r->name);
+  put_text(&json, "folder", r->folder);
+  if (r->begun) json_run(&json, r);
+  put_end(&json, '}');
+  fputc('\n', stdout);
+}

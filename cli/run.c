@@ -1,0 +1,260 @@
+/* hooke run: simulates a scene, frame by frame, into a folder.
+ *
+ * Ctrl-C and SIGTERM set a flag that is looked at between frames: the frame is finished, the
+ * checkpoint written, every file closed. The handler then steps back, so that a second signal ends
+ * the program at once; even that loses nothing behind the last checkpoint.
+ */
+#include "command.h"
+#include "progress.h"
+#include "report.h"
+#include "source.h"
+#include "text.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Wants {
+  const char *folder;
+  TextList sets;
+  int threads, on_blowup;
+  bool resume, force, quiet, json;
+  double checkpoint;
+} Wants;
+
+static const Option options[] = {
+    OPTION_TEXT(Wants, folder, 'o', "--output", "DIR",
+                "folder of the files; the scene's name and '-out' if not given"),
+    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+                "change a value of the scene, such as time.step=0.01 or bodies[0].springs.k=500; "
+                "may be repeated"),
+    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+                   "threads to use; 0, all cores, if not given; the result does not depend on it"),
+    OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
+    OPTION_FLAG(Wants, force, 'f', "--force", "replace an earlier run in the folder"),
+    OPTION_CHOICE(Wants, on_blowup, 0, "--on-blowup", "stop|halve",
+                  "when the motion blows up: stop, or go back one frame and halve the step"),
+    OPTION_NUMBER(Wants, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
+                  "seconds between two checkpoints; 5 if not given, 0: at each frame"),
+    OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
+    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end, instead of text"),
+};
+
+/* The only thing that a signal handler can talk to. */
+static volatile sig_atomic_t caught_signal;
+
+static void on_signal(int number) {
+  caught_signal = number;
+}
+
+static void catch_signals(void) {
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+/* What the library tells goes between two drawings of the bar. */
+typedef struct Listener {
+  bool quiet;
+  Progress *progress; /* NULL until the run has begun */
+} Listener;
+
+static void on_log(void *user, HkLogLevel level, const char *text) {
+  Listener *listener = user;
+  if (listener->quiet) return;
+  if (listener->progress) progress_clear(listener->progress);
+  fflush(stdout);
+  fprintf(stderr, "%s: %s\n", level == HK_LOG_WARNING ? "warning" : "note", text);
+}
+
+/* ---- The command line that goes on ----------------------------------------------------------- */
+
+/* Appends a word, in single quotes where a shell would misread it. */
+static void append_word(char *line, size_t size, const char *word) {
+  size_t used = strlen(line);
+  bool plain = word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789_-+=./:,@%") == strlen(word);
+  const char *quote = plain ? "" : "'";
+  used += (size_t)snprintf(line + used, size - used, " %s", quote);
+  for (const char *p = word; *p && used + 8 < size; p++)
+    used += (size_t)(*p == '\'' ? snprintf(line + used, size - used, "'\\''")
+                                : snprintf(line + used, size - used, "%c", *p));
+  if (used + 2 < size) snprintf(line + used, size - used, "%s", quote);
+}
+
+/* The same run with other words at its end. */
+static void command_line(const Wants *wants, const char *name, const char *last, char *line,
+                         size_t size) {
+  snprintf(line, size, "hooke run");
+  append_word(line, size, name);
+  if (wants->folder) {
+    append_word(line, size, "-o");
+    append_word(line, size, wants->folder);
+  }
+  for (int q = 0; q < wants->sets.count; q++) {
+    append_word(line, size, "--set");
+    append_word(line, size, wants->sets.texts[q]);
+  }
+  if (wants->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
+    append_word(line, size, "--on-blowup=halve");
+  size_t used = strlen(line);
+  snprintf(line + used, size - used, " %s", last);
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static bool has(const char *folder, const char *name) {
+  char path[4096];
+  struct stat info;
+  int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+  return length < (int)sizeof path && stat(path, &info) == 0;
+}
+
+static HkRunOptions run_options(const Wants *wants, const char *folder) {
+  HkRunOptions o = hk_default_run_options();
+  o.folder = folder;
+  o.resume = wants->resume;
+  o.force = wants->force;
+  o.on_blowup = (HkOnBlowup)wants->on_blowup;
+  o.checkpoint_seconds = wants->checkpoint;
+  return o;
+}
+
+/* A run that was killed before it had written anything is resumed by starting it. */
+static void start_where_nothing_is(HkRunOptions *o, Listener *listener) {
+  if (!o->resume || has(o->folder, "checkpoint") || has(o->folder, "run.json")) return;
+  on_log(listener, HK_LOG_INFO, "there is nothing to resume yet: the run begins at its start");
+  o->resume = false;
+}
+
+/* Frame after frame until the end, an error or a signal. */
+static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
+  while (!caught_signal) {
+    HkStatus status = hk_run_frame(run, error);
+    if (status != HK_OK) return status;
+    HkProgress at = hk_run_progress(run);
+    progress_show(progress, &at);
+  }
+  HkProgress at = hk_run_progress(run);
+  return at.frame < at.frames ? hk_run_checkpoint(run, error) : HK_DONE;
+}
+
+static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, HkError *error) {
+  HkRunOptions o = run_options(wants, r->folder);
+  HkRun *run;
+  start_where_nothing_is(&o, listener);
+  HkStatus status = hk_run_create(r->scene, &o, &run, error);
+  if (status < 0) return status;
+  r->begun = true;
+  r->model = hk_model_info(hk_run_model(run));
+  r->start = hk_run_progress(run);
+  hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->first);
+  if (!wants->quiet && !wants->json) report_head(r);
+  Progress progress = progress_start(wants->quiet, &r->start);
+  listener->progress = &progress;
+  double started = seconds_now();
+  status = go_on(run, &progress, error);
+  r->seconds = seconds_now() - started;
+  progress_clear(&progress);
+  listener->progress = NULL;
+  r->end = hk_run_progress(run);
+  r->whole = status != HK_ERROR_BLOWUP;
+  if (r->whole) hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->last);
+  hk_run_destroy(&run);
+  return status;
+}
+
+/* ---- How it ended ---------------------------------------------------------------------------- */
+
+static void advise_after_blowup(const Wants *wants, const RunReport *r) {
+  char line[4096];
+  fprintf(stderr, "  kept: frames 0 to %lld in %s\n", (long long)r->end.frame, r->folder);
+  if (r->end.stable_h == 0 || wants->on_blowup == HK_BLOWUP_HALVE) return;
+  command_line(wants, r->name, "--force --on-blowup halve", line, sizeof line);
+  fprintf(stderr, "  smaller steps where they are needed: %s\n", line);
+}
+
+static int tell_error(const Wants *wants, RunReport *r, const HkError *error) {
+  int code = complain_of(error);
+  r->status = error->status == HK_ERROR_BLOWUP ? "blowup" : "error";
+  r->message = error->text;
+  if (!r->begun || wants->quiet) return code;
+  if (error->status == HK_ERROR_BLOWUP)
+    advise_after_blowup(wants, r);
+  else
+    fprintf(stderr, "  what was written stays; when the cause is gone, go on with: %s\n", r->again);
+  return code;
+}
+
+static int finish(const Wants *wants, RunReport *r, HkStatus status, const HkError *error) {
+  int code = EXIT_GOOD;
+  if (status < 0) {
+    code = tell_error(wants, r, error);
+  } else if (status == HK_DONE) {
+    r->status = "done";
+  } else {
+    r->status = "interrupted";
+    code = EXIT_SIGNAL + caught_signal;
+  }
+  if (wants->json)
+    report_json(r, code);
+  else if (status >= 0 && !wants->quiet)
+    report_end(r);
+  if (code >= EXIT_SIGNAL && !wants->quiet)
+    fprintf(stderr, "stopped at frame %lld of %lld; go on with: %s\n", (long long)r->end.frame,
+            (long long)r->end.frames, r->again);
+  return code;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  const Wants *wants = chosen;
+  (void)word_count;
+  char stem[512], folder[520], again[4096];
+  HkError error = {0};
+  HkScene *scene = NULL;
+  Listener listener = {.quiet = wants->quiet};
+  HkContext context = hk_default_context();
+  context.log = on_log;
+  context.log_user = &listener;
+  context.threads = wants->threads;
+  if (wants->resume && wants->force)
+    return complain(EXIT_USAGE, "--resume goes on with a run and --force replaces it: give one");
+  source_stem(words[0], stem, sizeof stem);
+  snprintf(folder, sizeof folder, "%s-out", stem);
+  command_line(wants, words[0], "--resume", again, sizeof again);
+  RunReport report = {.name = words[0], .again = again};
+  report.folder = wants->folder ? wants->folder : folder;
+  catch_signals();
+  HkStatus status = source_read(&context, words[0], &wants->sets, &scene, &error);
+  report.scene = scene;
+  if (status >= 0) status = simulate(wants, &listener, &report, &error);
+  int code = finish(wants, &report, status, &error);
+  hk_scene_destroy(&scene);
+  return code;
+}
+
+const Command command_run = {
+    .name = "run",
+    .arguments = "SCENE",
+    .summary = "simulate a scene into a folder",
+    .text = "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). The "
+            "folder gets\n"
+            "the frames, energies.csv, run.json, which repeats the run, and a checkpoint. Ctrl-C "
+            "finishes\n"
+            "the frame and closes every file; --resume goes on from there, also after a crash, and "
+            "ends\n"
+            "with the same bytes. A second Ctrl-C stops at once.\n",
+    .examples = "  hooke run flag                               a built-in scene into flag-out\n"
+                "  hooke run my.json -o out --force             replace the run in the folder out\n"
+                "  hooke run my.json --set time.duration=20 --set integrator=verlet\n"
+                "  hooke run my.json --set 'bodies[0].springs.k=1e5' --on-blowup halve\n"
+                "  hooke run my.json --resume                   go on after Ctrl-C or a crash\n"
+                "  hooke run my.json --quiet --json > run.txt   for scripts\n",
+    COMMAND_OPTIONS(Wants, options),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

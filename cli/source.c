@@ -1,0 +1,79 @@
+/* Where a scene comes from; see source.h. */
+#include "source.h"
+
+#include "text.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+void source_stem(const char *path, char *stem, size_t size) {
+  const char *slash = strrchr(path, '/');
+  snprintf(stem, size, "%s", slash ? slash + 1 : path);
+  char *dot = strrchr(stem, '.');
+  if (dot && dot != stem) *dot = 0;
+}
+
+bool source_is_mesh(const char *path) {
+  const char *dot = strrchr(path, '.'), *name;
+  if (!dot || strchr(dot, '/')) return false;
+  for (int q = 0; (name = hk_mesh_format(q, NULL, NULL)); q++)
+    if (strcasecmp(name, dot + 1) == 0) return true;
+  return false;
+}
+
+const char *source_builtin(const char *name) {
+  const char *text, *at, *title;
+  for (int q = 0; (text = hk_builtin_scene(q, &at, &title)); q++)
+    if (strcmp(at, name) == 0) return text;
+  return NULL;
+}
+
+const char *source_nearest(const char *name) {
+  enum { MOST = 64 };
+  const char *names[MOST], *title;
+  char stem[256];
+  int count = 0;
+  while (count < MOST && hk_builtin_scene(count, &names[count], &title)) count++;
+  source_stem(name, stem, sizeof stem);
+  return text_nearest(stem, names, count);
+}
+
+/* Fills an error as the library does. */
+static HkStatus fail(HkError *error, HkStatus status, const char *name, const char *format,
+                     const char *detail) {
+  *error = (HkError){.status = status};
+  int used = snprintf(error->text, sizeof error->text, "%.500s: ", name);
+  snprintf(error->text + used, sizeof error->text - (size_t)used, format, detail);
+  return status;
+}
+
+/* A folder of the name of a built-in scene is not meant. */
+static bool is_file(const char *path, bool builtin) {
+  struct stat info;
+  if (stat(path, &info) == 0) return !builtin || !S_ISDIR(info.st_mode);
+  return errno != ENOENT && errno != ENOTDIR;
+}
+
+HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
+                     HkScene **scene, HkError *error) {
+  *scene = NULL;
+  if (source_is_mesh(name))
+    return fail(error, HK_ERROR_INVALID, name,
+                "is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": \"%s\"}]}",
+                name);
+  const char *text = source_builtin(name), *near = source_nearest(name);
+  if (is_file(name, text != NULL))
+    return hk_scene_read(context, name, sets->texts, sets->count, scene, error);
+  if (text)
+    return hk_scene_parse(context, text, strlen(text), name, "", sets->texts, sets->count, scene,
+                          error);
+  if (near)
+    return fail(error, HK_ERROR_IO, name,
+                "there is no such file and no built-in scene of that name; did you mean '%s'?",
+                near);
+  return fail(error, HK_ERROR_IO, name,
+              "there is no such file and no built-in scene of that name; %s lists those there are",
+              "'hooke scenes'");
+}

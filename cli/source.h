@@ -1,0 +1,20 @@
+/* Where a scene comes from: a file, or the built-in one of that name. */
+#ifndef HOOKE_CLI_SOURCE_H
+#define HOOKE_CLI_SOURCE_H
+
+#include "hooke/hooke.h"
+#include "options.h"
+
+/* Reads a scene; a file wins over a built-in scene of the same name. */
+HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
+                     HkScene **scene, HkError *error);
+/* Text of a built-in scene, or NULL. */
+const char *source_builtin(const char *name);
+/* The built-in scene that was probably meant, or NULL. */
+const char *source_nearest(const char *name);
+/* Whether the ending is one of a mesh format. */
+bool source_is_mesh(const char *path);
+/* "flag" from "dir/flag.json" into stem. */
+void source_stem(const char *path, char *stem, size_t size);
+
+#endif

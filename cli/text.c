@@ -1,0 +1,195 @@
+/* Words, numbers and lines for people; see text.h. */
+#include "text.h"
+
+#include "command.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+int complain(int code, const char *format, ...) {
+  va_list arguments;
+  fflush(stdout);
+  fputs("hooke: ", stderr);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  fputc('\n', stderr);
+  return code;
+}
+
+int complain_of(const HkError *error) {
+  return complain(exit_code_of(error->status), "%s", error->text);
+}
+
+int exit_code_of(HkStatus status) {
+  switch (status) {
+  case HK_OK:
+  case HK_DONE:
+    return EXIT_GOOD;
+  case HK_ERROR_INVALID:
+  case HK_ERROR_FORMAT:
+  case HK_ERROR_UNSUPPORTED:
+    return EXIT_INPUT;
+  case HK_ERROR_IO:
+    return EXIT_FILE;
+  case HK_ERROR_BLOWUP:
+    return EXIT_BLOWUP;
+  case HK_ERROR_MEMORY:
+    return EXIT_MEMORY;
+  }
+  return EXIT_INPUT;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* Letters to insert, remove, change or swap with the next one to make b from a; words are cut to
+ * 63 letters. Row p of the table needs the two rows before it. */
+static int edits(const char *a, const char *b) {
+  enum { LIMIT = 63 };
+  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
+  int rows[3][LIMIT + 1];
+  for (int q = 0; q <= m; q++) rows[0][q] = q;
+  for (int p = 1; p <= n; p++) {
+    int *now = rows[p % 3], *above = rows[(p + 2) % 3], *before = rows[(p + 1) % 3];
+    now[0] = p;
+    for (int q = 1; q <= m; q++) {
+      int best = above[q - 1] + (a[p - 1] != b[q - 1]);
+      if (above[q] + 1 < best) best = above[q] + 1;
+      if (now[q - 1] + 1 < best) best = now[q - 1] + 1;
+      bool swapped = p > 1 && q > 1 && a[p - 1] == b[q - 2] && a[p - 2] == b[q - 1];
+      if (swapped && before[q - 2] + 1 < best) best = before[q - 2] + 1;
+      now[q] = best;
+    }
+  }
+  return rows[n % 3][m];
+}
+
+const char *text_nearest(const char *word, const char *const *names, int count) {
+  const char *best = NULL;
+  int allowed = 1 + (int)strnlen(word, 63) / 3;
+  for (int q = 0; q < count; q++) {
+    int distance = edits(word, names[q]);
+    if (distance > allowed || (best && distance == allowed)) continue;
+    best = names[q];
+    allowed = distance;
+  }
+  return best;
+}
+
+bool text_choice(const char *choices, int index, char *word, size_t size) {
+  for (; index > 0; index--) {
+    choices = strchr(choices, '|');
+    if (!choices) return false;
+    choices++;
+  }
+  snprintf(word, size, "%.*s", (int)strcspn(choices, "|"), choices);
+  return word[0] != 0;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+int text_width(FILE *file) {
+  struct winsize window;
+  int handle = fileno(file);
+  if (isatty(handle) && ioctl(handle, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    return window.ws_col;
+  return 100;
+}
+
+void text_wrap(FILE *file, const char *text, int indent, int width) {
+  int column = indent, least = indent + 24;
+  if (width < least) width = least;
+  while (*text) {
+    int length = (int)strcspn(text, " ");
+    if (column > indent && column + 1 + length > width) {
+      fprintf(file, "\n%*s", indent, "");
+      column = indent;
+    }
+    if (column > indent) {
+      fputc(' ', file);
+      column++;
+    }
+    fprintf(file, "%.*s", length, text);
+    column += length;
+    text += length;
+    text += strspn(text, " ");
+  }
+  fputc('\n', file);
+}
+
+void text_row(FILE *file, const char *label, const char *format, ...) {
+  va_list arguments;
+  fprintf(file, "  %-13s ", label);
+  va_start(arguments, format);
+  vfprintf(file, format, arguments);
+  va_end(arguments);
+  fputc('\n', file);
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+Text text_count(int64_t value) {
+  Text text = {0};
+  char digits[32];
+  int length = snprintf(digits, sizeof digits, "%lld", (long long)value), at = 0;
+  for (int q = 0; q < length; q++) {
+    text.c[at++] = digits[q];
+    int left = length - 1 - q;
+    if (left > 0 && left % 3 == 0 && digits[q] != '-') text.c[at++] = ',';
+  }
+  return text;
+}
+
+Text text_rate(double value) {
+  Text text = {0};
+  if (value >= 1e9)
+    snprintf(text.c, sizeof text.c, "%.3g billion", value / 1e9);
+  else if (value >= 1e6)
+    snprintf(text.c, sizeof text.c, "%.3g million", value / 1e6);
+  else if (value >= 1000)
+    return text_count((int64_t)(value + 0.5));
+  else
+    snprintf(text.c, sizeof text.c, "%.3g", value);
+  return text;
+}
+
+Text text_bytes(size_t bytes) {
+  Text text = {0};
+  static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+  double value = (double)bytes;
+  int unit = 0;
+  for (; value >= 999.5 && unit < 4; unit++) value /= 1000;
+  snprintf(text.c, sizeof text.c, "%.3g %s", value, units[unit]);
+  return text;
+}
+
+Text text_duration(double seconds) {
+  Text text = {0};
+  double whole = floor(seconds + 0.5);
+  if (!(seconds < 1e9))
+    snprintf(text.c, sizeof text.c, "very long");
+  else if (seconds < 9.95)
+    snprintf(text.c, sizeof text.c, "%.2g s", seconds);
+  else if (whole < 60)
+    snprintf(text.c, sizeof text.c, "%.0f s", whole);
+  else if (whole < 3600)
+    snprintf(text.c, sizeof text.c, "%.0f min %02.0f s", floor(whole / 60), fmod(whole, 60));
+  else
+    snprintf(text.c, sizeof text.c, "%.0f h %02.0f min", floor(whole / 3600),
+             floor(fmod(whole, 3600) / 60));
+  return text;
+}
+
+Text text_range(double min, double max, const char *unit) {
+  Text text = {0};
+  if (min == max)
+    snprintf(text.c, sizeof text.c, "%g %s", min, unit);
+  else
+    snprintf(text.c, sizeof text.c, "%g .. %g %s", min, max, unit);
+  return text;
+}

@@ -1,0 +1,43 @@
+/* Words, numbers and lines for people: messages, near misses, columns. */
+#ifndef HOOKE_CLI_TEXT_H
+#define HOOKE_CLI_TEXT_H
+
+#include "hooke/hooke.h"
+
+#include <stdio.h>
+
+/* Prints "hooke: message" on standard error and returns the code. */
+int complain(int code, const char *format, ...);
+/* The same for an error of the library, with the exit code that belongs to its status. */
+int complain_of(const HkError *error);
+int exit_code_of(HkStatus status);
+
+/* The word that was probably meant, or NULL if none is near. */
+const char *text_nearest(const char *word, const char *const *names, int count);
+/* The index-th word of "a|b|c"; false past the last. */
+bool text_choice(const char *choices, int index, char *word, size_t size);
+
+/* Columns of the terminal, or 100 where there is none. */
+int text_width(FILE *file);
+/* A text that began at column indent, broken between words; ends the line. */
+void text_wrap(FILE *file, const char *text, int indent, int width);
+/* "  label        value", printf-like. */
+void text_row(FILE *file, const char *label, const char *format, ...);
+
+/* A short text by value: printf("%s", text_count(n).c). */
+typedef struct Text {
+  char c[64];
+} Text;
+
+/* 1,234,567 */
+Text text_count(int64_t value);
+/* A number rounded for reading: 12.3 or 1,235 or 4.57 million. */
+Text text_rate(double value);
+/* 12 kB, 3.4 MB */
+Text text_bytes(size_t bytes);
+/* 0.42 s, 12 s, 3 min 05 s, 2 h 10 min */
+Text text_duration(double seconds);
+/* min .. max unit, or one number where both are the same. */
+Text text_range(double min, double max, const char *unit);
+
+#endif

@@ -1,0 +1,61 @@
+# Disks that are full, folders that cannot be written, memory that is not there.
+
+test_unwritable_folder_is_one_error() {
+  scene s.json
+  echo precious >file
+  expect 3 hooke run s.json -o file/below
+  one_error 'cannot make the folder'
+  expect 3 hooke run s.json -o file
+  one_error 'file: cannot make the folder'
+  [ "$(cat file)" = precious ]
+  [ "$(id -u)" != 0 ] || return 0
+  mkdir locked
+  chmod a-w locked
+  expect 3 hooke run s.json -o locked/x
+  one_error 'Permission denied'
+}
+
+test_file_size_limit_is_one_error_and_resumable() {
+  scene s.json 20 1
+  expect 0 hooke run s.json -q -o whole
+  code=0
+  (
+    ulimit -f 12
+    "$HOOKE" run s.json -q -o parts >out 2>err
+  ) || code=$?
+  [ "$code" = 3 ] || fail "ended with $code: $(cat err)"
+  one_error 'cannot write: File too large'
+  expect 0 hooke run s.json -q -o parts --resume
+  same whole parts
+}
+
+test_full_disk_is_one_error_and_resumable() {
+  scene s.json 20 1
+  expect 0 hooke run s.json -q -o whole
+  mkdir disk
+  # A disk for half of it.
+  mount -t tmpfs -o "size=$(($(du -sk whole | cut -f 1) / 2))k" none disk 2>/dev/null ||
+    skip 'a small disk cannot be mounted here'
+  trap 'umount disk' EXIT
+  expect 3 hooke run s.json -o disk/run
+  grep '^hooke: ' err >error
+  [ "$(wc -l <error)" = 1 ]
+  says error 'cannot write: No space left on device'
+  says err '--resume'
+  mount -o remount,size=100m disk
+  expect 0 hooke run s.json -q -o disk/run --resume
+  same whole disk/run
+}
+
+test_memory_that_is_not_there_is_one_error() {
+  ! sanitized || skip 'a sanitizer takes all the memory there is'
+  scene s.json
+  code=0
+  (
+    ulimit -v 1000000
+    "$HOOKE" run s.json --threads 1 --set 'bodies[0].shape.n=90000000' >out 2>err
+  ) || code=$?
+  [ "$code" = 5 ] || fail "ended with $code: $(cat err)"
+  one_error 'no memory'
+  [ ! -e s-out ]
+}

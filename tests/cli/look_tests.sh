@@ -1,0 +1,158 @@
+# Commands that look and write single files: info, methods, scenes, new, convert, schema.
+
+test_methods_lists_every_family() {
+  expect 0 hooke methods
+  for word in Shapes Forces Motions Integrators Outputs 'Parts of a scene' 'Mesh formats' chain gravity \
+    fixed symplectic_euler energies time obj; do
+    says out "$word"
+  done
+  silent err
+}
+
+test_methods_of_a_name_shows_units_defaults_and_ranges() {
+  expect 0 hooke methods time
+  says out 'time (part of a scene)'
+  says out 'frames_per_second'
+  grep -qE '^  duration +s +10 ' out
+  expect 0 hooke methods gravity
+  says out 'm/s^2'
+}
+
+test_methods_of_a_shared_name_shows_all() {
+  expect 0 hooke methods springs
+  says out 'springs (force)'
+  says out 'springs (part of a scene)'
+}
+
+test_methods_near_miss_gets_a_suggestion() {
+  expect 1 hooke methods gravty
+  one_error "did you mean 'gravity'?"
+}
+
+test_methods_json_is_the_registry() {
+  expect 0 hooke methods --json
+  json 'len({(m["family"], m["name"]) for m in j}) == len(j)'
+  json '{"shape", "force", "motion", "integrator", "output", "mesh format"} <= {m["family"] for m in j}'
+  expect 0 hooke methods gravity --json
+  json 'len(j) == 1 and any(p["unit"] == "m/s^2" and p["default"] > 9 for p in j[0]["parameters"])'
+}
+
+test_schema_is_json_schema() {
+  expect 0 hooke schema
+  json 'j["$schema"].startswith("https://json-schema.org/") and "bodies" in j["properties"]'
+}
+
+test_scenes_lists_and_prints_the_built_in_ones() {
+  expect 0 hooke scenes
+  says out oscillator
+  says out flag
+  expect 0 hooke scenes oscillator
+  cp out mine.json
+  expect 0 hooke info mine.json --json
+  cp out mine
+  expect 0 hooke info oscillator --json
+  sed 's/"scene": "[^"]*"//' out >builtin
+  sed 's/"scene": "[^"]*"//' mine | cmp - builtin
+}
+
+test_scenes_near_miss_gets_a_suggestion() {
+  expect 1 hooke scenes flagg
+  one_error "did you mean 'flag'?"
+}
+
+test_info_of_a_scene_is_exact() {
+  cat >s.json <<'END'
+{"bodies": [{"shape": {"type": "chain", "n": 3, "end": [2, 0, 0]}, "springs": {"k": 50}, "mass": 6}],
+ "pins": [{"select": "start"}], "time": {"duration": 2, "frames_per_second": 10}, "outputs": ["energies"]}
+END
+  expect 0 hooke info s.json
+  for text in 'vertices      3' 'springs       2' 'mass          6 kg' 'stiffness     50 N/m' \
+    'rest lengths  1 m' 'x from 0 to 2 m' 'frames        20, 2 s at 10 a second' 'memory '; do
+    says out "$text"
+  done
+  expect 0 hooke info s.json --json
+  # Two masses of 2 kg on two springs of 50 N/m, fixed at one end: omega^2 = k / m (3 + sqrt 5) / 2.
+  json 'abs(j["stable_step"] / (2 / (25 * (3 + 5 ** 0.5) / 2) ** 0.5) - 1) < 0.01'
+  json 'j["pinned"] == 1 and j["frames"] == 20 and j["mass_range"] == [2, 2]'
+  [ "$(ls)" = "$(printf 'err\nout\ns.json')" ] || fail "info left files: $(ls)"
+}
+
+test_info_takes_changed_values() {
+  scene s.json 5
+  expect 0 hooke info s.json --json --set 'bodies[0].shape.n=9' --set integrator=verlet
+  json 'j["vertices"] == 9 and j["integrator"] == "verlet"'
+}
+
+test_info_of_a_mesh_counts_cells() {
+  printf 'v 0 0 0\nv 1 0 0\nv 1 2 0\nv 0 2 0\nf 1 2 3\nl 3 4\n' >m.obj
+  expect 0 hooke info m.obj
+  says out 'vertices      4'
+  says out 'triangles     1'
+  says out 'lines         1'
+  says out 'y from 0 to 2 m'
+  expect 0 hooke info m.obj --json
+  json 'j["vertices"] == 4 and j["cells"] == {"lines": 1, "triangles": 1} and j["box_max"] == [1, 2, 0]'
+  expect 2 hooke info m.obj --set time.step=1
+  one_error '--set is for scenes'
+}
+
+test_info_of_a_broken_mesh_names_the_line() {
+  printf 'v 0 0 0\nv 1 x 0\n' >m.obj
+  expect 1 hooke info m.obj
+  one_error 'm.obj:2:5:'
+  expect 3 hooke info nothing.obj
+  one_error 'nothing.obj: cannot open'
+}
+
+test_convert_keeps_vertices_and_cells() {
+  printf 'v 0 0 0\nv 1 0 0\nv 1 2 0.125\nv 0 2 0\nf 1 2 3\nf 1 3 4\n' >m.obj
+  expect 0 hooke convert m.obj m.ply
+  says out 'm.ply: 4 vertices, 2 triangles'
+  expect 0 hooke convert m.ply back.obj --quiet
+  silent out
+  expect 0 hooke info m.obj --json
+  sed 's/m.obj//' out >first
+  expect 0 hooke info back.obj --json
+  sed 's/back.obj//' out | cmp - first
+}
+
+test_convert_says_what_it_cannot_do() {
+  printf 'v 0 0 0\nv 1 0 0\nl 1 2\n' >m.obj
+  expect 1 hooke convert m.obj m.docx
+  one_error 'docx'
+  expect 1 hooke convert m.obj ./m.obj
+  one_error 'would be written over by itself'
+  expect 3 hooke convert m.obj m.obj/m.ply
+  one_error 'cannot write'
+  expect 3 hooke convert nothing.obj m.ply
+  one_error 'nothing.obj'
+}
+
+test_new_scene_runs_and_explains_itself() {
+  expect 0 hooke new cloth
+  says out 'hooke run cloth.json'
+  says cloth.json '// '
+  expect 0 hooke info cloth.json
+  expect 0 hooke run cloth.json --quiet --set time.duration=0.1
+  [ -f cloth-out/energies.csv ]
+  [ "$(wc -l <cloth-out/energies.csv)" = 5 ]
+}
+
+test_new_never_overwrites_unasked() {
+  echo precious >cloth.json
+  expect 1 hooke new cloth
+  one_error 'is there already; --force replaces it'
+  [ "$(cat cloth.json)" = precious ]
+  expect 0 hooke new cloth.json --force
+  says cloth.json '"bodies"'
+}
+
+test_new_copies_a_built_in_scene() {
+  expect 0 hooke new mine --from oscillator
+  hooke scenes oscillator | cmp - mine.json
+  expect 1 hooke new other --from oscilator
+  one_error "did you mean 'oscillator'?"
+  [ ! -e other.json ]
+  expect 3 hooke new nowhere/mine
+  one_error 'cannot write'
+}
