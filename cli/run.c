@@ -35,7 +35,7 @@ static const Option options[] = {
     OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
     OPTION_FLAG(Wants, force, 'f', "--force", "replace an earlier run in the folder"),
     OPTION_CHOICE(Wants, on_blowup, 0, "--on-blowup", "stop|halve",
-                  "when the motion blows up: stop, or go back one frame and halve the step"),
+                  "when the motion blows up: stop, or start over with half the step"),
     OPTION_NUMBER(Wants, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
                   "seconds between two checkpoints; 5 if not given, 0: at each frame"),
     OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),

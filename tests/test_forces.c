@@ -260,7 +260,8 @@ TEST(every_force_is_the_same_for_every_thread_count) {
   const HkSchema *schema;
   ByHand by = by_hand();
   by.damping = by.tension = true;
-  HkModel *m = model_of_sheet(by, 1500, 3);
+  HkModel *m = model_of_sheet(by, 3000, 3);
+  CHECK(m->n > HK_PARALLEL_LEAST);
   int64_t size = 3 * m->n;
   double *v = malloc((size_t)size * sizeof *v), *f = malloc((size_t)(4 * size) * sizeof *f);
   uint64_t seed = 5;

@@ -1,15 +1,15 @@
 /* Worlds for tests; see world.h. */
 #include "world.h"
 
-static World build(const char *text, const char *name, const char *integrator, double h,
-                   int threads) {
+static World build(const char *text, const char *name, const char *set, const char *integrator,
+                   double h, int threads) {
   World w = {0};
   HkError error = {0};
   HkMethod step = {0};
   HkContext context = hk_default_context();
   context.threads = threads;
   HkStatus status =
-      hk_scene_parse(&context, text, strlen(text), name, NULL, NULL, 0, &w.scene, &error);
+      hk_scene_parse(&context, text, strlen(text), name, NULL, &set, set ? 1 : 0, &w.scene, &error);
   if (status >= 0) status = hk_model_compile(w.scene, &w.model, &error);
   if (status >= 0 && integrator) status = hk_method_choose(&step, HK_STEP, integrator, &error);
   if (status >= 0)
@@ -25,17 +25,17 @@ static World build(const char *text, const char *name, const char *integrator, d
 }
 
 World world_make(const char *text, const char *integrator, double h, int threads) {
-  return build(text, "test scene", integrator, h, threads);
+  return build(text, "test scene", NULL, integrator, h, threads);
 }
 
 World world_parse(const char *text) {
   return world_make(text, NULL, 0, 1);
 }
 
-World world_builtin(const char *name, int threads) {
+World world_builtin(const char *name, const char *set, int threads) {
   const char *found, *text;
   for (int q = 0; (text = hk_builtin_scene(q, &found, NULL)); q++)
-    if (strcmp(found, name) == 0) return build(text, name, NULL, 0, threads);
+    if (strcmp(found, name) == 0) return build(text, name, set, NULL, 0, threads);
   test_fail(name, 0, "there is no built-in scene of that name");
   return (World){0};
 }

@@ -16,8 +16,8 @@ typedef struct World {
 World world_parse(const char *text);
 /* The same with another integrator and step (s); integrator NULL: the scene's. threads 0: all. */
 World world_make(const char *text, const char *integrator, double h, int threads);
-/* A built-in scene. */
-World world_builtin(const char *name, int threads);
+/* A built-in scene, with one value set from outside unless that is NULL. */
+World world_builtin(const char *name, const char *set, int threads);
 void world_destroy(World *w);
 
 /* Steps; stops at the first error and reports it as a failed check. */

@@ -495,6 +495,7 @@ HK_API void hk_sim_destroy(HkSim **sim);
 
 typedef struct HkRun HkRun;
 
+/* What a run does that blows up: it stops, or starts over with half the step or less. */
 typedef enum HkOnBlowup { HK_BLOWUP_STOP, HK_BLOWUP_HALVE } HkOnBlowup;
 
 typedef struct HkRunOptions {

@@ -20,7 +20,7 @@ static inline int64_t block_end(int64_t block, int64_t count) {
 
 void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
   int64_t blocks = hk_sum_slots(count);
-  if (threads <= 1 || blocks <= 1) {
+  if (threads <= 1 || count < HK_PARALLEL_LEAST) {
     if (count > 0) fn(user, 0, count);
     return;
   }
@@ -35,7 +35,7 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
   int64_t blocks = hk_sum_slots(count);
 #ifdef _OPENMP
 #pragma omp parallel for schedule(static)                                                          \
-    num_threads(threads > 0 ? threads : 1) if (threads > 1 && blocks > 1)
+    num_threads(threads > 0 ? threads : 1) if (threads > 1 && count >= HK_PARALLEL_LEAST)
 #endif
   for (int64_t b = 0; b < blocks; b++) partial[b] = fn(user, b * HK_BLOCK, block_end(b, count));
   double sum = 0;

@@ -126,7 +126,6 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
                       HkError *error) {
   HK_TRY(hk_model_compile(scene, &run->model, error));
   HK_TRY(hk_state_create(run->model, &run->state, error));
-  if (options->on_blowup == HK_BLOWUP_HALVE) HK_TRY(hk_state_create(run->model, &run->last, error));
   HK_TRY(plan_time(run, error));
   if (!options->folder) return HK_OK;
   HK_TRY(prepare_folder(run, options, error));
@@ -177,7 +176,6 @@ void hk_run_destroy(HkRun **run) {
   hk_free(&c, &r->packed);
   hk_sim_destroy(&r->sim);
   hk_state_destroy(&r->state);
-  hk_state_destroy(&r->last);
   hk_model_destroy(&r->model);
   hk_free(&c, run);
 }
@@ -197,25 +195,50 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* Back to the last frame with half the step. */
+/* The outputs from their beginning again. */
+static HkStatus reopen_outputs(HkRun *run, HkError *error) {
+  for (int q = 0; q < run->output_count; q++) {
+    HkOutput *o = &run->outputs[q];
+    HK_TRY(o->type->close(o, error));
+    o->offset = o->written = 0;
+  }
+  if (run->folder) hk_folder_clear(run->folder);
+  HK_TRY(open_outputs(run, error));
+  HK_TRY(write_frame(run, error));
+  HK_TRY(hk_run_checkpoint(run, error));
+  return run->folder ? hk_run_write_record(run, error) : HK_OK;
+}
+
+/* Back to the start with a smaller step: the frames before a blow-up are ruined by the same step,
+ * though not yet beyond the bound, and no one could say which of them still hold. */
 static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
-  HK_TRY(hk_state_copy(run->last, run->state, error));
-  run->halvings++;
-  run->substeps *= 2;
-  HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
-  hk_log(&run->context, HK_LOG_WARNING, "%s; back to t = %g s with step %g s", why->text,
-         run->state->time, run->sim->h);
-  return HK_OK;
+  HkState *start;
+  HK_TRY(hk_state_create(run->model, &start, error));
+  hk_state_destroy(&run->state);
+  run->state = start;
+  run->frame = 0;
+  do {
+    run->halvings++;
+    run->substeps *= 2;
+    HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
+  } while (run->sim->h > run->stable_h && run->halvings < MOST_HALVINGS);
+  hk_log(&run->context, HK_LOG_WARNING, "%s; back to the start with step %g s", why->text,
+         run->sim->h);
+  HkLocale locale = hk_locale_enter();
+  HkStatus status = reopen_outputs(run, error);
+  hk_locale_leave(&locale);
+  return status;
 }
 
 HkStatus hk_run_frame(HkRun *run, HkError *error) {
   if (run->frame >= run->frames) return HK_DONE;
-  if (run->last) HK_TRY(hk_state_copy(run->state, run->last, error));
   for (;;) {
     HkError inner = {0};
     HkStatus status = step_to_frame(run, &inner);
     if (status >= 0) break;
-    if (status != HK_ERROR_BLOWUP || !run->last || run->halvings >= MOST_HALVINGS) {
+    bool again = status == HK_ERROR_BLOWUP && run->on_blowup == HK_BLOWUP_HALVE &&
+                 run->stable_h > 0 && run->halvings < MOST_HALVINGS;
+    if (!again) {
       run->broken = true;
       if (error) *error = inner;
       return status;

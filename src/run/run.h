@@ -10,9 +10,8 @@ struct HkRun {
   HkModel *model;
   HkSim *sim;
   HkState *state;
-  HkState *last; /* at the last frame, to go back to; NULL unless blow-ups halve the step */
-  char *folder;  /* NULL: nothing is written */
-  char *record;  /* text of run.json */
+  char *folder; /* NULL: nothing is written */
+  char *record; /* text of run.json */
   uint64_t scene_hash;
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
