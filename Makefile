@@ -23,7 +23,6 @@ demo: ## Build Hooke and simulate a waving flag into out/flag.
 	$(configure) release
 	$(build) release --target hooke_product
 	./build/release/hooke run flag -o out/flag --force
-	@./scripts/show_result.sh out/flag
 
 test: ## Build Hooke and run all tests.
 	@$(packages) test
