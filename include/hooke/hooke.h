@@ -3,11 +3,14 @@
  *     file --> HkScene --> HkModel --> HkSim + HkState --> frames, energies, pictures
  *             (editable)  (constant)   (one step at a time)
  *
- * SI units everywhere: m, kg, s, N, J. Vectors are three doubles; arrays of vectors are x y z x y z
- * ... Whatever can fail returns an HkStatus and explains itself in an HkError that the caller owns
+ * SI units everywhere: m, kg, s, N, J. Vectors are three doubles, arrays of vectors x y z x y z ...
+ *
+ * Whatever can fail returns an HkStatus and explains itself in an HkError that the caller owns
  * (NULL if the text is not wanted). Whatever is created is destroyed by its hk_*_destroy, which
- * takes the address of the pointer and sets it to NULL. There is no global state: objects that do
- * not point to each other may be used from different threads at the same time.
+ * takes the address of the pointer and sets it to NULL. Meshes, models, states, simulations and
+ * runs take their memory from an HkContext, the small editable parts of a scene from the C library.
+ * There is no global state: objects that do not point to each other may be used by different
+ * threads at once.
  */
 #ifndef HOOKE_HOOKE_H
 #define HOOKE_HOOKE_H
@@ -63,6 +66,7 @@ HK_API const char *hk_status_name(HkStatus status);
 
 /* ---- Context: memory, log, threads ----------------------------------------------------------- */
 
+/* How much a log line matters. */
 typedef enum HkLogLevel { HK_LOG_INFO, HK_LOG_WARNING } HkLogLevel;
 
 /* Where an object takes memory from, whom it tells, how many threads it uses. Every create copies
@@ -95,6 +99,7 @@ typedef enum HkFamily {
   HK_FAMILY_COUNT
 } HkFamily;
 
+/* What kind of value a parameter holds, and as which C type. */
 typedef enum HkParamKind {
   HK_PARAM_NUMBER,  /* double; NAN stands for 'not given' */
   HK_PARAM_INTEGER, /* int */
@@ -133,6 +138,7 @@ typedef struct HkTable {
   int rows;
 } HkTable;
 
+/* Ways to say which vertices are meant. */
 typedef enum HkSelectKind {
   HK_SELECT_NONE,
   HK_SELECT_ALL,
@@ -195,6 +201,7 @@ HK_API void hk_method_clear(HkMethod *method);
 /* ---- Mesh: vertices and cells
  * -------------------------------------------------------------------- */
 
+/* Types of cells; corners in the order of Gmsh. */
 typedef enum HkCellType {
   HK_CELL_POINT,
   HK_CELL_LINE,
@@ -207,6 +214,7 @@ typedef enum HkCellType {
   HK_CELL_HEX
 } HkCellType;
 
+/* Vertices and cells; opaque. */
 typedef struct HkMesh HkMesh;
 
 /* One cell of a mesh; vertices points into the mesh and counts from 0. */
@@ -248,17 +256,21 @@ HK_API HkStatus hk_mesh_add_cell(HkMesh *mesh, HkCellType type, const int32_t *v
 /* Appends vertices to the set of that name, which is made where it is not there yet. */
 HK_API HkStatus hk_mesh_add_set(HkMesh *mesh, const char *name, const int32_t *vertices,
                                 int64_t count, HkError *error);
+/* Number of vertices. */
 HK_API int64_t hk_mesh_vertex_count(const HkMesh *mesh);
 /* Positions (m), three doubles a vertex, writable; owned by the mesh, moved by the next add. */
 HK_API double *hk_mesh_vertices(HkMesh *mesh);
+/* Number of cells of all types. */
 HK_API int64_t hk_mesh_cell_count(const HkMesh *mesh);
-/* The index-th cell. */
+/* The index-th cell, in the order of the file; index must be there. */
 HK_API HkCell hk_mesh_cell(const HkMesh *mesh, int64_t index);
+/* Number of named vertex sets. */
 HK_API int hk_mesh_set_count(const HkMesh *mesh);
 /* Name of the index-th set; owned by the mesh. */
 HK_API const char *hk_mesh_set_name(const HkMesh *mesh, int index);
 /* Vertices of the named set, or NULL; owned by the mesh. */
 HK_API const int32_t *hk_mesh_set(const HkMesh *mesh, const char *name, int64_t *count);
+/* Releases a mesh and sets the pointer to NULL. */
 HK_API void hk_mesh_destroy(HkMesh **mesh);
 
 /* ---- Scene: what the user wrote, plain data
@@ -325,6 +337,7 @@ typedef struct HkProbe {
   HkSelect select;
 } HkProbe;
 
+/* How long, in which steps. */
 typedef struct HkTime {
   double duration;          /* s */
   double step;              /* s; 0: half the largest stable step; made to divide a frame evenly */
@@ -374,6 +387,7 @@ HK_API HkStatus hk_scene_parse(const HkContext *context, const char *text, size_
 HK_API HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *error);
 /* JSON Schema of the scene format for editors; *text is freed with hk_text_destroy. */
 HK_API HkStatus hk_scene_schema(char **text, HkError *error);
+/* Releases a text that the library made and sets the pointer to NULL. */
 HK_API void hk_text_destroy(char **text);
 /* Appends a copy; body->mesh and body->shape move into the scene. */
 HK_API HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error);
@@ -386,6 +400,7 @@ HK_API HkMethod *hk_scene_add_output(HkScene *scene, const char *name, HkError *
 /* Appends a probe; name and selection are copied. */
 HK_API HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSelect *select,
                                    HkError *error);
+/* Releases a scene with all that it holds and sets the pointer to NULL. */
 HK_API void hk_scene_destroy(HkScene **scene);
 
 /* The index-th built-in scene: its JSON text, name and one-sentence title; NULL past the last. */
@@ -394,6 +409,7 @@ HK_API const char *hk_builtin_scene(int index, const char **name, const char **t
 /* ---- Model: the compiled system, constant
  * ---------------------------------------------------------- */
 
+/* The compiled system; opaque, constant, may be shared by threads. */
 typedef struct HkModel HkModel;
 
 /* Springs as arrays; owned by the model. */
@@ -421,7 +437,9 @@ typedef struct HkModelInfo {
 
 /* Compiles a scene: meshes are read, springs and masses made, everything checked. */
 HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error);
+/* Counts, sizes and ranges; walks over the whole model. */
 HK_API HkModelInfo hk_model_info(const HkModel *model);
+/* The springs, sorted by i and then j; the arrays are owned by the model. */
 HK_API HkSpringView hk_model_springs(const HkModel *model);
 /* Masses (kg), one a vertex; owned by the model. */
 HK_API const double *hk_model_masses(const HkModel *model);
@@ -430,12 +448,15 @@ HK_API const int32_t *hk_model_faces(const HkModel *model, int64_t *count);
 /* The vertices of a selection, in rising order; *vertices is freed with hk_indices_destroy. */
 HK_API HkStatus hk_model_select(const HkModel *model, const HkSelect *select, int32_t **vertices,
                                 int64_t *count, HkError *error);
+/* Releases the vertices of hk_model_select and sets the pointer to NULL. */
 HK_API void hk_indices_destroy(const HkModel *model, int32_t **vertices);
+/* Releases a model, after its simulations, and sets the pointer to NULL. */
 HK_API void hk_model_destroy(HkModel **model);
 
 /* ---- State: time, positions, velocities
  * ---------------------------------------------------------- */
 
+/* Where a system is; opaque but for its arrays. */
 typedef struct HkState HkState;
 
 /* The start of a model; the state keeps no pointer to it. */
@@ -446,14 +467,17 @@ HK_API HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error);
 HK_API double *hk_state_x(HkState *state);
 /* Velocities (m/s), three doubles a vertex, writable between steps; owned by the state. */
 HK_API double *hk_state_v(HkState *state);
+/* Number of vertices. */
 HK_API int64_t hk_state_vertex_count(const HkState *state);
 /* Time (s). */
 HK_API double hk_state_time(const HkState *state);
+/* Sets the time (s), which motions and time-dependent forces follow. */
 HK_API void hk_state_set_time(HkState *state, double time);
 /* Writes a state to a file (versioned, checksummed, to a temporary name that is then renamed). */
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
 /* Reads what hk_state_save wrote into a state of the same model. */
 HK_API HkStatus hk_state_load(HkState *state, const char *path, HkError *error);
+/* Releases a state and sets the pointer to NULL. */
 HK_API void hk_state_destroy(HkState **state);
 
 /* Energies (J), momenta and extremes of a state. */
@@ -469,6 +493,7 @@ typedef struct HkReport {
 /* ---- Simulation: one step at a time
  * -------------------------------------------------------------- */
 
+/* An integrator with its workspace; opaque. One for each thread that steps. */
 typedef struct HkSim HkSim;
 
 /* Prepares to move a model with an integrator (NULL: the scene's) at step h (s; 0: half the stable
@@ -479,6 +504,7 @@ HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double
 HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
+/* Changes the step (s), above 0. */
 HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
 /* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
@@ -486,18 +512,21 @@ HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, 
 HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
 /* All forces on all vertices (N) at a state, into three doubles a vertex. */
 HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
-/* Bytes of workspace. */
+/* Bytes of its workspace. */
 HK_API size_t hk_sim_bytes(const HkSim *sim);
+/* Releases a simulation and sets the pointer to NULL. */
 HK_API void hk_sim_destroy(HkSim **sim);
 
 /* ---- Run: frames into files, with checkpoints
  * ------------------------------------------------------ */
 
+/* A scene on its way into files; opaque. */
 typedef struct HkRun HkRun;
 
 /* What a run does that blows up: it stops, or starts over with half the step or less. */
 typedef enum HkOnBlowup { HK_BLOWUP_STOP, HK_BLOWUP_HALVE } HkOnBlowup;
 
+/* How to run. */
 typedef struct HkRunOptions {
   const char *folder; /* made where it is not there; NULL: nothing is written */
   bool resume;        /* go on from the checkpoint in the folder */
@@ -506,6 +535,7 @@ typedef struct HkRunOptions {
   double checkpoint_seconds; /* of wall time between checkpoints; 0: at each frame */
 } HkRunOptions;
 
+/* How far a run is. */
 typedef struct HkProgress {
   int64_t frame, frames; /* written so far without the first, to write in all */
   int64_t steps;         /* of this run of the program */
@@ -515,6 +545,7 @@ typedef struct HkProgress {
   double stable_h;       /* s, the largest stable step at the start */
 } HkProgress;
 
+/* Nothing is written, a blow-up stops the run, checkpoints every 5 s. */
 HK_API HkRunOptions hk_default_run_options(void);
 /* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint. */
 HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
@@ -523,9 +554,13 @@ HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options,
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
 /* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
+/* How far the run is. */
 HK_API HkProgress hk_run_progress(const HkRun *run);
+/* The run's model, owned by the run. */
 HK_API const HkModel *hk_run_model(const HkRun *run);
+/* The run's simulation, owned by the run. */
 HK_API HkSim *hk_run_sim(HkRun *run);
+/* The run's state, owned by the run; valid until the next frame. */
 HK_API HkState *hk_run_state(HkRun *run);
 /* Closes every file; what was written stays. */
 HK_API void hk_run_destroy(HkRun **run);

@@ -36,6 +36,9 @@ static json_t *choice_schema(const HkParam *p) {
   char word[128];
   for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
     json_array_append_new(words, json_string(word));
+  for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
+    if (strspn(word, "0123456789") == strlen(word)) /* 26 stands for "26" */
+      json_array_append_new(words, json_integer(atoi(word)));
   return json_pack("{s:o}", "enum", words);
 }
 
