@@ -25,6 +25,7 @@ if [ ${#targets[@]} = 0 ]; then
   for folder in fuzz/seeds/*/; do targets+=("fuzz_$(basename "$folder")"); done
 fi
 
+export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1
 status=0
 for target in "${targets[@]}"; do
   name=${target#fuzz_}

@@ -1,6 +1,7 @@
 /* Mesh readers on broken files: never a crash, always a sound mesh or one clear sentence with the
  * place.
  */
+#include "mesh/mesh.h"
 #include "mesh_text.h"
 
 #include <dirent.h>
@@ -33,34 +34,69 @@ static void alter_everywhere(const char *format, char *bytes, size_t size) {
   }
 }
 
-/* Calls alter_everywhere with each seed of the fuzz target; returns how many there were. */
-static int alter_seeds(const char *format) {
+typedef void SeedFn(const char *format, char *bytes, size_t size);
+
+/* Calls fn with each seed of each format's fuzz target. */
+static void for_each_seed(SeedFn *fn) {
   char folder[1024], path[2048];
-  int count = 0;
-  snprintf(folder, sizeof folder, "%s/fuzz/seeds/%s", HOOKE_SOURCE_DIR, format);
-  DIR *files = opendir(folder);
-  if (!files) return 0;
-  for (struct dirent *entry; (entry = readdir(files));) {
-    if (entry->d_name[0] == '.') continue;
-    size_t size = 0;
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    char *bytes = get_file(path, &size);
-    HkMesh *m = NULL;
-    CHECK(hk_mesh_parse(NULL, format, bytes, size, path, &m, NULL) == HK_OK);
-    hk_mesh_destroy(&m);
-    alter_everywhere(format, bytes, size);
-    free(bytes);
-    count++;
+  const char *format;
+  for (int q = 0; (format = hk_mesh_format(q, NULL, NULL)); q++) {
+    snprintf(folder, sizeof folder, "%s/fuzz/seeds/%s", HOOKE_SOURCE_DIR, format);
+    DIR *files = opendir(folder);
+    if (!files) test_fail(__FILE__, __LINE__, "there are no seeds in %s", folder);
+    for (struct dirent *entry; files && (entry = readdir(files));) {
+      if (entry->d_name[0] == '.') continue;
+      size_t size = 0;
+      snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+      char *bytes = get_file(path, &size);
+      fn(format, bytes, size);
+      free(bytes);
+    }
+    if (files) closedir(files);
   }
-  closedir(files);
-  return count;
 }
 
 TEST(files_cut_off_or_altered_anywhere_are_survived) {
-  const char *format;
-  for (int q = 0; (format = hk_mesh_format(q, NULL, NULL)); q++)
-    if (alter_seeds(format) == 0)
-      test_fail(__FILE__, __LINE__, "there are no seeds of .%s", format);
+  for_each_seed(alter_everywhere);
+}
+
+/* Memory that runs out after some calls, and the number of blocks that are out. */
+typedef struct Scarce {
+  int left, blocks;
+} Scarce;
+
+static void *resize_scarcely(void *user, void *p, size_t bytes) {
+  Scarce *scarce = user;
+  if (bytes == 0) {
+    free(p);
+    scarce->blocks--;
+    return NULL;
+  }
+  if (scarce->left-- <= 0) return NULL;
+  void *q = realloc(p, bytes);
+  if (q && !p) scarce->blocks++;
+  return q;
+}
+
+static void run_out_of_memory(const char *format, char *bytes, size_t size) {
+  HkStatus status = HK_ERROR_MEMORY;
+  for (int calls = 0; status != HK_OK && calls < 1000; calls++) {
+    Scarce scarce = {calls, 0};
+    HkContext context = {.resize = resize_scarcely, .memory_user = &scarce};
+    HkError error = {0};
+    HkMesh *m = NULL;
+    status = hk_mesh_parse(&context, format, bytes, size, "f", &m, &error);
+    if (status == HK_OK)
+      status = hk_mesh_repair(m, &(HkRepair){.weld = 2, .unused = true}, NULL, &error);
+    if (status != HK_OK) CHECK(status == HK_ERROR_MEMORY && strstr(error.text, "no memory for"));
+    hk_mesh_destroy(&m);
+    CHECK(scarce.blocks == 0);
+  }
+  CHECK(status == HK_OK);
+}
+
+TEST(memory_that_runs_out_at_any_moment_is_survived) {
+  for_each_seed(run_out_of_memory);
 }
 
 TEST(tetgen_siblings_cut_off_anywhere_are_survived) {
@@ -156,6 +192,7 @@ TEST(ply_says_what_is_wrong_and_where) {
       {"ply", PLY "element tristrips 1\n", UNSUPPORTED, 3, 9, "tristrips"},
       {"ply", PLY "element vertex 1\nproperty int x\nend_header\n0\n", FORMAT, 3, 9, "x and y"},
       {"ply", PLY "element face 1\nend_header\n", FORMAT, 3, 9, "before the vertices"},
+      {"ply", PLY "element face 0\nelement face 0\nend_header\n", FORMAT, 4, 9, "was there before"},
       {"ply", PLY "element vertex 999999999999999999\n" XYZ "end_header\n0 0 0\n", FORMAT, 3, 9,
        "promised"},
       {"ply", PLY "element vertex 2\n" XYZ "end_header\n0 0 0\n1 0\n5", FORMAT, 9, 4, "missing"},

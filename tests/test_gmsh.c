@@ -120,6 +120,8 @@ TEST(gmsh_says_where_a_broken_file_breaks) {
   check_failure(head_2, nodes_2, "hello\n", HK_ERROR_FORMAT, 10, "'hello' where a section");
   check_failure("", nodes_2, "", HK_ERROR_FORMAT, 1, "$Nodes before $MeshFormat");
   check_failure("$NOD\n1\n$ENDNOD\n", "", "", HK_ERROR_FORMAT, 4, "$EndNOD is missing");
+  check_failure(head_2, nodes_2, "$Elements\n1\n1 15 0 1\n$EndElements\n$PhysicalNames\n",
+                HK_ERROR_FORMAT, 14, "$PhysicalNames after $Elements");
   check_failure(head_2, "$PhysicalNames\n1\n2 1 sheet\n", "", HK_ERROR_FORMAT, 6, "double quotes");
   check_failure(head_2, "$PhysicalNames\n1\n2 1 \"sheet\n", "", HK_ERROR_FORMAT, 6, "quote");
   check_failure(head_4, "$Nodes\n1 2 1 2\n0 1 0 1\n1\n0 0 0\n$EndNodes\n", "", HK_ERROR_FORMAT, 8,

@@ -310,6 +310,23 @@ TEST(triangle_files_have_z_0) {
 
 /* ---- All formats ---- */
 
+TEST(a_byte_order_mark_is_skipped) {
+  static const char *const files[][2] = {{"obj", "v 0 0 0\nv 1 0 0\n"},
+                                         {"stl", "solid\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n"
+                                                 "vertex 0 0 0\nendloop\nendsolid\n"},
+                                         {"off", "OFF 2 0\n0 0 0\n1 0 0\n"},
+                                         {"node", "2 3 0 0\n0 0 0 0\n1 1 0 0\n"},
+                                         {"tet", "tet 2 0\n0 0 0\n1 0 0\n"}};
+  for (int q = 0; q < 5; q++) {
+    char text[256];
+    HkMesh *m = NULL;
+    snprintf(text, sizeof text, "\xEF\xBB\xBF%s", files[q][1]);
+    MUST(parse_text(files[q][0], text, &m, error));
+    CHECK(hk_mesh_vertex_count(m) == 2);
+    hk_mesh_destroy(&m);
+  }
+}
+
 TEST(degenerate_cells_are_kept) {
   HkMesh *m = NULL;
   MUST(parse_text("obj", "v 0 0 0\nv 1 0 0\nf 1 1 2\n", &m, error));

@@ -13,6 +13,14 @@
 
 #include <string.h>
 
+/* "OFF" behind letters that say what vertices carry. */
+static bool is_keyword(const char *word, size_t length) {
+  if (length < 3 || memcmp(word + length - 3, "OFF", 3) != 0) return false;
+  for (size_t q = 0; q < length - 3; q++)
+    if (word[q] == 0 || !strchr("STCN4n", word[q])) return false;
+  return true;
+}
+
 /* The first word; the cursor then stands before the counts. */
 static HkStatus read_keyword(HkCursor *c, HkError *error) {
   hk_skip_byte_order_mark(c);
@@ -26,14 +34,13 @@ static HkStatus read_keyword(HkCursor *c, HkError *error) {
     *c = place; /* the word may be missing */
     return HK_OK;
   }
-  /* strspn ends at the O at the latest, that is, inside the file. */
-  if (length < 3 || memcmp(word + length - 3, "OFF", 3) != 0 || strspn(word, "STCN4n") < length - 3)
+  if (!is_keyword(word, length))
     return hk_cursor_fail(&place, error, "'%.*s' instead of OFF at the beginning of the file",
                           length > 40 ? 40 : (int)length, word);
   if (memchr(word, '4', length) || memchr(word, 'n', length))
     return hk_cursor_refuse(&place, error,
                             "%.*s has vertices of other than three dimensions; save it as OFF",
-                            (int)length, word);
+                            length > 40 ? 40 : (int)length, word);
   HkCursor after = *c;
   if (hk_next_word(&after, &word, &length) && hk_word_is(word, length, "BINARY"))
     return hk_cursor_refuse(&place, error, "binary OFF is not read; save it as text or as PLY");
