@@ -59,7 +59,8 @@ if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.0"; f
 
 section "C++"
 if [ -n "$CXX" ] && [ "${CXX%-NOTFOUND}" = "$CXX" ]; then
-  eval "$CXX -x c++ -std=c++11 ${strict[*]} \"$here/outside.c\" -x none -o \"$folder/cxx\" \
+  cp "$here/outside.c" "$folder/outside.cpp"
+  eval "$CXX -std=c++11 ${strict[*]} \"$folder/outside.cpp\" -o \"$folder/cxx\" \
     $(pkg-config --cflags --libs hooke)"
   run cxx
 else
