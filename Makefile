@@ -23,6 +23,7 @@ demo: ## Build Hooke and simulate a waving flag into out/flag.
 	$(configure) release
 	$(build) release --target hooke_product
 	./build/release/hooke run flag -o out/flag --force
+	@echo "hooke is ./build/release/hooke until 'make install', or: export PATH=\$$PWD/build/release:\$$PATH"
 
 test: ## Build Hooke and run all tests.
 	@$(packages) test

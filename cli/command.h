@@ -20,7 +20,7 @@ typedef struct Command {
   const char *name;
   const char *arguments; /* as in "SCENE [MESH]" */
   const char *summary;   /* half a line */
-  const char *text;      /* a few lines, ends with a newline */
+  const char *text;      /* a paragraph, broken into lines when printed */
   const char *examples;  /* lines, indented by two blanks */
   const Option *options;
   int option_count;

@@ -43,10 +43,9 @@ const Command command_convert = {
     .name = "convert",
     .arguments = "A B",
     .summary = "a mesh file into another format",
-    .text = "Reads the mesh A and writes it as B; the endings say which formats. 'hooke methods' "
-            "lists the\n"
-            "formats. Vertices keep their order.\n",
-    .examples = "  hooke convert bunny.mesh bunny.obj\n"
+    .text = "Reads the mesh A and writes it as B; the endings say which formats. 'hooke "
+            "methods' lists the formats. Vertices keep their order.",
+    .examples = "  hooke convert bunny.mesh bunny.msh\n"
                 "  hooke convert scan.stl scan.ply\n",
     COMMAND_OPTIONS(Wants, options),
     .least = 2,

@@ -226,10 +226,9 @@ const Command command_info = {
     .name = "info",
     .arguments = "SCENE|MESH",
     .summary = "what a scene or a mesh holds",
-    .text = "Of a scene: counts, sizes, masses, stiffness, the largest stable step and the memory "
-            "it takes.\n"
-            "Of a mesh file, known by its ending: vertices, cells, sets. Nothing is simulated or "
-            "written.\n",
+    .text = "Of a scene: counts, sizes, masses, stiffness, the largest stable step and the "
+            "memory it takes. Of a mesh file, known by its ending: vertices, cells, sets. "
+            "Nothing is simulated or written.",
     .examples = "  hooke info flag\n"
                 "  hooke info my.json --set 'bodies[0].springs.k=1e5'\n"
                 "  hooke info bunny.obj\n"

@@ -72,7 +72,7 @@ const Command command_help = {
     .name = "help",
     .arguments = "[COMMAND]",
     .summary = "this, or the options of a command",
-    .text = "Without a command: what there is. With one: its options and examples.\n",
+    .text = "Without a command: what there is. With one: its options and examples.",
     .examples = "  hooke help\n"
                 "  hooke help run\n",
     .least = 0,

@@ -219,6 +219,7 @@ static void print_list(const Entry *entries, int count) {
     printf("  %-17s ", e->name);
     text_wrap(stdout, e->summary, 20, width);
   }
+  printf("\nhooke methods NAME explains one: its equation, parameters and units.\n");
 }
 
 /* Those of that name, of which there may be one in each family, to the front; returns how many. */
@@ -267,9 +268,9 @@ const Command command_methods = {
     .name = "methods",
     .arguments = "[NAME]",
     .summary = "what can stand in a scene, with units",
-    .text =
-        "Without a name: shapes, forces, motions, integrators, outputs, parts of a scene and mesh\n"
-        "formats. With one: its formula and its parameters with unit, default and range.\n",
+    .text = "Without a name: shapes, forces, motions, integrators, outputs, parts of a scene "
+            "and mesh formats. With one: its formula and its parameters with unit, default "
+            "and range.",
     .examples = "  hooke methods\n"
                 "  hooke methods gravity\n"
                 "  hooke methods time\n"

@@ -18,15 +18,15 @@ static const Option options[] = {
 
 static const char *const starting_scene =
     "// A cloth hangs from its two upper corners and the wind pulls at it.\n"
-    "// All units are SI. `hooke methods` lists everything that can stand here, `hooke methods\n"
-    "// grid` explains one of them. Comments like these are allowed.\n"
+    "// All units are SI. `hooke methods` lists everything that can stand here,\n"
+    "// `hooke methods grid` explains one of them. Comments like these are allowed.\n"
     "{\n"
     "  \"title\": \"A hanging cloth in the wind\",\n"
     "\n"
     "  \"time\": {\n"
     "    \"duration\": 5,            // s\n"
     "    \"frames_per_second\": 30   // frames written in a second\n"
-    "    // \"step\": 0.0001         // s; if it is not given, half the largest stable step\n"
+    "    // \"step\": 0.0001         // s; if not given, half the largest stable one\n"
     "  },\n"
     "\n"
     "  \"integrator\": \"symplectic_euler\",\n"
@@ -34,12 +34,12 @@ static const char *const starting_scene =
     "  \"bodies\": [\n"
     "    {\n"
     "      \"name\": \"cloth\",\n"
-    "      // 31 x 31 vertices in the x-y plane, 1 m wide and 1 m high. Instead of a shape, a\n"
-    "      // mesh file: \"mesh\": \"cloth.obj\"\n"
+    "      // 31 x 31 vertices in the x-y plane, 1 m wide and 1 m high. Instead of a\n"
+    "      // shape, a mesh file: \"mesh\": \"cloth.obj\"\n"
     "      \"shape\": {\"type\": \"grid\", \"nx\": 31, \"ny\": 31, \"width\": 1, \"height\": 1},\n"
     "      \"mass\": 0.2,            // kg, of the whole cloth\n"
     "      \"springs\": {\n"
-    "        \"EA\": 10,             // N, stiffness times length: k = EA / l0 for every spring\n"
+    "        \"EA\": 10,             // N, stiffness: k = EA / l0 of every spring\n"
     "        \"shear\": true,        // springs along the diagonals of the squares\n"
     "        \"bending\": true,      // springs to the next but one vertex\n"
     "        \"EA_bending\": 0.5,    // N, of the bending springs\n"
@@ -48,8 +48,8 @@ static const char *const starting_scene =
     "    }\n"
     "  ],\n"
     "\n"
-    "  // What is held. A vertex can be chosen by number, place or set; a pin can move\n"
-    "  // (\"motion\") and let go (\"release\": 3, in s).\n"
+    "  // What is held. A vertex can be chosen by number, place or set; a pin can\n"
+    "  // move (\"motion\") and let go (\"release\": 3, in s).\n"
     "  \"pins\": [{\"select\": \"top_left\"}, {\"select\": \"top_right\"}],\n"
     "\n"
     "  \"forces\": [\n"
@@ -63,7 +63,7 @@ static const char *const starting_scene =
     "\n"
     "  \"outputs\": [\n"
     "    \"energies\",               // energies.csv\n"
-    "    \"vtp\"                     // vtp.pvd for ParaView; or obj, or pc2 for Blender\n"
+    "    \"vtp\"                     // vtp.pvd for ParaView; or pc2 for Blender\n"
     "  ]\n"
     "}\n";
 
@@ -110,9 +110,8 @@ const Command command_new = {
     .name = "new",
     .arguments = "NAME",
     .summary = "write a scene to start from",
-    .text = "Writes NAME.json: a cloth in the wind, with comments on every value and its unit, or "
-            "a copy of\n"
-            "a built-in scene.\n",
+    .text = "Writes NAME.json: a cloth in the wind, with comments on every value and its "
+            "unit, or a copy of a built-in scene.",
     .examples = "  hooke new cloth\n"
                 "  hooke new my --from flag\n",
     COMMAND_OPTIONS(Wants, options),

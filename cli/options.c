@@ -189,8 +189,9 @@ static void print_option(char letter, const char *name, const char *argument, co
 
 void options_print_help(const Command *command) {
   bool words = command->arguments[0] != 0;
-  printf("hooke %s%s%s%s: %s\n\n%s", command->name, words ? " " : "", command->arguments,
-         command->option_count ? " [OPTIONS]" : "", command->summary, command->text);
+  printf("hooke %s%s%s%s: %s\n\n", command->name, words ? " " : "", command->arguments,
+         command->option_count ? " [OPTIONS]" : "", command->summary);
+  text_wrap(stdout, command->text, 0, text_width(stdout));
   printf("\nOptions\n");
   for (int q = 0; q < command->option_count; q++) {
     const Option *option = &command->options[q];

@@ -31,18 +31,6 @@ static double part_done(const HkProgress *at) {
   return at->frames > 0 ? (double)at->frame / (double)at->frames : 1;
 }
 
-Progress progress_start(bool quiet, const HkProgress *at) {
-  const char *terminal = getenv("TERM");
-  bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
-  Progress p = {.style = quiet                            ? PROGRESS_NONE
-                         : isatty(STDERR_FILENO) && !dumb ? PROGRESS_BAR
-                                                          : PROGRESS_LINES};
-  p.last = *at;
-  p.last_time = p.last_shown = seconds_now();
-  p.next_tenth = (int)(10 * part_done(at)) + 1;
-  return p;
-}
-
 static void measure(Progress *p, const HkProgress *at, double now) {
   double weight = exp((p->last_time - now) / MEMORY);
   p->frames = weight * p->frames + (double)(at->frame - p->last.frame);
@@ -99,6 +87,23 @@ static void print_line(Progress *p) {
   describe(p, 0, text, sizeof text);
   fprintf(stderr, "%4d %%%s\n", (int)(100 * part_done(&p->last)), text);
   p->next_tenth = (int)(10 * part_done(&p->last)) + 1;
+}
+
+Progress progress_start(bool quiet, const HkProgress *at) {
+  const char *terminal = getenv("TERM");
+  bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
+  Progress p = {.style = quiet                            ? PROGRESS_NONE
+                         : isatty(STDERR_FILENO) && !dumb ? PROGRESS_BAR
+                                                          : PROGRESS_LINES};
+  p.last = *at;
+  p.last_time = p.last_shown = seconds_now();
+  p.next_tenth = (int)(10 * part_done(at)) + 1;
+  /* The first frame may take long: the bar is there from the beginning. */
+  if (p.style == PROGRESS_BAR) {
+    fflush(stdout);
+    draw_bar(&p);
+  }
+  return p;
 }
 
 void progress_show(Progress *p, const HkProgress *at) {

@@ -47,10 +47,11 @@ static const Opener openers[] = {
     {"vtp", "vtp.pvd", "open in ParaView: paraview %s/vtp.pvd"},
     {"vtu", "vtu.pvd", "open in ParaView: paraview %s/vtu.pvd"},
     {"obj", "obj/", "one OBJ file a frame, for any 3D program"},
-    {"pc2", "mesh.obj", "for Blender: import it, add a Mesh Cache modifier with mesh.pc2"},
+    {"pc2", "mesh.obj", "for Blender: import it, Mesh Cache modifier with mesh.pc2"},
 };
 
 static void print_files(const RunReport *r) {
+  char path[4096];
   printf("  files in %s\n", r->folder);
   for (int q = 0; q < r->scene->output_count; q++) {
     const HkSchema *output = r->scene->outputs[q].schema;
@@ -59,14 +60,15 @@ static void print_files(const RunReport *r) {
       if (strcmp(openers[k].output, output->name) == 0) known = &openers[k];
     if (known && strstr(known->how, "%s")) {
       int before = (int)(strstr(known->how, "%s") - known->how);
-      printf("    %-13s %.*s%s%s\n", known->file, before, known->how, r->folder,
-             known->how + before + 2);
+      text_quote(r->folder, known->how + before + 2, path, sizeof path);
+      printf("    %-13s %.*s%s\n", known->file, before, known->how, path);
     } else {
       printf("    %-13s %s\n", known ? known->file : output->name,
              known ? known->how : output->summary);
     }
   }
-  printf("    %-13s repeats all this: hooke run %s/run.json\n", "run.json", r->folder);
+  text_quote(r->folder, "/run.json", path, sizeof path);
+  printf("    %-13s repeats all this: hooke run %s\n", "run.json", path);
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -109,7 +111,11 @@ static void print_energies(const HkReport *r) {
 void report_end(const RunReport *r) {
   int64_t frames = r->end.frame - r->start.frame;
   double rate = r->seconds > 0 ? (double)r->end.steps / r->seconds : 0;
-  printf("%s: %s frames in %s\n", r->status, text_count(frames).c, text_duration(r->seconds).c);
+  if (frames == 0 && strcmp(r->status, "done") == 0)
+    printf("done: 0 frames, all were there already; a larger time.duration goes on\n");
+  else
+    printf("%s: %s frame%s in %s\n", r->status, text_count(frames).c, frames == 1 ? "" : "s",
+           text_duration(r->seconds).c);
   text_row(stdout, "steps", "%s, %s a second", text_count(r->end.steps).c, text_rate(rate).c);
   text_row(stdout, "springs", "%s updates a second", text_rate(rate * (double)r->model.springs).c);
   if (r->end.halvings > 0)

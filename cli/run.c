@@ -10,11 +10,13 @@
 #include "source.h"
 #include "text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct Wants {
   const char *folder;
@@ -43,13 +45,19 @@ static const Option options[] = {
 };
 
 /* The only thing that a signal handler can talk to. */
-static volatile sig_atomic_t caught_signal;
+static volatile sig_atomic_t caught_signal, quiet_signal;
 
+/* A frame may take minutes, so the handler says what is going on; write() is safe in it. */
 static void on_signal(int number) {
+  static const char text[] = "\nfinishes this frame and stops; Ctrl-C again stops at once\n";
+  int reason = errno;
   caught_signal = number;
+  if (!quiet_signal && write(STDERR_FILENO, text, sizeof text - 1) < 0) caught_signal = number;
+  errno = reason;
 }
 
-static void catch_signals(void) {
+static void catch_signals(bool quiet) {
+  quiet_signal = quiet;
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
@@ -75,14 +83,9 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 /* Appends a word, in single quotes where a shell would misread it. */
 static void append_word(char *line, size_t size, const char *word) {
   size_t used = strlen(line);
-  bool plain = word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                       "0123456789_-+=./:,@%") == strlen(word);
-  const char *quote = plain ? "" : "'";
-  used += (size_t)snprintf(line + used, size - used, " %s", quote);
-  for (const char *p = word; *p && used + 8 < size; p++)
-    used += (size_t)(*p == '\'' ? snprintf(line + used, size - used, "'\\''")
-                                : snprintf(line + used, size - used, "%c", *p));
-  if (used + 2 < size) snprintf(line + used, size - used, "%s", quote);
+  if (used + 8 >= size) return;
+  line[used] = ' ';
+  text_quote(word, "", line + used + 1, size - used - 1);
 }
 
 /* The same run with other words at its end. */
@@ -174,7 +177,7 @@ static void advise_after_blowup(const Wants *wants, const RunReport *r) {
   fprintf(stderr, "  kept: frames 0 to %lld in %s\n", (long long)r->end.frame, r->folder);
   if (r->end.stable_h == 0 || wants->on_blowup == HK_BLOWUP_HALVE) return;
   command_line(wants, r->name, "--force --on-blowup halve", line, sizeof line);
-  fprintf(stderr, "  smaller steps where they are needed: %s\n", line);
+  fprintf(stderr, "  to start over with smaller steps: %s\n", line);
 }
 
 static int tell_error(const Wants *wants, RunReport *r, const HkError *error) {
@@ -227,7 +230,7 @@ static int run(const void *chosen, char **words, int word_count) {
   command_line(wants, words[0], "--resume", again, sizeof again);
   RunReport report = {.name = words[0], .again = again};
   report.folder = wants->folder ? wants->folder : folder;
-  catch_signals();
+  catch_signals(wants->quiet);
   HkStatus status = source_read(&context, words[0], &wants->sets, &scene, &error);
   report.scene = scene;
   if (status >= 0) status = simulate(wants, &listener, &report, &error);
@@ -240,19 +243,17 @@ const Command command_run = {
     .name = "run",
     .arguments = "SCENE",
     .summary = "simulate a scene into a folder",
-    .text = "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). The "
-            "folder gets\n"
-            "the frames, energies.csv, run.json, which repeats the run, and a checkpoint. Ctrl-C "
-            "finishes\n"
-            "the frame and closes every file; --resume goes on from there, also after a crash, and "
-            "ends\n"
-            "with the same bytes. A second Ctrl-C stops at once.\n",
+    .text = "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). "
+            "The folder gets the frames, energies.csv, run.json, which repeats the run, and a "
+            "checkpoint. Ctrl-C finishes the frame and closes every file; --resume goes on "
+            "from there, also after a crash, and ends with the same bytes. A second Ctrl-C "
+            "stops at once.",
     .examples = "  hooke run flag                               a built-in scene into flag-out\n"
                 "  hooke run my.json -o out --force             replace the run in the folder out\n"
                 "  hooke run my.json --set time.duration=20 --set integrator=verlet\n"
                 "  hooke run my.json --set 'bodies[0].springs.k=1e5' --on-blowup halve\n"
                 "  hooke run my.json --resume                   go on after Ctrl-C or a crash\n"
-                "  hooke run my.json --quiet --json > run.txt   for scripts\n",
+                "  hooke run my.json --quiet --json > result.json\n",
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,

@@ -63,7 +63,7 @@ const Command command_scenes = {
     .name = "scenes",
     .arguments = "[NAME]",
     .summary = "the built-in scenes",
-    .text = "Without a name: a list. With one: the text of that scene.\n",
+    .text = "Without a name: a list. With one: the text of that scene.",
     .examples = "  hooke scenes\n"
                 "  hooke scenes flag > my.json\n",
     COMMAND_OPTIONS(Wants, options),

@@ -18,9 +18,8 @@ const Command command_schema = {
     .name = "schema",
     .arguments = "",
     .summary = "the JSON Schema of scene files",
-    .text = "Editors use it to complete, explain and check scenes. A scene names it in its first "
-            "line:\n"
-            "{\"$schema\": \"scene.schema.json\", ...}\n",
+    .text = "Editors use it to complete, explain and check scenes. A scene names it in its "
+            "first line: {\"$schema\": \"scene.schema.json\", ...}",
     .examples = "  hooke schema > scene.schema.json\n",
     .least = 0,
     .most = 0,

@@ -61,7 +61,8 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
   *scene = NULL;
   if (source_is_mesh(name))
     return fail(error, HK_ERROR_INVALID, name,
-                "is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": \"%s\"}]}",
+                "is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": \"%s\"}], "
+                "\"forces\": [\"gravity\"]}",
                 name);
   const char *text = source_builtin(name), *near = source_nearest(name);
   if (is_file(name, text != NULL))

@@ -91,6 +91,21 @@ bool text_choice(const char *choices, int index, char *word, size_t size) {
   return word[0] != 0;
 }
 
+void text_quote(const char *word, const char *rest, char *text, size_t size) {
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_-+=./:,@%";
+  size_t length = strlen(word), used = 0;
+  const char *quote =
+      word[strspn(word, plain)] || rest[strspn(rest, plain)] || !(word[0] || rest[0]) ? "'" : "";
+  used += (size_t)snprintf(text, size, "%s", quote);
+  for (size_t q = 0; q < length + strlen(rest) && used + 8 < size; q++) {
+    char letter = q < length ? word[q] : rest[q - length];
+    used += (size_t)(letter == '\'' ? snprintf(text + used, size - used, "'\\''")
+                                    : snprintf(text + used, size - used, "%c", letter));
+  }
+  if (used + 2 < size) snprintf(text + used, size - used, "%s", quote);
+}
+
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 int text_width(FILE *file) {

@@ -19,7 +19,7 @@ int main(void) {
       hk_model_compile(scene, &model, &error) < 0 || hk_state_create(model, &state, &error) < 0 ||
       hk_sim_create(model, NULL, 0.001, &sim, &error) < 0)
     fprintf(stderr, "%s\n", error.text);
-  for (int step = 0; sim && step < 2000; step++) {
+  for (int step = 0; sim && !error.status && step < 2000; step++) {
     if (hk_step(sim, state, &error) < 0) fprintf(stderr, "%s\n", error.text);
     const double *x = hk_state_x(state) + 3 * 9; /* of the last mass, no copy */
     if (step % 100 == 99) printf("%.2f s: %7.4f %7.4f m\n", hk_state_time(state), x[0], x[1]);

@@ -85,8 +85,7 @@ typedef struct HkContext {
 /* The C library's memory, no log, all cores. */
 HK_API HkContext hk_default_context(void);
 
-/* ---- Schemas: what can be set, with units ------------------------------------------------------
- */
+/* ---- Schemas: what can be set, with units ---------------------------------------------------- */
 
 /* Families of methods, each with a registry. */
 typedef enum HkFamily {
@@ -198,8 +197,7 @@ HK_API HkStatus hk_method_set_select(HkMethod *method, const char *param, const 
 /* Releases the parameters and sets the method to none. */
 HK_API void hk_method_clear(HkMethod *method);
 
-/* ---- Mesh: vertices and cells
- * -------------------------------------------------------------------- */
+/* ---- Mesh: vertices and cells ---------------------------------------------------------------- */
 
 /* Types of cells; corners in the order of Gmsh. */
 typedef enum HkCellType {
@@ -273,8 +271,7 @@ HK_API const int32_t *hk_mesh_set(const HkMesh *mesh, const char *name, int64_t 
 /* Releases a mesh and sets the pointer to NULL. */
 HK_API void hk_mesh_destroy(HkMesh **mesh);
 
-/* ---- Scene: what the user wrote, plain data
- * ---------------------------------------------------------- */
+/* ---- Scene: what the user wrote, plain data -------------------------------------------------- */
 
 /* Which edges become springs and how stiff they are. Give k or EA, for all kinds or for each. */
 typedef struct HkSprings {
@@ -406,8 +403,7 @@ HK_API void hk_scene_destroy(HkScene **scene);
 /* The index-th built-in scene: its JSON text, name and one-sentence title; NULL past the last. */
 HK_API const char *hk_builtin_scene(int index, const char **name, const char **title);
 
-/* ---- Model: the compiled system, constant
- * ---------------------------------------------------------- */
+/* ---- Model: the compiled system, constant ---------------------------------------------------- */
 
 /* The compiled system; opaque, constant, may be shared by threads. */
 typedef struct HkModel HkModel;
@@ -453,8 +449,7 @@ HK_API void hk_indices_destroy(const HkModel *model, int32_t **vertices);
 /* Releases a model, after its simulations, and sets the pointer to NULL. */
 HK_API void hk_model_destroy(HkModel **model);
 
-/* ---- State: time, positions, velocities
- * ---------------------------------------------------------- */
+/* ---- State: time, positions, velocities ------------------------------------------------------ */
 
 /* Where a system is; opaque but for its arrays. */
 typedef struct HkState HkState;
@@ -490,8 +485,7 @@ typedef struct HkReport {
   double speed_max;              /* m/s */
 } HkReport;
 
-/* ---- Simulation: one step at a time
- * -------------------------------------------------------------- */
+/* ---- Simulation: one step at a time ---------------------------------------------------------- */
 
 /* An integrator with its workspace; opaque. One for each thread that steps. */
 typedef struct HkSim HkSim;
@@ -517,8 +511,7 @@ HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */
 HK_API void hk_sim_destroy(HkSim **sim);
 
-/* ---- Run: frames into files, with checkpoints
- * ------------------------------------------------------ */
+/* ---- Run: frames into files, with checkpoints ------------------------------------------------ */
 
 /* A scene on its way into files; opaque. */
 typedef struct HkRun HkRun;

@@ -61,12 +61,12 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
   }
   for (int64_t q = 0; q < mesh->vertex_count; q++)
     if (!(mass[q] > 0) || isinf(mass[q]))
-      return hk_fail(error, HK_ERROR_INVALID,
-                     "mass: vertex %lld would have %g kg, but a mass must be above 0%s",
-                     (long long)q, mass[q],
-                     mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
-                         ? "; no cell with a size is there: \"repair\": {\"unused\": true} drops "
-                           "unused vertices"
-                         : "");
+      return hk_fail(
+          error, HK_ERROR_INVALID,
+          "mass: vertex %lld would have %g kg, but a mass must be above 0%s", (long long)q, mass[q],
+          mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
+              ? "; no cell with a size that this density counts touches it: use mass.total, or "
+                "\"repair\": {\"unused\": true} where no cell uses it at all"
+              : "");
   return HK_OK;
 }

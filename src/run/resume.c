@@ -56,7 +56,8 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
         "start over");
   if (head.frame > run->frames)
     return hk_fail_at(error, HK_ERROR_INVALID, path, 0, 0,
-                      "is at frame %lld, beyond the end of this scene at frame %lld",
+                      "is at frame %lld, beyond the end of this scene at frame %lld; give a larger "
+                      "time.duration, or --force to start over",
                       (long long)head.frame, (long long)run->frames);
   const char *at = payload + sizeof head;
   for (int q = 0; q < run->output_count; q++, at += sizeof(Mark)) {

@@ -94,8 +94,8 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
   if (fabs(run->sim->h - wanted) > 1e-9 * wanted && time->step > 0)
     hk_log(&run->context, HK_LOG_INFO,
-           "step %g s made %g s, so that %lld steps fit into a frame of %g s", wanted, run->sim->h,
-           (long long)run->substeps, run->interval);
+           "step %g s made %g s, so that a frame of %g s has %lld step%s", wanted, run->sim->h,
+           run->interval, (long long)run->substeps, run->substeps == 1 ? "" : "s");
   if (run->stable_h == 0)
     hk_log(&run->context, HK_LOG_WARNING, "%s is not stable at any step for this system",
            run->sim->type->schema.name);

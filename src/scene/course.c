@@ -25,7 +25,8 @@ static const HkParam params[] = {
 static const HkSchema schema = {.name = "the course's scene format", HK_PARAMS(Course, params)};
 
 bool hk_is_course_format(const json_t *root) {
-  return json_object_get(root, "obj") && !json_object_get(root, "bodies");
+  bool own = json_object_get(root, "b") || json_object_get(root, "k");
+  return json_object_get(root, "obj") && (own || !json_object_get(root, "bodies"));
 }
 
 static HkStatus read_pins(HkReader *r, json_t *list, HkScene *scene) {

@@ -73,7 +73,8 @@ HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error)
       if (put(at, key, index, next) != 0) return hk_fail_memory(error, 0, "--set");
     }
     if (!json_is_object(next) && !json_is_array(next))
-      return fail(error, assignment, "there is nothing of that name to go into");
+      return fail(error, assignment,
+                  "there is nothing of that name to go into; lists count from 0");
     at = next;
   }
   json_t *value = value_of(equals + 1);

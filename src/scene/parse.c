@@ -22,8 +22,10 @@ static HkStatus read_part(HkReader *r, json_t *object, const char *key, const Hk
 
 static HkStatus read_mass(HkReader *r, json_t *object, HkMass *mass) {
   json_t *value = json_object_get(object, "mass");
-  if (!json_is_number(value)) return read_part(r, object, "mass", &hk_part_mass, mass);
+  if (!value || json_is_object(value)) return read_part(r, object, "mass", &hk_part_mass, mass);
   size_t mark = hk_reader_key(r, "mass"); /* a bare number is the total */
+  if (!json_is_number(value))
+    return hk_reader_fail(r, "expected a number (kg) or an object such as {\"per_vertex\": 0.1}");
   mass->total = json_number_value(value);
   if (!(mass->total > 0)) return hk_reader_fail(r, "expected a number above 0 (kg)");
   hk_reader_up(r, mark);

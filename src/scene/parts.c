@@ -16,7 +16,7 @@ static const HkParam time_params[] = {
               "time step; 0 picks half the largest stable one; made to divide a frame evenly"),
     HK_NUMBER(HkTime, frames_per_second, "1/s", 30, 1e-9, 1e9, "frames written per second"),
     HK_NUMBER(HkTime, energy_bound, "J", NAN, 0, HK_MAX,
-              "a run with more kinetic or spring energy has blown up; estimated if not given"),
+              "a run with more kinetic energy has blown up; estimated if not given"),
 };
 const HkSchema hk_part_time = {
     .name = "time", .summary = "how long, in which steps", HK_PARAMS(HkTime, time_params)};

@@ -359,6 +359,11 @@ HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
     select->kind = all ? HK_SELECT_ALL : HK_SELECT_SET;
     return all ? HK_OK : read_text(r, value, &select->set);
   }
+  if (!json_is_object(value))
+    return hk_reader_fail(r,
+                          "expected the name of a set or an object such as {\"indices\": [0]}, "
+                          "got %s",
+                          kind_of(value));
   const char *keys[WAYS + 1] = {0};
   for (int q = 0; q < WAYS; q++) keys[q] = ways[q].key;
   HK_TRY(hk_read_params(r, value, &select_schema, select, keys));
