@@ -42,6 +42,7 @@ install: ## Install header, libraries and program under PREFIX (/usr/local); DES
 	$(configure) release
 	$(build) release --target hooke_product
 	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 format: ## Format all C sources in place.
 	@$(packages) all

@@ -29,6 +29,7 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 typedef struct SceneFacts {
   const char *name;
   const HkScene *scene;
+  const HkModel *bodies;
   HkModelInfo model;
   HkProgress plan;
   size_t work_bytes;
@@ -43,6 +44,32 @@ static void print_methods(const char *label, const HkMethod *methods, int count)
 static void print_box(const double *min, const double *max) {
   for (int c = 0; c < 3; c++)
     text_row(stdout, c == 0 ? "box" : "", "%c from %g to %g m", "xyz"[c], min[c], max[c]);
+}
+
+/* "name (count)", as many to a line as fit. */
+static void print_sets(const HkModel *model, int body) {
+  const char *set;
+  int64_t count;
+  int used = 0;
+  for (int q = 0; (set = hk_model_set_name(model, body, q, &count)); q++) {
+    char text[128];
+    int length = snprintf(text, sizeof text, "%s (%s)", set, text_count(count).c);
+    bool wraps = q > 0 && used + length + 2 > 62;
+    if (q > 0) printf(wraps ? ",\n" : ", ");
+    if (q == 0 || wraps) printf("  %-13s ", q == 0 ? "sets" : "");
+    used = wraps || q == 0 ? length : used + length + 2;
+    printf("%s", text);
+  }
+  if (used > 0) printf("\n");
+}
+
+static void print_bodies(const SceneFacts *f) {
+  const char *name;
+  int64_t count;
+  for (int b = 0; (name = hk_model_body(f->bodies, b, NULL, &count)); b++) {
+    text_row(stdout, "body", "%s, %s vertices", name, text_count(count).c);
+    print_sets(f->bodies, b);
+  }
 }
 
 static void print_time(const SceneFacts *f) {
@@ -64,7 +91,7 @@ static void print_scene(const SceneFacts *f) {
   const HkModelInfo *m = &f->model;
   const char *title = f->scene->title;
   printf("%s%s%s\n", f->name, title ? ": " : "", title ? title : "");
-  text_row(stdout, "bodies", "%d", m->bodies);
+  print_bodies(f);
   text_row(stdout, "vertices", "%s", text_count(m->vertices).c);
   text_row(stdout, "springs", "%s", text_count(m->springs).c);
   text_row(stdout, "faces", "%s", text_count(m->faces).c);
@@ -90,13 +117,30 @@ static void json_methods(Json *json, const char *key, const HkMethod *methods, i
   put_end(json, ']');
 }
 
+static void json_bodies(Json *json, const HkModel *model) {
+  const char *name, *set;
+  int64_t count;
+  put_begin(json, "bodies", '[');
+  for (int b = 0; (name = hk_model_body(model, b, NULL, &count)); b++) {
+    put_begin(json, NULL, '{');
+    put_text(json, "name", name);
+    put_integer(json, "vertices", count);
+    put_begin(json, "sets", '{');
+    for (int q = 0; (set = hk_model_set_name(model, b, q, &count)); q++)
+      put_integer(json, set, count);
+    put_end(json, '}');
+    put_end(json, '}');
+  }
+  put_end(json, ']');
+}
+
 static void json_scene(const SceneFacts *f) {
   const HkModelInfo *m = &f->model;
   Json json = {.file = stdout};
   put_begin(&json, NULL, '{');
   put_text(&json, "scene", f->name);
   put_text(&json, "title", f->scene->title);
-  put_integer(&json, "bodies", m->bodies);
+  json_bodies(&json, f->bodies);
   put_integer(&json, "vertices", m->vertices);
   put_integer(&json, "springs", m->springs);
   put_integer(&json, "faces", m->faces);
@@ -131,7 +175,11 @@ static int show_scene(const HkContext *context, const Wants *wants, const char *
   HkStatus status = source_read(context, name, &wants->sets, &scene, &error);
   if (status >= 0) status = hk_run_create(scene, &nothing_written, &run, &error);
   if (status >= 0) {
-    SceneFacts facts = {name, scene, hk_model_info(hk_run_model(run)), hk_run_progress(run),
+    SceneFacts facts = {name,
+                        scene,
+                        hk_run_model(run),
+                        hk_model_info(hk_run_model(run)),
+                        hk_run_progress(run),
                         hk_sim_bytes(hk_run_sim(run))};
     if (wants->json)
       json_scene(&facts);

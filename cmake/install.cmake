@@ -15,7 +15,7 @@ endif()
 install(DIRECTORY scenes DESTINATION ${data_folder} OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   OPTIONAL)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 
 # find_package(hooke): the shared library by itself; the static one with what it is linked with.
 install(EXPORT hooke_shared NAMESPACE hooke:: FILE hookeShared.cmake DESTINATION ${package_folder})

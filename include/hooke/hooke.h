@@ -337,7 +337,7 @@ typedef struct HkProbe {
 /* How long, in which steps. */
 typedef struct HkTime {
   double duration;          /* s */
-  double step;              /* s; 0: half the largest stable step; made to divide a frame evenly */
+  double step;              /* s; 0: picked by stability; made to divide a frame evenly */
   double frames_per_second; /* 1/s */
   double energy_bound;      /* J: a run beyond it has blown up; NAN: estimated */
 } HkTime;
@@ -437,6 +437,10 @@ HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError 
 HK_API HkModelInfo hk_model_info(const HkModel *model);
 /* The springs, sorted by i and then j; the arrays are owned by the model. */
 HK_API HkSpringView hk_model_springs(const HkModel *model);
+/* Name of the index-th body, or NULL, and its vertices first .. first + count - 1. */
+HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first, int64_t *count);
+/* Name of the index-th vertex set of a body, or NULL, and how many vertices it holds. */
+HK_API const char *hk_model_set_name(const HkModel *model, int body, int index, int64_t *count);
 /* Masses (kg), one a vertex; owned by the model. */
 HK_API const double *hk_model_masses(const HkModel *model);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */
@@ -490,8 +494,8 @@ typedef struct HkReport {
 /* An integrator with its workspace; opaque. One for each thread that steps. */
 typedef struct HkSim HkSim;
 
-/* Prepares to move a model with an integrator (NULL: the scene's) at step h (s; 0: half the stable
- * one). */
+/* Prepares to move a model with an integrator (NULL: the scene's) at step h (s; 0: the scene's, or
+ * one picked by stability where that has none). */
 HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                               HkError *error);
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound. */

@@ -12,7 +12,7 @@ typedef struct Gravity {
 } Gravity;
 
 static const HkParam params[] = {
-    HK_NUMBER(Gravity, g, "m/s^2", 9.81, -HK_MAX, HK_MAX, "acceleration of free fall"),
+    HK_NUMBER(Gravity, g, "m/s^2", 9.81, 0, HK_MAX, "acceleration of free fall"),
     HK_VECTOR(Gravity, direction, "", 0, 0, 0, "where it pulls; 0 0 0: against the up axis"),
 };
 

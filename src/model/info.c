@@ -36,6 +36,21 @@ HkModelInfo hk_model_info(const HkModel *m) {
   return info;
 }
 
+const char *hk_model_body(const HkModel *m, int index, int64_t *first, int64_t *count) {
+  if (index < 0 || index >= m->body_count) return NULL;
+  const HkBodyRange *body = &m->bodies[index];
+  if (first) *first = body->first;
+  if (count) *count = body->count;
+  return body->name;
+}
+
+const char *hk_model_set_name(const HkModel *m, int body, int index, int64_t *count) {
+  if (body < 0 || body >= m->body_count) return NULL;
+  const char *name = hk_mesh_set_name(m->bodies[body].names, index);
+  if (name) hk_mesh_set(m->bodies[body].names, name, count);
+  return name;
+}
+
 HkSpringView hk_model_springs(const HkModel *m) {
   return (HkSpringView){m->spring_count, m->i, m->j, m->k, m->l0, m->damping, m->kind, m->tension};
 }

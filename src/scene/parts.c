@@ -13,7 +13,8 @@ const HkSchema hk_part_scene = {
 static const HkParam time_params[] = {
     HK_NUMBER(HkTime, duration, "s", 10, 0, 1e12, "length of the motion"),
     HK_NUMBER(HkTime, step, "s", 0, 0, 1e12,
-              "time step; 0 picks half the largest stable one; made to divide a frame evenly"),
+              "time step; 0 picks half the largest stable one (a twentieth for few masses); made "
+              "to divide a frame evenly"),
     HK_NUMBER(HkTime, frames_per_second, "1/s", 30, 1e-9, 1e9, "frames written per second"),
     HK_NUMBER(HkTime, energy_bound, "J", NAN, 0, HK_MAX,
               "a run with more kinetic energy has blown up; estimated if not given"),

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { FEW = 100 };
+
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
@@ -18,7 +20,8 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   return hk_force_work_create(m, &sim->work, &sim->bytes, error);
 }
 
-/* Step 0 stands for half the largest stable one. */
+/* Half the largest stable step: the fastest modes are then rough, the others are resolved. A few
+ * masses have no others, and time to spare: a twentieth. */
 static HkStatus pick_step(HkSim *sim, HkError *error) {
   HkState *start;
   double stable = 0;
@@ -30,7 +33,8 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
     return hk_fail(error, HK_ERROR_INVALID,
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
-  sim->h = isinf(stable) ? 1e-2 : 0.5 * stable;
+  double part = sim->model->n < FEW ? 0.05 : 0.5;
+  sim->h = isinf(stable) ? 1e-2 : part * stable;
   return HK_OK;
 }
 
@@ -48,11 +52,11 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
   (*sim)->model = model;
   (*sim)->type = type;
-  (*sim)->h = h;
+  (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
-  if (status >= 0 && h == 0) status = pick_step(*sim, error);
+  if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
   if (status < 0) hk_sim_destroy(sim);
   return status;
 }
