@@ -49,6 +49,8 @@ TEST(scene_rejects_unknown_keys_with_a_near_miss) {
   refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"integrator\": @\"velvet\"}",
           "did you mean 'verlet'");
   refuses("{\"bodies\": [{\"shape\": \"grid\"}], @\"zzzzzz\": 1}", "it knows title");
+  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 1},\r\n\t@\"time.step\": 2}",
+          "time.step: unknown key in scene");
 }
 
 TEST(scene_rejects_wrong_types_and_ranges) {
@@ -91,6 +93,8 @@ TEST(scene_allows_comments_and_keeps_places) {
              &scene, error));
   hk_scene_destroy(&scene);
   refuses("// one\n/* two\n*/ {\"title\": @3} ", "expected a string");
+  refuses("{\n \"title\": \"a\",\n @/* no end\n \"bodies\": [{\"shape\": \"grid\"}]}",
+          "not valid JSON");
   MUST(parse("{\"title\": \"no // comment /* here\", \"bodies\": [{\"shape\": \"grid\"}]}", NULL, 0,
              &scene, error));
   CHECK(strcmp(scene->title, "no // comment /* here") == 0);
@@ -117,6 +121,37 @@ TEST(scene_values_can_be_set_from_outside) {
     CHECK(parse(text, &bad[q], 1, &scene, &error) < 0);
     if (!strstr(error.text, parts[q]))
       test_fail(__FILE__, __LINE__, "%s gave: %s", bad[q], error.text);
+  }
+}
+
+TEST(values_set_from_outside_are_not_blamed_on_the_file) {
+  const char *plain = "{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 0.1}}";
+  const char *record = "{\"hooke\": \"0\", \"scene\": {\"bodies\": [{\"shape\": \"grid\", "
+                       "\"springs\": {\"k\": 1}}], \"time\": {\"step\": 1}}}";
+  const char *bad[] = {"time.step=-1", "bodies.0.springs.k=-1", "time={\"step\": -1}"};
+  for (int q = 0; q < 6; q++) {
+    HkScene *scene = NULL;
+    HkError error = {0};
+    CHECK(parse(q < 3 ? plain : record, &bad[q % 3], 1, &scene, &error) == HK_ERROR_FORMAT);
+    if (error.line != 0 || strncmp(error.text, "--set ", 6) != 0 || !strstr(error.text, ": -1 is"))
+      test_fail(__FILE__, __LINE__, "%s gave: %s", bad[q % 3], error.text);
+  }
+  /* What stands in the file is still found there. */
+  HkScene *scene = NULL;
+  HkError error = {0};
+  const char *good = "time.step=1";
+  CHECK(parse("{\"time\": {\"step\": 0, \"duration\": -1}}", &good, 1, &scene, &error) < 0);
+  CHECK(error.line == 1 && error.column == 34);
+}
+
+TEST(an_index_into_what_is_no_list_is_refused) {
+  const char *text = "{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 0.1}}";
+  const char *bad[] = {"time[0]=1", "time[0].step=1", "pins[0].select=all", "[0]=1"};
+  for (int q = 0; q < 4; q++) {
+    HkScene *scene = NULL;
+    HkError error = {0};
+    CHECK(parse(text, &bad[q], 1, &scene, &error) == HK_ERROR_INVALID);
+    CHECK(strncmp(error.text, "--set ", 6) == 0 && strstr(error.text, "there is no"));
   }
 }
 

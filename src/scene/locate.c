@@ -15,7 +15,8 @@ void hk_blank_comments(char *text, size_t size) {
     } else if (text[q] == '/' && q + 1 < size && text[q + 1] == '*') {
       size_t start = q;
       for (q += 2; q < size && !(text[q] == '/' && text[q - 1] == '*' && q > start + 2);) q++;
-      for (size_t p = start; p <= q && p < size; p++)
+      /* A comment without an end stays, so that the error is found at its start. */
+      for (size_t p = start; p <= q && q < size; p++)
         if (text[p] != '\n') text[p] = ' ';
     }
   }
@@ -96,17 +97,16 @@ static bool enter_element(Walk *w, long index) {
   return w->at < w->end && *w->at != ']';
 }
 
-bool hk_locate(const char *text, size_t size, const char *path, bool key, int *line, int *column) {
+bool hk_locate(const char *text, size_t size, const char *path, const char *key, int *line,
+               int *column) {
   Walk w = {text, text + size};
-  const char *place = text, *name = text;
+  const char *name;
   skip_space(&w);
-  place = w.at;
   while (*path) {
     if (*path == '[') {
       char *end;
       long index = strtol(path + 1, &end, 10);
       if (!enter_element(&w, index)) return false;
-      name = w.at;
       path = *end == ']' ? end + 1 : end;
     } else {
       if (*path == '.') path++;
@@ -114,8 +114,9 @@ bool hk_locate(const char *text, size_t size, const char *path, bool key, int *l
       if (!enter_member(&w, path, length, &name)) return false;
       path += length;
     }
-    place = key ? name : w.at;
   }
+  if (key && !enter_member(&w, key, strlen(key), &name)) return false;
+  const char *place = key ? name : w.at;
   *line = 1;
   *column = 1;
   for (const char *p = text; p < place && p < w.end; p++) {

@@ -8,8 +8,9 @@
 /* Replaces // and slash-star comments by spaces, so that lines and columns stay. */
 void hk_blank_comments(char *text, size_t size);
 
-/* Line and column (from 1) of the value at a path such as bodies[0].springs.k, or of its key; false
- * if it is not in the text. */
-bool hk_locate(const char *text, size_t size, const char *path, bool key, int *line, int *column);
+/* Line and column (from 1) of the value at a path such as bodies[0].springs.k, or of the key of
+ * that name in it unless key is NULL; false if it is not in the text. */
+bool hk_locate(const char *text, size_t size, const char *path, const char *key, int *line,
+               int *column);
 
 #endif

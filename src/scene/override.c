@@ -12,7 +12,8 @@ static json_t *value_of(const char *text) {
   return value ? value : json_string(text);
 }
 
-/* Next component of a path: a key, or an index (from 0) with *index >= 0. */
+/* Next component of a path: a key, an index (from 0) in brackets with no key, or a number, which
+ * may be both; *index >= 0 if it is an index. */
 static bool next_component(const char **path, char *key, size_t size, long *index) {
   const char *p = *path;
   *index = -1;
@@ -21,6 +22,7 @@ static bool next_component(const char **path, char *key, size_t size, long *inde
     char *end;
     *index = strtol(p + 1, &end, 10);
     if (end == p + 1 || *end != ']' || *index < 0) return false;
+    key[0] = 0;
     *path = end + 1;
     return true;
   }
@@ -40,7 +42,7 @@ static HkStatus fail(HkError *error, const char *assignment, const char *why) {
 /* Sets a member or an element; takes over value. */
 static int put(json_t *parent, const char *key, long index, json_t *value) {
   if (json_is_array(parent) && index >= 0) return json_array_set_new(parent, (size_t)index, value);
-  if (json_is_object(parent)) return json_object_set_new(parent, key, value);
+  if (json_is_object(parent) && key[0]) return json_object_set_new(parent, key, value);
   json_decref(value);
   return -1;
 }
@@ -68,7 +70,7 @@ HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error)
       if (!object || put(at, key, index, object) != 0) return hk_fail_memory(error, 0, "--set");
       next = object;
     }
-    if (!next && json_is_object(at)) {
+    if (!next && json_is_object(at) && key[0]) {
       next = json_object();
       if (put(at, key, index, next) != 0) return hk_fail_memory(error, 0, "--set");
     }

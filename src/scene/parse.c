@@ -39,10 +39,10 @@ static HkStatus read_geometry(HkReader *r, json_t *object, HkScene *scene, HkBod
   size_t mark = hk_reader_key(r, shape ? "shape" : "mesh");
   if (shape)
     HK_TRY(hk_read_method(r, shape, HK_SHAPE, &body->shape));
-  else if (json_is_string(mesh))
-    body->mesh_file = hk_strdup(json_string_value(mesh));
-  else
+  else if (!json_is_string(mesh))
     HK_TRY(hk_read_inline_mesh(r, mesh, &scene->context, &body->mesh));
+  else if (!(body->mesh_file = hk_strdup(json_string_value(mesh))))
+    return hk_fail_memory(r->error, json_string_length(mesh), "a text");
   hk_reader_up(r, mark);
   return HK_OK;
 }
@@ -188,6 +188,7 @@ static json_t *scene_of(json_t *root, HkReader *r) {
   json_t *scene = json_object_get(root, "scene");
   if (!json_object_get(root, "hooke") || !json_is_object(scene)) return root;
   hk_reader_key(r, "scene");
+  r->root = strlen(r->path);
   return scene;
 }
 
@@ -199,7 +200,12 @@ static HkStatus parse(char *text, size_t size, const char *name, const char *con
   if (!root)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, bad.line > 0 ? bad.line : 0,
                       bad.column > 0 ? bad.column : 1, "not valid JSON: %s", bad.text);
-  HkReader r = {.name = name, .text = text, .size = size, .error = error};
+  HkReader r = {.name = name,
+                .text = text,
+                .size = size,
+                .error = error,
+                .sets = sets,
+                .set_count = set_count};
   json_t *object = scene_of(root, &r);
   HkStatus status = HK_OK;
   for (int q = 0; q < set_count && status >= 0; q++)

@@ -24,12 +24,32 @@ void hk_reader_up(HkReader *r, size_t mark) {
   r->path[mark] = 0;
 }
 
-static HkStatus fail_at_path(HkReader *r, bool key, const char *message) {
+/* Whether a path is that of an assignment, or below it; bodies.0 is bodies[0]. */
+static bool is_set_by(const char *path, const char *assignment) {
+  for (;;) {
+    assignment += strspn(assignment, ".[]");
+    path += strspn(path, ".[]");
+    size_t length = strcspn(assignment, ".[]=");
+    if (length == 0) return true;
+    if (length != strcspn(path, ".[]") || memcmp(path, assignment, length) != 0) return false;
+    assignment += length;
+    path += length;
+  }
+}
+
+/* Error at the value of the present path, or at a key in it. */
+static HkStatus fail_at_path(HkReader *r, const char *key, const char *message) {
   int line = 0, column = 0;
-  /* A value that was set from outside stands nowhere in the text. */
-  bool found = hk_locate(r->text, r->size, r->path, key, &line, &column);
-  return hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, found ? line : 0, found ? column : 0,
-                    "%s%s%s", r->path, r->path[0] ? ": " : "", message);
+  bool outside = false, found = hk_locate(r->text, r->size, r->path, key, &line, &column);
+  size_t mark = key ? hk_reader_key(r, key) : strlen(r->path);
+  for (int q = 0; q < r->set_count; q++) outside |= is_set_by(r->path + r->root, r->sets[q]);
+  if (outside) /* what stands at that place in the text is not what is wrong */
+    hk_fail(r->error, HK_ERROR_FORMAT, "--set %s: %s", r->path + r->root + (r->root > 0), message);
+  else
+    hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, found ? line : 0, found ? column : 0, "%s%s%s",
+               r->path, r->path[0] ? ": " : "", message);
+  hk_reader_up(r, mark);
+  return HK_ERROR_FORMAT;
 }
 
 HkStatus hk_reader_fail(HkReader *r, const char *format, ...) {
@@ -38,7 +58,7 @@ HkStatus hk_reader_fail(HkReader *r, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  return fail_at_path(r, false, message);
+  return fail_at_path(r, NULL, message);
 }
 
 static const char *kind_of(const json_t *value) {
@@ -79,10 +99,7 @@ static HkStatus fail_unknown_key(HkReader *r, const char *key, const HkSchema *s
                        q ? ", " : "; it knows ", names[q]);
     if (count == 0) snprintf(message + used, sizeof message - (size_t)used, ", which has none");
   }
-  size_t mark = hk_reader_key(r, key);
-  HkStatus status = fail_at_path(r, true, message);
-  hk_reader_up(r, mark);
-  return status;
+  return fail_at_path(r, key, message);
 }
 
 HkStatus hk_read_number(HkReader *r, json_t *value, const char *unit, double *number) {

@@ -12,7 +12,10 @@ typedef struct HkReader {
   const char *text;
   size_t size;
   HkError *error;
-  char path[1024]; /* of the value being read: bodies[0].springs.k */
+  char path[1024];         /* of the value being read: bodies[0].springs.k */
+  size_t root;             /* length of the path to the scene, in a run.json */
+  const char *const *sets; /* what was set from outside: time.step=0.01 */
+  int set_count;
 } HkReader;
 
 /* Goes down into a key or an index; what it returns goes to hk_reader_up on the way back. */
