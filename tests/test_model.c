@@ -285,6 +285,10 @@ TEST(model_rejects_what_makes_no_sense) {
   refuses("{\"bodies\": [{\"shape\": \"grid\", \"transform\": {\"scale\": [1, 0, 1]}}]}",
           "flattens");
   refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"springs\"]}", "there already");
+  refuses(
+      "{\"bodies\": [{\"shape\": \"grid\"}, {\"mesh\": {\"vertices\": [[0, 0, 0]]}, \"repair\": "
+      "{\"unused\": true}}]}",
+      "body 'body1': there are no vertices");
   refuses("{\"dimension\": 2, \"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"face_wind\"]}",
           "dimension 2");
 }
@@ -305,6 +309,43 @@ TEST(bodies_are_transformed_stretched_and_spun) {
   CHECK_NEAR(v[0], 3, 1e-12); /* omega x r = 2 z x (-1.5 y) */
   CHECK_NEAR(v[2], 1, 1e-12);
   world_destroy(&w);
+}
+
+TEST(bodies_can_be_turned_into_the_plane) {
+  World w =
+      world_make("{\"dimension\": 2, \"bodies\": [{\"shape\": {\"type\": \"grid\", \"plane\": "
+                 "\"xz\"}, \"transform\": {\"axis\": [1e200, 0, 0], \"angle\": 90}}]}",
+                 NULL, 1e-3, 1);
+  if (!w.state) return;
+  HkModelInfo info = hk_model_info(w.model);
+  CHECK(info.box_min[2] == 0 && info.box_max[2] == 0);
+  CHECK_NEAR(info.box_max[1] - info.box_min[1], 1, 1e-12);
+  world_destroy(&w);
+}
+
+static void count_degenerate(void *user, HkLogLevel level, const char *text) {
+  *(int *)user += level == HK_LOG_WARNING && strstr(text, "join a vertex with itself");
+}
+
+TEST(edges_from_a_vertex_to_itself_are_told_of) {
+  const char *meshes[] = {"[[0, 0]]", "[[0, 0], [0, 1]]"};
+  for (int q = 0; q < 2; q++) {
+    char text[256];
+    int told = 0;
+    HkContext context = hk_default_context();
+    context.log = count_degenerate;
+    context.log_user = &told;
+    HkScene *scene = NULL;
+    HkModel *model = NULL;
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0], [1, 0, 0]], \"lines\": %s}}]}",
+             meshes[q]);
+    MUST(hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &scene, error));
+    MUST(hk_model_compile(scene, &model, error));
+    CHECK(told == 1);
+    hk_model_destroy(&model);
+    hk_scene_destroy(&scene);
+  }
 }
 
 TEST(solids_get_their_boundary_as_faces) {

@@ -117,13 +117,13 @@ static HkStatus build(const HkMesh *mesh, const HkPairsWanted *wanted, const HkB
   HK_TRY(hk_alloc(c, next, n + 1, sizeof **next, "springs", error));
   Deal d = {.start = *next};
   deal_all(&d, mesh, wanted, bending);
+  pairs->looping = d.looping;
   for (int64_t q = 0; q < n; q++) (*start)[q + 1] = (*start)[q] + (*next)[q];
   HK_TRY(hk_alloc(c, entry, (*start)[n], sizeof **entry, "springs", error));
   if (!*entry) return HK_OK;
   memcpy(*next, *start, (size_t)(n + 1) * sizeof **next);
   d.entry = *entry;
   deal_all(&d, mesh, wanted, bending);
-  pairs->looping = d.looping;
   pairs->count = thin(n, *start, *next, *entry);
   return collect(c, n, *start, *next, *entry, pairs, error);
 }

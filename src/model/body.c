@@ -52,15 +52,13 @@ static HkStatus get_mesh(const HkScene *scene, const HkBody *body, HkMesh **mesh
 
 /* x <- R (scale x) + translate */
 static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
-  double axis[3], R[9], length = hk_norm(t->axis);
-  if (t->angle != 0 && !(length > 0))
+  double axis[3], R[9];
+  if (!hk_unit(t->axis, axis) && t->angle != 0)
     return hk_fail(error, HK_ERROR_INVALID,
                    "transform.axis: a rotation needs an axis that is not 0");
-  for (int c = 0; c < 3; c++) {
-    axis[c] = length > 0 ? t->axis[c] / length : 0;
+  for (int c = 0; c < 3; c++)
     if (t->scale[c] == 0)
       return hk_fail(error, HK_ERROR_INVALID, "transform.scale: a factor of 0 flattens the body");
-  }
   hk_mat_rotation(axis, t->angle * 0x1.921fb54442d18p+1 / 180, R);
   for (int64_t q = 0; q < mesh->vertex_count; q++) {
     double *x = mesh->x + 3 * q, scaled[3];
@@ -143,14 +141,21 @@ static void keep_names(HkMesh *mesh) {
   mesh->cell_count = mesh->corner_count = 0;
 }
 
-static HkStatus check_plane(const HkModel *m, const HkMesh *mesh, HkError *error) {
-  for (int64_t q = 0; m->dimension == 2 && q < mesh->vertex_count; q++)
-    if (mesh->x[3 * q + 2] != 0)
+/* In two dimensions z is 0; what a rotation into the plane leaves of it by rounding is taken off.
+ */
+static HkStatus flatten(HkMesh *mesh, HkError *error) {
+  double size = 0;
+  for (int64_t q = 0; q < 3 * mesh->vertex_count; q++) size = fmax(size, fabs(mesh->x[q]));
+  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+    double *z = &mesh->x[3 * q + 2];
+    if (fabs(*z) > 1e-12 * size)
       return hk_fail(
           error, HK_ERROR_INVALID,
           "vertex %lld has z = %g m, but the scene has dimension 2; set dimension to 3 or "
           "transform the body into the plane z = 0",
-          (long long)q, mesh->x[3 * q + 2]);
+          (long long)q, *z);
+    *z = 0;
+  }
   return HK_OK;
 }
 
@@ -160,11 +165,12 @@ static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, H
   int64_t first = m->n, first_cell = m->cell_count;
   HK_TRY(place(mesh, &body->transform, error));
   HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
-  HK_TRY(check_plane(m, mesh, error));
+  if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
+  if (m->dimension == 2) HK_TRY(flatten(mesh, error));
   HK_TRY(append_vertices(m, mesh, body, room, error));
   HK_TRY(append_cells(m, mesh, first, room, error));
   HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, room, error));
-  return hk_model_add_faces(m, first_cell, &room->faces, error);
+  return hk_model_add_faces(m, first, first_cell, &room->faces, error);
 }
 
 HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelRoom *room,

@@ -20,8 +20,9 @@ HkStatus hk_model_add_springs(HkModel *model, const HkMesh *mesh, const HkBody *
 /* masses.c: masses (kg) of the vertices of a mesh. */
 HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error);
 
-/* faces.c: triangles of the cells from first_cell on. */
-HkStatus hk_model_add_faces(HkModel *model, int64_t first_cell, int64_t *capacity, HkError *error);
+/* faces.c: triangles of the cells from first_cell on, whose vertices begin at first. */
+HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, int64_t *capacity,
+                            HkError *error);
 
 /* What a body is called in messages. */
 const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);

@@ -168,7 +168,10 @@ static uint64_t fingerprint(const HkModel *m) {
   h = hk_hash(h, m->j, springs * sizeof *m->j);
   h = hk_hash(h, m->k, springs * sizeof *m->k);
   h = hk_hash(h, m->l0, springs * sizeof *m->l0);
-  return hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
+  if (m->damping) h = hk_hash(h, m->damping, springs * sizeof *m->damping);
+  if (m->tension) h = hk_hash(h, m->tension, springs * sizeof *m->tension);
+  h = hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
+  return hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
 }
 
 static size_t count_bytes(const HkModel *m) {

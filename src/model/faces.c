@@ -70,9 +70,10 @@ static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, int64_t *c
   return HK_OK;
 }
 
-/* Walls that belong to one solid only, of the cells from first_cell on. */
-static HkStatus add_boundary(HkModel *m, int64_t first_cell, int64_t *start, Wall **walls,
-                             int64_t *capacity, HkError *error) {
+/* Walls that belong to one solid only, of the cells from first_cell on; start counts from first. */
+static HkStatus add_boundary(HkModel *m, int64_t first, int64_t first_cell, int64_t *start,
+                             Wall **walls, int64_t *capacity, HkError *error) {
+  int64_t n = m->n - first;
   int32_t lowest;
   for (int pass = 0; pass < 2; pass++) {
     for (int64_t c = first_cell; c < m->cell_count; c++) {
@@ -82,16 +83,16 @@ static HkStatus add_boundary(HkModel *m, int64_t first_cell, int64_t *start, Wal
       for (const uint8_t *f = faces_of(type); *f != 9; f += 1 + *f) {
         Wall wall = wall_of(cell, f, &lowest);
         if (pass == 0)
-          start[lowest + 1]++;
+          start[lowest - first + 1]++;
         else
-          (*walls)[start[lowest]++] = wall;
+          (*walls)[start[lowest - first]++] = wall;
       }
     }
     if (pass == 1) break;
-    for (int64_t q = 0; q < m->n; q++) start[q + 1] += start[q];
-    HK_TRY(hk_alloc(&m->context, walls, start[m->n], sizeof **walls, "faces", error));
+    for (int64_t q = 0; q < n; q++) start[q + 1] += start[q];
+    HK_TRY(hk_alloc(&m->context, walls, start[n], sizeof **walls, "faces", error));
   }
-  for (int64_t q = 0; q < m->n; q++) { /* filling moved start[q] to the end of bucket q */
+  for (int64_t q = 0; q < n; q++) { /* filling moved start[q] to the end of bucket q */
     int64_t begin = q == 0 ? 0 : start[q - 1], end = start[q];
     if (end > begin) qsort(*walls + begin, (size_t)(end - begin), sizeof **walls, compare_walls);
     for (int64_t w = begin; w < end; w++) {
@@ -104,7 +105,8 @@ static HkStatus add_boundary(HkModel *m, int64_t first_cell, int64_t *start, Wal
   return HK_OK;
 }
 
-HkStatus hk_model_add_faces(HkModel *m, int64_t first_cell, int64_t *capacity, HkError *error) {
+HkStatus hk_model_add_faces(HkModel *m, int64_t first, int64_t first_cell, int64_t *capacity,
+                            HkError *error) {
   bool faces = false, solids = false;
   for (int64_t c = first_cell; c < m->cell_count; c++) {
     int dimension = hk_cell_dimension((HkCellType)m->cell_type[c]);
@@ -117,8 +119,8 @@ HkStatus hk_model_add_faces(HkModel *m, int64_t first_cell, int64_t *capacity, H
   if (faces || !solids) return HK_OK;
   int64_t *start = NULL;
   Wall *walls = NULL;
-  HkStatus status = hk_alloc(&m->context, &start, m->n + 1, sizeof *start, "faces", error);
-  if (status >= 0) status = add_boundary(m, first_cell, start, &walls, capacity, error);
+  HkStatus status = hk_alloc(&m->context, &start, m->n - first + 1, sizeof *start, "faces", error);
+  if (status >= 0) status = add_boundary(m, first, first_cell, start, &walls, capacity, error);
   hk_free(&m->context, &start);
   hk_free(&m->context, &walls);
   return status;

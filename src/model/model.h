@@ -91,7 +91,9 @@ struct HkModel {
 
   HkMethod step; /* what the scene chose */
   HkTime time;
-  uint64_t fingerprint; /* of everything above: a checkpoint fits only its own model */
+  uint64_t
+      fingerprint; /* of vertices, springs and pins: a state fits only its own model. Forces and
+                    * settings may differ; a run compares its whole scene, see run/record.c */
   size_t bytes;
 };
 
