@@ -200,3 +200,62 @@ TEST(long_free_fall_and_fast_pins_are_no_blow_up) {
   world_steps(&w, 1000);
   world_destroy(&w);
 }
+
+TEST(loads_and_targets_that_come_later_are_no_blow_up) {
+  const char *forces[] = {
+      "{\"type\": \"point_load\", \"select\": \"all\", \"table\": [[0.2, 0, 0, 0], [1, 10, 0, 0]]}",
+      "{\"type\": \"handle\", \"select\": \"all\", \"table\": [[0.2, 0, 0, 0], [1, 10, 0, 0]]}"};
+  for (int q = 0; q < 2; q++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [%s]}",
+             forces[q]);
+    World w = world_make(text, NULL, 0.01, 1);
+    if (!w.state) return;
+    world_steps(&w, 300);
+    CHECK(fabs(hk_state_x(w.state)[0]) > 1);
+    world_destroy(&w);
+  }
+}
+
+TEST(velocities_set_before_the_first_step_are_no_blow_up) {
+  World w = world_make("{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}]}", NULL, 0.01, 1);
+  if (!w.state) return;
+  hk_state_v(w.state)[1] = 3;
+  world_steps(&w, 100);
+  CHECK_NEAR(hk_state_x(w.state)[1], 3, 1e-12);
+  world_destroy(&w);
+}
+
+TEST(a_handle_with_too_large_a_step_is_a_blow_up) {
+  World w =
+      world_make("{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [{\"type\": "
+                 "\"handle\", \"select\": \"all\", \"table\": [[0, 0, 0, 0], [1, 10, 0, 0]]}]}",
+                 NULL, 0.3, 1); /* stable below 0.2 */
+  if (!w.state) return;
+  HkError error = {0};
+  HkStatus status = HK_OK;
+  for (int s = 0; s < 50 && status >= 0; s++) status = hk_step(w.sim, w.state, &error);
+  CHECK(status == HK_ERROR_BLOWUP && strstr(error.text, "a step below 0.2 s"));
+  world_destroy(&w);
+}
+
+TEST(energy_beyond_all_numbers_is_a_blow_up) {
+  World w = world_make("{\"bodies\": [{\"shape\": \"grid\", \"velocity\": [1e200, 0, 0]}]}", NULL,
+                       0.001, 1);
+  if (!w.state) return;
+  FAILS(hk_step(w.sim, w.state, error), HK_ERROR_BLOWUP, "kinetic energy inf J");
+  world_destroy(&w);
+}
+
+TEST(stiffness_beyond_all_numbers_has_no_stable_step) {
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkSim *sim = NULL;
+  const char *text = "{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": 1e300}}]}";
+  MUST(hk_scene_parse(NULL, text, strlen(text), "scene", NULL, NULL, 0, &scene, error));
+  MUST(hk_model_compile(scene, &model, error));
+  FAILS(hk_sim_create(model, NULL, 0, &sim, error), HK_ERROR_INVALID, "no stable step");
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+}

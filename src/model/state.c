@@ -48,7 +48,7 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
   if (from->pin_count) memcpy(to->pin_held, from->pin_held, (size_t)from->pin_count);
   to->time = from->time;
   to->steps = from->steps;
-  to->pin_speed = from->pin_speed;
+  to->given_speed = from->given_speed;
   return HK_OK;
 }
 
@@ -78,7 +78,7 @@ void hk_state_set_time(HkState *s, double time) {
 typedef struct Head {
   uint64_t fingerprint;
   int64_t n, pin_count, steps;
-  double time, pin_speed;
+  double time, given_speed;
 } Head;
 
 size_t hk_state_packed_size(const HkState *s) {
@@ -86,7 +86,7 @@ size_t hk_state_packed_size(const HkState *s) {
 }
 
 void hk_state_pack(const HkState *s, char *bytes) {
-  Head head = {s->fingerprint, s->n, s->pin_count, s->steps, s->time, s->pin_speed};
+  Head head = {s->fingerprint, s->n, s->pin_count, s->steps, s->time, s->given_speed};
   size_t array = (size_t)s->n * 3 * sizeof(double);
   memcpy(bytes, &head, sizeof head);
   memcpy(bytes + sizeof head, s->x, array);
@@ -108,6 +108,6 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   if (s->pin_count) memcpy(s->pin_held, bytes + sizeof head + 2 * array, (size_t)s->pin_count);
   s->steps = head.steps;
   s->time = head.time;
-  s->pin_speed = head.pin_speed;
+  s->given_speed = head.given_speed;
   return HK_OK;
 }

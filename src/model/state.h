@@ -8,11 +8,11 @@ struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
   int64_t n, pin_count;
-  double time;       /* s */
-  int64_t steps;     /* done since time 0 */
-  double *x, *v;     /* 3 a vertex */
-  double pin_speed;  /* m/s, of the fastest pin so far: it bounds what is plausible, see blowup.c */
-  uint8_t *pin_held; /* 1 while the pin holds, 0 once it is released */
+  double time;        /* s */
+  int64_t steps;      /* done since time 0 */
+  double *x, *v;      /* 3 a vertex */
+  uint8_t *pin_held;  /* 1 while the pin holds, 0 once it is released */
+  double given_speed; /* m/s, at the start or by pins and loads since: see blowup.c */
 };
 
 /* Puts the held pins where their motions want them at time t. */

@@ -1,15 +1,16 @@
 /* Noticing that a motion has left the finite and the plausible.
  *
- * After every step the kinetic energy of the free masses is compared with a bound. Unless the user
- * gives one it is
+ * After every step the kinetic energy is compared with a bound. Unless the user gives one it is
  *
  *     1000 (sum 1/2 k max(l0, |l - l0|)^2 + 1/2 M (speed + a t)^2)
  *
  * that is, a thousand times what it takes to stretch every spring to twice its length and to fall
- * freely for the time that has passed; speed is the largest at the start or of a pin so far, a the
- * largest acceleration of a mass by all forces but the springs at the start. An explosion grows by
- * a factor every step and crosses any such bound within a few of them, so what is found is near
- * where it began.
+ * freely for the time t that has passed; speed is the largest at the start or of a pin so far, a
+ * the largest acceleration of a mass by all forces but the springs at the start. Loads, targets and
+ * winds may grow later: beyond the bound a is taken anew at the present time, but still at the
+ * starting positions, which no explosion moves, and from then on speed is at least a t. An
+ * explosion grows by a factor every step and crosses any such bound within a few of them, so what
+ * is found is near where it began.
  */
 #include "step/blowup.h"
 
@@ -20,40 +21,48 @@
 
 static const double FACTOR = 1000;
 
+/* The largest acceleration (m/s^2) by all forces but the springs, at the start but for the time. */
+static double push_at(HkSim *sim, double t) {
+  const HkModel *m = sim->model;
+  double push = 0;
+  memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
+  for (int q = 0; q < m->force_count; q++) {
+    HkForceArgs a = hk_force_args(m, q, &sim->work, t, m->x0, m->v0);
+    if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
+  }
+  for (int64_t q = 0; q < m->n; q++) push = fmax(push, hk_norm(sim->f + 3 * q) / m->mass[q]);
+  return push;
+}
+
 void hk_blowup_prepare(HkSim *sim) {
   const HkModel *m = sim->model;
-  double sum = 0, speed = 0, push = 0;
+  double sum = 0;
   for (int64_t s = 0; s < m->spring_count; s++) {
     double l = hk_distance(m->x0 + 3 * (int64_t)m->i[s], m->x0 + 3 * (int64_t)m->j[s]);
     double scale = fmax(m->l0[s], fabs(l - m->l0[s]));
     sum += 0.5 * m->k[s] * scale * scale;
   }
-  memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
-  for (int q = 0; q < m->force_count; q++) {
-    HkForceArgs a = hk_force_args(m, q, &sim->work, 0, m->x0, m->v0);
-    if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
-  }
-  for (int64_t q = 0; q < m->n; q++) {
-    speed = fmax(speed, hk_norm(m->v0 + 3 * q));
-    push = fmax(push, hk_norm(sim->f + 3 * q) / m->mass[q]);
-  }
   sim->energy_scale = sum;
-  sim->speed_scale = speed;
-  sim->push_scale = push;
+  sim->push_scale = push_at(sim, 0);
+}
+
+void hk_blowup_begin(const HkSim *sim, HkState *state) {
+  for (int64_t q = 0; q < sim->model->n; q++)
+    state->given_speed = fmax(state->given_speed, hk_norm(state->v + 3 * q));
 }
 
 static void watch_pins(const HkModel *m, HkState *state) {
   for (int64_t p = 0; p < m->pin_count; p++) {
     if (!state->pin_held[p]) continue;
     double speed = hk_norm(state->v + 3 * (int64_t)m->pin_vertex[p]);
-    if (speed > state->pin_speed) state->pin_speed = speed;
+    if (speed > state->given_speed) state->given_speed = speed;
   }
 }
 
 static double energy_bound(const HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   if (!isnan(m->time.energy_bound)) return m->time.energy_bound;
-  double speed = fmax(sim->speed_scale, state->pin_speed) + sim->push_scale * state->time;
+  double speed = state->given_speed + sim->push_scale * state->time;
   return FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
 }
 
@@ -103,13 +112,16 @@ static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) 
   return worst;
 }
 
-/* What step would have been stable, at the start of the model. */
+/* What step is stable, at the start of the model. */
 static void advise(HkSim *sim, char *text, size_t size) {
   HkState *start = NULL;
   double stable = NAN;
   if (hk_state_create(sim->model, &start, NULL) >= 0) hk_sim_stable_step(sim, start, &stable, NULL);
   hk_state_destroy(&start);
-  if (stable > 0)
+  if (stable > sim->h)
+    snprintf(text, size,
+             "give a smaller step, or a larger time.energy_bound if all is as it should be");
+  else if (stable > 0)
     snprintf(text, size, "a step below %.3g s would have been stable", stable);
   else if (stable == 0)
     snprintf(text, size, "%s is stable at no step here; choose another integrator",
@@ -122,7 +134,10 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   Kinetic k = {m, state};
   double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
-  if (kinetic <= bound) return HK_OK;
+  if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
+  state->given_speed = fmax(state->given_speed, push_at(sim, state->time) * state->time);
+  bound = energy_bound(sim, state);
+  if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
   char at[128] = "", advice[160] = "";
   if (spring >= 0)

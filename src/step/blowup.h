@@ -6,6 +6,8 @@
 
 /* Estimates the bound from the model's energies, once. */
 void hk_blowup_prepare(HkSim *sim);
+/* Takes note of the velocities that a state starts with. */
+void hk_blowup_begin(const HkSim *sim, HkState *state);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
 

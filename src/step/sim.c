@@ -29,7 +29,7 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
   HkStatus status = hk_sim_stable_step(sim, start, &stable, error);
   hk_state_destroy(&start);
   if (status < 0) return status;
-  if (stable <= 0)
+  if (!(stable > 0))
     return hk_fail(error, HK_ERROR_INVALID,
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
@@ -91,8 +91,8 @@ size_t hk_sim_bytes(const HkSim *sim) {
 HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
-  /* A pin that is due within this step is let go at its start: times that are multiples of h in
-   * decimals are not in binary. */
+  if (state->steps == 0) hk_blowup_begin(sim, state);
+  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   HK_TRY(sim->type->step(sim, state, error));
   state->steps++;

@@ -26,7 +26,7 @@ struct HkSim {
   double *f;  /* 3 n, for reports and the stable step */
   HkForceWork work;
   size_t bytes;
-  double energy_scale, speed_scale, push_scale; /* J, m/s, m/s^2: see blowup.c */
+  double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
 };
 
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */

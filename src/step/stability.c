@@ -76,7 +76,7 @@ static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out)
   start_vector(p, 3 * m->n);
   for (int it = 0; it < MOST_ITERATIONS; it++) {
     double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
-    if (!(norm2 > 0)) return 0;
+    if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
     double scale = 1 / sqrt(norm2);
     for (int64_t q = 0; q < 3 * m->n; q++) p[q] *= scale;
     a->p = p;
