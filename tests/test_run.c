@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *const cloth = "{\"time\": {\"duration\": 0.5, \"step\": 0.002, "
                                  "\"frames_per_second\": 20}, \"bodies\": [{\"shape\": {\"type\": "
@@ -203,6 +204,93 @@ TEST(run_that_blows_up_starts_over_with_a_stable_step_if_asked) {
   }
 }
 
+static void count_warnings(void *user, HkLogLevel level, const char *text) {
+  *(int *)user += level == HK_LOG_WARNING && strstr(text, "will blow up");
+}
+
+TEST(run_that_started_over_records_the_step_it_has) {
+  HkScene *scene = parse(cloth, "bodies[0].springs.k=3e4");
+  HkRunOptions options = hk_default_run_options();
+  HkProgress progress = {0};
+  char folder[300], expected[64], text[20000] = "";
+  copy_name(folder, sizeof folder, test_folder());
+  options.folder = folder;
+  options.on_blowup = HK_BLOWUP_HALVE;
+  int warnings = 0;
+  scene->context.log = count_warnings;
+  scene->context.log_user = &warnings;
+  for (int q = 0; q < 2; q++) { /* started over, and resumed after that */
+    options.resume = q == 1;
+    CHECK(run_frames(scene, &options, 4, &progress, NULL) == HK_OK);
+    CHECK(progress.halvings > 0 && warnings == 1);
+    snprintf(expected, sizeof expected, "\"steps_per_frame\": %.0f,", 0.05 / progress.h);
+    char path[400];
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    FILE *file = fopen(path, "r");
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    CHECK(strstr(text, expected));
+  }
+  hk_scene_destroy(&scene);
+}
+
+TEST(frame_that_cannot_be_written_is_written_by_the_resumed_run) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  char whole[300], parts[300], path[400];
+  HkRun *run = NULL;
+  copy_name(whole, sizeof whole, test_folder());
+  copy_name(parts, sizeof parts, test_folder());
+  options.folder = whole;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  options.folder = parts;
+  MUST(hk_run_create(scene, &options, &run, error));
+  snprintf(path, sizeof path, "%s/obj/frame_000002.obj", parts);
+  CHECK(mkdir(path, 0777) == 0);
+  MUST(hk_run_frame(run, error));
+  FAILS(hk_run_frame(run, error), HK_ERROR_IO, "frame_000002.obj");
+  FAILS(hk_run_frame(run, error), HK_ERROR_INVALID, "failed before");
+  MUST(hk_run_checkpoint(run, error));
+  hk_run_destroy(&run);
+  CHECK(rmdir(path) == 0);
+  options.resume = true;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  CHECK(same_folders(whole, parts));
+  hk_scene_destroy(&scene);
+}
+
+TEST(number_of_frames_does_not_suffer_from_rounding) {
+  const char *sets[] = {"time.duration=0", "time.duration=0.1", "time.duration=0.12",
+                        "time={\"duration\": 524390.8, \"frames_per_second\": 60}"};
+  const int64_t frames[] = {0, 2, 3, 31463448};
+  for (int q = 0; q < 4; q++) {
+    HkScene *scene = parse(cloth, sets[q]);
+    HkProgress progress = {0};
+    CHECK(run_frames(scene, NULL, 0, &progress, NULL) == HK_OK);
+    CHECK(progress.frames == frames[q]);
+    hk_scene_destroy(&scene);
+  }
+}
+
+TEST(states_know_a_spring_file_with_other_damping) {
+  char path[300], text[512];
+  World w[2];
+  snprintf(path, sizeof path, "%s/springs", test_folder());
+  snprintf(text, sizeof text,
+           "{\"bodies\": [{\"shape\": \"spring\", \"springs\": {\"file\": \"%s\"}}]}", path);
+  for (int q = 0; q < 2; q++) {
+    FILE *file = fopen(path, "w");
+    fprintf(file, "0 1 5 1 %d\n", 1 + q);
+    fclose(file);
+    w[q] = world_make(text, NULL, 0.001, 1);
+    if (!w[q].state) return;
+  }
+  MUST(hk_state_save(w[0].state, path, error));
+  FAILS(hk_state_load(w[1].state, path, error), HK_ERROR_FORMAT, "another model");
+  world_destroy(&w[0]);
+  world_destroy(&w[1]);
+}
+
 TEST(states_are_saved_and_loaded_bit_for_bit) {
   World w = world_builtin("net", NULL, 1), other = world_builtin("trampoline", NULL, 1);
   if (!w.state || !other.state) return;
@@ -238,5 +326,9 @@ TEST(folder_that_cannot_be_written_is_one_clear_error) {
   snprintf(folder, sizeof folder, "%s/below", file_path);
   options.folder = folder;
   FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_IO, "cannot make the folder");
+  /* The reason is that of making the folder, not of looking whether it is there. */
+  snprintf(folder, sizeof folder, "%s/link", test_folder());
+  CHECK(symlink("/nowhere/at/all", folder) == 0);
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_IO, "Not a directory");
   hk_scene_destroy(&scene);
 }

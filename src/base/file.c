@@ -12,7 +12,7 @@ HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, 
   *size = 0;
   FILE *file = fopen(path, "rb");
   if (!file) return hk_fail_errno(error, "open", path);
-  struct stat info;
+  struct stat info = {0};
   if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
     fclose(file);
     return hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is a folder, not a file");

@@ -1,4 +1,4 @@
-/* Checkpoints: little-endian
+/* Checkpoints, in the byte order of the machine:
  *
  *     "HOOKECKP"  u32 version  u32 kind  u64 payload size  u64 payload checksum  payload
  *

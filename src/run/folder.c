@@ -31,8 +31,9 @@ HkStatus hk_folder_make(const char *path, HkError *error) {
     if (*p && *p != '/') continue;
     char keep = *p;
     *p = 0;
-    if (mkdir(part, 0777) != 0 && !is_folder(part)) {
-      if (errno == EEXIST) errno = ENOTDIR; /* what is there is a file */
+    int reason = mkdir(part, 0777) == 0 ? 0 : errno; /* is_folder may change errno */
+    if (reason && !is_folder(part)) {
+      errno = reason == EEXIST ? ENOTDIR : reason; /* what is there is a file */
       return hk_fail_errno(error, "make the folder", part);
     }
     *p = keep;

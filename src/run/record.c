@@ -60,9 +60,22 @@ HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error) {
   return run->record ? HK_OK : hk_fail_memory(error, 0, "run.json");
 }
 
-HkStatus hk_run_write_record(const HkRun *run, HkError *error) {
+/* The step may have changed since the record was made: by a blow-up, or by the checkpoint of a run
+ * that had one. */
+static HkStatus update_step(HkRun *run, HkError *error) {
+  json_t *root = json_loads(run->record, 0, NULL);
+  json_object_set_new(root, "step", json_real(run->sim->h));
+  json_object_set_new(root, "steps_per_frame", json_integer(run->substeps));
+  free(run->record);
+  run->record = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+  json_decref(root);
+  return run->record ? HK_OK : hk_fail_memory(error, 0, "run.json");
+}
+
+HkStatus hk_run_write_record(HkRun *run, HkError *error) {
   char path[4096];
   HkWriter w;
+  if (run->halvings) HK_TRY(update_step(run, error));
   HK_TRY(hk_folder_path(run->folder, "run.json", path, sizeof path, error));
   HK_TRY(hk_writer_open(&w, path, error));
   fprintf(w.file, "%s\n", run->record);

@@ -81,7 +81,8 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
 static HkStatus plan_time(HkRun *run, HkError *error) {
   const HkTime *time = &run->model->time;
   run->interval = 1 / time->frames_per_second;
-  double frames = ceil(time->duration * time->frames_per_second - 1e-9);
+  double frames = time->duration * time->frames_per_second;
+  frames = ceil(frames - 1e-9 - 1e-12 * frames); /* what rounding adds is no frame */
   if (!(frames < 1e15))
     return hk_fail(error, HK_ERROR_INVALID, "time: %g frames are too many", frames);
   run->frames = (int64_t)frames;
@@ -91,8 +92,13 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   if (!(substeps < 1e15))
     return hk_fail(error, HK_ERROR_INVALID, "time.step: %g steps a frame are too many", substeps);
   run->substeps = substeps < 1 ? 1 : (int64_t)substeps;
-  HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
-  if (fabs(run->sim->h - wanted) > 1e-9 * wanted && time->step > 0)
+  return hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error);
+}
+
+/* What is worth knowing about the step that the run goes on with. */
+static void tell_step(const HkRun *run) {
+  double wanted = run->model->time.step;
+  if (fabs(run->sim->h - wanted) > 1e-9 * wanted && wanted > 0 && run->halvings == 0)
     hk_log(&run->context, HK_LOG_INFO,
            "step %g s made %g s, so that a frame of %g s has %lld step%s", wanted, run->sim->h,
            run->interval, (long long)run->substeps, run->substeps == 1 ? "" : "s");
@@ -103,7 +109,6 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
     hk_log(&run->context, HK_LOG_WARNING,
            "step %g s is above the largest stable one, about %g s: the motion will blow up",
            run->sim->h, run->stable_h);
-  return HK_OK;
 }
 
 static HkStatus prepare_folder(HkRun *run, const HkRunOptions *options, HkError *error) {
@@ -155,6 +160,7 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   (*run)->checkpoint_seconds = options->checkpoint_seconds;
   HkLocale locale = hk_locale_enter();
   HkStatus status = begin(*run, scene, options, error);
+  if (status >= 0) tell_step(*run);
   hk_locale_leave(&locale);
   if (status < 0) hk_run_destroy(run);
   return status;
@@ -230,8 +236,7 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   return status;
 }
 
-HkStatus hk_run_frame(HkRun *run, HkError *error) {
-  if (run->frame >= run->frames) return HK_DONE;
+static HkStatus next_frame(HkRun *run, HkError *error) {
   for (;;) {
     HkError inner = {0};
     HkStatus status = step_to_frame(run, &inner);
@@ -239,7 +244,6 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
     bool again = status == HK_ERROR_BLOWUP && run->on_blowup == HK_BLOWUP_HALVE &&
                  run->stable_h > 0 && run->halvings < MOST_HALVINGS;
     if (!again) {
-      run->broken = true;
       if (error) *error = inner;
       return status;
     }
@@ -252,6 +256,15 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
   HK_TRY(status);
   bool due = wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
   return due || run->frame == run->frames ? hk_run_checkpoint(run, error) : HK_OK;
+}
+
+HkStatus hk_run_frame(HkRun *run, HkError *error) {
+  if (run->broken)
+    return hk_fail(error, HK_ERROR_INVALID, "the run failed before; resume it from its checkpoint");
+  if (run->frame >= run->frames) return HK_DONE;
+  HkStatus status = next_frame(run, error);
+  run->broken = status < 0;
+  return status;
 }
 
 HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {

@@ -24,14 +24,14 @@ struct HkRun {
   double interval;  /* s between frames */
   double stable_h;
   int halvings;
-  bool broken; /* the state is no longer one to go on from */
+  bool broken; /* after an error: state and files are no longer ones to go on from */
   HkOnBlowup on_blowup;
   double checkpoint_seconds, last_checkpoint;
 };
 
 /* record.c: run.json, and the hash of what a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);
-HkStatus hk_run_write_record(const HkRun *run, HkError *error);
+HkStatus hk_run_write_record(HkRun *run, HkError *error);
 
 /* resume.c: the checkpoint of a run. */
 HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error);
