@@ -47,22 +47,13 @@ static Text default_text(const HkParam *p) {
   const double *d = p->standard;
   switch (p->kind) {
   case HK_PARAM_NUMBER:
-  case HK_PARAM_INTEGER:
-    snprintf(text.c, sizeof text.c, isfinite(d[0]) ? "%g" : "-", d[0]);
-    break;
-  case HK_PARAM_BOOLEAN:
-    snprintf(text.c, sizeof text.c, "%s", d[0] != 0 ? "true" : "false");
-    break;
-  case HK_PARAM_VECTOR:
-    snprintf(text.c, sizeof text.c, "[%g, %g, %g]", d[0], d[1], d[2]);
-    break;
-  case HK_PARAM_CHOICE:
-    text_choice(p->choices, (int)d[0], text.c, sizeof text.c);
-    break;
+  case HK_PARAM_INTEGER: snprintf(text.c, sizeof text.c, isfinite(d[0]) ? "%g" : "-", d[0]); break;
+  case HK_PARAM_BOOLEAN: snprintf(text.c, sizeof text.c, "%s", d[0] != 0 ? "true" : "false"); break;
+  case HK_PARAM_VECTOR: snprintf(text.c, sizeof text.c, "[%g, %g, %g]", d[0], d[1], d[2]); break;
+  case HK_PARAM_CHOICE: text_choice(p->choices, (int)d[0], text.c, sizeof text.c); break;
   case HK_PARAM_TEXT:
   case HK_PARAM_TABLE:
-  case HK_PARAM_SELECT:
-    snprintf(text.c, sizeof text.c, "-");
+  case HK_PARAM_SELECT: snprintf(text.c, sizeof text.c, "-");
   }
   return text;
 }

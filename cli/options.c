@@ -57,19 +57,12 @@ static int append_text(const Option *option, void *values, const char *text) {
 
 static int set_value(const Option *option, void *values, const char *text) {
   switch (option->kind) {
-  case KIND_FLAG:
-    *(bool *)place(option, values) = true;
-    return 0;
-  case KIND_TEXT:
-    *(const char **)place(option, values) = text;
-    return 0;
+  case KIND_FLAG: *(bool *)place(option, values) = true; return 0;
+  case KIND_TEXT: *(const char **)place(option, values) = text; return 0;
   case KIND_INTEGER:
-  case KIND_NUMBER:
-    return set_number(option, values, text);
-  case KIND_CHOICE:
-    return set_choice(option, values, text);
-  case KIND_LIST:
-    return append_text(option, values, text);
+  case KIND_NUMBER: return set_number(option, values, text);
+  case KIND_CHOICE: return set_choice(option, values, text);
+  case KIND_LIST: return append_text(option, values, text);
   }
   return 0;
 }

@@ -27,13 +27,18 @@ double seconds_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Frames with the part of the one that is under way. */
+static double frames_done(const HkProgress *at) {
+  return (double)at->frame + (double)at->step / (double)(at->substeps > 0 ? at->substeps : 1);
+}
+
 static double part_done(const HkProgress *at) {
-  return at->frames > 0 ? (double)at->frame / (double)at->frames : 1;
+  return at->frames > 0 ? frames_done(at) / (double)at->frames : 1;
 }
 
 static void measure(Progress *p, const HkProgress *at, double now) {
   double weight = exp((p->last_time - now) / MEMORY);
-  p->frames = weight * p->frames + (double)(at->frame - p->last.frame);
+  p->frames = weight * p->frames + frames_done(at) - frames_done(&p->last);
   p->steps = weight * p->steps + (double)(at->steps - p->last.steps);
   p->seconds = weight * p->seconds + now - p->last_time;
   p->last = *at;
@@ -55,7 +60,7 @@ static void describe(const Progress *p, int leave, char *text, size_t size) {
   if (leave < 1)
     used += (size_t)snprintf(text + used, size - used, ", %s steps/s",
                              text_rate(p->steps / p->seconds).c);
-  double left = (double)(at->frames - at->frame) / rate;
+  double left = ((double)at->frames - frames_done(at)) / rate;
   if (leave < 4)
     snprintf(text + used, size - used, "%s %s left", leave < 3 ? "," : "", text_duration(left).c);
 }

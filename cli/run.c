@@ -133,6 +133,11 @@ static void start_where_nothing_is(HkRunOptions *o, Listener *listener) {
   o->resume = false;
 }
 
+static void on_progress(void *user, const HkProgress *at) {
+  const Listener *listener = user;
+  if (listener->progress) progress_show(listener->progress, at);
+}
+
 /* Frame after frame until the end, an error or a signal. */
 static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
   while (!caught_signal) {
@@ -148,6 +153,8 @@ static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
 static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, HkError *error) {
   HkRunOptions o = run_options(wants, r->folder);
   HkRun *run;
+  o.progress = on_progress;
+  o.progress_user = listener;
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;

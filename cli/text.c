@@ -29,18 +29,13 @@ int complain_of(const HkError *error) {
 int exit_code_of(HkStatus status) {
   switch (status) {
   case HK_OK:
-  case HK_DONE:
-    return EXIT_GOOD;
+  case HK_DONE: return EXIT_GOOD;
   case HK_ERROR_INVALID:
   case HK_ERROR_FORMAT:
-  case HK_ERROR_UNSUPPORTED:
-    return EXIT_INPUT;
-  case HK_ERROR_IO:
-    return EXIT_FILE;
-  case HK_ERROR_BLOWUP:
-    return EXIT_BLOWUP;
-  case HK_ERROR_MEMORY:
-    return EXIT_MEMORY;
+  case HK_ERROR_UNSUPPORTED: return EXIT_INPUT;
+  case HK_ERROR_IO: return EXIT_FILE;
+  case HK_ERROR_BLOWUP: return EXIT_BLOWUP;
+  case HK_ERROR_MEMORY: return EXIT_MEMORY;
   }
   return EXIT_INPUT;
 }

@@ -288,7 +288,7 @@ TEST(model_rejects_what_makes_no_sense) {
   refuses(
       "{\"bodies\": [{\"shape\": \"grid\"}, {\"mesh\": {\"vertices\": [[0, 0, 0]]}, \"repair\": "
       "{\"unused\": true}}]}",
-      "body 'body1': there are no vertices");
+      "bodies[1]: there are no vertices");
   refuses("{\"dimension\": 2, \"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"face_wind\"]}",
           "dimension 2");
 }
@@ -356,5 +356,37 @@ TEST(solids_get_their_boundary_as_faces) {
   int64_t faces;
   hk_model_faces(w.model, &faces);
   CHECK(faces == 4 * (3 * 2 + 2 * 4 + 3 * 4)); /* two triangles a square, two sides */
+  world_destroy(&w);
+}
+
+TEST(what_is_found_late_is_blamed_on_its_place_in_the_scene) {
+  static const struct {
+    const char *text, *message;
+  } cases[] = {
+      {"{\"bodies\": [{\"mesh\": \"gone.obj\"}]}",
+       "scene:1:22: bodies[0].mesh: gone.obj: cannot open: No such file or directory"},
+      {"{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": 1, \"EA\": 1}}]}",
+       "scene:1:42: bodies[0].springs: give k or EA, not both"},
+      {"{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"file\": \"gone.txt\"}}]}",
+       "scene:1:51: bodies[0].springs.file: gone.txt: cannot open: No such file or directory"},
+      {"{\"bodies\": [{\"shape\": \"grid\"}],\n\"pins\": [{\"select\": {\"indices\": [441]}}]}",
+       "scene:2:10: pins[0]: vertex 441 of body 'body0' is not there"},
+      {"{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [{\"type\": \"handle\", \"select\": "
+       "\"nose\"}]}",
+       "scene:1:44: forces[0]: there is no vertex set 'nose'"},
+  };
+  for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++)
+    refuses(cases[q].text, cases[q].message);
+}
+
+TEST(one_factor_scales_all_axes) {
+  World w = world_make(
+      "{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": 3, \"ny\": 3}, \"transform\": "
+      "{\"scale\": 0.001}}], \"outputs\": []}",
+      NULL, 1e-3, 1);
+  if (!w.state) return;
+  HkModelInfo info = hk_model_info(w.model);
+  CHECK_NEAR(info.box_max[0], 0.001, 1e-15);
+  CHECK_NEAR(info.box_max[1], 0.001, 1e-15);
   world_destroy(&w);
 }

@@ -130,21 +130,15 @@ static bool has_unit(const HkParam *p) {
 static bool has_sound_default(const HkParam *p) {
   double d = p->standard[0];
   switch (p->kind) {
-  case HK_PARAM_NUMBER:
-    return p->min <= p->max && (isnan(d) || (p->min <= d && d <= p->max));
-  case HK_PARAM_INTEGER:
-    return p->min <= d && d <= p->max && d == floor(d);
-  case HK_PARAM_BOOLEAN:
-    return d == 0 || d == 1;
+  case HK_PARAM_NUMBER: return p->min <= p->max && (isnan(d) || (p->min <= d && d <= p->max));
+  case HK_PARAM_INTEGER: return p->min <= d && d <= p->max && d == floor(d);
+  case HK_PARAM_BOOLEAN: return d == 0 || d == 1;
   case HK_PARAM_CHOICE:
     return p->choices && d >= 0 && d < choice_count(p->choices) && d == floor(d);
-  case HK_PARAM_VECTOR:
-    return isfinite(d) && isfinite(p->standard[1]) && isfinite(p->standard[2]);
-  case HK_PARAM_TABLE:
-    return p->columns >= 1;
+  case HK_PARAM_VECTOR: return isfinite(d) && isfinite(p->standard[1]) && isfinite(p->standard[2]);
+  case HK_PARAM_TABLE: return p->columns >= 1;
   case HK_PARAM_TEXT:
-  case HK_PARAM_SELECT:
-    return true;
+  case HK_PARAM_SELECT: return true;
   }
   return false;
 }

@@ -332,3 +332,71 @@ TEST(folder_that_cannot_be_written_is_one_clear_error) {
   FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_IO, "Not a directory");
   hk_scene_destroy(&scene);
 }
+
+typedef struct Copier {
+  const char *from, *to;
+  int64_t step; /* within the frame at which the folder was copied */
+} Copier;
+
+static void copy_once(void *user, const HkProgress *progress) {
+  Copier *copier = user;
+  char command[1024];
+  if (copier->step > 0 || progress->step < 10) return;
+  snprintf(command, sizeof command, "cp -r '%s' '%s'", copier->from, copier->to);
+  if (system(command) == 0) copier->step = progress->step;
+}
+
+TEST(long_frames_tell_where_they_are_and_resume_within) {
+  HkScene *scene = parse(cloth, "time.frames_per_second=2");
+  scene->time.step = 0.0005; /* 1000 steps in one frame, a checkpoint after each */
+  HkRunOptions options = hk_default_run_options();
+  char whole[300], parts[300];
+  copy_name(whole, sizeof whole, test_folder());
+  copy_name(parts, sizeof parts, test_folder());
+  Copier copier = {.from = whole, .to = parts};
+  options.folder = whole;
+  options.checkpoint_seconds = 1e-9;
+  options.progress = copy_once;
+  options.progress_user = &copier;
+  CHECK(run_frames(scene, &options, 10, NULL, NULL) == HK_DONE);
+  if (copier.step == 0) SKIP("the frame took less than the time between two reports");
+  options = hk_default_run_options();
+  options.folder = parts;
+  options.resume = true;
+  HkProgress progress = {0};
+  CHECK(run_frames(scene, &options, 10, &progress, NULL) == HK_DONE);
+  CHECK(progress.steps <= 1000 - copier.step);
+  CHECK(same_folders(whole, parts));
+  hk_scene_destroy(&scene);
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "w");
+  if (!file) abort();
+  fputs(text, file);
+  fclose(file);
+}
+
+TEST(run_does_not_write_over_what_is_not_its_own) {
+  HkScene *scene = parse(cloth, NULL);
+  HkRunOptions options = hk_default_run_options();
+  char folder[300];
+  snprintf(folder, sizeof folder, "%s", test_folder());
+  options.folder = folder;
+  write_file(folder, "energies.csv", "precious");
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_INVALID, "is not empty");
+  options.force = true;
+  CHECK(run_frames(scene, &options, 1, NULL, NULL) == HK_OK);
+  hk_scene_destroy(&scene);
+  /* Not even with force is a mesh replaced that the scene reads, nor a frame that no run wrote. */
+  snprintf(folder, sizeof folder, "%s", test_folder());
+  write_file(folder, "mesh.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n");
+  char text[800];
+  snprintf(text, sizeof text, "{\"bodies\": [{\"mesh\": \"%s/mesh.obj\"}], \"outputs\": [\"pc2\"]}",
+           folder);
+  scene = parse(text, NULL);
+  FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_INVALID, "which the scene reads");
+  hk_scene_destroy(&scene);
+}

@@ -349,6 +349,8 @@ typedef struct HkScene {
   char *folder;  /* relative file names start here */
   int dimension; /* 3, or 2: z is not an unknown */
   int up;        /* axis 0, 1, 2 that points up; 1 by default */
+  /* Where it was read from, for error messages; NULL if it was made in C. */
+  char *source_name, *source_text, *source_root;
   HkTime time;
   HkMethod step; /* the integrator */
   HkBody *bodies;
@@ -523,6 +525,17 @@ typedef struct HkRun HkRun;
 /* What a run does that blows up: it stops, or starts over with half the step or less. */
 typedef enum HkOnBlowup { HK_BLOWUP_STOP, HK_BLOWUP_HALVE } HkOnBlowup;
 
+/* How far a run is. */
+typedef struct HkProgress {
+  int64_t frame, frames;  /* written so far without the first, to write in all */
+  int64_t step, substeps; /* done within this frame, in each frame */
+  int64_t steps;          /* of this run of the program */
+  int halvings;           /* of the step, after blow-ups */
+  double time, duration;  /* s */
+  double h;               /* s, the step */
+  double stable_h;        /* s, the largest stable step at the start */
+} HkProgress;
+
 /* How to run. */
 typedef struct HkRunOptions {
   const char *folder; /* made where it is not there; NULL: nothing is written */
@@ -530,17 +543,10 @@ typedef struct HkRunOptions {
   bool force;         /* replace an earlier run in the folder */
   HkOnBlowup on_blowup;
   double checkpoint_seconds; /* of wall time between checkpoints; 0: at each frame */
+  /* Told ten times a second at most where the run is, also within a frame; NULL: nobody is. */
+  void (*progress)(void *progress_user, const HkProgress *progress);
+  void *progress_user;
 } HkRunOptions;
-
-/* How far a run is. */
-typedef struct HkProgress {
-  int64_t frame, frames; /* written so far without the first, to write in all */
-  int64_t steps;         /* of this run of the program */
-  int halvings;          /* of the step, after blow-ups */
-  double time, duration; /* s */
-  double h;              /* s, the step */
-  double stable_h;       /* s, the largest stable step at the start */
-} HkProgress;
 
 /* Nothing is written, a blow-up stops the run, checkpoints every 5 s. */
 HK_API HkRunOptions hk_default_run_options(void);

@@ -19,20 +19,13 @@ const char *hk_family_name(HkFamily family) {
 const HkSchema *hk_schema_at(HkFamily family, int index) {
   if (index < 0) return NULL;
   switch (family) {
-  case HK_SHAPE:
-    return hk_shape_schema(index);
-  case HK_FORCE:
-    return hk_force_schema(index);
-  case HK_MOTION:
-    return hk_motion_schema(index);
-  case HK_STEP:
-    return hk_step_schema(index);
-  case HK_OUTPUT:
-    return hk_output_schema(index);
-  case HK_PART:
-    return hk_part_schema(index);
-  case HK_FAMILY_COUNT:
-    break;
+  case HK_SHAPE: return hk_shape_schema(index);
+  case HK_FORCE: return hk_force_schema(index);
+  case HK_MOTION: return hk_motion_schema(index);
+  case HK_STEP: return hk_step_schema(index);
+  case HK_OUTPUT: return hk_output_schema(index);
+  case HK_PART: return hk_part_schema(index);
+  case HK_FAMILY_COUNT: break;
   }
   return NULL;
 }
@@ -62,23 +55,14 @@ void hk_params_default(const HkSchema *schema, void *params) {
     const HkParam *p = &schema->params[q];
     void *at = field(p, params);
     switch (p->kind) {
-    case HK_PARAM_NUMBER:
-      *(double *)at = p->standard[0];
-      break;
+    case HK_PARAM_NUMBER: *(double *)at = p->standard[0]; break;
     case HK_PARAM_INTEGER:
-    case HK_PARAM_CHOICE:
-      *(int *)at = (int)p->standard[0];
-      break;
-    case HK_PARAM_BOOLEAN:
-      *(bool *)at = p->standard[0] != 0;
-      break;
-    case HK_PARAM_VECTOR:
-      memcpy(at, p->standard, sizeof p->standard);
-      break;
+    case HK_PARAM_CHOICE: *(int *)at = (int)p->standard[0]; break;
+    case HK_PARAM_BOOLEAN: *(bool *)at = p->standard[0] != 0; break;
+    case HK_PARAM_VECTOR: memcpy(at, p->standard, sizeof p->standard); break;
     case HK_PARAM_TEXT:
     case HK_PARAM_TABLE:
-    case HK_PARAM_SELECT:
-      break;
+    case HK_PARAM_SELECT: break;
     }
   }
 }
@@ -199,18 +183,11 @@ HkStatus hk_param_set_number(const HkParam *p, void *params, double value, HkErr
                    strcmp(p->unit, "1") != 0 ? p->unit : "");
   }
   switch (p->kind) {
-  case HK_PARAM_NUMBER:
-    *(double *)at = value;
-    return HK_OK;
+  case HK_PARAM_NUMBER: *(double *)at = value; return HK_OK;
   case HK_PARAM_INTEGER:
-  case HK_PARAM_CHOICE:
-    *(int *)at = (int)value;
-    return HK_OK;
-  case HK_PARAM_BOOLEAN:
-    *(bool *)at = value != 0;
-    return HK_OK;
-  default:
-    return hk_fail(error, HK_ERROR_INVALID, "%s is not a number", p->name);
+  case HK_PARAM_CHOICE: *(int *)at = (int)value; return HK_OK;
+  case HK_PARAM_BOOLEAN: *(bool *)at = value != 0; return HK_OK;
+  default: return hk_fail(error, HK_ERROR_INVALID, "%s is not a number", p->name);
   }
 }
 

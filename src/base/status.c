@@ -13,22 +13,14 @@ const char *hk_version(void) {
 
 const char *hk_status_name(HkStatus status) {
   switch (status) {
-  case HK_OK:
-    return "HK_OK";
-  case HK_DONE:
-    return "HK_DONE";
-  case HK_ERROR_INVALID:
-    return "HK_ERROR_INVALID";
-  case HK_ERROR_MEMORY:
-    return "HK_ERROR_MEMORY";
-  case HK_ERROR_IO:
-    return "HK_ERROR_IO";
-  case HK_ERROR_FORMAT:
-    return "HK_ERROR_FORMAT";
-  case HK_ERROR_UNSUPPORTED:
-    return "HK_ERROR_UNSUPPORTED";
-  case HK_ERROR_BLOWUP:
-    return "HK_ERROR_BLOWUP";
+  case HK_OK: return "HK_OK";
+  case HK_DONE: return "HK_DONE";
+  case HK_ERROR_INVALID: return "HK_ERROR_INVALID";
+  case HK_ERROR_MEMORY: return "HK_ERROR_MEMORY";
+  case HK_ERROR_IO: return "HK_ERROR_IO";
+  case HK_ERROR_FORMAT: return "HK_ERROR_FORMAT";
+  case HK_ERROR_UNSUPPORTED: return "HK_ERROR_UNSUPPORTED";
+  case HK_ERROR_BLOWUP: return "HK_ERROR_BLOWUP";
   }
   return "unknown status";
 }

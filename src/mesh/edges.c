@@ -9,22 +9,15 @@ static const uint8_t hex_edges[] = {0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6,
 
 HkEdges hk_cell_edges(HkCell cell) {
   switch (cell.type) {
-  case HK_CELL_POINT:
-    break;
-  case HK_CELL_LINE:
-    return (HkEdges){NULL, 1};
+  case HK_CELL_POINT: break;
+  case HK_CELL_LINE: return (HkEdges){NULL, 1};
   case HK_CELL_TRIANGLE:
   case HK_CELL_QUAD:
-  case HK_CELL_POLYGON:
-    return (HkEdges){NULL, cell.count};
-  case HK_CELL_TET:
-    return (HkEdges){tet_edges, 6};
-  case HK_CELL_PYRAMID:
-    return (HkEdges){pyramid_edges, 8};
-  case HK_CELL_WEDGE:
-    return (HkEdges){wedge_edges, 9};
-  case HK_CELL_HEX:
-    return (HkEdges){hex_edges, 12};
+  case HK_CELL_POLYGON: return (HkEdges){NULL, cell.count};
+  case HK_CELL_TET: return (HkEdges){tet_edges, 6};
+  case HK_CELL_PYRAMID: return (HkEdges){pyramid_edges, 8};
+  case HK_CELL_WEDGE: return (HkEdges){wedge_edges, 9};
+  case HK_CELL_HEX: return (HkEdges){hex_edges, 12};
   }
   return (HkEdges){NULL, 0};
 }

@@ -57,14 +57,10 @@ double hk_cell_measure(const HkMesh *mesh, int64_t index) {
   const double *x = mesh->x;
   const double *first = x + 3 * (int64_t)cell.vertices[0];
   switch (hk_cell_dimension(cell.type)) {
-  case 0:
-    return 0;
-  case 1:
-    return hk_distance(first, x + 3 * (int64_t)cell.vertices[1]);
-  case 2:
-    break;
-  default:
-    return solid_volume(x, cell);
+  case 0: return 0;
+  case 1: return hk_distance(first, x + 3 * (int64_t)cell.vertices[1]);
+  case 2: break;
+  default: return solid_volume(x, cell);
   }
   double area = 0;
   for (int q = 2; q < cell.count; q++)

@@ -2,6 +2,7 @@
 #include "model/build.h"
 
 #include "base/vec.h"
+#include "scene/blame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -173,6 +174,21 @@ static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, H
   return hk_model_add_faces(m, first, first_cell, &room->faces, error);
 }
 
+/* A place inside a mesh or springs file says it all; everything else has its place in the scene. */
+static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const HkError *inner,
+                      HkError *error) {
+  char path[64];
+  if (inner->line > 0) {
+    if (error) *error = *inner;
+    return inner->status;
+  }
+  const char *key = "";
+  if (inner->file[0])
+    key = body->mesh_file && strstr(inner->file, body->mesh_file) ? ".mesh" : ".springs.file";
+  snprintf(path, sizeof path, "bodies[%d]%s", index, key);
+  return hk_scene_blame(scene, path, inner, error);
+}
+
 HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelRoom *room,
                            HkError *error) {
   const HkBody *body = &scene->bodies[index];
@@ -185,11 +201,7 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelR
   if (status >= 0) status = add_mesh(m, scene, body, mesh, room, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);
-    if (inner.file[0]) { /* a file's own message says it all */
-      if (error) *error = inner;
-      return status;
-    }
-    return hk_fail(error, status, "body '%s': %s", name, inner.text);
+    return blame(scene, body, index, &inner, error);
   }
   keep_names(mesh);
   HkBodyRange *range = &m->bodies[m->body_count++];

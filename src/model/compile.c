@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "force/force.h"
 #include "model/build.h"
+#include "scene/blame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,14 @@ static HkStatus make_adjacency(HkModel *m, HkError *error) {
   return HK_OK;
 }
 
-/* ---- Pins
- * -------------------------------------------------------------------------------------------- */
+static HkStatus blame(const HkScene *scene, const char *list, int index, const HkError *inner,
+                      HkError *error) {
+  char path[64];
+  snprintf(path, sizeof path, "%s[%d]", list, index);
+  return hk_scene_blame(scene, path, inner, error);
+}
+
+/* ---- Pins ---- */
 
 static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
   HkCompiledMotion *motion = &m->motions[m->motion_count++];
@@ -86,7 +93,7 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
     HkError inner = {0};
     status = compile_motion(m, &scene->pins[p], &inner);
     if (status >= 0) status = claim_vertices(m, &scene->pins[p], owner, &inner);
-    if (status < 0) hk_fail(error, status, "pins[%d]: %s", p, inner.text);
+    if (status < 0) blame(scene, "pins", p, &inner, error);
   }
   if (status >= 0)
     status = hk_alloc(c, &m->pin_vertex, m->pin_count, sizeof *m->pin_vertex, "pins", error);
@@ -101,8 +108,7 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
   return status;
 }
 
-/* ---- Forces and probes
- * ----------------------------------------------------------------------------------- */
+/* ---- Forces and probes ---- */
 
 static HkStatus compile_force(HkModel *m, const HkMethod *method, HkError *error) {
   HkCompiledForce *force = &m->forces[m->force_count++];
@@ -131,9 +137,7 @@ static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error)
   for (int q = 0; q < scene->force_count && status >= 0; q++) {
     HkError inner = {0};
     status = compile_force(m, &scene->forces[q], &inner);
-    if (status < 0)
-      hk_fail(error, status, "forces[%d] (%s): %s", q,
-              scene->forces[q].schema ? scene->forces[q].schema->name : "none", inner.text);
+    if (status < 0) blame(scene, "forces", q, &inner, error);
   }
   return status;
 }
@@ -148,7 +152,7 @@ static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error)
     HkError inner = {0};
     HkStatus status =
         hk_model_select(m, &scene->probes[q].select, &probe->vertices, &probe->count, &inner);
-    if (status < 0) return hk_fail(error, status, "probes[%d]: %s", q, inner.text);
+    if (status < 0) return blame(scene, "probes", q, &inner, error);
     size_t bytes = strlen(name) + 1;
     HK_TRY(hk_alloc(&m->context, &probe->name, (int64_t)bytes, 1, "a name", error));
     memcpy(probe->name, name, bytes);
@@ -156,8 +160,7 @@ static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error)
   return HK_OK;
 }
 
-/* ---- All together
- * ---------------------------------------------------------------------------------------- */
+/* ---- All together ---- */
 
 static uint64_t fingerprint(const HkModel *m) {
   size_t n = (size_t)m->n, springs = (size_t)m->spring_count, pins = (size_t)m->pin_count;
@@ -203,6 +206,21 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
   return HK_OK;
 }
 
+/* What is allowed but seldom meant. */
+static void tell_oddities(const HkModel *m, const HkScene *scene) {
+  int64_t loose = 0;
+  for (int64_t q = 0; q < m->n; q++) loose += m->adj_start[q] == m->adj_start[q + 1];
+  if (loose)
+    hk_log(&m->context, HK_LOG_WARNING, "%lld of %lld vertices have no spring", (long long)loose,
+           (long long)m->n);
+  if (m->pin_count == m->n)
+    hk_log(&m->context, HK_LOG_WARNING, "every vertex is pinned, so none is free to move");
+  for (int q = 0; q < scene->output_count; q++)
+    if (m->probe_count == 0 && strcmp(scene->outputs[q].schema->name, "probes") == 0)
+      hk_log(&m->context, HK_LOG_WARNING,
+             "the output 'probes' is asked for, but there is no probe");
+}
+
 static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HkModelRoom room = {0};
   HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
@@ -215,6 +233,7 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
+  tell_oddities(m, scene);
   m->fingerprint = fingerprint(m);
   m->bytes = count_bytes(m);
   return HK_OK;

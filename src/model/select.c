@@ -103,13 +103,9 @@ static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, 
   }
   int64_t begin = body ? body->first : 0, end = body ? body->first + body->count : m->n;
   switch (s->kind) {
-  case HK_SELECT_NONE:
-    return hk_fail(error, HK_ERROR_INVALID, "nothing is selected");
-  case HK_SELECT_ALL:
-    memset(is_chosen + begin, 1, (size_t)(end - begin));
-    return HK_OK;
-  case HK_SELECT_SET:
-    return choose_set(m, body, s->set, is_chosen, error);
+  case HK_SELECT_NONE: return hk_fail(error, HK_ERROR_INVALID, "nothing is selected");
+  case HK_SELECT_ALL: memset(is_chosen + begin, 1, (size_t)(end - begin)); return HK_OK;
+  case HK_SELECT_SET: return choose_set(m, body, s->set, is_chosen, error);
   case HK_SELECT_INDICES:
     if (!body && m->body_count > 1)
       return hk_fail(error, HK_ERROR_INVALID,
@@ -125,9 +121,7 @@ static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, 
     return HK_OK;
   case HK_SELECT_LOWEST:
   case HK_SELECT_HIGHEST:
-  case HK_SELECT_NEAREST:
-    choose_best(m, s, begin, end, is_chosen);
-    return HK_OK;
+  case HK_SELECT_NEAREST: choose_best(m, s, begin, end, is_chosen); return HK_OK;
   }
   return HK_OK;
 }

@@ -72,8 +72,7 @@ void hk_state_set_time(HkState *s, double time) {
   s->time = time;
 }
 
-/* ---- As bytes: the head, then x, v and the pins
- * ---------------------------------------------------- */
+/* ---- As bytes: the head, then x, v and the pins ---- */
 
 typedef struct Head {
   uint64_t fingerprint;

@@ -52,11 +52,34 @@ static void remove_file(const char *folder, const char *name) {
   if (hk_folder_path(folder, name, path, sizeof path, NULL) >= 0) unlink(path);
 }
 
-static void remove_frames(const char *folder) {
+bool hk_folder_is_empty(const char *folder) {
+  DIR *dir = opendir(folder);
+  bool empty = true;
+  if (!dir) return true;
+  for (struct dirent *e = readdir(dir); e && empty; e = readdir(dir))
+    empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+            strcmp(e->d_name, "checkpoint.tmp") == 0;
+  closedir(dir);
+  return empty;
+}
+
+/* frame_000123.ending, with .tmp behind it or not: nothing that a user would name so. */
+static bool is_frame(const char *name, const char *ending) {
+  static const char start[] = "frame_";
+  size_t head = sizeof start - 1,
+         digits = strspn(name + (strlen(name) < head ? 0 : head), "0123456789");
+  if (strncmp(name, start, head) != 0 || digits < 6 || name[head + digits] != '.') return false;
+  const char *rest = name + head + digits + 1;
+  size_t length = strlen(ending);
+  return strncmp(rest, ending, length) == 0 &&
+         (rest[length] == 0 || strcmp(rest + length, ".tmp") == 0);
+}
+
+static void remove_frames(const char *folder, const char *ending) {
   DIR *dir = opendir(folder);
   if (!dir) return;
   for (struct dirent *e = readdir(dir); e; e = readdir(dir))
-    if (strncmp(e->d_name, "frame_", 6) == 0) remove_file(folder, e->d_name);
+    if (is_frame(e->d_name, ending)) remove_file(folder, e->d_name);
   closedir(dir);
 }
 
@@ -67,5 +90,6 @@ void hk_folder_clear(const char *folder) {
   remove_file(folder, "checkpoint");
   remove_file(folder, "checkpoint.tmp");
   for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
-    if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0) remove_frames(path);
+    if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0)
+      remove_frames(path, output->name);
 }

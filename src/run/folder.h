@@ -9,6 +9,8 @@ HkStatus hk_folder_make(const char *path, HkError *error);
 /* "folder/name" into path. */
 HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t size,
                         HkError *error);
+/* Nothing is in it but what a start that was killed leaves. */
+bool hk_folder_is_empty(const char *folder);
 bool hk_folder_has(const char *folder, const char *name);
 /* Removes what an earlier run left: its checkpoint, run.json and frame files. */
 void hk_folder_clear(const char *folder);

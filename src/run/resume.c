@@ -11,7 +11,7 @@
 
 typedef struct Head {
   uint64_t scene_hash;
-  int64_t frame, substeps, halvings, output_count;
+  int64_t frame, substep, substeps, halvings, output_count, begun;
   double h;
 } Head;
 
@@ -29,8 +29,14 @@ HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
   HK_TRY(hk_folder_path(run->folder, "checkpoint", path, sizeof path, error));
   if (!run->packed)
     HK_TRY(hk_alloc(&run->context, &run->packed, (int64_t)size, 1, "a checkpoint", error));
-  Head head = {run->scene_hash, run->frame,        run->substeps,
-               run->halvings,   run->output_count, run->sim->h};
+  Head head = {.scene_hash = run->scene_hash,
+               .frame = run->frame,
+               .substep = run->substep,
+               .substeps = run->substeps,
+               .halvings = run->halvings,
+               .output_count = run->output_count,
+               .begun = run->begun,
+               .h = run->sim->h};
   char *at = run->packed;
   memcpy(at, &head, sizeof head);
   at += sizeof head;
@@ -68,6 +74,8 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
   }
   HK_TRY(hk_state_unpack(run->state, at, size - (size_t)(at - payload), path, error));
   run->frame = head.frame;
+  run->substep = head.substep;
+  run->begun = head.begun != 0;
   run->substeps = head.substeps;
   run->halvings = (int)head.halvings;
   return hk_sim_set_h(run->sim, head.h, error);

@@ -1,12 +1,15 @@
 /* HkRun: simulates frame by frame and writes each one; see run.h. */
 #include "run/run.h"
 
+#include "model/build.h"
 #include "run/folder.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { MOST_HALVINGS = 20 };
+static const double PROGRESS_INTERVAL = 0.1; /* s */
 
 HkRunOptions hk_default_run_options(void) {
   return (HkRunOptions){.checkpoint_seconds = 5};
@@ -18,8 +21,7 @@ static double wall_time(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- Outputs
- * --------------------------------------------------------------------------------------- */
+/* ---- Outputs ---- */
 
 /* The first parameter of every output is how often it writes. */
 static int every_of(const HkOutput *o) {
@@ -74,8 +76,7 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* ---- Starting
- * ---------------------------------------------------------------------------------------- */
+/* ---- Starting ---- */
 
 /* Frames at multiples of the interval, steps that divide it evenly. */
 static HkStatus plan_time(HkRun *run, HkError *error) {
@@ -111,20 +112,62 @@ static void tell_step(const HkRun *run) {
            run->sim->h, run->stable_h);
 }
 
-static HkStatus prepare_folder(HkRun *run, const HkRunOptions *options, HkError *error) {
-  size_t length = strlen(options->folder);
-  while (length > 1 && options->folder[length - 1] == '/') length--;
+static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
+  size_t length = strlen(folder);
+  while (length > 1 && folder[length - 1] == '/') length--;
   HK_TRY(hk_alloc(&run->context, &run->folder, (int64_t)length + 1, 1, "a name", error));
-  memcpy(run->folder, options->folder, length);
-  HK_TRY(hk_folder_make(run->folder, error));
-  if (options->resume) return HK_OK;
-  if (hk_folder_has(run->folder, "run.json") && !options->force)
+  memcpy(run->folder, folder, length);
+  return hk_folder_make(run->folder, error);
+}
+
+/* A file that the scene reads must not be where the run writes. */
+static HkStatus check_input(const HkRun *run, const HkScene *scene, const char *file,
+                            HkError *error) {
+  char path[4096];
+  if (!file || hk_join_path(scene->folder, file, path, sizeof path, NULL) < 0) return HK_OK;
+  char *input = realpath(path, NULL), *folder = realpath(run->folder, NULL);
+  size_t length = folder ? strlen(folder) : 0;
+  bool inside = input && folder && strncmp(input, folder, length) == 0 && input[length] == '/';
+  free(input);
+  free(folder);
+  if (!inside) return HK_OK;
+  return hk_fail_at(error, HK_ERROR_INVALID, run->folder, 0, 0,
+                    "holds %s, which the scene reads and the run might replace; -o chooses another "
+                    "folder",
+                    file);
+}
+
+/* Nothing that a run did not write is lost. */
+static HkStatus claim_folder(HkRun *run, const HkScene *scene, const HkRunOptions *options,
+                             HkError *error) {
+  for (int b = 0; b < scene->body_count; b++) {
+    HK_TRY(check_input(run, scene, scene->bodies[b].mesh_file, error));
+    HK_TRY(check_input(run, scene, scene->bodies[b].springs.file, error));
+  }
+  bool is_run = hk_folder_has(run->folder, "run.json") || hk_folder_has(run->folder, "checkpoint");
+  if (is_run && !options->force && !options->resume)
     return hk_fail_at(
         error, HK_ERROR_INVALID, run->folder, 0, 0,
         "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
         "another folder");
+  if (!is_run && !options->force && !hk_folder_is_empty(run->folder))
+    return hk_fail_at(
+        error, HK_ERROR_INVALID, run->folder, 0, 0,
+        "is not empty and holds no run; -o chooses another folder, --force writes into "
+        "this one");
   hk_folder_clear(run->folder);
   return HK_OK;
+}
+
+/* A checkpoint comes first, so that from then on a run can be resumed whenever it was killed. */
+static HkStatus open_files(HkRun *run, HkError *error) {
+  if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
+  HK_TRY(hk_run_write_record(run, error));
+  HK_TRY(open_outputs(run, error));
+  if (run->begun) return HK_OK;
+  HK_TRY(write_frame(run, error));
+  run->begun = true;
+  return hk_run_checkpoint(run, error);
 }
 
 static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *options,
@@ -133,19 +176,12 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
   HK_TRY(hk_state_create(run->model, &run->state, error));
   HK_TRY(plan_time(run, error));
   if (!options->folder) return HK_OK;
-  HK_TRY(prepare_folder(run, options, error));
+  HK_TRY(name_folder(run, options->folder, error));
+  if (!options->resume) HK_TRY(claim_folder(run, scene, options, error));
   HK_TRY(make_outputs(run, scene, error));
   HK_TRY(hk_run_make_record(run, scene, error));
-  if (options->resume) {
-    HK_TRY(hk_run_read_checkpoint(run, error));
-    HK_TRY(hk_run_write_record(run, error));
-    return open_outputs(run, error);
-  }
-  HK_TRY(open_outputs(run, error));
-  HK_TRY(write_frame(run, error));
-  HK_TRY(hk_run_checkpoint(run, error));
-  /* Last, so that a folder with a run.json can always be resumed, whenever the start was killed. */
-  return hk_run_write_record(run, error);
+  if (options->resume) HK_TRY(hk_run_read_checkpoint(run, error));
+  return open_files(run, error);
 }
 
 HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
@@ -158,6 +194,8 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   (*run)->context = c;
   (*run)->on_blowup = options->on_blowup;
   (*run)->checkpoint_seconds = options->checkpoint_seconds;
+  (*run)->progress = options->progress;
+  (*run)->progress_user = options->progress_user;
   HkLocale locale = hk_locale_enter();
   HkStatus status = begin(*run, scene, options, error);
   if (status >= 0) tell_step(*run);
@@ -186,17 +224,35 @@ void hk_run_destroy(HkRun **run) {
   hk_free(&c, run);
 }
 
-/* ---- Going on
- * ---------------------------------------------------------------------------------------- */
+/* ---- Going on ---- */
+
+static bool is_checkpoint_due(const HkRun *run) {
+  return wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
+}
+
+/* Within a long frame: tells where the run is, and keeps what is done. */
+static HkStatus pause_in_frame(HkRun *run, HkError *error) {
+  double now = wall_time();
+  if (run->progress && now - run->last_progress >= PROGRESS_INTERVAL) {
+    HkProgress at = hk_run_progress(run);
+    run->progress(run->progress_user, &at);
+    run->last_progress = now;
+  }
+  if (run->checkpoint_seconds > 0 && is_checkpoint_due(run)) return hk_run_checkpoint(run, error);
+  return HK_OK;
+}
 
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   double begin = (double)run->frame * run->interval;
-  for (int64_t s = 0; s < run->substeps; s++) {
+  while (run->substep < run->substeps) {
     HK_TRY(hk_step(run->sim, run->state, error));
     run->steps++;
+    run->substep++;
     /* Times are multiples of h, not sums of it, so that rounding does not add up. */
-    run->state->time = begin + (double)(s + 1) * run->sim->h;
+    run->state->time = begin + (double)run->substep * run->sim->h;
+    if (run->substep < run->substeps) HK_TRY(pause_in_frame(run, error));
   }
+  run->substep = 0;
   run->state->time = (double)(run->frame + 1) * run->interval;
   return HK_OK;
 }
@@ -208,11 +264,10 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
     HK_TRY(o->type->close(o, error));
     o->offset = o->written = 0;
   }
-  if (run->folder) hk_folder_clear(run->folder);
-  HK_TRY(open_outputs(run, error));
-  HK_TRY(write_frame(run, error));
-  HK_TRY(hk_run_checkpoint(run, error));
-  return run->folder ? hk_run_write_record(run, error) : HK_OK;
+  if (!run->folder) return HK_OK;
+  hk_folder_clear(run->folder);
+  run->begun = false;
+  return open_files(run, error);
 }
 
 /* Back to the start with a smaller step: the frames before a blow-up are ruined by the same step,
@@ -222,7 +277,7 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   HK_TRY(hk_state_create(run->model, &start, error));
   hk_state_destroy(&run->state);
   run->state = start;
-  run->frame = 0;
+  run->frame = run->substep = 0;
   do {
     run->halvings++;
     run->substeps *= 2;
@@ -254,8 +309,8 @@ static HkStatus next_frame(HkRun *run, HkError *error) {
   HkStatus status = write_frame(run, error);
   hk_locale_leave(&locale);
   HK_TRY(status);
-  bool due = wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
-  return due || run->frame == run->frames ? hk_run_checkpoint(run, error) : HK_OK;
+  bool due = run->frame == run->frames || is_checkpoint_due(run);
+  return due ? hk_run_checkpoint(run, error) : HK_OK;
 }
 
 HkStatus hk_run_frame(HkRun *run, HkError *error) {
@@ -275,9 +330,16 @@ HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {
 }
 
 HkProgress hk_run_progress(const HkRun *run) {
-  return (HkProgress){run->frame,    run->frames,      run->steps,
-                      run->halvings, run->state->time, (double)run->frames * run->interval,
-                      run->sim->h,   run->stable_h};
+  return (HkProgress){.frame = run->frame,
+                      .frames = run->frames,
+                      .step = run->substep,
+                      .substeps = run->substeps,
+                      .steps = run->steps,
+                      .halvings = run->halvings,
+                      .time = run->state->time,
+                      .duration = (double)run->frames * run->interval,
+                      .h = run->sim->h,
+                      .stable_h = run->stable_h};
 }
 
 const HkModel *hk_run_model(const HkRun *run) {

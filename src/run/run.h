@@ -20,13 +20,17 @@ struct HkRun {
   char *packed;  /* room for a checkpoint */
 
   int64_t frame, frames, steps;
+  int64_t substep;  /* done within the present frame */
   int64_t substeps; /* steps a frame */
   double interval;  /* s between frames */
   double stable_h;
   int halvings;
+  bool begun;  /* frame 0 is written */
   bool broken; /* after an error: state and files are no longer ones to go on from */
   HkOnBlowup on_blowup;
-  double checkpoint_seconds, last_checkpoint;
+  double checkpoint_seconds, last_checkpoint, last_progress;
+  void (*progress)(void *user, const HkProgress *progress);
+  void *progress_user;
 };
 
 /* record.c: run.json, and the hash of what a resumed run must share with it. */

@@ -21,11 +21,8 @@ static json_t *select_json(const HkSelect *s) {
   json_t *object = json_object(), *list;
   if (s->body) json_object_set_new(object, "body", json_string(s->body));
   switch (s->kind) {
-  case HK_SELECT_NONE:
-    break;
-  case HK_SELECT_ALL:
-    json_object_set_new(object, "all", json_true());
-    break;
+  case HK_SELECT_NONE: break;
+  case HK_SELECT_ALL: json_object_set_new(object, "all", json_true()); break;
   case HK_SELECT_INDICES:
     list = json_array();
     for (int64_t q = 0; q < s->count; q++) json_array_append_new(list, json_integer(s->indices[q]));
@@ -41,18 +38,10 @@ static json_t *select_json(const HkSelect *s) {
         object, "sphere",
         json_pack("{s:o, s:f}", "center", vector_json(s->point, 3), "radius", s->value));
     break;
-  case HK_SELECT_LOWEST:
-    json_object_set_new(object, "lowest", extreme_json(s));
-    break;
-  case HK_SELECT_HIGHEST:
-    json_object_set_new(object, "highest", extreme_json(s));
-    break;
-  case HK_SELECT_NEAREST:
-    json_object_set_new(object, "nearest", vector_json(s->point, 3));
-    break;
-  case HK_SELECT_SET:
-    json_object_set_new(object, "set", json_string(s->set));
-    break;
+  case HK_SELECT_LOWEST: json_object_set_new(object, "lowest", extreme_json(s)); break;
+  case HK_SELECT_HIGHEST: json_object_set_new(object, "highest", extreme_json(s)); break;
+  case HK_SELECT_NEAREST: json_object_set_new(object, "nearest", vector_json(s->point, 3)); break;
+  case HK_SELECT_SET: json_object_set_new(object, "set", json_string(s->set)); break;
   }
   return object;
 }
@@ -65,17 +54,13 @@ static json_t *param_json(const HkParam *p, const void *params) {
   switch (p->kind) {
   case HK_PARAM_NUMBER:
     return isfinite(*(const double *)at) ? json_real(*(const double *)at) : NULL;
-  case HK_PARAM_INTEGER:
-    return json_integer(*(const int *)at);
-  case HK_PARAM_BOOLEAN:
-    return json_boolean(*(const bool *)at);
-  case HK_PARAM_VECTOR:
-    return vector_json(at, 3);
+  case HK_PARAM_INTEGER: return json_integer(*(const int *)at);
+  case HK_PARAM_BOOLEAN: return json_boolean(*(const bool *)at);
+  case HK_PARAM_VECTOR: return vector_json(at, 3);
   case HK_PARAM_CHOICE:
     hk_choice_word(p->choices, *(const int *)at, word, sizeof word);
     return json_string(word);
-  case HK_PARAM_TEXT:
-    return *(char *const *)at ? json_string(*(char *const *)at) : NULL;
+  case HK_PARAM_TEXT: return *(char *const *)at ? json_string(*(char *const *)at) : NULL;
   case HK_PARAM_TABLE: {
     json_t *rows = json_array();
     for (int q = 0; q < table->rows; q++)

@@ -42,6 +42,12 @@ static json_t *choice_schema(const HkParam *p) {
   return json_pack("{s:o}", "enum", words);
 }
 
+/* Factors may be one number for all three. */
+static json_t *vector_schema(const HkParam *p) {
+  if (strcmp(p->unit, "1") != 0) return numbers(3);
+  return json_pack("{s:[o, {s:s}]}", "oneOf", numbers(3), "type", "number");
+}
+
 static json_t *param_schema(const HkParam *p) {
   json_t *object = NULL;
   switch (p->kind) {
@@ -56,21 +62,13 @@ static json_t *param_schema(const HkParam *p) {
   case HK_PARAM_BOOLEAN:
     object = json_pack("{s:s, s:b}", "type", "boolean", "default", p->standard[0] != 0);
     break;
-  case HK_PARAM_VECTOR:
-    object = numbers(3);
-    break;
-  case HK_PARAM_CHOICE:
-    object = choice_schema(p);
-    break;
-  case HK_PARAM_TEXT:
-    object = json_pack("{s:s}", "type", "string");
-    break;
+  case HK_PARAM_VECTOR: object = vector_schema(p); break;
+  case HK_PARAM_CHOICE: object = choice_schema(p); break;
+  case HK_PARAM_TEXT: object = json_pack("{s:s}", "type", "string"); break;
   case HK_PARAM_TABLE:
     object = json_pack("{s:s, s:o}", "type", "array", "items", numbers(p->columns));
     break;
-  case HK_PARAM_SELECT:
-    object = reference("select");
-    break;
+  case HK_PARAM_SELECT: object = reference("select"); break;
   }
   describe(object, p);
   return object;

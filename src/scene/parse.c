@@ -211,6 +211,7 @@ static HkStatus parse(char *text, size_t size, const char *name, const char *con
   for (int q = 0; q < set_count && status >= 0; q++)
     status = hk_apply_override(object, sets[q], error);
   if (status >= 0) status = read_scene(&r, object, scene);
+  if (r.root) scene->source_root = hk_strdup("scene");
   json_decref(root);
   return status;
 }
@@ -228,6 +229,12 @@ HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size,
     memcpy(copy, text, size);
     copy[size] = 0;
     status = parse(copy, size, name, sets, set_count, *scene, error);
+    (*scene)->source_name = hk_strdup(name);
+    /* With values from outside, what stands in the text may not be what the scene holds. */
+    if (set_count == 0) {
+      (*scene)->source_text = copy;
+      copy = NULL;
+    }
   }
   free(copy);
   if (status < 0) hk_scene_destroy(scene);

@@ -63,20 +63,14 @@ HkStatus hk_reader_fail(HkReader *r, const char *format, ...) {
 
 static const char *kind_of(const json_t *value) {
   switch (json_typeof(value)) {
-  case JSON_OBJECT:
-    return "an object";
-  case JSON_ARRAY:
-    return "a list";
-  case JSON_STRING:
-    return "a string";
+  case JSON_OBJECT: return "an object";
+  case JSON_ARRAY: return "a list";
+  case JSON_STRING: return "a string";
   case JSON_INTEGER:
-  case JSON_REAL:
-    return "a number";
+  case JSON_REAL: return "a number";
   case JSON_TRUE:
-  case JSON_FALSE:
-    return "true or false";
-  case JSON_NULL:
-    return "null";
+  case JSON_FALSE: return "true or false";
+  case JSON_NULL: return "null";
   }
   return "something else";
 }
@@ -195,24 +189,26 @@ static HkStatus read_scalar(HkReader *r, json_t *value, const HkParam *p, void *
   return hk_reader_fail(r, "%s", rest ? rest + 2 : inner.text);
 }
 
+/* Factors along x, y and z may be one number for all. */
+static HkStatus read_vector_param(HkReader *r, json_t *value, const HkParam *p, double *vector) {
+  if (!json_is_number(value) || strcmp(p->unit, "1") != 0)
+    return read_numbers(r, value, 3, p->unit, vector);
+  vector[0] = vector[1] = vector[2] = json_number_value(value);
+  return HK_OK;
+}
+
 static HkStatus read_param(HkReader *r, json_t *value, const HkParam *p, void *params) {
   void *at = (char *)params + p->offset;
   if (json_is_null(value)) return HK_OK; /* as if it were not given */
   switch (p->kind) {
   case HK_PARAM_NUMBER:
   case HK_PARAM_INTEGER:
-  case HK_PARAM_BOOLEAN:
-    return read_scalar(r, value, p, params);
-  case HK_PARAM_VECTOR:
-    return read_numbers(r, value, 3, p->unit, at);
-  case HK_PARAM_CHOICE:
-    return read_choice(r, value, p, at);
-  case HK_PARAM_TEXT:
-    return read_text(r, value, at);
-  case HK_PARAM_TABLE:
-    return read_table(r, value, p, at);
-  case HK_PARAM_SELECT:
-    return hk_read_select(r, value, at);
+  case HK_PARAM_BOOLEAN: return read_scalar(r, value, p, params);
+  case HK_PARAM_VECTOR: return read_vector_param(r, value, p, at);
+  case HK_PARAM_CHOICE: return read_choice(r, value, p, at);
+  case HK_PARAM_TEXT: return read_text(r, value, at);
+  case HK_PARAM_TABLE: return read_table(r, value, p, at);
+  case HK_PARAM_SELECT: return hk_read_select(r, value, at);
   }
   return HK_OK;
 }
@@ -257,8 +253,7 @@ HkStatus hk_read_method(HkReader *r, json_t *value, HkFamily family, HkMethod *m
   return hk_read_params(r, value, method->schema, method->params, extra);
 }
 
-/* ---- Selections
- * ---------------------------------------------------------------------------------- */
+/* ---- Selections ---- */
 
 typedef struct Box {
   double min[3], max[3];

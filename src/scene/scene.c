@@ -63,6 +63,9 @@ void hk_scene_destroy(HkScene **scene) {
   hk_method_clear(&s->step);
   hk_params_clear(&hk_part_scene, s);
   free(s->folder);
+  free(s->source_name);
+  free(s->source_text);
+  free(s->source_root);
   free(s->bodies);
   free(s->pins);
   free(s->forces);

@@ -143,8 +143,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
   hk_parallel_for(sim->model->threads, sim->model->n, axpy_range, &p);
 }
 
-/* ---- Reports
- * --------------------------------------------------------------------------------------- */
+/* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);

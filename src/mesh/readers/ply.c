@@ -125,13 +125,10 @@ static HkStatus read_property(Ply *p, const HkPlyProperty *property, HkError *er
   switch (property->role) {
   case HK_PLY_X:
   case HK_PLY_Y:
-  case HK_PLY_Z:
-    return read_coordinate(p, property->type, (int)property->role - HK_PLY_X, error);
+  case HK_PLY_Z: return read_coordinate(p, property->type, (int)property->role - HK_PLY_X, error);
   case HK_PLY_VERTEX1:
-  case HK_PLY_VERTEX2:
-    return read_corner(p, property->type, error);
-  default:
-    return skip_value(p, property->type, error);
+  case HK_PLY_VERTEX2: return read_corner(p, property->type, error);
+  default: return skip_value(p, property->type, error);
   }
 }
 

@@ -1,0 +1,13 @@
+/* Errors that are found only when a scene is put together, at the place of the scene file. */
+#ifndef HK_SCENE_BLAME_H
+#define HK_SCENE_BLAME_H
+
+#include "base/status.h"
+
+/* inner is what went wrong with the value at path (bodies[0], pins[2].select); the message gets the
+ * path and, if the scene came from a text, the place. A text that begins with the name of a key
+ * ("springs: ...") blames that one. Returns the status of inner. */
+HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
+                        HkError *error);
+
+#endif
