@@ -105,7 +105,7 @@ typedef enum HkParamKind {
   HK_PARAM_BOOLEAN, /* bool */
   HK_PARAM_VECTOR,  /* double[3] */
   HK_PARAM_CHOICE,  /* int, the index into choices */
-  HK_PARAM_TEXT,    /* char *, owned; NULL stands for 'not given' */
+  HK_PARAM_TEXT,    /* const char *, owned; NULL stands for 'not given' */
   HK_PARAM_TABLE,   /* HkTable, rows of numbers, owned */
   HK_PARAM_SELECT   /* HkSelect, owned */
 } HkParamKind;
@@ -153,8 +153,8 @@ typedef enum HkSelectKind {
 /* Which vertices are meant, in the positions at time 0 (m); owned by the struct that holds it. */
 typedef struct HkSelect {
   HkSelectKind kind;
-  char *body; /* name of the body; NULL: all bodies, or the only one for indices */
-  char *set;
+  const char *body; /* name of the body; NULL: all bodies, or the only one for indices */
+  const char *set;
   int32_t *indices;
   int64_t count;
   double point[3], other[3], value;
@@ -286,7 +286,7 @@ typedef struct HkSprings {
   double rest_scale;  /* rest lengths of the mesh are multiplied by this */
   double damping;     /* N s/m, along the spring */
   bool tension_only;  /* no force when shorter than at rest, as threads */
-  char *file;         /* rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none */
+  const char *file;   /* rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none */
 } HkSprings;
 
 /* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
@@ -308,10 +308,10 @@ typedef struct HkTransform {
 
 /* One connected or unconnected piece. Give shape, mesh_file or mesh. */
 typedef struct HkBody {
-  char *name;
+  const char *name;
   HkMethod shape;
-  char *mesh_file; /* relative to the scene file */
-  HkMesh *mesh;    /* owned by the scene once added */
+  const char *mesh_file; /* relative to the scene file */
+  HkMesh *mesh;          /* owned by the scene once added */
   HkTransform transform;
   double stretch[3];  /* starting positions about the centre, times this; rest lengths stay */
   double velocity[3]; /* m/s at the start */
@@ -330,7 +330,7 @@ typedef struct HkPin {
 
 /* Vertices whose motion is written to probes.csv at each frame. */
 typedef struct HkProbe {
-  char *name;
+  const char *name;
   HkSelect select;
 } HkProbe;
 

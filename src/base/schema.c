@@ -68,8 +68,8 @@ void hk_params_default(const HkSchema *schema, void *params) {
 }
 
 void hk_select_clear(HkSelect *select) {
-  free(select->body);
-  free(select->set);
+  free((char *)select->body);
+  free((char *)select->set);
   free(select->indices);
   memset(select, 0, sizeof *select);
 }

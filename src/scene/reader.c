@@ -164,11 +164,11 @@ static HkStatus read_choice(HkReader *r, json_t *value, const HkParam *p, int *c
   return HK_OK;
 }
 
-static HkStatus read_text(HkReader *r, json_t *value, char **text) {
+static HkStatus read_text(HkReader *r, json_t *value, const char **text) {
   if (!json_is_string(value)) return hk_reader_fail(r, "expected a string, got %s", kind_of(value));
   char *copy = hk_strdup(json_string_value(value));
   if (!copy) return hk_fail_memory(r->error, json_string_length(value), "a text");
-  free(*text);
+  free((char *)*text);
   *text = copy;
   return HK_OK;
 }
