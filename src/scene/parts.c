@@ -8,7 +8,9 @@ static const HkParam scene_params[] = {
     HK_CHOICE(HkScene, up, 1, "x|y|z", "the axis that points up"),
 };
 const HkSchema hk_part_scene = {
-    .name = "scene", .summary = "the whole scene", HK_PARAMS(HkScene, scene_params)};
+    .name = "scene",
+    .summary = "the whole scene: bodies, pins, forces, probes, outputs, time, integrator",
+    HK_PARAMS(HkScene, scene_params)};
 
 static const HkParam time_params[] = {
     HK_NUMBER(HkTime, duration, "s", 10, 0, 1e12, "length of the motion"),
@@ -40,7 +42,9 @@ static const HkParam body_params[] = {
     HK_VECTOR(HkBody, spin, "rad/s", 0, 0, 0, "at the start, about the centre of mass"),
 };
 const HkSchema hk_part_body = {.name = "body",
-                               .summary = "a mesh made into masses and springs",
+                               .summary =
+                                   "a shape or mesh made into masses and springs, with transform, "
+                                   "springs, mass and repair",
                                HK_PARAMS(HkBody, body_params)};
 
 static const HkParam transform_params[] = {
@@ -109,7 +113,9 @@ static const HkParam pin_params[] = {
               "free from this time on; never if not given"),
 };
 const HkSchema hk_part_pin = {
-    .name = "pin", .summary = "vertices whose motion is given", HK_PARAMS(HkPin, pin_params)};
+    .name = "pin",
+    .summary = "vertices whose motion is given; \"motion\" holds one of the motions",
+    HK_PARAMS(HkPin, pin_params)};
 
 static const HkParam probe_params[] = {
     HK_TEXT(HkProbe, name, "column name in probes.csv"),
@@ -119,10 +125,18 @@ const HkSchema hk_part_probe = {.name = "probe",
                                 .summary = "vertices whose motion is written to probes.csv",
                                 HK_PARAMS(HkProbe, probe_params)};
 
+static const HkParam select_params[] = {
+    HK_TEXT(HkSelect, body, "look at this body only; at all of them if not given"),
+};
+const HkSchema hk_part_select = {.name = "select",
+                                 .summary = "which vertices: one of all, indices, box, sphere, "
+                                            "lowest, highest, nearest, set",
+                                 HK_PARAMS(HkSelect, select_params)};
+
 const HkSchema *hk_part_schema(int index) {
   static const HkSchema *const parts[] = {
       &hk_part_scene, &hk_part_time,   &hk_part_body, &hk_part_transform, &hk_part_springs,
-      &hk_part_mass,  &hk_part_repair, &hk_part_pin,  &hk_part_probe,
+      &hk_part_mass,  &hk_part_repair, &hk_part_pin,  &hk_part_select,    &hk_part_probe,
   };
   int count = (int)(sizeof parts / sizeof parts[0]);
   return index >= 0 && index < count ? parts[index] : NULL;

@@ -12,6 +12,7 @@ extern const HkSchema hk_part_springs;
 extern const HkSchema hk_part_mass;
 extern const HkSchema hk_part_repair;
 extern const HkSchema hk_part_pin;
+extern const HkSchema hk_part_select;
 extern const HkSchema hk_part_probe;
 
 #endif

@@ -2,6 +2,7 @@
 #include "scene/reader.h"
 
 #include "scene/locate.h"
+#include "scene/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -361,9 +362,6 @@ static const struct {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static const HkParam select_params[] = {HK_TEXT(HkSelect, body, "name of the body")};
-static const HkSchema select_schema = {.name = "a selection", HK_PARAMS(HkSelect, select_params)};
-
 HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
   hk_select_clear(select);
   if (json_is_string(value)) { /* "all", or the name of a set */
@@ -378,7 +376,7 @@ HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
                           kind_of(value));
   const char *keys[WAYS + 1] = {0};
   for (int q = 0; q < WAYS; q++) keys[q] = ways[q].key;
-  HK_TRY(hk_read_params(r, value, &select_schema, select, keys));
+  HK_TRY(hk_read_params(r, value, &hk_part_select, select, keys));
   for (int q = 0; q < WAYS; q++) {
     json_t *way = json_object_get(value, ways[q].key);
     if (!way) continue;
