@@ -240,6 +240,22 @@ TEST(a_handle_with_too_large_a_step_is_a_blow_up) {
   world_destroy(&w);
 }
 
+TEST(gravity_pulls_along_its_direction_however_long_that_is) {
+  const char *lengths[] = {"1e-200", "1", "1e200"};
+  for (int q = 0; q < 3; q++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [{\"type\": "
+             "\"gravity\", \"g\": 2, \"direction\": [0, 0, %s]}]}",
+             lengths[q]);
+    World w = world_make(text, NULL, 0.5, 1);
+    if (!w.state) return;
+    world_steps(&w, 1);
+    CHECK(hk_state_v(w.state)[1] == 0 && hk_state_v(w.state)[2] == 1);
+    world_destroy(&w);
+  }
+}
+
 TEST(energy_beyond_all_numbers_is_a_blow_up) {
   World w = world_make("{\"bodies\": [{\"shape\": \"grid\", \"velocity\": [1e200, 0, 0]}]}", NULL,
                        0.001, 1);

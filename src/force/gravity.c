@@ -19,9 +19,12 @@ static const HkParam params[] = {
 /* g d, the acceleration. */
 static void acceleration(const HkForceArgs *a, double g[3]) {
   const Gravity *p = a->params;
-  double length = hk_norm(p->direction);
-  hk_model_up(a->model, g);
-  for (int c = 0; c < 3; c++) g[c] = p->g * (length > 0 ? p->direction[c] / length : -g[c]);
+  double sign = 1;
+  if (!hk_unit(p->direction, g)) {
+    hk_model_up(a->model, g);
+    sign = -1;
+  }
+  for (int c = 0; c < 3; c++) g[c] *= sign * p->g;
 }
 
 typedef struct Loop {
