@@ -1,9 +1,12 @@
 /* The folder of a run; see folder.h. */
 #include "run/folder.h"
 
+#include "model/build.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,4 +95,41 @@ void hk_folder_clear(const char *folder) {
   for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
     if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0)
       remove_frames(path, output->name);
+}
+
+/* A file that the scene reads must not be where the run writes. */
+static HkStatus check_input(const char *folder, const HkScene *scene, const char *file,
+                            HkError *error) {
+  char path[4096];
+  if (!file || hk_join_path(scene->folder, file, path, sizeof path, NULL) < 0) return HK_OK;
+  char *input = realpath(path, NULL), *here = realpath(folder, NULL);
+  size_t length = here ? strlen(here) : 0;
+  bool inside = input && here && strncmp(input, here, length) == 0 && input[length] == '/';
+  free(input);
+  free(here);
+  if (!inside) return HK_OK;
+  return hk_fail_at(error, HK_ERROR_INVALID, folder, 0, 0,
+                    "holds %s, which the scene reads and the run might replace; -o chooses another "
+                    "folder",
+                    file);
+}
+
+HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, HkError *error) {
+  for (int b = 0; b < scene->body_count; b++) {
+    HK_TRY(check_input(folder, scene, scene->bodies[b].mesh_file, error));
+    HK_TRY(check_input(folder, scene, scene->bodies[b].springs.file, error));
+  }
+  bool is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, "checkpoint");
+  if (is_run && !force)
+    return hk_fail_at(
+        error, HK_ERROR_INVALID, folder, 0, 0,
+        "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
+        "another folder");
+  if (!is_run && !force && !hk_folder_is_empty(folder))
+    return hk_fail_at(
+        error, HK_ERROR_INVALID, folder, 0, 0,
+        "is not empty and holds no run; -o chooses another folder, --force writes into "
+        "this one");
+  hk_folder_clear(folder);
+  return HK_OK;
 }

@@ -15,4 +15,9 @@ bool hk_folder_has(const char *folder, const char *name);
 /* Removes what an earlier run left: its checkpoint, run.json and frame files. */
 void hk_folder_clear(const char *folder);
 
+/* Makes the folder ready for a new run. Nothing that a run did not write is lost: a folder with a
+ * run, or with anything else, is refused unless force says so, and one with a file that the scene
+ * reads in any case. */
+HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, HkError *error);
+
 #endif

@@ -1,10 +1,8 @@
 /* HkRun: simulates frame by frame and writes each one; see run.h. */
 #include "run/run.h"
 
-#include "model/build.h"
 #include "run/folder.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -120,45 +118,6 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
   return hk_folder_make(run->folder, error);
 }
 
-/* A file that the scene reads must not be where the run writes. */
-static HkStatus check_input(const HkRun *run, const HkScene *scene, const char *file,
-                            HkError *error) {
-  char path[4096];
-  if (!file || hk_join_path(scene->folder, file, path, sizeof path, NULL) < 0) return HK_OK;
-  char *input = realpath(path, NULL), *folder = realpath(run->folder, NULL);
-  size_t length = folder ? strlen(folder) : 0;
-  bool inside = input && folder && strncmp(input, folder, length) == 0 && input[length] == '/';
-  free(input);
-  free(folder);
-  if (!inside) return HK_OK;
-  return hk_fail_at(error, HK_ERROR_INVALID, run->folder, 0, 0,
-                    "holds %s, which the scene reads and the run might replace; -o chooses another "
-                    "folder",
-                    file);
-}
-
-/* Nothing that a run did not write is lost. */
-static HkStatus claim_folder(HkRun *run, const HkScene *scene, const HkRunOptions *options,
-                             HkError *error) {
-  for (int b = 0; b < scene->body_count; b++) {
-    HK_TRY(check_input(run, scene, scene->bodies[b].mesh_file, error));
-    HK_TRY(check_input(run, scene, scene->bodies[b].springs.file, error));
-  }
-  bool is_run = hk_folder_has(run->folder, "run.json") || hk_folder_has(run->folder, "checkpoint");
-  if (is_run && !options->force && !options->resume)
-    return hk_fail_at(
-        error, HK_ERROR_INVALID, run->folder, 0, 0,
-        "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
-        "another folder");
-  if (!is_run && !options->force && !hk_folder_is_empty(run->folder))
-    return hk_fail_at(
-        error, HK_ERROR_INVALID, run->folder, 0, 0,
-        "is not empty and holds no run; -o chooses another folder, --force writes into "
-        "this one");
-  hk_folder_clear(run->folder);
-  return HK_OK;
-}
-
 /* A checkpoint comes first, so that from then on a run can be resumed whenever it was killed. */
 static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
@@ -177,7 +136,7 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
   HK_TRY(plan_time(run, error));
   if (!options->folder) return HK_OK;
   HK_TRY(name_folder(run, options->folder, error));
-  if (!options->resume) HK_TRY(claim_folder(run, scene, options, error));
+  if (!options->resume) HK_TRY(hk_folder_claim(run->folder, scene, options->force, error));
   HK_TRY(make_outputs(run, scene, error));
   HK_TRY(hk_run_make_record(run, scene, error));
   if (options->resume) HK_TRY(hk_run_read_checkpoint(run, error));
