@@ -259,6 +259,24 @@ TEST(frame_that_cannot_be_written_is_written_by_the_resumed_run) {
   hk_scene_destroy(&scene);
 }
 
+TEST(run_that_cannot_begin_leaves_the_earlier_one_alone) {
+  HkScene *scene = parse(cloth, NULL),
+          *other = parse(cloth, "outputs=[\"energies\", \"energies\"]");
+  HkRunOptions options = hk_default_run_options();
+  char folder[300], whole[300];
+  copy_name(folder, sizeof folder, test_folder());
+  copy_name(whole, sizeof whole, test_folder());
+  options.folder = whole;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  options.folder = folder;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  options.force = true;
+  FAILS(run_frames(other, &options, 1, NULL, error), HK_ERROR_INVALID, "already");
+  CHECK(same_folders(folder, whole));
+  hk_scene_destroy(&scene);
+  hk_scene_destroy(&other);
+}
+
 TEST(number_of_frames_does_not_suffer_from_rounding) {
   const char *sets[] = {"time.duration=0", "time.duration=0.1", "time.duration=0.12",
                         "time={\"duration\": 524390.8, \"frames_per_second\": 60}"};

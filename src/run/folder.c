@@ -89,9 +89,6 @@ static void remove_frames(const char *folder, const char *ending) {
 void hk_folder_clear(const char *folder) {
   char path[4096];
   const HkSchema *output;
-  remove_file(folder, "run.json"); /* first, since it promises a checkpoint */
-  remove_file(folder, "checkpoint");
-  remove_file(folder, "checkpoint.tmp");
   for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
     if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0)
       remove_frames(path, output->name);
@@ -130,6 +127,5 @@ HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, H
         error, HK_ERROR_INVALID, folder, 0, 0,
         "is not empty and holds no run; -o chooses another folder, --force writes into "
         "this one");
-  hk_folder_clear(folder);
   return HK_OK;
 }

@@ -12,12 +12,12 @@ HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t
 /* Nothing is in it but what a start that was killed leaves. */
 bool hk_folder_is_empty(const char *folder);
 bool hk_folder_has(const char *folder, const char *name);
-/* Removes what an earlier run left: its checkpoint, run.json and frame files. */
+/* Removes the frame files that an earlier run left. */
 void hk_folder_clear(const char *folder);
 
-/* Makes the folder ready for a new run. Nothing that a run did not write is lost: a folder with a
- * run, or with anything else, is refused unless force says so, and one with a file that the scene
- * reads in any case. */
+/* Sees whether a new run may begin in the folder. Nothing that a run did not write is lost: a
+ * folder with a run, or with anything else, is refused unless force says so, and one with a file
+ * that the scene reads in any case. */
 HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, HkError *error);
 
 #endif

@@ -118,10 +118,12 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
   return hk_folder_make(run->folder, error);
 }
 
-/* A checkpoint comes first, so that from then on a run can be resumed whenever it was killed. */
+/* A checkpoint comes first, in the place of an earlier one: whenever a run is killed, there is one
+ * to resume from. */
 static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
   HK_TRY(hk_run_write_record(run, error));
+  if (!run->begun) hk_folder_clear(run->folder);
   HK_TRY(open_outputs(run, error));
   if (run->begun) return HK_OK;
   HK_TRY(write_frame(run, error));
@@ -224,7 +226,6 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
     o->offset = o->written = 0;
   }
   if (!run->folder) return HK_OK;
-  hk_folder_clear(run->folder);
   run->begun = false;
   return open_files(run, error);
 }
