@@ -50,7 +50,7 @@ check_other_system() {
     echo "Hooke cannot be built here; missing: $needed"
     echo "There is no apt-get on this system. Install by its own means: a C17 compiler, CMake 3.22,"
     echo "Ninja, pkg-config and jansson 2.12 or later with its header."
-    echo "Their names on Debian: ${packages[*]}"
+    echo "Their names on Debian: ${packages[*]%%|*}"
     exit 1
   fi >&2
   wanted=$(absent "${commands[@]}")

@@ -38,6 +38,11 @@ if grep -rlF -e "$BUILD" -e "$SOURCE" -e /opt/hooke "$prefix/$LIBDIR/cmake" \
 fi
 if [ -x "$BUILD/hooke" ]; then
   "$prefix/bin/hooke" --version >/dev/null || fail "bin/hooke does not run"
+  [ "$("$prefix/bin/hooke" schema)" = "$(cat "$prefix/share/hooke/scene.schema.json")" ] ||
+    fail "share/hooke/scene.schema.json is not what 'hooke schema' says"
+  for scene in "$SOURCE"/scenes/*.json; do
+    cmp "$scene" "$prefix/share/hooke/scenes/$(basename "$scene")" || fail "a scene is missing"
+  done
 fi
 
 section "pkg-config, shared"
@@ -98,8 +103,9 @@ section "exported symbols"
 # The functions of the header: the word before the first bracket of each HK_API declaration.
 sed -n 's/^HK_API [^(]*\b\(hk_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/hooke/hooke.h" |
   sort >"$folder/declared"
-alien=$(comm -23 "$folder/exported" "$folder/declared")
-[ -z "$alien" ] || fail "libhooke.so exports what hooke.h does not declare:" $alien
+differing=$(comm -3 "$folder/exported" "$folder/declared")
+[ -z "$differing" ] ||
+  fail "hooke.h declares what libhooke.so does not export, or the other way round:" $differing
 
 # Const tables of pointers stand in .data.rel.ro: read-only once the program runs.
 section "no global state"
