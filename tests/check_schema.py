@@ -9,9 +9,9 @@ import subprocess
 import sys
 
 try:
-    import jsonschema
+    from jsonschema import Draft202012Validator
 except ImportError:
-    print("skipped: python3-jsonschema is not there")
+    print("skipped: python3-jsonschema 4 or later is not there")
     sys.exit(77)
 
 program = sys.argv[1]
@@ -33,8 +33,8 @@ def without_comments(text):
 
 
 schema = json.loads(output("schema"))
-jsonschema.Draft202012Validator.check_schema(schema)
-validator = jsonschema.Draft202012Validator(schema)
+Draft202012Validator.check_schema(schema)
+validator = Draft202012Validator(schema)
 names = re.findall(r"^\s*([a-z_]+)\s{2,}", output("scenes"), re.M)
 check("there are built-in scenes to look at", len(names) >= 10)
 scenes = {name: json.loads(without_comments(output("scenes", name))) for name in names}
