@@ -95,11 +95,16 @@ test_killed_runs_resume_to_the_same_bytes() {
     sleep "$(printf '%d.%06d' $((pause / 1000000)) $((pause % 1000000)))"
     kill -KILL "$child" 2>/dev/null || true
     wait_child
-    [ "$code" != 0 ] || break
+    if [ "$code" = 0 ]; then # done; on a busy machine perhaps with few kills, then once more
+      same whole parts
+      [ "$kills" -lt 5 ] || return 0
+      rm -r parts
+      continue
+    fi
     [ "$code" = 137 ] || fail "resuming ended with $code: $(cat err)"
     kills=$((kills + 1))
   done
-  [ "$code" = 0 ] || expect 0 hooke run s.json -q -o parts --resume
+  expect 0 hooke run s.json -q -o parts --resume
   [ "$kills" -ge 5 ] || fail "only $kills kills"
   same whole parts
 }
