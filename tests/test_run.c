@@ -82,6 +82,26 @@ TEST(run_writes_all_frames_and_ends) {
   hk_scene_destroy(&scene);
 }
 
+TEST(run_that_replaces_another_leaves_nothing_of_it) {
+  HkScene *scene = parse(cloth, NULL), *less = parse(cloth, "outputs=[\"obj\"]");
+  HkRunOptions options = hk_default_run_options();
+  char folder[300], fresh[300];
+  copy_name(folder, sizeof folder, test_folder());
+  copy_name(fresh, sizeof fresh, test_folder());
+  options.folder = folder;
+  CHECK(run_frames(scene, &options, 1000, NULL, NULL) == HK_DONE);
+  options.force = true;
+  CHECK(run_frames(less, &options, 3, NULL, NULL) == HK_OK);
+  options.folder = fresh;
+  CHECK(run_frames(less, &options, 3, NULL, NULL) == HK_OK);
+  char command[2048]; /* the empty folders of the other outputs may stay */
+  snprintf(command, sizeof command, "rmdir '%s/vtp' '%s/vtu' && diff -rq '%s' '%s'", folder, folder,
+           folder, fresh);
+  CHECK(system(command) == 0);
+  hk_scene_destroy(&scene);
+  hk_scene_destroy(&less);
+}
+
 TEST(resumed_run_leaves_the_same_bytes) {
   HkScene *scene = parse(cloth, NULL);
   HkRunOptions options = hk_default_run_options();

@@ -92,6 +92,8 @@ TEST(scene_allows_comments_and_keeps_places) {
   MUST(parse("// a scene\n{ /* of\n one */ \"bodies\": [{\"shape\": \"grid\"}] } // end", NULL, 0,
              &scene, error));
   hk_scene_destroy(&scene);
+  MUST(parse("\xef\xbb\xbf{\"bodies\": [{\"shape\": \"grid\"}]}", NULL, 0, &scene, error));
+  hk_scene_destroy(&scene);
   refuses("// one\n/* two\n*/ {\"title\": @3} ", "expected a string");
   refuses("{\n \"title\": \"a\",\n @/* no end\n \"bodies\": [{\"shape\": \"grid\"}]}",
           "not valid JSON");

@@ -43,6 +43,7 @@ const HkOutputType hk_output_energies = {
     .schema = {.name = "energies",
                .summary = "energies.csv: kinetic, spring, gravity and total energy, momenta",
                HK_PARAMS(Energies, params)},
+    .files = {"energies.csv"},
     .open = open,
     .write = write,
     .close = close,

@@ -22,6 +22,7 @@ typedef struct HkOutput HkOutput;
 
 typedef struct HkOutputType {
   HkSchema schema;
+  const char *files[3]; /* it makes in the run's folder beside its frames, ended by NULL */
   /* Makes the files, or takes them up where they were cut: o->offset > 0 then. */
   HkStatus (*open)(HkOutput *o, const HkModel *model, HkError *error);
   HkStatus (*write)(HkOutput *o, const HkFrame *frame, HkError *error);

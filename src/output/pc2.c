@@ -93,6 +93,7 @@ const HkOutputType hk_output_pc2 = {
     .schema = {.name = "pc2",
                .summary = "mesh.obj and mesh.pc2: for Blender's Mesh Cache modifier",
                HK_PARAMS(Pc2, params)},
+    .files = {"mesh.obj", "mesh.pc2"},
     .open = open,
     .write = write,
     .close = close,

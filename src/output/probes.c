@@ -75,6 +75,7 @@ const HkOutputType hk_output_probes = {
     .schema = {.name = "probes",
                .summary = "probes.csv: mean position and velocity and summed force of each probe",
                HK_PARAMS(Probes, params)},
+    .files = {"probes.csv"},
     .open = open,
     .write = write,
     .close = close,

@@ -36,6 +36,7 @@ const HkOutputType hk_output_vtp = {
     .schema = {.name = "vtp",
                .summary = "vtp.pvd and vtp/frame_000000.vtp ...: springs and faces for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
+    .files = {"vtp.pvd"},
     .open = open,
     .write = hk_vtk_write,
     .close = hk_vtk_close,

@@ -44,6 +44,7 @@ const HkOutputType hk_output_vtu = {
                .summary =
                    "vtu.pvd and vtu/frame_000000.vtu ...: springs, faces, solids for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
+    .files = {"vtu.pvd"},
     .open = open,
     .write = hk_vtk_write,
     .close = hk_vtk_close,

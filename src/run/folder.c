@@ -2,6 +2,7 @@
 #include "run/folder.h"
 
 #include "model/build.h"
+#include "output/output.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -86,12 +87,15 @@ static void remove_frames(const char *folder, const char *ending) {
   closedir(dir);
 }
 
-void hk_folder_clear(const char *folder) {
+void hk_folder_clear(const char *folder, bool is_run) {
   char path[4096];
   const HkSchema *output;
-  for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++)
+  for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++) {
     if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0)
       remove_frames(path, output->name);
+    for (const char *const *file = hk_output_type(output)->files; is_run && *file; file++)
+      remove_file(folder, *file);
+  }
 }
 
 /* A file that the scene reads must not be where the run writes. */
@@ -111,18 +115,19 @@ static HkStatus check_input(const char *folder, const HkScene *scene, const char
                     file);
 }
 
-HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, HkError *error) {
+HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, bool *is_run,
+                         HkError *error) {
   for (int b = 0; b < scene->body_count; b++) {
     HK_TRY(check_input(folder, scene, scene->bodies[b].mesh_file, error));
     HK_TRY(check_input(folder, scene, scene->bodies[b].springs.file, error));
   }
-  bool is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, "checkpoint");
-  if (is_run && !force)
+  *is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, "checkpoint");
+  if (*is_run && !force)
     return hk_fail_at(
         error, HK_ERROR_INVALID, folder, 0, 0,
         "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
         "another folder");
-  if (!is_run && !force && !hk_folder_is_empty(folder))
+  if (!*is_run && !force && !hk_folder_is_empty(folder))
     return hk_fail_at(
         error, HK_ERROR_INVALID, folder, 0, 0,
         "is not empty and holds no run; -o chooses another folder, --force writes into "

@@ -12,12 +12,14 @@ HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t
 /* Nothing is in it but what a start that was killed leaves. */
 bool hk_folder_is_empty(const char *folder);
 bool hk_folder_has(const char *folder, const char *name);
-/* Removes the frame files that an earlier run left. */
-void hk_folder_clear(const char *folder);
+/* Removes the frame files that an earlier run left and, if the folder is known to be a run's, the
+ * other files of all outputs. */
+void hk_folder_clear(const char *folder, bool is_run);
 
-/* Sees whether a new run may begin in the folder. Nothing that a run did not write is lost: a
- * folder with a run, or with anything else, is refused unless force says so, and one with a file
- * that the scene reads in any case. */
-HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, HkError *error);
+/* Sees whether a new run may begin in the folder; *is_run: there is an earlier one. Nothing that a
+ * run did not write is lost: a folder with a run, or with anything else, is refused unless force
+ * says so, and one with a file that the scene reads in any case. */
+HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, bool *is_run,
+                         HkError *error);
 
 #endif

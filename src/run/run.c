@@ -123,7 +123,7 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
 static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
   HK_TRY(hk_run_write_record(run, error));
-  if (!run->begun) hk_folder_clear(run->folder);
+  if (!run->begun) hk_folder_clear(run->folder, run->replaces);
   HK_TRY(open_outputs(run, error));
   if (run->begun) return HK_OK;
   HK_TRY(write_frame(run, error));
@@ -138,7 +138,8 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
   HK_TRY(plan_time(run, error));
   if (!options->folder) return HK_OK;
   HK_TRY(name_folder(run, options->folder, error));
-  if (!options->resume) HK_TRY(hk_folder_claim(run->folder, scene, options->force, error));
+  if (!options->resume)
+    HK_TRY(hk_folder_claim(run->folder, scene, options->force, &run->replaces, error));
   HK_TRY(make_outputs(run, scene, error));
   HK_TRY(hk_run_make_record(run, scene, error));
   if (options->resume) HK_TRY(hk_run_read_checkpoint(run, error));

@@ -25,8 +25,9 @@ struct HkRun {
   double interval;  /* s between frames */
   double stable_h;
   int halvings;
-  bool begun;  /* frame 0 is written */
-  bool broken; /* after an error: state and files are no longer ones to go on from */
+  bool replaces; /* an earlier run in its folder */
+  bool begun;    /* frame 0 is written */
+  bool broken;   /* after an error: state and files are no longer ones to go on from */
   HkOnBlowup on_blowup;
   double checkpoint_seconds, last_checkpoint, last_progress;
   void (*progress)(void *user, const HkProgress *progress);

@@ -194,6 +194,8 @@ static json_t *scene_of(json_t *root, HkReader *r) {
 
 static HkStatus parse(char *text, size_t size, const char *name, const char *const *sets,
                       int set_count, HkScene *scene, HkError *error) {
+  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+    memset(text, ' ', 3); /* some editors' mark */
   hk_blank_comments(text, size);
   json_error_t bad;
   json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
