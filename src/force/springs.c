@@ -32,13 +32,13 @@ static inline void gather(const HkModel *m, const double *x, const double *v, in
     hk_sub(x + 3 * q, x + 3 * j, d);
     double l = hk_norm(d);
     if (l < HK_SPRING_TINY || is_slack(m, s, l)) continue;
-    double pull = m->k[s] * (l - m->l0[s]);
+    double pull = m->k[s] * (l - m->l0[s]), inverse = 1 / l;
     if (m->damping && m->damping[s] > 0) {
       double w[3];
       hk_sub(v + 3 * q, v + 3 * j, w);
-      pull += m->damping[s] * hk_dot(w, d) / l;
+      pull += m->damping[s] * hk_dot(w, d) * inverse;
     }
-    hk_axpy(-pull / l, d, f);
+    hk_axpy(-pull * inverse, d, f);
   }
 }
 
