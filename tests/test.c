@@ -43,6 +43,15 @@ const char *test_data(const char *name) {
   return stat(path, &info) == 0 ? path : NULL;
 }
 
+const char *test_json(const char *text) {
+  static _Thread_local char json[4096];
+  if (strlen(text) >= sizeof json) abort();
+  size_t q = 0;
+  for (; text[q]; q++) json[q] = text[q] == '\'' ? '"' : text[q];
+  json[q] = 0;
+  return json;
+}
+
 static void remove_folder(void) {
   char command[300];
   snprintf(command, sizeof command, "rm -rf '%s'", folder);

@@ -32,6 +32,9 @@ void test_fail(const char *file, int line, const char *format, ...);
 void test_skip(const char *format, ...);
 /* A file of the shared test data (HOOKE_TEST_DATA), or NULL where it is not there. */
 const char *test_data(const char *name);
+/* JSON written with 'single' quotes, which need no backslash in C, as it should be; valid until the
+ * next call in this thread. */
+const char *test_json(const char *text);
 /* A new empty folder, removed when the program ends. */
 const char *test_folder(void);
 

@@ -9,14 +9,14 @@ static const double pi = 3.14159265358979323846;
 /* m = 1 kg, k = 4 N/m, omega = 2 rad/s, pulled out by 0.1 m along x. The motion stays on the x
  * axis, where the spring is linear. */
 static const char *const oscillator =
-    "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 2}, \"springs\": {\"k\": 4},"
-    " \"stretch\": [1, 1, 1], \"mass\": {\"per_vertex\": 1}}], \"pins\": [{\"select\": \"start\"}],"
-    " \"outputs\": []}";
+    "{'bodies': [{'shape': {'type': 'chain', 'n': 2}, 'springs': {'k': 4},"
+    " 'stretch': [1, 1, 1], 'mass': {'per_vertex': 1}}], 'pins': [{'select': 'start'}],"
+    " 'outputs': []}";
 
 static const char *const damped =
-    "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 2}, \"springs\": {\"k\": 4, "
-    "\"damping\": 0.5},"
-    " \"mass\": {\"per_vertex\": 1}}], \"pins\": [{\"select\": \"start\"}], \"outputs\": []}";
+    "{'bodies': [{'shape': {'type': 'chain', 'n': 2}, 'springs': {'k': 4, "
+    "'damping': 0.5},"
+    " 'mass': {'per_vertex': 1}}], 'pins': [{'select': 'start'}], 'outputs': []}";
 
 static double exact_oscillator(double t) {
   return 0.1 * cos(2 * t);
@@ -96,10 +96,9 @@ enum { N = 7 };
 
 /* Largest error of the chain's displacements from mode j after 0.3 periods. */
 static double mode_error(const char *integrator, int mode, int steps) {
-  const char *text =
-      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 9, \"end\": [8, 0, 0]}, "
-      "\"springs\": {\"k\": 50}, \"mass\": {\"per_vertex\": 0.5}}], "
-      "\"pins\": [{\"select\": \"ends\"}], \"outputs\": []}";
+  const char *text = "{'bodies': [{'shape': {'type': 'chain', 'n': 9, 'end': [8, 0, 0]}, "
+                     "'springs': {'k': 50}, 'mass': {'per_vertex': 0.5}}], "
+                     "'pins': [{'select': 'ends'}], 'outputs': []}";
   double omega = 2 * sqrt(50 / 0.5) * sin(mode * pi / (2 * (N + 1))), phase = 2 * pi * 0.3;
   World w = world_make(text, integrator, phase / omega / steps, 1);
   if (!w.state) return NAN;
@@ -129,10 +128,9 @@ TEST(every_integrator_has_its_order_on_the_normal_modes_of_a_chain) {
 }
 
 TEST(stable_step_of_a_chain_is_exact_and_sharp) {
-  const char *text =
-      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 30, \"end\": [29, 0, 0]}, "
-      "\"springs\": {\"k\": 50}, \"mass\": {\"per_vertex\": 0.5}}], "
-      "\"pins\": [{\"select\": \"ends\"}], \"outputs\": []}";
+  const char *text = "{'bodies': [{'shape': {'type': 'chain', 'n': 30, 'end': [29, 0, 0]}, "
+                     "'springs': {'k': 50}, 'mass': {'per_vertex': 0.5}}], "
+                     "'pins': [{'select': 'ends'}], 'outputs': []}";
   double omega = 2 * sqrt(50 / 0.5) * sin(28 * pi / (2 * 29)), h = 0;
   const char *names[] = {"symplectic_euler", "verlet"};
   for (int q = 0; q < 2; q++) {

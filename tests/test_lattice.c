@@ -30,11 +30,11 @@ TEST(symplectic_methods_keep_the_energy_of_a_lattice_within_one_percent) {
   Case cases[] = {{.integrator = "symplectic_euler"}, {.integrator = "verlet"}};
   pthread_t threads[2];
   for (int q = 0; q < 2; q++) {
-    cases[q].world = world_make(
-        "{\"bodies\": [{\"shape\": {\"type\": \"block\", \"nx\": 20, \"ny\": 20, \"nz\": 20, "
-        "\"neighbours\": 6}, \"stretch\": [1.1, 1, 0.95], \"springs\": {\"k\": 1000}, "
-        "\"mass\": {\"per_vertex\": 0.01}}], \"outputs\": []}",
-        cases[q].integrator, 1e-4, 1);
+    cases[q].world =
+        world_make("{'bodies': [{'shape': {'type': 'block', 'nx': 20, 'ny': 20, 'nz': 20, "
+                   "'neighbours': 6}, 'stretch': [1.1, 1, 0.95], 'springs': {'k': 1000}, "
+                   "'mass': {'per_vertex': 0.01}}], 'outputs': []}",
+                   cases[q].integrator, 1e-4, 1);
     pthread_create(&threads[q], NULL, simulate, &cases[q]);
   }
   for (int q = 0; q < 2; q++) {

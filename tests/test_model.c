@@ -14,7 +14,7 @@ static void refuses(const char *text, const char *part) {
   HkModel *model = NULL;
   HkError error = {0};
   HkStatus status =
-      hk_scene_parse(NULL, text, strlen(text), "scene", NULL, NULL, 0, &scene, &error);
+      hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, &error);
   if (status >= 0) status = hk_model_compile(scene, &model, &error);
   if (status >= 0 || !strstr(error.text, part))
     test_fail(__FILE__, __LINE__, "%s gave '%s', expected '%s'", text, error.text, part);
@@ -23,11 +23,10 @@ static void refuses(const char *text, const char *part) {
 }
 
 TEST(grid_has_the_springs_of_cloth) {
-  World w = world_make(
-      "{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": 7, \"ny\": 5}, \"springs\": "
-      "{\"k\": 3, \"k_shear\": 2, \"k_bending\": 1, \"shear\": true, \"bending\": true}}], "
-      "\"outputs\": []}",
-      NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 7, 'ny': 5}, 'springs': "
+                       "{'k': 3, 'k_shear': 2, 'k_bending': 1, 'shear': true, 'bending': true}}], "
+                       "'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   CHECK(count_kind(w.model, 0) == 6 * 5 + 7 * 4);
   CHECK(count_kind(w.model, 1) == 2 * 6 * 4);
@@ -43,8 +42,8 @@ TEST(grid_has_the_springs_of_cloth) {
 
 TEST(triangles_bend_across_inner_edges) {
   World w = world_make(
-      "{\"bodies\": [{\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]], \"triangles\": "
-      "[[0,1,2],[2,1,3]]}, \"springs\": {\"bending\": true}}], \"outputs\": []}",
+      "{'bodies': [{'mesh': {'vertices': [[0,0,0],[1,0,0],[0,1,0],[1,1,0]], 'triangles': "
+      "[[0,1,2],[2,1,3]]}, 'springs': {'bending': true}}], 'outputs': []}",
       NULL, 1e-3, 1);
   if (!w.state) return;
   HkSpringView s = hk_model_springs(w.model);
@@ -54,12 +53,11 @@ TEST(triangles_bend_across_inner_edges) {
 }
 
 TEST(chains_and_curves_bend_by_skipping_one) {
-  World w =
-      world_make("{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 6}, \"springs\": "
-                 "{\"bending\": true}}, "
-                 "{\"shape\": {\"type\": \"curve\", \"n\": 8}, \"springs\": {\"bending\": true}}], "
-                 "\"outputs\": []}",
-                 NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'chain', 'n': 6}, 'springs': "
+                       "{'bending': true}}, "
+                       "{'shape': {'type': 'curve', 'n': 8}, 'springs': {'bending': true}}], "
+                       "'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   CHECK(count_kind(w.model, 0) == 5 + 8 && count_kind(w.model, 2) == 4 + 8);
   world_destroy(&w);
@@ -70,9 +68,9 @@ TEST(stiffness_per_length_does_not_depend_on_resolution) {
   for (int n = 2; n <= 50; n += 12) {
     char text[512];
     snprintf(text, sizeof text,
-             "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": %d, \"end\": [2, 0, 0]}, "
-             "\"springs\": "
-             "{\"EA\": 30}}], \"outputs\": []}",
+             "{'bodies': [{'shape': {'type': 'chain', 'n': %d, 'end': [2, 0, 0]}, "
+             "'springs': "
+             "{'EA': 30}}], 'outputs': []}",
              n);
     World w = world_make(text, NULL, 1e-3, 1);
     if (!w.state) return;
@@ -89,23 +87,21 @@ TEST(masses_sum_to_what_was_asked_for) {
     const char *shape, *mass;
     double total;
   } cases[] = {
-      {"{\"type\": \"grid\", \"nx\": 13, \"ny\": 4, \"width\": 3, \"height\": 0.5}",
-       "{\"total\": 2.5}", 2.5},
-      {"{\"type\": \"grid\", \"nx\": 13, \"ny\": 4, \"width\": 3, \"height\": 0.5}",
-       "{\"total\": 2.5, \"distribution\": \"lumped\"}", 2.5},
-      {"{\"type\": \"grid\", \"nx\": 13, \"ny\": 4, \"width\": 3, \"height\": 0.5}",
-       "{\"area_density\": 2}", 3},
-      {"{\"type\": \"grid\", \"nx\": 13, \"ny\": 4, \"cells\": \"triangles\", \"width\": 3, "
-       "\"height\": 0.5}",
-       "{\"area_density\": 2}", 3},
-      {"{\"type\": \"chain\", \"n\": 9, \"end\": [2, 0, 0]}", "{\"length_density\": 0.25}", 0.5},
-      {"{\"type\": \"tet_block\"}", "{\"volume_density\": 1000}", NAN},
-      {"{\"type\": \"chain\", \"n\": 9}", "{\"per_vertex\": 0.5}", 4.5},
-      {"{\"type\": \"chain\", \"n\": 9}", "2", 2},
+      {"{'type': 'grid', 'nx': 13, 'ny': 4, 'width': 3, 'height': 0.5}", "{'total': 2.5}", 2.5},
+      {"{'type': 'grid', 'nx': 13, 'ny': 4, 'width': 3, 'height': 0.5}",
+       "{'total': 2.5, 'distribution': 'lumped'}", 2.5},
+      {"{'type': 'grid', 'nx': 13, 'ny': 4, 'width': 3, 'height': 0.5}", "{'area_density': 2}", 3},
+      {"{'type': 'grid', 'nx': 13, 'ny': 4, 'cells': 'triangles', 'width': 3, "
+       "'height': 0.5}",
+       "{'area_density': 2}", 3},
+      {"{'type': 'chain', 'n': 9, 'end': [2, 0, 0]}", "{'length_density': 0.25}", 0.5},
+      {"{'type': 'tet_block'}", "{'volume_density': 1000}", NAN},
+      {"{'type': 'chain', 'n': 9}", "{'per_vertex': 0.5}", 4.5},
+      {"{'type': 'chain', 'n': 9}", "2", 2},
   };
   for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++) {
     char text[512];
-    snprintf(text, sizeof text, "{\"bodies\": [{\"shape\": %s, \"mass\": %s}], \"outputs\": []}",
+    snprintf(text, sizeof text, "{'bodies': [{'shape': %s, 'mass': %s}], 'outputs': []}",
              cases[q].shape, cases[q].mass);
     World w = world_make(text, NULL, 1e-3, 1);
     if (!w.state) return;
@@ -121,10 +117,9 @@ TEST(masses_sum_to_what_was_asked_for) {
 }
 
 TEST(lumped_corner_of_a_grid_has_a_quarter) {
-  World w =
-      world_make("{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": 3, \"ny\": 3}, \"mass\": "
-                 "{\"area_density\": 16}}], \"outputs\": []}",
-                 NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'mass': "
+                       "{'area_density': 16}}], 'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   const double *m = hk_model_masses(w.model);
   CHECK_NEAR(m[0], 1, 1e-12);
@@ -140,9 +135,9 @@ TEST(springs_file_sets_and_adds_single_springs) {
   fprintf(file, "# i j k l0 damping\n0 1 5\n1 2 6 0.5\n\n0 3 7 2 0.25\n");
   fclose(file);
   snprintf(text, sizeof text,
-           "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 4, \"end\": [3, 0, 0]}, "
-           "\"springs\": {\"k\": 1, "
-           "\"file\": \"%s\"}}], \"outputs\": []}",
+           "{'bodies': [{'shape': {'type': 'chain', 'n': 4, 'end': [3, 0, 0]}, "
+           "'springs': {'k': 1, "
+           "'file': '%s'}}], 'outputs': []}",
            path);
   World w = world_make(text, NULL, 1e-3, 1);
   if (!w.state) return;
@@ -168,12 +163,11 @@ TEST(springs_file_sets_and_adds_single_springs) {
 }
 
 TEST(rest_lengths_can_be_scaled_or_given) {
-  World w =
-      world_make("{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 3}, \"springs\": "
-                 "{\"rest_scale\": 0.5}}, "
-                 "{\"shape\": {\"type\": \"chain\", \"n\": 3}, \"springs\": {\"rest_length\": 0.1, "
-                 "\"tension_only\": true}}], \"outputs\": []}",
-                 NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'chain', 'n': 3}, 'springs': "
+                       "{'rest_scale': 0.5}}, "
+                       "{'shape': {'type': 'chain', 'n': 3}, 'springs': {'rest_length': 0.1, "
+                       "'tension_only': true}}], 'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   HkSpringView s = hk_model_springs(w.model);
   CHECK_NEAR(s.l0[0], 0.25, 1e-15);
@@ -184,19 +178,18 @@ TEST(rest_lengths_can_be_scaled_or_given) {
 
 TEST(repair_is_asked_for_and_keeps_the_numbers_of_the_file) {
   const char *mesh =
-      "\"mesh\": {\"vertices\": [[9,9,9],[0,0,0],[1,0,0],[1,0,0],[2,0,0]], \"lines\": [[1,2],[2,3],"
-      "[3,4]]}, \"mass\": {\"length_density\": 1}";
+      "'mesh': {'vertices': [[9,9,9],[0,0,0],[1,0,0],[1,0,0],[2,0,0]], 'lines': [[1,2],[2,3],"
+      "[3,4]]}, 'mass': {'length_density': 1}";
   char text[1024];
-  snprintf(text, sizeof text,
-           "{\"bodies\": [{%s, \"repair\": {\"unused\": true}}], \"outputs\": []}", mesh);
-  refuses(text, "stand at the same place");
-  snprintf(text, sizeof text, "{\"bodies\": [{%s, \"repair\": {\"weld\": 0}}], \"outputs\": []}",
+  snprintf(text, sizeof text, "{'bodies': [{%s, 'repair': {'unused': true}}], 'outputs': []}",
            mesh);
+  refuses(text, "stand at the same place");
+  snprintf(text, sizeof text, "{'bodies': [{%s, 'repair': {'weld': 0}}], 'outputs': []}", mesh);
   refuses(text, "vertex 0 would have 0 kg");
   snprintf(text, sizeof text,
-           "{\"bodies\": [{%s, \"repair\": {\"weld\": 0, \"unused\": true}}], \"pins\": "
-           "[{\"select\": {\"indices\": "
-           "[4, 3]}}], \"outputs\": []}",
+           "{'bodies': [{%s, 'repair': {'weld': 0, 'unused': true}}], 'pins': "
+           "[{'select': {'indices': "
+           "[4, 3]}}], 'outputs': []}",
            mesh);
   World w = world_make(text, NULL, 1e-3, 1);
   if (!w.state) return;
@@ -216,12 +209,11 @@ TEST(repair_is_asked_for_and_keeps_the_numbers_of_the_file) {
 }
 
 TEST(selections_find_their_vertices) {
-  World w = world_make(
-      "{\"bodies\": [{\"name\": \"a\", \"shape\": {\"type\": \"grid\", \"nx\": 3, \"ny\": 3}}, "
-      "{\"name\": \"b\", \"shape\": {\"type\": \"chain\", \"n\": 4}, \"transform\": "
-      "{\"translate\": [0, "
-      "5, 0]}}], \"outputs\": []}",
-      NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'name': 'a', 'shape': {'type': 'grid', 'nx': 3, 'ny': 3}}, "
+                       "{'name': 'b', 'shape': {'type': 'chain', 'n': 4}, 'transform': "
+                       "{'translate': [0, "
+                       "5, 0]}}], 'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   const struct {
     HkSelect select;
@@ -253,53 +245,47 @@ TEST(selections_find_their_vertices) {
 }
 
 TEST(model_rejects_what_makes_no_sense) {
-  refuses("{\"bodies\": [{\"mesh\": \"nowhere.obj\"}]}", "nowhere.obj: cannot open");
-  refuses("{\"bodies\": [{\"mesh\": \"x.xyz\"}]}", "no mesh format");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": 1, \"EA\": 1}}]}",
-          "k or EA, not both");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"mass\": {\"total\": 1, \"per_vertex\": 1}}]}",
-          "only one of");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"mass\": {\"per_vertex\": 0}}]}",
-          "must be above 0");
-  refuses("{\"bodies\": [{\"shape\": \"chain\", \"mass\": {\"area_density\": 1}}]}", "no faces");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": \"nose\"}]}",
-          "no vertex set 'nose'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": {\"body\": \"x\", "
-          "\"all\": true}}]}",
+  refuses("{'bodies': [{'mesh': 'nowhere.obj'}]}", "nowhere.obj: cannot open");
+  refuses("{'bodies': [{'mesh': 'x.xyz'}]}", "no mesh format");
+  refuses("{'bodies': [{'shape': 'grid', 'springs': {'k': 1, 'EA': 1}}]}", "k or EA, not both");
+  refuses("{'bodies': [{'shape': 'grid', 'mass': {'total': 1, 'per_vertex': 1}}]}", "only one of");
+  refuses("{'bodies': [{'shape': 'grid', 'mass': {'per_vertex': 0}}]}", "must be above 0");
+  refuses("{'bodies': [{'shape': 'chain', 'mass': {'area_density': 1}}]}", "no faces");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': 'nose'}]}", "no vertex set 'nose'");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': {'body': 'x', "
+          "'all': true}}]}",
           "no body 'x'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": {\"indices\": [441]}}]}",
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': {'indices': [441]}}]}",
           "vertex 441");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": \"corners\"}, "
-          "{\"select\": \"top\"}]}",
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': 'corners'}, "
+          "{'select': 'top'}]}",
           "pinned already");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}, {\"shape\": \"grid\"}], \"pins\": [{\"select\": "
-          "{\"indices\": "
+  refuses("{'bodies': [{'shape': 'grid'}, {'shape': 'grid'}], 'pins': [{'select': "
+          "{'indices': "
           "[0]}}]}",
           "need \"body\"");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": {\"box\": {\"min\": "
-          "[7,7,7], \"max\": "
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': {'box': {'min': "
+          "[7,7,7], 'max': "
           "[8,8,8]}}}]}",
           "holds no vertex");
-  refuses("{\"dimension\": 2, \"bodies\": [{\"shape\": {\"type\": \"grid\", \"plane\": \"xz\"}}]}",
+  refuses("{'dimension': 2, 'bodies': [{'shape': {'type': 'grid', 'plane': 'xz'}}]}",
           "dimension 2");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"transform\": {\"scale\": [1, 0, 1]}}]}",
-          "flattens");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"springs\"]}", "there already");
-  refuses(
-      "{\"bodies\": [{\"shape\": \"grid\"}, {\"mesh\": {\"vertices\": [[0, 0, 0]]}, \"repair\": "
-      "{\"unused\": true}}]}",
-      "bodies[1]: there are no vertices");
-  refuses("{\"dimension\": 2, \"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"face_wind\"]}",
+  refuses("{'bodies': [{'shape': 'grid', 'transform': {'scale': [1, 0, 1]}}]}", "flattens");
+  refuses("{'bodies': [{'shape': 'grid'}], 'forces': ['springs']}", "there already");
+  refuses("{'bodies': [{'shape': 'grid'}, {'mesh': {'vertices': [[0, 0, 0]]}, 'repair': "
+          "{'unused': true}}]}",
+          "bodies[1]: there are no vertices");
+  refuses("{'dimension': 2, 'bodies': [{'shape': 'grid'}], 'forces': ['face_wind']}",
           "dimension 2");
 }
 
 TEST(bodies_are_transformed_stretched_and_spun) {
-  World w = world_make(
-      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 2}, \"transform\": {\"scale\": [2, "
-      "1, 1], "
-      "\"axis\": [0, 0, 1], \"angle\": 90, \"translate\": [5, 0, 0]}, \"stretch\": [1, 1.5, 1], "
-      "\"velocity\": [0, 0, 1], \"spin\": [0, 0, 2]}], \"outputs\": []}",
-      NULL, 1e-3, 1);
+  World w =
+      world_make("{'bodies': [{'shape': {'type': 'chain', 'n': 2}, 'transform': {'scale': [2, "
+                 "1, 1], "
+                 "'axis': [0, 0, 1], 'angle': 90, 'translate': [5, 0, 0]}, 'stretch': [1, 1.5, 1], "
+                 "'velocity': [0, 0, 1], 'spin': [0, 0, 2]}], 'outputs': []}",
+                 NULL, 1e-3, 1);
   if (!w.state) return;
   const double *x = hk_state_x(w.state), *v = hk_state_v(w.state);
   CHECK_NEAR(x[0], 5, 1e-12);
@@ -312,10 +298,9 @@ TEST(bodies_are_transformed_stretched_and_spun) {
 }
 
 TEST(bodies_can_be_turned_into_the_plane) {
-  World w =
-      world_make("{\"dimension\": 2, \"bodies\": [{\"shape\": {\"type\": \"grid\", \"plane\": "
-                 "\"xz\"}, \"transform\": {\"axis\": [1e200, 0, 0], \"angle\": 90}}]}",
-                 NULL, 1e-3, 1);
+  World w = world_make("{'dimension': 2, 'bodies': [{'shape': {'type': 'grid', 'plane': "
+                       "'xz'}, 'transform': {'axis': [1e200, 0, 0], 'angle': 90}}]}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   HkModelInfo info = hk_model_info(w.model);
   CHECK(info.box_min[2] == 0 && info.box_max[2] == 0);
@@ -338,9 +323,10 @@ TEST(edges_from_a_vertex_to_itself_are_told_of) {
     HkScene *scene = NULL;
     HkModel *model = NULL;
     snprintf(text, sizeof text,
-             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0], [1, 0, 0]], \"lines\": %s}}]}",
+             "{'bodies': [{'mesh': {'vertices': [[0, 0, 0], [1, 0, 0]], 'lines': %s}}]}",
              meshes[q]);
-    MUST(hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &scene, error));
+    MUST(hk_scene_parse(&context, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene,
+                        error));
     MUST(hk_model_compile(scene, &model, error));
     CHECK(told == 1);
     hk_model_destroy(&model);
@@ -349,8 +335,8 @@ TEST(edges_from_a_vertex_to_itself_are_told_of) {
 }
 
 TEST(solids_get_their_boundary_as_faces) {
-  World w = world_make("{\"bodies\": [{\"shape\": {\"type\": \"tet_block\", \"nx\": 4, \"ny\": 3, "
-                       "\"nz\": 5}}], \"outputs\": []}",
+  World w = world_make("{'bodies': [{'shape': {'type': 'tet_block', 'nx': 4, 'ny': 3, "
+                       "'nz': 5}}], 'outputs': []}",
                        NULL, 1e-3, 1);
   if (!w.state) return;
   int64_t faces;
@@ -363,16 +349,16 @@ TEST(what_is_found_late_is_blamed_on_its_place_in_the_scene) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"{\"bodies\": [{\"mesh\": \"gone.obj\"}]}",
+      {"{'bodies': [{'mesh': 'gone.obj'}]}",
        "scene:1:22: bodies[0].mesh: gone.obj: cannot open: No such file or directory"},
-      {"{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": 1, \"EA\": 1}}]}",
+      {"{'bodies': [{'shape': 'grid', 'springs': {'k': 1, 'EA': 1}}]}",
        "scene:1:42: bodies[0].springs: give k or EA, not both"},
-      {"{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"file\": \"gone.txt\"}}]}",
+      {"{'bodies': [{'shape': 'grid', 'springs': {'file': 'gone.txt'}}]}",
        "scene:1:51: bodies[0].springs.file: gone.txt: cannot open: No such file or directory"},
-      {"{\"bodies\": [{\"shape\": \"grid\"}],\n\"pins\": [{\"select\": {\"indices\": [441]}}]}",
+      {"{'bodies': [{'shape': 'grid'}],\n'pins': [{'select': {'indices': [441]}}]}",
        "scene:2:10: pins[0]: vertex 441 of body 'body0' is not there"},
-      {"{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [{\"type\": \"handle\", \"select\": "
-       "\"nose\"}]}",
+      {"{'bodies': [{'shape': 'grid'}], 'forces': [{'type': 'handle', 'select': "
+       "'nose'}]}",
        "scene:1:44: forces[0]: there is no vertex set 'nose'"},
   };
   for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++)
@@ -380,10 +366,9 @@ TEST(what_is_found_late_is_blamed_on_its_place_in_the_scene) {
 }
 
 TEST(one_factor_scales_all_axes) {
-  World w = world_make(
-      "{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": 3, \"ny\": 3}, \"transform\": "
-      "{\"scale\": 0.001}}], \"outputs\": []}",
-      NULL, 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'transform': "
+                       "{'scale': 0.001}}], 'outputs': []}",
+                       NULL, 1e-3, 1);
   if (!w.state) return;
   HkModelInfo info = hk_model_info(w.model);
   CHECK_NEAR(info.box_max[0], 0.001, 1e-15);

@@ -3,12 +3,12 @@
 
 /* Sum over the springs of the force at rest, by its closed form. */
 TEST(hanging_chain_stretches_by_the_weight_below) {
-  World w = world_parse(
-      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 11, \"end\": [0, -1, 0]}, "
-      "\"springs\": "
-      "{\"k\": 200, \"damping\": 2}, \"mass\": {\"per_vertex\": 0.1}}], \"pins\": [{\"select\": "
-      "\"start\"}], \"forces\": [{\"type\": \"gravity\", \"g\": 9.81}, {\"type\": \"drag\", "
-      "\"per_mass\": 4}], \"time\": {\"step\": 0.001}, \"outputs\": []}");
+  World w =
+      world_parse("{'bodies': [{'shape': {'type': 'chain', 'n': 11, 'end': [0, -1, 0]}, "
+                  "'springs': "
+                  "{'k': 200, 'damping': 2}, 'mass': {'per_vertex': 0.1}}], 'pins': [{'select': "
+                  "'start'}], 'forces': [{'type': 'gravity', 'g': 9.81}, {'type': 'drag', "
+                  "'per_mass': 4}], 'time': {'step': 0.001}, 'outputs': []}");
   if (!w.state) return;
   world_steps(&w, 30000);
   const double *x = hk_state_x(w.state);
@@ -22,11 +22,11 @@ TEST(hanging_chain_stretches_by_the_weight_below) {
 /* At rest the horizontal part of the tension is the same in all springs and its vertical part grows
  * by m g at each mass: the discrete catenary. */
 TEST(chain_between_two_nails_is_a_catenary) {
-  World w = world_parse(
-      "{\"dimension\": 2, \"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 21}, \"springs\": "
-      "{\"EA\": 100, \"rest_scale\": 1.3, \"damping\": 0.3}, \"mass\": {\"per_vertex\": 0.02}}], "
-      "\"pins\": [{\"select\": \"ends\"}], \"forces\": [\"gravity\", {\"type\": \"drag\", "
-      "\"per_mass\": 3}], \"time\": {\"step\": 0.0005}, \"outputs\": []}");
+  World w =
+      world_parse("{'dimension': 2, 'bodies': [{'shape': {'type': 'chain', 'n': 21}, 'springs': "
+                  "{'EA': 100, 'rest_scale': 1.3, 'damping': 0.3}, 'mass': {'per_vertex': 0.02}}], "
+                  "'pins': [{'select': 'ends'}], 'forces': ['gravity', {'type': 'drag', "
+                  "'per_mass': 3}], 'time': {'step': 0.0005}, 'outputs': []}");
   if (!w.state) return;
   world_steps(&w, 40000);
   const double *x = hk_state_x(w.state);
@@ -46,11 +46,10 @@ TEST(chain_between_two_nails_is_a_catenary) {
 }
 
 TEST(free_fall_is_exact_and_strain_free) {
-  World w = world_make(
-      "{\"bodies\": [{\"shape\": {\"type\": \"block\", \"nx\": 4, \"ny\": 4, \"nz\": 4}, "
-      "\"springs\": {\"k\": 1000, \"damping\": 1}}], \"forces\": [\"gravity\"], "
-      "\"outputs\": []}",
-      "verlet", 1e-3, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'block', 'nx': 4, 'ny': 4, 'nz': 4}, "
+                       "'springs': {'k': 1000, 'damping': 1}}], 'forces': ['gravity'], "
+                       "'outputs': []}",
+                       "verlet", 1e-3, 1);
   if (!w.state) return;
   double y = hk_state_x(w.state)[1];
   world_steps(&w, 1000);
@@ -66,10 +65,10 @@ TEST(momentum_is_kept_without_pins_by_every_integrator) {
   const HkSchema *schema;
   for (int q = 0; (schema = hk_schema_at(HK_STEP, q)); q++) {
     World w = world_make(
-        "{\"bodies\": [{\"shape\": {\"type\": \"tet_block\"}, \"stretch\": [1.2, 0.9, 1.1], "
-        "\"spin\": "
-        "[1, 2, 3], \"velocity\": [0.3, -0.2, 0.5], \"springs\": {\"k\": 100, \"damping\": 0.01}, "
-        "\"mass\": {\"total\": 3}}], \"outputs\": []}",
+        "{'bodies': [{'shape': {'type': 'tet_block'}, 'stretch': [1.2, 0.9, 1.1], "
+        "'spin': "
+        "[1, 2, 3], 'velocity': [0.3, -0.2, 0.5], 'springs': {'k': 100, 'damping': 0.01}, "
+        "'mass': {'total': 3}}], 'outputs': []}",
         schema->name, 1e-4, 1);
     if (!w.state) return;
     HkReport before = world_report(&w);
@@ -90,11 +89,10 @@ TEST(energy_is_kept_bounded_by_symplectic_methods) {
   /* Short here; test_lattice runs the full five seconds of the 20^3 lattice. */
   const char *names[] = {"symplectic_euler", "verlet"};
   for (int q = 0; q < 2; q++) {
-    World w = world_make(
-        "{\"bodies\": [{\"shape\": {\"type\": \"block\", \"nx\": 6, \"ny\": 6, \"nz\": 6, "
-        "\"neighbours\": \"26\"}, \"stretch\": [1.1, 1, 1], \"springs\": {\"k\": 1000}, "
-        "\"mass\": {\"per_vertex\": 0.01}}], \"outputs\": []}",
-        names[q], 5e-5, 1);
+    World w = world_make("{'bodies': [{'shape': {'type': 'block', 'nx': 6, 'ny': 6, 'nz': 6, "
+                         "'neighbours': '26'}, 'stretch': [1.1, 1, 1], 'springs': {'k': 1000}, "
+                         "'mass': {'per_vertex': 0.01}}], 'outputs': []}",
+                         names[q], 5e-5, 1);
     if (!w.state) return;
     double before = world_report(&w).total, most = 0;
     for (int s = 0; s < 100; s++) {
@@ -107,10 +105,10 @@ TEST(energy_is_kept_bounded_by_symplectic_methods) {
 }
 
 TEST(energies_sum_to_the_total) {
-  World w = world_parse(
-      "{\"bodies\": [{\"shape\": \"chain\", \"stretch\": [1.1, 1, 1], \"velocity\": [1, 2, 3]}], "
-      "\"forces\": [\"gravity\", {\"type\": \"handle\", \"select\": \"end\", \"k\": 7, "
-      "\"target\": [2, 0, 0]}], \"time\": {\"step\": 0.001}, \"outputs\": []}");
+  World w =
+      world_parse("{'bodies': [{'shape': 'chain', 'stretch': [1.1, 1, 1], 'velocity': [1, 2, 3]}], "
+                  "'forces': ['gravity', {'type': 'handle', 'select': 'end', 'k': 7, "
+                  "'target': [2, 0, 0]}], 'time': {'step': 0.001}, 'outputs': []}");
   if (!w.state) return;
   HkReport r = world_report(&w);
   CHECK_NEAR(r.kinetic, 0.5 * 14, 1e-12);
@@ -120,10 +118,9 @@ TEST(energies_sum_to_the_total) {
 }
 
 TEST(plane_model_cannot_leave_its_plane) {
-  const char *text =
-      "{\"dimension\": %d, \"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 9}, "
-      "\"springs\": {\"k\": 100, \"rest_scale\": 1.5}}], \"pins\": [{\"select\": "
-      "\"ends\"}], \"time\": {\"step\": 0.001}, \"outputs\": []}";
+  const char *text = "{'dimension': %d, 'bodies': [{'shape': {'type': 'chain', 'n': 9}, "
+                     "'springs': {'k': 100, 'rest_scale': 1.5}}], 'pins': [{'select': "
+                     "'ends'}], 'time': {'step': 0.001}, 'outputs': []}";
   for (int dimension = 2; dimension <= 3; dimension++) {
     char scene[512];
     snprintf(scene, sizeof scene, text, dimension);
@@ -141,13 +138,13 @@ TEST(plane_model_cannot_leave_its_plane) {
 }
 
 TEST(pins_hold_move_and_let_go) {
-  World w = world_parse("{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 3}, \"springs\": "
-                        "{\"k\": 10}}], \"pins\": "
-                        "[{\"select\": \"start\"}, {\"select\": \"end\", \"motion\": {\"type\": "
-                        "\"rotation\", \"axis\": [0, 0, "
-                        "1], \"speed\": 90}, \"release\": 0.5}], \"forces\": [\"gravity\"], "
-                        "\"time\": {\"step\": 0.001}, "
-                        "\"outputs\": []}");
+  World w = world_parse("{'bodies': [{'shape': {'type': 'chain', 'n': 3}, 'springs': "
+                        "{'k': 10}}], 'pins': "
+                        "[{'select': 'start'}, {'select': 'end', 'motion': {'type': "
+                        "'rotation', 'axis': [0, 0, "
+                        "1], 'speed': 90}, 'release': 0.5}], 'forces': ['gravity'], "
+                        "'time': {'step': 0.001}, "
+                        "'outputs': []}");
   if (!w.state) return;
   double *x = hk_state_x(w.state), *v = hk_state_v(w.state);
   world_steps(&w, 500);
@@ -164,11 +161,10 @@ TEST(pins_hold_move_and_let_go) {
 }
 
 TEST(blow_up_names_time_vertex_spring_and_a_stable_step) {
-  World w = world_make(
-      "{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": 5, \"ny\": 5}, \"springs\": "
-      "{\"k\": 1e5}}], \"pins\": [{\"select\": \"top\"}], \"forces\": [\"gravity\"], "
-      "\"outputs\": []}",
-      "symplectic_euler", 0.05, 1);
+  World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 5}, 'springs': "
+                       "{'k': 1e5}}], 'pins': [{'select': 'top'}], 'forces': ['gravity'], "
+                       "'outputs': []}",
+                       "symplectic_euler", 0.05, 1);
   if (!w.state) return;
   HkError error = {0};
   HkStatus status = HK_OK;
@@ -183,19 +179,18 @@ TEST(blow_up_names_time_vertex_spring_and_a_stable_step) {
 }
 
 TEST(long_free_fall_and_fast_pins_are_no_blow_up) {
-  World w = world_make("{\"bodies\": [{\"shape\": \"spring\", \"springs\": {\"k\": 1e-3}}], "
-                       "\"forces\": [\"gravity\"], "
-                       "\"outputs\": []}",
+  World w = world_make("{'bodies': [{'shape': 'spring', 'springs': {'k': 1e-3}}], "
+                       "'forces': ['gravity'], "
+                       "'outputs': []}",
                        NULL, 0.1, 1);
   if (!w.state) return;
   world_steps(&w, 100000); /* 10000 s: 98 km/s */
   world_destroy(&w);
-  w = world_make(
-      "{\"bodies\": [{\"shape\": \"spring\", \"springs\": {\"k\": 1}, \"mass\": {\"total\": 1}}], "
-      "\"pins\": [{\"select\": "
-      "\"start\", \"motion\": {\"type\": \"keyframes\", \"table\": [[0, 0, 0, 0], [1, 100, 0, "
-      "0]]}}], \"outputs\": []}",
-      NULL, 0.01, 1);
+  w = world_make("{'bodies': [{'shape': 'spring', 'springs': {'k': 1}, 'mass': {'total': 1}}], "
+                 "'pins': [{'select': "
+                 "'start', 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], [1, 100, 0, "
+                 "0]]}}], 'outputs': []}",
+                 NULL, 0.01, 1);
   if (!w.state) return;
   world_steps(&w, 1000);
   world_destroy(&w);
@@ -203,12 +198,11 @@ TEST(long_free_fall_and_fast_pins_are_no_blow_up) {
 
 TEST(loads_and_targets_that_come_later_are_no_blow_up) {
   const char *forces[] = {
-      "{\"type\": \"point_load\", \"select\": \"all\", \"table\": [[0.2, 0, 0, 0], [1, 10, 0, 0]]}",
-      "{\"type\": \"handle\", \"select\": \"all\", \"table\": [[0.2, 0, 0, 0], [1, 10, 0, 0]]}"};
+      "{'type': 'point_load', 'select': 'all', 'table': [[0.2, 0, 0, 0], [1, 10, 0, 0]]}",
+      "{'type': 'handle', 'select': 'all', 'table': [[0.2, 0, 0, 0], [1, 10, 0, 0]]}"};
   for (int q = 0; q < 2; q++) {
     char text[512];
-    snprintf(text, sizeof text,
-             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [%s]}",
+    snprintf(text, sizeof text, "{'bodies': [{'mesh': {'vertices': [[0, 0, 0]]}}], 'forces': [%s]}",
              forces[q]);
     World w = world_make(text, NULL, 0.01, 1);
     if (!w.state) return;
@@ -219,7 +213,7 @@ TEST(loads_and_targets_that_come_later_are_no_blow_up) {
 }
 
 TEST(velocities_set_before_the_first_step_are_no_blow_up) {
-  World w = world_make("{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}]}", NULL, 0.01, 1);
+  World w = world_make("{'bodies': [{'mesh': {'vertices': [[0, 0, 0]]}}]}", NULL, 0.01, 1);
   if (!w.state) return;
   hk_state_v(w.state)[1] = 3;
   world_steps(&w, 100);
@@ -228,10 +222,9 @@ TEST(velocities_set_before_the_first_step_are_no_blow_up) {
 }
 
 TEST(a_handle_with_too_large_a_step_is_a_blow_up) {
-  World w =
-      world_make("{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [{\"type\": "
-                 "\"handle\", \"select\": \"all\", \"table\": [[0, 0, 0, 0], [1, 10, 0, 0]]}]}",
-                 NULL, 0.3, 1); /* stable below 0.2 */
+  World w = world_make("{'bodies': [{'mesh': {'vertices': [[0, 0, 0]]}}], 'forces': [{'type': "
+                       "'handle', 'select': 'all', 'table': [[0, 0, 0, 0], [1, 10, 0, 0]]}]}",
+                       NULL, 0.3, 1); /* stable below 0.2 */
   if (!w.state) return;
   HkError error = {0};
   HkStatus status = HK_OK;
@@ -245,8 +238,8 @@ TEST(gravity_pulls_along_its_direction_however_long_that_is) {
   for (int q = 0; q < 3; q++) {
     char text[256];
     snprintf(text, sizeof text,
-             "{\"bodies\": [{\"mesh\": {\"vertices\": [[0, 0, 0]]}}], \"forces\": [{\"type\": "
-             "\"gravity\", \"g\": 2, \"direction\": [0, 0, %s]}]}",
+             "{'bodies': [{'mesh': {'vertices': [[0, 0, 0]]}}], 'forces': [{'type': "
+             "'gravity', 'g': 2, 'direction': [0, 0, %s]}]}",
              lengths[q]);
     World w = world_make(text, NULL, 0.5, 1);
     if (!w.state) return;
@@ -257,8 +250,8 @@ TEST(gravity_pulls_along_its_direction_however_long_that_is) {
 }
 
 TEST(energy_beyond_all_numbers_is_a_blow_up) {
-  World w = world_make("{\"bodies\": [{\"shape\": \"grid\", \"velocity\": [1e200, 0, 0]}]}", NULL,
-                       0.001, 1);
+  World w =
+      world_make("{'bodies': [{'shape': 'grid', 'velocity': [1e200, 0, 0]}]}", NULL, 0.001, 1);
   if (!w.state) return;
   FAILS(hk_step(w.sim, w.state, error), HK_ERROR_BLOWUP, "kinetic energy inf J");
   world_destroy(&w);
@@ -268,8 +261,8 @@ TEST(stiffness_beyond_all_numbers_has_no_stable_step) {
   HkScene *scene = NULL;
   HkModel *model = NULL;
   HkSim *sim = NULL;
-  const char *text = "{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": 1e300}}]}";
-  MUST(hk_scene_parse(NULL, text, strlen(text), "scene", NULL, NULL, 0, &scene, error));
+  const char *text = "{'bodies': [{'shape': 'grid', 'springs': {'k': 1e300}}]}";
+  MUST(hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, error));
   MUST(hk_model_compile(scene, &model, error));
   FAILS(hk_sim_create(model, NULL, 0, &sim, error), HK_ERROR_INVALID, "no stable step");
   hk_model_destroy(&model);

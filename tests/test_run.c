@@ -4,21 +4,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const cloth = "{\"time\": {\"duration\": 0.5, \"step\": 0.002, "
-                                 "\"frames_per_second\": 20}, \"bodies\": [{\"shape\": {\"type\": "
-                                 "\"grid\", \"nx\": 6, \"ny\": 5}, \"springs\": {\"k\": 200, "
-                                 "\"damping\": 0.1}}], \"pins\": [{\"select\": "
-                                 "\"top\", \"release\": 0.3}], \"forces\": [\"gravity\"], "
-                                 "\"probes\": [{\"name\": \"a\", \"select\": "
-                                 "\"bottom\"}], \"outputs\": [\"energies\", \"probes\", \"obj\", "
-                                 "\"vtp\", \"vtu\", {\"type\": \"pc2\", \"every\": "
+static const char *const cloth = "{'time': {'duration': 0.5, 'step': 0.002, "
+                                 "'frames_per_second': 20}, 'bodies': [{'shape': {'type': "
+                                 "'grid', 'nx': 6, 'ny': 5}, 'springs': {'k': 200, "
+                                 "'damping': 0.1}}], 'pins': [{'select': "
+                                 "'top', 'release': 0.3}], 'forces': ['gravity'], "
+                                 "'probes': [{'name': 'a', 'select': "
+                                 "'bottom'}], 'outputs': ['energies', 'probes', 'obj', "
+                                 "'vtp', 'vtu', {'type': 'pc2', 'every': "
                                  "2}]}";
 
 static HkScene *parse(const char *text, const char *set) {
   HkScene *scene = NULL;
   HkError error = {0};
-  if (hk_scene_parse(NULL, text, strlen(text), "scene", NULL, &set, set ? 1 : 0, &scene, &error) <
-      0)
+  if (hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, &set, set ? 1 : 0, &scene,
+                     &error) < 0)
     test_fail(__FILE__, __LINE__, "%s", error.text);
   return scene;
 }
@@ -314,8 +314,7 @@ TEST(states_know_a_spring_file_with_other_damping) {
   char path[300], text[512];
   World w[2];
   snprintf(path, sizeof path, "%s/springs", test_folder());
-  snprintf(text, sizeof text,
-           "{\"bodies\": [{\"shape\": \"spring\", \"springs\": {\"file\": \"%s\"}}]}", path);
+  snprintf(text, sizeof text, "{'bodies': [{'shape': 'spring', 'springs': {'file': '%s'}}]}", path);
   for (int q = 0; q < 2; q++) {
     FILE *file = fopen(path, "w");
     fprintf(file, "0 1 5 1 %d\n", 1 + q);
@@ -432,8 +431,7 @@ TEST(run_does_not_write_over_what_is_not_its_own) {
   snprintf(folder, sizeof folder, "%s", test_folder());
   write_file(folder, "mesh.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n");
   char text[800];
-  snprintf(text, sizeof text, "{\"bodies\": [{\"mesh\": \"%s/mesh.obj\"}], \"outputs\": [\"pc2\"]}",
-           folder);
+  snprintf(text, sizeof text, "{'bodies': [{'mesh': '%s/mesh.obj'}], 'outputs': ['pc2']}", folder);
   scene = parse(text, NULL);
   FAILS(run_frames(scene, &options, 1, NULL, error), HK_ERROR_INVALID, "which the scene reads");
   hk_scene_destroy(&scene);

@@ -3,8 +3,8 @@
 
 static HkStatus parse(const char *text, const char *const *sets, int set_count, HkScene **scene,
                       HkError *error) {
-  return hk_scene_parse(NULL, text, strlen(text), "scene.json", NULL, sets, set_count, scene,
-                        error);
+  return hk_scene_parse(NULL, test_json(text), strlen(text), "scene.json", NULL, sets, set_count,
+                        scene, error);
 }
 
 /* The text without its '@' must be refused at the place of the '@', with a message that contains
@@ -32,79 +32,75 @@ static void refuses(const char *marked, const char *part) {
 }
 
 TEST(scene_reports_syntax_errors_with_line_and_column) {
-  refuses("{\n  \"time\": {\"step\": @}\n}", "not valid JSON");
+  refuses("{\n  'time': {'step': @}\n}", "not valid JSON");
   refuses("@", "not valid JSON");
   refuses("[1, @2", "not valid JSON");
-  refuses("{\"title\": \"a\", \"title@\": \"b\"}", "duplicate");
+  refuses("{'title': 'a', 'title@': 'b'}", "duplicate");
 }
 
 TEST(scene_rejects_unknown_keys_with_a_near_miss) {
-  refuses("{\n @\"tittle\": \"x\", \"bodies\": []}", "did you mean 'title'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\",\n  \"springs\": {@\"kk\": 3}}]}",
+  refuses("{\n @'tittle': 'x', 'bodies': []}", "did you mean 'title'");
+  refuses("{'bodies': [{'shape': 'grid',\n  'springs': {@'kk': 3}}]}",
           "bodies[0].springs.kk: unknown key in springs; did you mean 'k'?");
-  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", @\"nz\": 3}}]}", "did you mean 'nx'");
-  refuses("{\"bodies\": [{\"shape\": @\"gird\"}]}", "did you mean 'grid'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [{\"type\": @\"gravitty\"}]}",
+  refuses("{'bodies': [{'shape': {'type': 'grid', @'nz': 3}}]}", "did you mean 'nx'");
+  refuses("{'bodies': [{'shape': @'gird'}]}", "did you mean 'grid'");
+  refuses("{'bodies': [{'shape': 'grid'}], 'forces': [{'type': @'gravitty'}]}",
           "did you mean 'gravity'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"integrator\": @\"velvet\"}",
-          "did you mean 'verlet'");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], @\"zzzzzz\": 1}", "it knows title");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 1},\r\n\t@\"time.step\": 2}",
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'velvet'}", "did you mean 'verlet'");
+  refuses("{'bodies': [{'shape': 'grid'}], @'zzzzzz': 1}", "it knows title");
+  refuses("{'bodies': [{'shape': 'grid'}], 'time': {'step': 1},\r\n\t@'time.step': 2}",
           "time.step: unknown key in scene");
 }
 
 TEST(scene_rejects_wrong_types_and_ranges) {
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": @\"stiff\"}}]}",
+  refuses("{'bodies': [{'shape': 'grid', 'springs': {'k': @'stiff'}}]}",
           "bodies[0].springs.k: expected a number (N/m), got a string");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"k\": @-1}}]}",
+  refuses("{'bodies': [{'shape': 'grid', 'springs': {'k': @-1}}]}",
           "-1 is out of range, expected a number at least 0 N/m");
-  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": @2.5}}]}", "a whole number");
-  refuses("{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": @1}}]}", "out of range");
-  refuses("{\"dimension\": @4, \"bodies\": [{\"shape\": \"grid\"}]}", "from 2 to 3");
-  refuses("{\"up\": @\"w\", \"bodies\": [{\"shape\": \"grid\"}]}", "none of x/y/z");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"velocity\": @[1, 2]}]}",
-          "list of 3 numbers (m/s)");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"springs\": {\"shear\": @1}}]}", "true or false");
-  refuses("{\"bodies\": @{\"shape\": \"grid\"}}", "expected a list");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"duration\": @-3}}", "from 0");
+  refuses("{'bodies': [{'shape': {'type': 'grid', 'nx': @2.5}}]}", "a whole number");
+  refuses("{'bodies': [{'shape': {'type': 'grid', 'nx': @1}}]}", "out of range");
+  refuses("{'dimension': @4, 'bodies': [{'shape': 'grid'}]}", "from 2 to 3");
+  refuses("{'up': @'w', 'bodies': [{'shape': 'grid'}]}", "none of x/y/z");
+  refuses("{'bodies': [{'shape': 'grid', 'velocity': @[1, 2]}]}", "list of 3 numbers (m/s)");
+  refuses("{'bodies': [{'shape': 'grid', 'springs': {'shear': @1}}]}", "true or false");
+  refuses("{'bodies': @{'shape': 'grid'}}", "expected a list");
+  refuses("{'bodies': [{'shape': 'grid'}], 'time': {'duration': @-3}}", "from 0");
   refuses("@[]", "expected an object");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"mass\": @0}]}", "above 0");
+  refuses("{'bodies': [{'shape': 'grid', 'mass': @0}]}", "above 0");
 }
 
 TEST(scene_rejects_what_is_missing_or_given_twice) {
   refuses("@{}", "no bodies");
-  refuses("{\"bodies\": [@{}]}", "give either");
-  refuses("{\"bodies\": [@{\"shape\": \"grid\", \"mesh\": \"a.obj\"}]}", "not both");
-  refuses("{\"bodies\": [{\"shape\": @{\"nx\": 3}}]}", "\"type\" is missing");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [@{}]}", "\"select\" is missing");
-  refuses("{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": @{}}]}", "give one of");
-  refuses(
-      "{\"bodies\": [{\"shape\": \"grid\"}], \"pins\": [{\"select\": @{\"set\": \"a\", \"all\": "
-      "true}}]}",
-      "only one of");
-  refuses("{\"bodies\": [{\"shape\": \"grid\", \"name\": \"a\"}, @{\"shape\": \"grid\", \"name\": "
-          "\"a\"}]}",
+  refuses("{'bodies': [@{}]}", "give either");
+  refuses("{'bodies': [@{'shape': 'grid', 'mesh': 'a.obj'}]}", "not both");
+  refuses("{'bodies': [{'shape': @{'nx': 3}}]}", "\"type\" is missing");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [@{}]}", "\"select\" is missing");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': @{}}]}", "give one of");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': @{'set': 'a', 'all': "
+          "true}}]}",
+          "only one of");
+  refuses("{'bodies': [{'shape': 'grid', 'name': 'a'}, @{'shape': 'grid', 'name': "
+          "'a'}]}",
           "a body 'a' already");
 }
 
 TEST(scene_allows_comments_and_keeps_places) {
   HkScene *scene = NULL;
-  MUST(parse("// a scene\n{ /* of\n one */ \"bodies\": [{\"shape\": \"grid\"}] } // end", NULL, 0,
-             &scene, error));
+  MUST(parse("// a scene\n{ /* of\n one */ 'bodies': [{'shape': 'grid'}] } // end", NULL, 0, &scene,
+             error));
   hk_scene_destroy(&scene);
-  MUST(parse("\xef\xbb\xbf{\"bodies\": [{\"shape\": \"grid\"}]}", NULL, 0, &scene, error));
+  MUST(parse("\xef\xbb\xbf{'bodies': [{'shape': 'grid'}]}", NULL, 0, &scene, error));
   hk_scene_destroy(&scene);
-  refuses("// one\n/* two\n*/ {\"title\": @3} ", "expected a string");
-  refuses("{\n \"title\": \"a\",\n @/* no end\n \"bodies\": [{\"shape\": \"grid\"}]}",
-          "not valid JSON");
-  MUST(parse("{\"title\": \"no // comment /* here\", \"bodies\": [{\"shape\": \"grid\"}]}", NULL, 0,
-             &scene, error));
+  refuses("// one\n/* two\n*/ {'title': @3} ", "expected a string");
+  refuses("{\n 'title': 'a',\n @/* no end\n 'bodies': [{'shape': 'grid'}]}", "not valid JSON");
+  MUST(parse("{'title': 'no // comment /* here', 'bodies': [{'shape': 'grid'}]}", NULL, 0, &scene,
+             error));
   CHECK(strcmp(scene->title, "no // comment /* here") == 0);
   hk_scene_destroy(&scene);
 }
 
 TEST(scene_values_can_be_set_from_outside) {
-  const char *text = "{\"bodies\": [{\"shape\": \"grid\"}], \"forces\": [\"gravity\"]}";
+  const char *text = "{'bodies': [{'shape': 'grid'}], 'forces': ['gravity']}";
   const char *sets[] = {"time.step=0.01",    "bodies[0].springs.k=5e3",     "bodies.0.shape.nx=7",
                         "integrator=verlet", "forces[0].direction=[1,0,0]", "title=a b"};
   HkScene *scene = NULL;
@@ -127,9 +123,9 @@ TEST(scene_values_can_be_set_from_outside) {
 }
 
 TEST(values_set_from_outside_are_not_blamed_on_the_file) {
-  const char *plain = "{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 0.1}}";
-  const char *record = "{\"hooke\": \"0\", \"scene\": {\"bodies\": [{\"shape\": \"grid\", "
-                       "\"springs\": {\"k\": 1}}], \"time\": {\"step\": 1}}}";
+  const char *plain = "{'bodies': [{'shape': 'grid'}], 'time': {'step': 0.1}}";
+  const char *record = "{'hooke': '0', 'scene': {'bodies': [{'shape': 'grid', "
+                       "'springs': {'k': 1}}], 'time': {'step': 1}}}";
   const char *bad[] = {"time.step=-1", "bodies.0.springs.k=-1", "time={\"step\": -1}"};
   for (int q = 0; q < 6; q++) {
     HkScene *scene = NULL;
@@ -142,12 +138,12 @@ TEST(values_set_from_outside_are_not_blamed_on_the_file) {
   HkScene *scene = NULL;
   HkError error = {0};
   const char *good = "time.step=1";
-  CHECK(parse("{\"time\": {\"step\": 0, \"duration\": -1}}", &good, 1, &scene, &error) < 0);
+  CHECK(parse("{'time': {'step': 0, 'duration': -1}}", &good, 1, &scene, &error) < 0);
   CHECK(error.line == 1 && error.column == 34);
 }
 
 TEST(an_index_into_what_is_no_list_is_refused) {
-  const char *text = "{\"bodies\": [{\"shape\": \"grid\"}], \"time\": {\"step\": 0.1}}";
+  const char *text = "{'bodies': [{'shape': 'grid'}], 'time': {'step': 0.1}}";
   const char *bad[] = {"time[0]=1", "time[0].step=1", "pins[0].select=all", "[0]=1"};
   for (int q = 0; q < 4; q++) {
     HkScene *scene = NULL;
@@ -194,11 +190,10 @@ TEST(scene_built_in_c_equals_the_one_from_a_file) {
   HkMethod *gravity = hk_scene_add_force(scene, "gravity", NULL);
   MUST(hk_method_set_number(gravity, "g", 3, error));
   HkScene *other = NULL;
-  MUST(parse(
-      "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 5}, \"springs\": {\"k\": 70}}], "
-      "\"pins\": "
-      "[{\"select\": \"ends\"}], \"forces\": [{\"type\": \"gravity\", \"g\": 3}], \"outputs\": []}",
-      NULL, 0, &other, error));
+  MUST(parse("{'bodies': [{'shape': {'type': 'chain', 'n': 5}, 'springs': {'k': 70}}], "
+             "'pins': "
+             "[{'select': 'ends'}], 'forces': [{'type': 'gravity', 'g': 3}], 'outputs': []}",
+             NULL, 0, &other, error));
   char *a = NULL, *b = NULL;
   MUST(hk_scene_format(scene, &a, error));
   MUST(hk_scene_format(other, &b, error));
@@ -211,8 +206,8 @@ TEST(scene_built_in_c_equals_the_one_from_a_file) {
 
 TEST(inline_meshes_are_read_and_written) {
   const char *text =
-      "{\"bodies\": [{\"mesh\": {\"vertices\": [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], \"tets\": "
-      "[[0,1,2,3]], \"sets\": {\"tip\": [3]}}}], \"pins\": [{\"select\": \"tip\"}], \"outputs\": "
+      "{'bodies': [{'mesh': {'vertices': [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], 'tets': "
+      "[[0,1,2,3]], 'sets': {'tip': [3]}}}], 'pins': [{'select': 'tip'}], 'outputs': "
       "[]}";
   World w = world_make(text, NULL, 0.001, 1);
   if (!w.state) return;
@@ -225,8 +220,8 @@ TEST(inline_meshes_are_read_and_written) {
   hk_text_destroy(&out);
   hk_scene_destroy(&again);
   world_destroy(&w);
-  refuses("{\"bodies\": [{\"mesh\": {\"vertices\": [[0,0,0]], \"lines\": [@[0,1]]}}]}", "vertex 1");
-  refuses("{\"bodies\": [{\"mesh\": @{\"vertices\": []}}]}", "no vertices");
+  refuses("{'bodies': [{'mesh': {'vertices': [[0,0,0]], 'lines': [@[0,1]]}}]}", "vertex 1");
+  refuses("{'bodies': [{'mesh': @{'vertices': []}}]}", "no vertices");
 }
 
 TEST(course_format_is_recognised) {

@@ -25,7 +25,7 @@ static World build(const char *text, const char *name, const char *set, const ch
 }
 
 World world_make(const char *text, const char *integrator, double h, int threads) {
-  return build(text, "test scene", NULL, integrator, h, threads);
+  return build(test_json(text), "test scene", NULL, integrator, h, threads);
 }
 
 World world_parse(const char *text) {

@@ -11,8 +11,8 @@ typedef struct World {
   HkState *state;
 } World;
 
-/* From a scene's text with the scene's integrator and step; all NULL and a failed check if it
- * cannot be. */
+/* From a scene's text in single quotes, with the scene's integrator and step; all NULL and a failed
+ * check if it cannot be. */
 World world_parse(const char *text);
 /* The same with another integrator and step (s); integrator NULL: the scene's. threads 0: all. */
 World world_make(const char *text, const char *integrator, double h, int threads);
