@@ -33,6 +33,7 @@ static void refuses(const char *marked, const char *part) {
 
 TEST(scene_reports_syntax_errors_with_line_and_column) {
   refuses("{\n  'time': {'step': @}\n}", "not valid JSON");
+  refuses("{'bodies': [],@}", "a comma too many");
   refuses("@", "not valid JSON");
   refuses("[1, @2", "not valid JSON");
   refuses("{'title': 'a', 'title@': 'b'}", "duplicate");

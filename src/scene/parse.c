@@ -199,9 +199,12 @@ static HkStatus parse(char *text, size_t size, const char *name, const char *con
   hk_blank_comments(text, size);
   json_error_t bad;
   json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
-  if (!root)
+  if (!root) {
+    bool closes = strstr(bad.text, "near '}'") || strstr(bad.text, "near ']'");
     return hk_fail_at(error, HK_ERROR_FORMAT, name, bad.line > 0 ? bad.line : 0,
-                      bad.column > 0 ? bad.column : 1, "not valid JSON: %s", bad.text);
+                      bad.column > 0 ? bad.column : 1, "not valid JSON: %s%s", bad.text,
+                      closes ? "; is there a comma too many before it?" : "");
+  }
   HkReader r = {.name = name,
                 .text = text,
                 .size = size,
