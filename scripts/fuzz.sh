@@ -20,7 +20,8 @@ fi
 
 corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT
-targets=("$@")
+targets=()
+for target in "$@"; do targets+=("fuzz_${target#fuzz_}"); done
 if [ ${#targets[@]} = 0 ]; then
   for folder in fuzz/seeds/*/; do targets+=("fuzz_$(basename "$folder")"); done
 fi
