@@ -12,7 +12,7 @@ test = ctest --parallel $(JOBS) --preset
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test bench install format format-check lint clang asan tsan fuzz clean
+.PHONY: help demo test bench install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -62,6 +62,12 @@ clang: ## Build with clang and run all tests.
 	$(configure) clang
 	$(build) clang
 	$(test) clang
+
+plain: ## Build without SuiteSparse CHOLMOD and run all tests.
+	@$(packages) test
+	$(configure) plain
+	$(build) plain
+	$(test) plain
 
 asan: ## Run all tests under the address and undefined behaviour sanitizers.
 	@$(packages) all

@@ -35,6 +35,9 @@ static const struct {
     {"force", "Forces", "in the list \"forces\""},
     {"motion", "Motions", "\"motion\" of a pin"},
     {"integrator", "Integrators", "\"integrator\""},
+    {"minimizer", "Minimizers", "\"minimizer\" of an implicit integrator"},
+    {"linear", "Linear solvers", "\"linear\" of a minimizer or integrator"},
+    {"preconditioner", "Preconditioners", "\"preconditioner\" of pcg"},
     {"output", "Outputs", "in the list \"outputs\""},
     {"part of a scene", "Parts of a scene", "the values that need no method"},
     {"mesh format", "Mesh formats", "\"mesh\" of a body, by the ending of the file"},
@@ -53,7 +56,8 @@ static Text default_text(const HkParam *p) {
   case HK_PARAM_CHOICE: text_choice(p->choices, (int)d[0], text.c, sizeof text.c); break;
   case HK_PARAM_TEXT:
   case HK_PARAM_TABLE:
-  case HK_PARAM_SELECT: snprintf(text.c, sizeof text.c, "-");
+  case HK_PARAM_SELECT:
+  case HK_PARAM_METHOD: snprintf(text.c, sizeof text.c, "-");
   }
   return text;
 }
@@ -69,6 +73,8 @@ static Text range_text(const HkParam *p) {
     snprintf(text.c, sizeof text.c, "text");
   else if (p->kind == HK_PARAM_SELECT)
     snprintf(text.c, sizeof text.c, "vertices");
+  else if (p->kind == HK_PARAM_METHOD)
+    snprintf(text.c, sizeof text.c, "a %s", groups[p->family].one);
   else if (p->kind == HK_PARAM_TABLE)
     snprintf(text.c, sizeof text.c, "rows of %d", p->columns);
   else if (p->kind == HK_PARAM_VECTOR)
@@ -145,8 +151,8 @@ static void json_default(Json *json, const HkParam *p) {
 }
 
 static void json_param(Json *json, const HkParam *p) {
-  static const char *const kinds[] = {"number", "integer", "boolean", "vector",
-                                      "choice", "text",    "table",   "select"};
+  static const char *const kinds[] = {"number", "integer", "boolean", "vector", "choice",
+                                      "text",   "table",   "select",  "method"};
   bool number = p->kind == HK_PARAM_NUMBER || p->kind == HK_PARAM_INTEGER;
   char word[64];
   put_begin(json, NULL, '{');
@@ -156,6 +162,7 @@ static void json_param(Json *json, const HkParam *p) {
   json_default(json, p);
   if (number && p->min > -UNBOUNDED) put_number(json, "min", p->min);
   if (number && p->max < UNBOUNDED) put_number(json, "max", p->max);
+  if (p->kind == HK_PARAM_METHOD) put_text(json, "family", groups[p->family].one);
   if (p->kind == HK_PARAM_TABLE) put_integer(json, "columns", p->columns);
   if (p->kind == HK_PARAM_CHOICE) {
     put_begin(json, "choices", '[');
@@ -259,7 +266,8 @@ const Command command_methods = {
     .name = "methods",
     .arguments = "[NAME]",
     .summary = "what can stand in a scene, with units",
-    .text = "Without a name: shapes, forces, motions, integrators, outputs, parts of a scene "
+    .text = "Without a name: shapes, forces, motions, integrators, minimizers, linear solvers, "
+            "outputs, parts of a scene "
             "and mesh formats. With one: its formula and its parameters with unit, default "
             "and range.",
     .examples = "  hooke methods\n"

@@ -29,6 +29,7 @@ int complain_of(const HkError *error) {
 int exit_code_of(HkStatus status) {
   switch (status) {
   case HK_OK:
+  case HK_NOT_CONVERGED:
   case HK_DONE: return EXIT_GOOD;
   case HK_ERROR_INVALID:
   case HK_ERROR_FORMAT:

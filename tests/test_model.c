@@ -22,6 +22,21 @@ static void refuses(const char *text, const char *part) {
   hk_scene_destroy(&scene);
 }
 
+TEST(masses_can_be_added_at_single_vertices) {
+  World w = world_parse("{'bodies': [{'shape': {'type': 'chain', 'n': 3}, 'mass': {'per_vertex': "
+                        "0.5, 'added': [[2, 4.5], [0, 1]]}}], 'outputs': []}");
+  const double *mass = hk_model_masses(w.model);
+  CHECK(mass[0] == 1.5 && mass[1] == 0.5 && mass[2] == 5);
+  world_destroy(&w);
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  const char *text = test_json("{'bodies': [{'shape': {'type': 'chain', 'n': 3}, 'mass': "
+                               "{'added': [[3, 1]]}}]}");
+  MUST(hk_scene_parse(NULL, text, strlen(text), "test", NULL, NULL, 0, &scene, error));
+  FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID, "no vertex 3; they are 0 to 2");
+  hk_scene_destroy(&scene);
+}
+
 TEST(grid_has_the_springs_of_cloth) {
   World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 7, 'ny': 5}, 'springs': "
                        "{'k': 3, 'k_shear': 2, 'k_bending': 1, 'shear': true, 'bending': true}}], "

@@ -19,6 +19,9 @@ enum { FORMATS = HK_FAMILY_COUNT };
 static const Folder folders[] = {
     {"src/force", "const HkForceType hk_force_", HK_FORCE},
     {"src/step", "const HkStepType hk_step_", HK_STEP},
+    {"src/minimize", "const HkMinimizeType hk_minimize_", HK_MINIMIZE},
+    {"src/linear", "const HkLinearType hk_linear_", HK_LINEAR},
+    {"src/linear/preconditioners", "const HkPreconditionType hk_precondition_", HK_PRECONDITION},
     {"src/motion", "const HkMotionType hk_motion_", HK_MOTION},
     {"src/output", "const HkOutputType hk_output_", HK_OUTPUT},
     {"src/mesh/shapes", "const HkShapeType hk_shape_", HK_SHAPE},
@@ -139,6 +142,7 @@ static bool has_sound_default(const HkParam *p) {
   case HK_PARAM_TABLE: return p->columns >= 1;
   case HK_PARAM_TEXT:
   case HK_PARAM_SELECT: return true;
+  case HK_PARAM_METHOD: return hk_schema_at(p->family, 0) != NULL;
   }
   return false;
 }

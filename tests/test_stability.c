@@ -81,7 +81,7 @@ TEST(steps_below_the_reported_limit_are_stable) {
     const HkStepType *type = hk_step_type(hk_schema_at(HK_STEP, s));
     for (int p = 0; p < omega_count * ratio_count; p++) {
       double omega = omegas[p / ratio_count], d = omega * ratios[p % ratio_count];
-      double limit = type->stable_step(omega, d);
+      double limit = type->stable_step(NULL, omega, d);
       /* Not at one step alone: at every one up to the limit. */
       for (int q = 1; q <= 200 && limit > 0 && isfinite(limit); q++) {
         double radius = radius_at(type, omega, d, 0.999 * limit * q / 200);
@@ -98,7 +98,7 @@ TEST(steps_above_the_reported_limit_are_unstable_where_it_is_exact) {
     const HkStepType *type = hk_step_type(hk_schema_at(HK_STEP, s));
     for (int p = 0; p < omega_count * ratio_count; p++) {
       double omega = omegas[p / ratio_count], d = omega * ratios[p % ratio_count];
-      double limit = type->stable_step(omega, d);
+      double limit = type->stable_step(NULL, omega, d);
       if ((d > 0 && !is_exact(type)) || !isfinite(limit)) continue;
       double h = limit > 0 ? 1.01 * limit : 0.01 / omega;
       double radius = radius_at(type, omega, d, h);
@@ -116,7 +116,7 @@ TEST(limits_hold_for_every_mode_with_less_stiffness_or_damping) {
     const HkStepType *type = hk_step_type(hk_schema_at(HK_STEP, s));
     if (strcmp(type->schema.name, "forward_euler") == 0) continue;
     for (int p = 0; p < ratio_count; p++) {
-      double d = ratios[p], limit = type->stable_step(1, d);
+      double d = ratios[p], limit = type->stable_step(NULL, 1, d);
       for (int q = 0; q < 21 * 21 && isfinite(limit); q++) {
         double part = (q % 21) / 20.0, d_part = d * (q / 21) / 20.0;
         if (part == 0) continue; /* nothing to swing about: the position drifts */
@@ -136,8 +136,8 @@ TEST(known_limits_without_damping) {
   } known[] = {{"forward_euler", 0}, {"symplectic_euler", 2}, {"verlet", 2}, {"rk4", 2.8284271247}};
   for (int q = 0; q < 4; q++) {
     const HkStepType *type = hk_step_type(hk_schema_find(HK_STEP, known[q].name));
-    CHECK_NEAR(type->stable_step(5, 0), known[q].limit / 5, 1e-10);
-    CHECK(isinf(type->stable_step(0, 0)));
+    CHECK_NEAR(type->stable_step(NULL, 5, 0), known[q].limit / 5, 1e-10);
+    CHECK(isinf(type->stable_step(NULL, 0, 0)));
   }
 }
 
@@ -145,7 +145,7 @@ TEST(known_limits_without_damping) {
 TEST(pure_drag_has_its_limit) {
   for (int s = 0; s < hk_schema_count(HK_STEP); s++) {
     const HkStepType *type = hk_step_type(hk_schema_at(HK_STEP, s));
-    double limit = type->stable_step(0, 4), A[4];
+    double limit = type->stable_step(NULL, 0, 4), A[4];
     if (!isfinite(limit)) continue;
     step_matrix(type, (Oscillator){0, 4}, 0.999 * limit, A);
     CHECK(fabs(A[3]) <= 1);
@@ -185,7 +185,7 @@ TEST(rk4_constant_is_the_least_radius_of_its_region) {
   }
   const HkStepType *type = hk_step_type(hk_schema_find(HK_STEP, "rk4"));
   CHECK_NEAR(least, 2.6155, 3e-3);
-  CHECK(type->stable_step(1, 0.1) <= least - 1e-3 && type->stable_step(1, 0.1) > 2.6);
+  CHECK(type->stable_step(NULL, 1, 0.1) <= least - 1e-3 && type->stable_step(NULL, 1, 0.1) > 2.6);
 }
 
 /* The matrices of the four methods by their definitions. */

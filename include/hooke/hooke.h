@@ -45,6 +45,7 @@ HK_API const char *hk_version(void);
 typedef enum HkStatus {
   HK_OK = 0,
   HK_DONE = 1,               /* a run has no frame left */
+  HK_NOT_CONVERGED = 2,      /* a step was made, but its equations are not met to the tolerance */
   HK_ERROR_INVALID = -1,     /* an argument or a value makes no sense */
   HK_ERROR_MEMORY = -2,      /* memory could not be had */
   HK_ERROR_IO = -3,          /* a file cannot be opened, read or written */
@@ -89,12 +90,15 @@ HK_API HkContext hk_default_context(void);
 
 /* Families of methods, each with a registry. */
 typedef enum HkFamily {
-  HK_SHAPE,  /* procedural meshes */
-  HK_FORCE,  /* what pulls at the masses */
-  HK_MOTION, /* how a pin moves */
-  HK_STEP,   /* time integrators */
-  HK_OUTPUT, /* exporters */
-  HK_PART,   /* the fixed parts of a scene: time, springs, mass ... */
+  HK_SHAPE,        /* procedural meshes */
+  HK_FORCE,        /* what pulls at the masses */
+  HK_MOTION,       /* how a pin moves */
+  HK_STEP,         /* time integrators */
+  HK_MINIMIZE,     /* minimisers that solve an implicit step */
+  HK_LINEAR,       /* solvers of linear systems */
+  HK_PRECONDITION, /* preconditioners of pcg */
+  HK_OUTPUT,       /* exporters */
+  HK_PART,         /* the fixed parts of a scene: time, springs, mass ... */
   HK_FAMILY_COUNT
 } HkFamily;
 
@@ -107,7 +111,8 @@ typedef enum HkParamKind {
   HK_PARAM_CHOICE,  /* int, the index into choices */
   HK_PARAM_TEXT,    /* const char *, owned; NULL stands for 'not given' */
   HK_PARAM_TABLE,   /* HkTable, rows of numbers, owned */
-  HK_PARAM_SELECT   /* HkSelect, owned */
+  HK_PARAM_SELECT,  /* HkSelect, owned */
+  HK_PARAM_METHOD   /* HkMethod of a family, owned; none stands for the family's default */
 } HkParamKind;
 
 /* One parameter: its place in the parameter struct, default and range. */
@@ -119,6 +124,7 @@ typedef struct HkParam {
   double min, max;     /* inclusive */
   const char *choices; /* "a|b|c" for HK_PARAM_CHOICE */
   int columns;         /* of a table */
+  HkFamily family;     /* of a method */
 } HkParam;
 
 /* A method or a part of a scene, and what can be set in it. */
@@ -194,6 +200,10 @@ HK_API HkStatus hk_method_set_table(HkMethod *method, const char *param, const d
 /* Sets one selection; it is copied. */
 HK_API HkStatus hk_method_set_select(HkMethod *method, const char *param, const HkSelect *value,
                                      HkError *error);
+/* Sets one nested method, such as the minimizer of an integrator, to the named one with its default
+ * parameters, and returns it for setting them; NULL after an error. Owned by method. */
+HK_API HkMethod *hk_method_set_method(HkMethod *method, const char *param, const char *name,
+                                      HkError *error);
 /* Releases the parameters and sets the method to none. */
 HK_API void hk_method_clear(HkMethod *method);
 
@@ -297,6 +307,7 @@ typedef struct HkMass {
   double area_density;   /* kg/m^2 of faces */
   double volume_density; /* kg/m^3 of solids */
   int distribution;      /* of the total: 0 equal, 1 lumped by size of the cells around a vertex */
+  HkTable added;         /* rows 'vertex kg': on top, at single vertices */
 } HkMass;
 
 /* Scaled, then rotated about an axis through the origin, then moved. */
@@ -328,6 +339,12 @@ typedef struct HkPin {
   double release;  /* s: free from then on; INFINITY: never */
 } HkPin;
 
+/* How the equations treat pinned vertices: the motion is the same. */
+typedef enum HkPinMethod {
+  HK_PINS_ELIMINATE, /* only free coordinates are unknowns */
+  HK_PINS_REACTION   /* pins stay unknowns, each with the force that holds it */
+} HkPinMethod;
+
 /* Vertices whose motion is written to probes.csv at each frame. */
 typedef struct HkProbe {
   const char *name;
@@ -340,6 +357,7 @@ typedef struct HkTime {
   double step;              /* s; 0: picked by stability; made to divide a frame evenly */
   double frames_per_second; /* 1/s */
   double energy_bound;      /* J: a run beyond it has blown up; NAN: estimated */
+  double tolerance; /* m: error of a step; steps are halved until it is met; NAN: as given */
 } HkTime;
 
 /* Owned by hk_scene_create/_read/_parse; edit the fields freely, add with hk_scene_add_*. */
@@ -357,6 +375,7 @@ typedef struct HkScene {
   int body_count;
   HkPin *pins;
   int pin_count;
+  HkPinMethod pin_method;
   HkMethod *forces;
   int force_count;
   HkMethod *outputs;
@@ -508,6 +527,43 @@ HK_API double hk_sim_h(const HkSim *sim);
 HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
 /* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
+/* Why the solver of an implicit step stopped. */
+typedef enum HkStop {
+  HK_STOP_NONE,       /* there was nothing to solve: the integrator is explicit */
+  HK_STOP_CONVERGED,  /* the gradient is below the tolerance */
+  HK_STOP_ITERATIONS, /* all iterations are made */
+  HK_STOP_STALLED     /* no step lowers the energy any more: rounding */
+} HkStop;
+
+/* How a step was solved. */
+typedef struct HkStepReport {
+  int substeps, rejected; /* of an adaptive step: parts that were kept and thrown away */
+  int iterations;         /* of the minimizer; 1 for a linearly implicit integrator */
+  int linear_iterations;  /* of the linear solver, all together; a direct solve counts as one */
+  int evaluations;        /* of the gradient */
+  int projections;        /* how often the Hessian was not positive definite and was projected */
+  double gradient; /* how far a vertex alone would still move, in parts of the mean rest length */
+  double residual; /* of the last linear solve, |b - A x| / |b| */
+  HkStop reason;
+} HkStepReport;
+
+/* Name of a reason to stop, such as "converged"; static text. */
+HK_API const char *hk_stop_name(HkStop reason);
+/* How the last step was solved. */
+HK_API HkStepReport hk_sim_step_report(const HkSim *sim);
+
+/* One iteration of a minimizer. */
+typedef struct HkIteration {
+  int iteration;   /* 0: the starting guess */
+  double change;   /* kg m^2: g(x) - g(start), the energy that an implicit step minimises */
+  double gradient; /* as in HkStepReport */
+  double seconds;  /* since the start, without what this call takes */
+} HkIteration;
+
+typedef void HkTraceFn(void *user, const HkIteration *iteration);
+/* Has every iteration of the minimizer told to trace from now on; NULL: to nobody. */
+HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error);
+
 /* Energies and momenta of a state. */
 HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
 /* All forces on all vertices (N) at a state, into three doubles a vertex. */

@@ -12,7 +12,9 @@ static void *field(const HkParam *param, void *params) {
 }
 
 const char *hk_family_name(HkFamily family) {
-  static const char *const names[] = {"shape", "force", "motion", "integrator", "output", "part"};
+  static const char *const names[] = {"shape",          "force",     "motion",
+                                      "integrator",     "minimizer", "linear",
+                                      "preconditioner", "output",    "part"};
   return family >= 0 && family < HK_FAMILY_COUNT ? names[family] : "unknown family";
 }
 
@@ -23,6 +25,9 @@ const HkSchema *hk_schema_at(HkFamily family, int index) {
   case HK_FORCE: return hk_force_schema(index);
   case HK_MOTION: return hk_motion_schema(index);
   case HK_STEP: return hk_step_schema(index);
+  case HK_MINIMIZE: return hk_minimize_schema(index);
+  case HK_LINEAR: return hk_linear_schema(index);
+  case HK_PRECONDITION: return hk_precondition_schema(index);
   case HK_OUTPUT: return hk_output_schema(index);
   case HK_PART: return hk_part_schema(index);
   case HK_FAMILY_COUNT: break;
@@ -62,7 +67,8 @@ void hk_params_default(const HkSchema *schema, void *params) {
     case HK_PARAM_VECTOR: memcpy(at, p->standard, sizeof p->standard); break;
     case HK_PARAM_TEXT:
     case HK_PARAM_TABLE:
-    case HK_PARAM_SELECT: break;
+    case HK_PARAM_SELECT:
+    case HK_PARAM_METHOD: break;
     }
   }
 }
@@ -86,6 +92,8 @@ void hk_params_clear(const HkSchema *schema, void *params) {
       *(HkTable *)at = (HkTable){0};
     } else if (p->kind == HK_PARAM_SELECT) {
       hk_select_clear(at);
+    } else if (p->kind == HK_PARAM_METHOD) {
+      hk_method_clear(at);
     }
   }
 }
@@ -134,6 +142,9 @@ HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkEr
       copy->rows = table->rows;
     } else if (p->kind == HK_PARAM_SELECT) {
       HkStatus copied = hk_select_copy(source, at, error);
+      if (copied < 0) status = copied;
+    } else if (p->kind == HK_PARAM_METHOD) {
+      HkStatus copied = hk_method_copy(source, at, error);
       if (copied < 0) status = copied;
     }
   }
@@ -321,4 +332,11 @@ HkStatus hk_method_set_select(HkMethod *method, const char *param, const HkSelec
   hk_select_clear(at);
   *at = copy;
   return HK_OK;
+}
+
+HkMethod *hk_method_set_method(HkMethod *method, const char *param, const char *name,
+                               HkError *error) {
+  const HkParam *p = param_of(method, param, HK_PARAM_METHOD, HK_PARAM_METHOD, error);
+  HkMethod *at = p ? field(p, method->params) : NULL;
+  return at && hk_method_choose(at, p->family, name, error) >= 0 ? at : NULL;
 }

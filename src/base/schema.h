@@ -18,24 +18,26 @@
 #define HK_MAX 1e300
 
 #define HK_NUMBER(S, field, unit, standard, min, max, help)                                        \
-  { #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0 }
+  { #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0, 0 }
 #define HK_INTEGER(S, field, standard, min, max, help)                                             \
-  { #field, "1", help, HK_PARAM_INTEGER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0 }
+  { #field, "1", help, HK_PARAM_INTEGER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0, 0 }
 #define HK_BOOLEAN(S, field, standard, help)                                                       \
-  { #field, "", help, HK_PARAM_BOOLEAN, offsetof(S, field), {standard, 0, 0 }, 0, 1, 0, 0 }
+  { #field, "", help, HK_PARAM_BOOLEAN, offsetof(S, field), {standard, 0, 0 }, 0, 1, 0, 0, 0 }
 #define HK_VECTOR(S, field, unit, x, y, z, help)                                                   \
-  { #field, unit, help, HK_PARAM_VECTOR, offsetof(S, field), {x, y, z }, -HK_MAX, HK_MAX, 0, 0 }
+  { #field, unit, help, HK_PARAM_VECTOR, offsetof(S, field), {x, y, z }, -HK_MAX, HK_MAX, 0, 0, 0 }
 #define HK_CHOICE(S, field, standard, words, help)                                                 \
-  { #field, "", help, HK_PARAM_CHOICE, offsetof(S, field), {standard, 0, 0 }, 0, 0, words, 0 }
+  { #field, "", help, HK_PARAM_CHOICE, offsetof(S, field), {standard, 0, 0 }, 0, 0, words, 0, 0 }
 #define HK_TEXT(S, field, help)                                                                    \
-  { #field, "", help, HK_PARAM_TEXT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0 }
+  { #field, "", help, HK_PARAM_TEXT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0 }
 #define HK_TABLE(S, field, unit, columns, help)                                                    \
   {                                                                                                \
 #field, unit, help, HK_PARAM_TABLE, offsetof(S, field),                                        \
-        {0, 0, 0 }, -HK_MAX, HK_MAX, 0, columns                                                    \
+        {0, 0, 0 }, -HK_MAX, HK_MAX, 0, columns, 0                                                 \
   }
 #define HK_SELECT(S, field, help)                                                                  \
-  { #field, "", help, HK_PARAM_SELECT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0 }
+  { #field, "", help, HK_PARAM_SELECT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0 }
+#define HK_METHOD(S, field, family, help)                                                          \
+  { #field, "", help, HK_PARAM_METHOD, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, family }
 
 /* .params, .param_count and .size of a schema in one go. */
 #define HK_PARAMS(S, table)                                                                        \
@@ -46,6 +48,9 @@ const HkSchema *hk_shape_schema(int index);
 const HkSchema *hk_force_schema(int index);
 const HkSchema *hk_motion_schema(int index);
 const HkSchema *hk_step_schema(int index);
+const HkSchema *hk_minimize_schema(int index);
+const HkSchema *hk_linear_schema(int index);
+const HkSchema *hk_precondition_schema(int index);
 const HkSchema *hk_output_schema(int index);
 const HkSchema *hk_part_schema(int index);
 
@@ -53,7 +58,7 @@ const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
 /* Sets every parameter to its default. params holds schema->size bytes of anything. */
 void hk_params_default(const HkSchema *schema, void *params);
-/* Releases texts, tables and selections. */
+/* Releases texts, tables, selections and nested methods. */
 void hk_params_clear(const HkSchema *schema, void *params);
 /* Deep copy into params that hold nothing yet. */
 HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkError *error);

@@ -14,6 +14,7 @@ const char *hk_version(void) {
 const char *hk_status_name(HkStatus status) {
   switch (status) {
   case HK_OK: return "HK_OK";
+  case HK_NOT_CONVERGED: return "HK_NOT_CONVERGED";
   case HK_DONE: return "HK_DONE";
   case HK_ERROR_INVALID: return "HK_ERROR_INVALID";
   case HK_ERROR_MEMORY: return "HK_ERROR_MEMORY";

@@ -4,6 +4,10 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#ifdef HK_WITH_CHOLMOD
+#include <dlfcn.h>
+#include <string.h>
+#endif
 
 int hk_thread_count(void) {
 #ifdef _OPENMP
@@ -41,4 +45,52 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
   double sum = 0;
   for (int64_t b = 0; b < blocks; b++) sum += partial[b];
   return sum;
+}
+
+/* ---- Libraries of others ---- */
+
+#ifdef HK_WITH_CHOLMOD
+/* Which BLAS there is shows only when the program runs: Debian lets the user exchange it. */
+HkAlone hk_alone_find(void) {
+  static const char *const places[] = {NULL, "libblas.so.3"};
+  HkAlone alone = {0};
+  for (int q = 0; q < 2 && !alone.set_blas_threads; q++) {
+    void *library = dlopen(places[q], RTLD_LAZY);
+    if (!library) continue;
+    void *get = dlsym(library, "openblas_get_num_threads");
+    void *set = dlsym(library, "openblas_set_num_threads");
+    if (get && set) {
+      memcpy(&alone.blas_threads, &get, sizeof get);
+      memcpy(&alone.set_blas_threads, &set, sizeof set);
+    }
+    dlclose(library); /* the program holds it anyway */
+  }
+  return alone;
+}
+#else
+HkAlone hk_alone_find(void) {
+  return (HkAlone){0};
+}
+#endif
+
+/* The number of threads, too: an OpenBLAS that uses OpenMP would else divide its work among threads
+ * that wait for each other and never come. */
+void hk_alone_enter(HkAlone *alone) {
+#ifdef _OPENMP
+  alone->levels = omp_get_max_active_levels();
+  alone->threads = omp_get_max_threads();
+  omp_set_max_active_levels(0);
+  omp_set_num_threads(1);
+#endif
+  alone->blas = alone->blas_threads ? alone->blas_threads() : 1;
+  if (alone->blas > 1) alone->set_blas_threads(1);
+}
+
+/* Whoever found one BLAS thread does not touch it: another thread of the program may be in here. */
+void hk_alone_leave(const HkAlone *alone) {
+  if (alone->blas > 1) alone->set_blas_threads(alone->blas);
+#ifdef _OPENMP
+  omp_set_num_threads(alone->threads);
+  omp_set_max_active_levels(alone->levels);
+#endif
 }

@@ -28,6 +28,21 @@ void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user);
 /* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 
+/* Keeps libraries of others from starting threads: OpenMP loops and OpenBLAS run on the calling
+ * thread alone between enter and leave, so that they take no more cores than they were given and
+ * their results do not depend on the machine. OpenBLAS knows one number of threads for the whole
+ * program, and is set back afterwards: where two threads of a program overlap here, the last bits
+ * of the later one may come out otherwise, unless OPENBLAS_NUM_THREADS=1 is in its environment. */
+typedef struct HkAlone {
+  int (*blas_threads)(void); /* of OpenBLAS; NULL where it is not used */
+  void (*set_blas_threads)(int count);
+  int levels, threads, blas; /* what to go back to */
+} HkAlone;
+
+HkAlone hk_alone_find(void);
+void hk_alone_enter(HkAlone *alone);
+void hk_alone_leave(const HkAlone *alone);
+
 static inline int64_t hk_sum_slots(int64_t count) {
   return (count + HK_BLOCK - 1) / HK_BLOCK;
 }

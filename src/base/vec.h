@@ -73,6 +73,27 @@ static inline void hk_mat_multiply(const double A[9], const double B[9], double 
       C[3 * r + c] = A[3 * r] * B[c] + A[3 * r + 1] * B[3 + c] + A[3 * r + 2] * B[6 + c];
 }
 
+/* A = A^-1 for a symmetric positive definite A, by its Cholesky factor; false, and A as it was, if
+ * it is not positive definite. */
+static inline bool hk_mat_invert_positive(double A[9]) {
+  double a = A[0], b = A[3], c = A[6];
+  if (!(a > 0)) return false;
+  double l10 = b / a, l20 = c / a;
+  double d1 = A[4] - l10 * b, e = A[7] - l10 * c;
+  if (!(d1 > 0)) return false;
+  double l21 = e / d1, d2 = A[8] - l20 * c - l21 * e;
+  if (!(d2 > 0)) return false;
+  /* A = L D L^T, A^-1 = U D^-1 U^T with U = L^-T. */
+  double u02 = l10 * l21 - l20, i0 = 1 / a, i1 = 1 / d1, i2 = 1 / d2;
+  A[0] = i0 + l10 * l10 * i1 + u02 * u02 * i2;
+  A[1] = A[3] = -l10 * i1 - u02 * l21 * i2;
+  A[2] = A[6] = u02 * i2;
+  A[4] = i1 + l21 * l21 * i2;
+  A[5] = A[7] = -l21 * i2;
+  A[8] = i2;
+  return true;
+}
+
 /* A = s [a]x, so that A b = s a x b */
 static inline void hk_mat_cross(double s, const double a[3], double A[9]) {
   A[0] = A[4] = A[8] = 0;

@@ -74,6 +74,35 @@ static double energy(const HkForceArgs *a) {
   return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->work.sums);
 }
 
+typedef struct Change {
+  const HkForceArgs *before, *after;
+} Change;
+
+/* With s = 1/2 + d / thickness and r = clamp(s, 0, 1): S = thickness (r s - r^2 / 2), and
+ * S' - S = thickness ((s' - s) (r' + r) / 2 + (r' - r) (s' + s - r' - r) / 2). The second part is 0
+ * unless the vertex passes a kink. */
+static double change_range(void *user, int64_t begin, int64_t end) {
+  const Change *p = user;
+  const Buoyancy *b = p->before->params;
+  int up = p->before->model->up;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double s = wetness(p->before, q), t = wetness(p->after, q);
+    double r = fmin(fmax(s, 0), 1), u = fmin(fmax(t, 0), 1);
+    double rise = p->after->x[3 * q + up] - p->before->x[3 * q + up];
+    double part = -rise * (r + u) / 2 + b->thickness * (u - r) * (s + t - r - u) / 2;
+    sum += full_lift(p->before, q) * part;
+  }
+  return sum;
+}
+
+static double energy_change(const HkForceArgs *a, const double *to) {
+  HkForceArgs after = *a;
+  after.x = to;
+  Change p = {a, &after};
+  return hk_parallel_sum(a->model->threads, a->model->n, change_range, &p, a->work.sums);
+}
+
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const Buoyancy *p = a->params;
   for (int64_t q = 0; q < a->model->n; q++) {
@@ -91,6 +120,7 @@ const HkForceType hk_force_buoyancy = {
                HK_PARAMS(Buoyancy, params)},
     .slot = HK_ENERGY_OTHER,
     .energy = energy,
+    .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
 };

@@ -63,3 +63,27 @@ void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, cons
     model->forces[q].type->add(&a, f);
   }
 }
+
+void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                         double *f) {
+  memset(f, 0, (size_t)model->n * 3 * sizeof *f);
+  for (int q = 0; q < model->force_count; q++) {
+    HkForceArgs a = hk_force_args(model, q, work, t, x, NULL);
+    if (model->forces[q].type->energy) model->forces[q].type->add(&a, f);
+  }
+}
+
+double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,
+                               const double *x, const double *to) {
+  double sum = 0;
+  for (int q = 0; q < model->force_count; q++) {
+    const HkForceType *type = model->forces[q].type;
+    HkForceArgs a = hk_force_args(model, q, work, t, x, NULL), b = a;
+    b.x = to;
+    if (type->energy_change)
+      sum += type->energy_change(&a, to);
+    else if (type->energy)
+      sum += type->energy(&b) - type->energy(&a);
+  }
+  return sum;
+}

@@ -21,7 +21,7 @@ typedef struct HkForceArgs {
   const void *params;  /* the force's parameter struct */
   const void *data;    /* what compile made, or NULL */
   double t;            /* s */
-  const double *x, *v; /* m, m/s */
+  const double *x, *v; /* m, m/s; v NULL: at rest, which leaves the part that has a potential */
   HkForceWork work;
 } HkForceArgs;
 
@@ -46,9 +46,12 @@ typedef struct HkForceType {
   void (*destroy)(const HkModel *model, void *data);
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
-  /* f += force (N), 3 a vertex. */
+  /* E(to) - E(x), accurate where the two are close; NULL: by subtraction. */
+  double (*energy_change)(const HkForceArgs *a, const double *to);
+  /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */
   void (*add)(const HkForceArgs *a, double *f);
-  /* All blocks of df/dx and df/dv. */
+  /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy, but for the springs,
+   * give at least their df/dx. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
 } HkForceType;
 
@@ -62,6 +65,13 @@ void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 /* f = sum of all forces of the model at (t, x, v). */
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f);
+
+/* f = sum of -dE/dx of all forces that have an energy. */
+void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                         double *f);
+/* Change of all potential energy (J) from x to another place. */
+double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,
+                               const double *x, const double *to);
 
 /* Arguments for the index-th force of a model. */
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,

@@ -58,6 +58,28 @@ static double energy(const HkForceArgs *a) {
   return hk_parallel_sum(a->model->threads, a->model->n, energy_range, &loop, a->work.sums);
 }
 
+typedef struct Change {
+  const HkForceArgs *a;
+  const double *to;
+  double g[3];
+} Change;
+
+static double change_range(void *user, int64_t begin, int64_t end) {
+  const Change *p = user;
+  double sum = 0, d[3];
+  for (int64_t q = begin; q < end; q++) {
+    hk_sub(p->to + 3 * q, p->a->x + 3 * q, d);
+    sum -= p->a->model->mass[q] * hk_dot(p->g, d);
+  }
+  return sum;
+}
+
+static double energy_change(const HkForceArgs *a, const double *to) {
+  Change p = {.a = a, .to = to};
+  acceleration(a, p.g);
+  return hk_parallel_sum(a->model->threads, a->model->n, change_range, &p, a->work.sums);
+}
+
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   (void)a;
   (void)sink;
@@ -70,6 +92,7 @@ const HkForceType hk_force_gravity = {
                HK_PARAMS(Gravity, params)},
     .slot = HK_ENERGY_GRAVITY,
     .energy = energy,
+    .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
 };

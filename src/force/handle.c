@@ -35,6 +35,7 @@ typedef struct Loop {
   const HkForceArgs *a;
   const HkChosen *chosen;
   double *f, target[3];
+  const double *to; /* of a change of energy */
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {
@@ -52,7 +53,7 @@ static void add_range(void *user, int64_t begin, int64_t end) {
     double d[3];
     hk_sub(loop->a->x + i, loop->target, d);
     hk_axpy(-p->k, d, loop->f + i);
-    hk_axpy(-p->damping, loop->a->v + i, loop->f + i);
+    if (loop->a->v) hk_axpy(-p->damping, loop->a->v + i, loop->f + i);
   }
 }
 
@@ -76,6 +77,29 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
 static double energy(const HkForceArgs *a) {
   Loop loop = prepare(a, NULL);
   return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->work.sums);
+}
+
+/* 1/2 k (x' - x) . (x' + x - 2 T) */
+static double change_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const Handle *p = loop->a->params;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+    double before[3], after[3], d[3];
+    hk_sub(loop->a->x + i, loop->target, before);
+    hk_sub(loop->to + i, loop->target, after);
+    hk_sub(loop->to + i, loop->a->x + i, d);
+    hk_axpy(1, before, after);
+    sum += 0.5 * p->k * hk_dot(d, after);
+  }
+  return sum;
+}
+
+static double energy_change(const HkForceArgs *a, const double *to) {
+  Loop loop = prepare(a, NULL);
+  loop.to = to;
+  return hk_parallel_sum(a->model->threads, loop.chosen->count, change_range, &loop, a->work.sums);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
@@ -106,6 +130,7 @@ const HkForceType hk_force_handle = {
     .compile = compile,
     .destroy = hk_chosen_destroy,
     .energy = energy,
+    .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
 };

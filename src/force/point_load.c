@@ -31,6 +31,7 @@ typedef struct Loop {
   const HkForceArgs *a;
   const HkChosen *chosen;
   double *f, load[3];
+  const double *to; /* of a change of energy */
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {
@@ -65,6 +66,23 @@ static double energy(const HkForceArgs *a) {
   return hk_parallel_sum(a->model->threads, loop.chosen->count, energy_range, &loop, a->work.sums);
 }
 
+static double change_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  double sum = 0, d[3];
+  for (int64_t q = begin; q < end; q++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+    hk_sub(loop->to + i, loop->a->x + i, d);
+    sum -= hk_dot(loop->load, d);
+  }
+  return sum;
+}
+
+static double energy_change(const HkForceArgs *a, const double *to) {
+  Loop loop = prepare(a, NULL);
+  loop.to = to;
+  return hk_parallel_sum(a->model->threads, loop.chosen->count, change_range, &loop, a->work.sums);
+}
+
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   (void)a;
   (void)sink;
@@ -79,6 +97,7 @@ const HkForceType hk_force_point_load = {
     .compile = compile,
     .destroy = hk_chosen_destroy,
     .energy = energy,
+    .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
 };

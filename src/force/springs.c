@@ -33,7 +33,7 @@ static inline void gather(const HkModel *m, const double *x, const double *v, in
     double l = hk_norm(d);
     if (l < HK_SPRING_TINY || is_slack(m, s, l)) continue;
     double pull = m->k[s] * (l - m->l0[s]), inverse = 1 / l;
-    if (m->damping && m->damping[s] > 0) {
+    if (v && m->damping && m->damping[s] > 0) {
       double w[3];
       hk_sub(v + 3 * q, v + 3 * j, w);
       pull += m->damping[s] * hk_dot(w, d) * inverse;
@@ -58,7 +58,7 @@ static inline void gather_plain(const HkModel *m, const double *x, int64_t q, do
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkForceArgs *a = loop->a;
-  if (!a->model->damping && !a->model->tension)
+  if ((!a->model->damping || !a->v) && !a->model->tension)
     for (int64_t q = begin; q < end; q++) gather_plain(a->model, a->x, q, loop->f + 3 * q);
   else
     for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
@@ -88,7 +88,43 @@ static double energy(const HkForceArgs *a) {
                          a->work.sums);
 }
 
-void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double H[9]) {
+/* E(to) - E(x) of a spring = 1/2 k (l' - l) (l' + l - 2 l0) with
+ * l' - l = (d' - d) . (d' + d) / (l' + l): nothing large is subtracted from its like. */
+static double spring_change(const HkForceArgs *a, int64_t s, const double *to) {
+  const HkModel *m = a->model;
+  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  double d[3], e[3], along = 0;
+  hk_sub(a->x + i, a->x + j, d);
+  hk_sub(to + i, to + j, e);
+  double l = hk_norm(d), after = hk_norm(e), l0 = m->l0[s];
+  for (int c = 0; c < 3; c++)
+    along += ((to[i + c] - a->x[i + c]) - (to[j + c] - a->x[j + c])) * (d[c] + e[c]);
+  double longer = l + after > 0 ? along / (l + after) : 0;
+  bool slack = is_slack(m, s, l), slack_after = is_slack(m, s, after);
+  if (slack && slack_after) return 0;
+  if (slack) return 0.5 * m->k[s] * (after - l0) * (after - l0);
+  if (slack_after) return -0.5 * m->k[s] * (l - l0) * (l - l0);
+  return 0.5 * m->k[s] * longer * ((l - l0) + (after - l0));
+}
+
+typedef struct Change {
+  const HkForceArgs *a;
+  const double *to;
+} Change;
+
+static double change_range(void *user, int64_t begin, int64_t end) {
+  const Change *c = user;
+  double sum = 0;
+  for (int64_t s = begin; s < end; s++) sum += spring_change(c->a, s, c->to);
+  return sum;
+}
+
+static double energy_change(const HkForceArgs *a, const double *to) {
+  Change c = {a, to};
+  return hk_parallel_sum(a->model->threads, a->model->spring_count, change_range, &c, a->work.sums);
+}
+
+void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, bool projected, double H[9]) {
   double u[3];
   hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
   double l = hk_norm(u), k = m->k[s];
@@ -99,6 +135,7 @@ void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double H[9]
   }
   for (int c = 0; c < 3; c++) u[c] /= l;
   double across = k * (1 - m->l0[s] / l);
+  if (projected && across < 0) across = 0;
   hk_mat_identity(across, H);
   hk_mat_add_outer(k - across, u, u, H);
 }
@@ -139,7 +176,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkModel *m = a->model;
   for (int64_t s = 0; s < m->spring_count; s++) {
     double B[9];
-    hk_spring_hessian(m, s, a->x, B);
+    hk_spring_hessian(m, s, a->x, false, B);
     for (int q = 0; q < 9; q++) B[q] = -B[q];
     pour(sink, sink->dfdx, m->i[s], m->j[s], B);
     if (!m->damping || m->damping[s] == 0) continue;
@@ -162,6 +199,7 @@ const HkForceType hk_force_springs = {
     .slot = HK_ENERGY_SPRING,
     .uses_velocity = uses_velocity,
     .energy = energy,
+    .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,
 };

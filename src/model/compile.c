@@ -250,6 +250,7 @@ HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error)
   m->dimension = scene->dimension;
   m->up = scene->up;
   m->time = scene->time;
+  m->pin_method = scene->pin_method;
   HkStatus status = compile(m, scene, error);
   if (status < 0) hk_model_destroy(model);
   return status;

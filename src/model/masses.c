@@ -39,6 +39,24 @@ static HkStatus by_total(const HkMesh *mesh, double total, bool lumped, double *
   return HK_OK;
 }
 
+/* The rows 'vertex kg' on top. */
+static HkStatus add_single(const HkMesh *mesh, const HkTable *added, double *mass, HkError *error) {
+  int64_t count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
+  for (int q = 0; q < added->rows; q++) {
+    double vertex = added->values[2 * q], more = added->values[2 * q + 1];
+    if (!(vertex >= 0 && vertex < (double)count) || vertex != floor(vertex))
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "mass.added[%d]: there is no vertex %g; they are 0 to %lld", q, vertex,
+                     (long long)count - 1);
+    int64_t at = mesh->vertex_map ? mesh->vertex_map[(int64_t)vertex] : (int64_t)vertex;
+    if (at < 0)
+      return hk_fail(error, HK_ERROR_INVALID, "mass.added[%d]: vertex %g was dropped by the repair",
+                     q, vertex);
+    mass[at] += more;
+  }
+  return HK_OK;
+}
+
 HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error) {
   const HkMass *m = &body->mass;
   int given = !isnan(m->per_vertex) + !isnan(m->total) + !isnan(m->length_density) +
@@ -59,6 +77,7 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
     double total = isnan(m->total) ? 1 : m->total;
     HK_TRY(by_total(mesh, total, m->distribution == 1, mass, error));
   }
+  HK_TRY(add_single(mesh, &m->added, mass, error));
   for (int64_t q = 0; q < mesh->vertex_count; q++)
     if (!(mass[q] > 0) || isinf(mass[q]))
       return hk_fail(

@@ -55,6 +55,7 @@ struct HkModel {
   double *damping;  /* NULL: none has any */
   uint8_t *kind;    /* HK_SPRING_* */
   uint8_t *tension; /* NULL: none is tension-only */
+  int64_t stiffness_version; /* another one whenever k or damping has changed */
 
   /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
    * Forces are gathered along it, so that no two threads write to one vertex. */
@@ -79,6 +80,7 @@ struct HkModel {
   int32_t *pin_motion; /* into motions */
   HkCompiledMotion *motions;
   int motion_count;
+  HkPinMethod pin_method;
 
   HkCompiledForce *forces; /* springs first */
   int force_count;

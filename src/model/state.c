@@ -37,12 +37,27 @@ void hk_state_destroy(HkState **state) {
   hk_free(&c, &s->x);
   hk_free(&c, &s->v);
   hk_free(&c, &s->pin_held);
+  hk_free(&c, &s->x_old);
+  hk_free(&c, &s->v_old);
   hk_free(&c, state);
+}
+
+HkStatus hk_state_need_history(HkState *s, HkError *error) {
+  if (!s->x_old) HK_TRY(hk_alloc(&s->context, &s->x_old, 3 * s->n, sizeof *s->x, "x_old", error));
+  if (!s->v_old) HK_TRY(hk_alloc(&s->context, &s->v_old, 3 * s->n, sizeof *s->v, "v_old", error));
+  return HK_OK;
 }
 
 HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
   if (from->fingerprint != to->fingerprint || from->n != to->n)
     return hk_fail(error, HK_ERROR_INVALID, "the two states belong to different models");
+  if (from->h_old > 0) {
+    HK_TRY(hk_state_need_history(to, error));
+    memcpy(to->x_old, from->x_old, (size_t)from->n * 3 * sizeof *from->x);
+    memcpy(to->v_old, from->v_old, (size_t)from->n * 3 * sizeof *from->v);
+  }
+  to->h_old = from->h_old;
+  to->level = from->level;
   memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
   memcpy(to->v, from->v, (size_t)from->n * 3 * sizeof *from->v);
   if (from->pin_count) memcpy(to->pin_held, from->pin_held, (size_t)from->pin_count);
@@ -69,44 +84,67 @@ double hk_state_time(const HkState *s) {
 }
 
 void hk_state_set_time(HkState *s, double time) {
+  if (time != s->time) s->h_old = 0; /* what was a step before is no more */
   s->time = time;
 }
 
-/* ---- As bytes: the head, then x, v and the pins ---- */
+/* ---- As bytes: the head, then x, v, the old ones if there are any, and the pins ---- */
 
 typedef struct Head {
   uint64_t fingerprint;
-  int64_t n, pin_count, steps;
-  double time, given_speed;
+  int64_t n, pin_count, steps, level;
+  double time, given_speed, h_old;
 } Head;
 
+static size_t packed_size(const HkState *s, bool history) {
+  return sizeof(Head) + (size_t)s->n * (history ? 12 : 6) * sizeof(double) + (size_t)s->pin_count;
+}
+
 size_t hk_state_packed_size(const HkState *s) {
-  return sizeof(Head) + (size_t)s->n * 6 * sizeof(double) + (size_t)s->pin_count;
+  return packed_size(s, s->h_old > 0);
+}
+
+static char *put(char *at, const void *from, size_t bytes) {
+  if (bytes) memcpy(at, from, bytes);
+  return at + bytes;
+}
+
+static const char *take(const char *at, void *to, size_t bytes) {
+  if (bytes) memcpy(to, at, bytes);
+  return at + bytes;
 }
 
 void hk_state_pack(const HkState *s, char *bytes) {
-  Head head = {s->fingerprint, s->n, s->pin_count, s->steps, s->time, s->given_speed};
-  size_t array = (size_t)s->n * 3 * sizeof(double);
-  memcpy(bytes, &head, sizeof head);
-  memcpy(bytes + sizeof head, s->x, array);
-  memcpy(bytes + sizeof head + array, s->v, array);
-  if (s->pin_count) memcpy(bytes + sizeof head + 2 * array, s->pin_held, (size_t)s->pin_count);
+  Head head = {s->fingerprint, s->n,    s->pin_count,   s->steps,
+               s->level,       s->time, s->given_speed, s->h_old};
+  size_t array = (size_t)s->n * 3 * sizeof(double), old = s->h_old > 0 ? array : 0;
+  bytes = put(bytes, &head, sizeof head);
+  bytes = put(bytes, s->x, array);
+  bytes = put(bytes, s->v, array);
+  bytes = put(bytes, s->x_old, old);
+  bytes = put(bytes, s->v_old, old);
+  put(bytes, s->pin_held, (size_t)s->pin_count);
 }
 
 HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char *name,
                          HkError *error) {
-  Head head;
-  size_t array = (size_t)s->n * 3 * sizeof(double);
-  if (size != hk_state_packed_size(s))
+  Head head = {0};
+  if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
+  bool fits = head.fingerprint == s->fingerprint && head.n == s->n &&
+              head.pin_count == s->pin_count && size == packed_size(s, head.h_old > 0);
+  if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
-  memcpy(&head, bytes, sizeof head);
-  if (head.fingerprint != s->fingerprint || head.n != s->n || head.pin_count != s->pin_count)
-    return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
-  memcpy(s->x, bytes + sizeof head, array);
-  memcpy(s->v, bytes + sizeof head + array, array);
-  if (s->pin_count) memcpy(s->pin_held, bytes + sizeof head + 2 * array, (size_t)s->pin_count);
+  size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;
+  if (old) HK_TRY(hk_state_need_history(s, error));
+  bytes = take(bytes + sizeof head, s->x, array);
+  bytes = take(bytes, s->v, array);
+  bytes = take(bytes, s->x_old, old);
+  bytes = take(bytes, s->v_old, old);
+  take(bytes, s->pin_held, (size_t)s->pin_count);
   s->steps = head.steps;
+  s->level = (int)head.level;
   s->time = head.time;
   s->given_speed = head.given_speed;
+  s->h_old = head.h_old;
   return HK_OK;
 }

@@ -8,12 +8,18 @@ struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
   int64_t n, pin_count;
-  double time;        /* s */
-  int64_t steps;      /* done since time 0 */
-  double *x, *v;      /* 3 a vertex */
-  uint8_t *pin_held;  /* 1 while the pin holds, 0 once it is released */
-  double given_speed; /* m/s, at the start or by pins and loads since: see blowup.c */
+  double time;           /* s */
+  int64_t steps;         /* done since time 0 */
+  double *x, *v;         /* 3 a vertex */
+  uint8_t *pin_held;     /* 1 while the pin holds, 0 once it is released */
+  double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
+  double h_old;          /* s, the step from there to here; 0: there is none */
+  int level;             /* of the adaptive step: step/adaptive.c */
+  double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
 };
+
+/* Makes room for x_old and v_old, once. */
+HkStatus hk_state_need_history(HkState *state, HkError *error);
 
 /* Puts the held pins where their motions want them at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);

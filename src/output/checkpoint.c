@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char magic[8] = {'H', 'O', 'O', 'K', 'E', 'C', 'K', 'P'};
-enum { VERSION = 1 };
+enum { VERSION = 2 };
 
 typedef struct Header {
   char magic[8];

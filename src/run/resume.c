@@ -19,16 +19,16 @@ typedef struct Mark {
   int64_t written, offset;
 } Mark;
 
-static size_t packed_size(const HkRun *run) {
-  return sizeof(Head) + (size_t)run->output_count * sizeof(Mark) + hk_state_packed_size(run->state);
+static size_t head_size(const HkRun *run) {
+  return sizeof(Head) + (size_t)run->output_count * sizeof(Mark);
 }
 
 HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
   char path[4096];
-  size_t size = packed_size(run);
+  size_t size = head_size(run) + hk_state_packed_size(run->state);
   HK_TRY(hk_folder_path(run->folder, "checkpoint", path, sizeof path, error));
-  if (!run->packed)
-    HK_TRY(hk_alloc(&run->context, &run->packed, (int64_t)size, 1, "a checkpoint", error));
+  HK_TRY(hk_grow(&run->context, &run->packed, &run->packed_room, (int64_t)size, 1, "a checkpoint",
+                 error));
   Head head = {.scene_hash = run->scene_hash,
                .frame = run->frame,
                .substep = run->substep,
@@ -55,7 +55,7 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
     return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "is too short for a run");
   memcpy(&head, payload, sizeof head);
   if (head.scene_hash != run->scene_hash || head.output_count != run->output_count ||
-      size != packed_size(run))
+      size < head_size(run))
     return hk_fail_at(
         error, HK_ERROR_INVALID, path, 0, 0,
         "belongs to another scene: only time.duration may change; run again with --force to "

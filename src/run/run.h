@@ -18,6 +18,7 @@ struct HkRun {
   int output_count;
   double *force; /* N, 3 a vertex, for the outputs */
   char *packed;  /* room for a checkpoint */
+  int64_t packed_room;
 
   int64_t frame, frames, steps;
   int64_t substep;  /* done within the present frame */

@@ -46,6 +46,8 @@ static json_t *select_json(const HkSelect *s) {
   return object;
 }
 
+static json_t *method_json(const HkMethod *method);
+
 /* NULL for what is not given. */
 static json_t *param_json(const HkParam *p, const void *params) {
   const void *at = (const char *)params + p->offset;
@@ -69,6 +71,7 @@ static json_t *param_json(const HkParam *p, const void *params) {
   }
   case HK_PARAM_SELECT:
     return ((const HkSelect *)at)->kind == HK_SELECT_NONE ? NULL : select_json(at);
+  case HK_PARAM_METHOD: return ((const HkMethod *)at)->schema ? method_json(at) : NULL;
   }
   return NULL;
 }

@@ -69,6 +69,7 @@ static json_t *param_schema(const HkParam *p) {
     object = json_pack("{s:s, s:o}", "type", "array", "items", numbers(p->columns));
     break;
   case HK_PARAM_SELECT: object = reference("select"); break;
+  case HK_PARAM_METHOD: object = reference(hk_family_name(p->family)); break;
   }
   describe(object, p);
   return object;
@@ -150,16 +151,8 @@ static json_t *body_schema(void) {
 
 static json_t *definitions(void) {
   json_t *d = json_object();
-  static const struct {
-    const char *name;
-    HkFamily family;
-  } families[] = {{"shape", HK_SHAPE},
-                  {"force", HK_FORCE},
-                  {"motion", HK_MOTION},
-                  {"integrator", HK_STEP},
-                  {"output", HK_OUTPUT}};
-  for (size_t q = 0; q < sizeof families / sizeof families[0]; q++)
-    json_object_set_new(d, families[q].name, family_schema(families[q].family));
+  for (int family = 0; family < HK_PART; family++)
+    json_object_set_new(d, hk_family_name((HkFamily)family), family_schema((HkFamily)family));
   json_object_set_new(d, "select", select_schema());
   json_object_set_new(d, "body", body_schema());
   json_t *pin = object_schema(&hk_part_pin);

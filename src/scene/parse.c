@@ -74,6 +74,7 @@ static HkStatus read_body(HkReader *r, json_t *object, HkScene *scene) {
   hk_method_clear(&body.shape);
   hk_mesh_destroy(&body.mesh);
   hk_params_clear(&hk_part_springs, &body.springs);
+  hk_params_clear(&hk_part_mass, &body.mass);
   hk_params_clear(&hk_part_body, &body);
   return status;
 }

@@ -15,11 +15,14 @@ const HkSchema hk_part_scene = {
 static const HkParam time_params[] = {
     HK_NUMBER(HkTime, duration, "s", 10, 0, 1e12, "length of the motion"),
     HK_NUMBER(HkTime, step, "s", 0, 0, 1e12,
-              "time step; 0 picks half the largest stable one (a twentieth for few masses); made "
-              "to divide a frame evenly"),
+              "time step; 0 picks half the largest stable one (a twentieth for few masses), or a "
+              "frame where every step is stable; made to divide a frame evenly"),
     HK_NUMBER(HkTime, frames_per_second, "1/s", 30, 1e-9, 1e9, "frames written per second"),
     HK_NUMBER(HkTime, energy_bound, "J", NAN, 0, HK_MAX,
               "a run with more kinetic energy has blown up; estimated if not given"),
+    HK_NUMBER(HkTime, tolerance, "m", NAN, 1e-300, HK_MAX,
+              "steps are halved until each moves every mass with at most this error; all steps are "
+              "as given without it"),
 };
 const HkSchema hk_part_time = {
     .name = "time", .summary = "how long, in which steps", HK_PARAMS(HkTime, time_params)};
@@ -32,6 +35,7 @@ static const HkParam body_params[] = {
      HK_PARAM_TEXT,
      offsetof(HkBody, mesh_file),
      {0, 0, 0},
+     0,
      0,
      0,
      0,
@@ -93,6 +97,8 @@ static const HkParam mass_params[] = {
     HK_NUMBER(HkMass, volume_density, "kg/m^3", NAN, 0, HK_MAX, "mass per volume of solids"),
     HK_CHOICE(HkMass, distribution, 0, "equal|lumped",
               "of the total: the same for each vertex, or by the size of the cells around it"),
+    HK_TABLE(HkMass, added, "1, kg", 2,
+             "rows 'vertex mass': on top, at single vertices counted from 0 as in the mesh file"),
 };
 const HkSchema hk_part_mass = {
     .name = "mass", .summary = "where the mass comes from", HK_PARAMS(HkMass, mass_params)};

@@ -210,6 +210,7 @@ static HkStatus read_param(HkReader *r, json_t *value, const HkParam *p, void *p
   case HK_PARAM_TEXT: return read_text(r, value, at);
   case HK_PARAM_TABLE: return read_table(r, value, p, at);
   case HK_PARAM_SELECT: return hk_read_select(r, value, at);
+  case HK_PARAM_METHOD: return hk_read_method(r, value, p->family, at);
   }
   return HK_OK;
 }

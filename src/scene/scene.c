@@ -44,6 +44,7 @@ static void clear_body(HkBody *body) {
   hk_method_clear(&body->shape);
   hk_mesh_destroy(&body->mesh);
   hk_params_clear(&hk_part_springs, &body->springs);
+  hk_params_clear(&hk_part_mass, &body->mass);
   hk_params_clear(&hk_part_body, body);
 }
 
@@ -91,10 +92,14 @@ static void *append(void *list, int count, size_t size, HkError *error) {
 HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error) {
   HkBody copy;
   HK_TRY(hk_params_copy(&hk_part_body, body, &copy, error));
+  copy.springs.file = NULL;
+  copy.mass.added = (HkTable){0};
   HkStatus status = hk_params_copy(&hk_part_springs, &body->springs, &copy.springs, error);
+  if (status >= 0) status = hk_params_copy(&hk_part_mass, &body->mass, &copy.mass, error);
   HkBody *at = status < 0 ? NULL : append(&scene->bodies, scene->body_count, sizeof *at, error);
   if (!at) {
-    if (status >= 0) hk_params_clear(&hk_part_springs, &copy.springs);
+    hk_params_clear(&hk_part_springs, &copy.springs);
+    hk_params_clear(&hk_part_mass, &copy.mass);
     hk_params_clear(&hk_part_body, &copy);
     return status < 0 ? status : HK_ERROR_MEMORY;
   }

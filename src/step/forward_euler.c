@@ -25,7 +25,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return HK_OK;
 }
 
-static double stable_step(double omega, double d) {
+static double stable_step(const void *params, double omega, double d) {
+  (void)params;
   if (omega == 0 && d == 0) return INFINITY;
   if (d < 2 * omega) return d / (omega * omega);
   return 4 / (d + sqrt((d - 2 * omega) * (d + 2 * omega)));

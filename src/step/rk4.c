@@ -43,7 +43,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return HK_OK;
 }
 
-static double stable_step(double omega, double d) {
+static double stable_step(const void *params, double omega, double d) {
+  (void)params;
   if (omega == 0 && d == 0) return INFINITY;
   return d == 0 ? 2 * sqrt(2) / omega : 2.615 / fmax(omega, d);
 }

@@ -2,6 +2,7 @@
 #include "step/sim.h"
 
 #include "base/vec.h"
+#include "step/adaptive.h"
 #include "step/blowup.h"
 
 #include <string.h>
@@ -17,7 +18,8 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
     HK_TRY(hk_alloc(c, &sim->w[q], 3 * m->n, sizeof **sim->w, "workspace", error));
   HK_TRY(hk_alloc(c, &sim->f, 3 * m->n, sizeof *sim->f, "forces", error));
   sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double);
-  return hk_force_work_create(m, &sim->work, &sim->bytes, error);
+  HK_TRY(hk_force_work_create(m, &sim->work, &sim->bytes, error));
+  return sim->type->create ? sim->type->create(sim, error) : HK_OK;
 }
 
 /* Half the largest stable step: the fastest modes are then rough, the others are resolved. A few
@@ -34,7 +36,7 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
   double part = sim->model->n < FEW ? 0.05 : 0.5;
-  sim->h = isinf(stable) ? 1e-2 : part * stable;
+  sim->h = isinf(stable) ? 1 / sim->model->time.frames_per_second : part * stable;
   return HK_OK;
 }
 
@@ -55,6 +57,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
+  if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
   if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
   if (status < 0) hk_sim_destroy(sim);
@@ -65,6 +68,8 @@ void hk_sim_destroy(HkSim **sim) {
   HkSim *s = *sim;
   if (!s) return;
   HkContext c = s->model->context;
+  if (s->data) s->type->destroy(s);
+  hk_adaptive_destroy(s);
   if (s->w)
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
   hk_free(&c, &s->w);
@@ -88,15 +93,27 @@ size_t hk_sim_bytes(const HkSim *sim) {
   return sim->bytes;
 }
 
+HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
+  hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
+  return sim->type->step(sim, state, error);
+}
+
 HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
   if (state->steps == 0) hk_blowup_begin(sim, state);
-  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
-  hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
-  HK_TRY(sim->type->step(sim, state, error));
+  sim->report = (HkStepReport){0};
+  HkStatus status =
+      sim->whole ? hk_adaptive_step(sim, state, error) : hk_sim_move(sim, state, error);
+  if (status < 0) return status;
   state->steps++;
-  return hk_blowup_check(sim, state, error);
+  HK_TRY(hk_blowup_check(sim, state, error));
+  return status;
+}
+
+HkStepReport hk_sim_step_report(const HkSim *sim) {
+  return sim->report;
 }
 
 /* ---- What integrators are made of --------------------------------------------------------------

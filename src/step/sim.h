@@ -9,10 +9,13 @@ typedef struct HkStepType {
   HkSchema schema;
   int order;   /* of convergence in h */
   int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
+  /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
+  HkStatus (*create)(HkSim *sim, HkError *error);
+  void (*destroy)(HkSim *sim);
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
-  double (*stable_step)(double omega, double d);
+  double (*stable_step)(const void *params, double omega, double d);
 } HkStepType;
 
 const HkStepType *hk_step_type(const HkSchema *schema);
@@ -25,10 +28,15 @@ struct HkSim {
   double **w; /* workspace of the integrator */
   double *f;  /* 3 n, for reports and the stable step */
   HkForceWork work;
+  void *data;              /* of the integrator */
+  HkStepReport report;     /* of the last step */
+  HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
   size_t bytes;
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
 };
 
+/* One step of the integrator by sim->h, pins released before; no check of the result. */
+HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */
 void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,
                          const double *v, double *a);

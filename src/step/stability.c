@@ -159,7 +159,7 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   if (status >= 0) status = hk_alloc(c, &free, m->n, sizeof *free, "the stable step", error);
   if (status >= 0) {
     spectrum(sim, state, p, out, free, &omega, &d);
-    *h = sim->type->stable_step(omega, d);
+    *h = sim->type->stable_step(sim->method.params, omega, d);
   }
   hk_free(c, &p);
   hk_free(c, &out);

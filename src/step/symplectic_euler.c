@@ -19,7 +19,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 }
 
 /* The positive root of h^2 omega^2 + 2 h d = 4. */
-static double stable_step(double omega, double d) {
+static double stable_step(const void *params, double omega, double d) {
+  (void)params;
   if (omega == 0) return d > 0 ? 2 / d : INFINITY;
   return 4 / (sqrt(d * d + 4 * omega * omega) + d);
 }

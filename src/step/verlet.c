@@ -40,7 +40,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return HK_OK;
 }
 
-static double stable_step(double omega, double d) {
+static double stable_step(const void *params, double omega, double d) {
+  (void)params;
   double fastest = fmax(omega, d);
   return fastest > 0 ? 2 / fastest : INFINITY;
 }

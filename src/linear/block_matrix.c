@@ -1,0 +1,133 @@
+/* Sparse symmetric matrices of 3x3 blocks; see block_matrix.h. */
+#include "linear/block_matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Pattern ---- */
+
+static int rising(const void *a, const void *b) {
+  int32_t x, y;
+  memcpy(&x, a, sizeof x);
+  memcpy(&y, b, sizeof y);
+  return (x > y) - (x < y);
+}
+
+/* The columns of row q into list, sorted and each once; returns how many. */
+static int64_t list_columns(const HkModel *m, int64_t q, int32_t *list) {
+  int64_t count = 0, unique = 0;
+  list[count++] = (int32_t)q;
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) list[count++] = m->adj_vertex[e];
+  for (int64_t at = m->face_start ? m->face_start[q] : 0;
+       m->face_start && at < m->face_start[q + 1]; at++) {
+    const int32_t *face = m->face + m->face_at[at] / 3 * 3;
+    for (int c = 0; c < 3; c++) list[count++] = face[c];
+  }
+  qsort(list, (size_t)count, sizeof *list, rising);
+  for (int64_t c = 0; c < count; c++)
+    if (c == 0 || list[c] != list[unique - 1]) list[unique++] = list[c];
+  return unique;
+}
+
+static int64_t widest_row(const HkModel *m) {
+  int64_t widest = 1;
+  for (int64_t q = 0; q < m->n; q++) {
+    int64_t width = 1 + m->adj_start[q + 1] - m->adj_start[q];
+    if (m->face_start) width += 3 * (m->face_start[q + 1] - m->face_start[q]);
+    if (width > widest) widest = width;
+  }
+  return widest;
+}
+
+static HkStatus fill_pattern(const HkModel *m, HkPattern *p, int32_t *list, HkError *error) {
+  const HkContext *c = &m->context;
+  for (int64_t q = 0; q < m->n; q++) p->start[q + 1] = p->start[q] + list_columns(m, q, list);
+  HK_TRY(hk_alloc(c, &p->column, p->start[m->n], sizeof *p->column, "a matrix", error));
+  for (int64_t q = 0; q < m->n; q++) {
+    int64_t count = list_columns(m, q, list);
+    memcpy(p->column + p->start[q], list, (size_t)count * sizeof *list);
+    p->diagonal[q] = hk_pattern_find(p, q, q);
+  }
+  return HK_OK;
+}
+
+HkStatus hk_pattern_create(const HkModel *m, HkPattern *p, size_t *bytes, HkError *error) {
+  const HkContext *c = &m->context;
+  int32_t *list = NULL;
+  *p = (HkPattern){.n = m->n};
+  HkStatus status = hk_alloc(c, &p->start, m->n + 1, sizeof *p->start, "a matrix", error);
+  if (status >= 0) status = hk_alloc(c, &p->diagonal, m->n, sizeof *p->diagonal, "a matrix", error);
+  if (status >= 0) status = hk_alloc(c, &list, widest_row(m), sizeof *list, "a matrix", error);
+  if (status >= 0) status = fill_pattern(m, p, list, error);
+  hk_free(c, &list);
+  if (status < 0) {
+    hk_pattern_destroy(m, p);
+    return status;
+  }
+  if (bytes)
+    *bytes +=
+        (size_t)(2 * m->n + 1) * sizeof *p->start + (size_t)p->start[m->n] * sizeof *p->column;
+  return HK_OK;
+}
+
+void hk_pattern_destroy(const HkModel *m, HkPattern *p) {
+  hk_free(&m->context, &p->start);
+  hk_free(&m->context, &p->column);
+  hk_free(&m->context, &p->diagonal);
+}
+
+int64_t hk_pattern_find(const HkPattern *p, int64_t i, int64_t j) {
+  int64_t low = p->start[i], high = p->start[i + 1];
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (p->column[middle] < j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < p->start[i + 1] && p->column[low] == j ? low : -1;
+}
+
+/* ---- Matrix ---- */
+
+HkStatus hk_block_matrix_create(const HkModel *m, const HkPattern *pattern, HkBlockMatrix *A,
+                                size_t *bytes, HkError *error) {
+  int64_t blocks = pattern->start[pattern->n];
+  *A = (HkBlockMatrix){.pattern = pattern, .threads = m->threads};
+  HK_TRY(hk_alloc(&m->context, &A->value, blocks, 9 * sizeof *A->value, "a matrix", error));
+  if (bytes) *bytes += (size_t)blocks * 9 * sizeof *A->value;
+  return HK_OK;
+}
+
+void hk_block_matrix_destroy(const HkModel *m, HkBlockMatrix *A) {
+  hk_free(&m->context, &A->value);
+}
+
+void hk_block_matrix_zero(HkBlockMatrix *A) {
+  memset(A->value, 0, (size_t)A->pattern->start[A->pattern->n] * 9 * sizeof *A->value);
+}
+
+void hk_block_matrix_scale(HkBlockMatrix *A, double s) {
+  for (int64_t q = 0; q < 9 * A->pattern->start[A->pattern->n]; q++) A->value[q] *= s;
+}
+
+typedef struct Product {
+  const HkBlockMatrix *A;
+  const double *p;
+  double *out;
+} Product;
+
+static void product_range(void *user, int64_t begin, int64_t end) {
+  const Product *a = user;
+  const HkPattern *pattern = a->A->pattern;
+  for (int64_t q = begin; q < end; q++) {
+    double sum[3];
+    hk_block_row_product(a->A, pattern->start[q], pattern->start[q + 1], a->p, sum);
+    memcpy(a->out + 3 * q, sum, sizeof sum);
+  }
+}
+
+void hk_block_matrix_product(const HkBlockMatrix *A, const double *p, double *out) {
+  Product a = {A, p, out};
+  hk_parallel_for(A->threads, A->pattern->n, product_range, &a);
+}

@@ -1,0 +1,52 @@
+/* Sparse symmetric matrices of 3x3 blocks, one block row a vertex.
+ *
+ * Rows are complete (both triangles), with rising columns and the diagonal in them, so that a
+ * product gathers per row and threads never meet. The pattern is computed once from the model: the
+ * neighbours along springs, and those across faces where a force asked for faces. Values are then
+ * written in place; there are no triplets and there is no sorting in a step.
+ */
+#ifndef HK_LINEAR_BLOCK_MATRIX_H
+#define HK_LINEAR_BLOCK_MATRIX_H
+
+#include "base/vec.h"
+#include "model/model.h"
+
+/* Which blocks there are. Constant; shared by all matrices of a simulation. */
+typedef struct HkPattern {
+  int64_t n;         /* block rows */
+  int64_t *start;    /* n + 1: blocks of row q are start[q] .. start[q + 1] - 1 */
+  int32_t *column;   /* by rising number */
+  int64_t *diagonal; /* n: where the diagonal block of a row stands */
+} HkPattern;
+
+/* Analyses the model once; *bytes (unless NULL) grows by the size. */
+HkStatus hk_pattern_create(const HkModel *model, HkPattern *pattern, size_t *bytes, HkError *error);
+void hk_pattern_destroy(const HkModel *model, HkPattern *pattern);
+/* Where block (i, j) stands, or -1. */
+int64_t hk_pattern_find(const HkPattern *pattern, int64_t i, int64_t j);
+
+typedef struct HkBlockMatrix {
+  const HkPattern *pattern;
+  int threads;
+  double *value; /* 9 a block, row by row */
+} HkBlockMatrix;
+
+/* A matrix of zeros. */
+HkStatus hk_block_matrix_create(const HkModel *model, const HkPattern *pattern, HkBlockMatrix *A,
+                                size_t *bytes, HkError *error);
+void hk_block_matrix_destroy(const HkModel *model, HkBlockMatrix *A);
+void hk_block_matrix_zero(HkBlockMatrix *A);
+/* A *= s */
+void hk_block_matrix_scale(HkBlockMatrix *A, double s);
+/* out = A p over 3 n coordinates; out is not p. */
+void hk_block_matrix_product(const HkBlockMatrix *A, const double *p, double *out);
+
+/* sum = the blocks begin .. end - 1 of one row times p */
+static inline void hk_block_row_product(const HkBlockMatrix *A, int64_t begin, int64_t end,
+                                        const double *p, double sum[3]) {
+  sum[0] = sum[1] = sum[2] = 0;
+  for (int64_t e = begin; e < end; e++)
+    hk_mat_add_product(A->value + 9 * e, p + 3 * (int64_t)A->pattern->column[e], sum);
+}
+
+#endif

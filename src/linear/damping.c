@@ -1,0 +1,42 @@
+/* The damping matrix C = -1/2 (df/dv + (df/dv)^T) of all forces at a state; see hessian.h.
+ *
+ * Springs, drag and handles have a symmetric df/dv; the lift of the wind has not, and what is left
+ * out of it counts explicitly.
+ */
+#include "linear/hessian.h"
+
+typedef struct Pour {
+  HkJacobianSink sink;
+  HkBlockMatrix *C;
+} Pour;
+
+static void skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  (void)sink;
+  (void)i;
+  (void)j;
+  (void)block;
+}
+
+static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  HkBlockMatrix *C = ((Pour *)sink)->C;
+  double *at = C->value + 9 * hk_pattern_find(C->pattern, i, j);
+  double *mirror = C->value + 9 * hk_pattern_find(C->pattern, j, i);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) {
+      at[3 * r + c] -= 0.5 * block[3 * r + c];
+      mirror[3 * c + r] -= 0.5 * block[3 * r + c];
+    }
+}
+
+void hk_damping_assemble(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                         const double *v, HkBlockMatrix *C) {
+  hk_block_matrix_zero(C);
+  Pour pour = {.sink = {skip, pour_half}, .C = C};
+  for (int q = 0; q < m->force_count; q++) {
+    const HkCompiledForce *force = &m->forces[q];
+    if (!force->type->uses_velocity || !force->type->uses_velocity(m, force->method.params))
+      continue;
+    HkForceArgs a = hk_force_args(m, q, work, t, x, v);
+    force->type->jacobian(&a, &pour.sink);
+  }
+}

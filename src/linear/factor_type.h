@@ -1,0 +1,28 @@
+/* What a kind of factorisation is made of; see factor.h for what its functions do. */
+#ifndef HK_LINEAR_FACTOR_TYPE_H
+#define HK_LINEAR_FACTOR_TYPE_H
+
+#include "linear/factor.h"
+
+typedef struct HkFactorType {
+  /* Sets factor->data, ->entries and ->bytes. */
+  HkStatus (*create)(HkFactor *factor, const HkSparse *pattern, HkError *error);
+  void (*destroy)(HkFactor *factor);
+  HkStatus (*compute)(HkFactor *factor, const double *values, bool *positive, HkError *error);
+  HkStatus (*solve)(HkFactor *factor, double *b, int columns, HkError *error);
+} HkFactorType;
+
+struct HkFactor {
+  const HkFactorType *type;
+  HkContext context;
+  int64_t n, entries;
+  size_t bytes;
+  void *data; /* of the kind */
+};
+
+extern const HkFactorType hk_factor_ldlt;
+#ifdef HK_WITH_CHOLMOD
+extern const HkFactorType hk_factor_cholmod;
+#endif
+
+#endif

@@ -1,0 +1,43 @@
+/* The Hessian of an implicit step, assembled or as a product:
+ *
+ *     H(x) = M + tau^2 d2E/dx2 + tau C
+ *
+ * E is the energy of all forces that have one, C the damping matrix of the step (damping.c). Rows
+ * and columns of held vertices, and of z in two dimensions, hold their mass alone.
+ *
+ * A spring under pressure gives d2E/dx2 negative directions across its length. Projected, it counts
+ * as slack there: the nearest positive semidefinite block, so that H is positive definite.
+ */
+#ifndef HK_LINEAR_HESSIAN_H
+#define HK_LINEAR_HESSIAN_H
+
+#include "force/force.h"
+#include "linear/linear.h"
+
+typedef struct HkHessian {
+  const HkModel *model;
+  const HkForceWork *work;
+  const HkHeld *held;
+  const HkBlockMatrix *damping; /* C (N s/m), or NULL */
+  double t, tau;                /* s */
+  const double *x;              /* where; the caller's, unchanged while the operator is in use */
+  bool projected;
+  HkBlockMatrix matrix; /* its value is NULL until hk_hessian_allocate */
+} HkHessian;
+
+/* Makes room for the assembled matrix, once. */
+HkStatus hk_hessian_allocate(HkHessian *H, const HkPattern *pattern, size_t *bytes, HkError *error);
+void hk_hessian_destroy(HkHessian *H);
+/* Writes the matrix at H->x. */
+void hk_hessian_assemble(HkHessian *H);
+/* H as an operator; assembled: of the matrix, which hk_hessian_assemble has written. */
+HkOperator hk_hessian_operator(HkHessian *H, bool assembled);
+/* out -= tau^2 d2E/dx2 d + tau C d for displacements d of held vertices: what they do to the rows
+ * of the others. */
+void hk_hessian_lift(HkHessian *H, const double *d, double *out);
+
+/* C = minus the symmetric part of df/dv of all forces at (t, x, v). */
+void hk_damping_assemble(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                         const double *v, HkBlockMatrix *C);
+
+#endif

@@ -1,0 +1,113 @@
+/* Conjugate gradients with an optional preconditioner P (Hestenes and Stiefel 1952).
+ *
+ *     z = P^-1 r,  p = z + beta p,  alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p
+ *
+ * The residual r of the recursion drifts away from b - A x by rounding. When it says that the
+ * tolerance is met, b - A x is computed; if that is still too large, the iteration starts again
+ * from there, as long as this at least halves it.
+ *
+ * Where p.Ap <= 0, A is not positive definite and x is truncated to what was reached so far, along
+ * which the energy of a Newton step falls (Steihaug 1983): to P^-1 b if p is the first direction.
+ */
+#include "linear/krylov.h"
+
+typedef struct Krylov {
+  double *r, *p, *Ap;
+  double *z; /* r itself without a preconditioner */
+  HkPrecondition *precondition;
+} Krylov;
+
+static HkStatus make_vectors(HkLinear *s, HkError *error) {
+  Krylov *w = s->data;
+  double **vectors[] = {&w->r, &w->p, &w->Ap, &w->z};
+  int count = w->precondition ? 4 : 3;
+  for (int q = 0; q < count; q++)
+    HK_TRY(hk_alloc(&s->setup.model->context, vectors[q], 3 * s->space.n, sizeof(double),
+                    "conjugate gradients", error));
+  if (!w->precondition) w->z = w->r;
+  s->bytes = (size_t)count * 3 * (size_t)s->space.n * sizeof(double);
+  if (w->precondition) s->bytes += w->precondition->bytes;
+  return HK_OK;
+}
+
+HkStatus hk_krylov_create(HkLinear *s, const HkMethod *preconditioner, HkError *error) {
+  Krylov *w = NULL;
+  HK_TRY(hk_alloc(&s->setup.model->context, &w, 1, sizeof *w, "conjugate gradients", error));
+  s->data = w;
+  if (preconditioner)
+    HK_TRY(hk_precondition_create(&s->setup, &s->space, preconditioner, &w->precondition, error));
+  return make_vectors(s, error);
+}
+
+void hk_krylov_destroy(HkLinear *s) {
+  const HkContext *c = &s->setup.model->context;
+  Krylov *w = s->data;
+  if (w->z != w->r) hk_free(c, &w->z);
+  hk_free(c, &w->r);
+  hk_free(c, &w->p);
+  hk_free(c, &w->Ap);
+  hk_precondition_destroy(&w->precondition);
+  hk_free(c, &s->data);
+}
+
+HkStatus hk_krylov_prepare(HkLinear *s, HkError *error) {
+  HkPrecondition *precondition = ((Krylov *)s->data)->precondition;
+  if (!precondition) return HK_OK;
+  precondition->A = &s->A;
+  return precondition->type->prepare(precondition, error);
+}
+
+/* *rz = r . z with z = P^-1 r */
+static HkStatus turn(const HkLinear *s, double *rz, HkError *error) {
+  const Krylov *w = s->data;
+  if (w->precondition) HK_TRY(w->precondition->type->apply(w->precondition, w->r, w->z, error));
+  *rz = hk_vectors_dot(&s->space, w->r, w->z);
+  return HK_OK;
+}
+
+/* Iterates from x with r = b - A x until |r| <= goal, or until there is nothing to be gained. */
+static HkStatus iterate(const HkLinear *s, double goal, double *x, HkLinearResult *result,
+                        HkError *error) {
+  const HkKrylovParams *params = s->method.params;
+  const HkVectors *space = &s->space;
+  const Krylov *w = s->data;
+  double rz, next;
+  HK_TRY(turn(s, &rz, error));
+  hk_vectors_copy(space, w->z, w->p);
+  while (rz > 0 && result->iterations < params->iterations) {
+    s->A.product(s->A.user, w->p, w->Ap);
+    double curvature = hk_vectors_dot(space, w->p, w->Ap);
+    if (!(curvature > 0)) {
+      result->indefinite = curvature <= 0;
+      if (result->indefinite && result->iterations == 0) hk_vectors_copy(space, w->p, x);
+      return HK_OK;
+    }
+    result->iterations++;
+    hk_vectors_add(space, rz / curvature, w->p, x, x);
+    hk_vectors_add(space, -rz / curvature, w->Ap, w->r, w->r);
+    if (sqrt(hk_vectors_dot(space, w->r, w->r)) <= goal) return HK_OK;
+    HK_TRY(turn(s, &next, error));
+    hk_vectors_add(space, next / rz, w->p, w->z, w->p);
+    rz = next;
+  }
+  return HK_OK;
+}
+
+HkStatus hk_krylov_solve(HkLinear *s, const double *b, double *x, double tolerance,
+                         HkLinearResult *result, HkError *error) {
+  const HkKrylovParams *params = s->method.params;
+  const Krylov *w = s->data;
+  double size, last = INFINITY;
+  tolerance = hk_iterative_start(s, b, tolerance, x, &size, result);
+  if (tolerance == 0) return HK_OK;
+  hk_vectors_copy(&s->space, b, w->r);
+  for (;;) {
+    HK_TRY(iterate(s, tolerance * size, x, result, error));
+    hk_linear_residual(s, b, x, w->r, result);
+    bool done = result->residual <= tolerance || result->indefinite ||
+                result->iterations >= params->iterations;
+    /* Said this way round, NaN ends it too. */
+    if (done || !(result->residual < last / 2)) return HK_OK;
+    last = result->residual;
+  }
+}

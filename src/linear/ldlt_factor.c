@@ -1,0 +1,165 @@
+/* The built-in factorisation A = L D L^T of sparse symmetric positive definite matrices.
+ *
+ * Left-looking by supernodes (symbolic.h): each panel is filled with the values of A, then with
+ * what the supernodes before it do to it,
+ *
+ *     A_s -= L_d D_d L_d^T        over the rows that panels d and s have in common,
+ *
+ * and is then factorised as a dense one. A supernode d waits in the list of the next supernode that
+ * it reaches into. One thread; all memory is there after the analysis.
+ */
+#include "linear/factor_type.h"
+#include "linear/panel.h"
+#include "linear/symbolic.h"
+
+#include <string.h>
+
+typedef struct Ldlt {
+  HkSymbolic symbolic;
+  double *value;        /* of all panels */
+  double *d;            /* n */
+  double *room;         /* an update, or the right-hand sides of one panel */
+  double *x;            /* 3 n: right-hand sides in the new order */
+  int64_t *where;       /* n: place of a row in the present panel */
+  int64_t *head, *next; /* lists of the supernodes that reach into one */
+  int64_t *at;          /* the first row of a supernode that is in the present one or behind it */
+} Ldlt;
+
+static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
+  const HkContext *c = &f->context;
+  const HkSymbolic *s = &l->symbolic;
+  int64_t room = 3 * s->tallest > s->update ? 3 * s->tallest : s->update;
+  int64_t values = s->panel[s->count];
+  HK_TRY(hk_alloc(c, &l->value, values, sizeof *l->value, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->d, s->n, sizeof *l->d, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->room, room, sizeof *l->room, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->x, 3 * s->n, sizeof *l->x, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->where, s->n, sizeof *l->where, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->head, s->count, sizeof *l->head, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->next, s->count, sizeof *l->next, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &l->at, s->count, sizeof *l->at, "a factorisation", error));
+  f->entries = s->entries;
+  f->bytes = s->bytes + (size_t)(values + room + 5 * s->n + 3 * s->count) * sizeof *l->value;
+  return HK_OK;
+}
+
+static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
+  Ldlt *l = NULL;
+  HK_TRY(hk_alloc(&f->context, &l, 1, sizeof *l, "a factorisation", error));
+  f->data = l;
+  HK_TRY(hk_symbolic_create(&f->context, pattern, &l->symbolic, error));
+  return allocate(f, l, error);
+}
+
+static void destroy(HkFactor *f) {
+  const HkContext *c = &f->context;
+  Ldlt *l = f->data;
+  hk_symbolic_destroy(c, &l->symbolic);
+  hk_free(c, &l->value);
+  hk_free(c, &l->d);
+  hk_free(c, &l->room);
+  hk_free(c, &l->x);
+  hk_free(c, &l->where);
+  hk_free(c, &l->head);
+  hk_free(c, &l->next);
+  hk_free(c, &l->at);
+  hk_free(c, &f->data);
+}
+
+/* ---- Values ---- */
+
+/* Puts a supernode, whose rows before its at are done with, into the list of the next one. */
+static void send_on(Ldlt *l, int64_t q) {
+  const HkSymbolic *s = &l->symbolic;
+  if (l->at[q] == s->start[q + 1]) return;
+  int64_t up = s->owner[s->row[l->at[q]]];
+  l->next[q] = l->head[up];
+  l->head[up] = q;
+}
+
+/* Does to panel `to` what supernode `from` does to it. */
+static void apply_update(Ldlt *l, int64_t from, int64_t to) {
+  const HkSymbolic *s = &l->symbolic;
+  int64_t begin = l->at[from], end = s->start[from + 1], middle = begin;
+  while (middle < end && s->row[middle] < s->first[to + 1]) middle++;
+  l->at[from] = middle;
+  int64_t rows = end - begin, columns = middle - begin;
+  int64_t stride = end - s->start[from], depth = s->first[from + 1] - s->first[from];
+  const double *panel = l->value + s->panel[from] + (begin - s->start[from]);
+  memset(l->room, 0, (size_t)(rows * columns) * sizeof *l->room);
+  hk_panel_update(rows, columns, depth, panel, stride, l->d + s->first[from], l->room, rows);
+  int64_t height = s->start[to + 1] - s->start[to];
+  for (int64_t j = 0; j < columns; j++) {
+    double *column = l->value + s->panel[to] + (s->row[begin + j] - s->first[to]) * height;
+    const double *update = l->room + j * rows;
+    for (int64_t i = j; i < rows; i++) column[l->where[s->row[begin + i]]] += update[i];
+  }
+}
+
+static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkError *error) {
+  (void)error;
+  Ldlt *l = f->data;
+  const HkSymbolic *s = &l->symbolic;
+  *positive = true;
+  if (s->n == 0) return HK_OK;
+  memset(l->value, 0, (size_t)s->panel[s->count] * sizeof *l->value);
+  for (int64_t e = 0; e < s->given; e++) l->value[s->target[e]] = values[e];
+  for (int64_t q = 0; q < s->count; q++) l->head[q] = -1;
+  for (int64_t q = 0; q < s->count; q++) {
+    int64_t rows = s->start[q + 1] - s->start[q], columns = s->first[q + 1] - s->first[q];
+    for (int64_t i = 0; i < rows; i++) l->where[s->row[s->start[q] + i]] = i;
+    for (int64_t from = l->head[q], next; from >= 0; from = next) {
+      next = l->next[from];
+      apply_update(l, from, q);
+      send_on(l, from);
+    }
+    if (!hk_panel_factorise(rows, columns, l->value + s->panel[q], l->d + s->first[q])) {
+      *positive = false;
+      return HK_OK;
+    }
+    l->at[q] = s->start[q] + columns;
+    send_on(l, q);
+  }
+  return HK_OK;
+}
+
+/* ---- Right-hand sides ---- */
+
+static void forward(Ldlt *l, int64_t q, int sides) {
+  const HkSymbolic *s = &l->symbolic;
+  int64_t rows = s->start[q + 1] - s->start[q], columns = s->first[q + 1] - s->first[q];
+  double *own = l->x + s->first[q] * sides, *y = l->room;
+  memcpy(y, own, (size_t)(columns * sides) * sizeof *y);
+  memset(y + columns * sides, 0, (size_t)((rows - columns) * sides) * sizeof *y);
+  hk_panel_forward(rows, columns, l->value + s->panel[q], y, sides);
+  memcpy(own, y, (size_t)(columns * sides) * sizeof *y);
+  for (int64_t i = columns; i < rows; i++)
+    for (int c = 0; c < sides; c++) l->x[s->row[s->start[q] + i] * sides + c] += y[i * sides + c];
+}
+
+static void backward(Ldlt *l, int64_t q, int sides) {
+  const HkSymbolic *s = &l->symbolic;
+  int64_t rows = s->start[q + 1] - s->start[q], columns = s->first[q + 1] - s->first[q];
+  double *y = l->room;
+  for (int64_t i = 0; i < rows; i++)
+    for (int c = 0; c < sides; c++) y[i * sides + c] = l->x[s->row[s->start[q] + i] * sides + c];
+  hk_panel_backward(rows, columns, l->value + s->panel[q], y, sides);
+  memcpy(l->x + s->first[q] * sides, y, (size_t)(columns * sides) * sizeof *y);
+}
+
+static HkStatus solve(HkFactor *f, double *b, int sides, HkError *error) {
+  (void)error;
+  Ldlt *l = f->data;
+  const HkSymbolic *s = &l->symbolic;
+  for (int64_t k = 0; k < s->n; k++)
+    for (int c = 0; c < sides; c++) l->x[k * sides + c] = b[s->order[k] * sides + c];
+  for (int64_t q = 0; q < s->count; q++) forward(l, q, sides);
+  for (int64_t k = 0; k < s->n; k++)
+    for (int c = 0; c < sides; c++) l->x[k * sides + c] /= l->d[k];
+  for (int64_t q = s->count - 1; q >= 0; q--) backward(l, q, sides);
+  for (int64_t k = 0; k < s->n; k++)
+    for (int c = 0; c < sides; c++) b[s->order[k] * sides + c] = l->x[k * sides + c];
+  return HK_OK;
+}
+
+const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve};

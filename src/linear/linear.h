@@ -1,0 +1,125 @@
+/* Linear solvers: A x = b with A the Hessian of an implicit step, symmetric, 3 n x 3 n.
+ *
+ * The rows and columns of held vertices (and of z in two dimensions) hold nothing but a positive
+ * diagonal, so that a solver need not know about pins: where b is 0 there, x is. A direct solver
+ * drops the rows of held vertices, or keeps them where pins stay unknowns (HkHeld).
+ *
+ * A solver sees A as an operator: a product, the diagonal blocks, and the assembled matrix where it
+ * asked for one.
+ */
+#ifndef HK_LINEAR_LINEAR_H
+#define HK_LINEAR_LINEAR_H
+
+#include "linear/block_matrix.h"
+#include "linear/vectors.h"
+
+struct HkPrefactor;
+
+/* A symmetric matrix of 3 n rows. */
+typedef struct HkOperator {
+  void (*product)(void *user, const double *p, double *out);
+  void (*diagonal)(void *user, double *blocks); /* 9 n: the 3x3 blocks on the diagonal */
+  void *user;
+  const HkBlockMatrix *matrix; /* the same matrix assembled; NULL where it was not asked for */
+} HkOperator;
+
+/* Which vertices are held by pins. */
+typedef struct HkHeld {
+  uint8_t *mask;   /* n: 1 where held */
+  int64_t version; /* another one whenever the mask has changed */
+  bool stays;      /* held vertices stay unknowns, with rows that hold their mass alone */
+} HkHeld;
+
+typedef struct HkLinearResult {
+  int iterations;  /* 1 for a direct solver */
+  double residual; /* |b - A x| / |b|, computed from A, not from a recursion */
+  bool indefinite; /* A has a direction of negative or no curvature; x is then of use to a line
+                    * search at most, and 0 after a direct solver */
+} HkLinearResult;
+
+typedef struct HkLinear HkLinear;
+
+typedef struct HkLinearType {
+  HkSchema schema;
+  /* True if it works on the assembled matrix with these parameters. */
+  bool (*needs_matrix)(const void *params);
+  /* Allocates whatever solves need; the pattern is known, values are not. */
+  HkStatus (*create)(HkLinear *solver, HkError *error);
+  void (*destroy)(HkLinear *solver);
+  /* A has new values: factorises, or makes the preconditioner. Sets solver->indefinite. */
+  HkStatus (*prepare)(HkLinear *solver, HkError *error);
+  /* x = A^-1 b to the relative residual tolerance (a direct solver ignores it), started from 0. */
+  HkStatus (*solve)(HkLinear *solver, const double *b, double *x, double tolerance,
+                    HkLinearResult *result, HkError *error);
+} HkLinearType;
+
+const HkLinearType *hk_linear_type(const HkSchema *schema);
+
+/* What a solver is made for. All of it outlives the solver. */
+typedef struct HkLinearSetup {
+  const HkModel *model;
+  const HkPattern *pattern;
+  const HkHeld *held;            /* may change between solves */
+  struct HkPrefactor *prefactor; /* M + tau^2 L of the present step, for the preconditioner */
+} HkLinearSetup;
+
+struct HkLinear {
+  const HkLinearType *type;
+  HkMethod method; /* own copy of the parameters */
+  HkLinearSetup setup;
+  HkOperator A; /* set by the caller before prepare */
+  HkVectors space;
+  bool indefinite; /* found by prepare: A is not positive definite */
+  void *data;      /* of the solver */
+  size_t bytes;
+};
+
+/* Makes the chosen solver; a method without schema stands for hk_linear_default. */
+HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, HkLinear **solver,
+                          HkError *error);
+void hk_linear_destroy(HkLinear **solver);
+/* Prepares for A's present values and solves; see HkLinearType. */
+HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error);
+HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
+                         HkLinearResult *result, HkError *error);
+/* "cholesky" where Hooke was built with CHOLMOD, else "ldlt". */
+const char *hk_linear_default(void);
+
+/* result->residual = |b - A x| / |b|; room (3 n doubles) is b - A x then. */
+void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,
+                        HkLinearResult *result);
+
+/* ---- Preconditioners: z = P^-1 r with P near A and easy to solve, symmetric positive definite ---
+ */
+
+typedef struct HkPrecondition HkPrecondition;
+
+typedef struct HkPreconditionType {
+  HkSchema schema;
+  bool needs_matrix;
+  HkStatus (*create)(HkPrecondition *p, HkError *error);
+  void (*destroy)(HkPrecondition *p);
+  /* A has new values. */
+  HkStatus (*prepare)(HkPrecondition *p, HkError *error);
+  /* z = P^-1 r; z is not r. */
+  HkStatus (*apply)(HkPrecondition *p, const double *r, double *z, HkError *error);
+} HkPreconditionType;
+
+const HkPreconditionType *hk_precondition_type(const HkSchema *schema);
+
+struct HkPrecondition {
+  const HkPreconditionType *type;
+  HkMethod method;
+  HkLinearSetup setup;
+  const HkOperator *A;
+  HkVectors space;
+  void *data;
+  size_t bytes;
+};
+
+/* A method without schema stands for "block_jacobi". */
+HkStatus hk_precondition_create(const HkLinearSetup *setup, const HkVectors *space,
+                                const HkMethod *method, HkPrecondition **p, HkError *error);
+void hk_precondition_destroy(HkPrecondition **p);
+
+#endif

@@ -1,0 +1,43 @@
+/* Preconditioned conjugate gradients; see krylov.c.
+ *
+ * Converges as plain conjugate gradients would on P^-1/2 A P^-1/2: the nearer the preconditioner P
+ * comes to A, the fewer iterations there are. One application of P^-1 is added to each.
+ */
+#include "linear/krylov.h"
+
+typedef struct Pcg {
+  double tolerance;
+  int iterations;
+  int product;
+  HkMethod preconditioner;
+} Pcg;
+
+static const HkParam params[] = {
+    HK_KRYLOV_PARAMS(Pcg),
+    HK_METHOD(Pcg, preconditioner, HK_PRECONDITION,
+              "what is near A and easy to solve with; block_jacobi if nothing is given"),
+};
+
+static bool needs_matrix(const void *p) {
+  const Pcg *pcg = p;
+  const HkPreconditionType *type =
+      pcg->preconditioner.schema ? hk_precondition_type(pcg->preconditioner.schema) : NULL;
+  return pcg->product == HK_PRODUCT_ASSEMBLED || (type && type->needs_matrix);
+}
+
+static HkStatus create(HkLinear *solver, HkError *error) {
+  const Pcg *pcg = solver->method.params;
+  return hk_krylov_create(solver, &pcg->preconditioner, error);
+}
+
+const HkLinearType hk_linear_pcg = {
+    .schema = {.name = "pcg",
+               .summary = "preconditioned conjugate gradients; little memory, all cores",
+               .formula = "z = P^-1 r, p = z + beta p, x += alpha p",
+               HK_PARAMS(Pcg, params)},
+    .needs_matrix = needs_matrix,
+    .create = create,
+    .destroy = hk_krylov_destroy,
+    .prepare = hk_krylov_prepare,
+    .solve = hk_krylov_solve,
+};

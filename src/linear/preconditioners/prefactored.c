@@ -1,0 +1,48 @@
+/* The constant matrix of the local/global method, factorised once for many steps: prefactor.h.
+ *
+ *     P = M + tau^2 (L + diag e) + tau C
+ *
+ * Nothing is computed when A changes. P takes every spring for as stiff across its length as it is
+ * along it, so that long waves of stiff bodies, on which the diagonal preconditioners are slow,
+ * need few iterations, while motions that hardly stretch a spring need more. The vertices that pins
+ * hold are not in the factor; there, A has their mass alone, and so has P.
+ */
+#include "linear/prefactor.h"
+
+static HkStatus create(HkPrecondition *p, HkError *error) {
+  if (!p->setup.prefactor)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the preconditioner 'prefactored' needs the factor of M + h^2 L, which there is "
+                   "none of here; choose 'block_jacobi' or 'ic0'");
+  return HK_OK;
+}
+
+static void destroy(HkPrecondition *p) {
+  (void)p;
+}
+
+static HkStatus prepare(HkPrecondition *p, HkError *error) {
+  (void)p;
+  (void)error;
+  return HK_OK;
+}
+
+static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
+  const HkHeld *held = p->setup.held;
+  const double *mass = p->setup.model->mass;
+  HK_TRY(hk_prefactor_solve(p->setup.prefactor, r, z, error));
+  if (held->stays) return HK_OK;
+  for (int64_t q = 0; q < p->space.n; q++)
+    for (int c = 0; held->mask[q] && c < 3; c++) z[3 * q + c] = r[3 * q + c] / mass[q];
+  return HK_OK;
+}
+
+const HkPreconditionType hk_precondition_prefactored = {
+    .schema = {.name = "prefactored",
+               .summary = "the matrix of the local/global method, factorised once for many steps",
+               .formula = "P = M + tau^2 L"},
+    .create = create,
+    .destroy = destroy,
+    .prepare = prepare,
+    .apply = apply,
+};

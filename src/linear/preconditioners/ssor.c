@@ -1,0 +1,58 @@
+/* Symmetric successive over-relaxation: a Gauss-Seidel sweep forwards and one backwards.
+ *
+ *     P = (D/omega + L) (omega/(2 - omega)) D^-1 (D/omega + L)^T,   A = L + D + L^T
+ *
+ * D are the 3x3 blocks on the diagonal (mended where they are not positive definite), L those below
+ * it. P is symmetric positive definite for 0 < omega < 2, whatever L is. Nothing is factorised, and
+ * z = P^-1 r is found in place:
+ *
+ *     y_q = omega D_q^-1 (r_q - sum over j < q of A_qj y_j)                    forwards
+ *     z_q = (2 - omega) y_q - omega D_q^-1 (sum over j > q of A_qj z_j)        backwards
+ *
+ * Vertices follow one another: one core. About half as many iterations as block_jacobi, at twice
+ * the cost of each.
+ */
+#include "linear/diagonal.h"
+
+typedef struct Ssor {
+  double omega;
+} Ssor;
+
+static const HkParam params[] = {
+    HK_NUMBER(Ssor, omega, "1", 1, 0.01, 1.99,
+              "relaxation; 1 is Gauss-Seidel, a little more is sometimes faster"),
+};
+
+static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
+  (void)error;
+  const HkBlockMatrix *A = p->A->matrix;
+  const HkPattern *pattern = A->pattern;
+  const double *inverse = p->data;
+  double omega = ((const Ssor *)p->method.params)->omega;
+  for (int64_t q = 0; q < pattern->n; q++) {
+    double sum[3], y[3] = {0, 0, 0};
+    hk_block_row_product(A, pattern->start[q], pattern->diagonal[q], z, sum);
+    hk_sub(r + 3 * q, sum, sum);
+    hk_mat_add_product(inverse + 9 * q, sum, y);
+    for (int c = 0; c < 3; c++) z[3 * q + c] = omega * y[c];
+  }
+  for (int64_t q = pattern->n - 1; q >= 0; q--) {
+    double sum[3], y[3] = {0, 0, 0};
+    hk_block_row_product(A, pattern->diagonal[q] + 1, pattern->start[q + 1], z, sum);
+    hk_mat_add_product(inverse + 9 * q, sum, y);
+    for (int c = 0; c < 3; c++) z[3 * q + c] = (2 - omega) * z[3 * q + c] - omega * y[c];
+  }
+  return HK_OK;
+}
+
+const HkPreconditionType hk_precondition_ssor = {
+    .schema = {.name = "ssor",
+               .summary = "a sweep over the vertices forwards and one backwards; one core",
+               .formula = "P = (D/omega + L) (omega/(2 - omega)) D^-1 (D/omega + L)^T",
+               HK_PARAMS(Ssor, params)},
+    .needs_matrix = true,
+    .create = hk_diagonal_create,
+    .destroy = hk_diagonal_destroy,
+    .prepare = hk_diagonal_prepare,
+    .apply = apply,
+};

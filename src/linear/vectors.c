@@ -1,0 +1,54 @@
+/* Long vectors of 3 n coordinates; see vectors.h. */
+#include "linear/vectors.h"
+
+#include <string.h>
+
+typedef struct Operands {
+  const double *a, *b;
+  double s, *out;
+} Operands;
+
+static double dot_range(void *user, int64_t begin, int64_t end) {
+  const Operands *o = user;
+  double sum = 0;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) sum += o->a[q] * o->b[q];
+  return sum;
+}
+
+double hk_vectors_dot(const HkVectors *space, const double *a, const double *b) {
+  Operands o = {.a = a, .b = b};
+  return hk_parallel_sum(space->threads, space->n, dot_range, &o, space->sums);
+}
+
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Operands *o = user;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) o->out[q] = o->a[q] + o->s * o->b[q];
+}
+
+void hk_vectors_add(const HkVectors *space, double s, const double *d, const double *x,
+                    double *out) {
+  Operands o = {.a = x, .b = d, .s = s, .out = out};
+  hk_parallel_for(space->threads, space->n, add_range, &o);
+}
+
+void hk_vectors_subtract(const HkVectors *space, const double *x, const double *y, double *out) {
+  hk_vectors_add(space, -1, y, x, out);
+}
+
+static void scale_range(void *user, int64_t begin, int64_t end) {
+  const Operands *o = user;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) o->out[q] *= o->s;
+}
+
+void hk_vectors_scale(const HkVectors *space, double s, double *x) {
+  Operands o = {.s = s, .out = x};
+  hk_parallel_for(space->threads, space->n, scale_range, &o);
+}
+
+void hk_vectors_copy(const HkVectors *space, const double *x, double *out) {
+  if (x != out) memcpy(out, x, (size_t)space->n * 3 * sizeof *x);
+}
+
+void hk_vectors_zero(const HkVectors *space, double *x) {
+  memset(x, 0, (size_t)space->n * 3 * sizeof *x);
+}

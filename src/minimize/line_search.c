@@ -1,0 +1,20 @@
+/* Backtracking line search by Armijo's rule; see minimize.h.
+ *
+ * g(x + a p) - g(x) is computed as a difference of terms and not of totals (hk_problem_change), so
+ * that the rule still means something when the change is far below the rounding of g itself.
+ */
+#include "minimize/minimize.h"
+
+double hk_line_search(HkMinimizer *m, const double *x, const double *p, double slope,
+                      double *x_new) {
+  enum { MOST_HALVINGS = 60 };
+  static const double share = 1e-4;
+  const HkVectors *space = &m->problem->space;
+  double a = 1;
+  for (int q = 0; q < MOST_HALVINGS; q++, a *= 0.5) {
+    hk_vectors_add(space, a, p, x, x_new);
+    if (hk_problem_change(m->problem, x, x_new) <= share * a * slope) return a;
+  }
+  hk_vectors_copy(space, x, x_new);
+  return 0;
+}

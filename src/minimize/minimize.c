@@ -1,0 +1,125 @@
+/* The registry of minimisers, and what they have in common: stopping, reports, the trace. */
+#include "minimize/minimize.h"
+
+#include <string.h>
+#include <time.h>
+
+#define HK_MINIMIZE_TYPE(name) extern const HkMinimizeType hk_minimize_##name;
+#include "minimize/minimize.def"
+#undef HK_MINIMIZE_TYPE
+
+static const HkMinimizeType *const types[] = {
+#define HK_MINIMIZE_TYPE(name) &hk_minimize_##name,
+#include "minimize/minimize.def"
+#undef HK_MINIMIZE_TYPE
+};
+
+enum { TYPE_COUNT = sizeof types / sizeof types[0] };
+
+const HkSchema *hk_minimize_schema(int index) {
+  return index >= 0 && index < TYPE_COUNT ? &types[index]->schema : NULL;
+}
+
+const HkMinimizeType *hk_minimize_type(const HkSchema *schema) {
+  for (int q = 0; q < TYPE_COUNT; q++)
+    if (&types[q]->schema == schema) return types[q];
+  return NULL;
+}
+
+const char *hk_stop_name(HkStop reason) {
+  static const char *const names[] = {"none", "converged", "iterations", "stalled"};
+  return reason >= 0 && reason <= HK_STOP_STALLED ? names[reason] : "unknown";
+}
+
+/* ---- Creating ---- */
+
+static HkStatus allocate(HkMinimizer *m, HkError *error) {
+  const HkModel *model = m->problem->model;
+  int vectors = m->type->vectors;
+  HK_TRY(hk_alloc(&model->context, &m->w, vectors, sizeof *m->w, "a minimizer", error));
+  for (int q = 0; q < vectors; q++)
+    HK_TRY(hk_alloc(&model->context, &m->w[q], 3 * model->n, sizeof **m->w, "a minimizer", error));
+  m->bytes += (size_t)vectors * (size_t)model->n * 3 * sizeof(double);
+  return m->type->create ? m->type->create(m, error) : HK_OK;
+}
+
+HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinimizer **minimizer,
+                             HkError *error) {
+  HK_TRY(
+      hk_alloc(&problem->model->context, minimizer, 1, sizeof **minimizer, "a minimizer", error));
+  HkMinimizer *m = *minimizer;
+  m->problem = problem;
+  HkStatus status = method->schema ? hk_method_copy(method, &m->method, error)
+                                   : hk_method_choose(&m->method, HK_MINIMIZE, "newton", error);
+  if (status >= 0 && !(m->type = hk_minimize_type(m->method.schema)))
+    status = hk_fail(error, HK_ERROR_INVALID, "'%s' is not a minimizer", m->method.schema->name);
+  if (status >= 0) status = allocate(m, error);
+  if (status < 0) hk_minimizer_destroy(minimizer);
+  return status;
+}
+
+void hk_minimizer_destroy(HkMinimizer **minimizer) {
+  HkMinimizer *m = *minimizer;
+  if (!m) return;
+  HkContext c = m->problem->model->context;
+  if (m->data) m->type->destroy(m);
+  if (m->w)
+    for (int q = 0; q < m->type->vectors; q++) hk_free(&c, &m->w[q]);
+  hk_free(&c, &m->w);
+  hk_free(&c, &m->start);
+  hk_method_clear(&m->method);
+  hk_free(&c, minimizer);
+}
+
+/* ---- Minimising ---- */
+
+static double wall_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error) {
+  const HkModel *model = m->problem->model;
+  if (trace && !m->start)
+    HK_TRY(hk_alloc(&model->context, &m->start, 3 * model->n, sizeof *m->start, "a trace", error));
+  m->trace = trace;
+  m->trace_user = user;
+  return HK_OK;
+}
+
+HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
+  m->report = (HkStepReport){0};
+  if (m->trace) {
+    hk_vectors_copy(&m->problem->space, x, m->start);
+    m->began = wall_time();
+  }
+  HK_TRY(m->type->minimize(m, x, error));
+  bool asked = ((const HkStopping *)m->method.params)->tolerance > 0;
+  return asked && m->report.reason != HK_STOP_CONVERGED ? HK_NOT_CONVERGED : HK_OK;
+}
+
+static void tell(HkMinimizer *m, const double *x) {
+  double now = wall_time();
+  HkIteration it = {.iteration = m->report.iterations,
+                    .change = hk_problem_change(m->problem, m->start, x),
+                    .gradient = m->report.gradient,
+                    .seconds = now - m->began};
+  m->trace(m->trace_user, &it);
+  m->began += wall_time() - now;
+}
+
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient) {
+  const HkStopping *s = m->method.params;
+  HkStepReport *r = &m->report;
+  r->iterations = iteration;
+  r->gradient = hk_problem_size(m->problem, gradient);
+  if (m->trace) tell(m, x);
+  bool converged = s->tolerance > 0 && r->gradient <= s->tolerance;
+  r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
+  return converged || iteration >= s->iterations;
+}
+
+void hk_minimizer_stall(HkMinimizer *m) {
+  m->report.reason = HK_STOP_STALLED;
+}

@@ -1,0 +1,71 @@
+/* Minimisers: drive the gradient of an implicit step's g(x) to zero; see problem.h. */
+#ifndef HK_MINIMIZE_MINIMIZE_H
+#define HK_MINIMIZE_MINIMIZE_H
+
+#include "minimize/problem.h"
+
+/* The first members of the parameter struct of every minimiser. */
+typedef struct HkStopping {
+  int iterations;
+  double tolerance;
+} HkStopping;
+
+#define HK_STOPPING_PARAMS(S, most, least)                                                         \
+  HK_INTEGER(S, iterations, most, 0, 1000000000, "iterations at most"),                            \
+      HK_NUMBER(S, tolerance, "1", least, 0, 1,                                                    \
+                "done when no vertex alone would move further than this part of the mean rest "    \
+                "length; 0: make all iterations")
+
+typedef struct HkMinimizer HkMinimizer;
+
+typedef struct HkMinimizeType {
+  HkSchema schema; /* its parameter struct begins as HkStopping */
+  int vectors;     /* workspace: arrays of 3 n doubles, m->w[0 .. vectors - 1] */
+  /* Makes what else it needs (m->data, the problem's prefactor); NULL: nothing. */
+  HkStatus (*create)(HkMinimizer *m, HkError *error);
+  void (*destroy)(HkMinimizer *m);
+  /* Moves the free vertices of x from where they are to a minimum of m->problem. Calls
+   * hk_minimizer_look before the first iteration (0) and after each, and ends when that says so. */
+  HkStatus (*minimize)(HkMinimizer *m, double *x, HkError *error);
+} HkMinimizeType;
+
+const HkMinimizeType *hk_minimize_type(const HkSchema *schema);
+
+struct HkMinimizer {
+  const HkMinimizeType *type;
+  HkMethod method;    /* own copy of the parameters */
+  HkProblem *problem; /* the caller's */
+  double **w;
+  void *data;
+  HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
+  size_t bytes;
+  HkTraceFn *trace; /* told of every iteration; NULL: nobody is */
+  void *trace_user;
+  double *start;  /* x at iteration 0, while there is a trace */
+  double began;   /* s of wall time, without what the trace took */
+  double pending; /* s that the trace has taken */
+};
+
+/* A method without schema stands for "newton". */
+HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinimizer **minimizer,
+                             HkError *error);
+void hk_minimizer_destroy(HkMinimizer **minimizer);
+HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error);
+/* Minimises from x; HK_NOT_CONVERGED if a tolerance was asked for and not met. */
+HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
+
+/* Iteration `iteration` has led to x with this gradient: tells the trace, updates the report, and
+ * returns true when it is time to stop (converged, or the last iteration). */
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient);
+/* No step along any direction lowers g any more: the report says so. */
+void hk_minimizer_stall(HkMinimizer *m);
+
+/* line_search.c: the largest of 1, 1/2, 1/4 ... times p that lowers g by Armijo's rule
+ *
+ *     g(x + a p) - g(x) <= 1e-4 a p . dg/dx
+ *
+ * x_new = x + a p; returns a, or 0 (and x_new = x) if none does. slope = p . dg/dx < 0. */
+double hk_line_search(HkMinimizer *m, const double *x, const double *p, double slope,
+                      double *x_new);
+
+#endif

@@ -1,0 +1,74 @@
+/* Newton's method on g, with a line search:
+ *
+ *     H(x) p = -dg/dx,   x+ = x + a p,   a = 1, 1/2, 1/4 ... by Armijo's rule
+ *
+ * Near the minimum a = 1 and the error is squared by each iteration. Away from it H may be
+ * indefinite, where springs under pressure push sideways. The true H is tried first, since it is
+ * the one that converges; when the linear solver finds it indefinite, the springs under pressure
+ * count as slack across their length (hessian.h), and then H is positive definite. Conjugate
+ * gradients that meet negative curvature at a later iteration stop there and their p is used: it
+ * goes down.
+ *
+ * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
+ * residual of min(0.1, sqrt(size / first size)), which keeps convergence faster than linear.
+ */
+#include "minimize/minimize.h"
+#include "minimize/solve_hessian.h"
+
+typedef struct Newton {
+  int iterations;
+  double tolerance;
+  HkMethod linear;
+} Newton;
+
+static const HkParam params[] = {
+    HK_STOPPING_PARAMS(Newton, 200, 1e-9),
+    HK_METHOD(Newton, linear, HK_LINEAR,
+              "solver of the linear systems; cholesky, or ldlt in builds without it"),
+};
+
+static HkStatus create(HkMinimizer *m, HkError *error) {
+  HkSolveHessian *solve = NULL;
+  const Newton *p = m->method.params;
+  HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &solve, error));
+  m->data = solve;
+  m->bytes += hk_solve_hessian_bytes(solve);
+  return HK_OK;
+}
+
+static void destroy(HkMinimizer *m) {
+  hk_solve_hessian_destroy((HkSolveHessian **)&m->data);
+}
+
+static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
+  HkProblem *problem = m->problem;
+  const HkVectors *space = &problem->space;
+  double *g = m->w[0], *p = m->w[1], *x_new = m->w[2], first = 0;
+  for (int it = 0;; it++) {
+    hk_problem_gradient(problem, x, g);
+    m->report.evaluations++;
+    if (hk_minimizer_look(m, it, x, g)) return HK_OK;
+    double size = m->report.gradient;
+    if (it == 0) first = size;
+    double accuracy = fmin(0.1, sqrt(size / first));
+    hk_vectors_scale(space, -1, g);
+    HK_TRY(hk_solve_hessian(m->data, x, g, NULL, p, accuracy, &m->report, error));
+    double slope = -hk_vectors_dot(space, g, p);
+    if (!(slope < 0) || hk_line_search(m, x, p, slope, x_new) == 0) {
+      hk_minimizer_stall(m);
+      return HK_OK;
+    }
+    hk_vectors_copy(space, x_new, x);
+  }
+}
+
+const HkMinimizeType hk_minimize_newton = {
+    .schema = {.name = "newton",
+               .summary = "Newton's method with a line search; few iterations, full accuracy",
+               .formula = "H(x) p = -dg/dx,  x+ = x + a p,  H = M + tau^2 d2E/dx2 + tau C",
+               HK_PARAMS(Newton, params)},
+    .vectors = 3,
+    .create = create,
+    .destroy = destroy,
+    .minimize = minimize,
+};

@@ -1,0 +1,67 @@
+/* The problem that every implicit step solves: the x that minimises
+ *
+ *     g(x) = 1/2 (x - y)^T M (x - y) + tau^2 [E(x) - f . x + tau/2 w^T C w],
+ *     w = (x - b) / tau - v
+ *
+ * The integrator chooses y, tau and b, where (x - b) / tau is the velocity that belongs to x. E is
+ * the potential energy of all forces that have one at time t. The others, and all damping, do not
+ * derive from a potential: they are linearised about a predicted state,
+ *
+ *     f(x, v') ~ f - C (v' - v),   C = minus the symmetric part of df/dv there
+ *
+ * which keeps the order of an integrator up to the second, damps implicitly, and leaves a problem
+ * of minimisation. The gradient is zero exactly where the equations of the step are met:
+ *
+ *     dg/dx = M (x - y) - tau^2 [-dE/dx + f - C w]            (kg m)
+ *
+ * Its size is judged at each vertex by the displacement that would bring that vertex alone to
+ * rest, |dg/dx_i| / d_i with d_i = m_i + tau^2 (sum k + e_i) + tau sum c over the springs at i, in
+ * parts of the mean rest length: a pure number that rounding lets sink to about 1e-14 at every
+ * stiffness, mass and step.
+ */
+#ifndef HK_MINIMIZE_PROBLEM_H
+#define HK_MINIMIZE_PROBLEM_H
+
+#include "linear/hessian.h"
+#include "linear/prefactor.h"
+
+typedef struct HkProblem {
+  const HkModel *model;
+  const HkForceWork *work;
+  HkVectors space;
+  HkPattern pattern;
+  HkHeld held;
+  double t, tau;         /* s */
+  double *y, *b;         /* m, 3 n */
+  double *f, *v;         /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
+  HkBlockMatrix damping; /* C; without values if there is none */
+  bool pushed;           /* f counts in this step */
+  double *diagonal;      /* d_i (kg), n */
+  double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
+  double length;         /* m, the mean rest length */
+  HkHessian hessian;
+  HkPrefactor *prefactor; /* NULL unless a method asked for it */
+  HkFactorKind factor_kind;
+  double *room, *room2; /* 3 n, used within one call */
+  size_t bytes;
+} HkProblem;
+
+/* work: the caller's, as are all forces. */
+HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *problem,
+                           HkError *error);
+void hk_problem_destroy(HkProblem *problem);
+/* Makes problem->prefactor, once; later calls with another kind are an error. */
+HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkError *error);
+
+/* After t, tau and the held pins are set: linearises the forces without a potential about (x, v) at
+ * t, and prepares the diagonal. */
+HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
+
+/* g = dg/dx at x; 0 for held vertices and z in two dimensions. */
+void hk_problem_gradient(HkProblem *problem, const double *x, double *g);
+/* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */
+double hk_problem_change(HkProblem *problem, const double *from, const double *to);
+/* The size of a gradient, as above. */
+double hk_problem_size(const HkProblem *problem, const double *g);
+
+#endif

@@ -1,0 +1,118 @@
+/* H(x) p = b with the Hessian of an implicit step; see solve_hessian.h. */
+#include "minimize/solve_hessian.h"
+
+#include <string.h>
+
+struct HkSolveHessian {
+  HkProblem *problem;
+  HkLinear *linear;
+  bool assembled;
+  double *b; /* 3 n, the right-hand side with what held vertices do to it */
+  size_t bytes;
+};
+
+/* Whether a method, or one nested in it, has that schema. */
+static bool mentions(const HkMethod *method, const HkSchema *schema) {
+  if (!method->schema) return false;
+  if (method->schema == schema) return true;
+  for (int q = 0; q < method->schema->param_count; q++) {
+    const HkParam *p = &method->schema->params[q];
+    const void *at = (const char *)method->params + p->offset;
+    if (p->kind == HK_PARAM_METHOD && mentions(at, schema)) return true;
+  }
+  return false;
+}
+
+static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error) {
+  HkProblem *p = s->problem;
+  const HkModel *m = p->model;
+  const HkSchema *prefactored = hk_schema_find(HK_PRECONDITION, "prefactored");
+  if (prefactored && mentions(linear, prefactored))
+    HK_TRY(hk_problem_need_prefactor(p, hk_factor_default(), error));
+  HkLinearSetup setup = {
+      .model = m, .pattern = &p->pattern, .held = &p->held, .prefactor = p->prefactor};
+  HK_TRY(hk_linear_create(&setup, linear, &s->linear, error));
+  s->assembled = s->linear->type->needs_matrix(s->linear->method.params);
+  if (s->assembled) HK_TRY(hk_hessian_allocate(&p->hessian, &p->pattern, &p->bytes, error));
+  s->bytes = s->linear->bytes + (size_t)m->n * 3 * sizeof *s->b;
+  return hk_alloc(&m->context, &s->b, 3 * m->n, sizeof *s->b, "a linear system", error);
+}
+
+HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkSolveHessian **solve,
+                                 HkError *error) {
+  HK_TRY(hk_alloc(&problem->model->context, solve, 1, sizeof **solve, "a linear system", error));
+  (*solve)->problem = problem;
+  HkStatus status = create(*solve, linear, error);
+  if (status < 0) hk_solve_hessian_destroy(solve);
+  return status;
+}
+
+void hk_solve_hessian_destroy(HkSolveHessian **solve) {
+  HkSolveHessian *s = *solve;
+  if (!s) return;
+  HkContext c = s->problem->model->context;
+  hk_linear_destroy(&s->linear);
+  hk_free(&c, &s->b);
+  hk_free(&c, solve);
+}
+
+size_t hk_solve_hessian_bytes(const HkSolveHessian *solve) {
+  return solve->bytes;
+}
+
+/* Held rows hold their mass alone: m d on the right gives d. */
+static void lift(HkSolveHessian *s, const double *b, const double *d) {
+  const HkModel *m = s->problem->model;
+  hk_vectors_copy(&s->problem->space, b, s->b);
+  if (d) hk_hessian_lift(&s->problem->hessian, d, s->b);
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    int64_t i = m->pin_vertex[q];
+    if (!s->problem->held.mask[i]) continue;
+    for (int c = 0; c < 3; c++) s->b[3 * i + c] = d ? m->mass[i] * d[3 * i + c] : 0;
+  }
+}
+
+static HkStatus try_once(HkSolveHessian *s, const double *b, const double *d, double *p,
+                         double accuracy, HkLinearResult *result, HkError *error) {
+  HkHessian *H = &s->problem->hessian;
+  if (s->assembled) hk_hessian_assemble(H);
+  lift(s, b, d);
+  HkOperator A = hk_hessian_operator(H, s->assembled);
+  HK_TRY(hk_linear_prepare(s->linear, &A, error));
+  *result = (HkLinearResult){.indefinite = s->linear->indefinite};
+  if (result->indefinite) return HK_OK;
+  return hk_linear_solve(s->linear, s->b, p, accuracy, result, error);
+}
+
+/* What was found may be useless, or a direction down all the same: of conjugate gradients that came
+ * some way before they met negative curvature. A step that moves pins must be solved to the end. */
+static bool is_useful(const HkLinearResult *result, const double *d) {
+  return !result->indefinite || (result->iterations > 1 && !d);
+}
+
+HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
+                          double *p, double accuracy, HkStepReport *report, HkError *error) {
+  HkProblem *problem = s->problem;
+  const HkModel *m = problem->model;
+  HkHessian *H = &problem->hessian;
+  HkLinearResult result;
+  if (problem->prefactor)
+    HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
+  H->x = x;
+  H->projected = false;
+  HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
+  report->linear_iterations += result.iterations;
+  if (!is_useful(&result, d)) {
+    report->projections++;
+    H->projected = true;
+    HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
+    report->linear_iterations += result.iterations;
+  }
+  report->residual = result.residual;
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+    if (!problem->held.mask[i / 3]) continue;
+    for (int c = 0; c < 3; c++) p[i + c] = d ? d[i + c] : 0;
+  }
+  return HK_OK;
+}

@@ -1,0 +1,101 @@
+/* Step doubling: each part of a step is made once as a whole and once as two halves.
+ *
+ * For an integrator of order p their distance is 2^p - 1 times the error of the halves, which is
+ * compared with time.tolerance (m, the largest of all coordinates). Too large: half the part is
+ * tried; less than 1 / 2^(p + 2) of the tolerance: the next part is twice as long. The halves are
+ * kept, so the result is better than what was asked for.
+ *
+ * Parts are the step divided by a power of two and begin at multiples of themselves. So they meet
+ * the end of the step exactly, an implicit method comes back to the same few step lengths, and
+ * their number is bounded. The level (parts of h / 2^level) belongs to the state: a resumed run
+ * goes on as it would have.
+ */
+#include "step/adaptive.h"
+
+enum { DEEPEST = 20 };
+
+HkStatus hk_adaptive_create(HkSim *sim, HkError *error) {
+  HK_TRY(hk_state_create(sim->model, &sim->whole, error));
+  return hk_state_create(sim->model, &sim->halves, error);
+}
+
+void hk_adaptive_destroy(HkSim *sim) {
+  hk_state_destroy(&sim->whole);
+  hk_state_destroy(&sim->halves);
+}
+
+/* The largest distance along a coordinate; NAN if there is one. */
+static double distance(const HkState *a, const HkState *b) {
+  double most = 0;
+  for (int64_t q = 0; q < 3 * a->n; q++) {
+    double d = fabs(a->x[q] - b->x[q]);
+    if (!(d <= most)) most = d;
+  }
+  return most;
+}
+
+static void add_report(HkStepReport *sum, const HkStepReport *part) {
+  sum->iterations += part->iterations;
+  sum->linear_iterations += part->linear_iterations;
+  sum->evaluations += part->evaluations;
+  sum->projections += part->projections;
+  sum->gradient = fmax(sum->gradient, part->gradient);
+  sum->residual = fmax(sum->residual, part->residual);
+  if (part->reason > sum->reason) sum->reason = part->reason;
+}
+
+static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+  sim->h = h;
+  sim->report = (HkStepReport){0};
+  HkStatus status = hk_sim_move(sim, state, error);
+  add_report(sum, &sim->report);
+  return status;
+}
+
+/* One part as a whole and in halves; *error_size is the error of the halves (m). */
+static HkStatus try_part(HkSim *sim, const HkState *state, double h, double *error_size,
+                         HkStepReport *sum, HkError *error) {
+  HK_TRY(hk_state_copy(state, sim->whole, error));
+  HK_TRY(hk_state_copy(state, sim->halves, error));
+  HK_TRY(move(sim, sim->whole, h, sum, error));
+  HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
+  if (first < 0) return first;
+  HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
+  *error_size = distance(sim->whole, sim->halves) / (double)((1 << sim->type->order) - 1);
+  return second != HK_OK ? second : first;
+}
+
+static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+  double tolerance = sim->model->time.tolerance;
+  double small = tolerance / (double)(1 << (sim->type->order + 2));
+  const int64_t end = (int64_t)1 << DEEPEST;
+  HkStatus worst = HK_OK;
+  for (int64_t at = 0; at < end;) {
+    int64_t length = end >> state->level;
+    double size = NAN;
+    HkStatus status = try_part(sim, state, h * (double)length / (double)end, &size, sum, error);
+    if (status < 0) return status;
+    if (!(size <= tolerance) && state->level < DEEPEST) {
+      state->level++;
+      sum->rejected++;
+      continue;
+    }
+    if (!(size <= tolerance)) status = HK_NOT_CONVERGED;
+    if (status != HK_OK) worst = status;
+    int level = state->level;
+    HK_TRY(hk_state_copy(sim->halves, state, error));
+    at += length;
+    sum->substeps++;
+    state->level = size < small && level > 0 && at % (2 * length) == 0 ? level - 1 : level;
+  }
+  return worst;
+}
+
+HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
+  double h = sim->h;
+  HkStepReport sum = {0};
+  HkStatus status = step(sim, state, h, &sum, error);
+  sim->h = h;
+  sim->report = sum;
+  return status;
+}

@@ -1,0 +1,43 @@
+/* Backward (implicit) Euler, first order:
+ *
+ *     x+ = x + h v+,   v+ = v + h M^-1 f(x+, v+, t + h)
+ *
+ * which is the x+ that minimises
+ *
+ *     g(x+) = 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),   y = x + h v
+ *
+ * with forces that have no potential linearised about the prediction (problem.h). Stable at every
+ * step, because it damps: on x'' = -omega^2 x the amplitude shrinks by 1 / sqrt(1 + h^2 omega^2) a
+ * step, little for slow modes and nearly all at once for those that the step does not resolve.
+ */
+#include "step/implicit.h"
+
+static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
+
+static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  double h = sim->h;
+  hk_sim_axpy(sim, h, s->v, s->x, p->y);
+  hk_vectors_copy(&p->space, s->x, p->b);
+  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, h, h}, error);
+  if (status < 0) return status;
+  hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
+  hk_vectors_scale(&p->space, 1 / h, s->v);
+  hk_vectors_copy(&p->space, implicit->x, s->x);
+  s->time += h;
+  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  return status;
+}
+
+const HkStepType hk_step_backward_euler = {
+    .schema = {.name = "backward_euler",
+               .summary = "first order, stable at every step, damps what the step does not resolve",
+               .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
+               HK_PARAMS(HkImplicitParams, params)},
+    .order = 1,
+    .create = hk_implicit_create,
+    .destroy = hk_implicit_destroy,
+    .step = step,
+    .stable_step = hk_implicit_stable_step,
+};

@@ -1,0 +1,67 @@
+/* The backward differentiation formula of two steps, second order. With r = h / (the step before)
+ *
+ *     x+ = A x - B x_old + tau v+,   v+ = A v - B v_old + tau M^-1 f(x+, v+, t + h)
+ *     A = (1 + r)^2 / (1 + 2 r),   B = r^2 / (1 + 2 r),   tau = h (1 + r) / (1 + 2 r)
+ *
+ * (4/3, 1/3 and 2/3 h for equal steps), so that x+ minimises
+ *
+ *     1/2 (x+ - y)^T M (x+ - y) + tau^2 E(x+),   b = A x - B x_old,   y = b + tau (A v - B v_old)
+ *
+ * It damps what the step does not resolve, as backward Euler does, but slow modes far less: by
+ * (h omega)^4 / 4 of the amplitude a step. The first step, and the one after a jump of the time, is
+ * one of backward Euler. The old positions and velocities belong to the state.
+ */
+#include "step/implicit.h"
+
+#include <string.h>
+
+static const HkParam params[] = {HK_IMPLICIT_PARAMS(HkImplicitParams)};
+
+/* out = A now - B old */
+static void extrapolate(const HkVectors *space, double A, const double *now, double B,
+                        const double *old, double *out) {
+  hk_vectors_copy(space, now, out);
+  hk_vectors_scale(space, A, out);
+  hk_vectors_add(space, -B, old, out, out);
+}
+
+static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  double h = sim->h, tau = h;
+  HK_TRY(hk_state_need_history(s, error));
+  if (s->h_old > 0) {
+    double r = h / s->h_old, A = (1 + r) * (1 + r) / (1 + 2 * r), B = r * r / (1 + 2 * r);
+    tau = h * (1 + r) / (1 + 2 * r);
+    extrapolate(&p->space, A, s->x, B, s->x_old, p->b);
+    extrapolate(&p->space, A, s->v, B, s->v_old, p->y);
+    hk_vectors_add(&p->space, tau, p->y, p->b, p->y);
+  } else {
+    hk_vectors_copy(&p->space, s->x, p->b);
+    hk_sim_axpy(sim, h, s->v, s->x, p->y);
+  }
+  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, tau, h}, error);
+  if (status < 0) return status;
+  hk_vectors_copy(&p->space, s->x, s->x_old);
+  hk_vectors_copy(&p->space, s->v, s->v_old);
+  s->h_old = h;
+  hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
+  hk_vectors_scale(&p->space, 1 / tau, s->v);
+  hk_vectors_copy(&p->space, implicit->x, s->x);
+  s->time += h;
+  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  return status;
+}
+
+const HkStepType hk_step_bdf2 = {
+    .schema = {.name = "bdf2",
+               .summary = "second order, damps unresolved modes and slow ones hardly at all",
+               .formula = "x+ = 4/3 x - 1/3 x_old + 2/3 h v+,  v+ = 4/3 v - 1/3 v_old + 2/3 h "
+                          "M^-1 f(x+, v+)",
+               HK_PARAMS(HkImplicitParams, params)},
+    .order = 2,
+    .create = hk_implicit_create,
+    .destroy = hk_implicit_destroy,
+    .step = step,
+    .stable_step = hk_implicit_stable_step,
+};

@@ -1,0 +1,96 @@
+/* The family between explicit and implicit Euler, linearised:
+ *
+ *     [M - beta h^2 K - beta h D] v+ = M v + h (f - beta D v),   x+ = x + h v+
+ *
+ * K = df/dx of the forces with a potential and D = df/dv (its symmetric part), at the old state: f
+ * is taken at the time t + beta h, at x + beta h v+ and v + beta (v+ - v), to first order. beta = 0
+ * is symplectic Euler, beta = 1 linearly implicit Euler. On x'' = -omega^2 x - d x'
+ *
+ *     stable while (1 - 2 beta) (h^2 omega^2 + 2 h d) <= 4, so at every step from beta = 1/2 on
+ *     undamped, the square of the amplitude shrinks by 1 / (1 + beta h^2 omega^2) a step
+ *
+ * First order for every beta, 1/2 included: x+ = x + h v+ is not centred (implicit_midpoint is).
+ *
+ * Where a step finds its matrix indefinite (springs under pressure), springs under pressure count
+ * as slack across their length; that, too, is consistent to first order.
+ */
+#include "step/linear_implicit.h"
+
+#include <string.h>
+
+typedef struct Beta {
+  double beta;
+  HkMethod linear;
+} Beta;
+
+static const HkParam params[] = {
+    HK_NUMBER(Beta, beta, "1", 0.5, 0, 1,
+              "how implicit: 0 symplectic Euler, 1 linearly implicit Euler"),
+    HK_METHOD(Beta, linear, HK_LINEAR,
+              "solver of the linear system; cholesky, or ldlt in builds without it"),
+};
+
+/* b = M v + h (f + beta C v), C = -D; v_c is room. */
+static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b, double *room) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  const HkModel *m = sim->model;
+  hk_forces_sum(m, &sim->work, p->t, s->x, s->v, b);
+  if (p->hessian.damping) {
+    hk_block_matrix_product(&p->damping, s->v, room);
+    hk_vectors_add(&p->space, beta, room, b, b);
+  }
+  for (int64_t q = 0; q < 3 * m->n; q++) b[q] = m->mass[q / 3] * s->v[q] + sim->h * b[q];
+  for (int64_t q = 0; q < m->n && m->dimension == 2; q++) b[3 * q + 2] = 0;
+}
+
+HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  double h = sim->h, tau = sqrt(beta) * h, *b = p->y, *v_pins = p->b, *v_new = implicit->x;
+  HK_TRY(hk_implicit_begin(sim, s, &(HkStage){s->time + beta * h, tau, 0}, error));
+  HK_TRY(hk_problem_linearise(p, s->x, s->v, error));
+  right_hand_side(sim, s, beta, b, v_new);
+  if (p->hessian.damping) /* tau C of the Hessian is to be beta h C */
+    hk_block_matrix_scale(&p->damping, sqrt(beta));
+  /* Held vertices go where they belong at t + h. */
+  memcpy(implicit->ahead, s->x, (size_t)sim->model->n * 3 * sizeof *s->x);
+  hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
+  hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
+  hk_vectors_scale(&p->space, 1 / h, v_pins);
+  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, &sim->report, error));
+  sim->report.iterations = 1;
+  sim->report.reason = HK_STOP_CONVERGED;
+  hk_vectors_copy(&p->space, v_new, s->v);
+  hk_vectors_add(&p->space, h, s->v, s->x, s->x);
+  s->time += h;
+  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  return HK_OK;
+}
+
+static HkStatus create(HkSim *sim, HkError *error) {
+  return hk_implicit_create_linear(sim, &((const Beta *)sim->method.params)->linear, error);
+}
+
+static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
+  return hk_linear_implicit_step(sim, s, ((const Beta *)sim->method.params)->beta, error);
+}
+
+static double stable_step(const void *chosen, double omega, double d) {
+  double part = 1 - 2 * ((const Beta *)chosen)->beta;
+  if (part <= 0 || (omega == 0 && d == 0)) return INFINITY;
+  /* The positive root of part (h^2 omega^2 + 2 h d) = 4. */
+  return 4 / (part * d + sqrt(part * d * part * d + 4 * part * omega * omega));
+}
+
+const HkStepType hk_step_beta = {
+    .schema = {.name = "beta",
+               .summary = "first order, from symplectic Euler (0) to linearly implicit Euler (1)",
+               .formula = "[M - beta h^2 K - beta h D] v+ = M v + h (f - beta D v),  x+ = x + h v+",
+               HK_PARAMS(Beta, params)},
+    .order = 1,
+    .create = create,
+    .destroy = hk_implicit_destroy,
+    .step = step,
+    .stable_step = stable_step,
+};

@@ -1,0 +1,133 @@
+/* What implicit integrators have in common; see implicit.h. */
+#include "step/implicit.h"
+
+#include <string.h>
+
+/* ---- Creating ---- */
+
+static HkStatus create(HkSim *sim, HkImplicit **implicit, HkError *error) {
+  const HkModel *m = sim->model;
+  const HkContext *c = &m->context;
+  HK_TRY(hk_alloc(c, implicit, 1, sizeof **implicit, "an implicit step", error));
+  sim->data = *implicit;
+  double **vectors[] = {&(*implicit)->x, &(*implicit)->ahead, &(*implicit)->v};
+  for (int q = 0; q < 3; q++)
+    HK_TRY(hk_alloc(c, vectors[q], 3 * m->n, sizeof(double), "an implicit step", error));
+  sim->bytes += (size_t)m->n * 9 * sizeof(double);
+  return hk_problem_create(m, &sim->work, &(*implicit)->problem, error);
+}
+
+HkStatus hk_implicit_create(HkSim *sim, HkError *error) {
+  HkImplicit *implicit = NULL;
+  const HkImplicitParams *p = sim->method.params;
+  HK_TRY(create(sim, &implicit, error));
+  HK_TRY(hk_minimizer_create(&implicit->problem, &p->minimizer, &implicit->minimizer, error));
+  sim->bytes += implicit->problem.bytes + implicit->minimizer->bytes;
+  return HK_OK;
+}
+
+HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error) {
+  HkImplicit *implicit = NULL;
+  HK_TRY(create(sim, &implicit, error));
+  HK_TRY(hk_solve_hessian_create(&implicit->problem, linear, &implicit->solve, error));
+  sim->bytes += implicit->problem.bytes + hk_solve_hessian_bytes(implicit->solve);
+  return HK_OK;
+}
+
+void hk_implicit_destroy(HkSim *sim) {
+  HkImplicit *implicit = sim->data;
+  const HkContext *c = &sim->model->context;
+  if (!implicit) return;
+  hk_minimizer_destroy(&implicit->minimizer);
+  hk_solve_hessian_destroy(&implicit->solve);
+  hk_problem_destroy(&implicit->problem);
+  hk_free(c, &implicit->x);
+  hk_free(c, &implicit->ahead);
+  hk_free(c, &implicit->v);
+  hk_free(c, &sim->data);
+}
+
+double hk_implicit_stable_step(const void *params, double omega, double d) {
+  (void)params;
+  (void)omega;
+  (void)d;
+  return INFINITY;
+}
+
+/* ---- Solving ---- */
+
+/* The problem's mask of held vertices, and another version if it is a new one. */
+static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state) {
+  bool changed = false;
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    uint8_t *mask = &problem->held.mask[m->pin_vertex[q]];
+    changed |= *mask != state->pin_held[q];
+    *mask = state->pin_held[q];
+  }
+  if (changed) problem->held.version++;
+}
+
+/* Held vertices: y where they go, b so that (y - b) / tau is their velocity. */
+static void place_pins(HkImplicit *implicit, const HkModel *m, const HkState *state) {
+  HkProblem *p = &implicit->problem;
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    if (!state->pin_held[q]) continue;
+    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+    for (int c = 0; c < 3; c++) {
+      p->y[i + c] = implicit->ahead[i + c];
+      p->b[i + c] = implicit->ahead[i + c] - p->tau * implicit->v[i + c];
+    }
+  }
+}
+
+HkStatus hk_implicit_begin(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  const HkModel *m = sim->model;
+  p->t = stage->t;
+  p->tau = stage->tau;
+  take_pins(p, m, state);
+  hk_vectors_add(&p->space, stage->ahead, state->v, state->x, implicit->ahead);
+  hk_vectors_copy(&p->space, state->v, implicit->v);
+  hk_pins_place(m, state, stage->t, implicit->ahead, implicit->v);
+  place_pins(implicit, m, state);
+  return hk_problem_linearise(p, implicit->ahead, implicit->v, error);
+}
+
+/* The better one of the old positions and the prediction, with the pins in their new places. */
+static void guess(HkSim *sim, HkState *state, HkImplicit *implicit) {
+  const HkModel *m = sim->model;
+  HkProblem *p = &implicit->problem;
+  hk_vectors_copy(&p->space, state->x, implicit->x);
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+    if (state->pin_held[q]) memcpy(implicit->x + i, p->y + i, 3 * sizeof *p->y);
+  }
+  if (hk_problem_change(p, implicit->x, implicit->ahead) <= 0)
+    hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
+}
+
+HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  int passes = ((const HkImplicitParams *)sim->method.params)->passes;
+  HK_TRY(hk_implicit_begin(sim, state, stage, error));
+  guess(sim, state, implicit);
+  HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
+  for (int pass = 1; pass < passes && status >= 0 && p->pushed; pass++) {
+    hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
+    hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
+    HK_TRY(hk_problem_linearise(p, implicit->x, implicit->v, error));
+    status = hk_minimize(implicit->minimizer, implicit->x, error);
+  }
+  sim->report = implicit->minimizer->report;
+  return status;
+}
+
+HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error) {
+  if (sim->type->create != hk_implicit_create)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "%s has no minimizer whose iterations could be told", sim->type->schema.name);
+  HkImplicit *implicit = sim->data;
+  return hk_minimizer_set_trace(implicit->minimizer, trace, user, error);
+}

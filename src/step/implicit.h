@@ -1,0 +1,53 @@
+/* What implicit integrators have in common: one problem of minimisation a step (problem.h), or one
+ * linear system. */
+#ifndef HK_STEP_IMPLICIT_H
+#define HK_STEP_IMPLICIT_H
+
+#include "minimize/minimize.h"
+#include "minimize/solve_hessian.h"
+#include "step/sim.h"
+
+/* Parameters of the integrators that minimise. */
+typedef struct HkImplicitParams {
+  HkMethod minimizer;
+  int passes;
+} HkImplicitParams;
+
+#define HK_IMPLICIT_PARAMS(S)                                                                      \
+  HK_METHOD(S, minimizer, HK_MINIMIZE, "how each step is solved; newton unless given"),            \
+      HK_INTEGER(S, passes, 1, 1, 1000,                                                            \
+                 "how often forces without a potential (wind, drag, damping) are linearised "      \
+                 "about the step's own result")
+
+/* sim->data of an implicit integrator. */
+typedef struct HkImplicit {
+  HkProblem problem;
+  HkMinimizer *minimizer; /* of those that minimise */
+  HkSolveHessian *solve;  /* of those that solve one linear system */
+  double *x;              /* 3 n: the solution of the stage */
+  double *ahead, *v;      /* 3 n: the predicted stage */
+} HkImplicit;
+
+/* create and destroy of integrators whose parameters begin as HkImplicitParams. */
+HkStatus hk_implicit_create(HkSim *sim, HkError *error);
+void hk_implicit_destroy(HkSim *sim);
+/* The problem alone and a linear solver, for linearly implicit integrators. */
+HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error);
+
+/* Where the equations of a stage hold. */
+typedef struct HkStage {
+  double t;     /* s, the time of its forces and pins */
+  double tau;   /* s; problem.h */
+  double ahead; /* s: x + ahead v is the first guess */
+} HkStage;
+
+/* Takes over which pins hold, places them in y and b, and linearises about the prediction. The
+ * integrator has filled problem.y and problem.b. Leaves ahead and v. */
+HkStatus hk_implicit_begin(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
+/* The same, then minimises: the stage is implicit->x, its velocity (x - b) / tau. */
+HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
+
+/* Unconditional stability: any step. */
+double hk_implicit_stable_step(const void *params, double omega, double d);
+
+#endif

@@ -1,0 +1,39 @@
+/* Linearly implicit (semi-implicit) Euler, first order, one linear system a step:
+ *
+ *     (M - h^2 K - h D) v+ = M v + h (f - D v),   x+ = x + h v+
+ *
+ * K = df/dx, D = df/dv: backward Euler with f replaced by its linearisation at the old state, which
+ * is one Newton iteration from there. Stable at every step for linear forces; the amplitude of a
+ * mode shrinks by 1 / sqrt(1 + h^2 omega^2) a step. It is beta.c with beta = 1.
+ */
+#include "step/linear_implicit.h"
+
+typedef struct LinearImplicit {
+  HkMethod linear;
+} LinearImplicit;
+
+static const HkParam params[] = {
+    HK_METHOD(LinearImplicit, linear, HK_LINEAR,
+              "solver of the linear system; cholesky, or ldlt in builds without it"),
+};
+
+static HkStatus create(HkSim *sim, HkError *error) {
+  const LinearImplicit *p = sim->method.params;
+  return hk_implicit_create_linear(sim, &p->linear, error);
+}
+
+static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
+  return hk_linear_implicit_step(sim, s, 1, error);
+}
+
+const HkStepType hk_step_linear_implicit_euler = {
+    .schema = {.name = "linear_implicit_euler",
+               .summary = "first order, one linear system a step; stable, but not in every motion",
+               .formula = "(M - h^2 K - h D) v+ = M v + h (f - D v),  x+ = x + h v+",
+               HK_PARAMS(LinearImplicit, params)},
+    .order = 1,
+    .create = create,
+    .destroy = hk_implicit_destroy,
+    .step = step,
+    .stable_step = hk_implicit_stable_step,
+};
