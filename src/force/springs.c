@@ -140,6 +140,40 @@ void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, bool projec
   hk_mat_add_outer(k - across, u, u, H);
 }
 
+typedef struct Turned {
+  const HkModel *model;
+  const double *x, *to;
+  double *f;
+} Turned;
+
+static void turned_range(void *user, int64_t begin, int64_t end) {
+  const Turned *a = user;
+  const HkModel *m = a->model;
+  for (int64_t q = begin; q < end; q++) {
+    double sum[3] = {0, 0, 0};
+    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+      int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
+      double d[3], after[3], move[3];
+      hk_sub(a->x + 3 * q, a->x + 3 * j, d);
+      hk_sub(a->to + 3 * q, a->to + 3 * j, after);
+      hk_sub(after, d, move);
+      double l = hk_norm(d), l_after = hk_norm(after);
+      if (l < HK_SPRING_TINY || is_slack(m, s, l_after)) continue;
+      /* l' - l - u . move = (|move|^2 - (u . move)^2 - (l' - l - u . move)^2 ...) / (2 l): by the
+       * sine of the turn, without the difference of lengths */
+      double along = hk_dot(d, move) / l, across = hk_dot(move, move) - along * along;
+      double longer = across / (l_after + fabs(l + along));
+      hk_axpy(-m->k[s] * longer / l, d, sum);
+    }
+    for (int c = 0; c < 3; c++) a->f[3 * q + c] = sum[c];
+  }
+}
+
+void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f) {
+  Turned a = {model, x, to, f};
+  hk_parallel_for(model->threads, model->n, turned_range, &a);
+}
+
 /* Damping part of df_i/dxi (A) and df_i/dvi (D). */
 static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double D[9]) {
   const HkModel *m = a->model;

@@ -12,4 +12,9 @@
 void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, bool projected,
                        double H[9]);
 
+/* f = -k e u for the springs at each vertex, with u as at x and e = l(to) - l(x) - u . (d(to) -
+ * d(x)) >= 0: by how much a straight path from x to another place stretches the springs that it
+ * turns. */
+void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f);
+
 #endif

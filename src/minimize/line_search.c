@@ -8,12 +8,11 @@
 double hk_line_search(HkMinimizer *m, const double *x, const double *p, double slope,
                       double *x_new) {
   enum { MOST_HALVINGS = 60 };
-  static const double share = 1e-4;
   const HkVectors *space = &m->problem->space;
   double a = 1;
   for (int q = 0; q < MOST_HALVINGS; q++, a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
-    if (hk_problem_change(m->problem, x, x_new) <= share * a * slope) return a;
+    if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * a * slope) return a;
   }
   hk_vectors_copy(space, x, x_new);
   return 0;

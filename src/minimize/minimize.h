@@ -60,6 +60,9 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
 /* No step along any direction lowers g any more: the report says so. */
 void hk_minimizer_stall(HkMinimizer *m);
 
+/* Part of the slope by which a step must lower g at least. */
+#define HK_ARMIJO 1e-4
+
 /* line_search.c: the largest of 1, 1/2, 1/4 ... times p that lowers g by Armijo's rule
  *
  *     g(x + a p) - g(x) <= 1e-4 a p . dg/dx

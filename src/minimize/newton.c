@@ -12,6 +12,7 @@
  * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
  * residual of min(0.1, sqrt(size / first size)), which keeps convergence faster than linear.
  */
+#include "force/springs.h"
 #include "minimize/minimize.h"
 #include "minimize/solve_hessian.h"
 
@@ -40,6 +41,27 @@ static void destroy(HkMinimizer *m) {
   hk_solve_hessian_destroy((HkSolveHessian **)&m->data);
 }
 
+/* The full step stretches stiff springs that it turns: try x + a p + a^2 c. */
+static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
+                       double *x_new, bool *found, HkError *error) {
+  HkProblem *problem = m->problem;
+  const HkVectors *space = &problem->space;
+  double *g = m->w[3], *c = m->w[4];
+  *found = true;
+  hk_vectors_add(space, 1, p, x, x_new);
+  if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * slope) return HK_OK;
+  hk_springs_turned(problem->model, x, x_new, g);
+  hk_vectors_scale(space, problem->tau * problem->tau, g);
+  HK_TRY(hk_solve_hessian_again(m->data, g, c, 0.1, &m->report, error));
+  for (double a = 1; a > 1e-18; a *= 0.5) {
+    hk_vectors_add(space, a, p, x, x_new);
+    hk_vectors_add(space, a * a, c, x_new, x_new);
+    if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * a * slope) return HK_OK;
+  }
+  *found = false;
+  return HK_OK;
+}
+
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
@@ -54,7 +76,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     hk_vectors_scale(space, -1, g);
     HK_TRY(hk_solve_hessian(m->data, x, g, NULL, p, accuracy, &m->report, error));
     double slope = -hk_vectors_dot(space, g, p);
-    if (!(slope < 0) || hk_line_search(m, x, p, slope, x_new) == 0) {
+    bool found = false;
+    if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &found, error));
+    if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
@@ -67,7 +91,7 @@ const HkMinimizeType hk_minimize_newton = {
                .summary = "Newton's method with a line search; few iterations, full accuracy",
                .formula = "H(x) p = -dg/dx,  x+ = x + a p,  H = M + tau^2 d2E/dx2 + tau C",
                HK_PARAMS(Newton, params)},
-    .vectors = 3,
+    .vectors = 5,
     .create = create,
     .destroy = destroy,
     .minimize = minimize,

@@ -116,3 +116,12 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
   }
   return HK_OK;
 }
+
+HkStatus hk_solve_hessian_again(HkSolveHessian *s, const double *b, double *p, double accuracy,
+                                HkStepReport *report, HkError *error) {
+  HkLinearResult result;
+  lift(s, b, NULL);
+  HK_TRY(hk_linear_solve(s->linear, s->b, p, accuracy, &result, error));
+  report->linear_iterations += result.iterations;
+  return HK_OK;
+}

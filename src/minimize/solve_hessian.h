@@ -17,5 +17,8 @@ size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
  * Counts into the report. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const double *x, const double *b, const double *d,
                           double *p, double accuracy, HkStepReport *report, HkError *error);
+/* The same with the H of the last call, and with held vertices at rest. */
+HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,
+                                HkStepReport *report, HkError *error);
 
 #endif
