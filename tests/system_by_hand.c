@@ -40,7 +40,7 @@ static HkStatus make(System *s) {
   hk_hessian_assemble(&s->H);
   s->A = hk_hessian_operator(&s->H, true);
   HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), &s->held, &s->prefactor, NULL));
-  return hk_prefactor_update(s->prefactor, s->tau, NULL, NULL);
+  return s->tau > 0 ? hk_prefactor_update(s->prefactor, s->tau, NULL, NULL) : HK_OK;
 }
 
 System *system_of(HkModel *model, double stretch, double tau, int held) {

@@ -15,8 +15,8 @@ typedef struct System {
   HkHeld held;
   HkForceWork work;
   HkHessian H;
-  HkOperator A; /* assembled */
-  HkPrefactor *prefactor;
+  HkOperator A;           /* assembled */
+  HkPrefactor *prefactor; /* not factorised at tau = 0 */
   HkLinearSetup setup;
   double tau, *x; /* 3 n, where A is taken */
   double *b;      /* 3 n */

@@ -85,9 +85,12 @@ static HkStatus try_once(HkSolveHessian *s, const double *b, const double *d, do
 }
 
 /* What was found may be useless, or a direction down all the same: of conjugate gradients that came
- * some way before they met negative curvature. A step that moves pins must be solved to the end. */
-static bool is_useful(const HkLinearResult *result, const double *d) {
-  return !result->indefinite || (result->iterations > 1 && !d);
+ * some way before they met negative curvature. Other solvers leave 0. A step that moves pins must
+ * be solved to the end. */
+static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, const double *d,
+                      const double *p) {
+  if (!result->indefinite) return true;
+  return !d && result->iterations > 1 && hk_vectors_dot(&s->problem->space, s->b, p) > 0;
 }
 
 HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
@@ -102,7 +105,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
   H->projected = false;
   HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
   report->linear_iterations += result.iterations;
-  if (!is_useful(&result, d)) {
+  if (!is_useful(s, &result, d, p)) {
     report->projections++;
     H->projected = true;
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
