@@ -76,6 +76,19 @@ static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   return k->L ? HK_OK : fail(k, error);
 }
 
+/* Right-hand sides and all that solving them needs. */
+static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
+  cholmod_common *c = &k->common;
+  size_t n = k->a.nrow;
+  if (!(k->b = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
+      !(k->x = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
+      !(k->y = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
+      !(k->e = cholmod_l_zeros(k->L->maxesize, 3, CHOLMOD_REAL, c)))
+    return fail(k, error);
+  f->bytes += c->memory_inuse;
+  return HK_OK;
+}
+
 static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   c->print = 0;
@@ -86,10 +99,7 @@ static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   HK_TRY(order(k, 1, error));
   if (c->lnz > METIS_FILL * (double)f->n) HK_TRY(order(k, 2, error));
   f->entries = (int64_t)c->lnz;
-  k->b = cholmod_l_zeros(k->a.nrow, 3, CHOLMOD_REAL, c);
-  if (!k->b) return fail(k, error);
-  f->bytes += c->memory_inuse;
-  return HK_OK;
+  return make_room(f, k, error);
 }
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
