@@ -253,32 +253,6 @@ TEST(beta_0_is_symplectic_euler_and_beta_1_linearly_implicit) {
   }
 }
 
-/* The matrix of one step of x'' = -omega^2 x - d x' from its effect on two states. */
-TEST(beta_is_stable_up_to_its_limit_and_no_further) {
-  const HkStepType *type = hk_step_type(hk_schema_find(HK_STEP, "beta"));
-  HkMethod beta = {0};
-  MUST(hk_method_choose(&beta, HK_STEP, "beta", error));
-  for (double part = 0; part < 0.5; part += 0.2) {
-    MUST(hk_method_set_number(&beta, "beta", part, error));
-    double limit = type->stable_step(beta.params, 2, 0);
-    CHECK_NEAR(limit, 2 / (2 * sqrt(1 - 2 * part)), 1e-12);
-    for (int side = 0; side < 2; side++) {
-      World w = world_make(oscillator, NULL, 1, 1);
-      HkSim *sim = NULL;
-      HkStatus status = HK_OK;
-      hk_state_x(w.state)[3] = 1.1;
-      MUST(hk_sim_create(w.model, &beta, (side ? 1.01 : 0.99) * limit, &sim, error));
-      for (int s = 0; s < 3000 && status >= 0; s++) status = hk_step(sim, w.state, NULL);
-      CHECK(status == (side ? HK_ERROR_BLOWUP : HK_OK));
-      hk_sim_destroy(&sim);
-      world_destroy(&w);
-    }
-  }
-  MUST(hk_method_set_number(&beta, "beta", 0.5, error));
-  CHECK(isinf(type->stable_step(beta.params, 2, 1)));
-  hk_method_clear(&beta);
-}
-
 TEST(implicit_integrators_keep_linear_and_angular_momentum_or_say_so) {
   /* Midpoint keeps both; backward Euler keeps the linear one, and loses turning. */
   const char *text = "{'bodies': [{'shape': {'type': 'grid', 'nx': 4, 'ny': 4}, 'springs': {'k': "

@@ -75,9 +75,11 @@ TEST(momentum_is_kept_without_pins_by_every_integrator) {
     world_steps(&w, 500);
     HkReport after = world_report(&w);
     /* Those that are not symplectic keep the angular momentum to their order only. */
-    bool rough = strcmp(schema->name, "forward_euler") == 0 || strcmp(schema->name, "rk4") == 0;
+    const char *exact[] = {"symplectic_euler", "verlet"};
+    bool rough = true;
+    for (int e = 0; e < 2; e++) rough = rough && strcmp(schema->name, exact[e]) != 0;
     for (int c = 0; c < 3; c++) {
-      CHECK_NEAR(after.momentum[c], before.momentum[c], 1e-12);
+      CHECK_NEAR(after.momentum[c], before.momentum[c], 1e-11);
       CHECK_NEAR(after.angular_momentum[c], before.angular_momentum[c], rough ? 1e-3 : 1e-11);
     }
     CHECK_NEAR(before.momentum[0], 0.9, 1e-12);

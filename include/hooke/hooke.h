@@ -542,7 +542,8 @@ typedef struct HkStepReport {
   int linear_iterations;  /* of the linear solver, all together; a direct solve counts as one */
   int evaluations;        /* of the gradient */
   int projections;        /* how often the Hessian was not positive definite and was projected */
-  double gradient; /* how far a vertex alone would still move, in parts of the mean rest length */
+  double gradient; /* how far a vertex alone would still move, in parts of the step's reach: the
+                    * furthest that one moves by its velocity or at the first correction */
   double residual; /* of the last linear solve, |b - A x| / |b| */
   HkStop reason;
 } HkStepReport;

@@ -113,9 +113,12 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
   const HkStopping *s = m->method.params;
   HkStepReport *r = &m->report;
   r->iterations = iteration;
-  r->gradient = hk_problem_size(m->problem, gradient);
+  HkProblem *p = m->problem;
+  double size = hk_problem_size(p, gradient);
+  if (iteration == 0 && size > p->reach) p->reach = size;
+  r->gradient = size > 0 ? size / p->reach : 0;
   if (m->trace) tell(m, x);
-  bool converged = s->tolerance > 0 && r->gradient <= s->tolerance;
+  bool converged = s->tolerance > 0 && size <= fmax(s->tolerance * p->reach, p->rounding);
   r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
   return converged || iteration >= s->iterations;
 }

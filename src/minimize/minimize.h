@@ -13,8 +13,8 @@ typedef struct HkStopping {
 #define HK_STOPPING_PARAMS(S, most, least)                                                         \
   HK_INTEGER(S, iterations, most, 0, 1000000000, "iterations at most"),                            \
       HK_NUMBER(S, tolerance, "1", least, 0, 1,                                                    \
-                "done when no vertex alone would move further than this part of the mean rest "    \
-                "length; 0: make all iterations")
+                "done when no vertex alone would move further than this part of the step's own "   \
+                "reach; 0: make all iterations")
 
 typedef struct HkMinimizer HkMinimizer;
 

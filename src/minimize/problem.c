@@ -3,24 +3,10 @@
 
 #include "base/vec.h"
 
+#include <float.h>
 #include <string.h>
 
 /* ---- Creating ---- */
-
-/* The mean rest length, or what else there is to measure by (m). */
-static double mean_length(const HkModel *m) {
-  double sum = 0, low[3], high[3], across[3];
-  for (int64_t s = 0; s < m->spring_count; s++) sum += m->l0[s];
-  if (sum > 0) return sum / (double)m->spring_count;
-  for (int c = 0; c < 3; c++) low[c] = high[c] = m->n ? m->x0[c] : 0;
-  for (int64_t q = 0; q < 3 * m->n; q++) {
-    low[q % 3] = fmin(low[q % 3], m->x0[q]);
-    high[q % 3] = fmax(high[q % 3], m->x0[q]);
-  }
-  hk_sub(high, low, across);
-  double length = hk_norm(across);
-  return length > 0 ? length : 1;
-}
 
 static HkStatus vector(HkProblem *p, double **v, int64_t width, HkError *error) {
   if (*v) return HK_OK;
@@ -45,7 +31,7 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
 
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,
                            HkError *error) {
-  *p = (HkProblem){.model = model, .work = work, .length = mean_length(model)};
+  *p = (HkProblem){.model = model, .work = work};
   p->space = (HkVectors){.n = model->n, .threads = model->threads};
   p->held.stays = model->pin_method == HK_PINS_REACTION;
   p->hessian = (HkHessian){.model = model, .work = work, .held = &p->held};
@@ -247,11 +233,22 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   return rest + p->tau * p->tau * energy;
 }
 
+void hk_problem_measure(HkProblem *p, const double *x) {
+  double reach = 0, furthest = 0;
+  for (int64_t q = 0; q < 3 * p->model->n; q++) {
+    if (p->held.mask[q / 3]) continue;
+    reach = fmax(reach, fabs(p->y[q] - x[q]));
+    furthest = fmax(furthest, fmax(fabs(x[q]), fabs(p->y[q])));
+  }
+  p->reach = reach;
+  p->rounding = 8 * DBL_EPSILON * furthest;
+}
+
 double hk_problem_size(const HkProblem *p, const double *g) {
   double most = 0;
   for (int64_t q = 0; q < p->model->n; q++) {
     double size = hk_norm(g + 3 * q) / p->diagonal[q];
     if (!(size <= most)) most = size; /* NAN stays */
   }
-  return most / p->length;
+  return most;
 }

@@ -16,8 +16,9 @@
  *
  * Its size is judged at each vertex by the displacement that would bring that vertex alone to
  * rest, |dg/dx_i| / d_i with d_i = m_i + tau^2 (sum k + e_i) + tau sum c over the springs at i, in
- * parts of the mean rest length: a pure number that rounding lets sink to about 1e-14 at every
- * stiffness, mass and step.
+ * metres, whatever the stiffness, the masses and the step. It is compared with the reach of the
+ * step, the furthest that a vertex moves by its velocity or at the first correction, and with the
+ * rounding of the coordinates, below which it cannot sink.
  */
 #ifndef HK_MINIMIZE_PROBLEM_H
 #define HK_MINIMIZE_PROBLEM_H
@@ -38,7 +39,8 @@ typedef struct HkProblem {
   bool pushed;           /* f counts in this step */
   double *diagonal;      /* d_i (kg), n */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
-  double length;         /* m, the mean rest length */
+  double reach;          /* m, how far vertices move in this step */
+  double rounding;       /* m, of the coordinates */
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method asked for it */
   HkFactorKind factor_kind;
@@ -61,7 +63,9 @@ HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double 
 void hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 /* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */
 double hk_problem_change(HkProblem *problem, const double *from, const double *to);
-/* The size of a gradient, as above. */
+/* Takes the reach of a step from x by its prediction y, and the rounding of both. */
+void hk_problem_measure(HkProblem *problem, const double *x);
+/* The size of a gradient (m), as above. */
 double hk_problem_size(const HkProblem *problem, const double *g);
 
 #endif

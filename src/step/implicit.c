@@ -112,6 +112,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   HkProblem *p = &implicit->problem;
   int passes = ((const HkImplicitParams *)sim->method.params)->passes;
   HK_TRY(hk_implicit_begin(sim, state, stage, error));
+  hk_problem_measure(p, state->x);
   guess(sim, state, implicit);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
   for (int pass = 1; pass < passes && status >= 0 && p->pushed; pass++) {
