@@ -72,12 +72,12 @@ TEST(every_preconditioner_is_positive_definite_even_if_the_matrix_is_not) {
   check_all_symmetric_positive(system_of(model_of_tets(by_hand()), 0.5, 1, 0));
 }
 
-static int count_iterations(const System *s, const char *solver_name, const char *name) {
+static int count_iterations(const System *s, const char *name, const char *preconditioner) {
   HkLinear *solver = NULL;
   HkLinearResult result = {0};
   HkError error = {0};
   double *x = system_random(s, 3);
-  HkStatus status = system_solver(s, solver_name, name, &solver, &error);
+  HkStatus status = system_solver(s, name, preconditioner, &solver, &error);
   if (status >= 0) status = hk_linear_prepare(solver, &s->A, &error);
   if (status >= 0) status = hk_linear_solve(solver, s->b, x, 0, &result, &error);
   if (status < 0) test_fail(__FILE__, __LINE__, "%s: %s", name, error.text);

@@ -17,7 +17,8 @@
 
 #include <string.h>
 
-static const double first_shift = 1e-3, growth = 4, last_shift = 1e6;
+/* Shifts 0, 1e-3, 4e-3 ... to about 3e5. */
+enum { ATTEMPTS = 16 };
 
 typedef struct Data {
   int64_t *start;  /* n + 1: where the blocks of a row of L begin, in the order of the pattern */
@@ -103,8 +104,11 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   (void)error;
   const HkBlockMatrix *A = p->A->matrix;
   Data *data = p->data;
-  for (double shift = 0; shift<last_shift; shift = shift> 0 ? growth * shift : first_shift)
+  double shift = 0;
+  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
     if (factorise(A, data, shift)) return HK_OK;
+    shift = attempt == 0 ? 1e-3 : 4 * shift;
+  }
   /* Numbers that are not finite, or too far apart: the diagonal blocks alone. */
   if (data->lower) memset(data->lower, 0, (size_t)data->start[p->space.n] * 9 * sizeof(double));
   p->A->diagonal(p->A->user, data->inverse);
