@@ -9,6 +9,7 @@ const HkLinearType hk_linear_cholesky = {
     .schema = {.name = "cholesky",
                .summary = "sparse Cholesky factorisation by SuiteSparse CHOLMOD; exact",
                .formula = "A = L L^T, x = L^-T L^-1 b"},
+    .direct = true,
     .needs_matrix = hk_direct_needs_matrix,
     .create = create,
     .destroy = hk_direct_destroy,

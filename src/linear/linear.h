@@ -41,6 +41,7 @@ typedef struct HkLinear HkLinear;
 
 typedef struct HkLinearType {
   HkSchema schema;
+  bool direct; /* factorises: solves with one matrix are cheap after the first, and exact */
   /* True if it works on the assembled matrix with these parameters. */
   bool (*needs_matrix)(const void *params);
   /* Allocates whatever solves need; the pattern is known, values are not. */

@@ -4,10 +4,15 @@
  *
  * Near the minimum a = 1 and the error is squared by each iteration. Away from it H may be
  * indefinite, where springs under pressure push sideways. The true H is tried first, since it is
- * the one that converges; when the linear solver finds it indefinite, the springs under pressure
- * count as slack across their length (hessian.h), and then H is positive definite. Conjugate
- * gradients that meet negative curvature at a later iteration stop there and their p is used: it
- * goes down.
+ * the one that converges; what is done when it is indefinite stands in solve_hessian.c.
+ *
+ * The full step stretches stiff springs that it turns, and a line search would shorten it for that
+ * alone, the more the stiffer they are. So when it fails, the search goes along the parabola
+ *
+ *     x + a p + a^2 c,   H c = -tau^2 k e u summed over the springs
+ *
+ * with e the length that each spring gains by turning (hk_springs_turned): a second-order
+ * correction, for the price of one more solve with the same H.
  *
  * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
  * residual of min(0.1, sqrt(size / first size)), which keeps convergence faster than linear.
@@ -23,7 +28,7 @@ typedef struct Newton {
 } Newton;
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(Newton, 200, 1e-9),
+    HK_STOPPING_PARAMS(Newton, 1000, 1e-9),
     HK_METHOD(Newton, linear, HK_LINEAR,
               "solver of the linear systems; cholesky, or ldlt in builds without it"),
 };
@@ -41,7 +46,7 @@ static void destroy(HkMinimizer *m) {
   hk_solve_hessian_destroy((HkSolveHessian **)&m->data);
 }
 
-/* The full step stretches stiff springs that it turns: try x + a p + a^2 c. */
+/* x_new = x + p if that goes down enough, else x + a p + a^2 c; *found says whether there is one. */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
                        double *x_new, bool *found, HkError *error) {
   HkProblem *problem = m->problem;

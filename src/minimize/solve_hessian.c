@@ -7,7 +7,8 @@ struct HkSolveHessian {
   HkProblem *problem;
   HkLinear *linear;
   bool assembled;
-  double *b; /* 3 n, the right-hand side with what held vertices do to it */
+  double *b;             /* 3 n, the right-hand side with what held vertices do to it */
+  double *r, *z, *q, *Aq; /* 3 n, of conjugate gradients on an indefinite Hessian */
   size_t bytes;
 };
 
@@ -34,8 +35,12 @@ static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error
   HK_TRY(hk_linear_create(&setup, linear, &s->linear, error));
   s->assembled = s->linear->type->needs_matrix(s->linear->method.params);
   if (s->assembled) HK_TRY(hk_hessian_allocate(&p->hessian, &p->pattern, &p->bytes, error));
-  s->bytes = s->linear->bytes + (size_t)m->n * 3 * sizeof *s->b;
-  return hk_alloc(&m->context, &s->b, 3 * m->n, sizeof *s->b, "a linear system", error);
+  double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
+  int count = s->linear->type->direct ? 5 : 1;
+  for (int q = 0; q < count; q++)
+    HK_TRY(hk_alloc(&m->context, vectors[q], 3 * m->n, sizeof *s->b, "a linear system", error));
+  s->bytes = s->linear->bytes + (size_t)count * (size_t)m->n * 3 * sizeof *s->b;
+  return HK_OK;
 }
 
 HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkSolveHessian **solve,
@@ -52,7 +57,8 @@ void hk_solve_hessian_destroy(HkSolveHessian **solve) {
   if (!s) return;
   HkContext c = s->problem->model->context;
   hk_linear_destroy(&s->linear);
-  hk_free(&c, &s->b);
+  double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
+  for (int q = 0; q < 5; q++) hk_free(&c, vectors[q]);
   hk_free(&c, solve);
 }
 
@@ -93,6 +99,42 @@ static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, con
   return !d && result->iterations > 1 && hk_vectors_dot(&s->problem->space, s->b, p) > 0;
 }
 
+/* Conjugate gradients on the true Hessian with the projected one, which is factorised, as the
+ * preconditioner. They end where they meet negative curvature, with what they have so far: a
+ * direction down that is Newton's own in the part of space that the gradient sees. A chain that is
+ * pressed in a plane may well be about to buckle out of it; in the plane it still converges as fast
+ * as Newton's method does. */
+static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkStepReport *report,
+                       HkError *error) {
+  enum { MOST = 30 };
+  const HkVectors *space = &s->problem->space;
+  HkHessian *H = &s->problem->hessian;
+  HkLinearResult result;
+  double rz = 0, goal = accuracy * sqrt(hk_vectors_dot(space, s->b, s->b));
+  hk_vectors_copy(space, s->b, s->r);
+  hk_vectors_zero(space, p);
+  H->projected = false;
+  HkOperator A = hk_hessian_operator(H, false);
+  for (int it = 0; it < MOST; it++) {
+    HK_TRY(hk_linear_solve(s->linear, s->r, s->z, 0, &result, error));
+    report->linear_iterations++;
+    double next = hk_vectors_dot(space, s->r, s->z);
+    hk_vectors_add(space, it ? next / rz : 0, s->q, s->z, s->q);
+    rz = next;
+    A.product(A.user, s->q, s->Aq);
+    double curvature = hk_vectors_dot(space, s->q, s->Aq);
+    if (!(curvature > 0)) {
+      if (it == 0) hk_vectors_copy(space, s->z, p);
+      break;
+    }
+    hk_vectors_add(space, rz / curvature, s->q, p, p);
+    hk_vectors_add(space, -rz / curvature, s->Aq, s->r, s->r);
+    if (hk_vectors_dot(space, s->r, s->r) <= goal * goal) break;
+  }
+  H->projected = true;
+  return HK_OK;
+}
+
 HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
                           double *p, double accuracy, HkStepReport *report, HkError *error) {
   HkProblem *problem = s->problem;
@@ -110,6 +152,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
     H->projected = true;
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
     report->linear_iterations += result.iterations;
+    if (s->linear->type->direct && !d) HK_TRY(refine(s, p, accuracy, report, error));
   }
   report->residual = result.residual;
   for (int64_t q = 0; q < m->pin_count; q++) {
