@@ -42,6 +42,13 @@ for name, scene in scenes.items():
     problems = [error.message for error in validator.iter_errors(scene)]
     check(f"schema_takes_{name} {'; '.join(problems)}", not problems)
 
+for name, pins in {
+    "pins_as_a_list": [{"select": "top"}],
+    "pins_with_a_method": {"method": "reaction", "list": [{"select": "top", "release": 1}]},
+    "a_method_of_pins_alone": {"method": "eliminate"},
+}.items():
+    check(f"schema_takes_{name}", validator.is_valid({**scenes["flag"], "pins": pins}))
+
 wrong = {
     "an_unknown_key": lambda s: s.update(tittle="x"),
     "an_unknown_integrator": lambda s: s.update(integrator="velvet"),
@@ -49,6 +56,8 @@ wrong = {
     "a_text_for_a_number": lambda s: s["bodies"][0]["springs"].update(k="stiff"),
     "a_negative_stiffness": lambda s: s["bodies"][0]["springs"].update(k=-1),
     "a_short_vector": lambda s: s["bodies"][0].update(velocity=[1, 2]),
+    "an_unknown_method_of_pins": lambda s: s.update(pins={"method": "glue", "list": []}),
+    "pins_that_are_one": lambda s: s.update(pins={"list": {"select": "top"}}),
     "no_bodies": lambda s: s.pop("bodies"),
 }
 for name, spoil in wrong.items():

@@ -154,6 +154,123 @@ TEST(an_index_into_what_is_no_list_is_refused) {
   }
 }
 
+/* ---- Pins in both forms ---- */
+
+TEST(pins_are_a_list_or_an_object_with_a_method) {
+  const char *texts[] = {
+      "{'bodies': [{'shape': 'grid'}], 'pins': [{'select': 'top', 'release': 2}]}",
+      "{'bodies': [{'shape': 'grid'}], 'pins': {'list': [{'select': 'top', 'release': 2}]}}",
+      "{'bodies': [{'shape': 'grid'}], 'pins': {'method': 'eliminate', 'list': [{'select': 'top', "
+      "'release': 2}]}}",
+      "{'bodies': [{'shape': 'grid'}], 'pins': {'method': 'reaction', 'list': [{'select': 'top', "
+      "'release': 2}]}}"};
+  char *written[4] = {0};
+  for (int q = 0; q < 4; q++) {
+    HkScene *scene = NULL, *again = NULL;
+    char *second = NULL;
+    MUST(parse(texts[q], NULL, 0, &scene, error));
+    CHECK(scene->pin_count == 1 && scene->pins[0].release == 2);
+    CHECK(scene->pin_method == (q == 3 ? HK_PINS_REACTION : HK_PINS_ELIMINATE));
+    MUST(hk_scene_format(scene, &written[q], error));
+    MUST(parse(written[q], NULL, 0, &again, error));
+    MUST(hk_scene_format(again, &second, error));
+    CHECK(strcmp(written[q], second) == 0 && again->pin_method == scene->pin_method);
+    CHECK((strstr(written[q], "\"pins\": [") != NULL) == (q < 3));
+    hk_text_destroy(&second);
+    hk_scene_destroy(&again);
+    hk_scene_destroy(&scene);
+  }
+  CHECK(strcmp(written[0], written[1]) == 0 && strcmp(written[0], written[2]) == 0);
+  for (int q = 0; q < 4; q++) hk_text_destroy(&written[q]);
+}
+
+TEST(an_object_of_pins_may_have_no_list) {
+  HkScene *scene = NULL;
+  MUST(parse("{'bodies': [{'shape': 'grid'}], 'pins': {'method': 'reaction'}}", NULL, 0, &scene,
+             error));
+  CHECK(scene->pin_count == 0 && scene->pin_method == HK_PINS_REACTION);
+  hk_scene_destroy(&scene);
+}
+
+TEST(mistakes_in_pins_have_their_place_in_both_forms) {
+  refuses("{'bodies': [{'shape': 'grid'}],\n 'pins': [{'select': 'top'}, {'select': 'top',\n"
+          "   'release': @'x'}]}",
+          "pins[1].release: expected a number (s), got a string");
+  refuses("{'bodies': [{'shape': 'grid'}],\n 'pins': {'method': 'reaction', 'list': [{'select':\n"
+          " 'top'}, {'select': 'top',\n   'release': @'x'}]}}",
+          "pins[1].release: expected a number (s), got a string");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': {'list': [@{}], 'method': 'reaction'}}",
+          "pins[0]: \"select\" is missing");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': {'list': [{'select': 'top', @'relese': 1}]}}",
+          "pins[0].relese: unknown key in pin; did you mean 'release'?");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': {'method': @'react'}}",
+          "pins.method: 'react' is none of eliminate/reaction");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': {@'metod': 'reaction'}}",
+          "pins.metod: unknown key in pins; did you mean 'method'?");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': {'list': @{'select': 'top'}}}",
+          "pins.list: expected a list");
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': @'top'}", "pins: expected a list, or an object");
+}
+
+TEST(late_mistakes_in_pins_have_their_place_in_both_forms) {
+  const char *texts[] = {
+      "{'bodies': [{'shape': 'grid'}], 'pins': [\n {'select': 'top'}, {'select': 'corners'}]}",
+      "{'bodies': [{'shape': 'grid'}], 'pins': {'list': [\n {'select': 'top'}, {'select': "
+      "'corners'}]}}"};
+  for (int q = 0; q < 2; q++) {
+    HkScene *scene = NULL;
+    HkModel *model = NULL;
+    HkError why = {0};
+    MUST(parse(texts[q], NULL, 0, &scene, error));
+    CHECK(hk_model_compile(scene, &model, &why) == HK_ERROR_INVALID);
+    CHECK(why.line == 2 && why.column == 21 && strstr(why.text, "pins[1]: vertex"));
+    hk_scene_destroy(&scene);
+  }
+}
+
+/* One or two values set from outside, in both forms of the file. */
+TEST(pins_can_be_set_from_outside_in_both_forms) {
+  const char *texts[] = {
+      "{'bodies': [{'shape': 'grid'}], 'pins': [{'select': 'top'}, {'select': 'bottom'}]}",
+      "{'bodies': [{'shape': 'grid'}], 'pins': {'list': [{'select': 'top'}, {'select': "
+      "'bottom'}]}}"};
+  const char *sets[][2] = {
+      {"pins.method=reaction", "pins[1].release=3"},
+      {"pins[1].release=3", "pins.method=reaction"},
+      {"pins.1.release=3", "pins.method=reaction"},
+      {"pins.list[1].release=3", "pins.method=reaction"},
+      {"pins[1]={\"select\": \"bottom\", \"release\": 3}", "pins.method=reaction"}};
+  for (int q = 0; q < 10; q++) {
+    HkScene *scene = NULL;
+    MUST(parse(texts[q % 2], sets[q / 2], 2, &scene, error));
+    CHECK(scene->pin_method == HK_PINS_REACTION && scene->pin_count == 2);
+    CHECK(isinf(scene->pins[0].release) && scene->pins[1].release == 3);
+    CHECK(strcmp(scene->pins[1].select.set, "bottom") == 0);
+    hk_scene_destroy(&scene);
+  }
+  const char *bad[] = {"pins[0].release=-1", "pins.list[0].release=-1", "pins.0.release=-1",
+                       "pins.method=glue", "pins[7].release=1"};
+  const char *parts[] = {"--set pins[0].release: -1", "--set pins[0].release: -1",
+                         "--set pins[0].release: -1", "--set pins.method: 'glue' is none of",
+                         "nothing of that name"};
+  for (int q = 0; q < 10; q++) {
+    HkScene *scene = NULL;
+    HkError error = {0};
+    CHECK(parse(texts[q % 2], &bad[q / 2], 1, &scene, &error) < 0);
+    if (error.line != 0 || !strstr(error.text, parts[q / 2]))
+      test_fail(__FILE__, __LINE__, "%s gave: %s", bad[q / 2], error.text);
+  }
+}
+
+TEST(pins_made_an_object_from_outside_keep_their_places) {
+  const char *set = "pins.method=reaction";
+  HkScene *scene = NULL;
+  HkError error = {0};
+  CHECK(parse("{'bodies': [{'shape': 'grid'}],\n 'pins': [{'select': 'top', 'release': -1}]}", &set,
+              1, &scene, &error) < 0);
+  CHECK(error.line == 2 && error.column == 40 && strstr(error.text, "pins[0].release: -1 is"));
+}
+
 TEST(every_built_in_scene_compiles_and_survives_a_round_trip) {
   const char *name, *title, *text;
   int count = 0;

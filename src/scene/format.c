@@ -110,6 +110,16 @@ static json_t *pin_json(const HkPin *pin) {
   return object;
 }
 
+/* The list alone says that the method is the usual one. */
+static json_t *pins_json(const HkScene *scene) {
+  json_t *list = json_array();
+  for (int q = 0; q < scene->pin_count; q++) json_array_append_new(list, pin_json(&scene->pins[q]));
+  if (scene->pin_method == HK_PINS_ELIMINATE) return list;
+  json_t *object = params_json(&hk_part_pins, &(HkPinsPart){.method = (int)scene->pin_method});
+  json_object_set_new(object, "list", list);
+  return object;
+}
+
 static json_t *methods_json(const HkMethod *methods, int count) {
   json_t *list = json_array();
   for (int q = 0; q < count; q++) json_array_append_new(list, method_json(&methods[q]));
@@ -118,16 +128,15 @@ static json_t *methods_json(const HkMethod *methods, int count) {
 
 static json_t *scene_json(const HkScene *scene) {
   json_t *root = params_json(&hk_part_scene, scene);
-  json_t *bodies = json_array(), *pins = json_array(), *probes = json_array();
+  json_t *bodies = json_array(), *probes = json_array();
   for (int q = 0; q < scene->body_count; q++)
     json_array_append_new(bodies, body_json(&scene->bodies[q]));
-  for (int q = 0; q < scene->pin_count; q++) json_array_append_new(pins, pin_json(&scene->pins[q]));
   for (int q = 0; q < scene->probe_count; q++)
     json_array_append_new(probes, params_json(&hk_part_probe, &scene->probes[q]));
   json_object_set_new(root, "time", params_json(&hk_part_time, &scene->time));
   json_object_set_new(root, "integrator", method_json(&scene->step));
   json_object_set_new(root, "bodies", bodies);
-  json_object_set_new(root, "pins", pins);
+  json_object_set_new(root, "pins", pins_json(scene));
   json_object_set_new(root, "forces", methods_json(scene->forces, scene->force_count));
   json_object_set_new(root, "outputs", methods_json(scene->outputs, scene->output_count));
   json_object_set_new(root, "probes", probes);

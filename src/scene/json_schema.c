@@ -149,6 +149,13 @@ static json_t *body_schema(void) {
   return body;
 }
 
+/* The list alone, or with what holds for all pins. */
+static json_t *pins_schema(void) {
+  json_t *object = object_schema(&hk_part_pins);
+  json_object_set_new(properties_of(object), "list", list_of("pin"));
+  return json_pack("{s:[o, o]}", "oneOf", list_of("pin"), object);
+}
+
 static json_t *definitions(void) {
   json_t *d = json_object();
   for (int family = 0; family < HK_PART; family++)
@@ -171,7 +178,7 @@ HkStatus hk_scene_schema(char **text, HkError *error) {
   json_object_set_new(p, "time", object_schema(&hk_part_time));
   json_object_set_new(p, "integrator", reference("integrator"));
   json_object_set_new(p, "bodies", list_of("body"));
-  json_object_set_new(p, "pins", list_of("pin"));
+  json_object_set_new(p, "pins", pins_schema());
   json_object_set_new(p, "forces", list_of("force"));
   json_object_set_new(p, "outputs", list_of("output"));
   json_object_set_new(p, "probes", list_of("probe"));

@@ -105,6 +105,7 @@ bool hk_locate(const char *text, size_t size, const char *path, const char *key,
   while (*path) {
     if (*path == '[') {
       char *end;
+      if (w.at < w.end && *w.at == '{' && !enter_member(&w, "list", 4, &name)) return false;
       long index = strtol(path + 1, &end, 10);
       if (!enter_element(&w, index)) return false;
       path = *end == ']' ? end + 1 : end;

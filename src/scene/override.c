@@ -47,6 +47,19 @@ static int put(json_t *parent, const char *key, long index, json_t *value) {
   return -1;
 }
 
+/* Where the rest of a path goes on in the pins of a scene, which may be a list or hold it: pins[0]
+ * is meant in both forms, and pins.method makes the list an object's "list". NULL: no memory. */
+static json_t *enter_pins(json_t *root, json_t *pins, const char *rest) {
+  char key[256];
+  long index;
+  if (!next_component(&rest, key, sizeof key, &index)) return pins;
+  json_t *list = json_object_get(pins, "list");
+  if (index >= 0 && json_is_array(list)) return list;
+  if (index >= 0 || !json_is_array(pins)) return pins;
+  json_t *object = json_pack("{s:O}", "list", pins);
+  return object && put(root, "pins", -1, object) == 0 ? object : NULL;
+}
+
 HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error) {
   const char *equals = strchr(assignment, '=');
   char path_text[512], key[256] = "";
@@ -77,6 +90,8 @@ HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error)
     if (!json_is_object(next) && !json_is_array(next))
       return fail(error, assignment,
                   "there is nothing of that name to go into; lists count from 0");
+    if (at == root && strcmp(key, "pins") == 0) next = enter_pins(root, next, path);
+    if (!next) return hk_fail_memory(error, 0, "--set");
     at = next;
   }
   json_t *value = value_of(equals + 1);

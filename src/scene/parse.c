@@ -134,17 +134,48 @@ static HkStatus read_output(HkReader *r, json_t *value, HkScene *scene) {
   return read_listed(r, value, scene, HK_OUTPUT);
 }
 
-static HkStatus read_list(HkReader *r, json_t *root, const char *key,
-                          HkStatus (*read)(HkReader *, json_t *, HkScene *), HkScene *scene) {
-  json_t *list = json_object_get(root, key), *value;
-  if (!list) return HK_OK;
-  size_t mark = hk_reader_key(r, key), index;
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list");
+typedef HkStatus ReadFn(HkReader *r, json_t *value, HkScene *scene);
+
+static HkStatus read_elements(HkReader *r, json_t *list, ReadFn *read, HkScene *scene) {
+  size_t index;
+  json_t *value;
   json_array_foreach(list, index, value) {
-    size_t inner = hk_reader_index(r, index);
+    size_t mark = hk_reader_index(r, index);
     HK_TRY(read(r, value, scene));
-    hk_reader_up(r, inner);
+    hk_reader_up(r, mark);
   }
+  return HK_OK;
+}
+
+static HkStatus read_list(HkReader *r, json_t *root, const char *key, ReadFn *read,
+                          HkScene *scene) {
+  json_t *list = json_object_get(root, key);
+  if (!list) return HK_OK;
+  size_t mark = hk_reader_key(r, key);
+  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list");
+  HK_TRY(read_elements(r, list, read, scene));
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+/* The list alone, or {"method": ..., "list": [...]}. A pin is pins[0] in messages either way:
+ * locate.c finds it in both. */
+static HkStatus read_pins(HkReader *r, json_t *root, HkScene *scene) {
+  static const char *const extra[] = {"list", NULL};
+  json_t *pins = json_object_get(root, "pins"), *list = json_object_get(pins, "list");
+  HkPinsPart part;
+  if (!pins || json_is_array(pins)) return read_list(r, root, "pins", read_pin, scene);
+  size_t mark = hk_reader_key(r, "pins");
+  if (!json_is_object(pins))
+    return hk_reader_fail(r, "expected a list, or an object with \"method\" and \"list\"");
+  hk_params_default(&hk_part_pins, &part);
+  HK_TRY(hk_read_params(r, pins, &hk_part_pins, &part, extra));
+  scene->pin_method = (HkPinMethod)part.method;
+  if (list && !json_is_array(list)) {
+    hk_reader_key(r, "list");
+    return hk_reader_fail(r, "expected a list");
+  }
+  HK_TRY(read_elements(r, list, read_pin, scene));
   hk_reader_up(r, mark);
   return HK_OK;
 }
@@ -166,7 +197,7 @@ static HkStatus read_scene(HkReader *r, json_t *root, HkScene *scene) {
   } else {
     HK_TRY(hk_read_params(r, root, &hk_part_scene, scene, extra));
     HK_TRY(read_list(r, root, "bodies", read_body, scene));
-    HK_TRY(read_list(r, root, "pins", read_pin, scene));
+    HK_TRY(read_pins(r, root, scene));
     HK_TRY(read_list(r, root, "forces", read_force, scene));
     HK_TRY(read_list(r, root, "probes", read_probe, scene));
   }

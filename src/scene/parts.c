@@ -113,6 +113,17 @@ const HkSchema hk_part_repair = {.name = "repair",
                                  .summary = "what to mend in a mesh; each is reported",
                                  HK_PARAMS(HkRepair, repair_params)};
 
+static const HkParam pins_params[] = {
+    HK_CHOICE(HkPinsPart, method, HK_PINS_ELIMINATE, "eliminate|reaction",
+              "how implicit steps treat pinned vertices: they are no unknowns, or stay unknowns, "
+              "each with the force that holds it; the motion is the same"),
+};
+const HkSchema hk_part_pins = {
+    .name = "pins",
+    .summary = "a list of pins, or an object with \"method\" and the pins in \"list\"",
+    .formula = "R = m a - f(x, v, t) is the force that holds a pinned vertex on its motion",
+    HK_PARAMS(HkPinsPart, pins_params)};
+
 static const HkParam pin_params[] = {
     HK_SELECT(HkPin, select, "which vertices"),
     HK_NUMBER(HkPin, release, "s", INFINITY, 0, INFINITY,
@@ -141,8 +152,9 @@ const HkSchema hk_part_select = {.name = "select",
 
 const HkSchema *hk_part_schema(int index) {
   static const HkSchema *const parts[] = {
-      &hk_part_scene, &hk_part_time,   &hk_part_body, &hk_part_transform, &hk_part_springs,
-      &hk_part_mass,  &hk_part_repair, &hk_part_pin,  &hk_part_select,    &hk_part_probe,
+      &hk_part_scene,   &hk_part_time,   &hk_part_body,   &hk_part_transform,
+      &hk_part_springs, &hk_part_mass,   &hk_part_repair, &hk_part_pins,
+      &hk_part_pin,     &hk_part_select, &hk_part_probe,
   };
   int count = (int)(sizeof parts / sizeof parts[0]);
   return index >= 0 && index < count ? parts[index] : NULL;

@@ -25,12 +25,17 @@ void hk_reader_up(HkReader *r, size_t mark) {
   r->path[mark] = 0;
 }
 
-/* Whether a path is that of an assignment, or below it; bodies.0 is bodies[0]. */
+/* Whether a path is that of an assignment, or below it; bodies.0 is bodies[0], and pins.list[0] is
+ * pins[0]. */
 static bool is_set_by(const char *path, const char *assignment) {
   for (;;) {
     assignment += strspn(assignment, ".[]");
     path += strspn(path, ".[]");
     size_t length = strcspn(assignment, ".[]=");
+    if (length == 4 && memcmp(assignment, "list", 4) == 0 && strspn(path, "0123456789")) {
+      assignment += length;
+      continue;
+    }
     if (length == 0) return true;
     if (length != strcspn(path, ".[]") || memcmp(path, assignment, length) != 0) return false;
     assignment += length;
