@@ -151,7 +151,7 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
   }
   h->state.time = 0.1 * (double)k;
   h->report = (HkReport){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
-  return (HkFrame){m, &h->state, k, h->force, &h->report};
+  return (HkFrame){m, &h->state, k, h->force, &h->report, NULL};
 }
 
 /* nx x ny vertices 1 m apart in the plane z = 0: quads, their edges and diagonals as springs. */

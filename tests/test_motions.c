@@ -1,4 +1,4 @@
-/* Motions of pins: positions, velocities, refusals. */
+/* Motions of pins: positions, velocities, accelerations, refusals. */
 #include "test.h"
 
 #include "base/vec.h"
@@ -21,7 +21,7 @@ static HkStatus choose(HkMethod *motion, const char *name, HkError *error) {
 }
 
 static void place(const HkMethod *motion, double t, double x[3], double v[3]) {
-  hk_motion_type(motion->schema)->at(motion->params, t, x0, x, v);
+  hk_motion_type(motion->schema)->at(motion->params, t, x0, x, v, NULL);
 }
 
 static HkStatus check(const HkMethod *motion, HkError *error) {
@@ -29,22 +29,28 @@ static HkStatus check(const HkMethod *motion, HkError *error) {
   return type->check ? type->check(motion->params, error) : HK_OK;
 }
 
-/* The velocity at t against the central difference of the position. */
-static void check_velocity(const HkMethod *motion, double t) {
-  const double e = 1e-5;
-  double before[3], after[3], x[3], v[3], unused[3];
-  place(motion, t - e, before, unused);
-  place(motion, t + e, after, unused);
-  place(motion, t, x, v);
+static void check_slope(const HkMethod *motion, const char *what, double t, const double before[3],
+                        const double after[3], double e, const double rate[3]) {
   for (int c = 0; c < 3; c++) {
     double slope = (after[c] - before[c]) / (2 * e);
-    if (!(fabs(slope - v[c]) <= 1e-7 * (1 + fabs(v[c]))))
-      test_fail(__FILE__, __LINE__, "%s: v[%d] = %.12g at %g s, but x changes by %.12g m/s",
-                motion->schema->name, c, v[c], t, slope);
+    if (!(fabs(slope - rate[c]) <= 1e-7 * (1 + fabs(rate[c]))))
+      test_fail(__FILE__, __LINE__, "%s: %s[%d] = %.12g at %g s, but the slope is %.12g",
+                motion->schema->name, what, c, rate[c], t, slope);
   }
 }
 
-TEST(velocity_of_every_motion_is_the_slope_of_its_position) {
+/* Velocity and acceleration at t against central differences of position and velocity. */
+static void check_velocity(const HkMethod *motion, double t) {
+  const double e = 1e-5;
+  double x_before[3], x_after[3], v_before[3], v_after[3], x[3], v[3], a[3];
+  place(motion, t - e, x_before, v_before);
+  place(motion, t + e, x_after, v_after);
+  hk_motion_type(motion->schema)->at(motion->params, t, x0, x, v, a);
+  check_slope(motion, "v", t, x_before, x_after, e, v);
+  check_slope(motion, "a", t, v_before, v_after, e, a);
+}
+
+TEST(velocity_and_acceleration_of_every_motion_are_slopes) {
   static const double times[] = {0, 0.1, 0.47, 0.7, 0.99, 1.3, 2.9, 3.3, 17.77};
   for (int m = 0; m < hk_schema_count(HK_MOTION); m++) {
     HkMethod motion = {0};
@@ -171,11 +177,11 @@ TEST(rotation_about_y_takes_z_to_x_and_turns_back_with_negative_speed) {
   double x[3], v[3], z[3] = {0, 0, 1};
   MUST(choose(&motion, "rotation", error));
   const HkMotionType *type = hk_motion_type(motion.schema);
-  type->at(motion.params, 1, z, x, v); /* 90 degrees */
+  type->at(motion.params, 1, z, x, v, NULL); /* 90 degrees */
   CHECK(hk_distance(x, (double[]){1, 0, 0}) < 1e-15);
   CHECK(hk_distance(v, (double[]){0, 0, -M_PI / 2}) < 1e-15);
   MUST(hk_method_set_number(&motion, "speed", -90, error));
-  type->at(motion.params, 1, z, x, v);
+  type->at(motion.params, 1, z, x, v, NULL);
   CHECK(hk_distance(x, (double[]){-1, 0, 0}) < 1e-15);
   hk_method_clear(&motion);
 }
@@ -188,10 +194,10 @@ TEST(rotation_stops_after_its_angle) {
     MUST(hk_method_set_number(&motion, "speed", sign * 45, error));
     MUST(hk_method_set_number(&motion, "angle", 90, error));
     const HkMotionType *type = hk_motion_type(motion.schema);
-    type->at(motion.params, 1.999, z, x, v);
+    type->at(motion.params, 1.999, z, x, v, NULL);
     CHECK(hk_norm(v) > 0.7);
     for (int t = 2; t < 10; t++) {
-      type->at(motion.params, t, z, x, v);
+      type->at(motion.params, t, z, x, v, NULL);
       CHECK(hk_distance(x, (double[]){sign, 0, 0}) < 1e-15 && hk_norm(v) == 0);
     }
     check_velocity(&motion, 1.3);

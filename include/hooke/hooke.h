@@ -464,6 +464,8 @@ HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first
 HK_API const char *hk_model_set_name(const HkModel *model, int body, int index, int64_t *count);
 /* Masses (kg), one a vertex; owned by the model. */
 HK_API const double *hk_model_masses(const HkModel *model);
+/* The pinned vertices, each once, in rising order; owned by the model. */
+HK_API const int32_t *hk_model_pins(const HkModel *model, int64_t *count);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */
 HK_API const int32_t *hk_model_faces(const HkModel *model, int64_t *count);
 /* The vertices of a selection, in rising order; *vertices is freed with hk_indices_destroy. */
@@ -569,6 +571,9 @@ HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkErr
 HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
 /* All forces on all vertices (N) at a state, into three doubles a vertex. */
 HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
+/* What holds each pinned vertex on its motion (N) at a state, R = m a - f with a the acceleration
+ * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones. */
+HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
 /* Bytes of its workspace. */
 HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */

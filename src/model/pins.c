@@ -1,22 +1,49 @@
-/* Pinned vertices: where they are at a time, and when they are let go. */
+/* Pinned vertices: where they are at a time, what holds them, and when they are let go.
+ *
+ * The force that holds a pinned vertex on its motion is what Newton's law leaves over,
+ *
+ *     R = m a - f(x, v, t)
+ *
+ * with a the exact acceleration of the motion and f the sum of all other forces (N).
+ */
 #include "model/state.h"
 
 #include <string.h>
 
+void hk_pin_at(const HkModel *m, int64_t pin, double t, double x[3], double v[3], double a[3]) {
+  const HkCompiledMotion *motion = &m->motions[m->pin_motion[pin]];
+  const double *x0 = m->x0 + 3 * (int64_t)m->pin_vertex[pin];
+  motion->type->at(motion->method.params, t, x0, x, v, a);
+  if (m->dimension == 3) return;
+  x[2] = x0[2];
+  v[2] = 0;
+  if (a) a[2] = 0;
+}
+
 void hk_pins_place(const HkModel *m, const HkState *state, double t, double *x, double *v) {
   for (int64_t p = 0; p < m->pin_count; p++) {
-    if (!state->pin_held[p]) continue;
-    const HkCompiledMotion *motion = &m->motions[m->pin_motion[p]];
     int64_t q = 3 * (int64_t)m->pin_vertex[p];
-    motion->type->at(motion->method.params, t, m->x0 + q, x + q, v + q);
-    if (m->dimension == 2) {
-      x[q + 2] = m->x0[q + 2];
-      v[q + 2] = 0;
-    }
+    if (state->pin_held[p]) hk_pin_at(m, p, t, x + q, v + q, NULL);
   }
 }
 
 void hk_pins_release(const HkModel *m, HkState *state, double t) {
   for (int64_t p = 0; p < m->pin_count; p++)
     if (m->motions[m->pin_motion[p]].release <= t) state->pin_held[p] = 0;
+}
+
+void hk_pins_reactions(const HkModel *m, const HkState *state, const double *f, double *R) {
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    int64_t q = m->pin_vertex[p];
+    double x[3], v[3], a[3] = {0, 0, 0};
+    if (state->pin_held[p]) hk_pin_at(m, p, state->time, x, v, a);
+    for (int c = 0; c < 3; c++)
+      R[3 * p + c] = state->pin_held[p] ? m->mass[q] * a[c] - f[3 * q + c] : 0;
+    if (m->dimension == 2) R[3 * p + 2] = 0;
+  }
+}
+
+const int32_t *hk_model_pins(const HkModel *m, int64_t *count) {
+  *count = m->pin_count;
+  return m->pin_vertex;
 }

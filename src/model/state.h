@@ -21,10 +21,15 @@ struct HkState {
 /* Makes room for x_old and v_old, once. */
 HkStatus hk_state_need_history(HkState *state, HkError *error);
 
+/* Where the pin-th pinned vertex belongs at time t; a may be NULL. */
+void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double v[3], double a[3]);
 /* Puts the held pins where their motions want them at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
 /* Releases the pins whose time has come by t. */
 void hk_pins_release(const HkModel *model, HkState *state, double t);
+
+/* R = what holds each pinned vertex at a state where f are all other forces (N). */
+void hk_pins_reactions(const HkModel *model, const HkState *state, const double *f, double *R);
 
 /* The state as bytes and back, for checkpoints. */
 size_t hk_state_packed_size(const HkState *state);

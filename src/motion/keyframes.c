@@ -1,6 +1,6 @@
 /* A pin that follows a table of displacements.
  *
- *     x(t) = x0 + d(t),   v(t) = d'(t)
+ *     x(t) = x0 + d(t),   v(t) = d'(t),   a(t) = 0
  *
  * Rows are t dx dy dz (s, m), with t rising strictly. d is linear between two rows, and that of the
  * first row before it, that of the last row after it. At a row, where the slope jumps, v is that of
@@ -9,6 +9,8 @@
 #include "motion/motion.h"
 
 #include "base/table.h"
+
+#include <string.h>
 
 typedef struct Keyframes {
   HkTable table;
@@ -26,9 +28,11 @@ static HkStatus check(const void *chosen, HkError *error) {
   return hk_table_check(table, 4, "table", error);
 }
 
-static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3]) {
+static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],
+               double a[3]) {
   hk_table_at(&((const Keyframes *)chosen)->table, 4, t, x, v);
   for (int c = 0; c < 3; c++) x[c] += x0[c];
+  if (a) memset(a, 0, 3 * sizeof *a);
 }
 
 const HkMotionType hk_motion_keyframes = {

@@ -1,6 +1,6 @@
 /* A pin that swings along a line.
  *
- *     x(t) = x0 + A sin p,   v(t) = 2 pi f A cos p,   p = 2 pi f t + phase
+ *     x(t) = x0 + A sin p,   v(t) = w A cos p,   a(t) = -w^2 A sin p,   p = w t + phase, w = 2 pi f
  *
  * with the amplitude A (m), the frequency f (Hz) and the phase in degrees. With a phase other than
  * 0 the pin starts beside the place where the mesh has it.
@@ -18,7 +18,8 @@ static const HkParam params[] = {
     HK_NUMBER(Oscillation, phase, "degrees", 0, -1e9, 1e9, "of the swing at time 0"),
 };
 
-static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3]) {
+static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],
+               double a[3]) {
   const Oscillation *p = chosen;
   /* Whole swings are taken off before pi comes in: long times cost no digits. */
   double swings = fmod(p->frequency * t, 1) + fmod(p->phase, 360) / 360;
@@ -26,6 +27,7 @@ static void at(const void *chosen, double t, const double x0[3], double x[3], do
   for (int c = 0; c < 3; c++) {
     x[c] = x0[c] + p->amplitude[c] * sin(angle);
     v[c] = rate * p->amplitude[c] * cos(angle);
+    if (a) a[c] = -rate * rate * p->amplitude[c] * sin(angle);
   }
 }
 

@@ -1,6 +1,6 @@
 /* A pin that turns about an axis.
  *
- *     x(t) = c + R(p) (x0 - c),   v(t) = w x (x(t) - c),   p = speed t,   w = p' u
+ *     x(t) = c + R(p) (x0 - c),   v(t) = w x (x(t) - c),   a(t) = w x v(t),   p = speed t, w = p' u
  *
  * with R(p) the right-handed rotation by p about the unit vector u = axis / |axis| and c a point on
  * the axis. Where an angle is given, the pin stops after it: p runs to +angle or, for a negative
@@ -30,7 +30,8 @@ static HkStatus check(const void *chosen, HkError *error) {
   return hk_fail(error, HK_ERROR_INVALID, "axis: 0 0 0 points nowhere, give a direction");
 }
 
-static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3]) {
+static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],
+               double a[3]) {
   const double radians = M_PI / 180;
   const Rotation *p = chosen;
   double unit[3], R[9], w[3], arm[3], turned[3] = {0, 0, 0};
@@ -48,6 +49,7 @@ static void at(const void *chosen, double t, const double x0[3], double x[3], do
   hk_axpy(1, turned, x);
   for (int c = 0; c < 3; c++) w[c] = radians * speed * unit[c];
   hk_cross(w, turned, v);
+  if (a) hk_cross(w, v, a);
 }
 
 const HkMotionType hk_motion_rotation = {

@@ -16,6 +16,7 @@ typedef struct HkFrame {
   int64_t index;       /* from 0 */
   const double *force; /* N, 3 a vertex: all forces, reactions of pins not included */
   const HkReport *report;
+  const double *reaction; /* N, 3 a pinned vertex: what holds it; 0 once it is released */
 } HkFrame;
 
 typedef struct HkOutput HkOutput;

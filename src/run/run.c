@@ -50,6 +50,8 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
     o->frame_interval = run->interval * every_of(o);
     o->frame_count = run->frames / every_of(o) + 1;
   }
+  HK_TRY(
+      hk_alloc(c, &run->reaction, 3 * run->model->pin_count, sizeof *run->reaction, "pins", error));
   return hk_alloc(c, &run->force, 3 * run->model->n, sizeof *run->force, "forces", error);
 }
 
@@ -64,7 +66,8 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
   HkReport report;
   hk_sim_report(run->sim, run->state, &report);
   hk_sim_forces(run->sim, run->state, run->force);
-  HkFrame frame = {run->model, run->state, run->frame, run->force, &report};
+  hk_pins_reactions(run->model, run->state, run->force, run->reaction);
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &report, run->reaction};
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
     if (run->frame % every_of(o) != 0) continue;
@@ -179,6 +182,7 @@ void hk_run_destroy(HkRun **run) {
   hk_free(&c, &r->folder);
   hk_text_destroy(&r->record);
   hk_free(&c, &r->force);
+  hk_free(&c, &r->reaction);
   hk_free(&c, &r->packed);
   hk_sim_destroy(&r->sim);
   hk_state_destroy(&r->state);

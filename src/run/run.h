@@ -16,8 +16,9 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
-  double *force; /* N, 3 a vertex, for the outputs */
-  char *packed;  /* room for a checkpoint */
+  double *force;    /* N, 3 a vertex, for the outputs */
+  double *reaction; /* N, 3 a pinned vertex, for the outputs */
+  char *packed;     /* room for a checkpoint */
   int64_t packed_room;
 
   int64_t frame, frames, steps;

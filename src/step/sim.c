@@ -166,6 +166,11 @@ void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
 }
 
+void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {
+  hk_sim_forces(sim, state, sim->f);
+  hk_pins_reactions(sim->model, state, sim->f, R);
+}
+
 typedef struct Moments {
   const HkModel *model;
   const HkState *state;

@@ -1,0 +1,101 @@
+/* reactions.csv: what holds the pins, one row a frame.
+ *
+ *     frame,time,total.fx .fy .fz, and for each pin of the scene pins[0].fx .fy .fz ... (N)
+ *
+ * A reaction is the force R = m a - f that keeps a pinned vertex on its motion (model/pins.c); a
+ * pin of several vertices gives their sum. At rest the total bears the whole weight. Released pins
+ * give 0. With "each": "vertex" there are columns vertex12.fx .fy .fz for each pinned vertex
+ * instead, by rising number.
+ */
+#include "output/output.h"
+
+static const char *const file_name = "reactions.csv";
+
+typedef struct Reactions {
+  int every;
+  int each; /* 0 pin, 1 vertex */
+} Reactions;
+
+static const HkParam params[] = {
+    HK_INTEGER(Reactions, every, 1, 1, 1000000000, "write each so many frames"),
+    HK_CHOICE(Reactions, each, 0, "pin|vertex",
+              "columns for each pin of the scene, or for each pinned vertex"),
+};
+
+typedef struct Writer {
+  FILE *file;
+  double *sums; /* 3 a pin of the scene */
+} Writer;
+
+static bool by_vertex(const HkOutput *o) {
+  return ((const Reactions *)o->params)->each == 1;
+}
+
+static void put_titles(FILE *file, const char *before, int number, const char *after) {
+  for (int c = 0; c < 3; c++) fprintf(file, ",%s%d%s.f%c", before, number, after, "xyz"[c]);
+}
+
+static HkStatus open_file(HkOutput *o, const HkModel *model, Writer *w, HkError *error) {
+  HK_TRY(hk_alloc(&o->context, &w->sums, 3 * (int64_t)model->motion_count, sizeof *w->sums, "pins",
+                  error));
+  HK_TRY(hk_output_append_open(o, file_name, &w->file, error));
+  if (o->offset > 0) return HK_OK;
+  fputs("frame,time,total.fx,total.fy,total.fz", w->file);
+  for (int64_t p = 0; by_vertex(o) && p < model->pin_count; p++)
+    put_titles(w->file, "vertex", model->pin_vertex[p], "");
+  for (int p = 0; !by_vertex(o) && p < model->motion_count; p++)
+    put_titles(w->file, "pins[", p, "]");
+  fputc('\n', w->file);
+  return hk_output_append_flush(o, w->file, file_name, error);
+}
+
+static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
+  Writer *w = NULL;
+  HK_TRY(hk_alloc(&o->context, &w, 1, sizeof *w, "an output", error));
+  o->data = w;
+  return open_file(o, model, w, error);
+}
+
+static void put_vectors(FILE *file, const double *values, int64_t count) {
+  for (int64_t q = 0; q < 3 * count; q++) fprintf(file, ",%.17g", values[q]);
+}
+
+static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  Writer *w = o->data;
+  const HkModel *model = frame->model;
+  double total[3] = {0, 0, 0};
+  for (int64_t q = 0; q < 3 * (int64_t)model->motion_count; q++) w->sums[q] = 0;
+  for (int64_t p = 0; p < model->pin_count; p++)
+    for (int c = 0; c < 3; c++) {
+      total[c] += frame->reaction[3 * p + c];
+      w->sums[3 * (int64_t)model->pin_motion[p] + c] += frame->reaction[3 * p + c];
+    }
+  fprintf(w->file, "%lld,%.17g", (long long)frame->index, frame->state->time);
+  put_vectors(w->file, total, 1);
+  if (by_vertex(o))
+    put_vectors(w->file, frame->reaction, model->pin_count);
+  else
+    put_vectors(w->file, w->sums, model->motion_count);
+  fputc('\n', w->file);
+  return hk_output_append_flush(o, w->file, file_name, error);
+}
+
+static HkStatus close(HkOutput *o, HkError *error) {
+  Writer *w = o->data;
+  if (!w) return HK_OK;
+  HkStatus status = hk_output_append_close(o, &w->file, file_name, error);
+  hk_free(&o->context, &w->sums);
+  hk_free(&o->context, &o->data);
+  return status;
+}
+
+const HkOutputType hk_output_reactions = {
+    .schema = {.name = "reactions",
+               .summary = "reactions.csv: the force that holds each pin, and their sum",
+               .formula = "R = m a - f(x, v, t)",
+               HK_PARAMS(Reactions, params)},
+    .files = {"reactions.csv"},
+    .open = open,
+    .write = write,
+    .close = close,
+};
