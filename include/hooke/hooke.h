@@ -153,7 +153,8 @@ typedef enum HkSelectKind {
   HK_SELECT_LOWEST,  /* along axis, within the tolerance value */
   HK_SELECT_HIGHEST,
   HK_SELECT_NEAREST, /* the one vertex nearest to point */
-  HK_SELECT_SET      /* a named set of the body's mesh */
+  HK_SELECT_SET,     /* a named set of the body's mesh */
+  HK_SELECT_VERTICES /* indices counted from 0 over all bodies, as in states */
 } HkSelectKind;
 
 /* Which vertices are meant, in the positions at time 0 (m); owned by the struct that holds it. */
@@ -426,7 +427,8 @@ HK_API const char *hk_builtin_scene(int index, const char **name, const char **t
 
 /* ---- Model: the compiled system, constant ---------------------------------------------------- */
 
-/* The compiled system; opaque, constant, may be shared by threads. */
+/* The compiled system; opaque. Constant but for live changes (below), and may then be shared by
+ * threads. */
 typedef struct HkModel HkModel;
 
 /* Springs as arrays; owned by the model. */
@@ -578,6 +580,53 @@ HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
 HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */
 HK_API void hk_sim_destroy(HkSim **sim);
+
+/* ---- Live changes: between steps, for interactive use ------------------------------------------
+ *
+ * A model may be changed between steps by the one thread that uses it and its simulations. States
+ * stay valid and go on from where they are; simulations notice at their next step and make anew
+ * only what depends on the change. A change that fails changes nothing. The step is changed by
+ * hk_sim_set_h; for another integrator make another simulation of the same model and go on with the
+ * same state.
+ */
+
+/* Makes every spring factor (above 0) times as stiff. */
+HK_API HkStatus hk_model_scale_stiffness(HkModel *model, double factor, HkError *error);
+/* Gives every spring the stiffness k (N/m). */
+HK_API HkStatus hk_model_set_stiffness(HkModel *model, double k, HkError *error);
+
+/* Number of forces: the springs are force 0, then come those of the scene in its order. */
+HK_API int hk_model_force_count(const HkModel *model);
+/* The index-th force with its parameters, or NULL; owned by the model. */
+HK_API const HkMethod *hk_model_force(const HkModel *model, int index);
+/* Appends a force, which is copied; its number is put into *index unless that is NULL. */
+HK_API HkStatus hk_model_add_force(HkModel *model, const HkMethod *force, int *index,
+                                   HkError *error);
+/* Puts a force, which is copied, in the place of another one: a new gravity, a wind that turns, a
+ * handle that is dragged on. Not of the springs. */
+HK_API HkStatus hk_model_set_force(HkModel *model, int index, const HkMethod *force,
+                                   HkError *error);
+/* Removes a force but for the springs; those behind it move up by one. */
+HK_API HkStatus hk_model_remove_force(HkModel *model, int index, HkError *error);
+
+/* Gives a pin of the scene (from 0) another motion, which is copied; NULL: fixed. Its vertices are
+ * where the motion has them from the next step on, at once. The release stays. */
+HK_API HkStatus hk_model_set_motion(HkModel *model, int pin, const HkMethod *motion,
+                                    HkError *error);
+/* Lets a pinned vertex go; it keeps its velocity. */
+HK_API HkStatus hk_state_release_pin(HkState *state, const HkModel *model, int32_t vertex,
+                                     HkError *error);
+/* Holds a pinned vertex again, where its motion has it now, also after its release. */
+HK_API HkStatus hk_state_hold_pin(HkState *state, const HkModel *model, int32_t vertex,
+                                  HkError *error);
+
+/* The vertex nearest to a point, or -1 if there is none, and its distance (m). */
+HK_API int32_t hk_state_nearest(const HkState *state, const double point[3], double *distance);
+/* Of the vertices within a radius (m) of a ray the first one along it, else the one nearest to the
+ * ray, in front of its origin; -1 if there is none. *along (m, unless NULL) is how far from the
+ * origin. The direction may have any length but 0. */
+HK_API int32_t hk_state_nearest_to_ray(const HkState *state, const double origin[3],
+                                       const double direction[3], double radius, double *along);
 
 /* ---- Run: frames into files, with checkpoints ------------------------------------------------ */
 

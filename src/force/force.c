@@ -1,4 +1,4 @@
-/* The registry of forces and their sum. */
+/* The registry of forces, compiling one, and their sum. */
 #include "force/force.h"
 
 #include <string.h>
@@ -25,29 +25,82 @@ const HkForceType *hk_force_type(const HkSchema *schema) {
   return NULL;
 }
 
+/* ---- Compiling ---- */
+
+static HkStatus compile(HkModel *m, const HkMethod *method, HkCompiledForce *force,
+                        HkError *error) {
+  HK_TRY(hk_method_copy(method, &force->method, error));
+  force->type = hk_force_type(method->schema);
+  if (!force->type)
+    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a force",
+                   method->schema ? method->schema->name : "nothing");
+  if (force->type->slot == HK_ENERGY_SPRING && m->force_count > 0)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the springs are there already; set them in each body's \"springs\"");
+  if (!force->type->compile) return HK_OK;
+  return force->type->compile(m, force->method.params, &force->data, error);
+}
+
+HkStatus hk_force_compile(HkModel *m, const HkMethod *method, HkCompiledForce *force,
+                          HkError *error) {
+  *force = (HkCompiledForce){0};
+  HkStatus status = compile(m, method, force, error);
+  if (status < 0) hk_force_release(m, force);
+  return status;
+}
+
+void hk_force_release(const HkModel *m, HkCompiledForce *force) {
+  if (force->data && force->type->destroy) force->type->destroy(m, force->data);
+  hk_method_clear(&force->method);
+  *force = (HkCompiledForce){0};
+}
+
+bool hk_forces_use_velocity(const HkModel *m) {
+  for (int q = 0; q < m->force_count; q++) {
+    const HkForceType *type = m->forces[q].type;
+    if (type->uses_velocity && type->uses_velocity(m, m->forces[q].method.params)) return true;
+  }
+  return false;
+}
+
+/* ---- Workspace ---- */
+
 HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, size_t *bytes, HkError *error) {
-  const HkContext *c = &m->context;
-  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count, scratch = 0;
+  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
   if (m->face_count > longest) longest = m->face_count;
+  int64_t sums = hk_sum_slots(longest);
+  *work = (HkForceWork){0};
+  HkStatus status = hk_alloc(&m->context, &work->sums, sums, sizeof *work->sums, "sums", error);
+  if (status >= 0) status = hk_force_work_fit(m, work, bytes, error);
+  if (status < 0) hk_force_work_destroy(m, work);
+  if (bytes) *bytes += (size_t)sums * sizeof *work->sums;
+  return status;
+}
+
+HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, size_t *bytes, HkError *error) {
+  int64_t most = 0;
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
     int64_t needed = type->scratch ? type->scratch(m) : 0;
-    if (needed > scratch) scratch = needed;
+    if (needed > most) most = needed;
   }
-  int64_t sums = hk_sum_slots(longest);
-  *work = (HkForceWork){0};
-  HkStatus status = hk_alloc(c, &work->sums, sums, sizeof *work->sums, "sums", error);
-  if (status >= 0)
-    status = hk_alloc(c, &work->scratch, scratch, sizeof *work->scratch, "forces", error);
-  if (status < 0) hk_force_work_destroy(m, work);
-  if (bytes) *bytes += (size_t)(sums + scratch) * sizeof(double);
-  return status;
+  if (most <= work->room) return HK_OK;
+  double *scratch = NULL;
+  HK_TRY(hk_alloc(&m->context, &scratch, most, sizeof *scratch, "forces", error));
+  hk_free(&m->context, &work->scratch);
+  if (bytes) *bytes += (size_t)(most - work->room) * sizeof *scratch;
+  work->scratch = scratch;
+  work->room = most;
+  return HK_OK;
 }
 
 void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   hk_free(&m->context, &work->sums);
   hk_free(&m->context, &work->scratch);
+  work->room = 0;
 }
+
+/* ---- Sums ---- */
 
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,
                           const double *x, const double *v) {

@@ -13,6 +13,7 @@
 typedef struct HkForceWork {
   double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
   double *scratch; /* for a force's own use during one call */
+  int64_t room;    /* doubles of scratch */
 } HkForceWork;
 
 /* The configuration at which a force is asked for. */
@@ -57,9 +58,19 @@ typedef struct HkForceType {
 
 const HkForceType *hk_force_type(const HkSchema *schema);
 
+/* Copies and compiles the method into *force, which holds nothing after an error. The springs are
+ * the first force of a model and no other. */
+HkStatus hk_force_compile(HkModel *model, const HkMethod *method, HkCompiledForce *force,
+                          HkError *error);
+void hk_force_release(const HkModel *model, HkCompiledForce *force);
+/* True if any force of the model depends on v. */
+bool hk_forces_use_velocity(const HkModel *model);
+
 /* Memory for the forces of a model; *bytes (unless NULL) grows by its size. */
 HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, size_t *bytes,
                               HkError *error);
+/* Makes the scratch larger where a force that came later needs more. */
+HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, size_t *bytes, HkError *error);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
 /* f = sum of all forces of the model at (t, x, v). */

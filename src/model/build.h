@@ -24,6 +24,9 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
 HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, int64_t *capacity,
                             HkError *error);
 
+/* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
+HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);
+
 /* What a body is called in messages. */
 const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);
 

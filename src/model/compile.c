@@ -48,17 +48,10 @@ static HkStatus blame(const HkScene *scene, const char *list, int index, const H
 
 static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
   HkCompiledMotion *motion = &m->motions[m->motion_count++];
-  if (pin->motion.schema)
-    HK_TRY(hk_method_copy(&pin->motion, &motion->method, error));
-  else
-    HK_TRY(hk_method_choose(&motion->method, HK_MOTION, "fixed", error));
-  motion->type = hk_motion_type(motion->method.schema);
+  HK_TRY(hk_motion_compile(&pin->motion, motion, error));
   motion->release = pin->release;
-  if (!motion->type)
-    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a motion", motion->method.schema->name);
   if (isnan(pin->release) || pin->release < 0)
     return hk_fail(error, HK_ERROR_INVALID, "release: %g s is not a time", pin->release);
-  if (motion->type->check) return motion->type->check(motion->method.params, error);
   return HK_OK;
 }
 
@@ -111,19 +104,8 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
 /* ---- Forces and probes ---- */
 
 static HkStatus compile_force(HkModel *m, const HkMethod *method, HkError *error) {
-  HkCompiledForce *force = &m->forces[m->force_count++];
-  HK_TRY(hk_method_copy(method, &force->method, error));
-  force->type = hk_force_type(method->schema);
-  if (!force->type)
-    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a force",
-                   method->schema ? method->schema->name : "nothing");
-  if (force->type->slot == HK_ENERGY_SPRING && m->force_count > 1)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "the springs are there already; set them in each body's \"springs\"");
-  if (force->type->compile)
-    HK_TRY(force->type->compile(m, force->method.params, &force->data, error));
-  if (force->type->uses_velocity && force->type->uses_velocity(m, force->method.params))
-    m->velocity_dependent = true;
+  HK_TRY(hk_force_compile(m, method, &m->forces[m->force_count], error));
+  m->force_count++;
   return HK_OK;
 }
 
@@ -139,6 +121,7 @@ static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error)
     status = compile_force(m, &scene->forces[q], &inner);
     if (status < 0) blame(scene, "forces", q, &inner, error);
   }
+  m->velocity_dependent = hk_forces_use_velocity(m);
   return status;
 }
 
@@ -263,11 +246,7 @@ static void destroy_parts(HkModel *m) {
     hk_mesh_destroy(&m->bodies[q].names);
   }
   for (int q = 0; q < m->motion_count; q++) hk_method_clear(&m->motions[q].method);
-  for (int q = 0; q < m->force_count; q++) {
-    HkCompiledForce *force = &m->forces[q];
-    if (force->data && force->type->destroy) force->type->destroy(m, force->data);
-    hk_method_clear(&force->method);
-  }
+  for (int q = 0; q < m->force_count; q++) hk_force_release(m, &m->forces[q]);
   for (int q = 0; q < m->probe_count; q++) {
     hk_free(c, &m->probes[q].name);
     hk_free(c, &m->probes[q].vertices);

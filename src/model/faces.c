@@ -129,7 +129,13 @@ HkStatus hk_model_add_faces(HkModel *m, int64_t first, int64_t first_cell, int64
 HkStatus hk_model_need_faces(HkModel *m, HkError *error) {
   if (m->face_start) return HK_OK;
   HK_TRY(hk_alloc(&m->context, &m->face_start, m->n + 1, sizeof *m->face_start, "faces", error));
-  HK_TRY(hk_alloc(&m->context, &m->face_at, 3 * m->face_count, sizeof *m->face_at, "faces", error));
+  HkStatus status =
+      hk_alloc(&m->context, &m->face_at, 3 * m->face_count, sizeof *m->face_at, "faces", error);
+  if (status < 0) {
+    hk_free(&m->context, &m->face_start);
+    return status;
+  }
+  m->bytes += (size_t)(3 * m->face_count) * sizeof *m->face_at + (size_t)m->n * sizeof(int64_t);
   for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_start[m->face[q] + 1]++;
   for (int64_t q = 0; q < m->n; q++) m->face_start[q + 1] += m->face_start[q];
   for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_at[m->face_start[m->face[q]]++] = q;

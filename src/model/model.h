@@ -1,4 +1,5 @@
-/* HkModel: the compiled system. Constant once compiled, shared by every thread and backend. */
+/* HkModel: the compiled system. Shared by every thread and backend while it is constant, which it
+ * is but for the changes of live.c. */
 #ifndef HK_MODEL_MODEL_H
 #define HK_MODEL_MODEL_H
 
@@ -52,10 +53,10 @@ struct HkModel {
   int64_t spring_count;
   int32_t *i, *j;
   double *k, *l0;
-  double *damping;  /* NULL: none has any */
-  uint8_t *kind;    /* HK_SPRING_* */
-  uint8_t *tension; /* NULL: none is tension-only */
-  int64_t stiffness_version; /* another one whenever k or damping has changed */
+  double *damping;           /* NULL: none has any */
+  uint8_t *kind;             /* HK_SPRING_* */
+  uint8_t *tension;          /* NULL: none is tension-only */
+  int64_t stiffness_version; /* larger whenever k or damping has changed */
 
   /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
    * Forces are gathered along it, so that no two threads write to one vertex. */
@@ -91,6 +92,9 @@ struct HkModel {
   HkBodyRange *bodies;
   int body_count;
 
+  /* Larger after each live change, as stiffness_version is; 0 once compiled. */
+  int64_t forces_version, motions_version;
+
   HkMethod step; /* what the scene chose */
   HkTime time;
   uint64_t
@@ -99,7 +103,12 @@ struct HkModel {
   size_t bytes;
 };
 
-/* face_start and face_at, made once while the model is being compiled. */
+/* Another number after each live change. */
+static inline int64_t hk_model_version(const HkModel *m) {
+  return m->stiffness_version + m->forces_version + m->motions_version;
+}
+
+/* face_start and face_at, made once a force asks for them. */
 HkStatus hk_model_need_faces(HkModel *model, HkError *error);
 
 #endif

@@ -6,9 +6,29 @@
  *
  * with a the exact acceleration of the motion and f the sum of all other forces (N).
  */
+#include "model/build.h"
 #include "model/state.h"
 
 #include <string.h>
+
+static HkStatus compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {
+  if (method->schema)
+    HK_TRY(hk_method_copy(method, &motion->method, error));
+  else
+    HK_TRY(hk_method_choose(&motion->method, HK_MOTION, "fixed", error));
+  motion->type = hk_motion_type(motion->method.schema);
+  if (!motion->type)
+    return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a motion", motion->method.schema->name);
+  if (motion->type->check) return motion->type->check(motion->method.params, error);
+  return HK_OK;
+}
+
+HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {
+  *motion = (HkCompiledMotion){.release = INFINITY};
+  HkStatus status = compile(method, motion, error);
+  if (status < 0) hk_method_clear(&motion->method);
+  return status;
+}
 
 void hk_pin_at(const HkModel *m, int64_t pin, double t, double x[3], double v[3], double a[3]) {
   const HkCompiledMotion *motion = &m->motions[m->pin_motion[pin]];
@@ -29,7 +49,8 @@ void hk_pins_place(const HkModel *m, const HkState *state, double t, double *x, 
 
 void hk_pins_release(const HkModel *m, HkState *state, double t) {
   for (int64_t p = 0; p < m->pin_count; p++)
-    if (m->motions[m->pin_motion[p]].release <= t) state->pin_held[p] = 0;
+    if (state->pin_held[p] == HK_PIN_HELD && m->motions[m->pin_motion[p]].release <= t)
+      state->pin_held[p] = HK_PIN_FREE;
 }
 
 void hk_pins_reactions(const HkModel *m, const HkState *state, const double *f, double *R) {

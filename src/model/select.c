@@ -4,6 +4,7 @@
 #include "base/vec.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const HkBodyRange *find_body(const HkModel *m, const char *name) {
@@ -31,8 +32,7 @@ static const char *set_name(const void *mesh, int index) {
 }
 
 /* Number in the body's file -> number in the model. */
-static HkStatus choose_index(const HkBodyRange *body, int64_t index, uint8_t *is_chosen,
-                             HkError *error) {
+static HkStatus find_index(const HkBodyRange *body, int64_t index, int32_t *found, HkError *error) {
   const HkMesh *names = body->names;
   int64_t count = names->vertex_map ? names->file_vertex_count : body->count;
   if (index < 0 || index >= count)
@@ -43,8 +43,33 @@ static HkStatus choose_index(const HkBodyRange *body, int64_t index, uint8_t *is
   if (vertex < 0)
     return hk_fail(error, HK_ERROR_INVALID, "vertex %lld of body '%s' was dropped by the repair",
                    (long long)index, body->name);
-  is_chosen[body->first + vertex] = 1;
+  *found = (int32_t)(body->first + vertex);
   return HK_OK;
+}
+
+static HkStatus find_vertex(const HkModel *m, int64_t vertex, int32_t *found, HkError *error) {
+  if (vertex < 0 || vertex >= m->n)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "vertex %lld is not there: all bodies together have the vertices 0 to %lld",
+                   (long long)vertex, (long long)m->n - 1);
+  *found = (int32_t)vertex;
+  return HK_OK;
+}
+
+static int rising(const void *a, const void *b) {
+  int32_t x, y;
+  memcpy(&x, a, sizeof x);
+  memcpy(&y, b, sizeof y);
+  return (x > y) - (x < y);
+}
+
+/* Sorted, each once. */
+static void tidy(int32_t *list, int64_t *count) {
+  int64_t unique = 0;
+  qsort(list, (size_t)*count, sizeof *list, rising);
+  for (int64_t q = 0; q < *count; q++)
+    if (q == 0 || list[q] != list[unique - 1]) list[unique++] = list[q];
+  *count = unique;
 }
 
 static HkStatus choose_set(const HkModel *m, const HkBodyRange *only, const char *name,
@@ -94,26 +119,26 @@ static void choose_best(const HkModel *m, const HkSelect *s, int64_t begin, int6
     if (badness(s, m->x0 + 3 * q) <= limit) is_chosen[q] = 1;
 }
 
+/* The body that a selection names, or NULL where it names none. */
+static HkStatus named_body(const HkModel *m, const HkSelect *s, const HkBodyRange **body,
+                           HkError *error) {
+  *body = s->body ? find_body(m, s->body) : NULL;
+  if (!s->body || *body) return HK_OK;
+  char known[512];
+  list_names(known, sizeof known, m->body_count, body_name, m);
+  return hk_fail(error, HK_ERROR_INVALID, "there is no body '%s'; there is %s", s->body, known);
+}
+
 static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, HkError *error) {
-  const HkBodyRange *body = s->body ? find_body(m, s->body) : NULL;
-  if (s->body && !body) {
-    char known[512];
-    list_names(known, sizeof known, m->body_count, body_name, m);
-    return hk_fail(error, HK_ERROR_INVALID, "there is no body '%s'; there is %s", s->body, known);
-  }
+  const HkBodyRange *body;
+  HK_TRY(named_body(m, s, &body, error));
   int64_t begin = body ? body->first : 0, end = body ? body->first + body->count : m->n;
   switch (s->kind) {
   case HK_SELECT_NONE: return hk_fail(error, HK_ERROR_INVALID, "nothing is selected");
   case HK_SELECT_ALL: memset(is_chosen + begin, 1, (size_t)(end - begin)); return HK_OK;
   case HK_SELECT_SET: return choose_set(m, body, s->set, is_chosen, error);
   case HK_SELECT_INDICES:
-    if (!body && m->body_count > 1)
-      return hk_fail(error, HK_ERROR_INVALID,
-                     "vertices by number need \"body\", since there are %d bodies", m->body_count);
-    if (!body) body = &m->bodies[0];
-    for (int64_t q = 0; q < s->count; q++)
-      HK_TRY(choose_index(body, s->indices[q], is_chosen, error));
-    return HK_OK;
+  case HK_SELECT_VERTICES: return HK_OK; /* see list_numbers */
   case HK_SELECT_BOX:
   case HK_SELECT_SPHERE:
     for (int64_t q = begin; q < end; q++)
@@ -126,23 +151,55 @@ static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, 
   return HK_OK;
 }
 
-HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **vertices,
-                         int64_t *count, HkError *error) {
+static HkStatus choose_list(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                            int64_t *count, HkError *error) {
   uint8_t *is_chosen = NULL;
-  *vertices = NULL;
-  *count = 0;
-  if (m->body_count == 0)
-    return hk_fail(error, HK_ERROR_INVALID, "there is no body to select from");
   HK_TRY(hk_alloc(&m->context, &is_chosen, m->n, 1, "a selection", error));
   HkStatus status = choose(m, select, is_chosen, error);
   for (int64_t q = 0; status >= 0 && q < m->n; q++) *count += is_chosen[q];
-  if (status >= 0 && *count == 0)
-    status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
   if (status >= 0)
     status = hk_alloc(&m->context, vertices, *count, sizeof **vertices, "a selection", error);
   for (int64_t q = 0, at = 0; status >= 0 && q < m->n; q++)
     if (is_chosen[q]) (*vertices)[at++] = (int32_t)q;
   hk_free(&m->context, &is_chosen);
+  return status;
+}
+
+/* Vertices by number take no time for those that are not named: a hand that drags one of a million
+ * is put anew at each frame. */
+static HkStatus list_numbers(const HkModel *m, const HkSelect *s, int32_t **vertices,
+                             int64_t *count, HkError *error) {
+  const HkBodyRange *body;
+  bool whole = s->kind == HK_SELECT_VERTICES;
+  HK_TRY(named_body(m, s, &body, error));
+  if (body && whole)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "\"vertices\" are counted over all bodies; give \"indices\" with \"body\"");
+  if (!body && !whole && m->body_count > 1)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "vertices by number need \"body\", since there are %d bodies", m->body_count);
+  if (!body) body = &m->bodies[0];
+  HK_TRY(hk_alloc(&m->context, vertices, s->count, sizeof **vertices, "a selection", error));
+  for (int64_t q = 0; q < s->count; q++)
+    HK_TRY(whole ? find_vertex(m, s->indices[q], *vertices + q, error)
+                 : find_index(body, s->indices[q], *vertices + q, error));
+  *count = s->count;
+  if (*count > 0) tidy(*vertices, count);
+  return HK_OK;
+}
+
+HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **vertices,
+                         int64_t *count, HkError *error) {
+  bool numbers = select->kind == HK_SELECT_INDICES || select->kind == HK_SELECT_VERTICES;
+  *vertices = NULL;
+  *count = 0;
+  if (m->body_count == 0)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no body to select from");
+  HkStatus status = numbers ? list_numbers(m, select, vertices, count, error)
+                            : choose_list(m, select, vertices, count, error);
+  if (status >= 0 && *count == 0)
+    status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
+  if (status < 0) hk_indices_destroy(m, vertices);
   return status;
 }
 

@@ -24,7 +24,7 @@ HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error) 
   }
   memcpy(s->x, model->x0, (size_t)s->n * 3 * sizeof *s->x);
   memcpy(s->v, model->v0, (size_t)s->n * 3 * sizeof *s->v);
-  if (s->pin_count) memset(s->pin_held, 1, (size_t)s->pin_count);
+  if (s->pin_count) memset(s->pin_held, HK_PIN_HELD, (size_t)s->pin_count);
   hk_pins_release(model, s, 0);
   hk_pins_place(model, s, 0, s->x, s->v);
   return HK_OK;
@@ -57,6 +57,7 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
     memcpy(to->v_old, from->v_old, (size_t)from->n * 3 * sizeof *from->v);
   }
   to->h_old = from->h_old;
+  to->touched = from->touched;
   to->level = from->level;
   memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
   memcpy(to->v, from->v, (size_t)from->n * 3 * sizeof *from->v);

@@ -4,6 +4,9 @@
 
 #include "model/model.h"
 
+/* What a pin does: it was let go; holds until its release; holds by hand, whatever the release. */
+enum { HK_PIN_FREE, HK_PIN_HELD, HK_PIN_KEPT };
+
 struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
@@ -11,11 +14,12 @@ struct HkState {
   double time;           /* s */
   int64_t steps;         /* done since time 0 */
   double *x, *v;         /* 3 a vertex */
-  uint8_t *pin_held;     /* 1 while the pin holds, 0 once it is released */
+  uint8_t *pin_held;     /* HK_PIN_*: 0 once the pin is released */
   double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step: step/adaptive.c */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
+  bool touched;          /* pins were held or released by hand since the last step */
 };
 
 /* Makes room for x_old and v_old, once. */

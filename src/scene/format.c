@@ -24,9 +24,10 @@ static json_t *select_json(const HkSelect *s) {
   case HK_SELECT_NONE: break;
   case HK_SELECT_ALL: json_object_set_new(object, "all", json_true()); break;
   case HK_SELECT_INDICES:
+  case HK_SELECT_VERTICES:
     list = json_array();
     for (int64_t q = 0; q < s->count; q++) json_array_append_new(list, json_integer(s->indices[q]));
-    json_object_set_new(object, "indices", list);
+    json_object_set_new(object, s->kind == HK_SELECT_INDICES ? "indices" : "vertices", list);
     break;
   case HK_SELECT_BOX:
     json_object_set_new(

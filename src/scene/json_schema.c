@@ -125,6 +125,10 @@ static json_t *select_schema(void) {
   json_object_set_new(p, "lowest", json_loads(extreme, 0, NULL));
   json_object_set_new(p, "highest", json_loads(extreme, 0, NULL));
   json_object_set_new(p, "nearest", numbers(3));
+  json_object_set_new(p, "vertices",
+                      json_pack("{s:s, s:{s:s, s:i}, s:s}", "type", "array", "items", "type",
+                                "integer", "minimum", 0, "description",
+                                "vertices counted from 0 over all bodies, as in outputs"));
   json_object_set_new(p, "set",
                       json_pack("{s:s, s:s}", "type", "string", "description",
                                 "a named set of the mesh, such as corners"));

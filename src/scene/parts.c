@@ -147,7 +147,7 @@ static const HkParam select_params[] = {
 };
 const HkSchema hk_part_select = {.name = "select",
                                  .summary = "which vertices: one of all, indices, box, sphere, "
-                                            "lowest, highest, nearest, set",
+                                            "lowest, highest, nearest, set, vertices",
                                  HK_PARAMS(HkSelect, select_params)};
 
 const HkSchema *hk_part_schema(int index) {

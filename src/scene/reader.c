@@ -365,6 +365,7 @@ static const struct {
     {"highest", HK_SELECT_HIGHEST, read_extreme},
     {"nearest", HK_SELECT_NEAREST, read_nearest},
     {"set", HK_SELECT_SET, read_set},
+    {"vertices", HK_SELECT_VERTICES, read_indices},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -388,7 +389,7 @@ HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
     if (!way) continue;
     if (select->kind != HK_SELECT_NONE)
       return hk_reader_fail(r, "give only one of all, indices, box, sphere, lowest, highest, "
-                               "nearest, set");
+                               "nearest, set, vertices");
     select->kind = ways[q].kind;
     size_t mark = hk_reader_key(r, ways[q].key);
     HK_TRY(ways[q].read(r, way, select));
@@ -396,6 +397,7 @@ HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
   }
   if (select->kind == HK_SELECT_NONE)
     return hk_reader_fail(r,
-                          "give one of all, indices, box, sphere, lowest, highest, nearest, set");
+                          "give one of all, indices, box, sphere, lowest, highest, nearest, set, "
+                          "vertices");
   return HK_OK;
 }

@@ -11,6 +11,10 @@
  * starting positions, which no explosion moves, and from then on speed is at least a t. An
  * explosion grows by a factor every step and crosses any such bound within a few of them, so what
  * is found is near where it began.
+ *
+ * After a live change of the model the sum is taken with the largest l of the start and of the
+ * present positions, pins where they are to be, and speed and a are at least those of the present:
+ * a soft system keeps the energy that it has from when it was stiff.
  */
 #include "step/blowup.h"
 
@@ -21,29 +25,50 @@
 
 static const double FACTOR = 1000;
 
-/* The largest acceleration (m/s^2) by all forces but the springs, at the start but for the time. */
-static double push_at(HkSim *sim, double t) {
+/* The largest acceleration (m/s^2) by all forces but the springs. */
+static double push_at(HkSim *sim, double t, const double *x, const double *v) {
   const HkModel *m = sim->model;
   double push = 0;
   memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
   for (int q = 0; q < m->force_count; q++) {
-    HkForceArgs a = hk_force_args(m, q, &sim->work, t, m->x0, m->v0);
+    HkForceArgs a = hk_force_args(m, q, &sim->work, t, x, v);
     if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
   }
   for (int64_t q = 0; q < m->n; q++) push = fmax(push, hk_norm(sim->f + 3 * q) / m->mass[q]);
   return push;
 }
 
-void hk_blowup_prepare(HkSim *sim) {
-  const HkModel *m = sim->model;
+static double stretch(const HkModel *m, int64_t s, const double *x) {
+  return fabs(hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]) - m->l0[s]);
+}
+
+/* The energy (J) of all springs at twice their length, or as they are at x if that is more. */
+static double spring_scale(const HkModel *m, const double *x) {
   double sum = 0;
   for (int64_t s = 0; s < m->spring_count; s++) {
-    double l = hk_distance(m->x0 + 3 * (int64_t)m->i[s], m->x0 + 3 * (int64_t)m->j[s]);
-    double scale = fmax(m->l0[s], fabs(l - m->l0[s]));
+    double scale = fmax(m->l0[s], fmax(stretch(m, s, m->x0), stretch(m, s, x)));
     sum += 0.5 * m->k[s] * scale * scale;
   }
-  sim->energy_scale = sum;
-  sim->push_scale = push_at(sim, 0);
+  return sum;
+}
+
+void hk_blowup_prepare(HkSim *sim) {
+  const HkModel *m = sim->model;
+  sim->energy_scale = spring_scale(m, m->x0);
+  sim->push_scale = push_at(sim, 0, m->x0, m->v0);
+}
+
+void hk_blowup_renew(HkSim *sim, HkState *state) {
+  const HkModel *m = sim->model;
+  double *x = sim->f, v[3];
+  memcpy(x, state->x, (size_t)m->n * 3 * sizeof *x);
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p])
+      hk_pin_at(m, p, state->time, x + 3 * (int64_t)m->pin_vertex[p], v, NULL);
+  sim->energy_scale = spring_scale(m, x);
+  sim->push_scale =
+      fmax(push_at(sim, state->time, m->x0, m->v0), push_at(sim, state->time, state->x, state->v));
+  hk_blowup_begin(sim, state);
 }
 
 void hk_blowup_begin(const HkSim *sim, HkState *state) {
@@ -135,7 +160,8 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
-  state->given_speed = fmax(state->given_speed, push_at(sim, state->time) * state->time);
+  state->given_speed =
+      fmax(state->given_speed, push_at(sim, state->time, m->x0, m->v0) * state->time);
   bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);

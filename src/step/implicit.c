@@ -22,6 +22,7 @@ HkStatus hk_implicit_create(HkSim *sim, HkError *error) {
   const HkImplicitParams *p = sim->method.params;
   HK_TRY(create(sim, &implicit, error));
   HK_TRY(hk_minimizer_create(&implicit->problem, &p->minimizer, &implicit->minimizer, error));
+  HK_TRY(hk_minimizer_set_trace(implicit->minimizer, sim->trace, sim->trace_user, error));
   sim->bytes += implicit->problem.bytes + implicit->minimizer->bytes;
   return HK_OK;
 }
@@ -60,9 +61,9 @@ double hk_implicit_stable_step(const void *params, double omega, double d) {
 static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state) {
   bool changed = false;
   for (int64_t q = 0; q < m->pin_count; q++) {
-    uint8_t *mask = &problem->held.mask[m->pin_vertex[q]];
-    changed |= *mask != state->pin_held[q];
-    *mask = state->pin_held[q];
+    uint8_t *mask = &problem->held.mask[m->pin_vertex[q]], holds = state->pin_held[q] != 0;
+    changed |= *mask != holds;
+    *mask = holds;
   }
   if (changed) problem->held.version++;
 }
@@ -130,5 +131,9 @@ HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *err
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "%s has no minimizer whose iterations could be told", sim->type->schema.name);
   HkImplicit *implicit = sim->data;
-  return hk_minimizer_set_trace(implicit->minimizer, trace, user, error);
+  sim->trace = trace;
+  sim->trace_user = user;
+  return implicit && implicit->minimizer
+             ? hk_minimizer_set_trace(implicit->minimizer, trace, user, error)
+             : HK_OK;
 }

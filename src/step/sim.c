@@ -9,6 +9,21 @@
 
 enum { FEW = 100 };
 
+static HkStatus create_data(HkSim *sim, HkError *error) {
+  size_t before = sim->bytes;
+  HkStatus status = sim->type->create ? sim->type->create(sim, error) : HK_OK;
+  sim->data_bytes = sim->bytes - before;
+  if (status >= 0) sim->knows_faces = sim->model->face_start != NULL;
+  return status;
+}
+
+static void destroy_data(HkSim *sim) {
+  if (sim->data) sim->type->destroy(sim);
+  sim->data = NULL;
+  sim->bytes -= sim->data_bytes;
+  sim->data_bytes = 0;
+}
+
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
@@ -19,7 +34,7 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   HK_TRY(hk_alloc(c, &sim->f, 3 * m->n, sizeof *sim->f, "forces", error));
   sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double);
   HK_TRY(hk_force_work_create(m, &sim->work, &sim->bytes, error));
-  return sim->type->create ? sim->type->create(sim, error) : HK_OK;
+  return create_data(sim, error);
 }
 
 /* Half the largest stable step: the fastest modes are then rough, the others are resolved. A few
@@ -68,7 +83,7 @@ void hk_sim_destroy(HkSim **sim) {
   HkSim *s = *sim;
   if (!s) return;
   HkContext c = s->model->context;
-  if (s->data) s->type->destroy(s);
+  destroy_data(s);
   hk_adaptive_destroy(s);
   if (s->w)
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
@@ -99,9 +114,27 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
   return sim->type->step(sim, state, error);
 }
 
+/* What live changes of the model ask for: more room for forces, another matrix pattern where a
+ * force acts across faces for the first time, another bound of blow-ups. Factorisations look at the
+ * model's versions themselves. */
+static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  if (sim->version == hk_model_version(m) && !state->touched) return HK_OK;
+  HK_TRY(hk_force_work_fit(m, &sim->work, &sim->bytes, error));
+  if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
+    destroy_data(sim);
+    HK_TRY(create_data(sim, error));
+  }
+  hk_blowup_renew(sim, state);
+  sim->version = hk_model_version(m);
+  state->touched = false;
+  return HK_OK;
+}
+
 HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(notice_changes(sim, state, error));
   if (state->steps == 0) hk_blowup_begin(sim, state);
   sim->report = (HkStepReport){0};
   HkStatus status =
@@ -163,6 +196,10 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 /* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
+  if (hk_force_work_fit(sim->model, &sim->work, &sim->bytes, NULL) < 0) {
+    for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
+    return;
+  }
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
 }
 

@@ -31,8 +31,12 @@ struct HkSim {
   void *data;              /* of the integrator */
   HkStepReport report;     /* of the last step */
   HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
-  size_t bytes;
+  HkTraceFn *trace;        /* told of every iteration of a minimizer; NULL: nobody is */
+  void *trace_user;
+  size_t bytes, data_bytes;        /* data_bytes: of data alone */
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
+  int64_t version;                 /* of the model that it knows; 0: as it was compiled */
+  bool knows_faces;                /* data was made for a model with neighbours across faces */
 };
 
 /* One step of the integrator by sim->h, pins released before; no check of the result. */

@@ -1,0 +1,148 @@
+/* Changes of a model between steps, by the one thread that uses it.
+ *
+ * Vertices, springs, pins and their numbers stay, and so do the fingerprint and every state. What
+ * may change are the stiffness k of the springs, the forces and the motions of the pins. Each
+ * change raises a version; simulations compare it at their next step and make anew what depends on
+ * it (see step/sim.c), factorisations when the stiffness did. A change that fails changes nothing.
+ */
+#include "force/force.h"
+#include "model/build.h"
+#include "model/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Springs ---- */
+
+HkStatus hk_model_scale_stiffness(HkModel *m, double factor, HkError *error) {
+  double most = 0;
+  for (int64_t s = 0; s < m->spring_count; s++) most = fmax(most, m->k[s]);
+  if (!(factor > 0) || !isfinite(most * factor))
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "springs cannot be made %g times as stiff; give a factor above 0", factor);
+  for (int64_t s = 0; s < m->spring_count; s++) m->k[s] *= factor;
+  m->stiffness_version++;
+  return HK_OK;
+}
+
+HkStatus hk_model_set_stiffness(HkModel *m, double k, HkError *error) {
+  if (!(k >= 0) || isinf(k))
+    return hk_fail(error, HK_ERROR_INVALID, "k = %g N/m is no stiffness; give 0 or more", k);
+  for (int64_t s = 0; s < m->spring_count; s++) m->k[s] = k;
+  m->stiffness_version++;
+  return HK_OK;
+}
+
+/* ---- Forces ---- */
+
+int hk_model_force_count(const HkModel *m) {
+  return m->force_count;
+}
+
+const HkMethod *hk_model_force(const HkModel *m, int index) {
+  return index >= 0 && index < m->force_count ? &m->forces[index].method : NULL;
+}
+
+static HkStatus check_index(const HkModel *m, int index, HkError *error) {
+  if (index < 0 || index >= m->force_count)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no force %d; there are the forces 0 to %d",
+                   index, m->force_count - 1);
+  if (index == 0)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "force 0 is that of the springs, which stay; hk_model_set_stiffness changes k");
+  return HK_OK;
+}
+
+static void forces_changed(HkModel *m) {
+  m->velocity_dependent = hk_forces_use_velocity(m);
+  m->forces_version++;
+}
+
+HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkError *error) {
+  HkCompiledForce force;
+  int64_t room = m->force_count; /* at least */
+  HK_TRY(hk_grow(&m->context, &m->forces, &room, (int64_t)m->force_count + 1, sizeof *m->forces,
+                 "forces", error));
+  HK_TRY(hk_force_compile(m, method, &force, error));
+  m->forces[m->force_count] = force;
+  if (index) *index = m->force_count;
+  m->force_count++;
+  forces_changed(m);
+  return HK_OK;
+}
+
+HkStatus hk_model_set_force(HkModel *m, int index, const HkMethod *method, HkError *error) {
+  HkCompiledForce force;
+  HK_TRY(check_index(m, index, error));
+  HK_TRY(hk_force_compile(m, method, &force, error));
+  hk_force_release(m, &m->forces[index]);
+  m->forces[index] = force;
+  forces_changed(m);
+  return HK_OK;
+}
+
+HkStatus hk_model_remove_force(HkModel *m, int index, HkError *error) {
+  HK_TRY(check_index(m, index, error));
+  hk_force_release(m, &m->forces[index]);
+  m->force_count--;
+  memmove(m->forces + index, m->forces + index + 1,
+          (size_t)(m->force_count - index) * sizeof *m->forces);
+  forces_changed(m);
+  return HK_OK;
+}
+
+/* ---- Pins ---- */
+
+HkStatus hk_model_set_motion(HkModel *m, int pin, const HkMethod *method, HkError *error) {
+  static const HkMethod none = {0};
+  HkCompiledMotion motion;
+  if (pin < 0 || pin >= m->motion_count)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no pin %d; the scene has %d", pin,
+                   m->motion_count);
+  HK_TRY(hk_motion_compile(method ? method : &none, &motion, error));
+  motion.release = m->motions[pin].release;
+  hk_method_clear(&m->motions[pin].method);
+  m->motions[pin] = motion;
+  m->motions_version++;
+  return HK_OK;
+}
+
+/* The number of a vertex among the pinned ones. */
+static HkStatus find_pin(const HkModel *m, const HkState *state, int32_t vertex, int64_t *pin,
+                         HkError *error) {
+  if (state->fingerprint != m->fingerprint || state->n != m->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  int64_t low = 0, high = m->pin_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->pin_vertex[middle] < vertex)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == m->pin_count || m->pin_vertex[low] != vertex)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "vertex %d has no pin; give it one in the scene, or drag it with a handle",
+                   vertex);
+  *pin = low;
+  return HK_OK;
+}
+
+HkStatus hk_state_release_pin(HkState *state, const HkModel *m, int32_t vertex, HkError *error) {
+  int64_t pin = 0;
+  HK_TRY(find_pin(m, state, vertex, &pin, error));
+  state->pin_held[pin] = HK_PIN_FREE;
+  state->touched = true;
+  return HK_OK;
+}
+
+HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkError *error) {
+  int64_t pin = 0, q = 3 * (int64_t)vertex;
+  HK_TRY(find_pin(m, state, vertex, &pin, error));
+  bool past = m->motions[m->pin_motion[pin]].release <= state->time;
+  state->pin_held[pin] = past ? HK_PIN_KEPT : HK_PIN_HELD;
+  hk_pin_at(m, pin, state->time, state->x + q, state->v + q, NULL);
+  state->h_old = 0; /* what was a step before is no more */
+  state->touched = true;
+  return HK_OK;
+}
