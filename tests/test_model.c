@@ -246,6 +246,7 @@ TEST(selections_find_their_vertices) {
       {{.kind = HK_SELECT_HIGHEST, .axis = 1, .value = 1e-9, .body = "a"}, 3, 6},
       {{.kind = HK_SELECT_NEAREST, .point = {0.9, 0.1, 0}}, 1, 2},
       {{.kind = HK_SELECT_INDICES, .body = "b", .indices = (int32_t[]){3, 1}, .count = 2}, 2, 10},
+      {{.kind = HK_SELECT_VERTICES, .indices = (int32_t[]){12, 4, 12, 9}, .count = 4}, 3, 4},
   };
   for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++) {
     int32_t *chosen;
@@ -256,6 +257,15 @@ TEST(selections_find_their_vertices) {
                 chosen[0]);
     hk_indices_destroy(w.model, &chosen);
   }
+  int32_t *chosen, last[] = {0, 13};
+  int64_t count;
+  HkSelect select = {.kind = HK_SELECT_VERTICES, .indices = last, .count = 2};
+  FAILS(hk_model_select(w.model, &select, &chosen, &count, error), HK_ERROR_INVALID,
+        "vertex 13 is not there: all bodies together have the vertices 0 to 12");
+  select.body = "a";
+  FAILS(hk_model_select(w.model, &select, &chosen, &count, error), HK_ERROR_INVALID,
+        "counted over all bodies");
+  CHECK(chosen == NULL);
   world_destroy(&w);
 }
 

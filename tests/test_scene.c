@@ -154,6 +154,27 @@ TEST(an_index_into_what_is_no_list_is_refused) {
   }
 }
 
+TEST(vertices_can_be_counted_over_all_bodies) {
+  World w = world_make("{'bodies': [{'shape': {'type': 'chain', 'n': 3}}, {'shape': {'type': "
+                       "'chain', 'n': 3}}], 'pins': [{'select': {'vertices': [4, 1]}}], "
+                       "'outputs': []}",
+                       NULL, 1e-3, 1);
+  if (!w.state) return;
+  int64_t count;
+  const int32_t *pins = hk_model_pins(w.model, &count);
+  CHECK(count == 2 && pins[0] == 1 && pins[1] == 4);
+  char *text = NULL;
+  HkScene *again = NULL;
+  MUST(hk_scene_format(w.scene, &text, error));
+  MUST(parse(text, NULL, 0, &again, error));
+  CHECK(again->pins[0].select.kind == HK_SELECT_VERTICES && again->pins[0].select.count == 2);
+  hk_text_destroy(&text);
+  hk_scene_destroy(&again);
+  world_destroy(&w);
+  refuses("{'bodies': [{'shape': 'grid'}], 'pins': [{'select': {'vertices': [@-1]}}]}",
+          "expected the number of a vertex, counted from 0");
+}
+
 /* ---- Pins in both forms ---- */
 
 TEST(pins_are_a_list_or_an_object_with_a_method) {

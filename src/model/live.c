@@ -132,17 +132,19 @@ HkStatus hk_state_release_pin(HkState *state, const HkModel *m, int32_t vertex, 
   int64_t pin = 0;
   HK_TRY(find_pin(m, state, vertex, &pin, error));
   state->pin_held[pin] = HK_PIN_FREE;
-  state->touched = true;
   return HK_OK;
 }
 
 HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkError *error) {
   int64_t pin = 0, q = 3 * (int64_t)vertex;
+  double place[3], v[3];
   HK_TRY(find_pin(m, state, vertex, &pin, error));
   bool past = m->motions[m->pin_motion[pin]].release <= state->time;
   state->pin_held[pin] = past ? HK_PIN_KEPT : HK_PIN_HELD;
-  hk_pin_at(m, pin, state->time, state->x + q, state->v + q, NULL);
+  hk_pin_at(m, pin, state->time, place, v, NULL);
+  hk_pin_jump(m, state, pin, place);
+  memcpy(state->x + q, place, sizeof place);
+  memcpy(state->v + q, v, sizeof v);
   state->h_old = 0; /* what was a step before is no more */
-  state->touched = true;
   return HK_OK;
 }

@@ -9,7 +9,7 @@
 #include "model/build.h"
 #include "model/state.h"
 
-#include <string.h>
+#include "base/vec.h"
 
 static HkStatus compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {
   if (method->schema)
@@ -38,6 +38,15 @@ void hk_pin_at(const HkModel *m, int64_t pin, double t, double x[3], double v[3]
   x[2] = x0[2];
   v[2] = 0;
   if (a) a[2] = 0;
+}
+
+void hk_pin_jump(const HkModel *m, HkState *state, int64_t pin, const double place[3]) {
+  int64_t q = m->pin_vertex[pin];
+  double d = hk_distance(state->x + 3 * q, place), energy = 0;
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
+    energy += 0.5 * m->k[m->adj_spring[e]] * d * d;
+  if (energy > 0)
+    state->given_speed = sqrt(state->given_speed * state->given_speed + 2 * energy / m->total_mass);
 }
 
 void hk_pins_place(const HkModel *m, const HkState *state, double t, double *x, double *v) {

@@ -57,7 +57,6 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
     memcpy(to->v_old, from->v_old, (size_t)from->n * 3 * sizeof *from->v);
   }
   to->h_old = from->h_old;
-  to->touched = from->touched;
   to->level = from->level;
   memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
   memcpy(to->v, from->v, (size_t)from->n * 3 * sizeof *from->v);

@@ -19,7 +19,6 @@ struct HkState {
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step: step/adaptive.c */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
-  bool touched;          /* pins were held or released by hand since the last step */
 };
 
 /* Makes room for x_old and v_old, once. */
@@ -27,6 +26,8 @@ HkStatus hk_state_need_history(HkState *state, HkError *error);
 
 /* Where the pin-th pinned vertex belongs at time t; a may be NULL. */
 void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double v[3], double a[3]);
+/* Counts the energy that a pin gives its springs when it jumps to a place, as a given speed. */
+void hk_pin_jump(const HkModel *model, HkState *state, int64_t pin, const double place[3]);
 /* Puts the held pins where their motions want them at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
 /* Releases the pins whose time has come by t. */

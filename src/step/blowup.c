@@ -12,9 +12,11 @@
  * explosion grows by a factor every step and crosses any such bound within a few of them, so what
  * is found is near where it began.
  *
- * After a live change of the model the sum is taken with the largest l of the start and of the
- * present positions, pins where they are to be, and speed and a are at least those of the present:
- * a soft system keeps the energy that it has from when it was stiff.
+ * After a live change of the model the estimate is made anew and never sinks: a soft system keeps
+ * the energy that it has from when it was stiff. Pins that jump raise the speed by the energy that
+ * this puts into their springs. The first change that a simulation sees, and each added force, take
+ * the present state for plausible, with its speeds, stretched springs and accelerations; later
+ * changes do not, or an explosion would be hidden from a hand that drags on.
  */
 #include "step/blowup.h"
 
@@ -60,15 +62,19 @@ void hk_blowup_prepare(HkSim *sim) {
 
 void hk_blowup_renew(HkSim *sim, HkState *state) {
   const HkModel *m = sim->model;
-  double *x = sim->f, v[3];
-  memcpy(x, state->x, (size_t)m->n * 3 * sizeof *x);
-  for (int64_t p = 0; p < m->pin_count; p++)
-    if (state->pin_held[p])
-      hk_pin_at(m, p, state->time, x + 3 * (int64_t)m->pin_vertex[p], v, NULL);
-  sim->energy_scale = spring_scale(m, x);
-  sim->push_scale =
-      fmax(push_at(sim, state->time, m->x0, m->v0), push_at(sim, state->time, state->x, state->v));
-  hk_blowup_begin(sim, state);
+  bool plausible = m->force_count > sim->known_forces;
+  const double *x = plausible ? state->x : m->x0, *v = plausible ? state->v : m->v0;
+  double push = fmax(push_at(sim, state->time, m->x0, m->v0), push_at(sim, state->time, x, v));
+  sim->energy_scale = fmax(sim->energy_scale, spring_scale(m, x));
+  sim->push_scale = fmax(sim->push_scale, push);
+  if (plausible) hk_blowup_begin(sim, state);
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    double place[3], unused[3];
+    if (!state->pin_held[p]) continue;
+    hk_pin_at(m, p, state->time, place, unused, NULL);
+    hk_pin_jump(m, state, p, place);
+  }
+  sim->known_forces = m->force_count;
 }
 
 void hk_blowup_begin(const HkSim *sim, HkState *state) {

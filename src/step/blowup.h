@@ -8,7 +8,7 @@
 void hk_blowup_prepare(HkSim *sim);
 /* Takes note of the velocities that a state starts with. */
 void hk_blowup_begin(const HkSim *sim, HkState *state);
-/* Estimates the bound anew after a live change of the model or of the state's pins. */
+/* Estimates the bound anew after a live change of the model. */
 void hk_blowup_renew(HkSim *sim, HkState *state);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);

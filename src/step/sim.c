@@ -119,7 +119,7 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
  * model's versions themselves. */
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
-  if (sim->version == hk_model_version(m) && !state->touched) return HK_OK;
+  if (sim->version == hk_model_version(m)) return HK_OK;
   HK_TRY(hk_force_work_fit(m, &sim->work, &sim->bytes, error));
   if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
     destroy_data(sim);
@@ -127,7 +127,6 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   }
   hk_blowup_renew(sim, state);
   sim->version = hk_model_version(m);
-  state->touched = false;
   return HK_OK;
 }
 
