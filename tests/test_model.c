@@ -257,15 +257,14 @@ TEST(selections_find_their_vertices) {
                 chosen[0]);
     hk_indices_destroy(w.model, &chosen);
   }
-  int32_t *chosen, last[] = {0, 13};
   int64_t count;
+  int32_t *chosen, last[] = {0, 13};
   HkSelect select = {.kind = HK_SELECT_VERTICES, .indices = last, .count = 2};
   FAILS(hk_model_select(w.model, &select, &chosen, &count, error), HK_ERROR_INVALID,
         "vertex 13 is not there: all bodies together have the vertices 0 to 12");
   select.body = "a";
   FAILS(hk_model_select(w.model, &select, &chosen, &count, error), HK_ERROR_INVALID,
         "counted over all bodies");
-  CHECK(chosen == NULL);
   world_destroy(&w);
 }
 
