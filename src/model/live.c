@@ -9,7 +9,6 @@
 #include "model/build.h"
 #include "model/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Springs ---- */
