@@ -10,9 +10,10 @@ static bool is_built(int solver) {
   return solver == 0 || hk_factor_default() == HK_FACTOR_CHOLMOD;
 }
 
-#define FOR_ALL_SOLVERS(solver)                                                                    \
-  for (int solver = 0; solver < 2; solver++)                                                       \
-    if (is_built(solver))
+/* Declares q. */
+#define FOR_ALL_SOLVERS                                                                            \
+  for (int q = 0; q < 2; q++)                                                                      \
+    if (is_built(q))
 
 /* Counts what a context is asked for. */
 static void *counting_resize(void *user, void *p, size_t bytes) {
@@ -125,7 +126,7 @@ static HkStatus system_solve(System *s, HkLinearResult *result, HkError *error) 
 /* ---- Solvers ---- */
 
 TEST(direct_solvers_leave_no_residual) {
-  FOR_ALL_SOLVERS(q) for (int dimension = 2; dimension <= 3; dimension++) {
+  FOR_ALL_SOLVERS for (int dimension = 2; dimension <= 3; dimension++) {
     System s = {0};
     HkLinearResult result;
     MUST(system_create(&s, dimension, 7, 5, 1, solvers[q], error));
@@ -141,7 +142,7 @@ TEST(direct_solvers_leave_no_residual) {
 }
 
 TEST(direct_solvers_with_all_vertices_held) {
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     System s = {0};
     HkLinearResult result;
     MUST(system_create(&s, 3, 3, 3, 1, solvers[q], error));
@@ -154,7 +155,7 @@ TEST(direct_solvers_with_all_vertices_held) {
 }
 
 TEST(held_rows_dropped_or_kept_give_the_same_solution) {
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     System s = {0};
     HkLinearResult result;
     double dropped[3 * 35];
@@ -173,7 +174,7 @@ TEST(held_rows_dropped_or_kept_give_the_same_solution) {
 }
 
 TEST(direct_solvers_say_that_a_matrix_is_indefinite) {
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     System s = {0};
     HkLinearResult result;
     MUST(system_create(&s, 3, 7, 5, 1, solvers[q], error));
@@ -192,7 +193,7 @@ TEST(direct_solvers_say_that_a_matrix_is_indefinite) {
 }
 
 TEST(direct_solvers_allocate_only_when_held_vertices_change) {
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     System s = {0};
     HkLinearResult result;
     MUST(system_create(&s, 3, 7, 5, 1, solvers[q], error));
@@ -225,7 +226,7 @@ TEST(direct_solvers_allocate_only_when_held_vertices_change) {
 
 TEST(direct_solvers_give_the_same_bits_for_every_thread_count) {
   enum { SIDE = 95 }; /* enough for loops to be shared */
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     double *first = calloc(3 * SIDE * SIDE, sizeof *first);
     for (int threads = 1; threads <= 3; threads++) {
       System s = {0};
@@ -290,7 +291,7 @@ static HkModel *damped_sheet(void) {
 }
 
 TEST(prefactor_solves_the_constant_matrix) {
-  FOR_ALL_SOLVERS(q) {
+  FOR_ALL_SOLVERS {
     HkFactorKind kind = q == 0 ? HK_FACTOR_LDLT : HK_FACTOR_CHOLMOD;
     HkModel *m = damped_sheet();
     uint8_t mask[COUNT] = {[0] = 1, [5] = 1};

@@ -83,7 +83,8 @@ static bool is_built(HkFactorKind kind) {
   return kind != HK_FACTOR_CHOLMOD || hk_factor_default() == HK_FACTOR_CHOLMOD;
 }
 
-#define FOR_ALL_KINDS(kind)                                                                        \
+/* Declares kind. */
+#define FOR_ALL_KINDS                                                                              \
   for (HkFactorKind kind = HK_FACTOR_CHOLMOD; kind <= HK_FACTOR_LDLT; kind++)                      \
     if (is_built(kind))
 
@@ -114,7 +115,7 @@ static int64_t check_solutions(HkFactorKind kind, Matrix *a) {
 }
 
 TEST(factors_solve_random_systems) {
-  FOR_ALL_KINDS(kind) for (int64_t n = 1; n <= 120; n += n < 12 ? 1 : 27) {
+  FOR_ALL_KINDS for (int64_t n = 1; n <= 120; n += n < 12 ? 1 : 27) {
     for (int density = 0; density < 4; density++) {
       static const double chances[] = {0.02, 0.1, 0.4, 1};
       Matrix a = random_matrix(n, chances[density], (uint64_t)(100 * n + density));
@@ -125,7 +126,7 @@ TEST(factors_solve_random_systems) {
 }
 
 TEST(factors_of_nothing_and_of_one_number) {
-  FOR_ALL_KINDS(kind) {
+  FOR_ALL_KINDS {
     Matrix none = matrix_of_zeros(0), one = matrix_of_zeros(1);
     set(&one, 0, 0, 4);
     CHECK(check_solutions(kind, &none) == 0);
@@ -138,7 +139,7 @@ TEST(factors_of_nothing_and_of_one_number) {
 /* No fill at all: leaves first, and each tree by itself. */
 TEST(factors_of_trees_have_no_fill) {
   enum { SIDE = 300 };
-  FOR_ALL_KINDS(kind) {
+  FOR_ALL_KINDS {
     Matrix star = matrix_of_zeros(SIDE), paths = matrix_of_zeros(SIDE);
     for (int64_t q = 0; q < SIDE; q++) {
       set(&star, q, q, q == 7 ? SIDE : 2);
@@ -163,7 +164,7 @@ static bool is_positive(HkFactor *factor, const double *values) {
 }
 
 TEST(factors_find_matrices_that_are_not_positive) {
-  FOR_ALL_KINDS(kind) for (int64_t n = 1; n <= 61; n += 12) {
+  FOR_ALL_KINDS for (int64_t n = 1; n <= 61; n += 12) {
     Matrix a = random_matrix(n, 0.2, (uint64_t)n);
     HkSparse sparse = make_sparse(&a);
     HkFactor *factor = NULL;
