@@ -94,6 +94,46 @@ static inline bool hk_mat_invert_positive(double A[9]) {
   return true;
 }
 
+/* A = the positive semidefinite matrix nearest to the symmetric part of A: its eigenvalues below 0
+ * become 0 (cyclic Jacobi rotations). */
+static inline void hk_mat_project_positive(double A[9]) {
+  double S[9], V[9], largest = 0;
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) S[3 * r + c] = 0.5 * (A[3 * r + c] + A[3 * c + r]);
+  hk_mat_identity(1, V);
+  for (int q = 0; q < 9; q++) largest = fmax(largest, fabs(S[q]));
+  for (int sweep = 0; sweep < 20; sweep++) {
+    double off = fabs(S[1]) + fabs(S[2]) + fabs(S[5]);
+    if (off <= 1e-16 * largest) break;
+    for (int p = 0; p < 2; p++)
+      for (int q = p + 1; q < 3; q++) {
+        if (S[3 * p + q] == 0) continue;
+        double theta = (S[4 * q] - S[4 * p]) / (2 * S[3 * p + q]);
+        double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+        double cosine = 1 / sqrt(t * t + 1), sine = t * cosine;
+        for (int k = 0; k < 3; k++) { /* S = S J */
+          double a = S[3 * k + p], b = S[3 * k + q];
+          S[3 * k + p] = cosine * a - sine * b;
+          S[3 * k + q] = sine * a + cosine * b;
+          a = V[3 * k + p];
+          b = V[3 * k + q];
+          V[3 * k + p] = cosine * a - sine * b;
+          V[3 * k + q] = sine * a + cosine * b;
+        }
+        for (int k = 0; k < 3; k++) { /* S = J^T S */
+          double a = S[3 * p + k], b = S[3 * q + k];
+          S[3 * p + k] = cosine * a - sine * b;
+          S[3 * q + k] = sine * a + cosine * b;
+        }
+      }
+  }
+  hk_mat_identity(0, A);
+  for (int e = 0; e < 3; e++) {
+    double column[3] = {V[e], V[3 + e], V[6 + e]};
+    if (S[4 * e] > 0) hk_mat_add_outer(S[4 * e], column, column, A);
+  }
+}
+
 /* A = s [a]x, so that A b = s a x b */
 static inline void hk_mat_cross(double s, const double a[3], double A[9]) {
   A[0] = A[4] = A[8] = 0;

@@ -173,6 +173,22 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   for (int64_t q = 0; q < m->face_count; q++) face_jacobian(&loop, m->face + 3 * q, sink);
 }
 
+/* Lift may push along with a motion across the wind: what does is left out. */
+static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
+  Loop loop = prepare(a, NULL);
+  const HkModel *m = a->model;
+  for (int64_t q = 0; q < m->face_count; q++) {
+    const int32_t *corner = m->face + 3 * q;
+    double r[3], area[3], dr[9], da[9], D[9];
+    look_at(&loop, corner, r, area, NULL);
+    if (!derivatives(a->params, r, area, dr, da)) continue;
+    hk_mat_project_positive(dr);
+    for (int c = 0; c < 9; c++) D[c] = -dr[c] / 3;
+    for (int i = 0; i < 3; i++)
+      for (int j = 0; j < 3; j++) sink->dfdv(sink, corner[i], corner[j], D);
+  }
+}
+
 static bool uses_velocity(const HkModel *model, const void *chosen) {
   (void)model;
   const FaceWind *p = chosen;
@@ -191,4 +207,5 @@ const HkForceType hk_force_face_wind = {
     .compile = compile,
     .add = add,
     .jacobian = jacobian,
+    .damping = damping,
 };

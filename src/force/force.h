@@ -54,6 +54,9 @@ typedef struct HkForceType {
   /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy, but for the springs,
    * give at least their df/dx. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
+  /* Blocks of a symmetric negative semidefinite matrix near df/dv, which implicit steps can count
+   * on; NULL: the df/dv of jacobian is one. */
+  void (*damping)(const HkForceArgs *a, HkJacobianSink *sink);
 } HkForceType;
 
 const HkForceType *hk_force_type(const HkSchema *schema);

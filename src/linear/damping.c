@@ -1,7 +1,7 @@
-/* The damping matrix C = -1/2 (df/dv + (df/dv)^T) of all forces at a state; see hessian.h.
+/* The damping matrix C = -df/dv of all forces at a state, positive semidefinite; see hessian.h.
  *
- * Springs, drag and handles have a symmetric df/dv; the lift of the wind has not, and what is left
- * out of it counts explicitly.
+ * Springs, drag and handles have a symmetric negative semidefinite df/dv; wind on faces gives one
+ * near its own (face_wind.c), and the rest of it counts explicitly.
  */
 #include "linear/hessian.h"
 
@@ -37,6 +37,6 @@ void hk_damping_assemble(const HkModel *m, const HkForceWork *work, double t, co
     if (!force->type->uses_velocity || !force->type->uses_velocity(m, force->method.params))
       continue;
     HkForceArgs a = hk_force_args(m, q, work, t, x, v);
-    force->type->jacobian(&a, &pour.sink);
+    (force->type->damping ? force->type->damping : force->type->jacobian)(&a, &pour.sink);
   }
 }

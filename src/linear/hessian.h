@@ -36,7 +36,7 @@ HkOperator hk_hessian_operator(HkHessian *H, bool assembled);
  * of the others. */
 void hk_hessian_lift(HkHessian *H, const double *d, double *out);
 
-/* C = minus the symmetric part of df/dv of all forces at (t, x, v). */
+/* C = the damping matrix of all forces at (t, x, v), positive semidefinite. */
 void hk_damping_assemble(const HkModel *model, const HkForceWork *work, double t, const double *x,
                          const double *v, HkBlockMatrix *C);
 

@@ -7,7 +7,7 @@
  * the potential energy of all forces that have one at time t. The others, and all damping, do not
  * derive from a potential: they are linearised about a predicted state,
  *
- *     f(x, v') ~ f - C (v' - v),   C = minus the symmetric part of df/dv there
+ *     f(x, v') ~ f - C (v' - v),   C = -df/dv there, its positive semidefinite part
  *
  * which keeps the order of an integrator up to the second, damps implicitly, and leaves a problem
  * of minimisation. The gradient is zero exactly where the equations of the step are met:
