@@ -64,6 +64,13 @@ static void add_range(void *user, int64_t begin, int64_t end) {
     for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
 }
 
+void hk_springs_pull(const HkModel *m, const double *x, int64_t q, double f[3]) {
+  if (m->tension)
+    gather(m, x, NULL, q, f);
+  else
+    gather_plain(m, x, q, f);
+}
+
 static void add(const HkForceArgs *a, double *f) {
   Loop loop = {a, f};
   hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
@@ -88,23 +95,30 @@ static double energy(const HkForceArgs *a) {
                          a->work.sums);
 }
 
-/* E(to) - E(x) of a spring = 1/2 k (l' - l) (l' + l - 2 l0) with
- * l' - l = (d' - d) . (d' + d) / (l' + l): nothing large is subtracted from its like. */
-static double spring_change(const HkForceArgs *a, int64_t s, const double *to) {
-  const HkModel *m = a->model;
-  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
-  double d[3], e[3], along = 0;
-  hk_sub(a->x + i, a->x + j, d);
-  hk_sub(to + i, to + j, e);
-  double l = hk_norm(d), after = hk_norm(e), l0 = m->l0[s];
-  for (int c = 0; c < 3; c++)
-    along += ((to[i + c] - a->x[i + c]) - (to[j + c] - a->x[j + c])) * (d[c] + e[c]);
+/* E(after) - E(before) of spring s, whose ends go from d to e = d + moved apart: 1/2 k (l' - l)
+ * (l' + l - 2 l0) with l' - l = moved . (d + e) / (l' + l), which subtracts nothing large from its
+ * like. */
+static double spring_change(const HkModel *m, int64_t s, const double d[3], const double e[3],
+                            const double moved[3]) {
+  double l = hk_norm(d), after = hk_norm(e), l0 = m->l0[s], along = 0;
+  for (int c = 0; c < 3; c++) along += moved[c] * (d[c] + e[c]);
   double longer = l + after > 0 ? along / (l + after) : 0;
   bool slack = is_slack(m, s, l), slack_after = is_slack(m, s, after);
   if (slack && slack_after) return 0;
   if (slack) return 0.5 * m->k[s] * (after - l0) * (after - l0);
   if (slack_after) return -0.5 * m->k[s] * (l - l0) * (l - l0);
   return 0.5 * m->k[s] * longer * ((l - l0) + (after - l0));
+}
+
+double hk_springs_gain(const HkModel *m, const double *x, int64_t q, const double p[3]) {
+  double sum = 0;
+  for (int64_t at = m->adj_start[q]; at < m->adj_start[q + 1]; at++) {
+    double d[3], e[3];
+    hk_sub(x + 3 * q, x + 3 * (int64_t)m->adj_vertex[at], d);
+    for (int c = 0; c < 3; c++) e[c] = d[c] + p[c];
+    sum += spring_change(m, m->adj_spring[at], d, e, p);
+  }
+  return sum;
 }
 
 typedef struct Change {
@@ -114,8 +128,19 @@ typedef struct Change {
 
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *c = user;
+  const HkModel *m = c->a->model;
+  const double *x = c->a->x, *to = c->to;
   double sum = 0;
-  for (int64_t s = begin; s < end; s++) sum += spring_change(c->a, s, c->to);
+  for (int64_t s = begin; s < end; s++) {
+    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+    double d[3], e[3], a[3], b[3];
+    hk_sub(x + i, x + j, d);
+    hk_sub(to + i, to + j, e);
+    hk_sub(to + i, x + i, a);
+    hk_sub(to + j, x + j, b);
+    hk_sub(a, b, a);
+    sum += spring_change(m, s, d, e, a);
+  }
   return sum;
 }
 

@@ -17,4 +17,9 @@ void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, bool pr
  * turns. */
 void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f);
 
+/* f += the pull (N) of all springs at vertex q, without their damping. */
+void hk_springs_pull(const HkModel *model, const double *x, int64_t q, double f[3]);
+/* By how much the energy (J) of the springs at vertex q rises when it alone moves by p. */
+double hk_springs_gain(const HkModel *model, const double *x, int64_t q, const double p[3]);
+
 #endif

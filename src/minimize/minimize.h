@@ -16,6 +16,11 @@ typedef struct HkStopping {
                 "done when no vertex alone would move further than this part of the step's own "   \
                 "reach; 0: make all iterations")
 
+/* Of minimisers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
+#define HK_FACTOR_PARAM(S)                                                                         \
+  HK_CHOICE(S, factor, 0, "auto|cholesky|ldlt",                                                    \
+            "factorisation of the constant matrix; auto: cholesky, or ldlt in builds without it")
+
 typedef struct HkMinimizer HkMinimizer;
 
 typedef struct HkMinimizeType {
@@ -59,6 +64,10 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient);
 /* No step along any direction lowers g any more: the report says so. */
 void hk_minimizer_stall(HkMinimizer *m);
+/* Makes the problem's prefactor, for a create; factor: the index of HK_FACTOR_PARAM. */
+HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, HkError *error);
+/* p = -A^-1 g with the prefactor A of the present step. */
+HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error);
 
 /* Part of the slope by which a step must lower g at least. */
 #define HK_ARMIJO 1e-4
