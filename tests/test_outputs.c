@@ -301,6 +301,7 @@ TEST(every_output_names_a_folder_that_cannot_be_written) {
 TEST(a_full_device_is_one_clear_error) {
   static const char *const cases[][3] = {{"energies", "energies.csv", "energies.csv"},
                                          {"probes", "probes.csv", "probes.csv"},
+                                         {"solver", "solver.csv", "solver.csv"},
                                          {"pc2", "mesh.pc2", "mesh.pc2"},
                                          {"pc2", "mesh.obj.tmp", "mesh.obj"},
                                          {"vtp", "vtp.pvd", "vtp.pvd"},
@@ -332,8 +333,8 @@ TEST(a_file_in_the_place_of_the_frames_is_named) {
 
 TEST(a_file_shorter_than_the_checkpoint_is_refused) {
   Hand *hand = hand_tet();
-  static const char *const names[] = {"energies", "probes", "pc2", "vtp", "vtu"};
-  for (int q = 0; q < 5; q++) {
+  static const char *const names[] = {"energies", "probes", "solver", "pc2", "vtp", "vtu"};
+  for (int q = 0; q < 6; q++) {
     Folder folder = new_folder();
     MUST(hand_run(names[q], folder.path, hand, 2, error));
     HandOutput h;

@@ -10,7 +10,7 @@ static const char *const cloth = "{'time': {'duration': 0.5, 'step': 0.002, "
                                  "'damping': 0.1}}], 'pins': [{'select': "
                                  "'top', 'release': 0.3}], 'forces': ['gravity'], "
                                  "'probes': [{'name': 'a', 'select': "
-                                 "'bottom'}], 'outputs': ['energies', 'probes', 'obj', "
+                                 "'bottom'}], 'outputs': ['energies', 'probes', 'solver', 'obj', "
                                  "'vtp', 'vtu', {'type': 'pc2', 'every': "
                                  "2}]}";
 
@@ -59,12 +59,13 @@ TEST(run_writes_all_frames_and_ends) {
                          "checkpoint",
                          "energies.csv",
                          "probes.csv",
+                         "solver.csv",
                          "obj/frame_000010.obj",
                          "vtp/frame_000010.vtp",
                          "vtu/frame_000000.vtu",
                          "vtp.pvd",
                          "mesh.pc2"};
-  for (int q = 0; q < 9; q++) {
+  for (int q = 0; q < 10; q++) {
     struct stat info;
     snprintf(path, sizeof path, "%s/%s", folder, files[q]);
     if (stat(path, &info) != 0 || info.st_size == 0) test_fail(__FILE__, __LINE__, "no %s", path);

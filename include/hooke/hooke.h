@@ -183,6 +183,10 @@ HK_API const HkSchema *hk_schema_at(HkFamily family, int index);
 /* The schema of that name, or NULL; static. */
 HK_API const HkSchema *hk_schema_find(HkFamily family, const char *name);
 
+/* Name of the method that a nested one stands for when none is given, such as "newton", or NULL;
+ * static text. */
+HK_API const char *hk_family_default(HkFamily family);
+
 /* Sets method to the named one with its default parameters, releasing what it held before. */
 HK_API HkStatus hk_method_choose(HkMethod *method, HkFamily family, const char *name,
                                  HkError *error);
@@ -641,6 +645,7 @@ typedef struct HkProgress {
   int64_t frame, frames;  /* written so far without the first, to write in all */
   int64_t step, substeps; /* done within this frame, in each frame */
   int64_t steps;          /* of this run of the program */
+  int64_t unconverged;    /* of these steps: their equations are not met to the tolerance */
   int halvings;           /* of the step, after blow-ups */
   double time, duration;  /* s */
   double h;               /* s, the step */

@@ -48,6 +48,17 @@ const HkSchema *hk_schema_find(HkFamily family, const char *name) {
   return NULL;
 }
 
+const char *hk_family_default(HkFamily family) {
+  switch (family) {
+  case HK_MOTION: return "fixed";
+  case HK_STEP: return "symplectic_euler";
+  case HK_MINIMIZE: return "newton";
+  case HK_LINEAR: return hk_linear_default();
+  case HK_PRECONDITION: return "block_jacobi";
+  default: return NULL;
+  }
+}
+
 const HkParam *hk_param_find(const HkSchema *schema, const char *name) {
   for (int q = 0; q < schema->param_count; q++)
     if (strcmp(schema->params[q].name, name) == 0) return &schema->params[q];

@@ -54,6 +54,9 @@ const HkSchema *hk_precondition_schema(int index);
 const HkSchema *hk_output_schema(int index);
 const HkSchema *hk_part_schema(int index);
 
+/* "cholesky" where Hooke was built with CHOLMOD, else "ldlt"; defined in linear/. */
+const char *hk_linear_default(void);
+
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
 /* Sets every parameter to its default. params holds schema->size bytes of anything. */

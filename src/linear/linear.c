@@ -64,9 +64,9 @@ HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, Hk
   HkLinear *s = *solver;
   s->setup = *setup;
   s->space = (HkVectors){.n = m->n, .threads = m->threads};
-  HkStatus status = method->schema
-                        ? hk_method_copy(method, &s->method, error)
-                        : hk_method_choose(&s->method, HK_LINEAR, hk_linear_default(), error);
+  HkStatus status =
+      method->schema ? hk_method_copy(method, &s->method, error)
+                     : hk_method_choose(&s->method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   if (status >= 0 && !(s->type = hk_linear_type(s->method.schema)))
     status =
         hk_fail(error, HK_ERROR_INVALID, "'%s' is not a linear solver", s->method.schema->name);
@@ -120,9 +120,9 @@ HkStatus hk_precondition_create(const HkLinearSetup *setup, const HkVectors *spa
   HkPrecondition *p = *precondition;
   p->setup = *setup;
   p->space = *space;
-  HkStatus status = method->schema
-                        ? hk_method_copy(method, &p->method, error)
-                        : hk_method_choose(&p->method, HK_PRECONDITION, "block_jacobi", error);
+  HkStatus status = method->schema ? hk_method_copy(method, &p->method, error)
+                                   : hk_method_choose(&p->method, HK_PRECONDITION,
+                                                      hk_family_default(HK_PRECONDITION), error);
   if (status >= 0 && !(p->type = hk_precondition_type(p->method.schema)))
     status =
         hk_fail(error, HK_ERROR_INVALID, "'%s' is not a preconditioner", p->method.schema->name);

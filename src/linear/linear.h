@@ -83,8 +83,6 @@ void hk_linear_destroy(HkLinear **solver);
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error);
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
                          HkLinearResult *result, HkError *error);
-/* "cholesky" where Hooke was built with CHOLMOD, else "ldlt". */
-const char *hk_linear_default(void);
 
 /* result->residual = |b - A x| / |b|; room (3 n doubles) is b - A x then. */
 void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,

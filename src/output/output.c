@@ -101,6 +101,20 @@ HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame
   return hk_output_path(o, file, path, size, error);
 }
 
+void hk_tally_add(HkTally *tally, const HkTally *more) {
+  tally->steps += more->steps;
+  tally->substeps += more->substeps;
+  tally->rejected += more->rejected;
+  tally->iterations += more->iterations;
+  if (more->worst_iterations > tally->worst_iterations)
+    tally->worst_iterations = more->worst_iterations;
+  tally->linear_iterations += more->linear_iterations;
+  tally->projections += more->projections;
+  tally->unconverged += more->unconverged;
+  tally->gradient = fmax(tally->gradient, more->gradient);
+  if (more->steps > 0) tally->reason = more->reason;
+}
+
 typedef struct Strains {
   const HkModel *model;
   const double *x;

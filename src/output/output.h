@@ -10,6 +10,20 @@
 #include "base/file.h"
 #include "model/state.h"
 
+/* How some steps were solved. Eight bytes each: it goes into checkpoints as it is. */
+typedef struct HkTally {
+  int64_t steps;
+  int64_t substeps, rejected;           /* parts of adaptive steps */
+  int64_t iterations, worst_iterations; /* of all steps, of the one with most */
+  int64_t linear_iterations, projections;
+  int64_t unconverged; /* steps whose equations are not met to the tolerance */
+  int64_t reason;      /* HkStop of the last step */
+  double gradient;     /* the largest of all steps */
+} HkTally;
+
+/* Adds the steps of more, which come later. */
+void hk_tally_add(HkTally *tally, const HkTally *more);
+
 typedef struct HkFrame {
   const HkModel *model;
   const HkState *state;
@@ -40,6 +54,7 @@ struct HkOutput {
   double frame_interval; /* s */
   int64_t written;       /* frames so far, kept by the caller */
   int64_t offset;        /* bytes that are complete, kept by the output; 0: not appending */
+  HkTally tally;         /* of the steps since the frame before, kept by the caller */
   void *data;
 };
 

@@ -13,10 +13,12 @@ typedef struct Head {
   uint64_t scene_hash;
   int64_t frame, substep, substeps, halvings, output_count, begun;
   double h;
+  HkTally tally;
 } Head;
 
 typedef struct Mark {
   int64_t written, offset;
+  HkTally tally;
 } Mark;
 
 static size_t head_size(const HkRun *run) {
@@ -36,12 +38,14 @@ HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
                .halvings = run->halvings,
                .output_count = run->output_count,
                .begun = run->begun,
-               .h = run->sim->h};
+               .h = run->sim->h,
+               .tally = run->tally};
   char *at = run->packed;
   memcpy(at, &head, sizeof head);
   at += sizeof head;
   for (int q = 0; q < run->output_count; q++, at += sizeof(Mark)) {
-    Mark mark = {run->outputs[q].written, run->outputs[q].offset};
+    const HkOutput *o = &run->outputs[q];
+    Mark mark = {o->written, o->offset, o->tally};
     memcpy(at, &mark, sizeof mark);
   }
   hk_state_pack(run->state, at);
@@ -71,6 +75,7 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
     memcpy(&mark, at, sizeof mark);
     run->outputs[q].written = mark.written;
     run->outputs[q].offset = mark.offset;
+    run->outputs[q].tally = mark.tally;
   }
   HK_TRY(hk_state_unpack(run->state, at, size - (size_t)(at - payload), path, error));
   run->frame = head.frame;
@@ -78,6 +83,7 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
   run->begun = head.begun != 0;
   run->substeps = head.substeps;
   run->halvings = (int)head.halvings;
+  run->tally = head.tally;
   return hk_sim_set_h(run->sim, head.h, error);
 }
 

@@ -61,7 +61,14 @@ static HkStatus open_outputs(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
+/* Hands the steps of the frame that ends to the outputs, which may write less often. */
+static void hand_tally(HkRun *run) {
+  for (int q = 0; q < run->output_count; q++) hk_tally_add(&run->outputs[q].tally, &run->tally);
+  run->tally = (HkTally){0};
+}
+
 static HkStatus write_frame(HkRun *run, HkError *error) {
+  hand_tally(run);
   if (run->output_count == 0) return HK_OK;
   HkReport report;
   hk_sim_report(run->sim, run->state, &report);
@@ -73,6 +80,7 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
     if (run->frame % every_of(o) != 0) continue;
     HK_TRY(o->type->write(o, &frame, error));
     o->written++;
+    o->tally = (HkTally){0};
   }
   return HK_OK;
 }
@@ -208,11 +216,45 @@ static HkStatus pause_in_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
+/* The first step that does not converge is told, with a way out; the others are counted. */
+static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
+  static const char *const ways[] = {
+      [HK_STOP_NONE] = "give a smaller time.step",
+      [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_ITERATIONS] =
+          "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
+      [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
+  };
+  hk_log(&run->context, HK_LOG_WARNING,
+         "the step to %g s did not converge: %d iterations left the gradient at %.2g; %s (later "
+         "ones are counted, not told)",
+         run->state->time, r->iterations, r->gradient, ways[r->reason]);
+}
+
+static void count_step(HkRun *run, HkStatus status) {
+  HkStepReport r = hk_sim_step_report(run->sim);
+  bool unconverged = status == HK_NOT_CONVERGED;
+  HkTally step = {.steps = 1,
+                  .substeps = r.substeps,
+                  .rejected = r.rejected,
+                  .iterations = r.iterations,
+                  .worst_iterations = r.iterations,
+                  .linear_iterations = r.linear_iterations,
+                  .projections = r.projections,
+                  .unconverged = unconverged,
+                  .reason = r.reason,
+                  .gradient = r.gradient};
+  hk_tally_add(&run->tally, &step);
+  run->steps++;
+  if (unconverged && run->unconverged++ == 0) tell_unconverged(run, &r);
+}
+
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   double begin = (double)run->frame * run->interval;
   while (run->substep < run->substeps) {
-    HK_TRY(hk_step(run->sim, run->state, error));
-    run->steps++;
+    HkStatus status = hk_step(run->sim, run->state, error);
+    if (status < 0) return status;
+    count_step(run, status);
     run->substep++;
     /* Times are multiples of h, not sums of it, so that rounding does not add up. */
     run->state->time = begin + (double)run->substep * run->sim->h;
@@ -229,6 +271,7 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
     HkOutput *o = &run->outputs[q];
     HK_TRY(o->type->close(o, error));
     o->offset = o->written = 0;
+    o->tally = (HkTally){0};
   }
   if (!run->folder) return HK_OK;
   run->begun = false;
@@ -243,6 +286,7 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   hk_state_destroy(&run->state);
   run->state = start;
   run->frame = run->substep = 0;
+  run->tally = (HkTally){0};
   do {
     run->halvings++;
     run->substeps *= 2;
@@ -300,6 +344,7 @@ HkProgress hk_run_progress(const HkRun *run) {
                       .step = run->substep,
                       .substeps = run->substeps,
                       .steps = run->steps,
+                      .unconverged = run->unconverged,
                       .halvings = run->halvings,
                       .time = run->state->time,
                       .duration = (double)run->frames * run->interval,

@@ -22,9 +22,11 @@ struct HkRun {
   int64_t packed_room;
 
   int64_t frame, frames, steps;
-  int64_t substep;  /* done within the present frame */
-  int64_t substeps; /* steps a frame */
-  double interval;  /* s between frames */
+  int64_t unconverged; /* of the steps */
+  HkTally tally;       /* of the steps within the present frame */
+  int64_t substep;     /* done within the present frame */
+  int64_t substeps;    /* steps a frame */
+  double interval;     /* s between frames */
   double stable_h;
   int halvings;
   bool replaces; /* an earlier run in its folder */

@@ -1,0 +1,64 @@
+/* solver.csv: how the steps since the row before were solved, one row a frame.
+ *
+ *     frame,time                            time in s
+ *     steps,substeps,rejected               parts that adaptive steps kept and threw away
+ *     iterations,worst_iterations           of the minimizer in all, in the step with most
+ *     linear_iterations,projections         of the linear solver; indefinite Hessians
+ *     gradient                              the largest that a step ended with (minimize/problem.h)
+ *     unconverged,reason                    steps short of their tolerance; why the last one ended
+ *
+ * Explicit integrators solve nothing: zeros, and the reason "none". There are no times of the clock
+ * in it, so that the same run leaves the same bytes.
+ */
+#include "output/output.h"
+
+static const char *const file_name = "solver.csv";
+
+typedef struct Solver {
+  int every;
+} Solver;
+
+static const HkParam params[] = {
+    HK_INTEGER(Solver, every, 1, 1, 1000000000, "write each so many frames"),
+};
+
+static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
+  (void)model;
+  FILE *file;
+  HkStatus status = hk_output_append_open(o, file_name, &file, error);
+  o->data = file;
+  if (status < 0 || o->offset > 0) return status;
+  fputs("frame,time,steps,substeps,rejected,iterations,worst_iterations,linear_iterations,"
+        "projections,gradient,unconverged,reason\n",
+        file);
+  return hk_output_append_flush(o, file, file_name, error);
+}
+
+static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
+  const HkTally *t = &o->tally;
+  const int64_t counts[] = {t->steps,      t->substeps,         t->rejected,
+                            t->iterations, t->worst_iterations, t->linear_iterations,
+                            t->projections};
+  fprintf(o->data, "%lld,%.17g", (long long)frame->index, frame->state->time);
+  for (size_t q = 0; q < sizeof counts / sizeof counts[0]; q++)
+    fprintf(o->data, ",%lld", (long long)counts[q]);
+  fprintf(o->data, ",%.17g,%lld,%s\n", t->gradient, (long long)t->unconverged,
+          hk_stop_name((HkStop)t->reason));
+  return hk_output_append_flush(o, o->data, file_name, error);
+}
+
+static HkStatus close(HkOutput *o, HkError *error) {
+  FILE *file = o->data;
+  o->data = NULL;
+  return hk_output_append_close(o, &file, file_name, error);
+}
+
+const HkOutputType hk_output_solver = {
+    .schema = {.name = "solver",
+               .summary = "solver.csv: iterations, gradients and steps that did not converge",
+               HK_PARAMS(Solver, params)},
+    .files = {"solver.csv"},
+    .open = open,
+    .write = write,
+    .close = close,
+};
