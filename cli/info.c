@@ -1,6 +1,7 @@
 /* hooke info: what a scene or a mesh file holds, without simulating anything. */
 #include "cells.h"
 #include "command.h"
+#include "describe.h"
 #include "json.h"
 #include "source.h"
 #include "text.h"
@@ -18,11 +19,6 @@ static const Option options[] = {
                 "change a value of the scene before looking at it; may be repeated"),
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
 };
-
-static void on_log(void *user, HkLogLevel level, const char *text) {
-  (void)user;
-  fprintf(stderr, "%s: %s\n", level == HK_LOG_WARNING ? "warning" : "note", text);
-}
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
 
@@ -75,14 +71,12 @@ static void print_bodies(const SceneFacts *f) {
 static void print_time(const SceneFacts *f) {
   const HkTime *time = &f->scene->time;
   double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
-  text_row(stdout, "integrator", "%s", f->scene->step.schema->name);
-  if (isinf(f->plan.stable_h))
-    text_row(stdout, "stable step", "any");
-  else
-    text_row(stdout, "stable step", f->plan.stable_h > 0 ? "below %.4g s" : "none",
-             f->plan.stable_h);
+  const char *picked =
+      isinf(f->plan.stable_h) ? ", a frame, since every step is stable" : ", picked by stability";
+  describe_method(&f->scene->step);
+  describe_stable_step(f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,
-           time->step > 0 ? "" : ", picked by stability");
+           time->step > 0 ? "" : picked);
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(f->plan.frames).c,
            f->plan.duration, time->frames_per_second);
 }
@@ -154,7 +148,7 @@ static void json_scene(const SceneFacts *f) {
   put_integer(&json, "pins", f->scene->pin_count);
   put_integer(&json, "pinned", m->pinned);
   json_methods(&json, "forces", f->scene->forces, f->scene->force_count);
-  put_text(&json, "integrator", f->scene->step.schema->name);
+  describe_json(&json, &f->scene->step);
   put_number(&json, "stable_step", f->plan.stable_h);
   put_number(&json, "step", f->plan.h);
   put_integer(&json, "frames", f->plan.frames);
@@ -265,7 +259,7 @@ static int run(const void *chosen, char **words, int word_count) {
   const Wants *wants = chosen;
   (void)word_count;
   HkContext context = hk_default_context();
-  context.log = on_log;
+  context.log = text_log;
   return source_is_mesh(words[0]) ? show_mesh(&context, wants, words[0])
                                   : show_scene(&context, wants, words[0]);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 static const Command *const commands[] = {
-    &command_run, &command_info,    &command_methods, &command_scenes,
+    &command_run, &command_info,    &command_compare, &command_methods, &command_scenes,
     &command_new, &command_convert, &command_schema,  &command_help,
 };
 

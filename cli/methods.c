@@ -36,7 +36,7 @@ static const struct {
     {"motion", "Motions", "\"motion\" of a pin"},
     {"integrator", "Integrators", "\"integrator\""},
     {"minimizer", "Minimizers", "\"minimizer\" of an implicit integrator"},
-    {"linear", "Linear solvers", "\"linear\" of a minimizer or integrator"},
+    {"linear solver", "Linear solvers", "\"linear\" of a minimizer or integrator"},
     {"preconditioner", "Preconditioners", "\"preconditioner\" of pcg"},
     {"output", "Outputs", "in the list \"outputs\""},
     {"part of a scene", "Parts of a scene", "the values that need no method"},
@@ -56,8 +56,11 @@ static Text default_text(const HkParam *p) {
   case HK_PARAM_CHOICE: text_choice(p->choices, (int)d[0], text.c, sizeof text.c); break;
   case HK_PARAM_TEXT:
   case HK_PARAM_TABLE:
-  case HK_PARAM_SELECT:
-  case HK_PARAM_METHOD: snprintf(text.c, sizeof text.c, "-");
+  case HK_PARAM_SELECT: snprintf(text.c, sizeof text.c, "-"); break;
+  case HK_PARAM_METHOD: {
+    const char *name = hk_family_default(p->family);
+    snprintf(text.c, sizeof text.c, "%s", name ? name : "-");
+  }
   }
   return text;
 }
@@ -147,7 +150,8 @@ static void json_default(Json *json, const HkParam *p) {
   else if (p->kind == HK_PARAM_VECTOR)
     put_numbers(json, "default", p->standard, 3);
   else
-    put_text(json, "default", p->kind == HK_PARAM_CHOICE ? default_text(p).c : NULL);
+    put_text(json, "default",
+             p->kind == HK_PARAM_CHOICE || p->kind == HK_PARAM_METHOD ? default_text(p).c : NULL);
 }
 
 static void json_param(Json *json, const HkParam *p) {
@@ -208,14 +212,16 @@ static int collect(Entry *entries) {
 }
 
 static void print_list(const Entry *entries, int count) {
-  int width = text_width(stdout), group = -1;
+  int width = text_width(stdout), group = -1, longest = 0;
+  for (int q = 0; q < count; q++)
+    if ((int)strlen(entries[q].name) > longest) longest = (int)strlen(entries[q].name);
   for (int q = 0; q < count; q++) {
     const Entry *e = &entries[q];
     if (e->group != group)
       printf("%s%s: %s\n", q ? "\n" : "", groups[e->group].many, groups[e->group].place);
     group = e->group;
-    printf("  %-17s ", e->name);
-    text_wrap(stdout, e->summary, 20, width);
+    printf("  %-*s  ", longest, e->name);
+    text_wrap(stdout, e->summary, longest + 4, width);
   }
   printf("\nhooke methods NAME explains one: its equation, parameters and units.\n");
 }
@@ -267,9 +273,8 @@ const Command command_methods = {
     .arguments = "[NAME]",
     .summary = "what can stand in a scene, with units",
     .text = "Without a name: shapes, forces, motions, integrators, minimizers, linear solvers, "
-            "outputs, parts of a scene "
-            "and mesh formats. With one: its formula and its parameters with unit, default "
-            "and range.",
+            "preconditioners, outputs, parts of a scene and mesh formats. With one: its formula "
+            "and its parameters with unit, default and range.",
     .examples = "  hooke methods\n"
                 "  hooke methods gravity\n"
                 "  hooke methods time\n"

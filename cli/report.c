@@ -1,6 +1,7 @@
 /* What `hooke run` says about a run; see report.h. */
 #include "report.h"
 
+#include "describe.h"
 #include "json.h"
 #include "text.h"
 
@@ -18,15 +19,10 @@ void report_head(const RunReport *r) {
   text_row(stdout, "vertices", "%s, %s pinned", text_count(r->model.vertices).c,
            text_count(r->model.pinned).c);
   text_row(stdout, "springs", "%s", text_count(r->model.springs).c);
-  text_row(stdout, "integrator", "%s", scene->step.schema->name);
+  describe_method(&scene->step);
   text_row(stdout, "step", "%g s, %s a frame", p->h,
            text_count((int64_t)floor(interval / p->h + 0.5)).c);
-  if (isinf(p->stable_h))
-    text_row(stdout, "stable step", "any");
-  else if (p->stable_h > 0)
-    text_row(stdout, "stable step", "below %.4g s", p->stable_h);
-  else
-    text_row(stdout, "stable step", "none");
+  describe_stable_step(p->stable_h);
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(p->frames).c, p->duration,
            scene->time.frames_per_second);
   if (p->frame > 0) text_row(stdout, "goes on at", "frame %s", text_count(p->frame).c);
@@ -44,6 +40,7 @@ typedef struct Opener {
 static const Opener openers[] = {
     {"energies", "energies.csv", "energies and momenta of each frame, for any spreadsheet"},
     {"probes", "probes.csv", "the probes at each frame, for any spreadsheet"},
+    {"solver", "solver.csv", "how the steps of each frame were solved, for any spreadsheet"},
     {"vtp", "vtp.pvd", "open in ParaView: paraview %s/vtp.pvd"},
     {"vtu", "vtu.pvd", "open in ParaView: paraview %s/vtu.pvd"},
     {"obj", "obj/", "one OBJ file a frame, for any 3D program"},
@@ -118,6 +115,10 @@ void report_end(const RunReport *r) {
            text_duration(r->seconds).c);
   text_row(stdout, "steps", "%s, %s a second", text_count(r->end.steps).c, text_rate(rate).c);
   text_row(stdout, "springs", "%s updates a second", text_rate(rate * (double)r->model.springs).c);
+  if (r->end.unconverged > 0)
+    text_row(stdout, "not converged",
+             "%s step%s, short of the tolerance; the output solver tells when",
+             text_count(r->end.unconverged).c, r->end.unconverged == 1 ? "" : "s");
   if (r->end.halvings > 0)
     text_row(stdout, "step", "halved %d times after blow-ups, now %g s", r->end.halvings, r->end.h);
   printf("  %-15s %11s %11s %11s %11s %11s\n", "energies in J", "kinetic", "spring", "gravity",
@@ -147,7 +148,7 @@ static void json_energies(Json *json, const char *key, const HkReport *r) {
 static void json_run(Json *json, const RunReport *r) {
   double seconds = r->seconds > 0 ? r->seconds : NAN, steps = (double)r->end.steps;
   put_text(json, "title", r->scene->title);
-  put_text(json, "integrator", r->scene->step.schema->name);
+  describe_json(json, &r->scene->step);
   put_integer(json, "bodies", r->model.bodies);
   put_integer(json, "vertices", r->model.vertices);
   put_integer(json, "springs", r->model.springs);
@@ -155,6 +156,7 @@ static void json_run(Json *json, const RunReport *r) {
   put_integer(json, "frame", r->end.frame);
   put_integer(json, "frames", r->end.frames);
   put_integer(json, "steps", r->end.steps);
+  put_integer(json, "unconverged", r->end.unconverged);
   put_number(json, "step", r->end.h);
   put_number(json, "stable_step", r->end.stable_h);
   put_integer(json, "halvings", r->end.halvings);

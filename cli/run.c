@@ -1,22 +1,18 @@
 /* hooke run: simulates a scene, frame by frame, into a folder.
  *
- * Ctrl-C and SIGTERM set a flag that is looked at between frames: the frame is finished, the
- * checkpoint written, every file closed. The handler then steps back, so that a second signal ends
- * the program at once; even that loses nothing behind the last checkpoint.
+ * Ctrl-C and SIGTERM set a flag (signals.h) that is looked at between frames: the frame is
+ * finished, the checkpoint written, every file closed. A second signal ends the program at once;
+ * even that loses nothing behind the last checkpoint.
  */
 #include "command.h"
 #include "progress.h"
 #include "report.h"
+#include "signals.h"
 #include "source.h"
 #include "text.h"
 
-#include <errno.h>
-#include <math.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct Wants {
   const char *folder;
@@ -45,25 +41,7 @@ static const Option options[] = {
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end, instead of text"),
 };
 
-/* The only thing that a signal handler can talk to. */
-static volatile sig_atomic_t caught_signal, quiet_signal;
-
-/* A frame may take minutes, so the handler says what is going on; write() is safe in it. */
-static void on_signal(int number) {
-  static const char text[] = "\nfinishes this frame and stops; Ctrl-C again stops at once\n";
-  int reason = errno;
-  caught_signal = number;
-  if (!quiet_signal && write(STDERR_FILENO, text, sizeof text - 1) < 0) caught_signal = number;
-  errno = reason;
-}
-
-static void catch_signals(bool quiet) {
-  quiet_signal = quiet;
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
+static const char on_ctrl_c[] = "\nfinishes this frame and stops; Ctrl-C again stops at once\n";
 
 /* What the library tells goes between two drawings of the bar. */
 typedef struct Listener {
@@ -75,8 +53,7 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
   Listener *listener = user;
   if (listener->quiet) return;
   if (listener->progress) progress_clear(listener->progress);
-  fflush(stdout);
-  fprintf(stderr, "%s: %s\n", level == HK_LOG_WARNING ? "warning" : "note", text);
+  text_log(NULL, level, text);
 }
 
 /* ---- The command line that goes on ----------------------------------------------------------- */
@@ -141,7 +118,7 @@ static void on_progress(void *user, const HkProgress *at) {
 
 /* Frame after frame until the end, an error or a signal. */
 static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
-  while (!caught_signal) {
+  while (!signals_caught()) {
     HkStatus status = hk_run_frame(run, error);
     if (status != HK_OK) return status;
     HkProgress at = hk_run_progress(run);
@@ -208,7 +185,7 @@ static int finish(const Wants *wants, RunReport *r, HkStatus status, const HkErr
     r->status = "done";
   } else {
     r->status = "interrupted";
-    code = EXIT_SIGNAL + caught_signal;
+    code = EXIT_SIGNAL + signals_caught();
   }
   if (wants->json)
     report_json(r, code);
@@ -238,7 +215,7 @@ static int run(const void *chosen, char **words, int word_count) {
   command_line(wants, words[0], "--resume", again, sizeof again);
   RunReport report = {.name = words[0], .again = again};
   report.folder = wants->folder ? wants->folder : folder;
-  catch_signals(wants->quiet);
+  signals_catch(wants->quiet ? NULL : on_ctrl_c);
   HkStatus status = source_read(&context, words[0], &wants->sets, &scene, &error);
   report.scene = scene;
   if (status >= 0) status = simulate(wants, &listener, &report, &error);

@@ -41,6 +41,12 @@ int exit_code_of(HkStatus status) {
   return EXIT_INPUT;
 }
 
+void text_log(void *user, HkLogLevel level, const char *text) {
+  (void)user;
+  fflush(stdout);
+  fprintf(stderr, "%s: %s\n", level == HK_LOG_WARNING ? "warning" : "note", text);
+}
+
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 /* Letters to insert, remove, change or swap with the next one to make b from a; words are cut to

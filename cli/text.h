@@ -11,6 +11,8 @@ int complain(int code, const char *format, ...);
 /* The same for an error of the library, with the exit code that belongs to its status. */
 int complain_of(const HkError *error);
 int exit_code_of(HkStatus status);
+/* What the library tells, for HkContext.log: "warning: text" on standard error. */
+void text_log(void *user, HkLogLevel level, const char *text);
 
 /* The word that was probably meant, or NULL if none is near. */
 const char *text_nearest(const char *word, const char *const *names, int count);

@@ -1,0 +1,189 @@
+/* Ways to solve an implicit step; see candidates.h. */
+#include "candidates.h"
+
+#include "command.h"
+#include "text.h"
+
+#include <string.h>
+
+/* The linear solvers that tell most; the others are compared on request. */
+static const char *const usual_linear[] = {"cholesky", "ldlt", "pcg+block_jacobi", "pcg+ic0",
+                                           "pcg+prefactored"};
+
+enum { USUAL_LINEAR = sizeof usual_linear / sizeof usual_linear[0] };
+
+/* The parameter that takes a method of a family, or NULL. */
+static const HkParam *find_nested(const HkSchema *schema, HkFamily family) {
+  for (int q = 0; schema && q < schema->param_count; q++)
+    if (schema->params[q].kind == HK_PARAM_METHOD && schema->params[q].family == family)
+      return &schema->params[q];
+  return NULL;
+}
+
+static const HkParam *find_acceleration(const HkSchema *schema) {
+  for (int q = 0; q < schema->param_count; q++)
+    if (schema->params[q].kind == HK_PARAM_CHOICE &&
+        strcmp(schema->params[q].name, "acceleration") == 0)
+      return &schema->params[q];
+  return NULL;
+}
+
+/* ---- All there are --------------------------------------------------------------------------- */
+
+static Candidate *append(Candidates *all, const HkSchema *minimizer, bool usual) {
+  if (all->count == MOST_CANDIDATES) all->count--; /* the last place for whatever is beyond */
+  Candidate *c = &all->list[all->count++];
+  *c = (Candidate){.minimizer = minimizer, .usual = usual};
+  snprintf(c->name, sizeof c->name, "%s", minimizer->name);
+  return c;
+}
+
+static bool is_usual(const char *name) {
+  for (int q = 0; q < USUAL_LINEAR; q++)
+    if (strcmp(usual_linear[q], name) == 0) return true;
+  return false;
+}
+
+/* name: that of the linear solver, with its preconditioner. */
+static void append_linear(Candidates *all, const HkSchema *minimizer, const HkSchema *linear,
+                          const HkSchema *preconditioner) {
+  char name[64];
+  snprintf(name, sizeof name, "%s%s%s", linear->name, preconditioner ? "+" : "",
+           preconditioner ? preconditioner->name : "");
+  Candidate *c = append(all, minimizer, is_usual(name));
+  c->linear = linear;
+  c->preconditioner = preconditioner;
+  snprintf(c->name, sizeof c->name, "%s+%s", minimizer->name, name);
+}
+
+static void append_solvers(Candidates *all, const HkSchema *minimizer) {
+  const HkSchema *linear, *preconditioner;
+  for (int q = 0; (linear = hk_schema_at(HK_LINEAR, q)); q++) {
+    if (!find_nested(linear, HK_PRECONDITION)) append_linear(all, minimizer, linear, NULL);
+    for (int p = 0; find_nested(linear, HK_PRECONDITION) &&
+                    (preconditioner = hk_schema_at(HK_PRECONDITION, p));
+         p++)
+      append_linear(all, minimizer, linear, preconditioner);
+  }
+}
+
+static void collect(Candidates *all) {
+  const HkSchema *minimizer;
+  all->count = 0;
+  for (int q = 0; (minimizer = hk_schema_at(HK_MINIMIZE, q)); q++) {
+    const HkParam *acceleration = find_acceleration(minimizer);
+    char word[32];
+    if (find_nested(minimizer, HK_LINEAR)) {
+      append_solvers(all, minimizer);
+      continue;
+    }
+    if (!acceleration) append(all, minimizer, true);
+    for (int k = 0; acceleration && text_choice(acceleration->choices, k, word, sizeof word); k++) {
+      Candidate *c = append(all, minimizer, true);
+      snprintf(c->acceleration, sizeof c->acceleration, "%s", word);
+      snprintf(c->name, sizeof c->name, "%s+%s", minimizer->name, word);
+    }
+  }
+}
+
+/* Whether a word means a candidate: its name, or the first words of it. */
+static bool means(const char *word, size_t length, const char *name) {
+  return strncmp(word, name, length) == 0 && (name[length] == 0 || name[length] == '+');
+}
+
+static void name_missing(Candidates *all) {
+  all->missing[0] = 0;
+  for (int q = 0; q < USUAL_LINEAR; q++) {
+    bool found = false;
+    for (int k = 0; k < all->count; k++) {
+      const char *plus = strchr(all->list[k].name, '+');
+      found |= all->list[k].linear && plus && strcmp(plus + 1, usual_linear[q]) == 0;
+    }
+    size_t used = strlen(all->missing);
+    if (!found)
+      snprintf(all->missing + used, sizeof all->missing - used, "%s%s", used ? ", " : "",
+               usual_linear[q]);
+  }
+}
+
+/* ---- Those that are wanted ------------------------------------------------------------------- */
+
+static int unknown(const Candidates *all, const char *word, size_t length) {
+  const char *names[MOST_CANDIDATES + 16];
+  char given[96];
+  int count = 0;
+  const HkSchema *minimizer;
+  snprintf(given, sizeof given, "%.*s", (int)length, word);
+  for (; count < all->count; count++) names[count] = all->list[count].name;
+  for (int q = 0; q < 15 && (minimizer = hk_schema_at(HK_MINIMIZE, q)); q++)
+    names[count++] = minimizer->name;
+  names[count++] = "all";
+  const char *near = text_nearest(given, names, count);
+  if (near)
+    return complain(EXIT_USAGE, "--methods: there is no '%s'; did you mean '%s'?", given, near);
+  return complain(
+      EXIT_USAGE,
+      "--methods: there is no '%s'; 'hooke methods' lists minimizers, linear solvers and "
+      "preconditioners, joined here as in newton+pcg+ic0",
+      given);
+}
+
+/* Marks what a list of words means. */
+static int mark(const Candidates *all, const char *methods, bool *wanted) {
+  for (const char *word = methods; *word;) {
+    size_t length = strcspn(word, ",");
+    bool whole = length == 3 && strncmp(word, "all", 3) == 0, any = whole;
+    for (int q = 0; q < all->count; q++)
+      if (whole || (length > 0 && means(word, length, all->list[q].name))) any = wanted[q] = true;
+    if (!any && length > 0) return unknown(all, word, length);
+    word += length;
+    word += *word == ',';
+  }
+  return 0;
+}
+
+int candidates_choose(Candidates *all, const char *methods) {
+  bool wanted[MOST_CANDIDATES] = {false};
+  int kept = 0;
+  collect(all);
+  name_missing(all);
+  for (int q = 0; q < all->count && !methods; q++) wanted[q] = all->list[q].usual;
+  if (methods) {
+    all->missing[0] = 0; /* a word for what is not there has been an error */
+    int code = mark(all, methods, wanted);
+    if (code) return code;
+  }
+  for (int q = 0; q < all->count; q++)
+    if (wanted[q]) all->list[kept++] = all->list[q];
+  all->count = kept;
+  return kept ? 0 : complain(EXIT_USAGE, "--methods: give one method or more, or 'all'");
+}
+
+/* ---- As a method ----------------------------------------------------------------------------- */
+
+static HkStatus fill(const Candidate *c, int iterations, double tolerance, HkMethod *step,
+                     HkError *error) {
+  HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
+  if (status < 0) return status;
+  HkMethod *m = hk_method_set_method(step, "minimizer", c->minimizer->name, error);
+  if (!m) return error->status;
+  status = hk_method_set_number(m, "iterations", iterations, error);
+  if (status >= 0) status = hk_method_set_number(m, "tolerance", tolerance, error);
+  if (status >= 0 && c->acceleration[0])
+    status = hk_method_set_text(m, "acceleration", c->acceleration, error);
+  if (status < 0 || !c->linear) return status;
+  HkMethod *linear =
+      hk_method_set_method(m, find_nested(c->minimizer, HK_LINEAR)->name, c->linear->name, error);
+  if (!linear) return error->status;
+  if (!c->preconditioner) return HK_OK;
+  const HkParam *inner = find_nested(c->linear, HK_PRECONDITION);
+  return hk_method_set_method(linear, inner->name, c->preconditioner->name, error) ? HK_OK
+                                                                                   : error->status;
+}
+
+HkStatus candidate_method(const Candidate *c, int iterations, double tolerance, HkMethod *step,
+                          HkError *error) {
+  HkStatus status = fill(c, iterations, tolerance, step, error);
+  if (status < 0) hk_method_clear(step);
+  return status;
+}

@@ -1,0 +1,31 @@
+/* The ways to solve an implicit step that `hooke compare` knows, from the registries: every
+ * minimizer, with each acceleration it has, or with each linear solver and preconditioner. */
+#ifndef HOOKE_CLI_CANDIDATES_H
+#define HOOKE_CLI_CANDIDATES_H
+
+#include "hooke/hooke.h"
+
+enum { MOST_CANDIDATES = 256 };
+
+typedef struct Candidate {
+  char name[96]; /* "newton+pcg+ic0" */
+  bool usual;    /* compared unless --methods says otherwise */
+  const HkSchema *minimizer, *linear, *preconditioner; /* the last two NULL: none */
+  char acceleration[32];                               /* "": none to choose */
+} Candidate;
+
+typedef struct Candidates {
+  Candidate list[MOST_CANDIDATES];
+  int count;
+  char missing[512]; /* what is usual, but not in this build: "a, b", or "" */
+} Candidates;
+
+/* Those that --methods asks for ("newton,local_global+anderson", "all"; NULL: the usual ones).
+ * Returns 0, or the exit code after the error has been printed. */
+int candidates_choose(Candidates *candidates, const char *methods);
+/* Backward Euler solved that way, in *step, which holds none before and is cleared by the caller.
+ */
+HkStatus candidate_method(const Candidate *candidate, int iterations, double tolerance,
+                          HkMethod *step, HkError *error);
+
+#endif

@@ -1,0 +1,297 @@
+/* hooke compare: solves one and the same implicit step by every minimizer, and tells how fast each
+ * comes near the solution.
+ *
+ * A step of backward Euler is the x that minimises an energy g. Each method starts from the same
+ * guess x_0; its relative error after i iterations is
+ *
+ *     e_i = (g(x_i) - g*) / (g(x_0) - g*)
+ *
+ * with g* by Newton's method to the last digit. The library tells g(x_i) - g(x_0), computed as a
+ * difference, so that e_i is right down to rounding of this difference and not of g.
+ *
+ * Each method solves the step twice and the second time counts: what is made once for many steps,
+ * such as the factor of local_global, is then there, as in a run.
+ */
+#include "candidates.h"
+#include "command.h"
+#include "comparison.h"
+#include "describe.h"
+#include "signals.h"
+#include "source.h"
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Wants {
+  int step, iterations, threads;
+  const char *methods, *csv, *svg;
+  TextList sets;
+  bool json;
+} Wants;
+
+static const Option options[] = {
+    OPTION_INTEGER(Wants, step, 0, "--step", "N", 10, 0, 1000000000,
+                   "steps to make before the one that is solved; 10 if not given"),
+    OPTION_INTEGER(Wants, iterations, 'n', "--iterations", "M", 1000, 1, 1000000,
+                   "iterations of each method at most; 1000 if not given"),
+    OPTION_TEXT(Wants, methods, 'm', "--methods", "LIST",
+                "which methods, with commas: a minimizer, or one of its kinds such as "
+                "local_global+anderson or newton+pcg+ic0; 'all' for everything there is"),
+    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+                "change a value of the scene first; may be repeated"),
+    OPTION_TEXT(Wants, csv, 0, "--csv", "FILE", "write every iteration of every method"),
+    OPTION_TEXT(Wants, svg, 0, "--svg", "FILE",
+                "draw the errors against iterations and against milliseconds"),
+    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+                   "threads to use; 0, all cores, if not given"),
+    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
+};
+
+/* Gradients (HkStepReport) that end the search: there is nothing but rounding below. */
+static const double TIGHTEST = 1e-14, TIGHT = 1e-13;
+static const double USUAL_STEP = 1.0 / 30; /* s */
+
+/* ---- What is going on ------------------------------------------------------------------------ */
+
+/* One line on a terminal, written over by the next; an empty one removes it. */
+static void tell(const char *what, int done, int all) {
+  char line[128];
+  if (!isatty(STDERR_FILENO)) return;
+  snprintf(line, sizeof line, "%s %d of %d", what, done, all);
+  fprintf(stderr, "\r%-70.70s\r%.70s", "", what[0] ? line : "");
+  fflush(stderr);
+}
+
+/* ---- Solving --------------------------------------------------------------------------------- */
+
+static void on_iteration(void *user, const HkIteration *iteration) {
+  Result *r = user;
+  if (r->lost) return;
+  if (r->count == r->room) {
+    int room = r->room ? 2 * r->room : 64;
+    HkIteration *grown = realloc(r->points, (size_t)room * sizeof *grown);
+    r->lost = !grown;
+    if (!grown) return;
+    r->points = grown;
+    r->room = room;
+  }
+  r->points[r->count++] = *iteration;
+}
+
+/* One state, from which the step is solved again and again. */
+typedef struct Start {
+  const HkModel *model;
+  HkState *state, *room;
+  double h;
+} Start;
+
+static HkStatus step_once(const Start *start, HkSim *sim, Result *r, HkError *error) {
+  HkStatus status = hk_state_copy(start->state, start->room, error);
+  r->count = 0;
+  if (status >= 0) status = hk_step(sim, start->room, error);
+  r->report = hk_sim_step_report(sim);
+  return status;
+}
+
+static HkStatus step_often(const Start *start, HkSim *sim, int times, Result *r, HkError *error) {
+  HkStatus status = hk_sim_set_trace(sim, on_iteration, r, error);
+  for (int q = 0; q < times && status >= 0 && (q == 0 || !signals_caught()); q++)
+    status = step_once(start, sim, r, error);
+  return status;
+}
+
+/* The last of so many times counts. Errors stay in the result: the other methods go on. */
+static void solve(const Start *start, const Candidate *c, int iterations, double tolerance,
+                  int times, Result *r) {
+  HkMethod method = {0};
+  HkSim *sim = NULL;
+  HkError error = {0};
+  *r = (Result){.name = c->name};
+  r->status = candidate_method(c, iterations, tolerance, &method, &error);
+  if (r->status >= 0) r->status = hk_sim_create(start->model, &method, start->h, &sim, &error);
+  if (r->status >= 0) r->status = step_often(start, sim, times, r, &error);
+  snprintf(r->why, sizeof r->why, "%.500s", error.text);
+  hk_sim_destroy(&sim);
+  hk_method_clear(&method);
+}
+
+/* Newton with the default linear solver. */
+static Candidate exact_candidate(void) {
+  Candidate c = {.name = "newton", .minimizer = hk_schema_find(HK_MINIMIZE, "newton")};
+  return c;
+}
+
+/* ---- The state ------------------------------------------------------------------------------- */
+
+/* The step of a run where that is implicit; explicit ones are far too small for the question. */
+static double step_of(const HkScene *scene) {
+  double frame = 1 / scene->time.frames_per_second, step = scene->time.step;
+  if (!describe_is_implicit(scene->step.schema)) return USUAL_STEP;
+  return step > 0 ? frame / ceil(frame / step - 1e-9) : frame;
+}
+
+static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkError *error) {
+  Candidate newton = exact_candidate();
+  HkMethod method = {0};
+  HkSim *sim = NULL;
+  HkStatus status = candidate_method(&newton, 200, 1e-9, &method, error);
+  if (status >= 0) status = hk_sim_create(start->model, &method, start->h, &sim, error);
+  for (; c->steps < wants->step && status >= 0 && !signals_caught(); c->steps++) {
+    tell("step", c->steps + 1, wants->step);
+    status = hk_step(sim, start->state, error);
+    c->unconverged += status == HK_NOT_CONVERGED;
+  }
+  c->time = hk_state_time(start->state);
+  hk_sim_destroy(&sim);
+  hk_method_clear(&method);
+  return status;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* False where a file cannot be written; better known before than after the work. */
+static bool is_writable(const char *path) {
+  bool there = access(path, F_OK) == 0;
+  FILE *file = fopen(path, "a");
+  if (!file) return false;
+  fclose(file);
+  if (!there) remove(path);
+  return true;
+}
+
+static int check_files(const Wants *wants) {
+  const char *const paths[] = {wants->csv, wants->svg};
+  for (int q = 0; q < 2; q++)
+    if (paths[q] && !is_writable(paths[q]))
+      return complain(EXIT_FILE, "%s: cannot write: %s", paths[q], strerror(errno));
+  return EXIT_GOOD;
+}
+
+/* Table and files of what there is; the exit code. */
+static int show(const Wants *wants, Comparison *c) {
+  int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
+  bool some = comparison_finish(c);
+  if (some && wants->csv && comparison_csv(c, wants->csv) != EXIT_GOOD) code = EXIT_FILE;
+  if (some && wants->svg && comparison_svg(c, wants->svg) != EXIT_GOOD) code = EXIT_FILE;
+  if (wants->json)
+    comparison_json(c, code);
+  else if (some)
+    comparison_print(c);
+  else
+    printf("nothing to compare: the guess from which all methods start solves the step already; "
+           "take another --step\n");
+  if (some && c->count < c->count_all)
+    complain(code, "stopped: %d of %d methods are solved", c->count, c->count_all);
+  return code;
+}
+
+static bool has_work(const Result *exact) {
+  return exact->count > 1 || exact->report.reason != HK_STOP_CONVERGED;
+}
+
+static int compare(const Wants *wants, const Candidates *all, const Start *start, Comparison *c) {
+  HkError error = {0};
+  Candidate newton = exact_candidate();
+  HkStatus status = move(wants, start, c, &error);
+  if (status < 0) tell("", 0, 0);
+  if (status < 0) return complain_of(&error);
+  if (!signals_caught()) {
+    tell("newton", 0, all->count);
+    solve(start, &newton, 1000, TIGHTEST, 1, &c->exact);
+    c->exact.name = "newton"; /* the candidate is gone before the result */
+  }
+  if (c->exact.status < 0 && c->exact.count < 2) {
+    tell("", 0, 0);
+    return complain(exit_code_of(c->exact.status), "%s", c->exact.why);
+  }
+  while (c->count < all->count && has_work(&c->exact) && !signals_caught()) {
+    tell(all->list[c->count].name, c->count + 1, all->count);
+    solve(start, &all->list[c->count], wants->iterations, TIGHT, 2, &c->results[c->count]);
+    c->count++;
+  }
+  tell("", 0, 0);
+  if (c->count == 0 && signals_caught())
+    return complain(EXIT_SIGNAL + signals_caught(), "stopped before any method was compared");
+  return show(wants, c);
+}
+
+static int compare_scene(const Wants *wants, const Candidates *all, const char *name,
+                         HkScene *scene) {
+  HkError error = {0};
+  HkModel *model = NULL;
+  Start start = {.h = step_of(scene)};
+  Comparison c = {.scene = name,
+                  .title = scene->title,
+                  .missing = all->missing,
+                  .h = start.h,
+                  .iterations = wants->iterations,
+                  .count_all = all->count};
+  scene->time.tolerance = NAN; /* the step is solved as it is, not in parts */
+  HkStatus status = hk_model_compile(scene, &model, &error);
+  start.model = model;
+  if (status >= 0) status = hk_state_create(model, &start.state, &error);
+  if (status >= 0) status = hk_state_create(model, &start.room, &error);
+  c.results = calloc((size_t)all->count, sizeof *c.results);
+  int code = EXIT_MEMORY;
+  if (status < 0) {
+    code = complain_of(&error);
+  } else if (c.results) {
+    c.model = hk_model_info(model);
+    code = compare(wants, all, &start, &c);
+  } else {
+    complain(code, "no memory for the results");
+  }
+  for (int q = 0; q < c.count; q++) free(c.results[q].points);
+  free(c.results);
+  free(c.exact.points);
+  hk_state_destroy(&start.room);
+  hk_state_destroy(&start.state);
+  hk_model_destroy(&model);
+  return code;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  const Wants *wants = chosen;
+  (void)word_count;
+  HkError error = {0};
+  HkScene *scene = NULL;
+  Candidates all;
+  HkContext context = hk_default_context();
+  context.log = text_log;
+  context.threads = wants->threads;
+  int code = candidates_choose(&all, wants->methods);
+  if (code == EXIT_GOOD) code = check_files(wants);
+  if (code != EXIT_GOOD) return code;
+  signals_catch("\nfinishes this method and shows what there is; Ctrl-C again stops at once\n");
+  if (source_read(&context, words[0], &wants->sets, &scene, &error) < 0)
+    code = complain_of(&error);
+  else
+    code = compare_scene(wants, &all, words[0], scene);
+  hk_scene_destroy(&scene);
+  return code;
+}
+
+const Command command_compare = {
+    .name = "compare",
+    .arguments = "SCENE",
+    .summary = "one implicit step, solved by every method",
+    .text = "Moves the scene for N steps by backward_euler and newton, at the scene's step, or at "
+            "1/30 s where its integrator is explicit. Then solves the next step from that state by "
+            "every minimizer, each from the same guess, and tells after each iteration how much of "
+            "the way down to the least energy is left: the relative error, 1 at the start, 0 at "
+            "the solution.",
+    .examples =
+        "  hooke compare curtain                        all methods, 10 steps into the motion\n"
+        "  hooke compare flag --step 100 --svg flag.svg --csv flag.csv\n"
+        "  hooke compare my.json --methods newton,local_global+anderson --iterations 50\n"
+        "  hooke compare my.json --set 'bodies[0].springs.k=1e6'\n"
+        "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n",
+    COMMAND_OPTIONS(Wants, options),
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,245 @@
+/* What came of `hooke compare`, for people and programs; see comparison.h. */
+#include "comparison.h"
+
+#include "command.h"
+#include "json.h"
+#include "text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int marks[] = {1, 10, 100, 1000};      /* iterations */
+static const double goals[] = {1e-2, 1e-4, 1e-6};   /* relative errors */
+static const double ROUNDING = 1e-15;               /* errors below it say nothing */
+static const double SAME = 1e-12, ELSEWHERE = 1e-6; /* errors */
+static const double MET = 1e-8;                     /* gradient of one that has found a minimum */
+
+enum { MARKS = sizeof marks / sizeof marks[0], GOALS = sizeof goals / sizeof goals[0] };
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static void take_best(Comparison *c, const Result *r) {
+  for (int q = 0; q < r->count; q++)
+    if (r->points[q].change < c->best) {
+      c->best = r->points[q].change;
+      c->best_name = r->name;
+    }
+}
+
+bool comparison_finish(Comparison *c) {
+  c->best = 0;
+  c->best_name = c->exact.name;
+  take_best(c, &c->exact);
+  for (int q = 0; q < c->count; q++) take_best(c, &c->results[q]);
+  return c->best < 0 && isfinite(c->best);
+}
+
+double comparison_error(const Comparison *c, const Result *r, int index) {
+  return (r->points[index].change - c->best) / -c->best;
+}
+
+/* Error of the exact solution: what newton left to others. */
+static double exact_error(const Comparison *c) {
+  return c->exact.count > 0 ? comparison_error(c, &c->exact, c->exact.count - 1) : NAN;
+}
+
+/* The point after so many iterations, or -1. */
+static int find_mark(const Result *r, int iteration) {
+  for (int q = r->count - 1; q >= 0; q--)
+    if (r->points[q].iteration == iteration) return q;
+  return -1;
+}
+
+/* The first point with at most this error, or -1. */
+static int find_goal(const Comparison *c, const Result *r, double goal) {
+  for (int q = 0; q < r->count; q++)
+    if (comparison_error(c, r, q) <= goal) return q;
+  return -1;
+}
+
+static int iterations_made(const Result *r) {
+  return r->count > 0 ? r->points[r->count - 1].iteration : 0;
+}
+
+static double ms_per_iteration(const Result *r) {
+  int made = iterations_made(r);
+  return made > 0 ? 1e3 * r->points[r->count - 1].seconds / made : NAN;
+}
+
+static const char *ending(const Result *r) {
+  if (r->status == HK_ERROR_BLOWUP) return "blew up";
+  if (r->status < 0) return "error";
+  if (r->count > 0 && !isfinite(r->points[r->count - 1].change)) return "diverged";
+  return hk_stop_name(r->report.reason);
+}
+
+/* ---- Table ----------------------------------------------------------------------------------- */
+
+static Text error_text(double error) {
+  Text text = {0};
+  if (!isfinite(error))
+    snprintf(text.c, sizeof text.c, "not finite");
+  else if (error < ROUNDING)
+    snprintf(text.c, sizeof text.c, "< 1e-15");
+  else
+    snprintf(text.c, sizeof text.c, "%.3g", error);
+  return text;
+}
+
+static Text ms_text(double ms) {
+  Text text = {0};
+  snprintf(text.c, sizeof text.c, ms < 99.95 ? "%.3g" : "%.0f", ms);
+  return text;
+}
+
+static int name_width(const Comparison *c) {
+  int width = 6;
+  for (int q = 0; q < c->count; q++)
+    if ((int)strlen(c->results[q].name) > width) width = (int)strlen(c->results[q].name);
+  return width;
+}
+
+static void print_head(const Comparison *c) {
+  const HkStepReport *r = &c->exact.report;
+  printf("%s%s%s\n", c->scene, c->title ? ": " : "", c->title ? c->title : "");
+  text_row(stdout, "vertices", "%s, %s pinned", text_count(c->model.vertices).c,
+           text_count(c->model.pinned).c);
+  text_row(stdout, "springs", "%s", text_count(c->model.springs).c);
+  text_row(stdout, "state", "at %g s, after %d step%s of backward_euler by newton", c->time,
+           c->steps, c->steps == 1 ? "" : "s");
+  text_row(stdout, "step", "%g s", c->h);
+  text_row(stdout, "exact", "newton: %d iterations, gradient %.2g, g(x_0) - g* = %.6g kg m^2",
+           r->iterations, r->gradient, -c->best);
+}
+
+static void print_errors(const Comparison *c, int width) {
+  printf("\nRelative error (g(x_i) - g*) / (g(x_0) - g*)\n  %-*s", width, "iterations");
+  for (int k = 0; k < MARKS && marks[k] <= c->iterations; k++) printf(" %10d", marks[k]);
+  printf(" %10s %9s  %s\n", "at the end", "made", "stopped");
+  for (int q = 0; q < c->count; q++) {
+    const Result *r = &c->results[q];
+    if (r->count == 0) continue;
+    printf("  %-*s", width, r->name);
+    for (int k = 0; k < MARKS && marks[k] <= c->iterations; k++) {
+      int at = find_mark(r, marks[k]);
+      printf(" %10s", at < 0 ? "-" : error_text(comparison_error(c, r, at)).c);
+    }
+    printf(" %10s %9d  %s\n", error_text(comparison_error(c, r, r->count - 1)).c,
+           iterations_made(r), ending(r));
+  }
+}
+
+static void print_times(const Comparison *c, int width) {
+  printf("\nIterations and milliseconds to a relative error of\n  %-*s", width, "");
+  for (int k = 0; k < GOALS; k++) printf(" %17g", goals[k]);
+  printf("  ms an iteration\n");
+  for (int q = 0; q < c->count; q++) {
+    const Result *r = &c->results[q];
+    if (r->count == 0) continue;
+    printf("  %-*s", width, r->name);
+    for (int k = 0; k < GOALS; k++) {
+      int at = find_goal(c, r, goals[k]);
+      if (at < 0)
+        printf(" %7s %9s", "-", "-");
+      else
+        printf(" %7d %9s", r->points[at].iteration, ms_text(1e3 * r->points[at].seconds).c);
+    }
+    double each = ms_per_iteration(r);
+    printf("  %15s\n", isnan(each) ? "-" : ms_text(each).c);
+  }
+}
+
+static void print_notes(const Comparison *c) {
+  const char *lead = "\n";
+  if (exact_error(c) > SAME) {
+    printf("%s%s found a lower g than newton, by %.2g of the way from g(x_0); it is taken as g*\n",
+           lead, c->best_name, exact_error(c));
+    lead = "";
+  }
+  for (int q = 0; q < c->count; q++) {
+    const Result *r = &c->results[q];
+    double last = r->count > 0 ? comparison_error(c, r, r->count - 1) : NAN;
+    if (last > ELSEWHERE && r->points[r->count - 1].gradient < MET) {
+      printf("%s%s ends in another minimum of g: its gradient is %.2g\n", lead, r->name,
+             r->points[r->count - 1].gradient);
+      lead = "";
+    }
+    if (r->status < 0 || r->lost) {
+      printf("%s%s%s: %s\n", lead, r->name, r->count == 0 ? " is left out" : "",
+             r->lost ? "no memory for all its iterations" : r->why);
+      lead = "";
+    }
+  }
+  if (c->missing[0]) {
+    printf("%snewton with %s is left out: this build has no such solver\n", lead, c->missing);
+    lead = "";
+  }
+  if (c->unconverged > 0)
+    printf("%s%d of the %d steps before did not converge\n", lead, c->unconverged, c->steps);
+}
+
+void comparison_print(const Comparison *c) {
+  int width = name_width(c) > 10 ? name_width(c) : 10;
+  print_head(c);
+  print_errors(c, width);
+  print_times(c, width);
+  print_notes(c);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_result(Json *json, const Comparison *c, const Result *r) {
+  put_begin(json, NULL, '{');
+  put_text(json, "method", r->name);
+  put_text(json, "stopped", ending(r));
+  put_text(json, "message", r->status < 0 ? r->why : NULL);
+  put_integer(json, "iterations", iterations_made(r));
+  put_number(json, "error", r->count > 0 ? comparison_error(c, r, r->count - 1) : NAN);
+  put_number(json, "gradient", r->count > 0 ? r->points[r->count - 1].gradient : NAN);
+  put_number(json, "ms_per_iteration", ms_per_iteration(r));
+  put_begin(json, "errors", '{');
+  for (int k = 0; k < MARKS; k++) {
+    char key[16];
+    int at = find_mark(r, marks[k]);
+    snprintf(key, sizeof key, "%d", marks[k]);
+    put_number(json, key, at < 0 ? NAN : comparison_error(c, r, at));
+  }
+  put_end(json, '}');
+  put_begin(json, "goals", '[');
+  for (int k = 0; k < GOALS; k++) {
+    int at = find_goal(c, r, goals[k]);
+    put_begin(json, NULL, '{');
+    put_number(json, "error", goals[k]);
+    put_number(json, "iterations", at < 0 ? NAN : r->points[at].iteration);
+    put_number(json, "milliseconds", at < 0 ? NAN : 1e3 * r->points[at].seconds);
+    put_end(json, '}');
+  }
+  put_end(json, ']');
+  put_end(json, '}');
+}
+
+void comparison_json(const Comparison *c, int exit_code) {
+  Json json = {.file = stdout};
+  put_begin(&json, NULL, '{');
+  put_integer(&json, "exit_code", exit_code);
+  put_text(&json, "scene", c->scene);
+  put_text(&json, "title", c->title);
+  put_integer(&json, "vertices", c->model.vertices);
+  put_integer(&json, "springs", c->model.springs);
+  put_integer(&json, "pinned", c->model.pinned);
+  put_number(&json, "time", c->time);
+  put_integer(&json, "steps", c->steps);
+  put_integer(&json, "unconverged", c->unconverged);
+  put_number(&json, "step", c->h);
+  put_number(&json, "decrease", -c->best);
+  put_text(&json, "best", c->best_name);
+  put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
+  put_number(&json, "newton_gradient", c->exact.report.gradient);
+  put_integer(&json, "newton_iterations", c->exact.report.iterations);
+  put_text(&json, "missing", c->missing);
+  put_begin(&json, "methods", '[');
+  for (int q = 0; q < c->count; q++) json_result(&json, c, &c->results[q]);
+  put_end(&json, ']');
+  put_end(&json, '}');
+  fputc('\n', stdout);
+}

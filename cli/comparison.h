@@ -1,0 +1,46 @@
+/* What came of `hooke compare`: one step solved in many ways, iteration by iteration, as a table,
+ * JSON, CSV and a picture. */
+#ifndef HOOKE_CLI_COMPARISON_H
+#define HOOKE_CLI_COMPARISON_H
+
+#include "candidates.h"
+
+/* One way to solve the step. */
+typedef struct Result {
+  const char *name;
+  HkIteration *points; /* of every iteration, the start first; owned */
+  int count, room;
+  bool lost; /* there was no memory for all points */
+  HkStepReport report;
+  HkStatus status; /* below 0: it ended with an error, why is its text */
+  char why[512];
+} Result;
+
+typedef struct Comparison {
+  const char *scene, *title;
+  const char *missing; /* what this build has not: "a, b", or "" */
+  HkModelInfo model;
+  double h, time;  /* s, of the step and before it */
+  int steps;       /* made before it */
+  int unconverged; /* of these */
+  int iterations;  /* allowed to each */
+  Result exact;    /* by newton, as far as rounding allows */
+  double best;     /* kg m^2: the lowest g(x) - g(x_0) that was found */
+  const char *best_name;
+  Result *results; /* count of count_all were solved */
+  int count, count_all;
+} Comparison;
+
+/* Finds the best value; false if there is nothing to compare: the start is the minimum. */
+bool comparison_finish(Comparison *comparison);
+/* (g(x_i) - g*) / (g(x_0) - g*) of the index-th point. */
+double comparison_error(const Comparison *comparison, const Result *result, int index);
+
+/* What is solved, how well by whom, and what there is to know about it. */
+void comparison_print(const Comparison *comparison);
+void comparison_json(const Comparison *comparison, int exit_code);
+/* Every iteration of all as rows of a file, and as a picture; return an exit code. */
+int comparison_csv(const Comparison *comparison, const char *path);
+int comparison_svg(const Comparison *comparison, const char *path);
+
+#endif

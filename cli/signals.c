@@ -1,0 +1,38 @@
+/* Ctrl-C and SIGTERM; see signals.h.
+ *
+ * The handler sets a flag that the commands look at where they can stop, and steps back, so that a
+ * second signal does what it always does.
+ */
+#include "signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The only things that a signal handler can talk to. */
+static volatile sig_atomic_t caught_signal;
+static const char *volatile answer;
+
+/* What is under way may take minutes, so the handler says what is going on; write() is safe in
+ * it. */
+static void on_signal(int number) {
+  int reason = errno;
+  const char *text = answer;
+  caught_signal = number;
+  if (text && write(STDERR_FILENO, text, strlen(text)) < 0) caught_signal = number;
+  errno = reason;
+}
+
+void signals_catch(const char *text) {
+  answer = text;
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
+int signals_caught(void) {
+  return caught_signal;
+}

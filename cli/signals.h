@@ -1,0 +1,10 @@
+/* Ctrl-C and SIGTERM: the first one asks for an end in good order, the second ends the program. */
+#ifndef HOOKE_CLI_SIGNALS_H
+#define HOOKE_CLI_SIGNALS_H
+
+/* From now on a signal is noted, and answered with the text on standard error; NULL: silently. */
+void signals_catch(const char *text);
+/* The number of the signal that came, or 0. */
+int signals_caught(void);
+
+#endif
