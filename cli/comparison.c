@@ -11,8 +11,7 @@
 static const int marks[] = {1, 10, 100, 1000};      /* iterations */
 static const double goals[] = {1e-2, 1e-4, 1e-6};   /* relative errors */
 static const double ROUNDING = 1e-15;               /* errors below it say nothing */
-static const double SAME = 1e-12, ELSEWHERE = 1e-6; /* errors */
-static const double MET = 1e-8;                     /* gradient of one that has found a minimum */
+static const double SAME = 1e-12, ELSEWHERE = 1e-9; /* errors */
 
 enum { MARKS = sizeof marks / sizeof marks[0], GOALS = sizeof goals / sizeof goals[0] };
 
@@ -55,6 +54,12 @@ static int find_goal(const Comparison *c, const Result *r, double goal) {
   for (int q = 0; q < r->count; q++)
     if (comparison_error(c, r, q) <= goal) return q;
   return -1;
+}
+
+/* Converged, and yet not to the best value. */
+static bool is_elsewhere(const Comparison *c, const Result *r) {
+  return r->status >= 0 && r->report.reason == HK_STOP_CONVERGED && r->count > 0 &&
+         comparison_error(c, r, r->count - 1) > ELSEWHERE;
 }
 
 static int iterations_made(const Result *r) {
@@ -107,7 +112,8 @@ static void print_head(const Comparison *c) {
   text_row(stdout, "springs", "%s", text_count(c->model.springs).c);
   text_row(stdout, "state", "at %g s, after %d step%s of backward_euler by newton", c->time,
            c->steps, c->steps == 1 ? "" : "s");
-  text_row(stdout, "step", "%g s", c->h);
+  text_row(stdout, "step", "%g s%s%s%s", c->h, c->not_taken ? "; the scene's own is that of " : "",
+           c->not_taken ? c->not_taken : "", c->not_taken ? ", which is explicit" : "");
   text_row(stdout, "exact", "newton: %d iterations, gradient %.2g, g(x_0) - g* = %.6g kg m^2",
            r->iterations, r->gradient, -c->best);
 }
@@ -149,8 +155,23 @@ static void print_times(const Comparison *c, int width) {
   }
 }
 
+/* "a, b and c end in another minimum", of those that have converged elsewhere. */
+static int print_elsewhere(const Comparison *c) {
+  int count = 0, told = 0;
+  for (int q = 0; q < c->count; q++) count += is_elsewhere(c, &c->results[q]);
+  for (int q = 0; q < c->count; q++) {
+    if (!is_elsewhere(c, &c->results[q])) continue;
+    told++;
+    printf("%s%s", told == 1 ? "\n" : told < count ? ", " : " and ", c->results[q].name);
+  }
+  if (count > 0)
+    printf(" converged to %s of g: there are several\n",
+           count == 1 ? "another minimum" : "other minima");
+  return count;
+}
+
 static void print_notes(const Comparison *c) {
-  const char *lead = "\n";
+  const char *lead = print_elsewhere(c) ? "" : "\n";
   if (exact_error(c) > SAME) {
     printf("%s%s found a lower g than newton, by %.2g of the way from g(x_0); it is taken as g*\n",
            lead, c->best_name, exact_error(c));
@@ -158,17 +179,10 @@ static void print_notes(const Comparison *c) {
   }
   for (int q = 0; q < c->count; q++) {
     const Result *r = &c->results[q];
-    double last = r->count > 0 ? comparison_error(c, r, r->count - 1) : NAN;
-    if (last > ELSEWHERE && r->points[r->count - 1].gradient < MET) {
-      printf("%s%s ends in another minimum of g: its gradient is %.2g\n", lead, r->name,
-             r->points[r->count - 1].gradient);
-      lead = "";
-    }
-    if (r->status < 0 || r->lost) {
-      printf("%s%s%s: %s\n", lead, r->name, r->count == 0 ? " is left out" : "",
-             r->lost ? "no memory for all its iterations" : r->why);
-      lead = "";
-    }
+    if (r->status >= 0 && !r->lost) continue;
+    printf("%s%s%s: %s\n", lead, r->name, r->count == 0 ? " is left out" : "",
+           r->lost ? "no memory for all its iterations" : r->why);
+    lead = "";
   }
   if (c->missing[0]) {
     printf("%snewton with %s is left out: this build has no such solver\n", lead, c->missing);

@@ -72,7 +72,7 @@ static void print_time(const SceneFacts *f) {
   const HkTime *time = &f->scene->time;
   double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
   const char *picked =
-      isinf(f->plan.stable_h) ? ", a frame, since every step is stable" : ", picked by stability";
+      isinf(f->plan.stable_h) ? ", since every step is stable" : ", picked by stability";
   describe_method(&f->scene->step);
   describe_stable_step(f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,

@@ -22,7 +22,7 @@ enum {
   LEGEND_ROW = 22,
   SAMPLE = 36,
   LETTER = 8, /* width of a letter of the legend, at most */
-  FEW_POINTS = 60
+  FEW_POINTS = 30
 };
 
 static const double HIGHEST = 1e3; /* of y: what diverges needs no more room */

@@ -1,0 +1,146 @@
+# hooke compare: one implicit step by every method.
+
+# A chain that swings from one end, stiff enough that the methods differ; SECONDS of step.
+swing() {
+  cat >"$1" <<END
+{"bodies": [{"shape": {"type": "chain", "n": 20, "end": [2, 0, 0]}, "springs": {"k": 500}, "mass": 1}],
+ "pins": [{"select": "start"}], "forces": ["gravity"], "integrator": "backward_euler",
+ "time": {"step": ${2:-0.025}, "frames_per_second": 10}}
+END
+}
+
+test_compare_by_newton_reaches_the_solution() {
+  swing s.json
+  expect 0 hooke compare s.json --json --iterations 100
+  silent err
+  json 'j["step"] == 0.025 and j["steps"] == 10 and abs(j["time"] - 0.25) < 1e-12 and j["decrease"] > 0'
+  json 'j["newton_error"] < 1e-12 and j["newton_gradient"] < 1e-12'
+  json '{"newton+ldlt", "newton+pcg+ic0"} <= {m["method"] for m in j["methods"]}'
+  json 'all(m["error"] < 1e-12 for m in j["methods"] if m["method"].startswith("newton"))'
+  json 'all(m["error"] <= m["errors"]["1"] <= 1 for m in j["methods"])'
+  # Newton gets to 1e-6 after 1e-4, and that after 1e-2.
+  json 'all([g["iterations"] for g in m["goals"]] == sorted(g["iterations"] for g in m["goals"])
+    for m in j["methods"] if m["method"].startswith("newton"))'
+}
+
+test_compare_has_every_minimizer() {
+  swing s.json
+  expect 0 hooke methods --json
+  json 'open("names", "w").write(" ".join(m["name"] for m in j if m["family"] == "minimizer"))'
+  expect 0 hooke compare s.json --json --iterations 3
+  json 'set(open("names").read().split()) == {m["method"].split("+")[0] for m in j["methods"]}'
+}
+
+test_compare_prints_what_is_asked() {
+  swing s.json
+  expect 0 hooke compare s.json --step 2 --iterations 10 --methods newton+ldlt
+  for text in 'vertices      20, 1 pinned' 'state         at 0.05 s, after 2 steps' 'step          0.025 s' \
+    'newton+ldlt' 'Relative error' 'Iterations and milliseconds' 'ms an iteration'; do
+    says out "$text"
+  done
+  grep -qE '^  newton\+ldlt .* (converged|stalled)$' out
+  ! grep -q 'newton+cholesky' out
+  ! grep -qE ' 100 ' out
+}
+
+test_compare_takes_a_thirtieth_where_the_scene_is_explicit() {
+  swing s.json
+  expect 0 hooke compare s.json --set integrator=verlet --set time.step=1e-4 --iterations 5 --json
+  json 'abs(j["step"] - 1 / 30) < 1e-15'
+  expect 0 hooke compare s.json --set integrator=verlet --iterations 5
+  says out "the scene's own is that of verlet, which is explicit"
+}
+
+test_compare_rows_are_every_iteration() {
+  swing s.json
+  expect 0 hooke compare s.json --iterations 20 --csv all.csv
+  cat >check.py <<'END'
+import csv
+rows = list(csv.DictReader(open("all.csv")))
+assert list(rows[0]) == ["method", "iteration", "seconds", "relative_error", "gradient"], rows[0]
+methods = {}
+for row in rows:
+    methods.setdefault(row["method"], []).append(row)
+assert len(methods) > 3
+for name, points in methods.items():
+    assert [int(p["iteration"]) for p in points] == list(range(len(points))), name
+    errors = [float(p["relative_error"]) for p in points]
+    seconds = [float(p["seconds"]) for p in points]
+    assert abs(errors[0] - 1) < 1e-12, (name, errors[0])
+    assert seconds == sorted(seconds), name
+    if name.startswith("newton"): # a line search lets no iteration go up
+        assert all(b <= a + 1e-14 for a, b in zip(errors, errors[1:])), (name, errors)
+END
+  python3 check.py
+}
+
+test_compare_draws_every_method() {
+  swing 'a<b&c.json'
+  expect 0 hooke compare 'a<b&c.json' --iterations 20 --svg all.svg --json
+  cat >check.py <<'END'
+import json, xml.dom.minidom
+svg = xml.dom.minidom.parse("all.svg")
+texts = [t.firstChild.data for t in svg.getElementsByTagName("text") if t.firstChild]
+methods = [m["method"] for m in json.load(open("out"))["methods"]]
+assert all(texts.count(m) == 1 for m in methods), texts
+assert any("a<b&c" in t for t in texts)
+paths = svg.getElementsByTagName("path")
+assert len(paths) == 3 * len(methods), len(paths) # two panels and the legend
+styles = [(p.getAttribute("stroke"), p.getAttribute("stroke-dasharray")) for p in paths[-len(methods):]]
+assert len(set(styles)) == len(methods)
+END
+  python3 check.py
+}
+
+test_compare_near_miss_gets_a_suggestion() {
+  swing s.json
+  expect 2 hooke compare s.json --methods newton+ldtl
+  one_error "did you mean 'newton+ldlt'?"
+  expect 2 hooke compare s.json --methods newtn
+  one_error "did you mean 'newton'?"
+  expect 2 hooke compare s.json --methods ,
+  one_error 'give one method or more'
+  expect 3 hooke compare nothing.json
+  one_error 'no such file'
+}
+
+test_compare_says_when_there_is_nothing_to_do() {
+  swing s.json
+  expect 0 hooke compare s.json --set 'pins[0].select=all' --svg none.svg
+  says out 'nothing to compare'
+  [ ! -e none.svg ]
+  expect 0 hooke compare s.json --set 'pins[0].select=all' --json
+  json 'j["methods"] == [] and j["decrease"] == 0'
+  # At rest, without a force.
+  expect 0 hooke compare s.json --set 'forces=[]'
+  says out 'nothing to compare'
+}
+
+test_compare_tells_a_blow_up() {
+  swing s.json
+  expect 4 hooke compare s.json --set time.energy_bound=1e-9
+  one_error 's'
+}
+
+test_compare_knows_early_what_it_cannot_write() {
+  swing s.json
+  expect 3 hooke compare s.json --svg nowhere/all.svg
+  one_error 'nowhere/all.svg: cannot write'
+  silent out
+  echo precious >all.csv
+  expect 2 hooke compare s.json --csv all.csv --methods nothing_like_it
+  [ "$(cat all.csv)" = precious ]
+}
+
+test_compare_stops_at_ctrl_c_with_what_there_is() {
+  swing s.json
+  "$HOOKE" compare s.json --set 'bodies[0].shape.n=2000' --step 0 --iterations 1000000 --methods all \
+    >out 2>err </dev/null &
+  child=$!
+  sleep 0.5
+  kill -INT "$child"
+  code=0
+  wait "$child" || code=$?
+  [ "$code" = 130 ] || fail "ended with $code: $(cat out err)"
+  says err 'stopped'
+}
