@@ -167,8 +167,9 @@ static HkStatus fill(const Candidate *c, int iterations, double tolerance, HkMet
   if (status < 0) return status;
   HkMethod *m = hk_method_set_method(step, "minimizer", c->minimizer->name, error);
   if (!m) return error->status;
-  status = hk_method_set_number(m, "iterations", iterations, error);
-  if (status >= 0) status = hk_method_set_number(m, "tolerance", tolerance, error);
+  if (iterations > 0) status = hk_method_set_number(m, "iterations", iterations, error);
+  if (iterations > 0 && status >= 0)
+    status = hk_method_set_number(m, "tolerance", tolerance, error);
   if (status >= 0 && c->acceleration[0])
     status = hk_method_set_text(m, "acceleration", c->acceleration, error);
   if (status < 0 || !c->linear) return status;

@@ -24,7 +24,7 @@ typedef struct Candidates {
  * Returns 0, or the exit code after the error has been printed. */
 int candidates_choose(Candidates *candidates, const char *methods);
 /* Backward Euler solved that way, in *step, which holds none before and is cleared by the caller.
- */
+ * iterations 0: as many as usual, to the usual tolerance. */
 HkStatus candidate_method(const Candidate *candidate, int iterations, double tolerance,
                           HkMethod *step, HkError *error);
 

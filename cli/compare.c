@@ -141,7 +141,7 @@ static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkEr
   Candidate newton = exact_candidate();
   HkMethod method = {0};
   HkSim *sim = NULL;
-  HkStatus status = candidate_method(&newton, 200, 1e-9, &method, error);
+  HkStatus status = candidate_method(&newton, 0, 0, &method, error);
   if (status >= 0) status = hk_sim_create(start->model, &method, start->h, &sim, error);
   for (; c->steps < wants->step && status >= 0 && !signals_caught(); c->steps++) {
     tell("step", c->steps + 1, wants->step);
