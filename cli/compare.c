@@ -55,7 +55,7 @@ static const Option options[] = {
 /* Gradients (HkStepReport) that end the search: there is nothing but rounding below. */
 static const double TIGHTEST = 1e-14, TIGHT = 1e-13;
 static const double USUAL_STEP = 1.0 / 30; /* s */
-static const double SLOW = 2;              /* s */
+static const double SLOW = 5;              /* s */
 
 /* ---- What is going on ------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 
 test_methods_lists_every_family() {
   expect 0 hooke methods
-  for word in Shapes Forces Motions Integrators Outputs 'Parts of a scene' 'Mesh formats' chain gravity \
+  for word in Shapes Forces Motions Integrators Minimizers 'Linear solvers' Preconditioners Outputs 'Parts of a scene' 'Mesh formats' chain gravity \
     fixed symplectic_euler energies time obj; do
     says out "$word"
   done
@@ -75,6 +75,22 @@ END
   json 'abs(j["stable_step"] / (2 / (25 * (3 + 5 ** 0.5) / 2) ** 0.5) - 1) < 0.01'
   json 'j["pinned"] == 1 and j["frames"] == 20 and j["mass_range"] == [2, 2]'
   [ "$(ls)" = "$(printf 'err\nout\ns.json')" ] || fail "info left files: $(ls)"
+}
+
+test_info_shows_how_an_implicit_step_is_solved() {
+  scene s.json
+  expect 0 hooke info s.json --set 'integrator={"type": "backward_euler", "minimizer":
+    {"type": "newton", "tolerance": 1e-5, "linear": {"type": "pcg", "preconditioner": "ic0"}}}'
+  for text in 'integrator    backward_euler' 'minimizer     newton: iterations' 'tolerance 1e-05' \
+    'linear        pcg' 'precondition  ic0' 'stable step   any: every step is stable'; do
+    says out "$text"
+  done
+  # What is not given is the default.
+  expect 0 hooke info s.json --set integrator=backward_euler --json
+  json 'j["integrator"] == "backward_euler" and j["minimizer"] == "newton" and j["stable_step"] is None'
+  json 'j["linear"] in ("cholesky", "ldlt")'
+  expect 0 hooke info s.json --json
+  json '"minimizer" not in j and j["stable_step"] > 0'
 }
 
 test_info_takes_changed_values() {

@@ -170,3 +170,20 @@ test_blowup_halve_completes() {
   awk -F, 'NR > 1 && ($7 > 1 || $7 < -1) {bad = 1} END {exit bad}' s-out/energies.csv ||
     fail "energy was gained: $(cut -d, -f 7 s-out/energies.csv)"
 }
+
+test_run_counts_the_steps_that_do_not_converge() {
+  scene s.json 20 0.2
+  expect 0 hooke run s.json --set time.step=0.01 --json --set 'integrator={"type": "backward_euler",
+    "minimizer": {"type": "newton", "iterations": 1}}'
+  json 'j["unconverged"] == j["steps"] == 20 and j["minimizer"] == "newton"'
+  [ "$(grep -c 'did not converge' err)" = 1 ]
+  says err 'give the minimizer more iterations or a larger tolerance'
+  expect 0 hooke run s.json --set time.step=0.01 --force --set 'integrator={"type": "backward_euler",
+    "minimizer": {"type": "newton", "iterations": 1}}'
+  says out 'not converged 20 steps, short of the tolerance'
+  grep -q '^20,0.2.*,1,0,0,1,1,1,0,.*,1,iterations$' s-out/solver.csv
+  expect 0 hooke run s.json --set time.step=0.01 --force --set integrator=backward_euler
+  ! grep -q 'not converged' out
+  expect 0 hooke run s.json --force
+  ! grep -q 'not converged' out
+}
