@@ -137,7 +137,7 @@ static void print_errors(const Comparison *c, int width) {
 
 static void print_times(const Comparison *c, int width) {
   printf("\nIterations and milliseconds to a relative error of\n  %-*s", width, "");
-  for (int k = 0; k < GOALS; k++) printf(" %17g", goals[k]);
+  for (int k = 0; k < GOALS; k++) printf(" %15s%d", "1e", (int)floor(log10(goals[k]) + 0.5));
   printf("  ms an iteration\n");
   for (int q = 0; q < c->count; q++) {
     const Result *r = &c->results[q];

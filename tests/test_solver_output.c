@@ -179,7 +179,7 @@ TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
   HkRunOptions options = hk_default_run_options();
   snprintf(parts, sizeof parts, "%s/run", test_folder());
   Copier copier = {.from = whole, .to = parts};
-  options.checkpoint_seconds = 1e-9;
+  options.checkpoint_seconds = 0.01;
   options.progress = copy_once;
   options.progress_user = &copier;
   HkProgress all = run(slow, options, whole, sizeof whole, NULL);

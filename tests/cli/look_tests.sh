@@ -2,8 +2,8 @@
 
 test_methods_lists_every_family() {
   expect 0 hooke methods
-  for word in Shapes Forces Motions Integrators Minimizers 'Linear solvers' Preconditioners Outputs 'Parts of a scene' 'Mesh formats' chain gravity \
-    fixed symplectic_euler energies time obj; do
+  for word in Shapes Forces Motions Integrators Minimizers 'Linear solvers' Preconditioners Outputs \
+    'Parts of a scene' 'Mesh formats' chain gravity fixed symplectic_euler energies time obj; do
     says out "$word"
   done
   silent err
