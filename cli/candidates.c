@@ -91,21 +91,6 @@ static bool means(const char *word, size_t length, const char *name) {
   return strncmp(word, name, length) == 0 && (name[length] == 0 || name[length] == '+');
 }
 
-static void name_missing(Candidates *all) {
-  all->missing[0] = 0;
-  for (int q = 0; q < USUAL_LINEAR; q++) {
-    bool found = false;
-    for (int k = 0; k < all->count; k++) {
-      const char *plus = strchr(all->list[k].name, '+');
-      found |= all->list[k].linear && plus && strcmp(plus + 1, usual_linear[q]) == 0;
-    }
-    size_t used = strlen(all->missing);
-    if (!found)
-      snprintf(all->missing + used, sizeof all->missing - used, "%s%s", used ? ", " : "",
-               usual_linear[q]);
-  }
-}
-
 /* ---- Those that are wanted ------------------------------------------------------------------- */
 
 static int unknown(const Candidates *all, const char *word, size_t length) {
@@ -146,13 +131,9 @@ int candidates_choose(Candidates *all, const char *methods) {
   bool wanted[MOST_CANDIDATES] = {false};
   int kept = 0;
   collect(all);
-  name_missing(all);
   for (int q = 0; q < all->count && !methods; q++) wanted[q] = all->list[q].usual;
-  if (methods) {
-    all->missing[0] = 0; /* a word for what is not there has been an error */
-    int code = mark(all, methods, wanted);
-    if (code) return code;
-  }
+  int code = methods ? mark(all, methods, wanted) : 0;
+  if (code) return code;
   for (int q = 0; q < all->count; q++)
     if (wanted[q]) all->list[kept++] = all->list[q];
   all->count = kept;

@@ -17,7 +17,6 @@ typedef struct Candidate {
 typedef struct Candidates {
   Candidate list[MOST_CANDIDATES];
   int count;
-  char missing[512]; /* what is usual, but not in this build: "a, b", or "" */
 } Candidates;
 
 /* Those that --methods asks for ("newton,local_global+anderson", "all"; NULL: the usual ones).

@@ -230,7 +230,6 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   Start start = {.h = step_of(scene)};
   Comparison c = {.scene = name,
                   .title = scene->title,
-                  .missing = all->missing,
                   .h = start.h,
                   .iterations = wants->iterations,
                   .not_taken = describe_is_implicit(scene->step.schema) ? NULL : integrator,

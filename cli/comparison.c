@@ -184,19 +184,17 @@ static void print_notes(const Comparison *c) {
            r->lost ? "no memory for all its iterations" : r->why);
     lead = "";
   }
-  if (c->missing[0]) {
-    printf("%snewton with %s is left out: this build has no such solver\n", lead, c->missing);
-    lead = "";
-  }
   if (c->unconverged > 0)
     printf("%s%d of the %d steps before did not converge\n", lead, c->unconverged, c->steps);
 }
 
 void comparison_print(const Comparison *c) {
   int width = name_width(c) > 10 ? name_width(c) : 10;
+  bool some = false;
+  for (int q = 0; q < c->count; q++) some |= c->results[q].count > 0;
   print_head(c);
-  print_errors(c, width);
-  print_times(c, width);
+  if (some) print_errors(c, width);
+  if (some) print_times(c, width);
   print_notes(c);
 }
 
@@ -250,7 +248,6 @@ void comparison_json(const Comparison *c, int exit_code) {
   put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
   put_number(&json, "newton_gradient", c->exact.report.gradient);
   put_integer(&json, "newton_iterations", c->exact.report.iterations);
-  put_text(&json, "missing", c->missing);
   put_begin(&json, "methods", '[');
   for (int q = 0; q < c->count; q++) json_result(&json, c, &c->results[q]);
   put_end(&json, ']');

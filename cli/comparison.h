@@ -19,7 +19,6 @@ typedef struct Result {
 typedef struct Comparison {
   const char *scene, *title;
   const char *not_taken; /* the scene's integrator where that is explicit, or NULL */
-  const char *missing;   /* what this build has not: "a, b", or "" */
   HkModelInfo model;
   double h, time;  /* s, of the step and before it */
   int steps;       /* made before it */
