@@ -1,8 +1,9 @@
 /* Lines over logarithmic axes as SVG; see plot.h.
  *
  * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
- * of x are 1, 2 or 5 times a power of ten, those of y powers of ten. Lines differ by colour and by
- * dash, so that they can be told apart in grey too.
+ * of x are 1, 2 or 5 times a power of ten. y begins at a power of ten and ends at twice one, so
+ * that errors near 1 do not run along the edge. Lines differ by colour and by dash, so that they
+ * can be told apart in grey too.
  */
 #include "plot.h"
 
@@ -90,7 +91,7 @@ static Axis find_y(const Plot *plot) {
   low = fmin(fmax(low, plot->y_floor), 0.1);
   high = fmin(high, HIGHEST);
   return (Axis){.low = pow(10, floor(log10(low) + 1e-9)),
-                .high = pow(10, ceil(log10(high) - 1e-9))};
+                .high = 2 * pow(10, ceil(log10(high) - 1e-9))};
 }
 
 /* Numbers from least to 100000 as they are, others as 10 with an exponent. */
