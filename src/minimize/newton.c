@@ -46,7 +46,8 @@ static void destroy(HkMinimizer *m) {
   hk_solve_hessian_destroy((HkSolveHessian **)&m->data);
 }
 
-/* x_new = x + p if that goes down enough, else x + a p + a^2 c; *found says whether there is one. */
+/* x_new = x + p if that goes down enough, else x + a p + a^2 c; *found says whether there is one.
+ */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
                        double *x_new, bool *found, HkError *error) {
   HkProblem *problem = m->problem;

@@ -7,7 +7,7 @@ struct HkSolveHessian {
   HkProblem *problem;
   HkLinear *linear;
   bool assembled;
-  double *b;             /* 3 n, the right-hand side with what held vertices do to it */
+  double *b;              /* 3 n, the right-hand side with what held vertices do to it */
   double *r, *z, *q, *Aq; /* 3 n, of conjugate gradients on an indefinite Hessian */
   size_t bytes;
 };
