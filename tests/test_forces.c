@@ -196,6 +196,35 @@ static void check_gradient(const HkModel *m, int index, State *s) {
   CHECK(scale > 0);
 }
 
+static double energy_change(const HkModel *m, int index, double t, const double *x,
+                            const double *to) {
+  HkForceWork work = {0};
+  if (hk_force_work_create(m, &work, NULL, NULL) < 0) return NAN;
+  HkForceArgs a = hk_force_args(m, index, &work, t, x, NULL);
+  double change = m->forces[index].type->energy_change(&a, to);
+  hk_force_work_destroy(m, &work);
+  return change;
+}
+
+/* The change of energy over a large way, forth and back, and over one that is lost in rounding. */
+static void check_change(const HkModel *m, int index, State *s) {
+  double to[96], f[96], rest[96] = {0}, work = 0;
+  uint64_t seed = 21;
+  if (!m->forces[index].type->energy_change) return;
+  double before = model_energy(m, index, s->t, s->x, rest);
+  for (int64_t c = 0; c < 3 * m->n; c++) to[c] = s->x[c] + 0.4 * test_random(&seed);
+  double after = model_energy(m, index, s->t, to, rest);
+  double tolerance = 1e-12 * (fabs(before) + fabs(after));
+  CHECK_NEAR(energy_change(m, index, s->t, s->x, to), after - before, tolerance);
+  CHECK_NEAR(energy_change(m, index, s->t, to, s->x), before - after, tolerance);
+  model_force(m, index, s->t, s->x, rest, f);
+  for (int64_t c = 0; c < 3 * m->n; c++) {
+    to[c] = s->x[c] + 1e-13 * test_random(&seed);
+    work -= f[c] * (to[c] - s->x[c]);
+  }
+  CHECK_NEAR(energy_change(m, index, s->t, s->x, to), work, 1e-9 * fabs(work));
+}
+
 typedef void CheckFn(const HkModel *model, int index, State *state);
 
 /* One force in one variant on one model, at three states and times. */
@@ -248,6 +277,10 @@ TEST(every_force_has_settings_in_this_test) {
 
 TEST(every_force_with_energy_is_minus_its_gradient) {
   check_all(check_gradient, true);
+}
+
+TEST(every_change_of_energy_is_accurate_over_large_and_tiny_ways) {
+  check_all(check_change, true);
 }
 
 TEST(every_force_has_exact_jacobians) {

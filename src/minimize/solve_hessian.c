@@ -152,7 +152,10 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
     H->projected = true;
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
     report->linear_iterations += result.iterations;
-    if (s->linear->type->direct && !d) HK_TRY(refine(s, p, accuracy, report, error));
+    if (result.indefinite) /* it cannot be, but for numbers that are none: no answer */
+      for (int64_t q = 0; q < 3 * m->n; q++) p[q] = NAN;
+    else if (s->linear->type->direct && !d)
+      HK_TRY(refine(s, p, accuracy, report, error));
   }
   report->residual = result.residual;
   for (int64_t q = 0; q < m->pin_count; q++) {
