@@ -12,7 +12,7 @@ test = ctest --parallel $(JOBS) --preset
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test bench install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo test bench sweep install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -36,6 +36,12 @@ bench: ## Build and run all benchmarks.
 	$(configure) release
 	$(build) release
 	@./scripts/bench.sh build/release/bench
+
+sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
+	@$(packages) build
+	$(configure) release
+	$(build) release
+	@./scripts/robustness.sh build/release
 
 install: ## Install header, libraries and program under PREFIX (/usr/local); DESTDIR is honoured.
 	@$(packages) build
