@@ -199,6 +199,40 @@ void hk_springs_turned(const HkModel *model, const double *x, const double *to, 
   hk_parallel_for(model->threads, model->n, turned_range, &a);
 }
 
+void hk_spring_along(const HkModel *m, int64_t s, const double *x, double H[9]) {
+  double u[3];
+  hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
+  double l = hk_norm(u);
+  hk_mat_identity(0, H);
+  if (l >= HK_SPRING_TINY) hk_mat_add_outer(m->k[s] / (l * l), u, u, H);
+}
+
+bool hk_springs_tighten(const HkModel *m, const double *x, const double *to, uint8_t *taut) {
+  bool any = false;
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+    if (taut[s] || !is_slack(m, s, hk_distance(x + i, x + j))) continue;
+    if (is_slack(m, s, hk_distance(to + i, to + j))) continue;
+    taut[s] = 1;
+    any = true;
+  }
+  return any;
+}
+
+void hk_springs_push_taut(const HkModel *m, const double *x, const uint8_t *taut, double scale,
+                          double *f) {
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+    double d[3];
+    if (!taut[s]) continue;
+    hk_sub(x + i, x + j, d);
+    double l = hk_norm(d);
+    if (l < HK_SPRING_TINY) continue;
+    hk_axpy(scale * m->k[s] * (m->l0[s] - l) / l, d, f + i);
+    hk_axpy(-scale * m->k[s] * (m->l0[s] - l) / l, d, f + j);
+  }
+}
+
 /* Damping part of df_i/dxi (A) and df_i/dvi (D). */
 static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double D[9]) {
   const HkModel *m = a->model;

@@ -12,6 +12,15 @@
 void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, bool projected,
                        double H[9]);
 
+/* H = k u u^T of spring s, whatever its length. */
+void hk_spring_along(const HkModel *model, int64_t s, const double *x, double H[9]);
+/* Marks the tension-only springs that are slack at x and taut at another place; true if there is
+ * one that was not marked. */
+bool hk_springs_tighten(const HkModel *model, const double *x, const double *to, uint8_t *taut);
+/* f += k (l0 - l) u of the marked springs: what a taut spring would push with. */
+void hk_springs_push_taut(const HkModel *model, const double *x, const uint8_t *taut, double scale,
+                          double *f);
+
 /* f = -k e u for the springs at each vertex, with u as at x and e = l(to) - l(x) - u . (d(to) -
  * d(x)) >= 0: by how much a straight path from x to another place stretches the springs that it
  * turns. */

@@ -34,6 +34,13 @@ static inline bool is_held(const HkHessian *H, int64_t q) {
   return H->held && H->held->mask[q];
 }
 
+static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
+  if (H->taut && H->taut[s])
+    hk_spring_along(H->model, s, H->x, B);
+  else
+    hk_spring_hessian(H->model, s, H->x, H->projected, B);
+}
+
 static void skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   (void)sink;
   (void)i;
@@ -106,7 +113,7 @@ static void assemble_row(HkHessian *H, int64_t q) {
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
     double B[9];
     int32_t j = m->adj_vertex[e];
-    hk_spring_hessian(m, m->adj_spring[e], H->x, H->projected, B);
+    spring_block(H, m->adj_spring[e], B);
     while (p->column[slot] != j) slot++;
     for (int c = 0; c < 9; c++) diagonal[c] += square * B[c];
     if (is_held(H, j)) continue;
@@ -148,7 +155,7 @@ static void product_range(void *user, int64_t begin, int64_t end) {
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1] && !is_held(H, q); e++) {
       int64_t j = m->adj_vertex[e];
       double B[9], d[3];
-      hk_spring_hessian(m, m->adj_spring[e], H->x, H->projected, B);
+      spring_block(H, m->adj_spring[e], B);
       memcpy(d, p, sizeof d);
       if (!is_held(H, j)) hk_sub(p, a->p + 3 * j, d);
       hk_mat_add_product(B, d, sum);
@@ -198,7 +205,7 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
     put_mass(m, q, out);
     if (is_held(H, q)) continue;
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-      hk_spring_hessian(m, m->adj_spring[e], H->x, H->projected, B);
+      spring_block(H, m->adj_spring[e], B);
       for (int c = 0; c < 9; c++) out[c] += square * B[c];
     }
     const double *damping =
@@ -242,7 +249,7 @@ void hk_hessian_lift(HkHessian *H, const double *d, double *out) {
       int64_t i = m->adj_vertex[e];
       double B[9], sum[3] = {0, 0, 0};
       if (is_held(H, i)) continue;
-      hk_spring_hessian(m, m->adj_spring[e], H->x, H->projected, B);
+      spring_block(H, m->adj_spring[e], B);
       hk_mat_add_product(B, d + 3 * j, sum);
       hk_axpy(square, sum, out + 3 * i); /* the block is -B */
     }

@@ -21,6 +21,8 @@
 #include "minimize/minimize.h"
 #include "minimize/solve_hessian.h"
 
+#include <string.h>
+
 typedef struct Newton {
   int iterations;
   double tolerance;
@@ -33,17 +35,53 @@ static const HkParam params[] = {
               "solver of the linear systems; cholesky, or ldlt in builds without it"),
 };
 
+typedef struct Data {
+  HkSolveHessian *solve;
+  uint8_t *taut; /* one a spring, where there are tension-only ones */
+} Data;
+
 static HkStatus create(HkMinimizer *m, HkError *error) {
-  HkSolveHessian *solve = NULL;
+  const HkModel *model = m->problem->model;
   const Newton *p = m->method.params;
-  HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &solve, error));
-  m->data = solve;
-  m->bytes += hk_solve_hessian_bytes(solve);
-  return HK_OK;
+  Data *data = NULL;
+  HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "newton", error));
+  m->data = data;
+  HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &data->solve, error));
+  m->bytes += hk_solve_hessian_bytes(data->solve);
+  if (!model->tension) return HK_OK;
+  return hk_alloc(&model->context, &data->taut, model->spring_count, 1, "newton", error);
 }
 
 static void destroy(HkMinimizer *m) {
-  hk_solve_hessian_destroy((HkSolveHessian **)&m->data);
+  const HkContext *c = &m->problem->model->context;
+  Data *data = m->data;
+  hk_solve_hessian_destroy(&data->solve);
+  hk_free(c, &data->taut);
+  hk_free(c, &m->data);
+}
+
+/* Threads that are slack at x and that x + p would pull taut are met by no force in H, and p goes
+ * far beyond the place where they tighten. They are counted as springs, from where they are slack,
+ * and p is found anew, until no other thread tightens: x_new = x + p then. b = -dg/dx. */
+static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double *p, double *x_new,
+                        double accuracy, HkError *error) {
+  enum { MOST = 8 };
+  Data *data = m->data;
+  HkProblem *problem = m->problem;
+  const HkVectors *space = &problem->space;
+  const HkModel *model = problem->model;
+  double *push = m->w[3];
+  memset(data->taut, 0, (size_t)model->spring_count);
+  for (int q = 0; q < MOST; q++) {
+    hk_vectors_add(space, 1, p, x, x_new);
+    if (!hk_springs_tighten(model, x, x_new, data->taut)) break;
+    hk_vectors_copy(space, b, push);
+    hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
+    problem->hessian.taut = data->taut;
+    HK_TRY(hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, &m->report, error));
+  }
+  problem->hessian.taut = NULL;
+  return HK_OK;
 }
 
 /* x_new = x + p if that goes down enough, else x + a p + a^2 c; *found says whether there is one.
@@ -58,7 +96,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * slope) return HK_OK;
   hk_springs_turned(problem->model, x, x_new, g);
   hk_vectors_scale(space, problem->tau * problem->tau, g);
-  HK_TRY(hk_solve_hessian_again(m->data, g, c, 0.1, &m->report, error));
+  HK_TRY(hk_solve_hessian_again(((Data *)m->data)->solve, g, c, 0.1, &m->report, error));
   for (double a = 1; a > 1e-18; a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
     hk_vectors_add(space, a * a, c, x_new, x_new);
@@ -68,10 +106,21 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   return HK_OK;
 }
 
+/* One iteration, from x to x_new; w[0] holds -dg/dx. */
+static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, bool tightens,
+                        double accuracy, bool *found, HkError *error) {
+  Data *data = m->data;
+  double *b = m->w[0], *p = m->w[1];
+  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
+  if (data->taut && tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, error));
+  double slope = -hk_vectors_dot(&m->problem->space, b, p);
+  return slope < 0 ? search(m, x, p, slope, x_new, found, error) : HK_OK;
+}
+
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
-  double *g = m->w[0], *p = m->w[1], *x_new = m->w[2], first = 0;
+  double *g = m->w[0], *x_new = m->w[2], first = 0;
   for (int it = 0;; it++) {
     hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
@@ -80,10 +129,10 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     if (it == 0) first = size;
     double accuracy = fmin(0.1, sqrt(size / first));
     hk_vectors_scale(space, -1, g);
-    HK_TRY(hk_solve_hessian(m->data, x, g, NULL, p, accuracy, &m->report, error));
-    double slope = -hk_vectors_dot(space, g, p);
     bool found = false;
-    if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &found, error));
+    HK_TRY(go_down(m, x, x_new, true, accuracy, &found, error));
+    if (!found && ((Data *)m->data)->taut)
+      HK_TRY(go_down(m, x, x_new, false, accuracy, &found, error));
     if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;
