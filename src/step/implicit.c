@@ -120,9 +120,10 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
     HK_TRY(hk_problem_linearise(p, implicit->x, implicit->v, error));
+    hk_step_report_add(&sim->report, &implicit->minimizer->report);
     status = hk_minimize(implicit->minimizer, implicit->x, error);
   }
-  sim->report = implicit->minimizer->report;
+  hk_step_report_add(&sim->report, &implicit->minimizer->report);
   return status;
 }
 

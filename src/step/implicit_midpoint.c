@@ -7,9 +7,11 @@
  *     1/2 (z - y)^T M (z - y) + h^2/4 E(z),   y = x + h/2 v
  *
  * and the other half goes on straight: x+ = 2 z - x, v+ = 2 (z - x) / (h/2) - v. Symplectic and
- * symmetric: it keeps the energy of linear springs and all momenta exactly, that of others on the
- * whole, and damps nothing. Modes that the step does not resolve swing on at the wrong frequency;
- * with large stiffness and steps that shows as noise.
+ * symmetric: it keeps all momenta and the energy of linear springs exactly. It damps nothing: modes
+ * that the step does not resolve swing on at the wrong frequency. Springs are linear only along
+ * their length; where they turn far within a step, and the step does not resolve them, the straight
+ * second half stretches them, and the energy may grow without end (Simo and Tarnow 1992). Then
+ * bdf2, also of second order, is the better choice.
  */
 #include "step/implicit.h"
 
