@@ -70,18 +70,20 @@ static void tell(const char *what, int done, int all) {
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-static void on_iteration(void *user, const HkIteration *iteration) {
+/* Ctrl-C ends the method where it is. */
+static bool on_iteration(void *user, const HkIteration *iteration) {
   Result *r = user;
-  if (r->lost) return;
+  if (r->lost) return false;
   if (r->count == r->room) {
     int room = r->room ? 2 * r->room : 64;
     HkIteration *grown = realloc(r->points, (size_t)room * sizeof *grown);
     r->lost = !grown;
-    if (!grown) return;
+    if (!grown) return false;
     r->points = grown;
     r->room = room;
   }
   r->points[r->count++] = *iteration;
+  return !signals_caught();
 }
 
 /* One state, from which the step is solved again and again. */
@@ -270,7 +272,7 @@ static int run(const void *chosen, char **words, int word_count) {
   int code = candidates_choose(&all, wants->methods);
   if (code == EXIT_GOOD) code = check_files(wants);
   if (code != EXIT_GOOD) return code;
-  signals_catch("\nfinishes this method and shows what there is; Ctrl-C again stops at once\n");
+  signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
   if (source_read(&context, words[0], &wants->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else

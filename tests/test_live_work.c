@@ -193,9 +193,10 @@ TEST(bytes_of_a_simulation_are_those_of_a_fresh_one) {
 
 /* ---- Traces ---- */
 
-static void count_iteration(void *user, const HkIteration *iteration) {
+static bool count_iteration(void *user, const HkIteration *iteration) {
   (void)iteration;
   ++*(int *)user;
+  return true;
 }
 
 TEST(traces_go_on_after_a_change) {

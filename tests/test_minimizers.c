@@ -177,13 +177,40 @@ typedef struct Path {
   double last;
 } Path;
 
-static void watch(void *user, const HkIteration *it) {
+static bool watch(void *user, const HkIteration *it) {
   Path *path = user;
   path->skipped |= it->iteration != path->told;
   double rounding = 1e-14 * fabs(path->last); /* g is told as a difference from the start */
   path->rose |= it->iteration > 0 && !(it->change <= path->last + rounding);
   path->last = it->change;
   path->told++;
+  return true;
+}
+
+static bool end_at_two(void *user, const HkIteration *it) {
+  (void)user;
+  return it->iteration < 2;
+}
+
+TEST(a_trace_ends_the_iterations_of_every_minimizer) {
+  World w = small_world(3);
+  HkMethod step = {0};
+  for (int q = 0; w.model && q < hk_schema_count(HK_MINIMIZE); q++) {
+    HkSim *sim = NULL;
+    HkState *state = NULL;
+    MUST(hk_method_choose(&step, HK_STEP, "backward_euler", error));
+    CHECK(hk_method_set_method(&step, "minimizer", hk_schema_at(HK_MINIMIZE, q)->name, NULL));
+    MUST(hk_sim_create(w.model, &step, 0.1, &sim, error));
+    MUST(hk_state_create(w.model, &state, error));
+    hk_state_v(state)[30] = 30; /* far from solved after two iterations */
+    MUST(hk_sim_set_trace(sim, end_at_two, NULL, error));
+    MUST(hk_step(sim, state, error));
+    CHECK(hk_sim_step_report(sim).iterations == 2);
+    hk_state_destroy(&state);
+    hk_sim_destroy(&sim);
+  }
+  hk_method_clear(&step);
+  world_destroy(&w);
 }
 
 /* From a crumpled state, where springs are long, short and turned. */

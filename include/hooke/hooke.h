@@ -527,7 +527,8 @@ typedef struct HkSim HkSim;
  * one picked by stability where that has none). */
 HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                               HkError *error);
-/* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound. */
+/* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
+ * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance. */
 HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
@@ -535,6 +536,7 @@ HK_API double hk_sim_h(const HkSim *sim);
 HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
 /* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
+
 /* Why the solver of an implicit step stopped. */
 typedef enum HkStop {
   HK_STOP_NONE,       /* there was nothing to solve: the integrator is explicit */
@@ -569,7 +571,8 @@ typedef struct HkIteration {
   double seconds;  /* since the start, without what this call takes */
 } HkIteration;
 
-typedef void HkTraceFn(void *user, const HkIteration *iteration);
+/* Returns whether to go on; false ends the iterations of this step with x as it is. */
+typedef bool HkTraceFn(void *user, const HkIteration *iteration);
 /* Has every iteration of the minimizer told to trace from now on; NULL: to nobody. */
 HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error);
 

@@ -100,14 +100,16 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   return asked && m->report.reason != HK_STOP_CONVERGED ? HK_NOT_CONVERGED : HK_OK;
 }
 
-static void tell(HkMinimizer *m, const double *x) {
+/* Returns whether to go on. */
+static bool tell(HkMinimizer *m, const double *x) {
   double now = wall_time();
   HkIteration it = {.iteration = m->report.iterations,
                     .change = hk_problem_change(m->problem, m->start, x),
                     .gradient = m->report.gradient,
                     .seconds = now - m->began};
-  m->trace(m->trace_user, &it);
+  bool goes_on = m->trace(m->trace_user, &it);
   m->began += wall_time() - now;
+  return goes_on;
 }
 
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient) {
@@ -118,10 +120,10 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
   double size = hk_problem_size(p, gradient);
   if (iteration == 0 && size > p->reach) p->reach = size;
   r->gradient = size > 0 ? size / p->reach : 0;
-  if (m->trace) tell(m, x);
+  bool goes_on = !m->trace || tell(m, x);
   bool converged = s->tolerance > 0 && size <= fmax(s->tolerance * p->reach, p->rounding);
   r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
-  return converged || iteration >= s->iterations;
+  return converged || !goes_on || iteration >= s->iterations;
 }
 
 void hk_minimizer_stall(HkMinimizer *m) {
