@@ -184,8 +184,8 @@ static void turned_range(void *user, int64_t begin, int64_t end) {
       hk_sub(after, d, move);
       double l = hk_norm(d), l_after = hk_norm(after);
       if (l < HK_SPRING_TINY || is_slack(m, s, l_after)) continue;
-      /* l' - l - u . move = (|move|^2 - (u . move)^2 - (l' - l - u . move)^2 ...) / (2 l): by the
-       * sine of the turn, without the difference of lengths */
+      /* l'^2 = (l + u . move)^2 + |move|^2 - (u . move)^2, so that l' - (l + u . move) is a
+       * quotient of the part across, without the difference of lengths */
       double along = hk_dot(d, move) / l, across = hk_dot(move, move) - along * along;
       double longer = across / (l_after + fabs(l + along));
       hk_axpy(-m->k[s] * longer / l, d, sum);

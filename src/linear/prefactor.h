@@ -6,8 +6,8 @@
  * -1 at the ends of spring s, k_s is its stiffness and c_s its damping. e bounds the stiffness of
  * the other forces (handles, buoyancy) at each vertex. The matrix is scalar, n x n and not 3 n x 3
  * n, because springs count as stiff as they are along their length in every direction: x, y and z
- * are three right-hand sides. It is larger than the Hessian of a step in every direction, which
- * makes it a preconditioner that never overshoots.
+ * are three right-hand sides. But for drag, wind and the damping of handles, which are not in it,
+ * it is at least the Hessian of a step in every direction: a preconditioner that never overshoots.
  *
  * It is factorised again when tau, the stiffness, the pins or e changed, and analysed again only
  * when the pins did.

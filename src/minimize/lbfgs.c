@@ -8,10 +8,11 @@
  *     q = dg/dx;   alpha_j = s_j . q / s_j . y_j,   q -= alpha_j y_j     (newest first)
  *     p = A^-1 q;  beta_j = y_j . p / s_j . y_j,    p += (alpha_j - beta_j) s_j
  *
- * and x+ = x - a p with a line search from a = 1. A = M + tau^2 (L + diag e) + tau C is larger than
- * the Hessian everywhere (prefactor.h); the pairs correct what it overstates, across the length of
- * springs above all (Liu et al. 2017). With memory 0 this is the local/global method. Pairs without
- * positive curvature, s . y <= 0, are left out: B stays positive definite and p goes down.
+ * and x+ = x - a p with a line search from a = 1. A = M + tau^2 (L + diag e) + tau C is at least
+ * the Hessian, but for drag and wind (prefactor.h); the pairs correct what it overstates, across
+ * the length of springs above all (Liu et al. 2017). With memory 0 this is the local/global method.
+ * Pairs without positive curvature, s . y <= 0, are left out: B stays positive definite and p goes
+ * down.
  */
 #include "minimize/minimize.h"
 

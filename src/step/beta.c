@@ -7,8 +7,10 @@
  * is symplectic Euler, beta = 1 linearly implicit Euler. On x'' = -omega^2 x - d x'
  *
  *     stable while (1 - 2 beta) (h^2 omega^2 + 2 h d) <= 4, so at every step from beta = 1/2 on
- *     undamped, the square of the amplitude shrinks by 1 / (1 + beta h^2 omega^2) a step
+ *     undamped, the square of the amplitude shrinks by 1 / (1 + beta h^2 omega^2) a step while
+ *     (1 - beta) h omega <= 2; beyond that, one of two real factors nears -(1 - beta) / beta
  *
+ * so that with beta = 1/2 modes that the step does not resolve go on, from one side to the other.
  * First order for every beta, 1/2 included: x+ = x + h v+ is not centred (implicit_midpoint is).
  *
  * Where a step finds its matrix indefinite (springs under pressure), springs under pressure count
@@ -30,7 +32,7 @@ static const HkParam params[] = {
               "solver of the linear system; cholesky, or ldlt in builds without it"),
 };
 
-/* b = M v + h (f + beta C v), C = -D; v_c is room. */
+/* b = M v + h (f + beta C v), C = -D; room: 3 n doubles. */
 static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b, double *room) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;

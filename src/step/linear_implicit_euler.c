@@ -2,9 +2,10 @@
  *
  *     (M - h^2 K - h D) v+ = M v + h (f - D v),   x+ = x + h v+
  *
- * K = df/dx, D = df/dv: backward Euler with f replaced by its linearisation at the old state, which
- * is one Newton iteration from there. Stable at every step for linear forces; the amplitude of a
- * mode shrinks by 1 / sqrt(1 + h^2 omega^2) a step. It is beta.c with beta = 1.
+ * K = df/dx of the forces with a potential, D = df/dv (its symmetric part): backward Euler with f
+ * replaced by its linearisation at the old state, which is one Newton iteration from there. Stable
+ * at every step for linear forces; the amplitude of a mode shrinks by 1 / sqrt(1 + h^2 omega^2) a
+ * step. It is beta.c with beta = 1.
  */
 #include "step/linear_implicit.h"
 
