@@ -231,6 +231,18 @@ TEST(bdf2_damps_slow_modes_by_the_fourth_power) {
   }
 }
 
+TEST(a_linear_system_that_is_not_solved_is_told) {
+  World w = world_parse("{'time': {'step': 0.05}, 'integrator': {'type': 'linear_implicit_euler', "
+                        "'linear': {'type': 'jacobi', 'iterations': 3}}, 'bodies': [{'shape': "
+                        "{'type': 'chain', 'n': 20}, 'springs': {'k': 1e4}}], 'pins': [{'select': "
+                        "'start'}], 'forces': ['gravity'], 'outputs': []}");
+  if (!w.state) return;
+  CHECK(hk_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
+  CHECK(hk_sim_step_report(w.sim).reason == HK_STOP_ITERATIONS);
+  CHECK(hk_sim_step_report(w.sim).residual > 1e-8);
+  world_destroy(&w);
+}
+
 TEST(beta_0_is_symplectic_euler_and_beta_1_linearly_implicit) {
   const char *twins[] = {"symplectic_euler", "linear_implicit_euler"};
   for (int beta = 0; beta < 2; beta++) {

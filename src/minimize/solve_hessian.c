@@ -1,6 +1,8 @@
 /* H(x) p = b with the Hessian of an implicit step; see solve_hessian.h. */
 #include "minimize/solve_hessian.h"
 
+#include "linear/iterative.h"
+
 #include <string.h>
 
 struct HkSolveHessian {
@@ -64,6 +66,11 @@ void hk_solve_hessian_destroy(HkSolveHessian **solve) {
 
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve) {
   return solve->bytes;
+}
+
+double hk_solve_hessian_tolerance(const HkSolveHessian *solve) {
+  if (solve->linear->type->direct) return 1e-8;
+  return ((const HkIterative *)solve->linear->method.params)->tolerance;
 }
 
 /* Held rows hold their mass alone: m d on the right gives d. */

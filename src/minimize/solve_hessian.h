@@ -11,6 +11,8 @@ HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkS
                                  HkError *error);
 void hk_solve_hessian_destroy(HkSolveHessian **solve);
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
+/* The relative residual that the linear solver is set to reach. */
+double hk_solve_hessian_tolerance(const HkSolveHessian *solve);
 
 /* p = H(x)^-1 b to the relative residual accuracy: with the true Hessian, or projected if that is
  * not positive definite. p is d at held vertices, which the others feel through H (d NULL: 0).

@@ -1,7 +1,8 @@
 /* Step doubling: each part of a step is made once as a whole and once as two halves.
  *
  * For an integrator of order p their distance is 2^p - 1 times the error of the halves, which is
- * compared with time.tolerance (m, the largest of all coordinates). Too large: half the part is
+ * compared with time.tolerance (m, the largest of all coordinates, and of the velocities times the
+ * length of the part). Too large: half the part is
  * tried; less than 1 / 2^(p + 2) of the tolerance: the next part is twice as long. The halves are
  * kept, so the result is better than what was asked for.
  *
@@ -24,11 +25,12 @@ void hk_adaptive_destroy(HkSim *sim) {
   hk_state_destroy(&sim->halves);
 }
 
-/* The largest distance along a coordinate; NAN if there is one. */
-static double distance(const HkState *a, const HkState *b) {
+/* The largest distance along a coordinate, of positions or of what the velocities make of it within
+ * h; NAN if there is one. Positions alone may meet by chance. */
+static double distance(const HkState *a, const HkState *b, double h) {
   double most = 0;
   for (int64_t q = 0; q < 3 * a->n; q++) {
-    double d = fabs(a->x[q] - b->x[q]);
+    double d = fmax(fabs(a->x[q] - b->x[q]), h * fabs(a->v[q] - b->v[q]));
     if (!(d <= most)) most = d;
   }
   return most;
@@ -51,7 +53,7 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, double *err
   HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
   if (first < 0) return first;
   HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
-  *error_size = distance(sim->whole, sim->halves) / (double)((1 << sim->type->order) - 1);
+  *error_size = distance(sim->whole, sim->halves, h) / (double)((1 << sim->type->order) - 1);
   return second != HK_OK ? second : first;
 }
 
