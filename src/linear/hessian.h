@@ -22,7 +22,7 @@ typedef struct HkHessian {
   double t, tau;                /* s */
   const double *x;              /* where; the caller's, unchanged while the operator is in use */
   bool projected;
-  const uint8_t *taut; /* one a spring: 1 where a slack one counts as taut; NULL: none does */
+  const uint8_t *taut;  /* one a spring: 1 where a slack one counts as taut; NULL: none does */
   HkBlockMatrix matrix; /* its value is NULL until hk_hessian_allocate */
 } HkHessian;
 

@@ -69,8 +69,7 @@ static HkStatus build(HkReader *r, json_t *root, const Course *course, HkScene *
   if (!gravity) return HK_ERROR_MEMORY;
   HK_TRY(hk_method_set_number(gravity, "g", 9.8, r->error));
   HK_TRY(hk_method_choose(&scene->step, HK_STEP, "backward_euler", r->error));
-  HkMethod *minimizer =
-      hk_method_set_method(&scene->step, "minimizer", "local_global", r->error);
+  HkMethod *minimizer = hk_method_set_method(&scene->step, "minimizer", "local_global", r->error);
   if (!minimizer) return HK_ERROR_MEMORY;
   HK_TRY(hk_method_set_number(minimizer, "iterations", 50, r->error));
   scene->time.step = 1.0 / 30;
