@@ -3,8 +3,10 @@
 
 #include "linear/numbering.h"
 
-/* e may change by this part of the diagonal before the matrix is factorised again. */
-#define EXTRA_CHANGE 0.1
+/* tau^2 e counts where it is more than this part of the mass. What is left out makes the Hessian at
+ * most so much larger than A, and small forces that come and go need no other factor. It depends on
+ * the present step alone, not on earlier ones: a resumed run has the same A. */
+#define EXTRA_LEAST 0.1
 
 struct HkPrefactor {
   const HkModel *model;
@@ -15,7 +17,6 @@ struct HkPrefactor {
   int64_t *start;                          /* of the columns */
   double *values;                          /* of the lower triangle */
   double *b;                               /* 3 for each unknown */
-  double *diagonal;                        /* n, kg: as factorised */
   double *extra;                           /* n, N/m: as factorised */
   double tau;                              /* s, as factorised; 0: it is not */
   int64_t stiffness_version, held_version; /* as factorised */
@@ -29,7 +30,6 @@ static HkStatus allocate(HkPrefactor *p, HkError *error) {
   int64_t n = p->model->n;
   HkNumbering *u = &p->unknowns;
   HK_TRY(hk_alloc(c, &u->number, n, sizeof *u->number, "a factorised matrix", error));
-  HK_TRY(hk_alloc(c, &p->diagonal, n, sizeof *p->diagonal, "a factorised matrix", error));
   return hk_alloc(c, &p->extra, n, sizeof *p->extra, "a factorised matrix", error);
 }
 
@@ -63,7 +63,6 @@ void hk_prefactor_destroy(HkPrefactor **prefactor) {
   HkContext c = p->model->context;
   forget_analysis(p);
   hk_free(&c, &p->unknowns.number);
-  hk_free(&c, &p->diagonal);
   hk_free(&c, &p->extra);
   hk_free(&c, prefactor);
 }
@@ -76,7 +75,7 @@ void hk_prefactor_counts(const HkPrefactor *p, int64_t *analyses, int64_t *facto
 size_t hk_prefactor_bytes(const HkPrefactor *p) {
   int64_t n = p->unknowns.count, entries = p->start ? p->start[n] : 0;
   size_t factor = p->factor ? hk_factor_bytes(p->factor) : 0;
-  return sizeof *p + factor + (size_t)(3 * p->model->n + 4 * n + 1 + entries) * sizeof *p->b;
+  return sizeof *p + factor + (size_t)(2 * p->model->n + 4 * n + 1 + entries) * sizeof *p->b;
 }
 
 /* ---- Analysis ---- */
@@ -145,7 +144,7 @@ static double spring_entry(const HkPrefactor *p, int64_t s) {
 static void fill_column(HkPrefactor *p, int64_t q, double *out) {
   const HkModel *m = p->model;
   bool held = p->held->mask[q];
-  double diagonal = m->mass[q] + (held ? 0 : p->tau * p->tau * p->extra[q]);
+  double diagonal = m->mass[q] + p->tau * p->tau * p->extra[q];
   double *at = out;
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
     double entry = held ? 0 : spring_entry(p, m->adj_spring[e]);
@@ -155,7 +154,7 @@ static void fill_column(HkPrefactor *p, int64_t q, double *out) {
     if (is_below(p, q, e)) *++at = 0;
     if (!p->held->mask[other]) *at -= entry;
   }
-  out[0] = p->diagonal[q] = diagonal;
+  out[0] = diagonal;
 }
 
 static void fill_range(void *user, int64_t begin, int64_t end) {
@@ -164,11 +163,17 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
     if (p->unknowns.number[q] >= 0) fill_column(p, q, p->values + p->start[p->unknowns.number[q]]);
 }
 
+/* e of vertex q as far as it counts. */
+static double count_extra(const HkPrefactor *p, const double *extra, int64_t q) {
+  double e = extra && !p->held->mask[q] ? extra[q] : 0;
+  return fabs(p->tau * p->tau * e) <= EXTRA_LEAST * p->model->mass[q] ? 0 : e;
+}
+
 static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkError *error) {
   const HkModel *m = p->model;
   bool positive;
   p->tau = tau;
-  for (int64_t q = 0; q < m->n; q++) p->extra[q] = extra ? extra[q] : 0;
+  for (int64_t q = 0; q < m->n; q++) p->extra[q] = count_extra(p, extra, q);
   hk_parallel_for(m->threads, m->n, fill_range, p);
   HkStatus status = hk_factor_compute(p->factor, p->values, &positive, error);
   if (status >= 0 && !positive)
@@ -186,10 +191,8 @@ static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkErr
 }
 
 static bool extra_changed(const HkPrefactor *p, const double *extra) {
-  for (int64_t q = 0; q < p->model->n; q++) {
-    double change = p->tau * p->tau * ((extra ? extra[q] : 0) - p->extra[q]);
-    if (!p->held->mask[q] && !(fabs(change) <= EXTRA_CHANGE * p->diagonal[q])) return true;
-  }
+  for (int64_t q = 0; q < p->model->n; q++)
+    if (count_extra(p, extra, q) != p->extra[q]) return true;
   return false;
 }
 

@@ -4,13 +4,14 @@
  *
  * over the free vertices (those that stay held have their mass alone in their rows); a_s has +1 and
  * -1 at the ends of spring s, k_s is its stiffness and c_s its damping. e bounds the stiffness of
- * the other forces (handles, buoyancy) at each vertex. The matrix is scalar, n x n and not 3 n x 3
- * n, because springs count as stiff as they are along their length in every direction: x, y and z
- * are three right-hand sides. But for drag, wind and the damping of handles, which are not in it,
- * it is at least the Hessian of a step in every direction: a preconditioner that never overshoots.
+ * the other forces (handles, buoyancy) at each vertex; where tau^2 e is below a tenth of the mass,
+ * it is taken as 0. The matrix is scalar, n x n and not 3 n x 3 n, because springs count as stiff
+ * as they are along their length in every direction: x, y and z are three right-hand sides. But for
+ * drag, wind and the damping of handles, which are not in it, it is at least the Hessian of a step
+ * in every direction (1/1.1 of it with e as 0): a preconditioner that hardly overshoots.
  *
- * It is factorised again when tau, the stiffness, the pins or e changed, and analysed again only
- * when the pins did.
+ * It is factorised again when tau, the stiffness, the pins or the e that counts changed, and
+ * analysed again only when the pins did.
  */
 #ifndef HK_LINEAR_PREFACTOR_H
 #define HK_LINEAR_PREFACTOR_H
