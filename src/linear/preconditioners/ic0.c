@@ -38,7 +38,9 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
     data->start[q + 1] = data->start[q] + pattern->diagonal[q] - pattern->start[q];
   HK_TRY(hk_alloc(c, &data->inverse, n, 9 * sizeof(double), "a preconditioner", error));
   p->bytes = (size_t)(n + 1) * sizeof(int64_t) + (size_t)(n + data->start[n]) * 9 * sizeof(double);
-  return hk_alloc(c, &data->lower, data->start[n], 9 * sizeof(double), "a preconditioner", error);
+  /* One block more, so that there is an array to point into where no vertex has a neighbour. */
+  return hk_alloc(c, &data->lower, data->start[n] + 1, 9 * sizeof(double), "a preconditioner",
+                  error);
 }
 
 static void destroy(HkPrecondition *p) {
@@ -110,7 +112,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
     shift = attempt == 0 ? 1e-3 : 4 * shift;
   }
   /* Numbers that are not finite, or too far apart: the diagonal blocks alone. */
-  if (data->lower) memset(data->lower, 0, (size_t)data->start[p->space.n] * 9 * sizeof(double));
+  memset(data->lower, 0, (size_t)data->start[p->space.n] * 9 * sizeof(double));
   p->A->diagonal(p->A->user, data->inverse);
   hk_diagonal_invert(&p->space, data->inverse);
   return HK_OK;
