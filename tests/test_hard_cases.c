@@ -181,3 +181,30 @@ TEST(bdf2_goes_on_from_a_saved_state_as_if_it_had_not_stopped) {
   world_destroy(&a);
   world_destroy(&b);
 }
+
+TEST(a_tolerance_below_rounding_ends_in_few_parts) {
+  char text[512];
+  snprintf(text, sizeof text, swing, 1e-30, "rk4");
+  World w = world_parse(text);
+  if (!w.state) return;
+  CHECK(hk_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
+  CHECK(hk_sim_step_report(w.sim).substeps < 100000);
+  CHECK_NEAR(hk_state_time(w.state), 0.1, 1e-12);
+  world_destroy(&w);
+}
+
+TEST(an_adaptive_step_from_no_number_ends_with_an_error) {
+  char text[512];
+  snprintf(text, sizeof text, swing, 1e-3, "rk4");
+  for (int q = 0; q < 6; q++) {
+    World w = world_parse(text);
+    HkError error = {0};
+    if (!w.state) return;
+    hk_state_v(w.state)[q] = NAN;
+    HkStatus status = hk_step(w.sim, w.state, &error);
+    bool free_coordinate = q == 3 || q == 4; /* the first vertex is pinned, and z does not count */
+    if (free_coordinate) CHECK(status == HK_ERROR_BLOWUP);
+    CHECK(hk_sim_step_report(w.sim).substeps <= 64);
+    world_destroy(&w);
+  }
+}

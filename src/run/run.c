@@ -219,7 +219,7 @@ static HkStatus pause_in_frame(HkRun *run, HkError *error) {
 /* The first step that does not converge is told, with a way out; the others are counted. */
 static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
   static const char *const ways[] = {
-      [HK_STOP_NONE] = "give a smaller time.step",
+      [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",

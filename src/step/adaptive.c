@@ -2,9 +2,9 @@
  *
  * For an integrator of order p their distance is 2^p - 1 times the error of the halves, which is
  * compared with time.tolerance (m, the largest of all coordinates, and of the velocities times the
- * length of the part). Too large: half the part is
- * tried; less than 1 / 2^(p + 2) of the tolerance: the next part is twice as long. The halves are
- * kept, so the result is better than what was asked for.
+ * length of the part). Too large: half the part is tried; less than 1 / 2^(p + 2) of the tolerance:
+ * the next part is twice as long. The halves are kept, so the result is better than what was asked
+ * for. Parts are not halved for what may be rounding.
  *
  * Parts are the step divided by a power of two and begin at multiples of themselves. So they meet
  * the end of the step exactly, an implicit method comes back to the same few step lengths, and
@@ -12,6 +12,8 @@
  * goes on as it would have.
  */
 #include "step/adaptive.h"
+
+#include <float.h>
 
 enum { DEEPEST = 20 };
 
@@ -26,13 +28,16 @@ void hk_adaptive_destroy(HkSim *sim) {
 }
 
 /* The largest distance along a coordinate, of positions or of what the velocities make of it within
- * h; NAN if there is one. Positions alone may meet by chance. */
-static double distance(const HkState *a, const HkState *b, double h) {
-  double most = 0;
+ * h, and the rounding of coordinates; NAN if there is one. Positions alone may meet by chance. */
+static double distance(const HkState *a, const HkState *b, double h, double *rounding) {
+  double most = 0, furthest = 0;
   for (int64_t q = 0; q < 3 * a->n; q++) {
-    double d = fmax(fabs(a->x[q] - b->x[q]), h * fabs(a->v[q] - b->v[q]));
-    if (!(d <= most)) most = d;
+    double d = fabs(a->x[q] - b->x[q]), w = h * fabs(a->v[q] - b->v[q]);
+    if (d > most || isnan(d)) most = d;
+    if (w > most || isnan(w)) most = w;
+    furthest = fmax(furthest, fabs(b->x[q]));
   }
+  *rounding = 8 * DBL_EPSILON * furthest;
   return most;
 }
 
@@ -44,16 +49,22 @@ static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
   return status;
 }
 
-/* One part as a whole and in halves; *error_size is the error of the halves (m). */
-static HkStatus try_part(HkSim *sim, const HkState *state, double h, double *error_size,
-                         HkStepReport *sum, HkError *error) {
+/* The error of the halves of a part (m), and what of it may be rounding. */
+typedef struct Size {
+  double error, rounding;
+} Size;
+
+/* One part as a whole and in halves. */
+static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepReport *sum,
+                         HkError *error) {
   HK_TRY(hk_state_copy(state, sim->whole, error));
   HK_TRY(hk_state_copy(state, sim->halves, error));
   HK_TRY(move(sim, sim->whole, h, sum, error));
   HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
   if (first < 0) return first;
   HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
-  *error_size = distance(sim->whole, sim->halves, h) / (double)((1 << sim->type->order) - 1);
+  size->error = distance(sim->whole, sim->halves, h, &size->rounding);
+  size->error /= (double)((1 << sim->type->order) - 1);
   return second != HK_OK ? second : first;
 }
 
@@ -64,21 +75,23 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
   HkStatus worst = HK_OK;
   for (int64_t at = 0; at < end;) {
     int64_t length = end >> state->level;
-    double size = NAN;
+    Size size = {NAN, 0};
     HkStatus status = try_part(sim, state, h * (double)length / (double)end, &size, sum, error);
     if (status < 0) return status;
-    if (!(size <= tolerance) && state->level < DEEPEST) {
+    bool met = size.error <= tolerance, gains = !(size.error <= size.rounding);
+    if (!met && gains && state->level < DEEPEST) {
       state->level++;
       sum->rejected++;
       continue;
     }
-    if (!(size <= tolerance)) status = HK_NOT_CONVERGED;
+    if (!met) status = HK_NOT_CONVERGED;
     if (status != HK_OK) worst = status;
     int level = state->level;
     HK_TRY(hk_state_copy(sim->halves, state, error));
     at += length;
     sum->substeps++;
-    state->level = size < small && level > 0 && at % (2 * length) == 0 ? level - 1 : level;
+    if (isnan(size.error)) return worst; /* the check for blow-ups says what is wrong */
+    state->level = size.error < small && level > 0 && at % (2 * length) == 0 ? level - 1 : level;
   }
   return worst;
 }
