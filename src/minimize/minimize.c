@@ -119,7 +119,7 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
   HkProblem *p = m->problem;
   double size = hk_problem_size(p, gradient);
   if (iteration == 0 && size > p->reach) p->reach = size;
-  r->gradient = size > 0 ? size / p->reach : 0;
+  r->gradient = size == 0 ? 0 : size / p->reach;
   bool goes_on = !m->trace || tell(m, x);
   bool converged = s->tolerance > 0 && size <= fmax(s->tolerance * p->reach, p->rounding);
   r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;

@@ -46,9 +46,8 @@ struct HkMinimizer {
   size_t bytes;
   HkTraceFn *trace; /* told of every iteration; NULL: nobody is */
   void *trace_user;
-  double *start;  /* x at iteration 0, while there is a trace */
-  double began;   /* s of wall time, without what the trace took */
-  double pending; /* s that the trace has taken */
+  double *start; /* x at iteration 0, while there is a trace */
+  double began;  /* s of wall time, without what the trace took */
 };
 
 /* A method without schema stands for "newton". */

@@ -248,7 +248,7 @@ double hk_problem_size(const HkProblem *p, const double *g) {
   double most = 0;
   for (int64_t q = 0; q < p->model->n; q++) {
     double size = hk_norm(g + 3 * q) / p->diagonal[q];
-    if (!(size <= most)) most = size; /* NAN stays */
+    if (size > most || isnan(size)) most = size; /* NAN stays: no number is above it */
   }
   return most;
 }

@@ -126,7 +126,10 @@ static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkStepRepo
     HK_TRY(hk_linear_solve(s->linear, s->r, s->z, 0, &result, error));
     report->linear_iterations++;
     double next = hk_vectors_dot(space, s->r, s->z);
-    hk_vectors_add(space, it ? next / rz : 0, s->q, s->z, s->q);
+    if (it == 0)
+      hk_vectors_copy(space, s->z, s->q); /* q holds whatever the last call has left */
+    else
+      hk_vectors_add(space, next / rz, s->q, s->z, s->q);
     rz = next;
     A.product(A.user, s->q, s->Aq);
     double curvature = hk_vectors_dot(space, s->q, s->Aq);
