@@ -180,5 +180,6 @@ HkStatus hk_direct_solve(HkLinear *solver, const double *b, double *x, double to
     result->iterations = 1;
   }
   hk_linear_residual(solver, b, x, d->room, result);
+  result->reason = HK_STOP_CONVERGED;
   return HK_OK;
 }

@@ -25,10 +25,17 @@ double hk_iterative_start(const HkLinear *solver, const double *b, double tolera
   const HkIterative *p = solver->method.params;
   *size = sqrt(hk_vectors_dot(&solver->space, b, b));
   hk_vectors_zero(&solver->space, x);
+  result->reason = isfinite(*size) ? HK_STOP_CONVERGED : HK_STOP_STALLED;
   if (!isfinite(*size)) result->residual = NAN;
   if (!isfinite(*size) || *size == 0) return 0;
   result->residual = 1;
   return fmax(fmax(tolerance, p->tolerance), DBL_EPSILON);
+}
+
+HkStop hk_iterative_reason(const HkLinear *solver, double tolerance, const HkLinearResult *result) {
+  const HkIterative *p = solver->method.params;
+  if (result->residual <= tolerance) return HK_STOP_CONVERGED;
+  return result->iterations >= p->iterations ? HK_STOP_ITERATIONS : HK_STOP_STALLED;
 }
 
 /* ---- Sweeps ---- */
@@ -89,6 +96,7 @@ void hk_sweeps_solve(const HkLinear *s, HkSweepFn *sweep, int every, const doubl
     for (int q = 0; q < every && result->iterations < p->iterations; q++, result->iterations++)
       sweep(s, b, x);
     hk_linear_residual(s, b, x, w->r, result);
+    result->reason = hk_iterative_reason(s, tolerance, result);
     result->indefinite = runs_away(s, b, x, result);
     if (!result->indefinite) continue;
     hk_vectors_zero(&s->space, x);

@@ -21,6 +21,9 @@ typedef struct HkIterative {
 double hk_iterative_start(const HkLinear *solver, const double *b, double tolerance, double *x,
                           double *size, HkLinearResult *result);
 
+/* Why an iteration ends that was to reach this residual; for result->reason. */
+HkStop hk_iterative_reason(const HkLinear *solver, double tolerance, const HkLinearResult *result);
+
 /* ---- Solvers that sweep: solver->data is an HkSweeps ---- */
 
 typedef struct HkSweeps {

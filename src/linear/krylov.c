@@ -104,6 +104,7 @@ HkStatus hk_krylov_solve(HkLinear *s, const double *b, double *x, double toleran
   for (;;) {
     HK_TRY(iterate(s, tolerance * size, x, result, error));
     hk_linear_residual(s, b, x, w->r, result);
+    result->reason = hk_iterative_reason(s, tolerance, result);
     bool done = result->residual <= tolerance || result->indefinite ||
                 result->iterations >= params->iterations;
     /* Said this way round, NaN ends it too. */

@@ -33,6 +33,7 @@ typedef struct HkHeld {
 typedef struct HkLinearResult {
   int iterations;  /* 1 for a direct solver */
   double residual; /* |b - A x| / |b|, computed from A, not from a recursion */
+  HkStop reason;   /* converged: the residual is below the tolerance, or the solver is direct */
   bool indefinite; /* A has a direction of negative or no curvature; x is then of use to a line
                     * search at most, and 0 after a direct solver */
 } HkLinearResult;

@@ -1,8 +1,6 @@
 /* H(x) p = b with the Hessian of an implicit step; see solve_hessian.h. */
 #include "minimize/solve_hessian.h"
 
-#include "linear/iterative.h"
-
 #include <string.h>
 
 struct HkSolveHessian {
@@ -66,11 +64,6 @@ void hk_solve_hessian_destroy(HkSolveHessian **solve) {
 
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve) {
   return solve->bytes;
-}
-
-double hk_solve_hessian_tolerance(const HkSolveHessian *solve) {
-  if (solve->linear->type->direct) return 1e-8;
-  return ((const HkIterative *)solve->linear->method.params)->tolerance;
 }
 
 /* Held rows hold their mass alone: m d on the right gives d. */
@@ -168,6 +161,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
       HK_TRY(refine(s, p, accuracy, report, error));
   }
   report->residual = result.residual;
+  report->reason = result.indefinite ? HK_STOP_STALLED : result.reason;
   for (int64_t q = 0; q < m->pin_count; q++) {
     int64_t i = 3 * (int64_t)m->pin_vertex[q];
     if (!problem->held.mask[i / 3]) continue;

@@ -11,12 +11,10 @@ HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkS
                                  HkError *error);
 void hk_solve_hessian_destroy(HkSolveHessian **solve);
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
-/* The relative residual that the linear solver is set to reach. */
-double hk_solve_hessian_tolerance(const HkSolveHessian *solve);
 
 /* p = H(x)^-1 b to the relative residual accuracy: with the true Hessian, or projected if that is
  * not positive definite. p is d at held vertices, which the others feel through H (d NULL: 0).
- * Counts into the report. */
+ * Counts into the report, and says there why the linear solver stopped. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const double *x, const double *b, const double *d,
                           double *p, double accuracy, HkStepReport *report, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */

@@ -226,9 +226,9 @@ static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
       [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
   };
   hk_log(&run->context, HK_LOG_WARNING,
-         "the step to %g s did not converge: %d iterations left the gradient at %.2g; %s (later "
-         "ones are counted, not told)",
-         run->state->time, r->iterations, r->gradient, ways[r->reason]);
+         "the step to %g s did not converge: %d iterations left the gradient at %.2g, the linear "
+         "solver a residual of %.2g; %s (later ones are counted, not told)",
+         run->state->time, r->iterations, r->gradient, r->residual, ways[r->reason]);
 }
 
 static void count_step(HkRun *run, HkStatus status) {

@@ -41,11 +41,22 @@ static double distance(const HkState *a, const HkState *b, double h, double *rou
   return most;
 }
 
+/* Adds what a part took; the worst gradient, residual and reason stay. */
+static void add_report(HkStepReport *sum, const HkStepReport *part) {
+  sum->iterations += part->iterations;
+  sum->linear_iterations += part->linear_iterations;
+  sum->evaluations += part->evaluations;
+  sum->projections += part->projections;
+  sum->gradient = fmax(sum->gradient, part->gradient);
+  sum->residual = fmax(sum->residual, part->residual);
+  if (part->reason > sum->reason) sum->reason = part->reason;
+}
+
 static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
   sim->h = h;
   sim->report = (HkStepReport){0};
   HkStatus status = hk_sim_move(sim, state, error);
-  hk_step_report_add(sum, &sim->report);
+  add_report(sum, &sim->report);
   return status;
 }
 

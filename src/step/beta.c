@@ -61,14 +61,12 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
   HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, &sim->report, error));
-  bool met = sim->report.residual <= 2 * hk_solve_hessian_tolerance(implicit->solve);
   sim->report.iterations = 1;
-  sim->report.reason = met ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
   hk_vectors_copy(&p->space, v_new, s->v);
   hk_vectors_add(&p->space, h, s->v, s->x, s->x);
   s->time += h;
   hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return met ? HK_OK : HK_NOT_CONVERGED;
+  return sim->report.reason == HK_STOP_CONVERGED ? HK_OK : HK_NOT_CONVERGED;
 }
 
 static HkStatus create(HkSim *sim, HkError *error) {

@@ -108,6 +108,16 @@ static void guess(HkSim *sim, HkState *state, HkImplicit *implicit) {
     hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
 }
 
+/* Counts all the work; the last pass tells how it ended. */
+static void add_pass(HkStepReport *sum, const HkStepReport *last) {
+  HkStepReport before = *sum;
+  *sum = *last;
+  sum->iterations += before.iterations;
+  sum->linear_iterations += before.linear_iterations;
+  sum->evaluations += before.evaluations;
+  sum->projections += before.projections;
+}
+
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
@@ -116,14 +126,14 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
+  sim->report = implicit->minimizer->report;
   for (int pass = 1; pass < passes && status >= 0 && p->pushed; pass++) {
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
     HK_TRY(hk_problem_linearise(p, implicit->x, implicit->v, error));
-    hk_step_report_add(&sim->report, &implicit->minimizer->report);
     status = hk_minimize(implicit->minimizer, implicit->x, error);
+    add_pass(&sim->report, &implicit->minimizer->report);
   }
-  hk_step_report_add(&sim->report, &implicit->minimizer->report);
   return status;
 }
 

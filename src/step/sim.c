@@ -144,16 +144,6 @@ HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   return status;
 }
 
-void hk_step_report_add(HkStepReport *sum, const HkStepReport *part) {
-  sum->iterations += part->iterations;
-  sum->linear_iterations += part->linear_iterations;
-  sum->evaluations += part->evaluations;
-  sum->projections += part->projections;
-  sum->gradient = fmax(sum->gradient, part->gradient);
-  sum->residual = fmax(sum->residual, part->residual);
-  if (part->reason > sum->reason) sum->reason = part->reason;
-}
-
 HkStepReport hk_sim_step_report(const HkSim *sim) {
   return sim->report;
 }

@@ -40,8 +40,6 @@ struct HkSim {
   bool knows_faces;                /* data was made for a model with neighbours across faces */
 };
 
-/* Adds what a part of a step took; the worst gradient, residual and reason stay. */
-void hk_step_report_add(HkStepReport *sum, const HkStepReport *part);
 /* One step of the integrator by sim->h, pins released before; no check of the result. */
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */
