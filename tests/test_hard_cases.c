@@ -208,3 +208,23 @@ TEST(an_adaptive_step_from_no_number_ends_with_an_error) {
     world_destroy(&w);
   }
 }
+
+/* Back at bdf2, the step before was another integrator's: it starts anew. */
+TEST(bdf2_does_not_take_up_a_history_that_is_over) {
+  World a = world_make(cloth, "bdf2", 0.01, 1), b = world_make(cloth, "backward_euler", 0.01, 1);
+  HkState *state = NULL;
+  if (!a.state || !b.state) return;
+  size_t bytes = 75 * sizeof(double);
+  world_steps(&a, 5);
+  for (int q = 0; q < 5; q++) MUST(hk_step(b.sim, a.state, error));
+  MUST(hk_state_create(a.model, &state, error));
+  memcpy(hk_state_x(state), hk_state_x(a.state), bytes);
+  memcpy(hk_state_v(state), hk_state_v(a.state), bytes);
+  hk_state_set_time(state, hk_state_time(a.state));
+  world_steps(&a, 1);
+  MUST(hk_step(a.sim, state, error));
+  CHECK(memcmp(hk_state_x(a.state), hk_state_x(state), bytes) == 0);
+  hk_state_destroy(&state);
+  world_destroy(&a);
+  world_destroy(&b);
+}
