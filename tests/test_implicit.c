@@ -308,3 +308,31 @@ TEST(all_passes_of_a_step_count) {
   CHECK(three.evaluations >= one.evaluations + 2);
   CHECK(three.iterations > one.iterations && three.linear_iterations > one.linear_iterations);
 }
+
+/* ---- Order ---- */
+
+/* The position of a corner after 0.4 s in the wind. */
+static double corner_in_wind(const char *integrator, double h) {
+  World w = world_make("{'bodies': [{'shape': {'type': 'grid', 'nx': 3, 'ny': 3}, 'springs': {'k': "
+                       "20, 'damping': 0.05}, 'mass': 0.5}], 'pins': [{'select': 'top_left'}], "
+                       "'forces': ['gravity', {'type': 'face_wind', 'velocity': [2, 0, 6]}], "
+                       "'outputs': []}",
+                       integrator, h, 1);
+  if (!w.state) return NAN;
+  world_steps(&w, (int64_t)(0.4 / h + 0.5));
+  double z = hk_state_x(w.state)[2];
+  world_destroy(&w);
+  return z;
+}
+
+/* Halving the step leaves a fourth of the error; with one pass it would leave half. */
+TEST(second_order_holds_in_the_wind) {
+  static const char *const names[] = {"implicit_midpoint", "trapezoidal", "bdf2"};
+  double exact = corner_in_wind("rk4", 1e-3);
+  for (int q = 0; q < 3; q++) {
+    double rough = fabs(corner_in_wind(names[q], 0.01) - exact);
+    double fine = fabs(corner_in_wind(names[q], 0.0025) - exact);
+    if (!(fine < rough / 10))
+      test_fail(names[q], 0, "error %g at h = 0.01, %g at a fourth of it", rough, fine);
+  }
+}

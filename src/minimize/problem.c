@@ -89,9 +89,10 @@ static void push(HkProblem *p, const double *x, const double *v) {
 static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   bool damped = false;
-  p->pushed = false;
+  p->pushed = p->partial = false;
   for (int q = 0; q < m->force_count; q++) {
     damped |= uses_velocity(m, q);
+    p->partial |= uses_velocity(m, q) && m->forces[q].type->damping;
     p->pushed |= damped || !m->forces[q].type->energy;
   }
   p->hessian.damping = NULL;

@@ -9,8 +9,10 @@
  *
  *     f(x, v') ~ f - C (v' - v),   C = -df/dv there, its positive semidefinite part
  *
- * which keeps the order of an integrator up to the second, damps implicitly, and leaves a problem
- * of minimisation. The gradient is zero exactly where the equations of the step are met:
+ * which damps implicitly and leaves a problem of minimisation. It keeps the order of an integrator
+ * up to the second if C is -df/dv in full; if it is not (wind on faces), the second order wants the
+ * forces linearised again about the result (passes in step/implicit.h). The gradient is zero
+ * exactly where the equations of the step are met:
  *
  *     dg/dx = M (x - y) - tau^2 [-dE/dx + f - C w]            (kg m)
  *
@@ -37,6 +39,7 @@ typedef struct HkProblem {
   double *f, *v;         /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
   HkBlockMatrix damping; /* C; without values if there is none */
   bool pushed;           /* f counts in this step */
+  bool partial;          /* C is not -df/dv in full */
   double *diagonal;      /* d_i (kg), n */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
   double reach;          /* m, how far vertices move in this step */

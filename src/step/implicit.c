@@ -108,6 +108,14 @@ static void guess(HkSim *sim, HkState *state, HkImplicit *implicit) {
     hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
 }
 
+/* Where C is not -df/dv in full, what is left out counts at the predicted velocity, which is right
+ * to first order in h only after a pass. */
+static int count_passes(const HkSim *sim, const HkProblem *p) {
+  int passes = ((const HkImplicitParams *)sim->method.params)->passes;
+  if (passes > 0) return passes;
+  return p->partial ? sim->type->order : 1;
+}
+
 /* Counts all the work; the last pass tells how it ended. */
 static void add_pass(HkStepReport *sum, const HkStepReport *last) {
   HkStepReport before = *sum;
@@ -121,8 +129,8 @@ static void add_pass(HkStepReport *sum, const HkStepReport *last) {
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
-  int passes = ((const HkImplicitParams *)sim->method.params)->passes;
   HK_TRY(hk_implicit_begin(sim, state, stage, error));
+  int passes = count_passes(sim, p);
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);

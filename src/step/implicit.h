@@ -15,9 +15,10 @@ typedef struct HkImplicitParams {
 
 #define HK_IMPLICIT_PARAMS(S)                                                                      \
   HK_METHOD(S, minimizer, HK_MINIMIZE, "how each step is solved; newton unless given"),            \
-      HK_INTEGER(S, passes, 1, 1, 1000,                                                            \
-                 "how often forces without a potential (wind, drag, damping) are linearised "      \
-                 "about the step's own result")
+      HK_INTEGER(S, passes, 0, 0, 1000,                                                            \
+                 "how often a step is solved: first with forces without a potential (wind, drag, " \
+                 "damping) linearised about a prediction, then about its own result; 0: once, "    \
+                 "but twice with face_wind in second-order integrators")
 
 /* sim->data of an implicit integrator. */
 typedef struct HkImplicit {
