@@ -81,7 +81,7 @@ static void place_pins(HkImplicit *implicit, const HkModel *m, const HkState *st
   }
 }
 
-HkStatus hk_implicit_begin(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
+void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   const HkModel *m = sim->model;
@@ -92,7 +92,6 @@ HkStatus hk_implicit_begin(HkSim *sim, HkState *state, const HkStage *stage, HkE
   hk_vectors_copy(&p->space, state->v, implicit->v);
   hk_pins_place(m, state, stage->t, implicit->ahead, implicit->v);
   place_pins(implicit, m, state);
-  return hk_problem_linearise(p, implicit->ahead, implicit->v, error);
 }
 
 /* The better one of the old positions and the prediction, with the pins in their new places. */
@@ -129,7 +128,8 @@ static void add_pass(HkStepReport *sum, const HkStepReport *last) {
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
-  HK_TRY(hk_implicit_begin(sim, state, stage, error));
+  hk_implicit_begin(sim, state, stage);
+  HK_TRY(hk_problem_linearise(p, implicit->ahead, implicit->v, error));
   int passes = count_passes(sim, p);
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit);

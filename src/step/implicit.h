@@ -42,10 +42,11 @@ typedef struct HkStage {
   double ahead; /* s: x + ahead v is the first guess */
 } HkStage;
 
-/* Takes over which pins hold, places them in y and b, and linearises about the prediction. The
- * integrator has filled problem.y and problem.b. Leaves ahead and v. */
-HkStatus hk_implicit_begin(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
-/* The same, then minimises: the stage is implicit->x, its velocity (x - b) / tau. */
+/* Takes over which pins hold and places them in y and b, which the integrator has filled, and
+ * leaves the prediction in ahead and v. The problem is to be linearised then. */
+void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage);
+/* The same, then linearises about the prediction and minimises: the stage is implicit->x, its
+ * velocity (x - b) / tau. */
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
 
 /* Unconditional stability: any step. */
