@@ -78,9 +78,10 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
     problem->hessian.taut = data->taut;
-    HK_TRY(hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, &m->report, error));
+    HkStatus status = hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, &m->report, error);
+    problem->hessian.taut = NULL; /* also for whoever tries again after an error */
+    HK_TRY(status);
   }
-  problem->hessian.taut = NULL;
   return HK_OK;
 }
 
