@@ -499,7 +499,9 @@ HK_API double *hk_state_v(HkState *state);
 HK_API int64_t hk_state_vertex_count(const HkState *state);
 /* Time (s). */
 HK_API double hk_state_time(const HkState *state);
-/* Sets the time (s), which motions and time-dependent forces follow. */
+/* Sets the time (s), which motions and time-dependent forces follow. bdf2, which remembers the step
+ * before, starts anew from here: to be called, with the same time if it stays, after positions or
+ * velocities were written between its steps. */
 HK_API void hk_state_set_time(HkState *state, double time);
 /* Writes a state to a file (versioned, checksummed, to a temporary name that is then renamed). */
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);

@@ -84,7 +84,7 @@ double hk_state_time(const HkState *s) {
 }
 
 void hk_state_set_time(HkState *s, double time) {
-  if (time != s->time) s->h_old = 0; /* what was a step before is no more */
+  s->h_old = 0; /* what was a step before is no more */
   s->time = time;
 }
 
