@@ -111,9 +111,10 @@ static void draw_line(FILE *file, const char *kind, double x1, double y1, double
 /* Lines at 1, 2 .. 9 times each power of ten, numbers at 1, and at 2 and 5 where there is room. */
 static void draw_x_axis(FILE *file, const Axis *x, const Axis *y) {
   bool roomy = x->high / x->low < 101;
-  for (double power = pow(10, floor(log10(x->low) + 1e-9)); power <= x->high; power *= 10)
+  int first = (int)floor(log10(x->low) + 1e-9), last = (int)floor(log10(x->high) + 1e-9);
+  for (int power = first; power <= last; power++)
     for (int q = 1; q < 10; q++) {
-      double value = q * power;
+      double value = q * pow(10, power);
       if (value < x->low * (1 - 1e-9) || value > x->high * (1 + 1e-9)) continue;
       draw_line(file, q == 1 ? "major" : "minor", at(x, value), y->from, at(x, value), y->to);
       if (q != 1 && !(roomy && (q == 2 || q == 5))) continue;

@@ -142,8 +142,8 @@ static double tip(const char *integrator, double tolerance, int *parts) {
   char text[512];
   snprintf(text, sizeof text, swing, tolerance, integrator);
   World w = world_parse(text);
-  if (!w.state) return NAN;
   *parts = 0;
+  if (!w.state) return NAN;
   for (int q = 0; q < 10; q++) {
     world_steps(&w, 1);
     *parts += hk_sim_step_report(w.sim).substeps;

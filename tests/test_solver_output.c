@@ -80,7 +80,7 @@ static bool same_folders(const char *a, const char *b) {
 
 TEST(solver_rows_are_the_reports_of_the_steps) {
   char folder[300];
-  Row rows[FRAMES + 2];
+  Row rows[FRAMES + 2] = {0};
   run(NULL, hk_default_run_options(), folder, sizeof folder, NULL);
   CHECK(read_rows(folder, rows, FRAMES + 2) == FRAMES + 1);
   CHECK(rows[0].steps == 0 && rows[0].iterations == 0 && strcmp(rows[0].reason, "none") == 0);
@@ -111,7 +111,7 @@ TEST(solver_rows_are_the_reports_of_the_steps) {
 
 TEST(solver_rows_of_explicit_integrators_are_zero) {
   char folder[300];
-  Row rows[FRAMES + 2];
+  Row rows[FRAMES + 2] = {0};
   run("integrator=verlet", hk_default_run_options(), folder, sizeof folder, NULL);
   CHECK(read_rows(folder, rows, FRAMES + 2) == FRAMES + 1);
   for (int f = 1; f <= FRAMES; f++) {
@@ -141,7 +141,7 @@ TEST(solver_rows_cover_the_frames_between_them) {
 
 TEST(steps_that_do_not_converge_are_counted_and_told_once) {
   char folder[300];
-  Row rows[FRAMES + 2];
+  Row rows[FRAMES + 2] = {0};
   Told told = {0};
   HkProgress progress = run(one_iteration, hk_default_run_options(), folder, sizeof folder, &told);
   CHECK(progress.steps == STEPS && progress.unconverged == STEPS);
@@ -190,7 +190,7 @@ TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
   HkProgress rest = run(slow, options, parts, sizeof parts, NULL);
   CHECK(rest.steps < all.steps);
   CHECK(same_folders(whole, parts));
-  Row rows[3];
+  Row rows[3] = {0};
   CHECK(read_rows(parts, rows, 3) == 2);
   CHECK(rows[1].steps == all.steps);
 }

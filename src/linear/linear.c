@@ -82,7 +82,7 @@ void hk_linear_destroy(HkLinear **solver) {
   HkLinear *s = *solver;
   if (!s) return;
   HkContext c = s->setup.model->context;
-  if (s->data) s->type->destroy(s);
+  if (s->type && s->data) s->type->destroy(s);
   hk_free(&c, &s->space.sums);
   hk_method_clear(&s->method);
   hk_free(&c, solver);
@@ -135,7 +135,7 @@ void hk_precondition_destroy(HkPrecondition **precondition) {
   HkPrecondition *p = *precondition;
   if (!p) return;
   HkContext c = p->setup.model->context;
-  if (p->data) p->type->destroy(p);
+  if (p->type && p->data) p->type->destroy(p);
   hk_method_clear(&p->method);
   hk_free(&c, precondition);
 }

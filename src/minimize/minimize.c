@@ -63,7 +63,7 @@ void hk_minimizer_destroy(HkMinimizer **minimizer) {
   HkMinimizer *m = *minimizer;
   if (!m) return;
   HkContext c = m->problem->model->context;
-  if (m->data) m->type->destroy(m);
+  if (m->type && m->data) m->type->destroy(m);
   if (m->w)
     for (int q = 0; q < m->type->vectors; q++) hk_free(&c, &m->w[q]);
   hk_free(&c, &m->w);

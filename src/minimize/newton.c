@@ -98,7 +98,8 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   hk_springs_turned(problem->model, x, x_new, g);
   hk_vectors_scale(space, problem->tau * problem->tau, g);
   HK_TRY(hk_solve_hessian_again(((Data *)m->data)->solve, g, c, 0.1, &m->report, error));
-  for (double a = 1; a > 1e-18; a *= 0.5) {
+  double a = 1;
+  for (int halvings = 0; halvings < 60; halvings++, a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
     hk_vectors_add(space, a * a, c, x_new, x_new);
     if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * a * slope) return HK_OK;
