@@ -36,6 +36,7 @@ static void model_matrix(const HkModel *model, const HkMethod *method, double h,
   HkError error = {0};
   HkSim *sim = NULL;
   HkState *state = NULL;
+  for (int q = 0; q < 4; q++) A[q] = NAN;
   if (hk_sim_create(model, method, h, &sim, &error) < 0 ||
       hk_state_create(model, &state, &error) < 0)
     test_fail(__FILE__, __LINE__, "%s", error.text);

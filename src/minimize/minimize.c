@@ -64,7 +64,7 @@ void hk_minimizer_destroy(HkMinimizer **minimizer) {
   if (!m) return;
   HkContext c = m->problem->model->context;
   if (m->type && m->data) m->type->destroy(m);
-  if (m->w)
+  if (m->type && m->w)
     for (int q = 0; q < m->type->vectors; q++) hk_free(&c, &m->w[q]);
   hk_free(&c, &m->w);
   hk_free(&c, &m->start);
