@@ -131,7 +131,8 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   Head head = {0};
   if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
   bool fits = head.fingerprint == s->fingerprint && head.n == s->n &&
-              head.pin_count == s->pin_count && size == packed_size(s, head.h_old > 0);
+              head.pin_count == s->pin_count && size == packed_size(s, head.h_old > 0) &&
+              head.level >= 0 && head.level <= HK_STATE_DEEPEST;
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
   size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;

@@ -7,6 +7,8 @@
 /* What a pin does: it was let go; holds until its release; holds by hand, whatever the release. */
 enum { HK_PIN_FREE, HK_PIN_HELD, HK_PIN_KEPT };
 
+enum { HK_STATE_DEEPEST = 20 };
+
 struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
@@ -17,7 +19,7 @@ struct HkState {
   uint8_t *pin_held;     /* HK_PIN_*: 0 once the pin is released */
   double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
   double h_old;          /* s, the step from there to here; 0: there is none */
-  int level;             /* of the adaptive step: step/adaptive.c */
+  int level;             /* of the adaptive step, at most HK_STATE_DEEPEST: step/adaptive.c */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
 };
 
