@@ -39,6 +39,22 @@ TEST(scene_reports_syntax_errors_with_line_and_column) {
   refuses("{'title': 'a', 'title@': 'b'}", "duplicate");
 }
 
+TEST(methods_at_the_wrong_place_are_told_what_they_are) {
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'newton'}",
+          "there is no integrator 'newton'; that is a minimizer");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
+          " {'type': 'backward_euler', 'minimizer': @'pcg'}}",
+          "there is no minimizer 'pcg'; that is a linear solver");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
+          " {'type': 'linear_implicit_euler', 'linear': @'ic0'}}",
+          "there is no linear solver 'ic0'; that is a preconditioner");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
+          " {'type': 'backward_euler', 'minimizer': @{'linear': 'pcg'}}}",
+          "which minimizer? give one, such as 'newton'");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @5}", "the name of an integrator");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'implicit_euler'}", "lists all");
+}
+
 TEST(scene_rejects_unknown_keys_with_a_near_miss) {
   refuses("{\n @'tittle': 'x', 'bodies': []}", "did you mean 'title'");
   refuses("{'bodies': [{'shape': 'grid',\n  'springs': {@'kk': 3}}]}",

@@ -18,6 +18,14 @@ const char *hk_family_name(HkFamily family) {
   return family >= 0 && family < HK_FAMILY_COUNT ? names[family] : "unknown family";
 }
 
+const char *hk_family_noun(HkFamily family) {
+  return family == HK_LINEAR ? "linear solver" : hk_family_name(family);
+}
+
+const char *hk_article(const char *noun) {
+  return *noun && strchr("aeiou", *noun) ? "an" : "a";
+}
+
 const HkSchema *hk_schema_at(HkFamily family, int index) {
   if (index < 0) return NULL;
   switch (family) {
@@ -222,20 +230,28 @@ void hk_method_clear(HkMethod *method) {
   *method = (HkMethod){0};
 }
 
+/* A name of another family is at the wrong place rather than misspelt. */
+static HkStatus fail_unknown_method(HkFamily family, const char *name, HkError *error) {
+  const char *names[64], *kind = hk_family_noun(family);
+  int count = 0;
+  for (HkFamily other = 0; other < HK_PART; other++)
+    if (hk_schema_find(other, name))
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "there is no %s '%s'; that is %s %s: 'hooke methods' lists what stands where",
+                     kind, name, hk_article(hk_family_noun(other)), hk_family_noun(other));
+  for (; count < 64 && hk_schema_at(family, count); count++)
+    names[count] = hk_schema_at(family, count)->name;
+  const char *near = hk_nearest_word(name, names, count);
+  if (near)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; did you mean '%s'?", kind, name,
+                   near);
+  return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; 'hooke methods' lists all", kind,
+                 name);
+}
+
 HkStatus hk_method_choose(HkMethod *method, HkFamily family, const char *name, HkError *error) {
   const HkSchema *schema = hk_schema_find(family, name);
-  if (!schema) {
-    const char *names[64];
-    int count = 0;
-    for (; count < 64 && hk_schema_at(family, count); count++)
-      names[count] = hk_schema_at(family, count)->name;
-    const char *near = hk_nearest_word(name, names, count);
-    if (near)
-      return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; did you mean '%s'?",
-                     hk_family_name(family), name, near);
-    return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; 'hooke methods' lists all",
-                   hk_family_name(family), name);
-  }
+  if (!schema) return fail_unknown_method(family, name, error);
   void *params = malloc(schema->size ? schema->size : 1);
   if (!params) return hk_fail_memory(error, schema->size, name);
   hk_params_default(schema, params);

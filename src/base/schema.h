@@ -57,6 +57,10 @@ const HkSchema *hk_part_schema(int index);
 /* "cholesky" where Hooke was built with CHOLMOD, else "ldlt"; defined in linear/. */
 const char *hk_linear_default(void);
 
+/* A method of a family in plain words, as "linear solver", and "a" or "an" for before it. */
+const char *hk_family_noun(HkFamily family);
+const char *hk_article(const char *noun);
+
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
 /* Sets every parameter to its default. params holds schema->size bytes of anything. */

@@ -209,7 +209,7 @@ static int edits(const char *a, const char *b) {
 
 const char *hk_nearest_word(const char *word, const char *const *names, int count) {
   const char *best = NULL;
-  int distance = 1 + (int)strnlen(word, 64) / 3;
+  int distance = 1 + (int)strnlen(word, 64) / 4;
   for (int q = 0; q < count; q++) {
     int d = edits(word, names[q]);
     if (d <= distance && (d < distance || !best)) {

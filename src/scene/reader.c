@@ -246,11 +246,14 @@ HkStatus hk_read_params(HkReader *r, json_t *object, const HkSchema *schema, voi
 HkStatus hk_read_method(HkReader *r, json_t *value, HkFamily family, HkMethod *method) {
   static const char *const extra[] = {"type", NULL};
   json_t *type = json_is_object(value) ? json_object_get(value, "type") : value;
-  if (!type) return hk_reader_fail(r, "\"type\" is missing: which %s?", hk_family_name(family));
+  const char *noun = hk_family_noun(family);
+  if (!type)
+    return hk_reader_fail(r, "\"type\" is missing: which %s? give one, such as '%s'", noun,
+                          family == HK_STEP ? "backward_euler" : hk_schema_at(family, 0)->name);
   size_t mark = strlen(r->path);
   if (type != value) hk_reader_key(r, "type");
   if (!json_is_string(type))
-    return hk_reader_fail(r, "expected the name of a %s, got %s", hk_family_name(family),
+    return hk_reader_fail(r, "expected the name of %s %s, got %s", hk_article(noun), noun,
                           kind_of(type));
   HkError inner = {0};
   HkStatus status = hk_method_choose(method, family, json_string_value(type), &inner);
