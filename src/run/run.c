@@ -3,6 +3,7 @@
 
 #include "run/folder.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -225,10 +226,15 @@ static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
       [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
   };
+  char work[160] = "", residual[64] = "";
+  if (r->residual > 0)
+    snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
+  if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED)
+    snprintf(work, sizeof work, "%d iterations left the gradient at %.2g%s; ", r->iterations,
+             r->gradient, residual);
   hk_log(&run->context, HK_LOG_WARNING,
-         "the step to %g s did not converge: %d iterations left the gradient at %.2g, the linear "
-         "solver a residual of %.2g; %s (later ones are counted, not told)",
-         run->state->time, r->iterations, r->gradient, r->residual, ways[r->reason]);
+         "the step to %g s did not converge: %s%s (later ones are counted, not told)",
+         run->state->time, work, ways[r->reason]);
 }
 
 static void count_step(HkRun *run, HkStatus status) {
