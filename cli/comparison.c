@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "json.h"
+#include "signals.h"
 #include "text.h"
 
 #include <math.h>
@@ -71,10 +72,13 @@ static double ms_per_iteration(const Result *r) {
   return made > 0 ? 1e3 * r->points[r->count - 1].seconds / made : NAN;
 }
 
-static const char *ending(const Result *r) {
+static const char *ending(const Comparison *c, const Result *r) {
   if (r->status == HK_ERROR_BLOWUP) return "blew up";
   if (r->status < 0) return "error";
   if (r->count > 0 && !isfinite(r->points[r->count - 1].change)) return "diverged";
+  if (signals_caught() && r->report.reason == HK_STOP_ITERATIONS &&
+      iterations_made(r) < c->iterations)
+    return "interrupted";
   return hk_stop_name(r->report.reason);
 }
 
@@ -131,7 +135,7 @@ static void print_errors(const Comparison *c, int width) {
       printf(" %10s", at < 0 ? "-" : error_text(comparison_error(c, r, at)).c);
     }
     printf(" %10s %9d  %s\n", error_text(comparison_error(c, r, r->count - 1)).c,
-           iterations_made(r), ending(r));
+           iterations_made(r), ending(c, r));
   }
 }
 
@@ -203,7 +207,7 @@ void comparison_print(const Comparison *c) {
 static void json_result(Json *json, const Comparison *c, const Result *r) {
   put_begin(json, NULL, '{');
   put_text(json, "method", r->name);
-  put_text(json, "stopped", ending(r));
+  put_text(json, "stopped", ending(c, r));
   put_text(json, "message", r->status < 0 ? r->why : NULL);
   put_integer(json, "iterations", iterations_made(r));
   put_number(json, "error", r->count > 0 ? comparison_error(c, r, r->count - 1) : NAN);

@@ -77,6 +77,8 @@ static void print_time(const SceneFacts *f) {
   describe_stable_step(f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,
            time->step > 0 ? "" : picked);
+  if (isfinite(time->tolerance))
+    text_row(stdout, "tolerance", "%g m, to which steps are halved", time->tolerance);
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(f->plan.frames).c,
            f->plan.duration, time->frames_per_second);
 }
@@ -97,7 +99,8 @@ static void print_scene(const SceneFacts *f) {
     text_row(stdout, "stiffness", "%s", text_range(m->k_min, m->k_max, "N/m").c);
     text_row(stdout, "rest lengths", "%s", text_range(m->length_min, m->length_max, "m").c);
   }
-  text_row(stdout, "pins", "%d, on %s vertices", f->scene->pin_count, text_count(m->pinned).c);
+  text_row(stdout, "pins", "%d, on %s vertices%s", f->scene->pin_count, text_count(m->pinned).c,
+           f->scene->pin_method == HK_PINS_REACTION ? ", by reaction" : "");
   print_methods("forces", f->scene->forces, f->scene->force_count);
   print_time(f);
   print_methods("outputs", f->scene->outputs, f->scene->output_count);
