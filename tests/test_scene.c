@@ -48,9 +48,6 @@ TEST(methods_at_the_wrong_place_are_told_what_they_are) {
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
           " {'type': 'linear_implicit_euler', 'linear': @'ic0'}}",
           "there is no linear solver 'ic0'; that is a preconditioner");
-  refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
-          " {'type': 'backward_euler', 'minimizer': @{'linear': 'pcg'}}}",
-          "which minimizer? give one, such as 'newton'");
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @5}", "the name of an integrator");
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'implicit_euler'}", "lists all");
 }
@@ -398,6 +395,20 @@ TEST(course_format_is_recognised) {
   CHECK(info.vertices == 3200 && info.pinned == 40 && info.k_max == 1e5);
   CHECK(info.mass > 1.9 && info.mass < 2.1); /* about 2 m^2 at 1 kg/m^2 */
   hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+}
+
+TEST(parameters_without_a_type_are_those_of_the_default) {
+  HkScene *scene = NULL;
+  MUST(parse("{'integrator': {'type': 'bdf2', 'minimizer': {'tolerance': 1e-4, 'linear': "
+             "{'type': 'pcg', 'preconditioner': 'ic0'}}}, 'bodies': [{'shape': 'chain'}]}",
+             NULL, 0, &scene, error));
+  const HkMethod *minimizer = scene->step.params;
+  CHECK(minimizer->schema == hk_schema_find(HK_MINIMIZE, "newton"));
+  hk_scene_destroy(&scene);
+  const char *set = "integrator.minimizer.linear=cg";
+  MUST(parse("{'integrator': 'backward_euler', 'bodies': [{'shape': 'chain'}]}", &set, 1, &scene,
+             error));
   hk_scene_destroy(&scene);
 }
 

@@ -61,6 +61,11 @@ const char *hk_linear_default(void);
 const char *hk_family_noun(HkFamily family);
 const char *hk_article(const char *noun);
 
+/* Whether methods of a family stand within other methods only; they have a default. */
+static inline bool hk_is_nested_family(HkFamily family) {
+  return family == HK_MINIMIZE || family == HK_LINEAR || family == HK_PRECONDITION;
+}
+
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
 /* Sets every parameter to its default. params holds schema->size bytes of anything. */

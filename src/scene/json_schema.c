@@ -94,7 +94,9 @@ static json_t *family_schema(HkFamily family) {
   for (int q = 0; (schema = hk_schema_at(family, q)); q++) {
     json_t *object = object_schema(schema);
     json_object_set_new(properties_of(object), "type", json_pack("{s:s}", "const", schema->name));
-    json_object_set_new(object, "required", json_pack("[s]", "type"));
+    bool is_default = hk_is_nested_family(family) && /* which needs no "type" */
+                      strcmp(hk_family_default(family), schema->name) == 0;
+    if (!is_default) json_object_set_new(object, "required", json_pack("[s]", "type"));
     json_array_append_new(ways, object);
     json_array_append_new(names, json_string(schema->name));
   }

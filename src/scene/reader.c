@@ -246,7 +246,11 @@ HkStatus hk_read_params(HkReader *r, json_t *object, const HkSchema *schema, voi
 HkStatus hk_read_method(HkReader *r, json_t *value, HkFamily family, HkMethod *method) {
   static const char *const extra[] = {"type", NULL};
   json_t *type = json_is_object(value) ? json_object_get(value, "type") : value;
-  const char *noun = hk_family_noun(family);
+  const char *noun = hk_family_noun(family), *standard = hk_family_default(family);
+  if (!type && hk_is_nested_family(family)) { /* parameters of the default */
+    HK_TRY(hk_method_choose(method, family, standard, r->error));
+    return hk_read_params(r, value, method->schema, method->params, NULL);
+  }
   if (!type)
     return hk_reader_fail(r, "\"type\" is missing: which %s? give one, such as '%s'", noun,
                           family == HK_STEP ? "backward_euler" : hk_schema_at(family, 0)->name);
