@@ -136,7 +136,7 @@ static Candidate exact_candidate(void) {
 static double step_of(const HkScene *scene) {
   double frame = 1 / scene->time.frames_per_second, step = scene->time.step;
   if (!describe_is_implicit(scene->step.schema)) return USUAL_STEP;
-  return step > 0 ? frame / ceil(frame / step - 1e-9) : frame;
+  return step > 0 ? frame / fmax(1, ceil(frame / step - 0.02)) : frame;
 }
 
 static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkError *error) {

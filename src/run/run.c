@@ -99,7 +99,9 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   run->frames = (int64_t)frames;
   HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
   HK_TRY(hk_sim_stable_step(run->sim, run->state, &run->stable_h, error));
-  double wanted = run->sim->h, substeps = ceil(run->interval / wanted - 1e-9);
+  /* 0.033 s is meant to be a thirtieth, unless a longer step might not be stable. */
+  double slack = isinf(run->stable_h) ? 0.02 : 1e-9;
+  double wanted = run->sim->h, substeps = ceil(run->interval / wanted - slack);
   if (!(substeps < 1e15))
     return hk_fail(error, HK_ERROR_INVALID, "time.step: %g steps a frame are too many", substeps);
   run->substeps = substeps < 1 ? 1 : (int64_t)substeps;
