@@ -294,7 +294,7 @@ TEST(lbfgs_without_memory_is_local_global) {
 /* The factorisation is of no consequence, and another one for the same problem is refused. */
 TEST(factor_of_the_constant_matrix_can_be_chosen) {
   static const char *const factors[] = {"auto", "cholesky", "ldlt"};
-  double expected[3 * COUNT], x[3 * COUNT];
+  double expected[3 * COUNT] = {0}, x[3 * COUNT] = {0};
   for (int q = 0; q < 3; q++) {
     Hand a;
     HkMethod method = {0};
