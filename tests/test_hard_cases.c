@@ -130,6 +130,23 @@ TEST(a_position_that_is_no_number_ends_the_step_with_an_error) {
   hk_method_clear(&method);
 }
 
+/* Light vertices between a pin and a tip a thousand times heavier, let go from the horizontal. */
+TEST(newton_converges_on_a_stiff_strand_with_a_heavy_tip) {
+  World w = world_parse("{'time': {'step': 0.016666666666666666}, 'integrator': 'backward_euler', "
+                        "'bodies': [{'shape': {'type': 'chain', 'n': 20, 'end': [1, 0, 0]}, "
+                        "'springs': {'k': 1e8}, 'mass': {'per_vertex': 0.01, 'added': [[19, "
+                        "9.99]]}}], 'pins': [{'select': 'start'}], 'forces': ['gravity'], "
+                        "'outputs': []}");
+  for (int q = 0; q < 120 && w.state; q++) {
+    MUST(hk_step(w.sim, w.state, error));
+    CHECK(hk_sim_step_report(w.sim).reason == HK_STOP_CONVERGED);
+  }
+  if (!w.state) return;
+  HkReport report = world_report(&w);
+  CHECK(report.strain_max < 1e-4 && report.strain_min > -1e-4);
+  world_destroy(&w);
+}
+
 /* ---- Adaptive steps ---- */
 
 static const char *const swing =
