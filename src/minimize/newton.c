@@ -62,9 +62,10 @@ static void destroy(HkMinimizer *m) {
 
 /* Threads that are slack at x and that x + p would pull taut are met by no force in H, and p goes
  * far beyond the place where they tighten. They are counted as springs, from where they are slack,
- * and p is found anew, until no other thread tightens: x_new = x + p then. b = -dg/dx. */
+ * and p is found anew, until no other thread tightens: x_new = x + p then. b = -dg/dx. *any says
+ * whether one did. */
 static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double *p, double *x_new,
-                        double accuracy, HkError *error) {
+                        double accuracy, bool *any, HkError *error) {
   enum { MOST = 8 };
   Data *data = m->data;
   HkProblem *problem = m->problem;
@@ -75,6 +76,7 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
   for (int q = 0; q < MOST; q++) {
     hk_vectors_add(space, 1, p, x, x_new);
     if (!hk_springs_tighten(model, x, x_new, data->taut)) break;
+    *any = true;
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
     problem->hessian.taut = data->taut;
@@ -108,15 +110,21 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   return HK_OK;
 }
 
-/* One iteration, from x to x_new; w[0] holds -dg/dx. */
-static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, bool tightens,
-                        double accuracy, bool *found, HkError *error) {
+/* One iteration, from x to x_new; w[0] holds -dg/dx. A direction with threads pulled taut need not
+ * go down; then the one without is tried. */
+static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double accuracy,
+                        bool *found, HkError *error) {
   Data *data = m->data;
   double *b = m->w[0], *p = m->w[1];
-  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
-  if (data->taut && tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, error));
-  double slope = -hk_vectors_dot(&m->problem->space, b, p);
-  return slope < 0 ? search(m, x, p, slope, x_new, found, error) : HK_OK;
+  for (bool tightens = data->taut != NULL, tightened = true; tightened && !*found;
+       tightens = false) {
+    tightened = false;
+    HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
+    if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
+    double slope = -hk_vectors_dot(&m->problem->space, b, p);
+    if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, found, error));
+  }
+  return HK_OK;
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
@@ -132,9 +140,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     double accuracy = fmin(0.1, sqrt(size / first));
     hk_vectors_scale(space, -1, g);
     bool found = false;
-    HK_TRY(go_down(m, x, x_new, true, accuracy, &found, error));
-    if (!found && ((Data *)m->data)->taut)
-      HK_TRY(go_down(m, x, x_new, false, accuracy, &found, error));
+    HK_TRY(go_down(m, x, x_new, accuracy, &found, error));
     if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;
