@@ -61,6 +61,14 @@ static inline void hk_mat_add_outer(double s, const double a[3], const double b[
     for (int c = 0; c < 3; c++) A[3 * r + c] += s * a[r] * b[c];
 }
 
+/* The largest sum of absolute values of a row, which bounds the eigenvalues. */
+static inline double hk_mat_row_sum(const double A[9]) {
+  double most = 0;
+  for (int r = 0; r < 3; r++)
+    most = fmax(most, fabs(A[3 * r]) + fabs(A[3 * r + 1]) + fabs(A[3 * r + 2]));
+  return most;
+}
+
 /* y += A x */
 static inline void hk_mat_add_product(const double A[9], const double x[3], double y[3]) {
   for (int r = 0; r < 3; r++) y[r] += hk_dot(A + 3 * r, x);

@@ -55,12 +55,22 @@ void hk_force_release(const HkModel *m, HkCompiledForce *force) {
   *force = (HkCompiledForce){0};
 }
 
+bool hk_force_uses_velocity(const HkModel *m, int index) {
+  const HkCompiledForce *force = &m->forces[index];
+  return force->type->uses_velocity && force->type->uses_velocity(m, force->method.params);
+}
+
 bool hk_forces_use_velocity(const HkModel *m) {
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
-    if (type->uses_velocity && type->uses_velocity(m, m->forces[q].method.params)) return true;
-  }
+  for (int q = 0; q < m->force_count; q++)
+    if (hk_force_uses_velocity(m, q)) return true;
   return false;
+}
+
+void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  (void)sink;
+  (void)i;
+  (void)j;
+  (void)block;
 }
 
 /* ---- Workspace ---- */

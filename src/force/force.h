@@ -76,6 +76,11 @@ HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, size_t *b
 HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, size_t *bytes, HkError *error);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
+/* Whether the index-th force depends on v with its present parameters. */
+bool hk_force_uses_velocity(const HkModel *model, int index);
+/* A dfdx or dfdv of a sink that does not want those blocks. */
+void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+
 /* f = sum of all forces of the model at (t, x, v). */
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f);

@@ -10,13 +10,6 @@ typedef struct Pour {
   HkBlockMatrix *C;
 } Pour;
 
-static void skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
-  (void)sink;
-  (void)i;
-  (void)j;
-  (void)block;
-}
-
 static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   HkBlockMatrix *C = ((Pour *)sink)->C;
   double *at = C->value + 9 * hk_pattern_find(C->pattern, i, j);
@@ -31,11 +24,10 @@ static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 void hk_damping_assemble(const HkModel *m, const HkForceWork *work, double t, const double *x,
                          const double *v, HkBlockMatrix *C) {
   hk_block_matrix_zero(C);
-  Pour pour = {.sink = {skip, pour_half}, .C = C};
+  Pour pour = {.sink = {hk_jacobian_skip, pour_half}, .C = C};
   for (int q = 0; q < m->force_count; q++) {
     const HkCompiledForce *force = &m->forces[q];
-    if (!force->type->uses_velocity || !force->type->uses_velocity(m, force->method.params))
-      continue;
+    if (!hk_force_uses_velocity(m, q)) continue;
     HkForceArgs a = hk_force_args(m, q, work, t, x, v);
     (force->type->damping ? force->type->damping : force->type->jacobian)(&a, &pour.sink);
   }

@@ -46,3 +46,21 @@ HkStatus hk_diagonal_prepare(HkPrecondition *p, HkError *error) {
   hk_diagonal_invert(&p->space, p->data);
   return HK_OK;
 }
+
+typedef struct Apply {
+  const double *blocks, *r;
+  double *z;
+} Apply;
+
+static void apply_range(void *user, int64_t begin, int64_t end) {
+  const Apply *a = user;
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) a->z[3 * q + c] = hk_dot(a->blocks + 9 * q + 3 * c, a->r + 3 * q);
+}
+
+HkStatus hk_diagonal_apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
+  (void)error;
+  Apply a = {p->data, r, z};
+  hk_parallel_for(p->space.threads, p->space.n, apply_range, &a);
+  return HK_OK;
+}

@@ -41,13 +41,6 @@ static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
     hk_spring_hessian(H->model, s, H->x, H->projected, B);
 }
 
-static void skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
-  (void)sink;
-  (void)i;
-  (void)j;
-  (void)block;
-}
-
 /* In two dimensions nothing couples to z. */
 static void flatten(double B[9]) {
   B[2] = B[5] = B[6] = B[7] = B[8] = 0;
@@ -132,7 +125,7 @@ static void assemble_range(void *user, int64_t begin, int64_t end) {
 
 void hk_hessian_assemble(HkHessian *H) {
   hk_parallel_for(H->model->threads, H->model->n, assemble_range, H);
-  Pour pour = {.sink = {pour_matrix, skip}, .H = H};
+  Pour pour = {.sink = {pour_matrix, hk_jacobian_skip}, .H = H};
   pour_others(H, &pour.sink);
 }
 
@@ -185,7 +178,7 @@ static void product(void *user, const double *p, double *out) {
   Product a = {H, p, out};
   hk_parallel_for(m->threads, m->n, product_range, &a);
   if (H->damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
-  Pour pour = {.sink = {pour_product, skip}, .H = H, .p = p, .out = out};
+  Pour pour = {.sink = {pour_product, hk_jacobian_skip}, .H = H, .p = p, .out = out};
   pour_others(H, &pour.sink);
   for (int64_t q = 0; m->dimension == 2 && q < m->n; q++)
     out[3 * q + 2] = m->mass[q] * p[3 * q + 2];
@@ -222,7 +215,7 @@ static void diagonal(void *user, double *blocks) {
   HkHessian *H = user;
   Product a = {H, NULL, blocks};
   hk_parallel_for(H->model->threads, H->model->n, diagonal_range, &a);
-  Pour pour = {.sink = {pour_matrix, skip}, .H = H, .blocks = blocks};
+  Pour pour = {.sink = {pour_matrix, hk_jacobian_skip}, .H = H, .blocks = blocks};
   pour_others(H, &pour.sink);
 }
 

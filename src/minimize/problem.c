@@ -65,11 +65,6 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkError *err
 
 /* ---- The forces without a potential ---- */
 
-static bool uses_velocity(const HkModel *m, int q) {
-  const HkForceType *type = m->forces[q].type;
-  return type->uses_velocity && type->uses_velocity(m, m->forces[q].method.params);
-}
-
 /* f = all forces at (x, v) less those with a potential. */
 static void push(HkProblem *p, const double *x, const double *v) {
   const HkModel *m = p->model;
@@ -77,7 +72,7 @@ static void push(HkProblem *p, const double *x, const double *v) {
   memset(p->room, 0, (size_t)m->n * 3 * sizeof *p->f);
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
-    if (type->energy && !uses_velocity(m, q)) continue;
+    if (type->energy && !hk_force_uses_velocity(m, q)) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, v);
     type->add(&a, p->f);
     a.v = NULL;
@@ -91,8 +86,8 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   bool damped = false;
   p->pushed = p->partial = false;
   for (int q = 0; q < m->force_count; q++) {
-    damped |= uses_velocity(m, q);
-    p->partial |= uses_velocity(m, q) && m->forces[q].type->damping;
+    damped |= hk_force_uses_velocity(m, q);
+    p->partial |= hk_force_uses_velocity(m, q) && m->forces[q].type->damping;
     p->pushed |= damped || !m->forces[q].type->energy;
   }
   p->hessian.damping = NULL;
@@ -118,18 +113,8 @@ typedef struct Bound {
 
 /* The largest row sum bounds the eigenvalues of a block. */
 static void bound_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
-  double most = 0;
   (void)j;
-  for (int r = 0; r < 3; r++)
-    most = fmax(most, fabs(B[3 * r]) + fabs(B[3 * r + 1]) + fabs(B[3 * r + 2]));
-  ((Bound *)sink)->extra[i] += most;
-}
-
-static void bound_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
-  (void)sink;
-  (void)i;
-  (void)j;
-  (void)B;
+  ((Bound *)sink)->extra[i] += hk_mat_row_sum(B);
 }
 
 static void diagonal_range(void *user, int64_t begin, int64_t end) {
@@ -151,7 +136,7 @@ HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, Hk
   p->hessian.t = p->t;
   p->hessian.tau = p->tau;
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
-  Bound bound = {{bound_dfdx, bound_dfdv}, p->extra};
+  Bound bound = {{bound_dfdx, hk_jacobian_skip}, p->extra};
   for (int q = 1; q < m->force_count; q++) {
     if (!m->forces[q].type->energy) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);

@@ -33,12 +33,6 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   return hk_output_append_flush(o, o->data, file_name, error);
 }
 
-static HkStatus close(HkOutput *o, HkError *error) {
-  FILE *file = o->data;
-  o->data = NULL;
-  return hk_output_append_close(o, &file, file_name, error);
-}
-
 const HkOutputType hk_output_energies = {
     .schema = {.name = "energies",
                .summary = "energies.csv: kinetic, spring, gravity and total energy, momenta",
@@ -46,5 +40,5 @@ const HkOutputType hk_output_energies = {
     .files = {"energies.csv"},
     .open = open,
     .write = write,
-    .close = close,
+    .close = hk_output_file_close,
 };

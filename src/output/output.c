@@ -75,6 +75,12 @@ HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, 
   return fseeko(file, offset, SEEK_SET) == 0 ? HK_OK : fail_named(o, name, error);
 }
 
+HkStatus hk_output_file_close(HkOutput *o, HkError *error) {
+  FILE *file = o->data;
+  o->data = NULL;
+  return hk_output_append_close(o, &file, o->type->files[0], error);
+}
+
 HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error) {
   if (!*file) return HK_OK;
   bool told = ferror(*file) != 0;

@@ -73,6 +73,8 @@ HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, 
                                HkError *error);
 /* Closes *file, which may be NULL, and sets it to NULL; silent if a write failed before. */
 HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error);
+/* The close of an output whose data are its only FILE. */
+HkStatus hk_output_file_close(HkOutput *o, HkError *error);
 
 /* Makes the folder NAME of the files NAME/frame_000000.NAME. */
 HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error);

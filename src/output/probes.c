@@ -65,12 +65,6 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   return hk_output_append_flush(o, file, file_name, error);
 }
 
-static HkStatus close(HkOutput *o, HkError *error) {
-  FILE *file = o->data;
-  o->data = NULL;
-  return hk_output_append_close(o, &file, file_name, error);
-}
-
 const HkOutputType hk_output_probes = {
     .schema = {.name = "probes",
                .summary = "probes.csv: mean position and velocity and summed force of each probe",
@@ -78,5 +72,5 @@ const HkOutputType hk_output_probes = {
     .files = {"probes.csv"},
     .open = open,
     .write = write,
-    .close = close,
+    .close = hk_output_file_close,
 };

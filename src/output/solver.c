@@ -47,12 +47,6 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   return hk_output_append_flush(o, o->data, file_name, error);
 }
 
-static HkStatus close(HkOutput *o, HkError *error) {
-  FILE *file = o->data;
-  o->data = NULL;
-  return hk_output_append_close(o, &file, file_name, error);
-}
-
 const HkOutputType hk_output_solver = {
     .schema = {.name = "solver",
                .summary = "solver.csv: iterations, gradients and steps that did not converge",
@@ -60,5 +54,5 @@ const HkOutputType hk_output_solver = {
     .files = {"solver.csv"},
     .open = open,
     .write = write,
-    .close = close,
+    .close = hk_output_file_close,
 };

@@ -99,21 +99,14 @@ typedef struct RowSums {
   double *x, *v; /* one a vertex */
 } RowSums;
 
-static double block_norm(const double B[9]) {
-  double most = 0;
-  for (int r = 0; r < 3; r++)
-    most = fmax(most, fabs(B[3 * r]) + fabs(B[3 * r + 1]) + fabs(B[3 * r + 2]));
-  return most;
-}
-
 static void sum_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   (void)j;
-  ((RowSums *)sink)->x[i] += block_norm(block);
+  ((RowSums *)sink)->x[i] += hk_mat_row_sum(block);
 }
 
 static void sum_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   (void)j;
-  ((RowSums *)sink)->v[i] += block_norm(block);
+  ((RowSums *)sink)->v[i] += hk_mat_row_sum(block);
 }
 
 static void bound_other_forces(HkSim *sim, const HkState *state, const double *free, double *rows,
