@@ -62,7 +62,9 @@ const char *test_folder(void) {
   static char path[300];
   static int count;
   if (!folder[0]) {
-    snprintf(folder, sizeof folder, "/tmp/hooke-test-XXXXXX");
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/hooke-test-XXXXXX",
+             parent && parent[0] ? parent : P_tmpdir);
     if (!mkdtemp(folder)) abort();
     atexit(remove_folder);
   }
