@@ -48,6 +48,22 @@ HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size,
   return HK_OK;
 }
 
+HkStatus hk_alloc_vector(const HkContext *context, double **p, int64_t n, const char *what,
+                         HkError *error) {
+  return hk_alloc(context, p, n > 0 ? 3 * n + HK_PAD : 0, sizeof **p, what, error);
+}
+
+HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64_t count,
+                          size_t size, const char *what, HkError *error) {
+  enum { LINE = 64 };
+  int64_t more = (int64_t)((LINE + size - 1) / size);
+  HK_TRY(hk_alloc(context, block, count > 0 ? count + more : 0, size, what, error));
+  uintptr_t at = ((uintptr_t)*block + LINE - 1) / LINE * LINE;
+  void *aligned = *block ? (char *)*block + (at - (uintptr_t)*block) : NULL;
+  memcpy(p, &aligned, sizeof aligned);
+  return HK_OK;
+}
+
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error) {
   if (count <= *capacity) return HK_OK;

@@ -11,6 +11,16 @@ HkContext hk_context_or_default(const HkContext *context);
 HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size, const char *what,
                   HkError *error);
 
+/* 3 n zeroed coordinates, and HK_PAD doubles after them: kernels load four at a vertex (simd.h). */
+enum { HK_PAD = 1 };
+HkStatus hk_alloc_vector(const HkContext *context, double **p, int64_t n, const char *what,
+                         HkError *error);
+
+/* As hk_alloc, for arrays that kernels stream: *p begins at a line of the cache. *block is what to
+ * give to hk_free. */
+HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64_t count,
+                          size_t size, const char *what, HkError *error);
+
 /* Makes room for at least count elements, doubling, contents kept; *capacity is updated. */
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error);

@@ -47,6 +47,37 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
   return sum;
 }
 
+static inline int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, void *user) {
+  int64_t pieces = (count + grain - 1) / grain;
+  if (threads <= 1 || pieces < 2) {
+    if (count > 0) fn(user, 0, count);
+    return;
+  }
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) num_threads(threads)
+#endif
+  for (int64_t p = 0; p < pieces; p++) fn(user, p * grain, least((p + 1) * grain, count));
+}
+
+double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
+                            double *partial) {
+  (void)threads; /* unused without OpenMP */
+  int64_t pieces = (count + grain - 1) / grain;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)                                                          \
+    num_threads(threads > 0 ? threads : 1) if (threads > 1 && pieces > 1)
+#endif
+  for (int64_t p = 0; p < pieces; p++)
+    partial[p] = fn(user, p * grain, least((p + 1) * grain, count));
+  double sum = 0;
+  for (int64_t p = 0; p < pieces; p++) sum += partial[p];
+  return sum;
+}
+
 /* ---- Libraries of others ---- */
 
 #ifdef HK_WITH_CHOLMOD

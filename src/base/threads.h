@@ -25,6 +25,14 @@ int hk_thread_count(void);
 /* Calls fn for blocks that cover 0 .. count - 1; blocks must not depend on each other. */
 void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user);
 
+/* The same in pieces of grain entries, for loops whose entries are much work each: more than one
+ * piece is worth a thread. */
+void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, void *user);
+
+/* Sum of fn over such pieces; partial holds (count + grain - 1) / grain doubles. */
+double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
+                            double *partial);
+
 /* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 

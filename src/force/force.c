@@ -79,8 +79,13 @@ HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, size_t *bytes
   int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
   if (m->face_count > longest) longest = m->face_count;
   int64_t sums = hk_sum_slots(longest);
+  HkIsa isa;
   *work = (HkForceWork){0};
+  HK_TRY(hk_isa_pick(&isa, error));
+  work->kernels = hk_spring_rows_kernels(isa);
   HkStatus status = hk_alloc(&m->context, &work->sums, sums, sizeof *work->sums, "sums", error);
+  if (status >= 0) status = hk_spring_rows_create(m, &work->rows, error);
+  if (status >= 0 && bytes) *bytes += work->rows->bytes;
   if (status >= 0) status = hk_force_work_fit(m, work, bytes, error);
   if (status < 0) hk_force_work_destroy(m, work);
   if (bytes) *bytes += (size_t)sums * sizeof *work->sums;
@@ -89,6 +94,7 @@ HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, size_t *bytes
 
 HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, size_t *bytes, HkError *error) {
   int64_t most = 0;
+  hk_spring_rows_update(m, work->rows);
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
     int64_t needed = type->scratch ? type->scratch(m) : 0;
@@ -107,6 +113,7 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, size_t *bytes, H
 void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   hk_free(&m->context, &work->sums);
   hk_free(&m->context, &work->scratch);
+  hk_spring_rows_destroy(m, &work->rows);
   work->room = 0;
 }
 

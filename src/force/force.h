@@ -7,13 +7,15 @@
 #ifndef HK_FORCE_FORCE_H
 #define HK_FORCE_FORCE_H
 
-#include "model/model.h"
+#include "force/spring_rows.h"
 
 /* Memory that forces write while they are computed; one for each simulation. */
 typedef struct HkForceWork {
   double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
   double *scratch; /* for a force's own use during one call */
   int64_t room;    /* doubles of scratch */
+  HkSpringRows *rows;
+  const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
 /* The configuration at which a force is asked for. */

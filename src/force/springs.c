@@ -23,57 +23,28 @@ static inline bool is_slack(const HkModel *m, int64_t s, double l) {
   return m->tension && m->tension[s] && l < m->l0[s];
 }
 
-/* The force on vertex q from all its springs, -(k (l - l0) + c w . u) u each. */
-static inline void gather(const HkModel *m, const double *x, const double *v, int64_t q,
-                          double f[3]) {
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-    int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
-    double d[3];
-    hk_sub(x + 3 * q, x + 3 * j, d);
-    double l = hk_norm(d);
-    if (l < HK_SPRING_TINY || is_slack(m, s, l)) continue;
-    double pull = m->k[s] * (l - m->l0[s]), inverse = 1 / l;
-    if (v && m->damping && m->damping[s] > 0) {
-      double w[3];
-      hk_sub(v + 3 * q, v + 3 * j, w);
-      pull += m->damping[s] * hk_dot(w, d) * inverse;
-    }
-    hk_axpy(-pull * inverse, d, f);
-  }
+static void add_range(void *user, int64_t begin, int64_t end) {
+  const Loop *loop = user;
+  const HkForceArgs *a = loop->a;
+  HkSpringRowsArgs rows = {.rows = a->work.rows, .x = a->x, .v = a->v, .f = loop->f};
+  a->work.kernels->pull(&rows, begin, end);
 }
 
-/* The same where no spring is damped or tension-only: one root, one quotient, no branch. */
-static inline void gather_plain(const HkModel *m, const double *x, int64_t q, double f[3]) {
-  double sum[3] = {f[0], f[1], f[2]};
+void hk_springs_pull(const HkModel *m, const double *x, int64_t q, double f[3]) {
+  double sum[3] = {0, 0, 0};
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
     int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
     double d[3];
     hk_sub(x + 3 * q, x + 3 * j, d);
     double l = fmax(hk_norm(d), HK_SPRING_TINY); /* d = 0 gives 0 */
-    hk_axpy(m->k[s] * (m->l0[s] - l) / l, d, sum);
+    if (!is_slack(m, s, l)) hk_axpy(m->k[s] * (m->l0[s] - l) / l, d, sum);
   }
-  for (int c = 0; c < 3; c++) f[c] = sum[c];
-}
-
-static void add_range(void *user, int64_t begin, int64_t end) {
-  const Loop *loop = user;
-  const HkForceArgs *a = loop->a;
-  if ((!a->model->damping || !a->v) && !a->model->tension)
-    for (int64_t q = begin; q < end; q++) gather_plain(a->model, a->x, q, loop->f + 3 * q);
-  else
-    for (int64_t q = begin; q < end; q++) gather(a->model, a->x, a->v, q, loop->f + 3 * q);
-}
-
-void hk_springs_pull(const HkModel *m, const double *x, int64_t q, double f[3]) {
-  if (m->tension)
-    gather(m, x, NULL, q, f);
-  else
-    gather_plain(m, x, q, f);
+  for (int c = 0; c < 3; c++) f[c] += sum[c];
 }
 
 static void add(const HkForceArgs *a, double *f) {
   Loop loop = {a, f};
-  hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
+  hk_parallel_work(a->model->threads, a->work.rows->groups, HK_ROW_GRAIN, add_range, &loop);
 }
 
 static double energy_range(void *user, int64_t begin, int64_t end) {

@@ -22,8 +22,8 @@ static HkStatus make_vectors(HkLinear *s, HkError *error) {
   double **vectors[] = {&w->r, &w->p, &w->Ap, &w->z};
   int count = w->precondition ? 4 : 3;
   for (int q = 0; q < count; q++)
-    HK_TRY(hk_alloc(&s->setup.model->context, vectors[q], 3 * s->space.n, sizeof(double),
-                    "conjugate gradients", error));
+    HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[q], s->space.n, "conjugate gradients",
+                           error));
   if (!w->precondition) w->z = w->r;
   s->bytes = (size_t)count * 3 * (size_t)s->space.n * sizeof(double);
   if (w->precondition) s->bytes += w->precondition->bytes;

@@ -66,8 +66,8 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   HK_TRY(hk_alloc(c, &data->alpha, data->slots, sizeof *data->alpha, "a minimizer", error));
   for (int q = 0; q < data->slots; q++) {
     Pair *pair = &data->pair[q];
-    HK_TRY(hk_alloc(c, &pair->s, 3 * model->n, sizeof *pair->s, "a minimizer", error));
-    HK_TRY(hk_alloc(c, &pair->y, 3 * model->n, sizeof *pair->y, "a minimizer", error));
+    HK_TRY(hk_alloc_vector(c, &pair->s, model->n, "a minimizer", error));
+    HK_TRY(hk_alloc_vector(c, &pair->y, model->n, "a minimizer", error));
   }
   m->bytes += (size_t)data->slots * (size_t)model->n * 6 * sizeof(double);
   return hk_minimizer_need_prefactor(m, p->factor, error);

@@ -38,7 +38,7 @@ static HkStatus allocate(HkMinimizer *m, HkError *error) {
   int vectors = m->type->vectors;
   HK_TRY(hk_alloc(&model->context, &m->w, vectors, sizeof *m->w, "a minimizer", error));
   for (int q = 0; q < vectors; q++)
-    HK_TRY(hk_alloc(&model->context, &m->w[q], 3 * model->n, sizeof **m->w, "a minimizer", error));
+    HK_TRY(hk_alloc_vector(&model->context, &m->w[q], model->n, "a minimizer", error));
   m->bytes += (size_t)vectors * (size_t)model->n * 3 * sizeof(double);
   return m->type->create ? m->type->create(m, error) : HK_OK;
 }
@@ -83,7 +83,7 @@ static double wall_time(void) {
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error) {
   const HkModel *model = m->problem->model;
   if (trace && !m->start)
-    HK_TRY(hk_alloc(&model->context, &m->start, 3 * model->n, sizeof *m->start, "a trace", error));
+    HK_TRY(hk_alloc_vector(&model->context, &m->start, model->n, "a trace", error));
   m->trace = trace;
   m->trace_user = user;
   return HK_OK;

@@ -8,11 +8,15 @@
 
 /* ---- Creating ---- */
 
-static HkStatus vector(HkProblem *p, double **v, int64_t width, HkError *error) {
+static HkStatus vector(HkProblem *p, double **v, HkError *error) {
   if (*v) return HK_OK;
-  p->bytes += (size_t)(width * p->model->n) * sizeof **v;
-  return hk_alloc(&p->model->context, v, width * p->model->n, sizeof **v, "an implicit step",
-                  error);
+  p->bytes += (size_t)p->model->n * 3 * sizeof **v;
+  return hk_alloc_vector(&p->model->context, v, p->model->n, "an implicit step", error);
+}
+
+static HkStatus number(HkProblem *p, double **v, HkError *error) {
+  p->bytes += (size_t)p->model->n * sizeof **v;
+  return hk_alloc(&p->model->context, v, p->model->n, sizeof **v, "an implicit step", error);
 }
 
 static HkStatus allocate(HkProblem *p, HkError *error) {
@@ -21,12 +25,12 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &p->held.mask, m->n, sizeof *p->held.mask, "pins", error));
   HK_TRY(hk_alloc(&m->context, &p->space.sums, hk_sum_slots(m->n), sizeof *p->space.sums, "sums",
                   error));
-  HK_TRY(vector(p, &p->y, 3, error));
-  HK_TRY(vector(p, &p->b, 3, error));
-  HK_TRY(vector(p, &p->room, 3, error));
-  HK_TRY(vector(p, &p->room2, 3, error));
-  HK_TRY(vector(p, &p->diagonal, 1, error));
-  return vector(p, &p->extra, 1, error);
+  HK_TRY(vector(p, &p->y, error));
+  HK_TRY(vector(p, &p->b, error));
+  HK_TRY(vector(p, &p->room, error));
+  HK_TRY(vector(p, &p->room2, error));
+  HK_TRY(number(p, &p->diagonal, error));
+  return number(p, &p->extra, error);
 }
 
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,
@@ -92,8 +96,8 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   }
   p->hessian.damping = NULL;
   if (!p->pushed) return HK_OK;
-  HK_TRY(vector(p, &p->f, 3, error));
-  HK_TRY(vector(p, &p->v, 3, error));
+  HK_TRY(vector(p, &p->f, error));
+  HK_TRY(vector(p, &p->v, error));
   hk_vectors_copy(&p->space, v, p->v);
   push(p, x, v);
   if (!damped) return HK_OK;

@@ -38,7 +38,7 @@ static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error
   double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
   int count = s->linear->type->direct ? 5 : 1;
   for (int q = 0; q < count; q++)
-    HK_TRY(hk_alloc(&m->context, vectors[q], 3 * m->n, sizeof *s->b, "a linear system", error));
+    HK_TRY(hk_alloc_vector(&m->context, vectors[q], m->n, "a linear system", error));
   s->bytes = s->linear->bytes + (size_t)count * (size_t)m->n * 3 * sizeof *s->b;
   return HK_OK;
 }

@@ -42,7 +42,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   Data *data = NULL;
   HK_TRY(hk_alloc(c, &data, 1, sizeof *data, "a minimizer", error));
   m->data = data;
-  HK_TRY(hk_alloc(c, &data->force, 3 * model->n, sizeof *data->force, "a minimizer", error));
+  HK_TRY(hk_alloc_vector(c, &data->force, model->n, "a minimizer", error));
   HK_TRY(hk_alloc(c, &data->block, 9 * model->n, sizeof *data->block, "a minimizer", error));
   m->bytes += (size_t)model->n * 12 * sizeof(double);
   return hk_coloring_create(model, &m->problem->pattern, &data->coloring, &m->bytes, error);

@@ -101,8 +101,8 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
   if (n > INT32_MAX / 3)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
                    (long long)n, INT32_MAX / 3);
-  HK_TRY(hk_grow(c, &m->x0, &capacity[0], n, 3 * sizeof *m->x0, "vertices", error));
-  HK_TRY(hk_grow(c, &m->v0, &capacity[1], n, 3 * sizeof *m->v0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->x0, &capacity[0], n + 1, 3 * sizeof *m->x0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->v0, &capacity[1], n + 1, 3 * sizeof *m->v0, "vertices", error));
   HK_TRY(hk_grow(c, &m->mass, &capacity[2], n, sizeof *m->mass, "vertices", error));
   room->vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);

@@ -14,8 +14,8 @@ HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error) 
   s->fingerprint = model->fingerprint;
   s->n = model->n;
   s->pin_count = model->pin_count;
-  HkStatus status = hk_alloc(&c, &s->x, 3 * s->n, sizeof *s->x, "positions", error);
-  if (status >= 0) status = hk_alloc(&c, &s->v, 3 * s->n, sizeof *s->v, "velocities", error);
+  HkStatus status = hk_alloc_vector(&c, &s->x, s->n, "positions", error);
+  if (status >= 0) status = hk_alloc_vector(&c, &s->v, s->n, "velocities", error);
   if (status >= 0)
     status = hk_alloc(&c, &s->pin_held, s->pin_count, sizeof *s->pin_held, "pins", error);
   if (status < 0) {
@@ -43,8 +43,8 @@ void hk_state_destroy(HkState **state) {
 }
 
 HkStatus hk_state_need_history(HkState *s, HkError *error) {
-  if (!s->x_old) HK_TRY(hk_alloc(&s->context, &s->x_old, 3 * s->n, sizeof *s->x, "x_old", error));
-  if (!s->v_old) HK_TRY(hk_alloc(&s->context, &s->v_old, 3 * s->n, sizeof *s->v, "v_old", error));
+  if (!s->x_old) HK_TRY(hk_alloc_vector(&s->context, &s->x_old, s->n, "x_old", error));
+  if (!s->v_old) HK_TRY(hk_alloc_vector(&s->context, &s->v_old, s->n, "v_old", error));
   return HK_OK;
 }
 

@@ -12,7 +12,7 @@ static HkStatus create(HkSim *sim, HkImplicit **implicit, HkError *error) {
   sim->data = *implicit;
   double **vectors[] = {&(*implicit)->x, &(*implicit)->ahead, &(*implicit)->v};
   for (int q = 0; q < 3; q++)
-    HK_TRY(hk_alloc(c, vectors[q], 3 * m->n, sizeof(double), "an implicit step", error));
+    HK_TRY(hk_alloc_vector(c, vectors[q], m->n, "an implicit step", error));
   sim->bytes += (size_t)m->n * 9 * sizeof(double);
   return hk_problem_create(m, &sim->work, &(*implicit)->problem, error);
 }

@@ -30,8 +30,8 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   int vectors = sim->type->vectors;
   HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
   for (int q = 0; q < vectors; q++)
-    HK_TRY(hk_alloc(c, &sim->w[q], 3 * m->n, sizeof **sim->w, "workspace", error));
-  HK_TRY(hk_alloc(c, &sim->f, 3 * m->n, sizeof *sim->f, "forces", error));
+    HK_TRY(hk_alloc_vector(c, &sim->w[q], m->n, "workspace", error));
+  HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
   sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double);
   HK_TRY(hk_force_work_create(m, &sim->work, &sim->bytes, error));
   return create_data(sim, error);

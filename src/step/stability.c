@@ -147,8 +147,8 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   double *p = NULL, *out = NULL, *free = NULL, omega, d;
-  HkStatus status = hk_alloc(c, &p, 3 * m->n, sizeof *p, "the stable step", error);
-  if (status >= 0) status = hk_alloc(c, &out, 3 * m->n, sizeof *out, "the stable step", error);
+  HkStatus status = hk_alloc_vector(c, &p, m->n, "the stable step", error);
+  if (status >= 0) status = hk_alloc_vector(c, &out, m->n, "the stable step", error);
   if (status >= 0) status = hk_alloc(c, &free, m->n, sizeof *free, "the stable step", error);
   if (status >= 0) {
     spectrum(sim, state, p, out, free, &omega, &d);

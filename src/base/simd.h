@@ -1,0 +1,173 @@
+/* Vectors for the files in src/FOLDER/kernels, which are compiled once for each instruction set
+ * with
+ *
+ *     HK_SIMD_BYTES   64 (AVX-512), 32 (AVX2) or 16 (SSE2, NEON, WebAssembly, or none)
+ *     HK_ISA_NAME     avx512, avx2 or portable, the end of the names that the file defines
+ *
+ * Arithmetic on these types is the compiler's (+ - * / on whole vectors, comparisons give masks).
+ * Loads of three coordinates read a fourth number beyond them: vectors of 3 n doubles are allocated
+ * with HK_PAD more (memory.h).
+ */
+#ifndef HK_BASE_SIMD_H
+#define HK_BASE_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if HK_SIMD_BYTES > 16
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#else
+#include <math.h>
+#endif
+
+#define HK_KERNEL_JOIN(name, isa) name##_##isa
+#define HK_KERNEL_NAME(name, isa) HK_KERNEL_JOIN(name, isa)
+#define HK_KERNEL(name) HK_KERNEL_NAME(name, HK_ISA_NAME)
+
+#define HK_INLINE static inline __attribute__((always_inline))
+
+enum { HK_DOUBLES = HK_SIMD_BYTES / 8, HK_FLOATS = HK_SIMD_BYTES / 4 };
+
+typedef double HkDoubles __attribute__((vector_size(HK_SIMD_BYTES)));
+typedef float HkFloats __attribute__((vector_size(HK_SIMD_BYTES)));
+typedef int64_t HkDoubleMask __attribute__((vector_size(HK_SIMD_BYTES)));
+typedef int32_t HkFloatMask __attribute__((vector_size(HK_SIMD_BYTES)));
+typedef float HkFloat4 __attribute__((vector_size(16)));
+typedef double HkDouble4 __attribute__((vector_size(32)));
+
+/* ---- Loads and stores at any address ---- */
+
+HK_INLINE HkDoubles hk_doubles_load(const double *p) {
+  HkDoubles v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+HK_INLINE void hk_doubles_store(double *p, HkDoubles v) {
+  memcpy(p, &v, sizeof v);
+}
+
+HK_INLINE HkFloats hk_floats_load(const float *p) {
+  HkFloats v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+HK_INLINE void hk_floats_store(float *p, HkFloats v) {
+  memcpy(p, &v, sizeof v);
+}
+
+HK_INLINE HkFloat4 hk_float4_load(const float *p) {
+  HkFloat4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+HK_INLINE void hk_float4_store(float *p, HkFloat4 v) {
+  memcpy(p, &v, sizeof v);
+}
+
+HK_INLINE HkDoubles hk_doubles_all(double s) {
+  return s - (HkDoubles){0};
+}
+
+HK_INLINE HkFloats hk_floats_all(float s) {
+  return s - (HkFloats){0};
+}
+
+/* Where the mask is set a, else b. */
+HK_INLINE HkDoubles hk_doubles_select(HkDoubleMask mask, HkDoubles a, HkDoubles b) {
+  return (HkDoubles)((mask & (HkDoubleMask)a) | (~mask & (HkDoubleMask)b));
+}
+
+HK_INLINE HkFloats hk_floats_select(HkFloatMask mask, HkFloats a, HkFloats b) {
+  return (HkFloats)((mask & (HkFloatMask)a) | (~mask & (HkFloatMask)b));
+}
+
+HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
+  return hk_doubles_select(a > b, a, b);
+}
+
+/* The correctly rounded square root: the one operation that compiler vectors lack. */
+HK_INLINE HkDoubles hk_doubles_sqrt(HkDoubles v) {
+#if HK_SIMD_BYTES == 64
+  return _mm512_sqrt_pd(v);
+#elif HK_SIMD_BYTES == 32
+  return _mm256_sqrt_pd(v);
+#elif defined(__SSE2__)
+  return _mm_sqrt_pd(v);
+#else
+  for (int l = 0; l < HK_DOUBLES; l++) v[l] = sqrt(v[l]);
+  return v;
+#endif
+}
+
+HK_INLINE HkFloats hk_floats_sqrt(HkFloats v) {
+#if HK_SIMD_BYTES == 64
+  return _mm512_sqrt_ps(v);
+#elif HK_SIMD_BYTES == 32
+  return _mm256_sqrt_ps(v);
+#elif defined(__SSE2__)
+  return _mm_sqrt_ps(v);
+#else
+  for (int l = 0; l < HK_FLOATS; l++) v[l] = sqrtf(v[l]);
+  return v;
+#endif
+}
+
+/* The sum of all lanes, pairwise. */
+HK_INLINE double hk_doubles_sum(HkDoubles v) {
+  double a[HK_DOUBLES];
+  memcpy(a, &v, sizeof a);
+  for (int width = HK_DOUBLES / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; l++) a[l] += a[l + width];
+  return a[0];
+}
+
+/* ---- Records of three coordinates ---- */
+
+/* x, y, z of the records at[0 .. HK_DOUBLES - 1], one in each lane. Whole records are loaded and
+ * turned in registers, which is faster than gather instructions. */
+#if HK_SIMD_BYTES > 16
+HK_INLINE HkDouble4 hk_double4_load(const double *p) {
+  HkDouble4 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+#endif
+
+HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles out[3]) {
+#if HK_SIMD_BYTES == 64
+#define HK_PAIR(a, b)                                                                              \
+  __builtin_shufflevector(hk_double4_load(x + 3 * (int64_t)at[a]),                                 \
+                          hk_double4_load(x + 3 * (int64_t)at[b]), 0, 1, 2, 3, 4, 5, 6, 7)
+  HkDoubles a = HK_PAIR(0, 2), b = HK_PAIR(1, 3), c = HK_PAIR(4, 6), d = HK_PAIR(5, 7);
+#undef HK_PAIR
+  HkDoubles ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14); /* x x z z */
+  HkDoubles cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14);
+  HkDoubles AB = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15); /* y y . . */
+  HkDoubles CD = __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+  out[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5, 8, 9, 12, 13);
+  out[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5, 8, 9, 12, 13);
+  out[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7, 10, 11, 14, 15);
+#elif HK_SIMD_BYTES == 32
+  HkDouble4 a = hk_double4_load(x + 3 * (int64_t)at[0]),
+            b = hk_double4_load(x + 3 * (int64_t)at[1]);
+  HkDouble4 c = hk_double4_load(x + 3 * (int64_t)at[2]),
+            d = hk_double4_load(x + 3 * (int64_t)at[3]);
+  HkDouble4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+  HkDouble4 cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+  HkDouble4 AB = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  HkDouble4 CD = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  out[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+  out[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+  out[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+#else
+  const double *a = x + 3 * (int64_t)at[0], *b = x + 3 * (int64_t)at[1];
+  for (int c = 0; c < 3; c++) out[c] = (HkDoubles){a[c], b[c]};
+#endif
+}
+
+#endif

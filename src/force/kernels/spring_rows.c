@@ -1,0 +1,160 @@
+/* Forces, energy and Hessian of the springs, a group of vertices at a time; see spring_rows.h.
+ *
+ *     f_i = sum -(k (l - l0) + c (vi - vj) . u) u,   B = w w^T + c I
+ *
+ * Each lane adds up the springs of its own vertex in the order of the model, with the operations of
+ * force/springs.c: the forces are the same, bit for bit, as from there, for every instruction set.
+ */
+#include "force/spring_rows.h"
+
+#include "base/simd.h"
+#include "force/springs.h"
+
+enum { PARTS = HK_ROW_GROUP / HK_DOUBLES };
+
+/* x_i - x_j of the springs of one slot. */
+HK_INLINE void differ(const double *x, const int32_t *at, const HkDoubles own[3], HkDoubles d[3]) {
+  hk_doubles_gather(x, at, d);
+  for (int c = 0; c < 3; c++) d[c] = own[c] - d[c];
+}
+
+HK_INLINE HkDoubles dot(const HkDoubles a[3], const HkDoubles b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* The vertices of the lanes; those beyond the last stand for it. */
+HK_INLINE void own_numbers(const HkSpringRows *r, int64_t first, int32_t own[HK_DOUBLES]) {
+  for (int l = 0; l < HK_DOUBLES; l++) own[l] = (int32_t)(first + l < r->n ? first + l : r->n - 1);
+}
+
+/* f (+)= the lanes of sum, for the vertices that there are. */
+HK_INLINE void put(const HkSpringRows *r, int64_t first, const HkDoubles sum[3], bool add,
+                   double *f) {
+  double lanes[3][HK_DOUBLES];
+  for (int c = 0; c < 3; c++) hk_doubles_store(lanes[c], sum[c]);
+  for (int l = 0; l < HK_DOUBLES && first + l < r->n; l++)
+    for (int c = 0; c < 3; c++) {
+      double *at = f + 3 * (first + l) + c;
+      *at = lanes[c][l] + (add ? *at : 0);
+    }
+}
+
+/* damped, threads and energy are constants where this is called. */
+HK_INLINE HkDoubles pull_lanes(const HkSpringRowsArgs *a, int64_t group, int part, bool damped,
+                               bool threads, bool energy) {
+  const HkSpringRows *r = a->rows;
+  int64_t first = group * HK_ROW_GROUP + part * HK_DOUBLES;
+  int32_t own[HK_DOUBLES];
+  HkDoubles x[3], v[3], sum[3] = {{0}, {0}, {0}}, stored = {0};
+  HkDoubles tiny = hk_doubles_all(HK_SPRING_TINY);
+  own_numbers(r, first, own);
+  hk_doubles_gather(a->x, own, x);
+  if (damped) hk_doubles_gather(a->v, own, v);
+  for (int64_t slot = r->start[group]; slot < r->start[group + 1]; slot++) {
+    int64_t at = slot * HK_ROW_GROUP + part * HK_DOUBLES;
+    HkDoubles d[3], k = hk_doubles_load(r->k + at), l0 = hk_doubles_load(r->l0 + at);
+    differ(a->x, r->neighbour + at, x, d);
+    HkDoubles l = hk_doubles_most(hk_doubles_sqrt(dot(d, d)), tiny);
+    HkDoubles push = k * (l0 - l);
+    if (damped) {
+      HkDoubles w[3];
+      differ(a->v, r->neighbour + at, v, w);
+      push = push - hk_doubles_load(r->damping + at) * dot(w, d) / l;
+    }
+    if (threads) push = hk_doubles_select(l < hk_doubles_load(r->least + at), (HkDoubles){0}, push);
+    HkDoubles share = push / l;
+    for (int c = 0; c < 3; c++) sum[c] = sum[c] + share * d[c];
+    if (energy) stored = stored + push * (l0 - l);
+  }
+  put(r, first, sum, true, a->f);
+  return stored;
+}
+
+HK_INLINE double pull_groups(const HkSpringRowsArgs *a, int64_t begin, int64_t end, bool damped,
+                             bool threads, bool energy) {
+  HkDoubles stored[PARTS];
+  memset(stored, 0, sizeof stored);
+  for (int64_t g = begin; g < end; g++)
+    for (int part = 0; part < PARTS; part++)
+      stored[part] = stored[part] + pull_lanes(a, g, part, damped, threads, energy);
+  double sum = 0;
+  for (int part = 0; part < PARTS; part++) sum += hk_doubles_sum(stored[part]);
+  return 0.25 * sum;
+}
+
+static void pull(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  bool damped = a->v && a->rows->damping;
+  if (a->rows->least && damped)
+    pull_groups(a, begin, end, true, true, false);
+  else if (a->rows->least)
+    pull_groups(a, begin, end, false, true, false);
+  else if (damped)
+    pull_groups(a, begin, end, true, false, false);
+  else
+    pull_groups(a, begin, end, false, false, false);
+}
+
+static double pull_energy(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  if (a->rows->least) return pull_groups(a, begin, end, false, true, true);
+  return pull_groups(a, begin, end, false, false, true);
+}
+
+HK_INLINE void put_floats(float *to, HkDoubles v) {
+  double lanes[HK_DOUBLES];
+  hk_doubles_store(lanes, v);
+  for (int l = 0; l < HK_DOUBLES; l++) to[l] = (float)lanes[l];
+}
+
+static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  const HkSpringRows *r = a->rows;
+  HkDoubles zero = {0}, one = hk_doubles_all(1), tiny = hk_doubles_all(HK_SPRING_TINY);
+  for (int64_t g = begin; g < end; g++)
+    for (int part = 0; part < PARTS; part++) {
+      int32_t own[HK_DOUBLES];
+      HkDoubles x[3], d[3];
+      own_numbers(r, g * HK_ROW_GROUP + part * HK_DOUBLES, own);
+      hk_doubles_gather(a->x, own, x);
+      for (int64_t slot = r->start[g]; slot < r->start[g + 1]; slot++) {
+        int64_t at = slot * HK_ROW_GROUP + part * HK_DOUBLES;
+        float *to = a->coefficients + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
+        differ(a->x, r->neighbour + at, x, d);
+        HkDoubles l = hk_doubles_sqrt(dot(d, d)), k = hk_doubles_load(r->k + at);
+        HkDoubleMask met = l < tiny; /* the ends meet: k I */
+        HkDoubles longest = hk_doubles_most(l, tiny);
+        HkDoubles c = hk_doubles_select(met, k, k * (one - hk_doubles_load(r->l0 + at) / longest));
+        HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
+        put_floats(to, c);
+        for (int q = 0; q < 3; q++) put_floats(to + (q + 1) * HK_ROW_GROUP, along * d[q]);
+      }
+    }
+}
+
+HK_INLINE HkDoubles take_floats(const float *from) {
+  HkDoubles v;
+  for (int l = 0; l < HK_DOUBLES; l++) v[l] = from[l];
+  return v;
+}
+
+static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  const HkSpringRows *r = a->rows;
+  for (int64_t g = begin; g < end; g++)
+    for (int part = 0; part < PARTS; part++) {
+      int64_t first = g * HK_ROW_GROUP + part * HK_DOUBLES;
+      int32_t own[HK_DOUBLES];
+      HkDoubles p[3], d[3], w[3], sum[3] = {{0}, {0}, {0}};
+      own_numbers(r, first, own);
+      hk_doubles_gather(a->p, own, p);
+      for (int64_t slot = r->start[g]; slot < r->start[g + 1]; slot++) {
+        const float *from = a->hessian + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
+        differ(a->p, r->neighbour + slot * HK_ROW_GROUP + part * HK_DOUBLES, p, d);
+        HkDoubles c = take_floats(from);
+        for (int q = 0; q < 3; q++) w[q] = take_floats(from + (q + 1) * HK_ROW_GROUP);
+        HkDoubles along = dot(w, d);
+        for (int q = 0; q < 3; q++) sum[q] = sum[q] + (along * w[q] + c * d[q]);
+      }
+      put(r, first, sum, false, a->out);
+    }
+}
+
+const HkSpringRowsKernels HK_KERNEL(hk_spring_rows_kernels) = {
+    .pull = pull, .pull_energy = pull_energy, .hessian = hessian, .product = product};
