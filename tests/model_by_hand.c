@@ -277,7 +277,7 @@ void model_jacobian(const HkModel *m, int index, double t, const double *x, cons
   *dfdx = dense.dfdx = take(9 * m->n * m->n, sizeof(double));
   *dfdv = dense.dfdv = take(9 * m->n * m->n, sizeof(double));
   HkForceArgs a = hk_force_args(m, index, &(HkForceWork){0}, t, x, v);
-  m->forces[index].type->jacobian(&a, &dense.sink);
+  if (m->forces[index].type->jacobian) m->forces[index].type->jacobian(&a, &dense.sink);
 }
 
 void model_move(const HkModel *m, double t, double h, int steps, double *x, double *v) {

@@ -37,6 +37,7 @@ static HkStatus make(System *s) {
   s->H =
       (HkHessian){.model = s->model, .work = &s->work, .held = &s->held, .tau = s->tau, .x = s->x};
   HK_TRY(hk_hessian_allocate(&s->H, &s->pattern, NULL, NULL));
+  HK_TRY(hk_hessian_need_springs(&s->H, NULL, NULL));
   hk_hessian_assemble(&s->H);
   s->A = hk_hessian_operator(&s->H, true);
   HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), &s->held, &s->prefactor, NULL));

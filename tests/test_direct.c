@@ -99,7 +99,7 @@ static HkStatus system_create(System *s, int dimension, int nx, int ny, int thre
   HK_TRY(hk_alloc(&m->context, &s->x, 3 * m->n, sizeof *s->x, "a test", error));
   uint64_t seed = 3;
   for (int64_t q = 0; q < 3 * m->n; q++) s->b[q] = test_random(&seed);
-  s->A = (HkOperator){product, diagonal, &s->matrix, &s->matrix};
+  s->A = (HkOperator){product, diagonal, &s->matrix, &s->matrix, NULL};
   HkLinearSetup setup = {.model = m, .pattern = &s->pattern, .held = &s->held};
   HK_TRY(hk_method_choose(&method, HK_LINEAR, name, error));
   HkStatus status = hk_linear_create(&setup, &method, &s->solver, error);

@@ -571,6 +571,7 @@ typedef struct HkIteration {
   double change;   /* kg m^2: g(x) - g(start), the energy that an implicit step minimises */
   double gradient; /* as in HkStepReport */
   double seconds;  /* since the start, without what this call takes */
+  const double *x; /* m, three a vertex: the iterate */
 } HkIteration;
 
 /* Returns whether to go on; false ends the iterations of this step with x as it is. */

@@ -54,7 +54,7 @@ typedef struct HkForceType {
   /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */
   void (*add)(const HkForceArgs *a, double *f);
   /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy, but for the springs,
-   * give at least their df/dx. */
+   * give at least their df/dx. NULL: both are 0. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
   /* Blocks of a symmetric negative semidefinite matrix near df/dv, which implicit steps can count
    * on; NULL: the df/dv of jacobian is one. */
@@ -78,6 +78,11 @@ HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, size_t *b
 HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, size_t *bytes, HkError *error);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
+/* Whether the index-th force has an energy that is not linear in x. */
+static inline bool hk_force_is_stiff(const HkModel *model, int index) {
+  const HkForceType *type = model->forces[index].type;
+  return type->energy && type->jacobian;
+}
 /* Whether the index-th force depends on v with its present parameters. */
 bool hk_force_uses_velocity(const HkModel *model, int index);
 /* A dfdx or dfdv of a sink that does not want those blocks. */

@@ -80,11 +80,6 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   return hk_parallel_sum(a->model->threads, a->model->n, change_range, &p, a->work.sums);
 }
 
-static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  (void)a;
-  (void)sink;
-}
-
 const HkForceType hk_force_gravity = {
     .schema = {.name = "gravity",
                .summary = "weight of every mass",
@@ -94,5 +89,4 @@ const HkForceType hk_force_gravity = {
     .energy = energy,
     .energy_change = energy_change,
     .add = add,
-    .jacobian = jacobian,
 };

@@ -83,11 +83,6 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   return hk_parallel_sum(a->model->threads, loop.chosen->count, change_range, &loop, a->work.sums);
 }
 
-static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  (void)a;
-  (void)sink;
-}
-
 const HkForceType hk_force_point_load = {
     .schema = {.name = "point_load",
                .summary = "a given force on chosen vertices, constant or from a table in time",
@@ -99,5 +94,4 @@ const HkForceType hk_force_point_load = {
     .energy = energy,
     .energy_change = energy_change,
     .add = add,
-    .jacobian = jacobian,
 };

@@ -39,12 +39,13 @@ void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 typedef struct HkSpringRowsArgs {
   const HkSpringRows *rows;
-  const double *x, *v;  /* v NULL: at rest */
-  double *f;            /* of pull: f += what the springs pull */
-  float *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot, see there */
-  const float *hessian; /* of product: the same */
-  const double *p;      /* of product */
-  double *out;          /* of product: out = sum over the springs of B (p_i - p_j) */
+  const double *x, *v;   /* v NULL: at rest */
+  double *f;             /* of pull: f += what the springs pull */
+  double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot, see there */
+  bool projected;        /* of hessian: c >= 0 */
+  const double *hessian; /* of product: what hessian has written */
+  const double *p;       /* of product */
+  double *out;           /* of product: out = sum over the springs of B (p_i - p_j) */
 } HkSpringRowsArgs;
 
 /* All of them for the groups begin .. end - 1. */
@@ -56,7 +57,7 @@ typedef struct HkSpringRowsKernels {
    *
    *     c = k (1 - l0 / l),  w = sqrt(k - c) d / l
    *
-   * as floats: HK_ROW_GROUP times c, then the three coordinates of w likewise. */
+   * HK_ROW_GROUP times c, then the three coordinates of w likewise; all 0 where it is slack. */
   void (*hessian)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   void (*product)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
 } HkSpringRowsKernels;

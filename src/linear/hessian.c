@@ -17,7 +17,35 @@ HkStatus hk_hessian_allocate(HkHessian *H, const HkPattern *pattern, size_t *byt
 }
 
 void hk_hessian_destroy(HkHessian *H) {
-  if (H->model) hk_block_matrix_destroy(H->model, &H->matrix);
+  if (!H->model) return;
+  hk_block_matrix_destroy(H->model, &H->matrix);
+  hk_free(&H->model->context, &H->memory);
+  H->springs = NULL;
+}
+
+/* ---- The springs by rows ---- */
+
+HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error) {
+  const HkSpringRows *rows = H->work->rows;
+  int64_t count = 4 * HK_ROW_GROUP * rows->start[rows->groups];
+  if (H->springs) return HK_OK;
+  if (bytes) *bytes += (size_t)count * sizeof *H->springs;
+  return hk_alloc_aligned(&H->model->context, &H->memory, &H->springs, count, sizeof *H->springs,
+                          "the Hessian", error);
+}
+
+static void springs_range(void *user, int64_t begin, int64_t end) {
+  const HkHessian *H = user;
+  HkSpringRowsArgs a = {
+      .rows = H->work->rows, .x = H->x, .coefficients = H->springs, .projected = H->projected};
+  H->work->kernels->hessian(&a, begin, end);
+}
+
+const double *hk_hessian_springs(HkHessian *H) {
+  if (!H->fresh)
+    hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, springs_range, H);
+  H->fresh = true;
+  return H->springs;
 }
 
 /* ---- Other forces: their Jacobians, block by block ---- */
@@ -74,7 +102,7 @@ static void pour_product(HkJacobianSink *sink, int32_t i, int32_t j, const doubl
 static void pour_others(HkHessian *H, HkJacobianSink *sink) {
   const HkModel *m = H->model;
   for (int q = 1; q < m->force_count; q++) {
-    if (!m->forces[q].type->energy) continue;
+    if (!hk_force_is_stiff(m, q)) continue;
     HkForceArgs a = hk_force_args(m, q, H->work, H->t, H->x, NULL);
     m->forces[q].type->jacobian(&a, sink);
   }
@@ -157,6 +185,38 @@ static void product_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* The same with the coefficients: the sum over the springs, then mass and tau^2, a piece at a time
+ * while it is near. p is 0 at held vertices. */
+static void rows_range(void *user, int64_t begin, int64_t end) {
+  const Product *a = user;
+  const HkHessian *H = a->H;
+  const HkModel *m = H->model;
+  double square = H->tau * H->tau;
+  HkSpringRowsArgs rows = {.rows = H->work->rows, .hessian = H->springs, .p = a->p, .out = a->out};
+  H->work->kernels->product(&rows, begin, end);
+  int64_t last = end * HK_ROW_GROUP < m->n ? end * HK_ROW_GROUP : m->n;
+  for (int64_t q = begin * HK_ROW_GROUP; q < last; q++) {
+    double scale = is_held(H, q) ? 0 : square;
+    for (int64_t c = 3 * q; c < 3 * q + 3; c++)
+      a->out[c] = m->mass[q] * a->p[c] + scale * a->out[c];
+  }
+}
+
+/* True if p is 0 at all held vertices: then their columns do not matter. */
+static bool rests_where_held(const HkHessian *H, const double *p) {
+  const uint8_t *mask = H->held ? H->held->mask : NULL;
+  const uint8_t *end = mask ? mask + H->model->n : NULL;
+  for (const uint8_t *at = mask; at && (at = memchr(at, 1, (size_t)(end - at))); at++) {
+    const double *held = p + 3 * (at - mask);
+    if (held[0] != 0 || held[1] != 0 || held[2] != 0) return false;
+  }
+  return true;
+}
+
+static bool is_fast(const HkHessian *H, const double *p) {
+  return H->springs && !H->taut && rests_where_held(H, p);
+}
+
 /* out += tau C p. */
 static void damping_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
@@ -176,7 +236,12 @@ static void product(void *user, const double *p, double *out) {
   HkHessian *H = user;
   const HkModel *m = H->model;
   Product a = {H, p, out};
-  hk_parallel_for(m->threads, m->n, product_range, &a);
+  if (is_fast(H, p)) {
+    hk_hessian_springs(H);
+    hk_parallel_work(m->threads, H->work->rows->groups, HK_ROW_GRAIN, rows_range, &a);
+  } else {
+    hk_parallel_for(m->threads, m->n, product_range, &a);
+  }
   if (H->damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
   Pour pour = {.sink = {pour_product, hk_jacobian_skip}, .H = H, .p = p, .out = out};
   pour_others(H, &pour.sink);
@@ -226,10 +291,39 @@ static void matrix_diagonal(void *user, double *blocks) {
 }
 
 HkOperator hk_hessian_operator(HkHessian *H, bool assembled) {
+  H->fresh = false;
   return (HkOperator){.product = assembled ? matrix_product : product,
                       .diagonal = assembled ? matrix_diagonal : diagonal,
                       .user = H,
-                      .matrix = assembled ? &H->matrix : NULL};
+                      .matrix = assembled ? &H->matrix : NULL,
+                      .hessian = H};
+}
+
+static void pour_lump(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  Pour *pour = (Pour *)sink;
+  const HkHessian *H = pour->H;
+  if (is_held(H, i) || is_held(H, j)) return;
+  for (int q = 0; q < 9; q++) pour->blocks[9 * (int64_t)i + q] -= H->tau * H->tau * block[q];
+}
+
+bool hk_hessian_lump(HkHessian *H, double *blocks) {
+  const HkModel *m = H->model;
+  bool any = H->damping != NULL;
+  for (int q = 1; q < m->force_count; q++) any |= hk_force_is_stiff(m, q);
+  if (!any) return false;
+  memset(blocks, 0, (size_t)m->n * 9 * sizeof *blocks);
+  Pour pour = {.sink = {pour_lump, hk_jacobian_skip}, .H = H, .blocks = blocks};
+  pour_others(H, &pour.sink);
+  const HkPattern *p = H->damping ? H->damping->pattern : NULL;
+  for (int64_t q = 0; q < m->n; q++) {
+    double *sum = blocks + 9 * q, size = 0;
+    if (is_held(H, q)) continue;
+    for (int64_t e = p ? p->start[q] : 0; p && e < p->start[q + 1]; e++)
+      for (int c = 0; c < 9; c++) sum[c] += H->tau * H->damping->value[9 * e + c];
+    for (int c = 0; c < 9; c++) size += fabs(sum[c]);
+    if (size > 0) hk_mat_project_positive(sum);
+  }
+  return true;
 }
 
 void hk_hessian_lift(HkHessian *H, const double *d, double *out) {

@@ -24,6 +24,9 @@ typedef struct HkHessian {
   bool projected;
   const uint8_t *taut;  /* one a spring: 1 where a slack one counts as taut; NULL: none does */
   HkBlockMatrix matrix; /* its value is NULL until hk_hessian_allocate */
+  double *springs; /* coefficients by rows (spring_rows.h); NULL until hk_hessian_need_springs */
+  void *memory;    /* of springs */
+  bool fresh;      /* they are those of x */
 } HkHessian;
 
 /* Makes room for the assembled matrix, once. */
@@ -31,6 +34,15 @@ HkStatus hk_hessian_allocate(HkHessian *H, const HkPattern *pattern, size_t *byt
 void hk_hessian_destroy(HkHessian *H);
 /* Writes the matrix at H->x. */
 void hk_hessian_assemble(HkHessian *H);
+/* Makes room for the coefficients of the springs, once, which make products several times faster.
+ */
+HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error);
+/* The coefficients at H->x; after hk_hessian_need_springs. */
+const double *hk_hessian_springs(HkHessian *H);
+/* blocks (9 n) = for each row the sum of what all forces but the springs add to H, damping
+ * included, its positive semidefinite part; false, and nothing, if there is no such force. Damping
+ * along springs comes out as 0. */
+bool hk_hessian_lump(HkHessian *H, double *blocks);
 /* H as an operator; assembled: of the matrix, which hk_hessian_assemble has written. */
 HkOperator hk_hessian_operator(HkHessian *H, bool assembled);
 /* out -= tau^2 d2E/dx2 d + tau C d for displacements d of held vertices: what they do to the rows

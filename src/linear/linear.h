@@ -14,6 +14,7 @@
 #include "linear/vectors.h"
 
 struct HkPrefactor;
+struct HkHessian;
 
 /* A symmetric matrix of 3 n rows. */
 typedef struct HkOperator {
@@ -21,6 +22,7 @@ typedef struct HkOperator {
   void (*diagonal)(void *user, double *blocks); /* 9 n: the 3x3 blocks on the diagonal */
   void *user;
   const HkBlockMatrix *matrix; /* the same matrix assembled; NULL where it was not asked for */
+  struct HkHessian *hessian;   /* what it is made of; NULL: something else */
 } HkOperator;
 
 /* Which vertices are held by pins. */

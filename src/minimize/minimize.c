@@ -106,7 +106,8 @@ static bool tell(HkMinimizer *m, const double *x) {
   HkIteration it = {.iteration = m->report.iterations,
                     .change = hk_problem_change(m->problem, m->start, x),
                     .gradient = m->report.gradient,
-                    .seconds = now - m->began};
+                    .seconds = now - m->began,
+                    .x = x};
   bool goes_on = m->trace(m->trace_user, &it);
   m->began += wall_time() - now;
   return goes_on;

@@ -142,7 +142,7 @@ HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, Hk
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
   Bound bound = {{bound_dfdx, hk_jacobian_skip}, p->extra};
   for (int q = 1; q < m->force_count; q++) {
-    if (!m->forces[q].type->energy) continue;
+    if (!hk_force_is_stiff(m, q)) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
     m->forces[q].type->jacobian(&a, &bound.sink);
   }

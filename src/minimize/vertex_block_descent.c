@@ -85,7 +85,7 @@ static void take_others(HkProblem *p, Data *data, const double *x) {
     if (!m->forces[q].type->energy) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
     m->forces[q].type->add(&a, data->force);
-    m->forces[q].type->jacobian(&a, &pour.sink);
+    if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &pour.sink);
   }
 }
 

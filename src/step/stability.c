@@ -116,7 +116,7 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   RowSums sums = {{sum_dfdx, sum_dfdv}, rows, rows + m->n};
   for (int q = 1; q < m->force_count; q++) {
     HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
-    m->forces[q].type->jacobian(&a, &sums.sink);
+    if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &sums.sink);
   }
   double most_x = 0, most_v = 0;
   for (int64_t q = 0; q < m->n; q++) {

@@ -99,40 +99,34 @@ static double pull_energy(const HkSpringRowsArgs *a, int64_t begin, int64_t end)
   return pull_groups(a, begin, end, false, false, true);
 }
 
-HK_INLINE void put_floats(float *to, HkDoubles v) {
-  double lanes[HK_DOUBLES];
-  hk_doubles_store(lanes, v);
-  for (int l = 0; l < HK_DOUBLES; l++) to[l] = (float)lanes[l];
+HK_INLINE void hessian_lanes(const HkSpringRowsArgs *a, const HkDoubles x[3], int64_t at,
+                             double *to) {
+  const HkSpringRows *r = a->rows;
+  HkDoubles zero = {0}, tiny = hk_doubles_all(HK_SPRING_TINY), d[3];
+  differ(a->x, r->neighbour + at, x, d);
+  HkDoubles l = hk_doubles_sqrt(dot(d, d)), k = hk_doubles_load(r->k + at);
+  HkDoubles longest = hk_doubles_most(l, tiny);
+  if (r->least) k = hk_doubles_select(l < hk_doubles_load(r->least + at), zero, k);
+  HkDoubles c = k * (hk_doubles_all(1) - hk_doubles_load(r->l0 + at) / longest);
+  c = hk_doubles_select(l < tiny, k, c); /* the ends meet: k I */
+  if (a->projected) c = hk_doubles_most(c, zero);
+  HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
+  hk_doubles_store(to, c);
+  for (int q = 0; q < 3; q++) hk_doubles_store(to + (q + 1) * HK_ROW_GROUP, along * d[q]);
 }
 
 static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
   const HkSpringRows *r = a->rows;
-  HkDoubles zero = {0}, one = hk_doubles_all(1), tiny = hk_doubles_all(HK_SPRING_TINY);
   for (int64_t g = begin; g < end; g++)
     for (int part = 0; part < PARTS; part++) {
       int32_t own[HK_DOUBLES];
-      HkDoubles x[3], d[3];
+      HkDoubles x[3];
       own_numbers(r, g * HK_ROW_GROUP + part * HK_DOUBLES, own);
       hk_doubles_gather(a->x, own, x);
-      for (int64_t slot = r->start[g]; slot < r->start[g + 1]; slot++) {
-        int64_t at = slot * HK_ROW_GROUP + part * HK_DOUBLES;
-        float *to = a->coefficients + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
-        differ(a->x, r->neighbour + at, x, d);
-        HkDoubles l = hk_doubles_sqrt(dot(d, d)), k = hk_doubles_load(r->k + at);
-        HkDoubleMask met = l < tiny; /* the ends meet: k I */
-        HkDoubles longest = hk_doubles_most(l, tiny);
-        HkDoubles c = hk_doubles_select(met, k, k * (one - hk_doubles_load(r->l0 + at) / longest));
-        HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
-        put_floats(to, c);
-        for (int q = 0; q < 3; q++) put_floats(to + (q + 1) * HK_ROW_GROUP, along * d[q]);
-      }
+      for (int64_t slot = r->start[g]; slot < r->start[g + 1]; slot++)
+        hessian_lanes(a, x, slot * HK_ROW_GROUP + part * HK_DOUBLES,
+                      a->coefficients + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES);
     }
-}
-
-HK_INLINE HkDoubles take_floats(const float *from) {
-  HkDoubles v;
-  for (int l = 0; l < HK_DOUBLES; l++) v[l] = from[l];
-  return v;
 }
 
 static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
@@ -145,10 +139,10 @@ static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
       own_numbers(r, first, own);
       hk_doubles_gather(a->p, own, p);
       for (int64_t slot = r->start[g]; slot < r->start[g + 1]; slot++) {
-        const float *from = a->hessian + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
+        const double *from = a->hessian + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
         differ(a->p, r->neighbour + slot * HK_ROW_GROUP + part * HK_DOUBLES, p, d);
-        HkDoubles c = take_floats(from);
-        for (int q = 0; q < 3; q++) w[q] = take_floats(from + (q + 1) * HK_ROW_GROUP);
+        HkDoubles c = hk_doubles_load(from);
+        for (int q = 0; q < 3; q++) w[q] = hk_doubles_load(from + (q + 1) * HK_ROW_GROUP);
         HkDoubles along = dot(w, d);
         for (int q = 0; q < 3; q++) sum[q] = sum[q] + (along * w[q] + c * d[q]);
       }

@@ -1,0 +1,447 @@
+/* The inner loops of multigrid; see multigrid_kernels.h and multigrid.h.
+ *
+ * Blocks are 3 columns of 4 floats, vectors 4 floats a vertex whose last is 0. Springs of level 0
+ * are 4 floats (w, c) for the block w w^T + c I, so that a product with one is
+ *
+ *     B x = (w . x) w + c x
+ *
+ * for as many neighbours at once as a vector holds.
+ */
+#include "linear/galerkin.h"
+#include "linear/multigrid_kernels.h"
+
+#include "base/simd.h"
+
+#include <math.h>
+
+enum { QUADS = HK_FLOATS / 4 };
+
+/* ---- Quads: four floats each, as many as a vector holds ---- */
+
+#if HK_SIMD_BYTES == 64
+#define QUAD_SHUFFLE(v, a, b, c, d)                                                                \
+  __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c,       \
+                          8 + d, 12 + a, 12 + b, 12 + c, 12 + d)
+#elif HK_SIMD_BYTES == 32
+#define QUAD_SHUFFLE(v, a, b, c, d)                                                                \
+  __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d)
+#else
+#define QUAD_SHUFFLE(v, a, b, c, d) __builtin_shufflevector(v, v, a, b, c, d)
+#endif
+
+/* The records of the vertices at[0 .. QUADS - 1]. */
+HK_INLINE HkFloats quads_gather(const float *x, const int32_t *at) {
+#if HK_SIMD_BYTES == 64
+  HkFloat4 a = hk_float4_load(x + 4 * (int64_t)at[0]), b = hk_float4_load(x + 4 * (int64_t)at[1]);
+  HkFloat4 c = hk_float4_load(x + 4 * (int64_t)at[2]), d = hk_float4_load(x + 4 * (int64_t)at[3]);
+  typedef float Float8 __attribute__((vector_size(32)));
+  Float8 ab = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+  Float8 cd = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif HK_SIMD_BYTES == 32
+  HkFloat4 a = hk_float4_load(x + 4 * (int64_t)at[0]), b = hk_float4_load(x + 4 * (int64_t)at[1]);
+  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+  return hk_float4_load(x + 4 * (int64_t)at[0]);
+#endif
+}
+
+HK_INLINE HkFloat4 quads_sum(HkFloats v) {
+#if HK_SIMD_BYTES == 64
+  typedef float Float8 __attribute__((vector_size(32)));
+  Float8 half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  return __builtin_shufflevector(half, half, 0, 1, 2, 3) +
+         __builtin_shufflevector(half, half, 4, 5, 6, 7);
+#elif HK_SIMD_BYTES == 32
+  return __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+#else
+  return v;
+#endif
+}
+
+HK_INLINE HkFloat4 without_last(HkFloat4 v) {
+  typedef int32_t Mask4 __attribute__((vector_size(16)));
+  return (HkFloat4)((Mask4)v & (Mask4){-1, -1, -1, 0});
+}
+
+/* ---- Blocks ---- */
+
+#if HK_SIMD_BYTES == 64
+typedef HkFloats Block; /* the last quad is of no meaning */
+
+HK_INLINE Block block_load(const float *a) {
+  return hk_floats_load(a);
+}
+
+HK_INLINE void block_store(float *to, Block a) {
+  memcpy(to, &a, 12 * sizeof *to);
+}
+
+HK_INLINE Block block_add(Block sum, Block a, float s) {
+  return sum + a * hk_floats_all(s);
+}
+
+/* -(w w^T + c I) */
+HK_INLINE Block block_of_spring(const float *spring) {
+  HkFloat4 s = hk_float4_load(spring), w = without_last(s);
+  Block rows = __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+  Block columns = __builtin_shufflevector(w, w, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  Block unit = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
+  return -(rows * columns) - unit * hk_floats_all(s[3]);
+}
+
+typedef HkFloats RowSum; /* one column's part in each quad */
+
+HK_INLINE RowSum row_add(RowSum sum, const float *a, const float *x) {
+  HkFloat4 v = hk_float4_load(x);
+  HkFloats spread = __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  return sum + block_load(a) * spread; /* the last: what follows, times 0 */
+}
+
+HK_INLINE HkFloat4 row_total(RowSum sum) {
+  return quads_sum(sum);
+}
+#else
+typedef struct Block {
+  HkFloat4 c[3];
+} Block;
+
+HK_INLINE Block block_load(const float *a) {
+  return (Block){{hk_float4_load(a), hk_float4_load(a + 4), hk_float4_load(a + 8)}};
+}
+
+HK_INLINE void block_store(float *to, Block a) {
+  for (int q = 0; q < 3; q++) hk_float4_store(to + 4 * q, a.c[q]);
+}
+
+HK_INLINE Block block_add(Block sum, Block a, float s) {
+  for (int q = 0; q < 3; q++) sum.c[q] = sum.c[q] + a.c[q] * s;
+  return sum;
+}
+
+HK_INLINE Block block_of_spring(const float *spring) {
+  HkFloat4 s = hk_float4_load(spring), w = without_last(s);
+  Block a;
+  for (int q = 0; q < 3; q++) {
+    a.c[q] = -w * w[q];
+    a.c[q][q] -= s[3];
+  }
+  return a;
+}
+
+typedef HkFloat4 RowSum;
+
+HK_INLINE RowSum row_add(RowSum sum, const float *a, const float *x) {
+  for (int q = 0; q < 3; q++) sum = sum + hk_float4_load(a + 4 * q) * x[q];
+  return sum;
+}
+
+HK_INLINE HkFloat4 row_total(RowSum sum) {
+  return sum;
+}
+#endif
+
+HK_INLINE HkFloat4 block_times(const float *a, HkFloat4 x) {
+  return hk_float4_load(a) * x[0] + hk_float4_load(a + 4) * x[1] + hk_float4_load(a + 8) * x[2];
+}
+
+/* ---- Rows ---- */
+
+/* sum of A_ij x_j over the blocks begin .. end - 1 of a row. */
+HK_INLINE HkFloat4 blocks_times(const HkLevel *l, int32_t begin, int32_t end) {
+  RowSum even = {0}, odd = {0};
+  int32_t e = begin;
+  for (; e + 1 < end; e += 2) {
+    even = row_add(even, l->A + 12 * (int64_t)e, l->x + 4 * (int64_t)l->graph.column[e]);
+    odd = row_add(odd, l->A + 12 * (int64_t)(e + 1), l->x + 4 * (int64_t)l->graph.column[e + 1]);
+  }
+  if (e < end) even = row_add(even, l->A + 12 * (int64_t)e, l->x + 4 * (int64_t)l->graph.column[e]);
+  return row_total(even + odd);
+}
+
+/* Minus the same of springs, since A_ij = -B. */
+HK_INLINE HkFloat4 springs_times(const HkLevel *l, const HkFine *fine, int32_t begin, int32_t end) {
+  HkFloats sum = {0};
+  for (int32_t e = begin; e < end; e += QUADS) {
+    HkFloats s = hk_floats_load(fine->spring + 4 * (int64_t)e);
+    HkFloats x = quads_gather(l->x, fine->neighbour + e);
+    HkFloats dot = s * x; /* the last of x is 0 */
+    dot = dot + QUAD_SHUFFLE(dot, 1, 0, 3, 2);
+    dot = dot + QUAD_SHUFFLE(dot, 2, 3, 0, 1);
+    sum = sum + dot * s + QUAD_SHUFFLE(s, 3, 3, 3, 3) * x;
+  }
+  return without_last(quads_sum(sum));
+}
+
+HK_INLINE HkFloat4 lower_times(const HkLevel *l, const HkFine *fine, int64_t i) {
+  if (fine) return -springs_times(l, fine, fine->lower[i], fine->upper[i]);
+  return blocks_times(l, l->graph.start[i], l->diagonal[i]);
+}
+
+HK_INLINE HkFloat4 upper_times(const HkLevel *l, const HkFine *fine, int64_t i) {
+  if (fine) return -springs_times(l, fine, fine->upper[i], fine->lower[i + 1]);
+  return blocks_times(l, l->diagonal[i] + 1, l->graph.start[i + 1]);
+}
+
+HK_INLINE void sweep_first_rows(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    HkFloat4 rest = hk_float4_load(l->b + 4 * i) - lower_times(l, fine, i);
+    hk_float4_store(l->x + 4 * i, block_times(l->D + 12 * i, rest));
+  }
+}
+
+static void sweep_first(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
+  if (fine)
+    sweep_first_rows(l, fine, begin, end);
+  else
+    sweep_first_rows(l, NULL, begin, end);
+}
+
+HK_INLINE void sweep_back_rows(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
+  for (int64_t i = end - 1; i >= begin; i--) {
+    HkFloat4 rest = hk_float4_load(l->b + 4 * i);
+    if (fine)
+      rest = rest + springs_times(l, fine, fine->lower[i], fine->lower[i + 1]);
+    else
+      rest = rest - lower_times(l, NULL, i) - upper_times(l, NULL, i);
+    hk_float4_store(l->x + 4 * i, block_times(l->D + 12 * i, rest));
+  }
+}
+
+static void sweep_back(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
+  if (fine)
+    sweep_back_rows(l, fine, begin, end);
+  else
+    sweep_back_rows(l, NULL, begin, end);
+}
+
+static void residual(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
+  if (fine)
+    for (int64_t i = begin; i < end; i++) hk_float4_store(l->r + 4 * i, -upper_times(l, fine, i));
+  else
+    for (int64_t i = begin; i < end; i++) hk_float4_store(l->r + 4 * i, -upper_times(l, NULL, i));
+}
+
+/* ---- Between levels ---- */
+
+HK_INLINE HkFloat4 weighted(const HkWeights *w, int64_t row, const float *x) {
+  HkFloat4 sum = {0};
+  for (int32_t e = w->start[row]; e < w->start[row + 1]; e++)
+    sum = sum + hk_float4_load(x + 4 * (int64_t)w->column[e]) * w->weight[e];
+  return sum;
+}
+
+static void restrict_to(const HkLevel *l, const HkLevel *coarse, int64_t begin, int64_t end) {
+  for (int64_t I = begin; I < end; I++)
+    hk_float4_store(coarse->b + 4 * I, weighted(&l->galerkin.T, I, l->r));
+}
+
+static void prolong(const HkLevel *l, const HkLevel *coarse, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++)
+    hk_float4_store(l->x + 4 * i, hk_float4_load(l->x + 4 * i) + weighted(&l->P, i, coarse->x));
+}
+
+static void take(const HkMultigrid *m, const double *r, int64_t begin, int64_t end) {
+  float *b = m->level[0].b;
+  for (int64_t k = begin; k < end; k++) {
+    const double *from = r + 3 * (int64_t)m->vertex[k];
+    hk_float4_store(b + 4 * k, (HkFloat4){(float)from[0], (float)from[1], (float)from[2], 0});
+  }
+}
+
+static void give(const HkMultigrid *m, double *z, int64_t begin, int64_t end) {
+  const float *x = m->level[0].x;
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) z[3 * q + c] = x[4 * (int64_t)m->row[q] + c];
+}
+
+/* ---- Values of level 0 ---- */
+
+/* (w, c) of a spring without negative c, with tau^2 and damping along it: a spring under pressure
+ * counts as k u u^T, where k = |w|^2 + c. */
+HK_INLINE HkFloat4 spring_of(const HkFineValues *v, int64_t slot) {
+  const double *from =
+      v->coefficients + 4 * (slot / HK_ROW_GROUP) * HK_ROW_GROUP + slot % HK_ROW_GROUP;
+  float c = (float)from[0], square = (float)(v->tau * v->tau);
+  float w[3] = {(float)from[HK_ROW_GROUP], (float)from[2 * HK_ROW_GROUP],
+                (float)from[3 * HK_ROW_GROUP]};
+  float length2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], scale = square;
+  float damping = v->damping ? (float)(v->tau * v->damping[slot]) : 0;
+  if (length2 > 0) {
+    if (c < 0) scale *= fmaxf((length2 + c) / length2, 0);
+    scale += damping / length2;
+  }
+  scale = sqrtf(scale);
+  return (HkFloat4){scale * w[0], scale * w[1], scale * w[2], square * fmaxf(c, 0)};
+}
+
+/* Puts the springs of a list, adds their blocks to D. */
+HK_INLINE Block fill_springs(const HkFineValues *v, int32_t begin, int32_t end, Block D) {
+  const HkMultigrid *m = v->multigrid;
+  for (int32_t e = begin; e < end; e++) {
+    float *to = m->fine.spring + 4 * (int64_t)e;
+    if (m->fine.slot[e] < 0) continue;
+    hk_float4_store(to, spring_of(v, m->fine.slot[e]));
+    D = block_add(D, block_of_spring(to), -1);
+    if (v->held && v->held[m->vertex[m->fine.neighbour[e]]]) hk_float4_store(to, (HkFloat4){0});
+  }
+  return D;
+}
+
+static void fill(const HkFineValues *v, int64_t begin, int64_t end) {
+  const HkMultigrid *m = v->multigrid;
+  const HkFine *fine = &m->fine;
+  float *D = m->level[0].D;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t q = m->vertex[i];
+    float start[16] = {0};
+    for (int c = 0; c < 3; c++) start[5 * c] = (float)m->model->mass[q];
+    bool held = v->held && v->held[q];
+    if (!held && v->extra)
+      for (int c = 0; c < 9; c++) start[4 * (c / 3) + c % 3] += (float)v->extra[9 * q + c];
+    Block sum = block_load(start);
+    if (held)
+      memset(fine->spring + 4 * (int64_t)fine->lower[i], 0,
+             (size_t)(fine->lower[i + 1] - fine->lower[i]) * 4 * sizeof(float));
+    else
+      sum = fill_springs(v, fine->lower[i], fine->lower[i + 1], sum);
+    block_store(D + 12 * i, sum);
+  }
+}
+
+/* ---- P^T A P ---- */
+
+/* Rows are added up in whole vectors on the stack, and stored at the end: what was stored in pieces
+ * is slow to load at once. */
+HK_INLINE void clear_sums(Block sums[], int64_t count) {
+  for (int64_t q = 0; q < count; q++) sums[q] = (Block){0};
+}
+
+HK_INLINE void store_sums(const Block sums[], int64_t count, float *to) {
+  for (int64_t q = 0; q < count; q++) block_store(to + 12 * q, sums[q]);
+}
+
+/* sums += the block times each weight of column j, at the places that follow. */
+HK_INLINE const uint16_t *spread(const HkLevel *l, Block a, int32_t j, const uint16_t *place,
+                                 Block sums[]) {
+  for (int32_t p = l->P.start[j]; p < l->P.start[j + 1]; p++, place++)
+    sums[*place] = block_add(sums[*place], a, l->P.weight[p]);
+  return place;
+}
+
+static void multiply(const HkLevel *l, int64_t begin, int64_t end) {
+  const HkGalerkin *k = &l->galerkin;
+  Block sums[HK_GALERKIN_WIDEST];
+  for (int64_t i = begin; i < end; i++) {
+    int64_t count = k->row[i + 1] - k->row[i];
+    const uint16_t *place = k->place + k->use[i];
+    clear_sums(sums, count);
+    for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
+      place = spread(l, block_load(l->A + 12 * (int64_t)e), l->graph.column[e], place, sums);
+    store_sums(sums, count, k->AP + 12 * k->row[i]);
+  }
+}
+
+static void multiply_fine(const HkMultigrid *m, int64_t begin, int64_t end) {
+  const HkLevel *l = &m->level[0];
+  const HkGalerkin *k = &l->galerkin;
+  const HkFine *fine = &m->fine;
+  Block sums[HK_GALERKIN_WIDEST];
+  for (int64_t i = begin; i < end; i++) {
+    int64_t count = k->row[i + 1] - k->row[i];
+    const uint16_t *place = k->place + k->use[i];
+    int32_t spring = fine->lower[i];
+    clear_sums(sums, count);
+    for (int32_t e = l->graph.start[i]; e < l->diagonal[i]; e++, spring++)
+      place = spread(l, block_of_spring(fine->spring + 4 * (int64_t)spring), l->graph.column[e],
+                     place, sums);
+    place = spread(l, block_load(l->D + 12 * i), (int32_t)i, place, sums);
+    spring = fine->upper[i];
+    for (int32_t e = l->diagonal[i] + 1; e < l->graph.start[i + 1]; e++, spring++)
+      place = spread(l, block_of_spring(fine->spring + 4 * (int64_t)spring), l->graph.column[e],
+                     place, sums);
+    store_sums(sums, count, k->AP + 12 * k->row[i]);
+  }
+}
+
+static void project(const HkLevel *l, const HkLevel *coarse, int64_t begin, int64_t end) {
+  const HkGalerkin *k = &l->galerkin;
+  Block sums[HK_GALERKIN_WIDEST];
+  for (int64_t I = begin; I < end; I++) {
+    int64_t count = coarse->graph.start[I + 1] - coarse->graph.start[I];
+    const uint16_t *place = k->coarse_place + k->coarse_use[I];
+    clear_sums(sums, count);
+    for (int32_t t = k->T.start[I]; t < k->T.start[I + 1]; t++) {
+      int32_t i = k->T.column[t];
+      for (int64_t q = k->row[i]; q < k->row[i + 1]; q++, place++)
+        sums[*place] = block_add(sums[*place], block_load(k->AP + 12 * q), k->T.weight[t]);
+    }
+    store_sums(sums, count, coarse->A + 12 * (int64_t)coarse->graph.start[I]);
+    memcpy(coarse->D + 12 * I, coarse->A + 12 * (int64_t)coarse->diagonal[I], 12 * sizeof(float));
+  }
+}
+
+/* The inverse of a symmetric block, its diagonal a little larger so that rounding cannot make it
+ * indefinite. */
+HK_INLINE void invert_block(float a[12]) {
+  double trace = (double)a[0] + a[5] + a[10], more = 1e-6 * trace;
+  double p = a[0] + more, q = a[5] + more, r = a[10] + more, b = a[4], c = a[8], d = a[9];
+  double A = q * r - d * d, B = c * d - b * r, C = b * d - q * c;
+  double scale = 1 / (p * A + b * B + c * C);
+  a[0] = (float)(A * scale);
+  a[5] = (float)((p * r - c * c) * scale);
+  a[10] = (float)((p * q - b * b) * scale);
+  a[1] = a[4] = (float)(B * scale);
+  a[2] = a[8] = (float)(C * scale);
+  a[6] = a[9] = (float)((b * c - p * d) * scale);
+}
+
+static void invert(const HkLevel *l, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    float *a = l->D + 12 * i;
+    if (a[0] + a[5] + a[10] > 0)
+      invert_block(a);
+    else
+      memset(a, 0, 12 * sizeof *a); /* no vertex follows this one */
+  }
+}
+
+/* ---- The last level ---- */
+
+/* Gauss and Jordan in place. */
+static void invert_dense(int n, double *A) {
+  for (int k = 0; k < n; k++) {
+    double *pivot = A + (size_t)k * (size_t)n, scale = 1 / pivot[k];
+    pivot[k] = 1;
+    for (int j = 0; j < n; j++) pivot[j] *= scale;
+    for (int i = 0; i < n; i++) {
+      double *row = A + (size_t)i * (size_t)n, f = row[k];
+      if (i == k) continue;
+      row[k] = 0;
+      for (int j = 0; j < n; j++) row[j] -= f * pivot[j];
+    }
+  }
+}
+
+/* A is symmetric: its rows are its columns. */
+static void apply_dense(int n, const float *A, const float *b, float *out) {
+  memset(out, 0, (size_t)n * sizeof *out);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) out[i] += b[j] * A[(size_t)j * (size_t)n + (size_t)i];
+}
+
+const HkMultigridKernels HK_KERNEL(hk_multigrid_kernels) = {.fill = fill,
+                                                            .multiply_fine = multiply_fine,
+                                                            .multiply = multiply,
+                                                            .project = project,
+                                                            .invert = invert,
+                                                            .sweep_first = sweep_first,
+                                                            .sweep_back = sweep_back,
+                                                            .residual = residual,
+                                                            .restrict_to = restrict_to,
+                                                            .prolong = prolong,
+                                                            .invert_dense = invert_dense,
+                                                            .apply_dense = apply_dense,
+                                                            .take = take,
+                                                            .give = give};

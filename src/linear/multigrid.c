@@ -1,0 +1,307 @@
+/* The hierarchy of multigrid: levels, found once for a model; see multigrid.h. */
+#include "linear/multigrid.h"
+
+#include "linear/galerkin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A level of so few vertices is solved by a dense matrix. */
+enum { COARSEST = 40 };
+
+static const char WHAT[] = "multigrid";
+
+/* A level as it is found, numbered as the one before left it; `order` brings it into HkLevel's. */
+typedef struct Draft {
+  HkGraph graph;
+  double *X; /* 3 n, rest positions */
+  HkWeights P;
+  int32_t *order, *place; /* order[k] = the draft's vertex of row k; the other way round */
+  HkSweepOrder sweep;
+} Draft;
+
+static void draft_destroy(const HkContext *c, Draft *d) {
+  hk_graph_destroy(c, &d->graph);
+  hk_weights_destroy(c, &d->P);
+  hk_free(c, &d->X);
+  hk_free(c, &d->order);
+  hk_free(c, &d->place);
+}
+
+/* ---- Finding ---- */
+
+/* The model's springs; columns rise. */
+static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
+  int64_t entries = 2 * m->spring_count + m->n;
+  if (entries > INT32_MAX)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the preconditioner 'multigrid' takes %d springs at most; choose "
+                   "'block_jacobi'",
+                   INT32_MAX / 3);
+  g->n = (int32_t)m->n;
+  HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
+  HK_TRY(hk_alloc(&m->context, &g->column, entries, sizeof *g->column, WHAT, error));
+  int32_t to = 0;
+  for (int32_t q = 0; q < g->n; q++) {
+    bool placed = false;
+    int32_t last = -1;
+    for (int64_t e = m->adj_start[q]; e <= m->adj_start[q + 1]; e++) {
+      int32_t j = e < m->adj_start[q + 1] ? m->adj_vertex[e] : INT32_MAX;
+      if (!placed && j > q) {
+        g->column[to++] = q;
+        placed = true;
+      }
+      if (j != INT32_MAX && j != last) g->column[to++] = j; /* springs side by side count once */
+      last = j;
+    }
+    g->start[q + 1] = to;
+  }
+  return HK_OK;
+}
+
+static HkStatus set_order(const HkContext *c, Draft *d, HkError *error) {
+  int64_t n = d->graph.n;
+  HK_TRY(hk_alloc(c, &d->order, n, sizeof *d->order, WHAT, error));
+  HK_TRY(hk_alloc(c, &d->place, n, sizeof *d->place, WHAT, error));
+  HK_TRY(hk_sweep_order(c, &d->graph, d->order, &d->sweep, error));
+  for (int32_t k = 0; k < n; k++) d->place[d->order[k]] = k;
+  return HK_OK;
+}
+
+/* The next draft, if it is much smaller; *made says so. */
+static HkStatus coarsen(const HkContext *c, int threads, Draft *d, Draft *next, bool *made,
+                        HkError *error) {
+  int32_t *chosen = NULL;
+  HkStatus status = hk_interpolation_find(c, threads, &d->graph, d->X, &d->P, &chosen, error);
+  int32_t n = d->P.columns;
+  *made = status >= 0 && n > 0 && n < 0.8 * d->graph.n;
+  if (status >= 0 && *made) status = hk_galerkin_pattern(c, &d->graph, &d->P, &next->graph, error);
+  if (status >= 0 && *made)
+    status = hk_alloc(c, &next->X, 3 * (int64_t)n, sizeof *next->X, WHAT, error);
+  if (status >= 0 && *made)
+    for (int32_t I = 0; I < n; I++)
+      memcpy(next->X + 3 * (int64_t)I, d->X + 3 * (int64_t)chosen[I], 3 * sizeof *d->X);
+  else
+    hk_weights_destroy(c, &d->P);
+  hk_free(c, &chosen);
+  return status;
+}
+
+/* ---- Into the order of sweeps ---- */
+
+static int compare(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static HkStatus order_graph(const HkContext *c, const Draft *d, HkLevel *l, HkError *error) {
+  const HkGraph *from = &d->graph;
+  HkGraph *to = &l->graph;
+  to->n = l->n = from->n;
+  HK_TRY(hk_alloc(c, &to->start, (int64_t)from->n + 1, sizeof *to->start, WHAT, error));
+  HK_TRY(hk_alloc(c, &to->column, from->start[from->n], sizeof *to->column, WHAT, error));
+  HK_TRY(hk_alloc(c, &l->diagonal, from->n, sizeof *l->diagonal, WHAT, error));
+  for (int32_t k = 0, at = 0; k < to->n; k++) {
+    int32_t v = d->order[k];
+    for (int32_t e = from->start[v]; e < from->start[v + 1]; e++)
+      to->column[at++] = d->place[from->column[e]];
+    to->start[k + 1] = at;
+    qsort(to->column + to->start[k], (size_t)(at - to->start[k]), sizeof *to->column, compare);
+    l->diagonal[k] = to->start[k];
+    while (to->column[l->diagonal[k]] != k) l->diagonal[k]++;
+  }
+  return HK_OK;
+}
+
+static HkStatus order_weights(const HkContext *c, const Draft *d, const Draft *next, HkWeights *to,
+                              HkError *error) {
+  const HkWeights *from = &d->P;
+  int32_t entries = from->start[from->rows];
+  to->rows = from->rows;
+  to->columns = from->columns;
+  HK_TRY(hk_alloc(c, &to->start, (int64_t)from->rows + 1, sizeof *to->start, WHAT, error));
+  HK_TRY(hk_alloc(c, &to->column, entries, sizeof *to->column, WHAT, error));
+  HK_TRY(hk_alloc(c, &to->weight, entries, sizeof *to->weight, WHAT, error));
+  for (int32_t k = 0, at = 0; k < to->rows; k++) {
+    int32_t v = d->order[k];
+    for (int32_t e = from->start[v]; e < from->start[v + 1]; e++, at++) {
+      to->column[at] = next->place[from->column[e]];
+      to->weight[at] = from->weight[e];
+    }
+    to->start[k + 1] = at;
+  }
+  return HK_OK;
+}
+
+static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *error) {
+  const HkContext *c = &m->model->context;
+  int64_t n = l->n, blocks = fine ? 0 : l->graph.start[n];
+  float **arrays[] = {&l->A, &l->D, &l->x, &l->b, &l->r};
+  int64_t sizes[] = {fine ? 0 : 12 * blocks + 4, 12 * n + 4, 4 * n, 4 * n, 4 * n};
+  for (int q = 0; q < 5; q++) {
+    HK_TRY(hk_alloc_aligned(c, &l->memory[q], arrays[q], sizes[q], sizeof(float), WHAT, error));
+    m->bytes += (size_t)sizes[q] * sizeof(float);
+  }
+  m->bytes += (size_t)(l->graph.start[n] + 2 * n) * sizeof(int32_t) +
+              (size_t)(l->P.rows ? l->P.start[n] : 0) * 8;
+  return HK_OK;
+}
+
+/* ---- Level 0 ---- */
+
+static int32_t round_up(int32_t count) {
+  return (count + 3) / 4 * 4;
+}
+
+/* The slot of the spring between two vertices of the model, in the springs by rows. */
+static int32_t find_slot(const HkModel *m, const int64_t *first_slot, int32_t q, int32_t j) {
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
+    if (m->adj_vertex[e] == j)
+      return (int32_t)((first_slot[q / HK_ROW_GROUP] + (e - m->adj_start[q])) * HK_ROW_GROUP +
+                       q % HK_ROW_GROUP);
+  return -1;
+}
+
+static void place_springs(HkMultigrid *m, const int64_t *first_slot, int32_t i) {
+  const HkLevel *l = &m->level[0];
+  HkFine *f = &m->fine;
+  for (int32_t e = f->lower[i]; e < f->lower[i + 1]; e++) {
+    f->neighbour[e] = i;
+    f->slot[e] = -1;
+  }
+  for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
+    int32_t j = l->graph.column[e], to = f->lower[i] + e - l->graph.start[i];
+    if (j == i) continue;
+    if (j > i) to = f->upper[i] + e - l->diagonal[i] - 1;
+    f->neighbour[to] = j;
+    f->slot[to] = find_slot(m->model, first_slot, m->vertex[i], m->vertex[j]);
+  }
+}
+
+/* Where the rows of spring_rows.h begin, which depends on nothing but the model. */
+static HkStatus row_slots(const HkModel *m, int64_t **first, HkError *error) {
+  int64_t groups = (m->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP;
+  HK_TRY(hk_alloc(&m->context, first, groups + 1, sizeof **first, WHAT, error));
+  for (int64_t g = 0; g < groups; g++) {
+    int64_t most = 0;
+    for (int64_t q = g * HK_ROW_GROUP; q < (g + 1) * HK_ROW_GROUP && q < m->n; q++)
+      if (m->adj_start[q + 1] - m->adj_start[q] > most)
+        most = m->adj_start[q + 1] - m->adj_start[q];
+    (*first)[g + 1] = (*first)[g] + most;
+  }
+  return HK_OK;
+}
+
+static HkStatus make_fine(HkMultigrid *m, HkError *error) {
+  const HkContext *c = &m->model->context;
+  const HkLevel *l = &m->level[0];
+  HkFine *f = &m->fine;
+  HK_TRY(hk_alloc(c, &f->lower, (int64_t)l->n + 1, sizeof *f->lower, WHAT, error));
+  HK_TRY(hk_alloc(c, &f->upper, (int64_t)l->n, sizeof *f->upper, WHAT, error));
+  for (int32_t i = 0; i < l->n; i++) {
+    f->upper[i] = f->lower[i] + round_up(l->diagonal[i] - l->graph.start[i]);
+    f->lower[i + 1] = f->upper[i] + round_up(l->graph.start[i + 1] - l->diagonal[i] - 1);
+  }
+  int64_t entries = f->lower[l->n], *first_slot = NULL;
+  HK_TRY(hk_alloc(c, &f->neighbour, entries, sizeof *f->neighbour, WHAT, error));
+  HK_TRY(hk_alloc(c, &f->slot, entries, sizeof *f->slot, WHAT, error));
+  HK_TRY(hk_alloc_aligned(c, &f->memory, &f->spring, 4 * entries, sizeof *f->spring, WHAT, error));
+  m->bytes += (size_t)entries * (2 * sizeof(int32_t) + 4 * sizeof(float)) + (size_t)l->n * 8;
+  HK_TRY(row_slots(m->model, &first_slot, error));
+  for (int32_t i = 0; i < l->n; i++) place_springs(m, first_slot, i);
+  hk_free(c, &first_slot);
+  return HK_OK;
+}
+
+/* ---- All together ---- */
+
+static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
+  const HkModel *model = m->model;
+  const HkContext *c = &model->context;
+  bool more = true;
+  HK_TRY(graph_of_model(model, &drafts[0].graph, error));
+  HK_TRY(hk_alloc(c, &drafts[0].X, 3 * model->n, sizeof(double), WHAT, error));
+  memcpy(drafts[0].X, model->x0, (size_t)model->n * 3 * sizeof(double));
+  HK_TRY(set_order(c, &drafts[0], error));
+  for (m->count = 1; m->count < HK_LEVELS_MOST; m->count++) {
+    Draft *d = &drafts[m->count - 1];
+    if (d->graph.n <= COARSEST) return HK_OK;
+    HK_TRY(coarsen(c, model->threads, d, d + 1, &more, error));
+    if (!more) return HK_OK;
+    HK_TRY(set_order(c, d + 1, error));
+  }
+  return HK_OK;
+}
+
+static HkStatus make_levels(HkMultigrid *m, const Draft *drafts, HkError *error) {
+  const HkContext *c = &m->model->context;
+  for (int k = 0; k < m->count; k++) {
+    m->level[k].sweep = drafts[k].sweep;
+    HK_TRY(order_graph(c, &drafts[k], &m->level[k], error));
+    if (k + 1 < m->count)
+      HK_TRY(order_weights(c, &drafts[k], &drafts[k + 1], &m->level[k].P, error));
+    HK_TRY(allocate_level(m, &m->level[k], k == 0, error));
+  }
+  for (int k = 0; k + 1 < m->count; k++) {
+    HkLevel *l = &m->level[k], *next = l + 1;
+    HK_TRY(hk_galerkin_create(c, &l->graph, &l->P, &next->graph, &l->galerkin, error));
+    m->bytes += hk_galerkin_bytes(&l->graph, &next->graph, &l->galerkin);
+  }
+  return HK_OK;
+}
+
+static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
+  const HkContext *c = &m->model->context;
+  HK_TRY(hk_isa_pick(&m->isa, error));
+  HK_TRY(find_drafts(m, drafts, error));
+  HK_TRY(make_levels(m, drafts, error));
+  m->vertex = drafts[0].order;
+  m->row = drafts[0].place;
+  drafts[0].order = drafts[0].place = NULL;
+  HK_TRY(make_fine(m, error));
+  int64_t last = m->level[m->count - 1].n, size = 3 * last;
+  m->exact = m->count > 1 && last <= COARSEST;
+  if (!m->exact) return HK_OK;
+  HK_TRY(hk_alloc(c, &m->coarsest, size * size, sizeof *m->coarsest, WHAT, error));
+  HK_TRY(hk_alloc(c, &m->dense, size * size, sizeof *m->dense, WHAT, error));
+  m->bytes += (size_t)(size * size) * 12 + (size_t)m->model->n * 8;
+  return HK_OK;
+}
+
+HkStatus hk_multigrid_create(const HkModel *model, HkMultigrid **multigrid, HkError *error) {
+  const HkContext *c = &model->context;
+  Draft *drafts = NULL;
+  HK_TRY(hk_alloc(c, multigrid, 1, sizeof **multigrid, WHAT, error));
+  (*multigrid)->model = model;
+  (*multigrid)->bytes = sizeof **multigrid;
+  HkStatus status = hk_alloc(c, &drafts, HK_LEVELS_MOST, sizeof *drafts, WHAT, error);
+  if (status >= 0) status = make(*multigrid, drafts, error);
+  for (int k = 0; drafts && k < HK_LEVELS_MOST; k++) draft_destroy(c, &drafts[k]);
+  hk_free(c, &drafts);
+  if (status < 0) hk_multigrid_destroy(multigrid);
+  return status;
+}
+
+void hk_multigrid_destroy(HkMultigrid **multigrid) {
+  HkMultigrid *m = *multigrid;
+  if (!m) return;
+  HkContext c = m->model->context;
+  for (int k = 0; k < m->count; k++) {
+    HkLevel *l = &m->level[k];
+    hk_graph_destroy(&c, &l->graph);
+    hk_weights_destroy(&c, &l->P);
+    hk_galerkin_destroy(&c, &l->galerkin);
+    hk_free(&c, &l->diagonal);
+    for (int q = 0; q < 5; q++) hk_free(&c, &l->memory[q]);
+  }
+  hk_free(&c, &m->fine.lower);
+  hk_free(&c, &m->fine.upper);
+  hk_free(&c, &m->fine.neighbour);
+  hk_free(&c, &m->fine.slot);
+  hk_free(&c, &m->fine.memory);
+  hk_free(&c, &m->vertex);
+  hk_free(&c, &m->row);
+  hk_free(&c, &m->coarsest);
+  hk_free(&c, &m->dense);
+  hk_free(&c, multigrid);
+}

@@ -1,0 +1,247 @@
+/* One V-cycle of multigrid on H, for any mesh.
+ *
+ *     z = sweep forward on A z = r from 0;   on the next level, A' e = P^T (r - A z) likewise;
+ *     z += P e;   sweep back
+ *
+ * A is H without the negative directions of springs under pressure, in single precision; a sweep is
+ * Gauss-Seidel with 3x3 blocks, forward on the way down and backward on the way up, so that z is a
+ * symmetric positive definite function of r. The last level is solved exactly. Long waves, for
+ * which the other preconditioners need hundreds of iterations, are short ones on a coarse level:
+ * the number of iterations hardly depends on the size of the mesh. Damping of springs counts along
+ * their present direction; other forces count by what they do to each vertex alone.
+ *
+ * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
+ * found once (multigrid.h).
+ */
+#include "linear/multigrid_kernels.h"
+
+#include <string.h>
+
+HK_KERNEL_TABLE(HkMultigridKernels, hk_multigrid_kernels)
+
+const HkMultigridKernels *hk_multigrid_kernels(HkIsa isa) {
+  return hk_multigrid_kernels_of(isa);
+}
+
+typedef struct Data {
+  HkMultigrid *multigrid;
+  const HkMultigridKernels *kernels;
+  double *extra; /* 9 n: of the other forces, made when there are any */
+  int threads;
+} Data;
+
+/* Rows that one thread takes at a time; shorter levels are one thread's. */
+enum { GRAIN = 256 };
+
+/* Room for the other forces; again, if they come later. */
+static HkStatus need_extra(HkPrecondition *p, HkError *error) {
+  const HkModel *m = p->setup.model;
+  Data *data = p->data;
+  bool others = m->velocity_dependent;
+  for (int q = 1; q < m->force_count; q++) others |= hk_force_is_stiff(m, q);
+  if (data->extra || !others) return HK_OK;
+  p->bytes += (size_t)m->n * 9 * sizeof *data->extra;
+  return hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error);
+}
+
+static HkStatus create(HkPrecondition *p, HkError *error) {
+  const HkContext *c = &p->setup.model->context;
+  Data *data = NULL;
+  HK_TRY(hk_alloc(c, &data, 1, sizeof *data, "multigrid", error));
+  p->data = data;
+  HK_TRY(hk_multigrid_create(p->setup.model, &data->multigrid, error));
+  HK_TRY(need_extra(p, error));
+  data->kernels = hk_multigrid_kernels(data->multigrid->isa);
+  data->threads = p->space.threads;
+  p->bytes += sizeof *data + data->multigrid->bytes;
+  return HK_OK;
+}
+
+static void destroy(HkPrecondition *p) {
+  const HkContext *c = &p->setup.model->context;
+  Data *data = p->data;
+  hk_multigrid_destroy(&data->multigrid);
+  hk_free(c, &data->extra);
+  hk_free(c, &p->data);
+}
+
+/* ---- Loops over the rows of a level ---- */
+
+typedef struct Loop {
+  const Data *data;
+  const HkLevel *level, *coarse;
+  const HkFine *fine; /* of level 0, else NULL */
+  const HkFineValues *values;
+  const double *r;
+  double *z;
+} Loop;
+
+#define LOOP(name, call)                                                                           \
+  static void name(void *user, int64_t begin, int64_t end) {                                       \
+    const Loop *a = user;                                                                          \
+    a->data->kernels->call;                                                                        \
+  }
+
+LOOP(fill_range, fill(a->values, begin, end))
+LOOP(multiply_fine_range, multiply_fine(a->data->multigrid, begin, end))
+LOOP(multiply_range, multiply(a->level, begin, end))
+LOOP(project_range, project(a->level, a->coarse, begin, end))
+LOOP(invert_range, invert(a->level, begin, end))
+LOOP(residual_range, residual(a->level, a->fine, begin, end))
+LOOP(restrict_range, restrict_to(a->level, a->coarse, begin, end))
+LOOP(prolong_range, prolong(a->level, a->coarse, begin, end))
+LOOP(take_range, take(a->data->multigrid, a->r, begin, end))
+LOOP(give_range, give(a->data->multigrid, a->z, begin, end))
+
+static void run(Loop *a, int64_t rows, HkRangeFn *fn) {
+  hk_parallel_work(a->data->threads, rows, GRAIN, fn, a);
+}
+
+static Loop loop_of(const Data *data, int k) {
+  const HkMultigrid *m = data->multigrid;
+  return (Loop){.data = data,
+                .level = &m->level[k],
+                .coarse = k + 1 < m->count ? &m->level[k + 1] : NULL,
+                .fine = k == 0 ? &m->fine : NULL};
+}
+
+/* ---- A new Hessian ---- */
+
+/* The inverse of the last level's matrix. */
+static void invert_last(const Data *data) {
+  HkMultigrid *m = data->multigrid;
+  const HkLevel *l = &m->level[m->count - 1];
+  int size = 3 * l->n;
+  memset(m->dense, 0, (size_t)size * (size_t)size * sizeof *m->dense);
+  for (int32_t i = 0; i < l->n; i++)
+    for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
+      for (int q = 0; q < 9; q++) {
+        size_t row = (size_t)(3 * i + q % 3), column = (size_t)(3 * l->graph.column[e] + q / 3);
+        m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (q / 3) + q % 3];
+      }
+  for (size_t q = 0; q < (size_t)size; q++) {
+    double *d = &m->dense[q * (size_t)size + q];
+    *d = *d > 0 ? *d * (1 + 1e-5) : 1;
+  }
+  data->kernels->invert_dense(size, m->dense);
+  for (size_t r = 0; r < (size_t)size; r++)
+    for (size_t c = 0; c < (size_t)size; c++) /* symmetric in spite of rounding */
+      m->coarsest[r * (size_t)size + c] =
+          (float)(0.5 * (m->dense[r * (size_t)size + c] + m->dense[c * (size_t)size + r]));
+}
+
+static void project_all(const Data *data) {
+  const HkMultigrid *m = data->multigrid;
+  for (int k = 0; k < m->count; k++) {
+    Loop a = loop_of(data, k);
+    if (a.coarse) {
+      run(&a, a.level->n, k == 0 ? multiply_fine_range : multiply_range);
+      run(&a, a.coarse->n, project_range);
+    }
+    run(&a, a.level->n, invert_range);
+  }
+  if (m->exact) invert_last(data);
+}
+
+static HkStatus prepare(HkPrecondition *p, HkError *error) {
+  const HkModel *model = p->setup.model;
+  Data *data = p->data;
+  HkHessian *H = p->A->hessian;
+  if (!H)
+    return hk_fail(
+        error, HK_ERROR_INVALID,
+        "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
+  HK_TRY(hk_hessian_need_springs(H, &p->bytes, error));
+  HK_TRY(need_extra(p, error));
+  bool lumps = data->extra && hk_hessian_lump(H, data->extra);
+  HkFineValues values = {.multigrid = data->multigrid,
+                         .coefficients = hk_hessian_springs(H),
+                         .damping = H->damping ? H->work->rows->damping : NULL,
+                         .extra = lumps ? data->extra : NULL,
+                         .held = H->held ? H->held->mask : NULL,
+                         .tau = H->tau};
+  Loop a = {.data = data, .values = &values};
+  run(&a, model->n, fill_range);
+  project_all(data);
+  return HK_OK;
+}
+
+/* ---- The cycle ---- */
+
+static void forward_parts(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  const int32_t *at = a->level->sweep.begin;
+  for (int64_t p = begin; p < end; p++)
+    a->data->kernels->sweep_first(a->level, a->fine, at[p], at[p + 1]);
+}
+
+static void backward_parts(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  const int32_t *at = a->level->sweep.begin;
+  for (int64_t p = end - 1; p >= begin; p--)
+    a->data->kernels->sweep_back(a->level, a->fine, at[p], at[p + 1]);
+}
+
+static void sweep_down(Loop *a) {
+  const HkSweepOrder *s = &a->level->sweep;
+  hk_parallel_work(a->data->threads, s->count, 1, forward_parts, a);
+  a->data->kernels->sweep_first(a->level, a->fine, s->begin[s->count], s->begin[s->count + 1]);
+}
+
+static void sweep_up(Loop *a) {
+  const HkSweepOrder *s = &a->level->sweep;
+  a->data->kernels->sweep_back(a->level, a->fine, s->begin[s->count], s->begin[s->count + 1]);
+  hk_parallel_work(a->data->threads, s->count, 1, backward_parts, a);
+}
+
+static void solve_last(const Data *data) {
+  const HkMultigrid *m = data->multigrid;
+  const HkLevel *l = &m->level[m->count - 1];
+  float b[3 * 64], x[3 * 64];
+  for (int32_t i = 0; i < l->n; i++)
+    for (int c = 0; c < 3; c++) b[3 * i + c] = l->b[4 * i + c];
+  data->kernels->apply_dense(3 * l->n, m->coarsest, b, x);
+  for (int32_t i = 0; i < l->n; i++)
+    for (int c = 0; c < 3; c++) l->x[4 * i + c] = x[3 * i + c];
+}
+
+static void cycle(const Data *data) {
+  const HkMultigrid *m = data->multigrid;
+  for (int k = 0; k + 1 < m->count; k++) {
+    Loop a = loop_of(data, k);
+    sweep_down(&a);
+    run(&a, a.level->n, residual_range);
+    run(&a, a.coarse->n, restrict_range);
+  }
+  Loop last = loop_of(data, m->count - 1);
+  if (m->exact) {
+    solve_last(data);
+  } else {
+    sweep_down(&last);
+    sweep_up(&last);
+  }
+  for (int k = m->count - 2; k >= 0; k--) {
+    Loop a = loop_of(data, k);
+    run(&a, a.level->n, prolong_range);
+    sweep_up(&a);
+  }
+}
+
+static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
+  (void)error;
+  Loop a = {.data = p->data, .r = r, .z = z};
+  run(&a, p->space.n, take_range);
+  cycle(p->data);
+  run(&a, p->space.n, give_range);
+  return HK_OK;
+}
+
+const HkPreconditionType hk_precondition_multigrid = {
+    .schema = {.name = "multigrid",
+               .summary = "a cycle through ever coarser meshes; few iterations at any size",
+               .formula = "z = S^T (I + P A'^-1 P^T) S r"},
+    .create = create,
+    .destroy = destroy,
+    .prepare = prepare,
+    .apply = apply,
+};
