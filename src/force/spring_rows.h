@@ -43,6 +43,8 @@ typedef struct HkSpringRowsArgs {
   double *f;             /* of pull: f += what the springs pull */
   double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot, see there */
   bool projected;        /* of hessian: c >= 0 */
+  float *records;        /* of records: 4 an entry */
+  double tau;            /* of records, s */
   const double *hessian; /* of product: what hessian has written */
   const double *p;       /* of product */
   double *out;           /* of product: out = sum over the springs of B (p_i - p_j) */
@@ -59,6 +61,9 @@ typedef struct HkSpringRowsKernels {
    *
    * HK_ROW_GROUP times c, then the three coordinates of w likewise; all 0 where it is slack. */
   void (*hessian)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
+  /* From those coefficients, for preconditioners: tau^2 B + tau C with c >= 0 and the damping C =
+   * damping u u^T, again as (w, c), four floats together for each entry of the rows. */
+  void (*records)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   void (*product)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
 } HkSpringRowsKernels;
 

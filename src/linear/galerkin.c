@@ -1,7 +1,7 @@
-/* P^T A P: which blocks there are, and where each product goes.
+/* P^T A P: which blocks there are, and of which products each is the sum.
  *
- * First A P is formed row by row, then P^T (A P) likewise. For every product the place of its sum
- * in the row is found here, once, so that a new A costs multiplications and no searching.
+ * First A P is formed block by block, then P^T (A P) likewise. The products are listed here, once,
+ * so that a new A costs multiplications that are summed up in registers, and no searching.
  */
 #include "linear/galerkin.h"
 
@@ -152,65 +152,89 @@ HkStatus hk_galerkin_pattern(const HkContext *c, const HkGraph *g, const HkWeigh
   return status;
 }
 
-/* ---- Places ---- */
+/* ---- Products ---- */
 
-static HkStatus place_AP(const HkContext *c, const HkGraph *g, const HkWeights *P,
-                         const Product *AP, int32_t *at, HkGalerkin *k, HkError *error) {
-  HK_TRY(hk_alloc(c, &k->use, (int64_t)g->n + 1, sizeof *k->use, "multigrid", error));
-  for (int32_t i = 0; i < g->n; i++) {
-    k->use[i + 1] = k->use[i];
-    for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
-      k->use[i + 1] += P->start[g->column[e] + 1] - P->start[g->column[e]];
+/* Turns counts of products into where they begin. */
+static void accumulate(int64_t *term, int64_t count) {
+  int64_t sum = 0;
+  for (int64_t q = 0; q <= count; q++) {
+    int64_t own = q < count ? term[q] : 0;
+    term[q] = sum;
+    sum += own;
   }
-  HK_TRY(hk_alloc(c, &k->place, k->use[g->n], sizeof *k->place, "multigrid", error));
-  for (int32_t i = 0; i < g->n; i++) {
-    int64_t to = k->use[i];
-    for (int64_t q = AP->start[i]; q < AP->start[i + 1]; q++)
-      at[AP->column[q]] = (int32_t)(q - AP->start[i]);
-    for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
-      for (int32_t p = P->start[g->column[e]]; p < P->start[g->column[e] + 1]; p++)
-        k->place[to++] = (uint16_t)at[P->column[p]];
+}
+
+/* After a list was filled at term[q]++: back by one. */
+static void step_back(int64_t *term, int64_t count) {
+  for (int64_t q = count; q > 0; q--) term[q] = term[q - 1];
+  term[0] = 0;
+}
+
+static HkStatus list_AP(const HkContext *c, const HkGraph *g, const HkWeights *P, const Product *AP,
+                        int32_t *at, HkGalerkin *k, HkError *error) {
+  int64_t blocks = AP->start[g->n];
+  HK_TRY(hk_alloc(c, &k->term, blocks + 1, sizeof *k->term, "multigrid", error));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t i = 0; i < g->n; i++) {
+      for (int64_t q = AP->start[i]; q < AP->start[i + 1]; q++)
+        at[AP->column[q]] = (int32_t)(q - AP->start[i]);
+      for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
+        for (int32_t p = P->start[g->column[e]]; p < P->start[g->column[e] + 1]; p++) {
+          int64_t to = k->term[AP->start[i] + at[P->column[p]]]++;
+          if (pass == 0) continue;
+          k->block[to] = (uint16_t)(e - g->start[i]);
+          k->weight[to] = P->weight[p];
+        }
+    }
+    if (pass == 1) break;
+    accumulate(k->term, blocks);
+    HK_TRY(hk_alloc(c, &k->block, k->term[blocks], sizeof *k->block, "multigrid", error));
+    HK_TRY(hk_alloc(c, &k->weight, k->term[blocks], sizeof *k->weight, "multigrid", error));
   }
+  step_back(k->term, blocks);
   return HK_OK;
 }
 
-static HkStatus place_coarse(const HkContext *c, const Product *AP, const HkGraph *coarse,
-                             int32_t *at, HkGalerkin *k, HkError *error) {
+static HkStatus list_coarse(const HkContext *c, const Product *AP, const HkGraph *coarse,
+                            int32_t *at, HkGalerkin *k, HkError *error) {
   const HkWeights *T = &k->T;
-  HK_TRY(hk_alloc(c, &k->coarse_use, (int64_t)coarse->n + 1, sizeof *k->coarse_use, "multigrid",
-                  error));
-  for (int32_t I = 0; I < coarse->n; I++) {
-    k->coarse_use[I + 1] = k->coarse_use[I];
-    for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-      k->coarse_use[I + 1] += AP->start[T->column[t] + 1] - AP->start[T->column[t]];
+  int64_t blocks = coarse->start[coarse->n];
+  HK_TRY(hk_alloc(c, &k->coarse_term, blocks + 1, sizeof *k->coarse_term, "multigrid", error));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int32_t I = 0; I < coarse->n; I++) {
+      for (int32_t e = coarse->start[I]; e < coarse->start[I + 1]; e++) at[coarse->column[e]] = e;
+      for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
+        for (int64_t q = AP->start[T->column[t]]; q < AP->start[T->column[t] + 1]; q++) {
+          int64_t to = k->coarse_term[at[AP->column[q]]]++;
+          if (pass == 0) continue;
+          k->coarse_block[to] = (int32_t)q;
+          k->coarse_weight[to] = T->weight[t];
+        }
+    }
+    if (pass == 1) break;
+    accumulate(k->coarse_term, blocks);
+    int64_t products = k->coarse_term[blocks];
+    HK_TRY(hk_alloc(c, &k->coarse_block, products, sizeof *k->coarse_block, "multigrid", error));
+    HK_TRY(hk_alloc(c, &k->coarse_weight, products, sizeof *k->coarse_weight, "multigrid", error));
   }
-  HK_TRY(hk_alloc(c, &k->coarse_place, k->coarse_use[coarse->n], sizeof *k->coarse_place,
-                  "multigrid", error));
-  for (int32_t I = 0; I < coarse->n; I++) {
-    int64_t to = k->coarse_use[I];
-    for (int32_t e = coarse->start[I]; e < coarse->start[I + 1]; e++)
-      at[coarse->column[e]] = e - coarse->start[I];
-    for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-      for (int64_t q = AP->start[T->column[t]]; q < AP->start[T->column[t] + 1]; q++)
-        k->coarse_place[to++] = (uint16_t)at[AP->column[q]];
-  }
+  step_back(k->coarse_term, blocks);
   return HK_OK;
 }
 
-static HkStatus check_width(const HkGraph *g, const Product *AP, const HkGraph *coarse,
-                            HkGalerkin *k, HkError *error) {
+static HkStatus check_width(const HkGraph *g, const Product *AP, HkError *error) {
   int64_t widest = 0;
   for (int32_t i = 0; i < g->n; i++)
-    if (AP->start[i + 1] - AP->start[i] > widest) widest = AP->start[i + 1] - AP->start[i];
-  for (int32_t I = 0; I < coarse->n; I++)
-    if (coarse->start[I + 1] - coarse->start[I] > widest)
-      widest = coarse->start[I + 1] - coarse->start[I];
-  k->widest = (int)widest;
-  if (widest <= HK_GALERKIN_WIDEST) return HK_OK;
-  return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                 "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
-                 "choose 'ic0' or 'block_jacobi'",
-                 (long long)widest);
+    if (g->start[i + 1] - g->start[i] > widest) widest = g->start[i + 1] - g->start[i];
+  if (widest > HK_GALERKIN_WIDEST)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
+                   "choose 'ic0' or 'block_jacobi'",
+                   (long long)widest);
+  if (AP->start[g->n] > INT32_MAX)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "there are too many springs for the preconditioner 'multigrid'; choose "
+                   "'block_jacobi'");
+  return HK_OK;
 }
 
 static HkStatus make(const HkContext *c, const HkGraph *g, const HkWeights *P,
@@ -218,9 +242,9 @@ static HkStatus make(const HkContext *c, const HkGraph *g, const HkWeights *P,
   HK_TRY(make_row(c, r, P->columns, error));
   HK_TRY(hk_weights_transpose(c, P, &k->T, error));
   HK_TRY(find_AP(c, g, P, r, AP, error));
-  HK_TRY(check_width(g, AP, coarse, k, error));
-  HK_TRY(place_AP(c, g, P, AP, r->place, k, error));
-  HK_TRY(place_coarse(c, AP, coarse, r->place, k, error));
+  HK_TRY(check_width(g, AP, error));
+  HK_TRY(list_AP(c, g, P, AP, r->place, k, error));
+  HK_TRY(list_coarse(c, AP, coarse, r->place, k, error));
   k->row = AP->start;
   AP->start = NULL;
   return hk_alloc_aligned(c, &k->memory, &k->AP, 12 * k->row[g->n] + 4, sizeof *k->AP, "multigrid",
@@ -241,17 +265,22 @@ HkStatus hk_galerkin_create(const HkContext *c, const HkGraph *g, const HkWeight
 void hk_galerkin_destroy(const HkContext *c, HkGalerkin *k) {
   hk_weights_destroy(c, &k->T);
   hk_free(c, &k->row);
-  hk_free(c, &k->use);
-  hk_free(c, &k->place);
-  hk_free(c, &k->coarse_use);
-  hk_free(c, &k->coarse_place);
+  hk_free(c, &k->term);
+  hk_free(c, &k->block);
+  hk_free(c, &k->weight);
+  hk_free(c, &k->coarse_term);
+  hk_free(c, &k->coarse_block);
+  hk_free(c, &k->coarse_weight);
   hk_free(c, &k->memory);
 }
 
 size_t hk_galerkin_bytes(const HkGraph *g, const HkGraph *coarse, const HkGalerkin *k) {
-  return (size_t)(12 * k->row[g->n]) * sizeof *k->AP +
-         (size_t)(k->use[g->n] + k->coarse_use[coarse->n]) * sizeof *k->place +
-         (size_t)(2 * g->n + coarse->n) * sizeof *k->use +
+  int64_t blocks = k->row[g->n], coarse_blocks = coarse->start[coarse->n];
+  return (size_t)blocks * 12 * sizeof *k->AP +
+         (size_t)(g->n + blocks + coarse_blocks + 3) * sizeof *k->row +
+         (size_t)k->term[blocks] * (sizeof *k->block + sizeof *k->weight) +
+         (size_t)k->coarse_term[coarse_blocks] *
+             (sizeof *k->coarse_block + sizeof *k->coarse_weight) +
          (size_t)k->T.start[k->T.rows] * (sizeof *k->T.column + sizeof *k->T.weight) +
          (size_t)k->T.rows * sizeof *k->T.start;
 }

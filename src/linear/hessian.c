@@ -41,11 +41,30 @@ static void springs_range(void *user, int64_t begin, int64_t end) {
   H->work->kernels->hessian(&a, begin, end);
 }
 
-const double *hk_hessian_springs(HkHessian *H) {
+/* The coefficients at x, if they are not there yet. */
+static void refresh(HkHessian *H) {
   if (!H->fresh)
     hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, springs_range, H);
   H->fresh = true;
-  return H->springs;
+}
+
+typedef struct Records {
+  const HkHessian *H;
+  float *records;
+} Records;
+
+static void records_range(void *user, int64_t begin, int64_t end) {
+  const Records *r = user;
+  const HkHessian *H = r->H;
+  HkSpringRowsArgs a = {
+      .rows = H->work->rows, .hessian = H->springs, .records = r->records, .tau = H->tau};
+  H->work->kernels->records(&a, begin, end);
+}
+
+void hk_hessian_records(HkHessian *H, float *records) {
+  Records r = {H, records};
+  refresh(H);
+  hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, records_range, &r);
 }
 
 /* ---- Other forces: their Jacobians, block by block ---- */
@@ -237,7 +256,7 @@ static void product(void *user, const double *p, double *out) {
   const HkModel *m = H->model;
   Product a = {H, p, out};
   if (is_fast(H, p)) {
-    hk_hessian_springs(H);
+    refresh(H);
     hk_parallel_work(m->threads, H->work->rows->groups, HK_ROW_GRAIN, rows_range, &a);
   } else {
     hk_parallel_for(m->threads, m->n, product_range, &a);

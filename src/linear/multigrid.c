@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A level of so few vertices is solved by a dense matrix. */
-enum { COARSEST = 40 };
+enum { COARSEST = 16 };
 
 static const char WHAT[] = "multigrid";
 
@@ -209,6 +209,7 @@ static HkStatus make_fine(HkMultigrid *m, HkError *error) {
   m->bytes += (size_t)entries * (2 * sizeof(int32_t) + 4 * sizeof(float)) + (size_t)l->n * 8;
   HK_TRY(row_slots(m->model, &first_slot, error));
   for (int32_t i = 0; i < l->n; i++) place_springs(m, first_slot, i);
+  m->slots = first_slot[(m->model->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP];
   hk_free(c, &first_slot);
   return HK_OK;
 }

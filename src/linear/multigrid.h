@@ -56,18 +56,18 @@ void hk_weights_destroy(const HkContext *context, HkWeights *weights);
 HkStatus hk_interpolation_find(const HkContext *context, int threads, const HkGraph *graph,
                                const double *X, HkWeights *P, int32_t **chosen, HkError *error);
 
-/* Where the blocks of A P and of P^T A P go; found once. */
+/* Which products the blocks of A P and of P^T A P are sums of; found once. */
 typedef struct HkGalerkin {
-  HkWeights T;         /* P^T */
-  int64_t *row;        /* n + 1: the blocks of row i of A P are row[i] .. row[i + 1] - 1 */
-  int64_t *use;        /* n + 1: where the numbers of row i begin in place */
-  uint16_t *place;     /* for each block (i, j) of A and each weight of j: where in row i of A P */
-  int64_t *coarse_use; /* of the next level's n + 1: the same for coarse_place */
-  uint16_t
-      *coarse_place; /* for each i of T's row I and each block of row i of A P: where in row I */
-  float *AP;         /* 12 a block */
-  int widest;        /* blocks of a row of A P or of P^T A P at most */
-  void *memory;      /* of AP */
+  HkWeights T;     /* P^T */
+  int64_t *row;    /* n + 1: the blocks of row i of A P are row[i] .. row[i + 1] - 1 */
+  int64_t *term;   /* one a block of A P, and the end: its products begin here */
+  uint16_t *block; /* of each product: which block of the row of A, */
+  float *weight;   /* and how much of it */
+  int64_t *coarse_term; /* the same for the blocks of P^T A P, */
+  int32_t *coarse_block; /* which are sums over blocks of A P */
+  float *coarse_weight;
+  float *AP;    /* 12 a block */
+  void *memory; /* of AP */
 } HkGalerkin;
 
 /* The springs of level 0: B = w w^T + c I, tau^2 and damping in it, as (w, c) for each neighbour.
@@ -103,6 +103,7 @@ typedef struct HkMultigrid {
   int count; /* levels */
   HkLevel level[HK_LEVELS_MOST];
   HkFine fine;
+  int64_t slots;   /* of the springs by rows (spring_rows.h) */
   int32_t *vertex; /* n: the model's vertex that is row k of level 0 */
   int32_t *row;    /* n: the other way round */
   bool exact;      /* the last level is solved by a dense matrix, else swept */

@@ -7,11 +7,9 @@
 /* Of fill. */
 typedef struct HkFineValues {
   const HkMultigrid *multigrid;
-  const double *coefficients; /* of the springs by rows: spring_rows.h */
-  const double *damping;      /* likewise, or NULL */
-  const double *extra;        /* 9 a vertex, added to the diagonal, or NULL */
+  const float *records; /* of the springs by rows: spring_rows.h */
+  const double *extra;  /* 9 a vertex, added to the diagonal, or NULL */
   const uint8_t *held;
-  double tau;
 } HkFineValues;
 
 typedef struct HkMultigridKernels {

@@ -129,6 +129,59 @@ static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
     }
 }
 
+/* Four vectors of floats, one record in each lane, one record after the other. */
+#define FLOATS(v) __builtin_convertvector(v, HkHalf)
+typedef float HkHalf __attribute__((vector_size(HK_SIMD_BYTES / 2)));
+
+HK_INLINE void put_records(const HkDoubles v[4], float *to) {
+  HkHalf a = FLOATS(v[0]), b = FLOATS(v[1]), c = FLOATS(v[2]), d = FLOATS(v[3]);
+#if HK_SIMD_BYTES == 64
+  HkHalf ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+  HkHalf cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
+  HkHalf AB = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+  HkHalf CD = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+  HkHalf rows[4] = {__builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13),
+                    __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15),
+                    __builtin_shufflevector(AB, CD, 0, 1, 8, 9, 4, 5, 12, 13),
+                    __builtin_shufflevector(AB, CD, 2, 3, 10, 11, 6, 7, 14, 15)};
+  for (int q = 0; q < 4; q++) {
+    hk_float4_store(to + 4 * q, __builtin_shufflevector(rows[q], rows[q], 0, 1, 2, 3));
+    hk_float4_store(to + 4 * (q + 4), __builtin_shufflevector(rows[q], rows[q], 4, 5, 6, 7));
+  }
+#elif HK_SIMD_BYTES == 32
+  HkHalf ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), AB = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  HkHalf cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), CD = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  hk_float4_store(to, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+  hk_float4_store(to + 4, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+  hk_float4_store(to + 8, __builtin_shufflevector(AB, CD, 0, 1, 4, 5));
+  hk_float4_store(to + 12, __builtin_shufflevector(AB, CD, 2, 3, 6, 7));
+#else
+  for (int l = 0; l < HK_DOUBLES; l++)
+    hk_float4_store(to + 4 * l, (HkFloat4){a[l], b[l], c[l], d[l]});
+#endif
+}
+
+/* A spring under pressure counts as k u u^T, with k = |w|^2 + c. */
+static void records(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  const HkSpringRows *r = a->rows;
+  HkDoubles zero = {0}, square = hk_doubles_all(a->tau * a->tau), tau = hk_doubles_all(a->tau);
+  HkDoubles tiny = hk_doubles_all(HK_SPRING_TINY);
+  for (int64_t slot = r->start[begin]; slot < r->start[end]; slot++)
+    for (int part = 0; part < PARTS; part++) {
+      int64_t at = slot * HK_ROW_GROUP + part * HK_DOUBLES;
+      const double *from = a->hessian + 4 * slot * HK_ROW_GROUP + part * HK_DOUBLES;
+      HkDoubles v[4], c = hk_doubles_load(from);
+      for (int q = 0; q < 3; q++) v[q] = hk_doubles_load(from + (q + 1) * HK_ROW_GROUP);
+      HkDoubles length2 = hk_doubles_most(dot(v, v), tiny);
+      HkDoubles scale = square * (length2 + hk_doubles_select(c < zero, c, zero));
+      if (r->damping) scale = scale + tau * hk_doubles_load(r->damping + at);
+      scale = hk_doubles_sqrt(hk_doubles_most(scale, zero) / length2);
+      for (int q = 0; q < 3; q++) v[q] = scale * v[q];
+      v[3] = square * hk_doubles_most(c, zero);
+      put_records(v, a->records + 4 * at);
+    }
+}
+
 static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
   const HkSpringRows *r = a->rows;
   for (int64_t g = begin; g < end; g++)
@@ -151,4 +204,8 @@ static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
 }
 
 const HkSpringRowsKernels HK_KERNEL(hk_spring_rows_kernels) = {
-    .pull = pull, .pull_energy = pull_energy, .hessian = hessian, .product = product};
+    .pull = pull,
+    .pull_energy = pull_energy,
+    .hessian = hessian,
+    .records = records,
+    .product = product};

@@ -32,15 +32,12 @@ enum { QUADS = HK_FLOATS / 4 };
 /* The records of the vertices at[0 .. QUADS - 1]. */
 HK_INLINE HkFloats quads_gather(const float *x, const int32_t *at) {
 #if HK_SIMD_BYTES == 64
-  HkFloat4 a = hk_float4_load(x + 4 * (int64_t)at[0]), b = hk_float4_load(x + 4 * (int64_t)at[1]);
-  HkFloat4 c = hk_float4_load(x + 4 * (int64_t)at[2]), d = hk_float4_load(x + 4 * (int64_t)at[3]);
-  typedef float Float8 __attribute__((vector_size(32)));
-  Float8 ab = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
-  Float8 cd = __builtin_shufflevector(c, d, 0, 1, 2, 3, 4, 5, 6, 7);
-  return __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(x + 4 * (int64_t)at[0]));
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(x + 4 * (int64_t)at[1]), 1);
+  v = _mm512_insertf32x4(v, _mm_loadu_ps(x + 4 * (int64_t)at[2]), 2);
+  return _mm512_insertf32x4(v, _mm_loadu_ps(x + 4 * (int64_t)at[3]), 3);
 #elif HK_SIMD_BYTES == 32
-  HkFloat4 a = hk_float4_load(x + 4 * (int64_t)at[0]), b = hk_float4_load(x + 4 * (int64_t)at[1]);
-  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
+  return _mm256_loadu2_m128(x + 4 * (int64_t)at[1], x + 4 * (int64_t)at[0]);
 #else
   return hk_float4_load(x + 4 * (int64_t)at[0]);
 #endif
@@ -82,21 +79,30 @@ HK_INLINE Block block_add(Block sum, Block a, float s) {
   return sum + a * hk_floats_all(s);
 }
 
-/* -(w w^T + c I) */
+/* A record in every quad; compilers take the way through memory if it is said by a shuffle. */
+HK_INLINE HkFloats quads_all(const float *record) {
+  return _mm512_broadcast_f32x4(_mm_loadu_ps(record));
+}
+
+/* The first number of the record in all of quad 0, the second in quad 1 ... */
+HK_INLINE HkFloats quads_spread(const float *record) {
+  const __m512i which = {0, 0, 0x100000001, 0x100000001, 0x200000002, 0x200000002, 0x300000003, 0x300000003};
+  return _mm512_permutevar_ps(quads_all(record), which);
+}
+
+/* -(w w^T + c I), without the last row and column. */
 HK_INLINE Block block_of_spring(const float *spring) {
-  HkFloat4 s = hk_float4_load(spring), w = without_last(s);
-  Block rows = __builtin_shufflevector(w, w, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
-  Block columns = __builtin_shufflevector(w, w, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-  Block unit = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
-  return -(rows * columns) - unit * hk_floats_all(s[3]);
+  const HkFloatMask inside = {-1, -1, -1, 0, -1, -1, -1, 0, -1, -1, -1, 0, 0, 0, 0, 0};
+  const HkFloats unit = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
+  HkFloats s = quads_all(spring), c = QUAD_SHUFFLE(s, 3, 3, 3, 3);
+  HkFloats square = (HkFloats)(inside & (HkFloatMask)(s * quads_spread(spring)));
+  return -square - unit * c;
 }
 
 typedef HkFloats RowSum; /* one column's part in each quad */
 
 HK_INLINE RowSum row_add(RowSum sum, const float *a, const float *x) {
-  HkFloat4 v = hk_float4_load(x);
-  HkFloats spread = __builtin_shufflevector(v, v, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-  return sum + block_load(a) * spread; /* the last: what follows, times 0 */
+  return sum + block_load(a) * quads_spread(x); /* the last: what follows, times 0 */
 }
 
 HK_INLINE HkFloat4 row_total(RowSum sum) {
@@ -258,33 +264,16 @@ static void give(const HkMultigrid *m, double *z, int64_t begin, int64_t end) {
 
 /* ---- Values of level 0 ---- */
 
-/* (w, c) of a spring without negative c, with tau^2 and damping along it: a spring under pressure
- * counts as k u u^T, where k = |w|^2 + c. */
-HK_INLINE HkFloat4 spring_of(const HkFineValues *v, int64_t slot) {
-  const double *from =
-      v->coefficients + 4 * (slot / HK_ROW_GROUP) * HK_ROW_GROUP + slot % HK_ROW_GROUP;
-  float c = (float)from[0], square = (float)(v->tau * v->tau);
-  float w[3] = {(float)from[HK_ROW_GROUP], (float)from[2 * HK_ROW_GROUP],
-                (float)from[3 * HK_ROW_GROUP]};
-  float length2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], scale = square;
-  float damping = v->damping ? (float)(v->tau * v->damping[slot]) : 0;
-  if (length2 > 0) {
-    if (c < 0) scale *= fmaxf((length2 + c) / length2, 0);
-    scale += damping / length2;
-  }
-  scale = sqrtf(scale);
-  return (HkFloat4){scale * w[0], scale * w[1], scale * w[2], square * fmaxf(c, 0)};
-}
-
 /* Puts the springs of a list, adds their blocks to D. */
 HK_INLINE Block fill_springs(const HkFineValues *v, int32_t begin, int32_t end, Block D) {
   const HkMultigrid *m = v->multigrid;
   for (int32_t e = begin; e < end; e++) {
     float *to = m->fine.spring + 4 * (int64_t)e;
     if (m->fine.slot[e] < 0) continue;
-    hk_float4_store(to, spring_of(v, m->fine.slot[e]));
-    D = block_add(D, block_of_spring(to), -1);
-    if (v->held && v->held[m->vertex[m->fine.neighbour[e]]]) hk_float4_store(to, (HkFloat4){0});
+    const float *from = v->records + 4 * (int64_t)m->fine.slot[e];
+    bool held = v->held && v->held[m->vertex[m->fine.neighbour[e]]];
+    hk_float4_store(to, held ? (HkFloat4){0} : hk_float4_load(from));
+    D = block_add(D, block_of_spring(from), -1);
   }
   return D;
 }
@@ -312,72 +301,56 @@ static void fill(const HkFineValues *v, int64_t begin, int64_t end) {
 
 /* ---- P^T A P ---- */
 
-/* Rows are added up in whole vectors on the stack, and stored at the end: what was stored in pieces
- * is slow to load at once. */
-HK_INLINE void clear_sums(Block sums[], int64_t count) {
-  for (int64_t q = 0; q < count; q++) sums[q] = (Block){0};
-}
-
-HK_INLINE void store_sums(const Block sums[], int64_t count, float *to) {
-  for (int64_t q = 0; q < count; q++) block_store(to + 12 * q, sums[q]);
-}
-
-/* sums += the block times each weight of column j, at the places that follow. */
-HK_INLINE const uint16_t *spread(const HkLevel *l, Block a, int32_t j, const uint16_t *place,
-                                 Block sums[]) {
-  for (int32_t p = l->P.start[j]; p < l->P.start[j + 1]; p++, place++)
-    sums[*place] = block_add(sums[*place], a, l->P.weight[p]);
-  return place;
-}
-
 static void multiply(const HkLevel *l, int64_t begin, int64_t end) {
   const HkGalerkin *k = &l->galerkin;
-  Block sums[HK_GALERKIN_WIDEST];
   for (int64_t i = begin; i < end; i++) {
-    int64_t count = k->row[i + 1] - k->row[i];
-    const uint16_t *place = k->place + k->use[i];
-    clear_sums(sums, count);
-    for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
-      place = spread(l, block_load(l->A + 12 * (int64_t)e), l->graph.column[e], place, sums);
-    store_sums(sums, count, k->AP + 12 * k->row[i]);
+    const float *A = l->A + 12 * (int64_t)l->graph.start[i];
+    for (int64_t q = k->row[i]; q < k->row[i + 1]; q++) {
+      Block sum = {0};
+      for (int64_t t = k->term[q]; t < k->term[q + 1]; t++)
+        sum = block_add(sum, block_load(A + 12 * (int64_t)k->block[t]), k->weight[t]);
+      block_store(k->AP + 12 * q, sum);
+    }
   }
 }
 
-static void multiply_fine(const HkMultigrid *m, int64_t begin, int64_t end) {
+/* The blocks of row i, from springs and diagonal. */
+HK_INLINE void blocks_of_row(const HkMultigrid *m, int64_t i, Block blocks[]) {
   const HkLevel *l = &m->level[0];
-  const HkGalerkin *k = &l->galerkin;
   const HkFine *fine = &m->fine;
-  Block sums[HK_GALERKIN_WIDEST];
+  int32_t lower = l->diagonal[i] - l->graph.start[i];
+  int32_t upper = l->graph.start[i + 1] - l->diagonal[i] - 1;
+  for (int32_t e = 0; e < lower; e++)
+    blocks[e] = block_of_spring(fine->spring + 4 * (int64_t)(fine->lower[i] + e));
+  blocks[lower] = block_load(l->D + 12 * i);
+  for (int32_t e = 0; e < upper; e++)
+    blocks[lower + 1 + e] = block_of_spring(fine->spring + 4 * (int64_t)(fine->upper[i] + e));
+}
+
+static void multiply_fine(const HkMultigrid *m, int64_t begin, int64_t end) {
+  const HkGalerkin *k = &m->level[0].galerkin;
+  Block blocks[HK_GALERKIN_WIDEST];
   for (int64_t i = begin; i < end; i++) {
-    int64_t count = k->row[i + 1] - k->row[i];
-    const uint16_t *place = k->place + k->use[i];
-    int32_t spring = fine->lower[i];
-    clear_sums(sums, count);
-    for (int32_t e = l->graph.start[i]; e < l->diagonal[i]; e++, spring++)
-      place = spread(l, block_of_spring(fine->spring + 4 * (int64_t)spring), l->graph.column[e],
-                     place, sums);
-    place = spread(l, block_load(l->D + 12 * i), (int32_t)i, place, sums);
-    spring = fine->upper[i];
-    for (int32_t e = l->diagonal[i] + 1; e < l->graph.start[i + 1]; e++, spring++)
-      place = spread(l, block_of_spring(fine->spring + 4 * (int64_t)spring), l->graph.column[e],
-                     place, sums);
-    store_sums(sums, count, k->AP + 12 * k->row[i]);
+    blocks_of_row(m, i, blocks);
+    for (int64_t q = k->row[i]; q < k->row[i + 1]; q++) {
+      Block sum = {0};
+      for (int64_t t = k->term[q]; t < k->term[q + 1]; t++)
+        sum = block_add(sum, blocks[k->block[t]], k->weight[t]);
+      block_store(k->AP + 12 * q, sum);
+    }
   }
 }
 
 static void project(const HkLevel *l, const HkLevel *coarse, int64_t begin, int64_t end) {
   const HkGalerkin *k = &l->galerkin;
-  Block sums[HK_GALERKIN_WIDEST];
   for (int64_t I = begin; I < end; I++) {
-    int64_t count = coarse->graph.start[I + 1] - coarse->graph.start[I];
-    const uint16_t *place = k->coarse_place + k->coarse_use[I];
-    clear_sums(sums, count);
-    for (int32_t t = k->T.start[I]; t < k->T.start[I + 1]; t++) {
-      int32_t i = k->T.column[t];
-      for (int64_t q = k->row[i]; q < k->row[i + 1]; q++, place++)
-        sums[*place] = block_add(sums[*place], block_load(k->AP + 12 * q), k->T.weight[t]);
+    for (int32_t e = coarse->graph.start[I]; e < coarse->graph.start[I + 1]; e++) {
+      Block sum = {0};
+      for (int64_t t = k->coarse_term[e]; t < k->coarse_term[e + 1]; t++)
+        sum = block_add(sum, block_load(k->AP + 12 * (int64_t)k->coarse_block[t]),
+                        k->coarse_weight[t]);
+      block_store(coarse->A + 12 * (int64_t)e, sum);
     }
-    store_sums(sums, count, coarse->A + 12 * (int64_t)coarse->graph.start[I]);
     memcpy(coarse->D + 12 * I, coarse->A + 12 * (int64_t)coarse->diagonal[I], 12 * sizeof(float));
   }
 }

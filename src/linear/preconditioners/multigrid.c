@@ -26,7 +26,9 @@ const HkMultigridKernels *hk_multigrid_kernels(HkIsa isa) {
 typedef struct Data {
   HkMultigrid *multigrid;
   const HkMultigridKernels *kernels;
-  double *extra; /* 9 n: of the other forces, made when there are any */
+  float *records; /* of the springs by rows */
+  void *memory;   /* of records */
+  double *extra;  /* 9 n: of the other forces, made when there are any */
   int threads;
 } Data;
 
@@ -50,10 +52,13 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
   HK_TRY(hk_alloc(c, &data, 1, sizeof *data, "multigrid", error));
   p->data = data;
   HK_TRY(hk_multigrid_create(p->setup.model, &data->multigrid, error));
+  int64_t entries = 4 * HK_ROW_GROUP * data->multigrid->slots;
+  HK_TRY(hk_alloc_aligned(c, &data->memory, &data->records, entries, sizeof *data->records,
+                          "multigrid", error));
   HK_TRY(need_extra(p, error));
   data->kernels = hk_multigrid_kernels(data->multigrid->isa);
   data->threads = p->space.threads;
-  p->bytes += sizeof *data + data->multigrid->bytes;
+  p->bytes += sizeof *data + data->multigrid->bytes + (size_t)entries * sizeof *data->records;
   return HK_OK;
 }
 
@@ -61,6 +66,7 @@ static void destroy(HkPrecondition *p) {
   const HkContext *c = &p->setup.model->context;
   Data *data = p->data;
   hk_multigrid_destroy(&data->multigrid);
+  hk_free(c, &data->memory);
   hk_free(c, &data->extra);
   hk_free(c, &p->data);
 }
@@ -155,11 +161,10 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   HK_TRY(need_extra(p, error));
   bool lumps = data->extra && hk_hessian_lump(H, data->extra);
   HkFineValues values = {.multigrid = data->multigrid,
-                         .coefficients = hk_hessian_springs(H),
-                         .damping = H->damping ? H->work->rows->damping : NULL,
+                         .records = data->records,
                          .extra = lumps ? data->extra : NULL,
-                         .held = H->held ? H->held->mask : NULL,
-                         .tau = H->tau};
+                         .held = H->held ? H->held->mask : NULL};
+  hk_hessian_records(H, data->records);
   Loop a = {.data = data, .values = &values};
   run(&a, model->n, fill_range);
   project_all(data);
