@@ -170,4 +170,56 @@ HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles o
 #endif
 }
 
+/* The same of records that follow each other from p on, and back. */
+#if HK_SIMD_BYTES == 64
+HK_INLINE void hk_doubles_load3(const double *p, HkDoubles out[3]) {
+  HkDoubles a = hk_doubles_load(p), b = hk_doubles_load(p + 8), c = hk_doubles_load(p + 16);
+  HkDoubles x = __builtin_shufflevector(a, b, 0, 3, 6, 9, 12, 15, -1, -1);
+  HkDoubles y = __builtin_shufflevector(a, b, 1, 4, 7, 10, 13, -1, -1, -1);
+  HkDoubles z = __builtin_shufflevector(a, b, 2, 5, 8, 11, 14, -1, -1, -1);
+  out[0] = __builtin_shufflevector(x, c, 0, 1, 2, 3, 4, 5, 10, 13);
+  out[1] = __builtin_shufflevector(y, c, 0, 1, 2, 3, 4, 8, 11, 14);
+  out[2] = __builtin_shufflevector(z, c, 0, 1, 2, 3, 4, 9, 12, 15);
+}
+
+HK_INLINE void hk_doubles_store3(double *p, const HkDoubles v[3]) {
+  HkDoubles a = __builtin_shufflevector(v[0], v[1], 0, 8, -1, 1, 9, -1, 2, 10);
+  HkDoubles b = __builtin_shufflevector(v[0], v[1], -1, 3, 11, -1, 4, 12, -1, 5);
+  HkDoubles c = __builtin_shufflevector(v[0], v[1], 13, -1, 6, 14, -1, 7, 15, -1);
+  hk_doubles_store(p, __builtin_shufflevector(a, v[2], 0, 1, 8, 3, 4, 9, 6, 7));
+  hk_doubles_store(p + 8, __builtin_shufflevector(b, v[2], 10, 1, 2, 11, 4, 5, 12, 7));
+  hk_doubles_store(p + 16, __builtin_shufflevector(c, v[2], 0, 13, 2, 3, 14, 5, 6, 15));
+}
+#elif HK_SIMD_BYTES == 32
+HK_INLINE void hk_doubles_load3(const double *p, HkDoubles out[3]) {
+  HkDoubles a = hk_doubles_load(p), b = hk_doubles_load(p + 4), c = hk_doubles_load(p + 8);
+  HkDoubles ab = __builtin_shufflevector(a, b, 0, 1, 6, 7); /* x y x y */
+  HkDoubles bc = __builtin_shufflevector(b, c, 0, 1, 6, 7); /* y z y z */
+  HkDoubles ac = __builtin_shufflevector(a, c, 2, 3, 4, 5); /* z x z x */
+  out[0] = __builtin_shufflevector(ab, ac, 0, 5, 2, 7);
+  out[1] = __builtin_shufflevector(ab, bc, 1, 4, 3, 6);
+  out[2] = __builtin_shufflevector(ac, bc, 0, 5, 2, 7);
+}
+
+HK_INLINE void hk_doubles_store3(double *p, const HkDoubles v[3]) {
+  HkDoubles xy = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
+  HkDoubles yz = __builtin_shufflevector(v[1], v[2], 1, 5, 3, 7);
+  HkDoubles zx = __builtin_shufflevector(v[2], v[0], 0, 5, 2, 7);
+  hk_doubles_store(p, __builtin_shufflevector(xy, zx, 0, 1, 4, 5));
+  hk_doubles_store(p + 4, __builtin_shufflevector(yz, xy, 0, 1, 6, 7));
+  hk_doubles_store(p + 8, __builtin_shufflevector(zx, yz, 2, 3, 6, 7));
+}
+#else
+HK_INLINE void hk_doubles_load3(const double *p, HkDoubles out[3]) {
+  for (int c = 0; c < 3; c++) out[c] = (HkDoubles){p[c], p[3 + c]};
+}
+
+HK_INLINE void hk_doubles_store3(double *p, const HkDoubles v[3]) {
+  for (int c = 0; c < 3; c++) {
+    p[c] = v[c][0];
+    p[3 + c] = v[c][1];
+  }
+}
+#endif
+
 #endif

@@ -1,5 +1,11 @@
-/* The springs by rows; see spring_rows.h. */
+/* The springs by rows; see spring_rows.h.
+ *
+ * Which groups share their slots is found in one pass by rising number: a group is compared with
+ * the one that the group before it took its slots from, then with the last one of the same hash.
+ */
 #include "force/spring_rows.h"
+
+#include <string.h>
 
 HK_KERNEL_TABLE(HkSpringRowsKernels, hk_spring_rows_kernels)
 
@@ -7,37 +13,270 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
   return hk_spring_rows_kernels_of(isa);
 }
 
+/* Most slots of a regular group, and groups that can be found again. */
+enum { MOST_SLOTS = 256, TABLE = 4096 };
+
+/* A group that others may share the slots of; none: group < 0. */
+typedef struct Known {
+  uint64_t hash;
+  int64_t group;
+  bool regular;
+  int32_t low, high; /* the least and the largest j - i of a regular one */
+} Known;
+
+typedef struct Search {
+  const HkModel *model;
+  HkSpringRows *rows;
+  Known last, *table;
+  int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
+} Search;
+
 static int64_t degree(const HkModel *m, int64_t q) {
   return m->adj_start[q + 1] - m->adj_start[q];
 }
 
+/* ---- Which groups are alike ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t value) {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15ull;
+  return hash ^ (hash >> 29);
+}
+
+static uint64_t bits(double value) {
+  uint64_t b;
+  memcpy(&b, &value, sizeof b);
+  return b;
+}
+
+static bool same_spring(const HkModel *m, int64_t s, int64_t r) {
+  if (m->k[s] != m->k[r] || m->l0[s] != m->l0[r]) return false;
+  if (m->damping && m->damping[s] != m->damping[r]) return false;
+  return !m->tension || m->tension[s] == m->tension[r];
+}
+
+static bool same_row(const HkModel *m, int64_t p, int64_t q) {
+  int64_t count = degree(m, p), a = m->adj_start[p], b = m->adj_start[q];
+  if (degree(m, q) != count) return false;
+  for (int64_t e = 0; e < count; e++) {
+    if (m->adj_vertex[a + e] - p != m->adj_vertex[b + e] - q) return false;
+    if (!same_spring(m, m->adj_spring[a + e], m->adj_spring[b + e])) return false;
+  }
+  return true;
+}
+
+/* Whether what lies as far off as the neighbours is there for each vertex of the group, those
+ * included that have no such neighbour. */
+static bool is_inside(const HkSpringRows *r, int64_t group, int32_t low, int32_t high) {
+  int64_t first = group * r->width, last = first + r->width - 1;
+  return first + low >= 0 && last + high < r->n;
+}
+
+static bool is_whole(const HkSpringRows *r, int64_t group) {
+  return (group + 1) * r->width <= r->n;
+}
+
+static bool is_like(const Search *s, int64_t group, const Known *known) {
+  const HkSpringRows *r = s->rows;
+  if (known->group < 0 || !is_whole(r, group)) return false;
+  if (known->regular && !is_inside(r, group, known->low, known->high)) return false;
+  for (int l = 0; l < r->width; l++)
+    if (!same_row(s->model, known->group * r->width + l, group * r->width + l)) return false;
+  return true;
+}
+
+static uint64_t hash_group(const Search *s, int64_t group) {
+  const HkModel *m = s->model;
+  uint64_t hash = 1;
+  for (int64_t q = group * s->rows->width; q < (group + 1) * s->rows->width; q++) {
+    hash = mix(hash, (uint64_t)degree(m, q));
+    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+      int64_t spring = m->adj_spring[e];
+      hash = mix(hash, (uint64_t)(m->adj_vertex[e] - q));
+      hash = mix(hash, bits(m->k[spring]) + 3 * bits(m->l0[spring]));
+    }
+  }
+  return hash;
+}
+
+/* All j - i of the vertices of a group in rising order; -1 if there are more than room. */
+static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reach, int64_t room) {
+  int64_t count = 0;
+  for (int64_t q = group * width; q < (group + 1) * width; q++) {
+    int64_t at = 0;
+    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+      int32_t d = (int32_t)(m->adj_vertex[e] - q);
+      while (at < count && reach[at] < d) at++;
+      if (at < count && reach[at] == d) continue;
+      if (count == room) return -1;
+      memmove(reach + at + 1, reach + at, (size_t)(count - at) * sizeof *reach);
+      reach[at] = d;
+      count++;
+    }
+  }
+  return count;
+}
+
+static int64_t longest_row(const HkSpringRows *r, const HkModel *m, int64_t group) {
+  int64_t most = 0;
+  for (int64_t q = group * r->width; q < (group + 1) * r->width && q < m->n; q++)
+    if (degree(m, q) > most) most = degree(m, q);
+  return most;
+}
+
+/* The reaches of a group, in *count how many; false if it cannot be regular: not every slot could
+ * be one reach, or in single precision there would be many more slots than neighbours. */
+static bool find_reaches(const Search *s, int64_t group, int32_t reach[MOST_SLOTS],
+                         int64_t *count) {
+  const HkSpringRows *r = s->rows;
+  bool single = r->width == HK_ROW_GROUP_SINGLE;
+  int64_t most = longest_row(r, s->model, group), room = single ? most + most / 4 : most;
+  if (!is_whole(r, group) || room > MOST_SLOTS) return false;
+  for (int l = 0; l < r->width && !single; l++)
+    if (degree(s->model, group * r->width + l) != most) return false;
+  *count = reaches(s->model, r->width, group, reach, room);
+  return *count > 0;
+}
+
+/* Gives a group slots of its own. */
+static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *error) {
+  HkSpringRows *r = s->rows;
+  int32_t reach[MOST_SLOTS];
+  int64_t count = 0;
+  bool could = find_reaches(s, group, reach, &count);
+  bool regular = could && is_inside(r, group, reach[0], reach[count - 1]);
+  int64_t slots = regular ? count : longest_row(r, s->model, group);
+  HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_room, s->owners + 1, sizeof *r->owner,
+                 "springs by rows", error));
+  r->owner[s->owners++] = group;
+  r->place[group] = regular ? ~r->slots : r->slots;
+  r->start[group + 1] = r->start[group] + slots;
+  r->slots += slots;
+  if (regular) s->regular += slots;
+  /* One at the rim of the array that is regular elsewhere is no example for the others. */
+  if (!is_whole(r, group) || could != regular) return HK_OK;
+  s->last = (Known){.hash = hash, .group = group, .regular = regular};
+  if (regular) {
+    s->last.low = reach[0];
+    s->last.high = reach[count - 1];
+  }
+  s->table[hash % TABLE] = s->last;
+  return HK_OK;
+}
+
+static void share_slots(Search *s, int64_t group, const Known *known) {
+  HkSpringRows *r = s->rows;
+  int64_t slots = r->start[known->group + 1] - r->start[known->group];
+  r->place[group] = r->place[known->group];
+  r->start[group + 1] = r->start[group] + slots;
+  if (known->regular) s->regular += slots;
+  if (known != &s->last) s->last = *known;
+}
+
+static HkStatus place_groups(Search *s, HkError *error) {
+  HkSpringRows *r = s->rows;
+  for (int64_t g = 0; g < r->groups; g++) {
+    if (is_like(s, g, &s->last)) {
+      share_slots(s, g, &s->last);
+      continue;
+    }
+    uint64_t hash = is_whole(r, g) ? hash_group(s, g) : 0;
+    const Known *known = &s->table[hash % TABLE];
+    if (known->hash == hash && is_like(s, g, known))
+      share_slots(s, g, known);
+    else
+      HK_TRY(own_slots(s, g, hash, error));
+  }
+  r->owners = s->owners;
+  int64_t all = r->start[r->groups];
+  r->regular = all > 0 ? (double)s->regular / (double)all : 1;
+  return HK_OK;
+}
+
+static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
+  const HkContext *c = &m->context;
+  const char *what = "springs by rows";
+  Search s = {.model = m, .rows = r, .last = {.group = -1}};
+  HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
+  HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
+  HK_TRY(hk_alloc(c, &s.table, TABLE, sizeof *s.table, what, error));
+  for (int q = 0; q < TABLE; q++) s.table[q].group = -1;
+  HkStatus status = place_groups(&s, error);
+  hk_free(c, &s.table);
+  r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_room) * sizeof *r->start;
+  return status;
+}
+
+/* ---- Their numbers ---- */
+
 static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
   const HkContext *c = &m->context;
   const char *what = "springs by rows";
-  r->n = m->n;
-  r->groups = (m->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP;
-  HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
-  for (int64_t b = 0; b < r->groups; b++) {
-    int64_t most = 0;
-    for (int64_t q = b * HK_ROW_GROUP; q < (b + 1) * HK_ROW_GROUP && q < m->n; q++)
-      if (degree(m, q) > most) most = degree(m, q);
-    r->start[b + 1] = r->start[b] + most;
-  }
-  int64_t entries = r->start[r->groups] * HK_ROW_GROUP;
+  bool single = r->width == HK_ROW_GROUP_SINGLE;
+  int64_t entries = r->slots * r->width;
+  size_t size = single ? sizeof(float) : sizeof(double);
+  void *numbers[] = {single ? (void *)&r->single.k : (void *)&r->k,
+                     single ? (void *)&r->single.l0 : (void *)&r->l0,
+                     single ? (void *)&r->single.damping : (void *)&r->damping,
+                     single ? (void *)&r->single.least : (void *)&r->least};
+  const bool there[] = {true, true, m->damping != NULL, m->tension != NULL};
   HK_TRY(hk_alloc_aligned(c, &r->blocks[0], &r->neighbour, entries, sizeof *r->neighbour, what,
                           error));
-  double **numbers[] = {&r->k, &r->l0, m->damping ? &r->damping : NULL,
-                        m->tension ? &r->least : NULL};
-  int arrays = 0;
+  r->bytes += (size_t)entries * sizeof *r->neighbour;
   for (int q = 0; q < 4; q++) {
-    if (!numbers[q]) continue;
-    HK_TRY(
-        hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], entries, sizeof(double), what, error));
-    arrays++;
+    if (!there[q]) continue;
+    HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], entries, size, what, error));
+    r->bytes += (size_t)entries * size;
   }
-  r->bytes = sizeof *r + (size_t)(r->groups + 1) * sizeof *r->start +
-             (size_t)entries * (sizeof *r->neighbour + (size_t)arrays * sizeof(double));
   return HK_OK;
+}
+
+/* Writes spring s, or none (-1), into an entry. */
+static void put_spring(const HkModel *m, HkSpringRows *r, int64_t to, int64_t s) {
+  bool real = s >= 0;
+  double k = real ? m->k[s] : 0, l0 = real ? m->l0[s] : 0;
+  double damping = real && m->damping ? m->damping[s] : 0;
+  double least = real && m->tension && m->tension[s] ? l0 : -1;
+  if (r->k) {
+    r->k[to] = k;
+    r->l0[to] = l0;
+    if (r->damping) r->damping[to] = damping;
+    if (r->least) r->least[to] = least;
+  } else {
+    r->single.k[to] = (float)k;
+    r->single.l0[to] = (float)l0;
+    if (r->single.damping) r->single.damping[to] = (float)damping;
+    if (r->single.least) r->single.least[to] = (float)least;
+  }
+}
+
+static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
+  int32_t reach[MOST_SLOTS];
+  int64_t slots = reaches(m, r->width, group, reach, MOST_SLOTS), first = ~r->place[group];
+  for (int l = 0; l < r->width; l++) {
+    int64_t q = group * r->width + l, e = m->adj_start[q];
+    for (int64_t slot = 0; slot < slots; slot++) {
+      int64_t to = (first + slot) * r->width + l;
+      bool real = e < m->adj_start[q + 1] && m->adj_vertex[e] - q == reach[slot];
+      r->neighbour[to] = reach[slot];
+      put_spring(m, r, to, real ? m->adj_spring[e] : -1);
+      e += real;
+    }
+  }
+}
+
+static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
+  int64_t slots = r->start[group + 1] - r->start[group], begin = r->place[group];
+  for (int l = 0; l < r->width; l++) {
+    int64_t v = group * r->width + l, q = v < m->n ? v : m->n - 1;
+    int64_t count = v < m->n ? degree(m, q) : 0, first = m->adj_start[q];
+    for (int64_t slot = 0; slot < slots; slot++) {
+      int64_t to = (begin + slot) * r->width + l;
+      bool real = slot < count;
+      int64_t j = real ? m->adj_vertex[first + slot] : q;
+      r->neighbour[to] = (int32_t)(j - group * r->width);
+      put_spring(m, r, to, real ? m->adj_spring[first + slot] : -1);
+    }
+  }
 }
 
 typedef struct Fill {
@@ -46,38 +285,45 @@ typedef struct Fill {
 } Fill;
 
 static void fill_range(void *user, int64_t begin, int64_t end) {
-  const HkModel *m = ((Fill *)user)->model;
-  HkSpringRows *r = ((Fill *)user)->rows;
-  for (int64_t v = begin * HK_ROW_GROUP; v < end * HK_ROW_GROUP; v++) {
-    int64_t b = v / HK_ROW_GROUP, q = v < m->n ? v : m->n - 1;
-    int64_t count = v < m->n ? degree(m, q) : 0, first = m->adj_start[q];
-    for (int64_t slot = r->start[b]; slot < r->start[b + 1]; slot++) {
-      int64_t to = slot * HK_ROW_GROUP + v % HK_ROW_GROUP, at = slot - r->start[b];
-      bool real = at < count;
-      int64_t s = real ? m->adj_spring[first + at] : 0;
-      r->neighbour[to] = real ? m->adj_vertex[first + at] : (int32_t)q;
-      r->k[to] = real ? m->k[s] : 0;
-      r->l0[to] = real ? m->l0[s] : 0;
-      if (r->damping) r->damping[to] = real ? m->damping[s] : 0;
-      if (r->least) r->least[to] = real && m->tension[s] ? m->l0[s] : -1;
-    }
+  const Fill *f = user;
+  for (int64_t o = begin; o < end; o++) {
+    int64_t group = f->rows->owner[o];
+    if (f->rows->place[group] < 0)
+      fill_regular(f->model, f->rows, group);
+    else
+      fill_positions(f->model, f->rows, group);
   }
 }
 
 static void fill(const HkModel *m, HkSpringRows *r) {
   Fill f = {m, r};
-  hk_parallel_work(m->threads, r->groups, HK_ROW_GRAIN, fill_range, &f);
+  hk_parallel_work(m->threads, r->owners, HK_ROW_GRAIN, fill_range, &f);
   r->version = m->stiffness_version;
 }
 
-HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error) {
+/* ---- Creating ---- */
+
+static HkStatus create(const HkModel *model, int width, HkSpringRows **rows, HkError *error) {
   HK_TRY(hk_alloc(&model->context, rows, 1, sizeof **rows, "springs by rows", error));
-  HkStatus status = allocate(model, *rows, error);
+  HkSpringRows *r = *rows;
+  r->n = model->n;
+  r->width = width;
+  r->groups = (model->n + width - 1) / width;
+  HkStatus status = find_places(model, r, error);
+  if (status >= 0) status = allocate(model, r, error);
   if (status < 0)
     hk_spring_rows_destroy(model, rows);
   else
-    fill(model, *rows);
+    fill(model, r);
   return status;
+}
+
+HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error) {
+  return create(model, HK_ROW_GROUP, rows, error);
+}
+
+HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error) {
+  return create(model, HK_ROW_GROUP_SINGLE, rows, error);
 }
 
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
@@ -86,6 +332,8 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
   for (size_t q = 0; q < sizeof r->blocks / sizeof r->blocks[0]; q++)
     hk_free(&model->context, &r->blocks[q]);
   hk_free(&model->context, &r->start);
+  hk_free(&model->context, &r->place);
+  hk_free(&model->context, &r->owner);
   hk_free(&model->context, rows);
 }
 

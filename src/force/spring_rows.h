@@ -1,10 +1,18 @@
 /* The springs by rows, as vector units like them.
  *
- * Vertices are taken in groups of HK_ROW_GROUP by rising number. Slot s of a group holds the s-th
- * neighbour of each of its vertices, side by side, so that one instruction treats a whole group; a
- * vertex with fewer neighbours than the group's longest row is filled up with springs of no
- * stiffness to itself. Each spring stands twice, once for each end: nothing is scattered, threads
- * never meet, and what is read comes in order.
+ * Vertices are taken in groups of HK_ROW_GROUP (HK_ROW_GROUP_SINGLE in single precision) by rising
+ * number. Slot s of a group holds the s-th neighbour of each of its vertices, side by side, so that
+ * one instruction treats a whole group; a vertex with fewer neighbours than the group's longest row
+ * is filled up with springs of no stiffness to itself. Each spring stands twice, once for each end:
+ * nothing is scattered, threads never meet, and what is read comes in order.
+ *
+ * Neighbours are counted from the first vertex of the group. Groups with the same neighbours,
+ * stiffnesses and rest lengths, which are nearly all of a grid, a block, a net or a chain, share
+ * the slots of the first of them: what a lattice takes does not grow with it, and stays in the
+ * cache. Where every slot reaches equally far from each vertex (j - i is the same), a group is
+ * regular: the neighbours in a slot follow each other in memory and are loaded without indices. In
+ * single precision, for the sake of more of these, slots stand for a reach: a vertex that has no
+ * neighbour there has a spring of no stiffness in between.
  */
 #ifndef HK_FORCE_SPRING_ROWS_H
 #define HK_FORCE_SPRING_ROWS_H
@@ -12,27 +20,38 @@
 #include "base/isa.h"
 #include "model/model.h"
 
-enum { HK_ROW_GROUP = 8 };
+enum { HK_ROW_GROUP = 8, HK_ROW_GROUP_SINGLE = 16 };
 
 /* Groups that one thread takes at a time. */
 enum { HK_ROW_GRAIN = 64 };
 
 typedef struct HkSpringRows {
   int64_t n, groups;
-  int64_t *start;     /* groups + 1: the first slot of a group */
-  int32_t *neighbour; /* HK_ROW_GROUP a slot, as all that follow */
+  int width;      /* vertices of a group */
+  int64_t *start; /* groups + 1: the first slot of a group in what stands beside the rows; in double
+                   * precision a group has as many slots as its longest row */
+  int64_t *place; /* of each group: its first slot in the arrays below; regular ones have ~place */
+  int64_t slots, owners;
+  int64_t *owner;     /* the groups whose slots are in the arrays below, in that order */
+  int32_t *neighbour; /* width a slot, as all that follow; in regular groups j - i */
   double *k, *l0;
   double *damping; /* NULL: none is damped */
   double *least;   /* the length from which a spring pulls: l0 of a tension-only one, else -1;
                     * NULL: there is no tension-only one */
+  struct {
+    float *k, *l0, *damping, *least;
+  } single;        /* the same in single precision: either these or those are there */
+  double regular;  /* share of the slots that are regular */
   int64_t version; /* of the model's stiffness */
-  void *blocks[6]; /* what the arrays were allocated as */
+  void *blocks[5]; /* what the arrays were allocated as */
   size_t bytes;
 } HkSpringRows;
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error);
+/* The same with groups of HK_ROW_GROUP_SINGLE and numbers in single precision. */
+HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error);
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
-/* Takes over what a live change has made of the springs. */
+/* Takes over what a live change, which treats all springs alike, has made of them. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 /* ---- Kernels: kernels/spring_rows.c ---- */
@@ -41,16 +60,16 @@ typedef struct HkSpringRowsArgs {
   const HkSpringRows *rows;
   const double *x, *v;   /* v NULL: at rest */
   double *f;             /* of pull: f += what the springs pull */
-  double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot, see there */
+  double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot by start, see there */
   bool projected;        /* of hessian: c >= 0 */
-  float *records;        /* of records: 4 an entry */
+  float *records;        /* of records: 4 an entry, HK_ROW_GROUP a slot by start */
   double tau;            /* of records, s */
   const double *hessian; /* of product: what hessian has written */
   const double *p;       /* of product */
   double *out;           /* of product: out = sum over the springs of B (p_i - p_j) */
 } HkSpringRowsArgs;
 
-/* All of them for the groups begin .. end - 1. */
+/* All of them for the groups begin .. end - 1, and for rows in double precision. */
 typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* The same, and returns the energy (J) of the springs, half of it counted at either end. */

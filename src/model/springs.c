@@ -1,10 +1,16 @@
-/* Springs of a body: which pairs, how stiff, how long at rest. */
+/* Springs of a body: which pairs, how stiff, how long at rest.
+ *
+ * Lengths that come from the mesh and differ by no more than the rounding of its coordinates are
+ * made the same, that of the first of them: the cells of a lattice then have springs that are
+ * exactly alike, which need to be stored once only (force/spring_rows.h).
+ */
 #include "model/build.h"
 
 #include "base/file.h"
 #include "base/vec.h"
 #include "mesh/pairs.h"
 
+#include <float.h>
 #include <string.h>
 
 /* One row of a springs file; NAN where a column is not given. */
@@ -91,6 +97,37 @@ static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkErr
   return HK_OK;
 }
 
+/* ---- Lengths that are meant to be the same ---- */
+
+enum { LENGTHS = 1024 };
+
+typedef struct Lengths {
+  double tolerance, cell; /* m */
+  double *known;          /* LENGTHS, 0: none, found by the number of their cell */
+} Lengths;
+
+static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
+  double furthest = 0;
+  for (int64_t q = 0; q < 3 * mesh->vertex_count; q++) furthest = fmax(furthest, fabs(mesh->x[q]));
+  lengths->tolerance = 16 * DBL_EPSILON * furthest;
+  lengths->cell = 64 * lengths->tolerance;
+  return hk_alloc(&mesh->context, &lengths->known, LENGTHS, sizeof(double), "springs", error);
+}
+
+/* The length that was found first within the tolerance, else the length itself. */
+static double known_length(Lengths *lengths, double length) {
+  double at = floor(length / lengths->cell);
+  if (!(length > lengths->tolerance && at < 0x1p62)) return length;
+  uint64_t cell = (uint64_t)at;
+  for (uint64_t c = cell - 1; c != cell + 2; c++) {
+    double known = lengths->known[c % LENGTHS];
+    if (fabs(known - length) <= lengths->tolerance) return known;
+  }
+  return lengths->known[cell % LENGTHS] = length;
+}
+
+/* ---- Springs ---- */
+
 static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkModelRoom *room,
                           HkError *error) {
   const HkContext *c = &m->context;
@@ -119,11 +156,12 @@ static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension
 /* The spring between the pair-th two vertices, appended; false in *kept if it is dropped. */
 static HkStatus add_spring(HkModel *m, const HkMesh *mesh, const HkBody *body, const HkPairs *pairs,
                            int64_t pair, const Row *row, const double k[4], const double EA[4],
-                           int64_t first, bool *kept, HkError *error) {
+                           int64_t first, Lengths *lengths, bool *kept, HkError *error) {
   const HkSprings *s = &body->springs;
   int32_t a = pairs->i[pair], b = pairs->j[pair];
   int kind = pairs->kind[pair];
-  double length = hk_distance(mesh->x + 3 * (int64_t)a, mesh->x + 3 * (int64_t)b);
+  double length =
+      known_length(lengths, hk_distance(mesh->x + 3 * (int64_t)a, mesh->x + 3 * (int64_t)b));
   double l0 = !isnan(row->l0)          ? row->l0
               : !isnan(s->rest_length) ? s->rest_length
                                        : length * s->rest_scale;
@@ -160,8 +198,8 @@ static void rows_of_pairs(const Rows *rows, const HkPairs *pairs, int32_t *row_o
 }
 
 static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, const Rows *rows,
-                        const HkPairs *pairs, int32_t **row_of, int64_t first, HkModelRoom *room,
-                        HkError *error) {
+                        const HkPairs *pairs, int32_t **row_of, Lengths *lengths, int64_t first,
+                        HkModelRoom *room, HkError *error) {
   double k[4], EA[4];
   HK_TRY(stiffnesses(&body->springs, k, EA, error));
   bool damped = body->springs.damping > 0;
@@ -176,7 +214,7 @@ static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, cons
   for (int64_t p = 0; p < pairs->count; p++) {
     const Row *row = *row_of && (*row_of)[p] ? &rows->row[(*row_of)[p] - 1] : &none;
     bool kept;
-    HK_TRY(add_spring(m, mesh, body, pairs, p, row, k, EA, first, &kept, error));
+    HK_TRY(add_spring(m, mesh, body, pairs, p, row, k, EA, first, lengths, &kept, error));
     dropped += !kept;
     added += kept && pairs->kind[p] == HK_PAIR_EXTRA;
   }
@@ -200,15 +238,18 @@ HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body
   const HkSprings *s = &body->springs;
   Rows rows = {0};
   HkPairs pairs = {0};
+  Lengths lengths = {0};
   int32_t *row_of = NULL;
-  HkStatus status = HK_OK;
-  if (s->file) status = read_rows(mesh, folder, s->file, &rows, error);
+  HkStatus status = lengths_create(mesh, &lengths, error);
+  if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &rows, error);
   HkPairsWanted wanted = {s->edges, s->shear, s->bending, rows.pair, rows.count};
   if (status >= 0) status = hk_pairs_create(mesh, &wanted, &pairs, error);
-  if (status >= 0) status = add_all(m, mesh, body, &rows, &pairs, &row_of, first, room, error);
+  if (status >= 0)
+    status = add_all(m, mesh, body, &rows, &pairs, &row_of, &lengths, first, room, error);
   hk_pairs_destroy(c, &pairs);
   hk_free(c, &rows.pair);
   hk_free(c, &rows.row);
   hk_free(c, &row_of);
+  hk_free(c, &lengths.known);
   return status;
 }
