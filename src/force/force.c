@@ -134,6 +134,24 @@ void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, cons
   }
 }
 
+bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                    const double *v, double *f, double g[3]) {
+  bool others = false;
+  for (int c = 0; c < 3; c++) g[c] = 0;
+  for (int q = 1; q < model->force_count; q++) {
+    const HkForceType *type = model->forces[q].type;
+    HkForceArgs a = hk_force_args(model, q, work, t, x, v);
+    if (type->accelerate) {
+      type->accelerate(&a, g);
+      continue;
+    }
+    if (!others) memset(f, 0, (size_t)model->n * 3 * sizeof *f);
+    others = true;
+    type->add(&a, f);
+  }
+  return others;
+}
+
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
                          double *f) {
   memset(f, 0, (size_t)model->n * 3 * sizeof *f);

@@ -53,6 +53,8 @@ typedef struct HkForceType {
   double (*energy_change)(const HkForceArgs *a, const double *to);
   /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */
   void (*add)(const HkForceArgs *a, double *f);
+  /* g += the acceleration (m/s^2) that it gives to every mass alike; NULL: there is none such. */
+  void (*accelerate)(const HkForceArgs *a, double g[3]);
   /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy, but for the springs,
    * give at least their df/dx. NULL: both are 0. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
@@ -91,6 +93,11 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 /* f = sum of all forces of the model at (t, x, v). */
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f);
+
+/* The forces beside the springs: g = what accelerates all masses alike, f = the sum of the others;
+ * false, and f as it was, if there are no others. */
+bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                    const double *v, double *f, double g[3]);
 
 /* f = sum of -dE/dx of all forces that have an energy. */
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,

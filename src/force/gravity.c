@@ -44,6 +44,12 @@ static void add(const HkForceArgs *a, double *f) {
   hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
 }
 
+static void accelerate(const HkForceArgs *a, double g[3]) {
+  double own[3];
+  acceleration(a, own);
+  for (int c = 0; c < 3; c++) g[c] += own[c];
+}
+
 static double energy_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const double *mass = loop->a->model->mass;
@@ -89,4 +95,5 @@ const HkForceType hk_force_gravity = {
     .energy = energy,
     .energy_change = energy_change,
     .add = add,
+    .accelerate = accelerate,
 };

@@ -163,7 +163,9 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
   watch_pins(m, state);
   Kinetic k = {m, state};
-  double kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
+  double kinetic = sim->kinetic;
+  if (isnan(kinetic))
+    kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   state->given_speed =

@@ -138,6 +138,7 @@ HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   HK_TRY(notice_changes(sim, state, error));
   if (state->steps == 0) hk_blowup_begin(sim, state);
   sim->report = (HkStepReport){0};
+  sim->kinetic = NAN;
   HkStatus status =
       sim->whole ? hk_adaptive_step(sim, state, error) : hk_sim_move(sim, state, error);
   if (status < 0) return status;

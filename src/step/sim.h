@@ -36,6 +36,7 @@ struct HkSim {
   void *trace_user;
   size_t bytes, data_bytes;        /* data_bytes: of data alone */
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
+  double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
   int64_t version;                 /* of the model that it knows; 0: as it was compiled */
   int known_forces;                /* at the last live change; 0: there was none */
   bool knows_faces;                /* data was made for a model with neighbours across faces */

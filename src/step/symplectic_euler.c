@@ -5,16 +5,13 @@
  * It keeps a quantity close to the energy, so the energy swings but does not drift. Stable on
  * x'' = -omega^2 x - d x' while h^2 omega^2 + 2 h d < 4.
  */
-#include "step/sim.h"
+#include "step/kick.h"
 
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
-  double *a = sim->w[0];
-  hk_sim_acceleration(sim, s, s->time, s->x, s->v, a);
-  hk_sim_axpy(sim, sim->h, a, s->v, s->v);
-  hk_sim_axpy(sim, sim->h, s->v, s->x, s->x);
+  hk_kick_drift(sim, s, s->time, sim->h, sim->h, NULL);
   s->time += sim->h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  hk_kick_end(sim, s);
   return HK_OK;
 }
 
@@ -30,7 +27,8 @@ const HkStepType hk_step_symplectic_euler = {
                .summary = "first order, energy swings but does not drift; the usual choice",
                .formula = "v+ = v + h M^-1 f(x, v),  x+ = x + h v+"},
     .order = 1,
-    .vectors = 1,
+    .create = hk_kick_create,
+    .destroy = hk_kick_destroy,
     .step = step,
     .stable_step = stable_step,
 };

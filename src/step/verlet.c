@@ -20,23 +20,18 @@
  * larger, but then a mode with the same omega and less damping, such as a swing across a spring,
  * has less.
  */
-#include "step/sim.h"
+#include "step/kick.h"
 
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
-  double *a = sim->w[0], *v_half = sim->w[1];
-  double h = sim->h, middle = s->time + 0.5 * h;
-  hk_sim_axpy(sim, 0.5 * h, s->v, s->x, s->x);
+  bool predict = sim->model->velocity_dependent;
+  double h = sim->h, middle = s->time + 0.5 * h, *v_half = sim->w[0];
+  hk_drift_only(sim, s, 0.5 * h);
   hk_pins_place(sim->model, s, middle, s->x, s->v);
-  hk_sim_acceleration(sim, s, middle, s->x, s->v, a);
-  if (sim->model->velocity_dependent) {
-    hk_sim_axpy(sim, 0.5 * h, a, s->v, v_half);
-    hk_sim_acceleration(sim, s, middle, s->x, v_half, a);
-  }
-  hk_sim_axpy(sim, h, a, s->v, s->v);
-  hk_sim_axpy(sim, 0.5 * h, s->v, s->x, s->x);
+  if (predict) hk_kick_only(sim, s, middle, 0.5 * h, v_half);
+  hk_kick_drift(sim, s, middle, h, 0.5 * h, predict ? v_half : NULL);
   s->time += h;
-  hk_pins_place(sim->model, s, s->time, s->x, s->v);
+  hk_kick_end(sim, s);
   return HK_OK;
 }
 
@@ -51,7 +46,9 @@ const HkStepType hk_step_verlet = {
                .summary = "second order, energy swings but does not drift; one evaluation a step",
                .formula = "y = x + h/2 v,  v+ = v + h M^-1 f(y),  x+ = y + h/2 v+"},
     .order = 2,
-    .vectors = 2,
+    .vectors = 1,
+    .create = hk_kick_create,
+    .destroy = hk_kick_destroy,
     .step = step,
     .stable_step = stable_step,
 };
