@@ -532,6 +532,9 @@ HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
  * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance. */
 HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
+/* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where the
+ * integrator keeps the state in another form between steps. It stops at the first error. */
+HK_API HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
 /* Changes the step (s), above 0. */

@@ -117,6 +117,27 @@ HK_INLINE HkFloats hk_floats_sqrt(HkFloats v) {
 #endif
 }
 
+HK_INLINE HkFloats hk_floats_most(HkFloats a, HkFloats b) {
+  return hk_floats_select(a > b, a, b);
+}
+
+/* 1 / sqrt(v) to the last bit or two: the guess of the processor and one step of Newton's method,
+ * where there is such a guess. v above 0, as large as its square root is not 0. */
+HK_INLINE HkFloats hk_floats_rsqrt(HkFloats v) {
+#if HK_SIMD_BYTES == 64
+  HkFloats r = _mm512_rsqrt14_ps(v);
+#elif HK_SIMD_BYTES == 32
+  HkFloats r = _mm256_rsqrt_ps(v);
+#elif defined(__SSE2__)
+  HkFloats r = _mm_rsqrt_ps(v);
+#else
+  return 1 / hk_floats_sqrt(v);
+#endif
+#if HK_SIMD_BYTES > 16 || defined(__SSE2__)
+  return r * (1.5f - 0.5f * v * r * r);
+#endif
+}
+
 /* The sum of all lanes, pairwise. */
 HK_INLINE double hk_doubles_sum(HkDoubles v) {
   double a[HK_DOUBLES];
@@ -221,5 +242,73 @@ HK_INLINE void hk_doubles_store3(double *p, const HkDoubles v[3]) {
   }
 }
 #endif
+
+/* ---- Records of four floats: x, y, z and nothing ---- */
+
+/* Of each four lanes a and b: the first two or the last two in turn; the first or last two. */
+#if HK_SIMD_BYTES == 64
+typedef float HkFloat8 __attribute__((vector_size(32)));
+#define HK_UNPACK_LOW(a, b)                                                                        \
+  __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HK_UNPACK_HIGH(a, b)                                                                       \
+  __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define HK_JOIN_LOW(a, b)                                                                          \
+  __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define HK_JOIN_HIGH(a, b)                                                                         \
+  __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#elif HK_SIMD_BYTES == 32
+#define HK_UNPACK_LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HK_UNPACK_HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define HK_JOIN_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define HK_JOIN_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#else
+#define HK_UNPACK_LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HK_UNPACK_HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define HK_JOIN_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define HK_JOIN_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+#endif
+
+/* The records at[first], at[first + 4], at[first + 8] ..., as many as fit side by side. */
+HK_INLINE HkFloats hk_floats_every_fourth(const float *x, const int32_t *at, int first) {
+#define HK_RECORD(q) hk_float4_load(x + 4 * (int64_t)at[first + (q)])
+#if HK_SIMD_BYTES == 64
+  HkFloat8 low = __builtin_shufflevector(HK_RECORD(0), HK_RECORD(4), 0, 1, 2, 3, 4, 5, 6, 7);
+  HkFloat8 high = __builtin_shufflevector(HK_RECORD(8), HK_RECORD(12), 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#elif HK_SIMD_BYTES == 32
+  return __builtin_shufflevector(HK_RECORD(0), HK_RECORD(4), 0, 1, 2, 3, 4, 5, 6, 7);
+#else
+  return HK_RECORD(0);
+#endif
+#undef HK_RECORD
+}
+
+/* x, y, z of the records at[0 .. HK_FLOATS - 1], one in each lane. */
+HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[3]) {
+  HkFloats a = hk_floats_every_fourth(x, at, 0), b = hk_floats_every_fourth(x, at, 1);
+  HkFloats c = hk_floats_every_fourth(x, at, 2), d = hk_floats_every_fourth(x, at, 3);
+  HkFloats ab = HK_UNPACK_LOW(a, b), cd = HK_UNPACK_LOW(c, d);
+  out[0] = HK_JOIN_LOW(ab, cd);
+  out[1] = HK_JOIN_HIGH(ab, cd);
+  out[2] = HK_JOIN_LOW(HK_UNPACK_HIGH(a, b), HK_UNPACK_HIGH(c, d));
+}
+
+/* The same of records that follow each other from p on, and back; p at a multiple of 16 bytes. */
+HK_INLINE void hk_floats_load4(const float *p, HkFloats out[3]) {
+  static const int32_t in_order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  hk_floats_gather(p, in_order, out);
+}
+
+HK_INLINE void hk_floats_store4(float *p, const HkFloats v[3]) {
+  HkFloats none = {0}, low = HK_UNPACK_LOW(v[0], v[1]), high = HK_UNPACK_HIGH(v[0], v[1]);
+  HkFloats z_low = HK_UNPACK_LOW(v[2], none), z_high = HK_UNPACK_HIGH(v[2], none);
+  HkFloats rows[4] = {HK_JOIN_LOW(low, z_low), HK_JOIN_HIGH(low, z_low), HK_JOIN_LOW(high, z_high),
+                      HK_JOIN_HIGH(high, z_high)};
+  for (int r = 0; r < 4; r++) {
+    float lanes[HK_FLOATS];
+    hk_floats_store(lanes, rows[r]);
+    for (int q = 0; q < HK_FLOATS / 4; q++) memcpy(p + 16 * q + 4 * r, lanes + 4 * q, 16);
+  }
+}
 
 #endif

@@ -134,6 +134,12 @@ void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, cons
   }
 }
 
+bool hk_forces_have_rest(const HkModel *model) {
+  for (int q = 1; q < model->force_count; q++)
+    if (!model->forces[q].type->accelerate) return true;
+  return false;
+}
+
 bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
                     const double *v, double *f, double g[3]) {
   bool others = false;

@@ -94,6 +94,8 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f);
 
+/* Whether there are forces beside the springs and those that accelerate all masses alike. */
+bool hk_forces_have_rest(const HkModel *model);
 /* The forces beside the springs: g = what accelerates all masses alike, f = the sum of the others;
  * false, and f as it was, if there are no others. */
 bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,

@@ -111,14 +111,7 @@ static HkStatus find_pin(const HkModel *m, const HkState *state, int32_t vertex,
                          HkError *error) {
   if (state->fingerprint != m->fingerprint || state->n != m->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
-  int64_t low = 0, high = m->pin_count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (m->pin_vertex[middle] < vertex)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  int64_t low = hk_model_first_pin(m, vertex);
   if (low == m->pin_count || m->pin_vertex[low] != vertex)
     return hk_fail(error, HK_ERROR_INVALID,
                    "vertex %d has no pin; give it one in the scene, or drag it with a handle",

@@ -108,6 +108,9 @@ static inline int64_t hk_model_version(const HkModel *m) {
   return m->stiffness_version + m->forces_version + m->motions_version;
 }
 
+/* Number among the pins of the first pinned vertex from a vertex on. */
+int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);
+
 /* face_start and face_at, made once a force asks for them. */
 HkStatus hk_model_need_faces(HkModel *model, HkError *error);
 

@@ -62,6 +62,18 @@ void hk_pins_release(const HkModel *m, HkState *state, double t) {
       state->pin_held[p] = HK_PIN_FREE;
 }
 
+int64_t hk_model_first_pin(const HkModel *m, int64_t vertex) {
+  int64_t low = 0, high = m->pin_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (m->pin_vertex[middle] < vertex)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 void hk_pins_reactions(const HkModel *m, const HkState *state, const double *f, double *R) {
   for (int64_t p = 0; p < m->pin_count; p++) {
     int64_t q = m->pin_vertex[p];

@@ -164,6 +164,7 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   watch_pins(m, state);
   Kinetic k = {m, state};
   double kinetic = sim->kinetic;
+  if (isnan(kinetic)) hk_sim_close(sim, state);
   if (isnan(kinetic))
     kinetic = hk_parallel_sum(m->threads, m->n, kinetic_range, &k, sim->work.sums);
   double bound = energy_bound(sim, state);
@@ -172,6 +173,7 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
       fmax(state->given_speed, push_at(sim, state->time, m->x0, m->v0) * state->time);
   bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
+  hk_sim_close(sim, state);
   int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
   char at[128] = "", advice[160] = "";
   if (spring >= 0)

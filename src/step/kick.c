@@ -7,20 +7,20 @@
  */
 #include "step/kick.h"
 
-#include <string.h>
+#include "step/single.h"
 
 HK_KERNEL_TABLE(HkKickKernels, hk_kick_kernels)
-
-enum { GROUPS = HK_BLOCK / HK_ROW_GROUP };
 
 /* Fewer blocks are not worth a second thread. */
 enum { LEAST_BLOCKS = 4 };
 
 typedef struct Kick {
   const HkKickKernels *kernels;
+  HkSingle *single; /* NULL: double precision */
   int64_t blocks;
   int32_t *low, *high; /* the first and the last block with a neighbour of each block's vertices */
   double *next;        /* 3 n, v+ where springs are damped; NULL: it is written over v */
+  double *half;        /* 3 n, what hk_kick_half makes */
 } Kick;
 
 /* ---- Creating ---- */
@@ -40,8 +40,15 @@ static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
   return HK_OK;
 }
 
-HkStatus hk_kick_create(HkSim *sim, HkError *error) {
+static HkStatus add_vector(HkSim *sim, double **v, HkError *error) {
+  HK_TRY(hk_alloc_vector(&sim->model->context, v, sim->model->n, "velocities", error));
+  sim->bytes += (size_t)sim->model->n * 3 * sizeof **v;
+  return HK_OK;
+}
+
+HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   const HkModel *m = sim->model;
+  const HkKickParams *params = sim->method.params;
   HkIsa isa;
   Kick *k = NULL;
   HK_TRY(hk_isa_pick(&isa, error));
@@ -50,9 +57,10 @@ HkStatus hk_kick_create(HkSim *sim, HkError *error) {
   k->kernels = hk_kick_kernels_of(isa);
   HK_TRY(find_reach(m, k, error));
   sim->bytes += sizeof *k + (size_t)k->blocks * 2 * sizeof *k->low;
-  if (!m->damping) return HK_OK;
-  HK_TRY(hk_alloc_vector(&m->context, &k->next, m->n, "velocities", error));
-  sim->bytes += (size_t)m->n * 3 * sizeof *k->next;
+  if (half) HK_TRY(add_vector(sim, &k->half, error));
+  if (params->precision == 0) return m->damping ? add_vector(sim, &k->next, error) : HK_OK;
+  HK_TRY(hk_single_create(m, isa, half, &k->single, error));
+  sim->bytes += k->single->bytes;
   return HK_OK;
 }
 
@@ -62,10 +70,24 @@ void hk_kick_destroy(HkSim *sim) {
   hk_free(c, &k->low);
   hk_free(c, &k->high);
   hk_free(c, &k->next);
+  hk_free(c, &k->half);
+  hk_single_destroy(sim->model, &k->single);
   hk_free(c, &sim->data);
 }
 
-/* ---- One pass ---- */
+void hk_kick_open(HkSim *sim, const HkState *state) {
+  const Kick *k = sim->data;
+  if (!k->single) return;
+  hk_spring_rows_update(sim->model, k->single->rows);
+  hk_single_take(k->single, sim->model, state);
+}
+
+void hk_kick_close(HkSim *sim, HkState *state) {
+  const Kick *k = sim->data;
+  if (k->single) hk_single_give(k->single, sim->model, state);
+}
+
+/* ---- What a pass is given ---- */
 
 typedef struct Pass {
   const HkSim *sim;
@@ -73,65 +95,120 @@ typedef struct Pass {
   const Kick *k;
   HkKickArgs kick;
   HkDriftArgs drift;
+  HkSingleArgs single;
+  bool drifts; /* beside kicking */
   int64_t parts;
 } Pass;
 
-static Pass pass_of(HkSim *sim, const HkState *state, double t, double h, const double *w,
-                    double *out) {
+/* The forces beside the springs, which are computed in double precision. */
+static const double *others(HkSim *sim, HkState *s, double t, bool half, double g[3]) {
+  const Kick *k = sim->data;
+  if (k->single && hk_forces_have_rest(sim->model)) {
+    hk_single_give(k->single, sim->model, s);
+    if (half) hk_single_give_half(k->single, sim->model, k->half);
+  }
+  bool any = hk_forces_rest(sim->model, &sim->work, t, s->x, half ? k->half : s->v, sim->f, g);
+  return any ? sim->f : NULL;
+}
+
+static void use_doubles(Pass *p, HkState *s, double drift, bool half, double *out) {
+  const HkModel *m = p->sim->model;
+  p->kick.rows = p->sim->work.rows;
+  p->kick.mass = m->mass;
+  p->kick.x = s->x;
+  p->kick.v = s->v;
+  p->kick.w = half ? p->k->half : s->v;
+  p->kick.out = out;
+  p->drift = (HkDriftArgs){.mass = m->mass, .h = drift, .x = s->x, .v = s->v, .from = out};
+}
+
+static void use_floats(Pass *p, double drift, bool half, float *out) {
+  const HkSingle *s = p->k->single;
+  p->single = (HkSingleArgs){.rows = s->rows,
+                             .stride = s->size,
+                             .planes = s->planes,
+                             .x = s->x,
+                             .v = s->v,
+                             .w = half ? s->half : s->v,
+                             .f = p->kick.f,
+                             .mass = s->mass,
+                             .out = out,
+                             .drift = (float)drift,
+                             .from = out,
+                             .moved = s->x,
+                             .settled = s->v};
+  for (int c = 0; c < 3; c++) {
+    p->single.g[c] = (float)p->kick.g[c];
+    p->single.h[c] = (float)p->kick.h[c];
+    p->single.origin[c] = s->origin[c];
+  }
+}
+
+/* A kick by h with what hk_kick_half has left (half) or with the present velocities, followed by a
+ * drift; without one (drifts) it goes into the half. */
+static Pass pass_of(HkSim *sim, HkState *s, double t, double h, bool drifts, double drift,
+                    bool half) {
   const HkModel *m = sim->model;
-  Pass p = {.sim = sim, .state = state, .k = sim->data};
-  bool alone = m->threads <= 1 || p.k->blocks < LEAST_BLOCKS;
-  p.parts = alone ? 1 : m->threads;
-  p.kick = (HkKickArgs){.rows = sim->work.rows,
-                        .x = state->x,
-                        .v = state->v,
-                        .w = w,
-                        .mass = m->mass,
-                        .h = {h, h, m->dimension == 2 ? 0 : h},
-                        .out = out};
-  if (hk_forces_rest(m, &sim->work, t, state->x, w, sim->f, p.kick.g)) p.kick.f = sim->f;
+  Pass p = {.sim = sim, .state = s, .k = sim->data, .drifts = drifts};
+  const HkSingle *single = p.k->single;
+  p.parts = m->threads <= 1 || p.k->blocks < LEAST_BLOCKS ? 1 : m->threads;
+  p.kick.f = others(sim, s, t, half, p.kick.g);
+  for (int c = 0; c < 3; c++) p.kick.h[c] = c == 2 && m->dimension == 2 ? 0 : h;
+  if (single)
+    use_floats(&p, drift, half,
+               !drifts                 ? single->half
+               : single->next && !half ? single->next
+                                       : single->v);
+  else
+    use_doubles(&p, s, drift, half, !drifts ? p.k->half : p.k->next && !half ? p.k->next : s->v);
   return p;
 }
+
+/* ---- Blocks ---- */
 
 static int64_t part_begin(const Pass *p, int64_t part) {
   return p->k->blocks * part / p->parts;
 }
 
-static int64_t block_end(const Pass *p, int64_t block) {
+static int64_t block_end(int64_t block, int64_t count) {
   int64_t end = (block + 1) * HK_BLOCK;
-  return end < p->sim->model->n ? end : p->sim->model->n;
+  return end < count ? end : count;
 }
 
-/* The first pinned vertex from a vertex on. */
-static int64_t first_pin(const HkModel *m, int64_t vertex) {
-  int64_t low = 0, high = m->pin_count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (m->pin_vertex[middle] < vertex)
-      low = middle + 1;
+static void hold(const Pass *p, int64_t vertex) {
+  const HkSingle *s = p->k->single;
+  for (int c = 0; c < 3; c++) {
+    int64_t at = s ? hk_single_at(s, vertex, c) : 3 * vertex + c;
+    if (s)
+      p->single.out[at] = p->drifts ? 0 : p->single.v[at];
     else
-      high = middle;
+      p->kick.out[at] = p->drifts ? 0 : p->kick.v[at];
   }
-  return low;
 }
 
-/* Held pins keep the velocity that they have, or none where it was written over: they are placed
- * at the end of the step. */
+/* Held pins keep the velocity that they have, or none before they drift: they are placed at the end
+ * of the step. */
 static void kick_block(const Pass *p, int64_t block) {
   const HkModel *m = p->sim->model;
-  int64_t groups = p->kick.rows->groups, begin = block * GROUPS, end = begin + GROUPS;
-  int64_t last = block_end(p, block);
-  p->k->kernels->kick(&p->kick, begin, end < groups ? end : groups);
-  for (int64_t q = first_pin(m, block * HK_BLOCK); q < m->pin_count; q++) {
-    int64_t at = m->pin_vertex[q];
-    if (at >= last) break;
-    if (!p->state->pin_held[q]) continue;
-    for (int c = 0; c < 3; c++) p->kick.out[3 * at + c] = p->drift.x ? 0 : p->kick.v[3 * at + c];
+  const HkSpringRows *r = p->k->single ? p->single.rows : p->kick.rows;
+  int64_t begin = block * HK_BLOCK / r->width, end = (block + 1) * HK_BLOCK / r->width;
+  if (end > r->groups) end = r->groups;
+  if (p->k->single)
+    p->k->single->kernels->kick(&p->single, begin, end);
+  else
+    p->k->kernels->kick(&p->kick, begin, end);
+  for (int64_t q = hk_model_first_pin(m, block * HK_BLOCK); q < m->pin_count; q++) {
+    if (m->pin_vertex[q] >= (block + 1) * HK_BLOCK) break;
+    if (p->state->pin_held[q]) hold(p, m->pin_vertex[q]);
   }
 }
 
 static void drift_block(const Pass *p, int64_t block) {
-  p->sim->work.sums[block] = p->k->kernels->drift(&p->drift, block * HK_BLOCK, block_end(p, block));
+  const Kick *k = p->k;
+  int64_t begin = block * HK_BLOCK;
+  p->sim->work.sums[block] =
+      k->single ? k->single->kernels->drift(&p->single, begin, block_end(block, k->single->size))
+                : k->kernels->drift(&p->drift, begin, block_end(block, p->sim->model->n));
 }
 
 /* Whether all that has neighbours in a block is within the same part. */
@@ -163,19 +240,12 @@ static void rest_range(void *user, int64_t part, int64_t last) {
   }
 }
 
-static void sum_kinetic(HkSim *sim, int64_t blocks) {
-  sim->kinetic = 0;
-  for (int64_t b = 0; b < blocks; b++) sim->kinetic += sim->work.sums[b];
-}
-
-void hk_kick_drift(HkSim *sim, HkState *s, double t, double h, double drift, const double *w) {
-  const Kick *k = sim->data;
-  double *out = k->next && !w ? k->next : s->v;
-  Pass p = pass_of(sim, s, t, h, w ? w : s->v, out);
-  p.drift = (HkDriftArgs){.mass = sim->model->mass, .h = drift, .x = s->x, .v = s->v, .from = out};
+void hk_kick_drift(HkSim *sim, HkState *s, double t, double h, double drift, bool half) {
+  Pass p = pass_of(sim, s, t, h, true, drift, half);
   hk_parallel_work(sim->model->threads, p.parts, 1, both_range, &p);
   hk_parallel_work(sim->model->threads, p.parts, 1, rest_range, &p);
-  sum_kinetic(sim, k->blocks);
+  sim->kinetic = 0;
+  for (int64_t b = 0; b < p.k->blocks; b++) sim->kinetic += sim->work.sums[b];
 }
 
 /* ---- The parts alone ---- */
@@ -184,18 +254,33 @@ static void kick_range(void *user, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) kick_block(user, b);
 }
 
-void hk_kick_only(HkSim *sim, const HkState *s, double t, double h, double *out) {
-  Pass p = pass_of(sim, s, t, h, s->v, out);
+void hk_kick_half(HkSim *sim, HkState *s, double t, double h) {
+  Pass p = pass_of(sim, s, t, h, false, 0, false);
   hk_parallel_work(sim->model->threads, p.k->blocks, 1, kick_range, &p);
 }
 
+static void drift_range(void *user, int64_t begin, int64_t end) {
+  for (int64_t b = begin; b < end; b++) drift_block(user, b);
+}
+
 void hk_drift_only(HkSim *sim, HkState *s, double h) {
-  hk_sim_axpy(sim, h, s->v, s->x, s->x);
+  Pass p = {.sim = sim, .k = sim->data};
+  if (p.k->single)
+    use_floats(&p, h, false, p.k->single->v);
+  else
+    use_doubles(&p, s, h, false, s->v);
+  hk_parallel_work(sim->model->threads, p.k->blocks, 1, drift_range, &p);
+}
+
+void hk_kick_pins(HkSim *sim, HkState *s, double t) {
+  const Kick *k = sim->data;
+  hk_pins_place(sim->model, s, t, s->x, s->v);
+  if (k->single) hk_single_take_pins(k->single, sim->model, s);
 }
 
 void hk_kick_end(HkSim *sim, HkState *s) {
   const HkModel *m = sim->model;
-  hk_pins_place(m, s, s->time, s->x, s->v);
+  hk_kick_pins(sim, s, s->time);
   for (int64_t q = 0; q < m->pin_count; q++) {
     const double *v = s->v + 3 * (int64_t)m->pin_vertex[q];
     double v2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];

@@ -7,24 +7,40 @@
  * of a block of vertices any more, that block is moved while it is still in the cache; its kinetic
  * energy is summed on the way for the check for blow-ups. What must come from memory is then x, v,
  * m and the rows of the springs once, and x and v go back: 104 bytes a vertex and 20 a half spring,
- * none of these where the springs are regular (force/spring_rows.h).
+ * none of these where the springs are regular (force/spring_rows.h). In single precision (single.h)
+ * it is half of that, and 12 a half spring.
  */
 #ifndef HK_STEP_KICK_H
 #define HK_STEP_KICK_H
 
 #include "step/sim.h"
 
-/* Makes and releases sim->data. */
-HkStatus hk_kick_create(HkSim *sim, HkError *error);
-void hk_kick_destroy(HkSim *sim);
+/* Parameters of the integrators that are made of them. */
+typedef struct HkKickParams {
+  int precision; /* 0 double, 1 single */
+} HkKickParams;
 
-/* v+ = v + h M^-1 f(t, x, w), x+ = x + drift v+ in state; w NULL: v. */
-void hk_kick_drift(HkSim *sim, HkState *state, double t, double h, double drift, const double *w);
-/* out = v + h M^-1 f(t, x, v) alone; v for held pins. */
-void hk_kick_only(HkSim *sim, const HkState *state, double t, double h, double *out);
-/* x+ = x + h v alone. */
+#define HK_KICK_PRECISION                                                                          \
+  HK_CHOICE(HkKickParams, precision, 0, "double|single",                                           \
+            "of positions, velocities and springs while it steps; single is faster and has 7 "     \
+            "digits: too few for motions of less than 1e-7 of the model's size a step")
+
+/* Make and release sim->data; half: hk_kick_half will be called. */
+HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error);
+void hk_kick_destroy(HkSim *sim);
+/* Between them state->x and v hold only the held pins in single precision. */
+void hk_kick_open(HkSim *sim, const HkState *state);
+void hk_kick_close(HkSim *sim, HkState *state);
+
+/* v+ = v + h M^-1 f(t, x, w), x+ = x + drift v+ with w = v, or what hk_kick_half has left. */
+void hk_kick_drift(HkSim *sim, HkState *state, double t, double h, double drift, bool half);
+/* w = v + h M^-1 f(t, x, v); w = v for held pins. */
+void hk_kick_half(HkSim *sim, HkState *state, double t, double h);
+/* x+ = x + h v */
 void hk_drift_only(HkSim *sim, HkState *state, double h);
-/* Places the held pins at the end of a step, and counts their kinetic energy, too. */
+/* Places the held pins at a time. */
+void hk_kick_pins(HkSim *sim, HkState *state, double t);
+/* The same at the end of a step, where their kinetic energy is counted, too. */
 void hk_kick_end(HkSim *sim, HkState *state);
 
 /* ---- Kernels: kernels/kick.c ---- */

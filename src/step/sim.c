@@ -108,12 +108,29 @@ size_t hk_sim_bytes(const HkSim *sim) {
   return sim->bytes;
 }
 
-HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+static void open_state(HkSim *sim, const HkState *state) {
+  if (sim->type->open) sim->type->open(sim, state);
+  sim->is_open = sim->type->open != NULL;
+}
+
+void hk_sim_close(HkSim *sim, HkState *state) {
+  if (sim->is_open) sim->type->close(sim, state);
+  sim->is_open = false;
+}
+
+static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   /* A pin that is due now is let go even if rounding has left the time a little short of it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   /* What another integrator has left there is not the step before this one any more. */
   if (!sim->type->two_step) state->h_old = 0;
   return sim->type->step(sim, state, error);
+}
+
+HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+  open_state(sim, state);
+  HkStatus status = move(sim, state, error);
+  hk_sim_close(sim, state);
+  return status;
 }
 
 /* What live changes of the model ask for: more room for forces, another matrix pattern where a
@@ -132,19 +149,43 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   return HK_OK;
 }
 
-HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
-  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
-  HK_TRY(notice_changes(sim, state, error));
+/* One step of a state that is open, unless steps are adaptive. */
+static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
   sim->report = (HkStepReport){0};
   sim->kinetic = NAN;
-  HkStatus status =
-      sim->whole ? hk_adaptive_step(sim, state, error) : hk_sim_move(sim, state, error);
+  HkStatus status = sim->whole ? hk_adaptive_step(sim, state, error) : move(sim, state, error);
+  if (sim->whole) sim->kinetic = NAN;
   if (status < 0) return status;
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
   return status;
+}
+
+HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
+                      HkError *error) {
+  HkStatus worst = HK_OK;
+  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(notice_changes(sim, state, error));
+  if (!sim->whole && count > 0) open_state(sim, state);
+  for (int64_t q = 1; q <= count && worst >= 0; q++) {
+    HkStatus status = step(sim, state, error);
+    if (status != HK_OK) worst = status;
+    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
+  }
+  hk_sim_close(sim, state);
+  return worst;
+}
+
+HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error) {
+  if (count < 0)
+    return hk_fail(error, HK_ERROR_INVALID, "%lld steps are not possible", (long long)count);
+  return hk_sim_steps(sim, state, count, NULL, error);
+}
+
+HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
+  return hk_sim_steps(sim, state, 1, NULL, error);
 }
 
 HkStepReport hk_sim_step_report(const HkSim *sim) {

@@ -13,6 +13,11 @@ typedef struct HkStepType {
   /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
   HkStatus (*create)(HkSim *sim, HkError *error);
   void (*destroy)(HkSim *sim);
+  /* Where steps that follow each other are made on other arrays than the state's: open takes the
+   * state over, close gives it back; between them only the held pins are in the state. NULL: on the
+   * state itself. */
+  void (*open)(HkSim *sim, const HkState *state);
+  void (*close)(HkSim *sim, HkState *state);
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
@@ -39,11 +44,24 @@ struct HkSim {
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
   int64_t version;                 /* of the model that it knows; 0: as it was compiled */
   int known_forces;                /* at the last live change; 0: there was none */
+  bool is_open;                    /* between open and close of the integrator */
   bool knows_faces;                /* data was made for a model with neighbours across faces */
 };
 
+/* Times as multiples of the step, not sums of it, so that rounding does not add up: after the q-th
+ * step the time is begin + (first + q) h. */
+typedef struct HkClock {
+  double begin; /* s */
+  int64_t first;
+} HkClock;
+
+/* As hk_steps; clock NULL: each step adds h to the time. */
+HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
+                      HkError *error);
 /* One step of the integrator by sim->h, pins released before; no check of the result. */
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
+/* Gives the state back where the integrator has taken it over. */
+void hk_sim_close(HkSim *sim, HkState *state);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */
 void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,
                          const double *v, double *a);

@@ -7,17 +7,23 @@
  */
 #include "step/kick.h"
 
+static const HkParam params[] = {HK_KICK_PRECISION};
+
+static HkStatus create(HkSim *sim, HkError *error) {
+  return hk_kick_create(sim, false, error);
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
-  hk_kick_drift(sim, s, s->time, sim->h, sim->h, NULL);
+  hk_kick_drift(sim, s, s->time, sim->h, sim->h, false);
   s->time += sim->h;
   hk_kick_end(sim, s);
   return HK_OK;
 }
 
 /* The positive root of h^2 omega^2 + 2 h d = 4. */
-static double stable_step(const void *params, double omega, double d) {
-  (void)params;
+static double stable_step(const void *chosen, double omega, double d) {
+  (void)chosen;
   if (omega == 0) return d > 0 ? 2 / d : INFINITY;
   return 4 / (sqrt(d * d + 4 * omega * omega) + d);
 }
@@ -25,10 +31,13 @@ static double stable_step(const void *params, double omega, double d) {
 const HkStepType hk_step_symplectic_euler = {
     .schema = {.name = "symplectic_euler",
                .summary = "first order, energy swings but does not drift; the usual choice",
-               .formula = "v+ = v + h M^-1 f(x, v),  x+ = x + h v+"},
+               .formula = "v+ = v + h M^-1 f(x, v),  x+ = x + h v+",
+               HK_PARAMS(HkKickParams, params)},
     .order = 1,
-    .create = hk_kick_create,
+    .create = create,
     .destroy = hk_kick_destroy,
+    .open = hk_kick_open,
+    .close = hk_kick_close,
     .step = step,
     .stable_step = stable_step,
 };

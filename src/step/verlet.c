@@ -22,21 +22,27 @@
  */
 #include "step/kick.h"
 
+static const HkParam params[] = {HK_KICK_PRECISION};
+
+static HkStatus create(HkSim *sim, HkError *error) {
+  return hk_kick_create(sim, true, error);
+}
+
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   (void)error;
   bool predict = sim->model->velocity_dependent;
-  double h = sim->h, middle = s->time + 0.5 * h, *v_half = sim->w[0];
+  double h = sim->h, middle = s->time + 0.5 * h;
   hk_drift_only(sim, s, 0.5 * h);
-  hk_pins_place(sim->model, s, middle, s->x, s->v);
-  if (predict) hk_kick_only(sim, s, middle, 0.5 * h, v_half);
-  hk_kick_drift(sim, s, middle, h, 0.5 * h, predict ? v_half : NULL);
+  hk_kick_pins(sim, s, middle);
+  if (predict) hk_kick_half(sim, s, middle, 0.5 * h);
+  hk_kick_drift(sim, s, middle, h, 0.5 * h, predict);
   s->time += h;
   hk_kick_end(sim, s);
   return HK_OK;
 }
 
-static double stable_step(const void *params, double omega, double d) {
-  (void)params;
+static double stable_step(const void *chosen, double omega, double d) {
+  (void)chosen;
   double fastest = fmax(omega, d);
   return fastest > 0 ? 2 / fastest : INFINITY;
 }
@@ -44,11 +50,13 @@ static double stable_step(const void *params, double omega, double d) {
 const HkStepType hk_step_verlet = {
     .schema = {.name = "verlet",
                .summary = "second order, energy swings but does not drift; one evaluation a step",
-               .formula = "y = x + h/2 v,  v+ = v + h M^-1 f(y),  x+ = y + h/2 v+"},
+               .formula = "y = x + h/2 v,  v+ = v + h M^-1 f(y),  x+ = y + h/2 v+",
+               HK_PARAMS(HkKickParams, params)},
     .order = 2,
-    .vectors = 1,
-    .create = hk_kick_create,
+    .create = create,
     .destroy = hk_kick_destroy,
+    .open = hk_kick_open,
+    .close = hk_kick_close,
     .step = step,
     .stable_step = stable_step,
 };

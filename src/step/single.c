@@ -1,0 +1,140 @@
+/* Positions and velocities in single precision; see single.h. */
+#include "step/single.h"
+
+HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
+
+/* Planes are taken from this share of regular springs on: others are slow there. */
+static const double MOSTLY = 0.75;
+
+/* How many times its size a model must be away from the origin to be taken relative to its middle.
+ */
+static const double FAR = 4;
+
+/* The mass of vertices that are not there: above 0, and of no energy. */
+static const float NO_MASS = 1e-30f;
+
+static void find_origin(const HkModel *m, double origin[3]) {
+  double middle[3], size = 0;
+  for (int c = 0; c < 3; c++) {
+    double low = m->x0[c], high = m->x0[c];
+    for (int64_t q = 1; q < m->n; q++) {
+      low = fmin(low, m->x0[3 * q + c]);
+      high = fmax(high, m->x0[3 * q + c]);
+    }
+    middle[c] = low + 0.5 * (high - low);
+    size = fmax(size, high - low);
+  }
+  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
+}
+
+static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *error) {
+  const HkContext *c = &m->context;
+  float **vectors[] = {&s->x, &s->v, m->damping ? &s->next : NULL, half ? &s->half : NULL};
+  int64_t floats = s->size * (s->planes ? 3 : 4);
+  for (int q = 0; q < 4; q++) {
+    if (!vectors[q]) continue;
+    HK_TRY(hk_alloc_aligned(c, &s->blocks[q], vectors[q], floats, sizeof(float), "single precision",
+                            error));
+    s->bytes += (size_t)floats * sizeof(float);
+  }
+  HK_TRY(hk_alloc_aligned(c, &s->blocks[4], &s->mass, s->size, sizeof(float), "single precision",
+                          error));
+  s->bytes += sizeof *s + s->rows->bytes + (size_t)s->size * sizeof(float);
+  for (int64_t q = 0; q < s->size; q++) s->mass[q] = q < m->n ? (float)m->mass[q] : NO_MASS;
+  return HK_OK;
+}
+
+HkStatus hk_single_create(const HkModel *m, HkIsa isa, bool half, HkSingle **single,
+                          HkError *error) {
+  HK_TRY(hk_alloc(&m->context, single, 1, sizeof **single, "single precision", error));
+  HkSingle *s = *single;
+  s->kernels = hk_single_kernels_of(isa);
+  HkStatus status = hk_spring_rows_create_single(m, &s->rows, error);
+  if (status >= 0) {
+    s->size = s->rows->groups * HK_ROW_GROUP_SINGLE;
+    s->planes = s->rows->regular >= MOSTLY;
+    find_origin(m, s->origin);
+    status = allocate(m, half, s, error);
+  }
+  if (status < 0) hk_single_destroy(m, single);
+  return status;
+}
+
+void hk_single_destroy(const HkModel *m, HkSingle **single) {
+  HkSingle *s = *single;
+  if (!s) return;
+  for (int q = 0; q < 5; q++) hk_free(&m->context, &s->blocks[q]);
+  hk_spring_rows_destroy(m, &s->rows);
+  hk_free(&m->context, single);
+}
+
+/* ---- To and fro ---- */
+
+typedef struct Copy {
+  const HkSingle *single;
+  const HkModel *model;
+  const double *from_x, *from_v;
+  double *x, *v;
+  const HkState *state;
+} Copy;
+
+static void take_vertex(const HkSingle *s, int64_t q, const double *x, const double *v) {
+  for (int c = 0; c < 3; c++) {
+    s->x[hk_single_at(s, q, c)] = (float)(x[3 * q + c] - s->origin[c]);
+    s->v[hk_single_at(s, q, c)] = (float)v[3 * q + c];
+  }
+}
+
+static void take_range(void *user, int64_t begin, int64_t end) {
+  const Copy *p = user;
+  for (int64_t q = begin; q < end; q++) take_vertex(p->single, q, p->from_x, p->from_v);
+}
+
+void hk_single_take(const HkSingle *single, const HkModel *m, const HkState *state) {
+  Copy p = {.single = single, .model = m, .from_x = state->x, .from_v = state->v};
+  hk_parallel_for(m->threads, m->n, take_range, &p);
+}
+
+void hk_single_take_pins(const HkSingle *single, const HkModel *m, const HkState *state) {
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p]) take_vertex(single, m->pin_vertex[p], state->x, state->v);
+}
+
+/* The vertices begin .. end - 1, between which no pin is held. */
+static void give_between(const Copy *p, int64_t begin, int64_t end) {
+  const HkSingle *s = p->single;
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) {
+      p->x[3 * q + c] = (double)s->x[hk_single_at(s, q, c)] + s->origin[c];
+      p->v[3 * q + c] = s->v[hk_single_at(s, q, c)];
+    }
+}
+
+static void give_range(void *user, int64_t begin, int64_t end) {
+  const Copy *p = user;
+  const HkModel *m = p->model;
+  for (int64_t pin = hk_model_first_pin(m, begin); pin < m->pin_count; pin++) {
+    int64_t vertex = m->pin_vertex[pin];
+    if (vertex >= end) break;
+    if (!p->state->pin_held[pin]) continue;
+    give_between(p, begin, vertex);
+    begin = vertex + 1;
+  }
+  give_between(p, begin, end);
+}
+
+void hk_single_give(const HkSingle *single, const HkModel *m, HkState *state) {
+  Copy p = {.single = single, .model = m, .x = state->x, .v = state->v, .state = state};
+  hk_parallel_for(m->threads, m->n, give_range, &p);
+}
+
+static void half_range(void *user, int64_t begin, int64_t end) {
+  const Copy *p = user;
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) p->v[3 * q + c] = p->single->half[hk_single_at(p->single, q, c)];
+}
+
+void hk_single_give_half(const HkSingle *single, const HkModel *m, double *half) {
+  Copy p = {.single = single, .v = half};
+  hk_parallel_for(m->threads, m->n, half_range, &p);
+}

@@ -1,0 +1,75 @@
+/* Positions and velocities in single precision, for steps that follow each other.
+ *
+ * take() makes floats of a state, steps are made on them, give() makes doubles of them again. Each
+ * float is a double, so that giving and taking in between changes nothing: steps made one by one
+ * and many at a time give the same bits. Floats have 24 bits. Of coordinates 1000 m from the origin
+ * these would leave steps of 0.06 mm, so a model that is further from the origin than it is large
+ * is taken relative to its middle at the start.
+ *
+ * Where nearly all springs are regular the coordinates stand in three planes, x x x ... y y y ...
+ * z z z ..., so that what a vector register takes in follows each other; else in records of four
+ * floats, x y z and nothing, which are loaded whole. Vertices are filled up to whole groups.
+ */
+#ifndef HK_STEP_SINGLE_H
+#define HK_STEP_SINGLE_H
+
+#include "step/sim.h"
+
+typedef struct HkSingleKernels HkSingleKernels;
+
+typedef struct HkSingle {
+  const HkSingleKernels *kernels;
+  HkSpringRows *rows;
+  int64_t size; /* vertices, filled up; also the distance of two planes */
+  bool planes;
+  double origin[3]; /* m */
+  float *x, *v, *mass;
+  float *next; /* v+ where springs are damped; NULL: it is written over v */
+  float *half; /* velocities predicted for the middle of a step; NULL unless wanted */
+  void *blocks[5];
+  size_t bytes;
+} HkSingle;
+
+HkStatus hk_single_create(const HkModel *model, HkIsa isa, bool half, HkSingle **single,
+                          HkError *error);
+void hk_single_destroy(const HkModel *model, HkSingle **single);
+
+void hk_single_take(const HkSingle *single, const HkModel *model, const HkState *state);
+/* Held pins stay as they are in the state. */
+void hk_single_give(const HkSingle *single, const HkModel *model, HkState *state);
+/* The predicted velocities as doubles. */
+void hk_single_give_half(const HkSingle *single, const HkModel *model, double *half);
+/* Takes over the held pins alone. */
+void hk_single_take_pins(const HkSingle *single, const HkModel *model, const HkState *state);
+
+/* Where coordinate c of a vertex stands. */
+static inline int64_t hk_single_at(const HkSingle *s, int64_t vertex, int c) {
+  return s->planes ? c * s->size + vertex : 4 * vertex + c;
+}
+
+/* ---- Kernels: kernels/kick_single.c ---- */
+
+/* As HkKickArgs and HkDriftArgs of kick.h. */
+typedef struct HkSingleArgs {
+  const HkSpringRows *rows;
+  int64_t stride; /* of planes */
+  bool planes;
+  const float *x, *v, *w;
+  const double *f; /* N, 3 a vertex; NULL: there are none */
+  const float *mass;
+  float g[3], h[3];
+  float *out;
+  float drift;
+  double origin[3];
+  const float *from;      /* the velocities to drift with */
+  float *moved, *settled; /* what x and v become */
+} HkSingleArgs;
+
+struct HkSingleKernels {
+  /* For the groups begin .. end - 1 of the rows. */
+  void (*kick)(const HkSingleArgs *a, int64_t begin, int64_t end);
+  /* For the vertices begin .. end - 1, multiples of the group; returns their kinetic energy (J). */
+  double (*drift)(const HkSingleArgs *a, int64_t begin, int64_t end);
+};
+
+#endif
