@@ -10,6 +10,9 @@
 enum { MOST_HALVINGS = 20 };
 static const double PROGRESS_INTERVAL = 0.1; /* s */
 
+/* How long (s) the steps should take that are made at once: they cannot be looked at in between. */
+static const double BATCH_LEAST = 0.005, BATCH_MOST = 0.02;
+
 HkRunOptions hk_default_run_options(void) {
   return (HkRunOptions){.checkpoint_seconds = 5};
 }
@@ -168,6 +171,7 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   *run = NULL;
   HK_TRY(hk_alloc(&c, run, 1, sizeof **run, "a run", error));
   (*run)->context = c;
+  (*run)->batch = 1;
   (*run)->on_blowup = options->on_blowup;
   (*run)->checkpoint_seconds = options->checkpoint_seconds;
   (*run)->progress = options->progress;
@@ -239,10 +243,11 @@ static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
          run->state->time, work, ways[r->reason]);
 }
 
-static void count_step(HkRun *run, HkStatus status) {
+/* Counts steps of which the report speaks: one, or many that solve nothing. */
+static void count_steps(HkRun *run, HkStatus status, int64_t count) {
   HkStepReport r = hk_sim_step_report(run->sim);
   bool unconverged = status == HK_NOT_CONVERGED;
-  HkTally step = {.steps = 1,
+  HkTally step = {.steps = count,
                   .substeps = r.substeps,
                   .rejected = r.rejected,
                   .iterations = r.iterations,
@@ -253,19 +258,31 @@ static void count_step(HkRun *run, HkStatus status) {
                   .reason = r.reason,
                   .gradient = r.gradient};
   hk_tally_add(&run->tally, &step);
-  run->steps++;
+  run->steps += count;
+  run->substep += count;
   if (unconverged && run->unconverged++ == 0) tell_unconverged(run, &r);
 }
 
+/* Steps of an integrator that takes states over are made many at once, as many as take neither too
+ * short nor too long a time. It does not change what is computed. */
+static void pick_batch(HkRun *run, int64_t made, double seconds) {
+  if (!run->sim->type->open || run->sim->whole) return;
+  if (seconds < BATCH_LEAST && made == run->batch && run->batch < INT64_MAX / 2) run->batch *= 2;
+  if (seconds > BATCH_MOST && run->batch > 1) run->batch /= 2;
+}
+
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
-  double begin = (double)run->frame * run->interval;
+  HkClock clock = {(double)run->frame * run->interval, 0};
   while (run->substep < run->substeps) {
-    HkStatus status = hk_step(run->sim, run->state, error);
+    double before = wall_time();
+    int64_t left = run->substeps - run->substep, done = run->state->steps;
+    int64_t count = run->batch < left ? run->batch : left;
+    clock.first = run->substep;
+    HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
+    if (status == HK_ERROR_BLOWUP) count_steps(run, status, run->state->steps - done - 1);
     if (status < 0) return status;
-    count_step(run, status);
-    run->substep++;
-    /* Times are multiples of h, not sums of it, so that rounding does not add up. */
-    run->state->time = begin + (double)run->substep * run->sim->h;
+    count_steps(run, status, count);
+    pick_batch(run, count, wall_time() - before);
     if (run->substep < run->substeps) HK_TRY(pause_in_frame(run, error));
   }
   run->substep = 0;

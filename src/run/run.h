@@ -26,6 +26,7 @@ struct HkRun {
   HkTally tally;       /* of the steps within the present frame */
   int64_t substep;     /* done within the present frame */
   int64_t substeps;    /* steps a frame */
+  int64_t batch;       /* steps to make at once, at most */
   double interval;     /* s between frames */
   double stable_h;
   int halvings;
