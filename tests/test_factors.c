@@ -1,71 +1,12 @@
 /* Sparse factorisations against dense elimination, on random matrices and on odd graphs. */
-#include "linear/factor.h"
+#include "base/threads.h"
 #include "linear/ordering.h"
+#include "matrix_by_hand.h"
 #include "model_by_hand.h"
 #include "test.h"
 
 #include <dirent.h>
 #include <pthread.h>
-
-/* A symmetric matrix: dense, and its lower triangle by columns. */
-typedef struct Matrix {
-  int64_t n;
-  double *dense;
-  int64_t *start, *row;
-  double *values;
-} Matrix;
-
-static void *some(int64_t count, size_t size) {
-  void *p = calloc((size_t)count + 1, size);
-  if (!p) abort();
-  return p;
-}
-
-static Matrix matrix_of_zeros(int64_t n) {
-  return (Matrix){.n = n, .dense = some(n * n, sizeof(double))};
-}
-
-static void set(Matrix *a, int64_t i, int64_t j, double value) {
-  a->dense[i * a->n + j] = a->dense[j * a->n + i] = value;
-}
-
-/* Makes the sparse form of what is not 0, with every diagonal entry. */
-static HkSparse make_sparse(Matrix *a) {
-  int64_t count = 0;
-  a->start = some(a->n + 1, sizeof *a->start);
-  a->row = some(a->n * (a->n + 1) / 2, sizeof *a->row);
-  a->values = some(a->n * (a->n + 1) / 2, sizeof *a->values);
-  for (int64_t j = 0; j < a->n; j++) {
-    for (int64_t i = j; i < a->n; i++) {
-      if (i != j && a->dense[i * a->n + j] == 0) continue;
-      a->row[count] = i;
-      a->values[count++] = a->dense[i * a->n + j];
-    }
-    a->start[j + 1] = count;
-  }
-  return (HkSparse){a->n, a->start, a->row};
-}
-
-static void matrix_destroy(Matrix *a) {
-  free(a->dense);
-  free(a->start);
-  free(a->row);
-  free(a->values);
-}
-
-/* Entries with the given chance, and a diagonal that outweighs its row by a little. */
-static Matrix random_matrix(int64_t n, double chance, uint64_t seed) {
-  Matrix a = matrix_of_zeros(n);
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = j + 1; i < n; i++)
-      if ((test_random(&seed) + 1) / 2 < chance) set(&a, i, j, test_random(&seed));
-  for (int64_t j = 0; j < n; j++) {
-    double sum = 0.01;
-    for (int64_t i = 0; i < n; i++) sum += fabs(a.dense[j * n + i]);
-    set(&a, j, j, sum);
-  }
-  return a;
-}
 
 /* Largest |A x - b| of the sides, for x that came from b. */
 static double residual(const Matrix *a, const double *x, const double *b, int sides) {
@@ -79,24 +20,15 @@ static double residual(const Matrix *a, const double *x, const double *b, int si
   return worst;
 }
 
-static bool is_built(HkFactorKind kind) {
-  return kind != HK_FACTOR_CHOLMOD || hk_factor_default() == HK_FACTOR_CHOLMOD;
-}
-
-/* Declares kind. */
-#define FOR_ALL_KINDS                                                                              \
-  for (HkFactorKind kind = HK_FACTOR_CHOLMOD; kind <= HK_FACTOR_LDLT; kind++)                      \
-    if (is_built(kind))
-
 /* Factorises, solves for 1 and for 3 sides, compares; returns the entries of L. */
 static int64_t check_solutions(HkFactorKind kind, Matrix *a) {
-  HkSparse sparse = make_sparse(a);
+  HkSparse sparse = matrix_sparse(a);
   HkFactor *factor = NULL;
   HkError error = {0};
   bool positive = false;
-  double *b = some(3 * a->n, sizeof *b), *x = some(3 * a->n, sizeof *x);
+  double *b = matrix_room(3 * a->n, sizeof *b), *x = matrix_room(3 * a->n, sizeof *x);
   uint64_t seed = 5;
-  CHECK(hk_factor_create(NULL, kind, &sparse, &factor, &error) == HK_OK);
+  CHECK(hk_factor_create(NULL, kind, HK_FACTOR_SOLVES, &sparse, &factor, &error) == HK_OK);
   CHECK(hk_factor_compute(factor, a->values, &positive, &error) == HK_OK);
   CHECK(positive);
   for (int64_t q = 0; q < 3 * a->n; q++) b[q] = test_random(&seed);
@@ -118,7 +50,7 @@ TEST(factors_solve_random_systems) {
   FOR_ALL_KINDS for (int64_t n = 1; n <= 120; n += n < 12 ? 1 : 27) {
     for (int density = 0; density < 4; density++) {
       static const double chances[] = {0.02, 0.1, 0.4, 1};
-      Matrix a = random_matrix(n, chances[density], (uint64_t)(100 * n + density));
+      Matrix a = matrix_random(n, chances[density], (uint64_t)(100 * n + density));
       check_solutions(kind, &a);
       matrix_destroy(&a);
     }
@@ -128,7 +60,7 @@ TEST(factors_solve_random_systems) {
 TEST(factors_of_nothing_and_of_one_number) {
   FOR_ALL_KINDS {
     Matrix none = matrix_of_zeros(0), one = matrix_of_zeros(1);
-    set(&one, 0, 0, 4);
+    matrix_set(&one, 0, 0, 4);
     CHECK(check_solutions(kind, &none) == 0);
     CHECK(check_solutions(kind, &one) == 1);
     matrix_destroy(&none);
@@ -142,10 +74,10 @@ TEST(factors_of_trees_have_no_fill) {
   FOR_ALL_KINDS {
     Matrix star = matrix_of_zeros(SIDE), paths = matrix_of_zeros(SIDE);
     for (int64_t q = 0; q < SIDE; q++) {
-      set(&star, q, q, q == 7 ? SIDE : 2);
-      set(&paths, q, q, 2.5);
-      if (q != 7) set(&star, q, 7, -1);
-      if (q % 30 > 0) set(&paths, q, q - 1, -1); /* ten of them */
+      matrix_set(&star, q, q, q == 7 ? SIDE : 2);
+      matrix_set(&paths, q, q, 2.5);
+      if (q != 7) matrix_set(&star, q, 7, -1);
+      if (q % 30 > 0) matrix_set(&paths, q, q - 1, -1); /* ten of them */
     }
     CHECK(check_solutions(kind, &star) == 2 * SIDE - 1);
     CHECK(check_solutions(kind, &paths) == 2 * SIDE - 10);
@@ -165,10 +97,10 @@ static bool is_positive(HkFactor *factor, const double *values) {
 
 TEST(factors_find_matrices_that_are_not_positive) {
   FOR_ALL_KINDS for (int64_t n = 1; n <= 61; n += 12) {
-    Matrix a = random_matrix(n, 0.2, (uint64_t)n);
-    HkSparse sparse = make_sparse(&a);
+    Matrix a = matrix_random(n, 0.2, (uint64_t)n);
+    HkSparse sparse = matrix_sparse(&a);
     HkFactor *factor = NULL;
-    MUST(hk_factor_create(NULL, kind, &sparse, &factor, error));
+    MUST(hk_factor_create(NULL, kind, HK_FACTOR_SOLVES, &sparse, &factor, error));
     for (int64_t q = 0; q < n; q += 4) {
       double *diagonal = a.values + a.start[q], good = *diagonal;
       static const double bad[] = {-1, 0, -INFINITY, NAN};
@@ -193,34 +125,11 @@ TEST(factors_find_matrices_that_are_not_positive) {
 
 /* ---- Grids ---- */
 
-/* Sparse only: neighbours up to one step away, diagonals included, and two straight away; width
- * unknowns a vertex. */
-static Matrix grid_matrix(int64_t side, int64_t width) {
-  Matrix a = {.n = side * side * width};
-  static const int dx[] = {0, 1, 2, -1, 0, 1, 0}, dy[] = {0, 0, 0, 1, 1, 1, 2};
-  int64_t count = 0;
-  a.start = some(a.n + 1, sizeof *a.start);
-  a.row = some(7 * width * a.n, sizeof *a.row);
-  a.values = some(7 * width * a.n, sizeof *a.values);
-  for (int64_t k = 0; k < a.n; k++) {
-    int64_t x = k / width % side, y = k / width / side;
-    for (int e = 0; e < 7; e++)
-      for (int64_t c = e == 0 ? k % width : 0; c < width; c++) {
-        if (x + dx[e] < 0 || x + dx[e] >= side || y + dy[e] >= side) continue;
-        a.row[count] = ((y + dy[e]) * side + x + dx[e]) * width + c;
-        a.values[count] = a.row[count] == k ? 13.0 * (double)width : -0.9;
-        count++;
-      }
-    a.start[k + 1] = count;
-  }
-  return a;
-}
-
 static int64_t entries_of(HkFactorKind kind, const Matrix *a) {
   HkSparse sparse = {a->n, a->start, a->row};
   HkFactor *factor = NULL;
   HkError error = {0};
-  CHECK(hk_factor_create(NULL, kind, &sparse, &factor, &error) == HK_OK);
+  CHECK(hk_factor_create(NULL, kind, HK_FACTOR_SOLVES, &sparse, &factor, &error) == HK_OK);
   int64_t entries = factor ? hk_factor_entries(factor) : -1;
   hk_factor_destroy(&factor);
   return entries;
@@ -228,7 +137,7 @@ static int64_t entries_of(HkFactorKind kind, const Matrix *a) {
 
 /* The numbers are those of another implementation of minimum degree, and a tenth more. */
 TEST(ordering_leaves_little_fill_on_grids) {
-  Matrix scalar = grid_matrix(81, 1), blocks = grid_matrix(39, 3);
+  Matrix scalar = matrix_grid(81, 1), blocks = matrix_grid(39, 3);
   int64_t scalar_entries = entries_of(HK_FACTOR_LDLT, &scalar);
   int64_t block_entries = entries_of(HK_FACTOR_LDLT, &blocks);
   CHECK(scalar_entries < 470000);
@@ -243,11 +152,11 @@ TEST(ordering_leaves_little_fill_on_grids) {
 
 TEST(ordering_names_every_row_once) {
   for (int q = 0; q < 40; q++) {
-    Matrix a = random_matrix(1 + 5 * q, q % 4 * 0.05, (uint64_t)q);
-    HkSparse sparse = make_sparse(&a);
+    Matrix a = matrix_random(1 + 5 * q, q % 4 * 0.05, (uint64_t)q);
+    HkSparse sparse = matrix_sparse(&a);
     HkContext context = hk_default_context();
-    int64_t *order = some(a.n, sizeof *order);
-    uint8_t *seen = some(a.n, 1);
+    int64_t *order = matrix_room(a.n, sizeof *order);
+    uint8_t *seen = matrix_room(a.n, 1);
     MUST(hk_ordering_find(&context, &sparse, order, error));
     for (int64_t k = 0; k < a.n; k++) {
       CHECK(order[k] >= 0 && order[k] < a.n && !seen[order[k]]);
@@ -294,13 +203,13 @@ static int loop_threads(void) {
 
 TEST(cholmod_starts_no_threads_and_leaves_ours_alone) {
   if (hk_factor_default() != HK_FACTOR_CHOLMOD) SKIP("this build has no CHOLMOD");
-  Matrix a = grid_matrix(70, 3);
+  Matrix a = matrix_grid(70, 3);
   HkSparse sparse = {a.n, a.start, a.row};
   HkFactor *factor = NULL;
-  double *b = some(3 * a.n, sizeof *b);
+  double *b = matrix_room(3 * a.n, sizeof *b);
   int loop = loop_threads(), before = count_threads();
   for (int64_t q = 0; q < 3 * a.n; q++) b[q] = 1;
-  MUST(hk_factor_create(NULL, HK_FACTOR_CHOLMOD, &sparse, &factor, error));
+  MUST(hk_factor_create(NULL, HK_FACTOR_CHOLMOD, HK_FACTOR_SOLVES, &sparse, &factor, error));
   CHECK(is_positive(factor, a.values));
   MUST(hk_factor_solve(factor, b, 3, error));
   if (before > 0) CHECK(count_threads() <= before);
@@ -312,11 +221,11 @@ TEST(cholmod_starts_no_threads_and_leaves_ours_alone) {
 
 TEST(cholmod_is_refused_where_it_is_not_built_in) {
   if (hk_factor_default() == HK_FACTOR_CHOLMOD) SKIP("this build has CHOLMOD");
-  Matrix a = grid_matrix(2, 1);
+  Matrix a = matrix_grid(2, 1);
   HkSparse sparse = {a.n, a.start, a.row};
   HkFactor *factor = NULL;
-  FAILS(hk_factor_create(NULL, HK_FACTOR_CHOLMOD, &sparse, &factor, error), HK_ERROR_UNSUPPORTED,
-        "ldlt");
+  FAILS(hk_factor_create(NULL, HK_FACTOR_CHOLMOD, HK_FACTOR_SOLVES, &sparse, &factor, error),
+        HK_ERROR_UNSUPPORTED, "ldlt");
   CHECK(!factor);
   matrix_destroy(&a);
 }

@@ -46,3 +46,16 @@ TEST(parallel_loops_over_nothing_do_nothing) {
   hk_parallel_for(4, 0, add_one, NULL);
   CHECK(hk_parallel_sum(4, 0, sum_of_inverses, NULL, &partial) == 0);
 }
+
+static void count_task(void *user, int task) {
+  ((int *)user)[task]++;
+}
+
+TEST(parallel_tasks_are_done_once_each) {
+  for (int threads = 1; threads <= 8; threads += 3)
+    for (int count = 0; count <= 40; count += 8) {
+      int done[41] = {0};
+      hk_parallel_tasks(threads, count, count_task, done);
+      for (int q = 0; q <= 40; q++) CHECK(done[q] == (q < count));
+    }
+}

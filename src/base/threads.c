@@ -34,6 +34,15 @@ void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
   for (int64_t b = 0; b < blocks; b++) fn(user, b * HK_BLOCK, block_end(b, count));
 }
 
+void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
+  (void)threads; /* unused without OpenMP */
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1)                                                      \
+    num_threads(threads > 0 ? threads : 1) if (threads > 1 && count > 1)
+#endif
+  for (int q = 0; q < count; q++) fn(user, q);
+}
+
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
   (void)threads; /* unused without OpenMP */
   int64_t blocks = hk_sum_slots(count);

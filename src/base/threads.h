@@ -16,6 +16,8 @@ enum { HK_PARALLEL_LEAST = 8 * HK_BLOCK };
 
 /* Does the entries begin .. end - 1. */
 typedef void HkRangeFn(void *user, int64_t begin, int64_t end);
+/* Does one task. */
+typedef void HkTaskFn(void *user, int task);
 /* Returns the sum over the entries begin .. end - 1. */
 typedef double HkSumFn(void *user, int64_t begin, int64_t end);
 
@@ -32,6 +34,10 @@ void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, 
 /* Sum of fn over such pieces; partial holds (count + grain - 1) / grain doubles. */
 double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
                             double *partial);
+
+/* Calls fn for 0 .. count - 1, which are few and much work each, one after the other as threads
+ * come free; they must not depend on each other. */
+void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user);
 
 /* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);

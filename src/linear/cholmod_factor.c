@@ -18,9 +18,11 @@
 #include <string.h>
 
 /* Fill, in entries of L for each unknown, from which on METIS is tried as well. Its ordering takes
- * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it brings nothing; of
- * solids it halves the fill and takes a third of the time to factorise, from 250 on. */
-enum { METIS_FILL = 150 };
+ * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it hardly helps to
+ * factorise; of solids it halves the fill and takes a third of the time, from 250 on. A factor that
+ * is made once for many solves is worth more of it: cloth of 130 x 130 vertices has a tenth less,
+ * of 500 x 500 a quarter. */
+enum { METIS_FILL = 150, METIS_FILL_PANELS = 75 };
 
 typedef struct Cholmod {
   cholmod_common common;
@@ -45,6 +47,11 @@ static HkStatus fail(const Cholmod *k, HkError *error) {
 
 /* ---- Analysis ---- */
 
+/* What CHOLMOD holds now, and what we do for it. */
+static size_t count_bytes(const Cholmod *k) {
+  return sizeof *k + (k->a.nrow + 1 + k->a.nzmax) * sizeof *k->row + k->common.memory_inuse;
+}
+
 static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, HkError *error) {
   int64_t n = pattern->n, entries = pattern->start[n];
   HK_TRY(hk_alloc(&f->context, &k->start, n + 1, sizeof *k->start, "a factorisation", error));
@@ -62,7 +69,7 @@ static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, H
                           .dtype = CHOLMOD_DOUBLE,
                           .sorted = 1,
                           .packed = 1};
-  f->bytes = sizeof *k + (size_t)(n + 1 + entries) * sizeof *k->row;
+  f->bytes = count_bytes(k);
   return HK_OK;
 }
 
@@ -76,16 +83,25 @@ static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   return k->L ? HK_OK : fail(k, error);
 }
 
+static void release_room(Cholmod *k) {
+  cholmod_l_free_dense(&k->b, &k->common);
+  cholmod_l_free_dense(&k->x, &k->common);
+  cholmod_l_free_dense(&k->y, &k->common);
+  cholmod_l_free_dense(&k->e, &k->common);
+}
+
 /* Right-hand sides and all that solving them needs. */
 static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   size_t n = k->a.nrow;
+  if (k->e) return HK_OK;
+  release_room(k); /* what an attempt without enough memory has left */
   if (!(k->b = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->x = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->y = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->e = cholmod_l_zeros(k->L->maxesize, 3, CHOLMOD_REAL, c)))
     return fail(k, error);
-  f->bytes += c->memory_inuse;
+  f->bytes = count_bytes(k);
   return HK_OK;
 }
 
@@ -94,12 +110,15 @@ static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   c->print = 0;
   c->quick_return_if_not_posdef = 1;
   c->final_ll = 1; /* L D L^T would go on where D is negative */
+  if (f->use == HK_FACTOR_PANELS) c->supernodal = CHOLMOD_SUPERNODAL;
   c->method[0].ordering = CHOLMOD_AMD;
   c->method[1].ordering = CHOLMOD_METIS;
   HK_TRY(order(k, 1, error));
-  if (c->lnz > METIS_FILL * (double)f->n) HK_TRY(order(k, 2, error));
+  double fill = f->use == HK_FACTOR_PANELS ? METIS_FILL_PANELS : METIS_FILL;
+  if (c->lnz > fill * (double)f->n) HK_TRY(order(k, 2, error));
   f->entries = (int64_t)c->lnz;
-  return make_room(f, k, error);
+  f->bytes = count_bytes(k);
+  return f->use == HK_FACTOR_SOLVES ? make_room(f, k, error) : HK_OK;
 }
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
@@ -115,10 +134,7 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
 static void destroy(HkFactor *f) {
   Cholmod *k = f->data;
   cholmod_l_free_factor(&k->L, &k->common);
-  cholmod_l_free_dense(&k->b, &k->common);
-  cholmod_l_free_dense(&k->x, &k->common);
-  cholmod_l_free_dense(&k->y, &k->common);
-  cholmod_l_free_dense(&k->e, &k->common);
+  release_room(k);
   cholmod_l_finish(&k->common);
   hk_free(&f->context, &k->start);
   hk_free(&f->context, &k->row);
@@ -161,14 +177,15 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
   hk_alone_leave(&k->alone);
   if (k->common.status < 0) return fail(k, error);
   *positive = k->L->minor == k->L->n && has_good_pivots(k->L);
-  size_t bytes = sizeof *k + (k->a.nrow + 1 + k->a.nzmax) * sizeof *k->row + k->common.memory_inuse;
-  if (bytes > f->bytes) f->bytes = bytes;
+  size_t bytes = count_bytes(k);
+  if (bytes > f->bytes) f->bytes = bytes; /* CHOLMOD's own workspaces come and go */
   return HK_OK;
 }
 
 static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   Cholmod *k = f->data;
   if (f->n == 0) return HK_OK;
+  HK_TRY(make_room(f, k, error));
   double *side = k->b->x;
   for (int c = 0; c < columns; c++)
     for (int64_t q = 0; q < f->n; q++) side[c * f->n + q] = b[q * columns + c];
@@ -184,6 +201,31 @@ static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   return HK_OK;
 }
 
-const HkFactorType hk_factor_cholmod = {create, destroy, compute, solve};
+_Static_assert(sizeof(SuiteSparse_long) == sizeof(int64_t), "the integers of cholmod_l");
+
+static HkSupernodes view(const HkFactor *f) {
+  const Cholmod *k = f->data;
+  const cholmod_factor *L = k->L;
+  if (f->n == 0) return (HkSupernodes){0};
+  return (HkSupernodes){.n = f->n,
+                        .count = (int64_t)L->nsuper,
+                        .order = L->Perm,
+                        .first = L->super,
+                        .start = L->pi,
+                        .row = L->s,
+                        .panel = L->px,
+                        .value = L->x};
+}
+
+static void release(HkFactor *f) {
+  Cholmod *k = f->data;
+  if (f->n == 0) return;
+  release_room(k);
+  /* supernodal and symbolic again, which only frees memory */
+  cholmod_l_change_factor(CHOLMOD_PATTERN, 1, 1, 1, 1, k->L, &k->common);
+  f->bytes = count_bytes(k);
+}
+
+const HkFactorType hk_factor_cholmod = {create, destroy, compute, solve, view, release};
 
 #endif

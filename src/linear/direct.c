@@ -101,7 +101,7 @@ static HkStatus make_factor(HkLinear *solver, Direct *d, int64_t **row, HkError 
   HK_TRY(hk_alloc(c, &d->values, d->start[n], sizeof *d->values, "a linear solver", error));
   if (*row) list_pattern(solver, d, d->start, *row);
   HkSparse pattern = {.n = n, .start = d->start, .row = *row};
-  return hk_factor_create(c, d->kind, &pattern, &d->factor, error);
+  return hk_factor_create(c, d->kind, HK_FACTOR_SOLVES, &pattern, &d->factor, error);
 }
 
 static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {

@@ -20,14 +20,15 @@ HkStatus hk_factor_check(HkFactorKind kind, HkError *error) {
                  "choose ldlt, or build with libsuitesparse-dev installed");
 }
 
-HkStatus hk_factor_create(const HkContext *context, HkFactorKind kind, const HkSparse *pattern,
-                          HkFactor **factor, HkError *error) {
+HkStatus hk_factor_create(const HkContext *context, HkFactorKind kind, HkFactorUse use,
+                          const HkSparse *pattern, HkFactor **factor, HkError *error) {
   HkContext c = hk_context_or_default(context);
   *factor = NULL;
   HK_TRY(hk_factor_check(kind, error));
   HK_TRY(hk_alloc(&c, factor, 1, sizeof **factor, "a factorisation", error));
   HkFactor *f = *factor;
   f->type = kind == HK_FACTOR_CHOLMOD ? cholmod : &hk_factor_ldlt;
+  f->use = use;
   f->context = c;
   f->n = pattern->n;
   HkStatus status = f->type->create(f, pattern, error);
@@ -49,6 +50,14 @@ HkStatus hk_factor_compute(HkFactor *factor, const double *values, bool *positiv
 
 HkStatus hk_factor_solve(HkFactor *factor, double *b, int columns, HkError *error) {
   return factor->type->solve(factor, b, columns, error);
+}
+
+HkSupernodes hk_factor_view(const HkFactor *factor) {
+  return factor->type->view(factor);
+}
+
+void hk_factor_release(HkFactor *factor) {
+  factor->type->release(factor);
 }
 
 int64_t hk_factor_entries(const HkFactor *factor) {

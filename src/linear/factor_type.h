@@ -10,10 +10,13 @@ typedef struct HkFactorType {
   void (*destroy)(HkFactor *factor);
   HkStatus (*compute)(HkFactor *factor, const double *values, bool *positive, HkError *error);
   HkStatus (*solve)(HkFactor *factor, double *b, int columns, HkError *error);
+  HkSupernodes (*view)(const HkFactor *factor);
+  void (*release)(HkFactor *factor);
 } HkFactorType;
 
 struct HkFactor {
   const HkFactorType *type;
+  HkFactorUse use;
   HkContext context;
   int64_t n, entries;
   size_t bytes;

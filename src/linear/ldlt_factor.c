@@ -16,7 +16,7 @@
 
 typedef struct Ldlt {
   HkSymbolic symbolic;
-  double *value;        /* of all panels */
+  double *value;        /* of all panels; NULL: released */
   double *d;            /* n */
   double *room;         /* an update, or the right-hand sides of one panel */
   double *x;            /* 3 n: right-hand sides in the new order */
@@ -29,8 +29,6 @@ static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   const HkContext *c = &f->context;
   const HkSymbolic *s = &l->symbolic;
   int64_t room = 3 * s->tallest > s->update ? 3 * s->tallest : s->update;
-  int64_t values = s->panel[s->count];
-  HK_TRY(hk_alloc(c, &l->value, values, sizeof *l->value, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->d, s->n, sizeof *l->d, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->room, room, sizeof *l->room, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->x, 3 * s->n, sizeof *l->x, "a factorisation", error));
@@ -39,8 +37,23 @@ static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   HK_TRY(hk_alloc(c, &l->next, s->count, sizeof *l->next, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->at, s->count, sizeof *l->at, "a factorisation", error));
   f->entries = s->entries;
-  f->bytes = s->bytes + (size_t)(values + room + 5 * s->n + 3 * s->count) * sizeof *l->value;
+  f->bytes = s->bytes + (size_t)(room + 5 * s->n + 3 * s->count) * sizeof *l->value;
   return HK_OK;
+}
+
+/* The panels, unless they are there. */
+static HkStatus make_panels(HkFactor *f, Ldlt *l, HkError *error) {
+  int64_t values = l->symbolic.panel[l->symbolic.count];
+  if (l->value || values == 0) return HK_OK;
+  HK_TRY(hk_alloc(&f->context, &l->value, values, sizeof *l->value, "a factorisation", error));
+  f->bytes += (size_t)values * sizeof *l->value;
+  return HK_OK;
+}
+
+static void release(HkFactor *f) {
+  Ldlt *l = f->data;
+  if (l->value) f->bytes -= (size_t)l->symbolic.panel[l->symbolic.count] * sizeof *l->value;
+  hk_free(&f->context, &l->value);
 }
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
@@ -48,7 +61,8 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   HK_TRY(hk_alloc(&f->context, &l, 1, sizeof *l, "a factorisation", error));
   f->data = l;
   HK_TRY(hk_symbolic_create(&f->context, pattern, &l->symbolic, error));
-  return allocate(f, l, error);
+  HK_TRY(allocate(f, l, error));
+  return f->use == HK_FACTOR_SOLVES ? make_panels(f, l, error) : HK_OK;
 }
 
 static void destroy(HkFactor *f) {
@@ -97,11 +111,11 @@ static void apply_update(Ldlt *l, int64_t from, int64_t to) {
 }
 
 static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkError *error) {
-  (void)error;
   Ldlt *l = f->data;
   const HkSymbolic *s = &l->symbolic;
   *positive = true;
   if (s->n == 0) return HK_OK;
+  HK_TRY(make_panels(f, l, error));
   memset(l->value, 0, (size_t)s->panel[s->count] * sizeof *l->value);
   for (int64_t e = 0; e < s->given; e++) l->value[s->target[e]] = values[e];
   for (int64_t q = 0; q < s->count; q++) l->head[q] = -1;
@@ -162,4 +176,18 @@ static HkStatus solve(HkFactor *f, double *b, int sides, HkError *error) {
   return HK_OK;
 }
 
-const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve};
+static HkSupernodes view(const HkFactor *f) {
+  const Ldlt *l = f->data;
+  const HkSymbolic *s = &l->symbolic;
+  return (HkSupernodes){.n = s->n,
+                        .count = s->count,
+                        .order = s->order,
+                        .first = s->first,
+                        .start = s->start,
+                        .row = s->row,
+                        .panel = s->panel,
+                        .value = l->value,
+                        .d = l->d};
+}
+
+const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve, view, release};
