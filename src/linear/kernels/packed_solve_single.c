@@ -1,0 +1,247 @@
+/* Solves with a packed factor in single precision: the inner loops; see packed_kernels.h.
+ *
+ * Panels hold P = [T; -G] with T the inverse of their triangle on the diagonal and G = L2 T, where
+ * L2 are the rows below it. Forwards, L y = b is for each panel, with x1 its columns of x and x2
+ * its other rows,
+ *
+ *     x1' = T x1,   x2' = x2 - G x1        that is, P x1, added to (0, x2),
+ *
+ * and backwards, L^T x = y is x1' = T^T (x1 - L2^T x2) = P^T (x1, x2). Either way each value is
+ * read once and used for three right-hand sides. Rows are taken HK_TILE at a time: forwards a tile
+ * of results is in registers while the columns of a group go by, backwards the sums of the columns
+ * are while the tiles go by. Between groups, `room` has the rows as vectors of x, of y and of z.
+ */
+#include "linear/packed_kernels.h"
+
+#include "base/simd.h"
+
+#include <stdbool.h>
+
+/* Vectors to a tile, and records to a vector. */
+enum { PARTS = HK_TILE / HK_FLOATS, RECORDS = HK_FLOATS / 4 };
+
+/* ---- Records into vectors and back ---- */
+
+/* Within each four: a0 b0 a1 b1, a2 b2 a3 b3; and the same with pairs. */
+#if HK_SIMD_BYTES == 64
+#define LOW(a, b)                                                                                  \
+  __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define HIGH(a, b)                                                                                 \
+  __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LOW_PAIR(a, b)                                                                             \
+  __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define HIGH_PAIR(a, b)                                                                            \
+  __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#elif HK_SIMD_BYTES == 32
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
+#define LOW_PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
+#define HIGH_PAIR(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
+#else
+#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define LOW_PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
+#define HIGH_PAIR(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
+#endif
+
+/* The records at[0], at[4] .. in one vector. */
+HK_INLINE HkFloats records_load(const float *x, const int32_t *at) {
+#if HK_SIMD_BYTES > 16
+  typedef float Eight __attribute__((vector_size(32)));
+  Eight low =
+      __builtin_shufflevector(hk_float4_load(x + 4 * (int64_t)at[0]),
+                              hk_float4_load(x + 4 * (int64_t)at[4]), 0, 1, 2, 3, 4, 5, 6, 7);
+#if HK_SIMD_BYTES == 64
+  Eight high =
+      __builtin_shufflevector(hk_float4_load(x + 4 * (int64_t)at[8]),
+                              hk_float4_load(x + 4 * (int64_t)at[12]), 0, 1, 2, 3, 4, 5, 6, 7);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  return low;
+#endif
+#else
+  return hk_float4_load(x + 4 * (int64_t)at[0]);
+#endif
+}
+
+/* Adds record r of a vector to x. */
+HK_INLINE void record_add(float *x, int32_t at, HkFloats v, int r) {
+  float *to = x + 4 * (int64_t)at;
+  HkFloat4 one;
+  memcpy(&one, (const char *)&v + 16 * r, sizeof one);
+  hk_float4_store(to, hk_float4_load(to) + one);
+}
+
+/* x, y, z (room) of HK_FLOATS rows, from their records. */
+HK_INLINE void gather(const float *x, const int32_t *at, float *room) {
+  HkFloats a = records_load(x, at), b = records_load(x, at + 1);
+  HkFloats c = records_load(x, at + 2), d = records_load(x, at + 3);
+  HkFloats ab = LOW(a, b), cd = LOW(c, d);
+  hk_floats_store(room, LOW_PAIR(ab, cd));
+  hk_floats_store(room + HK_TILE, HIGH_PAIR(ab, cd));
+  hk_floats_store(room + 2 * HK_TILE, LOW_PAIR(HIGH(a, b), HIGH(c, d)));
+}
+
+/* The other way round, added to the records. */
+HK_INLINE void scatter(float *x, const int32_t *at, const float *room) {
+  HkFloats none = {0}, a = hk_floats_load(room), b = hk_floats_load(room + HK_TILE);
+  HkFloats c = hk_floats_load(room + 2 * HK_TILE);
+  HkFloats ab = LOW(a, b), AB = HIGH(a, b), cd = LOW(c, none), CD = HIGH(c, none);
+  HkFloats row0 = LOW_PAIR(ab, cd), row1 = HIGH_PAIR(ab, cd);
+  HkFloats row2 = LOW_PAIR(AB, CD), row3 = HIGH_PAIR(AB, CD);
+  for (int r = 0; r < RECORDS; r++) {
+    record_add(x, at[4 * r], row0, r);
+    record_add(x, at[4 * r + 1], row1, r);
+    record_add(x, at[4 * r + 2], row2, r);
+    record_add(x, at[4 * r + 3], row3, r);
+  }
+}
+
+/* The sums of three vectors as one record. */
+HK_INLINE HkFloat4 sums(HkFloats a, HkFloats b, HkFloats c) {
+  HkFloats none = {0};
+  HkFloats ab = LOW(a, b) + HIGH(a, b), cd = LOW(c, none) + HIGH(c, none);
+  HkFloats all = LOW_PAIR(ab, cd) + HIGH_PAIR(ab, cd);
+  HkFloat4 four[RECORDS];
+  memcpy(four, &all, sizeof four);
+  for (int width = RECORDS / 2; width > 0; width /= 2)
+    for (int r = 0; r < width; r++) four[r] += four[r + width];
+  return four[0];
+}
+
+/* ---- One group of columns ---- */
+
+/* room = or += the tiles of a group times its columns of x. */
+HK_INLINE void forward_group(int columns, bool first, const float *value, int64_t tiles,
+                             const float *x, float *room) {
+  HkFloats b[HK_GROUP][3];
+  for (int j = 0; j < columns; j++)
+    for (int c = 0; c < 3; c++) b[j][c] = hk_floats_all(x[4 * j + c]);
+  for (int64_t t = 0; t < tiles; t++, value += columns * HK_TILE, room += 3 * HK_TILE)
+    for (int p = 0; p < PARTS; p++) {
+      HkFloats sum[3];
+      for (int c = 0; c < 3; c++)
+        sum[c] = first ? (HkFloats){0} : hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
+      for (int j = 0; j < columns; j++) {
+        HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
+        for (int c = 0; c < 3; c++) sum[c] += v * b[j][c];
+      }
+      for (int c = 0; c < 3; c++) hk_floats_store(room + c * HK_TILE + p * HK_FLOATS, sum[c]);
+    }
+}
+
+/* Fetches what stands 8 kB before: lines are asked for in falling order, which the machine follows
+ * less far than the rising one. */
+HK_INLINE void prefetch(const float *value) {
+  enum { AHEAD = 8192 };
+  __builtin_prefetch((const void *)((uintptr_t)value - AHEAD), 0, 2);
+}
+
+/* x = the transposed tiles of a group times room. */
+HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *room,
+                              float *x) {
+  HkFloats sum[HK_GROUP][3];
+  for (int j = 0; j < columns; j++)
+    for (int c = 0; c < 3; c++) sum[j][c] = (HkFloats){0};
+  value += tiles * columns * HK_TILE;
+  room += tiles * 3 * HK_TILE;
+  for (int64_t t = 0; t < tiles; t++) {
+    value -= columns * HK_TILE;
+    room -= 3 * HK_TILE;
+    for (int j = columns - 1; j >= 0; j--) prefetch(value + j * HK_TILE);
+    for (int p = 0; p < PARTS; p++) {
+      HkFloats y[3];
+      for (int c = 0; c < 3; c++) y[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
+      for (int j = columns - 1; j >= 0; j--) {
+        HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
+        for (int c = 0; c < 3; c++) sum[j][c] += v * y[c];
+      }
+    }
+  }
+  for (int j = 0; j < columns; j++)
+    hk_float4_store(x + 4 * j, sums(sum[j][0], sum[j][1], sum[j][2]));
+}
+
+/* The same with a number of columns that the compiler knows. */
+#define FOR_COLUMNS(columns, call)                                                                 \
+  switch (columns) {                                                                               \
+  case 1: call(1); break;                                                                          \
+  case 2: call(2); break;                                                                          \
+  case 3: call(3); break;                                                                          \
+  case 4: call(4); break;                                                                          \
+  case 5: call(5); break;                                                                          \
+  case 6: call(6); break;                                                                          \
+  case 7: call(7); break;                                                                          \
+  default: call(8);                                                                                \
+  }
+
+/* ---- Panels ---- */
+
+static void forward_panel(const HkPackedPanel *panel, const float *value, const int32_t *row,
+                          float *x, float *room) {
+  float own[4 * HK_PANEL_MOST], *at = x + 4 * (int64_t)panel->first;
+  size_t bytes = (size_t)panel->columns * 4 * sizeof *at;
+  memcpy(own, at, bytes);
+  memset(at, 0, bytes);
+  for (int g = 0; g < panel->columns; g += HK_GROUP) {
+    int skip = g / HK_TILE;
+    float *y = room + 3 * HK_TILE * skip;
+#define CALL(n) forward_group(n, false, value, panel->tiles - skip, own + 4 * g, y)
+#define CALL_FIRST(n) forward_group(n, true, value, panel->tiles, own, room)
+    if (g == 0) {
+      FOR_COLUMNS(hk_packed_group(panel, g), CALL_FIRST)
+    } else {
+      FOR_COLUMNS(hk_packed_group(panel, g), CALL)
+    }
+    value += hk_packed_group_size(panel, g);
+  }
+  for (int32_t t = 0; t < panel->tiles; t++, row += HK_TILE, room += 3 * HK_TILE)
+    for (int p = 0; p < PARTS; p++) scatter(x, row + p * HK_FLOATS, room + p * HK_FLOATS);
+}
+
+static void backward_panel(const HkPackedPanel *panel, const float *value, const int32_t *row,
+                           float *x, float *room) {
+  float *y = room;
+  for (int32_t t = 0; t < panel->tiles; t++, row += HK_TILE, y += 3 * HK_TILE)
+    for (int p = 0; p < PARTS; p++) gather(x, row + p * HK_FLOATS, y + p * HK_FLOATS);
+  for (int g = 0; g < panel->columns; g += HK_GROUP) value += hk_packed_group_size(panel, g);
+  for (int g = (panel->columns - 1) / HK_GROUP * HK_GROUP; g >= 0; g -= HK_GROUP) {
+    value -= hk_packed_group_size(panel, g);
+    int skip = g / HK_TILE;
+    float *to = x + 4 * ((int64_t)panel->first + g);
+    y = room + 3 * HK_TILE * skip;
+#define CALL_BACK(n) backward_group(n, value, panel->tiles - skip, y, to)
+    FOR_COLUMNS(hk_packed_group(panel, g), CALL_BACK)
+  }
+}
+
+static void forward(const HkPackedPanel *panel, int64_t count, const float *value,
+                    const int32_t *row, float *x, float *room) {
+  for (int64_t q = 0; q < count; q++)
+    forward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+}
+
+static void backward(const HkPackedPanel *panel, int64_t count, const float *value,
+                     const int32_t *row, float *x, float *room) {
+  for (int64_t q = count - 1; q >= 0; q--)
+    backward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+}
+
+/* ---- Right-hand sides and solutions ---- */
+
+static void load(int64_t count, const int32_t *at, const double *r, double scale, float *x) {
+  for (int64_t k = 0; k < count; k++) {
+    const double *from = r + 3 * (int64_t)at[k];
+    HkFloat4 v = {(float)(scale * from[0]), (float)(scale * from[1]), (float)(scale * from[2]), 0};
+    hk_float4_store(x + 4 * k, v);
+  }
+}
+
+static void store(int64_t count, const int32_t *at, const float *x, double scale, double *z) {
+  for (int64_t k = 0; k < count; k++) {
+    double *to = z + 3 * (int64_t)at[k];
+    for (int c = 0; c < 3; c++) to[c] = scale * (double)x[4 * k + c];
+  }
+}
+
+const HkPackedKernels HK_KERNEL(hk_packed_kernels) = {forward, backward, load, store};
