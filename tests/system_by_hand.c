@@ -40,7 +40,8 @@ static HkStatus make(System *s) {
   HK_TRY(hk_hessian_need_springs(&s->H, NULL, NULL));
   hk_hessian_assemble(&s->H);
   s->A = hk_hessian_operator(&s->H, true);
-  HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), &s->held, &s->prefactor, NULL));
+  HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), HK_PRECISION_DOUBLE, &s->held,
+                             &s->prefactor, NULL));
   return s->tau > 0 ? hk_prefactor_update(s->prefactor, s->tau, NULL, NULL) : HK_OK;
 }
 

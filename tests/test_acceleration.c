@@ -264,6 +264,7 @@ TEST(local_global_alternates_local_and_global_steps) {
   MUST(hand_create(&a, error));
   MUST(hk_method_choose(&method, HK_MINIMIZE, "local_global", error));
   MUST(hk_method_set_text(&method, "acceleration", "none", error));
+  MUST(hk_method_set_text(&method, "precision", "double", error));
   memcpy(expected, a.x, sizeof expected);
   for (int it = 1; it <= 12; it++) {
     iterate_by_hand(&a, expected);
@@ -301,6 +302,7 @@ TEST(factor_of_the_constant_matrix_can_be_chosen) {
     MUST(hand_create(&a, error));
     MUST(hk_method_choose(&method, HK_MINIMIZE, "local_global", error));
     MUST(hk_method_set_text(&method, "factor", factors[q], error));
+    MUST(hk_method_set_text(&method, "precision", "double", error));
     if (q == 1 && hk_factor_default() != HK_FACTOR_CHOLMOD) {
       FAILS(iterate(&a, &method, 20, x, error), HK_ERROR_UNSUPPORTED, "ldlt");
     } else {

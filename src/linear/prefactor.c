@@ -2,21 +2,32 @@
 #include "linear/prefactor.h"
 
 #include "linear/numbering.h"
+#include "linear/packed.h"
+
+#include <string.h>
 
 /* tau^2 e counts where it is more than this part of the mass. What is left out makes the Hessian at
  * most so much larger than A, and small forces that come and go need no other factor. It depends on
  * the present step alone, not on earlier ones: a resumed run has the same A. */
 #define EXTRA_LEAST 0.1
 
+/* Relative error of solutions in single precision that is still good enough. */
+#define ERROR_MOST 0.03
+
 struct HkPrefactor {
   const HkModel *model;
   const HkHeld *held;
   HkFactorKind kind;
-  HkFactor *factor;
+  HkPrecision precision; /* as asked for */
+  HkFactor *factor;      /* its analysis alone while the packed one is in use */
+  HkPacked *packed;      /* NULL where double precision was asked for */
+  bool single;           /* solves are with the packed one */
   HkNumbering unknowns;
+  int32_t *zero; /* held vertices, as factorised */
+  int64_t zeros;
   int64_t *start;                          /* of the columns */
-  double *values;                          /* of the lower triangle */
-  double *b;                               /* 3 for each unknown */
+  double *values;                          /* of the lower triangle; NULL once it is packed */
+  double *b;                               /* 3 for each unknown; NULL once it is packed */
   double *extra;                           /* n, N/m: as factorised */
   double tau;                              /* s, as factorised; 0: it is not */
   int64_t stiffness_version, held_version; /* as factorised */
@@ -33,8 +44,8 @@ static HkStatus allocate(HkPrefactor *p, HkError *error) {
   return hk_alloc(c, &p->extra, n, sizeof *p->extra, "a factorised matrix", error);
 }
 
-HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, const HkHeld *held,
-                             HkPrefactor **prefactor, HkError *error) {
+HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, HkPrecision precision,
+                             const HkHeld *held, HkPrefactor **prefactor, HkError *error) {
   *prefactor = NULL;
   HK_TRY(hk_factor_check(kind, error));
   HK_TRY(hk_alloc(&model->context, prefactor, 1, sizeof **prefactor, "a factorised matrix", error));
@@ -42,6 +53,7 @@ HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, const HkHe
   p->model = model;
   p->held = held;
   p->kind = kind;
+  p->precision = precision;
   HkStatus status = allocate(p, error);
   if (status < 0) hk_prefactor_destroy(prefactor);
   return status;
@@ -50,6 +62,7 @@ HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, const HkHe
 static void forget_analysis(HkPrefactor *p) {
   const HkContext *c = &p->model->context;
   hk_factor_destroy(&p->factor);
+  hk_packed_destroy(&p->packed);
   hk_free(c, &p->start);
   hk_free(c, &p->values);
   hk_free(c, &p->b);
@@ -62,6 +75,7 @@ void hk_prefactor_destroy(HkPrefactor **prefactor) {
   if (!p) return;
   HkContext c = p->model->context;
   forget_analysis(p);
+  hk_free(&c, &p->zero);
   hk_free(&c, &p->unknowns.number);
   hk_free(&c, &p->extra);
   hk_free(&c, prefactor);
@@ -72,10 +86,22 @@ void hk_prefactor_counts(const HkPrefactor *p, int64_t *analyses, int64_t *facto
   *factorisations = p->factorisations;
 }
 
+bool hk_prefactor_is_single(const HkPrefactor *p) {
+  return p->single;
+}
+
+size_t hk_prefactor_traffic(const HkPrefactor *p) {
+  return p->single ? hk_packed_traffic(p->packed) : 0;
+}
+
 size_t hk_prefactor_bytes(const HkPrefactor *p) {
-  int64_t n = p->unknowns.count, entries = p->start ? p->start[n] : 0;
+  int64_t n = p->unknowns.count, count = 2 * p->model->n;
   size_t factor = p->factor ? hk_factor_bytes(p->factor) : 0;
-  return sizeof *p + factor + (size_t)(2 * p->model->n + 4 * n + 1 + entries) * sizeof *p->b;
+  if (p->packed) factor += hk_packed_bytes(p->packed);
+  if (p->start) count += n + 1;
+  if (p->values) count += p->start[n];
+  if (p->b) count += 3 * n;
+  return sizeof *p + factor + (size_t)count * sizeof *p->b + (size_t)p->zeros * sizeof *p->zero;
 }
 
 /* ---- Analysis ---- */
@@ -114,11 +140,22 @@ static HkStatus make_factor(HkPrefactor *p, int64_t **row, HkError *error) {
   HK_TRY(hk_alloc(c, &p->start, n + 1, sizeof *p->start, "a factorised matrix", error));
   list_pattern(p, p->start, NULL);
   HK_TRY(hk_alloc(c, row, p->start[n], sizeof **row, "a factorised matrix", error));
-  HK_TRY(hk_alloc(c, &p->values, p->start[n], sizeof *p->values, "a factorised matrix", error));
-  HK_TRY(hk_alloc(c, &p->b, 3 * n, sizeof *p->b, "a factorised matrix", error));
   if (*row) list_pattern(p, p->start, *row);
   HkSparse pattern = {.n = n, .start = p->start, .row = *row};
-  return hk_factor_create(c, p->kind, &pattern, &p->factor, error);
+  HkFactorUse use = p->precision == HK_PRECISION_DOUBLE ? HK_FACTOR_SOLVES : HK_FACTOR_PANELS;
+  return hk_factor_create(c, p->kind, use, &pattern, &p->factor, error);
+}
+
+static HkStatus make_packed(HkPrefactor *p, HkError *error) {
+  const HkContext *c = &p->model->context;
+  int32_t *vertex = NULL;
+  HK_TRY(hk_alloc(c, &vertex, p->unknowns.count, sizeof *vertex, "a factorised matrix", error));
+  for (int64_t q = 0; q < p->model->n; q++)
+    if (p->unknowns.number[q] >= 0) vertex[p->unknowns.number[q]] = (int32_t)q;
+  HkSupernodes view = hk_factor_view(p->factor);
+  HkStatus status = hk_packed_create(c, &view, vertex, &p->packed, error);
+  hk_free(c, &vertex);
+  return status;
 }
 
 static HkStatus analyse(HkPrefactor *p, HkError *error) {
@@ -127,6 +164,7 @@ static HkStatus analyse(HkPrefactor *p, HkError *error) {
   hk_numbering_make(&p->unknowns, p->held, p->model->n, 1);
   HkStatus status = make_factor(p, &row, error);
   hk_free(&p->model->context, &row);
+  if (status >= 0 && p->precision != HK_PRECISION_DOUBLE) status = make_packed(p, error);
   if (status < 0) forget_analysis(p);
   if (status >= 0) p->analyses++;
   return status;
@@ -169,19 +207,147 @@ static double count_extra(const HkPrefactor *p, const double *extra, int64_t q) 
   return fabs(p->tau * p->tau * e) <= EXTRA_LEAST * p->model->mass[q] ? 0 : e;
 }
 
-static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkError *error) {
+/* ---- Precision ---- */
+
+enum { KNOWN = 3 }; /* known solutions, one for each right-hand side */
+
+typedef struct Product {
+  const HkPrefactor *p;
+  const double *e;
+  double *out;
+} Product;
+
+/* out = A e. */
+static void product_range(void *user, int64_t begin, int64_t end) {
+  const Product *a = user;
+  const HkPrefactor *p = a->p;
+  const HkModel *m = p->model;
+  const uint8_t *held = p->held->mask;
+  for (int64_t q = begin; q < end; q++) {
+    double sum[3], diagonal = m->mass[q] + p->tau * p->tau * p->extra[q];
+    for (int c = 0; c < 3; c++) sum[c] = diagonal * a->e[3 * q + c];
+    for (int64_t e = m->adj_start[q]; !held[q] && e < m->adj_start[q + 1]; e++) {
+      int64_t other = m->adj_vertex[e];
+      double entry = spring_entry(p, m->adj_spring[e]);
+      for (int c = 0; c < 3; c++)
+        sum[c] += entry * (a->e[3 * q + c] - (held[other] ? 0 : a->e[3 * other + c]));
+    }
+    for (int c = 0; c < 3; c++) a->out[3 * q + c] = sum[c];
+  }
+}
+
+/* One that is constant, which is what a matrix with little mass knows least of, one that is smooth
+ * and one that is not. */
+static void make_known(const HkPrefactor *p, double *e) {
+  uint64_t seed = 1;
+  for (int64_t q = 0; q < p->model->n; q++) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    e[3 * q] = 1;
+    e[3 * q + 1] = cos(3.0 * (double)q / (double)p->model->n);
+    e[3 * q + 2] = (double)(seed >> 40) / (1 << 23) - 1;
+    for (int c = 0; p->held->mask[q] && c < KNOWN; c++) e[3 * q + c] = 0;
+  }
+}
+
+/* The largest error of a solution among them. */
+static double known_error(HkPrefactor *p, const double *e, double *z) {
+  double error[KNOWN] = {0}, size[KNOWN] = {0}, worst = 0;
+  Product a = {p, e, z};
+  hk_parallel_for(p->model->threads, p->model->n, product_range, &a);
+  hk_packed_solve(p->packed, p->model->threads, 1, z, z);
+  for (int64_t q = 0; q < 3 * p->model->n; q++) {
+    if (p->held->mask[q / 3]) continue;
+    double off = z[q] - e[q];
+    error[q % 3] += off * off;
+    size[q % 3] += e[q] * e[q];
+  }
+  for (int c = 0; c < KNOWN; c++) {
+    double part = size[c] > 0 ? sqrt(error[c] / size[c]) : 0;
+    if (isnan(part)) return INFINITY;
+    if (part > worst) worst = part;
+  }
+  return worst;
+}
+
+static HkStatus measure_error(HkPrefactor *p, double *worst, HkError *error) {
+  const HkContext *c = &p->model->context;
+  double *e = NULL, *z = NULL;
+  HkStatus status = hk_alloc_vector(c, &e, p->model->n, "a factorised matrix", error);
+  if (status >= 0) status = hk_alloc_vector(c, &z, p->model->n, "a factorised matrix", error);
+  if (status >= 0) {
+    make_known(p, e);
+    *worst = known_error(p, e, z);
+  }
+  hk_free(c, &e);
+  hk_free(c, &z);
+  return status;
+}
+
+/* Packs the new factor and releases it, or keeps it. */
+static HkStatus choose_precision(HkPrefactor *p, HkError *error) {
+  const HkContext *c = &p->model->context;
+  double worst = 0;
+  if (p->precision != HK_PRECISION_DOUBLE) {
+    HkSupernodes view = hk_factor_view(p->factor);
+    HK_TRY(hk_packed_fill(p->packed, &view, p->model->threads, error));
+    if (p->precision == HK_PRECISION_AUTO) HK_TRY(measure_error(p, &worst, error));
+    p->single = worst <= ERROR_MOST;
+  }
+  if (p->single) {
+    hk_factor_release(p->factor);
+    hk_free(c, &p->values);
+    hk_free(c, &p->b);
+    return HK_OK;
+  }
+  if (p->packed) {
+    hk_packed_release(p->packed);
+    hk_log(c, HK_LOG_INFO,
+           "solutions with M + tau^2 L in single precision are off by %.2g: its factor stays in "
+           "double precision",
+           worst);
+  }
+  if (p->b) return HK_OK;
+  return hk_alloc(c, &p->b, 3 * p->unknowns.count, sizeof *p->b, "a factorised matrix", error);
+}
+
+/* ---- Factorising and solving ---- */
+
+/* Held vertices, for which solutions are 0. */
+static HkStatus list_zeros(HkPrefactor *p, HkError *error) {
+  const HkContext *c = &p->model->context;
+  int64_t n = p->model->n;
+  hk_free(c, &p->zero);
+  p->zeros = 0;
+  for (int64_t q = 0; q < n; q++) p->zeros += p->held->mask[q] != 0;
+  HK_TRY(hk_alloc(c, &p->zero, p->zeros, sizeof *p->zero, "a factorised matrix", error));
+  for (int64_t q = 0, k = 0; q < n; q++)
+    if (p->held->mask[q]) p->zero[k++] = (int32_t)q;
+  return HK_OK;
+}
+
+static HkStatus compute(HkPrefactor *p, HkError *error) {
   const HkModel *m = p->model;
   bool positive;
-  p->tau = tau;
-  for (int64_t q = 0; q < m->n; q++) p->extra[q] = count_extra(p, extra, q);
+  if (!p->values)
+    HK_TRY(hk_alloc(&m->context, &p->values, p->start[p->unknowns.count], sizeof *p->values,
+                    "a factorised matrix", error));
   hk_parallel_for(m->threads, m->n, fill_range, p);
-  HkStatus status = hk_factor_compute(p->factor, p->values, &positive, error);
-  if (status >= 0 && !positive)
-    status =
-        hk_fail(error, HK_ERROR_INVALID,
-                "M + tau^2 L is not positive definite at tau = %g s: a mass is not above 0, or "
-                "a stiffness or damping is negative or not finite",
-                tau);
+  HK_TRY(hk_factor_compute(p->factor, p->values, &positive, error));
+  if (positive) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID,
+                 "M + tau^2 L is not positive definite at tau = %g s: a mass is not above 0, or "
+                 "a stiffness or damping is negative or not finite",
+                 p->tau);
+}
+
+static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkError *error) {
+  const HkModel *m = p->model;
+  p->tau = tau;
+  p->single = false;
+  for (int64_t q = 0; q < m->n; q++) p->extra[q] = count_extra(p, extra, q);
+  HkStatus status = list_zeros(p, error);
+  if (status >= 0) status = compute(p, error);
+  if (status >= 0) status = choose_precision(p, error);
   if (status < 0) p->tau = 0;
   if (status < 0) return status;
   p->stiffness_version = m->stiffness_version;
@@ -206,13 +372,23 @@ HkStatus hk_prefactor_update(HkPrefactor *p, double tau, const double *extra, Hk
   return factorise(p, tau, extra, error);
 }
 
-HkStatus hk_prefactor_solve(HkPrefactor *p, const double *r, double *z, HkError *error) {
+/* Three right-hand sides at a time through the double factor. */
+static HkStatus solve_double(HkPrefactor *p, double s, const double *r, double *z, HkError *error) {
   const int64_t *number = p->unknowns.number;
   int64_t n = p->model->n;
   for (int64_t q = 0; q < n; q++)
     for (int c = 0; number[q] >= 0 && c < 3; c++) p->b[3 * number[q] + c] = r[3 * q + c];
   HK_TRY(hk_factor_solve(p->factor, p->b, 3, error));
   for (int64_t q = 0; q < n; q++)
-    for (int c = 0; c < 3; c++) z[3 * q + c] = p->held->mask[q] ? 0 : p->b[3 * number[q] + c];
+    for (int c = 0; number[q] >= 0 && c < 3; c++) z[3 * q + c] = s * p->b[3 * number[q] + c];
+  return HK_OK;
+}
+
+HkStatus hk_prefactor_solve(HkPrefactor *p, double s, const double *r, double *z, HkError *error) {
+  if (p->single)
+    hk_packed_solve(p->packed, p->model->threads, s, r, z);
+  else
+    HK_TRY(solve_double(p, s, r, z, error));
+  for (int64_t k = 0; k < p->zeros; k++) memset(z + 3 * (int64_t)p->zero[k], 0, 3 * sizeof *z);
   return HK_OK;
 }

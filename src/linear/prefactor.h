@@ -10,6 +10,13 @@
  * drag, wind and the damping of handles, which are not in it, it is at least the Hessian of a step
  * in every direction (1/1.1 of it with e as 0): a preconditioner that hardly overshoots.
  *
+ * The factor is kept packed in single precision (packed.h): solves are several times faster than in
+ * double and memory is halved. Rounding then makes z that of a matrix near A, which is all that a
+ * preconditioner or a minimiser with a gradient in double precision needs, unless A is very
+ * ill-conditioned, as that of a light body of stiff springs that nothing holds. So, unless the user
+ * insists on either, A z = A e is solved once for a few known e, and where z is off by more than a
+ * few percent the factor is kept in double precision instead.
+ *
  * It is factorised again when tau, the stiffness, the pins or the e that counts changed, and
  * analysed again only when the pins did.
  */
@@ -21,16 +28,28 @@
 
 typedef struct HkPrefactor HkPrefactor;
 
+/* Of the factor: AUTO is single where that is enough. */
+typedef enum HkPrecision {
+  HK_PRECISION_AUTO,
+  HK_PRECISION_SINGLE,
+  HK_PRECISION_DOUBLE
+} HkPrecision;
+
 /* kind: of the factorisation. held: as of HkLinearSetup. */
-HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, const HkHeld *held,
-                             HkPrefactor **prefactor, HkError *error);
+HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, HkPrecision precision,
+                             const HkHeld *held, HkPrefactor **prefactor, HkError *error);
 void hk_prefactor_destroy(HkPrefactor **prefactor);
 /* Makes the factor that of this tau (s) and extra stiffness e (N/m, n; NULL: none), if it is not
  * already. */
 HkStatus hk_prefactor_update(HkPrefactor *prefactor, double tau, const double *extra,
                              HkError *error);
-/* z = A^-1 r for the three coordinates of each free vertex, 0 for held ones; z may be r. */
-HkStatus hk_prefactor_solve(HkPrefactor *prefactor, const double *r, double *z, HkError *error);
+/* z = s A^-1 r for the three coordinates of each free vertex, 0 for held ones; z may be r. */
+HkStatus hk_prefactor_solve(HkPrefactor *prefactor, double s, const double *r, double *z,
+                            HkError *error);
+/* Whether the present factor is in single precision. */
+bool hk_prefactor_is_single(const HkPrefactor *prefactor);
+/* Bytes of the packed factor that one solve reads; 0 in double precision. */
+size_t hk_prefactor_traffic(const HkPrefactor *prefactor);
 /* How often it was analysed and factorised so far. */
 void hk_prefactor_counts(const HkPrefactor *prefactor, int64_t *analyses, int64_t *factorisations);
 size_t hk_prefactor_bytes(const HkPrefactor *prefactor);

@@ -21,12 +21,13 @@ typedef struct Lbfgs {
   double tolerance;
   int memory;
   int factor;
+  int precision;
 } Lbfgs;
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(Lbfgs, 200, 1e-5),
     HK_INTEGER(Lbfgs, memory, 5, 0, 100, "how many past steps are kept"),
-    HK_FACTOR_PARAM(Lbfgs),
+    HK_FACTOR_PARAMS(Lbfgs),
 };
 
 typedef struct Pair {
@@ -70,7 +71,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
     HK_TRY(hk_alloc_vector(c, &pair->y, model->n, "a minimizer", error));
   }
   m->bytes += (size_t)data->slots * (size_t)model->n * 6 * sizeof(double);
-  return hk_minimizer_need_prefactor(m, p->factor, error);
+  return hk_minimizer_need_prefactor(m, p->factor, p->precision, error);
 }
 
 /* ---- Minimising ---- */

@@ -41,6 +41,7 @@ typedef struct LocalGlobal {
   int window;
   double rho;
   int factor;
+  int precision;
 } LocalGlobal;
 
 static const HkParam params[] = {
@@ -52,7 +53,7 @@ static const HkParam params[] = {
     HK_NUMBER(LocalGlobal, rho, "1", 0, 0, 0.999999,
               "spectral radius for chebyshev: how much of an error one plain iteration leaves at "
               "most; 0: measured"),
-    HK_FACTOR_PARAM(LocalGlobal),
+    HK_FACTOR_PARAMS(LocalGlobal),
 };
 
 typedef struct Data {
@@ -71,7 +72,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
     HK_TRY(hk_anderson_create(model, space, p->window, &data->anderson, &m->bytes, error));
   if (p->acceleration == CHEBYSHEV)
     HK_TRY(hk_chebyshev_create(model, space, p->rho, &data->chebyshev, &m->bytes, error));
-  return hk_minimizer_need_prefactor(m, p->factor, error);
+  return hk_minimizer_need_prefactor(m, p->factor, p->precision, error);
 }
 
 static void destroy(HkMinimizer *m) {

@@ -133,9 +133,9 @@ void hk_minimizer_stall(HkMinimizer *m) {
 
 /* ---- With the prefactor ---- */
 
-HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, HkError *error) {
+HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error) {
   const HkFactorKind kinds[] = {hk_factor_default(), HK_FACTOR_CHOLMOD, HK_FACTOR_LDLT};
-  HK_TRY(hk_problem_need_prefactor(m->problem, kinds[factor], error));
+  HK_TRY(hk_problem_need_prefactor(m->problem, kinds[factor], (HkPrecision)precision, error));
   m->bytes += hk_prefactor_bytes(m->problem->prefactor);
   return HK_OK;
 }
@@ -143,8 +143,6 @@ HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, HkError *error)
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error) {
   HkProblem *problem = m->problem;
   HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
-  HK_TRY(hk_prefactor_solve(problem->prefactor, g, p, error));
   m->report.linear_iterations++;
-  hk_vectors_scale(&problem->space, -1, p);
-  return HK_OK;
+  return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

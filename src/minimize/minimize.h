@@ -17,9 +17,12 @@ typedef struct HkStopping {
                 "reach; 0: make all iterations")
 
 /* Of minimisers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
-#define HK_FACTOR_PARAM(S)                                                                         \
+#define HK_FACTOR_PARAMS(S)                                                                        \
   HK_CHOICE(S, factor, 0, "auto|cholesky|ldlt",                                                    \
-            "factorisation of the constant matrix; auto: cholesky, or ldlt in builds without it")
+            "factorisation of the constant matrix; auto: cholesky, or ldlt in builds without it"), \
+      HK_CHOICE(S, precision, HK_PRECISION_AUTO, "auto|single|double",                             \
+                "of that factor; auto: single, several times as fast, unless the matrix is too "   \
+                "ill-conditioned for it")
 
 typedef struct HkMinimizer HkMinimizer;
 
@@ -63,8 +66,8 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient);
 /* No step along any direction lowers g any more: the report says so. */
 void hk_minimizer_stall(HkMinimizer *m);
-/* Makes the problem's prefactor, for a create; factor: the index of HK_FACTOR_PARAM. */
-HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, HkError *error);
+/* Makes the problem's prefactor, for a create; factor and precision: of HK_FACTOR_PARAMS. */
+HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error);
 /* p = -A^-1 g with the prefactor A of the present step. */
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error);
 

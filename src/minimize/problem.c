@@ -58,13 +58,15 @@ void hk_problem_destroy(HkProblem *p) {
   *p = (HkProblem){0};
 }
 
-HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkError *error) {
-  if (p->prefactor && p->factor_kind == kind) return HK_OK;
+HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision precision,
+                                   HkError *error) {
+  if (p->prefactor && p->factor_kind == kind && p->precision == precision) return HK_OK;
   if (p->prefactor)
     return hk_fail(error, HK_ERROR_INVALID,
                    "the minimizer and its preconditioner want different factorisations");
   p->factor_kind = kind;
-  return hk_prefactor_create(p->model, kind, &p->held, &p->prefactor, error);
+  p->precision = precision;
+  return hk_prefactor_create(p->model, kind, precision, &p->held, &p->prefactor, error);
 }
 
 /* ---- The forces without a potential ---- */

@@ -47,7 +47,8 @@ typedef struct HkProblem {
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method asked for it */
   HkFactorKind factor_kind;
-  double *room, *room2; /* 3 n, used within one call */
+  HkPrecision precision; /* of the prefactor */
+  double *room, *room2;  /* 3 n, used within one call */
   size_t bytes;
 } HkProblem;
 
@@ -55,8 +56,9 @@ typedef struct HkProblem {
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *problem,
                            HkError *error);
 void hk_problem_destroy(HkProblem *problem);
-/* Makes problem->prefactor, once; later calls with another kind are an error. */
-HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkError *error);
+/* Makes problem->prefactor, once; later calls with another kind or precision are an error. */
+HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrecision precision,
+                                   HkError *error);
 
 /* After t, tau and the held pins are set: linearises the forces without a potential about (x, v) at
  * t, and prepares the diagonal. */

@@ -29,7 +29,7 @@ static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error
   const HkModel *m = p->model;
   const HkSchema *prefactored = hk_schema_find(HK_PRECONDITION, "prefactored");
   if (prefactored && mentions(linear, prefactored))
-    HK_TRY(hk_problem_need_prefactor(p, hk_factor_default(), error));
+    HK_TRY(hk_problem_need_prefactor(p, hk_factor_default(), HK_PRECISION_AUTO, error));
   HkLinearSetup setup = {
       .model = m, .pattern = &p->pattern, .held = &p->held, .prefactor = p->prefactor};
   HK_TRY(hk_linear_create(&setup, linear, &s->linear, error));

@@ -30,7 +30,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
 static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
   const HkHeld *held = p->setup.held;
   const double *mass = p->setup.model->mass;
-  HK_TRY(hk_prefactor_solve(p->setup.prefactor, r, z, error));
+  HK_TRY(hk_prefactor_solve(p->setup.prefactor, 1, r, z, error));
   if (held->stays) return HK_OK;
   for (int64_t q = 0; q < p->space.n; q++)
     for (int c = 0; held->mask[q] && c < 3; c++) z[3 * q + c] = r[3 * q + c] / mass[q];
