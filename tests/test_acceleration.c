@@ -275,6 +275,24 @@ TEST(local_global_alternates_local_and_global_steps) {
   hand_destroy(&a);
 }
 
+/* The gradient is in double precision whatever the factor is. */
+TEST(local_global_ends_at_the_same_minimum_in_either_precision) {
+  static const char *const precisions[] = {"double", "single", "auto"};
+  double expected[3 * COUNT] = {0}, x[3 * COUNT] = {0};
+  for (int q = 0; q < 3; q++) {
+    Hand a;
+    HkMethod method = {0};
+    MUST(hand_create(&a, error));
+    MUST(hk_method_choose(&method, HK_MINIMIZE, "local_global", error));
+    MUST(hk_method_set_text(&method, "precision", precisions[q], error));
+    MUST(iterate(&a, &method, 300, q == 0 ? expected : x, error));
+    CHECK(hk_prefactor_is_single(a.problem.prefactor) == (q > 0));
+    for (int c = 0; q > 0 && c < 3 * COUNT; c++) CHECK_NEAR(x[c], expected[c], 1e-12);
+    hk_method_clear(&method);
+    hand_destroy(&a);
+  }
+}
+
 TEST(lbfgs_without_memory_is_local_global) {
   Hand a;
   HkMethod plain = {0}, lbfgs = {0};

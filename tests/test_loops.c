@@ -59,3 +59,24 @@ TEST(parallel_tasks_are_done_once_each) {
       for (int q = 0; q <= 40; q++) CHECK(done[q] == (q < count));
     }
 }
+
+static double ramp(void *user, int64_t begin, int64_t end) {
+  const double *peak = user;
+  double most = -1;
+  for (int64_t q = begin; q < end; q++) {
+    double value = -fabs((double)q - peak[0]) * peak[1];
+    if (value > most || isnan(value)) most = value;
+  }
+  return most;
+}
+
+TEST(parallel_most_finds_the_largest_and_what_is_no_number) {
+  enum { LONG = 20 * HK_BLOCK };
+  double partial[20], none[2] = {5, NAN};
+  for (int threads = 1; threads <= 3; threads++) {
+    double peak[2] = {15.25 * HK_BLOCK + 0.125, 1e-6};
+    CHECK(hk_parallel_most(threads, LONG, ramp, peak, partial) == -0.125 * 1e-6);
+    CHECK(isnan(hk_parallel_most(threads, LONG, ramp, none, partial)));
+    CHECK(hk_parallel_most(threads, 0, ramp, peak, partial) == 0);
+  }
+}

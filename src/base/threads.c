@@ -1,6 +1,8 @@
 /* Loops over all cores; see threads.h. */
 #include "base/threads.h"
 
+#include <math.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -43,7 +45,7 @@ void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
   for (int q = 0; q < count; q++) fn(user, q);
 }
 
-double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
+static void fill_partial(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
   (void)threads; /* unused without OpenMP */
   int64_t blocks = hk_sum_slots(count);
 #ifdef _OPENMP
@@ -51,9 +53,21 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
     num_threads(threads > 0 ? threads : 1) if (threads > 1 && count >= HK_PARALLEL_LEAST)
 #endif
   for (int64_t b = 0; b < blocks; b++) partial[b] = fn(user, b * HK_BLOCK, block_end(b, count));
+}
+
+double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
   double sum = 0;
-  for (int64_t b = 0; b < blocks; b++) sum += partial[b];
+  fill_partial(threads, count, fn, user, partial);
+  for (int64_t b = 0; b < hk_sum_slots(count); b++) sum += partial[b];
   return sum;
+}
+
+double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
+  fill_partial(threads, count, fn, user, partial);
+  double most = count > 0 ? partial[0] : 0;
+  for (int64_t b = 1; b < hk_sum_slots(count); b++)
+    if (partial[b] > most || isnan(partial[b])) most = partial[b]; /* no number is above NAN */
+  return most;
 }
 
 static inline int64_t least(int64_t a, int64_t b) {

@@ -18,7 +18,7 @@ enum { HK_PARALLEL_LEAST = 8 * HK_BLOCK };
 typedef void HkRangeFn(void *user, int64_t begin, int64_t end);
 /* Does one task. */
 typedef void HkTaskFn(void *user, int task);
-/* Returns the sum over the entries begin .. end - 1. */
+/* Returns the sum over the entries begin .. end - 1, or the largest of them. */
 typedef double HkSumFn(void *user, int64_t begin, int64_t end);
 
 /* Cores that the machine offers. */
@@ -41,6 +41,9 @@ void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user);
 
 /* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
+
+/* The largest of fn over the blocks, NAN if one is, 0 if there is none; partial as above. */
+double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 
 /* Keeps libraries of others from starting threads: OpenMP loops and OpenBLAS run on the calling
  * thread alone between enter and leave, so that they take no more cores than they were given and

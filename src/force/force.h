@@ -49,6 +49,7 @@ typedef struct HkForceType {
   void (*destroy)(const HkModel *model, void *data);
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
+  bool quadratic; /* in x: the df/dx of jacobian is the same everywhere */
   /* E(to) - E(x), accurate where the two are close; NULL: by subtraction. */
   double (*energy_change)(const HkForceArgs *a, const double *to);
   /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */

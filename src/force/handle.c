@@ -130,6 +130,7 @@ const HkForceType hk_force_handle = {
     .compile = compile,
     .destroy = hk_chosen_destroy,
     .energy = energy,
+    .quadratic = true,
     .energy_change = energy_change,
     .add = add,
     .jacobian = jacobian,

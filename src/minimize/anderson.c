@@ -9,6 +9,7 @@
 #include "minimize/anderson.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Square of the part of a column that must be new. */
 #define REGULAR 1e-10
@@ -155,10 +156,11 @@ static void solve(const HkAnderson *a, const double *f, int used, const int *col
 /* out = G - sum gamma_j dG_j. */
 static void combine_range(void *user, int64_t begin, int64_t end) {
   const Columns *c = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) {
-    double sum = 0;
-    for (int j = 0; j < c->count; j++) sum += c->gamma[j] * c->a->dG[c->column[j]][q];
-    c->out[q] = c->a->G[q] - sum;
+  memcpy(c->out + 3 * begin, c->a->G + 3 * begin, (size_t)(end - begin) * 3 * sizeof *c->out);
+  for (int j = 0; j < c->count; j++) {
+    const double *restrict dG = c->a->dG[c->column[j]];
+    double *restrict out = c->out, gamma = c->gamma[j];
+    for (int64_t q = 3 * begin; q < 3 * end; q++) out[q] -= gamma * dG[q];
   }
 }
 

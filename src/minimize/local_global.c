@@ -18,8 +18,9 @@
  * For springs, gravity and handles without damping that is the method to the letter (tension-only
  * springs: |d_s| <= l0; d_s = 0 where the ends meet). Damping of springs and the stiffness of other
  * forces enter A by their bounds. As long as A bounds the Hessian, g never rises, since each of the
- * two steps lowers G. Drag and wind are not in A, and a force may grow stiffer on the way: if g
- * would rise, the line search halves the step.
+ * two steps lowers G; then, even with half of A, nothing needs to be checked. Strong drag and wind
+ * are not in A, and a force may grow stiffer on the way: if g would rise there, the line search
+ * halves the step.
  *
  * A is constant: it is factorised once and then only solved with, three right-hand sides at a time.
  * The price is linear convergence, slow where springs are turned, which A takes for as stiff as
@@ -93,6 +94,7 @@ static bool accelerate(Data *data, const double *x, const double *f, double slop
   if (data->chebyshev) return hk_chebyshev_next(data->chebyshev, x, f, -slope, x_new);
   return false;
 }
+
 /* x_new with a lower g than x; false if there is none. The plain iterate is the first that the line
  * search tries. */
 static bool advance(HkMinimizer *m, const double *x, const double *f, double slope, double *x_new) {
@@ -100,6 +102,10 @@ static bool advance(HkMinimizer *m, const double *x, const double *f, double slo
   if (accelerate(data, x, f, slope, x_new)) {
     if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * slope) return true;
     if (data->chebyshev) hk_chebyshev_reject(data->chebyshev);
+  }
+  if (m->problem->bounded) {
+    hk_vectors_add(&m->problem->space, 1, f, x, x_new);
+    return true;
   }
   return hk_line_search(m, x, f, slope, x_new) > 0;
 }

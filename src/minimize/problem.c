@@ -110,6 +110,31 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   return HK_OK;
 }
 
+/* The largest row sum of tau M^-1 C bounds what damping adds to the Hessian, in parts of M. */
+static double damping_range(void *user, int64_t begin, int64_t end) {
+  const HkProblem *p = user;
+  const HkPattern *pattern = &p->pattern;
+  double most = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double sum = 0;
+    if (p->held.mask[q]) continue;
+    for (int64_t e = pattern->start[q]; e < pattern->start[q + 1]; e++)
+      sum += hk_mat_row_sum(p->damping.value + 9 * e);
+    most = fmax(most, p->tau * sum / p->model->mass[q]);
+  }
+  return most;
+}
+
+/* A contains the springs as stiff as they ever are and what is quadratic, but for a tenth of the
+ * mass (prefactor.h). */
+static bool is_bounded(HkProblem *p) {
+  const HkModel *m = p->model;
+  for (int q = 1; q < m->force_count; q++)
+    if (hk_force_is_stiff(m, q) && !m->forces[q].type->quadratic) return false;
+  if (!p->hessian.damping) return true;
+  return hk_parallel_most(m->threads, m->n, damping_range, p, p->space.sums) <= 0.5;
+}
+
 /* ---- The diagonal ---- */
 
 typedef struct Bound {
@@ -139,6 +164,7 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
 HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   HK_TRY(linearise(p, x, v, error));
+  p->bounded = is_bounded(p);
   p->hessian.t = p->t;
   p->hessian.tau = p->tau;
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
@@ -172,12 +198,14 @@ static void gradient_range(void *user, int64_t begin, int64_t end) {
   const Gradient *a = user;
   const HkProblem *p = a->p;
   double square = p->tau * p->tau;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) {
-    double f = a->g[q];
-    if (p->pushed) f += p->f[q];
-    if (a->drag) f -= a->drag[q];
-    a->g[q] = p->model->mass[q / 3] * (a->x[q] - p->y[q]) - square * f;
-  }
+  const double *mass = p->model->mass, *restrict x = a->x, *restrict y = p->y;
+  double *restrict g = a->g;
+  if (p->pushed)
+    for (int64_t q = 3 * begin; q < 3 * end; q++) g[q] += p->f[q];
+  if (a->drag)
+    for (int64_t q = 3 * begin; q < 3 * end; q++) g[q] -= a->drag[q];
+  for (int64_t q = begin; q < end; q++)
+    for (int64_t c = 3 * q; c < 3 * q + 3; c++) g[c] = mass[q] * (x[c] - y[c]) - square * g[c];
   for (int64_t q = begin; q < end; q++) {
     if (p->held.mask[q]) memset(a->g + 3 * q, 0, 3 * sizeof *a->g);
     if (p->model->dimension == 2) a->g[3 * q + 2] = 0;
@@ -200,15 +228,17 @@ typedef struct Change {
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *a = user;
   const HkProblem *p = a->p;
-  double square = p->tau * p->tau, sum = 0;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) {
-    double d = a->to[q] - a->from[q], work = 0;
-    if (p->pushed) work -= p->f[q];
-    if (a->drag) work += a->drag[q];
-    double middle = 0.5 * ((a->to[q] - p->y[q]) + (a->from[q] - p->y[q]));
-    sum += d * (p->model->mass[q / 3] * middle + square * work);
-  }
-  return sum;
+  double square = p->tau * p->tau, sum[3] = {0, 0, 0};
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) {
+      int64_t i = 3 * q + c;
+      double d = a->to[i] - a->from[i], work = 0;
+      if (p->pushed) work -= p->f[i];
+      if (a->drag) work += a->drag[i];
+      double middle = 0.5 * ((a->to[i] - p->y[i]) + (a->from[i] - p->y[i]));
+      sum[c] += d * (p->model->mass[q] * middle + square * work);
+    }
+  return sum[0] + sum[1] + sum[2];
 }
 
 double hk_problem_change(HkProblem *p, const double *from, const double *to) {
@@ -225,22 +255,50 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   return rest + p->tau * p->tau * energy;
 }
 
+typedef struct Measure {
+  const HkProblem *p;
+  const double *x; /* or a gradient */
+} Measure;
+
+static double reach_range(void *user, int64_t begin, int64_t end) {
+  const Measure *a = user;
+  double most = 0;
+  for (int64_t q = begin; q < end; q++)
+    for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
+      most = fmax(most, fabs(a->p->y[c] - a->x[c]));
+  return most;
+}
+
+static double furthest_range(void *user, int64_t begin, int64_t end) {
+  const Measure *a = user;
+  double most = 0;
+  for (int64_t q = begin; q < end; q++)
+    for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
+      most = fmax(most, fmax(fabs(a->x[c]), fabs(a->p->y[c])));
+  return most;
+}
+
 void hk_problem_measure(HkProblem *p, const double *x) {
-  double reach = 0, furthest = 0;
-  for (int64_t q = 0; q < 3 * p->model->n; q++) {
-    if (p->held.mask[q / 3]) continue;
-    reach = fmax(reach, fabs(p->y[q] - x[q]));
-    furthest = fmax(furthest, fmax(fabs(x[q]), fabs(p->y[q])));
+  Measure a = {p, x};
+  const HkVectors *s = &p->space;
+  p->reach = hk_parallel_most(s->threads, s->n, reach_range, &a, s->sums);
+  p->rounding = 8 * DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
+}
+
+/* The largest square. */
+static double size_range(void *user, int64_t begin, int64_t end) {
+  const Measure *a = user;
+  const double *g = a->x, *d = a->p->diagonal;
+  double most = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double square = hk_dot(g + 3 * q, g + 3 * q) / (d[q] * d[q]);
+    if (square > most || isnan(square)) most = square; /* NAN stays: no number is above it */
   }
-  p->reach = reach;
-  p->rounding = 8 * DBL_EPSILON * furthest;
+  return most;
 }
 
 double hk_problem_size(const HkProblem *p, const double *g) {
-  double most = 0;
-  for (int64_t q = 0; q < p->model->n; q++) {
-    double size = hk_norm(g + 3 * q) / p->diagonal[q];
-    if (size > most || isnan(size)) most = size; /* NAN stays: no number is above it */
-  }
-  return most;
+  Measure a = {p, g};
+  const HkVectors *s = &p->space;
+  return sqrt(hk_parallel_most(s->threads, s->n, size_range, &a, s->sums));
 }

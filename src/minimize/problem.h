@@ -40,6 +40,7 @@ typedef struct HkProblem {
   HkBlockMatrix damping; /* C; without values if there is none */
   bool pushed;           /* f counts in this step */
   bool partial;          /* C is not -df/dv in full */
+  bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
   double *diagonal;      /* d_i (kg), n */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
   double reach;          /* m, how far vertices move in this step */
