@@ -59,6 +59,7 @@ void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 typedef struct HkSpringRowsArgs {
   const HkSpringRows *rows;
   const double *x, *v;   /* v NULL: at rest */
+  const double *to;      /* of change */
   double *f;             /* of pull: f += what the springs pull */
   double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot by start, see there */
   bool projected;        /* of hessian: c >= 0 */
@@ -74,6 +75,8 @@ typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* The same, and returns the energy (J) of the springs, half of it counted at either end. */
   double (*pull_energy)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
+  /* The energy (J) at `to` less that at x, by differences of each spring's own (springs.c). */
+  double (*change)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* Coefficients of the Hessian of each spring, B = w w^T + c I with
    *
    *     c = k (1 - l0 / l),  w = sqrt(k - c) d / l

@@ -99,25 +99,15 @@ typedef struct Change {
 
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *c = user;
-  const HkModel *m = c->a->model;
-  const double *x = c->a->x, *to = c->to;
-  double sum = 0;
-  for (int64_t s = begin; s < end; s++) {
-    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
-    double d[3], e[3], a[3], b[3];
-    hk_sub(x + i, x + j, d);
-    hk_sub(to + i, to + j, e);
-    hk_sub(to + i, x + i, a);
-    hk_sub(to + j, x + j, b);
-    hk_sub(a, b, a);
-    sum += spring_change(m, s, d, e, a);
-  }
-  return sum;
+  HkSpringRowsArgs rows = {.rows = c->a->work.rows, .x = c->a->x, .to = c->to};
+  return c->a->work.kernels->change(&rows, begin, end);
 }
 
 static double energy_change(const HkForceArgs *a, const double *to) {
+  enum { GRAIN = HK_BLOCK / HK_ROW_GROUP }; /* as many sums as over the vertices */
   Change c = {a, to};
-  return hk_parallel_sum(a->model->threads, a->model->spring_count, change_range, &c, a->work.sums);
+  return hk_parallel_work_sum(a->model->threads, a->work.rows->groups, GRAIN, change_range, &c,
+                              a->work.sums);
 }
 
 void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, bool projected, double H[9]) {

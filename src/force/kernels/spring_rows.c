@@ -45,6 +45,58 @@ static double pull_energy(const HkSpringRowsArgs *a, int64_t begin, int64_t end)
   return pull_groups(a, begin, end, (HkLaneKind){.energy = true});
 }
 
+/* Twice the change of each spring of one slot: k (l' - l) ((l - l0) + (l' - l0)), with l' - l as a
+ * quotient; a spring that is slack before or after has the energy 0 there. */
+HK_INLINE HkDoubles change_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_t slot,
+                                const HkDoubles x[3], const HkDoubles to[3], bool regular) {
+  const HkSpringRows *r = a->rows;
+  int64_t entry = hk_lanes_entry(at, slot);
+  HkDoubles d[3], e[3], along = {0}, smallest = hk_doubles_all(HK_SPRING_TINY), none = {0};
+  HkDoubles k = hk_doubles_load(r->k + entry), l0 = hk_doubles_load(r->l0 + entry);
+  HkDoubles origin[3] = {{0}, {0}, {0}};
+  hk_lanes_differ(r, at, slot, regular, a->x, origin, d); /* -x_j */
+  hk_lanes_differ(r, at, slot, regular, a->to, origin, e);
+  for (int c = 0; c < 3; c++) {
+    HkDoubles moved = (to[c] - x[c]) + (e[c] - d[c]);
+    d[c] = x[c] + d[c];
+    e[c] = to[c] + e[c];
+    along = along + moved * (d[c] + e[c]);
+  }
+  HkDoubles l = hk_doubles_sqrt(hk_lanes_dot(d, d)), after = hk_doubles_sqrt(hk_lanes_dot(e, e));
+  HkDoubles longer = along / hk_doubles_most(l + after, smallest);
+  HkDoubles stretch = l - l0, stretch_after = after - l0;
+  HkDoubles change = longer * (stretch + stretch_after);
+  if (r->least) {
+    HkDoubles least = hk_doubles_load(r->least + entry);
+    HkDoubles only_after = stretch_after * stretch_after, only_before = none - stretch * stretch;
+    HkDoubles slack = hk_doubles_select(after < least, none, only_after);
+    HkDoubles slack_after = hk_doubles_select(after < least, only_before, change);
+    change = hk_doubles_select(l < least, slack, slack_after);
+  }
+  return k * change;
+}
+
+HK_INLINE HkDoubles change_lanes(const HkSpringRowsArgs *a, const HkLanes *at, bool regular) {
+  HkDoubles x[3], to[3], sum = {0};
+  hk_lanes_own(a->rows, at, a->x, x);
+  hk_lanes_own(a->rows, at, a->to, to);
+  for (int64_t slot = at->slot; slot < at->end; slot++)
+    sum = sum + change_slot(a, at, slot, x, to, regular);
+  return sum;
+}
+
+static double change(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  HkDoubles sum[HK_LANE_PARTS];
+  memset(sum, 0, sizeof sum);
+  for (int64_t g = begin; g < end; g++)
+    for (int part = 0; part < HK_LANE_PARTS; part++) {
+      HkLanes at = hk_lanes(a->rows, g, part);
+      HkDoubles more = at.regular ? change_lanes(a, &at, true) : change_lanes(a, &at, false);
+      sum[part] = sum[part] + more;
+    }
+  return 0.25 * hk_lanes_sum(sum); /* each spring twice */
+}
+
 /* The coefficients of one slot. */
 HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_t slot,
                             const HkDoubles x[3], bool regular, double *to) {
@@ -178,6 +230,7 @@ static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
 
 const HkSpringRowsKernels HK_KERNEL(hk_spring_rows_kernels) = {.pull = pull,
                                                                .pull_energy = pull_energy,
+                                                               .change = change,
                                                                .hessian = hessian,
                                                                .records = records,
                                                                .product = product};
