@@ -1,10 +1,16 @@
 /* Memory and log; see memory.h. */
+#ifdef __linux__
+#define _DEFAULT_SOURCE /* madvise */
+#endif
 #include "base/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 static void *resize_with_libc(void *user, void *p, size_t bytes) {
   (void)user;
@@ -53,13 +59,33 @@ HkStatus hk_alloc_vector(const HkContext *context, double **p, int64_t n, const 
   return hk_alloc(context, p, n > 0 ? 3 * n + HK_PAD : 0, sizeof **p, what, error);
 }
 
+/* Large arrays that are read from end to end gain a tenth and more from large pages, which Linux
+ * gives to those who ask before they write. Without them nothing is lost. */
+static void ask_for_large_pages(void *block, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  enum { PAGE = 4096, LEAST = 8 << 20 };
+  uintptr_t at = (uintptr_t)block, first = (at + PAGE - 1) / PAGE * PAGE;
+  if (bytes >= LEAST) madvise((char *)block + (first - at), bytes - (first - at), MADV_HUGEPAGE);
+#else
+  (void)block;
+  (void)bytes;
+#endif
+}
+
 HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64_t count,
                           size_t size, const char *what, HkError *error) {
   enum { LINE = 64 };
   int64_t more = (int64_t)((LINE + size - 1) / size);
-  HK_TRY(hk_alloc(context, block, count > 0 ? count + more : 0, size, what, error));
-  uintptr_t at = ((uintptr_t)*block + LINE - 1) / LINE * LINE;
-  void *aligned = *block ? (char *)*block + (at - (uintptr_t)*block) : NULL;
+  void *aligned = NULL;
+  *block = NULL;
+  if (count > 0) {
+    HK_TRY(resize(context, block, count + more, size, what, error));
+    size_t bytes = (size_t)(count + more) * size;
+    ask_for_large_pages(*block, bytes);
+    memset(*block, 0, bytes);
+    uintptr_t at = (uintptr_t)*block;
+    aligned = (char *)*block + ((at + LINE - 1) / LINE * LINE - at);
+  }
   memcpy(p, &aligned, sizeof aligned);
   return HK_OK;
 }
