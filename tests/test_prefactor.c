@@ -220,6 +220,8 @@ TEST(prefactor_of_a_stiff_free_body_stays_double) {
     MUST(hk_prefactor_create(m, kind_of(q), HK_PRECISION_AUTO, &held, &p, error));
     check_within(p, m, &held, 0.1, NULL, 1e-3);
     CHECK(!hk_prefactor_is_single(p) && lines == 1 && hk_prefactor_traffic(p) == 0);
+    check_within(p, m, &held, 0.11, NULL, 1e-3);
+    CHECK(!hk_prefactor_is_single(p) && lines == 1);
     check_within(p, m, &held, 1e-5, NULL, 1e-4);
     CHECK(hk_prefactor_is_single(p) && lines == 1);
     check_within(p, m, &held, 0.1, NULL, 1e-3);

@@ -22,6 +22,7 @@ struct HkPrefactor {
   HkFactor *factor;      /* its analysis alone while the packed one is in use */
   HkPacked *packed;      /* NULL where double precision was asked for */
   bool single;           /* solves are with the packed one */
+  bool told;             /* the log knows that they are not */
   HkNumbering unknowns;
   int32_t *zero; /* held vertices, as factorised */
   int64_t zeros;
@@ -294,18 +295,19 @@ static HkStatus choose_precision(HkPrefactor *p, HkError *error) {
     p->single = worst <= ERROR_MOST;
   }
   if (p->single) {
+    p->told = false;
     hk_factor_release(p->factor);
     hk_free(c, &p->values);
     hk_free(c, &p->b);
     return HK_OK;
   }
-  if (p->packed) {
-    hk_packed_release(p->packed);
+  if (p->packed) hk_packed_release(p->packed);
+  if (p->packed && !p->told)
     hk_log(c, HK_LOG_INFO,
            "solutions with M + tau^2 L in single precision are off by %.2g: its factor stays in "
            "double precision",
            worst);
-  }
+  p->told = true;
   if (p->b) return HK_OK;
   return hk_alloc(c, &p->b, 3 * p->unknowns.count, sizeof *p->b, "a factorised matrix", error);
 }
