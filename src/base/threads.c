@@ -38,11 +38,19 @@ void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
 
 void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
   (void)threads; /* unused without OpenMP */
+  int next = 0;
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1)                                                      \
-    num_threads(threads > 0 ? threads : 1) if (threads > 1 && count > 1)
+#pragma omp parallel num_threads(threads > 0 ? threads : 1) if (threads > 1 && count > 1)
 #endif
-  for (int q = 0; q < count; q++) fn(user, q);
+  for (;;) {
+    int task;
+#ifdef _OPENMP
+#pragma omp atomic capture
+#endif
+    task = next++;
+    if (task >= count) break;
+    fn(user, task);
+  }
 }
 
 static void fill_partial(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {

@@ -188,7 +188,7 @@ HkStatus hk_packed_create(const HkContext *context, const HkSupernodes *view, co
   p->kernels = hk_packed_kernels_of(isa);
   p->n = view->n;
   Work w = {.p = p, .v = view};
-  HkStatus status = shape(&w, at, error);
+  HkStatus status = p->n > 0 ? shape(&w, at, error) : HK_OK;
   hk_free(context, &w.owner);
   hk_free(context, &w.local);
   hk_free(context, &w.part);
@@ -283,6 +283,7 @@ static void backward_part(void *user, int q) {
 void hk_packed_solve(HkPacked *p, int threads, double s, const double *r, double *z) {
   Solve a = {.p = p, .r = r, .s = s, .z = z};
   const HkPackedPart *top = &p->part[p->parts];
+  if (p->n == 0) return;
   if (p->values < THREADS_LEAST) threads = 1;
   hk_parallel_tasks(threads, p->parts, forward_part, &a);
   load(&a, top);

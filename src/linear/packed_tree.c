@@ -150,9 +150,8 @@ static int deal(Tree *t, int32_t *part) {
 HkStatus hk_packed_cut(const HkContext *context, const HkSupernodes *view, const int32_t *owner,
                        int32_t *part, int *parts, HkError *error) {
   Tree t = {.view = view};
-  *parts = 0;
   HkStatus status = allocate(context, &t, error);
-  if (status >= 0 && view->count > 0) {
+  if (status >= 0) {
     plant(&t, owner);
     int splits = count_splits(&t);
     restart(&t, owner);
