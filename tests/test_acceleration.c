@@ -160,7 +160,7 @@ typedef struct Hand {
   HkModel *model;
   HkForceWork work;
   HkProblem problem;
-  double x[3 * COUNT];
+  double x[3 * COUNT + HK_PAD];
 } Hand;
 
 static HkStatus hand_create(Hand *a, HkError *error) {
@@ -260,7 +260,7 @@ static HkStatus iterate(Hand *a, HkMethod *method, int iterations, double *x, Hk
 TEST(local_global_alternates_local_and_global_steps) {
   Hand a;
   HkMethod method = {0};
-  double expected[3 * COUNT], x[3 * COUNT];
+  double expected[3 * COUNT + HK_PAD], x[3 * COUNT + HK_PAD];
   MUST(hand_create(&a, error));
   MUST(hk_method_choose(&method, HK_MINIMIZE, "local_global", error));
   MUST(hk_method_set_text(&method, "acceleration", "none", error));
@@ -278,7 +278,7 @@ TEST(local_global_alternates_local_and_global_steps) {
 /* The gradient is in double precision whatever the factor is. */
 TEST(local_global_ends_at_the_same_minimum_in_either_precision) {
   static const char *const precisions[] = {"double", "single", "auto"};
-  double expected[3 * COUNT] = {0}, x[3 * COUNT] = {0};
+  double expected[3 * COUNT + HK_PAD] = {0}, x[3 * COUNT + HK_PAD] = {0};
   for (int q = 0; q < 3; q++) {
     Hand a;
     HkMethod method = {0};
@@ -296,7 +296,7 @@ TEST(local_global_ends_at_the_same_minimum_in_either_precision) {
 TEST(lbfgs_without_memory_is_local_global) {
   Hand a;
   HkMethod plain = {0}, lbfgs = {0};
-  double expected[3 * COUNT], x[3 * COUNT];
+  double expected[3 * COUNT + HK_PAD], x[3 * COUNT + HK_PAD];
   MUST(hand_create(&a, error));
   MUST(hk_method_choose(&plain, HK_MINIMIZE, "local_global", error));
   MUST(hk_method_set_text(&plain, "acceleration", "none", error));
@@ -313,7 +313,7 @@ TEST(lbfgs_without_memory_is_local_global) {
 /* The factorisation is of no consequence, and another one for the same problem is refused. */
 TEST(factor_of_the_constant_matrix_can_be_chosen) {
   static const char *const factors[] = {"auto", "cholesky", "ldlt"};
-  double expected[3 * COUNT] = {0}, x[3 * COUNT] = {0};
+  double expected[3 * COUNT + HK_PAD] = {0}, x[3 * COUNT + HK_PAD] = {0};
   for (int q = 0; q < 3; q++) {
     Hand a;
     HkMethod method = {0};
