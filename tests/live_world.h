@@ -23,11 +23,12 @@ static inline World live_cloth(const char *integrator, double k, const char *for
 }
 
 /* Positions, velocities and time of one state into another, of whatever model. */
-static inline void live_take_over(const World *from, World *to) {
+static inline void live_take_over(World *from, World *to) {
   size_t bytes = (size_t)hk_state_vertex_count(from->state) * 3 * sizeof(double);
   memcpy(hk_state_x(to->state), hk_state_x(from->state), bytes);
   memcpy(hk_state_v(to->state), hk_state_v(from->state), bytes);
   hk_state_set_time(to->state, hk_state_time(from->state));
+  hk_state_set_time(from->state, hk_state_time(from->state)); /* neither knows the step before */
 }
 
 static inline bool live_same(const World *a, const World *b) {

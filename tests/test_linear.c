@@ -307,6 +307,7 @@ TEST(matrix_free_and_assembled_products_lead_to_the_same_x) {
   for (int q = 0; q < 4; q++) {
     HkLinear *solver = NULL;
     MUST(system_solver(s, q ? "pcg" : "cg", preconditioners[q], &solver, error));
+    set(solver, "product", HK_PRODUCT_ASSEMBLED);
     CHECK(solver->type->needs_matrix(solver->method.params));
     s->A = assembled;
     solve(solver, s, 1e-12, x);

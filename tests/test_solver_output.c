@@ -1,4 +1,5 @@
 /* solver.csv and the count of steps that did not converge. */
+#include "model/state.h"
 #include "world.h"
 
 /* A cloth that falls from one side, 8 steps a frame. */
@@ -92,14 +93,14 @@ TEST(solver_rows_are_the_reports_of_the_steps) {
     for (int q = 0; q < STEPS_A_FRAME; q++) {
       world_steps(&w, 1);
       HkStepReport r = hk_sim_step_report(w.sim);
-      hk_state_set_time(w.state, (f - 1) * (1 / 10.0) + (q + 1) * hk_sim_h(w.sim));
+      w.state->time = (f - 1) * (1 / 10.0) + (q + 1) * hk_sim_h(w.sim);
       sum.iterations += r.iterations;
       sum.linear += r.linear_iterations;
       sum.projections += r.projections;
       if (r.iterations > sum.worst) sum.worst = r.iterations;
       sum.gradient = fmax(sum.gradient, r.gradient);
     }
-    hk_state_set_time(w.state, f / 10.0);
+    w.state->time = f / 10.0;
     CHECK(rows[f].frame == f && rows[f].steps == STEPS_A_FRAME && rows[f].unconverged == 0);
     CHECK(rows[f].iterations == sum.iterations && rows[f].worst == sum.worst);
     CHECK(rows[f].linear == sum.linear && rows[f].projections == sum.projections);

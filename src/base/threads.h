@@ -12,7 +12,7 @@ enum { HK_BLOCK = 1024 };
 
 /* Shorter loops run on one thread: waking and awaiting another costs more than it brings, and far
  * more on a machine that is busy otherwise. */
-enum { HK_PARALLEL_LEAST = 8 * HK_BLOCK };
+enum { HK_PARALLEL_LEAST = 2 * HK_BLOCK };
 
 /* Does the entries begin .. end - 1. */
 typedef void HkRangeFn(void *user, int64_t begin, int64_t end);

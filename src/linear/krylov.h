@@ -15,9 +15,9 @@ typedef enum HkKrylovProduct { HK_PRODUCT_MATRIX_FREE, HK_PRODUCT_ASSEMBLED } Hk
 
 #define HK_KRYLOV_PARAMS(S)                                                                        \
   HK_ITERATIVE_PARAMS(S),                                                                          \
-      HK_CHOICE(S, product, HK_PRODUCT_ASSEMBLED, "matrix_free|assembled",                         \
-                "A p spring by spring, or by the matrix, which costs memory and saves time (and "  \
-                "is used anyway where a preconditioner needs it)")
+      HK_CHOICE(S, product, HK_PRODUCT_MATRIX_FREE, "matrix_free|assembled",                       \
+                "A p spring by spring, or by the matrix, which costs memory and time (and is "     \
+                "used anyway where a preconditioner needs it)")
 
 /* preconditioner: NULL for none; without schema for the default one. */
 HkStatus hk_krylov_create(HkLinear *solver, const HkMethod *preconditioner, HkError *error);

@@ -58,12 +58,12 @@ HkStatus hk_interpolation_find(const HkContext *context, int threads, const HkGr
 
 /* Which products the blocks of A P and of P^T A P are sums of; found once. */
 typedef struct HkGalerkin {
-  HkWeights T;     /* P^T */
-  int64_t *row;    /* n + 1: the blocks of row i of A P are row[i] .. row[i + 1] - 1 */
-  int64_t *term;   /* one a block of A P, and the end: its products begin here */
-  uint16_t *block; /* of each product: which block of the row of A, */
-  float *weight;   /* and how much of it */
-  int64_t *coarse_term; /* the same for the blocks of P^T A P, */
+  HkWeights T;           /* P^T */
+  int64_t *row;          /* n + 1: the blocks of row i of A P are row[i] .. row[i + 1] - 1 */
+  int64_t *term;         /* one a block of A P, and the end: its products begin here */
+  uint16_t *block;       /* of each product: which block of the row of A, */
+  float *weight;         /* and how much of it */
+  int64_t *coarse_term;  /* the same for the blocks of P^T A P, */
   int32_t *coarse_block; /* which are sums over blocks of A P */
   float *coarse_weight;
   float *AP;    /* 12 a block */

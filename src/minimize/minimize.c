@@ -91,12 +91,13 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->report = (HkStepReport){0};
+  m->distance = INFINITY;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);
     m->began = wall_time();
   }
   HK_TRY(m->type->minimize(m, x, error));
-  bool asked = ((const HkStopping *)m->method.params)->tolerance > 0;
+  bool asked = ((const HkStopping *)m->method.params)->tolerance > 0 || m->accuracy > 0;
   return asked && m->report.reason != HK_STOP_CONVERGED ? HK_NOT_CONVERGED : HK_OK;
 }
 
@@ -123,6 +124,7 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
   r->gradient = size == 0 ? 0 : size / p->reach;
   bool goes_on = !m->trace || tell(m, x);
   bool converged = s->tolerance > 0 && size <= fmax(s->tolerance * p->reach, p->rounding);
+  converged |= m->accuracy > 0 && m->distance <= m->accuracy * hk_problem_moved(p, x);
   r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
   return converged || !goes_on || iteration >= s->iterations;
 }

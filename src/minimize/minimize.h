@@ -16,6 +16,12 @@ typedef struct HkStopping {
                 "done when no vertex alone would move further than this part of the step's own "   \
                 "reach; 0: make all iterations")
 
+/* Of minimisers that can tell how far they are from the minimum. */
+#define HK_ACCURACY_PARAM(S, value)                                                                \
+  HK_NUMBER(S, accuracy, "1", value, 0, 1,                                                         \
+            "done as soon as x seems to be this near to the minimum, as a part of how far the "    \
+            "step has moved all masses (root of the sum of squares); 0: tolerance alone counts")
+
 /* Of minimisers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
 #define HK_FACTOR_PARAMS(S)                                                                        \
   HK_CHOICE(S, factor, 0, "auto|cholesky|ldlt",                                                    \
@@ -45,6 +51,9 @@ struct HkMinimizer {
   HkProblem *problem; /* the caller's */
   double **w;
   void *data;
+  double accuracy; /* 0: the distance does not matter; set by create */
+  double distance; /* m: estimate of |x - x*| (root of the sum of squares), INFINITY: unknown; set
+                    * by minimisers before hk_minimizer_look */
   HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
   size_t bytes;
   HkTraceFn *trace; /* told of every iteration; NULL: nobody is */

@@ -16,6 +16,9 @@
  *
  * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
  * residual of min(0.1, sqrt(size / first size)), which keeps convergence faster than linear.
+ *
+ * Steps that shrink by a factor tell how far the minimum is still away (accuracy), as long as they
+ * are Newton's own: not shortened by the line search and not of a projected Hessian.
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
@@ -27,17 +30,29 @@ typedef struct Newton {
   int iterations;
   double tolerance;
   HkMethod linear;
+  double forcing;
+  double accuracy;
 } Newton;
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(Newton, 1000, 1e-9),
     HK_METHOD(Newton, linear, HK_LINEAR,
               "solver of the linear systems; cholesky, or ldlt in builds without it"),
+    HK_NUMBER(
+        Newton, forcing, "1", 0.1, 0, 1,
+        "how far an iterative linear solver goes: the part of the gradient that it may leave"),
+    HK_ACCURACY_PARAM(Newton, 0),
 };
+
+static const Newton *params_of(const HkMinimizer *m) {
+  return m->method.params;
+}
 
 typedef struct Data {
   HkSolveHessian *solve;
   uint8_t *taut; /* one a spring, where there are tension-only ones */
+  bool full;     /* the last step was Newton's own */
+  double length; /* of it (m), 0: there is none yet */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -46,6 +61,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   Data *data = NULL;
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "newton", error));
   m->data = data;
+  m->accuracy = p->accuracy;
   HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &data->solve, error));
   m->bytes += hk_solve_hessian_bytes(data->solve);
   if (!model->tension) return HK_OK;
@@ -97,6 +113,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   *found = true;
   hk_vectors_add(space, 1, p, x, x_new);
   if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * slope) return HK_OK;
+  ((Data *)m->data)->full = false;
   hk_springs_turned(problem->model, x, x_new, g);
   hk_vectors_scale(space, problem->tau * problem->tau, g);
   HK_TRY(hk_solve_hessian_again(((Data *)m->data)->solve, g, c, 0.1, &m->report, error));
@@ -119,7 +136,9 @@ static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double a
   for (bool tightens = data->taut != NULL, tightened = true; tightened && !*found;
        tightens = false) {
     tightened = false;
+    int projections = m->report.projections;
     HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
+    data->full = m->report.reason == HK_STOP_CONVERGED && m->report.projections == projections;
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, found, error));
@@ -127,17 +146,32 @@ static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double a
   return HK_OK;
 }
 
+/* How far x_new is from the minimum: if steps go on shrinking as they did, |p| rho / (1 - rho) with
+ * rho the length of this one over that of the one before. */
+static void judge(HkMinimizer *m, const double *x, double *x_new) {
+  const HkVectors *space = &m->problem->space;
+  Data *data = m->data;
+  double *step = m->w[1], before = data->length;
+  m->distance = INFINITY;
+  if (m->accuracy == 0) return;
+  hk_vectors_subtract(space, x_new, x, step);
+  data->length = sqrt(hk_vectors_dot(space, step, step));
+  double rho = fmin(before > 0 ? data->length / before : 0.5, 0.9);
+  if (data->full) m->distance = data->length * fmax(3 * rho / (1 - rho), 0.5);
+}
+
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
   double *g = m->w[0], *x_new = m->w[2], first = 0;
+  ((Data *)m->data)->length = 0;
   for (int it = 0;; it++) {
     hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, g)) return HK_OK;
     double size = m->report.gradient;
     if (it == 0) first = size;
-    double accuracy = fmin(0.1, sqrt(size / first));
+    double accuracy = fmin(params_of(m)->forcing, sqrt(size / first));
     hk_vectors_scale(space, -1, g);
     bool found = false;
     HK_TRY(go_down(m, x, x_new, accuracy, &found, error));
@@ -145,6 +179,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
+    judge(m, x, x_new);
     hk_vectors_copy(space, x_new, x);
   }
 }

@@ -260,6 +260,27 @@ typedef struct Measure {
   const double *x; /* or a gradient */
 } Measure;
 
+static double inertia_range(void *user, int64_t begin, int64_t end) {
+  const Measure *a = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double d[3];
+    hk_sub(a->x + 3 * q, a->p->y + 3 * q, d);
+    sum += 0.5 * a->p->model->mass[q] * hk_dot(d, d);
+  }
+  return sum;
+}
+
+double hk_problem_inertia(const HkProblem *p, const double *x) {
+  Measure a = {p, x};
+  return hk_parallel_sum(p->model->threads, p->model->n, inertia_range, &a, p->space.sums);
+}
+
+double hk_problem_moved(HkProblem *p, const double *x) {
+  hk_vectors_subtract(&p->space, x, p->origin, p->room);
+  return sqrt(hk_vectors_dot(&p->space, p->room, p->room));
+}
+
 static double reach_range(void *user, int64_t begin, int64_t end) {
   const Measure *a = user;
   double most = 0;
@@ -280,6 +301,7 @@ static double furthest_range(void *user, int64_t begin, int64_t end) {
 
 void hk_problem_measure(HkProblem *p, const double *x) {
   Measure a = {p, x};
+  p->origin = x;
   const HkVectors *s = &p->space;
   p->reach = hk_parallel_most(s->threads, s->n, reach_range, &a, s->sums);
   p->rounding = 8 * DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);

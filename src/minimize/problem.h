@@ -43,6 +43,7 @@ typedef struct HkProblem {
   bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
   double *diagonal;      /* d_i (kg), n */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
+  const double *origin;  /* where the step began; the caller's */
   double reach;          /* m, how far vertices move in this step */
   double rounding;       /* m, of the coordinates */
   HkHessian hessian;
@@ -69,6 +70,10 @@ HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double 
 void hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 /* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */
 double hk_problem_change(HkProblem *problem, const double *from, const double *to);
+/* 1/2 (x - y)^T M (x - y) */
+double hk_problem_inertia(const HkProblem *problem, const double *x);
+/* How far x is from where the step began (m, root of the sum of squares). */
+double hk_problem_moved(HkProblem *problem, const double *x);
 /* Takes the reach of a step from x by its prediction y, and the rounding of both. */
 void hk_problem_measure(HkProblem *problem, const double *x);
 /* The size of a gradient (m), as above. */

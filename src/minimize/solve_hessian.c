@@ -34,7 +34,10 @@ static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error
       .model = m, .pattern = &p->pattern, .held = &p->held, .prefactor = p->prefactor};
   HK_TRY(hk_linear_create(&setup, linear, &s->linear, error));
   s->assembled = s->linear->type->needs_matrix(s->linear->method.params);
-  if (s->assembled) HK_TRY(hk_hessian_allocate(&p->hessian, &p->pattern, &p->bytes, error));
+  if (s->assembled)
+    HK_TRY(hk_hessian_allocate(&p->hessian, &p->pattern, &p->bytes, error));
+  else
+    HK_TRY(hk_hessian_need_springs(&p->hessian, &p->bytes, error));
   double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
   int count = s->linear->type->direct ? 5 : 1;
   for (int q = 0; q < count; q++)

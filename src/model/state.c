@@ -48,6 +48,12 @@ HkStatus hk_state_need_history(HkState *s, HkError *error) {
   return HK_OK;
 }
 
+void hk_state_remember(HkState *s, double h) {
+  memcpy(s->x_old, s->x, (size_t)s->n * 3 * sizeof *s->x);
+  memcpy(s->v_old, s->v, (size_t)s->n * 3 * sizeof *s->v);
+  s->h_old = h;
+}
+
 HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
   if (from->fingerprint != to->fingerprint || from->n != to->n)
     return hk_fail(error, HK_ERROR_INVALID, "the two states belong to different models");

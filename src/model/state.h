@@ -25,6 +25,8 @@ struct HkState {
 
 /* Makes room for x_old and v_old, once. */
 HkStatus hk_state_need_history(HkState *state, HkError *error);
+/* Before a step of h ends: x, v and h are the step before from now on. */
+void hk_state_remember(HkState *state, double h);
 
 /* Where the pin-th pinned vertex belongs at time t; a may be NULL. */
 void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double v[3], double a[3]);

@@ -18,10 +18,12 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   double h = sim->h;
+  HK_TRY(hk_state_need_history(s, error));
   hk_sim_axpy(sim, h, s->v, s->x, p->y);
   hk_vectors_copy(&p->space, s->x, p->b);
   HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, h, h}, error);
   if (status < 0) return status;
+  hk_state_remember(s, h);
   hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
   hk_vectors_scale(&p->space, 1 / h, s->v);
   hk_vectors_copy(&p->space, implicit->x, s->x);
@@ -36,6 +38,7 @@ const HkStepType hk_step_backward_euler = {
                .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 1,
+    .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .step = step,

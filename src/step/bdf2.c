@@ -42,9 +42,7 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   }
   HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, tau, h}, error);
   if (status < 0) return status;
-  hk_vectors_copy(&p->space, s->x, s->x_old);
-  hk_vectors_copy(&p->space, s->v, s->v_old);
-  s->h_old = h;
+  hk_state_remember(s, h);
   hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
   hk_vectors_scale(&p->space, 1 / tau, s->v);
   hk_vectors_copy(&p->space, implicit->x, s->x);
@@ -60,7 +58,7 @@ const HkStepType hk_step_bdf2 = {
                           "M^-1 f(x+, v+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
-    .two_step = true,
+    .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .step = step,

@@ -94,16 +94,44 @@ void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage) {
   place_pins(implicit, m, state);
 }
 
-/* The better one of the old positions and the prediction, with the pins in their new places. */
-static void guess(HkSim *sim, HkState *state, HkImplicit *implicit) {
+/* The prediction with half of the last change of velocity: x + s (v + h / (2 h_old) (v - v_old)).
+ * A full extrapolation would be nearer on smooth paths, and further off where they bend. */
+static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, double s) {
+  const HkVectors *space = &implicit->problem.space;
+  double part = 0.5 * sim->h / state->h_old * s;
+  hk_vectors_add(space, part, state->v, implicit->ahead, implicit->x);
+  hk_vectors_add(space, -part, state->v_old, implicit->x, implicit->x);
+  for (int64_t q = 0; q < sim->model->pin_count; q++) {
+    int64_t i = 3 * (int64_t)sim->model->pin_vertex[q];
+    if (state->pin_held[q]) memcpy(implicit->x + i, implicit->ahead + i, 3 * sizeof *implicit->x);
+  }
+}
+
+/* The old positions, with the pins in their new places. */
+static void stay(HkSim *sim, const HkState *state, HkImplicit *implicit) {
   const HkModel *m = sim->model;
-  HkProblem *p = &implicit->problem;
+  const HkProblem *p = &implicit->problem;
   hk_vectors_copy(&p->space, state->x, implicit->x);
   for (int64_t q = 0; q < m->pin_count; q++) {
     int64_t i = 3 * (int64_t)m->pin_vertex[q];
     if (state->pin_held[q]) memcpy(implicit->x + i, p->y + i, 3 * sizeof *p->y);
   }
-  if (hk_problem_change(p, implicit->x, implicit->ahead) <= 0)
+}
+
+/* The prediction, with or without the last change of velocity, whichever has the lower g. It
+ * stretches springs that it turns, which a minimiser puts right at once: it is the better start
+ * although g may be higher there than at the old positions, unless g is far out of proportion to
+ * the inertia of the step. */
+static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
+  const double FAR = 1000;
+  HkProblem *p = &implicit->problem;
+  stay(sim, state, implicit);
+  double rise = hk_problem_change(p, implicit->x, implicit->ahead);
+  if (!(rise <= FAR * hk_problem_inertia(p, implicit->x))) return;
+  hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
+  if (state->h_old <= 0) return;
+  look_ahead(sim, state, implicit, s);
+  if (!(hk_problem_change(p, implicit->ahead, implicit->x) <= 0))
     hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
 }
 
@@ -132,7 +160,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   HK_TRY(hk_problem_linearise(p, implicit->ahead, implicit->v, error));
   int passes = count_passes(sim, p);
   hk_problem_measure(p, state->x);
-  guess(sim, state, implicit);
+  guess(sim, state, implicit, stage->ahead);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
   sim->report = implicit->minimizer->report;
   for (int pass = 1; pass < passes && status >= 0 && p->pushed; pass++) {

@@ -122,7 +122,7 @@ static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   /* A pin that is due now is let go even if rounding has left the time a little short of it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   /* What another integrator has left there is not the step before this one any more. */
-  if (!sim->type->two_step) state->h_old = 0;
+  if (!sim->type->remembers) state->h_old = 0;
   return sim->type->step(sim, state, error);
 }
 

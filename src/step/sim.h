@@ -7,9 +7,9 @@
 
 typedef struct HkStepType {
   HkSchema schema;
-  int order;     /* of convergence in h */
-  bool two_step; /* needs the step before, which it leaves in the state */
-  int vectors;   /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
+  int order;      /* of convergence in h */
+  bool remembers; /* leaves the step before in the state: hk_state_remember */
+  int vectors;    /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
   /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
   HkStatus (*create)(HkSim *sim, HkError *error);
   void (*destroy)(HkSim *sim);

@@ -86,7 +86,8 @@ HK_INLINE HkFloats quads_all(const float *record) {
 
 /* The first number of the record in all of quad 0, the second in quad 1 ... */
 HK_INLINE HkFloats quads_spread(const float *record) {
-  const __m512i which = {0, 0, 0x100000001, 0x100000001, 0x200000002, 0x200000002, 0x300000003, 0x300000003};
+  const __m512i which = {0,           0,           0x100000001, 0x100000001,
+                         0x200000002, 0x200000002, 0x300000003, 0x300000003};
   return _mm512_permutevar_ps(quads_all(record), which);
 }
 
