@@ -213,6 +213,26 @@ TEST(a_trace_ends_the_iterations_of_every_minimizer) {
   world_destroy(&w);
 }
 
+/* The free vertex 12 as it was last told. */
+static bool keep_vertex(void *user, const HkIteration *it) {
+  memcpy(user, it->x + 36, 3 * sizeof(double));
+  return true;
+}
+
+TEST(a_trace_tells_where_every_minimizer_is) {
+  World w = small_world(3);
+  Variant variant;
+  for (int q = 0; w.model && variant_at(q, &variant); q++) {
+    double told[3] = {0};
+    Step s = {.iterations = 4, .trace = keep_vertex, .trace_user = told};
+    MUST(make_step(&w, &variant, &s, error));
+    for (int c = 0; c < 3; c++) CHECK(hk_state_x(s.state)[36 + c] == told[c]);
+    CHECK(memcmp(told, hk_state_x(w.state) + 36, sizeof told) != 0);
+    hk_state_destroy(&s.state);
+  }
+  world_destroy(&w);
+}
+
 /* From a crumpled state, where springs are long, short and turned. */
 TEST(no_minimizer_raises_the_energy) {
   World w = small_world(3);
