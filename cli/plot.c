@@ -1,14 +1,13 @@
 /* Lines over logarithmic axes as SVG; see plot.h.
  *
  * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
- * of x are 1, 2 or 5 times a power of ten. y begins at a power of ten and ends at twice one, so
- * that errors near 1 do not run along the edge. Lines differ by colour and by dash, so that they
- * can be told apart in grey too.
+ * of x are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at
+ * twice one, so that errors near 1 do not run along the edge. Lines differ by colour and by dash,
+ * so that they can be told apart in grey too.
  */
 #include "plot.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Pixels. */
@@ -64,32 +63,34 @@ static double round_nicely(double value, bool up) {
   return power;
 }
 
+/* Takes in the values that can be drawn. */
+static void widen(Axis *a, const double *values, int count) {
+  for (int k = 0; k < count; k++) {
+    if (!is_drawable(values[k])) continue;
+    a->low = fmin(a->low, values[k]);
+    a->high = fmax(a->high, values[k]);
+  }
+}
+
 static Axis find_x(const Plot *plot, const PlotPanel *panel) {
-  double low = INFINITY, high = 0;
-  for (int q = 0; q < plot->line_count; q++)
-    for (int k = 0; k < panel->lines[q].count; k++) {
-      double x = panel->lines[q].x[k];
-      if (!is_drawable(x)) continue;
-      low = fmin(low, x);
-      high = fmax(high, x);
-    }
-  if (!(high > 0)) return (Axis){.low = 1, .high = 10};
-  Axis a = {.low = round_nicely(low, false), .high = round_nicely(high, true)};
+  Axis a = {.low = INFINITY, .high = 0};
+  for (int q = 0; q < plot->line_count; q++) widen(&a, panel->lines[q].x, panel->lines[q].count);
+  if (!(a.high > 0)) return (Axis){.low = 1, .high = 10};
+  a = (Axis){.low = round_nicely(a.low, false), .high = round_nicely(a.high, true)};
   if (a.high < 5 * a.low) a.high = 10 * a.low;
   return a;
 }
 
 static Axis find_y(const Plot *plot) {
-  double low = 1, high = 1;
+  Axis a = {.low = plot->y_fits ? INFINITY : 1, .high = plot->y_fits ? 0 : 1};
   for (int p = 0; p < plot->panel_count; p++)
     for (int q = 0; q < plot->line_count; q++)
-      for (int k = 0; k < plot->panels[p].lines[q].count; k++) {
-        double y = plot->panels[p].lines[q].y[k];
-        if (y < low) low = y;
-        if (y > high) high = y;
-      }
-  low = fmin(fmax(low, plot->y_floor), 0.1);
-  high = fmin(high, HIGHEST);
+      widen(&a, plot->panels[p].lines[q].y, plot->panels[p].lines[q].count);
+  if (plot->y_fits && !(a.high > 0)) a = (Axis){.low = 1, .high = 1};
+  double low = pow(10, floor(log10(a.low) + 1e-9)), high = pow(10, ceil(log10(a.high) - 1e-9));
+  if (plot->y_fits) return (Axis){.low = low, .high = high > low ? high : 10 * low};
+  low = fmin(fmax(a.low, plot->y_floor), 0.1);
+  high = fmin(a.high, HIGHEST);
   return (Axis){.low = pow(10, floor(log10(low) + 1e-9)),
                 .high = 2 * pow(10, ceil(log10(high) - 1e-9))};
 }

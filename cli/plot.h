@@ -2,6 +2,7 @@
 #ifndef HOOKE_CLI_PLOT_H
 #define HOOKE_CLI_PLOT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* One line; points that are not positive and finite are left out. */
@@ -21,7 +22,8 @@ typedef struct Plot {
   int line_count;
   const PlotPanel *panels;
   int panel_count;
-  double y_floor; /* what is below is drawn at the lower edge and ends its line */
+  bool y_fits;    /* y spans the values; else it is a relative error, 1 at the start */
+  double y_floor; /* of an error: what is below is drawn at the lower edge and ends its line */
 } Plot;
 
 void plot_write(FILE *file, const Plot *plot);
