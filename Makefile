@@ -31,11 +31,11 @@ test: ## Build Hooke and run all tests.
 	$(build) release
 	$(test) release
 
-bench: ## Build and run all benchmarks.
-	@$(packages) build
-	$(configure) release
-	$(build) release
-	@./scripts/bench.sh build/release/bench
+bench: ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="ROW ..." some rows.
+	@$(packages) bench
+	$(configure) bench
+	$(build) bench
+	@./scripts/bench.sh build/bench $(BENCH)
 
 sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
 	@$(packages) build

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs every benchmark in a folder of built ones, each in its turn: scripts/bench.sh FOLDER
+# Runs the benchmark of a build with its peers: scripts/bench.sh BUILD_FOLDER [--quick] [ROW ...]
+#
+# Results go into bench/results. Whatever else runs on the machine spoils the figures, so this says
+# how busy it is.
 set -euo pipefail
+program=$(realpath "$1/bench/hooke_bench")
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-shopt -s nullglob
-programs=("$1"/bench_*)
-if [ ${#programs[@]} -eq 0 ]; then
-  echo "There are no benchmarks: bench/ has no bench_*.c"
+if [ -r /proc/loadavg ]; then
+  read -r load _ </proc/loadavg
+  echo "load of the machine before: $load"
 fi
-for program in "${programs[@]}"; do
-  echo "== $(basename "$program")"
-  "$program"
-done
+exec "$program" "${@:2}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formats all C sources, or says which are not formatted: scripts/format.sh [--check]
+# Formats all C and C++ sources, or says which are not formatted: scripts/format.sh [--check]
 #
 # Versions of clang-format differ in small things. Hooke's is 14; no other one is asked.
 set -euo pipefail
@@ -18,5 +18,5 @@ fi
 options=(-i)
 if [ "${1:-}" = --check ]; then options=(--dry-run --Werror); fi
 find . \( -path ./build -o -path ./out -o -path './.*' \) -prune -o \
-  -type f -name '*.[ch]' -print0 | xargs -0 "$format" "${options[@]}"
+  -type f \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 "$format" "${options[@]}"
 echo "All C sources are formatted."

@@ -5,6 +5,7 @@
 #
 #   build   compile, run and install Hooke
 #   test    build, and what the tests use
+#   bench   build, and what the benchmark's peers use
 #   all     test, and what the checks use: sanitizers, fuzzing, formatting, linting (the default)
 #
 # Where there is no apt-get it says what is needed; exit status 1 if Hooke cannot be built with what
@@ -16,6 +17,7 @@ export LC_ALL=C # the words of apt-cache are read below
 build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libjansson-dev libsuitesparse-dev)
 test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
+bench_packages=(g++ libeigen3-dev libopenblas-dev)
 build_commands=(cc cmake ninja pkg-config)
 test_commands=(c++ python3)
 check_commands=(clang clang-format clang-tidy cppcheck)
@@ -24,12 +26,13 @@ group=${1:-all}
 case $group in
   build) packages=("${build_packages[@]}") commands=() ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") commands=("${test_commands[@]}") ;;
+  bench) packages=("${build_packages[@]}" "${bench_packages[@]}") commands=(c++) ;;
   all)
     packages=("${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}")
     commands=("${test_commands[@]}" "${check_commands[@]}")
     ;;
   *)
-    echo "install_packages.sh: '$group' is no group; give build, test or all" >&2
+    echo "install_packages.sh: '$group' is no group; give build, test, bench or all" >&2
     exit 1
     ;;
 esac

@@ -1,0 +1,91 @@
+/* One run of the benchmark: its settings, what was measured, and the rows that measure. */
+#ifndef HOOKE_BENCH_BENCH_H
+#define HOOKE_BENCH_BENCH_H
+
+#include "bandwidth.h"
+#include "problems.h"
+
+#include <stdio.h>
+
+enum { BENCH_MOST_POINTS = 256 };
+
+/* One line of the table. Numbers that do not exist are NAN. */
+typedef struct Measure {
+  const char *row;
+  char problem[32], method[64], peer[64];
+  double vertices;
+  double goal;        /* error of a step that was reached */
+  double ms, ms_mean; /* of Hooke: the median and the mean */
+  double peer_ms, peer_ms_mean;
+  double ratio, ratio_mean;             /* median of the ratios; ratio of the means */
+  double wanted, wanted_mean;           /* ratios to reach at least */
+  double wanted_ms;                     /* to stay below */
+  double gb_per_s, share, wanted_share; /* traffic; in parts of what memory can do */
+  double error;                         /* of the result */
+  char note[96];
+} Measure;
+
+/* The way of one method through one step, for the plot of errors. */
+typedef struct Curve {
+  char problem[32], name[64];
+  double ms[BENCH_MOST_POINTS], error[BENCH_MOST_POINTS];
+  int count;
+} Curve;
+
+enum { BENCH_MOST_MISSING = 16 };
+
+typedef struct Bench {
+  bool quick;
+  const char *folder;
+  int threads;
+  Bandwidth one, all; /* memory with one thread and with all */
+  Measure *measures;
+  int count, room;
+  Curve *curves;
+  int curve_count, curve_room;
+  const char *missing[BENCH_MOST_MISSING]; /* methods that were told to be missing */
+  int missing_count;
+} Bench;
+
+/* A measure of a row with everything else NAN. */
+Measure measure_start(const char *row, const Problem *problem, const char *method,
+                      const char *peer);
+/* Fills in medians, means and ratios from pairs of times (s) of Hooke and the peer; count_peer 0:
+ * there is no peer. */
+void measure_times(Measure *measure, const double *seconds, int count, const double *peer_seconds,
+                   int count_peer);
+/* Takes the ratios back where the two answers differ by more than they may. */
+void measure_check(Measure *measure, double difference, double most);
+/* Fills in the traffic of bytes moved in one step or solve. */
+void measure_traffic(const Bench *bench, Measure *measure, double bytes);
+/* Keeps it and prints its line. */
+void bench_add(Bench *bench, const Measure *measure);
+/* Room for another curve, or NULL; NULL, too, if the problem has one of that name. */
+Curve *bench_add_curve(Bench *bench, const char *problem, const char *name);
+/* Says on standard error, once a method, why it is left out; the name is static. */
+void bench_missing(Bench *bench, const char *method, const char *why);
+/* What is going on, on standard error; printf-like. */
+void bench_tell(const char *format, ...);
+/* Ctrl-C came: rows end where they are. */
+bool bench_stopped(void);
+
+/* table.c: the head of the table; files of all that was measured. */
+void table_head(const Bench *bench);
+void table_foot(const Bench *bench);
+bool table_write(const Bench *bench);
+/* plots.c: the pictures. */
+bool plots_write(const Bench *bench);
+
+/* The rows; each adds its measures. */
+void row_solve(Bench *bench);
+void row_local_global(Bench *bench);
+void row_linear_implicit(Bench *bench);
+void row_explicit(Bench *bench);
+void row_grid(Bench *bench);
+void row_cloth(Bench *bench);
+void row_block(Bench *bench);
+void row_irregular(Bench *bench);
+void row_growth(Bench *bench);
+void row_compile(Bench *bench);
+
+#endif

@@ -1,0 +1,161 @@
+/* One implicit step to a given error by all methods; see contest.h. */
+#include "contest.h"
+
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { PASSES = 2 };
+
+static const double USUAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
+
+/* ---- Who takes part -------------------------------------------------------------------------- */
+
+static void enter_methods(Contest *c) {
+  for (const Method *m = methods_implicit; m->name && c->runner_count < CONTEST_MOST_METHODS; m++) {
+    HkError error = {0};
+    HkSim *sim = method_sim(c->problem.model, m, c->problem.peer.h, &error);
+    if (sim)
+      c->runners[c->runner_count++] = (Runner){.method = m, .sim = sim};
+    else
+      bench_missing(c->bench, m->name, error.text);
+  }
+}
+
+/* Seconds of one iteration from the first state, the better of two. */
+static double try_peer(const Contest *c, PeerNewton *peer, PeerThreads threads) {
+  HkState *start = c->t.states[0];
+  double best = INFINITY;
+  peer_newton_set_threads(peer, threads);
+  for (int q = 0; q < 2; q++) {
+    peer_newton_begin(peer, hk_state_x(start), hk_state_v(start));
+    double began = stats_now();
+    if (peer_newton_iterate(peer)) best = fmin(best, stats_now() - began);
+  }
+  return best;
+}
+
+/* Tries the uses of threads with one ordering; true if one is better than what there was. */
+static bool try_threads(Contest *c, PeerNewton *peer, PeerOrdering ordering, double *left) {
+  bool better = false;
+  for (int t = 0; peer && t<PEER_THREADS_COUNT && * left> 0; t++) {
+    double seconds = try_peer(c, peer, (PeerThreads)t);
+    *left -= 2 * seconds;
+    if (!(seconds < c->peer_iteration)) continue;
+    better = true;
+    c->peer_iteration = seconds;
+    c->peer_threads = (PeerThreads)t;
+    snprintf(c->peer_name, sizeof c->peer_name, "CHOLMOD Newton, %s",
+             peer_setting_name(ordering, (PeerThreads)t));
+  }
+  return better;
+}
+
+/* METIS first: it is the one that counts on large problems, where there is no time for both. */
+static void enter_peer(Contest *c, double budget) {
+  const PeerOrdering orderings[] = {PEER_METIS, PEER_AMD};
+  double left = budget;
+  c->peer_iteration = INFINITY;
+  for (int q = 0; q < 2 && left > 0 && !bench_stopped(); q++) {
+    bench_tell("%s: CHOLMOD, ordering %d of 2", c->problem.name, q + 1);
+    PeerNewton *peer = peer_newton_create(&c->problem.peer, orderings[q]);
+    bool better = try_threads(c, peer, orderings[q], &left);
+    peer_newton_destroy(better ? c->peer : peer);
+    if (better) c->peer = peer;
+  }
+  double steps = budget / (USUAL_ITERATIONS * c->peer_iteration);
+  int stride = (int)fmin(fmax(ceil(c->t.count / steps), 1), c->t.count);
+  c->peer_stride = stride;
+  c->curve_step = stride / 2 + (c->t.count / 2 - stride / 2) / stride * stride;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static void keep_better(Lap *kept, const Lap *lap, int pass) {
+  if (pass == 0 || lap->total < kept->total) *kept = *lap;
+}
+
+static void run_method(Contest *c, Runner *r, int step, int pass, double slowest) {
+  HkError error = {0};
+  Lap lap;
+  Curve *curve = NULL;
+  bench_tell("%s: %s, step %d of %d, pass %d", c->problem.name, r->method->name, step + 1,
+             c->t.count, pass + 1);
+  if (pass == PASSES - 1 && step == c->curve_step)
+    curve = bench_add_curve(c->bench, c->problem.name, r->method->name);
+  HkStatus status = race_hooke(&c->t, step, r->sim, c->room, &lap, curve, &error);
+  if (status < 0)
+    fprintf(stderr, "%s: %s is left out: %s\n", c->problem.name, r->method->name, error.text);
+  else if (pass == 0 && lap.total > slowest)
+    fprintf(stderr, "%s: %s takes %.1f s for a step and is left out\n", c->problem.name,
+            r->method->name, lap.total);
+  r->retired = status < 0 || (pass == 0 && lap.total > slowest);
+  keep_better(&r->laps[step], &lap, pass);
+}
+
+static void run_peer(Contest *c, int step) {
+  int turn = step - c->peer_stride / 2;
+  if (!c->peer || turn < 0 || turn % c->peer_stride != 0) return;
+  bench_tell("%s: CHOLMOD, step %d of %d", c->problem.name, step + 1, c->t.count);
+  peer_newton_set_threads(c->peer, c->peer_threads);
+  Curve *curve =
+      step == c->curve_step ? bench_add_curve(c->bench, c->problem.name, "CHOLMOD Newton") : NULL;
+  race_peer(&c->t, step, c->peer, &c->peer_laps[step], curve);
+  c->peer_ran[step] = true;
+  if (turn / c->peer_stride % 3 != 0 || c->peer_threads == PEER_ALONE) return;
+  peer_newton_set_threads(c->peer, PEER_ALONE);
+  race_peer(&c->t, step, c->peer, &c->alone_laps[step], NULL);
+  c->alone_ran[step] = true;
+}
+
+/* The first step of a simulation makes what is kept for all others. */
+static void warm_up(Contest *c, double slowest) {
+  for (int q = 0; q < c->runner_count && !bench_stopped(); q++)
+    run_method(c, &c->runners[q], 0, 0, 10 * slowest);
+}
+
+static void run_all(Contest *c, double slowest) {
+  HkError error = {0};
+  warm_up(c, slowest);
+  for (int pass = 0; pass < PASSES; pass++)
+    for (int step = 0; step < c->t.count && !bench_stopped(); step++) {
+      for (int q = 0; q < c->runner_count; q++)
+        if (!c->runners[q].retired) run_method(c, &c->runners[q], step, pass, slowest);
+      if (pass == 0) run_peer(c, step);
+    }
+  /* By itself, as a user's run: what the default keeps comes from the step before. */
+  for (int pass = 0; pass < PASSES && c->runner_count > 0 && !c->runners[0].retired; pass++)
+    for (int step = 0; step < c->t.count && !bench_stopped(); step++) {
+      Lap lap;
+      if (race_plain(&c->t, step, c->runners[0].sim, c->room, &lap, &error) < 0) return;
+      keep_better(&c->plain[step], &lap, pass);
+    }
+}
+
+Contest *contest_run(Bench *bench, const ContestSettings *s) {
+  Contest *c = calloc(1, sizeof *c);
+  if (!c) return NULL;
+  c->bench = bench;
+  int steps = s->steps < CONTEST_MOST_STEPS ? s->steps : CONTEST_MOST_STEPS;
+  bool good = problem_make(&c->problem, s->kind, s->size, PROBLEM_H) &&
+              trajectory_make(&c->t, &c->problem, s->first, steps) &&
+              hk_state_create(c->problem.model, &c->room, NULL) >= 0;
+  c->curve_step = c->t.count / 2;
+  if (good && s->peer_seconds > 0) enter_peer(c, s->peer_seconds);
+  if (good) enter_methods(c);
+  if (good) run_all(c, s->slowest);
+  if (!good || bench_stopped()) contest_destroy(&c);
+  return c;
+}
+
+void contest_destroy(Contest **contest) {
+  Contest *c = *contest;
+  for (int q = 0; q < c->runner_count; q++) hk_sim_destroy(&c->runners[q].sim);
+  peer_newton_destroy(c->peer);
+  hk_state_destroy(&c->room);
+  trajectory_destroy(&c->t);
+  problem_destroy(&c->problem);
+  free(c);
+  *contest = NULL;
+}

@@ -1,0 +1,55 @@
+/* One implicit step to a given error, on consecutive steps of a run, by all methods of Hooke and by
+ * Newton's method with CHOLMOD.
+ *
+ * Every method starts each step from the same reference state with its own guess. Methods keep
+ * what they may keep from step to step, so they go through the steps in order, all of them and the
+ * peer at one step before the next, twice; of Hooke's two times for a step the better one counts.
+ * The peer goes once, with its best ordering and use of threads, at as many steps as its time
+ * allows, spread over all. A step that a method ends without having come near enough counts with
+ * the time until its end.
+ */
+#ifndef HOOKE_BENCH_CONTEST_H
+#define HOOKE_BENCH_CONTEST_H
+
+#include "race.h"
+
+enum { CONTEST_MOST_METHODS = 8, CONTEST_MOST_STEPS = 64 };
+
+typedef struct Runner {
+  const Method *method;
+  HkSim *sim;
+  bool retired; /* too slow to go on, or failed */
+  Lap laps[CONTEST_MOST_STEPS];
+} Runner;
+
+typedef struct Contest {
+  Bench *bench;
+  Problem problem;
+  Trajectory t;
+  Runner runners[CONTEST_MOST_METHODS]; /* the first is Hooke's default, if it is not retired */
+  int runner_count;
+  Lap plain[CONTEST_MOST_STEPS]; /* the default with its own end */
+  HkState *room;
+  PeerNewton *peer; /* NULL: there is none */
+  PeerThreads peer_threads;
+  char peer_name[64];
+  double peer_iteration; /* s */
+  int curve_step;        /* whose errors are drawn */
+  int peer_stride;       /* it runs at every so-manieth step, alone at every third of those */
+  Lap peer_laps[CONTEST_MOST_STEPS], alone_laps[CONTEST_MOST_STEPS];
+  bool peer_ran[CONTEST_MOST_STEPS], alone_ran[CONTEST_MOST_STEPS];
+} Contest;
+
+/* What is asked of a contest. */
+typedef struct ContestSettings {
+  const char *kind;
+  int size, first, steps;
+  double peer_seconds; /* for the peer, about; 0: it does not take part */
+  double slowest;      /* s: a method of Hooke that takes longer for a step retires */
+} ContestSettings;
+
+/* Makes all of it and runs; NULL, and a line on standard error, if it cannot be made. */
+Contest *contest_run(Bench *bench, const ContestSettings *settings);
+void contest_destroy(Contest **contest);
+
+#endif

@@ -1,0 +1,27 @@
+/* How Hooke solves: methods as the text of a scene's "integrator". Those that this build does not
+ * know are skipped. */
+#ifndef HOOKE_BENCH_METHODS_H
+#define HOOKE_BENCH_METHODS_H
+
+#include "hooke/hooke.h"
+
+/* JSON in 'single' quotes, which need no backslash in C. */
+typedef struct Method {
+  const char *name, *text;
+} Method;
+
+/* Backward Euler, to a tolerance far below what is measured; the first is Hooke's default. */
+extern const Method methods_implicit[];
+/* Linearly implicit Euler; symplectic Euler in double precision, in single, on regular grids. */
+extern const Method methods_linear_implicit[];
+extern const Method methods_double[], methods_single[], methods_grid[];
+/* One plain local/global iteration after another; the converged step, for models of any size. */
+extern const Method method_local_global;
+extern const Method methods_reference[];
+
+/* Turns ' into " in place. */
+void json_quotes(char *text);
+/* Makes a simulation; NULL, and why in *error, if this build does not know the method. */
+HkSim *method_sim(const HkModel *model, const Method *method, double h, HkError *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* How long Hooke and its peer take to come near the solution of one step of a trajectory. */
+#ifndef HOOKE_BENCH_RACE_H
+#define HOOKE_BENCH_RACE_H
+
+#include "bench.h"
+#include "methods.h"
+#include "trajectory.h"
+
+enum { RACE_GOALS = 2 };
+extern const double race_goals[RACE_GOALS]; /* 1e-2, 1e-3 */
+
+/* One step by one method. */
+typedef struct Lap {
+  double seconds[RACE_GOALS]; /* until the error was first at most the goal, or until the end */
+  bool hit[RACE_GOALS];       /* whether it was */
+  double total, error;        /* s and error at the end */
+} Lap;
+
+/* Hooke from the start of step q, told of each iteration; ends at the smallest goal. room is a
+ * state of the model; curve may be NULL. */
+HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap, Curve *curve,
+                    HkError *error);
+/* The plain call of a user, with Hooke's own end. */
+HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap,
+                    HkError *error);
+void race_peer(const Trajectory *t, int q, PeerNewton *peer, Lap *lap, Curve *curve);
+
+#endif

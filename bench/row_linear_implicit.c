@@ -1,0 +1,81 @@
+/* One step of linearly implicit Euler: Hooke's methods against the one that courses teach. The
+ * cloth is drawn out a little: under pressure K is indefinite, Hooke projects it and the course's
+ * method does not, and the two would solve different equations. */
+#include "bench.h"
+
+#include "methods.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 5 };
+
+static const double SAME = 1e-2; /* of two results, in parts of what the step moved */
+
+typedef struct Course {
+  Problem problem;
+  HkState *start, *state;
+  PeerCourse *peer;
+  double *x, *v;
+} Course;
+
+static bool prepare(Course *c, int size) {
+  if (!problem_make(&c->problem, "taut", size, PROBLEM_H)) return false;
+  c->x = malloc(6 * (size_t)c->problem.n * sizeof *c->x);
+  c->v = c->x ? c->x + 3 * c->problem.n : NULL;
+  c->peer = peer_course_create(&c->problem.peer);
+  return c->x && c->peer && hk_state_create(c->problem.model, &c->start, NULL) >= 0 &&
+         hk_state_create(c->problem.model, &c->state, NULL) >= 0;
+}
+
+static double run_peer(Course *c) {
+  size_t bytes = 3 * (size_t)c->problem.n * sizeof *c->x;
+  memcpy(c->x, hk_state_x(c->start), bytes);
+  memcpy(c->v, hk_state_v(c->start), bytes);
+  double began = stats_now();
+  return peer_course_step(c->peer, c->x, c->v) ? stats_now() - began : NAN;
+}
+
+static double run_own(Course *c, HkSim *sim) {
+  hk_state_copy(c->start, c->state, NULL);
+  double began = stats_now();
+  return hk_step(sim, c->state, NULL) >= 0 ? stats_now() - began : NAN;
+}
+
+static void measure(Bench *bench, Course *c, const Method *method) {
+  HkError error = {0};
+  double own[SAMPLES], peer[SAMPLES];
+  HkSim *sim = method_sim(c->problem.model, method, PROBLEM_H, &error);
+  if (!sim) {
+    bench_missing(bench, method->name, error.text);
+    return;
+  }
+  run_own(c, sim); /* makes what is kept for all steps */
+  for (int q = 0; q < SAMPLES; q++) {
+    own[q] = run_own(c, sim);
+    peer[q] = run_peer(c);
+  }
+  const double *x = hk_state_x(c->state), *before = hk_state_x(c->start);
+  Measure m = measure_start("linear_implicit", &c->problem, method->name, "Eigen SimplicialLDLT");
+  measure_times(&m, own, SAMPLES, peer, SAMPLES);
+  measure_check(
+      &m, stats_distance(x, c->x, c->problem.n) / stats_distance(c->x, before, c->problem.n), SAME);
+  m.wanted = 100;
+  bench_add(bench, &m);
+  hk_sim_destroy(&sim);
+}
+
+void row_linear_implicit(Bench *bench) {
+  Course c = {.peer = NULL};
+  bench_tell("linear_implicit");
+  if (prepare(&c, bench->quick ? 41 : 81))
+    for (const Method *m = methods_linear_implicit; m->name && !bench_stopped(); m++)
+      measure(bench, &c, m);
+  peer_course_destroy(c.peer);
+  hk_state_destroy(&c.start);
+  hk_state_destroy(&c.state);
+  problem_destroy(&c.problem);
+  free(c.x);
+}

@@ -1,0 +1,115 @@
+/* The prefactored solve: M + h^2 L factorised once, three right-hand sides, Hooke's own packed form
+ * against cholmod_solve2 with its best ordering and use of threads. The least traffic is that of
+ * the factor in single precision, read once forwards and once backwards. */
+#include "bench.h"
+
+#include "linear/prefactor.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLES = 15 };
+
+/* Of two solutions, at most, in parts of their size: single precision, a matrix of condition 1e4.
+ */
+static const double SAME = 1e-3;
+
+typedef struct Solve {
+  Problem problem;
+  HkHeld held;
+  HkPrefactor *own;
+  PeerFactor *peer;
+  char peer_name[64];
+  double *b, *own_z, *peer_z;
+} Solve;
+
+/* The quickest of all settings, each the best of three solves. */
+static void enter_peer(Solve *s) {
+  double best = INFINITY;
+  PeerThreads best_threads = PEER_ALONE;
+  for (int o = 0; o < PEER_ORDERING_COUNT; o++) {
+    PeerFactor *peer = peer_factor_create(&s->problem.peer, (PeerOrdering)o);
+    bool better = false;
+    if (peer) peer_factor_set(peer, s->b);
+    for (int t = 0; peer && t < 3 * PEER_THREADS_COUNT; t++) {
+      peer_factor_set_threads(peer, (PeerThreads)(t / 3));
+      double began = stats_now();
+      peer_factor_solve(peer);
+      double seconds = stats_now() - began;
+      if (seconds >= best) continue;
+      best = seconds;
+      best_threads = (PeerThreads)(t / 3);
+      better = true;
+      snprintf(s->peer_name, sizeof s->peer_name, "cholmod_solve2, %s",
+               peer_setting_name((PeerOrdering)o, best_threads));
+    }
+    peer_factor_destroy(better ? s->peer : peer);
+    if (better) s->peer = peer;
+  }
+  if (s->peer) peer_factor_set_threads(s->peer, best_threads);
+}
+
+static bool prepare(Solve *s, const char *kind, int size) {
+  HkError error = {0};
+  uint64_t seed = 3;
+  if (!problem_make(&s->problem, kind, size, PROBLEM_H)) return false;
+  int64_t n = s->problem.n;
+  s->held = (HkHeld){.mask = s->problem.pinned, .version = 1};
+  s->b = malloc(9 * (size_t)n * sizeof *s->b);
+  if (!s->b) return false;
+  s->own_z = s->b + 3 * n;
+  s->peer_z = s->b + 6 * n;
+  for (int64_t q = 0; q < 3 * n; q++)
+    s->b[q] = s->problem.pinned[q / 3] ? 0 : stats_random(&seed) - 0.5;
+  HkStatus status =
+      hk_prefactor_create(s->problem.model, hk_factor_default(), &s->held, &s->own, &error);
+  if (status >= 0) status = hk_prefactor_update(s->own, PROBLEM_H, NULL, &error);
+  if (status < 0) fprintf(stderr, "%s: %s\n", s->problem.name, error.text);
+  if (status >= 0) enter_peer(s);
+  return status >= 0 && s->peer;
+}
+
+static void measure(Bench *bench, Solve *s, double wanted_share) {
+  double own[SAMPLES], peer[SAMPLES];
+  for (int q = 0; q < SAMPLES; q++) {
+    double t0 = stats_now();
+    hk_prefactor_solve(s->own, s->b, s->own_z, NULL);
+    double t1 = stats_now();
+    peer_factor_solve(s->peer);
+    own[q] = t1 - t0;
+    peer[q] = stats_now() - t1;
+  }
+  peer_factor_get(s->peer, s->peer_z);
+  double *zero = calloc(3 * (size_t)s->problem.n, sizeof *zero);
+  if (!zero) return;
+  double off = stats_distance(s->own_z, s->peer_z, s->problem.n) /
+               stats_distance(s->peer_z, zero, s->problem.n);
+  free(zero);
+  Measure m = measure_start("solve", &s->problem, "prefactor, 3 sides", s->peer_name);
+  measure_times(&m, own, SAMPLES, peer, SAMPLES);
+  measure_traffic(bench, &m, 2 * sizeof(float) * peer_factor_entries(s->peer));
+  m.wanted = 5;
+  m.wanted_share = wanted_share;
+  measure_check(&m, off, SAME);
+  bench_add(bench, &m);
+}
+
+static void run(Bench *bench, const char *kind, int size, double wanted_share) {
+  Solve s = {.own = NULL};
+  if (bench_stopped()) return;
+  bench_tell("solve: %s %d", kind, size);
+  if (prepare(&s, kind, size)) measure(bench, &s, wanted_share);
+  hk_prefactor_destroy(&s.own);
+  peer_factor_destroy(s.peer);
+  free(s.b);
+  problem_destroy(&s.problem);
+}
+
+void row_solve(Bench *bench) {
+  static const int cloths[] = {81, 129, 257, 513, 1025}, blocks[] = {20, 40, 60};
+  int cloth_count = bench->quick ? 1 : 5, block_count = bench->quick ? 1 : 3;
+  for (int q = 0; q < cloth_count; q++) run(bench, "cloth", cloths[q], cloths[q] > 500 ? 0.6 : NAN);
+  for (int q = 0; q < block_count; q++) run(bench, "block", blocks[q], NAN);
+}

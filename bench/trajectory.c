@@ -1,0 +1,73 @@
+/* Some steps of a run, each solved to rounding; see trajectory.h. */
+#include "trajectory.h"
+
+#include "bench.h"
+#include "methods.h"
+#include "stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Factors of larger models take minutes and more memory than there is. */
+static const int64_t DIRECT_MOST = 40000;
+
+/* m, the mean motion of vertices in a step below which there is only rounding to solve for. */
+static const double REST = 1e-8;
+
+static HkSim *reference_sim(const Problem *p, HkError *error) {
+  HkSim *sim = NULL;
+  int first = p->n > DIRECT_MOST ? 1 : 0;
+  for (const Method *m = &methods_reference[first]; m->name && !sim; m++)
+    sim = method_sim(p->model, m, p->peer.h, error);
+  return sim;
+}
+
+static bool is_at_rest(const Trajectory *t, int q) {
+  int64_t n = hk_state_vertex_count(t->states[q]);
+  double moved = stats_distance(hk_state_x(t->states[q + 1]), hk_state_x(t->states[q]), n);
+  return moved < REST * sqrt((double)n);
+}
+
+static HkStatus follow(Trajectory *t, HkSim *sim, const Problem *p, int first, int count,
+                       HkError *error) {
+  HkState *start = NULL;
+  HkStatus status = hk_state_create(p->model, &start, error);
+  for (int q = 0; q < first && status >= 0 && !bench_stopped(); q++) {
+    bench_tell("%s: step %d before the first", p->name, q + 1);
+    status = hk_step(sim, start, error);
+  }
+  if (status >= 0) t->states[0] = start;
+  for (int q = 0; q < count && status >= 0 && !bench_stopped(); q++) {
+    bench_tell("%s: solution of step %d of %d", p->name, q + 1, count);
+    status = hk_state_create(p->model, &t->states[q + 1], error);
+    if (status >= 0) status = hk_state_copy(t->states[q], t->states[q + 1], error);
+    if (status >= 0) status = hk_step(sim, t->states[q + 1], error);
+    if (status < 0 || is_at_rest(t, q)) break;
+    t->gradient = fmax(t->gradient, hk_sim_step_report(sim).gradient);
+    t->count = q + 1;
+  }
+  if (status < 0 && !t->states[0]) hk_state_destroy(&start);
+  return status;
+}
+
+bool trajectory_make(Trajectory *t, const Problem *p, int first, int count) {
+  HkError error = {0};
+  *t = (Trajectory){.states = calloc((size_t)count + 1, sizeof(HkState *)), .room = count};
+  HkSim *sim = t->states ? reference_sim(p, &error) : NULL;
+  HkStatus status = sim ? follow(t, sim, p, first, count, &error) : HK_ERROR_INVALID;
+  hk_sim_destroy(&sim);
+  if (status < 0) fprintf(stderr, "%s: no solution to compare with: %s\n", p->name, error.text);
+  return status >= 0 && t->count > 0;
+}
+
+void trajectory_destroy(Trajectory *t) {
+  for (int q = 0; t->states && q <= t->room; q++) hk_state_destroy(&t->states[q]);
+  free(t->states);
+  t->states = NULL;
+}
+
+double trajectory_error(const Trajectory *t, int q, const double *x) {
+  int64_t n = hk_state_vertex_count(t->states[q]);
+  const double *exact = hk_state_x(t->states[q + 1]);
+  return stats_distance(x, exact, n) / stats_distance(exact, hk_state_x(t->states[q]), n);
+}
