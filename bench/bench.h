@@ -64,8 +64,6 @@ void bench_add(Bench *bench, const Measure *measure);
 Curve *bench_add_curve(Bench *bench, const char *problem, const char *name);
 /* Says on standard error, once a method, why it is left out; the name is static. */
 void bench_missing(Bench *bench, const char *method, const char *why);
-/* What is going on, on standard error; printf-like. */
-void bench_tell(const char *format, ...);
 /* Ctrl-C came: rows end where they are. */
 bool bench_stopped(void);
 

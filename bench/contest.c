@@ -2,6 +2,7 @@
 #include "contest.h"
 
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,8 +31,8 @@ static double try_peer(const Contest *c, PeerNewton *peer, PeerThreads threads) 
   peer_newton_set_threads(peer, threads);
   for (int q = 0; q < 2; q++) {
     peer_newton_begin(peer, hk_state_x(start), hk_state_v(start));
-    double began = stats_now();
-    if (peer_newton_iterate(peer)) best = fmin(best, stats_now() - began);
+    double began = seconds_now();
+    if (peer_newton_iterate(peer)) best = fmin(best, seconds_now() - began);
   }
   return best;
 }
@@ -58,7 +59,7 @@ static void enter_peer(Contest *c, double budget) {
   double left = budget;
   c->peer_iteration = INFINITY;
   for (int q = 0; q < 2 && left > 0 && !bench_stopped(); q++) {
-    bench_tell("%s: CHOLMOD, ordering %d of 2", c->problem.name, q + 1);
+    text_status("%s: CHOLMOD, ordering %d of 2", c->problem.name, q + 1);
     PeerNewton *peer = peer_newton_create(&c->problem.peer, orderings[q]);
     bool better = try_threads(c, peer, orderings[q], &left);
     peer_newton_destroy(better ? c->peer : peer);
@@ -80,8 +81,8 @@ static void run_method(Contest *c, Runner *r, int step, int pass, double slowest
   HkError error = {0};
   Lap lap;
   Curve *curve = NULL;
-  bench_tell("%s: %s, step %d of %d, pass %d", c->problem.name, r->method->name, step + 1,
-             c->t.count, pass + 1);
+  text_status("%s: %s, step %d of %d, pass %d", c->problem.name, r->method->name, step + 1,
+              c->t.count, pass + 1);
   if (pass == PASSES - 1 && step == c->curve_step)
     curve = bench_add_curve(c->bench, c->problem.name, r->method->name);
   HkStatus status = race_hooke(&c->t, step, r->sim, c->room, &lap, curve, &error);
@@ -97,7 +98,7 @@ static void run_method(Contest *c, Runner *r, int step, int pass, double slowest
 static void run_peer(Contest *c, int step) {
   int turn = step - c->peer_stride / 2;
   if (!c->peer || turn < 0 || turn % c->peer_stride != 0) return;
-  bench_tell("%s: CHOLMOD, step %d of %d", c->problem.name, step + 1, c->t.count);
+  text_status("%s: CHOLMOD, step %d of %d", c->problem.name, step + 1, c->t.count);
   peer_newton_set_threads(c->peer, c->peer_threads);
   Curve *curve =
       step == c->curve_step ? bench_add_curve(c->bench, c->problem.name, "CHOLMOD Newton") : NULL;

@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #include "signals.h"
+#include "text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -67,15 +68,15 @@ static bool make_folder(const char *folder) {
 
 static int run(Bench *b, const bool *wanted, bool any) {
   signals_catch("\nends this row and writes what there is; Ctrl-C again stops at once\n");
-  bench_tell("bandwidth of memory");
+  text_status("bandwidth of memory");
   b->one = bandwidth_measure(1);
   b->all = bandwidth_measure(0);
-  bench_tell("");
+  text_status("%s", "");
   table_head(b);
   for (int q = 0; q < ROW_COUNT && !bench_stopped(); q++) {
     if (any && !wanted[q]) continue;
     rows[q].run(b);
-    bench_tell("");
+    text_status("%s", "");
     table_write(b); /* after each row: nothing is lost if a later one fails */
   }
   table_foot(b);

@@ -104,9 +104,9 @@ bool problem_make(Problem *p, const char *kind, int size, double h) {
   snprintf(p->name, sizeof p->name, "%s %d", kind, size);
   for (int q = 0; q < KIND_COUNT; q++)
     if (strcmp(kinds[q].name, kind) == 0) status = make_scene(&kinds[q], size, &p->scene, &error);
-  double start = stats_now();
+  double start = seconds_now();
   if (status >= 0) status = hk_model_compile(p->scene, &p->model, &error);
-  p->compile_seconds = stats_now() - start;
+  p->compile_seconds = seconds_now() - start;
   if (status >= 0) p->n = hk_model_info(p->model).vertices;
   if (status >= 0 && !make_peer(p, h)) status = HK_ERROR_MEMORY;
   if (status < 0) fprintf(stderr, "%s cannot be made: %s\n", p->name, error.text);

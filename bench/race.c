@@ -45,7 +45,7 @@ typedef struct Watch {
 /* The time before the minimizer includes one evaluation of the energy for this very call. */
 static bool on_iteration(void *user, const HkIteration *it) {
   Watch *w = user;
-  if (it->iteration == 0) w->before = stats_now() - w->began - it->seconds;
+  if (it->iteration == 0) w->before = seconds_now() - w->began - it->seconds;
   lap_point(w->lap, w->before + it->seconds, trajectory_error(w->t, w->q, it->x), w->curve);
   return !is_over(w->lap);
 }
@@ -56,7 +56,7 @@ HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *
   lap_start(lap);
   HkStatus status = hk_state_copy(t->states[q], room, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &w, error);
-  w.began = stats_now();
+  w.began = seconds_now();
   if (status >= 0) status = hk_step(sim, room, error);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
@@ -66,9 +66,9 @@ HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *
                     HkError *error) {
   lap_start(lap);
   HkStatus status = hk_state_copy(t->states[q], room, error);
-  double began = stats_now();
+  double began = seconds_now();
   if (status >= 0) status = hk_step(sim, room, error);
-  double seconds = stats_now() - began;
+  double seconds = seconds_now() - began;
   if (status >= 0) lap_point(lap, seconds, trajectory_error(t, q, hk_state_x(room)), NULL);
   return status;
 }
@@ -77,15 +77,15 @@ HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *
 
 void race_peer(const Trajectory *t, int q, PeerNewton *peer, Lap *lap, Curve *curve) {
   HkState *start = t->states[q];
-  double seconds = 0, began = stats_now();
+  double seconds = 0, began = seconds_now();
   bool goes_on = true;
   lap_start(lap);
   peer_newton_begin(peer, hk_state_x(start), hk_state_v(start));
   for (int k = 0; k < PEER_ITERATIONS && goes_on; k++) {
-    seconds += stats_now() - began;
+    seconds += seconds_now() - began;
     lap_point(lap, seconds, trajectory_error(t, q, peer_newton_x(peer)), curve);
     if (is_over(lap) || peer_newton_gradient(peer) < 1e-10) break;
-    began = stats_now();
+    began = seconds_now();
     goes_on = peer_newton_iterate(peer);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "methods.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -23,9 +24,9 @@ static void measure_step(Bench *bench, const Problem *p) {
   double seconds[SAMPLES] = {0};
   if (status >= 0) status = hk_step(sim, state, &error);
   for (int q = 0; q < SAMPLES && status >= 0; q++) {
-    double began = stats_now();
+    double began = seconds_now();
     status = hk_step(sim, state, &error);
-    seconds[q] = stats_now() - began;
+    seconds[q] = seconds_now() - began;
   }
   if (status >= 0) {
     HkModelInfo info = hk_model_info(p->model);
@@ -45,7 +46,7 @@ static void measure_step(Bench *bench, const Problem *p) {
 static void run(Bench *bench, int size, double wanted_ms) {
   Problem p;
   if (bench_stopped()) return;
-  bench_tell("compile: cloth %d", size);
+  text_status("compile: cloth %d", size);
   double h = 0.05 * sqrt(1e-4 / ((double)size * size));
   if (problem_make(&p, "cloth", size, h)) {
     Measure m = measure_start("compile", &p, "compile the model", NULL);

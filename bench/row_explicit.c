@@ -8,6 +8,7 @@
 
 #include "methods.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,16 +51,16 @@ static void reset(Explicit *e) {
 
 /* Seconds a step. */
 static double run_own(const Explicit *e, HkSim *sim) {
-  double began = stats_now();
+  double began = seconds_now();
   for (int q = 0; q < e->steps; q++)
     if (hk_step(sim, e->state, NULL) < 0) return NAN;
-  return (stats_now() - began) / e->steps;
+  return (seconds_now() - began) / e->steps;
 }
 
 static double run_peer(const Explicit *e, PeerScatter *peer) {
-  double began = stats_now();
+  double began = seconds_now();
   peer_scatter_step(peer, e->steps);
-  return (stats_now() - began) / e->steps;
+  return (seconds_now() - began) / e->steps;
 }
 
 /* Furthest that a vertex is elsewhere, in spacings. */
@@ -112,7 +113,7 @@ void row_explicit(Bench *bench) {
   static const Case cases[] = {{methods_double, false, 2.1, 0.85, 1e-9},
                                {methods_single, true, 3.4, 0.85, 1e-3}};
   Explicit e = {.steps = 0};
-  bench_tell("explicit");
+  text_status("explicit");
   if (prepare(&e, bench->quick ? 257 : 513))
     for (int q = 0; q < 2; q++)
       for (const Method *m = cases[q].methods; m->name && !bench_stopped(); m++) {
@@ -152,7 +153,7 @@ static void measure_grid(Bench *bench, Explicit *e, const Method *method, HkSim 
 void row_grid(Bench *bench) {
   Explicit e = {.steps = 0};
   HkError error = {0};
-  bench_tell("grid");
+  text_status("grid");
   if (prepare(&e, bench->quick ? 257 : 513)) {
     HkSim *indexed = method_sim(e.problem.model, &methods_grid[0], e.problem.peer.h, &error);
     HkSim *grid = method_sim(e.problem.model, &methods_grid[1], e.problem.peer.h, &error);

@@ -5,6 +5,7 @@
 
 #include "methods.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,14 +35,14 @@ static double run_peer(Course *c) {
   size_t bytes = 3 * (size_t)c->problem.n * sizeof *c->x;
   memcpy(c->x, hk_state_x(c->start), bytes);
   memcpy(c->v, hk_state_v(c->start), bytes);
-  double began = stats_now();
-  return peer_course_step(c->peer, c->x, c->v) ? stats_now() - began : NAN;
+  double began = seconds_now();
+  return peer_course_step(c->peer, c->x, c->v) ? seconds_now() - began : NAN;
 }
 
 static double run_own(Course *c, HkSim *sim) {
   hk_state_copy(c->start, c->state, NULL);
-  double began = stats_now();
-  return hk_step(sim, c->state, NULL) >= 0 ? stats_now() - began : NAN;
+  double began = seconds_now();
+  return hk_step(sim, c->state, NULL) >= 0 ? seconds_now() - began : NAN;
 }
 
 static void measure(Bench *bench, Course *c, const Method *method) {
@@ -69,7 +70,7 @@ static void measure(Bench *bench, Course *c, const Method *method) {
 
 void row_linear_implicit(Bench *bench) {
   Course c = {.peer = NULL};
-  bench_tell("linear_implicit");
+  text_status("linear_implicit");
   if (prepare(&c, bench->quick ? 41 : 81))
     for (const Method *m = methods_linear_implicit; m->name && !bench_stopped(); m++)
       measure(bench, &c, m);

@@ -4,6 +4,7 @@
 
 #include "methods.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,16 +72,16 @@ static double run_peer(Pair *p) {
   peer_local_global_begin(p->peer, hk_state_x(p->start), hk_state_v(p->start), p->guess);
   peer_local_global_iterate(p->peer);
   peer_local_global_get(p->peer, p->peer_first);
-  double began = stats_now();
+  double began = seconds_now();
   for (int q = 0; q < ITERATIONS; q++) peer_local_global_iterate(p->peer);
-  return (stats_now() - began) / ITERATIONS;
+  return (seconds_now() - began) / ITERATIONS;
 }
 
 static void run(Bench *bench, const char *kind, int size, double wanted) {
   Pair p = {.sim = NULL};
   double own[SAMPLES], peer[SAMPLES];
   if (bench_stopped()) return;
-  bench_tell("local_global: %s %d", kind, size);
+  text_status("local_global: %s %d", kind, size);
   if (prepare(&p, kind, size)) {
     for (int q = 0; q < SAMPLES; q++) {
       own[q] = run_own(&p);

@@ -5,6 +5,7 @@
 
 #include "linear/prefactor.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,9 +36,9 @@ static void enter_peer(Solve *s) {
     if (peer) peer_factor_set(peer, s->b);
     for (int t = 0; peer && t < 3 * PEER_THREADS_COUNT; t++) {
       peer_factor_set_threads(peer, (PeerThreads)(t / 3));
-      double began = stats_now();
+      double began = seconds_now();
       peer_factor_solve(peer);
-      double seconds = stats_now() - began;
+      double seconds = seconds_now() - began;
       if (seconds >= best) continue;
       best = seconds;
       best_threads = (PeerThreads)(t / 3);
@@ -74,12 +75,12 @@ static bool prepare(Solve *s, const char *kind, int size) {
 static void measure(Bench *bench, Solve *s, double wanted_share) {
   double own[SAMPLES], peer[SAMPLES];
   for (int q = 0; q < SAMPLES; q++) {
-    double t0 = stats_now();
+    double t0 = seconds_now();
     hk_prefactor_solve(s->own, s->b, s->own_z, NULL);
-    double t1 = stats_now();
+    double t1 = seconds_now();
     peer_factor_solve(s->peer);
     own[q] = t1 - t0;
-    peer[q] = stats_now() - t1;
+    peer[q] = seconds_now() - t1;
   }
   peer_factor_get(s->peer, s->peer_z);
   double *zero = calloc(3 * (size_t)s->problem.n, sizeof *zero);
@@ -99,7 +100,7 @@ static void measure(Bench *bench, Solve *s, double wanted_share) {
 static void run(Bench *bench, const char *kind, int size, double wanted_share) {
   Solve s = {.own = NULL};
   if (bench_stopped()) return;
-  bench_tell("solve: %s %d", kind, size);
+  text_status("solve: %s %d", kind, size);
   if (prepare(&s, kind, size)) measure(bench, &s, wanted_share);
   hk_prefactor_destroy(&s.own);
   peer_factor_destroy(s.peer);

@@ -22,7 +22,7 @@ static int count_hits(const Lap *laps, const bool *ran, int count, int goal) {
 static double median_at(const Contest *c, const Runner *r, int goal) {
   double seconds[CONTEST_MOST_STEPS];
   for (int q = 0; q < c->t.count; q++) seconds[q] = r->laps[q].seconds[goal];
-  return stats_median(seconds, c->t.count);
+  return median_of(seconds, c->t.count);
 }
 
 /* The quickest of those that come near enough nearly always, or -1. */
@@ -47,8 +47,8 @@ static void take_ratios(const Contest *c, const Runner *r, int goal, Measure *m)
     peer[pairs++] = c->peer_laps[q].seconds[goal];
   }
   measure_times(m, own, pairs, peer, pairs);
-  m->ms = 1e3 * stats_median(all, c->t.count);
-  m->ms_mean = 1e3 * stats_mean(all, c->t.count);
+  m->ms = 1e3 * median_of(all, c->t.count);
+  m->ms_mean = 1e3 * mean_of(all, c->t.count);
 }
 
 static double alone_ms(const Contest *c, int goal) {
@@ -56,7 +56,7 @@ static double alone_ms(const Contest *c, int goal) {
   int count = 0;
   for (int q = 0; q < c->t.count; q++)
     if (c->alone_ran[q]) seconds[count++] = c->alone_laps[q].seconds[goal];
-  return 1e3 * stats_median(seconds, count);
+  return 1e3 * median_of(seconds, count);
 }
 
 /* Of model, state and workspace. */
@@ -98,7 +98,7 @@ static void add_plain(const Contest *c, const char *row) {
   }
   Measure m = measure_start(row, &c->problem, "default with its own end", NULL);
   measure_times(&m, seconds, c->t.count, NULL, 0);
-  m.error = stats_median(errors, c->t.count);
+  m.error = median_of(errors, c->t.count);
   bench_add(c->bench, &m);
 }
 

@@ -8,13 +8,12 @@
 #include "json.h"
 #include "signals.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- Measures -------------------------------------------------------------------------------- */
 
@@ -53,14 +52,14 @@ void measure_times(Measure *m, const double *seconds, int count, const double *p
   double ratios[BENCH_MOST_POINTS];
   int pairs = count < count_peer ? count : count_peer;
   if (pairs > BENCH_MOST_POINTS) pairs = BENCH_MOST_POINTS;
-  m->ms = 1e3 * stats_median(seconds, count);
-  m->ms_mean = 1e3 * stats_mean(seconds, count);
+  m->ms = 1e3 * median_of(seconds, count);
+  m->ms_mean = 1e3 * mean_of(seconds, count);
   if (pairs == 0) return;
   for (int q = 0; q < pairs; q++) ratios[q] = peer_seconds[q] / seconds[q];
-  m->peer_ms = 1e3 * stats_median(peer_seconds, count_peer);
-  m->peer_ms_mean = 1e3 * stats_mean(peer_seconds, count_peer);
-  m->ratio = stats_median(ratios, pairs);
-  m->ratio_mean = stats_mean(peer_seconds, pairs) / stats_mean(seconds, pairs);
+  m->peer_ms = 1e3 * median_of(peer_seconds, count_peer);
+  m->peer_ms_mean = 1e3 * mean_of(peer_seconds, count_peer);
+  m->ratio = median_of(ratios, pairs);
+  m->ratio_mean = mean_of(peer_seconds, pairs) / mean_of(seconds, pairs);
 }
 
 void measure_traffic(const Bench *bench, Measure *m, double bytes) {
@@ -150,7 +149,7 @@ void bench_add(Bench *b, const Measure *m) {
     b->room = room;
   }
   b->measures[b->count++] = *m;
-  bench_tell("");
+  text_status("%s", "");
   print_line(m);
 }
 
@@ -176,21 +175,8 @@ void bench_missing(Bench *b, const char *method, const char *why) {
   for (int q = 0; q < b->missing_count; q++)
     if (strcmp(b->missing[q], method) == 0) return;
   if (b->missing_count < BENCH_MOST_MISSING) b->missing[b->missing_count++] = method;
-  bench_tell("");
+  text_status("%s", "");
   fprintf(stderr, "%s is left out: %s\n", method, why);
-}
-
-/* ---- What is going on ------------------------------------------------------------------------ */
-
-void bench_tell(const char *format, ...) {
-  char line[128];
-  va_list arguments;
-  if (!isatty(STDERR_FILENO)) return;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
-  fprintf(stderr, "\r%-70.70s\r%.70s", "", line);
-  fflush(stderr);
 }
 
 bool bench_stopped(void) {

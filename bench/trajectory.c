@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "methods.h"
 #include "stats.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,12 +34,12 @@ static HkStatus follow(Trajectory *t, HkSim *sim, const Problem *p, int first, i
   HkState *start = NULL;
   HkStatus status = hk_state_create(p->model, &start, error);
   for (int q = 0; q < first && status >= 0 && !bench_stopped(); q++) {
-    bench_tell("%s: step %d before the first", p->name, q + 1);
+    text_status("%s: step %d before the first", p->name, q + 1);
     status = hk_step(sim, start, error);
   }
   if (status >= 0) t->states[0] = start;
   for (int q = 0; q < count && status >= 0 && !bench_stopped(); q++) {
-    bench_tell("%s: solution of step %d of %d", p->name, q + 1, count);
+    text_status("%s: solution of step %d of %d", p->name, q + 1, count);
     status = hk_state_create(p->model, &t->states[q + 1], error);
     if (status >= 0) status = hk_state_copy(t->states[q], t->states[q + 1], error);
     if (status >= 0) status = hk_step(sim, t->states[q + 1], error);

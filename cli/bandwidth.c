@@ -6,13 +6,14 @@
  */
 #include "bandwidth.h"
 
+#include "timing.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_THREADS = 256, ROUNDS = 7 };
@@ -47,21 +48,15 @@ static void *fill_part(void *user) {
   return NULL;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds until all parts are done; INFINITY if a thread could not be started. */
 static double run(void *(*work)(void *), Part *parts, int count) {
   pthread_t threads[MOST_THREADS];
-  double start = now();
+  double start = seconds_now();
   int started = 0;
   while (started < count && pthread_create(&threads[started], NULL, work, &parts[started]) == 0)
     started++;
   for (int q = 0; q < started; q++) pthread_join(threads[q], NULL);
-  return started == count ? now() - start : INFINITY;
+  return started == count ? seconds_now() - start : INFINITY;
 }
 
 static int pick_threads(int threads) {

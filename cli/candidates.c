@@ -2,15 +2,19 @@
 #include "candidates.h"
 
 #include "command.h"
+#include "describe.h"
 #include "text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The linear solvers that tell most; the others are compared on request. */
 static const char *const usual_linear[] = {"cholesky", "ldlt", "pcg+block_jacobi", "pcg+ic0",
-                                           "pcg+prefactored"};
+                                           "pcg+prefactored", "pcg+multigrid"};
 
 enum { USUAL_LINEAR = sizeof usual_linear / sizeof usual_linear[0] };
+
+static const double USUAL_STEP = 1.0 / 30; /* s */
 
 /* The parameter that takes a method of a family, or NULL. */
 static const HkParam *find_nested(const HkSchema *schema, HkFamily family) {
@@ -138,6 +142,12 @@ int candidates_choose(Candidates *all, const char *methods) {
     if (wanted[q]) all->list[kept++] = all->list[q];
   all->count = kept;
   return kept ? 0 : complain(EXIT_USAGE, "--methods: give one method or more, or 'all'");
+}
+
+double candidate_step(const HkScene *scene) {
+  double frame = 1 / scene->time.frames_per_second, step = scene->time.step;
+  if (!describe_is_implicit(scene->step.schema)) return USUAL_STEP;
+  return step > 0 ? frame / fmax(1, ceil(frame / step - 0.02)) : frame;
 }
 
 /* ---- As a method ----------------------------------------------------------------------------- */

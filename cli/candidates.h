@@ -22,6 +22,9 @@ typedef struct Candidates {
 /* Those that --methods asks for ("newton,local_global+anderson", "all"; NULL: the usual ones).
  * Returns 0, or the exit code after the error has been printed. */
 int candidates_choose(Candidates *candidates, const char *methods);
+/* The step (s) of a run of the scene where that is implicit, else a thirtieth of a second: explicit
+ * ones are far too small for an implicit step. */
+double candidate_step(const HkScene *scene);
 /* Backward Euler solved that way, in *step, which holds none before and is cleared by the caller.
  * iterations 0: as many as usual, to the usual tolerance. */
 HkStatus candidate_method(const Candidate *candidate, int iterations, double tolerance,

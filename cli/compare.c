@@ -54,19 +54,7 @@ static const Option options[] = {
 
 /* Gradients (HkStepReport) that end the search: there is nothing but rounding below. */
 static const double TIGHTEST = 1e-14, TIGHT = 1e-13;
-static const double USUAL_STEP = 1.0 / 30; /* s */
-static const double SLOW = 5;              /* s */
-
-/* ---- What is going on ------------------------------------------------------------------------ */
-
-/* One line on a terminal, written over by the next; an empty one removes it. */
-static void tell(const char *what, int done, int all) {
-  char line[128];
-  if (!isatty(STDERR_FILENO)) return;
-  snprintf(line, sizeof line, "%s %d of %d", what, done, all);
-  fprintf(stderr, "\r%-70.70s\r%.70s", "", what[0] ? line : "");
-  fflush(stderr);
-}
+static const double SLOW = 5; /* s */
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
@@ -132,13 +120,6 @@ static Candidate exact_candidate(void) {
 
 /* ---- The state ------------------------------------------------------------------------------- */
 
-/* The step of a run where that is implicit; explicit ones are far too small for the question. */
-static double step_of(const HkScene *scene) {
-  double frame = 1 / scene->time.frames_per_second, step = scene->time.step;
-  if (!describe_is_implicit(scene->step.schema)) return USUAL_STEP;
-  return step > 0 ? frame / fmax(1, ceil(frame / step - 0.02)) : frame;
-}
-
 static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkError *error) {
   Candidate newton = exact_candidate();
   HkMethod method = {0};
@@ -146,7 +127,7 @@ static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkEr
   HkStatus status = candidate_method(&newton, 0, 0, &method, error);
   if (status >= 0) status = hk_sim_create(start->model, &method, start->h, &sim, error);
   for (; c->steps < wants->step && status >= 0 && !signals_caught(); c->steps++) {
-    tell("step", c->steps + 1, wants->step);
+    text_status("step %d of %d", c->steps + 1, wants->step);
     status = hk_step(sim, start->state, error);
     c->unconverged += status == HK_NOT_CONVERGED;
   }
@@ -202,23 +183,23 @@ static int compare(const Wants *wants, const Candidates *all, const Start *start
   HkError error = {0};
   Candidate newton = exact_candidate();
   HkStatus status = move(wants, start, c, &error);
-  if (status < 0) tell("", 0, 0);
+  if (status < 0) text_status("%s", "");
   if (status < 0) return complain_of(&error);
   if (!signals_caught()) {
-    tell("newton", 0, all->count);
+    text_status("newton 0 of %d", all->count);
     solve(start, &newton, 1000, TIGHTEST, &c->exact);
     c->exact.name = "newton"; /* the candidate is gone before the result */
   }
   if (c->exact.status < 0 && c->exact.count < 2) {
-    tell("", 0, 0);
+    text_status("%s", "");
     return complain(exit_code_of(c->exact.status), "%s", c->exact.why);
   }
   while (c->count < all->count && has_work(&c->exact) && !signals_caught()) {
-    tell(all->list[c->count].name, c->count + 1, all->count);
+    text_status("%s %d of %d", all->list[c->count].name, c->count + 1, all->count);
     solve(start, &all->list[c->count], wants->iterations, TIGHT, &c->results[c->count]);
     c->count++;
   }
-  tell("", 0, 0);
+  text_status("%s", "");
   if (c->count == 0 && signals_caught())
     return complain(EXIT_SIGNAL + signals_caught(), "stopped before any method was compared");
   return show(wants, c);
@@ -229,7 +210,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   HkError error = {0};
   HkModel *model = NULL;
   const char *integrator = scene->step.schema->name;
-  Start start = {.h = step_of(scene)};
+  Start start = {.h = candidate_step(scene)};
   Comparison c = {.scene = name,
                   .title = scene->title,
                   .h = start.h,

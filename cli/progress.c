@@ -9,23 +9,17 @@
 #include "progress.h"
 
 #include "text.h"
+#include "timing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const double MEMORY = 10;        /* s, of the rate */
 static const double BAR_INTERVAL = 0.1; /* s, between two bars */
 static const double LINE_INTERVAL = 5;  /* s, between two lines */
 static const double TENTH_INTERVAL = 1; /* s, if a tenth of the whole was done in between */
-
-double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Frames with the part of the one that is under way. */
 static double frames_done(const HkProgress *at) {

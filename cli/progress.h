@@ -16,9 +16,6 @@ typedef struct Progress {
   HkProgress last;
 } Progress;
 
-/* Seconds of a clock that only goes forward. */
-double seconds_now(void);
-
 /* Bar or lines as standard error allows; begins to count. */
 Progress progress_start(bool quiet, const HkProgress *at);
 /* Tells where the run is, if it is time to. */

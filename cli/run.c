@@ -10,6 +10,7 @@
 #include "signals.h"
 #include "source.h"
 #include "text.h"
+#include "timing.h"
 
 #include <string.h>
 #include <sys/stat.h>

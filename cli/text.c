@@ -41,6 +41,17 @@ int exit_code_of(HkStatus status) {
   return EXIT_INPUT;
 }
 
+void text_status(const char *format, ...) {
+  char line[128];
+  va_list arguments;
+  if (!isatty(STDERR_FILENO)) return;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  fprintf(stderr, "\r%-70.70s\r%.70s", "", line);
+  fflush(stderr);
+}
+
 void text_log(void *user, HkLogLevel level, const char *text) {
   (void)user;
   fflush(stdout);

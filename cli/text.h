@@ -11,6 +11,9 @@ int complain(int code, const char *format, ...);
 /* The same for an error of the library, with the exit code that belongs to its status. */
 int complain_of(const HkError *error);
 int exit_code_of(HkStatus status);
+/* One line on standard error where that is a terminal, written over by the next; an empty one
+ * removes it. printf-like. */
+void text_status(const char *format, ...);
 /* What the library tells, for HkContext.log: "warning: text" on standard error. */
 void text_log(void *user, HkLogLevel level, const char *text);
 
