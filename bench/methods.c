@@ -30,11 +30,6 @@ const Method methods_double[] = {{"double", "{'type': 'symplectic_euler'}"}, {NU
 const Method methods_single[] = {{"single", "{'type': 'symplectic_euler', 'precision': 'single'}"},
                                  {NULL, NULL}};
 
-const Method methods_grid[] = {
-    {"indexed", "{'type': 'symplectic_euler', 'precision': 'single', 'layout': 'indexed'}"},
-    {"grid", "{'type': 'symplectic_euler', 'precision': 'single', 'layout': 'grid'}"},
-    {NULL, NULL}};
-
 const Method method_local_global = {
     "local_global", "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', "
                     "'acceleration': 'none', 'tolerance': 0, 'iterations': 20}}"};

@@ -12,9 +12,9 @@ typedef struct Method {
 
 /* Backward Euler, to a tolerance far below what is measured; the first is Hooke's default. */
 extern const Method methods_implicit[];
-/* Linearly implicit Euler; symplectic Euler in double precision, in single, on regular grids. */
+/* Linearly implicit Euler; symplectic Euler in double precision and in single. */
 extern const Method methods_linear_implicit[];
-extern const Method methods_double[], methods_single[], methods_grid[];
+extern const Method methods_double[], methods_single[];
 /* One plain local/global iteration after another; the converged step, for models of any size. */
 extern const Method method_local_global;
 extern const Method methods_reference[];

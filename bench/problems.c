@@ -19,23 +19,26 @@ typedef struct Kind {
   const char *springs; /* beside k */
   double stretch;
   const char *pins;
-  bool jitters;
+  enum { AS_IT_IS, JITTERED, RENUMBERED } change;
 } Kind;
 
 static const Kind kinds[] = {
     {"cloth", "{'type': 'grid', 'nx': %d, 'ny': %d, 'plane': 'xz'}",
      "'shear': true, 'bending': true", 1, "[{'select': 'top_left'}, {'select': 'top_right'}]",
-     false},
+     AS_IT_IS},
+    {"mixed", "{'type': 'grid', 'nx': %d, 'ny': %d, 'plane': 'xz'}",
+     "'shear': true, 'bending': true", 1, "[{'select': 'top_left'}, {'select': 'top_right'}]",
+     RENUMBERED},
     {"taut", "{'type': 'grid', 'nx': %d, 'ny': %d, 'plane': 'xz'}",
      "'shear': true, 'bending': true", 1.02, "[{'select': 'top_left'}, {'select': 'top_right'}]",
-     false},
+     AS_IT_IS},
     {"block", "{'type': 'block', 'nx': %d, 'ny': %d, 'nz': %d, 'neighbours': 26}", "'shear': false",
-     1, "[{'select': 'left'}]", false},
+     1, "[{'select': 'left'}]", AS_IT_IS},
     {"disc", "{'type': 'disc', 'rings': %d, 'plane': 'xz'}", "'bending': true", 1,
      "[{'select': {'nearest': [0.354, 0, 0.354]}}, {'select': {'nearest': [-0.354, 0, 0.354]}}]",
-     true},
+     JITTERED},
     {"ball", "{'type': 'ball', 'shells': %d, 'radius': 0.5}", "'bending': false", 1,
-     "[{'select': {'box': {'min': [-1, 0.4, -1], 'max': [1, 1, 1]}}}]", true},
+     "[{'select': {'box': {'min': [-1, 0.4, -1], 'max': [1, 1, 1]}}}]", JITTERED},
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -56,16 +59,68 @@ static void jitter(HkMesh *mesh, int size) {
   }
 }
 
-static HkStatus make_irregular(HkScene *scene, int size, HkError *error) {
-  HkBody *body = &scene->bodies[0];
-  HkStatus status = hk_mesh_shape(&scene->context, &body->shape, &body->mesh, error);
-  if (status < 0) return status;
-  hk_method_clear(&body->shape);
-  jitter(body->mesh, size);
-  return HK_OK;
+/* Each vertex goes to a random place among its 64 neighbours in number. */
+static void mix(int32_t *place, int64_t n) {
+  enum { WINDOW = 64 };
+  uint64_t seed = 5;
+  for (int64_t q = 0; q < n; q++) place[q] = (int32_t)q;
+  for (int64_t q = 0; q < n; q++) {
+    int64_t left = WINDOW - q % WINDOW, other = q + (int64_t)((double)left * stats_random(&seed));
+    if (other >= n) continue;
+    int32_t kept = place[q];
+    place[q] = place[other];
+    place[other] = kept;
+  }
 }
 
-static HkStatus make_scene(const Kind *kind, int size, HkScene **scene, HkError *error) {
+static HkStatus copy_cells(const HkMesh *from, const int32_t *place, HkMesh *to, HkError *error) {
+  HkStatus status = HK_OK;
+  for (int64_t q = 0; q < hk_mesh_cell_count(from) && status >= 0; q++) {
+    HkCell cell = hk_mesh_cell(from, q);
+    int32_t corners[4];
+    for (int k = 0; k < cell.count && k < 4; k++) corners[k] = place[cell.vertices[k]];
+    status = hk_mesh_add_cell(to, cell.type, corners, cell.count, error);
+  }
+  for (int q = 0; q < hk_mesh_set_count(from) && status >= 0; q++) {
+    int64_t count = 0;
+    const char *name = hk_mesh_set_name(from, q);
+    const int32_t *set = hk_mesh_set(from, name, &count);
+    for (int64_t k = 0; k < count && status >= 0; k++)
+      status = hk_mesh_add_set(to, name, &place[set[k]], 1, error);
+  }
+  return status;
+}
+
+/* The same quads with other numbers. */
+static HkStatus renumber(HkMesh **mesh, int32_t **place, HkError *error) {
+  HkMesh *mixed = NULL;
+  int64_t n = hk_mesh_vertex_count(*mesh);
+  double *x = malloc(3 * (size_t)n * sizeof *x);
+  *place = malloc((size_t)n * sizeof **place);
+  HkStatus status = x && *place ? hk_mesh_create(NULL, &mixed, error) : HK_ERROR_MEMORY;
+  if (status >= 0) {
+    mix(*place, n);
+    for (int64_t q = 0; q < n; q++)
+      memcpy(x + 3 * (int64_t)(*place)[q], hk_mesh_vertices(*mesh) + 3 * q, 3 * sizeof *x);
+    status = hk_mesh_add_vertices(mixed, x, n, error);
+  }
+  if (status >= 0) status = copy_cells(*mesh, *place, mixed, error);
+  free(x);
+  hk_mesh_destroy(mesh);
+  *mesh = mixed;
+  return status;
+}
+
+static HkStatus change_shape(const Kind *kind, int size, Problem *p, HkError *error) {
+  HkBody *body = &p->scene->bodies[0];
+  HkStatus status = hk_mesh_shape(&p->scene->context, &body->shape, &body->mesh, error);
+  if (status < 0) return status;
+  hk_method_clear(&body->shape);
+  if (kind->change == JITTERED) jitter(body->mesh, size);
+  return kind->change == RENUMBERED ? renumber(&body->mesh, &p->place, error) : HK_OK;
+}
+
+static HkStatus make_scene(const Kind *kind, int size, Problem *p, HkError *error) {
   char shape[256], text[1024];
   snprintf(shape, sizeof shape, kind->shape, size, size, size);
   snprintf(text, sizeof text,
@@ -73,8 +128,9 @@ static HkStatus make_scene(const Kind *kind, int size, HkScene **scene, HkError 
            "'stretch': [%g, 1, %g]}], 'pins': %s, 'forces': ['gravity']}",
            shape, kind->springs, kind->stretch, kind->stretch, kind->pins);
   json_quotes(text);
-  HkStatus status = hk_scene_parse(NULL, text, strlen(text), "bench", NULL, NULL, 0, scene, error);
-  return status >= 0 && kind->jitters ? make_irregular(*scene, size, error) : status;
+  HkStatus status =
+      hk_scene_parse(NULL, text, strlen(text), "bench", NULL, NULL, 0, &p->scene, error);
+  return status >= 0 && kind->change != AS_IT_IS ? change_shape(kind, size, p, error) : status;
 }
 
 static bool make_peer(Problem *p, double h) {
@@ -103,7 +159,7 @@ bool problem_make(Problem *p, const char *kind, int size, double h) {
   *p = (Problem){0};
   snprintf(p->name, sizeof p->name, "%s %d", kind, size);
   for (int q = 0; q < KIND_COUNT; q++)
-    if (strcmp(kinds[q].name, kind) == 0) status = make_scene(&kinds[q], size, &p->scene, &error);
+    if (strcmp(kinds[q].name, kind) == 0) status = make_scene(&kinds[q], size, p, &error);
   double start = seconds_now();
   if (status >= 0) status = hk_model_compile(p->scene, &p->model, &error);
   p->compile_seconds = seconds_now() - start;
@@ -117,7 +173,9 @@ void problem_destroy(Problem *p) {
   hk_model_destroy(&p->model);
   hk_scene_destroy(&p->scene);
   free(p->pinned);
+  free(p->place);
   p->pinned = NULL;
+  p->place = NULL;
 }
 
 bool problem_shake(const Problem *p, double part, double **x, double **v) {
