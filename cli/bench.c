@@ -88,13 +88,18 @@ static void add_candidates(Benchmark *b) {
 
 /* Words that are integrators are taken out of the list; what is left is for candidates_choose. */
 static char *take_integrators(Benchmark *b, const char *methods) {
-  char *rest = calloc(strlen(methods) + 2, 1), name[96];
+  char *rest = calloc(strlen(methods) + 2, 1), *end = rest, name[96];
   for (const char *word = methods; rest && *word;) {
     size_t length = strcspn(word, ",");
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     const HkSchema *schema = hk_schema_find(HK_STEP, name);
-    if (schema) add_integrator(b, schema);
-    if (!schema) strncat(strcat(rest, rest[0] ? "," : ""), word, length);
+    if (schema) {
+      add_integrator(b, schema);
+    } else {
+      if (end > rest) *end++ = ',';
+      memcpy(end, word, length);
+      end += length;
+    }
     word += length;
     word += *word == ',';
   }
