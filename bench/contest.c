@@ -116,21 +116,30 @@ static void warm_up(Contest *c, double slowest) {
     run_method(c, &c->runners[q], 0, 0, 10 * slowest);
 }
 
-static void run_all(Contest *c, double slowest) {
-  HkError error = {0};
-  warm_up(c, slowest);
+/* All of them at one step after the other. Steps that Ctrl-C has left out are no part of it. */
+static void run_steps(Contest *c, double slowest) {
+  int done = 0;
   for (int pass = 0; pass < PASSES; pass++)
     for (int step = 0; step < c->t.count && !bench_stopped(); step++) {
       for (int q = 0; q < c->runner_count; q++)
         if (!c->runners[q].retired) run_method(c, &c->runners[q], step, pass, slowest);
       if (pass == 0) run_peer(c, step);
+      if (pass == 0) done = step + 1;
     }
-  /* By itself, as a user's run: what the default keeps comes from the step before. */
-  for (int pass = 0; pass < PASSES && c->runner_count > 0 && !c->runners[0].retired; pass++)
-    for (int step = 0; step < c->t.count && !bench_stopped(); step++) {
+  c->t.count = done;
+}
+
+/* By itself, as a user's run: what the default keeps comes from the step before. */
+static void run_plain(Contest *c) {
+  HkError error = {0};
+  bool good = c->runner_count > 0 && !c->runners[0].retired;
+  for (int pass = 0; pass < PASSES && good; pass++)
+    for (int step = 0; step < c->t.count && good; step++) {
       Lap lap;
-      if (race_plain(&c->t, step, c->runners[0].sim, c->room, &lap, &error) < 0) return;
-      keep_better(&c->plain[step], &lap, pass);
+      good = !bench_stopped() &&
+             race_plain(&c->t, step, c->runners[0].sim, c->room, &lap, &error) >= 0;
+      if (good) keep_better(&c->plain[step], &lap, pass);
+      if (good && step == c->t.count - 1) c->has_plain = true;
     }
 }
 
@@ -145,8 +154,12 @@ Contest *contest_run(Bench *bench, const ContestSettings *s) {
   c->curve_step = c->t.count / 2;
   if (good && s->peer_seconds > 0) enter_peer(c, s->peer_seconds);
   if (good) enter_methods(c);
-  if (good) run_all(c, s->slowest);
-  if (!good || bench_stopped()) contest_destroy(&c);
+  if (good) {
+    warm_up(c, s->slowest);
+    run_steps(c, s->slowest);
+    run_plain(c);
+  }
+  if (!good || c->t.count == 0) contest_destroy(&c);
   return c;
 }
 

@@ -28,7 +28,8 @@ typedef struct Contest {
   Trajectory t;
   Runner runners[CONTEST_MOST_METHODS]; /* the first is Hooke's default, if it is not retired */
   int runner_count;
-  Lap plain[CONTEST_MOST_STEPS]; /* the default with its own end */
+  Lap plain[CONTEST_MOST_STEPS]; /* the default with its own end, if it has been through all */
+  bool has_plain;
   HkState *room;
   PeerNewton *peer; /* NULL: there is none */
   PeerThreads peer_threads;

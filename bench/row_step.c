@@ -91,7 +91,7 @@ static void add_runner(const Contest *c, const char *row, int index, int goal, b
 
 static void add_plain(const Contest *c, const char *row) {
   double seconds[CONTEST_MOST_STEPS], errors[CONTEST_MOST_STEPS];
-  if (c->runner_count == 0 || c->runners[0].retired) return;
+  if (!c->has_plain) return;
   for (int q = 0; q < c->t.count; q++) {
     seconds[q] = c->plain[q].total;
     errors[q] = c->plain[q].error;

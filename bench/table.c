@@ -126,6 +126,7 @@ void table_head(const Bench *b) {
          b->threads);
   printf("%-15s %-11s %-33s %9s %9s %7s %7s %8s %12s  %s\n", "row", "problem", "Hooke", "ms",
          "peer ms", "ratio", "of mean", "wanted", "GB/s", "peer and notes");
+  fflush(stdout);
 }
 
 void table_foot(const Bench *b) {
