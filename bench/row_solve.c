@@ -64,8 +64,8 @@ static bool prepare(Solve *s, const char *kind, int size) {
   s->peer_z = s->b + 6 * n;
   for (int64_t q = 0; q < 3 * n; q++)
     s->b[q] = s->problem.pinned[q / 3] ? 0 : stats_random(&seed) - 0.5;
-  HkStatus status =
-      hk_prefactor_create(s->problem.model, hk_factor_default(), &s->held, &s->own, &error);
+  HkStatus status = hk_prefactor_create(s->problem.model, hk_factor_default(), HK_PRECISION_AUTO,
+                                        &s->held, &s->own, &error);
   if (status >= 0) status = hk_prefactor_update(s->own, PROBLEM_H, NULL, &error);
   if (status < 0) fprintf(stderr, "%s: %s\n", s->problem.name, error.text);
   if (status >= 0) enter_peer(s);
@@ -76,7 +76,7 @@ static void measure(Bench *bench, Solve *s, double wanted_share) {
   double own[SAMPLES], peer[SAMPLES];
   for (int q = 0; q < SAMPLES; q++) {
     double t0 = seconds_now();
-    hk_prefactor_solve(s->own, s->b, s->own_z, NULL);
+    hk_prefactor_solve(s->own, 1, s->b, s->own_z, NULL);
     double t1 = seconds_now();
     peer_factor_solve(s->peer);
     own[q] = t1 - t0;
