@@ -226,19 +226,33 @@ static HkForceWork take_work(const HkModel *m) {
   return work;
 }
 
+/* A copy with HK_PAD more doubles, as forces want their vectors; NULL of NULL. */
+static double *padded(const HkModel *m, const double *x) {
+  if (!x) return NULL;
+  double *copy = take(3 * m->n + HK_PAD, sizeof *copy);
+  memcpy(copy, x, (size_t)m->n * 3 * sizeof *x);
+  return copy;
+}
+
 void model_force(const HkModel *m, int index, double t, const double *x, const double *v,
                  double *f) {
   HkForceWork work = take_work(m);
-  HkForceArgs a = hk_force_args(m, index, &work, t, x, v);
+  double *own_x = padded(m, x), *own_v = padded(m, v);
+  HkForceArgs a = hk_force_args(m, index, &work, t, own_x, own_v);
   memset(f, 0, (size_t)m->n * 3 * sizeof *f);
   m->forces[index].type->add(&a, f);
   hk_force_work_destroy(m, &work);
+  free(own_x);
+  free(own_v);
 }
 
 void model_forces(const HkModel *m, double t, const double *x, const double *v, double *f) {
   HkForceWork work = take_work(m);
-  hk_forces_sum(m, &work, t, x, v, f);
+  double *own_x = padded(m, x), *own_v = padded(m, v);
+  hk_forces_sum(m, &work, t, own_x, own_v, f);
   hk_force_work_destroy(m, &work);
+  free(own_x);
+  free(own_v);
 }
 
 double model_energy(const HkModel *m, int index, double t, const double *x, const double *v) {

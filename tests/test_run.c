@@ -384,9 +384,16 @@ static void copy_once(void *user, const HkProgress *progress) {
   if (system(command) == 0) copier->step = progress->step;
 }
 
+/* Frames of that many steps take longer than the time between two reports. */
+#if TEST_SANITIZED
+enum { LONG = 20000 };
+#else
+enum { LONG = 400000 };
+#endif
+
 TEST(long_frames_tell_where_they_are_and_resume_within) {
   HkScene *scene = parse(cloth, "time.frames_per_second=2");
-  scene->time.step = 0.0005; /* 1000 steps in one frame, a checkpoint after each */
+  scene->time.step = 0.5 / LONG; /* and a checkpoint whenever it looks up */
   HkRunOptions options = hk_default_run_options();
   char whole[300], parts[300];
   copy_name(whole, sizeof whole, test_folder());
@@ -397,13 +404,16 @@ TEST(long_frames_tell_where_they_are_and_resume_within) {
   options.progress = copy_once;
   options.progress_user = &copier;
   CHECK(run_frames(scene, &options, 10, NULL, NULL) == HK_DONE);
-  if (copier.step == 0) SKIP("the frame took less than the time between two reports");
+  if (copier.step == 0) {
+    hk_scene_destroy(&scene);
+    SKIP("the frame took less than the time between two reports");
+  }
   options = hk_default_run_options();
   options.folder = parts;
   options.resume = true;
   HkProgress progress = {0};
   CHECK(run_frames(scene, &options, 10, &progress, NULL) == HK_DONE);
-  CHECK(progress.steps <= 1001 - copier.step);
+  CHECK(progress.steps < LONG);
   CHECK(same_folders(whole, parts));
   hk_scene_destroy(&scene);
 }
