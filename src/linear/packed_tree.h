@@ -15,8 +15,8 @@ enum { HK_PARTS_MOST = 16 };
 /* The supernode above s, or -1. */
 int64_t hk_supernodes_parent(const HkSupernodes *view, const int32_t *owner, int64_t s);
 
-/* part[s] (count > 0) of every supernode: 0 .. *parts - 1, or *parts for those of the top. owner (n):
- * the supernode of a column. */
+/* part[s] (count > 0) of every supernode: 0 .. *parts - 1, or *parts for those of the top. owner
+ * (n): the supernode of a column. */
 HkStatus hk_packed_cut(const HkContext *context, const HkSupernodes *view, const int32_t *owner,
                        int32_t *part, int *parts, HkError *error);
 

@@ -43,6 +43,7 @@ typedef struct LocalGlobal {
   double rho;
   int factor;
   int precision;
+  double accuracy;
 } LocalGlobal;
 
 static const HkParam params[] = {
@@ -55,11 +56,16 @@ static const HkParam params[] = {
               "spectral radius for chebyshev: how much of an error one plain iteration leaves at "
               "most; 0: measured"),
     HK_FACTOR_PARAMS(LocalGlobal),
+    HK_ACCURACY_PARAM(LocalGlobal, 0),
 };
+
+/* Iterations over which the rate of convergence is taken. */
+enum { RECENT = 4 };
 
 typedef struct Data {
   HkAnderson *anderson;
   HkChebyshev *chebyshev;
+  double length[RECENT]; /* m, of the last plain steps */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -69,6 +75,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   Data *data = NULL;
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "a minimizer", error));
   m->data = data;
+  m->accuracy = p->accuracy;
   if (p->acceleration == ANDERSON)
     HK_TRY(hk_anderson_create(model, space, p->window, &data->anderson, &m->bytes, error));
   if (p->acceleration == CHEBYSHEV)
@@ -110,6 +117,19 @@ static bool advance(HkMinimizer *m, const double *x, const double *f, double slo
   return hk_line_search(m, x, f, slope, x_new) > 0;
 }
 
+/* How far the iterate is from the minimum that follows on the plain step f: if the steps go on
+ * shrinking as they did lately, |f| rho / (1 - rho). Ten times as much, since slow waves are small
+ * in f and large in what is left. */
+static void judge(HkMinimizer *m, int iteration, const double *f) {
+  const HkVectors *space = &m->problem->space;
+  double *recent = &((Data *)m->data)->length[iteration % RECENT], before = *recent;
+  if (m->accuracy == 0) return;
+  *recent = sqrt(hk_vectors_dot(space, f, f));
+  double rho = iteration < RECENT ? 0.9 : pow(*recent / before, 1.0 / RECENT);
+  rho = fmin(fmax(rho, 0.3), 0.97);
+  m->distance = 10 * *recent * rho / (1 - rho);
+}
+
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
@@ -125,6 +145,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
+    judge(m, it, f);
     hk_vectors_copy(space, x_new, x);
   }
 }

@@ -1,6 +1,8 @@
 /* The registry of minimisers, and what they have in common: stopping, reports, the trace. */
 #include "minimize/minimize.h"
 
+#include "minimize/pick.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -50,8 +52,7 @@ HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinim
   HkMinimizer *m = *minimizer;
   m->problem = problem;
   HkStatus status = method->schema ? hk_method_copy(method, &m->method, error)
-                                   : hk_method_choose(&m->method, HK_MINIMIZE,
-                                                      hk_family_default(HK_MINIMIZE), error);
+                                   : hk_pick_minimizer(problem->model, &m->method, error);
   if (status >= 0 && !(m->type = hk_minimize_type(m->method.schema)))
     status = hk_fail(error, HK_ERROR_INVALID, "'%s' is not a minimizer", m->method.schema->name);
   if (status >= 0) status = allocate(m, error);

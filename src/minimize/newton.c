@@ -37,7 +37,7 @@ typedef struct Newton {
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(Newton, 1000, 1e-9),
     HK_METHOD(Newton, linear, HK_LINEAR,
-              "solver of the linear systems; cholesky, or ldlt in builds without it"),
+              "solver of the linear systems; by the size of the model unless given"),
     HK_NUMBER(
         Newton, forcing, "1", 0.1, 0, 1,
         "how far an iterative linear solver goes: the part of the gradient that it may leave"),

@@ -29,7 +29,7 @@ static const HkParam params[] = {
     HK_NUMBER(Beta, beta, "1", 0.5, 0, 1,
               "how implicit: 0 symplectic Euler, 1 linearly implicit Euler"),
     HK_METHOD(Beta, linear, HK_LINEAR,
-              "solver of the linear system; cholesky, or ldlt in builds without it"),
+              "solver of the linear system; by the size of the model unless given"),
 };
 
 /* b = M v + h (f + beta C v), C = -D; room: 3 n doubles. */

@@ -120,10 +120,10 @@ static void stay(HkSim *sim, const HkState *state, HkImplicit *implicit) {
 
 /* The prediction, with or without the last change of velocity, whichever has the lower g. It
  * stretches springs that it turns, which a minimiser puts right at once: it is the better start
- * although g may be higher there than at the old positions, unless g is far out of proportion to
- * the inertia of the step. */
+ * although g may be higher there than at the old positions. Where g rises out of proportion to the
+ * inertia of the step, the velocities are those of waves that the step does not resolve. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
-  const double FAR = 1000;
+  const double FAR = 30;
   HkProblem *p = &implicit->problem;
   stay(sim, state, implicit);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);

@@ -15,7 +15,7 @@ typedef struct LinearImplicit {
 
 static const HkParam params[] = {
     HK_METHOD(LinearImplicit, linear, HK_LINEAR,
-              "solver of the linear system; cholesky, or ldlt in builds without it"),
+              "solver of the linear system; by the size of the model unless given"),
 };
 
 static HkStatus create(HkSim *sim, HkError *error) {
