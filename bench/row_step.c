@@ -125,7 +125,7 @@ void row_cloth(Bench *b) {
   const Wanted small = {{25, 25}, {15, 12}, {NAN, 33}}, large = {{25, 25}, {15, 12}, {NAN, NAN}};
   const Wanted none = {{NAN, NAN}, {NAN, NAN}, {NAN, NAN}};
   if (b->quick) {
-    run_contest(b, "cloth", &(ContestSettings){"cloth", 41, 20, 6, 4, 2}, &none);
+    run_contest(b, "cloth", &(ContestSettings){"cloth", 41, 20, 6, 4, 5}, &none);
     return;
   }
   run_contest(b, "cloth", &(ContestSettings){"cloth", 81, 30, 30, 60, 5}, &small);
@@ -136,7 +136,7 @@ void row_cloth(Bench *b) {
 void row_block(Bench *b) {
   const Wanted wanted = {{50, 50}, {NAN, NAN}, {NAN, NAN}};
   if (b->quick) {
-    run_contest(b, "block", &(ContestSettings){"block", 10, 0, 6, 4, 2}, &wanted);
+    run_contest(b, "block", &(ContestSettings){"block", 10, 0, 6, 4, 5}, &wanted);
     return;
   }
   run_contest(b, "block", &(ContestSettings){"block", 20, 0, 30, 60, 5}, &wanted);
@@ -147,7 +147,7 @@ void row_irregular(Bench *b) {
   const Wanted disc = {{20, 10}, {NAN, NAN}, {NAN, NAN}};
   const Wanted ball = {{100, 100}, {NAN, NAN}, {NAN, NAN}};
   if (b->quick) {
-    run_contest(b, "irregular", &(ContestSettings){"disc", 20, 20, 4, 3, 2}, &disc);
+    run_contest(b, "irregular", &(ContestSettings){"disc", 20, 20, 4, 3, 5}, &disc);
     return;
   }
   run_contest(b, "irregular", &(ContestSettings){"disc", 57, 30, 30, 100, 10}, &disc);

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* The linear solvers that tell most; the others are compared on request. */
-static const char *const usual_linear[] = {"cholesky", "ldlt", "pcg+block_jacobi", "pcg+ic0",
-                                           "pcg+prefactored", "pcg+multigrid"};
+static const char *const usual_linear[] = {
+    "cholesky", "ldlt", "pcg+block_jacobi", "pcg+ic0", "pcg+prefactored", "pcg+multigrid"};
 
 enum { USUAL_LINEAR = sizeof usual_linear / sizeof usual_linear[0] };
 
