@@ -218,7 +218,7 @@ void hk_packed_release(HkPacked *p) {
 
 size_t hk_packed_bytes(const HkPacked *p) {
   size_t numbers = (size_t)(p->supernodes + p->rows + p->ats) * sizeof *p->row;
-  size_t floats = (size_t)(4 * p->records + p->rooms + (p->value ? p->values : 0));
+  size_t floats = (size_t)(4 * p->records + p->rooms + (p->value ? p->values + HK_AHEAD : 0));
   return sizeof *p + numbers + (size_t)p->panels * sizeof *p->panel + floats * sizeof *p->x;
 }
 

@@ -111,9 +111,11 @@ static double find_unit(const HkSupernodes *v) {
 
 HkStatus hk_packed_fill(HkPacked *p, const HkSupernodes *view, int threads, HkError *error) {
   if (p->n == 0) return HK_OK;
-  if (!p->value)
-    HK_TRY(hk_alloc_aligned(&p->context, &p->value_block, &p->value, p->values, sizeof *p->value,
-                            "a packed factor", error));
+  if (!p->value) {
+    HK_TRY(hk_alloc_aligned(&p->context, &p->value_block, &p->value, p->values + HK_AHEAD,
+                            sizeof *p->value, "a packed factor", error));
+    p->value += HK_AHEAD;
+  }
   Fill f = {.p = p, .v = view, .unit = find_unit(view)};
   p->scale = 1 / (f.unit * f.unit);
   hk_parallel_tasks(threads, p->parts + 1, fill_part, &f);

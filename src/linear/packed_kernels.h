@@ -13,6 +13,9 @@
 
 enum { HK_TILE = 16, HK_GROUP = 8, HK_PANEL_MOST = 32 };
 
+/* Floats before the first value that are there, too, to be fetched ahead of time and never used. */
+enum { HK_AHEAD = 2048 };
+
 typedef struct HkPackedPanel {
   int64_t value, row; /* where its values and the numbers of its rows begin */
   int32_t first, columns, tiles;

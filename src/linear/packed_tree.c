@@ -38,7 +38,7 @@ int64_t hk_supernodes_parent(const HkSupernodes *v, const int32_t *owner, int64_
 
 /* Whether a is before b; equals by their numbers, so that the order is always the same. */
 static bool is_heavier(const Tree *t, int64_t a, int64_t b) {
-  return t->whole[a] > t->whole[b] || (t->whole[a] == t->whole[b] && a < b);
+  return t->whole[a] != t->whole[b] ? t->whole[a] > t->whole[b] : a < b;
 }
 
 static void push(Tree *t, int64_t s) {

@@ -100,7 +100,7 @@ size_t hk_prefactor_bytes(const HkPrefactor *p) {
   size_t factor = p->factor ? hk_factor_bytes(p->factor) : 0;
   if (p->packed) factor += hk_packed_bytes(p->packed);
   if (p->start) count += n + 1;
-  if (p->values) count += p->start[n];
+  if (p->start && p->values) count += p->start[n];
   if (p->b) count += 3 * n;
   return sizeof *p + factor + (size_t)count * sizeof *p->b + (size_t)p->zeros * sizeof *p->zero;
 }

@@ -119,9 +119,9 @@ HK_INLINE void forward_group(int columns, bool first, const float *value, int64_
     for (int c = 0; c < 3; c++) b[j][c] = hk_floats_all(x[4 * j + c]);
   for (int64_t t = 0; t < tiles; t++, value += columns * HK_TILE, room += 3 * HK_TILE)
     for (int p = 0; p < PARTS; p++) {
-      HkFloats sum[3];
-      for (int c = 0; c < 3; c++)
-        sum[c] = first ? (HkFloats){0} : hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
+      HkFloats sum[3] = {{0}, {0}, {0}};
+      for (int c = 0; !first && c < 3; c++)
+        sum[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
       for (int j = 0; j < columns; j++) {
         HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
         for (int c = 0; c < 3; c++) sum[c] += v * b[j][c];
@@ -130,14 +130,8 @@ HK_INLINE void forward_group(int columns, bool first, const float *value, int64_
     }
 }
 
-/* Fetches what stands 8 kB before: lines are asked for in falling order, which the machine follows
- * less far than the rising one. */
-HK_INLINE void prefetch(const float *value) {
-  enum { AHEAD = 8192 };
-  __builtin_prefetch((const void *)((uintptr_t)value - AHEAD), 0, 2);
-}
-
-/* x = the transposed tiles of a group times room. */
+/* x = the transposed tiles of a group times room. Values are read in falling order, which the
+ * machine foresees less far than the rising one: it is told what comes. */
 HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *room,
                               float *x) {
   HkFloats sum[HK_GROUP][3];
@@ -148,7 +142,7 @@ HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, co
   for (int64_t t = 0; t < tiles; t++) {
     value -= columns * HK_TILE;
     room -= 3 * HK_TILE;
-    for (int j = columns - 1; j >= 0; j--) prefetch(value + j * HK_TILE);
+    for (int j = columns - 1; j >= 0; j--) __builtin_prefetch(value - HK_AHEAD + j * HK_TILE, 0, 2);
     for (int p = 0; p < PARTS; p++) {
       HkFloats y[3];
       for (int c = 0; c < 3; c++) y[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
