@@ -2,9 +2,11 @@
 #include "base/threads.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #ifdef _OPENMP
 #include <omp.h>
+#include <time.h>
 #endif
 #ifdef HK_WITH_CHOLMOD
 #include <dlfcn.h>
@@ -19,94 +21,155 @@ int hk_thread_count(void) {
 #endif
 }
 
-static inline int64_t block_end(int64_t block, int64_t count) {
-  int64_t end = (block + 1) * HK_BLOCK;
-  return end < count ? end : count;
+/* ---- Pieces of work, each done once ---- */
+
+typedef void PieceFn(void *user, int64_t piece);
+
+/* A machine that is busy otherwise takes a core away now and then, and whoever waits for the thread
+ * there waits for milliseconds, in each of thousands of short loops. After such a wait the next
+ * loops of this thread run alone, twice as many each time, until waits are short again. Results do
+ * not depend on it. */
+typedef struct Patience {
+  int64_t alone, last; /* loops that are still to run alone; how many they were */
+} Patience;
+
+#ifdef _OPENMP
+static _Thread_local Patience patience;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
-  int64_t blocks = hk_sum_slots(count);
-  if (threads <= 1 || count < HK_PARALLEL_LEAST) {
-    if (count > 0) fn(user, 0, count);
+static bool is_alone(void) {
+  if (patience.alone == 0) return false;
+  patience.alone--;
+  return true;
+}
+
+/* work and wait: seconds of the calling thread in its own share of a loop, and for the others. */
+static void learn(double work, double wait) {
+  const double LONG = 2e-4;
+  enum { FIRST = 32, MOST = 4096 };
+  if (wait < LONG || wait < 2 * work) {
+    patience.last /= 2;
     return;
   }
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
-#endif
-  for (int64_t b = 0; b < blocks; b++) fn(user, b * HK_BLOCK, block_end(b, count));
+  patience.last = patience.last < FIRST ? FIRST : 2 * patience.last;
+  if (patience.last > MOST) patience.last = MOST;
+  patience.alone = patience.last;
 }
 
-void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
-  (void)threads; /* unused without OpenMP */
-  int next = 0;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(threads > 0 ? threads : 1) if (threads > 1 && count > 1)
-#endif
-  for (;;) {
-    int task;
-#ifdef _OPENMP
+/* Neighbouring pieces on one thread, or each as threads come free. */
+static void share(int threads, int64_t count, PieceFn *fn, void *user, bool as_they_come) {
+  double begin = now(), ready = begin;
+  int64_t next = 0;
+#pragma omp parallel num_threads(threads)
+  {
+    if (as_they_come) {
+      for (;;) {
+        int64_t piece;
 #pragma omp atomic capture
-#endif
-    task = next++;
-    if (task >= count) break;
-    fn(user, task);
+        piece = next++;
+        if (piece >= count) break;
+        fn(user, piece);
+      }
+    } else {
+#pragma omp for schedule(static) nowait
+      for (int64_t piece = 0; piece < count; piece++) fn(user, piece);
+    }
+#pragma omp master
+    ready = now();
   }
+  learn(ready - begin, now() - ready);
 }
-
-static void fill_partial(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
-  (void)threads; /* unused without OpenMP */
-  int64_t blocks = hk_sum_slots(count);
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(threads > 0 ? threads : 1) if (threads > 1 && count >= HK_PARALLEL_LEAST)
 #endif
-  for (int64_t b = 0; b < blocks; b++) partial[b] = fn(user, b * HK_BLOCK, block_end(b, count));
+
+static void run(int threads, int64_t count, PieceFn *fn, void *user, bool as_they_come) {
+#ifdef _OPENMP
+  if (threads > 1 && count > 1 && !is_alone()) {
+    share(threads, count, fn, user, as_they_come);
+    return;
+  }
+#endif
+  (void)threads; /* unused without OpenMP */
+  (void)as_they_come;
+  for (int64_t piece = 0; piece < count; piece++) fn(user, piece);
 }
 
-double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
-  double sum = 0;
-  fill_partial(threads, count, fn, user, partial);
-  for (int64_t b = 0; b < hk_sum_slots(count); b++) sum += partial[b];
-  return sum;
+/* ---- Loops and sums ---- */
+
+typedef struct Loop {
+  int64_t count, grain; /* entries in all and in a piece */
+  HkRangeFn *range;
+  HkSumFn *sum;
+  HkTaskFn *task;
+  void *user;
+  double *partial;
+} Loop;
+
+static inline int64_t pieces_of(int64_t count, int64_t grain) {
+  return (count + grain - 1) / grain;
 }
 
-double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
-  fill_partial(threads, count, fn, user, partial);
-  double most = count > 0 ? partial[0] : 0;
-  for (int64_t b = 1; b < hk_sum_slots(count); b++)
-    if (partial[b] > most || isnan(partial[b])) most = partial[b]; /* no number is above NAN */
-  return most;
+static inline int64_t end_of(const Loop *loop, int64_t piece) {
+  int64_t end = (piece + 1) * loop->grain;
+  return end < loop->count ? end : loop->count;
 }
 
-static inline int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
+static void do_range(void *user, int64_t piece) {
+  const Loop *l = user;
+  l->range(l->user, piece * l->grain, end_of(l, piece));
+}
+
+static void do_sum(void *user, int64_t piece) {
+  const Loop *l = user;
+  l->partial[piece] = l->sum(l->user, piece * l->grain, end_of(l, piece));
+}
+
+static void do_task(void *user, int64_t piece) {
+  const Loop *l = user;
+  l->task(l->user, (int)piece);
 }
 
 void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, void *user) {
-  int64_t pieces = (count + grain - 1) / grain;
-  if (threads <= 1 || pieces < 2) {
-    if (count > 0) fn(user, 0, count);
-    return;
-  }
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) num_threads(threads)
-#endif
-  for (int64_t p = 0; p < pieces; p++) fn(user, p * grain, least((p + 1) * grain, count));
+  Loop loop = {.count = count, .grain = grain, .range = fn, .user = user};
+  if (threads > 1)
+    run(threads, pieces_of(count, grain), do_range, &loop, false);
+  else if (count > 0)
+    fn(user, 0, count);
+}
+
+void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
+  hk_parallel_work(count < HK_PARALLEL_LEAST ? 1 : threads, count, HK_BLOCK, fn, user);
+}
+
+void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
+  Loop loop = {.task = fn, .user = user};
+  run(threads, count, do_task, &loop, true);
 }
 
 double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
                             double *partial) {
-  (void)threads; /* unused without OpenMP */
-  int64_t pieces = (count + grain - 1) / grain;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static)                                                          \
-    num_threads(threads > 0 ? threads : 1) if (threads > 1 && pieces > 1)
-#endif
-  for (int64_t p = 0; p < pieces; p++)
-    partial[p] = fn(user, p * grain, least((p + 1) * grain, count));
+  Loop loop = {.count = count, .grain = grain, .sum = fn, .user = user, .partial = partial};
   double sum = 0;
-  for (int64_t p = 0; p < pieces; p++) sum += partial[p];
+  run(threads, pieces_of(count, grain), do_sum, &loop, false);
+  for (int64_t p = 0; p < pieces_of(count, grain); p++) sum += partial[p];
   return sum;
+}
+
+double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
+  int most = count < HK_PARALLEL_LEAST ? 1 : threads;
+  return hk_parallel_work_sum(most, count, HK_BLOCK, fn, user, partial);
+}
+
+double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
+  hk_parallel_sum(threads, count, fn, user, partial);
+  double most = count > 0 ? partial[0] : 0;
+  for (int64_t b = 1; b < hk_sum_slots(count); b++)
+    if (partial[b] > most || isnan(partial[b])) most = partial[b]; /* no number is above NAN */
+  return most;
 }
 
 /* ---- Libraries of others ---- */
