@@ -109,7 +109,7 @@ TEST(no_step_takes_memory_and_nothing_leaks_from_the_callers_allocator) {
       MUST(hk_method_choose(&step, HK_STEP, schema->name, error));
       MUST(hk_sim_create(w.model, &step, 1e-6, &w.sim, error));
       MUST(hk_state_create(w.model, &w.state, error));
-      world_steps(&w, 1);
+      world_steps(&w, 2); /* bdf2 has a matrix of its own from the second on */
       int64_t before = counter.calls;
       world_steps(&w, 3);
       if (counter.calls != before) test_fail(name, 0, "%s takes memory in a step", schema->name);
