@@ -65,6 +65,7 @@ typedef struct HkSpringRowsArgs {
   bool projected;        /* of hessian: c >= 0 */
   float *records;        /* of records: 4 an entry, HK_ROW_GROUP a slot by start */
   double tau;            /* of records, s */
+  bool damped, flat;     /* of records: damping counts; z does not */
   const double *hessian; /* of product: what hessian has written */
   const double *p;       /* of product */
   double *out;           /* of product: out = sum over the springs of B (p_i - p_j) */

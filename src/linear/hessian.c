@@ -56,8 +56,12 @@ typedef struct Records {
 static void records_range(void *user, int64_t begin, int64_t end) {
   const Records *r = user;
   const HkHessian *H = r->H;
-  HkSpringRowsArgs a = {
-      .rows = H->work->rows, .hessian = H->springs, .records = r->records, .tau = H->tau};
+  HkSpringRowsArgs a = {.rows = H->work->rows,
+                        .hessian = H->springs,
+                        .records = r->records,
+                        .tau = H->tau,
+                        .damped = H->damping != NULL,
+                        .flat = H->model->dimension == 2};
   H->work->kernels->records(&a, begin, end);
 }
 

@@ -37,7 +37,7 @@ typedef struct HkMultigridKernels {
   void (*apply_dense)(int n, const float *A, const float *b, float *out);
   /* b = r in the order and precision of level 0; z = x the other way round. */
   void (*take)(const HkMultigrid *m, const double *r, int64_t begin, int64_t end);
-  void (*give)(const HkMultigrid *m, double *z, int64_t begin, int64_t end);
+  void (*give)(const HkMultigrid *m, const double *r, double *z, int64_t begin, int64_t end);
 } HkMultigridKernels;
 
 const HkMultigridKernels *hk_multigrid_kernels(HkIsa isa);

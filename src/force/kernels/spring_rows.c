@@ -185,9 +185,11 @@ HK_INLINE void record_lanes(const HkSpringRowsArgs *a, const HkLanes *at) {
     for (int q = 0; q < 3; q++) v[q] = hk_doubles_load(from + (q + 1) * HK_ROW_GROUP);
     HkDoubles length2 = hk_doubles_most(hk_lanes_dot(v, v), tiny);
     HkDoubles scale = square * (length2 + hk_doubles_select(c < zero, c, zero));
-    if (r->damping) scale = scale + tau * hk_doubles_load(r->damping + hk_lanes_entry(at, slot));
+    if (a->damped && r->damping)
+      scale = scale + tau * hk_doubles_load(r->damping + hk_lanes_entry(at, slot));
     scale = hk_doubles_sqrt(hk_doubles_most(scale, zero) / length2);
     for (int q = 0; q < 3; q++) v[q] = scale * v[q];
+    if (a->flat) v[2] = zero;
     v[3] = square * hk_doubles_most(c, zero);
     put_records(v, to);
     from += 4 * HK_ROW_GROUP;

@@ -249,18 +249,24 @@ static void prolong(const HkLevel *l, const HkLevel *coarse, int64_t begin, int6
     hk_float4_store(l->x + 4 * i, hk_float4_load(l->x + 4 * i) + weighted(&l->P, i, coarse->x));
 }
 
+/* In two dimensions z holds masses alone, and stays 0 within. */
 static void take(const HkMultigrid *m, const double *r, int64_t begin, int64_t end) {
+  bool flat = m->model->dimension == 2;
   float *b = m->level[0].b;
   for (int64_t k = begin; k < end; k++) {
     const double *from = r + 3 * (int64_t)m->vertex[k];
-    hk_float4_store(b + 4 * k, (HkFloat4){(float)from[0], (float)from[1], (float)from[2], 0});
+    float z = flat ? 0 : (float)from[2];
+    hk_float4_store(b + 4 * k, (HkFloat4){(float)from[0], (float)from[1], z, 0});
   }
 }
 
-static void give(const HkMultigrid *m, double *z, int64_t begin, int64_t end) {
+static void give(const HkMultigrid *m, const double *r, double *z, int64_t begin, int64_t end) {
+  bool flat = m->model->dimension == 2;
   const float *x = m->level[0].x;
-  for (int64_t q = begin; q < end; q++)
+  for (int64_t q = begin; q < end; q++) {
     for (int c = 0; c < 3; c++) z[3 * q + c] = x[4 * (int64_t)m->row[q] + c];
+    if (flat) z[3 * q + 2] = r[3 * q + 2] / m->model->mass[q];
+  }
 }
 
 /* ---- Values of level 0 ---- */

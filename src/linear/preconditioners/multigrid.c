@@ -97,7 +97,7 @@ LOOP(residual_range, residual(a->level, a->fine, begin, end))
 LOOP(restrict_range, restrict_to(a->level, a->coarse, begin, end))
 LOOP(prolong_range, prolong(a->level, a->coarse, begin, end))
 LOOP(take_range, take(a->data->multigrid, a->r, begin, end))
-LOOP(give_range, give(a->data->multigrid, a->z, begin, end))
+LOOP(give_range, give(a->data->multigrid, a->r, a->z, begin, end))
 
 static void run(Loop *a, int64_t rows, HkRangeFn *fn) {
   hk_parallel_work(a->data->threads, rows, GRAIN, fn, a);

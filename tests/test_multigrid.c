@@ -1,0 +1,185 @@
+/* Multigrid: orders, weights and products of levels, and that few iterations are enough. */
+#include "base/vec.h"
+#include "linear/multigrid_kernels.h"
+#include "system_by_hand.h"
+#include "test.h"
+
+/* ---- The hierarchy ---- */
+
+static HkMultigrid *hierarchy_of(const HkModel *m) {
+  HkMultigrid *multigrid = NULL;
+  HkError error = {0};
+  if (hk_multigrid_create(m, &multigrid, &error) < 0)
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+  return multigrid;
+}
+
+static int part_of(const HkSweepOrder *s, int32_t row) {
+  int p = 0;
+  while (p < s->count && row >= s->begin[p + 1]) p++;
+  return p;
+}
+
+TEST(parts_of_a_level_touch_only_the_separator) {
+  HkModel *m = model_of_sheet(by_hand(), 90, 60);
+  HkMultigrid *g = hierarchy_of(m);
+  CHECK(g->count >= 4 && g->level[0].sweep.count == 2);
+  for (int k = 0; k < g->count; k++) {
+    const HkLevel *l = &g->level[k];
+    CHECK(l->sweep.begin[0] == 0 && l->sweep.begin[l->sweep.count + 1] == l->n);
+    for (int32_t i = 0; i < l->n; i++)
+      for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
+        int a = part_of(&l->sweep, i), b = part_of(&l->sweep, l->graph.column[e]);
+        CHECK(a == b || a == l->sweep.count || b == l->sweep.count);
+      }
+    int32_t separator = l->n - l->sweep.begin[l->sweep.count];
+    CHECK(separator <= 0.2 * l->n);
+  }
+  hk_multigrid_destroy(&g);
+  model_by_hand_destroy(&m);
+}
+
+TEST(every_vertex_of_the_model_is_one_row) {
+  HkModel *m = model_of_sheet(by_hand(), 33, 21);
+  HkMultigrid *g = hierarchy_of(m);
+  for (int32_t q = 0; q < m->n; q++) CHECK(g->vertex[g->row[q]] == q);
+  hk_multigrid_destroy(&g);
+  model_by_hand_destroy(&m);
+}
+
+/* Weights sum up to 1, and a level is a fraction of the one before. */
+TEST(weights_pass_a_shift_on_and_levels_shrink) {
+  HkModel *m = model_of_sheet(by_hand(), 60, 40);
+  HkMultigrid *g = hierarchy_of(m);
+  for (int k = 0; k + 1 < g->count; k++) {
+    const HkWeights *P = &g->level[k].P;
+    CHECK(g->level[k + 1].n < 0.5 * g->level[k].n);
+    for (int32_t i = 0; i < P->rows; i++) {
+      double sum = 0;
+      for (int32_t e = P->start[i]; e < P->start[i + 1]; e++) sum += P->weight[e];
+      CHECK_NEAR(sum, 1, 1e-6);
+    }
+  }
+  CHECK(g->level[g->count - 1].n <= 16);
+  hk_multigrid_destroy(&g);
+  model_by_hand_destroy(&m);
+}
+
+/* In a flat grid the weights reproduce the place of most vertices: what moves linearly with the
+ * place is passed on exactly. */
+TEST(weights_pass_a_stretch_of_a_flat_grid_on) {
+  HkModel *m = model_of_sheet(by_hand(), 40, 30);
+  for (int64_t q = 0; q < m->n; q++) {
+    m->x0[3 * q] = (double)(q % 40);
+    m->x0[3 * q + 1] = (double)(q / 40);
+    m->x0[3 * q + 2] = 0;
+  }
+  HkMultigrid *g = hierarchy_of(m);
+  const HkWeights *P = &g->level[0].P;
+  double place[2000][2];
+  memset(place, 0, sizeof place);
+  for (int32_t i = 0; i < P->rows; i++) /* rows of weight 1 are the coarse vertices themselves */
+    if (P->start[i + 1] - P->start[i] == 1)
+      for (int c = 0; c < 2; c++)
+        place[P->column[P->start[i]]][c] = m->x0[3 * (int64_t)g->vertex[i] + c];
+  int missed = 0;
+  for (int32_t i = 0; i < P->rows; i++) {
+    double miss = 0;
+    for (int c = 0; c < 2; c++) {
+      double sum = -m->x0[3 * (int64_t)g->vertex[i] + c];
+      for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+        sum += P->weight[e] * place[P->column[e]][c];
+      miss += fabs(sum);
+    }
+    missed += miss > 1e-4;
+  }
+  CHECK(missed < 0.1 * m->n); /* at the rim */
+  hk_multigrid_destroy(&g);
+  model_by_hand_destroy(&m);
+}
+
+/* ---- Solving ---- */
+
+static HkLinearResult solve_system(const System *s, double *x) {
+  HkLinear *solver = NULL;
+  HkLinearResult result = {0};
+  HkError error = {0};
+  HkStatus status = system_solver(s, "pcg", "multigrid", &solver, &error);
+  if (status >= 0) status = hk_linear_prepare(solver, &s->A, &error);
+  if (status >= 0) status = hk_linear_solve(solver, s->b, x, 0, &result, &error);
+  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
+  hk_linear_destroy(&solver);
+  return result;
+}
+
+static int iterations_of(System *s) {
+  double *x = system_random(s, 1);
+  HkLinearResult r = solve_system(s, x);
+  CHECK(r.residual <= 1e-8 && !r.indefinite);
+  free(x);
+  system_destroy(&s);
+  return r.iterations;
+}
+
+TEST(iterations_hardly_depend_on_the_size_of_a_sheet) {
+  int small = iterations_of(system_of(model_of_sheet(by_hand(), 20, 20), 1.5, 1, 1));
+  int large = iterations_of(system_of(model_of_sheet(by_hand(), 120, 120), 1.5, 1, 1));
+  CHECK(small <= 30 && large <= 2 * small);
+}
+
+TEST(models_of_a_few_vertices_are_solved_too) {
+  CHECK(iterations_of(system_of(model_of_spring((double[]){1, 0, 0}, 100, 0.9), 1.5, 0.3, 0)) <= 6);
+  CHECK(iterations_of(system_of(model_of_tets(by_hand()), 1.5, 0.3, 0)) <= 30);
+  CHECK(iterations_of(system_of(model_of_sheet(by_hand(), 5, 4), 1.5, 0.3, 20)) <= 1);
+}
+
+TEST(a_sheet_in_the_plane_with_damping_and_threads_is_solved) {
+  ByHand by = by_hand();
+  by.dimension = 2;
+  CHECK(iterations_of(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= 40);
+  by = by_hand();
+  by.damping = by.tension = true;
+  CHECK(iterations_of(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= 40);
+}
+
+/* Forces other than springs add to the diagonal. */
+TEST(other_forces_count) {
+  static const char *const forces[] = {"drag", "buoyancy"};
+  for (int q = 0; q < 2; q++) {
+    HkModel *m = model_of_sheet(by_hand(), 30, 25);
+    HkError error = {0};
+    if (model_add_default_force(m, forces[q], &error) < 0)
+      test_fail(__FILE__, __LINE__, "%s", error.text);
+    CHECK(iterations_of(system_of(m, 1.5, 1, 1)) <= 40);
+  }
+}
+
+/* The same to the rounding of floats by every instruction set. */
+TEST(every_instruction_set_applies_the_same_cycle) {
+  System *s = system_of(model_of_sheet(by_hand(), 40, 33), 1.5, 1, 2);
+  double *x = system_random(s, 1), *other = system_random(s, 1);
+  solve_system(s, x);
+  for (int isa = HK_ISA_PORTABLE; isa <= (int)hk_isa_best(); isa++) {
+    setenv("HOOKE_SIMD", hk_isa_name((HkIsa)isa), 1);
+    HkLinearResult r = solve_system(s, other);
+    CHECK(r.residual <= 1e-8);
+    for (int64_t c = 0; c < 3 * s->model->n; c++) CHECK_NEAR(other[c], x[c], 1e-6);
+  }
+  unsetenv("HOOKE_SIMD");
+  free(x);
+  free(other);
+  system_destroy(&s);
+}
+
+TEST(a_matrix_without_springs_is_refused_in_words) {
+  System *s = system_of(model_of_sheet(by_hand(), 5, 4), 1.5, 0.3, 0);
+  HkLinear *solver = NULL;
+  HkError error = {0};
+  CHECK(system_solver(s, "pcg", "multigrid", &solver, &error) >= 0);
+  HkOperator A = s->A;
+  A.hessian = NULL;
+  CHECK(hk_linear_prepare(solver, &A, &error) == HK_ERROR_INVALID);
+  CHECK(strstr(error.text, "multigrid") && strstr(error.text, "ic0"));
+  hk_linear_destroy(&solver);
+  system_destroy(&s);
+}
