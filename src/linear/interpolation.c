@@ -21,7 +21,7 @@
 static const double SPACING = 2.0 - 1e-6;
 /* How far a vertex looks for coarse ones, in units of R, and how many it keeps. */
 static const double REACH = 2.2;
-enum { NEAR_MOST = 10, POINTS = 4 };
+enum { NEAR_MOST = 8, POINTS = 4 };
 
 typedef struct Near {
   double distance;
