@@ -95,6 +95,10 @@ static void begin(Data *data) {
   if (data->chebyshev) hk_chebyshev_begin(data->chebyshev);
 }
 
+static bool is_accelerated(const Data *data) {
+  return data->anderson || data->chebyshev;
+}
+
 /* The accelerated iterate, if there is one. */
 static bool accelerate(Data *data, const double *x, const double *f, double slope, double *x_new) {
   if (data->anderson) return hk_anderson_next(data->anderson, x, f, x_new);
@@ -140,12 +144,17 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, g)) return HK_OK;
     HK_TRY(hk_minimizer_precondition(m, g, f, error));
+    judge(m, it, f);
+    /* Nothing to ask: it goes down. */
+    if (problem->bounded && !is_accelerated(m->data) && isfinite(m->report.gradient)) {
+      hk_vectors_add(space, 1, f, x, x);
+      continue;
+    }
     double slope = hk_vectors_dot(space, g, f);
     if (!(slope < 0) || !advance(m, x, f, slope, x_new)) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
-    judge(m, it, f);
     hk_vectors_copy(space, x_new, x);
   }
 }
