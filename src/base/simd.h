@@ -86,8 +86,17 @@ HK_INLINE HkFloats hk_floats_select(HkFloatMask mask, HkFloats a, HkFloats b) {
   return (HkFloats)((mask & (HkFloatMask)a) | (~mask & (HkFloatMask)b));
 }
 
+/* b where a is not above it, NAN included: what max instructions give. */
 HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
+#if HK_SIMD_BYTES == 64
+  return _mm512_max_pd(a, b);
+#elif HK_SIMD_BYTES == 32
+  return _mm256_max_pd(a, b);
+#elif defined(__SSE2__)
+  return _mm_max_pd(a, b);
+#else
   return hk_doubles_select(a > b, a, b);
+#endif
 }
 
 /* The correctly rounded square root: the one operation that compiler vectors lack. */
@@ -115,10 +124,6 @@ HK_INLINE HkFloats hk_floats_sqrt(HkFloats v) {
   for (int l = 0; l < HK_FLOATS; l++) v[l] = sqrtf(v[l]);
   return v;
 #endif
-}
-
-HK_INLINE HkFloats hk_floats_most(HkFloats a, HkFloats b) {
-  return hk_floats_select(a > b, a, b);
 }
 
 /* 1 / sqrt(v) to the last bit or two: the guess of the processor and one step of Newton's method,
@@ -149,7 +154,8 @@ HK_INLINE double hk_doubles_sum(HkDoubles v) {
 
 /* ---- Records of three coordinates ---- */
 
-/* x, y, z of the records at[0 .. HK_DOUBLES - 1], one in each lane. Whole records are loaded and
+/* x, y, z of the records that begin at[0 .. HK_DOUBLES - 1] doubles from x on, one in each lane.
+ * Whole records are loaded and
  * turned in registers, which is faster than gather instructions. */
 #if HK_SIMD_BYTES > 16
 HK_INLINE HkDouble4 hk_double4_load(const double *p) {
@@ -162,8 +168,8 @@ HK_INLINE HkDouble4 hk_double4_load(const double *p) {
 HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles out[3]) {
 #if HK_SIMD_BYTES == 64
 #define HK_PAIR(a, b)                                                                              \
-  __builtin_shufflevector(hk_double4_load(x + 3 * (int64_t)at[a]),                                 \
-                          hk_double4_load(x + 3 * (int64_t)at[b]), 0, 1, 2, 3, 4, 5, 6, 7)
+  __builtin_shufflevector(hk_double4_load(x + at[a]), hk_double4_load(x + at[b]), 0, 1, 2, 3, 4,   \
+                          5, 6, 7)
   HkDoubles a = HK_PAIR(0, 2), b = HK_PAIR(1, 3), c = HK_PAIR(4, 6), d = HK_PAIR(5, 7);
 #undef HK_PAIR
   HkDoubles ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14); /* x x z z */
@@ -174,10 +180,8 @@ HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles o
   out[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5, 8, 9, 12, 13);
   out[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7, 10, 11, 14, 15);
 #elif HK_SIMD_BYTES == 32
-  HkDouble4 a = hk_double4_load(x + 3 * (int64_t)at[0]),
-            b = hk_double4_load(x + 3 * (int64_t)at[1]);
-  HkDouble4 c = hk_double4_load(x + 3 * (int64_t)at[2]),
-            d = hk_double4_load(x + 3 * (int64_t)at[3]);
+  HkDouble4 a = hk_double4_load(x + at[0]), b = hk_double4_load(x + at[1]);
+  HkDouble4 c = hk_double4_load(x + at[2]), d = hk_double4_load(x + at[3]);
   HkDouble4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
   HkDouble4 cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
   HkDouble4 AB = __builtin_shufflevector(a, b, 1, 5, 3, 7);
@@ -186,7 +190,7 @@ HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles o
   out[1] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
   out[2] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 #else
-  const double *a = x + 3 * (int64_t)at[0], *b = x + 3 * (int64_t)at[1];
+  const double *a = x + at[0], *b = x + at[1];
   for (int c = 0; c < 3; c++) out[c] = (HkDoubles){a[c], b[c]};
 #endif
 }
@@ -268,9 +272,10 @@ typedef float HkFloat8 __attribute__((vector_size(32)));
 #define HK_JOIN_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 
-/* The records at[first], at[first + 4], at[first + 8] ..., as many as fit side by side. */
+/* The records that begin at[first], at[first + 4], at[first + 8] ... floats from x on, as many as
+ * fit side by side. */
 HK_INLINE HkFloats hk_floats_every_fourth(const float *x, const int32_t *at, int first) {
-#define HK_RECORD(q) hk_float4_load(x + 4 * (int64_t)at[first + (q)])
+#define HK_RECORD(q) hk_float4_load(x + at[first + (q)])
 #if HK_SIMD_BYTES == 64
   HkFloat8 low = __builtin_shufflevector(HK_RECORD(0), HK_RECORD(4), 0, 1, 2, 3, 4, 5, 6, 7);
   HkFloat8 high = __builtin_shufflevector(HK_RECORD(8), HK_RECORD(12), 0, 1, 2, 3, 4, 5, 6, 7);
@@ -283,7 +288,7 @@ HK_INLINE HkFloats hk_floats_every_fourth(const float *x, const int32_t *at, int
 #undef HK_RECORD
 }
 
-/* x, y, z of the records at[0 .. HK_FLOATS - 1], one in each lane. */
+/* x, y, z of the records that begin at[0 .. HK_FLOATS - 1] floats from x on, one in each lane. */
 HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[3]) {
   HkFloats a = hk_floats_every_fourth(x, at, 0), b = hk_floats_every_fourth(x, at, 1);
   HkFloats c = hk_floats_every_fourth(x, at, 2), d = hk_floats_every_fourth(x, at, 3);
@@ -295,7 +300,7 @@ HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[
 
 /* The same of records that follow each other from p on, and back; p at a multiple of 16 bytes. */
 HK_INLINE void hk_floats_load4(const float *p, HkFloats out[3]) {
-  static const int32_t in_order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static const int32_t in_order[] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
   hk_floats_gather(p, in_order, out);
 }
 

@@ -16,6 +16,9 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
 /* Most slots of a regular group, and groups that can be found again. */
 enum { MOST_SLOTS = 256, TABLE = 4096 };
 
+/* Planes are taken from this share of regular springs on: others are slow there. */
+static const double MOSTLY = 0.75;
+
 /* A group that others may share the slots of; none: group < 0. */
 typedef struct Known {
   uint64_t hash;
@@ -29,6 +32,7 @@ typedef struct Search {
   HkSpringRows *rows;
   Known last, *table;
   int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
+  bool gaps; /* a regular group has a vertex without neighbour in a slot */
 } Search;
 
 static int64_t degree(const HkModel *m, int64_t q) {
@@ -123,6 +127,13 @@ static int64_t longest_row(const HkSpringRows *r, const HkModel *m, int64_t grou
   return most;
 }
 
+static int64_t shortest_row(const HkSpringRows *r, const HkModel *m, int64_t group) {
+  int64_t least = INT64_MAX;
+  for (int64_t q = group * r->width; q < (group + 1) * r->width && q < m->n; q++)
+    if (degree(m, q) < least) least = degree(m, q);
+  return least;
+}
+
 /* The reaches of a group, in *count how many; false if it cannot be regular: not every slot could
  * be one reach, or in single precision there would be many more slots than neighbours. */
 static bool find_reaches(const Search *s, int64_t group, int32_t reach[MOST_SLOTS],
@@ -152,6 +163,7 @@ static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *erro
   r->start[group + 1] = r->start[group] + slots;
   r->slots += slots;
   if (regular) s->regular += slots;
+  if (regular && shortest_row(r, s->model, group) < slots) s->gaps = true;
   /* One at the rim of the array that is regular elsewhere is no example for the others. */
   if (!is_whole(r, group) || could != regular) return HK_OK;
   s->last = (Known){.hash = hash, .group = group, .regular = regular};
@@ -192,6 +204,12 @@ static HkStatus place_groups(Search *s, HkError *error) {
   return HK_OK;
 }
 
+static bool equally_stiff(const HkModel *m) {
+  for (int64_t s = 1; s < m->spring_count; s++)
+    if (m->k[s] != m->k[0]) return false;
+  return true;
+}
+
 static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
   const HkContext *c = &m->context;
   const char *what = "springs by rows";
@@ -201,6 +219,9 @@ static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
   HK_TRY(hk_alloc(c, &s.table, TABLE, sizeof *s.table, what, error));
   for (int q = 0; q < TABLE; q++) s.table[q].group = -1;
   HkStatus status = place_groups(&s, error);
+  r->k_step = s.gaps || !equally_stiff(m);
+  bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
+  r->unit = r->width == HK_ROW_GROUP ? 3 : planes ? 1 : 4;
   hk_free(c, &s.table);
   r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_room) * sizeof *r->start;
   return status;
@@ -215,7 +236,7 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
   int64_t entries = r->slots * r->width;
   size_t size = single ? sizeof(float) : sizeof(double);
   void *numbers[] = {single ? (void *)&r->single.k : (void *)&r->k,
-                     single ? (void *)&r->single.l0 : (void *)&r->l0,
+                     single ? (void *)&r->single.kl0 : (void *)&r->l0,
                      single ? (void *)&r->single.damping : (void *)&r->damping,
                      single ? (void *)&r->single.least : (void *)&r->least};
   const bool there[] = {true, true, m->damping != NULL, m->tension != NULL};
@@ -223,9 +244,10 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
                           error));
   r->bytes += (size_t)entries * sizeof *r->neighbour;
   for (int q = 0; q < 4; q++) {
+    int64_t count = q == 0 && r->k_step == 0 && entries > 0 ? r->width : entries;
     if (!there[q]) continue;
-    HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], entries, size, what, error));
-    r->bytes += (size_t)entries * size;
+    HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], count, size, what, error));
+    r->bytes += (size_t)count * size;
   }
   return HK_OK;
 }
@@ -237,13 +259,13 @@ static void put_spring(const HkModel *m, HkSpringRows *r, int64_t to, int64_t s)
   double damping = real && m->damping ? m->damping[s] : 0;
   double least = real && m->tension && m->tension[s] ? l0 : -1;
   if (r->k) {
-    r->k[to] = k;
+    if (r->k_step) r->k[to] = k;
     r->l0[to] = l0;
     if (r->damping) r->damping[to] = damping;
     if (r->least) r->least[to] = least;
   } else {
-    r->single.k[to] = (float)k;
-    r->single.l0[to] = (float)l0;
+    if (r->k_step) r->single.k[to] = (float)k;
+    r->single.kl0[to] = (float)(k * l0);
     if (r->single.damping) r->single.damping[to] = (float)damping;
     if (r->single.least) r->single.least[to] = (float)least;
   }
@@ -257,7 +279,7 @@ static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
     for (int64_t slot = 0; slot < slots; slot++) {
       int64_t to = (first + slot) * r->width + l;
       bool real = e < m->adj_start[q + 1] && m->adj_vertex[e] - q == reach[slot];
-      r->neighbour[to] = reach[slot];
+      r->neighbour[to] = r->unit * reach[slot];
       put_spring(m, r, to, real ? m->adj_spring[e] : -1);
       e += real;
     }
@@ -267,13 +289,14 @@ static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
 static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
   int64_t slots = r->start[group + 1] - r->start[group], begin = r->place[group];
   for (int l = 0; l < r->width; l++) {
-    int64_t v = group * r->width + l, q = v < m->n ? v : m->n - 1;
+    int64_t v = group * r->width + l, last = m->n - 1, q = v < m->n ? v : last;
     int64_t count = v < m->n ? degree(m, q) : 0, first = m->adj_start[q];
+    if (r->width == HK_ROW_GROUP_SINGLE) q = v; /* there the vectors are filled up, too */
     for (int64_t slot = 0; slot < slots; slot++) {
       int64_t to = (begin + slot) * r->width + l;
       bool real = slot < count;
       int64_t j = real ? m->adj_vertex[first + slot] : q;
-      r->neighbour[to] = (int32_t)(j - group * r->width);
+      r->neighbour[to] = r->unit * (int32_t)(j - group * r->width);
       put_spring(m, r, to, real ? m->adj_spring[first + slot] : -1);
     }
   }
@@ -297,6 +320,10 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
 
 static void fill(const HkModel *m, HkSpringRows *r) {
   Fill f = {m, r};
+  for (int l = 0; l < r->width && r->k_step == 0 && r->slots > 0; l++) {
+    if (r->k) r->k[l] = m->k[0];
+    if (r->single.k) r->single.k[l] = (float)m->k[0];
+  }
   hk_parallel_work(m->threads, r->owners, HK_ROW_GRAIN, fill_range, &f);
   r->version = m->stiffness_version;
 }

@@ -13,6 +13,9 @@
  * regular: the neighbours in a slot follow each other in memory and are loaded without indices. In
  * single precision, for the sake of more of these, slots stand for a reach: a vertex that has no
  * neighbour there has a spring of no stiffness in between.
+ *
+ * Where all springs are equally stiff, k stands once for all slots; what fills up rows then has
+ * that stiffness, too, and pulls at nothing.
  */
 #ifndef HK_FORCE_SPRING_ROWS_H
 #define HK_FORCE_SPRING_ROWS_H
@@ -33,13 +36,16 @@ typedef struct HkSpringRows {
   int64_t *place; /* of each group: its first slot in the arrays below; regular ones have ~place */
   int64_t slots, owners;
   int64_t *owner;     /* the groups whose slots are in the arrays below, in that order */
-  int32_t *neighbour; /* width a slot, as all that follow; in regular groups j - i */
+  int32_t *neighbour; /* width a slot, as all that follow; in regular groups j - i; times unit */
+  int unit;           /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
+                       * springs are regular, for coordinates in planes */
   double *k, *l0;
+  int64_t k_step; /* from the k of a slot to that of the next, in slots: 0 where all are the same */
   double *damping; /* NULL: none is damped */
   double *least;   /* the length from which a spring pulls: l0 of a tension-only one, else -1;
                     * NULL: there is no tension-only one */
   struct {
-    float *k, *l0, *damping, *least;
+    float *k, *kl0, *damping, *least; /* kl0: k l0 */
   } single;        /* the same in single precision: either these or those are there */
   double regular;  /* share of the slots that are regular */
   int64_t version; /* of the model's stiffness */

@@ -3,9 +3,6 @@
 
 HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 
-/* Planes are taken from this share of regular springs on: others are slow there. */
-static const double MOSTLY = 0.75;
-
 /* How many times its size a model must be away from the origin to be taken relative to its middle.
  */
 static const double FAR = 4;
@@ -52,7 +49,7 @@ HkStatus hk_single_create(const HkModel *m, HkIsa isa, bool half, HkSingle **sin
   HkStatus status = hk_spring_rows_create_single(m, &s->rows, error);
   if (status >= 0) {
     s->size = s->rows->groups * HK_ROW_GROUP_SINGLE;
-    s->planes = s->rows->regular >= MOSTLY;
+    s->planes = s->rows->unit == 1;
     find_origin(m, s->origin);
     status = allocate(m, half, s, error);
   }

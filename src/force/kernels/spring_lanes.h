@@ -41,6 +41,10 @@ HK_INLINE int64_t hk_lanes_entry(const HkLanes *at, int64_t slot) {
   return slot * HK_ROW_GROUP + at->part * HK_DOUBLES;
 }
 
+HK_INLINE HkDoubles hk_lanes_k(const HkSpringRows *r, const HkLanes *at, int64_t slot) {
+  return hk_doubles_load(r->k + hk_lanes_entry(at, slot * r->k_step));
+}
+
 /* The vectors of the vertices themselves; lanes beyond the last vertex stand for it. */
 HK_INLINE void hk_lanes_own(const HkSpringRows *r, const HkLanes *at, const double *x,
                             HkDoubles out[3]) {
@@ -61,7 +65,7 @@ HK_INLINE void hk_lanes_differ(const HkSpringRows *r, const HkLanes *at, int64_t
                                const double *x, const HkDoubles own[3], HkDoubles d[3]) {
   const int32_t *neighbour = r->neighbour + hk_lanes_entry(at, slot);
   if (regular)
-    hk_doubles_load3(x + 3 * (at->first + neighbour[0]), d);
+    hk_doubles_load3(x + 3 * at->first + neighbour[0], d);
   else
     hk_doubles_gather(x + 3 * (at->first - at->part * HK_DOUBLES), neighbour, d);
   for (int c = 0; c < 3; c++) d[c] = own[c] - d[c];
@@ -99,7 +103,7 @@ HK_INLINE HkDoubles hk_lanes_pull(const HkSpringRows *r, const HkLanes *at, HkLa
   for (int c = 0; c < 3; c++) sum[c] = (HkDoubles){0};
   for (int64_t slot = at->slot; slot < at->end; slot++) {
     int64_t entry = hk_lanes_entry(at, slot);
-    HkDoubles d[3], k = hk_doubles_load(r->k + entry), l0 = hk_doubles_load(r->l0 + entry);
+    HkDoubles d[3], k = hk_lanes_k(r, at, slot), l0 = hk_doubles_load(r->l0 + entry);
     hk_lanes_differ(r, at, slot, kind.regular, x, own, d);
     HkDoubles l = hk_doubles_most(hk_doubles_sqrt(hk_lanes_dot(d, d)), tiny);
     HkDoubles push = k * (l0 - l);

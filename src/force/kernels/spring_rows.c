@@ -52,7 +52,7 @@ HK_INLINE HkDoubles change_slot(const HkSpringRowsArgs *a, const HkLanes *at, in
   const HkSpringRows *r = a->rows;
   int64_t entry = hk_lanes_entry(at, slot);
   HkDoubles d[3], e[3], along = {0}, smallest = hk_doubles_all(HK_SPRING_TINY), none = {0};
-  HkDoubles k = hk_doubles_load(r->k + entry), l0 = hk_doubles_load(r->l0 + entry);
+  HkDoubles k = hk_lanes_k(r, at, slot), l0 = hk_doubles_load(r->l0 + entry);
   HkDoubles origin[3] = {{0}, {0}, {0}};
   hk_lanes_differ(r, at, slot, regular, a->x, origin, d); /* -x_j */
   hk_lanes_differ(r, at, slot, regular, a->to, origin, e);
@@ -104,7 +104,7 @@ HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_
   int64_t entry = hk_lanes_entry(at, slot);
   HkDoubles zero = {0}, tiny = hk_doubles_all(HK_SPRING_TINY), d[3];
   hk_lanes_differ(r, at, slot, regular, a->x, x, d);
-  HkDoubles l = hk_doubles_sqrt(hk_lanes_dot(d, d)), k = hk_doubles_load(r->k + entry);
+  HkDoubles l = hk_doubles_sqrt(hk_lanes_dot(d, d)), k = hk_lanes_k(r, at, slot);
   HkDoubles longest = hk_doubles_most(l, tiny);
   if (r->least) k = hk_doubles_select(l < hk_doubles_load(r->least + entry), zero, k);
   HkDoubles c = k * (hk_doubles_all(1) - hk_doubles_load(r->l0 + entry) / longest);

@@ -11,7 +11,7 @@
 
 enum { PARTS = HK_ROW_GROUP_SINGLE / HK_FLOATS };
 
-/* Squares of lengths below this are taken for it: such springs have no direction. */
+/* Added to squares of lengths, so that springs of no length have no direction. */
 #define TINY 1e-30f
 
 /* What the code is made for; constants where they are used. */
@@ -48,7 +48,7 @@ HK_INLINE HkFloats pick(const float *plane, const int32_t *at) {
 HK_INLINE void differ(const HkSingleArgs *a, Kind kind, const int32_t *neighbour, int64_t begin,
                       int64_t first, const float *x, const HkFloats own[3], HkFloats d[3]) {
   if (kind.regular)
-    load(a, kind.planes, x, first + neighbour[0], d);
+    load(a, kind.planes, x + neighbour[0], first, d);
   else if (!kind.planes)
     hk_floats_gather(x + 4 * begin, neighbour, d);
   else
@@ -67,14 +67,16 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
   int64_t begin = group * HK_ROW_GROUP_SINGLE, first = begin + part * HK_FLOATS;
   int64_t place = kind.regular ? ~r->place[group] : r->place[group];
   int64_t entry = place * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
+  const float *stiffness = r->single.k + place * r->k_step * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
   HkFloats own_w[3], tiny = hk_floats_all(TINY);
   if (kind.damped) load(a, kind.planes, a->w, first, own_w);
   for (int c = 0; c < 3; c++) sum[c] = (HkFloats){0};
   for (int64_t left = r->start[group + 1] - r->start[group]; left > 0; left--) {
-    HkFloats d[3], k = hk_floats_load(r->single.k + entry);
+    HkFloats d[3], k = hk_floats_load(stiffness);
     differ(a, kind, r->neighbour + entry, begin, first, a->x, own, d);
-    HkFloats l2 = hk_floats_most(dot(d, d), tiny), inverse = hk_floats_rsqrt(l2);
-    HkFloats share = k * hk_floats_load(r->single.l0 + entry) * inverse - k;
+    HkFloats l2 = d[0] * d[0] + (d[1] * d[1] + (d[2] * d[2] + tiny));
+    HkFloats inverse = hk_floats_rsqrt(l2);
+    HkFloats share = hk_floats_load(r->single.kl0 + entry) * inverse - k;
     if (kind.damped) {
       HkFloats dw[3];
       differ(a, kind, r->neighbour + entry, begin, first, a->w, own_w, dw);
@@ -85,6 +87,7 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
                                (HkFloats){0}, share);
     for (int c = 0; c < 3; c++) sum[c] = sum[c] + share * d[c];
     entry += HK_ROW_GROUP_SINGLE;
+    stiffness += r->k_step * HK_ROW_GROUP_SINGLE;
   }
 }
 
