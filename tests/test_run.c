@@ -386,7 +386,7 @@ static void copy_once(void *user, const HkProgress *progress) {
 
 /* Frames of that many steps take longer than the time between two reports. */
 #if TEST_SANITIZED
-enum { LONG = 20000 };
+enum { LONG = 100000 };
 #else
 enum { LONG = 400000 };
 #endif
