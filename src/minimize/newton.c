@@ -15,7 +15,8 @@
  * correction, for the price of one more solve with the same H.
  *
  * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
- * residual of min(0.1, sqrt(size / first size)), which keeps convergence faster than linear.
+ * residual of min(0.1, 30 sqrt(size / first size)): a tenth while stiff directions still settle,
+ * and less near the end, which keeps convergence faster than linear.
  *
  * Steps that shrink by a factor tell how far the minimum is still away (accuracy), as long as they
  * are Newton's own: not shortened by the line search and not of a projected Hessian.
@@ -171,7 +172,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     if (hk_minimizer_look(m, it, x, g)) return HK_OK;
     double size = m->report.gradient;
     if (it == 0) first = size;
-    double accuracy = fmin(params_of(m)->forcing, sqrt(size / first));
+    double accuracy = fmin(params_of(m)->forcing, 30 * sqrt(size / first));
     hk_vectors_scale(space, -1, g);
     bool found = false;
     HK_TRY(go_down(m, x, x_new, accuracy, &found, error));
