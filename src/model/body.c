@@ -96,14 +96,15 @@ static void start(const HkMesh *mesh, const HkBody *body, const double *mass, do
 static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *body,
                                 HkModelRoom *room, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t n = m->n + mesh->vertex_count,
-          capacity[3] = {room->vertices, room->vertices, room->vertices};
+  int64_t n = m->n + mesh->vertex_count;
+  int64_t wanted = n + 1; /* kernels load four numbers at the last vertex: HK_PAD */
+  int64_t capacity[3] = {room->vertices, room->vertices, room->vertices};
   if (n > INT32_MAX / 3)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
                    (long long)n, INT32_MAX / 3);
-  HK_TRY(hk_grow(c, &m->x0, &capacity[0], n + 1, 3 * sizeof *m->x0, "vertices", error));
-  HK_TRY(hk_grow(c, &m->v0, &capacity[1], n + 1, 3 * sizeof *m->v0, "vertices", error));
-  HK_TRY(hk_grow(c, &m->mass, &capacity[2], n, sizeof *m->mass, "vertices", error));
+  HK_TRY(hk_grow(c, &m->x0, &capacity[0], wanted, 3 * sizeof *m->x0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->v0, &capacity[1], wanted, 3 * sizeof *m->v0, "vertices", error));
+  HK_TRY(hk_grow(c, &m->mass, &capacity[2], wanted, sizeof *m->mass, "vertices", error));
   room->vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
   HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
