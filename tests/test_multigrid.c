@@ -1,6 +1,7 @@
 /* Multigrid: orders, weights and products of levels, and that few iterations are enough. */
 #include "base/vec.h"
 #include "linear/multigrid_kernels.h"
+#include "minimize/pick.h"
 #include "system_by_hand.h"
 #include "test.h"
 
@@ -182,4 +183,72 @@ TEST(a_matrix_without_springs_is_refused_in_words) {
   CHECK(strstr(error.text, "multigrid") && strstr(error.text, "ic0"));
   hk_linear_destroy(&solver);
   system_destroy(&s);
+}
+
+/* Floats end at 1e38: what a blow-up has left behind must not stay. */
+TEST(what_overflowed_once_leaves_no_trace) {
+  System *s = system_of(model_of_sheet(by_hand(), 40, 33), 1.5, 1, 2);
+  double *x = system_random(s, 1), *later = system_random(s, 1), *huge = system_random(s, 2);
+  HkLinear *solver = NULL;
+  HkLinearResult result;
+  solve_system(s, x);
+  for (int64_t q = 0; q < 3 * s->model->n; q++) huge[q] *= 1e100;
+  MUST(system_solver(s, "pcg", "multigrid", &solver, error));
+  MUST(hk_linear_prepare(solver, &s->A, error));
+  MUST(hk_linear_solve(solver, huge, later, 0, &result, error));
+  MUST(hk_linear_solve(solver, s->b, later, 0, &result, error));
+  for (int64_t q = 0; q < 3 * s->model->n; q++) CHECK(later[q] == x[q]);
+  hk_linear_destroy(&solver);
+  free(x);
+  free(later);
+  free(huge);
+  system_destroy(&s);
+}
+
+/* Masses of 1e-27 kg that move by 1e-12 m are as easy as a curtain. */
+TEST(units_do_not_matter) {
+  int iterations[2];
+  for (int q = 0; q < 2; q++) {
+    HkModel *m = model_of_sheet(by_hand(), 40, 33);
+    double unit = q == 0 ? 1 : 0x1p-90;
+    m->total_mass = 0;
+    for (int64_t i = 0; i < m->n; i++) m->total_mass += m->mass[i] *= unit;
+    for (int64_t i = 0; i < m->spring_count; i++) m->k[i] *= unit;
+    System *s = system_of(m, 1.5, 1, 2);
+    for (int64_t i = 0; i < 3 * m->n; i++) s->b[i] *= unit * (q == 0 ? 1 : 0x1p-40);
+    iterations[q] = iterations_of(s);
+  }
+  CHECK(iterations[1] == iterations[0]);
+}
+
+/* A wheel of many spokes. */
+TEST(vertices_of_very_many_neighbours_are_left_to_others) {
+  enum { SPOKES = 1200 };
+  double x[3 * (SPOKES + 1)] = {0};
+  int32_t triangles[3 * SPOKES];
+  for (int q = 0; q < SPOKES; q++) {
+    x[3 * q + 3] = cos(2 * 3.14159265358979 * q / SPOKES);
+    x[3 * q + 4] = sin(2 * 3.14159265358979 * q / SPOKES);
+    triangles[3 * q] = 0;
+    triangles[3 * q + 1] = q + 1;
+    triangles[3 * q + 2] = (q + 1) % SPOKES + 1;
+  }
+  HkModel *m = model_of_triangles(by_hand(), SPOKES + 1, x, SPOKES, triangles);
+  HkMultigrid *g = NULL;
+  HkMethod picked = {0};
+  FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbours (1200)");
+  CHECK(g == NULL);
+  MUST(hk_pick_linear(m, &picked, error));
+  CHECK(strcmp(picked.schema->name, hk_family_default(HK_LINEAR)) == 0);
+  hk_method_clear(&picked);
+  model_by_hand_destroy(&m);
+}
+
+TEST(surfaces_of_many_vertices_are_left_to_multigrid) {
+  HkModel *m = model_of_sheet(by_hand(), 40, 33);
+  HkMethod picked = {0};
+  MUST(hk_pick_linear(m, &picked, error));
+  CHECK(strcmp(picked.schema->name, "pcg") == 0);
+  hk_method_clear(&picked);
+  model_by_hand_destroy(&m);
 }

@@ -4,9 +4,6 @@
 
 #include "linear/multigrid.h"
 
-/* Blocks in one row, at most. */
-enum { HK_GALERKIN_WIDEST = 1024 };
-
 HkStatus hk_weights_transpose(const HkContext *context, const HkWeights *P, HkWeights *T,
                               HkError *error);
 /* The graph of P^T A P for an A with the graph g. */

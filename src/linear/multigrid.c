@@ -3,6 +3,7 @@
 
 #include "linear/galerkin.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +31,35 @@ static void draft_destroy(const HkContext *c, Draft *d) {
 
 /* ---- Finding ---- */
 
+/* Neighbours are filled up twice: to groups of vertices in the rows of springs, and to fours on
+ * either side of the diagonal here, by six at most. */
+HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
+  int64_t slots = 0, entries = 2 * m->spring_count + 6 * m->n, widest = 0;
+  for (int64_t q = 0, most = 0; q < m->n; q++) {
+    int64_t degree = m->adj_start[q + 1] - m->adj_start[q];
+    if (q % HK_ROW_GROUP == 0) most = 0;
+    if (degree > most) {
+      slots += HK_ROW_GROUP * (degree - most);
+      most = degree;
+    }
+    if (degree > widest) widest = degree;
+  }
+  if (widest >= HK_GALERKIN_WIDEST)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
+                   "choose 'ic0' or 'block_jacobi'",
+                   (long long)widest);
+  if (slots > INT32_MAX || entries > INT32_MAX)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "%lld springs are too many for the preconditioner 'multigrid'; choose "
+                   "'block_jacobi'",
+                   (long long)m->spring_count);
+  return HK_OK;
+}
+
 /* The model's springs; columns rise. */
 static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
   int64_t entries = 2 * m->spring_count + m->n;
-  if (entries > INT32_MAX)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the preconditioner 'multigrid' takes %d springs at most; choose "
-                   "'block_jacobi'",
-                   INT32_MAX / 3);
   g->n = (int32_t)m->n;
   HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
   HK_TRY(hk_alloc(&m->context, &g->column, entries, sizeof *g->column, WHAT, error));
@@ -165,12 +187,13 @@ static int32_t find_slot(const HkModel *m, const int64_t *first_slot, int32_t q,
 static void place_springs(HkMultigrid *m, const int64_t *first_slot, int32_t i) {
   const HkLevel *l = &m->level[0];
   HkFine *f = &m->fine;
+  const int32_t *column = l->graph.column;
   for (int32_t e = f->lower[i]; e < f->lower[i + 1]; e++) {
-    f->neighbour[e] = i;
+    f->neighbour[e] = e < f->upper[i] ? column[l->graph.start[i]] : column[l->diagonal[i] + 1];
     f->slot[e] = -1;
   }
   for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-    int32_t j = l->graph.column[e], to = f->lower[i] + e - l->graph.start[i];
+    int32_t j = column[e], to = f->lower[i] + e - l->graph.start[i];
     if (j == i) continue;
     if (j > i) to = f->upper[i] + e - l->diagonal[i] - 1;
     f->neighbour[to] = j;
@@ -253,7 +276,11 @@ static HkStatus make_levels(HkMultigrid *m, const Draft *drafts, HkError *error)
 
 static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   const HkContext *c = &m->model->context;
+  int exponent;
+  frexp(m->model->total_mass / (double)m->model->n, &exponent);
+  m->scale = ldexp(1, -exponent);
   HK_TRY(hk_isa_pick(&m->isa, error));
+  HK_TRY(hk_multigrid_check(m->model, error));
   HK_TRY(find_drafts(m, drafts, error));
   HK_TRY(make_levels(m, drafts, error));
   m->vertex = drafts[0].order;

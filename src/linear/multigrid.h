@@ -42,10 +42,10 @@ typedef struct HkSweepOrder {
 HkStatus hk_sweep_order(const HkContext *context, const HkGraph *graph, int32_t *order,
                         HkSweepOrder *sweep, HkError *error);
 
-/* A sparse matrix of weights by rows. */
+/* A sparse matrix of weights by rows, whose columns stand in any order. */
 typedef struct HkWeights {
   int32_t rows, columns;
-  int32_t *start, *column; /* rows + 1; rising */
+  int32_t *start, *column; /* start: rows + 1 */
   float *weight;
 } HkWeights;
 
@@ -55,6 +55,9 @@ void hk_weights_destroy(const HkContext *context, HkWeights *weights);
  * this one follow them. X: 3 n rest positions. */
 HkStatus hk_interpolation_find(const HkContext *context, int threads, const HkGraph *graph,
                                const double *X, HkWeights *P, int32_t **chosen, HkError *error);
+
+/* Blocks in one row of A, at most. */
+enum { HK_GALERKIN_WIDEST = 1024 };
 
 /* Which products the blocks of A P and of P^T A P are sums of; found once. */
 typedef struct HkGalerkin {
@@ -72,10 +75,11 @@ typedef struct HkGalerkin {
 
 /* The springs of level 0: B = w w^T + c I, tau^2 and damping in it, as (w, c) for each neighbour.
  * The lower neighbours of a row come first, filled up to a multiple of 4 with springs of no
- * stiffness to the row itself, then the upper ones likewise. */
+ * stiffness to the first of them, then the upper ones likewise. A sweep so never reads what an
+ * earlier one has left, which may be no number at all. */
 typedef struct HkFine {
-  int32_t *lower, *upper; /* n, n + 1: those of row i are lower[i] .. upper[i] - 1 and upper[i] ..
-                           * lower[i + 1] - 1 (lower has n + 1 entries, too) */
+  int32_t *lower, *upper; /* n + 1, n: those of row i are lower[i] .. upper[i] - 1 and upper[i] ..
+                           * lower[i + 1] - 1 */
   int32_t *neighbour;
   int32_t *slot; /* of the springs by rows (spring_rows.h); -1: none */
   float *spring; /* 4 each */
@@ -106,12 +110,17 @@ typedef struct HkMultigrid {
   int64_t slots;   /* of the springs by rows (spring_rows.h) */
   int32_t *vertex; /* n: the model's vertex that is row k of level 0 */
   int32_t *row;    /* n: the other way round */
+  double scale;    /* of right-hand sides, a power of 2: one over a mass, so that floats hold what
+                    * there is of them in any units */
   bool exact;      /* the last level is solved by a dense matrix, else swept */
   float *coarsest; /* its inverse, (3 n)^2 */
   double *dense;   /* the same while it is found */
   size_t bytes;
 } HkMultigrid;
 
+/* HK_ERROR_UNSUPPORTED, with a way out, for models that it is not made for: with a vertex of very
+ * many neighbours, or with more springs than int32_t can count. */
+HkStatus hk_multigrid_check(const HkModel *model, HkError *error);
 HkStatus hk_multigrid_create(const HkModel *model, HkMultigrid **multigrid, HkError *error);
 void hk_multigrid_destroy(HkMultigrid **multigrid);
 

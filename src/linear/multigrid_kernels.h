@@ -35,7 +35,7 @@ typedef struct HkMultigridKernels {
   /* A = A^-1 of a dense symmetric positive definite matrix, and out = A b with one in floats. */
   void (*invert_dense)(int n, double *A);
   void (*apply_dense)(int n, const float *A, const float *b, float *out);
-  /* b = r in the order and precision of level 0; z = x the other way round. */
+  /* b = scale r in the order and precision of level 0; z = x / scale the other way round. */
   void (*take)(const HkMultigrid *m, const double *r, int64_t begin, int64_t end);
   void (*give)(const HkMultigrid *m, const double *r, double *z, int64_t begin, int64_t end);
 } HkMultigridKernels;

@@ -6,12 +6,15 @@
  *                         stiff
  *     solids              local_global with anderson: there it does not
  *
+ * Where multigrid cannot be had (hk_multigrid_check), a direct solver does its work.
+ *
  * Large models are solved to an accuracy of ACCURACY, far below what a step of this order in time
  * leaves. Measured in docs/performance.md.
  */
 #include "minimize/pick.h"
 
 #include "base/vec.h"
+#include "linear/multigrid.h"
 
 static const int64_t FEW = 1000;
 static const double ACCURACY = 1e-3;
@@ -39,43 +42,28 @@ static bool is_solid(const HkModel *m) {
   return count > 0 && sum / (double)count > 0.1;
 }
 
-static HkStatus choose_pcg(HkMethod *linear, HkError *error) {
-  HK_TRY(hk_method_choose(linear, HK_LINEAR, "pcg", error));
-  return hk_method_set_method(linear, "preconditioner", "multigrid", error) ? HK_OK
-                                                                            : HK_ERROR_INVALID;
-}
-
 HkStatus hk_pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
-  if (m->n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
+  if (m->n < FEW || hk_multigrid_check(m, NULL) < 0)
+    return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   hk_log(&m->context, HK_LOG_INFO,
          "linear systems of %lld vertices by pcg with multigrid (give another \"linear\" if you "
          "like)",
          (long long)m->n);
-  return choose_pcg(method, error);
-}
-
-static HkStatus choose_newton(HkMethod *method, HkError *error) {
-  HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
-  HkMethod *linear = hk_method_set_method(method, "linear", "pcg", error);
-  if (!linear || !hk_method_set_method(linear, "preconditioner", "multigrid", error))
-    return HK_ERROR_INVALID;
-  return hk_method_set_number(method, "accuracy", ACCURACY, error);
-}
-
-static HkStatus choose_local_global(HkMethod *method, HkError *error) {
-  HK_TRY(hk_method_choose(method, HK_MINIMIZE, "local_global", error));
-  HK_TRY(hk_method_set_number(method, "iterations", 1000, error));
-  return hk_method_set_number(method, "accuracy", ACCURACY, error);
+  HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
+  return hk_method_set_method(method, "preconditioner", "multigrid", error) ? HK_OK
+                                                                            : HK_ERROR_INVALID;
 }
 
 HkStatus hk_pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
   if (m->n < FEW)
     return hk_method_choose(method, HK_MINIMIZE, hk_family_default(HK_MINIMIZE), error);
   bool solid = is_solid(m);
+  const char *name = solid ? "local_global" : "newton";
   hk_log(&m->context, HK_LOG_INFO,
          "each step by %s to an accuracy of %g, for %lld vertices of a %s (give another "
          "\"minimizer\" if you like)",
-         solid ? "local_global with anderson" : "newton with pcg and multigrid", ACCURACY,
-         (long long)m->n, solid ? "solid" : "surface");
-  return solid ? choose_local_global(method, error) : choose_newton(method, error);
+         name, ACCURACY, (long long)m->n, solid ? "solid" : "surface");
+  HK_TRY(hk_method_choose(method, HK_MINIMIZE, name, error));
+  if (solid) HK_TRY(hk_method_set_number(method, "iterations", 1000, error));
+  return hk_method_set_number(method, "accuracy", ACCURACY, error);
 }

@@ -254,17 +254,18 @@ static void take(const HkMultigrid *m, const double *r, int64_t begin, int64_t e
   bool flat = m->model->dimension == 2;
   float *b = m->level[0].b;
   for (int64_t k = begin; k < end; k++) {
-    const double *from = r + 3 * (int64_t)m->vertex[k];
-    float z = flat ? 0 : (float)from[2];
-    hk_float4_store(b + 4 * k, (HkFloat4){(float)from[0], (float)from[1], z, 0});
+    const double *from = r + 3 * (int64_t)m->vertex[k], s = m->scale;
+    float z = flat ? 0 : (float)(s * from[2]);
+    hk_float4_store(b + 4 * k, (HkFloat4){(float)(s * from[0]), (float)(s * from[1]), z, 0});
   }
 }
 
 static void give(const HkMultigrid *m, const double *r, double *z, int64_t begin, int64_t end) {
   bool flat = m->model->dimension == 2;
   const float *x = m->level[0].x;
+  double back = 1 / m->scale;
   for (int64_t q = begin; q < end; q++) {
-    for (int c = 0; c < 3; c++) z[3 * q + c] = x[4 * (int64_t)m->row[q] + c];
+    for (int c = 0; c < 3; c++) z[3 * q + c] = back * (double)x[4 * (int64_t)m->row[q] + c];
     if (flat) z[3 * q + 2] = r[3 * q + 2] / m->model->mass[q];
   }
 }
@@ -298,8 +299,8 @@ static void fill(const HkFineValues *v, int64_t begin, int64_t end) {
       for (int c = 0; c < 9; c++) start[4 * (c / 3) + c % 3] += (float)v->extra[9 * q + c];
     Block sum = block_load(start);
     if (held)
-      memset(fine->spring + 4 * (int64_t)fine->lower[i], 0,
-             (size_t)(fine->lower[i + 1] - fine->lower[i]) * 4 * sizeof(float));
+      for (int64_t e = 4 * (int64_t)fine->lower[i]; e < 4 * (int64_t)fine->lower[i + 1]; e++)
+        fine->spring[e] = 0;
     else
       sum = fill_springs(v, fine->lower[i], fine->lower[i + 1], sum);
     block_store(D + 12 * i, sum);
