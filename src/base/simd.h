@@ -298,6 +298,16 @@ HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[
   out[2] = HK_JOIN_LOW(HK_UNPACK_HIGH(a, b), HK_UNPACK_HIGH(c, d));
 }
 
+/* The other way round: rows[r] has the records r, r + 4, r + 8 ... */
+HK_INLINE void hk_floats_turn(const HkFloats v[3], HkFloats rows[4]) {
+  HkFloats none = {0}, low = HK_UNPACK_LOW(v[0], v[1]), high = HK_UNPACK_HIGH(v[0], v[1]);
+  HkFloats z_low = HK_UNPACK_LOW(v[2], none), z_high = HK_UNPACK_HIGH(v[2], none);
+  rows[0] = HK_JOIN_LOW(low, z_low);
+  rows[1] = HK_JOIN_HIGH(low, z_low);
+  rows[2] = HK_JOIN_LOW(high, z_high);
+  rows[3] = HK_JOIN_HIGH(high, z_high);
+}
+
 /* The same of records that follow each other from p on, and back; p at a multiple of 16 bytes. */
 HK_INLINE void hk_floats_load4(const float *p, HkFloats out[3]) {
   static const int32_t in_order[] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
@@ -305,10 +315,8 @@ HK_INLINE void hk_floats_load4(const float *p, HkFloats out[3]) {
 }
 
 HK_INLINE void hk_floats_store4(float *p, const HkFloats v[3]) {
-  HkFloats none = {0}, low = HK_UNPACK_LOW(v[0], v[1]), high = HK_UNPACK_HIGH(v[0], v[1]);
-  HkFloats z_low = HK_UNPACK_LOW(v[2], none), z_high = HK_UNPACK_HIGH(v[2], none);
-  HkFloats rows[4] = {HK_JOIN_LOW(low, z_low), HK_JOIN_HIGH(low, z_low), HK_JOIN_LOW(high, z_high),
-                      HK_JOIN_HIGH(high, z_high)};
+  HkFloats rows[4];
+  hk_floats_turn(v, rows);
   for (int r = 0; r < 4; r++) {
     float lanes[HK_FLOATS];
     hk_floats_store(lanes, rows[r]);

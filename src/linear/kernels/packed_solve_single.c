@@ -22,48 +22,6 @@ enum { PARTS = HK_TILE / HK_FLOATS, RECORDS = HK_FLOATS / 4 };
 
 /* ---- Records into vectors and back ---- */
 
-/* Within each four: a0 b0 a1 b1, a2 b2 a3 b3; and the same with pairs. */
-#if HK_SIMD_BYTES == 64
-#define LOW(a, b)                                                                                  \
-  __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
-#define HIGH(a, b)                                                                                 \
-  __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
-#define LOW_PAIR(a, b)                                                                             \
-  __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
-#define HIGH_PAIR(a, b)                                                                            \
-  __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
-#elif HK_SIMD_BYTES == 32
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
-#define LOW_PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13)
-#define HIGH_PAIR(a, b) __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)
-#else
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
-#define LOW_PAIR(a, b) __builtin_shufflevector(a, b, 0, 1, 4, 5)
-#define HIGH_PAIR(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
-#endif
-
-/* The records at[0], at[4] .. in one vector. */
-HK_INLINE HkFloats records_load(const float *x, const int32_t *at) {
-#if HK_SIMD_BYTES > 16
-  typedef float Eight __attribute__((vector_size(32)));
-  Eight low =
-      __builtin_shufflevector(hk_float4_load(x + 4 * (int64_t)at[0]),
-                              hk_float4_load(x + 4 * (int64_t)at[4]), 0, 1, 2, 3, 4, 5, 6, 7);
-#if HK_SIMD_BYTES == 64
-  Eight high =
-      __builtin_shufflevector(hk_float4_load(x + 4 * (int64_t)at[8]),
-                              hk_float4_load(x + 4 * (int64_t)at[12]), 0, 1, 2, 3, 4, 5, 6, 7);
-  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-#else
-  return low;
-#endif
-#else
-  return hk_float4_load(x + 4 * (int64_t)at[0]);
-#endif
-}
-
 /* Adds record r of a vector to x. */
 HK_INLINE void record_add(float *x, int32_t at, HkFloats v, int r) {
   float *to = x + 4 * (int64_t)at;
@@ -74,34 +32,26 @@ HK_INLINE void record_add(float *x, int32_t at, HkFloats v, int r) {
 
 /* x, y, z (room) of HK_FLOATS rows, from their records. */
 HK_INLINE void gather(const float *x, const int32_t *at, float *room) {
-  HkFloats a = records_load(x, at), b = records_load(x, at + 1);
-  HkFloats c = records_load(x, at + 2), d = records_load(x, at + 3);
-  HkFloats ab = LOW(a, b), cd = LOW(c, d);
-  hk_floats_store(room, LOW_PAIR(ab, cd));
-  hk_floats_store(room + HK_TILE, HIGH_PAIR(ab, cd));
-  hk_floats_store(room + 2 * HK_TILE, LOW_PAIR(HIGH(a, b), HIGH(c, d)));
+  HkFloats v[3];
+  hk_floats_gather(x, at, v);
+  for (int c = 0; c < 3; c++) hk_floats_store(room + c * HK_TILE, v[c]);
 }
 
 /* The other way round, added to the records. */
 HK_INLINE void scatter(float *x, const int32_t *at, const float *room) {
-  HkFloats none = {0}, a = hk_floats_load(room), b = hk_floats_load(room + HK_TILE);
-  HkFloats c = hk_floats_load(room + 2 * HK_TILE);
-  HkFloats ab = LOW(a, b), AB = HIGH(a, b), cd = LOW(c, none), CD = HIGH(c, none);
-  HkFloats row0 = LOW_PAIR(ab, cd), row1 = HIGH_PAIR(ab, cd);
-  HkFloats row2 = LOW_PAIR(AB, CD), row3 = HIGH_PAIR(AB, CD);
-  for (int r = 0; r < RECORDS; r++) {
-    record_add(x, at[4 * r], row0, r);
-    record_add(x, at[4 * r + 1], row1, r);
-    record_add(x, at[4 * r + 2], row2, r);
-    record_add(x, at[4 * r + 3], row3, r);
-  }
+  HkFloats v[3], rows[4];
+  for (int c = 0; c < 3; c++) v[c] = hk_floats_load(room + c * HK_TILE);
+  hk_floats_turn(v, rows);
+  for (int r = 0; r < RECORDS; r++)
+    for (int q = 0; q < 4; q++) record_add(x, at[4 * r + q], rows[q], r);
 }
 
 /* The sums of three vectors as one record. */
 HK_INLINE HkFloat4 sums(HkFloats a, HkFloats b, HkFloats c) {
   HkFloats none = {0};
-  HkFloats ab = LOW(a, b) + HIGH(a, b), cd = LOW(c, none) + HIGH(c, none);
-  HkFloats all = LOW_PAIR(ab, cd) + HIGH_PAIR(ab, cd);
+  HkFloats ab = HK_UNPACK_LOW(a, b) + HK_UNPACK_HIGH(a, b),
+           cd = HK_UNPACK_LOW(c, none) + HK_UNPACK_HIGH(c, none);
+  HkFloats all = HK_JOIN_LOW(ab, cd) + HK_JOIN_HIGH(ab, cd);
   HkFloat4 four[RECORDS];
   memcpy(four, &all, sizeof four);
   for (int width = RECORDS / 2; width > 0; width /= 2)
