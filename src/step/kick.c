@@ -18,24 +18,30 @@ typedef struct Kick {
   const HkKickKernels *kernels;
   HkSingle *single; /* NULL: double precision */
   int64_t blocks;
-  int32_t *low, *high; /* the first and the last block with a neighbour of each block's vertices */
+  int32_t *low, *high; /* the first and the last block whose kick reads vertices of each block */
   double *next;        /* 3 n, v+ where springs are damped; NULL: it is written over v */
   double *half;        /* 3 n, what hk_kick_half makes */
 } Kick;
 
 /* ---- Creating ---- */
 
+/* What a kick reads are the neighbours of its vertices, and in single precision what lies as far
+ * from one vertex of a group as a neighbour from another one: a group further on at most. */
 static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
+  const int64_t NEAR = HK_ROW_GROUP_SINGLE - 1;
   k->blocks = hk_sum_slots(m->n);
   HK_TRY(hk_alloc(&m->context, &k->low, k->blocks, sizeof *k->low, "blocks", error));
   HK_TRY(hk_alloc(&m->context, &k->high, k->blocks, sizeof *k->high, "blocks", error));
   for (int64_t b = 0; b < k->blocks; b++) k->low[b] = k->high[b] = (int32_t)b;
   for (int64_t q = 0; q < m->n; q++) {
-    int64_t begin = m->adj_start[q], end = m->adj_start[q + 1], b = q / HK_BLOCK;
+    int64_t begin = m->adj_start[q], end = m->adj_start[q + 1];
     if (begin == end) continue;
     int32_t first = m->adj_vertex[begin] / HK_BLOCK, last = m->adj_vertex[end - 1] / HK_BLOCK;
-    if (first < k->low[b]) k->low[b] = first;
-    if (last > k->high[b]) k->high[b] = last;
+    int64_t near = q > NEAR ? q - NEAR : 0, far = q + NEAR < m->n ? q + NEAR : m->n - 1;
+    for (int64_t b = near / HK_BLOCK; b <= far / HK_BLOCK; b++) {
+      if (first < k->low[b]) k->low[b] = first;
+      if (last > k->high[b]) k->high[b] = last;
+    }
   }
   return HK_OK;
 }
