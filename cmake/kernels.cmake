@@ -2,6 +2,17 @@
 #   HOOKE_WITH_AVX   whether there are more than the portable ones
 #   kernel_objects   what the libraries take in
 
+check_source_compiles(C "
+  typedef float Four __attribute__((vector_size(16)));
+  int main(void) {
+    Four v = {0};
+    return (int)__builtin_shufflevector(v, v, 0, 4, 1, 5)[0];
+  }" HOOKE_HAS_VECTORS)
+if(NOT HOOKE_HAS_VECTORS)
+  message(FATAL_ERROR "Hooke wants a compiler with __builtin_shufflevector: gcc 12 or clang, "
+    "or newer; choose one with -D CMAKE_C_COMPILER=clang")
+endif()
+
 option(HOOKE_AVX "Compile the inner loops for AVX2 and AVX-512 too, picked when Hooke runs" ON)
 set(HOOKE_WITH_AVX FALSE)
 if(HOOKE_AVX AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
