@@ -309,6 +309,44 @@ TEST(all_passes_of_a_step_count) {
   CHECK(three.iterations > one.iterations && three.linear_iterations > one.linear_iterations);
 }
 
+/* ---- Stiff bodies, whose vertices hardly move between each other ---- */
+
+static const char BLOCK[] = "{'integrator': %s, 'bodies': [{'shape': {'type': 'block', 'nx': 21, "
+                            "'ny': 7, 'nz': 7, 'size': [1, 0.3, 0.3]}, 'springs': {'k': %g}, "
+                            "'mass': {'total': 1}}], 'pins': [%s], 'forces': ['gravity'], "
+                            "'outputs': []}";
+
+/* The mean velocity (m/s) downwards of the block after some steps of 1/30 s. */
+static double fall_of_block(const char *integrator, double k, const char *pins, int steps) {
+  char text[1000];
+  snprintf(text, sizeof text, BLOCK, integrator, k, pins);
+  World w = world_make(text, NULL, 1.0 / 30, 2);
+  if (!w.state) return NAN;
+  world_steps(&w, steps);
+  double momentum = world_report(&w).momentum[1];
+  world_destroy(&w);
+  return -momentum;
+}
+
+TEST(stiff_bodies_fall_freely) {
+  static const char *const integrators[] = {
+      "'backward_euler'", "{'type': 'backward_euler', 'minimizer': 'newton'}",
+      "{'type': 'backward_euler', 'minimizer': 'local_global'}",
+      "{'type': 'backward_euler', 'minimizer': 'lbfgs'}"};
+  for (int q = 0; q < 4; q++)
+    CHECK_NEAR(fall_of_block(integrators[q], 1e6, "", 6), 9.81 * 6 / 30, 1e-5);
+}
+
+/* From its end, by what is picked as by Newton's method to the last. */
+TEST(stiff_bodies_swing_by_what_is_picked) {
+  const char *pin = "{'select': {'nearest': [-0.5, 0, 0]}}";
+  double exact = fall_of_block("{'type': 'backward_euler', 'minimizer': {'type': 'newton', "
+                               "'tolerance': 1e-11, 'linear': 'ldlt'}}",
+                               2e4, pin, 6);
+  CHECK(exact > 0.5);
+  CHECK_NEAR(fall_of_block("'backward_euler'", 2e4, pin, 6), exact, 0.02 * exact);
+}
+
 /* ---- Order ---- */
 
 /* The position of a corner after 0.4 s in the wind. */

@@ -124,7 +124,10 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const dou
   if (iteration == 0 && size > p->reach) p->reach = size;
   r->gradient = size == 0 ? 0 : size / p->reach;
   bool goes_on = !m->trace || tell(m, x);
-  bool converged = s->tolerance > 0 && size <= fmax(s->tolerance * p->reach, p->rounding);
+  /* A guess that leaves a whole stiff body where it is looks as if it were near: no vertex alone
+   * moves far between the others. Only an iteration moves them together. */
+  double goal = iteration > 0 ? fmax(s->tolerance * p->reach, p->rounding) : p->rounding;
+  bool converged = s->tolerance > 0 && size <= goal;
   converged |= m->accuracy > 0 && m->distance <= m->accuracy * hk_problem_moved(p, x);
   r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
   return converged || !goes_on || iteration >= s->iterations;

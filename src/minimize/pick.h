@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/* By the size and the kind of the model; the log tells what it is. The method is none before. */
+/* By the size of the model; the log tells what it is. The method is none before. */
 HkStatus hk_pick_minimizer(const HkModel *model, HkMethod *method, HkError *error);
 /* A linear solver for H, accurate to its own tolerance. */
 HkStatus hk_pick_linear(const HkModel *model, HkMethod *method, HkError *error);

@@ -15,7 +15,7 @@ typedef struct HkImplicitParams {
 
 #define HK_IMPLICIT_PARAMS(S)                                                                      \
   HK_METHOD(S, minimizer, HK_MINIMIZE,                                                             \
-            "how each step is solved; by the size and kind of the model unless given"),            \
+            "how each step is solved; by the size of the model unless given"),                     \
       HK_INTEGER(S, passes, 0, 0, 1000,                                                            \
                  "how often a step is solved: first with forces without a potential (wind, drag, " \
                  "damping) linearised about a prediction, then about its own result; 0: once, "    \
