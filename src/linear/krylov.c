@@ -6,6 +6,11 @@
  * tolerance is met, b - A x is computed; if that is still too large, the iteration starts again
  * from there, as long as this at least halves it.
  *
+ * A small residual alone says little of stiff systems: bodies that turn or move as a whole do so
+ * against small forces. So the last iteration must also have lowered the quadratic 1/2 x.Ax - b.x
+ * by no more than the square of the tolerance, as a part of what all of them did (after Nash and
+ * Sofer 1990); where the preconditioner is any good that is the error of x, measured by its energy.
+ *
  * Where p.Ap <= 0, A is not positive definite and x is truncated to what was reached so far, along
  * which the energy of a Newton step falls (Steihaug 1983): to P^-1 b if p is the first direction.
  */
@@ -65,13 +70,18 @@ static HkStatus turn(const HkLinear *s, double *rz, HkError *error) {
   return HK_OK;
 }
 
-/* Iterates from x with r = b - A x until |r| <= goal, or until there is nothing to be gained. */
-static HkStatus iterate(const HkLinear *s, double goal, double *x, HkLinearResult *result,
-                        HkError *error) {
+/* Squares of tolerances below this would count rounding; and a residual that is so much smaller
+ * than it need be is enough by itself. */
+static const double LEAST_PART = 1e-10, FAR_BELOW = 1e-3;
+
+/* Iterates from x with r = b - A x, of the length size, until |r| <= goal, or until there is
+ * nothing to be gained. */
+static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
+                        HkLinearResult *result, HkError *error) {
   const HkKrylovParams *params = s->method.params;
   const HkVectors *space = &s->space;
   const Krylov *w = s->data;
-  double rz, next;
+  double rz, next, lowered = 0, part = fmax(goal / size * (goal / size), LEAST_PART);
   HK_TRY(turn(s, &rz, error));
   hk_vectors_copy(space, w->z, w->p);
   while (rz > 0 && result->iterations < params->iterations) {
@@ -85,7 +95,10 @@ static HkStatus iterate(const HkLinear *s, double goal, double *x, HkLinearResul
     result->iterations++;
     hk_vectors_add(space, rz / curvature, w->p, x, x);
     hk_vectors_add(space, -rz / curvature, w->Ap, w->r, w->r);
-    if (sqrt(hk_vectors_dot(space, w->r, w->r)) <= goal) return HK_OK;
+    double lower = rz * (rz / curvature); /* twice of what it lowers the quadratic by */
+    lowered += lower;
+    double size_now = sqrt(hk_vectors_dot(space, w->r, w->r));
+    if (size_now <= (lower <= part * lowered ? goal : FAR_BELOW * goal)) return HK_OK;
     HK_TRY(turn(s, &next, error));
     hk_vectors_add(space, next / rz, w->p, w->z, w->p);
     rz = next;
@@ -97,18 +110,18 @@ HkStatus hk_krylov_solve(HkLinear *s, const double *b, double *x, double toleran
                          HkLinearResult *result, HkError *error) {
   const HkKrylovParams *params = s->method.params;
   const Krylov *w = s->data;
-  double size, last = INFINITY;
+  double size, left = 1, last = INFINITY;
   tolerance = hk_iterative_start(s, b, tolerance, x, &size, result);
   if (tolerance == 0) return HK_OK;
   hk_vectors_copy(&s->space, b, w->r);
   for (;;) {
-    HK_TRY(iterate(s, tolerance * size, x, result, error));
+    HK_TRY(iterate(s, tolerance * size, left * size, x, result, error));
     hk_linear_residual(s, b, x, w->r, result);
     result->reason = hk_iterative_reason(s, tolerance, result);
     bool done = result->residual <= tolerance || result->indefinite ||
                 result->iterations >= params->iterations;
     /* Said this way round, NaN ends it too. */
     if (done || !(result->residual < last / 2)) return HK_OK;
-    last = result->residual;
+    last = left = result->residual;
   }
 }
