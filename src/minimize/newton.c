@@ -19,7 +19,8 @@
  * and less near the end, which keeps convergence faster than linear.
  *
  * Steps that shrink by a factor tell how far the minimum is still away (accuracy), as long as they
- * are Newton's own: not shortened by the line search and not of a projected Hessian.
+ * are Newton's own: not shortened by the line search, not of a projected Hessian and without
+ * threads that are counted as taut before they are.
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
@@ -141,6 +142,7 @@ static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double a
     HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
     data->full = m->report.reason == HK_STOP_CONVERGED && m->report.projections == projections;
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
+    data->full &= !tightened;
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, found, error));
   }
