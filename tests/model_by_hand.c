@@ -222,7 +222,7 @@ void model_by_hand_destroy(HkModel **model) {
 
 static HkForceWork take_work(const HkModel *m) {
   HkForceWork work;
-  if (hk_force_work_create(m, &work, NULL, NULL) < 0) abort();
+  if (hk_force_work_create(m, &work, NULL) < 0) abort();
   return work;
 }
 

@@ -32,7 +32,7 @@ static void make_dense(System *s) {
 }
 
 static HkStatus make(System *s) {
-  HK_TRY(hk_force_work_create(s->model, &s->work, NULL, NULL));
+  HK_TRY(hk_force_work_create(s->model, &s->work, NULL));
   HK_TRY(hk_pattern_create(s->model, &s->pattern, NULL, NULL));
   s->H =
       (HkHessian){.model = s->model, .work = &s->work, .held = &s->held, .tau = s->tau, .x = s->x};

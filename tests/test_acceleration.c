@@ -169,7 +169,7 @@ static HkStatus hand_create(Hand *a, HkError *error) {
   by.tension = true;
   *a = (Hand){.model = model_of_sheet(by, SIDE, SIDE)};
   HK_TRY(model_add_default_force(a->model, "gravity", error));
-  HK_TRY(hk_force_work_create(a->model, &a->work, NULL, error));
+  HK_TRY(hk_force_work_create(a->model, &a->work, error));
   HK_TRY(hk_problem_create(a->model, &a->work, &a->problem, error));
   HkProblem *p = &a->problem;
   p->tau = 0.2;

@@ -199,7 +199,7 @@ static void check_gradient(const HkModel *m, int index, State *s) {
 static double energy_change(const HkModel *m, int index, double t, const double *x,
                             const double *to) {
   HkForceWork work = {0};
-  if (hk_force_work_create(m, &work, NULL, NULL) < 0) return NAN;
+  if (hk_force_work_create(m, &work, NULL) < 0) return NAN;
   HkForceArgs a = hk_force_args(m, index, &work, t, x, NULL);
   double change = m->forces[index].type->energy_change(&a, to);
   hk_force_work_destroy(m, &work);

@@ -36,7 +36,7 @@ static HkStatus begin(Case *a, int dimension, bool others, HkError *error) {
     HK_TRY(hk_method_set_number(&handle, "damping", 0.3, error));
     HK_TRY(model_add_force(a->model, &handle, error));
   }
-  HK_TRY(hk_force_work_create(a->model, &a->work, NULL, error));
+  HK_TRY(hk_force_work_create(a->model, &a->work, error));
   HK_TRY(hk_problem_create(a->model, &a->work, &a->problem, error));
   HkProblem *p = &a->problem;
   int64_t size = 3 * a->model->n;

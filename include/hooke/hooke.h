@@ -455,7 +455,7 @@ typedef struct HkModelInfo {
   double length_min, length_max; /* m, rest lengths */
   double box_min[3], box_max[3]; /* m, at the start */
   size_t bytes;                  /* memory of the model */
-  size_t state_bytes;            /* memory of one state */
+  size_t state_bytes;            /* memory of a new state; hk_state_bytes tells that of any */
 } HkModelInfo;
 
 /* Compiles a scene: meshes are read, springs and masses made, everything checked. */
@@ -507,6 +507,9 @@ HK_API void hk_state_set_time(HkState *state, double time);
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
 /* Reads what hk_state_save wrote into a state of the same model. */
 HK_API HkStatus hk_state_load(HkState *state, const char *path, HkError *error);
+/* Memory of the state: of a new one, and as much again once an integrator has left the step before
+ * in it. */
+HK_API size_t hk_state_bytes(const HkState *state);
 /* Releases a state and sets the pointer to NULL. */
 HK_API void hk_state_destroy(HkState **state);
 
@@ -532,8 +535,8 @@ HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
  * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance. */
 HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
-/* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where the
- * integrator keeps the state in another form between steps. It stops at the first error. */
+/* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where
+ * the integrator keeps the state in another form between steps. It stops at the first error. */
 HK_API HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
@@ -589,7 +592,7 @@ HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
 /* What holds each pinned vertex on its motion (N) at a state, R = m a - f with a the acceleration
  * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones. */
 HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
-/* Bytes of its workspace. */
+/* Memory that it holds now. Factorisations and the like come with the first step, and stay. */
 HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */
 HK_API void hk_sim_destroy(HkSim **sim);

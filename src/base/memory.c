@@ -72,15 +72,24 @@ static void ask_for_large_pages(void *block, size_t bytes) {
 #endif
 }
 
+enum { LINE = 64 };
+
+/* Elements that make sure of a line's beginning. */
+static int64_t spare(size_t size) {
+  return (int64_t)((LINE + size - 1) / size);
+}
+
+size_t hk_aligned_bytes(int64_t count, size_t size) {
+  return count > 0 ? (size_t)(count + spare(size)) * size : 0;
+}
+
 HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64_t count,
                           size_t size, const char *what, HkError *error) {
-  enum { LINE = 64 };
-  int64_t more = (int64_t)((LINE + size - 1) / size);
   void *aligned = NULL;
   *block = NULL;
   if (count > 0) {
-    HK_TRY(resize(context, block, count + more, size, what, error));
-    size_t bytes = (size_t)(count + more) * size;
+    HK_TRY(resize(context, block, count + spare(size), size, what, error));
+    size_t bytes = hk_aligned_bytes(count, size);
     ask_for_large_pages(*block, bytes);
     memset(*block, 0, bytes);
     uintptr_t at = (uintptr_t)*block;

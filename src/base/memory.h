@@ -15,11 +15,17 @@ HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size,
 enum { HK_PAD = 1 };
 HkStatus hk_alloc_vector(const HkContext *context, double **p, int64_t n, const char *what,
                          HkError *error);
+/* Bytes that this takes. */
+static inline size_t hk_vector_bytes(int64_t n) {
+  return n > 0 ? (size_t)(3 * n + HK_PAD) * sizeof(double) : 0;
+}
 
 /* As hk_alloc, for arrays that kernels stream: *p begins at a line of the cache. *block is what to
  * give to hk_free. */
 HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64_t count,
                           size_t size, const char *what, HkError *error);
+/* Bytes that this takes. */
+size_t hk_aligned_bytes(int64_t count, size_t size);
 
 /* Makes room for at least count elements, doubling, contents kept; *capacity is updated. */
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,

@@ -28,6 +28,11 @@ void hk_chosen_destroy(const HkModel *model, void *data) {
   hk_free(&model->context, &chosen);
 }
 
+size_t hk_chosen_bytes(const void *data) {
+  const HkChosen *chosen = data;
+  return sizeof *chosen + (size_t)chosen->count * sizeof *chosen->vertices;
+}
+
 void hk_chosen_vector(const HkTable *table, const double constant[3], double t, double out[3]) {
   if (table->rows > 0)
     hk_table_at(table, 4, t, out, NULL);

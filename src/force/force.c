@@ -75,24 +75,31 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 
 /* ---- Workspace ---- */
 
-HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, size_t *bytes, HkError *error) {
+/* For sums over vertices, springs or faces. */
+static int64_t count_sums(const HkModel *m) {
   int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
-  if (m->face_count > longest) longest = m->face_count;
-  int64_t sums = hk_sum_slots(longest);
+  return hk_sum_slots(m->face_count > longest ? m->face_count : longest);
+}
+
+HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, HkError *error) {
+  int64_t sums = count_sums(m);
   HkIsa isa;
   *work = (HkForceWork){0};
   HK_TRY(hk_isa_pick(&isa, error));
   work->kernels = hk_spring_rows_kernels(isa);
   HkStatus status = hk_alloc(&m->context, &work->sums, sums, sizeof *work->sums, "sums", error);
   if (status >= 0) status = hk_spring_rows_create(m, &work->rows, error);
-  if (status >= 0 && bytes) *bytes += work->rows->bytes;
-  if (status >= 0) status = hk_force_work_fit(m, work, bytes, error);
+  if (status >= 0) status = hk_force_work_fit(m, work, error);
   if (status < 0) hk_force_work_destroy(m, work);
-  if (bytes) *bytes += (size_t)sums * sizeof *work->sums;
   return status;
 }
 
-HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, size_t *bytes, HkError *error) {
+size_t hk_force_work_bytes(const HkModel *m, const HkForceWork *work) {
+  size_t numbers = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
+  return numbers + (work->rows ? work->rows->bytes : 0);
+}
+
+HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) {
   int64_t most = 0;
   hk_spring_rows_update(m, work->rows);
   for (int q = 0; q < m->force_count; q++) {
@@ -104,7 +111,6 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, size_t *bytes, H
   double *scratch = NULL;
   HK_TRY(hk_alloc(&m->context, &scratch, most, sizeof *scratch, "forces", error));
   hk_free(&m->context, &work->scratch);
-  if (bytes) *bytes += (size_t)(most - work->room) * sizeof *scratch;
   work->scratch = scratch;
   work->room = most;
   return HK_OK;

@@ -47,6 +47,7 @@ typedef struct HkForceType {
   /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);
+  size_t (*bytes)(const void *data); /* of them; NULL: there are none */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
   bool quadratic; /* in x: the df/dx of jacobian is the same everywhere */
@@ -74,11 +75,11 @@ void hk_force_release(const HkModel *model, HkCompiledForce *force);
 /* True if any force of the model depends on v. */
 bool hk_forces_use_velocity(const HkModel *model);
 
-/* Memory for the forces of a model; *bytes (unless NULL) grows by its size. */
-HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, size_t *bytes,
-                              HkError *error);
+/* Memory for the forces of a model. */
+HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, HkError *error);
 /* Makes the scratch larger where a force that came later needs more. */
-HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, size_t *bytes, HkError *error);
+HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, HkError *error);
+size_t hk_force_work_bytes(const HkModel *model, const HkForceWork *work);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
 /* Whether the index-th force has an energy that is not linear in x. */

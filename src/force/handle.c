@@ -129,6 +129,7 @@ const HkForceType hk_force_handle = {
     .uses_velocity = uses_velocity,
     .compile = compile,
     .destroy = hk_chosen_destroy,
+    .bytes = hk_chosen_bytes,
     .energy = energy,
     .quadratic = true,
     .energy_change = energy_change,

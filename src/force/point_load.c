@@ -91,6 +91,7 @@ const HkForceType hk_force_point_load = {
     .slot = HK_ENERGY_OTHER,
     .compile = compile,
     .destroy = hk_chosen_destroy,
+    .bytes = hk_chosen_bytes,
     .energy = energy,
     .energy_change = energy_change,
     .add = add,

@@ -242,12 +242,12 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
   const bool there[] = {true, true, m->damping != NULL, m->tension != NULL};
   HK_TRY(hk_alloc_aligned(c, &r->blocks[0], &r->neighbour, entries, sizeof *r->neighbour, what,
                           error));
-  r->bytes += (size_t)entries * sizeof *r->neighbour;
+  r->bytes += hk_aligned_bytes(entries, sizeof *r->neighbour);
   for (int q = 0; q < 4; q++) {
     int64_t count = q == 0 && r->k_step == 0 && entries > 0 ? r->width : entries;
     if (!there[q]) continue;
     HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], count, size, what, error));
-    r->bytes += (size_t)count * size;
+    r->bytes += hk_aligned_bytes(count, size);
   }
   return HK_OK;
 }

@@ -65,5 +65,5 @@ int64_t hk_factor_entries(const HkFactor *factor) {
 }
 
 size_t hk_factor_bytes(const HkFactor *factor) {
-  return factor->bytes;
+  return sizeof *factor + factor->bytes;
 }

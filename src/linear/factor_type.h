@@ -19,8 +19,8 @@ struct HkFactor {
   HkFactorUse use;
   HkContext context;
   int64_t n, entries;
-  size_t bytes;
-  void *data; /* of the kind */
+  size_t bytes; /* of data */
+  void *data;   /* of the kind */
 };
 
 extern const HkFactorType hk_factor_ldlt;

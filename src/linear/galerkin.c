@@ -21,6 +21,12 @@ void hk_weights_destroy(const HkContext *c, HkWeights *w) {
   *w = (HkWeights){0};
 }
 
+size_t hk_weights_bytes(const HkWeights *w) {
+  if (!w->start) return 0;
+  return (size_t)(w->rows + 1) * sizeof *w->start +
+         (size_t)w->start[w->rows] * (sizeof *w->column + sizeof *w->weight);
+}
+
 HkStatus hk_weights_transpose(const HkContext *c, const HkWeights *P, HkWeights *T,
                               HkError *error) {
   int32_t entries = P->start[P->rows];
@@ -276,11 +282,10 @@ void hk_galerkin_destroy(const HkContext *c, HkGalerkin *k) {
 
 size_t hk_galerkin_bytes(const HkGraph *g, const HkGraph *coarse, const HkGalerkin *k) {
   int64_t blocks = k->row[g->n], coarse_blocks = coarse->start[coarse->n];
-  return (size_t)blocks * 12 * sizeof *k->AP +
+  return hk_aligned_bytes(12 * blocks + 4, sizeof *k->AP) +
          (size_t)(g->n + blocks + coarse_blocks + 3) * sizeof *k->row +
          (size_t)k->term[blocks] * (sizeof *k->block + sizeof *k->weight) +
          (size_t)k->coarse_term[coarse_blocks] *
              (sizeof *k->coarse_block + sizeof *k->coarse_weight) +
-         (size_t)k->T.start[k->T.rows] * (sizeof *k->T.column + sizeof *k->T.weight) +
-         (size_t)k->T.rows * sizeof *k->T.start;
+         hk_weights_bytes(&k->T);
 }

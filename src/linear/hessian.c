@@ -29,9 +29,10 @@ HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error) {
   const HkSpringRows *rows = H->work->rows;
   int64_t count = 4 * HK_ROW_GROUP * rows->start[rows->groups];
   if (H->springs) return HK_OK;
-  if (bytes) *bytes += (size_t)count * sizeof *H->springs;
-  return hk_alloc_aligned(&H->model->context, &H->memory, &H->springs, count, sizeof *H->springs,
-                          "the Hessian", error);
+  HK_TRY(hk_alloc_aligned(&H->model->context, &H->memory, &H->springs, count, sizeof *H->springs,
+                          "the Hessian", error));
+  if (bytes) *bytes += hk_aligned_bytes(count, sizeof *H->springs);
+  return HK_OK;
 }
 
 static void springs_range(void *user, int64_t begin, int64_t end) {

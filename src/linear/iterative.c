@@ -51,7 +51,7 @@ HkStatus hk_sweeps_create(HkLinear *s, HkError *error) {
   HkSweeps *w = NULL;
   HK_TRY(hk_alloc(c, &w, 1, sizeof *w, name, error));
   s->data = w;
-  s->bytes = (size_t)s->space.n * 12 * sizeof(double);
+  s->bytes = sizeof *w + (size_t)s->space.n * 12 * sizeof(double);
   HK_TRY(hk_alloc(c, &w->inverse, 9 * s->space.n, sizeof *w->inverse, name, error));
   return hk_alloc(c, &w->r, 3 * s->space.n, sizeof *w->r, name, error);
 }

@@ -22,6 +22,13 @@ typedef struct Krylov {
   HkPrecondition *precondition;
 } Krylov;
 
+static void count_bytes(HkLinear *s) {
+  const Krylov *w = s->data;
+  const HkPrecondition *p = w->precondition;
+  s->bytes = sizeof *w + (p ? 4 : 3) * hk_vector_bytes(s->space.n);
+  if (p) s->bytes += sizeof *p + p->bytes;
+}
+
 static HkStatus make_vectors(HkLinear *s, HkError *error) {
   Krylov *w = s->data;
   double **vectors[] = {&w->r, &w->p, &w->Ap, &w->z};
@@ -30,8 +37,7 @@ static HkStatus make_vectors(HkLinear *s, HkError *error) {
     HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[q], s->space.n, "conjugate gradients",
                            error));
   if (!w->precondition) w->z = w->r;
-  s->bytes = (size_t)count * 3 * (size_t)s->space.n * sizeof(double);
-  if (w->precondition) s->bytes += w->precondition->bytes;
+  count_bytes(s);
   return HK_OK;
 }
 
@@ -59,7 +65,9 @@ HkStatus hk_krylov_prepare(HkLinear *s, HkError *error) {
   HkPrecondition *precondition = ((Krylov *)s->data)->precondition;
   if (!precondition) return HK_OK;
   precondition->A = &s->A;
-  return precondition->type->prepare(precondition, error);
+  HkStatus status = precondition->type->prepare(precondition, error);
+  count_bytes(s);
+  return status;
 }
 
 /* *rz = r . z with z = P^-1 r */

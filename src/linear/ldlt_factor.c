@@ -37,7 +37,7 @@ static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   HK_TRY(hk_alloc(c, &l->next, s->count, sizeof *l->next, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->at, s->count, sizeof *l->at, "a factorisation", error));
   f->entries = s->entries;
-  f->bytes = s->bytes + (size_t)(room + 5 * s->n + 3 * s->count) * sizeof *l->value;
+  f->bytes = sizeof *l + s->bytes + (size_t)(room + 5 * s->n + 3 * s->count) * sizeof *l->value;
   return HK_OK;
 }
 

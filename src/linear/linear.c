@@ -88,6 +88,10 @@ void hk_linear_destroy(HkLinear **solver) {
   hk_free(&c, solver);
 }
 
+size_t hk_linear_bytes(const HkLinear *s) {
+  return sizeof *s + s->bytes + (size_t)hk_sum_slots(s->setup.model->n) * sizeof *s->space.sums;
+}
+
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error) {
   solver->A = *A;
   solver->indefinite = false;

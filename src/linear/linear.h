@@ -75,13 +75,15 @@ struct HkLinear {
   HkVectors space;
   bool indefinite; /* found by prepare: A is not positive definite */
   void *data;      /* of the solver */
-  size_t bytes;
+  size_t bytes;    /* of data; set by create, and by prepare where it grows */
 };
 
 /* Makes the chosen solver; a method without schema stands for hk_linear_default. */
 HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, HkLinear **solver,
                           HkError *error);
 void hk_linear_destroy(HkLinear **solver);
+/* Of all that it holds now. */
+size_t hk_linear_bytes(const HkLinear *solver);
 /* Prepares for A's present values and solves; see HkLinearType. */
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error);
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
@@ -116,7 +118,7 @@ struct HkPrecondition {
   const HkOperator *A;
   HkVectors space;
   void *data;
-  size_t bytes;
+  size_t bytes; /* of data; set by create, and by prepare where it grows */
 };
 
 /* A method without schema stands for "block_jacobi". */

@@ -162,10 +162,10 @@ static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *e
   int64_t sizes[] = {fine ? 0 : 12 * blocks + 4, 12 * n + 4, 4 * n, 4 * n, 4 * n};
   for (int q = 0; q < 5; q++) {
     HK_TRY(hk_alloc_aligned(c, &l->memory[q], arrays[q], sizes[q], sizeof(float), WHAT, error));
-    m->bytes += (size_t)sizes[q] * sizeof(float);
+    m->bytes += hk_aligned_bytes(sizes[q], sizeof(float));
   }
-  m->bytes += (size_t)(l->graph.start[n] + 2 * n) * sizeof(int32_t) +
-              (size_t)(l->P.rows ? l->P.start[n] : 0) * 8;
+  m->bytes += (size_t)(l->graph.start[n] + 2 * n + 1) * sizeof(int32_t);
+  m->bytes += hk_weights_bytes(&l->P);
   return HK_OK;
 }
 
@@ -229,7 +229,8 @@ static HkStatus make_fine(HkMultigrid *m, HkError *error) {
   HK_TRY(hk_alloc(c, &f->neighbour, entries, sizeof *f->neighbour, WHAT, error));
   HK_TRY(hk_alloc(c, &f->slot, entries, sizeof *f->slot, WHAT, error));
   HK_TRY(hk_alloc_aligned(c, &f->memory, &f->spring, 4 * entries, sizeof *f->spring, WHAT, error));
-  m->bytes += (size_t)entries * (2 * sizeof(int32_t) + 4 * sizeof(float)) + (size_t)l->n * 8;
+  m->bytes += (size_t)(2 * entries + 2 * l->n + 1) * sizeof(int32_t);
+  m->bytes += hk_aligned_bytes(4 * entries, sizeof *f->spring);
   HK_TRY(row_slots(m->model, &first_slot, error));
   for (int32_t i = 0; i < l->n; i++) place_springs(m, first_slot, i);
   m->slots = first_slot[(m->model->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP];
@@ -285,6 +286,7 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(make_levels(m, drafts, error));
   m->vertex = drafts[0].order;
   m->row = drafts[0].place;
+  m->bytes += (size_t)m->model->n * (sizeof *m->vertex + sizeof *m->row);
   drafts[0].order = drafts[0].place = NULL;
   HK_TRY(make_fine(m, error));
   int64_t last = m->level[m->count - 1].n, size = 3 * last;
@@ -292,7 +294,7 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   if (!m->exact) return HK_OK;
   HK_TRY(hk_alloc(c, &m->coarsest, size * size, sizeof *m->coarsest, WHAT, error));
   HK_TRY(hk_alloc(c, &m->dense, size * size, sizeof *m->dense, WHAT, error));
-  m->bytes += (size_t)(size * size) * 12 + (size_t)m->model->n * 8;
+  m->bytes += (size_t)(size * size) * (sizeof *m->coarsest + sizeof *m->dense);
   return HK_OK;
 }
 

@@ -50,6 +50,7 @@ typedef struct HkWeights {
 } HkWeights;
 
 void hk_weights_destroy(const HkContext *context, HkWeights *weights);
+size_t hk_weights_bytes(const HkWeights *weights);
 
 /* Picks the vertices of the next level (*chosen: columns numbers) and the weights by which those of
  * this one follow them. X: 3 n rest positions. */

@@ -218,8 +218,10 @@ void hk_packed_release(HkPacked *p) {
 
 size_t hk_packed_bytes(const HkPacked *p) {
   size_t numbers = (size_t)(p->supernodes + p->rows + p->ats) * sizeof *p->row;
-  size_t floats = (size_t)(4 * p->records + p->rooms + (p->value ? p->values + HK_AHEAD : 0));
-  return sizeof *p + numbers + (size_t)p->panels * sizeof *p->panel + floats * sizeof *p->x;
+  size_t floats = hk_aligned_bytes(4 * p->records, sizeof *p->x);
+  floats += hk_aligned_bytes(p->rooms, sizeof *p->room);
+  if (p->value) floats += hk_aligned_bytes(p->values + HK_AHEAD, sizeof *p->value);
+  return sizeof *p + numbers + (size_t)p->panels * sizeof *p->panel + floats;
 }
 
 size_t hk_packed_traffic(const HkPacked *p) {

@@ -30,6 +30,18 @@ void hk_mesh_destroy(HkMesh **mesh) {
   hk_free(&c, mesh);
 }
 
+size_t hk_mesh_bytes(const HkMesh *m) {
+  size_t bytes = sizeof *m + (size_t)m->set_capacity * sizeof *m->sets;
+  if (m->x) bytes += (size_t)m->vertex_capacity * 3 * sizeof *m->x;
+  if (m->cell_type) bytes += (size_t)m->type_capacity * sizeof *m->cell_type;
+  if (m->cell_start) bytes += (size_t)m->start_capacity * sizeof *m->cell_start;
+  if (m->cell_vertex) bytes += (size_t)m->corner_capacity * sizeof *m->cell_vertex;
+  for (int64_t s = 0; s < m->set_count; s++)
+    bytes += strlen(m->sets[s].name) + 1 + (size_t)m->sets[s].capacity * sizeof(int32_t);
+  if (m->vertex_map) bytes += (size_t)m->file_vertex_count * sizeof *m->vertex_map;
+  return bytes;
+}
+
 int hk_cell_corners(HkCellType type) {
   static const int corners[] = {1, 2, 3, 4, 0, 4, 5, 6, 8};
   return type >= HK_CELL_POINT && type <= HK_CELL_HEX ? corners[type] : -1;

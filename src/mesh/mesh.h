@@ -41,6 +41,9 @@ HkCellType hk_face_type(int count);
 HkStatus hk_mesh_reserve(HkMesh *mesh, int64_t vertices, int64_t cells, int64_t corners,
                          HkError *error);
 
+/* Memory of all that it holds. */
+size_t hk_mesh_bytes(const HkMesh *mesh);
+
 /* What was done by a repair. */
 typedef struct HkRepairReport {
   int64_t welded, unused;

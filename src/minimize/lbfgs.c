@@ -70,7 +70,8 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
     HK_TRY(hk_alloc_vector(c, &pair->s, model->n, "a minimizer", error));
     HK_TRY(hk_alloc_vector(c, &pair->y, model->n, "a minimizer", error));
   }
-  m->bytes += (size_t)data->slots * (size_t)model->n * 6 * sizeof(double);
+  size_t pair = sizeof *data->pair + sizeof *data->alpha + 2 * hk_vector_bytes(model->n);
+  m->bytes += sizeof *data + (size_t)data->slots * pair;
   return hk_minimizer_need_prefactor(m, p->factor, p->precision, error);
 }
 

@@ -75,6 +75,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   Data *data = NULL;
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "a minimizer", error));
   m->data = data;
+  m->bytes += sizeof *data;
   m->accuracy = p->accuracy;
   if (p->acceleration == ANDERSON)
     HK_TRY(hk_anderson_create(model, space, p->window, &data->anderson, &m->bytes, error));

@@ -41,7 +41,7 @@ static HkStatus allocate(HkMinimizer *m, HkError *error) {
   HK_TRY(hk_alloc(&model->context, &m->w, vectors, sizeof *m->w, "a minimizer", error));
   for (int q = 0; q < vectors; q++)
     HK_TRY(hk_alloc_vector(&model->context, &m->w[q], model->n, "a minimizer", error));
-  m->bytes += (size_t)vectors * (size_t)model->n * 3 * sizeof(double);
+  m->bytes += (size_t)vectors * (sizeof *m->w + hk_vector_bytes(model->n));
   return m->type->create ? m->type->create(m, error) : HK_OK;
 }
 
@@ -71,6 +71,11 @@ void hk_minimizer_destroy(HkMinimizer **minimizer) {
   hk_free(&c, &m->start);
   hk_method_clear(&m->method);
   hk_free(&c, minimizer);
+}
+
+size_t hk_minimizer_bytes(const HkMinimizer *m) {
+  size_t start = m->start ? hk_vector_bytes(m->problem->model->n) : 0;
+  return sizeof *m + m->bytes + start + (m->type->bytes ? m->type->bytes(m) : 0);
 }
 
 /* ---- Minimising ---- */
@@ -141,9 +146,7 @@ void hk_minimizer_stall(HkMinimizer *m) {
 
 HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error) {
   const HkFactorKind kinds[] = {hk_factor_default(), HK_FACTOR_CHOLMOD, HK_FACTOR_LDLT};
-  HK_TRY(hk_problem_need_prefactor(m->problem, kinds[factor], (HkPrecision)precision, error));
-  m->bytes += hk_prefactor_bytes(m->problem->prefactor);
-  return HK_OK;
+  return hk_problem_need_prefactor(m->problem, kinds[factor], (HkPrecision)precision, error);
 }
 
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error) {

@@ -38,6 +38,9 @@ typedef struct HkMinimizeType {
   /* Makes what else it needs (m->data, the problem's prefactor); NULL: nothing. */
   HkStatus (*create)(HkMinimizer *m, HkError *error);
   void (*destroy)(HkMinimizer *m);
+  /* Of what is in m->data and may grow while it minimises; NULL: nothing does, m->bytes says all.
+   */
+  size_t (*bytes)(const HkMinimizer *m);
   /* Moves the free vertices of x from where they are to a minimum of m->problem. Calls
    * hk_minimizer_look before the first iteration (0) and after each, and ends when that says so. */
   HkStatus (*minimize)(HkMinimizer *m, double *x, HkError *error);
@@ -55,8 +58,8 @@ struct HkMinimizer {
   double distance; /* m: estimate of |x - x*| (root of the sum of squares), INFINITY: unknown; set
                     * by minimisers before hk_minimizer_look */
   HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
-  size_t bytes;
-  HkTraceFn *trace; /* told of every iteration; NULL: nobody is */
+  size_t bytes;        /* of what create has made, without the problem's prefactor */
+  HkTraceFn *trace;    /* told of every iteration; NULL: nobody is */
   void *trace_user;
   double *start; /* x at iteration 0, while there is a trace */
   double began;  /* s of wall time, without what the trace took */
@@ -66,6 +69,8 @@ struct HkMinimizer {
 HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinimizer **minimizer,
                              HkError *error);
 void hk_minimizer_destroy(HkMinimizer **minimizer);
+/* Of all that it holds now; the problem's, and so its prefactor, is not its own. */
+size_t hk_minimizer_bytes(const HkMinimizer *m);
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error);
 /* Minimises from x; HK_NOT_CONVERGED if a tolerance was asked for and not met. */
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);

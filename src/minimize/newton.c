@@ -65,9 +65,14 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   m->data = data;
   m->accuracy = p->accuracy;
   HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &data->solve, error));
-  m->bytes += hk_solve_hessian_bytes(data->solve);
+  m->bytes += sizeof *data;
   if (!model->tension) return HK_OK;
+  m->bytes += (size_t)model->spring_count;
   return hk_alloc(&model->context, &data->taut, model->spring_count, 1, "newton", error);
+}
+
+static size_t bytes(const HkMinimizer *m) {
+  return hk_solve_hessian_bytes(((const Data *)m->data)->solve);
 }
 
 static void destroy(HkMinimizer *m) {
@@ -195,5 +200,6 @@ const HkMinimizeType hk_minimize_newton = {
     .vectors = 5,
     .create = create,
     .destroy = destroy,
+    .bytes = bytes,
     .minimize = minimize,
 };

@@ -10,27 +10,33 @@
 
 static HkStatus vector(HkProblem *p, double **v, HkError *error) {
   if (*v) return HK_OK;
-  p->bytes += (size_t)p->model->n * 3 * sizeof **v;
-  return hk_alloc_vector(&p->model->context, v, p->model->n, "an implicit step", error);
+  HK_TRY(hk_alloc_vector(&p->model->context, v, p->model->n, "an implicit step", error));
+  p->bytes += hk_vector_bytes(p->model->n);
+  return HK_OK;
 }
 
-static HkStatus number(HkProblem *p, double **v, HkError *error) {
-  p->bytes += (size_t)p->model->n * sizeof **v;
-  return hk_alloc(&p->model->context, v, p->model->n, sizeof **v, "an implicit step", error);
+static HkStatus number(HkProblem *p, double **v, int64_t count, HkError *error) {
+  HK_TRY(hk_alloc(&p->model->context, v, count, sizeof **v, "an implicit step", error));
+  p->bytes += (size_t)count * sizeof **v;
+  return HK_OK;
 }
 
 static HkStatus allocate(HkProblem *p, HkError *error) {
   const HkModel *m = p->model;
   HK_TRY(hk_pattern_create(m, &p->pattern, &p->bytes, error));
   HK_TRY(hk_alloc(&m->context, &p->held.mask, m->n, sizeof *p->held.mask, "pins", error));
-  HK_TRY(hk_alloc(&m->context, &p->space.sums, hk_sum_slots(m->n), sizeof *p->space.sums, "sums",
-                  error));
+  p->bytes += (size_t)m->n * sizeof *p->held.mask;
+  HK_TRY(number(p, &p->space.sums, hk_sum_slots(m->n), error));
   HK_TRY(vector(p, &p->y, error));
   HK_TRY(vector(p, &p->b, error));
   HK_TRY(vector(p, &p->room, error));
   HK_TRY(vector(p, &p->room2, error));
-  HK_TRY(number(p, &p->diagonal, error));
-  return number(p, &p->extra, error);
+  HK_TRY(number(p, &p->diagonal, m->n, error));
+  return number(p, &p->extra, m->n, error);
+}
+
+size_t hk_problem_bytes(const HkProblem *p) {
+  return p->bytes + (p->prefactor ? hk_prefactor_bytes(p->prefactor) : 0);
 }
 
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,

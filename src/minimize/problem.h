@@ -51,13 +51,15 @@ typedef struct HkProblem {
   HkFactorKind factor_kind;
   HkPrecision precision; /* of the prefactor */
   double *room, *room2;  /* 3 n, used within one call */
-  size_t bytes;
+  size_t bytes;          /* of all but the prefactor */
 } HkProblem;
 
 /* work: the caller's, as are all forces. */
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *problem,
                            HkError *error);
 void hk_problem_destroy(HkProblem *problem);
+/* Of what it has made so far, itself not counted. */
+size_t hk_problem_bytes(const HkProblem *problem);
 /* Makes problem->prefactor, once; later calls with another kind or precision are an error. */
 HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrecision precision,
                                    HkError *error);

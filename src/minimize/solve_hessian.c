@@ -11,7 +11,6 @@ struct HkSolveHessian {
   bool assembled;
   double *b;              /* 3 n, the right-hand side with what held vertices do to it */
   double *r, *z, *q, *Aq; /* 3 n, of conjugate gradients on an indefinite Hessian */
-  size_t bytes;
 };
 
 /* Whether a method, or one nested in it, has that schema. */
@@ -44,7 +43,6 @@ static HkStatus create(HkSolveHessian *s, const HkMethod *linear, HkError *error
   int count = s->linear->type->direct ? 5 : 1;
   for (int q = 0; q < count; q++)
     HK_TRY(hk_alloc_vector(&m->context, vectors[q], m->n, "a linear system", error));
-  s->bytes = s->linear->bytes + (size_t)count * (size_t)m->n * 3 * sizeof *s->b;
   return HK_OK;
 }
 
@@ -71,7 +69,9 @@ void hk_solve_hessian_destroy(HkSolveHessian **solve) {
 }
 
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve) {
-  return solve->bytes;
+  size_t vectors = solve->r ? 5 : 1;
+  return sizeof *solve + hk_linear_bytes(solve->linear) +
+         vectors * hk_vector_bytes(solve->problem->model->n);
 }
 
 /* Held rows hold their mass alone: m d on the right gives d. */

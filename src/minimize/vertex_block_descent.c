@@ -44,7 +44,8 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   m->data = data;
   HK_TRY(hk_alloc_vector(c, &data->force, model->n, "a minimizer", error));
   HK_TRY(hk_alloc(c, &data->block, 9 * model->n, sizeof *data->block, "a minimizer", error));
-  m->bytes += (size_t)model->n * 12 * sizeof(double);
+  m->bytes += sizeof *data + hk_vector_bytes(model->n);
+  m->bytes += (size_t)model->n * 9 * sizeof *data->block;
   return hk_coloring_create(model, &m->problem->pattern, &data->coloring, &m->bytes, error);
 }
 

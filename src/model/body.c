@@ -94,18 +94,18 @@ static void start(const HkMesh *mesh, const HkBody *body, const double *mass, do
 }
 
 static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *body,
-                                HkModelRoom *room, HkError *error) {
+                                HkError *error) {
   const HkContext *c = &m->context;
   int64_t n = m->n + mesh->vertex_count;
   int64_t wanted = n + 1; /* kernels load four numbers at the last vertex: HK_PAD */
-  int64_t capacity[3] = {room->vertices, room->vertices, room->vertices};
+  int64_t capacity[3] = {m->room.vertices, m->room.vertices, m->room.vertices};
   if (n > INT32_MAX / 3)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
                    (long long)n, INT32_MAX / 3);
   HK_TRY(hk_grow(c, &m->x0, &capacity[0], wanted, 3 * sizeof *m->x0, "vertices", error));
   HK_TRY(hk_grow(c, &m->v0, &capacity[1], wanted, 3 * sizeof *m->v0, "vertices", error));
   HK_TRY(hk_grow(c, &m->mass, &capacity[2], wanted, sizeof *m->mass, "vertices", error));
-  room->vertices = capacity[0];
+  m->room.vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
   HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
   start(mesh, body, m->mass + m->n, m->x0 + 3 * m->n, m->v0 + 3 * m->n);
@@ -113,14 +113,14 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
   return HK_OK;
 }
 
-static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkModelRoom *room,
-                             HkError *error) {
+static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t cells = m->cell_count + mesh->cell_count, starts = room->cells;
+  int64_t cells = m->cell_count + mesh->cell_count, starts = m->room.cells;
   int64_t used = m->cell_count ? m->cell_start[m->cell_count] : 0;
-  HK_TRY(hk_grow(c, &m->cell_type, &room->cells, cells + 1, sizeof *m->cell_type, "cells", error));
+  HK_TRY(
+      hk_grow(c, &m->cell_type, &m->room.cells, cells + 1, sizeof *m->cell_type, "cells", error));
   HK_TRY(hk_grow(c, &m->cell_start, &starts, cells + 1, sizeof *m->cell_start, "cells", error));
-  HK_TRY(hk_grow(c, &m->cell_vertex, &room->corners, used + mesh->corner_count,
+  HK_TRY(hk_grow(c, &m->cell_vertex, &m->room.corners, used + mesh->corner_count,
                  sizeof *m->cell_vertex, "cells", error));
   for (int64_t q = 0; q < mesh->corner_count; q++)
     m->cell_vertex[used + q] = (int32_t)(first + mesh->cell_vertex[q]);
@@ -162,17 +162,17 @@ static HkStatus flatten(HkMesh *mesh, HkError *error) {
 }
 
 static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
-                         HkModelRoom *room, HkError *error) {
+                         HkError *error) {
   HkRepairReport report;
   int64_t first = m->n, first_cell = m->cell_count;
   HK_TRY(place(mesh, &body->transform, error));
   HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
   if (m->dimension == 2) HK_TRY(flatten(mesh, error));
-  HK_TRY(append_vertices(m, mesh, body, room, error));
-  HK_TRY(append_cells(m, mesh, first, room, error));
-  HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, room, error));
-  return hk_model_add_faces(m, first, first_cell, &room->faces, error);
+  HK_TRY(append_vertices(m, mesh, body, error));
+  HK_TRY(append_cells(m, mesh, first, error));
+  HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, error));
+  return hk_model_add_faces(m, first, first_cell, error);
 }
 
 /* A place inside a mesh or springs file says it all; everything else has its place in the scene. */
@@ -190,8 +190,7 @@ static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const
   return hk_scene_blame(scene, path, inner, error);
 }
 
-HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelRoom *room,
-                           HkError *error) {
+HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError *error) {
   const HkBody *body = &scene->bodies[index];
   char buffer[32];
   const char *name = hk_body_name(body, index, buffer, sizeof buffer);
@@ -199,7 +198,7 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkModelR
   int64_t first = m->n;
   HkError inner = {0};
   HkStatus status = get_mesh(scene, body, &mesh, &inner);
-  if (status >= 0) status = add_mesh(m, scene, body, mesh, room, &inner);
+  if (status >= 0) status = add_mesh(m, scene, body, mesh, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);
     return blame(scene, body, index, &inner, error);

@@ -4,25 +4,18 @@
 
 #include "model/model.h"
 
-/* Room in the growing arrays while bodies are added. */
-typedef struct HkModelRoom {
-  int64_t vertices, springs, cells, corners, faces;
-} HkModelRoom;
-
 /* body.c: reads, repairs and places the mesh of a body and appends it with springs and masses. */
-HkStatus hk_model_add_body(HkModel *model, const HkScene *scene, int index, HkModelRoom *room,
-                           HkError *error);
+HkStatus hk_model_add_body(HkModel *model, const HkScene *scene, int index, HkError *error);
 
 /* springs.c: springs of a mesh whose vertices begin at first. */
 HkStatus hk_model_add_springs(HkModel *model, const HkMesh *mesh, const HkBody *body,
-                              const char *folder, int64_t first, HkModelRoom *room, HkError *error);
+                              const char *folder, int64_t first, HkError *error);
 
 /* masses.c: masses (kg) of the vertices of a mesh. */
 HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error);
 
 /* faces.c: triangles of the cells from first_cell on, whose vertices begin at first. */
-HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, int64_t *capacity,
-                            HkError *error);
+HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, HkError *error);
 
 /* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
 HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);

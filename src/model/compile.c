@@ -160,20 +160,6 @@ static uint64_t fingerprint(const HkModel *m) {
   return hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
 }
 
-static size_t count_bytes(const HkModel *m) {
-  size_t n = (size_t)m->n, springs = (size_t)m->spring_count, cells = (size_t)m->cell_count;
-  size_t vertex = 7 * sizeof(double) + sizeof *m->adj_start;
-  size_t spring = 2 * sizeof(int32_t) + 2 * sizeof(double) + 1 + 4 * sizeof(int32_t);
-  if (m->damping) spring += sizeof *m->damping;
-  if (m->tension) spring += 1;
-  size_t bytes = sizeof *m + n * vertex + springs * spring + cells * (1 + sizeof *m->cell_start);
-  if (cells) bytes += (size_t)m->cell_start[cells] * sizeof *m->cell_vertex;
-  bytes += (size_t)m->face_count * 3 * sizeof *m->face;
-  if (m->face_start)
-    bytes += (size_t)m->face_count * 3 * sizeof *m->face_at + n * sizeof *m->face_start;
-  return bytes + (size_t)m->pin_count * 2 * sizeof(int32_t);
-}
-
 static HkStatus check_settings(const HkScene *scene, HkError *error) {
   if (scene->dimension != 2 && scene->dimension != 3)
     return hk_fail(error, HK_ERROR_INVALID, "dimension: %d is neither 2 nor 3", scene->dimension);
@@ -205,9 +191,8 @@ static void tell_oddities(const HkModel *m, const HkScene *scene) {
 }
 
 static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
-  HkModelRoom room = {0};
   HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
-  for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, &room, error));
+  for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, error));
   if (m->dimension == 2)
     for (int64_t q = 0; q < m->n; q++) m->v0[3 * q + 2] = 0;
   for (int64_t q = 0; q < m->n; q++) m->total_mass += m->mass[q];
@@ -218,7 +203,6 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
   tell_oddities(m, scene);
   m->fingerprint = fingerprint(m);
-  m->bytes = count_bytes(m);
   return HK_OK;
 }
 

@@ -57,10 +57,9 @@ static int compare_walls(const void *a, const void *b) {
   return 0;
 }
 
-static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, int64_t *capacity,
-                        HkError *error) {
-  HK_TRY(hk_grow(&m->context, &m->face, capacity, m->face_count + count - 2, 3 * sizeof *m->face,
-                 "faces", error));
+static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, HkError *error) {
+  HK_TRY(hk_grow(&m->context, &m->face, &m->room.faces, m->face_count + count - 2,
+                 3 * sizeof *m->face, "faces", error));
   for (int q = 2; q < count; q++) {
     int32_t *f = m->face + 3 * m->face_count++;
     f[0] = corner[0];
@@ -72,7 +71,7 @@ static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, int64_t *c
 
 /* Walls that belong to one solid only, of the cells from first_cell on; start counts from first. */
 static HkStatus add_boundary(HkModel *m, int64_t first, int64_t first_cell, int64_t *start,
-                             Wall **walls, int64_t *capacity, HkError *error) {
+                             Wall **walls, HkError *error) {
   int64_t n = m->n - first;
   int32_t lowest;
   for (int pass = 0; pass < 2; pass++) {
@@ -99,14 +98,13 @@ static HkStatus add_boundary(HkModel *m, int64_t first, int64_t first_cell, int6
       Wall *wall = *walls + w;
       bool shared = (w > begin && compare_walls(wall - 1, wall) == 0) ||
                     (w + 1 < end && compare_walls(wall, wall + 1) == 0);
-      if (!shared) HK_TRY(add_fan(m, wall->corner, wall->count, capacity, error));
+      if (!shared) HK_TRY(add_fan(m, wall->corner, wall->count, error));
     }
   }
   return HK_OK;
 }
 
-HkStatus hk_model_add_faces(HkModel *m, int64_t first, int64_t first_cell, int64_t *capacity,
-                            HkError *error) {
+HkStatus hk_model_add_faces(HkModel *m, int64_t first, int64_t first_cell, HkError *error) {
   bool faces = false, solids = false;
   for (int64_t c = first_cell; c < m->cell_count; c++) {
     int dimension = hk_cell_dimension((HkCellType)m->cell_type[c]);
@@ -114,13 +112,13 @@ HkStatus hk_model_add_faces(HkModel *m, int64_t first, int64_t first_cell, int64
     if (dimension != 2) continue;
     faces = true;
     int count = (int)(m->cell_start[c + 1] - m->cell_start[c]);
-    HK_TRY(add_fan(m, m->cell_vertex + m->cell_start[c], count, capacity, error));
+    HK_TRY(add_fan(m, m->cell_vertex + m->cell_start[c], count, error));
   }
   if (faces || !solids) return HK_OK;
   int64_t *start = NULL;
   Wall *walls = NULL;
   HkStatus status = hk_alloc(&m->context, &start, m->n - first + 1, sizeof *start, "faces", error);
-  if (status >= 0) status = add_boundary(m, first, first_cell, start, &walls, capacity, error);
+  if (status >= 0) status = add_boundary(m, first, first_cell, start, &walls, error);
   hk_free(&m->context, &start);
   hk_free(&m->context, &walls);
   return status;
@@ -135,7 +133,6 @@ HkStatus hk_model_need_faces(HkModel *m, HkError *error) {
     hk_free(&m->context, &m->face_start);
     return status;
   }
-  m->bytes += (size_t)(3 * m->face_count) * sizeof *m->face_at + (size_t)m->n * sizeof(int64_t);
   for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_start[m->face[q] + 1]++;
   for (int64_t q = 0; q < m->n; q++) m->face_start[q + 1] += m->face_start[q];
   for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_at[m->face_start[m->face[q]]++] = q;

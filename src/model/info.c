@@ -16,7 +16,7 @@ HkModelInfo hk_model_info(const HkModel *m) {
                       .bodies = m->body_count,
                       .dimension = m->dimension,
                       .mass = m->total_mass,
-                      .bytes = m->bytes};
+                      .bytes = hk_model_bytes(m)};
   info.mass_min = info.mass_max = m->mass[0];
   memcpy(info.box_min, m->x0, sizeof info.box_min);
   memcpy(info.box_max, m->x0, sizeof info.box_max);
@@ -32,7 +32,7 @@ HkModelInfo hk_model_info(const HkModel *m) {
     widen(m->k[s], &info.k_min, &info.k_max);
     widen(m->l0[s], &info.length_min, &info.length_max);
   }
-  info.state_bytes = sizeof(HkState) + (size_t)m->n * 6 * sizeof(double) + (size_t)m->pin_count;
+  info.state_bytes = sizeof(HkState) + 2 * hk_vector_bytes(m->n) + (size_t)m->pin_count;
   return info;
 }
 

@@ -36,6 +36,11 @@ typedef struct HkCompiledProbe {
   int64_t count;
 } HkCompiledProbe;
 
+/* Room in the arrays that grow while bodies are added. */
+typedef struct HkModelRoom {
+  int64_t vertices, springs, cells, corners, faces;
+} HkModelRoom;
+
 enum { HK_SPRING_EDGE, HK_SPRING_SHEAR, HK_SPRING_BENDING, HK_SPRING_FILE };
 
 struct HkModel {
@@ -100,13 +105,16 @@ struct HkModel {
   uint64_t
       fingerprint; /* of vertices, springs and pins: a state fits only its own model. Forces and
                     * settings may differ; a run compares its whole scene, see run/record.c */
-  size_t bytes;
+  HkModelRoom room;
 };
 
 /* Another number after each live change. */
 static inline int64_t hk_model_version(const HkModel *m) {
   return m->stiffness_version + m->forces_version + m->motions_version;
 }
+
+/* bytes.c: of all that it holds now. */
+size_t hk_model_bytes(const HkModel *model);
 
 /* Number among the pins of the first pinned vertex from a vertex on. */
 int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);

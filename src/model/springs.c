@@ -128,28 +128,27 @@ static double known_length(Lengths *lengths, double length) {
 
 /* ---- Springs ---- */
 
-static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkModelRoom *room,
-                          HkError *error) {
+static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
   const HkContext *c = &m->context;
   int64_t count = m->spring_count + springs, capacity[7];
-  for (int q = 0; q < 7; q++) capacity[q] = room->springs;
+  for (int q = 0; q < 7; q++) capacity[q] = m->room.springs;
   bool had_damping = m->damping != NULL, had_tension = m->tension != NULL;
   HK_TRY(hk_grow(c, &m->i, &capacity[0], count, sizeof *m->i, "springs", error));
   HK_TRY(hk_grow(c, &m->j, &capacity[1], count, sizeof *m->j, "springs", error));
   HK_TRY(hk_grow(c, &m->k, &capacity[2], count, sizeof *m->k, "springs", error));
   HK_TRY(hk_grow(c, &m->l0, &capacity[3], count, sizeof *m->l0, "springs", error));
   HK_TRY(hk_grow(c, &m->kind, &capacity[4], count, sizeof *m->kind, "springs", error));
-  room->springs = capacity[0];
+  m->room.springs = capacity[0];
   if (damped && !had_damping)
-    HK_TRY(hk_alloc(c, &m->damping, room->springs, sizeof *m->damping, "springs", error));
+    HK_TRY(hk_alloc(c, &m->damping, m->room.springs, sizeof *m->damping, "springs", error));
   else if (had_damping)
-    HK_TRY(
-        hk_grow(c, &m->damping, &capacity[5], room->springs, sizeof *m->damping, "springs", error));
+    HK_TRY(hk_grow(c, &m->damping, &capacity[5], m->room.springs, sizeof *m->damping, "springs",
+                   error));
   if (tension && !had_tension)
-    HK_TRY(hk_alloc(c, &m->tension, room->springs, sizeof *m->tension, "springs", error));
+    HK_TRY(hk_alloc(c, &m->tension, m->room.springs, sizeof *m->tension, "springs", error));
   else if (had_tension)
-    HK_TRY(
-        hk_grow(c, &m->tension, &capacity[6], room->springs, sizeof *m->tension, "springs", error));
+    HK_TRY(hk_grow(c, &m->tension, &capacity[6], m->room.springs, sizeof *m->tension, "springs",
+                   error));
   return HK_OK;
 }
 
@@ -199,12 +198,12 @@ static void rows_of_pairs(const Rows *rows, const HkPairs *pairs, int32_t *row_o
 
 static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, const Rows *rows,
                         const HkPairs *pairs, int32_t **row_of, Lengths *lengths, int64_t first,
-                        HkModelRoom *room, HkError *error) {
+                        HkError *error) {
   double k[4], EA[4];
   HK_TRY(stiffnesses(&body->springs, k, EA, error));
   bool damped = body->springs.damping > 0;
   for (int64_t r = 0; r < rows->count; r++) damped |= rows->row[r].damping > 0;
-  HK_TRY(make_room(m, pairs->count, damped, body->springs.tension_only, room, error));
+  HK_TRY(make_room(m, pairs->count, damped, body->springs.tension_only, error));
   if (rows->count) {
     HK_TRY(hk_alloc(&m->context, row_of, pairs->count, sizeof **row_of, "springs", error));
     rows_of_pairs(rows, pairs, *row_of);
@@ -232,8 +231,7 @@ static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, cons
 }
 
 HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body,
-                              const char *folder, int64_t first, HkModelRoom *room,
-                              HkError *error) {
+                              const char *folder, int64_t first, HkError *error) {
   const HkContext *c = &m->context;
   const HkSprings *s = &body->springs;
   Rows rows = {0};
@@ -244,8 +242,7 @@ HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body
   if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &rows, error);
   HkPairsWanted wanted = {s->edges, s->shear, s->bending, rows.pair, rows.count};
   if (status >= 0) status = hk_pairs_create(mesh, &wanted, &pairs, error);
-  if (status >= 0)
-    status = add_all(m, mesh, body, &rows, &pairs, &row_of, &lengths, first, room, error);
+  if (status >= 0) status = add_all(m, mesh, body, &rows, &pairs, &row_of, &lengths, first, error);
   hk_pairs_destroy(c, &pairs);
   hk_free(c, &rows.pair);
   hk_free(c, &rows.row);

@@ -42,6 +42,12 @@ void hk_state_destroy(HkState **state) {
   hk_free(&c, state);
 }
 
+size_t hk_state_bytes(const HkState *s) {
+  int vectors = 2 + (s->x_old != NULL) + (s->v_old != NULL);
+  return sizeof *s + (size_t)vectors * hk_vector_bytes(s->n) +
+         (size_t)s->pin_count * sizeof *s->pin_held;
+}
+
 HkStatus hk_state_need_history(HkState *s, HkError *error) {
   if (!s->x_old) HK_TRY(hk_alloc_vector(&s->context, &s->x_old, s->n, "x_old", error));
   if (!s->v_old) HK_TRY(hk_alloc_vector(&s->context, &s->v_old, s->n, "v_old", error));

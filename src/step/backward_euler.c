@@ -41,6 +41,7 @@ const HkStepType hk_step_backward_euler = {
     .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
+    .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
 };

@@ -92,6 +92,7 @@ const HkStepType hk_step_beta = {
     .order = 1,
     .create = create,
     .destroy = hk_implicit_destroy,
+    .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = stable_step,
 };

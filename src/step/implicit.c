@@ -13,7 +13,6 @@ static HkStatus create(HkSim *sim, HkImplicit **implicit, HkError *error) {
   double **vectors[] = {&(*implicit)->x, &(*implicit)->ahead, &(*implicit)->v};
   for (int q = 0; q < 3; q++)
     HK_TRY(hk_alloc_vector(c, vectors[q], m->n, "an implicit step", error));
-  sim->bytes += (size_t)m->n * 9 * sizeof(double);
   return hk_problem_create(m, &sim->work, &(*implicit)->problem, error);
 }
 
@@ -22,17 +21,22 @@ HkStatus hk_implicit_create(HkSim *sim, HkError *error) {
   const HkImplicitParams *p = sim->method.params;
   HK_TRY(create(sim, &implicit, error));
   HK_TRY(hk_minimizer_create(&implicit->problem, &p->minimizer, &implicit->minimizer, error));
-  HK_TRY(hk_minimizer_set_trace(implicit->minimizer, sim->trace, sim->trace_user, error));
-  sim->bytes += implicit->problem.bytes + implicit->minimizer->bytes;
-  return HK_OK;
+  return hk_minimizer_set_trace(implicit->minimizer, sim->trace, sim->trace_user, error);
 }
 
 HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error) {
   HkImplicit *implicit = NULL;
   HK_TRY(create(sim, &implicit, error));
-  HK_TRY(hk_solve_hessian_create(&implicit->problem, linear, &implicit->solve, error));
-  sim->bytes += implicit->problem.bytes + hk_solve_hessian_bytes(implicit->solve);
-  return HK_OK;
+  return hk_solve_hessian_create(&implicit->problem, linear, &implicit->solve, error);
+}
+
+size_t hk_implicit_bytes(const HkSim *sim) {
+  const HkImplicit *implicit = sim->data;
+  size_t bytes = sizeof *implicit + 3 * hk_vector_bytes(sim->model->n);
+  bytes += hk_problem_bytes(&implicit->problem);
+  if (implicit->minimizer) bytes += hk_minimizer_bytes(implicit->minimizer);
+  if (implicit->solve) bytes += hk_solve_hessian_bytes(implicit->solve);
+  return bytes;
 }
 
 void hk_implicit_destroy(HkSim *sim) {

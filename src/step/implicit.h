@@ -33,6 +33,7 @@ typedef struct HkImplicit {
 /* create and destroy of integrators whose parameters begin as HkImplicitParams. */
 HkStatus hk_implicit_create(HkSim *sim, HkError *error);
 void hk_implicit_destroy(HkSim *sim);
+size_t hk_implicit_bytes(const HkSim *sim);
 /* The problem alone and a linear solver, for linearly implicit integrators. */
 HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error);
 

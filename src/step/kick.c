@@ -47,9 +47,7 @@ static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
 }
 
 static HkStatus add_vector(HkSim *sim, double **v, HkError *error) {
-  HK_TRY(hk_alloc_vector(&sim->model->context, v, sim->model->n, "velocities", error));
-  sim->bytes += (size_t)sim->model->n * 3 * sizeof **v;
-  return HK_OK;
+  return hk_alloc_vector(&sim->model->context, v, sim->model->n, "velocities", error);
 }
 
 HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
@@ -62,12 +60,16 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   sim->data = k;
   k->kernels = hk_kick_kernels_of(isa);
   HK_TRY(find_reach(m, k, error));
-  sim->bytes += sizeof *k + (size_t)k->blocks * 2 * sizeof *k->low;
   if (half) HK_TRY(add_vector(sim, &k->half, error));
   if (params->precision == 0) return m->damping ? add_vector(sim, &k->next, error) : HK_OK;
-  HK_TRY(hk_single_create(m, isa, half, &k->single, error));
-  sim->bytes += k->single->bytes;
-  return HK_OK;
+  return hk_single_create(m, isa, half, &k->single, error);
+}
+
+size_t hk_kick_bytes(const HkSim *sim) {
+  const Kick *k = sim->data;
+  size_t vectors = (size_t)((k->half != NULL) + (k->next != NULL)) * hk_vector_bytes(sim->model->n);
+  return sizeof *k + (size_t)k->blocks * 2 * sizeof *k->low + vectors +
+         (k->single ? k->single->bytes : 0);
 }
 
 void hk_kick_destroy(HkSim *sim) {

@@ -28,6 +28,7 @@ typedef struct HkKickParams {
 /* Make and release sim->data; half: hk_kick_half will be called. */
 HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error);
 void hk_kick_destroy(HkSim *sim);
+size_t hk_kick_bytes(const HkSim *sim);
 /* Between them state->x and v hold only the held pins in single precision. */
 void hk_kick_open(HkSim *sim, const HkState *state);
 void hk_kick_close(HkSim *sim, HkState *state);

@@ -35,6 +35,7 @@ const HkStepType hk_step_linear_implicit_euler = {
     .order = 1,
     .create = create,
     .destroy = hk_implicit_destroy,
+    .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
 };

@@ -10,9 +10,7 @@
 enum { FEW = 100 };
 
 static HkStatus create_data(HkSim *sim, HkError *error) {
-  size_t before = sim->bytes;
   HkStatus status = sim->type->create ? sim->type->create(sim, error) : HK_OK;
-  sim->data_bytes = sim->bytes - before;
   if (status >= 0) sim->knows_faces = sim->model->face_start != NULL;
   return status;
 }
@@ -20,8 +18,6 @@ static HkStatus create_data(HkSim *sim, HkError *error) {
 static void destroy_data(HkSim *sim) {
   if (sim->data) sim->type->destroy(sim);
   sim->data = NULL;
-  sim->bytes -= sim->data_bytes;
-  sim->data_bytes = 0;
 }
 
 static HkStatus allocate(HkSim *sim, HkError *error) {
@@ -32,8 +28,7 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   for (int q = 0; q < vectors; q++)
     HK_TRY(hk_alloc_vector(c, &sim->w[q], m->n, "workspace", error));
   HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
-  sim->bytes = sizeof *sim + (size_t)(vectors + 1) * (size_t)m->n * 3 * sizeof(double);
-  HK_TRY(hk_force_work_create(m, &sim->work, &sim->bytes, error));
+  HK_TRY(hk_force_work_create(m, &sim->work, error));
   return create_data(sim, error);
 }
 
@@ -105,7 +100,12 @@ HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error) {
 }
 
 size_t hk_sim_bytes(const HkSim *sim) {
-  return sim->bytes;
+  const HkModel *m = sim->model;
+  size_t vectors = (size_t)sim->type->vectors;
+  size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
+  bytes += hk_force_work_bytes(m, &sim->work);
+  if (sim->whole) bytes += hk_state_bytes(sim->whole) + hk_state_bytes(sim->halves);
+  return bytes + (sim->data ? sim->type->bytes(sim) : 0);
 }
 
 static void open_state(HkSim *sim, const HkState *state) {
@@ -139,7 +139,7 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
   if (sim->version == hk_model_version(m)) return HK_OK;
-  HK_TRY(hk_force_work_fit(m, &sim->work, &sim->bytes, error));
+  HK_TRY(hk_force_work_fit(m, &sim->work, error));
   if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
     destroy_data(sim);
     HK_TRY(create_data(sim, error));
@@ -239,7 +239,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 /* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  if (hk_force_work_fit(sim->model, &sim->work, &sim->bytes, NULL) < 0) {
+  if (hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
     return;
   }

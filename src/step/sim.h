@@ -13,6 +13,7 @@ typedef struct HkStepType {
   /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
   HkStatus (*create)(HkSim *sim, HkError *error);
   void (*destroy)(HkSim *sim);
+  size_t (*bytes)(const HkSim *sim); /* of sim->data */
   /* Where steps that follow each other are made on other arrays than the state's: open takes the
    * state over, close gives it back; between them only the held pins are in the state. NULL: on the
    * state itself. */
@@ -39,7 +40,6 @@ struct HkSim {
   HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
   HkTraceFn *trace;        /* told of every iteration of a minimizer; NULL: nobody is */
   void *trace_user;
-  size_t bytes, data_bytes;        /* data_bytes: of data alone */
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
   int64_t version;                 /* of the model that it knows; 0: as it was compiled */

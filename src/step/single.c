@@ -32,11 +32,11 @@ static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *erro
     if (!vectors[q]) continue;
     HK_TRY(hk_alloc_aligned(c, &s->blocks[q], vectors[q], floats, sizeof(float), "single precision",
                             error));
-    s->bytes += (size_t)floats * sizeof(float);
+    s->bytes += hk_aligned_bytes(floats, sizeof(float));
   }
   HK_TRY(hk_alloc_aligned(c, &s->blocks[4], &s->mass, s->size, sizeof(float), "single precision",
                           error));
-  s->bytes += sizeof *s + s->rows->bytes + (size_t)s->size * sizeof(float);
+  s->bytes += sizeof *s + s->rows->bytes + hk_aligned_bytes(s->size, sizeof(float));
   for (int64_t q = 0; q < s->size; q++) s->mass[q] = q < m->n ? (float)m->mass[q] : NO_MASS;
   return HK_OK;
 }

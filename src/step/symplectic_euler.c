@@ -36,6 +36,7 @@ const HkStepType hk_step_symplectic_euler = {
     .order = 1,
     .create = create,
     .destroy = hk_kick_destroy,
+    .bytes = hk_kick_bytes,
     .open = hk_kick_open,
     .close = hk_kick_close,
     .step = step,

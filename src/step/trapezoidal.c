@@ -37,6 +37,7 @@ const HkStepType hk_step_trapezoidal = {
     .order = 2,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
+    .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
 };

@@ -55,6 +55,7 @@ const HkStepType hk_step_verlet = {
     .order = 2,
     .create = create,
     .destroy = hk_kick_destroy,
+    .bytes = hk_kick_bytes,
     .open = hk_kick_open,
     .close = hk_kick_close,
     .step = step,

@@ -37,7 +37,8 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
   for (int64_t q = 0; q < n; q++)
     data->start[q + 1] = data->start[q] + pattern->diagonal[q] - pattern->start[q];
   HK_TRY(hk_alloc(c, &data->inverse, n, 9 * sizeof(double), "a preconditioner", error));
-  p->bytes = (size_t)(n + 1) * sizeof(int64_t) + (size_t)(n + data->start[n]) * 9 * sizeof(double);
+  p->bytes = sizeof *data + (size_t)(n + 1) * sizeof *data->start;
+  p->bytes += (size_t)(n + data->start[n] + 1) * 9 * sizeof(double);
   /* One block more, so that there is an array to point into where no vertex has a neighbour. */
   return hk_alloc(c, &data->lower, data->start[n] + 1, 9 * sizeof(double), "a preconditioner",
                   error);

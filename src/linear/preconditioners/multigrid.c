@@ -42,8 +42,9 @@ static HkStatus need_extra(HkPrecondition *p, HkError *error) {
   bool others = m->velocity_dependent;
   for (int q = 1; q < m->force_count; q++) others |= hk_force_is_stiff(m, q);
   if (data->extra || !others) return HK_OK;
+  HK_TRY(hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error));
   p->bytes += (size_t)m->n * 9 * sizeof *data->extra;
-  return hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error);
+  return HK_OK;
 }
 
 static HkStatus create(HkPrecondition *p, HkError *error) {
@@ -58,7 +59,8 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
   HK_TRY(need_extra(p, error));
   data->kernels = hk_multigrid_kernels(data->multigrid->isa);
   data->threads = p->space.threads;
-  p->bytes += sizeof *data + data->multigrid->bytes + (size_t)entries * sizeof *data->records;
+  p->bytes += sizeof *data + data->multigrid->bytes;
+  p->bytes += hk_aligned_bytes(entries, sizeof *data->records);
   return HK_OK;
 }
 

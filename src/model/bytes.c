@@ -1,0 +1,51 @@
+/* Memory that a model holds, array by array, with the room in those that have grown.
+ *
+ * Parameters of forces, motions and the integrator are not counted: they come from the C library
+ * and are small.
+ */
+#include "force/force.h"
+
+#include <string.h>
+
+static size_t count_vertices(const HkModel *m) {
+  size_t room = (size_t)m->room.vertices, n = (size_t)m->n;
+  size_t bytes = room * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass);
+  return bytes + (n + 1) * sizeof *m->adj_start;
+}
+
+static size_t count_springs(const HkModel *m) {
+  size_t one = sizeof *m->i + sizeof *m->j + sizeof *m->k + sizeof *m->l0 + sizeof *m->kind;
+  size_t neighbour = sizeof *m->adj_vertex + sizeof *m->adj_spring;
+  if (m->damping) one += sizeof *m->damping;
+  if (m->tension) one += sizeof *m->tension;
+  return (size_t)m->room.springs * one + 2 * (size_t)m->spring_count * neighbour;
+}
+
+static size_t count_cells(const HkModel *m) {
+  size_t bytes = (size_t)m->room.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
+  bytes += (size_t)m->room.corners * sizeof *m->cell_vertex;
+  bytes += (size_t)m->room.faces * 3 * sizeof *m->face;
+  if (m->face_start)
+    bytes +=
+        (size_t)(m->n + 1) * sizeof *m->face_start + (size_t)m->face_count * 3 * sizeof *m->face_at;
+  return bytes;
+}
+
+static size_t count_parts(const HkModel *m) {
+  size_t bytes = (size_t)m->body_count * sizeof *m->bodies;
+  for (int q = 0; q < m->body_count; q++)
+    bytes += strlen(m->bodies[q].name) + 1 + hk_mesh_bytes(m->bodies[q].names);
+  bytes += (size_t)m->probe_count * sizeof *m->probes;
+  for (int q = 0; q < m->probe_count; q++)
+    bytes += strlen(m->probes[q].name) + 1 + (size_t)m->probes[q].count * sizeof(int32_t);
+  bytes += (size_t)m->force_count * sizeof *m->forces;
+  for (int q = 0; q < m->force_count; q++)
+    if (m->forces[q].data && m->forces[q].type->bytes)
+      bytes += m->forces[q].type->bytes(m->forces[q].data);
+  bytes += (size_t)m->motion_count * sizeof *m->motions;
+  return bytes + (size_t)m->pin_count * (sizeof *m->pin_vertex + sizeof *m->pin_motion);
+}
+
+size_t hk_model_bytes(const HkModel *m) {
+  return sizeof *m + count_vertices(m) + count_springs(m) + count_cells(m) + count_parts(m);
+}
