@@ -21,7 +21,8 @@ HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, 
   HkStatus status = HK_OK;
   /* One byte more than the file says, so that its end is seen without a second round. */
   int64_t guess = S_ISREG(info.st_mode) ? (int64_t)info.st_size + 2 : 65536;
-  status = hk_grow(context, bytes, &capacity, guess, 1, path, error);
+  status = hk_memory_check(context, (double)guess, path, "give a smaller file", error);
+  if (status >= 0) status = hk_grow(context, bytes, &capacity, guess, 1, path, error);
   while (status >= 0) {
     size_t got = fread(*bytes + *size, 1, (size_t)capacity - *size - 1, file);
     *size += got;

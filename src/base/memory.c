@@ -31,6 +31,28 @@ HkContext hk_context_or_default(const HkContext *context) {
   return result;
 }
 
+/* So much is there on any machine, and not worth a look. */
+static const double ANYWHERE = 64e6;
+
+static void write_size(double bytes, char *text, size_t size) {
+  static const char *const units[] = {"MB", "GB", "TB"};
+  int unit = bytes < 1e9 ? 0 : bytes < 1e12 ? 1 : 2;
+  static const double scale[] = {1e6, 1e9, 1e12};
+  snprintf(text, size, "%.3g %s", bytes / scale[unit], units[unit]);
+}
+
+HkStatus hk_memory_check(const HkContext *context, double bytes, const char *what,
+                         const char *way_out, HkError *error) {
+  if (bytes < ANYWHERE || context->resize != resize_with_libc) return HK_OK;
+  double available = hk_memory_available();
+  if (available == 0 || bytes <= available) return HK_OK;
+  char needed[32], there[32];
+  write_size(bytes, needed, sizeof needed);
+  write_size(available, there, sizeof there);
+  return hk_fail(error, HK_ERROR_MEMORY, "no memory for %s: it takes %s, and there are %s; %s",
+                 what, needed, there, way_out ? way_out : "ask for fewer vertices");
+}
+
 static HkStatus resize(const HkContext *context, void **p, int64_t count, size_t size,
                        const char *what, HkError *error) {
   if (count < 0 || (uint64_t)count > (uint64_t)PTRDIFF_MAX / size)
@@ -48,6 +70,7 @@ static HkStatus resize(const HkContext *context, void **p, int64_t count, size_t
 HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size, const char *what,
                   HkError *error) {
   void *block = NULL;
+  HK_TRY(hk_memory_check(context, (double)count * (double)size, what, NULL, error));
   if (count != 0) HK_TRY(resize(context, &block, count, size, what, error));
   if (block) memset(block, 0, (size_t)count * size);
   memcpy(p, &block, sizeof block);
@@ -88,8 +111,9 @@ HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64
   void *aligned = NULL;
   *block = NULL;
   if (count > 0) {
-    HK_TRY(resize(context, block, count + spare(size), size, what, error));
     size_t bytes = hk_aligned_bytes(count, size);
+    HK_TRY(hk_memory_check(context, (double)bytes, what, NULL, error));
+    HK_TRY(resize(context, block, count + spare(size), size, what, error));
     ask_for_large_pages(*block, bytes);
     memset(*block, 0, bytes);
     uintptr_t at = (uintptr_t)*block;
@@ -105,6 +129,8 @@ HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t c
   int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : count;
   if (wanted < count) wanted = count;
   if (wanted < 16) wanted = 16;
+  double more = (double)(wanted - *capacity) * (double)size;
+  HK_TRY(hk_memory_check(context, more, what, NULL, error));
   void *block;
   memcpy(&block, p, sizeof block);
   HK_TRY(resize(context, &block, wanted, size, what, error));

@@ -31,6 +31,15 @@ size_t hk_aligned_bytes(int64_t count, size_t size);
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error);
 
+/* available.c: bytes that could be taken now; 0: unknown. */
+double hk_memory_available(void);
+
+/* Whether so many bytes more can be had, to be asked before anything large is taken: an error that
+ * says what takes them ("a model of 3 vertices"), how much there is, and a way out (NULL: fewer
+ * vertices). A context with memory of its own is never refused, nor is what any machine has. */
+HkStatus hk_memory_check(const HkContext *context, double bytes, const char *what,
+                         const char *way_out, HkError *error);
+
 /* Frees *p (a pointer to a pointer) and sets it to NULL. */
 void hk_free(const HkContext *context, void *p);
 

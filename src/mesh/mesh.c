@@ -42,6 +42,24 @@ size_t hk_mesh_bytes(const HkMesh *m) {
   return bytes;
 }
 
+HkMeshCounts hk_mesh_counts(const HkMesh *m) {
+  HkMeshCounts counts = {.vertices = m->vertex_count, .corners = m->corner_count};
+  for (int64_t c = 0; c < m->cell_count; c++) {
+    HkCellType type = (HkCellType)m->cell_type[c];
+    counts.lines += type <= HK_CELL_LINE;
+    counts.triangles += type == HK_CELL_TRIANGLE;
+    counts.quads += type == HK_CELL_QUAD || type == HK_CELL_POLYGON;
+    counts.solids += type >= HK_CELL_TET;
+  }
+  return counts;
+}
+
+double hk_counts_bytes(const HkMeshCounts *counts) {
+  return (double)counts->vertices * 3 * sizeof(double) +
+         (double)hk_counts_cells(counts) * (sizeof(uint8_t) + sizeof(int64_t)) +
+         (double)counts->corners * sizeof(int32_t);
+}
+
 int hk_cell_corners(HkCellType type) {
   static const int corners[] = {1, 2, 3, 4, 0, 4, 5, 6, 8};
   return type >= HK_CELL_POINT && type <= HK_CELL_HEX ? corners[type] : -1;

@@ -72,9 +72,28 @@ typedef struct HkMeshFormat {
 
 /* ---- Shapes: one file each in shapes/, one line each in shape.def ---- */
 
+/* What a mesh has, or will have. */
+typedef struct HkMeshCounts {
+  int64_t vertices, lines, triangles, quads, solids; /* quads: and polygons */
+  int64_t corners;                                   /* of all cells */
+} HkMeshCounts;
+
+static inline int64_t hk_counts_cells(const HkMeshCounts *counts) {
+  return counts->lines + counts->triangles + counts->quads + counts->solids;
+}
+
+HkMeshCounts hk_mesh_counts(const HkMesh *mesh);
+/* Bytes of its vertices and cells. */
+double hk_counts_bytes(const HkMeshCounts *counts);
+
+/* What hk_mesh_shape will make; fails where that cannot be. */
+HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *error);
+
 typedef struct HkShapeType {
   HkSchema schema;
-  /* Fills an empty mesh. */
+  /* All of *counts but the corners, which is 0 before; fails where there are too many. */
+  HkStatus (*count)(const void *params, HkMeshCounts *counts, HkError *error);
+  /* Fills an empty mesh, which has room for all of it. */
   HkStatus (*build)(const void *params, HkMesh *mesh, HkError *error);
 } HkShapeType;
 

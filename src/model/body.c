@@ -39,12 +39,29 @@ static HkStatus copy_mesh(const HkContext *context, const HkMesh *from, HkMesh *
   return status;
 }
 
+static HkStatus check_memory(const HkContext *context, const HkBody *body,
+                             const HkMeshCounts *counts, bool made, HkError *error) {
+  char what[80];
+  HkContext c = hk_context_or_default(context);
+  snprintf(what, sizeof what, "a model of %lld vertices", (long long)counts->vertices);
+  return hk_memory_check(&c, hk_body_need(body, counts, made), what, NULL, error);
+}
+
+/* What it will take is known before it is made. */
+static HkStatus make_shape(const HkContext *context, const HkBody *body, HkMesh **mesh,
+                           HkError *error) {
+  HkMeshCounts counts;
+  HK_TRY(hk_shape_count(&body->shape, &counts, error));
+  HK_TRY(check_memory(context, body, &counts, false, error));
+  return hk_mesh_shape(context, &body->shape, mesh, error);
+}
+
 static HkStatus get_mesh(const HkScene *scene, const HkBody *body, HkMesh **mesh, HkError *error) {
   int given = (body->shape.schema != NULL) + (body->mesh_file != NULL) + (body->mesh != NULL);
   if (given != 1)
     return hk_fail(error, HK_ERROR_INVALID, "give either a shape or a mesh%s",
                    given ? ", not both" : "");
-  if (body->shape.schema) return hk_mesh_shape(&scene->context, &body->shape, mesh, error);
+  if (body->shape.schema) return make_shape(&scene->context, body, mesh, error);
   if (body->mesh) return copy_mesh(&scene->context, body->mesh, mesh, error);
   char path[4096];
   HK_TRY(hk_join_path(scene->folder, body->mesh_file, path, sizeof path, error));
@@ -164,7 +181,9 @@ static HkStatus flatten(HkMesh *mesh, HkError *error) {
 static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
                          HkError *error) {
   HkRepairReport report;
+  HkMeshCounts counts = hk_mesh_counts(mesh);
   int64_t first = m->n, first_cell = m->cell_count;
+  HK_TRY(check_memory(&m->context, body, &counts, true, error));
   HK_TRY(place(mesh, &body->transform, error));
   HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");

@@ -151,19 +151,25 @@ static HkStatus add_layer(const Icosahedron *ico, int r, int f, HkMesh *mesh, Hk
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Ball *p = chosen;
+  (void)error;
+  counts->vertices = count_within(p->shells);
+  counts->solids = (int64_t)FACES * p->shells * p->shells * p->shells;
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Ball *p = chosen;
-  int64_t n = p->shells, vertices = count_within(n), tets = FACES * n * n * n;
+  int64_t vertices = count_within(p->shells), inside = count_within(p->shells - 1);
   Icosahedron ico;
   make_corners_and_faces(&ico);
   make_edges(&ico);
-  HK_TRY(hk_mesh_reserve(mesh, vertices, tets, 4 * tets, error));
   HK_TRY(hk_mesh_add_vertices(mesh, (double[]){0, 0, 0}, 1, error));
   mesh->vertex_count = vertices;
   for (int r = 1; r <= p->shells; r++) place_shell(p, &ico, r, mesh);
   for (int r = 1; r <= p->shells; r++)
     for (int f = 0; f < FACES; f++) HK_TRY(add_layer(&ico, r, f, mesh, error));
-  int64_t inside = count_within(n - 1);
   HK_TRY(hk_mesh_add_range_set(mesh, "boundary", inside, vertices - inside, error));
   HK_TRY(hk_mesh_add_range_set(mesh, "center", 0, 1, error));
   HK_TRY(hk_mesh_add_extreme_set(mesh, "top", 1, 1, error));
@@ -175,5 +181,6 @@ const HkShapeType hk_shape_ball = {
                .summary = "a ball of tetrahedra in shells of an icosahedron",
                .formula = "shell r: 10 r^2 + 2 vertices at radius r / shells radius",
                HK_PARAMS(Ball, params)},
+    .count = count,
     .build = build,
 };

@@ -84,14 +84,18 @@ static HkStatus add_side_quads(const int n[3], int axis, HkMesh *mesh, HkError *
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Block *p = chosen;
+  const int n[3] = {p->nx, p->ny, p->nz};
+  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
+  counts->lines = line_count(p, n);
+  for (int c = 0; c < 3; c++) counts->quads += 2 * (int64_t)(n[c] - 1) * (n[(c + 1) % 3] - 1);
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Block *p = chosen;
   const int n[3] = {p->nx, p->ny, p->nz};
-  int64_t vertices, quads = 0;
-  HK_TRY(hk_lattice_count(n, &vertices, error));
-  int64_t lines = line_count(p, n);
-  for (int c = 0; c < 3; c++) quads += 2 * (int64_t)(n[c] - 1) * (n[(c + 1) % 3] - 1);
-  HK_TRY(hk_mesh_reserve(mesh, vertices, lines + quads, 2 * lines + 4 * quads, error));
   HK_TRY(hk_lattice_add_vertices(mesh, n, p->size, p->centered, error));
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++)
@@ -105,5 +109,6 @@ const HkShapeType hk_shape_block = {
                .summary = "a box of masses joined to 6, 18 or 26 neighbours, as a jelly",
                .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
                HK_PARAMS(Block, params)},
+    .count = count,
     .build = build,
 };

@@ -15,9 +15,16 @@ static const HkParam params[] = {
     HK_VECTOR(Chain, end, "m", 1, 0, 0, "last vertex"),
 };
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Chain *p = chosen;
+  (void)error;
+  counts->vertices = p->n;
+  counts->lines = p->n - 1;
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Chain *p = chosen;
-  HK_TRY(hk_mesh_reserve(mesh, p->n, p->n - 1, 2 * ((int64_t)p->n - 1), error));
   for (int q = 0; q < p->n; q++) {
     double s = (double)q / (p->n - 1), x[3];
     for (int c = 0; c < 3; c++) x[c] = (1 - s) * p->start[c] + s * p->end[c];
@@ -36,5 +43,6 @@ const HkShapeType hk_shape_chain = {
                .summary = "a straight row of masses",
                .formula = "x_q = start + q / (n - 1) (end - start)",
                HK_PARAMS(Chain, params)},
+    .count = count,
     .build = build,
 };

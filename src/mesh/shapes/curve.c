@@ -25,9 +25,14 @@ static const HkParam params[] = {
               "height of the waves as a part of the radius; 0 is the plain ellipse"),
 };
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  (void)error;
+  counts->vertices = counts->lines = ((const Curve *)chosen)->n;
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Curve *p = chosen;
-  HK_TRY(hk_mesh_reserve(mesh, p->n, p->n, 2 * (int64_t)p->n, error));
   for (int q = 0; q < p->n; q++) {
     double angle = 2 * M_PI * q / p->n;
     double s = 1 + p->amplitude * cos(p->lobes * angle);
@@ -49,5 +54,6 @@ const HkShapeType hk_shape_curve = {
                .summary = "a closed curve in the xy plane: an ellipse, or one with waves",
                .formula = "x = (1 + amplitude cos(lobes p)) (a cos p, b sin p, 0), p = 2 pi q / n",
                HK_PARAMS(Curve, params)},
+    .count = count,
     .build = build,
 };

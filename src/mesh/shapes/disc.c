@@ -43,10 +43,16 @@ static HkStatus add_sector(const Disc *p, int ring, int sector, HkMesh *mesh, Hk
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Disc *p = chosen;
+  (void)error;
+  counts->vertices = hk_rings_count(p->rings);
+  counts->triangles = 6 * (int64_t)p->rings * p->rings;
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Disc *p = chosen;
-  int64_t triangles = 6 * (int64_t)p->rings * p->rings;
-  HK_TRY(hk_mesh_reserve(mesh, hk_rings_count(p->rings), triangles, 3 * triangles, error));
   HK_TRY(hk_mesh_add_vertices(mesh, (double[]){0, 0, 0}, 1, error));
   for (int ring = 1; ring <= p->rings; ring++) HK_TRY(add_ring_vertices(p, ring, mesh, error));
   for (int ring = 1; ring <= p->rings; ring++)
@@ -61,5 +67,6 @@ const HkShapeType hk_shape_disc = {
                .summary = "a flat disc of triangles in concentric rings",
                .formula = "ring r: 6 r vertices at radius r / rings radius",
                HK_PARAMS(Disc, params)},
+    .count = count,
     .build = build,
 };

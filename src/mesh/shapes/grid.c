@@ -34,15 +34,16 @@ static HkStatus add_single_corners(HkMesh *mesh, const int n[3], HkError *error)
   return hk_mesh_add_range_set(mesh, "top_right", top_right, 1, error);
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Grid *p = chosen;
+  HK_TRY(hk_lattice_count((int[]){p->nx, p->ny, 1}, &counts->vertices, error));
+  hk_patches_count((int64_t)(p->nx - 1) * (p->ny - 1), p->cells, counts);
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Grid *p = chosen;
   const int n[3] = {p->nx, p->ny, 1};
-  int64_t vertices;
-  HK_TRY(hk_lattice_count(n, &vertices, error));
-  int64_t patches = (int64_t)(p->nx - 1) * (p->ny - 1);
-  bool quads = p->cells == 0;
-  HK_TRY(hk_mesh_reserve(mesh, vertices, quads ? patches : 2 * patches,
-                         quads ? 4 * patches : 6 * patches, error));
   for (int j = 0; j < p->ny; j++)
     for (int i = 0; i < p->nx; i++) {
       double x[3];
@@ -65,5 +66,6 @@ const HkShapeType hk_shape_grid = {
                .summary = "a flat rectangle of quads or triangles, as cloth",
                .formula = "x_ij = (i / (nx - 1) width, j / (ny - 1) height)",
                HK_PARAMS(Grid, params)},
+    .count = count,
     .build = build,
 };

@@ -37,6 +37,12 @@ HkStatus hk_plane_add_face(HkMesh *mesh, int plane, const int32_t *corners, int 
 HkStatus hk_plane_add_patch(HkMesh *mesh, int plane, int cells, const int32_t corners[4], bool odd,
                             HkError *error);
 
+/* The cells of so many patches. */
+static inline void hk_patches_count(int64_t patches, int cells, HkMeshCounts *counts) {
+  counts->quads = cells == 0 ? patches : 0;
+  counts->triangles = cells == 0 ? 0 : 2 * patches;
+}
+
 /* n[0] n[1] n[2]; an error if that is more than a mesh takes. */
 HkStatus hk_lattice_count(const int n[3], int64_t *count, HkError *error);
 

@@ -50,10 +50,16 @@ static HkStatus add_sector(int ring, int sector, HkMesh *mesh, HkError *error) {
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Net *p = chosen;
+  (void)error;
+  counts->vertices = hk_rings_count(p->n);
+  counts->lines = 3 * (int64_t)p->n * (3 * (int64_t)p->n + 1);
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Net *p = chosen;
-  int64_t lines = 3 * (int64_t)p->n * (3 * p->n + 1);
-  HK_TRY(hk_mesh_reserve(mesh, hk_rings_count(p->n), lines, 2 * lines, error));
   HK_TRY(hk_mesh_add_vertices(mesh, (double[]){0, 0, 0}, 1, error));
   for (int ring = 1; ring <= p->n; ring++) HK_TRY(add_ring_vertices(p, ring, mesh, error));
   for (int ring = 1; ring <= p->n; ring++)
@@ -70,5 +76,6 @@ const HkShapeType hk_shape_net = {
                .summary = "threads in a triangular lattice with a hexagonal rim",
                .formula = "every line has the length side / n",
                HK_PARAMS(Net, params)},
+    .count = count,
     .build = build,
 };

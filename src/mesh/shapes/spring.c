@@ -17,6 +17,14 @@ static const HkParam params[] = {
               "from the first vertex, at the origin, to the second; of any length but 0"),
 };
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  (void)chosen;
+  (void)error;
+  counts->vertices = 2;
+  counts->lines = 1;
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Spring *p = chosen;
   double x[6] = {0};
@@ -35,5 +43,6 @@ const HkShapeType hk_shape_spring = {
                .summary = "two masses and the line between them",
                .formula = "x_0 = 0, x_1 = length direction / |direction|",
                HK_PARAMS(Spring, params)},
+    .count = count,
     .build = build,
 };

@@ -48,13 +48,17 @@ static HkStatus add_cube(const TetBlock *p, const int n[3], int i, int j, int k,
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const TetBlock *p = chosen;
+  HK_TRY(hk_lattice_count((int[]){p->nx, p->ny, p->nz}, &counts->vertices, error));
+  int64_t cubes = (int64_t)(p->nx - 1) * (p->ny - 1) * (p->nz - 1);
+  counts->solids = cubes * (p->tets == 1 ? 6 : 5);
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const TetBlock *p = chosen;
   const int n[3] = {p->nx, p->ny, p->nz};
-  int64_t vertices;
-  HK_TRY(hk_lattice_count(n, &vertices, error));
-  int64_t tets = (int64_t)(n[0] - 1) * (n[1] - 1) * (n[2] - 1) * (p->tets == 1 ? 6 : 5);
-  HK_TRY(hk_mesh_reserve(mesh, vertices, tets, 4 * tets, error));
   HK_TRY(hk_lattice_add_vertices(mesh, n, p->size, p->centered, error));
   for (int k = 0; k + 1 < n[2]; k++)
     for (int j = 0; j + 1 < n[1]; j++)
@@ -67,5 +71,6 @@ const HkShapeType hk_shape_tet_block = {
                .summary = "a box of tetrahedra",
                .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
                HK_PARAMS(TetBlock, params)},
+    .count = count,
     .build = build,
 };

@@ -49,16 +49,18 @@ static HkStatus add_ring_faces(const Tube *p, int j, HkMesh *mesh, HkError *erro
   return HK_OK;
 }
 
+static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
+  const Tube *p = chosen;
+  HK_TRY(hk_lattice_count((int[]){p->n_around, p->n_along, 1}, &counts->vertices, error));
+  hk_patches_count((int64_t)p->n_around * (p->n_along - 1), p->cells, counts);
+  return HK_OK;
+}
+
 static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Tube *p = chosen;
-  int64_t vertices, patches = (int64_t)p->n_around * (p->n_along - 1);
-  HK_TRY(hk_lattice_count((int[]){p->n_around, p->n_along, 1}, &vertices, error));
-  bool quads = p->cells == 0;
-  HK_TRY(hk_mesh_reserve(mesh, vertices, quads ? patches : 2 * patches,
-                         quads ? 4 * patches : 6 * patches, error));
   for (int j = 0; j < p->n_along; j++) HK_TRY(add_ring_vertices(p, j, mesh, error));
   for (int j = 0; j + 1 < p->n_along; j++) HK_TRY(add_ring_faces(p, j, mesh, error));
-  int64_t last = vertices - p->n_around;
+  int64_t last = mesh->vertex_count - p->n_around;
   HK_TRY(hk_mesh_add_range_set(mesh, "bottom", 0, p->n_around, error));
   HK_TRY(hk_mesh_add_range_set(mesh, "top", last, p->n_around, error));
   HK_TRY(hk_mesh_add_range_set(mesh, "boundary", 0, p->n_around, error));
@@ -71,5 +73,6 @@ const HkShapeType hk_shape_tube = {
                .formula = "x_ij = (radius cos p, radius sin p) across, j / (n_along - 1) length "
                           "along, p = 2 pi i / n_around",
                HK_PARAMS(Tube, params)},
+    .count = count,
     .build = build,
 };

@@ -1,0 +1,36 @@
+/* How much memory a body takes at least, from what its mesh has or will have.
+ *
+ * Springs are not counted before they are made. Lines are springs themselves. An edge belongs to
+ * two faces at most (3/2 edges a triangle, 2 a quad), in a solid to about five tetrahedra (6/5
+ * edges each); a quad has two diagonals; and each inner edge has one spring across it that resists
+ * bending. Fewer than these are made only where parts of a mesh meet in more than two faces.
+ *
+ * The largest moment is either while springs are made, beside the mesh, or at the end.
+ */
+#include "model/build.h"
+
+static double count_springs(const HkSprings *s, const HkMeshCounts *c) {
+  double faces = 1.5 * (double)c->triangles + 2 * (double)c->quads, springs = 0;
+  bool surface = c->lines == 0 && c->solids == 0;
+  if (s->edges) springs += c->lines > 0 ? (double)c->lines : faces + 1.2 * (double)c->solids;
+  if (s->shear && surface) springs += 2 * (double)c->quads;
+  if (s->bending && surface) springs += faces;
+  return springs;
+}
+
+double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made) {
+  const HkSprings *s = &body->springs;
+  const HkModel *m = NULL; /* for the sizes of what it holds */
+  double springs = count_springs(s, counts), n = (double)counts->vertices;
+  double spring = sizeof *m->i + sizeof *m->j + sizeof *m->k + sizeof *m->l0 + sizeof *m->kind;
+  if (s->damping > 0) spring += sizeof *m->damping;
+  if (s->tension_only) spring += sizeof *m->tension;
+  double mesh = hk_counts_bytes(counts), pair = 2 * sizeof *m->i + sizeof *m->kind;
+  double own = mesh - n * 3 * sizeof *m->x0; /* the cells once more */
+  own += n * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass) + springs * spring;
+  double making = own + springs * pair + (made ? 0 : mesh);
+  double faces = (double)counts->triangles + 2 * (double)counts->quads;
+  double end = own + n * sizeof *m->adj_start + faces * 3 * sizeof *m->face +
+               2 * springs * (sizeof *m->adj_vertex + sizeof *m->adj_spring);
+  return making > end ? making : end;
+}
