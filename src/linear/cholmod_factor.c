@@ -226,6 +226,15 @@ static void release(HkFactor *f) {
   f->bytes = count_bytes(k);
 }
 
-const HkFactorType hk_factor_cholmod = {create, destroy, compute, solve, view, release};
+/* Dense panels, and room for one update; or each entry with its row. */
+static double need(const HkFactor *f) {
+  const Cholmod *k = f->data;
+  const cholmod_factor *L = k->L;
+  if (L->xtype != CHOLMOD_PATTERN) return 0;
+  if (L->is_super) return ((double)L->xsize + (double)L->maxcsize) * sizeof(double);
+  return (double)f->entries * (sizeof(double) + sizeof(SuiteSparse_long));
+}
+
+const HkFactorType hk_factor_cholmod = {create, destroy, compute, solve, view, release, need};
 
 #endif

@@ -143,6 +143,9 @@ HkStatus hk_direct_prepare(HkLinear *solver, HkError *error) {
   Direct *d = solver->data;
   bool positive;
   if (hk_numbering_changed(&d->unknowns, solver->setup.held)) HK_TRY(analyse(solver, d, error));
+  HK_TRY(hk_memory_check(&solver->setup.model->context, hk_factor_need(d->factor),
+                         "the factor of the Hessian",
+                         "choose the linear solver \"pcg\", or ask for fewer vertices", error));
   hk_parallel_for(solver->space.threads, solver->space.n, gather_range, solver);
   HK_TRY(hk_factor_compute(d->factor, d->values, &positive, error));
   solver->indefinite = !positive;

@@ -60,6 +60,10 @@ void hk_factor_release(HkFactor *factor) {
   factor->type->release(factor);
 }
 
+double hk_factor_need(const HkFactor *factor) {
+  return factor->n > 0 ? factor->type->need(factor) : 0;
+}
+
 int64_t hk_factor_entries(const HkFactor *factor) {
   return factor->entries;
 }

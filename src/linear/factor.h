@@ -62,6 +62,9 @@ HkStatus hk_factor_solve(HkFactor *factor, double *b, int columns, HkError *erro
 HkSupernodes hk_factor_view(const HkFactor *factor);
 /* Gives the memory of the values back; the analysis stays, and compute may follow. */
 void hk_factor_release(HkFactor *factor);
+/* Bytes that the next compute will take beyond those that are held: those of L, if it is not there.
+ */
+double hk_factor_need(const HkFactor *factor);
 /* Entries of L, and bytes of all that the factor holds. */
 int64_t hk_factor_entries(const HkFactor *factor);
 size_t hk_factor_bytes(const HkFactor *factor);

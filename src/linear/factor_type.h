@@ -12,6 +12,7 @@ typedef struct HkFactorType {
   HkStatus (*solve)(HkFactor *factor, double *b, int columns, HkError *error);
   HkSupernodes (*view)(const HkFactor *factor);
   void (*release)(HkFactor *factor);
+  double (*need)(const HkFactor *factor);
 } HkFactorType;
 
 struct HkFactor {

@@ -50,6 +50,11 @@ static HkStatus make_panels(HkFactor *f, Ldlt *l, HkError *error) {
   return HK_OK;
 }
 
+static double need(const HkFactor *f) {
+  const Ldlt *l = f->data;
+  return l->value ? 0 : (double)l->symbolic.panel[l->symbolic.count] * sizeof *l->value;
+}
+
 static void release(HkFactor *f) {
   Ldlt *l = f->data;
   if (l->value) f->bytes -= (size_t)l->symbolic.panel[l->symbolic.count] * sizeof *l->value;
@@ -62,7 +67,7 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   f->data = l;
   HK_TRY(hk_symbolic_create(&f->context, pattern, &l->symbolic, error));
   HK_TRY(allocate(f, l, error));
-  return f->use == HK_FACTOR_SOLVES ? make_panels(f, l, error) : HK_OK;
+  return HK_OK;
 }
 
 static void destroy(HkFactor *f) {
@@ -190,4 +195,4 @@ static HkSupernodes view(const HkFactor *f) {
                         .d = l->d};
 }
 
-const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve, view, release};
+const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve, view, release, need};

@@ -216,6 +216,10 @@ void hk_packed_release(HkPacked *p) {
   p->value = NULL;
 }
 
+double hk_packed_need(const HkPacked *p) {
+  return p->value ? 0 : (double)hk_aligned_bytes(p->values + HK_AHEAD, sizeof *p->value);
+}
+
 size_t hk_packed_bytes(const HkPacked *p) {
   size_t numbers = (size_t)(p->supernodes + p->rows + p->ats) * sizeof *p->row;
   size_t floats = hk_aligned_bytes(4 * p->records, sizeof *p->x);

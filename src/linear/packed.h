@@ -28,6 +28,8 @@ HkStatus hk_packed_fill(HkPacked *packed, const HkSupernodes *view, int threads,
 void hk_packed_release(HkPacked *packed);
 /* z = s A^-1 r at the rows of the matrix; z may be r. */
 void hk_packed_solve(HkPacked *packed, int threads, double s, const double *r, double *z);
+/* Bytes that hk_packed_fill will take beyond those. */
+double hk_packed_need(const HkPacked *packed);
 size_t hk_packed_bytes(const HkPacked *packed);
 /* Bytes of L and of the numbers of its rows that one solve reads. */
 size_t hk_packed_traffic(const HkPacked *packed);

@@ -327,9 +327,19 @@ static HkStatus list_zeros(HkPrefactor *p, HkError *error) {
   return HK_OK;
 }
 
+/* The factor in double precision is there until it is packed. */
+static HkStatus check_memory(const HkPrefactor *p, HkError *error) {
+  double bytes = hk_factor_need(p->factor) + (p->packed ? hk_packed_need(p->packed) : 0);
+  return hk_memory_check(&p->model->context, bytes, "the factor of M + tau^2 L",
+                         "choose \"newton\" with the linear solver \"pcg\", or ask for fewer "
+                         "vertices",
+                         error);
+}
+
 static HkStatus compute(HkPrefactor *p, HkError *error) {
   const HkModel *m = p->model;
   bool positive;
+  HK_TRY(check_memory(p, error));
   if (!p->values)
     HK_TRY(hk_alloc(&m->context, &p->values, p->start[p->unknowns.count], sizeof *p->values,
                     "a factorised matrix", error));

@@ -18,12 +18,18 @@ static const int64_t FEW = 1000;
 static const double ACCURACY = 1e-3;
 
 HkStatus hk_pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
-  if (m->n < FEW || hk_multigrid_check(m, NULL) < 0)
+  if (m->n >= FEW && hk_multigrid_check(m, NULL) < 0)
     return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
-  hk_log(&m->context, HK_LOG_INFO,
-         "linear systems of %lld vertices by pcg with multigrid (give another \"linear\" if you "
-         "like)",
-         (long long)m->n);
+  if (m->n >= FEW)
+    hk_log(&m->context, HK_LOG_INFO,
+           "linear systems of %lld vertices by pcg with multigrid (give another \"linear\" if you "
+           "like)",
+           (long long)m->n);
+  return hk_pick_linear_for(m->n, method, error);
+}
+
+HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
+  if (n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
   return hk_method_set_method(method, "preconditioner", "multigrid", error) ? HK_OK
                                                                             : HK_ERROR_INVALID;

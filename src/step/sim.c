@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
+#include "step/need.h"
 
 #include <string.h>
 
@@ -50,6 +51,15 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
   return HK_OK;
 }
 
+/* Whether it fits into memory; models that fit anywhere are not looked at. */
+static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkError *error) {
+  const int64_t SMALL = 20000;
+  HkProportions p;
+  if (model->n < SMALL) return HK_OK;
+  HK_TRY(hk_model_proportions(model, &p, error));
+  return hk_step_check(&model->context, &p, method, hk_step_need(&p, method), error);
+}
+
 HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                        HkError *error) {
   HkContext c = model->context;
@@ -61,6 +71,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
                    method->schema ? method->schema->name : "nothing");
   if (!(h >= 0) || isinf(h))
     return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
+  HK_TRY(check_memory(model, method, error));
   HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
   (*sim)->model = model;
   (*sim)->type = type;

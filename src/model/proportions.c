@@ -1,0 +1,88 @@
+/* How large a model is and how it hangs together; see proportions.h.
+ *
+ * The width comes from the distances, counted in springs, from a vertex at one end of the largest
+ * part to all others of it: with d different ones, a cut has about 1 / d of the vertices.
+ */
+#include "model/proportions.h"
+
+#include "base/vec.h"
+
+/* How much of a solid a vertex's neighbours make at rest, 0 for those in a plane to 1 for those
+ * spread evenly: the determinant of sum d d^T over the cube of a third of its trace. */
+static double solidity_at(const HkModel *m, int64_t q) {
+  double S[9] = {0};
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    double d[3], u[3];
+    hk_sub(m->x0 + 3 * (int64_t)m->adj_vertex[e], m->x0 + 3 * q, d);
+    if (hk_unit(d, u)) hk_mat_add_outer(1, u, u, S);
+  }
+  double third = (S[0] + S[4] + S[8]) / 3;
+  double determinant = S[0] * (S[4] * S[8] - S[5] * S[7]) - S[1] * (S[3] * S[8] - S[5] * S[6]) +
+                       S[2] * (S[3] * S[7] - S[4] * S[6]);
+  return third > 0 ? determinant / (third * third * third) : 0;
+}
+
+bool hk_model_is_solid(const HkModel *m) {
+  enum { SAMPLE = 1000 };
+  int64_t step = m->n / SAMPLE + 1, count = 0;
+  double sum = 0;
+  for (int64_t q = 0; q < m->n; q += step, count++) sum += solidity_at(m, q);
+  return count > 0 && sum / (double)count > 0.1;
+}
+
+/* ---- Distances ---- */
+
+typedef struct Walk {
+  const HkModel *model;
+  uint8_t *seen;  /* n: of the last walk that came by, 1 or 2 */
+  int32_t *queue; /* n */
+} Walk;
+
+/* Vertices that can be reached from one, in how many distances, and one of the furthest. */
+static int64_t walk(Walk *w, int32_t from, uint8_t mark, int64_t *distances, int32_t *furthest) {
+  const HkModel *m = w->model;
+  int64_t head = 0, tail = 0;
+  w->queue[tail++] = from;
+  w->seen[from] = mark;
+  for (*distances = 0; head < tail; (*distances)++)
+    for (int64_t end = tail; head < end; head++) {
+      int32_t q = w->queue[head];
+      for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+        int32_t j = m->adj_vertex[e];
+        if (w->seen[j] == mark) continue;
+        w->seen[j] = mark;
+        w->queue[tail++] = j;
+      }
+    }
+  *furthest = w->queue[tail - 1];
+  return tail;
+}
+
+static void measure(Walk *w, HkProportions *p) {
+  int64_t distances;
+  int32_t furthest;
+  for (int64_t q = 0; q < w->model->n; q++) {
+    if (w->seen[q]) continue;
+    int64_t count = walk(w, (int32_t)q, 1, &distances, &furthest);
+    if ((double)count <= p->core) continue;
+    walk(w, furthest, 2, &distances, &furthest);
+    p->core = (double)count;
+    p->width = (double)count / (double)distances;
+  }
+}
+
+HkStatus hk_model_proportions(const HkModel *m, HkProportions *p, HkError *error) {
+  const HkContext *c = &m->context;
+  Walk w = {.model = m};
+  *p = (HkProportions){.n = (double)m->n,
+                       .springs = (double)m->spring_count,
+                       .solid = hk_model_is_solid(m),
+                       .damped = m->velocity_dependent,
+                       .dimension = m->dimension};
+  HkStatus status = hk_alloc(c, &w.seen, m->n, sizeof *w.seen, "distances", error);
+  if (status >= 0) status = hk_alloc(c, &w.queue, m->n, sizeof *w.queue, "distances", error);
+  if (status >= 0) measure(&w, p);
+  hk_free(c, &w.seen);
+  hk_free(c, &w.queue);
+  return status;
+}

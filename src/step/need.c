@@ -1,0 +1,162 @@
+/* How much memory a simulation takes at least; see need.h.
+ *
+ * Most of it is arrays whose lengths are known: so many bytes a vertex and so many a spring, as the
+ * parts allocate them. What depends on how irregular a model is counts as for the most regular one.
+ * The factor L of a matrix, one row a vertex, has about
+ *
+ *     6 to 13 sqrt(w)      entries a vertex in solids (10^3 to 64 000 vertices: blocks, bars,
+ * balls) 4.6 to 12 log2(w)    in surfaces (3600 to 250 000 vertices, 2 to 6 springs each)
+ *
+ * in the best orderings that CHOLMOD and METIS find, w being the vertices of a cut across the
+ * model; a little less is counted here. The true number is known, and looked at, once the matrix is
+ * analysed, which for a large one takes minutes.
+ */
+#include "step/need.h"
+
+#include "minimize/pick.h"
+#include "step/implicit.h"
+#include "step/kick.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VECTOR = 3 * sizeof(double), BLOCK = 9 * sizeof(double) };
+
+/* ---- Parameters by name ---- */
+
+static const void *find(const HkMethod *method, const char *name, HkParamKind kind) {
+  const HkParam *p = method->schema ? hk_param_find(method->schema, name) : NULL;
+  return p && p->kind == kind ? (const char *)method->params + p->offset : NULL;
+}
+
+/* A whole number or a choice; 0: there is no such parameter. */
+static int number_of(const HkMethod *method, const char *name, HkParamKind kind) {
+  const int *value = find(method, name, kind);
+  return value ? *value : 0;
+}
+
+/* ---- Factors ---- */
+
+/* Entries of L, one row a vertex. */
+static double count_fill(const HkProportions *p) {
+  if (p->width <= 1) return p->core;
+  return p->core * (p->solid ? 4 * sqrt(p->width) : 4 * log2(p->width));
+}
+
+/* Of the prefactor: double precision, and where it is packed single precision beside it. */
+static double of_prefactor(const HkProportions *p, int precision) {
+  double entry = sizeof(double) + (precision == HK_PRECISION_DOUBLE ? 0 : sizeof(float));
+  return 2 * sizeof(int64_t) * p->n + entry * count_fill(p);
+}
+
+/* ---- Linear solvers ---- */
+
+/* Bytes a vertex and a spring, of all but the matrix. Those of multigrid depend on how the levels
+ * come out; these are a little less than what was found on grids, discs, blocks and balls. */
+typedef struct Figure {
+  const char *name;
+  double vertex, spring;
+} Figure;
+
+static const Figure preconditioners[] = {
+    {"block_jacobi", BLOCK, 0}, {"jacobi", BLOCK, 0},
+    {"ssor", BLOCK, 0},         {"ic0", BLOCK + sizeof(int64_t), BLOCK},
+    {"multigrid", 400, 200},
+};
+
+static double of_preconditioner(const HkProportions *p, const HkMethod *method) {
+  const char *name = method->schema ? method->schema->name : hk_family_default(HK_PRECONDITION);
+  for (size_t q = 0; q < sizeof preconditioners / sizeof preconditioners[0]; q++) {
+    const Figure *f = &preconditioners[q];
+    if (strcmp(f->name, name) == 0) return f->vertex * p->n + f->spring * p->springs;
+  }
+  return strcmp(name, "prefactored") == 0 ? of_prefactor(p, HK_PRECISION_AUTO) : 0;
+}
+
+/* The lower triangle and its rows, here and in the factorisation, and the factor. */
+static double of_direct(const HkProportions *p) {
+  double width = p->dimension == 2 ? 2 : 3, free = p->core;
+  double entries = width * (width + 1) / 2 * p->n + width * width * p->springs;
+  return 2 * VECTOR * free + 3 * sizeof(double) * entries +
+         sizeof(double) * width * width * count_fill(p);
+}
+
+static double of_linear(const HkProportions *p, const HkMethod *given) {
+  HkMethod picked = {0};
+  if (!given->schema && hk_pick_linear_for((int64_t)p->n, &picked, NULL) < 0) return 0;
+  const HkMethod *method = given->schema ? given : &picked;
+  const HkLinearType *type = hk_linear_type(method->schema);
+  const HkMethod *preconditioner = find(method, "preconditioner", HK_PARAM_METHOD);
+  double bytes = (type && type->direct ? 6 : 4) * VECTOR * p->n;
+  if (preconditioner) bytes += VECTOR * p->n + of_preconditioner(p, preconditioner);
+  if (type && type->needs_matrix(method->params))
+    bytes += BLOCK * (p->n + 2 * p->springs);
+  else
+    bytes += 2 * 4 * sizeof(double) * p->springs; /* coefficients by rows */
+  if (type && type->direct) bytes += of_direct(p);
+  hk_method_clear(&picked);
+  return bytes;
+}
+
+/* ---- Minimizers ---- */
+
+static double of_minimizer(const HkProportions *p, const HkMethod *given) {
+  HkMethod picked = {0};
+  const char *usual = hk_family_default(HK_MINIMIZE);
+  if (!given->schema && hk_method_choose(&picked, HK_MINIMIZE, usual, NULL) < 0) return 0;
+  const HkMethod *method = given->schema ? given : &picked;
+  const HkMinimizeType *type = hk_minimize_type(method->schema);
+  const HkMethod *linear = find(method, "linear", HK_PARAM_METHOD);
+  const int *factor = find(method, "factor", HK_PARAM_CHOICE);
+  const int *memory = find(method, "memory", HK_PARAM_INTEGER);
+  double vectors = type ? type->vectors : 0, bytes = 0;
+  if (linear) bytes += of_linear(p, linear);
+  if (factor) bytes += of_prefactor(p, number_of(method, "precision", HK_PARAM_CHOICE));
+  if (memory) vectors += 2 * *memory + 2;
+  if (number_of(method, "acceleration", HK_PARAM_CHOICE) == 1) /* anderson */
+    vectors += 2 * number_of(method, "window", HK_PARAM_INTEGER) + 2;
+  hk_method_clear(&picked);
+  return bytes + vectors * VECTOR * p->n;
+}
+
+/* The problem of a step: vectors, and which blocks its matrix has. */
+static double of_problem(const HkProportions *p) {
+  double vertex = 7 * VECTOR + 2 * sizeof(double) + 2 * sizeof(int64_t) + sizeof(int32_t);
+  double spring = 2 * sizeof(int32_t);
+  if (p->damped) {
+    vertex += 2 * VECTOR + BLOCK;
+    spring += 2 * BLOCK;
+  }
+  return vertex * p->n + spring * p->springs;
+}
+
+/* ---- All together ---- */
+
+double hk_step_need(const HkProportions *p, const HkMethod *step) {
+  const HkStepType *type = hk_step_type(step->schema);
+  const HkMethod *minimizer = find(step, "minimizer", HK_PARAM_METHOD);
+  const HkMethod *linear = find(step, "linear", HK_PARAM_METHOD);
+  if (!type) return 0;
+  double bytes = (type->vectors + 1) * VECTOR * p->n;
+  if (type->bytes == hk_implicit_bytes) bytes += of_problem(p);
+  if (type->bytes == hk_kick_bytes && number_of(step, "precision", HK_PARAM_CHOICE) == 1)
+    bytes += 7 * sizeof(float) * p->n;
+  if (minimizer) bytes += of_minimizer(p, minimizer);
+  if (linear) bytes += of_linear(p, linear);
+  return bytes;
+}
+
+HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const HkMethod *step,
+                       double bytes, HkError *error) {
+  char what[160];
+  HkProportions thin = *p; /* the same without a factor to speak of */
+  thin.width = 0;
+  bool factor = hk_step_need(p, step) > 1.5 * hk_step_need(&thin, step);
+  snprintf(what, sizeof what, "%.0f vertices by %s", p->n,
+           step->schema ? step->schema->name : "nothing");
+  return hk_memory_check(context, bytes, what,
+                         factor ? "most of it is a factorised matrix: choose \"newton\" with the "
+                                  "linear solver \"pcg\", or ask for fewer vertices"
+                                : "ask for fewer vertices, or for a method that takes less",
+                         error);
+}
