@@ -190,8 +190,10 @@ static size_t try_step(const HkContext *context, HkRun *run) {
   HkState *state;
   HkStatus status = hk_state_create(hk_run_model(run), &state, &error);
   if (status >= 0) status = hk_step(hk_run_sim(run), state, &error);
-  if (status < 0) context->log(context->log_user, HK_LOG_WARNING, error.text);
-  size_t bytes = state ? hk_state_bytes(state) : 0;
+  char text[sizeof error.text + 64];
+  snprintf(text, sizeof text, "the first step fails: %s", error.text);
+  if (status < 0) context->log(context->log_user, HK_LOG_WARNING, text);
+  size_t bytes = hk_state_bytes(state ? state : hk_run_state(run));
   hk_state_destroy(&state);
   return bytes;
 }

@@ -49,8 +49,9 @@ HkStatus hk_memory_check(const HkContext *context, double bytes, const char *wha
   char needed[32], there[32];
   write_size(bytes, needed, sizeof needed);
   write_size(available, there, sizeof there);
-  return hk_fail(error, HK_ERROR_MEMORY, "no memory for %s: it takes %s, and there are %s; %s",
-                 what, needed, there, way_out ? way_out : "ask for fewer vertices");
+  return hk_fail(error, HK_ERROR_MEMORY,
+                 "no memory for %s: at least %s are needed, and there are %s; %s", what, needed,
+                 there, way_out ? way_out : "ask for fewer vertices");
 }
 
 static HkStatus resize(const HkContext *context, void **p, int64_t count, size_t size,

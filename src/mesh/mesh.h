@@ -76,6 +76,8 @@ typedef struct HkMeshFormat {
 typedef struct HkMeshCounts {
   int64_t vertices, lines, triangles, quads, solids; /* quads: and polygons */
   int64_t corners;                                   /* of all cells */
+  int64_t section; /* of shapes: vertices of a cut across the longest way; 0: unknown */
+  bool solid;      /* of shapes: not a line or a surface */
 } HkMeshCounts;
 
 static inline int64_t hk_counts_cells(const HkMeshCounts *counts) {
@@ -91,7 +93,7 @@ HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *er
 
 typedef struct HkShapeType {
   HkSchema schema;
-  /* All of *counts but the corners, which is 0 before; fails where there are too many. */
+  /* All of *counts, which is 0 before, but the corners; fails where there are too many. */
   HkStatus (*count)(const void *params, HkMeshCounts *counts, HkError *error);
   /* Fills an empty mesh, which has room for all of it. */
   HkStatus (*build)(const void *params, HkMesh *mesh, HkError *error);

@@ -7,8 +7,9 @@
 /* body.c: reads, repairs and places the mesh of a body and appends it with springs and masses. */
 HkStatus hk_model_add_body(HkModel *model, const HkScene *scene, int index, HkError *error);
 
-/* need.c: bytes that a body takes at least beside what is there; made: its mesh is there already.
- */
+/* need.c: how many springs a body has, about, and bytes that it takes at least beside what is
+ * there; made: its mesh is there already. */
+double hk_body_springs(const HkBody *body, const HkMeshCounts *counts);
 double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made);
 
 /* springs.c: springs of a mesh whose vertices begin at first. */

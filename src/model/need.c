@@ -9,7 +9,8 @@
  */
 #include "model/build.h"
 
-static double count_springs(const HkSprings *s, const HkMeshCounts *c) {
+double hk_body_springs(const HkBody *body, const HkMeshCounts *c) {
+  const HkSprings *s = &body->springs;
   double faces = 1.5 * (double)c->triangles + 2 * (double)c->quads, springs = 0;
   bool surface = c->lines == 0 && c->solids == 0;
   if (s->edges) springs += c->lines > 0 ? (double)c->lines : faces + 1.2 * (double)c->solids;
@@ -21,7 +22,7 @@ static double count_springs(const HkSprings *s, const HkMeshCounts *c) {
 double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made) {
   const HkSprings *s = &body->springs;
   const HkModel *m = NULL; /* for the sizes of what it holds */
-  double springs = count_springs(s, counts), n = (double)counts->vertices;
+  double springs = hk_body_springs(body, counts), n = (double)counts->vertices;
   double spring = sizeof *m->i + sizeof *m->j + sizeof *m->k + sizeof *m->l0 + sizeof *m->kind;
   if (s->damping > 0) spring += sizeof *m->damping;
   if (s->tension_only) spring += sizeof *m->tension;

@@ -150,6 +150,7 @@ static HkStatus open_files(HkRun *run, HkError *error) {
 
 static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *options,
                       HkError *error) {
+  HK_TRY(hk_run_check_memory(scene, error));
   HK_TRY(hk_model_compile(scene, &run->model, error));
   HK_TRY(hk_state_create(run->model, &run->state, error));
   HK_TRY(plan_time(run, error));

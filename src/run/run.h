@@ -39,6 +39,9 @@ struct HkRun {
   void *progress_user;
 };
 
+/* fits.c: an error where a scene is too large for the memory that there is. */
+HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
+
 /* record.c: run.json, and the hash of what a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);
 HkStatus hk_run_write_record(HkRun *run, HkError *error);

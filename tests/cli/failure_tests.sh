@@ -59,3 +59,17 @@ test_memory_that_is_not_there_is_one_error() {
   one_error 'no memory'
   [ ! -e s-out ]
 }
+
+test_scenes_too_large_for_memory_end_at_once() {
+  echo '{"bodies": [{"shape": {"type": "grid", "nx": 20000, "ny": 20000}}]}' >grid.json
+  echo '{"bodies": [{"shape": {"type": "block", "nx": 150, "ny": 150, "nz": 150}}], "integrator": {
+    "type": "backward_euler", "minimizer": {"type": "newton", "linear": "ldlt"}}}' >block.json
+  for name in grid block; do
+    code=0
+    HOOKE_MEMORY=16e9 timeout 20 "$HOOKE" run $name.json >out 2>err || code=$?
+    [ "$code" = 5 ] || fail "ended with $code: $(cat err)"
+    one_error 'are needed, and there are'
+    [ ! -e $name-out ]
+  done
+  says err 'choose "newton" with the linear solver "pcg"'
+}

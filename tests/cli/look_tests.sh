@@ -67,7 +67,7 @@ test_info_of_a_scene_is_exact() {
 END
   expect 0 hooke info s.json
   for text in 'vertices      3' 'springs       2' 'mass          6 kg' 'stiffness     50 N/m' \
-    'rest lengths  1 m' 'x from 0 to 2 m' 'frames        20, 2 s at 10 a second' 'memory '; do
+    'rest lengths  1 m' 'x from 0 to 2 m' 'frames        20, 2 s at 10 a second' 'memory ' 'in all '; do
     says out "$text"
   done
   expect 0 hooke info s.json --json
@@ -91,6 +91,25 @@ test_info_shows_how_an_implicit_step_is_solved() {
   json 'j["linear"] in ("cholesky", "ldlt")'
   expect 0 hooke info s.json --json
   json '"minimizer" not in j and j["stable_step"] > 0'
+}
+
+test_info_tells_the_memory_of_a_run() {
+  cat >s.json <<'END'
+{"bodies": [{"shape": {"type": "grid", "nx": 40, "ny": 40}}], "pins": [{"select": "top"}],
+ "forces": ["gravity"], "integrator": {"type": "bdf2", "minimizer": "local_global"}}
+END
+  expect 0 hooke info s.json --json
+  json 'abs(j["bytes_per_vertex"] * 1600 - j["model_bytes"] - j["state_bytes"] - j["workspace_bytes"]) < 1'
+  json 'abs(j["bytes_per_spring"] * j["springs"] - j["bytes_per_vertex"] * 1600) < 1'
+  # The step before is in the state, the factor of more than 20 entries a vertex in the workspace.
+  json 'j["state_bytes"] > 1600 * 4 * 24 and j["workspace_bytes"] > 1600 * (20 * 4 + 20 * 24)'
+}
+
+test_info_tells_all_but_the_memory_of_a_step_that_fails() {
+  scene s.json
+  expect 0 hooke info s.json --set time.energy_bound=1e-30
+  says err 'the first step fails: the motion blew up'
+  says out 'in all '
 }
 
 test_info_takes_changed_values() {

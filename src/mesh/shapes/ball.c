@@ -155,6 +155,8 @@ static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) 
   const Ball *p = chosen;
   (void)error;
   counts->vertices = count_within(p->shells);
+  counts->section = counts->vertices / (2 * p->shells + 1);
+  counts->solid = true;
   counts->solids = (int64_t)FACES * p->shells * p->shells * p->shells;
   return HK_OK;
 }

@@ -88,6 +88,8 @@ static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) 
   const Block *p = chosen;
   const int n[3] = {p->nx, p->ny, p->nz};
   HK_TRY(hk_lattice_count(n, &counts->vertices, error));
+  counts->section = hk_lattice_section(n, counts->vertices);
+  counts->solid = true;
   counts->lines = line_count(p, n);
   for (int c = 0; c < 3; c++) counts->quads += 2 * (int64_t)(n[c] - 1) * (n[(c + 1) % 3] - 1);
   return HK_OK;

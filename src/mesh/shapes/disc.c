@@ -47,6 +47,7 @@ static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) 
   const Disc *p = chosen;
   (void)error;
   counts->vertices = hk_rings_count(p->rings);
+  counts->section = counts->vertices / (2 * p->rings + 1);
   counts->triangles = 6 * (int64_t)p->rings * p->rings;
   return HK_OK;
 }

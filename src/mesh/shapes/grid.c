@@ -36,7 +36,9 @@ static HkStatus add_single_corners(HkMesh *mesh, const int n[3], HkError *error)
 
 static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
   const Grid *p = chosen;
-  HK_TRY(hk_lattice_count((int[]){p->nx, p->ny, 1}, &counts->vertices, error));
+  const int n[3] = {p->nx, p->ny, 1};
+  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
+  counts->section = hk_lattice_section(n, counts->vertices);
   hk_patches_count((int64_t)(p->nx - 1) * (p->ny - 1), p->cells, counts);
   return HK_OK;
 }

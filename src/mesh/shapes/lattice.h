@@ -37,6 +37,12 @@ HkStatus hk_plane_add_face(HkMesh *mesh, int plane, const int32_t *corners, int 
 HkStatus hk_plane_add_patch(HkMesh *mesh, int plane, int cells, const int32_t corners[4], bool odd,
                             HkError *error);
 
+/* Vertices of a cut across the longest axis. */
+static inline int64_t hk_lattice_section(const int n[3], int64_t vertices) {
+  int longest = n[0] > n[1] ? n[0] : n[1];
+  return vertices / (n[2] > longest ? n[2] : longest);
+}
+
 /* The cells of so many patches. */
 static inline void hk_patches_count(int64_t patches, int cells, HkMeshCounts *counts) {
   counts->quads = cells == 0 ? patches : 0;

@@ -54,6 +54,7 @@ static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) 
   const Net *p = chosen;
   (void)error;
   counts->vertices = hk_rings_count(p->n);
+  counts->section = counts->vertices / (2 * (int64_t)p->n + 1);
   counts->lines = 3 * (int64_t)p->n * (3 * (int64_t)p->n + 1);
   return HK_OK;
 }

@@ -50,7 +50,10 @@ static HkStatus add_cube(const TetBlock *p, const int n[3], int i, int j, int k,
 
 static HkStatus count(const void *chosen, HkMeshCounts *counts, HkError *error) {
   const TetBlock *p = chosen;
-  HK_TRY(hk_lattice_count((int[]){p->nx, p->ny, p->nz}, &counts->vertices, error));
+  const int n[3] = {p->nx, p->ny, p->nz};
+  HK_TRY(hk_lattice_count(n, &counts->vertices, error));
+  counts->section = hk_lattice_section(n, counts->vertices);
+  counts->solid = true;
   int64_t cubes = (int64_t)(p->nx - 1) * (p->ny - 1) * (p->nz - 1);
   counts->solids = cubes * (p->tets == 1 ? 6 : 5);
   return HK_OK;
