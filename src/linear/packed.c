@@ -117,17 +117,17 @@ static HkStatus allocate(HkPacked *p, HkError *error) {
   return hk_alloc_aligned(c, &p->room_block, &p->room, p->rooms, sizeof *p->room, what, error);
 }
 
-/* The rows of supernode s of part q, by their numbers there. */
+/* The rows of supernode s of part q, by where their records of 4 floats begin there. */
 static void list_rows(const Work *w, int q, int64_t s, int32_t *row) {
   const HkPackedPart *part = &w->p->part[q];
   const HkSupernodes *v = w->v;
   int64_t rows = v->start[s + 1] - v->start[s];
   for (int64_t i = 0; i < rows; i++) {
     int64_t k = v->row[v->start[s] + i];
-    row[i] = w->part[w->owner[k]] == q ? w->local[k] : w->seen[w->local[k]];
+    row[i] = 4 * (w->part[w->owner[k]] == q ? w->local[k] : w->seen[w->local[k]]);
   }
   for (int64_t i = rows; i < count_tiles(rows) * HK_TILE; i++)
-    row[i] = (int32_t)(part->columns + part->shared);
+    row[i] = (int32_t)(4 * (part->columns + part->shared));
 }
 
 static void list_panels(Work *w, int q, const int32_t *at, int64_t *rows) {
@@ -179,9 +179,9 @@ HkStatus hk_packed_create(const HkContext *context, const HkSupernodes *view, co
                           HkPacked **packed, HkError *error) {
   HkIsa isa;
   HK_TRY(hk_isa_pick(&isa, error));
-  if (view->n >= INT32_MAX / 2)
+  if (view->n >= INT32_MAX / 8)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "a packed factor has less than %d rows",
-                   INT32_MAX / 2);
+                   INT32_MAX / 8);
   HK_TRY(hk_alloc(context, packed, 1, sizeof **packed, "a packed factor", error));
   HkPacked *p = *packed;
   p->context = *context;

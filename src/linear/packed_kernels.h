@@ -3,8 +3,8 @@
  * A panel of `columns` columns, the first of them column `first`, holds its rows in tiles of
  * HK_TILE. Its columns go in groups of HK_GROUP, one group after the other; a group holds the tiles
  * one after the other, beginning with the one where its own diagonal is, and a tile the columns, so
- * many rows each. Behind the last row stand zeros. row[] has the number of each row: of the records
- * of four floats in x, three of them in use.
+ * many rows each. Behind the last row stand zeros. row[] has where the record of each row begins in
+ * x: four floats, three of them in use.
  */
 #ifndef HK_LINEAR_PACKED_KERNELS_H
 #define HK_LINEAR_PACKED_KERNELS_H

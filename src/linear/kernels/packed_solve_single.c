@@ -24,7 +24,7 @@ enum { PARTS = HK_TILE / HK_FLOATS, RECORDS = HK_FLOATS / 4 };
 
 /* Adds record r of a vector to x. */
 HK_INLINE void record_add(float *x, int32_t at, HkFloats v, int r) {
-  float *to = x + 4 * (int64_t)at;
+  float *to = x + at;
   HkFloat4 one;
   memcpy(&one, (const char *)&v + 16 * r, sizeof one);
   hk_float4_store(to, hk_float4_load(to) + one);
