@@ -8,7 +8,7 @@
  *
  * A small residual alone says little of stiff systems: bodies that turn or move as a whole do so
  * against small forces. So the last iteration must also have lowered the quadratic 1/2 x.Ax - b.x
- * by no more than the square of the tolerance, as a part of what all of them did (after Nash and
+ * by no more than the tolerance, as a part of what all of them did (after Nash and
  * Sofer 1990); where the preconditioner is any good that is the error of x, measured by its energy.
  *
  * Where p.Ap <= 0, A is not positive definite and x is truncated to what was reached so far, along
@@ -78,7 +78,7 @@ static HkStatus turn(const HkLinear *s, double *rz, HkError *error) {
   return HK_OK;
 }
 
-/* Squares of tolerances below this would count rounding; and a residual that is so much smaller
+/* Tolerances below this would count rounding; and a residual that is so much smaller
  * than it need be is enough by itself. */
 static const double LEAST_PART = 1e-10, FAR_BELOW = 1e-3;
 
@@ -89,7 +89,7 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
   const HkKrylovParams *params = s->method.params;
   const HkVectors *space = &s->space;
   const Krylov *w = s->data;
-  double rz, next, lowered = 0, part = fmax(goal / size * (goal / size), LEAST_PART);
+  double rz, next, lowered = 0, part = fmax(goal / size, LEAST_PART);
   HK_TRY(turn(s, &rz, error));
   hk_vectors_copy(space, w->z, w->p);
   while (rz > 0 && result->iterations < params->iterations) {
