@@ -3,7 +3,7 @@
  *     few vertices    newton with a direct solver, to rounding
  *     many            newton with pcg and multigrid, or with a direct solver where multigrid cannot
  *                     be had (hk_multigrid_check), to an accuracy of ACCURACY, far below what a
- * step of this order in time leaves
+ *                     step of this order in time leaves; linear systems to a residual of RESIDUAL
  *
  * local_global with anderson is faster on soft solids. It is not picked: its constant matrix takes
  * springs that turn for as stiff as springs that stretch, so that stiff bodies that turn hardly
@@ -15,7 +15,7 @@
 #include "linear/multigrid.h"
 
 static const int64_t FEW = 1000;
-static const double ACCURACY = 1e-3;
+static const double ACCURACY = 1e-3, RESIDUAL = 1e-5;
 
 HkStatus hk_pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
   if (m->n >= FEW && hk_multigrid_check(m, NULL) < 0)
@@ -31,6 +31,7 @@ HkStatus hk_pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
   if (n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
+  HK_TRY(hk_method_set_number(method, "tolerance", RESIDUAL, error));
   return hk_method_set_method(method, "preconditioner", "multigrid", error) ? HK_OK
                                                                             : HK_ERROR_INVALID;
 }
