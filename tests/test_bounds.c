@@ -69,6 +69,10 @@ static void try_scene(const char *text, const char *integrator) {
   CHECK(guarded.blocks == 0);
 }
 
+#define WITH_MULTIGRID                                                                             \
+  "integrator={\"type\": \"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"linear\": "   \
+  "{\"type\": \"pcg\", \"preconditioner\": \"multigrid\"}}}"
+
 static const char *const integrators[] = {
     "integrator=symplectic_euler",
     "integrator={\"type\": \"symplectic_euler\", \"precision\": \"single\"}",
@@ -76,8 +80,7 @@ static const char *const integrators[] = {
     "integrator=rk4",
     "integrator=backward_euler",
     "integrator={\"type\": \"backward_euler\", \"minimizer\": \"local_global\"}",
-    "integrator={\"type\": \"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"linear\": "
-    "{\"type\": \"pcg\", \"preconditioner\": \"multigrid\"}}}",
+    WITH_MULTIGRID,
 };
 
 static void try_all(const char *text) {

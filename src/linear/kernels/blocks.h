@@ -13,13 +13,13 @@ enum { QUADS = HK_FLOATS / 4 };
 
 #if HK_SIMD_BYTES == 64
 #define QUAD_SHUFFLE(v, a, b, c, d)                                                                \
-  __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c,       \
-                          8 + d, 12 + a, 12 + b, 12 + c, 12 + d)
+  __builtin_shufflevector(v, v, (a), (b), (c), (d), 4 + (a), 4 + (b), 4 + (c), 4 + (d), 8 + (a),   \
+                          8 + (b), 8 + (c), 8 + (d), 12 + (a), 12 + (b), 12 + (c), 12 + (d))
 #elif HK_SIMD_BYTES == 32
 #define QUAD_SHUFFLE(v, a, b, c, d)                                                                \
-  __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d)
+  __builtin_shufflevector(v, v, (a), (b), (c), (d), 4 + (a), 4 + (b), 4 + (c), 4 + (d))
 #else
-#define QUAD_SHUFFLE(v, a, b, c, d) __builtin_shufflevector(v, v, a, b, c, d)
+#define QUAD_SHUFFLE(v, a, b, c, d) __builtin_shufflevector(v, v, (a), (b), (c), (d))
 #endif
 
 /* The records of the vertices at[0 .. QUADS - 1]. */
