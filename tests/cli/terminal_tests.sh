@@ -48,7 +48,7 @@ test_quiet_terminal_stays_empty() {
 
 test_files_get_plain_lines() {
   scene s.json 400 4
-  expect 0 hooke run s.json --set time.step=2e-5
+  expect 0 hooke run s.json --set time.step=4e-6
   grep -qE '^ *[0-9]+ % [0-9]+/400 frames, [0-9.,]+ frames/s, [0-9.,]+ steps/s, .* left$' err ||
     fail "no lines: $(cat err)"
   ! grep -q $'[\r\033]' out err
