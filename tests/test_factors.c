@@ -188,8 +188,7 @@ static void see_range(void *user, int64_t begin, int64_t end) {
   for (int64_t b = begin / HK_BLOCK; b * HK_BLOCK < end; b++) seen->by[b] = pthread_self();
 }
 
-/* How many threads a loop with three takes: 3, or 1 without OpenMP. */
-static int loop_threads(void) {
+static int threads_of_a_loop(void) {
   Seen seen;
   int count = 0;
   hk_parallel_for(3, 64 * HK_BLOCK, see_range, &seen);
@@ -199,6 +198,17 @@ static int loop_threads(void) {
     count += first;
   }
   return count;
+}
+
+/* How many threads a loop with three takes at most: 3, or 1 without OpenMP. On a busy machine loops
+ * run alone for a while. */
+static int loop_threads(void) {
+  int most = 1;
+  for (int q = 0; q < 10000 && most < 3; q++) {
+    int count = threads_of_a_loop();
+    if (count > most) most = count;
+  }
+  return most;
 }
 
 TEST(cholmod_starts_no_threads_and_leaves_ours_alone) {
