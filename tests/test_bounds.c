@@ -69,9 +69,9 @@ static void try_scene(const char *text, const char *integrator) {
   CHECK(guarded.blocks == 0);
 }
 
-#define WITH_MULTIGRID                                                                             \
-  "integrator={\"type\": \"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"linear\": "   \
-  "{\"type\": \"pcg\", \"preconditioner\": \"multigrid\"}}}"
+static const char with_multigrid[] =
+    "integrator={\"type\": \"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"linear\": "
+    "{\"type\": \"pcg\", \"preconditioner\": \"multigrid\"}}}";
 
 static const char *const integrators[] = {
     "integrator=symplectic_euler",
@@ -80,7 +80,7 @@ static const char *const integrators[] = {
     "integrator=rk4",
     "integrator=backward_euler",
     "integrator={\"type\": \"backward_euler\", \"minimizer\": \"local_global\"}",
-    WITH_MULTIGRID,
+    with_multigrid,
 };
 
 static void try_all(const char *text) {

@@ -63,7 +63,7 @@ static void learn(double work, double wait) {
 
 /* Neighbouring pieces on one thread, or each as threads come free. */
 static void share(int threads, int64_t count, PieceFn *fn, void *user, bool as_they_come) {
-  double begin = now(), ready = begin;
+  double times[2] = {now(), 0}; /* when it began, when its own share was done */
   int64_t next = 0;
 #pragma omp parallel num_threads(threads)
   {
@@ -80,9 +80,9 @@ static void share(int threads, int64_t count, PieceFn *fn, void *user, bool as_t
       for (int64_t piece = 0; piece < count; piece++) fn(user, piece);
     }
 #pragma omp master
-    ready = now();
+    times[1] = now();
   }
-  learn(ready - begin, now() - ready);
+  learn(times[1] - times[0], now() - times[1]);
 }
 #endif
 
