@@ -30,5 +30,6 @@ done
 echo "cppcheck: ${folders[*]}"
 cppcheck --quiet --error-exitcode=1 -j "$jobs" --std=c11 --language=c \
   --enable=warning,performance,portability --suppress=missingIncludeSystem \
-  -i bench/peers -D_XOPEN_SOURCE=700 -I include -I src -I tests "${folders[@]}"
+  -i bench/peers -D_XOPEN_SOURCE=700 -DHK_SIMD_BYTES=16 -DHK_ISA_NAME=portable -I include -I src \
+  -I tests "${folders[@]}"
 echo "Nothing was found."

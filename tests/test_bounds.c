@@ -32,12 +32,12 @@ static void *resize_guarded(void *user, void *p, size_t bytes) {
     free(block);
     return NULL;
   }
-  block = realloc(block, bytes + 2 * GUARD);
-  if (!block) return NULL;
-  memset(block, SIGN, GUARD);
-  memcpy(block, &bytes, sizeof bytes);
-  memset(block + GUARD + bytes, SIGN, GUARD);
-  return block + GUARD;
+  unsigned char *next = realloc(block, bytes + 2 * GUARD);
+  if (!next) return NULL;
+  memset(next, SIGN, GUARD);
+  memcpy(next, &bytes, sizeof bytes);
+  memset(next + GUARD + bytes, SIGN, GUARD);
+  return next + GUARD;
 }
 
 /* Three steps, and the end of everything. */

@@ -137,7 +137,9 @@ HK_INLINE Block fill_springs(const HkFineValues *v, int32_t begin, int32_t end, 
     if (m->fine.slot[e] < 0) continue;
     const float *from = v->records + 4 * (int64_t)m->fine.slot[e];
     bool held = v->held && v->held[m->vertex[m->fine.neighbour[e]]];
-    hk_float4_store(to, held ? (HkFloat4){0} : hk_float4_load(from));
+    HkFloat4 spring = hk_float4_load(from);
+    if (held) spring = (HkFloat4){0};
+    hk_float4_store(to, spring);
     D = block_add(D, block_of_spring(from), -1);
   }
   return D;
