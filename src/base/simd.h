@@ -99,7 +99,7 @@ HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
 #endif
 }
 
-/* The correctly rounded square root: the one operation that compiler vectors lack. */
+/* The correctly rounded square root, which compiler vectors lack. */
 HK_INLINE HkDoubles hk_doubles_sqrt(HkDoubles v) {
 #if HK_SIMD_BYTES == 64
   return _mm512_sqrt_pd(v);
@@ -154,9 +154,6 @@ HK_INLINE double hk_doubles_sum(HkDoubles v) {
 
 /* ---- Records of three coordinates ---- */
 
-/* x, y, z of the records that begin at[0 .. HK_DOUBLES - 1] doubles from x on, one in each lane.
- * Whole records are loaded and
- * turned in registers, which is faster than gather instructions. */
 #if HK_SIMD_BYTES > 16
 HK_INLINE HkDouble4 hk_double4_load(const double *p) {
   HkDouble4 v;
@@ -165,6 +162,8 @@ HK_INLINE HkDouble4 hk_double4_load(const double *p) {
 }
 #endif
 
+/* x, y, z of the records that begin at[0 .. HK_DOUBLES - 1] doubles from x on, one in each lane.
+ * Whole records are loaded and turned in registers, which is faster than gather instructions. */
 HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles out[3]) {
 #if HK_SIMD_BYTES == 64
 #define HK_PAIR(a, b)                                                                              \

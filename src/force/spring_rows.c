@@ -120,9 +120,9 @@ static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reac
   return count;
 }
 
-static int64_t longest_row(const HkSpringRows *r, const HkModel *m, int64_t group) {
+int64_t hk_spring_rows_longest(const HkModel *m, int width, int64_t group) {
   int64_t most = 0;
-  for (int64_t q = group * r->width; q < (group + 1) * r->width && q < m->n; q++)
+  for (int64_t q = group * width; q < (group + 1) * width && q < m->n; q++)
     if (degree(m, q) > most) most = degree(m, q);
   return most;
 }
@@ -140,7 +140,8 @@ static bool find_reaches(const Search *s, int64_t group, int32_t reach[MOST_SLOT
                          int64_t *count) {
   const HkSpringRows *r = s->rows;
   bool single = r->width == HK_ROW_GROUP_SINGLE;
-  int64_t most = longest_row(r, s->model, group), room = single ? most + most / 4 : most;
+  int64_t most = hk_spring_rows_longest(s->model, r->width, group),
+          room = single ? most + most / 4 : most;
   if (!is_whole(r, group) || room > MOST_SLOTS) return false;
   for (int l = 0; l < r->width && !single; l++)
     if (degree(s->model, group * r->width + l) != most) return false;
@@ -155,7 +156,7 @@ static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *erro
   int64_t count = 0;
   bool could = find_reaches(s, group, reach, &count);
   bool regular = could && is_inside(r, group, reach[0], reach[count - 1]);
-  int64_t slots = regular ? count : longest_row(r, s->model, group);
+  int64_t slots = regular ? count : hk_spring_rows_longest(s->model, r->width, group);
   HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_room, s->owners + 1, sizeof *r->owner,
                  "springs by rows", error));
   r->owner[s->owners++] = group;

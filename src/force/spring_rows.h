@@ -57,6 +57,9 @@ HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkErro
 /* The same with groups of HK_ROW_GROUP_SINGLE and numbers in single precision. */
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error);
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
+/* The springs of the vertex with most of them in a group of that width: in double precision as many
+ * slots as the group has by start. */
+int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
 /* Takes over what a live change, which treats all springs alike, has made of them. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 

@@ -205,13 +205,8 @@ static void place_springs(HkMultigrid *m, const int64_t *first_slot, int32_t i) 
 static HkStatus row_slots(const HkModel *m, int64_t **first, HkError *error) {
   int64_t groups = (m->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP;
   HK_TRY(hk_alloc(&m->context, first, groups + 1, sizeof **first, WHAT, error));
-  for (int64_t g = 0; g < groups; g++) {
-    int64_t most = 0;
-    for (int64_t q = g * HK_ROW_GROUP; q < (g + 1) * HK_ROW_GROUP && q < m->n; q++)
-      if (m->adj_start[q + 1] - m->adj_start[q] > most)
-        most = m->adj_start[q + 1] - m->adj_start[q];
-    (*first)[g + 1] = (*first)[g] + most;
-  }
+  for (int64_t g = 0; g < groups; g++)
+    (*first)[g + 1] = (*first)[g] + hk_spring_rows_longest(m, HK_ROW_GROUP, g);
   return HK_OK;
 }
 

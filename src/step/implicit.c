@@ -98,6 +98,14 @@ void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage) {
   place_pins(implicit, m, state);
 }
 
+/* Held vertices of the guess, wherever the others are. */
+static void hold_pins(const HkModel *m, const HkState *state, HkImplicit *implicit) {
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+    if (state->pin_held[q]) memcpy(implicit->x + i, implicit->ahead + i, 3 * sizeof *implicit->x);
+  }
+}
+
 /* The prediction with half of the last change of velocity: x + s (v + h / (2 h_old) (v - v_old)).
  * A full extrapolation would be nearer on smooth paths, and further off where they bend. */
 static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, double s) {
@@ -105,38 +113,26 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
   double part = 0.5 * sim->h / state->h_old * s;
   hk_vectors_add(space, part, state->v, implicit->ahead, implicit->x);
   hk_vectors_add(space, -part, state->v_old, implicit->x, implicit->x);
-  for (int64_t q = 0; q < sim->model->pin_count; q++) {
-    int64_t i = 3 * (int64_t)sim->model->pin_vertex[q];
-    if (state->pin_held[q]) memcpy(implicit->x + i, implicit->ahead + i, 3 * sizeof *implicit->x);
-  }
-}
-
-/* The old positions, with the pins in their new places. */
-static void stay(HkSim *sim, const HkState *state, HkImplicit *implicit) {
-  const HkModel *m = sim->model;
-  const HkProblem *p = &implicit->problem;
-  hk_vectors_copy(&p->space, state->x, implicit->x);
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    int64_t i = 3 * (int64_t)m->pin_vertex[q];
-    if (state->pin_held[q]) memcpy(implicit->x + i, p->y + i, 3 * sizeof *p->y);
-  }
+  hold_pins(sim->model, state, implicit);
 }
 
 /* The prediction, with or without the last change of velocity, whichever has the lower g. It
  * stretches springs that it turns, which a minimiser puts right at once: it is the better start
  * although g may be higher there than at the old positions. Where g rises out of proportion to the
- * inertia of the step, the velocities are those of waves that the step does not resolve. */
+ * inertia of the step, the velocities are those of waves that the step does not resolve, and the
+ * old positions are the start. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   const double FAR = 30;
   HkProblem *p = &implicit->problem;
-  stay(sim, state, implicit);
+  hk_vectors_copy(&p->space, state->x, implicit->x);
+  hold_pins(sim->model, state, implicit);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
   if (!(rise <= FAR * hk_problem_inertia(p, implicit->x))) return;
+  if (state->h_old > 0) {
+    look_ahead(sim, state, implicit, s);
+    if (hk_problem_change(p, implicit->ahead, implicit->x) <= 0) return;
+  }
   hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
-  if (state->h_old <= 0) return;
-  look_ahead(sim, state, implicit, s);
-  if (!(hk_problem_change(p, implicit->ahead, implicit->x) <= 0))
-    hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
 }
 
 /* Where C is not -df/dv in full, what is left out counts at the predicted velocity, which is right
