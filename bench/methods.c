@@ -31,9 +31,12 @@ const Method methods_double[] = {{"double", "{'type': 'symplectic_euler'}"}, {NU
 const Method methods_single[] = {{"single", "{'type': 'symplectic_euler', 'precision': 'single'}"},
                                  {NULL, NULL}};
 
-const Method method_local_global = {
-    "local_global", "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', "
-                    "'acceleration': 'none', 'tolerance': 0, 'iterations': 20}}"};
+#define LOCAL_GLOBAL(iterations)                                                                   \
+  "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'acceleration': 'none', "      \
+  "'tolerance': 0, 'iterations': " iterations "}}"
+
+const Method method_local_global = {"local_global", LOCAL_GLOBAL("21")};
+const Method method_local_global_once = {"local_global, once", LOCAL_GLOBAL("1")};
 
 const Method methods_reference[] = {
     {"newton+cholesky", "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'tolerance': "

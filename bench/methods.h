@@ -15,8 +15,8 @@ extern const Method methods_implicit[];
 /* Linearly implicit Euler; symplectic Euler in double precision and in single. */
 extern const Method methods_linear_implicit[];
 extern const Method methods_double[], methods_single[];
-/* One plain local/global iteration after another; the converged step, for models of any size. */
-extern const Method method_local_global;
+/* 21 plain local/global iterations a step, and one; the converged step, for models of any size. */
+extern const Method method_local_global, method_local_global_once;
 extern const Method methods_reference[];
 
 /* Turns ' into " in place. */

@@ -165,11 +165,16 @@ bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, con
 }
 
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
-                         double *f) {
+                         double *f, double g[3]) {
   memset(f, 0, (size_t)model->n * 3 * sizeof *f);
+  for (int c = 0; c < 3; c++) g[c] = 0;
   for (int q = 0; q < model->force_count; q++) {
+    const HkForceType *type = model->forces[q].type;
     HkForceArgs a = hk_force_args(model, q, work, t, x, NULL);
-    if (model->forces[q].type->energy) model->forces[q].type->add(&a, f);
+    if (type->energy && type->accelerate)
+      type->accelerate(&a, g);
+    else if (type->energy)
+      type->add(&a, f);
   }
 }
 

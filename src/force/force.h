@@ -103,9 +103,10 @@ bool hk_forces_have_rest(const HkModel *model);
 bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
                     const double *v, double *f, double g[3]);
 
-/* f = sum of -dE/dx of all forces that have an energy. */
+/* Of all forces that have an energy: g = what accelerates all masses alike, f = the sum of -dE/dx
+ * of the others. */
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
-                         double *f);
+                         double *f, double g[3]);
 /* Change of all potential energy (J) from x to another place. */
 double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,
                                const double *x, const double *to);

@@ -26,7 +26,7 @@
 enum { HK_ROW_GROUP = 8, HK_ROW_GROUP_SINGLE = 16 };
 
 /* Groups that one thread takes at a time. */
-enum { HK_ROW_GRAIN = 64 };
+enum { HK_ROW_GRAIN = 16 };
 
 typedef struct HkSpringRows {
   int64_t n, groups;

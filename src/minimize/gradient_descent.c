@@ -15,16 +15,16 @@
 
 static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-5)};
 
-typedef struct Divide {
+typedef struct Scale {
   const HkProblem *problem;
   const double *g;
   double *p;
-} Divide;
+} Scale;
 
-static void divide_range(void *user, int64_t begin, int64_t end) {
-  const Divide *a = user;
+static void scale_range(void *user, int64_t begin, int64_t end) {
+  const Scale *a = user;
   for (int64_t q = begin; q < end; q++)
-    for (int c = 0; c < 3; c++) a->p[3 * q + c] = -a->g[3 * q + c] / a->problem->diagonal[q];
+    for (int c = 0; c < 3; c++) a->p[3 * q + c] = -a->g[3 * q + c] * a->problem->inverse[q];
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
@@ -33,11 +33,11 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
   (void)error;
   for (int it = 0;; it++) {
-    hk_problem_gradient(problem, x, g);
+    double size = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, g)) return HK_OK;
-    Divide divide = {problem, g, p};
-    hk_parallel_for(space->threads, space->n, divide_range, &divide);
+    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
+    Scale scale = {problem, g, p};
+    hk_parallel_for(space->threads, space->n, scale_range, &scale);
     double slope = hk_vectors_dot(space, g, p);
     if (!(slope < 0) || hk_line_search(m, x, p, slope, x_new) == 0) {
       hk_minimizer_stall(m);

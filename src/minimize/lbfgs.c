@@ -136,15 +136,15 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2], *g_new = m->w[3];
   bool moved;
   ((Data *)m->data)->count = 0;
-  hk_problem_gradient(problem, x, g);
+  double size = hk_problem_gradient(problem, x, g);
   m->report.evaluations++;
-  for (int it = 0; !hk_minimizer_look(m, it, x, g); it++) {
+  for (int it = 0; !hk_minimizer_look(m, it, x, size); it++) {
     HK_TRY(advance(m, x, g, p, x_new, &moved, error));
     if (!moved) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
-    hk_problem_gradient(problem, x_new, g_new);
+    size = hk_problem_gradient(problem, x_new, g_new);
     m->report.evaluations++;
     remember(m, x, x_new, g, g_new);
     hk_vectors_copy(space, x_new, x);

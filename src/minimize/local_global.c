@@ -141,9 +141,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *f = m->w[1], *x_new = m->w[2];
   begin(m->data);
   for (int it = 0;; it++) {
-    hk_problem_gradient(problem, x, g);
+    double size = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, g)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
     HK_TRY(hk_minimizer_precondition(m, g, f, error));
     judge(m, it, f);
     /* Nothing to ask: it goes down. */

@@ -120,12 +120,11 @@ static bool tell(HkMinimizer *m, const double *x) {
   return goes_on;
 }
 
-bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient) {
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double size) {
   const HkStopping *s = m->method.params;
   HkStepReport *r = &m->report;
   r->iterations = iteration;
   HkProblem *p = m->problem;
-  double size = hk_problem_size(p, gradient);
   if (iteration == 0 && size > p->reach) p->reach = size;
   r->gradient = size == 0 ? 0 : size / p->reach;
   bool goes_on = !m->trace || tell(m, x);

@@ -75,9 +75,9 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 /* Minimises from x; HK_NOT_CONVERGED if a tolerance was asked for and not met. */
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 
-/* Iteration `iteration` has led to x with this gradient: tells the trace, updates the report, and
- * returns true when it is time to stop (converged, or the last iteration). */
-bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, const double *gradient);
+/* Iteration `iteration` has led to x with a gradient of this size (m): tells the trace, updates the
+ * report, and returns true when it is time to stop (converged, or the last iteration). */
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double size);
 /* No step along any direction lowers g any more: the report says so. */
 void hk_minimizer_stall(HkMinimizer *m);
 /* Makes the problem's prefactor, for a create; factor and precision: of HK_FACTOR_PARAMS. */

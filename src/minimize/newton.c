@@ -174,10 +174,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *x_new = m->w[2], first = 0;
   ((Data *)m->data)->length = 0;
   for (int it = 0;; it++) {
-    hk_problem_gradient(problem, x, g);
+    double size = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, g)) return HK_OK;
-    double size = m->report.gradient;
+    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
     if (it == 0) first = size;
     double accuracy = fmin(params_of(m)->forcing, 30 * sqrt(size / first));
     hk_vectors_scale(space, -1, g);

@@ -2,9 +2,12 @@
 #include "minimize/problem.h"
 
 #include "base/vec.h"
+#include "minimize/gradient_kernels.h"
 
 #include <float.h>
 #include <string.h>
+
+HK_KERNEL_TABLE(HkGradientKernels, hk_gradient_kernels)
 
 /* ---- Creating ---- */
 
@@ -23,6 +26,9 @@ static HkStatus number(HkProblem *p, double **v, int64_t count, HkError *error) 
 
 static HkStatus allocate(HkProblem *p, HkError *error) {
   const HkModel *m = p->model;
+  HkIsa isa;
+  HK_TRY(hk_isa_pick(&isa, error));
+  p->kernels = hk_gradient_kernels_of(isa);
   HK_TRY(hk_pattern_create(m, &p->pattern, &p->bytes, error));
   HK_TRY(hk_alloc(&m->context, &p->held.mask, m->n, sizeof *p->held.mask, "pins", error));
   p->bytes += (size_t)m->n * sizeof *p->held.mask;
@@ -31,7 +37,7 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
   HK_TRY(vector(p, &p->b, error));
   HK_TRY(vector(p, &p->room, error));
   HK_TRY(vector(p, &p->room2, error));
-  HK_TRY(number(p, &p->diagonal, m->n, error));
+  HK_TRY(number(p, &p->inverse, m->n, error));
   return number(p, &p->extra, m->n, error);
 }
 
@@ -57,8 +63,8 @@ void hk_problem_destroy(HkProblem *p) {
   hk_hessian_destroy(&p->hessian);
   hk_block_matrix_destroy(p->model, &p->damping);
   hk_pattern_destroy(p->model, &p->pattern);
-  double **vectors[] = {&p->y,     &p->b,        &p->f,     &p->v,         &p->room,
-                        &p->room2, &p->diagonal, &p->extra, &p->space.sums};
+  double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,         &p->room,
+                        &p->room2, &p->inverse, &p->extra, &p->space.sums};
   for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++) hk_free(c, vectors[q]);
   hk_free(c, &p->held.mask);
   *p = (HkProblem){0};
@@ -163,7 +169,7 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
       k += m->k[m->adj_spring[e]];
       if (m->damping) c += m->damping[m->adj_spring[e]];
     }
-    p->diagonal[q] = m->mass[q] + p->tau * (p->tau * k + c);
+    p->inverse[q] = p->held.mask[q] ? 0 : 1 / (m->mass[q] + p->tau * (p->tau * k + c));
   }
 }
 
@@ -195,34 +201,32 @@ static void drag(HkProblem *p, const double *x) {
 }
 
 typedef struct Gradient {
-  const HkProblem *p;
-  const double *x, *drag;
-  double *g; /* holds -dE/dx at first */
+  const HkGradientKernels *kernels;
+  HkGradientArgs args;
 } Gradient;
 
-static void gradient_range(void *user, int64_t begin, int64_t end) {
+static double gradient_range(void *user, int64_t begin, int64_t end) {
   const Gradient *a = user;
-  const HkProblem *p = a->p;
-  double square = p->tau * p->tau;
-  const double *mass = p->model->mass, *restrict x = a->x, *restrict y = p->y;
-  double *restrict g = a->g;
-  if (p->pushed)
-    for (int64_t q = 3 * begin; q < 3 * end; q++) g[q] += p->f[q];
-  if (a->drag)
-    for (int64_t q = 3 * begin; q < 3 * end; q++) g[q] -= a->drag[q];
-  for (int64_t q = begin; q < end; q++)
-    for (int64_t c = 3 * q; c < 3 * q + 3; c++) g[c] = mass[q] * (x[c] - y[c]) - square * g[c];
-  for (int64_t q = begin; q < end; q++) {
-    if (p->held.mask[q]) memset(a->g + 3 * q, 0, 3 * sizeof *a->g);
-    if (p->model->dimension == 2) a->g[3 * q + 2] = 0;
-  }
+  return a->kernels->gradient(&a->args, begin, end);
 }
 
-void hk_problem_gradient(HkProblem *p, const double *x, double *g) {
-  hk_forces_potential(p->model, p->work, p->t, x, g);
+double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
+  const HkModel *m = p->model;
+  double square = p->tau * p->tau, fall[3];
+  hk_forces_potential(m, p->work, p->t, x, g, fall);
   if (p->hessian.damping) drag(p, x);
-  Gradient a = {p, x, p->hessian.damping ? p->room2 : NULL, g};
-  hk_parallel_for(p->model->threads, p->model->n, gradient_range, &a);
+  Gradient a = {p->kernels,
+                {.x = x,
+                 .y = p->y,
+                 .f = p->pushed ? p->f : NULL,
+                 .drag = p->hessian.damping ? p->room2 : NULL,
+                 .mass = m->mass,
+                 .inverse = p->inverse,
+                 .square = square,
+                 .fall = {square * fall[0], square * fall[1], square * fall[2]},
+                 .flat = m->dimension == 2,
+                 .g = g}};
+  return sqrt(hk_parallel_most(m->threads, m->n, gradient_range, &a, p->space.sums));
 }
 
 typedef struct Change {
@@ -263,7 +267,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
 
 typedef struct Measure {
   const HkProblem *p;
-  const double *x; /* or a gradient */
+  const double *x;
 } Measure;
 
 static double inertia_range(void *user, int64_t begin, int64_t end) {
@@ -311,22 +315,4 @@ void hk_problem_measure(HkProblem *p, const double *x) {
   const HkVectors *s = &p->space;
   p->reach = hk_parallel_most(s->threads, s->n, reach_range, &a, s->sums);
   p->rounding = 8 * DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
-}
-
-/* The largest square. */
-static double size_range(void *user, int64_t begin, int64_t end) {
-  const Measure *a = user;
-  const double *g = a->x, *d = a->p->diagonal;
-  double most = 0;
-  for (int64_t q = begin; q < end; q++) {
-    double square = hk_dot(g + 3 * q, g + 3 * q) / (d[q] * d[q]);
-    if (square > most || isnan(square)) most = square; /* NAN stays: no number is above it */
-  }
-  return most;
-}
-
-double hk_problem_size(const HkProblem *p, const double *g) {
-  Measure a = {p, g};
-  const HkVectors *s = &p->space;
-  return sqrt(hk_parallel_most(s->threads, s->n, size_range, &a, s->sums));
 }

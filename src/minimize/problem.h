@@ -31,6 +31,7 @@
 typedef struct HkProblem {
   const HkModel *model;
   const HkForceWork *work;
+  const struct HkGradientKernels *kernels;
   HkVectors space;
   HkPattern pattern;
   HkHeld held;
@@ -41,7 +42,7 @@ typedef struct HkProblem {
   bool pushed;           /* f counts in this step */
   bool partial;          /* C is not -df/dv in full */
   bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
-  double *diagonal;      /* d_i (kg), n */
+  double *inverse;       /* 1 / d_i (1/kg), n; 0 for held vertices */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
   const double *origin;  /* where the step began; the caller's */
   double reach;          /* m, how far vertices move in this step */
@@ -68,8 +69,8 @@ HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrec
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
 
-/* g = dg/dx at x; 0 for held vertices and z in two dimensions. */
-void hk_problem_gradient(HkProblem *problem, const double *x, double *g);
+/* g = dg/dx at x; 0 for held vertices and z in two dimensions. Returns its size (m), as above. */
+double hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 /* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */
 double hk_problem_change(HkProblem *problem, const double *from, const double *to);
 /* 1/2 (x - y)^T M (x - y) */
@@ -78,7 +79,5 @@ double hk_problem_inertia(const HkProblem *problem, const double *x);
 double hk_problem_moved(HkProblem *problem, const double *x);
 /* Takes the reach of a step from x by its prediction y, and the rounding of both. */
 void hk_problem_measure(HkProblem *problem, const double *x);
-/* The size of a gradient (m), as above. */
-double hk_problem_size(const HkProblem *problem, const double *g);
 
 #endif

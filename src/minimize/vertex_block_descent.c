@@ -218,9 +218,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
   (void)error;
   for (int it = 0;; it++) {
-    hk_problem_gradient(m->problem, x, g);
+    double size = hk_problem_gradient(m->problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, g)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
     if (!advance(m, x, g, p, x_new)) {
       hk_minimizer_stall(m);
       return HK_OK;
