@@ -27,6 +27,7 @@ typedef struct SceneFacts {
   const char *name;
   const HkScene *scene;
   const HkModel *bodies;
+  const HkMethod *method;
   HkModelInfo model;
   HkProgress plan;
   size_t state_bytes, work_bytes;
@@ -78,7 +79,7 @@ static void print_time(const SceneFacts *f) {
   double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
   const char *picked =
       isinf(f->plan.stable_h) ? ", since every step is stable" : ", picked by stability";
-  describe_method(&f->scene->step);
+  describe_method(f->method);
   describe_stable_step(f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,
            time->step > 0 ? "" : picked);
@@ -168,7 +169,7 @@ static void json_scene(const SceneFacts *f) {
   put_integer(&json, "pins", f->scene->pin_count);
   put_integer(&json, "pinned", m->pinned);
   json_methods(&json, "forces", f->scene->forces, f->scene->force_count);
-  describe_json(&json, &f->scene->step);
+  describe_json(&json, f->method);
   put_number(&json, "stable_step", f->plan.stable_h);
   put_number(&json, "step", f->plan.h);
   put_integer(&json, "frames", f->plan.frames);
@@ -210,6 +211,7 @@ static int show_scene(const HkContext *context, const Wants *wants, const char *
     SceneFacts facts = {name,
                         scene,
                         hk_run_model(run),
+                        hk_sim_method(hk_run_sim(run)),
                         hk_model_info(hk_run_model(run)),
                         hk_run_progress(run),
                         state_bytes,

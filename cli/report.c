@@ -19,7 +19,7 @@ void report_head(const RunReport *r) {
   text_row(stdout, "vertices", "%s, %s pinned", text_count(r->model.vertices).c,
            text_count(r->model.pinned).c);
   text_row(stdout, "springs", "%s", text_count(r->model.springs).c);
-  describe_method(&scene->step);
+  describe_method(&r->method);
   text_row(stdout, "step", "%g s, %s a frame", p->h,
            text_count((int64_t)floor(interval / p->h + 0.5)).c);
   describe_stable_step(p->stable_h);
@@ -28,6 +28,8 @@ void report_head(const RunReport *r) {
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(p->frames).c, p->duration,
            scene->time.frames_per_second);
   if (p->frame > 0) text_row(stdout, "goes on at", "frame %s", text_count(p->frame).c);
+  text_row(stdout, "machine", "%d thread%s, %s", r->model.threads, r->model.threads > 1 ? "s" : "",
+           r->model.vectors);
   text_row(stdout, "folder", "%s", r->folder);
   fflush(stdout);
 }
@@ -150,7 +152,9 @@ static void json_energies(Json *json, const char *key, const HkReport *r) {
 static void json_run(Json *json, const RunReport *r) {
   double seconds = r->seconds > 0 ? r->seconds : NAN, steps = (double)r->end.steps;
   put_text(json, "title", r->scene->title);
-  describe_json(json, &r->scene->step);
+  describe_json(json, &r->method);
+  put_integer(json, "threads", r->model.threads);
+  put_text(json, "vectors", r->model.vectors);
   put_integer(json, "bodies", r->model.bodies);
   put_integer(json, "vertices", r->model.vertices);
   put_integer(json, "springs", r->model.springs);

@@ -15,6 +15,7 @@ typedef struct RunReport {
   bool begun;           /* the following are filled in */
   bool whole;           /* last is of a state that makes sense */
   HkModelInfo model;
+  HkMethod method; /* the integrator with all that was picked */
   HkProgress start, end;
   HkReport first, last; /* energies at start and end */
   double seconds;

@@ -137,6 +137,11 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;
+  status = hk_method_copy(hk_sim_method(hk_run_sim(run)), &r->method, error);
+  if (status < 0) {
+    hk_run_destroy(&run);
+    return status;
+  }
   r->begun = true;
   r->model = hk_model_info(hk_run_model(run));
   r->start = hk_run_progress(run);
@@ -221,6 +226,7 @@ static int run(const void *chosen, char **words, int word_count) {
   report.scene = scene;
   if (status >= 0) status = simulate(wants, &listener, &report, &error);
   int code = finish(wants, &report, status, &error);
+  hk_method_clear(&report.method);
   hk_scene_destroy(&scene);
   return code;
 }

@@ -211,6 +211,8 @@ HK_API HkMethod *hk_method_set_method(HkMethod *method, const char *param, const
                                       HkError *error);
 /* Releases the parameters and sets the method to none. */
 HK_API void hk_method_clear(HkMethod *method);
+/* Makes a copy, with the methods in it; `to` is overwritten. */
+HK_API HkStatus hk_method_copy(const HkMethod *from, HkMethod *to, HkError *error);
 
 /* ---- Mesh: vertices and cells ---------------------------------------------------------------- */
 
@@ -456,6 +458,8 @@ typedef struct HkModelInfo {
   double box_min[3], box_max[3]; /* m, at the start */
   size_t bytes;                  /* memory of the model */
   size_t state_bytes;            /* memory of a new state; hk_state_bytes tells that of any */
+  int threads;                   /* that work on it */
+  const char *vectors;           /* their instruction set: "avx512", "avx2" or "portable" */
 } HkModelInfo;
 
 /* Compiles a scene: meshes are read, springs and masses made, everything checked. */
@@ -538,6 +542,9 @@ HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
 /* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where
  * the integrator keeps the state in another form between steps. It stops at the first error. */
 HK_API HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error);
+/* The integrator with all that is nested in it: what was not given is as Hooke has picked it for
+ * this model. Owned by the simulation. */
+HK_API const HkMethod *hk_sim_method(const HkSim *sim);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
 /* Changes the step (s), above 0. */

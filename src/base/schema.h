@@ -82,7 +82,6 @@ HkStatus hk_param_set_number(const HkParam *param, void *params, double value, H
 int hk_choice_index(const char *choices, const char *word);
 void hk_choice_word(const char *choices, int index, char *word, size_t size);
 
-HkStatus hk_method_copy(const HkMethod *from, HkMethod *to, HkError *error);
 HkStatus hk_select_copy(const HkSelect *from, HkSelect *to, HkError *error);
 void hk_select_clear(HkSelect *select);
 

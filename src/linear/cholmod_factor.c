@@ -117,6 +117,7 @@ static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   double fill = f->use == HK_FACTOR_PANELS ? METIS_FILL_PANELS : METIS_FILL;
   if (c->lnz > fill * (double)f->n) HK_TRY(order(k, 2, error));
   f->entries = (int64_t)c->lnz;
+  f->ordering = k->L->ordering == CHOLMOD_METIS ? "metis" : "amd";
   f->bytes = count_bytes(k);
   return f->use == HK_FACTOR_SOLVES ? make_room(f, k, error) : HK_OK;
 }
@@ -235,6 +236,7 @@ static double need(const HkFactor *f) {
   return (double)f->entries * (sizeof(double) + sizeof(SuiteSparse_long));
 }
 
-const HkFactorType hk_factor_cholmod = {create, destroy, compute, solve, view, release, need};
+const HkFactorType hk_factor_cholmod = {"cholmod", create, destroy, compute,
+                                        solve,     view,   release, need};
 
 #endif

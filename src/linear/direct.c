@@ -19,6 +19,7 @@ typedef struct Direct {
   double *values; /* of its lower triangle */
   double *b;
   double *room; /* 3 n */
+  bool told;    /* the log knows what it is */
 } Direct;
 
 static int width_of(const HkLinear *solver) {
@@ -112,6 +113,8 @@ static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {
   HkStatus status = make_factor(solver, d, &row, error);
   hk_free(&m->context, &row);
   if (status < 0) forget_analysis(&m->context, d);
+  if (status >= 0 && !d->told) hk_factor_tell(d->factor);
+  d->told = true;
   return status;
 }
 

@@ -64,6 +64,14 @@ double hk_factor_need(const HkFactor *factor) {
   return factor->n > 0 ? factor->type->need(factor) : 0;
 }
 
+void hk_factor_tell(const HkFactor *f) {
+  enum { MANY = 1000 };
+  if (f->n < MANY) return;
+  hk_log(&f->context, HK_LOG_INFO,
+         "factorises %lld unknowns with %s, ordered by %s: %.0f entries each", (long long)f->n,
+         f->type->name, f->ordering, (double)f->entries / (double)f->n);
+}
+
 int64_t hk_factor_entries(const HkFactor *factor) {
   return factor->entries;
 }

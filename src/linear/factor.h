@@ -67,6 +67,8 @@ void hk_factor_release(HkFactor *factor);
 double hk_factor_need(const HkFactor *factor);
 /* Entries of L, and bytes of all that the factor holds. */
 int64_t hk_factor_entries(const HkFactor *factor);
+/* Tells the log what was picked, if there are many unknowns. */
+void hk_factor_tell(const HkFactor *factor);
 size_t hk_factor_bytes(const HkFactor *factor);
 
 #endif

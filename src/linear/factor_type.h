@@ -5,7 +5,8 @@
 #include "linear/factor.h"
 
 typedef struct HkFactorType {
-  /* Sets factor->data, ->entries and ->bytes. */
+  const char *name;
+  /* Sets factor->data, ->entries, ->ordering and ->bytes. */
   HkStatus (*create)(HkFactor *factor, const HkSparse *pattern, HkError *error);
   void (*destroy)(HkFactor *factor);
   HkStatus (*compute)(HkFactor *factor, const double *values, bool *positive, HkError *error);
@@ -20,8 +21,9 @@ struct HkFactor {
   HkFactorUse use;
   HkContext context;
   int64_t n, entries;
-  size_t bytes; /* of data */
-  void *data;   /* of the kind */
+  const char *ordering; /* of the unknowns: "amd" or "metis" */
+  size_t bytes;         /* of data */
+  void *data;           /* of the kind */
 };
 
 extern const HkFactorType hk_factor_ldlt;

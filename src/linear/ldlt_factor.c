@@ -37,6 +37,7 @@ static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   HK_TRY(hk_alloc(c, &l->next, s->count, sizeof *l->next, "a factorisation", error));
   HK_TRY(hk_alloc(c, &l->at, s->count, sizeof *l->at, "a factorisation", error));
   f->entries = s->entries;
+  f->ordering = "amd";
   f->bytes = sizeof *l + s->bytes + (size_t)(room + 5 * s->n + 3 * s->count) * sizeof *l->value;
   return HK_OK;
 }
@@ -195,4 +196,4 @@ static HkSupernodes view(const HkFactor *f) {
                         .d = l->d};
 }
 
-const HkFactorType hk_factor_ldlt = {create, destroy, compute, solve, view, release, need};
+const HkFactorType hk_factor_ldlt = {"ldlt", create, destroy, compute, solve, view, release, need};

@@ -167,7 +167,7 @@ static HkStatus analyse(HkPrefactor *p, HkError *error) {
   hk_free(&p->model->context, &row);
   if (status >= 0 && p->precision != HK_PRECISION_DOUBLE) status = make_packed(p, error);
   if (status < 0) forget_analysis(p);
-  if (status >= 0) p->analyses++;
+  if (status >= 0 && p->analyses++ == 0) hk_factor_tell(p->factor);
   return status;
 }
 

@@ -1,8 +1,6 @@
 /* The registry of minimisers, and what they have in common: stopping, reports, the trace. */
 #include "minimize/minimize.h"
 
-#include "minimize/pick.h"
-
 #include <string.h>
 #include <time.h>
 
@@ -51,10 +49,10 @@ HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinim
       hk_alloc(&problem->model->context, minimizer, 1, sizeof **minimizer, "a minimizer", error));
   HkMinimizer *m = *minimizer;
   m->problem = problem;
-  HkStatus status = method->schema ? hk_method_copy(method, &m->method, error)
-                                   : hk_pick_minimizer(problem->model, &m->method, error);
+  HkStatus status = hk_method_copy(method, &m->method, error);
   if (status >= 0 && !(m->type = hk_minimize_type(m->method.schema)))
-    status = hk_fail(error, HK_ERROR_INVALID, "'%s' is not a minimizer", m->method.schema->name);
+    status = hk_fail(error, HK_ERROR_INVALID, "'%s' is not a minimizer",
+                     method->schema ? method->schema->name : "nothing");
   if (status >= 0) status = allocate(m, error);
   if (status < 0) hk_minimizer_destroy(minimizer);
   return status;

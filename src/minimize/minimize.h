@@ -65,7 +65,6 @@ struct HkMinimizer {
   double began;  /* s of wall time, without what the trace took */
 };
 
-/* A method without schema stands for what hk_pick_minimizer picks. */
 HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinimizer **minimizer,
                              HkError *error);
 void hk_minimizer_destroy(HkMinimizer **minimizer);

@@ -17,17 +17,6 @@
 static const int64_t FEW = 1000;
 static const double ACCURACY = 1e-3, RESIDUAL = 1e-5;
 
-HkStatus hk_pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
-  if (m->n >= FEW && hk_multigrid_check(m, NULL) < 0)
-    return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
-  if (m->n >= FEW)
-    hk_log(&m->context, HK_LOG_INFO,
-           "linear systems of %lld vertices by pcg with multigrid (give another \"linear\" if you "
-           "like)",
-           (long long)m->n);
-  return hk_pick_linear_for(m->n, method, error);
-}
-
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
   if (n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
@@ -36,12 +25,23 @@ HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
                                                                             : HK_ERROR_INVALID;
 }
 
-HkStatus hk_pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
+static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
+  return hk_pick_linear_for(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
+}
+
+static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
-  if (m->n < FEW) return HK_OK;
-  hk_log(&m->context, HK_LOG_INFO,
-         "each step of %lld vertices by newton to an accuracy of %g (give another \"minimizer\" if "
-         "you like)",
-         (long long)m->n, ACCURACY);
-  return hk_method_set_number(method, "accuracy", ACCURACY, error);
+  return m->n < FEW ? HK_OK : hk_method_set_number(method, "accuracy", ACCURACY, error);
+}
+
+HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
+  for (int q = 0; q < method->schema->param_count; q++) {
+    const HkParam *p = &method->schema->params[q];
+    if (p->kind != HK_PARAM_METHOD) continue;
+    HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
+    if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, inner, error));
+    if (!inner->schema && p->family == HK_LINEAR) HK_TRY(pick_linear(m, inner, error));
+    if (inner->schema) HK_TRY(hk_pick_methods(m, inner, error));
+  }
+  return HK_OK;
 }

@@ -4,11 +4,10 @@
 
 #include "model/model.h"
 
-/* By the size of the model; the log tells what it is. The method is none before. */
-HkStatus hk_pick_minimizer(const HkModel *model, HkMethod *method, HkError *error);
-/* A linear solver for H, accurate to its own tolerance. */
-HkStatus hk_pick_linear(const HkModel *model, HkMethod *method, HkError *error);
-/* The same for so many vertices, without a word and for a model that multigrid is made for. */
+/* Chooses the minimizer and the linear solver in an integrator that were not given, by the model.
+ */
+HkStatus hk_pick_methods(const HkModel *model, HkMethod *method, HkError *error);
+/* The linear solver for so many vertices of a model that multigrid is made for. */
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error);
 
 #endif

@@ -1,8 +1,6 @@
 /* H(x) p = b with the Hessian of an implicit step; see solve_hessian.h. */
 #include "minimize/solve_hessian.h"
 
-#include "minimize/pick.h"
-
 #include <string.h>
 
 struct HkSolveHessian {
@@ -50,10 +48,7 @@ HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkS
                                  HkError *error) {
   HK_TRY(hk_alloc(&problem->model->context, solve, 1, sizeof **solve, "a linear system", error));
   (*solve)->problem = problem;
-  HkMethod picked = {0};
-  HkStatus status = linear->schema ? HK_OK : hk_pick_linear(problem->model, &picked, error);
-  if (status >= 0) status = create(*solve, linear->schema ? linear : &picked, error);
-  hk_method_clear(&picked);
+  HkStatus status = create(*solve, linear, error);
   if (status < 0) hk_solve_hessian_destroy(solve);
   return status;
 }

@@ -1,4 +1,5 @@
 /* Looking into a model. */
+#include "base/isa.h"
 #include "model/state.h"
 
 #include <string.h>
@@ -9,6 +10,8 @@ static void widen(double value, double *min, double *max) {
 }
 
 HkModelInfo hk_model_info(const HkModel *m) {
+  HkIsa isa = HK_ISA_PORTABLE;
+  hk_isa_pick(&isa, NULL);
   HkModelInfo info = {.vertices = m->n,
                       .springs = m->spring_count,
                       .faces = m->face_count,
@@ -16,7 +19,9 @@ HkModelInfo hk_model_info(const HkModel *m) {
                       .bodies = m->body_count,
                       .dimension = m->dimension,
                       .mass = m->total_mass,
-                      .bytes = hk_model_bytes(m)};
+                      .bytes = hk_model_bytes(m),
+                      .threads = m->threads,
+                      .vectors = hk_isa_name(isa)};
   info.mass_min = info.mass_max = m->mass[0];
   memcpy(info.box_min, m->x0, sizeof info.box_min);
   memcpy(info.box_max, m->x0, sizeof info.box_max);

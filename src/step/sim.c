@@ -2,6 +2,7 @@
 #include "step/sim.h"
 
 #include "base/vec.h"
+#include "minimize/pick.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
 #include "step/need.h"
@@ -77,6 +78,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   (*sim)->type = type;
   (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
+  if (status >= 0) status = hk_pick_methods(model, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
@@ -98,6 +100,10 @@ void hk_sim_destroy(HkSim **sim) {
   hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
   hk_free(&c, sim);
+}
+
+const HkMethod *hk_sim_method(const HkSim *sim) {
+  return &sim->method;
 }
 
 double hk_sim_h(const HkSim *sim) {
