@@ -330,6 +330,21 @@ static void pour_lump(HkJacobianSink *sink, int32_t i, int32_t j, const double b
   for (int q = 0; q < 9; q++) pour->blocks[9 * (int64_t)i + q] -= H->tau * H->tau * block[q];
 }
 
+/* Adds the rows of tau C, and leaves the positive part of each sum. */
+static void lump_range(void *user, int64_t begin, int64_t end) {
+  const Pour *pour = user;
+  const HkHessian *H = pour->H;
+  const HkPattern *p = H->damping ? H->damping->pattern : NULL;
+  for (int64_t q = begin; q < end; q++) {
+    double *sum = pour->blocks + 9 * q, size = 0;
+    if (is_held(H, q)) continue;
+    for (int64_t e = p ? p->start[q] : 0; p && e < p->start[q + 1]; e++)
+      for (int c = 0; c < 9; c++) sum[c] += H->tau * H->damping->value[9 * e + c];
+    for (int c = 0; c < 9; c++) size += fabs(sum[c]);
+    if (size > 0) hk_mat_project_positive(sum);
+  }
+}
+
 bool hk_hessian_lump(HkHessian *H, double *blocks) {
   const HkModel *m = H->model;
   bool any = H->damping != NULL;
@@ -338,15 +353,7 @@ bool hk_hessian_lump(HkHessian *H, double *blocks) {
   memset(blocks, 0, (size_t)m->n * 9 * sizeof *blocks);
   Pour pour = {.sink = {pour_lump, hk_jacobian_skip}, .H = H, .blocks = blocks};
   pour_others(H, &pour.sink);
-  const HkPattern *p = H->damping ? H->damping->pattern : NULL;
-  for (int64_t q = 0; q < m->n; q++) {
-    double *sum = blocks + 9 * q, size = 0;
-    if (is_held(H, q)) continue;
-    for (int64_t e = p ? p->start[q] : 0; p && e < p->start[q + 1]; e++)
-      for (int c = 0; c < 9; c++) sum[c] += H->tau * H->damping->value[9 * e + c];
-    for (int c = 0; c < 9; c++) size += fabs(sum[c]);
-    if (size > 0) hk_mat_project_positive(sum);
-  }
+  hk_parallel_for(m->threads, m->n, lump_range, &pour);
   return true;
 }
 
