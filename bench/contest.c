@@ -13,8 +13,9 @@ static const double USUAL_ITERATIONS = 8; /* of the peer for a step, to plan its
 
 /* ---- Who takes part -------------------------------------------------------------------------- */
 
-static void enter_methods(Contest *c) {
-  for (const Method *m = methods_implicit; m->name && c->runner_count < CONTEST_MOST_METHODS; m++) {
+static void enter_methods(Contest *c, int most) {
+  if (most == 0 || most > CONTEST_MOST_METHODS) most = CONTEST_MOST_METHODS;
+  for (const Method *m = methods_implicit; m->name && c->runner_count < most; m++) {
     HkError error = {0};
     HkSim *sim = method_sim(c->problem.model, m, c->problem.peer.h, &error);
     if (sim)
@@ -153,7 +154,7 @@ Contest *contest_run(Bench *bench, const ContestSettings *s) {
               hk_state_create(c->problem.model, &c->room, NULL) >= 0;
   c->curve_step = c->t.count / 2;
   if (good && s->peer_seconds > 0) enter_peer(c, s->peer_seconds);
-  if (good) enter_methods(c);
+  if (good) enter_methods(c, s->methods);
   if (good) {
     warm_up(c, s->slowest);
     run_steps(c, s->slowest);

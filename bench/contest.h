@@ -47,6 +47,7 @@ typedef struct ContestSettings {
   int size, first, steps;
   double peer_seconds; /* for the peer, about; 0: it does not take part */
   double slowest;      /* s: a method of Hooke that takes longer for a step retires */
+  int methods;         /* of Hooke that take part: the first so many; 0: all */
 } ContestSettings;
 
 /* Makes all of it and runs; NULL, and a line on standard error, if it cannot be made. */
