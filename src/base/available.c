@@ -15,12 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 static const double UNKNOWN = INFINITY;
 
 #ifdef __linux__
+#include <sys/resource.h>
 
 enum { PATH_SIZE = 4096 };
 
@@ -114,7 +114,7 @@ static double of_the_system(void) {
   return least(least(left, left_in_groups()), left_of_addresses());
 }
 
-#elif defined(_SC_PHYS_PAGES)
+#elif defined(_SC_PHYS_PAGES) && !defined(__wasi__)
 
 static double of_the_system(void) {
   double pages = (double)sysconf(_SC_PHYS_PAGES), size = (double)sysconf(_SC_PAGESIZE);

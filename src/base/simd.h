@@ -18,6 +18,8 @@
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #else
 #include <math.h>
 #endif
@@ -94,6 +96,8 @@ HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
   return _mm256_max_pd(a, b);
 #elif defined(__SSE2__)
   return _mm_max_pd(a, b);
+#elif defined(__wasm_simd128__)
+  return (HkDoubles)wasm_f64x2_pmax((v128_t)b, (v128_t)a);
 #else
   return hk_doubles_select(a > b, a, b);
 #endif
@@ -107,6 +111,8 @@ HK_INLINE HkDoubles hk_doubles_sqrt(HkDoubles v) {
   return _mm256_sqrt_pd(v);
 #elif defined(__SSE2__)
   return _mm_sqrt_pd(v);
+#elif defined(__wasm_simd128__)
+  return (HkDoubles)wasm_f64x2_sqrt((v128_t)v);
 #else
   for (int l = 0; l < HK_DOUBLES; l++) v[l] = sqrt(v[l]);
   return v;
@@ -120,6 +126,8 @@ HK_INLINE HkFloats hk_floats_sqrt(HkFloats v) {
   return _mm256_sqrt_ps(v);
 #elif defined(__SSE2__)
   return _mm_sqrt_ps(v);
+#elif defined(__wasm_simd128__)
+  return (HkFloats)wasm_f32x4_sqrt((v128_t)v);
 #else
   for (int l = 0; l < HK_FLOATS; l++) v[l] = sqrtf(v[l]);
   return v;

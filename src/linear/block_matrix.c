@@ -119,10 +119,11 @@ typedef struct Product {
 
 static void product_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
-  const HkPattern *pattern = a->A->pattern;
   for (int64_t q = begin; q < end; q++) {
     double sum[3];
-    hk_block_row_product(a->A, pattern->start[q], pattern->start[q + 1], a->p, sum);
+    int64_t first, last;
+    hk_block_row(a->A, q, &first, &last);
+    hk_block_row_product(a->A, first, last, a->p, sum);
     memcpy(a->out + 3 * q, sum, sizeof sum);
   }
 }

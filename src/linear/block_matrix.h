@@ -28,8 +28,16 @@ int64_t hk_pattern_find(const HkPattern *pattern, int64_t i, int64_t j);
 typedef struct HkBlockMatrix {
   const HkPattern *pattern;
   int threads;
-  double *value; /* 9 a block, row by row */
+  double *value;      /* 9 a block, row by row */
+  bool only_diagonal; /* all other blocks are 0, and products need not look at them */
 } HkBlockMatrix;
+
+/* The blocks of row q that count. */
+static inline void hk_block_row(const HkBlockMatrix *A, int64_t q, int64_t *begin, int64_t *end) {
+  const HkPattern *p = A->pattern;
+  *begin = A->only_diagonal ? p->diagonal[q] : p->start[q];
+  *end = A->only_diagonal ? p->diagonal[q] + 1 : p->start[q + 1];
+}
 
 /* A matrix of zeros. */
 HkStatus hk_block_matrix_create(const HkModel *model, const HkPattern *pattern, HkBlockMatrix *A,

@@ -1,7 +1,8 @@
 /* The damping matrix C = -df/dv of all forces at a state, positive semidefinite; see hessian.h.
  *
  * Springs, drag and handles have a symmetric negative semidefinite df/dv; wind on faces gives one
- * near its own (face_wind.c), and the rest of it counts explicitly.
+ * near its own (face_wind.c), and the rest of it counts explicitly. Drag and handles alone leave
+ * only the diagonal.
  */
 #include "linear/hessian.h"
 
@@ -12,6 +13,7 @@ typedef struct Pour {
 
 static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   HkBlockMatrix *C = ((Pour *)sink)->C;
+  C->only_diagonal &= i == j;
   double *at = C->value + 9 * hk_pattern_find(C->pattern, i, j);
   double *mirror = C->value + 9 * hk_pattern_find(C->pattern, j, i);
   for (int r = 0; r < 3; r++)
@@ -24,6 +26,7 @@ static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 void hk_damping_assemble(const HkModel *m, const HkForceWork *work, double t, const double *x,
                          const double *v, HkBlockMatrix *C) {
   hk_block_matrix_zero(C);
+  C->only_diagonal = true;
   Pour pour = {.sink = {hk_jacobian_skip, pour_half}, .C = C};
   for (int q = 0; q < m->force_count; q++) {
     const HkCompiledForce *force = &m->forces[q];

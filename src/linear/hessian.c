@@ -248,8 +248,10 @@ static void damping_range(void *user, int64_t begin, int64_t end) {
   const HkPattern *pattern = H->damping->pattern;
   for (int64_t q = begin; q < end; q++) {
     double sum[3] = {0, 0, 0};
+    int64_t first, last;
     if (is_held(H, q)) continue;
-    for (int64_t e = pattern->start[q]; e < pattern->start[q + 1]; e++)
+    hk_block_row(H->damping, q, &first, &last);
+    for (int64_t e = first; e < last; e++)
       if (!is_held(H, pattern->column[e]))
         hk_mat_add_product(H->damping->value + 9 * e, a->p + 3 * (int64_t)pattern->column[e], sum);
     hk_axpy(H->tau, sum, a->out + 3 * q);
@@ -334,11 +336,12 @@ static void pour_lump(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 static void lump_range(void *user, int64_t begin, int64_t end) {
   const Pour *pour = user;
   const HkHessian *H = pour->H;
-  const HkPattern *p = H->damping ? H->damping->pattern : NULL;
   for (int64_t q = begin; q < end; q++) {
     double *sum = pour->blocks + 9 * q, size = 0;
+    int64_t first = 0, last = 0;
     if (is_held(H, q)) continue;
-    for (int64_t e = p ? p->start[q] : 0; p && e < p->start[q + 1]; e++)
+    if (H->damping) hk_block_row(H->damping, q, &first, &last);
+    for (int64_t e = first; e < last; e++)
       for (int c = 0; c < 9; c++) sum[c] += H->tau * H->damping->value[9 * e + c];
     for (int c = 0; c < 9; c++) size += fabs(sum[c]);
     if (size > 0) hk_mat_project_positive(sum);

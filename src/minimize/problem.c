@@ -125,13 +125,13 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
 /* The largest row sum of tau M^-1 C bounds what damping adds to the Hessian, in parts of M. */
 static double damping_range(void *user, int64_t begin, int64_t end) {
   const HkProblem *p = user;
-  const HkPattern *pattern = &p->pattern;
   double most = 0;
   for (int64_t q = begin; q < end; q++) {
     double sum = 0;
+    int64_t first, last;
     if (p->held.mask[q]) continue;
-    for (int64_t e = pattern->start[q]; e < pattern->start[q + 1]; e++)
-      sum += hk_mat_row_sum(p->damping.value + 9 * e);
+    hk_block_row(&p->damping, q, &first, &last);
+    for (int64_t e = first; e < last; e++) sum += hk_mat_row_sum(p->damping.value + 9 * e);
     most = fmax(most, p->tau * sum / p->model->mass[q]);
   }
   return most;

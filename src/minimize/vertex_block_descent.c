@@ -108,9 +108,10 @@ typedef struct Local {
 /* f -= row q of C w, w = (x - b) / tau - v. */
 static void add_drag(const Sweep *s, int64_t q, double f[3]) {
   const HkProblem *p = s->p;
-  const HkPattern *pattern = p->damping.pattern;
-  for (int64_t e = pattern->start[q]; e < pattern->start[q + 1]; e++) {
-    int64_t j = 3 * (int64_t)pattern->column[e];
+  int64_t first, last;
+  hk_block_row(&p->damping, q, &first, &last);
+  for (int64_t e = first; e < last; e++) {
+    int64_t j = 3 * (int64_t)p->pattern.column[e];
     double w[3], sum[3] = {0, 0, 0};
     for (int c = 0; c < 3; c++) w[c] = (s->x[j + c] - p->b[j + c]) / p->tau - p->v[j + c];
     hk_mat_add_product(p->damping.value + 9 * e, w, sum);
