@@ -1,5 +1,4 @@
-/* Writing JSON, one value on one line. Members have a key, elements of lists have NULL. The names
- * keep clear of those of jansson, which is linked into the same program. */
+/* Writing JSON, one value on one line. Members have a key, elements of lists have NULL. */
 #ifndef HOOKE_CLI_JSON_H
 #define HOOKE_CLI_JSON_H
 

@@ -14,12 +14,12 @@ set -euo pipefail
 export LC_ALL=C # the words of apt-cache are read below
 
 # Packages a line; names with | between them are one package under its different names.
-build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libjansson-dev libsuitesparse-dev)
-test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
+build_packages=(gcc libc6-dev cmake ninja-build libsuitesparse-dev)
+test_packages=(g++ "pkgconf|pkg-config" python3 python3-meshio python3-jsonschema python3-numpy)
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
-build_commands=(cc cmake ninja pkg-config)
-test_commands=(c++ python3)
+build_commands=(cc cmake ninja)
+test_commands=(c++ pkg-config python3)
 check_commands=(clang clang-format clang-tidy cppcheck)
 
 group=${1:-all}
@@ -48,12 +48,10 @@ absent() {
 check_other_system() {
   local needed wanted
   needed=$(absent "${build_commands[@]}")
-  if [ -z "$needed" ] && ! pkg-config --exists 'jansson >= 2.12'; then needed="jansson "; fi
   if [ -n "$needed" ]; then
     echo "Hooke cannot be built here; missing: $needed"
-    echo "There is no apt-get on this system. Install by its own means: a C17 compiler, CMake 3.22,"
-    echo "Ninja, pkg-config and jansson 2.12 or later with its header; SuiteSparse, too, for its"
-    echo "CHOLMOD, without which implicit integrators are slower."
+    echo "There is no apt-get on this system. Install by its own means: a C17 compiler, CMake 3.22"
+    echo "and Ninja; SuiteSparse, too, for its CHOLMOD, without which implicit integrators are slower."
     echo "Their names on Debian: ${packages[*]%%|*}"
     exit 1
   fi >&2

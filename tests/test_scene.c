@@ -35,8 +35,8 @@ TEST(scene_reports_syntax_errors_with_line_and_column) {
   refuses("{\n  'time': {'step': @}\n}", "not valid JSON");
   refuses("{'bodies': [],@}", "a comma too many");
   refuses("@", "not valid JSON");
-  refuses("[1, @2", "not valid JSON");
-  refuses("{'title': 'a', 'title@': 'b'}", "duplicate");
+  refuses("[1, 2@", "not valid JSON");
+  refuses("{'title': 'a', @'title': 'b'}", "duplicate");
 }
 
 TEST(methods_at_the_wrong_place_are_told_what_they_are) {

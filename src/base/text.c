@@ -1,6 +1,7 @@
 /* Reading text; see text.h. */
 #include "base/text.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ HkCursor hk_cursor(const char *name, const void *bytes, size_t size) {
 }
 
 int hk_cursor_column(const HkCursor *c) {
-  return (int)(c->at - c->line_start) + 1;
+  ptrdiff_t before = c->at - c->line_start;
+  return before < INT_MAX ? (int)before + 1 : INT_MAX;
 }
 
 bool hk_at_end(const HkCursor *c) {
@@ -127,21 +129,18 @@ static bool parse_short_double(const char *p, const char *end, double *value) {
   return true;
 }
 
-static bool parse_double(const char *word, size_t length, double *value) {
+bool hk_parse_double(const char *word, size_t length, double *value) {
   if (parse_short_double(word, word + length, value)) return true;
-  char copy[128];
-  if (length == 0 || length >= sizeof copy) return false;
-  for (size_t q = 0; q < length; q++) {
-    char ch = word[q];
-    bool decimal =
-        (ch >= '0' && ch <= '9') || ch == '.' || ch == '-' || ch == '+' || ch == 'e' || ch == 'E';
-    if (!decimal) return false;
-    copy[q] = ch;
-  }
+  for (size_t q = 0; q < length; q++)
+    if (!strchr("0123456789.-+eE", word[q]) || !word[q]) return false;
+  char room[128], *stop, *copy = length < sizeof room ? room : malloc(length + 1);
+  if (length == 0 || !copy) return false;
+  memcpy(copy, word, length);
   copy[length] = 0;
-  char *stop;
   *value = strtod(copy, &stop);
-  return *stop == 0 && isfinite(*value);
+  bool good = *stop == 0 && isfinite(*value);
+  if (copy != room) free(copy);
+  return good;
 }
 
 HkStatus hk_next_double(HkCursor *c, double *value, const char *what, HkError *error) {
@@ -151,7 +150,7 @@ HkStatus hk_next_double(HkCursor *c, double *value, const char *what, HkError *e
   size_t length;
   if (!hk_next_word(c, &word, &length))
     return hk_cursor_fail(&before, error, "%s is missing: expected a number", what);
-  if (!parse_double(word, length, value))
+  if (!hk_parse_double(word, length, value))
     return hk_cursor_fail(&before, error, "%s: '%.*s' is not a finite number", what,
                           length > 40 ? 40 : (int)length, word);
   return HK_OK;
@@ -178,6 +177,33 @@ HkStatus hk_next_int(HkCursor *c, int64_t *value, const char *what, HkError *err
                           length > 40 ? 40 : (int)length, word);
   *value = negative ? -n : n;
   return HK_OK;
+}
+
+int hk_utf8_length(const char *at, const char *end) {
+  if (at >= end) return 0;
+  unsigned char first = (unsigned char)at[0], second;
+  if (first < 0x80) return 1;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  int length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (end - at < length) return 0;
+  for (int q = 1; q < length; q++)
+    if ((at[q] & 0xc0) != 0x80) return 0;
+  second = (unsigned char)at[1];
+  if (first == 0xe0 && second < 0xa0) return 0; /* would fit two bytes */
+  if (first == 0xed && second > 0x9f) return 0; /* surrogates */
+  if (first == 0xf0 && second < 0x90) return 0; /* would fit three bytes */
+  if (first == 0xf4 && second > 0x8f) return 0; /* beyond U+10FFFF */
+  return length;
+}
+
+bool hk_is_utf8(const char *text) {
+  const char *end = text + strlen(text);
+  while (text < end) {
+    int length = hk_utf8_length(text, end);
+    if (length == 0) return false;
+    text += length;
+  }
+  return true;
 }
 
 char *hk_strdup(const char *text) {

@@ -45,8 +45,17 @@ bool hk_word_is(const char *word, size_t length, const char *text);
 HkStatus hk_next_double(HkCursor *c, double *value, const char *what, HkError *error);
 HkStatus hk_next_int(HkCursor *c, int64_t *value, const char *what, HkError *error);
 
+/* The nearest double of a decimal number that is nothing else, of any length; false if it is none
+ * or not finite. */
+bool hk_parse_double(const char *word, size_t length, double *value);
+
 /* Error at the cursor's place. */
 HkStatus hk_cursor_fail(const HkCursor *c, HkError *error, const char *format, ...) HK_PRINTF(3, 4);
+
+/* Bytes of the UTF-8 character that begins here, before the end; 0 if it is none (overlong forms,
+ * surrogates and what lies beyond U+10FFFF included). */
+int hk_utf8_length(const char *at, const char *end);
+bool hk_is_utf8(const char *text);
 
 /* Copies with malloc; NULL stays NULL. */
 char *hk_strdup(const char *text);

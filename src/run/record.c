@@ -4,72 +4,83 @@
  */
 #include "run/folder.h"
 #include "run/run.h"
+#include "scene/parse.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* File names of bodies become absolute: run.json stands in another folder than the scene. */
-static void make_absolute(json_t *object, const char *key, const char *folder) {
-  json_t *name = json_object_get(object, key);
+static void make_absolute(HkJson *object, const char *key, const char *folder) {
+  const HkJson *name = hk_json_get(object, key);
   char joined[4096];
-  if (!json_is_string(name) || json_string_value(name)[0] == '/') return;
-  snprintf(joined, sizeof joined, "%s/%s", folder && folder[0] ? folder : ".",
-           json_string_value(name));
+  if (!hk_json_is(name, HK_JSON_TEXT) || name->text[0] == '/') return;
+  snprintf(joined, sizeof joined, "%s/%s", folder && folder[0] ? folder : ".", name->text);
   char *absolute = realpath(joined, NULL);
-  if (absolute) json_object_set_new(object, key, json_string(absolute));
+  if (absolute && hk_is_utf8(absolute)) hk_json_set(object, key, hk_json_text(absolute));
   free(absolute);
 }
 
-static void make_files_absolute(json_t *scene, const char *folder) {
-  size_t index;
-  json_t *body;
-  json_array_foreach(json_object_get(scene, "bodies"), index, body) {
+static void make_files_absolute(HkJson *scene, const char *folder) {
+  const HkJson *bodies = hk_json_get(scene, "bodies");
+  for (int q = 0; q < hk_json_size(bodies); q++) {
+    HkJson *body = hk_json_at(bodies, q);
     make_absolute(body, "mesh", folder);
-    make_absolute(json_object_get(body, "springs"), "file", folder);
+    make_absolute(hk_json_get(body, "springs"), "file", folder);
   }
 }
 
 /* A resumed run may be longer, but must be the same in all else. */
-static uint64_t hash_scene(json_t *scene) {
-  json_t *copy = json_deep_copy(scene);
-  json_object_del(json_object_get(copy, "time"), "duration");
-  char *text = json_dumps(copy, JSON_COMPACT | JSON_REAL_PRECISION(17));
-  uint64_t h = text ? hk_hash(HK_HASH_START, text, strlen(text)) : 0;
+static HkStatus hash_scene(const HkJson *scene, uint64_t *hash, HkError *error) {
+  HkJson copy = hk_json_copy(scene), *time = hk_json_get(&copy, "time");
+  char *text;
+  if (time) hk_json_remove(time, "duration");
+  HkStatus status = hk_json_write(&copy, 0, 17, &text, error);
+  if (status >= 0) *hash = hk_hash(HK_HASH_START, text, strlen(text));
   free(text);
-  json_decref(copy);
-  return h;
+  hk_json_clear(&copy);
+  return status;
+}
+
+/* Takes the scene over. */
+static HkJson record_of(const HkRun *run, HkJson scene) {
+  char model[32];
+  HkJson root = hk_json_object();
+  snprintf(model, sizeof model, "%016llx", (unsigned long long)run->model->fingerprint);
+  hk_json_add(&root, "hooke", hk_json_text(HK_VERSION));
+  hk_json_add(&root, "model", hk_json_text(model));
+  hk_json_add(&root, "vertices", hk_json_integer(run->model->n));
+  hk_json_add(&root, "springs", hk_json_integer(run->model->spring_count));
+  hk_json_add(&root, "frames", hk_json_integer(run->frames));
+  hk_json_add(&root, "step", hk_json_real(run->sim->h));
+  hk_json_add(&root, "steps_per_frame", hk_json_integer(run->substeps));
+  hk_json_add(&root, "scene", scene);
+  return root;
 }
 
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error) {
-  char *text, model[32];
-  HK_TRY(hk_scene_format(scene, &text, error));
-  json_t *object = json_loads(text, 0, NULL);
-  hk_text_destroy(&text);
-  if (!object) return hk_fail_memory(error, 0, "run.json");
-  make_files_absolute(object, scene->folder);
-  run->scene_hash = hash_scene(object);
-  snprintf(model, sizeof model, "%016llx", (unsigned long long)run->model->fingerprint);
-  json_t *root =
-      json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:I, s:o}", "hooke", HK_VERSION, "model", model,
-                "vertices", (json_int_t)run->model->n, "springs",
-                (json_int_t)run->model->spring_count, "frames", (json_int_t)run->frames, "step",
-                run->sim->h, "steps_per_frame", (json_int_t)run->substeps, "scene", object);
-  run->record = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  return run->record ? HK_OK : hk_fail_memory(error, 0, "run.json");
+  HkJson object = hk_scene_json(scene);
+  make_files_absolute(&object, scene->folder);
+  HkStatus status = hash_scene(&object, &run->scene_hash, error);
+  HkJson root = record_of(run, object);
+  if (status >= 0) status = hk_json_write(&root, 2, 17, &run->record, error);
+  hk_json_clear(&root);
+  return status;
 }
 
 /* The step may have changed since the record was made: by a blow-up, or by the checkpoint of a run
  * that had one. */
 static HkStatus update_step(HkRun *run, HkError *error) {
-  json_t *root = json_loads(run->record, 0, NULL);
-  json_object_set_new(root, "step", json_real(run->sim->h));
-  json_object_set_new(root, "steps_per_frame", json_integer(run->substeps));
+  HkJson root;
+  char *text;
+  HK_TRY(hk_json_parse("run.json", run->record, strlen(run->record), &root, error));
+  hk_json_set(&root, "step", hk_json_real(run->sim->h));
+  hk_json_set(&root, "steps_per_frame", hk_json_integer(run->substeps));
+  HkStatus status = hk_json_write(&root, 2, 17, &text, error);
+  hk_json_clear(&root);
+  if (status < 0) return status;
   free(run->record);
-  run->record = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  return run->record ? HK_OK : hk_fail_memory(error, 0, "run.json");
+  run->record = text;
+  return HK_OK;
 }
 
 HkStatus hk_run_write_record(HkRun *run, HkError *error) {

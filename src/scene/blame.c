@@ -1,17 +1,50 @@
 /* Errors of a scene that is being put together; see blame.h. */
 #include "scene/blame.h"
 
-#include "scene/locate.h"
+#include "base/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static bool find(const HkScene *scene, const char *path, int *line, int *column) {
-  char whole[1024];
-  if (!scene->source_text) return false;
-  const char *root = scene->source_root ? scene->source_root : "";
-  snprintf(whole, sizeof whole, "%s%s%s", root, root[0] ? "." : "", path);
-  return hk_locate(scene->source_text, strlen(scene->source_text), whole, NULL, line, column);
+/* The value at a path such as bodies[0].springs.k, or NULL. An index into an object is one into its
+ * "list": pins[0] is found in {"pins": {"list": [...]}} too. */
+static const HkJson *follow(const HkJson *value, const char *path) {
+  while (value && *path) {
+    if (*path == '[') {
+      char *end;
+      long index = strtol(path + 1, &end, 10);
+      if (value->kind == HK_JSON_OBJECT) value = hk_json_get(value, "list");
+      value = index >= 0 && index < hk_json_size(value) ? hk_json_at(value, (int)index) : NULL;
+      path = *end == ']' ? end + 1 : end;
+    } else {
+      char key[256];
+      if (*path == '.') path++;
+      size_t length = strcspn(path, ".[");
+      snprintf(key, sizeof key, "%.*s", (int)length, path);
+      value = hk_json_get(value, key);
+      path += length;
+    }
+  }
+  return value;
+}
+
+/* The place of the value at the wanted path or, if it is not there, of what should hold it. The
+ * text was good once, and is parsed again. */
+static void find(const HkScene *scene, const char *wanted, const char *otherwise, int *line,
+                 int *column) {
+  HkJson text;
+  if (!scene->source_text || hk_json_parse(scene->source_name, scene->source_text,
+                                           strlen(scene->source_text), &text, NULL) < 0)
+    return;
+  const HkJson *root = scene->source_root ? follow(&text, scene->source_root) : &text;
+  const HkJson *value = follow(root, wanted);
+  if (!value) value = follow(root, otherwise);
+  if (value) {
+    *line = value->line;
+    *column = value->column;
+  }
+  hk_json_clear(&text);
 }
 
 HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
@@ -25,7 +58,6 @@ HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *i
     blamed = deeper;
     text += length + 2;
   }
-  /* A key that is not there is missed in what should hold it. */
-  if (!find(scene, blamed, &line, &column)) find(scene, path, &line, &column);
+  find(scene, blamed, path, &line, &column);
   return hk_fail_at(error, inner->status, scene->source_name, line, column, "%s: %s", blamed, text);
 }

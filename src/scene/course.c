@@ -25,38 +25,39 @@ static const HkParam params[] = {
 };
 static const HkSchema schema = {.name = "the course's scene format", HK_PARAMS(Course, params)};
 
-bool hk_is_course_format(const json_t *root) {
-  bool own = json_object_get(root, "b") || json_object_get(root, "k");
-  return json_object_get(root, "obj") && (own || !json_object_get(root, "bodies"));
+bool hk_is_course_format(const HkJson *root) {
+  bool own = hk_json_get(root, "b") || hk_json_get(root, "k");
+  return hk_json_get(root, "obj") && (own || !hk_json_get(root, "bodies"));
 }
 
-static HkStatus read_pins(HkReader *r, json_t *list, HkScene *scene) {
-  if (!list || (json_is_array(list) && json_array_size(list) == 0)) return HK_OK;
+static HkStatus read_pins(HkReader *r, const HkJson *list, HkScene *scene) {
+  if (!list || (hk_json_is(list, HK_JSON_LIST) && list->count == 0)) return HK_OK;
   size_t mark = hk_reader_key(r, "b");
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list of vertices counted from 1");
-  size_t count = json_array_size(list);
+  if (!hk_json_is(list, HK_JSON_LIST))
+    return hk_reader_fail(r, list, "expected a list of vertices counted from 1");
+  size_t count = (size_t)list->count;
   int32_t *indices = malloc(count * sizeof *indices);
   if (!indices) return hk_fail_memory(r->error, count * sizeof *indices, "b");
   HkStatus status = HK_OK;
-  for (size_t q = 0; q < count && status >= 0; q++) {
-    json_t *value = json_array_get(list, q);
-    json_int_t index = json_is_integer(value) ? json_integer_value(value) : 0;
+  for (int q = 0; q < list->count && status >= 0; q++) {
+    const HkJson *value = &list->items[q];
+    int64_t index = hk_json_is(value, HK_JSON_INTEGER) ? value->integer : 0;
     size_t inner = hk_reader_index(r, q);
     if (index < 1 || index > INT32_MAX)
-      status = hk_reader_fail(r, "expected the number of a vertex, counted from 1");
+      status = hk_reader_fail(r, value, "expected the number of a vertex, counted from 1");
     else
       hk_reader_up(r, inner);
     indices[q] = (int32_t)(index - 1);
   }
   HkPin pin = hk_default_pin();
-  pin.select = (HkSelect){.kind = HK_SELECT_INDICES, .indices = indices, .count = (int64_t)count};
+  pin.select = (HkSelect){.kind = HK_SELECT_INDICES, .indices = indices, .count = list->count};
   if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
   free(indices);
   if (status >= 0) hk_reader_up(r, mark);
   return status;
 }
 
-static HkStatus build(HkReader *r, json_t *root, const Course *course, HkScene *scene) {
+static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkScene *scene) {
   HkBody body = hk_default_body();
   body.mesh_file = course->obj;
   body.springs.k = course->k;
@@ -73,10 +74,10 @@ static HkStatus build(HkReader *r, json_t *root, const Course *course, HkScene *
   if (!minimizer) return HK_ERROR_MEMORY;
   HK_TRY(hk_method_set_number(minimizer, "iterations", 50, r->error));
   scene->time.step = 1.0 / 30;
-  return read_pins(r, json_object_get(root, "b"), scene);
+  return read_pins(r, hk_json_get(root, "b"), scene);
 }
 
-HkStatus hk_read_course(HkReader *r, json_t *root, HkScene *scene) {
+HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene) {
   static const char *const extra[] = {"b", "time", "integrator", "outputs", NULL};
   Course course;
   hk_params_default(&schema, &course);

@@ -3,153 +3,163 @@
 
 #include "scene/parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static json_t *vector_json(const double *v, int count) {
-  json_t *list = json_array();
-  for (int q = 0; q < count; q++) json_array_append_new(list, json_real(v[q]));
+static HkJson vector_json(const double *v, int count) {
+  HkJson list = hk_json_list();
+  for (int q = 0; q < count; q++) hk_json_append(&list, hk_json_real(v[q]));
   return list;
 }
 
-static json_t *extreme_json(const HkSelect *s) {
-  const char *axes[] = {"x", "y", "z"};
-  return json_pack("{s:s, s:f}", "axis", axes[s->axis], "tolerance", s->value);
+static HkJson indices_json(const HkSelect *s) {
+  HkJson list = hk_json_list();
+  for (int64_t q = 0; q < s->count; q++) hk_json_append(&list, hk_json_integer(s->indices[q]));
+  return list;
 }
 
-static json_t *select_json(const HkSelect *s) {
-  json_t *object = json_object(), *list;
-  if (s->body) json_object_set_new(object, "body", json_string(s->body));
+static HkJson box_json(const HkSelect *s) {
+  HkJson object = hk_json_object();
+  hk_json_add(&object, "min", vector_json(s->point, 3));
+  hk_json_add(&object, "max", vector_json(s->other, 3));
+  return object;
+}
+
+static HkJson sphere_json(const HkSelect *s) {
+  HkJson object = hk_json_object();
+  hk_json_add(&object, "center", vector_json(s->point, 3));
+  hk_json_add(&object, "radius", hk_json_real(s->value));
+  return object;
+}
+
+static HkJson extreme_json(const HkSelect *s) {
+  static const char *const axes[] = {"x", "y", "z"};
+  HkJson object = hk_json_object();
+  hk_json_add(&object, "axis", hk_json_text(axes[s->axis]));
+  hk_json_add(&object, "tolerance", hk_json_real(s->value));
+  return object;
+}
+
+static HkJson select_json(const HkSelect *s) {
+  HkJson object = hk_json_object();
+  if (s->body) hk_json_add(&object, "body", hk_json_text(s->body));
   switch (s->kind) {
   case HK_SELECT_NONE: break;
-  case HK_SELECT_ALL: json_object_set_new(object, "all", json_true()); break;
-  case HK_SELECT_INDICES:
-  case HK_SELECT_VERTICES:
-    list = json_array();
-    for (int64_t q = 0; q < s->count; q++) json_array_append_new(list, json_integer(s->indices[q]));
-    json_object_set_new(object, s->kind == HK_SELECT_INDICES ? "indices" : "vertices", list);
-    break;
-  case HK_SELECT_BOX:
-    json_object_set_new(
-        object, "box",
-        json_pack("{s:o, s:o}", "min", vector_json(s->point, 3), "max", vector_json(s->other, 3)));
-    break;
-  case HK_SELECT_SPHERE:
-    json_object_set_new(
-        object, "sphere",
-        json_pack("{s:o, s:f}", "center", vector_json(s->point, 3), "radius", s->value));
-    break;
-  case HK_SELECT_LOWEST: json_object_set_new(object, "lowest", extreme_json(s)); break;
-  case HK_SELECT_HIGHEST: json_object_set_new(object, "highest", extreme_json(s)); break;
-  case HK_SELECT_NEAREST: json_object_set_new(object, "nearest", vector_json(s->point, 3)); break;
-  case HK_SELECT_SET: json_object_set_new(object, "set", json_string(s->set)); break;
+  case HK_SELECT_ALL: hk_json_add(&object, "all", hk_json_boolean(true)); break;
+  case HK_SELECT_INDICES: hk_json_add(&object, "indices", indices_json(s)); break;
+  case HK_SELECT_VERTICES: hk_json_add(&object, "vertices", indices_json(s)); break;
+  case HK_SELECT_BOX: hk_json_add(&object, "box", box_json(s)); break;
+  case HK_SELECT_SPHERE: hk_json_add(&object, "sphere", sphere_json(s)); break;
+  case HK_SELECT_LOWEST: hk_json_add(&object, "lowest", extreme_json(s)); break;
+  case HK_SELECT_HIGHEST: hk_json_add(&object, "highest", extreme_json(s)); break;
+  case HK_SELECT_NEAREST: hk_json_add(&object, "nearest", vector_json(s->point, 3)); break;
+  case HK_SELECT_SET: hk_json_add(&object, "set", hk_json_text(s->set)); break;
   }
   return object;
 }
 
-static json_t *method_json(const HkMethod *method);
+static HkJson table_json(const HkTable *table, int columns) {
+  HkJson rows = hk_json_list();
+  for (int q = 0; q < table->rows; q++)
+    hk_json_append(&rows, vector_json(table->values + q * columns, columns));
+  return rows;
+}
 
-/* NULL for what is not given. */
-static json_t *param_json(const HkParam *p, const void *params) {
+static HkJson method_json(const HkMethod *method);
+
+/* null for what is not given. */
+static HkJson param_json(const HkParam *p, const void *params) {
+  static const HkJson none = {.kind = HK_JSON_NULL};
   const void *at = (const char *)params + p->offset;
-  const HkTable *table = at;
+  const HkSelect *select = at;
+  const HkMethod *method = at;
+  const char *const *text = at;
   char word[128];
   switch (p->kind) {
-  case HK_PARAM_NUMBER:
-    return isfinite(*(const double *)at) ? json_real(*(const double *)at) : NULL;
-  case HK_PARAM_INTEGER: return json_integer(*(const int *)at);
-  case HK_PARAM_BOOLEAN: return json_boolean(*(const bool *)at);
+  case HK_PARAM_NUMBER: return hk_json_real(*(const double *)at);
+  case HK_PARAM_INTEGER: return hk_json_integer(*(const int *)at);
+  case HK_PARAM_BOOLEAN: return hk_json_boolean(*(const bool *)at);
   case HK_PARAM_VECTOR: return vector_json(at, 3);
   case HK_PARAM_CHOICE:
     hk_choice_word(p->choices, *(const int *)at, word, sizeof word);
-    return json_string(word);
-  case HK_PARAM_TEXT: return *(char *const *)at ? json_string(*(char *const *)at) : NULL;
-  case HK_PARAM_TABLE: {
-    json_t *rows = json_array();
-    for (int q = 0; q < table->rows; q++)
-      json_array_append_new(rows, vector_json(table->values + q * p->columns, p->columns));
-    return rows;
+    return hk_json_text(word);
+  case HK_PARAM_TEXT: return *text ? hk_json_text(*text) : none;
+  case HK_PARAM_TABLE: return table_json(at, p->columns);
+  case HK_PARAM_SELECT: return select->kind == HK_SELECT_NONE ? none : select_json(select);
+  case HK_PARAM_METHOD: return method->schema ? method_json(method) : none;
   }
-  case HK_PARAM_SELECT:
-    return ((const HkSelect *)at)->kind == HK_SELECT_NONE ? NULL : select_json(at);
-  case HK_PARAM_METHOD: return ((const HkMethod *)at)->schema ? method_json(at) : NULL;
-  }
-  return NULL;
+  return none;
 }
 
-static json_t *params_json(const HkSchema *schema, const void *params) {
-  json_t *object = json_object();
+static void add_params(HkJson *object, const HkSchema *schema, const void *params) {
   for (int q = 0; q < schema->param_count; q++) {
-    json_t *value = param_json(&schema->params[q], params);
-    if (value) json_object_set_new(object, schema->params[q].name, value);
+    HkJson value = param_json(&schema->params[q], params);
+    if (value.kind != HK_JSON_NULL) hk_json_add(object, schema->params[q].name, value);
   }
+}
+
+static HkJson params_json(const HkSchema *schema, const void *params) {
+  HkJson object = hk_json_object();
+  add_params(&object, schema, params);
   return object;
 }
 
-static json_t *method_json(const HkMethod *method) {
-  json_t *object = json_pack("{s:s}", "type", method->schema->name);
-  json_t *params = params_json(method->schema, method->params);
-  json_object_update(object, params);
-  json_decref(params);
+static HkJson method_json(const HkMethod *method) {
+  HkJson object = hk_json_object();
+  hk_json_add(&object, "type", hk_json_text(method->schema->name));
+  add_params(&object, method->schema, method->params);
   return object;
 }
 
-static json_t *body_json(const HkBody *body) {
-  json_t *object = params_json(&hk_part_body, body);
-  if (body->shape.schema) json_object_set_new(object, "shape", method_json(&body->shape));
-  if (body->mesh) json_object_set_new(object, "mesh", hk_write_inline_mesh(body->mesh));
-  json_object_set_new(object, "transform", params_json(&hk_part_transform, &body->transform));
-  json_object_set_new(object, "springs", params_json(&hk_part_springs, &body->springs));
-  json_object_set_new(object, "mass", params_json(&hk_part_mass, &body->mass));
-  json_object_set_new(object, "repair", params_json(&hk_part_repair, &body->repair));
+static HkJson body_json(const HkBody *body) {
+  HkJson object = params_json(&hk_part_body, body);
+  if (body->shape.schema) hk_json_add(&object, "shape", method_json(&body->shape));
+  if (body->mesh) hk_json_set(&object, "mesh", hk_write_inline_mesh(body->mesh));
+  hk_json_add(&object, "transform", params_json(&hk_part_transform, &body->transform));
+  hk_json_add(&object, "springs", params_json(&hk_part_springs, &body->springs));
+  hk_json_add(&object, "mass", params_json(&hk_part_mass, &body->mass));
+  hk_json_add(&object, "repair", params_json(&hk_part_repair, &body->repair));
   return object;
 }
 
-static json_t *pin_json(const HkPin *pin) {
-  json_t *object = params_json(&hk_part_pin, pin);
-  if (pin->motion.schema) json_object_set_new(object, "motion", method_json(&pin->motion));
+static HkJson pin_json(const HkPin *pin) {
+  HkJson object = params_json(&hk_part_pin, pin);
+  if (pin->motion.schema) hk_json_add(&object, "motion", method_json(&pin->motion));
   return object;
 }
 
 /* The list alone says that the method is the usual one. */
-static json_t *pins_json(const HkScene *scene) {
-  json_t *list = json_array();
-  for (int q = 0; q < scene->pin_count; q++) json_array_append_new(list, pin_json(&scene->pins[q]));
+static HkJson pins_json(const HkScene *scene) {
+  HkJson list = hk_json_list();
+  for (int q = 0; q < scene->pin_count; q++) hk_json_append(&list, pin_json(&scene->pins[q]));
   if (scene->pin_method == HK_PINS_ELIMINATE) return list;
-  json_t *object = params_json(&hk_part_pins, &(HkPinsPart){.method = (int)scene->pin_method});
-  json_object_set_new(object, "list", list);
+  HkJson object = params_json(&hk_part_pins, &(HkPinsPart){.method = (int)scene->pin_method});
+  hk_json_add(&object, "list", list);
   return object;
 }
 
-static json_t *methods_json(const HkMethod *methods, int count) {
-  json_t *list = json_array();
-  for (int q = 0; q < count; q++) json_array_append_new(list, method_json(&methods[q]));
+static HkJson methods_json(const HkMethod *methods, int count) {
+  HkJson list = hk_json_list();
+  for (int q = 0; q < count; q++) hk_json_append(&list, method_json(&methods[q]));
   return list;
 }
 
-static json_t *scene_json(const HkScene *scene) {
-  json_t *root = params_json(&hk_part_scene, scene);
-  json_t *bodies = json_array(), *probes = json_array();
-  for (int q = 0; q < scene->body_count; q++)
-    json_array_append_new(bodies, body_json(&scene->bodies[q]));
+HkJson hk_scene_json(const HkScene *scene) {
+  HkJson root = params_json(&hk_part_scene, scene);
+  HkJson bodies = hk_json_list(), probes = hk_json_list();
+  for (int q = 0; q < scene->body_count; q++) hk_json_append(&bodies, body_json(&scene->bodies[q]));
   for (int q = 0; q < scene->probe_count; q++)
-    json_array_append_new(probes, params_json(&hk_part_probe, &scene->probes[q]));
-  json_object_set_new(root, "time", params_json(&hk_part_time, &scene->time));
-  json_object_set_new(root, "integrator", method_json(&scene->step));
-  json_object_set_new(root, "bodies", bodies);
-  json_object_set_new(root, "pins", pins_json(scene));
-  json_object_set_new(root, "forces", methods_json(scene->forces, scene->force_count));
-  json_object_set_new(root, "outputs", methods_json(scene->outputs, scene->output_count));
-  json_object_set_new(root, "probes", probes);
+    hk_json_append(&probes, params_json(&hk_part_probe, &scene->probes[q]));
+  hk_json_add(&root, "time", params_json(&hk_part_time, &scene->time));
+  hk_json_add(&root, "integrator", method_json(&scene->step));
+  hk_json_add(&root, "bodies", bodies);
+  hk_json_add(&root, "pins", pins_json(scene));
+  hk_json_add(&root, "forces", methods_json(scene->forces, scene->force_count));
+  hk_json_add(&root, "outputs", methods_json(scene->outputs, scene->output_count));
+  hk_json_add(&root, "probes", probes);
   return root;
 }
 
 HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *error) {
-  json_t *root = scene_json(scene);
-  *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(root);
-  if (!*text)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "the scene cannot be written: a text is no valid UTF-8, or there is no memory");
-  return HK_OK;
+  HkJson root = hk_scene_json(scene);
+  HkStatus status = hk_json_write(&root, 2, 17, text, error);
+  hk_json_clear(&root);
+  return status;
 }

@@ -16,63 +16,62 @@ static const char *const cell_keys[] = {"points", "lines",    "triangles", "quad
                                         "tets",   "pyramids", "wedges",    "hexes"};
 enum { CELL_KEYS = sizeof cell_keys / sizeof cell_keys[0], MOST_CORNERS = 1024 };
 
-static HkStatus read_vertices(HkReader *r, json_t *list, HkMesh *mesh) {
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list of [x, y, z]");
-  size_t index;
-  json_t *value;
-  json_array_foreach(list, index, value) {
+static HkStatus read_vertices(HkReader *r, const HkJson *list, HkMesh *mesh) {
+  if (!hk_json_is(list, HK_JSON_LIST))
+    return hk_reader_fail(r, list, "expected a list of [x, y, z]");
+  for (int q = 0; q < list->count; q++) {
     double x[3];
-    size_t mark = hk_reader_index(r, index);
-    HK_TRY(hk_read_vector(r, value, x));
+    size_t mark = hk_reader_index(r, q);
+    HK_TRY(hk_read_vector(r, &list->items[q], x));
     HK_TRY(hk_mesh_add_vertices(mesh, x, 1, r->error));
     hk_reader_up(r, mark);
   }
   return HK_OK;
 }
 
-/* A list of vertex numbers into corner; its length into *count. */
-static HkStatus read_corners(HkReader *r, json_t *list, int32_t *corner, size_t most,
-                             size_t *count) {
-  *count = json_array_size(list);
-  if (!json_is_array(list) || *count == 0 || *count > most)
-    return hk_reader_fail(r, "expected a list of vertex numbers");
-  for (size_t q = 0; q < *count; q++) {
-    json_t *value = json_array_get(list, q);
-    json_int_t v = json_is_integer(value) ? json_integer_value(value) : -1;
-    if (v < 0 || v > INT32_MAX) return hk_reader_fail(r, "expected vertex numbers counted from 0");
+/* A list of at most so many vertex numbers into corner. */
+static HkStatus read_corners(HkReader *r, const HkJson *list, int32_t *corner, int most) {
+  if (!hk_json_is(list, HK_JSON_LIST) || list->count == 0 || list->count > most)
+    return hk_reader_fail(r, list, "expected a list of vertex numbers");
+  for (int q = 0; q < list->count; q++) {
+    const HkJson *value = &list->items[q];
+    int64_t v = hk_json_is(value, HK_JSON_INTEGER) ? value->integer : -1;
+    if (v < 0 || v > INT32_MAX)
+      return hk_reader_fail(r, value, "expected vertex numbers counted from 0");
     corner[q] = (int32_t)v;
   }
   return HK_OK;
 }
 
-static HkStatus read_cells(HkReader *r, json_t *list, HkCellType type, HkMesh *mesh) {
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list of cells");
-  size_t index, count;
-  json_t *value;
-  json_array_foreach(list, index, value) {
+static HkStatus read_cells(HkReader *r, const HkJson *list, HkCellType type, HkMesh *mesh) {
+  if (!hk_json_is(list, HK_JSON_LIST)) return hk_reader_fail(r, list, "expected a list of cells");
+  for (int q = 0; q < list->count; q++) {
+    const HkJson *cell = &list->items[q];
     int32_t corner[MOST_CORNERS];
     HkError inner = {0};
-    size_t mark = hk_reader_index(r, index);
-    HK_TRY(read_corners(r, value, corner, MOST_CORNERS, &count));
-    if (hk_mesh_add_cell(mesh, type, corner, (int)count, &inner) < 0)
-      return hk_reader_fail(r, "%s", inner.text);
+    size_t mark = hk_reader_index(r, q);
+    HK_TRY(read_corners(r, cell, corner, MOST_CORNERS));
+    if (hk_mesh_add_cell(mesh, type, corner, cell->count, &inner) < 0)
+      return hk_reader_fail(r, cell, "%s", inner.text);
     hk_reader_up(r, mark);
   }
   return HK_OK;
 }
 
-static HkStatus read_sets(HkReader *r, json_t *sets, HkMesh *mesh) {
-  if (!json_is_object(sets)) return hk_reader_fail(r, "expected an object of lists");
-  const char *name;
-  json_t *list;
-  json_object_foreach(sets, name, list) {
-    size_t mark = hk_reader_key(r, name), count = json_array_size(list);
-    int32_t *vertices = malloc((count ? count : 1) * sizeof *vertices);
-    if (!vertices) return hk_fail_memory(r->error, count * sizeof *vertices, name);
+static HkStatus read_sets(HkReader *r, const HkJson *sets, HkMesh *mesh) {
+  if (!hk_json_is(sets, HK_JSON_OBJECT))
+    return hk_reader_fail(r, sets, "expected an object of lists");
+  for (int q = 0; q < hk_json_size(sets); q++) {
+    const HkJson *list = hk_json_at(sets, q);
+    const char *name = hk_json_key(sets, q)->text;
+    int count = hk_json_size(list);
+    size_t mark = hk_reader_key(r, name), bytes = (size_t)count * sizeof(int32_t);
+    int32_t *vertices = malloc(bytes ? bytes : 1);
+    if (!vertices) return hk_fail_memory(r->error, bytes, name);
     HkError inner = {0};
-    HkStatus status = read_corners(r, list, vertices, count, &count);
-    if (status >= 0 && hk_mesh_add_set(mesh, name, vertices, (int64_t)count, &inner) < 0)
-      status = hk_reader_fail(r, "%s", inner.text);
+    HkStatus status = read_corners(r, list, vertices, count);
+    if (status >= 0 && hk_mesh_add_set(mesh, name, vertices, count, &inner) < 0)
+      status = hk_reader_fail(r, list, "%s", inner.text);
     free(vertices);
     HK_TRY(status);
     hk_reader_up(r, mark);
@@ -80,23 +79,23 @@ static HkStatus read_sets(HkReader *r, json_t *sets, HkMesh *mesh) {
   return HK_OK;
 }
 
-static HkStatus read_mesh(HkReader *r, json_t *value, HkMesh *mesh) {
+static HkStatus read_mesh(HkReader *r, const HkJson *value, HkMesh *mesh) {
   static const HkSchema none = {.name = "a mesh"};
   const char *keys[CELL_KEYS + 3] = {"vertices", "sets"};
   memcpy(keys + 2, cell_keys, sizeof cell_keys);
   HK_TRY(hk_read_params(r, value, &none, NULL, keys));
-  json_t *vertices = json_object_get(value, "vertices");
+  const HkJson *vertices = hk_json_get(value, "vertices"), *sets = hk_json_get(value, "sets");
+  if (!vertices) return hk_reader_fail(r, value, "\"vertices\" is missing: a list of [x, y, z]");
   size_t mark = hk_reader_key(r, "vertices");
   HK_TRY(read_vertices(r, vertices, mesh));
   hk_reader_up(r, mark);
   for (int type = 0; type < CELL_KEYS; type++) {
-    json_t *list = json_object_get(value, cell_keys[type]);
+    const HkJson *list = hk_json_get(value, cell_keys[type]);
     if (!list) continue;
     mark = hk_reader_key(r, cell_keys[type]);
     HK_TRY(read_cells(r, list, (HkCellType)type, mesh));
     hk_reader_up(r, mark);
   }
-  json_t *sets = json_object_get(value, "sets");
   if (!sets) return HK_OK;
   mark = hk_reader_key(r, "sets");
   HK_TRY(read_sets(r, sets, mesh));
@@ -104,39 +103,40 @@ static HkStatus read_mesh(HkReader *r, json_t *value, HkMesh *mesh) {
   return HK_OK;
 }
 
-HkStatus hk_read_inline_mesh(HkReader *r, json_t *value, const HkContext *context, HkMesh **mesh) {
+HkStatus hk_read_inline_mesh(HkReader *r, const HkJson *value, const HkContext *context,
+                             HkMesh **mesh) {
   HK_TRY(hk_mesh_create(context, mesh, r->error));
   HkStatus status = read_mesh(r, value, *mesh);
   if (status >= 0 && (*mesh)->vertex_count == 0)
-    status = hk_reader_fail(r, "the mesh has no vertices");
+    status = hk_reader_fail(r, value, "the mesh has no vertices");
   if (status < 0) hk_mesh_destroy(mesh);
   return status;
 }
 
-static json_t *number_list(const int32_t *v, int64_t count) {
-  json_t *list = json_array();
-  for (int64_t q = 0; q < count; q++) json_array_append_new(list, json_integer(v[q]));
+static HkJson number_list(const int32_t *v, int64_t count) {
+  HkJson list = hk_json_list();
+  for (int64_t q = 0; q < count; q++) hk_json_append(&list, hk_json_integer(v[q]));
   return list;
 }
 
-json_t *hk_write_inline_mesh(const HkMesh *mesh) {
-  json_t *object = json_object(), *vertices = json_array();
+HkJson hk_write_inline_mesh(const HkMesh *mesh) {
+  HkJson object = hk_json_object(), vertices = hk_json_list(), sets = hk_json_object();
   for (int64_t q = 0; q < mesh->vertex_count; q++) {
-    const double *x = mesh->x + 3 * q;
-    json_array_append_new(vertices, json_pack("[f, f, f]", x[0], x[1], x[2]));
+    HkJson x = hk_json_list();
+    for (int c = 0; c < 3; c++) hk_json_append(&x, hk_json_real(mesh->x[3 * q + c]));
+    hk_json_append(&vertices, x);
   }
-  json_object_set_new(object, "vertices", vertices);
+  hk_json_add(&object, "vertices", vertices);
   for (int64_t c = 0; c < mesh->cell_count; c++) {
     HkCell cell = hk_mesh_cell(mesh, c);
-    json_t *list = json_object_get(object, cell_keys[cell.type]);
-    if (!list) json_object_set_new(object, cell_keys[cell.type], list = json_array());
-    json_array_append_new(list, number_list(cell.vertices, cell.count));
+    HkJson *list = hk_json_get(&object, cell_keys[cell.type]);
+    if (!list) list = hk_json_add(&object, cell_keys[cell.type], hk_json_list());
+    if (list) hk_json_append(list, number_list(cell.vertices, cell.count));
   }
   if (mesh->set_count == 0) return object;
-  json_t *sets = json_object();
   for (int64_t s = 0; s < mesh->set_count; s++)
-    json_object_set_new(sets, mesh->sets[s].name,
-                        number_list(mesh->sets[s].vertices, mesh->sets[s].count));
-  json_object_set_new(object, "sets", sets);
+    hk_json_add(&sets, mesh->sets[s].name,
+                number_list(mesh->sets[s].vertices, mesh->sets[s].count));
+  hk_json_add(&object, "sets", sets);
   return object;
 }

@@ -8,189 +8,269 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *reference(const char *name) {
-  return json_pack("{s:s+}", "$ref", "#/$defs/", name);
+static void add_text(HkJson *object, const char *key, const char *text) {
+  hk_json_add(object, key, hk_json_text(text));
 }
 
-static json_t *numbers(int count) {
-  return json_pack("{s:s, s:{s:s}, s:i, s:i}", "type", "array", "items", "type", "number",
-                   "minItems", count, "maxItems", count);
+/* {key: value} */
+static HkJson pair(const char *key, HkJson value) {
+  HkJson object = hk_json_object();
+  hk_json_add(&object, key, value);
+  return object;
 }
 
-static void describe(json_t *object, const HkParam *p) {
+/* {"type": type} */
+static HkJson typed(const char *type) {
+  return pair("type", hk_json_text(type));
+}
+
+/* {"type": "array", "items": items} */
+static HkJson array_of(HkJson items) {
+  HkJson object = typed("array");
+  hk_json_add(&object, "items", items);
+  return object;
+}
+
+static HkJson described(HkJson schema, const char *description) {
+  add_text(&schema, "description", description);
+  return schema;
+}
+
+static HkJson at_least_zero(const char *type) {
+  HkJson object = typed(type);
+  hk_json_add(&object, "minimum", hk_json_integer(0));
+  return object;
+}
+
+static HkJson one_of(HkJson first, HkJson second) {
+  HkJson ways = hk_json_list();
+  hk_json_append(&ways, first);
+  hk_json_append(&ways, second);
+  return pair("oneOf", ways);
+}
+
+/* Ended by NULL. */
+static HkJson words(const char *const *word) {
+  HkJson list = hk_json_list();
+  for (; *word; word++) hk_json_append(&list, hk_json_text(*word));
+  return list;
+}
+
+static HkJson reference(const char *name) {
+  char text[128];
+  snprintf(text, sizeof text, "#/$defs/%s", name);
+  return pair("$ref", hk_json_text(text));
+}
+
+static HkJson numbers(int count) {
+  HkJson object = array_of(typed("number"));
+  hk_json_add(&object, "minItems", hk_json_integer(count));
+  hk_json_add(&object, "maxItems", hk_json_integer(count));
+  return object;
+}
+
+/* ---- Parameters ---- */
+
+static void describe(HkJson *object, const HkParam *p) {
   char text[512];
   bool bare = !p->unit[0] || strcmp(p->unit, "1") == 0;
   snprintf(text, sizeof text, "%s%s%s%s", p->help, bare ? "" : " [", bare ? "" : p->unit,
            bare ? "" : "]");
-  json_object_set_new(object, "description", json_string(text));
+  add_text(object, "description", text);
 }
 
-static void set_range(json_t *object, const HkParam *p) {
-  if (p->min > -HK_MAX) json_object_set_new(object, "minimum", json_real(p->min));
-  if (p->max < HK_MAX) json_object_set_new(object, "maximum", json_real(p->max));
-  if (isfinite(p->standard[0])) json_object_set_new(object, "default", json_real(p->standard[0]));
-}
-
-static json_t *choice_schema(const HkParam *p) {
-  json_t *words = json_array();
-  char word[128];
-  for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
-    json_array_append_new(words, json_string(word));
-  for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
-    if (strspn(word, "0123456789") == strlen(word)) /* 26 stands for "26" */
-      json_array_append_new(words, json_integer(atoi(word)));
-  return json_pack("{s:o}", "enum", words);
-}
-
-/* Factors may be one number for all three. */
-static json_t *vector_schema(const HkParam *p) {
-  if (strcmp(p->unit, "1") != 0) return numbers(3);
-  return json_pack("{s:[o, {s:s}]}", "oneOf", numbers(3), "type", "number");
-}
-
-static json_t *param_schema(const HkParam *p) {
-  json_t *object = NULL;
-  switch (p->kind) {
-  case HK_PARAM_NUMBER:
-    object = json_pack("{s:s}", "type", "number");
-    set_range(object, p);
-    break;
-  case HK_PARAM_INTEGER:
-    object = json_pack("{s:s}", "type", "integer");
-    set_range(object, p);
-    break;
-  case HK_PARAM_BOOLEAN:
-    object = json_pack("{s:s, s:b}", "type", "boolean", "default", p->standard[0] != 0);
-    break;
-  case HK_PARAM_VECTOR: object = vector_schema(p); break;
-  case HK_PARAM_CHOICE: object = choice_schema(p); break;
-  case HK_PARAM_TEXT: object = json_pack("{s:s}", "type", "string"); break;
-  case HK_PARAM_TABLE:
-    object = json_pack("{s:s, s:o}", "type", "array", "items", numbers(p->columns));
-    break;
-  case HK_PARAM_SELECT: object = reference("select"); break;
-  case HK_PARAM_METHOD: object = reference(hk_family_name(p->family)); break;
-  }
-  describe(object, p);
+static HkJson number_schema(const char *type, const HkParam *p) {
+  HkJson object = typed(type);
+  if (p->min > -HK_MAX) hk_json_add(&object, "minimum", hk_json_real(p->min));
+  if (p->max < HK_MAX) hk_json_add(&object, "maximum", hk_json_real(p->max));
+  if (isfinite(p->standard[0])) hk_json_add(&object, "default", hk_json_real(p->standard[0]));
   return object;
 }
 
-static json_t *object_schema(const HkSchema *schema) {
-  json_t *properties = json_object();
-  for (int q = 0; q < schema->param_count; q++)
-    json_object_set_new(properties, schema->params[q].name, param_schema(&schema->params[q]));
-  return json_pack("{s:s, s:s, s:o, s:b}", "type", "object", "description", schema->summary,
-                   "properties", properties, "additionalProperties", 0);
+static HkJson boolean_schema(const HkParam *p) {
+  HkJson object = typed("boolean");
+  hk_json_add(&object, "default", hk_json_boolean(p->standard[0] != 0));
+  return object;
 }
 
-static json_t *properties_of(json_t *schema) {
-  return json_object_get(schema, "properties");
+static HkJson choice_schema(const HkParam *p) {
+  HkJson list = hk_json_list();
+  char word[128];
+  for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
+    hk_json_append(&list, hk_json_text(word));
+  for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
+    if (strspn(word, "0123456789") == strlen(word)) /* 26 stands for "26" */
+      hk_json_append(&list, hk_json_integer(atoi(word)));
+  return pair("enum", list);
 }
+
+/* Factors may be one number for all three. */
+static HkJson vector_schema(const HkParam *p) {
+  return strcmp(p->unit, "1") != 0 ? numbers(3) : one_of(numbers(3), typed("number"));
+}
+
+static HkJson param_schema(const HkParam *p) {
+  HkJson object = {.kind = HK_JSON_NULL};
+  switch (p->kind) {
+  case HK_PARAM_NUMBER: object = number_schema("number", p); break;
+  case HK_PARAM_INTEGER: object = number_schema("integer", p); break;
+  case HK_PARAM_BOOLEAN: object = boolean_schema(p); break;
+  case HK_PARAM_VECTOR: object = vector_schema(p); break;
+  case HK_PARAM_CHOICE: object = choice_schema(p); break;
+  case HK_PARAM_TEXT: object = typed("string"); break;
+  case HK_PARAM_TABLE: object = array_of(numbers(p->columns)); break;
+  case HK_PARAM_SELECT: object = reference("select"); break;
+  case HK_PARAM_METHOD: object = reference(hk_family_name(p->family)); break;
+  }
+  describe(&object, p);
+  return object;
+}
+
+static HkJson object_schema(const HkSchema *schema) {
+  HkJson object = typed("object"), properties = hk_json_object();
+  for (int q = 0; q < schema->param_count; q++)
+    hk_json_add(&properties, schema->params[q].name, param_schema(&schema->params[q]));
+  add_text(&object, "description", schema->summary);
+  hk_json_add(&object, "properties", properties);
+  hk_json_add(&object, "additionalProperties", hk_json_boolean(false));
+  return object;
+}
+
+/* A further property of what object_schema made, or another schema for one that is there. */
+static void set_property(HkJson *schema, const char *key, HkJson property) {
+  HkJson *properties = hk_json_get(schema, "properties");
+  if (properties)
+    hk_json_set(properties, key, property);
+  else
+    hk_json_clear(&property);
+}
+
+/* ---- Families and selections ---- */
 
 /* A name alone, or an object with "type" and the parameters of that method. */
-static json_t *family_schema(HkFamily family) {
-  json_t *ways = json_array(), *names = json_array();
+static HkJson family_schema(HkFamily family) {
+  static const char *const type[] = {"type", NULL};
+  HkJson ways = hk_json_list(), names = hk_json_list();
   const HkSchema *schema;
   for (int q = 0; (schema = hk_schema_at(family, q)); q++) {
-    json_t *object = object_schema(schema);
-    json_object_set_new(properties_of(object), "type", json_pack("{s:s}", "const", schema->name));
+    HkJson object = object_schema(schema);
+    set_property(&object, "type", pair("const", hk_json_text(schema->name)));
     bool is_default = hk_is_nested_family(family) && /* which needs no "type" */
                       strcmp(hk_family_default(family), schema->name) == 0;
-    if (!is_default) json_object_set_new(object, "required", json_pack("[s]", "type"));
-    json_array_append_new(ways, object);
-    json_array_append_new(names, json_string(schema->name));
+    if (!is_default) hk_json_add(&object, "required", words(type));
+    hk_json_append(&ways, object);
+    hk_json_append(&names, hk_json_text(schema->name));
   }
-  json_array_append_new(ways, json_pack("{s:o}", "enum", names));
-  return json_pack("{s:o}", "oneOf", ways);
+  hk_json_append(&ways, pair("enum", names));
+  return pair("oneOf", ways);
 }
 
-static json_t *list_of(const char *name) {
-  return json_pack("{s:s, s:o}", "type", "array", "items", reference(name));
+static HkJson list_of(const char *name) {
+  return array_of(reference(name));
 }
 
-static json_t *select_schema(void) {
-  static const char *const extreme =
-      "{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"
-      "\"axis\": {\"enum\": [\"x\", \"y\", \"z\"]},"
-      "\"tolerance\": {\"type\": \"number\", \"minimum\": 0, \"description\": \"[m]\"}}}";
-  json_t *object = json_pack(
-      "{s:s, s:b, s:{s:{s:s, s:s}, s:{s:b}, s:{s:s, s:{s:s, s:i}, s:s},"
-      " s:{s:s, s:b, s:[s,s], s:{s:o, s:o}}, s:{s:s, s:b, s:[s], s:{s:o, s:{s:s, s:i}}}}}",
-      "type", "object", "additionalProperties", 0, "properties", "body", "type", "string",
-      "description", "name of the body; all bodies if not given", "all", "const", 1, "indices",
-      "type", "array", "items", "type", "integer", "minimum", 0, "description",
-      "vertices counted from 0, as in the mesh file", "box", "type", "object",
-      "additionalProperties", 0, "required", "min", "max", "properties", "min", numbers(3), "max",
-      numbers(3), "sphere", "type", "object", "additionalProperties", 0, "required", "radius",
-      "properties", "center", numbers(3), "radius", "type", "number", "minimum", 0);
-  json_t *p = properties_of(object);
-  json_object_set_new(p, "lowest", json_loads(extreme, 0, NULL));
-  json_object_set_new(p, "highest", json_loads(extreme, 0, NULL));
-  json_object_set_new(p, "nearest", numbers(3));
-  json_object_set_new(p, "vertices",
-                      json_pack("{s:s, s:{s:s, s:i}, s:s}", "type", "array", "items", "type",
-                                "integer", "minimum", 0, "description",
-                                "vertices counted from 0 over all bodies, as in outputs"));
-  json_object_set_new(p, "set",
-                      json_pack("{s:s, s:s}", "type", "string", "description",
-                                "a named set of the mesh, such as corners"));
-  json_t *name = json_pack("{s:s, s:s}", "type", "string", "description",
-                           "\"all\", or a named set of the mesh");
-  return json_pack("{s:[o, o], s:s}", "oneOf", name, object, "description",
+/* An object with these properties and no others; required: ended by NULL, or NULL for none. */
+static HkJson closed_object(const char *const *required, HkJson properties) {
+  HkJson object = typed("object");
+  hk_json_add(&object, "additionalProperties", hk_json_boolean(false));
+  if (required) hk_json_add(&object, "required", words(required));
+  hk_json_add(&object, "properties", properties);
+  return object;
+}
+
+static HkJson box_schema(void) {
+  static const char *const required[] = {"min", "max", NULL};
+  HkJson p = hk_json_object();
+  hk_json_add(&p, "min", numbers(3));
+  hk_json_add(&p, "max", numbers(3));
+  return closed_object(required, p);
+}
+
+static HkJson sphere_schema(void) {
+  static const char *const required[] = {"radius", NULL};
+  HkJson p = hk_json_object();
+  hk_json_add(&p, "center", numbers(3));
+  hk_json_add(&p, "radius", at_least_zero("number"));
+  return closed_object(required, p);
+}
+
+static HkJson extreme_schema(void) {
+  static const char *const axes[] = {"x", "y", "z", NULL};
+  HkJson p = pair("axis", pair("enum", words(axes)));
+  hk_json_add(&p, "tolerance", described(at_least_zero("number"), "[m]"));
+  return closed_object(NULL, p);
+}
+
+static HkJson select_schema(void) {
+  HkJson vertices = array_of(at_least_zero("integer")), p = hk_json_object();
+  hk_json_add(&p, "body", described(typed("string"), "name of the body; all bodies if not given"));
+  hk_json_add(&p, "all", pair("const", hk_json_boolean(true)));
+  hk_json_add(&p, "indices",
+              described(hk_json_copy(&vertices), "vertices counted from 0, as in the mesh file"));
+  hk_json_add(&p, "box", box_schema());
+  hk_json_add(&p, "sphere", sphere_schema());
+  hk_json_add(&p, "lowest", extreme_schema());
+  hk_json_add(&p, "highest", extreme_schema());
+  hk_json_add(&p, "nearest", numbers(3));
+  hk_json_add(&p, "vertices",
+              described(vertices, "vertices counted from 0 over all bodies, as in outputs"));
+  hk_json_add(&p, "set", described(typed("string"), "a named set of the mesh, such as corners"));
+  HkJson name = described(typed("string"), "\"all\", or a named set of the mesh");
+  return described(one_of(name, closed_object(NULL, p)),
                    "which vertices: give one way, and \"body\" if it should be one body only");
 }
 
-static json_t *body_schema(void) {
-  json_t *body = object_schema(&hk_part_body), *p = properties_of(body);
-  json_t *mesh = json_pack("{s:[{s:s}, {s:s}], s:s}", "oneOf", "type", "string", "type", "object",
-                           "description", "mesh file, relative to the scene file, or a mesh");
-  json_object_set_new(p, "mesh", mesh);
-  json_object_set_new(p, "shape", reference("shape"));
-  json_object_set_new(p, "transform", object_schema(&hk_part_transform));
-  json_object_set_new(p, "springs", object_schema(&hk_part_springs));
-  json_object_set_new(p, "mass",
-                      json_pack("{s:[o, {s:s, s:s}]}", "oneOf", object_schema(&hk_part_mass),
-                                "type", "number", "description", "total mass [kg]"));
-  json_object_set_new(p, "repair", object_schema(&hk_part_repair));
+/* ---- The whole ---- */
+
+static HkJson body_schema(void) {
+  HkJson body = object_schema(&hk_part_body);
+  set_property(&body, "mesh",
+               described(one_of(typed("string"), typed("object")),
+                         "mesh file, relative to the scene file, or a mesh"));
+  set_property(&body, "shape", reference("shape"));
+  set_property(&body, "transform", object_schema(&hk_part_transform));
+  set_property(&body, "springs", object_schema(&hk_part_springs));
+  set_property(&body, "mass",
+               one_of(object_schema(&hk_part_mass), described(typed("number"), "total mass [kg]")));
+  set_property(&body, "repair", object_schema(&hk_part_repair));
   return body;
 }
 
 /* The list alone, or with what holds for all pins. */
-static json_t *pins_schema(void) {
-  json_t *object = object_schema(&hk_part_pins);
-  json_object_set_new(properties_of(object), "list", list_of("pin"));
-  return json_pack("{s:[o, o]}", "oneOf", list_of("pin"), object);
+static HkJson pins_schema(void) {
+  HkJson object = object_schema(&hk_part_pins);
+  set_property(&object, "list", list_of("pin"));
+  return one_of(list_of("pin"), object);
 }
 
-static json_t *definitions(void) {
-  json_t *d = json_object();
+static HkJson definitions(void) {
+  HkJson d = hk_json_object(), pin = object_schema(&hk_part_pin);
   for (int family = 0; family < HK_PART; family++)
-    json_object_set_new(d, hk_family_name((HkFamily)family), family_schema((HkFamily)family));
-  json_object_set_new(d, "select", select_schema());
-  json_object_set_new(d, "body", body_schema());
-  json_t *pin = object_schema(&hk_part_pin);
-  json_object_set_new(properties_of(pin), "motion", reference("motion"));
-  json_object_set_new(d, "pin", pin);
-  json_object_set_new(d, "probe", object_schema(&hk_part_probe));
+    hk_json_add(&d, hk_family_name((HkFamily)family), family_schema((HkFamily)family));
+  hk_json_add(&d, "select", select_schema());
+  hk_json_add(&d, "body", body_schema());
+  set_property(&pin, "motion", reference("motion"));
+  hk_json_add(&d, "pin", pin);
+  hk_json_add(&d, "probe", object_schema(&hk_part_probe));
   return d;
 }
 
 HkStatus hk_scene_schema(char **text, HkError *error) {
-  json_t *root = object_schema(&hk_part_scene), *p = properties_of(root);
-  json_object_set_new(root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
-  json_object_set_new(root, "title", json_string("Hooke scene"));
-  json_object_set_new(root, "required", json_pack("[s]", "bodies"));
-  json_object_set_new(p, "$schema", json_pack("{s:s}", "type", "string"));
-  json_object_set_new(p, "time", object_schema(&hk_part_time));
-  json_object_set_new(p, "integrator", reference("integrator"));
-  json_object_set_new(p, "bodies", list_of("body"));
-  json_object_set_new(p, "pins", pins_schema());
-  json_object_set_new(p, "forces", list_of("force"));
-  json_object_set_new(p, "outputs", list_of("output"));
-  json_object_set_new(p, "probes", list_of("probe"));
-  json_object_set_new(root, "$defs", definitions());
-  *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  json_decref(root);
-  if (!*text) return hk_fail_memory(error, 0, "the schema");
-  return HK_OK;
+  static const char *const required[] = {"bodies", NULL};
+  HkJson root = object_schema(&hk_part_scene);
+  add_text(&root, "$schema", "https://json-schema.org/draft/2020-12/schema");
+  add_text(&root, "title", "Hooke scene");
+  hk_json_add(&root, "required", words(required));
+  set_property(&root, "$schema", typed("string"));
+  set_property(&root, "time", object_schema(&hk_part_time));
+  set_property(&root, "integrator", reference("integrator"));
+  set_property(&root, "bodies", list_of("body"));
+  set_property(&root, "pins", pins_schema());
+  set_property(&root, "forces", list_of("force"));
+  set_property(&root, "outputs", list_of("output"));
+  set_property(&root, "probes", list_of("probe"));
+  hk_json_add(&root, "$defs", definitions());
+  HkStatus status = hk_json_write(&root, 2, 15, text, error);
+  hk_json_clear(&root);
+  return status;
 }

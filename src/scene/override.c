@@ -6,10 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A value from outside has no place in the file. */
+static void forget_places(HkJson *value) {
+  value->line = value->column = 0;
+  bool items = value->kind == HK_JSON_LIST || value->kind == HK_JSON_OBJECT;
+  for (int q = 0; items && q < value->count; q++) forget_places(&value->items[q]);
+}
+
 /* The text behind '=' as JSON, or as a string if it is none. */
-static json_t *value_of(const char *text) {
-  json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-  return value ? value : json_string(text);
+static HkJson value_of(const char *text) {
+  HkJson value;
+  HkStatus status = hk_json_parse("--set", text, strlen(text), &value, NULL);
+  if (status == HK_ERROR_MEMORY) return (HkJson){.kind = HK_JSON_LOST};
+  if (status < 0) return hk_json_text(text);
+  forget_places(&value);
+  return value;
 }
 
 /* Next component of a path: a key, an index (from 0) in brackets with no key, or a number, which
@@ -39,64 +50,86 @@ static HkStatus fail(HkError *error, const char *assignment, const char *why) {
   return hk_fail(error, HK_ERROR_INVALID, "--set %s: %s", assignment, why);
 }
 
-/* Sets a member or an element; takes over value. */
-static int put(json_t *parent, const char *key, long index, json_t *value) {
-  if (json_is_array(parent) && index >= 0) return json_array_set_new(parent, (size_t)index, value);
-  if (json_is_object(parent) && key[0]) return json_object_set_new(parent, key, value);
-  json_decref(value);
-  return -1;
+/* The member or element that a component names, or NULL. */
+static HkJson *child(HkJson *parent, const char *key, long index) {
+  if (!hk_json_is(parent, HK_JSON_LIST)) return key[0] ? hk_json_get(parent, key) : NULL;
+  return index >= 0 && index < parent->count ? &parent->items[index] : NULL;
 }
 
-/* Where the rest of a path goes on in the pins of a scene, which may be a list or hold it: pins[0]
- * is meant in both forms, and pins.method makes the list an object's "list". NULL: no memory. */
-static json_t *enter_pins(json_t *root, json_t *pins, const char *rest) {
+/* Puts the value that is there into an object of its own, under a key. */
+static HkStatus wrap(HkJson *value, const char *key, HkError *error) {
+  HkJson object = hk_json_object();
+  object.line = value->line;
+  object.column = value->column;
+  HkJson *inner = hk_json_add(&object, key, *value);
+  *value = object;
+  return inner ? HK_OK : hk_fail_memory(error, 0, "--set");
+}
+
+/* Goes on in the pins of a scene, which may be a list or hold it: pins[0] is meant in both forms,
+ * and pins.method makes the list an object's "list". */
+static HkStatus enter_pins(HkJson **pins, const char *rest, HkError *error) {
   char key[256];
   long index;
-  if (!next_component(&rest, key, sizeof key, &index)) return pins;
-  json_t *list = json_object_get(pins, "list");
-  if (index >= 0 && json_is_array(list)) return list;
-  if (index >= 0 || !json_is_array(pins)) return pins;
-  json_t *object = json_pack("{s:O}", "list", pins);
-  return object && put(root, "pins", -1, object) == 0 ? object : NULL;
+  if (!next_component(&rest, key, sizeof key, &index)) return HK_OK;
+  HkJson *list = hk_json_get(*pins, "list");
+  if (index >= 0 && hk_json_is(list, HK_JSON_LIST)) *pins = list;
+  if (index >= 0 || !hk_json_is(*pins, HK_JSON_LIST)) return HK_OK;
+  return wrap(*pins, "list", error);
 }
 
-HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error) {
+/* Goes down one component into what takes the rest of the path; what is not there is made. */
+static HkStatus enter(HkJson **at, const char *key, long index, const char *assignment,
+                      HkError *error) {
+  HkJson *next = child(*at, key, index);
+  /* A method given by its name alone becomes an object, so that it can take parameters. */
+  if (hk_json_is(next, HK_JSON_TEXT)) HK_TRY(wrap(next, "type", error));
+  if (!next && hk_json_is(*at, HK_JSON_OBJECT) && key[0]) {
+    next = hk_json_add(*at, key, hk_json_object());
+    if (!next) return hk_fail_memory(error, 0, "--set");
+  }
+  if (!hk_json_is(next, HK_JSON_OBJECT) && !hk_json_is(next, HK_JSON_LIST))
+    return fail(error, assignment, "there is nothing of that name to go into; lists count from 0");
+  *at = next;
+  return HK_OK;
+}
+
+/* Sets a member or an element; takes the value over. */
+static HkStatus put(HkJson *parent, const char *key, long index, HkJson value,
+                    const char *assignment, HkError *error) {
+  HkJson *old = child(parent, key, index);
+  if (old) {
+    hk_json_clear(old);
+    *old = value;
+    return HK_OK;
+  }
+  if (hk_json_is(parent, HK_JSON_OBJECT) && key[0])
+    return hk_json_add(parent, key, value) ? HK_OK : hk_fail_memory(error, 0, "--set");
+  hk_json_clear(&value);
+  return fail(error, assignment, "there is no such place in the scene");
+}
+
+HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error) {
   const char *equals = strchr(assignment, '=');
   char path_text[512], key[256] = "";
   if (!equals || equals == assignment || (size_t)(equals - assignment) >= sizeof path_text)
     return fail(error, assignment, "expected PATH=VALUE, such as time.step=0.01");
+  if (!hk_is_utf8(assignment)) return fail(error, assignment, "the value is no valid text");
   memcpy(path_text, assignment, (size_t)(equals - assignment));
   path_text[equals - assignment] = 0;
   const char *path = path_text;
-  json_t *at = root;
+  HkJson *at = root;
   long index;
   for (;;) {
     if (!next_component(&path, key, sizeof key, &index))
       return fail(error, assignment,
                   "the path makes no sense, expected such as bodies[0].springs.k");
     if (*path == 0) break;
-    json_t *next = json_is_array(at) && index >= 0 ? json_array_get(at, (size_t)index)
-                                                   : json_object_get(at, key);
-    /* A method given by its name alone becomes an object, so that it can take parameters. */
-    if (json_is_string(next)) {
-      json_t *object = json_pack("{s:O}", "type", next);
-      if (!object || put(at, key, index, object) != 0) return hk_fail_memory(error, 0, "--set");
-      next = object;
-    }
-    if (!next && json_is_object(at) && key[0]) {
-      next = json_object();
-      if (put(at, key, index, next) != 0) return hk_fail_memory(error, 0, "--set");
-    }
-    if (!json_is_object(next) && !json_is_array(next))
-      return fail(error, assignment,
-                  "there is nothing of that name to go into; lists count from 0");
-    if (at == root && strcmp(key, "pins") == 0) next = enter_pins(root, next, path);
-    if (!next) return hk_fail_memory(error, 0, "--set");
-    at = next;
+    bool at_root = at == root;
+    HK_TRY(enter(&at, key, index, assignment, error));
+    if (at_root && strcmp(key, "pins") == 0) HK_TRY(enter_pins(&at, path, error));
   }
-  json_t *value = value_of(equals + 1);
-  if (!value) return fail(error, assignment, "the value is no valid text");
-  if (put(at, key, index, value) != 0)
-    return fail(error, assignment, "there is no such place in the scene");
-  return HK_OK;
+  HkJson value = value_of(equals + 1);
+  if (value.kind == HK_JSON_LOST) return hk_fail_memory(error, 0, "--set");
+  return put(at, key, index, value, assignment, error);
 }

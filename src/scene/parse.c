@@ -3,16 +3,15 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "scene/locate.h"
 #include "scene/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Reads a nested part: object[key] with the part's schema, if it is there. */
-static HkStatus read_part(HkReader *r, json_t *object, const char *key, const HkSchema *schema,
-                          void *params) {
-  json_t *value = json_object_get(object, key);
+static HkStatus read_part(HkReader *r, const HkJson *object, const char *key,
+                          const HkSchema *schema, void *params) {
+  const HkJson *value = hk_json_get(object, key);
   if (!value) return HK_OK;
   size_t mark = hk_reader_key(r, key);
   HK_TRY(hk_read_params(r, value, schema, params, NULL));
@@ -20,48 +19,41 @@ static HkStatus read_part(HkReader *r, json_t *object, const char *key, const Hk
   return HK_OK;
 }
 
-static HkStatus read_mass(HkReader *r, json_t *object, HkMass *mass) {
-  json_t *value = json_object_get(object, "mass");
-  if (!value || json_is_object(value)) return read_part(r, object, "mass", &hk_part_mass, mass);
+static HkStatus read_mass(HkReader *r, const HkJson *object, HkMass *mass) {
+  const HkJson *value = hk_json_get(object, "mass");
+  if (!value || hk_json_is(value, HK_JSON_OBJECT))
+    return read_part(r, object, "mass", &hk_part_mass, mass);
   size_t mark = hk_reader_key(r, "mass"); /* a bare number is the total */
-  if (!json_is_number(value))
-    return hk_reader_fail(r, "expected a number (kg) or an object such as {\"per_vertex\": 0.1}");
-  mass->total = json_number_value(value);
-  if (!(mass->total > 0)) return hk_reader_fail(r, "expected a number above 0 (kg)");
+  if (!hk_json_is_number(value))
+    return hk_reader_fail(r, value,
+                          "expected a number (kg) or an object such as {\"per_vertex\": 0.1}");
+  mass->total = hk_json_number(value);
+  if (!(mass->total > 0)) return hk_reader_fail(r, value, "expected a number above 0 (kg)");
   hk_reader_up(r, mark);
   return HK_OK;
 }
 
-static HkStatus read_geometry(HkReader *r, json_t *object, HkScene *scene, HkBody *body) {
-  json_t *shape = json_object_get(object, "shape"), *mesh = json_object_get(object, "mesh");
+static HkStatus read_geometry(HkReader *r, const HkJson *object, HkScene *scene, HkBody *body) {
+  const HkJson *shape = hk_json_get(object, "shape"), *mesh = hk_json_get(object, "mesh");
   if ((shape != NULL) == (mesh != NULL))
-    return hk_reader_fail(r, "give either \"shape\" or \"mesh\"%s", shape ? ", not both" : "");
+    return hk_reader_fail(r, object, "give either \"shape\" or \"mesh\"%s",
+                          shape ? ", not both" : "");
   size_t mark = hk_reader_key(r, shape ? "shape" : "mesh");
   if (shape)
     HK_TRY(hk_read_method(r, shape, HK_SHAPE, &body->shape));
-  else if (!json_is_string(mesh))
+  else if (!hk_json_is(mesh, HK_JSON_TEXT))
     HK_TRY(hk_read_inline_mesh(r, mesh, &scene->context, &body->mesh));
-  else if (!(body->mesh_file = hk_strdup(json_string_value(mesh))))
-    return hk_fail_memory(r->error, json_string_length(mesh), "a text");
+  else if (!(body->mesh_file = hk_strdup(mesh->text)))
+    return hk_fail_memory(r->error, strlen(mesh->text), "a text");
   hk_reader_up(r, mark);
   return HK_OK;
 }
 
-/* The schema of a body without "mesh", which may be a name or a mesh. */
-static HkStatus read_body_values(HkReader *r, json_t *object, HkBody *body) {
+static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"mesh", "shape",  "transform", "springs",
                                       "mass", "repair", NULL};
-  json_t *rest = json_is_object(object) ? json_copy(object) : json_incref(object);
-  if (!rest) return hk_fail_memory(r->error, 0, "a body");
-  if (json_is_object(rest)) json_object_del(rest, "mesh");
-  HkStatus status = hk_read_params(r, rest, &hk_part_body, body, extra);
-  json_decref(rest);
-  return status;
-}
-
-static HkStatus read_body(HkReader *r, json_t *object, HkScene *scene) {
   HkBody body = hk_default_body();
-  HkStatus status = read_body_values(r, object, &body);
+  HkStatus status = hk_read_params(r, object, &hk_part_body, &body, extra);
   if (status >= 0) status = read_geometry(r, object, scene, &body);
   if (status >= 0) status = read_part(r, object, "transform", &hk_part_transform, &body.transform);
   if (status >= 0) status = read_part(r, object, "springs", &hk_part_springs, &body.springs);
@@ -69,7 +61,7 @@ static HkStatus read_body(HkReader *r, json_t *object, HkScene *scene) {
   if (status >= 0) status = read_part(r, object, "repair", &hk_part_repair, &body.repair);
   for (int b = 0; status >= 0 && b < scene->body_count; b++)
     if (body.name && scene->bodies[b].name && strcmp(body.name, scene->bodies[b].name) == 0)
-      status = hk_reader_fail(r, "there is a body '%s' already", body.name);
+      status = hk_reader_fail(r, object, "there is a body '%s' already", body.name);
   if (status >= 0) status = hk_scene_add_body(scene, &body, r->error);
   hk_method_clear(&body.shape);
   hk_mesh_destroy(&body.mesh);
@@ -79,36 +71,36 @@ static HkStatus read_body(HkReader *r, json_t *object, HkScene *scene) {
   return status;
 }
 
-static HkStatus read_pin(HkReader *r, json_t *object, HkScene *scene) {
+static HkStatus read_pin(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"motion", NULL};
   HkPin pin = hk_default_pin();
   HkStatus status = hk_read_params(r, object, &hk_part_pin, &pin, extra);
-  json_t *motion = json_object_get(object, "motion");
+  const HkJson *motion = hk_json_get(object, "motion");
   if (status >= 0 && motion) {
     size_t mark = hk_reader_key(r, "motion");
     status = hk_read_method(r, motion, HK_MOTION, &pin.motion);
     if (status >= 0) hk_reader_up(r, mark);
   }
   if (status >= 0 && pin.select.kind == HK_SELECT_NONE)
-    status = hk_reader_fail(r, "\"select\" is missing: which vertices?");
+    status = hk_reader_fail(r, object, "\"select\" is missing: which vertices?");
   if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
   hk_method_clear(&pin.motion);
   hk_params_clear(&hk_part_pin, &pin);
   return status;
 }
 
-static HkStatus read_probe(HkReader *r, json_t *object, HkScene *scene) {
+static HkStatus read_probe(HkReader *r, const HkJson *object, HkScene *scene) {
   HkProbe probe = {0};
   HkStatus status = hk_read_params(r, object, &hk_part_probe, &probe, NULL);
   if (status >= 0 && probe.select.kind == HK_SELECT_NONE)
-    status = hk_reader_fail(r, "\"select\" is missing: which vertices?");
+    status = hk_reader_fail(r, object, "\"select\" is missing: which vertices?");
   if (status >= 0) status = hk_scene_add_probe(scene, probe.name, &probe.select, r->error);
   hk_params_clear(&hk_part_probe, &probe);
   return status;
 }
 
 /* A method is read on its own and then appended with its parameters. */
-static HkStatus read_listed(HkReader *r, json_t *value, HkScene *scene, HkFamily family) {
+static HkStatus read_listed(HkReader *r, const HkJson *value, HkScene *scene, HkFamily family) {
   HkMethod method = {0}, *at = NULL;
   HkStatus status = hk_read_method(r, value, family, &method);
   if (status >= 0) {
@@ -126,54 +118,51 @@ static HkStatus read_listed(HkReader *r, json_t *value, HkScene *scene, HkFamily
   return status;
 }
 
-static HkStatus read_force(HkReader *r, json_t *value, HkScene *scene) {
+static HkStatus read_force(HkReader *r, const HkJson *value, HkScene *scene) {
   return read_listed(r, value, scene, HK_FORCE);
 }
 
-static HkStatus read_output(HkReader *r, json_t *value, HkScene *scene) {
+static HkStatus read_output(HkReader *r, const HkJson *value, HkScene *scene) {
   return read_listed(r, value, scene, HK_OUTPUT);
 }
 
-typedef HkStatus ReadFn(HkReader *r, json_t *value, HkScene *scene);
+typedef HkStatus ReadFn(HkReader *r, const HkJson *value, HkScene *scene);
 
-static HkStatus read_elements(HkReader *r, json_t *list, ReadFn *read, HkScene *scene) {
-  size_t index;
-  json_t *value;
-  json_array_foreach(list, index, value) {
-    size_t mark = hk_reader_index(r, index);
-    HK_TRY(read(r, value, scene));
+static HkStatus read_elements(HkReader *r, const HkJson *list, ReadFn *read, HkScene *scene) {
+  for (int q = 0; q < hk_json_size(list); q++) {
+    size_t mark = hk_reader_index(r, q);
+    HK_TRY(read(r, &list->items[q], scene));
     hk_reader_up(r, mark);
   }
   return HK_OK;
 }
 
-static HkStatus read_list(HkReader *r, json_t *root, const char *key, ReadFn *read,
+static HkStatus read_list(HkReader *r, const HkJson *root, const char *key, ReadFn *read,
                           HkScene *scene) {
-  json_t *list = json_object_get(root, key);
+  const HkJson *list = hk_json_get(root, key);
   if (!list) return HK_OK;
   size_t mark = hk_reader_key(r, key);
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list");
+  if (!hk_json_is(list, HK_JSON_LIST)) return hk_reader_fail(r, list, "expected a list");
   HK_TRY(read_elements(r, list, read, scene));
   hk_reader_up(r, mark);
   return HK_OK;
 }
 
-/* The list alone, or {"method": ..., "list": [...]}. A pin is pins[0] in messages either way:
- * locate.c finds it in both. */
-static HkStatus read_pins(HkReader *r, json_t *root, HkScene *scene) {
+/* The list alone, or {"method": ..., "list": [...]}. A pin is pins[0] in messages either way. */
+static HkStatus read_pins(HkReader *r, const HkJson *root, HkScene *scene) {
   static const char *const extra[] = {"list", NULL};
-  json_t *pins = json_object_get(root, "pins"), *list = json_object_get(pins, "list");
+  const HkJson *pins = hk_json_get(root, "pins"), *list = hk_json_get(pins, "list");
   HkPinsPart part;
-  if (!pins || json_is_array(pins)) return read_list(r, root, "pins", read_pin, scene);
+  if (!pins || hk_json_is(pins, HK_JSON_LIST)) return read_list(r, root, "pins", read_pin, scene);
   size_t mark = hk_reader_key(r, "pins");
-  if (!json_is_object(pins))
-    return hk_reader_fail(r, "expected a list, or an object with \"method\" and \"list\"");
+  if (!hk_json_is(pins, HK_JSON_OBJECT))
+    return hk_reader_fail(r, pins, "expected a list, or an object with \"method\" and \"list\"");
   hk_params_default(&hk_part_pins, &part);
   HK_TRY(hk_read_params(r, pins, &hk_part_pins, &part, extra));
   scene->pin_method = (HkPinMethod)part.method;
-  if (list && !json_is_array(list)) {
+  if (list && !hk_json_is(list, HK_JSON_LIST)) {
     hk_reader_key(r, "list");
-    return hk_reader_fail(r, "expected a list");
+    return hk_reader_fail(r, list, "expected a list");
   }
   HK_TRY(read_elements(r, list, read_pin, scene));
   hk_reader_up(r, mark);
@@ -181,15 +170,15 @@ static HkStatus read_pins(HkReader *r, json_t *root, HkScene *scene) {
 }
 
 /* What is written unless the scene says otherwise. */
-static HkStatus default_outputs(HkReader *r, json_t *root, HkScene *scene) {
-  if (json_object_get(root, "outputs")) return HK_OK;
+static HkStatus default_outputs(HkReader *r, const HkJson *root, HkScene *scene) {
+  if (hk_json_get(root, "outputs")) return HK_OK;
   if (!hk_scene_add_output(scene, "energies", r->error)) return HK_ERROR_MEMORY;
   if (!hk_scene_add_output(scene, "vtp", r->error)) return HK_ERROR_MEMORY;
   if (scene->probe_count && !hk_scene_add_output(scene, "probes", r->error)) return HK_ERROR_MEMORY;
   return HK_OK;
 }
 
-static HkStatus read_scene(HkReader *r, json_t *root, HkScene *scene) {
+static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
   static const char *const extra[] = {"$schema", "time",    "integrator", "bodies", "pins",
                                       "forces",  "outputs", "probes",     NULL};
   if (hk_is_course_format(root)) {
@@ -202,7 +191,7 @@ static HkStatus read_scene(HkReader *r, json_t *root, HkScene *scene) {
     HK_TRY(read_list(r, root, "probes", read_probe, scene));
   }
   HK_TRY(read_part(r, root, "time", &hk_part_time, &scene->time));
-  json_t *integrator = json_object_get(root, "integrator");
+  const HkJson *integrator = hk_json_get(root, "integrator");
   if (integrator) {
     size_t mark = hk_reader_key(r, "integrator");
     HK_TRY(hk_read_method(r, integrator, HK_STEP, &scene->step));
@@ -211,69 +200,58 @@ static HkStatus read_scene(HkReader *r, json_t *root, HkScene *scene) {
   HK_TRY(read_list(r, root, "outputs", read_output, scene));
   HK_TRY(default_outputs(r, root, scene));
   if (scene->body_count == 0)
-    return hk_reader_fail(r, "the scene has no bodies; add \"bodies\": [{\"shape\": \"grid\"}]");
+    return hk_reader_fail(r, root,
+                          "the scene has no bodies; add \"bodies\": [{\"shape\": \"grid\"}]");
   return HK_OK;
 }
 
 /* The run.json that a run leaves behind holds its scene. */
-static json_t *scene_of(json_t *root, HkReader *r) {
-  json_t *scene = json_object_get(root, "scene");
-  if (!json_object_get(root, "hooke") || !json_is_object(scene)) return root;
+static HkJson *scene_of(HkJson *root, HkReader *r) {
+  HkJson *scene = hk_json_get(root, "scene");
+  if (!hk_json_get(root, "hooke") || !hk_json_is(scene, HK_JSON_OBJECT)) return root;
   hk_reader_key(r, "scene");
   r->root = strlen(r->path);
   return scene;
 }
 
-static HkStatus parse(char *text, size_t size, const char *name, const char *const *sets,
+static HkStatus parse(const char *text, size_t size, const char *name, const char *const *sets,
                       int set_count, HkScene *scene, HkError *error) {
-  if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
-    memset(text, ' ', 3); /* some editors' mark */
-  hk_blank_comments(text, size);
-  json_error_t bad;
-  json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
-  if (!root) {
-    bool closes = strstr(bad.text, "near '}'") || strstr(bad.text, "near ']'");
-    return hk_fail_at(error, HK_ERROR_FORMAT, name, bad.line > 0 ? bad.line : 0,
-                      bad.column > 0 ? bad.column : 1, "not valid JSON: %s%s", bad.text,
-                      closes ? "; is there a comma too many before it?" : "");
-  }
-  HkReader r = {.name = name,
-                .text = text,
-                .size = size,
-                .error = error,
-                .sets = sets,
-                .set_count = set_count};
-  json_t *object = scene_of(root, &r);
+  HkJson root;
+  HkReader r = {.name = name, .error = error};
+  HK_TRY(hk_json_parse(name, text, size, &root, error));
+  HkJson *object = scene_of(&root, &r);
   HkStatus status = HK_OK;
   for (int q = 0; q < set_count && status >= 0; q++)
     status = hk_apply_override(object, sets[q], error);
   if (status >= 0) status = read_scene(&r, object, scene);
   if (r.root) scene->source_root = hk_strdup("scene");
-  json_decref(root);
+  hk_json_clear(&root);
   return status;
+}
+
+/* Where the scene came from, for errors that show later. With values from outside, what stands in
+ * the text may not be what the scene holds. */
+static HkStatus keep_source(const char *text, size_t size, const char *name, bool is_whole,
+                            HkScene *scene, HkError *error) {
+  scene->source_name = hk_strdup(name);
+  scene->source_text = is_whole ? malloc(size + 1) : NULL;
+  if ((name && !scene->source_name) || (is_whole && !scene->source_text))
+    return hk_fail_memory(error, size, "a scene");
+  if (!is_whole) return HK_OK;
+  if (size) memcpy(scene->source_text, text, size);
+  scene->source_text[size] = 0;
+  return HK_OK;
 }
 
 HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size, const char *name,
                         const char *folder, const char *const *sets, int set_count, HkScene **scene,
                         HkError *error) {
   HK_TRY(hk_scene_create(context, scene, error));
-  char *copy = malloc(size + 1);
   (*scene)->folder = hk_strdup(folder);
   HkStatus status = HK_OK;
-  if (!copy || (folder && !(*scene)->folder)) {
-    status = hk_fail_memory(error, size, name);
-  } else {
-    memcpy(copy, text, size);
-    copy[size] = 0;
-    status = parse(copy, size, name, sets, set_count, *scene, error);
-    (*scene)->source_name = hk_strdup(name);
-    /* With values from outside, what stands in the text may not be what the scene holds. */
-    if (set_count == 0) {
-      (*scene)->source_text = copy;
-      copy = NULL;
-    }
-  }
-  free(copy);
+  if (folder && !(*scene)->folder) status = hk_fail_memory(error, strlen(folder), "a path");
+  if (status >= 0) status = parse(text, size, name, sets, set_count, *scene, error);
+  if (status >= 0) status = keep_source(text, size, name, set_count == 0, *scene, error);
   if (status < 0) hk_scene_destroy(scene);
   return status;
 }

@@ -5,14 +5,18 @@
 #include "scene/reader.h"
 
 /* override.c: applies "time.step=0.01" to the JSON before it is read. */
-HkStatus hk_apply_override(json_t *root, const char *assignment, HkError *error);
+HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error);
 
 /* course.c: the small format {"obj", "b", "k", "m", "png"}. */
-bool hk_is_course_format(const json_t *root);
-HkStatus hk_read_course(HkReader *r, json_t *root, HkScene *scene);
+bool hk_is_course_format(const HkJson *root);
+HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene);
 
 /* inline_mesh.c: {"vertices": [[x, y, z] ...], "lines": [[i, j] ...], "triangles" ...} and back. */
-HkStatus hk_read_inline_mesh(HkReader *r, json_t *value, const HkContext *context, HkMesh **mesh);
-json_t *hk_write_inline_mesh(const HkMesh *mesh);
+HkStatus hk_read_inline_mesh(HkReader *r, const HkJson *value, const HkContext *context,
+                             HkMesh **mesh);
+HkJson hk_write_inline_mesh(const HkMesh *mesh);
+
+/* format.c: the scene with every value in it. */
+HkJson hk_scene_json(const HkScene *scene);
 
 #endif

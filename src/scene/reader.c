@@ -1,7 +1,6 @@
 /* Reading checked values from JSON; see reader.h. */
 #include "scene/reader.h"
 
-#include "scene/locate.h"
 #include "scene/parts.h"
 
 #include <stdarg.h>
@@ -15,9 +14,9 @@ size_t hk_reader_key(HkReader *r, const char *key) {
   return mark;
 }
 
-size_t hk_reader_index(HkReader *r, size_t index) {
+size_t hk_reader_index(HkReader *r, int index) {
   size_t mark = strlen(r->path);
-  snprintf(r->path + mark, sizeof r->path - mark, "[%zu]", index);
+  snprintf(r->path + mark, sizeof r->path - mark, "[%d]", index);
   return mark;
 }
 
@@ -25,70 +24,41 @@ void hk_reader_up(HkReader *r, size_t mark) {
   r->path[mark] = 0;
 }
 
-/* Whether a path is that of an assignment, or below it; bodies.0 is bodies[0], and pins.list[0] is
- * pins[0]. */
-static bool is_set_by(const char *path, const char *assignment) {
-  for (;;) {
-    assignment += strspn(assignment, ".[]");
-    path += strspn(path, ".[]");
-    size_t length = strcspn(assignment, ".[]=");
-    if (length == 4 && memcmp(assignment, "list", 4) == 0 && strspn(path, "0123456789")) {
-      assignment += length;
-      continue;
-    }
-    if (length == 0) return true;
-    if (length != strcspn(path, ".[]") || memcmp(path, assignment, length) != 0) return false;
-    assignment += length;
-    path += length;
-  }
-}
-
-/* Error at the value of the present path, or at a key in it. */
-static HkStatus fail_at_path(HkReader *r, const char *key, const char *message) {
-  int line = 0, column = 0;
-  bool outside = false, found = hk_locate(r->text, r->size, r->path, key, &line, &column);
-  size_t mark = key ? hk_reader_key(r, key) : strlen(r->path);
-  for (int q = 0; q < r->set_count; q++) outside |= is_set_by(r->path + r->root, r->sets[q]);
-  if (outside) /* what stands at that place in the text is not what is wrong */
-    hk_fail(r->error, HK_ERROR_FORMAT, "--set %s: %s", r->path + r->root + (r->root > 0), message);
-  else
-    hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, found ? line : 0, found ? column : 0, "%s%s%s",
-               r->path, r->path[0] ? ": " : "", message);
-  hk_reader_up(r, mark);
-  return HK_ERROR_FORMAT;
-}
-
-HkStatus hk_reader_fail(HkReader *r, const char *format, ...) {
+HkStatus hk_reader_fail(HkReader *r, const HkJson *value, const char *format, ...) {
   char message[1024];
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  return fail_at_path(r, NULL, message);
+  if (value->line == 0)
+    return hk_fail(r->error, HK_ERROR_FORMAT, "--set %s: %s", r->path + r->root + (r->root > 0),
+                   message);
+  return hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, value->line, value->column, "%s%s%s",
+                    r->path, r->path[0] ? ": " : "", message);
 }
 
-static const char *kind_of(const json_t *value) {
-  switch (json_typeof(value)) {
-  case JSON_OBJECT: return "an object";
-  case JSON_ARRAY: return "a list";
-  case JSON_STRING: return "a string";
-  case JSON_INTEGER:
-  case JSON_REAL: return "a number";
-  case JSON_TRUE:
-  case JSON_FALSE: return "true or false";
-  case JSON_NULL: return "null";
+static const char *kind_of(const HkJson *value) {
+  switch (value->kind) {
+  case HK_JSON_OBJECT: return "an object";
+  case HK_JSON_LIST: return "a list";
+  case HK_JSON_TEXT: return "a string";
+  case HK_JSON_INTEGER:
+  case HK_JSON_REAL: return "a number";
+  case HK_JSON_BOOLEAN: return "true or false";
+  case HK_JSON_NULL: return "null";
+  case HK_JSON_LOST: break;
   }
   return "something else";
 }
 
-static HkStatus fail_unknown_key(HkReader *r, const char *key, const HkSchema *schema,
+static HkStatus fail_unknown_key(HkReader *r, const HkJson *key, const HkSchema *schema,
                                  const char *const *extra) {
   const char *names[128];
   int count = 0;
   for (int q = 0; q < schema->param_count && count < 100; q++)
     names[count++] = schema->params[q].name;
   for (int q = 0; extra && extra[q] && count < 128; q++) names[count++] = extra[q];
-  const char *near = hk_nearest_word(key, names, count);
+  const char *near = hk_nearest_word(key->text, names, count);
   char message[1024];
   int used = snprintf(message, sizeof message, "unknown key in %s", schema->name);
   if (near) {
@@ -99,48 +69,51 @@ static HkStatus fail_unknown_key(HkReader *r, const char *key, const HkSchema *s
                        q ? ", " : "; it knows ", names[q]);
     if (count == 0) snprintf(message + used, sizeof message - (size_t)used, ", which has none");
   }
-  return fail_at_path(r, key, message);
+  size_t mark = hk_reader_key(r, key->text);
+  HkStatus status = hk_reader_fail(r, key, "%s", message);
+  hk_reader_up(r, mark);
+  return status;
 }
 
-HkStatus hk_read_number(HkReader *r, json_t *value, const char *unit, double *number) {
-  if (!json_is_number(value)) {
+HkStatus hk_read_number(HkReader *r, const HkJson *value, const char *unit, double *number) {
+  if (!hk_json_is_number(value)) {
     bool bare = !unit[0] || strcmp(unit, "1") == 0;
-    return hk_reader_fail(r, "expected a number%s%s%s, got %s", bare ? "" : " (", bare ? "" : unit,
-                          bare ? "" : ")", kind_of(value));
+    return hk_reader_fail(r, value, "expected a number%s%s%s, got %s", bare ? "" : " (",
+                          bare ? "" : unit, bare ? "" : ")", kind_of(value));
   }
-  *number = json_number_value(value);
+  *number = hk_json_number(value);
   return HK_OK;
 }
 
-static HkStatus read_numbers(HkReader *r, json_t *value, size_t count, const char *unit,
+static HkStatus read_numbers(HkReader *r, const HkJson *value, int count, const char *unit,
                              double *numbers) {
   bool bare = !unit[0] || strcmp(unit, "1") == 0;
-  if (!json_is_array(value) || json_array_size(value) != count)
-    return hk_reader_fail(r, "expected a list of %zu numbers%s%s%s, got %s%s", count,
+  if (!hk_json_is(value, HK_JSON_LIST) || value->count != count)
+    return hk_reader_fail(r, value, "expected a list of %d numbers%s%s%s, got %s%s", count,
                           bare ? "" : " (", bare ? "" : unit, bare ? "" : ")", kind_of(value),
-                          json_is_array(value) ? " of another length" : "");
-  for (size_t q = 0; q < count; q++) {
+                          hk_json_is(value, HK_JSON_LIST) ? " of another length" : "");
+  for (int q = 0; q < count; q++) {
     size_t mark = hk_reader_index(r, q);
-    HK_TRY(hk_read_number(r, json_array_get(value, q), unit, &numbers[q]));
+    HK_TRY(hk_read_number(r, &value->items[q], unit, &numbers[q]));
     hk_reader_up(r, mark);
   }
   return HK_OK;
 }
 
-HkStatus hk_read_vector(HkReader *r, json_t *value, double vector[3]) {
+HkStatus hk_read_vector(HkReader *r, const HkJson *value, double vector[3]) {
   return read_numbers(r, value, 3, "", vector);
 }
 
-static HkStatus read_table(HkReader *r, json_t *value, const HkParam *p, HkTable *table) {
-  if (!json_is_array(value))
-    return hk_reader_fail(r, "expected a list of rows, got %s", kind_of(value));
-  size_t rows = json_array_size(value), columns = (size_t)p->columns;
-  double *values = rows ? malloc(rows * columns * sizeof *values) : NULL;
-  if (rows && !values) return hk_fail_memory(r->error, rows * columns * sizeof *values, p->name);
-  for (size_t q = 0; q < rows; q++) {
+static HkStatus read_table(HkReader *r, const HkJson *value, const HkParam *p, HkTable *table) {
+  if (!hk_json_is(value, HK_JSON_LIST))
+    return hk_reader_fail(r, value, "expected a list of rows, got %s", kind_of(value));
+  size_t bytes = (size_t)value->count * (size_t)p->columns * sizeof *table->values;
+  double *values = bytes ? malloc(bytes) : NULL;
+  if (bytes && !values) return hk_fail_memory(r->error, bytes, p->name);
+  for (int q = 0; q < value->count; q++) {
     size_t mark = hk_reader_index(r, q);
-    HkStatus status =
-        read_numbers(r, json_array_get(value, q), columns, p->unit, values + q * columns);
+    HkStatus status = read_numbers(r, &value->items[q], p->columns, p->unit,
+                                   values + (size_t)q * (size_t)p->columns);
     if (status < 0) {
       free(values);
       return status;
@@ -148,64 +121,66 @@ static HkStatus read_table(HkReader *r, json_t *value, const HkParam *p, HkTable
     hk_reader_up(r, mark);
   }
   free(table->values);
-  *table = (HkTable){values, (int)rows};
+  *table = (HkTable){values, value->count};
   return HK_OK;
 }
 
-static HkStatus read_choice(HkReader *r, json_t *value, const HkParam *p, int *choice) {
+static HkStatus read_choice(HkReader *r, const HkJson *value, const HkParam *p, int *choice) {
   char number[32] = ""; /* 26 stands for the word "26" */
-  if (json_is_integer(value))
-    snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-  const char *word = json_is_string(value) ? json_string_value(value) : number;
+  if (hk_json_is(value, HK_JSON_INTEGER))
+    snprintf(number, sizeof number, "%lld", (long long)value->integer);
+  const char *word = hk_json_is(value, HK_JSON_TEXT) ? value->text : number;
   int index = hk_choice_index(p->choices, word);
   if (index < 0) {
     char words[256];
     snprintf(words, sizeof words, "%s", p->choices);
     for (char *c = words; *c; c++)
       if (*c == '|') *c = '/';
-    if (word[0]) return hk_reader_fail(r, "'%s' is none of %s", word, words);
-    return hk_reader_fail(r, "expected one of %s, got %s", words, kind_of(value));
+    if (word[0]) return hk_reader_fail(r, value, "'%s' is none of %s", word, words);
+    return hk_reader_fail(r, value, "expected one of %s, got %s", words, kind_of(value));
   }
   *choice = index;
   return HK_OK;
 }
 
-static HkStatus read_text(HkReader *r, json_t *value, const char **text) {
-  if (!json_is_string(value)) return hk_reader_fail(r, "expected a string, got %s", kind_of(value));
-  char *copy = hk_strdup(json_string_value(value));
-  if (!copy) return hk_fail_memory(r->error, json_string_length(value), "a text");
+static HkStatus read_text(HkReader *r, const HkJson *value, const char **text) {
+  if (!hk_json_is(value, HK_JSON_TEXT))
+    return hk_reader_fail(r, value, "expected a string, got %s", kind_of(value));
+  char *copy = hk_strdup(value->text);
+  if (!copy) return hk_fail_memory(r->error, strlen(value->text), "a text");
   free((char *)*text);
   *text = copy;
   return HK_OK;
 }
 
-static HkStatus read_scalar(HkReader *r, json_t *value, const HkParam *p, void *params) {
+static HkStatus read_scalar(HkReader *r, const HkJson *value, const HkParam *p, void *params) {
   double number = 0;
   HkError inner = {0};
   if (p->kind == HK_PARAM_BOOLEAN) {
-    if (!json_is_boolean(value))
-      return hk_reader_fail(r, "expected true or false, got %s", kind_of(value));
-    number = json_is_true(value);
+    if (!hk_json_is(value, HK_JSON_BOOLEAN))
+      return hk_reader_fail(r, value, "expected true or false, got %s", kind_of(value));
+    number = value->boolean;
   } else {
     HK_TRY(hk_read_number(r, value, p->unit, &number));
   }
   if (hk_param_set_number(p, params, number, &inner) >= 0) return HK_OK;
   /* The message begins with the parameter's name, which the path has already. */
   const char *rest = strchr(inner.text, ':');
-  return hk_reader_fail(r, "%s", rest ? rest + 2 : inner.text);
+  return hk_reader_fail(r, value, "%s", rest ? rest + 2 : inner.text);
 }
 
 /* Factors along x, y and z may be one number for all. */
-static HkStatus read_vector_param(HkReader *r, json_t *value, const HkParam *p, double *vector) {
-  if (!json_is_number(value) || strcmp(p->unit, "1") != 0)
+static HkStatus read_vector_param(HkReader *r, const HkJson *value, const HkParam *p,
+                                  double *vector) {
+  if (!hk_json_is_number(value) || strcmp(p->unit, "1") != 0)
     return read_numbers(r, value, 3, p->unit, vector);
-  vector[0] = vector[1] = vector[2] = json_number_value(value);
+  vector[0] = vector[1] = vector[2] = hk_json_number(value);
   return HK_OK;
 }
 
-static HkStatus read_param(HkReader *r, json_t *value, const HkParam *p, void *params) {
+static HkStatus read_param(HkReader *r, const HkJson *value, const HkParam *p, void *params) {
   void *at = (char *)params + p->offset;
-  if (json_is_null(value)) return HK_OK; /* as if it were not given */
+  if (hk_json_is(value, HK_JSON_NULL)) return HK_OK; /* as if it were not given */
   switch (p->kind) {
   case HK_PARAM_NUMBER:
   case HK_PARAM_INTEGER:
@@ -226,42 +201,41 @@ static bool is_listed(const char *key, const char *const *list) {
   return false;
 }
 
-HkStatus hk_read_params(HkReader *r, json_t *object, const HkSchema *schema, void *params,
+HkStatus hk_read_params(HkReader *r, const HkJson *object, const HkSchema *schema, void *params,
                         const char *const *extra) {
-  if (!json_is_object(object))
-    return hk_reader_fail(r, "expected an object, got %s", kind_of(object));
-  const char *key;
-  json_t *value;
-  json_object_foreach(object, key, value) {
-    const HkParam *p = hk_param_find(schema, key);
-    if (!p && is_listed(key, extra)) continue;
+  if (!hk_json_is(object, HK_JSON_OBJECT))
+    return hk_reader_fail(r, object, "expected an object, got %s", kind_of(object));
+  for (int q = 0; q < hk_json_size(object); q++) {
+    const HkJson *key = hk_json_key(object, q);
+    if (is_listed(key->text, extra)) continue;
+    const HkParam *p = hk_param_find(schema, key->text);
     if (!p) return fail_unknown_key(r, key, schema, extra);
-    size_t mark = hk_reader_key(r, key);
-    HK_TRY(read_param(r, value, p, params));
+    size_t mark = hk_reader_key(r, key->text);
+    HK_TRY(read_param(r, hk_json_at(object, q), p, params));
     hk_reader_up(r, mark);
   }
   return HK_OK;
 }
 
-HkStatus hk_read_method(HkReader *r, json_t *value, HkFamily family, HkMethod *method) {
+HkStatus hk_read_method(HkReader *r, const HkJson *value, HkFamily family, HkMethod *method) {
   static const char *const extra[] = {"type", NULL};
-  json_t *type = json_is_object(value) ? json_object_get(value, "type") : value;
+  const HkJson *type = hk_json_is(value, HK_JSON_OBJECT) ? hk_json_get(value, "type") : value;
   const char *noun = hk_family_noun(family), *standard = hk_family_default(family);
   if (!type && hk_is_nested_family(family)) { /* parameters of the default */
     HK_TRY(hk_method_choose(method, family, standard, r->error));
     return hk_read_params(r, value, method->schema, method->params, NULL);
   }
   if (!type)
-    return hk_reader_fail(r, "\"type\" is missing: which %s? give one, such as '%s'", noun,
+    return hk_reader_fail(r, value, "\"type\" is missing: which %s? give one, such as '%s'", noun,
                           family == HK_STEP ? "backward_euler" : hk_schema_at(family, 0)->name);
   size_t mark = strlen(r->path);
   if (type != value) hk_reader_key(r, "type");
-  if (!json_is_string(type))
-    return hk_reader_fail(r, "expected the name of %s %s, got %s", hk_article(noun), noun,
+  if (!hk_json_is(type, HK_JSON_TEXT))
+    return hk_reader_fail(r, type, "expected the name of %s %s, got %s", hk_article(noun), noun,
                           kind_of(type));
   HkError inner = {0};
-  HkStatus status = hk_method_choose(method, family, json_string_value(type), &inner);
-  if (status < 0) return hk_reader_fail(r, "%s", inner.text);
+  HkStatus status = hk_method_choose(method, family, type->text, &inner);
+  if (status < 0) return hk_reader_fail(r, type, "%s", inner.text);
   hk_reader_up(r, mark);
   if (type == value) return HK_OK;
   return hk_read_params(r, value, method->schema, method->params, extra);
@@ -298,46 +272,48 @@ static const HkParam extreme_params[] = {
 static const HkSchema extreme_schema = {.name = "lowest or highest",
                                         HK_PARAMS(Extreme, extreme_params)};
 
-static HkStatus read_indices(HkReader *r, json_t *list, HkSelect *s) {
-  if (!json_is_array(list)) return hk_reader_fail(r, "expected a list, got %s", kind_of(list));
-  size_t count = json_array_size(list);
-  s->indices = malloc((count ? count : 1) * sizeof *s->indices);
-  if (!s->indices) return hk_fail_memory(r->error, count * sizeof *s->indices, "indices");
-  for (size_t q = 0; q < count; q++) {
-    json_t *value = json_array_get(list, q);
+static HkStatus read_indices(HkReader *r, const HkJson *list, HkSelect *s) {
+  if (!hk_json_is(list, HK_JSON_LIST))
+    return hk_reader_fail(r, list, "expected a list, got %s", kind_of(list));
+  size_t bytes = (size_t)list->count * sizeof *s->indices;
+  s->indices = malloc(bytes ? bytes : 1);
+  if (!s->indices) return hk_fail_memory(r->error, bytes, "indices");
+  for (int q = 0; q < list->count; q++) {
+    const HkJson *value = &list->items[q];
     size_t mark = hk_reader_index(r, q);
-    json_int_t index = json_is_integer(value) ? json_integer_value(value) : -1;
+    int64_t index = hk_json_is(value, HK_JSON_INTEGER) ? value->integer : -1;
     if (index < 0 || index > INT32_MAX)
-      return hk_reader_fail(r, "expected the number of a vertex, counted from 0");
+      return hk_reader_fail(r, value, "expected the number of a vertex, counted from 0");
     hk_reader_up(r, mark);
     s->indices[q] = (int32_t)index;
   }
-  s->count = (int64_t)count;
+  s->count = list->count;
   return HK_OK;
 }
 
-static HkStatus read_box(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_box(HkReader *r, const HkJson *value, HkSelect *s) {
   Box box;
   hk_params_default(&box_schema, &box);
   HK_TRY(hk_read_params(r, value, &box_schema, &box, NULL));
   for (int c = 0; c < 3; c++)
-    if (!(box.min[c] <= box.max[c])) return hk_reader_fail(r, "give min and max with min <= max");
+    if (!(box.min[c] <= box.max[c]))
+      return hk_reader_fail(r, value, "give min and max with min <= max");
   memcpy(s->point, box.min, sizeof box.min);
   memcpy(s->other, box.max, sizeof box.max);
   return HK_OK;
 }
 
-static HkStatus read_sphere(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_sphere(HkReader *r, const HkJson *value, HkSelect *s) {
   Sphere sphere;
   hk_params_default(&sphere_schema, &sphere);
   HK_TRY(hk_read_params(r, value, &sphere_schema, &sphere, NULL));
-  if (isnan(sphere.radius)) return hk_reader_fail(r, "the radius is missing");
+  if (isnan(sphere.radius)) return hk_reader_fail(r, value, "the radius is missing");
   memcpy(s->point, sphere.center, sizeof sphere.center);
   s->value = sphere.radius;
   return HK_OK;
 }
 
-static HkStatus read_extreme(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_extreme(HkReader *r, const HkJson *value, HkSelect *s) {
   Extreme extreme;
   hk_params_default(&extreme_schema, &extreme);
   HK_TRY(hk_read_params(r, value, &extreme_schema, &extreme, NULL));
@@ -346,23 +322,24 @@ static HkStatus read_extreme(HkReader *r, json_t *value, HkSelect *s) {
   return HK_OK;
 }
 
-static HkStatus read_all(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_all(HkReader *r, const HkJson *value, HkSelect *s) {
   (void)s;
-  return json_is_true(value) ? HK_OK : hk_reader_fail(r, "expected true");
+  bool yes = hk_json_is(value, HK_JSON_BOOLEAN) && value->boolean;
+  return yes ? HK_OK : hk_reader_fail(r, value, "expected true");
 }
 
-static HkStatus read_nearest(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_nearest(HkReader *r, const HkJson *value, HkSelect *s) {
   return hk_read_vector(r, value, s->point);
 }
 
-static HkStatus read_set(HkReader *r, json_t *value, HkSelect *s) {
+static HkStatus read_set(HkReader *r, const HkJson *value, HkSelect *s) {
   return read_text(r, value, &s->set);
 }
 
 static const struct {
   const char *key;
   HkSelectKind kind;
-  HkStatus (*read)(HkReader *r, json_t *value, HkSelect *s);
+  HkStatus (*read)(HkReader *r, const HkJson *value, HkSelect *s);
 } ways[] = {
     {"all", HK_SELECT_ALL, read_all},
     {"indices", HK_SELECT_INDICES, read_indices},
@@ -376,15 +353,15 @@ static const struct {
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
+HkStatus hk_read_select(HkReader *r, const HkJson *value, HkSelect *select) {
   hk_select_clear(select);
-  if (json_is_string(value)) { /* "all", or the name of a set */
-    bool all = strcmp(json_string_value(value), "all") == 0;
+  if (hk_json_is(value, HK_JSON_TEXT)) { /* "all", or the name of a set */
+    bool all = strcmp(value->text, "all") == 0;
     select->kind = all ? HK_SELECT_ALL : HK_SELECT_SET;
     return all ? HK_OK : read_text(r, value, &select->set);
   }
-  if (!json_is_object(value))
-    return hk_reader_fail(r,
+  if (!hk_json_is(value, HK_JSON_OBJECT))
+    return hk_reader_fail(r, value,
                           "expected the name of a set or an object such as {\"indices\": [0]}, "
                           "got %s",
                           kind_of(value));
@@ -392,18 +369,19 @@ HkStatus hk_read_select(HkReader *r, json_t *value, HkSelect *select) {
   for (int q = 0; q < WAYS; q++) keys[q] = ways[q].key;
   HK_TRY(hk_read_params(r, value, &hk_part_select, select, keys));
   for (int q = 0; q < WAYS; q++) {
-    json_t *way = json_object_get(value, ways[q].key);
+    const HkJson *way = hk_json_get(value, ways[q].key);
     if (!way) continue;
     if (select->kind != HK_SELECT_NONE)
-      return hk_reader_fail(r, "give only one of all, indices, box, sphere, lowest, highest, "
-                               "nearest, set, vertices");
+      return hk_reader_fail(r, value,
+                            "give only one of all, indices, box, sphere, lowest, highest, "
+                            "nearest, set, vertices");
     select->kind = ways[q].kind;
     size_t mark = hk_reader_key(r, ways[q].key);
     HK_TRY(ways[q].read(r, way, select));
     hk_reader_up(r, mark);
   }
   if (select->kind == HK_SELECT_NONE)
-    return hk_reader_fail(r,
+    return hk_reader_fail(r, value,
                           "give one of all, indices, box, sphere, lowest, highest, nearest, set, "
                           "vertices");
   return HK_OK;

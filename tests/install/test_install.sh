@@ -45,28 +45,38 @@ if [ -x "$BUILD/hooke" ]; then
   done
 fi
 
-section "pkg-config, shared"
-export PKG_CONFIG_PATH="$prefix/$LIBDIR/pkgconfig"
 version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/hooke.h")
-[ "$(pkg-config --modversion hooke)" = "$version" ] || fail "hooke.pc is not of version $version"
-# pkg-config quotes for the shell, hence the eval.
-eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_shared\" \
-  $(pkg-config --cflags --libs hooke)"
-run pc_shared
-needs_shared pc_shared || fail "pc_shared is not linked with libhooke.so.0"
 
-section "pkg-config, static"
-libs=$(pkg-config --static --libs hooke)
-eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_static\" \
-  $(pkg-config --cflags hooke) ${libs/-lhooke/-l:libhooke.a}"
-run pc_static
-if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.0"; fi
+# pkg-config quotes for the shell, hence the eval.
+check_pkg_config() {
+  export PKG_CONFIG_PATH="$prefix/$LIBDIR/pkgconfig"
+  [ "$(pkg-config --modversion hooke)" = "$version" ] || fail "hooke.pc is not of version $version"
+  eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_shared\" \
+    $(pkg-config --cflags --libs hooke)"
+  run pc_shared
+  needs_shared pc_shared || fail "pc_shared is not linked with libhooke.so.0"
+
+  section "pkg-config, static"
+  local libs
+  libs=$(pkg-config --static --libs hooke)
+  eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_static\" \
+    $(pkg-config --cflags hooke) ${libs/-lhooke/-l:libhooke.a}"
+  run pc_static
+  if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.0"; fi
+}
+
+section "pkg-config, shared"
+if command -v pkg-config >/dev/null; then
+  check_pkg_config
+else
+  echo "skipped: there is no pkg-config"
+fi
 
 section "C++"
 if [ -n "$CXX" ] && [ "${CXX%-NOTFOUND}" = "$CXX" ]; then
   cp "$here/outside.c" "$folder/outside.cpp"
-  eval "$CXX -std=c++11 ${strict[*]} \"$folder/outside.cpp\" -o \"$folder/cxx\" \
-    $(pkg-config --cflags --libs hooke)"
+  "$CXX" -std=c++11 "${strict[@]}" "$folder/outside.cpp" -o "$folder/cxx" -I "$prefix/include" \
+    -L "$prefix/$LIBDIR" -lhooke
   run cxx
 else
   echo "skipped: there is no C++ compiler"
