@@ -34,6 +34,6 @@ typedef struct Command {
   .options = (table), .option_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
 
 extern const Command command_run, command_info, command_compare, command_bench, command_methods,
-    command_scenes, command_new, command_convert, command_schema, command_help;
+    command_scenes, command_new, command_convert, command_schema, command_view, command_help;
 
 #endif

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 
 static const Command *const commands[] = {
-    &command_run,    &command_info, &command_compare, &command_bench,  &command_methods,
-    &command_scenes, &command_new,  &command_convert, &command_schema, &command_help,
+    &command_run,     &command_info,   &command_compare, &command_bench,
+    &command_methods, &command_scenes, &command_new,     &command_convert,
+    &command_schema,  &command_view,   &command_help,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

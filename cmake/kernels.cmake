@@ -37,7 +37,7 @@ function(add_kernels isa bytes)
     HK_SIMD_BYTES=${bytes})
   target_compile_options(hooke_kernels_${isa} PRIVATE -fno-math-errno -fno-trapping-math ${ARGN})
   target_link_libraries(hooke_kernels_${isa} PRIVATE hooke_flags)
-  set_target_properties(hooke_kernels_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ON
+  set_target_properties(hooke_kernels_${isa} PROPERTIES POSITION_INDEPENDENT_CODE ${HOOKE_PIC}
     C_VISIBILITY_PRESET hidden)
   set(kernel_objects ${kernel_objects} $<TARGET_OBJECTS:hooke_kernels_${isa}> PARENT_SCOPE)
 endfunction()

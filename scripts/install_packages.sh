@@ -14,8 +14,8 @@ set -euo pipefail
 export LC_ALL=C # the words of apt-cache are read below
 
 # Packages a line; names with | between them are one package under its different names.
-build_packages=(gcc libc6-dev cmake ninja-build libsuitesparse-dev)
-test_packages=(g++ "pkgconf|pkg-config" python3 python3-meshio python3-jsonschema python3-numpy)
+build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev libwebsockets-dev)
+test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
 build_commands=(cc cmake ninja)

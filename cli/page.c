@@ -1,0 +1,120 @@
+/* The files of the page; see page.h. */
+#include "page.h"
+
+#include "command.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_MOST = 4096, DEPTH_MOST = 6, FILES_MOST = 1000 };
+
+static bool is_folder(const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static bool is_file(const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+static char *copy(const char *text) {
+  size_t size = strlen(text) + 1;
+  char *result = malloc(size);
+  if (result) memcpy(result, text, size);
+  return result;
+}
+
+static bool add(Page *page, const char *name, const char *path) {
+  PageFile *files = realloc(page->files, (size_t)(page->count + 1) * sizeof *files);
+  if (!files || page->count == FILES_MOST) return false;
+  page->files = files;
+  page->files[page->count++] = (PageFile){copy(name), copy(path)};
+  return page->files[page->count - 1].name && page->files[page->count - 1].path;
+}
+
+/* Lists a folder; name is its own from the page's on. */
+static bool list(Page *page, const char *folder, const char *name, int depth) {
+  DIR *open = opendir(folder);
+  const struct dirent *entry;
+  bool good = open != NULL;
+  while (good && (entry = readdir(open))) {
+    char path[PATH_MOST], inner[PATH_MOST];
+    if (entry->d_name[0] == '.') continue;
+    if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= PATH_MOST) continue;
+    if (snprintf(inner, sizeof inner, "%s/%s", name, entry->d_name) >= PATH_MOST) continue;
+    if (is_folder(path) && depth < DEPTH_MOST) good = list(page, path, inner, depth + 1);
+    if (is_file(path)) good = add(page, inner, path);
+  }
+  if (open) closedir(open);
+  return good;
+}
+
+/* The folder of the page for the program where it is. */
+static bool find_folder(char *folder, size_t size) {
+  static const char *const places[] = {"../share/hooke/web", "../../web/dist"};
+  char program[PATH_MOST];
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  if (length <= 0) return false;
+  program[length] = 0;
+  *strrchr(program, '/') = 0;
+  for (size_t q = 0; q < sizeof places / sizeof places[0]; q++) {
+    char index[PATH_MOST + 64];
+    snprintf(index, sizeof index, "%s/%s/index.html", program, places[q]);
+    snprintf(folder, size, "%s/%s", program, places[q]);
+    if (is_file(index)) return true;
+  }
+  return false;
+}
+
+int page_find(const char *given, Page *page) {
+  char folder[PATH_MOST + 64];
+  *page = (Page){0};
+  if (given)
+    snprintf(folder, sizeof folder, "%s", given);
+  else if (!find_folder(folder, sizeof folder))
+    return complain(EXIT_FILE,
+                    "the page is not there; 'make web' builds it, --page says where it is");
+  if (!list(page, folder, "", 0))
+    return complain(EXIT_FILE, "%s: cannot read the files of the page", folder);
+  if (!page_path(page, "/index.html"))
+    return complain(EXIT_FILE, "%s: there is no index.html; 'make web' builds the page", folder);
+  return EXIT_GOOD;
+}
+
+void page_release(Page *page) {
+  for (int q = 0; q < page->count; q++) {
+    free(page->files[q].name);
+    free(page->files[q].path);
+  }
+  free(page->files);
+  *page = (Page){0};
+}
+
+const char *page_path(const Page *page, const char *name) {
+  if (strcmp(name, "/") == 0) name = "/index.html";
+  for (int q = 0; q < page->count; q++)
+    if (strcmp(page->files[q].name, name) == 0) return page->files[q].path;
+  return NULL;
+}
+
+const char *page_type(const char *name) {
+  static const struct {
+    const char *ending, *type;
+  } types[] = {{".html", "text/html; charset=utf-8"},
+               {".js", "text/javascript"},
+               {".css", "text/css"},
+               {".wasm", "application/wasm"},
+               {".json", "application/json"},
+               {".svg", "image/svg+xml"},
+               {".png", "image/png"},
+               {".webmanifest", "application/manifest+json"}};
+  const char *ending = strrchr(name, '.');
+  for (size_t q = 0; ending && q < sizeof types / sizeof types[0]; q++)
+    if (strcmp(types[q].ending, ending) == 0) return types[q].type;
+  return "application/octet-stream";
+}

@@ -1,0 +1,290 @@
+/* The page and its engine on one port; see server.h.
+ *
+ * Files of the page are given to anyone who asks on this machine. The engine is only for who knows
+ * the token, and for pages that came from here: a browser says in Origin and Host where a page is
+ * from, and other pages in the same browser have neither the token nor that origin. Every
+ * connection is a session of its own; CLIENTS at most, and messages of at most PLAY_MESSAGE_MOST
+ * bytes.
+ */
+#include "server.h"
+
+#include "command.h"
+#include "session_thread.h"
+#include "signals.h"
+#include "text.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLIENTS = 16, TOKEN_BYTES = (SERVER_TOKEN - 1) / 2 };
+
+/* One connection to the engine; allocated by the library, all zero. */
+typedef struct Client {
+  Session *session;
+  unsigned char *message; /* that is coming in */
+  size_t size, room;
+  struct lws *wsi;
+  struct Client *next;
+} Client;
+
+struct Server {
+  ServerOptions options;
+  struct lws_context *context;
+  int port, clients;
+  char token[SERVER_TOKEN];
+  char engine[8192]; /* engine.json: tells the page that there is an engine */
+  Client *first;
+};
+
+static Server *server_of(struct lws *wsi) {
+  return lws_context_user(lws_get_context(wsi));
+}
+
+/* ---- Files ---- */
+
+/* Everything comes from here, and nothing else may frame the page. */
+static const char *const policy =
+    "content-security-policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
+    "worker-src 'self' blob:; connect-src 'self' ws:; frame-ancestors 'none'\x0d\x0a"
+    "x-content-type-options: nosniff\x0d\x0a"
+    "referrer-policy: no-referrer\x0d\x0a";
+
+static int send_text(struct lws *wsi, const char *text, const char *type) {
+  unsigned char head[LWS_PRE + 1024], *start = head + LWS_PRE, *at = start;
+  unsigned char *end = head + sizeof head - 1;
+  size_t size = strlen(text);
+  unsigned char *body = malloc(LWS_PRE + size);
+  if (!body) return -1;
+  memcpy(body + LWS_PRE, text, size);
+  int bad = lws_add_http_common_headers(wsi, HTTP_STATUS_OK, type, size, &at, end) ||
+            lws_finalize_write_http_header(wsi, start, &at, end) ||
+            lws_write(wsi, body + LWS_PRE, size, LWS_WRITE_HTTP_FINAL) != (int)size;
+  free(body);
+  return bad || lws_http_transaction_completed(wsi) ? -1 : 0;
+}
+
+static int serve(struct lws *wsi, const char *name) {
+  const Server *s = server_of(wsi);
+  if (strcmp(name, "/engine.json") == 0) return send_text(wsi, s->engine, "application/json");
+  const char *path = page_path(s->options.page, name);
+  if (!path) {
+    if (lws_return_http_status(wsi, HTTP_STATUS_NOT_FOUND, NULL)) return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+  }
+  const char *type = page_type(strcmp(name, "/") == 0 ? "/index.html" : name);
+  int sent = lws_serve_http_file(wsi, path, type, policy, (int)strlen(policy));
+  return sent < 0 || (sent > 0 && lws_http_transaction_completed(wsi)) ? -1 : 0;
+}
+
+/* ---- Who may come in ---- */
+
+static bool same_bytes(const char *a, const char *b, size_t size) {
+  unsigned char difference = 0; /* in a time that tells nothing */
+  for (size_t q = 0; q < size; q++) difference |= (unsigned char)(a[q] ^ b[q]);
+  return difference == 0;
+}
+
+static bool is_header(struct lws *wsi, enum lws_token_indexes header, const char *before, int port,
+                      const char *address) {
+  const char *hosts[] = {"127.0.0.1", "localhost", address};
+  char value[256], wanted[320];
+  if (lws_hdr_copy(wsi, value, sizeof value, header) <= 0) return false;
+  for (int q = 0; q < 3; q++) {
+    if (!hosts[q]) continue;
+    snprintf(wanted, sizeof wanted, "%s%s:%d", before, hosts[q], port);
+    if (strcmp(value, wanted) == 0) return true;
+  }
+  return false;
+}
+
+static bool may_enter(struct lws *wsi) {
+  const Server *s = server_of(wsi);
+  char token[128];
+  const char *address = s->options.address;
+  if (!is_header(wsi, WSI_TOKEN_HOST, "", s->port, address)) return false;
+  if (!is_header(wsi, WSI_TOKEN_ORIGIN, "http://", s->port, address)) return false;
+  const char *value = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
+  if (!value || strlen(value) != SERVER_TOKEN - 1) return false;
+  return same_bytes(value, s->token, SERVER_TOKEN - 1) && s->clients < CLIENTS;
+}
+
+/* ---- Sessions ---- */
+
+static void wake(void *user) {
+  lws_cancel_service(user);
+}
+
+static int enter(struct lws *wsi, Client *c) {
+  Server *s = server_of(wsi);
+  if (s->clients >= CLIENTS) return -1;
+  c->session =
+      session_start(&s->options.context, s->options.folder, s->options.home, wake, s->context);
+  if (!c->session) return -1;
+  c->wsi = wsi;
+  c->next = s->first;
+  s->first = c;
+  s->clients++;
+  return 0;
+}
+
+static void leave(struct lws *wsi, Client *c) {
+  Server *s = server_of(wsi);
+  if (!c->session) return;
+  for (Client **at = &s->first; *at; at = &(*at)->next)
+    if (*at == c) {
+      *at = c->next;
+      break;
+    }
+  session_end(&c->session);
+  free(c->message);
+  c->message = NULL;
+  s->clients--;
+}
+
+static int close_for(struct lws *wsi, enum lws_close_status why, const char *text) {
+  char reason[124];
+  snprintf(reason, sizeof reason, "%s", text);
+  lws_close_reason(wsi, why, (unsigned char *)reason, strlen(reason));
+  return -1;
+}
+
+static bool append(Client *c, const void *bytes, size_t size) {
+  if (c->size + size > PLAY_MESSAGE_MOST) return false;
+  if (c->size + size > c->room) {
+    size_t room = 2 * (c->size + size);
+    unsigned char *larger = realloc(c->message, room);
+    if (!larger) return false;
+    c->message = larger;
+    c->room = room;
+  }
+  memcpy(c->message + c->size, bytes, size);
+  c->size += size;
+  return true;
+}
+
+static int receive(struct lws *wsi, Client *c, const void *bytes, size_t size) {
+  if (!append(c, bytes, size))
+    return close_for(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "the message is too large");
+  if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
+  if (!session_send(c->session, c->message, c->size, lws_frame_is_binary(wsi)))
+    return close_for(wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "too many messages at once");
+  c->message = NULL;
+  c->size = c->room = 0;
+  if (!session_has_room(c->session)) lws_rx_flow_control(wsi, 0);
+  return 0;
+}
+
+static int answer(struct lws *wsi, Client *c) {
+  size_t size = 0;
+  bool binary = false;
+  unsigned char *bytes = session_take(c->session, LWS_PRE, &size, &binary);
+  if (!bytes) return 0;
+  int sent = lws_write(wsi, bytes + LWS_PRE, size, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
+  free(bytes);
+  if (session_has_room(c->session)) lws_rx_flow_control(wsi, 1);
+  return sent < (int)size ? -1 : 0;
+}
+
+/* ---- Events ---- */
+
+static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                   size_t length) {
+  if (reason == LWS_CALLBACK_HTTP) return serve(wsi, in);
+  if (reason == LWS_CALLBACK_HTTP_FILE_COMPLETION)
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
+  return lws_callback_http_dummy(wsi, reason, user, in, length);
+}
+
+static int on_engine(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                     size_t length) {
+  Client *c = user;
+  switch (reason) {
+  case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return may_enter(wsi) ? 0 : -1;
+  case LWS_CALLBACK_ESTABLISHED: return enter(wsi, c);
+  case LWS_CALLBACK_RECEIVE: return receive(wsi, c, in, length);
+  case LWS_CALLBACK_SERVER_WRITEABLE: return answer(wsi, c);
+  case LWS_CALLBACK_CLOSED: leave(wsi, c); return 0;
+  case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
+    for (const Client *at = server_of(wsi)->first; at; at = at->next)
+      lws_callback_on_writable(at->wsi);
+    return 0;
+  default: return 0;
+  }
+}
+
+static const struct lws_protocols protocols[] = {{.name = "http", .callback = on_http},
+                                                 {.name = "hooke",
+                                                  .callback = on_engine,
+                                                  .per_session_data_size = sizeof(Client),
+                                                  .rx_buffer_size = 65536},
+                                                 {.name = NULL}};
+
+/* ---- Life ---- */
+
+static bool make_token(char token[SERVER_TOKEN]) {
+  unsigned char bytes[TOKEN_BYTES];
+  FILE *random = fopen("/dev/urandom", "rb");
+  bool good = random && fread(bytes, 1, sizeof bytes, random) == sizeof bytes;
+  if (random) fclose(random);
+  for (int q = 0; q < TOKEN_BYTES; q++) snprintf(token + 2 * q, 3, "%02x", bytes[q]);
+  return good;
+}
+
+static void write_engine(Server *s) {
+  const char *shown = s->options.home ? "home" : s->options.builtin ? "builtin" : NULL;
+  if (!shown)
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true}");
+  else if (s->options.home)
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"home\": true}");
+  else
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"builtin\": \"%s\"}",
+             s->options.builtin);
+}
+
+int server_start(const ServerOptions *options, Server **server) {
+  Server *s = calloc(1, sizeof *s);
+  *server = s;
+  if (!s || !make_token(s->token)) return complain(EXIT_MEMORY, "the server cannot be started");
+  s->options = *options;
+  write_engine(s);
+  lws_set_log_level(0, NULL);
+  struct lws_context_creation_info info = {
+      .port = options->port,
+      .iface = options->address ? options->address : "127.0.0.1",
+      .protocols = protocols,
+      .user = s,
+      .server_string = "hooke",
+      .options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+      .max_http_header_data = 4096,
+      .fd_limit_per_thread = 256,
+      .timeout_secs = 30};
+  s->context = lws_create_context(&info);
+  if (!s->context)
+    return complain(EXIT_FILE, "cannot listen at port %d; is it in use? --port gives another one",
+                    options->port);
+  s->port = lws_get_vhost_listen_port(lws_get_vhost_by_name(s->context, "default"));
+  return EXIT_GOOD;
+}
+
+int server_port(const Server *s) {
+  return s->port;
+}
+
+const char *server_token(const Server *s) {
+  return s->token;
+}
+
+void server_run(Server *s) {
+  while (!signals_caught() && lws_service(s->context, 0) >= 0) continue;
+}
+
+void server_end(Server **server) {
+  Server *s = *server;
+  if (!s) return;
+  if (s->context) lws_context_destroy(s->context);
+  free(s);
+  *server = NULL;
+}

@@ -1,0 +1,34 @@
+/* The page and its engine on one port of this machine. */
+#ifndef HOOKE_CLI_SERVER_H
+#define HOOKE_CLI_SERVER_H
+
+#include "page.h"
+
+#include "hooke/hooke.h"
+
+#include <stdbool.h>
+
+enum { SERVER_TOKEN = 33 };
+
+typedef struct ServerOptions {
+  const Page *page;
+  HkContext context;
+  const char *address; /* to listen at; NULL: 127.0.0.1 */
+  int port;            /* 0: one that is free */
+  const char *home;    /* the file that is shown first, or NULL */
+  const char *builtin; /* or the built-in scene */
+  const char *folder;  /* for files that the page sends; there already */
+} ServerOptions;
+
+typedef struct Server Server;
+
+/* Starts to listen. Returns 0, or the exit code after the error has been printed. */
+int server_start(const ServerOptions *options, Server **server);
+int server_port(const Server *server);
+/* What the address of the page has to hold: ?token=... */
+const char *server_token(const Server *server);
+/* Serves until a signal comes. */
+void server_run(Server *server);
+void server_end(Server **server);
+
+#endif

@@ -1,0 +1,122 @@
+/* hooke view: the page in the browser, with the native program as its engine. */
+#include "command.h"
+#include "server.h"
+#include "signals.h"
+#include "source.h"
+#include "text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct Wants {
+  int port, threads;
+  const char *address, *page;
+} Wants;
+
+static const Option options[] = {
+    OPTION_INTEGER(Wants, port, 'p', "--port", "N", 0, 0, 65535,
+                   "port to listen at; 0: a free one"),
+    OPTION_TEXT(Wants, address, 0, "--address", "IP",
+                "address to listen at; 127.0.0.1, which only this machine reaches, if not given"),
+    OPTION_TEXT(Wants, page, 0, "--page", "DIR", "where the files of the page are"),
+    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+                   "threads to use; 0, all cores, if not given"),
+};
+
+#ifdef HOOKE_WITH_WEBSOCKETS
+
+/* Removes a folder with the files in it. */
+static void remove_folder(const char *folder) {
+  DIR *open = opendir(folder);
+  const struct dirent *entry;
+  char path[8192];
+  while (open && (entry = readdir(open))) {
+    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+    if (entry->d_name[0] != '.') unlink(path);
+  }
+  if (open) closedir(open);
+  rmdir(folder);
+}
+
+/* A folder for files that the page sends. */
+static bool make_folder(char *folder, size_t size) {
+  const char *temporary = getenv("TMPDIR");
+  snprintf(folder, size, "%s/hooke-view-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
+  return mkdtemp(folder) != NULL;
+}
+
+static int serve(const Wants *wants, const ServerOptions *o) {
+  Server *server;
+  int code = server_start(o, &server);
+  if (code == EXIT_GOOD) {
+    const char *host = wants->address ? wants->address : "127.0.0.1";
+    printf("open http://%s:%d/?token=%s\n", host, server_port(server), server_token(server));
+    if (wants->address)
+      printf("everyone who reaches %s and knows this address can use it\n", wants->address);
+    printf("Ctrl-C ends it\n");
+    fflush(stdout);
+    server_run(server);
+  }
+  server_end(&server);
+  return code;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  const Wants *wants = chosen;
+  const char *name = word_count > 0 ? words[0] : NULL;
+  char folder[4096], home[4096] = "";
+  Page page;
+  bool file = name && access(name, F_OK) == 0;
+  if (name && !file && !source_builtin(name))
+    return complain(EXIT_INPUT, "there is neither a file nor a built-in scene '%s'", name);
+  if (file && !realpath(name, home)) return complain(EXIT_FILE, "%s: %s", name, strerror(errno));
+  int code = page_find(wants->page, &page);
+  if (code == EXIT_GOOD && !make_folder(folder, sizeof folder))
+    code = complain(EXIT_FILE, "%s: cannot make a folder: %s", folder, strerror(errno));
+  else if (code == EXIT_GOOD) {
+    ServerOptions o = {.page = &page,
+                       .context = hk_default_context(),
+                       .address = wants->address,
+                       .port = wants->port,
+                       .home = file ? home : NULL,
+                       .builtin = file ? NULL : name,
+                       .folder = folder};
+    o.context.threads = wants->threads;
+    signals_catch(NULL);
+    code = serve(wants, &o);
+    remove_folder(folder);
+  }
+  page_release(&page);
+  return code;
+}
+
+#else
+
+static int run(const void *chosen, char **words, int word_count) {
+  (void)chosen;
+  (void)words;
+  (void)word_count;
+  return complain(EXIT_USAGE, "this program was built without libwebsockets, which 'hooke view' "
+                              "needs; install libwebsockets-dev and build it again");
+}
+
+#endif
+
+const Command command_view = {
+    .name = "view",
+    .arguments = "[SCENE|MESH]",
+    .summary = "play with a scene in the browser",
+    .text = "Serves the page at an address of this machine and computes what it shows. The address "
+            "that it prints holds a secret word, without which nobody gets at the engine. Nothing "
+            "outside of the page's own files is served. 'make web' builds the page.",
+    .examples = "  hooke view flag\n"
+                "  hooke view bunny.obj --port 8000\n"
+                "  ssh -L 8000:127.0.0.1:8000 far.example hooke view big.json --port 8000\n",
+    COMMAND_OPTIONS(Wants, options),
+    .least = 0,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,216 @@
+/* Frames: so much simulated time, then positions, energies and what a step took, as bytes. */
+#include "session.h"
+
+#include "base/status.h"
+#include "base/stream.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { FRAME_WORD = 0x52464b48, TOPOLOGY_WORD = 0x50544b48 };
+enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4 };
+enum { NUMBERS = 20 };
+
+/* Steps between two looks at the clock, where a step takes less than SHORT. */
+enum { MANY = 16 };
+static const double SHORT = 1e-4;
+
+typedef struct Progress {
+  int64_t steps;
+  double seconds, iterations, linear_iterations; /* sums over the steps */
+  bool unconverged;
+} Progress;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- Advancing ---- */
+
+static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *error) {
+  double began = now();
+  HkStatus status = hk_steps(p->stage.sim, p->stage.state, count, error);
+  if (status < 0) return status;
+  HkStepReport report = hk_sim_step_report(p->stage.sim);
+  made->seconds += now() - began;
+  made->iterations += (double)count * report.iterations;
+  made->linear_iterations += (double)count * report.linear_iterations;
+  made->unconverged |= status == HK_NOT_CONVERGED;
+  made->steps += count;
+  return HK_OK;
+}
+
+/* Back to where the frame began; it stays there. */
+static void blow_up(Play *p, const HkError *error) {
+  hk_state_copy(p->stage.safe, p->stage.state, NULL);
+  p->blown = true;
+  snprintf(p->why, sizeof p->why, "%.1000s", error->text);
+}
+
+static void advance(Play *p, int64_t steps, double budget, Progress *made) {
+  HkError error = {0};
+  hk_state_copy(p->stage.state, p->stage.safe, NULL);
+  while (made->steps < steps) {
+    int64_t left = steps - made->steps;
+    bool quick = made->steps > 0 && made->seconds < SHORT * (double)made->steps;
+    int64_t count = !quick ? 1 : left < MANY ? left : MANY;
+    if (make_steps(p, count, made, &error) < 0) {
+      blow_up(p, &error);
+      break;
+    }
+    if (made->seconds >= budget) break;
+  }
+  p->steps += made->steps;
+}
+
+/* How many steps a request wants; what is less than a step is kept for the next frame. What the
+ * budget does not allow is never made up for. */
+static int64_t count_steps(Play *p, const HkJson *request, double *budget) {
+  double number = 0, h = hk_sim_h(p->stage.sim);
+  *budget = INFINITY;
+  if (request_number(request, "steps", &number)) return number > 0 ? (int64_t)fmin(number, 1e6) : 0;
+  request_number(request, "budget", budget);
+  if (!request_number(request, "seconds", &number) || !(number > 0)) return 0;
+  p->owed += fmin(number, 1);
+  double steps = floor(p->owed / h + 1e-9);
+  p->owed -= steps * h;
+  return (int64_t)steps;
+}
+
+/* ---- Colours ---- */
+
+static void strain_values(const Play *p, float *value) {
+  HkSpringView s = hk_model_springs(p->stage.model);
+  int64_t n = hk_state_vertex_count(p->stage.state);
+  const double *x = hk_state_x(p->stage.state);
+  uint16_t *count = calloc((size_t)n, sizeof *count);
+  if (!count) return;
+  for (int64_t q = 0; q < s.count; q++) {
+    const double *a = x + 3 * (int64_t)s.i[q], *b = x + 3 * (int64_t)s.j[q];
+    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+    if (!(s.l0[q] > 0)) continue;
+    float strain = (float)(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / s.l0[q] - 1);
+    value[s.i[q]] += strain;
+    value[s.j[q]] += strain;
+    count[s.i[q]]++;
+    count[s.j[q]]++;
+  }
+  for (int64_t q = 0; q < n; q++)
+    if (count[q] > 1) value[q] /= (float)count[q];
+  free(count);
+}
+
+static void lengths(const double *vectors, int64_t n, float *value) {
+  for (int64_t q = 0; q < n; q++) {
+    const double *v = vectors + 3 * q;
+    value[q] = (float)sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
+}
+
+static bool fill_values(Play *p, const char *color, float *value) {
+  int64_t n = hk_state_vertex_count(p->stage.state);
+  if (strcmp(color, "strain") == 0) {
+    strain_values(p, value);
+  } else if (strcmp(color, "speed") == 0) {
+    lengths(hk_state_v(p->stage.state), n, value);
+  } else if (strcmp(color, "force") == 0) {
+    double *f = malloc(3 * (size_t)n * sizeof *f);
+    if (!f) return false;
+    hk_sim_forces(p->stage.sim, p->stage.state, f);
+    lengths(f, n, value);
+    free(f);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/* ---- Bytes ---- */
+
+static void put_numbers_of(Play *p, const Progress *made, const float *value, double out[NUMBERS]) {
+  int64_t n = hk_state_vertex_count(p->stage.state);
+  double steps = made->steps > 0 ? (double)made->steps : 1, low = 0, high = 0;
+  HkReport r;
+  hk_sim_report(p->stage.sim, p->stage.state, &r);
+  for (int64_t q = 0; value && q < n; q++) {
+    low = q == 0 || value[q] < low ? value[q] : low;
+    high = q == 0 || value[q] > high ? value[q] : high;
+  }
+  HkStepReport last = hk_sim_step_report(p->stage.sim);
+  const double numbers[NUMBERS] = {hk_state_time(p->stage.state),
+                                   hk_sim_h(p->stage.sim),
+                                   r.kinetic,
+                                   r.spring,
+                                   r.gravity,
+                                   r.other,
+                                   r.total,
+                                   r.strain_min,
+                                   r.strain_max,
+                                   r.speed_max,
+                                   1e3 * made->seconds / steps,
+                                   made->iterations / steps,
+                                   made->linear_iterations / steps,
+                                   last.gradient,
+                                   (double)made->steps,
+                                   (double)p->steps,
+                                   p->hand.vertex,
+                                   low,
+                                   high,
+                                   0};
+  memcpy(out, numbers, sizeof numbers);
+}
+
+static void put_floats(unsigned char *to, const double *from, int64_t count) {
+  for (int64_t q = 0; q < count; q++) hk_store_float(to + 4 * q, from[q]);
+}
+
+HkStatus frame_answer(Play *p, const HkJson *request, HkError *error) {
+  const char *color = request_text(request, "color");
+  int64_t n = hk_state_vertex_count(p->stage.state);
+  Progress made = {0};
+  double budget, numbers[NUMBERS];
+  int64_t steps = count_steps(p, request, &budget);
+  if (!p->blown) advance(p, steps, budget, &made);
+  float *value = color ? calloc((size_t)n + 1, sizeof *value) : NULL;
+  if (value && !fill_values(p, color, value)) {
+    free(value);
+    value = NULL;
+  }
+  size_t head = 8 + 8 * NUMBERS, x = 12 * (size_t)n, values = value ? 4 * (size_t)n : 0;
+  unsigned char *bytes = answer_bytes(p, FRAME_WORD, request, head + x + values);
+  if (bytes) {
+    put_numbers_of(p, &made, value, numbers);
+    hk_store_le32(bytes, (uint32_t)n);
+    hk_store_le32(bytes + 4, (p->blown ? BLOWN : 0u) | (made.unconverged ? UNCONVERGED : 0u) |
+                                 (value ? HAS_VALUES : 0u));
+    for (int q = 0; q < NUMBERS; q++) hk_store_double(bytes + 8 + 8 * q, numbers[q]);
+    put_floats(bytes + head, hk_state_x(p->stage.state), 3 * n);
+    for (int64_t q = 0; value && q < n; q++) hk_store_float(bytes + head + x + 4 * q, value[q]);
+  }
+  free(value);
+  return bytes ? HK_OK : hk_fail_memory(error, head + x + values, "a frame");
+}
+
+HkStatus topology_answer(Play *p, const HkJson *request, HkError *error) {
+  HkSpringView s = hk_model_springs(p->stage.model);
+  int64_t faces;
+  const int32_t *face = hk_model_faces(p->stage.model, &faces);
+  size_t size = 16 + 12 * (size_t)faces + 8 * (size_t)s.count;
+  unsigned char *bytes = answer_bytes(p, TOPOLOGY_WORD, request, size);
+  if (!bytes) return hk_fail_memory(error, size, "a mesh");
+  hk_store_le32(bytes, (uint32_t)hk_state_vertex_count(p->stage.state));
+  hk_store_le32(bytes + 4, (uint32_t)faces);
+  hk_store_le32(bytes + 8, (uint32_t)s.count);
+  bytes += 16;
+  for (int64_t q = 0; q < 3 * faces; q++, bytes += 4) hk_store_le32(bytes, (uint32_t)face[q]);
+  for (int64_t q = 0; q < s.count; q++, bytes += 8) {
+    hk_store_le32(bytes, (uint32_t)s.i[q]);
+    hk_store_le32(bytes + 4, (uint32_t)s.j[q]);
+  }
+  return HK_OK;
+}

@@ -1,0 +1,145 @@
+/* Files that the page puts and takes. They lie in the folder of the session, by names without any
+ * folder in them. */
+#include "session.h"
+
+#include "base/status.h"
+#include "base/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAVED_WORD = 0x56534b48, PUT_HEAD = 12, NAME_MOST = 200 };
+
+/* A name that stays in the folder and is no hidden file. */
+static bool is_plain(const char *name) {
+  if (name[0] == 0 || name[0] == '.' || strlen(name) > NAME_MOST) return false;
+  for (const char *c = name; *c; c++)
+    if (*c == '/' || *c == '\\' || (unsigned char)*c < ' ') return false;
+  return true;
+}
+
+static HkStatus find_path(const Play *p, const char *name, char *path, size_t size,
+                          HkError *error) {
+  if (!is_plain(name)) return hk_fail(error, HK_ERROR_INVALID, "'%s' is no name of a file", name);
+  if ((size_t)snprintf(path, size, "%s/%s", p->folder, name) >= size)
+    return hk_fail(error, HK_ERROR_INVALID, "the name of the file is too long");
+  return HK_OK;
+}
+
+static uint32_t load_le32(const unsigned char *p) {
+  return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static HkStatus write_file(const char *path, const void *bytes, size_t size, HkError *error) {
+  FILE *file = fopen(path, "wb");
+  bool good = file && fwrite(bytes, 1, size, file) == size;
+  if (file && fclose(file) != 0) good = false;
+  return good ? HK_OK : hk_fail(error, HK_ERROR_IO, "cannot keep the file: %s", strerror(errno));
+}
+
+HkStatus file_put(Play *p, const unsigned char *message, size_t size, HkJson *request,
+                  HkError *error) {
+  char name[NAME_MOST + 1], path[4096];
+  uint32_t length = size >= PUT_HEAD ? load_le32(message + 8) : 0;
+  if (size >= PUT_HEAD) hk_json_set(request, "id", hk_json_integer(load_le32(message + 4)));
+  if (length == 0 || length > NAME_MOST || PUT_HEAD + (size_t)length > size)
+    return hk_fail(error, HK_ERROR_FORMAT, "the message is no file with a name");
+  memcpy(name, message + PUT_HEAD, length);
+  name[length] = 0;
+  HK_TRY(find_path(p, name, path, sizeof path, error));
+  HK_TRY(write_file(path, message + PUT_HEAD + length, size - PUT_HEAD - length, error));
+  HkJson answer = answer_start(request);
+  hk_json_add(&answer, "name", hk_json_text(name));
+  return answer_text(p, &answer, error);
+}
+
+/* All of an open file. */
+static HkStatus read_all(FILE *file, char **text, size_t *size, HkError *error) {
+  long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (end < 0 || end > PLAY_MESSAGE_MOST || fseek(file, 0, SEEK_SET) != 0)
+    return hk_fail(error, HK_ERROR_IO, "cannot read the file");
+  *size = (size_t)end;
+  *text = malloc(*size + 1);
+  if (!*text) return hk_fail_memory(error, *size, "a file");
+  (*text)[*size] = 0;
+  if (fread(*text, 1, *size, file) == *size) return HK_OK;
+  free(*text);
+  *text = NULL;
+  return hk_fail(error, HK_ERROR_IO, "cannot read the file");
+}
+
+HkStatus file_read(const Play *p, const char *name, char **text, size_t *size, HkError *error) {
+  char path[4096];
+  *text = NULL;
+  HK_TRY(find_path(p, name, path, sizeof path, error));
+  FILE *file = fopen(path, "rb");
+  if (!file) return hk_fail(error, HK_ERROR_IO, "%s: %s", name, strerror(errno));
+  HkStatus status = read_all(file, text, size, error);
+  fclose(file);
+  return status;
+}
+
+HkStatus file_read_home(const Play *p, char **text, HkError *error) {
+  size_t size;
+  FILE *file = fopen(p->home, "rb");
+  *text = NULL;
+  if (!file) return hk_fail(error, HK_ERROR_IO, "%s: %s", p->home, strerror(errno));
+  HkStatus status = read_all(file, text, &size, error);
+  fclose(file);
+  return status;
+}
+
+/* ---- What the page takes away ---- */
+
+static void write_obj(const Play *p, FILE *file) {
+  const double *x = hk_state_x(p->stage.state);
+  int64_t n = hk_state_vertex_count(p->stage.state), faces;
+  const int32_t *face = hk_model_faces(p->stage.model, &faces);
+  HkSpringView s = hk_model_springs(p->stage.model);
+  fprintf(file, "# %s at t = %g s, by Hooke %s\n", p->name, hk_state_time(p->stage.state),
+          hk_version());
+  for (int64_t q = 0; q < n; q++)
+    fprintf(file, "v %.9g %.9g %.9g\n", x[3 * q], x[3 * q + 1], x[3 * q + 2]);
+  for (int64_t q = 0; q < faces; q++)
+    fprintf(file, "f %d %d %d\n", face[3 * q] + 1, face[3 * q + 1] + 1, face[3 * q + 2] + 1);
+  for (int64_t q = 0; q < s.count && faces == 0; q++)
+    fprintf(file, "l %d %d\n", s.i[q] + 1, s.j[q] + 1);
+}
+
+static HkStatus make_file(const Play *p, const char *what, const char *path, HkError *error) {
+  if (strcmp(what, "checkpoint") == 0) return hk_state_save(p->stage.state, path, error);
+  FILE *file = fopen(path, "wb");
+  if (!file) return hk_fail(error, HK_ERROR_IO, "cannot make the file: %s", strerror(errno));
+  HkStatus status = HK_OK;
+  char *scene = NULL;
+  if (strcmp(what, "obj") == 0) {
+    write_obj(p, file);
+  } else if (strcmp(what, "scene") == 0) {
+    status = hk_scene_format(p->stage.scene, &scene, error);
+    if (scene) fputs(scene, file);
+    hk_text_destroy(&scene);
+  } else {
+    status = hk_fail(error, HK_ERROR_INVALID, "save what? obj, checkpoint or scene");
+  }
+  bool bad = ferror(file) != 0;
+  if ((fclose(file) != 0 || bad) && status >= 0)
+    status = hk_fail(error, HK_ERROR_IO, "cannot make the file: %s", strerror(errno));
+  return status;
+}
+
+HkStatus file_save(Play *p, const HkJson *request, HkError *error) {
+  const char *what = request_text(request, "what"), *name = "saved.tmp";
+  char path[4096], *text = NULL;
+  size_t size = 0;
+  HK_TRY(find_path(p, name, path, sizeof path, error));
+  HkStatus status = make_file(p, what ? what : "", path, error);
+  if (status >= 0) status = file_read(p, name, &text, &size, error);
+  remove(path);
+  if (status < 0) return status;
+  unsigned char *bytes = answer_bytes(p, SAVED_WORD, request, size);
+  if (bytes) memcpy(bytes, text, size);
+  free(text);
+  return bytes ? HK_OK : hk_fail_memory(error, size, "a file");
+}

@@ -1,0 +1,307 @@
+/* What the page asks and what it is told. */
+#include "base/json.h"
+#include "play.h"
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- A page by hand ---- */
+
+typedef struct Page {
+  Play *play;
+  char folder[64];
+} Page;
+
+static Page open_page(void) {
+  Page page = {.folder = "/tmp/hooke-play-XXXXXX"};
+  CHECK(mkdtemp(page.folder) != NULL);
+  page.play = play_create(NULL, page.folder);
+  CHECK(page.play != NULL);
+  return page;
+}
+
+static void close_page(Page *page) {
+  char command[128];
+  play_destroy(&page->play);
+  snprintf(command, sizeof command, "rm -r %s", page->folder);
+  CHECK(system(command) == 0);
+}
+
+static bool send_bytes(Page *page, const void *bytes, size_t size, bool binary) {
+  void *buffer = play_buffer(page->play, size);
+  CHECK(buffer != NULL);
+  memcpy(buffer, bytes, size);
+  return play_message(page->play, size, binary);
+}
+
+/* Quotes are ' in text. */
+static bool ask(Page *page, const char *text) {
+  char copy[4096];
+  snprintf(copy, sizeof copy, "%s", text);
+  for (char *c = copy; *c; c++)
+    if (*c == '\'') *c = '"';
+  return send_bytes(page, copy, strlen(copy), false);
+}
+
+/* The answer as text; to be cleared. */
+static HkJson told(Page *page) {
+  HkError error = {0};
+  HkJson answer = {0};
+  size_t size;
+  const char *text = play_answer(page->play, &size);
+  if (hk_json_parse("answer", text, size, &answer, &error) < 0)
+    test_fail(__FILE__, __LINE__, "%s: %.*s", error.text, (int)(size < 300 ? size : 300), text);
+  return answer;
+}
+
+static HkJson ask_text(Page *page, const char *text) {
+  CHECK(!ask(page, text));
+  return told(page);
+}
+
+/* The words of an error, or "". */
+static const char *error_in(const HkJson *answer) {
+  const HkJson *error = hk_json_get(answer, "error");
+  return hk_json_is(error, HK_JSON_TEXT) ? error->text : "";
+}
+
+static double number_in(const HkJson *answer, const char *key) {
+  const HkJson *value = hk_json_get(answer, key);
+  return hk_json_is_number(value) ? hk_json_number(value) : NAN;
+}
+
+static void expect_good(Page *page, const char *text) {
+  HkJson answer = ask_text(page, text);
+  if (error_in(&answer)[0]) test_fail(__FILE__, __LINE__, "%s: %s", text, error_in(&answer));
+  hk_json_clear(&answer);
+}
+
+static void expect_error(Page *page, const char *text, const char *words) {
+  HkJson answer = ask_text(page, text);
+  if (!strstr(error_in(&answer), words))
+    test_fail(__FILE__, __LINE__, "%s: '%s' instead of '%s'", text, error_in(&answer), words);
+  hk_json_clear(&answer);
+}
+
+typedef struct Frame {
+  uint32_t vertices, flags;
+  double number[20];
+  const float *x, *value;
+} Frame;
+
+enum { TIME, STEP, KINETIC, SPRING, GRAVITY, OTHER, TOTAL, MADE = 14, ALL, GRABBED };
+
+static Frame frame(Page *page, const char *text) {
+  Frame f = {0};
+  size_t size;
+  CHECK(ask(page, text));
+  const unsigned char *bytes = play_answer(page->play, &size);
+  CHECK(size > 176 && memcmp(bytes, "HKFR", 4) == 0);
+  memcpy(&f.vertices, bytes + 8, 4);
+  memcpy(&f.flags, bytes + 12, 4);
+  memcpy(f.number, bytes + 16, sizeof f.number);
+  f.x = (const float *)(const void *)(bytes + 176);
+  f.value = f.flags & 4 ? f.x + 3 * f.vertices : NULL;
+  CHECK(size == 176 + (size_t)f.vertices * (f.value ? 16 : 12));
+  return f;
+}
+
+/* ---- Tests ---- */
+
+TEST(registry_tells_every_method_and_scene) {
+  Page page = open_page();
+  HkJson answer = ask_text(&page, "{'id': 7, 'ask': 'registry'}");
+  CHECK(number_in(&answer, "id") == 7);
+  const HkJson *families = hk_json_get(&answer, "families");
+  CHECK(hk_json_size(families) == HK_FAMILY_COUNT);
+  CHECK(hk_json_size(hk_json_get(families, "integrator")) == hk_schema_count(HK_STEP));
+  const char *name;
+  int scenes = 0;
+  while (hk_builtin_scene(scenes, &name, NULL)) scenes++;
+  CHECK(hk_json_size(hk_json_get(&answer, "scenes")) == scenes);
+  hk_json_clear(&answer);
+  close_page(&page);
+}
+
+TEST(every_scene_plays) {
+  const char *name;
+  for (int q = 0; hk_builtin_scene(q, &name, NULL); q++) {
+    Page page = open_page();
+    char text[200];
+    snprintf(text, sizeof text, "{'id': 1, 'ask': 'load', 'builtin': '%s'}", name);
+    HkJson info = ask_text(&page, text);
+    CHECK(error_in(&info)[0] == 0);
+    CHECK(ask(&page, "{'id': 2, 'ask': 'topology'}"));
+    Frame f = frame(&page, "{'id': 3, 'ask': 'frame', 'steps': 20, 'color': 'strain'}");
+    CHECK(f.vertices == number_in(&info, "vertices") && f.value);
+    CHECK(f.number[MADE] == 20 && f.number[ALL] == 20);
+    CHECK_NEAR(f.number[TIME], 20 * number_in(&info, "step"), 1e-9);
+    CHECK((f.flags & 1) == 0 && isfinite(f.number[TOTAL]));
+    for (uint32_t c = 0; c < 3 * f.vertices; c++) CHECK(isfinite(f.x[c]));
+    hk_json_clear(&info);
+    close_page(&page);
+  }
+}
+
+TEST(what_is_set_changes_while_it_plays) {
+  Page page = open_page();
+  expect_good(&page, "{'ask': 'load', 'builtin': 'flag'}");
+  Frame before = frame(&page, "{'ask': 'frame', 'steps': 50}");
+  float x = before.x[3 * (before.vertices - 1)];
+  double time = before.number[TIME];
+  const char *changes[] = {"integrator.type=backward_euler",  "bodies[0].springs.EA=40",
+                           "bodies[0].mass.area_density=0.3", "forces[0].g=1.6",
+                           "forces[1].velocity=[1, 0, 0]",    "time.step=0.01"};
+  for (size_t q = 0; q < sizeof changes / sizeof changes[0]; q++) {
+    char text[200];
+    snprintf(text, sizeof text, "{'ask': 'set', 'assign': ['%s']}", changes[q]);
+    expect_good(&page, text);
+    Frame now = frame(&page, "{'ask': 'frame', 'steps': 0}");
+    CHECK(now.number[TIME] == time && now.x[3 * (now.vertices - 1)] == x);
+  }
+  HkJson info = ask_text(&page, "{'ask': 'set', 'assign': ['time.step=0.02']}");
+  CHECK(hk_json_size(hk_json_get(&info, "sets")) == 6 && number_in(&info, "step") == 0.02);
+  CHECK(strcmp(hk_json_get(hk_json_get(&info, "integrator"), "type")->text, "backward_euler") == 0);
+  hk_json_clear(&info);
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[TIME] > time);
+  expect_error(&page, "{'ask': 'set', 'assign': ['time.step=-1']}", "time.step");
+  expect_error(&page, "{'ask': 'set', 'assign': ['bodies[0].shape.nx=9']}", "number of vertices");
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[STEP] == 0.02);
+  info = ask_text(&page, "{'ask': 'set', 'assign': [], 'remove': ['integrator', 'time']}");
+  CHECK(hk_json_size(hk_json_get(&info, "sets")) == 4);
+  hk_json_clear(&info);
+  close_page(&page);
+}
+
+TEST(a_hand_pulls_the_vertex_and_lets_it_go) {
+  Page page = open_page();
+  expect_good(&page, "{'ask': 'load', 'builtin': 'curtain'}");
+  HkJson grabbed = ask_text(&page, "{'ask': 'grab', 'vertex': 0, 'stiffness': 10}");
+  CHECK(number_in(&grabbed, "vertex") == 0);
+  hk_json_clear(&grabbed);
+  expect_good(&page, "{'ask': 'drag', 'point': [0.3, 0.2, 0.4]}");
+  Frame f = frame(&page, "{'ask': 'frame', 'seconds': 0.9}");
+  double far[3] = {f.x[0] - 0.3, f.x[1] - 0.2, f.x[2] - 0.4};
+  CHECK(f.number[GRABBED] == 0);
+  CHECK(sqrt(far[0] * far[0] + far[1] * far[1] + far[2] * far[2]) < 0.3);
+  expect_good(&page, "{'ask': 'set', 'assign': ['forces[0].g=5']}"); /* the hand stays */
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[GRABBED] == 0);
+  expect_good(&page, "{'ask': 'drop'}");
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[GRABBED] == -1);
+  grabbed = ask_text(&page, "{'ask': 'grab', 'origin': [0, 0, 5], 'direction': [0, 0, 1]}");
+  CHECK(number_in(&grabbed, "vertex") == -1); /* all is behind */
+  hk_json_clear(&grabbed);
+  close_page(&page);
+}
+
+TEST(pins_are_set_and_released) {
+  Page page = open_page();
+  HkJson info = ask_text(&page, "{'ask': 'load', 'builtin': 'curtain'}");
+  const HkJson *pinned = hk_json_get(&info, "pinned");
+  int before = hk_json_size(pinned);
+  int pin = (int)hk_json_number(hk_json_at(pinned, 0));
+  char text[100];
+  CHECK(before > 0);
+  const int vertices[] = {pin, 5, 6}, held[] = {0, 1, 1}, change[] = {-1, 0, 1};
+  for (int q = 0; q < 3; q++) {
+    snprintf(text, sizeof text, "{'ask': 'pin', 'vertex': %d}", vertices[q]);
+    HkJson answer = ask_text(&page, text);
+    CHECK(hk_json_get(&answer, "held")->boolean == held[q]);
+    CHECK(hk_json_size(hk_json_get(&answer, "pinned")) == before + change[q]);
+    hk_json_clear(&answer);
+  }
+  frame(&page, "{'ask': 'frame', 'steps': 3}");
+  for (int q = 0; q < 3; q++) {
+    snprintf(text, sizeof text, "{'ask': 'pin', 'vertex': %d}", vertices[q]);
+    expect_good(&page, text);
+  }
+  HkJson again = ask_text(&page, "{'ask': 'set', 'assign': ['forces[0].g=5']}");
+  CHECK(hk_json_size(hk_json_get(&again, "pinned")) == before);
+  hk_json_clear(&again);
+  hk_json_clear(&info);
+  close_page(&page);
+}
+
+TEST(a_blow_up_is_told_and_undone) {
+  Page page = open_page();
+  expect_good(&page, "{'ask': 'load', 'builtin': 'flag', 'sets': ['integrator=forward_euler', "
+                     "'time.step=0.01']}");
+  Frame f = frame(&page, "{'ask': 'frame', 'steps': 1000}");
+  CHECK(f.flags & 1);
+  for (uint32_t c = 0; c < 3 * f.vertices; c++) CHECK(isfinite(f.x[c]));
+  HkJson why = ask_text(&page, "{'ask': 'why'}");
+  CHECK(strlen(hk_json_get(&why, "text")->text) > 10);
+  hk_json_clear(&why);
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[MADE] == 0);
+  expect_good(&page, "{'ask': 'reset'}");
+  f = frame(&page, "{'ask': 'frame', 'steps': 1}");
+  CHECK((f.flags & 1) == 0 && f.number[ALL] == 1);
+  close_page(&page);
+}
+
+/* "HKUT", its number 9, the length of the name, the name and the bytes. */
+static void put(Page *page, const char *name, const char *bytes) {
+  unsigned char message[1024] = {'H', 'K', 'U', 'T', 9};
+  size_t length = strlen(name), size = strlen(bytes);
+  message[8] = (unsigned char)length;
+  memcpy(message + 12, name, length);
+  memcpy(message + 12 + length, bytes, size);
+  CHECK(!send_bytes(page, message, 12 + length + size, true));
+}
+
+TEST(files_come_and_go) {
+  Page page = open_page();
+  put(&page, "two.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
+  HkJson answer = told(&page);
+  CHECK(number_in(&answer, "id") == 9 && error_in(&answer)[0] == 0);
+  hk_json_clear(&answer);
+  answer = ask_text(&page, "{'ask': 'load', 'file': 'two.obj'}");
+  CHECK(number_in(&answer, "vertices") == 4 && number_in(&answer, "triangles") == 2);
+  hk_json_clear(&answer);
+  size_t size;
+  CHECK(ask(&page, "{'ask': 'save', 'what': 'obj'}"));
+  const char *saved = play_answer(page.play, &size);
+  CHECK(size > 30 && memcmp(saved, "HKSV", 4) == 0 && strstr(saved + 8, "f 1 2 3"));
+  CHECK(ask(&page, "{'ask': 'save', 'what': 'checkpoint'}"));
+  CHECK(ask(&page, "{'ask': 'save', 'what': 'scene'}"));
+  expect_error(&page, "{'ask': 'save', 'what': 'soul'}", "save what?");
+  put(&page, "bad.json", "{\"bodies\": [{\"shape\": \"grod\"}]}");
+  expect_error(&page, "{'ask': 'load', 'file': 'bad.json'}", "did you mean 'grid'");
+  const char *names[] = {"../x", "a/b", ".x", "a\\b", "\n"};
+  for (size_t q = 0; q < sizeof names / sizeof names[0]; q++) {
+    put(&page, names[q], "x");
+    answer = told(&page);
+    CHECK(strstr(error_in(&answer), "no name of a file"));
+    hk_json_clear(&answer);
+  }
+  close_page(&page);
+}
+
+TEST(nonsense_gets_an_error_and_changes_nothing) {
+  Page page = open_page();
+  const char *whole = "{\"id\": 1, \"ask\": \"load\", \"builtin\": \"oscillator\", \"sets\": []}";
+  expect_error(&page, "{'ask': 'frame'}", "no scene");
+  expect_error(&page, "{'ask': 'fly'}", "'fly' cannot be asked");
+  expect_error(&page, "{'ask': 'load', 'builtin': 'nothing'}", "no built-in scene");
+  expect_error(&page, "[1, 2]", "cannot be asked");
+  for (size_t q = 0; q < strlen(whole); q++) {
+    CHECK(!send_bytes(&page, whole, q, false));
+    HkJson answer = told(&page);
+    CHECK(error_in(&answer)[0] != 0);
+    hk_json_clear(&answer);
+  }
+  CHECK(!send_bytes(&page, whole, strlen(whole), false));
+  expect_error(&page, "{'ask': 'load', 'scene': '{}'}", "bodies");
+  CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[MADE] == 1);
+  for (size_t size = 0; size < 12; size++) {
+    CHECK(!send_bytes(&page, "HKUT12345678", size, true));
+    HkJson answer = told(&page);
+    CHECK(error_in(&answer)[0] != 0);
+    hk_json_clear(&answer);
+  }
+  CHECK(play_buffer(page.play, (size_t)PLAY_MESSAGE_MOST + 1) == NULL);
+  close_page(&page);
+}
