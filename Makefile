@@ -12,7 +12,7 @@ test = ctest --parallel $(JOBS) --preset
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test bench sweep install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo test web web-test bench sweep install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -30,6 +30,19 @@ test: ## Build Hooke and run all tests.
 	$(configure) release
 	$(build) release
 	$(test) release
+
+web: ## Build the page with its engine in WebAssembly into web/dist.
+	@$(packages) web
+	$(configure) wasm
+	$(build) wasm
+	cp build/wasm/play/hooke.wasm web/public/
+	cd web && npm ci --no-audit --no-fund && npm run build
+
+web-test: web ## Test the page in a browser, from a folder and from 'hooke view'.
+	@$(packages) build
+	$(configure) release
+	$(build) release --target hooke_product
+	cd web && npm test
 
 bench: ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="ROW ..." some rows.
 	@$(packages) bench

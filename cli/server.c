@@ -34,7 +34,7 @@ struct Server {
   struct lws_context *context;
   int port, clients;
   char token[SERVER_TOKEN];
-  char engine[8192]; /* engine.json: tells the page that there is an engine */
+  char engine[256]; /* engine.json: tells the page that there is an engine */
   Client *first;
 };
 
@@ -234,14 +234,14 @@ static bool make_token(char token[SERVER_TOKEN]) {
 }
 
 static void write_engine(Server *s) {
-  const char *shown = s->options.home ? "home" : s->options.builtin ? "builtin" : NULL;
-  if (!shown)
-    snprintf(s->engine, sizeof s->engine, "{\"socket\": true}");
-  else if (s->options.home)
-    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"home\": true}");
+  const ServerOptions *o = &s->options;
+  if (o->home)
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"load\": {\"home\": true}}");
+  else if (o->builtin)
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"load\": {\"builtin\": \"%s\"}}",
+             o->builtin);
   else
-    snprintf(s->engine, sizeof s->engine, "{\"socket\": true, \"builtin\": \"%s\"}",
-             s->options.builtin);
+    snprintf(s->engine, sizeof s->engine, "{\"socket\": true}");
 }
 
 int server_start(const ServerOptions *options, Server **server) {

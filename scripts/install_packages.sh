@@ -6,6 +6,7 @@
 #   build   compile, run and install Hooke
 #   test    build, and what the tests use
 #   bench   build, and what the benchmark's peers use
+#   web     what the page is made of: WebAssembly, Node.js, and a browser for its tests
 #   all     test, and what the checks use: sanitizers, fuzzing, formatting, linting (the default)
 #
 # Where there is no apt-get it says what is needed; exit status 1 if Hooke cannot be built with what
@@ -17,6 +18,7 @@ export LC_ALL=C # the words of apt-cache are read below
 build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev libwebsockets-dev)
 test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
+web_packages=(clang llvm lld wasi-libc chromium)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
 build_commands=(cc cmake ninja)
 test_commands=(c++ pkg-config python3)
@@ -27,12 +29,20 @@ case $group in
   build) packages=("${build_packages[@]}") commands=() ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") commands=("${test_commands[@]}") ;;
   bench) packages=("${build_packages[@]}" "${bench_packages[@]}") commands=(c++) ;;
+  web)
+    packages=("${web_packages[@]}")
+    commands=(clang wasm-ld node npm)
+    # Node.js comes from elsewhere on many machines, and then with npm.
+    for command in node npm; do
+      if ! command -v "$command" >/dev/null; then packages+=("${command/%node/nodejs}"); fi
+    done
+    ;;
   all)
     packages=("${build_packages[@]}" "${test_packages[@]}" "${check_packages[@]}")
     commands=("${test_commands[@]}" "${check_commands[@]}")
     ;;
   *)
-    echo "install_packages.sh: '$group' is no group; give build, test, bench or all" >&2
+    echo "install_packages.sh: '$group' is no group; give build, test, bench, web or all" >&2
     exit 1
     ;;
 esac
@@ -105,10 +115,12 @@ find_missing() {
 
 list_missing() {
   find_missing "${packages[@]}"
+  local entries
   if [ "$group" = all ]; then
-    local entries
     mapfile -t entries < <(clang_packages)
     find_missing "${entries[@]}"
+  elif [ "$group" = web ]; then
+    find_missing "libclang-rt-dev-wasm32|libclang-rt-$(clang_version)-dev-wasm32"
   fi
 }
 

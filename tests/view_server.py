@@ -132,7 +132,7 @@ def check_files(server):
     assert server.get("/")[2] == b"<title>page</title>"
     status, head, body = server.get("/assets/a.js")
     assert status == 200 and b"text/javascript" in head and b"content-security-policy" in head
-    assert json.loads(server.get("/engine.json")[2]) == {"socket": True, "builtin": "flag"}
+    assert json.loads(server.get("/engine.json")[2]) == {"socket": True, "load": {"builtin": "flag"}}
     for path in ["/.secret", "/../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/etc/passwd",
                  "/assets", "/assets/", "//etc/passwd", "/assets/../.secret", "/nothing"]:
         status, _, body = server.get(path)
