@@ -14,15 +14,20 @@ static const void *place(const HkParam *p, const void *params) {
   return params ? (const char *)params + p->offset : NULL;
 }
 
+/* A number, a boolean or the index of a choice. */
+static double number_at(const HkParam *p, const void *params) {
+  const void *at = place(p, params);
+  if (at && p->kind == HK_PARAM_NUMBER) return *(const double *)at;
+  if (at && p->kind == HK_PARAM_BOOLEAN) return *(const bool *)at;
+  if (at && (p->kind == HK_PARAM_INTEGER || p->kind == HK_PARAM_CHOICE)) return *(const int *)at;
+  return p->standard[0];
+}
+
 /* " name value" of a plain parameter behind what stands in text; nothing of one that is not set. */
 static void append_value(const HkParam *p, const void *params, char *text, size_t size) {
-  const void *at = place(p, params);
   size_t used = strlen(text);
   char value[64] = "";
-  double number = p->standard[0];
-  if (at && p->kind == HK_PARAM_NUMBER) number = *(const double *)at;
-  if (at && p->kind == HK_PARAM_BOOLEAN) number = *(const bool *)at;
-  if (at && (p->kind == HK_PARAM_INTEGER || p->kind == HK_PARAM_CHOICE)) number = *(const int *)at;
+  double number = number_at(p, params);
   if (p->kind == HK_PARAM_CHOICE)
     text_choice(p->choices, (int)number, value, sizeof value);
   else if (p->kind == HK_PARAM_BOOLEAN)
@@ -94,4 +99,11 @@ bool describe_is_implicit(const HkSchema *integrator) {
     if (p->kind == HK_PARAM_METHOD && solves) return true;
   }
   return false;
+}
+
+double describe_number(const HkMethod *method, const char *param) {
+  for (int q = 0; q < method->schema->param_count; q++)
+    if (strcmp(method->schema->params[q].name, param) == 0)
+      return number_at(&method->schema->params[q], method->params);
+  return NAN;
 }

@@ -13,6 +13,9 @@ void describe_json(Json *json, const HkMethod *method);
 /* The row about the largest stable step (s). */
 void describe_stable_step(double h);
 
+/* The value of a number, integer, boolean or choice; NAN where there is none of that name. */
+double describe_number(const HkMethod *method, const char *param);
+
 /* Whether an integrator solves equations in each step. */
 bool describe_is_implicit(const HkSchema *integrator);
 

@@ -51,7 +51,7 @@ static void describe(const Progress *p, int leave, char *text, size_t size) {
   double rate = p->frames / p->seconds;
   if (leave < 2)
     used += (size_t)snprintf(text + used, size - used, ", %s frames/s", text_rate(rate).c);
-  if (leave < 1)
+  if (leave < 1 && p->steps > 0)
     used += (size_t)snprintf(text + used, size - used, ", %s steps/s",
                              text_rate(p->steps / p->seconds).c);
   double left = ((double)at->frames - frames_done(at)) / rate;
@@ -127,4 +127,16 @@ void progress_clear(Progress *p) {
     fflush(stderr);
   }
   p->drawn = 0;
+}
+
+void listener_log(void *user, HkLogLevel level, const char *text) {
+  Listener *listener = user;
+  if (listener->quiet) return;
+  if (listener->progress) progress_clear(listener->progress);
+  text_log(NULL, level, text);
+}
+
+void listener_progress(void *user, const HkProgress *at) {
+  const Listener *listener = user;
+  if (listener->progress) progress_show(listener->progress, at);
 }

@@ -23,4 +23,14 @@ void progress_show(Progress *progress, const HkProgress *at);
 /* Removes the bar, so that something else can be printed; the next show draws it again. */
 void progress_clear(Progress *progress);
 
+/* Hears what a run tells; its words go between two drawings of the bar. */
+typedef struct Listener {
+  bool quiet;
+  Progress *progress; /* NULL until the run has begun */
+} Listener;
+
+/* For HkContext.log and HkRunOptions.progress, with a Listener as the user. */
+void listener_log(void *user, HkLogLevel level, const char *text);
+void listener_progress(void *user, const HkProgress *at);
+
 #endif

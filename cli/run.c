@@ -44,19 +44,6 @@ static const Option options[] = {
 
 static const char on_ctrl_c[] = "\nfinishes this frame and stops; Ctrl-C again stops at once\n";
 
-/* What the library tells goes between two drawings of the bar. */
-typedef struct Listener {
-  bool quiet;
-  Progress *progress; /* NULL until the run has begun */
-} Listener;
-
-static void on_log(void *user, HkLogLevel level, const char *text) {
-  Listener *listener = user;
-  if (listener->quiet) return;
-  if (listener->progress) progress_clear(listener->progress);
-  text_log(NULL, level, text);
-}
-
 /* ---- The command line that goes on ----------------------------------------------------------- */
 
 /* Appends a word, in single quotes where a shell would misread it. */
@@ -108,13 +95,9 @@ static HkRunOptions run_options(const Wants *wants, const char *folder) {
 /* A run that was killed before it had written anything is resumed by starting it. */
 static void start_where_nothing_is(HkRunOptions *o, Listener *listener) {
   if (!o->resume || has(o->folder, "checkpoint") || has(o->folder, "run.json")) return;
-  on_log(listener, HK_LOG_INFO, "there is nothing to resume yet: the run begins at its start");
+  listener_log(listener, HK_LOG_INFO,
+               "there is nothing to resume yet: the run begins at its start");
   o->resume = false;
-}
-
-static void on_progress(void *user, const HkProgress *at) {
-  const Listener *listener = user;
-  if (listener->progress) progress_show(listener->progress, at);
 }
 
 /* Frame after frame until the end, an error or a signal. */
@@ -132,7 +115,7 @@ static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
 static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, HkError *error) {
   HkRunOptions o = run_options(wants, r->folder);
   HkRun *run;
-  o.progress = on_progress;
+  o.progress = listener_progress;
   o.progress_user = listener;
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
@@ -211,7 +194,7 @@ static int run(const void *chosen, char **words, int word_count) {
   HkScene *scene = NULL;
   Listener listener = {.quiet = wants->quiet};
   HkContext context = hk_default_context();
-  context.log = on_log;
+  context.log = listener_log;
   context.log_user = &listener;
   context.threads = wants->threads;
   if (wants->resume && wants->force)

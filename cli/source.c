@@ -40,15 +40,6 @@ const char *source_nearest(const char *name) {
   return text_nearest(stem, names, count);
 }
 
-/* Fills an error as the library does. */
-static HkStatus fail(HkError *error, HkStatus status, const char *name, const char *format,
-                     const char *detail) {
-  *error = (HkError){.status = status};
-  int used = snprintf(error->text, sizeof error->text, "%.500s: ", name);
-  snprintf(error->text + used, sizeof error->text - (size_t)used, format, detail);
-  return status;
-}
-
 /* A folder of the name of a built-in scene is not meant. */
 static bool is_file(const char *path, bool builtin) {
   struct stat info;
@@ -60,10 +51,10 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
                      HkScene **scene, HkError *error) {
   *scene = NULL;
   if (source_is_mesh(name))
-    return fail(error, HK_ERROR_INVALID, name,
-                "is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": \"%s\"}], "
-                "\"forces\": [\"gravity\"]}",
-                name);
+    return text_fail(error, HK_ERROR_INVALID,
+                     "%.400s: is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": "
+                     "\"%.400s\"}], \"forces\": [\"gravity\"]}",
+                     name, name);
   const char *text = source_builtin(name), *near = source_nearest(name);
   if (is_file(name, text != NULL))
     return hk_scene_read(context, name, sets->texts, sets->count, scene, error);
@@ -71,10 +62,13 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
     return hk_scene_parse(context, text, strlen(text), name, "", sets->texts, sets->count, scene,
                           error);
   if (near)
-    return fail(error, HK_ERROR_IO, name,
-                "there is no such file and no built-in scene of that name; did you mean '%s'?",
-                near);
-  return fail(error, HK_ERROR_IO, name,
-              "there is no such file and no built-in scene of that name; %s lists those there are",
-              "'hooke scenes'");
+    return text_fail(error, HK_ERROR_IO,
+                     "%.500s: there is no such file and no built-in scene of that name; did you "
+                     "mean '%s'?",
+                     name, near);
+  return text_fail(
+      error, HK_ERROR_IO,
+      "%.500s: there is no such file and no built-in scene of that name; 'hooke scenes' "
+      "lists those there are",
+      name);
 }

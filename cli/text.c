@@ -41,6 +41,15 @@ int exit_code_of(HkStatus status) {
   return EXIT_INPUT;
 }
 
+HkStatus text_fail(HkError *error, HkStatus status, const char *format, ...) {
+  va_list arguments;
+  *error = (HkError){.status = status};
+  va_start(arguments, format);
+  vsnprintf(error->text, sizeof error->text, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
 void text_status(const char *format, ...) {
   char line[128];
   va_list arguments;

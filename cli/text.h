@@ -11,6 +11,8 @@ int complain(int code, const char *format, ...);
 /* The same for an error of the library, with the exit code that belongs to its status. */
 int complain_of(const HkError *error);
 int exit_code_of(HkStatus status);
+/* Fills an error, printf-like, as the library does; returns the status. */
+HkStatus text_fail(HkError *error, HkStatus status, const char *format, ...);
 /* One line on standard error where that is a terminal, written over by the next; an empty one
  * removes it. printf-like. */
 void text_status(const char *format, ...);
