@@ -33,7 +33,8 @@ typedef struct Command {
 #define COMMAND_OPTIONS(S, table)                                                                  \
   .options = (table), .option_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
 
-extern const Command command_run, command_info, command_compare, command_bench, command_methods,
-    command_scenes, command_new, command_convert, command_schema, command_view, command_help;
+extern const Command command_run, command_view, command_render, command_info, command_compare,
+    command_bench, command_methods, command_scenes, command_new, command_convert, command_schema,
+    command_help;
 
 #endif

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 static const Command *const commands[] = {
-    &command_run,     &command_info,   &command_compare, &command_bench,
-    &command_methods, &command_scenes, &command_new,     &command_convert,
-    &command_schema,  &command_view,   &command_help,
+    &command_run,     &command_view,    &command_render,  &command_info,
+    &command_compare, &command_bench,   &command_methods, &command_scenes,
+    &command_new,     &command_convert, &command_schema,  &command_help,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -26,19 +26,21 @@ static void print_overview(FILE *file) {
     snprintf(left, sizeof left, "%s %s", commands[q]->name, commands[q]->arguments);
     fprintf(file, "  hooke %-19s %s\n", left, commands[q]->summary);
   }
-  fprintf(file, "\n'hooke help COMMAND' tells its options, with examples.\n"
-                "\nFirst steps\n"
-                "  hooke run flag         simulate a built-in scene into the folder flag-out\n"
-                "  hooke new my           write my.json, a scene with comments\n"
-                "  hooke run my.json      simulate it\n"
-                "\nExit codes\n"
-                "  0  all is well\n"
-                "  1  a scene, a mesh or a value is wrong\n"
-                "  2  the command line is wrong\n"
-                "  3  a file cannot be opened, read or written\n"
-                "  4  the motion blew up\n"
-                "  5  there is not enough memory\n"
-                "  130, 143  stopped by Ctrl-C or SIGTERM, with a checkpoint\n");
+  fprintf(file,
+          "\n'hooke help COMMAND' tells its options, with examples.\n"
+          "\nFirst steps\n"
+          "  hooke run flag                 simulate a built-in scene into the folder flag-out\n"
+          "  hooke new my                   write my.json, a scene with comments\n"
+          "  hooke run my.json              simulate it\n"
+          "  hooke render my-out -o my.mp4  make a film of it\n"
+          "\nExit codes\n"
+          "  0  all is well\n"
+          "  1  a scene, a mesh or a value is wrong\n"
+          "  2  the command line is wrong\n"
+          "  3  a file cannot be opened, read or written\n"
+          "  4  the motion blew up\n"
+          "  5  there is not enough memory\n"
+          "  130, 143  stopped by Ctrl-C or SIGTERM, a run with a checkpoint\n");
 }
 
 static const Command *find(const char *name) {

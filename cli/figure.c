@@ -1,0 +1,305 @@
+/* What of a model is drawn; see figure.h.
+ *
+ * The strain at a vertex is the mean of (l - l0) / l0 over its springs, those across bends left
+ * out.
+ */
+#include "figure.h"
+
+#include "coil.h"
+#include "surface.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parts of the picture's height, and of the mean length of the springs, whichever is less. */
+static const double ROD = 0.0028, ROD_OF_LENGTH = 0.10;
+static const double BALL = 0.0085, BALL_OF_LENGTH = 0.22;
+static const double PIN = 0.0055, PIN_OF_LENGTH = 0.24;
+/* A few springs are drawn as coils, and their masses larger. */
+enum { FEW_SPRINGS = 8 };
+static const double COIL = 0.030, COIL_OF_LENGTH = 0.12, FEW_BALL = 0.026;
+
+enum { KIND_BENDING = 2 };
+
+struct Figure {
+  ColourBy by;
+  int64_t n, rod_count, ball_count, pin_count, held_count;
+  Surface surface;
+  HkSpringView springs;
+  const double *mass;
+  const int32_t *pin;
+  double mean_mass;               /* of the balls */
+  double mean_length, rod_length; /* of all springs, of those that are drawn */
+  int32_t *rod;                   /* springs that are drawn */
+  int32_t *ball;                  /* vertices that are drawn */
+  uint8_t *body;                  /* of a vertex, as a colour of the palette */
+  double *release;                /* s, of each pin */
+  int32_t *held;                  /* pins that hold at the time of the frame */
+  float *value;                   /* of a vertex: strain or speed */
+  int32_t *value_count;
+  /* The frame: */
+  const Frame *frame;
+  double end, rod_radius, ball_radius, pin_radius, coil_radius;
+  bool coils, on_faces;
+};
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+/* At least one byte, so that NULL is an error. */
+static void *room(int64_t count, size_t size) {
+  return calloc((size_t)count + 1, size);
+}
+
+/* Marks the vertices of bodies that have faces; names colours. */
+static void look_at_bodies(Figure *f, const HkModel *model, uint8_t *faced) {
+  int64_t first, count;
+  for (int b = 0; hk_model_body(model, b, &first, &count); b++) {
+    bool any = false;
+    for (int64_t q = first; q < first + count && !any; q++) any = surface_has(&f->surface, q);
+    memset(f->body + first, b % PALETTE_BODIES, (size_t)count);
+    memset(faced + first, any, (size_t)count);
+  }
+}
+
+/* Springs without those across bends. */
+static void choose_rods(Figure *f, const uint8_t *faced, bool all) {
+  const HkSpringView *s = &f->springs;
+  double length = 0, drawn_length = 0, count = 0;
+  for (int64_t q = 0; q < s->count; q++) {
+    if (s->kind[q] == KIND_BENDING) continue;
+    length += s->l0[q];
+    count++;
+    if (!all && faced[s->i[q]]) continue;
+    drawn_length += s->l0[q];
+    f->rod[f->rod_count++] = (int32_t)q;
+  }
+  f->mean_length = count > 0 ? length / count : 0;
+  f->rod_length = f->rod_count > 0 ? drawn_length / (double)f->rod_count : 0;
+}
+
+static void choose_balls(Figure *f, const uint8_t *faced) {
+  for (int64_t q = 0; q < f->n; q++) {
+    if (faced[q]) continue;
+    f->mean_mass += f->mass[q];
+    f->ball[f->ball_count++] = (int32_t)q;
+  }
+  if (f->ball_count > 0) f->mean_mass /= (double)f->ball_count;
+}
+
+/* When each pinned vertex is let go. */
+static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *model,
+                              HkError *error) {
+  for (int p = 0; p < scene->pin_count; p++) {
+    int32_t *vertices;
+    int64_t count, at = 0;
+    HkStatus status = hk_model_select(model, &scene->pins[p].select, &vertices, &count, error);
+    if (status < 0) return status;
+    for (int64_t q = 0; q < count; q++) {
+      while (at < f->pin_count && f->pin[at] < vertices[q]) at++;
+      if (at < f->pin_count && f->pin[at] == vertices[q]) f->release[at] = scene->pins[p].release;
+    }
+    hk_indices_destroy(model, &vertices);
+  }
+  return HK_OK;
+}
+
+static bool take_rooms(Figure *f) {
+  f->rod = room(f->springs.count, sizeof *f->rod);
+  f->ball = room(f->n, sizeof *f->ball);
+  f->body = room(f->n, sizeof *f->body);
+  f->release = room(f->pin_count, sizeof *f->release);
+  f->held = room(f->pin_count, sizeof *f->held);
+  f->value = room(f->n, sizeof *f->value);
+  f->value_count = room(f->n, sizeof *f->value_count);
+  return f->rod && f->ball && f->body && f->release && f->held && f->value && f->value_count;
+}
+
+static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool springs,
+                     HkError *error) {
+  uint8_t *faced = room(f->n, 1);
+  if (!faced || !take_rooms(f)) {
+    free(faced);
+    return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing %s vertices",
+                     text_count(f->n).c);
+  }
+  look_at_bodies(f, model, faced);
+  choose_rods(f, faced, springs);
+  choose_balls(f, faced);
+  free(faced);
+  f->on_faces = springs && f->surface.face_count > 0;
+  f->coils = f->rod_count <= FEW_SPRINGS && f->surface.face_count == 0;
+  return find_releases(f, scene, model, error);
+}
+
+HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, bool springs,
+                       Figure **figure, HkError *error) {
+  Figure *f = *figure = calloc(1, sizeof *f);
+  if (!f) return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing");
+  f->by = by;
+  f->n = hk_model_info(model).vertices;
+  f->pin = hk_model_pins(model, &f->pin_count);
+  f->springs = hk_model_springs(model);
+  f->mass = hk_model_masses(model);
+  HkStatus status = surface_create(model, &f->surface, error);
+  if (status >= 0) status = fill(f, scene, model, springs, error);
+  if (status < 0) figure_destroy(figure);
+  return status;
+}
+
+int64_t figure_vertices(const Figure *f) {
+  return f->n;
+}
+
+void figure_destroy(Figure **figure) {
+  Figure *f = *figure;
+  if (!f) return;
+  surface_destroy(&f->surface);
+  free(f->rod);
+  free(f->ball);
+  free(f->body);
+  free(f->release);
+  free(f->held);
+  free(f->value);
+  free(f->value_count);
+  free(f);
+  *figure = NULL;
+}
+
+/* ---- A frame --------------------------------------------------------------------------------- */
+
+static double strain_of(const Figure *f, int64_t spring) {
+  const float *a = f->frame->x + 3 * (int64_t)f->springs.i[spring];
+  const float *b = f->frame->x + 3 * (int64_t)f->springs.j[spring];
+  double x = b[0] - a[0], y = b[1] - a[1], z = b[2] - a[2], l0 = f->springs.l0[spring];
+  return l0 > 0 ? sqrt(x * x + y * y + z * z) / l0 - 1 : 0;
+}
+
+static void find_strains(Figure *f) {
+  const HkSpringView *s = &f->springs;
+  memset(f->value, 0, (size_t)f->n * sizeof *f->value);
+  memset(f->value_count, 0, (size_t)f->n * sizeof *f->value_count);
+  for (int64_t q = 0; q < s->count; q++) {
+    if (s->kind[q] == KIND_BENDING) continue;
+    float strain = (float)strain_of(f, q);
+    f->value[s->i[q]] += strain;
+    f->value[s->j[q]] += strain;
+    f->value_count[s->i[q]]++;
+    f->value_count[s->j[q]]++;
+  }
+  for (int64_t q = 0; q < f->n; q++)
+    if (f->value_count[q] > 0) f->value[q] /= (float)f->value_count[q];
+}
+
+void figure_pose(Figure *f, const Frame *frame) {
+  f->frame = frame;
+  f->held_count = 0;
+  for (int64_t q = 0; q < f->pin_count; q++)
+    if (f->release[q] > frame->time) f->held[f->held_count++] = f->pin[q];
+  surface_pose(&f->surface, frame->x);
+  if (f->by == COLOUR_STRAIN) find_strains(f);
+  if (f->by == COLOUR_SPEED) memcpy(f->value, frame->speed, (size_t)f->n * sizeof *f->value);
+}
+
+void figure_spread(const Figure *f, Spread *spread) {
+  if (f->by == COLOUR_NONE) return;
+  for (int64_t q = 0; q < f->n; q++)
+    if (f->by == COLOUR_SPEED || surface_has(&f->surface, q)) spread_add(spread, f->value[q]);
+  for (int64_t q = 0; q < f->rod_count && f->by == COLOUR_STRAIN; q++)
+    spread_add(spread, strain_of(f, f->rod[q]));
+}
+
+static double lesser(double height, double part, double length, double part_of_length) {
+  return length > 0 ? fmin(height * part, length * part_of_length) : height * part;
+}
+
+void figure_scale(Figure *f, double end, double height) {
+  f->end = end;
+  f->rod_radius = lesser(height, ROD, f->rod_length, ROD_OF_LENGTH);
+  f->ball_radius = lesser(height, BALL, f->rod_length, BALL_OF_LENGTH);
+  f->pin_radius = lesser(height, PIN, f->mean_length, PIN_OF_LENGTH);
+  f->coil_radius = lesser(height, COIL, f->rod_length, COIL_OF_LENGTH);
+  if (f->by == COLOUR_STRAIN) f->ball_radius *= 0.6; /* it is the springs that tell something */
+  if (f->coils) f->ball_radius = lesser(height, FEW_BALL, f->rod_length, BALL_OF_LENGTH);
+  if (f->ball_count > 0) f->pin_radius = 1.1 * f->ball_radius; /* a mass is in it */
+  if (f->on_faces) f->rod_radius *= 0.5;
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+static float palette(int index) {
+  return (float)(-1 - index);
+}
+
+/* Place on the map. */
+static float mapped(const Figure *f, double value) {
+  double t = f->by == COLOUR_STRAIN ? 0.5 + 0.5 * value / f->end : value / f->end;
+  return (float)fmin(fmax(t, 0), 1);
+}
+
+/* Of count things from first on those that there are. */
+static int64_t left(int64_t all, int64_t first, int64_t count) {
+  int64_t rest = all - first;
+  return rest < 0 ? 0 : rest < count ? rest : count;
+}
+
+int64_t figure_corners(const Figure *f, int64_t first, int64_t faces, Corner *corners) {
+  int64_t count = left(f->surface.face_count, first, faces);
+  for (int64_t q = 0; q < 3 * count; q++) {
+    int64_t vertex = f->surface.face[3 * first + q];
+    memcpy(corners[q].x, f->frame->x + 3 * vertex, sizeof corners[q].x);
+    surface_normal(&f->surface, 3 * first + q, corners[q].normal);
+    corners[q].value =
+        f->by == COLOUR_NONE ? palette(f->body[vertex]) : mapped(f, f->value[vertex]);
+  }
+  return 3 * count;
+}
+
+int64_t figure_rods(const Figure *f, int64_t first, int64_t count, Rod *rods) {
+  int parts = f->coils ? COIL_PARTS : 1;
+  count = left(f->rod_count * parts, first, count);
+  for (int64_t q = 0; q < count; q++) {
+    int64_t spring = f->rod[(first + q) / parts], i = f->springs.i[spring],
+            j = f->springs.j[spring];
+    const float *a = f->frame->x + 3 * i, *b = f->frame->x + 3 * j;
+    Rod *rod = &rods[q];
+    rod->radius = rod->same_radius = (float)f->rod_radius;
+    memcpy(rod->a, a, sizeof rod->a);
+    memcpy(rod->b, b, sizeof rod->b);
+    if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts), rod->a);
+    if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts) + 1, rod->b);
+    rod->value[0] = f->by == COLOUR_NONE    ? palette(PALETTE_LINE)
+                    : f->by == COLOUR_SPEED ? mapped(f, f->value[i])
+                                            : mapped(f, strain_of(f, spring));
+    rod->value[1] = f->by == COLOUR_SPEED ? mapped(f, f->value[j]) : rod->value[0];
+  }
+  return count;
+}
+
+/* A mass; heavier ones are larger, by their volume. */
+static Ball mass_at(const Figure *f, int64_t vertex) {
+  double size = f->mean_mass > 0 ? cbrt(f->mass[vertex] / f->mean_mass) : 1;
+  Ball ball = {.radius = (float)(f->ball_radius * fmin(fmax(size, 0.5), 3))};
+  memcpy(ball.x, f->frame->x + 3 * vertex, sizeof ball.x);
+  ball.value = f->by == COLOUR_SPEED  ? mapped(f, f->value[vertex])
+               : f->by == COLOUR_NONE ? palette(f->body[vertex])
+                                      : palette(PALETTE_MASS);
+  return ball;
+}
+
+static Ball pin_at(const Figure *f, int64_t vertex) {
+  Ball ball = {.radius = (float)f->pin_radius, .value = palette(PALETTE_PIN)};
+  memcpy(ball.x, f->frame->x + 3 * vertex, sizeof ball.x);
+  return ball;
+}
+
+int64_t figure_balls(const Figure *f, int64_t first, int64_t count, Ball *balls) {
+  count = left(f->ball_count + f->held_count, first, count);
+  for (int64_t q = 0; q < count; q++) {
+    int64_t at = first + q;
+    balls[q] =
+        at < f->ball_count ? mass_at(f, f->ball[at]) : pin_at(f, f->held[at - f->ball_count]);
+  }
+  return count;
+}

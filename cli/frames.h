@@ -1,0 +1,44 @@
+/* Frames to be drawn, in any order: of a scene, which is simulated once and kept in a temporary
+ * file, or of a folder that `hooke run` wrote. */
+#ifndef HOOKE_CLI_FRAMES_H
+#define HOOKE_CLI_FRAMES_H
+
+#include "options.h"
+#include "progress.h"
+#include "recording.h"
+
+#include <stdio.h>
+
+typedef struct Frames {
+  HkScene *scene;
+  const HkModel *model;
+  int64_t vertices;
+  int64_t count;   /* frames that there are, or that will be simulated */
+  double interval; /* s from one to the next */
+  bool with_speed;
+  /* A scene: */
+  HkRun *run;
+  FILE *kept;
+  int64_t first, last; /* frames that are kept */
+  Progress *progress;  /* while it is simulated */
+  /* A run: */
+  HkModel *own_model;
+  Recording recording;
+} Frames;
+
+/* Opens a scene or a run. with_speed: speeds are wanted, too. */
+HkStatus frames_open(const HkContext *context, const char *name, const TextList *sets,
+                     bool with_speed, Frames *frames, HkError *error);
+/* Simulates as far as the frames first .. last need, and keeps them. Nothing to do for a run. Ends
+ * early, in a good end, after a signal. */
+HkStatus frames_prepare(Frames *frames, int64_t first, int64_t last, Listener *listener,
+                        HkError *error);
+/* One of these frames. */
+HkStatus frames_read(Frames *frames, int64_t index, Frame *frame, HkError *error);
+void frames_close(Frames *frames);
+
+/* Room for a frame. */
+HkStatus frame_create(const Frames *frames, Frame *frame, HkError *error);
+void frame_destroy(Frame *frame);
+
+#endif

@@ -1,0 +1,46 @@
+/* Draws faces, rods, balls, shadows and water with OpenGL ES 3 on a canvas. */
+#ifndef HOOKE_CLI_PAINTER_H
+#define HOOKE_CLI_PAINTER_H
+
+#include "canvas.h"
+#include "figure.h"
+
+/* How to look, in the layout of the shaders; see shader_common. */
+typedef struct View {
+  float matrix[16];
+  float right[4], up[4], toward[4];
+  float eye[4];     /* m; 1 where all rays are parallel */
+  float picture[4]; /* pixels; pixels of a metre, 1 m away; 1: only a mask */
+  float key[4], sky[4];
+} View;
+
+/* A level plane: its middle, and from there to its edges (m). */
+typedef struct Plane {
+  float middle[3], across[3], along[3];
+} Plane;
+
+typedef enum PlaneKind { PLANE_SHADOW, PLANE_WATER } PlaneKind;
+
+enum { SHADOW_PIXELS = 256 };
+
+typedef struct Painter Painter;
+
+/* Wants a canvas, whose context is current. The colours are those of colour_ramp. */
+HkStatus painter_create(const unsigned char *ramp, Painter **painter, HkError *error);
+void painter_destroy(Painter **painter);
+
+/* An empty picture, with its background. */
+void painter_begin(Painter *painter, const Canvas *canvas);
+/* What follows is drawn into the mask of a shadow, until the next begin; seen from above. */
+void painter_begin_shadow(Painter *painter);
+/* Makes the edges of the shadow soft, over a part of its width. */
+void painter_end_shadow(Painter *painter, double softness);
+/* From now on things are seen so. */
+void painter_look(Painter *painter, const View *view);
+void painter_faces(Painter *painter, const Corner *corners, int64_t count);
+void painter_rods(Painter *painter, const Rod *rods, int64_t count);
+void painter_balls(Painter *painter, const Ball *balls, int64_t count);
+/* A shadow lies behind all that is drawn after it; water also before what is behind it. */
+void painter_plane(Painter *painter, const Plane *plane, PlaneKind kind);
+
+#endif

@@ -1,0 +1,224 @@
+/* Pictures of one motion; see picture.h. A picture is made of, from back to front: the background,
+ * the shadow on a ground below the lowest point (where it is seen from above), the figure, the
+ * surface of the water in a scene with buoyancy, and what is written into it. */
+#include "picture.h"
+
+#include "describe.h"
+#include "legend.h"
+#include "painter.h"
+#include "text.h"
+#include "vector.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 16384 }; /* faces, rods or balls that are handed to the painter at once */
+
+static const double GROUND = 0.03;     /* of the picture's height, below the lowest point */
+static const double SOFTNESS = 0.035;  /* of the shadow's width */
+static const double WATER_SHOWN = 1.5; /* of the size of what is in it, to both sides */
+static const double WATER = 2.4; /* of half the picture's height: from the middle to its edge */
+static const double LEAST_SLANT = 0.1; /* a ground that is seen along its surface is not drawn */
+
+struct Picture {
+  PictureWish wish;
+  int up;
+  bool flat;    /* 2D */
+  double water; /* m, its level, or NAN */
+  Window window;
+  Camera camera, above; /* above: sees the shadow */
+  Extent extent;
+  Spread spread;
+  double end;
+  View view, view_above;
+  Figure *figure;
+  Canvas *canvas;
+  Painter *painter;
+  union {
+    Corner corners[3 * PIECE];
+    Rod rods[PIECE];
+    Ball balls[PIECE];
+  } room;
+};
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+static double find_water(const HkScene *scene) {
+  for (int q = 0; q < scene->force_count; q++)
+    if (strcmp(scene->forces[q].schema->name, "buoyancy") == 0)
+      return describe_number(&scene->forces[q], "level");
+  return NAN;
+}
+
+HkStatus picture_create(const Frames *frames, const PictureWish *wish, Picture **picture,
+                        HkError *error) {
+  Picture *p = *picture = calloc(1, sizeof *p);
+  unsigned char ramp[RAMP_HEIGHT * RAMP_WIDTH * 4];
+  if (!p) return text_fail(error, HK_ERROR_MEMORY, "no memory for a picture");
+  p->wish = *wish;
+  p->up = frames->scene->up;
+  p->flat = frames->scene->dimension == 2;
+  p->water = find_water(frames->scene);
+  p->window = legend_window(wish->by, wish->width, wish->height);
+  p->camera = camera_aim(&wish->camera, p->up, p->flat && !wish->camera.placed,
+                         (double)wish->width / wish->height);
+  p->extent = extent_empty();
+  colour_ramp(wish->by, ramp);
+  HkStatus status = canvas_create(wish->width, wish->height, &p->canvas, error);
+  if (status >= 0) status = painter_create(ramp, &p->painter, error);
+  if (status >= 0)
+    status =
+        figure_create(frames->scene, frames->model, wish->by, wish->springs, &p->figure, error);
+  if (status < 0) picture_destroy(picture);
+  return status;
+}
+
+void picture_destroy(Picture **picture) {
+  if (!*picture) return;
+  figure_destroy(&(*picture)->figure);
+  painter_destroy(&(*picture)->painter);
+  canvas_destroy(&(*picture)->canvas);
+  free(*picture);
+  *picture = NULL;
+}
+
+const char *picture_device(const Picture *p) {
+  return canvas_device(p->canvas);
+}
+
+/* ---- Where to look from ---------------------------------------------------------------------- */
+
+void picture_measure(Picture *p, const Frame *frame) {
+  int64_t vertices = figure_vertices(p->figure);
+  extent_add(&p->extent, &p->camera, p->window, frame->x, vertices);
+  if (p->wish.by == COLOUR_NONE || p->wish.end > 0) return;
+  figure_pose(p->figure, frame);
+  figure_spread(p->figure, &p->spread);
+}
+
+static void put(float *to, const double from[3]) {
+  for (int q = 0; q < 3; q++) to[q] = (float)from[q];
+}
+
+static void make_view(const Camera *c, int up, int width, int height, View *v) {
+  double sky[3] = {0}, key[3];
+  sky[up] = 1;
+  for (int q = 0; q < 3; q++) key[q] = -0.65 * c->right[q] + 0.65 * sky[q] + 0.55 * c->toward[q];
+  vector_normalise(key);
+  *v = (View){.picture = {(float)width, (float)height, (float)(height / 2.0 / c->half_height), 0}};
+  camera_matrix(c, v->matrix);
+  put(v->right, c->right);
+  put(v->up, c->up);
+  put(v->toward, c->toward);
+  put(v->eye, c->eye);
+  v->eye[3] = c->parallel;
+  put(v->key, key);
+  put(v->sky, sky);
+}
+
+/* The corners of the box, seen from above; room around them for the soft edge. */
+static void look_from_above(Picture *p) {
+  static const Window inner = {-0.75, 0.75, -0.75, 0.75};
+  CameraWish straight = {.elevation = 90, .zoom = 1};
+  Extent extent = extent_empty();
+  p->above = camera_aim(&straight, p->up, true, 1);
+  for (int corner = 0; corner < 8; corner++) {
+    float x[3];
+    for (int q = 0; q < 3; q++)
+      x[q] = (float)((corner >> q & 1) ? p->extent.high[q] : p->extent.low[q]);
+    extent_add(&extent, &p->above, inner, x, 1);
+  }
+  camera_fit(&p->above, &straight, inner, &extent);
+  make_view(&p->above, p->up, SHADOW_PIXELS, SHADOW_PIXELS, &p->view_above);
+  p->view_above.picture[3] = 1;
+}
+
+/* Some of the water belongs into the picture, left and right of what is in it. */
+static void show_water(Picture *p) {
+  Extent *e = &p->extent;
+  double size = 0;
+  if (isnan(p->water) || p->flat) return;
+  for (int q = 0; q < 3; q++) size = fmax(size, e->high[q] - e->low[q]);
+  double middle[3] = {(e->low[0] + e->high[0]) / 2, (e->low[1] + e->high[1]) / 2,
+                      (e->low[2] + e->high[2]) / 2};
+  middle[p->up] = p->water;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    float x[3];
+    for (int q = 0; q < 3; q++)
+      x[q] = (float)(middle[q] + sign * WATER_SHOWN * size * p->camera.right[q]);
+    extent_add(e, &p->camera, p->window, x, 1);
+  }
+}
+
+void picture_settle(Picture *p) {
+  int width, height;
+  canvas_size(p->canvas, &width, &height);
+  show_water(p);
+  camera_fit(&p->camera, &p->wish.camera, p->window, &p->extent);
+  make_view(&p->camera, p->up, width, height, &p->view);
+  look_from_above(p);
+  p->end = p->wish.end > 0 ? p->wish.end : spread_end(&p->spread);
+  figure_scale(p->figure, p->end, camera_height(&p->camera, &p->extent));
+}
+
+/* ---- Drawing --------------------------------------------------------------------------------- */
+
+static void draw_figure(Picture *p) {
+  int64_t count;
+  for (int64_t q = 0; (count = figure_corners(p->figure, q, PIECE, p->room.corners)) > 0;
+       q += PIECE)
+    painter_faces(p->painter, p->room.corners, count);
+  for (int64_t q = 0; (count = figure_rods(p->figure, q, PIECE, p->room.rods)) > 0; q += PIECE)
+    painter_rods(p->painter, p->room.rods, count);
+  for (int64_t q = 0; (count = figure_balls(p->figure, q, PIECE, p->room.balls)) > 0; q += PIECE)
+    painter_balls(p->painter, p->room.balls, count);
+}
+
+/* A level square around what is below or above the middle of c, which looks straight down. */
+static Plane plane_at(const Picture *p, const Camera *c, double level, double half) {
+  Plane plane;
+  double across[3], along[3];
+  for (int q = 0; q < 3; q++) {
+    across[q] = half * c->right[q];
+    along[q] = half * c->up[q];
+  }
+  put(plane.middle, c->eye);
+  plane.middle[p->up] = (float)level;
+  put(plane.across, across);
+  put(plane.along, along);
+  return plane;
+}
+
+static bool has_ground(const Picture *p) {
+  return !p->flat && isnan(p->water) && p->camera.toward[p->up] > LEAST_SLANT;
+}
+
+static void draw_shadow(Picture *p) {
+  painter_begin_shadow(p->painter);
+  painter_look(p->painter, &p->view_above);
+  draw_figure(p);
+  painter_end_shadow(p->painter, SOFTNESS);
+}
+
+HkStatus picture_draw(Picture *p, const Frame *frame, unsigned char *rgba, HkError *error) {
+  double height = camera_height(&p->camera, &p->extent);
+  double ground = p->extent.low[p->up] - GROUND * height;
+  figure_pose(p->figure, frame);
+  if (has_ground(p)) draw_shadow(p);
+  painter_begin(p->painter, p->canvas);
+  painter_look(p->painter, &p->view);
+  if (has_ground(p)) {
+    Plane plane = plane_at(p, &p->above, ground, p->above.half_height);
+    painter_plane(p->painter, &plane, PLANE_SHADOW);
+  }
+  draw_figure(p);
+  if (!p->flat && !isnan(p->water)) {
+    Plane plane = plane_at(p, &p->above, p->water, WATER * height / 2);
+    painter_plane(p->painter, &plane, PLANE_WATER);
+  }
+  HkStatus status = canvas_read(p->canvas, rgba, error);
+  Raster raster = {rgba, p->wish.width, p->wish.height};
+  if (status >= 0) legend_draw(raster, p->wish.by, p->end);
+  if (status >= 0 && p->wish.clock) legend_clock(raster, frame->time);
+  return status;
+}

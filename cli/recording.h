@@ -1,0 +1,34 @@
+/* The frames in the folder of a run, read back from its outputs. */
+#ifndef HOOKE_CLI_RECORDING_H
+#define HOOKE_CLI_RECORDING_H
+
+#include "hooke/hooke.h"
+
+#include <stdio.h>
+
+/* One frame; the numbers of a vertex stand at the same place in both. */
+typedef struct Frame {
+  double time;  /* s */
+  float *x;     /* m, three a vertex */
+  float *speed; /* m/s, one a vertex, or NULL */
+} Frame;
+
+typedef struct Recording {
+  char folder[3072];
+  const char *output; /* "vtp", "vtu" or "pc2" */
+  int every;          /* each so many frames of the run are there */
+  int64_t count, vertices;
+  double interval; /* s from one to the next */
+  FILE *file;      /* of pc2 */
+  float *room;     /* for the velocities of vtp and vtu */
+} Recording;
+
+/* Whether a folder of that name holds a run. */
+bool recording_is_run(const char *path);
+/* Finds the output of the scene, which is that of run.json, to read from, and counts its frames. */
+HkStatus recording_open(const HkScene *scene, const char *folder, int64_t vertices, bool with_speed,
+                        Recording *recording, HkError *error);
+HkStatus recording_read(Recording *recording, int64_t index, Frame *frame, HkError *error);
+void recording_close(Recording *recording);
+
+#endif

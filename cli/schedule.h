@@ -1,0 +1,26 @@
+/* Which frames of a motion become which pictures of a film, and how fast they are shown. */
+#ifndef HOOKE_CLI_SCHEDULE_H
+#define HOOKE_CLI_SCHEDULE_H
+
+#include "film.h"
+
+/* What a command line says; numbers below 0 are not given. */
+typedef struct ScheduleWish {
+  FilmKind kind; /* none: one picture */
+  double frame, time, from, to, fps, speed;
+} ScheduleWish;
+
+typedef struct Schedule {
+  int64_t first, last; /* frames */
+  int64_t pictures;
+  double fps;  /* pictures a second */
+  double step; /* frames from one picture to the next */
+} Schedule;
+
+/* count frames that are interval (s) apart; every: each so many of the run were written. */
+HkStatus schedule_make(const ScheduleWish *wish, int64_t count, double interval, int every,
+                       Schedule *schedule, HkError *error);
+/* The frame of a picture. */
+int64_t schedule_frame(const Schedule *schedule, int64_t picture);
+
+#endif
