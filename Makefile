@@ -12,7 +12,7 @@ test = ctest --parallel $(JOBS) --preset
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test web web-test bench sweep install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench sweep install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -24,6 +24,12 @@ demo: ## Build Hooke and simulate a waving flag into out/flag.
 	$(build) release --target hooke_product
 	./build/release/hooke run flag -o out/flag --force
 	@echo "hooke is ./build/release/hooke until 'make install', or: export PATH=\$$PWD/build/release:\$$PATH"
+
+pictures: ## Draw some built-in scenes into build/pictures.
+	@$(packages) test
+	$(configure) release
+	$(build) release --target hooke_product
+	@./scripts/pictures.sh build/release/hooke build/pictures
 
 test: ## Build Hooke and run all tests.
 	@$(packages) test
@@ -82,7 +88,7 @@ clang: ## Build with clang and run all tests.
 	$(build) clang
 	$(test) clang
 
-plain: ## Build without SuiteSparse CHOLMOD and run all tests.
+plain: ## Build without CHOLMOD and EGL, which are optional, and run all tests.
 	@$(packages) test
 	$(configure) plain
 	$(build) plain

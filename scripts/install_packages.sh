@@ -15,8 +15,10 @@ set -euo pipefail
 export LC_ALL=C # the words of apt-cache are read below
 
 # Packages a line; names with | between them are one package under its different names.
-build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev libwebsockets-dev)
-test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy)
+build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev
+  libwebsockets-dev libegl-dev libgles-dev libpng-dev)
+test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy ffmpeg libegl-mesa0
+  libgl1-mesa-dri)
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
 web_packages=(clang llvm lld wasi-libc chromium)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
@@ -61,7 +63,8 @@ check_other_system() {
   if [ -n "$needed" ]; then
     echo "Hooke cannot be built here; missing: $needed"
     echo "There is no apt-get on this system. Install by its own means: a C17 compiler, CMake 3.22"
-    echo "and Ninja; SuiteSparse, too, for its CHOLMOD, without which implicit integrators are slower."
+    echo "and Ninja; SuiteSparse, too, for its CHOLMOD, without which implicit integrators are slower;"
+    echo "with pkg-config EGL, OpenGL ES 3 and libpng for 'hooke render', libwebsockets for 'hooke view'."
     echo "Their names on Debian: ${packages[*]%%|*}"
     exit 1
   fi >&2
