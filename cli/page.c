@@ -30,8 +30,9 @@ static char *copy(const char *text) {
 }
 
 static bool add(Page *page, const char *name, const char *path) {
+  if (page->count == FILES_MOST) return false;
   PageFile *files = realloc(page->files, (size_t)(page->count + 1) * sizeof *files);
-  if (!files || page->count == FILES_MOST) return false;
+  if (!files) return false;
   page->files = files;
   page->files[page->count++] = (PageFile){copy(name), copy(path)};
   return page->files[page->count - 1].name && page->files[page->count - 1].path;

@@ -56,9 +56,9 @@ static int send_text(struct lws *wsi, const char *text, const char *type) {
   unsigned char head[LWS_PRE + 1024], *start = head + LWS_PRE, *at = start;
   unsigned char *end = head + sizeof head - 1;
   size_t size = strlen(text);
-  unsigned char *body = malloc(LWS_PRE + size);
+  unsigned char *body = malloc(LWS_PRE + size + 1);
   if (!body) return -1;
-  memcpy(body + LWS_PRE, text, size);
+  memcpy(body + LWS_PRE, text, size + 1);
   int bad = lws_add_http_common_headers(wsi, HTTP_STATUS_OK, type, size, &at, end) ||
             lws_finalize_write_http_header(wsi, start, &at, end) ||
             lws_write(wsi, body + LWS_PRE, size, LWS_WRITE_HTTP_FINAL) != (int)size;
@@ -229,7 +229,7 @@ static bool make_token(char token[SERVER_TOKEN]) {
   FILE *random = fopen("/dev/urandom", "rb");
   bool good = random && fread(bytes, 1, sizeof bytes, random) == sizeof bytes;
   if (random) fclose(random);
-  for (int q = 0; q < TOKEN_BYTES; q++) snprintf(token + 2 * q, 3, "%02x", bytes[q]);
+  for (int q = 0; good && q < TOKEN_BYTES; q++) snprintf(token + 2 * q, 3, "%02x", bytes[q]);
   return good;
 }
 

@@ -24,7 +24,7 @@ if ! list_sources | tr '\n' '\0' | xargs -0 -P "$jobs" -n 1 clang-tidy --quiet -
 fi
 
 folders=()
-for folder in src cli tests bench examples fuzz; do
+for folder in src play cli tests bench examples fuzz; do
   if [ -d "$folder" ]; then folders+=("$folder"); fi
 done
 echo "cppcheck: ${folders[*]}"
