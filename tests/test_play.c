@@ -244,12 +244,10 @@ TEST(a_blow_up_is_told_and_undone) {
 
 /* "HKUT", its number 9, the length of the name, the name and the bytes. */
 static void put(Page *page, const char *name, const char *bytes) {
-  unsigned char message[1024] = {'H', 'K', 'U', 'T', 9};
-  size_t length = strlen(name), size = strlen(bytes);
-  message[8] = (unsigned char)length;
-  memcpy(message + 12, name, length);
-  memcpy(message + 12 + length, bytes, size);
-  CHECK(!send_bytes(page, message, 12 + length + size, true));
+  char message[1024] = {'H', 'K', 'U', 'T', 9};
+  message[8] = (char)strlen(name);
+  int size = snprintf(message + 12, sizeof message - 12, "%s%s", name, bytes);
+  CHECK(!send_bytes(page, message, 12 + (size_t)size, true));
 }
 
 TEST(files_come_and_go) {
