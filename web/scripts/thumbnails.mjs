@@ -1,0 +1,114 @@
+// A small line drawing of each built-in scene after a moment of motion, made with the WebAssembly
+// engine: public/thumbs/NAME.svg. Faces are filled by how they lie in the light, springs drawn as
+// lines. The page shows them as masks, so that only their opacity counts.
+//
+//   node scripts/thumbnails.mjs
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { loadEngine } from './load_engine.mjs';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+const WIDTH = 240, HEIGHT = 160, MARGIN = 10;
+const MOST_FACES = 700; // a picture of some centimetres shows no more
+const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6 };
+
+/** Turns a point into the picture's plane: x to the right, y down, z towards the eye. */
+function projection(flat) {
+  const azimuth = flat ? 0 : 0.55, elevation = flat ? 0 : 0.28;
+  const [sa, ca, se, ce] = [Math.sin(azimuth), Math.cos(azimuth), Math.sin(elevation), Math.cos(elevation)];
+  return ([x, y, z]) => {
+    const right = ca * x - sa * z, front = sa * x + ca * z;
+    return [right, -(ce * y - se * front), se * y + ce * front];
+  };
+}
+
+/** Every n-th vertex in both directions of a fine grid would need its shape; faces are thinned instead. */
+function drawFaces(points, triangles, project) {
+  const light = [-0.36, -0.62, 0.7];
+  const faces = [];
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [a, b, c] = [0, 1, 2].map((q) => points[triangles[t + q]]);
+    const u = b.map((part, q) => part - a[q]), v = c.map((part, q) => part - a[q]);
+    const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
+    const size = Math.hypot(...n) || 1;
+    const bright = Math.abs(n.reduce((sum, part, q) => sum + part * light[q], 0)) / size;
+    faces.push({ corners: [a, b, c], depth: a[2] + b[2] + c[2], shade: Math.round(4 * bright) / 4 });
+  }
+  faces.sort((one, other) => one.depth - other.depth);
+  return faces.map(({ corners, shade }) => ({ corners, opacity: 0.25 + 0.55 * (1 - shade) }));
+}
+
+function svg(shapes) {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${shapes}</svg>\n`;
+}
+
+function path(points) { return 'M' + points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L'); }
+
+/** A zigzag between two points, as springs are drawn. */
+function coil([ax, ay], [bx, by]) {
+  const length = Math.hypot(bx - ax, by - ay), nx = -(by - ay) / length, ny = (bx - ax) / length;
+  const points = [[ax, ay]];
+  for (let q = 0; q <= 16; q++) {
+    const t = 0.15 + (0.7 * q) / 16, side = q === 0 || q === 16 ? 0 : q % 2 ? 7 : -7;
+    points.push([ax + t * (bx - ax) + side * nx, ay + t * (by - ay) + side * ny]);
+  }
+  return path([...points, [bx, by]]);
+}
+
+function draw(x, topology, pinned, flat) {
+  const project = projection(flat);
+  const raw = [];
+  for (let i = 0; i < x.length; i += 3) raw.push(project([x[i], x[i + 1], x[i + 2]]));
+  const low = [0, 1].map((c) => Math.min(...raw.map((p) => p[c]))), high = [0, 1].map((c) => Math.max(...raw.map((p) => p[c])));
+  const scale = Math.min((WIDTH - 2 * MARGIN) / (high[0] - low[0] || 1), (HEIGHT - 2 * MARGIN) / (high[1] - low[1] || 1), 1e6);
+  const points = raw.map((p) => [
+    WIDTH / 2 + scale * (p[0] - (low[0] + high[0]) / 2), HEIGHT / 2 + scale * (p[1] - (low[1] + high[1]) / 2), scale * p[2]]);
+  const few = topology.springs.length <= 8 && topology.triangles.length === 0;
+  let shapes = '';
+  if (topology.triangles.length) {
+    const groups = new Map(); // runs of the same opacity share an element, in the order of depth
+    let last = null;
+    for (const { corners, opacity } of drawFaces(points, topology.triangles, project)) {
+      if (!last || last.opacity !== opacity) groups.set(groups.size, (last = { opacity, d: '' }));
+      last.d += path(corners) + 'z';
+    }
+    for (const { opacity, d } of groups.values()) shapes += `<path d="${d}" fill-opacity="${opacity.toFixed(2)}"/>`;
+  } else {
+    let d = '';
+    for (let s = 0; s < topology.springs.length; s += 2) {
+      const [a, b] = [points[topology.springs[s]], points[topology.springs[s + 1]]];
+      d += few ? coil(a, b) : path([a, b]);
+    }
+    shapes += `<path d="${d}" fill="none" stroke="#000" stroke-width="${few ? 2 : 1.6}" stroke-linejoin="round"/>`;
+    const radius = few ? 8 : points.length < 200 ? 2 : 0;
+    if (radius) shapes += points.map(([px, py]) => `<circle cx="${px.toFixed(1)}" cy="${py.toFixed(1)}" r="${radius}"/>`).join('');
+  }
+  return svg(shapes + (pinned.length > 40 ? [] : pinned).map((v) => `<path d="M${points[v][0].toFixed(1)} ${(points[v][1] - 4).toFixed(1)}l4 4l-4 4l-4 -4z"/>`).join(''));
+}
+
+const wasm = here('../public/hooke.wasm');
+const folder = here('../public/thumbs');
+rmSync(folder, { recursive: true, force: true });
+if (!existsSync(wasm)) {
+  console.log('thumbnails: none, public/hooke.wasm is not there');
+  process.exit(0);
+}
+mkdirSync(folder, { recursive: true });
+const engine = await loadEngine(wasm);
+const { scenes } = engine.ask({ ask: 'registry' });
+for (const { name } of scenes) {
+  // Fine meshes are drawn coarser, from the start.
+  const coarse = { curtain: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=25'], flag: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=17'] }[name] ?? [];
+  const info = engine.ask({ ask: 'load', builtin: name, sets: coarse });
+  const topology = engine.protocol.decodeTopology(engine.ask({ ask: 'topology' }));
+  const seconds = FRAMES[name] ?? FRAMES.default;
+  let frame = engine.protocol.decodeFrame(engine.ask({ ask: 'frame', seconds, budget: 20, color: 'none' }));
+  if (frame.blownUp) {
+    engine.ask({ ask: 'reset' });
+    frame = engine.protocol.decodeFrame(engine.ask({ ask: 'frame', steps: 0, budget: 1, color: 'none' }));
+  }
+  const thin = topology.triangles.length / 3 > 4 * MOST_FACES;
+  if (thin) console.log(`thumbnails: ${name} has ${topology.triangles.length / 3} faces`);
+  writeFileSync(here(`../public/thumbs/${name}.svg`), draw(frame.x, topology, info.pinned, info.dimension === 2));
+}
+console.log(`thumbnails: ${scenes.length}`);

@@ -1,0 +1,279 @@
+// What the page plays: one scene on one engine, or on two beside each other with different methods.
+// The parts of the page call its functions and listen to its signals; none of them talks to another.
+import type { Engine } from './engine/engine';
+import type { EnginePlace } from './engine/pick';
+import type { MethodValue, Registry, Source } from './engine/protocol';
+import { Side } from './side';
+import { type Settings, Signal, Store } from './state';
+import type { CameraState } from './view/camera';
+import { Dragger } from './view/drag';
+import { listenToPointer } from './view/pointer';
+import type { SceneView } from './view/scene_view';
+
+/** A file that a person opened; kept for a second engine. */
+export interface OpenedFile {
+  name: string;
+  bytes: Uint8Array;
+}
+
+/** All that an address holds. */
+export interface Shared {
+  source: Source;
+  sets: string[];
+  camera: CameraState | null;
+  compare: MethodValue | null; // of the second side
+  color: Settings['color'];
+}
+
+const FIRST_SCENE = 'flag';
+/** s of simulated time out of sight before a scene starts again. */
+const GONE = 1.5;
+
+function isIntegrator(path: string): boolean {
+  return /^integrator\b/.test(path);
+}
+
+export class App {
+  readonly sides: Side[] = [];
+  readonly settings = new Store<Settings>({
+    playing: true, speed: 1, color: 'none', faces: true, springs: false, pull: 1,
+  });
+  /** Which side the controls of methods belong to. */
+  active = 0;
+  source: Source = { builtin: FIRST_SCENE };
+  registry!: Registry;
+  /** A side's scene or values changed; its number. */
+  readonly onInfo = new Signal<number>();
+  readonly onFrame = new Signal<number>();
+  /** The number of sides changed, or which is active. */
+  readonly onSides = new Signal();
+  readonly onError = new Signal<unknown>();
+  readonly onNote = new Signal<string>();
+  readonly onLoading = new Signal<boolean>();
+  private files: OpenedFile[] = [];
+  private dragger: Dragger;
+  private outSince: number | null = null;
+
+  constructor(readonly place: EnginePlace, readonly view: SceneView) {
+    const tell = (error: unknown) => this.onError.tell(error);
+    this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, tell);
+    listenToPointer(view.canvas, view.orbit, {
+      take: (x, y, touch) => this.dragger.take(x, y, touch),
+      dragTo: (x, y) => this.dragger.dragTo(x, y),
+      drop: () => this.dragger.drop(),
+      togglePin: (x, y, touch) => void this.dragger.togglePin(x, y, touch),
+      hover: (x, y) => this.dragger.hover(x, y),
+      leave: () => this.dragger.leave(),
+      cameraChanged: () => view.changed(),
+    });
+    this.settings.watch((now, before) => {
+      view.setShow({ faces: now.faces, springs: now.springs });
+      if (now.color !== before.color) this.recolor();
+    });
+  }
+
+  get comparing(): boolean { return this.sides.length > 1; }
+  get activeSide(): Side { return this.sides[this.active]; }
+
+  /** Opens the first engine and asks what it can do. */
+  async open(): Promise<void> {
+    const engine = await this.place.open();
+    this.addSide(engine);
+    this.registry = await engine.registry();
+  }
+
+  /** Plays what an address holds, or the first scene. */
+  async begin(shared: Shared | null): Promise<void> {
+    if (shared) await this.restore(shared);
+    else if (!this.place.first || !(await this.load(this.place.first.source, this.place.first.sets)))
+      await this.load({ builtin: this.firstScene() });
+    requestAnimationFrame((now) => this.tick(now, now));
+  }
+
+  private firstScene(): string {
+    const names = this.registry.scenes.map((scene) => scene.name);
+    return names.includes(FIRST_SCENE) ? FIRST_SCENE : names[0];
+  }
+
+  private addSide(engine: Engine): Side {
+    const side = new Side(engine);
+    const index = this.sides.length;
+    this.sides.push(side);
+    side.setColor(this.settings.get().color);
+    side.onModel.on((isNew) => {
+      const { info, scene, topology, frame } = side;
+      if (!info || !scene || !topology || !frame) return;
+      this.view.setModel(index, info, scene, topology, frame, isNew && index === 0);
+    });
+    side.onInfo.on((info) => {
+      this.view.layers[index]?.setPinned(info.pinned);
+      this.onInfo.tell(index);
+    });
+    side.onFrame.on((frame) => {
+      this.view.setFrame(index, frame, this.settings.get().color);
+      this.onFrame.tell(index);
+    });
+    side.onError.on((error) => this.onError.tell(error));
+    engine.onBroken = (why) => this.onError.tell(new Error(why));
+    return side;
+  }
+
+  private async whileLoading(act: () => Promise<void>): Promise<boolean> {
+    this.onLoading.tell(true);
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      this.onError.tell(error);
+      return false;
+    } finally {
+      this.onLoading.tell(false);
+    }
+  }
+
+  /** Loads a scene into every side; the second keeps its method. */
+  load(source: Source, sets: string[] = [], files: OpenedFile[] = []): Promise<boolean> {
+    return this.whileLoading(async () => {
+      const second = this.sides[1]?.info?.integrator ?? null;
+      for (const file of files) await this.sides[0].engine.put(file.name, file.bytes);
+      await this.sides[0].load(source, sets);
+      this.source = source;
+      this.files = files;
+      this.showFor(this.sides[0].info!.triangles);
+      if (second && this.sides[1]) await this.loadSecond(this.sides[1], second);
+      this.settings.set({ playing: true });
+    });
+  }
+
+  /** Springs are shown where there are no faces, and hidden under them. */
+  private showFor(triangles: number): void {
+    this.settings.set({ faces: true, springs: triangles === 0 });
+  }
+
+  private async loadSecond(side: Side, method: MethodValue): Promise<void> {
+    for (const file of this.files) await side.engine.put(file.name, file.bytes);
+    const common = this.sides[0].info!.sets.filter((set) => !isIntegrator(set));
+    await side.load(this.source, [...common, `integrator=${JSON.stringify(method)}`]);
+  }
+
+  /** Plays the scene from its start under two methods; null: as it is now. */
+  compare(first: MethodValue | null, second: MethodValue, sets: string[] = []): Promise<boolean> {
+    return this.whileLoading(async () => {
+      const side = this.sides[0];
+      const kept = side.info!.sets.filter((set) => !sets.some((other) => other.split('=')[0] === set.split('=')[0]));
+      const all = [...(first ? kept.filter((set) => !isIntegrator(set)) : kept), ...sets];
+      if (first) all.push(`integrator=${JSON.stringify(first)}`);
+      // Opened first, so that a refusal leaves the page as it was.
+      const added = this.comparing ? this.sides[1] : await this.place.open();
+      const camera = this.view.orbit.following ? null : this.view.orbit.state();
+      this.view.setLayers(2);
+      const other = added instanceof Side ? added : this.addSide(added);
+      try {
+        await side.load(this.source, all);
+        await this.loadSecond(other, second);
+      } catch (error) {
+        this.endCompare();
+        throw error;
+      }
+      if (camera) this.view.orbit.restore(camera);
+      this.onSides.tell();
+      this.settings.set({ playing: true });
+    });
+  }
+
+  endCompare(): void {
+    if (!this.comparing) return;
+    this.sides.pop()!.close();
+    this.active = 0;
+    this.view.setLayers(1);
+    this.onSides.tell();
+  }
+
+  setActive(index: number): void {
+    this.active = index;
+    this.onSides.tell();
+  }
+
+  /** Changes values: methods on the active side alone, everything else on all. */
+  change(assign: string[], remove: string[] = []): void {
+    const paths = [...assign.map((text) => text.split('=')[0]), ...remove];
+    const sides = paths.every(isIntegrator) ? [this.activeSide] : this.sides;
+    for (const side of sides) side.change(assign, remove);
+  }
+
+  async reset(): Promise<void> {
+    this.outSince = null;
+    await Promise.all(this.sides.map((side) => side.reset())).catch((error) => this.onError.tell(error));
+    this.view.forgetMotion();
+    this.view.changed();
+  }
+
+  async step(): Promise<void> {
+    this.settings.set({ playing: false });
+    await Promise.all(this.sides.map((side) => side.steps(1)));
+  }
+
+  lookAgain(): void {
+    this.view.lookAgain(this.sides[0].info?.dimension === 2);
+  }
+
+  private recolor(): void {
+    for (const side of this.sides) {
+      side.setColor(this.settings.get().color);
+      void side.steps(0);
+    }
+  }
+
+  private tick(now: number, before: number): void {
+    requestAnimationFrame((next) => this.tick(next, now));
+    const seconds = Math.max(0, now - before) / 1000;
+    const { playing, speed } = this.settings.get();
+    if (playing)
+      this.sides.forEach((side, q) => {
+        if (!this.isAhead(q)) side.advance(seconds, speed);
+      });
+    this.view.follow(seconds);
+    this.view.drawIfChanged();
+    this.restartWhatIsGone();
+  }
+
+  /** In a comparison no side runs away from the other by more than a step. */
+  private isAhead(index: number): boolean {
+    const own = this.sides[index].frame, other = this.sides[1 - index]?.frame;
+    if (!own || !other || other.blownUp) return false;
+    return own.time - other.time > 1.001 * Math.max(own.step, other.step);
+  }
+
+  private restartWhatIsGone(): void {
+    const time = this.sides[0].frame?.time ?? 0;
+    if (!this.settings.get().playing || this.dragger.dragging || !this.view.orbit.following ||
+      !this.sides.every((side, q) => side.blownUp || this.view.outOfSight(q)) || this.sides[0].blownUp) {
+      this.outSince = null;
+      return;
+    }
+    this.outSince ??= time;
+    if (time - this.outSince < GONE) return;
+    this.onNote.tell('It fell out of sight and starts again.');
+    void this.reset();
+  }
+
+  shared(): Shared {
+    return {
+      source: this.source,
+      sets: this.sides[0].info?.sets ?? [],
+      camera: this.view.orbit.following ? null : this.view.orbit.state(),
+      compare: this.sides[1]?.info?.integrator ?? null,
+      color: this.settings.get().color,
+    };
+  }
+
+  async restore(shared: Shared): Promise<void> {
+    if (shared.compare === null) this.endCompare();
+    this.settings.set({ color: shared.color });
+    const loaded = await this.load(shared.source, shared.sets);
+    if (!loaded && !this.sides[0].info) await this.load({ builtin: this.firstScene() });
+    else if (loaded && shared.compare) await this.compare(null, shared.compare);
+    if (loaded && shared.camera) this.view.orbit.restore(shared.camera);
+    this.view.changed();
+  }
+}

@@ -1,0 +1,110 @@
+// One engine plays one scene. What carries its messages (a Web Worker, a WebSocket) is a Link; the
+// Engine numbers the requests and hands each answer to whoever asked.
+import {
+  binaryId, decodeFrame, decodeSave, decodeTopology, encodePut, encodeRequest, MAX_PUT,
+  type Frame, type FrameRequest, type Grab, type Info, type Pin, type Registry, type Source,
+  type Topology,
+} from './protocol';
+
+/** Carries messages both ways, in order. */
+export interface Link {
+  send(message: string | ArrayBuffer): void;
+  close(): void;
+  /** Set by the engine. */
+  onMessage: (message: string | ArrayBuffer) => void;
+  /** Set by the engine: the link broke and says why. */
+  onBroken: (why: string) => void;
+}
+
+/** What an engine answers to a request that it refuses. */
+export class EngineError extends Error {
+  constructor(text: string, readonly line: number | null, readonly column: number | null) {
+    super(text);
+    this.name = 'EngineError';
+  }
+}
+
+interface Waiting {
+  resolve: (answer: never) => void;
+  reject: (error: Error) => void;
+}
+
+type Vector = readonly number[];
+
+export class Engine {
+  /** Set by whoever wants to know that the engine is gone. */
+  onBroken: (why: string) => void = () => {};
+  private waiting = new Map<number, Waiting>();
+  private lastId = 0;
+  private broken: string | null = null;
+
+  constructor(private link: Link) {
+    link.onMessage = (message) => this.receive(message);
+    link.onBroken = (why) => this.breakOff(why);
+  }
+
+  registry(): Promise<Registry> { return this.ask('registry', {}); }
+  load(source: Source, sets: string[]): Promise<Info> { return this.ask('load', { ...source, sets }); }
+  set(assign: string[], remove: string[]): Promise<Info> {
+    return this.ask('set', remove.length ? { assign, remove } : { assign });
+  }
+  reset(): Promise<Info> { return this.ask('reset', {}); }
+  async topology(): Promise<Topology> { return decodeTopology(await this.ask('topology', {})); }
+  async frame(request: FrameRequest): Promise<Frame> {
+    return decodeFrame(await this.ask('frame', request));
+  }
+  grab(origin: Vector, direction: Vector, radius: number, stiffness: number): Promise<Grab> {
+    return this.ask('grab', { origin, direction, radius, stiffness });
+  }
+  drag(point: Vector): Promise<object> { return this.ask('drag', { point }); }
+  drop(): Promise<object> { return this.ask('drop', {}); }
+  pin(vertex: number): Promise<Pin> { return this.ask('pin', { vertex }); }
+  async save(what: 'obj' | 'checkpoint' | 'scene'): Promise<Uint8Array> {
+    return decodeSave(await this.ask('save', { what }));
+  }
+
+  async put(name: string, bytes: Uint8Array): Promise<string> {
+    if (bytes.length > MAX_PUT)
+      throw new Error(`${name} has ${(bytes.length / 1e6).toFixed(0)} MB; files of at most 64 MB can be opened here.`);
+    const answer = await this.request<{ name: string }>((id) => encodePut(id, name, bytes));
+    return answer.name;
+  }
+
+  close(): void {
+    this.onBroken = () => {};
+    this.breakOff('closed');
+    this.link.close();
+  }
+
+  private ask<T>(ask: string, fields: object): Promise<T> {
+    return this.request((id) => encodeRequest(id, ask, fields));
+  }
+
+  private request<T>(encode: (id: number) => string | ArrayBuffer): Promise<T> {
+    if (this.broken !== null) return Promise.reject(new Error(this.broken));
+    const id = ++this.lastId;
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.set(id, { resolve: resolve as (answer: never) => void, reject });
+      this.link.send(encode(id));
+    });
+  }
+
+  private receive(message: string | ArrayBuffer): void {
+    const answer = typeof message === 'string' ? JSON.parse(message) : null;
+    const id = answer ? answer.id : binaryId(message as ArrayBuffer);
+    const waiting = this.waiting.get(id);
+    if (!waiting) return;
+    this.waiting.delete(id);
+    if (answer && typeof answer.error === 'string')
+      waiting.reject(new EngineError(answer.error, answer.line ?? null, answer.column ?? null));
+    else waiting.resolve((answer ?? message) as never);
+  }
+
+  private breakOff(why: string): void {
+    if (this.broken !== null) return;
+    this.broken = why;
+    for (const waiting of this.waiting.values()) waiting.reject(new Error(why));
+    this.waiting.clear();
+    this.onBroken(why);
+  }
+}

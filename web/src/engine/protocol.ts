@@ -1,0 +1,198 @@
+// How the page and an engine talk: requests are JSON text with "id" and "ask", answers JSON text or
+// binary. The same messages go to a Web Worker and through a WebSocket. Numbers are little-endian,
+// as on every machine that browsers run on, so that typed arrays look straight into a message.
+
+export type ParamKind =
+  | 'number' | 'integer' | 'boolean' | 'vector' | 'choice' | 'text' | 'table' | 'select' | 'method';
+
+/** One parameter of a method, as the registry tells it; null stands for 'none' or 'not given'. */
+export interface Param {
+  name: string;
+  unit: string;
+  help: string;
+  kind: ParamKind;
+  default: unknown;
+  min: number | null;
+  max: number | null;
+  choices?: string[];
+  family?: string;
+}
+
+export interface Method {
+  name: string;
+  summary: string;
+  formula: string | null;
+  params: Param[];
+}
+
+export interface SceneEntry {
+  name: string;
+  title: string;
+  text: string;
+}
+
+export interface Registry {
+  version: string;
+  families: Record<string, Method[]>;
+  scenes: SceneEntry[];
+}
+
+/** A method as it is set: its name and its parameters, nested methods included. */
+export type MethodValue = { type: string } & Record<string, unknown>;
+
+export interface Info {
+  title: string;
+  name: string;
+  scene: string;
+  sets: string[];
+  vertices: number;
+  springs: number;
+  triangles: number;
+  bodies: number;
+  dimension: number;
+  box_min: number[];
+  box_max: number[];
+  mass: number;
+  threads: number;
+  vectors: string; // the instruction set, such as "avx2"
+  step: number;
+  stable_step: number | null;
+  fps: number;
+  integrator: MethodValue;
+  forces: MethodValue[];
+  pinned: number[];
+  notes: string[];
+}
+
+/** What to load: one of the first three. */
+export interface Source {
+  builtin?: string;
+  scene?: string;
+  file?: string;
+  name?: string;
+}
+
+export interface Topology {
+  vertices: number;
+  triangles: Uint32Array;
+  springs: Uint32Array;
+}
+
+export type Color = 'none' | 'strain' | 'speed' | 'force';
+
+export interface FrameRequest {
+  seconds?: number;
+  steps?: number;
+  budget: number;
+  color: Color;
+}
+
+/** One frame; x and values look into the message, which nobody else keeps. */
+export interface Frame {
+  vertices: number;
+  blownUp: boolean;
+  unconverged: boolean;
+  time: number;
+  step: number;
+  kinetic: number;
+  spring: number;
+  gravity: number;
+  other: number;
+  total: number;
+  strainMin: number;
+  strainMax: number;
+  speedMax: number;
+  milliseconds: number;
+  iterations: number;
+  linearIterations: number;
+  gradient: number;
+  stepsMade: number;
+  stepsInAll: number;
+  grabbed: number;
+  valueMin: number;
+  valueMax: number;
+  x: Float32Array;
+  values: Float32Array | null;
+}
+
+export interface Grab {
+  vertex: number;
+  point: number[];
+}
+
+export interface Pin {
+  vertex: number;
+  held: boolean;
+  pinned: number[];
+}
+
+const MAGIC_TOPOLOGY = 0x50544b48;
+const MAGIC_FRAME = 0x52464b48;
+const MAGIC_SAVE = 0x56534b48;
+const MAGIC_PUT = 0x54554b48;
+const FRAME_NUMBERS = 20;
+const FRAME_HEADER = 16 + 8 * FRAME_NUMBERS;
+
+/** The engine takes no larger files. */
+export const MAX_PUT = 64 * 1024 * 1024;
+
+export function encodeRequest(id: number, ask: string, fields: object): string {
+  return JSON.stringify({ id, ask, ...fields });
+}
+
+export function encodePut(id: number, name: string, bytes: Uint8Array): ArrayBuffer {
+  const nameBytes = new TextEncoder().encode(name);
+  const message = new Uint8Array(12 + nameBytes.length + bytes.length);
+  new Uint32Array(message.buffer, 0, 3).set([MAGIC_PUT, id, nameBytes.length]);
+  message.set(nameBytes, 12);
+  message.set(bytes, 12 + nameBytes.length);
+  return message.buffer;
+}
+
+/** The number of the request that a binary answer belongs to. */
+export function binaryId(message: ArrayBuffer): number {
+  return message.byteLength >= 8 ? new Uint32Array(message, 4, 1)[0] : 0;
+}
+
+function expect(message: ArrayBuffer, magic: number, size: number, what: string): void {
+  if (message.byteLength < size || new Uint32Array(message, 0, 1)[0] !== magic)
+    throw new Error(`The engine's answer is no ${what}; page and engine are of different versions.`);
+}
+
+export function decodeTopology(message: ArrayBuffer): Topology {
+  expect(message, MAGIC_TOPOLOGY, 24, 'topology');
+  const [, , vertices, triangles, springs] = new Uint32Array(message, 0, 6);
+  expect(message, MAGIC_TOPOLOGY, 24 + 12 * triangles + 8 * springs, 'topology');
+  return {
+    vertices,
+    triangles: new Uint32Array(message, 24, 3 * triangles),
+    springs: new Uint32Array(message, 24 + 12 * triangles, 2 * springs),
+  };
+}
+
+export function decodeFrame(message: ArrayBuffer): Frame {
+  expect(message, MAGIC_FRAME, FRAME_HEADER, 'frame');
+  const [, , vertices, flags] = new Uint32Array(message, 0, 4);
+  const hasValues = (flags & 4) !== 0;
+  expect(message, MAGIC_FRAME, FRAME_HEADER + vertices * (hasValues ? 16 : 12), 'frame');
+  const n = new Float64Array(message, 16, FRAME_NUMBERS);
+  return {
+    vertices,
+    blownUp: (flags & 1) !== 0,
+    unconverged: (flags & 2) !== 0,
+    time: n[0], step: n[1],
+    kinetic: n[2], spring: n[3], gravity: n[4], other: n[5], total: n[6],
+    strainMin: n[7], strainMax: n[8], speedMax: n[9],
+    milliseconds: n[10], iterations: n[11], linearIterations: n[12], gradient: n[13],
+    stepsMade: n[14], stepsInAll: n[15], grabbed: n[16], valueMin: n[17], valueMax: n[18],
+    x: new Float32Array(message, FRAME_HEADER, 3 * vertices),
+    values: hasValues
+      ? new Float32Array(message, FRAME_HEADER + 12 * vertices, vertices)
+      : null,
+  };
+}
+
+export function decodeSave(message: ArrayBuffer): Uint8Array {
+  expect(message, MAGIC_SAVE, 8, 'file');
+  return new Uint8Array(message, 8);
+}

@@ -1,0 +1,46 @@
+// The scene as the engine tells it, read for the controls: which bodies and forces there are and what
+// is set in them. Paths such as bodies[0].springs.k are those of this JSON.
+import type { MethodValue } from './engine/protocol';
+
+export type Values = Record<string, unknown>;
+
+export interface BodyData {
+  name: string;
+  springs: Values;
+  mass: Values;
+}
+
+export interface SceneData {
+  up: number;
+  time: Values;
+  bodies: BodyData[];
+  forces: MethodValue[];
+}
+
+function asMethod(value: unknown): MethodValue {
+  return typeof value === 'string' ? { type: value } : (value as MethodValue);
+}
+
+function asValues(value: unknown): Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
+}
+
+export function readScene(text: string): SceneData {
+  let root: Values = {};
+  try {
+    root = asValues(JSON.parse(text));
+  } catch {
+    // The engine could read it, so that it plays; only its controls are missing.
+  }
+  const bodies = Array.isArray(root.bodies) ? root.bodies.map(asValues) : [];
+  return {
+    up: Math.max(0, ['x', 'y', 'z'].indexOf(String(root.up ?? 'y'))),
+    time: asValues(root.time),
+    bodies: bodies.map((body, q) => ({
+      name: String(body.name ?? `body ${q + 1}`),
+      springs: asValues(body.springs),
+      mass: typeof body.mass === 'number' ? { total: body.mass } : asValues(body.mass),
+    })),
+    forces: Array.isArray(root.forces) ? root.forces.map(asMethod) : [],
+  };
+}

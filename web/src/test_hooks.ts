@@ -1,0 +1,34 @@
+// What tests in a browser need to see and cannot read off the page: window.hooke.
+import type { App } from './app';
+
+export interface TestHooks {
+  kind: string;
+  sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[] }[];
+  /** Where a vertex is in the window, in CSS pixels, and in the scene, in m. */
+  vertex(side: number, vertex: number): { screen: [number, number]; position: number[] } | null;
+  camera(): unknown;
+  scene(): unknown;
+}
+
+export function exposeForTests(app: App): void {
+  const hooks: TestHooks = {
+    kind: app.place.kind,
+    sides: () => app.sides.map((side) => ({
+      frames: side.frames, time: side.frame?.time ?? 0, steps: side.frame?.stepsInAll ?? 0, blownUp: side.blownUp,
+      vertices: side.info?.vertices ?? 0, method: side.info?.integrator.type ?? '', sets: side.info?.sets ?? [],
+      pinned: side.info?.pinned ?? [],
+    })),
+    vertex(side, vertex) {
+      const screen = app.view.onScreen(side, vertex);
+      if (!screen) return null;
+      const box = app.view.canvas.getBoundingClientRect();
+      return {
+        screen: [box.left + screen[0], box.top + screen[1]],
+        position: app.view.position(side, vertex).toArray(),
+      };
+    },
+    camera: () => app.view.orbit.state(),
+    scene: () => ({ source: app.source, ...app.settings.get() }),
+  };
+  (window as unknown as { hooke: TestHooks }).hooke = hooks;
+}

@@ -1,0 +1,75 @@
+// The scene, what was changed in it, and the camera in the part of the address behind '#', which never
+// leaves the browser: JSON, compressed where the browser can, in base64 with letters that addresses
+// allow. "z" says compressed, "p" plain.
+import type { App, Shared } from '../app';
+import { makeDialog } from './dialog';
+import { h } from './dom';
+
+const LONGEST = 200_000; // letters of an address that browsers surely keep
+
+function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let q = 0; q < bytes.length; q += 8192) text += String.fromCharCode(...bytes.subarray(q, q + 8192));
+  return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const letters = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+  return Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
+}
+
+async function pass(bytes: Uint8Array<ArrayBuffer>, through: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(through as ReadableWritablePair<Uint8Array, Uint8Array<ArrayBuffer>>);
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export async function encodeShared(shared: Shared): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(shared));
+  if (typeof CompressionStream === 'undefined') return 'p' + toBase64(bytes);
+  return 'z' + toBase64(await pass(bytes, new CompressionStream('deflate-raw')));
+}
+
+export async function decodeShared(hash: string): Promise<Shared | null> {
+  const match = hash.match(/^#s=([zp])([\w-]+)$/);
+  if (!match) return null;
+  const bytes = fromBase64(match[2]);
+  const plain = match[1] === 'z' ? await pass(bytes, new DecompressionStream('deflate-raw')) : bytes;
+  const shared = JSON.parse(new TextDecoder().decode(plain)) as Partial<Shared>;
+  if (!shared.source || typeof shared.source !== 'object') return null;
+  return {
+    source: shared.source,
+    sets: Array.isArray(shared.sets) ? shared.sets.map(String) : [],
+    camera: shared.camera ?? null,
+    compare: shared.compare ?? null,
+    color: shared.color ?? 'none',
+  };
+}
+
+export function makeShare(app: App): () => Promise<void> {
+  const field = h('input', { class: 'address', readonly: true, 'aria-label': 'Address of this scene' });
+  const told = h('p', { class: 'fine', role: 'status' });
+  const dialog = makeDialog('Share this scene', 'share',
+    h('p', {}, 'This address holds the scene, what was changed in it, and the camera. Nothing is uploaded.'), field, told);
+  field.addEventListener('focus', () => field.select());
+  return async () => {
+    if (app.source.file) throw new Error('A mesh file is too large for an address. Share the file itself, or open it as part of a scene that says its mesh in place.');
+    const address = new URL(location.href);
+    // The token opens this very machine's program, and is nobody else's business.
+    address.searchParams.delete('token');
+    address.hash = 's=' + (await encodeShared(app.shared()));
+    if (address.href.length > LONGEST) throw new Error('This scene is too large for an address. Download it as a scene file instead.');
+    const here = new URL(location.href);
+    here.hash = address.hash;
+    history.replaceState(null, '', here);
+    field.value = address.href;
+    told.textContent = '';
+    dialog.showModal();
+    field.focus();
+    try {
+      await navigator.clipboard.writeText(address.href);
+      told.textContent = 'It is in the clipboard.';
+    } catch {
+      told.textContent = 'Copy it from here.';
+    }
+  };
+}

@@ -1,0 +1,232 @@
+// The 3D view: one canvas, one camera, and one or two models side by side (one above the other where
+// the canvas is tall). It draws only when something changed.
+import { Plane, Vector3, WebGLRenderer } from 'three';
+import type { Color, Frame, Info, Topology } from '../engine/protocol';
+import type { SceneData } from '../scene_data';
+import { OrbitCamera } from './camera';
+import { ModelLayer, type Show, WILD } from './model_layer';
+import { readPalette } from './palette';
+import { pickVertex, type Ray } from './pick_vertex';
+import { layOut } from './surroundings';
+
+/** Part of the canvas in CSS pixels, from its upper left. */
+export interface Area {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+const WIDEST = 4; // a model that flies apart is framed up to so many times its first size
+
+interface Bounds {
+  min: number[];
+  max: number[];
+  first: number; // half the diagonal at the start
+}
+
+export class SceneView {
+  readonly orbit = new OrbitCamera();
+  readonly layers: ModelLayer[] = [];
+  private renderer: WebGLRenderer;
+  private bounds: Bounds | null = null;
+  private start: { min: number[]; max: number[] } | null = null; // the bounds of a start
+  private width = 1;
+  private height = 1;
+  private dirty = true;
+  private show: Show = { faces: true, springs: false };
+  private background = readPalette();
+
+  constructor(readonly canvas: HTMLCanvasElement) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+    this.renderer.setScissorTest(true);
+    this.setLayers(1);
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
+    this.resize();
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.canvas.parentElement!;
+    this.width = Math.max(1, clientWidth);
+    this.height = Math.max(1, clientHeight);
+    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
+    this.renderer.setSize(this.width, this.height, false);
+    if (this.orbit.following) this.follow(null);
+    this.draw(); // at once: the canvas is empty after a change of its size
+  }
+
+  setLayers(count: number): void {
+    while (this.layers.length > count) this.layers.pop()!.dispose();
+    while (this.layers.length < count) this.layers.push(new ModelLayer(this.background));
+    for (const layer of this.layers) layer.show(this.show);
+    this.changed();
+  }
+
+  area(index: number): Area {
+    const { width, height } = this;
+    if (this.layers.length === 1) return { left: 0, top: 0, width, height };
+    const gap = 2;
+    if (width >= height) {
+      const half = (width - gap) / 2;
+      return { left: index * (half + gap), top: 0, width: half, height };
+    }
+    const half = (height - gap) / 2;
+    return { left: 0, top: index * (half + gap), width, height: half };
+  }
+
+  /** Which of the models a point of the canvas belongs to. */
+  layerAt(x: number, y: number): number {
+    for (let q = this.layers.length - 1; q > 0; q--) {
+      const area = this.area(q);
+      if (x >= area.left && y >= area.top) return q;
+    }
+    return 0;
+  }
+
+  setModel(index: number, info: Info, scene: SceneData, topology: Topology, frame: Frame, newView: boolean): void {
+    const layer = this.layers[index];
+    const { surroundings, min, max } = layOut(info, scene, frame.x);
+    layer.setModel(topology, info.pinned, surroundings);
+    layer.show(this.show);
+    if (newView) {
+      this.start = { min, max };
+      this.bounds = { min: [...min], max: [...max], first: 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low)) || 1 };
+      this.orbit.setUp(scene.up);
+      this.orbit.look(info.dimension === 2);
+      this.follow(null);
+    }
+    this.changed();
+  }
+
+  setFrame(index: number, frame: Frame, color: Color): boolean {
+    const taken = this.layers[index]?.setFrame(frame, color) ?? false;
+    if (taken && this.orbit.following && frame.strainMax < WILD) this.widen(frame.x);
+    this.changed();
+    return taken;
+  }
+
+  private widen(x: Float32Array): void {
+    if (!this.bounds) return;
+    const { min, max } = this.bounds;
+    const stride = 3 * Math.max(1, Math.floor(x.length / 3 / 50_000));
+    for (let i = 0; i + 2 < x.length; i += stride)
+      for (let c = 0; c < 3; c++) {
+        if (x[i + c] < min[c]) min[c] = x[i + c];
+        if (x[i + c] > max[c]) max[c] = x[i + c];
+      }
+  }
+
+  /** The model is back at its start. */
+  forgetMotion(): void {
+    if (this.start && this.bounds) Object.assign(this.bounds, { min: [...this.start.min], max: [...this.start.max] });
+  }
+
+  /** Lets the camera follow the model, unless a person has turned it. */
+  follow(seconds: number | null): void {
+    if (!this.orbit.following || !this.bounds) return;
+    const { min, max, first } = this.bounds;
+    const centre = new Vector3().fromArray(min).add(new Vector3().fromArray(max)).multiplyScalar(0.5);
+    const radius = 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low));
+    const area = this.area(0);
+    // What falls for ever is let go rather than followed to where all of it is one dot.
+    if (radius > WIDEST * first && seconds !== null) return;
+    if (this.orbit.frame(centre, Math.min(radius, WIDEST * first), area.width / area.height, seconds)) this.changed();
+  }
+
+  lookAgain(flat: boolean): void {
+    this.orbit.look(flat);
+    this.follow(null);
+  }
+
+  setShow(show: Show): void {
+    this.show = show;
+    for (const layer of this.layers) layer.show(show);
+    this.changed();
+  }
+
+  readTheme(): void {
+    this.background = readPalette();
+    for (const layer of this.layers) layer.setPalette(this.background);
+    this.changed();
+  }
+
+  changed(): void { this.dirty = true; }
+
+  drawIfChanged(): void { if (this.dirty) this.draw(); }
+
+  draw(): void {
+    this.dirty = false;
+    const ratio = this.renderer.getPixelRatio();
+    this.layers.forEach((layer, q) => {
+      const { left, top, width, height } = this.area(q);
+      const bottom = this.height - top - height;
+      this.renderer.setViewport(left, bottom, width, height);
+      this.renderer.setScissor(left, bottom, width, height);
+      layer.setViewport(width * ratio, height * ratio, ratio);
+      this.renderer.render(layer.scene, this.orbit.place(width / height));
+    });
+  }
+
+  /** The ray through a point of the canvas, in CSS pixels. */
+  ray(x: number, y: number): Ray {
+    const area = this.area(this.layerAt(x, y));
+    const camera = this.orbit.place(area.width / area.height);
+    const far = new Vector3(
+      (2 * (x - area.left)) / area.width - 1, 1 - (2 * (y - area.top)) / area.height, 0.5).unproject(camera);
+    const direction = far.sub(camera.position).normalize();
+    return { origin: camera.position.toArray(), direction: direction.toArray() };
+  }
+
+  /** The vertex within some pixels of a point of the canvas, or -1. */
+  pick(x: number, y: number, pixels: number): number {
+    const index = this.layerAt(x, y), layer = this.layers[index];
+    if (!layer.x || !layer.topology) return -1;
+    const angle = pixels * this.pixelAngle();
+    return pickVertex(layer.x, this.show.faces ? layer.topology.triangles : null, this.ray(x, y), angle);
+  }
+
+  pixelAngle(): number { return this.orbit.pixelAngle(this.area(0).height); }
+
+  position(index: number, vertex: number): Vector3 {
+    return new Vector3().fromArray(this.layers[index].x!, 3 * vertex);
+  }
+
+  /** Where the ray of a point of the canvas meets the plane through `through` that faces the camera. */
+  onPlane(x: number, y: number, through: Vector3): Vector3 {
+    const { origin, direction } = this.ray(x, y);
+    const facing = new Vector3();
+    this.orbit.camera.getWorldDirection(facing);
+    const plane = new Plane().setFromNormalAndCoplanarPoint(facing, through);
+    const from = new Vector3().fromArray(origin), along = new Vector3().fromArray(direction);
+    const t = -plane.distanceToPoint(from) / Math.max(1e-9, along.dot(plane.normal));
+    return from.addScaledVector(along, t);
+  }
+
+  /** Where a vertex is on the canvas, in CSS pixels. */
+  onScreen(index: number, vertex: number): [number, number] | null {
+    if (!this.layers[index]?.x) return null;
+    const area = this.area(index);
+    const p = this.position(index, vertex).project(this.orbit.place(area.width / area.height));
+    return [area.left + (0.5 + 0.5 * p.x) * area.width, area.top + (0.5 - 0.5 * p.y) * area.height];
+  }
+
+  /** Whether a model is nowhere near the view any more, as after a fall. */
+  outOfSight(index: number): boolean {
+    const x = this.layers[index]?.x;
+    if (!x || !this.bounds) return false;
+    const stride = 3 * Math.max(1, Math.floor(x.length / 3 / 500));
+    const area = this.area(index);
+    const camera = this.orbit.place(area.width / area.height);
+    const p = new Vector3();
+    for (let i = 0; i + 2 < x.length; i += stride) {
+      p.fromArray(x, i).project(camera);
+      if (Math.abs(p.x) < 1.3 && Math.abs(p.y) < 1.3) return false;
+    }
+    return true;
+  }
+
+  dispose(): void {
+    this.setLayers(0);
+    this.renderer.dispose();
+  }
+}

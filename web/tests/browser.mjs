@@ -1,0 +1,56 @@
+// What the tests share: a browser, the address of the page, and pages that tell of every error.
+//
+//   HOOKE_URL   an address to test, such as the one that 'hooke view' prints; else web/dist is served
+//   CHROMIUM    the browser; else Debian's
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { serve } from './serve.mjs';
+
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
+
+export async function openPlace() {
+  const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  if (!executablePath) throw new Error('there is no Chromium; install the package chromium or set CHROMIUM');
+  // Under a path of its own: the page must not count on being at the root.
+  const server = process.env.HOOKE_URL ? null : await serve(dist, '/some/where/');
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+  });
+  return {
+    browser,
+    url: process.env.HOOKE_URL ?? server.url,
+    async close() {
+      await browser.close();
+      server?.close();
+    },
+  };
+}
+
+/** A new page at the address, with everything that went wrong in page.errors. */
+export async function openPage(place, { hash = '', ready = true, init = null, ...options } = {}) {
+  const context = await place.browser.newContext({ viewport: { width: 1100, height: 760 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  page.errors = [];
+  page.on('pageerror', (error) => page.errors.push(String(error)));
+  page.on('console', (message) => { if (message.type() === 'error') page.errors.push(message.text()); });
+  page.on('requestfailed', (request) => page.errors.push(`${request.url()} ${request.failure()?.errorText}`));
+  if (init) await page.addInitScript(init);
+  await page.goto(place.url + hash);
+  if (ready) await waitFor(page, () => window.hooke?.sides()[0].frames > 2);
+  return page;
+}
+
+export async function waitFor(page, condition, argument, timeout = 20000) {
+  await page.waitForFunction(condition, argument, { timeout, polling: 50 });
+}
+
+export function sides(page) { return page.evaluate(() => window.hooke.sides()); }
+
+/** Loads a built-in scene through the gallery, as a person does. */
+export async function chooseScene(page, name) {
+  await page.click('.scenes-button');
+  await page.click(`.card[data-scene="${name}"]`);
+  await waitFor(page, (wanted) => window.hooke.scene().source.builtin === wanted && window.hooke.sides()[0].frames > 0, name);
+}
