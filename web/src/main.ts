@@ -3,7 +3,7 @@
 import './style.css';
 import { App, type Shared } from './app';
 import { pickEngine } from './engine/pick';
-import { hasWebGL } from './support';
+import { graphics } from './support';
 import { exposeForTests } from './test_hooks';
 import { SideLabels } from './ui/compare';
 import { Downloads } from './ui/download';
@@ -70,10 +70,11 @@ async function main(): Promise<void> {
   const loading = new Loading();
   const toasts = new Toasts(element('stage'));
   try {
-    if (!hasWebGL())
+    const kind = graphics();
+    if (kind === 'none')
       throw new Error('This browser shows no 3D graphics (WebGL 2): it may be switched off, or the graphics driver is blocked. Any browser of the last years has it.');
     const place = await pickEngine((part) => loading.progress(part));
-    const view = new SceneView(element('view') as HTMLCanvasElement);
+    const view = new SceneView(element('view') as HTMLCanvasElement, kind === 'software');
     const app = new App(place, view);
     await app.open();
     build(app, toasts, loading);

@@ -14,10 +14,18 @@ export function hasWasmSimd(): boolean {
   return typeof WebAssembly === 'object' && WebAssembly.validate(SIMD_MODULE);
 }
 
-export function hasWebGL(): boolean {
+export type Graphics = 'none' | 'software' | 'hardware';
+
+/** Whether there is WebGL 2, and whether a processor plays the graphics card. */
+export function graphics(): Graphics {
   try {
-    return document.createElement('canvas').getContext('webgl2') !== null;
+    const gl = document.createElement('canvas').getContext('webgl2');
+    if (!gl) return 'none';
+    const names = gl.getExtension('WEBGL_debug_renderer_info');
+    const name = names ? String(gl.getParameter(names.UNMASKED_RENDERER_WEBGL)) : '';
+    gl.getExtension('WEBGL_lose_context')?.loseContext(); // browsers allow only some at a time
+    return /swiftshader|llvmpipe|software|basic render/i.test(name) ? 'software' : 'hardware';
   } catch {
-    return false;
+    return 'none';
   }
 }

@@ -3,7 +3,7 @@ import type { App } from './app';
 
 export interface TestHooks {
   kind: string;
-  sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[] }[];
+  sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[]; grabbed: number }[];
   /** Where a vertex is in the window, in CSS pixels, and in the scene, in m. */
   vertex(side: number, vertex: number): { screen: [number, number]; position: number[] } | null;
   camera(): unknown;
@@ -16,7 +16,7 @@ export function exposeForTests(app: App): void {
     sides: () => app.sides.map((side) => ({
       frames: side.frames, time: side.frame?.time ?? 0, steps: side.frame?.stepsInAll ?? 0, blownUp: side.blownUp,
       vertices: side.info?.vertices ?? 0, method: side.info?.integrator.type ?? '', sets: side.info?.sets ?? [],
-      pinned: side.info?.pinned ?? [],
+      pinned: side.info?.pinned ?? [], grabbed: side.frame?.grabbed ?? -1,
     })),
     vertex(side, vertex) {
       const screen = app.view.onScreen(side, vertex);

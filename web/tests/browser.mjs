@@ -28,9 +28,21 @@ export async function openPlace() {
   };
 }
 
+/** Runs a test on a new page, which is closed whatever happens: an open one goes on computing. */
+export function onPage(place, options, act) {
+  return async (t) => {
+    const page = await openPage(place(), options);
+    try {
+      await act(page, t);
+    } finally {
+      await page.context().close();
+    }
+  };
+}
+
 /** A new page at the address, with everything that went wrong in page.errors. */
 export async function openPage(place, { hash = '', ready = true, init = null, ...options } = {}) {
-  const context = await place.browser.newContext({ viewport: { width: 1100, height: 760 }, acceptDownloads: true, ...options });
+  const context = await place.browser.newContext({ viewport: { width: 960, height: 640 }, acceptDownloads: true, ...options });
   const page = await context.newPage();
   page.errors = [];
   page.on('pageerror', (error) => page.errors.push(String(error)));
@@ -42,7 +54,7 @@ export async function openPage(place, { hash = '', ready = true, init = null, ..
   return page;
 }
 
-export async function waitFor(page, condition, argument, timeout = 20000) {
+export async function waitFor(page, condition, argument, timeout = 30000) {
   await page.waitForFunction(condition, argument, { timeout, polling: 50 });
 }
 

@@ -1,22 +1,19 @@
 // The page in a real browser: it loads without an error, plays, is pulled, compared, shared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { chooseScene, openPage, openPlace, sides, waitFor } from './browser.mjs';
+import { chooseScene, onPage, openPlace, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
 after(async () => { await place.close(); });
 
-test('the_page_loads_without_an_error_and_plays', async () => {
-  const page = await openPage(place);
+test('the_page_loads_without_an_error_and_plays', onPage(() => place, {}, async (page) => {
   await waitFor(page, () => window.hooke.sides()[0].steps > 20);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('the_view_shows_a_cloth_and_not_an_empty_canvas', async () => {
-  const page = await openPage(place);
-  await chooseScene(page, 'curtain');
+test('the_view_shows_a_cloth_and_not_an_empty_canvas', onPage(() => place, {}, async (page) => {
+  await waitFor(page, () => window.hooke.sides()[0].time > 0.1);
   await page.keyboard.press('Space');
   const picture = await page.locator('#view').screenshot();
   const { cloth, colors } = await page.evaluate(async (base64) => {
@@ -37,11 +34,9 @@ test('the_view_shows_a_cloth_and_not_an_empty_canvas', async () => {
   }, picture.toString('base64'));
   assert.ok(cloth > 0.03 && cloth < 0.9, `a part of ${cloth} of the view is cloth`);
   assert.ok(colors > 40, `${colors} colours`);
-  await page.context().close();
-});
+}));
 
-test('every_scene_runs_100_steps', async () => {
-  const page = await openPage(place);
+test('every_scene_runs_100_steps', onPage(() => place, {}, async (page) => {
   await page.click('.scenes-button');
   const names = await page.$$eval('.card', (cards) => cards.map((card) => card.dataset.scene));
   await page.keyboard.press('Escape');
@@ -52,32 +47,33 @@ test('every_scene_runs_100_steps', async () => {
     assert.equal((await sides(page))[0].blownUp, false, name);
   }
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('dragging_moves_the_vertex_under_the_pointer', async () => {
-  const page = await openPage(place);
-  await chooseScene(page, 'net');
-  await waitFor(page, () => window.hooke.sides()[0].time > 0.5);
-  const middle = Math.floor((await sides(page))[0].vertices / 2);
-  const start = await page.evaluate((v) => window.hooke.vertex(0, v), middle);
-  const [x, y] = start.screen;
+test('dragging_moves_the_vertex_under_the_pointer', onPage(() => place, {}, async (page) => {
+  await chooseScene(page, 'trampoline');
+  await waitFor(page, () => window.hooke.sides()[0].time > 0.1);
+  const [x, y] = await page.evaluate(() => window.hooke.vertex(0, 0).screen); // the middle of the sheet
+  const camera = await page.evaluate(() => window.hooke.camera());
   await page.mouse.move(x, y);
   await page.mouse.down();
-  await page.mouse.move(x, y - 60, { steps: 5 });
-  await page.mouse.move(x, y - 120, { steps: 5 });
-  await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] > 60, [middle, y]);
-  const camera = await page.evaluate(() => window.hooke.camera());
+  await waitFor(page, () => window.hooke.sides()[0].grabbed >= 0);
+  const [{ grabbed }] = await sides(page);
+  const taken = await page.evaluate((v) => window.hooke.vertex(0, v).screen, grabbed);
+  assert.ok(Math.hypot(taken[0] - x, taken[1] - y) < 40, `vertex ${grabbed} is at ${taken}, the pointer at ${x} ${y}`);
+  await page.mouse.move(x, y - 50, { steps: 4 });
+  await page.mouse.move(x, y - 100, { steps: 4 });
+  await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] > 25, [grabbed, taken[1]]);
+  assert.deepEqual(await page.evaluate(() => window.hooke.camera()), camera, 'pulling does not move the view');
   await page.mouse.up();
-  await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] < 50, [middle, y]);
-  assert.deepEqual((await page.evaluate(() => window.hooke.camera())).azimuth, camera.azimuth, 'pulling does not turn the view');
-  await page.context().close();
-});
+  await waitFor(page, () => window.hooke.sides()[0].grabbed < 0);
+  await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] < 15, [grabbed, taken[1]]);
+  assert.deepEqual(page.errors, []);
+}));
 
-test('a_double_click_pins_and_releases', async () => {
-  const page = await openPage(place);
-  await chooseScene(page, 'net');
+test('a_double_click_pins_and_releases', onPage(() => place, {}, async (page) => {
+  await chooseScene(page, 'curtain');
   await page.keyboard.press('Space');
+  await page.waitForTimeout(300);
   const [{ pinned, vertices }] = await sides(page);
   const [x, y] = await page.evaluate((v) => window.hooke.vertex(0, v).screen, Math.floor(vertices / 2));
   await page.mouse.dblclick(x, y);
@@ -86,11 +82,9 @@ test('a_double_click_pins_and_releases', async () => {
   await page.mouse.dblclick(x, y);
   await waitFor(page, (count) => window.hooke.sides()[0].pinned.length === count, pinned.length);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('every_method_can_be_chosen_live', async () => {
-  const page = await openPage(place);
+test('every_method_can_be_chosen_live', onPage(() => place, {}, async (page) => {
   await chooseScene(page, 'hanging_chain');
   const integrators = await page.$$eval('select[data-method="integrator"] option', (list) => list.map((one) => one.value));
   assert.ok(integrators.length >= 10);
@@ -107,23 +101,21 @@ test('every_method_can_be_chosen_live', async () => {
     for (const name of names) {
       await page.selectOption(select, name);
       const steps = (await sides(page))[0].steps;
-      await waitFor(page, ([wanted, p, from]) => document.querySelector(`select[data-method="${p}"]`)?.value === wanted &&
-        (window.hooke.sides()[0].steps > from || document.querySelector('.toast.error')), [name, path, steps]);
-      const refused = await page.$eval('.toast.error', (toast) => toast.textContent).catch(() => '');
-      // Builds without SuiteSparse have no CHOLMOD, and say so.
-      if (refused) {
-        assert.match(name + refused, /cholesky/i);
-        await page.click('.toast button');
-      }
+      await waitFor(page, ([wanted, p, from]) => document.querySelector('.toast.error') ||
+        (document.querySelector(`select[data-method="${p}"]`)?.value === wanted && window.hooke.sides()[0].steps > from), [name, path, steps]);
+      if (await page.locator('.toast.error').count() === 0) continue;
+      // Builds without SuiteSparse have no CHOLMOD; they say so, and go on with what they had.
+      assert.match(await page.textContent('.toast.error'), /cholesky/i);
+      assert.equal(name, 'cholesky');
+      await page.click('.toast.error button');
+      assert.notEqual(await page.inputValue(select), name);
     }
     if (below) await page.selectOption(select, below);
   }
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('compare_shows_forward_euler_blowing_up_beside_backward_euler', async () => {
-  const page = await openPage(place);
+test('compare_shows_forward_euler_blowing_up_beside_backward_euler', onPage(() => place, {}, async (page) => {
   await page.click('button[aria-label="Compare two methods"]');
   await page.click('text=forward Euler against backward Euler');
   await waitFor(page, () => window.hooke.sides().length === 2 && window.hooke.sides()[0].blownUp);
@@ -138,8 +130,7 @@ test('compare_shows_forward_euler_blowing_up_beside_backward_euler', async () =>
   await page.click('.side-1 button[aria-label="End the comparison"]');
   assert.equal((await sides(page)).length, 1);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
 async function dropFile(page, name, text) {
   await page.evaluate(([fileName, content]) => {
@@ -149,8 +140,7 @@ async function dropFile(page, name, text) {
   }, [name, text]);
 }
 
-test('a_bad_file_shows_its_error_and_a_good_one_plays', async () => {
-  const page = await openPage(place);
+test('a_bad_file_shows_its_error_and_a_good_one_plays', onPage(() => place, {}, async (page) => {
   await dropFile(page, 'mine.json', '{\n  "bodies": [\n    {"shape": {"type": "grid", "nx": -3}}\n  ]\n}');
   await page.waitForSelector('.toast.error');
   const text = await page.textContent('.toast.error');
@@ -161,11 +151,9 @@ test('a_bad_file_shows_its_error_and_a_good_one_plays', async () => {
   await dropFile(page, 'two.obj', 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');
   await waitFor(page, () => window.hooke.sides()[0].vertices === 3);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('the_share_address_restores_scene_changes_and_camera', async () => {
-  const page = await openPage(place);
+test('the_share_address_restores_scene_changes_and_camera', onPage(() => place, {}, async (page) => {
   await chooseScene(page, 'trampoline');
   await page.fill('.force [data-param="g"] input.number', '3.5');
   await page.keyboard.press('Enter');
@@ -174,13 +162,14 @@ test('the_share_address_restores_scene_changes_and_camera', async () => {
   for (let q = 0; q < 4; q++) await page.keyboard.press('ArrowLeft');
   const camera = await page.evaluate(() => window.hooke.camera());
   await page.click('button[aria-label="Share"]');
+  await page.waitForFunction(() => document.querySelector('.address').value !== '');
   const address = await page.inputValue('.address');
-  const other = await openPage(place, { hash: new URL(address).hash });
-  assert.deepEqual(await other.evaluate(() => window.hooke.scene().source), { builtin: 'trampoline' });
-  assert.ok((await sides(other))[0].sets.includes('forces[0].g=3.5'));
-  const restored = await other.evaluate(() => window.hooke.camera());
+  await page.goto('about:blank');
+  await page.goto(place.url + new URL(address).hash);
+  await waitFor(page, () => window.hooke?.sides()[0].frames > 2);
+  assert.deepEqual(await page.evaluate(() => window.hooke.scene().source), { builtin: 'trampoline' });
+  assert.ok((await sides(page))[0].sets.includes('forces[0].g=3.5'));
+  const restored = await page.evaluate(() => window.hooke.camera());
   for (const name of ['azimuth', 'elevation', 'distance']) assert.ok(Math.abs(restored[name] - camera[name]) < 1e-6, name);
-  assert.deepEqual(other.errors, []);
-  await page.context().close();
-  await other.context().close();
-});
+  assert.deepEqual(page.errors, []);
+}));

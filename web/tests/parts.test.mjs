@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { chooseScene, openPage, openPlace, sides, waitFor } from './browser.mjs';
+import { chooseScene, onPage, openPlace, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
 after(async () => { await place.close(); });
 
-test('keys_pause_step_and_reset', async () => {
-  const page = await openPage(place);
+test('keys_pause_step_and_reset', onPage(() => place, {}, async (page) => {
   await page.keyboard.press('Space');
   await page.waitForTimeout(300);
   const paused = (await sides(page))[0].steps;
@@ -26,11 +25,9 @@ test('keys_pause_step_and_reset', async () => {
   await page.keyboard.press('h');
   assert.equal(await page.isVisible('dialog.help'), true);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('downloads_hold_what_they_say', async () => {
-  const page = await openPage(place);
+test('downloads_hold_what_they_say', onPage(() => place, {}, async (page) => {
   await chooseScene(page, 'net');
   await waitFor(page, () => window.hooke.sides()[0].frames > 10);
   const take = async (item) => {
@@ -48,52 +45,43 @@ test('downloads_hold_what_they_say', async () => {
   assert.equal(JSON.parse((await take('Scene')).bytes.toString()).bodies.length, 1);
   assert.ok((await take('Checkpoint')).bytes.length > 100);
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('a_browser_without_webgl_is_told_so', async () => {
-  const page = await openPage(place, {
+test('a_browser_without_webgl_is_told_so', onPage(() => place, {
     ready: false,
     init: () => { HTMLCanvasElement.prototype.getContext = () => null; },
-  });
+  }, async (page) => {
   await page.waitForSelector('#loading.failed');
   assert.match(await page.textContent('#loading'), /WebGL/);
-  await page.context().close();
-});
+}));
 
-test('a_browser_without_simd_is_told_so', async (t) => {
+test('a_browser_without_simd_is_told_so', onPage(() => place, {
+  ready: false, init: () => { WebAssembly.validate = () => false; },
+}, async (page, t) => {
   if (process.env.HOOKE_URL) return t.skip('the native engine needs no WebAssembly');
-  const page = await openPage(place, { ready: false, init: () => { WebAssembly.validate = () => false; } });
   await page.waitForSelector('#loading.failed');
   assert.match(await page.textContent('#loading'), /SIMD/);
-  await page.context().close();
-});
+}));
 
-test('nothing_is_wider_than_a_phone', async () => {
-  const page = await openPage(place, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+test('nothing_is_wider_than_a_phone', onPage(() => place, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, async (page) => {
   for (const tab of ['panel', 'plots']) {
     await page.click(`#tabs [data-sheet="${tab}"]`);
     assert.equal(await page.isVisible(`#${tab}`), true);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 390), tab);
   }
   assert.deepEqual(page.errors, []);
-  await page.context().close();
-});
+}));
 
-test('the_page_asks_nothing_of_other_machines', async () => {
-  const page = await openPage(place, { ready: false });
+test('the_page_asks_nothing_of_other_machines', onPage(() => place, { ready: false }, async (page) => {
   const hosts = new Set();
   page.on('request', (request) => { if (/^(http|ws)/.test(request.url())) hosts.add(new URL(request.url()).host); });
   await page.reload();
   await waitFor(page, () => window.hooke?.sides()[0].frames > 2);
   assert.deepEqual([...hosts], [new URL(place.url).host]);
-  await page.context().close();
-});
+}));
 
-test('names_of_controls_come_with_labels_for_screen_readers', async () => {
-  const page = await openPage(place);
+test('names_of_controls_come_with_labels_for_screen_readers', onPage(() => place, {}, async (page) => {
   const nameless = await page.$$eval('button, select, input:not([type=file])', (list) => list.filter((one) =>
     !one.getAttribute('aria-label') && !one.textContent.trim() && !(one.labels?.length)).map((one) => one.outerHTML.slice(0, 120)));
   assert.deepEqual(nameless, []);
-  await page.context().close();
-});
+}));

@@ -45,6 +45,7 @@ export function makeGallery(app: App, open: (files: OpenedFile[]) => void): HTML
       class: 'card', type: 'button', 'data-scene': scene.name,
       onclick: () => {
         dialog.close();
+        app.view.canvas.focus({ preventScroll: true }); // else Space would open the gallery again
         void app.load({ builtin: scene.name });
       },
     }, picture(scene.name), h('strong', {}, prettyName(scene.name)), h('span', {}, scene.title)));

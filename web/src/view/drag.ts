@@ -6,6 +6,7 @@ import type { SceneView } from './scene_view';
 
 const MOUSE_REACH = 14; // px
 const TOUCH_REACH = 30;
+const HOVER_LIMIT = 100_000; // vertices; above, looking for one at every move takes too long
 const AIM = 5; // px about the vertex that was picked, when the engine is asked for it
 
 interface Held {
@@ -34,6 +35,7 @@ export class Dragger {
     const radius = AIM * this.view.pixelAngle() * direction.length();
     const held: Held = { index, vertex, through: point };
     this.held = held;
+    this.view.steady = true;
     this.view.layers[index].setHover(-1);
     this.sides()[index].engine
       .grab(origin.toArray(), direction.normalize().toArray(), radius, this.pull())
@@ -76,6 +78,7 @@ export class Dragger {
     const { index } = this.held;
     this.held = null;
     this.newest = null;
+    this.view.steady = false;
     this.view.layers[index]?.setHandle(-1, null);
     this.view.changed();
     this.sides()[index]?.engine.drop().catch(this.tell);
@@ -83,7 +86,8 @@ export class Dragger {
 
   hover(x: number, y: number): boolean {
     const index = this.view.layerAt(x, y);
-    const vertex = (this.view.layers[index].x?.length ?? 0) > 600_000 ? -1 : this.view.pick(x, y, MOUSE_REACH);
+    const vertices = this.view.layers[index].topology?.vertices ?? 0;
+    const vertex = vertices > HOVER_LIMIT ? -1 : this.view.pick(x, y, MOUSE_REACH);
     this.view.layers.forEach((layer, q) => {
       if (layer.setHover(q === index ? vertex : -1)) this.view.changed();
     });

@@ -7,7 +7,7 @@ import {
 import type { Color, Frame, Topology } from '../engine/protocol';
 import { Backdrop, type Surroundings } from './backdrop';
 import { ColorRange, colorTexture } from './colormap';
-import { addNormals, SMOOTH_LIMIT } from './normals';
+import { addNormals, isClosed, SMOOTH_LIMIT } from './normals';
 import type { Palette } from './palette';
 import { makeRibbons, type Ribbons } from './ribbons';
 import { FACES, LINES, POINTS } from './shaders';
@@ -52,6 +52,7 @@ export class ModelLayer {
   private few = false;
   private shown: Show = { faces: true, springs: false };
   private wild = false;
+  private closed = false;
 
   constructor(private palette: Palette) {
     this.backdrop = new Backdrop(this.scene);
@@ -88,7 +89,7 @@ export class ModelLayer {
       material.uniforms[name].value = palette[color];
     };
     set(this.faces.material, 'front', 'cloth-front');
-    set(this.faces.material, 'back', 'cloth-back');
+    set(this.faces.material, 'back', this.closed ? 'cloth-front' : 'cloth-back');
     set(this.lines.material, 'color', 'spring');
     set(this.masses.material, 'color', 'mass');
     set(this.pins.material, 'color', 'pin');
@@ -113,6 +114,7 @@ export class ModelLayer {
     if (this.smooth) this.faces.geometry.setAttribute('normal', this.normal);
     this.faces.material.uniforms.useNormals.value = this.smooth ? 1 : 0;
     if (!this.smooth) this.notes.push('Faces are shaded flat: there are many.');
+    this.closed = isClosed(topology.triangles, n);
     this.makeSprings(topology);
     this.replaceGeometry(this.masses, null);
     this.masses.visible = topology.triangles.length === 0 && n <= MASS_LIMIT;
@@ -123,6 +125,7 @@ export class ModelLayer {
     this.setHandle(-1, null);
     this.backdrop.setSurroundings(surroundings, this.faces.geometry, this.palette);
     this.range.forget();
+    this.setPalette(this.palette);
   }
 
   private makeSprings(topology: Topology): void {

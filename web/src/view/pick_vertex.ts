@@ -1,6 +1,6 @@
-// Which vertex is under the pointer. Of those within some pixels of the ray the front ones count, and
-// of these the one nearest to the ray; where a mesh is coarse, the nearest corner of the first
-// triangle that the ray meets.
+// Which vertex is under the pointer: the nearest corner of the first triangle that the ray meets, which
+// is what one sees there. Where it meets none, of the vertices within some pixels of the ray the front
+// ones count, and of these the one nearest to the ray.
 
 export interface Ray {
   origin: [number, number, number];
@@ -8,7 +8,6 @@ export interface Ray {
 }
 
 const DEPTH = 1.03; // what counts as the front, as a factor on the nearest distance
-const TRIANGLE_LIMIT = 400_000;
 
 function nearRay(x: Float32Array, ray: Ray, angle: number): number {
   const [ox, oy, oz] = ray.origin, [dx, dy, dz] = ray.direction;
@@ -65,7 +64,6 @@ function onTriangle(x: Float32Array, triangles: Uint32Array, ray: Ray): number {
 
 /** angle: how far from the ray, per distance. */
 export function pickVertex(x: Float32Array, triangles: Uint32Array | null, ray: Ray, angle: number): number {
-  const near = nearRay(x, ray, angle);
-  if (near >= 0 || !triangles || triangles.length > 3 * TRIANGLE_LIMIT) return near;
-  return onTriangle(x, triangles, ray);
+  const met = triangles ? onTriangle(x, triangles, ray) : -1;
+  return met >= 0 ? met : nearRay(x, ray, angle);
 }

@@ -34,11 +34,14 @@ export class SceneView {
   private width = 1;
   private height = 1;
   private dirty = true;
+  /** While a person pulls at the model the view must not move under the hand. */
+  steady = false;
   private show: Show = { faces: true, springs: false };
   private background = readPalette();
 
-  constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'high-performance' });
+  /** simple: without smooth edges and fine pixels, for machines that draw without a graphics card. */
+  constructor(readonly canvas: HTMLCanvasElement, private simple: boolean) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: !simple, powerPreference: 'high-performance' });
     this.renderer.setScissorTest(true);
     this.setLayers(1);
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
@@ -49,7 +52,7 @@ export class SceneView {
     const { clientWidth, clientHeight } = this.canvas.parentElement!;
     this.width = Math.max(1, clientWidth);
     this.height = Math.max(1, clientHeight);
-    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio || 1));
+    this.renderer.setPixelRatio(this.simple ? 1 : Math.min(2, devicePixelRatio || 1));
     this.renderer.setSize(this.width, this.height, false);
     if (this.orbit.following) this.follow(null);
     this.draw(); // at once: the canvas is empty after a change of its size
@@ -100,7 +103,7 @@ export class SceneView {
 
   setFrame(index: number, frame: Frame, color: Color): boolean {
     const taken = this.layers[index]?.setFrame(frame, color) ?? false;
-    if (taken && this.orbit.following && frame.strainMax < WILD) this.widen(frame.x);
+    if (taken && this.orbit.following && !this.steady && frame.strainMax < WILD) this.widen(frame.x);
     this.changed();
     return taken;
   }
@@ -123,7 +126,7 @@ export class SceneView {
 
   /** Lets the camera follow the model, unless a person has turned it. */
   follow(seconds: number | null): void {
-    if (!this.orbit.following || !this.bounds) return;
+    if (!this.orbit.following || !this.bounds || this.steady) return;
     const { min, max, first } = this.bounds;
     const centre = new Vector3().fromArray(min).add(new Vector3().fromArray(max)).multiplyScalar(0.5);
     const radius = 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low));

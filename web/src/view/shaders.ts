@@ -90,7 +90,7 @@ vec3 curve(float t, vec3 a, vec3 b) {
   vec3 sideways = normalize(cross(d, vec3(0.0, 0.0, 1.0)) + vec3(1e-6, 0.0, 0.0));
   float wound = smoothstep(0.08, 0.13, t) * (1.0 - smoothstep(0.87, 0.92, t));
   float phase = 6.2831853 * coils * (t - 0.1) / 0.8;
-  float loop = 0.35 * radius / max(size, 1e-9) * cos(phase) * wound;
+  float loop = 0.35 * radius / max(size, 1e-9) * (cos(phase) - 1.0) * wound;
   return mix(a, b, coils > 0.0 ? t + loop : t) + sideways * (radius * sin(phase) * wound * step(0.5, coils));
 }
 vec2 screen(vec4 p) { return p.xy / max(p.w, 1e-6) * viewport * 0.5; }

@@ -27,8 +27,10 @@ export function layOut(info: Info, scene: SceneData, x: Float32Array): Layout {
   const falls = scene.forces.some((force) => force.type === 'gravity');
   const pins = info.pinned.length;
   const largest = Math.max(tall, wide, 1e-9);
-  // A sheet or rope on a few nails swings down by its whole width, one held all around sags.
-  if (falls && pins > 0 && tall < 0.25 * wide) min[up] -= (pins <= 4 ? 0.9 : 0.25) * wide;
+  // A sheet on a few nails or a rope on one swings down by its whole width, a rope between two nails
+  // or a sheet that is held all around sags.
+  const hangs = pins === 1 || (pins <= 4 && info.triangles > 0);
+  if (falls && pins > 0 && tall < 0.25 * wide) min[up] -= (hangs ? 0.9 : 0.35) * wide;
   const fluid = scene.forces.find((force) => force.type === 'buoyancy');
   const water = fluid ? Number(fluid.level ?? 0) : null;
   if (water !== null) min[up] = Math.min(min[up], water - 0.5 * largest);
