@@ -33,7 +33,7 @@ static void close_page(Page *page) {
 static bool send_bytes(Page *page, const void *bytes, size_t size, bool binary) {
   void *buffer = play_buffer(page->play, size);
   CHECK(buffer != NULL);
-  memcpy(buffer, bytes, size);
+  if (buffer) memcpy(buffer, bytes, size);
   return play_message(page->play, size, binary);
 }
 
