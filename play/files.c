@@ -108,6 +108,13 @@ static void write_obj(const Play *p, FILE *file) {
     fprintf(file, "l %d %d\n", s.i[q] + 1, s.j[q] + 1);
 }
 
+/* Positions and velocities as doubles, in the byte order of the machine. */
+static void write_state(const Play *p, FILE *file) {
+  size_t count = 3 * (size_t)hk_state_vertex_count(p->stage.state);
+  fwrite(hk_state_x(p->stage.state), sizeof(double), count, file);
+  fwrite(hk_state_v(p->stage.state), sizeof(double), count, file);
+}
+
 static HkStatus make_file(const Play *p, const char *what, const char *path, HkError *error) {
   if (strcmp(what, "checkpoint") == 0) return hk_state_save(p->stage.state, path, error);
   FILE *file = fopen(path, "wb");
@@ -116,12 +123,14 @@ static HkStatus make_file(const Play *p, const char *what, const char *path, HkE
   char *scene = NULL;
   if (strcmp(what, "obj") == 0) {
     write_obj(p, file);
+  } else if (strcmp(what, "state") == 0) {
+    write_state(p, file);
   } else if (strcmp(what, "scene") == 0) {
     status = hk_scene_format(p->stage.scene, &scene, error);
     if (scene) fputs(scene, file);
     hk_text_destroy(&scene);
   } else {
-    status = hk_fail(error, HK_ERROR_INVALID, "save what? obj, checkpoint or scene");
+    status = hk_fail(error, HK_ERROR_INVALID, "save what? obj, state, checkpoint or scene");
   }
   bool bad = ferror(file) != 0;
   if ((fclose(file) != 0 || bad) && status >= 0)
