@@ -258,9 +258,12 @@ export class App {
   }
 
   shared(): Shared {
+    const { info } = this.sides[0];
+    // What a program was started with means nothing elsewhere; its scene, as it is now, does.
+    const whole = this.source.home && info !== null;
     return {
-      source: this.source,
-      sets: this.sides[0].info?.sets ?? [],
+      source: whole ? { scene: info.scene, name: info.name } : this.source,
+      sets: whole ? [] : (info?.sets ?? []),
       camera: this.view.orbit.following ? null : this.view.orbit.state(),
       compare: this.sides[1]?.info?.integrator ?? null,
       color: this.settings.get().color,

@@ -64,8 +64,9 @@ export interface Info {
   notes: string[];
 }
 
-/** What to load: one of the first three. */
+/** What to load: one of the first four. */
 export interface Source {
+  home?: boolean; // what 'hooke view' was started with
   builtin?: string;
   scene?: string;
   file?: string;

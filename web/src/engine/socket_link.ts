@@ -25,7 +25,7 @@ export class SocketLink implements Link {
 
   static open(address: string): Promise<SocketLink> {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(address);
+      const socket = new WebSocket(address, 'hooke'); // the name of the protocol
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => resolve(new SocketLink(socket));
       socket.onerror = () =>

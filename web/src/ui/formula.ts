@@ -3,7 +3,8 @@
 /** Pieces of a formula: text as it is, raised or lowered. */
 export function splitFormula(formula: string): { text: string; place: 'base' | 'up' | 'down' }[] {
   const pieces: { text: string; place: 'base' | 'up' | 'down' }[] = [];
-  const pattern = /\^(-?\w+)|_(\w+)|(?<=[a-z])(\+)(?=[^\w(]|$)/gi;
+  // Only after one or two letters: f_i has an index, per_mass is a word.
+  const pattern = /\^(-?\w+)|(?<=\b[a-z]{1,2})_(\w{1,2})\b|(?<=\b[a-z])(\+)(?=[^\w(=]|$)/gi;
   let end = 0;
   for (const match of formula.matchAll(pattern)) {
     const before = formula.slice(end, match.index);
@@ -17,11 +18,17 @@ export function splitFormula(formula: string): { text: string; place: 'base' | '
   return pieces;
 }
 
+const GREEK: Record<string, string> = { tau: 'τ', rho: 'ρ', alpha: 'α', beta: 'β', omega: 'ω', sum: 'Σ' };
+
+function pretty(text: string): string {
+  return text.replaceAll(' - ', ' − ').replace(/\b(tau|rho|alpha|beta|omega|sum)\b/g, (word) => GREEK[word]);
+}
+
 export function formulaElement(formula: string): HTMLElement {
   const element = document.createElement('p');
   element.className = 'formula';
   for (const { text, place } of splitFormula(formula)) {
-    if (place === 'base') element.append(text.replaceAll(' - ', ' − '));
+    if (place === 'base') element.append(pretty(text));
     else {
       const moved = document.createElement(place === 'up' ? 'sup' : 'sub');
       moved.textContent = text;

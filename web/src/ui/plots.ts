@@ -98,7 +98,7 @@ class Chart {
       },
       axes: [
         { ...axis, size: 26, space: 60 },
-        { ...axis, size: 52, values, space: 26, ...(this.definition.log ? { splits: (_: uPlot, __: number, low: number, high: number) => decades(low, high) } : {}) },
+        { ...axis, size: 52, values, space: 26, ...(this.definition.log ? { splits: (_: uPlot, __: number, low: number, high: number) => decades(low, high), filter: (_: uPlot, ticks: number[]) => ticks } : {}) },
         ...(twoScales ? [{ ...axis, side: 1 as const, scale: 'count', size: 34, grid: { show: false }, space: 26 }] : []),
       ],
       series: [

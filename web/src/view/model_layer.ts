@@ -66,8 +66,8 @@ export class ModelLayer {
     this.lines = new LineSegments(new BufferGeometry(), this.material(LINES, { opacity: { value: 1 } }));
     this.lines.material.transparent = true;
     this.masses = new Points(new BufferGeometry(), this.pointMaterial(0, 0));
-    this.pins = new Points(new BufferGeometry(), this.pointMaterial(1, 0.0006));
-    this.hover = new Points(new BufferGeometry(), this.pointMaterial(2, 0.001));
+    this.pins = new Points(new BufferGeometry(), this.pointMaterial(1, 0.0001));
+    this.hover = new Points(new BufferGeometry(), this.pointMaterial(2, 0.0004));
     const line = new BufferGeometry();
     this.handleEnds.setUsage(DynamicDrawUsage);
     line.setAttribute('position', this.handleEnds);

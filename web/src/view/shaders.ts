@@ -11,7 +11,7 @@ const vec3 KEY = vec3(-0.36, 0.62, 0.70);
 vec3 lit(vec3 base, vec3 n) {
   float key = max(dot(n, KEY), 0.0);
   float sky = 0.5 + 0.5 * n.y;
-  vec3 light = mix(vec3(0.24, 0.23, 0.25), vec3(0.46, 0.48, 0.52), sky) + 0.72 * key * vec3(1.0, 0.98, 0.94);
+  vec3 light = mix(vec3(0.30, 0.29, 0.31), vec3(0.52, 0.54, 0.58), sky) + 0.72 * key * vec3(1.0, 0.98, 0.94);
   float shine = pow(max(dot(n, normalize(KEY + vec3(0.0, 0.0, 1.0))), 0.0), 40.0);
   return base * light + 0.05 * shine;
 }`;
