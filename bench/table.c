@@ -5,6 +5,7 @@
  */
 #include "bench.h"
 
+#include "base/machine.h"
 #include "json.h"
 #include "signals.h"
 #include "stats.h"
@@ -214,18 +215,6 @@ static bool write_csv(const Bench *b) {
   return fclose(file) == 0;
 }
 
-/* "model name : ..." of Linux; NULL where it is not told. */
-static const char *processor(char *line, int size) {
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  char *name = NULL;
-  while (file && !name && fgets(line, size, file))
-    if (strncmp(line, "model name", 10) == 0) name = strchr(line, ':');
-  if (file) fclose(file);
-  if (!name) return NULL;
-  name[strcspn(name, "\n")] = 0;
-  return name + 2;
-}
-
 static void json_measure(Json *json, const Measure *m) {
   put_begin(json, NULL, '{');
   put_text(json, "row", m->row);
@@ -259,16 +248,17 @@ static void json_bandwidth(Json *json, const char *key, const Bandwidth *b) {
 }
 
 static bool write_json(const Bench *b) {
-  char line[256], date[32];
+  char processor[256], date[32];
   time_t t = time(NULL);
   FILE *file = open_file(b, "results.json");
   Json json = {.file = file};
   if (!file) return false;
   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&t));
+  hk_machine_processor(processor, sizeof processor);
   put_begin(&json, NULL, '{');
   put_text(&json, "version", hk_version());
   put_text(&json, "date", date);
-  put_text(&json, "processor", processor(line, sizeof line));
+  put_text(&json, "processor", processor);
   put_integer(&json, "threads", b->threads);
   put_boolean(&json, "quick", b->quick);
   json_bandwidth(&json, "bandwidth_one_thread", &b->one);

@@ -45,6 +45,17 @@ void hk_stream_printf(HkStream *s, const char *format, ...) {
   if (length > 0) s->used += (size_t)length;
 }
 
+void hk_stream_bytes(HkStream *s, const void *bytes, size_t size) {
+  const char *from = bytes;
+  while (size > 0) {
+    size_t piece = size < HK_STREAM_PIECE ? size : HK_STREAM_PIECE;
+    memcpy(hk_stream_room(s, piece), from, piece);
+    s->used += piece;
+    from += piece;
+    size -= piece;
+  }
+}
+
 void hk_stream_int(HkStream *s, int64_t value) {
   char digits[20];
   int count = 0;

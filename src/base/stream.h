@@ -44,6 +44,8 @@ static inline void hk_stream_char(HkStream *s, char character) {
 
 /* At most HK_STREAM_PIECE bytes at a time. */
 void hk_stream_printf(HkStream *s, const char *format, ...) HK_PRINTF(2, 3);
+/* As they are, any number of them. */
+void hk_stream_bytes(HkStream *s, const void *bytes, size_t size);
 void hk_stream_int(HkStream *s, int64_t value);
 /* Nine digits as "%.9g", or all 17 as "%.17g". */
 void hk_stream_double(HkStream *s, double value, bool precise);
