@@ -1,20 +1,13 @@
 # Writes OUTPUT, a C file with the scenes FOLDER/name.json, whose names stand line by line in the file
 # LIST, as the table of src/scene/builtin.h. Run with cmake -P while building.
-#
-# The texts are arrays of numbers: a C compiler need not take string literals over 4095 characters.
 
+include(${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
 file(STRINGS "${LIST}" names)
 set(arrays "")
 set(table "")
 set(count 0)
 foreach(name IN LISTS names)
-  file(READ "${FOLDER}/${name}.json" bytes HEX)
-  # 24 bytes a line: two digits each.
-  string(REGEX REPLACE "(................................................)" "\\1\n    " bytes
-    "${bytes}")
-  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${bytes}")
-  string(APPEND arrays "static const unsigned char scene_${count}[] = { /* ${name} */\n"
-    "    ${bytes}0};\n\n")
+  embed_bytes("${FOLDER}/${name}.json" scene_${count} ${name} arrays)
   file(READ "${FOLDER}/${name}.json" text)
   string(REGEX MATCH "\"title\": \"([^\"]*)\"" found "${text}")
   if(NOT found)

@@ -678,6 +678,8 @@ typedef struct HkRunOptions {
   bool force;         /* replace an earlier run in the folder */
   HkOnBlowup on_blowup;
   double checkpoint_seconds; /* of wall time between checkpoints; 0: at each frame */
+  bool report;               /* gather frames for hk_run_report; needs the folder */
+  const char *command;       /* a command line that repeats the run, for the report; or NULL */
   /* Told ten times a second at most where the run is, also within a frame; NULL: nobody is. */
   void (*progress)(void *progress_user, const HkProgress *progress);
   void *progress_user;
@@ -692,6 +694,9 @@ HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options,
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
 /* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
+/* Writes report.html, one page that shows what was simulated so far: to be called at the end, and
+ * also after an error, which the page then tells. Only where the options asked for a report. */
+HK_API HkStatus hk_run_report(HkRun *run, HkError *error);
 /* How far the run is. */
 HK_API HkProgress hk_run_progress(const HkRun *run);
 /* The run's model, owned by the run. */

@@ -3,6 +3,7 @@
 
 #include "model/build.h"
 #include "output/output.h"
+#include "report/page.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -96,6 +97,7 @@ void hk_folder_clear(const char *folder, bool is_run) {
     for (const char *const *file = hk_output_type(output)->files; is_run && *file; file++)
       remove_file(folder, *file);
   }
+  if (is_run) remove_file(folder, HK_PAGE_NAME);
 }
 
 /* A file that the scene reads must not be where the run writes. */

@@ -13,7 +13,7 @@ HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t
 bool hk_folder_is_empty(const char *folder);
 bool hk_folder_has(const char *folder, const char *name);
 /* Removes the frame files that an earlier run left and, if the folder is known to be a run's, the
- * other files of all outputs. */
+ * other files of all outputs and the report. */
 void hk_folder_clear(const char *folder, bool is_run);
 
 /* Sees whether a new run may begin in the folder; *is_run: there is an earlier one. Nothing that a

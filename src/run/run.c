@@ -72,13 +72,17 @@ static void hand_tally(HkRun *run) {
 }
 
 static HkStatus write_frame(HkRun *run, HkError *error) {
+  HkTally work = run->tally;
   hand_tally(run);
-  if (run->output_count == 0) return HK_OK;
+  if (run->output_count == 0 && !run->page) return HK_OK;
   HkReport report;
   hk_sim_report(run->sim, run->state, &report);
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &report, run->reaction};
+  if (run->page) hk_page_add(run->page, &frame, &work, run->seconds);
+  run->seconds = 0;
+  if (run->output_count == 0) return HK_OK;
   hk_sim_forces(run->sim, run->state, run->force);
   hk_pins_reactions(run->model, run->state, run->force, run->reaction);
-  HkFrame frame = {run->model, run->state, run->frame, run->force, &report, run->reaction};
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
     if (run->frame % every_of(o) != 0) continue;
@@ -142,6 +146,7 @@ static HkStatus open_files(HkRun *run, HkError *error) {
   HK_TRY(hk_run_write_record(run, error));
   if (!run->begun) hk_folder_clear(run->folder, run->replaces);
   HK_TRY(open_outputs(run, error));
+  if (run->begun && run->page) hk_run_take_up_report(run);
   if (run->begun) return HK_OK;
   HK_TRY(write_frame(run, error));
   run->begun = true;
@@ -161,6 +166,7 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
   HK_TRY(make_outputs(run, scene, error));
   HK_TRY(hk_run_make_record(run, scene, error));
   if (options->resume) HK_TRY(hk_run_read_checkpoint(run, error));
+  if (options->report) HK_TRY(hk_run_begin_report(run, scene, options->command, error));
   return open_files(run, error);
 }
 
@@ -193,6 +199,7 @@ void hk_run_destroy(HkRun **run) {
     r->outputs[q].type->close(&r->outputs[q], NULL);
     hk_method_clear(&r->methods[q]);
   }
+  hk_page_destroy(&r->page);
   hk_free(&c, &r->outputs);
   hk_free(&c, &r->methods);
   hk_free(&c, &r->folder);
@@ -280,10 +287,12 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
     int64_t count = run->batch < left ? run->batch : left;
     clock.first = run->substep;
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
+    double seconds = wall_time() - before;
+    run->seconds += seconds;
     if (status == HK_ERROR_BLOWUP) count_steps(run, status, run->state->steps - done - 1);
     if (status < 0) return status;
     count_steps(run, status, count);
-    pick_batch(run, count, wall_time() - before);
+    pick_batch(run, count, seconds);
     if (run->substep < run->substeps) HK_TRY(pause_in_frame(run, error));
   }
   run->substep = 0;
@@ -313,6 +322,8 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   run->state = start;
   run->frame = run->substep = 0;
   run->tally = (HkTally){0};
+  run->seconds = 0;
+  if (run->page) hk_page_clear(run->page);
   do {
     run->halvings++;
     run->substeps *= 2;
@@ -352,8 +363,11 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
   if (run->broken)
     return hk_fail(error, HK_ERROR_INVALID, "the run failed before; resume it from its checkpoint");
   if (run->frame >= run->frames) return HK_DONE;
-  HkStatus status = next_frame(run, error);
+  HkError why = {0};
+  HkStatus status = next_frame(run, &why);
   run->broken = status < 0;
+  if (run->broken) run->why = why;
+  if (run->broken && error) *error = why;
   return status;
 }
 

@@ -3,6 +3,7 @@
 #define HK_RUN_RUN_H
 
 #include "output/output.h"
+#include "report/page.h"
 #include "step/sim.h"
 
 struct HkRun {
@@ -16,6 +17,7 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
+  HkPage *page;     /* what the report gathers; NULL: there will be none */
   double *force;    /* N, 3 a vertex, for the outputs */
   double *reaction; /* N, 3 a pinned vertex, for the outputs */
   char *packed;     /* room for a checkpoint */
@@ -24,6 +26,7 @@ struct HkRun {
   int64_t frame, frames, steps;
   int64_t unconverged; /* of the steps */
   HkTally tally;       /* of the steps within the present frame */
+  double seconds;      /* of the clock that they took */
   int64_t substep;     /* done within the present frame */
   int64_t substeps;    /* steps a frame */
   int64_t batch;       /* steps to make at once, at most */
@@ -33,6 +36,7 @@ struct HkRun {
   bool replaces; /* an earlier run in its folder */
   bool begun;    /* frame 0 is written */
   bool broken;   /* after an error: state and files are no longer ones to go on from */
+  HkError why;   /* it is broken */
   HkOnBlowup on_blowup;
   double checkpoint_seconds, last_checkpoint, last_progress;
   void (*progress)(void *user, const HkProgress *progress);
@@ -45,6 +49,10 @@ HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
 /* record.c: run.json, and the hash of what a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);
 HkStatus hk_run_write_record(HkRun *run, HkError *error);
+
+/* report.c: frames for the report, and those of an earlier one of the same run. */
+HkStatus hk_run_begin_report(HkRun *run, const HkScene *scene, const char *command, HkError *error);
+void hk_run_take_up_report(HkRun *run);
 
 /* resume.c: the checkpoint of a run. */
 HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error);

@@ -64,8 +64,7 @@ static HkJson table_json(const HkTable *table, int columns) {
 
 static HkJson method_json(const HkMethod *method);
 
-/* null for what is not given. */
-static HkJson param_json(const HkParam *p, const void *params) {
+HkJson hk_param_json(const HkParam *p, const void *params) {
   static const HkJson none = {.kind = HK_JSON_NULL};
   const void *at = (const char *)params + p->offset;
   const HkSelect *select = at;
@@ -90,7 +89,7 @@ static HkJson param_json(const HkParam *p, const void *params) {
 
 static void add_params(HkJson *object, const HkSchema *schema, const void *params) {
   for (int q = 0; q < schema->param_count; q++) {
-    HkJson value = param_json(&schema->params[q], params);
+    HkJson value = hk_param_json(&schema->params[q], params);
     if (value.kind != HK_JSON_NULL) hk_json_add(object, schema->params[q].name, value);
   }
 }

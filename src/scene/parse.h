@@ -19,4 +19,7 @@ HkJson hk_write_inline_mesh(const HkMesh *mesh);
 /* format.c: the scene with every value in it. */
 HkJson hk_scene_json(const HkScene *scene);
 
+/* format.c: the value of a parameter; null for what is not given. */
+HkJson hk_param_json(const HkParam *p, const void *params);
+
 #endif

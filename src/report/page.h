@@ -1,0 +1,90 @@
+/* report.html: a run as one page that opens from the disk.
+ *
+ *     web/report/report.html with its marks {{...}} replaced
+ *       {{title}}        the scene's title, or its name
+ *       {{report.css}}   the file of that name, and so all others of the folder
+ *       {{data}}         <script type="application/json" id="data-facts"> {...} </script>
+ *                        <script type="text/plain" id="data-shapes"> base64 </script>, and so
+ *                        heads, rows, releases (64-bit floats), faces, springs and pins (32-bit
+ *                        integers)
+ *
+ * What the numbers mean stands in recording.h and sketch.h; all are little endian. In the JSON '<'
+ * is written as \u003c, so that no text of a scene ends the script.
+ */
+#ifndef HK_REPORT_PAGE_H
+#define HK_REPORT_PAGE_H
+
+#include "base/json.h"
+#include "report/recording.h"
+
+/* What the run knows when the page is written. */
+typedef struct HkPageRun {
+  const HkMethod *method; /* the integrator with all that was picked */
+  double h;               /* s, the step */
+  double interval;        /* s between frames */
+  double stable_h;        /* s */
+  int64_t frame, frames;  /* reached, to reach */
+  int64_t substeps;       /* steps a frame */
+  int halvings;
+  HkStatus failed;     /* HK_OK: it did not */
+  const char *failure; /* why it failed */
+} HkPageRun;
+
+/* Where an earlier report of the same run was taken up. */
+typedef struct HkPageEarlier {
+  int64_t resumed;  /* the frame that the run went on from; 0: from the start */
+  int64_t gap;      /* the last frame of the report before, where some are missing; -1: none are */
+  bool is_taken_up; /* frames of a report before are in this one */
+} HkPageEarlier;
+
+typedef struct HkPage {
+  HkContext context;
+  const HkModel *model;
+  uint64_t hash; /* of the scene: reports of one run share it */
+  double limit;  /* bytes of the file */
+  char *title;   /* of the scene, or its name */
+  char *command; /* that repeats the run; NULL: not known */
+  char *scene;   /* the whole scene as JSON */
+  char *source;  /* as it was written; NULL: not known, or not what was run */
+  HkSketch sketch;
+  HkRecording recording;
+  HkPageEarlier earlier;
+} HkPage;
+
+#define HK_PAGE_NAME "report.html" /* in the folder of the run */
+#define HK_PAGE_LIMIT 30e6         /* bytes of a report */
+
+enum { HK_PAGE_FORMAT = 1 }; /* of the data in it; another one is not taken up */
+
+/* Prepares to keep frames of a run that will have so many, for a file below the limit (bytes). */
+HkStatus hk_page_create(const HkScene *scene, const HkModel *model, int64_t frame_count,
+                        double limit, const char *command, HkPage **page, HkError *error);
+void hk_page_destroy(HkPage **page);
+/* Forgets all frames: the run starts over. */
+void hk_page_clear(HkPage *page);
+
+/* Appends a frame unless it is there already. */
+void hk_page_add(HkPage *page, const HkFrame *frame, const HkTally *work, double seconds);
+
+/* earlier.c: takes up the frames until `frame` of the report at path, if it is one of this run;
+ * whatever is wrong with it, the page covers what comes from now on. */
+void hk_page_take_up(HkPage *page, const char *path, int64_t frame);
+
+/* Writes the page; path is whole or as it was. */
+HkStatus hk_page_write(const HkPage *page, const HkPageRun *run, const char *path, HkError *error);
+
+/* facts.c: all but the numbers of the frames. */
+HkJson hk_page_facts(const HkPage *page, const HkPageRun *run);
+
+/* notes.c: what was left out, as sentences. */
+HkJson hk_page_notes(const HkPage *page);
+
+/* The files of web/report, put into the library by cmake/embed_report.cmake. */
+typedef struct HkPageFile {
+  const char *name, *text;
+} HkPageFile;
+
+/* Ends with an entry of NULLs. */
+extern const HkPageFile hk_page_files[];
+
+#endif
