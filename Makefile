@@ -22,8 +22,9 @@ demo: ## Build Hooke and simulate a waving flag into out/flag.
 	@$(packages) build
 	$(configure) release
 	$(build) release --target hooke_product
-	./build/release/hooke run flag -o out/flag --force
+	./build/release/hooke run flag -o out/flag --force --report
 	@echo "hooke is ./build/release/hooke until 'make install', or: export PATH=\$$PWD/build/release:\$$PATH"
+	@echo "Open in a browser: file://$(CURDIR)/out/flag/report.html"
 
 pictures: ## Draw some built-in scenes into build/pictures.
 	@$(packages) test

@@ -70,6 +70,10 @@ static void print_files(const RunReport *r) {
   }
   text_quote(r->folder, "/run.json", path, sizeof path);
   printf("    %-13s repeats all this: hooke run %s\n", "run.json", path);
+  if (!r->page) return;
+  text_quote(r->folder, "/report.html", path, sizeof path);
+  printf("    %-13s the motion and all plots in one page, for any browser: %s\n", "report.html",
+         path);
 }
 
 static int compare_texts(const void *a, const void *b) {

@@ -14,6 +14,8 @@ typedef struct RunReport {
   const HkScene *scene; /* NULL if it could not be read */
   bool begun;           /* the following are filled in */
   bool whole;           /* last is of a state that makes sense */
+  bool page;            /* report.html is written */
+  bool page_failed;     /* report.html alone could not be written */
   HkModelInfo model;
   HkMethod method; /* the integrator with all that was picked */
   HkProgress start, end;

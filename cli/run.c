@@ -19,7 +19,7 @@ typedef struct Wants {
   const char *folder;
   TextList sets;
   int threads, on_blowup;
-  bool resume, force, quiet, json;
+  bool resume, force, report, quiet, json;
   double checkpoint;
 } Wants;
 
@@ -34,6 +34,9 @@ static const Option options[] = {
     OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
     OPTION_FLAG(Wants, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
+    OPTION_FLAG(Wants, report, 0, "--report",
+                "write report.html into the folder: the motion, plots and facts in one page for "
+                "any browser"),
     OPTION_CHOICE(Wants, on_blowup, 0, "--on-blowup", "stop|halve",
                   "when the motion blows up: stop, or start over with half the step"),
     OPTION_NUMBER(Wants, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
@@ -69,8 +72,19 @@ static void command_line(const Wants *wants, const char *name, const char *last,
   }
   if (wants->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
     append_word(line, size, "--on-blowup=halve");
+  if (wants->report) append_word(line, size, "--report");
   size_t used = strlen(line);
   snprintf(line + used, size - used, " %s", last);
+}
+
+/* The same run on any machine: the folder is left to whoever repeats it. */
+static void repeating_line(const Wants *wants, const char *name, char *line, size_t size) {
+  Wants there = *wants;
+  there.folder = NULL;
+  char last[32] = "";
+  if (wants->threads > 0) snprintf(last, sizeof last, "--threads %d", wants->threads);
+  command_line(&there, name, last, line, size);
+  if (!last[0]) line[strlen(line) - 1] = 0; /* the blank */
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -112,9 +126,24 @@ static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
   return at.frame < at.frames ? hk_run_checkpoint(run, error) : HK_DONE;
 }
 
+/* The page about the run, whatever its end was. An error of the run itself comes first. */
+static HkStatus write_page(HkRun *run, RunReport *r, HkStatus status, HkError *error) {
+  HkError why = {0};
+  HkStatus written = hk_run_report(run, &why);
+  r->page = written >= 0;
+  if (written >= 0 || status < 0) return status;
+  r->page_failed = status == HK_DONE;
+  *error = why;
+  return written;
+}
+
 static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, HkError *error) {
   HkRunOptions o = run_options(wants, r->folder);
+  char line[4096];
   HkRun *run;
+  repeating_line(wants, r->name, line, sizeof line);
+  o.report = wants->report;
+  o.command = line;
   o.progress = listener_progress;
   o.progress_user = listener;
   start_where_nothing_is(&o, listener);
@@ -140,6 +169,7 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   r->end = hk_run_progress(run);
   r->whole = status != HK_ERROR_BLOWUP;
   if (r->whole) hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->last);
+  if (wants->report) status = write_page(run, r, status, error);
   hk_run_destroy(&run);
   return status;
 }
@@ -149,6 +179,7 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
 static void advise_after_blowup(const Wants *wants, const RunReport *r) {
   char line[4096];
   fprintf(stderr, "  kept: frames 0 to %lld in %s\n", (long long)r->end.frame, r->folder);
+  if (r->page) fprintf(stderr, "  what there is, in one page: %s/report.html\n", r->folder);
   if (r->end.stable_h == 0 || wants->on_blowup == HK_BLOWUP_HALVE) return;
   command_line(wants, r->name, "--force --on-blowup halve", line, sizeof line);
   fprintf(stderr, "  to start over with smaller steps: %s\n", line);
@@ -161,6 +192,9 @@ static int tell_error(const Wants *wants, RunReport *r, const HkError *error) {
   if (!r->begun || wants->quiet) return code;
   if (error->status == HK_ERROR_BLOWUP)
     advise_after_blowup(wants, r);
+  else if (r->page_failed)
+    fprintf(stderr,
+            "  all else is written; for the report the scene must run again, with --force\n");
   else
     fprintf(stderr, "  what was written stays; when the cause is gone, go on with: %s\n", r->again);
   return code;
@@ -228,6 +262,7 @@ const Command command_run = {
                 "  hooke run my.json --set time.duration=20 --set integrator=verlet\n"
                 "  hooke run my.json --set 'bodies[0].springs.k=1e5' --on-blowup halve\n"
                 "  hooke run my.json --resume                   go on after Ctrl-C or a crash\n"
+                "  hooke run my.json --report                   and my-out/report.html\n"
                 "  hooke run my.json --quiet --json > result.json\n",
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
