@@ -74,7 +74,7 @@ static HkStatus make_program(const Shader *shader, GLuint *program, HkError *err
 static void attribute(GLuint index, int numbers, size_t stride, size_t offset, GLuint each) {
   glEnableVertexAttribArray(index);
   glVertexAttribPointer(index, numbers, GL_FLOAT, GL_FALSE, (GLsizei)stride,
-                        (const char *)0 + offset);
+                        (const void *)(uintptr_t)offset);
   glVertexAttribDivisor(index, each);
 }
 

@@ -55,7 +55,7 @@ static double gradient(const HkGradientArgs *a, int64_t begin, int64_t end) {
   for (; q + HK_DOUBLES <= end; q += HK_DOUBLES) {
     HkDoubles square = finish(a, q);
     most = hk_doubles_most(square, most);
-    odd = odd + (square - square);
+    odd = odd + square * hk_doubles_all(0);
   }
   hk_doubles_store(lane, most);
   for (int l = 0; l < HK_DOUBLES; l++) result = lane[l] > result ? lane[l] : result;
