@@ -106,7 +106,7 @@ static int start(Film *film, const Words *words, int in) {
   posix_spawnattr_t attributes;
   char *arguments[MOST_WORDS] = {0};
   int reason = ENOMEM;
-  for (int q = 0; q < words->count; q++) arguments[q] = (char *)(intptr_t)words->word[q];
+  memcpy(arguments, words->word, (size_t)words->count * sizeof *arguments); /* it changes none */
   if (posix_spawn_file_actions_init(&files) != 0) return reason;
   if (posix_spawnattr_init(&attributes) == 0) {
     if (set_files(&files, in, fileno(film->words)) && set_attributes(&attributes))
@@ -129,7 +129,7 @@ static int open_pipe(int ends[2]) {
 HkStatus film_open(Film *film, const Target *target, FilmKind kind, int width, int height,
                    double pictures_per_second, HkError *error) {
   char size[32], rate[32];
-  int ends[2];
+  int ends[2] = {-1, -1};
   Words words = {0};
   snprintf(size, sizeof size, "%dx%d", width, height);
   snprintf(rate, sizeof rate, "%.6g", pictures_per_second);

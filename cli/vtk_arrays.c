@@ -66,9 +66,10 @@ static int letter_value(char letter) {
 }
 
 static bool fill(Decoder *d) {
-  int32_t bits = 0, letters = 0;
+  uint32_t bits = 0;
+  int letters = 0;
   for (; letters < 4 && letter_value(d->at[letters]) >= 0; letters++)
-    bits = bits << 6 | letter_value(d->at[letters]);
+    bits = bits << 6 | (uint32_t)letter_value(d->at[letters]);
   if (letters < 2) return false;
   bits <<= 6 * (4 - letters);
   d->at += letters;

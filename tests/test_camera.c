@@ -95,7 +95,7 @@ TEST(one_point_is_seen_in_the_middle) {
 
 TEST(zoom_enlarges_the_picture) {
   float x[] = {-1, 0, 0, 1, 0, 0}, matrix[16];
-  double once[3], twice[3];
+  double once[3] = {0}, twice[3] = {0};
   Window window = {-0.9, 0.9, -0.9, 0.9};
   for (int zoom = 1; zoom <= 2; zoom++) {
     CameraWish wish = {.zoom = zoom};

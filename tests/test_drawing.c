@@ -203,7 +203,9 @@ TEST(legends_show_the_ends_of_the_scale) {
 /* ---- Arrays of VTK files --------------------------------------------------------------------- */
 
 static HkStatus read_text(const char *text, int64_t count, float *values, HkError *error) {
-  VtkFile file = {.path = "test.vtp", .text = (char *)(uintptr_t)text};
+  char copy[1024];
+  snprintf(copy, sizeof copy, "%s", text);
+  VtkFile file = {.path = "test.vtp", .text = copy};
   return vtk_read(&file, "Points", count, values, error);
 }
 
