@@ -104,7 +104,7 @@ HkStatus answer_text(Play *p, HkJson *object, HkError *error) {
 
 unsigned char *answer_bytes(Play *p, uint32_t word, const HkJson *request, size_t size) {
   enum { HEAD = 8 };
-  unsigned char *bytes = calloc(1, HEAD + size);
+  unsigned char *bytes = calloc(1, HEAD + size + 1); /* a file may be a text */
   double id = 0;
   if (!bytes) return NULL;
   request_number(request, "id", &id);

@@ -9,11 +9,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 seconds=${1:-10}
 shift $(($# > 0 ? 1 : 0))
-build=build/asan
+build=build/fuzz
 findings=$build/findings
 
 mkdir -p $findings
-if ! { cmake --preset asan && cmake --build $build --target fuzz_targets; } >$build/build.log 2>&1; then
+if ! { cmake --preset fuzz && cmake --build $build --target fuzz_targets; } >$build/build.log 2>&1; then
   tail -n 40 $build/build.log >&2
   exit 2
 fi
