@@ -8,7 +8,8 @@ import { build } from 'esbuild';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-async function bundle(path) {
+/** A module of the page, for Node. */
+export async function bundle(path) {
   const { outputFiles } = await build({ entryPoints: [here(path)], bundle: true, format: 'esm', write: false, target: 'es2022' });
   return import('data:text/javascript;base64,' + Buffer.from(outputFiles[0].contents).toString('base64'));
 }

@@ -7,6 +7,7 @@ import { graphics } from './support';
 import { exposeForTests } from './test_hooks';
 import { SideLabels } from './ui/compare';
 import { Downloads } from './ui/download';
+import { h } from './ui/dom';
 import { listenToDrops, openFiles } from './ui/drop';
 import { makeGallery } from './ui/gallery';
 import { keyLine, makeHelp } from './ui/help';
@@ -50,9 +51,11 @@ function build(app: App, toasts: Toasts, loading: Loading): void {
   makeTopbar(app, downloads, {
     openGallery: () => gallery.showModal(), openHelp: () => help.showModal(), share: () => { share().catch(tell); }, tell,
   });
-  makeStatus(app, stage);
+  const corner = h('div', { class: 'corner' });
+  stage.append(corner);
+  makeStatus(app, corner);
+  corner.append(keyLine());
   makeLegend(app, stage);
-  stage.append(keyLine());
   new SideLabels(app, stage);
   const panel = new Panel(app, element('panel'));
   makePlots(app, element('plots'));

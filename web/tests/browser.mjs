@@ -47,7 +47,10 @@ export async function openPage(place, { hash = '', ready = true, init = null, ..
   page.errors = [];
   page.on('pageerror', (error) => page.errors.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') page.errors.push(message.text()); });
-  page.on('requestfailed', (request) => page.errors.push(`${request.url()} ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText ?? '';
+    if (!why.includes('ERR_ABORTED')) page.errors.push(`${request.url()} ${why}`); // left for another page
+  });
   if (init) await page.addInitScript(init);
   await page.goto(place.url + hash);
   if (ready) await waitFor(page, () => window.hooke?.sides()[0].frames > 2);

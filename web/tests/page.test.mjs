@@ -122,7 +122,7 @@ test('compare_shows_forward_euler_blowing_up_beside_backward_euler', onPage(() =
   const banner = await page.textContent('.side-0 .blow-up');
   assert.match(banner, /forward_euler blew up at t = .* s/);
   assert.equal(await page.isVisible('.side-1 .blow-up'), false);
-  await waitFor(page, () => window.hooke.sides()[1].time > 0.3);
+  await waitFor(page, () => window.hooke.sides()[1].time > 0.15);
   const [left, right] = await sides(page);
   assert.equal(left.method, 'forward_euler');
   assert.equal(right.method, 'backward_euler');

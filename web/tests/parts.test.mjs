@@ -44,6 +44,11 @@ test('downloads_hold_what_they_say', onPage(() => place, {}, async (page) => {
   assert.deepEqual([...(await take('Picture')).bytes.subarray(1, 4)], [0x50, 0x4e, 0x47]);
   assert.equal(JSON.parse((await take('Scene')).bytes.toString()).bodies.length, 1);
   assert.ok((await take('Checkpoint')).bytes.length > 100);
+  await page.click('button[aria-label="Download"]');
+  await page.click('[role="menuitem"]:has-text("Film")');
+  await page.waitForTimeout(900);
+  const [film] = await Promise.all([page.waitForEvent('download'), page.click('.recording')]);
+  assert.deepEqual([...readFileSync(await film.path()).subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3], 'the mark of WebM');
   assert.deepEqual(page.errors, []);
 }));
 

@@ -38,7 +38,7 @@ export class WorkerLink implements Link {
     this.worker.onmessage = (event: MessageEvent<string | ArrayBuffer | Broken>) => {
       const data = event.data;
       if (typeof data === 'string' || data instanceof ArrayBuffer) this.onMessage(data);
-      else this.onBroken(`The engine stopped: ${data.broken}.`);
+      else this.onBroken(`The engine stopped: ${data.broken}. Reload the page to go on.`);
     };
     this.worker.onerror = (event) => this.onBroken(`The engine could not be started: ${event.message}.`);
     this.worker.postMessage({ module } satisfies Start);

@@ -1,20 +1,8 @@
 // The built-in scenes with their pictures, and a way to open an own file.
 import type { App, OpenedFile } from '../app';
-import type { SceneEntry } from '../engine/protocol';
 import { makeDialog } from './dialog';
 import { h, prettyName } from './dom';
 import { icon } from './icons';
-
-/** The comment at the top of a scene file says what it is, in more words than its title. */
-export function sceneSentence(scene: SceneEntry): string {
-  const lines: string[] = [];
-  for (const line of scene.text.split('\n')) {
-    if (!line.startsWith('//')) break;
-    lines.push(line.slice(2).trim());
-  }
-  const sentence = lines.join(' ').match(/^.*?[.](?=\s|$)/)?.[0] ?? '';
-  return sentence && sentence !== scene.title ? sentence : scene.title;
-}
 
 function picture(name: string): HTMLElement {
   const there = __THUMBS__.includes(name);

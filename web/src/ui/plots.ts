@@ -57,7 +57,7 @@ class Chart {
   private legend = h('figcaption', {});
   private plot: uPlot | null = null;
   private hidden = new Set<string>();
-  private nothing = h('p', { class: 'nothing', hidden: true }, 'An explicit method solves nothing, and leaves no error here.');
+  private nothing = h('p', { class: 'nothing', hidden: true }, 'Nothing to solve: the method is explicit.');
 
   constructor(private app: App, private definition: Definition) {
     this.element.append(this.legend, this.body, this.nothing);

@@ -36,10 +36,10 @@ function makeFaster(app: App): { button: HTMLElement; look(rate: number): void }
   };
 }
 
-export function makeStatus(app: App, stage: HTMLElement): void {
+export function makeStatus(app: App, place: HTMLElement): void {
   const time = h('strong', {}), rate = h('span', {}), cost = h('span', {}), work = h('span', {});
   const faster = makeFaster(app);
-  stage.append(h('div', { class: 'status' }, time, rate, cost, work, faster.button));
+  place.append(h('div', { class: 'status' }, time, rate, cost, work, faster.button));
   let last = 0;
   app.onFrame.on((index) => {
     const now = performance.now();
@@ -75,7 +75,7 @@ export function makeLegend(app: App, stage: HTMLElement): void {
     const { color } = app.settings.get();
     if (color === 'none' || performance.now() - last < EVERY) return;
     last = performance.now();
-    const range = app.view.layers[0].range;
+    const { range } = app.view;
     const factor = color === 'strain' ? 100 : 1;
     low.textContent = prettyNumber(factor * range.low, 2);
     high.textContent = prettyNumber(factor * range.high, 2);

@@ -43,7 +43,7 @@ export class ColorRange {
   low = 0;
   high = 1;
 
-  constructor(private color: Color) { this.forget(); }
+  constructor(readonly color: Color) { this.forget(); }
 
   forget(): void {
     this.low = 0;

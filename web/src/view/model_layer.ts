@@ -6,7 +6,7 @@ import {
 } from 'three';
 import type { Color, Frame, Topology } from '../engine/protocol';
 import { Backdrop, type Surroundings } from './backdrop';
-import { ColorRange, colorTexture } from './colormap';
+import { type ColorRange, colorTexture } from './colormap';
 import { addNormals, isClosed, SMOOTH_LIMIT } from './normals';
 import type { Palette } from './palette';
 import { makeRibbons, type Ribbons } from './ribbons';
@@ -28,7 +28,6 @@ export class ModelLayer {
   readonly scene = new Scene();
   /** What is left out because there is too much of it. */
   notes: string[] = [];
-  range = new ColorRange('none');
   topology: Topology | null = null;
   x: Float32Array | null = null;
   private color: Color = 'none';
@@ -124,7 +123,6 @@ export class ModelLayer {
     this.setPinned(pinned);
     this.setHandle(-1, null);
     this.backdrop.setSurroundings(surroundings, this.faces.geometry, this.palette);
-    this.range.forget();
     this.setPalette(this.palette);
   }
 
@@ -145,8 +143,9 @@ export class ModelLayer {
     this.pins.geometry.setIndex(new BufferAttribute(new Uint32Array(pinned.length <= PIN_LIMIT ? pinned : []), 1));
   }
 
-  /** Takes the frame's arrays over. Returns whether they fit the model that is shown. */
-  setFrame(frame: Frame, color: Color): boolean {
+  /** Takes the frame's arrays over. Returns whether they fit the model that is shown. The range of the
+   * colours is common to all models beside each other. */
+  setFrame(frame: Frame, color: Color, range: ColorRange): boolean {
     if (!this.topology || frame.vertices !== this.topology.vertices || !this.position || !this.value) return false;
     this.x = frame.x;
     this.position.array = frame.x;
@@ -164,8 +163,8 @@ export class ModelLayer {
     if (values) {
       this.value.array = values;
       this.value.needsUpdate = true;
-      this.range.follow(frame.valueMin, frame.valueMax);
-      (this.valueUniforms.range.value as Vector2).set(this.range.low, this.range.high);
+      if (!this.wild) range.follow(frame.valueMin, frame.valueMax);
+      (this.valueUniforms.range.value as Vector2).set(range.low, range.high);
     }
     this.ribbons?.update(frame.x, values);
     if (this.handleVertex >= 0) {
@@ -180,7 +179,6 @@ export class ModelLayer {
     this.valueUniforms.useValues.value = there ? 1 : 0;
     if (color === this.color) return;
     this.color = color;
-    this.range = new ColorRange(color);
     this.valueUniforms.map.value.dispose();
     this.valueUniforms.map.value = colorTexture(color);
   }

@@ -4,6 +4,7 @@ import { Plane, Vector3, WebGLRenderer } from 'three';
 import type { Color, Frame, Info, Topology } from '../engine/protocol';
 import type { SceneData } from '../scene_data';
 import { OrbitCamera } from './camera';
+import { ColorRange } from './colormap';
 import { ModelLayer, type Show, WILD } from './model_layer';
 import { readPalette } from './palette';
 import { pickVertex, type Ray } from './pick_vertex';
@@ -28,6 +29,7 @@ interface Bounds {
 export class SceneView {
   readonly orbit = new OrbitCamera();
   readonly layers: ModelLayer[] = [];
+  range = new ColorRange('none');
   private renderer: WebGLRenderer;
   private bounds: Bounds | null = null;
   private start: { min: number[]; max: number[] } | null = null; // the bounds of a start
@@ -92,6 +94,7 @@ export class SceneView {
     layer.setModel(topology, info.pinned, surroundings);
     layer.show(this.show);
     if (newView) {
+      this.range.forget();
       this.start = { min, max };
       this.bounds = { min: [...min], max: [...max], first: 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low)) || 1 };
       this.orbit.setUp(scene.up);
@@ -102,7 +105,8 @@ export class SceneView {
   }
 
   setFrame(index: number, frame: Frame, color: Color): boolean {
-    const taken = this.layers[index]?.setFrame(frame, color) ?? false;
+    if (color !== this.range.color) this.range = new ColorRange(color);
+    const taken = this.layers[index]?.setFrame(frame, color, this.range) ?? false;
     if (taken && this.orbit.following && !this.steady && frame.strainMax < WILD) this.widen(frame.x);
     this.changed();
     return taken;

@@ -1,0 +1,93 @@
+// Parts of the page that need no browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bundle } from '../scripts/load_engine.mjs';
+
+const { scaleOf } = await bundle('../src/ui/scale.ts');
+const { splitFormula } = await bundle('../src/ui/formula.ts');
+const { pickVertex } = await bundle('../src/view/pick_vertex.ts');
+const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
+const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
+const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
+const { History } = await bundle('../src/history.ts');
+
+const param = (more) => ({ name: 'p', unit: '1', help: '', kind: 'number', default: null, min: 0, max: null, ...more });
+
+test('sliders_give_back_the_value_that_they_show', () => {
+  for (const [schema, values] of [
+    [param({ unit: 'N/m', default: 1000 }), [1000, 20, 3e5]],
+    [param({ unit: 'm/s^2', default: 9.81 }), [9.81, 3, 0]],
+    [param({ min: 1e-6, max: 1, unit: 's' }), [1e-5, 0.01, 1]],
+    [param({ max: 1, default: 0.5 }), [0.5, 0, 1]],
+    [param({ min: null, unit: 'm', default: 0 }), [-1, 0, 2]],
+  ]) {
+    const scale = scaleOf(schema, values[0]);
+    for (const value of values) assert.ok(Math.abs(scale.value(scale.position(value)) - value) <= 1e-9 * Math.max(1, Math.abs(value)), `${value}`);
+  }
+});
+
+test('a_slider_that_allows_zero_reaches_it', () => {
+  assert.equal(scaleOf(param({ unit: 'N s/m' }), 0.002).value(0), 0);
+  assert.ok(scaleOf(param({ min: 1e-6, max: 1 }), 0.01).value(0) >= 1e-6);
+});
+
+test('formulas_raise_powers_and_lower_indices_but_not_words', () => {
+  const raised = (text) => splitFormula(text).filter((piece) => piece.place === 'up').map((piece) => piece.text);
+  const lowered = (text) => splitFormula(text).filter((piece) => piece.place === 'down').map((piece) => piece.text);
+  assert.deepEqual(raised('x+ = x + h^2 M^-1 f'), ['+', '2', '−1']);
+  assert.deepEqual(lowered('f_i = -(linear + per_mass m_i) v_i'), ['i', 'i', 'i']);
+  assert.equal(splitFormula('x += alpha p').length, 1);
+  assert.equal(splitFormula('h^2 E(x+)').map((piece) => piece.text).join(''), 'h2 E(x+)');
+});
+
+test('the_vertex_that_is_seen_is_picked_and_not_the_one_behind', () => {
+  // Two triangles across the view at z = 0 and z = -1; the ray comes from z = 5.
+  const x = new Float32Array([-1, -1, 0, 1, -1, 0, 0, 1, 0, -1, -1, -1, 1, -1, -1, 0, 1, -1]);
+  const triangles = new Uint32Array([3, 4, 5, 0, 1, 2]);
+  const ray = { origin: [0, 0.8, 5], direction: [0, 0, -1] };
+  assert.equal(pickVertex(x, triangles, ray, 0.01), 2);
+  assert.equal(pickVertex(x, null, { origin: [0.99, -1, 5], direction: [0, 0, -1] }, 0.01), 1);
+  assert.equal(pickVertex(x, triangles, { origin: [3, 3, 5], direction: [0, 0, -1] }, 0.01), -1);
+});
+
+test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {
+  assert.equal(isClosed(new Uint32Array([0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0]), 4), true);
+  assert.equal(isClosed(new Uint32Array([0, 1, 2]), 3), false);
+});
+
+test('normals_stand_on_a_flat_triangle', () => {
+  const normals = new Float32Array(9);
+  addNormals(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2]), normals);
+  assert.deepEqual([...normals], [0, 0, 1, 0, 0, 1, 0, 0, 1]);
+});
+
+test('files_in_memory_grow_are_renamed_and_stay_below_the_root', () => {
+  const files = new MemoryFiles();
+  files.create('a').write(1000, new Uint8Array([7, 8]));
+  const got = new Uint8Array(4);
+  assert.equal(files.file('a').read(999, got), 3);
+  assert.deepEqual([...got], [0, 7, 8, 0]);
+  assert.equal(files.rename('a', 'b'), true);
+  assert.equal(files.file('a'), undefined);
+  assert.equal(MemoryFiles.normalize('/x/../../y/./z'), 'y/z');
+});
+
+test('a_message_that_is_no_frame_or_too_short_is_refused', () => {
+  assert.throws(() => decodeFrame(new ArrayBuffer(8)), /no frame/);
+  const short = new ArrayBuffer(176);
+  new Uint32Array(short, 0, 4).set([0x52464b48, 1, 1000, 0]);
+  assert.throws(() => decodeFrame(short), /no frame/);
+  const put = new Uint8Array(encodePut(3, 'a.obj', new Uint8Array([1, 2])));
+  assert.deepEqual([...put], [0x48, 0x4b, 0x55, 0x54, 3, 0, 0, 0, 5, 0, 0, 0, 97, 46, 111, 98, 106, 1, 2]);
+});
+
+test('history_forgets_the_oldest_and_starts_anew_when_time_goes_back', () => {
+  const history = new History();
+  const frame = (time) => ({ time, kinetic: 1, spring: 2, gravity: 3, other: 0, total: 6, gradient: 0, iterations: 0, linearIterations: 0, milliseconds: 1, step: 0.1 });
+  for (let q = 0; q < 40000; q++) history.add(frame(0.1 * q));
+  assert.ok(history.count <= 32768 && history.count > 20000);
+  assert.ok(Math.abs(history.column('time').at(-1) - 3999.9) < 1e-9);
+  assert.ok(Math.abs(history.column('time', history.since(10))[0] - 3989.9) < 0.11);
+  history.add(frame(0));
+  assert.equal(history.count, 1);
+});
