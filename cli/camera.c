@@ -140,6 +140,7 @@ void extent_add(Extent *e, const Camera *c, Window window, const float *x, int64
   for (int64_t p = 0; p < count; p++, x += 3) {
     double at[3] = {x[0], x[1], x[2]};
     double r = vector_dot(at, c->right), u = vector_dot(at, c->up), d = vector_dot(at, c->toward);
+    if (!isfinite(r + u + d)) continue;
     e->side[0] = fmax(e->side[0], r + slope[0] * d);
     e->side[1] = fmax(e->side[1], -r + slope[1] * d);
     e->side[2] = fmax(e->side[2], u + slope[2] * d);
@@ -182,7 +183,10 @@ static void fit_parallel(Camera *c, Window w, const double side[4], double front
   for (int q = 0; q < 3; q++) c->eye[q] = r * c->right[q] + u * c->up[q] + d * c->toward[q];
 }
 
-void camera_fit(Camera *c, const CameraWish *wish, Window window, const Extent *e) {
+void camera_fit(Camera *c, const CameraWish *wish, Window window, const Extent *seen) {
+  Extent origin = extent_empty();
+  extent_add(&origin, c, window, (float[]){0, 0, 0}, 1);
+  const Extent *e = seen->front >= seen->back ? seen : &origin;
   double size = size_of(e), side[4];
   for (int q = 0; q < 4; q++) side[q] = e->side[q] + PADDING * size;
   if (c->parallel)

@@ -43,7 +43,7 @@ typedef struct Extent {
 } Extent;
 
 Extent extent_empty(void);
-/* Takes count points x y z x y z ... in. */
+/* Takes count points x y z x y z ... in; those that are not finite are left out. */
 void extent_add(Extent *extent, const Camera *camera, Window window, const float *x, int64_t count);
 
 /* Moves the camera to where all that the extent has seen just fills the window; a camera that was

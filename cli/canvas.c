@@ -20,6 +20,7 @@
 #include <string.h>
 
 enum { FINER = 2, SAMPLES = 4, MOST_DEVICES = 16 };
+static const double MOST_BYTES = 1.2e9;
 
 /* A framebuffer with its colours and, where it has one, its depth. */
 typedef struct Layer {
@@ -107,6 +108,7 @@ static bool try_devices(Canvas *c) {
 }
 
 static HkStatus open_display(Canvas *c, HkError *error) {
+  setenv("EGL_LOG_LEVEL", "fatal", 0); /* that one way fails is not worth a warning of Mesa's */
   if (has_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") && try_devices(c)) return HK_OK;
   if (has_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless") &&
       try_display(c, platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY)))
@@ -169,6 +171,11 @@ static void drop_layer(Layer *layer) {
   glDeleteRenderbuffers(1, &layer->depth);
 }
 
+/* Memory of the samples: colour and depth. */
+static double sample_bytes(int width, int height, int finer, int samples) {
+  return 8.0 * width * height * finer * finer * (samples > 0 ? samples : 1);
+}
+
 static HkStatus make_layers(Canvas *c, int width, int height, HkError *error) {
   GLint most = 0, samples = 0, larger = width > height ? width : height;
   glGetIntegerv(GL_MAX_RENDERBUFFER_SIZE, &most);
@@ -179,6 +186,9 @@ static HkStatus make_layers(Canvas *c, int width, int height, HkError *error) {
                      larger);
   int finer = larger <= most / FINER ? FINER : 1;
   samples = samples < SAMPLES ? 0 : SAMPLES;
+  /* Large pictures are smooth enough without; all of it at once would take gigabytes. */
+  if (sample_bytes(width, height, finer, samples) > MOST_BYTES) finer = 1;
+  if (sample_bytes(width, height, finer, samples) > MOST_BYTES) samples = 0;
   HkStatus status = make_layer(&c->samples, finer * width, finer * height, samples, true, error);
   if (status >= 0) status = make_layer(&c->whole, finer * width, finer * height, 0, false, error);
   if (status >= 0) status = make_layer(&c->small, width, height, 0, false, error);

@@ -61,7 +61,7 @@ static const Option options[] = {
 
 #ifdef HK_WITH_EGL
 
-enum { SMALLEST = 16, LARGEST = 16384 };
+enum { SMALLEST = 16, LARGEST = 8192 };
 
 /* All that one call works with. */
 typedef struct Work {
@@ -207,7 +207,7 @@ static HkStatus write_file(Work *w, HkError *error) {
     status =
         film_open(&w->film, &w->target, w->kind, size->width, size->height, w->schedule.fps, error);
   if (status < 0) return status;
-  Progress progress = progress_start(w->wants->quiet, &at);
+  Progress progress = progress_start(w->wants->quiet || w->kind == FILM_NONE, &at);
   status = draw_all(w, &progress, error);
   progress_clear(&progress);
   if (status < 0 || signals_caught()) return status;

@@ -93,6 +93,23 @@ TEST(one_point_is_seen_in_the_middle) {
   }
 }
 
+TEST(points_that_are_not_finite_are_left_out) {
+  float x[] = {1, 2, 3, NAN, 0, 0, 0, INFINITY, 0, 2, 1, 0}, matrix[16];
+  double at[3];
+  Window window = {-0.9, 0.9, -0.9, 0.9};
+  CameraWish wish = {.azimuth = 10, .elevation = 5, .zoom = 1};
+  for (int points = 1; points <= 4; points += 3) { /* only bad ones, and some good ones */
+    Camera camera = camera_aim(&wish, 1, false, 1.5);
+    Extent extent = extent_empty();
+    extent_add(&extent, &camera, window, points == 1 ? x + 3 : x, points);
+    camera_fit(&camera, &wish, window, &extent);
+    camera_matrix(&camera, matrix);
+    for (int q = 0; q < 16; q++) CHECK(isfinite(matrix[q]));
+    project(matrix, x, at);
+    if (points == 4) CHECK(fabs(at[0]) < 0.9 && fabs(at[1]) < 0.9);
+  }
+}
+
 TEST(zoom_enlarges_the_picture) {
   float x[] = {-1, 0, 0, 1, 0, 0}, matrix[16];
   double once[3] = {0}, twice[3] = {0};
