@@ -64,5 +64,5 @@ if things:
     box = (min(xs) / width, min(ys) / height, (max(xs) + 1) / width, (max(ys) + 1) / height)
 colours = len({tuple(c // 32 for c in p[y][x]) for x, y in things})
 if len(sys.argv) > 2:
-    sys.exit(0 if eval(sys.argv[2]) else 1)
+    sys.exit(0 if eval("(" + sys.argv[2] + ")") else 1)
 print("%d x %d, share %.4f, box %.2f %.2f %.2f %.2f, %d colours" % (width, height, share, *box, colours))

@@ -2,9 +2,11 @@
 
 # Skips where nothing can be drawn: a build without EGL, a machine without a driver.
 can_draw() {
+  [ ! -e "$WORK/draws" ] || return 0
   hooke render oscillator -o try.png --size 16x16 --frame 0 -q >/dev/null 2>why ||
     skip "$(sed 's/^hooke: //' why)"
   rm -f try.png why
+  touch "$WORK/draws"
 }
 
 # shows FILE EXPRESSION: what picture.py says about it is true.
@@ -37,13 +39,11 @@ test_render_shows_every_built_in_scene() {
     expect 0 hooke render "$scene" -o "$scene.png" --size 192x108 --time 0.2 -q
     silent err
     silent out
-    shows "$scene.png" '(width, height) == (192, 108)'
-    # Thin threads take little room; they, too, go from one side to the other.
-    shows "$scene.png" '0.003 < share < 0.8 and colours >= 2'
-    shows "$scene.png" 'max(box[2] - box[0], box[3] - box[1]) > 0.6'
-    shows "$scene.png" 'abs(box[0] + box[2] - 1) < 0.2 and abs(box[1] + box[3] - 1) < 0.3'
-    [ "$scene" = ball ] || # its water goes on
-      shows "$scene.png" 'min(box[0], box[1], 1 - box[2], 1 - box[3]) > 0.01'
+    # Thin threads take little room; they, too, go from one side to the other. Water goes on.
+    shows "$scene.png" '(width, height) == (192, 108) and 0.003 < share < 0.8 and colours >= 2 and
+      max(box[2] - box[0], box[3] - box[1]) > 0.6 and
+      abs(box[0] + box[2] - 1) < 0.2 and abs(box[1] + box[3] - 1) < 0.3 and
+      min(box[0], box[1], 1 - box[2], 1 - box[3]) > ('"$([ "$scene" = ball ] && echo -1 || echo 0.01)"')'
   done
 }
 
