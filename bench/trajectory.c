@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Factors of larger models take minutes and more memory than there is. */
-static const int64_t DIRECT_MOST = 40000;
+/* Factors of larger models take seconds, and there is one for each iteration. */
+static const int64_t DIRECT_MOST = 8000;
 
 /* m, the mean motion of vertices in a step below which there is only rounding to solve for. */
 static const double REST = 1e-8;

@@ -5,6 +5,11 @@
 #include <math.h>
 #include <stdbool.h>
 
+/* The larger one, and b where either is NAN: one instruction, where fmax is a call. */
+static inline double hk_larger(double a, double b) {
+  return a > b ? a : b;
+}
+
 static inline void hk_sub(const double a[3], const double b[3], double out[3]) {
   out[0] = a[0] - b[0];
   out[1] = a[1] - b[1];

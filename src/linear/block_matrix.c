@@ -104,7 +104,13 @@ void hk_block_matrix_destroy(const HkModel *m, HkBlockMatrix *A) {
 }
 
 void hk_block_matrix_zero(HkBlockMatrix *A) {
-  memset(A->value, 0, (size_t)A->pattern->start[A->pattern->n] * 9 * sizeof *A->value);
+  const HkPattern *p = A->pattern;
+  if (A->only_diagonal) {
+    for (int64_t q = 0; q < p->n; q++)
+      memset(A->value + 9 * p->diagonal[q], 0, 9 * sizeof *A->value);
+    return;
+  }
+  memset(A->value, 0, (size_t)p->start[p->n] * 9 * sizeof *A->value);
 }
 
 void hk_block_matrix_scale(HkBlockMatrix *A, double s) {

@@ -11,9 +11,20 @@ typedef struct Pour {
   HkBlockMatrix *C;
 } Pour;
 
+/* -1/2 (D + D^T) */
+static void pour_own(HkBlockMatrix *C, int32_t i, const double D[9]) {
+  double *at = C->value + 9 * C->pattern->diagonal[i];
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) at[3 * r + c] -= 0.5 * (D[3 * r + c] + D[3 * c + r]);
+}
+
 static void pour_half(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   HkBlockMatrix *C = ((Pour *)sink)->C;
-  C->only_diagonal &= i == j;
+  if (i == j) {
+    pour_own(C, i, block);
+    return;
+  }
+  C->only_diagonal = false;
   double *at = C->value + 9 * hk_pattern_find(C->pattern, i, j);
   double *mirror = C->value + 9 * hk_pattern_find(C->pattern, j, i);
   for (int r = 0; r < 3; r++)

@@ -15,8 +15,9 @@
  * correction, for the price of one more solve with the same H.
  *
  * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
- * residual of min(0.1, 30 sqrt(size / first size)): a tenth while stiff directions still settle,
- * and less near the end, which keeps convergence faster than linear.
+ * residual of min(0.3, 30 sqrt(size / first size)), less near the end, which keeps convergence
+ * faster than linear. Far from the minimum more is worse: cloth that buckles is led astray by
+ * directions that are exact where the Hessian is nearly singular (docs/performance.md).
  *
  * Steps that shrink by a factor tell how far the minimum is still away (accuracy), as long as they
  * are Newton's own: not shortened by the line search, not of a projected Hessian and without
@@ -41,7 +42,7 @@ static const HkParam params[] = {
     HK_METHOD(Newton, linear, HK_LINEAR,
               "solver of the linear systems; by the size of the model unless given"),
     HK_NUMBER(
-        Newton, forcing, "1", 0.1, 0, 1,
+        Newton, forcing, "1", 0.3, 0, 1,
         "how far an iterative linear solver goes: the part of the gradient that it may leave"),
     HK_ACCURACY_PARAM(Newton, 0),
 };

@@ -63,8 +63,8 @@ void hk_problem_destroy(HkProblem *p) {
   hk_hessian_destroy(&p->hessian);
   hk_block_matrix_destroy(p->model, &p->damping);
   hk_pattern_destroy(p->model, &p->pattern);
-  double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,         &p->room,
-                        &p->room2, &p->inverse, &p->extra, &p->space.sums};
+  double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,    &p->room,
+                        &p->room2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
   for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++) hk_free(c, vectors[q]);
   hk_free(c, &p->held.mask);
   *p = (HkProblem){0};
@@ -99,6 +99,18 @@ static void push(HkProblem *p, const double *x, const double *v) {
   hk_vectors_subtract(&p->space, p->f, p->room, p->f);
 }
 
+/* The drag of each vertex, if that is all there is: products with it take a ninth of the memory and
+ * no search for the blocks. */
+static void take_drag(HkProblem *p) {
+  p->drags = p->damping.only_diagonal;
+  for (int64_t q = 0; q < p->model->n && p->drags; q++) {
+    const double *C = p->damping.value + 9 * p->pattern.diagonal[q];
+    p->drag[q] = C[0];
+    p->drags = C[4] == C[0] && C[8] == C[0];
+    for (int c = 1; c < 8; c++) p->drags &= c == 4 || C[c] == 0;
+  }
+}
+
 static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   bool damped = false;
@@ -115,10 +127,13 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   hk_vectors_copy(&p->space, v, p->v);
   push(p, x, v);
   if (!damped) return HK_OK;
-  if (!p->damping.value)
+  if (!p->damping.value) {
+    HK_TRY(number(p, &p->drag, m->n, error));
     HK_TRY(hk_block_matrix_create(m, &p->pattern, &p->damping, &p->bytes, error));
+  }
   hk_damping_assemble(m, p->work, p->t, x, v, &p->damping);
   p->hessian.damping = &p->damping;
+  take_drag(p);
   return HK_OK;
 }
 
@@ -131,8 +146,10 @@ static double damping_range(void *user, int64_t begin, int64_t end) {
     int64_t first, last;
     if (p->held.mask[q]) continue;
     hk_block_row(&p->damping, q, &first, &last);
-    for (int64_t e = first; e < last; e++) sum += hk_mat_row_sum(p->damping.value + 9 * e);
-    most = fmax(most, p->tau * sum / p->model->mass[q]);
+    if (p->drags) sum = p->drag[q];
+    for (int64_t e = first; e < last && !p->drags; e++)
+      sum += hk_mat_row_sum(p->damping.value + 9 * e);
+    most = hk_larger(most, p->tau * sum / p->model->mass[q]);
   }
   return most;
 }
@@ -192,12 +209,28 @@ HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, Hk
 
 /* ---- g and its gradient ---- */
 
-/* room2 = C w, w = (x - b) / tau - v. */
-static void drag(HkProblem *p, const double *x) {
-  hk_vectors_subtract(&p->space, x, p->b, p->room);
-  hk_vectors_scale(&p->space, 1 / p->tau, p->room);
-  hk_vectors_subtract(&p->space, p->room, p->v, p->room);
-  hk_block_matrix_product(&p->damping, p->room, p->room2);
+typedef struct Slip {
+  const HkProblem *p;
+  const double *from, *to;
+} Slip;
+
+/* room = w, or room2 = C w where that needs no neighbours. */
+static void slip_range(void *user, int64_t begin, int64_t end) {
+  const Slip *a = user;
+  const HkProblem *p = a->p;
+  double rate = 0.5 / p->tau, *out = p->drags ? p->room2 : p->room;
+  for (int64_t q = begin; q < end; q++) {
+    double factor = p->drags ? p->drag[q] : 1;
+    for (int64_t i = 3 * q; i < 3 * q + 3; i++)
+      out[i] = factor * (rate * ((a->from[i] - p->b[i]) + (a->to[i] - p->b[i])) - p->v[i]);
+  }
+}
+
+/* room2 = C w, w = (x - b) / tau - v at the middle of two places. */
+static void drag(HkProblem *p, const double *from, const double *to) {
+  Slip a = {p, from, to};
+  hk_parallel_for(p->model->threads, p->model->n, slip_range, &a);
+  if (!p->drags) hk_block_matrix_product(&p->damping, p->room, p->room2);
 }
 
 typedef struct Gradient {
@@ -214,7 +247,7 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
   const HkModel *m = p->model;
   double square = p->tau * p->tau, fall[3];
   hk_forces_potential(m, p->work, p->t, x, g, fall);
-  if (p->hessian.damping) drag(p, x);
+  if (p->hessian.damping) drag(p, x, x);
   Gradient a = {p->kernels,
                 {.x = x,
                  .y = p->y,
@@ -256,9 +289,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   double energy = hk_forces_energy_change(m, p->work, p->t, from, to);
   Change a = {p, from, to, NULL};
   if (p->hessian.damping) { /* C w at the middle: 1/2 d . C (w + w') */
-    hk_vectors_add(&p->space, 1, from, to, p->room2);
-    hk_vectors_scale(&p->space, 0.5, p->room2);
-    drag(p, p->room2);
+    drag(p, from, to);
     a.drag = p->room2;
   }
   double rest = hk_parallel_sum(m->threads, m->n, change_range, &a, p->space.sums);
@@ -296,7 +327,7 @@ static double reach_range(void *user, int64_t begin, int64_t end) {
   double most = 0;
   for (int64_t q = begin; q < end; q++)
     for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
-      most = fmax(most, fabs(a->p->y[c] - a->x[c]));
+      most = hk_larger(most, fabs(a->p->y[c] - a->x[c]));
   return most;
 }
 
@@ -305,7 +336,7 @@ static double furthest_range(void *user, int64_t begin, int64_t end) {
   double most = 0;
   for (int64_t q = begin; q < end; q++)
     for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
-      most = fmax(most, fmax(fabs(a->x[c]), fabs(a->p->y[c])));
+      most = hk_larger(most, hk_larger(fabs(a->x[c]), fabs(a->p->y[c])));
   return most;
 }
 

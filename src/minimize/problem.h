@@ -39,6 +39,8 @@ typedef struct HkProblem {
   double *y, *b;         /* m, 3 n */
   double *f, *v;         /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
   HkBlockMatrix damping; /* C; without values if there is none */
+  double *drag;          /* N s/m, n: C where it is drag_i I for each vertex alone, else unused */
+  bool drags;            /* it is so in this step */
   bool pushed;           /* f counts in this step */
   bool partial;          /* C is not -df/dv in full */
   bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */

@@ -76,12 +76,31 @@ HK_INLINE HkDoubles change_slot(const HkSpringRowsArgs *a, const HkLanes *at, in
   return k * change;
 }
 
+/* 1 in the lanes whose neighbour has the larger number, which count the spring, else 0; false if
+ * none has. Neighbours of a regular slot are all on one side. */
+HK_INLINE bool is_counted(const HkSpringRows *r, const HkLanes *at, int64_t slot, bool regular,
+                          double counts[HK_DOUBLES]) {
+  const int32_t *neighbour = r->neighbour + hk_lanes_entry(at, slot);
+  if (regular) return neighbour[0] > 0;
+  int32_t own = at->part * HK_DOUBLES * r->unit, any = 0;
+  for (int l = 0; l < HK_DOUBLES; l++) {
+    int32_t is = neighbour[l] > own + l * r->unit;
+    counts[l] = is;
+    any |= is;
+  }
+  return any != 0;
+}
+
 HK_INLINE HkDoubles change_lanes(const HkSpringRowsArgs *a, const HkLanes *at, bool regular) {
   HkDoubles x[3], to[3], sum = {0};
   hk_lanes_own(a->rows, at, a->x, x);
   hk_lanes_own(a->rows, at, a->to, to);
-  for (int64_t slot = at->slot; slot < at->end; slot++)
-    sum = sum + change_slot(a, at, slot, x, to, regular);
+  for (int64_t slot = at->slot; slot < at->end; slot++) {
+    double counts[HK_DOUBLES];
+    if (!is_counted(a->rows, at, slot, regular, counts)) continue;
+    HkDoubles change = change_slot(a, at, slot, x, to, regular);
+    sum = sum + (regular ? change : hk_doubles_load(counts) * change);
+  }
   return sum;
 }
 
@@ -94,7 +113,7 @@ static double change(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
       HkDoubles more = at.regular ? change_lanes(a, &at, true) : change_lanes(a, &at, false);
       sum[part] = sum[part] + more;
     }
-  return 0.25 * hk_lanes_sum(sum); /* each spring twice */
+  return 0.5 * hk_lanes_sum(sum);
 }
 
 /* The coefficients of one slot. */
