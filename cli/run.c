@@ -18,7 +18,7 @@
 typedef struct Wants {
   const char *folder;
   TextList sets;
-  int threads, on_blowup;
+  int threads, device, on_blowup;
   bool resume, force, report, quiet, json;
   double checkpoint;
 } Wants;
@@ -31,6 +31,9 @@ static const Option options[] = {
                 "may be repeated"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
                    "threads to use; 0, all cores, if not given; the result does not depend on it"),
+    OPTION_CHOICE(Wants, device, 0, "--device", "cpu|cuda",
+                  "who makes the steps: this machine, or an NVIDIA card by the plug-in "
+                  "libhooke_cuda"),
     OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
     OPTION_FLAG(Wants, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
@@ -73,6 +76,8 @@ static void command_line(const Wants *wants, const char *name, const char *last,
   if (wants->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
     append_word(line, size, "--on-blowup=halve");
   if (wants->report) append_word(line, size, "--report");
+  if (wants->device > 0) append_word(line, size, "--device");
+  if (wants->device > 0) append_word(line, size, "cuda");
   size_t used = strlen(line);
   snprintf(line + used, size - used, " %s", last);
 }
@@ -231,6 +236,7 @@ static int run(const void *chosen, char **words, int word_count) {
   context.log = listener_log;
   context.log_user = &listener;
   context.threads = wants->threads;
+  context.device = wants->device == 0 ? HK_CPU : HK_CUDA;
   if (wants->resume && wants->force)
     return complain(EXIT_USAGE, "--resume goes on with a run and --force replaces it: give one");
   source_stem(words[0], stem, sizeof stem);

@@ -70,6 +70,13 @@ HK_API const char *hk_status_name(HkStatus status);
 /* How much a log line matters. */
 typedef enum HkLogLevel { HK_LOG_INFO, HK_LOG_WARNING } HkLogLevel;
 
+/* Who makes the steps of a simulation. */
+typedef enum HkDeviceKind {
+  HK_CPU, /* this machine */
+  HK_CUDA /* an NVIDIA card, by the plug-in libhooke_cuda (docs/gpu.md): steps are then made while
+           * the caller goes on, and a blow-up is told after someone has looked at the state */
+} HkDeviceKind;
+
 /* Where an object takes memory from, whom it tells, how many threads it uses. Every create copies
  * it, so it may be a temporary; NULL stands for hk_default_context(). */
 typedef struct HkContext {
@@ -81,6 +88,7 @@ typedef struct HkContext {
   void (*log)(void *log_user, HkLogLevel level, const char *text);
   void *log_user;
   int threads; /* 0: as many as the machine offers; results do not depend on it */
+  HkDeviceKind device;
 } HkContext;
 
 /* The C library's memory, no log, all cores. */

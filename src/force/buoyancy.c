@@ -13,19 +13,17 @@
  */
 #include "base/vec.h"
 #include "force/force.h"
-
-typedef struct Buoyancy {
-  double fluid_density, body_density, level, thickness, g;
-} Buoyancy;
+#include "force/params.h"
 
 static const HkParam params[] = {
-    HK_NUMBER(Buoyancy, fluid_density, "kg/m^3", 1000, 0, HK_MAX, "density of the fluid"),
-    HK_NUMBER(Buoyancy, body_density, "kg/m^3", 500, 1e-9, HK_MAX,
+    HK_NUMBER(HkBuoyancyParams, fluid_density, "kg/m^3", 1000, 0, HK_MAX, "density of the fluid"),
+    HK_NUMBER(HkBuoyancyParams, body_density, "kg/m^3", 500, 1e-9, HK_MAX,
               "density of the body: a vertex displaces its mass divided by this"),
-    HK_NUMBER(Buoyancy, level, "m", 0, -HK_MAX, HK_MAX, "height of the surface on the up axis"),
-    HK_NUMBER(Buoyancy, thickness, "m", 0.1, 1e-9, HK_MAX,
+    HK_NUMBER(HkBuoyancyParams, level, "m", 0, -HK_MAX, HK_MAX,
+              "height of the surface on the up axis"),
+    HK_NUMBER(HkBuoyancyParams, thickness, "m", 0.1, 1e-9, HK_MAX,
               "height over which a vertex goes from dry to submerged"),
-    HK_NUMBER(Buoyancy, g, "m/s^2", 9.81, 0, HK_MAX, "acceleration of free fall"),
+    HK_NUMBER(HkBuoyancyParams, g, "m/s^2", 9.81, 0, HK_MAX, "acceleration of free fall"),
 };
 
 typedef struct Loop {
@@ -35,13 +33,13 @@ typedef struct Loop {
 
 /* depth / thickness + 1/2: below 0 dry, above 1 submerged. */
 static inline double wetness(const HkForceArgs *a, int64_t q) {
-  const Buoyancy *p = a->params;
+  const HkBuoyancyParams *p = a->params;
   return (p->level - a->x[3 * q + a->model->up]) / p->thickness + 0.5;
 }
 
 /* rho g V_i: the lift of a submerged vertex (N). */
 static inline double full_lift(const HkForceArgs *a, int64_t q) {
-  const Buoyancy *p = a->params;
+  const HkBuoyancyParams *p = a->params;
   return p->fluid_density * p->g * a->model->mass[q] / p->body_density;
 }
 
@@ -59,7 +57,7 @@ static void add(const HkForceArgs *a, double *f) {
 
 static double energy_range(void *user, int64_t begin, int64_t end) {
   const HkForceArgs *a = ((const Loop *)user)->a;
-  const Buoyancy *p = a->params;
+  const HkBuoyancyParams *p = a->params;
   double sum = 0;
   for (int64_t q = begin; q < end; q++) {
     double s = wetness(a, q);
@@ -83,7 +81,7 @@ typedef struct Change {
  * unless the vertex passes a kink. */
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *p = user;
-  const Buoyancy *b = p->before->params;
+  const HkBuoyancyParams *b = p->before->params;
   int up = p->before->model->up;
   double sum = 0;
   for (int64_t q = begin; q < end; q++) {
@@ -104,7 +102,7 @@ static double energy_change(const HkForceArgs *a, const double *to) {
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  const Buoyancy *p = a->params;
+  const HkBuoyancyParams *p = a->params;
   for (int64_t q = 0; q < a->model->n; q++) {
     double s = wetness(a, q), B[9] = {0};
     if (!(s > 0 && s < 1)) continue;
@@ -117,7 +115,7 @@ const HkForceType hk_force_buoyancy = {
     .schema = {.name = "buoyancy",
                .summary = "lift of a fluid at rest on what is below its level",
                .formula = "f_i = rho g V_i s up,  s = clamp(depth / thickness + 1/2, 0, 1)",
-               HK_PARAMS(Buoyancy, params)},
+               HK_PARAMS(HkBuoyancyParams, params)},
     .slot = HK_ENERGY_OTHER,
     .energy = energy,
     .energy_change = energy_change,

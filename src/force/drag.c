@@ -9,36 +9,33 @@
  */
 #include "base/vec.h"
 #include "force/force.h"
-
-typedef struct Drag {
-  double linear, per_mass, quadratic;
-} Drag;
+#include "force/params.h"
 
 static const HkParam params[] = {
-    HK_NUMBER(Drag, linear, "N s/m", NAN, 0, HK_MAX, "force on each vertex per speed"),
-    HK_NUMBER(Drag, per_mass, "1/s", NAN, 0, HK_MAX,
+    HK_NUMBER(HkDragParams, linear, "N s/m", NAN, 0, HK_MAX, "force on each vertex per speed"),
+    HK_NUMBER(HkDragParams, per_mass, "1/s", NAN, 0, HK_MAX,
               "the same per kg of the vertex, alike at every resolution; 1 if nothing is given"),
-    HK_NUMBER(Drag, quadratic, "N s^2/m^2", NAN, 0, HK_MAX,
+    HK_NUMBER(HkDragParams, quadratic, "N s^2/m^2", NAN, 0, HK_MAX,
               "force on each vertex per square of the speed"),
 };
 
-static Drag given(const Drag *p) {
+HkDragParams hk_drag_given(const HkDragParams *p) {
   bool none = isnan(p->linear) && isnan(p->per_mass) && isnan(p->quadratic);
-  Drag d = {.linear = isnan(p->linear) ? 0 : p->linear,
-            .per_mass = isnan(p->per_mass) ? (none ? 1 : 0) : p->per_mass,
-            .quadratic = isnan(p->quadratic) ? 0 : p->quadratic};
+  HkDragParams d = {.linear = isnan(p->linear) ? 0 : p->linear,
+                    .per_mass = isnan(p->per_mass) ? (none ? 1 : 0) : p->per_mass,
+                    .quadratic = isnan(p->quadratic) ? 0 : p->quadratic};
   return d;
 }
 
 typedef struct Loop {
   const HkForceArgs *a;
   double *f;
-  Drag drag;
+  HkDragParams drag;
 } Loop;
 
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
-  const Drag *d = &loop->drag;
+  const HkDragParams *d = &loop->drag;
   const double *mass = loop->a->model->mass;
   for (int64_t q = begin; q < end; q++) {
     const double *v = loop->a->v + 3 * q;
@@ -47,12 +44,12 @@ static void add_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void add(const HkForceArgs *a, double *f) {
-  Loop loop = {a, f, given(a->params)};
+  Loop loop = {a, f, hk_drag_given(a->params)};
   hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  Drag d = given(a->params);
+  HkDragParams d = hk_drag_given(a->params);
   for (int64_t q = 0; q < a->model->n; q++) {
     const double *v = a->v + 3 * q;
     double speed = hk_norm(v), D[9];
@@ -64,7 +61,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
 
 static bool uses_velocity(const HkModel *model, const void *chosen) {
   (void)model;
-  Drag d = given(chosen);
+  HkDragParams d = hk_drag_given(chosen);
   return d.linear > 0 || d.per_mass > 0 || d.quadratic > 0;
 }
 
@@ -72,7 +69,7 @@ const HkForceType hk_force_drag = {
     .schema = {.name = "drag",
                .summary = "a medium at rest slows every vertex down",
                .formula = "f_i = -(linear + per_mass m_i) v_i - quadratic |v_i| v_i",
-               HK_PARAMS(Drag, params)},
+               HK_PARAMS(HkDragParams, params)},
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .add = add,

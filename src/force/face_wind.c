@@ -24,20 +24,18 @@
  */
 #include "base/vec.h"
 #include "force/force.h"
+#include "force/params.h"
 #include "force/turbulence.h"
 
-typedef struct FaceWind {
-  double velocity[3], gust, gust_period, turbulence, wavelength, density, drag, lift;
-} FaceWind;
-
 static const HkParam params[] = {
-    HK_GUST_PARAMS(FaceWind),
-    HK_NUMBER(FaceWind, turbulence, "1", 0, 0, 100,
+    HK_GUST_PARAMS(HkFaceWindParams),
+    HK_NUMBER(HkFaceWindParams, turbulence, "1", 0, 0, 100,
               "strength of the turbulence as a part of the mean velocity"),
-    HK_NUMBER(FaceWind, wavelength, "m", 1, 1e-6, 1e12, "longest wave of the turbulence"),
-    HK_NUMBER(FaceWind, density, "kg/m^3", 1.225, 0, HK_MAX, "density of the air"),
-    HK_NUMBER(FaceWind, drag, "1", 1.2, 0, HK_MAX, "drag coefficient of a face across the wind"),
-    HK_NUMBER(FaceWind, lift, "1", 0.8, 0, HK_MAX,
+    HK_NUMBER(HkFaceWindParams, wavelength, "m", 1, 1e-6, 1e12, "longest wave of the turbulence"),
+    HK_NUMBER(HkFaceWindParams, density, "kg/m^3", 1.225, 0, HK_MAX, "density of the air"),
+    HK_NUMBER(HkFaceWindParams, drag, "1", 1.2, 0, HK_MAX,
+              "drag coefficient of a face across the wind"),
+    HK_NUMBER(HkFaceWindParams, lift, "1", 0.8, 0, HK_MAX,
               "lift coefficient of a face at 45 degrees to the wind"),
 };
 
@@ -61,7 +59,7 @@ typedef struct Loop {
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {
-  const FaceWind *p = a->params;
+  const HkFaceWindParams *p = a->params;
   Loop loop = {.a = a, .f = f};
   hk_gust_velocity(p->velocity, p->gust, p->gust_period, a->t, loop.u);
   loop.turbulence = hk_turbulence(p->velocity, p->turbulence, p->wavelength, a->model->up, a->t);
@@ -89,7 +87,7 @@ static inline void look_at(const Loop *loop, const int32_t *corner, double r[3],
  * R^2 A (n - z e) = R^2 a - (r . a) r. */
 static void face_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
-  const FaceWind *p = loop->a->params;
+  const HkFaceWindParams *p = loop->a->params;
   const HkModel *m = loop->a->model;
   double third = 0.5 * p->density / 3, drag = third * p->drag, lift = third * 2 * p->lift;
   for (int64_t q = begin; q < end; q++) {
@@ -122,8 +120,8 @@ static int64_t scratch(const HkModel *model) {
 }
 
 /* dF/dr and dF/da of the formula above, of a third of F; false where they are 0. */
-static bool derivatives(const FaceWind *p, const double r[3], const double a[3], double dr[9],
-                        double da[9]) {
+static bool derivatives(const HkFaceWindParams *p, const double r[3], const double a[3],
+                        double dr[9], double da[9]) {
   double R = hk_norm(r), A = hk_norm(a), e[3], n[3];
   if (R == 0 || A == 0) return false;
   for (int c = 0; c < 3; c++) {
@@ -191,7 +189,7 @@ static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
 
 static bool uses_velocity(const HkModel *model, const void *chosen) {
   (void)model;
-  const FaceWind *p = chosen;
+  const HkFaceWindParams *p = chosen;
   return p->density > 0 && (p->drag > 0 || p->lift > 0);
 }
 
@@ -200,7 +198,7 @@ const HkForceType hk_force_face_wind = {
                .summary = "wind on every triangle with drag, lift, gusts and turbulence, for cloth",
                .formula = "F = 1/2 rho R^2 A (Cd |z| e + 2 Cl z (n - z e)),  r = u - v = R e,  "
                           "z = e . n,  a third to each corner",
-               HK_PARAMS(FaceWind, params)},
+               HK_PARAMS(HkFaceWindParams, params)},
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .scratch = scratch,

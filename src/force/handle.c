@@ -10,24 +10,19 @@
  */
 #include "base/vec.h"
 #include "force/chosen.h"
-
-typedef struct Handle {
-  HkSelect select;
-  double target[3];
-  HkTable table;
-  double k, damping;
-} Handle;
+#include "force/params.h"
 
 static const HkParam params[] = {
-    HK_SELECT(Handle, select, "which vertices it drags"),
-    HK_VECTOR(Handle, target, "m", 0, 0, 0, "where it drags each of them to"),
-    HK_TABLE(Handle, table, "s, m", 4, "rows t x y z in place of target, linear between"),
-    HK_NUMBER(Handle, k, "N/m", 100, 0, HK_MAX, "stiffness between each vertex and the target"),
-    HK_NUMBER(Handle, damping, "N s/m", 0, 0, HK_MAX, "force per speed against the vertex"),
+    HK_SELECT(HkHandleParams, select, "which vertices it drags"),
+    HK_VECTOR(HkHandleParams, target, "m", 0, 0, 0, "where it drags each of them to"),
+    HK_TABLE(HkHandleParams, table, "s, m", 4, "rows t x y z in place of target, linear between"),
+    HK_NUMBER(HkHandleParams, k, "N/m", 100, 0, HK_MAX,
+              "stiffness between each vertex and the target"),
+    HK_NUMBER(HkHandleParams, damping, "N s/m", 0, 0, HK_MAX, "force per speed against the vertex"),
 };
 
 static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
-  const Handle *p = chosen;
+  const HkHandleParams *p = chosen;
   return hk_chosen_create(model, &p->select, &p->table, data, error);
 }
 
@@ -39,7 +34,7 @@ typedef struct Loop {
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {
-  const Handle *p = a->params;
+  const HkHandleParams *p = a->params;
   Loop loop = {.a = a, .chosen = a->data, .f = f};
   hk_chosen_vector(&p->table, p->target, a->t, loop.target);
   return loop;
@@ -47,7 +42,7 @@ static Loop prepare(const HkForceArgs *a, double *f) {
 
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
-  const Handle *p = loop->a->params;
+  const HkHandleParams *p = loop->a->params;
   for (int64_t q = begin; q < end; q++) {
     int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
     double d[3];
@@ -64,7 +59,7 @@ static void add(const HkForceArgs *a, double *f) {
 
 static double energy_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
-  const Handle *p = loop->a->params;
+  const HkHandleParams *p = loop->a->params;
   double sum = 0;
   for (int64_t q = begin; q < end; q++) {
     double d[3];
@@ -82,7 +77,7 @@ static double energy(const HkForceArgs *a) {
 /* 1/2 k (x' - x) . (x' + x - 2 T) */
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
-  const Handle *p = loop->a->params;
+  const HkHandleParams *p = loop->a->params;
   double sum = 0;
   for (int64_t q = begin; q < end; q++) {
     int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
@@ -103,7 +98,7 @@ static double energy_change(const HkForceArgs *a, const double *to) {
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  const Handle *p = a->params;
+  const HkHandleParams *p = a->params;
   const HkChosen *chosen = a->data;
   double B[9], D[9];
   hk_mat_identity(-p->k, B);
@@ -117,14 +112,14 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
 
 static bool uses_velocity(const HkModel *model, const void *chosen) {
   (void)model;
-  return ((const Handle *)chosen)->damping > 0;
+  return ((const HkHandleParams *)chosen)->damping > 0;
 }
 
 const HkForceType hk_force_handle = {
     .schema = {.name = "handle",
                .summary = "a spring without length that drags chosen vertices towards a target",
                .formula = "f_i = -k (x_i - target(t)) - c v_i,  E = sum 1/2 k |x_i - target(t)|^2",
-               HK_PARAMS(Handle, params)},
+               HK_PARAMS(HkHandleParams, params)},
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .compile = compile,

@@ -9,21 +9,17 @@
  */
 #include "base/vec.h"
 #include "force/chosen.h"
-
-typedef struct PointLoad {
-  HkSelect select;
-  double force[3];
-  HkTable table;
-} PointLoad;
+#include "force/params.h"
 
 static const HkParam params[] = {
-    HK_SELECT(PointLoad, select, "which vertices it pulls at"),
-    HK_VECTOR(PointLoad, force, "N", 0, 0, 0, "force on each of them"),
-    HK_TABLE(PointLoad, table, "s, N", 4, "rows t fx fy fz in place of force, linear between"),
+    HK_SELECT(HkPointLoadParams, select, "which vertices it pulls at"),
+    HK_VECTOR(HkPointLoadParams, force, "N", 0, 0, 0, "force on each of them"),
+    HK_TABLE(HkPointLoadParams, table, "s, N", 4,
+             "rows t fx fy fz in place of force, linear between"),
 };
 
 static HkStatus compile(HkModel *model, const void *chosen, void **data, HkError *error) {
-  const PointLoad *p = chosen;
+  const HkPointLoadParams *p = chosen;
   return hk_chosen_create(model, &p->select, &p->table, data, error);
 }
 
@@ -35,7 +31,7 @@ typedef struct Loop {
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {
-  const PointLoad *p = a->params;
+  const HkPointLoadParams *p = a->params;
   Loop loop = {.a = a, .chosen = a->data, .f = f};
   hk_chosen_vector(&p->table, p->force, a->t, loop.load);
   return loop;
@@ -87,7 +83,7 @@ const HkForceType hk_force_point_load = {
     .schema = {.name = "point_load",
                .summary = "a given force on chosen vertices, constant or from a table in time",
                .formula = "f_i = F(t),  E = -sum F(t) . x_i",
-               HK_PARAMS(PointLoad, params)},
+               HK_PARAMS(HkPointLoadParams, params)},
     .slot = HK_ENERGY_OTHER,
     .compile = compile,
     .destroy = hk_chosen_destroy,

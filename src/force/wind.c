@@ -11,21 +11,18 @@
 #include "base/vec.h"
 #include "force/force.h"
 #include "force/gust.h"
-
-typedef struct Wind {
-  double velocity[3], gust, gust_period, drag, per_mass;
-} Wind;
+#include "force/params.h"
 
 static const HkParam params[] = {
-    HK_GUST_PARAMS(Wind),
-    HK_NUMBER(Wind, drag, "N s/m", NAN, 0, HK_MAX,
+    HK_GUST_PARAMS(HkWindParams),
+    HK_NUMBER(HkWindParams, drag, "N s/m", NAN, 0, HK_MAX,
               "force on each vertex per speed of the air past it"),
-    HK_NUMBER(Wind, per_mass, "1/s", NAN, 0, HK_MAX,
+    HK_NUMBER(HkWindParams, per_mass, "1/s", NAN, 0, HK_MAX,
               "the same per kg of the vertex, alike at every resolution; 1 if nothing is given"),
 };
 
-static Wind given(const Wind *p) {
-  Wind w = *p;
+HkWindParams hk_wind_given(const HkWindParams *p) {
+  HkWindParams w = *p;
   if (isnan(p->drag)) w.drag = 0;
   if (isnan(p->per_mass)) w.per_mass = isnan(p->drag) ? 1 : 0;
   return w;
@@ -34,7 +31,7 @@ static Wind given(const Wind *p) {
 typedef struct Loop {
   const HkForceArgs *a;
   double *f, u[3];
-  Wind wind;
+  HkWindParams wind;
 } Loop;
 
 static void add_range(void *user, int64_t begin, int64_t end) {
@@ -48,14 +45,14 @@ static void add_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void add(const HkForceArgs *a, double *f) {
-  Loop loop = {.a = a, .f = f, .wind = given(a->params)};
-  const Wind *w = &loop.wind;
+  Loop loop = {.a = a, .f = f, .wind = hk_wind_given(a->params)};
+  const HkWindParams *w = &loop.wind;
   hk_gust_velocity(w->velocity, w->gust, w->gust_period, a->t, loop.u);
   hk_parallel_for(a->model->threads, a->model->n, add_range, &loop);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  Wind w = given(a->params);
+  HkWindParams w = hk_wind_given(a->params);
   for (int64_t q = 0; q < a->model->n; q++) {
     double D[9];
     hk_mat_identity(-(w.drag + w.per_mass * a->model->mass[q]), D);
@@ -65,7 +62,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
 
 static bool uses_velocity(const HkModel *model, const void *chosen) {
   (void)model;
-  Wind w = given(chosen);
+  HkWindParams w = hk_wind_given(chosen);
   return w.drag > 0 || w.per_mass > 0;
 }
 
@@ -73,7 +70,7 @@ const HkForceType hk_force_wind = {
     .schema = {.name = "wind",
                .summary = "wind on every vertex, steady or in gusts",
                .formula = "f_i = (drag + per_mass m_i) (u(t) - v_i),  u = velocity (1 + gust s(t))",
-               HK_PARAMS(Wind, params)},
+               HK_PARAMS(HkWindParams, params)},
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .add = add,

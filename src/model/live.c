@@ -123,6 +123,7 @@ static HkStatus find_pin(const HkModel *m, const HkState *state, int32_t vertex,
 HkStatus hk_state_release_pin(HkState *state, const HkModel *m, int32_t vertex, HkError *error) {
   int64_t pin = 0;
   HK_TRY(find_pin(m, state, vertex, &pin, error));
+  hk_state_own(state);
   state->pin_held[pin] = HK_PIN_FREE;
   return HK_OK;
 }
@@ -131,6 +132,7 @@ HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkE
   int64_t pin = 0, q = 3 * (int64_t)vertex;
   double place[3], v[3];
   HK_TRY(find_pin(m, state, vertex, &pin, error));
+  hk_state_own(state);
   bool past = m->motions[m->pin_motion[pin]].release <= state->time;
   state->pin_held[pin] = past ? HK_PIN_KEPT : HK_PIN_HELD;
   hk_pin_at(m, pin, state->time, place, v, NULL);

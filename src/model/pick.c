@@ -11,6 +11,7 @@
 int32_t hk_state_nearest(const HkState *state, const double point[3], double *distance) {
   int64_t best = -1;
   double least = INFINITY;
+  hk_state_fetch(state);
   for (int64_t q = 0; q < state->n; q++) {
     double d = hk_distance(state->x + 3 * q, point);
     if (!(d < least)) continue;
@@ -26,6 +27,7 @@ int32_t hk_state_nearest_to_ray(const HkState *state, const double origin[3],
   double d[3], least = INFINITY, first = INFINITY;
   int64_t best = -1;
   if (!hk_unit(direction, d) || !isfinite(d[0] + d[1] + d[2])) return -1;
+  hk_state_fetch(state);
   for (int64_t q = 0; q < state->n; q++) {
     double r[3];
     hk_sub(state->x + 3 * q, origin, r);

@@ -34,6 +34,7 @@ void hk_state_destroy(HkState **state) {
   HkState *s = *state;
   if (!s) return;
   HkContext c = s->context;
+  if (s->holder) s->holder->leave(s->holder);
   hk_free(&c, &s->x);
   hk_free(&c, &s->v);
   hk_free(&c, &s->pin_held);
@@ -63,6 +64,8 @@ void hk_state_remember(HkState *s, double h) {
 HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
   if (from->fingerprint != to->fingerprint || from->n != to->n)
     return hk_fail(error, HK_ERROR_INVALID, "the two states belong to different models");
+  hk_state_fetch(from);
+  hk_state_own(to);
   if (from->h_old > 0) {
     HK_TRY(hk_state_need_history(to, error));
     memcpy(to->x_old, from->x_old, (size_t)from->n * 3 * sizeof *from->x);
@@ -80,10 +83,12 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
 }
 
 double *hk_state_x(HkState *s) {
+  hk_state_own(s);
   return s->x;
 }
 
 double *hk_state_v(HkState *s) {
+  hk_state_own(s);
   return s->v;
 }
 
@@ -130,6 +135,7 @@ void hk_state_pack(const HkState *s, char *bytes) {
   Head head = {s->fingerprint, s->n,    s->pin_count,   s->steps,
                s->level,       s->time, s->given_speed, s->h_old};
   size_t array = (size_t)s->n * 3 * sizeof(double), old = s->h_old > 0 ? array : 0;
+  hk_state_fetch(s);
   bytes = put(bytes, &head, sizeof head);
   bytes = put(bytes, s->x, array);
   bytes = put(bytes, s->v, array);
@@ -148,6 +154,7 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
   size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;
+  hk_state_own(s);
   if (old) HK_TRY(hk_state_need_history(s, error));
   bytes = take(bytes + sizeof head, s->x, array);
   bytes = take(bytes, s->v, array);

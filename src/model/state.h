@@ -9,6 +9,13 @@ enum { HK_PIN_FREE, HK_PIN_HELD, HK_PIN_KEPT };
 
 enum { HK_STATE_DEEPEST = 20 };
 
+/* A device that has made the last steps of a state and holds it. */
+typedef struct HkStateHolder HkStateHolder;
+struct HkStateHolder {
+  void (*fetch)(HkStateHolder *holder); /* brings x and v here, if they are not */
+  void (*leave)(HkStateHolder *holder); /* what is here counts from now on */
+};
+
 struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
@@ -20,8 +27,19 @@ struct HkState {
   double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step, at most HK_STATE_DEEPEST: step/adaptive.c */
+  HkStateHolder *holder; /* NULL: x and v are here */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
 };
+
+/* Has x and v here: for whoever reads them. */
+static inline void hk_state_fetch(const HkState *state) {
+  if (state->holder) state->holder->fetch(state->holder);
+}
+/* The same for whoever writes them. */
+static inline void hk_state_own(HkState *state) {
+  hk_state_fetch(state);
+  if (state->holder) state->holder->leave(state->holder);
+}
 
 /* Makes room for x_old and v_old, once. */
 HkStatus hk_state_need_history(HkState *state, HkError *error);

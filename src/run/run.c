@@ -1,6 +1,7 @@
 /* HkRun: simulates frame by frame and writes each one; see run.h. */
 #include "run/run.h"
 
+#include "backend/remote.h"
 #include "run/folder.h"
 
 #include <stdio.h>
@@ -279,12 +280,23 @@ static void pick_batch(HkRun *run, int64_t made, double seconds) {
   if (seconds > BATCH_MOST && run->batch > 1) run->batch /= 2;
 }
 
+/* On a device: brings the frame here, and has the steps of the next one made while this one is
+ * written. */
+static HkStatus settle(HkRun *run, HkError *error) {
+  double before = wall_time();
+  HkStatus status = hk_remote_settle(run->sim->remote, run->state, error);
+  run->seconds += wall_time() - before;
+  if (status < 0 || run->frame + 1 >= run->frames) return status;
+  HkClock next = {(double)(run->frame + 1) * run->interval, 0};
+  return hk_remote_run_ahead(run->sim->remote, run->state, run->substeps, &next, error);
+}
+
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   HkClock clock = {(double)run->frame * run->interval, 0};
   while (run->substep < run->substeps) {
     double before = wall_time();
     int64_t left = run->substeps - run->substep, done = run->state->steps;
-    int64_t count = run->batch < left ? run->batch : left;
+    int64_t count = run->batch < left && !run->sim->remote ? run->batch : left;
     clock.first = run->substep;
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
     double seconds = wall_time() - before;
@@ -297,7 +309,7 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
   }
   run->substep = 0;
   run->state->time = (double)(run->frame + 1) * run->interval;
-  return HK_OK;
+  return run->sim->remote ? settle(run, error) : HK_OK;
 }
 
 /* The outputs from their beginning again. */

@@ -17,13 +17,16 @@
 
 /* Parameters of the integrators that are made of them. */
 typedef struct HkKickParams {
-  int precision; /* 0 double, 1 single */
+  int precision; /* HK_KICK_AUTO and so on */
 } HkKickParams;
 
+enum { HK_KICK_AUTO, HK_KICK_DOUBLE, HK_KICK_SINGLE };
+
 #define HK_KICK_PRECISION                                                                          \
-  HK_CHOICE(HkKickParams, precision, 0, "double|single",                                           \
+  HK_CHOICE(HkKickParams, precision, HK_KICK_AUTO, "auto|double|single",                           \
             "of positions, velocities and springs while it steps; single is faster and has 7 "     \
-            "digits: too few for motions of less than 1e-7 of the model's size a step")
+            "digits: too few for motions of less than 1e-7 of the model's size a step; auto: "    \
+            "double, and single on a device")
 
 /* Make and release sim->data; half: hk_kick_half will be called. */
 HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error);

@@ -1,6 +1,7 @@
 /* HkSim: creating, the parts that integrators are made of, reports. */
 #include "step/sim.h"
 
+#include "backend/remote.h"
 #include "base/vec.h"
 #include "minimize/pick.h"
 #include "step/adaptive.h"
@@ -25,13 +26,14 @@ static void destroy_data(HkSim *sim) {
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
-  int vectors = sim->type->vectors;
+  bool local = c->device == HK_CPU;
+  int vectors = local ? sim->type->vectors : 0;
   HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
   for (int q = 0; q < vectors; q++)
     HK_TRY(hk_alloc_vector(c, &sim->w[q], m->n, "workspace", error));
   HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
   HK_TRY(hk_force_work_create(m, &sim->work, error));
-  return create_data(sim, error);
+  return local ? create_data(sim, error) : HK_OK;
 }
 
 /* Half the largest stable step: the fastest modes are then rough, the others are resolved. A few
@@ -83,6 +85,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
   if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
+  if (status >= 0 && c.device != HK_CPU) status = hk_remote_create(*sim, &(*sim)->remote, error);
   if (status < 0) hk_sim_destroy(sim);
   return status;
 }
@@ -91,6 +94,7 @@ void hk_sim_destroy(HkSim **sim) {
   HkSim *s = *sim;
   if (!s) return;
   HkContext c = s->model->context;
+  hk_remote_destroy(&s->remote);
   destroy_data(s);
   hk_adaptive_destroy(s);
   if (s->w)
@@ -118,10 +122,11 @@ HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error) {
 
 size_t hk_sim_bytes(const HkSim *sim) {
   const HkModel *m = sim->model;
-  size_t vectors = (size_t)sim->type->vectors;
+  size_t vectors = sim->w ? (size_t)sim->type->vectors : 0;
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
   bytes += hk_force_work_bytes(m, &sim->work);
   if (sim->whole) bytes += hk_state_bytes(sim->whole) + hk_state_bytes(sim->halves);
+  if (sim->remote) bytes += hk_remote_bytes(sim->remote);
   return bytes + (sim->data ? sim->type->bytes(sim) : 0);
 }
 
@@ -184,6 +189,8 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
   HkStatus worst = HK_OK;
   if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  if (sim->remote) return hk_remote_steps(sim->remote, state, count, clock, error);
+  hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
   if (!sim->whole && count > 0) open_state(sim, state);
   for (int64_t q = 1; q <= count && worst >= 0; q++) {
@@ -256,6 +263,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 /* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
+  hk_state_fetch(state);
   if (hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
     return;
@@ -313,6 +321,7 @@ static void extremes(const HkModel *m, const HkState *s, HkReport *r) {
 
 void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
   const HkModel *m = sim->model;
+  hk_state_fetch(state);
   *report = (HkReport){.time = state->time};
   Moments p = {m, state, 0};
   report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);

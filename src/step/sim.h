@@ -36,6 +36,7 @@ struct HkSim {
   double *f;  /* 3 n, for reports and the stable step */
   HkForceWork work;
   void *data;              /* of the integrator */
+  struct HkRemote *remote; /* the device that makes the steps (backend/remote.h); NULL: none */
   HkStepReport report;     /* of the last step */
   HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
   HkTraceFn *trace;        /* told of every iteration of a minimizer; NULL: nobody is */

@@ -144,6 +144,7 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
 }
 
 HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error) {
+  hk_state_fetch(state);
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   double *p = NULL, *out = NULL, *free = NULL, omega, d;

@@ -1,0 +1,176 @@
+/* How fast a card makes steps: see bench/README.md.
+ *
+ *     hooke_bench_gpu [ROW ...]
+ *
+ * For each system: microseconds a step (the median of some runs of many steps), springs a second,
+ * and how many times the floor that is: the least that must go through the memory of the card,
+ *
+ *     explicit step   52 bytes a vertex + 16 a spring
+ *
+ * at the speed of a copy that is measured in the same run. A row is taken if its name begins with
+ * one of the arguments.
+ */
+#include "backend/device_model.h"
+#include "backend/gpu/arithmetic.h"
+#include "backend/plugin.h"
+#include "model/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { RUNS = 9, BATCH = 64 };
+
+typedef struct Row {
+  const char *name, *text; /* the scene with %d for a number of vertices along a side */
+  int size;
+  double goal; /* springs a second */
+  HkGpuWishes wishes;
+} Row;
+
+static const char cloth[] =
+    "{\"bodies\": [{\"shape\": {\"type\": \"grid\", \"nx\": %1$d, \"ny\": %1$d}, \"springs\": "
+    "{\"k\": "
+    "1000, \"shear\": true, \"bending\": true}, \"mass\": {\"per_vertex\": 1e-3}}], \"pins\": "
+    "[{\"select\": \"top_left\"}, {\"select\": \"top_right\"}], \"forces\": [\"gravity\"]}";
+static const char block[] =
+    "{\"bodies\": [{\"shape\": {\"type\": \"block\", \"nx\": %1$d, \"ny\": %1$d, \"nz\": %1$d, "
+    "\"neighbours\": 26}, \"springs\": {\"k\": 1000}, \"mass\": {\"per_vertex\": 1e-3}}], "
+    "\"pins\": "
+    "[{\"select\": \"left\"}], \"forces\": [\"gravity\"]}";
+static const char ball[] =
+    "{\"bodies\": [{\"shape\": {\"type\": \"ball\", \"shells\": %1$d}, \"springs\": {\"EA\": 10}, "
+    "\"mass\": {\"per_vertex\": 1e-3}}], \"forces\": [\"gravity\"]}";
+static const char disc[] =
+    "{\"bodies\": [{\"shape\": {\"type\": \"disc\", \"rings\": %1$d}, \"springs\": {\"k\": 1000, "
+    "\"bending\": true}, \"mass\": {\"per_vertex\": 1e-3}}], \"forces\": [\"gravity\"]}";
+
+static const Row rows[] = {
+    {"cloth 10k", cloth, 100, 40e9, {0}},
+    {"cloth 100k", cloth, 316, 180e9, {0}},
+    {"cloth 1M", cloth, 1000, 220e9, {0}},
+    {"cloth 10M", cloth, 3162, 240e9, {0}},
+    {"block 10k", block, 22, 55e9, {0}},
+    {"block 100k", block, 46, 200e9, {0}},
+    {"block 1M", block, 100, 260e9, {0}},
+    {"block 10M", block, 215, 290e9, {0}},
+    {"unique cloth 1M", cloth, 1000, 90e9, {.unique = true}},
+    {"unique cloth 10M", cloth, 3162, 100e9, {.unique = true}},
+    {"unique block 1M", block, 100, 90e9, {.unique = true}},
+    {"ball 1M", ball, 68, 0, {0}},
+    {"disc 1M", disc, 577, 0, {0}},
+    {"rows cloth 100k", cloth, 316, 0, {.rows = true}},
+    {"rows cloth 1M", cloth, 1000, 0, {.rows = true}},
+    {"bricks cloth 10k", cloth, 100, 0, {.bricks = true}},
+    {"bricks cloth 100k", cloth, 316, 0, {.bricks = true}},
+    {"huge cloth 50M", cloth, 7071, 0, {0}},
+};
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Seconds of one step. */
+static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDeviceTimes *times,
+                           double *one, HkError *error) {
+  double runs[RUNS];
+  int batches = 1;
+  for (int q = -2; q < RUNS; q++) {
+    double begin = now();
+    for (int k = 0; k < batches; k++) HK_TRY(device->steps(sim, times, error));
+    HK_TRY(device->wait(sim, error));
+    double seconds = now() - begin;
+    if (q == -1 && seconds < 0.02) { /* as many as take 20 ms; the very first ones do not count */
+      batches *= 2;
+      q--;
+    }
+    if (q >= 0) runs[q] = seconds / (batches * (double)times->steps);
+  }
+  qsort(runs, RUNS, sizeof *runs, compare);
+  *one = runs[RUNS / 2];
+  return HK_OK;
+}
+
+static HkStatus measure(const HkDevice *device, const HkModel *model, const Row *row, double copy,
+                        HkError *error) {
+  HkDeviceModel m;
+  HkDeviceArrays arrays;
+  HkDeviceSim *sim = NULL;
+  HkState *state = NULL;
+  HkDeviceSettings settings = {.step = HK_DEVICE_SYMPLECTIC, .h = 1e-6};
+  double moment[BATCH * HK_GPU_MOMENT_REALS], one = 0, begin = now();
+  HK_TRY(hk_device_model_create(model, &row->wishes, &m, &arrays, error));
+  double laid = now() - begin, need = device->need(&m, &settings);
+  for (int q = 0; q < BATCH; q++)
+    hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);
+  HkDeviceTimes times = {.steps = BATCH, .moment = moment};
+  HkStatus status = device->create(&m, &settings, &sim, error);
+  if (status >= 0) status = hk_state_create(model, &state, error);
+  if (status >= 0) status = device->upload(sim, state->x, state->v, state->pin_held, error);
+  if (status >= 0) status = time_steps(device, sim, &times, &one, error);
+  if (status >= 0) {
+    double n = (double)model->n, springs = (double)model->spring_count;
+    double floor = (52 * n + 16 * springs) / copy;
+    static const char *const ways[] = {"palette", "lengths", "unique"};
+    printf("%-18s %9.0f %10.0f %-7s %-6s %9.2f %7.1f %6.0f %5s %6.2f %7.1f %6.1f\n", row->name, n,
+           springs, ways[arrays.layout->parameters], arrays.layout->brick_count ? "bricks" : "rows",
+           1e6 * one, 1e-9 * springs / one, 1e-9 * row->goal,
+           row->goal == 0               ? ""
+           : springs / one >= row->goal ? "yes"
+                                        : "NO",
+           one / floor, need / n, laid);
+    fflush(stdout);
+  }
+  if (sim) device->destroy(&sim);
+  hk_state_destroy(&state);
+  hk_device_model_destroy(model, &arrays);
+  return status;
+}
+
+static HkStatus run(const HkDevice *device, const Row *row, double copy, HkError *error) {
+  HkContext context = hk_default_context();
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  char text[1000];
+  snprintf(text, sizeof text, row->text, row->size);
+  HkStatus status =
+      hk_scene_parse(&context, text, strlen(text), row->name, NULL, NULL, 0, &scene, error);
+  if (status >= 0) status = hk_model_compile(scene, &model, error);
+  if (status >= 0) status = measure(device, model, row, copy, error);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  return status;
+}
+
+static bool is_wanted(const Row *row, char **names, int count) {
+  for (int q = 0; q < count; q++)
+    if (strncmp(row->name, names[q], strlen(names[q])) == 0) return true;
+  return count == 0 && strncmp(row->name, "huge", 4) != 0;
+}
+
+int main(int argc, char **argv) {
+  const HkDevice *device;
+  HkDeviceCard card;
+  HkError error = {0};
+  double copy = 0;
+  if (hk_plugin_find(HK_CUDA, &device, &error) < 0 || device->card(&card, &error) < 0 ||
+      device->measure_copy(&copy, &error) < 0) {
+    fprintf(stderr, "hooke_bench_gpu: %s\n", error.text);
+    return 1;
+  }
+  printf("%s: a copy moves %.2f TB/s\n\n", card.name, 1e-12 * copy);
+  printf("system              vertices    springs springs way       us step  G sp/s   goal  there "
+         "floors bytes/v  lay s\n");
+  for (size_t q = 0; q < sizeof rows / sizeof rows[0]; q++)
+    if (is_wanted(&rows[q], argv + 1, argc - 1) && run(device, &rows[q], copy, &error) < 0)
+      fprintf(stderr, "%s: %s\n", rows[q].name, error.text);
+  return 0;
+}

@@ -1,0 +1,17 @@
+# The plug-in for NVIDIA cards, libhooke_cuda.so: loaded at run time, linked by nothing.
+if(HOOKE_CUDA)
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80-real 90) # Ampere, Hopper, and PTX for all that come later
+  endif()
+  enable_language(CUDA)
+  set(cuda_folder ${PROJECT_SOURCE_DIR}/src/backend/gpu/cuda)
+  add_library(hooke_cuda MODULE ${cuda_folder}/plugin.cu ${cuda_folder}/single.cu
+    ${cuda_folder}/double.cu)
+  target_include_directories(hooke_cuda PRIVATE include src)
+  target_compile_features(hooke_cuda PRIVATE cuda_std_17)
+  set_target_properties(hooke_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY
+    Static)
+  if(HOOKE_INSTALL)
+    install(TARGETS hooke_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endif()

@@ -1,0 +1,173 @@
+/* HkModel as a device wants it; see device_model.h. */
+#include "backend/device_model.h"
+
+#include "backend/gpu/arithmetic.h"
+#include "force/chosen.h"
+
+#include <string.h>
+
+/* How many times its size a model must be away from the origin to be taken relative to its middle.
+ */
+static const double FAR = 4;
+
+typedef struct Work {
+  const HkModel *model;
+  HkDeviceModel *device;
+  HkDeviceArrays *arrays;
+} Work;
+
+static void find_origin(const HkModel *m, double origin[3]) {
+  double middle[3], size = 0;
+  for (int c = 0; c < 3; c++) {
+    double low = m->x0[c], high = m->x0[c];
+    for (int64_t q = 1; q < m->n; q++) {
+      low = fmin(low, m->x0[3 * q + c]);
+      high = fmax(high, m->x0[3 * q + c]);
+    }
+    middle[c] = low + 0.5 * (high - low);
+    size = fmax(size, high - low);
+  }
+  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
+}
+
+static HkStatus take_pins(const Work *w, HkError *error) {
+  const HkModel *m = w->model;
+  HkDeviceArrays *a = w->arrays;
+  const HkContext *c = &m->context;
+  HK_TRY(hk_alloc(c, &a->pin_place, m->pin_count, sizeof *a->pin_place, "pins", error));
+  HK_TRY(hk_alloc(c, &a->pin_motion, m->pin_count, sizeof *a->pin_motion, "pins", error));
+  HK_TRY(hk_alloc(c, &a->pin_x0, 3 * m->pin_count, sizeof *a->pin_x0, "pins", error));
+  for (int64_t q = 0; q < m->pin_count; q++) {
+    a->pin_place[q] = a->layout->place[m->pin_vertex[q]];
+    a->pin_motion[q] = m->pin_motion[q];
+    memcpy(a->pin_x0 + 3 * q, m->x0 + 3 * (int64_t)m->pin_vertex[q], 3 * sizeof *a->pin_x0);
+  }
+  HkDeviceModel *d = w->device;
+  d->pin_count = m->pin_count;
+  d->pin_place = a->pin_place;
+  d->pin_motion = a->pin_motion;
+  d->pin_x0 = a->pin_x0;
+  d->motion_count = m->motion_count;
+  for (int q = 0; q < m->motion_count; q++)
+    d->pins_move |= strcmp(m->motions[q].type->schema.name, "fixed") != 0;
+  return HK_OK;
+}
+
+static HkStatus take_faces(const Work *w, HkError *error) {
+  const HkModel *m = w->model;
+  HkDeviceArrays *a = w->arrays;
+  const HkContext *c = &m->context;
+  const HkGpuLayout *l = a->layout;
+  if (!hk_device_has_air(m)) return HK_OK;
+  HK_TRY(hk_alloc(c, &a->face, 3 * m->face_count, sizeof *a->face, "faces", error));
+  HK_TRY(hk_alloc(c, &a->face_start, m->n + 1, sizeof *a->face_start, "faces", error));
+  HK_TRY(hk_alloc(c, &a->face_at, 3 * m->face_count, sizeof *a->face_at, "faces", error));
+  for (int64_t q = 0; q < 3 * m->face_count; q++) a->face[q] = l->place[m->face[q]];
+  for (int64_t q = 0, at = 0; q < m->n; q++) {
+    int64_t vertex = l->order[q];
+    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++)
+      a->face_at[at++] = m->face_at[e];
+    a->face_start[q + 1] = at;
+  }
+  w->device->face_count = m->face_count;
+  w->device->face = a->face;
+  w->device->face_start = a->face_start;
+  w->device->face_at = a->face_at;
+  return HK_OK;
+}
+
+/* ---- Grips ---- */
+
+static const HkChosen *grip_of(const HkModel *m, int force) {
+  const char *name = m->forces[force].type->schema.name;
+  bool grips = strcmp(name, "handle") == 0 || strcmp(name, "point_load") == 0;
+  return grips ? m->forces[force].data : NULL;
+}
+
+/* Vertices of all grips by rising number, each with the grips that hold it: a merge, since each
+ * grip has its own by rising number. */
+static void merge_grips(const Work *w, int64_t *at) {
+  const HkModel *m = w->model;
+  HkDeviceArrays *a = w->arrays;
+  int64_t count = 0, entries = 0;
+  for (;;) {
+    int32_t next = INT32_MAX;
+    for (int q = 0; q < m->force_count; q++) {
+      const HkChosen *chosen = grip_of(m, q);
+      if (chosen && at[q] < chosen->count && chosen->vertices[at[q]] < next)
+        next = chosen->vertices[at[q]];
+    }
+    if (next == INT32_MAX) break;
+    a->gripped[count] = a->layout->place[next];
+    for (int q = 0, grip = 0; q < m->force_count; q++) {
+      const HkChosen *chosen = grip_of(m, q);
+      if (!chosen) continue;
+      if (at[q] < chosen->count && chosen->vertices[at[q]] == next) {
+        a->grip[entries++] = grip;
+        at[q]++;
+      }
+      grip++;
+    }
+    a->grip_start[++count] = (int32_t)entries;
+  }
+  w->device->gripped = count;
+}
+
+static HkStatus take_grips(const Work *w, HkError *error) {
+  const HkModel *m = w->model;
+  HkDeviceArrays *a = w->arrays;
+  const HkContext *c = &m->context;
+  int64_t entries = 0, *at = NULL;
+  for (int q = 0; q < m->force_count; q++) {
+    const HkChosen *chosen = grip_of(m, q);
+    if (!chosen) continue;
+    entries += chosen->count;
+    w->device->grip_count++;
+  }
+  if (entries == 0) return HK_OK;
+  HK_TRY(hk_alloc(c, &a->gripped, entries, sizeof *a->gripped, "grips", error));
+  HK_TRY(hk_alloc(c, &a->grip_start, entries + 1, sizeof *a->grip_start, "grips", error));
+  HK_TRY(hk_alloc(c, &a->grip, entries, sizeof *a->grip, "grips", error));
+  HK_TRY(hk_alloc(c, &at, m->force_count, sizeof *at, "grips", error));
+  merge_grips(w, at);
+  hk_free(c, &at);
+  w->device->gripped_place = a->gripped;
+  w->device->grip_start = a->grip_start;
+  w->device->grip = a->grip;
+  return HK_OK;
+}
+
+/* ---- All of it ---- */
+
+static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
+  const HkModel *m = w->model;
+  HkDeviceArrays *a = w->arrays;
+  HK_TRY(hk_device_check_forces(m, error));
+  HK_TRY(hk_gpu_layout_create(m, wishes, &a->layout, error));
+  HK_TRY(hk_alloc(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
+  for (int64_t q = 0; q < m->n; q++) a->mass[q] = m->mass[a->layout->order[q]];
+  w->device->layout = a->layout;
+  w->device->mass = a->mass;
+  w->device->flat = m->dimension == 2;
+  w->device->medium_parts = hk_device_medium_parts(m);
+  find_origin(m, w->device->origin);
+  HK_TRY(take_pins(w, error));
+  HK_TRY(take_faces(w, error));
+  return take_grips(w, error);
+}
+
+HkStatus hk_device_model_create(const HkModel *m, const HkGpuWishes *wishes, HkDeviceModel *device,
+                                HkDeviceArrays *arrays, HkError *error) {
+  *device = (HkDeviceModel){0};
+  *arrays = (HkDeviceArrays){0};
+  HkStatus status = fill(&(Work){m, device, arrays}, wishes, error);
+  if (status < 0) hk_device_model_destroy(m, arrays);
+  return status;
+}
+
+void hk_device_model_destroy(const HkModel *m, HkDeviceArrays *a) {
+  void *all[] = {&a->mass,       &a->pin_x0,  &a->pin_place, &a->pin_motion, &a->face,
+                 &a->face_start, &a->face_at, &a->gripped,   &a->grip_start, &a->grip};
+  hk_gpu_layout_destroy(&a->layout);
+  for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) hk_free(&m->context, all[q]);
+}

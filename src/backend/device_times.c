@@ -1,0 +1,160 @@
+/* What depends on time, as tables for a device: winds, fluids, grips, motions of pins.
+ *
+ * Forces of a kind are summed up where they are linear: a number of winds and drags is one medium
+ * that blows with a constant force and slows down. Motions are affine in where a pin stood,
+ * x = A x0 + b, which is what they do to four points.
+ */
+#define HK_REAL double
+#include "backend/device_model.h"
+#include "backend/gpu/arithmetic.h"
+#include "force/chosen.h"
+#include "force/params.h"
+#include "force/turbulence.h"
+
+#include <string.h>
+
+static bool is(const HkModel *m, int force, const char *name) {
+  return strcmp(m->forces[force].type->schema.name, name) == 0;
+}
+
+HkStatus hk_device_check_forces(const HkModel *m, HkError *error) {
+  static const char *const known[] = {"springs", "gravity",  "wind",   "face_wind",
+                                      "drag",    "buoyancy", "handle", "point_load"};
+  int fluids = 0, airs = 0;
+  for (int q = 0; q < m->force_count; q++) {
+    bool done = false;
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) done |= is(m, q, known[k]);
+    fluids += is(m, q, "buoyancy");
+    airs += is(m, q, "face_wind");
+    if (!done)
+      return hk_fail(error, HK_ERROR_UNSUPPORTED, "the force '%s' is not done on a device",
+                     m->forces[q].type->schema.name);
+  }
+  if (fluids > HK_GPU_FLUIDS)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does at most %d times 'buoyancy'",
+                   HK_GPU_FLUIDS);
+  if (airs > 1) return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does 'face_wind' only once");
+  return HK_OK;
+}
+
+int hk_device_medium_parts(const HkModel *m) {
+  int parts = 0;
+  for (int q = 0; q < m->force_count; q++) {
+    if (is(m, q, "wind") || is(m, q, "drag")) parts |= HK_GPU_DRAGS;
+    if (is(m, q, "drag") && ((const HkDragParams *)m->forces[q].method.params)->quadratic > 0)
+      parts |= HK_GPU_DRAGS_MORE;
+    if (is(m, q, "buoyancy")) parts |= HK_GPU_FLOATS;
+  }
+  return parts;
+}
+
+bool hk_device_has_air(const HkModel *m) {
+  bool any = false;
+  for (int q = 0; q < m->force_count; q++) any |= is(m, q, "face_wind");
+  return any;
+}
+
+/* ---- Media ---- */
+
+static void add(HkGpuVector *to, double s, const double a[3]) {
+  hk_gpu_axpy(s, hk_gpu_vector(a[0], a[1], a[2]), to);
+}
+
+static void add_wind(const HkWindParams *p, double t, HkGpuMedium *medium) {
+  HkWindParams w = hk_wind_given(p);
+  double u[3];
+  hk_gust_velocity(w.velocity, w.gust, w.gust_period, t, u);
+  add(&medium->linear_push, w.drag, u);
+  add(&medium->mass_push, w.per_mass, u);
+  medium->linear += w.drag;
+  medium->per_mass += w.per_mass;
+}
+
+static void add_drag(const HkDragParams *p, HkGpuMedium *medium) {
+  HkDragParams d = hk_drag_given(p);
+  medium->linear += d.linear;
+  medium->per_mass += d.per_mass;
+  medium->quadratic += d.quadratic;
+}
+
+static void add_fluid(const HkBuoyancyParams *p, double origin, HkGpuMedium *medium) {
+  HkGpuFluid *fluid = &medium->fluid[(int)medium->fluids];
+  fluid->level = p->level - origin;
+  fluid->thickness = p->thickness;
+  fluid->lift = p->fluid_density * p->g / p->body_density;
+  medium->fluids++;
+}
+
+static void set_air(const HkModel *m, const HkFaceWindParams *p, const double origin[3], double t,
+                    HkGpuAir *air) {
+  double u[3], third = 0.5 * p->density / 3;
+  hk_gust_velocity(p->velocity, p->gust, p->gust_period, t, u);
+  HkTurbulence w = hk_turbulence(p->velocity, p->turbulence, p->wavelength, m->up, t);
+  air->drag = third * p->drag;
+  air->lift = third * 2 * p->lift;
+  air->velocity = hk_gpu_vector(u[0], u[1], u[2]);
+  for (int k = 0; k < w.count; k++) {
+    double at_origin = 0;
+    add(&air->wave[k], 1, w.wave[k]);
+    add(&air->side[k], 1, w.side[k]);
+    for (int c = 0; c < 3; c++) at_origin += w.wave[k][c] * origin[c];
+    air->phase[k] = fmod(w.phase[k] - at_origin, 2 * acos(-1.0));
+  }
+}
+
+static void grip_at(const HkModel *m, int force, const double origin[3], double t, double *grip) {
+  const void *params = m->forces[force].method.params;
+  if (is(m, force, "handle")) {
+    const HkHandleParams *p = params;
+    hk_chosen_vector(&p->table, p->target, t, grip);
+    for (int c = 0; c < 3; c++) grip[c] -= origin[c];
+    grip[6] = p->k;
+    grip[7] = p->damping;
+  } else {
+    const HkPointLoadParams *p = params;
+    hk_chosen_vector(&p->table, p->force, t, grip + 3);
+  }
+}
+
+void hk_device_moment(const HkModel *m, const double origin[3], double t, double *moment,
+                      double *grips) {
+  HkGpuMoment now;
+  memset(&now, 0, sizeof now);
+  double up[3], g[3] = {0, 0, 0};
+  hk_model_up(m, up);
+  add(&now.medium.up, 1, up);
+  int grip = 0;
+  for (int q = 0; q < m->force_count; q++) {
+    const void *p = m->forces[q].method.params;
+    HkForceArgs a = {.model = m, .params = p, .t = t};
+    if (m->forces[q].type->accelerate) m->forces[q].type->accelerate(&a, g);
+    if (is(m, q, "wind")) add_wind(p, t, &now.medium);
+    if (is(m, q, "drag")) add_drag(p, &now.medium);
+    if (is(m, q, "buoyancy")) add_fluid(p, origin[m->up], &now.medium);
+    if (is(m, q, "face_wind")) set_air(m, p, origin, t, &now.air);
+    if (!is(m, q, "handle") && !is(m, q, "point_load")) continue;
+    memset(grips + HK_DEVICE_GRIP_REALS * grip, 0, HK_DEVICE_GRIP_REALS * sizeof *grips);
+    grip_at(m, q, origin, t, grips + HK_DEVICE_GRIP_REALS * grip++);
+  }
+  add(&now.medium.g, 1, g);
+  memcpy(moment, &now, sizeof now);
+}
+
+/* ---- Motions ---- */
+
+void hk_device_motions(const HkModel *m, double t, double *motions) {
+  for (int q = 0; q < m->motion_count; q++) {
+    const HkCompiledMotion *motion = &m->motions[q];
+    double *row = motions + (int64_t)HK_DEVICE_MOTION_REALS * q;
+    const double zero[3] = {0, 0, 0};
+    motion->type->at(motion->method.params, t, zero, row + 9, row + 21, NULL);
+    for (int c = 0; c < 3; c++) {
+      double unit[3] = {c == 0, c == 1, c == 2}, x[3], v[3];
+      motion->type->at(motion->method.params, t, unit, x, v, NULL);
+      for (int r = 0; r < 3; r++) {
+        row[3 * r + c] = x[r] - row[9 + r];
+        row[12 + 3 * r + c] = v[r] - row[21 + r];
+      }
+    }
+  }
+}

@@ -1,0 +1,267 @@
+/* The arithmetic of one spring, one vertex, one face and one 3x3 block, once for host and card:
+ * kernels and the tests without a card compile the very same lines.
+ *
+ * HkReal is float, or double in the builds that are there to check with. d = xj - xi points from
+ * the vertex that is computed to its neighbour, r = 1 / |d|:
+ *
+ *     f_i += s d,   s = k - k l0 r + c (wj - wi) . d r^2        (0 while a thread is slack)
+ *     B = a I + (k - a) r^2 d d^T,   a = max(k - k l0 r, 0)     (d2E/dxi2, projected)
+ *
+ * A spring of no stiffness from a vertex to itself fills up rows: it adds exactly 0.
+ */
+#ifndef HK_BACKEND_GPU_ARITHMETIC_H
+#define HK_BACKEND_GPU_ARITHMETIC_H
+
+#ifdef __CUDACC__
+#define HK_BOTH static __host__ __device__ __forceinline__
+#else
+#include <math.h>
+#define HK_BOTH static inline
+#endif
+
+#ifndef HK_REAL
+#define HK_REAL float
+#endif
+typedef HK_REAL HkReal;
+
+typedef struct HkGpuVector {
+  HkReal x, y, z;
+} HkGpuVector;
+
+/* k (N/m), k l0 (N), c (N s/m), and the length (m) from which it pulls: l0 of a thread, else -1. */
+typedef struct HkGpuSpring {
+  HkReal k, kl0, c, least;
+} HkGpuSpring;
+
+/* A symmetric 3x3 block. */
+typedef struct HkGpuBlock {
+  HkReal xx, yy, zz, xy, xz, yz;
+} HkGpuBlock;
+
+HK_BOTH HkReal hk_gpu_inverse_root(HkReal a) {
+#ifdef __CUDA_ARCH__
+  return rsqrt(a); /* in single precision one instruction, exact to 2 units in the last place */
+#else
+  return sizeof a == sizeof(float) ? (HkReal)(1 / sqrtf((float)a)) : (HkReal)(1 / sqrt((double)a));
+#endif
+}
+
+HK_BOTH HkReal hk_gpu_most(HkReal a, HkReal b) {
+  return a > b ? a : b;
+}
+
+HK_BOTH HkReal hk_gpu_least(HkReal a, HkReal b) {
+  return a < b ? a : b;
+}
+
+HK_BOTH HkGpuVector hk_gpu_vector(HkReal x, HkReal y, HkReal z) {
+  HkGpuVector v = {x, y, z};
+  return v;
+}
+
+HK_BOTH HkGpuVector hk_gpu_sub(HkGpuVector a, HkGpuVector b) {
+  return hk_gpu_vector(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+HK_BOTH HkReal hk_gpu_dot(HkGpuVector a, HkGpuVector b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
+
+HK_BOTH HkGpuVector hk_gpu_cross(HkGpuVector a, HkGpuVector b) {
+  return hk_gpu_vector(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+/* y += s x */
+HK_BOTH void hk_gpu_axpy(HkReal s, HkGpuVector x, HkGpuVector *y) {
+  y->x += s * x.x;
+  y->y += s * x.y;
+  y->z += s * x.z;
+}
+
+/* ---- Springs ---- */
+
+/* 1 / |d|; finite where the ends meet. */
+HK_BOTH HkReal hk_gpu_inverse_length(HkGpuVector d) {
+  return hk_gpu_inverse_root(hk_gpu_dot(d, d) + (HkReal)1e-30);
+}
+
+/* f += s d of a spring that is not damped and pushes, too. */
+HK_BOTH void hk_gpu_pull(HkGpuVector d, HkReal k, HkReal kl0, HkGpuVector *f) {
+  hk_gpu_axpy(k - kl0 * hk_gpu_inverse_length(d), d, f);
+}
+
+/* The same of any spring; dw = wj - wi are the velocities that damping goes by. */
+HK_BOTH void hk_gpu_pull_damped(HkGpuVector d, HkGpuVector dw, HkGpuSpring p, HkGpuVector *f) {
+  HkReal r = hk_gpu_inverse_length(d);
+  HkReal s = p.k - p.kl0 * r + p.c * hk_gpu_dot(dw, d) * r * r;
+  hk_gpu_axpy(p.least * r > 1 ? 0 : s, d, f);
+}
+
+/* H += tau2 B and f += tau2 s d, without damping. */
+HK_BOTH void hk_gpu_pull_stiff(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVector *f,
+                               HkGpuBlock *H) {
+  HkReal r = hk_gpu_inverse_length(d);
+  HkReal taut = p.least * r > 1 ? 0 : tau2;
+  HkReal s = taut * (p.k - p.kl0 * r);
+  hk_gpu_axpy(s, d, f);
+  HkReal a = hk_gpu_most(s, 0), b = (taut * p.k - a) * r * r;
+  H->xx += a + b * d.x * d.x;
+  H->yy += a + b * d.y * d.y;
+  H->zz += a + b * d.z * d.z;
+  H->xy += b * d.x * d.y;
+  H->xz += b * d.x * d.z;
+  H->yz += b * d.y * d.z;
+}
+
+/* q += tau2 B (p_i - p_j), u = p_i - p_j */
+HK_BOTH void hk_gpu_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVector u,
+                            HkGpuVector *q) {
+  HkReal r = hk_gpu_inverse_length(d);
+  HkReal taut = p.least * r > 1 ? 0 : tau2;
+  HkReal a = hk_gpu_most(taut * (p.k - p.kl0 * r), 0);
+  HkReal b = (taut * p.k - a) * r * r * hk_gpu_dot(d, u);
+  hk_gpu_axpy(a, u, q);
+  hk_gpu_axpy(b, d, q);
+}
+
+/* The energy (J) of a spring. */
+HK_BOTH HkReal hk_gpu_energy(HkGpuVector d, HkGpuSpring p) {
+  HkReal r = hk_gpu_inverse_length(d);
+  HkReal l = (hk_gpu_dot(d, d)) * r, l0 = p.k > 0 ? p.kl0 / p.k : 0;
+  return p.least * r > 1 ? 0 : (HkReal)0.5 * p.k * (l - l0) * (l - l0);
+}
+
+/* ---- Blocks ---- */
+
+/* x of H x = b, by cofactors; H is positive definite. */
+HK_BOTH HkGpuVector hk_gpu_solve(const HkGpuBlock *H, HkGpuVector b) {
+  HkReal xx = H->yy * H->zz - H->yz * H->yz, xy = H->xz * H->yz - H->xy * H->zz;
+  HkReal xz = H->xy * H->yz - H->xz * H->yy, yy = H->xx * H->zz - H->xz * H->xz;
+  HkReal yz = H->xy * H->xz - H->xx * H->yz, zz = H->xx * H->yy - H->xy * H->xy;
+  HkReal scale = 1 / (H->xx * xx + H->xy * xy + H->xz * xz);
+  return hk_gpu_vector((xx * b.x + xy * b.y + xz * b.z) * scale,
+                       (xy * b.x + yy * b.y + yz * b.z) * scale,
+                       (xz * b.x + yz * b.y + zz * b.z) * scale);
+}
+
+/* The inverse of a positive definite block. */
+HK_BOTH HkGpuBlock hk_gpu_invert(const HkGpuBlock *H) {
+  HkReal xx = H->yy * H->zz - H->yz * H->yz, xy = H->xz * H->yz - H->xy * H->zz;
+  HkReal xz = H->xy * H->yz - H->xz * H->yy;
+  HkReal scale = 1 / (H->xx * xx + H->xy * xy + H->xz * xz);
+  HkGpuBlock I = {xx * scale,
+                  (H->xx * H->zz - H->xz * H->xz) * scale,
+                  (H->xx * H->yy - H->xy * H->xy) * scale,
+                  xy * scale,
+                  xz * scale,
+                  (H->xy * H->xz - H->xx * H->yz) * scale};
+  return I;
+}
+
+HK_BOTH HkGpuVector hk_gpu_times(const HkGpuBlock *H, HkGpuVector b) {
+  return hk_gpu_vector(H->xx * b.x + H->xy * b.y + H->xz * b.z,
+                       H->xy * b.x + H->yy * b.y + H->yz * b.z,
+                       H->xz * b.x + H->yz * b.y + H->zz * b.z);
+}
+
+/* ---- Forces on a vertex alone ---- */
+
+enum { HK_GPU_FLUIDS = 2, HK_GPU_WAVES = 3 };
+
+/* A fluid at rest: force/buoyancy.c. */
+typedef struct HkGpuFluid {
+  HkReal level, thickness; /* m, relative to the origin of the positions */
+  HkReal lift;             /* m/s^2: the lift of a submerged vertex per mass */
+} HkGpuFluid;
+
+/* Air that blows on faces, at one time: force/face_wind.c. Phases are those at the origin of the
+ * positions. */
+typedef struct HkGpuAir {
+  HkReal drag, lift; /* a third of 1/2 rho Cd, and of rho Cl; both 0: there is none */
+  HkGpuVector velocity;
+  HkGpuVector wave[HK_GPU_WAVES], side[HK_GPU_WAVES];
+  HkReal phase[HK_GPU_WAVES];
+} HkGpuAir;
+
+/* All that acts on each vertex for itself, at one time:
+ *
+ *     f = m g + linear_push + m mass_push - (linear + m per_mass + quadratic |w|) w + buoyancy
+ */
+typedef struct HkGpuMedium {
+  HkGpuVector g;                      /* m/s^2 */
+  HkGpuVector linear_push, mass_push; /* N, m/s^2: what blows at a vertex at rest */
+  HkReal linear, per_mass, quadratic; /* N s/m, 1/s, N s^2/m^2 */
+  HkGpuVector up;
+  HkGpuFluid fluid[HK_GPU_FLUIDS];
+  HkReal fluids; /* how many there are */
+} HkGpuMedium;
+
+/* What forces know of the time, all of it HkReals. */
+typedef struct HkGpuMoment {
+  HkGpuMedium medium;
+  HkGpuAir air;
+} HkGpuMoment;
+
+enum { HK_GPU_MOMENT_REALS = sizeof(HkGpuMoment) / sizeof(HkReal) };
+
+/* Part of a vertex at x that is below the level. */
+HK_BOTH HkReal hk_gpu_wet(const HkGpuFluid *p, HkReal height) {
+  return hk_gpu_least(hk_gpu_most((p->level - height) / p->thickness + (HkReal)0.5, 0), 1);
+}
+
+/* Which parts of a medium there are, so that a kernel need not look at the others. */
+enum { HK_GPU_DRAGS = 1, HK_GPU_DRAGS_MORE = 2, HK_GPU_FLOATS = 4 };
+
+/* f / m of a vertex of inverse mass b at x with velocity w; parts: HK_GPU_DRAGS (linear), _MORE
+ * (quadratic), HK_GPU_FLOATS. */
+HK_BOTH HkGpuVector hk_gpu_medium(const HkGpuMedium *p, int parts, HkReal b, HkGpuVector x,
+                                  HkGpuVector w) {
+  HkGpuVector a = p->g;
+  if (parts & HK_GPU_DRAGS) {
+    hk_gpu_axpy(1, p->mass_push, &a);
+    hk_gpu_axpy(b, p->linear_push, &a);
+    hk_gpu_axpy(-(p->linear * b + p->per_mass), w, &a);
+  }
+  if (parts & HK_GPU_DRAGS_MORE) {
+    HkReal square = hk_gpu_dot(w, w);
+    hk_gpu_axpy(-p->quadratic * b * square * hk_gpu_inverse_root(square + (HkReal)1e-30), w, &a);
+  }
+  if (parts & HK_GPU_FLOATS)
+    for (int q = 0; (HkReal)q < p->fluids; q++)
+      hk_gpu_axpy(p->fluid[q].lift * hk_gpu_wet(&p->fluid[q], hk_gpu_dot(p->up, x)), p->up, &a);
+  return a;
+}
+
+/* ---- Wind on a face ---- */
+
+HK_BOTH void hk_gpu_sine(HkReal a, HkReal *sine) {
+#ifdef __CUDA_ARCH__
+  *sine = sin(a);
+#else
+  *sine = sizeof a == sizeof(float) ? (HkReal)sinf((float)a) : (HkReal)sin((double)a);
+#endif
+}
+
+/* f += a third of the force on a face with corners x and velocities w. */
+HK_BOTH void hk_gpu_face(const HkGpuAir *air, const HkGpuVector x[3], const HkGpuVector w[3],
+                         HkGpuVector *f) {
+  const HkReal third = (HkReal)1 / 3;
+  HkGpuVector r = air->velocity, centre = hk_gpu_vector(0, 0, 0);
+  for (int q = 0; q < 3; q++) {
+    hk_gpu_axpy(-third, w[q], &r);
+    hk_gpu_axpy(third, x[q], &centre);
+  }
+  for (int m = 0; m < HK_GPU_WAVES; m++) {
+    HkReal sine;
+    hk_gpu_sine(hk_gpu_dot(air->wave[m], centre) - air->phase[m], &sine);
+    hk_gpu_axpy(sine, air->side[m], &r);
+  }
+  HkGpuVector a = hk_gpu_cross(hk_gpu_sub(x[1], x[0]), hk_gpu_sub(x[2], x[0]));
+  a = hk_gpu_vector(a.x / 2, a.y / 2, a.z / 2);
+  HkReal rr = hk_gpu_dot(r, r), ra = hk_gpu_dot(r, a), square = rr * hk_gpu_dot(a, a);
+  HkReal z = square > 0 ? ra * hk_gpu_inverse_root(square) : 0;
+  hk_gpu_axpy(air->drag * (ra < 0 ? -ra : ra) - air->lift * z * ra, r, f);
+  hk_gpu_axpy(air->lift * z * rr, a, f);
+}
+
+#endif

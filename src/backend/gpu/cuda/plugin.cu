@@ -1,0 +1,121 @@
+/* libhooke_cuda: the plug-in for NVIDIA cards; see backend/device.h. */
+#define HK_SPACE hk_plugin
+#include "base.cuh"
+
+extern "C" const HkDevice hk_cuda_single, hk_cuda_double;
+
+/* Simulations of both precisions begin with their settings. */
+struct HkDeviceSim {
+  HkDeviceSettings settings;
+};
+
+static const HkDevice *device_of(const HkDeviceSettings *settings) {
+  return settings->checked ? &hk_cuda_double : &hk_cuda_single;
+}
+
+static HkStatus card(HkDeviceCard *card, HkError *error) {
+  int count = 0;
+  cudaDeviceProp properties;
+  size_t bytes_free, bytes;
+  cudaError_t code = cudaGetDeviceCount(&count);
+  if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice || count == 0)
+    return hk_plugin::fail(error, HK_ERROR_UNSUPPORTED,
+                           "there is no NVIDIA card here, or its driver is missing or too old "
+                           "(%s); run without --device cuda",
+                           cudaGetErrorString(code));
+  if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, 0);
+  if (code == cudaSuccess) code = cudaMemGetInfo(&bytes_free, &bytes);
+  if (code != cudaSuccess) return hk_plugin::check(code, "answer", error);
+  snprintf(card->name, sizeof card->name, "%s", properties.name);
+  card->bytes = (double)bytes;
+  card->bytes_free = (double)bytes_free;
+  return HK_OK;
+}
+
+/* Of the arrays that grow with the model; the rest is small. */
+static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
+  const HkGpuLayout *l = m->layout;
+  double real = settings->checked ? sizeof(double) : sizeof(float), n = (double)l->n;
+  double bytes = n * (2 * 4 + 3 + 1 + 6) * real + n * sizeof *l->order + 4.0 * (double)l->words;
+  double slots = l->brick_count > 0 ? 2.0 * (double)l->words : (double)l->words;
+  bytes += ((l->l0 != NULL) + (l->stiffness != NULL)) * slots * real;
+  if (l->damped || l->threads) bytes += 3 * n * real;
+  if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
+  if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
+  if (m->face_count > 0) bytes += 8 * n + (double)m->face_count * (3 * 4 + 3 * 8);
+  if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];
+  return bytes + 48 * n + 1e6; /* 48: doubles on their way to the card */
+}
+
+static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings, HkDeviceSim **sim,
+                       HkError *error) {
+  return device_of(settings)->create(m, settings, sim, error);
+}
+
+static void destroy(HkDeviceSim **sim) {
+  if (*sim) device_of(&(*sim)->settings)->destroy(sim);
+}
+
+static HkStatus set_h(HkDeviceSim *sim, double h, HkError *error) {
+  return device_of(&sim->settings)->set_h(sim, h, error);
+}
+
+static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
+                       HkError *error) {
+  return device_of(&sim->settings)->upload(sim, x, v, held, error);
+}
+
+static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
+  return device_of(&sim->settings)->steps(sim, times, error);
+}
+
+static HkStatus wait(HkDeviceSim *sim, HkError *error) {
+  return device_of(&sim->settings)->wait(sim, error);
+}
+
+static HkStatus record(HkDeviceSim *sim, HkError *error) {
+  return device_of(&sim->settings)->record(sim, error);
+}
+
+static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
+                      HkError *error) {
+  return device_of(&sim->settings)->fetch(sim, x, v, report, error);
+}
+
+static __global__ void copy_all(const float4 *from, float4 *to, size_t count) {
+  size_t step = (size_t)gridDim.x * blockDim.x;
+  for (size_t q = blockIdx.x * (size_t)blockDim.x + threadIdx.x; q < count; q += step)
+    to[q] = from[q];
+}
+
+/* The best of some. */
+static HkStatus measure_copy(double *speed, HkError *error) {
+  const size_t COUNT = (size_t)1 << 26; /* 1 GB, far more than its cache */
+  float4 *from = NULL, *to = NULL;
+  cudaEvent_t begin, end;
+  *speed = 0;
+  cudaError_t code = cudaMalloc(&from, COUNT * sizeof *from);
+  if (code == cudaSuccess) code = cudaMalloc(&to, COUNT * sizeof *to);
+  if (code == cudaSuccess) code = cudaMemset(from, 1, COUNT * sizeof *from);
+  cudaEventCreate(&begin);
+  cudaEventCreate(&end);
+  for (int q = 0; q < 10 && code == cudaSuccess; q++) {
+    float ms = 0;
+    cudaEventRecord(begin);
+    copy_all<<<132 * 16, 512>>>(from, to, COUNT);
+    cudaEventRecord(end);
+    code = cudaEventSynchronize(end);
+    cudaEventElapsedTime(&ms, begin, end);
+    double one = 2e3 * (double)(COUNT * sizeof *from) / (double)ms;
+    if (one > *speed) *speed = one;
+  }
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  cudaFree(from);
+  cudaFree(to);
+  return hk_plugin::check(code, "copy", error);
+}
+
+extern "C" __attribute__((visibility("default"))) const HkDevice hk_device;
+const HkDevice hk_device = {HK_DEVICE_VERSION, "cuda", card,  need,   create, destroy,
+                            set_h,             upload, steps, wait, record, fetch, measure_copy};

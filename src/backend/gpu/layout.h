@@ -1,0 +1,101 @@
+/* How a model lies in the memory of a card.
+ *
+ * Vertices are put into another order, by which neighbours in space are neighbours in memory
+ * (order.c): 'place' is the number of a vertex there. Each vertex gathers from its own springs, so
+ * that nothing is scattered and each spring stands twice. What a half spring takes decides the
+ * speed, and there are three ways to write its parameters,
+ *
+ *     palette   at most 31 different springs: their number shares a word with the neighbour
+ *     lengths   one k, or one k l0, and a rest length for each
+ *     unique    k and l0 for each
+ *
+ * and two ways to name the neighbour (bricks.c, rows.c):
+ *
+ *     bricks    at most HK_GPU_BRICK vertices that a block of threads loads into its own fast
+ *               memory together with their halo, the neighbours outside; the neighbour is a number
+ *               of 11 bits there. Half springs are two to a word: slot s of the vertex at place q
+ * is half s % 2 of word[(s / 2) n + q]. rows      a place, 27 bits beside a palette number,
+ * else 32. Slot s of the vertex at place q of group q / 32 is word[start[group] + 32 s + q % 32].
+ *
+ * Bricks are the better ones from some 10^5 vertices on, unless a brick has a halo that does not
+ * fit, or few vertices have far more neighbours than the others.
+ */
+#ifndef HK_BACKEND_GPU_LAYOUT_H
+#define HK_BACKEND_GPU_LAYOUT_H
+
+#include "model/model.h"
+
+enum {
+  HK_GPU_BRICK = 512,
+  HK_GPU_LOCAL_BITS = 11, /* of a neighbour's number in a brick */
+  HK_GPU_PLACE_BITS = 27, /* of a neighbour's place beside a palette number */
+  HK_GPU_PALETTE = 32,    /* entry 0 has no stiffness and fills up rows */
+  HK_GPU_ROW = 32         /* vertices of a group of rows */
+};
+
+typedef enum HkGpuParameters { HK_GPU_BY_PALETTE, HK_GPU_BY_LENGTH, HK_GPU_UNIQUE } HkGpuParameters;
+
+/* A spring as the model has it; least: l0 of a thread, else -1. */
+typedef struct HkGpuPaint {
+  double k, l0, c, least;
+} HkGpuPaint;
+
+typedef struct HkGpuLayout {
+  int64_t n, half_springs;
+  int32_t *order; /* the vertex that stands at each place */
+  int32_t *place; /* the place of each vertex */
+
+  HkGpuParameters parameters;
+  int palette_count; /* with entry 0 */
+  HkGpuPaint palette[HK_GPU_PALETTE];
+  double k, kl0;        /* by length: the k of all, or the k l0 of all; the other one is 0 */
+  double c;             /* of all springs, unless by palette */
+  bool tension;         /* all are threads, unless by palette */
+  bool damped, threads; /* any has c > 0, is one that only pulls */
+
+  /* Bricks; 0: there are rows. */
+  int64_t brick_count;
+  int32_t *brick;      /* brick_count + 1: first places */
+  int64_t *halo_start; /* brick_count + 1 */
+  int32_t *halo;       /* places, rising in each brick */
+  int most_local;      /* vertices and halo of the largest brick */
+  int slots;           /* of each vertex; even */
+
+  int64_t *row_start; /* groups + 1, in words; NULL: there are bricks */
+  uint32_t *word;
+  int64_t words;
+  double *l0, *stiffness; /* by length, unique: one a slot, as they follow in the words; l0 is -1
+                           * in slots that fill up rows */
+
+  HkContext context;
+} HkGpuLayout;
+
+/* How to lay it out; 0: what is best. */
+typedef struct HkGpuWishes {
+  bool rows, bricks; /* one of them, whatever the size */
+  bool unique;       /* no palette and no lengths */
+} HkGpuWishes;
+
+HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuWishes *wishes, HkGpuLayout **layout,
+                              HkError *error);
+void hk_gpu_layout_destroy(HkGpuLayout **layout);
+
+/* ---- Its parts ---- */
+
+/* order.c: cuts the vertices by planes across their longest side into that many parts of equal
+ * size, one after the other in order; inside a part by rising number. */
+void hk_gpu_order(const HkModel *model, int64_t parts, int32_t *order);
+/* The first place of a part of that cut. */
+int64_t hk_gpu_part(int64_t n, int64_t parts, int64_t part);
+
+/* palette.c: parameters, palette and what comes with them. */
+HkStatus hk_gpu_paint(const HkModel *model, bool unique, HkGpuLayout *layout, HkError *error);
+/* The number of a spring in the palette. */
+int hk_gpu_color_of(const HkGpuLayout *layout, const HkModel *model, int64_t spring);
+
+/* bricks.c: false, and nothing left, if bricks do not suit this model. */
+HkStatus hk_gpu_bricks(const HkModel *model, HkGpuLayout *layout, bool *suits, HkError *error);
+/* rows.c */
+HkStatus hk_gpu_rows(const HkModel *model, HkGpuLayout *layout, HkError *error);
+
+#endif

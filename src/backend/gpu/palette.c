@@ -1,0 +1,87 @@
+/* How the parameters of springs are written: see layout.h.
+ *
+ * Rest lengths that come from the coordinates of a mesh differ in their last digits where they are
+ * meant to be equal: parameters that agree to ALIKE are taken as the same. */
+#include "backend/gpu/layout.h"
+
+static const double ALIKE = 1e-9;
+
+static bool is_alike(double a, double b) {
+  return fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b));
+}
+
+static HkGpuPaint paint_of(const HkModel *m, int64_t s) {
+  return (HkGpuPaint){.k = m->k[s],
+                      .l0 = m->l0[s],
+                      .c = m->damping ? m->damping[s] : 0,
+                      .least = m->tension && m->tension[s] ? m->l0[s] : -1};
+}
+
+static bool is_same(const HkGpuPaint *a, const HkGpuPaint *b) {
+  return is_alike(a->k, b->k) && is_alike(a->l0, b->l0) && is_alike(a->c, b->c) &&
+         (a->least < 0) == (b->least < 0);
+}
+
+/* From 1 on; 0 if it is not there. */
+static int find(const HkGpuLayout *layout, const HkGpuPaint *paint) {
+  for (int q = 1; q < layout->palette_count; q++)
+    if (is_same(&layout->palette[q], paint)) return q;
+  return 0;
+}
+
+int hk_gpu_color_of(const HkGpuLayout *layout, const HkModel *model, int64_t spring) {
+  HkGpuPaint paint = paint_of(model, spring);
+  return find(layout, &paint);
+}
+
+static bool fill_palette(const HkModel *m, HkGpuLayout *layout) {
+  layout->palette[0] = (HkGpuPaint){.least = -1};
+  layout->palette_count = 1;
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    HkGpuPaint paint = paint_of(m, s);
+    if (find(layout, &paint)) continue;
+    if (layout->palette_count == HK_GPU_PALETTE) return false;
+    layout->palette[layout->palette_count++] = paint;
+  }
+  return true;
+}
+
+/* Whether k, or k l0, is the same for all. */
+static bool is_one_stiffness(const HkModel *m, bool by_length) {
+  for (int64_t s = 1; s < m->spring_count; s++) {
+    double a = by_length ? m->k[0] * m->l0[0] : m->k[0],
+           b = by_length ? m->k[s] * m->l0[s] : m->k[s];
+    if (!is_alike(a, b) || (by_length && m->l0[s] == 0)) return false;
+  }
+  return m->spring_count > 0 && (!by_length || m->l0[0] > 0);
+}
+
+static bool is_one_kind(const HkModel *m) {
+  for (int64_t s = 1; s < m->spring_count; s++) {
+    if (m->damping && !is_alike(m->damping[s], m->damping[0])) return false;
+    if (m->tension && m->tension[s] != m->tension[0]) return false;
+  }
+  return true;
+}
+
+HkStatus hk_gpu_paint(const HkModel *m, bool unique, HkGpuLayout *layout, HkError *error) {
+  layout->parameters = HK_GPU_BY_PALETTE;
+  if (unique || !fill_palette(m, layout)) {
+    if (!is_one_kind(m))
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "a card takes springs that differ in damping, or of which some are threads, "
+                     "only where there are at most %d different ones; this model has more",
+                     HK_GPU_PALETTE - 1);
+    layout->parameters = HK_GPU_UNIQUE;
+    layout->c = m->damping ? m->damping[0] : 0;
+    layout->tension = m->tension && m->tension[0];
+    if (!unique && is_one_stiffness(m, false)) layout->k = m->k[0];
+    if (!unique && layout->k == 0 && is_one_stiffness(m, true)) layout->kl0 = m->k[0] * m->l0[0];
+    if (layout->k > 0 || layout->kl0 > 0) layout->parameters = HK_GPU_BY_LENGTH;
+  }
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    layout->damped |= m->damping && m->damping[s] > 0;
+    layout->threads |= m->tension && m->tension[s];
+  }
+  return HK_OK;
+}

@@ -1,0 +1,76 @@
+/* Finding plug-ins for devices: libhooke_cuda.so, loaded at run time, so that Hooke builds and runs
+ * where there is none.
+ *
+ * It is looked for in the folder that the variable HOOKE_PLUGINS names, beside the program or
+ * library that this code is in, in ../lib of that, and where the system looks for libraries.
+ */
+#define _GNU_SOURCE /* dladdr, which glibc, musl, BSD and macOS have */
+#include "backend/plugin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __wasi__
+
+HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *error) {
+  (void)kind;
+  *device = NULL;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED, "there are no devices in a browser");
+}
+
+#else
+
+#include <dlfcn.h>
+
+static const char NAME[] = "libhooke_cuda.so";
+
+/* The folder that this code was loaded from, with its last slash. */
+static void own_folder(char *folder, size_t size) {
+  Dl_info info;
+  folder[0] = 0;
+  if (!dladdr((const void *)&NAME, &info) || !info.dli_fname) return;
+  const char *slash = strrchr(info.dli_fname, '/');
+  if (slash) snprintf(folder, size, "%.*s", (int)(slash - info.dli_fname + 1), info.dli_fname);
+}
+
+static void *load(const char *folder, const char *between, char *why, size_t size) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s%s%s", folder, between, NAME);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const char *problem = library ? NULL : dlerror();
+  /* What is not there is no news; what is there and does not load is. */
+  if (problem && !strstr(problem, "No such file")) snprintf(why, size, "%s", problem);
+  return library;
+}
+
+static void *find_library(char *why, size_t size) {
+  char folder[4000];
+  const char *told = getenv("HOOKE_PLUGINS");
+  void *library = told ? load(told, "/", why, size) : NULL;
+  own_folder(folder, sizeof folder);
+  if (!library && folder[0]) library = load(folder, "", why, size);
+  if (!library && folder[0]) library = load(folder, "../lib/", why, size);
+  return library ? library : load("", "", why, size);
+}
+
+HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *error) {
+  char why[800] = "it is built by 'make cuda' and belongs beside the program or the library, or in "
+                  "the folder that HOOKE_PLUGINS names";
+  (void)kind; /* there is one kind */
+  *device = NULL;
+  void *library = find_library(why, sizeof why);
+  if (!library)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "there is no plug-in %s for the device cuda: %s",
+                   NAME, why);
+  const HkDevice *found = dlsym(library, HK_DEVICE_SYMBOL);
+  if (!found || found->version != HK_DEVICE_VERSION)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the plug-in %s belongs to another version of Hooke; build it anew with 'make "
+                   "cuda'",
+                   NAME);
+  *device = found;
+  return HK_OK;
+}
+
+#endif

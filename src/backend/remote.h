@@ -1,0 +1,30 @@
+/* Simulations whose steps a device makes: the side of HkSim and HkState.
+ *
+ * Steps are queued on the device and made while the caller goes on; the state that was stepped is
+ * held there until someone looks at it (HkStateHolder in model/state.h). So a blow-up is told by
+ * the next call of hk_step that comes after the state was looked at. A run settles every frame, and
+ * then has the steps of the next one made while it writes.
+ */
+#ifndef HK_BACKEND_REMOTE_H
+#define HK_BACKEND_REMOTE_H
+
+#include "step/sim.h"
+
+typedef struct HkRemote HkRemote;
+
+/* Lays the model out and takes memory of the device that the context asks for; what it does not do
+ * is refused by name. */
+HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error);
+void hk_remote_destroy(HkRemote **remote);
+/* Memory of this machine that it holds. */
+size_t hk_remote_bytes(const HkRemote *remote);
+/* As hk_sim_steps, without the check for blow-ups. */
+HkStatus hk_remote_steps(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
+                         HkError *error);
+/* Waits, brings the state here and checks it. */
+HkStatus hk_remote_settle(HkRemote *remote, HkState *state, HkError *error);
+/* Queues steps that will be asked for next; the state here stays as it is. */
+HkStatus hk_remote_run_ahead(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
+                             HkError *error);
+
+#endif

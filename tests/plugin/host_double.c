@@ -1,0 +1,12 @@
+/* The host's device in double precision. */
+#define HK_REAL double
+#include "host_steps.h"
+
+extern const HkDevice host_double;
+const HkDevice host_double = {.create = create,
+                              .destroy = destroy,
+                              .set_h = set_h,
+                              .upload = upload,
+                              .steps = steps,
+                              .record = record,
+                              .fetch = fetch};

@@ -1,0 +1,85 @@
+/* A libhooke_cuda that needs no card: tests load it in the place of the real one. With the variable
+ * HOOKE_TEST_NO_CARD it says that there is none, with HOOKE_TEST_SMALL_CARD it has little memory.
+ */
+#include "backend/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const HkDevice host_single, host_double, hk_device;
+
+struct HkDeviceSim {
+  HkDeviceSettings settings;
+};
+
+static const HkDevice *device_of(const HkDeviceSettings *settings) {
+  return settings->checked ? &host_double : &host_single;
+}
+
+static HkStatus card(HkDeviceCard *card, HkError *error) {
+  if (getenv("HOOKE_TEST_NO_CARD")) {
+    if (error) {
+      *error = (HkError){.status = HK_ERROR_UNSUPPORTED};
+      snprintf(error->text, sizeof error->text, "there is no card");
+    }
+    return HK_ERROR_UNSUPPORTED;
+  }
+  *card = (HkDeviceCard){.bytes = 1e9, .bytes_free = getenv("HOOKE_TEST_SMALL_CARD") ? 1e3 : 1e9};
+  snprintf(card->name, sizeof card->name, "the host");
+  return HK_OK;
+}
+
+static double need(const HkDeviceModel *model, const HkDeviceSettings *settings) {
+  (void)settings;
+  return 200.0 * (double)model->layout->n;
+}
+
+static HkStatus create(const HkDeviceModel *model, const HkDeviceSettings *settings,
+                       HkDeviceSim **sim, HkError *error) {
+  return device_of(settings)->create(model, settings, sim, error);
+}
+
+static void destroy(HkDeviceSim **sim) {
+  if (*sim) device_of(&(*sim)->settings)->destroy(sim);
+}
+
+static HkStatus set_h(HkDeviceSim *sim, double h, HkError *error) {
+  return device_of(&sim->settings)->set_h(sim, h, error);
+}
+
+static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
+                       HkError *error) {
+  return device_of(&sim->settings)->upload(sim, x, v, held, error);
+}
+
+static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
+  return device_of(&sim->settings)->steps(sim, times, error);
+}
+
+static HkStatus wait(HkDeviceSim *sim, HkError *error) {
+  (void)sim;
+  (void)error;
+  return HK_OK;
+}
+
+static HkStatus record(HkDeviceSim *sim, HkError *error) {
+  return device_of(&sim->settings)->record(sim, error);
+}
+
+static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
+                      HkError *error) {
+  return device_of(&sim->settings)->fetch(sim, x, v, report, error);
+}
+
+const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
+                            .name = "cuda",
+                            .card = card,
+                            .need = need,
+                            .create = create,
+                            .destroy = destroy,
+                            .set_h = set_h,
+                            .upload = upload,
+                            .steps = steps,
+                            .wait = wait,
+                            .record = record,
+                            .fetch = fetch};

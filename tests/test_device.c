@@ -1,0 +1,294 @@
+/* Simulations on a device. Without a card they are made by a plug-in that plays one on the host
+ * (tests/plugin), in the layouts and with the arithmetic of the cards; with HOOKE_PLUGINS set to
+ * the folder of the real one, the same tests look at the card. */
+#include "backend/gpu/layout.h"
+#include "model/state.h"
+#include "world.h"
+
+static void use_plugin(void) {
+  setenv("HOOKE_PLUGINS", TEST_PLUGINS, 0);
+}
+
+typedef struct Wish {
+  const char *integrator;
+  HkDeviceKind device;
+  const char *precision;
+} Wish;
+
+static HkStatus make(const char *text, const char *set, const Wish *wish, World *w,
+                     HkError *error) {
+  HkContext context = hk_default_context();
+  HkMethod step = {0};
+  context.device = wish->device;
+  *w = (World){0};
+  HkStatus status = hk_scene_parse(&context, text, strlen(text), "test scene", NULL, &set,
+                                   set ? 1 : 0, &w->scene, error);
+  if (status >= 0) status = hk_model_compile(w->scene, &w->model, error);
+  if (status >= 0) status = hk_method_choose(&step, HK_STEP, wish->integrator, error);
+  if (status >= 0 && wish->precision)
+    status = hk_method_set_text(&step, "precision", wish->precision, error);
+  if (status >= 0) status = hk_sim_create(w->model, &step, w->scene->time.step, &w->sim, error);
+  if (status >= 0) status = hk_state_create(w->model, &w->state, error);
+  hk_method_clear(&step);
+  return status;
+}
+
+/* The furthest that a vertex is from where it is in the other world, in parts of the model's size.
+ */
+static double difference(World *a, World *b) {
+  HkModelInfo info = hk_model_info(a->model);
+  const double *x = hk_state_x(a->state), *y = hk_state_x(b->state);
+  double most = 0, size = 0;
+  for (int c = 0; c < 3; c++) size = fmax(size, info.box_max[c] - info.box_min[c]);
+  for (int64_t q = 0; q < 3 * hk_state_vertex_count(a->state); q++) {
+    double d = fabs(x[q] - y[q]);
+    most = d > most || isnan(d) ? d : most;
+  }
+  return most / size;
+}
+
+static void compare(const char *name, const char *text, const char *set, const char *integrator,
+                    const char *precision, int64_t steps, double tolerance) {
+  World here, there;
+  HkError error = {0};
+  Wish local = {integrator, HK_CPU, NULL}, remote = {integrator, HK_CUDA, precision};
+  HkStatus status = make(text, set, &local, &here, &error);
+  if (status >= 0) status = make(text, set, &remote, &there, &error);
+  if (status >= 0) status = hk_steps(here.sim, here.state, steps, &error);
+  if (status >= 0) status = hk_steps(there.sim, there.state, steps, &error);
+  if (status < 0)
+    test_fail(name, 0, "%s by %s: %s", name, integrator, error.text);
+  else if (!(difference(&here, &there) <= tolerance))
+    test_fail(name, 0, "%s by %s in %s precision: %g after %d steps", name, integrator,
+              precision ? precision : "no", difference(&here, &there), (int)steps);
+  world_destroy(&here);
+  world_destroy(&there);
+}
+
+/* More than a batch of steps takes long where every access is watched. */
+#if TEST_SANITIZED
+enum { STEPS = 3 };
+#else
+enum { STEPS = 70 };
+#endif
+
+TEST(device_moves_every_scene_as_the_host) {
+  const char *text, *name;
+  static const char *const integrators[] = {"symplectic_euler", "verlet"};
+  use_plugin();
+  for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
+    for (int k = 0; k < 2; k++) {
+      compare(name, text, NULL, integrators[k], "double", STEPS, 1e-10);
+      compare(name, text, NULL, integrators[k], "single", 1, 1e-6);
+    }
+}
+
+/* Large enough for bricks. */
+static const char cloth[] =
+    "{'time': {'step': 1e-5}, 'bodies': [{'shape': {'type': 'grid', 'nx': 301, 'ny': 211}, "
+    "'springs': "
+    "{'k': 1000, 'shear': true, 'bending': true%s}, 'mass': {'total': 1}}], 'pins': [{'select': "
+    "'top_left'}], 'forces': ['gravity', {'type': 'drag', 'per_mass': 2, 'quadratic': 0.001}]}";
+
+TEST(bricks_move_as_the_host) {
+  static const char *const kinds[] = {"", ", 'damping': 0.003", ", 'tension_only': true"};
+  use_plugin();
+  for (int q = 0; q < 3; q++) {
+    char text[800];
+    snprintf(text, sizeof text, cloth, kinds[q]);
+    compare(kinds[q], test_json(text), NULL, "symplectic_euler", "double", 4, 1e-12);
+    compare(kinds[q], test_json(text), NULL, "symplectic_euler", "single", 1, 1e-6);
+  }
+}
+
+/* One k and lengths of its own for each spring; then k l0 the same for all. */
+TEST(irregular_meshes_move_as_the_host) {
+  static const char text[] =
+      "{'time': {'step': 1e-4}, 'bodies': [{'shape': {'type': 'ball', 'shells': 6}, 'springs': "
+      "{%s}, 'mass': {'total': 1}}], 'forces': ['gravity', {'type': 'wind', 'velocity': [3, 0, "
+      "1]}, "
+      "{'type': 'handle', 'select': {'nearest': [0, 9, 0]}, 'target': [0, 2, 0], 'k': 50, "
+      "'damping': 1}, {'type': 'point_load', 'select': {'nearest': [0, 9, 0]}, 'force': [1, 0, "
+      "0]}]}";
+  static const char *const springs[] = {"'k': 500", "'EA': 50", "'EA': 50, 'damping': 0.01",
+                                        "'k': 500, 'tension_only': true"};
+  use_plugin();
+  for (int q = 0; q < 4; q++) {
+    char one[900];
+    snprintf(one, sizeof one, text, springs[q]);
+    compare(springs[q], test_json(one), NULL, "verlet", "double", 40, 1e-11);
+    compare(springs[q], test_json(one), NULL, "verlet", "single", 1, 1e-6);
+  }
+}
+
+TEST(device_takes_models_far_from_the_origin) {
+  use_plugin();
+  compare("far",
+          test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': "
+                    "9}, 'transform': {'translate': [1e5, 0, 2e5]}, 'springs': {'k': 100}, 'mass': "
+                    "{'total': 1}}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity']}"),
+          NULL, "symplectic_euler", "single", 50, 1e-5);
+}
+
+TEST(device_releases_pins_in_time) {
+  use_plugin();
+  compare(
+      "release",
+      test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 5}, "
+                "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start', "
+                "'release': 0.02}, {'select': 'end', 'motion': {'type': 'rotation', 'speed': 40, "
+                "'axis': [0, 0, 1]}}], 'forces': ['gravity']}"),
+      NULL, "symplectic_euler", "double", 60, 1e-11);
+}
+
+TEST(state_on_a_device_is_fetched_and_written) {
+  World here, there;
+  Wish local = {"symplectic_euler", HK_CPU, NULL}, remote = {"symplectic_euler", HK_CUDA, "double"};
+  const char *text = test_json(
+      "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': "
+      "100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], 'forces': ['gravity']}");
+  use_plugin();
+  MUST(make(text, NULL, &local, &here, error));
+  MUST(make(text, NULL, &remote, &there, error));
+  World *worlds[] = {&here, &there};
+  HkState *copy = NULL;
+  MUST(hk_state_create(there.model, &copy, error));
+  for (int q = 0; q < 2; q++) {
+    World *w = worlds[q];
+    MUST(hk_steps(w->sim, w->state, 7, error));
+    hk_state_v(w->state)[3 * 2 + 1] = 0.5;
+    MUST(hk_steps(w->sim, w->state, 7, error));
+    MUST(hk_state_release_pin(w->state, w->model, 0, error));
+    MUST(hk_model_scale_stiffness(w->model, 2, error));
+    MUST(hk_steps(w->sim, w->state, 5, error));
+    MUST(hk_sim_set_h(w->sim, 2e-3, error));
+    MUST(hk_steps(w->sim, w->state, 5, error));
+  }
+  MUST(hk_state_copy(there.state, copy, error));
+  CHECK(difference(&here, &there) < 1e-13);
+  CHECK_NEAR(hk_state_time(there.state), hk_state_time(here.state), 1e-15);
+  /* Another state of the same simulation, then the first one again. */
+  MUST(hk_steps(there.sim, copy, 3, error));
+  MUST(hk_steps(there.sim, there.state, 3, error));
+  for (int q = 0; q < 12; q++) CHECK(hk_state_x(copy)[q] == hk_state_x(there.state)[q]);
+  /* A simulation that goes leaves its state here. */
+  MUST(hk_steps(there.sim, there.state, 3, error));
+  MUST(hk_steps(here.sim, here.state, 6, error));
+  hk_sim_destroy(&there.sim);
+  CHECK(difference(&here, &there) < 1e-13);
+  hk_state_destroy(&copy);
+  world_destroy(&here);
+  world_destroy(&there);
+}
+
+TEST(device_tells_a_blow_up) {
+  World w;
+  Wish remote = {"symplectic_euler", HK_CUDA, NULL};
+  use_plugin();
+  MUST(make(
+      test_json("{'time': {'step': 1}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
+                "'springs': {'k': 1e4}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], "
+                "'forces': ['gravity']}"),
+      NULL, &remote, &w, error));
+  MUST(hk_steps(w.sim, w.state, 40, error));
+  hk_state_x(w.state);
+  CHECK(hk_steps(w.sim, w.state, 1, NULL) == HK_ERROR_BLOWUP);
+  world_destroy(&w);
+}
+
+static void refuses(const char *text, const char *integrator, const char *word) {
+  World w;
+  HkError error = {0};
+  Wish remote = {integrator, HK_CUDA, NULL};
+  HkStatus status = make(test_json(text), NULL, &remote, &w, &error);
+  if (status >= 0 || !strstr(error.text, word))
+    test_fail(word, 0, "refused with status %d: %s", status, error.text);
+  world_destroy(&w);
+}
+
+TEST(device_refuses_by_name_what_it_does_not_do) {
+  static const char text[] =
+      "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
+  use_plugin();
+  refuses(text, "rk4", "rk4");
+  refuses(text, "backward_euler", "backward_euler");
+  refuses(
+      "{'time': {'tolerance': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': "
+      "{'k': 10}}]}",
+      "symplectic_euler", "time.tolerance");
+  refuses("{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}], 'forces': "
+          "['buoyancy', 'buoyancy', 'buoyancy']}",
+          "verlet", "buoyancy");
+}
+
+TEST(a_missing_plug_in_or_card_is_told) {
+  static const char text[] =
+      "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
+  const char *folder = getenv("HOOKE_PLUGINS");
+  if (folder && strcmp(folder, TEST_PLUGINS) != 0) SKIP("this is a real plug-in");
+  setenv("HOOKE_PLUGINS", "/nowhere", 1);
+  refuses(text, "verlet", "make cuda");
+  setenv("HOOKE_PLUGINS", TEST_PLUGINS, 1);
+  setenv("HOOKE_TEST_NO_CARD", "1", 1);
+  refuses(text, "verlet", "there is no card");
+  unsetenv("HOOKE_TEST_NO_CARD");
+  setenv("HOOKE_TEST_SMALL_CARD", "1", 1);
+  refuses("{'bodies': [{'shape': {'type': 'chain', 'n': 400}, 'springs': {'k': 10}}]}", "verlet",
+          "80000 bytes");
+  unsetenv("HOOKE_TEST_SMALL_CARD");
+}
+
+/* ---- Layouts ---- */
+
+static HkStatus layout_of(const char *text, const HkGpuWishes *wishes, World *w,
+                          HkGpuLayout **layout, HkError *error) {
+  *w = world_make(text, NULL, 0, 2);
+  if (!w->model) return HK_ERROR_INVALID;
+  return hk_gpu_layout_create(w->model, wishes, layout, error);
+}
+
+TEST(order_is_a_permutation) {
+  World w;
+  HkGpuLayout *l = NULL;
+  MUST(layout_of("{'bodies': [{'shape': {'type': 'ball', 'shells': 9}, 'springs': {'k': 1}}]}",
+                 &(HkGpuWishes){0}, &w, &l, error));
+  int8_t *seen = calloc((size_t)l->n, 1);
+  for (int64_t q = 0; q < l->n; q++) {
+    CHECK(l->place[l->order[q]] == q);
+    CHECK(seen[l->order[q]]++ == 0);
+  }
+  free(seen);
+  hk_gpu_layout_destroy(&l);
+  world_destroy(&w);
+}
+
+/* A halo of two vertices around a square of 512 would have 0.39 of their number. */
+TEST(bricks_of_a_cloth_are_compact) {
+  World w;
+  HkGpuLayout *l = NULL;
+  MUST(
+      layout_of("{'bodies': [{'shape': {'type': 'grid', 'nx': 317, 'ny': 203}, 'springs': {'k': 1, "
+                "'shear': true, 'bending': true}}]}",
+                &(HkGpuWishes){.bricks = true}, &w, &l, error));
+  CHECK(l->brick_count == (317 * 203 + 511) / 512);
+  CHECK(l->parameters == HK_GPU_BY_PALETTE && l->slots == 12);
+  double halo = (double)l->halo_start[l->brick_count] / (double)l->n;
+  if (!(halo < 0.45)) test_fail(__FILE__, __LINE__, "a halo of %g", halo);
+  hk_gpu_layout_destroy(&l);
+  world_destroy(&w);
+}
+
+TEST(a_star_is_laid_out_in_rows) {
+  char text[6000] = "{'bodies': [{'mesh': {'vertices': [[0, 0, 0]";
+  for (int q = 0; q < 90; q++)
+    snprintf(text + strlen(text), 64, ", [%d, 1, %d]", q % 17 + 1, q / 17);
+  strcat(text, "], 'lines': [[0, 1]");
+  for (int q = 1; q < 90; q++) snprintf(text + strlen(text), 64, ", [0, %d]", q + 1);
+  strcat(text, "]}, 'springs': {'k': 1}}]}");
+  World w;
+  HkGpuLayout *l = NULL;
+  MUST(layout_of(text, &(HkGpuWishes){.bricks = true}, &w, &l, error));
+  CHECK(l->brick_count == 0 && l->row_start != NULL);
+  hk_gpu_layout_destroy(&l);
+  world_destroy(&w);
+}
