@@ -31,9 +31,9 @@ static const Option options[] = {
                 "may be repeated"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
                    "threads to use; 0, all cores, if not given; the result does not depend on it"),
-    OPTION_CHOICE(Wants, device, 0, "--device", "cpu|cuda",
+    OPTION_CHOICE(Wants, device, 0, "--device", "cpu|cuda|cuda_double",
                   "who makes the steps: this machine, or an NVIDIA card by the plug-in "
-                  "libhooke_cuda"),
+                  "libhooke_cuda, in single or, to check with, in double precision"),
     OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
     OPTION_FLAG(Wants, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
@@ -77,7 +77,7 @@ static void command_line(const Wants *wants, const char *name, const char *last,
     append_word(line, size, "--on-blowup=halve");
   if (wants->report) append_word(line, size, "--report");
   if (wants->device > 0) append_word(line, size, "--device");
-  if (wants->device > 0) append_word(line, size, "cuda");
+  if (wants->device > 0) append_word(line, size, wants->device == 1 ? "cuda" : "cuda_double");
   size_t used = strlen(line);
   snprintf(line + used, size - used, " %s", last);
 }
@@ -236,7 +236,7 @@ static int run(const void *chosen, char **words, int word_count) {
   context.log = listener_log;
   context.log_user = &listener;
   context.threads = wants->threads;
-  context.device = wants->device == 0 ? HK_CPU : HK_CUDA;
+  context.device = (HkDeviceKind)wants->device;
   if (wants->resume && wants->force)
     return complain(EXIT_USAGE, "--resume goes on with a run and --force replaces it: give one");
   source_stem(words[0], stem, sizeof stem);

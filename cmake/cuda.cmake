@@ -8,6 +8,9 @@ if(HOOKE_CUDA)
   add_library(hooke_cuda MODULE ${cuda_folder}/plugin.cu ${cuda_folder}/single.cu
     ${cuda_folder}/double.cu)
   target_include_directories(hooke_cuda PRIVATE include src)
+  # Numbers below 1e-38 are 0, quotients are exact to 2 units in the last place: roots and
+  # quotients are single instructions then. Double precision knows neither.
+  target_compile_options(hooke_cuda PRIVATE -ftz=true -prec-div=false)
   target_compile_features(hooke_cuda PRIVATE cuda_std_17)
   set_target_properties(hooke_cuda PROPERTIES CUDA_VISIBILITY_PRESET hidden CUDA_RUNTIME_LIBRARY
     Static)

@@ -10,10 +10,20 @@ static void use_plugin(void) {
 }
 
 typedef struct Wish {
-  const char *integrator;
+  const char *integrator; /* or "descent" for backward_euler by vertex_block_descent */
   HkDeviceKind device;
-  const char *precision;
 } Wish;
+
+/* Steps of the tests of descent are solved to rounding. */
+static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
+  if (strcmp(integrator, "descent") != 0) return hk_method_choose(step, HK_STEP, integrator, error);
+  HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
+  HkMethod *minimizer =
+      status >= 0 ? hk_method_set_method(step, "minimizer", "vertex_block_descent", error) : NULL;
+  if (!minimizer) return HK_ERROR_INVALID;
+  status = hk_method_set_number(minimizer, "tolerance", 1e-14, error);
+  return status < 0 ? status : hk_method_set_number(minimizer, "iterations", 20000, error);
+}
 
 static HkStatus make(const char *text, const char *set, const Wish *wish, World *w,
                      HkError *error) {
@@ -24,9 +34,7 @@ static HkStatus make(const char *text, const char *set, const Wish *wish, World 
   HkStatus status = hk_scene_parse(&context, text, strlen(text), "test scene", NULL, &set,
                                    set ? 1 : 0, &w->scene, error);
   if (status >= 0) status = hk_model_compile(w->scene, &w->model, error);
-  if (status >= 0) status = hk_method_choose(&step, HK_STEP, wish->integrator, error);
-  if (status >= 0 && wish->precision)
-    status = hk_method_set_text(&step, "precision", wish->precision, error);
+  if (status >= 0) status = choose(wish->integrator, &step, error);
   if (status >= 0) status = hk_sim_create(w->model, &step, w->scene->time.step, &w->sim, error);
   if (status >= 0) status = hk_state_create(w->model, &w->state, error);
   hk_method_clear(&step);
@@ -48,10 +56,10 @@ static double difference(World *a, World *b) {
 }
 
 static void compare(const char *name, const char *text, const char *set, const char *integrator,
-                    const char *precision, int64_t steps, double tolerance) {
+                    HkDeviceKind device, int64_t steps, double tolerance) {
   World here, there;
   HkError error = {0};
-  Wish local = {integrator, HK_CPU, NULL}, remote = {integrator, HK_CUDA, precision};
+  Wish local = {integrator, HK_CPU}, remote = {integrator, device};
   HkStatus status = make(text, set, &local, &here, &error);
   if (status >= 0) status = make(text, set, &remote, &there, &error);
   if (status >= 0) status = hk_steps(here.sim, here.state, steps, &error);
@@ -60,7 +68,7 @@ static void compare(const char *name, const char *text, const char *set, const c
     test_fail(name, 0, "%s by %s: %s", name, integrator, error.text);
   else if (!(difference(&here, &there) <= tolerance))
     test_fail(name, 0, "%s by %s in %s precision: %g after %d steps", name, integrator,
-              precision ? precision : "no", difference(&here, &there), (int)steps);
+              device == HK_CUDA ? "single" : "double", difference(&here, &there), (int)steps);
   world_destroy(&here);
   world_destroy(&there);
 }
@@ -78,8 +86,8 @@ TEST(device_moves_every_scene_as_the_host) {
   use_plugin();
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
     for (int k = 0; k < 2; k++) {
-      compare(name, text, NULL, integrators[k], "double", STEPS, 1e-10);
-      compare(name, text, NULL, integrators[k], "single", 1, 1e-6);
+      compare(name, text, NULL, integrators[k], HK_CUDA_DOUBLE, STEPS, 1e-10);
+      compare(name, text, NULL, integrators[k], HK_CUDA, 1, 1e-6);
     }
 }
 
@@ -96,8 +104,8 @@ TEST(bricks_move_as_the_host) {
   for (int q = 0; q < 3; q++) {
     char text[800];
     snprintf(text, sizeof text, cloth, kinds[q]);
-    compare(kinds[q], test_json(text), NULL, "symplectic_euler", "double", 4, 1e-12);
-    compare(kinds[q], test_json(text), NULL, "symplectic_euler", "single", 1, 1e-6);
+    compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA_DOUBLE, 4, 1e-12);
+    compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA, 1, 1e-6);
   }
 }
 
@@ -116,8 +124,25 @@ TEST(irregular_meshes_move_as_the_host) {
   for (int q = 0; q < 4; q++) {
     char one[900];
     snprintf(one, sizeof one, text, springs[q]);
-    compare(springs[q], test_json(one), NULL, "verlet", "double", 40, 1e-11);
-    compare(springs[q], test_json(one), NULL, "verlet", "single", 1, 1e-6);
+    compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA_DOUBLE, 40, 1e-11);
+    compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA, 1, 1e-6);
+  }
+}
+
+TEST(descent_on_a_device_ends_where_it_does_on_the_host) {
+  static const char text[] =
+      "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, "
+      "'ny': 5}, 'springs': {'k': 200, 'shear': true, 'damping': %g, 'tension_only': %s}, 'mass': "
+      "{'total': 1}}], 'pins': [{'select': 'top_left', 'motion': {'type': 'oscillation', "
+      "'amplitude': [0.1, 0, 0], 'frequency': 3}}], 'forces': ['gravity', {'type': 'drag', "
+      "'per_mass': 2, 'linear': 0.1}, {'type': 'wind', 'velocity': [1, 0, 0]}, {'type': 'handle', "
+      "'select': 'top_right', 'target': [2, 2, 0], 'k': 20, 'damping': 1}]}";
+  use_plugin();
+  for (int q = 0; q < 4; q++) {
+    char one[900];
+    snprintf(one, sizeof one, text, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
+    compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 5, 1e-9);
+    compare(one, test_json(one), NULL, "descent", HK_CUDA, 1, 1e-5);
   }
 }
 
@@ -127,7 +152,7 @@ TEST(device_takes_models_far_from_the_origin) {
           test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': "
                     "9}, 'transform': {'translate': [1e5, 0, 2e5]}, 'springs': {'k': 100}, 'mass': "
                     "{'total': 1}}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity']}"),
-          NULL, "symplectic_euler", "single", 50, 1e-5);
+          NULL, "symplectic_euler", HK_CUDA, 50, 1e-5);
 }
 
 TEST(device_releases_pins_in_time) {
@@ -138,12 +163,12 @@ TEST(device_releases_pins_in_time) {
                 "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start', "
                 "'release': 0.02}, {'select': 'end', 'motion': {'type': 'rotation', 'speed': 40, "
                 "'axis': [0, 0, 1]}}], 'forces': ['gravity']}"),
-      NULL, "symplectic_euler", "double", 60, 1e-11);
+      NULL, "symplectic_euler", HK_CUDA_DOUBLE, 60, 1e-11);
 }
 
 TEST(state_on_a_device_is_fetched_and_written) {
   World here, there;
-  Wish local = {"symplectic_euler", HK_CPU, NULL}, remote = {"symplectic_euler", HK_CUDA, "double"};
+  Wish local = {"symplectic_euler", HK_CPU}, remote = {"symplectic_euler", HK_CUDA_DOUBLE};
   const char *text = test_json(
       "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': "
       "100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], 'forces': ['gravity']}");
@@ -183,7 +208,7 @@ TEST(state_on_a_device_is_fetched_and_written) {
 
 TEST(device_tells_a_blow_up) {
   World w;
-  Wish remote = {"symplectic_euler", HK_CUDA, NULL};
+  Wish remote = {"symplectic_euler", HK_CUDA};
   use_plugin();
   MUST(make(
       test_json("{'time': {'step': 1}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
@@ -199,7 +224,7 @@ TEST(device_tells_a_blow_up) {
 static void refuses(const char *text, const char *integrator, const char *word) {
   World w;
   HkError error = {0};
-  Wish remote = {integrator, HK_CUDA, NULL};
+  Wish remote = {integrator, HK_CUDA};
   HkStatus status = make(test_json(text), NULL, &remote, &w, &error);
   if (status >= 0 || !strstr(error.text, word))
     test_fail(word, 0, "refused with status %d: %s", status, error.text);
@@ -211,7 +236,10 @@ TEST(device_refuses_by_name_what_it_does_not_do) {
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
   use_plugin();
   refuses(text, "rk4", "rk4");
-  refuses(text, "backward_euler", "backward_euler");
+  refuses(text, "backward_euler", "newton");
+  refuses("{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}], 'forces': "
+          "['buoyancy']}",
+          "descent", "buoyancy");
   refuses(
       "{'time': {'tolerance': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': "
       "{'k': 10}}]}",

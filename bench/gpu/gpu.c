@@ -6,6 +6,7 @@
  * and how many times the floor that is: the least that must go through the memory of the card,
  *
  *     explicit step   52 bytes a vertex + 16 a spring
+ *     descent sweep   40 bytes a vertex + 16 a spring
  *
  * at the speed of a copy that is measured in the same run. A row is taken if its name begins with
  * one of the arguments.
@@ -20,12 +21,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { RUNS = 9, BATCH = 64 };
+enum { RUNS = 9, BATCH = 256 };
 
 typedef struct Row {
   const char *name, *text; /* the scene with %d for a number of vertices along a side */
   int size;
-  double goal; /* springs a second */
+  double goal; /* springs a second, or for sweeps seconds */
+  int sweeps;  /* of vertex block descent in a step; 0: explicit steps */
   HkGpuWishes wishes;
 } Row;
 
@@ -47,24 +49,25 @@ static const char disc[] =
     "\"bending\": true}, \"mass\": {\"per_vertex\": 1e-3}}], \"forces\": [\"gravity\"]}";
 
 static const Row rows[] = {
-    {"cloth 10k", cloth, 100, 40e9, {0}},
-    {"cloth 100k", cloth, 316, 180e9, {0}},
-    {"cloth 1M", cloth, 1000, 220e9, {0}},
-    {"cloth 10M", cloth, 3162, 240e9, {0}},
-    {"block 10k", block, 22, 55e9, {0}},
-    {"block 100k", block, 46, 200e9, {0}},
-    {"block 1M", block, 100, 260e9, {0}},
-    {"block 10M", block, 215, 290e9, {0}},
-    {"unique cloth 1M", cloth, 1000, 90e9, {.unique = true}},
-    {"unique cloth 10M", cloth, 3162, 100e9, {.unique = true}},
-    {"unique block 1M", block, 100, 90e9, {.unique = true}},
-    {"ball 1M", ball, 68, 0, {0}},
-    {"disc 1M", disc, 577, 0, {0}},
-    {"rows cloth 100k", cloth, 316, 0, {.rows = true}},
-    {"rows cloth 1M", cloth, 1000, 0, {.rows = true}},
-    {"bricks cloth 10k", cloth, 100, 0, {.bricks = true}},
-    {"bricks cloth 100k", cloth, 316, 0, {.bricks = true}},
-    {"huge cloth 50M", cloth, 7071, 0, {0}},
+    {"cloth 10k", cloth, 100, 40e9, 0, {0}},
+    {"cloth 100k", cloth, 316, 180e9, 0, {0}},
+    {"cloth 1M", cloth, 1000, 220e9, 0, {0}},
+    {"cloth 10M", cloth, 3162, 240e9, 0, {0}},
+    {"block 10k", block, 22, 55e9, 0, {0}},
+    {"block 100k", block, 46, 200e9, 0, {0}},
+    {"block 1M", block, 100, 260e9, 0, {0}},
+    {"block 10M", block, 215, 290e9, 0, {0}},
+    {"unique cloth 1M", cloth, 1000, 90e9, 0, {.unique = true}},
+    {"unique cloth 10M", cloth, 3162, 100e9, 0, {.unique = true}},
+    {"unique block 1M", block, 100, 90e9, 0, {.unique = true}},
+    {"sweep cloth 10k", cloth, 100, 9e-6, 50, {.colors = true}},
+    {"sweep cloth 100k", cloth, 316, 15e-6, 50, {.colors = true}},
+    {"sweep cloth 1M", cloth, 1000, 55e-6, 50, {.colors = true}},
+    {"sweep cloth 10M", cloth, 3162, 600e-6, 20, {.colors = true}},
+    {"ball 1M", ball, 68, 0, 0, {0}},
+    {"disc 1M", disc, 577, 0, 0, {0}},
+    {"rows cloth 1M", cloth, 1000, 0, 0, {.rows = true}},
+    {"huge cloth 50M", cloth, 7071, 0, 0, {0}},
 };
 
 static double now(void) {
@@ -99,6 +102,8 @@ static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDev
   return HK_OK;
 }
 
+static double moment[BATCH * HK_GPU_MOMENT_REALS];
+
 static HkStatus measure(const HkDevice *device, const HkModel *model, const Row *row, double copy,
                         HkError *error) {
   HkDeviceModel m;
@@ -106,27 +111,31 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   HkDeviceSim *sim = NULL;
   HkState *state = NULL;
   HkDeviceSettings settings = {.step = HK_DEVICE_SYMPLECTIC, .h = 1e-6};
-  double moment[BATCH * HK_GPU_MOMENT_REALS], one = 0, begin = now();
+  if (row->sweeps > 0) {
+    settings.step = HK_DEVICE_BLOCK_DESCENT;
+    settings.iterations = row->sweeps;
+    settings.h = 0.01;
+  }
+  double one = 0, begin = now();
   HK_TRY(hk_device_model_create(model, &row->wishes, &m, &arrays, error));
   double laid = now() - begin, need = device->need(&m, &settings);
   for (int q = 0; q < BATCH; q++)
     hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);
-  HkDeviceTimes times = {.steps = BATCH, .moment = moment};
+  HkDeviceTimes times = {.steps = row->sweeps > 0 ? 1 : BATCH, .moment = moment};
   HkStatus status = device->create(&m, &settings, &sim, error);
   if (status >= 0) status = hk_state_create(model, &state, error);
   if (status >= 0) status = device->upload(sim, state->x, state->v, state->pin_held, error);
   if (status >= 0) status = time_steps(device, sim, &times, &one, error);
   if (status >= 0) {
     double n = (double)model->n, springs = (double)model->spring_count;
-    double floor = (52 * n + 16 * springs) / copy;
+    double floor = ((row->sweeps > 0 ? 40 : 52) * n + 16 * springs) / copy;
+    if (row->sweeps > 0) one /= row->sweeps;
+    double goal = row->sweeps > 0 ? springs / row->goal : row->goal;
+    const char *there = goal == 0 ? "" : springs / one >= goal ? "yes" : "NO";
     static const char *const ways[] = {"palette", "lengths", "unique"};
     printf("%-18s %9.0f %10.0f %-7s %-6s %9.2f %7.1f %6.0f %5s %6.2f %7.1f %6.1f\n", row->name, n,
            springs, ways[arrays.layout->parameters], arrays.layout->brick_count ? "bricks" : "rows",
-           1e6 * one, 1e-9 * springs / one, 1e-9 * row->goal,
-           row->goal == 0               ? ""
-           : springs / one >= row->goal ? "yes"
-                                        : "NO",
-           one / floor, need / n, laid);
+           1e6 * one, 1e-9 * springs / one, 1e-9 * goal, there, one / floor, need / n, laid);
     fflush(stdout);
   }
   if (sim) device->destroy(&sim);

@@ -147,6 +147,8 @@ static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
   for (int64_t q = 0; q < m->n; q++) a->mass[q] = m->mass[a->layout->order[q]];
   w->device->layout = a->layout;
+  w->device->color_count = a->layout->color_count;
+  w->device->color_start = a->layout->color_start;
   w->device->mass = a->mass;
   w->device->flat = m->dimension == 2;
   w->device->medium_parts = hk_device_medium_parts(m);

@@ -5,11 +5,12 @@
 #include "backend/gpu/arithmetic.h"
 #include "backend/plugin.h"
 #include "step/blowup.h"
+#include "step/implicit.h"
 #include "step/kick.h"
 
 #include <string.h>
 
-enum { BATCH = 64 }; /* steps for which tables are made at once */
+enum { BATCH = 256 }; /* steps for which tables are made at once */
 
 struct HkRemote {
   HkStateHolder holder; /* first: states point to it */
@@ -33,20 +34,48 @@ struct HkRemote {
 
 /* ---- Creating ---- */
 
+/* Forces that only explicit steps have on a device. */
+static HkStatus check_implicit(const HkModel *m, HkError *error) {
+  const char *problem = NULL;
+  int parts = hk_device_medium_parts(m);
+  if (hk_device_has_air(m)) problem = "face_wind";
+  if (parts & HK_GPU_FLOATS) problem = "buoyancy";
+  if (parts & HK_GPU_DRAGS_MORE) problem = "drag with 'quadratic'";
+  if (!problem) return HK_OK;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "%s is done on a device only by explicit integrators, not by backward_euler",
+                 problem);
+}
+
+static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
+  const HkMethod *minimizer = &((const HkImplicitParams *)sim->method.params)->minimizer;
+  if (strcmp(minimizer->schema->name, "vertex_block_descent") != 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the minimizer '%s' is not done on a device; it does vertex_block_descent",
+                   minimizer->schema->name);
+  const HkStopping *stopping = minimizer->params;
+  settings->step = HK_DEVICE_BLOCK_DESCENT;
+  settings->iterations = stopping->iterations;
+  settings->tolerance = stopping->tolerance;
+  return check_implicit(sim->model, error);
+}
+
 static HkStatus pick_step(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
   const char *name = sim->type->schema.name;
+  settings->checked = sim->model->context.device == HK_CUDA_DOUBLE;
   if (sim->model->time.tolerance > 0)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does no steps by time.tolerance");
+  if (strcmp(name, "backward_euler") == 0) return pick_implicit(sim, settings, error);
   if (strcmp(name, "symplectic_euler") == 0)
     settings->step = HK_DEVICE_SYMPLECTIC;
   else if (strcmp(name, "verlet") == 0)
     settings->step = HK_DEVICE_VERLET;
   else
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the integrator '%s' is not done on a device; it does symplectic_euler and "
-                   "verlet",
+                   "the integrator '%s' is not done on a device; it does symplectic_euler, "
+                   "verlet and backward_euler",
                    name);
-  settings->checked = ((const HkKickParams *)sim->method.params)->precision == HK_KICK_DOUBLE;
+  settings->checked |= ((const HkKickParams *)sim->method.params)->precision == HK_KICK_DOUBLE;
   return HK_OK;
 }
 
@@ -68,7 +97,8 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkDeviceModel model;
   HkDeviceArrays arrays;
-  HK_TRY(hk_device_model_create(m, &(HkGpuWishes){0}, &model, &arrays, error));
+  HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT};
+  HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;
   r->grip_count = model.grip_count;
@@ -135,6 +165,8 @@ static void fetch(HkStateHolder *holder) {
   hk_parallel_for(m->threads, m->n, copy_range, &p);
   hk_pins_place(m, state, state->time, state->x, state->v); /* exactly, not as rounded there */
   r->sim->kinetic = report.kinetic;
+  r->sim->report.iterations = (int)report.iterations;
+  r->sim->report.gradient = report.gradient;
   r->status = hk_blowup_check(r->sim, state, &r->error);
 }
 
@@ -213,16 +245,17 @@ static double time_of(const HkRemote *r, const HkClock *clock, double t, int64_t
 /* Steps from time t on, of which the first is the q-th by the clock. */
 static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count, HkError *error) {
   const HkModel *m = r->sim->model;
-  bool verlet = r->settings.step == HK_DEVICE_VERLET;
-  double h = r->sim->h;
+  double h = r->sim->h, later = 0; /* when forces are computed */
+  if (r->settings.step == HK_DEVICE_VERLET) later = h / 2;
+  if (r->settings.step == HK_DEVICE_BLOCK_DESCENT) later = h;
   int64_t motions = (int64_t)r->motion_count * HK_DEVICE_MOTION_REALS;
   int64_t grips = (int64_t)r->grip_count * HK_DEVICE_GRIP_REALS;
   for (int64_t first = 0; first < count; first += BATCH) {
     int64_t size = count - first < BATCH ? count - first : BATCH;
     for (int64_t q = 0; q < size; q++) {
       double begin = time_of(r, clock, t, first + q);
-      hk_device_moment(m, r->origin, verlet ? begin + h / 2 : begin,
-                       r->moment + q * HK_GPU_MOMENT_REALS, r->grips + q * grips);
+      hk_device_moment(m, r->origin, begin + later, r->moment + q * HK_GPU_MOMENT_REALS,
+                       r->grips + q * grips);
       if (!r->pins_move) continue;
       hk_device_motions(m, begin + h / 2, r->middle + q * motions);
       hk_device_motions(m, time_of(r, clock, t, first + q + 1), r->end + q * motions);

@@ -128,8 +128,8 @@ static int64_t neighbour(const Sim *s, int64_t q, int64_t brick, int64_t slot, H
     return palette ? l->word[at] & ((1u << HK_GPU_PLACE_BITS) - 1) : l->word[at];
   }
   uint32_t half = l->word[slot / 2 * l->n + q] >> (slot % 2 * 16) & 0xffff;
-  int64_t local = half & ((1u << HK_GPU_LOCAL_BITS) - 1);
-  *p = spring_at(s, slot * l->n + q, half >> HK_GPU_LOCAL_BITS);
+  int64_t local = half >> HK_GPU_COLOR_BITS;
+  *p = spring_at(s, slot * l->n + q, half & ((1u << HK_GPU_COLOR_BITS) - 1));
   int64_t own = l->brick[brick + 1] - l->brick[brick];
   return local < own ? l->brick[brick] + local : l->halo[l->halo_start[brick] + local - own];
 }
@@ -228,6 +228,67 @@ static void kick(Sim *s, const HkGpuMoment *moment, const double *grips, double 
   if (!predicted) memcpy(s->x, s->x_next, bytes);
 }
 
+/* One sweep of vertex block descent; returns the furthest that a vertex has moved. b and ahead
+ * stand in x_next and v_next, y' in w with its m' in push.x. */
+static HkReal sweep(Sim *s) {
+  HkReal h = (HkReal)s->settings.h, most = 0;
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector r = {0, 0, 0}, slip = hk_gpu_sub(s->x[q], s->x_next[q]);
+    HkReal weight = s->push[q].x;
+    HkGpuBlock H = {weight, weight, weight, 0, 0, 0};
+    if (s->inverse[q] == 0) continue;
+    hk_gpu_axpy(weight, hk_gpu_sub(s->w[q], s->x[q]), &r);
+    for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
+      HkGpuSpring p;
+      int64_t j = neighbour(s, q, 0, slot, &p);
+      hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, &r, &H);
+      hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
+                  hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), &r, &H);
+    }
+    if (s->model.flat) {
+      r.z = H.xz = H.yz = 0;
+      H.zz = 1;
+    }
+    HkGpuVector p = hk_gpu_solve(&H, r);
+    hk_gpu_axpy(1, p, &s->x[q]);
+    most = hk_gpu_most(most, hk_gpu_dot(p, p));
+  }
+  return most;
+}
+
+static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {
+  HkReal h = (HkReal)s->settings.h;
+  for (int64_t q = 0; q < s->n; q++) {
+    s->x_next[q] = s->x[q];
+    s->push[q].x =
+        hk_gpu_anchor(&moment->medium, (HkReal)s->model.mass[q], h, s->x[q], s->v[q], &s->w[q]);
+    if (s->inverse[q] > 0) hk_gpu_axpy(h, s->v[q], &s->x[q]);
+    s->v_next[q] = s->x[q];
+  }
+  for (int64_t q = 0; q < s->model.gripped; q++)
+    for (int32_t e = s->model.grip_start[q]; e < s->model.grip_start[q + 1]; e++) {
+      HkReal row[HK_DEVICE_GRIP_REALS];
+      int64_t i = s->model.gripped_place[q];
+      for (int k = 0; k < HK_DEVICE_GRIP_REALS; k++)
+        row[k] = (HkReal)grips[HK_DEVICE_GRIP_REALS * s->model.grip[e] + k];
+      hk_gpu_anchor_grip(row, h, s->x_next[i], &s->push[i].x, &s->w[i]);
+    }
+  place_pins(s, end);
+  for (int64_t q = 0; q < s->model.pin_count; q++) {
+    int64_t i = s->model.pin_place[q];
+    if (!s->held[q]) continue;
+    s->v_next[i] = s->x_next[i] = s->x[i];
+    hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
+  }
+  for (int it = 0; it < s->settings.iterations; it++)
+    if (sweep(s) == 0) break;
+  for (int64_t q = 0; q < s->n; q++)
+    if (s->inverse[q] > 0) {
+      HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
+      s->v[q] = hk_gpu_vector(d.x / h, d.y / h, d.z / h);
+    }
+}
+
 static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   bool verlet = s->settings.step == HK_DEVICE_VERLET;
   double h = s->settings.h;
@@ -238,6 +299,10 @@ static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   const HkGpuVector *w = s->v;
   for (int k = 0; k < HK_GPU_MOMENT_REALS; k++)
     to[k] = (HkReal)times->moment[q * HK_GPU_MOMENT_REALS + k];
+  if (s->settings.step == HK_DEVICE_BLOCK_DESCENT) {
+    descend(s, &moment, grips, times->end + q * motions);
+    return;
+  }
   for (int64_t k = 0; k < s->n && verlet; k++)
     if (s->inverse[k] > 0) hk_gpu_axpy((HkReal)(h / 2), s->v[k], &s->x[k]);
   if (verlet) place_pins(s, times->middle + q * motions);

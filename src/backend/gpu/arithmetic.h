@@ -82,7 +82,7 @@ HK_BOTH void hk_gpu_axpy(HkReal s, HkGpuVector x, HkGpuVector *y) {
 
 /* 1 / |d|; finite where the ends meet. */
 HK_BOTH HkReal hk_gpu_inverse_length(HkGpuVector d) {
-  return hk_gpu_inverse_root(hk_gpu_dot(d, d) + (HkReal)1e-30);
+  return hk_gpu_inverse_root(d.x * d.x + (d.y * d.y + (d.z * d.z + (HkReal)1e-30)));
 }
 
 /* f += s d of a spring that is not damped and pushes, too. */
@@ -111,6 +111,22 @@ HK_BOTH void hk_gpu_pull_stiff(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuV
   H->xy += b * d.x * d.y;
   H->xz += b * d.x * d.z;
   H->yz += b * d.y * d.z;
+}
+
+/* The damping of a spring as an implicit step has it (minimize/problem.h): along the direction a
+ * that it had ahead, by how far its ends have slipped since the step began, slip = (xj - bj) -
+ * (xi - bi). f += tau c u (u . slip), H += tau c u u^T, u = a / |a|. */
+HK_BOTH void hk_gpu_damp(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector slip, HkGpuVector *f,
+                         HkGpuBlock *H) {
+  HkReal r = hk_gpu_inverse_length(a);
+  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r;
+  hk_gpu_axpy(c * hk_gpu_dot(a, slip), a, f);
+  H->xx += c * a.x * a.x;
+  H->yy += c * a.y * a.y;
+  H->zz += c * a.z * a.z;
+  H->xy += c * a.x * a.y;
+  H->xz += c * a.x * a.z;
+  H->yz += c * a.y * a.z;
 }
 
 /* q += tau2 B (p_i - p_j), u = p_i - p_j */
@@ -230,6 +246,40 @@ HK_BOTH HkGpuVector hk_gpu_medium(const HkGpuMedium *p, int parts, HkReal b, HkG
     for (int q = 0; (HkReal)q < p->fluids; q++)
       hk_gpu_axpy(p->fluid[q].lift * hk_gpu_wet(&p->fluid[q], hk_gpu_dot(p->up, x)), p->up, &a);
   return a;
+}
+
+/* ---- Backward Euler of a vertex alone ---- */
+
+/* Inertia and all forces that are the same in every direction, as one mass m' at y':
+ *
+ *     1/2 m |x - y|^2 - h^2 (m g + push) . x + 1/2 h c |x - b|^2 = 1/2 m' |x - y'|^2 + constant
+ *     m' = m + h c,   y' = (m y + h^2 (m g + push) + h c b) / m',   y = b + h v
+ *
+ * b is where the step began, c = linear + m per_mass. */
+HK_BOTH HkReal hk_gpu_anchor(const HkGpuMedium *p, HkReal m, HkReal h, HkGpuVector b, HkGpuVector v,
+                             HkGpuVector *y) {
+  HkReal c = h * (p->linear + m * p->per_mass), weight = m + c;
+  HkGpuVector moved = {0, 0, 0}; /* y' - b, in which b need not be rounded */
+  hk_gpu_axpy(m * h, v, &moved);
+  hk_gpu_axpy(h * h * m, p->g, &moved);
+  hk_gpu_axpy(h * h * m, p->mass_push, &moved);
+  hk_gpu_axpy(h * h, p->linear_push, &moved);
+  *y = b;
+  hk_gpu_axpy(1 / weight, moved, y);
+  return weight;
+}
+
+/* The same of a grip, f = k (T - x) - c v + F, on top: row is T, F, k, c of device.h. */
+HK_BOTH void hk_gpu_anchor_grip(const HkReal *row, HkReal h, HkGpuVector b, HkReal *weight,
+                                HkGpuVector *y) {
+  HkReal k = h * h * row[6], c = h * row[7], sum = *weight + k + c;
+  HkGpuVector target = {row[0], row[1], row[2]}, load = {row[3], row[4], row[5]};
+  HkGpuVector moved = {0, 0, 0};
+  hk_gpu_axpy(k, hk_gpu_sub(target, *y), &moved);
+  hk_gpu_axpy(c, hk_gpu_sub(b, *y), &moved);
+  hk_gpu_axpy(h * h, load, &moved);
+  hk_gpu_axpy(1 / sum, moved, y);
+  *weight = sum;
 }
 
 /* ---- Wind on a face ---- */

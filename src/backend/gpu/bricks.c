@@ -121,14 +121,13 @@ static void words_of(const Brick *b, int64_t brick, int64_t place) {
   int64_t count = m->adj_start[vertex + 1] - first;
   for (int64_t slot = 0; slot < l->slots; slot++) {
     if (slot >= count) {
-      put(l, slot, place, (uint32_t)(place - l->brick[brick]));
+      put(l, slot, place, (uint32_t)(place - l->brick[brick]) << HK_GPU_COLOR_BITS);
       if (l->l0) l->l0[slot * l->n + place] = -1;
       continue;
     }
     int64_t spring = m->adj_spring[first + slot];
-    uint32_t half = local_of(l, brick, l->place[m->adj_vertex[first + slot]]);
-    if (l->parameters == HK_GPU_BY_PALETTE)
-      half |= (uint32_t)hk_gpu_color_of(l, m, spring) << HK_GPU_LOCAL_BITS;
+    uint32_t half = local_of(l, brick, l->place[m->adj_vertex[first + slot]]) << HK_GPU_COLOR_BITS;
+    if (l->parameters == HK_GPU_BY_PALETTE) half |= (uint32_t)hk_gpu_color_of(l, m, spring);
     put(l, slot, place, half);
     if (l->l0) l->l0[slot * l->n + place] = m->l0[spring];
     if (l->stiffness) l->stiffness[slot * l->n + place] = m->k[spring];

@@ -16,9 +16,10 @@ static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l
   HK_TRY(hk_alloc(c, &l->order, l->n, sizeof *l->order, "an order", error));
   HK_TRY(hk_alloc(c, &l->place, l->n, sizeof *l->place, "an order", error));
   hk_gpu_order(m, (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK, l->order);
+  if (wishes->colors) HK_TRY(hk_gpu_colors(m, l, error));
   hk_parallel_for(m->threads, l->n, place_range, l);
   HK_TRY(hk_gpu_paint(m, wishes->unique, l, error));
-  bool bricks = wishes->bricks || (!wishes->rows && l->n >= BRICKS_FROM);
+  bool bricks = wishes->bricks || (!wishes->rows && !wishes->colors && l->n >= BRICKS_FROM);
   if (bricks) HK_TRY(hk_gpu_bricks(m, l, &bricks, error));
   return bricks ? HK_OK : hk_gpu_rows(m, l, error);
 }
@@ -37,8 +38,8 @@ void hk_gpu_layout_destroy(HkGpuLayout **layout) {
   HkGpuLayout *l = *layout;
   if (!l) return;
   HkContext c = l->context;
-  void *arrays[] = {&l->order,     &l->place, &l->brick, &l->halo_start, &l->halo,
-                    &l->row_start, &l->word,  &l->l0,    &l->stiffness};
+  void *arrays[] = {&l->order,       &l->place,     &l->brick, &l->halo_start, &l->halo,
+                    &l->color_start, &l->row_start, &l->word,  &l->l0,         &l->stiffness};
   for (size_t q = 0; q < sizeof arrays / sizeof arrays[0]; q++) hk_free(&c, arrays[q]);
   hk_free(&c, layout);
 }

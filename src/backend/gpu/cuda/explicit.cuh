@@ -41,12 +41,12 @@ static __device__ __forceinline__ void plane_store(HkReal *p, int64_t n, int64_t
   p[q + 2 * n] = a.z;
 }
 
-/* Of the vertex at place q, at x, on which its springs pull with f. */
+/* Of the vertex at place q, at x, on which its springs pull with f; g: of the moment. */
 static __device__ __forceinline__ void kick_vertex(const KickArgs &a, int64_t q, const Real4 &x,
                                                    HkGpuVector f, const HkGpuVector &v,
-                                                   const HkGpuVector &w) {
+                                                   const HkGpuVector &w, const HkGpuVector &g) {
   if (a.push) hk_gpu_axpy(1, plane_load(a.push, a.n, q), &f);
-  HkGpuVector u = hk_gpu_medium(&a.moment->medium, a.parts, x.w, three(x), w);
+  HkGpuVector u = a.parts ? hk_gpu_medium(&a.moment->medium, a.parts, x.w, three(x), w) : g;
   hk_gpu_axpy(x.w, f, &u);
   HkReal h = x.w > 0 ? a.h : 0, drift = x.w > 0 ? a.drift : 0;
   if (a.flat) u.z = 0;
@@ -58,33 +58,83 @@ static __device__ __forceinline__ void kick_vertex(const KickArgs &a, int64_t q,
   a.x_out[q] = moved;
 }
 
+/* General springs are damped or threads, the others plain. */
+template <bool GENERAL> struct Palette {
+  typedef Stiff Entry;
+};
+template <> struct Palette<true> {
+  typedef HkGpuSpring Entry;
+};
+
+/* f += what one spring pulls. */
+template <int PARAMETERS, bool GENERAL>
+static __device__ __forceinline__ void
+pull(const Springs &s, const typename Palette<GENERAL>::Entry *palette,
+     const Beside<PARAMETERS> &beside, uint32_t number, const HkGpuVector &d, const HkGpuVector &dw,
+     HkGpuVector *f) {
+  if constexpr (GENERAL) {
+    hk_gpu_pull_damped(d, dw, spring_of<PARAMETERS>(s, palette, beside, number), f);
+  } else {
+    Stiff p = stiff_of(s, palette, beside, number);
+    hk_gpu_pull(d, p.k, p.kl0, f);
+  }
+}
+
 /* ---- Bricks ---- */
 
 /* What a block keeps in its fast memory: the palette, positions, velocities if they are needed. */
-static size_t brick_shared(int most_local, bool damped) {
-  return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (damped ? 2 : 1) * sizeof(Real4) * most_local;
+static size_t brick_shared(int most_local, bool general) {
+  return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 2 : 1) * sizeof(Real4) * most_local;
 }
 
-/* One block for each brick, one thread for each vertex. WORDS of each vertex are loaded before the
- * kernel before this one ends; GENERAL: there are damped springs or threads. */
-template <int PARAMETERS, bool GENERAL, int WORDS>
-__global__ void __launch_bounds__(HK_GPU_BRICK, 2)
+/* Blocks that share a multiprocessor at least: with more of them, threads have fewer registers. */
+template <int PARAMETERS, bool GENERAL, int WORDS> static constexpr int blocks_of() {
+  return PARAMETERS == HK_GPU_BY_PALETTE && !GENERAL && WORDS <= 6 ? 3 : 2;
+}
+
+/* The number in the palette, and where in fast memory the neighbour is, of half k of a word: shifts
+ * that leave the byte offset of a Real4. */
+static __device__ __forceinline__ uint32_t number_in(uint32_t word, int k) {
+  return word >> (k % 2 * 16) & ((1u << HK_GPU_COLOR_BITS) - 1);
+}
+
+static __device__ __forceinline__ const Real4 &near_in(const Real4 *from, uint32_t word, int k) {
+  const int SIZE = sizeof(Real4) == 16 ? 4 : 5, BITS = HK_GPU_COLOR_BITS - SIZE;
+  const uint32_t MASK = ((1u << HK_GPU_LOCAL_BITS) - 1) << SIZE;
+  return *(const Real4 *)((const char *)from + (word >> (k % 2 * 16 + BITS) & MASK));
+}
+
+/* One block for each brick, one thread for each vertex. What does not change from step to step is
+ * loaded before the kernel before this one ends. EXACT: every vertex has all slots. */
+template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
+__global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
     kick_bricks(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a) {
+  typedef typename Palette<GENERAL>::Entry Entry;
   extern __shared__ __align__(16) unsigned char shared[];
-  HkGpuSpring *palette = (HkGpuSpring *)shared;
-  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE);
+  Entry *palette = (Entry *)shared;
+  Real4 *sx = (Real4 *)(shared + sizeof(HkGpuSpring) * HK_GPU_PALETTE);
   const int t = threadIdx.x, first = s.brick[blockIdx.x], own = s.brick[blockIdx.x + 1] - first;
-  const int64_t halo = s.halo_start[blockIdx.x], n = a.n;
-  const int outside = (int)(s.halo_start[blockIdx.x + 1] - halo);
+  const int64_t begin = s.halo_start[blockIdx.x];
+  const int outside = (int)(s.halo_start[blockIdx.x + 1] - begin);
+  const int32_t *halo = s.halo + begin;
   const bool mine = t < own;
-  const int64_t q = first + t;
+  const uint32_t n = (uint32_t)a.n, q = (uint32_t)(first + t);
+  const int slots = EXACT ? 2 * WORDS : s.slots;
   Real4 *sw = sx + own + outside;
+  const int AHEAD = 12; /* what registers there are for */
   uint32_t word[WORDS];
+  Beside<PARAMETERS> beside[2 * WORDS];
   load_palette(s, palette);
+  if (mine) {
 #pragma unroll
-  for (int k = 0; k < WORDS; k++)
-    if (mine && 2 * k < s.slots) word[k] = __ldcs(s.word + k * n + q);
-  int next = t < outside ? s.halo[halo + t] : 0;
+    for (int k = 0; k < WORDS; k++)
+      if (EXACT || 2 * k < slots) word[k] = __ldcs(s.word + k * n + q);
+#pragma unroll
+    for (int k = 0; k < 2 * WORDS && k < AHEAD; k++)
+      if (EXACT || k < slots) load_beside(s, k * n + q, beside[k]);
+  }
+  const HkGpuVector g = a.moment->medium.g;
+  int next = t < outside ? halo[t] : 0;
   let_next_come();
   wait_for_last();
   Real4 x = {0, 0, 0, 0};
@@ -96,8 +146,8 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, 2)
     w = a.w == a.v ? v : plane_load(a.w, n, q);
     if (GENERAL) sw[t] = Real4{w.x, w.y, w.z, 0};
   }
-  for (int k = t; k < outside; k += HK_GPU_BRICK) {
-    if (k != t) next = s.halo[halo + k];
+  for (int k = t; k < outside; k += blockDim.x) {
+    if (k != t) next = halo[k];
     sx[own + k] = a.x[next];
     if (GENERAL) {
       HkGpuVector u = plane_load(a.w, n, next);
@@ -106,55 +156,71 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, 2)
   }
   __syncthreads();
   if (!mine) return;
-  const uint32_t LOCAL = (1u << HK_GPU_LOCAL_BITS) - 1;
 #pragma unroll
   for (int k = 0; k < 2 * WORDS; k++) {
-    if (k >= s.slots) break;
-    uint32_t half = k % 2 ? word[k / 2] >> 16 : word[k / 2] & 0xffff;
-    HkGpuVector d = hk_gpu_sub(three(sx[half & LOCAL]), three(x));
-    if (GENERAL) {
-      HkGpuSpring p =
-          spring_at<PARAMETERS>(s, palette, k * n + q, half >> HK_GPU_LOCAL_BITS);
-      hk_gpu_pull_damped(d, hk_gpu_sub(three(sw[half & LOCAL]), w), p, &f);
-    } else {
-      HkGpuSpring p =
-          spring_at<PARAMETERS>(s, palette, k * n + q, half >> HK_GPU_LOCAL_BITS);
-      hk_gpu_pull(d, p.k, p.kl0, &f);
-    }
+    if (!EXACT && k >= slots) break;
+    HkGpuVector d = hk_gpu_sub(three(near_in(sx, word[k / 2], k)), three(x)), dw = {0, 0, 0};
+    if (GENERAL) dw = hk_gpu_sub(three(near_in(sw, word[k / 2], k)), w);
+    if (k >= AHEAD) load_beside(s, k * n + q, beside[k]);
+    pull<PARAMETERS, GENERAL>(s, palette, beside[k], number_in(word[k / 2], k), d, dw, &f);
   }
-  kick_vertex(a, q, x, f, v, w);
+  kick_vertex(a, q, x, f, v, w, g);
 }
 
 /* ---- Rows ---- */
 
-/* LANES threads for each vertex share its springs. */
-template <int PARAMETERS, bool GENERAL, int LANES>
-__global__ void __launch_bounds__(256)
+enum { ROW_THREADS = 128 };
+
+/* LANES threads for each vertex share its springs, of which the first SLOTS of each are loaded
+ * before the kernel before this one ends. */
+template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
+__global__ void __launch_bounds__(ROW_THREADS)
     kick_rows(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  load_palette(s, palette);
-  __syncthreads();
-  const int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, n = a.n;
-  const int64_t q = t / LANES < n ? t / LANES : n - 1;
-  const int lane = (int)(t % LANES);
-  const int64_t group = q / HK_GPU_ROW;
-  const int64_t begin = s.row_start[group] + q % HK_GPU_ROW, end = s.row_start[group + 1];
+  typedef typename Palette<GENERAL>::Entry Entry;
+  __shared__ Entry palette[HK_GPU_PALETTE];
   const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1;
+  const bool BY_PALETTE = PARAMETERS == HK_GPU_BY_PALETTE;
+  load_palette(s, palette);
+  const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
+  const uint32_t q = t / LANES < n ? t / LANES : n - 1, group = q / HK_GPU_ROW;
+  const int lane = (int)(t % LANES), stride = LANES * HK_GPU_ROW;
+  const int64_t begin = s.row_start[group] + q % HK_GPU_ROW + lane * HK_GPU_ROW;
+  const int64_t end = s.row_start[group + 1];
+  uint32_t word[SLOTS];
+  Beside<PARAMETERS> beside[SLOTS];
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    int64_t e = begin + k * stride;
+    word[k] = q; /* to itself: nothing */
+    if (e < end) {
+      word[k] = s.word[e];
+      load_beside(s, (uint32_t)e, beside[k]);
+    }
+  }
+  const HkGpuVector g = a.moment->medium.g;
+  __syncthreads();
   let_next_come();
   wait_for_last();
-  Real4 x = a.x[q];
+  Real4 x = a.x[q], near[SLOTS];
   HkGpuVector v = plane_load(a.v, n, q), w = a.w == a.v ? v : plane_load(a.w, n, q);
-  HkGpuVector f = {0, 0, 0};
-#pragma unroll 4
-  for (int64_t e = begin + lane * HK_GPU_ROW; e < end; e += LANES * HK_GPU_ROW) {
-    uint32_t word = s.word[e];
-    uint32_t j = PARAMETERS == HK_GPU_BY_PALETTE ? word & PLACE : word;
-    HkGpuSpring p = spring_at<PARAMETERS>(s, palette, e, word >> HK_GPU_PLACE_BITS);
-    HkGpuVector d = hk_gpu_sub(three(a.x[j]), three(x));
+  HkGpuVector f = {0, 0, 0}, dw = {0, 0, 0};
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) near[k] = a.x[BY_PALETTE ? word[k] & PLACE : word[k]];
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    if (begin + k * stride >= end) break;
     if (GENERAL)
-      hk_gpu_pull_damped(d, hk_gpu_sub(plane_load(a.w, n, j), w), p, &f);
-    else
-      hk_gpu_pull(d, p.k, p.kl0, &f);
+      dw = hk_gpu_sub(plane_load(a.w, n, BY_PALETTE ? word[k] & PLACE : word[k]), w);
+    pull<PARAMETERS, GENERAL>(s, palette, beside[k], word[k] >> HK_GPU_PLACE_BITS,
+                              hk_gpu_sub(three(near[k]), three(x)), dw, &f);
+  }
+  for (int64_t e = begin + SLOTS * stride; e < end; e += stride) {
+    uint32_t one = s.word[e], j = BY_PALETTE ? one & PLACE : one;
+    Beside<PARAMETERS> more;
+    load_beside(s, (uint32_t)e, more);
+    if (GENERAL) dw = hk_gpu_sub(plane_load(a.w, n, j), w);
+    pull<PARAMETERS, GENERAL>(s, palette, more, one >> HK_GPU_PLACE_BITS,
+                              hk_gpu_sub(three(a.x[j]), three(x)), dw, &f);
   }
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
@@ -162,7 +228,7 @@ __global__ void __launch_bounds__(256)
     f.y += __shfl_xor_sync(~0u, f.y, o);
     f.z += __shfl_xor_sync(~0u, f.z, o);
   }
-  if (lane == 0 && t / LANES < n) kick_vertex(a, q, x, f, v, w);
+  if (lane == 0 && t / LANES < n) kick_vertex(a, q, x, f, v, w, g);
 }
 
 /* x+ = x + drift v, in place; held vertices stay. */

@@ -26,7 +26,7 @@ static HkStatus card(HkDeviceCard *card, HkError *error) {
   if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaSuccess) code = cudaMemGetInfo(&bytes_free, &bytes);
   if (code != cudaSuccess) return hk_plugin::check(code, "answer", error);
-  snprintf(card->name, sizeof card->name, "%s", properties.name);
+  snprintf(card->name, sizeof card->name, "%.100s", properties.name);
   card->bytes = (double)bytes;
   card->bytes_free = (double)bytes_free;
   return HK_OK;
@@ -41,6 +41,8 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   bytes += ((l->l0 != NULL) + (l->stiffness != NULL)) * slots * real;
   if (l->damped || l->threads) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
+  if (settings->step == HK_DEVICE_BLOCK_DESCENT)
+    bytes += (l->damped || l->threads ? 8 : 4) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 8 * n + (double)m->face_count * (3 * 4 + 3 * 8);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];

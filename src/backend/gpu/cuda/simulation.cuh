@@ -8,17 +8,17 @@
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
 
-#include "around.cuh"
+#include "descent.cuh"
 
 #include <stdlib.h>
 #include <string.h>
 
 namespace HK_SPACE {
 
-enum { BATCH = 64, RING = 4, WIDTH = 256 };
+enum { BATCH = 256, RING = 4, WIDTH = 256 };
 
-/* Fewer vertices: graphs; two threads for each vertex. */
-static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000;
+/* Fewer vertices: graphs; two and four threads for each vertex. */
+static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
 
 /* Tables of a batch on their way: one row a step. */
 struct Tables {
@@ -34,7 +34,7 @@ struct Simulation {
   bool general, bricks, pushes;
   HkGpuParameters parameters;
   Springs springs;
-  int most_local, words;
+  int most_local, words, lanes;
   cudaStream_t queue, copies;
 
   Real4 *x[2];
@@ -53,6 +53,13 @@ struct Simulation {
   Tables host[RING], card;
   int turn;
   cudaGraphExec_t graph[2][2]; /* by at and v_at, of BATCH steps */
+
+  /* Of implicit steps. */
+  Real4 *y, *ahead;
+  int color_count;
+  int32_t *color_start; /* on the host */
+  float *sizes, *host_sizes;
+  HkDeviceReport report; /* since the last one was fetched */
 
   HkReal *record_x, *record_v, *host_x, *host_v;
   double *kinetic, *host_kinetic;
@@ -187,6 +194,22 @@ static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *err
   return HK_OK;
 }
 
+static HkStatus create_descent(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  if (s->settings.step != HK_DEVICE_BLOCK_DESCENT) return HK_OK;
+  HK_GO(take(&s->y, s->n, error));
+  keep(s, s->y);
+  HK_GO(take(&s->ahead, s->general ? s->n : 0, error));
+  keep(s, s->ahead);
+  HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
+  keep(s, s->sizes);
+  HK_CUDA(cudaMallocHost(&s->host_sizes, 3 * SUM_BLOCKS * sizeof(float)), "take memory of the host");
+  s->color_count = m->color_count;
+  s->color_start = (int32_t *)malloc((size_t)(m->color_count + 1) * sizeof(int32_t));
+  if (!s->color_start) return fail(error, HK_ERROR_MEMORY, "no memory for colours");
+  memcpy(s->color_start, m->color_start, (size_t)(m->color_count + 1) * sizeof(int32_t));
+  return HK_OK;
+}
+
 static HkStatus create_tables(Simulation *s, HkError *error) {
   size_t grips = (size_t)BATCH * s->grip_count * HK_DEVICE_GRIP_REALS;
   size_t motions = (size_t)BATCH * s->motion_count * HK_DEVICE_MOTION_REALS;
@@ -211,19 +234,24 @@ static HkStatus create_tables(Simulation *s, HkError *error) {
 
 /* ---- Steps ---- */
 
-template <int P, bool G> static void *brick_kernel(int words) {
-  if (words <= 3) return (void *)kick_bricks<P, G, 3>;
-  if (words <= 6) return (void *)kick_bricks<P, G, 6>;
-  if (words <= 8) return (void *)kick_bricks<P, G, 8>;
-  return (void *)kick_bricks<P, G, 13>;
+/* Cloth of quads has 12 slots at most, a lattice 26; the others count what there is. */
+template <int P, bool G> static void *brick_kernel(const Simulation *s) {
+  if (s->words == 6) return (void *)kick_bricks<P, G, 6, true>;
+  if (s->words == 13) return (void *)kick_bricks<P, G, 13, true>;
+  if (s->words <= 4) return (void *)kick_bricks<P, G, 4, false>;
+  if (s->words <= 8) return (void *)kick_bricks<P, G, 8, false>;
+  return (void *)kick_bricks<P, G, 13, false>;
+}
+
+template <int P, bool G> static void *row_kernel(const Simulation *s) {
+  if (s->lanes == 1) return (void *)kick_rows<P, G, 1, 6>;
+  if (s->lanes == 2) return (void *)kick_rows<P, G, 2, 6>;
+  return (void *)kick_rows<P, G, 4, 7>;
 }
 
 template <int P> static void *kick_kernel(const Simulation *s) {
-  if (s->bricks)
-    return s->general ? brick_kernel<P, true>(s->words) : brick_kernel<P, false>(s->words);
-  bool two = s->n < TWO_LANES_BELOW;
-  if (s->general) return two ? (void *)kick_rows<P, true, 2> : (void *)kick_rows<P, true, 1>;
-  return two ? (void *)kick_rows<P, false, 2> : (void *)kick_rows<P, false, 1>;
+  if (s->bricks) return s->general ? brick_kernel<P, true>(s) : brick_kernel<P, false>(s);
+  return s->general ? row_kernel<P, true>(s) : row_kernel<P, false>(s);
 }
 
 typedef void KickKernel(const Springs, const KickArgs);
@@ -268,11 +296,9 @@ static void queue_kick(Simulation *s, int step, double h, double drift, const Hk
   a.w = w;
   a.v_out = predicted ? predicted : s->v[1 - s->v_at];
   a.push = s->pushes ? s->push : NULL;
-  int64_t lanes = !s->bricks && s->n < TWO_LANES_BELOW ? 2 : 1;
-  unsigned blocks = s->bricks ? (unsigned)((s->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK)
-                              : blocks_for(lanes * s->n, WIDTH);
-  launch(pick_kick(s), blocks, s->bricks ? HK_GPU_BRICK : WIDTH, kick_shared(s), s->queue,
-         s->springs, a);
+  int threads = s->bricks ? (int)HK_GPU_BRICK : (int)ROW_THREADS;
+  launch(pick_kick(s), blocks_for((int64_t)s->lanes * s->n, threads), threads, kick_shared(s),
+         s->queue, s->springs, a);
   if (predicted) return;
   s->at = 1 - s->at;
   s->v_at = 1 - s->v_at;
@@ -289,6 +315,116 @@ static void queue_drift(Simulation *s, double drift) {
   launch(drift_only, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, (HkReal)drift, s->x[s->at],
          s->v[s->v_at]);
 }
+
+/* ---- Implicit steps ---- */
+
+typedef void DescentKernel(const Springs, const DescentArgs);
+typedef void SizeKernel(const Springs, const DescentArgs, float *);
+
+template <int P, bool G> static DescentKernel *descent_kernel(const Simulation *s) {
+  return s->n < MANY_LANES_BELOW ? descend<P, G, 4> : descend<P, G, 1>;
+}
+
+static DescentKernel *pick_descent(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? descent_kernel<HK_GPU_BY_PALETTE, true>(s)
+                      : descent_kernel<HK_GPU_BY_PALETTE, false>(s);
+  case HK_GPU_BY_LENGTH:
+    return s->general ? descent_kernel<HK_GPU_BY_LENGTH, true>(s)
+                      : descent_kernel<HK_GPU_BY_LENGTH, false>(s);
+  default:
+    return s->general ? descent_kernel<HK_GPU_UNIQUE, true>(s)
+                      : descent_kernel<HK_GPU_UNIQUE, false>(s);
+  }
+}
+
+static SizeKernel *pick_size(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? size_parts<HK_GPU_BY_PALETTE, true> : size_parts<HK_GPU_BY_PALETTE, false>;
+  case HK_GPU_BY_LENGTH:
+    return s->general ? size_parts<HK_GPU_BY_LENGTH, true> : size_parts<HK_GPU_BY_LENGTH, false>;
+  default:
+    return s->general ? size_parts<HK_GPU_UNIQUE, true> : size_parts<HK_GPU_UNIQUE, false>;
+  }
+}
+
+static void queue_begin(Simulation *s, int step) {
+  HkReal h = (HkReal)s->settings.h;
+  Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
+  HkReal *v = s->v[s->v_at];
+  launch(begin_step, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, h, s->card.moment + step,
+         s->mass, x, v, b, s->ahead, s->y);
+  launch(anchor_grips, blocks_for(s->grips.count, WIDTH), WIDTH, 0, s->queue, s->grips, h,
+         s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, b, s->y);
+  queue_pins(s, s->card.end, step);
+  if (s->pins_move)
+    launch(begin_pins, blocks_for(s->pins.count, WIDTH), WIDTH, 0, s->queue, s->pins, s->n, h, x, v,
+           b, s->ahead);
+}
+
+static DescentArgs descent_args(const Simulation *s) {
+  DescentArgs a = {};
+  a.n = s->n;
+  a.h = (HkReal)s->settings.h;
+  a.flat = s->flat;
+  a.x = s->x[s->at];
+  a.b = s->x[1 - s->at];
+  a.ahead = s->ahead;
+  a.y = s->y;
+  return a;
+}
+
+static void queue_sweep(Simulation *s) {
+  DescentArgs a = descent_args(s);
+  int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  for (int c = 0; c < s->color_count; c++) {
+    a.first = s->color_start[c];
+    a.last = s->color_start[c + 1];
+    launch(pick_descent(s), blocks_for((int64_t)lanes * (a.last - a.first), ROW_THREADS),
+           ROW_THREADS, 0, s->queue, s->springs, a);
+  }
+}
+
+/* Whether the last sweep has come near enough, as minimize/minimize.c has it. */
+static HkStatus look(Simulation *s, bool *done, HkError *error) {
+  const double ROUNDING = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
+  float most[3] = {0, 0, 0};
+  pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, descent_args(s), s->sizes);
+  HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 3 * SUM_BLOCKS * sizeof(float),
+                          cudaMemcpyDeviceToHost, s->queue),
+          "copy");
+  HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
+  for (int q = 0; q < 3 * SUM_BLOCKS; q++) {
+    float *to = &most[q / SUM_BLOCKS];
+    *to = s->host_sizes[q] > *to ? s->host_sizes[q] : *to;
+  }
+  double goal = s->settings.tolerance * most[1], rounding = ROUNDING * most[2];
+  s->report.gradient = most[1] > 0 ? most[0] / most[1] : 0;
+  *done = most[0] <= (goal > rounding ? goal : rounding);
+  return HK_OK;
+}
+
+static HkStatus make_descent(Simulation *s, int step, HkError *error) {
+  const int CHECK = 8; /* sweeps between two looks */
+  bool done = false;
+  int sweeps = 0;
+  queue_begin(s, step);
+  while (sweeps < s->settings.iterations && !done) {
+    queue_sweep(s);
+    sweeps++;
+    if (s->settings.tolerance > 0 && (sweeps % CHECK == 0 || sweeps == s->settings.iterations))
+      HK_GO(look(s, &done, error));
+  }
+  s->report.iterations += sweeps;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  launch(end_step, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, (HkReal)s->settings.h,
+         s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+  return HK_OK;
+}
+
+/* ---- Batches ---- */
 
 /* Steps that follow each other drift at once to the middle of the next one. */
 static void queue_batch(Simulation *s, int count) {
@@ -363,7 +499,9 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
   for (int64_t first = 0; first < times->steps; first += BATCH) {
     int count = times->steps - first < BATCH ? (int)(times->steps - first) : BATCH;
     HK_GO(send_tables(s, times, first, count, error));
-    if (count == BATCH && s->n < GRAPHS_BELOW)
+    if (s->settings.step == HK_DEVICE_BLOCK_DESCENT)
+      for (int q = 0; q < count; q++) HK_GO(make_descent(s, q, error));
+    else if (count == BATCH && s->n < GRAPHS_BELOW)
       HK_GO(queue_graph(s, error));
     else
       queue_batch(s, count);
@@ -424,7 +562,8 @@ static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceRep
   if (!s->has_record) HK_GO(record(s, error));
   HK_CUDA(cudaEventSynchronize(s->copied), "make its steps");
   s->has_record = false;
-  *report = HkDeviceReport{};
+  *report = s->report;
+  s->report = HkDeviceReport{};
   for (int q = 0; q < SUM_BLOCKS; q++) report->kinetic += s->host_kinetic[q];
   *x = s->host_x;
   *v = s->host_v;
@@ -458,6 +597,8 @@ static void destroy(Simulation *s) {
   cudaFreeHost(s->host_x);
   cudaFreeHost(s->host_v);
   cudaFreeHost(s->host_kinetic);
+  cudaFreeHost(s->host_sizes);
+  free(s->color_start);
   if (s->recorded) cudaEventDestroy(s->recorded);
   if (s->copied) cudaEventDestroy(s->copied);
   if (s->queue) cudaStreamDestroy(s->queue);
@@ -475,6 +616,7 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   s->parameters = l->parameters;
   s->most_local = l->most_local;
   s->words = l->slots / 2;
+  s->lanes = s->bricks || s->n >= TWO_LANES_BELOW ? 1 : s->n >= MANY_LANES_BELOW ? 2 : 4;
   memcpy(s->origin, m->origin, sizeof s->origin);
   HK_CUDA(cudaStreamCreateWithFlags(&s->queue, cudaStreamNonBlocking), "make a queue");
   HK_CUDA(cudaStreamCreateWithFlags(&s->copies, cudaStreamNonBlocking), "make a queue");
@@ -483,6 +625,7 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_GO(create_springs(s, l, error));
   HK_GO(create_around(s, m, error));
   HK_GO(create_state(s, m, error));
+  HK_GO(create_descent(s, m, error));
   HK_GO(create_tables(s, error));
   HK_CUDA(cudaFuncSetAttribute(pick_kick(s), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)kick_shared(s)),

@@ -21,29 +21,68 @@ struct Springs {
   const int64_t *row_start;
 };
 
-/* The parameters of the spring in an entry of the arrays; number: of the palette. */
-template <int PARAMETERS>
-static __device__ __forceinline__ HkGpuSpring spring_at(const Springs &s, const HkGpuSpring *palette,
-                                                        int64_t entry, uint32_t number) {
-  if (PARAMETERS == HK_GPU_BY_PALETTE) return palette[number];
-  HkReal l0 = __ldcs(s.l0 + entry);
-  HkGpuSpring p = {s.k, s.kl0, s.c, s.tension ? l0 : (HkReal)-1};
-  if (PARAMETERS == HK_GPU_UNIQUE) {
-    p.k = __ldcs(s.stiffness + entry);
-    p.kl0 = p.k * l0;
-  } else if (l0 < 0) {
-    p.k = p.kl0 = p.c = 0; /* it fills up a row */
-  } else if (s.k > 0) {
-    p.kl0 = s.k * l0;
-  } else {
-    p.k = s.kl0 / l0;
-  }
-  return p;
-}
+/* What a plain spring needs: eight bytes of fast memory in single precision. */
+struct Stiff {
+  HkReal k, kl0;
+};
 
-/* The palette into the fast memory of a block; to be followed by a barrier. */
+/* Palettes in the fast memory of a block; to be followed by a barrier. */
 static __device__ __forceinline__ void load_palette(const Springs &s, HkGpuSpring *palette) {
   if (threadIdx.x < HK_GPU_PALETTE) palette[threadIdx.x] = s.palette[threadIdx.x];
+}
+
+static __device__ __forceinline__ void load_palette(const Springs &s, Stiff *palette) {
+  if (threadIdx.x < HK_GPU_PALETTE)
+    palette[threadIdx.x] = Stiff{s.palette[threadIdx.x].k, s.palette[threadIdx.x].kl0};
+}
+
+/* The parameters of an entry that stand beside its word, loaded before they are needed. */
+template <int PARAMETERS> struct Beside {
+  HkReal l0, k;
+};
+template <> struct Beside<HK_GPU_BY_PALETTE> {};
+template <> struct Beside<HK_GPU_BY_LENGTH> {
+  HkReal l0;
+};
+
+static __device__ __forceinline__ void load_beside(const Springs &, uint32_t,
+                                                   Beside<HK_GPU_BY_PALETTE> &) {}
+static __device__ __forceinline__ void load_beside(const Springs &s, uint32_t entry,
+                                                   Beside<HK_GPU_BY_LENGTH> &b) {
+  b.l0 = __ldcs(s.l0 + entry);
+}
+static __device__ __forceinline__ void load_beside(const Springs &s, uint32_t entry,
+                                                   Beside<HK_GPU_UNIQUE> &b) {
+  b.l0 = __ldcs(s.l0 + entry);
+  b.k = __ldcs(s.stiffness + entry);
+}
+
+static __device__ __forceinline__ Stiff stiff_of(const Springs &, const Stiff *palette,
+                                                 const Beside<HK_GPU_BY_PALETTE> &,
+                                                 uint32_t number) {
+  return palette[number];
+}
+static __device__ __forceinline__ Stiff stiff_of(const Springs &s, const Stiff *,
+                                                 const Beside<HK_GPU_BY_LENGTH> &b, uint32_t) {
+  if (b.l0 < 0) return Stiff{0, 0}; /* it fills up a row */
+  return s.k > 0 ? Stiff{s.k, s.k * b.l0} : Stiff{s.kl0 / b.l0, s.kl0};
+}
+static __device__ __forceinline__ Stiff stiff_of(const Springs &, const Stiff *,
+                                                 const Beside<HK_GPU_UNIQUE> &b, uint32_t) {
+  return Stiff{b.k, b.k * b.l0};
+}
+
+/* The same with damping and slack. */
+template <int PARAMETERS>
+static __device__ __forceinline__ HkGpuSpring spring_of(const Springs &s, const HkGpuSpring *palette,
+                                                        const Beside<PARAMETERS> &b,
+                                                        uint32_t number) {
+  if constexpr (PARAMETERS == HK_GPU_BY_PALETTE) {
+    return palette[number];
+  } else {
+    Stiff k = stiff_of(s, (const Stiff *)NULL, b, number);
+    return HkGpuSpring{k.k, k.kl0, b.l0 < 0 ? 0 : s.c, s.tension ? b.l0 : (HkReal)-1};
+  }
 }
 
 } // namespace HK_SPACE

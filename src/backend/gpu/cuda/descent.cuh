@@ -1,0 +1,182 @@
+/* Backward Euler by vertex block descent (minimize/vertex_block_descent.c) in rows by colour:
+ *
+ *     H p = r,   x += p,   r = m' (y' - x) + h^2 sum s d + damping
+ *
+ * All vertices of a colour at once; H has the projected Hessians of the springs. Positions are
+ * changed in place; where the step began, b, stands in the other array of positions.
+ */
+#ifndef HK_CUDA_DESCENT_CUH
+#define HK_CUDA_DESCENT_CUH
+
+#include "around.cuh"
+
+namespace HK_SPACE {
+
+struct DescentArgs {
+  int n, first, last; /* places of this colour */
+  HkReal h;
+  int flat;
+  Real4 *x;
+  const Real4 *b, *ahead; /* ahead: NULL where no spring is damped */
+  const Real4 *y;         /* y' and m' */
+};
+
+/* y' and m' of each vertex, b = x, x = ahead = x + h v. */
+__global__ void begin_step(int n, HkReal h, const HkGpuMoment *moment, const HkReal *mass, Real4 *x,
+                           const HkReal *v, Real4 *b, Real4 *ahead, Real4 *y) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (q >= n) return;
+  Real4 at = x[q], next = at;
+  HkGpuVector u = plane_load(v, n, q), goal;
+  HkReal weight = hk_gpu_anchor(&moment->medium, mass[q], h, three(at), u, &goal);
+  b[q] = at;
+  y[q] = Real4{goal.x, goal.y, goal.z, weight};
+  if (at.w > 0) next = Real4{at.x + h * u.x, at.y + h * u.y, at.z + h * u.z, at.w};
+  x[q] = next;
+  if (ahead) ahead[q] = next;
+}
+
+__global__ void anchor_grips(Grips g, HkReal h, const HkReal *table, const Real4 *b, Real4 *y) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (q >= g.count) return;
+  int64_t i = g.place[q];
+  Real4 at = y[i];
+  HkGpuVector goal = three(at);
+  for (int e = g.start[q]; e < g.start[q + 1]; e++)
+    hk_gpu_anchor_grip(table + HK_DEVICE_GRIP_REALS * g.grip[e], h, three(b[i]), &at.w, &goal);
+  y[i] = Real4{goal.x, goal.y, goal.z, at.w};
+}
+
+/* Held pins are where they go; b is such that (x - b) / h is their velocity. */
+__global__ void begin_pins(Pins p, int n, HkReal h, const Real4 *x, const HkReal *v, Real4 *b,
+                           Real4 *ahead) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (q >= p.count || !p.held[q]) return;
+  int64_t i = p.place[q];
+  HkGpuVector u = plane_load(v, n, i);
+  Real4 at = x[i];
+  b[i] = Real4{at.x - h * u.x, at.y - h * u.y, at.z - h * u.z, 0};
+  if (ahead) ahead[i] = at;
+}
+
+/* r and H of the vertex at place q, of which this thread does every LANES-th spring. */
+template <int PARAMETERS, bool GENERAL, int LANES>
+static __device__ __forceinline__ void look_around(const Springs &s, const DescentArgs &a,
+                                                   const HkGpuSpring *palette, uint32_t q, int lane,
+                                                   const Real4 &x, HkGpuVector *r, HkGpuBlock *H) {
+  const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1, group = q / HK_GPU_ROW;
+  const int64_t begin = s.row_start[group] + q % HK_GPU_ROW + lane * HK_GPU_ROW;
+  const int64_t end = s.row_start[group + 1];
+  HkGpuVector slip = {0, 0, 0}, ahead = {0, 0, 0};
+  if (GENERAL) {
+    slip = hk_gpu_sub(three(x), three(a.b[q]));
+    ahead = three(a.ahead[q]);
+  }
+#pragma unroll 4
+  for (int64_t e = begin; e < end; e += LANES * HK_GPU_ROW) {
+    uint32_t word = s.word[e], j = PARAMETERS == HK_GPU_BY_PALETTE ? word & PLACE : word;
+    Beside<PARAMETERS> beside;
+    load_beside(s, (uint32_t)e, beside);
+    HkGpuSpring p = spring_of<PARAMETERS>(s, palette, beside, word >> HK_GPU_PLACE_BITS);
+    Real4 near = a.x[j];
+    hk_gpu_pull_stiff(hk_gpu_sub(three(near), three(x)), p, a.h * a.h, r, H);
+    if (GENERAL && p.c > 0)
+      hk_gpu_damp(hk_gpu_sub(three(a.ahead[j]), ahead), p, a.h,
+                  hk_gpu_sub(hk_gpu_sub(three(near), three(a.b[j])), slip), r, H);
+  }
+#pragma unroll
+  for (int o = LANES / 2; o > 0; o /= 2) {
+    HkReal *all[] = {&r->x, &r->y, &r->z, &H->xx, &H->yy, &H->zz, &H->xy, &H->xz, &H->yz};
+#pragma unroll
+    for (int k = 0; k < 9; k++) *all[k] += __shfl_xor_sync(~0u, *all[k], o);
+  }
+}
+
+/* z does not move in two dimensions. */
+static __device__ __forceinline__ void flatten(HkGpuVector *r, HkGpuBlock *H) {
+  r->z = H->xz = H->yz = 0;
+  H->zz = 1;
+}
+
+template <int PARAMETERS, bool GENERAL, int LANES>
+__global__ void __launch_bounds__(ROW_THREADS)
+    descend(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a) {
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  load_palette(s, palette);
+  __syncthreads();
+  const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
+  const uint32_t wanted = (uint32_t)a.first + t / LANES;
+  const uint32_t q = wanted < (uint32_t)a.last ? wanted : (uint32_t)a.last - 1;
+  const int lane = (int)(t % LANES);
+  let_next_come();
+  wait_for_last();
+  Real4 x = a.x[q], y = a.y[q];
+  HkGpuVector r = {0, 0, 0};
+  HkGpuBlock H = {0, 0, 0, 0, 0, 0};
+  look_around<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x, &r, &H);
+  if (lane > 0 || wanted >= (uint32_t)a.last || x.w == 0) return;
+  H.xx += y.w;
+  H.yy += y.w;
+  H.zz += y.w;
+  hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+  if (a.flat) flatten(&r, &H);
+  HkGpuVector p = hk_gpu_solve(&H, r);
+  a.x[q] = Real4{x.x + p.x, x.y + p.y, x.z + p.z, x.w};
+}
+
+/* part = by blocks the furthest that a vertex alone would move: |H^-1 r| bounds it as well as the
+ * diagonal of minimize/problem.c. part[SUM_BLOCKS ..] = how far x is from b, part[2 SUM_BLOCKS ..]
+ * = the largest coordinate. */
+template <int PARAMETERS, bool GENERAL>
+__global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a,
+                           float *part) {
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ float most[3][32];
+  load_palette(s, palette);
+  __syncthreads();
+  float size[3] = {0, 0, 0};
+  for (uint32_t q = blockIdx.x * blockDim.x + threadIdx.x; q < (uint32_t)a.n;
+       q += gridDim.x * blockDim.x) {
+    Real4 x = a.x[q], y = a.y[q];
+    HkGpuVector r = {0, 0, 0}, moved = hk_gpu_sub(three(x), three(a.b[q]));
+    HkGpuBlock H = {0, 0, 0, 0, 0, 0};
+    if (x.w == 0) continue;
+    look_around<PARAMETERS, GENERAL, 1>(s, a, palette, q, 0, x, &r, &H);
+    hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+    if (a.flat) flatten(&r, &H);
+    HkReal d = y.w + (H.xx + H.yy + H.zz) / 3;
+    size[0] = fmaxf(size[0], (float)sqrt(hk_gpu_dot(r, r)) / (float)d);
+    size[1] = fmaxf(size[1], (float)sqrt(hk_gpu_dot(moved, moved)));
+    size[2] = fmaxf(size[2], fmaxf(fabsf((float)x.x), fmaxf(fabsf((float)x.y), fabsf((float)x.z))));
+  }
+  for (int k = 0; k < 3; k++)
+    for (int o = 16; o > 0; o /= 2) size[k] = fmaxf(size[k], __shfl_xor_sync(~0u, size[k], o));
+  if (threadIdx.x % 32 == 0)
+    for (int k = 0; k < 3; k++) most[k][threadIdx.x / 32] = size[k];
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int k = 0; k < 3; k++) {
+    for (int w = 1; w < (int)blockDim.x / 32; w++) most[k][0] = fmaxf(most[k][0], most[k][w]);
+    part[k * SUM_BLOCKS + blockIdx.x] = most[k][0];
+  }
+}
+
+/* v = (x - b) / h */
+__global__ void end_step(int n, HkReal h, const Real4 *x, const Real4 *b, HkReal *v) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (q >= n || x[q].w == 0) return;
+  HkGpuVector d = hk_gpu_sub(three(x[q]), three(b[q]));
+  plane_store(v, n, q, hk_gpu_vector(d.x / h, d.y / h, d.z / h));
+}
+
+} // namespace HK_SPACE
+
+#endif
