@@ -10,19 +10,26 @@ static void use_plugin(void) {
 }
 
 typedef struct Wish {
-  const char *integrator; /* or "descent" for backward_euler by vertex_block_descent */
+  const char *integrator; /* or "descent", "newton" for backward_euler by these */
   HkDeviceKind device;
 } Wish;
 
-/* Steps of the tests of descent are solved to rounding. */
+/* Implicit steps are solved to rounding. */
 static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
-  if (strcmp(integrator, "descent") != 0) return hk_method_choose(step, HK_STEP, integrator, error);
+  bool descends = strcmp(integrator, "descent") == 0;
+  if (!descends && strcmp(integrator, "newton") != 0)
+    return hk_method_choose(step, HK_STEP, integrator, error);
   HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
+  if (status < 0) return status;
   HkMethod *minimizer =
-      status >= 0 ? hk_method_set_method(step, "minimizer", "vertex_block_descent", error) : NULL;
+      hk_method_set_method(step, "minimizer", descends ? "vertex_block_descent" : "newton", error);
   if (!minimizer) return HK_ERROR_INVALID;
   status = hk_method_set_number(minimizer, "tolerance", 1e-14, error);
-  return status < 0 ? status : hk_method_set_number(minimizer, "iterations", 20000, error);
+  if (status >= 0)
+    status = hk_method_set_number(minimizer, "iterations", descends ? 20000 : 100, error);
+  if (status < 0 || descends) return status;
+  HkMethod *linear = hk_method_set_method(minimizer, "linear", "pcg", error);
+  return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
 }
 
 static HkStatus make(const char *text, const char *set, const Wish *wish, World *w,
@@ -34,8 +41,10 @@ static HkStatus make(const char *text, const char *set, const Wish *wish, World 
   HkStatus status = hk_scene_parse(&context, text, strlen(text), "test scene", NULL, &set,
                                    set ? 1 : 0, &w->scene, error);
   if (status >= 0) status = hk_model_compile(w->scene, &w->model, error);
-  if (status >= 0) status = choose(wish->integrator, &step, error);
-  if (status >= 0) status = hk_sim_create(w->model, &step, w->scene->time.step, &w->sim, error);
+  if (status >= 0 && wish->integrator) status = choose(wish->integrator, &step, error);
+  if (status >= 0)
+    status = hk_sim_create(w->model, wish->integrator ? &step : NULL, w->scene->time.step, &w->sim,
+                           error);
   if (status >= 0) status = hk_state_create(w->model, &w->state, error);
   hk_method_clear(&step);
   return status;
@@ -129,7 +138,7 @@ TEST(irregular_meshes_move_as_the_host) {
   }
 }
 
-TEST(descent_on_a_device_ends_where_it_does_on_the_host) {
+TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
   static const char text[] =
       "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, "
       "'ny': 5}, 'springs': {'k': 200, 'shear': true, 'damping': %g, 'tension_only': %s}, 'mass': "
@@ -143,6 +152,8 @@ TEST(descent_on_a_device_ends_where_it_does_on_the_host) {
     snprintf(one, sizeof one, text, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
     compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 5, 1e-9);
     compare(one, test_json(one), NULL, "descent", HK_CUDA, 1, 1e-5);
+    compare(one, test_json(one), NULL, "newton", HK_CUDA_DOUBLE, 5, 1e-9);
+    compare(one, test_json(one), NULL, "newton", HK_CUDA, 1, 1e-5);
   }
 }
 
@@ -236,7 +247,12 @@ TEST(device_refuses_by_name_what_it_does_not_do) {
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
   use_plugin();
   refuses(text, "rk4", "rk4");
-  refuses(text, "backward_euler", "newton");
+  refuses("{'integrator': {'type': 'backward_euler', 'minimizer': 'local_global'}, 'bodies': [{"
+          "'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}",
+          NULL, "local_global");
+  refuses("{'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': "
+          "'cholesky'}}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}",
+          NULL, "cholesky");
   refuses("{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}], 'forces': "
           "['buoyancy']}",
           "descent", "buoyancy");

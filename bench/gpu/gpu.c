@@ -7,6 +7,7 @@
  *
  *     explicit step   52 bytes a vertex + 16 a spring
  *     descent sweep   40 bytes a vertex + 16 a spring
+ *     pcg iteration  112 bytes a vertex + 16 a spring
  *
  * at the speed of a copy that is measured in the same run. A row is taken if its name begins with
  * one of the arguments.
@@ -26,8 +27,9 @@ enum { RUNS = 9, BATCH = 256 };
 typedef struct Row {
   const char *name, *text; /* the scene with %d for a number of vertices along a side */
   int size;
-  double goal; /* springs a second, or for sweeps seconds */
-  int sweeps;  /* of vertex block descent in a step; 0: explicit steps */
+  double goal; /* springs a second; seconds of a sweep or an iteration */
+  HkDeviceStep step;
+  int repeats; /* sweeps of vertex block descent, iterations of pcg in a step */
   HkGpuWishes wishes;
 } Row;
 
@@ -49,25 +51,29 @@ static const char disc[] =
     "\"bending\": true}, \"mass\": {\"per_vertex\": 1e-3}}], \"forces\": [\"gravity\"]}";
 
 static const Row rows[] = {
-    {"cloth 10k", cloth, 100, 40e9, 0, {0}},
-    {"cloth 100k", cloth, 316, 180e9, 0, {0}},
-    {"cloth 1M", cloth, 1000, 220e9, 0, {0}},
-    {"cloth 10M", cloth, 3162, 240e9, 0, {0}},
-    {"block 10k", block, 22, 55e9, 0, {0}},
-    {"block 100k", block, 46, 200e9, 0, {0}},
-    {"block 1M", block, 100, 260e9, 0, {0}},
-    {"block 10M", block, 215, 290e9, 0, {0}},
-    {"unique cloth 1M", cloth, 1000, 90e9, 0, {.unique = true}},
-    {"unique cloth 10M", cloth, 3162, 100e9, 0, {.unique = true}},
-    {"unique block 1M", block, 100, 90e9, 0, {.unique = true}},
-    {"sweep cloth 10k", cloth, 100, 9e-6, 50, {.colors = true}},
-    {"sweep cloth 100k", cloth, 316, 15e-6, 50, {.colors = true}},
-    {"sweep cloth 1M", cloth, 1000, 55e-6, 50, {.colors = true}},
-    {"sweep cloth 10M", cloth, 3162, 600e-6, 20, {.colors = true}},
-    {"ball 1M", ball, 68, 0, 0, {0}},
-    {"disc 1M", disc, 577, 0, 0, {0}},
-    {"rows cloth 1M", cloth, 1000, 0, 0, {.rows = true}},
-    {"huge cloth 50M", cloth, 7071, 0, 0, {0}},
+    {"cloth 10k", cloth, 100, 40e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"cloth 100k", cloth, 316, 180e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"cloth 1M", cloth, 1000, 220e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"cloth 10M", cloth, 3162, 240e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"block 10k", block, 22, 55e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"block 100k", block, 46, 200e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"block 1M", block, 100, 260e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"block 10M", block, 215, 290e9, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"unique cloth 1M", cloth, 1000, 90e9, HK_DEVICE_SYMPLECTIC, 1, {.unique = true}},
+    {"unique cloth 10M", cloth, 3162, 100e9, HK_DEVICE_SYMPLECTIC, 1, {.unique = true}},
+    {"unique block 1M", block, 100, 90e9, HK_DEVICE_SYMPLECTIC, 1, {.unique = true}},
+    {"sweep cloth 10k", cloth, 100, 9e-6, HK_DEVICE_BLOCK_DESCENT, 50, {.colors = true}},
+    {"sweep cloth 100k", cloth, 316, 15e-6, HK_DEVICE_BLOCK_DESCENT, 50, {.colors = true}},
+    {"sweep cloth 1M", cloth, 1000, 55e-6, HK_DEVICE_BLOCK_DESCENT, 50, {.colors = true}},
+    {"sweep cloth 10M", cloth, 3162, 600e-6, HK_DEVICE_BLOCK_DESCENT, 20, {.colors = true}},
+    {"pcg cloth 10k", cloth, 100, 12e-6, HK_DEVICE_NEWTON, 200, {.rows = true}},
+    {"pcg cloth 100k", cloth, 316, 20e-6, HK_DEVICE_NEWTON, 200, {.rows = true}},
+    {"pcg cloth 1M", cloth, 1000, 100e-6, HK_DEVICE_NEWTON, 200, {.rows = true}},
+    {"pcg cloth 10M", cloth, 3162, 850e-6, HK_DEVICE_NEWTON, 50, {.rows = true}},
+    {"ball 1M", ball, 68, 0, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"disc 1M", disc, 577, 0, HK_DEVICE_SYMPLECTIC, 1, {0}},
+    {"rows cloth 1M", cloth, 1000, 0, HK_DEVICE_SYMPLECTIC, 1, {.rows = true}},
+    {"huge cloth 50M", cloth, 7071, 0, HK_DEVICE_SYMPLECTIC, 1, {0}},
 };
 
 static double now(void) {
@@ -110,27 +116,26 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   HkDeviceArrays arrays;
   HkDeviceSim *sim = NULL;
   HkState *state = NULL;
-  HkDeviceSettings settings = {.step = HK_DEVICE_SYMPLECTIC, .h = 1e-6};
-  if (row->sweeps > 0) {
-    settings.step = HK_DEVICE_BLOCK_DESCENT;
-    settings.iterations = row->sweeps;
-    settings.h = 0.01;
-  }
+  bool explicit = row->step == HK_DEVICE_SYMPLECTIC;
+  HkDeviceSettings settings = {.step = row->step, .h = explicit ? 1e-6 : 0.01};
+  settings.iterations = row->step == HK_DEVICE_NEWTON ? 1 : row->repeats;
+  settings.linear_iterations = row->repeats;
   double one = 0, begin = now();
   HK_TRY(hk_device_model_create(model, &row->wishes, &m, &arrays, error));
   double laid = now() - begin, need = device->need(&m, &settings);
   for (int q = 0; q < BATCH; q++)
     hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);
-  HkDeviceTimes times = {.steps = row->sweeps > 0 ? 1 : BATCH, .moment = moment};
+  HkDeviceTimes times = {.steps = explicit ? BATCH : 1, .moment = moment};
   HkStatus status = device->create(&m, &settings, &sim, error);
   if (status >= 0) status = hk_state_create(model, &state, error);
   if (status >= 0) status = device->upload(sim, state->x, state->v, state->pin_held, error);
   if (status >= 0) status = time_steps(device, sim, &times, &one, error);
   if (status >= 0) {
     double n = (double)model->n, springs = (double)model->spring_count;
-    double floor = ((row->sweeps > 0 ? 40 : 52) * n + 16 * springs) / copy;
-    if (row->sweeps > 0) one /= row->sweeps;
-    double goal = row->sweeps > 0 ? springs / row->goal : row->goal;
+    double bytes = explicit ? 52 : row->step == HK_DEVICE_NEWTON ? 112 : 40;
+    double floor = (bytes * n + 16 * springs) / copy;
+    one /= row->repeats;
+    double goal = explicit ? row->goal : springs / row->goal;
     const char *there = goal == 0 ? "" : springs / one >= goal ? "yes" : "NO";
     static const char *const ways[] = {"palette", "lengths", "unique"};
     printf("%-18s %9.0f %10.0f %-7s %-6s %9.2f %7.1f %6.0f %5s %6.2f %7.1f %6.1f\n", row->name, n,

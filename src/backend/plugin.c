@@ -22,6 +22,7 @@ HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *err
 #else
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 static const char NAME[] = "libhooke_cuda.so";
 
@@ -30,6 +31,14 @@ static void own_folder(char *folder, size_t size) {
   Dl_info info;
   folder[0] = 0;
   if (!dladdr((const void *)&NAME, &info) || !info.dli_fname) return;
+  /* A program that was found by PATH does not know its folder; Linux does. */
+  char program[4000];
+  ssize_t length =
+      strchr(info.dli_fname, '/') ? -1 : readlink("/proc/self/exe", program, sizeof program - 1);
+  if (length > 0) {
+    program[length] = 0;
+    info.dli_fname = program;
+  }
   const char *slash = strrchr(info.dli_fname, '/');
   if (slash) snprintf(folder, size, "%.*s", (int)(slash - info.dli_fname + 1), info.dli_fname);
 }

@@ -4,6 +4,7 @@
 #include "backend/device_model.h"
 #include "backend/gpu/arithmetic.h"
 #include "backend/plugin.h"
+#include "linear/krylov.h"
 #include "step/blowup.h"
 #include "step/implicit.h"
 #include "step/kick.h"
@@ -47,16 +48,41 @@ static HkStatus check_implicit(const HkModel *m, HkError *error) {
                  problem);
 }
 
+/* pcg with block_jacobi is what a device does of linear solvers. */
+static HkStatus pick_linear(const HkMethod *linear, HkDeviceSettings *settings, HkError *error) {
+  const char *name = linear->schema->name;
+  if (strcmp(name, "pcg") != 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the linear solver '%s' is not done on a device; it does pcg with block_jacobi",
+                   name);
+  const HkPcgParams *p = linear->params;
+  if (p->preconditioner.schema && strcmp(p->preconditioner.schema->name, "block_jacobi") != 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the preconditioner '%s' is not done on a device; it does block_jacobi",
+                   p->preconditioner.schema->name);
+  settings->linear_iterations = p->iterations;
+  return HK_OK;
+}
+
 static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
   const HkMethod *minimizer = &((const HkImplicitParams *)sim->method.params)->minimizer;
-  if (strcmp(minimizer->schema->name, "vertex_block_descent") != 0)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the minimizer '%s' is not done on a device; it does vertex_block_descent",
-                   minimizer->schema->name);
+  const char *name = minimizer->schema->name;
   const HkStopping *stopping = minimizer->params;
-  settings->step = HK_DEVICE_BLOCK_DESCENT;
   settings->iterations = stopping->iterations;
   settings->tolerance = stopping->tolerance;
+  if (strcmp(name, "vertex_block_descent") == 0) {
+    settings->step = HK_DEVICE_BLOCK_DESCENT;
+  } else if (strcmp(name, "newton") == 0) {
+    const HkNewtonParams *p = minimizer->params;
+    settings->step = HK_DEVICE_NEWTON;
+    settings->forcing = p->forcing;
+    HK_TRY(pick_linear(&p->linear, settings, error));
+  } else {
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the minimizer '%s' is not done on a device; it does vertex_block_descent and "
+                   "newton",
+                   name);
+  }
   return check_implicit(sim->model, error);
 }
 
@@ -97,7 +123,8 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkDeviceModel model;
   HkDeviceArrays arrays;
-  HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT};
+  HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT,
+                        .rows = r->settings.step == HK_DEVICE_NEWTON};
   HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;
@@ -247,7 +274,7 @@ static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count
   const HkModel *m = r->sim->model;
   double h = r->sim->h, later = 0; /* when forces are computed */
   if (r->settings.step == HK_DEVICE_VERLET) later = h / 2;
-  if (r->settings.step == HK_DEVICE_BLOCK_DESCENT) later = h;
+  if (r->settings.step >= HK_DEVICE_BLOCK_DESCENT) later = h;
   int64_t motions = (int64_t)r->motion_count * HK_DEVICE_MOTION_REALS;
   int64_t grips = (int64_t)r->grip_count * HK_DEVICE_GRIP_REALS;
   for (int64_t first = 0; first < count; first += BATCH) {

@@ -11,6 +11,14 @@ typedef struct HkKrylovParams {
   int product; /* HkKrylovProduct */
 } HkKrylovParams;
 
+/* Of pcg. */
+typedef struct HkPcgParams {
+  double tolerance;
+  int iterations;
+  int product;
+  HkMethod preconditioner;
+} HkPcgParams;
+
 typedef enum HkKrylovProduct { HK_PRODUCT_MATRIX_FREE, HK_PRODUCT_ASSEMBLED } HkKrylovProduct;
 
 #define HK_KRYLOV_PARAMS(S)                                                                        \

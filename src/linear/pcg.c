@@ -5,28 +5,21 @@
  */
 #include "linear/krylov.h"
 
-typedef struct Pcg {
-  double tolerance;
-  int iterations;
-  int product;
-  HkMethod preconditioner;
-} Pcg;
-
 static const HkParam params[] = {
-    HK_KRYLOV_PARAMS(Pcg),
-    HK_METHOD(Pcg, preconditioner, HK_PRECONDITION,
+    HK_KRYLOV_PARAMS(HkPcgParams),
+    HK_METHOD(HkPcgParams, preconditioner, HK_PRECONDITION,
               "what is near A and easy to solve with; block_jacobi if nothing is given"),
 };
 
 static bool needs_matrix(const void *p) {
-  const Pcg *pcg = p;
+  const HkPcgParams *pcg = p;
   const HkPreconditionType *type =
       pcg->preconditioner.schema ? hk_precondition_type(pcg->preconditioner.schema) : NULL;
   return pcg->product == HK_PRODUCT_ASSEMBLED || (type && type->needs_matrix);
 }
 
 static HkStatus create(HkLinear *solver, HkError *error) {
-  const Pcg *pcg = solver->method.params;
+  const HkPcgParams *pcg = solver->method.params;
   return hk_krylov_create(solver, &pcg->preconditioner, error);
 }
 
@@ -34,7 +27,7 @@ const HkLinearType hk_linear_pcg = {
     .schema = {.name = "pcg",
                .summary = "preconditioned conjugate gradients; little memory, all cores",
                .formula = "z = P^-1 r, p = z + beta p, x += alpha p",
-               HK_PARAMS(Pcg, params)},
+               HK_PARAMS(HkPcgParams, params)},
     .needs_matrix = needs_matrix,
     .create = create,
     .destroy = hk_krylov_destroy,

@@ -10,6 +10,15 @@ typedef struct HkStopping {
   double tolerance;
 } HkStopping;
 
+/* Of newton. */
+typedef struct HkNewtonParams {
+  int iterations;
+  double tolerance;
+  HkMethod linear;
+  double forcing;
+  double accuracy;
+} HkNewtonParams;
+
 #define HK_STOPPING_PARAMS(S, most, least)                                                         \
   HK_INTEGER(S, iterations, most, 0, 1000000000, "iterations at most"),                            \
       HK_NUMBER(S, tolerance, "1", least, 0, 1,                                                    \

@@ -29,25 +29,17 @@
 
 #include <string.h>
 
-typedef struct Newton {
-  int iterations;
-  double tolerance;
-  HkMethod linear;
-  double forcing;
-  double accuracy;
-} Newton;
-
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(Newton, 1000, 1e-9),
-    HK_METHOD(Newton, linear, HK_LINEAR,
+    HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9),
+    HK_METHOD(HkNewtonParams, linear, HK_LINEAR,
               "solver of the linear systems; by the size of the model unless given"),
     HK_NUMBER(
-        Newton, forcing, "1", 0.3, 0, 1,
+        HkNewtonParams, forcing, "1", 0.3, 0, 1,
         "how far an iterative linear solver goes: the part of the gradient that it may leave"),
-    HK_ACCURACY_PARAM(Newton, 0),
+    HK_ACCURACY_PARAM(HkNewtonParams, 0),
 };
 
-static const Newton *params_of(const HkMinimizer *m) {
+static const HkNewtonParams *params_of(const HkMinimizer *m) {
   return m->method.params;
 }
 
@@ -60,7 +52,7 @@ typedef struct Data {
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
   const HkModel *model = m->problem->model;
-  const Newton *p = m->method.params;
+  const HkNewtonParams *p = m->method.params;
   Data *data = NULL;
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "newton", error));
   m->data = data;
@@ -196,7 +188,7 @@ const HkMinimizeType hk_minimize_newton = {
     .schema = {.name = "newton",
                .summary = "Newton's method with a line search; few iterations, full accuracy",
                .formula = "H(x) p = -dg/dx,  x+ = x + a p,  H = M + tau^2 d2E/dx2 + tau C",
-               HK_PARAMS(Newton, params)},
+               HK_PARAMS(HkNewtonParams, params)},
     .vectors = 5,
     .create = create,
     .destroy = destroy,

@@ -5,6 +5,8 @@
  *                     be had (hk_multigrid_check), to an accuracy of ACCURACY, far below what a
  *                     step of this order in time leaves; linear systems to a residual of RESIDUAL
  *
+ *     on a device     newton with pcg and block_jacobi, to a tolerance of TOLERANCE
+ *
  * local_global with anderson is faster on soft solids. It is not picked: its constant matrix takes
  * springs that turn for as stiff as springs that stretch, so that stiff bodies that turn hardly
  * move in an iteration, and it cannot tell that from being at the minimum. Measured in
@@ -15,7 +17,7 @@
 #include "linear/multigrid.h"
 
 static const int64_t FEW = 1000;
-static const double ACCURACY = 1e-3, RESIDUAL = 1e-5;
+static const double ACCURACY = 1e-3, RESIDUAL = 1e-5, TOLERANCE = 1e-4;
 
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
   if (n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
@@ -26,11 +28,14 @@ HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
 }
 
 static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
+  if (m->context.device != HK_CPU) return hk_method_choose(method, HK_LINEAR, "pcg", error);
   return hk_pick_linear_for(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
 }
 
 static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
+  if (m->context.device != HK_CPU)
+    return hk_method_set_number(method, "tolerance", TOLERANCE, error);
   return m->n < FEW ? HK_OK : hk_method_set_number(method, "accuracy", ACCURACY, error);
 }
 

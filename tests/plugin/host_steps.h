@@ -299,7 +299,7 @@ static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   const HkGpuVector *w = s->v;
   for (int k = 0; k < HK_GPU_MOMENT_REALS; k++)
     to[k] = (HkReal)times->moment[q * HK_GPU_MOMENT_REALS + k];
-  if (s->settings.step == HK_DEVICE_BLOCK_DESCENT) {
+  if (s->settings.step >= HK_DEVICE_BLOCK_DESCENT) { /* whatever the method, the same minimum */
     descend(s, &moment, grips, times->end + q * motions);
     return;
   }

@@ -12,6 +12,8 @@
 #ifndef HK_BACKEND_GPU_ARITHMETIC_H
 #define HK_BACKEND_GPU_ARITHMETIC_H
 
+#include <stdbool.h>
+
 #ifdef __CUDACC__
 #define HK_BOTH static __host__ __device__ __forceinline__
 #else
@@ -140,11 +142,41 @@ HK_BOTH void hk_gpu_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVect
   hk_gpu_axpy(b, d, q);
 }
 
+/* q += tau C u of the damping above. */
+HK_BOTH void hk_gpu_damp_product(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector u,
+                                 HkGpuVector *q) {
+  HkReal r = hk_gpu_inverse_length(a);
+  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r;
+  hk_gpu_axpy(c * hk_gpu_dot(a, u), a, q);
+}
+
+/* By how much 1/2 tau c (u . slip)^2 grows when slip does by `moved`. */
+HK_BOTH HkReal hk_gpu_damp_change(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector slip,
+                                  HkGpuVector moved) {
+  HkReal r = hk_gpu_inverse_length(a);
+  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r, by = hk_gpu_dot(a, moved);
+  return c * by * (hk_gpu_dot(a, slip) + by / 2);
+}
+
 /* The energy (J) of a spring. */
 HK_BOTH HkReal hk_gpu_energy(HkGpuVector d, HkGpuSpring p) {
   HkReal r = hk_gpu_inverse_length(d);
   HkReal l = (hk_gpu_dot(d, d)) * r, l0 = p.k > 0 ? p.kl0 / p.k : 0;
   return p.least * r > 1 ? 0 : (HkReal)0.5 * p.k * (l - l0) * (l - l0);
+}
+
+/* By how much it grows when its ends, d apart, move by `moved` against each other, without
+ * subtracting what is nearly equal: force/springs.c. */
+HK_BOTH HkReal hk_gpu_energy_change(HkGpuVector d, HkGpuVector moved, HkGpuSpring p) {
+  HkGpuVector e = {d.x + moved.x, d.y + moved.y, d.z + moved.z};
+  HkGpuVector both = {d.x + e.x, d.y + e.y, d.z + e.z};
+  HkReal l = 1 / hk_gpu_inverse_length(d), after = 1 / hk_gpu_inverse_length(e);
+  HkReal l0 = p.k > 0 ? p.kl0 / p.k : 0, longer = hk_gpu_dot(moved, both) / (l + after);
+  bool slack = p.least > l, slack_after = p.least > after;
+  if (slack && slack_after) return 0;
+  if (slack) return p.k / 2 * (after - l0) * (after - l0);
+  if (slack_after) return -p.k / 2 * (l - l0) * (l - l0);
+  return p.k / 2 * longer * ((l - l0) + (after - l0));
 }
 
 /* ---- Blocks ---- */

@@ -15,6 +15,8 @@
 
 namespace HK_SPACE {
 
+enum { WIDE = 256 }; /* threads of a block, unless said otherwise */
+
 typedef struct __align__(4 * sizeof(HkReal)) Real4 {
   HkReal x, y, z, w;
 } Real4;

@@ -8,14 +8,14 @@
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
 
-#include "descent.cuh"
+#include "newton.cuh"
 
 #include <stdlib.h>
 #include <string.h>
 
 namespace HK_SPACE {
 
-enum { BATCH = 256, RING = 4, WIDTH = 256 };
+enum { BATCH = 256, RING = 4 };
 
 /* Fewer vertices: graphs; two and four threads for each vertex. */
 static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
@@ -59,6 +59,8 @@ struct Simulation {
   int color_count;
   int32_t *color_start; /* on the host */
   float *sizes, *host_sizes;
+  NewtonArgs newton;
+  Scalars *host_scalars;
   HkDeviceReport report; /* since the last one was fetched */
 
   HkReal *record_x, *record_v, *host_x, *host_v;
@@ -194,8 +196,33 @@ static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *err
   return HK_OK;
 }
 
-static HkStatus create_descent(Simulation *s, const HkDeviceModel *m, HkError *error) {
-  if (s->settings.step != HK_DEVICE_BLOCK_DESCENT) return HK_OK;
+static bool is_implicit(const Simulation *s) {
+  return s->settings.step == HK_DEVICE_BLOCK_DESCENT || s->settings.step == HK_DEVICE_NEWTON;
+}
+
+static HkStatus create_newton(Simulation *s, HkError *error) {
+  NewtonArgs *a = &s->newton;
+  int64_t n = s->n;
+  if (s->settings.step != HK_DEVICE_NEWTON) return HK_OK;
+  HK_GO(take(&a->p, n, error));
+  keep(s, a->p);
+  HK_GO(take(&a->z, n, error));
+  keep(s, a->z);
+  HkReal **planes[] = {&a->r, &a->q, &a->d, &a->inverse};
+  for (int q = 0; q < 4; q++) {
+    HK_GO(take(planes[q], (q < 3 ? 3 : 6) * n, error));
+    keep(s, *planes[q]);
+  }
+  HK_GO(take(&a->part, 2 * NEWTON_BLOCKS, error));
+  keep(s, a->part);
+  HK_GO(take(&a->scalars, 1, error));
+  keep(s, a->scalars);
+  HK_CUDA(cudaMallocHost(&s->host_scalars, sizeof(Scalars)), "take memory of the host");
+  return HK_OK;
+}
+
+static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  if (!is_implicit(s)) return HK_OK;
   HK_GO(take(&s->y, s->n, error));
   keep(s, s->y);
   HK_GO(take(&s->ahead, s->general ? s->n : 0, error));
@@ -203,6 +230,8 @@ static HkStatus create_descent(Simulation *s, const HkDeviceModel *m, HkError *e
   HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
   keep(s, s->sizes);
   HK_CUDA(cudaMallocHost(&s->host_sizes, 3 * SUM_BLOCKS * sizeof(float)), "take memory of the host");
+  HK_GO(create_newton(s, error));
+  if (m->color_count == 0) return HK_OK;
   s->color_count = m->color_count;
   s->color_start = (int32_t *)malloc((size_t)(m->color_count + 1) * sizeof(int32_t));
   if (!s->color_start) return fail(error, HK_ERROR_MEMORY, "no memory for colours");
@@ -271,10 +300,10 @@ static size_t kick_shared(const Simulation *s) {
 static void queue_push(Simulation *s, int step, const HkReal *w) {
   const Real4 *x = s->x[s->at];
   if (s->faces.count > 0)
-    launch(blow, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->faces, s->n,
+    launch(blow, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n,
            s->card.moment + step, x, w, s->push);
   if (s->grips.count > 0)
-    launch(grip, blocks_for(s->grips.count, WIDTH), WIDTH, 0, s->queue, s->grips, s->n,
+    launch(grip, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, s->n,
            (int)(s->faces.count > 0),
            s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, x, w, s->push);
 }
@@ -306,13 +335,13 @@ static void queue_kick(Simulation *s, int step, double h, double drift, const Hk
 
 static void queue_pins(Simulation *s, const double *table, int step) {
   if (!s->pins_move) return;
-  launch(place_pins, blocks_for(s->pins.count, WIDTH), WIDTH, 0, s->queue, s->pins, s->n,
+  launch(place_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n,
          table + (size_t)step * s->motion_count * HK_DEVICE_MOTION_REALS, s->x[s->at],
          s->v[s->v_at]);
 }
 
 static void queue_drift(Simulation *s, double drift) {
-  launch(drift_only, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, (HkReal)drift, s->x[s->at],
+  launch(drift_only, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)drift, s->x[s->at],
          s->v[s->v_at]);
 }
 
@@ -354,13 +383,13 @@ static void queue_begin(Simulation *s, int step) {
   HkReal h = (HkReal)s->settings.h;
   Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
   HkReal *v = s->v[s->v_at];
-  launch(begin_step, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, h, s->card.moment + step,
+  launch(begin_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, h, s->card.moment + step,
          s->mass, x, v, b, s->ahead, s->y);
-  launch(anchor_grips, blocks_for(s->grips.count, WIDTH), WIDTH, 0, s->queue, s->grips, h,
+  launch(anchor_grips, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, h,
          s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, b, s->y);
   queue_pins(s, s->card.end, step);
   if (s->pins_move)
-    launch(begin_pins, blocks_for(s->pins.count, WIDTH), WIDTH, 0, s->queue, s->pins, s->n, h, x, v,
+    launch(begin_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n, h, x, v,
            b, s->ahead);
 }
 
@@ -406,6 +435,11 @@ static HkStatus look(Simulation *s, bool *done, HkError *error) {
   return HK_OK;
 }
 
+static void queue_end(Simulation *s) {
+  launch(end_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)s->settings.h,
+         s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+}
+
 static HkStatus make_descent(Simulation *s, int step, HkError *error) {
   const int CHECK = 8; /* sweeps between two looks */
   bool done = false;
@@ -419,8 +453,107 @@ static HkStatus make_descent(Simulation *s, int step, HkError *error) {
   }
   s->report.iterations += sweeps;
   s->report.unconverged += s->settings.tolerance > 0 && !done;
-  launch(end_step, blocks_for(s->n, WIDTH), WIDTH, 0, s->queue, s->n, (HkReal)s->settings.h,
-         s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+  queue_end(s);
+  return HK_OK;
+}
+
+/* ---- Newton ---- */
+
+typedef void SolveKernel(const Springs, const NewtonArgs);
+typedef void ChangeKernel(const Springs, const NewtonArgs, HkReal);
+
+struct NewtonKernels {
+  SolveKernel *begin, *multiply;
+  ChangeKernel *change;
+};
+
+template <int P, bool G> static NewtonKernels newton_kernels() {
+  return NewtonKernels{begin_solve<P, G>, multiply<P, G>, change<P, G>};
+}
+
+static NewtonKernels pick_newton(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? newton_kernels<HK_GPU_BY_PALETTE, true>()
+                      : newton_kernels<HK_GPU_BY_PALETTE, false>();
+  case HK_GPU_BY_LENGTH:
+    return s->general ? newton_kernels<HK_GPU_BY_LENGTH, true>()
+                      : newton_kernels<HK_GPU_BY_LENGTH, false>();
+  default:
+    return s->general ? newton_kernels<HK_GPU_UNIQUE, true>()
+                      : newton_kernels<HK_GPU_UNIQUE, false>();
+  }
+}
+
+static unsigned newton_blocks(const Simulation *s) {
+  unsigned all = blocks_for(s->n, WIDE);
+  return all < NEWTON_BLOCKS ? all : (unsigned)NEWTON_BLOCKS;
+}
+
+static HkStatus read_scalars(Simulation *s, HkError *error) {
+  HK_CUDA(cudaMemcpyAsync(s->host_scalars, s->newton.scalars, sizeof(Scalars),
+                          cudaMemcpyDeviceToHost, s->queue),
+          "copy");
+  HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
+  return HK_OK;
+}
+
+static void queue_iteration(Simulation *s, const NewtonArgs *a, const NewtonKernels *k) {
+  launch(direct, blocks_for(s->n, WIDE), WIDE, 0, s->queue, *a);
+  launch(k->multiply, newton_blocks(s), WIDE, 0, s->queue, s->springs, *a);
+  launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
+}
+
+/* d = H^-1 r to a relative residual; 0: all iterations are made, and no one looks. */
+static HkStatus solve(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, double accuracy,
+                      HkError *error) {
+  const int CHECK = 10;
+  k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
+  double goal = 0;
+  if (accuracy > 0) {
+    HK_GO(read_scalars(s, error));
+    goal = accuracy * accuracy * s->host_scalars->rr;
+  }
+  for (int it = 1; it <= s->settings.linear_iterations; it++) {
+    queue_iteration(s, a, k);
+    s->report.linear_iterations++;
+    if (accuracy == 0 || it % CHECK != 0) continue;
+    HK_GO(read_scalars(s, error));
+    if (s->host_scalars->rr <= goal) break;
+  }
+  return HK_OK;
+}
+
+/* The largest of d, d / 2 ... that lowers g. */
+static HkStatus go_down(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, bool *found,
+                        HkError *error) {
+  HkReal t = 1;
+  *found = false;
+  for (int halvings = 0; halvings < 12 && !*found; halvings++, t /= 2) {
+    k->change<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a, t);
+    HK_GO(read_scalars(s, error));
+    if (!(s->host_scalars->alpha < 0)) continue;
+    go<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(*a, t);
+    *found = true;
+  }
+  return HK_OK;
+}
+
+static HkStatus make_newton(Simulation *s, int step, HkError *error) {
+  NewtonKernels k = pick_newton(s);
+  bool done = false, found = true;
+  int it = 0;
+  queue_begin(s, step);
+  NewtonArgs a = s->newton;
+  a.step = descent_args(s);
+  for (; it < s->settings.iterations && !done && found; it++) {
+    HK_GO(solve(s, &a, &k, s->settings.forcing, error));
+    HK_GO(go_down(s, &a, &k, &found, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, &done, error));
+  }
+  s->report.iterations += it;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  queue_end(s);
   return HK_OK;
 }
 
@@ -499,8 +632,10 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
   for (int64_t first = 0; first < times->steps; first += BATCH) {
     int count = times->steps - first < BATCH ? (int)(times->steps - first) : BATCH;
     HK_GO(send_tables(s, times, first, count, error));
-    if (s->settings.step == HK_DEVICE_BLOCK_DESCENT)
-      for (int q = 0; q < count; q++) HK_GO(make_descent(s, q, error));
+    if (is_implicit(s))
+      for (int q = 0; q < count; q++)
+        HK_GO(s->settings.step == HK_DEVICE_NEWTON ? make_newton(s, q, error)
+                                                   : make_descent(s, q, error));
     else if (count == BATCH && s->n < GRAPHS_BELOW)
       HK_GO(queue_graph(s, error));
     else
@@ -525,11 +660,11 @@ static HkStatus upload(Simulation *s, const double *x, const double *v, const ui
     code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
   s->at = s->v_at = 0;
   if (code == cudaSuccess) {
-    take_state<<<blocks_for(s->n, WIDTH), WIDTH, 0, s->queue>>>(
+    take_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
         s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], room,
         room + 3 * (int64_t)s->n, s->x[0], s->v[0]);
     if (s->pins.count > 0)
-      hold_pins<<<blocks_for(s->pins.count, WIDTH), WIDTH, 0, s->queue>>>(s->pins, s->mass,
+      hold_pins<<<blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue>>>(s->pins, s->mass,
                                                                           s->x[0]);
     code = cudaStreamSynchronize(s->queue);
   }
@@ -541,7 +676,7 @@ static HkStatus upload(Simulation *s, const double *x, const double *v, const ui
 static HkStatus record(Simulation *s, HkError *error) {
   size_t bytes = (size_t)s->n * 3 * sizeof(HkReal);
   HK_CUDA(cudaStreamWaitEvent(s->queue, s->copied, 0), "wait");
-  give_state<<<blocks_for(s->n, WIDTH), WIDTH, 0, s->queue>>>(
+  give_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
       s->n, s->order, s->x[s->at], s->v[s->v_at], s->record_x, s->record_v);
   kinetic_parts<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->n, s->mass, s->v[s->v_at], s->kinetic);
   HK_CUDA(cudaGetLastError(), "record a state");
@@ -598,6 +733,7 @@ static void destroy(Simulation *s) {
   cudaFreeHost(s->host_v);
   cudaFreeHost(s->host_kinetic);
   cudaFreeHost(s->host_sizes);
+  cudaFreeHost(s->host_scalars);
   free(s->color_start);
   if (s->recorded) cudaEventDestroy(s->recorded);
   if (s->copied) cudaEventDestroy(s->copied);
@@ -625,7 +761,7 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_GO(create_springs(s, l, error));
   HK_GO(create_around(s, m, error));
   HK_GO(create_state(s, m, error));
-  HK_GO(create_descent(s, m, error));
+  HK_GO(create_implicit(s, m, error));
   HK_GO(create_tables(s, error));
   HK_CUDA(cudaFuncSetAttribute(pick_kick(s), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)kick_shared(s)),
