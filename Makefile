@@ -14,7 +14,7 @@ threaded = threads|explicit|forces|spring_rows|linear|prefactor|packed|precondit
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo pictures test web web-test bench sweep install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench cuda sweep install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -58,6 +58,12 @@ bench: ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="
 	$(configure) bench
 	$(build) bench
 	@./scripts/bench.sh build/bench $(BENCH)
+
+cuda: ## Build Hooke with the plug-in for NVIDIA cards in build/cuda; wants nvcc. See docs/gpu.md.
+	@command -v nvcc >/dev/null || { echo "make cuda: nvcc is not on the PATH; it comes with the CUDA toolkit" >&2; exit 1; }
+	@$(packages) build
+	$(configure) cuda
+	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu test_device
 
 sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
 	@$(packages) build
