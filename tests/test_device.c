@@ -322,13 +322,20 @@ TEST(bricks_of_a_cloth_are_compact) {
   world_destroy(&w);
 }
 
-TEST(a_star_is_laid_out_in_rows) {
-  char text[6000] = "{'bodies': [{'mesh': {'vertices': [[0, 0, 0]";
+/* One vertex in the middle that all others are tied to. */
+static void write_star(char *text, size_t size) {
+  size_t used = (size_t)snprintf(text, size, "{'bodies': [{'mesh': {'vertices': [[0, 0, 0]");
   for (int q = 0; q < 90; q++)
-    snprintf(text + strlen(text), 64, ", [%d, 1, %d]", q % 17 + 1, q / 17);
-  strcat(text, "], 'lines': [[0, 1]");
-  for (int q = 1; q < 90; q++) snprintf(text + strlen(text), 64, ", [0, %d]", q + 1);
-  strcat(text, "]}, 'springs': {'k': 1}}]}");
+    used += (size_t)snprintf(text + used, size - used, ", [%d, 1, %d]", q % 17 + 1, q / 17);
+  used += (size_t)snprintf(text + used, size - used, "], 'lines': [[0, 1]");
+  for (int q = 1; q < 90; q++)
+    used += (size_t)snprintf(text + used, size - used, ", [0, %d]", q + 1);
+  snprintf(text + used, size - used, "]}, 'springs': {'k': 1}}]}");
+}
+
+TEST(a_star_is_laid_out_in_rows) {
+  char text[6000];
+  write_star(text, sizeof text);
   World w;
   HkGpuLayout *l = NULL;
   MUST(layout_of(text, &(HkGpuWishes){.bricks = true}, &w, &l, error));

@@ -205,7 +205,7 @@ static void leave(HkStateHolder *holder) {
 }
 
 static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
-  if (r->state == state) return HK_OK;
+  if (r->state && r->state == state) return HK_OK;
   if (r->state) hk_state_own(r->state);
   hk_state_own(state);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
@@ -314,8 +314,9 @@ static bool releases_now(const HkRemote *r, const HkState *state) {
 
 /* What was queued before is what is asked for now. */
 static bool is_ahead(const HkRemote *r, const HkState *state, int64_t count, const HkClock *clock) {
-  return r->state == state && r->ahead == count && clock && clock->begin == r->ahead_clock.begin &&
-         clock->first == r->ahead_clock.first && state->time == r->ahead_time;
+  return r->state && r->state == state && r->ahead == count && clock &&
+         clock->begin == r->ahead_clock.begin && clock->first == r->ahead_clock.first &&
+         state->time == r->ahead_time;
 }
 
 static HkStatus take_up(HkRemote *r, HkState *state, HkError *error) {

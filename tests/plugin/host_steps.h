@@ -16,15 +16,18 @@ typedef struct Sim {
   HkReal *inverse; /* 0: held */
   HkReal *out_x, *out_v;
   uint8_t *held;
+  void *owned[40]; /* all that is to be freed */
+  int owned_count;
 } Sim;
 
-static void *copy_of(const void *from, int64_t count, size_t size) {
+static void *copy_of(Sim *s, const void *from, int64_t count, size_t size) {
   void *to = calloc((size_t)(count > 0 ? count : 1), size);
-  if (from && count > 0) memcpy(to, from, (size_t)count * size);
-  return to;
+  if (to && from && count > 0) memcpy(to, from, (size_t)count * size);
+  return s->owned[s->owned_count++] = to;
 }
 
-#define COPY(field, from, count) s->field = (from) ? copy_of((from), (count), sizeof *(from)) : NULL
+#define COPY(field, from, count)                                                                   \
+  s->field = (from) ? copy_of(s, (from), (count), sizeof *(from)) : NULL
 
 static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings, HkDeviceSim **sim,
                        HkError *error) {
@@ -55,46 +58,18 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   COPY(model.grip_start, m->grip_start, m->gripped + 1);
   COPY(model.grip, m->grip, m->gripped > 0 ? m->grip_start[m->gripped] : 0);
   HkGpuVector **vectors[] = {&s->x, &s->v, &s->w, &s->push, &s->x_next, &s->v_next};
-  for (int q = 0; q < 6; q++) *vectors[q] = copy_of(NULL, l->n, sizeof(HkGpuVector));
-  s->inverse = copy_of(NULL, l->n, sizeof(HkReal));
-  s->out_x = copy_of(NULL, 3 * l->n, sizeof(HkReal));
-  s->out_v = copy_of(NULL, 3 * l->n, sizeof(HkReal));
-  s->held = copy_of(NULL, m->pin_count, 1);
+  for (int q = 0; q < 6; q++) *vectors[q] = copy_of(s, NULL, l->n, sizeof(HkGpuVector));
+  s->inverse = copy_of(s, NULL, l->n, sizeof(HkReal));
+  s->out_x = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
+  s->out_v = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
+  s->held = copy_of(s, NULL, m->pin_count, 1);
   *sim = (HkDeviceSim *)s;
   return HK_OK;
 }
 
 static void destroy(HkDeviceSim **sim) {
   Sim *s = (Sim *)*sim;
-  const void *all[] = {s->layout.order,
-                       s->layout.word,
-                       s->layout.l0,
-                       s->layout.stiffness,
-                       s->layout.brick,
-                       s->layout.halo_start,
-                       s->layout.halo,
-                       s->layout.row_start,
-                       s->model.mass,
-                       s->model.pin_place,
-                       s->model.pin_motion,
-                       s->model.pin_x0,
-                       s->model.face,
-                       s->model.face_start,
-                       s->model.face_at,
-                       s->model.gripped_place,
-                       s->model.grip_start,
-                       s->model.grip,
-                       s->x,
-                       s->v,
-                       s->w,
-                       s->push,
-                       s->x_next,
-                       s->v_next,
-                       s->inverse,
-                       s->out_x,
-                       s->out_v,
-                       s->held};
-  for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) free((void *)(uintptr_t)all[q]);
+  for (int q = 0; q < s->owned_count; q++) free(s->owned[q]);
   free(s);
   *sim = NULL;
 }

@@ -3,8 +3,9 @@
  *     H p = r,   x += a p,   H = m' + h^2 sum B + h C,   r = -dg/dx
  *
  * B are the projected Hessians of the springs, so H is positive definite; the preconditioner is the
- * inverse of its 3x3 blocks. An iteration of conjugate gradients is three kernels: the direction,
- * the product with p . H p, the update with r . z. Sums are in double precision, by blocks and in
+ * inverse of its 3x3 blocks. An iteration of conjugate gradients is two kernels: the direction with
+ * the product and p . H p, and the update with r . z. Each vertex makes the new directions of its
+ * neighbours itself, which is cheaper than to write and read them; hence p stands twice. Sums are in double precision, by blocks and in
  * order; the last block to end adds them up, so that no kernel waits for the host, which looks at
  * the residual every few iterations.
  */
@@ -23,7 +24,8 @@ struct Scalars {
 
 struct NewtonArgs {
   DescentArgs step;
-  Real4 *p, *z;      /* direction, preconditioned residual; w unused */
+  Real4 *p, *p_next; /* direction, of the last iteration and of this one; w: m' */
+  Real4 *z;          /* preconditioned residual */
   HkReal *r, *q, *d; /* in three planes: residual, H p, the solution */
   HkReal *inverse;   /* in six planes: blocks of the preconditioner */
   double *part;      /* 2 NEWTON_BLOCKS */
@@ -101,7 +103,7 @@ __global__ void __launch_bounds__(WIDE)
     plane_store(a.r, n, i, r);
     plane_store(a.d, n, i, hk_gpu_vector(0, 0, 0));
     a.z[i] = Real4{z.x, z.y, z.z, 0};
-    a.p[i] = Real4{0, 0, 0, 0};
+    a.p[i] = Real4{0, 0, 0, y.w};
     rz += (double)hk_gpu_dot(r, z);
     rr += (double)hk_gpu_dot(r, r);
   }
@@ -111,18 +113,14 @@ __global__ void __launch_bounds__(WIDE)
   a.scalars->beta = 0;
 }
 
-/* p = z + beta p */
-__global__ void __launch_bounds__(WIDE) direct(__grid_constant__ const NewtonArgs a) {
-  let_next_come();
-  wait_for_last();
-  const HkReal beta = (HkReal)a.scalars->beta;
-  int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (i >= a.step.n) return;
-  Real4 z = a.z[i], p = a.p[i];
-  a.p[i] = Real4{z.x + beta * p.x, z.y + beta * p.y, z.z + beta * p.z, 0};
+/* The direction of this iteration at a vertex, z + beta p. */
+static __device__ __forceinline__ HkGpuVector direction(const NewtonArgs &a, HkReal beta, uint32_t i) {
+  HkGpuVector p = three(a.z[i]);
+  hk_gpu_axpy(beta, three(a.p[i]), &p);
+  return p;
 }
 
-/* q = H p, alpha = r . z / p . q */
+/* p = z + beta p, q = H p, alpha = r . z / p . q */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(WIDE)
     multiply(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
@@ -133,11 +131,14 @@ __global__ void __launch_bounds__(WIDE)
   __syncthreads();
   let_next_come();
   wait_for_last();
+  const HkReal beta = (HkReal)a.scalars->beta;
   double pq = 0, unused = 0;
   for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    Real4 x = a.step.x[i], p = a.p[i];
-    HkReal weight = a.step.y[i].w;
+    Real4 x = a.step.x[i];
+    HkReal weight = a.p[i].w;
+    HkGpuVector p = direction(a, beta, i);
     HkGpuVector q = {weight * p.x, weight * p.y, weight * p.z};
+    a.p_next[i] = Real4{p.x, p.y, p.z, weight};
     const uint32_t group = i / HK_GPU_ROW;
 #pragma unroll 4
     for (int64_t e = s.row_start[group] + i % HK_GPU_ROW; e < s.row_start[group + 1];
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(WIDE)
       Beside<PARAMETERS> beside;
       load_beside(s, (uint32_t)e, beside);
       HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, word >> HK_GPU_PLACE_BITS);
-      HkGpuVector u = hk_gpu_sub(three(p), three(a.p[j]));
+      HkGpuVector u = hk_gpu_sub(p, direction(a, beta, j));
       hk_gpu_product(hk_gpu_sub(three(a.step.x[j]), three(x)), spring, h * h, u, &q);
       if (GENERAL && spring.c > 0)
         hk_gpu_damp_product(hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h, u,
@@ -155,7 +156,7 @@ __global__ void __launch_bounds__(WIDE)
     if (x.w == 0) q = hk_gpu_vector(0, 0, 0);
     if (a.step.flat) q.z = 0;
     plane_store(a.q, n, i, q);
-    pq += (double)hk_gpu_dot(q, three(p));
+    pq += (double)hk_gpu_dot(q, p);
   }
   if (!all_sums(a, &pq, &unused)) return;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArg
        i += (int64_t)gridDim.x * blockDim.x) {
     HkGpuVector d = plane_load(a.d, n, i), r = plane_load(a.r, n, i);
     HkGpuBlock inverse = load_block(a.inverse, n, i);
-    hk_gpu_axpy(alpha, three(a.p[i]), &d);
+    hk_gpu_axpy(alpha, three(a.p_next[i]), &d);
     hk_gpu_axpy(-alpha, plane_load(a.q, n, i), &r);
     HkGpuVector z = hk_gpu_times(&inverse, r);
     plane_store(a.d, n, i, d);

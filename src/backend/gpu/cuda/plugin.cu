@@ -43,7 +43,7 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_BLOCK_DESCENT || settings->step == HK_DEVICE_NEWTON)
     bytes += (l->damped || l->threads ? 8 : 4) * n * real;
-  if (settings->step == HK_DEVICE_NEWTON) bytes += (2 * 4 + 3 * 3 + 6) * n * real;
+  if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 8 * n + (double)m->face_count * (3 * 4 + 3 * 8);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];

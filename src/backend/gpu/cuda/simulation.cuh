@@ -17,6 +17,10 @@ namespace HK_SPACE {
 
 enum { BATCH = 256, RING = 4 };
 
+/* Sweeps of descent, or iterations of conjugate gradients, that are queued at once and after which
+ * the host may look. */
+enum { ROUND = 10 }; /* even: two arrays of directions take turns */
+
 /* Fewer vertices: graphs; two and four threads for each vertex. */
 static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
 
@@ -53,6 +57,7 @@ struct Simulation {
   Tables host[RING], card;
   int turn;
   cudaGraphExec_t graph[2][2]; /* by at and v_at, of BATCH steps */
+  cudaGraphExec_t round;       /* of ROUND sweeps or iterations */
 
   /* Of implicit steps. */
   Real4 *y, *ahead;
@@ -206,6 +211,8 @@ static HkStatus create_newton(Simulation *s, HkError *error) {
   if (s->settings.step != HK_DEVICE_NEWTON) return HK_OK;
   HK_GO(take(&a->p, n, error));
   keep(s, a->p);
+  HK_GO(take(&a->p_next, n, error));
+  keep(s, a->p_next);
   HK_GO(take(&a->z, n, error));
   keep(s, a->z);
   HkReal **planes[] = {&a->r, &a->q, &a->d, &a->inverse};
@@ -416,6 +423,33 @@ static void queue_sweep(Simulation *s) {
   }
 }
 
+/* What queue puts into the queue, as a graph that is made once. */
+template <class F>
+static HkStatus queue_graph_of(Simulation *s, cudaGraphExec_t *made, F queue, HkError *error) {
+  if (!*made) {
+    cudaGraph_t graph;
+    HK_CUDA(cudaStreamBeginCapture(s->queue, cudaStreamCaptureModeThreadLocal), "make a graph");
+    queue();
+    HK_CUDA(cudaStreamEndCapture(s->queue, &graph), "make a graph");
+    cudaError_t code = cudaGraphInstantiate(made, graph, 0);
+    cudaGraphDestroy(graph);
+    HK_CUDA(code, "make a graph");
+  }
+  HK_CUDA(cudaGraphLaunch(*made, s->queue), "launch a graph");
+  return HK_OK;
+}
+
+/* count times one, ROUND at once where launching counts. */
+template <class F>
+static HkStatus queue_round(Simulation *s, int count, F one, HkError *error) {
+  auto all = [&] {
+    for (int q = 0; q < count; q++) one();
+  };
+  if (count == ROUND && s->n < GRAPHS_BELOW) return queue_graph_of(s, &s->round, all, error);
+  all();
+  return HK_OK;
+}
+
 /* Whether the last sweep has come near enough, as minimize/minimize.c has it. */
 static HkStatus look(Simulation *s, bool *done, HkError *error) {
   const double ROUNDING = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
@@ -441,15 +475,14 @@ static void queue_end(Simulation *s) {
 }
 
 static HkStatus make_descent(Simulation *s, int step, HkError *error) {
-  const int CHECK = 8; /* sweeps between two looks */
   bool done = false;
-  int sweeps = 0;
+  int sweeps = 0, most = s->settings.iterations;
   queue_begin(s, step);
-  while (sweeps < s->settings.iterations && !done) {
-    queue_sweep(s);
-    sweeps++;
-    if (s->settings.tolerance > 0 && (sweeps % CHECK == 0 || sweeps == s->settings.iterations))
-      HK_GO(look(s, &done, error));
+  while (sweeps < most && !done) {
+    int count = most - sweeps < ROUND ? most - sweeps : ROUND;
+    HK_GO(queue_round(s, count, [&] { queue_sweep(s); }, error));
+    sweeps += count;
+    if (s->settings.tolerance > 0) HK_GO(look(s, &done, error));
   }
   s->report.iterations += sweeps;
   s->report.unconverged += s->settings.tolerance > 0 && !done;
@@ -498,28 +531,35 @@ static HkStatus read_scalars(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
-static void queue_iteration(Simulation *s, const NewtonArgs *a, const NewtonKernels *k) {
-  launch(direct, blocks_for(s->n, WIDE), WIDE, 0, s->queue, *a);
+static void queue_iteration(Simulation *s, NewtonArgs *a, const NewtonKernels *k) {
   launch(k->multiply, newton_blocks(s), WIDE, 0, s->queue, s->springs, *a);
   launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
+  Real4 *p = a->p;
+  a->p = a->p_next;
+  a->p_next = p;
 }
 
 /* d = H^-1 r to a relative residual; 0: all iterations are made, and no one looks. */
-static HkStatus solve(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, double accuracy,
+static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, double accuracy,
                       HkError *error) {
-  const int CHECK = 10;
-  k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
   double goal = 0;
+  bool done = false;
+  int most = s->settings.linear_iterations;
+  a->p = s->newton.p; /* as the graph of a round knows them */
+  a->p_next = s->newton.p_next;
+  k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
   if (accuracy > 0) {
     HK_GO(read_scalars(s, error));
     goal = accuracy * accuracy * s->host_scalars->rr;
   }
-  for (int it = 1; it <= s->settings.linear_iterations; it++) {
-    queue_iteration(s, a, k);
-    s->report.linear_iterations++;
-    if (accuracy == 0 || it % CHECK != 0) continue;
+  for (int it = 0; it < most && !done;) {
+    int count = most - it < ROUND ? most - it : ROUND;
+    HK_GO(queue_round(s, count, [&] { queue_iteration(s, a, k); }, error));
+    it += count;
+    s->report.linear_iterations += count;
+    if (accuracy == 0) continue;
     HK_GO(read_scalars(s, error));
-    if (s->host_scalars->rr <= goal) break;
+    done = s->host_scalars->rr <= goal;
   }
   return HK_OK;
 }
@@ -576,23 +616,13 @@ static void queue_batch(Simulation *s, int count) {
   }
 }
 
-/* A whole batch as a graph, made at the first one. */
+/* A whole batch as a graph; an even number of steps leaves the state where it was. */
 static HkStatus queue_graph(Simulation *s, HkError *error) {
   int at = s->at, v_at = s->v_at;
-  cudaGraphExec_t *made = &s->graph[at][v_at];
-  if (!*made) {
-    cudaGraph_t graph;
-    HK_CUDA(cudaStreamBeginCapture(s->queue, cudaStreamCaptureModeThreadLocal), "make a graph");
-    queue_batch(s, BATCH);
-    HK_CUDA(cudaStreamEndCapture(s->queue, &graph), "make a graph");
-    cudaError_t code = cudaGraphInstantiate(made, graph, 0);
-    cudaGraphDestroy(graph);
-    HK_CUDA(code, "make a graph");
-    s->at = at; /* an even number of steps */
-    s->v_at = v_at;
-  }
-  HK_CUDA(cudaGraphLaunch(*made, s->queue), "launch a graph");
-  return HK_OK;
+  HkStatus status = queue_graph_of(s, &s->graph[at][v_at], [&] { queue_batch(s, BATCH); }, error);
+  s->at = at;
+  s->v_at = v_at;
+  return status;
 }
 
 static HkStatus send(Simulation *s, void *to, const void *from, size_t bytes, HkError *error) {
@@ -713,6 +743,8 @@ static void drop_graphs(Simulation *s) {
     if (*made) cudaGraphExecDestroy(*made);
     *made = NULL;
   }
+  if (s->round) cudaGraphExecDestroy(s->round);
+  s->round = NULL;
 }
 
 static void destroy(Simulation *s) {
