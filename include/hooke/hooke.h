@@ -219,6 +219,13 @@ HK_API HkStatus hk_method_set_select(HkMethod *method, const char *param, const 
  * parameters, and returns it for setting them; NULL after an error. Owned by method. */
 HK_API HkMethod *hk_method_set_method(HkMethod *method, const char *param, const char *name,
                                       HkError *error);
+/* Sets method to what a text in the JSON of scenes says: "gravity" in its quotes, or {"type":
+ * "gravity", "g": 1.62}; name stands in error messages and may be NULL. After an error method is
+ * as it was. */
+HK_API HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, size_t size,
+                                const char *name, HkError *error);
+/* The method as JSON text with every value in it; *text is freed with hk_text_destroy. */
+HK_API HkStatus hk_method_format(const HkMethod *method, char **text, HkError *error);
 /* Releases the parameters and sets the method to none. */
 HK_API void hk_method_clear(HkMethod *method);
 /* Makes a copy, with the methods in it; `to` is overwritten. */
@@ -314,6 +321,8 @@ typedef struct HkSprings {
   double damping;     /* N s/m, along the spring */
   bool tension_only;  /* no force when shorter than at rest, as threads */
   const char *file;   /* rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none */
+  HkTable table;      /* the same as rows 'i j k l0 damping', after those of the file; below 0: k,
+                       * l0 or damping as all others have it */
 } HkSprings;
 
 /* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
@@ -521,6 +530,14 @@ HK_API void hk_state_set_time(HkState *state, double time);
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
 /* Reads what hk_state_save wrote into a state of the same model. */
 HK_API HkStatus hk_state_load(HkState *state, const char *path, HkError *error);
+/* How many bytes hk_state_pack writes. */
+HK_API size_t hk_state_packed_size(const HkState *state);
+/* The state as bytes, in the byte order of the machine: to keep, or to send to another process. */
+HK_API void hk_state_pack(const HkState *state, char *bytes);
+/* Makes a state from what hk_state_pack wrote. It fits the model that it came from, and those that
+ * are compiled from the same scene. */
+HK_API HkStatus hk_state_from_bytes(const HkContext *context, const char *bytes, size_t size,
+                                    HkState **state, HkError *error);
 /* Memory of the state: of a new one, and as much again once an integrator has left the step before
  * in it. */
 HK_API size_t hk_state_bytes(const HkState *state);
@@ -717,6 +734,27 @@ HK_API HkSim *hk_run_sim(HkRun *run);
 HK_API HkState *hk_run_state(HkRun *run);
 /* Closes every file; what was written stays. */
 HK_API void hk_run_destroy(HkRun **run);
+
+/* ---- Viewer: the states of any simulation as one page -------------------------------------------
+ *
+ * For motions that no run makes: those of a program that steps, changes and drags by itself.
+ */
+
+/* States on their way into a page; opaque. Memory and page stay bounded: what is too much is left
+ * out, as in a report. */
+typedef struct HkViewer HkViewer;
+
+/* Prepares to show states of a model of the scene. frames: how many there will be, about; bytes:
+ * what the page may take, 6e6 or more; 0: 30e6. The model must outlive the viewer. */
+HK_API HkStatus hk_viewer_create(const HkScene *scene, const HkModel *model, int64_t frames,
+                                 double bytes, HkViewer **viewer, HkError *error);
+/* Appends a state and its energies. */
+HK_API HkStatus hk_viewer_add(HkViewer *viewer, HkSim *sim, const HkState *state, HkError *error);
+/* Writes the page, HTML in one file; sim tells by which method the states were made. */
+HK_API HkStatus hk_viewer_write(const HkViewer *viewer, const HkSim *sim, const char *path,
+                                HkError *error);
+/* Releases a viewer and sets the pointer to NULL. */
+HK_API void hk_viewer_destroy(HkViewer **viewer);
 
 #ifdef __cplusplus
 }

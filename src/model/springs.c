@@ -13,7 +13,7 @@
 #include <float.h>
 #include <string.h>
 
-/* One row of a springs file; NAN where a column is not given. */
+/* One row of a springs file or table; NAN where a column is not given. */
 typedef struct Row {
   double k, l0, damping;
 } Row;
@@ -75,6 +75,49 @@ static HkStatus read_rows(const HkMesh *mesh, const char *folder, const char *fi
   hk_locale_leave(&locale);
   hk_free(&mesh->context, &bytes);
   return status;
+}
+
+/* A vertex of a row of the table, in the numbers of the mesh. */
+static HkStatus table_vertex(const HkMesh *mesh, int row, double value, int32_t *vertex,
+                             HkError *error) {
+  int64_t count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
+  if (!(value >= 0 && value < (double)count) || value != floor(value))
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "springs.table[%d]: there is no vertex %g; they are 0 to %lld", row, value,
+                   (long long)count - 1);
+  *vertex = mesh->vertex_map ? mesh->vertex_map[(int64_t)value] : (int32_t)value;
+  if (*vertex < 0)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "springs.table[%d]: vertex %g was dropped by the repair", row, value);
+  return HK_OK;
+}
+
+/* What is below 0 is not given. */
+static double given(double value) {
+  return value < 0 ? NAN : value;
+}
+
+static HkStatus take_table(const HkMesh *mesh, const HkTable *table, Rows *rows, HkError *error) {
+  int64_t count = rows->count + table->rows;
+  HK_TRY(hk_grow(&mesh->context, &rows->pair, &rows->pair_capacity, count, 2 * sizeof *rows->pair,
+                 "springs", error));
+  HK_TRY(hk_grow(&mesh->context, &rows->row, &rows->row_capacity, count, sizeof *rows->row,
+                 "springs", error));
+  for (int q = 0; q < table->rows; q++) {
+    const double *value = table->values + 5 * (int64_t)q;
+    int32_t *pair = rows->pair + 2 * rows->count;
+    HK_TRY(table_vertex(mesh, q, value[0], &pair[0], error));
+    HK_TRY(table_vertex(mesh, q, value[1], &pair[1], error));
+    if (pair[0] == pair[1])
+      return hk_fail(error, HK_ERROR_INVALID,
+                     "springs.table[%d]: a spring cannot join vertex %d with itself", q, pair[0]);
+    for (int c = 2; c < 5; c++)
+      if (!isfinite(value[c]))
+        return hk_fail(error, HK_ERROR_INVALID, "springs.table[%d]: %g is not a finite number", q,
+                       value[c]);
+    rows->row[rows->count++] = (Row){given(value[2]), given(value[3]), given(value[4])};
+  }
+  return HK_OK;
 }
 
 /* k or EA of each kind, those not given taken from the edges. */
@@ -221,8 +264,9 @@ static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, cons
     hk_log(&m->context, HK_LOG_INFO, "repair: %lld springs of zero length dropped",
            (long long)dropped);
   if (rows->count)
-    hk_log(&m->context, HK_LOG_INFO, "%s: %lld springs set, %lld of them new", body->springs.file,
-           (long long)rows->count, (long long)added);
+    hk_log(&m->context, HK_LOG_INFO, "%s: %lld springs set, %lld of them new",
+           body->springs.file ? body->springs.file : "springs.table", (long long)rows->count,
+           (long long)added);
   if (pairs->looping)
     hk_log(&m->context, HK_LOG_WARNING,
            "%lld edges join a vertex with itself (degenerate cells); they give no spring",
@@ -240,6 +284,7 @@ HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body
   int32_t *row_of = NULL;
   HkStatus status = lengths_create(mesh, &lengths, error);
   if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &rows, error);
+  if (status >= 0) status = take_table(mesh, &s->table, &rows, error);
   HkPairsWanted wanted = {s->edges, s->shear, s->bending, rows.pair, rows.count};
   if (status >= 0) status = hk_pairs_create(mesh, &wanted, &pairs, error);
   if (status >= 0) status = add_all(m, mesh, body, &rows, &pairs, &row_of, &lengths, first, error);

@@ -3,25 +3,30 @@
 
 #include "base/file.h"
 
+#include <math.h>
 #include <string.h>
 
-HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error) {
-  HkContext c = model->context;
+/* A state for n vertices, of which so many are pinned. */
+static HkStatus create(const HkContext *context, uint64_t fingerprint, int64_t n, int64_t pins,
+                       HkState **state, HkError *error) {
+  HkContext c = *context;
   *state = NULL;
   HK_TRY(hk_alloc(&c, state, 1, sizeof **state, "a state", error));
   HkState *s = *state;
   s->context = c;
-  s->fingerprint = model->fingerprint;
-  s->n = model->n;
-  s->pin_count = model->pin_count;
-  HkStatus status = hk_alloc_vector(&c, &s->x, s->n, "positions", error);
-  if (status >= 0) status = hk_alloc_vector(&c, &s->v, s->n, "velocities", error);
-  if (status >= 0)
-    status = hk_alloc(&c, &s->pin_held, s->pin_count, sizeof *s->pin_held, "pins", error);
-  if (status < 0) {
-    hk_state_destroy(state);
-    return status;
-  }
+  s->fingerprint = fingerprint;
+  s->n = n;
+  s->pin_count = pins;
+  HkStatus status = hk_alloc_vector(&c, &s->x, n, "positions", error);
+  if (status >= 0) status = hk_alloc_vector(&c, &s->v, n, "velocities", error);
+  if (status >= 0) status = hk_alloc(&c, &s->pin_held, pins, sizeof *s->pin_held, "pins", error);
+  if (status < 0) hk_state_destroy(state);
+  return status;
+}
+
+HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error) {
+  HK_TRY(create(&model->context, model->fingerprint, model->n, model->pin_count, state, error));
+  HkState *s = *state;
   memcpy(s->x, model->x0, (size_t)s->n * 3 * sizeof *s->x);
   memcpy(s->v, model->v0, (size_t)s->n * 3 * sizeof *s->v);
   if (s->pin_count) memset(s->pin_held, HK_PIN_HELD, (size_t)s->pin_count);
@@ -167,4 +172,31 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   s->given_speed = head.given_speed;
   s->h_old = head.h_old;
   return HK_OK;
+}
+
+/* Bytes from elsewhere: everything in them is looked at before it is believed. */
+static bool is_sound(const Head *head, const char *bytes, size_t size) {
+  if (!(head->n >= 0 && head->n <= INT32_MAX / 3 && head->pin_count >= 0 &&
+        head->pin_count <= head->n && head->steps >= 0 && isfinite(head->time) &&
+        isfinite(head->given_speed) && head->h_old >= 0 && isfinite(head->h_old)))
+    return false;
+  HkState shape = {.n = head->n, .pin_count = head->pin_count};
+  if (size != packed_size(&shape, head->h_old > 0)) return false;
+  for (int64_t q = 1; q <= head->pin_count; q++)
+    if ((unsigned char)bytes[size - (size_t)q] > HK_PIN_KEPT) return false;
+  return true;
+}
+
+HkStatus hk_state_from_bytes(const HkContext *context, const char *bytes, size_t size,
+                             HkState **state, HkError *error) {
+  HkContext c = hk_context_or_default(context);
+  Head head = {0};
+  *state = NULL;
+  if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
+  if (size < sizeof head || !is_sound(&head, bytes, size))
+    return hk_fail(error, HK_ERROR_FORMAT, "these %zu bytes are no state of Hooke", size);
+  HK_TRY(create(&c, head.fingerprint, head.n, head.pin_count, state, error));
+  HkStatus status = hk_state_unpack(*state, bytes, size, "the state", error);
+  if (status < 0) hk_state_destroy(state);
+  return status;
 }

@@ -58,9 +58,7 @@ void hk_pins_release(const HkModel *model, HkState *state, double t);
 /* R = what holds each pinned vertex at a state where f are all other forces (N). */
 void hk_pins_reactions(const HkModel *model, const HkState *state, const double *f, double *R);
 
-/* The state as bytes and back, for checkpoints. */
-size_t hk_state_packed_size(const HkState *state);
-void hk_state_pack(const HkState *state, char *bytes);
+/* What hk_state_pack wrote, into a state of the same model. */
 HkStatus hk_state_unpack(HkState *state, const char *bytes, size_t size, const char *name,
                          HkError *error);
 

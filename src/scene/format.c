@@ -62,8 +62,6 @@ static HkJson table_json(const HkTable *table, int columns) {
   return rows;
 }
 
-static HkJson method_json(const HkMethod *method);
-
 HkJson hk_param_json(const HkParam *p, const void *params) {
   static const HkJson none = {.kind = HK_JSON_NULL};
   const void *at = (const char *)params + p->offset;
@@ -82,7 +80,7 @@ HkJson hk_param_json(const HkParam *p, const void *params) {
   case HK_PARAM_TEXT: return *text ? hk_json_text(*text) : none;
   case HK_PARAM_TABLE: return table_json(at, p->columns);
   case HK_PARAM_SELECT: return select->kind == HK_SELECT_NONE ? none : select_json(select);
-  case HK_PARAM_METHOD: return method->schema ? method_json(method) : none;
+  case HK_PARAM_METHOD: return method->schema ? hk_method_json(method) : none;
   }
   return none;
 }
@@ -100,7 +98,7 @@ static HkJson params_json(const HkSchema *schema, const void *params) {
   return object;
 }
 
-static HkJson method_json(const HkMethod *method) {
+HkJson hk_method_json(const HkMethod *method) {
   HkJson object = hk_json_object();
   hk_json_add(&object, "type", hk_json_text(method->schema->name));
   add_params(&object, method->schema, method->params);
@@ -109,7 +107,7 @@ static HkJson method_json(const HkMethod *method) {
 
 static HkJson body_json(const HkBody *body) {
   HkJson object = params_json(&hk_part_body, body);
-  if (body->shape.schema) hk_json_add(&object, "shape", method_json(&body->shape));
+  if (body->shape.schema) hk_json_add(&object, "shape", hk_method_json(&body->shape));
   if (body->mesh) hk_json_set(&object, "mesh", hk_write_inline_mesh(body->mesh));
   hk_json_add(&object, "transform", params_json(&hk_part_transform, &body->transform));
   hk_json_add(&object, "springs", params_json(&hk_part_springs, &body->springs));
@@ -120,7 +118,7 @@ static HkJson body_json(const HkBody *body) {
 
 static HkJson pin_json(const HkPin *pin) {
   HkJson object = params_json(&hk_part_pin, pin);
-  if (pin->motion.schema) hk_json_add(&object, "motion", method_json(&pin->motion));
+  if (pin->motion.schema) hk_json_add(&object, "motion", hk_method_json(&pin->motion));
   return object;
 }
 
@@ -136,7 +134,7 @@ static HkJson pins_json(const HkScene *scene) {
 
 static HkJson methods_json(const HkMethod *methods, int count) {
   HkJson list = hk_json_list();
-  for (int q = 0; q < count; q++) hk_json_append(&list, method_json(&methods[q]));
+  for (int q = 0; q < count; q++) hk_json_append(&list, hk_method_json(&methods[q]));
   return list;
 }
 
@@ -147,13 +145,23 @@ HkJson hk_scene_json(const HkScene *scene) {
   for (int q = 0; q < scene->probe_count; q++)
     hk_json_append(&probes, params_json(&hk_part_probe, &scene->probes[q]));
   hk_json_add(&root, "time", params_json(&hk_part_time, &scene->time));
-  hk_json_add(&root, "integrator", method_json(&scene->step));
+  hk_json_add(&root, "integrator", hk_method_json(&scene->step));
   hk_json_add(&root, "bodies", bodies);
   hk_json_add(&root, "pins", pins_json(scene));
   hk_json_add(&root, "forces", methods_json(scene->forces, scene->force_count));
   hk_json_add(&root, "outputs", methods_json(scene->outputs, scene->output_count));
   hk_json_add(&root, "probes", probes);
   return root;
+}
+
+HkStatus hk_method_format(const HkMethod *method, char **text, HkError *error) {
+  *text = NULL;
+  if (!method->schema)
+    return hk_fail(error, HK_ERROR_INVALID, "no method was chosen, so there is no text of it");
+  HkJson root = hk_method_json(method);
+  HkStatus status = hk_json_write(&root, 0, 17, text, error);
+  hk_json_clear(&root);
+  return status;
 }
 
 HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *error) {

@@ -229,6 +229,23 @@ static HkStatus parse(const char *text, size_t size, const char *name, const cha
   return status;
 }
 
+HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, size_t size,
+                         const char *name, HkError *error) {
+  HkJson value;
+  HkMethod made = {0};
+  HkReader r = {.name = name, .error = error};
+  HK_TRY(hk_json_parse(name, text, size, &value, error));
+  HkStatus status = hk_read_method(&r, &value, family, &made);
+  hk_json_clear(&value);
+  if (status < 0) {
+    hk_method_clear(&made);
+    return status;
+  }
+  hk_method_clear(method);
+  *method = made;
+  return HK_OK;
+}
+
 /* Where the scene came from, for errors that show later. With values from outside, what stands in
  * the text may not be what the scene holds. */
 static HkStatus keep_source(const char *text, size_t size, const char *name, bool is_whole,

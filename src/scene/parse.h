@@ -19,6 +19,9 @@ HkJson hk_write_inline_mesh(const HkMesh *mesh);
 /* format.c: the scene with every value in it. */
 HkJson hk_scene_json(const HkScene *scene);
 
+/* format.c: {"type": ..., every parameter}. */
+HkJson hk_method_json(const HkMethod *method);
+
 /* format.c: the value of a parameter; null for what is not given. */
 HkJson hk_param_json(const HkParam *p, const void *params);
 

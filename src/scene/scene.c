@@ -93,6 +93,7 @@ HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error) {
   HkBody copy;
   HK_TRY(hk_params_copy(&hk_part_body, body, &copy, error));
   copy.springs.file = NULL;
+  copy.springs.table = (HkTable){0};
   copy.mass.added = (HkTable){0};
   HkStatus status = hk_params_copy(&hk_part_springs, &body->springs, &copy.springs, error);
   if (status >= 0) status = hk_params_copy(&hk_part_mass, &body->mass, &copy.mass, error);

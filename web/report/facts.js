@@ -73,11 +73,12 @@ function fillRun() {
   if (r.halvings > 0) addRow(body, 'Step halved', `${countText(r.halvings)} times, after blow-ups`);
   if (steps > 0) {
     addRow(body, 'Steps', countText(steps));
-    addRow(body, 'Time to compute', durationText(seconds), 'without writing files');
-    addRow(body, 'A frame', durationText(seconds / Math.max(1, frames)));
-    addRow(body, 'A step', durationText(seconds / steps));
-    if (seconds > 0)
+    if (seconds > 0) {
+      addRow(body, 'Time to compute', durationText(seconds), 'without writing files');
+      addRow(body, 'A frame', durationText(seconds / Math.max(1, frames)));
+      addRow(body, 'A step', durationText(seconds / steps));
       addRow(body, 'Speed', `${numberText((last - first) / seconds, 3)} s of motion in a second`);
+    }
     if (sum(rows.unconverged) > 0)
       addRow(
         body,

@@ -296,19 +296,21 @@ function startPlots() {
     {name: 'largest', color: color('kinetic'), values: rows.strain_max.map((value) => 100 * value)},
     {name: 'smallest', color: color('spring'), values: rows.strain_min.map((value) => 100 * value)},
   ]);
-  addPlot(
-    'Time to compute a frame',
-    'ms',
-    [
-      {
-        name: 'wall clock',
-        color: color('spring'),
-        values: divided(rows.seconds, rows.frames, 1000),
-      },
-    ],
-    {fromZero: true},
-  );
-  if (facts.run.steps_per_frame > 1)
+  const timed = rows.seconds.some((value) => value > 0); // not where states came from no run
+  if (timed)
+    addPlot(
+      'Time to compute a frame',
+      'ms',
+      [
+        {
+          name: 'wall clock',
+          color: color('spring'),
+          values: divided(rows.seconds, rows.frames, 1000),
+        },
+      ],
+      {fromZero: true},
+    );
+  if (timed && facts.run.steps_per_frame > 1)
     addPlot(
       'Time to compute a step',
       'ms',
