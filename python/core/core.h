@@ -1,0 +1,91 @@
+/* hooke._core: the C library as Python sees it. Objects of the library are Handles; everything that
+ * is comfortable stands in Python, in ../hooke.
+ *
+ * Only the limited API of Python 3.9 is used, so that one binary serves all later versions. That
+ * API has no buffers yet: arrays come and go as addresses, and the Python side keeps them alive.
+ * Each function says in its comment what Python passes and gets.
+ */
+#ifndef HOOKE_PYTHON_CORE_H
+#define HOOKE_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <hooke/hooke.h>
+
+/* ---- Handles: handle.c ---- */
+
+typedef enum Kind {
+  KIND_MESH,
+  KIND_SCENE,
+  KIND_MODEL,
+  KIND_STATE,
+  KIND_SIM,
+  KIND_RUN,
+  KIND_VIEWER,
+  KIND_COUNT
+} Kind;
+
+typedef struct Handle {
+  PyObject ob_base; /* as PyObject_HEAD */
+  Kind kind;
+  bool borrowed; /* the object belongs to that of the owner */
+  int users;     /* calls that are at work on it without the lock of the interpreter */
+  void *object;
+  PyObject *owner;      /* what must live as long as the object; NULL: nothing */
+  struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
+  PyObject *trace;      /* of a simulation: told of each iteration; NULL: nobody is */
+} Handle;
+
+/* Takes the object over, unless borrowed, also when it fails; keeps a reference to owner. */
+PyObject *handle_new(Kind kind, void *object, PyObject *owner, bool borrowed);
+/* The handle of that kind, or NULL and a TypeError. */
+Handle *handle_of(PyObject *value, Kind kind);
+/* Sets up the type. */
+int handle_ready(PyObject *module);
+
+/* For PyArg_ParseTuple's "O&": a handle of that kind. */
+int to_mesh(PyObject *value, void *handle);
+int to_scene(PyObject *value, void *handle);
+int to_model(PyObject *value, void *handle);
+int to_state(PyObject *value, void *handle);
+int to_sim(PyObject *value, void *handle);
+int to_run(PyObject *value, void *handle);
+int to_viewer(PyObject *value, void *handle);
+
+/* Claims a handle for a call that leaves the lock: false, with a RuntimeError, where another thread
+ * has it. A model may have many who read it (handle_share), while nobody changes it. */
+bool handle_claim(Handle *h);
+void handle_share(Handle *h);
+void handle_release(Handle *h);
+/* A simulation and a state, and the model that both must belong to. */
+bool handle_claim_pair(Handle *sim, Handle *state);
+void handle_release_pair(Handle *sim, Handle *state);
+
+/* ---- Errors, log, paths: support.c ---- */
+
+/* Raises the exception of hooke.errors that belongs to the error; always NULL. */
+PyObject *raise_error(const HkError *error);
+/* None, or the exception. */
+PyObject *none_or_raise(HkStatus status, const HkError *error);
+/* The C library's memory, so many threads, a device, and a log that goes to Python's. */
+HkContext python_context(int threads, HkDeviceKind device);
+/* For PyArg_ParseTuple's "O&": a path as bytes, a new reference; NULL for None. */
+int to_path(PyObject *value, void *bytes);
+/* The characters of such a path; NULL for none. */
+const char *path_text(PyObject *bytes);
+/* For PyArg_ParseTuple's "O&": an address as an int, into a pointer to anything. */
+int to_address(PyObject *value, void *pointer);
+/* (address, count) of an array; (0, 0) where there is none. */
+PyObject *array_pair(const void *array, int64_t count);
+/* A text of the library as str; the text is released. */
+PyObject *take_text(char *text);
+/* configure(make_error, log): whom errors and log lines are told. */
+PyObject *core_configure(PyObject *module, PyObject *arguments);
+
+/* ---- Functions of the module ---- */
+
+extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
+    state_methods[], sim_methods[], run_methods[];
+
+#endif

@@ -1,0 +1,268 @@
+/* Handles: objects of the library with the lifetimes of Python, and the one fast call, steps.
+ *
+ * A handle destroys its object when the last reference goes, and holds what the object points to
+ * until then: a simulation its model, the arrays of a state that state. Calls that may take long
+ * leave the lock of the interpreter; meanwhile a handle is claimed, and another thread that wants
+ * it gets a RuntimeError instead of a race.
+ */
+#include "core.h"
+
+#include <time.h>
+
+static PyTypeObject *handle_type;
+
+static const char *const kind_names[KIND_COUNT] = {"mesh",       "scene", "model", "state",
+                                                   "simulation", "run",   "viewer"};
+
+/* ---- Lifetime ---- */
+
+/* Meshes are lent to a scene for as long as it lives: see scene.c. */
+static void return_meshes(HkScene *scene, PyObject *lent) {
+  Py_ssize_t count = lent ? PyTuple_Size(lent) : 0;
+  for (Py_ssize_t q = 0; q < count; q++) {
+    PyObject *entry = PyTuple_GetItem(lent, q);
+    long body = PyLong_AsLong(PyTuple_GetItem(entry, 0));
+    if (PyTuple_GetItem(entry, 1) != Py_None) scene->bodies[body].mesh = NULL;
+  }
+}
+
+static void destroy_object(Handle *h) {
+  void *object = h->object;
+  h->object = NULL;
+  if (!object || h->borrowed) return;
+  switch (h->kind) {
+  case KIND_MESH: hk_mesh_destroy(&(HkMesh *){object}); break;
+  case KIND_SCENE:
+    return_meshes(object, h->owner);
+    hk_scene_destroy(&(HkScene *){object});
+    break;
+  case KIND_MODEL: hk_model_destroy(&(HkModel *){object}); break;
+  case KIND_STATE: hk_state_destroy(&(HkState *){object}); break;
+  case KIND_SIM: hk_sim_destroy(&(HkSim *){object}); break;
+  case KIND_RUN: hk_run_destroy(&(HkRun *){object}); break;
+  case KIND_VIEWER: hk_viewer_destroy(&(HkViewer *){object}); break;
+  case KIND_COUNT: break;
+  }
+}
+
+static int handle_traverse(PyObject *self, visitproc visit, void *arg) {
+  Handle *h = (Handle *)self;
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(h->owner);
+  Py_VISIT(h->state);
+  Py_VISIT(h->trace);
+  return 0;
+}
+
+/* Only a trace can close a circle: it may hold the simulation that holds it. */
+static int handle_clear(PyObject *self) {
+  Handle *h = (Handle *)self;
+  if (h->trace && h->object) hk_sim_set_trace(h->object, NULL, NULL, NULL);
+  Py_CLEAR(h->trace);
+  return 0;
+}
+
+static void handle_dealloc(PyObject *self) {
+  Handle *h = (Handle *)self;
+  PyTypeObject *type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  destroy_object(h);
+  Py_CLEAR(h->trace);
+  Py_CLEAR(h->state);
+  Py_CLEAR(h->owner);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF(type);
+}
+
+PyObject *handle_new(Kind kind, void *object, PyObject *owner, bool borrowed) {
+  Handle *h = (Handle *)PyType_GenericAlloc(handle_type, 0);
+  Handle failed = {.kind = kind, .object = object, .owner = owner, .borrowed = borrowed};
+  if (!h) {
+    destroy_object(&failed);
+    return NULL;
+  }
+  h->kind = kind;
+  h->object = object;
+  h->borrowed = borrowed;
+  Py_XINCREF(owner);
+  h->owner = owner;
+  return (PyObject *)h;
+}
+
+Handle *handle_of(PyObject *value, Kind kind) {
+  Handle *h = (Handle *)value;
+  if (Py_TYPE(value) == handle_type && h->kind == kind && h->object) return h;
+  PyErr_Format(PyExc_TypeError, "expected the handle of a %s", kind_names[kind]);
+  return NULL;
+}
+
+static int convert(PyObject *value, void *handle, Kind kind) {
+  *(Handle **)handle = handle_of(value, kind);
+  return *(Handle **)handle != NULL;
+}
+
+int to_mesh(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_MESH);
+}
+
+int to_scene(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_SCENE);
+}
+
+int to_model(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_MODEL);
+}
+
+int to_state(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_STATE);
+}
+
+int to_sim(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_SIM);
+}
+
+int to_run(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_RUN);
+}
+
+int to_viewer(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_VIEWER);
+}
+
+/* ---- One at a time ---- */
+
+bool handle_claim(Handle *h) {
+  if (h->users == 0) {
+    h->users = 1;
+    return true;
+  }
+  PyErr_Format(PyExc_RuntimeError,
+               "another thread is using this %s; wait for it, or give each thread its own",
+               kind_names[h->kind]);
+  return false;
+}
+
+void handle_share(Handle *h) {
+  h->users++;
+}
+
+void handle_release(Handle *h) {
+  h->users--;
+}
+
+/* The owner of a simulation is its model, or the run that it belongs to. */
+static bool claim_both(Handle *sim, Handle *state) {
+  if (!handle_claim(sim)) return false;
+  if (!handle_claim(state)) {
+    handle_release(sim);
+    return false;
+  }
+  handle_share((Handle *)sim->owner);
+  return true;
+}
+
+/* No step at all is refused, too, where the state is that of another model. */
+bool handle_claim_pair(Handle *sim, Handle *state) {
+  HkError error;
+  if (!claim_both(sim, state)) return false;
+  if (hk_steps(sim->object, state->object, 0, &error) >= 0) return true;
+  handle_release_pair(sim, state);
+  raise_error(&error);
+  return false;
+}
+
+void handle_release_pair(Handle *sim, Handle *state) {
+  handle_release((Handle *)sim->owner);
+  handle_release(state);
+  handle_release(sim);
+}
+
+/* ---- Steps ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Many steps in pieces of some hundredths of a second, so that Ctrl-C is noticed between them: the
+ * bits do not depend on the pieces. False after an exception. */
+static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
+  HkError error;
+  int64_t piece = 1;
+  while (count > 0) {
+    int64_t size = piece < count ? piece : count;
+    double before = count > 1 ? now() : 0;
+    HkStatus status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = hk_steps(sim->object, sim->state->object, size, &error);
+    Py_END_ALLOW_THREADS;
+    if (status != HK_OK) *worst = status;
+    if (status < 0) raise_error(&error);
+    if (status < 0 || PyErr_Occurred() || PyErr_CheckSignals() < 0) return false;
+    count -= size;
+    if (count == 0) break;
+    double seconds = now() - before;
+    if (seconds < 0.02 && piece < INT64_MAX / 2) piece *= 2;
+    if (seconds > 0.1 && piece > 1) piece /= 2;
+  }
+  return true;
+}
+
+/* steps(count): moves the state of a simulation; False where a step was not solved to its
+ * tolerance.
+ */
+static PyObject *handle_steps(PyObject *self, PyObject *value) {
+  Handle *sim = (Handle *)self;
+  HkStatus worst = HK_OK;
+  PyObject *whole = PyNumber_Index(value); /* Python 3.9 would take 1.5 for 1 */
+  long long count = whole ? PyLong_AsLongLong(whole) : -1;
+  Py_XDECREF(whole);
+  if (count == -1 && PyErr_Occurred()) return NULL;
+  if (sim->kind != KIND_SIM || !sim->state) {
+    PyErr_SetString(PyExc_TypeError, "this is no simulation with a state");
+    return NULL;
+  }
+  if (count < 0) {
+    PyErr_Format(PyExc_ValueError, "%lld steps are not possible; give 0 or more", count);
+    return NULL;
+  }
+  if (!claim_both(sim, sim->state)) return NULL;
+  bool good = make_steps(sim, count, &worst);
+  handle_release_pair(sim, sim->state);
+  return good ? PyBool_FromLong(worst != HK_NOT_CONVERGED) : NULL;
+}
+
+/* ---- The type ---- */
+
+static PyMethodDef methods[] = {
+    {"steps", handle_steps, METH_O, "steps(count) -> bool"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, (void *)handle_dealloc},
+    {Py_tp_traverse, (void *)handle_traverse},
+    {Py_tp_clear, (void *)handle_clear},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, (void *)"An object of the C library."},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {
+    .name = "hooke._core.Handle",
+    .basicsize = sizeof(Handle),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = slots,
+};
+
+int handle_ready(PyObject *module) {
+  PyObject *type = PyType_FromSpec(&spec);
+  if (!type) return -1;
+  handle_type = (PyTypeObject *)type;
+  Py_INCREF(type);
+  if (PyModule_AddObject(module, "Handle", type) == 0) return 0;
+  Py_DECREF(type);
+  return -1;
+}

@@ -1,0 +1,210 @@
+/* Models: compiling, their arrays, and live changes. */
+#include "core.h"
+
+/* model_compile(scene) */
+static PyObject *model_compile(PyObject *module, PyObject *value) {
+  Handle *scene = handle_of(value, KIND_SCENE);
+  HkModel *model = NULL;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!scene || !handle_claim(scene)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_model_compile(scene->object, &model, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release(scene);
+  return status < 0 ? raise_error(&error) : handle_new(KIND_MODEL, model, NULL, false);
+}
+
+/* model_info(model) -> dict */
+static PyObject *model_info(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  (void)module;
+  if (!model) return NULL;
+  HkModelInfo i = hk_model_info(model->object);
+  return Py_BuildValue("{sL sL sL sL si si sd sd sd sd sd sd sd s(ddd) s(ddd) sn si ss}",
+                       "vertices", (long long)i.vertices, "springs", (long long)i.springs, "faces",
+                       (long long)i.faces, "pinned", (long long)i.pinned, "bodies", i.bodies,
+                       "dimension", i.dimension, "mass", i.mass, "mass_min", i.mass_min, "mass_max",
+                       i.mass_max, "k_min", i.k_min, "k_max", i.k_max, "length_min", i.length_min,
+                       "length_max", i.length_max, "box_min", i.box_min[0], i.box_min[1],
+                       i.box_min[2], "box_max", i.box_max[0], i.box_max[1], i.box_max[2], "bytes",
+                       (Py_ssize_t)i.bytes, "threads", i.threads, "vectors", i.vectors);
+}
+
+/* model_arrays(model) -> {name: (address, count)}; count 0 where there is none */
+static PyObject *model_arrays(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  int64_t pins = 0, faces = 0;
+  (void)module;
+  if (!model) return NULL;
+  const HkModel *m = model->object;
+  HkSpringView s = hk_model_springs(m);
+  const int32_t *pin = hk_model_pins(m, &pins), *face = hk_model_faces(m, &faces);
+  int64_t n = hk_model_info(m).vertices;
+  return Py_BuildValue("{sN sN sN sN sN sN sN sN sN sN}", "i", array_pair(s.i, s.count), "j",
+                       array_pair(s.j, s.count), "k", array_pair(s.k, s.count), "l0",
+                       array_pair(s.l0, s.count), "damping", array_pair(s.damping, s.count), "kind",
+                       array_pair(s.kind, s.count), "tension", array_pair(s.tension, s.count),
+                       "masses", array_pair(hk_model_masses(m), n), "pins", array_pair(pin, pins),
+                       "faces", array_pair(face, faces));
+}
+
+/* model_bodies(model) -> list of (name, first, count, {set: count}) */
+static PyObject *model_bodies(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  int64_t first, count, vertices;
+  const char *name, *set;
+  (void)module;
+  if (!model) return NULL;
+  PyObject *list = PyList_New(0);
+  for (int q = 0; list && (name = hk_model_body(model->object, q, &first, &count)); q++) {
+    PyObject *sets = PyDict_New();
+    for (int s = 0; sets && (set = hk_model_set_name(model->object, q, s, &vertices)); s++) {
+      PyObject *size = PyLong_FromLongLong(vertices);
+      if (!size || PyDict_SetItemString(sets, set, size) < 0) Py_CLEAR(sets);
+      Py_XDECREF(size);
+    }
+    PyObject *entry =
+        sets ? Py_BuildValue("sLLN", name, (long long)first, (long long)count, sets) : NULL;
+    if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
+    Py_XDECREF(entry);
+  }
+  return list;
+}
+
+static const HkSelect *select_of(const HkMethod *method) {
+  for (int q = 0; q < method->schema->param_count; q++)
+    if (method->schema->params[q].kind == HK_PARAM_SELECT)
+      return (const HkSelect *)((const char *)method->params + method->schema->params[q].offset);
+  return NULL;
+}
+
+/* model_select(model, text: the JSON of a force with a selection) -> bytes of 32-bit numbers */
+static PyObject *model_select(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  const char *text;
+  Py_ssize_t size;
+  int32_t *vertices = NULL;
+  int64_t count = 0;
+  HkMethod force = {0};
+  HkError error;
+  PyObject *bytes = NULL;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&s#", to_model, &model, &text, &size)) return NULL;
+  HkStatus status = hk_method_parse(&force, HK_FORCE, text, (size_t)size, NULL, &error);
+  if (status >= 0)
+    status = hk_model_select(model->object, select_of(&force), &vertices, &count, &error);
+  if (status < 0)
+    raise_error(&error);
+  else
+    bytes = PyBytes_FromStringAndSize((const char *)vertices,
+                                      (Py_ssize_t)count * (Py_ssize_t)sizeof *vertices);
+  hk_indices_destroy(model->object, &vertices);
+  hk_method_clear(&force);
+  return bytes;
+}
+
+/* ---- Live changes: nobody may be at work on the model ---- */
+
+/* model_stiffness(model, value, scale: bool) */
+static PyObject *model_stiffness(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  double value;
+  int scale;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&dp", to_model, &model, &value, &scale)) return NULL;
+  if (!handle_claim(model)) return NULL;
+  HkStatus status = scale ? hk_model_scale_stiffness(model->object, value, &error)
+                          : hk_model_set_stiffness(model->object, value, &error);
+  handle_release(model);
+  return none_or_raise(status, &error);
+}
+
+/* model_forces(model) -> list of texts, the springs first */
+static PyObject *model_forces(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  HkError error;
+  (void)module;
+  if (!model) return NULL;
+  PyObject *list = PyList_New(0);
+  for (int q = 0; list && q < hk_model_force_count(model->object); q++) {
+    char *text = NULL;
+    PyObject *str = NULL;
+    if (hk_method_format(hk_model_force(model->object, q), &text, &error) < 0)
+      raise_error(&error);
+    else
+      str = take_text(text);
+    if (!str || PyList_Append(list, str) < 0) Py_CLEAR(list);
+    Py_XDECREF(str);
+  }
+  return list;
+}
+
+/* model_put_force(model, index, text): index -1 appends; -> its number */
+static PyObject *model_put_force(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  int index;
+  const char *text;
+  Py_ssize_t size;
+  HkMethod force = {0};
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&is#", to_model, &model, &index, &text, &size)) return NULL;
+  if (!handle_claim(model)) return NULL;
+  HkStatus status = hk_method_parse(&force, HK_FORCE, text, (size_t)size, NULL, &error);
+  if (status >= 0 && index >= 0)
+    status = hk_model_set_force(model->object, index, &force, &error);
+  else if (status >= 0)
+    status = hk_model_add_force(model->object, &force, &index, &error);
+  hk_method_clear(&force);
+  handle_release(model);
+  return status < 0 ? raise_error(&error) : PyLong_FromLong(index);
+}
+
+/* model_remove_force(model, index) */
+static PyObject *model_remove_force(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  int index;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&i", to_model, &model, &index)) return NULL;
+  if (!handle_claim(model)) return NULL;
+  HkStatus status = hk_model_remove_force(model->object, index, &error);
+  handle_release(model);
+  return none_or_raise(status, &error);
+}
+
+/* model_set_motion(model, pin, text or None) */
+static PyObject *model_set_motion(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  int pin;
+  const char *text;
+  Py_ssize_t size;
+  HkMethod motion = {0};
+  HkError error;
+  HkStatus status = HK_OK;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&iz#", to_model, &model, &pin, &text, &size)) return NULL;
+  if (!handle_claim(model)) return NULL;
+  if (text) status = hk_method_parse(&motion, HK_MOTION, text, (size_t)size, NULL, &error);
+  if (status >= 0) status = hk_model_set_motion(model->object, pin, text ? &motion : NULL, &error);
+  hk_method_clear(&motion);
+  handle_release(model);
+  return none_or_raise(status, &error);
+}
+
+PyMethodDef model_methods[] = {
+    {"model_compile", model_compile, METH_O, NULL},
+    {"model_info", model_info, METH_O, NULL},
+    {"model_arrays", model_arrays, METH_O, NULL},
+    {"model_bodies", model_bodies, METH_O, NULL},
+    {"model_select", model_select, METH_VARARGS, NULL},
+    {"model_stiffness", model_stiffness, METH_VARARGS, NULL},
+    {"model_forces", model_forces, METH_O, NULL},
+    {"model_put_force", model_put_force, METH_VARARGS, NULL},
+    {"model_remove_force", model_remove_force, METH_VARARGS, NULL},
+    {"model_set_motion", model_set_motion, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

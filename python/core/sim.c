@@ -1,0 +1,188 @@
+/* Simulations: all but their steps, which stand in handle.c. */
+#include "core.h"
+
+/* sim_create(model, text of the integrator or None, h) */
+static PyObject *sim_create(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  const char *text;
+  Py_ssize_t size;
+  double h;
+  HkMethod step = {0};
+  HkSim *sim = NULL;
+  HkError error;
+  HkStatus status = HK_OK;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&z#d", to_model, &model, &text, &size, &h)) return NULL;
+  if (text) status = hk_method_parse(&step, HK_STEP, text, (size_t)size, NULL, &error);
+  handle_share(model);
+  Py_BEGIN_ALLOW_THREADS;
+  if (status >= 0) status = hk_sim_create(model->object, text ? &step : NULL, h, &sim, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release(model);
+  hk_method_clear(&step);
+  return status < 0 ? raise_error(&error) : handle_new(KIND_SIM, sim, (PyObject *)model, false);
+}
+
+/* sim_use(sim, state): what steps() moves from now on */
+static PyObject *sim_use(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Handle *old = sim->state;
+  Py_INCREF((PyObject *)state);
+  sim->state = state;
+  handle_release_pair(sim, state);
+  Py_XDECREF((PyObject *)old);
+  Py_RETURN_NONE;
+}
+
+/* sim_h(sim) -> s */
+static PyObject *sim_h(PyObject *module, PyObject *value) {
+  Handle *sim = handle_of(value, KIND_SIM);
+  (void)module;
+  return sim ? PyFloat_FromDouble(hk_sim_h(sim->object)) : NULL;
+}
+
+/* sim_set_h(sim, s) */
+static PyObject *sim_set_h(PyObject *module, PyObject *arguments) {
+  Handle *sim;
+  double h;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&d", to_sim, &sim, &h)) return NULL;
+  if (!handle_claim(sim)) return NULL;
+  HkStatus status = hk_sim_set_h(sim->object, h, &error);
+  handle_release(sim);
+  return none_or_raise(status, &error);
+}
+
+/* sim_method(sim) -> text of the integrator with all that was picked */
+static PyObject *sim_method(PyObject *module, PyObject *value) {
+  Handle *sim = handle_of(value, KIND_SIM);
+  char *text = NULL;
+  HkError error;
+  (void)module;
+  if (!sim) return NULL;
+  if (hk_method_format(hk_sim_method(sim->object), &text, &error) < 0) return raise_error(&error);
+  return take_text(text);
+}
+
+/* sim_bytes(sim) */
+static PyObject *sim_bytes(PyObject *module, PyObject *value) {
+  Handle *sim = handle_of(value, KIND_SIM);
+  (void)module;
+  return sim ? PyLong_FromSize_t(hk_sim_bytes(sim->object)) : NULL;
+}
+
+/* sim_stable_step(sim, state) -> s */
+static PyObject *sim_stable_step(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  double h = 0;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_sim_stable_step(sim->object, state->object, &h, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release_pair(sim, state);
+  return status < 0 ? raise_error(&error) : PyFloat_FromDouble(h);
+}
+
+/* sim_step_report(sim) -> tuple in the order of HkStepReport */
+static PyObject *sim_step_report(PyObject *module, PyObject *value) {
+  Handle *sim = handle_of(value, KIND_SIM);
+  (void)module;
+  if (!sim) return NULL;
+  HkStepReport r = hk_sim_step_report(sim->object);
+  return Py_BuildValue("iiiiiidds", r.substeps, r.rejected, r.iterations, r.linear_iterations,
+                       r.evaluations, r.projections, r.gradient, r.residual,
+                       hk_stop_name(r.reason));
+}
+
+/* sim_report(sim, state) -> tuple in the order of HkReport, vectors flat */
+static PyObject *sim_report(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  HkReport r;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  hk_sim_report(sim->object, state->object, &r);
+  Py_END_ALLOW_THREADS;
+  handle_release_pair(sim, state);
+  const double *p = r.momentum, *L = r.angular_momentum;
+  return Py_BuildValue("ddddddddddddddd", r.time, r.kinetic, r.spring, r.gravity, r.other, r.total,
+                       p[0], p[1], p[2], L[0], L[1], L[2], r.strain_min, r.strain_max, r.speed_max);
+}
+
+/* sim_forces(sim, state, to: address, reactions: bool), into three numbers a vertex or pin */
+static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  double *to;
+  int reactions;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&O&p", to_sim, &sim, to_state, &state, to_address, &to,
+                        &reactions))
+    return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  if (reactions)
+    hk_sim_reactions(sim->object, state->object, to);
+  else
+    hk_sim_forces(sim->object, state->object, to);
+  Py_END_ALLOW_THREADS;
+  handle_release_pair(sim, state);
+  Py_RETURN_NONE;
+}
+
+/* Told from within a step, without the lock. An exception ends the iterations; handle.c raises it.
+ */
+static bool tell_iteration(void *user, const HkIteration *i) {
+  Handle *sim = user;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *answer =
+      PyObject_CallFunction(sim->trace, "iddd", i->iteration, i->change, i->gradient, i->seconds);
+  bool go_on = answer != NULL && answer != Py_False;
+  Py_XDECREF(answer);
+  PyGILState_Release(lock);
+  return go_on;
+}
+
+/* sim_set_trace(sim, function or None): function(iteration, change, gradient, seconds), False ends
+ * the iterations */
+static PyObject *sim_set_trace(PyObject *module, PyObject *arguments) {
+  Handle *sim;
+  PyObject *trace;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O", to_sim, &sim, &trace)) return NULL;
+  if (!handle_claim(sim)) return NULL;
+  bool none = trace == Py_None;
+  HkStatus status =
+      hk_sim_set_trace(sim->object, none ? NULL : tell_iteration, none ? NULL : sim, &error);
+  handle_release(sim);
+  if (status < 0) return raise_error(&error);
+  PyObject *old = sim->trace;
+  if (!none) Py_INCREF(trace);
+  sim->trace = none ? NULL : trace;
+  Py_XDECREF(old);
+  Py_RETURN_NONE;
+}
+
+PyMethodDef sim_methods[] = {
+    {"sim_create", sim_create, METH_VARARGS, NULL},
+    {"sim_use", sim_use, METH_VARARGS, NULL},
+    {"sim_h", sim_h, METH_O, NULL},
+    {"sim_set_h", sim_set_h, METH_VARARGS, NULL},
+    {"sim_method", sim_method, METH_O, NULL},
+    {"sim_bytes", sim_bytes, METH_O, NULL},
+    {"sim_stable_step", sim_stable_step, METH_VARARGS, NULL},
+    {"sim_step_report", sim_step_report, METH_O, NULL},
+    {"sim_report", sim_report, METH_VARARGS, NULL},
+    {"sim_forces", sim_forces, METH_VARARGS, NULL},
+    {"sim_set_trace", sim_set_trace, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,97 @@
+/* Errors become exceptions, log lines go to Python's logging, paths become bytes. */
+#include "core.h"
+
+#include <string.h>
+
+/* The one thing that outlives a call: whom to tell. Set once, when the package is imported. */
+static struct { PyObject *make_error, *log; } listeners;
+
+PyObject *core_configure(PyObject *module, PyObject *arguments) {
+  PyObject *make_error, *log;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "OO", &make_error, &log)) return NULL;
+  Py_INCREF(make_error);
+  Py_INCREF(log);
+  Py_XDECREF(listeners.make_error);
+  Py_XDECREF(listeners.log);
+  listeners.make_error = make_error;
+  listeners.log = log;
+  Py_RETURN_NONE;
+}
+
+/* Bytes of the library as str: file names need not be UTF-8. */
+static PyObject *text_of(const char *text) {
+  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
+}
+
+PyObject *raise_error(const HkError *error) {
+  if (PyErr_Occurred()) return NULL; /* what a callback has raised comes first */
+  if (!listeners.make_error) {
+    PyErr_SetString(PyExc_RuntimeError, error->text);
+    return NULL;
+  }
+  PyObject *made =
+      PyObject_CallFunction(listeners.make_error, "sNNii", hk_status_name(error->status),
+                            text_of(error->text), text_of(error->file), error->line, error->column);
+  if (made) PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+  Py_XDECREF(made);
+  return NULL;
+}
+
+PyObject *none_or_raise(HkStatus status, const HkError *error) {
+  if (status < 0 || PyErr_Occurred()) return raise_error(error);
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+/* Called with and without the lock of the interpreter, from the thread that called the library. */
+static void tell(void *user, HkLogLevel level, const char *text) {
+  (void)user;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (listeners.log) {
+    PyObject *result =
+        PyObject_CallFunction(listeners.log, "iN", level == HK_LOG_WARNING, text_of(text));
+    if (!result) PyErr_WriteUnraisable(listeners.log);
+    Py_XDECREF(result);
+  }
+  PyErr_Restore(type, value, trace);
+  PyGILState_Release(lock);
+}
+
+HkContext python_context(int threads, HkDeviceKind device) {
+  HkContext context = hk_default_context();
+  context.log = tell;
+  context.threads = threads;
+  context.device = device;
+  return context;
+}
+
+int to_path(PyObject *value, void *bytes) {
+  if (value == Py_None) {
+    *(PyObject **)bytes = NULL;
+    return 1;
+  }
+  return PyUnicode_FSConverter(value, bytes) ? 1 : 0;
+}
+
+const char *path_text(PyObject *bytes) {
+  return bytes ? PyBytes_AsString(bytes) : NULL;
+}
+
+int to_address(PyObject *value, void *pointer) {
+  void *address = PyLong_AsVoidPtr(value);
+  memcpy(pointer, &address, sizeof address);
+  return !PyErr_Occurred();
+}
+
+PyObject *array_pair(const void *array, int64_t count) {
+  return Py_BuildValue("NL", PyLong_FromVoidPtr((void *)array), array ? (long long)count : 0LL);
+}
+
+PyObject *take_text(char *text) {
+  PyObject *result = text_of(text);
+  hk_text_destroy(&text);
+  return result;
+}

@@ -1,0 +1,105 @@
+"""Hooke: mass-spring systems.
+
+    import hooke
+    result = hooke.run(hooke.Scene.builtin("flag"), frames=90)
+    result.energies.plot()
+
+The road is that of the C library: Scene -> Model -> Sim + State. Units are SI. Arrays are views of the
+library's memory wherever they can be. See docs/python.md.
+"""
+
+from __future__ import annotations
+
+import logging as _logging
+
+from . import _core
+from .errors import (
+    BlowupError,
+    Error,
+    FileError,
+    FormatError,
+    InvalidError,
+    OutOfMemoryError,
+    UnsupportedError,
+    make_error as _make_error,
+)
+
+_logger = _logging.getLogger("hooke")
+
+
+def _log(warning: int, text: str) -> None:
+    _logger.log(_logging.WARNING if warning else _logging.INFO, "%s", text)
+
+
+_core.configure(_make_error, _log)
+
+from .energies import Energies, Report  # noqa: E402
+from .mesh import Mesh  # noqa: E402
+from .methods import Method, Namespace as _Namespace  # noqa: E402
+from .model import Body, Forces, Model, Springs  # noqa: E402
+from .run import Result, Run, RunProgress, run  # noqa: E402
+from .scene import Scene, scenes  # noqa: E402
+from .sim import Grip, Motion, Sim, StepReport, Trace  # noqa: E402
+from .state import State  # noqa: E402
+from .sweep import Sweep, sweep  # noqa: E402
+from .view import Page, picture  # noqa: E402
+
+__version__: str = _core.version()
+
+shapes = _Namespace("shape", "Procedural meshes")
+forces = _Namespace("force", "What pulls at the masses")
+motions = _Namespace("motion", "How a pin moves")
+integrators = _Namespace("integrator", "Time integrators")
+minimizers = _Namespace("minimizer", "Minimisers that solve an implicit step")
+linear_solvers = _Namespace("linear", "Solvers of linear systems")
+preconditioners = _Namespace("preconditioner", "Preconditioners of pcg")
+outputs = _Namespace("output", "Exporters of runs into a folder")
+
+
+def formats() -> dict[str, str]:
+    """The mesh formats: ending and summary."""
+    return {name: summary for name, summary, _ in _core.mesh_formats()}
+
+
+__all__ = [
+    "BlowupError",
+    "Body",
+    "Energies",
+    "Error",
+    "FileError",
+    "Forces",
+    "FormatError",
+    "Grip",
+    "InvalidError",
+    "Mesh",
+    "Method",
+    "Model",
+    "Motion",
+    "OutOfMemoryError",
+    "Page",
+    "Report",
+    "Result",
+    "Run",
+    "RunProgress",
+    "Scene",
+    "Sim",
+    "Springs",
+    "State",
+    "StepReport",
+    "Sweep",
+    "Trace",
+    "UnsupportedError",
+    "forces",
+    "formats",
+    "integrators",
+    "linear_solvers",
+    "minimizers",
+    "motions",
+    "outputs",
+    "picture",
+    "preconditioners",
+    "run",
+    "scenes",
+    "shapes",
+    "sweep",
+]

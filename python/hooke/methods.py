@@ -1,0 +1,242 @@
+"""Methods with their parameters, one function each, made from the registries of the library.
+
+    hooke.shapes.grid(nx=41, ny=41)          hooke.forces.gravity(g=1.62)
+    hooke.integrators.bdf2(minimizer=hooke.minimizers.newton(tolerance=1e-8))
+
+Each function has a docstring with the equation and every parameter with unit, default and range:
+help(hooke.shapes.grid). dir(hooke.forces) lists them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from ._arrays import plain, to_json
+from .errors import Error
+
+__all__ = ["Method", "Namespace"]
+
+_FAMILIES: dict[str, int] = {name: number for number, name in enumerate(_core.families())}
+
+
+class Method:
+    """A method and what was set in it: a shape, a force, a motion, an integrator ...
+
+    `params` holds every parameter, those not given with their defaults. Two methods with the same
+    values are equal. `replace` makes another one.
+    """
+
+    __slots__ = ("_given", "_params", "family", "name")
+
+    def __init__(self, family: str, name: str, **params: Any) -> None:
+        self.family = family
+        self.name = name
+        self._given: dict[str, Any] = {}
+        known = {param["name"]: param for param in _schema(family, name)["params"]}
+        for key, value in params.items():
+            if value is None:
+                continue
+            kind = known[key]["kind"] if key in known else ""
+            self._given[key] = selection(value) if kind == "select" else plain(value, key)
+        text = json.dumps({"type": name, **self._given})
+        try:
+            whole = json.loads(_core.method(_FAMILIES[family], text))
+        except Error as error:
+            unknown = [key for key in self._given if key not in known]
+            if unknown:
+                raise TypeError(f"{name}(): {error}") from None
+            raise
+        del whole["type"]
+        self._params: dict[str, Any] = whole
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Every parameter with its value, as a copy."""
+        return dict(self._params)
+
+    def __getitem__(self, param: str) -> Any:
+        return self._params[param]
+
+    def replace(self, **params: Any) -> Method:
+        """The same method with some parameters changed."""
+        return Method(self.family, self.name, **{**self._given, **params})
+
+    def _as_json(self) -> dict[str, Any]:
+        return {"type": self.name, **self._given}
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Method)
+            and (self.family, self.name) == (other.family, other.name)
+            and self._params == other._params
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.family, self.name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.family, self.name, self._given)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self._given.items())
+        return f"{self.name}({given})"
+
+
+class Namespace:
+    """The methods of one family as functions."""
+
+    def __init__(self, family: str, summary: str) -> None:
+        self._family = family
+        self._names = [schema["name"] for schema in _core.schemas(_FAMILIES[family])]
+        self.__doc__ = f"{summary}: {', '.join(self._names)}."
+
+    def __getattr__(self, name: str) -> Callable[..., Method]:
+        if name.startswith("_") or name not in self._names:
+            known = ", ".join(self._names)
+            raise AttributeError(f"there is no {self._family} '{name}'; there are {known}")
+        function = _function(self._family, name)
+        setattr(self, name, function)
+        return function
+
+    def __dir__(self) -> list[str]:
+        return list(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __repr__(self) -> str:
+        return f"<hooke {self._family}: {', '.join(self._names)}>"
+
+
+def as_method(value: Method | str | dict[str, Any], family: str, name: str) -> Method:
+    """What a user gave for a method: itself, its name, or a dict as in scene files."""
+    if isinstance(value, Method):
+        if value.family != family:
+            raise TypeError(f"{name}: {value.name} is a {value.family}, expected a {family}")
+        return value
+    if isinstance(value, str):
+        value = {"type": value}
+    if not isinstance(value, dict):
+        raise TypeError(f"{name}: expected a {family}, its name or a dict, got {value!r}")
+    params = {str(key): item for key, item in value.items() if key != "type"}
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        raise ValueError(f'{name}: "type" is missing: which {family}?')
+    return Method(family, kind, **params)
+
+
+def selection(value: Any, body: str | None = None) -> Any:
+    """What a user gave for vertices: the name of a set, a dict as in scene files, numbers or a mask."""
+    if isinstance(value, (str, dict)):
+        chosen: dict[str, Any] = {"set": value}
+        if value == "all":
+            chosen = {"all": True}
+        elif isinstance(value, dict):
+            chosen = {str(key): plain(item, str(key)) for key, item in value.items()}
+        return chosen if body is None else {**chosen, "body": body}
+    array = np.atleast_1d(np.asarray(value))
+    if array.dtype == np.bool_:
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise TypeError(
+            f"select: expected the name of a set, a dict, vertex numbers or a mask, got {value!r}"
+        )
+    numbers = [int(q) for q in array]
+    if body is None:
+        return {"vertices": numbers}
+    return {"indices": numbers, "body": body}
+
+
+def _restore(family: str, name: str, given: dict[str, Any]) -> Method:
+    return Method(family, name, **given)
+
+
+def _schema(family: str, name: str) -> dict[str, Any]:
+    for schema in _core.schemas(_FAMILIES[family]):
+        if schema["name"] == name:
+            return schema
+    to = json.dumps({"type": name})
+    _core.method(_FAMILIES[family], to)  # raises, and says what is near
+    raise AssertionError(name)
+
+
+def _standard(param: dict[str, Any]) -> Any:
+    first = param["standard"][0]
+    kind = param["kind"]
+    if kind == "vector":
+        return tuple(param["standard"])
+    if kind == "number":
+        return None if first != first else first
+    if kind == "integer":
+        return int(first)
+    if kind == "boolean":
+        return bool(first)
+    if kind == "choice":
+        return param["choices"].split("|")[int(first)]
+    return None
+
+
+def _range(param: dict[str, Any]) -> str:
+    low, high, kind = param["min"], param["max"], param["kind"]
+    if kind == "choice":
+        return f"one of {param['choices'].replace('|', ', ')}"
+    if kind == "table":
+        return f"rows of {param['columns']}"
+    if kind == "method":
+        return f"a {param['family']}"
+    if kind not in ("number", "integer"):
+        return str(kind)
+    if low > -1e299 and high < 1e299:
+        return f"{low:g} to {high:g}"
+    return f"at least {low:g}" if low > -1e299 else f"at most {high:g}" if high < 1e299 else "any"
+
+
+def describe(schema: dict[str, Any]) -> str:
+    """The docstring of a method: summary, equation, parameters with units."""
+    lines = [schema["summary"][0].upper() + schema["summary"][1:] + "."]
+    if schema["formula"]:
+        lines += ["", f"    {schema['formula']}"]
+    if schema["params"]:
+        lines += ["", "Parameters", "----------"]
+    for param in schema["params"]:
+        unit = f" [{param['unit']}]" if param["unit"] not in ("", "1") else ""
+        standard = _standard(param)
+        default = "not given" if standard is None else repr(standard)
+        lines.append(f"{param['name']}{unit} : {_range(param)}, default {default}")
+        lines.append(f"    {param['help']}")
+    return "\n".join(lines)
+
+
+def _function(family: str, name: str) -> Callable[..., Method]:
+    schema = _schema(family, name)
+
+    def make(**params: Any) -> Method:
+        return Method(family, name, **params)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = describe(schema)
+    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                param["name"], inspect.Parameter.KEYWORD_ONLY, default=_standard(param)
+            )
+            for param in schema["params"]
+            if param["name"].isidentifier()
+        ],
+        return_annotation=Method,
+    )
+    return make
+
+
+def method_text(value: Method | str | dict[str, Any] | None, family: str, name: str) -> str | None:
+    """The JSON of a method for the library; None stays None."""
+    return None if value is None else to_json(as_method(value, family, name))

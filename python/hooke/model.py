@@ -1,0 +1,187 @@
+"""Model: the compiled system."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Floats, Ints, to_json, view
+from .methods import Method, as_method, method_text, selection
+from .scene import Scene
+
+__all__ = ["Body", "Forces", "Model", "Springs"]
+
+
+class Springs(NamedTuple):
+    """The springs of a model, read-only views without a copy, sorted by their vertices."""
+
+    indices: Ints  #: (M, 2) end vertices, the lower one first
+    k: Floats  #: (M,) stiffness [N/m]
+    l0: Floats  #: (M,) rest length [m]
+    damping: Floats | None  #: (M,) along the spring [N s/m]; None: there is none
+    kind: npt.NDArray[np.uint8]  #: (M,) 0 edge, 1 shear, 2 bending, 3 given one by one
+    tension_only: npt.NDArray[np.bool_] | None  #: (M,); None: there is none such
+
+
+@dataclass(frozen=True)
+class Body:
+    """One body of a model: its vertices are first .. first + count - 1."""
+
+    name: str
+    first: int
+    count: int
+    sets: dict[str, int]  #: names of vertex sets, and how many vertices each holds
+
+
+class Forces:
+    """The forces of a model as a list: number 0 are the springs, which stay.
+
+    Each is a hooke.Method. `model.forces[1] = hooke.forces.gravity(g=1.62)` replaces one between
+    steps, append and del add and remove; those behind a removed one move up.
+    """
+
+    def __init__(self, handle: _core.Handle) -> None:
+        self._handle = handle
+
+    def _all(self) -> list[Method]:
+        return [as_method(json.loads(t), "force", "force") for t in _core.model_forces(self._handle)]
+
+    def __len__(self) -> int:
+        return len(_core.model_forces(self._handle))
+
+    def __iter__(self) -> Iterator[Method]:
+        return iter(self._all())
+
+    def __getitem__(self, index: int) -> Method:
+        return self._all()[self._number(index)]
+
+    def __setitem__(self, index: int, force: Method | str | dict[str, Any]) -> None:
+        text = to_json(as_method(force, "force", "force"))
+        _core.model_put_force(self._handle, self._number(index), text)
+
+    def __delitem__(self, index: int) -> None:
+        _core.model_remove_force(self._handle, self._number(index))
+
+    def append(self, force: Method | str | dict[str, Any]) -> int:
+        """Adds a force and returns its number."""
+        return _core.model_put_force(self._handle, -1, to_json(as_method(force, "force", "force")))
+
+    def _number(self, index: int) -> int:
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"there is no force {index}; there are {count}, the springs included")
+        return index % count
+
+    def __repr__(self) -> str:
+        return f"<hooke forces: {', '.join(force.name for force in self)}>"
+
+
+class Model:
+    """A scene made ready: masses, springs, faces, pins. Constant but for the live changes below,
+    which are made between steps; simulations notice at their next one.
+
+    threads: that work on it; 0 takes all cores. The result does not depend on it, bit for bit.
+    device: where its simulations make their steps, "cpu", or "cuda" with the plug-in of docs/gpu.md.
+    """
+
+    def __init__(self, scene: Scene, *, threads: int = 0, device: str = "cpu") -> None:
+        if not isinstance(scene, Scene):
+            raise TypeError(f"expected a hooke.Scene, got {scene!r}")
+        self._setup(_core.model_compile(scene._create(threads, device)), scene, device)
+
+    def _setup(self, handle: _core.Handle, scene: Scene, device: str) -> None:
+        self._handle = handle
+        self.scene = scene
+        self.device = device
+        arrays = _core.model_arrays(handle)
+
+        def array(name: str, kind: str, columns: int = 0) -> npt.NDArray[Any]:
+            at, count = arrays[name]
+            shape = (count, columns) if columns else (count,)
+            return view(handle, at, shape, kind)
+
+        i, j, count = arrays["i"][0], arrays["j"][0], arrays["i"][1]
+        self._springs = Springs(
+            # Both ends stand in arrays of their own; as one array the second column is that far off.
+            indices=view(handle, i, (count, 2), "i4", strides=(4, j - i)),
+            k=array("k", "f8"),
+            l0=array("l0", "f8"),
+            damping=array("damping", "f8") if arrays["damping"][1] else None,
+            kind=array("kind", "u1"),
+            tension_only=array("tension", "?") if arrays["tension"][1] else None,
+        )
+        self._masses = array("masses", "f8")
+        self._pins = array("pins", "i4")
+        self._faces = array("faces", "i4", 3)
+        self.forces = Forces(handle)
+
+    @classmethod
+    def _of(cls, handle: _core.Handle, scene: Scene, device: str) -> Model:
+        model = cls.__new__(cls)
+        model._setup(handle, scene, device)
+        return model
+
+    @property
+    def springs(self) -> Springs:
+        """The springs: indices, k [N/m], l0 [m], damping [N s/m], kind, tension_only. Read-only views.
+        set_stiffness and scale_stiffness change k."""
+        return self._springs
+
+    @property
+    def masses(self) -> Floats:
+        """(N,) masses [kg], a read-only view."""
+        return self._masses
+
+    @property
+    def pins(self) -> Ints:
+        """The pinned vertices in rising order, a read-only view."""
+        return self._pins
+
+    @property
+    def faces(self) -> Ints:
+        """(F, 3) triangles for drawing and the wind, a read-only view."""
+        return self._faces
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """Counts, sizes and ranges: vertices, springs, mass [kg], k_min, k_max [N/m], bytes ..."""
+        return dict(_core.model_info(self._handle))
+
+    @property
+    def bodies(self) -> list[Body]:
+        """The bodies with their vertices and sets."""
+        return [Body(*entry) for entry in _core.model_bodies(self._handle)]
+
+    def select(self, select: Any, *, body: str | None = None) -> Ints:
+        """The numbers of chosen vertices: the name of a set, a mask, or a dict as in scene files."""
+        text = to_json({"type": "handle", "select": selection(select, body)})
+        return np.frombuffer(_core.model_select(self._handle, text), np.int32)
+
+    # ---- Live changes --------------------------------------------------------------------------
+
+    def scale_stiffness(self, factor: float) -> None:
+        """Makes every spring factor (above 0) times as stiff."""
+        _core.model_stiffness(self._handle, factor, True)
+
+    def set_stiffness(self, k: float) -> None:
+        """Gives every spring the stiffness k [N/m]."""
+        _core.model_stiffness(self._handle, k, False)
+
+    def set_motion(self, pin: int, motion: Method | str | dict[str, Any] | None) -> None:
+        """Gives a pin of the scene (from 0) another motion; None: fixed."""
+        _core.model_set_motion(self._handle, pin, method_text(motion, "motion", "motion"))
+
+    def __len__(self) -> int:
+        return len(self._masses)
+
+    def __repr__(self) -> str:
+        return (
+            f"<hooke.Model: {len(self)} vertices, {len(self._springs.k)} springs, "
+            f"{len(self._pins)} pinned>"
+        )

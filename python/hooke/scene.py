@@ -1,0 +1,490 @@
+"""Scene: what is to be simulated, as plain data."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import address, floats, indices, per_item, plain
+from .errors import UnsupportedError
+from .mesh import Mesh
+from .methods import Method, as_method, selection
+
+if TYPE_CHECKING:
+    from .model import Model
+
+__all__ = ["Scene"]
+
+#: Who can make steps, by the number of the library. cuda needs its plug-in.
+DEVICES = ("cpu", "cuda")
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Scene:
+    """Bodies, pins, forces, time and integrator. Units are SI.
+
+    `data` is a dict with the keys of scene files (docs/scene.md), to be edited freely; what is in it
+    is checked when a model is made of it. A body's "mesh" may be a hooke.Mesh, its springs' "table"
+    and its mass's "added" may be arrays. Values deep inside have a short way:
+
+        scene["bodies[0].springs.k"] = 500
+
+    Parameters
+    ----------
+    title : str
+        One sentence.
+    duration, step : float [s]
+        Length of the motion; time step, 0 picks a stable one.
+    fps : float [1/s]
+        Frames a second.
+    tolerance : float [m]
+        Error of a step; steps are halved until it is met.
+    integrator
+        Such as "verlet" or hooke.integrators.bdf2(); hooke.integrators lists them.
+    dimension : 3 or 2
+        2 removes z from the unknowns.
+    up : "x", "y" or "z"
+        The axis that points up.
+    """
+
+    def __init__(
+        self,
+        title: str | None = None,
+        *,
+        duration: float | None = None,
+        step: float | None = None,
+        fps: float | None = None,
+        tolerance: float | None = None,
+        integrator: Method | str | dict[str, Any] | None = None,
+        dimension: int = 3,
+        up: str = "y",
+    ) -> None:
+        time = {
+            "duration": duration,
+            "step": step,
+            "frames_per_second": fps,
+            "tolerance": tolerance,
+        }
+        self.folder: str | None = None
+        self._source: tuple[str, str, str] | None = None
+        self.data: dict[str, Any] = {
+            "dimension": dimension,
+            "up": up,
+            "time": {key: plain(value, key) for key, value in time.items() if value is not None},
+            "bodies": [],
+            "pins": [],
+            "forces": [],
+        }
+        if title is not None:
+            self.data["title"] = title
+        if integrator is not None:
+            self.data["integrator"] = as_method(integrator, "integrator", "integrator")._as_json()
+
+    # ---- From files, texts and arrays --------------------------------------------------------------
+
+    @classmethod
+    def load(cls, path: Path, sets: Mapping[str, Any] | None = None) -> Scene:
+        """Reads a scene file. sets: values that replace those of the file, {"time.step": 0.01}."""
+        name = os.fspath(path)
+        with open(name, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+        return cls._parse(text, name, os.path.dirname(name), sets)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "scene", folder: Path | None = None,
+        sets: Mapping[str, Any] | None = None,
+    ) -> Scene:
+        """Reads a scene from JSON text; name stands in messages, folder is where file names start."""
+        return cls._parse(text, name, None if folder is None else os.fspath(folder), sets)
+
+    @classmethod
+    def builtin(cls, name: str, sets: Mapping[str, Any] | None = None) -> Scene:
+        """One of the built-in scenes; hooke.scenes() lists them."""
+        scenes = {key: text for key, _, text in _core.builtin_scenes()}
+        if name not in scenes:
+            raise ValueError(f"there is no scene '{name}'; there are {', '.join(scenes)}")
+        return cls._parse(scenes[name], name, None, sets)
+
+    @classmethod
+    def _parse(
+        cls, text: str, name: str, folder: str | None, sets: Mapping[str, Any] | None
+    ) -> Scene:
+        handle = _core.scene_create(text, name, folder, (), 0, 0, ())
+        whole = _core.scene_format(handle)
+        scene = cls()
+        scene.folder = folder
+        scene.data = json.loads(whole)
+        scene._source = (text, name, json.dumps(scene.data))
+        for path, value in (sets or {}).items():
+            scene[path] = value
+        if sets:
+            scene._create(0)  # says at once what is wrong
+        return scene
+
+    @classmethod
+    def from_arrays(
+        cls,
+        vertices: npt.ArrayLike,
+        edges: npt.ArrayLike | None = None,
+        faces: Any = None,
+        *,
+        masses: npt.ArrayLike | None = None,
+        k: npt.ArrayLike | None = None,
+        l0: npt.ArrayLike | None = None,
+        damping: npt.ArrayLike | None = None,
+        pins: Any = None,
+        sets: Mapping[str, npt.ArrayLike] | None = None,
+        forces: Iterable[Method | str | dict[str, Any]] = ("gravity",),
+        springs: Mapping[str, Any] | None = None,
+        **scene: Any,
+    ) -> Scene:
+        """A scene of one body from arrays alone.
+
+        Springs are the edges, or the edges of the faces where no edges are given; faces with edges
+        are there for wind, area and drawing.
+
+        Parameters
+        ----------
+        vertices : (N, 3) or (N, 2) [m]
+        edges : (E, 2) whole numbers
+        faces : (F, 3) or (F, 4) whole numbers
+        masses : number or (N,) [kg]
+            Of each vertex. 1 kg in all where it is not given.
+        k : number or (E,) [N/m], l0 : number or (E,) [m], damping : number or (E,) [N s/m]
+            Of the springs. l0 is the length in the mesh where it is not given.
+        pins : vertex numbers, a mask of vertices, the name of a set, or a dict
+        forces
+            Gravity where nothing is said; () for none.
+        scene
+            What Scene takes: duration, step, fps, integrator ...
+        """
+        made = cls(**scene)
+        lines = edges if faces is None else None
+        made.add_body(
+            Mesh(vertices, edges=lines, faces=faces, sets=sets),
+            edges=edges, masses=masses, k=k, l0=l0, damping=damping, springs=springs,
+        )
+        if pins is not None:
+            made.add_pin(pins)
+        for force in forces:
+            made.add_force(force)
+        return made
+
+    # ---- Parts ---------------------------------------------------------------------------------
+
+    def add_body(
+        self,
+        geometry: Mesh | Method | Path | dict[str, Any],
+        *,
+        name: str | None = None,
+        springs: Mapping[str, Any] | None = None,
+        mass: float | Mapping[str, Any] | None = None,
+        masses: npt.ArrayLike | None = None,
+        edges: npt.ArrayLike | None = None,
+        k: npt.ArrayLike | None = None,
+        l0: npt.ArrayLike | None = None,
+        damping: npt.ArrayLike | None = None,
+        **more: Any,
+    ) -> int:
+        """Appends a body and returns its number.
+
+        Parameters
+        ----------
+        geometry
+            A Mesh, a shape such as hooke.shapes.grid(nx=41), or the path of a mesh file.
+        springs : dict
+            As in scene files: {"EA": 20, "shear": True, "bending": True}.
+        mass : number [kg] or dict
+            The total, or as in scene files: {"area_density": 0.2}.
+        masses : number or (N,) [kg]
+            Of each vertex.
+        edges : (E, 2) whole numbers
+            The springs, instead of the edges of the cells.
+        k [N/m], l0 [m], damping [N s/m] : number, or (E,) for each of the edges
+        more
+            transform, velocity [m/s], spin [rad/s], stretch, repair, as in scene files.
+        """
+        body: dict[str, Any] = {key: plain(value, key) for key, value in more.items()}
+        count: int | None = None
+        if name is not None:
+            body["name"] = name
+        if isinstance(geometry, Mesh):
+            body["mesh"] = geometry
+            count = len(geometry)
+        elif isinstance(geometry, Method):
+            body["shape"] = as_method(geometry, "shape", "geometry")._as_json()
+        elif isinstance(geometry, dict):
+            body["shape" if "type" in geometry else "mesh"] = plain(geometry)
+        else:
+            body["mesh"] = os.fspath(geometry)
+        body["springs"] = _springs(geometry, springs, edges, k, l0, damping)
+        if mass is not None:
+            body["mass"] = dict(mass) if isinstance(mass, Mapping) else {"total": plain(mass)}
+        if masses is not None:
+            if mass is not None:
+                raise TypeError("give mass, the total, or masses, those of the vertices, not both")
+            body["mass"] = _masses(masses, count)
+        self.data["bodies"].append(body)
+        return len(self.data["bodies"]) - 1
+
+    def add_pin(
+        self,
+        select: Any,
+        *,
+        body: str | None = None,
+        motion: Method | str | dict[str, Any] | None = None,
+        release: float | None = None,
+    ) -> int:
+        """Holds vertices, and returns the number of the pin.
+
+        select: the name of a set, vertex numbers, a mask, or a dict as in scene files; numbers count
+        over all bodies, or within the one that is named. motion: how they move, hooke.motions;
+        release [s]: from then on they are free.
+        """
+        pin: dict[str, Any] = {"select": selection(select, body)}
+        if motion is not None:
+            pin["motion"] = as_method(motion, "motion", "motion")._as_json()
+        if release is not None and release != float("inf"):
+            pin["release"] = plain(release, "release")
+        pins = self.data.setdefault("pins", [])
+        pins = pins["list"] if isinstance(pins, dict) else pins
+        pins.append(pin)
+        return len(pins) - 1
+
+    def add_force(self, force: Method | str | dict[str, Any], **params: Any) -> int:
+        """Appends a force, such as "gravity" or hooke.forces.wind(...), and returns its number."""
+        made = as_method(force, "force", "force")
+        forces: list[Any] = self.data.setdefault("forces", [])
+        forces.append((made.replace(**params) if params else made)._as_json())
+        return len(forces) - 1
+
+    def add_output(self, output: Method | str | dict[str, Any], **params: Any) -> None:
+        """Appends an output of runs into a folder, such as "vtp" or hooke.outputs.obj(every=2)."""
+        made = as_method(output, "output", "output")
+        self.data.setdefault("outputs", []).append(
+            (made.replace(**params) if params else made)._as_json()
+        )
+
+    def add_probe(self, name: str, select: Any, *, body: str | None = None) -> None:
+        """Appends a probe: vertices whose motion is written to probes.csv."""
+        probe = {"name": name, "select": selection(select, body)}
+        self.data.setdefault("probes", []).append(probe)
+
+    # ---- Values by their path ------------------------------------------------------------------
+
+    def __getitem__(self, path: str) -> Any:
+        at: Any = self.data
+        for part in _parts(path):
+            at = _enter(at, part, path)
+        return at
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        *way, last = _parts(path)
+        at: Any = self.data
+        for part in way:
+            if isinstance(at, dict) and isinstance(part, str):
+                if isinstance(at.get(part), str) and part != "mesh":
+                    at[part] = {"type": at[part]}  # a method by its name takes parameters
+                at.setdefault(part, {})
+            at = _enter(at, part, path)
+        at = at["list"] if isinstance(at, dict) and isinstance(last, int) and "list" in at else at
+        if isinstance(at, list):
+            _enter(at, last, path)
+        elif not isinstance(at, dict):
+            raise KeyError(f"{path}: there is nothing of that name to go into")
+        at[last] = value if isinstance(value, (Mesh, np.ndarray)) else plain(value, path)
+
+    # ---- Onwards -------------------------------------------------------------------------------
+
+    @property
+    def title(self) -> str:
+        """One sentence about the scene."""
+        return str(self.data.get("title", ""))
+
+    def copy(self) -> Scene:
+        """Another scene with the same content; meshes are shared."""
+        other = Scene()
+        other.folder, other._source = self.folder, self._source
+        memo = {
+            id(body["mesh"]): body["mesh"]
+            for body in self.data["bodies"]
+            if isinstance(body.get("mesh"), Mesh)
+        }
+        other.data = copy.deepcopy(self.data, memo)
+        return other
+
+    def compile(self, *, threads: int = 0, device: str = "cpu") -> Model:
+        """The model of the scene; all that is wrong shows now."""
+        from .model import Model
+
+        return Model(self, threads=threads, device=device)
+
+    def text(self) -> str:
+        """The scene as JSON with every value in it; arrays and meshes too."""
+        return _core.scene_format(self._create(0))
+
+    def save(self, path: Path) -> None:
+        """Writes a scene file, which `hooke run` and Scene.load read. Meshes and arrays go into it;
+        names of other files are kept, relative to where the scene is written."""
+        name = os.fspath(path)
+        moved = self.copy()
+        moved.folder = os.path.dirname(name)
+        for body in moved.data["bodies"]:
+            for part, key in ((body, "mesh"), (body.get("springs", {}), "file")):
+                if isinstance(part.get(key), str) and not os.path.isabs(part[key]):
+                    whole = os.path.join(self.folder or "", part[key])
+                    part[key] = os.path.relpath(whole, moved.folder or ".")
+        text = moved.text()
+        with open(name + ".tmp", "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+        os.replace(name + ".tmp", name)
+
+    def _create(self, threads: int, device: str = "cpu") -> _core.Handle:
+        """The scene of the library. Its text is that of the file as long as nothing was changed, so
+        that messages name line and column."""
+        if device not in DEVICES:
+            raise UnsupportedError(f"device: {device!r} is none of {', '.join(DEVICES)}")
+        number = DEVICES.index(device)
+        data, arrays = _split(self.data)
+        text = json.dumps(data, allow_nan=False)
+        if self._source and not arrays and text == self._source[2]:
+            return _core.scene_create(
+                self._source[0], self._source[1], self.folder, (), threads, number, ()
+            )
+        entries = tuple(
+            (body, mesh, address(table) if len(table) else 0, len(table),
+             address(added) if len(added) else 0, len(added))
+            for body, mesh, table, added in arrays
+        )
+        return _core.scene_create(text, None, self.folder, (), threads, number, entries)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def __repr__(self) -> str:
+        bodies = self.data.get("bodies", [])
+        title = f" '{self.title}'" if self.title else ""
+        return f"<hooke.Scene{title}: {len(bodies)} {'body' if len(bodies) == 1 else 'bodies'}>"
+
+
+def scenes() -> dict[str, str]:
+    """The built-in scenes: name and title."""
+    return {name: title for name, title, _ in _core.builtin_scenes()}
+
+
+# ---- Bodies from arrays ------------------------------------------------------------------------
+
+
+def _springs(
+    geometry: Any,
+    springs: Mapping[str, Any] | None,
+    edges: npt.ArrayLike | None,
+    k: npt.ArrayLike | None,
+    l0: npt.ArrayLike | None,
+    damping: npt.ArrayLike | None,
+) -> dict[str, Any]:
+    part = dict(springs or {})
+    given = {"k": k, "rest_length": l0, "damping": damping}
+    rows = {key: value for key, value in given.items() if value is not None and np.ndim(value) > 0}
+    for key, value in given.items():
+        if value is not None and key not in rows:
+            part[key] = plain(value, key)
+    if edges is None and not rows:
+        return part
+    mesh = geometry if isinstance(geometry, Mesh) else None
+    if mesh is None:
+        raise TypeError("edges, and k, l0 or damping of each spring, need a Mesh")
+    lines = mesh.cells.get("lines")
+    chosen: Any = lines if edges is None else edges
+    if chosen is None:
+        raise ValueError("k, l0 and damping of each spring need the edges that they belong to")
+    pairs = indices(chosen, "edges", (None, 2), len(mesh))
+    table = np.full((len(pairs), 5), -1.0)
+    table[:, :2] = pairs
+    for column, (key, name) in enumerate((("k", "k"), ("rest_length", "l0"), ("damping", "damping"))):
+        if key in rows:
+            values = per_item(rows[key], name, len(pairs))
+            if (values < 0).any():
+                raise ValueError(f"{name}: holds numbers below 0")
+            table[:, 2 + column] = values
+    if lines is None:
+        part.setdefault("edges", False)  # the springs are those of the table alone
+    part["table"] = table
+    return part
+
+
+def _masses(masses: npt.ArrayLike, count: int | None) -> dict[str, Any]:
+    if np.ndim(masses) == 0:
+        return {"per_vertex": plain(masses, "masses")}
+    values = floats(masses, "masses", (count,))
+    if (values <= 0).any():
+        raise ValueError("masses: each must be above 0 kg")
+    return {"per_vertex": 0.0, "added": np.column_stack([np.arange(len(values)), values])}
+
+
+def _split(data: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[int, Any, Any, Any]]]:
+    """What JSON can say, and (body, mesh, springs table, masses) for what stays arrays."""
+    none = np.empty((0, 0))
+    arrays: list[tuple[int, Any, Any, Any]] = []
+    bodies: list[Any] = []
+    given = data.get("bodies", [])
+    for number, body in enumerate(given if isinstance(given, list) else []):
+        if not isinstance(body, dict):
+            raise TypeError(f"bodies[{number}]: expected a dict, got {body!r}")
+        body = dict(body)
+        mesh, table, added = None, none, none
+        if isinstance(body.get("mesh"), Mesh):
+            mesh = body["mesh"]._handle
+            body["mesh"] = "mesh"
+        for key, inner, columns in (("springs", "table", 5), ("mass", "added", 2)):
+            part = body.get(key)
+            if isinstance(part, dict) and isinstance(part.get(inner), np.ndarray):
+                array = floats(part[inner], f"bodies[{number}].{key}.{inner}", (None, columns))
+                body[key] = {name: value for name, value in part.items() if name != inner}
+                table, added = (array, added) if columns == 5 else (table, array)
+        if mesh is not None or len(table) or len(added):
+            arrays.append((number, mesh, table, added))
+        bodies.append(body)
+    rest = dict(data)
+    if isinstance(given, list):
+        rest["bodies"] = bodies
+    whole: dict[str, Any] = plain(rest, "scene")
+    return whole, arrays
+
+
+# ---- Paths ---------------------------------------------------------------------------------------
+
+_PART = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+
+
+def _parts(path: str) -> list[str | int]:
+    parts: list[str | int] = []
+    at = 0
+    while at < len(path):
+        match = _PART.match(path, at)
+        if not match:
+            break
+        parts.append(match[1] if match[1] is not None else int(match[2]))
+        at = match.end()
+    if not parts or at < len(path):
+        raise KeyError(f"{path}: the path makes no sense, expected such as bodies[0].springs.k")
+    return parts
+
+
+def _enter(at: Any, part: str | int, path: str) -> Any:
+    if isinstance(at, dict) and isinstance(part, int) and isinstance(at.get("list"), list):
+        at = at["list"]  # pins with a method
+    try:
+        return at[part]
+    except (KeyError, IndexError, TypeError):
+        raise KeyError(f"{path}: there is no '{part}' in the scene") from None

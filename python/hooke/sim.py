@@ -1,0 +1,328 @@
+"""Sim: a model moved step by step."""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Any, Callable, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Floats, address, point
+from ._progress import Progress, bar
+from .energies import Energies, Report
+from .methods import Method, as_method, method_text
+from .model import Model
+from .scene import Scene
+from .state import State
+from .view import Film, Page, show
+
+__all__ = ["Grip", "Motion", "Sim", "StepReport", "Trace"]
+
+
+class StepReport(NamedTuple):
+    """How the last step was solved; see the output solver in docs/outputs.md."""
+
+    substeps: int
+    rejected: int
+    iterations: int
+    linear_iterations: int
+    evaluations: int
+    projections: int
+    gradient: float
+    residual: float
+    reason: str  #: converged, iterations, stalled, or none where there was nothing to solve
+
+
+class Trace(NamedTuple):
+    """The iterations of one step: arrays with one entry each, the starting guess first."""
+
+    change: Floats  #: kg m^2: g(x) - g(start), what an implicit step minimises
+    gradient: Floats  #: as in StepReport
+    seconds: Floats  #: s, since the start
+
+
+class Motion(NamedTuple):
+    """Frames of a motion."""
+
+    time: Floats  #: (F,) s
+    x: Floats  #: (F, N, 3) m; empty where it was not asked for
+    energies: Energies
+
+
+class Grip:
+    """A hand that drags vertices: a spring without length to a target. Also a context manager."""
+
+    def __init__(self, model: Model, force: Method) -> None:
+        self._model = model
+        self._force = force
+        model.forces.append(force)
+
+    def _index(self) -> int:
+        for index, force in enumerate(self._model.forces):
+            if force == self._force:
+                return index
+        raise ValueError("the hand was let go already")
+
+    def move_to(self, target: npt.ArrayLike) -> None:
+        """Drags on to another place [m]."""
+        index = self._index()
+        self._force = self._force.replace(target=point(target, "target"))
+        self._model.forces[index] = self._force
+
+    def let_go(self) -> None:
+        """Takes the hand away."""
+        del self._model.forces[self._index()]
+
+    def __enter__(self) -> Grip:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.let_go()
+
+
+class Sim:
+    """An integrator with its workspace, and the state that it moves.
+
+    Parameters
+    ----------
+    scene : Scene or Model
+        A model may have several simulations; give each thread one of its own.
+    integrator
+        Such as "verlet" or hooke.integrators.bdf2(); that of the scene if not given.
+    h : float [s]
+        The step; that of the scene, or one picked by stability, if not given.
+    state : State
+        To go on from; the start if not given. It is used itself, not a copy.
+    threads : int
+        That work on it, 0 for all cores; of a new model.
+    device : "cpu" or "cuda"
+        Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md,
+        makes steps while Python goes on, and tells of a blow-up after x or v was looked at.
+    """
+
+    def __init__(
+        self,
+        scene: Scene | Model,
+        *,
+        integrator: Method | str | dict[str, Any] | None = None,
+        h: float | None = None,
+        state: State | None = None,
+        threads: int = 0,
+        device: str | None = None,
+    ) -> None:
+        if not isinstance(scene, (Scene, Model)):
+            raise TypeError(f"expected a hooke.Scene or a hooke.Model, got {scene!r}")
+        if isinstance(scene, Model):
+            if device not in (None, scene.device):
+                raise ValueError(f"device: the model was made for {scene.device}, not for {device}")
+            self.model = scene
+        else:
+            self.model = Model(scene, threads=threads, device=device or "cpu")
+        text = method_text(integrator, "integrator", "integrator")
+        self._handle = _core.sim_create(self.model._handle, text, 0.0 if h is None else h)
+        self._steps = self._handle.steps
+        self._film: Film | None = None
+        self.state = State(self.model) if state is None else state
+
+    # ---- What it moves -------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """The state that steps move. Another one of the same model may be put in its place."""
+        return self._state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        if not isinstance(state, State):
+            raise TypeError(f"expected a hooke.State, got {state!r}")
+        _core.sim_use(self._handle, state._handle)
+        state._away = self.model.device != "cpu"
+        self._state = state
+
+    @property
+    def device(self) -> str:
+        """Where the steps are made."""
+        return self.model.device
+
+    @property
+    def x(self) -> Floats:
+        """(N, 3) positions [m], a writable view."""
+        return self._state.x
+
+    @property
+    def v(self) -> Floats:
+        """(N, 3) velocities [m/s], a writable view."""
+        return self._state.v
+
+    @property
+    def time(self) -> float:
+        """The time [s]."""
+        return self._state.time
+
+    @property
+    def h(self) -> float:
+        """The step [s]; it may be changed between steps."""
+        return _core.sim_h(self._handle)
+
+    @h.setter
+    def h(self, value: float) -> None:
+        _core.sim_set_h(self._handle, value)
+
+    @property
+    def integrator(self) -> Method:
+        """The integrator with all that was picked for this model."""
+        return as_method(json.loads(_core.sim_method(self._handle)), "integrator", "integrator")
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it holds now."""
+        return _core.sim_bytes(self._handle)
+
+    # ---- Moving --------------------------------------------------------------------------------
+
+    def step(self, count: int = 1) -> bool:
+        """Makes steps, without Python's lock. False where an implicit one was not solved to its
+        tolerance; BlowupError where the motion is no longer finite. Ctrl-C stops between steps."""
+        return self._steps(count)
+
+    def advance(
+        self,
+        seconds: float,
+        *,
+        fps: float = 30.0,
+        record: bool = False,
+        progress: Progress = None,
+        each: Callable[[Sim], object] | None = None,
+    ) -> Motion:
+        """Moves on by some seconds, in whole steps of h, and gathers energies at fps frames a second.
+
+        record: the positions of each frame, too. each: is called with the simulation at each frame,
+        and may change it. The frames are those that show() plays.
+        """
+        if not (seconds >= 0 and fps > 0):
+            raise ValueError(f"seconds = {seconds} and fps = {fps} make no sense")
+        frames = max(1, round(seconds * fps)) if seconds > 0 else 0
+        begin = self.time
+        reports, shapes, times = [self.report()], [], [begin]
+        film = self._need_film(frames + 1)
+        if film.last != begin:
+            film.add(self)
+        if record:
+            shapes.append(self.x.copy())
+        with bar(progress, frames, "simulating") as tell:
+            for frame in range(1, frames + 1):
+                left = begin + seconds * frame / frames - self.time
+                self.step(max(0, round(left / self.h)))
+                if each is not None:
+                    each(self)
+                film.add(self)
+                reports.append(self.report())
+                times.append(self.time)
+                if record:
+                    shapes.append(self.x.copy())
+                tell(frame)
+        x = np.array(shapes) if record else np.empty((0, len(self.x), 3))
+        return Motion(np.array(times), x, Energies(reports))
+
+    def trace_step(self) -> Trace:
+        """Makes one implicit step and returns how its iterations went."""
+        rows: list[tuple[float, float, float]] = []
+
+        def tell(_: int, change: float, gradient: float, seconds: float) -> bool:
+            rows.append((change, gradient, seconds))
+            return True
+
+        _core.sim_set_trace(self._handle, tell)
+        try:
+            self.step()
+        finally:
+            _core.sim_set_trace(self._handle, None)
+        table = np.array(rows, dtype=np.float64).reshape(-1, 3)
+        return Trace(table[:, 0], table[:, 1], table[:, 2])
+
+    # ---- Looking -------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        """Energies [J], momenta and extremes of the state now."""
+        return Report._of(_core.sim_report(self._handle, self._state._handle))
+
+    @property
+    def step_report(self) -> StepReport:
+        """How the last step was solved."""
+        return StepReport(*_core.sim_step_report(self._handle))
+
+    def stable_step(self) -> float:
+        """The largest stable step near the state [s]; inf if any is, 0 if none is."""
+        return _core.sim_stable_step(self._handle, self._state._handle)
+
+    def forces(self) -> Floats:
+        """(N, 3) all forces on all vertices [N], without what holds pins."""
+        f = np.empty_like(self.x)
+        _core.sim_forces(self._handle, self._state._handle, address(f), False)
+        return f
+
+    def reactions(self) -> Floats:
+        """(P, 3) what holds each pinned vertex [N], in the order of model.pins."""
+        f = np.empty((len(self.model.pins), 3))
+        _core.sim_forces(self._handle, self._state._handle, address(f), True)
+        return f
+
+    # ---- Live changes --------------------------------------------------------------------------
+
+    def grab(
+        self, select: Any, target: npt.ArrayLike | None = None, *, k: float = 100.0,
+        damping: float = 0.0,
+    ) -> Grip:
+        """Takes hold of vertices with a hand of stiffness k [N/m], at target [m] or where they are:
+        then grip.move_to(...) drags and grip.let_go() ends it."""
+        vertices = self.model.select(select)
+        place = self.x[vertices].mean(axis=0) if target is None else point(target, "target")
+        force = Method("force", "handle", select=vertices, target=place, k=k, damping=damping)
+        return Grip(self.model, force)
+
+    def release_pin(self, select: Any) -> None:
+        """Lets pinned vertices go; they keep their velocity."""
+        for vertex in self.model.select(select):
+            _core.state_pin(self._state._handle, self.model._handle, int(vertex), False)
+
+    def hold_pin(self, select: Any) -> None:
+        """Holds pinned vertices again, where their motion has them now."""
+        for vertex in self.model.select(select):
+            _core.state_pin(self._state._handle, self.model._handle, int(vertex), True)
+
+    # ---- Showing -------------------------------------------------------------------------------
+
+    def _need_film(self, frames: int) -> Film:
+        if self._film is None:
+            self._film = Film(self.model, frames)
+        return self._film
+
+    def page(self) -> Page:
+        """One page of HTML that plays the frames of advance(), or shows the state as it is."""
+        film = self._need_film(1)
+        if film.last != self.time:
+            film.add(self)
+        return film.page(self)
+
+    def show(self, height: int = 520) -> Page:
+        """Shows the motion so far: in a notebook the page of page(), elsewhere a picture."""
+        return show(self.page(), self.model, self.x, height)
+
+    def __enter__(self) -> Sim:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._film = None
+
+    def __repr__(self) -> str:
+        name = json.loads(_core.sim_method(self._handle))["type"]
+        return f"<hooke.Sim: {len(self.x)} vertices, {name}, h = {self.h:g} s, at {self.time:g} s>"

@@ -1,0 +1,118 @@
+"""State: time, positions and velocities."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy.typing as npt
+
+from . import _core
+from ._arrays import Floats, point, view
+from .model import Model
+
+__all__ = ["State"]
+
+
+class State:
+    """Where a system is. With the model and the settings it is all that a step depends on.
+
+    x and v are views of the library's memory: writing `state.x[3] = 0, 1, 0` moves the vertex. They
+    stay valid when the state and its simulation are gone. Where a device makes the steps, asking for
+    state.x or state.v brings them here: ask again after a step. A state can be pickled, and goes on
+    elsewhere with a model of the same scene.
+    """
+
+    __slots__ = ("_away", "_handle", "_v", "_x")
+
+    def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise TypeError(f"expected a hooke.Model, got {model!r}")
+        self._attach(_core.state_create(model._handle))
+
+    def _attach(self, handle: _core.Handle) -> None:
+        self._away = False  # a device may hold it
+        x, v, count = _core.state_arrays(handle)
+        self._handle = handle
+        self._x: Floats = view(handle, x, (count, 3), writable=True)
+        self._v: Floats = view(handle, v, (count, 3), writable=True)
+
+    @classmethod
+    def _of(cls, handle: _core.Handle) -> State:
+        state = cls.__new__(cls)
+        state._attach(handle)
+        return state
+
+    @property
+    def x(self) -> Floats:
+        """(N, 3) positions [m], a writable view."""
+        if self._away:
+            _core.state_arrays(self._handle)
+        return self._x
+
+    @x.setter
+    def x(self, value: npt.ArrayLike) -> None:
+        self.x[...] = value
+
+    @property
+    def v(self) -> Floats:
+        """(N, 3) velocities [m/s], a writable view."""
+        if self._away:
+            _core.state_arrays(self._handle)
+        return self._v
+
+    @v.setter
+    def v(self, value: npt.ArrayLike) -> None:
+        self.v[...] = value
+
+    @property
+    def time(self) -> float:
+        """The time [s]. Setting it has bdf2 start anew, which remembers the step before: set it, to
+        the same value, too, after writing x or v between steps of bdf2."""
+        return _core.state_time(self._handle)
+
+    @time.setter
+    def time(self, value: float) -> None:
+        _core.state_set_time(self._handle, value)
+
+    def copy(self) -> State:
+        """Another state with the same content."""
+        return State._of(_core.state_unpack(_core.state_pack(self._handle)))
+
+    def assign(self, other: State) -> None:
+        """Takes over the content of another state of the same model."""
+        _core.state_copy(other._handle, self._handle)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the state to a file."""
+        _core.state_file(self._handle, path, True)
+
+    def load(self, path: str | os.PathLike[str]) -> None:
+        """Reads what save wrote, for the same model."""
+        _core.state_file(self._handle, path, False)
+
+    def nearest(self, place: npt.ArrayLike) -> tuple[int, float]:
+        """The vertex nearest to a point [m], and its distance [m]."""
+        return _core.state_nearest(self._handle, point(place, "point"))
+
+    def nearest_to_ray(
+        self, origin: npt.ArrayLike, direction: npt.ArrayLike, radius: float
+    ) -> tuple[int, float]:
+        """Of the vertices within a radius [m] of a ray the first one along it, else the one nearest
+        to the ray; and how far it is from the origin [m]. -1 if there is none."""
+        return _core.state_nearest_to_ray(
+            self._handle, point(origin, "origin"), point(direction, "direction"), radius
+        )
+
+    def __len__(self) -> int:
+        return len(self._x)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (_core.state_pack(self._handle),)
+
+    def __repr__(self) -> str:
+        return f"<hooke.State: {len(self)} vertices at {self.time:g} s>"
+
+
+def _restore(packed: bytes) -> State:
+    return State._of(_core.state_unpack(packed))
