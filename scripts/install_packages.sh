@@ -17,9 +17,9 @@ export LC_ALL=C # the words of apt-cache are read below
 # Packages a line; names with | between them are one package under its different names.
 build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev
   libwebsockets-dev libegl-dev libgles-dev libpng-dev)
-test_packages=(g++ python3 python3-meshio python3-jsonschema python3-numpy ffmpeg libegl-mesa0
-  libgl1-mesa-dri)
-check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck)
+test_packages=(g++ python3 python3-dev python3-venv python3-pytest python3-matplotlib python3-meshio
+  python3-jsonschema python3-numpy ffmpeg libegl-mesa0 libgl1-mesa-dri)
+check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck "mypy|python3-mypy")
 web_packages=(clang llvm lld wasi-libc chromium)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
 build_commands=(cc cmake ninja)

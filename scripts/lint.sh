@@ -35,7 +35,7 @@ if ! list_sources | tr '\n' '\0' | xargs -0 -P "$jobs" -n 1 clang-tidy --quiet -
 fi
 
 folders=()
-for folder in src play cli tests bench examples fuzz; do
+for folder in src play cli python/core tests bench examples fuzz; do
   if [ -d "$folder" ]; then folders+=("$folder"); fi
 done
 echo "cppcheck: ${folders[*]}"
@@ -43,4 +43,10 @@ cppcheck --quiet --error-exitcode=1 -j "$jobs" --std=c11 --language=c \
   --enable=warning,performance,portability --suppress=missingIncludeSystem \
   -i bench/peers -D_XOPEN_SOURCE=700 -DHK_SIMD_BYTES=16 -DHK_ISA_NAME=portable -I include -I src \
   -I tests "${folders[@]}"
+
+# The Python package; Debian's mypy goes with Debian's numpy.
+if command -v mypy >/dev/null; then
+  echo "mypy: python/hooke"
+  mypy --no-error-summary --cache-dir "$build/lint/mypy" --config-file pyproject.toml
+fi
 echo "Nothing was found."

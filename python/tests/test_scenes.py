@@ -1,0 +1,172 @@
+"""Scenes: from files, values and arrays, changed, saved and read again."""
+
+import json
+import pickle
+
+import hooke
+import numpy as np
+import pytest
+
+
+def same_model(a, b):
+    a, b = hooke.Model(a), hooke.Model(b)
+    assert np.array_equal(a.springs.indices, b.springs.indices)
+    assert np.array_equal(a.springs.k, b.springs.k) and np.array_equal(a.springs.l0, b.springs.l0)
+    assert np.array_equal(a.masses, b.masses) and np.array_equal(a.pins, b.pins)
+    assert np.array_equal(hooke.State(a).x, hooke.State(b).x)
+
+
+def three_masses(**more):
+    return hooke.Scene.from_arrays(
+        [[0, 0, 0], [1, 0, 0], [2, 0.5, 0]], [[0, 1], [2, 1]], masses=[1, 2, 3], k=[10, 20],
+        l0=[0.9, 1.1], damping=[0, 0.5], pins=[0], **more,
+    )
+
+
+def test_a_scene_from_arrays_has_their_numbers():
+    model = hooke.Model(three_masses())
+    assert model.springs.indices.tolist() == [[0, 1], [1, 2]]
+    assert model.springs.k.tolist() == [10, 20] and model.springs.l0.tolist() == [0.9, 1.1]
+    assert model.springs.damping.tolist() == [0, 0.5]
+    assert model.masses.tolist() == [1, 2, 3] and model.pins.tolist() == [0]
+    assert [force.name for force in model.forces] == ["springs", "gravity"]
+
+
+def test_faces_beside_edges_are_no_springs():
+    square = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    scene = hooke.Scene.from_arrays(square, [[0, 2]], [[0, 1, 2, 3]], k=5.0, forces=())
+    model = hooke.Model(scene)
+    assert model.springs.indices.tolist() == [[0, 2]] and len(model.faces) == 2
+    scene = hooke.Scene.from_arrays(square, faces=[[0, 1, 2, 3]], k=5.0)
+    assert len(hooke.Model(scene).springs.k) == 4
+
+
+def test_a_saved_scene_is_the_same(tmp_path, cloth):
+    for number, scene in enumerate((cloth, three_masses(), hooke.Scene.builtin("flag"))):
+        path = tmp_path / f"{number}.json"
+        scene.save(path)
+        again = hooke.Scene.load(path)
+        same_model(scene, again)
+        assert hooke.Sim(again).integrator == hooke.Sim(scene).integrator
+
+
+def test_files_are_found_from_where_a_scene_was_saved(tmp_path, cloth):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    hooke.Mesh.shape(hooke.shapes.grid(nx=3, ny=3)).save(tmp_path / "a" / "cloth.obj")
+    (tmp_path / "a" / "scene.json").write_text('{"bodies": [{"mesh": "cloth.obj"}]}')
+    scene = hooke.Scene.load(tmp_path / "a" / "scene.json")
+    scene.save(tmp_path / "b" / "scene.json")
+    assert len(hooke.Model(hooke.Scene.load(tmp_path / "b" / "scene.json"))) == 9
+
+
+def test_errors_carry_file_line_and_column(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text('{\n  "bodies": [{"shape": "grid", "springs": {"EAA": 1}}]\n}\n')
+    with pytest.raises(hooke.FormatError) as caught:
+        hooke.Scene.load(path)
+    error = caught.value
+    assert (error.file, error.line, error.column) == (str(path), 2, 44)
+    assert error.status == "HK_ERROR_FORMAT" and isinstance(error, ValueError)
+    assert "did you mean 'EA'?" in str(error)
+    path.write_text('{\n  "bodies": [{"shape": "grid"}],\n  "pins": [{"select": "topp"}]}\n')
+    scene = hooke.Scene.load(path)
+    with pytest.raises(hooke.Error) as caught:  # found when the model is made, and still has its place
+        scene.compile()
+    assert caught.value.line == 3
+    scene["pins[0].select"] = "nowhere"
+    with pytest.raises(hooke.Error) as caught:  # the file does not say that any more
+        scene.compile()
+    assert caught.value.line == 0 and "pins[0]" in str(caught.value)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        hooke.Scene.load(tmp_path / "gone.json")
+    with pytest.raises(hooke.FileError) as caught:
+        hooke.Mesh.load(tmp_path / "gone.obj")
+    assert isinstance(caught.value, OSError) and "gone.obj" in str(caught.value)
+    (tmp_path / "bad.obj").write_text("v 0 0 0\nv 1 0 zero\n")
+    with pytest.raises(hooke.FormatError) as caught:
+        hooke.Mesh.load(tmp_path / "bad.obj")
+    assert caught.value.line == 2
+
+
+def test_values_are_found_and_set_by_their_path(cloth):
+    assert cloth["bodies[0].springs.k"] == 50
+    cloth["bodies[0].springs.k"] = np.float64(70)
+    assert (hooke.Model(cloth).springs.k == 70).all()
+    cloth["integrator"] = "backward_euler"
+    cloth["integrator.minimizer"] = hooke.minimizers.newton(tolerance=1e-9)
+    assert hooke.Sim(cloth).integrator["minimizer"]["tolerance"] == 1e-9
+    for path in ("bodies[7].name", "nothing.there[0]", "", "a..b"):
+        with pytest.raises(KeyError):
+            cloth[path]
+    with pytest.raises(KeyError):
+        cloth["pins[9].release"] = 1
+
+
+def test_sets_replace_values_of_a_file():
+    scene = hooke.Scene.builtin("oscillator", {"time.step": 0.5, "bodies[0].springs.k": 9})
+    assert scene["time.step"] == 0.5 and hooke.Model(scene).springs.k[0] == 9
+    with pytest.raises(hooke.Error):
+        hooke.Scene.builtin("oscillator", {"time.step": -1})
+    with pytest.raises(ValueError, match="there are oscillator"):
+        hooke.Scene.builtin("oscillators")
+    assert "curtain" in hooke.scenes()
+
+
+def test_selections_are_names_numbers_masks_or_dicts(cloth):
+    model = hooke.Model(cloth)
+    assert model.select("top").tolist() == list(range(72, 81))
+    assert model.select(5).tolist() == [5] and model.select([7, 3]).tolist() == [3, 7]
+    assert model.select(hooke.State(model).x[:, 0] == 0).tolist() == list(range(0, 81, 9))
+    assert model.select({"nearest": [0, 0, 0]}).tolist() == [0]
+    assert model.select([4], body="cloth").tolist() == [4]
+    with pytest.raises(TypeError, match="select"):
+        model.select(1.5)
+    with pytest.raises(hooke.Error, match="81"):
+        model.select([81])
+    assert model.bodies[0].name == "cloth" and model.bodies[0].sets["top"] == 9
+
+
+def test_wrong_arguments_are_refused_with_a_sentence(cloth):
+    mesh = hooke.Mesh(np.eye(3), edges=[[0, 1], [1, 2]])
+    cases = [
+        (ValueError, "k: expected the shape (2,)", lambda s: s.add_body(mesh, k=[1, 2, 3])),
+        (ValueError, "below 0", lambda s: s.add_body(mesh, k=[1, -2])),
+        (ValueError, "masses: expected the shape (3,)", lambda s: s.add_body(mesh, masses=[1, 2])),
+        (ValueError, "above 0 kg", lambda s: s.add_body(mesh, masses=[1, 2, 0])),
+        (TypeError, "not both", lambda s: s.add_body(mesh, masses=1, mass=2)),
+        (TypeError, "need a Mesh", lambda s: s.add_body(hooke.shapes.grid(), k=[1, 2])),
+        (TypeError, "is a force", lambda s: s.add_body(hooke.forces.gravity())),
+        (TypeError, "expected a motion", lambda s: s.add_pin("top", motion=3)),
+        (hooke.FormatError, "did you mean 'gravity'", lambda s: s.add_force("gravty")),
+        (ValueError, "not a finite", lambda s: s.add_body(mesh, velocity=[0, np.nan, 0])),
+    ]
+    for kind, words, call in cases:
+        with pytest.raises(kind) as caught:
+            call(cloth)
+        assert words in str(caught.value)
+    with pytest.raises(TypeError, match="hooke.Scene"):
+        hooke.Model("flag")
+    with pytest.raises(TypeError, match="hooke.Model"):
+        hooke.State(cloth)
+
+
+def test_scenes_and_meshes_can_be_pickled_and_copied():
+    scene = three_masses()
+    same_model(scene, pickle.loads(pickle.dumps(scene)))
+    other = scene.copy()
+    other["bodies[0].springs.table"][0, 2] = 99  # its own array
+    assert hooke.Model(scene).springs.k[0] == 10
+    mesh = hooke.Mesh(np.eye(3), edges=[[0, 1]], polygons=[[0, 1, 2, 0, 1]], sets={"a": [1]})
+    again = pickle.loads(pickle.dumps(mesh))
+    assert again.cells["lines"].tolist() == [[0, 1]] and again.sets["a"].tolist() == [1]
+    assert again.cells["polygons"][0].tolist() == [0, 1, 2, 0, 1]
+
+
+def test_the_text_of_a_scene_is_json(cloth):
+    data = json.loads(cloth.text())
+    assert data["bodies"][0]["shape"]["nx"] == 9
+    assert hooke.Scene.parse(cloth.text()).data == data

@@ -1,0 +1,281 @@
+"""Simulations: what they compute, live changes, threads, interruptions, pickling."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import hooke
+import numpy as np
+import pytest
+from conftest import make_cloth, make_pendulum
+
+
+def test_an_oscillator_follows_the_exact_solution():
+    scene = hooke.Scene(integrator="rk4", step=1e-3)
+    scene.add_body(hooke.shapes.spring(length=1.2), k=100.0, l0=1.0, masses=1.0)
+    scene.add_pin("start")
+    sim = hooke.Sim(scene)
+    sim.step(777)
+    assert sim.time == pytest.approx(0.777)
+    assert sim.x[1, 0] == pytest.approx(1 + 0.2 * np.cos(7.77), abs=1e-8)
+    assert sim.v[1, 0] == pytest.approx(-2 * np.sin(7.77), abs=1e-7)
+
+
+def test_one_call_of_many_steps_is_many_calls_of_one(cloth):
+    a, b = hooke.Sim(cloth), hooke.Sim(cloth)
+    a.step(100)
+    for _ in range(100):
+        b.step()
+    assert np.array_equal(a.x, b.x) and np.array_equal(a.v, b.v)
+
+
+def test_threads_do_not_change_a_bit():
+    a, b = (hooke.Sim(make_cloth(60), threads=q) for q in (1, 2))
+    a.step(20), b.step(20)
+    assert np.array_equal(a.x, b.x)
+
+
+def test_steps_that_make_no_sense(cloth):
+    sim = hooke.Sim(cloth)
+    with pytest.raises(ValueError, match="-1 steps"):
+        sim.step(-1)
+    with pytest.raises(TypeError):
+        sim.step(1.5)
+    with pytest.raises(hooke.InvalidError):
+        sim.h = 0
+    with pytest.raises(TypeError, match="hooke.Scene or a hooke.Model"):
+        hooke.Sim(3)
+
+
+def test_devices_that_are_not_there_are_refused(cloth, monkeypatch):
+    with pytest.raises(hooke.UnsupportedError, match="none of cpu, cuda"):
+        hooke.Sim(cloth, device="tpu")
+    with pytest.raises(ValueError, match="made for cpu"):
+        hooke.Sim(hooke.Model(cloth), device="cuda")
+    assert hooke.Sim(cloth).device == "cpu"
+    monkeypatch.setenv("HOOKE_PLUGINS", "/nowhere")
+    try:
+        hooke.Sim(cloth, device="cuda")
+    except hooke.UnsupportedError as error:  # where a card is, it works
+        assert "cuda" in str(error) and error.status == "HK_ERROR_UNSUPPORTED"
+
+
+@pytest.mark.skipif("HOOKE_TEST_PLUGINS" not in os.environ, reason="no plug-in was built")
+def test_a_device_moves_what_is_seen_here(cloth, monkeypatch):
+    monkeypatch.setenv("HOOKE_PLUGINS", os.environ["HOOKE_TEST_PLUGINS"])
+    there, here = hooke.Sim(cloth, device="cuda"), hooke.Sim(cloth)
+    for _ in range(2):
+        there.step(50), here.step(50)
+        assert there.time == pytest.approx(here.time)
+        assert np.allclose(there.x, here.x, rtol=0, atol=1e-5)  # a card counts in single precision
+        there.x[5] += 0.01
+        here.x[5] += 0.01
+    assert there.report().total == pytest.approx(here.report().total, abs=1e-4)
+    kept, state = there.x, there.state.copy()
+    del there
+    assert np.array_equal(kept, state.x)
+    assert np.allclose(hooke.run(cloth, frames=3, device="cuda").x, hooke.run(cloth, frames=3).x, atol=1e-5)
+
+
+def test_a_blow_up_is_an_exception(cloth):
+    sim = hooke.Sim(cloth, h=0.5)
+    assert sim.stable_step() < 0.5
+    with pytest.raises(hooke.BlowupError) as caught:
+        sim.step(1000)
+    assert isinstance(caught.value, ArithmeticError)
+
+
+def test_implicit_steps_say_whether_they_converged(cloth):
+    loose = hooke.minimizers.newton(iterations=1, tolerance=1e-14)
+    sim = hooke.Sim(cloth, integrator=hooke.integrators.backward_euler(minimizer=loose), h=0.03)
+    assert sim.step() is False and sim.step_report.reason == "iterations"
+    sim = hooke.Sim(cloth, integrator="backward_euler", h=0.03)
+    assert sim.step() is True and sim.step_report.reason == "converged"
+    trace = sim.trace_step()
+    assert len(trace.change) == sim.step_report.iterations + 1
+    assert trace.change[0] == 0 and (np.diff(trace.change) < 0).all()
+
+
+def test_an_exception_in_a_callback_comes_out(cloth):
+    sim = hooke.Sim(cloth, integrator="backward_euler", h=0.03)
+
+    def each(_):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        sim.advance(0.1, each=each)
+
+
+def test_forces_and_reactions_balance_at_rest():
+    sim = hooke.Sim(make_pendulum(integrator="backward_euler"), h=0.05)
+    sim.model.forces.append(hooke.forces.drag(linear=5.0))
+    sim.step(2000)
+    assert sim.reactions()[0] == pytest.approx([0, 2 * 9.81, 0], rel=1e-3, abs=1e-3)
+    assert sim.forces()[1] == pytest.approx([0, 0, 0], abs=1e-3)
+
+
+def test_forces_change_between_steps(cloth):
+    sim = hooke.Sim(cloth)
+    forces = sim.model.forces
+    assert len(forces) == 2 and forces[1].name == "gravity"
+    forces[1] = hooke.forces.gravity(g=0.0)
+    sim.step(50)
+    assert np.abs(sim.v).max() == 0  # nothing pulls
+    forces.append("gravity")
+    sim.step(50)
+    assert sim.v[0, 1] < 0
+    del forces[-1]
+    assert [force.name for force in forces] == ["springs", "gravity"]
+    with pytest.raises(IndexError):
+        forces[5]
+    with pytest.raises(hooke.InvalidError, match="springs"):
+        del forces[0]
+
+
+def test_pins_are_let_go_and_held_again(cloth):
+    sim = hooke.Sim(cloth)
+    sim.step(100)
+    sim.release_pin(72)
+    sim.step(100)
+    assert sim.x[72, 1] < 1 and sim.x[80, 1] == 1
+    sim.hold_pin([72])
+    assert sim.x[72].tolist() == [0, 1, 0]
+    with pytest.raises(hooke.InvalidError, match="has no pin"):
+        sim.release_pin(3)
+    sim.model.set_motion(1, hooke.motions.oscillation(amplitude=[0, 0, 0.1], frequency=1))
+    sim.step(100)
+    assert sim.x[80, 2] != 0
+
+
+def test_a_hand_drags(cloth):
+    sim = hooke.Sim(cloth, integrator="backward_euler", h=0.02)
+    with sim.grab(0, k=1000) as hand:
+        for z in (0.1, 0.2, 0.3):
+            hand.move_to([0, 0, z])
+            sim.step(10)
+        assert sim.x[0, 2] == pytest.approx(0.3, abs=0.05)
+    assert len(sim.model.forces) == 2
+    with pytest.raises(ValueError, match="let go"):
+        hand.move_to([0, 0, 0])
+
+
+def test_stiffness_and_step_change(cloth):
+    sim = hooke.Sim(cloth)
+    sim.model.set_stiffness(80)
+    assert (sim.model.springs.k == 80).all()
+    sim.h = 5e-4
+    sim.step()
+    assert sim.time == 5e-4
+    with pytest.raises(hooke.InvalidError):
+        sim.model.scale_stiffness(-1)
+
+
+def test_states_are_swapped_and_copied(cloth):
+    sim = hooke.Sim(cloth)
+    start = sim.state.copy()
+    sim.step(10)
+    moved = sim.state
+    sim.state = start
+    assert sim.time == 0 and sim.x is start.x
+    sim.step(10)
+    assert np.array_equal(start.x, moved.x)
+    start.assign(hooke.State(sim.model))
+    assert start.time == 0
+    with pytest.raises(hooke.InvalidError, match="another model"):
+        sim.state = hooke.State(hooke.Model(make_cloth(5)))
+    with pytest.raises(hooke.InvalidError):
+        start.assign(hooke.State(hooke.Model(make_cloth(5))))
+    assert sim.state is start
+
+
+def test_a_pickled_state_goes_on_bit_for_bit(tmp_path):
+    scene = make_cloth(integrator="bdf2", step=0.01)
+    sim = hooke.Sim(scene)
+    sim.step(5)
+    again = pickle.loads(pickle.dumps(sim.state))
+    sim.state.save(tmp_path / "state")
+    other = hooke.Sim(scene, state=again)
+    sim.step(5), other.step(5)
+    assert np.array_equal(sim.x, other.x) and sim.time == other.time
+    other.state.load(tmp_path / "state")
+    assert other.time == pytest.approx(0.05)
+    with pytest.raises(hooke.FormatError, match="no state"):
+        hooke.state._restore(b"something else")
+
+
+def test_simulations_run_in_threads():
+    models = [hooke.Model(make_cloth(30), threads=1) for _ in range(3)]
+    alone = hooke.Sim(models[0])
+    alone.step(50)
+    sims = [hooke.Sim(model) for model in models] + [hooke.Sim(models[0])]  # two share a model
+    threads = [threading.Thread(target=sim.step, args=(50,)) for sim in sims]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for sim in sims:
+        assert np.array_equal(sim.x, alone.x)
+
+
+def test_python_goes_on_while_steps_are_made():
+    sim = hooke.Sim(make_cloth(40), threads=1)
+    thread = threading.Thread(target=sim.step, args=(3000,))
+    thread.start()
+    counted = refused = 0
+    while thread.is_alive():
+        counted += 1
+        try:
+            sim.step()
+        except RuntimeError as error:
+            refused += "another thread" in str(error)
+        try:
+            sim.model.scale_stiffness(1.0)
+        except RuntimeError as error:
+            refused += "another thread" in str(error)
+        time.sleep(0.001)
+    thread.join()
+    assert counted > 5 and refused > 5  # and nothing was torn
+    assert np.isfinite(sim.x).all()
+
+
+def test_ctrl_c_stops_between_steps():
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from conftest import make_cloth\nimport hooke\n"
+        "sim = hooke.Sim(make_cloth(30))\nprint('ready', flush=True)\n"
+        "try:\n    sim.step(10**12)\n"
+        "except KeyboardInterrupt:\n    print('stopped', sim.time > 0)\n"
+    )
+    folder = __file__.rsplit("/", 1)[0]
+    process = subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10)[0] == "stopped True\n" and process.returncode == 0
+
+
+def test_log_lines_go_to_logging(caplog):
+    scene = hooke.Scene()
+    scene.add_body(hooke.Mesh(np.eye(3), edges=[[0, 1]]), k=1.0)
+    with caplog.at_level("WARNING", "hooke"):
+        hooke.Model(scene)
+    assert "1 of 3 vertices have no spring" in caplog.text
+
+
+def test_simulations_do_not_leak():
+    import resource
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    scene = make_cloth(60)
+    for _ in range(5):
+        hooke.Sim(scene).step(2)
+    before = peak()
+    for _ in range(60):
+        hooke.Sim(scene).step(2)  # 4 MB and more each
+    assert peak() - before < 40_000  # kB
