@@ -1,6 +1,6 @@
 // A small line drawing of each built-in scene after a moment of motion, made with the WebAssembly
 // engine: public/thumbs/NAME.svg. Faces are filled by how they lie in the light, springs drawn as
-// lines. The page shows them as masks, so that only their opacity counts.
+// lines. They have no colour but that of the text around them, and differ by their opacity.
 //
 //   node scripts/thumbnails.mjs
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { loadEngine } from './load_engine.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WIDTH = 240, HEIGHT = 160, MARGIN = 10;
 const MOST_FACES = 700; // a picture of some centimetres shows no more
-const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6 };
+const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, cloth: 1.5, curve: 0.14 };
 
 /** Turns a point into the picture's plane: x to the right, y down, z towards the eye. */
 function projection(flat) {
@@ -20,6 +20,33 @@ function projection(flat) {
     const right = ca * x - sa * z, front = sa * x + ca * z;
     return [right, -(ce * y - se * front), se * y + ce * front];
   };
+}
+
+/** Calls act(pixel, depth) for the pixels of a face. */
+function eachPixel([[ax, ay, az], [bx, by, bz], [cx, cy, cz]], act) {
+  const area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax);
+  const range = (p, q, r, most) => [Math.max(0, Math.floor(Math.min(p, q, r))), Math.min(most - 1, Math.ceil(Math.max(p, q, r)))];
+  const [left, right] = range(ax, bx, cx, WIDTH), [top, bottom] = range(ay, by, cy, HEIGHT);
+  if (Math.abs(area) < 1e-9) return;
+  for (let y = top; y <= bottom; y++)
+    for (let x = left; x <= right; x++) {
+      const v = ((x - ax) * (cy - ay) - (y - ay) * (cx - ax)) / area, w = ((bx - ax) * (y - ay) - (by - ay) * (x - ax)) / area;
+      if (v >= 0 && w >= 0 && v + w <= 1) act(y * WIDTH + x, az + v * (bz - az) + w * (cz - az));
+    }
+}
+
+/** The faces that are not behind others, which would show through them: only opacity counts. */
+function seen(faces) {
+  const near = new Float64Array(WIDTH * HEIGHT).fill(-Infinity);
+  for (const { corners } of faces) eachPixel(corners, (pixel, depth) => { near[pixel] = Math.max(near[pixel], depth); });
+  return faces.filter(({ corners }) => {
+    let all = 0, shown = 0;
+    eachPixel(corners, (pixel, depth) => {
+      all++;
+      if (depth > near[pixel] - 3) shown++;
+    });
+    return 4 * shown >= all;
+  });
 }
 
 /** Every n-th vertex in both directions of a fine grid would need its shape; faces are thinned instead. */
@@ -32,14 +59,14 @@ function drawFaces(points, triangles, project) {
     const n = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
     const size = Math.hypot(...n) || 1;
     const bright = Math.abs(n.reduce((sum, part, q) => sum + part * light[q], 0)) / size;
-    faces.push({ corners: [a, b, c], depth: a[2] + b[2] + c[2], shade: Math.round(4 * bright) / 4 });
+    faces.push({ corners: [a, b, c], depth: a[2] + b[2] + c[2], shade: Math.round(8 * bright) / 8 });
   }
   faces.sort((one, other) => one.depth - other.depth);
-  return faces.map(({ corners, shade }) => ({ corners, opacity: 0.25 + 0.55 * (1 - shade) }));
+  return seen(faces).map(({ corners, shade }) => ({ corners, opacity: 0.25 + 0.55 * (1 - shade) }));
 }
 
 function svg(shapes) {
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}">${shapes}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}"><g id="drawing" fill="currentColor">${shapes}</g></svg>\n`;
 }
 
 function path(points) { return 'M' + points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L'); }
@@ -79,7 +106,7 @@ function draw(x, topology, pinned, flat) {
       const [a, b] = [points[topology.springs[s]], points[topology.springs[s + 1]]];
       d += few ? coil(a, b) : path([a, b]);
     }
-    shapes += `<path d="${d}" fill="none" stroke="#000" stroke-width="${few ? 2 : 1.6}" stroke-linejoin="round"/>`;
+    shapes += `<path d="${d}" fill="none" stroke="currentColor" stroke-width="${few ? 2 : 1.6}" stroke-linejoin="round"/>`;
     const radius = few ? 8 : points.length < 200 ? 2 : 0;
     if (radius) shapes += points.map(([px, py]) => `<circle cx="${px.toFixed(1)}" cy="${py.toFixed(1)}" r="${radius}"/>`).join('');
   }
@@ -98,7 +125,8 @@ const engine = await loadEngine(wasm);
 const { scenes } = engine.ask({ ask: 'registry' });
 for (const { name } of scenes) {
   // Fine meshes are drawn coarser, from the start.
-  const coarse = { curtain: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=25'], flag: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=17'] }[name] ?? [];
+  const coarse = { curtain: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=25'], flag: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=17'],
+    cloth: ['bodies[0].shape.nx=33', 'bodies[0].shape.ny=33'] }[name] ?? [];
   const info = engine.ask({ ask: 'load', builtin: name, sets: coarse });
   const topology = engine.protocol.decodeTopology(engine.ask({ ask: 'topology' }));
   const seconds = FRAMES[name] ?? FRAMES.default;

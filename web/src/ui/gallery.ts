@@ -4,13 +4,23 @@ import { makeDialog } from './dialog';
 import { h, prettyName } from './dom';
 import { icon } from './icons';
 
+const SVG = 'http://www.w3.org/2000/svg';
+
 function picture(name: string): HTMLElement {
-  const there = __THUMBS__.includes(name);
-  const image = h('span', { class: 'thumb', 'aria-hidden': 'true' });
-  // As a mask, so that the drawing takes the colour of the theme.
-  if (there) image.style.setProperty('--thumb', `url("${new URL(`thumbs/${name}.svg`, document.baseURI).href}")`);
-  else image.classList.add('none');
-  return image;
+  const place = h('span', { class: 'thumb', 'aria-hidden': 'true' });
+  if (!__THUMBS__.includes(name)) return place;
+  // By reference, so that the drawing takes the colour of the theme.
+  const image = document.createElementNS(SVG, 'svg'), drawing = document.createElementNS(SVG, 'use');
+  image.setAttribute('viewBox', '0 0 240 160');
+  image.append(drawing);
+  // Not before somebody looks: the page loads sooner without.
+  new IntersectionObserver((changes, observer) => {
+    if (!changes.some((change) => change.isIntersecting)) return;
+    drawing.setAttribute('href', `${new URL(`thumbs/${name}.svg`, document.baseURI).href}#drawing`);
+    observer.disconnect();
+  }).observe(place);
+  place.append(image);
+  return place;
 }
 
 export function makeGallery(app: App, open: (files: OpenedFile[]) => void): HTMLDialogElement {
