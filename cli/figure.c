@@ -21,7 +21,11 @@ static const double PIN = 0.0055, PIN_OF_LENGTH = 0.24;
 enum { FEW_SPRINGS = 8 };
 static const double COIL = 0.030, COIL_OF_LENGTH = 0.12, FEW_BALL = 0.026;
 
-enum { KIND_BENDING = 2 };
+enum { KIND_SHEAR = 1, KIND_BENDING = 2 };
+
+/* Of more pins than these only the border of a patch is drawn, in smaller dots: they would hide it. */
+enum { MANY_PINS = 60 };
+static const double SMALL_PIN = 0.6;
 
 struct Figure {
   ColourBy by;
@@ -36,7 +40,8 @@ struct Figure {
   int32_t *ball;                  /* vertices that are drawn */
   uint8_t *body;                  /* of a vertex, as a colour of the palette */
   double *release;                /* s, of each pin */
-  int32_t *held;                  /* pins that hold at the time of the frame */
+  uint8_t *marked;                /* whether a pin is drawn */
+  int32_t *held;                  /* pins that hold at the time of the frame and are drawn */
   float *value;                   /* of a vertex: strain or speed */
   int32_t *value_count;
   /* The frame: */
@@ -105,15 +110,46 @@ static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *mo
   return HK_OK;
 }
 
+/* Marks pins with a neighbour that moves, or that is let go earlier; all where there are none. */
+static bool mark_pins(Figure *f) {
+  const HkSpringView *s = &f->springs;
+  double *until = room(f->n, sizeof *until); /* when each vertex is let go */
+  uint8_t *border = room(f->n, 1);
+  bool few = f->pin_count <= MANY_PINS, any = false;
+  if (!until || !border) {
+    free(until);
+    free(border);
+    return false;
+  }
+  for (int64_t q = 0; q < f->n; q++) until[q] = -INFINITY;
+  for (int64_t q = 0; q < f->pin_count; q++) until[f->pin[q]] = f->release[q];
+  for (int64_t q = 0; q < s->count; q++) {
+    if (s->kind[q] == KIND_SHEAR || s->kind[q] == KIND_BENDING) continue;
+    if (until[s->i[q]] > until[s->j[q]]) border[s->i[q]] = 1;
+    if (until[s->j[q]] > until[s->i[q]]) border[s->j[q]] = 1;
+    if (until[s->i[q]] != until[s->j[q]]) any = true;
+  }
+  for (int64_t q = 0; q < f->pin_count; q++) f->marked[q] = few || !any || border[f->pin[q]];
+  free(until);
+  free(border);
+  return true;
+}
+
 static bool take_rooms(Figure *f) {
   f->rod = room(f->springs.count, sizeof *f->rod);
   f->ball = room(f->n, sizeof *f->ball);
   f->body = room(f->n, sizeof *f->body);
   f->release = room(f->pin_count, sizeof *f->release);
+  f->marked = room(f->pin_count, sizeof *f->marked);
   f->held = room(f->pin_count, sizeof *f->held);
   f->value = room(f->n, sizeof *f->value);
   f->value_count = room(f->n, sizeof *f->value_count);
-  return f->rod && f->ball && f->body && f->release && f->held && f->value && f->value_count;
+  return f->rod && f->ball && f->body && f->release && f->marked && f->held && f->value &&
+         f->value_count;
+}
+
+static HkStatus no_memory(const Figure *f, HkError *error) {
+  return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing %s vertices", text_count(f->n).c);
 }
 
 static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool springs,
@@ -121,8 +157,7 @@ static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool
   uint8_t *faced = room(f->n, 1);
   if (!faced || !take_rooms(f)) {
     free(faced);
-    return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing %s vertices",
-                     text_count(f->n).c);
+    return no_memory(f, error);
   }
   look_at_bodies(f, model, faced);
   choose_rods(f, faced, springs);
@@ -130,7 +165,8 @@ static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool
   free(faced);
   f->on_faces = springs && f->surface.face_count > 0;
   f->coils = f->rod_count <= FEW_SPRINGS && f->surface.face_count == 0;
-  return find_releases(f, scene, model, error);
+  HkStatus status = find_releases(f, scene, model, error);
+  return status < 0 || mark_pins(f) ? status : no_memory(f, error);
 }
 
 HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, bool springs,
@@ -160,6 +196,7 @@ void figure_destroy(Figure **figure) {
   free(f->ball);
   free(f->body);
   free(f->release);
+  free(f->marked);
   free(f->held);
   free(f->value);
   free(f->value_count);
@@ -196,7 +233,7 @@ void figure_pose(Figure *f, const Frame *frame) {
   f->frame = frame;
   f->held_count = 0;
   for (int64_t q = 0; q < f->pin_count; q++)
-    if (f->release[q] > frame->time) f->held[f->held_count++] = f->pin[q];
+    if (f->marked[q] && f->release[q] > frame->time) f->held[f->held_count++] = f->pin[q];
   surface_pose(&f->surface, frame->x);
   if (f->by == COLOUR_STRAIN) find_strains(f);
   if (f->by == COLOUR_SPEED) memcpy(f->value, frame->speed, (size_t)f->n * sizeof *f->value);
@@ -223,6 +260,7 @@ void figure_scale(Figure *f, double end, double height) {
   if (f->by == COLOUR_STRAIN) f->ball_radius *= 0.6; /* it is the springs that tell something */
   if (f->coils) f->ball_radius = lesser(height, FEW_BALL, f->rod_length, BALL_OF_LENGTH);
   if (f->ball_count > 0) f->pin_radius = 1.1 * f->ball_radius; /* a mass is in it */
+  if (f->pin_count > MANY_PINS) f->pin_radius *= SMALL_PIN;
   if (f->on_faces) f->rod_radius *= 0.5;
 }
 

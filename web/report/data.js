@@ -260,5 +260,6 @@ function valueRange(color) {
     }
   }
   values.sort((a, b) => a - b);
-  return values[Math.floor(0.985 * values.length)] || values[values.length - 1] || 0;
+  const range = values[Math.floor(0.985 * values.length)] || values[values.length - 1] || 0;
+  return Math.max(range, color === 'strain' ? 1e-7 : 1e-9); /* below that there is rounding alone */
 }

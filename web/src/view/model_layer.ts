@@ -9,6 +9,7 @@ import { Backdrop, type Surroundings } from './backdrop';
 import { type ColorRange, colorTexture } from './colormap';
 import { addNormals, isClosed, SMOOTH_LIMIT } from './normals';
 import type { Palette } from './palette';
+import { markedPins } from './pins';
 import { makeRibbons, type Ribbons } from './ribbons';
 import { FACES, LINES, POINTS } from './shaders';
 
@@ -140,7 +141,8 @@ export class ModelLayer {
 
   setPinned(pinned: number[]): void {
     // Only the index is new: to dispose of the geometry would take the positions from the others.
-    this.pins.geometry.setIndex(new BufferAttribute(new Uint32Array(pinned.length <= PIN_LIMIT ? pinned : []), 1));
+    const marked = this.topology ? markedPins(this.topology, pinned) : pinned;
+    this.pins.geometry.setIndex(new BufferAttribute(new Uint32Array(marked.length <= PIN_LIMIT ? marked : []), 1));
   }
 
   /** Takes the frame's arrays over. Returns whether they fit the model that is shown. The range of the
