@@ -55,21 +55,27 @@ static bool list(Page *page, const char *folder, const char *name, int depth) {
   return good;
 }
 
-/* The folder of the page for the program where it is. */
+static bool is_page(const char *folder) {
+  char index[PATH_MOST + 128];
+  int length = snprintf(index, sizeof index, "%s/index.html", folder);
+  return length < (int)sizeof index && is_file(index);
+}
+
+/* The folder of the page: from the program where it is, installed or in the tree where it was
+ * built; else where it would have been installed. */
 static bool find_folder(char *folder, size_t size) {
-  static const char *const places[] = {"../share/hooke/web", "../../web/dist"};
+  static const char *const places[] = {HOOKE_PAGE_FROM_PROGRAM, "../../web/dist"};
   char program[PATH_MOST];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-  if (length <= 0) return false;
-  program[length] = 0;
-  *strrchr(program, '/') = 0;
-  for (size_t q = 0; q < sizeof places / sizeof places[0]; q++) {
-    char index[PATH_MOST + 64];
-    snprintf(index, sizeof index, "%s/%s/index.html", program, places[q]);
+  program[length > 0 ? length : 0] = 0;
+  char *end = strrchr(program, '/');
+  for (size_t q = 0; end && q < sizeof places / sizeof places[0]; q++) {
+    *end = 0;
     snprintf(folder, size, "%s/%s", program, places[q]);
-    if (is_file(index)) return true;
+    if (is_page(folder)) return true;
   }
-  return false;
+  snprintf(folder, size, "%s", HOOKE_PAGE);
+  return is_page(folder);
 }
 
 int page_find(const char *given, Page *page) {
@@ -79,7 +85,9 @@ int page_find(const char *given, Page *page) {
     snprintf(folder, sizeof folder, "%s", given);
   else if (!find_folder(folder, sizeof folder))
     return complain(EXIT_FILE,
-                    "the page is not there; 'make web' builds it, --page says where it is");
+                    "the page is not there, neither beside the program nor in %s; 'make web' "
+                    "builds it, 'make install' then installs it, --page says where it is",
+                    HOOKE_PAGE);
   if (!list(page, folder, "", 0))
     return complain(EXIT_FILE, "%s: cannot read the files of the page", folder);
   if (!page_path(page, "/index.html"))

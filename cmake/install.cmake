@@ -13,6 +13,8 @@ if(TARGET hooke_schema)
   install(FILES ${scene_schema} DESTINATION ${data_folder})
 endif()
 install(DIRECTORY scenes DESTINATION ${data_folder} OPTIONAL)
+# The page, where 'make web' has built it; CMakeLists.txt tells the program where it is.
+install(DIRECTORY web/dist/ DESTINATION ${data_folder}/web OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   OPTIONAL)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

@@ -2,7 +2,8 @@
 # Installs the build tree BUILD into a folder of its own, moves it, and uses it from outside: with
 # pkg-config, with find_package, from C++. Looks into both libraries too.
 #
-# From the environment: CMAKE CC CXX NM OBJDUMP (programs), BUILD SOURCE (folders), LIBDIR (lib).
+# From the environment: CMAKE CC CXX NM OBJDUMP (programs), BUILD SOURCE (folders), LIBDIR (lib), PAGE
+# (where the page is installed without DESTDIR and --prefix).
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,6 +44,47 @@ if [ -x "$BUILD/hooke" ]; then
   for scene in "$SOURCE"/scenes/*.json; do
     cmp "$scene" "$prefix/share/hooke/scenes/$(basename "$scene")" || fail "a scene is missing"
   done
+fi
+
+# 'hooke view' of the moved tree serves the page beside it. A small one stands for it where 'make web'
+# has not been called.
+check_view() {
+  local page="$prefix/share/hooke/web" address
+  if [ -e "$SOURCE/web/dist/index.html" ]; then
+    diff -r "$SOURCE/web/dist" "$page" || fail "share/hooke/web is not web/dist"
+  elif [ -e "$page" ]; then
+    fail "share/hooke/web is installed, but not built"
+  fi
+  if [ ! -e "$PAGE/index.html" ]; then
+    mv "$page" "$folder/kept" 2>/dev/null || true
+    if "$prefix/bin/hooke" view >"$folder/log" 2>&1; then fail "hooke view starts without a page"; fi
+    grep -q "the page is not there, neither beside the program nor in $PAGE; 'make web' builds it" \
+      "$folder/log" || fail "hooke view without a page says: $(cat "$folder/log")"
+    mv "$folder/kept" "$page" 2>/dev/null || true
+  fi
+  mkdir -p "$page"
+  [ -e "$page/index.html" ] || echo "<title>Hooke</title>" >"$page/index.html"
+  "$prefix/bin/hooke" view >"$folder/log" 2>&1 &
+  view=$!
+  for _ in $(seq 100); do
+    if grep -q '^open ' "$folder/log"; then break; fi
+    sleep 0.1
+  done
+  address=$(sed -n 's/^open \(.*\)?token=.*/\1/p' "$folder/log")
+  printf 'file(DOWNLOAD "%sindex.html" "%s")' "$address" "$folder/index.html" >"$folder/get.cmake"
+  "$CMAKE" -P "$folder/get.cmake" || true
+  kill -INT $view
+  wait $view || fail "hooke view does not end well: $(cat "$folder/log")"
+  cmp "$page/index.html" "$folder/index.html" || fail "hooke view does not serve the page"
+}
+
+section "hooke view finds the page"
+if [ ! -x "$BUILD/hooke" ]; then
+  echo "skipped: there is no program"
+elif "$prefix/bin/hooke" view --page /nonexistent 2>&1 | grep -q libwebsockets; then
+  echo "skipped: built without libwebsockets"
+else
+  check_view
 fi
 
 version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/hooke.h")
