@@ -53,7 +53,8 @@ export function blowUpText(side: Side): string {
   if (stable === 0) why = '; no step is stable with it here';
   else if (stable !== null && step > stable)
     why = `; the step of ${prettyNumber(step)} s is above the stable step of ${prettyNumber(stable)} s`;
-  return `${info.integrator.type} blew up at t = ${prettyNumber(frame.time)} s: its energy left the bound${why}.`;
+  const when = frame.time > 0 ? `at t = ${prettyNumber(frame.time)} s` : 'in its first step';
+  return `${info.integrator.type} blew up ${when}: its energy left the bound${why}.`;
 }
 
 export class SideLabels {

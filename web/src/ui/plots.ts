@@ -177,7 +177,13 @@ class Chart {
     });
     const data = tables.length === 1 ? tables[0] : uPlot.join(tables as unknown as uPlot.AlignedData[]);
     this.plot.setData(data as unknown as uPlot.AlignedData);
-    if (this.definition.log) this.nothing.hidden = this.app.sides.some((side) => side.frame && side.frame.iterations > 0);
+    if (this.definition.log) this.showNothing(!this.app.sides.some((side) => side.frame && side.frame.iterations > 0));
+  }
+
+  /** Instead of axes without anything between them. */
+  private showNothing(shown: boolean): void {
+    this.nothing.hidden = !shown;
+    this.body.classList.toggle('empty', shown);
   }
 
   private readable(column: Float64Array, line: Line, [low, high]: [number, number]): ArrayLike<number | null> {
@@ -204,7 +210,10 @@ function logRange(min: number | null, max: number | null): [number, number] {
 export function makePlots(app: App, place: HTMLElement): void {
   const charts = DEFINITIONS.map((definition) => new Chart(app, definition));
   place.append(...charts.map((chart) => chart.element));
-  const rebuild = () => charts.forEach((chart) => chart.build());
+  const rebuild = () => {
+    place.classList.toggle('comparing', app.comparing); // whose legends are longer
+    charts.forEach((chart) => chart.build());
+  };
   onTheme(rebuild);
   app.onSides.on(rebuild);
   let last = 0;

@@ -8,7 +8,8 @@ export interface CameraState {
   distance: number; // m
 }
 
-const FIELD = 35; // degrees, of the shorter side of the view
+const FIELD = 35; // degrees, from the lower to the upper edge of the view
+const ROOM = [1.18, 1.34]; // times the width and height of a model that the view shows; words stand below it
 const STEEPEST = Math.PI / 2 - 0.01;
 const EASE = 3; // 1/s, how fast the view follows what it frames
 
@@ -39,11 +40,10 @@ export class OrbitCamera {
     this.following = true;
   }
 
-  /** Frames a sphere, at once or in a glide of this many seconds since the last call. Tells whether it moved. */
-  frame(centre: Vector3, radius: number, aspect: number, seconds: number | null): boolean {
-    const half = (FIELD / 2) * (Math.PI / 180);
-    const narrow = Math.atan(Math.tan(half) * Math.min(1, aspect));
-    const distance = (1.06 * radius) / Math.sin(narrow);
+  /** Frames a box, at once or in a glide of this many seconds since the last call. Tells whether it moved. */
+  frame(centre: Vector3, half: Vector3, aspect: number, seconds: number | null): boolean {
+    const radius = half.length();
+    const distance = this.distanceFor(half, aspect);
     const part = seconds === null ? 1 : 1 - Math.exp(-EASE * seconds);
     this.size = Math.max(radius, 1e-6);
     // Too little to be seen: the view is at rest, and need not be drawn again.
@@ -51,6 +51,30 @@ export class OrbitCamera {
     this.target.lerp(centre, part);
     this.distance += (distance - this.distance) * part;
     return true;
+  }
+
+  /** The least one from which all corners of a box about the target are in the view. */
+  private distanceFor(half: Vector3, aspect: number): number {
+    const slope = Math.tan((FIELD / 2) * (Math.PI / 180));
+    const back = this.backwards();
+    const side = new Vector3().crossVectors(this.up, back).normalize();
+    const upward = new Vector3().crossVectors(back, side);
+    let distance = 1e-6;
+    for (let corner = 0; corner < 4; corner++) { // the other four are opposite to these, and further away or as near
+      const p = new Vector3(half.x, corner & 1 ? half.y : -half.y, corner & 2 ? half.z : -half.z);
+      const across = Math.max((ROOM[0] * Math.abs(p.dot(side))) / aspect, ROOM[1] * Math.abs(p.dot(upward)));
+      distance = Math.max(distance, across / slope + Math.abs(p.dot(back)));
+    }
+    return distance;
+  }
+
+  /** From the target to the camera, of length 1. */
+  private backwards(): Vector3 {
+    const level = Math.cos(this.elevation);
+    return new Vector3()
+      .addScaledVector(this.right, level * Math.sin(this.azimuth))
+      .addScaledVector(this.front, level * Math.cos(this.azimuth))
+      .addScaledVector(this.up, Math.sin(this.elevation));
   }
 
   orbit(dx: number, dy: number): void {
@@ -76,13 +100,8 @@ export class OrbitCamera {
   /** Places the camera for a view of this shape. */
   place(aspect: number): PerspectiveCamera {
     const { camera } = this;
-    const level = Math.cos(this.elevation);
     camera.up.copy(this.up);
-    camera.position
-      .copy(this.target)
-      .addScaledVector(this.right, this.distance * level * Math.sin(this.azimuth))
-      .addScaledVector(this.front, this.distance * level * Math.cos(this.azimuth))
-      .addScaledVector(this.up, this.distance * Math.sin(this.elevation));
+    camera.position.copy(this.target).addScaledVector(this.backwards(), this.distance);
     camera.near = Math.max(this.distance / 200, (this.distance - 30 * this.size) / 2);
     camera.far = this.distance + 60 * this.size;
     camera.aspect = aspect;

@@ -19,12 +19,28 @@ export interface Area {
 }
 
 const WIDEST = 4; // a model that flies apart is framed up to so many times its first size
+const NARROWEST = 0.4; // and one that draws together down to this
+const LOOK_BACK = 3; // s of the motion that are framed
 
-interface Bounds {
+interface Box {
   min: number[];
   max: number[];
+}
+
+interface Bounds extends Box {
   first: number; // half the diagonal at the start
 }
+
+function include({ min, max }: Box, x: Float32Array): void {
+  const stride = 3 * Math.max(1, Math.floor(x.length / 3 / 50_000));
+  for (let i = 0; i + 2 < x.length; i += stride)
+    for (let c = 0; c < 3; c++) {
+      if (x[i + c] < min[c]) min[c] = x[i + c];
+      if (x[i + c] > max[c]) max[c] = x[i + c];
+    }
+}
+
+function emptyBox(): Box { return { min: [Infinity, Infinity, Infinity], max: [-Infinity, -Infinity, -Infinity] }; }
 
 export class SceneView {
   readonly orbit = new OrbitCamera();
@@ -32,7 +48,8 @@ export class SceneView {
   range = new ColorRange('none');
   private renderer: WebGLRenderer;
   private bounds: Bounds | null = null;
-  private start: { min: number[]; max: number[] } | null = null; // the bounds of a start
+  private start: Box | null = null; // the bounds of a start
+  private recent: Box & { since: number } = { ...emptyBox(), since: 0 }; // where it was of late
   private width = 1;
   private height = 1;
   private dirty = true;
@@ -96,6 +113,7 @@ export class SceneView {
     if (newView) {
       this.range.forget();
       this.start = { min, max };
+      this.recent = { ...emptyBox(), since: frame.time };
       this.bounds = { min: [...min], max: [...max], first: 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low)) || 1 };
       this.orbit.setUp(scene.up);
       this.orbit.look(info.dimension === 2);
@@ -107,24 +125,24 @@ export class SceneView {
   setFrame(index: number, frame: Frame, color: Color): boolean {
     if (color !== this.range.color) this.range = new ColorRange(color);
     const taken = this.layers[index]?.setFrame(frame, color, this.range) ?? false;
-    if (taken && this.orbit.following && !this.steady && frame.strainMax < WILD) this.widen(frame.x);
+    if (taken && this.orbit.following && !this.steady && frame.strainMax < WILD) this.widen(frame);
     this.changed();
     return taken;
   }
 
-  private widen(x: Float32Array): void {
+  /** The view shows where the model is, and where it was in the last seconds. */
+  private widen({ x, time }: Frame): void {
     if (!this.bounds) return;
-    const { min, max } = this.bounds;
-    const stride = 3 * Math.max(1, Math.floor(x.length / 3 / 50_000));
-    for (let i = 0; i + 2 < x.length; i += stride)
-      for (let c = 0; c < 3; c++) {
-        if (x[i + c] < min[c]) min[c] = x[i + c];
-        if (x[i + c] > max[c]) max[c] = x[i + c];
-      }
+    include(this.bounds, x);
+    include(this.recent, x);
+    if (time - this.recent.since < LOOK_BACK) return;
+    Object.assign(this.bounds, { min: this.recent.min, max: this.recent.max });
+    this.recent = { ...emptyBox(), since: time };
   }
 
   /** The model is back at its start. */
   forgetMotion(): void {
+    this.recent = { ...emptyBox(), since: 0 };
     if (this.start && this.bounds) Object.assign(this.bounds, { min: [...this.start.min], max: [...this.start.max] });
   }
 
@@ -132,12 +150,14 @@ export class SceneView {
   follow(seconds: number | null): void {
     if (!this.orbit.following || !this.bounds || this.steady) return;
     const { min, max, first } = this.bounds;
-    const centre = new Vector3().fromArray(min).add(new Vector3().fromArray(max)).multiplyScalar(0.5);
-    const radius = 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low));
+    const low = new Vector3().fromArray(min), high = new Vector3().fromArray(max);
+    const centre = low.clone().add(high).multiplyScalar(0.5), half = high.sub(low).multiplyScalar(0.5);
+    const radius = half.length();
     const area = this.area(0);
     // What falls for ever is let go rather than followed to where all of it is one dot.
     if (radius > WIDEST * first && seconds !== null) return;
-    if (this.orbit.frame(centre, Math.min(radius, WIDEST * first), area.width / area.height, seconds)) this.changed();
+    half.clampLength(NARROWEST * first, WIDEST * first);
+    if (this.orbit.frame(centre, half, area.width / area.height, seconds)) this.changed();
   }
 
   lookAgain(flat: boolean): void {
