@@ -1,131 +1,13 @@
-"""hooke view from outside: files, tokens, origins, limits; with a WebSocket client of its own.
+"""hooke view from outside: files, tokens, origins, limits.
 
     python3 view_server.py HOOKE
 """
-import base64
 import json
-import os
-import signal
-import socket
 import struct
-import subprocess
 import sys
-import tempfile
 import time
 
-
-class Server:
-    """A running `hooke view` with a small page of its own."""
-
-    def __init__(self, program):
-        self.folder = tempfile.mkdtemp()
-        os.mkdir(self.folder + "/assets")
-        with open(self.folder + "/index.html", "w") as f:
-            f.write("<title>page</title>")
-        with open(self.folder + "/assets/a.js", "w") as f:
-            f.write("1")
-        with open(self.folder + "/.secret", "w") as f:
-            f.write("secret")
-        self.process = subprocess.Popen([program, "view", "flag", "--page", self.folder],
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        line = self.process.stdout.readline()
-        if "libwebsockets" in line:
-            print("skipped: built without libwebsockets")
-            sys.exit(77)
-        self.token = line.strip().split("token=")[1]
-        self.port = int(line.split("127.0.0.1:")[1].split("/")[0])
-
-    def get(self, path):
-        """Status and body of a file."""
-        with self.open() as s:
-            s.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
-                      "Connection: close\r\n\r\n".encode())
-            answer = b""
-            while part := s.recv(65536):
-                answer += part
-        head, _, body = answer.partition(b"\r\n\r\n")
-        return int(head.split()[1]), head.lower(), body
-
-    def open(self):
-        s = socket.create_connection(("127.0.0.1", self.port))
-        s.settimeout(60)
-        return s
-
-    def connect(self, token=None, origin=None, host=None):
-        """A WebSocket, or None if it is refused."""
-        here = f"127.0.0.1:{self.port}"
-        token = self.token if token is None else token
-        s = self.open()
-        key = base64.b64encode(os.urandom(16)).decode()
-        s.sendall((f"GET /?token={token} HTTP/1.1\r\nHost: {host or here}\r\n"
-                   "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                   f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Protocol: hooke\r\n"
-                   f"Origin: {origin or 'http://' + here}\r\n\r\n").encode())
-        head = b""
-        try:
-            while b"\r\n\r\n" not in head:
-                part = s.recv(1)
-                if not part:
-                    break
-                head += part
-        except OSError:
-            pass
-        if b" 101 " in head:
-            return s
-        s.close()
-        return None
-
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(60)
-
-
-def send(s, data, kind=1):
-    mask = os.urandom(4)
-    size = len(data)
-    head = bytes([0x80 | kind])
-    if size < 126:
-        head += bytes([0x80 | size])
-    elif size < 65536:
-        head += bytes([0x80 | 126]) + struct.pack(">H", size)
-    else:
-        head += bytes([0x80 | 127]) + struct.pack(">Q", size)
-    key = (mask * (size // 4 + 1))[:size]
-    body = (int.from_bytes(data, "big") ^ int.from_bytes(key, "big")).to_bytes(size, "big")
-    s.sendall(head + mask + body)
-
-
-def read(s, count):
-    data = b""
-    while len(data) < count:
-        part = s.recv(count - len(data))
-        if not part:
-            raise EOFError
-        data += part
-    return data
-
-
-def receive(s):
-    """Kind (1 text, 2 bytes, 8 close) and data of a whole message."""
-    data = b""
-    kind = 0
-    while True:
-        head = read(s, 2)
-        size = head[1] & 127
-        if size == 126:
-            size = struct.unpack(">H", read(s, 2))[0]
-        elif size == 127:
-            size = struct.unpack(">Q", read(s, 8))[0]
-        data += read(s, size)
-        kind = kind or head[0] & 15
-        if head[0] & 0x80:
-            return kind, data
-
-
-def ask(s, **question):
-    send(s, json.dumps(question).encode())
-    kind, data = receive(s)
-    return json.loads(data) if kind == 1 else data
+from view_client import Server, ask, receive, send
 
 
 def check_files(server):
@@ -197,8 +79,25 @@ def check_flood(first):
         assert data[:4] == b"HKFR" and struct.unpack("<I", data[4:8])[0] == q
 
 
+def check_slow_reader(server, first):
+    """Who asks and does not read makes no frames pile up, and keeps nobody else waiting."""
+    s = server.connect()
+    info = ask(s, id=1, ask="load", builtin="curtain",
+               sets=["bodies[0].shape.nx=300", "bodies[0].shape.ny=300"])
+    frame = len(ask(s, id=2, ask="frame", steps=1))
+    assert info["vertices"] == 90000 and frame > 12 * 90000
+    before = server.resident()
+    for q in range(100):  # more than a hundred megabytes of answers
+        send(s, json.dumps({"id": q, "ask": "frame", "steps": 1}).encode())
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        assert ask(first, id=10, ask="frame", steps=1)[:4] == b"HKFR"
+        assert server.resident() < before + 6 * frame, (before, server.resident(), frame)
+    s.close()
+
+
 def main():
-    server = Server(sys.argv[1])
+    server = Server(sys.argv[1], "flag")
     try:
         check_files(server)
         check_doors(server)
@@ -206,10 +105,11 @@ def main():
         check_sizes(server, first)
         check_crowd(server, first)
         check_flood(first)
+        check_slow_reader(server, first)
     finally:
         code = server.stop()
     assert code == 0, code
-    print("hooke view: files, doors, sizes, crowds and floods are as they should be")
+    print("hooke view: files, doors, sizes, crowds, floods and slow readers are as they should be")
 
 
 main()
