@@ -9,18 +9,23 @@ import { serve } from './serve.mjs';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
-export async function openPlace() {
+export async function launch() {
   const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
   if (!executablePath) throw new Error('there is no Chromium; install the package chromium or set CHROMIUM');
-  // Under a path of its own: the page must not count on being at the root.
-  const server = process.env.HOOKE_URL ? null : await serve(dist, '/some/where/');
-  const browser = await chromium.launch({
+  return chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
   });
+}
+
+/** A browser, and the address of the page: the one that is given, HOOKE_URL, or that of web/dist. */
+export async function openPlace(url = process.env.HOOKE_URL) {
+  // Under a path of its own: the page must not count on being at the root.
+  const server = url ? null : await serve(dist, '/some/where/');
+  const browser = await launch();
   return {
     browser,
-    url: process.env.HOOKE_URL ?? server.url,
+    url: url ?? server.url,
     async close() {
       await browser.close();
       server?.close();
@@ -47,6 +52,9 @@ export async function openPage(place, { hash = '', ready = true, init = null, ..
   page.errors = [];
   page.on('pageerror', (error) => page.errors.push(String(error)));
   page.on('console', (message) => { if (message.type() === 'error') page.errors.push(message.text()); });
+  page.requests = [];
+  page.on('request', (request) => page.requests.push(request.url()));
+  page.on('websocket', (socket) => page.requests.push(socket.url()));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? '';
     if (!why.includes('ERR_ABORTED')) page.errors.push(`${request.url()} ${why}`); // left for another page
@@ -61,6 +69,11 @@ export async function waitFor(page, condition, argument, timeout = 30000) {
   await page.waitForFunction(condition, argument, { timeout, polling: 50 });
 }
 
+/** The machines that the page has asked for something. */
+export function hostsOf(page) {
+  return [...new Set(page.requests.filter((url) => /^(http|ws)/.test(url)).map((url) => new URL(url).host))];
+}
+
 export function sides(page) { return page.evaluate(() => window.hooke.sides()); }
 
 /** Loads a built-in scene through the gallery, as a person does. */
@@ -68,4 +81,25 @@ export async function chooseScene(page, name) {
   await page.click('.scenes-button');
   await page.click(`.card[data-scene="${name}"]`);
   await waitFor(page, (wanted) => window.hooke.scene().source.builtin === wanted && window.hooke.sides()[0].frames > 0, name);
+}
+
+/** What is seen in a part of a page: the part of pixels that are clearly coloured, and how many colours
+ * there are. */
+export async function look(page, selector) {
+  const picture = await page.locator(selector).screenshot();
+  return page.evaluate(async (base64) => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    let colored = 0;
+    const seen = new Set();
+    for (let q = 0; q < data.length; q += 4) {
+      const [r, g, b] = [data[q], data[q + 1], data[q + 2]];
+      if (Math.max(r, g, b) - Math.min(r, g, b) > 50) colored++;
+      seen.add((r >> 3) * 1024 + (g >> 3) * 32 + (b >> 3));
+    }
+    return { colored: colored / (data.length / 4), colors: seen.size };
+  }, picture.toString('base64'));
 }

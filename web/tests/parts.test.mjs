@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { chooseScene, onPage, openPlace, sides, waitFor } from './browser.mjs';
+import { chooseScene, hostsOf, onPage, openPlace, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
@@ -77,12 +77,8 @@ test('nothing_is_wider_than_a_phone', onPage(() => place, { viewport: { width: 3
   assert.deepEqual(page.errors, []);
 }));
 
-test('the_page_asks_nothing_of_other_machines', onPage(() => place, { ready: false }, async (page) => {
-  const hosts = new Set();
-  page.on('request', (request) => { if (/^(http|ws)/.test(request.url())) hosts.add(new URL(request.url()).host); });
-  await page.reload();
-  await waitFor(page, () => window.hooke?.sides()[0].frames > 2);
-  assert.deepEqual([...hosts], [new URL(place.url).host]);
+test('the_page_asks_nothing_of_other_machines', onPage(() => place, {}, async (page) => {
+  assert.deepEqual(hostsOf(page), [new URL(place.url).host]);
 }));
 
 test('names_of_controls_come_with_labels_for_screen_readers', onPage(() => place, {}, async (page) => {

@@ -6,6 +6,7 @@ import { bundle } from '../scripts/load_engine.mjs';
 const { scaleOf } = await bundle('../src/ui/scale.ts');
 const { splitFormula } = await bundle('../src/ui/formula.ts');
 const { pickVertex } = await bundle('../src/view/pick_vertex.ts');
+const { markedPins } = await bundle('../src/view/pins.ts');
 const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
 const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
 const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
@@ -48,6 +49,24 @@ test('the_vertex_that_is_seen_is_picked_and_not_the_one_behind', () => {
   assert.equal(pickVertex(x, triangles, ray, 0.01), 2);
   assert.equal(pickVertex(x, null, { origin: [0.99, -1, 5], direction: [0, 0, -1] }, 0.01), 1);
   assert.equal(pickVertex(x, triangles, { origin: [3, 3, 5], direction: [0, 0, -1] }, 0.01), -1);
+});
+
+test('of_many_pins_in_a_patch_the_border_is_marked', () => {
+  // A grid of 20 x 20 squares, its middle 10 x 10 vertices held.
+  const n = 21, at = (i, j) => j * n + i, triangles = [];
+  for (let j = 0; j + 1 < n; j++)
+    for (let i = 0; i + 1 < n; i++)
+      triangles.push(at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j), at(i + 1, j + 1), at(i, j + 1));
+  const topology = { vertices: n * n, triangles: new Uint32Array(triangles), springs: new Uint32Array([at(5, 5), at(20, 20)]) };
+  const pinned = [];
+  for (let j = 5; j < 15; j++) for (let i = 5; i < 15; i++) pinned.push(at(i, j));
+  const marked = markedPins(topology, pinned);
+  assert.deepEqual(marked, pinned.filter((v) => [5, 14].includes(v % n) || [5, 14].includes(Math.floor(v / n))));
+  assert.deepEqual(markedPins(topology, pinned.slice(0, 30)), pinned.slice(0, 30), 'a few are all marked');
+  const all = Array.from({ length: n * n }, (_, v) => v);
+  assert.deepEqual(markedPins(topology, all), all, 'what is held as a whole is marked as a whole');
+  const chain = { vertices: 100, triangles: new Uint32Array(), springs: new Uint32Array(Array.from({ length: 99 }, (_, q) => [q, q + 1]).flat()) };
+  assert.deepEqual(markedPins(chain, all.slice(0, 80)), [79]);
 });
 
 test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {

@@ -1,0 +1,40 @@
+// The report of a run, opened from the disk as people do who got it by mail.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { look, onPage, openPlace } from './browser.mjs';
+import { runHooke } from './program.mjs';
+
+let folder, place, run;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'hooke-report-'));
+  run = runHooke('run', 'flag', '--report', '--quiet', '-o', join(folder, 'flag'), '--set', 'time.duration=0.5');
+  if (!run.missing) place = await openPlace(pathToFileURL(join(folder, 'flag', 'report.html')).href);
+});
+after(async () => {
+  await place?.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('a_report_opens_from_the_disk_and_plays', (t) => (run.missing ? t.skip(run.missing) : onPage(() => place, { ready: false, offline: true }, async (page) => {
+  assert.equal(run.status, 0, run.stderr);
+  await page.waitForSelector('#plots svg');
+  const at = (time) => page.waitForFunction((start) => document.getElementById('clock').textContent.startsWith(start), `${time} s`);
+  await page.locator('#slider').fill('0.1'); // it plays by itself until somebody takes the slider
+  await at('0.100');
+  const early = await page.locator('#canvas').screenshot();
+  await page.locator('#slider').fill('0.4');
+  await at('0.400');
+  assert.notDeepEqual(await page.locator('#canvas').screenshot(), early, 'another time is another picture');
+  const { colored, colors } = await look(page, '#canvas');
+  assert.ok(colored > 0.03 && colors > 40, `the canvas is empty: ${colored} of it is coloured, in ${colors} colours`);
+  await page.click('#play');
+  await page.waitForFunction(() => !document.getElementById('clock').textContent.startsWith('0.400 s'));
+  const lines = await page.$$eval('#plots figure', (plots) => plots.map((plot) => plot.querySelectorAll('path.line').length));
+  assert.ok(lines.length >= 3 && lines.every((count) => count > 0), `plots with ${lines} lines`);
+  assert.deepEqual(page.requests, [place.url], 'nothing but the file itself is read');
+  assert.deepEqual(page.errors, []);
+})(t)));
