@@ -20,19 +20,21 @@ sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 help: ## List the targets.
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | awk -F'|' '{printf "make %-13s %s\n", $$1, $$2}'
 
-demo: ## Build Hooke and simulate a waving flag into out/flag.
-	@$(packages) build
+demo: ## Build Hooke and simulate a waving flag into out/flag, with a report and a picture.
+	@$(packages) demo
 	$(configure) release
 	$(build) release --target hooke_product
 	./build/release/hooke run flag -o out/flag --force --report
+	@./build/release/hooke render out/flag -o out/flag/flag.png --time 3 || \
+	  echo "There is no picture: this machine cannot draw, as said above. All else is there."
 	@echo "hooke is ./build/release/hooke until 'make install', or: export PATH=\$$PWD/build/release:\$$PATH"
 	@echo "Open in a browser: file://$(CURDIR)/out/flag/report.html"
 
-pictures: ## Draw some built-in scenes into build/pictures.
+pictures: ## Draw the pictures of the README into docs/pictures.
 	@$(packages) test
 	$(configure) release
 	$(build) release --target hooke_product
-	@./scripts/pictures.sh build/release/hooke build/pictures
+	@./scripts/pictures.sh build/release/hooke docs/pictures
 
 test: ## Build Hooke and run all tests.
 	@$(packages) test
@@ -50,7 +52,7 @@ web: ## Build the page with its engine in WebAssembly into web/dist.
 web-test: web ## Test the page in a browser, from a folder and from 'hooke view'.
 	@$(packages) build
 	$(configure) release
-	$(build) release --target hooke_product
+	$(build) release --target hooke_product same_motion
 	cd web && npm test
 
 bench: ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="ROW ..." some rows.
@@ -71,7 +73,7 @@ sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
 	$(build) release
 	@./scripts/robustness.sh build/release
 
-install: ## Install header, libraries and program under PREFIX (/usr/local); DESTDIR is honoured.
+install: ## Install header, libraries, program and, if built, the page under PREFIX (/usr/local); DESTDIR is honoured.
 	@$(packages) build
 	$(configure) release
 	$(build) release --target hooke_product

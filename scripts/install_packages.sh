@@ -4,6 +4,7 @@
 #   scripts/install_packages.sh [GROUP]
 #
 #   build   compile, run and install Hooke
+#   demo    build, and what draws without a graphics card
 #   test    build, and what the tests use
 #   bench   build, and what the benchmark's peers use
 #   web     what the page is made of: WebAssembly, Node.js, and a browser for its tests
@@ -17,8 +18,9 @@ export LC_ALL=C # the words of apt-cache are read below
 # Packages a line; names with | between them are one package under its different names.
 build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitesparse-dev
   libwebsockets-dev libegl-dev libgles-dev libpng-dev)
+drawing_packages=(libegl-mesa0 libgl1-mesa-dri)
 test_packages=(g++ python3 python3-dev python3-venv python3-pytest python3-matplotlib python3-meshio
-  python3-jsonschema python3-numpy ffmpeg libegl-mesa0 libgl1-mesa-dri)
+  python3-jsonschema python3-numpy ffmpeg "${drawing_packages[@]}")
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck "mypy|python3-mypy")
 web_packages=(clang llvm lld wasi-libc chromium)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
@@ -29,6 +31,7 @@ check_commands=(clang clang-format clang-tidy cppcheck)
 group=${1:-all}
 case $group in
   build) packages=("${build_packages[@]}") commands=() ;;
+  demo) packages=("${build_packages[@]}" "${drawing_packages[@]}") commands=() ;;
   test) packages=("${build_packages[@]}" "${test_packages[@]}") commands=("${test_commands[@]}") ;;
   bench) packages=("${build_packages[@]}" "${bench_packages[@]}") commands=(c++) ;;
   web)
@@ -44,7 +47,7 @@ case $group in
     commands=("${test_commands[@]}" "${check_commands[@]}")
     ;;
   *)
-    echo "install_packages.sh: '$group' is no group; give build, test, bench, web or all" >&2
+    echo "install_packages.sh: '$group' is no group; give build, demo, test, bench, web or all" >&2
     exit 1
     ;;
 esac

@@ -1,18 +1,27 @@
 #!/usr/bin/env bash
 # Draws the pictures of the README: scripts/pictures.sh PROGRAM FOLDER
+#
+# That of the page wants 'make web' and a browser, and is left as it is without them.
 set -euo pipefail
 program=$1
 folder=$2
+web=$(cd "$(dirname "${BASH_SOURCE[0]}")/../web" && pwd)
 mkdir -p "$folder"
 
-# draw NAME SCENE OPTIONS...
-draw() { "$program" render "$2" -o "$folder/$1.png" --size 960x540 "${@:3}"; }
+# draw FILE SCENE OPTIONS...
+draw() { "$program" render "$2" -o "$folder/$1" "${@:3}"; }
 
-draw flag flag --time 3
-draw curtain curtain --time 1.2
-draw curtain_strain curtain --time 1.2 --color strain
-draw jelly_block jelly_block --time 2.9
-draw ball ball --time 1.5
-draw trampoline trampoline --time 1 --color strain
-draw net net --time 2
-draw pendulum_chain pendulum_chain --time 2.2
+draw flag.gif flag --size 300x195 --from 2 --to 3.6 --fps 10
+draw cloth.png cloth --time 1.2 --size 400x260
+draw curtain.png curtain --time 1.2 --color strain --size 400x260
+draw trampoline.png trampoline --time 1 --color strain --size 400x260
+draw jelly_block.png jelly_block --time 2.9 --color strain --size 400x260
+draw ball.png ball --time 1.5 --size 400x260
+
+if [ -e "$web/dist/index.html" ] && [ -d "$web/node_modules" ] && command -v node >/dev/null; then
+  node "$web/scripts/picture.mjs" "$folder/page.jpg"
+  echo "$folder/page.jpg: the page, 1240 x 760 pixels"
+else
+  echo "page.jpg is left as it is: 'make web' builds what it shows"
+fi
+du -ch "$folder"/* | tail -n 1

@@ -72,7 +72,7 @@ typedef enum HkLogLevel { HK_LOG_INFO, HK_LOG_WARNING } HkLogLevel;
 
 /* Who makes the steps of a simulation. */
 typedef enum HkDeviceKind {
-  HK_CPU, /* this machine */
+  HK_CPU,  /* this machine */
   HK_CUDA, /* an NVIDIA card, by the plug-in libhooke_cuda (docs/gpu.md), in single precision: steps
             * are then made while the caller goes on, and a blow-up is told after someone has looked
             * at the state */

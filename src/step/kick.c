@@ -61,7 +61,8 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   k->kernels = hk_kick_kernels_of(isa);
   HK_TRY(find_reach(m, k, error));
   if (half) HK_TRY(add_vector(sim, &k->half, error));
-  if (params->precision != HK_KICK_SINGLE) return m->damping ? add_vector(sim, &k->next, error) : HK_OK;
+  if (params->precision != HK_KICK_SINGLE)
+    return m->damping ? add_vector(sim, &k->next, error) : HK_OK;
   return hk_single_create(m, isa, half, &k->single, error);
 }
 

@@ -25,7 +25,7 @@ enum { HK_KICK_AUTO, HK_KICK_DOUBLE, HK_KICK_SINGLE };
 #define HK_KICK_PRECISION                                                                          \
   HK_CHOICE(HkKickParams, precision, HK_KICK_AUTO, "auto|double|single",                           \
             "of positions, velocities and springs while it steps; single is faster and has 7 "     \
-            "digits: too few for motions of less than 1e-7 of the model's size a step; auto: "    \
+            "digits: too few for motions of less than 1e-7 of the model's size a step; auto: "     \
             "double, and single on a device")
 
 /* Make and release sim->data; half: hk_kick_half will be called. */
