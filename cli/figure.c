@@ -23,7 +23,8 @@ static const double COIL = 0.030, COIL_OF_LENGTH = 0.12, FEW_BALL = 0.026;
 
 enum { KIND_SHEAR = 1, KIND_BENDING = 2 };
 
-/* Of more pins than these only the border of a patch is drawn, in smaller dots: they would hide it. */
+/* Of more pins than these only the border of a patch is drawn, in small dots: they would hide it.
+ */
 enum { MANY_PINS = 60 };
 static const double SMALL_PIN = 0.6;
 

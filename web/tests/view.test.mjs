@@ -6,7 +6,7 @@ import { startView } from './program.mjs';
 
 let view, place;
 before(async () => {
-  view = await startView('trampoline');
+  view = await startView('trampoline', '--threads', '1');
   if (!view.missing) place = await openPlace(view.url);
 });
 after(async () => {
