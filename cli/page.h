@@ -13,8 +13,8 @@ typedef struct Page {
 } Page;
 
 /* Lists the files of a folder with those below it. NULL: of the folder of the page, beside the
- * program, installed or in the tree where it was built, or under the prefix of the build. Returns 0, or the exit code after the error
- * has been printed. page_release is due in both cases. */
+ * program, installed or in the tree where it was built, or under the prefix of the build. Returns
+ * 0, or the exit code after the error has been printed. page_release is due in both cases. */
 int page_find(const char *folder, Page *page);
 void page_release(Page *page);
 /* The path of the file of that name, or NULL: nothing else is ever served. */
