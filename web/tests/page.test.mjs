@@ -38,20 +38,25 @@ test('dragging_moves_the_vertex_under_the_pointer', onPage(() => place, {}, asyn
   await chooseScene(page, 'trampoline');
   await waitFor(page, () => window.hooke.sides()[0].time > 0.1);
   const [x, y] = await page.evaluate(() => window.hooke.vertex(0, 0).screen); // the middle of the sheet
-  const camera = await page.evaluate(() => window.hooke.camera());
   await page.mouse.move(x, y);
   await page.mouse.down();
   await waitFor(page, () => window.hooke.sides()[0].grabbed >= 0);
   const [{ grabbed }] = await sides(page);
-  const taken = await page.evaluate((v) => window.hooke.vertex(0, v).screen, grabbed);
+  const camera = await page.evaluate(() => window.hooke.camera());
+  const { screen: taken, position: start } = await page.evaluate((v) => window.hooke.vertex(0, v), grabbed);
   assert.ok(Math.hypot(taken[0] - x, taken[1] - y) < 40, `vertex ${grabbed} is at ${taken}, the pointer at ${x} ${y}`);
   await page.mouse.move(x, y - 50, { steps: 4 });
   await page.mouse.move(x, y - 100, { steps: 4 });
   await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] > 25, [grabbed, taken[1]]);
   assert.deepEqual(await page.evaluate(() => window.hooke.camera()), camera, 'pulling does not move the view');
+  const { position: pulled } = await page.evaluate((v) => window.hooke.vertex(0, v), grabbed);
   await page.mouse.up();
   await waitFor(page, () => window.hooke.sides()[0].grabbed < 0);
-  await waitFor(page, ([v, from]) => from - window.hooke.vertex(0, v).screen[1] < 15, [grabbed, taken[1]]);
+  // The view follows again: back where it was in the scene, not on the screen.
+  await waitFor(page, ([v, from, to]) => {
+    const far = (a, b) => Math.hypot(...a.map((part, q) => part - b[q]));
+    return far(window.hooke.vertex(0, v).position, from) < 0.5 * far(to, from);
+  }, [grabbed, start, pulled]);
   assert.deepEqual(page.errors, []);
 }));
 

@@ -21,6 +21,7 @@ export interface Area {
 const WIDEST = 4; // a model that flies apart is framed up to so many times its first size
 const NARROWEST = 0.4; // and one that draws together down to this
 const LOOK_BACK = 3; // s of the motion that are framed
+const FALL = 1; // s in which most models come from their start to where they play
 
 interface Box {
   min: number[];
@@ -113,7 +114,7 @@ export class SceneView {
     if (newView) {
       this.range.forget();
       this.start = { min, max };
-      this.recent = { ...emptyBox(), since: frame.time };
+      this.recent = { ...emptyBox(), since: frame.time + FALL - LOOK_BACK };
       this.bounds = { min: [...min], max: [...max], first: 0.5 * Math.hypot(...min.map((low, axis) => max[axis] - low)) || 1 };
       this.orbit.setUp(scene.up);
       this.orbit.look(info.dimension === 2);
@@ -142,7 +143,7 @@ export class SceneView {
 
   /** The model is back at its start. */
   forgetMotion(): void {
-    this.recent = { ...emptyBox(), since: 0 };
+    this.recent = { ...emptyBox(), since: FALL - LOOK_BACK };
     if (this.start && this.bounds) Object.assign(this.bounds, { min: [...this.start.min], max: [...this.start.max] });
   }
 
