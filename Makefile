@@ -55,7 +55,7 @@ web-test: web ## Test the page in a browser, from a folder and from 'hooke view'
 	$(build) release --target hooke_product same_motion
 	cd web && npm test
 
-bench: ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="ROW ..." some rows.
+bench: web ## Measure Hooke against its peers; BENCH=--quick takes a minute, BENCH="ROW ..." some rows.
 	@$(packages) bench
 	$(configure) bench
 	$(build) bench

@@ -1,5 +1,5 @@
 /* The registry of forces, compiling one, and their sum. */
-#include "force/force.h"
+#include "force/springs.h"
 
 #include <string.h>
 
@@ -133,8 +133,9 @@ HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *wo
 
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f) {
-  memset(f, 0, (size_t)model->n * 3 * sizeof *f);
-  for (int q = 0; q < model->force_count; q++) {
+  HkForceArgs springs = hk_force_args(model, 0, work, t, x, v);
+  hk_springs_set(&springs, f);
+  for (int q = 1; q < model->force_count; q++) {
     HkForceArgs a = hk_force_args(model, q, work, t, x, v);
     model->forces[q].type->add(&a, f);
   }
@@ -166,9 +167,10 @@ bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, con
 
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
                          double *f, double g[3]) {
-  memset(f, 0, (size_t)model->n * 3 * sizeof *f);
+  HkForceArgs springs = hk_force_args(model, 0, work, t, x, NULL);
+  hk_springs_set(&springs, f);
   for (int c = 0; c < 3; c++) g[c] = 0;
-  for (int q = 0; q < model->force_count; q++) {
+  for (int q = 1; q < model->force_count; q++) {
     const HkForceType *type = model->forces[q].type;
     HkForceArgs a = hk_force_args(model, q, work, t, x, NULL);
     if (type->energy && type->accelerate)

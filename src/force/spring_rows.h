@@ -70,6 +70,7 @@ typedef struct HkSpringRowsArgs {
   const double *x, *v;   /* v NULL: at rest */
   const double *to;      /* of change */
   double *f;             /* of pull: f += what the springs pull */
+  bool fresh;            /* of pull: f = instead */
   double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot by start, see there */
   bool projected;        /* of hessian: c >= 0 */
   float *records;        /* of records: 4 an entry, HK_ROW_GROUP a slot by start */

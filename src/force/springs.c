@@ -17,6 +17,7 @@
 typedef struct Loop {
   const HkForceArgs *a;
   double *f;
+  bool fresh;
 } Loop;
 
 static inline bool is_slack(const HkModel *m, int64_t s, double l) {
@@ -26,7 +27,8 @@ static inline bool is_slack(const HkModel *m, int64_t s, double l) {
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkForceArgs *a = loop->a;
-  HkSpringRowsArgs rows = {.rows = a->work.rows, .x = a->x, .v = a->v, .f = loop->f};
+  HkSpringRowsArgs rows = {
+      .rows = a->work.rows, .x = a->x, .v = a->v, .f = loop->f, .fresh = loop->fresh};
   a->work.kernels->pull(&rows, begin, end);
 }
 
@@ -42,9 +44,17 @@ void hk_springs_pull(const HkModel *m, const double *x, int64_t q, double f[3]) 
   for (int c = 0; c < 3; c++) f[c] += sum[c];
 }
 
-static void add(const HkForceArgs *a, double *f) {
-  Loop loop = {a, f};
+static void pull_all(const HkForceArgs *a, double *f, bool fresh) {
+  Loop loop = {a, f, fresh};
   hk_parallel_work(a->model->threads, a->work.rows->groups, HK_ROW_GRAIN, add_range, &loop);
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  pull_all(a, f, false);
+}
+
+void hk_springs_set(const HkForceArgs *a, double *f) {
+  pull_all(a, f, true);
 }
 
 static double energy_range(void *user, int64_t begin, int64_t end) {

@@ -6,6 +6,10 @@
 HK_INLINE HkDoubles pull_lanes(const HkSpringRowsArgs *a, const HkLanes *at, HkLaneKind kind) {
   HkDoubles sum[3], f[3];
   HkDoubles stored = hk_lanes_pull(a->rows, at, kind, a->x, a->v, sum);
+  if (a->fresh) {
+    hk_lanes_put(a->rows, at, sum, a->f);
+    return stored;
+  }
   hk_lanes_own(a->rows, at, a->f, f);
   for (int c = 0; c < 3; c++) f[c] = sum[c] + f[c];
   hk_lanes_put(a->rows, at, f, a->f);

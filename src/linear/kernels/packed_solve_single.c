@@ -61,18 +61,22 @@ HK_INLINE HkFloat4 sums(HkFloats a, HkFloats b, HkFloats c) {
 
 /* ---- One group of columns ---- */
 
-/* room = or += the tiles of a group times its columns of x. */
-HK_INLINE void forward_group(int columns, bool first, const float *value, int64_t tiles,
-                             const float *x, float *room) {
-  HkFloats b[HK_GROUP][3];
-  for (int j = 0; j < columns; j++)
+/* Columns whose three sums, or three factors, fit into the registers that there are: of vectors of
+ * 16 bytes there are 16. */
+enum { AT_ONCE = HK_FLOATS == 4 ? 4 : HK_GROUP };
+
+/* room = or += count columns of the tiles of a group times x; columns: of the whole group. */
+HK_INLINE void forward_columns(int columns, int count, bool first, const float *value,
+                               int64_t tiles, const float *x, float *room) {
+  HkFloats b[AT_ONCE][3];
+  for (int j = 0; j < count; j++)
     for (int c = 0; c < 3; c++) b[j][c] = hk_floats_all(x[4 * j + c]);
   for (int64_t t = 0; t < tiles; t++, value += columns * HK_TILE, room += 3 * HK_TILE)
     for (int p = 0; p < PARTS; p++) {
       HkFloats sum[3] = {{0}, {0}, {0}};
       for (int c = 0; !first && c < 3; c++)
         sum[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
-      for (int j = 0; j < columns; j++) {
+      for (int j = 0; j < count; j++) {
         HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
         for (int c = 0; c < 3; c++) sum[c] += v * b[j][c];
       }
@@ -80,30 +84,47 @@ HK_INLINE void forward_group(int columns, bool first, const float *value, int64_
     }
 }
 
-/* x = the transposed tiles of a group times room. Values are read in falling order, which the
- * machine foresees less far than the rising one: it is told what comes. */
-HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *room,
-                              float *x) {
-  HkFloats sum[HK_GROUP][3];
-  for (int j = 0; j < columns; j++)
+HK_INLINE void forward_group(int columns, bool first, const float *value, int64_t tiles,
+                             const float *x, float *room) {
+  int count = columns < AT_ONCE ? columns : AT_ONCE;
+  forward_columns(columns, count, first, value, tiles, x, room);
+  if (columns > AT_ONCE)
+    forward_columns(columns, columns - AT_ONCE, false, value + AT_ONCE * HK_TILE, tiles,
+                    x + 4 * AT_ONCE, room);
+}
+
+/* x = count columns of the transposed tiles of a group times room. Values are read in falling
+ * order, which the machine foresees less far than the rising one: it is told what comes. */
+HK_INLINE void backward_columns(int columns, int count, const float *value, int64_t tiles,
+                                const float *room, float *x) {
+  HkFloats sum[AT_ONCE][3];
+  for (int j = 0; j < count; j++)
     for (int c = 0; c < 3; c++) sum[j][c] = (HkFloats){0};
   value += tiles * columns * HK_TILE;
   room += tiles * 3 * HK_TILE;
   for (int64_t t = 0; t < tiles; t++) {
     value -= columns * HK_TILE;
     room -= 3 * HK_TILE;
-    for (int j = columns - 1; j >= 0; j--) __builtin_prefetch(value - HK_AHEAD + j * HK_TILE, 0, 2);
+    for (int j = count - 1; j >= 0; j--) __builtin_prefetch(value - HK_AHEAD + j * HK_TILE, 0, 2);
     for (int p = 0; p < PARTS; p++) {
       HkFloats y[3];
       for (int c = 0; c < 3; c++) y[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
-      for (int j = columns - 1; j >= 0; j--) {
+      for (int j = count - 1; j >= 0; j--) {
         HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
         for (int c = 0; c < 3; c++) sum[j][c] += v * y[c];
       }
     }
   }
-  for (int j = 0; j < columns; j++)
-    hk_float4_store(x + 4 * j, sums(sum[j][0], sum[j][1], sum[j][2]));
+  for (int j = 0; j < count; j++) hk_float4_store(x + 4 * j, sums(sum[j][0], sum[j][1], sum[j][2]));
+}
+
+HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *room,
+                              float *x) {
+  int count = columns < AT_ONCE ? columns : AT_ONCE;
+  if (columns > AT_ONCE)
+    backward_columns(columns, columns - AT_ONCE, value + AT_ONCE * HK_TILE, tiles, room,
+                     x + 4 * AT_ONCE);
+  backward_columns(columns, count, value, tiles, room, x);
 }
 
 /* The same with a number of columns that the compiler knows. */
