@@ -139,7 +139,8 @@ double hk_step_need(const HkProportions *p, const HkMethod *step) {
   if (!type) return 0;
   double bytes = (type->vectors + 1) * VECTOR * p->n;
   if (type->bytes == hk_implicit_bytes) bytes += of_problem(p);
-  if (type->bytes == hk_kick_bytes && number_of(step, "precision", HK_PARAM_CHOICE) == HK_KICK_SINGLE)
+  if (type->bytes == hk_kick_bytes &&
+      number_of(step, "precision", HK_PARAM_CHOICE) == HK_KICK_SINGLE)
     bytes += 7 * sizeof(float) * p->n;
   if (minimizer) bytes += of_minimizer(p, minimizer);
   if (linear) bytes += of_linear(p, linear);
