@@ -10,24 +10,24 @@ static void use_plugin(void) {
 }
 
 typedef struct Wish {
-  const char *integrator; /* or "descent", "newton" for backward_euler by these */
+  const char *integrator; /* or "descent", "jacobi", "newton" for backward_euler by these */
   HkDeviceKind device;
 } Wish;
 
 /* Implicit steps are solved to rounding. */
 static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
+  bool newton = strcmp(integrator, "newton") == 0, jacobi = strcmp(integrator, "jacobi") == 0;
   bool descends = strcmp(integrator, "descent") == 0;
-  if (!descends && strcmp(integrator, "newton") != 0)
-    return hk_method_choose(step, HK_STEP, integrator, error);
+  if (!newton && !jacobi && !descends) return hk_method_choose(step, HK_STEP, integrator, error);
   HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
   if (status < 0) return status;
-  HkMethod *minimizer =
-      hk_method_set_method(step, "minimizer", descends ? "vertex_block_descent" : "newton", error);
+  HkMethod *minimizer = hk_method_set_method(step, "minimizer",
+                                             descends ? "vertex_block_descent" : integrator, error);
   if (!minimizer) return HK_ERROR_INVALID;
   status = hk_method_set_number(minimizer, "tolerance", 1e-14, error);
   if (status >= 0)
-    status = hk_method_set_number(minimizer, "iterations", descends ? 20000 : 100, error);
-  if (status < 0 || descends) return status;
+    status = hk_method_set_number(minimizer, "iterations", newton ? 100 : 20000, error);
+  if (status < 0 || !newton) return status;
   HkMethod *linear = hk_method_set_method(minimizer, "linear", "pcg", error);
   return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
 }
@@ -152,6 +152,8 @@ TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
     snprintf(one, sizeof one, text, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
     compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 5, 1e-9);
     compare(one, test_json(one), NULL, "descent", HK_CUDA, 1, 1e-5);
+    compare(one, test_json(one), NULL, "jacobi", HK_CUDA_DOUBLE, 5, 1e-9);
+    compare(one, test_json(one), NULL, "jacobi", HK_CUDA, 1, 1e-5);
     compare(one, test_json(one), NULL, "newton", HK_CUDA_DOUBLE, 5, 1e-9);
     compare(one, test_json(one), NULL, "newton", HK_CUDA, 1, 1e-5);
   }

@@ -132,6 +132,7 @@ static const Case cases[] = {
     {"local_global chebyshev", LOCAL("'factor': 'ldlt', 'acceleration': 'chebyshev'"), JELLY},
     {"local_global double", LOCAL("'factor': 'ldlt', 'precision': 'double'"), JELLY},
     {"vertex_block_descent", SOLVED("'type': 'vertex_block_descent', 'iterations': 5"), JELLY},
+    {"jacobi", SOLVED("'type': 'jacobi', 'iterations': 5"), BALL},
     {"gradient_descent", SOLVED("'type': 'gradient_descent', 'iterations': 5"), CLOTH},
     {"lbfgs", SOLVED("'type': 'lbfgs', 'iterations': 5, 'factor': 'ldlt'"), CLOTH},
     {"linear_implicit_euler", "'linear_implicit_euler'", CLOTH},

@@ -68,7 +68,7 @@ typedef struct HkDeviceSettings {
   double tolerance;   /* of a minimizer; 0: all iterations are made */
   int linear_iterations;
   double forcing;
-  double rho;
+  double rho, weight; /* of jacobi */
 } HkDeviceSettings;
 
 /* Tables of what depends on time, one row for each step. */

@@ -72,6 +72,11 @@ static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkEr
   settings->tolerance = stopping->tolerance;
   if (strcmp(name, "vertex_block_descent") == 0) {
     settings->step = HK_DEVICE_BLOCK_DESCENT;
+  } else if (strcmp(name, "jacobi") == 0) {
+    const HkJacobiParams *p = minimizer->params;
+    settings->step = HK_DEVICE_JACOBI;
+    settings->weight = p->weight;
+    settings->rho = p->rho;
   } else if (strcmp(name, "newton") == 0) {
     const HkNewtonParams *p = minimizer->params;
     settings->step = HK_DEVICE_NEWTON;
@@ -79,8 +84,8 @@ static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkEr
     HK_TRY(pick_linear(&p->linear, settings, error));
   } else {
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the minimizer '%s' is not done on a device; it does vertex_block_descent and "
-                   "newton",
+                   "the minimizer '%s' is not done on a device; it does vertex_block_descent, "
+                   "jacobi and newton",
                    name);
   }
   return check_implicit(sim->model, error);
@@ -124,7 +129,7 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   HkDeviceModel model;
   HkDeviceArrays arrays;
   HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT,
-                        .rows = r->settings.step == HK_DEVICE_NEWTON};
+                        .rows = r->settings.step > HK_DEVICE_BLOCK_DESCENT};
   HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;

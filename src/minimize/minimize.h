@@ -19,6 +19,12 @@ typedef struct HkNewtonParams {
   double accuracy;
 } HkNewtonParams;
 
+/* Of jacobi. */
+typedef struct HkJacobiParams {
+  int iterations;
+  double tolerance, weight, rho;
+} HkJacobiParams;
+
 #define HK_STOPPING_PARAMS(S, most, least)                                                         \
   HK_INTEGER(S, iterations, most, 0, 1000000000, "iterations at most"),                            \
       HK_NUMBER(S, tolerance, "1", least, 0, 1,                                                    \

@@ -23,7 +23,8 @@ typedef struct Sim {
 static void *copy_of(Sim *s, const void *from, int64_t count, size_t size) {
   void *to = calloc((size_t)(count > 0 ? count : 1), size);
   if (to && from && count > 0) memcpy(to, from, (size_t)count * size);
-  return s->owned[s->owned_count++] = to;
+  s->owned[s->owned_count++] = to;
+  return to;
 }
 
 #define COPY(field, from, count)                                                                   \

@@ -1,9 +1,11 @@
-/* Backward Euler by vertex block descent (minimize/vertex_block_descent.c) in rows by colour:
+/* Backward Euler by vertex block descent (minimize/vertex_block_descent.c) and by Jacobi's method with
+ * Chebyshev's acceleration (minimize/jacobi.c), in rows:
  *
- *     H p = r,   x += p,   r = m' (y' - x) + h^2 sum s d + damping
+ *     H p = r,   r = m' (y' - x) + h^2 sum s d + damping
  *
- * All vertices of a colour at once; H has the projected Hessians of the springs. Positions are
- * changed in place; where the step began, b, stands in the other array of positions.
+ * for each vertex; H has the projected Hessians of the springs. Descent does x += p in place, all
+ * vertices of a colour at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
+ * at once, into another array. Where the step began, b, stands in the other array of positions.
  */
 #ifndef HK_CUDA_DESCENT_CUH
 #define HK_CUDA_DESCENT_CUH
@@ -104,6 +106,23 @@ static __device__ __forceinline__ void flatten(HkGpuVector *r, HkGpuBlock *H) {
   H->zz = 1;
 }
 
+/* p of the vertex that LANES threads share; valid in the first of them. */
+template <int PARAMETERS, bool GENERAL, int LANES>
+static __device__ __forceinline__ HkGpuVector own_step(const Springs &s, const DescentArgs &a,
+                                                       const HkGpuSpring *palette, uint32_t q,
+                                                       int lane, const Real4 &x) {
+  Real4 y = a.y[q];
+  HkGpuVector r = {0, 0, 0};
+  HkGpuBlock H = {0, 0, 0, 0, 0, 0};
+  look_around<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x, &r, &H);
+  H.xx += y.w;
+  H.yy += y.w;
+  H.zz += y.w;
+  hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+  if (a.flat) flatten(&r, &H);
+  return hk_gpu_solve(&H, r);
+}
+
 template <int PARAMETERS, bool GENERAL, int LANES>
 __global__ void __launch_bounds__(ROW_THREADS)
     descend(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a) {
@@ -116,18 +135,32 @@ __global__ void __launch_bounds__(ROW_THREADS)
   const int lane = (int)(t % LANES);
   let_next_come();
   wait_for_last();
-  Real4 x = a.x[q], y = a.y[q];
-  HkGpuVector r = {0, 0, 0};
-  HkGpuBlock H = {0, 0, 0, 0, 0, 0};
-  look_around<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x, &r, &H);
+  Real4 x = a.x[q];
+  HkGpuVector p = own_step<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x);
   if (lane > 0 || wanted >= (uint32_t)a.last || x.w == 0) return;
-  H.xx += y.w;
-  H.yy += y.w;
-  H.zz += y.w;
-  hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
-  if (a.flat) flatten(&r, &H);
-  HkGpuVector p = hk_gpu_solve(&H, r);
   a.x[q] = Real4{x.x + p.x, x.y + p.y, x.z + p.z, x.w};
+}
+
+/* next = before + omega (x + weight p - before) */
+template <int PARAMETERS, bool GENERAL, int LANES>
+__global__ void __launch_bounds__(ROW_THREADS)
+    relax(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a, HkReal weight,
+          HkReal omega, const Real4 *before, Real4 *next) {
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  load_palette(s, palette);
+  __syncthreads();
+  const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
+  const uint32_t q = t / LANES < n ? t / LANES : n - 1;
+  const int lane = (int)(t % LANES);
+  let_next_come();
+  wait_for_last();
+  Real4 x = a.x[q], old = before[q];
+  HkGpuVector p = own_step<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x);
+  if (lane > 0 || t / LANES >= n) return;
+  HkReal part = x.w > 0 ? weight : 0, by = x.w > 0 ? omega : 1;
+  next[q] = Real4{old.x + by * (x.x + part * p.x - old.x), old.y + by * (x.y + part * p.y - old.y),
+                  old.z + by * (x.z + part * p.z - old.z), x.w};
+  if (x.w == 0) next[q] = x;
 }
 
 /* part = by blocks the furthest that a vertex alone would move: |H^-1 r| bounds it as well as the

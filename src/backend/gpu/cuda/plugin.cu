@@ -41,7 +41,8 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   bytes += ((l->l0 != NULL) + (l->stiffness != NULL)) * slots * real;
   if (l->damped || l->threads) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
-  if (settings->step == HK_DEVICE_BLOCK_DESCENT || settings->step == HK_DEVICE_NEWTON)
+  if (settings->step == HK_DEVICE_JACOBI) bytes += 2 * 4 * n * real;
+  if (settings->step >= HK_DEVICE_BLOCK_DESCENT)
     bytes += (l->damped || l->threads ? 8 : 4) * n * real;
   if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;

@@ -10,6 +10,7 @@
 
 #include "newton.cuh"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,7 @@ struct Simulation {
   cudaGraphExec_t round;       /* of ROUND sweeps or iterations */
 
   /* Of implicit steps. */
-  Real4 *y, *ahead;
+  Real4 *y, *ahead, *relaxed[2];
   int color_count;
   int32_t *color_start; /* on the host */
   float *sizes, *host_sizes;
@@ -202,7 +203,7 @@ static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *err
 }
 
 static bool is_implicit(const Simulation *s) {
-  return s->settings.step == HK_DEVICE_BLOCK_DESCENT || s->settings.step == HK_DEVICE_NEWTON;
+  return s->settings.step >= HK_DEVICE_BLOCK_DESCENT;
 }
 
 static HkStatus create_newton(Simulation *s, HkError *error) {
@@ -237,6 +238,10 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
   HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
   keep(s, s->sizes);
   HK_CUDA(cudaMallocHost(&s->host_sizes, 3 * SUM_BLOCKS * sizeof(float)), "take memory of the host");
+  for (int q = 0; q < 2 && s->settings.step == HK_DEVICE_JACOBI; q++) {
+    HK_GO(take(&s->relaxed[q], s->n, error));
+    keep(s, s->relaxed[q]);
+  }
   HK_GO(create_newton(s, error));
   if (m->color_count == 0) return HK_OK;
   s->color_count = m->color_count;
@@ -375,6 +380,26 @@ static DescentKernel *pick_descent(const Simulation *s) {
   }
 }
 
+typedef void RelaxKernel(const Springs, const DescentArgs, HkReal, HkReal, const Real4 *, Real4 *);
+
+template <int P, bool G> static RelaxKernel *relax_kernel(const Simulation *s) {
+  return s->n < MANY_LANES_BELOW ? relax<P, G, 4> : relax<P, G, 1>;
+}
+
+static RelaxKernel *pick_relax(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? relax_kernel<HK_GPU_BY_PALETTE, true>(s)
+                      : relax_kernel<HK_GPU_BY_PALETTE, false>(s);
+  case HK_GPU_BY_LENGTH:
+    return s->general ? relax_kernel<HK_GPU_BY_LENGTH, true>(s)
+                      : relax_kernel<HK_GPU_BY_LENGTH, false>(s);
+  default:
+    return s->general ? relax_kernel<HK_GPU_UNIQUE, true>(s)
+                      : relax_kernel<HK_GPU_UNIQUE, false>(s);
+  }
+}
+
 static SizeKernel *pick_size(const Simulation *s) {
   switch (s->parameters) {
   case HK_GPU_BY_PALETTE:
@@ -450,11 +475,13 @@ static HkStatus queue_round(Simulation *s, int count, F one, HkError *error) {
   return HK_OK;
 }
 
-/* Whether the last sweep has come near enough, as minimize/minimize.c has it. */
-static HkStatus look(Simulation *s, bool *done, HkError *error) {
+/* Whether x has come near enough, as minimize/minimize.c has it; *size: what is left (m). */
+static HkStatus look(Simulation *s, const Real4 *x, bool *done, double *size, HkError *error) {
   const double ROUNDING = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
   float most[3] = {0, 0, 0};
-  pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, descent_args(s), s->sizes);
+  DescentArgs a = descent_args(s);
+  a.x = (Real4 *)x;
+  pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
   HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 3 * SUM_BLOCKS * sizeof(float),
                           cudaMemcpyDeviceToHost, s->queue),
           "copy");
@@ -465,7 +492,8 @@ static HkStatus look(Simulation *s, bool *done, HkError *error) {
   }
   double goal = s->settings.tolerance * most[1], rounding = ROUNDING * most[2];
   s->report.gradient = most[1] > 0 ? most[0] / most[1] : 0;
-  *done = most[0] <= (goal > rounding ? goal : rounding);
+  *size = most[0];
+  *done = s->settings.tolerance > 0 && most[0] <= (goal > rounding ? goal : rounding);
   return HK_OK;
 }
 
@@ -476,15 +504,71 @@ static void queue_end(Simulation *s) {
 
 static HkStatus make_descent(Simulation *s, int step, HkError *error) {
   bool done = false;
+  double size;
   int sweeps = 0, most = s->settings.iterations;
   queue_begin(s, step);
   while (sweeps < most && !done) {
     int count = most - sweeps < ROUND ? most - sweeps : ROUND;
     HK_GO(queue_round(s, count, [&] { queue_sweep(s); }, error));
     sweeps += count;
-    if (s->settings.tolerance > 0) HK_GO(look(s, &done, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
   }
   s->report.iterations += sweeps;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  queue_end(s);
+  return HK_OK;
+}
+
+/* ---- Jacobi ---- */
+
+/* The spectral radius by which a round of ROUND iterations, made for the radius rho, has left a part
+ * R of what there was: minimize/chebyshev.h. */
+static double measured_radius(double rho, double R) {
+  if (!(R > 0)) return rho;
+  if (rho == 0) return fmin(pow(R, 1.0 / ROUND), 0.9999);
+  double most = R * cosh(ROUND * acosh(1 / rho));
+  return most <= 1 ? rho : fmin(rho * cosh(acosh(most) / ROUND), 0.9999);
+}
+
+/* ROUND iterations at most, with which the recurrence of omega begins anew; x: the newest first, then
+ * the one before, then room. */
+static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) {
+  int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  double omega = 1;
+  for (int q = 0; q < count; q++) {
+    DescentArgs a = descent_args(s);
+    a.x = x[0];
+    if (q == 1) omega = 2 / (2 - rho * rho);
+    if (q > 1) omega = 4 / (4 - rho * rho * omega);
+    launch(pick_relax(s), blocks_for((int64_t)lanes * s->n, ROW_THREADS), ROW_THREADS, 0, s->queue,
+           s->springs, a, (HkReal)s->settings.weight, (HkReal)omega, q == 0 ? x[0] : x[1], x[2]);
+    Real4 *newest = x[2];
+    x[2] = x[1];
+    x[1] = x[0];
+    x[0] = newest;
+  }
+}
+
+static HkStatus make_jacobi(Simulation *s, int step, HkError *error) {
+  Real4 *x[3] = {s->x[s->at], s->relaxed[0], s->relaxed[1]};
+  double rho = s->settings.rho, left = 0, size = 0;
+  bool done = false, measures = rho == 0;
+  int made = 0, most = s->settings.iterations;
+  queue_begin(s, step);
+  while (made < most && !done) {
+    int count = most - made < ROUND ? most - made : ROUND;
+    queue_relaxation(s, x, rho, count);
+    made += count;
+    if (!measures && s->settings.tolerance == 0) continue;
+    HK_GO(look(s, x[0], &done, &size, error));
+    if (measures && left > 0) rho = size < left ? measured_radius(rho, size / left) : rho / 2;
+    left = size;
+  }
+  if (x[0] != s->x[s->at])
+    HK_CUDA(cudaMemcpyAsync(s->x[s->at], x[0], (size_t)s->n * sizeof(Real4),
+                            cudaMemcpyDeviceToDevice, s->queue),
+            "copy");
+  s->report.iterations += made;
   s->report.unconverged += s->settings.tolerance > 0 && !done;
   queue_end(s);
   return HK_OK;
@@ -582,6 +666,7 @@ static HkStatus go_down(Simulation *s, const NewtonArgs *a, const NewtonKernels 
 static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   NewtonKernels k = pick_newton(s);
   bool done = false, found = true;
+  double size;
   int it = 0;
   queue_begin(s, step);
   NewtonArgs a = s->newton;
@@ -589,7 +674,7 @@ static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   for (; it < s->settings.iterations && !done && found; it++) {
     HK_GO(solve(s, &a, &k, s->settings.forcing, error));
     HK_GO(go_down(s, &a, &k, &found, error));
-    if (s->settings.tolerance > 0) HK_GO(look(s, &done, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
   }
   s->report.iterations += it;
   s->report.unconverged += s->settings.tolerance > 0 && !done;
@@ -664,8 +749,9 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
     HK_GO(send_tables(s, times, first, count, error));
     if (is_implicit(s))
       for (int q = 0; q < count; q++)
-        HK_GO(s->settings.step == HK_DEVICE_NEWTON ? make_newton(s, q, error)
-                                                   : make_descent(s, q, error));
+        HK_GO(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
+              : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
+                                                     : make_descent(s, q, error));
     else if (count == BATCH && s->n < GRAPHS_BELOW)
       HK_GO(queue_graph(s, error));
     else
