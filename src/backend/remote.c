@@ -146,8 +146,9 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
 
 static HkStatus make_tables(HkRemote *r, HkError *error) {
   const HkContext *c = &r->sim->model->context;
-  int64_t motions = (int64_t)BATCH * r->motion_count * HK_DEVICE_MOTION_REALS;
-  int64_t grips = (int64_t)BATCH * r->grip_count * HK_DEVICE_GRIP_REALS;
+  /* There is one number at least, so that each table is somewhere. */
+  int64_t motions = (int64_t)BATCH * r->motion_count * HK_DEVICE_MOTION_REALS + 1;
+  int64_t grips = (int64_t)BATCH * r->grip_count * HK_DEVICE_GRIP_REALS + 1;
   HK_TRY(hk_alloc(c, &r->moment, BATCH * HK_GPU_MOMENT_REALS, sizeof *r->moment, "tables", error));
   HK_TRY(hk_alloc(c, &r->grips, grips, sizeof *r->grips, "tables", error));
   HK_TRY(hk_alloc(c, &r->middle, motions, sizeof *r->middle, "tables", error));
@@ -247,7 +248,7 @@ void hk_remote_destroy(HkRemote **remote) {
 size_t hk_remote_bytes(const HkRemote *r) {
   int64_t motions = (int64_t)2 * BATCH * r->motion_count * HK_DEVICE_MOTION_REALS;
   int64_t grips = (int64_t)BATCH * r->grip_count * HK_DEVICE_GRIP_REALS;
-  return sizeof *r + (size_t)(BATCH * HK_GPU_MOMENT_REALS + motions + grips) * sizeof(double);
+  return sizeof *r + (size_t)(BATCH * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
 }
 
 /* A model that was changed is laid out anew; so is another step. */

@@ -127,10 +127,9 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   hk_vectors_copy(&p->space, v, p->v);
   push(p, x, v);
   if (!damped) return HK_OK;
-  if (!p->damping.value) {
-    HK_TRY(number(p, &p->drag, m->n, error));
+  if (!p->drag) HK_TRY(number(p, &p->drag, m->n, error));
+  if (!p->damping.value)
     HK_TRY(hk_block_matrix_create(m, &p->pattern, &p->damping, &p->bytes, error));
-  }
   hk_damping_assemble(m, p->work, p->t, x, v, &p->damping);
   p->hessian.damping = &p->damping;
   take_drag(p);
