@@ -84,9 +84,9 @@ static void compare(const char *name, const char *text, const char *set, const c
 
 /* More than a batch of steps takes long where every access is watched. */
 #if TEST_SANITIZED
-enum { STEPS = 3 };
+enum { STEPS = 3, KINDS = 1 };
 #else
-enum { STEPS = 70 };
+enum { STEPS = 70, KINDS = 3 };
 #endif
 
 TEST(device_moves_every_scene_as_the_host) {
@@ -108,9 +108,9 @@ static const char cloth[] =
     "'top_left'}], 'forces': ['gravity', {'type': 'drag', 'per_mass': 2, 'quadratic': 0.001}]}";
 
 TEST(bricks_move_as_the_host) {
-  static const char *const kinds[] = {"", ", 'damping': 0.003", ", 'tension_only': true"};
+  static const char *const kinds[] = {", 'damping': 0.003", ", 'tension_only': true", ""};
   use_plugin();
-  for (int q = 0; q < 3; q++) {
+  for (int q = 0; q < KINDS; q++) {
     char text[800];
     snprintf(text, sizeof text, cloth, kinds[q]);
     compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA_DOUBLE, 4, 1e-12);
