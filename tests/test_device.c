@@ -272,6 +272,28 @@ TEST(a_card_keeps_the_energies_and_the_bits) {
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++) compare_energies(name, text);
 }
 
+TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
+  World w;
+  HkMethod force = {0};
+  int index;
+  Wish remote = {"descent", HK_CUDA};
+  use_plugin();
+  MUST(make(test_json("{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
+                      "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': "
+                      "'start'}], 'forces': ['gravity']}"),
+            NULL, &remote, &w, error));
+  MUST(hk_steps(w.sim, w.state, 2, error));
+  MUST(hk_method_choose(&force, HK_FORCE, "drag", error));
+  MUST(hk_method_set_number(&force, "quadratic", 1, error));
+  MUST(hk_model_add_force(w.model, &force, &index, error));
+  for (int q = 0; q < 2; q++) CHECK(hk_steps(w.sim, w.state, 1, NULL) == HK_ERROR_UNSUPPORTED);
+  MUST(hk_model_remove_force(w.model, index, error));
+  MUST(hk_steps(w.sim, w.state, 2, error));
+  CHECK_NEAR(hk_state_time(w.state), 0.04, 1e-12);
+  hk_method_clear(&force);
+  world_destroy(&w);
+}
+
 TEST(device_tells_a_blow_up) {
   World w;
   Wish remote = {"symplectic_euler", HK_CUDA};

@@ -140,7 +140,7 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   HkStatus status = check_room(r, &model, error);
   if (status >= 0) status = r->device->create(&model, &r->settings, &r->card, error);
   hk_device_model_destroy(m, &arrays);
-  r->version = hk_model_version(m);
+  if (status >= 0) r->version = hk_model_version(m);
   return status;
 }
 
@@ -251,16 +251,19 @@ size_t hk_remote_bytes(const HkRemote *r) {
   return sizeof *r + (size_t)(BATCH * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
 }
 
-/* A model that was changed is laid out anew; so is another step. */
+/* A model that was changed is laid out anew, and so it is after that has failed; another step is
+ * told. */
 static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
-  if (r->version == hk_model_version(r->sim->model) && r->settings.h == r->sim->h) return HK_OK;
+  bool same = r->card && r->version == hk_model_version(r->sim->model);
+  if (same && r->settings.h == r->sim->h) return HK_OK;
   if (r->state) hk_state_own(r->state);
-  if (r->version == hk_model_version(r->sim->model)) {
+  if (same) {
     r->settings.h = r->sim->h;
     return r->device->set_h(r->card, r->sim->h, error);
   }
-  r->device->destroy(&r->card);
+  if (r->card) r->device->destroy(&r->card);
   drop_tables(r);
+  HK_TRY(pick_step(r->sim, &r->settings, error));
   HK_TRY(make_card(r, error));
   HK_TRY(make_tables(r, error));
   hk_blowup_renew(r->sim, state);
