@@ -101,7 +101,8 @@ test_killed_runs_resume_to_the_same_bytes() {
       rm -r parts
       continue
     fi
-    [ "$code" = 137 ] || fail "resuming ended with $code: $(cat err)"
+    # A process whose code is being read from the disk when it is killed may end by a bus error.
+    [ "$code" = 137 ] || [ "$code" = 135 ] || fail "resuming ended with $code: $(cat err)"
     kills=$((kills + 1))
   done
   expect 0 hooke run s.json -q -o parts --resume
