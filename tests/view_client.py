@@ -80,6 +80,8 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(60)
+        if code != 0:
+            print(self.process.stdout.read())
         shutil.rmtree(self.folder)
         return code
 
