@@ -85,7 +85,6 @@ typedef struct HkDeviceReport {
   double kinetic; /* J */
   int64_t iterations, linear_iterations, unconverged;
   double gradient; /* m, the largest of the last step */
-  double seconds;  /* of the device, for all steps since the last report */
 } HkDeviceReport;
 
 typedef struct HkDeviceCard {

@@ -6,29 +6,11 @@
 
 #include <string.h>
 
-/* How many times its size a model must be away from the origin to be taken relative to its middle.
- */
-static const double FAR = 4;
-
 typedef struct Work {
   const HkModel *model;
   HkDeviceModel *device;
   HkDeviceArrays *arrays;
 } Work;
-
-static void find_origin(const HkModel *m, double origin[3]) {
-  double middle[3], size = 0;
-  for (int c = 0; c < 3; c++) {
-    double low = m->x0[c], high = m->x0[c];
-    for (int64_t q = 1; q < m->n; q++) {
-      low = fmin(low, m->x0[3 * q + c]);
-      high = fmax(high, m->x0[3 * q + c]);
-    }
-    middle[c] = low + 0.5 * (high - low);
-    size = fmax(size, high - low);
-  }
-  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
-}
 
 static HkStatus take_pins(const Work *w, HkError *error) {
   const HkModel *m = w->model;
@@ -152,7 +134,7 @@ static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
   w->device->mass = a->mass;
   w->device->flat = m->dimension == 2;
   w->device->medium_parts = hk_device_medium_parts(m);
-  find_origin(m, w->device->origin);
+  hk_model_origin(m, w->device->origin);
   HK_TRY(take_pins(w, error));
   HK_TRY(take_faces(w, error));
   return take_grips(w, error);

@@ -68,3 +68,23 @@ const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
   *count = m->face_count;
   return m->face;
 }
+
+/* ---- Where single precision counts from ---- */
+
+/* How many times its size a model must be away from the origin to be taken relative to its middle.
+ */
+static const double FAR = 4;
+
+void hk_model_origin(const HkModel *m, double origin[3]) {
+  double middle[3], size = 0;
+  for (int c = 0; c < 3; c++) {
+    double low = m->x0[c], high = m->x0[c];
+    for (int64_t q = 1; q < m->n; q++) {
+      low = fmin(low, m->x0[3 * q + c]);
+      high = fmax(high, m->x0[3 * q + c]);
+    }
+    middle[c] = low + 0.5 * (high - low);
+    size = fmax(size, high - low);
+  }
+  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
+}

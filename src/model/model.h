@@ -119,6 +119,10 @@ size_t hk_model_bytes(const HkModel *model);
 /* Number among the pins of the first pinned vertex from a vertex on. */
 int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);
 
+/* Where positions in single precision count from: the middle of a model that is far from the
+ * origin, else that. */
+void hk_model_origin(const HkModel *model, double origin[3]);
+
 /* face_start and face_at, made once a force asks for them. */
 HkStatus hk_model_need_faces(HkModel *model, HkError *error);
 

@@ -3,26 +3,8 @@
 
 HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 
-/* How many times its size a model must be away from the origin to be taken relative to its middle.
- */
-static const double FAR = 4;
-
 /* The mass of vertices that are not there: above 0, and of no energy. */
 static const float NO_MASS = 1e-30f;
-
-static void find_origin(const HkModel *m, double origin[3]) {
-  double middle[3], size = 0;
-  for (int c = 0; c < 3; c++) {
-    double low = m->x0[c], high = m->x0[c];
-    for (int64_t q = 1; q < m->n; q++) {
-      low = fmin(low, m->x0[3 * q + c]);
-      high = fmax(high, m->x0[3 * q + c]);
-    }
-    middle[c] = low + 0.5 * (high - low);
-    size = fmax(size, high - low);
-  }
-  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
-}
 
 static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *error) {
   const HkContext *c = &m->context;
@@ -50,7 +32,7 @@ HkStatus hk_single_create(const HkModel *m, HkIsa isa, bool half, HkSingle **sin
   if (status >= 0) {
     s->size = s->rows->groups * HK_ROW_GROUP_SINGLE;
     s->planes = s->rows->unit == 1;
-    find_origin(m, s->origin);
+    hk_model_origin(m, s->origin);
     status = allocate(m, half, s, error);
   }
   if (status < 0) hk_single_destroy(m, single);

@@ -158,15 +158,8 @@ HK_BOTH HkReal hk_gpu_damp_change(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGp
   return c * by * (hk_gpu_dot(a, slip) + by / 2);
 }
 
-/* The energy (J) of a spring. */
-HK_BOTH HkReal hk_gpu_energy(HkGpuVector d, HkGpuSpring p) {
-  HkReal r = hk_gpu_inverse_length(d);
-  HkReal l = (hk_gpu_dot(d, d)) * r, l0 = p.k > 0 ? p.kl0 / p.k : 0;
-  return p.least * r > 1 ? 0 : (HkReal)0.5 * p.k * (l - l0) * (l - l0);
-}
-
-/* By how much it grows when its ends, d apart, move by `moved` against each other, without
- * subtracting what is nearly equal: force/springs.c. */
+/* By how much the energy (J) of a spring grows when its ends, d apart, move by `moved` against each
+ * other, without subtracting what is nearly equal: force/springs.c. */
 HK_BOTH HkReal hk_gpu_energy_change(HkGpuVector d, HkGpuVector moved, HkGpuSpring p) {
   HkGpuVector e = {d.x + moved.x, d.y + moved.y, d.z + moved.z};
   HkGpuVector both = {d.x + e.x, d.y + e.y, d.z + e.z};

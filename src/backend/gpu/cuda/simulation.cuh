@@ -71,7 +71,7 @@ struct Simulation {
 
   HkReal *record_x, *record_v, *host_x, *host_v;
   double *kinetic, *host_kinetic;
-  cudaEvent_t recorded, copied, began;
+  cudaEvent_t recorded, copied;
   bool has_record;
 
   void *arrays[64]; /* all that was taken on the card */
