@@ -1,7 +1,7 @@
 /* The kernels in single precision: those that are used. */
 #define HK_REAL float
 #define HK_SPACE hk_single
-#include "simulation.cuh"
+#include "device.cuh"
 
 extern "C" const HkDevice hk_cuda_single;
 const HkDevice hk_cuda_single = HK_CUDA_DEVICE;

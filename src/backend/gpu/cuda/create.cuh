@@ -1,0 +1,201 @@
+/* What a simulation takes: arrays on the card, and memory of the host for copies.
+ *
+ * Arrays are remembered by keep as soon as they are taken, the rest stands in the simulation: what
+ * was taken before an error is dropped by destroy in device.cuh.
+ */
+#ifndef HK_CUDA_CREATE_CUH
+#define HK_CUDA_CREATE_CUH
+
+#include "simulation.cuh"
+
+namespace HK_SPACE {
+
+static HkGpuSpring spring_of(const HkGpuPaint *p) {
+  HkGpuSpring s = {(HkReal)p->k, (HkReal)(p->k * p->l0), (HkReal)p->c, (HkReal)p->least};
+  return s;
+}
+
+static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *error) {
+  Springs *p = &s->springs;
+  uint32_t *word;
+  int32_t *order;
+  HkReal *l0, *stiffness;
+  HK_GO(put(&order, l->order, l->n, error));
+  keep(s, order);
+  s->order = order;
+  HK_GO(put(&word, l->word, l->words, error));
+  keep(s, word);
+  int64_t slots = l->brick_count > 0 ? 2 * l->words : l->words;
+  HK_GO(put_reals(&l0, l->l0, l->l0 ? slots : 0, error));
+  keep(s, l0);
+  HK_GO(put_reals(&stiffness, l->stiffness, l->stiffness ? slots : 0, error));
+  keep(s, stiffness);
+  p->word = word;
+  p->l0 = l0;
+  p->stiffness = stiffness;
+  p->k = (HkReal)l->k;
+  p->kl0 = (HkReal)l->kl0;
+  p->c = (HkReal)l->c;
+  p->tension = l->tension;
+  p->slots = l->slots;
+  for (int q = 0; q < l->palette_count; q++) p->palette[q] = spring_of(&l->palette[q]);
+  int32_t *brick = NULL, *halo = NULL;
+  int64_t *halo_start = NULL, *row_start = NULL;
+  if (l->brick_count > 0) {
+    HK_GO(put(&brick, l->brick, l->brick_count + 1, error));
+    keep(s, brick);
+    HK_GO(put(&halo, l->halo, l->halo_start[l->brick_count], error));
+    keep(s, halo);
+    HK_GO(put(&halo_start, l->halo_start, l->brick_count + 1, error));
+    keep(s, halo_start);
+  } else {
+    HK_GO(put(&row_start, l->row_start, (l->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1, error));
+    keep(s, row_start);
+  }
+  p->brick = brick;
+  p->halo = halo;
+  p->halo_start = halo_start;
+  p->row_start = row_start;
+  return HK_OK;
+}
+
+static HkStatus create_around(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  int32_t *place, *motion, *face, *gripped, *grip_start, *grip;
+  int64_t *face_start, *face_at;
+  double *x0;
+  uint8_t *held;
+  HK_GO(put(&place, m->pin_place, m->pin_count, error));
+  keep(s, place);
+  HK_GO(put(&motion, m->pin_motion, m->pin_count, error));
+  keep(s, motion);
+  HK_GO(put(&x0, m->pin_x0, 3 * m->pin_count, error));
+  keep(s, x0);
+  HK_GO(take(&held, m->pin_count, error));
+  keep(s, held);
+  s->pins = Pins{(int)m->pin_count, place, motion, x0, held,
+                 {m->origin[0], m->origin[1], m->origin[2]}};
+  HK_GO(put(&face, m->face, 3 * m->face_count, error));
+  keep(s, face);
+  HK_GO(put(&face_start, m->face_start, m->face_count > 0 ? (int64_t)s->n + 1 : 0, error));
+  keep(s, face_start);
+  HK_GO(put(&face_at, m->face_at, 3 * m->face_count, error));
+  keep(s, face_at);
+  s->faces = Faces{m->face_count, face, face_start, face_at};
+  HK_GO(put(&gripped, m->gripped_place, m->gripped, error));
+  keep(s, gripped);
+  HK_GO(put(&grip_start, m->grip_start, m->gripped > 0 ? m->gripped + 1 : 0, error));
+  keep(s, grip_start);
+  HK_GO(put(&grip, m->grip, m->gripped > 0 ? m->grip_start[m->gripped] : 0, error));
+  keep(s, grip);
+  s->grips = Grips{(int)m->gripped, gripped, grip_start, grip};
+  s->pins_move = m->pins_move;
+  s->motion_count = m->motion_count;
+  s->grip_count = m->grip_count;
+  s->pushes = m->face_count > 0 || m->gripped > 0;
+  return HK_OK;
+}
+
+static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  int64_t n = s->n;
+  for (int q = 0; q < 2; q++) {
+    HK_GO(take(&s->x[q], n, error));
+    keep(s, s->x[q]);
+  }
+  HK_GO(take(&s->v[0], 3 * n, error));
+  keep(s, s->v[0]);
+  s->v[1] = s->v[0];
+  if (s->general) {
+    HK_GO(take(&s->v[1], 3 * n, error));
+    keep(s, s->v[1]);
+  }
+  bool predicts = s->settings.step == HK_DEVICE_VERLET && s->settings.uses_velocity;
+  HK_GO(take(&s->w, predicts ? 3 * n : 0, error));
+  keep(s, s->w);
+  HK_GO(take(&s->push, s->pushes ? 3 * n : 0, error));
+  keep(s, s->push);
+  HK_GO(put_reals(&s->mass, m->mass, n, error));
+  keep(s, s->mass);
+  HK_GO(take(&s->record_x, 3 * n, error));
+  keep(s, s->record_x);
+  HK_GO(take(&s->record_v, 3 * n, error));
+  keep(s, s->record_v);
+  HK_GO(take(&s->kinetic, SUM_BLOCKS, error));
+  keep(s, s->kinetic);
+  size_t bytes = (size_t)(3 * n) * sizeof(HkReal);
+  HK_CUDA(cudaMallocHost(&s->host_x, bytes), "take memory of the host");
+  HK_CUDA(cudaMallocHost(&s->host_v, bytes), "take memory of the host");
+  HK_CUDA(cudaMallocHost(&s->host_kinetic, SUM_BLOCKS * sizeof(double)), "take memory of the host");
+  return HK_OK;
+}
+
+static HkStatus create_newton(Simulation *s, HkError *error) {
+  NewtonArgs *a = &s->newton;
+  int64_t n = s->n;
+  if (s->settings.step != HK_DEVICE_NEWTON) return HK_OK;
+  HK_GO(take(&a->p, n, error));
+  keep(s, a->p);
+  HK_GO(take(&a->p_next, n, error));
+  keep(s, a->p_next);
+  HK_GO(take(&a->z, n, error));
+  keep(s, a->z);
+  HkReal **planes[] = {&a->r, &a->q, &a->d, &a->inverse};
+  for (int q = 0; q < 4; q++) {
+    HK_GO(take(planes[q], (q < 3 ? 3 : 6) * n, error));
+    keep(s, *planes[q]);
+  }
+  HK_GO(take(&a->part, 2 * NEWTON_BLOCKS, error));
+  keep(s, a->part);
+  HK_GO(take(&a->scalars, 1, error));
+  keep(s, a->scalars);
+  HK_CUDA(cudaMallocHost(&s->host_scalars, sizeof(Scalars)), "take memory of the host");
+  return HK_OK;
+}
+
+static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  if (!is_implicit(s)) return HK_OK;
+  HK_GO(take(&s->y, s->n, error));
+  keep(s, s->y);
+  HK_GO(take(&s->ahead, s->general ? s->n : 0, error));
+  keep(s, s->ahead);
+  HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
+  keep(s, s->sizes);
+  HK_CUDA(cudaMallocHost(&s->host_sizes, 3 * SUM_BLOCKS * sizeof(float)),
+          "take memory of the host");
+  for (int q = 0; q < 2 && s->settings.step == HK_DEVICE_JACOBI; q++) {
+    HK_GO(take(&s->relaxed[q], s->n, error));
+    keep(s, s->relaxed[q]);
+  }
+  HK_GO(create_newton(s, error));
+  if (m->color_count == 0) return HK_OK;
+  s->color_count = m->color_count;
+  s->color_start = (int32_t *)malloc((size_t)(m->color_count + 1) * sizeof(int32_t));
+  if (!s->color_start) return fail(error, HK_ERROR_MEMORY, "no memory for colours");
+  memcpy(s->color_start, m->color_start, (size_t)(m->color_count + 1) * sizeof(int32_t));
+  return HK_OK;
+}
+
+static HkStatus create_tables(Simulation *s, HkError *error) {
+  size_t grips = (size_t)BATCH * s->grip_count * HK_DEVICE_GRIP_REALS;
+  size_t motions = (size_t)BATCH * s->motion_count * HK_DEVICE_MOTION_REALS;
+  HK_GO(take(&s->card.moment, BATCH, error));
+  keep(s, s->card.moment);
+  HK_GO(take(&s->card.grips, (int64_t)grips, error));
+  keep(s, s->card.grips);
+  HK_GO(take(&s->card.middle, (int64_t)motions, error));
+  keep(s, s->card.middle);
+  HK_GO(take(&s->card.end, (int64_t)motions, error));
+  keep(s, s->card.end);
+  for (int q = 0; q < RING; q++) {
+    Tables *t = &s->host[q];
+    HK_CUDA(cudaMallocHost(&t->moment, BATCH * sizeof *t->moment), "take memory of the host");
+    HK_CUDA(cudaMallocHost(&t->grips, (grips + 1) * sizeof *t->grips), "take memory of the host");
+    HK_CUDA(cudaMallocHost(&t->middle, (motions + 1) * sizeof(double)), "take memory of the host");
+    HK_CUDA(cudaMallocHost(&t->end, (motions + 1) * sizeof(double)), "take memory of the host");
+    HK_CUDA(cudaEventCreateWithFlags(&t->read, cudaEventDisableTiming), "make an event");
+  }
+  return HK_OK;
+}
+
+} // namespace HK_SPACE
+
+#endif

@@ -1,0 +1,154 @@
+/* The whole of a simulation on a card, as a plug-in wants it (backend/device.h): single.cu and
+ * double.cu compile it, plugin.cu offers both.
+ */
+#ifndef HK_CUDA_DEVICE_CUH
+#define HK_CUDA_DEVICE_CUH
+
+#include "create.cuh"
+#include "newton_steps.cuh"
+#include "transfer.cuh"
+
+namespace HK_SPACE {
+
+/* ---- The whole ---- */
+
+static void destroy(Simulation *s) {
+  if (!s) return;
+  if (s->queue) cudaStreamSynchronize(s->queue);
+  if (s->copies) cudaStreamSynchronize(s->copies);
+  for (int q = 0; q < s->array_count; q++) cudaFree(s->arrays[q]);
+  for (int q = 0; q < RING; q++) {
+    Tables *t = &s->host[q];
+    cudaFreeHost(t->moment);
+    cudaFreeHost(t->grips);
+    cudaFreeHost(t->middle);
+    cudaFreeHost(t->end);
+    if (t->read) cudaEventDestroy(t->read);
+  }
+  drop_graphs(s);
+  cudaFreeHost(s->host_x);
+  cudaFreeHost(s->host_v);
+  cudaFreeHost(s->host_kinetic);
+  cudaFreeHost(s->host_sizes);
+  cudaFreeHost(s->host_scalars);
+  free(s->color_start);
+  if (s->recorded) cudaEventDestroy(s->recorded);
+  if (s->copied) cudaEventDestroy(s->copied);
+  if (s->queue) cudaStreamDestroy(s->queue);
+  if (s->copies) cudaStreamDestroy(s->copies);
+  free(s);
+}
+
+static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  const HkGpuLayout *l = m->layout;
+  s->n = (int)l->n;
+  s->flat = m->flat;
+  s->parts = m->medium_parts;
+  s->general = l->damped || l->threads;
+  s->bricks = l->brick_count > 0;
+  s->parameters = l->parameters;
+  s->most_local = l->most_local;
+  s->words = l->slots / 2;
+  s->lanes = s->bricks || s->n >= TWO_LANES_BELOW ? 1 : s->n >= MANY_LANES_BELOW ? 2 : 4;
+  memcpy(s->origin, m->origin, sizeof s->origin);
+  HK_CUDA(cudaStreamCreateWithFlags(&s->queue, cudaStreamNonBlocking), "make a queue");
+  HK_CUDA(cudaStreamCreateWithFlags(&s->copies, cudaStreamNonBlocking), "make a queue");
+  HK_CUDA(cudaEventCreateWithFlags(&s->recorded, cudaEventDisableTiming), "make an event");
+  HK_CUDA(cudaEventCreateWithFlags(&s->copied, cudaEventDisableTiming), "make an event");
+  HK_GO(create_springs(s, l, error));
+  HK_GO(create_around(s, m, error));
+  HK_GO(create_state(s, m, error));
+  HK_GO(create_implicit(s, m, error));
+  HK_GO(create_tables(s, error));
+  HK_CUDA(cudaFuncSetAttribute(pick_kick(s), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int)kick_shared(s)),
+          "set up its kernels");
+  return HK_OK;
+}
+
+static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings, Simulation **made,
+                       HkError *error) {
+  Simulation *s = (Simulation *)calloc(1, sizeof *s);
+  *made = NULL;
+  if (!s) return fail(error, HK_ERROR_MEMORY, "no memory for a simulation");
+  s->settings = *settings;
+  HkStatus status = fill(s, m, error);
+  if (status < 0)
+    destroy(s);
+  else
+    *made = s;
+  return status;
+}
+
+static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *error) {
+  for (int64_t first = 0; first < times->steps; first += BATCH) {
+    int count = times->steps - first < BATCH ? (int)(times->steps - first) : BATCH;
+    HK_GO(send_tables(s, times, first, count, error));
+    if (is_implicit(s))
+      for (int q = 0; q < count; q++)
+        HK_GO(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
+              : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
+                                                     : make_descent(s, q, error));
+    else if (count == BATCH && s->n < GRAPHS_BELOW)
+      HK_GO(queue_graph(s, error));
+    else
+      queue_batch(s, count);
+    HK_CUDA(cudaGetLastError(), "launch a step");
+  }
+  return HK_OK;
+}
+
+/* ---- As a plug-in wants it ---- */
+
+static HkStatus device_create(const HkDeviceModel *m, const HkDeviceSettings *settings,
+                              HkDeviceSim **sim, HkError *error) {
+  return create(m, settings, (Simulation **)sim, error);
+}
+
+static void device_destroy(HkDeviceSim **sim) {
+  destroy((Simulation *)*sim);
+  *sim = NULL;
+}
+
+static HkStatus device_set_h(HkDeviceSim *sim, double h, HkError *error) {
+  Simulation *s = (Simulation *)sim;
+  HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
+  drop_graphs(s);
+  s->settings.h = h;
+  return HK_OK;
+}
+
+static HkStatus device_upload(HkDeviceSim *sim, const double *x, const double *v,
+                              const uint8_t *held, HkError *error) {
+  return upload((Simulation *)sim, x, v, held, error);
+}
+
+static HkStatus device_steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
+  return make_steps((Simulation *)sim, times, error);
+}
+
+static HkStatus device_wait(HkDeviceSim *sim, HkError *error) {
+  HK_CUDA(cudaStreamSynchronize(((Simulation *)sim)->queue), "make its steps");
+  return HK_OK;
+}
+
+static HkStatus device_record(HkDeviceSim *sim, HkError *error) {
+  return record((Simulation *)sim, error);
+}
+
+static HkStatus device_fetch(HkDeviceSim *sim, const void **x, const void **v,
+                             HkDeviceReport *report, HkError *error) {
+  return fetch((Simulation *)sim, x, v, report, error);
+}
+
+/* What single.cu and double.cu offer to plugin.cu. */
+#define HK_CUDA_DEVICE                                                                             \
+  {                                                                                                \
+    HK_DEVICE_VERSION, "cuda", NULL, NULL, HK_SPACE::device_create, HK_SPACE::device_destroy,      \
+        HK_SPACE::device_set_h, HK_SPACE::device_upload, HK_SPACE::device_steps,                   \
+        HK_SPACE::device_wait, HK_SPACE::device_record, HK_SPACE::device_fetch, NULL               \
+  }
+
+} // namespace HK_SPACE
+
+#endif

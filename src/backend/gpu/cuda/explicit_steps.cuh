@@ -1,0 +1,125 @@
+/* Queues explicit steps: symplectic Euler, v += h a, x += h v; and Verlet, drift, kick, drift.
+ *
+ * Which kernel makes a kick depends on the layout (bricks or rows), on how springs have their
+ * parameters, and on whether any is damped or goes slack.
+ */
+#ifndef HK_CUDA_EXPLICIT_STEPS_CUH
+#define HK_CUDA_EXPLICIT_STEPS_CUH
+
+#include "simulation.cuh"
+
+namespace HK_SPACE {
+
+/* Cloth of quads has 12 slots at most, a lattice 26; the others count what there is. */
+template <int P, bool G> static void *brick_kernel(const Simulation *s) {
+  if (s->words == 6) return (void *)kick_bricks<P, G, 6, true>;
+  if (s->words == 13) return (void *)kick_bricks<P, G, 13, true>;
+  if (s->words <= 4) return (void *)kick_bricks<P, G, 4, false>;
+  if (s->words <= 8) return (void *)kick_bricks<P, G, 8, false>;
+  return (void *)kick_bricks<P, G, 13, false>;
+}
+
+template <int P, bool G> static void *row_kernel(const Simulation *s) {
+  if (s->lanes == 1) return (void *)kick_rows<P, G, 1, 6>;
+  if (s->lanes == 2) return (void *)kick_rows<P, G, 2, 6>;
+  return (void *)kick_rows<P, G, 4, 7>;
+}
+
+template <int P> static void *kick_kernel(const Simulation *s) {
+  if (s->bricks) return s->general ? brick_kernel<P, true>(s) : brick_kernel<P, false>(s);
+  return s->general ? row_kernel<P, true>(s) : row_kernel<P, false>(s);
+}
+
+typedef void KickKernel(const Springs, const KickArgs);
+
+static KickKernel *pick_kick(const Simulation *s) {
+  void *kernel = s->parameters == HK_GPU_BY_PALETTE  ? kick_kernel<HK_GPU_BY_PALETTE>(s)
+                 : s->parameters == HK_GPU_BY_LENGTH ? kick_kernel<HK_GPU_BY_LENGTH>(s)
+                                                     : kick_kernel<HK_GPU_UNIQUE>(s);
+  return (KickKernel *)kernel;
+}
+
+static size_t kick_shared(const Simulation *s) {
+  return s->bricks ? brick_shared(s->most_local, s->general) : 0;
+}
+
+/* ... of forces at the velocities w; the kick goes on from v. */
+static void queue_push(Simulation *s, int step, const HkReal *w) {
+  const Real4 *x = s->x[s->at];
+  if (s->faces.count > 0)
+    launch(blow, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n,
+           s->card.moment + step, x, w, s->push);
+  if (s->grips.count > 0)
+    launch(grip, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, s->n,
+           (int)(s->faces.count > 0),
+           s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, x, w, s->push);
+}
+
+static void queue_kick(Simulation *s, int step, double h, double drift, const HkReal *w,
+                       HkReal *predicted) {
+  KickArgs a = {};
+  if (s->pushes) queue_push(s, step, w);
+  a.n = s->n;
+  a.h = (HkReal)h;
+  a.drift = (HkReal)drift;
+  a.flat = s->flat;
+  a.parts = s->parts;
+  a.predicts = predicted != NULL;
+  a.moment = s->card.moment + step;
+  a.x = s->x[s->at];
+  a.x_out = s->x[1 - s->at];
+  a.v = s->v[s->v_at];
+  a.w = w;
+  a.v_out = predicted ? predicted : s->v[1 - s->v_at];
+  a.push = s->pushes ? s->push : NULL;
+  int threads = s->bricks ? (int)HK_GPU_BRICK : (int)ROW_THREADS;
+  launch(pick_kick(s), blocks_for((int64_t)s->lanes * s->n, threads), threads, kick_shared(s),
+         s->queue, s->springs, a);
+  if (predicted) return;
+  s->at = 1 - s->at;
+  s->v_at = 1 - s->v_at;
+}
+
+static void queue_pins(Simulation *s, const double *table, int step) {
+  if (!s->pins_move) return;
+  launch(place_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n,
+         table + (size_t)step * s->motion_count * HK_DEVICE_MOTION_REALS, s->x[s->at],
+         s->v[s->v_at]);
+}
+
+static void queue_drift(Simulation *s, double drift) {
+  launch(drift_only, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)drift, s->x[s->at],
+         s->v[s->v_at]);
+}
+
+/* ---- Batches ---- */
+
+/* Steps that follow each other drift at once to the middle of the next one. */
+static void queue_batch(Simulation *s, int count) {
+  double h = s->settings.h;
+  bool verlet = s->settings.step == HK_DEVICE_VERLET;
+  if (verlet) queue_drift(s, h / 2);
+  for (int q = 0; q < count; q++) {
+    const HkReal *w = s->v[s->v_at];
+    if (verlet) queue_pins(s, s->card.middle, q);
+    if (verlet && s->settings.uses_velocity) {
+      queue_kick(s, q, h / 2, 0, w, s->w);
+      w = s->w;
+    }
+    queue_kick(s, q, h, verlet && q + 1 == count ? h / 2 : h, w, NULL);
+    if (!verlet || q + 1 == count) queue_pins(s, s->card.end, q);
+  }
+}
+
+/* A whole batch as a graph; an even number of steps leaves the state where it was. */
+static HkStatus queue_graph(Simulation *s, HkError *error) {
+  int at = s->at, v_at = s->v_at;
+  HkStatus status = queue_graph_of(s, &s->graph[at][v_at], [&] { queue_batch(s, BATCH); }, error);
+  s->at = at;
+  s->v_at = v_at;
+  return status;
+}
+
+} // namespace HK_SPACE
+
+#endif

@@ -1,0 +1,204 @@
+/* Queues backward Euler: how a step begins and ends, whether it has come near enough, and the
+ * minimizers descent and jacobi; descent.cuh has their equations.
+ */
+#ifndef HK_CUDA_IMPLICIT_STEPS_CUH
+#define HK_CUDA_IMPLICIT_STEPS_CUH
+
+#include "explicit_steps.cuh"
+
+namespace HK_SPACE {
+
+typedef void SizeKernel(const Springs, const DescentArgs, float *);
+
+static SizeKernel *pick_size(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? size_parts<HK_GPU_BY_PALETTE, true> : size_parts<HK_GPU_BY_PALETTE, false>;
+  case HK_GPU_BY_LENGTH:
+    return s->general ? size_parts<HK_GPU_BY_LENGTH, true> : size_parts<HK_GPU_BY_LENGTH, false>;
+  default:
+    return s->general ? size_parts<HK_GPU_UNIQUE, true> : size_parts<HK_GPU_UNIQUE, false>;
+  }
+}
+
+static void queue_begin(Simulation *s, int step) {
+  HkReal h = (HkReal)s->settings.h;
+  Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
+  HkReal *v = s->v[s->v_at];
+  launch(begin_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, h, s->card.moment + step,
+         s->mass, x, v, b, s->ahead, s->y);
+  launch(anchor_grips, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, h,
+         s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, b, s->y);
+  queue_pins(s, s->card.end, step);
+  if (s->pins_move)
+    launch(begin_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n, h, x, v,
+           b, s->ahead);
+}
+
+static DescentArgs descent_args(const Simulation *s) {
+  DescentArgs a = {};
+  a.n = s->n;
+  a.h = (HkReal)s->settings.h;
+  a.flat = s->flat;
+  a.x = s->x[s->at];
+  a.b = s->x[1 - s->at];
+  a.ahead = s->ahead;
+  a.y = s->y;
+  return a;
+}
+
+/* Whether x has come near enough, as minimize/minimize.c has it; *size: what is left (m). */
+static HkStatus look(Simulation *s, const Real4 *x, bool *done, double *size, HkError *error) {
+  const double ROUNDING = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
+  float most[3] = {0, 0, 0};
+  DescentArgs a = descent_args(s);
+  a.x = (Real4 *)x;
+  pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
+  HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 3 * SUM_BLOCKS * sizeof(float),
+                          cudaMemcpyDeviceToHost, s->queue),
+          "copy");
+  HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
+  for (int q = 0; q < 3 * SUM_BLOCKS; q++) {
+    float *to = &most[q / SUM_BLOCKS];
+    *to = s->host_sizes[q] > *to ? s->host_sizes[q] : *to;
+  }
+  double goal = s->settings.tolerance * most[1], rounding = ROUNDING * most[2];
+  s->report.gradient = most[1] > 0 ? most[0] / most[1] : 0;
+  *size = most[0];
+  *done = s->settings.tolerance > 0 && most[0] <= (goal > rounding ? goal : rounding);
+  return HK_OK;
+}
+
+static void queue_end(Simulation *s) {
+  launch(end_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)s->settings.h,
+         s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+}
+
+/* ---- Descent ---- */
+
+typedef void DescentKernel(const Springs, const DescentArgs);
+
+template <int P, bool G> static DescentKernel *descent_kernel(const Simulation *s) {
+  return s->n < MANY_LANES_BELOW ? descend<P, G, 4> : descend<P, G, 1>;
+}
+
+static DescentKernel *pick_descent(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? descent_kernel<HK_GPU_BY_PALETTE, true>(s)
+                      : descent_kernel<HK_GPU_BY_PALETTE, false>(s);
+  case HK_GPU_BY_LENGTH:
+    return s->general ? descent_kernel<HK_GPU_BY_LENGTH, true>(s)
+                      : descent_kernel<HK_GPU_BY_LENGTH, false>(s);
+  default:
+    return s->general ? descent_kernel<HK_GPU_UNIQUE, true>(s)
+                      : descent_kernel<HK_GPU_UNIQUE, false>(s);
+  }
+}
+
+static void queue_sweep(Simulation *s) {
+  DescentArgs a = descent_args(s);
+  int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  for (int c = 0; c < s->color_count; c++) {
+    a.first = s->color_start[c];
+    a.last = s->color_start[c + 1];
+    launch(pick_descent(s), blocks_for((int64_t)lanes * (a.last - a.first), ROW_THREADS),
+           ROW_THREADS, 0, s->queue, s->springs, a);
+  }
+}
+
+static HkStatus make_descent(Simulation *s, int step, HkError *error) {
+  bool done = false;
+  double size;
+  int sweeps = 0, most = s->settings.iterations;
+  queue_begin(s, step);
+  while (sweeps < most && !done) {
+    int count = most - sweeps < ROUND ? most - sweeps : ROUND;
+    HK_GO(queue_round(s, count, [&] { queue_sweep(s); }, error));
+    sweeps += count;
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
+  }
+  s->report.iterations += sweeps;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  queue_end(s);
+  return HK_OK;
+}
+
+/* ---- Jacobi ---- */
+
+typedef void RelaxKernel(const Springs, const DescentArgs, HkReal, HkReal, const Real4 *, Real4 *);
+
+template <int P, bool G> static RelaxKernel *relax_kernel(const Simulation *s) {
+  return s->n < MANY_LANES_BELOW ? relax<P, G, 4> : relax<P, G, 1>;
+}
+
+static RelaxKernel *pick_relax(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? relax_kernel<HK_GPU_BY_PALETTE, true>(s)
+                      : relax_kernel<HK_GPU_BY_PALETTE, false>(s);
+  case HK_GPU_BY_LENGTH:
+    return s->general ? relax_kernel<HK_GPU_BY_LENGTH, true>(s)
+                      : relax_kernel<HK_GPU_BY_LENGTH, false>(s);
+  default:
+    return s->general ? relax_kernel<HK_GPU_UNIQUE, true>(s)
+                      : relax_kernel<HK_GPU_UNIQUE, false>(s);
+  }
+}
+
+/* The spectral radius by which a round of ROUND iterations, made for the radius rho, has left a
+ * part R of what there was: minimize/chebyshev.h. */
+static double measured_radius(double rho, double R) {
+  if (!(R > 0)) return rho;
+  if (rho == 0) return fmin(pow(R, 1.0 / ROUND), 0.9999);
+  double most = R * cosh(ROUND * acosh(1 / rho));
+  return most <= 1 ? rho : fmin(rho * cosh(acosh(most) / ROUND), 0.9999);
+}
+
+/* ROUND iterations at most, with which the recurrence of omega begins anew; x: the newest first,
+ * then the one before, then room. */
+static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) {
+  int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  double omega = 1;
+  for (int q = 0; q < count; q++) {
+    DescentArgs a = descent_args(s);
+    a.x = x[0];
+    if (q == 1) omega = 2 / (2 - rho * rho);
+    if (q > 1) omega = 4 / (4 - rho * rho * omega);
+    launch(pick_relax(s), blocks_for((int64_t)lanes * s->n, ROW_THREADS), ROW_THREADS, 0, s->queue,
+           s->springs, a, (HkReal)s->settings.weight, (HkReal)omega, q == 0 ? x[0] : x[1], x[2]);
+    Real4 *newest = x[2];
+    x[2] = x[1];
+    x[1] = x[0];
+    x[0] = newest;
+  }
+}
+
+static HkStatus make_jacobi(Simulation *s, int step, HkError *error) {
+  Real4 *x[3] = {s->x[s->at], s->relaxed[0], s->relaxed[1]};
+  double rho = s->settings.rho, left = 0, size = 0;
+  bool done = false, measures = rho == 0;
+  int made = 0, most = s->settings.iterations;
+  queue_begin(s, step);
+  while (made < most && !done) {
+    int count = most - made < ROUND ? most - made : ROUND;
+    queue_relaxation(s, x, rho, count);
+    made += count;
+    if (!measures && s->settings.tolerance == 0) continue;
+    HK_GO(look(s, x[0], &done, &size, error));
+    if (measures && left > 0) rho = size < left ? measured_radius(rho, size / left) : rho / 2;
+    left = size;
+  }
+  if (x[0] != s->x[s->at])
+    HK_CUDA(cudaMemcpyAsync(s->x[s->at], x[0], (size_t)s->n * sizeof(Real4),
+                            cudaMemcpyDeviceToDevice, s->queue),
+            "copy");
+  s->report.iterations += made;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  queue_end(s);
+  return HK_OK;
+}
+
+} // namespace HK_SPACE
+
+#endif

@@ -1,0 +1,120 @@
+/* Queues backward Euler by Newton's method: iterations of conjugate gradients in rounds, then the
+ * largest of d, d / 2 ... that goes down; newton.cuh has the equations. The host looks at the
+ * residual after a round, and at the change of g after each try.
+ */
+#ifndef HK_CUDA_NEWTON_STEPS_CUH
+#define HK_CUDA_NEWTON_STEPS_CUH
+
+#include "implicit_steps.cuh"
+
+namespace HK_SPACE {
+
+typedef void SolveKernel(const Springs, const NewtonArgs);
+typedef void ChangeKernel(const Springs, const NewtonArgs, HkReal);
+
+struct NewtonKernels {
+  SolveKernel *begin, *multiply;
+  ChangeKernel *change;
+};
+
+template <int P, bool G> static NewtonKernels newton_kernels() {
+  return NewtonKernels{begin_solve<P, G>, multiply<P, G>, change<P, G>};
+}
+
+static NewtonKernels pick_newton(const Simulation *s) {
+  switch (s->parameters) {
+  case HK_GPU_BY_PALETTE:
+    return s->general ? newton_kernels<HK_GPU_BY_PALETTE, true>()
+                      : newton_kernels<HK_GPU_BY_PALETTE, false>();
+  case HK_GPU_BY_LENGTH:
+    return s->general ? newton_kernels<HK_GPU_BY_LENGTH, true>()
+                      : newton_kernels<HK_GPU_BY_LENGTH, false>();
+  default:
+    return s->general ? newton_kernels<HK_GPU_UNIQUE, true>()
+                      : newton_kernels<HK_GPU_UNIQUE, false>();
+  }
+}
+
+static unsigned newton_blocks(const Simulation *s) {
+  unsigned all = blocks_for(s->n, WIDE);
+  return all < NEWTON_BLOCKS ? all : (unsigned)NEWTON_BLOCKS;
+}
+
+static HkStatus read_scalars(Simulation *s, HkError *error) {
+  HK_CUDA(cudaMemcpyAsync(s->host_scalars, s->newton.scalars, sizeof(Scalars),
+                          cudaMemcpyDeviceToHost, s->queue),
+          "copy");
+  HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
+  return HK_OK;
+}
+
+static void queue_iteration(Simulation *s, NewtonArgs *a, const NewtonKernels *k) {
+  launch(k->multiply, newton_blocks(s), WIDE, 0, s->queue, s->springs, *a);
+  launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
+  Real4 *p = a->p;
+  a->p = a->p_next;
+  a->p_next = p;
+}
+
+/* d = H^-1 r to a relative residual; 0: all iterations are made, and no one looks. */
+static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, double accuracy,
+                      HkError *error) {
+  double goal = 0;
+  bool done = false;
+  int most = s->settings.linear_iterations;
+  a->p = s->newton.p; /* as the graph of a round knows them */
+  a->p_next = s->newton.p_next;
+  k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
+  if (accuracy > 0) {
+    HK_GO(read_scalars(s, error));
+    goal = accuracy * accuracy * s->host_scalars->rr;
+  }
+  for (int it = 0; it < most && !done;) {
+    int count = most - it < ROUND ? most - it : ROUND;
+    HK_GO(queue_round(s, count, [&] { queue_iteration(s, a, k); }, error));
+    it += count;
+    s->report.linear_iterations += count;
+    if (accuracy == 0) continue;
+    HK_GO(read_scalars(s, error));
+    done = s->host_scalars->rr <= goal;
+  }
+  return HK_OK;
+}
+
+/* The largest of d, d / 2 ... that lowers g. */
+static HkStatus go_down(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, bool *found,
+                        HkError *error) {
+  HkReal t = 1;
+  *found = false;
+  for (int halvings = 0; halvings < 12 && !*found; halvings++, t /= 2) {
+    k->change<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a, t);
+    HK_GO(read_scalars(s, error));
+    if (!(s->host_scalars->alpha < 0)) continue;
+    go<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(*a, t);
+    *found = true;
+  }
+  return HK_OK;
+}
+
+static HkStatus make_newton(Simulation *s, int step, HkError *error) {
+  NewtonKernels k = pick_newton(s);
+  bool done = false, found = true;
+  double size;
+  int it = 0;
+  queue_begin(s, step);
+  NewtonArgs a = s->newton;
+  a.step = descent_args(s);
+  for (; it < s->settings.iterations && !done && found; it++) {
+    HK_GO(solve(s, &a, &k, s->settings.forcing, error));
+    HK_GO(go_down(s, &a, &k, &found, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
+  }
+  s->report.iterations += it;
+  s->report.unconverged += s->settings.tolerance > 0 && !done;
+  queue_end(s);
+  return HK_OK;
+}
+
+} // namespace HK_SPACE
+
+#endif

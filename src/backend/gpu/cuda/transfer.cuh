@@ -1,0 +1,112 @@
+/* Tables and states on their way to the card and back.
+ *
+ * Tables go through RING rooms by turns, so that the host fills one while others are read. A
+ * record of the state is copied by a queue of its own, while the next steps are made.
+ */
+#ifndef HK_CUDA_TRANSFER_CUH
+#define HK_CUDA_TRANSFER_CUH
+
+#include "simulation.cuh"
+
+namespace HK_SPACE {
+
+/* ---- Tables ---- */
+
+static HkStatus send(Simulation *s, void *to, const void *from, size_t bytes, HkError *error) {
+  if (bytes > 0)
+    HK_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, s->queue), "copy a table");
+  return HK_OK;
+}
+
+static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t first, int count,
+                            HkError *error) {
+  Tables *t = &s->host[s->turn];
+  size_t moments = (size_t)count * HK_GPU_MOMENT_REALS;
+  size_t grips = (size_t)s->grip_count * HK_DEVICE_GRIP_REALS, all_grips = grips * count;
+  size_t motions = (size_t)s->motion_count * HK_DEVICE_MOTION_REALS, bytes = motions * count * 8;
+  s->turn = (s->turn + 1) % RING;
+  HK_CUDA(cudaEventSynchronize(t->read), "copy a table");
+  HkReal *to = (HkReal *)t->moment;
+  for (size_t q = 0; q < moments; q++)
+    to[q] = (HkReal)times->moment[first * HK_GPU_MOMENT_REALS + q];
+  for (size_t q = 0; q < all_grips; q++)
+    t->grips[q] = (HkReal)times->grips[(size_t)first * grips + q];
+  HK_GO(send(s, s->card.moment, t->moment, moments * sizeof(HkReal), error));
+  HK_GO(send(s, s->card.grips, t->grips, all_grips * sizeof(HkReal), error));
+  if (s->pins_move) {
+    memcpy(t->end, times->end + (size_t)first * motions, bytes);
+    HK_GO(send(s, s->card.end, t->end, bytes, error));
+  }
+  if (s->pins_move && times->middle) {
+    memcpy(t->middle, times->middle + (size_t)first * motions, bytes);
+    HK_GO(send(s, s->card.middle, t->middle, bytes, error));
+  }
+  HK_CUDA(cudaEventRecord(t->read, s->queue), "copy a table");
+  return HK_OK;
+}
+
+/* ---- States ---- */
+
+static HkStatus upload(Simulation *s, const double *x, const double *v, const uint8_t *held,
+                       HkError *error) {
+  double *room;
+  size_t bytes = (size_t)s->n * 3 * sizeof(double);
+  HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
+  HK_GO(take(&room, 6 * (int64_t)s->n, error));
+  cudaError_t code = cudaMemcpy(room, x, bytes, cudaMemcpyHostToDevice);
+  if (code == cudaSuccess)
+    code = cudaMemcpy(room + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
+  if (code == cudaSuccess && s->pins.count > 0)
+    code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
+  s->at = s->v_at = 0;
+  if (code == cudaSuccess) {
+    take_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
+        s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], room,
+        room + 3 * (int64_t)s->n, s->x[0], s->v[0]);
+    if (s->pins.count > 0)
+      hold_pins<<<blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue>>>(s->pins, s->mass,
+                                                                          s->x[0]);
+    code = cudaStreamSynchronize(s->queue);
+  }
+  cudaFree(room);
+  HK_CUDA(code, "take a state");
+  return HK_OK;
+}
+
+static HkStatus record(Simulation *s, HkError *error) {
+  size_t bytes = (size_t)s->n * 3 * sizeof(HkReal);
+  HK_CUDA(cudaStreamWaitEvent(s->queue, s->copied, 0), "wait");
+  give_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
+      s->n, s->order, s->x[s->at], s->v[s->v_at], s->record_x, s->record_v);
+  kinetic_parts<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->n, s->mass, s->v[s->v_at], s->kinetic);
+  HK_CUDA(cudaGetLastError(), "record a state");
+  HK_CUDA(cudaEventRecord(s->recorded, s->queue), "record a state");
+  HK_CUDA(cudaStreamWaitEvent(s->copies, s->recorded, 0), "wait");
+  HK_CUDA(cudaMemcpyAsync(s->host_x, s->record_x, bytes, cudaMemcpyDeviceToHost, s->copies),
+          "copy");
+  HK_CUDA(cudaMemcpyAsync(s->host_v, s->record_v, bytes, cudaMemcpyDeviceToHost, s->copies),
+          "copy");
+  HK_CUDA(cudaMemcpyAsync(s->host_kinetic, s->kinetic, SUM_BLOCKS * sizeof(double),
+                          cudaMemcpyDeviceToHost, s->copies),
+          "copy");
+  HK_CUDA(cudaEventRecord(s->copied, s->copies), "record a state");
+  s->has_record = true;
+  return HK_OK;
+}
+
+static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceReport *report,
+                      HkError *error) {
+  if (!s->has_record) HK_GO(record(s, error));
+  HK_CUDA(cudaEventSynchronize(s->copied), "make its steps");
+  s->has_record = false;
+  *report = s->report;
+  s->report = HkDeviceReport{};
+  for (int q = 0; q < SUM_BLOCKS; q++) report->kinetic += s->host_kinetic[q];
+  *x = s->host_x;
+  *v = s->host_v;
+  return HK_OK;
+}
+
+} // namespace HK_SPACE
+
+#endif
