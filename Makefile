@@ -66,7 +66,8 @@ cuda: ## Build Hooke with the plug-in for NVIDIA cards in build/cuda; wants nvcc
 	@command -v nvcc >/dev/null || { echo "make cuda: nvcc is not on the PATH; it comes with the CUDA toolkit" >&2; exit 1; }
 	@$(packages) build
 	$(configure) cuda
-	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu test_device
+	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu test_device \
+		test_device_implicit
 
 sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
 	@$(packages) build

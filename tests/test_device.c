@@ -2,85 +2,7 @@
  * (tests/plugin), in the layouts and with the arithmetic of the cards; with HOOKE_PLUGINS set to
  * the folder of the real one, the same tests look at the card. */
 #include "backend/gpu/layout.h"
-#include "model/state.h"
-#include "world.h"
-
-static void use_plugin(void) {
-  setenv("HOOKE_PLUGINS", TEST_PLUGINS, 0);
-}
-
-typedef struct Wish {
-  const char *integrator; /* or "descent", "jacobi", "newton" for backward_euler by these */
-  HkDeviceKind device;
-} Wish;
-
-/* Implicit steps are solved to rounding. */
-static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
-  bool newton = strcmp(integrator, "newton") == 0, jacobi = strcmp(integrator, "jacobi") == 0;
-  bool descends = strcmp(integrator, "descent") == 0;
-  if (!newton && !jacobi && !descends) return hk_method_choose(step, HK_STEP, integrator, error);
-  HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
-  if (status < 0) return status;
-  HkMethod *minimizer = hk_method_set_method(step, "minimizer",
-                                             descends ? "vertex_block_descent" : integrator, error);
-  if (!minimizer) return HK_ERROR_INVALID;
-  status = hk_method_set_number(minimizer, "tolerance", 1e-14, error);
-  if (status >= 0)
-    status = hk_method_set_number(minimizer, "iterations", newton ? 100 : 20000, error);
-  if (status < 0 || !newton) return status;
-  HkMethod *linear = hk_method_set_method(minimizer, "linear", "pcg", error);
-  return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
-}
-
-static HkStatus make(const char *text, const char *set, const Wish *wish, World *w,
-                     HkError *error) {
-  HkContext context = hk_default_context();
-  HkMethod step = {0};
-  context.device = wish->device;
-  *w = (World){0};
-  HkStatus status = hk_scene_parse(&context, text, strlen(text), "test scene", NULL, &set,
-                                   set ? 1 : 0, &w->scene, error);
-  if (status >= 0) status = hk_model_compile(w->scene, &w->model, error);
-  if (status >= 0 && wish->integrator) status = choose(wish->integrator, &step, error);
-  if (status >= 0)
-    status = hk_sim_create(w->model, wish->integrator ? &step : NULL, w->scene->time.step, &w->sim,
-                           error);
-  if (status >= 0) status = hk_state_create(w->model, &w->state, error);
-  hk_method_clear(&step);
-  return status;
-}
-
-/* The furthest that a vertex is from where it is in the other world, in parts of the model's size.
- */
-static double difference(World *a, World *b) {
-  HkModelInfo info = hk_model_info(a->model);
-  const double *x = hk_state_x(a->state), *y = hk_state_x(b->state);
-  double most = 0, size = 0;
-  for (int c = 0; c < 3; c++) size = fmax(size, info.box_max[c] - info.box_min[c]);
-  for (int64_t q = 0; q < 3 * hk_state_vertex_count(a->state); q++) {
-    double d = fabs(x[q] - y[q]);
-    most = d > most || isnan(d) ? d : most;
-  }
-  return most / size;
-}
-
-static void compare(const char *name, const char *text, const char *set, const char *integrator,
-                    HkDeviceKind device, int64_t steps, double tolerance) {
-  World here, there;
-  HkError error = {0};
-  Wish local = {integrator, HK_CPU}, remote = {integrator, device};
-  HkStatus status = make(text, set, &local, &here, &error);
-  if (status >= 0) status = make(text, set, &remote, &there, &error);
-  if (status >= 0) status = hk_steps(here.sim, here.state, steps, &error);
-  if (status >= 0) status = hk_steps(there.sim, there.state, steps, &error);
-  if (status < 0)
-    test_fail(name, 0, "%s by %s: %s", name, integrator, error.text);
-  else if (!(difference(&here, &there) <= tolerance))
-    test_fail(name, 0, "%s by %s in %s precision: %g after %d steps", name, integrator,
-              device == HK_CUDA ? "single" : "double", difference(&here, &there), (int)steps);
-  world_destroy(&here);
-  world_destroy(&there);
-}
+#include "device_world.h"
 
 /* More than a batch of steps takes long where every access is watched. */
 #if TEST_SANITIZED
@@ -92,11 +14,11 @@ enum { STEPS = 70, KINDS = 3 };
 TEST(device_moves_every_scene_as_the_host) {
   const char *text, *name;
   static const char *const integrators[] = {"symplectic_euler", "verlet"};
-  use_plugin();
+  device_use_plugin();
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
     for (int k = 0; k < 2; k++) {
-      compare(name, text, NULL, integrators[k], HK_CUDA_DOUBLE, STEPS, 1e-10);
-      compare(name, text, NULL, integrators[k], HK_CUDA, 1, 1e-6);
+      device_compare(name, text, NULL, integrators[k], HK_CUDA_DOUBLE, STEPS, 1e-10);
+      device_compare(name, text, NULL, integrators[k], HK_CUDA, 1, 1e-6);
     }
 }
 
@@ -109,12 +31,12 @@ static const char cloth[] =
 
 TEST(bricks_move_as_the_host) {
   static const char *const kinds[] = {", 'damping': 0.003", ", 'tension_only': true", ""};
-  use_plugin();
+  device_use_plugin();
   for (int q = 0; q < KINDS; q++) {
     char text[800];
     snprintf(text, sizeof text, cloth, kinds[q]);
-    compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA_DOUBLE, 4, 1e-12);
-    compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA, 1, 1e-6);
+    device_compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA_DOUBLE, 4, 1e-12);
+    device_compare(kinds[q], test_json(text), NULL, "symplectic_euler", HK_CUDA, 1, 1e-6);
   }
 }
 
@@ -129,48 +51,28 @@ TEST(irregular_meshes_move_as_the_host) {
       "0]}]}";
   static const char *const springs[] = {"'k': 500", "'EA': 50", "'EA': 50, 'damping': 0.01",
                                         "'k': 500, 'tension_only': true"};
-  use_plugin();
+  device_use_plugin();
   for (int q = 0; q < 4; q++) {
     char one[900];
     snprintf(one, sizeof one, text, springs[q]);
-    compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA_DOUBLE, 40, 1e-11);
-    compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA, 1, 1e-6);
-  }
-}
-
-TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
-  static const char text[] =
-      "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, "
-      "'ny': 5}, 'springs': {'k': 200, 'shear': true, 'damping': %g, 'tension_only': %s}, 'mass': "
-      "{'total': 1}}], 'pins': [{'select': 'top_left', 'motion': {'type': 'oscillation', "
-      "'amplitude': [0.1, 0, 0], 'frequency': 3}}], 'forces': ['gravity', {'type': 'drag', "
-      "'per_mass': 2, 'linear': 0.1}, {'type': 'wind', 'velocity': [1, 0, 0]}, {'type': 'handle', "
-      "'select': 'top_right', 'target': [2, 2, 0], 'k': 20, 'damping': 1}]}";
-  use_plugin();
-  for (int q = 0; q < 4; q++) {
-    char one[900];
-    snprintf(one, sizeof one, text, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
-    compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 5, 1e-9);
-    compare(one, test_json(one), NULL, "descent", HK_CUDA, 1, 1e-5);
-    compare(one, test_json(one), NULL, "jacobi", HK_CUDA_DOUBLE, 5, 1e-9);
-    compare(one, test_json(one), NULL, "jacobi", HK_CUDA, 1, 1e-5);
-    compare(one, test_json(one), NULL, "newton", HK_CUDA_DOUBLE, 5, 1e-9);
-    compare(one, test_json(one), NULL, "newton", HK_CUDA, 1, 1e-5);
+    device_compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA_DOUBLE, 40, 1e-11);
+    device_compare(springs[q], test_json(one), NULL, "verlet", HK_CUDA, 1, 1e-6);
   }
 }
 
 TEST(device_takes_models_far_from_the_origin) {
-  use_plugin();
-  compare("far",
-          test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': "
-                    "9}, 'transform': {'translate': [1e5, 0, 2e5]}, 'springs': {'k': 100}, 'mass': "
-                    "{'total': 1}}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity']}"),
-          NULL, "symplectic_euler", HK_CUDA, 50, 1e-5);
+  device_use_plugin();
+  device_compare(
+      "far",
+      test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': "
+                "9}, 'transform': {'translate': [1e5, 0, 2e5]}, 'springs': {'k': 100}, 'mass': "
+                "{'total': 1}}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity']}"),
+      NULL, "symplectic_euler", HK_CUDA, 50, 1e-5);
 }
 
 TEST(device_releases_pins_in_time) {
-  use_plugin();
-  compare(
+  device_use_plugin();
+  device_compare(
       "release",
       test_json("{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 5}, "
                 "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start', "
@@ -181,13 +83,13 @@ TEST(device_releases_pins_in_time) {
 
 TEST(state_on_a_device_is_fetched_and_written) {
   World here, there;
-  Wish local = {"symplectic_euler", HK_CPU}, remote = {"symplectic_euler", HK_CUDA_DOUBLE};
+  DeviceWish local = {"symplectic_euler", HK_CPU}, remote = {"symplectic_euler", HK_CUDA_DOUBLE};
   const char *text = test_json(
       "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': "
       "100}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], 'forces': ['gravity']}");
-  use_plugin();
-  MUST(make(text, NULL, &local, &here, error));
-  MUST(make(text, NULL, &remote, &there, error));
+  device_use_plugin();
+  MUST(device_make(text, NULL, &local, &here, error));
+  MUST(device_make(text, NULL, &remote, &there, error));
   World *worlds[] = {&here, &there};
   HkState *copy = NULL;
   MUST(hk_state_create(there.model, &copy, error));
@@ -203,7 +105,7 @@ TEST(state_on_a_device_is_fetched_and_written) {
     MUST(hk_steps(w->sim, w->state, 5, error));
   }
   MUST(hk_state_copy(there.state, copy, error));
-  CHECK(difference(&here, &there) < 1e-13);
+  CHECK(device_difference(&here, &there) < 1e-13);
   CHECK_NEAR(hk_state_time(there.state), hk_state_time(here.state), 1e-15);
   /* Another state of the same simulation, then the first one again. */
   MUST(hk_steps(there.sim, copy, 3, error));
@@ -213,7 +115,7 @@ TEST(state_on_a_device_is_fetched_and_written) {
   MUST(hk_steps(there.sim, there.state, 3, error));
   MUST(hk_steps(here.sim, here.state, 6, error));
   hk_sim_destroy(&there.sim);
-  CHECK(difference(&here, &there) < 1e-13);
+  CHECK(device_difference(&here, &there) < 1e-13);
   hk_state_destroy(&copy);
   world_destroy(&here);
   world_destroy(&there);
@@ -244,8 +146,8 @@ static void compare_energies(const char *name, const char *text) {
   HkError error = {0};
   HkStatus status = HK_OK;
   for (int q = 0; q < COUNT && status >= 0; q++) {
-    Wish wish = {"symplectic_euler", q < CARD ? HK_CPU : HK_CUDA};
-    status = make(text, NULL, &wish, &w[q], &error);
+    DeviceWish wish = {"symplectic_euler", q < CARD ? HK_CPU : HK_CUDA};
+    status = device_make(text, NULL, &wish, &w[q], &error);
     if (status >= 0 && q == HOST) hk_sim_report(w[q].sim, w[q].state, &before);
     if (status >= 0 && q == DISTURBED) disturb(&w[q]);
     if (status >= 0) status = hk_steps(w[q].sim, w[q].state, 1000, &error);
@@ -276,12 +178,13 @@ TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
   World w;
   HkMethod force = {0};
   int index;
-  Wish remote = {"descent", HK_CUDA};
-  use_plugin();
-  MUST(make(test_json("{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
-                      "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': "
-                      "'start'}], 'forces': ['gravity']}"),
-            NULL, &remote, &w, error));
+  DeviceWish remote = {"descent", HK_CUDA};
+  device_use_plugin();
+  MUST(device_make(
+      test_json("{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
+                "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': "
+                "'start'}], 'forces': ['gravity']}"),
+      NULL, &remote, &w, error));
   MUST(hk_steps(w.sim, w.state, 2, error));
   MUST(hk_method_choose(&force, HK_FORCE, "drag", error));
   MUST(hk_method_set_number(&force, "quadratic", 1, error));
@@ -296,9 +199,9 @@ TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
 
 TEST(device_tells_a_blow_up) {
   World w;
-  Wish remote = {"symplectic_euler", HK_CUDA};
-  use_plugin();
-  MUST(make(
+  DeviceWish remote = {"symplectic_euler", HK_CUDA};
+  device_use_plugin();
+  MUST(device_make(
       test_json("{'time': {'step': 1}, 'bodies': [{'shape': {'type': 'chain', 'n': 4}, "
                 "'springs': {'k': 1e4}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], "
                 "'forces': ['gravity']}"),
@@ -312,8 +215,8 @@ TEST(device_tells_a_blow_up) {
 static void refuses(const char *text, const char *integrator, const char *word) {
   World w;
   HkError error = {0};
-  Wish remote = {integrator, HK_CUDA};
-  HkStatus status = make(test_json(text), NULL, &remote, &w, &error);
+  DeviceWish remote = {integrator, HK_CUDA};
+  HkStatus status = device_make(test_json(text), NULL, &remote, &w, &error);
   if (status >= 0 || !strstr(error.text, word))
     test_fail(word, 0, "refused with status %d: %s", status, error.text);
   world_destroy(&w);
@@ -322,7 +225,7 @@ static void refuses(const char *text, const char *integrator, const char *word) 
 TEST(device_refuses_by_name_what_it_does_not_do) {
   static const char text[] =
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
-  use_plugin();
+  device_use_plugin();
   refuses(text, "rk4", "rk4");
   refuses("{'integrator': {'type': 'backward_euler', 'minimizer': 'local_global'}, 'bodies': [{"
           "'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}",

@@ -13,7 +13,7 @@
 
 #include "backend/gpu/layout.h"
 
-enum { HK_DEVICE_VERSION = 1 };
+enum { HK_DEVICE_VERSION = 2 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 /* How a step is made. */
@@ -80,12 +80,26 @@ typedef struct HkDeviceTimes {
   const double *end;    /* the same at its end */
 } HkDeviceTimes;
 
-/* How steps went. */
+/* How the steps since the last report, or since a state came from the host, went. */
 typedef struct HkDeviceReport {
-  double kinetic; /* J */
-  int64_t iterations, linear_iterations, unconverged;
-  double gradient; /* m, the largest of the last step */
+  double kinetic;                        /* J, now */
+  int64_t iterations, linear_iterations; /* of all steps */
+  int64_t worst_iterations;              /* of the one with most */
+  int64_t unconverged;                   /* steps that ended short of their tolerance */
+  double gradient;                       /* the largest of all steps */
+  HkStepReport last, missed;             /* the last step, and the first that fell short */
 } HkDeviceReport;
+
+/* Counts a step; asked: it was to meet a tolerance. */
+static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *step, bool asked) {
+  report->iterations += step->iterations;
+  report->linear_iterations += step->linear_iterations;
+  if (step->iterations > report->worst_iterations) report->worst_iterations = step->iterations;
+  if (step->gradient > report->gradient) report->gradient = step->gradient;
+  if (asked && step->reason != HK_STOP_CONVERGED && report->unconverged++ == 0)
+    report->missed = *step;
+  report->last = *step;
+}
 
 typedef struct HkDeviceCard {
   char name[128];

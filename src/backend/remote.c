@@ -29,6 +29,7 @@ struct HkRemote {
   HkClock ahead_clock;
   double ahead_time;
   double *moment, *grips, *middle, *end; /* tables of a batch */
+  HkDeviceReport report;                 /* of the steps of the last call, as far as known */
   HkStatus status;                       /* of what was found when no one could be told */
   HkError error;
 };
@@ -184,23 +185,42 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
     }
 }
 
-/* Brings the state here; what is wrong is told by the next step. */
-static void fetch(HkStateHolder *holder) {
-  HkRemote *r = (HkRemote *)holder;
+/* A state may be fetched several times within one call, when pins are let go. */
+static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
+  sum->kinetic = more->kinetic;
+  sum->iterations += more->iterations;
+  sum->linear_iterations += more->linear_iterations;
+  if (more->worst_iterations > sum->worst_iterations)
+    sum->worst_iterations = more->worst_iterations;
+  sum->gradient = fmax(sum->gradient, more->gradient);
+  if (sum->unconverged == 0) sum->missed = more->missed;
+  sum->unconverged += more->unconverged;
+  sum->last = more->last;
+}
+
+static HkStatus bring(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkState *state = r->state;
   HkDeviceReport report = {0};
   Copy p = {.remote = r, .state = state};
-  if (r->here) return;
-  r->here = true;
-  r->status = r->device->fetch(r->card, &p.x, &p.v, &report, &r->error);
-  if (r->status < 0) return;
+  HK_TRY(r->device->fetch(r->card, &p.x, &p.v, &report, error));
   hk_parallel_for(m->threads, m->n, copy_range, &p);
   hk_pins_place(m, state, state->time, state->x, state->v); /* exactly, not as rounded there */
+  add_report(&r->report, &report);
   r->sim->kinetic = report.kinetic;
-  r->sim->report.iterations = (int)report.iterations;
-  r->sim->report.gradient = report.gradient;
-  r->status = hk_blowup_check(r->sim, state, &r->error);
+  r->sim->report = report.last;
+  HK_TRY(hk_blowup_check(r->sim, state, error));
+  return report.unconverged > 0 ? HK_NOT_CONVERGED : HK_OK;
+}
+
+/* Brings the state here; what is wrong is told by the next step. An error hides steps that did not
+ * converge, and nothing hides an error. */
+static void fetch(HkStateHolder *holder) {
+  HkRemote *r = (HkRemote *)holder;
+  if (r->here) return;
+  r->here = true;
+  HkStatus status = bring(r, &r->error);
+  if (status < 0 || r->status == HK_OK) r->status = status;
 }
 
 static void leave(HkStateHolder *holder) {
@@ -337,21 +357,29 @@ static HkStatus take_up(HkRemote *r, HkState *state, HkError *error) {
   return attach(r, state, error);
 }
 
+/* What was found and told to no one yet. */
+static HkStatus tell(HkRemote *r, HkError *error) {
+  HkStatus status = r->status;
+  if (status < 0 && error) *error = r->error;
+  r->status = HK_OK;
+  return status;
+}
+
 HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClock *clock,
                          HkError *error) {
   HK_TRY(renew(r, state, error));
-  if (r->status < 0) {
-    HkStatus status = r->status;
-    if (error) *error = r->error;
-    r->status = HK_OK;
-    return status;
-  }
+  HkStatus found = tell(r, error);
+  if (found < 0) return found;
+  r->report = (HkDeviceReport){0};
   r->sim->report = (HkStepReport){0};
   HkClock at = clock ? *clock : (HkClock){0};
   while (count > 0) {
     int64_t size = count;
     if (!is_ahead(r, state, count, clock ? &at : NULL)) {
       HK_TRY(take_up(r, state, error));
+      HkStatus later = tell(r, error); /* it may have looked at the state */
+      if (later < 0) return later;
+      if (later != HK_OK) found = later;
       size = until_release(r, state, count);
       HK_TRY(queue(r, clock ? &at : NULL, state->time, size, error));
     }
@@ -363,15 +391,17 @@ HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClo
     at.first += size;
     count -= size;
   }
-  return HK_OK;
+  return found;
 }
 
-HkStatus hk_remote_settle(HkRemote *r, HkState *state, HkError *error) {
+HkStatus hk_remote_settle(HkRemote *r, HkState *state, HkDeviceReport *report, HkError *error) {
   hk_state_fetch(state);
-  HkStatus status = r->status;
-  if (status < 0 && error) *error = r->error;
-  r->status = HK_OK;
-  return status;
+  *report = r->report;
+  return tell(r, error);
+}
+
+void hk_remote_look(HkRemote *r) {
+  if (r->state) fetch(&r->holder);
 }
 
 HkStatus hk_remote_run_ahead(HkRemote *r, HkState *state, int64_t count, const HkClock *clock,

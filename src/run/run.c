@@ -232,46 +232,6 @@ static HkStatus pause_in_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* The first step that does not converge is told, with a way out; the others are counted. */
-static void tell_unconverged(const HkRun *run, const HkStepReport *r) {
-  static const char *const ways[] = {
-      [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
-      [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
-      [HK_STOP_ITERATIONS] =
-          "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
-      [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
-  };
-  char work[160] = "", residual[64] = "";
-  if (r->residual > 0)
-    snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
-  if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED)
-    snprintf(work, sizeof work, "%d iterations left the gradient at %.2g%s; ", r->iterations,
-             r->gradient, residual);
-  hk_log(&run->context, HK_LOG_WARNING,
-         "the step to %g s did not converge: %s%s (later ones are counted, not told)",
-         run->state->time, work, ways[r->reason]);
-}
-
-/* Counts steps of which the report speaks: one, or many that solve nothing. */
-static void count_steps(HkRun *run, HkStatus status, int64_t count) {
-  HkStepReport r = hk_sim_step_report(run->sim);
-  bool unconverged = status == HK_NOT_CONVERGED;
-  HkTally step = {.steps = count,
-                  .substeps = r.substeps,
-                  .rejected = r.rejected,
-                  .iterations = r.iterations,
-                  .worst_iterations = r.iterations,
-                  .linear_iterations = r.linear_iterations,
-                  .projections = r.projections,
-                  .unconverged = unconverged,
-                  .reason = r.reason,
-                  .gradient = r.gradient};
-  hk_tally_add(&run->tally, &step);
-  run->steps += count;
-  run->substep += count;
-  if (unconverged && run->unconverged++ == 0) tell_unconverged(run, &r);
-}
-
 /* Steps of an integrator that takes states over are made many at once, as many as take neither too
  * short nor too long a time. It does not change what is computed. */
 static void pick_batch(HkRun *run, int64_t made, double seconds) {
@@ -281,35 +241,47 @@ static void pick_batch(HkRun *run, int64_t made, double seconds) {
 }
 
 /* On a device: brings the frame here, and has the steps of the next one made while this one is
- * written. */
-static HkStatus settle(HkRun *run, HkError *error) {
+ * written. Steps that did not converge are counted, and no reason to stop. */
+static HkStatus step_on_device(HkRun *run, HkError *error) {
+  HkRemote *remote = run->sim->remote;
+  HkDeviceReport report = {0};
+  HkClock clock = {(double)run->frame * run->interval, run->substep};
+  int64_t count = run->substeps - run->substep;
   double before = wall_time();
-  HkStatus status = hk_remote_settle(run->sim->remote, run->state, error);
+  HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
+  if (status >= 0) {
+    run->state->time = (double)(run->frame + 1) * run->interval;
+    status = hk_remote_settle(remote, run->state, &report, error);
+  }
   run->seconds += wall_time() - before;
-  if (status < 0 || run->frame + 1 >= run->frames) return status;
-  HkClock next = {(double)(run->frame + 1) * run->interval, 0};
-  return hk_remote_run_ahead(run->sim->remote, run->state, run->substeps, &next, error);
+  if (status < 0) return status;
+  hk_run_count_remote(run, &report, count);
+  run->substep = 0;
+  if (run->frame + 1 >= run->frames) return HK_OK;
+  HkClock next = {run->state->time, 0};
+  return hk_remote_run_ahead(remote, run->state, run->substeps, &next, error);
 }
 
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   HkClock clock = {(double)run->frame * run->interval, 0};
+  if (run->sim->remote) return step_on_device(run, error);
   while (run->substep < run->substeps) {
     double before = wall_time();
     int64_t left = run->substeps - run->substep, done = run->state->steps;
-    int64_t count = run->batch < left && !run->sim->remote ? run->batch : left;
+    int64_t count = run->batch < left ? run->batch : left;
     clock.first = run->substep;
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
     double seconds = wall_time() - before;
     run->seconds += seconds;
-    if (status == HK_ERROR_BLOWUP) count_steps(run, status, run->state->steps - done - 1);
+    if (status == HK_ERROR_BLOWUP) hk_run_count(run, status, run->state->steps - done - 1);
     if (status < 0) return status;
-    count_steps(run, status, count);
+    hk_run_count(run, status, count);
     pick_batch(run, count, seconds);
     if (run->substep < run->substeps) HK_TRY(pause_in_frame(run, error));
   }
   run->substep = 0;
   run->state->time = (double)(run->frame + 1) * run->interval;
-  return run->sim->remote ? settle(run, error) : HK_OK;
+  return HK_OK;
 }
 
 /* The outputs from their beginning again. */

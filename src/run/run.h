@@ -2,6 +2,7 @@
 #ifndef HK_RUN_RUN_H
 #define HK_RUN_RUN_H
 
+#include "backend/device.h"
 #include "output/output.h"
 #include "report/page.h"
 #include "step/sim.h"
@@ -45,6 +46,12 @@ struct HkRun {
 
 /* fits.c: an error where a scene is too large for the memory that there is. */
 HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
+
+/* count.c: counts steps of which the simulation's report speaks: one, or many that solve nothing.
+ */
+void hk_run_count(HkRun *run, HkStatus status, int64_t count);
+/* The same of steps on a device. */
+void hk_run_count_remote(HkRun *run, const HkDeviceReport *report, int64_t count);
 
 /* record.c: run.json, and the hash of what a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);

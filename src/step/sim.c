@@ -213,6 +213,7 @@ HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
 }
 
 HkStepReport hk_sim_step_report(const HkSim *sim) {
+  if (sim->remote) hk_remote_look(sim->remote);
   return sim->report;
 }
 

@@ -16,7 +16,8 @@ typedef struct Sim {
   HkReal *inverse; /* 0: held */
   HkReal *out_x, *out_v;
   uint8_t *held;
-  void *owned[40]; /* all that is to be freed */
+  HkDeviceReport report; /* since the last one was fetched */
+  void *owned[40];       /* all that is to be freed */
   int owned_count;
 } Sim;
 
@@ -232,6 +233,28 @@ static HkReal sweep(Sim *s) {
   return most;
 }
 
+/* As far as rounding allows, or as many sweeps as are given; whether that is near enough is judged
+ * as minimize/minimize.c does it. */
+static void solve(Sim *s) {
+  const double rounding = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
+  double moved = 0, reach = 0, furthest = 0;
+  HkStepReport step = {0};
+  bool moves = true;
+  for (; step.iterations < s->settings.iterations && moves; step.iterations++) {
+    moved = sqrt((double)sweep(s));
+    moves = moved > 0;
+  }
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
+    reach = fmax(reach, sqrt((double)hk_gpu_dot(d, d)));
+    furthest = fmax(furthest, sqrt((double)hk_gpu_dot(s->x[q], s->x[q])));
+  }
+  bool near = moved <= fmax(s->settings.tolerance * reach, rounding * furthest);
+  step.gradient = reach > 0 ? moved / reach : 0;
+  step.reason = s->settings.tolerance > 0 && near ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
+  hk_device_count(&s->report, &step, s->settings.tolerance > 0);
+}
+
 static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {
   HkReal h = (HkReal)s->settings.h;
   for (int64_t q = 0; q < s->n; q++) {
@@ -256,8 +279,7 @@ static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, cons
     s->v_next[i] = s->x_next[i] = s->x[i];
     hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
   }
-  for (int it = 0; it < s->settings.iterations; it++)
-    if (sweep(s) == 0) break;
+  solve(s);
   for (int64_t q = 0; q < s->n; q++)
     if (s->inverse[q] > 0) {
       HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
@@ -303,6 +325,7 @@ static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const
   Sim *s = (Sim *)sim;
   const double *o = s->model.origin;
   (void)error;
+  s->report = (HkDeviceReport){0}; /* of steps that do not count any more */
   for (int64_t q = 0; q < s->n; q++) {
     const double *at = x + 3 * (int64_t)s->layout.order[q],
                  *u = v + 3 * (int64_t)s->layout.order[q];
@@ -327,7 +350,8 @@ static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDevice
                       HkError *error) {
   Sim *s = (Sim *)sim;
   (void)error;
-  *report = (HkDeviceReport){0};
+  *report = s->report;
+  s->report = (HkDeviceReport){0};
   for (int64_t q = 0; q < s->n; q++) {
     int64_t i = 3 * (int64_t)s->layout.order[q];
     memcpy(s->out_x + i, &s->x[q], 3 * sizeof(HkReal));

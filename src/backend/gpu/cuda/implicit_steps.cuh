@@ -25,6 +25,7 @@ static void queue_begin(Simulation *s, int step) {
   HkReal h = (HkReal)s->settings.h;
   Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
   HkReal *v = s->v[s->v_at];
+  s->step = HkStepReport{};
   launch(begin_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, h, s->card.moment + step,
          s->mass, x, v, b, s->ahead, s->y);
   launch(anchor_grips, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, h,
@@ -63,13 +64,16 @@ static HkStatus look(Simulation *s, const Real4 *x, bool *done, double *size, Hk
     *to = s->host_sizes[q] > *to ? s->host_sizes[q] : *to;
   }
   double goal = s->settings.tolerance * most[1], rounding = ROUNDING * most[2];
-  s->report.gradient = most[1] > 0 ? most[0] / most[1] : 0;
+  s->step.gradient = most[1] > 0 ? most[0] / most[1] : 0;
   *size = most[0];
   *done = s->settings.tolerance > 0 && most[0] <= (goal > rounding ? goal : rounding);
   return HK_OK;
 }
 
-static void queue_end(Simulation *s) {
+static void queue_end(Simulation *s, int iterations, HkStop reason) {
+  s->step.iterations = iterations;
+  s->step.reason = reason;
+  hk_device_count(&s->report, &s->step, s->settings.tolerance > 0);
   launch(end_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)s->settings.h,
          s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
 }
@@ -118,9 +122,7 @@ static HkStatus make_descent(Simulation *s, int step, HkError *error) {
     sweeps += count;
     if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
   }
-  s->report.iterations += sweeps;
-  s->report.unconverged += s->settings.tolerance > 0 && !done;
-  queue_end(s);
+  queue_end(s, sweeps, done ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS);
   return HK_OK;
 }
 
@@ -193,9 +195,7 @@ static HkStatus make_jacobi(Simulation *s, int step, HkError *error) {
     HK_CUDA(cudaMemcpyAsync(s->x[s->at], x[0], (size_t)s->n * sizeof(Real4),
                             cudaMemcpyDeviceToDevice, s->queue),
             "copy");
-  s->report.iterations += made;
-  s->report.unconverged += s->settings.tolerance > 0 && !done;
-  queue_end(s);
+  queue_end(s, made, done ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS);
   return HK_OK;
 }
 

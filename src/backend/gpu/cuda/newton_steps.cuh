@@ -73,7 +73,7 @@ static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, doub
     int count = most - it < ROUND ? most - it : ROUND;
     HK_GO(queue_round(s, count, [&] { queue_iteration(s, a, k); }, error));
     it += count;
-    s->report.linear_iterations += count;
+    s->step.linear_iterations += count;
     if (accuracy == 0) continue;
     HK_GO(read_scalars(s, error));
     done = s->host_scalars->rr <= goal;
@@ -109,9 +109,7 @@ static HkStatus make_newton(Simulation *s, int step, HkError *error) {
     HK_GO(go_down(s, &a, &k, &found, error));
     if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
   }
-  s->report.iterations += it;
-  s->report.unconverged += s->settings.tolerance > 0 && !done;
-  queue_end(s);
+  queue_end(s, it, done ? HK_STOP_CONVERGED : found ? HK_STOP_ITERATIONS : HK_STOP_STALLED);
   return HK_OK;
 }
 

@@ -71,6 +71,7 @@ struct Simulation {
   float *sizes, *host_sizes;
   NewtonArgs newton;
   Scalars *host_scalars;
+  HkStepReport step;     /* of the present step */
   HkDeviceReport report; /* since the last one was fetched */
 
   HkReal *record_x, *record_v, *host_x, *host_v;

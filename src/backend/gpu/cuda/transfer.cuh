@@ -59,6 +59,7 @@ static HkStatus upload(Simulation *s, const double *x, const double *v, const ui
   if (code == cudaSuccess && s->pins.count > 0)
     code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
   s->at = s->v_at = 0;
+  s->report = HkDeviceReport{}; /* of steps that do not count any more */
   if (code == cudaSuccess) {
     take_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
         s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], room,

@@ -1,0 +1,67 @@
+/* Counts the steps of a run, how they were solved, and those of them that did not converge.
+ *
+ * A step that ends short of its tolerance is made all the same: the run goes on, says so once with
+ * a way out, and tells their number at its end (HkProgress.unconverged) and for each frame in
+ * solver.csv (HkTally).
+ */
+#include "run/run.h"
+
+#include <stdio.h>
+
+/* The first step that does not converge is told, with a way out; the others are counted. */
+static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStepReport *r) {
+  static const char *const ways[] = {
+      [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_ITERATIONS] =
+          "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
+      [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
+  };
+  char work[160] = "", residual[64] = "", which[80] = "the step";
+  if (r->residual > 0)
+    snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
+  if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED)
+    snprintf(work, sizeof work, "%d iterations left the gradient at %.2g%s; ", r->iterations,
+             r->gradient, residual);
+  if (made->steps > 1)
+    snprintf(which, sizeof which, "%lld of the %lld steps", (long long)made->unconverged,
+             (long long)made->steps);
+  hk_log(&run->context, HK_LOG_WARNING,
+         "%s to %g s did not converge: %s%s (later ones are counted, not told)", which,
+         run->state->time, work, ways[r->reason]);
+}
+
+/* missed: the first of these steps that did not converge, if any. */
+static void count_made(HkRun *run, const HkTally *made, const HkStepReport *missed) {
+  hk_tally_add(&run->tally, made);
+  run->steps += made->steps;
+  run->substep += made->steps;
+  if (made->unconverged > 0 && run->unconverged == 0) tell_unconverged(run, made, missed);
+  run->unconverged += made->unconverged;
+}
+
+void hk_run_count(HkRun *run, HkStatus status, int64_t count) {
+  HkStepReport r = hk_sim_step_report(run->sim);
+  HkTally step = {.steps = count,
+                  .substeps = r.substeps,
+                  .rejected = r.rejected,
+                  .iterations = r.iterations,
+                  .worst_iterations = r.iterations,
+                  .linear_iterations = r.linear_iterations,
+                  .projections = r.projections,
+                  .unconverged = status == HK_NOT_CONVERGED,
+                  .reason = r.reason,
+                  .gradient = r.gradient};
+  count_made(run, &step, &r);
+}
+
+void hk_run_count_remote(HkRun *run, const HkDeviceReport *r, int64_t count) {
+  HkTally made = {.steps = count,
+                  .iterations = r->iterations,
+                  .worst_iterations = r->worst_iterations,
+                  .linear_iterations = r->linear_iterations,
+                  .unconverged = r->unconverged,
+                  .reason = r->last.reason,
+                  .gradient = r->gradient};
+  count_made(run, &made, &r->missed);
+}

@@ -1,0 +1,129 @@
+/* Implicit steps on a device: that they end where those of the host do, and that steps which do not
+ * converge are told and counted as there. */
+#include "device_world.h"
+
+TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
+  static const char text[] =
+      "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, "
+      "'ny': 5}, 'springs': {'k': 200, 'shear': true, 'damping': %g, 'tension_only': %s}, 'mass': "
+      "{'total': 1}}], 'pins': [{'select': 'top_left', 'motion': {'type': 'oscillation', "
+      "'amplitude': [0.1, 0, 0], 'frequency': 3}}], 'forces': ['gravity', {'type': 'drag', "
+      "'per_mass': 2, 'linear': 0.1}, {'type': 'wind', 'velocity': [1, 0, 0]}, {'type': 'handle', "
+      "'select': 'top_right', 'target': [2, 2, 0], 'k': 20, 'damping': 1}]}";
+  device_use_plugin();
+  for (int q = 0; q < 4; q++) {
+    char one[900];
+    snprintf(one, sizeof one, text, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
+    device_compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 5, 1e-9);
+    device_compare(one, test_json(one), NULL, "descent", HK_CUDA, 1, 1e-5);
+    device_compare(one, test_json(one), NULL, "jacobi", HK_CUDA_DOUBLE, 5, 1e-9);
+    device_compare(one, test_json(one), NULL, "jacobi", HK_CUDA, 1, 1e-5);
+    device_compare(one, test_json(one), NULL, "newton", HK_CUDA_DOUBLE, 5, 1e-9);
+    device_compare(one, test_json(one), NULL, "newton", HK_CUDA, 1, 1e-5);
+  }
+}
+
+/* ---- Steps that do not converge ---- */
+
+/* A cloth that falls from one side, 8 steps a frame, one corner let go in the middle of a frame. */
+static const char falling[] =
+    "{'time': {'duration': 0.4, 'step': 0.0125, 'frames_per_second': 10}, 'bodies': [{'shape': "
+    "{'type': 'grid', 'nx': 6, 'ny': 5}, 'springs': {'k': 40, 'shear': true}}], 'pins': "
+    "[{'select': 'left'}, {'select': 'bottom_right', 'release': 0.16}], 'forces': ['gravity'], "
+    "'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'vertex_block_descent', "
+    "'iterations': %d, 'tolerance': 1e-4}}, 'outputs': ['solver']}";
+
+enum { STEPS = 32, FRAMES = 4, ENOUGH = 2000 };
+
+static const char *falls(int iterations, char *text, size_t size) {
+  snprintf(text, size, falling, iterations);
+  return test_json(text);
+}
+
+TEST(a_step_that_does_not_converge_is_told_by_the_next_one) {
+  World w;
+  char text[700];
+  DeviceWish remote = {NULL, HK_CUDA_DOUBLE};
+  device_use_plugin();
+  MUST(device_make(falls(1, text, sizeof text), NULL, &remote, &w, error));
+  CHECK(hk_step(w.sim, w.state, NULL) == HK_OK); /* it is on its way */
+  HkStepReport r = hk_sim_step_report(w.sim);
+  CHECK(r.iterations == 1 && r.reason == HK_STOP_ITERATIONS && r.gradient > 1e-4);
+  CHECK(hk_steps(w.sim, w.state, 3, NULL) == HK_NOT_CONVERGED);
+  CHECK_NEAR(hk_state_time(w.state), 4 * 0.0125, 1e-12); /* they are made nevertheless */
+  CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);         /* no one has looked */
+  hk_state_x(w.state);
+  CHECK(hk_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
+  world_destroy(&w);
+}
+
+TEST(steps_that_converge_on_a_device_are_told_as_good) {
+  World w;
+  char text[700];
+  DeviceWish remote = {NULL, HK_CUDA_DOUBLE};
+  device_use_plugin();
+  MUST(device_make(falls(ENOUGH, text, sizeof text), NULL, &remote, &w, error));
+  for (int q = 0; q < 5; q++) {
+    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
+    HkStepReport r = hk_sim_step_report(w.sim);
+    CHECK(r.iterations > 1 && r.reason == HK_STOP_CONVERGED && r.gradient <= 1e-4);
+  }
+  world_destroy(&w);
+}
+
+typedef struct Told {
+  int warnings;
+  char text[512]; /* of the last */
+} Told;
+
+static void on_log(void *user, HkLogLevel level, const char *text) {
+  Told *told = user;
+  if (level != HK_LOG_WARNING) return;
+  told->warnings++;
+  snprintf(told->text, sizeof told->text, "%s", text);
+}
+
+/* Runs to the end; touches: the state is written after each frame, and the steps that were made
+ * ahead are thrown away. */
+static HkProgress run(int iterations, bool touches, Told *told) {
+  HkContext context = hk_default_context();
+  HkRunOptions options = hk_default_run_options();
+  HkScene *scene = NULL;
+  HkRun *made = NULL;
+  HkError error = {0};
+  HkProgress progress = {0};
+  char text[700], folder[300];
+  context.device = HK_CUDA_DOUBLE;
+  context.log = on_log;
+  context.log_user = told;
+  snprintf(folder, sizeof folder, "%s/run", test_folder());
+  options.folder = folder;
+  const char *json = falls(iterations, text, sizeof text);
+  HkStatus status =
+      hk_scene_parse(&context, json, strlen(json), "cloth", NULL, NULL, 0, &scene, &error);
+  if (status >= 0) status = hk_run_create(scene, &options, &made, &error);
+  while (status == HK_OK) {
+    status = hk_run_frame(made, &error);
+    if (touches) hk_state_x(hk_run_state(made))[3 * 29] += 1e-3;
+  }
+  if (status != HK_DONE) test_fail(__FILE__, __LINE__, "%s", error.text);
+  if (made) progress = hk_run_progress(made);
+  hk_run_destroy(&made);
+  hk_scene_destroy(&scene);
+  return progress;
+}
+
+TEST(a_run_counts_the_steps_that_do_not_converge_on_a_device) {
+  device_use_plugin();
+  for (int touches = 0; touches < 2; touches++) {
+    Told told = {0};
+    HkProgress progress = run(1, touches, &told);
+    CHECK(progress.frame == FRAMES && progress.steps == STEPS && progress.unconverged == STEPS);
+    CHECK(told.warnings == 1);
+    CHECK(strstr(told.text, "8 of the 8 steps to 0.1 s did not converge: 1 iterations"));
+    CHECK(strstr(told.text, "more iterations"));
+    told = (Told){0};
+    progress = run(ENOUGH, touches, &told);
+    CHECK(progress.steps == STEPS && progress.unconverged == 0 && told.warnings == 0);
+  }
+}
