@@ -23,6 +23,56 @@ TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
   }
 }
 
+/* A cloth that flies and turns, partly in the water. */
+static const char flying[] =
+    "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, 'ny': 5}, 'springs': "
+    "{'k': 200, 'shear': %s}, 'mass': {'total': 0.3}, 'velocity': [1, -2, 0.5], 'spin': [1, 2, "
+    "-1]}], 'pins': [{'select': 'top_left', 'motion': {'type': 'oscillation', 'amplitude': [0.1, "
+    "0, 0], 'frequency': 3}}], 'forces': ['gravity', %s]}";
+
+#define WIND                                                                                       \
+  "{'type': 'face_wind', 'velocity': [4, 1, 3], 'gust': 0.5, 'turbulence': 0.4, 'drag': 1.2, "     \
+  "'lift': 1.5}"
+#define DRAG "{'type': 'drag', 'quadratic': 0.02}"
+#define WATER "{'type': 'buoyancy', 'level': 0.1, 'thickness': 0.05}"
+#define OIL "{'type': 'buoyancy', 'level': -0.05, 'thickness': 0.002, 'fluid_density': 2000}"
+
+TEST(media_in_implicit_steps_on_a_device_act_as_on_the_host) {
+  static const struct {
+    const char *name, *text;
+  } forces[] = {{"wind on faces", WIND},
+                {"quadratic drag", DRAG},
+                {"water", WATER},
+                {"water and oil", WATER ", " OIL},
+                {"all media", WIND ", " DRAG ", " WATER ", {'type': 'wind'}"}};
+  static const char *const ways[] = {"descent", "jacobi", "newton"};
+  device_use_plugin();
+  for (int q = 0; q < 5; q++)
+    for (int k = 0; k < 3; k++) {
+      char one[1000];
+      snprintf(one, sizeof one, flying, q == 4 ? "false" : "true", forces[q].text);
+      device_compare(forces[q].name, test_json(one), NULL, ways[k], HK_CUDA_DOUBLE, 5, 1e-9);
+      device_compare(forces[q].name, test_json(one), NULL, ways[k], HK_CUDA, 1, 1e-6);
+    }
+}
+
+/* In two dimensions, and where a body drops into a fluid whose surface is thinner than a step. */
+TEST(bodies_drop_into_a_fluid_on_a_device_as_on_the_host) {
+  static const char text[] =
+      "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 5, "
+      "'ny': 5}, 'springs': {'k': 300, 'shear': true}, 'mass': {'total': 1}, 'velocity': [0, -3, "
+      "0]}], 'forces': ['gravity', {'type': 'buoyancy', 'level': -0.51, 'thickness': %g}, {'type': "
+      "'drag', 'quadratic': 0.1}]}";
+  device_use_plugin();
+  for (int q = 0; q < 4; q++) {
+    char one[700];
+    snprintf(one, sizeof one, text, 2 + q % 2, q < 2 ? 0.1 : 0.001);
+    device_compare(one, test_json(one), NULL, "descent", HK_CUDA_DOUBLE, 6, 1e-9);
+    device_compare(one, test_json(one), NULL, "newton", HK_CUDA_DOUBLE, 6, 1e-9);
+    device_compare(one, test_json(one), NULL, "jacobi", HK_CUDA, 1, 1e-6);
+  }
+}
+
 /* ---- Steps that do not converge ---- */
 
 /* A cloth that falls from one side, 8 steps a frame, one corner let go in the middle of a frame. */

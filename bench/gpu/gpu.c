@@ -13,7 +13,7 @@
  * one of the arguments.
  */
 #include "backend/device_model.h"
-#include "backend/gpu/arithmetic.h"
+#include "backend/gpu/media.h"
 #include "backend/plugin.h"
 #include "model/state.h"
 

@@ -2,8 +2,8 @@
  *
  * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It knows
  * nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
- * (gpu/arithmetic.h): models come laid out, times as tables. The vertices are numbered by place
- * everywhere here.
+ * (gpu/arithmetic.h, gpu/media.h): models come laid out, times as tables. The vertices are numbered
+ * by place everywhere here.
  *
  * Steps are put into a queue and are made while the caller goes on. What is queued later sees what
  * was queued before. An error on the device is told by the next call that waits.
@@ -36,7 +36,7 @@ typedef struct HkDeviceModel {
   const HkGpuLayout *layout;
   double origin[3]; /* positions on the device are relative to it */
   bool flat;        /* two dimensions: z stays */
-  int medium_parts; /* HK_GPU_DRAGS and so on, of arithmetic.h */
+  int medium_parts; /* HK_GPU_DRAGS and so on, of media.h */
   const double *mass;
 
   int64_t pin_count; /* by rising place */

@@ -1,7 +1,7 @@
 /* HkModel as a device wants it; see device_model.h. */
 #include "backend/device_model.h"
 
-#include "backend/gpu/arithmetic.h"
+#include "backend/gpu/media.h"
 #include "force/chosen.h"
 
 #include <string.h>

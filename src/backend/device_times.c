@@ -6,7 +6,7 @@
  */
 #define HK_REAL double
 #include "backend/device_model.h"
-#include "backend/gpu/arithmetic.h"
+#include "backend/gpu/media.h"
 #include "force/chosen.h"
 #include "force/params.h"
 #include "force/turbulence.h"

@@ -2,7 +2,7 @@
 #include "backend/remote.h"
 
 #include "backend/device_model.h"
-#include "backend/gpu/arithmetic.h"
+#include "backend/gpu/media.h"
 #include "backend/plugin.h"
 #include "linear/krylov.h"
 #include "step/blowup.h"
@@ -36,19 +36,6 @@ struct HkRemote {
 
 /* ---- Creating ---- */
 
-/* Forces that only explicit steps have on a device. */
-static HkStatus check_implicit(const HkModel *m, HkError *error) {
-  const char *problem = NULL;
-  int parts = hk_device_medium_parts(m);
-  if (hk_device_has_air(m)) problem = "face_wind";
-  if (parts & HK_GPU_FLOATS) problem = "buoyancy";
-  if (parts & HK_GPU_DRAGS_MORE) problem = "drag with 'quadratic'";
-  if (!problem) return HK_OK;
-  return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                 "%s is done on a device only by explicit integrators, not by backward_euler",
-                 problem);
-}
-
 /* pcg with block_jacobi is what a device does of linear solvers. */
 static HkStatus pick_linear(const HkMethod *linear, HkDeviceSettings *settings, HkError *error) {
   const char *name = linear->schema->name;
@@ -66,11 +53,15 @@ static HkStatus pick_linear(const HkMethod *linear, HkDeviceSettings *settings, 
 }
 
 static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
-  const HkMethod *minimizer = &((const HkImplicitParams *)sim->method.params)->minimizer;
+  const HkImplicitParams *implicit = sim->method.params;
+  const HkMethod *minimizer = &implicit->minimizer;
   const char *name = minimizer->schema->name;
   const HkStopping *stopping = minimizer->params;
   settings->iterations = stopping->iterations;
   settings->tolerance = stopping->tolerance;
+  if (implicit->passes > 1)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "a device solves each step once; leave out 'passes' of backward_euler");
   if (strcmp(name, "vertex_block_descent") == 0) {
     settings->step = HK_DEVICE_BLOCK_DESCENT;
   } else if (strcmp(name, "jacobi") == 0) {
@@ -89,7 +80,7 @@ static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkEr
                    "jacobi and newton",
                    name);
   }
-  return check_implicit(sim->model, error);
+  return HK_OK;
 }
 
 static HkStatus pick_step(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {

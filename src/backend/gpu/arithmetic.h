@@ -1,5 +1,5 @@
-/* The arithmetic of one spring, one vertex, one face and one 3x3 block, once for host and card:
- * kernels and the tests without a card compile the very same lines.
+/* The arithmetic of one spring and one 3x3 block, once for host and card: kernels and the tests
+ * without a card compile the very same lines. media.h goes on with a vertex and a face in a medium.
  *
  * HkReal is float, or double in the builds that are there to check with. d = xj - xi points from
  * the vertex that is computed to its neighbour, r = 1 / |d|:
@@ -205,138 +205,31 @@ HK_BOTH HkGpuVector hk_gpu_times(const HkGpuBlock *H, HkGpuVector b) {
                        H->xz * b.x + H->yz * b.y + H->zz * b.z);
 }
 
-/* ---- Forces on a vertex alone ---- */
-
-enum { HK_GPU_FLUIDS = 2, HK_GPU_WAVES = 3 };
-
-/* A fluid at rest: force/buoyancy.c. */
-typedef struct HkGpuFluid {
-  HkReal level, thickness; /* m, relative to the origin of the positions */
-  HkReal lift;             /* m/s^2: the lift of a submerged vertex per mass */
-} HkGpuFluid;
-
-/* Air that blows on faces, at one time: force/face_wind.c. Phases are those at the origin of the
- * positions. */
-typedef struct HkGpuAir {
-  HkReal drag, lift; /* a third of 1/2 rho Cd, and of rho Cl; both 0: there is none */
-  HkGpuVector velocity;
-  HkGpuVector wave[HK_GPU_WAVES], side[HK_GPU_WAVES];
-  HkReal phase[HK_GPU_WAVES];
-} HkGpuAir;
-
-/* All that acts on each vertex for itself, at one time:
- *
- *     f = m g + linear_push + m mass_push - (linear + m per_mass + quadratic |w|) w + buoyancy
- */
-typedef struct HkGpuMedium {
-  HkGpuVector g;                      /* m/s^2 */
-  HkGpuVector linear_push, mass_push; /* N, m/s^2: what blows at a vertex at rest */
-  HkReal linear, per_mass, quadratic; /* N s/m, 1/s, N s^2/m^2 */
-  HkGpuVector up;
-  HkGpuFluid fluid[HK_GPU_FLUIDS];
-  HkReal fluids; /* how many there are */
-} HkGpuMedium;
-
-/* What forces know of the time, all of it HkReals. */
-typedef struct HkGpuMoment {
-  HkGpuMedium medium;
-  HkGpuAir air;
-} HkGpuMoment;
-
-enum { HK_GPU_MOMENT_REALS = sizeof(HkGpuMoment) / sizeof(HkReal) };
-
-/* Part of a vertex at x that is below the level. */
-HK_BOTH HkReal hk_gpu_wet(const HkGpuFluid *p, HkReal height) {
-  return hk_gpu_least(hk_gpu_most((p->level - height) / p->thickness + (HkReal)0.5, 0), 1);
+/* H += s I */
+HK_BOTH void hk_gpu_add_identity(HkReal s, HkGpuBlock *H) {
+  H->xx += s;
+  H->yy += s;
+  H->zz += s;
 }
 
-/* Which parts of a medium there are, so that a kernel need not look at the others. */
-enum { HK_GPU_DRAGS = 1, HK_GPU_DRAGS_MORE = 2, HK_GPU_FLOATS = 4 };
-
-/* f / m of a vertex of inverse mass b at x with velocity w; parts: HK_GPU_DRAGS (linear), _MORE
- * (quadratic), HK_GPU_FLOATS. */
-HK_BOTH HkGpuVector hk_gpu_medium(const HkGpuMedium *p, int parts, HkReal b, HkGpuVector x,
-                                  HkGpuVector w) {
-  HkGpuVector a = p->g;
-  if (parts & HK_GPU_DRAGS) {
-    hk_gpu_axpy(1, p->mass_push, &a);
-    hk_gpu_axpy(b, p->linear_push, &a);
-    hk_gpu_axpy(-(p->linear * b + p->per_mass), w, &a);
-  }
-  if (parts & HK_GPU_DRAGS_MORE) {
-    HkReal square = hk_gpu_dot(w, w);
-    hk_gpu_axpy(-p->quadratic * b * square * hk_gpu_inverse_root(square + (HkReal)1e-30), w, &a);
-  }
-  if (parts & HK_GPU_FLOATS)
-    for (int q = 0; (HkReal)q < p->fluids; q++)
-      hk_gpu_axpy(p->fluid[q].lift * hk_gpu_wet(&p->fluid[q], hk_gpu_dot(p->up, x)), p->up, &a);
-  return a;
+/* H += s a a^T */
+HK_BOTH void hk_gpu_add_outer(HkReal s, HkGpuVector a, HkGpuBlock *H) {
+  H->xx += s * a.x * a.x;
+  H->yy += s * a.y * a.y;
+  H->zz += s * a.z * a.z;
+  H->xy += s * a.x * a.y;
+  H->xz += s * a.x * a.z;
+  H->yz += s * a.y * a.z;
 }
 
-/* ---- Backward Euler of a vertex alone ---- */
-
-/* Inertia and all forces that are the same in every direction, as one mass m' at y':
- *
- *     1/2 m |x - y|^2 - h^2 (m g + push) . x + 1/2 h c |x - b|^2 = 1/2 m' |x - y'|^2 + constant
- *     m' = m + h c,   y' = (m y + h^2 (m g + push) + h c b) / m',   y = b + h v
- *
- * b is where the step began, c = linear + m per_mass. */
-HK_BOTH HkReal hk_gpu_anchor(const HkGpuMedium *p, HkReal m, HkReal h, HkGpuVector b, HkGpuVector v,
-                             HkGpuVector *y) {
-  HkReal c = h * (p->linear + m * p->per_mass), weight = m + c;
-  HkGpuVector moved = {0, 0, 0}; /* y' - b, in which b need not be rounded */
-  hk_gpu_axpy(m * h, v, &moved);
-  hk_gpu_axpy(h * h * m, p->g, &moved);
-  hk_gpu_axpy(h * h * m, p->mass_push, &moved);
-  hk_gpu_axpy(h * h, p->linear_push, &moved);
-  *y = b;
-  hk_gpu_axpy(1 / weight, moved, y);
-  return weight;
-}
-
-/* The same of a grip, f = k (T - x) - c v + F, on top: row is T, F, k, c of device.h. */
-HK_BOTH void hk_gpu_anchor_grip(const HkReal *row, HkReal h, HkGpuVector b, HkReal *weight,
-                                HkGpuVector *y) {
-  HkReal k = h * h * row[6], c = h * row[7], sum = *weight + k + c;
-  HkGpuVector target = {row[0], row[1], row[2]}, load = {row[3], row[4], row[5]};
-  HkGpuVector moved = {0, 0, 0};
-  hk_gpu_axpy(k, hk_gpu_sub(target, *y), &moved);
-  hk_gpu_axpy(c, hk_gpu_sub(b, *y), &moved);
-  hk_gpu_axpy(h * h, load, &moved);
-  hk_gpu_axpy(1 / sum, moved, y);
-  *weight = sum;
-}
-
-/* ---- Wind on a face ---- */
-
-HK_BOTH void hk_gpu_sine(HkReal a, HkReal *sine) {
-#ifdef __CUDA_ARCH__
-  *sine = sin(a);
-#else
-  *sine = sizeof a == sizeof(float) ? (HkReal)sinf((float)a) : (HkReal)sin((double)a);
-#endif
-}
-
-/* f += a third of the force on a face with corners x and velocities w. */
-HK_BOTH void hk_gpu_face(const HkGpuAir *air, const HkGpuVector x[3], const HkGpuVector w[3],
-                         HkGpuVector *f) {
-  const HkReal third = (HkReal)1 / 3;
-  HkGpuVector r = air->velocity, centre = hk_gpu_vector(0, 0, 0);
-  for (int q = 0; q < 3; q++) {
-    hk_gpu_axpy(-third, w[q], &r);
-    hk_gpu_axpy(third, x[q], &centre);
-  }
-  for (int m = 0; m < HK_GPU_WAVES; m++) {
-    HkReal sine;
-    hk_gpu_sine(hk_gpu_dot(air->wave[m], centre) - air->phase[m], &sine);
-    hk_gpu_axpy(sine, air->side[m], &r);
-  }
-  HkGpuVector a = hk_gpu_cross(hk_gpu_sub(x[1], x[0]), hk_gpu_sub(x[2], x[0]));
-  a = hk_gpu_vector(a.x / 2, a.y / 2, a.z / 2);
-  HkReal rr = hk_gpu_dot(r, r), ra = hk_gpu_dot(r, a), square = rr * hk_gpu_dot(a, a);
-  HkReal z = square > 0 ? ra * hk_gpu_inverse_root(square) : 0;
-  hk_gpu_axpy(air->drag * (ra < 0 ? -ra : ra) - air->lift * z * ra, r, f);
-  hk_gpu_axpy(air->lift * z * rr, a, f);
+/* H += B */
+HK_BOTH void hk_gpu_add_block(const HkGpuBlock *B, HkGpuBlock *H) {
+  H->xx += B->xx;
+  H->yy += B->yy;
+  H->zz += B->zz;
+  H->xy += B->xy;
+  H->xz += B->xz;
+  H->yz += B->yz;
 }
 
 #endif

@@ -7,7 +7,7 @@
 #define HK_CUDA_BASE_CUH
 
 #include "backend/device.h"
-#include "backend/gpu/arithmetic.h"
+#include "backend/gpu/media_implicit.h"
 
 #include <cuda_runtime.h>
 #include <stdarg.h>

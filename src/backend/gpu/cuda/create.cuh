@@ -151,11 +151,27 @@ static HkStatus create_newton(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
+/* h, v and the like are as they are at the step: implicit_steps.cuh. */
+static HkStatus create_media(Simulation *s, const HkDeviceModel *m, HkError *error) {
+  Media *a = &s->media;
+  if (!s->leans) return HK_OK;
+  HK_GO(take(&s->now, 1, error));
+  keep(s, s->now);
+  HK_GO(take(&a->y, s->n, error));
+  keep(s, a->y);
+  HK_GO(take(&a->form, 6 * (int64_t)s->n, error));
+  keep(s, a->form);
+  HK_GO(take(&a->damping, 6 * m->face_count, error));
+  keep(s, a->damping);
+  return HK_OK;
+}
+
 static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *error) {
   if (!is_implicit(s)) return HK_OK;
+  s->leans = m->face_count > 0 || m->medium_parts & (HK_GPU_DRAGS_MORE | HK_GPU_FLOATS);
   HK_GO(take(&s->y, s->n, error));
   keep(s, s->y);
-  HK_GO(take(&s->ahead, s->general ? s->n : 0, error));
+  HK_GO(take(&s->ahead, s->general || s->leans ? s->n : 0, error));
   keep(s, s->ahead);
   HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
   keep(s, s->sizes);
@@ -165,6 +181,7 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
     HK_GO(take(&s->relaxed[q], s->n, error));
     keep(s, s->relaxed[q]);
   }
+  HK_GO(create_media(s, m, error));
   HK_GO(create_newton(s, error));
   if (m->color_count == 0) return HK_OK;
   s->color_count = m->color_count;

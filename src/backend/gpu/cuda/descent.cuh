@@ -1,11 +1,12 @@
-/* Backward Euler by vertex block descent (minimize/vertex_block_descent.c) and by Jacobi's method with
- * Chebyshev's acceleration (minimize/jacobi.c), in rows:
+/* Backward Euler by vertex block descent (minimize/vertex_block_descent.c) and by Jacobi's method
+ * with Chebyshev's acceleration (minimize/jacobi.c), in rows:
  *
  *     H p = r,   r = m' (y' - x) + h^2 sum s d + damping
  *
  * for each vertex; H has the projected Hessians of the springs. Descent does x += p in place, all
  * vertices of a colour at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
  * at once, into another array. Where the step began, b, stands in the other array of positions.
+ * Where media are more than m' at y', y is the middle of a form with S beside m': media.cuh.
  */
 #ifndef HK_CUDA_DESCENT_CUH
 #define HK_CUDA_DESCENT_CUH
@@ -19,9 +20,25 @@ struct DescentArgs {
   HkReal h;
   int flat;
   Real4 *x;
-  const Real4 *b, *ahead; /* ahead: NULL where no spring is damped */
-  const Real4 *y;         /* y' and m' */
+  const Real4 *b, *ahead; /* ahead: NULL where nothing asks for it */
+  const Real4 *y;         /* y' and m', or the middle of the form and m' */
+  const HkReal *form;     /* S in six planes; NULL: 0 */
 };
+
+static __device__ __forceinline__ void store_block(HkReal *to, int64_t n, int64_t q,
+                                                   const HkGpuBlock &B) {
+  to[q] = B.xx;
+  to[q + n] = B.yy;
+  to[q + 2 * n] = B.zz;
+  to[q + 3 * n] = B.xy;
+  to[q + 4 * n] = B.xz;
+  to[q + 5 * n] = B.yz;
+}
+
+static __device__ __forceinline__ HkGpuBlock load_block(const HkReal *from, int64_t n, int64_t q) {
+  return HkGpuBlock{__ldcs(from + q),         __ldcs(from + q + n),     __ldcs(from + q + 2 * n),
+                    __ldcs(from + q + 3 * n), __ldcs(from + q + 4 * n), __ldcs(from + q + 5 * n)};
+}
 
 /* y' and m' of each vertex, b = x, x = ahead = x + h v. */
 __global__ void begin_step(int n, HkReal h, const HkGpuMoment *moment, const HkReal *mass, Real4 *x,
@@ -106,6 +123,14 @@ static __device__ __forceinline__ void flatten(HkGpuVector *r, HkGpuBlock *H) {
   H->zz = 1;
 }
 
+/* What is not springs. */
+static __device__ __forceinline__ void add_form(const DescentArgs &a, uint32_t q, const Real4 &x,
+                                                const Real4 &y, HkGpuVector *r, HkGpuBlock *H) {
+  HkGpuBlock S;
+  if (a.form) S = load_block(a.form, a.n, q);
+  hk_gpu_add_form(y.w, three(y), a.form ? &S : NULL, three(x), r, H);
+}
+
 /* p of the vertex that LANES threads share; valid in the first of them. */
 template <int PARAMETERS, bool GENERAL, int LANES>
 static __device__ __forceinline__ HkGpuVector own_step(const Springs &s, const DescentArgs &a,
@@ -115,10 +140,7 @@ static __device__ __forceinline__ HkGpuVector own_step(const Springs &s, const D
   HkGpuVector r = {0, 0, 0};
   HkGpuBlock H = {0, 0, 0, 0, 0, 0};
   look_around<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x, &r, &H);
-  H.xx += y.w;
-  H.yy += y.w;
-  H.zz += y.w;
-  hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+  add_form(a, q, x, y, &r, &H);
   if (a.flat) flatten(&r, &H);
   return hk_gpu_solve(&H, r);
 }
@@ -181,9 +203,9 @@ __global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ 
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (x.w == 0) continue;
     look_around<PARAMETERS, GENERAL, 1>(s, a, palette, q, 0, x, &r, &H);
-    hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+    add_form(a, q, x, y, &r, &H);
+    HkReal d = (H.xx + H.yy + H.zz) / 3;
     if (a.flat) flatten(&r, &H);
-    HkReal d = y.w + (H.xx + H.yy + H.zz) / 3;
     size[0] = fmaxf(size[0], (float)sqrt(hk_gpu_dot(r, r)) / (float)d);
     size[1] = fmaxf(size[1], (float)sqrt(hk_gpu_dot(moved, moved)));
     size[2] = fmaxf(size[2], fmaxf(fabsf((float)x.x), fmaxf(fabsf((float)x.y), fabsf((float)x.z))));

@@ -21,6 +21,39 @@ static SizeKernel *pick_size(const Simulation *s) {
   }
 }
 
+static Media media_of(const Simulation *s) {
+  Media m = s->media;
+  m.n = s->n;
+  m.parts = s->parts;
+  m.h = (HkReal)s->settings.h;
+  m.faces = s->faces;
+  m.moment = s->now;
+  m.mass = s->mass;
+  m.v = s->v[s->v_at];
+  m.push = s->push;
+  m.ahead = s->ahead;
+  m.anchor = s->y;
+  return m;
+}
+
+/* What media do at the place and velocity without forces, where x is by now. */
+static void queue_media(Simulation *s, int step) {
+  Media m = media_of(s);
+  cudaMemcpyAsync(s->now, s->card.moment + step, sizeof *s->now, cudaMemcpyDeviceToDevice,
+                  s->queue);
+  if (s->faces.count > 0) {
+    launch(blow, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n, m.moment, s->ahead,
+           m.v, s->push);
+    launch(begin_faces, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, m);
+  }
+  launch(begin_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, m);
+}
+
+/* The forms at x, if there are any: before x is asked for anything. */
+static void queue_touch(Simulation *s, const Real4 *x) {
+  if (s->leans) launch(touch, blocks_for(s->n, WIDE), WIDE, 0, s->queue, media_of(s), x);
+}
+
 static void queue_begin(Simulation *s, int step) {
   HkReal h = (HkReal)s->settings.h;
   Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
@@ -34,6 +67,7 @@ static void queue_begin(Simulation *s, int step) {
   if (s->pins_move)
     launch(begin_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n, h, x, v,
            b, s->ahead);
+  if (s->leans) queue_media(s, step);
 }
 
 static DescentArgs descent_args(const Simulation *s) {
@@ -44,7 +78,8 @@ static DescentArgs descent_args(const Simulation *s) {
   a.x = s->x[s->at];
   a.b = s->x[1 - s->at];
   a.ahead = s->ahead;
-  a.y = s->y;
+  a.y = s->leans ? s->media.y : s->y;
+  a.form = s->media.form;
   return a;
 }
 
@@ -54,6 +89,7 @@ static HkStatus look(Simulation *s, const Real4 *x, bool *done, double *size, Hk
   float most[3] = {0, 0, 0};
   DescentArgs a = descent_args(s);
   a.x = (Real4 *)x;
+  queue_touch(s, x);
   pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
   HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 3 * SUM_BLOCKS * sizeof(float),
                           cudaMemcpyDeviceToHost, s->queue),
@@ -103,6 +139,7 @@ static DescentKernel *pick_descent(const Simulation *s) {
 static void queue_sweep(Simulation *s) {
   DescentArgs a = descent_args(s);
   int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  queue_touch(s, a.x);
   for (int c = 0; c < s->color_count; c++) {
     a.first = s->color_start[c];
     a.last = s->color_start[c + 1];
@@ -167,6 +204,7 @@ static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) 
     a.x = x[0];
     if (q == 1) omega = 2 / (2 - rho * rho);
     if (q > 1) omega = 4 / (4 - rho * rho * omega);
+    queue_touch(s, x[0]);
     launch(pick_relax(s), blocks_for((int64_t)lanes * s->n, ROW_THREADS), ROW_THREADS, 0, s->queue,
            s->springs, a, (HkReal)s->settings.weight, (HkReal)omega, q == 0 ? x[0] : x[1], x[2]);
     Real4 *newest = x[2];

@@ -5,14 +5,15 @@
  * B are the projected Hessians of the springs, so H is positive definite; the preconditioner is the
  * inverse of its 3x3 blocks. An iteration of conjugate gradients is two kernels: the direction with
  * the product and p . H p, and the update with r . z. Each vertex makes the new directions of its
- * neighbours itself, which is cheaper than to write and read them; hence p stands twice. Sums are in double precision, by blocks and in
- * order; the last block to end adds them up, so that no kernel waits for the host, which looks at
- * the residual every few iterations.
+ * neighbours itself, which is cheaper than to write and read them; hence p stands twice. Sums are
+ * in double precision, by blocks and in order; the last block to end adds them up, so that no
+ * kernel waits for the host, which looks at the residual every few iterations. Where media are more
+ * than m' (media.cuh), a third kernel makes their part of the product.
  */
 #ifndef HK_CUDA_NEWTON_CUH
 #define HK_CUDA_NEWTON_CUH
 
-#include "descent.cuh"
+#include "media.cuh"
 
 namespace HK_SPACE {
 
@@ -24,6 +25,7 @@ struct Scalars {
 
 struct NewtonArgs {
   DescentArgs step;
+  Media media;
   Real4 *p, *p_next; /* direction, of the last iteration and of this one; w: m' */
   Real4 *z;          /* preconditioned residual */
   HkReal *r, *q, *d; /* in three planes: residual, H p, the solution */
@@ -35,7 +37,8 @@ struct NewtonArgs {
 enum { NEWTON_BLOCKS = 4096 };
 
 /* Two sums over all blocks; the thread that returns true has both, after all others have come. */
-static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *first, double *second) {
+static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *first,
+                                                double *second) {
   __shared__ bool last;
   double one = block_sum(*first), two = block_sum(*second);
   if (threadIdx.x == 0) {
@@ -59,21 +62,6 @@ static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *fir
   return true;
 }
 
-static __device__ __forceinline__ void store_block(HkReal *to, int64_t n, int64_t q,
-                                                   const HkGpuBlock &B) {
-  to[q] = B.xx;
-  to[q + n] = B.yy;
-  to[q + 2 * n] = B.zz;
-  to[q + 3 * n] = B.xy;
-  to[q + 4 * n] = B.xz;
-  to[q + 5 * n] = B.yz;
-}
-
-static __device__ __forceinline__ HkGpuBlock load_block(const HkReal *from, int64_t n, int64_t q) {
-  return HkGpuBlock{__ldcs(from + q),         __ldcs(from + q + n),     __ldcs(from + q + 2 * n),
-                    __ldcs(from + q + 3 * n), __ldcs(from + q + 4 * n), __ldcs(from + q + 5 * n)};
-}
-
 /* r = -dg/dx, the inverse blocks, z = P r, p = 0 and d = 0. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(WIDE)
@@ -88,10 +76,7 @@ __global__ void __launch_bounds__(WIDE)
     HkGpuVector r = {0, 0, 0}, z = {0, 0, 0};
     HkGpuBlock H = {0, 0, 0, 0, 0, 0}, inverse = H;
     look_around<PARAMETERS, GENERAL, 1>(s, a.step, palette, i, 0, x, &r, &H);
-    H.xx += y.w;
-    H.yy += y.w;
-    H.zz += y.w;
-    hk_gpu_axpy(y.w, hk_gpu_sub(three(y), three(x)), &r);
+    add_form(a.step, i, x, y, &r, &H);
     if (a.step.flat) flatten(&r, &H);
     if (x.w > 0) {
       inverse = hk_gpu_invert(&H);
@@ -114,10 +99,24 @@ __global__ void __launch_bounds__(WIDE)
 }
 
 /* The direction of this iteration at a vertex, z + beta p. */
-static __device__ __forceinline__ HkGpuVector direction(const NewtonArgs &a, HkReal beta, uint32_t i) {
+static __device__ __forceinline__ HkGpuVector direction(const NewtonArgs &a, HkReal beta,
+                                                        uint32_t i) {
   HkGpuVector p = three(a.z[i]);
   hk_gpu_axpy(beta, three(a.p[i]), &p);
   return p;
+}
+
+/* q = what media have of H p, to which multiply adds the rest. */
+__global__ void __launch_bounds__(WIDE) multiply_media(__grid_constant__ const NewtonArgs a) {
+  const uint32_t n = (uint32_t)a.step.n, i = blockIdx.x * blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (i >= n) return;
+  const HkReal beta = (HkReal)a.scalars->beta;
+  HkGpuVector q = {0, 0, 0};
+  media_product(a.media, three(a.step.x[i]), i, direction(a, beta, i),
+                [&](uint32_t j) { return direction(a, beta, j); }, &q);
+  plane_store(a.q, n, i, q);
 }
 
 /* p = z + beta p, q = H p, alpha = r . z / p . q */
@@ -150,9 +149,10 @@ __global__ void __launch_bounds__(WIDE)
       HkGpuVector u = hk_gpu_sub(p, direction(a, beta, j));
       hk_gpu_product(hk_gpu_sub(three(a.step.x[j]), three(x)), spring, h * h, u, &q);
       if (GENERAL && spring.c > 0)
-        hk_gpu_damp_product(hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h, u,
-                            &q);
+        hk_gpu_damp_product(hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h,
+                            u, &q);
     }
+    if (a.step.form) hk_gpu_axpy(1, plane_load(a.q, n, i), &q);
     if (x.w == 0) q = hk_gpu_vector(0, 0, 0);
     if (a.step.flat) q.z = 0;
     plane_store(a.q, n, i, q);
@@ -188,6 +188,24 @@ __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArg
   a.scalars->rr = rr;
 }
 
+/* What media have of the change of g when the vertex at x moves by d = t times its direction: the
+ * slope of the form that touches g at x, and how g bends. */
+static __device__ double media_change(const NewtonArgs &a, uint32_t i, HkGpuVector x, HkReal t,
+                                      HkGpuVector d, HkGpuVector from) {
+  const Media &m = a.media;
+  HkGpuBlock S = load_block(a.step.form, a.step.n, i);
+  HkGpuVector bent = {0, 0, 0};
+  faces_product(m, i,
+                [&](uint32_t j) {
+                  HkGpuVector u = plane_load(a.d, a.step.n, j);
+                  return hk_gpu_vector(t * u.x, t * u.y, t * u.z);
+                },
+                &bent);
+  double own = (double)hk_gpu_lean_change(&m.moment->medium, m.parts, m.mass[i], m.h, x,
+                                          plane_load(m.v, m.n, i), d);
+  return (double)hk_gpu_dot(d, hk_gpu_times(&S, from)) + 0.5 * (double)hk_gpu_dot(d, bent) + own;
+}
+
 /* The change of g from x to x + t d, each spring half at either end; scalars->alpha = it. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(WIDE)
@@ -205,6 +223,7 @@ __global__ void __launch_bounds__(WIDE)
     double mine = 0;
     if (x.w > 0)
       mine += (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
+    if (x.w > 0 && a.step.form) mine += media_change(a, i, three(x), t, d, from);
     const uint32_t group = i / HK_GPU_ROW;
     for (int64_t e = s.row_start[group] + i % HK_GPU_ROW; e < s.row_start[group + 1];
          e += HK_GPU_ROW) {

@@ -49,6 +49,7 @@ static HkStatus read_scalars(Simulation *s, HkError *error) {
 }
 
 static void queue_iteration(Simulation *s, NewtonArgs *a, const NewtonKernels *k) {
+  if (s->leans) launch(multiply_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, *a);
   launch(k->multiply, newton_blocks(s), WIDE, 0, s->queue, s->springs, *a);
   launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
   Real4 *p = a->p;
@@ -64,6 +65,7 @@ static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, doub
   int most = s->settings.linear_iterations;
   a->p = s->newton.p; /* as the graph of a round knows them */
   a->p_next = s->newton.p_next;
+  queue_touch(s, a->step.x);
   k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
   if (accuracy > 0) {
     HK_GO(read_scalars(s, error));
@@ -104,6 +106,7 @@ static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   queue_begin(s, step);
   NewtonArgs a = s->newton;
   a.step = descent_args(s);
+  a.media = media_of(s);
   for (; it < s->settings.iterations && !done && found; it++) {
     HK_GO(solve(s, &a, &k, s->settings.forcing, error));
     HK_GO(go_down(s, &a, &k, &found, error));

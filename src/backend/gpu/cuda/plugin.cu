@@ -42,8 +42,11 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   if (l->damped || l->threads) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_JACOBI) bytes += 2 * 4 * n * real;
-  if (settings->step >= HK_DEVICE_BLOCK_DESCENT)
-    bytes += (l->damped || l->threads ? 8 : 4) * n * real;
+  if (settings->step >= HK_DEVICE_BLOCK_DESCENT) {
+    bool leans = m->face_count > 0 || m->medium_parts & (HK_GPU_DRAGS_MORE | HK_GPU_FLOATS);
+    bytes += (l->damped || l->threads || leans ? 8 : 4) * n * real;
+    if (leans) bytes += (10 * n + 6 * (double)m->face_count) * real;
+  }
   if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 8 * n + (double)m->face_count * (3 * 4 + 3 * 8);

@@ -7,7 +7,7 @@
  *
  * create.cuh takes the arrays; transfer.cuh brings states and tables to the card and back;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
- * around.cuh, descent.cuh and newton.cuh; device.cuh is the whole, as a plug-in wants it.
+ * around.cuh, descent.cuh, media.cuh and newton.cuh; device.cuh is the whole, for a plug-in.
  */
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
@@ -66,6 +66,9 @@ struct Simulation {
 
   /* Of implicit steps. */
   Real4 *y, *ahead, *relaxed[2];
+  bool leans;       /* media are more than m' at y' */
+  HkGpuMoment *now; /* of the present step */
+  Media media;
   int color_count;
   int32_t *color_start; /* on the host */
   float *sizes, *host_sizes;

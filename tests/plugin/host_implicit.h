@@ -1,0 +1,140 @@
+/* Backward Euler of the host's device: whatever method is asked for, vertex block descent finds the
+ * same minimum. */
+#ifndef HOOKE_TEST_HOST_IMPLICIT_H
+#define HOOKE_TEST_HOST_IMPLICIT_H
+
+#include "host_sim.h"
+
+/* Forces that stay as they are during the step into y', and the damping of faces. */
+static void lean(Sim *s, const HkGpuMoment *moment) {
+  HkReal h = (HkReal)s->settings.h;
+  for (int64_t q = 0; q < s->n; q++) {
+    HkReal weight = s->push[q].x;
+    HkGpuBlock unused = {0, 0, 0, 0, 0, 0};
+    HkGpuVector f = hk_gpu_resist(&moment->medium, h, s->v[q], &unused);
+    for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
+         s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
+      HkGpuVector x[3], u[3];
+      corners(s, s->model.face_at[e] / 3, s->v, x, u);
+      hk_gpu_face(&moment->air, x, u, &f);
+    }
+    hk_gpu_anchor_push(f, h, weight, &s->w[q]);
+  }
+  for (int64_t q = 0; q < s->model.face_count; q++) {
+    HkGpuVector x[3], u[3];
+    corners(s, q, s->v, x, u);
+    s->damping[q] = hk_gpu_face_damping(&moment->air, h, x, u);
+  }
+}
+
+/* The forms at the present x. */
+static void touch(Sim *s, const HkGpuMoment *moment) {
+  HkReal h = (HkReal)s->settings.h, third = (HkReal)1 / 3;
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector r = {0, 0, 0};
+    HkGpuBlock S = {0, 0, 0, 0, 0, 0};
+    hk_gpu_lean(&moment->medium, s->model.medium_parts, (HkReal)s->model.mass[q], h, s->x[q],
+                s->v_next[q], s->v[q], &r, &S);
+    for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
+         s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
+      int64_t face = s->model.face_at[e] / 3;
+      HkGpuVector x[3], ahead[3], moved = {0, 0, 0};
+      corners(s, face, s->v_next, x, ahead);
+      for (int c = 0; c < 3; c++) hk_gpu_axpy(third, hk_gpu_sub(x[c], ahead[c]), &moved);
+      hk_gpu_lean_face(&s->damping[face], moved, &r, &S);
+    }
+    s->y[q] = hk_gpu_touch(s->push[q].x, s->w[q], s->x[q], r, &S);
+    s->form[q] = S;
+  }
+}
+
+/* One sweep of vertex block descent; returns the furthest that a vertex has moved. b and ahead
+ * stand in x_next and v_next, y' in w with its m' in push.x. */
+static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
+  HkReal h = (HkReal)s->settings.h, most = 0;
+  if (s->leans) touch(s, moment);
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector r = {0, 0, 0}, slip = hk_gpu_sub(s->x[q], s->x_next[q]);
+    HkGpuBlock H = {0, 0, 0, 0, 0, 0};
+    if (s->inverse[q] == 0) continue;
+    hk_gpu_add_form(s->push[q].x, s->leans ? s->y[q] : s->w[q], s->leans ? &s->form[q] : NULL,
+                    s->x[q], &r, &H);
+    for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
+      HkGpuSpring p;
+      int64_t j = neighbour(s, q, 0, slot, &p);
+      hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, &r, &H);
+      hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
+                  hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), &r, &H);
+    }
+    if (s->model.flat) {
+      r.z = H.xz = H.yz = 0;
+      H.zz = 1;
+    }
+    HkGpuVector before = s->x[q];
+    hk_gpu_axpy(1, hk_gpu_solve(&H, r), &s->x[q]);
+    HkGpuVector p = hk_gpu_sub(s->x[q], before); /* 0 where rounding leaves it where it is */
+    most = hk_gpu_most(most, hk_gpu_dot(p, p));
+  }
+  return most;
+}
+
+/* As far as rounding allows, or as many sweeps as are given; whether that is near enough is judged
+ * as minimize/minimize.c does it. */
+static void solve(Sim *s, const HkGpuMoment *moment) {
+  const double rounding = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
+  const int patience = 100; /* sweeps: rounding may make it swing for ever */
+  double moved = 1, least = INFINITY, reach = 0, furthest = 0;
+  HkStepReport step = {0};
+  for (int at = 0; step.iterations < s->settings.iterations && moved > 0; step.iterations++) {
+    moved = sqrt((double)sweep(s, moment));
+    if (moved < least) {
+      least = moved;
+      at = step.iterations;
+    }
+    if (step.iterations - at >= patience) break;
+  }
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
+    reach = fmax(reach, sqrt((double)hk_gpu_dot(d, d)));
+    furthest = fmax(furthest, sqrt((double)hk_gpu_dot(s->x[q], s->x[q])));
+  }
+  bool near = moved <= fmax(s->settings.tolerance * reach, rounding * furthest);
+  step.gradient = reach > 0 ? moved / reach : 0;
+  step.reason = s->settings.tolerance > 0 && near ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
+  hk_device_count(&s->report, &step, s->settings.tolerance > 0);
+}
+
+static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {
+  HkReal h = (HkReal)s->settings.h;
+  for (int64_t q = 0; q < s->n; q++) {
+    s->x_next[q] = s->x[q];
+    s->push[q].x =
+        hk_gpu_anchor(&moment->medium, (HkReal)s->model.mass[q], h, s->x[q], s->v[q], &s->w[q]);
+    if (s->inverse[q] > 0) hk_gpu_axpy(h, s->v[q], &s->x[q]);
+    s->v_next[q] = s->x[q];
+  }
+  for (int64_t q = 0; q < s->model.gripped; q++)
+    for (int32_t e = s->model.grip_start[q]; e < s->model.grip_start[q + 1]; e++) {
+      HkReal row[HK_DEVICE_GRIP_REALS];
+      int64_t i = s->model.gripped_place[q];
+      for (int k = 0; k < HK_DEVICE_GRIP_REALS; k++)
+        row[k] = (HkReal)grips[HK_DEVICE_GRIP_REALS * s->model.grip[e] + k];
+      hk_gpu_anchor_grip(row, h, s->x_next[i], &s->push[i].x, &s->w[i]);
+    }
+  place_pins(s, end);
+  for (int64_t q = 0; q < s->model.pin_count; q++) {
+    int64_t i = s->model.pin_place[q];
+    if (!s->held[q]) continue;
+    s->v_next[i] = s->x_next[i] = s->x[i];
+    hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
+  }
+  if (s->leans) lean(s, moment);
+  solve(s, moment);
+  for (int64_t q = 0; q < s->n; q++)
+    if (s->inverse[q] > 0) {
+      HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
+      s->v[q] = hk_gpu_vector(d.x / h, d.y / h, d.z / h);
+    }
+}
+
+#endif
