@@ -111,6 +111,7 @@ typedef struct HkDeviceSim HkDeviceSim;
 typedef struct HkDevice {
   int version;      /* HK_DEVICE_VERSION of the plug-in */
   const char *name; /* "cuda" */
+  int kind;         /* of device, as DLPack counts them: 1 this machine, 2 a CUDA card */
   HkStatus (*card)(HkDeviceCard *card, HkError *error);
   /* Bytes that create would take. */
   double (*need)(const HkDeviceModel *model, const HkDeviceSettings *settings);
@@ -131,6 +132,16 @@ typedef struct HkDevice {
    * origin, are floats, or doubles where it is checked, and stay valid until the next one. */
   HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
                     HkError *error);
+  /* Memory there for three reals a vertex, which outlives the simulation; number: which device of
+   * its kind it is. */
+  HkStatus (*create_array)(HkDeviceSim *sim, void **array, int *number, HkError *error);
+  void (*destroy_array)(void *array);
+  /* Writes positions, not relative to the origin, and velocities into such arrays, in the order of
+   * the model; NULL: not wanted. Before that it waits for all that runs there, by others too, since
+   * they may still read the arrays; after it until all is written. */
+  HkStatus (*give)(HkDeviceSim *sim, void *x, void *v, HkError *error);
+  /* The way back, of all but held pins; NULL: stays as it is. It waits likewise. */
+  HkStatus (*take)(HkDeviceSim *sim, const void *x, const void *v, HkError *error);
   /* Bytes a second that a large copy within the card reads and writes, both counted. */
   HkStatus (*measure_copy)(double *speed, HkError *error);
 } HkDevice;

@@ -198,6 +198,7 @@ static HkStatus bring(HkRemote *r, HkError *error) {
   hk_parallel_for(m->threads, m->n, copy_range, &p);
   hk_pins_place(m, state, state->time, state->x, state->v); /* exactly, not as rounded there */
   add_report(&r->report, &report);
+  if (state->steps == 0) hk_blowup_begin(r->sim, state);
   r->sim->kinetic = report.kinetic;
   r->sim->report = report.last;
   HK_TRY(hk_blowup_check(r->sim, state, error));
@@ -222,6 +223,7 @@ static void leave(HkStateHolder *holder) {
 }
 
 static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
+  if (r->ahead > 0 && r->state) leave(&r->holder); /* the state here is the one that counts */
   if (r->state && r->state == state) return HK_OK;
   if (r->state) hk_state_own(r->state);
   hk_state_own(state);
@@ -340,7 +342,6 @@ static bool is_ahead(const HkRemote *r, const HkState *state, int64_t count, con
 }
 
 static HkStatus take_up(HkRemote *r, HkState *state, HkError *error) {
-  if (r->ahead > 0 && r->state) leave(&r->holder); /* the state here is the one that counts */
   if (releases_now(r, state)) {
     hk_state_own(state);
     hk_pins_release(r->sim->model, state, state->time + 1e-6 * r->sim->h);
@@ -403,4 +404,25 @@ HkStatus hk_remote_run_ahead(HkRemote *r, HkState *state, int64_t count, const H
   r->ahead_clock = *clock;
   r->ahead_time = state->time;
   return queue(r, clock, state->time, count, error);
+}
+
+/* ---- Arrays there: device_array.c ---- */
+
+HkStatus hk_remote_hold(HkRemote *r, HkState *state, HkError *error) {
+  HK_TRY(renew(r, state, error));
+  if (r->status < 0) return tell(r, error);
+  return attach(r, state, error);
+}
+
+void hk_remote_changed(HkRemote *r) {
+  r->here = false;
+  r->state->h_old = 0;
+  if (r->state->steps == 0)
+    fetch(&r->holder); /* which notes the speeds that a motion starts with */
+}
+
+const HkDevice *hk_remote_device(const HkRemote *r, HkDeviceSim **card, int *bytes) {
+  *card = r->card;
+  *bytes = r->settings.checked ? (int)sizeof(double) : (int)sizeof(float);
+  return r->device;
 }

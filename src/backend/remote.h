@@ -31,5 +31,12 @@ void hk_remote_look(HkRemote *remote);
 /* Queues steps that will be asked for next; the state here stays as it is. */
 HkStatus hk_remote_run_ahead(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
                              HkError *error);
+/* Has the state on the device, where the plug-in may read and change it; an error that waited to be
+ * told is told. */
+HkStatus hk_remote_hold(HkRemote *remote, HkState *state, HkError *error);
+/* After that, when it was changed there. */
+void hk_remote_changed(HkRemote *remote);
+/* The plug-in, its simulation, and the bytes of a number there. */
+const HkDevice *hk_remote_device(const HkRemote *remote, HkDeviceSim **card, int *bytes);
 
 #endif

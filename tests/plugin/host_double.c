@@ -9,4 +9,7 @@ const HkDevice host_double = {.create = create,
                               .upload = upload,
                               .steps = steps,
                               .record = record,
-                              .fetch = fetch};
+                              .fetch = fetch,
+                              .create_array = create_array,
+                              .give = give,
+                              .take = take};

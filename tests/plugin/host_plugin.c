@@ -71,8 +71,21 @@ static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDevice
   return device_of(&sim->settings)->fetch(sim, x, v, report, error);
 }
 
+static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {
+  return device_of(&sim->settings)->create_array(sim, array, number, error);
+}
+
+static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return device_of(&sim->settings)->give(sim, x, v, error);
+}
+
+static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  return device_of(&sim->settings)->take(sim, x, v, error);
+}
+
 const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .name = "cuda",
+                            .kind = 1,
                             .card = card,
                             .need = need,
                             .create = create,
@@ -82,4 +95,8 @@ const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .steps = steps,
                             .wait = wait,
                             .record = record,
-                            .fetch = fetch};
+                            .fetch = fetch,
+                            .create_array = create_array,
+                            .destroy_array = free,
+                            .give = give,
+                            .take = take};

@@ -101,3 +101,36 @@ static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDevice
   *v = s->out_v;
   return HK_OK;
 }
+
+/* ---- Arrays for others ---- */
+
+static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {
+  int64_t n = ((Sim *)sim)->n;
+  (void)error;
+  *number = 0;
+  *array = calloc((size_t)(n > 0 ? 3 * n : 1), sizeof(HkReal));
+  return *array ? HK_OK : HK_ERROR_MEMORY;
+}
+
+static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  Sim *s = (Sim *)sim;
+  (void)error;
+  for (int64_t q = 0; q < s->n; q++) {
+    int64_t i = 3 * (int64_t)s->layout.order[q];
+    if (x) hk_gpu_give_place(s->x[q], s->model.origin, (HkReal *)x + i);
+    if (v) memcpy((HkReal *)v + i, &s->v[q], 3 * sizeof(HkReal));
+  }
+  return HK_OK;
+}
+
+static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  Sim *s = (Sim *)sim;
+  (void)error;
+  for (int64_t q = 0; q < s->n; q++) {
+    int64_t i = 3 * (int64_t)s->layout.order[q];
+    if (s->inverse[q] == 0) continue; /* held */
+    if (x) s->x[q] = hk_gpu_take_place((const HkReal *)x + i, s->model.origin);
+    if (v) memcpy(&s->v[q], (const HkReal *)v + i, 3 * sizeof(HkReal));
+  }
+  return HK_OK;
+}

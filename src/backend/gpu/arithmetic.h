@@ -232,4 +232,18 @@ HK_BOTH void hk_gpu_add_block(const HkGpuBlock *B, HkGpuBlock *H) {
   H->yz += B->yz;
 }
 
+/* ---- Positions (m) relative to an origin, and those that others see ---- */
+
+HK_BOTH void hk_gpu_give_place(HkGpuVector x, const double origin[3], HkReal *place) {
+  place[0] = (HkReal)((double)x.x + origin[0]);
+  place[1] = (HkReal)((double)x.y + origin[1]);
+  place[2] = (HkReal)((double)x.z + origin[2]);
+}
+
+HK_BOTH HkGpuVector hk_gpu_take_place(const HkReal *place, const double origin[3]) {
+  return hk_gpu_vector((HkReal)((double)place[0] - origin[0]),
+                       (HkReal)((double)place[1] - origin[1]),
+                       (HkReal)((double)place[2] - origin[2]));
+}
+
 #endif

@@ -1,0 +1,80 @@
+/* Positions and velocities in the memory of a device, for programs that compute there:
+ * HkDeviceArray.
+ *
+ * The memory comes from the plug-in, which stays loaded until the program ends, and is nobody's but
+ * the array's: so it outlives the simulation, also when that is laid out anew after a change of its
+ * model.
+ */
+#include "backend/remote.h"
+
+typedef struct Array {
+  HkDeviceArray shown; /* first: what the caller sees */
+  HkContext context;
+  const HkDevice *device;
+} Array;
+
+/* Has the state on the device, or says why not. */
+static HkStatus hold(HkSim *sim, HkState *state, HkError *error) {
+  if (!sim->remote)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "this simulation makes its steps on the CPU and has no arrays on a device; use "
+                   "the state's own, or compile the model for the device cuda");
+  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  return hk_remote_hold(sim->remote, state, error);
+}
+
+static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) {
+  const HkContext *c = &sim->model->context;
+  Array *a = NULL;
+  HkDeviceSim *card;
+  HK_TRY(hk_alloc(c, &a, 1, sizeof *a, "an array on a device", error));
+  a->context = *c;
+  a->device = hk_remote_device(sim->remote, &card, &a->shown.bytes);
+  a->shown.count = sim->model->n;
+  a->shown.device = a->device->kind;
+  HkStatus status = a->device->create_array(card, &a->shown.data, &a->shown.number, error);
+  if (status < 0)
+    hk_free(c, &a);
+  else
+    *array = &a->shown;
+  return status;
+}
+
+HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDeviceArray **array,
+                            HkError *error) {
+  HkDeviceSim *card;
+  int bytes;
+  HK_TRY(hold(sim, state, error));
+  if (!*array) HK_TRY(create(sim, array, error));
+  const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
+  const HkDeviceArray *a = *array;
+  if (a->count != state->n || a->bytes != bytes)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "the array holds %lld vertices with %d bytes a number, but the state has %lld "
+                   "with %d",
+                   (long long)a->count, a->bytes, (long long)state->n, bytes);
+  return device->give(card, kind == HK_POSITIONS ? a->data : NULL,
+                      kind == HK_VELOCITIES ? a->data : NULL, error);
+}
+
+HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
+                             HkError *error) {
+  HkDeviceSim *card;
+  int bytes;
+  HK_TRY(hold(sim, state, error));
+  const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
+  HK_TRY(device->take(card, kind == HK_POSITIONS ? data : NULL, kind == HK_VELOCITIES ? data : NULL,
+                      error));
+  hk_remote_changed(sim->remote);
+  return HK_OK;
+}
+
+void hk_device_array_destroy(HkDeviceArray **array) {
+  Array *a = (Array *)*array;
+  if (!a) return;
+  HkContext c = a->context;
+  a->device->destroy_array(a->shown.data);
+  hk_free(&c, &a);
+  *array = NULL;
+}
