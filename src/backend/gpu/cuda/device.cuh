@@ -4,6 +4,7 @@
 #ifndef HK_CUDA_DEVICE_CUH
 #define HK_CUDA_DEVICE_CUH
 
+#include "arrays.cuh"
 #include "create.cuh"
 #include "newton_steps.cuh"
 #include "transfer.cuh"
@@ -141,12 +142,25 @@ static HkStatus device_fetch(HkDeviceSim *sim, const void **x, const void **v,
   return fetch((Simulation *)sim, x, v, report, error);
 }
 
+static HkStatus device_create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {
+  return create_array((Simulation *)sim, array, number, error);
+}
+
+static HkStatus device_give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return give_arrays((Simulation *)sim, (HkReal *)x, (HkReal *)v, error);
+}
+
+static HkStatus device_take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  return take_arrays((Simulation *)sim, (const HkReal *)x, (const HkReal *)v, error);
+}
+
 /* What single.cu and double.cu offer to plugin.cu. */
 #define HK_CUDA_DEVICE                                                                             \
   {                                                                                                \
-    HK_DEVICE_VERSION, "cuda", NULL, NULL, HK_SPACE::device_create, HK_SPACE::device_destroy,      \
+    HK_DEVICE_VERSION, "cuda", 2, NULL, NULL, HK_SPACE::device_create, HK_SPACE::device_destroy,   \
         HK_SPACE::device_set_h, HK_SPACE::device_upload, HK_SPACE::device_steps,                   \
-        HK_SPACE::device_wait, HK_SPACE::device_record, HK_SPACE::device_fetch, NULL               \
+        HK_SPACE::device_wait, HK_SPACE::device_record, HK_SPACE::device_fetch,                    \
+        HK_SPACE::device_create_array, NULL, HK_SPACE::device_give, HK_SPACE::device_take, NULL    \
   }
 
 } // namespace HK_SPACE

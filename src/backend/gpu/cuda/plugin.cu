@@ -89,6 +89,22 @@ static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDevice
   return device_of(&sim->settings)->fetch(sim, x, v, report, error);
 }
 
+static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {
+  return device_of(&sim->settings)->create_array(sim, array, number, error);
+}
+
+static void destroy_array(void *array) {
+  cudaFree(array);
+}
+
+static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return device_of(&sim->settings)->give(sim, x, v, error);
+}
+
+static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  return device_of(&sim->settings)->take(sim, x, v, error);
+}
+
 static __global__ void copy_all(const float4 *from, float4 *to, size_t count) {
   size_t step = (size_t)gridDim.x * blockDim.x;
   for (size_t q = blockIdx.x * (size_t)blockDim.x + threadIdx.x; q < count; q += step)
@@ -124,5 +140,21 @@ static HkStatus measure_copy(double *speed, HkError *error) {
 }
 
 extern "C" __attribute__((visibility("default"))) const HkDevice hk_device;
-const HkDevice hk_device = {HK_DEVICE_VERSION, "cuda", card,  need,   create, destroy,
-                            set_h,             upload, steps, wait, record, fetch, measure_copy};
+const HkDevice hk_device = {HK_DEVICE_VERSION,
+                            "cuda",
+                            2,
+                            card,
+                            need,
+                            create,
+                            destroy,
+                            set_h,
+                            upload,
+                            steps,
+                            wait,
+                            record,
+                            fetch,
+                            create_array,
+                            destroy_array,
+                            give,
+                            take,
+                            measure_copy};
