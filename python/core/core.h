@@ -23,6 +23,7 @@ typedef enum Kind {
   KIND_SIM,
   KIND_RUN,
   KIND_VIEWER,
+  KIND_ARRAY,
   KIND_COUNT
 } Kind;
 
@@ -52,6 +53,7 @@ int to_state(PyObject *value, void *handle);
 int to_sim(PyObject *value, void *handle);
 int to_run(PyObject *value, void *handle);
 int to_viewer(PyObject *value, void *handle);
+int to_array(PyObject *value, void *handle);
 
 /* Claims a handle for a call that leaves the lock: false, with a RuntimeError, where another thread
  * has it. A model may have many who read it (handle_share), while nobody changes it. */
@@ -86,6 +88,6 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 /* ---- Functions of the module ---- */
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
-    state_methods[], sim_methods[], run_methods[];
+    state_methods[], sim_methods[], device_methods[], run_methods[];
 
 #endif

@@ -11,8 +11,8 @@
 
 static PyTypeObject *handle_type;
 
-static const char *const kind_names[KIND_COUNT] = {"mesh",       "scene", "model", "state",
-                                                   "simulation", "run",   "viewer"};
+static const char *const kind_names[KIND_COUNT] = {
+    "mesh", "scene", "model", "state", "simulation", "run", "viewer", "array on a device"};
 
 /* ---- Lifetime ---- */
 
@@ -41,6 +41,7 @@ static void destroy_object(Handle *h) {
   case KIND_SIM: hk_sim_destroy(&(HkSim *){object}); break;
   case KIND_RUN: hk_run_destroy(&(HkRun *){object}); break;
   case KIND_VIEWER: hk_viewer_destroy(&(HkViewer *){object}); break;
+  case KIND_ARRAY: hk_device_array_destroy(&(HkDeviceArray *){object}); break;
   case KIND_COUNT: break;
   }
 }
@@ -128,6 +129,10 @@ int to_run(PyObject *value, void *handle) {
 
 int to_viewer(PyObject *value, void *handle) {
   return convert(value, handle, KIND_VIEWER);
+}
+
+int to_array(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_ARRAY);
 }
 
 /* ---- One at a time ---- */

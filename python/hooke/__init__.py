@@ -33,6 +33,7 @@ def _log(warning: int, text: str) -> None:
 
 _core.configure(_make_error, _log)
 
+from .device import DeviceArray  # noqa: E402
 from .energies import Energies, Report  # noqa: E402
 from .mesh import Mesh  # noqa: E402
 from .methods import Method, Namespace as _Namespace  # noqa: E402
@@ -64,6 +65,7 @@ def formats() -> dict[str, str]:
 __all__ = [
     "BlowupError",
     "Body",
+    "DeviceArray",
     "Energies",
     "Error",
     "FileError",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Scene"]
 
 #: Who can make steps, by the number of the library. cuda needs its plug-in.
-DEVICES = ("cpu", "cuda")
+DEVICES = ("cpu", "cuda", "cuda_double")
 
 Path = Union[str, "os.PathLike[str]"]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Floats, address, point
 from ._progress import Progress, bar
+from .device import DeviceArray
 from .energies import Energies, Report
 from .methods import Method, as_method, method_text
 from .model import Model
@@ -20,6 +21,8 @@ from .state import State
 from .view import Film, Page, show
 
 __all__ = ["Grip", "Motion", "Sim", "StepReport", "Trace"]
+
+_KINDS = ("device_x", "device_v")  # in the order of HkArrayKind
 
 
 class StepReport(NamedTuple):
@@ -128,6 +131,7 @@ class Sim:
         self._handle = _core.sim_create(self.model._handle, text, 0.0 if h is None else h)
         self._steps = self._handle.steps
         self._film: Film | None = None
+        self._arrays: dict[str, DeviceArray] = {}
         self.state = State(self.model) if state is None else state
 
     # ---- What it moves -------------------------------------------------------------------------
@@ -159,6 +163,45 @@ class Sim:
     def v(self) -> Floats:
         """(N, 3) velocities [m/s], a writable view."""
         return self._state.v
+
+    @property
+    def device_x(self) -> DeviceArray:
+        """(N, 3) positions [m] in the memory of the device that makes the steps; with the CPU there
+        are none, and this raises UnsupportedError.
+
+        The array is one for all of the simulation: what torch, cupy or another library sees of it
+        is brought up to date, on the device, each time that this is asked for. Setting it takes
+        positions from an array there; held pins stay."""
+        return self._read_device("device_x")
+
+    @device_x.setter
+    def device_x(self, value: Any) -> None:
+        self._write_device("device_x", value)
+
+    @property
+    def device_v(self) -> DeviceArray:
+        """(N, 3) velocities [m/s] there, likewise."""
+        return self._read_device("device_v")
+
+    @device_v.setter
+    def device_v(self, value: Any) -> None:
+        self._write_device("device_v", value)
+
+    def _read_device(self, name: str) -> DeviceArray:
+        array = self._arrays.get(name)
+        handle = _core.sim_read_device(
+            self._handle, self._state._handle, _KINDS.index(name), None if array is None else array._handle
+        )
+        if array is None:
+            array = self._arrays[name] = DeviceArray(handle)
+        return array
+
+    def _write_device(self, name: str, value: Any) -> None:
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._read_device(name)
+        address = array._address_of(value, name)
+        _core.sim_write_device(self._handle, self._state._handle, _KINDS.index(name), address)
 
     @property
     def time(self) -> float:

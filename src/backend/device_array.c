@@ -45,8 +45,9 @@ HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDevi
                             HkError *error) {
   HkDeviceSim *card;
   int bytes;
+  bool made = !*array;
   HK_TRY(hold(sim, state, error));
-  if (!*array) HK_TRY(create(sim, array, error));
+  if (made) HK_TRY(create(sim, array, error));
   const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
   const HkDeviceArray *a = *array;
   if (a->count != state->n || a->bytes != bytes)
@@ -54,8 +55,10 @@ HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDevi
                    "the array holds %lld vertices with %d bytes a number, but the state has %lld "
                    "with %d",
                    (long long)a->count, a->bytes, (long long)state->n, bytes);
-  return device->give(card, kind == HK_POSITIONS ? a->data : NULL,
-                      kind == HK_VELOCITIES ? a->data : NULL, error);
+  HkStatus status = device->give(card, kind == HK_POSITIONS ? a->data : NULL,
+                                 kind == HK_VELOCITIES ? a->data : NULL, error);
+  if (status < 0 && made) hk_device_array_destroy(array);
+  return status;
 }
 
 HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
