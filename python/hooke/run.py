@@ -63,11 +63,12 @@ class Result:
             raise ValueError("the run was made with record=False, so there is no motion to show")
         return self._page
 
-    def show(self, height: int = 520) -> Page:
-        """Shows the motion: in a notebook the page, elsewhere a picture of the end."""
+    def show(self, height: int = 520) -> None:
+        """Shows the motion: in a notebook the page, so many pixels high, elsewhere a picture of the
+        end."""
         if self.model is None:
             self.model = Model(self.scene, threads=1)
-        return show(self.page, self.model, self.state.x, height)
+        show(self.page, self.model, self.state.x, height)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "model": None, "_page": None}

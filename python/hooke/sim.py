@@ -104,9 +104,10 @@ class Sim:
         To go on from; the start if not given. It is used itself, not a copy.
     threads : int
         That work on it, 0 for all cores; of a new model.
-    device : "cpu" or "cuda"
+    device : "cpu", "cuda" or "cuda_double"
         Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md,
         makes steps while Python goes on, and tells of a blow-up after x or v was looked at.
+        "cuda_double" does the same in double precision, slowly: to check with.
     """
 
     def __init__(
@@ -353,9 +354,10 @@ class Sim:
             film.add(self)
         return film.page(self)
 
-    def show(self, height: int = 520) -> Page:
-        """Shows the motion so far: in a notebook the page of page(), elsewhere a picture."""
-        return show(self.page(), self.model, self.x, height)
+    def show(self, height: int = 520) -> None:
+        """Shows the motion so far: in a notebook the page of page(), so many pixels high, elsewhere a
+        picture."""
+        show(self.page(), self.model, self.x, height)
 
     def __enter__(self) -> Sim:
         return self

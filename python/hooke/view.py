@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._arrays import Floats
+from ._progress import in_notebook
 from .model import Model
 
 if TYPE_CHECKING:
@@ -77,16 +78,6 @@ class Film:
                 return Page(file.read())
 
 
-def in_notebook() -> bool:
-    """Whether what is displayed shows up as HTML."""
-    if "IPython" not in sys.modules:
-        return False
-    from IPython import get_ipython
-
-    shell: Any = get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
-
-
 def picture(model: Model, x: Floats, ax: Any = None) -> Figure:
     """Springs and pins of a model at positions x [m] as a matplotlib figure."""
     from matplotlib import pyplot
@@ -113,14 +104,14 @@ def picture(model: Model, x: Floats, ax: Any = None) -> Figure:
     return figure
 
 
-def show(page: Page, model: Model, x: Floats, height: int) -> Page:
+def show(page: Page, model: Model, x: Floats, height: int) -> None:
     """Displays the page in a notebook, a picture where there is matplotlib, else says where to look."""
     page.height = height
     if in_notebook():
         from IPython.display import display
 
         display(page)
-        return page
+        return
     try:
         picture(model, x)
     except ImportError:
@@ -128,9 +119,8 @@ def show(page: Page, model: Model, x: Floats, height: int) -> Page:
         os.close(descriptor)
         page.save(path)
         print(f"The motion is in {path}: open it in a browser.", file=sys.stderr)
-        return page
+        return
     from matplotlib import pyplot
 
     if pyplot.isinteractive() or "agg" not in pyplot.get_backend().lower():
         pyplot.show()
-    return page

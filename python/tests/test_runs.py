@@ -158,18 +158,40 @@ def test_pictures_and_plots(tmp_path, cloth, capsys):
     assert [line.get_label() for line in axes.get_lines()] == ["kinetic", "spring", "gravity", "total"]
     axes.figure.savefig(tmp_path / "b.png")
     assert (tmp_path / "a.png").stat().st_size > 5000 and (tmp_path / "b.png").stat().st_size > 5000
-    assert isinstance(sim.show(), hooke.Page)
+    sim.show()
+    assert pytest.importorskip("matplotlib.pyplot").get_fignums()
 
 
-def test_notebooks_show_the_page(cloth, monkeypatch):
+@pytest.fixture
+def notebook(monkeypatch):
+    """As if in a notebook; what it would show, and later in the place of that."""
     import sys
     import types
 
-    shown = []
-    fake, display = types.ModuleType("IPython"), types.ModuleType("IPython.display")
+    shown, fake, display = [], types.ModuleType("IPython"), types.ModuleType("IPython.display")
+
+    def show(what, display_id=False):
+        shown.append(what)
+        return types.SimpleNamespace(update=shown.append) if display_id else None
+
     fake.get_ipython = lambda: types.SimpleNamespace(kernel=True)
-    display.display = shown.append
+    display.display, display.HTML = show, str
     monkeypatch.setitem(sys.modules, "IPython", fake)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
-    page = hooke.run(cloth, frames=2).show(height=300)
-    assert shown == [page] and 'height="300"' in page._repr_html_()
+    return shown
+
+
+def test_notebooks_show_the_page_once(cloth, notebook):
+    result = hooke.run(cloth, frames=2, progress=False)
+    assert result.show(height=300) is None  # or the cell would show what it returns, too
+    assert notebook == [result.page] and 'height="300"' in result.page._repr_html_()
+
+
+def test_notebooks_show_the_progress_until_the_end(pendulum, notebook):
+    hooke.run(pendulum, frames=3)
+    assert '<progress max="3" value="0">' in notebook[0] and "3/3" in notebook[-2]
+    assert notebook[-1] == ""
+    del notebook[:]
+    with pytest.raises(ZeroDivisionError):
+        hooke.Sim(pendulum).advance(0.1, each=lambda _: 1 / 0)
+    assert notebook[-1] == ""

@@ -1,7 +1,6 @@
 'use strict';
 /* The colours of the picture, light and dark. */
 
-const darkQuery = window.matchMedia('(prefers-color-scheme: dark)');
 let printing = false;
 
 const ramps = {
@@ -63,7 +62,7 @@ const paints = {
 };
 
 function themeName() {
-  return darkQuery.matches && !printing ? 'dark' : 'light';
+  return document.documentElement.classList.contains('dark') && !printing ? 'dark' : 'light';
 }
 
 /* 256 colours of a ramp, four bytes each. */

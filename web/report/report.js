@@ -198,7 +198,7 @@ function listen() {
   });
   document.addEventListener('keydown', onKey);
   new ResizeObserver(() => change(false)).observe(element('canvas'));
-  darkQuery.addEventListener('change', () => applyOptions());
+  document.addEventListener('theme', () => applyOptions());
   window.addEventListener('beforeprint', () => setPrinting(true));
   window.addEventListener('afterprint', () => setPrinting(false));
 }

@@ -1,6 +1,6 @@
 // The report of a run, opened from the disk as people do who got it by mail.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -36,5 +36,24 @@ test('a_report_opens_from_the_disk_and_plays', (t) => (run.missing ? t.skip(run.
   const lines = await page.$$eval('#plots figure', (plots) => plots.map((plot) => plot.querySelectorAll('path.line').length));
   assert.ok(lines.length >= 3 && lines.every((count) => count > 0), `plots with ${lines} lines`);
   assert.deepEqual(page.requests, [place.url], 'nothing but the file itself is read');
+  assert.deepEqual(page.errors, []);
+})(t)));
+
+test('a_report_in_a_notebook_fills_its_frame_and_follows_its_theme', (t) => (run.missing ? t.skip(run.missing) : onPage(() => place, { ready: false, offline: true }, async (page) => {
+  await page.goto('about:blank');
+  await page.setContent('<body data-jp-theme-light="false"><iframe width="900" height="420" style="border: 0"></iframe>');
+  await page.$eval('iframe', (frame, html) => { frame.srcdoc = html; }, readFileSync(join(folder, 'flag', 'report.html'), 'utf8'));
+  const frame = await (await page.waitForSelector('iframe')).contentFrame();
+  await frame.waitForSelector('#plots svg');
+  const dark = () => frame.evaluate(() => document.documentElement.classList.contains('dark'));
+  const { bottom, width, canvas } = await frame.evaluate(() => ({
+    bottom: document.getElementById('reset').getBoundingClientRect().bottom,
+    width: document.documentElement.scrollWidth,
+    canvas: document.getElementById('canvas').clientHeight,
+  }));
+  assert.ok(bottom <= 420 && width <= 900 && canvas > 200, `controls end at ${bottom}, width ${width}, picture ${canvas} high`);
+  assert.equal(await dark(), true, 'the system is light, the notebook is dark');
+  await page.evaluate(() => { document.body.dataset.jpThemeLight = 'true'; });
+  await frame.waitForFunction(() => !document.documentElement.classList.contains('dark'));
   assert.deepEqual(page.errors, []);
 })(t)));
