@@ -34,6 +34,9 @@ SHORT = {
     "mass": "bodies[*].mass.total",
 }
 
+#: Where a spring's own value stands in the table of a body's springs; -1 there: as all others.
+COLUMN = {"k": 2, "EA": 2, "damping": 4}
+
 Job = "tuple[int, Scene, dict[str, Any]]"
 
 
@@ -154,6 +157,9 @@ def _apply(scene: Scene, name: str, value: Any) -> None:
         springs = scene[f"{part}[{number}]"].get("springs", {})
         if name in ("k", "EA"):  # one or the other
             springs.pop("EA" if name == "k" else "k", None)
+        if name in COLUMN and springs.get("table") is not None:  # one for all, not one each
+            springs["table"] = np.array(springs["table"], dtype=np.float64)
+            springs["table"][:, COLUMN[name]] = -1
 
 
 def _stacked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -93,6 +93,19 @@ def test_a_sweep_is_the_runs_one_by_one():
     assert np.array_equal(done.x[1, 1], hooke.run(scene, frames=5, integrator="rk4").state.x)
 
 
+def test_a_sweep_gives_all_springs_its_stiffness():
+    place = [[0, 0, 0], [1, 0, 0], [2, 0, 0]]
+    made = dict(edges=[[0, 1], [1, 2]], masses=1.0, pins=[0])
+    scene = hooke.Scene.from_arrays(place, k=[30.0, 40.0], damping=[0.1, 0.2], **made)
+    done = hooke.sweep(scene, {"k": [50.0, 200.0], "damping": [0.0, 0.5]}, workers=0, frames=5)
+    assert not done.errors
+    for at, k in enumerate((50.0, 200.0)):
+        for to, damping in enumerate((0.0, 0.5)):
+            one = hooke.Scene.from_arrays(place, k=k, damping=damping, **made)
+            assert np.array_equal(done.x[at, to], hooke.run(one, frames=5).state.x)
+    assert scene["bodies[0].springs.table"][0, 2] == 30  # what was given stays
+
+
 def test_a_sweep_survives_blow_ups_and_measures():
     done = hooke.sweep(
         make_cloth(), {"h": [0.001, 0.03]}, workers=1, frames=40,
