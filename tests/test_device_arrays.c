@@ -1,7 +1,7 @@
 /* Arrays on a device that others read and write: hk_sim_read_device and back. They are looked at
  * with the plug-in that plays a card on the host (tests/plugin), whose addresses are those of this
  * machine; python/tests/test_device.py looks at those of a card. */
-#include "world.h"
+#include "device_world.h"
 
 static const char net[] =
     "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': 7}, "
@@ -10,22 +10,13 @@ static const char net[] =
 
 static World make(double x, HkDeviceKind device) {
   char text[400];
-  HkContext context = hk_default_context();
-  HkMethod step = {0};
-  World w = {0};
-  HkError error = {0};
-  snprintf(text, sizeof text, net, x);
-  const char *json = test_json(text);
+  World w;
   setenv("HOOKE_PLUGINS", TEST_PLUGINS, 1);
-  context.device = device;
-  HkStatus status =
-      hk_scene_parse(&context, json, strlen(json), "net", NULL, NULL, 0, &w.scene, &error);
-  if (status >= 0) status = hk_model_compile(w.scene, &w.model, &error);
-  if (status >= 0) status = hk_method_choose(&step, HK_STEP, "symplectic_euler", &error);
-  if (status >= 0) status = hk_sim_create(w.model, &step, 1e-3, &w.sim, &error);
-  if (status >= 0) status = hk_state_create(w.model, &w.state, &error);
-  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
-  hk_method_clear(&step);
+  snprintf(text, sizeof text, net, x);
+  DeviceWish wish = {"symplectic_euler", device};
+  HkError error = {0};
+  if (device_make(test_json(text), NULL, &wish, &w, &error) < 0)
+    test_fail(__FILE__, __LINE__, "%s", error.text);
   return w;
 }
 

@@ -4,10 +4,7 @@
 #include "backend/device_model.h"
 #include "backend/gpu/media.h"
 #include "backend/plugin.h"
-#include "linear/krylov.h"
 #include "step/blowup.h"
-#include "step/implicit.h"
-#include "step/kick.h"
 
 #include <string.h>
 
@@ -35,72 +32,6 @@ struct HkRemote {
 };
 
 /* ---- Creating ---- */
-
-/* pcg with block_jacobi is what a device does of linear solvers. */
-static HkStatus pick_linear(const HkMethod *linear, HkDeviceSettings *settings, HkError *error) {
-  const char *name = linear->schema->name;
-  if (strcmp(name, "pcg") != 0)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the linear solver '%s' is not done on a device; it does pcg with block_jacobi",
-                   name);
-  const HkPcgParams *p = linear->params;
-  if (p->preconditioner.schema && strcmp(p->preconditioner.schema->name, "block_jacobi") != 0)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the preconditioner '%s' is not done on a device; it does block_jacobi",
-                   p->preconditioner.schema->name);
-  settings->linear_iterations = p->iterations;
-  return HK_OK;
-}
-
-static HkStatus pick_implicit(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
-  const HkImplicitParams *implicit = sim->method.params;
-  const HkMethod *minimizer = &implicit->minimizer;
-  const char *name = minimizer->schema->name;
-  const HkStopping *stopping = minimizer->params;
-  settings->iterations = stopping->iterations;
-  settings->tolerance = stopping->tolerance;
-  if (implicit->passes > 1)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a device solves each step once; leave out 'passes' of backward_euler");
-  if (strcmp(name, "vertex_block_descent") == 0) {
-    settings->step = HK_DEVICE_BLOCK_DESCENT;
-  } else if (strcmp(name, "jacobi") == 0) {
-    const HkJacobiParams *p = minimizer->params;
-    settings->step = HK_DEVICE_JACOBI;
-    settings->weight = p->weight;
-    settings->rho = p->rho;
-  } else if (strcmp(name, "newton") == 0) {
-    const HkNewtonParams *p = minimizer->params;
-    settings->step = HK_DEVICE_NEWTON;
-    settings->forcing = p->forcing;
-    HK_TRY(pick_linear(&p->linear, settings, error));
-  } else {
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the minimizer '%s' is not done on a device; it does vertex_block_descent, "
-                   "jacobi and newton",
-                   name);
-  }
-  return HK_OK;
-}
-
-static HkStatus pick_step(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
-  const char *name = sim->type->schema.name;
-  settings->checked = sim->model->context.device == HK_CUDA_DOUBLE;
-  if (sim->model->time.tolerance > 0)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does no steps by time.tolerance");
-  if (strcmp(name, "backward_euler") == 0) return pick_implicit(sim, settings, error);
-  if (strcmp(name, "symplectic_euler") == 0)
-    settings->step = HK_DEVICE_SYMPLECTIC;
-  else if (strcmp(name, "verlet") == 0)
-    settings->step = HK_DEVICE_VERLET;
-  else
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the integrator '%s' is not done on a device; it does symplectic_euler, "
-                   "verlet and backward_euler",
-                   name);
-  settings->checked |= ((const HkKickParams *)sim->method.params)->precision == HK_KICK_DOUBLE;
-  return HK_OK;
-}
 
 static HkStatus check_room(const HkRemote *r, const HkDeviceModel *model, HkError *error) {
   HkDeviceCard card;
@@ -241,7 +172,7 @@ HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error) {
   HkRemote *r = *remote;
   r->sim = sim;
   r->holder = (HkStateHolder){fetch, leave};
-  HkStatus status = pick_step(sim, &r->settings, error);
+  HkStatus status = hk_device_settings(sim, &r->settings, error);
   if (status >= 0) status = hk_plugin_find(c->device, &r->device, error);
   if (status >= 0) status = make_card(r, error);
   if (status >= 0) status = make_tables(r, error);
@@ -276,7 +207,7 @@ static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
   }
   if (r->card) r->device->destroy(&r->card);
   drop_tables(r);
-  HK_TRY(pick_step(r->sim, &r->settings, error));
+  HK_TRY(hk_device_settings(r->sim, &r->settings, error));
   HK_TRY(make_card(r, error));
   HK_TRY(make_tables(r, error));
   hk_blowup_renew(r->sim, state);

@@ -14,6 +14,10 @@
 
 typedef struct HkRemote HkRemote;
 
+/* device_settings.c: how a device makes the steps of a simulation; what it does not do is refused
+ * by name. */
+HkStatus hk_device_settings(const HkSim *sim, HkDeviceSettings *settings, HkError *error);
+
 /* Lays the model out and takes memory of the device that the context asks for; what it does not do
  * is refused by name. */
 HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error);
