@@ -9,35 +9,77 @@
 
 /* ---- Colours ---- */
 
-static void check_colors(const HkModel *m, const HkPattern *p, const HkColoring *c) {
-  int64_t *color = calloc((size_t)m->n, sizeof *color);
+static void check_colors(int64_t n, const int64_t *start, const int32_t *neighbour,
+                         const HkColoring *c) {
+  int64_t *color = calloc((size_t)n, sizeof *color);
   for (int64_t q = 0; q < c->colors; q++)
     for (int64_t at = c->start[q]; at < c->start[q + 1]; at++) {
       CHECK(at == c->start[q] || c->vertex[at] > c->vertex[at - 1]);
       CHECK(color[c->vertex[at]] == 0);
       color[c->vertex[at]] = 1 + q;
     }
-  CHECK(c->start[0] == 0 && c->start[c->colors] == m->n);
-  for (int64_t q = 0; q < m->n; q++)
-    for (int64_t e = p->start[q]; e < p->start[q + 1]; e++)
-      CHECK(p->column[e] == q || color[p->column[e]] != color[q]);
+  CHECK(c->start[0] == 0 && c->start[c->colors] == n);
+  for (int64_t q = 0; q < n; q++)
+    for (int64_t e = start[q]; e < start[q + 1]; e++)
+      CHECK(neighbour[e] == q || color[neighbour[e]] != color[q]);
   free(color);
 }
 
 TEST(no_two_vertices_of_a_color_interact) {
   HkModel *models[] = {model_of_sheet(by_hand(), 9, 7), model_of_tets(by_hand())};
   for (int q = 0; q < 2; q++) {
-    HkPattern pattern;
+    const HkContext *c = &models[q]->context;
+    HkPattern p;
     HkColoring coloring;
     size_t bytes = 0;
-    MUST(hk_pattern_create(models[q], &pattern, &bytes, error));
-    MUST(hk_coloring_create(models[q], &pattern, &coloring, &bytes, error));
-    check_colors(models[q], &pattern, &coloring);
+    MUST(hk_pattern_create(models[q], &p, &bytes, error));
+    MUST(hk_coloring_create(c, p.n, p.start, p.column, &coloring, &bytes, error));
+    check_colors(p.n, p.start, p.column, &coloring);
     CHECK(q == 1 || coloring.colors <= 4);
-    hk_coloring_destroy(models[q], &coloring);
-    hk_pattern_destroy(models[q], &pattern);
+    hk_coloring_destroy(c, &coloring);
+    hk_pattern_destroy(models[q], &p);
     model_by_hand_destroy(&models[q]);
   }
+}
+
+/* Edges, shear and skip-one springs: no fewer than 5 do, since a vertex and its four nearest
+ * neighbours all see each other. */
+TEST(cloth_has_five_colors) {
+  static const int steps[12][2] = {{0, -2}, {-1, -1}, {0, -1}, {1, -1}, {-2, 0}, {-1, 0},
+                                   {1, 0},  {2, 0},   {-1, 1}, {0, 1},  {1, 1},  {0, 2}};
+  enum { W = 23, H = 31, N = W * H };
+  HkContext c = hk_default_context();
+  int64_t start[N + 1] = {0}, count = 0;
+  int32_t *neighbour = calloc(12 * N, sizeof *neighbour);
+  for (int q = 0; q < N; q++) {
+    for (int k = 0; k < 12; k++) {
+      int i = q % W + steps[k][0], j = q / W + steps[k][1];
+      if (i >= 0 && i < W && j >= 0 && j < H) neighbour[count++] = j * W + i;
+    }
+    start[q + 1] = count;
+  }
+  HkColoring coloring;
+  MUST(hk_coloring_create(&c, N, start, neighbour, &coloring, NULL, error));
+  check_colors(N, start, neighbour, &coloring);
+  CHECK(coloring.colors == 5);
+  hk_coloring_destroy(&c, &coloring);
+  free(neighbour);
+}
+
+/* Where all are neighbours there are as many colours as vertices, also if those are many. */
+TEST(a_crowd_has_a_color_for_each) {
+  enum { N = 150 };
+  HkContext c = hk_default_context();
+  int64_t start[N + 1];
+  int32_t *neighbour = calloc(N * N, sizeof *neighbour);
+  for (int q = 0; q <= N; q++) start[q] = q * N;
+  for (int q = 0; q < N * N; q++) neighbour[q] = q % N;
+  HkColoring coloring;
+  MUST(hk_coloring_create(&c, N, start, neighbour, &coloring, NULL, error));
+  check_colors(N, start, neighbour, &coloring);
+  CHECK(coloring.colors == N);
+  hk_coloring_destroy(&c, &coloring);
+  free(neighbour);
 }
 
 /* ---- Accelerations on a linear iteration ---- */

@@ -1,13 +1,16 @@
-/* Vertices in colours such that no two of a colour interact: all of one colour may move at once.
+/* Vertices in colours such that no two of a colour are neighbours: all of one colour may move at
+ * once.
  *
- * Each vertex in turn takes the first colour that none of its neighbours in the pattern has, which
- * needs one colour more than the most neighbours at worst, and few on meshes: 2 on a plain grid. It
- * depends on nothing but the pattern.
+ * The vertex whose neighbours have the most different colours comes next and takes the first colour
+ * that none of them has (Brelaz 1979, "New methods to color the vertices of a graph"); of several
+ * such vertices the one that came to it last. So colours grow outwards from one place: on a grid
+ * with shear and skip-one springs they are the five of (i + 2 j) mod 5, on a plain grid two. It
+ * needs one colour more than the most neighbours at worst, and depends on nothing but the graph.
  */
 #ifndef HK_MINIMIZE_COLORING_H
 #define HK_MINIMIZE_COLORING_H
 
-#include "linear/block_matrix.h"
+#include "base/memory.h"
 
 typedef struct HkColoring {
   int64_t colors;
@@ -15,9 +18,11 @@ typedef struct HkColoring {
   int32_t *vertex; /* n, rising within a colour */
 } HkColoring;
 
-/* *bytes grows by the size. */
-HkStatus hk_coloring_create(const HkModel *model, const HkPattern *pattern, HkColoring *coloring,
-                            size_t *bytes, HkError *error);
-void hk_coloring_destroy(const HkModel *model, HkColoring *coloring);
+/* The neighbours of q are neighbour[start[q]] .. neighbour[start[q + 1] - 1]; q itself may be among
+ * them. *bytes (unless NULL) grows by the size. */
+HkStatus hk_coloring_create(const HkContext *context, int64_t n, const int64_t *start,
+                            const int32_t *neighbour, HkColoring *coloring, size_t *bytes,
+                            HkError *error);
+void hk_coloring_destroy(const HkContext *context, HkColoring *coloring);
 
 #endif

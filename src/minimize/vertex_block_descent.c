@@ -34,12 +34,14 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   m->data = data;
   m->bytes += sizeof *data;
   HK_TRY(hk_vertex_block_create(m->problem, &data->blocks, &m->bytes, error));
-  return hk_coloring_create(model, &m->problem->pattern, &data->coloring, &m->bytes, error);
+  const HkPattern *pattern = &m->problem->pattern;
+  return hk_coloring_create(&model->context, model->n, pattern->start, pattern->column,
+                            &data->coloring, &m->bytes, error);
 }
 
 static void destroy(HkMinimizer *m) {
   Data *data = m->data;
-  hk_coloring_destroy(m->problem->model, &data->coloring);
+  hk_coloring_destroy(&m->problem->model->context, &data->coloring);
   hk_vertex_block_destroy(&data->blocks);
   hk_free(&m->problem->model->context, &m->data);
 }
