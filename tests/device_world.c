@@ -23,6 +23,11 @@ static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
   return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
 }
 
+bool device_is_card(void) {
+  const char *folder = getenv("HOOKE_PLUGINS");
+  return folder && strcmp(folder, TEST_PLUGINS) != 0;
+}
+
 HkStatus device_make(const char *text, const char *set, const DeviceWish *wish, World *w,
                      HkError *error) {
   HkContext context = hk_default_context();

@@ -17,6 +17,8 @@ typedef struct DeviceWish {
 
 /* The plug-in that needs no card, unless another one is asked for from outside. */
 void device_use_plugin(void);
+/* Whether that is the plug-in of a real card. */
+bool device_is_card(void);
 /* From a scene's text, with one value set from outside unless that is NULL. */
 HkStatus device_make(const char *text, const char *set, const DeviceWish *wish, World *w,
                      HkError *error);

@@ -121,11 +121,6 @@ TEST(state_on_a_device_is_fetched_and_written) {
   world_destroy(&there);
 }
 
-static bool has_card(void) {
-  const char *folder = getenv("HOOKE_PLUGINS");
-  return folder && strcmp(folder, TEST_PLUGINS) != 0;
-}
-
 static double energies_apart(const HkReport *a, const HkReport *b) {
   return fabs(a->kinetic - b->kinetic) + fabs(a->spring - b->spring) +
          fabs(a->gravity - b->gravity);
@@ -170,7 +165,7 @@ static void compare_energies(const char *name, const char *text) {
 
 TEST(a_card_keeps_the_energies_and_the_bits) {
   const char *text, *name;
-  if (!has_card()) SKIP("wants a card: HOOKE_PLUGINS");
+  if (!device_is_card()) SKIP("wants a card: HOOKE_PLUGINS");
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++) compare_energies(name, text);
 }
 
@@ -247,7 +242,7 @@ TEST(device_refuses_by_name_what_it_does_not_do) {
 TEST(a_missing_plug_in_or_card_is_told) {
   static const char text[] =
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
-  if (has_card()) SKIP("this is a real plug-in");
+  if (device_is_card()) SKIP("this is a real plug-in");
   setenv("HOOKE_PLUGINS", "/nowhere", 1);
   refuses(text, "verlet", "make cuda");
   setenv("HOOKE_PLUGINS", TEST_PLUGINS, 1);

@@ -23,6 +23,25 @@ TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
   }
 }
 
+/* A cloth large enough for bricks, in which products with the Hessian are made by kernels of their
+ * own. */
+TEST(newton_in_bricks_moves_as_the_host) {
+  static const char cloth[] =
+      "{'time': {'step': 1e-4}, 'bodies': [{'shape': {'type': 'grid', 'nx': 301, 'ny': 211}, "
+      "'springs': {'k': 1000, 'shear': true, 'bending': true%s}, 'mass': {'total': 1}, 'spin': [1, "
+      "2, 3]}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity', {'type': 'drag', "
+      "'per_mass': 2, 'quadratic': 0.001}]}";
+  static const char *const kinds[] = {", 'damping': 0.003", ", 'tension_only': true", ""};
+  if (!device_is_card()) SKIP("wants a card: HOOKE_PLUGINS");
+  device_use_plugin();
+  for (int q = 0; q < 3; q++) {
+    char text[800];
+    snprintf(text, sizeof text, cloth, kinds[q]);
+    device_compare(kinds[q], test_json(text), NULL, "newton", HK_CUDA_DOUBLE, 2, 1e-9);
+    device_compare(kinds[q], test_json(text), NULL, "newton", HK_CUDA, 1, 1e-6);
+  }
+}
+
 /* A cloth that flies and turns, partly in the water. */
 static const char flying[] =
     "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 7, 'ny': 5}, 'springs': "

@@ -52,7 +52,7 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   HkDeviceModel model;
   HkDeviceArrays arrays;
   HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT,
-                        .rows = r->settings.step > HK_DEVICE_BLOCK_DESCENT};
+                        .rows = r->settings.step == HK_DEVICE_JACOBI};
   HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;

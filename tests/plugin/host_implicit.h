@@ -53,7 +53,8 @@ static void touch(Sim *s, const HkGpuMoment *moment) {
 static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
   HkReal h = (HkReal)s->settings.h, most = 0;
   if (s->leans) touch(s, moment);
-  for (int64_t q = 0; q < s->n; q++) {
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
     HkGpuVector r = {0, 0, 0}, slip = hk_gpu_sub(s->x[q], s->x_next[q]);
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (s->inverse[q] == 0) continue;
@@ -61,7 +62,7 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
                     s->x[q], &r, &H);
     for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
       HkGpuSpring p;
-      int64_t j = neighbour(s, q, 0, slot, &p);
+      int64_t j = neighbour(s, q, brick, slot, &p);
       hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, &r, &H);
       hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
                   hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), &r, &H);

@@ -37,6 +37,7 @@ static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *err
   p->kl0 = (HkReal)l->kl0;
   p->c = (HkReal)l->c;
   p->tension = l->tension;
+  p->brick_count = (int)l->brick_count;
   p->slots = l->slots;
   for (int q = 0; q < l->palette_count; q++) p->palette[q] = spring_of(&l->palette[q]);
   int32_t *brick = NULL, *halo = NULL;
@@ -143,7 +144,9 @@ static HkStatus create_newton(Simulation *s, HkError *error) {
     HK_GO(take(planes[q], (q < 3 ? 3 : 6) * n, error));
     keep(s, *planes[q]);
   }
-  HK_GO(take(&a->part, 2 * NEWTON_BLOCKS, error));
+  a->blocks = (int)multiply_blocks(s);
+  if (a->blocks < NEWTON_BLOCKS) a->blocks = NEWTON_BLOCKS;
+  HK_GO(take(&a->part, 2 * (int64_t)a->blocks, error));
   keep(s, a->part);
   HK_GO(take(&a->scalars, 1, error));
   keep(s, a->scalars);

@@ -84,31 +84,36 @@ __global__ void begin_pins(Pins p, int n, HkReal h, const Real4 *x, const HkReal
   if (ahead) ahead[i] = at;
 }
 
-/* r and H of the vertex at place q, of which this thread does every LANES-th spring. */
-template <int PARAMETERS, bool GENERAL, int LANES>
-static __device__ __forceinline__ void look_around(const Springs &s, const DescentArgs &a,
-                                                   const HkGpuSpring *palette, uint32_t q, int lane,
-                                                   const Real4 &x, HkGpuVector *r, HkGpuBlock *H) {
-  const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1, group = q / HK_GPU_ROW;
-  const int64_t begin = s.row_start[group] + q % HK_GPU_ROW + lane * HK_GPU_ROW;
-  const int64_t end = s.row_start[group + 1];
-  HkGpuVector slip = {0, 0, 0}, ahead = {0, 0, 0};
+/* What a vertex at x needs to look at its springs. */
+template <bool GENERAL> struct Looking {
+  HkGpuVector x, slip, ahead;
+  HkReal h;
+};
+
+template <bool GENERAL>
+static __device__ __forceinline__ Looking<GENERAL> look_from(const DescentArgs &a, uint32_t q,
+                                                             const Real4 &x) {
+  Looking<GENERAL> from = {three(x), {0, 0, 0}, {0, 0, 0}, a.h};
   if (GENERAL) {
-    slip = hk_gpu_sub(three(x), three(a.b[q]));
-    ahead = three(a.ahead[q]);
+    from.slip = hk_gpu_sub(three(x), three(a.b[q]));
+    from.ahead = three(a.ahead[q]);
   }
-#pragma unroll 4
-  for (int64_t e = begin; e < end; e += LANES * HK_GPU_ROW) {
-    uint32_t word = s.word[e], j = PARAMETERS == HK_GPU_BY_PALETTE ? word & PLACE : word;
-    Beside<PARAMETERS> beside;
-    load_beside(s, (uint32_t)e, beside);
-    HkGpuSpring p = spring_of<PARAMETERS>(s, palette, beside, word >> HK_GPU_PLACE_BITS);
-    Real4 near = a.x[j];
-    hk_gpu_pull_stiff(hk_gpu_sub(three(near), three(x)), p, a.h * a.h, r, H);
-    if (GENERAL && p.c > 0)
-      hk_gpu_damp(hk_gpu_sub(three(a.ahead[j]), ahead), p, a.h,
-                  hk_gpu_sub(hk_gpu_sub(three(near), three(a.b[j])), slip), r, H);
-  }
+  return from;
+}
+
+/* r and H += what the spring p to the vertex at place j does, which is `near`. */
+template <bool GENERAL>
+static __device__ __forceinline__ void look_at(const DescentArgs &a, const Looking<GENERAL> &from,
+                                               uint32_t j, const Real4 &near, const HkGpuSpring &p,
+                                               HkGpuVector *r, HkGpuBlock *H) {
+  hk_gpu_pull_stiff(hk_gpu_sub(three(near), from.x), p, from.h * from.h, r, H);
+  if (GENERAL && p.c > 0)
+    hk_gpu_damp(hk_gpu_sub(three(a.ahead[j]), from.ahead), p, from.h,
+                hk_gpu_sub(hk_gpu_sub(three(near), three(a.b[j])), from.slip), r, H);
+}
+
+/* The sum over the LANES threads of a vertex. */
+template <int LANES> static __device__ __forceinline__ void add_lanes(HkGpuVector *r, HkGpuBlock *H) {
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
     HkReal *all[] = {&r->x, &r->y, &r->z, &H->xx, &H->yy, &H->zz, &H->xy, &H->xz, &H->yz};
@@ -131,53 +136,76 @@ static __device__ __forceinline__ void add_form(const DescentArgs &a, uint32_t q
   hk_gpu_add_form(y.w, three(y), a.form ? &S : NULL, three(x), r, H);
 }
 
+/* r and H of the vertex at place q, in either layout. */
+template <int PARAMETERS, bool GENERAL>
+static __device__ __forceinline__ void
+look_around(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette, const Brick &brick,
+            uint32_t q, const Real4 &x, const Real4 &y, HkGpuVector *r, HkGpuBlock *H) {
+  Looking<GENERAL> from = look_from<GENERAL>(a, q, x);
+  visit_all<PARAMETERS>(
+      s, (uint32_t)a.n, brick, q, a.x,
+      [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
+        look_at(a, from, j, near, spring_of<PARAMETERS>(s, palette, beside, number), r, H);
+      });
+  add_form(a, q, x, y, r, H);
+}
+
 /* p of the vertex that LANES threads share; valid in the first of them. */
-template <int PARAMETERS, bool GENERAL, int LANES>
-static __device__ __forceinline__ HkGpuVector own_step(const Springs &s, const DescentArgs &a,
-                                                       const HkGpuSpring *palette, uint32_t q,
-                                                       int lane, const Real4 &x) {
+template <bool GENERAL, int PARAMETERS, int LANES, int SLOTS>
+static __device__ __forceinline__ HkGpuVector
+own_step(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette,
+         const Row<PARAMETERS, LANES, SLOTS> &row, uint32_t q, const Real4 &x) {
   Real4 y = a.y[q];
   HkGpuVector r = {0, 0, 0};
   HkGpuBlock H = {0, 0, 0, 0, 0, 0};
-  look_around<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x, &r, &H);
+  Looking<GENERAL> from = look_from<GENERAL>(a, q, x);
+  visit_row(s, row, a.x,
+            [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
+              look_at(a, from, j, near, spring_of<PARAMETERS>(s, palette, beside, number), &r, &H);
+            });
+  add_lanes<LANES>(&r, &H);
   add_form(a, q, x, y, &r, &H);
   if (a.flat) flatten(&r, &H);
   return hk_gpu_solve(&H, r);
 }
 
-template <int PARAMETERS, bool GENERAL, int LANES>
+template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     descend(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  load_palette(s, palette);
-  __syncthreads();
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
   const uint32_t wanted = (uint32_t)a.first + t / LANES;
   const uint32_t q = wanted < (uint32_t)a.last ? wanted : (uint32_t)a.last - 1;
   const int lane = (int)(t % LANES);
+  Row<PARAMETERS, LANES, SLOTS> row;
+  load_palette(s, palette);
+  load_row(s, q, lane, &row);
+  __syncthreads();
   let_next_come();
   wait_for_last();
   Real4 x = a.x[q];
-  HkGpuVector p = own_step<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x);
+  HkGpuVector p = own_step<GENERAL>(s, a, palette, row, q, x);
   if (lane > 0 || wanted >= (uint32_t)a.last || x.w == 0) return;
   a.x[q] = Real4{x.x + p.x, x.y + p.y, x.z + p.z, x.w};
 }
 
 /* next = before + omega (x + weight p - before) */
-template <int PARAMETERS, bool GENERAL, int LANES>
+template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     relax(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a, HkReal weight,
           HkReal omega, const Real4 *before, Real4 *next) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  load_palette(s, palette);
-  __syncthreads();
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
   const uint32_t q = t / LANES < n ? t / LANES : n - 1;
   const int lane = (int)(t % LANES);
+  Row<PARAMETERS, LANES, SLOTS> row;
+  load_palette(s, palette);
+  load_row(s, q, lane, &row);
+  __syncthreads();
   let_next_come();
   wait_for_last();
   Real4 x = a.x[q], old = before[q];
-  HkGpuVector p = own_step<PARAMETERS, GENERAL, LANES>(s, a, palette, q, lane, x);
+  HkGpuVector p = own_step<GENERAL>(s, a, palette, row, q, x);
   if (lane > 0 || t / LANES >= n) return;
   HkReal part = x.w > 0 ? weight : 0, by = x.w > 0 ? omega : 1;
   next[q] = Real4{old.x + by * (x.x + part * p.x - old.x), old.y + by * (x.y + part * p.y - old.y),
@@ -196,20 +224,18 @@ __global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ 
   load_palette(s, palette);
   __syncthreads();
   float size[3] = {0, 0, 0};
-  for (uint32_t q = blockIdx.x * blockDim.x + threadIdx.x; q < (uint32_t)a.n;
-       q += gridDim.x * blockDim.x) {
+  for_vertices(s, (uint32_t)a.n, [&](uint32_t q, const Brick &brick) {
     Real4 x = a.x[q], y = a.y[q];
     HkGpuVector r = {0, 0, 0}, moved = hk_gpu_sub(three(x), three(a.b[q]));
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
-    if (x.w == 0) continue;
-    look_around<PARAMETERS, GENERAL, 1>(s, a, palette, q, 0, x, &r, &H);
-    add_form(a, q, x, y, &r, &H);
+    if (x.w == 0) return;
+    look_around<PARAMETERS, GENERAL>(s, a, palette, brick, q, x, y, &r, &H);
     HkReal d = (H.xx + H.yy + H.zz) / 3;
     if (a.flat) flatten(&r, &H);
     size[0] = fmaxf(size[0], (float)sqrt(hk_gpu_dot(r, r)) / (float)d);
     size[1] = fmaxf(size[1], (float)sqrt(hk_gpu_dot(moved, moved)));
     size[2] = fmaxf(size[2], fmaxf(fabsf((float)x.x), fmaxf(fabsf((float)x.y), fabsf((float)x.z))));
-  }
+  });
   for (int k = 0; k < 3; k++)
     for (int o = 16; o > 0; o /= 2) size[k] = fmaxf(size[k], __shfl_xor_sync(~0u, size[k], o));
   if (threadIdx.x % 32 == 0)

@@ -64,6 +64,11 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_CUDA(cudaFuncSetAttribute(pick_kick(s), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int)kick_shared(s)),
           "set up its kernels");
+  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks)
+    HK_CUDA(cudaFuncSetAttribute(pick_newton(s).multiply,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)multiply_shared(s->most_local, s->general)),
+            "set up its kernels");
   return HK_OK;
 }
 

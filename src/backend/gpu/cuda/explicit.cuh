@@ -92,18 +92,6 @@ template <int PARAMETERS, bool GENERAL, int WORDS> static constexpr int blocks_o
   return PARAMETERS == HK_GPU_BY_PALETTE && !GENERAL && WORDS <= 6 ? 3 : 2;
 }
 
-/* The number in the palette, and where in fast memory the neighbour is, of half k of a word: shifts
- * that leave the byte offset of a Real4. */
-static __device__ __forceinline__ uint32_t number_in(uint32_t word, int k) {
-  return word >> (k % 2 * 16) & ((1u << HK_GPU_COLOR_BITS) - 1);
-}
-
-static __device__ __forceinline__ const Real4 &near_in(const Real4 *from, uint32_t word, int k) {
-  const int SIZE = sizeof(Real4) == 16 ? 4 : 5, BITS = HK_GPU_COLOR_BITS - SIZE;
-  const uint32_t MASK = ((1u << HK_GPU_LOCAL_BITS) - 1) << SIZE;
-  return *(const Real4 *)((const char *)from + (word >> (k % 2 * 16 + BITS) & MASK));
-}
-
 /* One block for each brick, one thread for each vertex. What does not change from step to step is
  * loaded before the kernel before this one ends. EXACT: every vertex has all slots. */
 template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
@@ -113,28 +101,16 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   extern __shared__ __align__(16) unsigned char shared[];
   Entry *palette = (Entry *)shared;
   Real4 *sx = (Real4 *)(shared + sizeof(HkGpuSpring) * HK_GPU_PALETTE);
-  const int t = threadIdx.x, first = s.brick[blockIdx.x], own = s.brick[blockIdx.x + 1] - first;
-  const int64_t begin = s.halo_start[blockIdx.x];
-  const int outside = (int)(s.halo_start[blockIdx.x + 1] - begin);
-  const int32_t *halo = s.halo + begin;
-  const bool mine = t < own;
-  const uint32_t n = (uint32_t)a.n, q = (uint32_t)(first + t);
-  const int slots = EXACT ? 2 * WORDS : s.slots;
-  Real4 *sw = sx + own + outside;
-  const int AHEAD = 12; /* what registers there are for */
-  uint32_t word[WORDS];
-  Beside<PARAMETERS> beside[2 * WORDS];
+  const int t = threadIdx.x;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const bool mine = t < brick.own;
+  const uint32_t n = (uint32_t)a.n, q = (uint32_t)(brick.first + t);
+  Real4 *sw = sx + brick.own + brick.outside;
+  BrickRow<PARAMETERS, WORDS, EXACT> row;
   load_palette(s, palette);
-  if (mine) {
-#pragma unroll
-    for (int k = 0; k < WORDS; k++)
-      if (EXACT || 2 * k < slots) word[k] = __ldcs(s.word + k * n + q);
-#pragma unroll
-    for (int k = 0; k < 2 * WORDS && k < AHEAD; k++)
-      if (EXACT || k < slots) load_beside(s, k * n + q, beside[k]);
-  }
+  if (mine) load_row(s, n, q, &row);
   const HkGpuVector g = a.moment->medium.g;
-  int next = t < outside ? halo[t] : 0;
+  int next = t < brick.outside ? brick.halo[t] : 0;
   let_next_come();
   wait_for_last();
   Real4 x = {0, 0, 0, 0};
@@ -146,24 +122,21 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
     w = a.w == a.v ? v : plane_load(a.w, n, q);
     if (GENERAL) sw[t] = Real4{w.x, w.y, w.z, 0};
   }
-  for (int k = t; k < outside; k += blockDim.x) {
-    if (k != t) next = halo[k];
-    sx[own + k] = a.x[next];
+  for (int k = t; k < brick.outside; k += blockDim.x) {
+    if (k != t) next = brick.halo[k];
+    sx[brick.own + k] = a.x[next];
     if (GENERAL) {
       HkGpuVector u = plane_load(a.w, n, next);
-      sw[own + k] = Real4{u.x, u.y, u.z, 0};
+      sw[brick.own + k] = Real4{u.x, u.y, u.z, 0};
     }
   }
   __syncthreads();
   if (!mine) return;
-#pragma unroll
-  for (int k = 0; k < 2 * WORDS; k++) {
-    if (!EXACT && k >= slots) break;
-    HkGpuVector d = hk_gpu_sub(three(near_in(sx, word[k / 2], k)), three(x)), dw = {0, 0, 0};
-    if (GENERAL) dw = hk_gpu_sub(three(near_in(sw, word[k / 2], k)), w);
-    if (k >= AHEAD) load_beside(s, k * n + q, beside[k]);
-    pull<PARAMETERS, GENERAL>(s, palette, beside[k], number_in(word[k / 2], k), d, dw, &f);
-  }
+  visit_row(s, n, q, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
+    HkGpuVector d = hk_gpu_sub(three(near_in(sx, word, k)), three(x)), dw = {0, 0, 0};
+    if (GENERAL) dw = hk_gpu_sub(three(near_in(sw, word, k)), w);
+    pull<PARAMETERS, GENERAL>(s, palette, beside, number_in(word, k), d, dw, &f);
+  });
   kick_vertex(a, q, x, f, v, w, g);
 }
 
@@ -171,57 +144,32 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
 
 enum { ROW_THREADS = 128 };
 
-/* LANES threads for each vertex share its springs, of which the first SLOTS of each are loaded
- * before the kernel before this one ends. */
+/* LANES threads for each vertex share its springs. */
 template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     kick_rows(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a) {
   typedef typename Palette<GENERAL>::Entry Entry;
   __shared__ Entry palette[HK_GPU_PALETTE];
-  const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1;
-  const bool BY_PALETTE = PARAMETERS == HK_GPU_BY_PALETTE;
-  load_palette(s, palette);
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
-  const uint32_t q = t / LANES < n ? t / LANES : n - 1, group = q / HK_GPU_ROW;
-  const int lane = (int)(t % LANES), stride = LANES * HK_GPU_ROW;
-  const int64_t begin = s.row_start[group] + q % HK_GPU_ROW + lane * HK_GPU_ROW;
-  const int64_t end = s.row_start[group + 1];
-  uint32_t word[SLOTS];
-  Beside<PARAMETERS> beside[SLOTS];
-#pragma unroll
-  for (int k = 0; k < SLOTS; k++) {
-    int64_t e = begin + k * stride;
-    word[k] = q; /* to itself: nothing */
-    if (e < end) {
-      word[k] = s.word[e];
-      load_beside(s, (uint32_t)e, beside[k]);
-    }
-  }
+  const uint32_t q = t / LANES < n ? t / LANES : n - 1;
+  const int lane = (int)(t % LANES);
+  Row<PARAMETERS, LANES, SLOTS> row;
+  load_palette(s, palette);
+  load_row(s, q, lane, &row);
   const HkGpuVector g = a.moment->medium.g;
   __syncthreads();
   let_next_come();
   wait_for_last();
-  Real4 x = a.x[q], near[SLOTS];
+  Real4 x = a.x[q];
   HkGpuVector v = plane_load(a.v, n, q), w = a.w == a.v ? v : plane_load(a.w, n, q);
-  HkGpuVector f = {0, 0, 0}, dw = {0, 0, 0};
-#pragma unroll
-  for (int k = 0; k < SLOTS; k++) near[k] = a.x[BY_PALETTE ? word[k] & PLACE : word[k]];
-#pragma unroll
-  for (int k = 0; k < SLOTS; k++) {
-    if (begin + k * stride >= end) break;
-    if (GENERAL)
-      dw = hk_gpu_sub(plane_load(a.w, n, BY_PALETTE ? word[k] & PLACE : word[k]), w);
-    pull<PARAMETERS, GENERAL>(s, palette, beside[k], word[k] >> HK_GPU_PLACE_BITS,
-                              hk_gpu_sub(three(near[k]), three(x)), dw, &f);
-  }
-  for (int64_t e = begin + SLOTS * stride; e < end; e += stride) {
-    uint32_t one = s.word[e], j = BY_PALETTE ? one & PLACE : one;
-    Beside<PARAMETERS> more;
-    load_beside(s, (uint32_t)e, more);
-    if (GENERAL) dw = hk_gpu_sub(plane_load(a.w, n, j), w);
-    pull<PARAMETERS, GENERAL>(s, palette, more, one >> HK_GPU_PLACE_BITS,
-                              hk_gpu_sub(three(a.x[j]), three(x)), dw, &f);
-  }
+  HkGpuVector f = {0, 0, 0};
+  visit_row(s, row, a.x,
+            [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
+              HkGpuVector dw = {0, 0, 0};
+              if (GENERAL) dw = hk_gpu_sub(plane_load(a.w, n, j), w);
+              pull<PARAMETERS, GENERAL>(s, palette, beside, number,
+                                        hk_gpu_sub(three(near), three(x)), dw, &f);
+            });
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
     f.x += __shfl_xor_sync(~0u, f.x, o);

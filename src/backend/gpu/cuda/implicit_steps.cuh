@@ -118,8 +118,13 @@ static void queue_end(Simulation *s, int iterations, HkStop reason) {
 
 typedef void DescentKernel(const Springs, const DescentArgs);
 
+/* Threads for each vertex of a colour, of which there are fewer at once than vertices. */
+static int descent_lanes(const Simulation *s) {
+  return s->n < FEW_A_COLOR ? 4 : 1;
+}
+
 template <int P, bool G> static DescentKernel *descent_kernel(const Simulation *s) {
-  return s->n < MANY_LANES_BELOW ? descend<P, G, 4> : descend<P, G, 1>;
+  return descent_lanes(s) == 4 ? descend<P, G, 4, 4> : descend<P, G, 1, 12>;
 }
 
 static DescentKernel *pick_descent(const Simulation *s) {
@@ -138,7 +143,7 @@ static DescentKernel *pick_descent(const Simulation *s) {
 
 static void queue_sweep(Simulation *s) {
   DescentArgs a = descent_args(s);
-  int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
+  int lanes = descent_lanes(s);
   queue_touch(s, a.x);
   for (int c = 0; c < s->color_count; c++) {
     a.first = s->color_start[c];
@@ -168,7 +173,7 @@ static HkStatus make_descent(Simulation *s, int step, HkError *error) {
 typedef void RelaxKernel(const Springs, const DescentArgs, HkReal, HkReal, const Real4 *, Real4 *);
 
 template <int P, bool G> static RelaxKernel *relax_kernel(const Simulation *s) {
-  return s->n < MANY_LANES_BELOW ? relax<P, G, 4> : relax<P, G, 1>;
+  return s->n < MANY_LANES_BELOW ? relax<P, G, 4, 4> : relax<P, G, 1, 12>;
 }
 
 static RelaxKernel *pick_relax(const Simulation *s) {

@@ -1,11 +1,11 @@
-/* Backward Euler by Newton's method with conjugate gradients, in rows, matrix-free:
+/* Backward Euler by Newton's method with conjugate gradients, matrix-free, in rows or bricks:
  *
  *     H p = r,   x += a p,   H = m' + h^2 sum B + h C,   r = -dg/dx
  *
  * B are the projected Hessians of the springs, so H is positive definite; the preconditioner is the
  * inverse of its 3x3 blocks. An iteration of conjugate gradients is two kernels: the direction with
- * the product and p . H p, and the update with r . z. Each vertex makes the new directions of its
- * neighbours itself, which is cheaper than to write and read them; hence p stands twice. Sums are
+ * the product and p . H p, and the update with r . z. The new directions of neighbours are made by
+ * who needs them, which is cheaper than to write and read them; hence p stands twice. Sums are
  * in double precision, by blocks and in order; the last block to end adds them up, so that no
  * kernel waits for the host, which looks at the residual every few iterations. Where media are more
  * than m' (media.cuh), a third kernel makes their part of the product.
@@ -30,20 +30,23 @@ struct NewtonArgs {
   Real4 *z;          /* preconditioned residual */
   HkReal *r, *q, *d; /* in three planes: residual, H p, the solution */
   HkReal *inverse;   /* in six planes: blocks of the preconditioner */
-  double *part;      /* 2 NEWTON_BLOCKS */
+  double *part;      /* two sums for each of `blocks` */
+  int blocks;
   Scalars *scalars;
 };
 
+/* Blocks of the kernels that are not bound to one vertex a thread. */
 enum { NEWTON_BLOCKS = 4096 };
 
-/* Two sums over all blocks; the thread that returns true has both, after all others have come. */
+/* The sum over all blocks of `first`, and of `second` unless it is NULL; the thread that returns true
+ * has it, after all others have come. */
 static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *first,
                                                 double *second) {
   __shared__ bool last;
-  double one = block_sum(*first), two = block_sum(*second);
+  double one = block_sum(*first), two = second ? block_sum(*second) : 0;
   if (threadIdx.x == 0) {
     a.part[blockIdx.x] = one;
-    a.part[NEWTON_BLOCKS + blockIdx.x] = two;
+    if (second) a.part[a.blocks + blockIdx.x] = two;
     __threadfence();
     last = atomicAdd(&a.scalars->arrived, 1) == gridDim.x - 1;
   }
@@ -53,10 +56,10 @@ static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *fir
   one = two = 0;
   for (int k = threadIdx.x; k < (int)gridDim.x; k += blockDim.x) {
     one += __ldcg(a.part + k);
-    two += __ldcg(a.part + NEWTON_BLOCKS + k);
+    if (second) two += __ldcg(a.part + a.blocks + k);
   }
   *first = block_sum(one);
-  *second = block_sum(two);
+  if (second) *second = block_sum(two);
   if (threadIdx.x > 0) return false;
   a.scalars->arrived = 0;
   return true;
@@ -71,12 +74,11 @@ __global__ void __launch_bounds__(WIDE)
   __syncthreads();
   const uint32_t n = (uint32_t)a.step.n;
   double rz = 0, rr = 0;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+  for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
     Real4 x = a.step.x[i], y = a.step.y[i];
     HkGpuVector r = {0, 0, 0}, z = {0, 0, 0};
     HkGpuBlock H = {0, 0, 0, 0, 0, 0}, inverse = H;
-    look_around<PARAMETERS, GENERAL, 1>(s, a.step, palette, i, 0, x, &r, &H);
-    add_form(a.step, i, x, y, &r, &H);
+    look_around<PARAMETERS, GENERAL>(s, a.step, palette, brick, i, x, y, &r, &H);
     if (a.step.flat) flatten(&r, &H);
     if (x.w > 0) {
       inverse = hk_gpu_invert(&H);
@@ -91,11 +93,11 @@ __global__ void __launch_bounds__(WIDE)
     a.p[i] = Real4{0, 0, 0, y.w};
     rz += (double)hk_gpu_dot(r, z);
     rr += (double)hk_gpu_dot(r, r);
-  }
+  });
   if (!all_sums(a, &rz, &rr)) return;
   a.scalars->rz = rz;
   a.scalars->rr = rr;
-  a.scalars->beta = 0;
+  a.scalars->alpha = a.scalars->beta = 0;
 }
 
 /* The direction of this iteration at a vertex, z + beta p. */
@@ -119,50 +121,140 @@ __global__ void __launch_bounds__(WIDE) multiply_media(__grid_constant__ const N
   plane_store(a.q, n, i, q);
 }
 
-/* p = z + beta p, q = H p, alpha = r . z / p . q */
-template <int PARAMETERS, bool GENERAL>
+/* q += what one spring does of H p; d: to the neighbour, u: p less that of the neighbour, ahead: as
+ * d, at the prediction. */
+template <bool GENERAL>
+static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
+                                                       const HkGpuVector &d, const HkGpuVector &u,
+                                                       const HkGpuVector &ahead, HkGpuVector *q) {
+  hk_gpu_product(d, spring, h * h, u, q);
+  if (GENERAL && spring.c > 0) hk_gpu_damp_product(ahead, spring, h, u, q);
+}
+
+/* Ends the product of the vertex at place i: what media have of it is in a.q already. Returns
+ * p . q. */
+static __device__ __forceinline__ double end_product(const NewtonArgs &a, uint32_t i, bool held,
+                                                     HkReal weight, const HkGpuVector &p,
+                                                     HkGpuVector q) {
+  hk_gpu_axpy(weight, p, &q);
+  if (a.step.form) hk_gpu_axpy(1, plane_load(a.q, a.step.n, i), &q);
+  if (held) q = hk_gpu_vector(0, 0, 0);
+  if (a.step.flat) q.z = 0;
+  plane_store(a.q, a.step.n, i, q);
+  return (double)hk_gpu_dot(q, p);
+}
+
+/* d += alpha p of the iteration before: here p is at hand. */
+static __device__ __forceinline__ void add_last(const NewtonArgs &a, uint32_t i, HkReal alpha,
+                                                const Real4 &p) {
+  HkGpuVector d = plane_load(a.d, a.step.n, i);
+  hk_gpu_axpy(alpha, three(p), &d);
+  plane_store(a.d, a.step.n, i, d);
+}
+
+/* p = z + beta p, q = H p, alpha = r . z / p . q; LANES threads for each vertex. */
+template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(WIDE)
     multiply(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1, n = (uint32_t)a.step.n;
-  const HkReal h = a.step.h;
+  const uint32_t n = (uint32_t)a.step.n, t = blockIdx.x * blockDim.x + threadIdx.x;
+  const uint32_t i = t / LANES < n ? t / LANES : n - 1;
+  const int lane = (int)(t % LANES);
+  Row<PARAMETERS, LANES, SLOTS> row;
   load_palette(s, palette);
+  load_row(s, i, lane, &row);
   __syncthreads();
   let_next_come();
   wait_for_last();
   const HkReal beta = (HkReal)a.scalars->beta;
-  double pq = 0, unused = 0;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    Real4 x = a.step.x[i];
-    HkReal weight = a.p[i].w;
-    HkGpuVector p = direction(a, beta, i);
-    HkGpuVector q = {weight * p.x, weight * p.y, weight * p.z};
-    a.p_next[i] = Real4{p.x, p.y, p.z, weight};
-    const uint32_t group = i / HK_GPU_ROW;
-#pragma unroll 4
-    for (int64_t e = s.row_start[group] + i % HK_GPU_ROW; e < s.row_start[group + 1];
-         e += HK_GPU_ROW) {
-      uint32_t word = __ldcs(s.word + e), j = PARAMETERS == HK_GPU_BY_PALETTE ? word & PLACE : word;
-      Beside<PARAMETERS> beside;
-      load_beside(s, (uint32_t)e, beside);
-      HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, word >> HK_GPU_PLACE_BITS);
-      HkGpuVector u = hk_gpu_sub(p, direction(a, beta, j));
-      hk_gpu_product(hk_gpu_sub(three(a.step.x[j]), three(x)), spring, h * h, u, &q);
-      if (GENERAL && spring.c > 0)
-        hk_gpu_damp_product(hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h,
-                            u, &q);
-    }
-    if (a.step.form) hk_gpu_axpy(1, plane_load(a.q, n, i), &q);
-    if (x.w == 0) q = hk_gpu_vector(0, 0, 0);
-    if (a.step.flat) q.z = 0;
-    plane_store(a.q, n, i, q);
-    pq += (double)hk_gpu_dot(q, p);
+  const HkReal alpha = (HkReal)a.scalars->alpha;
+  double pq = 0;
+  const Real4 x = a.step.x[i], before = a.p[i];
+  HkGpuVector p = direction(a, beta, i), q = {0, 0, 0}, ahead = {0, 0, 0};
+  if (GENERAL) ahead = three(a.step.ahead[i]);
+  visit_row(s, row, a.step.x,
+            [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
+              HkGpuVector further = {0, 0, 0};
+              if (GENERAL) further = hk_gpu_sub(three(a.step.ahead[j]), ahead);
+              multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number), a.step.h,
+                                       hk_gpu_sub(three(near), three(x)),
+                                       hk_gpu_sub(p, direction(a, beta, j)), further, &q);
+            });
+#pragma unroll
+  for (int o = LANES / 2; o > 0; o /= 2) {
+    q.x += __shfl_xor_sync(~0u, q.x, o);
+    q.y += __shfl_xor_sync(~0u, q.y, o);
+    q.z += __shfl_xor_sync(~0u, q.z, o);
   }
-  if (!all_sums(a, &pq, &unused)) return;
+  if (lane == 0 && t / LANES < n) {
+    a.p_next[i] = Real4{p.x, p.y, p.z, before.w};
+    add_last(a, i, alpha, before);
+    pq = end_product(a, i, x.w == 0, before.w, p, q);
+  }
+  if (!all_sums(a, &pq, NULL)) return;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
-/* d += alpha p, r -= alpha q, z = P r, beta = new r . z / old */
+/* Fast memory of a block: positions, directions, predictions if they are needed. */
+static size_t multiply_shared(int most_local, bool general) {
+  return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 3 : 2) * sizeof(Real4) * most_local;
+}
+
+/* The same in bricks, where each direction is made once for all its neighbours in a brick. */
+template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
+__global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
+    multiply_bricks(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  HkGpuSpring *palette = (HkGpuSpring *)shared;
+  const int t = threadIdx.x;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const int all = brick.own + brick.outside;
+  const bool mine = t < brick.own;
+  const uint32_t n = (uint32_t)a.step.n, i = (uint32_t)(brick.first + t);
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE), *sp = sx + all, *sa = sp + all;
+  BrickRow<PARAMETERS, WORDS, EXACT> row;
+  load_palette(s, palette);
+  if (mine) load_row(s, n, i, &row);
+  int next = t < brick.outside ? brick.halo[t] : 0;
+  let_next_come();
+  wait_for_last();
+  const HkReal alpha = (HkReal)a.scalars->alpha, beta = (HkReal)a.scalars->beta;
+  auto bring = [&](int to, uint32_t from) {
+    Real4 before = a.p[from];
+    HkGpuVector p = three(a.z[from]);
+    sx[to] = a.step.x[from];
+    hk_gpu_axpy(beta, three(before), &p);
+    sp[to] = Real4{p.x, p.y, p.z, before.w};
+    if (GENERAL) sa[to] = a.step.ahead[from];
+    return before;
+  };
+  if (mine) {
+    add_last(a, i, alpha, bring(t, i));
+    a.p_next[i] = sp[t];
+  }
+  for (int k = t; k < brick.outside; k += blockDim.x)
+    bring(brick.own + k, (uint32_t)(k == t ? next : brick.halo[k]));
+  __syncthreads();
+  double pq = 0;
+  if (mine) {
+    const Real4 x = sx[t], p = sp[t];
+    HkGpuVector q = {0, 0, 0}, ahead = {0, 0, 0};
+    if (GENERAL) ahead = three(sa[t]);
+    visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
+      HkGpuVector further = {0, 0, 0};
+      if (GENERAL) further = hk_gpu_sub(three(near_in(sa, word, k)), ahead);
+      multiply_spring<GENERAL>(
+          spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)), a.step.h,
+          hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
+          hk_gpu_sub(three(p), three(near_in(sp, word, k))), further, &q);
+    });
+    pq = end_product(a, i, x.w == 0, p.w, three(p), q);
+  }
+  if (!all_sums(a, &pq, NULL)) return;
+  a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
+}
+
+/* r -= alpha q, z = P r, beta = new r . z / old */
 __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArgs a) {
   let_next_come();
   wait_for_last();
@@ -171,12 +263,10 @@ __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArg
   double rz = 0, rr = 0;
   for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n;
        i += (int64_t)gridDim.x * blockDim.x) {
-    HkGpuVector d = plane_load(a.d, n, i), r = plane_load(a.r, n, i);
     HkGpuBlock inverse = load_block(a.inverse, n, i);
-    hk_gpu_axpy(alpha, three(a.p_next[i]), &d);
+    HkGpuVector r = plane_load(a.r, n, i);
     hk_gpu_axpy(-alpha, plane_load(a.q, n, i), &r);
     HkGpuVector z = hk_gpu_times(&inverse, r);
-    plane_store(a.d, n, i, d);
     plane_store(a.r, n, i, r);
     a.z[i] = Real4{z.x, z.y, z.z, 0};
     rz += (double)hk_gpu_dot(r, z);
@@ -186,6 +276,12 @@ __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArg
   a.scalars->beta = a.scalars->rz > 0 ? rz / a.scalars->rz : 0;
   a.scalars->rz = rz;
   a.scalars->rr = rr;
+}
+
+/* The last of d. */
+__global__ void __launch_bounds__(WIDE) end_solve(__grid_constant__ const NewtonArgs a) {
+  uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < (uint32_t)a.step.n) add_last(a, i, (HkReal)a.scalars->alpha, a.p[i]);
 }
 
 /* What media have of the change of g when the vertex at x moves by d = t times its direction: the
@@ -211,41 +307,35 @@ template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(WIDE)
     change(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a, HkReal t) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  const uint32_t PLACE = (1u << HK_GPU_PLACE_BITS) - 1, n = (uint32_t)a.step.n;
+  const uint32_t n = (uint32_t)a.step.n;
   const HkReal h = a.step.h;
   load_palette(s, palette);
   __syncthreads();
-  double sum = 0, unused = 0;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+  double sum = 0;
+  for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
     Real4 x = a.step.x[i], y = a.step.y[i];
     HkGpuVector d = plane_load(a.d, n, i), from = hk_gpu_sub(three(x), three(y));
     d = hk_gpu_vector(t * d.x, t * d.y, t * d.z);
-    double mine = 0;
     if (x.w > 0)
-      mine += (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
-    if (x.w > 0 && a.step.form) mine += media_change(a, i, three(x), t, d, from);
-    const uint32_t group = i / HK_GPU_ROW;
-    for (int64_t e = s.row_start[group] + i % HK_GPU_ROW; e < s.row_start[group + 1];
-         e += HK_GPU_ROW) {
-      uint32_t word = __ldcs(s.word + e), j = PARAMETERS == HK_GPU_BY_PALETTE ? word & PLACE : word;
-      Beside<PARAMETERS> beside;
-      load_beside(s, (uint32_t)e, beside);
-      HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, word >> HK_GPU_PLACE_BITS);
-      HkGpuVector other = plane_load(a.d, n, j);
-      HkGpuVector moved = hk_gpu_vector(t * other.x - d.x, t * other.y - d.y, t * other.z - d.z);
-      HkGpuVector apart = hk_gpu_sub(three(a.step.x[j]), three(x));
-      mine += 0.5 * (double)(h * h * hk_gpu_energy_change(apart, moved, spring));
-      if (GENERAL && spring.c > 0) {
-        HkGpuVector slip = hk_gpu_sub(hk_gpu_sub(three(a.step.x[j]), three(a.step.b[j])),
-                                      hk_gpu_sub(three(x), three(a.step.b[i])));
-        mine += 0.5 * (double)hk_gpu_damp_change(
-                          hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h,
-                          slip, moved);
-      }
-    }
-    sum += mine;
-  }
-  if (all_sums(a, &sum, &unused)) a.scalars->alpha = sum;
+      sum += (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
+    if (x.w > 0 && a.step.form) sum += media_change(a, i, three(x), t, d, from);
+    visit_all<PARAMETERS>(
+        s, n, brick, i, a.step.x,
+        [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
+          HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, number);
+          HkGpuVector other = plane_load(a.d, n, j), apart = hk_gpu_sub(three(near), three(x));
+          HkGpuVector moved =
+              hk_gpu_vector(t * other.x - d.x, t * other.y - d.y, t * other.z - d.z);
+          sum += 0.5 * (double)(h * h * hk_gpu_energy_change(apart, moved, spring));
+          if (!GENERAL || spring.c == 0) return;
+          HkGpuVector slip = hk_gpu_sub(hk_gpu_sub(three(near), three(a.step.b[j])),
+                                        hk_gpu_sub(three(x), three(a.step.b[i])));
+          sum += 0.5 * (double)hk_gpu_damp_change(
+                           hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h,
+                           slip, moved);
+        });
+  });
+  if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
 }
 
 /* x += t d */

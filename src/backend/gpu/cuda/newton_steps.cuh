@@ -17,27 +17,46 @@ struct NewtonKernels {
   ChangeKernel *change;
 };
 
-template <int P, bool G> static NewtonKernels newton_kernels() {
-  return NewtonKernels{begin_solve<P, G>, multiply<P, G>, change<P, G>};
+/* As of kick_bricks. */
+template <int P, bool G> static SolveKernel *multiply_kernel(const Simulation *s) {
+  if (!s->bricks && s->lanes == 4) return multiply<P, G, 4, 4>;
+  if (!s->bricks) return s->lanes == 2 ? multiply<P, G, 2, 6> : multiply<P, G, 1, 6>;
+  if (s->words == 6) return multiply_bricks<P, G, 6, true>;
+  if (s->words == 13) return multiply_bricks<P, G, 13, true>;
+  if (s->words <= 4) return multiply_bricks<P, G, 4, false>;
+  if (s->words <= 8) return multiply_bricks<P, G, 8, false>;
+  return multiply_bricks<P, G, 13, false>;
+}
+
+template <int P, bool G> static NewtonKernels newton_kernels(const Simulation *s) {
+  return NewtonKernels{begin_solve<P, G>, multiply_kernel<P, G>(s), change<P, G>};
 }
 
 static NewtonKernels pick_newton(const Simulation *s) {
   switch (s->parameters) {
   case HK_GPU_BY_PALETTE:
-    return s->general ? newton_kernels<HK_GPU_BY_PALETTE, true>()
-                      : newton_kernels<HK_GPU_BY_PALETTE, false>();
+    return s->general ? newton_kernels<HK_GPU_BY_PALETTE, true>(s)
+                      : newton_kernels<HK_GPU_BY_PALETTE, false>(s);
   case HK_GPU_BY_LENGTH:
-    return s->general ? newton_kernels<HK_GPU_BY_LENGTH, true>()
-                      : newton_kernels<HK_GPU_BY_LENGTH, false>();
+    return s->general ? newton_kernels<HK_GPU_BY_LENGTH, true>(s)
+                      : newton_kernels<HK_GPU_BY_LENGTH, false>(s);
   default:
-    return s->general ? newton_kernels<HK_GPU_UNIQUE, true>()
-                      : newton_kernels<HK_GPU_UNIQUE, false>();
+    return s->general ? newton_kernels<HK_GPU_UNIQUE, true>(s)
+                      : newton_kernels<HK_GPU_UNIQUE, false>(s);
   }
 }
 
 static unsigned newton_blocks(const Simulation *s) {
   unsigned all = blocks_for(s->n, WIDE);
   return all < NEWTON_BLOCKS ? all : (unsigned)NEWTON_BLOCKS;
+}
+
+static void queue_multiply(Simulation *s, const NewtonArgs *a, SolveKernel *multiply) {
+  if (s->bricks)
+    launch(multiply, (unsigned)s->springs.brick_count, HK_GPU_BRICK,
+           multiply_shared(s->most_local, s->general), s->queue, s->springs, *a);
+  else
+    launch(multiply, multiply_blocks(s), WIDE, 0, s->queue, s->springs, *a);
 }
 
 static HkStatus read_scalars(Simulation *s, HkError *error) {
@@ -50,7 +69,7 @@ static HkStatus read_scalars(Simulation *s, HkError *error) {
 
 static void queue_iteration(Simulation *s, NewtonArgs *a, const NewtonKernels *k) {
   if (s->leans) launch(multiply_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, *a);
-  launch(k->multiply, newton_blocks(s), WIDE, 0, s->queue, s->springs, *a);
+  queue_multiply(s, a, k->multiply);
   launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
   Real4 *p = a->p;
   a->p = a->p_next;
@@ -80,6 +99,7 @@ static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, doub
     HK_GO(read_scalars(s, error));
     done = s->host_scalars->rr <= goal;
   }
+  end_solve<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(*a);
   return HK_OK;
 }
 

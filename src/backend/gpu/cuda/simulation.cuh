@@ -28,6 +28,8 @@ enum { ROUND = 10 }; /* even: two arrays of directions take turns */
 
 /* Fewer vertices: graphs; two and four threads for each vertex. */
 static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
+/* The same of descent, which moves a part of them at once. */
+static const int FEW_A_COLOR = 400000;
 
 /* Tables of a batch on their way: one row a step. */
 struct Tables {
@@ -93,6 +95,11 @@ template <class T> static void keep(Simulation *s, T *p) {
 
 static bool is_implicit(const Simulation *s) {
   return s->settings.step >= HK_DEVICE_BLOCK_DESCENT;
+}
+
+/* Blocks of a product with the Hessian. */
+static unsigned multiply_blocks(const Simulation *s) {
+  return s->bricks ? (unsigned)s->springs.brick_count : blocks_for((int64_t)s->lanes * s->n, WIDE);
 }
 
 /* ---- Graphs ---- */

@@ -16,7 +16,7 @@ struct Springs {
   /* Bricks. */
   const int32_t *brick, *halo;
   const int64_t *halo_start;
-  int slots;
+  int brick_count, slots;
   /* Rows. */
   const int64_t *row_start;
 };
@@ -82,6 +82,161 @@ static __device__ __forceinline__ HkGpuSpring spring_of(const Springs &s, const 
   } else {
     Stiff k = stiff_of(s, (const Stiff *)NULL, b, number);
     return HkGpuSpring{k.k, k.kl0, b.l0 < 0 ? 0 : s.c, s.tension ? b.l0 : (HkReal)-1};
+  }
+}
+
+/* ---- Bricks ---- */
+
+/* The vertices of a brick, which begin at place `first`, and its halo. */
+struct Brick {
+  int first, own, outside;
+  const int32_t *halo;
+};
+
+static __device__ __forceinline__ Brick brick_at(const Springs &s, int b) {
+  const int first = s.brick[b];
+  const int64_t begin = s.halo_start[b];
+  return Brick{first, s.brick[b + 1] - first, (int)(s.halo_start[b + 1] - begin), s.halo + begin};
+}
+
+/* The number in the palette, the number in the brick, and where in fast memory the neighbour is, of
+ * half k of a word: shifts that leave the byte offset of a Real4. */
+static __device__ __forceinline__ uint32_t number_in(uint32_t word, int k) {
+  return word >> (k % 2 * 16) & ((1u << HK_GPU_COLOR_BITS) - 1);
+}
+
+static __device__ __forceinline__ int local_in(uint32_t word, int k) {
+  return (int)(word >> (k % 2 * 16 + HK_GPU_COLOR_BITS) & ((1u << HK_GPU_LOCAL_BITS) - 1));
+}
+
+static __device__ __forceinline__ const Real4 &near_in(const Real4 *from, uint32_t word, int k) {
+  const int SIZE = sizeof(Real4) == 16 ? 4 : 5, BITS = HK_GPU_COLOR_BITS - SIZE;
+  const uint32_t MASK = ((1u << HK_GPU_LOCAL_BITS) - 1) << SIZE;
+  return *(const Real4 *)((const char *)from + (word >> (k % 2 * 16 + BITS) & MASK));
+}
+
+/* The springs of the vertex at place q, of n: WORDS words, all of them if EXACT. What stands beside
+ * the first of them is loaded ahead, as far as registers go. */
+template <int PARAMETERS, int WORDS, bool EXACT> struct BrickRow {
+  uint32_t word[WORDS];
+  Beside<PARAMETERS> beside[2 * WORDS];
+  static const int AHEAD = 12;
+};
+
+template <int PARAMETERS, int WORDS, bool EXACT>
+static __device__ __forceinline__ void load_row(const Springs &s, uint32_t n, uint32_t q,
+                                                BrickRow<PARAMETERS, WORDS, EXACT> *row) {
+#pragma unroll
+  for (int k = 0; k < WORDS; k++)
+    if (EXACT || 2 * k < s.slots) row->word[k] = __ldcs(s.word + k * n + q);
+#pragma unroll
+  for (int k = 0; k < 2 * WORDS && k < row->AHEAD; k++)
+    if (EXACT || k < s.slots) load_beside(s, k * n + q, row->beside[k]);
+}
+
+/* visit(word, half, what stands beside) for each slot. */
+template <int PARAMETERS, int WORDS, bool EXACT, class F>
+static __device__ __forceinline__ void visit_row(const Springs &s, uint32_t n, uint32_t q,
+                                                 BrickRow<PARAMETERS, WORDS, EXACT> *row, F visit) {
+#pragma unroll
+  for (int k = 0; k < 2 * WORDS; k++) {
+    if (!EXACT && k >= s.slots) break;
+    if (k >= row->AHEAD) load_beside(s, k * n + q, row->beside[k]);
+    visit(row->word[k / 2], k, row->beside[k]);
+  }
+}
+
+/* ---- Rows ---- */
+
+/* The springs of one vertex, or every LANES-th of them: the first SLOTS are loaded by load_row,
+ * before the kernel before this one has ended, since springs stay as they are. */
+template <int PARAMETERS, int LANES, int SLOTS> struct Row {
+  int64_t begin, end; /* of all that are its own, STRIDE apart */
+  uint32_t word[SLOTS];
+  Beside<PARAMETERS> beside[SLOTS];
+  static const int STRIDE = LANES * HK_GPU_ROW;
+};
+
+template <int PARAMETERS, int LANES, int SLOTS>
+static __device__ __forceinline__ void load_row(const Springs &s, uint32_t q, int lane,
+                                                Row<PARAMETERS, LANES, SLOTS> *row) {
+  const uint32_t group = q / HK_GPU_ROW;
+  row->begin = s.row_start[group] + q % HK_GPU_ROW + lane * HK_GPU_ROW;
+  row->end = s.row_start[group + 1];
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    int64_t e = row->begin + k * row->STRIDE;
+    row->word[k] = q; /* to itself: nothing */
+    if (e < row->end) {
+      row->word[k] = __ldcs(s.word + e);
+      load_beside(s, (uint32_t)e, row->beside[k]);
+    }
+  }
+}
+
+/* The place of the neighbour in a word. */
+template <int PARAMETERS> static __device__ __forceinline__ uint32_t place_in(uint32_t word) {
+  return PARAMETERS == HK_GPU_BY_PALETTE ? word & ((1u << HK_GPU_PLACE_BITS) - 1) : word;
+}
+
+/* visit(place, its Real4 in x, what stands beside, number in the palette) for each spring of a
+ * row. */
+template <int PARAMETERS, int LANES, int SLOTS, class F>
+static __device__ __forceinline__ void visit_row(const Springs &s,
+                                                 const Row<PARAMETERS, LANES, SLOTS> &row,
+                                                 const Real4 *x, F visit) {
+  Real4 near[SLOTS];
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) near[k] = x[place_in<PARAMETERS>(row.word[k])];
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    if (row.begin + k * row.STRIDE >= row.end) break;
+    visit(place_in<PARAMETERS>(row.word[k]), near[k], row.beside[k],
+          row.word[k] >> HK_GPU_PLACE_BITS);
+  }
+#pragma unroll 4
+  for (int64_t e = row.begin + SLOTS * row.STRIDE; e < row.end; e += row.STRIDE) {
+    uint32_t word = __ldcs(s.word + e), j = place_in<PARAMETERS>(word);
+    Beside<PARAMETERS> beside;
+    load_beside(s, (uint32_t)e, beside);
+    visit(j, x[j], beside, word >> HK_GPU_PLACE_BITS);
+  }
+}
+
+/* ---- Either ---- */
+
+/* each(place, its brick) for all vertices, by the blocks of a grid; rows have no bricks. */
+template <class F>
+static __device__ __forceinline__ void for_vertices(const Springs &s, uint32_t n, F each) {
+  if (s.brick_count == 0) {
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+      each(i, Brick{0, 0, 0, NULL});
+    return;
+  }
+  for (int b = (int)blockIdx.x; b < s.brick_count; b += (int)gridDim.x) {
+    Brick brick = brick_at(s, b);
+    for (int t = (int)threadIdx.x; t < brick.own; t += (int)blockDim.x)
+      each((uint32_t)(brick.first + t), brick);
+  }
+}
+
+/* visit as of a row, for all springs of the vertex at place i. */
+template <int PARAMETERS, class F>
+static __device__ __forceinline__ void visit_all(const Springs &s, uint32_t n, const Brick &brick,
+                                                 uint32_t i, const Real4 *x, F visit) {
+  if (s.brick_count == 0) {
+    Row<PARAMETERS, 1, 4> row;
+    load_row(s, i, 0, &row);
+    visit_row(s, row, x, visit);
+    return;
+  }
+  for (int k = 0; k < s.slots; k++) {
+    uint32_t word = s.word[(uint32_t)(k / 2) * n + i];
+    int local = local_in(word, k);
+    uint32_t j = (uint32_t)(local < brick.own ? brick.first + local : brick.halo[local - brick.own]);
+    Beside<PARAMETERS> beside;
+    load_beside(s, (uint32_t)k * n + i, beside);
+    visit(j, x[j], beside, number_in(word, k));
   }
 }
 
