@@ -123,6 +123,8 @@ void report_end(const RunReport *r) {
            text_duration(r->seconds).c);
   text_row(stdout, "steps", "%s, %s a second", text_count(r->end.steps).c, text_rate(rate).c);
   text_row(stdout, "springs", "%s updates a second", text_rate(rate * (double)r->model.springs).c);
+  text_row(stdout, "clock", "%s in steps, %s in output", text_duration(r->end.stepping).c,
+           text_duration(r->end.writing).c);
   if (r->end.unconverged > 0)
     text_row(stdout, "not converged",
              "%s step%s, short of the tolerance; the output solver tells when",

@@ -727,6 +727,8 @@ typedef struct HkProgress {
   double time, duration;  /* s */
   double h;               /* s, the step */
   double stable_h;        /* s, the largest stable step at the start */
+  double stepping;        /* s of the clock in steps so far, or in waiting for those of a device */
+  double writing;         /* s of the clock in outputs and checkpoints; a device steps meanwhile */
 } HkProgress;
 
 /* How to run. */

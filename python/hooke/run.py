@@ -37,6 +37,8 @@ class RunProgress(NamedTuple):
     duration: float  #: s
     h: float  #: s, the step
     stable_h: float  #: s, the largest stable step at the start
+    stepping: float  #: s of the clock in steps, or in waiting for those of a device
+    writing: float  #: s of the clock in outputs and checkpoints
 
 
 class Result:

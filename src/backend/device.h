@@ -46,8 +46,8 @@ typedef struct HkDeviceModel {
   bool pins_move;
 
   int64_t face_count;                  /* 0 where nothing blows on faces */
-  const int32_t *face;                 /* 3 places a face */
-  const int64_t *face_start, *face_at; /* faces around each vertex, as 3 f + corner */
+  const int32_t *face;                 /* 3 places a face, in the order of the first of them */
+  const int32_t *face_start, *face_at; /* face_at[face_start[q] ..]: the faces around a place */
 
   int64_t gripped;                                  /* vertices that any grip holds, each once */
   const int32_t *gripped_place, *grip_start, *grip; /* grip[grip_start[q] ..]: the grips of one */

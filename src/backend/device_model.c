@@ -35,22 +35,40 @@ static HkStatus take_pins(const Work *w, HkError *error) {
   return HK_OK;
 }
 
+/* A face gets its number when the first of its corners comes, by rising place; number: -1 before.
+ */
+static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
+  const HkGpuLayout *l = a->layout;
+  int32_t count = 0, at = 0;
+  for (int64_t q = 0; q < m->face_count; q++) number[q] = -1;
+  for (int64_t q = 0; q < m->n; q++) {
+    int64_t vertex = l->order[q];
+    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++) {
+      int64_t f = m->face_at[e] / 3;
+      for (int c = 0; c < 3 && number[f] < 0; c++)
+        a->face[3 * (int64_t)count + c] = l->place[m->face[3 * f + c]];
+      if (number[f] < 0) number[f] = count++;
+      a->face_at[at++] = number[f];
+    }
+    a->face_start[q + 1] = at;
+  }
+}
+
 static HkStatus take_faces(const Work *w, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   const HkContext *c = &m->context;
-  const HkGpuLayout *l = a->layout;
+  int32_t *number = NULL;
   if (!hk_device_has_air(m)) return HK_OK;
+  if (m->face_count > INT32_MAX / 3)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld faces are too many for a device",
+                   (long long)m->face_count);
   HK_TRY(hk_alloc(c, &a->face, 3 * m->face_count, sizeof *a->face, "faces", error));
   HK_TRY(hk_alloc(c, &a->face_start, m->n + 1, sizeof *a->face_start, "faces", error));
   HK_TRY(hk_alloc(c, &a->face_at, 3 * m->face_count, sizeof *a->face_at, "faces", error));
-  for (int64_t q = 0; q < 3 * m->face_count; q++) a->face[q] = l->place[m->face[q]];
-  for (int64_t q = 0, at = 0; q < m->n; q++) {
-    int64_t vertex = l->order[q];
-    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++)
-      a->face_at[at++] = m->face_at[e];
-    a->face_start[q + 1] = at;
-  }
+  HK_TRY(hk_alloc(c, &number, m->face_count, sizeof *number, "faces", error));
+  number_faces(m, a, number);
+  hk_free(c, &number);
   w->device->face_count = m->face_count;
   w->device->face = a->face;
   w->device->face_start = a->face_start;

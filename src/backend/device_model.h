@@ -9,8 +9,7 @@
 typedef struct HkDeviceArrays {
   HkGpuLayout *layout;
   double *mass, *pin_x0;
-  int32_t *pin_place, *pin_motion, *face;
-  int64_t *face_start, *face_at;
+  int32_t *pin_place, *pin_motion, *face, *face_start, *face_at;
   int32_t *gripped, *grip_start, *grip;
 } HkDeviceArrays;
 

@@ -240,6 +240,11 @@ static void pick_batch(HkRun *run, int64_t made, double seconds) {
   if (seconds > BATCH_MOST && run->batch > 1) run->batch /= 2;
 }
 
+static void count_time(HkRun *run, double seconds) {
+  run->seconds += seconds;
+  run->stepping += seconds;
+}
+
 /* On a device: brings the frame here, and has the steps of the next one made while this one is
  * written. Steps that did not converge are counted, and no reason to stop. */
 static HkStatus step_on_device(HkRun *run, HkError *error) {
@@ -247,14 +252,9 @@ static HkStatus step_on_device(HkRun *run, HkError *error) {
   HkDeviceReport report = {0};
   HkClock clock = {(double)run->frame * run->interval, run->substep};
   int64_t count = run->substeps - run->substep;
-  double before = wall_time();
-  HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
-  if (status >= 0) {
-    run->state->time = (double)(run->frame + 1) * run->interval;
-    status = hk_remote_settle(remote, run->state, &report, error);
-  }
-  run->seconds += wall_time() - before;
-  if (status < 0) return status;
+  HK_TRY(hk_sim_steps(run->sim, run->state, count, &clock, error));
+  run->state->time = (double)(run->frame + 1) * run->interval;
+  HK_TRY(hk_remote_settle(remote, run->state, &report, error));
   hk_run_count_remote(run, &report, count);
   run->substep = 0;
   if (run->frame + 1 >= run->frames) return HK_OK;
@@ -264,7 +264,12 @@ static HkStatus step_on_device(HkRun *run, HkError *error) {
 
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   HkClock clock = {(double)run->frame * run->interval, 0};
-  if (run->sim->remote) return step_on_device(run, error);
+  if (run->sim->remote) {
+    double before = wall_time();
+    HkStatus status = step_on_device(run, error);
+    count_time(run, wall_time() - before);
+    return status;
+  }
   while (run->substep < run->substeps) {
     double before = wall_time();
     int64_t left = run->substeps - run->substep, done = run->state->steps;
@@ -272,7 +277,7 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
     clock.first = run->substep;
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
     double seconds = wall_time() - before;
-    run->seconds += seconds;
+    count_time(run, seconds);
     if (status == HK_ERROR_BLOWUP) hk_run_count(run, status, run->state->steps - done - 1);
     if (status < 0) return status;
     hk_run_count(run, status, count);
@@ -335,9 +340,11 @@ static HkStatus next_frame(HkRun *run, HkError *error) {
     HK_TRY(halve(run, &inner, error));
   }
   run->frame++;
+  double before = wall_time();
   HkLocale locale = hk_locale_enter();
   HkStatus status = write_frame(run, error);
   hk_locale_leave(&locale);
+  run->writing += wall_time() - before;
   HK_TRY(status);
   bool due = run->frame == run->frames || is_checkpoint_due(run);
   return due ? hk_run_checkpoint(run, error) : HK_OK;
@@ -357,8 +364,10 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
 
 HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {
   if (!run->folder || run->broken) return HK_OK;
+  double before = wall_time();
   HK_TRY(hk_run_write_checkpoint(run, error));
   run->last_checkpoint = wall_time();
+  run->writing += run->last_checkpoint - before;
   return HK_OK;
 }
 
@@ -373,7 +382,9 @@ HkProgress hk_run_progress(const HkRun *run) {
                       .time = run->state->time,
                       .duration = (double)run->frames * run->interval,
                       .h = run->sim->h,
-                      .stable_h = run->stable_h};
+                      .stable_h = run->stable_h,
+                      .stepping = run->stepping,
+                      .writing = run->writing};
 }
 
 const HkModel *hk_run_model(const HkRun *run) {

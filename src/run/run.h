@@ -28,6 +28,8 @@ struct HkRun {
   int64_t unconverged; /* of the steps */
   HkTally tally;       /* of the steps within the present frame */
   double seconds;      /* of the clock that they took */
+  double stepping;     /* s of the clock, of all of them */
+  double writing;      /* s of the clock in outputs and checkpoints */
   int64_t substep;     /* done within the present frame */
   int64_t substeps;    /* steps a frame */
   int64_t batch;       /* steps to make at once, at most */

@@ -15,7 +15,7 @@ static void lean(Sim *s, const HkGpuMoment *moment) {
     for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
          s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
       HkGpuVector x[3], u[3];
-      corners(s, s->model.face_at[e] / 3, s->v, x, u);
+      corners(s, s->model.face_at[e], s->v, x, u);
       hk_gpu_face(&moment->air, x, u, &f);
     }
     hk_gpu_anchor_push(f, h, weight, &s->w[q]);
@@ -37,7 +37,7 @@ static void touch(Sim *s, const HkGpuMoment *moment) {
                 s->v_next[q], s->v[q], &r, &S);
     for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
          s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
-      int64_t face = s->model.face_at[e] / 3;
+      int64_t face = s->model.face_at[e];
       HkGpuVector x[3], ahead[3], moved = {0, 0, 0};
       corners(s, face, s->v_next, x, ahead);
       for (int c = 0; c < 3; c++) hk_gpu_axpy(third, hk_gpu_sub(x[c], ahead[c]), &moved);

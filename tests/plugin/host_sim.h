@@ -156,7 +156,7 @@ static void blow(Sim *s, const HkGpuMoment *moment, const HkGpuVector *w) {
   for (int64_t q = 0; q < s->n && s->model.face_count > 0; q++)
     for (int64_t e = s->model.face_start[q]; e < s->model.face_start[q + 1]; e++) {
       HkGpuVector x[3], u[3];
-      corners(s, s->model.face_at[e] / 3, w, x, u);
+      corners(s, s->model.face_at[e], w, x, u);
       hk_gpu_face(&moment->air, x, u, &s->push[q]);
     }
 }

@@ -38,30 +38,41 @@ __global__ void place_pins(Pins p, int n, const double *motions, Real4 *x, HkRea
 /* ---- Faces and grips: into push ---- */
 
 struct Faces {
-  int64_t count;
-  const int32_t *face;
-  const int64_t *start, *at;
+  int count;
+  const int32_t *face, *start, *at; /* HkDeviceModel.face, face_start, face_at */
+  HkReal *force;                    /* N, on each corner of a face, in three planes */
 };
 
-/* push = what the air does to the faces around each vertex. Each face is computed three times:
- * cheaper than to write and read it. */
-__global__ void blow(Faces faces, int n, const HkGpuMoment *moment, const Real4 *x, const HkReal *w,
-                     HkReal *push) {
+/* What the air does to each face. */
+__global__ void blow(Faces faces, int n, const HkGpuMoment *moment, const Real4 *x,
+                     const HkReal *w) {
+  int f = blockIdx.x * blockDim.x + threadIdx.x;
+  bool mine = f < faces.count;
+  int32_t corner[3] = {0, 0, 0};
+  for (int c = 0; c < 3 && mine; c++) corner[c] = faces.face[3 * (int64_t)f + c];
+  let_next_come();
+  wait_for_last();
+  if (!mine) return;
+  HkGpuAir air = moment->air;
+  HkGpuVector cx[3], cw[3], force = {0, 0, 0};
+  for (int c = 0; c < 3; c++) {
+    cx[c] = three(x[corner[c]]);
+    cw[c] = plane_load(w, n, corner[c]);
+  }
+  hk_gpu_face(&air, cx, cw, &force);
+  plane_store(faces.force, faces.count, f, force);
+}
+
+/* push = the sum over the faces around each vertex. */
+__global__ void gather_faces(Faces faces, int n, HkReal *push) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
   if (q >= n) return;
-  HkGpuAir air = moment->air;
   HkGpuVector f = {0, 0, 0};
-  for (int64_t e = faces.start[q]; e < faces.start[q + 1]; e++) {
-    const int32_t *corner = faces.face + faces.at[e] / 3 * 3;
-    HkGpuVector cx[3], cw[3];
-    for (int c = 0; c < 3; c++) {
-      cx[c] = three(x[corner[c]]);
-      cw[c] = plane_load(w, n, corner[c]);
-    }
-    hk_gpu_face(&air, cx, cw, &f);
-  }
+#pragma unroll 3
+  for (int e = faces.start[q]; e < faces.start[q + 1]; e++)
+    hk_gpu_axpy(1, plane_load(faces.force, faces.count, faces.at[e]), &f);
   plane_store(push, n, q, f);
 }
 

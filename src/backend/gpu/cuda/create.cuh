@@ -61,8 +61,8 @@ static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *err
 }
 
 static HkStatus create_around(Simulation *s, const HkDeviceModel *m, HkError *error) {
-  int32_t *place, *motion, *face, *gripped, *grip_start, *grip;
-  int64_t *face_start, *face_at;
+  int32_t *place, *motion, *face, *face_start, *face_at, *gripped, *grip_start, *grip;
+  HkReal *force;
   double *x0;
   uint8_t *held;
   HK_GO(put(&place, m->pin_place, m->pin_count, error));
@@ -81,7 +81,9 @@ static HkStatus create_around(Simulation *s, const HkDeviceModel *m, HkError *er
   keep(s, face_start);
   HK_GO(put(&face_at, m->face_at, 3 * m->face_count, error));
   keep(s, face_at);
-  s->faces = Faces{m->face_count, face, face_start, face_at};
+  HK_GO(take(&force, 3 * m->face_count, error));
+  keep(s, force);
+  s->faces = Faces{(int)m->face_count, face, face_start, face_at, force};
   HK_GO(put(&gripped, m->gripped_place, m->gripped, error));
   keep(s, gripped);
   HK_GO(put(&grip_start, m->grip_start, m->gripped > 0 ? m->gripped + 1 : 0, error));

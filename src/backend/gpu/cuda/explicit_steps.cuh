@@ -43,12 +43,16 @@ static size_t kick_shared(const Simulation *s) {
   return s->bricks ? brick_shared(s->most_local, s->general) : 0;
 }
 
+/* push = what the air does. */
+static void queue_blow(Simulation *s, const HkGpuMoment *moment, const Real4 *x, const HkReal *w) {
+  launch(blow, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, s->faces, s->n, moment, x, w);
+  launch(gather_faces, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n, s->push);
+}
+
 /* ... of forces at the velocities w; the kick goes on from v. */
 static void queue_push(Simulation *s, int step, const HkReal *w) {
   const Real4 *x = s->x[s->at];
-  if (s->faces.count > 0)
-    launch(blow, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n,
-           s->card.moment + step, x, w, s->push);
+  if (s->faces.count > 0) queue_blow(s, s->card.moment + step, x, w);
   if (s->grips.count > 0)
     launch(grip, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, s->n,
            (int)(s->faces.count > 0),

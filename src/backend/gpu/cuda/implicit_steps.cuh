@@ -42,8 +42,7 @@ static void queue_media(Simulation *s, int step) {
   cudaMemcpyAsync(s->now, s->card.moment + step, sizeof *s->now, cudaMemcpyDeviceToDevice,
                   s->queue);
   if (s->faces.count > 0) {
-    launch(blow, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n, m.moment, s->ahead,
-           m.v, s->push);
+    queue_blow(s, m.moment, s->ahead, m.v);
     launch(begin_faces, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, m);
   }
   launch(begin_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, m);

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(WIDE) touch(__grid_constant__ const Media m, c
               plane_load(m.v, m.n, q), &r, &S);
   if (m.faces.count > 0)
     for (int64_t e = m.faces.start[q]; e < m.faces.start[q + 1]; e++) {
-      int64_t face = m.faces.at[e] / 3;
+      int64_t face = m.faces.at[e];
       HkGpuBlock P = load_block(m.damping, m.faces.count, face);
       HkGpuVector moved =
           mean_of(m, face, [&](uint32_t i) { return hk_gpu_sub(three(x[i]), three(m.ahead[i])); });
@@ -99,8 +99,8 @@ static __device__ __forceinline__ void faces_product(const Media &m, uint32_t i,
                                                      HkGpuVector *q) {
   if (m.faces.count == 0) return;
   for (int64_t e = m.faces.start[i]; e < m.faces.start[i + 1]; e++) {
-    HkGpuBlock P = load_block(m.damping, m.faces.count, m.faces.at[e] / 3);
-    hk_gpu_axpy(1, hk_gpu_times(&P, mean_of(m, m.faces.at[e] / 3, at)), q);
+    HkGpuBlock P = load_block(m.damping, m.faces.count, m.faces.at[e]);
+    hk_gpu_axpy(1, hk_gpu_times(&P, mean_of(m, m.faces.at[e], at)), q);
   }
 }
 

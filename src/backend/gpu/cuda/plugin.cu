@@ -49,7 +49,7 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   }
   if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
-  if (m->face_count > 0) bytes += 8 * n + (double)m->face_count * (3 * 4 + 3 * 8);
+  if (m->face_count > 0) bytes += 4 * n + (double)m->face_count * (3 * 4 + 3 * 4 + 3 * real);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];
   return bytes + 48 * n + 1e6; /* 48: doubles on their way to the card */
 }
