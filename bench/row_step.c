@@ -102,21 +102,17 @@ static void add_plain(const Contest *c, const char *row) {
   bench_add(c->bench, &m);
 }
 
-/* Returns seconds per vertex of the best method to the first goal; NAN: there is none. */
-static double run_contest(Bench *bench, const char *row, const ContestSettings *settings,
-                          const Wanted *wanted) {
+static void run_contest(Bench *bench, const char *row, const ContestSettings *settings,
+                        const Wanted *wanted) {
   Contest *c = bench_stopped() ? NULL : contest_run(bench, settings);
-  double cost = NAN;
-  if (!c) return cost;
+  if (!c) return;
   for (int goal = 0; goal < RACE_GOALS; goal++) {
     int best = find_best(c, goal);
-    if (best >= 0 && goal == 0) cost = median_at(c, &c->runners[best], 0) / (double)c->problem.n;
     for (int q = 0; q < c->runner_count; q++)
       if (!c->runners[q].retired) add_runner(c, row, q, goal, q == best, wanted);
   }
   add_plain(c, row);
   contest_destroy(&c);
-  return cost;
 }
 
 /* ---- The rows -------------------------------------------------------------------------------- */
@@ -152,20 +148,4 @@ void row_irregular(Bench *b) {
   }
   run_contest(b, "irregular", &(ContestSettings){"disc", 57, 30, 30, 100, 10, 0}, &disc);
   run_contest(b, "irregular", &(ContestSettings){"ball", 18, 0, 12, 200, 10, 0}, &ball);
-}
-
-/* The largest may cost four times as much per vertex as the smallest. Multigrid alone, and direct
- * factorisation only where it is a matter of seconds. */
-void row_growth(Bench *b) {
-  static const int sizes[] = {81, 129, 257, 513, 1025}, few[] = {21, 41};
-  double first = NAN;
-  for (int q = 0; q < (b->quick ? 2 : 5); q++) {
-    int size = b->quick ? few[q] : sizes[q];
-    double peer_seconds = b->quick ? 1 : size > 300 ? 0 : 30;
-    double most = size == 1025 ? 4e3 * first * size * size : NAN;
-    Wanted wanted = {{NAN, NAN}, {NAN, NAN}, {most, NAN}};
-    double cost = run_contest(
-        b, "growth", &(ContestSettings){"cloth", size, 10, 4, peer_seconds, 60, 2}, &wanted);
-    if (q == 0) first = cost;
-  }
 }
