@@ -55,6 +55,7 @@ TEST(run_writes_all_frames_and_ends) {
   CHECK(run_frames(scene, &options, 1000, &progress, &why) == HK_DONE);
   CHECK(progress.frame == 10 && progress.frames == 10 && progress.steps == 250);
   CHECK_NEAR(progress.h, 0.002, 1e-15);
+  CHECK(progress.stepping > 0 && progress.writing > 0);
   const char *files[] = {"run.json",
                          "checkpoint",
                          "energies.csv",
