@@ -2,6 +2,7 @@
 #include "model_by_hand.h"
 #include "test.h"
 
+#include "base/sine.h"
 #include "base/vec.h"
 #include "force/turbulence.h"
 
@@ -317,6 +318,16 @@ TEST(faces_around_each_vertex_are_listed_once_by_rising_number) {
 }
 
 /* ---- turbulence ---- */
+
+TEST(sine_without_branches_is_the_sine) {
+  for (int q = -20000; q <= 20000; q++) {
+    double angle = 0.013 * q, large = 149.7 * q;
+    CHECK_NEAR(hk_sine(angle), sin(angle), 1e-13);
+    CHECK_NEAR(hk_cosine(angle), cos(angle), 1e-13);
+    CHECK_NEAR(hk_sine(large), sin(large), 1e-13);
+  }
+  CHECK(hk_sine(0) == 0 && isnan(hk_sine(NAN)));
+}
 
 static const double WIND[3] = {3, 1, -2};
 

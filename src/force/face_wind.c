@@ -110,8 +110,9 @@ static void vertex_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void add(const HkForceArgs *a, double *f) {
+  enum { PIECE = 256 }; /* a face is some 50 ns of work */
   Loop loop = prepare(a, f);
-  hk_parallel_for(a->model->threads, a->model->face_count, face_range, &loop);
+  hk_parallel_work(a->model->threads, a->model->face_count, PIECE, face_range, &loop);
   hk_parallel_for(a->model->threads, a->model->n, vertex_range, &loop);
 }
 

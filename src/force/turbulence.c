@@ -15,6 +15,7 @@
  */
 #include "force/turbulence.h"
 
+#include "base/sine.h"
 #include "base/vec.h"
 
 #include <string.h>
@@ -54,10 +55,15 @@ HkTurbulence hk_turbulence(const double velocity[3], double strength, double wav
 }
 
 void hk_turbulence_add(const HkTurbulence *w, const double x[3], double u[3], double *gradient) {
+  double angle[HK_GUST_WAVES], sine[HK_GUST_WAVES];
   if (gradient) memset(gradient, 0, 9 * sizeof *gradient);
-  for (int m = 0; m < w->count; m++) {
-    double angle = hk_dot(w->wave[m], x) - w->phase[m];
-    hk_axpy(sin(angle), w->side[m], u);
-    if (gradient) hk_mat_add_outer(cos(angle), w->side[m], w->wave[m], gradient);
+  if (w->count == 0) return;
+  for (int m = 0; m < HK_GUST_WAVES; m++) {
+    angle[m] = hk_dot(w->wave[m], x) - w->phase[m];
+    sine[m] = hk_sine(angle[m]);
+  }
+  for (int m = 0; m < HK_GUST_WAVES; m++) {
+    hk_axpy(sine[m], w->side[m], u);
+    if (gradient) hk_mat_add_outer(hk_cosine(angle[m]), w->side[m], w->wave[m], gradient);
   }
 }
