@@ -3,8 +3,8 @@
  *     H(x) p = -dg/dx,   x+ = x + a p,   a = 1, 1/2, 1/4 ... by Armijo's rule
  *
  * Near the minimum a = 1 and the error is squared by each iteration. Away from it H may be
- * indefinite, where springs under pressure push sideways. The true H is tried first, since it is
- * the one that converges; what is done when it is indefinite stands in solve_hessian.c.
+ * indefinite, where springs under pressure push sideways. Near the minimum the true H is tried
+ * first, since it is the one that converges; when it is projected stands in solve_hessian.c.
  *
  * The full step stretches stiff springs that it turns, and a line search would shorten it for that
  * alone, the more the stiffer they are. So when it fails, the search goes along the parabola
