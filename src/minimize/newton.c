@@ -49,6 +49,7 @@ static const HkNewtonParams *params_of(const HkMinimizer *m) {
 typedef struct Data {
   HkSolveHessian *solve;
   uint8_t *taut; /* one a spring, where there are tension-only ones */
+  bool far;      /* from the minimum, as far as can be told */
   bool full;     /* the last step was Newton's own */
   double length; /* of the last direction (m), 0: there is none yet */
 } Data;
@@ -99,7 +100,8 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
     problem->hessian.taut = data->taut;
-    HkStatus status = hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, &m->report, error);
+    HkStatus status =
+        hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, data->far, &m->report, error);
     problem->hessian.taut = NULL; /* also for whoever tries again after an error */
     HK_TRY(status);
   }
@@ -140,7 +142,7 @@ static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double a
        tightens = false) {
     tightened = false;
     int projections = m->report.projections;
-    HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, &m->report, error));
+    HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, data->far, &m->report, error));
     data->full = m->report.reason == HK_STOP_CONVERGED && m->report.projections == projections;
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     data->full &= !tightened;
@@ -165,6 +167,11 @@ static void judge(HkMinimizer *m) {
     m->distance = 2 * data->length;
 }
 
+/* In so many iterations at most the Hessian is projected at once. That of cloth is indefinite there
+ * as a rule: to try it costs as much as the step, and where conjugate gradients end early with a
+ * direction all the same, it is a worse one. Who needs more iterations needs the true one. */
+enum { FAR = 10 };
+
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
@@ -175,7 +182,8 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, size)) return HK_OK;
     if (it == 0) first = size;
-    double accuracy = fmin(params_of(m)->forcing, 30 * sqrt(size / first));
+    double forcing = params_of(m)->forcing, accuracy = fmin(forcing, 30 * sqrt(size / first));
+    ((Data *)m->data)->far = it < FAR && accuracy == forcing;
     hk_vectors_scale(space, -1, g);
     bool found = false;
     HK_TRY(go_down(m, x, x_new, accuracy, &found, error));

@@ -141,13 +141,9 @@ static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkStepRepo
   return HK_OK;
 }
 
-/* Who asks an iterative solver for no more than this is far from the minimum. There the Hessian of
- * cloth is indefinite as a rule: to try it costs as much as the step, and where conjugate gradients
- * end early with a direction all the same, it is a worse one. */
-static const double ROUGH = 0.1;
-
 HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, HkStepReport *report, HkError *error) {
+                          double *p, double accuracy, bool far, HkStepReport *report,
+                          HkError *error) {
   HkProblem *problem = s->problem;
   const HkModel *m = problem->model;
   HkHessian *H = &problem->hessian;
@@ -156,7 +152,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
     HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
   H->x = x;
   H->projected = false;
-  bool projects = accuracy >= ROUGH && !d && !s->linear->type->direct;
+  bool projects = far && !s->linear->type->direct;
   if (!projects) {
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
     report->linear_iterations += result.iterations;
