@@ -40,6 +40,24 @@ TEST(bricks_move_as_the_host) {
   }
 }
 
+/* Two steps at once, and the odd one that is left, are as good as one after the other. */
+TEST(steps_by_twos_are_those_one_by_one) {
+  World ones, all;
+  DeviceWish remote = {"symplectic_euler", HK_CUDA_DOUBLE};
+  const char *text = test_json(
+      "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'block', 'nx': 9, 'ny': 8, 'nz': 7, "
+      "'neighbours': 26}, 'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': "
+      "'left'}], 'forces': ['gravity', {'type': 'drag', 'per_mass': 1}]}");
+  device_use_plugin();
+  MUST(device_make(text, NULL, &remote, &ones, error));
+  MUST(device_make(text, NULL, &remote, &all, error));
+  for (int q = 0; q < 7; q++) MUST(hk_step(ones.sim, ones.state, error));
+  MUST(hk_steps(all.sim, all.state, 7, error));
+  CHECK(device_difference(&ones, &all) < 1e-14);
+  world_destroy(&ones);
+  world_destroy(&all);
+}
+
 /* One k and lengths of its own for each spring; then k l0 the same for all. */
 TEST(irregular_meshes_move_as_the_host) {
   static const char text[] =
@@ -291,6 +309,77 @@ TEST(bricks_of_a_cloth_are_compact) {
   CHECK(l->parameters == HK_GPU_BY_PALETTE && l->slots == 12);
   double halo = (double)l->halo_start[l->brick_count] / (double)l->n;
   if (!(halo < 0.45)) test_fail(__FILE__, __LINE__, "a halo of %g", halo);
+  hk_gpu_layout_destroy(&l);
+  world_destroy(&w);
+}
+
+/* The vertex with a number in a brick. */
+static int32_t vertex_of(const HkGpuLayout *l, int64_t brick, int64_t local) {
+  int64_t own = l->brick[brick + 1] - l->brick[brick];
+  return l
+      ->order[local < own ? l->brick[brick] + local : l->halo[l->halo_start[brick] + local - own]];
+}
+
+/* A row has the springs of its vertex, in their order, and fills up with itself. */
+static bool row_is_right(const HkGpuLayout *l, const HkModel *m, int64_t brick, int64_t local) {
+  int64_t vertex = vertex_of(l, brick, local), first = m->adj_start[vertex];
+  int64_t all =
+      l->brick[brick + 1] - l->brick[brick] + l->halo_start[brick + 1] - l->halo_start[brick];
+  for (int64_t slot = 0; slot < l->slots; slot++) {
+    uint32_t word = l->word[slot / 2 * l->rows + l->brick_row[brick] + local];
+    uint32_t half = word >> (slot % 2 * 16) & 0xffff, other = half >> HK_GPU_COLOR_BITS;
+    bool is_spring = first + slot < m->adj_start[vertex + 1];
+    int32_t right = is_spring ? m->adj_vertex[first + slot] : (int32_t)vertex;
+    if (other >= all || vertex_of(l, brick, other) != right) return false;
+    uint32_t color = half & ((1u << HK_GPU_COLOR_BITS) - 1);
+    int64_t spring = is_spring ? m->adj_spring[first + slot] : -1;
+    if (color != (is_spring ? (uint32_t)hk_gpu_color_of(l, m, spring) : 0)) return false;
+  }
+  return true;
+}
+
+TEST(bricks_with_two_halos_hold_the_springs_of_the_first) {
+  static const char *const bodies[] = {
+      "{'shape': {'type': 'grid', 'nx': 97, 'ny': 61}, 'springs': {'k': 1, 'shear': true, "
+      "'bending': true}}",
+      "{'shape': {'type': 'block', 'nx': 17, 'ny': 12, 'nz': 11, 'neighbours': 26}, 'springs': "
+      "{'k': 1}}",
+      "{'shape': {'type': 'chain', 'n': 3}, 'springs': {'k': 1}}"};
+  for (int k = 0; k < 3; k++) {
+    World w;
+    HkGpuLayout *l = NULL;
+    char text[300];
+    snprintf(text, sizeof text, "{'bodies': [%s]}", bodies[k]);
+    MUST(layout_of(text, &(HkGpuWishes){.twice = true}, &w, &l, error));
+    CHECK(l->near != NULL && l->rows >= l->n && l->most_rows <= HK_GPU_TWICE_ROWS);
+    int64_t wrong = 0;
+    for (int64_t b = 0; b < l->brick_count; b++)
+      for (int64_t q = 0; q < l->brick_row[b + 1] - l->brick_row[b]; q++)
+        wrong += !row_is_right(l, w.model, b, q);
+    CHECK(wrong == 0);
+    hk_gpu_layout_destroy(&l);
+    world_destroy(&w);
+  }
+}
+
+/* Kernels for bricks have no more than 26 slots; here each vertex is tied to 27 others. */
+TEST(vertices_with_many_neighbours_are_laid_out_in_rows) {
+  enum { COUNT = 28 };
+  static char text[4000];
+  size_t size = sizeof text, used = (size_t)snprintf(text, size, "{'bodies': [{'mesh': {");
+  for (int q = 0; q < COUNT; q++)
+    used += (size_t)snprintf(text + used, size - used, "%s[%d,%d,0]",
+                             q == 0 ? "'vertices': [" : ",", q % 7, q / 7);
+  for (int q = 0; q < COUNT * COUNT; q++)
+    if (q / COUNT < q % COUNT)
+      used += (size_t)snprintf(text + used, size - used, "%s[%d,%d]",
+                               q == 1 ? "], 'lines': [" : ",", q / COUNT, q % COUNT);
+  snprintf(text + used, size - used, "]}, 'springs': {'k': 1}}]}");
+  World w;
+  HkGpuLayout *l = NULL;
+  MUST(layout_of(text, &(HkGpuWishes){.bricks = true, .twice = true}, &w, &l, error));
+  CHECK(l->half_springs == COUNT * (COUNT - 1));
+  CHECK(l->brick_count == 0 && !l->near && l->row_start != NULL);
   hk_gpu_layout_destroy(&l);
   world_destroy(&w);
 }

@@ -13,7 +13,7 @@
 
 #include "backend/gpu/layout.h"
 
-enum { HK_DEVICE_VERSION = 2 };
+enum { HK_DEVICE_VERSION = 3 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 /* How a step is made. */

@@ -12,6 +12,12 @@ typedef struct Work {
   HkDeviceArrays *arrays;
 } Work;
 
+static bool any_pin_moves(const HkModel *m) {
+  for (int q = 0; q < m->motion_count; q++)
+    if (strcmp(m->motions[q].type->schema.name, "fixed") != 0) return true;
+  return false;
+}
+
 static HkStatus take_pins(const Work *w, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
@@ -30,8 +36,7 @@ static HkStatus take_pins(const Work *w, HkError *error) {
   d->pin_motion = a->pin_motion;
   d->pin_x0 = a->pin_x0;
   d->motion_count = m->motion_count;
-  for (int q = 0; q < m->motion_count; q++)
-    d->pins_move |= strcmp(m->motions[q].type->schema.name, "fixed") != 0;
+  d->pins_move = any_pin_moves(m);
   return HK_OK;
 }
 
@@ -138,6 +143,12 @@ static HkStatus take_grips(const Work *w, HkError *error) {
 }
 
 /* ---- All of it ---- */
+
+bool hk_device_is_plain(const HkModel *m) {
+  for (int q = 0; q < m->force_count; q++)
+    if (grip_of(m, q)) return false;
+  return !hk_device_has_air(m) && !any_pin_moves(m);
+}
 
 static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
   const HkModel *m = w->model;

@@ -16,6 +16,8 @@ typedef struct HkDeviceArrays {
 HkStatus hk_device_model_create(const HkModel *model, const HkGpuWishes *wishes,
                                 HkDeviceModel *device, HkDeviceArrays *arrays, HkError *error);
 void hk_device_model_destroy(const HkModel *model, HkDeviceArrays *arrays);
+/* Whether springs and media alone move vertices: no wind on faces, no grips, no pin that moves. */
+bool hk_device_is_plain(const HkModel *model);
 
 /* device_times.c: which forces a device does; the others are refused by name. */
 HkStatus hk_device_check_forces(const HkModel *model, HkError *error);

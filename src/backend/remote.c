@@ -43,7 +43,10 @@ static HkStatus check_room(const HkRemote *r, const HkDeviceModel *model, HkErro
                    (long long)model->layout->n, need, card.name, card.bytes_free);
   hk_log(&r->sim->model->context, HK_LOG_INFO, "steps are made by %s (%s, %s), %.3g GB of it",
          card.name, r->settings.checked ? "double precision" : "single precision",
-         model->layout->brick_count > 0 ? "bricks" : "rows", need / 1e9);
+         model->layout->near              ? "two steps at once"
+         : model->layout->brick_count > 0 ? "bricks"
+                                          : "rows",
+         need / 1e9);
   return HK_OK;
 }
 
@@ -51,8 +54,11 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkDeviceModel model;
   HkDeviceArrays arrays;
-  HkGpuWishes wishes = {.colors = r->settings.step == HK_DEVICE_BLOCK_DESCENT,
-                        .rows = r->settings.step == HK_DEVICE_JACOBI};
+  HkDeviceStep step = r->settings.step;
+  bool predicts = step == HK_DEVICE_VERLET && m->velocity_dependent;
+  HkGpuWishes wishes = {.colors = step == HK_DEVICE_BLOCK_DESCENT,
+                        .rows = step == HK_DEVICE_JACOBI,
+                        .twice = step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m)};
   HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;

@@ -54,6 +54,8 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   COPY(layout.brick, l->brick, l->brick_count + 1);
   COPY(layout.halo_start, l->halo_start, l->brick_count + 1);
   COPY(layout.halo, l->halo, l->brick_count > 0 ? l->halo_start[l->brick_count] : 0);
+  COPY(layout.near, l->near, l->brick_count);
+  COPY(layout.brick_row, l->brick_row, l->brick_count + 1);
   COPY(layout.row_start, l->row_start, (l->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1);
   COPY(model.mass, m->mass, l->n);
   COPY(model.pin_place, m->pin_place, m->pin_count);
@@ -104,6 +106,14 @@ static HkGpuSpring spring_at(const Sim *s, int64_t entry, uint32_t number) {
   return (HkGpuSpring){(HkReal)k, (HkReal)(k * l0), (HkReal)l->c, l->tension ? (HkReal)l0 : -1};
 }
 
+/* The number in a brick of the neighbour in a slot of a row, and the spring to it. */
+static int64_t in_brick(const Sim *s, int64_t row, int64_t slot, HkGpuSpring *p) {
+  const HkGpuLayout *l = &s->layout;
+  uint32_t half = l->word[slot / 2 * l->rows + row] >> (slot % 2 * 16) & 0xffff;
+  *p = spring_at(s, slot * l->rows + row, half & ((1u << HK_GPU_COLOR_BITS) - 1));
+  return half >> HK_GPU_COLOR_BITS;
+}
+
 /* The place of the neighbour in a slot of the vertex at place q, and the spring to it. */
 static int64_t neighbour(const Sim *s, int64_t q, int64_t brick, int64_t slot, HkGpuSpring *p) {
   const HkGpuLayout *l = &s->layout;
@@ -113,9 +123,8 @@ static int64_t neighbour(const Sim *s, int64_t q, int64_t brick, int64_t slot, H
     *p = spring_at(s, at, palette ? l->word[at] >> HK_GPU_PLACE_BITS : 0);
     return palette ? l->word[at] & ((1u << HK_GPU_PLACE_BITS) - 1) : l->word[at];
   }
-  uint32_t half = l->word[slot / 2 * l->n + q] >> (slot % 2 * 16) & 0xffff;
-  int64_t local = half >> HK_GPU_COLOR_BITS;
-  *p = spring_at(s, slot * l->n + q, half & ((1u << HK_GPU_COLOR_BITS) - 1));
+  int64_t row = l->near ? l->brick_row[brick] + q - l->brick[brick] : q;
+  int64_t local = in_brick(s, row, slot, p);
   int64_t own = l->brick[brick + 1] - l->brick[brick];
   return local < own ? l->brick[brick] + local : l->halo[l->halo_start[brick] + local - own];
 }

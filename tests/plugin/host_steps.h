@@ -3,6 +3,17 @@
 
 /* ---- Steps ---- */
 
+/* Velocity and position of the vertex at place q after a kick by f, from v and x. */
+static void kick_one(const Sim *s, int64_t q, const HkGpuMoment *moment, double h, double drift,
+                     HkGpuVector f, HkGpuVector w, HkGpuVector *v, HkGpuVector *x) {
+  HkGpuVector u = hk_gpu_medium(&moment->medium, s->model.medium_parts, s->inverse[q], *x, w);
+  hk_gpu_axpy(s->inverse[q], f, &u);
+  if (s->model.flat) u.z = 0;
+  if (s->inverse[q] == 0) return;
+  hk_gpu_axpy((HkReal)h, u, v);
+  hk_gpu_axpy((HkReal)drift, *v, x);
+}
+
 static void kick(Sim *s, const HkGpuMoment *moment, const double *grips, double h, double drift,
                  const HkGpuVector *w, HkGpuVector *predicted) {
   blow(s, moment, w);
@@ -11,31 +22,78 @@ static void kick(Sim *s, const HkGpuMoment *moment, const double *grips, double 
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
     HkGpuVector f = pull(s, q, brick, w);
     hk_gpu_axpy(1, s->push[q], &f);
-    HkGpuVector u =
-        hk_gpu_medium(&moment->medium, s->model.medium_parts, s->inverse[q], s->x[q], w[q]);
-    hk_gpu_axpy(s->inverse[q], f, &u);
-    if (s->model.flat) u.z = 0;
     s->v_next[q] = s->v[q];
     s->x_next[q] = s->x[q];
-    if (s->inverse[q] == 0) continue;
-    hk_gpu_axpy((HkReal)h, u, &s->v_next[q]);
-    hk_gpu_axpy((HkReal)drift, s->v_next[q], &s->x_next[q]);
+    kick_one(s, q, moment, h, drift, f, w[q], &s->v_next[q], &s->x_next[q]);
   }
   size_t bytes = (size_t)s->n * sizeof(HkGpuVector);
   memcpy(predicted ? predicted : s->v, s->v_next, bytes);
   if (!predicted) memcpy(s->x, s->x_next, bytes);
 }
 
+static HkGpuMoment moment_at(const HkDeviceTimes *times, int64_t q) {
+  HkGpuMoment moment;
+  HkReal *to = (HkReal *)&moment;
+  for (int k = 0; k < HK_GPU_MOMENT_REALS; k++)
+    to[k] = (HkReal)times->moment[q * HK_GPU_MOMENT_REALS + k];
+  return moment;
+}
+
+/* The vertices of a brick with two halos: where they are, and what they do. */
+typedef struct Local {
+  int32_t place;
+  HkGpuVector x, v, x_next;
+} Local;
+
+/* The q-th step of a brick moves its first `count` vertices. */
+static void move_brick(const Sim *s, int64_t brick, int64_t count, const HkGpuMoment *moment,
+                       Local *local) {
+  const HkGpuLayout *l = &s->layout;
+  double h = s->settings.h;
+  for (int64_t k = 0; k < count; k++) {
+    HkGpuVector f = {0, 0, 0};
+    for (int64_t slot = 0; slot < l->slots; slot++) {
+      HkGpuSpring p;
+      int64_t j = in_brick(s, l->brick_row[brick] + k, slot, &p);
+      hk_gpu_pull(hk_gpu_sub(local[j].x, local[k].x), p.k, p.kl0, &f);
+    }
+    local[k].x_next = local[k].x;
+    kick_one(s, local[k].place, moment, h, h, f, local[k].v, &local[k].v, &local[k].x_next);
+  }
+  for (int64_t k = 0; k < count; k++) local[k].x = local[k].x_next;
+}
+
+/* Two symplectic steps at once, brick by brick. */
+static void step_twice(Sim *s, const HkDeviceTimes *times, int64_t q) {
+  const HkGpuLayout *l = &s->layout;
+  HkGpuMoment moments[] = {moment_at(times, q), moment_at(times, q + 1)};
+  Local *local = calloc((size_t)l->most_local, sizeof *local);
+  for (int64_t b = 0; b < l->brick_count; b++) {
+    int64_t own = l->brick[b + 1] - l->brick[b], at = l->halo_start[b];
+    for (int64_t k = 0; k < own + l->halo_start[b + 1] - at; k++) {
+      local[k].place = k < own ? l->brick[b] + (int32_t)k : l->halo[at + k - own];
+      local[k].x = s->x[local[k].place];
+      local[k].v = s->v[local[k].place];
+    }
+    move_brick(s, b, own + l->near[b], &moments[0], local);
+    move_brick(s, b, own, &moments[1], local);
+    for (int64_t k = 0; k < own; k++) {
+      s->x_next[local[k].place] = local[k].x;
+      s->v_next[local[k].place] = local[k].v;
+    }
+  }
+  memcpy(s->x, s->x_next, (size_t)s->n * sizeof *s->x);
+  memcpy(s->v, s->v_next, (size_t)s->n * sizeof *s->v);
+  free(local);
+}
+
 static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   bool verlet = s->settings.step == HK_DEVICE_VERLET;
   double h = s->settings.h;
-  HkGpuMoment moment;
-  HkReal *to = (HkReal *)&moment;
+  HkGpuMoment moment = moment_at(times, q);
   int64_t motions = (int64_t)s->model.motion_count * HK_DEVICE_MOTION_REALS;
   const double *grips = times->grips + q * s->model.grip_count * HK_DEVICE_GRIP_REALS;
   const HkGpuVector *w = s->v;
-  for (int k = 0; k < HK_GPU_MOMENT_REALS; k++)
-    to[k] = (HkReal)times->moment[q * HK_GPU_MOMENT_REALS + k];
   if (s->settings.step >= HK_DEVICE_BLOCK_DESCENT) { /* whatever the method, the same minimum */
     descend(s, &moment, grips, times->end + q * motions);
     return;
@@ -52,8 +110,12 @@ static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
 }
 
 static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
+  Sim *s = (Sim *)sim;
   (void)error;
-  for (int64_t q = 0; q < times->steps; q++) step((Sim *)sim, times, q);
+  bool twice = s->layout.near && s->settings.step == HK_DEVICE_SYMPLECTIC;
+  int64_t q = 0;
+  for (; twice && q + 2 <= times->steps; q += 2) step_twice(s, times, q);
+  for (; q < times->steps; q++) step(s, times, q);
   return HK_OK;
 }
 

@@ -7,30 +7,61 @@ enum { MOST_LOCAL = 1 << HK_GPU_LOCAL_BITS };
 
 /* Words that are nearly all filling are not worth it. */
 static const double MOST_FILLING = 1.6;
+/* Rows of two halos, in parts of the vertices, up to which two steps at once are faster. */
+static const double MOST_TWICE = 1.7;
 
 typedef struct Brick {
   const HkModel *model;
   HkGpuLayout *layout;
   int64_t *start;   /* of each brick in outside */
   int32_t *outside; /* places of neighbours outside, then each once */
+  int32_t *kept;    /* how many those are */
 } Brick;
 
 /* ---- Halos ---- */
 
-static inline bool is_inside(const HkGpuLayout *l, int64_t brick, int32_t place) {
-  return place >= l->brick[brick] && place < l->brick[brick + 1];
+/* The number of a place in a brick: its own vertices first, then the first halo, then the second;
+ * -1: it is in none of them. */
+static int64_t local_of(const HkGpuLayout *l, int64_t brick, int32_t place) {
+  int64_t own = l->brick[brick + 1] - l->brick[brick], begin = l->halo_start[brick];
+  if (place >= l->brick[brick] && place < l->brick[brick + 1]) return place - l->brick[brick];
+  int64_t all = l->halo_start[brick + 1] - begin, near = l->near ? l->near[brick] : all;
+  int64_t parts[] = {0, near, all};
+  for (int q = 0; q < 2; q++) {
+    int64_t low = parts[q], high = parts[q + 1];
+    while (high - low > 1) {
+      int64_t middle = low + (high - low) / 2;
+      if (l->halo[begin + middle] <= place)
+        low = middle;
+      else
+        high = middle;
+    }
+    if (low < parts[q + 1] && l->halo[begin + low] == place) return own + low;
+  }
+  return -1;
 }
 
-/* Calls of this count, or write if there is a place to write to, all neighbours outside. */
+/* The vertices of a brick that have springs there: its own, and the first halo if there are two. */
+static int64_t rows_of(const HkGpuLayout *l, int64_t brick) {
+  return l->brick[brick + 1] - l->brick[brick] + (l->near ? l->near[brick] : 0);
+}
+
+static int32_t place_of(const HkGpuLayout *l, int64_t brick, int64_t row) {
+  int64_t own = l->brick[brick + 1] - l->brick[brick];
+  return row < own ? l->brick[brick] + (int32_t)row : l->halo[l->halo_start[brick] + row - own];
+}
+
+/* Counts, and writes if there is a place to write to, all neighbours that the brick does not hold
+ * yet. */
 static int64_t look_outside(const Brick *b, int64_t brick, int32_t *out) {
   const HkModel *m = b->model;
   const HkGpuLayout *l = b->layout;
   int64_t count = 0;
-  for (int64_t q = l->brick[brick]; q < l->brick[brick + 1]; q++) {
-    int64_t vertex = l->order[q];
+  for (int64_t row = 0; row < rows_of(l, brick); row++) {
+    int64_t vertex = l->order[place_of(l, brick, row)];
     for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
       int32_t place = l->place[m->adj_vertex[e]];
-      if (is_inside(l, brick, place)) continue;
+      if (local_of(l, brick, place) >= 0) continue;
       if (out) out[count] = place;
       count++;
     }
@@ -48,24 +79,16 @@ static void count_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) b->start[q + 1] = look_outside(b, q, NULL);
 }
 
-static void halo_range(void *user, int64_t begin, int64_t end) {
+static void keep_range(void *user, int64_t begin, int64_t end) {
   const Brick *b = user;
   for (int64_t q = begin; q < end; q++) {
-    int32_t *out = b->outside + b->start[q];
-    int64_t count = look_outside(b, q, out), kept = 0;
+    int32_t *out = b->outside + b->start[q], kept = 0;
+    int64_t count = look_outside(b, q, out);
     qsort(out, (size_t)count, sizeof *out, compare);
     for (int64_t e = 0; e < count; e++)
       if (kept == 0 || out[kept - 1] != out[e]) out[kept++] = out[e];
-    b->layout->halo_start[q + 1] = kept;
+    b->kept[q] = kept;
   }
-}
-
-static void copy_range(void *user, int64_t begin, int64_t end) {
-  const Brick *b = user;
-  const HkGpuLayout *l = b->layout;
-  for (int64_t q = begin; q < end; q++)
-    for (int64_t e = 0; e < l->halo_start[q + 1] - l->halo_start[q]; e++)
-      l->halo[l->halo_start[q] + e] = b->outside[b->start[q] + e];
 }
 
 static void add_up(int64_t *start, int64_t count) {
@@ -74,77 +97,108 @@ static void add_up(int64_t *start, int64_t count) {
 
 enum { GRAIN = 8 }; /* bricks that a thread takes at a time */
 
-static HkStatus find_halos(Brick *b, HkError *error) {
+/* Puts the vertices that were kept behind what each brick holds. */
+static HkStatus append(Brick *b, HkError *error) {
+  HkGpuLayout *l = b->layout;
+  int64_t count = l->brick_count, *start = NULL;
+  int32_t *halo = NULL;
+  HkStatus status = hk_alloc(&l->context, &start, count + 1, sizeof *start, "a halo", error);
+  for (int64_t q = 0; q < count && status >= 0; q++)
+    start[q + 1] = start[q] + l->halo_start[q + 1] - l->halo_start[q] + b->kept[q];
+  if (status >= 0)
+    status = hk_alloc(&l->context, &halo, start[count], sizeof *halo, "a halo", error);
+  for (int64_t q = 0; q < count && status >= 0; q++) {
+    int64_t before = l->halo_start[q + 1] - l->halo_start[q];
+    for (int64_t e = 0; e < before; e++) halo[start[q] + e] = l->halo[l->halo_start[q] + e];
+    for (int64_t e = 0; e < b->kept[q]; e++)
+      halo[start[q] + before + e] = b->outside[b->start[q] + e];
+  }
+  if (status < 0) {
+    hk_free(&l->context, &start);
+    return status;
+  }
+  hk_free(&l->context, &l->halo);
+  hk_free(&l->context, &l->halo_start);
+  l->halo = halo;
+  l->halo_start = start;
+  return HK_OK;
+}
+
+/* One more halo around each brick. */
+static HkStatus add_halo(Brick *b, HkError *error) {
   HkGpuLayout *l = b->layout;
   const HkContext *c = &l->context;
   int threads = b->model->threads;
   int64_t count = l->brick_count;
+  b->start[0] = 0;
   hk_parallel_work(threads, count, GRAIN, count_range, b);
   add_up(b->start, count);
+  hk_free(c, &b->outside);
   HK_TRY(hk_alloc(c, &b->outside, b->start[count], sizeof *b->outside, "a halo", error));
-  hk_parallel_work(threads, count, GRAIN, halo_range, b);
+  hk_parallel_work(threads, count, GRAIN, keep_range, b);
+  HK_TRY(append(b, error));
   for (int64_t q = 0; q < count; q++) {
-    int64_t local = l->brick[q + 1] - l->brick[q] + l->halo_start[q + 1];
+    int64_t local = l->brick[q + 1] - l->brick[q] + l->halo_start[q + 1] - l->halo_start[q];
     if (local > l->most_local) l->most_local = (int)(local < INT32_MAX ? local : INT32_MAX);
   }
-  add_up(l->halo_start, count);
-  HK_TRY(hk_alloc(c, &l->halo, l->halo_start[count], sizeof *l->halo, "a halo", error));
-  hk_parallel_work(threads, count, GRAIN, copy_range, b);
+  return HK_OK;
+}
+
+/* The vertices of the first halo are moved by the first of two steps, as the brick's own are: each
+ * gets a row. */
+static HkStatus count_rows(HkGpuLayout *l, HkError *error) {
+  int64_t count = l->brick_count;
+  HK_TRY(hk_alloc(&l->context, &l->near, count, sizeof *l->near, "bricks", error));
+  HK_TRY(hk_alloc(&l->context, &l->brick_row, count + 1, sizeof *l->brick_row, "bricks", error));
+  for (int64_t q = 0; q < count; q++) {
+    l->near[q] = (int32_t)(l->halo_start[q + 1] - l->halo_start[q]);
+    int64_t rows = rows_of(l, q);
+    l->brick_row[q + 1] = l->brick_row[q] + rows;
+    if (rows > l->most_rows) l->most_rows = (int)(rows < INT32_MAX ? rows : INT32_MAX);
+  }
+  l->rows = l->brick_row[count];
   return HK_OK;
 }
 
 /* ---- Words ---- */
 
-/* The number of a place in a brick: its own vertices first, then the halo. */
-static uint32_t local_of(const HkGpuLayout *l, int64_t brick, int32_t place) {
-  if (is_inside(l, brick, place)) return (uint32_t)(place - l->brick[brick]);
-  int64_t low = l->halo_start[brick], high = l->halo_start[brick + 1];
-  while (high - low > 1) {
-    int64_t middle = low + (high - low) / 2;
-    if (l->halo[middle] <= place)
-      low = middle;
-    else
-      high = middle;
-  }
-  return (uint32_t)(l->brick[brick + 1] - l->brick[brick] + (low - l->halo_start[brick]));
-}
-
-static void put(HkGpuLayout *l, int64_t slot, int64_t place, uint32_t half) {
-  uint32_t *word = &l->word[slot / 2 * l->n + place];
+static void put(HkGpuLayout *l, int64_t slot, int64_t row, uint32_t half) {
+  uint32_t *word = &l->word[slot / 2 * l->rows + row];
   *word |= slot % 2 ? half << 16 : half;
 }
 
-static void words_of(const Brick *b, int64_t brick, int64_t place) {
+static void words_of(const Brick *b, int64_t brick, int64_t local) {
   const HkModel *m = b->model;
   HkGpuLayout *l = b->layout;
-  int64_t vertex = l->order[place], first = m->adj_start[vertex];
+  int64_t vertex = l->order[place_of(l, brick, local)], first = m->adj_start[vertex];
   int64_t count = m->adj_start[vertex + 1] - first;
+  int64_t row = (l->near ? l->brick_row[brick] : l->brick[brick]) + local;
   for (int64_t slot = 0; slot < l->slots; slot++) {
     if (slot >= count) {
-      put(l, slot, place, (uint32_t)(place - l->brick[brick]) << HK_GPU_COLOR_BITS);
-      if (l->l0) l->l0[slot * l->n + place] = -1;
+      put(l, slot, row, (uint32_t)local << HK_GPU_COLOR_BITS);
+      if (l->l0) l->l0[slot * l->rows + row] = -1;
       continue;
     }
     int64_t spring = m->adj_spring[first + slot];
-    uint32_t half = local_of(l, brick, l->place[m->adj_vertex[first + slot]]) << HK_GPU_COLOR_BITS;
+    int64_t other = local_of(l, brick, l->place[m->adj_vertex[first + slot]]);
+    uint32_t half = (uint32_t)other << HK_GPU_COLOR_BITS;
     if (l->parameters == HK_GPU_BY_PALETTE) half |= (uint32_t)hk_gpu_color_of(l, m, spring);
-    put(l, slot, place, half);
-    if (l->l0) l->l0[slot * l->n + place] = m->l0[spring];
-    if (l->stiffness) l->stiffness[slot * l->n + place] = m->k[spring];
+    put(l, slot, row, half);
+    if (l->l0) l->l0[slot * l->rows + row] = m->l0[spring];
+    if (l->stiffness) l->stiffness[slot * l->rows + row] = m->k[spring];
   }
 }
 
 static void words_range(void *user, int64_t begin, int64_t end) {
   const Brick *b = user;
   for (int64_t q = begin; q < end; q++)
-    for (int64_t place = b->layout->brick[q]; place < b->layout->brick[q + 1]; place++)
-      words_of(b, q, place);
+    for (int64_t local = 0; local < rows_of(b->layout, q); local++) words_of(b, q, local);
 }
 
 static HkStatus write_words(Brick *b, HkError *error) {
   HkGpuLayout *l = b->layout;
   const HkContext *c = &l->context;
-  l->words = l->slots / 2 * l->n;
+  l->words = l->slots / 2 * l->rows;
   HK_TRY(hk_alloc(c, &l->word, l->words, sizeof *l->word, "springs", error));
   if (l->parameters != HK_GPU_BY_PALETTE)
     HK_TRY(hk_alloc(c, &l->l0, 2 * l->words, sizeof *l->l0, "springs", error));
@@ -163,33 +217,52 @@ static int most_slots(const HkModel *m) {
   return (int)(most < INT32_MAX - 1 ? (most + 1) / 2 * 2 : INT32_MAX - 1);
 }
 
-static HkStatus build(Brick *b, bool *suits, HkError *error) {
+/* Two steps at once read less than one after the other, unless the halos are much of it; but small
+ * systems wait for the launching of kernels more than for memory. */
+static bool is_worth_twice(const HkGpuLayout *l) {
+  return l->most_rows <= HK_GPU_TWICE_ROWS &&
+         (l->n < HK_GPU_BRICKS_FROM || (double)l->rows <= MOST_TWICE * (double)l->n);
+}
+
+static HkStatus build(Brick *b, bool twice, bool *suits, HkError *error) {
   HkGpuLayout *l = b->layout;
   const HkContext *c = &l->context;
   int64_t count = l->brick_count;
   HK_TRY(hk_alloc(c, &b->start, count + 1, sizeof *b->start, "bricks", error));
+  HK_TRY(hk_alloc(c, &b->kept, count, sizeof *b->kept, "bricks", error));
   HK_TRY(hk_alloc(c, &l->brick, count + 1, sizeof *l->brick, "bricks", error));
   HK_TRY(hk_alloc(c, &l->halo_start, count + 1, sizeof *l->halo_start, "bricks", error));
   for (int64_t q = 0; q <= count; q++) l->brick[q] = (int32_t)hk_gpu_part(l->n, count, q);
-  HK_TRY(find_halos(b, error));
-  *suits = l->most_local <= MOST_LOCAL;
+  l->rows = l->n;
+  HK_TRY(add_halo(b, error));
+  if (twice) {
+    HK_TRY(count_rows(l, error));
+    *suits = is_worth_twice(l);
+    if (*suits) HK_TRY(add_halo(b, error));
+  }
+  *suits &= l->most_local <= MOST_LOCAL;
   return *suits ? write_words(b, error) : HK_OK;
 }
 
-HkStatus hk_gpu_bricks(const HkModel *m, HkGpuLayout *l, bool *suits, HkError *error) {
+HkStatus hk_gpu_bricks(const HkModel *m, int64_t count, bool twice, HkGpuLayout *l, bool *suits,
+                       HkError *error) {
   const HkContext *c = &l->context;
   Brick b = {.model = m, .layout = l};
   l->slots = most_slots(m);
-  *suits = (double)l->slots * (double)l->n <= MOST_FILLING * (double)l->half_springs;
+  *suits = l->slots <= HK_GPU_SLOTS &&
+           (double)l->slots * (double)l->n <= MOST_FILLING * (double)l->half_springs;
   if (!*suits) return HK_OK;
-  l->brick_count = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK;
-  HkStatus status = build(&b, suits, error);
+  l->brick_count = count;
+  HkStatus status = build(&b, twice, suits, error);
   hk_free(c, &b.start);
   hk_free(c, &b.outside);
+  hk_free(c, &b.kept);
   if (status < 0 || *suits) return status;
   hk_free(c, &l->brick);
   hk_free(c, &l->halo_start);
   hk_free(c, &l->halo);
-  l->brick_count = l->most_local = 0;
+  hk_free(c, &l->near);
+  hk_free(c, &l->brick_row);
+  l->brick_count = l->rows = l->most_local = l->most_rows = 0;
   return HK_OK;
 }

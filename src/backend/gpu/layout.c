@@ -1,12 +1,24 @@
 /* How a model lies in the memory of a card; see layout.h. */
 #include "backend/gpu/layout.h"
 
-/* Fewer vertices do not give every multiprocessor a brick. */
-static const int64_t BRICKS_FROM = 60000;
-
 static void place_range(void *user, int64_t begin, int64_t end) {
   HkGpuLayout *l = user;
   for (int64_t q = begin; q < end; q++) l->place[l->order[q]] = (int32_t)q;
+}
+
+/* Bricks with two halos: large ones have less halo, small ones go to more multiprocessors, of which
+ * each should have one. */
+static int64_t count_twice(int64_t n) {
+  enum { PROCESSORS = 132, LEAST = 64 };
+  int64_t size = n < 200000 ? 384 : 512, least = (n + LEAST - 1) / LEAST;
+  int64_t count = (n + size - 1) / size;
+  if (count < PROCESSORS) count = least < PROCESSORS ? least : PROCESSORS;
+  return count;
+}
+
+static void put_in_order(const HkModel *m, int64_t parts, HkGpuLayout *l) {
+  hk_gpu_order(m, parts, l->order);
+  hk_parallel_for(m->threads, l->n, place_range, l);
 }
 
 static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l, HkError *error) {
@@ -15,13 +27,23 @@ static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l
   l->half_springs = 2 * m->spring_count;
   HK_TRY(hk_alloc(c, &l->order, l->n, sizeof *l->order, "an order", error));
   HK_TRY(hk_alloc(c, &l->place, l->n, sizeof *l->place, "an order", error));
-  hk_gpu_order(m, (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK, l->order);
-  if (wishes->colors) HK_TRY(hk_gpu_colors(m, l, error));
-  hk_parallel_for(m->threads, l->n, place_range, l);
   HK_TRY(hk_gpu_paint(m, wishes->unique, l, error));
-  bool bricks = wishes->bricks || (!wishes->rows && !wishes->colors && l->n >= BRICKS_FROM);
-  if (bricks) HK_TRY(hk_gpu_bricks(m, l, &bricks, error));
-  return bricks ? HK_OK : hk_gpu_rows(m, l, error);
+  bool done = false;
+  if (wishes->twice && l->n > 0 && l->parameters == HK_GPU_BY_PALETTE && !l->damped &&
+      !l->threads) {
+    put_in_order(m, count_twice(l->n), l);
+    HK_TRY(hk_gpu_bricks(m, count_twice(l->n), true, l, &done, error));
+  }
+  if (done) return HK_OK;
+  int64_t parts = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK;
+  put_in_order(m, parts, l);
+  if (wishes->colors) {
+    HK_TRY(hk_gpu_colors(m, l, error));
+    hk_parallel_for(m->threads, l->n, place_range, l);
+  }
+  if (wishes->bricks || (!wishes->rows && !wishes->colors && l->n >= HK_GPU_BRICKS_FROM))
+    HK_TRY(hk_gpu_bricks(m, parts, false, l, &done, error));
+  return done ? HK_OK : hk_gpu_rows(m, l, error);
 }
 
 HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuWishes *wishes, HkGpuLayout **layout,
@@ -38,8 +60,9 @@ void hk_gpu_layout_destroy(HkGpuLayout **layout) {
   HkGpuLayout *l = *layout;
   if (!l) return;
   HkContext c = l->context;
-  void *arrays[] = {&l->order,       &l->place,     &l->brick, &l->halo_start, &l->halo,
-                    &l->color_start, &l->row_start, &l->word,  &l->l0,         &l->stiffness};
+  void *arrays[] = {&l->order,     &l->place, &l->brick,     &l->halo_start,
+                    &l->halo,      &l->near,  &l->brick_row, &l->color_start,
+                    &l->row_start, &l->word,  &l->l0,        &l->stiffness};
   for (size_t q = 0; q < sizeof arrays / sizeof arrays[0]; q++) hk_free(&c, arrays[q]);
   hk_free(&c, layout);
 }

@@ -10,12 +10,17 @@
  * And there are two ways to name the neighbour. Bricks (bricks.c) are at most HK_GPU_BRICK vertices
  * that a block of threads loads into its own fast memory together with their halo, the neighbours
  * outside. There the neighbour is a number of 11 bits, above the 5 of the palette, and half springs
- * are two to a word: slot s of the vertex at place q is half s % 2 of word[(s / 2) n + q]. In rows
- * (rows.c) the neighbour is a place, 27 bits below the 5 of the palette, else 32. Slot s of the
- * vertex at place q of group g = q / 32 is word[start[g] + 32 s + q % 32].
+ * are two to a word: slot s of the vertex at place q is half s % 2 of word[(s / 2) rows + q]. In
+ * rows (rows.c) the neighbour is a place, 27 bits below the 5 of the palette, else 32. Slot s of
+ * the vertex at place q of group g = q / 32 is word[start[g] + 32 s + q % 32].
  *
  * Bricks are the better ones from some 10^5 vertices on, unless a brick has a halo that does not
  * fit, or few vertices have far more neighbours than the others.
+ *
+ * Bricks may have two halos, the neighbours and the neighbours of those, for two explicit steps at
+ * once: the first step moves the brick and its first halo, whose springs stand in the brick a
+ * second time, the second step the brick alone. What is loaded and launched is so shared by two
+ * steps.
  */
 #ifndef HK_BACKEND_GPU_LAYOUT_H
 #define HK_BACKEND_GPU_LAYOUT_H
@@ -28,8 +33,13 @@ enum {
   HK_GPU_COLOR_BITS = 5,  /* of a palette number below it */
   HK_GPU_PLACE_BITS = 27, /* of a neighbour's place beside a palette number */
   HK_GPU_PALETTE = 32,    /* entry 0 has no stiffness and fills up rows */
-  HK_GPU_ROW = 32         /* vertices of a group of rows */
+  HK_GPU_ROW = 32,        /* vertices of a group of rows */
+  HK_GPU_SLOTS = 26,      /* of a vertex in a brick at most */
+  HK_GPU_TWICE_ROWS = 768 /* vertices of a brick with the first of two halos at most */
 };
+
+/* Fewer vertices do not give every multiprocessor a brick. */
+static const int64_t HK_GPU_BRICKS_FROM = 60000;
 
 typedef enum HkGpuParameters { HK_GPU_BY_PALETTE, HK_GPU_BY_LENGTH, HK_GPU_UNIQUE } HkGpuParameters;
 
@@ -55,9 +65,14 @@ typedef struct HkGpuLayout {
   int64_t brick_count;
   int32_t *brick;      /* brick_count + 1: first places */
   int64_t *halo_start; /* brick_count + 1 */
-  int32_t *halo;       /* places, rising in each brick */
+  int32_t *halo;       /* places, rising in each halo */
   int most_local;      /* vertices and halo of the largest brick */
   int slots;           /* of each vertex; even */
+  int64_t rows;        /* for q of above, and n: places, or rows of bricks with two halos */
+  int32_t *near;       /* vertices of the first halo; NULL: there is one alone */
+  int64_t *brick_row;  /* brick_count + 1: the rows of a brick, its own vertices', then those of
+                        * the first halo */
+  int most_rows;       /* of a brick with two halos */
 
   int64_t *row_start; /* groups + 1, in words; NULL: there are bricks */
   uint32_t *word;
@@ -75,6 +90,7 @@ typedef struct HkGpuWishes {
   bool colors;       /* rows, and places by colour */
   bool rows, bricks; /* one of them, whatever the size */
   bool unique;       /* no palette and no lengths */
+  bool twice;        /* bricks with two halos, where they are faster and springs are plain */
 } HkGpuWishes;
 
 HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuWishes *wishes, HkGpuLayout **layout,
@@ -97,8 +113,10 @@ HkStatus hk_gpu_paint(const HkModel *model, bool unique, HkGpuLayout *layout, Hk
 /* The number of a spring in the palette. */
 int hk_gpu_color_of(const HkGpuLayout *layout, const HkModel *model, int64_t spring);
 
-/* bricks.c: false, and nothing left, if bricks do not suit this model. */
-HkStatus hk_gpu_bricks(const HkModel *model, HkGpuLayout *layout, bool *suits, HkError *error);
+/* bricks.c: so many as the order was cut into; with two halos, if `twice`. *suits is false, and
+ * nothing left, if they do not suit this model. */
+HkStatus hk_gpu_bricks(const HkModel *model, int64_t count, bool twice, HkGpuLayout *layout,
+                       bool *suits, HkError *error);
 /* rows.c */
 HkStatus hk_gpu_rows(const HkModel *model, HkGpuLayout *layout, HkError *error);
 

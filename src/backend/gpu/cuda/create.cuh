@@ -40,8 +40,9 @@ static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *err
   p->brick_count = (int)l->brick_count;
   p->slots = l->slots;
   for (int q = 0; q < l->palette_count; q++) p->palette[q] = spring_of(&l->palette[q]);
-  int32_t *brick = NULL, *halo = NULL;
-  int64_t *halo_start = NULL, *row_start = NULL;
+  p->rows = (int)l->rows;
+  int32_t *brick = NULL, *halo = NULL, *near = NULL;
+  int64_t *halo_start = NULL, *row_start = NULL, *brick_row = NULL;
   if (l->brick_count > 0) {
     HK_GO(put(&brick, l->brick, l->brick_count + 1, error));
     keep(s, brick);
@@ -49,6 +50,10 @@ static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *err
     keep(s, halo);
     HK_GO(put(&halo_start, l->halo_start, l->brick_count + 1, error));
     keep(s, halo_start);
+    HK_GO(put(&near, l->near, l->near ? l->brick_count : 0, error));
+    keep(s, near);
+    HK_GO(put(&brick_row, l->brick_row, l->near ? l->brick_count + 1 : 0, error));
+    keep(s, brick_row);
   } else {
     HK_GO(put(&row_start, l->row_start, (l->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1, error));
     keep(s, row_start);
@@ -57,6 +62,8 @@ static HkStatus create_springs(Simulation *s, const HkGpuLayout *l, HkError *err
   p->halo = halo;
   p->halo_start = halo_start;
   p->row_start = row_start;
+  p->near = near;
+  p->brick_row = brick_row;
   return HK_OK;
 }
 
@@ -107,7 +114,7 @@ static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *err
   HK_GO(take(&s->v[0], 3 * n, error));
   keep(s, s->v[0]);
   s->v[1] = s->v[0];
-  if (s->general) {
+  if (s->general || s->twice) {
     HK_GO(take(&s->v[1], 3 * n, error));
     keep(s, s->v[1]);
   }
@@ -196,9 +203,15 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
   return HK_OK;
 }
 
+/* As many rooms for tables on the host as let it run a frame ahead, in RING_BYTES at most. */
+static const size_t RING_BYTES = (size_t)1 << 26;
+
 static HkStatus create_tables(Simulation *s, HkError *error) {
   size_t grips = (size_t)BATCH * s->grip_count * HK_DEVICE_GRIP_REALS;
   size_t motions = (size_t)BATCH * s->motion_count * HK_DEVICE_MOTION_REALS;
+  size_t each = BATCH * sizeof(HkGpuMoment) + grips * sizeof(HkReal) + 2 * motions * sizeof(double);
+  size_t fit = RING_BYTES / each;
+  s->rings = fit > RING ? (int)RING : fit < 4 ? 4 : (int)fit;
   HK_GO(take(&s->card.moment, BATCH, error));
   keep(s, s->card.moment);
   HK_GO(take(&s->card.grips, (int64_t)grips, error));
@@ -207,7 +220,7 @@ static HkStatus create_tables(Simulation *s, HkError *error) {
   keep(s, s->card.middle);
   HK_GO(take(&s->card.end, (int64_t)motions, error));
   keep(s, s->card.end);
-  for (int q = 0; q < RING; q++) {
+  for (int q = 0; q < s->rings; q++) {
     Tables *t = &s->host[q];
     HK_CUDA(cudaMallocHost(&t->moment, BATCH * sizeof *t->moment), "take memory of the host");
     HK_CUDA(cudaMallocHost(&t->grips, (grips + 1) * sizeof *t->grips), "take memory of the host");

@@ -48,7 +48,9 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   s->general = l->damped || l->threads;
   s->bricks = l->brick_count > 0;
   s->parameters = l->parameters;
+  s->twice = l->near != NULL;
   s->most_local = l->most_local;
+  s->most_rows = (l->most_rows + 31) / 32 * 32;
   s->words = l->slots / 2;
   s->lanes = s->bricks || s->n >= TWO_LANES_BELOW ? 1 : s->n >= MANY_LANES_BELOW ? 2 : 4;
   memcpy(s->origin, m->origin, sizeof s->origin);
@@ -61,8 +63,9 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_GO(create_state(s, m, error));
   HK_GO(create_implicit(s, m, error));
   HK_GO(create_tables(s, error));
-  HK_CUDA(cudaFuncSetAttribute(pick_kick(s), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               (int)kick_shared(s)),
+  const void *kick = s->twice ? (const void *)pick_twice(s) : (const void *)pick_kick(s);
+  size_t shared = s->twice ? twice_shared(s->most_local, s->most_rows) : kick_shared(s);
+  HK_CUDA(cudaFuncSetAttribute(kick, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
           "set up its kernels");
   if (s->settings.step == HK_DEVICE_NEWTON && s->bricks)
     HK_CUDA(cudaFuncSetAttribute(pick_newton(s).multiply,
@@ -95,7 +98,7 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
         HK_GO(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
               : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
                                                      : make_descent(s, q, error));
-    else if (count == BATCH && s->n < GRAPHS_BELOW)
+    else if (count == BATCH)
       HK_GO(queue_graph(s, error));
     else
       queue_batch(s, count);

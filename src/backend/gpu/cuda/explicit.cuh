@@ -41,21 +41,33 @@ static __device__ __forceinline__ void plane_store(HkReal *p, int64_t n, int64_t
   p[q + 2 * n] = a.z;
 }
 
-/* Of the vertex at place q, at x, on which its springs pull with f; g: of the moment. */
+/* v+ of a vertex at x on which f pulls; g: of the moment. */
+static __device__ __forceinline__ HkGpuVector kicked(const KickArgs &a, const HkGpuMoment *moment,
+                                                     const Real4 &x, const HkGpuVector &f,
+                                                     const HkGpuVector &v, const HkGpuVector &w,
+                                                     const HkGpuVector &g) {
+  HkGpuVector u = a.parts ? hk_gpu_medium(&moment->medium, a.parts, x.w, three(x), w) : g;
+  hk_gpu_axpy(x.w, f, &u);
+  if (a.flat) u.z = 0;
+  HkGpuVector after = v;
+  hk_gpu_axpy(x.w > 0 ? a.h : 0, u, &after);
+  return after;
+}
+
+static __device__ __forceinline__ Real4 drifted(const Real4 &x, HkReal drift,
+                                                const HkGpuVector &v) {
+  HkReal by = x.w > 0 ? drift : 0;
+  return Real4{x.x + by * v.x, x.y + by * v.y, x.z + by * v.z, x.w};
+}
+
+/* Of the vertex at place q. */
 static __device__ __forceinline__ void kick_vertex(const KickArgs &a, int64_t q, const Real4 &x,
                                                    HkGpuVector f, const HkGpuVector &v,
                                                    const HkGpuVector &w, const HkGpuVector &g) {
   if (a.push) hk_gpu_axpy(1, plane_load(a.push, a.n, q), &f);
-  HkGpuVector u = a.parts ? hk_gpu_medium(&a.moment->medium, a.parts, x.w, three(x), w) : g;
-  hk_gpu_axpy(x.w, f, &u);
-  HkReal h = x.w > 0 ? a.h : 0, drift = x.w > 0 ? a.drift : 0;
-  if (a.flat) u.z = 0;
-  HkGpuVector after = v;
-  hk_gpu_axpy(h, u, &after);
+  HkGpuVector after = kicked(a, a.moment, x, f, v, w, g);
   plane_store(a.v_out, a.n, q, after);
-  if (a.predicts) return;
-  Real4 moved = {x.x + drift * after.x, x.y + drift * after.y, x.z + drift * after.z, x.w};
-  a.x_out[q] = moved;
+  if (!a.predicts) a.x_out[q] = drifted(x, a.drift, after);
 }
 
 /* General springs are damped or threads, the others plain. */
@@ -179,16 +191,73 @@ __global__ void __launch_bounds__(ROW_THREADS)
   if (lane == 0 && t / LANES < n) kick_vertex(a, q, x, f, v, w, g);
 }
 
+/* ---- Two steps at once ---- */
+
+/* Palette, positions before the first step, and after it. */
+static size_t twice_shared(int most_local, int most_rows) {
+  return sizeof(Stiff) * HK_GPU_PALETTE + sizeof(Real4) * (size_t)(most_local + most_rows);
+}
+
+/* One block for each brick with two halos, one thread for each of its rows, those of plain springs
+ * by palette. The first step moves the brick and its first halo, the second one the brick, and
+ * drifts by a.drift; `once`: there is no first step. */
+template <int WORDS, bool EXACT>
+__global__ void __launch_bounds__(HK_GPU_TWICE_ROWS, WORDS <= 6 ? 2 : 1)
+    kick_twice(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a, int once) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  Stiff *palette = (Stiff *)shared;
+  Real4 *before = (Real4 *)(shared + sizeof(Stiff) * HK_GPU_PALETTE);
+  const int t = threadIdx.x;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const int rows = brick.own + (once ? 0 : s.near[blockIdx.x]), all = brick.own + brick.outside;
+  const bool moves = t < rows;
+  const uint32_t n = (uint32_t)a.n, row_of = (uint32_t)s.brick_row[blockIdx.x] + (uint32_t)t;
+  Real4 *after = before + all;
+  BrickRow<HK_GPU_BY_PALETTE, WORDS, EXACT> row;
+  load_palette(s, palette);
+  if (moves) load_row(s, (uint32_t)s.rows, row_of, &row);
+  const uint32_t q = (uint32_t)(t < brick.own ? brick.first + t : t < all ? brick.halo[t - brick.own] : 0);
+  const HkGpuVector first_g = a.moment[0].medium.g, g = a.moment[once ? 0 : 1].medium.g;
+  let_next_come();
+  wait_for_last();
+  Real4 x = {0, 0, 0, 0};
+  HkGpuVector v = {0, 0, 0};
+  if (t < all) before[t] = x = a.x[q];
+  if (moves) v = plane_load(a.v, n, q);
+  for (int k = t + (int)blockDim.x; k < all; k += (int)blockDim.x)
+    before[k] = a.x[brick.halo[k - brick.own]];
+  __syncthreads();
+  auto pulled = [&](const Real4 *from) {
+    HkGpuVector f = {0, 0, 0};
+    visit_row(s, n, q, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
+      Stiff p = palette[number_in(word, k)];
+      hk_gpu_pull(hk_gpu_sub(three(near_in(from, word, k)), three(x)), p.k, p.kl0, &f);
+    });
+    return f;
+  };
+  if (!once) {
+    if (moves) {
+      v = kicked(a, a.moment, x, pulled(before), v, v, first_g);
+      after[t] = x = drifted(x, a.h, v);
+    }
+    __syncthreads();
+  }
+  if (t >= brick.own) return;
+  HkGpuVector f = pulled(once ? before : after);
+  v = kicked(a, a.moment + (once ? 0 : 1), x, f, v, v, g);
+  plane_store(a.v_out, n, q, v);
+  a.x_out[q] = drifted(x, a.drift, v);
+}
+
+/* ---- Drift ---- */
+
 /* x+ = x + drift v, in place; held vertices stay. */
 __global__ void drift_only(int n, HkReal drift, Real4 *x, const HkReal *v) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
   if (q >= n) return;
-  Real4 p = x[q];
-  HkReal d = p.w > 0 ? drift : 0;
-  HkGpuVector u = plane_load(v, n, q);
-  x[q] = Real4{p.x + d * u.x, p.y + d * u.y, p.z + d * u.z, p.w};
+  x[q] = drifted(x[q], drift, plane_load(v, n, q));
 }
 
 } // namespace HK_SPACE

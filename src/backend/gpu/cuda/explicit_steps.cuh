@@ -1,7 +1,8 @@
 /* Queues explicit steps: symplectic Euler, v += h a, x += h v; and Verlet, drift, kick, drift.
  *
  * Which kernel makes a kick depends on the layout (bricks or rows), on how springs have their
- * parameters, and on whether any is damped or goes slack.
+ * parameters, and on whether any is damped or goes slack. Where springs are plain and nothing but
+ * them and the medium acts on vertices, two steps are made at once.
  */
 #ifndef HK_CUDA_EXPLICIT_STEPS_CUH
 #define HK_CUDA_EXPLICIT_STEPS_CUH
@@ -43,6 +44,16 @@ static size_t kick_shared(const Simulation *s) {
   return s->bricks ? brick_shared(s->most_local, s->general) : 0;
 }
 
+typedef void TwiceKernel(const Springs, const KickArgs, int);
+
+static TwiceKernel *pick_twice(const Simulation *s) {
+  if (s->words == 6) return kick_twice<6, true>;
+  if (s->words == 13) return kick_twice<13, true>;
+  if (s->words <= 4) return kick_twice<4, false>;
+  if (s->words <= 8) return kick_twice<8, false>;
+  return kick_twice<13, false>;
+}
+
 /* push = what the air does. */
 static void queue_blow(Simulation *s, const HkGpuMoment *moment, const Real4 *x, const HkReal *w) {
   launch(blow, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, s->faces, s->n, moment, x, w);
@@ -59,29 +70,47 @@ static void queue_push(Simulation *s, int step, const HkReal *w) {
            s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, x, w, s->push);
 }
 
-static void queue_kick(Simulation *s, int step, double h, double drift, const HkReal *w,
-                       HkReal *predicted) {
+/* The kick from the present state to the next one. */
+static KickArgs kick_args(const Simulation *s, int step, double h, double drift, const HkReal *w) {
   KickArgs a = {};
-  if (s->pushes) queue_push(s, step, w);
   a.n = s->n;
   a.h = (HkReal)h;
   a.drift = (HkReal)drift;
   a.flat = s->flat;
   a.parts = s->parts;
-  a.predicts = predicted != NULL;
   a.moment = s->card.moment + step;
   a.x = s->x[s->at];
   a.x_out = s->x[1 - s->at];
   a.v = s->v[s->v_at];
   a.w = w;
-  a.v_out = predicted ? predicted : s->v[1 - s->v_at];
+  a.v_out = s->v[1 - s->v_at];
   a.push = s->pushes ? s->push : NULL;
+  return a;
+}
+
+static void turn(Simulation *s) {
+  s->at = 1 - s->at;
+  s->v_at = 1 - s->v_at;
+}
+
+static void queue_kick(Simulation *s, int step, double h, double drift, const HkReal *w,
+                       HkReal *predicted) {
+  KickArgs a = kick_args(s, step, h, drift, w);
+  if (s->pushes) queue_push(s, step, w);
+  a.predicts = predicted != NULL;
+  if (predicted) a.v_out = predicted;
   int threads = s->bricks ? (int)HK_GPU_BRICK : (int)ROW_THREADS;
   launch(pick_kick(s), blocks_for((int64_t)s->lanes * s->n, threads), threads, kick_shared(s),
          s->queue, s->springs, a);
-  if (predicted) return;
-  s->at = 1 - s->at;
-  s->v_at = 1 - s->v_at;
+  if (!predicted) turn(s);
+}
+
+/* Two steps, or one; the last of them drifts. */
+static void queue_twice(Simulation *s, int step, int count, double drift) {
+  KickArgs a = kick_args(s, step, s->settings.h, drift, s->v[s->v_at]);
+  launch(pick_twice(s), (unsigned)s->springs.brick_count, s->most_rows,
+         twice_shared(s->most_local, s->most_rows), s->queue, s->springs, a, (int)(count == 1));
+  turn(s);
 }
 
 static void queue_pins(Simulation *s, const double *table, int step) {
@@ -103,7 +132,11 @@ static void queue_batch(Simulation *s, int count) {
   double h = s->settings.h;
   bool verlet = s->settings.step == HK_DEVICE_VERLET;
   if (verlet) queue_drift(s, h / 2);
-  for (int q = 0; q < count; q++) {
+  for (int q = 0; q < count && s->twice; q += 2) {
+    bool last = q + 2 >= count;
+    queue_twice(s, q, q + 1 < count ? 2 : 1, verlet && last ? h / 2 : h);
+  }
+  for (int q = 0; q < count && !s->twice; q++) {
     const HkReal *w = s->v[s->v_at];
     if (verlet) queue_pins(s, s->card.middle, q);
     if (verlet && s->settings.uses_velocity) {

@@ -39,7 +39,7 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   double bytes = n * (2 * 4 + 3 + 1 + 6) * real + n * sizeof *l->order + 4.0 * (double)l->words;
   double slots = l->brick_count > 0 ? 2.0 * (double)l->words : (double)l->words;
   bytes += ((l->l0 != NULL) + (l->stiffness != NULL)) * slots * real;
-  if (l->damped || l->threads) bytes += 3 * n * real;
+  if (l->damped || l->threads || l->near) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_JACOBI) bytes += 2 * 4 * n * real;
   if (settings->step >= HK_DEVICE_BLOCK_DESCENT) {

@@ -1,9 +1,10 @@
 /* A simulation on a card: its arrays, and graphs of what it queues.
  *
- * Positions stand twice, v twice where springs are damped: a step reads one and writes the other.
- * What depends on time comes in tables of at most BATCH steps, through memory that the card reads
- * by itself. Small systems are bound by the launching of kernels: for them BATCH steps are a graph
- * that is launched at once.
+ * Positions stand twice, v twice where springs are damped or two steps are made at once: a step
+ * reads one and writes the other. What depends on time comes in tables of at most BATCH steps,
+ * through memory that the card reads by itself. BATCH explicit steps are a graph that is launched at
+ * once: small systems are bound by the launching of kernels, and of large ones the host can queue
+ * many steps ahead and turn to what it has to write.
  *
  * create.cuh takes the arrays; transfer.cuh brings states and tables to the card and back;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
@@ -20,13 +21,13 @@
 
 namespace HK_SPACE {
 
-enum { BATCH = 256, RING = 4 };
+enum { BATCH = 256, RING = 64 };
 
 /* Sweeps of descent, or iterations of conjugate gradients, that are queued at once and after which
  * the host may look. */
 enum { ROUND = 10 }; /* even: two arrays of directions take turns */
 
-/* Fewer vertices: graphs; two and four threads for each vertex. */
+/* Fewer vertices: graphs of rounds; two and four threads for each vertex. */
 static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
 /* The same of descent, which moves a part of them at once. */
 static const int FEW_A_COLOR = 400000;
@@ -42,10 +43,10 @@ struct Tables {
 struct Simulation {
   HkDeviceSettings settings;
   int n, flat, parts;
-  bool general, bricks, pushes;
+  bool general, bricks, twice, pushes;
   HkGpuParameters parameters;
   Springs springs;
-  int most_local, words, lanes;
+  int most_local, most_rows, words, lanes;
   cudaStream_t queue, copies;
 
   Real4 *x[2];
@@ -62,7 +63,7 @@ struct Simulation {
   double origin[3];
 
   Tables host[RING], card;
-  int turn;
+  int rings, turn; /* of those: how many there are, which is next */
   cudaGraphExec_t graph[2][2]; /* by at and v_at, of BATCH steps */
   cudaGraphExec_t round;       /* of ROUND sweeps or iterations */
 

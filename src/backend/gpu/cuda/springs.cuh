@@ -17,6 +17,9 @@ struct Springs {
   const int32_t *brick, *halo;
   const int64_t *halo_start;
   int brick_count, slots;
+  const int32_t *near; /* of bricks with two halos */
+  const int64_t *brick_row;
+  int rows;
   /* Rows. */
   const int64_t *row_start;
 };

@@ -1,6 +1,6 @@
 /* Tables and states on their way to the card and back.
  *
- * Tables go through RING rooms by turns, so that the host fills one while others are read. A
+ * Tables go through several rooms by turns, so that the host fills one while others are read. A
  * record of the state is copied by a queue of its own, while the next steps are made.
  */
 #ifndef HK_CUDA_TRANSFER_CUH
@@ -24,7 +24,7 @@ static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t f
   size_t moments = (size_t)count * HK_GPU_MOMENT_REALS;
   size_t grips = (size_t)s->grip_count * HK_DEVICE_GRIP_REALS, all_grips = grips * count;
   size_t motions = (size_t)s->motion_count * HK_DEVICE_MOTION_REALS, bytes = motions * count * 8;
-  s->turn = (s->turn + 1) % RING;
+  s->turn = (s->turn + 1) % s->rings;
   HK_CUDA(cudaEventSynchronize(t->read), "copy a table");
   HkReal *to = (HkReal *)t->moment;
   for (size_t q = 0; q < moments; q++)
