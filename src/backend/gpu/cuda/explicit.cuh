@@ -216,7 +216,9 @@ __global__ void __launch_bounds__(HK_GPU_TWICE_ROWS, WORDS <= 6 ? 2 : 1)
   BrickRow<HK_GPU_BY_PALETTE, WORDS, EXACT> row;
   load_palette(s, palette);
   if (moves) load_row(s, (uint32_t)s.rows, row_of, &row);
-  const uint32_t q = (uint32_t)(t < brick.own ? brick.first + t : t < all ? brick.halo[t - brick.own] : 0);
+  int place = brick.first + t;
+  if (t >= brick.own) place = t < all ? brick.halo[t - brick.own] : 0;
+  const uint32_t q = (uint32_t)place;
   const HkGpuVector first_g = a.moment[0].medium.g, g = a.moment[once ? 0 : 1].medium.g;
   let_next_come();
   wait_for_last();

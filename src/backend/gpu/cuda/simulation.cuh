@@ -2,9 +2,9 @@
  *
  * Positions stand twice, v twice where springs are damped or two steps are made at once: a step
  * reads one and writes the other. What depends on time comes in tables of at most BATCH steps,
- * through memory that the card reads by itself. BATCH explicit steps are a graph that is launched at
- * once: small systems are bound by the launching of kernels, and of large ones the host can queue
- * many steps ahead and turn to what it has to write.
+ * through memory that the card reads by itself. BATCH explicit steps are a graph that is launched
+ * at once: small systems are bound by the launching of kernels, and of large ones the host can
+ * queue many steps ahead and turn to what it has to write.
  *
  * create.cuh takes the arrays; transfer.cuh brings states and tables to the card and back;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,

@@ -1,0 +1,93 @@
+/* The end of Newton's method: what error it leaves where it is asked for an accuracy, and whether
+ * it comes to rounding where it is asked for a tolerance. */
+#include "world.h"
+
+#if TEST_SANITIZED
+enum { SIZE = 17, STEPS = 6 };
+#else
+enum { SIZE = 41, STEPS = 10 };
+#endif
+
+/* Which buckles in every step. */
+static const char cloth[] =
+    "{'time': {'step': 0.0166666666666667}, 'integrator': {'type': 'backward_euler', 'minimizer': "
+    "{'type': 'newton', %s}}, 'bodies': [{'shape': {'type': 'grid', 'nx': %d, 'ny': %d, 'plane': "
+    "'xz'}, 'springs': {'k': 10000, 'shear': true, 'bending': true}, 'mass': {'total': 1}}], "
+    "'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': ['gravity']}";
+
+static const char iterative[] =
+    "'accuracy': %g, 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}";
+
+static World cloth_with(const char *minimizer) {
+  char text[1000];
+  snprintf(text, sizeof text, cloth, minimizer, SIZE, SIZE);
+  return world_parse(text);
+}
+
+static int compare(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double distance(HkState *a, HkState *b) {
+  double sum = 0;
+  for (int64_t q = 0; q < 3 * hk_state_vertex_count(a); q++) {
+    double d = hk_state_x(a)[q] - hk_state_x(b)[q];
+    sum += d * d;
+  }
+  return sqrt(sum);
+}
+
+/* The median of |x - x*| / |x* - x_n| over steps that each begin where the exact one does. */
+static void find_error(double accuracy, double *left, int64_t *iterations) {
+  char text[200];
+  double errors[STEPS] = {0};
+  HkState *before = NULL;
+  snprintf(text, sizeof text, iterative, accuracy);
+  World exact = cloth_with("'tolerance': 1e-11, 'linear': 'cholesky'"), w = cloth_with(text);
+  *left = NAN;
+  *iterations = 0;
+  for (int q = 0; q < STEPS && exact.sim && w.sim; q++) {
+    MUST(hk_state_create(exact.model, &before, error));
+    MUST(hk_state_copy(exact.state, before, error));
+    MUST(hk_state_copy(exact.state, w.state, error));
+    MUST(hk_step(exact.sim, exact.state, error));
+    MUST(hk_step(w.sim, w.state, error));
+    errors[q] = distance(w.state, exact.state) / distance(exact.state, before);
+    *iterations += hk_sim_step_report(w.sim).iterations;
+    hk_state_destroy(&before);
+  }
+  world_destroy(&exact);
+  world_destroy(&w);
+  qsort(errors, STEPS, sizeof *errors, compare);
+  *left = errors[STEPS / 2];
+}
+
+TEST(steps_leave_the_error_that_they_are_asked_for) {
+  static const double asked[] = {1e-1, 1e-2, 1e-3};
+  int64_t iterations[3];
+  for (int q = 0; q < 3; q++) {
+    double left;
+    find_error(asked[q], &left, &iterations[q]);
+    printf("    asked for %g, left %.2g in %lld iterations\n", asked[q], left,
+           (long long)iterations[q]);
+    CHECK(left <= asked[q]);
+  }
+  CHECK(iterations[0] <= iterations[1] && iterations[1] < iterations[2]);
+}
+
+/* Far from the minimum the Hessian is projected at once, but not for long: always projected, this
+ * one takes ten times as many iterations. */
+TEST(cloth_on_a_table_is_solved_to_rounding) {
+  World w = world_builtin("cloth",
+                          "integrator={\"type\": \"backward_euler\", \"minimizer\": {\"type\": "
+                          "\"newton\", \"linear\": {\"type\": \"pcg\", \"preconditioner\": "
+                          "\"multigrid\"}}}",
+                          1);
+  MUST(hk_sim_set_h(w.sim, 1.0 / 30, error));
+  MUST(hk_step(w.sim, w.state, error));
+  HkStepReport report = hk_sim_step_report(w.sim);
+  printf("    %d iterations\n", report.iterations);
+  CHECK(report.reason == HK_STOP_CONVERGED && report.iterations < 250);
+  world_destroy(&w);
+}
