@@ -15,11 +15,11 @@ static const char cloth[] =
     "'xz'}, 'springs': {'k': 10000, 'shear': true, 'bending': true}, 'mass': {'total': 1}}], "
     "'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': ['gravity']}";
 
-static const char iterative[] =
-    "'accuracy': %g, 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}";
+static const char method[] = "'%s': %g, 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}";
 
-static World cloth_with(const char *minimizer) {
-  char text[1000];
+static World cloth_with(const char *name, double value) {
+  char text[1000], minimizer[200];
+  snprintf(minimizer, sizeof minimizer, method, name, value);
   snprintf(text, sizeof text, cloth, minimizer, SIZE, SIZE);
   return world_parse(text);
 }
@@ -40,11 +40,9 @@ static double distance(HkState *a, HkState *b) {
 
 /* The median of |x - x*| / |x* - x_n| over steps that each begin where the exact one does. */
 static void find_error(double accuracy, double *left, int64_t *iterations) {
-  char text[200];
   double errors[STEPS] = {0};
   HkState *before = NULL;
-  snprintf(text, sizeof text, iterative, accuracy);
-  World exact = cloth_with("'tolerance': 1e-11, 'linear': 'cholesky'"), w = cloth_with(text);
+  World exact = cloth_with("tolerance", 1e-11), w = cloth_with("accuracy", accuracy);
   *left = NAN;
   *iterations = 0;
   for (int q = 0; q < STEPS && exact.sim && w.sim; q++) {

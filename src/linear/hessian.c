@@ -66,6 +66,11 @@ static void records_range(void *user, int64_t begin, int64_t end) {
   H->work->kernels->records(&a, begin, end);
 }
 
+void hk_hessian_move(HkHessian *H, const double *x) {
+  H->x = x;
+  H->fresh = false;
+}
+
 void hk_hessian_records(HkHessian *H, float *records) {
   Records r = {H, records};
   refresh(H);

@@ -37,6 +37,8 @@ void hk_hessian_assemble(HkHessian *H);
 /* Makes room for the coefficients of the springs, once, which make products several times faster.
  */
 HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error);
+/* To another x, while an operator is in use. */
+void hk_hessian_move(HkHessian *H, const double *x);
 /* Those of the rows for preconditioners, into 4 floats an entry; see spring_rows.h. */
 void hk_hessian_records(HkHessian *H, float *records);
 /* blocks (9 n) = for each row the sum of what all forces but the springs add to H, damping

@@ -12,8 +12,15 @@
  *
  * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
  * found once (multigrid.h).
+ *
+ * In a solid that has hardly moved from its first shape, springs pull as they did there, and the H
+ * of that shape is kept for all steps: a cycle needs no more to be near A. It is used or not by
+ * what x is alone, so that a step does not depend on those before it. Cloth, in which the slightest
+ * pressure or tension decides how stiff it is across, gets a new H each time.
  */
+#include "base/vec.h"
 #include "linear/multigrid_kernels.h"
+#include "model/proportions.h"
 
 #include <string.h>
 
@@ -30,6 +37,10 @@ typedef struct Data {
   void *memory;   /* of records */
   double *extra;  /* 9 n: of the other forces, made when there are any */
   int threads;
+  bool solid;
+  bool kept;                     /* the hierarchy is that of the first shape, ... */
+  double kept_tau;               /* ... of these */
+  int64_t kept_model, kept_held; /* versions */
 } Data;
 
 /* Rows that one thread takes at a time; shorter levels are one thread's. */
@@ -58,6 +69,7 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
                           "multigrid", error));
   HK_TRY(need_extra(p, error));
   data->kernels = hk_multigrid_kernels(data->multigrid->isa);
+  data->solid = hk_model_is_solid(p->setup.model);
   data->threads = p->space.threads;
   p->bytes += sizeof *data + data->multigrid->bytes;
   p->bytes += hk_aligned_bytes(entries, sizeof *data->records);
@@ -151,8 +163,41 @@ static void project_all(const Data *data) {
   if (m->exact) invert_last(data);
 }
 
+/* The mean of |d - d0|^2 / |d0|^2 over some springs, d from end to end. */
+static double moved(const HkModel *m, const double *x) {
+  enum { SAMPLE = 1000 };
+  int64_t step = m->spring_count / SAMPLE + 1, count = 0;
+  double sum = 0;
+  for (int64_t s = 0; s < m->spring_count; s += step, count++) {
+    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+    double d[3], d0[3], change[3];
+    hk_sub(x + j, x + i, d);
+    hk_sub(m->x0 + j, m->x0 + i, d0);
+    hk_sub(d, d0, change);
+    double size = hk_dot(d0, d0);
+    sum += size > 0 ? hk_dot(change, change) / size : 1;
+  }
+  return count > 0 ? sum / (double)count : 0;
+}
+
+/* Of turns by two degrees. */
+static const double HARDLY = 1e-3;
+
+static void fill_hierarchy(HkPrecondition *p, HkHessian *H) {
+  const Data *data = p->data;
+  bool lumps = data->extra && hk_hessian_lump(H, data->extra);
+  HkFineValues values = {.multigrid = data->multigrid,
+                         .records = data->records,
+                         .extra = lumps ? data->extra : NULL,
+                         .held = H->held ? H->held->mask : NULL};
+  hk_hessian_records(H, data->records);
+  Loop a = {.data = data, .values = &values};
+  run(&a, p->setup.model->n, fill_range);
+  project_all(data);
+}
+
 static HkStatus prepare(HkPrecondition *p, HkError *error) {
-  const HkModel *model = p->setup.model;
+  const HkModel *m = p->setup.model;
   Data *data = p->data;
   HkHessian *H = p->A->hessian;
   if (!H)
@@ -161,15 +206,23 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
   HK_TRY(hk_hessian_need_springs(H, &p->bytes, error));
   HK_TRY(need_extra(p, error));
-  bool lumps = data->extra && hk_hessian_lump(H, data->extra);
-  HkFineValues values = {.multigrid = data->multigrid,
-                         .records = data->records,
-                         .extra = lumps ? data->extra : NULL,
-                         .held = H->held ? H->held->mask : NULL};
-  hk_hessian_records(H, data->records);
-  Loop a = {.data = data, .values = &values};
-  run(&a, model->n, fill_range);
-  project_all(data);
+  if (!data->solid || data->extra || m->tension || !(moved(m, H->x) < HARDLY)) {
+    data->kept = false;
+    fill_hierarchy(p, H);
+    return HK_OK;
+  }
+  int64_t model = hk_model_version(m), held = H->held ? H->held->version : 0;
+  if (data->kept && data->kept_tau == H->tau && data->kept_model == model &&
+      data->kept_held == held)
+    return HK_OK;
+  const double *x = H->x;
+  hk_hessian_move(H, m->x0);
+  fill_hierarchy(p, H);
+  hk_hessian_move(H, x);
+  data->kept = true;
+  data->kept_tau = H->tau;
+  data->kept_model = model;
+  data->kept_held = held;
   return HK_OK;
 }
 
