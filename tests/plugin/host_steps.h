@@ -32,7 +32,7 @@ static void kick(Sim *s, const HkGpuMoment *moment, const double *grips, double 
 }
 
 static HkGpuMoment moment_at(const HkDeviceTimes *times, int64_t q) {
-  HkGpuMoment moment;
+  HkGpuMoment moment = {0};
   HkReal *to = (HkReal *)&moment;
   for (int k = 0; k < HK_GPU_MOMENT_REALS; k++)
     to[k] = (HkReal)times->moment[q * HK_GPU_MOMENT_REALS + k];
