@@ -134,7 +134,8 @@ static HkStatus add_halo(Brick *b, HkError *error) {
   hk_parallel_work(threads, count, GRAIN, count_range, b);
   add_up(b->start, count);
   hk_free(c, &b->outside);
-  HK_TRY(hk_alloc(c, &b->outside, b->start[count], sizeof *b->outside, "a halo", error));
+  /* One more than there are, so that it is somewhere. */
+  HK_TRY(hk_alloc(c, &b->outside, b->start[count] + 1, sizeof *b->outside, "a halo", error));
   hk_parallel_work(threads, count, GRAIN, keep_range, b);
   HK_TRY(append(b, error));
   for (int64_t q = 0; q < count; q++) {
