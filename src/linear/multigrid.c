@@ -8,7 +8,11 @@
 #include <string.h>
 
 /* A level of so few vertices is solved by a dense matrix. */
-enum { COARSEST = 16 };
+enum { COARSEST = 32 };
+
+/* One whose matrix is so much smaller than that of the level before is visited twice for each visit
+ * there: all visits together cost at most three times what the first ones do. */
+enum { MUCH_SMALLER = 3 };
 
 static const char WHAT[] = "multigrid";
 
@@ -253,6 +257,21 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
   return HK_OK;
 }
 
+/* Floats of a level's matrix. */
+static int64_t matrix_size(const HkMultigrid *m, int k) {
+  const HkLevel *l = &m->level[k];
+  return k == 0 ? 4 * (int64_t)m->fine.lower[l->n] : 12 * (int64_t)l->graph.start[l->n];
+}
+
+static void set_visits(HkMultigrid *m) {
+  m->level[0].visits = 1;
+  for (int k = 1; k < m->count; k++) {
+    bool small = MUCH_SMALLER * matrix_size(m, k) <= matrix_size(m, k - 1);
+    bool solved = m->exact && k == m->count - 1;
+    m->level[k].visits = small && !solved ? 2 : 1;
+  }
+}
+
 static HkStatus make_levels(HkMultigrid *m, const Draft *drafts, HkError *error) {
   const HkContext *c = &m->model->context;
   for (int k = 0; k < m->count; k++) {
@@ -286,6 +305,7 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(make_fine(m, error));
   int64_t last = m->level[m->count - 1].n, size = 3 * last;
   m->exact = m->count > 1 && last <= COARSEST;
+  set_visits(m);
   if (!m->exact) return HK_OK;
   HK_TRY(hk_alloc(c, &m->coarsest, size * size, sizeof *m->coarsest, WHAT, error));
   HK_TRY(hk_alloc(c, &m->dense, size * size, sizeof *m->dense, WHAT, error));

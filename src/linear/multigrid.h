@@ -89,6 +89,7 @@ typedef struct HkFine {
 
 typedef struct HkLevel {
   int32_t n;
+  int visits; /* in a cycle, for each of the level before */
   HkGraph graph;
   HkSweepOrder sweep;
   int32_t *diagonal; /* n: where the diagonal block of a row stands */

@@ -25,10 +25,13 @@ typedef struct HkMultigridKernels {
   /* A sweep of Gauss-Seidel on A x = b from x = 0, in rising order: it needs the lower half of A
    * alone. fine: NULL but on level 0, here and below. */
   void (*sweep_first)(const HkLevel *level, const HkFine *fine, int64_t begin, int64_t end);
-  /* One in falling order, from the x that there is. */
+  /* One in falling order, from the x that there is; and one in rising order, not on level 0. */
   void (*sweep_back)(const HkLevel *level, const HkFine *fine, int64_t begin, int64_t end);
+  void (*sweep_again)(const HkLevel *level, int64_t begin, int64_t end);
   /* r = b - A x after sweep_first: what the upper half of A does to x, since the rest is b. */
   void (*residual)(const HkLevel *level, const HkFine *fine, int64_t begin, int64_t end);
+  /* r = b - A x of any x, not on level 0. */
+  void (*residual_again)(const HkLevel *level, int64_t begin, int64_t end);
   /* coarse->b = P^T r, where begin and end count rows of the next level; x += P coarse->x. */
   void (*restrict_to)(const HkLevel *level, const HkLevel *coarse, int64_t begin, int64_t end);
   void (*prolong)(const HkLevel *level, const HkLevel *coarse, int64_t begin, int64_t end);

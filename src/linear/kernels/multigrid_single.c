@@ -62,13 +62,24 @@ static void sweep_first(const HkLevel *l, const HkFine *fine, int64_t begin, int
     sweep_first_rows(l, NULL, begin, end);
 }
 
+/* b - A x without the diagonal. */
+HK_INLINE HkFloat4 rest_of_row(const HkLevel *l, int64_t i) {
+  return hk_float4_load(l->b + 4 * i) - lower_times(l, NULL, i) - upper_times(l, NULL, i);
+}
+
+static void sweep_again(const HkLevel *l, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++)
+    hk_float4_store(l->x + 4 * i, block_times(l->D + 12 * i, rest_of_row(l, i)));
+}
+
 HK_INLINE void sweep_back_rows(const HkLevel *l, const HkFine *fine, int64_t begin, int64_t end) {
   for (int64_t i = end - 1; i >= begin; i--) {
-    HkFloat4 rest = hk_float4_load(l->b + 4 * i);
+    HkFloat4 rest;
     if (fine)
-      rest = rest + springs_times(l, fine, fine->lower[i], fine->lower[i + 1]);
+      rest =
+          hk_float4_load(l->b + 4 * i) + springs_times(l, fine, fine->lower[i], fine->lower[i + 1]);
     else
-      rest = rest - lower_times(l, NULL, i) - upper_times(l, NULL, i);
+      rest = rest_of_row(l, i);
     hk_float4_store(l->x + 4 * i, block_times(l->D + 12 * i, rest));
   }
 }
@@ -85,6 +96,12 @@ static void residual(const HkLevel *l, const HkFine *fine, int64_t begin, int64_
     for (int64_t i = begin; i < end; i++) hk_float4_store(l->r + 4 * i, -upper_times(l, fine, i));
   else
     for (int64_t i = begin; i < end; i++) hk_float4_store(l->r + 4 * i, -upper_times(l, NULL, i));
+}
+
+static void residual_again(const HkLevel *l, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++)
+    hk_float4_store(l->r + 4 * i, hk_float4_load(l->b + 4 * i) -
+                                      blocks_times(l, l->graph.start[i], l->graph.start[i + 1]));
 }
 
 /* ---- Between levels ---- */
@@ -278,7 +295,9 @@ const HkMultigridKernels HK_KERNEL(hk_multigrid_kernels) = {.fill = fill,
                                                             .invert = invert,
                                                             .sweep_first = sweep_first,
                                                             .sweep_back = sweep_back,
+                                                            .sweep_again = sweep_again,
                                                             .residual = residual,
+                                                            .residual_again = residual_again,
                                                             .restrict_to = restrict_to,
                                                             .prolong = prolong,
                                                             .invert_dense = invert_dense,

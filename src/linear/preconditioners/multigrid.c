@@ -1,7 +1,11 @@
-/* One V-cycle of multigrid on H, for any mesh.
+/* One cycle of multigrid on H, for any mesh.
  *
  *     z = sweep forward on A z = r from 0;   on the next level, A' e = P^T (r - A z) likewise;
  *     z += P e;   sweep back
+ *
+ * The next level is visited twice where that costs little (a W-cycle there), the second time from
+ * the e of the first. With one visit the error of small levels decides how many iterations are
+ * needed: 13 instead of 7 for a ball of 21,000 vertices.
  *
  * A is H without the negative directions of springs under pressure, in single precision; a sweep is
  * Gauss-Seidel with 3x3 blocks, forward on the way down and backward on the way up, so that z is a
@@ -108,6 +112,7 @@ LOOP(multiply_range, multiply(a->level, begin, end))
 LOOP(project_range, project(a->level, a->coarse, begin, end))
 LOOP(invert_range, invert(a->level, begin, end))
 LOOP(residual_range, residual(a->level, a->fine, begin, end))
+LOOP(residual_again_range, residual_again(a->level, begin, end))
 LOOP(restrict_range, restrict_to(a->level, a->coarse, begin, end))
 LOOP(prolong_range, prolong(a->level, a->coarse, begin, end))
 LOOP(take_range, take(a->data->multigrid, a->r, begin, end))
@@ -242,10 +247,21 @@ static void backward_parts(void *user, int64_t begin, int64_t end) {
     a->data->kernels->sweep_back(a->level, a->fine, at[p], at[p + 1]);
 }
 
-static void sweep_down(Loop *a) {
+static void again_parts(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  const int32_t *at = a->level->sweep.begin;
+  for (int64_t p = begin; p < end; p++) a->data->kernels->sweep_again(a->level, at[p], at[p + 1]);
+}
+
+/* Forward, from 0 or from the x of the visit before. */
+static void sweep_down(Loop *a, bool first) {
   const HkSweepOrder *s = &a->level->sweep;
-  hk_parallel_work(a->data->threads, s->count, 1, forward_parts, a);
-  a->data->kernels->sweep_first(a->level, a->fine, s->begin[s->count], s->begin[s->count + 1]);
+  int32_t begin = s->begin[s->count], end = s->begin[s->count + 1];
+  hk_parallel_work(a->data->threads, s->count, 1, first ? forward_parts : again_parts, a);
+  if (first)
+    a->data->kernels->sweep_first(a->level, a->fine, begin, end);
+  else
+    a->data->kernels->sweep_again(a->level, begin, end);
 }
 
 static void sweep_up(Loop *a) {
@@ -265,33 +281,30 @@ static void solve_last(const Data *data) {
     for (int c = 0; c < 3; c++) l->x[4 * i + c] = x[3 * i + c];
 }
 
-static void cycle(const Data *data) {
+/* x of level k nearer to A^-1 b: from 0 at the first visit, then from where the last one left it.
+ */
+static void visit(const Data *data, int k, bool first) {
   const HkMultigrid *m = data->multigrid;
-  for (int k = 0; k + 1 < m->count; k++) {
-    Loop a = loop_of(data, k);
-    sweep_down(&a);
-    run(&a, a.level->n, residual_range);
-    run(&a, a.coarse->n, restrict_range);
-  }
-  Loop last = loop_of(data, m->count - 1);
-  if (m->exact) {
+  Loop a = loop_of(data, k);
+  if (!a.coarse && m->exact) {
     solve_last(data);
-  } else {
-    sweep_down(&last);
-    sweep_up(&last);
+    return;
   }
-  for (int k = m->count - 2; k >= 0; k--) {
-    Loop a = loop_of(data, k);
+  sweep_down(&a, first);
+  if (a.coarse) {
+    run(&a, a.level->n, first ? residual_range : residual_again_range);
+    run(&a, a.coarse->n, restrict_range);
+    for (int q = 0; q < a.coarse->visits; q++) visit(data, k + 1, q == 0);
     run(&a, a.level->n, prolong_range);
-    sweep_up(&a);
   }
+  sweep_up(&a);
 }
 
 static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
   (void)error;
   Loop a = {.data = p->data, .r = r, .z = z};
   run(&a, p->space.n, take_range);
-  cycle(p->data);
+  visit(p->data, 0, true);
   run(&a, p->space.n, give_range);
   return HK_OK;
 }
