@@ -39,6 +39,14 @@ typedef int32_t HkFloatMask __attribute__((vector_size(HK_SIMD_BYTES)));
 typedef float HkFloat4 __attribute__((vector_size(16)));
 typedef double HkDouble4 __attribute__((vector_size(32)));
 
+/* Compilers may load what they have loaded again from memory, for each use of it, where that looks
+ * as cheap. Where loads are what a loop waits for, this keeps the vector in its register. */
+#if HK_SIMD_BYTES > 16
+#define HK_IN_REGISTER(vector) __asm__("" : "+v"(vector))
+#else
+#define HK_IN_REGISTER(vector) (void)(vector)
+#endif
+
 /* ---- Loads and stores at any address ---- */
 
 HK_INLINE HkDoubles hk_doubles_load(const double *p) {

@@ -21,7 +21,8 @@ typedef struct Draft {
   HkGraph graph;
   double *X; /* 3 n, rest positions */
   HkWeights P;
-  int32_t *order, *place; /* order[k] = the draft's vertex of row k; the other way round */
+  int32_t rows;
+  int32_t *order, *place; /* order[k] = the draft's vertex of row k, or -1; the other way round */
   HkSweepOrder sweep;
 } Draft;
 
@@ -35,10 +36,9 @@ static void draft_destroy(const HkContext *c, Draft *d) {
 
 /* ---- Finding ---- */
 
-/* Neighbours are filled up twice: to groups of vertices in the rows of springs, and to fours on
- * either side of the diagonal here, by six at most. */
+/* Rows of springs are filled up to groups of vertices. */
 HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
-  int64_t slots = 0, entries = 2 * m->spring_count + 6 * m->n, widest = 0;
+  int64_t slots = 0, entries = 2 * m->spring_count + HK_LANES * m->n, widest = 0;
   for (int64_t q = 0, most = 0; q < m->n; q++) {
     int64_t degree = m->adj_start[q + 1] - m->adj_start[q];
     if (q % HK_ROW_GROUP == 0) most = 0;
@@ -85,12 +85,11 @@ static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus set_order(const HkContext *c, Draft *d, HkError *error) {
-  int64_t n = d->graph.n;
-  HK_TRY(hk_alloc(c, &d->order, n, sizeof *d->order, WHAT, error));
-  HK_TRY(hk_alloc(c, &d->place, n, sizeof *d->place, WHAT, error));
-  HK_TRY(hk_sweep_order(c, &d->graph, d->order, &d->sweep, error));
-  for (int32_t k = 0; k < n; k++) d->place[d->order[k]] = k;
+static HkStatus set_order(const HkContext *c, Draft *d, int lanes, HkError *error) {
+  HK_TRY(hk_alloc(c, &d->place, d->graph.n, sizeof *d->place, WHAT, error));
+  HK_TRY(hk_sweep_order(c, &d->graph, lanes, &d->order, &d->rows, &d->sweep, error));
+  for (int32_t k = 0; k < d->rows; k++)
+    if (d->order[k] >= 0) d->place[d->order[k]] = k;
   return HK_OK;
 }
 
@@ -123,14 +122,16 @@ static int compare(const void *a, const void *b) {
 static HkStatus order_graph(const HkContext *c, const Draft *d, HkLevel *l, HkError *error) {
   const HkGraph *from = &d->graph;
   HkGraph *to = &l->graph;
-  to->n = l->n = from->n;
-  HK_TRY(hk_alloc(c, &to->start, (int64_t)from->n + 1, sizeof *to->start, WHAT, error));
-  HK_TRY(hk_alloc(c, &to->column, from->start[from->n], sizeof *to->column, WHAT, error));
-  HK_TRY(hk_alloc(c, &l->diagonal, from->n, sizeof *l->diagonal, WHAT, error));
+  int32_t entries = from->start[from->n] + d->rows - from->n;
+  to->n = l->n = d->rows;
+  HK_TRY(hk_alloc(c, &to->start, (int64_t)to->n + 1, sizeof *to->start, WHAT, error));
+  HK_TRY(hk_alloc(c, &to->column, entries, sizeof *to->column, WHAT, error));
+  HK_TRY(hk_alloc(c, &l->diagonal, to->n, sizeof *l->diagonal, WHAT, error));
   for (int32_t k = 0, at = 0; k < to->n; k++) {
     int32_t v = d->order[k];
-    for (int32_t e = from->start[v]; e < from->start[v + 1]; e++)
+    for (int32_t e = v < 0 ? 0 : from->start[v]; v >= 0 && e < from->start[v + 1]; e++)
       to->column[at++] = d->place[from->column[e]];
+    if (v < 0) to->column[at++] = k;
     to->start[k + 1] = at;
     qsort(to->column + to->start[k], (size_t)(at - to->start[k]), sizeof *to->column, compare);
     l->diagonal[k] = to->start[k];
@@ -143,14 +144,14 @@ static HkStatus order_weights(const HkContext *c, const Draft *d, const Draft *n
                               HkError *error) {
   const HkWeights *from = &d->P;
   int32_t entries = from->start[from->rows];
-  to->rows = from->rows;
+  to->rows = d->rows;
   to->columns = from->columns;
-  HK_TRY(hk_alloc(c, &to->start, (int64_t)from->rows + 1, sizeof *to->start, WHAT, error));
+  HK_TRY(hk_alloc(c, &to->start, (int64_t)to->rows + 1, sizeof *to->start, WHAT, error));
   HK_TRY(hk_alloc(c, &to->column, entries, sizeof *to->column, WHAT, error));
   HK_TRY(hk_alloc(c, &to->weight, entries, sizeof *to->weight, WHAT, error));
   for (int32_t k = 0, at = 0; k < to->rows; k++) {
     int32_t v = d->order[k];
-    for (int32_t e = from->start[v]; e < from->start[v + 1]; e++, at++) {
+    for (int32_t e = v < 0 ? 0 : from->start[v]; v >= 0 && e < from->start[v + 1]; e++, at++) {
       to->column[at] = next->place[from->column[e]];
       to->weight[at] = from->weight[e];
     }
@@ -173,70 +174,6 @@ static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *e
   return HK_OK;
 }
 
-/* ---- Level 0 ---- */
-
-static int32_t round_up(int32_t count) {
-  return (count + 3) / 4 * 4;
-}
-
-/* The slot of the spring between two vertices of the model, in the springs by rows. */
-static int32_t find_slot(const HkModel *m, const int64_t *first_slot, int32_t q, int32_t j) {
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
-    if (m->adj_vertex[e] == j)
-      return (int32_t)((first_slot[q / HK_ROW_GROUP] + (e - m->adj_start[q])) * HK_ROW_GROUP +
-                       q % HK_ROW_GROUP);
-  return -1;
-}
-
-static void place_springs(HkMultigrid *m, const int64_t *first_slot, int32_t i) {
-  const HkLevel *l = &m->level[0];
-  HkFine *f = &m->fine;
-  const int32_t *column = l->graph.column;
-  for (int32_t e = f->lower[i]; e < f->lower[i + 1]; e++) {
-    f->neighbour[e] = e < f->upper[i] ? column[l->graph.start[i]] : column[l->diagonal[i] + 1];
-    f->slot[e] = -1;
-  }
-  for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-    int32_t j = column[e], to = f->lower[i] + e - l->graph.start[i];
-    if (j == i) continue;
-    if (j > i) to = f->upper[i] + e - l->diagonal[i] - 1;
-    f->neighbour[to] = j;
-    f->slot[to] = find_slot(m->model, first_slot, m->vertex[i], m->vertex[j]);
-  }
-}
-
-/* Where the rows of spring_rows.h begin, which depends on nothing but the model. */
-static HkStatus row_slots(const HkModel *m, int64_t **first, HkError *error) {
-  int64_t groups = (m->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP;
-  HK_TRY(hk_alloc(&m->context, first, groups + 1, sizeof **first, WHAT, error));
-  for (int64_t g = 0; g < groups; g++)
-    (*first)[g + 1] = (*first)[g] + hk_spring_rows_longest(m, HK_ROW_GROUP, g);
-  return HK_OK;
-}
-
-static HkStatus make_fine(HkMultigrid *m, HkError *error) {
-  const HkContext *c = &m->model->context;
-  const HkLevel *l = &m->level[0];
-  HkFine *f = &m->fine;
-  HK_TRY(hk_alloc(c, &f->lower, (int64_t)l->n + 1, sizeof *f->lower, WHAT, error));
-  HK_TRY(hk_alloc(c, &f->upper, (int64_t)l->n, sizeof *f->upper, WHAT, error));
-  for (int32_t i = 0; i < l->n; i++) {
-    f->upper[i] = f->lower[i] + round_up(l->diagonal[i] - l->graph.start[i]);
-    f->lower[i + 1] = f->upper[i] + round_up(l->graph.start[i + 1] - l->diagonal[i] - 1);
-  }
-  int64_t entries = f->lower[l->n], *first_slot = NULL;
-  HK_TRY(hk_alloc(c, &f->neighbour, entries, sizeof *f->neighbour, WHAT, error));
-  HK_TRY(hk_alloc(c, &f->slot, entries, sizeof *f->slot, WHAT, error));
-  HK_TRY(hk_alloc_aligned(c, &f->memory, &f->spring, 4 * entries, sizeof *f->spring, WHAT, error));
-  m->bytes += (size_t)(2 * entries + 2 * l->n + 1) * sizeof(int32_t);
-  m->bytes += hk_aligned_bytes(4 * entries, sizeof *f->spring);
-  HK_TRY(row_slots(m->model, &first_slot, error));
-  for (int32_t i = 0; i < l->n; i++) place_springs(m, first_slot, i);
-  m->slots = first_slot[(m->model->n + HK_ROW_GROUP - 1) / HK_ROW_GROUP];
-  hk_free(c, &first_slot);
-  return HK_OK;
-}
-
 /* ---- All together ---- */
 
 static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
@@ -246,13 +183,13 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(graph_of_model(model, &drafts[0].graph, error));
   HK_TRY(hk_alloc(c, &drafts[0].X, 3 * model->n, sizeof(double), WHAT, error));
   memcpy(drafts[0].X, model->x0, (size_t)model->n * 3 * sizeof(double));
-  HK_TRY(set_order(c, &drafts[0], error));
+  HK_TRY(set_order(c, &drafts[0], HK_LANES, error));
   for (m->count = 1; m->count < HK_LEVELS_MOST; m->count++) {
     Draft *d = &drafts[m->count - 1];
     if (d->graph.n <= COARSEST) return HK_OK;
     HK_TRY(coarsen(c, model->threads, d, d + 1, &more, error));
     if (!more) return HK_OK;
-    HK_TRY(set_order(c, d + 1, error));
+    HK_TRY(set_order(c, d + 1, 1, error));
   }
   return HK_OK;
 }
@@ -260,7 +197,8 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
 /* Floats of a level's matrix. */
 static int64_t matrix_size(const HkMultigrid *m, int k) {
   const HkLevel *l = &m->level[k];
-  return k == 0 ? 4 * (int64_t)m->fine.lower[l->n] : 12 * (int64_t)l->graph.start[l->n];
+  if (k > 0) return 12 * (int64_t)l->graph.start[l->n];
+  return 4 * HK_LANES * (int64_t)m->fine.lower[m->fine.groups];
 }
 
 static void set_visits(HkMultigrid *m) {
@@ -300,9 +238,9 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(make_levels(m, drafts, error));
   m->vertex = drafts[0].order;
   m->row = drafts[0].place;
-  m->bytes += (size_t)m->model->n * (sizeof *m->vertex + sizeof *m->row);
+  m->bytes += ((size_t)m->level[0].n + (size_t)m->model->n) * sizeof *m->row;
   drafts[0].order = drafts[0].place = NULL;
-  HK_TRY(make_fine(m, error));
+  HK_TRY(hk_fine_create(m, error));
   int64_t last = m->level[m->count - 1].n, size = 3 * last;
   m->exact = m->count > 1 && last <= COARSEST;
   set_visits(m);
@@ -339,11 +277,7 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_free(&c, &l->diagonal);
     for (int q = 0; q < 5; q++) hk_free(&c, &l->memory[q]);
   }
-  hk_free(&c, &m->fine.lower);
-  hk_free(&c, &m->fine.upper);
-  hk_free(&c, &m->fine.neighbour);
-  hk_free(&c, &m->fine.slot);
-  hk_free(&c, &m->fine.memory);
+  hk_fine_destroy(&c, &m->fine);
   hk_free(&c, &m->vertex);
   hk_free(&c, &m->row);
   hk_free(&c, &m->coarsest);

@@ -12,7 +12,8 @@
  *
  * Rows stand in an order in which two threads can sweep (sweep_order.c). Matrices are in single
  * precision: blocks of 3 columns with 4 floats each, of which the last is 0, and vectors of 4
- * floats a vertex. Level 0 stores each spring as 4 floats (w, c), see HkFine.
+ * floats a vertex. Level 0 stores each spring as 4 floats (w, c), and takes four rows at once, see
+ * HkFine.
  */
 #ifndef HK_LINEAR_MULTIGRID_H
 #define HK_LINEAR_MULTIGRID_H
@@ -38,9 +39,10 @@ typedef struct HkSweepOrder {
                                       * which ends at begin[count + 1] */
 } HkSweepOrder;
 
-/* order[k] = the vertex that stands as the k-th. */
-HkStatus hk_sweep_order(const HkContext *context, const HkGraph *graph, int32_t *order,
-                        HkSweepOrder *sweep, HkError *error);
+/* *order[k] = the vertex that stands as row k of *rows. Rows come in groups of `lanes` without
+ * edges inside a group; -1 where a group is not full. */
+HkStatus hk_sweep_order(const HkContext *context, const HkGraph *graph, int lanes, int32_t **order,
+                        int32_t *rows, HkSweepOrder *sweep, HkError *error);
 
 /* A sparse matrix of weights by rows, whose columns stand in any order. */
 typedef struct HkWeights {
@@ -74,17 +76,27 @@ typedef struct HkGalerkin {
   void *memory; /* of AP */
 } HkGalerkin;
 
+/* Rows of level 0 in a group. The four are swept at once: nothing has to be summed up across a
+ * vector, and a processor guesses once a group instead of once a row where its springs end. */
+enum { HK_LANES = 4 };
+
 /* The springs of level 0: B = w w^T + c I, tau^2 and damping in it, as (w, c) for each neighbour.
- * The lower neighbours of a row come first, filled up to a multiple of 4 with springs of no
- * stiffness to the first of them, then the upper ones likewise. A sweep so never reads what an
- * earlier one has left, which may be no number at all. */
+ *
+ * They stand in slots, the s-th neighbours of all rows of a group side by side: first the lower
+ * ones, then the upper ones. Where a row has fewer than another one, its spring has no stiffness
+ * and goes to the neighbour of the other, so that a sweep never reads what an earlier one has left,
+ * which may be no number at all. The weights of P stand in slots likewise. */
 typedef struct HkFine {
-  int32_t *lower, *upper; /* n + 1, n: those of row i are lower[i] .. upper[i] - 1 and upper[i] ..
-                           * lower[i + 1] - 1 */
-  int32_t *neighbour;
-  int32_t *slot; /* of the springs by rows (spring_rows.h); -1: none */
-  float *spring; /* 4 each */
-  void *memory;  /* of spring */
+  int32_t groups;
+  int32_t *lower, *upper; /* groups + 1, groups: the slots of group g are lower[g] .. upper[g] - 1
+                           * and upper[g] .. lower[g + 1] - 1 */
+  int32_t *neighbour;     /* HK_LANES a slot: rows */
+  int32_t *record;        /* and places in the springs by rows (spring_rows.h); -1: none */
+  float *spring;          /* 4 HK_LANES a slot */
+  int32_t *follows;       /* groups + 1: the slots of group g of P */
+  int32_t *coarse;        /* HK_LANES a slot: rows of level 1 */
+  float *weight;
+  void *memory[2]; /* of spring and weight */
 } HkFine;
 
 typedef struct HkLevel {
@@ -94,7 +106,8 @@ typedef struct HkLevel {
   HkSweepOrder sweep;
   int32_t *diagonal; /* n: where the diagonal block of a row stands */
   float *A;          /* 12 a block; NULL on level 0 */
-  float *D;          /* 12 n: diagonal blocks at first, then their inverses */
+  float *D;          /* 12 n: diagonal blocks at first, then their inverses; the latter on level 0
+                      * by groups, first columns of all rows, then second, then third ones */
   float *x, *b, *r;  /* 4 n */
   HkWeights P;       /* from the next level; rows 0 on the last */
   HkGalerkin galerkin;
@@ -110,8 +123,8 @@ typedef struct HkMultigrid {
   HkLevel level[HK_LEVELS_MOST];
   HkFine fine;
   int64_t slots;   /* of the springs by rows (spring_rows.h) */
-  int32_t *vertex; /* n: the model's vertex that is row k of level 0 */
-  int32_t *row;    /* n: the other way round */
+  int32_t *vertex; /* of level 0: the model's vertex that is row k, or -1 */
+  int32_t *row;    /* the other way round */
   double scale;    /* of right-hand sides, a power of 2: one over a mass, so that floats hold what
                     * there is of them in any units */
   bool exact;      /* the last level is solved by a dense matrix, else swept */
@@ -119,6 +132,10 @@ typedef struct HkMultigrid {
   double *dense;   /* the same while it is found */
   size_t bytes;
 } HkMultigrid;
+
+/* The springs and weights of level 0 by slots, when its graph, P and vertices are there. */
+HkStatus hk_fine_create(HkMultigrid *multigrid, HkError *error);
+void hk_fine_destroy(const HkContext *context, HkFine *fine);
 
 /* HK_ERROR_UNSUPPORTED, with a way out, for models that it is not made for: with a vertex of very
  * many neighbours, or with more springs than int32_t can count. */

@@ -6,11 +6,14 @@
  *
  * A part is cut in two where the layers of a breadth-first search have half of it behind them; the
  * vertices of the middle layer with neighbours beyond go to the separator. Inside a part vertices
- * stand as the search came upon them, near each other in memory, but no vertex right after a
- * neighbour of it: a processor would have to wait for the one before it could begin the next.
+ * stand nearly as the search came upon them, near each other in memory, but in groups that can be
+ * swept at once: without edges between them, with about as many neighbours before and behind each.
+ * And no group comes right after one with a neighbour of it, where there is another one to take: a
+ * processor would have to wait for the one before it could begin the next.
  */
 #include "linear/multigrid.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Fewer vertices than this are swept by one thread. */
@@ -25,6 +28,9 @@ typedef struct Search {
   int32_t *queue; /* n */
   int32_t *layer; /* n, by place in the queue */
   int32_t round;
+  int32_t group;    /* that is being filled */
+  int32_t *touched; /* n: the last group that a neighbour joined */
+  int32_t *before;  /* n: neighbours that have a place */
 } Search;
 
 /* Queues what can be reached within the part of a vertex; returns how many. */
@@ -80,32 +86,52 @@ static void cut(Search *s, int32_t part, int32_t other) {
   }
 }
 
-static bool is_edge(const HkGraph *g, int32_t a, int32_t b) {
-  for (int32_t e = g->start[a]; e < g->start[a + 1]; e++)
-    if (g->column[e] == b) return true;
-  return false;
+static int32_t degree(const HkGraph *g, int32_t v) {
+  return g->start[v + 1] - g->start[v];
 }
 
-/* Puts list into order so that none of the last few is a neighbour of the next, where the nearest
- * ones of the list offer one. */
-static void spread_out(const HkGraph *g, const int32_t *list, int32_t count, uint8_t *used,
-                       int32_t *order) {
-  enum { WINDOW = 32, APART = 3 };
-  int32_t first = 0;
-  memset(used, 0, (size_t)count);
-  for (int32_t k = 0; k < count; k++) {
-    while (used[first]) first++;
-    int32_t pick = first;
-    for (int32_t q = first; q < count && q < first + WINDOW; q++) {
-      bool free = !used[q];
-      for (int32_t p = k > APART ? k - APART : 0; p < k && free; p++)
-        free = !is_edge(g, list[q], order[p]);
-      if (!free) continue;
-      pick = q;
-      break;
-    }
-    used[pick] = 1;
-    order[k] = list[pick];
+/* What it costs to take vertex v next, after `first` of its group if there is one: lanes that stay
+ * empty because it has more or fewer neighbours before or behind it, and waiting for a neighbour
+ * right before it. -1: it has a neighbour in the group. */
+static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart) {
+  enum { WAIT = 4 };
+  int32_t ago = s->group - s->touched[v], cost = ago <= apart ? WAIT : 0;
+  if (first < 0) return cost;
+  if (ago == 0) return -1;
+  int32_t before = s->before[v] - s->before[first];
+  int32_t behind = degree(s->graph, v) - degree(s->graph, first) - before;
+  return cost + abs(before) + abs(behind);
+}
+
+/* Takes the cheapest of those that stand next in the queue out of it; -1: none. */
+static int32_t take(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
+  enum { WINDOW = 32 };
+  int32_t best = -1, least = INT32_MAX;
+  for (int32_t q = begin; q < end && q < begin + WINDOW && least > 0; q++) {
+    int32_t cost = s->queue[q] >= 0 ? cost_of(s, s->queue[q], first, apart) : -1;
+    if (cost < 0 || cost >= least) continue;
+    least = cost;
+    best = q;
+  }
+  if (best < 0) return -1;
+  int32_t v = s->queue[best];
+  const HkGraph *g = s->graph;
+  for (int32_t e = g->start[v]; e < g->start[v + 1]; e++) {
+    s->touched[g->column[e]] = s->group;
+    s->before[g->column[e]]++;
+  }
+  s->queue[best] = -1;
+  return v;
+}
+
+/* Puts the queue into order, group by group; returns how many rows that makes. */
+static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
+  int32_t rows = 0, apart = lanes > 1 ? 1 : 3;
+  for (int32_t q = 0;; s->group++) {
+    while (q < count && s->queue[q] < 0) q++;
+    if (q == count) return rows;
+    int32_t first = order[rows++] = take(s, q, count, -1, apart);
+    for (int l = 1; l < lanes; l++) order[rows++] = take(s, q, count, first, apart);
   }
 }
 
@@ -115,7 +141,8 @@ static int count_parts(int32_t n) {
   return n < 400000 ? 4 : HK_SWEEP_PARTS;
 }
 
-static void arrange(Search *s, uint8_t *used, int32_t *order, HkSweepOrder *sweep) {
+/* Returns how many rows there are. */
+static int32_t arrange(Search *s, int lanes, int32_t *order, HkSweepOrder *sweep) {
   int32_t at = 0;
   int parts = count_parts(s->graph->n);
   for (int p = 1; p < parts; p *= 2)
@@ -124,22 +151,25 @@ static void arrange(Search *s, uint8_t *used, int32_t *order, HkSweepOrder *swee
   for (int p = 0; p <= parts; p++) {
     int32_t count = search(s, p < parts ? p : SEPARATOR);
     sweep->begin[p] = at;
-    spread_out(s->graph, s->queue, count, used, order + at);
-    at += count;
+    at += group_up(s, count, lanes, order + at);
   }
   sweep->begin[parts + 1] = at;
+  return at;
 }
 
-HkStatus hk_sweep_order(const HkContext *c, const HkGraph *graph, int32_t *order,
-                        HkSweepOrder *sweep, HkError *error) {
-  Search s = {.graph = graph};
-  uint8_t *used = NULL;
-  int32_t **arrays[] = {&s.part, &s.seen, &s.queue, &s.layer};
-  HkStatus status = hk_alloc(c, &used, graph->n, 1, "multigrid", error);
-  for (int q = 0; q < 4 && status >= 0; q++)
+HkStatus hk_sweep_order(const HkContext *c, const HkGraph *graph, int lanes, int32_t **order,
+                        int32_t *rows, HkSweepOrder *sweep, HkError *error) {
+  Search s = {.graph = graph, .group = HK_LANES};
+  int32_t *all = NULL, **arrays[] = {&s.part, &s.seen, &s.queue, &s.layer, &s.touched, &s.before};
+  HkStatus status = hk_alloc(c, &all, (int64_t)lanes * graph->n, sizeof *all, "multigrid", error);
+  for (int q = 0; q < 6 && status >= 0; q++)
     status = hk_alloc(c, arrays[q], graph->n, sizeof(int32_t), "multigrid", error);
-  if (status >= 0) arrange(&s, used, order, sweep);
-  for (int q = 0; q < 4; q++) hk_free(c, arrays[q]);
-  hk_free(c, &used);
+  if (status >= 0) {
+    *rows = arrange(&s, lanes, all, sweep);
+    status = hk_alloc(c, order, *rows, sizeof **order, "multigrid", error);
+  }
+  if (status >= 0) memcpy(*order, all, (size_t)*rows * sizeof *all);
+  for (int q = 0; q < 6; q++) hk_free(c, arrays[q]);
+  hk_free(c, &all);
   return status;
 }

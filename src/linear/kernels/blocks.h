@@ -36,6 +36,27 @@ HK_INLINE HkFloats quads_gather(const float *x, const int32_t *at) {
 #endif
 }
 
+#if HK_SIMD_BYTES == 64
+/* A record in every quad; compilers take the way through memory if it is said by a shuffle. */
+HK_INLINE HkFloats quads_all(const float *record) {
+  return _mm512_broadcast_f32x4(_mm_loadu_ps(record));
+}
+#endif
+
+/* The first of QUADS numbers in all of quad 0, the second in quad 1 ... */
+HK_INLINE HkFloats quads_spread(const float *number) {
+#if HK_SIMD_BYTES == 64
+  const __m512i which = {0,           0,           0x100000001, 0x100000001,
+                         0x200000002, 0x200000002, 0x300000003, 0x300000003};
+  return _mm512_permutevar_ps(quads_all(number), which);
+#elif HK_SIMD_BYTES == 32
+  return (HkFloats){number[0], number[0], number[0], number[0],
+                    number[1], number[1], number[1], number[1]};
+#else
+  return hk_floats_all(number[0]);
+#endif
+}
+
 HK_INLINE HkFloat4 quads_sum(HkFloats v) {
 #if HK_SIMD_BYTES == 64
   typedef float Float8 __attribute__((vector_size(32)));
@@ -70,18 +91,6 @@ HK_INLINE void block_store(float *to, Block a) {
 
 HK_INLINE Block block_add(Block sum, Block a, float s) {
   return sum + a * hk_floats_all(s);
-}
-
-/* A record in every quad; compilers take the way through memory if it is said by a shuffle. */
-HK_INLINE HkFloats quads_all(const float *record) {
-  return _mm512_broadcast_f32x4(_mm_loadu_ps(record));
-}
-
-/* The first number of the record in all of quad 0, the second in quad 1 ... */
-HK_INLINE HkFloats quads_spread(const float *record) {
-  const __m512i which = {0,           0,           0x100000001, 0x100000001,
-                         0x200000002, 0x200000002, 0x300000003, 0x300000003};
-  return _mm512_permutevar_ps(quads_all(record), which);
 }
 
 /* -(w w^T + c I), without the last row and column. */
@@ -144,6 +153,25 @@ HK_INLINE HkFloat4 row_total(RowSum sum) {
 
 HK_INLINE HkFloat4 block_times(const float *a, HkFloat4 x) {
   return hk_float4_load(a) * x[0] + hk_float4_load(a + 4) * x[1] + hk_float4_load(a + 8) * x[2];
+}
+
+/* The inverse of a symmetric block, its diagonal a little larger so that rounding cannot make it
+ * indefinite. */
+HK_INLINE void invert_block(float a[12]) {
+  double trace = (double)a[0] + a[5] + a[10], more = 1e-6 * trace;
+  if (!(trace > 0)) { /* no vertex stands here, or follows this one */
+    memset(a, 0, 12 * sizeof *a);
+    return;
+  }
+  double p = a[0] + more, q = a[5] + more, r = a[10] + more, b = a[4], c = a[8], d = a[9];
+  double A = q * r - d * d, B = c * d - b * r, C = b * d - q * c;
+  double scale = 1 / (p * A + b * B + c * C);
+  a[0] = (float)(A * scale);
+  a[5] = (float)((p * r - c * c) * scale);
+  a[10] = (float)((p * q - b * b) * scale);
+  a[1] = a[4] = (float)(B * scale);
+  a[2] = a[8] = (float)(C * scale);
+  a[6] = a[9] = (float)((b * c - p * d) * scale);
 }
 
 #endif

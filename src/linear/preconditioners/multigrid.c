@@ -28,7 +28,12 @@
 
 #include <string.h>
 
+HK_KERNEL_TABLE(HkFineKernels, hk_fine_kernels)
 HK_KERNEL_TABLE(HkMultigridKernels, hk_multigrid_kernels)
+
+const HkFineKernels *hk_fine_kernels(HkIsa isa) {
+  return hk_fine_kernels_of(isa);
+}
 
 const HkMultigridKernels *hk_multigrid_kernels(HkIsa isa) {
   return hk_multigrid_kernels_of(isa);
@@ -36,6 +41,7 @@ const HkMultigridKernels *hk_multigrid_kernels(HkIsa isa) {
 
 typedef struct Data {
   HkMultigrid *multigrid;
+  const HkFineKernels *fine;
   const HkMultigridKernels *kernels;
   float *records; /* of the springs by rows */
   void *memory;   /* of records */
@@ -72,6 +78,7 @@ static HkStatus create(HkPrecondition *p, HkError *error) {
   HK_TRY(hk_alloc_aligned(c, &data->memory, &data->records, entries, sizeof *data->records,
                           "multigrid", error));
   HK_TRY(need_extra(p, error));
+  data->fine = hk_fine_kernels(data->multigrid->isa);
   data->kernels = hk_multigrid_kernels(data->multigrid->isa);
   data->solid = hk_model_is_solid(p->setup.model);
   data->threads = p->space.threads;
@@ -91,43 +98,54 @@ static void destroy(HkPrecondition *p) {
 
 /* ---- Loops over the rows of a level ---- */
 
+/* From 0, from the x that there is, or the latter in falling order. */
+typedef enum Sweep { FIRST, AGAIN, BACK } Sweep;
+
 typedef struct Loop {
   const Data *data;
+  const HkMultigrid *multigrid;
   const HkLevel *level, *coarse;
-  const HkFine *fine; /* of level 0, else NULL */
   const HkFineValues *values;
   const double *r;
   double *z;
+  Sweep sweep;
 } Loop;
 
 #define LOOP(name, call)                                                                           \
   static void name(void *user, int64_t begin, int64_t end) {                                       \
     const Loop *a = user;                                                                          \
-    a->data->kernels->call;                                                                        \
+    a->data->call;                                                                                 \
   }
 
-LOOP(fill_range, fill(a->values, begin, end))
-LOOP(multiply_fine_range, multiply_fine(a->data->multigrid, begin, end))
-LOOP(multiply_range, multiply(a->level, begin, end))
-LOOP(project_range, project(a->level, a->coarse, begin, end))
-LOOP(invert_range, invert(a->level, begin, end))
-LOOP(residual_range, residual(a->level, a->fine, begin, end))
-LOOP(residual_again_range, residual_again(a->level, begin, end))
-LOOP(restrict_range, restrict_to(a->level, a->coarse, begin, end))
-LOOP(prolong_range, prolong(a->level, a->coarse, begin, end))
-LOOP(take_range, take(a->data->multigrid, a->r, begin, end))
-LOOP(give_range, give(a->data->multigrid, a->r, a->z, begin, end))
+LOOP(fill_range, fine->fill(a->values, begin, end))
+LOOP(take_range, fine->take(a->multigrid, a->r, begin, end))
+LOOP(give_range, fine->give(a->multigrid, a->r, a->z, begin, end))
+LOOP(multiply_fine_range, fine->multiply(a->multigrid, begin, end))
+LOOP(invert_fine_range, fine->invert(a->multigrid, begin, end))
+LOOP(residual_fine_range, fine->residual(a->multigrid, begin, end))
+LOOP(prolong_fine_range, fine->prolong(a->multigrid, begin, end))
+LOOP(multiply_range, kernels->multiply(a->level, begin, end))
+LOOP(project_range, kernels->project(a->level, a->coarse, begin, end))
+LOOP(invert_range, kernels->invert(a->level, begin, end))
+LOOP(residual_range, kernels->residual(a->level, begin, end))
+LOOP(residual_again_range, kernels->residual_again(a->level, begin, end))
+LOOP(restrict_range, kernels->restrict_to(a->level, a->coarse, begin, end))
+LOOP(prolong_range, kernels->prolong(a->level, a->coarse, begin, end))
 
 static void run(Loop *a, int64_t rows, HkRangeFn *fn) {
   hk_parallel_work(a->data->threads, rows, GRAIN, fn, a);
 }
 
+static void run_groups(Loop *a, HkRangeFn *fn) {
+  hk_parallel_work(a->data->threads, a->multigrid->fine.groups, GRAIN / HK_LANES, fn, a);
+}
+
 static Loop loop_of(const Data *data, int k) {
   const HkMultigrid *m = data->multigrid;
   return (Loop){.data = data,
+                .multigrid = m,
                 .level = &m->level[k],
-                .coarse = k + 1 < m->count ? &m->level[k + 1] : NULL,
-                .fine = k == 0 ? &m->fine : NULL};
+                .coarse = k + 1 < m->count ? &m->level[k + 1] : NULL};
 }
 
 /* ---- A new Hessian ---- */
@@ -163,7 +181,10 @@ static void project_all(const Data *data) {
       run(&a, a.level->n, k == 0 ? multiply_fine_range : multiply_range);
       run(&a, a.coarse->n, project_range);
     }
-    run(&a, a.level->n, invert_range);
+    if (k == 0)
+      run_groups(&a, invert_fine_range);
+    else
+      run(&a, a.level->n, invert_range);
   }
   if (m->exact) invert_last(data);
 }
@@ -196,8 +217,9 @@ static void fill_hierarchy(HkPrecondition *p, HkHessian *H) {
                          .extra = lumps ? data->extra : NULL,
                          .held = H->held ? H->held->mask : NULL};
   hk_hessian_records(H, data->records);
-  Loop a = {.data = data, .values = &values};
-  run(&a, p->setup.model->n, fill_range);
+  Loop a = loop_of(data, 0);
+  a.values = &values;
+  run(&a, a.level->n, fill_range);
   project_all(data);
 }
 
@@ -233,41 +255,34 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
 
 /* ---- The cycle ---- */
 
-static void forward_parts(void *user, int64_t begin, int64_t end) {
-  const Loop *a = user;
-  const int32_t *at = a->level->sweep.begin;
-  for (int64_t p = begin; p < end; p++)
-    a->data->kernels->sweep_first(a->level, a->fine, at[p], at[p + 1]);
-}
-
-static void backward_parts(void *user, int64_t begin, int64_t end) {
-  const Loop *a = user;
-  const int32_t *at = a->level->sweep.begin;
-  for (int64_t p = end - 1; p >= begin; p--)
-    a->data->kernels->sweep_back(a->level, a->fine, at[p], at[p + 1]);
-}
-
-static void again_parts(void *user, int64_t begin, int64_t end) {
-  const Loop *a = user;
-  const int32_t *at = a->level->sweep.begin;
-  for (int64_t p = begin; p < end; p++) a->data->kernels->sweep_again(a->level, at[p], at[p + 1]);
-}
-
-/* Forward, from 0 or from the x of the visit before. */
-static void sweep_down(Loop *a, bool first) {
-  const HkSweepOrder *s = &a->level->sweep;
-  int32_t begin = s->begin[s->count], end = s->begin[s->count + 1];
-  hk_parallel_work(a->data->threads, s->count, 1, first ? forward_parts : again_parts, a);
-  if (first)
-    a->data->kernels->sweep_first(a->level, a->fine, begin, end);
+/* Rows begin .. end - 1 of a level. */
+static void sweep_rows(const Loop *a, int32_t begin, int32_t end) {
+  const HkMultigridKernels *k = a->data->kernels;
+  const HkFineKernels *fine = a->data->fine;
+  if (a->level == a->multigrid->level)
+    (a->sweep == BACK ? fine->sweep_back : fine->sweep_first)(a->multigrid, begin / HK_LANES,
+                                                              end / HK_LANES);
+  else if (a->sweep == FIRST)
+    k->sweep_first(a->level, begin, end);
+  else if (a->sweep == AGAIN)
+    k->sweep_again(a->level, begin, end);
   else
-    a->data->kernels->sweep_again(a->level, begin, end);
+    k->sweep_back(a->level, begin, end);
 }
 
-static void sweep_up(Loop *a) {
+static void sweep_parts(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  const int32_t *at = a->level->sweep.begin;
+  for (int64_t p = begin; p < end; p++) sweep_rows(a, at[p], at[p + 1]);
+}
+
+/* All parts, then the separator; or the other way round. */
+static void sweep(Loop *a, Sweep way) {
   const HkSweepOrder *s = &a->level->sweep;
-  a->data->kernels->sweep_back(a->level, a->fine, s->begin[s->count], s->begin[s->count + 1]);
-  hk_parallel_work(a->data->threads, s->count, 1, backward_parts, a);
+  a->sweep = way;
+  if (way == BACK) sweep_rows(a, s->begin[s->count], s->begin[s->count + 1]);
+  hk_parallel_work(a->data->threads, s->count, 1, sweep_parts, a);
+  if (way != BACK) sweep_rows(a, s->begin[s->count], s->begin[s->count + 1]);
 }
 
 static void solve_last(const Data *data) {
@@ -290,20 +305,28 @@ static void visit(const Data *data, int k, bool first) {
     solve_last(data);
     return;
   }
-  sweep_down(&a, first);
+  sweep(&a, first ? FIRST : AGAIN);
   if (a.coarse) {
-    run(&a, a.level->n, first ? residual_range : residual_again_range);
+    if (k == 0)
+      run_groups(&a, residual_fine_range);
+    else
+      run(&a, a.level->n, first ? residual_range : residual_again_range);
     run(&a, a.coarse->n, restrict_range);
     for (int q = 0; q < a.coarse->visits; q++) visit(data, k + 1, q == 0);
-    run(&a, a.level->n, prolong_range);
+    if (k == 0)
+      run_groups(&a, prolong_fine_range);
+    else
+      run(&a, a.level->n, prolong_range);
   }
-  sweep_up(&a);
+  sweep(&a, BACK);
 }
 
 static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
   (void)error;
-  Loop a = {.data = p->data, .r = r, .z = z};
-  run(&a, p->space.n, take_range);
+  Loop a = loop_of(p->data, 0);
+  a.r = r;
+  a.z = z;
+  run(&a, a.level->n, take_range);
   visit(p->data, 0, true);
   run(&a, p->space.n, give_range);
   return HK_OK;
