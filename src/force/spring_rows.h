@@ -67,18 +67,19 @@ void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 typedef struct HkSpringRowsArgs {
   const HkSpringRows *rows;
-  const double *x, *v;   /* v NULL: at rest */
-  const double *to;      /* of change */
-  double *f;             /* of pull: f += what the springs pull */
-  bool fresh;            /* of pull: f = instead */
-  double *coefficients;  /* of hessian: 4 HK_ROW_GROUP a slot by start, see there */
-  bool projected;        /* of hessian: c >= 0 */
-  float *records;        /* of records: 4 an entry, HK_ROW_GROUP a slot by start */
-  double tau;            /* of records, s */
-  bool damped, flat;     /* of records: damping counts; z does not */
-  const double *hessian; /* of product: what hessian has written */
-  const double *p;       /* of product */
-  double *out;           /* of product: out = sum over the springs of B (p_i - p_j) */
+  const double *x, *v; /* v NULL: at rest */
+  const double *to;    /* of change */
+  double *f;           /* of pull: f += what the springs pull */
+  bool fresh;          /* of pull: f = instead */
+  void *coefficients;  /* of hessian: 4 HK_ROW_GROUP numbers a slot by start, see there */
+  bool single;         /* they are floats, else doubles */
+  bool projected;      /* of hessian: c >= 0 */
+  float *records;      /* of records: 4 an entry, HK_ROW_GROUP a slot by start */
+  double tau;          /* of records, s */
+  bool damped, flat;   /* of records: damping counts; z does not */
+  const void *hessian; /* of product and records: what hessian has written, single or not */
+  const double *p;     /* of product */
+  double *out;         /* of product: out = sum over the springs of B (p_i - p_j) */
 } HkSpringRowsArgs;
 
 /* All of them for the groups begin .. end - 1, and for rows in double precision. */

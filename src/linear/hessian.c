@@ -37,8 +37,11 @@ HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error) {
 
 static void springs_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = user;
-  HkSpringRowsArgs a = {
-      .rows = H->work->rows, .x = H->x, .coefficients = H->springs, .projected = H->projected};
+  HkSpringRowsArgs a = {.rows = H->work->rows,
+                        .x = H->x,
+                        .coefficients = H->springs,
+                        .single = H->single,
+                        .projected = H->projected};
   H->work->kernels->hessian(&a, begin, end);
 }
 
@@ -59,6 +62,7 @@ static void records_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = r->H;
   HkSpringRowsArgs a = {.rows = H->work->rows,
                         .hessian = H->springs,
+                        .single = H->single,
                         .records = r->records,
                         .tau = H->tau,
                         .damped = H->damping != NULL,
@@ -221,7 +225,8 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
   double square = H->tau * H->tau;
-  HkSpringRowsArgs rows = {.rows = H->work->rows, .hessian = H->springs, .p = a->p, .out = a->out};
+  HkSpringRowsArgs rows = {
+      .rows = H->work->rows, .hessian = H->springs, .single = H->single, .p = a->p, .out = a->out};
   H->work->kernels->product(&rows, begin, end);
   int64_t last = end * HK_ROW_GROUP < m->n ? end * HK_ROW_GROUP : m->n;
   for (int64_t q = begin * HK_ROW_GROUP; q < last; q++) {

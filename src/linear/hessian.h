@@ -26,6 +26,8 @@ typedef struct HkHessian {
   HkBlockMatrix matrix; /* its value is NULL until hk_hessian_allocate */
   double *springs; /* coefficients by rows (spring_rows.h); NULL until hk_hessian_need_springs */
   void *memory;    /* of springs */
+  bool single;     /* they are floats in the same room: enough for residuals from 1e-4 on, and half
+                    * as much to read for each product */
   bool fresh;      /* they are those of x */
 } HkHessian;
 

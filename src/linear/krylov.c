@@ -101,11 +101,9 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
       return HK_OK;
     }
     result->iterations++;
-    hk_vectors_add(space, rz / curvature, w->p, x, x);
-    hk_vectors_add(space, -rz / curvature, w->Ap, w->r, w->r);
+    double size_now = sqrt(hk_vectors_step(space, rz / curvature, w->p, w->Ap, x, w->r));
     double lower = rz * (rz / curvature); /* twice of what it lowers the quadratic by */
     lowered += lower;
-    double size_now = sqrt(hk_vectors_dot(space, w->r, w->r));
     if (size_now <= (lower <= part * lowered ? goal : FAR_BELOW * goal)) return HK_OK;
     HK_TRY(turn(s, &next, error));
     hk_vectors_add(space, next / rz, w->p, w->z, w->p);

@@ -37,6 +37,27 @@ void hk_vectors_add(const HkVectors *space, double s, const double *d, const dou
   hk_parallel_for(space->threads, space->n, add_range, &o);
 }
 
+typedef struct Step {
+  double s;
+  const double *p, *Ap;
+  double *x, *r;
+} Step;
+
+static double step_range(void *user, int64_t begin, int64_t end) {
+  const Step *a = user;
+  for (int64_t q = 3 * begin; q < 3 * end; q++) {
+    a->x[q] += a->s * a->p[q];
+    a->r[q] -= a->s * a->Ap[q];
+  }
+  return dot_range(&(Operands){.a = a->r, .b = a->r}, begin, end);
+}
+
+double hk_vectors_step(const HkVectors *space, double s, const double *p, const double *Ap,
+                       double *x, double *r) {
+  Step step = {s, p, Ap, x, r};
+  return hk_parallel_sum(space->threads, space->n, step_range, &step, space->sums);
+}
+
 void hk_vectors_subtract(const HkVectors *space, const double *x, const double *y, double *out) {
   hk_vectors_add(space, -1, y, x, out);
 }

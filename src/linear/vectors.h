@@ -16,6 +16,9 @@ double hk_vectors_dot(const HkVectors *space, const double *a, const double *b);
 /* out = x + s d; out may be x or d. */
 void hk_vectors_add(const HkVectors *space, double s, const double *d, const double *x,
                     double *out);
+/* x += s p and r -= s Ap, a step of conjugate gradients; returns r . r. */
+double hk_vectors_step(const HkVectors *space, double s, const double *p, const double *Ap,
+                       double *x, double *r);
 /* out = x - y; out may be either. */
 void hk_vectors_subtract(const HkVectors *space, const double *x, const double *y, double *out);
 /* x *= s */

@@ -18,7 +18,7 @@
  * residual of min(0.3, 30 sqrt(size / first size)), less near the end, which keeps convergence
  * faster than linear. Far from the minimum more is worse: cloth that buckles is led astray by
  * directions that are exact where the Hessian is nearly singular (docs/performance.md). The first
- * direction alone is found to a fifth of that: solids then need no second one, and cloth does not
+ * direction alone is found to a tenth of that: solids then need no second one, and cloth does not
  * mind.
  *
  * Directions that shrink by a factor tell how far the minimum is still away (accuracy), as long as
@@ -176,7 +176,7 @@ static void judge(HkMinimizer *m) {
 enum { FAR = 10 };
 
 /* Of the forcing, in the first iteration. */
-static const double FIRST = 0.2;
+static const double FIRST = 0.1;
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;

@@ -85,6 +85,7 @@ static HkStatus try_once(HkSolveHessian *s, const double *b, const double *d, do
                          double accuracy, HkLinearResult *result, HkError *error) {
   HkHessian *H = &s->problem->hessian;
   if (s->assembled) hk_hessian_assemble(H);
+  H->single = accuracy >= 1e-4;
   lift(s, b, d);
   HkOperator A = hk_hessian_operator(H, s->assembled);
   HK_TRY(hk_linear_prepare(s->linear, &A, error));

@@ -120,13 +120,39 @@ static double change(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
   return 0.5 * hk_lanes_sum(sum);
 }
 
-/* The coefficients of one slot. */
+/* ---- Coefficients of the Hessian ---- */
+
+#define FLOATS(v) __builtin_convertvector(v, HkHalf)
+typedef float HkHalf __attribute__((vector_size(HK_SIMD_BYTES / 2)));
+
+typedef struct CoefficientKind {
+  bool regular; /* the group */
+  bool single;
+} CoefficientKind;
+
+HK_INLINE HkDoubles coefficient_load(const void *from, int64_t at, bool single) {
+  if (!single) return hk_doubles_load((const double *)from + at);
+  HkHalf v;
+  memcpy(&v, (const float *)from + at, sizeof v);
+  return __builtin_convertvector(v, HkDoubles);
+}
+
+HK_INLINE void coefficient_store(void *to, int64_t at, HkDoubles v, bool single) {
+  if (!single) {
+    hk_doubles_store((double *)to + at, v);
+    return;
+  }
+  HkHalf half = FLOATS(v);
+  memcpy((float *)to + at, &half, sizeof half);
+}
+
+/* Those of one slot, at to[place]. */
 HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_t slot,
-                            const HkDoubles x[3], bool regular, double *to) {
+                            const HkDoubles x[3], CoefficientKind kind, int64_t place) {
   const HkSpringRows *r = a->rows;
   int64_t entry = hk_lanes_entry(at, slot);
   HkDoubles zero = {0}, tiny = hk_doubles_all(HK_SPRING_TINY), d[3];
-  hk_lanes_differ(r, at, slot, regular, a->x, x, d);
+  hk_lanes_differ(r, at, slot, kind.regular, a->x, x, d);
   HkDoubles l = hk_doubles_sqrt(hk_lanes_dot(d, d)), k = hk_lanes_k(r, at, slot);
   HkDoubles longest = hk_doubles_most(l, tiny);
   if (r->least) k = hk_doubles_select(l < hk_doubles_load(r->least + entry), zero, k);
@@ -134,8 +160,9 @@ HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_
   c = hk_doubles_select(l < tiny, k, c); /* the ends meet: k I */
   if (a->projected) c = hk_doubles_most(c, zero);
   HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
-  hk_doubles_store(to, c);
-  for (int q = 0; q < 3; q++) hk_doubles_store(to + (q + 1) * HK_ROW_GROUP, along * d[q]);
+  coefficient_store(a->coefficients, place, c, kind.single);
+  for (int q = 0; q < 3; q++)
+    coefficient_store(a->coefficients, place + (q + 1) * HK_ROW_GROUP, along * d[q], kind.single);
 }
 
 /* Where what stands beside the rows begins for these lanes, 4 HK_ROW_GROUP numbers a slot. */
@@ -143,29 +170,33 @@ HK_INLINE int64_t beside(const HkLanes *at) {
   return 4 * at->beside * HK_ROW_GROUP + at->part * HK_DOUBLES;
 }
 
-HK_INLINE void hessian_lanes(const HkSpringRowsArgs *a, const HkLanes *at, bool regular) {
+HK_INLINE void hessian_lanes(const HkSpringRowsArgs *a, const HkLanes *at, CoefficientKind kind) {
   HkDoubles x[3];
-  double *to = a->coefficients + beside(at);
+  int64_t place = beside(at);
   hk_lanes_own(a->rows, at, a->x, x);
-  for (int64_t slot = at->slot; slot < at->end; slot++, to += 4 * HK_ROW_GROUP)
-    hessian_slot(a, at, slot, x, regular, to);
+  for (int64_t slot = at->slot; slot < at->end; slot++, place += 4 * HK_ROW_GROUP)
+    hessian_slot(a, at, slot, x, kind, place);
 }
 
-static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+HK_INLINE void hessian_groups(const HkSpringRowsArgs *a, int64_t begin, int64_t end, bool single) {
   for (int64_t g = begin; g < end; g++)
     for (int part = 0; part < HK_LANE_PARTS; part++) {
       HkLanes at = hk_lanes(a->rows, g, part);
       if (at.regular)
-        hessian_lanes(a, &at, true);
+        hessian_lanes(a, &at, (CoefficientKind){true, single});
       else
-        hessian_lanes(a, &at, false);
+        hessian_lanes(a, &at, (CoefficientKind){false, single});
     }
 }
 
-/* Four vectors of floats, one record in each lane, one record after the other. */
-#define FLOATS(v) __builtin_convertvector(v, HkHalf)
-typedef float HkHalf __attribute__((vector_size(HK_SIMD_BYTES / 2)));
+static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  if (a->single)
+    hessian_groups(a, begin, end, true);
+  else
+    hessian_groups(a, begin, end, false);
+}
 
+/* Four vectors of floats, one record in each lane, one record after the other. */
 HK_INLINE void put_records(const HkDoubles v[4], float *to) {
   HkHalf a = FLOATS(v[0]), b = FLOATS(v[1]), c = FLOATS(v[2]), d = FLOATS(v[3]);
 #if HK_SIMD_BYTES == 64
@@ -201,11 +232,12 @@ HK_INLINE void record_lanes(const HkSpringRowsArgs *a, const HkLanes *at) {
   const HkSpringRows *r = a->rows;
   HkDoubles zero = {0}, square = hk_doubles_all(a->tau * a->tau), tau = hk_doubles_all(a->tau);
   HkDoubles tiny = hk_doubles_all(HK_SPRING_TINY);
-  const double *from = a->hessian + beside(at);
+  int64_t place = beside(at);
   float *to = a->records + 4 * (at->beside * HK_ROW_GROUP + at->part * HK_DOUBLES);
   for (int64_t slot = at->slot; slot < at->end; slot++) {
-    HkDoubles v[4], c = hk_doubles_load(from);
-    for (int q = 0; q < 3; q++) v[q] = hk_doubles_load(from + (q + 1) * HK_ROW_GROUP);
+    HkDoubles v[4], c = coefficient_load(a->hessian, place, a->single);
+    for (int q = 0; q < 3; q++)
+      v[q] = coefficient_load(a->hessian, place + (q + 1) * HK_ROW_GROUP, a->single);
     HkDoubles length2 = hk_doubles_most(hk_lanes_dot(v, v), tiny);
     HkDoubles scale = square * (length2 + hk_doubles_select(c < zero, c, zero));
     if (a->damped && r->damping)
@@ -215,7 +247,7 @@ HK_INLINE void record_lanes(const HkSpringRowsArgs *a, const HkLanes *at) {
     if (a->flat) v[2] = zero;
     v[3] = square * hk_doubles_most(c, zero);
     put_records(v, to);
-    from += 4 * HK_ROW_GROUP;
+    place += 4 * HK_ROW_GROUP;
     to += 4 * HK_ROW_GROUP;
   }
 }
@@ -228,29 +260,37 @@ static void records(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
     }
 }
 
-HK_INLINE void product_lanes(const HkSpringRowsArgs *a, const HkLanes *at, bool regular) {
-  const double *from = a->hessian + beside(at);
+HK_INLINE void product_lanes(const HkSpringRowsArgs *a, const HkLanes *at, CoefficientKind kind) {
+  int64_t place = beside(at);
   HkDoubles p[3], d[3], w[3], sum[3] = {{0}, {0}, {0}};
   hk_lanes_own(a->rows, at, a->p, p);
-  for (int64_t slot = at->slot; slot < at->end; slot++, from += 4 * HK_ROW_GROUP) {
-    hk_lanes_differ(a->rows, at, slot, regular, a->p, p, d);
-    HkDoubles c = hk_doubles_load(from);
-    for (int q = 0; q < 3; q++) w[q] = hk_doubles_load(from + (q + 1) * HK_ROW_GROUP);
+  for (int64_t slot = at->slot; slot < at->end; slot++, place += 4 * HK_ROW_GROUP) {
+    hk_lanes_differ(a->rows, at, slot, kind.regular, a->p, p, d);
+    HkDoubles c = coefficient_load(a->hessian, place, kind.single);
+    for (int q = 0; q < 3; q++)
+      w[q] = coefficient_load(a->hessian, place + (q + 1) * HK_ROW_GROUP, kind.single);
     HkDoubles along = hk_lanes_dot(w, d);
     for (int q = 0; q < 3; q++) sum[q] = sum[q] + (along * w[q] + c * d[q]);
   }
   hk_lanes_put(a->rows, at, sum, a->out);
 }
 
-static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+HK_INLINE void product_groups(const HkSpringRowsArgs *a, int64_t begin, int64_t end, bool single) {
   for (int64_t g = begin; g < end; g++)
     for (int part = 0; part < HK_LANE_PARTS; part++) {
       HkLanes at = hk_lanes(a->rows, g, part);
       if (at.regular)
-        product_lanes(a, &at, true);
+        product_lanes(a, &at, (CoefficientKind){true, single});
       else
-        product_lanes(a, &at, false);
+        product_lanes(a, &at, (CoefficientKind){false, single});
     }
+}
+
+static void product(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
+  if (a->single)
+    product_groups(a, begin, end, true);
+  else
+    product_groups(a, begin, end, false);
 }
 
 const HkSpringRowsKernels HK_KERNEL(hk_spring_rows_kernels) = {.pull = pull,
