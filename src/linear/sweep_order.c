@@ -159,7 +159,7 @@ static int32_t arrange(Search *s, int lanes, int32_t *order, HkSweepOrder *sweep
 
 HkStatus hk_sweep_order(const HkContext *c, const HkGraph *graph, int lanes, int32_t **order,
                         int32_t *rows, HkSweepOrder *sweep, HkError *error) {
-  Search s = {.graph = graph, .group = HK_LANES};
+  Search s = {.graph = graph, .group = 4}; /* 0, where no neighbour has a place, is long ago */
   int32_t *all = NULL, **arrays[] = {&s.part, &s.seen, &s.queue, &s.layer, &s.touched, &s.before};
   HkStatus status = hk_alloc(c, &all, (int64_t)lanes * graph->n, sizeof *all, "multigrid", error);
   for (int q = 0; q < 6 && status >= 0; q++)
