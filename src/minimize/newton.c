@@ -26,7 +26,7 @@
  * projected Hessian and without threads that are counted as taut before they are. Of the others,
  * which large cloth that buckles meets in most of its steps, the length itself is the distance:
  * measured on cloth, |p| is 0.7 to 2 times the distance from x to the minimum, however short the
- * step. It is counted four times: with twice, steps of cloth and of a disc that were asked for 1e-3
+ * step. It is counted five times: with twice, steps of cloth and of a disc that were asked for 1e-3
  * left 1.1e-3 to 2.7e-3 in the median.
  */
 #include "force/springs.h"
@@ -167,7 +167,7 @@ static void judge(HkMinimizer *m) {
   if (data->full)
     m->distance = data->length * fmax(3 * rho / (1 - rho), 0.5);
   else if (before > 0) /* the first one may have been cut short at once */
-    m->distance = 4 * data->length;
+    m->distance = 5 * data->length;
 }
 
 /* In so many iterations at most the Hessian is projected at once. That of cloth is indefinite there
