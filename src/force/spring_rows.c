@@ -14,7 +14,7 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
 }
 
 /* Most slots of a regular group, and groups that can be found again. */
-enum { MOST_SLOTS = 256, TABLE = 4096 };
+enum { MOST_SLOTS = 256, TABLE_MOST = 4096 };
 
 /* Planes are taken from this share of regular springs on: others are slow there. */
 static const double MOSTLY = 0.75;
@@ -31,6 +31,7 @@ typedef struct Search {
   const HkModel *model;
   HkSpringRows *rows;
   Known last, *table;
+  uint64_t table_size;                 /* a few times the groups, TABLE_MOST at most */
   int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
   bool gaps; /* a regular group has a vertex without neighbour in a slot */
 } Search;
@@ -172,7 +173,7 @@ static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *erro
     s->last.low = reach[0];
     s->last.high = reach[count - 1];
   }
-  s->table[hash % TABLE] = s->last;
+  s->table[hash % s->table_size] = s->last;
   return HK_OK;
 }
 
@@ -193,7 +194,7 @@ static HkStatus place_groups(Search *s, HkError *error) {
       continue;
     }
     uint64_t hash = is_whole(r, g) ? hash_group(s, g) : 0;
-    const Known *known = &s->table[hash % TABLE];
+    const Known *known = &s->table[hash % s->table_size];
     if (known->hash == hash && is_like(s, g, known))
       share_slots(s, g, known);
     else
@@ -217,8 +218,9 @@ static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
   Search s = {.model = m, .rows = r, .last = {.group = -1}};
   HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
   HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
-  HK_TRY(hk_alloc(c, &s.table, TABLE, sizeof *s.table, what, error));
-  for (int q = 0; q < TABLE; q++) s.table[q].group = -1;
+  s.table_size = r->groups < TABLE_MOST / 4 ? 4 * (uint64_t)r->groups + 1 : TABLE_MOST;
+  HK_TRY(hk_alloc(c, &s.table, (int64_t)s.table_size, sizeof *s.table, what, error));
+  for (uint64_t q = 0; q < s.table_size; q++) s.table[q].group = -1;
   HkStatus status = place_groups(&s, error);
   r->k_step = s.gaps || !equally_stiff(m);
   bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
