@@ -13,8 +13,9 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
   return hk_spring_rows_kernels_of(isa);
 }
 
-/* Most slots of a regular group, and groups that can be found again. */
-enum { MOST_SLOTS = 256, TABLE_MOST = 4096 };
+/* Most slots of a regular group, and groups that can be found again: few for small models, of which
+ * some programs make many. */
+enum { MOST_SLOTS = 256, TABLE_LEAST = 64, TABLE_MOST = 4096 };
 
 /* Planes are taken from this share of regular springs on: others are slow there. */
 static const double MOSTLY = 0.75;
@@ -31,7 +32,7 @@ typedef struct Search {
   const HkModel *model;
   HkSpringRows *rows;
   Known last, *table;
-  uint64_t table_size;                 /* a few times the groups, TABLE_MOST at most */
+  uint64_t table_size;                 /* TABLE_LEAST for a few groups, else TABLE_MOST */
   int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
   bool gaps; /* a regular group has a vertex without neighbour in a slot */
 } Search;
@@ -218,9 +219,10 @@ static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
   Search s = {.model = m, .rows = r, .last = {.group = -1}};
   HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
   HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
-  s.table_size = r->groups < TABLE_MOST / 4 ? 4 * (uint64_t)r->groups + 1 : TABLE_MOST;
-  HK_TRY(hk_alloc(c, &s.table, (int64_t)s.table_size, sizeof *s.table, what, error));
-  for (uint64_t q = 0; q < s.table_size; q++) s.table[q].group = -1;
+  const int table_size = r->groups < TABLE_LEAST / 4 ? TABLE_LEAST : TABLE_MOST;
+  HK_TRY(hk_alloc(c, &s.table, table_size, sizeof *s.table, what, error));
+  for (int q = 0; q < table_size; q++) s.table[q].group = -1;
+  s.table_size = (uint64_t)table_size;
   HkStatus status = place_groups(&s, error);
   r->k_step = s.gaps || !equally_stiff(m);
   bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
