@@ -320,9 +320,11 @@ typedef struct HkSprings {
   double rest_scale;  /* rest lengths of the mesh are multiplied by this */
   double damping;     /* N s/m, along the spring */
   bool tension_only;  /* no force when shorter than at rest, as threads */
-  const char *file;   /* rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none */
-  HkTable table;      /* the same as rows 'i j k l0 damping', after those of the file; below 0: k,
-                       * l0 or damping as all others have it */
+  /* Rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none. Rows between the same
+   * two vertices act in parallel: k and damping add up, l0 = sum(k l0) / sum(k). */
+  const char *file;
+  HkTable table; /* the same as rows 'i j k l0 damping', after those of the file; below 0: k,
+                  * l0 or damping as all others have it */
 } HkSprings;
 
 /* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
@@ -485,7 +487,7 @@ typedef struct HkModelInfo {
 HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error);
 /* Counts, sizes and ranges; walks over the whole model. */
 HK_API HkModelInfo hk_model_info(const HkModel *model);
-/* The springs, sorted by i and then j; the arrays are owned by the model. */
+/* The springs, one for two vertices, sorted by i and then j; the arrays are owned by the model. */
 HK_API HkSpringView hk_model_springs(const HkModel *model);
 /* Name of the index-th body, or NULL, and its vertices first .. first + count - 1. */
 HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first, int64_t *count);

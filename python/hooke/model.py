@@ -19,7 +19,11 @@ __all__ = ["Body", "Forces", "Model", "Springs"]
 
 
 class Springs(NamedTuple):
-    """The springs of a model, read-only views without a copy, sorted by their vertices."""
+    """The springs of a model, read-only views without a copy, sorted by their vertices.
+
+    Two vertices have one spring: what was given between them in parallel is merged, k and damping
+    added up, with the rest length sum(k l0) / sum(k).
+    """
 
     indices: Ints  #: (M, 2) end vertices, the lower one first
     k: Floats  #: (M,) stiffness [N/m]

@@ -161,7 +161,8 @@ class Scene:
         masses : number or (N,) [kg]
             Of each vertex. 1 kg in all where it is not given.
         k : number or (E,) [N/m], l0 : number or (E,) [m], damping : number or (E,) [N s/m]
-            Of the springs. l0 is the length in the mesh where it is not given.
+            Of the springs. l0 is the length in the mesh where it is not given. Edges between the
+            same two vertices are springs in parallel: k and damping add up.
         pins : vertex numbers, a mask of vertices, the name of a set, or a dict
         forces
             Gravity where nothing is said; () for none.
@@ -209,7 +210,8 @@ class Scene:
         masses : number or (N,) [kg]
             Of each vertex.
         edges : (E, 2) whole numbers
-            The springs, instead of the edges of the cells.
+            The springs, instead of the edges of the cells. Edges between the same two vertices
+            are springs in parallel: k and damping add up.
         k [N/m], l0 [m], damping [N s/m] : number, or (E,) for each of the edges
         more
             transform, velocity [m/s], spin [rad/s], stretch, repair, as in scene files.

@@ -41,6 +41,30 @@ def test_faces_beside_edges_are_no_springs():
     assert len(hooke.Model(scene).springs.k) == 4
 
 
+def test_edges_between_the_same_vertices_are_springs_in_parallel():
+    vertices = [[0, 0, 0], [2, 0, 0], [2, 1, 0]]
+    edges = np.array([[1, 2], [0, 1], [1, 0]])
+    scene = hooke.Scene.from_arrays(
+        vertices, edges, k=[1, 10, 5], l0=[1, 1, 1.6], damping=[0, 0.5, 0.25], forces=()
+    )
+    sim = hooke.Sim(scene, h=1e-3)
+    springs = sim.model.springs
+    assert springs.indices.tolist() == [[0, 1], [1, 2]]
+    assert springs.k.tolist() == [15, 1] and springs.damping.tolist() == [0.75, 0]
+    assert springs.l0 == pytest.approx([1.2, 1])  # (10 * 1 + 5 * 1.6) / 15
+    assert sim.forces()[0] == pytest.approx([10 * (2 - 1) + 5 * (2 - 1.6), 0, 0])
+    _, number = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
+    assert springs.k[number.ravel()].tolist() == [1, 15, 15]  # as docs/python.md has it
+    same = hooke.Scene.from_arrays(vertices, edges, k=10)  # one number stands for each edge
+    assert hooke.Model(same).springs.k.tolist() == [20, 10]
+
+
+def test_an_edge_that_faces_share_is_one_spring():
+    square = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    scene = hooke.Scene.from_arrays(square, faces=[[0, 1, 2], [0, 2, 3]], k=5.0)
+    assert hooke.Model(scene).springs.k.tolist() == [5] * 5
+
+
 def test_a_saved_scene_is_the_same(tmp_path, cloth):
     for number, scene in enumerate((cloth, three_masses(), hooke.Scene.builtin("flag"))):
         path = tmp_path / f"{number}.json"

@@ -16,6 +16,15 @@ double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made);
 HkStatus hk_model_add_springs(HkModel *model, const HkMesh *mesh, const HkBody *body,
                               const char *folder, int64_t first, HkError *error);
 
+/* Stiffness (N/m), rest length (m) and damping (N s/m) of one spring. */
+typedef struct HkSpringValues {
+  double k, l0, damping;
+} HkSpringValues;
+
+/* parallel.c: makes *sum the one spring that acts as it and another spring in parallel. */
+HkStatus hk_spring_add_parallel(HkSpringValues *sum, const HkSpringValues *spring, bool tension,
+                                HkError *error);
+
 /* masses.c: masses (kg) of the vertices of a mesh. */
 HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error);
 

@@ -3,6 +3,10 @@
  * Lengths that come from the mesh and differ by no more than the rounding of its coordinates are
  * made the same, that of the first of them: the cells of a lattice then have springs that are
  * exactly alike, which need to be stored once only (force/spring_rows.h).
+ *
+ * An edge that cells of the mesh share is one spring. Each row of a springs file or table is a
+ * spring of its own: the first row of two vertices replaces the spring of the mesh between them,
+ * the others are parallel to it (parallel.c).
  */
 #include "model/build.h"
 
@@ -195,82 +199,137 @@ static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension
   return HK_OK;
 }
 
-/* The spring between the pair-th two vertices, appended; false in *kept if it is dropped. */
-static HkStatus add_spring(HkModel *m, const HkMesh *mesh, const HkBody *body, const HkPairs *pairs,
-                           int64_t pair, const Row *row, const double k[4], const double EA[4],
-                           int64_t first, Lengths *lengths, bool *kept, HkError *error) {
-  const HkSprings *s = &body->springs;
-  int32_t a = pairs->i[pair], b = pairs->j[pair];
-  int kind = pairs->kind[pair];
-  double length =
-      known_length(lengths, hk_distance(mesh->x + 3 * (int64_t)a, mesh->x + 3 * (int64_t)b));
+/* What the springs of a body are made from. */
+typedef struct Making {
+  const HkMesh *mesh;
+  const HkBody *body;
+  Rows rows;
+  HkPairs pairs;
+  Lengths lengths;
+  double k[4], EA[4]; /* N/m, N: of each kind of pair */
+  int32_t *first_row; /* of each pair: its first row plus 1; 0: none */
+  int32_t *next_row;  /* of each row: the next row of the same pair plus 1; 0: none */
+} Making;
+
+/* The spring that a row gives between the pair-th two vertices; false in *kept if it is dropped. */
+static HkStatus make_spring(Making *w, int64_t pair, const Row *row, HkSpringValues *spring,
+                            bool *kept, HkError *error) {
+  const HkSprings *s = &w->body->springs;
+  const HkRepair *repair = &w->body->repair;
+  const double *x = w->mesh->x;
+  int32_t a = w->pairs.i[pair], b = w->pairs.j[pair];
+  int kind = w->pairs.kind[pair];
+  double length = known_length(&w->lengths, hk_distance(x + 3 * (int64_t)a, x + 3 * (int64_t)b));
   double l0 = !isnan(row->l0)          ? row->l0
               : !isnan(s->rest_length) ? s->rest_length
                                        : length * s->rest_scale;
-  *kept = length > 0 || (!body->repair.zero_length && !(isnan(row->l0) && isnan(s->rest_length)));
-  if (!*kept && !body->repair.zero_length)
+  *kept = length > 0 || (!repair->zero_length && !(isnan(row->l0) && isnan(s->rest_length)));
+  if (!*kept && !repair->zero_length)
     return hk_fail(error, HK_ERROR_INVALID,
                    "springs: vertices %d and %d are joined but stand at the same place; "
                    "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
                    "spring, springs.rest_length keeps it",
                    a, b);
   if (!*kept) return HK_OK;
-  double stiffness = !isnan(row->k) ? row->k : !isnan(EA[kind]) ? EA[kind] / l0 : k[kind];
-  if (!isfinite(stiffness))
+  double EA = w->EA[kind], k = !isnan(row->k) ? row->k : !isnan(EA) ? EA / l0 : w->k[kind];
+  if (!isfinite(k))
     return hk_fail(
         error, HK_ERROR_INVALID,
         "springs: EA = %g N over a rest length of %g m between vertices %d and %d gives no "
         "finite stiffness; give k instead",
-        EA[kind], l0, a, b);
-  int64_t at = m->spring_count++;
-  m->i[at] = (int32_t)(first + a);
-  m->j[at] = (int32_t)(first + b);
-  m->k[at] = stiffness;
-  m->l0[at] = l0;
-  m->kind[at] = (uint8_t)kind;
-  if (m->damping) m->damping[at] = isnan(row->damping) ? s->damping : row->damping;
-  if (m->tension) m->tension[at] = s->tension_only;
+        EA, l0, a, b);
+  *spring = (HkSpringValues){k, l0, isnan(row->damping) ? s->damping : row->damping};
   return HK_OK;
 }
 
-/* The row of a file that speaks of a pair, the last one winning. */
-static void rows_of_pairs(const Rows *rows, const HkPairs *pairs, int32_t *row_of) {
-  for (int64_t r = 0; r < rows->count; r++)
-    row_of[hk_pairs_find(pairs, rows->pair[2 * r], rows->pair[2 * r + 1])] = (int32_t)(r + 1);
+/* Adds one more row of a pair to the spring that its earlier rows give. */
+static HkStatus add_row(Making *w, int64_t pair, const Row *row, HkSpringValues *sum,
+                        HkError *error) {
+  HkSpringValues spring = {0};
+  HkError inner = {0};
+  bool kept;
+  HK_TRY(make_spring(w, pair, row, &spring, &kept, error));
+  if (!kept) return HK_OK;
+  HkStatus status = hk_spring_add_parallel(sum, &spring, w->body->springs.tension_only, &inner);
+  if (status < 0)
+    return hk_fail(error, status, "springs between vertices %d and %d: %s", w->pairs.i[pair],
+                   w->pairs.j[pair], inner.text);
+  return HK_OK;
 }
 
-static HkStatus add_all(HkModel *m, const HkMesh *mesh, const HkBody *body, const Rows *rows,
-                        const HkPairs *pairs, int32_t **row_of, Lengths *lengths, int64_t first,
-                        HkError *error) {
-  double k[4], EA[4];
-  HK_TRY(stiffnesses(&body->springs, k, EA, error));
-  bool damped = body->springs.damping > 0;
-  for (int64_t r = 0; r < rows->count; r++) damped |= rows->row[r].damping > 0;
-  HK_TRY(make_room(m, pairs->count, damped, body->springs.tension_only, error));
-  if (rows->count) {
-    HK_TRY(hk_alloc(&m->context, row_of, pairs->count, sizeof **row_of, "springs", error));
-    rows_of_pairs(rows, pairs, *row_of);
-  }
+/* Appends the spring of a pair: that of the mesh, or all rows of the pair in parallel. */
+static HkStatus add_pair(HkModel *m, Making *w, int64_t pair, int64_t first, bool *kept,
+                         HkError *error) {
   static const Row none = {NAN, NAN, NAN};
-  int64_t dropped = 0, added = 0;
-  for (int64_t p = 0; p < pairs->count; p++) {
-    const Row *row = *row_of && (*row_of)[p] ? &rows->row[(*row_of)[p] - 1] : &none;
-    bool kept;
-    HK_TRY(add_spring(m, mesh, body, pairs, p, row, k, EA, first, lengths, &kept, error));
-    dropped += !kept;
-    added += kept && pairs->kind[p] == HK_PAIR_EXTRA;
+  int32_t row = w->first_row ? w->first_row[pair] : 0;
+  HkSpringValues spring = {0};
+  HK_TRY(make_spring(w, pair, row ? &w->rows.row[row - 1] : &none, &spring, kept, error));
+  if (!*kept) return HK_OK;
+  for (row = row ? w->next_row[row - 1] : 0; row; row = w->next_row[row - 1])
+    HK_TRY(add_row(w, pair, &w->rows.row[row - 1], &spring, error));
+  int64_t at = m->spring_count++;
+  m->i[at] = (int32_t)(first + w->pairs.i[pair]);
+  m->j[at] = (int32_t)(first + w->pairs.j[pair]);
+  m->k[at] = spring.k;
+  m->l0[at] = spring.l0;
+  m->kind[at] = w->pairs.kind[pair];
+  if (m->damping) m->damping[at] = spring.damping;
+  if (m->tension) m->tension[at] = w->body->springs.tension_only;
+  return HK_OK;
+}
+
+/* Lists the rows of each pair in their order; *parallel counts those after the first of a pair. */
+static HkStatus list_rows(const HkContext *c, Making *w, int64_t *parallel, HkError *error) {
+  const Rows *rows = &w->rows;
+  if (rows->count == 0) return HK_OK;
+  HK_TRY(hk_alloc(c, &w->first_row, w->pairs.count, sizeof *w->first_row, "springs", error));
+  HK_TRY(hk_alloc(c, &w->next_row, rows->count, sizeof *w->next_row, "springs", error));
+  for (int64_t r = rows->count - 1; r >= 0; r--) {
+    int32_t *head =
+        &w->first_row[hk_pairs_find(&w->pairs, rows->pair[2 * r], rows->pair[2 * r + 1])];
+    *parallel += *head != 0;
+    w->next_row[r] = *head;
+    *head = (int32_t)(r + 1);
   }
+  return HK_OK;
+}
+
+/* Logs what was made of the rows and what was left out. */
+static void log_springs(const HkModel *m, const Making *w, int64_t dropped, int64_t added,
+                        int64_t parallel) {
+  const char *file = w->body->springs.file, *name = file ? file : "springs.table";
   if (dropped)
     hk_log(&m->context, HK_LOG_INFO, "repair: %lld springs of zero length dropped",
            (long long)dropped);
-  if (rows->count)
-    hk_log(&m->context, HK_LOG_INFO, "%s: %lld springs set, %lld of them new",
-           body->springs.file ? body->springs.file : "springs.table", (long long)rows->count,
-           (long long)added);
-  if (pairs->looping)
+  if (w->rows.count)
+    hk_log(&m->context, HK_LOG_INFO, "%s: %lld springs set, %lld of them new", name,
+           (long long)w->rows.count, (long long)added);
+  if (parallel)
+    hk_log(&m->context, HK_LOG_INFO,
+           "%s: %lld springs join vertices that an earlier row joins; they act in parallel, and "
+           "stiffness and damping add up",
+           name, (long long)parallel);
+  if (w->pairs.looping)
     hk_log(&m->context, HK_LOG_WARNING,
            "%lld edges join a vertex with itself (degenerate cells); they give no spring",
-           (long long)pairs->looping);
+           (long long)w->pairs.looping);
+}
+
+static HkStatus add_all(HkModel *m, Making *w, int64_t first, HkError *error) {
+  const HkSprings *s = &w->body->springs;
+  HK_TRY(stiffnesses(s, w->k, w->EA, error));
+  bool damped = s->damping > 0;
+  for (int64_t r = 0; r < w->rows.count; r++) damped |= w->rows.row[r].damping > 0;
+  HK_TRY(make_room(m, w->pairs.count, damped, s->tension_only, error));
+  int64_t dropped = 0, added = 0, parallel = 0;
+  HK_TRY(list_rows(&m->context, w, &parallel, error));
+  for (int64_t p = 0; p < w->pairs.count; p++) {
+    bool kept;
+    HK_TRY(add_pair(m, w, p, first, &kept, error));
+    dropped += !kept;
+    added += kept && w->pairs.kind[p] == HK_PAIR_EXTRA;
+  }
+  log_springs(m, w, dropped, added, parallel);
   return HK_OK;
 }
 
@@ -278,20 +337,18 @@ HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body
                               const char *folder, int64_t first, HkError *error) {
   const HkContext *c = &m->context;
   const HkSprings *s = &body->springs;
-  Rows rows = {0};
-  HkPairs pairs = {0};
-  Lengths lengths = {0};
-  int32_t *row_of = NULL;
-  HkStatus status = lengths_create(mesh, &lengths, error);
-  if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &rows, error);
-  if (status >= 0) status = take_table(mesh, &s->table, &rows, error);
-  HkPairsWanted wanted = {s->edges, s->shear, s->bending, rows.pair, rows.count};
-  if (status >= 0) status = hk_pairs_create(mesh, &wanted, &pairs, error);
-  if (status >= 0) status = add_all(m, mesh, body, &rows, &pairs, &row_of, &lengths, first, error);
-  hk_pairs_destroy(c, &pairs);
-  hk_free(c, &rows.pair);
-  hk_free(c, &rows.row);
-  hk_free(c, &row_of);
-  hk_free(c, &lengths.known);
+  Making w = {.mesh = mesh, .body = body};
+  HkStatus status = lengths_create(mesh, &w.lengths, error);
+  if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &w.rows, error);
+  if (status >= 0) status = take_table(mesh, &s->table, &w.rows, error);
+  HkPairsWanted wanted = {s->edges, s->shear, s->bending, w.rows.pair, w.rows.count};
+  if (status >= 0) status = hk_pairs_create(mesh, &wanted, &w.pairs, error);
+  if (status >= 0) status = add_all(m, &w, first, error);
+  hk_pairs_destroy(c, &w.pairs);
+  hk_free(c, &w.rows.pair);
+  hk_free(c, &w.rows.row);
+  hk_free(c, &w.first_row);
+  hk_free(c, &w.next_row);
+  hk_free(c, &w.lengths.known);
   return status;
 }

@@ -82,7 +82,10 @@ static const HkParam springs_params[] = {
     HK_NUMBER(HkSprings, rest_scale, "1", 1, 0, HK_MAX, "factor on the rest lengths of the mesh"),
     HK_NUMBER(HkSprings, damping, "N s/m", 0, 0, HK_MAX, "damping along every spring"),
     HK_BOOLEAN(HkSprings, tension_only, 0, "no force when shorter than at rest, as threads"),
-    HK_TEXT(HkSprings, file, "rows 'i j k [l0 [damping]]' that set single springs or add them"),
+    HK_TEXT(
+        HkSprings, file,
+        "rows 'i j k [l0 [damping]]' that set single springs or add them; rows between the same "
+        "two vertices act in parallel"),
     HK_TABLE(HkSprings, table, "1, 1, N/m, m, N s/m", 5,
              "rows 'i j k l0 damping' that do the same after those of the file; a k, l0 or damping "
              "below 0 is that of all others"),
