@@ -399,3 +399,48 @@ TEST(one_factor_scales_all_axes) {
   CHECK_NEAR(info.box_max[1], 0.001, 1e-15);
   world_destroy(&w);
 }
+
+/* ---- More than one gravity ---- */
+
+typedef struct Warnings {
+  int count;
+  char last[512];
+} Warnings;
+
+static void keep_warning(void *user, HkLogLevel level, const char *text) {
+  Warnings *w = user;
+  if (level != HK_LOG_WARNING) return;
+  w->count++;
+  snprintf(w->last, sizeof w->last, "%s", text);
+}
+
+static Warnings warnings_of(const char *forces) {
+  Warnings warnings = {0};
+  HkContext context = {.log = keep_warning, .log_user = &warnings};
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkError error = {0};
+  char text[512];
+  snprintf(text, sizeof text, "{'bodies': [{'shape': 'chain'}], 'forces': %s, 'outputs': []}",
+           forces);
+  const char *json = test_json(text);
+  HkStatus status =
+      hk_scene_parse(&context, json, strlen(json), "scene", NULL, NULL, 0, &scene, &error);
+  if (status >= 0) status = hk_model_compile(scene, &model, &error);
+  CHECK(status == HK_OK);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  return warnings;
+}
+
+TEST(two_gravities_are_legal_and_give_one_warning_with_their_sum) {
+  CHECK(warnings_of("['gravity']").count == 0);
+  CHECK(warnings_of("['gravity', 'drag']").count == 0);
+  Warnings two = warnings_of("['gravity', 'drag', 'gravity']");
+  CHECK(two.count == 1);
+  CHECK(strstr(two.last, "2 gravity forces") && strstr(two.last, "(0, -19.62, 0)"));
+  CHECK(strstr(two.last, "19.62 m/s^2") && strstr(two.last, "keep one of them"));
+  Warnings across = warnings_of("[{'type': 'gravity', 'g': 3, 'direction': [1, 0, 0]}, "
+                                "{'type': 'gravity', 'g': 4}]");
+  CHECK(across.count == 1 && strstr(across.last, "5 m/s^2, (3, -4, 0)"));
+}

@@ -165,7 +165,8 @@ class Scene:
             same two vertices are springs in parallel: k and damping add up.
         pins : vertex numbers, a mask of vertices, the name of a set, or a dict
         forces
-            Gravity where nothing is said; () for none.
+            Gravity where nothing is said; () for none. A gravity that is added later acts beside
+            it, and the log warns.
         scene
             What Scene takes: duration, step, fps, integrator ...
         """

@@ -65,6 +65,19 @@ def test_an_edge_that_faces_share_is_one_spring():
     assert hooke.Model(scene).springs.k.tolist() == [5] * 5
 
 
+def test_a_second_gravity_is_legal_and_warned_about(caplog):
+    scene = three_masses()  # from_arrays adds gravity
+    hooke.Model(scene)
+    assert not caplog.records
+    scene.add_force("gravity")
+    sim = hooke.Sim(scene, h=1e-3)
+    (record,) = caplog.records
+    assert record.levelname == "WARNING" and record.name == "hooke"
+    assert "2 gravity forces" in record.message and "19.62 m/s^2" in record.message
+    sim.model.forces.append("gravity")
+    assert "29.43 m/s^2" in caplog.records[-1].message
+
+
 def test_a_saved_scene_is_the_same(tmp_path, cloth):
     for number, scene in enumerate((cloth, three_masses(), hooke.Scene.builtin("flag"))):
         path = tmp_path / f"{number}.json"

@@ -34,6 +34,10 @@ HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, H
 /* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
 HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);
 
+/* compile.c: logs a warning where more than one gravity acts, with the sum of their accelerations:
+ * a second one is legal, but mostly an oversight. */
+void hk_model_warn_gravities(const HkModel *model);
+
 /* What a body is called in messages. */
 const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);
 

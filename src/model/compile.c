@@ -175,6 +175,24 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
   return HK_OK;
 }
 
+void hk_model_warn_gravities(const HkModel *m) {
+  double g[3] = {0, 0, 0};
+  int count = 0;
+  for (int q = 0; q < m->force_count; q++) {
+    const HkForceType *type = m->forces[q].type;
+    if (type->slot != HK_ENERGY_GRAVITY || !type->accelerate) continue;
+    HkForceArgs a = hk_force_args(m, q, &(HkForceWork){0}, 0, NULL, NULL);
+    type->accelerate(&a, g);
+    count++;
+  }
+  if (count < 2) return;
+  for (int c = 0; c < 3; c++) g[c] += 0.0; /* -0 prints as 0 */
+  hk_log(&m->context, HK_LOG_WARNING,
+         "there are %d gravity forces, which add up to an acceleration of %g m/s^2, (%g, %g, %g); "
+         "if that is not intended, keep one of them and set its g",
+         count, hk_norm(g), g[0], g[1], g[2]);
+}
+
 /* What is allowed but seldom meant. */
 static void tell_oddities(const HkModel *m, const HkScene *scene) {
   int64_t loose = 0;
@@ -188,6 +206,7 @@ static void tell_oddities(const HkModel *m, const HkScene *scene) {
     if (m->probe_count == 0 && strcmp(scene->outputs[q].schema->name, "probes") == 0)
       hk_log(&m->context, HK_LOG_WARNING,
              "the output 'probes' is asked for, but there is no probe");
+  hk_model_warn_gravities(m);
 }
 
 static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {

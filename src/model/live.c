@@ -67,6 +67,7 @@ HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkEr
   if (index) *index = m->force_count;
   m->force_count++;
   forces_changed(m);
+  if (force.type->slot == HK_ENERGY_GRAVITY) hk_model_warn_gravities(m);
   return HK_OK;
 }
 
