@@ -145,7 +145,9 @@ int candidates_choose(Candidates *all, const char *methods) {
 }
 
 double candidate_step(const HkScene *scene) {
-  double frame = 1 / scene->time.frames_per_second, step = scene->time.step;
+  const HkTime *time = &scene->time;
+  double frame = 1 / time->frames_per_second,
+         step = time->step > 0 ? time->step : time->default_step;
   if (!describe_is_implicit(scene->step.schema)) return USUAL_STEP;
   return step > 0 ? frame / fmax(1, ceil(frame / step - 0.02)) : frame;
 }

@@ -77,8 +77,9 @@ static void print_bodies(const SceneFacts *f) {
 static void print_time(const SceneFacts *f) {
   const HkTime *time = &f->scene->time;
   double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
-  const char *picked =
-      isinf(f->plan.stable_h) ? ", since every step is stable" : ", picked by stability";
+  const char *picked = time->default_step <= f->plan.stable_h ? ", the default of the scene"
+                       : isinf(f->plan.stable_h)              ? ", since every step is stable"
+                                                              : ", picked by stability";
   describe_method(f->method);
   describe_stable_step(f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,

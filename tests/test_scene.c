@@ -398,6 +398,45 @@ TEST(course_format_is_recognised) {
   hk_scene_destroy(&scene);
 }
 
+/* The step (s) of a scene in the course format, whose one spring of 1e5 N/m between 1 kg each is
+ * stable up to 2 / sqrt(2e5) s = 4.5 ms by symplectic Euler. */
+static double course_step(const char *const *sets, int count) {
+  char path[512];
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkSim *sim = NULL;
+  HkError error = {0};
+  snprintf(path, sizeof path, "%s/two.obj", test_folder());
+  FILE *file = fopen(path, "w");
+  if (file) fputs("v 0 0 0\nv 1 0 0\nl 1 2\n", file);
+  if (file) fclose(file);
+  *strrchr(path, '/') = 0;
+  const char *text = test_json("{'obj': 'two.obj', 'b': [], 'k': 1e5, 'm': 1}");
+  HkStatus status =
+      hk_scene_parse(NULL, text, strlen(text), "course", path, sets, count, &scene, &error);
+  if (status >= 0) status = hk_model_compile(scene, &model, &error);
+  if (status >= 0) status = hk_sim_create(model, NULL, scene->time.step, &sim, &error);
+  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
+  double h = sim ? hk_sim_h(sim) : NAN;
+  hk_sim_destroy(&sim);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  return h;
+}
+
+TEST(the_step_of_the_course_format_is_a_default_of_stable_integrators) {
+  const char *implicit[] = {"integrator=bdf2", "time.frames_per_second=10"};
+  CHECK(course_step(NULL, 0) == 1.0 / 30);
+  CHECK(course_step(implicit, 1) == 1.0 / 30);
+  CHECK(course_step(implicit, 2) == 1.0 / 30);
+  const char *explicit_one[] = {"integrator=symplectic_euler", "k=10"};
+  double h = course_step(explicit_one, 1);
+  CHECK(h > 0 && h < 0.0045);
+  CHECK(course_step(explicit_one, 2) == 1.0 / 30); /* stable up to 0.45 s */
+  const char *chosen[] = {"integrator=symplectic_euler", "time.step=0.02"};
+  CHECK(course_step(chosen, 2) == 0.02);
+}
+
 TEST(parameters_without_a_type_are_those_of_the_default) {
   HkScene *scene = NULL;
   MUST(parse("{'integrator': {'type': 'bdf2', 'minimizer': {'tolerance': 1e-4, 'linear': "

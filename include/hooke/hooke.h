@@ -385,7 +385,8 @@ typedef struct HkTime {
   double step;              /* s; 0: picked by stability; made to divide a frame evenly */
   double frames_per_second; /* 1/s */
   double energy_bound;      /* J: a run beyond it has blown up; NAN: estimated */
-  double tolerance; /* m: error of a step; steps are halved until it is met; NAN: as given */
+  double tolerance;    /* m: error of a step; steps are halved until it is met; NAN: as given */
+  double default_step; /* s: taken if step is 0 and the integrator is stable at it; NAN: none */
 } HkTime;
 
 /* Owned by hk_scene_create/_read/_parse; edit the fields freely, add with hk_scene_add_*. */

@@ -78,6 +78,19 @@ def test_a_second_gravity_is_legal_and_warned_about(caplog):
     assert "29.43 m/s^2" in caplog.records[-1].message
 
 
+def test_explicit_integrators_get_a_stable_step_in_the_course_format(tmp_path):
+    (tmp_path / "two.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
+    (tmp_path / "course.json").write_text('{"obj": "two.obj", "b": [1], "k": 1e5, "m": 1}')
+    scene = hooke.Scene.load(tmp_path / "course.json")
+    assert hooke.Sim(scene).h == hooke.Sim(scene, integrator="bdf2").h == 1 / 30
+    sim = hooke.Sim(scene, integrator="symplectic_euler")
+    assert 0 < sim.h < sim.stable_step() < 0.01
+    scene = hooke.Scene.load(tmp_path / "course.json", {"integrator": "verlet"})
+    assert hooke.Sim(scene).h < 0.01
+    scene["time.step"] = 0.02
+    assert hooke.Sim(scene).h == 0.02
+
+
 def test_a_saved_scene_is_the_same(tmp_path, cloth):
     for number, scene in enumerate((cloth, three_masses(), hooke.Scene.builtin("flag"))):
         path = tmp_path / f"{number}.json"

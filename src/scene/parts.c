@@ -23,6 +23,8 @@ static const HkParam time_params[] = {
     HK_NUMBER(HkTime, tolerance, "m", NAN, 1e-300, HK_MAX,
               "steps are halved until each moves every mass with at most this error; all steps are "
               "as given without it"),
+    HK_NUMBER(HkTime, default_step, "s", NAN, 1e-300, 1e12,
+              "time step where step is 0 and the integrator is stable at this one"),
 };
 const HkSchema hk_part_time = {
     .name = "time", .summary = "how long, in which steps", HK_PARAMS(HkTime, time_params)};

@@ -36,8 +36,9 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   return local ? create_data(sim, error) : HK_OK;
 }
 
-/* Half the largest stable step: the fastest modes are then rough, the others are resolved. A few
- * masses have no others, and time to spare: a twentieth. */
+/* The default step of the scene where it is stable. Without one, half the largest stable step: the
+ * fastest modes are then rough, the others are resolved. A few masses have no others, and time to
+ * spare: a twentieth. */
 static HkStatus pick_step(HkSim *sim, HkError *error) {
   HkState *start;
   double stable = 0;
@@ -49,8 +50,10 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
     return hk_fail(error, HK_ERROR_INVALID,
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
+  const HkTime *time = &sim->model->time;
   double part = sim->model->n < FEW ? 0.05 : 0.5;
-  sim->h = isinf(stable) ? 1 / sim->model->time.frames_per_second : part * stable;
+  sim->h = isinf(stable) ? 1 / time->frames_per_second : part * stable;
+  if (time->default_step > 0 && time->default_step <= stable) sim->h = time->default_step;
   return HK_OK;
 }
 

@@ -141,6 +141,18 @@ test_scenes_of_the_graphics_course_run() {
   done
 }
 
+test_another_integrator_gets_a_stable_step_in_scenes_of_the_course() {
+  [ -f "${HOOKE_TEST_DATA:-}/flag.json" ] || skip 'HOOKE_TEST_DATA is not there'
+  explicit='--set integrator=symplectic_euler --set time.duration=0.2'
+  # shellcheck disable=SC2086
+  expect 0 hooke run "$HOOKE_TEST_DATA/flag.json" --json -q $explicit -o picked
+  json 'j["status"] == "done" and j["step"] < j["stable_step"] < 1 / 30'
+  # shellcheck disable=SC2086
+  expect 4 hooke run "$HOOKE_TEST_DATA/flag.json" --json -q $explicit --set time.step=0.033333 -o given
+  expect 0 hooke run "$HOOKE_TEST_DATA/flag.json" --json -q --set time.duration=0.1 -o own
+  json 'abs(j["step"] - 1 / 30) < 1e-9'
+}
+
 test_blowup_keeps_frames_and_says_where() {
   scene s.json 5 2
   # omega of the stiffest mode is near 2 sqrt(k/m) = 2 sqrt(5000 / 0.2), so 10 ms is three times too much.
