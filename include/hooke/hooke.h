@@ -629,6 +629,29 @@ HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
 /* What holds each pinned vertex on its motion (N) at a state, R = m a - f with a the acceleration
  * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones. */
 HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
+/* The gradient dE/dx (N) of the potential energy E at a state, into three doubles a vertex: minus
+ * the force at rest of all forces that have a potential (springs without damping, gravity,
+ * buoyancy, point_load, handle). Pinned vertices count as free. */
+HK_API void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient);
+
+/* A square sparse matrix as triplets: value[q] stands at row[q], column[q], counted from 0. Sorted
+ * by row and then column, each place once; values may be 0. */
+typedef struct HkTriplets {
+  int64_t size;  /* rows, and columns */
+  int64_t count; /* entries */
+  int32_t *row, *column;
+  double *value;
+} HkTriplets;
+
+/* The stiffness matrix K = df/dx = -d2E/dx2 (N/m) of all forces that have a potential, at a state:
+ * 3 n x 3 n for n vertices, symmetric, coordinate c of vertex i at 3 i + c. It is the true
+ * derivative: compressed springs are not projected, so that -K may be indefinite. Rows and columns
+ * of pinned vertices, and of z in two dimensions, are included as if they were free; the caller
+ * removes them. The mass matrix is diagonal, with hk_model_masses(model)[i] at 3 i + c. *K belongs
+ * to the caller, may outlive the simulation, and is destroyed by hk_triplets_destroy. */
+HK_API HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkError *error);
+/* Releases a matrix and sets the pointer to NULL. */
+HK_API void hk_triplets_destroy(HkTriplets **matrix);
 /* Memory that it holds now. Factorisations and the like come with the first step, and stay. */
 HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */

@@ -1,0 +1,136 @@
+/* Derivatives of the potential energy E of a state, for callers:
+ *
+ *     g = dE/dx (N),   K = df/dx = -dg/dx = -d2E/dx2 (N/m)
+ *
+ * E is the sum over all forces that have a potential energy, f = -g their force at rest. K is the
+ * true derivative: a compressed spring is not projected, so that -K may have negative eigenvalues.
+ * Pinned vertices, and z in two dimensions, count as free coordinates.
+ *
+ * K is assembled into 3 x 3 blocks, one for a vertex and two for a spring (9 n + 18 springs
+ * entries), and then written out as triplets: linear in the number of springs.
+ */
+#include "force/springs.h"
+#include "linear/block_matrix.h"
+#include "step/sim.h"
+
+typedef struct Triplets {
+  HkTriplets shown; /* first: what the caller sees */
+  HkContext context;
+} Triplets;
+
+typedef struct Sink {
+  HkJacobianSink sink;
+  HkBlockMatrix *K;
+} Sink;
+
+void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) {
+  const HkModel *m = sim->model;
+  double g[3];
+  hk_state_fetch(state);
+  if (hk_force_work_fit(m, &sim->work, NULL) < 0) {
+    for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = NAN; /* the next step returns the error */
+    return;
+  }
+  hk_forces_potential(m, &sim->work, state->time, state->x, sim->f, g);
+  for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = -sim->f[q] - m->mass[q / 3] * g[q % 3];
+}
+
+/* ---- Assembly ---- */
+
+static void add_block(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
+  HkBlockMatrix *K = ((Sink *)sink)->K;
+  double *at = K->value + 9 * hk_pattern_find(K->pattern, i, j);
+  for (int c = 0; c < 9; c++) at[c] += block[c];
+}
+
+/* df_i/dx_i = df_j/dx_j = -H and df_i/dx_j = df_j/dx_i = H of each spring. */
+static void add_springs(const HkModel *m, const double *x, HkJacobianSink *sink) {
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    double H[9], minus[9];
+    hk_spring_hessian(m, s, x, false, H);
+    for (int c = 0; c < 9; c++) minus[c] = -H[c];
+    add_block(sink, m->i[s], m->i[s], minus);
+    add_block(sink, m->j[s], m->j[s], minus);
+    add_block(sink, m->i[s], m->j[s], H);
+    add_block(sink, m->j[s], m->i[s], H);
+  }
+}
+
+static void assemble(HkSim *sim, const HkState *state, HkBlockMatrix *K) {
+  const HkModel *m = sim->model;
+  Sink sink = {{add_block, hk_jacobian_skip}, K};
+  add_springs(m, state->x, &sink.sink);
+  for (int q = 1; q < m->force_count; q++) {
+    if (!hk_force_is_stiff(m, q)) continue;
+    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, NULL);
+    m->forces[q].type->jacobian(&a, &sink.sink);
+  }
+}
+
+/* ---- Triplets ---- */
+
+/* Writes the entries by rising row, then by rising column. */
+static void write_entries(const HkBlockMatrix *K, HkTriplets *t) {
+  const HkPattern *p = K->pattern;
+  int64_t at = 0;
+  for (int64_t row = 0; row < 3 * p->n; row++)
+    for (int64_t e = p->start[row / 3]; e < p->start[row / 3 + 1]; e++)
+      for (int c = 0; c < 3; c++, at++) {
+        t->row[at] = (int32_t)row;
+        t->column[at] = 3 * p->column[e] + c;
+        t->value[at] = K->value[9 * e + 3 * (row % 3) + c];
+      }
+}
+
+static HkStatus create_triplets(const HkContext *c, int64_t size, int64_t count, HkTriplets **K,
+                                HkError *error) {
+  Triplets *t = NULL;
+  HK_TRY(hk_alloc(c, &t, 1, sizeof *t, "a matrix", error));
+  t->context = *c;
+  t->shown.size = size;
+  t->shown.count = count;
+  *K = &t->shown;
+  HK_TRY(hk_alloc(c, &t->shown.row, count, sizeof *t->shown.row, "a matrix", error));
+  HK_TRY(hk_alloc(c, &t->shown.column, count, sizeof *t->shown.column, "a matrix", error));
+  return hk_alloc(c, &t->shown.value, count, sizeof *t->shown.value, "a matrix", error);
+}
+
+static HkStatus make_stiffness(HkSim *sim, const HkState *state, HkPattern *pattern,
+                               HkBlockMatrix *blocks, HkTriplets **K, HkError *error) {
+  const HkModel *m = sim->model;
+  HK_TRY(hk_force_work_fit(m, &sim->work, error));
+  HK_TRY(hk_pattern_create(m, pattern, NULL, error));
+  int64_t count = 9 * pattern->start[m->n];
+  double entry = sizeof *blocks->value + sizeof *(*K)->value + 2 * sizeof *(*K)->row;
+  HK_TRY(hk_memory_check(&m->context, entry * (double)count, "a stiffness matrix", NULL, error));
+  HK_TRY(hk_block_matrix_create(m, pattern, blocks, NULL, error));
+  HK_TRY(create_triplets(&m->context, 3 * m->n, count, K, error));
+  assemble(sim, state, blocks);
+  write_entries(blocks, *K);
+  return HK_OK;
+}
+
+HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkError *error) {
+  HkPattern pattern = {0};
+  HkBlockMatrix blocks = {0};
+  *K = NULL;
+  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
+    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  hk_state_fetch(state);
+  HkStatus status = make_stiffness(sim, state, &pattern, &blocks, K, error);
+  hk_block_matrix_destroy(sim->model, &blocks);
+  hk_pattern_destroy(sim->model, &pattern);
+  if (status < 0) hk_triplets_destroy(K);
+  return status;
+}
+
+void hk_triplets_destroy(HkTriplets **matrix) {
+  Triplets *t = (Triplets *)*matrix;
+  if (!t) return;
+  HkContext c = t->context;
+  hk_free(&c, &t->shown.row);
+  hk_free(&c, &t->shown.column);
+  hk_free(&c, &t->shown.value);
+  hk_free(&c, &t);
+  *matrix = NULL;
+}
