@@ -118,6 +118,47 @@ static PyObject *sim_report(PyObject *module, PyObject *arguments) {
                        p[0], p[1], p[2], L[0], L[1], L[2], r.strain_min, r.strain_max, r.speed_max);
 }
 
+/* sim_gradient(sim, state, to: address), into three numbers a vertex */
+static PyObject *sim_gradient(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  double *to;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&O&", to_sim, &sim, to_state, &state, to_address, &to))
+    return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  hk_sim_energy_gradient(sim->object, state->object, to);
+  Py_END_ALLOW_THREADS;
+  handle_release_pair(sim, state);
+  Py_RETURN_NONE;
+}
+
+/* A copy of an array as bytes. */
+static PyObject *bytes_of(const void *array, int64_t count, size_t size) {
+  return PyBytes_FromStringAndSize(array, (Py_ssize_t)count * (Py_ssize_t)size);
+}
+
+/* sim_stiffness(sim, state) -> bytes of 32-bit rows, of 32-bit columns, of 64-bit values */
+static PyObject *sim_stiffness(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  HkTriplets *K = NULL;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_sim_stiffness(sim->object, state->object, &K, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release_pair(sim, state);
+  if (status < 0) return raise_error(&error);
+  PyObject *result = Py_BuildValue("NNN", bytes_of(K->row, K->count, sizeof *K->row),
+                                   bytes_of(K->column, K->count, sizeof *K->column),
+                                   bytes_of(K->value, K->count, sizeof *K->value));
+  hk_triplets_destroy(&K);
+  return result;
+}
+
 /* sim_forces(sim, state, to: address, reactions: bool), into three numbers a vertex or pin */
 static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
   Handle *sim, *state;
@@ -183,6 +224,8 @@ PyMethodDef sim_methods[] = {
     {"sim_step_report", sim_step_report, METH_O, NULL},
     {"sim_report", sim_report, METH_VARARGS, NULL},
     {"sim_forces", sim_forces, METH_VARARGS, NULL},
+    {"sim_gradient", sim_gradient, METH_VARARGS, NULL},
+    {"sim_stiffness", sim_stiffness, METH_VARARGS, NULL},
     {"sim_set_trace", sim_set_trace, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -33,6 +33,7 @@ def _log(warning: int, text: str) -> None:
 
 _core.configure(_make_error, _log)
 
+from ._sparse import Triplets  # noqa: E402
 from .device import DeviceArray  # noqa: E402
 from .energies import Energies, Report  # noqa: E402
 from .mesh import Mesh  # noqa: E402
@@ -90,6 +91,7 @@ __all__ = [
     "StepReport",
     "Sweep",
     "Trace",
+    "Triplets",
     "UnsupportedError",
     "forces",
     "formats",

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Floats, address, point
 from ._progress import Progress, bar
+from ._sparse import Triplets, as_sparse
 from .device import DeviceArray
 from .energies import Energies, Report
 from .methods import Method, as_method, method_text
@@ -310,6 +311,33 @@ class Sim:
         f = np.empty_like(self.x)
         _core.sim_forces(self._handle, self._state._handle, address(f), False)
         return f
+
+    def energy_gradient(self) -> Floats:
+        """(N, 3) the gradient dE/dx of the potential energy [N]: minus the force at rest of all forces
+        that have a potential (springs, gravity, buoyancy, point_load, handle). Pinned vertices count
+        as free."""
+        gradient = np.empty_like(self.x)
+        _core.sim_gradient(self._handle, self._state._handle, address(gradient))
+        return gradient
+
+    def stiffness(self) -> Any:
+        """The stiffness matrix K = df/dx = -d2E/dx2 [N/m] of all forces that have a potential, at the
+        state now: (3 N, 3 N), coordinate c of vertex i at 3 i + c, as `f.ravel()` has it.
+
+        It is the true derivative: compressed springs are not projected, so that -K may be indefinite.
+        Rows and columns of pinned vertices are included as if they were free; remove them before
+        solving. A scipy.sparse array in CSR where scipy is installed, else Triplets."""
+        rows, columns, values = _core.sim_stiffness(self._handle, self._state._handle)
+        return as_sparse(
+            Triplets(np.frombuffer(rows, np.int32), np.frombuffer(columns, np.int32),
+                     np.frombuffer(values, np.float64)), 3 * len(self.model))
+
+    def mass_matrix(self) -> Any:
+        """The mass matrix M [kg]: (3 N, 3 N), diagonal, the mass of vertex i at 3 i + c. A scipy.sparse
+        array in CSR where scipy is installed, else Triplets. model.masses holds the masses alone."""
+        masses = np.repeat(self.model.masses, 3)
+        place = np.arange(len(masses), dtype=np.int32)
+        return as_sparse(Triplets(place, place, masses), len(masses))
 
     def reactions(self) -> Floats:
         """(P, 3) what holds each pinned vertex [N], in the order of model.pins."""
