@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 static const Command *const commands[] = {
-    &command_run,     &command_view,    &command_render,  &command_info,
-    &command_compare, &command_bench,   &command_methods, &command_scenes,
-    &command_new,     &command_convert, &command_schema,  &command_help,
+    &command_run,     &command_view,   &command_render,  &command_info,   &command_matrices,
+    &command_compare, &command_bench,  &command_methods, &command_scenes, &command_new,
+    &command_convert, &command_schema, &command_help,
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

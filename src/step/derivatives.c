@@ -32,7 +32,7 @@ void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) 
     return;
   }
   hk_forces_potential(m, &sim->work, state->time, state->x, sim->f, g);
-  for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = -sim->f[q] - m->mass[q / 3] * g[q % 3];
+  for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = 0 - sim->f[q] - m->mass[q / 3] * g[q % 3];
 }
 
 /* ---- Assembly ---- */

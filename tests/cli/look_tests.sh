@@ -1,4 +1,4 @@
-# Commands that look and write single files: info, methods, scenes, new, convert, schema.
+# Commands that look and write single files: info, matrices, methods, scenes, new, convert, schema.
 
 test_methods_lists_every_family() {
   expect 0 hooke methods
@@ -190,4 +190,52 @@ test_new_copies_a_built_in_scene() {
   [ ! -e other.json ]
   expect 3 hooke new nowhere/mine
   one_error 'cannot write'
+}
+
+# Two springs on a line: k = 10 N/m stretched by 0.5 m from the pinned vertex 0, and 20 N/m compressed by 0.25 m.
+pair() {
+  cat >"$1" <<END
+{"bodies": [{"mesh": {"vertices": [[0, 0, 0], [1, 0, 0], [1.5, 0, 0]]},
+             "springs": {"table": [[0, 1, 10, 0.5, 0], [1, 2, 20, 0.75, 0]]}, "mass": {"per_vertex": 3}}],
+ "pins": [{"select": {"indices": [0]}}], "forces": ["gravity"], "integrator": "verlet", "time": {"step": 0.01}}
+END
+}
+
+test_matrices_are_written_as_json() {
+  pair s.json
+  expect 0 hooke matrices s.json
+  json 'j["vertices"] == 3 and j["pinned"] == [0] and j["time"] == 0 and j["mass"] == [3] * 9'
+  json 'all(abs(a - b) < 1e-12 for a, b in zip(j["gradient"], [-5, 29.43, 0, 10, 29.43, 0, -5, 29.43, 0]))'
+  entries='dict(zip(zip(j["stiffness"]["rows"], j["stiffness"]["columns"]), j["stiffness"]["values"]))'
+  json "$entries[0, 0] == -10 and $entries[0, 3] == 10 and $entries[3, 3] == -30 and $entries[6, 6] == -20"
+  # Across a spring: -k (1 - l0 / l), which pushes away where it is compressed.
+  json "$entries[1, 1] == -5 and $entries[7, 7] == 10 and j['stiffness']['size'] == 9 and len($entries) == 63"
+  expect 0 hooke matrices s.json -o out.json --time 0.105 --set 'bodies[0].mass.per_vertex=2'
+  silent out
+  cp out.json out
+  json 'abs(j["time"] - 0.105) < 1e-12 and j["mass"] == [2] * 9 and j["x"][4] < -0.01'
+}
+
+test_matrices_are_written_as_matrix_market() {
+  pair s.json
+  for matrix in K M gradient; do expect 0 hooke matrices s.json -o "$matrix.mtx" --matrix "$matrix"; done
+  says K.mtx '%%MatrixMarket matrix coordinate real general'
+  says K.mtx '9 9 63'
+  grep -qx '1 1 -10' K.mtx
+  grep -qx '4 4 -30' K.mtx
+  says M.mtx '9 9 9'
+  grep -qx '9 9 3' M.mtx
+  says gradient.mtx '%%MatrixMarket matrix array real general'
+  [ "$(wc -l <gradient.mtx)" = 12 ]
+}
+
+test_matrices_say_what_is_wrong() {
+  pair s.json
+  expect 2 hooke matrices s.json -o out.txt
+  one_error 'neither .json nor .mtx'
+  expect 3 hooke matrices s.json -o nowhere/out.json
+  says err 'hooke: nowhere/out.json: cannot write'
+  expect 3 hooke matrices nowhere.json
+  expect 4 hooke matrices s.json -o out.json --set time.step=2 --time 2000
+  [ ! -e out.json ]
 }

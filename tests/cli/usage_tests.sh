@@ -8,7 +8,7 @@ test_version_is_that_of_the_library() {
 
 test_help_lists_commands_and_exit_codes() {
   expect 0 hooke --help
-  for word in run render info methods scenes new convert schema help 'Exit codes' 130 143; do
+  for word in run render info matrices methods scenes new convert schema help 'Exit codes' 130 143; do
     says out "$word"
   done
   cp out overview
@@ -19,7 +19,7 @@ test_help_lists_commands_and_exit_codes() {
 }
 
 test_every_command_has_help_with_examples() {
-  for command in run render info methods scenes new convert schema help; do
+  for command in run render info matrices methods scenes new convert schema help; do
     expect 0 hooke "$command" --help
     says out Examples
     says out "  hooke $command"
