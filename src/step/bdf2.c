@@ -53,7 +53,9 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 
 const HkStepType hk_step_bdf2 = {
     .schema = {.name = "bdf2",
-               .summary = "second order, damps unresolved modes and slow ones hardly at all",
+               .summary =
+                   "second order, damps unresolved modes and slow ones hardly at all; a step takes "
+                   "about 1.3 times as long as one of backward_euler",
                .formula = "x+ = 4/3 x - 1/3 x_old + 2/3 h v+,  v+ = 4/3 v - 1/3 v_old + 2/3 h "
                           "M^-1 f(x+, v+)",
                HK_PARAMS(HkImplicitParams, params)},

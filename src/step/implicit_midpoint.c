@@ -37,7 +37,9 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 
 const HkStepType hk_step_implicit_midpoint = {
     .schema = {.name = "implicit_midpoint",
-               .summary = "second order, keeps energy and momenta; damps nothing",
+               .summary =
+                   "second order, keeps momenta, and the energy of motion that the step resolves; "
+                   "damps nothing",
                .formula = "z = argmin 1/2 (z - y)^T M (z - y) + h^2/4 E(z),  y = x + h/2 v,  "
                           "x+ = 2 z - x",
                HK_PARAMS(HkImplicitParams, params)},
