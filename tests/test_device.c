@@ -405,3 +405,32 @@ TEST(a_star_is_laid_out_in_rows) {
   hk_gpu_layout_destroy(&l);
   world_destroy(&w);
 }
+
+/* ---- Derivatives of a state on the device ---- */
+
+TEST(stiffness_and_energy_gradient_are_those_of_the_state_on_the_device) {
+  static const char text[] =
+      "{'time': {'step': 0.001}, 'bodies': [{'shape': {'type': 'grid', 'nx': 6, 'ny': 5}, "
+      "'springs': {'k': 300, 'shear': true}}], 'pins': [{'select': 'top_left'}], 'forces': "
+      "['gravity'], 'outputs': []}";
+  World there, here;
+  HkTriplets *K = NULL, *expected = NULL;
+  double g[90], expected_g[90];
+  device_use_plugin();
+  MUST(device_make(test_json(text), NULL, &(DeviceWish){"verlet", HK_CUDA_DOUBLE}, &there, error));
+  MUST(device_make(test_json(text), NULL, &(DeviceWish){"verlet", HK_CPU}, &here, error));
+  MUST(hk_steps(there.sim, there.state, 50, error));
+  MUST(hk_sim_stiffness(there.sim, there.state, &K, error)); /* before anything fetches the state */
+  hk_sim_energy_gradient(there.sim, there.state, g);
+  memcpy(hk_state_x(here.state), hk_state_x(there.state), sizeof g);
+  MUST(hk_sim_stiffness(here.sim, here.state, &expected, error));
+  hk_sim_energy_gradient(here.sim, here.state, expected_g);
+  CHECK(hk_state_x(here.state)[1] < -1e-3);
+  CHECK(K->count == expected->count);
+  CHECK(memcmp(K->value, expected->value, (size_t)K->count * sizeof *K->value) == 0);
+  CHECK(memcmp(g, expected_g, sizeof g) == 0);
+  hk_triplets_destroy(&K);
+  hk_triplets_destroy(&expected);
+  world_destroy(&there);
+  world_destroy(&here);
+}
