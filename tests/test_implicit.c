@@ -85,33 +85,27 @@ TEST(gradient_is_that_of_the_energy) {
   }
 }
 
-/* The size by its definition. */
-static double size_by_hand(const Case *a) {
-  const HkModel *m = a->model;
-  double most = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    double d = m->mass[q] + a->problem.tau * a->problem.tau * a->problem.extra[q];
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-      int64_t s = m->adj_spring[e];
-      d += a->problem.tau * a->problem.tau * m->k[s];
-      if (m->damping) d += a->problem.tau * m->damping[s];
-    }
-    most = fmax(most, sqrt(hk_dot(a->g + 3 * q, a->g + 3 * q)) / d);
-  }
-  return most;
+/* r = |M^-1 dg/dx|_M by its definition. */
+static double residual_by_hand(const Case *a) {
+  double sum = 0;
+  for (int64_t q = 0; q < a->model->n; q++)
+    sum += hk_dot(a->g + 3 * q, a->g + 3 * q) / a->model->mass[q];
+  return sqrt(sum);
 }
 
-TEST(gradient_and_its_size_are_the_same_with_every_instruction_set) {
+TEST(gradient_and_its_norm_have_the_same_bits_with_every_instruction_set) {
   for (int index = 0; index < 4; index++) {
-    double first[192];
+    double first[192], r_first = 0;
     for (int isa = HK_ISA_PORTABLE; isa <= (int)hk_isa_best(); isa++) {
       Case a;
       setenv("HOOKE_SIMD", hk_isa_name((HkIsa)isa), 1);
       MUST(begin_case(&a, index, error));
-      double size = hk_problem_gradient(&a.problem, a.x, a.g);
-      CHECK_NEAR(size, size_by_hand(&a), 1e-14 * size);
+      double r = hk_problem_gradient(&a.problem, a.x, a.g);
+      CHECK_NEAR(r, residual_by_hand(&a), 1e-14 * r);
       if (isa == HK_ISA_PORTABLE) memcpy(first, a.g, sizeof first);
-      CHECK(size > 0 && memcmp(first, a.g, (size_t)(3 * a.model->n) * sizeof *first) == 0);
+      if (isa == HK_ISA_PORTABLE) r_first = r;
+      CHECK(r > 0 && r == r_first);
+      CHECK(memcmp(first, a.g, (size_t)(3 * a.model->n) * sizeof *first) == 0);
       a.x[3 * a.model->n - 3] = NAN;
       CHECK(isnan(hk_problem_gradient(&a.problem, a.x, a.g)));
       end(&a);

@@ -135,6 +135,7 @@ typedef struct HkParam {
   const char *choices; /* "a|b|c" for HK_PARAM_CHOICE */
   int columns;         /* of a table */
   HkFamily family;     /* of a method */
+  const char *former;  /* name in earlier versions, which is still read; NULL: none */
 } HkParam;
 
 /* A method or a part of a scene, and what can be set in it. */
@@ -582,12 +583,19 @@ HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
 /* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
 
-/* Why the solver of an implicit step stopped. */
+/* Why the solver of an implicit step stopped (docs/theory.md, section 6). The first four answers
+ * meet the equations of the step to the tolerance or to rounding; with the last two hk_step returns
+ * HK_NOT_CONVERGED. */
 typedef enum HkStop {
   HK_STOP_NONE,       /* there was nothing to solve: the integrator is explicit */
-  HK_STOP_CONVERGED,  /* the gradient is below the tolerance */
-  HK_STOP_ITERATIONS, /* all iterations are made */
-  HK_STOP_STALLED     /* no step lowers the energy any more: rounding */
+  HK_STOP_CONVERGED,  /* gradient <= tolerance at a minimum: the Hessian is positive definite and
+                       * the Newton direction is shorter than tolerance times the motion */
+  HK_STOP_ROUNDING,   /* the gradient is at the rounding of the coordinates, as at rest */
+  HK_STOP_STATIONARY, /* gradient <= tolerance, but x is not known to be a minimum: the Hessian is
+                       * indefinite or nearly singular (buckling, a flat valley, several minima), or
+                       * the minimizer does not compute it */
+  HK_STOP_ITERATIONS, /* the maximum number of iterations is reached */
+  HK_STOP_STALLED     /* no step length along the search direction lowers the energy */
 } HkStop;
 
 /* How a step was solved. */
@@ -597,8 +605,9 @@ typedef struct HkStepReport {
   int linear_iterations;  /* of the linear solver, all together; a direct solve counts as one */
   int evaluations;        /* of the gradient */
   int projections;        /* how often the Hessian was not positive definite and was projected */
-  double gradient; /* how far a vertex alone would still move, in parts of the step's reach: the
-                    * furthest that one moves by its velocity or at the first correction */
+  double gradient; /* the relative gradient m = |M^-1 dg/dx|_M / |x - x_n|_M, without unit, with
+                    * |d|_M = sqrt(sum m_i |d_i|^2): the unbalanced force would change the step by
+                    * this part of its own motion; 0 for explicit integrators */
   double residual; /* of the last linear solve, |b - A x| / |b| */
   HkStop reason;
 } HkStepReport;

@@ -68,8 +68,10 @@ const char *hk_family_default(HkFamily family) {
 }
 
 const HkParam *hk_param_find(const HkSchema *schema, const char *name) {
-  for (int q = 0; q < schema->param_count; q++)
-    if (strcmp(schema->params[q].name, name) == 0) return &schema->params[q];
+  for (int q = 0; q < schema->param_count; q++) {
+    const HkParam *p = &schema->params[q];
+    if (strcmp(p->name, name) == 0 || (p->former && strcmp(p->former, name) == 0)) return p;
+  }
   return NULL;
 }
 

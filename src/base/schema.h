@@ -18,26 +18,41 @@
 #define HK_MAX 1e300
 
 #define HK_NUMBER(S, field, unit, standard, min, max, help)                                        \
-  { #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0, 0 }
+  {                                                                                                \
+#field, unit, help, HK_PARAM_NUMBER, offsetof(S, field),                                       \
+        {standard, 0, 0 }, min, max, 0, 0, 0, 0                                                    \
+  }
+/* A number with another name, `former`, in version 0.1, which is still read. */
+#define HK_RENAMED(S, field, former, unit, standard, min, max, help)                               \
+  {                                                                                                \
+#field, unit, help, HK_PARAM_NUMBER, offsetof(S, field),                                       \
+        {standard, 0, 0 }, min, max, 0, 0, 0, #former                                              \
+  }
 #define HK_INTEGER(S, field, standard, min, max, help)                                             \
-  { #field, "1", help, HK_PARAM_INTEGER, offsetof(S, field), {standard, 0, 0 }, min, max, 0, 0, 0 }
+  {                                                                                                \
+#field, "1", help, HK_PARAM_INTEGER, offsetof(S, field),                                       \
+        {standard, 0, 0 }, min, max, 0, 0, 0, 0                                                    \
+  }
 #define HK_BOOLEAN(S, field, standard, help)                                                       \
-  { #field, "", help, HK_PARAM_BOOLEAN, offsetof(S, field), {standard, 0, 0 }, 0, 1, 0, 0, 0 }
+  { #field, "", help, HK_PARAM_BOOLEAN, offsetof(S, field), {standard, 0, 0 }, 0, 1, 0, 0, 0, 0 }
 #define HK_VECTOR(S, field, unit, x, y, z, help)                                                   \
-  { #field, unit, help, HK_PARAM_VECTOR, offsetof(S, field), {x, y, z }, -HK_MAX, HK_MAX, 0, 0, 0 }
+  {                                                                                                \
+#field, unit, help, HK_PARAM_VECTOR, offsetof(S, field),                                       \
+        {x, y, z }, -HK_MAX, HK_MAX, 0, 0, 0, 0                                                    \
+  }
 #define HK_CHOICE(S, field, standard, words, help)                                                 \
-  { #field, "", help, HK_PARAM_CHOICE, offsetof(S, field), {standard, 0, 0 }, 0, 0, words, 0, 0 }
+  { #field, "", help, HK_PARAM_CHOICE, offsetof(S, field), {standard, 0, 0 }, 0, 0, words, 0, 0, 0 }
 #define HK_TEXT(S, field, help)                                                                    \
-  { #field, "", help, HK_PARAM_TEXT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0 }
+  { #field, "", help, HK_PARAM_TEXT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0, 0 }
 #define HK_TABLE(S, field, unit, columns, help)                                                    \
   {                                                                                                \
 #field, unit, help, HK_PARAM_TABLE, offsetof(S, field),                                        \
-        {0, 0, 0 }, -HK_MAX, HK_MAX, 0, columns, 0                                                 \
+        {0, 0, 0 }, -HK_MAX, HK_MAX, 0, columns, 0, 0                                              \
   }
 #define HK_SELECT(S, field, help)                                                                  \
-  { #field, "", help, HK_PARAM_SELECT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0 }
+  { #field, "", help, HK_PARAM_SELECT, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, 0, 0 }
 #define HK_METHOD(S, field, family, help)                                                          \
-  { #field, "", help, HK_PARAM_METHOD, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, family }
+  { #field, "", help, HK_PARAM_METHOD, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, family, 0 }
 
 /* .params, .param_count and .size of a schema in one go. */
 #define HK_PARAMS(S, table)                                                                        \
@@ -66,6 +81,7 @@ static inline bool hk_is_nested_family(HkFamily family) {
   return family == HK_MINIMIZE || family == HK_LINEAR || family == HK_PRECONDITION;
 }
 
+/* The parameter of that name, present or former, or NULL. */
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
 /* Sets every parameter to its default. params holds schema->size bytes of anything. */

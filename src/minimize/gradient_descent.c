@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "minimize/minimize.h"
 
-static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-5)};
+static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-3)};
 
 typedef struct Scale {
   const HkProblem *problem;
@@ -33,9 +33,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
   (void)error;
   for (int it = 0;; it++) {
-    double size = hk_problem_gradient(problem, x, g);
+    double r = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Scale scale = {problem, g, p};
     hk_parallel_for(space->threads, space->n, scale_range, &scale);
     double slope = hk_vectors_dot(space, g, p);

@@ -18,7 +18,7 @@ typedef struct HkGradientArgs {
 
 typedef struct HkGradientKernels {
   /* g = M (x - y - fall) - tau^2 (g + f - drag) for the vertices begin .. end - 1, 0 for held ones
-   * and for z in two dimensions; returns the largest (|g_i| / d_i)^2, NAN if one is not finite. */
+   * and for z in two dimensions; returns the sum of |g_i|^2 / m_i (kg m^2). */
   double (*gradient)(const HkGradientArgs *a, int64_t begin, int64_t end);
 } HkGradientKernels;
 

@@ -18,7 +18,7 @@
 #include "minimize/vertex_block.h"
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(HkJacobiParams, 2000, 1e-5),
+    HK_STOPPING_PARAMS(HkJacobiParams, 2000, 1e-3),
     HK_NUMBER(HkJacobiParams, weight, "1", 0.7, 0.01, 1,
               "part of its own minimum that each vertex goes to"),
     HK_NUMBER(HkJacobiParams, rho, "1", 0, 0, 0.999999,
@@ -85,9 +85,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   (void)error;
   hk_chebyshev_begin(data->chebyshev);
   for (int it = 0;; it++) {
-    double size = hk_problem_gradient(m->problem, x, g);
+    double r = hk_problem_gradient(m->problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Loop loop = {&data->blocks, x, p->weight, f};
     hk_vertex_block_begin(&data->blocks, x);
     hk_parallel_for(space->threads, space->n, step_range, &loop);

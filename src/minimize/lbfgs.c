@@ -25,7 +25,7 @@ typedef struct Lbfgs {
 } Lbfgs;
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(Lbfgs, 200, 1e-5),
+    HK_STOPPING_PARAMS(Lbfgs, 200, 1e-3),
     HK_INTEGER(Lbfgs, memory, 5, 0, 100, "how many past steps are kept"),
     HK_FACTOR_PARAMS(Lbfgs),
 };
@@ -136,15 +136,15 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2], *g_new = m->w[3];
   bool moved;
   ((Data *)m->data)->count = 0;
-  double size = hk_problem_gradient(problem, x, g);
+  double r = hk_problem_gradient(problem, x, g);
   m->report.evaluations++;
-  for (int it = 0; !hk_minimizer_look(m, it, x, size); it++) {
+  for (int it = 0; !hk_minimizer_look(m, it, x, r); it++) {
     HK_TRY(advance(m, x, g, p, x_new, &moved, error));
     if (!moved) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
-    size = hk_problem_gradient(problem, x_new, g_new);
+    r = hk_problem_gradient(problem, x_new, g_new);
     m->report.evaluations++;
     remember(m, x, x_new, g, g_new);
     hk_vectors_copy(space, x_new, x);

@@ -43,11 +43,10 @@ typedef struct LocalGlobal {
   double rho;
   int factor;
   int precision;
-  double accuracy;
 } LocalGlobal;
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-5),
+    HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3),
     HK_CHOICE(LocalGlobal, acceleration, ANDERSON, "none|anderson|chebyshev",
               "how the iterations are made fewer"),
     HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_MOST,
@@ -56,16 +55,11 @@ static const HkParam params[] = {
               "spectral radius for chebyshev: how much of an error one plain iteration leaves at "
               "most; 0: measured"),
     HK_FACTOR_PARAMS(LocalGlobal),
-    HK_ACCURACY_PARAM(LocalGlobal, 0),
 };
-
-/* Iterations over which the rate of convergence is taken. */
-enum { RECENT = 4 };
 
 typedef struct Data {
   HkAnderson *anderson;
   HkChebyshev *chebyshev;
-  double length[RECENT]; /* m, of the last plain steps */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -76,7 +70,6 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "a minimizer", error));
   m->data = data;
   m->bytes += sizeof *data;
-  m->accuracy = p->accuracy;
   if (p->acceleration == ANDERSON)
     HK_TRY(hk_anderson_create(model, space, p->window, &data->anderson, &m->bytes, error));
   if (p->acceleration == CHEBYSHEV)
@@ -122,30 +115,16 @@ static bool advance(HkMinimizer *m, const double *x, const double *f, double slo
   return hk_line_search(m, x, f, slope, x_new) > 0;
 }
 
-/* How far the iterate is from the minimum that follows on the plain step f: if the steps go on
- * shrinking as they did lately, |f| rho / (1 - rho). Ten times as much, since slow waves are small
- * in f and large in what is left. */
-static void judge(HkMinimizer *m, int iteration, const double *f) {
-  const HkVectors *space = &m->problem->space;
-  double *recent = &((Data *)m->data)->length[iteration % RECENT], before = *recent;
-  if (m->accuracy == 0) return;
-  *recent = sqrt(hk_vectors_dot(space, f, f));
-  double rho = iteration < RECENT ? 0.9 : pow(*recent / before, 1.0 / RECENT);
-  rho = fmin(fmax(rho, 0.3), 0.97);
-  m->distance = 10 * *recent * rho / (1 - rho);
-}
-
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
   double *g = m->w[0], *f = m->w[1], *x_new = m->w[2];
   begin(m->data);
   for (int it = 0;; it++) {
-    double size = hk_problem_gradient(problem, x, g);
+    double r = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     HK_TRY(hk_minimizer_precondition(m, g, f, error));
-    judge(m, it, f);
     /* Nothing to ask: it goes down. */
     if (problem->bounded && !is_accelerated(m->data) && isfinite(m->report.gradient)) {
       hk_vectors_add(space, 1, f, x, x);

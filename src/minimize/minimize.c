@@ -27,7 +27,8 @@ const HkMinimizeType *hk_minimize_type(const HkSchema *schema) {
 }
 
 const char *hk_stop_name(HkStop reason) {
-  static const char *const names[] = {"none", "converged", "iterations", "stalled"};
+  static const char *const names[] = {"none",       "converged",  "rounding",
+                                      "stationary", "iterations", "stalled"};
   return reason >= 0 && reason <= HK_STOP_STALLED ? names[reason] : "unknown";
 }
 
@@ -95,18 +96,18 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->report = (HkStepReport){0};
-  m->distance = INFINITY;
+  m->proved = false;
+  m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);
     m->began = wall_time();
   }
   HK_TRY(m->type->minimize(m, x, error));
-  bool asked = ((const HkStopping *)m->method.params)->tolerance > 0 || m->accuracy > 0;
-  return asked && m->report.reason != HK_STOP_CONVERGED ? HK_NOT_CONVERGED : HK_OK;
+  if (((const HkStopping *)m->method.params)->tolerance == 0) return HK_OK;
+  return m->report.reason >= HK_STOP_ITERATIONS ? HK_NOT_CONVERGED : HK_OK;
 }
 
-/* Returns whether to go on. */
-static bool tell(HkMinimizer *m, const double *x) {
+bool hk_minimizer_trace(HkMinimizer *m, const double *x) {
   double now = wall_time();
   HkIteration it = {.iteration = m->report.iterations,
                     .change = hk_problem_change(m->problem, m->start, x),
@@ -116,27 +117,6 @@ static bool tell(HkMinimizer *m, const double *x) {
   bool goes_on = m->trace(m->trace_user, &it);
   m->began += wall_time() - now;
   return goes_on;
-}
-
-bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double size) {
-  const HkStopping *s = m->method.params;
-  HkStepReport *r = &m->report;
-  r->iterations = iteration;
-  HkProblem *p = m->problem;
-  if (iteration == 0 && size > p->reach) p->reach = size;
-  r->gradient = size == 0 ? 0 : size / p->reach;
-  bool goes_on = !m->trace || tell(m, x);
-  /* A guess that leaves a whole stiff body where it is looks as if it were near: no vertex alone
-   * moves far between the others. Only an iteration moves them together. */
-  double goal = iteration > 0 ? fmax(s->tolerance * p->reach, p->rounding) : p->rounding;
-  bool converged = s->tolerance > 0 && size <= goal;
-  converged |= m->accuracy > 0 && m->distance <= m->accuracy * hk_problem_moved(p, x);
-  r->reason = converged ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
-  return converged || !goes_on || iteration >= s->iterations;
-}
-
-void hk_minimizer_stall(HkMinimizer *m) {
-  m->report.reason = HK_STOP_STALLED;
 }
 
 /* ---- With the prefactor ---- */

@@ -4,38 +4,33 @@
 
 #include "minimize/problem.h"
 
-/* The first members of the parameter struct of every minimiser. */
+/* The first members of the parameter struct of every minimizer. */
 typedef struct HkStopping {
   int iterations;
   double tolerance;
 } HkStopping;
 
-/* Of newton. */
+/* Parameters of newton. */
 typedef struct HkNewtonParams {
   int iterations;
   double tolerance;
   HkMethod linear;
   double forcing;
-  double accuracy;
+  int factorize_max;
 } HkNewtonParams;
 
-/* Of jacobi. */
+/* Parameters of jacobi. */
 typedef struct HkJacobiParams {
   int iterations;
   double tolerance, weight, rho;
 } HkJacobiParams;
 
-#define HK_STOPPING_PARAMS(S, most, least)                                                         \
-  HK_INTEGER(S, iterations, most, 0, 1000000000, "iterations at most"),                            \
-      HK_NUMBER(S, tolerance, "1", least, 0, 1,                                                    \
-                "done when no vertex alone would move further than this part of the step's own "   \
-                "reach; 0: make all iterations")
-
-/* Of minimisers that can tell how far they are from the minimum. */
-#define HK_ACCURACY_PARAM(S, value)                                                                \
-  HK_NUMBER(S, accuracy, "1", value, 0, 1,                                                         \
-            "done as soon as x seems to be this near to the minimum, as a part of how far the "    \
-            "step has moved all masses (root of the sum of squares); 0: tolerance alone counts")
+#define HK_STOPPING_PARAMS(S, iterations_max, value)                                               \
+  HK_INTEGER(S, iterations, iterations_max, 0, 1000000000, "maximum number of iterations"),        \
+      HK_RENAMED(S, tolerance, accuracy, "1", value, 0, 1,                                         \
+                 "bound of the relative gradient |M^-1 dg/dx|_M / |x - x_n|_M: the unbalanced "    \
+                 "force may change the step by this part of its own motion; 0: all iterations "    \
+                 "are made")
 
 /* Of minimisers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
 #define HK_FACTOR_PARAMS(S)                                                                        \
@@ -69,9 +64,9 @@ struct HkMinimizer {
   HkProblem *problem; /* the caller's */
   double **w;
   void *data;
-  double accuracy; /* 0: the distance does not matter; set by create */
-  double distance; /* m: estimate of |x - x*| (root of the sum of squares), INFINITY: unknown; set
-                    * by minimisers before hk_minimizer_look */
+  bool proves;         /* it checks that H is positive definite; set by create */
+  bool proved;         /* at the present iterate; set by minimizers that prove before each look */
+  int stationary;      /* number of iterates with m <= tolerance so far that were not proved */
   HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
   size_t bytes;        /* of what create has made, without the problem's prefactor */
   HkTraceFn *trace;    /* told of every iteration; NULL: nobody is */
@@ -86,14 +81,16 @@ void hk_minimizer_destroy(HkMinimizer **minimizer);
 /* Of all that it holds now; the problem's, and so its prefactor, is not its own. */
 size_t hk_minimizer_bytes(const HkMinimizer *m);
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error);
-/* Minimises from x; HK_NOT_CONVERGED if a tolerance was asked for and not met. */
+/* Minimizes from x; HK_NOT_CONVERGED if a tolerance above 0 is not met. */
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 
-/* Iteration `iteration` has led to x with a gradient of this size (m): tells the trace, updates the
- * report, and returns true when it is time to stop (converged, or the last iteration). */
-bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double size);
-/* No step along any direction lowers g any more: the report says so. */
+/* stopping.c: updates the report after iteration `iteration`, which led to x with the residual r
+ * (kg^(1/2) m), calls the trace, and returns true when the minimization ends. */
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r);
+/* Updates the reason when no step length along the search direction lowers g. */
 void hk_minimizer_stall(HkMinimizer *m);
+/* Calls the trace at x; returns whether to go on. */
+bool hk_minimizer_trace(HkMinimizer *m, const double *x);
 /* Makes the problem's prefactor, for a create; factor and precision: of HK_FACTOR_PARAMS. */
 HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error);
 /* p = -A^-1 g with the prefactor A of the present step. */

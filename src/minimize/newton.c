@@ -1,33 +1,30 @@
 /* Newton's method on g, with a line search:
  *
- *     H(x) p = -dg/dx,   x+ = x + a p,   a = 1, 1/2, 1/4 ... by Armijo's rule
+ *     H(x) p = -dg/dx,   x+ = x + a p,   a = 1, 0.7, 0.49 ... by Armijo's rule
  *
  * Near the minimum a = 1 and the error is squared by each iteration. Away from it H may be
- * indefinite, where springs under pressure push sideways. Near the minimum the true H is tried
- * first, since it is the one that converges; when it is projected stands in solve_hessian.c.
+ * indefinite, where springs under pressure push sideways; then it is projected (solve_hessian.h).
+ * To try the true H costs as much as a step, so after an indefinite one the next iterations project
+ * at once, and the true H is tried again after PROJECTED_MAX of them, or when conjugate gradients
+ * on it have met no negative curvature.
  *
  * The full step stretches stiff springs that it turns, and a line search would shorten it for that
- * alone, the more the stiffer they are. So when it fails, the search goes along the parabola
+ * alone, the more the stiffer they are. So the search follows the parabola
  *
  *     x + a p + a^2 c,   H c = -tau^2 k e u summed over the springs
  *
  * with e the length that each spring gains by turning (hk_springs_turned): a second-order
- * correction, for the price of one more solve with the same H.
+ * correction, for the price of one more solve with the same H. With a factorization that is cheap,
+ * and the lower one of x + p and x + p + c is the first trial; otherwise it follows if x + p fails.
  *
- * An iterative linear solver is asked for no more accuracy than the step is worth: a relative
- * residual of min(0.3, 30 sqrt(size / first size)), less near the end, which keeps convergence
- * faster than linear. Far from the minimum more is worse: cloth that buckles is led astray by
- * directions that are exact where the Hessian is nearly singular (docs/performance.md). The first
- * direction alone is found to a tenth of that: solids then need no second one, and cloth does not
- * mind.
+ * Inexact Newton: an iterative linear solver is asked for the relative residual (forcing term)
+ * min(forcing, FORCING_RATE sqrt(m)) with the relative gradient m of stopping.c, which keeps
+ * convergence faster than linear. Far from the minimum more is worse: cloth that buckles is led
+ * astray by directions that are exact where the Hessian is nearly singular (docs/performance.md).
+ * The first direction is found to a tenth of that: solids then need no second one.
  *
- * Directions that shrink by a factor tell how far the minimum is still away (accuracy), as long as
- * they are gone to the end and are Newton's own: not shortened by the line search, not of a
- * projected Hessian and without threads that are counted as taut before they are. Of the others,
- * which large cloth that buckles meets in most of its steps, the length itself is the distance:
- * measured on cloth, |p| is 0.7 to 2 times the distance from x to the minimum, however short the
- * step. It is counted five times: with twice, steps of cloth and of a disc that were asked for 1e-3
- * left 1.1e-3 to 2.7e-3 in the median.
+ * x+ is proved to be near a minimum (stopping.c) if H(x) was positive definite, p was solved to
+ * PROOF_RESIDUAL or better, taken in full, and is shorter than tolerance times the motion.
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
@@ -35,14 +32,18 @@
 
 #include <string.h>
 
+static const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1, PROOF_RESIDUAL = 0.1, SHRINK = 0.7;
+enum { PROJECTED_MAX = 8 };
+
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9),
     HK_METHOD(HkNewtonParams, linear, HK_LINEAR,
               "solver of the linear systems; by the size of the model unless given"),
-    HK_NUMBER(
-        HkNewtonParams, forcing, "1", 0.3, 0, 1,
-        "how far an iterative linear solver goes: the part of the gradient that it may leave"),
-    HK_ACCURACY_PARAM(HkNewtonParams, 0),
+    HK_NUMBER(HkNewtonParams, forcing, "1", 0.3, 0, 1,
+              "largest relative residual of an iterative linear solver"),
+    HK_INTEGER(HkNewtonParams, factorize_max, 0, 0, 1000000000,
+               "number of vertices up to which a factorization takes over, for the rest of a step, "
+               "from an iterative linear solver that needs more than 50 iterations; 0: never"),
 };
 
 static const HkNewtonParams *params_of(const HkMinimizer *m) {
@@ -51,10 +52,11 @@ static const HkNewtonParams *params_of(const HkMinimizer *m) {
 
 typedef struct Data {
   HkSolveHessian *solve;
-  uint8_t *taut; /* one a spring, where there are tension-only ones */
-  bool far;      /* from the minimum, as far as can be told */
-  bool full;     /* the last step was Newton's own */
-  double length; /* of the last direction (m), 0: there is none yet */
+  uint8_t *taut;         /* one a spring, where there are tension-only ones */
+  HkDirection direction; /* the last one */
+  int projected;         /* directions since the true Hessian was tried */
+  double length;         /* |p|_M of the last direction if it was exact, was taken in full, and
+                          * without threads counted as taut before they are; else INFINITY */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -63,8 +65,9 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   Data *data = NULL;
   HK_TRY(hk_alloc(&model->context, &data, 1, sizeof *data, "newton", error));
   m->data = data;
-  m->accuracy = p->accuracy;
-  HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, &data->solve, error));
+  m->proves = true;
+  bool factorizes = model->n <= p->factorize_max;
+  HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, factorizes, &data->solve, error));
   m->bytes += sizeof *data;
   if (!model->tension) return HK_OK;
   m->bytes += (size_t)model->spring_count;
@@ -83,122 +86,129 @@ static void destroy(HkMinimizer *m) {
   hk_free(c, &m->data);
 }
 
+/* ---- Search directions ---- */
+
+/* p = -H^-1 dg/dx; w[0] holds -dg/dx. */
+static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b, double *p,
+                               double accuracy, HkError *error) {
+  Data *data = m->data;
+  bool projected = !data->direction.definite && data->projected < PROJECTED_MAX;
+  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, projected, &data->direction,
+                          &m->report, error));
+  data->projected = projected ? data->projected + 1 : 0;
+  return HK_OK;
+}
+
 /* Threads that are slack at x and that x + p would pull taut are met by no force in H, and p goes
  * far beyond the place where they tighten. They are counted as springs, from where they are slack,
  * and p is found anew, until no other thread tightens: x_new = x + p then. b = -dg/dx. *any says
  * whether one did. */
 static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double *p, double *x_new,
                         double accuracy, bool *any, HkError *error) {
-  enum { MOST = 8 };
+  enum { ROUNDS_MAX = 8 };
   Data *data = m->data;
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
   const HkModel *model = problem->model;
   double *push = m->w[3];
   memset(data->taut, 0, (size_t)model->spring_count);
-  for (int q = 0; q < MOST; q++) {
+  for (int round = 0; round < ROUNDS_MAX; round++) {
     hk_vectors_add(space, 1, p, x, x_new);
     if (!hk_springs_tighten(model, x, x_new, data->taut)) break;
     *any = true;
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
     problem->hessian.taut = data->taut;
-    HkStatus status =
-        hk_solve_hessian(data->solve, x, push, NULL, p, accuracy, data->far, &m->report, error);
+    HkStatus status = find_direction(m, x, push, p, accuracy, error);
     problem->hessian.taut = NULL; /* also for whoever tries again after an error */
     HK_TRY(status);
   }
   return HK_OK;
 }
 
-/* x_new = x + p if that goes down enough, else x + a p + a^2 c; *found says whether there is one.
- */
+/* ---- Line search ---- */
+
+/* c = the second-order correction of x + p, which is x_new. */
+static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, double *c,
+                        HkError *error) {
+  HkProblem *problem = m->problem;
+  double *f = m->w[3];
+  hk_springs_turned(problem->model, x, x_new, f);
+  hk_vectors_scale(&problem->space, problem->tau * problem->tau, f);
+  return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->report, error);
+}
+
+/* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
-                       double *x_new, bool *found, HkError *error) {
+                       double *x_new, double *a, HkError *error) {
+  enum { TRIALS_MAX = 120 };
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
-  double *g = m->w[3], *c = m->w[4];
-  *found = true;
+  double *c = m->w[4];
+  *a = 1;
   hk_vectors_add(space, 1, p, x, x_new);
-  if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * slope) return HK_OK;
-  ((Data *)m->data)->full = false;
-  hk_springs_turned(problem->model, x, x_new, g);
-  hk_vectors_scale(space, problem->tau * problem->tau, g);
-  HK_TRY(hk_solve_hessian_again(((Data *)m->data)->solve, g, c, 0.1, &m->report, error));
-  double a = 1;
-  for (int halvings = 0; halvings < 60; halvings++, a *= 0.5) {
-    hk_vectors_add(space, a, p, x, x_new);
-    hk_vectors_add(space, a * a, c, x_new, x_new);
-    if (hk_problem_change(problem, x, x_new) <= HK_ARMIJO * a * slope) return HK_OK;
+  double straight = hk_problem_change(problem, x, x_new);
+  bool enough = straight <= HK_ARMIJO * slope;
+  if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
+  HK_TRY(correct(m, x, x_new, c, error));
+  for (int trial = 0; trial < TRIALS_MAX; trial++, *a *= SHRINK) {
+    hk_vectors_add(space, *a, p, x, x_new);
+    hk_vectors_add(space, *a * *a, c, x_new, x_new);
+    double change = hk_problem_change(problem, x, x_new);
+    if (trial == 0 && enough && straight <= change) {
+      hk_vectors_add(space, 1, p, x, x_new);
+      return HK_OK;
+    }
+    if (change <= HK_ARMIJO * *a * slope) return HK_OK;
   }
-  *found = false;
+  *a = 0;
   return HK_OK;
 }
 
 /* One iteration, from x to x_new; w[0] holds -dg/dx. A direction with threads pulled taut need not
- * go down; then the one without is tried. */
-static HkStatus go_down(HkMinimizer *m, const double *x, double *x_new, double accuracy,
+ * go down; then the one without is tried. *found is false if no step length lowers g. */
+static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double accuracy,
                         bool *found, HkError *error) {
   Data *data = m->data;
-  double *b = m->w[0], *p = m->w[1];
-  for (bool tightens = data->taut != NULL, tightened = true; tightened && !*found;
+  double *b = m->w[0], *p = m->w[1], a = 0;
+  for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
-    int projections = m->report.projections;
-    HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, data->far, &m->report, error));
-    data->full = m->report.reason == HK_STOP_CONVERGED && m->report.projections == projections;
+    HK_TRY(find_direction(m, x, b, p, accuracy, error));
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
-    data->full &= !tightened;
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
-    if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, found, error));
+    if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));
+    bool exact = data->direction.exact && (data->direction.direct || accuracy <= PROOF_RESIDUAL);
+    data->length = exact && a == 1 && !tightened ? hk_problem_norm(m->problem, p) : INFINITY;
   }
+  *found = a > 0;
   return HK_OK;
 }
 
-/* How far the minimum is: if directions go on shrinking as they did, |p| rho / (1 - rho) with rho
- * the length of this one over that of the one before, and |p| where it was not followed. */
-static void judge(HkMinimizer *m) {
-  Data *data = m->data;
-  const double *p = m->w[1], before = data->length;
-  m->distance = INFINITY;
-  if (m->accuracy == 0) return;
-  data->length = sqrt(hk_vectors_dot(&m->problem->space, p, p));
-  double rho = fmin(before > 0 ? data->length / before : 0.5, 0.9);
-  if (data->full)
-    m->distance = data->length * fmax(3 * rho / (1 - rho), 0.5);
-  else if (before > 0) /* the first one may have been cut short at once */
-    m->distance = 5 * data->length;
-}
-
-/* In so many iterations at most the Hessian is projected at once. That of cloth is indefinite there
- * as a rule: to try it costs as much as the step, and where conjugate gradients end early with a
- * direction all the same, it is a worse one. Who needs more iterations needs the true one. */
-enum { FAR = 10 };
-
-/* Of the forcing, in the first iteration. */
-static const double FIRST = 0.1;
-
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
+  Data *data = m->data;
   const HkVectors *space = &problem->space;
-  double *g = m->w[0], *x_new = m->w[2], first = 0;
-  ((Data *)m->data)->length = 0;
+  double *g = m->w[0], *x_new = m->w[2];
+  /* To try the true Hessian first costs nothing where it is definite, as in most small models; of
+   * large ones, which iterate, most are cloth, which it is not. */
+  data->direction = (HkDirection){.definite = hk_solve_hessian_begin(data->solve)};
+  data->projected = 0;
+  data->length = INFINITY;
   for (int it = 0;; it++) {
-    double size = hk_problem_gradient(problem, x, g);
+    double r = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
-    if (it == 0) first = size;
-    double forcing = params_of(m)->forcing, accuracy = fmin(forcing, 30 * sqrt(size / first));
-    ((Data *)m->data)->far = it < FAR && accuracy == forcing;
-    if (it == 0) accuracy = forcing * FIRST;
-    hk_vectors_scale(space, -1, g);
+    m->proved = data->length <= params_of(m)->tolerance * hk_problem_moved(problem, x);
+    if (hk_minimizer_look(m, it, x, r)) return HK_OK;
+    double forcing = params_of(m)->forcing;
+    double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->report.gradient));
     bool found = false;
-    HK_TRY(go_down(m, x, x_new, accuracy, &found, error));
+    hk_vectors_scale(space, -1, g);
+    HK_TRY(advance(m, x, x_new, it == 0 ? FIRST_FORCING * accuracy : accuracy, &found, error));
     if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
-    judge(m);
     hk_vectors_copy(space, x_new, x);
   }
 }

@@ -17,6 +17,7 @@
 #include "linear/multigrid.h"
 
 static const int64_t FEW = 1000;
+static const int FACTORIZE_MAX = 50000;
 static const double ACCURACY = 1e-3, RESIDUAL = 1e-5, TOLERANCE = 1e-4;
 
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
@@ -32,11 +33,17 @@ static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) 
   return hk_pick_linear_for(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
 }
 
+/* Newton with a solver that is picked by size may factorize where that does not converge. */
+static HkStatus allow_factorization(const HkModel *m, HkMethod *newton, HkError *error) {
+  bool device = m->context.device != HK_CPU;
+  return device ? HK_OK : hk_method_set_number(newton, "factorize_max", FACTORIZE_MAX, error);
+}
+
 static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
   if (m->context.device != HK_CPU)
     return hk_method_set_number(method, "tolerance", TOLERANCE, error);
-  return m->n < FEW ? HK_OK : hk_method_set_number(method, "accuracy", ACCURACY, error);
+  return m->n < FEW ? HK_OK : hk_method_set_number(method, "tolerance", ACCURACY, error);
 }
 
 HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
@@ -45,7 +52,11 @@ HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, inner, error));
-    if (!inner->schema && p->family == HK_LINEAR) HK_TRY(pick_linear(m, inner, error));
+    if (!inner->schema && p->family == HK_LINEAR) {
+      HK_TRY(pick_linear(m, inner, error));
+      if (hk_param_find(method->schema, "factorize_max"))
+        HK_TRY(allow_factorization(m, method, error));
+    }
     if (inner->schema) HK_TRY(hk_pick_methods(m, inner, error));
   }
   return HK_OK;

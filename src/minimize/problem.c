@@ -2,6 +2,7 @@
 #include "minimize/problem.h"
 
 #include "base/vec.h"
+#include "force/springs.h"
 #include "minimize/gradient_kernels.h"
 
 #include <float.h>
@@ -258,7 +259,7 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
                  .fall = {square * fall[0], square * fall[1], square * fall[2]},
                  .flat = m->dimension == 2,
                  .g = g}};
-  return sqrt(hk_parallel_most(m->threads, m->n, gradient_range, &a, p->space.sums));
+  return sqrt(hk_parallel_sum(m->threads, m->n, gradient_range, &a, p->space.sums));
 }
 
 typedef struct Change {
@@ -316,18 +317,36 @@ double hk_problem_inertia(const HkProblem *p, const double *x) {
   return hk_parallel_sum(p->model->threads, p->model->n, inertia_range, &a, p->space.sums);
 }
 
-double hk_problem_moved(HkProblem *p, const double *x) {
-  hk_vectors_subtract(&p->space, x, p->origin, p->room);
-  return sqrt(hk_vectors_dot(&p->space, p->room, p->room));
+typedef struct Norm {
+  const HkProblem *p;
+  const double *x, *from; /* from NULL: the origin of coordinates */
+} Norm;
+
+static double norm_range(void *user, int64_t begin, int64_t end) {
+  const Norm *a = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double square = 0;
+    for (int64_t c = 3 * q; c < 3 * q + 3; c++) {
+      double d = a->from ? a->x[c] - a->from[c] : a->x[c];
+      square += d * d;
+    }
+    if (!a->p->held.mask[q]) sum += a->p->model->mass[q] * square;
+  }
+  return sum;
 }
 
-static double reach_range(void *user, int64_t begin, int64_t end) {
-  const Measure *a = user;
-  double most = 0;
-  for (int64_t q = begin; q < end; q++)
-    for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
-      most = hk_larger(most, fabs(a->p->y[c] - a->x[c]));
-  return most;
+static double norm(HkProblem *p, const double *x, const double *from) {
+  Norm a = {p, x, from};
+  return sqrt(hk_parallel_sum(p->model->threads, p->model->n, norm_range, &a, p->space.sums));
+}
+
+double hk_problem_norm(HkProblem *p, const double *d) {
+  return norm(p, d, NULL);
+}
+
+double hk_problem_moved(HkProblem *p, const double *x) {
+  return norm(p, x, p->origin);
 }
 
 static double furthest_range(void *user, int64_t begin, int64_t end) {
@@ -339,10 +358,51 @@ static double furthest_range(void *user, int64_t begin, int64_t end) {
   return most;
 }
 
-void hk_problem_measure(HkProblem *p, const double *x) {
-  Measure a = {p, x};
-  p->origin = x;
+/* d_i^2 / m_i, the square of r if a single vertex is moved by 1 m at most. */
+static double weight_range(void *user, int64_t begin, int64_t end) {
+  const HkProblem *p = ((const Measure *)user)->p;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) {
+    double inverse = p->inverse[q];
+    if (inverse > 0) sum += 1 / (inverse * inverse * p->model->mass[q]);
+  }
+  return sum;
+}
+
+void hk_problem_measure(HkProblem *p, const double *x_n) {
+  Measure a = {p, x_n};
+  p->origin = x_n;
   const HkVectors *s = &p->space;
-  p->reach = hk_parallel_most(s->threads, s->n, reach_range, &a, s->sums);
-  p->rounding = 8 * DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
+  double furthest = hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
+  p->rounding =
+      DBL_EPSILON * furthest * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &a, s->sums));
+}
+
+/* ---- A bound of the Hessian from below ---- */
+
+/* The largest 2 tau^2 sum k (l0 / l - 1) / m_i over the springs under pressure at a vertex. */
+static double pressure_range(void *user, int64_t begin, int64_t end) {
+  const Measure *a = user;
+  const HkProblem *p = a->p;
+  const HkModel *m = p->model;
+  double most = 0, square = p->tau * p->tau;
+  for (int64_t q = begin; q < end; q++) {
+    double pressure = 0;
+    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1] && !p->held.mask[q]; e++) {
+      int64_t s = m->adj_spring[e];
+      double l = hk_distance(a->x + 3 * q, a->x + 3 * (int64_t)m->adj_vertex[e]);
+      bool pressed = l < m->l0[s] && !(m->tension && m->tension[s]);
+      if (pressed) pressure += 2 * m->k[s] * (m->l0[s] / fmax(l, HK_SPRING_TINY) - 1);
+    }
+    most = hk_larger(most, square * pressure / m->mass[q]);
+  }
+  return most;
+}
+
+bool hk_problem_is_convex(HkProblem *p, const double *x) {
+  const HkModel *m = p->model;
+  Measure a = {p, x};
+  for (int q = 1; q < m->force_count; q++)
+    if (hk_force_is_stiff(m, q) && !m->forces[q].type->quadratic) return false;
+  return hk_parallel_most(m->threads, m->n, pressure_range, &a, p->space.sums) <= 1.0 / 3;
 }

@@ -16,11 +16,13 @@
  *
  *     dg/dx = M (x - y) - tau^2 [-dE/dx + f - C w]            (kg m)
  *
- * Its size is judged at each vertex by the displacement that would bring that vertex alone to
- * rest, |dg/dx_i| / d_i with d_i = m_i + tau^2 (sum k + e_i) + tau sum c over the springs at i, in
- * metres, whatever the stiffness, the masses and the step. It is compared with the reach of the
- * step, the furthest that a vertex moves by its velocity or at the first correction, and with the
- * rounding of the coordinates, below which it cannot sink.
+ * Its norm is the length of M^-1 dg/dx, weighted by the masses:
+ *
+ *     r(x) = |M^-1 dg/dx|_M = sqrt(sum |dg/dx_i|^2 / m_i),   |d|_M = sqrt(sum m_i |d_i|^2)
+ *
+ * in kg^(1/2) m, over the free vertices. r is a backward error: x meets the equations of the step
+ * exactly if the prediction y is replaced by y + M^-1 dg/dx. stopping.c compares it with |x -
+ * x_n|_M, the motion of the step from its start x_n.
  */
 #ifndef HK_MINIMIZE_PROBLEM_H
 #define HK_MINIMIZE_PROBLEM_H
@@ -46,9 +48,8 @@ typedef struct HkProblem {
   bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
   double *inverse;       /* 1 / d_i (1/kg), n; 0 for held vertices */
   double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
-  const double *origin;  /* where the step began; the caller's */
-  double reach;          /* m, how far vertices move in this step */
-  double rounding;       /* m, of the coordinates */
+  const double *origin;  /* x_n (m), 3 n: where the step began; the caller's */
+  double rounding;       /* kg^(1/2) m: what the rounding of the coordinates does to r */
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method asked for it */
   HkFactorKind factor_kind;
@@ -71,15 +72,21 @@ HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrec
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
 
-/* g = dg/dx at x; 0 for held vertices and z in two dimensions. Returns its size (m), as above. */
+/* g = dg/dx at x; 0 for held vertices and z in two dimensions. Returns r(x) in kg^(1/2) m. */
 double hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 /* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */
 double hk_problem_change(HkProblem *problem, const double *from, const double *to);
 /* 1/2 (x - y)^T M (x - y) */
 double hk_problem_inertia(const HkProblem *problem, const double *x);
-/* How far x is from where the step began (m, root of the sum of squares). */
+/* |d|_M over the free vertices (kg^(1/2) m), d in m. */
+double hk_problem_norm(HkProblem *problem, const double *d);
+/* |x - x_n|_M over the free vertices (kg^(1/2) m). */
 double hk_problem_moved(HkProblem *problem, const double *x);
-/* Takes the reach of a step from x by its prediction y, and the rounding of both. */
-void hk_problem_measure(HkProblem *problem, const double *x);
+/* Sets x_n and the rounding of r for coordinates as large as those of x_n and y; after
+ * hk_problem_linearise. */
+void hk_problem_measure(HkProblem *problem, const double *x_n);
+/* Whether H(x) >= 2/3 M for certain, by a bound of the springs under pressure at each vertex (see
+ * stopping.c); false: it is not known. */
+bool hk_problem_is_convex(HkProblem *problem, const double *x);
 
 #endif

@@ -4,21 +4,37 @@
 
 #include "minimize/problem.h"
 
+enum { HK_HANDOVER_ITERATIONS = 50 };
+
 typedef struct HkSolveHessian HkSolveHessian;
 
-/* linear without schema: the default solver. */
-HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, HkSolveHessian **solve,
-                                 HkError *error);
+/* linear without schema: the default solver. factorizes: where an iterative solver does not reach
+ * its accuracy within HK_HANDOVER_ITERATIONS, a factorization takes its place until the next call
+ * of hk_solve_hessian_begin. */
+HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, bool factorizes,
+                                 HkSolveHessian **solve, HkError *error);
+/* Begins with another problem: goes back to the solver that was chosen. Returns whether that one
+ * factorizes. */
+bool hk_solve_hessian_begin(HkSolveHessian *solve);
 void hk_solve_hessian_destroy(HkSolveHessian **solve);
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
 
-/* p = H(x)^-1 b to the relative residual accuracy: with the true Hessian, or projected if that is
- * not positive definite, or at once where x is far from the minimum and the solver iterates. p is d
- * at held vertices, which the others feel through H (d NULL: 0). Counts into the report, and says
- * there why the linear solver stopped. */
+/* What is known of a direction. */
+typedef struct HkDirection {
+  bool direct;   /* the linear solver factorizes: another solve with the same H costs little */
+  bool definite; /* H(x) met no direction of negative curvature; a factorization proves that there
+                  * is none, conjugate gradients only in the space that they have seen */
+  bool exact;    /* p solves the system of the true H(x) to the accuracy that was asked for */
+} HkDirection;
+
+/* p = H(x)^-1 b to the relative residual `accuracy`. The true Hessian is tried first unless
+ * `projected` is set; if it is not positive definite, its projection replaces it. Direct solvers
+ * then run conjugate gradients on the true H with the projected factor as the preconditioner, up to
+ * the first direction of negative curvature. p is d at held vertices, which the others feel through
+ * H (d NULL: 0). The report counts the work and holds the reason why the linear solver stopped. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, bool far, HkStepReport *report,
-                          HkError *error);
+                          double *p, double accuracy, bool projected, HkDirection *direction,
+                          HkStepReport *report, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */
 HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,
                                 HkStepReport *report, HkError *error);

@@ -18,7 +18,7 @@
 #include "minimize/minimize.h"
 #include "minimize/vertex_block.h"
 
-static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 1000, 1e-5)};
+static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 1000, 1e-3)};
 
 typedef struct Data {
   HkColoring coloring;
@@ -94,9 +94,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
   (void)error;
   for (int it = 0;; it++) {
-    double size = hk_problem_gradient(m->problem, x, g);
+    double r = hk_problem_gradient(m->problem, x, g);
     m->report.evaluations++;
-    if (hk_minimizer_look(m, it, x, size)) return HK_OK;
+    if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     if (!advance(m, x, g, p, x_new)) {
       hk_minimizer_stall(m);
       return HK_OK;

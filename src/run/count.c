@@ -13,6 +13,8 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
   static const char *const ways[] = {
       [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_ROUNDING] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_STATIONARY] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
       [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",

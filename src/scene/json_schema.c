@@ -128,8 +128,11 @@ static HkJson param_schema(const HkParam *p) {
 
 static HkJson object_schema(const HkSchema *schema) {
   HkJson object = typed("object"), properties = hk_json_object();
-  for (int q = 0; q < schema->param_count; q++)
-    hk_json_add(&properties, schema->params[q].name, param_schema(&schema->params[q]));
+  for (int q = 0; q < schema->param_count; q++) {
+    const HkParam *p = &schema->params[q];
+    hk_json_add(&properties, p->name, param_schema(p));
+    if (p->former) hk_json_add(&properties, p->former, param_schema(p));
+  }
   add_text(&object, "description", schema->summary);
   hk_json_add(&object, "properties", properties);
   hk_json_add(&object, "additionalProperties", hk_json_boolean(false));

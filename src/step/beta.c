@@ -60,7 +60,9 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
-  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, false, &sim->report, error));
+  HkDirection direction;
+  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, false, &direction,
+                          &sim->report, error));
   sim->report.iterations = 1;
   hk_vectors_copy(&p->space, v_new, s->v);
   hk_vectors_add(&p->space, h, s->v, s->x, s->x);

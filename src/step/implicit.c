@@ -27,7 +27,7 @@ HkStatus hk_implicit_create(HkSim *sim, HkError *error) {
 HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error) {
   HkImplicit *implicit = NULL;
   HK_TRY(create(sim, &implicit, error));
-  return hk_solve_hessian_create(&implicit->problem, linear, &implicit->solve, error);
+  return hk_solve_hessian_create(&implicit->problem, linear, false, &implicit->solve, error);
 }
 
 size_t hk_implicit_bytes(const HkSim *sim) {

@@ -4,8 +4,6 @@
 
 #include "base/simd.h"
 
-#include <math.h>
-
 /* Three coordinates of each vertex, in the lanes of vectors; s times as much is added. */
 HK_INLINE void add(const double *from, int64_t q, double s, HkDoubles g[3]) {
   HkDoubles v[3];
@@ -14,7 +12,7 @@ HK_INLINE void add(const double *from, int64_t q, double s, HkDoubles g[3]) {
   for (int c = 0; c < 3; c++) g[c] = g[c] + s * v[c];
 }
 
-/* The squares of the sizes. */
+/* |g_i|^2 / m_i of HK_DOUBLES vertices from q on. */
 HK_INLINE HkDoubles finish(const HkGradientArgs *a, int64_t q) {
   HkDoubles g[3], x[3], y[3], sum = {0}, none = {0};
   HkDoubles mass = hk_doubles_load(a->mass + q), inverse = hk_doubles_load(a->inverse + q);
@@ -30,10 +28,10 @@ HK_INLINE HkDoubles finish(const HkGradientArgs *a, int64_t q) {
   if (a->flat) g[2] = none;
   for (int c = 0; c < 3; c++) sum = sum + g[c] * g[c];
   hk_doubles_store3(a->g + 3 * q, g);
-  return sum * (inverse * inverse);
+  return sum / mass;
 }
 
-/* The same of one vertex. */
+/* |g_q|^2 / m_q of one vertex. */
 static double finish_one(const HkGradientArgs *a, int64_t q) {
   double sum = 0;
   for (int c = 0; c < 3; c++) {
@@ -45,25 +43,22 @@ static double finish_one(const HkGradientArgs *a, int64_t q) {
     a->g[i] = counts ? a->mass[q] * (a->x[i] - a->y[i] - a->fall[c]) - a->square * g : 0;
     sum += a->g[i] * a->g[i];
   }
-  return sum * (a->inverse[q] * a->inverse[q]);
+  return sum / a->mass[q];
 }
 
+/* Eight partial sums whatever the SIMD width, so that the bits do not depend on it. */
+enum { SUMS = 8, VECTORS = SUMS / HK_DOUBLES };
+
 static double gradient(const HkGradientArgs *a, int64_t begin, int64_t end) {
-  HkDoubles most = {0}, odd = {0}; /* odd: 0 as long as all are finite */
-  double lane[HK_DOUBLES], result = 0;
+  HkDoubles sums[VECTORS];
+  double lane[SUMS], result = 0;
   int64_t q = begin;
-  for (; q + HK_DOUBLES <= end; q += HK_DOUBLES) {
-    HkDoubles square = finish(a, q);
-    most = hk_doubles_most(square, most);
-    odd = odd + square * hk_doubles_all(0);
-  }
-  hk_doubles_store(lane, most);
-  for (int l = 0; l < HK_DOUBLES; l++) result = lane[l] > result ? lane[l] : result;
-  result += hk_doubles_sum(odd);
-  for (; q < end; q++) {
-    double square = finish_one(a, q);
-    if (square > result || isnan(square)) result = square; /* NAN stays: no number is above it */
-  }
+  for (int v = 0; v < VECTORS; v++) sums[v] = hk_doubles_all(0);
+  for (; q + SUMS <= end; q += SUMS)
+    for (int v = 0; v < VECTORS; v++) sums[v] = sums[v] + finish(a, q + v * HK_DOUBLES);
+  for (int v = 0; v < VECTORS; v++) hk_doubles_store(lane + v * HK_DOUBLES, sums[v]);
+  for (int l = 0; l < SUMS; l++) result += lane[l];
+  for (; q < end; q++) result += finish_one(a, q);
   return result;
 }
 

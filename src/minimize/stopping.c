@@ -1,0 +1,62 @@
+/* When a minimization ends, and what is known then.
+ *
+ * With r(x) = |M^-1 dg/dx|_M (problem.h), the relative gradient
+ *
+ *     m(x) = r(x) / |x - x_n|_M
+ *
+ * compares the residual of the step's equations with the motion of the step from x_n. It has no
+ * unit, costs no solve, and is a backward error: x solves exactly the step whose prediction y is
+ * moved by M^-1 dg/dx, that is by m parts of the step's own motion. The Newton direction
+ * p = -H^-1 dg/dx is the forward error to first order, and it may be larger than r: where H is
+ * nearly singular, or indefinite, x is not determined by its equations. So there are these ends:
+ *
+ *     converged    m <= tolerance, H is positive definite and |p|_M <= tolerance |x - x_n|_M
+ *     rounding     r is at most what the rounding of the coordinates does to it
+ *     stationary   m <= tolerance, but H is indefinite or nearly singular (buckling, a flat
+ *                  valley), or not known: minimizers other than newton do not compute it
+ *     iterations, stalled: the step is not converged
+ *
+ * H and p are newton's to check. One case needs no check: a spring under pressure curves the energy
+ * across its length by k (1 - l0 / l) < 0, and |p_i - p_j|^2 <= 2 (|p_i|^2 + |p_j|^2), so that
+ *
+ *     H >= M - diag(2 tau^2 sum k (l0 / l - 1))          over the springs under pressure at i
+ *
+ * and where the right-hand side is at least 2/3 M, |p|_M = |H^-1 dg/dx|_M <= 3/2 r.
+ */
+#include "minimize/minimize.h"
+
+/* Iterates with m <= tolerance that are not known to be minima before a minimization ends. */
+enum { STATIONARY_MAX = 8 };
+
+static bool is_solved(const HkMinimizer *m) {
+  return m->report.reason == HK_STOP_CONVERGED || m->report.reason == HK_STOP_STATIONARY ||
+         m->report.reason == HK_STOP_ROUNDING;
+}
+
+/* The reason at an iterate with the residual r. */
+static HkStop reason_at(HkMinimizer *m, const double *x, double r, double moved) {
+  double tolerance = ((const HkStopping *)m->method.params)->tolerance;
+  if (tolerance == 0) return HK_STOP_ITERATIONS;
+  if (r <= tolerance * moved) {
+    if (m->proved || hk_problem_is_convex(m->problem, x)) return HK_STOP_CONVERGED;
+    return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_STATIONARY;
+  }
+  return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_ITERATIONS;
+}
+
+bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r) {
+  HkStepReport *report = &m->report;
+  double moved = hk_problem_moved(m->problem, x);
+  report->iterations = iteration;
+  report->gradient = r == 0 ? 0 : r / moved;
+  report->reason = reason_at(m, x, r, moved);
+  bool goes_on = !m->trace || hk_minimizer_trace(m, x);
+  if (report->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
+    return !goes_on || iteration >= ((const HkStopping *)m->method.params)->iterations;
+  return is_solved(m) || !goes_on ||
+         iteration >= ((const HkStopping *)m->method.params)->iterations;
+}
+
+void hk_minimizer_stall(HkMinimizer *m) {
+  if (!is_solved(m)) m->report.reason = HK_STOP_STALLED;
+}
