@@ -74,7 +74,7 @@ TEST(steps_leave_the_error_that_they_are_asked_for) {
   CHECK(iterations[0] <= iterations[1] && iterations[1] < iterations[2]);
 }
 
-/* Far from the minimum the Hessian is projected at once, but not for long: always projected, this
+/* After an indefinite Hessian the next ones are projected, but not for long: always projected, this
  * one takes ten times as many iterations. */
 TEST(cloth_on_a_table_is_solved_to_rounding) {
   World w = world_builtin("cloth",
@@ -85,8 +85,9 @@ TEST(cloth_on_a_table_is_solved_to_rounding) {
   MUST(hk_sim_set_h(w.sim, 1.0 / 30, error));
   MUST(hk_step(w.sim, w.state, error));
   HkStepReport report = hk_sim_step_report(w.sim);
-  printf("    %d iterations\n", report.iterations);
-  CHECK(report.reason == HK_STOP_CONVERGED && report.iterations < 250);
+  printf("    %d iterations: %s, m = %.2g\n", report.iterations, hk_stop_name(report.reason),
+         report.gradient);
+  CHECK(report.reason <= HK_STOP_ROUNDING && report.gradient <= 1e-9 && report.iterations < 250);
   world_destroy(&w);
 }
 

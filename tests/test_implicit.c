@@ -160,7 +160,7 @@ TEST(assembled_hessian_equals_the_product_without_a_matrix) {
     double free_product[192], product[192], free_blocks[576], blocks[576];
     fill(a.p, 3 * n, 1, &seed); /* held vertices and z, too: their rows hold the mass */
     p->hessian.x = a.x;
-    p->hessian.projected = index >= 4;
+    p->hessian.projection = index >= 4 ? 1 : 0;
     MUST(hk_hessian_allocate(&p->hessian, &p->pattern, NULL, error));
     hk_hessian_assemble(&p->hessian);
     HkOperator H = hk_hessian_operator(&p->hessian, false);
@@ -196,7 +196,7 @@ TEST(projected_hessian_is_positive_definite_under_pressure) {
   p->hessian.x = a.x;
   for (int projected = 0; projected < 2; projected++)
     for (int trial = 0; trial < 200; trial++) {
-      p->hessian.projected = projected;
+      p->hessian.projection = projected ? 1 : 0;
       fill(a.p, 3 * a.model->n, 1, &seed);
       HkOperator H = hk_hessian_operator(&p->hessian, false);
       H.product(H.user, a.p, product);

@@ -52,7 +52,7 @@ static void plain_product(const HkModel *m, const double *x, const double *p, do
   for (int64_t s = 0; s < m->spring_count; s++) {
     int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
     double B[9], d[3], minus[3];
-    hk_spring_hessian(m, s, x, false, B);
+    hk_spring_hessian(m, s, x, 0, B);
     hk_sub(p + i, p + j, d);
     hk_sub(p + j, p + i, minus);
     hk_mat_add_product(B, d, out + i);
@@ -284,7 +284,7 @@ TEST(coefficients_stand_in_the_order_of_the_neighbours) {
     Arrays a = arrays_of(m, 0.01);
     MUST(hk_spring_rows_create(m, &rows, error));
     double *H = calloc((size_t)(4 * HK_ROW_GROUP * rows->start[rows->groups]), sizeof *H);
-    HkSpringRowsArgs args = {.rows = rows, .x = a.x, .coefficients = H, .projected = true};
+    HkSpringRowsArgs args = {.rows = rows, .x = a.x, .coefficients = H, .projection = 1};
     hk_spring_rows_kernels(hk_isa_best())->hessian(&args, 0, rows->groups);
     for (int64_t q = 0; q < m->n; q++)
       for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {

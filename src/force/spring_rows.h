@@ -73,7 +73,7 @@ typedef struct HkSpringRowsArgs {
   bool fresh;          /* of pull: f = instead */
   void *coefficients;  /* of hessian: 4 HK_ROW_GROUP numbers a slot by start, see there */
   bool single;         /* they are floats, else doubles */
-  bool projected;      /* of hessian: c >= 0 */
+  double projection;   /* of hessian: part of c < 0 that is left out, 0 .. 1 */
   float *records;      /* of records: 4 an entry, HK_ROW_GROUP a slot by start */
   double tau;          /* of records, s */
   bool damped, flat;   /* of records: damping counts; z does not */

@@ -120,7 +120,8 @@ static double energy_change(const HkForceArgs *a, const double *to) {
                               a->work.sums);
 }
 
-void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, bool projected, double H[9]) {
+void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double projection,
+                       double H[9]) {
   double u[3];
   hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
   double l = hk_norm(u), k = m->k[s];
@@ -131,7 +132,7 @@ void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, bool projec
   }
   for (int c = 0; c < 3; c++) u[c] /= l;
   double across = k * (1 - m->l0[s] / l);
-  if (projected && across < 0) across = 0;
+  if (across < 0) across *= 1 - projection;
   hk_mat_identity(across, H);
   hk_mat_add_outer(k - across, u, u, H);
 }
@@ -240,7 +241,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkModel *m = a->model;
   for (int64_t s = 0; s < m->spring_count; s++) {
     double B[9];
-    hk_spring_hessian(m, s, a->x, false, B);
+    hk_spring_hessian(m, s, a->x, 0, B);
     for (int q = 0; q < 9; q++) B[q] = -B[q];
     pour(sink, sink->dfdx, m->i[s], m->j[s], B);
     if (!m->damping || m->damping[s] == 0) continue;

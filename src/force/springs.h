@@ -7,9 +7,10 @@
 /* Below this length (m) a spring has no direction. */
 #define HK_SPRING_TINY 1e-150
 
-/* H = d2E/dxi2 of spring s = -d2E/dxi dxj (N/m), row by row. Projected: without the negative part
- * across a spring under pressure, which leaves the nearest positive semidefinite H. */
-void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, bool projected,
+/* H = d2E/dxi2 of spring s = -d2E/dxi dxj (N/m), row by row. projection: part of the
+ * negative curvature across a spring under pressure that is left out; 0 for the true H, 1 for the
+ * nearest positive semidefinite one. */
+void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, double projection,
                        double H[9]);
 
 /* H = k u u^T of spring s, whatever its length. */

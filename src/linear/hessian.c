@@ -41,7 +41,7 @@ static void springs_range(void *user, int64_t begin, int64_t end) {
                         .x = H->x,
                         .coefficients = H->springs,
                         .single = H->single,
-                        .projected = H->projected};
+                        .projection = H->projection};
   H->work->kernels->hessian(&a, begin, end);
 }
 
@@ -99,7 +99,7 @@ static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
   if (H->taut && H->taut[s])
     hk_spring_along(H->model, s, H->x, B);
   else
-    hk_spring_hessian(H->model, s, H->x, H->projected, B);
+    hk_spring_hessian(H->model, s, H->x, H->projection, B);
 }
 
 /* In two dimensions nothing couples to z. */

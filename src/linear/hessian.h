@@ -21,7 +21,8 @@ typedef struct HkHessian {
   const HkBlockMatrix *damping; /* C (N s/m), or NULL */
   double t, tau;                /* s */
   const double *x;              /* where; the caller's, unchanged while the operator is in use */
-  bool projected;
+  double projection;    /* 0 .. 1, part of the negative curvature of springs under pressure that is
+                         * left out: 0 the true Hessian, 1 its projection */
   const uint8_t *taut;  /* one a spring: 1 where a slack one counts as taut; NULL: none does */
   HkBlockMatrix matrix; /* its value is NULL until hk_hessian_allocate */
   double *springs; /* coefficients by rows (spring_rows.h); NULL until hk_hessian_need_springs */

@@ -3,10 +3,11 @@
  *     H(x) p = -dg/dx,   x+ = x + a p,   a = 1, 0.7, 0.49 ... by Armijo's rule
  *
  * Near the minimum a = 1 and the error is squared by each iteration. Away from it H may be
- * indefinite, where springs under pressure push sideways; then it is projected (solve_hessian.h).
- * To try the true H costs as much as a step, so after an indefinite one the next iterations project
- * at once, and the true H is tried again after PROJECTED_MAX of them, or when conjugate gradients
- * on it have met no negative curvature.
+ * indefinite, where springs under pressure push sideways. Then part of that negative curvature is
+ * left out: `projection` is 0 for the true Hessian and 1 for its positive definite projection. It
+ * goes halfway to 1 after an indefinite Hessian and halfway to 0 after a definite one. After an
+ * indefinite one the next few directions are of the projection, since each trial costs as much as
+ * a step. An iterate that meets the tolerance is followed by a direction of the true Hessian.
  *
  * The full step stretches stiff springs that it turns, and a line search would shorten it for that
  * alone, the more the stiffer they are. So the search follows the parabola
@@ -33,7 +34,9 @@
 #include <string.h>
 
 static const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1, PROOF_RESIDUAL = 0.1, SHRINK = 0.7;
-enum { PROJECTED_MAX = 8 };
+/* The largest projection that is tried before 1, and the one below which it is 0. */
+static const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
+enum { PROJECTED_ITERATIONS = 4 };
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9),
@@ -52,11 +55,13 @@ static const HkNewtonParams *params_of(const HkMinimizer *m) {
 
 typedef struct Data {
   HkSolveHessian *solve;
-  uint8_t *taut;         /* one a spring, where there are tension-only ones */
-  HkDirection direction; /* the last one */
-  int projected;         /* directions since the true Hessian was tried */
-  double length;         /* |p|_M of the last direction if it was exact, was taken in full, and
-                          * without threads counted as taut before they are; else INFINITY */
+  uint8_t *taut;          /* one a spring, where there are tension-only ones */
+  HkDirection direction;  /* the last one */
+  double projection;      /* of the next direction */
+  double projection_next; /* after `projected` directions of the projected Hessian */
+  int projected;
+  double length; /* |p|_M of the last direction if it was exact, was taken in full, and
+                  * without threads counted as taut before they are; else INFINITY */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -88,14 +93,30 @@ static void destroy(HkMinimizer *m) {
 
 /* ---- Search directions ---- */
 
-/* p = -H^-1 dg/dx; w[0] holds -dg/dx. */
+/* Chooses the projection of the next direction after one that was found with `projection`. */
+static void adapt_projection(Data *data, double projection) {
+  const HkDirection *d = &data->direction;
+  if (d->definite) {
+    data->projection = d->exact || projection < 2 * PROJECTION_MIN ? 0 : 0.5 * projection;
+    data->projection_next = data->projection;
+  } else if (projection < 1) {
+    data->projection_next = fmin(0.5 * (1 + projection), PROJECTION_MAX);
+    data->projected = PROJECTED_ITERATIONS;
+    data->projection = 1;
+  } else {
+    data->projection = data->projected > 0 ? 1 : data->projection_next;
+    if (data->projected > 0) data->projected--;
+  }
+}
+
+/* p = -H^-1 dg/dx, b = -dg/dx. */
 static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b, double *p,
                                double accuracy, HkError *error) {
   Data *data = m->data;
-  bool projected = !data->direction.definite && data->projected < PROJECTED_MAX;
-  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, projected, &data->direction,
+  double projection = m->report.reason == HK_STOP_STATIONARY ? 0 : data->projection;
+  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, projection, &data->direction,
                           &m->report, error));
-  data->projected = projected ? data->projected + 1 : 0;
+  adapt_projection(data, projection);
   return HK_OK;
 }
 
@@ -190,9 +211,10 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   Data *data = m->data;
   const HkVectors *space = &problem->space;
   double *g = m->w[0], *x_new = m->w[2];
-  /* To try the true Hessian first costs nothing where it is definite, as in most small models; of
-   * large ones, which iterate, most are cloth, which it is not. */
-  data->direction = (HkDirection){.definite = hk_solve_hessian_begin(data->solve)};
+  /* Most small models have a definite Hessian; most large ones, which iterate, are cloth that
+   * buckles. */
+  data->projection = hk_solve_hessian_begin(data->solve) ? 0 : 1;
+  data->projection_next = 0.5;
   data->projected = 0;
   data->length = INFINITY;
   for (int it = 0;; it++) {

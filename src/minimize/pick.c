@@ -17,7 +17,7 @@
 #include "linear/multigrid.h"
 
 static const int64_t FEW = 1000;
-static const int FACTORIZE_MAX = 50000;
+static const int FACTORIZE_MAX = 10000;
 static const double ACCURACY = 1e-3, RESIDUAL = 1e-5, TOLERANCE = 1e-4;
 
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {

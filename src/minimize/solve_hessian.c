@@ -174,7 +174,7 @@ static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkDirectio
   double rz = 0, goal = accuracy * sqrt(hk_vectors_dot(space, s->b, s->b));
   hk_vectors_copy(space, s->b, s->r);
   hk_vectors_zero(space, p);
-  H->projected = false;
+  H->projection = 0;
   HkOperator A = hk_hessian_operator(H, false);
   for (int it = 0; it < ITERATIONS_MAX; it++) {
     HK_TRY(hk_linear_solve(s->linear, s->r, s->z, 0, &result, error));
@@ -197,12 +197,12 @@ static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkDirectio
     direction->exact = hk_vectors_dot(space, s->r, s->r) <= goal * goal;
     if (direction->exact) break;
   }
-  H->projected = true;
+  H->projection = 1;
   return HK_OK;
 }
 
 HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, bool projected, HkDirection *direction,
+                          double *p, double accuracy, double projection, HkDirection *direction,
                           HkStepReport *report, HkError *error) {
   HkProblem *problem = s->problem;
   const HkModel *m = problem->model;
@@ -212,17 +212,18 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
   if (problem->prefactor)
     HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
   H->x = x;
-  H->projected = false;
+  H->projection = projection;
+  bool projected = projection == 1;
   if (!projected) {
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
     report->linear_iterations += result.iterations;
     direction->definite = !result.indefinite;
-    direction->exact = !result.indefinite && result.reason == HK_STOP_CONVERGED;
-    projected = !is_useful(s, &result, d, p);
+    direction->exact = !result.indefinite && result.reason == HK_STOP_CONVERGED && projection == 0;
+    projected = projection > 0 ? result.indefinite : !is_useful(s, &result, d, p);
   }
   if (projected) {
     report->projections++;
-    H->projected = true;
+    H->projection = 1;
     HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
     report->linear_iterations += result.iterations;
     if (result.indefinite) /* it cannot be, but for numbers that are none: no answer */
@@ -231,7 +232,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, c
       HK_TRY(refine(s, p, accuracy, direction, report, error));
   }
   report->residual = result.residual;
-  report->reason = result.indefinite ? HK_STOP_STALLED : result.reason;
+  direction->reason = result.indefinite ? HK_STOP_STALLED : result.reason;
   for (int64_t q = 0; q < m->pin_count; q++) {
     int64_t i = 3 * (int64_t)m->pin_vertex[q];
     if (!problem->held.mask[i / 3]) continue;

@@ -22,18 +22,21 @@ size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
 /* What is known of a direction. */
 typedef struct HkDirection {
   bool direct;   /* the linear solver factorizes: another solve with the same H costs little */
-  bool definite; /* H(x) met no direction of negative curvature; a factorization proves that there
-                  * is none, conjugate gradients only in the space that they have seen */
+  bool definite; /* no negative curvature was met with this projection, or with the true H after a
+                  * projection; a factorization proves that there is none, conjugate gradients
+                  * prove it in the space that they have seen */
+  HkStop reason; /* why the linear solver stopped */
   bool exact;    /* p solves the system of the true H(x) to the accuracy that was asked for */
 } HkDirection;
 
-/* p = H(x)^-1 b to the relative residual `accuracy`. The true Hessian is tried first unless
- * `projected` is set; if it is not positive definite, its projection replaces it. Direct solvers
- * then run conjugate gradients on the true H with the projected factor as the preconditioner, up to
- * the first direction of negative curvature. p is d at held vertices, which the others feel through
- * H (d NULL: 0). The report counts the work and holds the reason why the linear solver stopped. */
+/* p = H(x)^-1 b to the relative residual `accuracy`, without the part `projection` of the negative
+ * curvature of springs under pressure (hessian.h). If that H is not positive definite, its
+ * projection replaces it, unless conjugate gradients on the true H have found a direction of
+ * descent before. Direct solvers follow a projection by conjugate gradients on the true H with the
+ * projected factor as the preconditioner, up to the first direction of negative curvature. p is d
+ * at held vertices, which the others feel through H (d NULL: 0). The report counts the work. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, bool projected, HkDirection *direction,
+                          double *p, double accuracy, double projection, HkDirection *direction,
                           HkStepReport *report, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */
 HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,

@@ -26,7 +26,7 @@
 #include "minimize/minimize.h"
 
 /* Iterates with m <= tolerance that are not known to be minima before a minimization ends. */
-enum { STATIONARY_MAX = 8 };
+enum { STATIONARY_MAX = 3 };
 
 static bool is_solved(const HkMinimizer *m) {
   return m->report.reason == HK_STOP_CONVERGED || m->report.reason == HK_STOP_STATIONARY ||

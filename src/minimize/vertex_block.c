@@ -108,7 +108,7 @@ static void own_block(const Place *s, int64_t q, const Local *local, Stiffness s
     if (stiffness == BOUNDED)
       hk_mat_identity(m->k[m->adj_spring[e]], B);
     else
-      hk_spring_hessian(m, m->adj_spring[e], s->x, stiffness == PROJECTED, B);
+      hk_spring_hessian(m, m->adj_spring[e], s->x, stiffness == PROJECTED ? 1 : 0, B);
     for (int c = 0; c < 9; c++) H[c] += square * B[c];
   }
   if (m->dimension == 3) return;

@@ -6,8 +6,9 @@
  * (kg), and where it is absent the lumped area at 1 kg/m^2; png: a texture, not used here. Gravity
  * is 9.8 m/s^2 along -y. Steps are those of the course: backward Euler at 1/30 s. The file does not
  * hold the step, so 1/30 s is a default: another integrator that is not stable at it gets a smaller
- * one. Each step is solved by Hooke's default minimizer, since the 50 iterations of the local/global
- * method that the course makes leave most steps of its own scenes far from their solution.
+ * one. Each step is solved by Hooke's default minimizer, since the 50 iterations of the
+ * local/global method that the course makes leave most steps of its own scenes far from their
+ * solution.
  */
 #include "scene/parse.h"
 

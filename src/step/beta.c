@@ -61,9 +61,10 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
   HkDirection direction;
-  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, false, &direction,
-                          &sim->report, error));
+  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, 0, &direction, &sim->report,
+                          error));
   sim->report.iterations = 1;
+  sim->report.reason = direction.reason;
   hk_vectors_copy(&p->space, v_new, s->v);
   hk_vectors_add(&p->space, h, s->v, s->x, s->x);
   s->time += h;

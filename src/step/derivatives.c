@@ -47,7 +47,7 @@ static void add_block(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 static void add_springs(const HkModel *m, const double *x, HkJacobianSink *sink) {
   for (int64_t s = 0; s < m->spring_count; s++) {
     double H[9], minus[9];
-    hk_spring_hessian(m, s, x, false, H);
+    hk_spring_hessian(m, s, x, 0, H);
     for (int c = 0; c < 9; c++) minus[c] = -H[c];
     add_block(sink, m->i[s], m->i[s], minus);
     add_block(sink, m->j[s], m->j[s], minus);

@@ -158,7 +158,7 @@ HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_
   if (r->least) k = hk_doubles_select(l < hk_doubles_load(r->least + entry), zero, k);
   HkDoubles c = k * (hk_doubles_all(1) - hk_doubles_load(r->l0 + entry) / longest);
   c = hk_doubles_select(l < tiny, k, c); /* the ends meet: k I */
-  if (a->projected) c = hk_doubles_most(c, zero);
+  c = hk_doubles_most(c, (1 - a->projection) * c);
   HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
   coefficient_store(a->coefficients, place, c, kind.single);
   for (int q = 0; q < 3; q++)
