@@ -24,8 +24,12 @@
  * astray by directions that are exact where the Hessian is nearly singular (docs/performance.md).
  * The first direction is found to a tenth of that: solids then need no second one.
  *
- * x+ is proved to be near a minimum (stopping.c) if H(x) was positive definite, p was solved to
- * PROOF_RESIDUAL or better, taken in full, and is shorter than tolerance times the motion.
+ * x+ is proved to be near a minimum (stopping.c) if x met the tolerance, H(x) was positive
+ * definite, and p was solved to PROOF_RESIDUAL or better, is shorter than tolerance times the
+ * motion, and was taken in full. A direction from an x that did not meet the tolerance proves
+ * nothing of x+, even if it is followed by a far shorter one with the same H: where H is nearly
+ * singular it may change within such a step, and 1 of 3000 random steps that were called converged
+ * by that rule was off by three times the tolerance.
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
@@ -60,8 +64,7 @@ typedef struct Data {
   double projection;      /* of the next direction */
   double projection_next; /* after `projected` directions of the projected Hessian */
   int projected;
-  double length; /* |p|_M of the last direction if it was exact, was taken in full, and
-                  * without threads counted as taut before they are; else INFINITY */
+  double length; /* |p|_M of the last direction if it may prove a minimum, else INFINITY */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -192,6 +195,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
                         bool *found, HkError *error) {
   Data *data = m->data;
   double *b = m->w[0], *p = m->w[1], a = 0;
+  bool near = m->report.reason == HK_STOP_STATIONARY;
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
@@ -200,7 +204,8 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));
     bool exact = data->direction.exact && (data->direction.direct || accuracy <= PROOF_RESIDUAL);
-    data->length = exact && a == 1 && !tightened ? hk_problem_norm(m->problem, p) : INFINITY;
+    bool proves = near && exact && a == 1 && !tightened;
+    data->length = proves ? hk_problem_norm(m->problem, p) : INFINITY;
   }
   *found = a > 0;
   return HK_OK;
