@@ -125,9 +125,14 @@ void report_end(const RunReport *r) {
   text_row(stdout, "springs", "%s updates a second", text_rate(rate * (double)r->model.springs).c);
   text_row(stdout, "clock", "%s in steps, %s in output", text_duration(r->end.stepping).c,
            text_duration(r->end.writing).c);
+  if (r->end.stationary > 0)
+    text_row(stdout, "stationary",
+             "%s step%s: the equations are met to the tolerance, but it is not known whether the "
+             "result is a minimum",
+             text_count(r->end.stationary).c, r->end.stationary == 1 ? "" : "s");
   if (r->end.unconverged > 0)
     text_row(stdout, "not converged",
-             "%s step%s, short of the tolerance; the output solver tells when",
+             "%s step%s: their equations are not met to the tolerance; the output solver says when",
              text_count(r->end.unconverged).c, r->end.unconverged == 1 ? "" : "s");
   if (r->end.halvings > 0)
     text_row(stdout, "step", "halved %d times after blow-ups, now %g s", r->end.halvings, r->end.h);
@@ -168,6 +173,7 @@ static void json_run(Json *json, const RunReport *r) {
   put_integer(json, "frame", r->end.frame);
   put_integer(json, "frames", r->end.frames);
   put_integer(json, "steps", r->end.steps);
+  put_integer(json, "stationary", r->end.stationary);
   put_integer(json, "unconverged", r->end.unconverged);
   put_number(json, "step", r->end.h);
   put_number(json, "stable_step", r->end.stable_h);

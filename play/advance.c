@@ -11,7 +11,7 @@
 #include <time.h>
 
 enum { FRAME_WORD = 0x52464b48, TOPOLOGY_WORD = 0x50544b48 };
-enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4 };
+enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4, STATIONARY = 8 };
 enum { NUMBERS = 20 };
 
 /* Steps between two looks at the clock, where a step takes less than SHORT. */
@@ -21,7 +21,7 @@ static const double SHORT = 1e-4;
 typedef struct Progress {
   int64_t steps;
   double seconds, iterations, linear_iterations; /* sums over the steps */
-  bool unconverged;
+  bool unconverged, stationary;
 } Progress;
 
 static double now(void) {
@@ -41,6 +41,7 @@ static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *erro
   made->iterations += (double)count * report.iterations;
   made->linear_iterations += (double)count * report.linear_iterations;
   made->unconverged |= status == HK_NOT_CONVERGED;
+  made->stationary |= report.reason == HK_STOP_STATIONARY;
   made->steps += count;
   return HK_OK;
 }
@@ -186,8 +187,9 @@ HkStatus frame_answer(Play *p, const HkJson *request, HkError *error) {
   if (bytes) {
     put_numbers_of(p, &made, value, numbers);
     hk_store_le32(bytes, (uint32_t)n);
-    hk_store_le32(bytes + 4, (p->blown ? BLOWN : 0u) | (made.unconverged ? UNCONVERGED : 0u) |
-                                 (value ? HAS_VALUES : 0u));
+    uint32_t flags = (p->blown ? BLOWN : 0u) | (made.unconverged ? UNCONVERGED : 0u) |
+                     (value ? HAS_VALUES : 0u) | (made.stationary ? STATIONARY : 0u);
+    hk_store_le32(bytes + 4, flags);
     for (int q = 0; q < NUMBERS; q++) hk_store_double(bytes + 8 + 8 * q, numbers[q]);
     put_floats(bytes + head, hk_state_x(p->stage.state), 3 * n);
     for (int64_t q = 0; value && q < n; q++) hk_store_float(bytes + head + x + 4 * q, value[q]);

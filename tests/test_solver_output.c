@@ -51,7 +51,8 @@ static HkProgress run(const char *set, HkRunOptions options, char *folder, size_
 }
 
 typedef struct Row {
-  long long frame, steps, substeps, rejected, iterations, worst, linear, projections, unconverged;
+  long long frame, steps, substeps, rejected, iterations, worst, linear, projections, stationary,
+      unconverged;
   double time, gradient;
   char reason[32];
 } Row;
@@ -64,9 +65,10 @@ static int read_rows(const char *folder, Row *rows, int most) {
   if (!file || !fgets(line, sizeof line, file)) test_fail(path, 0, "cannot be read");
   while (file && count < most && fgets(line, sizeof line, file)) {
     Row *r = &rows[count++];
-    if (sscanf(line, "%lld,%lf,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lld,%31s", &r->frame,
+    if (sscanf(line, "%lld,%lf,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf,%lld,%lld,%31s", &r->frame,
                &r->time, &r->steps, &r->substeps, &r->rejected, &r->iterations, &r->worst,
-               &r->linear, &r->projections, &r->gradient, &r->unconverged, r->reason) != 12)
+               &r->linear, &r->projections, &r->gradient, &r->stationary, &r->unconverged,
+               r->reason) != 13)
       test_fail(path, count, "'%s' is no row", line);
   }
   if (file) fclose(file);

@@ -757,6 +757,7 @@ typedef struct HkProgress {
   int64_t frame, frames;  /* written so far without the first, to write in all */
   int64_t step, substeps; /* done within this frame, in each frame */
   int64_t steps;          /* of this run of the program */
+  int64_t stationary;     /* of these steps: HK_STOP_STATIONARY */
   int64_t unconverged;    /* of these steps: their equations are not met to the tolerance */
   int halvings;           /* of the step, after blow-ups */
   double time, duration;  /* s */

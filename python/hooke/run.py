@@ -31,6 +31,7 @@ class RunProgress(NamedTuple):
     step: int
     substeps: int  #: steps in each frame
     steps: int
+    stationary: int  #: steps that meet the tolerance and are not known to be minima
     unconverged: int  #: steps whose equations are not met to the tolerance
     halvings: int  #: of the step, after blow-ups
     time: float  #: s

@@ -35,9 +35,9 @@ class StepReport(NamedTuple):
     linear_iterations: int
     evaluations: int
     projections: int
-    gradient: float
-    residual: float
-    reason: str  #: converged, iterations, stalled, or none where there was nothing to solve
+    gradient: float  #: relative gradient |M^-1 dg/dx|_M / |x - x_n|_M, without unit
+    residual: float  #: of the last linear solve, relative
+    reason: str  #: converged, rounding, stationary, iterations or stalled; none: explicit
 
 
 class Trace(NamedTuple):

@@ -85,7 +85,8 @@ typedef struct HkDeviceReport {
   double kinetic;                        /* J, now */
   int64_t iterations, linear_iterations; /* of all steps */
   int64_t worst_iterations;              /* of the one with most */
-  int64_t unconverged;                   /* steps that ended short of their tolerance */
+  int64_t stationary;                    /* steps with HK_STOP_STATIONARY */
+  int64_t unconverged;                   /* steps that do not meet their tolerance */
   double gradient;                       /* the largest of all steps */
   HkStepReport last, missed;             /* the last step, and the first that fell short */
 } HkDeviceReport;
@@ -96,8 +97,9 @@ static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *s
   report->linear_iterations += step->linear_iterations;
   if (step->iterations > report->worst_iterations) report->worst_iterations = step->iterations;
   if (step->gradient > report->gradient) report->gradient = step->gradient;
-  if (asked && step->reason != HK_STOP_CONVERGED && report->unconverged++ == 0)
-    report->missed = *step;
+  if (step->reason == HK_STOP_STATIONARY) report->stationary++;
+  bool met = step->reason == HK_STOP_CONVERGED || step->reason == HK_STOP_STATIONARY;
+  if (asked && !met && report->unconverged++ == 0) report->missed = *step;
   report->last = *step;
 }
 

@@ -122,6 +122,7 @@ static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
     sum->worst_iterations = more->worst_iterations;
   sum->gradient = fmax(sum->gradient, more->gradient);
   if (sum->unconverged == 0) sum->missed = more->missed;
+  sum->stationary += more->stationary;
   sum->unconverged += more->unconverged;
   sum->last = more->last;
 }

@@ -116,6 +116,7 @@ void hk_tally_add(HkTally *tally, const HkTally *more) {
     tally->worst_iterations = more->worst_iterations;
   tally->linear_iterations += more->linear_iterations;
   tally->projections += more->projections;
+  tally->stationary += more->stationary;
   tally->unconverged += more->unconverged;
   tally->gradient = fmax(tally->gradient, more->gradient);
   if (more->steps > 0) tally->reason = more->reason;

@@ -16,6 +16,7 @@ typedef struct HkTally {
   int64_t substeps, rejected;           /* parts of adaptive steps */
   int64_t iterations, worst_iterations; /* of all steps, of the one with most */
   int64_t linear_iterations, projections;
+  int64_t stationary;  /* steps that meet the tolerance and are not known to be minima */
   int64_t unconverged; /* steps whose equations are not met to the tolerance */
   int64_t reason;      /* HkStop of the last step */
   double gradient;     /* the largest of all steps */

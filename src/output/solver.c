@@ -4,8 +4,11 @@
  *     steps,substeps,rejected               parts that adaptive steps kept and threw away
  *     iterations,worst_iterations           of the minimizer in all, in the step with most
  *     linear_iterations,projections         of the linear solver; indefinite Hessians
- *     gradient                              the largest that a step ended with (minimize/problem.h)
- *     unconverged,reason                    steps short of their tolerance; why the last one ended
+ *     gradient                              largest relative gradient m at the end of a step
+ *                                           (minimize/stopping.c), without unit
+ *     stationary                            steps that meet the tolerance and are not known to be
+ *                                           minima
+ *     unconverged,reason                    steps that do not meet it; why the last one ended
  *
  * Explicit integrators solve nothing: zeros, and the reason "none". There are no times of the clock
  * in it, so that the same run leaves the same bytes.
@@ -29,7 +32,7 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
   o->data = file;
   if (status < 0 || o->offset > 0) return status;
   fputs("frame,time,steps,substeps,rejected,iterations,worst_iterations,linear_iterations,"
-        "projections,gradient,unconverged,reason\n",
+        "projections,gradient,stationary,unconverged,reason\n",
         file);
   return hk_output_append_flush(o, file, file_name, error);
 }
@@ -42,8 +45,8 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   fprintf(o->data, "%lld,%.17g", (long long)frame->index, frame->state->time);
   for (size_t q = 0; q < sizeof counts / sizeof counts[0]; q++)
     fprintf(o->data, ",%lld", (long long)counts[q]);
-  fprintf(o->data, ",%.17g,%lld,%s\n", t->gradient, (long long)t->unconverged,
-          hk_stop_name((HkStop)t->reason));
+  fprintf(o->data, ",%.17g,%lld,%lld,%s\n", t->gradient, (long long)t->stationary,
+          (long long)t->unconverged, hk_stop_name((HkStop)t->reason));
   return hk_output_append_flush(o, o->data, file_name, error);
 }
 

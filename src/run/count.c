@@ -17,20 +17,20 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
       [HK_STOP_STATIONARY] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
-      [HK_STOP_STALLED] = "rounding allows no more; give the minimizer a larger tolerance",
+      [HK_STOP_STALLED] = "no step length lowers the energy; give the minimizer a larger tolerance",
   };
   char work[160] = "", residual[64] = "", which[80] = "the step";
   if (r->residual > 0)
     snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
   if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED)
-    snprintf(work, sizeof work, "%d iterations left the gradient at %.2g%s; ", r->iterations,
-             r->gradient, residual);
+    snprintf(work, sizeof work, "%d iterations left the relative gradient at %.2g%s; ",
+             r->iterations, r->gradient, residual);
   if (made->steps > 1)
     snprintf(which, sizeof which, "%lld of the %lld steps", (long long)made->unconverged,
              (long long)made->steps);
   hk_log(&run->context, HK_LOG_WARNING,
-         "%s to %g s did not converge: %s%s (later ones are counted, not told)", which,
-         run->state->time, work, ways[r->reason]);
+         "%s to %g s did not converge: %s%s (later ones are only counted)", which, run->state->time,
+         work, ways[r->reason]);
 }
 
 /* missed: the first of these steps that did not converge, if any. */
@@ -39,6 +39,7 @@ static void count_made(HkRun *run, const HkTally *made, const HkStepReport *miss
   run->steps += made->steps;
   run->substep += made->steps;
   if (made->unconverged > 0 && run->unconverged == 0) tell_unconverged(run, made, missed);
+  run->stationary += made->stationary;
   run->unconverged += made->unconverged;
 }
 
@@ -51,6 +52,7 @@ void hk_run_count(HkRun *run, HkStatus status, int64_t count) {
                   .worst_iterations = r.iterations,
                   .linear_iterations = r.linear_iterations,
                   .projections = r.projections,
+                  .stationary = r.reason == HK_STOP_STATIONARY ? count : 0,
                   .unconverged = status == HK_NOT_CONVERGED,
                   .reason = r.reason,
                   .gradient = r.gradient};
@@ -62,6 +64,7 @@ void hk_run_count_remote(HkRun *run, const HkDeviceReport *r, int64_t count) {
                   .iterations = r->iterations,
                   .worst_iterations = r->worst_iterations,
                   .linear_iterations = r->linear_iterations,
+                  .stationary = r->stationary,
                   .unconverged = r->unconverged,
                   .reason = r->last.reason,
                   .gradient = r->gradient};

@@ -377,6 +377,7 @@ HkProgress hk_run_progress(const HkRun *run) {
                       .step = run->substep,
                       .substeps = run->substeps,
                       .steps = run->steps,
+                      .stationary = run->stationary,
                       .unconverged = run->unconverged,
                       .halvings = run->halvings,
                       .time = run->state->time,

@@ -25,15 +25,15 @@ struct HkRun {
   int64_t packed_room;
 
   int64_t frame, frames, steps;
-  int64_t unconverged; /* of the steps */
-  HkTally tally;       /* of the steps within the present frame */
-  double seconds;      /* of the clock that they took */
-  double stepping;     /* s of the clock, of all of them */
-  double writing;      /* s of the clock in outputs and checkpoints */
-  int64_t substep;     /* done within the present frame */
-  int64_t substeps;    /* steps a frame */
-  int64_t batch;       /* steps to make at once, at most */
-  double interval;     /* s between frames */
+  int64_t stationary, unconverged; /* of the steps */
+  HkTally tally;                   /* of the steps within the present frame */
+  double seconds;                  /* of the clock that they took */
+  double stepping;                 /* s of the clock, of all of them */
+  double writing;                  /* s of the clock in outputs and checkpoints */
+  int64_t substep;                 /* done within the present frame */
+  int64_t substeps;                /* steps a frame */
+  int64_t batch;                   /* steps to make at once, at most */
+  double interval;                 /* s between frames */
   double stable_h;
   int halvings;
   bool replaces; /* an earlier run in its folder */

@@ -83,7 +83,7 @@ function fillRun() {
       addRow(
         body,
         'Not converged',
-        `${countText(sum(rows.unconverged))} steps, short of the tolerance`,
+        `${countText(sum(rows.unconverged))} steps: their equations are not met to the tolerance`,
       );
   }
   addRow(body, 'Largest strain', `${numberText(100 * Math.max(...finite(rows.strain_max)), 3)} %`);

@@ -93,6 +93,8 @@ export interface Frame {
   vertices: number;
   blownUp: boolean;
   unconverged: boolean;
+  /** A step meets its tolerance and is not known to be a minimum. */
+  stationary: boolean;
   time: number;
   step: number;
   kinetic: number;
@@ -181,6 +183,7 @@ export function decodeFrame(message: ArrayBuffer): Frame {
     vertices,
     blownUp: (flags & 1) !== 0,
     unconverged: (flags & 2) !== 0,
+    stationary: (flags & 8) !== 0,
     time: n[0], step: n[1],
     kinetic: n[2], spring: n[3], gravity: n[4], other: n[5], total: n[6],
     strainMin: n[7], strainMax: n[8], speedMax: n[9],
