@@ -91,14 +91,18 @@ typedef struct HkDeviceReport {
   HkStepReport last, missed;             /* the last step, and the first that fell short */
 } HkDeviceReport;
 
-/* Counts a step; asked: it was to meet a tolerance. */
-static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *step, bool asked) {
+/* Counts a step; asked: it has a tolerance above 0; precise: the device computes in double
+ * precision. In single precision a step that ends at its rounding is not converged: the rounding of
+ * coordinates may be as large as the motion of a stiff system (docs/theory.md, section 6). */
+static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *step, bool asked,
+                                   bool precise) {
   report->iterations += step->iterations;
   report->linear_iterations += step->linear_iterations;
   if (step->iterations > report->worst_iterations) report->worst_iterations = step->iterations;
   if (step->gradient > report->gradient) report->gradient = step->gradient;
   if (step->reason == HK_STOP_STATIONARY) report->stationary++;
-  bool met = step->reason == HK_STOP_CONVERGED || step->reason == HK_STOP_STATIONARY;
+  bool met = step->reason == HK_STOP_CONVERGED || step->reason == HK_STOP_STATIONARY ||
+             (precise && step->reason == HK_STOP_ROUNDING);
   if (asked && !met && report->unconverged++ == 0) report->missed = *step;
   report->last = *step;
 }

@@ -1,27 +1,31 @@
-/* What an implicit step is solved with where nobody has said it.
+/* Default methods of an implicit step, by the size of the model:
  *
- *     few vertices    newton with a direct solver, to rounding
- *     many            newton with pcg and multigrid, or with a direct solver where multigrid cannot
- *                     be had (hk_multigrid_check), to an accuracy of ACCURACY, far below what a
- *                     step of this order in time leaves; linear systems to a residual of RESIDUAL
+ *     below ITERATIVE_MIN vertices   newton with a direct solver, to rounding
+ *     above                          newton with pcg and multigrid to a relative gradient of
+ *                                    TOLERANCE, far below the error in time of such a step; or with
+ *                                    a direct solver where multigrid does not apply
+ *                                    (hk_multigrid_check)
+ *     on a device                    newton with pcg and block_jacobi, to TOLERANCE
  *
- *     on a device     newton with pcg and block_jacobi, to a tolerance of TOLERANCE
+ * Up to FACTORIZE_MAX vertices a factorization takes over where multigrid does not converge:
+ * garments of triangles without bending springs have about as many springs as unknowns, so that
+ * their soft modes are neither smooth nor local, and a solve takes hundreds of iterations.
  *
  * local_global with anderson is faster on soft solids. It is not picked: its constant matrix takes
  * springs that turn for as stiff as springs that stretch, so that stiff bodies that turn hardly
- * move in an iteration, and it cannot tell that from being at the minimum. Measured in
- * docs/performance.md.
+ * move in an iteration (docs/performance.md).
  */
 #include "minimize/pick.h"
 
 #include "linear/multigrid.h"
 
-static const int64_t FEW = 1000;
+static const int64_t ITERATIVE_MIN = 1000;
 static const int FACTORIZE_MAX = 10000;
-static const double ACCURACY = 1e-3, RESIDUAL = 1e-5, TOLERANCE = 1e-4;
+static const double TOLERANCE = 1e-3, RESIDUAL = 1e-5;
 
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
-  if (n < FEW) return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
+  if (n < ITERATIVE_MIN)
+    return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
   HK_TRY(hk_method_set_number(method, "tolerance", RESIDUAL, error));
   return hk_method_set_method(method, "preconditioner", "multigrid", error) ? HK_OK
@@ -41,9 +45,8 @@ static HkStatus allow_factorization(const HkModel *m, HkMethod *newton, HkError 
 
 static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
-  if (m->context.device != HK_CPU)
-    return hk_method_set_number(method, "tolerance", TOLERANCE, error);
-  return m->n < FEW ? HK_OK : hk_method_set_number(method, "tolerance", ACCURACY, error);
+  bool direct = m->n < ITERATIVE_MIN && m->context.device == HK_CPU;
+  return direct ? HK_OK : hk_method_set_number(method, "tolerance", TOLERANCE, error);
 }
 
 HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {

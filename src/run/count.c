@@ -13,7 +13,8 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
   static const char *const ways[] = {
       [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
-      [HK_STOP_ROUNDING] = "time.tolerance cannot be met; give a larger one",
+      [HK_STOP_ROUNDING] = "single precision allows no more; compute in double precision, or give "
+                           "the minimizer a larger tolerance",
       [HK_STOP_STATIONARY] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
@@ -22,7 +23,7 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
   char work[160] = "", residual[64] = "", which[80] = "the step";
   if (r->residual > 0)
     snprintf(residual, sizeof residual, ", the linear solver a residual of %.2g", r->residual);
-  if (r->reason == HK_STOP_ITERATIONS || r->reason == HK_STOP_STALLED)
+  if (r->reason >= HK_STOP_ITERATIONS || r->reason == HK_STOP_ROUNDING)
     snprintf(work, sizeof work, "%d iterations left the relative gradient at %.2g%s; ",
              r->iterations, r->gradient, residual);
   if (made->steps > 1)

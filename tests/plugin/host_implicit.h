@@ -5,6 +5,8 @@
 
 #include "host_sim.h"
 
+#include <float.h>
+
 /* Forces that stay as they are during the step into y', and the damping of faces. */
 static void lean(Sim *s, const HkGpuMoment *moment) {
   HkReal h = (HkReal)s->settings.h;
@@ -48,30 +50,36 @@ static void touch(Sim *s, const HkGpuMoment *moment) {
   }
 }
 
-/* One sweep of vertex block descent; returns the furthest that a vertex has moved. b and ahead
- * stand in x_next and v_next, y' in w with its m' in push.x. */
+/* r = -dg/dx (kg m) and the Hessian block of the vertex at place q, which is in `brick`. b and
+ * ahead stand in x_next and v_next, y' in w with its m' in push.x. */
+static void look_around(const Sim *s, int64_t q, int64_t brick, HkGpuVector *r, HkGpuBlock *H) {
+  HkReal h = (HkReal)s->settings.h;
+  HkGpuVector slip = hk_gpu_sub(s->x[q], s->x_next[q]);
+  hk_gpu_add_form(s->push[q].x, s->leans ? s->y[q] : s->w[q], s->leans ? &s->form[q] : NULL,
+                  s->x[q], r, H);
+  for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
+    HkGpuSpring p;
+    int64_t j = neighbour(s, q, brick, slot, &p);
+    hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, r, H);
+    hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
+                hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), r, H);
+  }
+  if (s->model.flat) {
+    r->z = H->xz = H->yz = 0;
+    H->zz = 1;
+  }
+}
+
+/* One sweep of vertex block descent; returns the square of the largest displacement. */
 static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
-  HkReal h = (HkReal)s->settings.h, most = 0;
+  HkReal most = 0;
   if (s->leans) touch(s, moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
-    HkGpuVector r = {0, 0, 0}, slip = hk_gpu_sub(s->x[q], s->x_next[q]);
+    HkGpuVector r = {0, 0, 0}, before = s->x[q];
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (s->inverse[q] == 0) continue;
-    hk_gpu_add_form(s->push[q].x, s->leans ? s->y[q] : s->w[q], s->leans ? &s->form[q] : NULL,
-                    s->x[q], &r, &H);
-    for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
-      HkGpuSpring p;
-      int64_t j = neighbour(s, q, brick, slot, &p);
-      hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, &r, &H);
-      hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
-                  hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), &r, &H);
-    }
-    if (s->model.flat) {
-      r.z = H.xz = H.yz = 0;
-      H.zz = 1;
-    }
-    HkGpuVector before = s->x[q];
+    look_around(s, q, brick, &r, &H);
     hk_gpu_axpy(1, hk_gpu_solve(&H, r), &s->x[q]);
     HkGpuVector p = hk_gpu_sub(s->x[q], before); /* 0 where rounding leaves it where it is */
     most = hk_gpu_most(most, hk_gpu_dot(p, p));
@@ -79,12 +87,35 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
   return most;
 }
 
-/* As far as rounding allows, or as many sweeps as are given; whether that is near enough is judged
- * as minimize/minimize.c does it. */
+/* Judges x as minimize/stopping.c does. */
+static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
+  const double rounding = 2 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
+  double residual = 0, moved = 0, weight = 0, furthest = 0;
+  if (s->leans) touch(s, moment);
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
+    HkGpuVector r = {0, 0, 0}, d = hk_gpu_sub(s->x[q], s->x_next[q]), x = s->x[q];
+    HkGpuBlock H = {0, 0, 0, 0, 0, 0};
+    if (s->inverse[q] == 0) continue;
+    look_around(s, q, brick, &r, &H);
+    double mass = s->model.mass[q], trace = (double)H.xx + (double)H.yy + (double)H.zz;
+    residual += (double)hk_gpu_dot(r, r) / mass;
+    moved += (double)hk_gpu_dot(d, d) * mass;
+    weight += trace * trace / mass;
+    furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+  }
+  step->gradient = residual > 0 ? sqrt(residual / moved) : 0;
+  step->reason = HK_STOP_ITERATIONS;
+  if (s->settings.tolerance > 0 && sqrt(residual) <= rounding * furthest * sqrt(weight))
+    step->reason = HK_STOP_ROUNDING;
+  if (s->settings.tolerance > 0 && step->gradient <= s->settings.tolerance)
+    step->reason = HK_STOP_STATIONARY;
+}
+
+/* As far as rounding allows, or as many sweeps as are given. */
 static void solve(Sim *s, const HkGpuMoment *moment) {
-  const double rounding = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
-  const int patience = 100; /* sweeps: rounding may make it swing for ever */
-  double moved = 1, least = INFINITY, reach = 0, furthest = 0;
+  enum { IDLE_MAX = 100 }; /* sweeps: rounding may make it swing without end */
+  double moved = 1, least = INFINITY;
   HkStepReport step = {0};
   for (int at = 0; step.iterations < s->settings.iterations && moved > 0; step.iterations++) {
     moved = sqrt((double)sweep(s, moment));
@@ -92,17 +123,10 @@ static void solve(Sim *s, const HkGpuMoment *moment) {
       least = moved;
       at = step.iterations;
     }
-    if (step.iterations - at >= patience) break;
+    if (step.iterations - at >= IDLE_MAX) break;
   }
-  for (int64_t q = 0; q < s->n; q++) {
-    HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
-    reach = fmax(reach, sqrt((double)hk_gpu_dot(d, d)));
-    furthest = fmax(furthest, sqrt((double)hk_gpu_dot(s->x[q], s->x[q])));
-  }
-  bool near = moved <= fmax(s->settings.tolerance * reach, rounding * furthest);
-  step.gradient = reach > 0 ? moved / reach : 0;
-  step.reason = s->settings.tolerance > 0 && near ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS;
-  hk_device_count(&s->report, &step, s->settings.tolerance > 0);
+  judge(s, moment, &step);
+  hk_device_count(&s->report, &step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
 }
 
 static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {

@@ -185,9 +185,9 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
   keep(s, s->y);
   HK_GO(take(&s->ahead, s->general || s->leans ? s->n : 0, error));
   keep(s, s->ahead);
-  HK_GO(take(&s->sizes, 3 * SUM_BLOCKS, error));
+  HK_GO(take(&s->sizes, 4 * SUM_BLOCKS, error));
   keep(s, s->sizes);
-  HK_CUDA(cudaMallocHost(&s->host_sizes, 3 * SUM_BLOCKS * sizeof(float)),
+  HK_CUDA(cudaMallocHost(&s->host_sizes, 4 * SUM_BLOCKS * sizeof(double)),
           "take memory of the host");
   for (int q = 0; q < 2 && s->settings.step == HK_DEVICE_JACOBI; q++) {
     HK_GO(take(&s->relaxed[q], s->n, error));

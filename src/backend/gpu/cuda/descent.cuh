@@ -213,39 +213,46 @@ __global__ void __launch_bounds__(ROW_THREADS)
   if (x.w == 0) next[q] = x;
 }
 
-/* part = by blocks the furthest that a vertex alone would move: |H^-1 r| bounds it as well as the
- * diagonal of minimize/problem.c. part[SUM_BLOCKS ..] = how far x is from b, part[2 SUM_BLOCKS ..]
- * = the largest coordinate. */
+/* The largest value of a block, in thread 0. */
+static __device__ __forceinline__ double block_most(double a) {
+  __shared__ double part[32];
+  for (int o = 16; o > 0; o /= 2) a = fmax(a, __shfl_xor_sync(~0u, a, o));
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = a;
+  __syncthreads();
+  for (int w = 0; threadIdx.x == 0 && w < (int)blockDim.x / 32; w++) a = fmax(a, part[w]);
+  return a;
+}
+
+/* The parts by which a step is judged, SUM_BLOCKS of each (minimize/stopping.c): sums of
+ * |dg/dx_i|^2 / m_i, of m_i |x_i - b_i|^2 and of (trace H_ii)^2 / m_i over the free vertices, and
+ * the largest coordinate. x.w is 1 / m_i. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a,
-                           float *part) {
+                           double *part) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
-  __shared__ float most[3][32];
   load_palette(s, palette);
   __syncthreads();
-  float size[3] = {0, 0, 0};
+  double sum[3] = {0, 0, 0}, furthest = 0;
   for_vertices(s, (uint32_t)a.n, [&](uint32_t q, const Brick &brick) {
     Real4 x = a.x[q], y = a.y[q];
     HkGpuVector r = {0, 0, 0}, moved = hk_gpu_sub(three(x), three(a.b[q]));
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (x.w == 0) return;
     look_around<PARAMETERS, GENERAL>(s, a, palette, brick, q, x, y, &r, &H);
-    HkReal d = (H.xx + H.yy + H.zz) / 3;
+    double trace = (double)H.xx + (double)H.yy + (double)H.zz;
     if (a.flat) flatten(&r, &H);
-    size[0] = fmaxf(size[0], (float)sqrt(hk_gpu_dot(r, r)) / (float)d);
-    size[1] = fmaxf(size[1], (float)sqrt(hk_gpu_dot(moved, moved)));
-    size[2] = fmaxf(size[2], fmaxf(fabsf((float)x.x), fmaxf(fabsf((float)x.y), fabsf((float)x.z))));
+    sum[0] += (double)hk_gpu_dot(r, r) * (double)x.w;
+    sum[1] += (double)hk_gpu_dot(moved, moved) / (double)x.w;
+    sum[2] += trace * trace * (double)x.w;
+    furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
   });
-  for (int k = 0; k < 3; k++)
-    for (int o = 16; o > 0; o /= 2) size[k] = fmaxf(size[k], __shfl_xor_sync(~0u, size[k], o));
-  if (threadIdx.x % 32 == 0)
-    for (int k = 0; k < 3; k++) most[k][threadIdx.x / 32] = size[k];
-  __syncthreads();
-  if (threadIdx.x > 0) return;
   for (int k = 0; k < 3; k++) {
-    for (int w = 1; w < (int)blockDim.x / 32; w++) most[k][0] = fmaxf(most[k][0], most[k][w]);
-    part[k * SUM_BLOCKS + blockIdx.x] = most[k][0];
+    sum[k] = block_sum(sum[k]);
+    if (threadIdx.x == 0) part[k * SUM_BLOCKS + blockIdx.x] = sum[k];
   }
+  furthest = block_most(furthest);
+  if (threadIdx.x == 0) part[3 * SUM_BLOCKS + blockIdx.x] = furthest;
 }
 
 /* v = (x - b) / h */

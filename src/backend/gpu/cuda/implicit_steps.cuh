@@ -6,9 +6,11 @@
 
 #include "explicit_steps.cuh"
 
+#include <float.h>
+
 namespace HK_SPACE {
 
-typedef void SizeKernel(const Springs, const DescentArgs, float *);
+typedef void SizeKernel(const Springs, const DescentArgs, double *);
 
 static SizeKernel *pick_size(const Simulation *s) {
   switch (s->parameters) {
@@ -82,33 +84,41 @@ static DescentArgs descent_args(const Simulation *s) {
   return a;
 }
 
-/* Whether x has come near enough, as minimize/minimize.c has it; *size: what is left (m). */
-static HkStatus look(Simulation *s, const Real4 *x, bool *done, double *size, HkError *error) {
-  const double ROUNDING = 8 * (sizeof(HkReal) == 4 ? 6e-8 : 1.1e-16);
-  float most[3] = {0, 0, 0};
+/* Judges x as minimize/stopping.c does; *r: |M^-1 dg/dx|_M in kg^(1/2) m. The Hessian is not
+ * computed, so that an x that meets the tolerance is stationary at best. */
+static HkStatus look(Simulation *s, const Real4 *x, double *r, HkError *error) {
+  const double ROUNDING = sizeof(HkReal) == 4 ? 2 * FLT_EPSILON : 2 * DBL_EPSILON;
+  double sum[3] = {0, 0, 0}, furthest = 0;
   DescentArgs a = descent_args(s);
   a.x = (Real4 *)x;
   queue_touch(s, x);
   pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
-  HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 3 * SUM_BLOCKS * sizeof(float),
+  HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 4 * SUM_BLOCKS * sizeof(double),
                           cudaMemcpyDeviceToHost, s->queue),
           "copy");
   HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
-  for (int q = 0; q < 3 * SUM_BLOCKS; q++) {
-    float *to = &most[q / SUM_BLOCKS];
-    *to = s->host_sizes[q] > *to ? s->host_sizes[q] : *to;
-  }
-  double goal = s->settings.tolerance * most[1], rounding = ROUNDING * most[2];
-  s->step.gradient = most[1] > 0 ? most[0] / most[1] : 0;
-  *size = most[0];
-  *done = s->settings.tolerance > 0 && most[0] <= (goal > rounding ? goal : rounding);
+  for (int q = 0; q < 3 * SUM_BLOCKS; q++) sum[q / SUM_BLOCKS] += s->host_sizes[q];
+  for (int q = 3 * SUM_BLOCKS; q < 4 * SUM_BLOCKS; q++) furthest = fmax(furthest, s->host_sizes[q]);
+  double moved = sqrt(sum[1]), rounding = ROUNDING * furthest * sqrt(sum[2]);
+  *r = sqrt(sum[0]);
+  s->step.gradient = *r > 0 ? *r / moved : 0;
+  s->step.reason = HK_STOP_ITERATIONS;
+  if (s->settings.tolerance == 0) return HK_OK;
+  if (*r <= s->settings.tolerance * moved)
+    s->step.reason = HK_STOP_STATIONARY;
+  else if (*r <= rounding)
+    s->step.reason = HK_STOP_ROUNDING;
   return HK_OK;
 }
 
-static void queue_end(Simulation *s, int iterations, HkStop reason) {
+static bool is_done(const Simulation *s) {
+  return s->step.reason == HK_STOP_STATIONARY || s->step.reason == HK_STOP_ROUNDING;
+}
+
+static void queue_end(Simulation *s, int iterations) {
   s->step.iterations = iterations;
-  s->step.reason = reason;
-  hk_device_count(&s->report, &s->step, s->settings.tolerance > 0);
+  if (s->step.reason == HK_STOP_NONE) s->step.reason = HK_STOP_ITERATIONS;
+  hk_device_count(&s->report, &s->step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
   launch(end_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)s->settings.h,
          s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
 }
@@ -153,17 +163,16 @@ static void queue_sweep(Simulation *s) {
 }
 
 static HkStatus make_descent(Simulation *s, int step, HkError *error) {
-  bool done = false;
-  double size;
+  double r;
   int sweeps = 0, most = s->settings.iterations;
   queue_begin(s, step);
-  while (sweeps < most && !done) {
+  while (sweeps < most && !is_done(s)) {
     int count = most - sweeps < ROUND ? most - sweeps : ROUND;
     HK_GO(queue_round(s, count, [&] { queue_sweep(s); }, error));
     sweeps += count;
-    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &r, error));
   }
-  queue_end(s, sweeps, done ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS);
+  queue_end(s, sweeps);
   return HK_OK;
 }
 
@@ -220,24 +229,24 @@ static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) 
 
 static HkStatus make_jacobi(Simulation *s, int step, HkError *error) {
   Real4 *x[3] = {s->x[s->at], s->relaxed[0], s->relaxed[1]};
-  double rho = s->settings.rho, left = 0, size = 0;
-  bool done = false, measures = rho == 0;
+  double rho = s->settings.rho, left = 0, r = 0;
+  bool measures = rho == 0;
   int made = 0, most = s->settings.iterations;
   queue_begin(s, step);
-  while (made < most && !done) {
+  while (made < most && !is_done(s)) {
     int count = most - made < ROUND ? most - made : ROUND;
     queue_relaxation(s, x, rho, count);
     made += count;
     if (!measures && s->settings.tolerance == 0) continue;
-    HK_GO(look(s, x[0], &done, &size, error));
-    if (measures && left > 0) rho = size < left ? measured_radius(rho, size / left) : rho / 2;
-    left = size;
+    HK_GO(look(s, x[0], &r, error));
+    if (measures && left > 0) rho = r < left ? measured_radius(rho, r / left) : rho / 2;
+    left = r;
   }
   if (x[0] != s->x[s->at])
     HK_CUDA(cudaMemcpyAsync(s->x[s->at], x[0], (size_t)s->n * sizeof(Real4),
                             cudaMemcpyDeviceToDevice, s->queue),
             "copy");
-  queue_end(s, made, done ? HK_STOP_CONVERGED : HK_STOP_ITERATIONS);
+  queue_end(s, made);
   return HK_OK;
 }
 

@@ -120,19 +120,20 @@ static HkStatus go_down(Simulation *s, const NewtonArgs *a, const NewtonKernels 
 
 static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   NewtonKernels k = pick_newton(s);
-  bool done = false, found = true;
-  double size;
+  bool found = true;
+  double r;
   int it = 0;
   queue_begin(s, step);
   NewtonArgs a = s->newton;
   a.step = descent_args(s);
   a.media = media_of(s);
-  for (; it < s->settings.iterations && !done && found; it++) {
+  for (; it < s->settings.iterations && !is_done(s) && found; it++) {
     HK_GO(solve(s, &a, &k, s->settings.forcing, error));
     HK_GO(go_down(s, &a, &k, &found, error));
-    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &done, &size, error));
+    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &r, error));
   }
-  queue_end(s, it, done ? HK_STOP_CONVERGED : found ? HK_STOP_ITERATIONS : HK_STOP_STALLED);
+  if (!found && !is_done(s)) s->step.reason = HK_STOP_STALLED;
+  queue_end(s, it);
   return HK_OK;
 }
 

@@ -74,7 +74,7 @@ struct Simulation {
   Media media;
   int color_count;
   int32_t *color_start; /* on the host */
-  float *sizes, *host_sizes;
+  double *sizes, *host_sizes;
   NewtonArgs newton;
   Scalars *host_scalars;
   HkStepReport step;     /* of the present step */
