@@ -1,7 +1,8 @@
 // Linearly implicit Euler as courses teach it (Baraff and Witkin 1998):
 //
-//     (M - h^2 K) dv = h (f + h K v),   v += dv,   x += h v,   K = df/dx
+//     (M - h^2 K) dv = h (f + h K v),   v += dv,   x += h v
 //
+// K = df/dx with springs under pressure slack across their length: the matrix is positive definite.
 // The matrix is put together from triplets and factorised by Eigen::SimplicialLDLT in each step.
 // Rows and columns of pinned vertices are those of the identity.
 #include "spring.hpp"
@@ -38,7 +39,7 @@ bool peer_course_step(PeerCourse *peer, double *x, double *v) {
   for (int s = 0; s < p.springs; s++) {
     const int i = p.i[s], j = p.j[s];
     const Vec3 d = at(x, i) - at(x, j);
-    const Mat3 k = spring_stiffness(p, s, d, false);
+    const Mat3 k = spring_stiffness(p, s, d, true);
     const Vec3 push = h * spring_force(p, s, d) - h * h * (k * (at(v, i) - at(v, j)));
     b.segment<3>(3 * i) += push;
     b.segment<3>(3 * j) -= push;

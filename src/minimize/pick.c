@@ -6,6 +6,8 @@
  *                                    a direct solver where multigrid does not apply
  *                                    (hk_multigrid_check)
  *     on a device                    newton with pcg and block_jacobi, to TOLERANCE
+ *     one linear system a step       pcg with multigrid to a residual of SOLE_RESIDUAL: there is no
+ *                                    iteration around it that would correct the rest
  *
  * Up to FACTORIZE_MAX vertices a factorization takes over where multigrid does not converge:
  * garments of triangles without bending springs have about as many springs as unknowns, so that
@@ -22,6 +24,9 @@
 static const int64_t ITERATIVE_MIN = 1000;
 static const int FACTORIZE_MAX = 10000;
 static const double TOLERANCE = 1e-3, RESIDUAL = 1e-5;
+/* 20 steps of hanging cloth (81 x 81, k = 1e4 N/m, h = 1/60 s) then are within 2e-10 of those of a
+ * direct solver, relative to the motion; with 1e-10 within 7e-9, with 1e-5 within 8e-4. */
+static const double SOLE_RESIDUAL = 1e-12;
 
 HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
   if (n < ITERATIVE_MIN)
@@ -49,18 +54,24 @@ static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *erro
   return direct ? HK_OK : hk_method_set_number(method, "tolerance", TOLERANCE, error);
 }
 
-HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
+/* sole: the linear systems of the method are not part of an iteration. */
+static HkStatus pick_methods(const HkModel *m, HkMethod *method, bool sole, HkError *error) {
   for (int q = 0; q < method->schema->param_count; q++) {
     const HkParam *p = &method->schema->params[q];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
+    bool linear = !inner->schema && p->family == HK_LINEAR;
     if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, inner, error));
-    if (!inner->schema && p->family == HK_LINEAR) {
-      HK_TRY(pick_linear(m, inner, error));
-      if (hk_param_find(method->schema, "factorize_max"))
-        HK_TRY(allow_factorization(m, method, error));
-    }
-    if (inner->schema) HK_TRY(hk_pick_methods(m, inner, error));
+    if (linear) HK_TRY(pick_linear(m, inner, error));
+    if (linear && hk_param_find(method->schema, "factorize_max"))
+      HK_TRY(allow_factorization(m, method, error));
+    if (linear && sole && hk_param_find(inner->schema, "tolerance"))
+      HK_TRY(hk_method_set_number(inner, "tolerance", SOLE_RESIDUAL, error));
+    if (inner->schema) HK_TRY(pick_methods(m, inner, false, error));
   }
   return HK_OK;
+}
+
+HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
+  return pick_methods(m, method, true, error);
 }

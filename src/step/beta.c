@@ -1,8 +1,8 @@
-/* The family between explicit and implicit Euler, linearised:
+/* The family between explicit and implicit Euler, linearized:
  *
- *     [M - beta h^2 K - beta h D] v+ = M v + h (f - beta D v),   x+ = x + h v+
+ *     [M - beta h^2 K+ - beta h D] v+ = M v + h (f - beta D v),   x+ = x + h v+
  *
- * K = df/dx of the forces with a potential and D = df/dv (its symmetric part), at the old state: f
+ * K+ = df/dx of the forces with a potential and D = df/dv (its symmetric part), at the old state: f
  * is taken at the time t + beta h, at x + beta h v+ and v + beta (v+ - v), to first order. beta = 0
  * is symplectic Euler, beta = 1 linearly implicit Euler. On x'' = -omega^2 x - d x'
  *
@@ -11,14 +11,26 @@
  *     (1 - beta) h omega <= 2; beyond that, one of two real factors nears -(1 - beta) / beta
  *
  * so that with beta = 1/2 modes that the step does not resolve go on, from one side to the other.
- * First order for every beta, 1/2 included: x+ = x + h v+ is not centred (implicit_midpoint is).
+ * First order for every beta, 1/2 included: x+ = x + h v+ is not centered (implicit_midpoint is).
  *
- * Where a step finds its matrix indefinite (springs under pressure), springs under pressure count
- * as slack across their length; that, too, is consistent to first order.
+ * The plus: springs under pressure count as slack across their length, so that -K+ is the sum of
+ * the positive semidefinite parts of the springs' -df/dx and the matrix is symmetric positive
+ * definite at every state and step. Every linear solver then solves the same system. The order
+ * stays: from v+ = v + h M^-1 f + beta h M^-1 D (v+ - v) + beta h^2 M^-1 K+ v+, any bounded matrix
+ * in the place of K+ changes v+ by O(h^2) and x+ by O(h^3) in a step, which is the size of the
+ * local error of a first-order method.
+ *
+ * Stability is that of linear forces. Where springs turn by a large angle within a step the
+ * linearization does not hold, and the energy may grow at any step (energy_watch.c).
  */
+#include "base/vec.h"
 #include "step/linear_implicit.h"
 
+#include <float.h>
 #include <string.h>
+
+/* Solutions of a residual above this are not converged, however large the rounding is. */
+static const double MOST_ROUNDING = 1e-5;
 
 typedef struct Beta {
   double beta;
@@ -32,18 +44,47 @@ static const HkParam params[] = {
               "solver of the linear system; by the size of the model unless given"),
 };
 
-/* b = M v + h (f + beta C v), C = -D; room: 3 n doubles. */
-static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b, double *room) {
+/* b = M v + h (f + beta C v), C = -D; scratch: 3 n doubles. */
+static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b, double *scratch) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   const HkModel *m = sim->model;
   hk_forces_sum(m, &sim->work, p->t, s->x, s->v, b);
   if (p->hessian.damping) {
-    hk_block_matrix_product(&p->damping, s->v, room);
-    hk_vectors_add(&p->space, beta, room, b, b);
+    hk_block_matrix_product(&p->damping, s->v, scratch);
+    hk_vectors_add(&p->space, beta, scratch, b, b);
   }
   for (int64_t q = 0; q < 3 * m->n; q++) b[q] = m->mass[q / 3] * s->v[q] + sim->h * b[q];
   for (int64_t q = 0; q < m->n && m->dimension == 2; q++) b[3 * q + 2] = 0;
+}
+
+/* The relative residual that rounding leaves: the numbers of v+ are rounded to DBL_EPSILON of about
+ * |v|, and row i of the matrix multiplies that by d_i (problem.h) at most. */
+static double rounding_of(const HkProblem *p, const HkState *s, const double *b) {
+  double top = 0, bottom = 0;
+  for (int64_t q = 0; q < p->model->n; q++) {
+    const double inverse = p->inverse[q], *v = s->v + 3 * q;
+    if (inverse > 0) top += hk_dot(v, v) / (inverse * inverse);
+    bottom += hk_dot(b + 3 * q, b + 3 * q);
+  }
+  double part = DBL_EPSILON * sqrt(top / bottom);
+  return bottom > 0 && isfinite(part) ? fmin(part, MOST_ROUNDING) : 0;
+}
+
+static bool is_pressed(const HkModel *m, const double *x) {
+  for (int64_t s = 0; s < m->spring_count; s++)
+    if (hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]) < m->l0[s]) return true;
+  return false;
+}
+
+/* Logs once that K is projected, in the first step in which that makes a difference. */
+static void note_pressure(HkSim *sim, const HkState *s) {
+  if (sim->noted_pressure || !is_pressed(sim->model, s->x)) return;
+  sim->noted_pressure = true;
+  hk_log(&sim->model->context, HK_LOG_INFO,
+         "%s: springs under pressure count as slack across their length in the matrix of a step, "
+         "which keeps it positive definite",
+         sim->type->schema.name);
 }
 
 HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *error) {
@@ -51,6 +92,7 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   HkProblem *p = &implicit->problem;
   double h = sim->h, tau = sqrt(beta) * h, *b = p->y, *v_pins = p->b, *v_new = implicit->x;
   hk_implicit_begin(sim, s, &(HkStage){s->time + beta * h, tau, 0});
+  note_pressure(sim, s);
   HK_TRY(hk_problem_linearise(p, s->x, s->v, error));
   right_hand_side(sim, s, beta, b, v_new);
   if (p->hessian.damping) /* tau C of the Hessian is to be beta h C */
@@ -60,9 +102,12 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
+  /* With the projected Hessian, which is positive definite whatever x is, so that every linear solver
+   * solves the same system. */
   HkDirection direction;
-  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, 0, 0, &direction, &sim->report,
-                          error));
+  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, rounding_of(p, s, b), 1,
+                          &direction, &sim->report, error));
+  sim->report.projections = 0;
   sim->report.iterations = 1;
   sim->report.reason = direction.reason;
   hk_vectors_copy(&p->space, v_new, s->v);
@@ -88,10 +133,15 @@ static double stable_step(const void *chosen, double omega, double d) {
 }
 
 const HkStepType hk_step_beta = {
-    .schema = {.name = "beta",
-               .summary = "first order, from symplectic Euler (0) to linearly implicit Euler (1)",
-               .formula = "[M - beta h^2 K - beta h D] v+ = M v + h (f - beta D v),  x+ = x + h v+",
-               HK_PARAMS(Beta, params)},
+    .schema =
+        {.name = "beta",
+         .summary =
+             "first order, from symplectic Euler (0) to linearly implicit Euler (1); from 1/2 on "
+             "every step is stable for linear forces, not in every motion",
+         .formula =
+             "[M - beta h^2 K+ - beta h D] v+ = M v + h (f - beta D v),  x+ = x + h v+;  K+: "
+             "df/dx with springs under pressure slack across their length",
+         HK_PARAMS(Beta, params)},
     .order = 1,
     .create = create,
     .destroy = hk_implicit_destroy,

@@ -4,7 +4,7 @@
 
 #include "step/implicit.h"
 
-/* [M - beta h^2 K - beta h D] v+ = M v + h (f - beta D v),  x+ = x + h v+ */
+/* [M - beta h^2 K+ - beta h D] v+ = M v + h (f - beta D v),  x+ = x + h v+ */
 HkStatus hk_linear_implicit_step(HkSim *sim, HkState *state, double beta, HkError *error);
 
 #endif

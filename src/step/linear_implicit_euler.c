@@ -1,11 +1,13 @@
 /* Linearly implicit (semi-implicit) Euler, first order, one linear system a step:
  *
- *     (M - h^2 K - h D) v+ = M v + h (f - D v),   x+ = x + h v+
+ *     (M - h^2 K+ - h D) v+ = M v + h (f - D v),   x+ = x + h v+
  *
- * K = df/dx of the forces with a potential, D = df/dv (its symmetric part): backward Euler with f
- * replaced by its linearisation at the old state, which is one Newton iteration from there. Stable
- * at every step for linear forces; the amplitude of a mode shrinks by 1 / sqrt(1 + h^2 omega^2) a
- * step. It is beta.c with beta = 1.
+ * K+ = df/dx of the forces with a potential, with springs under pressure slack across their length,
+ * D = df/dv (its symmetric part): backward Euler with f replaced by its linearization at the old
+ * state, which is one Newton iteration from there with the projected Hessian. Every step is stable
+ * for linear forces, where the amplitude of a mode shrinks by 1 / sqrt(1 + h^2 omega^2) a step; not
+ * in every motion, since nothing bounds the energy where springs turn far within a step. It is
+ * beta.c with beta = 1, which derives why K+ leaves the order as it is.
  */
 #include "step/linear_implicit.h"
 
@@ -28,10 +30,15 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 }
 
 const HkStepType hk_step_linear_implicit_euler = {
-    .schema = {.name = "linear_implicit_euler",
-               .summary = "first order, one linear system a step; stable, but not in every motion",
-               .formula = "(M - h^2 K - h D) v+ = M v + h (f - D v),  x+ = x + h v+",
-               HK_PARAMS(LinearImplicit, params)},
+    .schema =
+        {.name = "linear_implicit_euler",
+         .summary =
+             "first order, one linear system a step; every step is stable for linear forces, "
+             "not in every motion",
+         .formula =
+             "(M - h^2 K+ - h D) v+ = M v + h (f - D v),  x+ = x + h v+;  K+: df/dx with springs "
+             "under pressure slack across their length",
+         HK_PARAMS(LinearImplicit, params)},
     .order = 1,
     .create = create,
     .destroy = hk_implicit_destroy,

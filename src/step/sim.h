@@ -46,6 +46,7 @@ struct HkSim {
   int64_t version;                 /* of the model that it knows; 0: as it was compiled */
   int known_forces;                /* at the last live change; 0: there was none */
   bool is_open;                    /* between open and close of the integrator */
+  bool noted_pressure;             /* the log says that K is projected (beta.c) */
   bool knows_faces;                /* data was made for a model with neighbours across faces */
 };
 
