@@ -331,6 +331,11 @@ static int bench_scene(const Wants *wants, Benchmark *b, HkScene *scene) {
   return code;
 }
 
+/* Notes on single methods would stand between the rows of the table. */
+static void log_warning(void *user, HkLogLevel level, const char *text) {
+  if (level == HK_LOG_WARNING) text_log(user, level, text);
+}
+
 static int run(const void *chosen, char **words, int word_count) {
   const Wants *wants = chosen;
   HkError error = {0};
@@ -339,7 +344,7 @@ static int run(const void *chosen, char **words, int word_count) {
   Benchmark b = {.scene = word_count > 0 ? words[0] : "curtain",
                  .entries = calloc(MOST_ENTRIES, sizeof *b.entries)};
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");
-  context.log = text_log;
+  context.log = log_warning;
   context.threads = wants->threads;
   int code = choose(&b, wants->methods);
   if (code == EXIT_GOOD) {

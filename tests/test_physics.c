@@ -78,9 +78,13 @@ TEST(momentum_is_kept_without_pins_by_every_integrator) {
     const char *exact[] = {"symplectic_euler", "verlet"};
     bool rough = true;
     for (int e = 0; e < 2; e++) rough = rough && strcmp(schema->name, exact[e]) != 0;
+    /* K+ leaves out what springs under pressure do when they turn, a torque of first order in h. */
+    bool linearized =
+        strcmp(schema->name, "linear_implicit_euler") == 0 || strcmp(schema->name, "beta") == 0;
+    double tolerance = linearized ? 3e-3 : rough ? 1e-3 : 1e-11;
     for (int c = 0; c < 3; c++) {
       CHECK_NEAR(after.momentum[c], before.momentum[c], 1e-11);
-      CHECK_NEAR(after.angular_momentum[c], before.angular_momentum[c], rough ? 1e-3 : 1e-11);
+      CHECK_NEAR(after.angular_momentum[c], before.angular_momentum[c], tolerance);
     }
     CHECK_NEAR(before.momentum[0], 0.9, 1e-12);
     world_destroy(&w);

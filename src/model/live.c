@@ -126,6 +126,7 @@ HkStatus hk_state_release_pin(HkState *state, const HkModel *m, int32_t vertex, 
   HK_TRY(find_pin(m, state, vertex, &pin, error));
   hk_state_own(state);
   state->pin_held[pin] = HK_PIN_FREE;
+  state->edits++;
   return HK_OK;
 }
 
@@ -141,5 +142,6 @@ HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkE
   memcpy(state->x + q, place, sizeof place);
   memcpy(state->v + q, v, sizeof v);
   state->h_old = 0; /* what was a step before is no more */
+  state->edits++;
   return HK_OK;
 }

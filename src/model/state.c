@@ -84,16 +84,19 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
   to->time = from->time;
   to->steps = from->steps;
   to->given_speed = from->given_speed;
+  to->edits++;
   return HK_OK;
 }
 
 double *hk_state_x(HkState *s) {
   hk_state_own(s);
+  s->lent = true;
   return s->x;
 }
 
 double *hk_state_v(HkState *s) {
   hk_state_own(s);
+  s->lent = true;
   return s->v;
 }
 
@@ -108,6 +111,7 @@ double hk_state_time(const HkState *s) {
 void hk_state_set_time(HkState *s, double time) {
   s->h_old = 0; /* what was a step before is no more */
   s->time = time;
+  s->edits++;
 }
 
 /* ---- As bytes: the head, then x, v, the old ones if there are any, and the pins ---- */
@@ -171,6 +175,7 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   s->time = head.time;
   s->given_speed = head.given_speed;
   s->h_old = head.h_old;
+  s->edits++;
   return HK_OK;
 }
 

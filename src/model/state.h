@@ -28,6 +28,8 @@ struct HkState {
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step, at most HK_STATE_DEEPEST: step/adaptive.c */
   HkStateHolder *holder; /* NULL: x and v are here */
+  int64_t edits;         /* how often it was set by a call that is not a step: energy_watch.c */
+  bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
 };
 

@@ -159,6 +159,19 @@ static void advise(HkSim *sim, char *text, size_t size) {
              sim->type->schema.name);
 }
 
+HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what,
+                        const char *advice, HkError *error) {
+  const HkModel *m = sim->model;
+  int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
+  char at[128] = "";
+  if (spring >= 0)
+    snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
+             m->i[spring], m->j[spring], m->k[spring]);
+  return hk_fail(error, HK_ERROR_BLOWUP,
+                 "the motion blew up at t = %g s with step %g s: %s; it began at vertex %lld%s; %s",
+                 state->time, sim->h, what, (long long)vertex, at, advice);
+}
+
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
   watch_pins(m, state);
@@ -174,15 +187,8 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   hk_sim_close(sim, state);
-  int64_t vertex = worst_vertex(m, state), spring = worst_spring(m, state, vertex);
-  char at[128] = "", advice[160] = "";
-  if (spring >= 0)
-    snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
-             m->i[spring], m->j[spring], m->k[spring]);
+  char what[80], advice[160] = "";
+  snprintf(what, sizeof what, "kinetic energy %.3g J, bound %.3g J", kinetic, bound);
   advise(sim, advice, sizeof advice);
-  return hk_fail(
-      error, HK_ERROR_BLOWUP,
-      "the motion blew up at t = %g s with step %g s: kinetic energy %.3g J, bound %.3g J; "
-      "it began at vertex %lld%s; %s",
-      state->time, sim->h, kinetic, bound, (long long)vertex, at, advice);
+  return hk_blowup_fail(sim, state, what, advice, error);
 }

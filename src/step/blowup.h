@@ -12,5 +12,9 @@ void hk_blowup_begin(const HkSim *sim, HkState *state);
 void hk_blowup_renew(HkSim *sim, HkState *state);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
+/* HK_ERROR_BLOWUP of a closed state: what has grown, the vertex with most kinetic energy, its
+ * spring with the largest force, and an advice. */
+HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what,
+                        const char *advice, HkError *error);
 
 #endif

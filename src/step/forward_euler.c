@@ -37,6 +37,7 @@ const HkStepType hk_step_forward_euler = {
                .summary = "first order, gains energy at every step; to compare with",
                .formula = "v+ = v + h M^-1 f(x, v),  x+ = x + h v"},
     .order = 1,
+    .energy_interval = HK_WATCH_EXPLICIT,
     .vectors = 1,
     .step = step,
     .stable_step = stable_step,

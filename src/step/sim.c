@@ -87,6 +87,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
+  if (status >= 0) status = hk_energy_watch_create(*sim, error);
   if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
   if (status >= 0 && c.device != HK_CPU) status = hk_remote_create(*sim, &(*sim)->remote, error);
   if (status < 0) hk_sim_destroy(sim);
@@ -100,6 +101,7 @@ void hk_sim_destroy(HkSim **sim) {
   hk_remote_destroy(&s->remote);
   destroy_data(s);
   hk_adaptive_destroy(s);
+  hk_energy_watch_destroy(s);
   if (s->w)
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
   hk_free(&c, &s->w);
@@ -127,7 +129,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   const HkModel *m = sim->model;
   size_t vectors = sim->w ? (size_t)sim->type->vectors : 0;
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
-  bytes += hk_force_work_bytes(m, &sim->work);
+  bytes += hk_force_work_bytes(m, &sim->work) + hk_energy_watch_bytes(sim);
   if (sim->whole) bytes += hk_state_bytes(sim->whole) + hk_state_bytes(sim->halves);
   if (sim->remote) bytes += hk_remote_bytes(sim->remote);
   return bytes + (sim->data ? sim->type->bytes(sim) : 0);
@@ -170,7 +172,18 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
     HK_TRY(create_data(sim, error));
   }
   hk_blowup_renew(sim, state);
+  sim->watch.known = false;
   sim->version = hk_model_version(m);
+  return HK_OK;
+}
+
+/* Looks at the energy if that is due, with the state closed for as long. */
+static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
+  bool opens = sim->is_open;
+  if (!hk_energy_watch_is_due(sim, state)) return HK_OK;
+  hk_sim_close(sim, state);
+  HK_TRY(hk_energy_watch_look(sim, state, error));
+  if (opens) open_state(sim, state);
   return HK_OK;
 }
 
@@ -184,6 +197,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (status < 0) return status;
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
+  HK_TRY(watch(sim, state, error));
   return status;
 }
 
@@ -195,6 +209,7 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
   if (sim->remote) return hk_remote_steps(sim->remote, state, count, clock, error);
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
+  hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0) open_state(sim, state);
   for (int64_t q = 1; q <= count && worst >= 0; q++) {
     HkStatus status = step(sim, state, error);
@@ -202,6 +217,7 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
     if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
   }
   hk_sim_close(sim, state);
+  hk_energy_watch_end(sim, state);
   return worst;
 }
 

@@ -4,12 +4,15 @@
 
 #include "force/force.h"
 #include "model/state.h"
+#include "step/energy_watch.h"
 
 typedef struct HkStepType {
   HkSchema schema;
   int order;      /* of convergence in h */
   bool remembers; /* leaves the step before in the state: hk_state_remember */
-  int vectors;    /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
+  /* Steps between two looks at the total energy (energy_watch.h); 0: it is not watched. */
+  int energy_interval;
+  int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
   /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
   HkStatus (*create)(HkSim *sim, HkError *error);
   void (*destroy)(HkSim *sim);
@@ -39,7 +42,8 @@ struct HkSim {
   struct HkRemote *remote; /* the device that makes the steps (backend/remote.h); NULL: none */
   HkStepReport report;     /* of the last step */
   HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
-  HkTraceFn *trace;        /* told of every iteration of a minimizer; NULL: nobody is */
+  HkEnergyWatch watch;
+  HkTraceFn *trace; /* told of every iteration of a minimizer; NULL: nobody is */
   void *trace_user;
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */

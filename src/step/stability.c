@@ -4,8 +4,12 @@
  * of M^-1 D with D the damping matrix, both over the free vertices, by power iteration. Springs
  * under pressure would give H negative directions; they count as slack across their length, which
  * bounds the step from the safe side. The integrator says what h the pair (omega, d) allows.
+ *
+ * As the motion goes the estimate is followed: a few iterations p <- M^-1 H p from the last p, with
+ * norms |p|^2 = p . M p, in which M^-1 H is symmetric. Every |M^-1 H p| / |p| is at most omega^2,
+ * and p . D p / p . M p at most d, so the step that they allow is never too small.
  */
-#include "step/sim.h"
+#include "step/stability.h"
 
 #include "base/vec.h"
 #include "force/springs.h"
@@ -16,7 +20,7 @@ enum { MOST_ITERATIONS = 100 };
 
 typedef struct Product {
   const HkModel *model;
-  const double *x, *free; /* free: 1 / sqrt(m), 0 where held */
+  const double *x, *free; /* free: 1 / sqrt(m), 0 where held; NULL: 1 everywhere */
   const double *p;
   double *out;
   bool damping; /* of D instead of H */
@@ -27,14 +31,14 @@ static void product_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkModel *m = a->model;
   for (int64_t q = begin; q < end; q++) {
-    double sum[3] = {0, 0, 0};
+    double sum[3] = {0, 0, 0}, scale = a->free ? a->free[q] : 1;
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
       int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
       double u[3], dp[3];
       hk_sub(a->x + 3 * q, a->x + 3 * j, u);
       double l = hk_norm(u);
       for (int c = 0; c < 3; c++)
-        dp[c] = a->free[q] * a->p[3 * q + c] - a->free[j] * a->p[3 * j + c];
+        dp[c] = scale * a->p[3 * q + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
       double along = a->damping ? m->damping[s] : m->k[s], across = 0;
       if (l < HK_SPRING_TINY) {
         hk_axpy(along, dp, sum);
@@ -45,7 +49,7 @@ static void product_range(void *user, int64_t begin, int64_t end) {
       hk_axpy(across, dp, sum);
       hk_axpy((along - across) * hk_dot(u, dp), u, sum);
     }
-    for (int c = 0; c < 3; c++) a->out[3 * q + c] = a->free[q] * sum[c];
+    for (int c = 0; c < 3; c++) a->out[3 * q + c] = scale * sum[c];
     if (m->dimension == 2) a->out[3 * q + 2] = 0;
   }
 }
@@ -57,8 +61,8 @@ static double square_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* The same vector of numbers in -1 .. 1 each time (SplitMix64). */
-static void start_vector(double *p, int64_t count) {
+/* SplitMix64. */
+void hk_stability_start(double *p, int64_t count) {
   uint64_t seed = 0;
   for (int64_t q = 0; q < count; q++) {
     uint64_t z = seed += 0x9e3779b97f4a7c15ull;
@@ -73,7 +77,7 @@ static void start_vector(double *p, int64_t count) {
 static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out) {
   const HkModel *m = sim->model;
   double value = 0;
-  start_vector(p, 3 * m->n);
+  hk_stability_start(p, 3 * m->n);
   for (int it = 0; it < MOST_ITERATIONS; it++) {
     double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
     if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
@@ -120,8 +124,9 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   }
   double most_x = 0, most_v = 0;
   for (int64_t q = 0; q < m->n; q++) {
-    most_x = fmax(most_x, free[q] * free[q] * sums.x[q]);
-    most_v = fmax(most_v, free[q] * free[q] * sums.v[q]);
+    double inverse = free ? free[q] * free[q] : 1 / m->mass[q];
+    most_x = fmax(most_x, inverse * sums.x[q]);
+    most_v = fmax(most_v, inverse * sums.v[q]);
   }
   *omega2 += most_x;
   *d += most_v;
@@ -154,9 +159,68 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   if (status >= 0) {
     spectrum(sim, state, p, out, free, &omega, &d);
     *h = sim->type->stable_step(sim->method.params, omega, d);
+    sim->watch.stable = *h;
   }
   hk_free(c, &p);
   hk_free(c, &out);
   hk_free(c, &free);
   return status;
+}
+
+/* ---- Following ---- */
+
+typedef struct Inner {
+  const double *mass, *p, *q;
+} Inner;
+
+/* p . M q, or p . q without masses. */
+static double inner_range(void *user, int64_t begin, int64_t end) {
+  const Inner *a = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++)
+    sum += (a->mass ? a->mass[q] : 1) * hk_dot(a->p + 3 * q, a->q + 3 * q);
+  return sum;
+}
+
+static double inner(HkSim *sim, const double *mass, const double *p, const double *q) {
+  Inner a = {mass, p, q};
+  return hk_parallel_sum(sim->model->threads, sim->model->n, inner_range, &a, sim->work.sums);
+}
+
+/* out = A p with A = H, or D; 0 at held vertices. */
+static void apply(HkSim *sim, const HkState *state, const double *p, bool damping, double *out) {
+  const HkModel *m = sim->model;
+  Product a = {.model = m, .x = state->x, .p = p, .out = out, .damping = damping};
+  hk_parallel_for(m->threads, m->n, product_range, &a);
+  for (int64_t q = 0; q < m->pin_count; q++)
+    if (state->pin_held[q]) memset(out + 3 * (int64_t)m->pin_vertex[q], 0, 3 * sizeof *out);
+}
+
+/* mode <- M^-1 H mode, of the norm 1; returns how much longer it has become (1/s^2). */
+static double iterate(HkSim *sim, const HkState *state, double *mode) {
+  const HkModel *m = sim->model;
+  double *out = sim->f, before = sqrt(inner(sim, m->mass, mode, mode));
+  apply(sim, state, mode, false, out);
+  for (int64_t q = 0; q < 3 * m->n; q++) out[q] /= m->mass[q / 3];
+  double after = sqrt(inner(sim, m->mass, out, out));
+  if (!(before > 0 && after > 0 && isfinite(after / before))) {
+    hk_stability_start(mode, 3 * m->n);
+    return 0;
+  }
+  for (int64_t q = 0; q < 3 * m->n; q++) mode[q] = out[q] / after;
+  return after / before;
+}
+
+double hk_stability_follow(HkSim *sim, const HkState *state, double *mode, int iterations) {
+  const HkModel *m = sim->model;
+  double omega2 = 0, d = 0;
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p]) memset(mode + 3 * (int64_t)m->pin_vertex[p], 0, 3 * sizeof *mode);
+  for (int it = 0; it < iterations; it++) omega2 = iterate(sim, state, mode);
+  if (m->damping) {
+    apply(sim, state, mode, true, sim->f);
+    d = inner(sim, NULL, mode, sim->f) / inner(sim, m->mass, mode, mode);
+  }
+  bound_other_forces(sim, state, NULL, sim->f, &omega2, &d);
+  return sim->type->stable_step(sim->method.params, sqrt(omega2), d);
 }

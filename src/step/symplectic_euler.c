@@ -34,6 +34,7 @@ const HkStepType hk_step_symplectic_euler = {
                .formula = "v+ = v + h M^-1 f(x, v),  x+ = x + h v+",
                HK_PARAMS(HkKickParams, params)},
     .order = 1,
+    .energy_interval = HK_WATCH_EXPLICIT,
     .create = create,
     .destroy = hk_kick_destroy,
     .bytes = hk_kick_bytes,

@@ -1,0 +1,350 @@
+/* Energy watch: refuses steps of a motion whose total energy grows without a cause.
+ *
+ * In the exact motion the total energy E = T + V (kinetic energy, all potentials) changes by the
+ * work W of what comes from outside, and by damping, which lowers it. A numerical instability
+ * shows as growth beyond that. Every so many steps E is compared with its value at a base:
+ *
+ *     alarm   E - E_base > 10 swing A,     A = T_base + V_springs,base + D + |W|
+ *
+ * A is the energy that the motion had available: D is the largest drop of the potential of gravity
+ * and all other forces but the springs since the base, |W| a bound of the work from outside.
+ *
+ * swing is what a sound integrator adds. Symplectic Euler keeps T + V + h/2 v . f of linear forces,
+ * which on a mode of frequency w is E (1 - h w / 2 sin 2 phi), phi its phase; so E swings by
+ *
+ *     swing = (1 + r) / (1 - r),     r = h w / 2 = h / h_stable
+ *
+ * between its least and its largest value. Verlet (drift-kick-drift) keeps T (1 - r^2) + V, and its
+ * E swings by 1 / (1 - r^2), which is less; rk4 loses energy, and linearly implicit methods at most
+ * double it for a step. The sum over the modes swings by no more than its fastest one. r is taken
+ * from hk_sim_stable_step when it was last called, which a run and the default step do at the
+ * start, and as at most 0.95 (swing 39); 0.95 where it was not. The factor 10 allows for motions
+ * that stiffen after that.
+ *
+ * The work from outside is known at the looks alone, so it is bounded from above:
+ *
+ *     forces without a potential   the sum over vertices of max(0, f_i . v_i), the larger value of
+ *                                  two times; damping and drag count as nothing
+ *     moving pins                  |R| of each (what holds it) times the largest speed so far
+ *     potentials that move         the variation of V(x, t) over the time between two looks, at the
+ *                                  present x, in eight parts (targets and loads given by tables)
+ *
+ * with the larger power of the two ends for the time between them. A gust or a pin whose power has
+ * a peak between two looks may do more work than that; the factor 10 is for it.
+ *
+ * The base is taken anew, and never is an alarm raised for what was before, when the state is
+ * another one, was set, loaded or copied, when the time, the step or the pins that hold change, and
+ * after live changes of the model. Positions and velocities may also be written through pointers
+ * that hk_state_x and hk_state_v gave out, which leaves no trace. Where such a pointer exists, the
+ * first alarm only takes a new base, and from then on sums of x and v are compared between calls:
+ * a write that they show takes another base, and without one the second growth, by more than swing
+ * A, is an alarm.
+ *
+ * The watch is no part of HkState: it does not change the motion, and a resumed run is
+ * bit-identical in it. It begins at the state that it resumes from, so that its alarm may come
+ * later than that of a run that was never interrupted. Looks are due by the number of steps of the
+ * state, and do not depend on how many steps a call makes.
+ *
+ * With each fourth look the largest stable step is estimated anew by a few iterations of the power
+ * method, started from the last mode (stability.c): estimates from below the frequency, so that a
+ * warning is never wrong for small motions.
+ */
+#include "step/energy_watch.h"
+
+#include "base/vec.h"
+#include "step/blowup.h"
+#include "step/stability.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double FACTOR = 10, MOST_RATIO = 0.95;
+
+/* Part of the energies' own size that may be rounding. */
+static const double ROUNDING = 1e-10;
+
+/* Looks between two estimates of the stable step, and iterations in each of them. */
+enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 2 };
+
+/* Parts of the time between two looks in which potentials that move are followed. */
+enum { PARTS = 8 };
+
+HkStatus hk_energy_watch_create(HkSim *sim, HkError *error) {
+  HkEnergyWatch *w = &sim->watch;
+  w->stable = NAN;
+  if (!sim->type->energy_interval || sim->model->context.device != HK_CPU) return HK_OK;
+  if (isinf(sim->type->stable_step(sim->method.params, 1, 0))) return HK_OK;
+  HK_TRY(hk_alloc_vector(&sim->model->context, &w->mode, sim->model->n, "the fastest mode", error));
+  hk_stability_start(w->mode, 3 * sim->model->n);
+  return HK_OK;
+}
+
+void hk_energy_watch_destroy(HkSim *sim) {
+  hk_free(&sim->model->context, &sim->watch.mode);
+}
+
+size_t hk_energy_watch_bytes(const HkSim *sim) {
+  return sim->watch.mode ? hk_vector_bytes(sim->model->n) : 0;
+}
+
+/* ---- Energies (J) and what comes from outside ---- */
+
+typedef struct Energies {
+  double kinetic, springs, rest;
+} Energies;
+
+typedef struct Sum {
+  const HkModel *model;
+  const HkState *state;
+  const double *f;
+} Sum;
+
+static double kinetic_range(void *user, int64_t begin, int64_t end) {
+  const Sum *a = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++)
+    sum += 0.5 * a->model->mass[q] * hk_dot(a->state->v + 3 * q, a->state->v + 3 * q);
+  return sum;
+}
+
+/* Of the free vertices: what held ones have is given to them from outside. */
+static double kinetic_of(HkSim *sim, const HkState *state) {
+  const HkModel *m = sim->model;
+  Sum a = {.model = m, .state = state};
+  double sum = hk_parallel_sum(m->threads, m->n, kinetic_range, &a, sim->work.sums);
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (state->pin_held[p]) sum -= kinetic_range(&a, m->pin_vertex[p], m->pin_vertex[p] + 1);
+  return sum;
+}
+
+/* The potential energies of a slot at the positions of the state and the time t. */
+static double potential_of(HkSim *sim, const HkState *state, HkEnergySlot slot, double t) {
+  const HkModel *m = sim->model;
+  double sum = 0;
+  for (int q = 0; q < m->force_count; q++) {
+    const HkForceType *type = m->forces[q].type;
+    if (!type->energy || type->slot != slot) continue;
+    HkForceArgs a = hk_force_args(m, q, &sim->work, t, state->x, state->v);
+    sum += type->energy(&a);
+  }
+  return sum;
+}
+
+static Energies measure(HkSim *sim, const HkState *state) {
+  Energies e = {.kinetic = kinetic_of(sim, state),
+                .springs = potential_of(sim, state, HK_ENERGY_SPRING, state->time),
+                .rest = potential_of(sim, state, HK_ENERGY_GRAVITY, state->time)};
+  e.rest += potential_of(sim, state, HK_ENERGY_OTHER, state->time);
+  return e;
+}
+
+static double gain_range(void *user, int64_t begin, int64_t end) {
+  const Sum *a = user;
+  double sum = 0;
+  for (int64_t q = begin; q < end; q++) sum += fmax(0, hk_dot(a->f + 3 * q, a->state->v + 3 * q));
+  return sum;
+}
+
+/* The power of forces without a potential (W) at the time t, where it raises the energy. */
+static double gain_of(HkSim *sim, const HkState *state, double t) {
+  const HkModel *m = sim->model;
+  bool any = false;
+  for (int q = 0; q < m->force_count; q++) {
+    const HkForceType *type = m->forces[q].type;
+    if (type->energy) continue;
+    if (!any) memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
+    HkForceArgs a = hk_force_args(m, q, &sim->work, t, state->x, state->v);
+    type->add(&a, sim->f);
+    any = true;
+  }
+  Sum a = {m, state, sim->f};
+  return any ? hk_parallel_sum(m->threads, m->n, gain_range, &a, sim->work.sums) : 0;
+}
+
+static bool has_moving_pins(const HkModel *m) {
+  for (int q = 0; q < m->motion_count; q++)
+    if (strcmp(m->motions[q].type->schema.name, "fixed") != 0) return true;
+  return false;
+}
+
+/* The sum of |R| over the held pins (N), times the largest speed so far. */
+static double pin_power(HkSim *sim, const HkState *state) {
+  const HkModel *m = sim->model;
+  double sum = 0;
+  if (!has_moving_pins(m)) return 0;
+  hk_forces_sum(m, &sim->work, state->time, state->x, state->v, sim->f);
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    double x[3], v[3], a[3];
+    int64_t i = m->pin_vertex[p];
+    if (!state->pin_held[p]) continue;
+    hk_pin_at(m, p, state->time, x, v, a);
+    for (int c = 0; c < 3; c++) a[c] = m->mass[i] * a[c] - sim->f[3 * i + c];
+    sum += hk_norm(a);
+  }
+  return sum * state->given_speed;
+}
+
+static double power_of(HkSim *sim, const HkState *state) {
+  /* The golden ratio: no period of a gust is a simple multiple of it. */
+  double before = state->time - 0.382 * fabs(state->time - sim->watch.time);
+  double gain = fmax(gain_of(sim, state, state->time), gain_of(sim, state, before));
+  return gain + pin_power(sim, state);
+}
+
+/* The variation (J) of potentials with the time alone, since the last look. */
+static double variation_of(HkSim *sim, const HkState *state) {
+  double from = sim->watch.time, part = (state->time - from) / PARTS, sum = 0;
+  double last = potential_of(sim, state, HK_ENERGY_OTHER, from);
+  for (int q = 1; q <= PARTS; q++) {
+    double next = potential_of(sim, state, HK_ENERGY_OTHER, from + q * part);
+    sum += fabs(next - last);
+    last = next;
+  }
+  return sum;
+}
+
+static bool has_other_potentials(const HkModel *m) {
+  for (int q = 0; q < m->force_count; q++)
+    if (m->forces[q].type->energy && m->forces[q].type->slot == HK_ENERGY_OTHER) return true;
+  return false;
+}
+
+/* ---- The base ---- */
+
+static int64_t held_pins(const HkState *state) {
+  int64_t held = 0;
+  for (int64_t p = 0; p < state->pin_count; p++) held += state->pin_held[p] != 0;
+  return held;
+}
+
+static void take_base(HkSim *sim, const HkState *state) {
+  HkEnergyWatch *w = &sim->watch;
+  Energies e = measure(sim, state);
+  w->time = state->time;
+  w->base = e.kinetic + e.springs + e.rest;
+  w->start = e.kinetic + e.springs;
+  w->rest = e.rest;
+  w->drop = w->work = 0;
+  w->power = power_of(sim, state);
+  w->held = held_pins(state);
+  w->unsure = false;
+  w->known = isfinite(w->base);
+}
+
+/* A sum of x and v that any single write changes (FNV over whole numbers). */
+static uint64_t sum_of(const HkState *state) {
+  uint64_t sum = 14695981039346656037u;
+  for (int64_t q = 0; q < 3 * state->n; q++) {
+    uint64_t bits[2];
+    memcpy(&bits[0], state->x + q, sizeof bits[0]);
+    memcpy(&bits[1], state->v + q, sizeof bits[1]);
+    sum = (sum ^ bits[0]) * 1099511628211u;
+    sum = (sum ^ bits[1]) * 1099511628211u;
+  }
+  return sum;
+}
+
+static bool is_same(const HkSim *sim, const HkState *state) {
+  const HkEnergyWatch *w = &sim->watch;
+  return w->state == state && w->steps == state->steps && w->edits == state->edits &&
+         w->h == sim->h && w->held == held_pins(state) &&
+         fabs(w->end - state->time) <= 1e-6 * sim->h && !(w->verifies && w->sum != sum_of(state));
+}
+
+void hk_energy_watch_begin(HkSim *sim, HkState *state) {
+  HkEnergyWatch *w = &sim->watch;
+  if (!sim->type->energy_interval) return;
+  if (!w->known || !is_same(sim, state)) take_base(sim, state);
+  if (state->lent && !w->verifies) w->unsure = true;
+}
+
+void hk_energy_watch_end(HkSim *sim, HkState *state) {
+  HkEnergyWatch *w = &sim->watch;
+  w->state = state;
+  w->steps = state->steps;
+  w->edits = state->edits;
+  w->end = state->time;
+  w->h = sim->h;
+  if (w->verifies) w->sum = sum_of(state);
+}
+
+/* ---- Looking ---- */
+
+bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
+  int interval = sim->type->energy_interval;
+  return interval > 0 && state->steps % interval == 0;
+}
+
+static double swing_of(const HkSim *sim) {
+  double stable = sim->watch.stable, ratio = MOST_RATIO;
+  if (stable > 0) ratio = fmin(sim->h / stable, MOST_RATIO);
+  return (1 + ratio) / (1 - ratio);
+}
+
+/* Estimates the largest stable step at the state and warns, once, of a step above it. */
+static void follow_stable_step(HkSim *sim, const HkState *state) {
+  HkEnergyWatch *w = &sim->watch;
+  int64_t interval = (int64_t)sim->type->energy_interval * LOOKS_PER_ESTIMATE;
+  if (!w->mode || state->steps % interval != 0) return;
+  double stable = hk_stability_follow(sim, state, w->mode, ITERATIONS);
+  if (!(sim->h > stable) || w->warned) return;
+  w->warned = true;
+  hk_log(&sim->model->context, HK_LOG_WARNING,
+         "at t = %g s step %g s is above the largest stable one of the present state, about %.3g "
+         "s: the motion may blow up",
+         state->time, sim->h, stable);
+}
+
+static void advise(HkSim *sim, const HkState *state, char *text, size_t size) {
+  double stable = NAN;
+  hk_sim_stable_step(sim, state, &stable, NULL);
+  if (isinf(stable))
+    snprintf(text, size,
+             "%s is stable at every step for linear forces only; give a smaller step, or choose "
+             "backward_euler, which solves the equations of each step",
+             sim->type->schema.name);
+  else if (stable > sim->h)
+    snprintf(text, size,
+             "small motions about the present state are stable below %.3g s, large ones need a "
+             "smaller step: give half of the present one",
+             stable);
+  else if (stable > 0)
+    snprintf(text, size, "a step below %.3g s is stable at the present state", stable);
+  else
+    snprintf(text, size, "%s is stable at no step here; choose another integrator",
+             sim->type->schema.name);
+}
+
+static HkStatus fail(HkSim *sim, const HkState *state, double growth, double available,
+                     HkError *error) {
+  char what[160], advice[240];
+  snprintf(what, sizeof what,
+           "the total energy has grown by %.3g J, where the motion had %.3g J available", growth,
+           available);
+  advise(sim, state, advice, sizeof advice);
+  return hk_blowup_fail(sim, state, what, advice, error);
+}
+
+HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
+  HkEnergyWatch *w = &sim->watch;
+  follow_stable_step(sim, state);
+  if (!w->known || w->held != held_pins(state)) {
+    take_base(sim, state);
+    return HK_OK;
+  }
+  Energies e = measure(sim, state);
+  double power = power_of(sim, state), growth = e.kinetic + e.springs + e.rest - w->base;
+  if (has_other_potentials(sim->model)) w->work += variation_of(sim, state);
+  w->work += fmax(power, w->power) * fabs(state->time - w->time);
+  w->power = power;
+  w->time = state->time;
+  w->drop = fmax(w->drop, w->rest - e.rest);
+  double available = w->start + w->drop + w->work;
+  double rounding = ROUNDING * (sim->energy_scale + fabs(w->rest) + w->start);
+  double factor = (w->verifies ? 1 : FACTOR) * swing_of(sim);
+  if (growth <= factor * (available + rounding)) return HK_OK;
+  if (!w->unsure) return fail(sim, state, growth, available, error);
+  w->verifies = true;
+  take_base(sim, state);
+  return HK_OK;
+}
