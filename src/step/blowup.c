@@ -143,15 +143,32 @@ static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) 
   return worst;
 }
 
-/* What step is stable, at the start of the model. */
-static void advise(HkSim *sim, char *text, size_t size) {
+/* The least of the largest stable steps (s) of the start and of the present state; NAN: unknown. */
+static double least_stable(HkSim *sim, const HkState *state) {
   HkState *start = NULL;
-  double stable = NAN;
-  if (hk_state_create(sim->model, &start, NULL) >= 0) hk_sim_stable_step(sim, start, &stable, NULL);
+  double first = NAN, now = NAN;
+  if (hk_state_create(sim->model, &start, NULL) >= 0) hk_sim_stable_step(sim, start, &first, NULL);
   hk_state_destroy(&start);
-  if (stable > sim->h)
+  hk_sim_stable_step(sim, state, &now, NULL);
+  return now > 0 ? fmin(first, now) : first; /* now is 0 or NAN where the state is not finite */
+}
+
+void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size) {
+  double stable = least_stable(sim, state);
+  text[0] = 0;
+  if (isinf(stable) && sim->type->energy_interval)
+    snprintf(text, size,
+             "every step of %s is stable for linear forces only; give a smaller step, or choose "
+             "backward_euler, which solves the equations of each step",
+             sim->type->schema.name);
+  else if (isinf(stable))
     snprintf(text, size,
              "give a smaller step, or a larger time.energy_bound if all is as it should be");
+  else if (stable > sim->h)
+    snprintf(text, size,
+             "the largest stable step is %.3g s for small motions, and less for large ones: give "
+             "a smaller step, or a time.energy_bound if all is as it should be",
+             stable);
   else if (stable > 0)
     snprintf(text, size, "a step below %.3g s would have been stable", stable);
   else if (stable == 0)
@@ -187,8 +204,8 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   bound = energy_bound(sim, state);
   if (kinetic <= bound && isfinite(kinetic)) return HK_OK;
   hk_sim_close(sim, state);
-  char what[80], advice[160] = "";
+  char what[80], advice[256];
   snprintf(what, sizeof what, "kinetic energy %.3g J, bound %.3g J", kinetic, bound);
-  advise(sim, advice, sizeof advice);
+  hk_blowup_advise(sim, state, advice, sizeof advice);
   return hk_blowup_fail(sim, state, what, advice, error);
 }

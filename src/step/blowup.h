@@ -12,6 +12,10 @@ void hk_blowup_begin(const HkSim *sim, HkState *state);
 void hk_blowup_renew(HkSim *sim, HkState *state);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
+/* What to do about it: the largest stable step of the start and of the present state, which is
+ * closed.
+ */
+void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size);
 /* HK_ERROR_BLOWUP of a closed state: what has grown, the vertex with most kinetic energy, its
  * spring with the largest force, and an advice. */
 HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what,

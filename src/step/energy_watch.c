@@ -40,14 +40,18 @@
  * a write that they show takes another base, and without one the second growth, by more than swing
  * A, is an alarm.
  *
+ * Where the scene gives time.energy_bound, it is the user who says what is plausible, and there is
+ * no alarm.
+ *
  * The watch is no part of HkState: it does not change the motion, and a resumed run is
  * bit-identical in it. It begins at the state that it resumes from, so that its alarm may come
  * later than that of a run that was never interrupted. Looks are due by the number of steps of the
  * state, and do not depend on how many steps a call makes.
  *
- * With each fourth look the largest stable step is estimated anew by a few iterations of the power
- * method, started from the last mode (stability.c): estimates from below the frequency, so that a
- * warning is never wrong for small motions.
+ * With each fourth look the largest stable step is estimated anew by an iteration of the power
+ * method, started from the last mode (stability.c), and by more of them in the first look at which
+ * E has grown by A. Estimates are from below the frequency, so that a warning is never wrong for
+ * small motions.
  */
 #include "step/energy_watch.h"
 
@@ -63,8 +67,8 @@ static const double FACTOR = 10, MOST_RATIO = 0.95;
 /* Part of the energies' own size that may be rounding. */
 static const double ROUNDING = 1e-10;
 
-/* Looks between two estimates of the stable step, and iterations in each of them. */
-enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 2 };
+/* Looks between two estimates of the stable step; iterations in each, and when energy has grown. */
+enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, MANY_ITERATIONS = 16 };
 
 /* Parts of the time between two looks in which potentials that move are followed. */
 enum { PARTS = 8 };
@@ -270,9 +274,15 @@ void hk_energy_watch_end(HkSim *sim, HkState *state) {
 
 /* ---- Looking ---- */
 
+/* Whether a look is due before the first interval is over: a step that is far too large has ruined
+ * the motion by then. */
+static bool is_early(int64_t interval, int64_t steps) {
+  return steps == interval / 8 || steps == interval / 2;
+}
+
 bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
-  int interval = sim->type->energy_interval;
-  return interval > 0 && state->steps % interval == 0;
+  int64_t interval = sim->type->energy_interval;
+  return interval > 0 && (state->steps % interval == 0 || is_early(interval, state->steps));
 }
 
 static double swing_of(const HkSim *sim) {
@@ -282,11 +292,9 @@ static double swing_of(const HkSim *sim) {
 }
 
 /* Estimates the largest stable step at the state and warns, once, of a step above it. */
-static void follow_stable_step(HkSim *sim, const HkState *state) {
+static void follow_stable_step(HkSim *sim, const HkState *state, int iterations) {
   HkEnergyWatch *w = &sim->watch;
-  int64_t interval = (int64_t)sim->type->energy_interval * LOOKS_PER_ESTIMATE;
-  if (!w->mode || state->steps % interval != 0) return;
-  double stable = hk_stability_follow(sim, state, w->mode, ITERATIONS);
+  double stable = hk_stability_follow(sim, state, w->mode, iterations);
   if (!(sim->h > stable) || w->warned) return;
   w->warned = true;
   hk_log(&sim->model->context, HK_LOG_WARNING,
@@ -295,41 +303,34 @@ static void follow_stable_step(HkSim *sim, const HkState *state) {
          state->time, sim->h, stable);
 }
 
-static void advise(HkSim *sim, const HkState *state, char *text, size_t size) {
-  double stable = NAN;
-  hk_sim_stable_step(sim, state, &stable, NULL);
-  if (isinf(stable))
-    snprintf(text, size,
-             "%s is stable at every step for linear forces only; give a smaller step, or choose "
-             "backward_euler, which solves the equations of each step",
-             sim->type->schema.name);
-  else if (stable > sim->h)
-    snprintf(text, size,
-             "small motions about the present state are stable below %.3g s, large ones need a "
-             "smaller step: give half of the present one",
-             stable);
-  else if (stable > 0)
-    snprintf(text, size, "a step below %.3g s is stable at the present state", stable);
-  else
-    snprintf(text, size, "%s is stable at no step here; choose another integrator",
-             sim->type->schema.name);
+/* Whether an estimate is due: every few looks, and where the energy has grown by what there was. */
+static void examine(HkSim *sim, const HkState *state, bool grown) {
+  HkEnergyWatch *w = &sim->watch;
+  int64_t interval = sim->type->energy_interval;
+  bool due = state->steps % (interval * LOOKS_PER_ESTIMATE) == 0;
+  if (!w->mode) return;
+  if (grown && !w->examined)
+    follow_stable_step(sim, state, MANY_ITERATIONS);
+  else if (due || is_early(interval, state->steps))
+    follow_stable_step(sim, state, ITERATIONS);
+  w->examined = grown;
 }
 
 static HkStatus fail(HkSim *sim, const HkState *state, double growth, double available,
                      HkError *error) {
-  char what[160], advice[240];
+  char what[160], advice[256];
   snprintf(what, sizeof what,
            "the total energy has grown by %.3g J, where the motion had %.3g J available", growth,
            available);
-  advise(sim, state, advice, sizeof advice);
+  hk_blowup_advise(sim, state, advice, sizeof advice);
   return hk_blowup_fail(sim, state, what, advice, error);
 }
 
 HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   HkEnergyWatch *w = &sim->watch;
-  follow_stable_step(sim, state);
   if (!w->known || w->held != held_pins(state)) {
     take_base(sim, state);
+    examine(sim, state, false);
     return HK_OK;
   }
   Energies e = measure(sim, state);
@@ -341,8 +342,10 @@ HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   w->drop = fmax(w->drop, w->rest - e.rest);
   double available = w->start + w->drop + w->work;
   double rounding = ROUNDING * (sim->energy_scale + fabs(w->rest) + w->start);
+  examine(sim, state, growth > available + rounding);
   double factor = (w->verifies ? 1 : FACTOR) * swing_of(sim);
-  if (growth <= factor * (available + rounding)) return HK_OK;
+  if (growth <= factor * (available + rounding) || !isnan(sim->model->time.energy_bound))
+    return HK_OK;
   if (!w->unsure) return fail(sim, state, growth, available, error);
   w->verifies = true;
   take_base(sim, state);

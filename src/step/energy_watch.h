@@ -4,14 +4,15 @@
 
 #include "model/state.h"
 
-/* Steps between two looks of integrators whose step costs one evaluation of the forces; with it the
- * watch takes below 2 % of the time. */
-enum { HK_WATCH_EXPLICIT = 256, HK_WATCH_RK4 = 64, HK_WATCH_LINEAR = 4 };
+/* Steps between two looks, so that the watch takes below 2 % of the time: of integrators with one
+ * evaluation of the forces a step, of rk4, and of those that solve a linear system. */
+enum { HK_WATCH_EXPLICIT = 1024, HK_WATCH_RK4 = 256, HK_WATCH_LINEAR = 4 };
 
 typedef struct HkEnergyWatch {
   bool known;    /* the fields below hold for the state that was moved last */
   bool unsure;   /* the state may have been written since the base, unnoticed */
   bool verifies; /* sums of the state are compared from call to call, so that writes are noticed */
+  bool examined; /* the stable step was estimated when the energy had grown by what was available */
   bool warned;   /* of a step above the largest stable one */
   double base;   /* J, total energy at the base */
   double start;  /* J, kinetic energy and that of the springs at the base */

@@ -132,6 +132,12 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   *d += most_v;
 }
 
+/* Leaves the mode where the watch follows it from (energy_watch.c): the vector times free. */
+static void keep_mode(HkSim *sim, const double *p, const double *free) {
+  double *mode = sim->watch.mode;
+  for (int64_t q = 0; mode && q < 3 * sim->model->n; q++) mode[q] = free[q / 3] * p[q];
+}
+
 /* The pair (omega, d) at a state; p and out hold 3 n doubles, free n. */
 static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, double *free,
                      double *omega, double *d) {
@@ -141,6 +147,7 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
     if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
   Product a = {.model = m, .x = state->x, .free = free};
   double omega2 = largest_eigenvalue(sim, &a, p, out);
+  if (a.out) keep_mode(sim, a.out, free); /* of the last product */
   *d = 0;
   a.damping = true;
   if (m->damping) *d = largest_eigenvalue(sim, &a, p, out);
