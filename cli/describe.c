@@ -83,9 +83,9 @@ void describe_json(Json *json, const HkMethod *method) {
   put_methods(json, "integrator", method);
 }
 
-void describe_stable_step(double h) {
+void describe_stable_step(const HkMethod *integrator, double h) {
   if (isinf(h))
-    text_row(stdout, "stable step", "any: every step is stable");
+    text_row(stdout, "stable step", "any: %s", hk_step_stability(integrator));
   else if (h > 0)
     text_row(stdout, "stable step", "below %.4g s", h);
   else

@@ -10,8 +10,8 @@
 void describe_method(const HkMethod *method);
 /* Members "integrator": name, "minimizer": name ... of the object that is being written. */
 void describe_json(Json *json, const HkMethod *method);
-/* The row about the largest stable step (s). */
-void describe_stable_step(double h);
+/* The row about the largest stable step (s) of an integrator. */
+void describe_stable_step(const HkMethod *integrator, double h);
 
 /* The value of a number, integer, boolean or choice; NAN where there is none of that name. */
 double describe_number(const HkMethod *method, const char *param);

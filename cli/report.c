@@ -22,7 +22,7 @@ void report_head(const RunReport *r) {
   describe_method(&r->method);
   text_row(stdout, "step", "%g s, %s a frame", p->h,
            text_count((int64_t)floor(interval / p->h + 0.5)).c);
-  describe_stable_step(p->stable_h);
+  describe_stable_step(&r->method, p->stable_h);
   if (isfinite(scene->time.tolerance))
     text_row(stdout, "tolerance", "%g m, to which steps are halved", scene->time.tolerance);
   text_row(stdout, "frames", "%s, %g s at %g a second", text_count(p->frames).c, p->duration,

@@ -181,6 +181,7 @@ HkStatus tell_scene(Play *p, const HkJson *request, HkError *error) {
   tell_model(p, &answer);
   hk_json_add(&answer, "step", hk_json_real(hk_sim_h(p->stage.sim)));
   hk_json_add(&answer, "stable_step", hk_json_real(stable));
+  hk_json_add(&answer, "stability", hk_json_text(hk_step_stability(hk_sim_method(p->stage.sim))));
   hk_json_add(&answer, "fps", hk_json_real(scene->time.frames_per_second));
   hk_json_add(&answer, "integrator", method_of(hk_sim_method(p->stage.sim)));
   hk_json_add(&answer, "forces", forces_of(p));

@@ -580,8 +580,12 @@ HK_API const HkMethod *hk_sim_method(const HkSim *sim);
 HK_API double hk_sim_h(const HkSim *sim);
 /* Changes the step (s), above 0. */
 HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
-/* Largest stable step (s) of the integrator near a state; INFINITY if any is, 0 if none is. */
+/* Largest stable step (s) of the integrator for small motions near a state, where forces are
+ * linear; INFINITY if there is no largest one, 0 if none is stable. */
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
+/* What holds of the steps of an integrator where hk_sim_stable_step returns INFINITY, as a sentence
+ * without its full stop; "" for explicit ones. Owned by the library. */
+HK_API const char *hk_step_stability(const HkMethod *step);
 
 /* Why the solver of an implicit step stopped (docs/theory.md, section 6). The first four answers
  * meet the equations of the step to the tolerance or to rounding; with the last two hk_step returns

@@ -163,7 +163,7 @@ static HkJson model_json(const HkModel *m) {
   return object;
 }
 
-/* A stable step that is null is any step; 0 is none. */
+/* A stable step that is null has no largest value, and stability says what holds; 0 is none. */
 static HkJson run_json(const HkPageRun *run) {
   HkJson object = hk_json_object();
   add_integer(&object, "frame", run->frame);
@@ -172,6 +172,7 @@ static HkJson run_json(const HkPageRun *run) {
   add_real(&object, "step", run->h);
   add_integer(&object, "steps_per_frame", run->substeps);
   add_real(&object, "stable_step", run->stable_h);
+  hk_json_add(&object, "stability", hk_json_text(hk_step_stability(run->method)));
   add_integer(&object, "halvings", run->halvings);
   return object;
 }

@@ -66,4 +66,5 @@ const HkStepType hk_step_bdf2 = {
     .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
+    .stability = "every step that is solved to its tolerance is stable",
 };

@@ -149,4 +149,5 @@ const HkStepType hk_step_beta = {
     .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = stable_step,
+    .stability = "every step is stable for linear forces, not in every motion",
 };

@@ -38,8 +38,7 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 const HkStepType hk_step_implicit_midpoint = {
     .schema = {.name = "implicit_midpoint",
                .summary =
-                   "second order, keeps momenta, and the energy of motion that the step resolves; "
-                   "damps nothing",
+                   "second order, keeps momenta and the energy of linear springs; damps nothing",
                .formula = "z = argmin 1/2 (z - y)^T M (z - y) + h^2/4 E(z),  y = x + h/2 v,  "
                           "x+ = 2 z - x",
                HK_PARAMS(HkImplicitParams, params)},
@@ -49,4 +48,5 @@ const HkStepType hk_step_implicit_midpoint = {
     .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
+    .stability = "every step is stable for linear springs only; the energy of others may grow",
 };

@@ -46,4 +46,5 @@ const HkStepType hk_step_linear_implicit_euler = {
     .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
+    .stability = "every step is stable for linear forces, not in every motion",
 };

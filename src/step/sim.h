@@ -26,6 +26,7 @@ typedef struct HkStepType {
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
   double (*stable_step)(const void *params, double omega, double d);
+  const char *stability; /* of hk_step_stability; NULL: "" */
 } HkStepType;
 
 const HkStepType *hk_step_type(const HkSchema *schema);

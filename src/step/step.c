@@ -22,3 +22,8 @@ const HkStepType *hk_step_type(const HkSchema *schema) {
     if (&types[q]->schema == schema) return types[q];
   return NULL;
 }
+
+const char *hk_step_stability(const HkMethod *step) {
+  const HkStepType *type = hk_step_type(step->schema);
+  return type && type->stability ? type->stability : "";
+}

@@ -31,7 +31,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 
 const HkStepType hk_step_trapezoidal = {
     .schema = {.name = "trapezoidal",
-               .summary = "second order (Newmark 1/4, 1/2), keeps the energy of linear springs",
+               .summary =
+                   "second order (Newmark 1/4, 1/2), keeps the energy of linear springs only",
                .formula = "x+ = x + h v + h^2/4 (a + a+),  v+ = v + h/2 (a + a+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
@@ -40,4 +41,5 @@ const HkStepType hk_step_trapezoidal = {
     .bytes = hk_implicit_bytes,
     .step = step,
     .stable_step = hk_implicit_stable_step,
+    .stability = "every step is stable for linear springs only; the energy of others may grow",
 };

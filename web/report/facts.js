@@ -49,8 +49,8 @@ function fillScene() {
   addRow(body, 'Up', 'xyz'[m.up]);
 }
 
-function stableText(step) {
-  if (step === null) return 'any: every step is stable';
+function stableText(step, stability) {
+  if (step === null) return `any: ${stability}`;
   return step > 0 ? `below ${numberText(step)} s` : 'none';
 }
 
@@ -69,7 +69,7 @@ function fillRun() {
   );
   addRow(body, 'Time simulated', rangeText(first, last, 's'));
   addRow(body, 'Step', `${numberText(r.step)} s, ${countText(r.steps_per_frame)} a frame`);
-  addRow(body, 'Stable step', stableText(r.stable_step));
+  addRow(body, 'Stable step', stableText(r.stable_step, r.stability));
   if (r.halvings > 0) addRow(body, 'Step halved', `${countText(r.halvings)} times, after blow-ups`);
   if (steps > 0) {
     addRow(body, 'Steps', countText(steps));

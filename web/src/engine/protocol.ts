@@ -57,6 +57,7 @@ export interface Info {
   vectors: string; // the instruction set, such as "avx2"
   step: number;
   stable_step: number | null;
+  stability: string; // what holds where stable_step is null
   fps: number;
   integrator: MethodValue;
   forces: MethodValue[];

@@ -48,7 +48,7 @@ export class StepSection {
     this.auto.hidden = !Number(side.scene.time.step ?? 0);
     const above = stable !== null && step > stable;
     this.note.classList.toggle('warning', above);
-    if (stable === null) this.note.textContent = 'Every step is stable with this method.';
+    if (stable === null) this.note.textContent = `There is no largest step: ${side.info.stability}.`;
     else if (stable === 0) this.note.textContent = 'No step is stable with this method here: it gains energy at every one.';
     else this.note.textContent = above
       ? `Above the largest stable step, ${prettyNumber(stable)} s: it will blow up.`
