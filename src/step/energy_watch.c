@@ -16,10 +16,14 @@
  *
  * between its least and its largest value. Verlet (drift-kick-drift) keeps T (1 - r^2) + V, and its
  * E swings by 1 / (1 - r^2), which is less; rk4 loses energy, and linearly implicit methods at most
- * double it for a step. The sum over the modes swings by no more than its fastest one. r is taken
- * from hk_sim_stable_step when it was last called, which a run and the default step do at the
+ * double it for linear forces. The sum over the modes swings by no more than its fastest one. r is
+ * taken from hk_sim_stable_step when it was last called, which a run and the default step do at the
  * start, and as at most 0.95 (swing 39); 0.95 where it was not. The factor 10 allows for motions
  * that stiffen after that.
+ *
+ * A step of a linearly implicit method moves vertices along straight lines and stretches stiff
+ * springs that turn: the energy may be thousands of times A after it, and the next steps damp it.
+ * Only where E is beyond the bound at 16 looks in a row, 64 steps, is that an alarm.
  *
  * The work from outside is known at the looks alone, so it is bounded from above:
  *
@@ -66,6 +70,9 @@ static const double FACTOR = 10, MOST_RATIO = 0.95;
 
 /* Part of the energies' own size that may be rounding. */
 static const double ROUNDING = 1e-10;
+
+/* Looks in a row beyond the bound that are an alarm, of integrators that solve linear systems. */
+enum { LOOKS_OF_LINEAR = 16 };
 
 /* Looks between two estimates of the stable step; iterations in each, and when energy has grown. */
 enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, MANY_ITERATIONS = 16 };
@@ -232,6 +239,7 @@ static void take_base(HkSim *sim, const HkState *state) {
   w->power = power_of(sim, state);
   w->held = held_pins(state);
   w->unsure = false;
+  w->above = 0;
   w->known = isfinite(w->base);
 }
 
@@ -277,7 +285,7 @@ void hk_energy_watch_end(HkSim *sim, HkState *state) {
 /* Whether a look is due before the first interval is over: a step that is far too large has ruined
  * the motion by then. */
 static bool is_early(int64_t interval, int64_t steps) {
-  return steps == interval / 8 || steps == interval / 2;
+  return interval > HK_WATCH_LINEAR && (steps == interval / 8 || steps == interval / 2);
 }
 
 bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
@@ -344,8 +352,10 @@ HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   double rounding = ROUNDING * (sim->energy_scale + fabs(w->rest) + w->start);
   examine(sim, state, growth > available + rounding);
   double factor = (w->verifies ? 1 : FACTOR) * swing_of(sim);
-  if (growth <= factor * (available + rounding) || !isnan(sim->model->time.energy_bound))
-    return HK_OK;
+  bool beyond = growth > factor * (available + rounding);
+  w->above = beyond ? w->above + 1 : 0;
+  int needed = sim->type->energy_interval == HK_WATCH_LINEAR ? LOOKS_OF_LINEAR : 1;
+  if (w->above < needed || !isnan(sim->model->time.energy_bound)) return HK_OK;
   if (!w->unsure) return fail(sim, state, growth, available, error);
   w->verifies = true;
   take_base(sim, state);

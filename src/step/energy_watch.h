@@ -14,6 +14,7 @@ typedef struct HkEnergyWatch {
   bool verifies; /* sums of the state are compared from call to call, so that writes are noticed */
   bool examined; /* the stable step was estimated when the energy had grown by what was available */
   bool warned;   /* of a step above the largest stable one */
+  int above;     /* looks in a row at which the energy was beyond its bound */
   double base;   /* J, total energy at the base */
   double start;  /* J, kinetic energy and that of the springs at the base */
   double rest;   /* J, potential energy of all other forces at the base */
