@@ -78,8 +78,8 @@ static void print_time(const SceneFacts *f) {
   const HkTime *time = &f->scene->time;
   double steps = floor(1 / time->frames_per_second / f->plan.h + 0.5);
   const char *picked = time->default_step <= f->plan.stable_h ? ", the default of the scene"
-                       : isinf(f->plan.stable_h)              ? ", since there is no largest stable one"
-                                                              : ", picked by stability";
+                       : isinf(f->plan.stable_h) ? ", since there is no largest stable one"
+                                                 : ", picked by stability";
   describe_method(f->method);
   describe_stable_step(f->method, f->plan.stable_h);
   text_row(stdout, "step", "%g s, %s a frame%s", f->plan.h, text_count((int64_t)steps).c,

@@ -35,13 +35,14 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
 }
 
 const HkStepType hk_step_backward_euler = {
-    .schema = {.name = "backward_euler",
-               .summary =
-                   "first order, every solved step is stable, damps what the step does not resolve and "
-                   "part of what it does: at 1/60 s a falling cloth of 1 m is 9 cm too low "
-                   "after half a second (bdf2: 5 cm)",
-               .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
-               HK_PARAMS(HkImplicitParams, params)},
+    .schema =
+        {.name = "backward_euler",
+         .summary =
+             "first order, every solved step is stable, damps what the step does not resolve and "
+             "part of what it does: at 1/60 s a falling cloth of 1 m is 9 cm too low "
+             "after half a second (bdf2: 5 cm)",
+         .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
+         HK_PARAMS(HkImplicitParams, params)},
     .order = 1,
     .remembers = true,
     .create = hk_implicit_create,

@@ -102,8 +102,8 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
-  /* With the projected Hessian, which is positive definite whatever x is, so that every linear solver
-   * solves the same system. */
+  /* With the projected Hessian, which is positive definite whatever x is, so that every linear
+   * solver solves the same system. */
   HkDirection direction;
   HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, rounding_of(p, s, b), 1,
                           &direction, &sim->report, error));
