@@ -15,26 +15,38 @@ static HkMultigrid *hierarchy_of(const HkModel *m) {
   return multigrid;
 }
 
-static int part_of(const HkSweepOrder *s, int32_t row) {
-  int p = 0;
-  while (p < s->count && row >= s->begin[p + 1]) p++;
-  return p;
+static int ranges_of(const HkSweepOrder *s) {
+  return s->first[s->stages];
 }
 
-TEST(parts_of_a_level_touch_only_the_separator) {
-  HkModel *m = model_of_sheet(by_hand(), 90, 60);
+static int range_of(const HkSweepOrder *s, int32_t row) {
+  int q = 0;
+  while (row >= s->begin[q + 1]) q++;
+  return q;
+}
+
+static int stage_of(const HkSweepOrder *s, int range) {
+  int stage = 0;
+  while (range >= s->first[stage + 1]) stage++;
+  return stage;
+}
+
+TEST(ranges_of_one_stage_of_a_sweep_do_not_touch) {
+  HkModel *m = model_of_sheet(by_hand(), 150, 120);
   HkMultigrid *g = hierarchy_of(m);
-  CHECK(g->count >= 4 && g->level[0].sweep.count == 2);
+  CHECK(g->count >= 4 && g->level[0].sweep.stages == 4 && ranges_of(&g->level[0].sweep) == 15);
   for (int k = 0; k < g->count; k++) {
     const HkLevel *l = &g->level[k];
-    CHECK(l->sweep.begin[0] == 0 && l->sweep.begin[l->sweep.count + 1] == l->n);
+    const HkSweepOrder *s = &l->sweep;
+    int last = ranges_of(s);
+    CHECK(s->begin[0] == 0 && s->begin[last] == l->n && s->first[0] == 0);
     for (int32_t i = 0; i < l->n; i++)
       for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++) {
-        int a = part_of(&l->sweep, i), b = part_of(&l->sweep, l->graph.column[e]);
-        CHECK(a == b || a == l->sweep.count || b == l->sweep.count);
+        int a = range_of(s, i), b = range_of(s, l->graph.column[e]);
+        CHECK(a == b || stage_of(s, a) != stage_of(s, b));
       }
-    int32_t separator = l->n - l->sweep.begin[l->sweep.count];
-    CHECK(separator <= 0.2 * l->n);
+    /* What one thread sweeps while the others wait. */
+    CHECK(s->stages == 1 || s->begin[last] - s->begin[last - 1] <= 0.15 * l->n);
   }
   hk_multigrid_destroy(&g);
   model_by_hand_destroy(&m);

@@ -10,7 +10,7 @@
  * next one is the product P^T A P. Weights, patterns and orders are found once for a model; a new
  * Hessian changes values only.
  *
- * Rows stand in an order in which two threads can sweep (sweep_order.c). Matrices are in single
+ * Rows stand in an order in which several threads can sweep (sweep_order.c). Matrices are in single
  * precision: blocks of 3 columns with 4 floats each, of which the last is 0, and vectors of 4
  * floats a vertex. Level 0 stores each spring as 4 floats (w, c), and takes four rows at once, see
  * HkFine.
@@ -29,14 +29,13 @@ typedef struct HkGraph {
 
 void hk_graph_destroy(const HkContext *context, HkGraph *graph);
 
-enum { HK_SWEEP_PARTS = 8 };
+enum { HK_SWEEP_PARTS = 32, HK_SWEEP_STAGES = 6, HK_SWEEP_RANGES = 2 * HK_SWEEP_PARTS - 1 };
 
-/* Vertices of different parts have no edge between them; the separator, which comes last, has edges
- * to all. */
+/* Rows in ranges, and ranges in stages: the ranges of one stage have no edge between them. */
 typedef struct HkSweepOrder {
-  int count;                         /* parts */
-  int32_t begin[HK_SWEEP_PARTS + 2]; /* part p is begin[p] .. begin[p + 1] - 1; then the separator,
-                                      * which ends at begin[count + 1] */
+  int stages;
+  int first[HK_SWEEP_STAGES + 1];     /* stage s are the ranges first[s] .. first[s + 1] - 1 */
+  int32_t begin[HK_SWEEP_RANGES + 1]; /* range q are the rows begin[q] .. begin[q + 1] - 1 */
 } HkSweepOrder;
 
 /* *order[k] = the vertex that stands as row k of *rows. Rows come in groups of `lanes` without

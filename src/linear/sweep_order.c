@@ -1,14 +1,17 @@
-/* An order of rows in which Gauss-Seidel can sweep with several threads.
+/* An order of rows in which Gauss-Seidel can sweep with several threads: nested dissection.
  *
- * The vertices are cut into parts without edges between each other, and a separator: first all
- * parts are swept, at once, then the separator. That is exact Gauss-Seidel in one fixed order, the
- * same for any number of threads, and symmetric when the way back is the reverse.
+ * The vertices are cut into two parts without edges between each other and a separator, and each
+ * part is cut again (George 1973). First all parts are swept, at once, then the separators of the
+ * last cuts, at once, and so on up to that of the first cut. That is exact Gauss-Seidel in one
+ * fixed order, the same for any number of threads, and symmetric when the way back is the reverse.
+ * The separator of the first cut is what one thread sweeps while the others wait: on a square of n
+ * vertices in the order of sqrt(n) of them.
  *
  * A part is cut in two where the layers of a breadth-first search have half of it behind them; the
- * vertices of the middle layer with neighbours beyond go to the separator. Inside a part vertices
+ * vertices of the middle layer with neighbors beyond go to the separator. Inside a range vertices
  * stand nearly as the search came upon them, near each other in memory, but in groups that can be
- * swept at once: without edges between them, with about as many neighbours before and behind each.
- * And no group comes right after one with a neighbour of it, where there is another one to take: a
+ * swept at once: without edges between them, with about as many neighbors before and behind each.
+ * And no group comes right after one with a neighbor of it, where there is another one to take: a
  * processor would have to wait for the one before it could begin the next.
  */
 #include "linear/multigrid.h"
@@ -16,14 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer vertices than this are swept by one thread. */
-static const int32_t LEAST = 400;
-
-enum { SEPARATOR = HK_SWEEP_PARTS };
+/* Part `part` of cut depth p (1, 2, 4 ...: the number of parts before) has this separator. */
+static int32_t separator_of(int32_t p, int32_t part) {
+  return HK_SWEEP_PARTS + p + part;
+}
 
 typedef struct Search {
   const HkGraph *graph;
-  int32_t *part;  /* n: the part of a vertex, or SEPARATOR */
+  int32_t *part;  /* n: the part or separator of a vertex */
   int32_t *seen;  /* n: the search that has seen it */
   int32_t *queue; /* n */
   int32_t *layer; /* n, by place in the queue */
@@ -70,8 +73,8 @@ static int32_t search(Search *s, int32_t part) {
   return count;
 }
 
-/* The vertices behind the middle layer become part `other`. */
-static void cut(Search *s, int32_t part, int32_t other) {
+/* The vertices behind the middle layer become part `other`, those between both the separator. */
+static void cut(Search *s, int32_t part, int32_t other, int32_t separator) {
   const HkGraph *g = s->graph;
   int32_t count = search(s, part);
   if (count < 2) return;
@@ -82,7 +85,7 @@ static void cut(Search *s, int32_t part, int32_t other) {
     int32_t v = s->queue[q];
     if (s->layer[q] != middle) continue;
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++)
-      if (s->part[g->column[e]] == other) s->part[v] = SEPARATOR;
+      if (s->part[g->column[e]] == other) s->part[v] = separator;
   }
 }
 
@@ -135,26 +138,35 @@ static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
   }
 }
 
+/* Parts are worth a thread from about a thousand vertices on; the number depends on n alone, so
+ * that results do not depend on the number of threads. */
 static int count_parts(int32_t n) {
-  if (n < LEAST) return 1;
-  if (n < 100000) return 2;
-  return n < 400000 ? 4 : HK_SWEEP_PARTS;
+  static const int32_t least[] = {400, 4000, 16000, 40000, 160000};
+  int parts = 1;
+  for (int q = 0; q < 5 && n >= least[q]; q++) parts *= 2;
+  return parts;
+}
+
+/* Appends a part or separator as a range; returns the number of rows so far. */
+static int32_t add_range(Search *s, int32_t part, int lanes, int32_t *order, HkSweepOrder *sweep,
+                         int range) {
+  int32_t at = sweep->begin[range], count = search(s, part);
+  return sweep->begin[range + 1] = at + group_up(s, count, lanes, order + at);
 }
 
 /* Returns how many rows there are. */
 static int32_t arrange(Search *s, int lanes, int32_t *order, HkSweepOrder *sweep) {
-  int32_t at = 0;
-  int parts = count_parts(s->graph->n);
+  int parts = count_parts(s->graph->n), range = 0;
+  int32_t rows = 0;
   for (int p = 1; p < parts; p *= 2)
-    for (int q = 0; q < p; q++) cut(s, q, q + p);
-  sweep->count = parts;
-  for (int p = 0; p <= parts; p++) {
-    int32_t count = search(s, p < parts ? p : SEPARATOR);
-    sweep->begin[p] = at;
-    at += group_up(s, count, lanes, order + at);
+    for (int q = 0; q < p; q++) cut(s, q, q + p, separator_of(p, q));
+  *sweep = (HkSweepOrder){0};
+  for (int p = parts; p > 0; p /= 2) {
+    for (int q = 0; q < p; q++, range++)
+      rows = add_range(s, p == parts ? q : separator_of(p, q), lanes, order, sweep, range);
+    sweep->first[++sweep->stages] = range;
   }
-  sweep->begin[parts + 1] = at;
-  return at;
+  return rows;
 }
 
 HkStatus hk_sweep_order(const HkContext *c, const HkGraph *graph, int lanes, int32_t **order,

@@ -53,8 +53,9 @@ typedef struct Data {
   int64_t kept_model, kept_held; /* versions */
 } Data;
 
-/* Rows that one thread takes at a time; shorter levels are one thread's. */
-enum { GRAIN = 256 };
+/* Rows that one thread takes at a time, and the least number of rows in a stage of a sweep that
+ * several threads share. */
+enum { GRAIN = 256, STAGE_MIN = 200 };
 
 /* Room for the other forces; again, if they come later. */
 static HkStatus need_extra(HkPrecondition *p, HkError *error) {
@@ -109,6 +110,7 @@ typedef struct Loop {
   const double *r;
   double *z;
   Sweep sweep;
+  int first_range; /* of the stage that is swept */
 } Loop;
 
 #define LOOP(name, call)                                                                           \
@@ -270,19 +272,23 @@ static void sweep_rows(const Loop *a, int32_t begin, int32_t end) {
     k->sweep_back(a->level, begin, end);
 }
 
-static void sweep_parts(void *user, int64_t begin, int64_t end) {
+static void sweep_ranges(void *user, int64_t begin, int64_t end) {
   const Loop *a = user;
-  const int32_t *at = a->level->sweep.begin;
-  for (int64_t p = begin; p < end; p++) sweep_rows(a, at[p], at[p + 1]);
+  const int32_t *at = a->level->sweep.begin + a->first_range;
+  for (int64_t q = begin; q < end; q++) sweep_rows(a, at[q], at[q + 1]);
 }
 
-/* All parts, then the separator; or the other way round. */
+/* Stage after stage, or the other way round. */
 static void sweep(Loop *a, Sweep way) {
   const HkSweepOrder *s = &a->level->sweep;
   a->sweep = way;
-  if (way == BACK) sweep_rows(a, s->begin[s->count], s->begin[s->count + 1]);
-  hk_parallel_work(a->data->threads, s->count, 1, sweep_parts, a);
-  if (way != BACK) sweep_rows(a, s->begin[s->count], s->begin[s->count + 1]);
+  for (int k = 0; k < s->stages; k++) {
+    int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
+    int count = s->first[stage + 1] - first;
+    bool few = s->begin[first + count] - s->begin[first] < STAGE_MIN;
+    a->first_range = first;
+    hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
+  }
 }
 
 static void solve_last(const Data *data) {
