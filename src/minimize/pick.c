@@ -23,7 +23,9 @@
 
 static const int64_t ITERATIVE_MIN = 1000;
 static const int FACTORIZE_MAX = 10000;
-static const double TOLERANCE = 1e-3, RESIDUAL = 1e-5;
+/* Steps of cloth that end there are within 1e-5 to 2e-3 of their minimum, relative to the motion of
+ * the step (docs/robustness.md). */
+static const double TOLERANCE = 1e-2, RESIDUAL = 1e-5;
 /* 20 steps of hanging cloth (81 x 81, k = 1e4 N/m, h = 1/60 s) then are within 2e-10 of those of a
  * direct solver, relative to the motion; with 1e-10 within 7e-9, with 1e-5 within 8e-4. */
 static const double SOLE_RESIDUAL = 1e-12;
