@@ -1,17 +1,29 @@
 #!/usr/bin/env bash
-# Runs the robustness sweep and puts its table into docs/robustness.md; some minutes.
+# Runs the robustness sweeps and puts their tables into docs/robustness.md; some minutes.
 #
 #   scripts/robustness.sh [BUILD]      BUILD: build/release if not given
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=${1:-build/release}
 page=docs/robustness.md
+answers=$(mktemp)
 table=$(mktemp)
-trap 'rm -f "$table"' EXIT
+trap 'rm -f "$answers" "$table"' EXIT
 status=0
-"$build/tests/robustness" >"$table" || status=$?
-if [ $status -gt 1 ]; then exit $status; fi
+
+# Each program exits with 1 if its table shows a failure, with more if there is no table.
+run() {
+  local result=0
+  "$@" || result=$?
+  if [ $result -gt 1 ]; then exit $result; fi
+  if [ $result -gt 0 ]; then status=1; fi
+}
+
+run "$build/tests/truth_table" >"$answers"
+sed -i -e '/^<!-- answers -->$/,/^<!-- end of answers -->$/{/^<!--/!d}' \
+  -e "/^<!-- answers -->\$/r $answers" "$page"
+run "$build/tests/robustness" >"$table"
 sed -i '/^<!-- table -->$/q' "$page" # what is above stays
 cat "$table" >>"$page"
-echo "The table is in $page."
+echo "The tables are in $page."
 exit $status
