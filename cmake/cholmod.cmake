@@ -4,18 +4,10 @@
 #   cholmod_folder       of the library
 #   cholmod_link         what a program links that uses the installed libhooke.a
 
-# Without OpenMP there is no way to keep CHOLMOD from starting its threads (src/base/threads.h).
-if(HOOKE_CHOLMOD AND NOT HOOKE_OPENMP)
-  if(NOT HOOKE_CHOLMOD STREQUAL "AUTO")
-    message(FATAL_ERROR "HOOKE_CHOLMOD=ON wants HOOKE_OPENMP=ON")
-  endif()
-  message(STATUS "CHOLMOD: left out together with OpenMP")
-endif()
-
 set(HOOKE_WITH_CHOLMOD FALSE)
 set(cholmod_folder "")
 set(cholmod_link "")
-if(HOOKE_CHOLMOD AND HOOKE_OPENMP)
+if(HOOKE_CHOLMOD)
   find_path(CHOLMOD_INCLUDE_DIR cholmod.h PATH_SUFFIXES suitesparse)
   find_library(CHOLMOD_LIBRARY cholmod)
   mark_as_advanced(CHOLMOD_INCLUDE_DIR CHOLMOD_LIBRARY)

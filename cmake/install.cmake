@@ -34,7 +34,6 @@ file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 file(RELATIVE_PATH pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
 file(RELATIVE_PATH pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-list(JOIN openmp_link " " pc_openmp)
 list(JOIN cholmod_link " " pc_cholmod)
 configure_file(cmake/hooke.pc.in generated/hooke.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/generated/hooke.pc

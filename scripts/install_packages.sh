@@ -92,11 +92,10 @@ clang_version() {
   if [[ $depends =~ clang-([0-9]+) ]]; then echo "${BASH_REMATCH[1]}"; fi
 }
 
-# The OpenMP runtime and libFuzzer with the sanitizers, of the very version of clang.
+# libFuzzer with the sanitizers, of the very version of clang.
 clang_packages() {
   local version
   version=$(clang_version)
-  echo "libomp-dev|libomp-$version-dev"
   echo "libclang-rt-dev|libclang-rt-$version-dev"
 }
 

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <time.h>
 
 /* Largest |A x - b| of the sides, for x that came from b. */
 static double residual(const Matrix *a, const double *x, const double *b, int sides) {
@@ -185,7 +186,9 @@ typedef struct Seen {
 
 static void see_range(void *user, int64_t begin, int64_t end) {
   Seen *seen = user;
+  const struct timespec pause = {.tv_nsec = 100000}; /* in which other threads can join */
   for (int64_t b = begin / HK_BLOCK; b * HK_BLOCK < end; b++) seen->by[b] = pthread_self();
+  nanosleep(&pause, NULL);
 }
 
 static int threads_of_a_loop(void) {
@@ -200,11 +203,11 @@ static int threads_of_a_loop(void) {
   return count;
 }
 
-/* How many threads a loop with three takes at most: 3, or 1 without OpenMP. On a busy machine loops
- * run alone for a while. */
+/* Largest number of threads of a loop that may use three: 3, or 1 in a build without threads. On a
+ * busy machine some loops run serially. */
 static int loop_threads(void) {
   int most = 1;
-  for (int q = 0; q < 10000 && most < 3; q++) {
+  for (int q = 0; q < 300 && most < 3; q++) {
     int count = threads_of_a_loop();
     if (count > most) most = count;
   }

@@ -1,102 +1,44 @@
 /* Loops over all cores; see threads.h. */
+#ifdef __linux__
+#define _GNU_SOURCE /* sched_getaffinity, RTLD_NOLOAD */
+#endif
 #include "base/threads.h"
 
-#include <math.h>
-#include <stdbool.h>
+#include "base/pool.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#include <time.h>
+#include <math.h>
+
+#ifdef HK_WITH_THREADS
+#include <unistd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #endif
 #ifdef HK_WITH_CHOLMOD
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 #endif
 
+#ifdef HK_WITH_THREADS
+/* An affinity mask, set by taskset, a batch system or a container, limits the cores. */
 int hk_thread_count(void) {
-#ifdef _OPENMP
-  return omp_get_num_procs();
+#ifdef __linux__
+  enum { MAX_CORES = 8192 };
+  cpu_set_t cores[MAX_CORES / CPU_SETSIZE];
+  if (sched_getaffinity(0, sizeof cores, cores) == 0) {
+    int count = CPU_COUNT_S(sizeof cores, cores);
+    if (count > 0) return count;
+  }
+#endif
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 1 ? (int)count : 1;
+}
 #else
+int hk_thread_count(void) {
   return 1;
-#endif
-}
-
-/* ---- Pieces of work, each done once ---- */
-
-typedef void PieceFn(void *user, int64_t piece);
-
-/* A machine that is busy otherwise takes a core away now and then, and whoever waits for the thread
- * there waits for milliseconds, in each of thousands of short loops. After such a wait the next
- * loops of this thread run alone, twice as many each time, until waits are short again. Results do
- * not depend on it. */
-typedef struct Patience {
-  int64_t alone, last; /* loops that are still to run alone; how many they were */
-} Patience;
-
-#ifdef _OPENMP
-static _Thread_local Patience patience;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool is_alone(void) {
-  if (patience.alone == 0) return false;
-  patience.alone--;
-  return true;
-}
-
-/* work and wait: seconds of the calling thread in its own share of a loop, and for the others. */
-static void learn(double work, double wait) {
-  const double LONG = 2e-4;
-  enum { FIRST = 32, MOST = 4096 };
-  if (wait < LONG || wait < 2 * work) {
-    patience.last /= 2;
-    return;
-  }
-  patience.last = patience.last < FIRST ? FIRST : 2 * patience.last;
-  if (patience.last > MOST) patience.last = MOST;
-  patience.alone = patience.last;
-}
-
-/* Neighbouring pieces on one thread, or each as threads come free. */
-static void share(int threads, int64_t count, PieceFn *fn, void *user, bool as_they_come) {
-  double times[2] = {now(), 0}; /* when it began, when its own share was done */
-  int64_t next = 0;
-#pragma omp parallel num_threads(threads)
-  {
-    if (as_they_come) {
-      for (;;) {
-        int64_t piece;
-#pragma omp atomic capture
-        piece = next++;
-        if (piece >= count) break;
-        fn(user, piece);
-      }
-    } else {
-#pragma omp for schedule(static) nowait
-      for (int64_t piece = 0; piece < count; piece++) fn(user, piece);
-    }
-#pragma omp master
-    times[1] = now();
-  }
-  learn(times[1] - times[0], now() - times[1]);
 }
 #endif
-
-static void run(int threads, int64_t count, PieceFn *fn, void *user, bool as_they_come) {
-#ifdef _OPENMP
-  if (threads > 1 && count > 1 && !is_alone()) {
-    share(threads, count, fn, user, as_they_come);
-    return;
-  }
-#endif
-  (void)threads; /* unused without OpenMP */
-  (void)as_they_come;
-  for (int64_t piece = 0; piece < count; piece++) fn(user, piece);
-}
 
 /* ---- Loops and sums ---- */
 
@@ -136,7 +78,7 @@ static void do_task(void *user, int64_t piece) {
 void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, void *user) {
   Loop loop = {.count = count, .grain = grain, .range = fn, .user = user};
   if (threads > 1)
-    run(threads, pieces_of(count, grain), do_range, &loop, false);
+    hk_pool_run(threads, pieces_of(count, grain), HK_PIECES_BY_SHARE, do_range, &loop);
   else if (count > 0)
     fn(user, 0, count);
 }
@@ -147,14 +89,14 @@ void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
 
 void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
   Loop loop = {.task = fn, .user = user};
-  run(threads, count, do_task, &loop, true);
+  hk_pool_run(threads, count, HK_PIECES_IN_ORDER, do_task, &loop);
 }
 
 double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
                             double *partial) {
   Loop loop = {.count = count, .grain = grain, .sum = fn, .user = user, .partial = partial};
   double sum = 0;
-  run(threads, pieces_of(count, grain), do_sum, &loop, false);
+  hk_pool_run(threads, pieces_of(count, grain), HK_PIECES_BY_SHARE, do_sum, &loop);
   for (int64_t p = 0; p < pieces_of(count, grain); p++) sum += partial[p];
   return sum;
 }
@@ -172,50 +114,100 @@ double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, dou
   return most;
 }
 
-/* ---- Libraries of others ---- */
+/* ---- Serial regions ---- */
 
 #ifdef HK_WITH_CHOLMOD
-/* Which BLAS there is shows only when the program runs: Debian lets the user exchange it. */
-HkAlone hk_alone_find(void) {
-  static const char *const places[] = {NULL, "libblas.so.3"};
-  HkAlone alone = {0};
-  for (int q = 0; q < 2 && !alone.set_blas_threads; q++) {
-    void *library = dlopen(places[q], RTLD_LAZY);
+
+/* OpenBLAS has one number of threads for the whole process: the first thread that enters a serial
+ * region sets it to 1, and the last thread that leaves restores it. */
+static struct {
+  pthread_mutex_t mutex;
+  int inside; /* threads that are in a serial region */
+  int blas;   /* number of threads of OpenBLAS before */
+} serial = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+typedef struct Symbol {
+  const char *name;
+  void *function; /* address of the pointer to set */
+} Symbol;
+
+/* Sets all pointers if one library that is loaded has all functions, else none. */
+static void find_symbols(const char *const *libraries, const Symbol *symbols, int count) {
+  for (; *libraries; libraries++) {
+    void *address[4] = {NULL};
+    int found = 0;
+    /* An empty name means the program with all that it was linked with. */
+    void *library = dlopen(**libraries ? *libraries : NULL, RTLD_LAZY | RTLD_NOLOAD);
     if (!library) continue;
-    void *get = dlsym(library, "openblas_get_num_threads");
-    void *set = dlsym(library, "openblas_set_num_threads");
-    if (get && set) {
-      memcpy(&alone.blas_threads, &get, sizeof get);
-      memcpy(&alone.set_blas_threads, &set, sizeof set);
-    }
-    dlclose(library); /* the program holds it anyway */
+    for (int q = 0; q < count; q++) found += (address[q] = dlsym(library, symbols[q].name)) != NULL;
+    dlclose(library); /* CHOLMOD keeps it loaded */
+    if (found < count) continue;
+    for (int q = 0; q < count; q++) memcpy(symbols[q].function, &address[q], sizeof address[q]);
+    return;
   }
-  return alone;
 }
+
+/* Which BLAS and which OpenMP runtime CHOLMOD uses is known only at run time: Debian lets the user
+ * exchange the BLAS, and Hooke itself is not linked with either. */
+HkAlone hk_alone_find(void) {
+  static const char *const blas[] = {"", "libblas.so.3", NULL};
+  static const char *const openmp[] = {"", "libgomp.so.1", "libomp.so.5", "libomp.so", NULL};
+  HkAlone region = {0};
+  find_symbols(blas,
+               (Symbol[]){{"openblas_get_num_threads", &region.blas_threads},
+                          {"openblas_set_num_threads", &region.set_blas_threads}},
+               2);
+  find_symbols(openmp,
+               (Symbol[]){{"omp_get_max_active_levels", &region.openmp_levels},
+                          {"omp_set_max_active_levels", &region.set_openmp_levels},
+                          {"omp_get_max_threads", &region.openmp_threads},
+                          {"omp_set_num_threads", &region.set_openmp_threads}},
+               4);
+  return region;
+}
+
+/* The number of OpenMP threads is set, too: an OpenBLAS that uses OpenMP would otherwise divide its
+ * work among threads that never start. OpenMP's settings belong to the calling thread. */
+void hk_alone_enter(HkAlone *region) {
+  if (region->set_openmp_levels) {
+    region->levels = region->openmp_levels();
+    region->threads = region->openmp_threads();
+    region->set_openmp_levels(0);
+    region->set_openmp_threads(1);
+  }
+  if (!region->set_blas_threads) return;
+  pthread_mutex_lock(&serial.mutex);
+  if (serial.inside++ == 0) {
+    serial.blas = region->blas_threads();
+    region->set_blas_threads(1);
+  }
+  pthread_mutex_unlock(&serial.mutex);
+}
+
+void hk_alone_leave(const HkAlone *region) {
+  if (region->set_blas_threads) {
+    pthread_mutex_lock(&serial.mutex);
+    if (--serial.inside == 0) region->set_blas_threads(serial.blas);
+    pthread_mutex_unlock(&serial.mutex);
+  }
+  if (region->set_openmp_levels) {
+    region->set_openmp_threads(region->threads);
+    region->set_openmp_levels(region->levels);
+  }
+}
+
 #else
+
 HkAlone hk_alone_find(void) {
   return (HkAlone){0};
 }
-#endif
 
-/* The number of threads, too: an OpenBLAS that uses OpenMP would else divide its work among threads
- * that wait for each other and never come. */
-void hk_alone_enter(HkAlone *alone) {
-#ifdef _OPENMP
-  alone->levels = omp_get_max_active_levels();
-  alone->threads = omp_get_max_threads();
-  omp_set_max_active_levels(0);
-  omp_set_num_threads(1);
-#endif
-  alone->blas = alone->blas_threads ? alone->blas_threads() : 1;
-  if (alone->blas > 1) alone->set_blas_threads(1);
+void hk_alone_enter(HkAlone *region) {
+  (void)region;
 }
 
-/* Whoever found one BLAS thread does not touch it: another thread of the program may be in here. */
-void hk_alone_leave(const HkAlone *alone) {
-  if (alone->blas > 1) alone->set_blas_threads(alone->blas);
-#ifdef _OPENMP
-  omp_set_num_threads(alone->threads);
-  omp_set_max_active_levels(alone->levels);
-#endif
+void hk_alone_leave(const HkAlone *region) {
+  (void)region;
 }
+
+#endif

@@ -1,4 +1,4 @@
-/* Loops over all cores. The only OpenMP of the library stands in threads.c.
+/* Loops over all cores, on the thread pool of base/pool.h.
  *
  * Work is cut into blocks of HK_BLOCK entries whatever the number of threads, and sums are added up
  * block by block in order: results are the same, bit for bit, for every thread count.
@@ -10,8 +10,7 @@
 
 enum { HK_BLOCK = 1024 };
 
-/* Shorter loops run on one thread: waking and awaiting another costs more than it brings, and far
- * more on a machine that is busy otherwise. */
+/* Loops over fewer entries run on the calling thread: sharing them costs more than it saves. */
 enum { HK_PARALLEL_LEAST = 2 * HK_BLOCK };
 
 /* Does the entries begin .. end - 1. */
@@ -21,7 +20,7 @@ typedef void HkTaskFn(void *user, int task);
 /* Returns the sum over the entries begin .. end - 1, or the largest of them. */
 typedef double HkSumFn(void *user, int64_t begin, int64_t end);
 
-/* Cores that the machine offers. */
+/* Number of cores that the process may use; 1 in a build without threads. */
 int hk_thread_count(void);
 
 /* Calls fn for blocks that cover 0 .. count - 1; blocks must not depend on each other. */
@@ -45,20 +44,25 @@ double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, doub
 /* The largest of fn over the blocks, NAN if one is, 0 if there is none; partial as above. */
 double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 
-/* Keeps libraries of others from starting threads: OpenMP loops and OpenBLAS run on the calling
- * thread alone between enter and leave, so that they take no more cores than they were given and
- * their results do not depend on the machine. OpenBLAS knows one number of threads for the whole
- * program, and is set back afterwards: where two threads of a program overlap here, the last bits
- * of the later one may come out otherwise, unless OPENBLAS_NUM_THREADS=1 is in its environment. */
+/* A serial region: between enter and leave, CHOLMOD and its BLAS run on the calling thread only, so
+ * that their results do not depend on the machine. Several threads may be in serial regions at the
+ * same time, each with an HkAlone of its own.
+ *
+ * OpenBLAS has one number of threads for the whole process. It is 1 while any thread is in a serial
+ * region, also for what other threads of the program compute with OpenBLAS meanwhile. */
 typedef struct HkAlone {
-  int (*blas_threads)(void); /* of OpenBLAS; NULL where it is not used */
+  int (*blas_threads)(void); /* of OpenBLAS; NULL where another BLAS is used */
   void (*set_blas_threads)(int count);
-  int levels, threads, blas; /* what to go back to */
+  int (*openmp_levels)(void); /* nested parallel regions; NULL where OpenMP is not loaded */
+  void (*set_openmp_levels)(int count);
+  int (*openmp_threads)(void);
+  void (*set_openmp_threads)(int count);
+  int levels, threads; /* OpenMP's settings that leave restores */
 } HkAlone;
 
 HkAlone hk_alone_find(void);
-void hk_alone_enter(HkAlone *alone);
-void hk_alone_leave(const HkAlone *alone);
+void hk_alone_enter(HkAlone *region);
+void hk_alone_leave(const HkAlone *region);
 
 static inline int64_t hk_sum_slots(int64_t count) {
   return (count + HK_BLOCK - 1) / HK_BLOCK;
