@@ -15,6 +15,7 @@
 
 #include <cholmod.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 /* Fill, in entries of L for each unknown, from which on METIS is tried as well. Its ordering takes
@@ -73,12 +74,18 @@ static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, H
   return HK_OK;
 }
 
+/* METIS takes random numbers from the C library's one sequence for all threads. The lock makes the
+ * ordering independent of what other threads order at the same time. */
+static pthread_mutex_t metis_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 /* Tries the first so many orderings, and keeps the best. */
 static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   cholmod_l_free_factor(&k->L, &k->common);
   k->common.nmethods = orderings;
   hk_alone_enter(&k->alone);
+  if (orderings > 1) pthread_mutex_lock(&metis_mutex);
   k->L = cholmod_l_analyze(&k->a, &k->common);
+  if (orderings > 1) pthread_mutex_unlock(&metis_mutex);
   hk_alone_leave(&k->alone);
   return k->L ? HK_OK : fail(k, error);
 }
