@@ -180,6 +180,8 @@ static void json_run(Json *json, const RunReport *r) {
   put_integer(json, "halvings", r->end.halvings);
   put_number(json, "duration", r->end.duration);
   put_number(json, "seconds", r->seconds);
+  put_number(json, "stepping_seconds", r->end.stepping);
+  put_number(json, "writing_seconds", r->end.writing);
   put_number(json, "steps_per_second", steps / seconds);
   put_number(json, "spring_updates_per_second", steps / seconds * (double)r->model.springs);
   json_energies(json, "first", &r->first);

@@ -321,22 +321,39 @@ static double moment_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-static void extremes(const HkModel *m, const HkState *s, HkReport *r) {
-  double speed2 = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    double v2 = hk_dot(s->v + 3 * q, s->v + 3 * q);
-    if (v2 > speed2) speed2 = v2;
+/* The largest of a quantity over vertices or springs, each with its sign. */
+static double speed_range(void *user, int64_t begin, int64_t end) {
+  const HkState *state = ((const Moments *)user)->state;
+  double most = 0;
+  for (int64_t q = begin; q < end; q++)
+    most = hk_larger(most, hk_dot(state->v + 3 * q, state->v + 3 * q));
+  return most;
+}
+
+/* quantity -1: the largest of -strain. Springs without a length count as none, -INFINITY. */
+static double strain_range(void *user, int64_t begin, int64_t end) {
+  const Moments *p = user;
+  const HkModel *m = p->model;
+  double most = -INFINITY;
+  for (int64_t s = begin; s < end; s++) {
+    const double *x = p->state->x;
+    if (m->l0[s] <= 0) continue;
+    double l = hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]);
+    most = hk_larger(most, p->quantity * (l - m->l0[s]) / m->l0[s]);
   }
-  r->speed_max = sqrt(speed2);
-  bool any = false;
-  for (int64_t q = 0; q < m->spring_count; q++) {
-    if (m->l0[q] <= 0) continue;
-    double l = hk_distance(s->x + 3 * (int64_t)m->i[q], s->x + 3 * (int64_t)m->j[q]);
-    double strain = (l - m->l0[q]) / m->l0[q];
-    if (!any || strain < r->strain_min) r->strain_min = strain;
-    if (!any || strain > r->strain_max) r->strain_max = strain;
-    any = true;
-  }
+  return most;
+}
+
+static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
+  const HkModel *m = sim->model;
+  Moments p = {m, state, 1};
+  double *sums = sim->work.sums;
+  r->speed_max = sqrt(hk_parallel_most(m->threads, m->n, speed_range, &p, sums));
+  double most = hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
+  p.quantity = -1;
+  double least = 0 - hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
+  r->strain_max = isinf(most) ? 0 : most;
+  r->strain_min = isinf(most) ? 0 : least;
 }
 
 void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
@@ -362,5 +379,5 @@ void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
     if (type->slot == HK_ENERGY_OTHER) report->other += e;
   }
   report->total = report->kinetic + report->spring + report->gravity + report->other;
-  extremes(m, state, report);
+  extremes(sim, state, report);
 }
