@@ -337,14 +337,14 @@ __attribute__((destructor)) static void stop_workers(void) {
 
 /* Returns a free slot, or NULL. A thread prefers the slot that it used last. */
 static Slot *take_slot(void) {
-  static _Thread_local int last;
+  static _Thread_local int last_slot;
   for (int q = 0; q < MAX_SLOTS; q++) {
-    int s = (last + q) % MAX_SLOTS;
+    int s = (last_slot + q) % MAX_SLOTS;
     uint64_t empty = 0;
     if (!atomic_compare_exchange_strong_explicit(&pool.slot[s].state, &empty, TAKEN,
                                                  memory_order_acquire, memory_order_relaxed))
       continue;
-    last = s;
+    last_slot = s;
     int count = atomic_load(&pool.slot_count);
     while (count <= s && !atomic_compare_exchange_weak(&pool.slot_count, &count, s + 1)) continue;
     return &pool.slot[s];

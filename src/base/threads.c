@@ -124,7 +124,7 @@ static struct {
   pthread_mutex_t mutex;
   int inside; /* threads that are in a serial region */
   int blas;   /* number of threads of OpenBLAS before */
-} serial = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} serial_regions = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 typedef struct Symbol {
   const char *name;
@@ -176,19 +176,19 @@ void hk_alone_enter(HkAlone *region) {
     region->set_openmp_threads(1);
   }
   if (!region->set_blas_threads) return;
-  pthread_mutex_lock(&serial.mutex);
-  if (serial.inside++ == 0) {
-    serial.blas = region->blas_threads();
+  pthread_mutex_lock(&serial_regions.mutex);
+  if (serial_regions.inside++ == 0) {
+    serial_regions.blas = region->blas_threads();
     region->set_blas_threads(1);
   }
-  pthread_mutex_unlock(&serial.mutex);
+  pthread_mutex_unlock(&serial_regions.mutex);
 }
 
 void hk_alone_leave(const HkAlone *region) {
   if (region->set_blas_threads) {
-    pthread_mutex_lock(&serial.mutex);
-    if (--serial.inside == 0) region->set_blas_threads(serial.blas);
-    pthread_mutex_unlock(&serial.mutex);
+    pthread_mutex_lock(&serial_regions.mutex);
+    if (--serial_regions.inside == 0) region->set_blas_threads(serial_regions.blas);
+    pthread_mutex_unlock(&serial_regions.mutex);
   }
   if (region->set_openmp_levels) {
     region->set_openmp_threads(region->threads);
