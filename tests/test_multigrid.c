@@ -34,7 +34,7 @@ static int stage_of(const HkSweepOrder *s, int range) {
 TEST(ranges_of_one_stage_of_a_sweep_do_not_touch) {
   HkModel *m = model_of_sheet(by_hand(), 150, 120);
   HkMultigrid *g = hierarchy_of(m);
-  CHECK(g->count >= 4 && g->level[0].sweep.stages == 4 && ranges_of(&g->level[0].sweep) == 15);
+  CHECK(g->count >= 4 && g->level[0].sweep.stages == 6 && ranges_of(&g->level[0].sweep) == 63);
   for (int k = 0; k < g->count; k++) {
     const HkLevel *l = &g->level[k];
     const HkSweepOrder *s = &l->sweep;
