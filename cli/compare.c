@@ -19,6 +19,7 @@
 #include "describe.h"
 #include "signals.h"
 #include "source.h"
+#include "step_solves.h"
 #include "text.h"
 
 #include <errno.h>
@@ -52,76 +53,10 @@ static const Option options[] = {
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
 };
 
-/* Gradients (HkStepReport) that end the search: there is nothing but rounding below. */
-static const double TIGHTEST = 1e-14, TIGHT = 1e-13;
-static const double SLOW = 5; /* s */
-
-/* ---- Solving --------------------------------------------------------------------------------- */
-
-/* Ctrl-C ends the method where it is. */
-static bool on_iteration(void *user, const HkIteration *iteration) {
-  Result *r = user;
-  if (r->lost) return false;
-  if (r->count == r->room) {
-    int room = r->room ? 2 * r->room : 64;
-    HkIteration *grown = realloc(r->points, (size_t)room * sizeof *grown);
-    r->lost = !grown;
-    if (!grown) return false;
-    r->points = grown;
-    r->room = room;
-  }
-  r->points[r->count++] = *iteration;
-  return !signals_caught();
-}
-
-/* One state, from which the step is solved again and again. */
-typedef struct Start {
-  const HkModel *model;
-  HkState *state, *room;
-  double h;
-} Start;
-
-static HkStatus step_once(const Start *start, HkSim *sim, Result *r, HkError *error) {
-  HkStatus status = hk_state_copy(start->state, start->room, error);
-  r->count = 0;
-  if (status >= 0) status = hk_step(sim, start->room, error);
-  r->report = hk_sim_step_report(sim);
-  return status;
-}
-
-static HkStatus step_twice(const Start *start, HkSim *sim, Result *r, HkError *error) {
-  HkStatus status = hk_sim_set_trace(sim, on_iteration, r, error);
-  if (status >= 0) status = step_once(start, sim, r, error);
-  bool fast = r->count > 0 && r->points[r->count - 1].seconds < SLOW;
-  if (status >= 0 && fast && !signals_caught()) status = step_once(start, sim, r, error);
-  return status;
-}
-
-/* Errors stay in the result: the other methods go on. */
-static void solve(const Start *start, const Candidate *c, int iterations, double tolerance,
-                  Result *r) {
-  HkMethod method = {0};
-  HkSim *sim = NULL;
-  HkError error = {0};
-  *r = (Result){.name = c->name};
-  r->status = candidate_method(c, iterations, tolerance, &method, &error);
-  if (r->status >= 0) r->status = hk_sim_create(start->model, &method, start->h, &sim, &error);
-  if (r->status >= 0) r->status = step_twice(start, sim, r, &error);
-  snprintf(r->why, sizeof r->why, "%.500s", error.text);
-  hk_sim_destroy(&sim);
-  hk_method_clear(&method);
-}
-
-/* Newton with the default linear solver. */
-static Candidate exact_candidate(void) {
-  Candidate c = {.name = "newton", .minimizer = hk_schema_find(HK_MINIMIZE, "newton")};
-  return c;
-}
-
 /* ---- The state ------------------------------------------------------------------------------- */
 
-static HkStatus move(const Wants *wants, const Start *start, Comparison *c, HkError *error) {
-  Candidate newton = exact_candidate();
+static HkStatus move(const Wants *wants, const StepStart *start, Comparison *c, HkError *error) {
+  Candidate newton = {.name = "newton", .minimizer = hk_schema_find(HK_MINIMIZE, "newton")};
   HkMethod method = {0};
   HkSim *sim = NULL;
   HkStatus status = candidate_method(&newton, 0, 0, &method, error);
@@ -179,16 +114,14 @@ static bool has_work(const Result *exact) {
   return exact->count > 1 || exact->report.reason != HK_STOP_CONVERGED;
 }
 
-static int compare(const Wants *wants, const Candidates *all, const Start *start, Comparison *c) {
+static int compare(const Wants *wants, const Candidates *all, StepStart *start, Comparison *c) {
   HkError error = {0};
-  Candidate newton = exact_candidate();
   HkStatus status = move(wants, start, c, &error);
   if (status < 0) text_status("%s", "");
   if (status < 0) return complain_of(&error);
   if (!signals_caught()) {
     text_status("newton 0 of %d", all->count);
-    solve(start, &newton, 1000, TIGHTEST, &c->exact);
-    c->exact.name = "newton"; /* the candidate is gone before the result */
+    step_solve_exactly(start);
   }
   if (c->exact.status < 0 && c->exact.count < 2) {
     text_status("%s", "");
@@ -196,8 +129,12 @@ static int compare(const Wants *wants, const Candidates *all, const Start *start
   }
   while (c->count < all->count && has_work(&c->exact) && !signals_caught()) {
     text_status("%s %d of %d", all->list[c->count].name, c->count + 1, all->count);
-    solve(start, &all->list[c->count], wants->iterations, TIGHT, &c->results[c->count]);
+    step_solve(start, &all->list[c->count], wants->iterations, &c->results[c->count]);
     c->count++;
+  }
+  if (has_work(&c->exact) && !signals_caught()) {
+    text_status("newton from other guesses");
+    step_solve_again(start);
   }
   text_status("%s", "");
   if (c->count == 0 && signals_caught())
@@ -210,7 +147,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   HkError error = {0};
   HkModel *model = NULL;
   const char *integrator = scene->step.schema->name;
-  Start start = {.h = candidate_step(scene)};
+  StepStart start = {.h = candidate_step(scene)};
   Comparison c = {.scene = name,
                   .title = scene->title,
                   .h = start.h,
@@ -220,8 +157,9 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   scene->time.tolerance = NAN; /* the step is solved as it is, not in parts */
   HkStatus status = hk_model_compile(scene, &model, &error);
   start.model = model;
+  start.comparison = &c;
   if (status >= 0) status = hk_state_create(model, &start.state, &error);
-  if (status >= 0) status = hk_state_create(model, &start.room, &error);
+  if (status >= 0) status = hk_state_create(model, &start.scratch, &error);
   c.results = calloc((size_t)all->count, sizeof *c.results);
   int code = EXIT_MEMORY;
   if (status < 0) {
@@ -234,8 +172,11 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   }
   for (int q = 0; q < c.count; q++) free(c.results[q].points);
   free(c.results);
+  for (int q = 0; q < c.restart_count; q++) free(c.restarts[q].points);
   free(c.exact.points);
-  hk_state_destroy(&start.room);
+  free(c.exact.guess);
+  step_release_solutions(&start);
+  hk_state_destroy(&start.scratch);
   hk_state_destroy(&start.state);
   hk_model_destroy(&model);
   return code;

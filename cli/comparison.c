@@ -12,7 +12,7 @@
 static const int marks[] = {1, 10, 100, 1000};      /* iterations */
 static const double goals[] = {1e-2, 1e-4, 1e-6};   /* relative errors */
 static const double ROUNDING = 1e-15;               /* errors below it say nothing */
-static const double SAME = 1e-12, ELSEWHERE = 1e-9; /* errors */
+static const double SAME = 1e-12;                   /* error */
 
 enum { MARKS = sizeof marks / sizeof marks[0], GOALS = sizeof goals / sizeof goals[0] };
 
@@ -57,10 +57,9 @@ static int find_goal(const Comparison *c, const Result *r, double goal) {
   return -1;
 }
 
-/* Converged, and yet not to the best value. */
-static bool is_elsewhere(const Comparison *c, const Result *r) {
-  return r->status >= 0 && r->report.reason == HK_STOP_CONVERGED && r->count > 0 &&
-         comparison_error(c, r, r->count - 1) > ELSEWHERE;
+/* Whether a solve ended at another solution of the step than newton. */
+static bool is_elsewhere(const Result *r) {
+  return r->solution > 0;
 }
 
 static int iterations_made(const Result *r) {
@@ -80,6 +79,16 @@ static const char *ending(const Comparison *c, const Result *r) {
       iterations_made(r) < c->iterations)
     return "interrupted";
   return hk_stop_name(r->report.reason);
+}
+
+/* What an end is called that is not newton's: only `converged` tells that it is a minimum. */
+static const char *solution_kind(const Result *r) {
+  return r->report.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
+}
+
+/* Whether the Hessian was indefinite on the way to an end that is not known to be a minimum. */
+static bool met_negative_curvature(const Result *r) {
+  return r->report.projections > 0 && r->report.reason == HK_STOP_STATIONARY;
 }
 
 /* ---- Table ----------------------------------------------------------------------------------- */
@@ -134,8 +143,12 @@ static void print_errors(const Comparison *c, int width) {
       int at = find_mark(r, marks[k]);
       printf(" %10s", at < 0 ? "-" : error_text(comparison_error(c, r, at)).c);
     }
-    printf(" %10s %9d  %s\n", error_text(comparison_error(c, r, r->count - 1)).c,
-           iterations_made(r), ending(c, r));
+    printf(" %10s %9d  %s", error_text(comparison_error(c, r, r->count - 1)).c, iterations_made(r),
+           ending(c, r));
+    if (met_negative_curvature(r)) printf(", indefinite Hessian");
+    if (is_elsewhere(r))
+      printf("; %s, g - g(newton) = %+.3g kg m^2", solution_kind(r), r->difference);
+    printf("\n");
   }
 }
 
@@ -159,23 +172,49 @@ static void print_times(const Comparison *c, int width) {
   }
 }
 
-/* "a, b and c end in another minimum", of those that have converged elsewhere. */
-static int print_elsewhere(const Comparison *c) {
-  int count = 0, told = 0;
-  for (int q = 0; q < c->count; q++) count += is_elsewhere(c, &c->results[q]);
-  for (int q = 0; q < c->count; q++) {
-    if (!is_elsewhere(c, &c->results[q])) continue;
-    told++;
-    printf("%s%s", told == 1 ? "\n" : told < count ? ", " : " and ", c->results[q].name);
+/* How many different solutions the step has, how far they are apart, and which guesses led newton
+ * to another one. Returns the number of lines. */
+static int print_solutions(const Comparison *c) {
+  double nearest = INFINITY, farthest = 0;
+  if (c->solution_count < 2) return 0;
+  for (int q = 0; q < c->count + c->restart_count; q++) {
+    const Result *r = q < c->count ? &c->results[q] : &c->restarts[q - c->count];
+    if (!is_elsewhere(r)) continue;
+    nearest = fmin(nearest, r->distance);
+    farthest = fmax(farthest, r->distance);
   }
+  char apart[64];
+  snprintf(apart, sizeof apart, farthest > 1.01 * nearest ? "%.2g to %.2g" : "%.2g", nearest,
+           farthest);
+  printf("\nThe step has several solutions: %d different ends were found%s, %s of the step's motion "
+         "away\nfrom newton's. Errors relative to g*, the lowest g of the methods, then mean "
+         "little.\n",
+         c->solution_count, c->solution_count == COMPARISON_MAX_SOLUTIONS ? " at least" : "",
+         apart);
+  for (int q = 0; q < c->restart_count; q++) {
+    const Result *r = &c->restarts[q];
+    if (!is_elsewhere(r)) continue;
+    printf("newton from %s ends at %s", r->name, solution_kind(r));
+    if (isfinite(r->difference)) printf(", g - g(newton) = %+.3g kg m^2", r->difference);
+    printf("\n");
+  }
+  return 2;
+}
+
+/* Newton's own end, and those of its linear solvers, where the Hessian was indefinite. */
+static int print_negative_curvature(const Comparison *c, const char *lead) {
+  int count = met_negative_curvature(&c->exact);
+  for (int q = 0; q < c->count; q++) count += met_negative_curvature(&c->results[q]);
   if (count > 0)
-    printf(" converged to %s of g: there are several\n",
-           count == 1 ? "another minimum" : "other minima");
+    printf("%sNegative curvature: the Hessian was indefinite, and %s not known to be %s.\n", lead,
+           count == 1 ? "one end marked stationary is" : "the ends marked stationary are",
+           count == 1 ? "a minimum" : "minima");
   return count;
 }
 
 static void print_notes(const Comparison *c) {
-  const char *lead = print_elsewhere(c) ? "" : "\n";
+  const char *lead = print_solutions(c) ? "" : "\n";
+  if (print_negative_curvature(c, lead)) lead = "";
   if (exact_error(c) > SAME) {
     printf("%s%s found a lower g than newton, by %.2g of the way from g(x_0); it is taken as g*\n",
            lead, c->best_name, exact_error(c));
@@ -204,6 +243,25 @@ void comparison_print(const Comparison *c) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* Members about the end of a solve. */
+static void json_solution(Json *json, const Result *r) {
+  put_number(json, "solution", r->solution < 0 ? NAN : r->solution);
+  put_number(json, "distance", r->distance);
+  put_number(json, "energy_difference", r->difference);
+  put_integer(json, "projections", r->report.projections);
+  put_boolean(json, "negative_curvature", met_negative_curvature(r));
+}
+
+static void json_restart(Json *json, const Comparison *c, const Result *r) {
+  put_begin(json, NULL, '{');
+  put_text(json, "guess", r->name);
+  put_text(json, "stopped", ending(c, r));
+  put_integer(json, "iterations", iterations_made(r));
+  put_number(json, "gradient", r->report.gradient);
+  json_solution(json, r);
+  put_end(json, '}');
+}
+
 static void json_result(Json *json, const Comparison *c, const Result *r) {
   put_begin(json, NULL, '{');
   put_text(json, "method", r->name);
@@ -213,6 +271,7 @@ static void json_result(Json *json, const Comparison *c, const Result *r) {
   put_number(json, "error", r->count > 0 ? comparison_error(c, r, r->count - 1) : NAN);
   put_number(json, "gradient", r->count > 0 ? r->points[r->count - 1].gradient : NAN);
   put_number(json, "ms_per_iteration", ms_per_iteration(r));
+  json_solution(json, r);
   put_begin(json, "errors", '{');
   for (int k = 0; k < MARKS; k++) {
     char key[16];
@@ -252,6 +311,12 @@ void comparison_json(const Comparison *c, int exit_code) {
   put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
   put_number(&json, "newton_gradient", c->exact.report.gradient);
   put_integer(&json, "newton_iterations", c->exact.report.iterations);
+  put_text(&json, "newton_stopped", c->exact.count > 0 ? ending(c, &c->exact) : NULL);
+  put_integer(&json, "newton_projections", c->exact.report.projections);
+  put_integer(&json, "solutions", c->solution_count);
+  put_begin(&json, "restarts", '[');
+  for (int q = 0; q < c->restart_count; q++) json_restart(&json, c, &c->restarts[q]);
+  put_end(&json, ']');
   put_begin(&json, "methods", '[');
   for (int q = 0; q < c->count; q++) json_result(&json, c, &c->results[q]);
   put_end(&json, ']');

@@ -5,6 +5,8 @@
 
 #include "candidates.h"
 
+enum { COMPARISON_MAX_SOLUTIONS = 64, COMPARISON_MAX_RESTARTS = 2 };
+
 /* One way to solve the step. */
 typedef struct Result {
   const char *name;
@@ -14,6 +16,11 @@ typedef struct Result {
   HkStepReport report;
   HkStatus status; /* below 0: it ended with an error, why is its text */
   char why[512];
+  int solution;      /* 0: that of newton; 1, 2 ...: another one; -1: the step is not solved */
+  double distance;   /* |x - x*|_M / |x* - x_n|_M of the end x from newton's solution x*, or NAN */
+  double difference; /* kg m^2: g(x) - g(x*), or NAN */
+  double *guess;     /* m, receives the positions of iteration 0; NULL: they are not kept; owned */
+  int64_t vertices;  /* of guess */
 } Result;
 
 typedef struct Comparison {
@@ -29,6 +36,10 @@ typedef struct Comparison {
   const char *best_name;
   Result *results; /* count of count_all were solved */
   int count, count_all;
+  double motion;      /* kg^(1/2) m: |x* - x_n|_M of newton's solution */
+  int solution_count; /* different ends of all solves that solved the step */
+  Result restarts[COMPARISON_MAX_RESTARTS]; /* newton from other guesses; name: which guess */
+  int restart_count;
 } Comparison;
 
 /* Finds the best value; false if there is nothing to compare: the start is the minimum. */

@@ -150,3 +150,34 @@ print(",".join(m["name"] for m in json.load(sys.stdin) if m["family"] == "minimi
   [ "$code" = 130 ] || fail "ended with $code: $(cat out err)"
   says err 'stopped'
 }
+
+# A straight chain between two pins, pressed to half its length and pulled along itself: the straight
+# solution of the step is a saddle point of g, and every buckled one is lower.
+buckle() {
+  cat >"$1" <<'JSON'
+{"bodies": [{"shape": {"type": "chain", "n": 10, "end": [1, 0, 0]}, "springs": {"k": 500}, "mass": 1,
+   "stretch": [0.5, 1, 1]}],
+ "pins": [{"select": "start"}, {"select": "end"}], "forces": [{"type": "gravity", "direction": [1, 0, 0]}],
+ "integrator": "backward_euler", "time": {"step": 0.1, "frames_per_second": 10}}
+JSON
+}
+
+test_compare_finds_several_solutions_of_a_buckling_chain() {
+  buckle s.json
+  expect 0 hooke compare s.json --step 0 --methods newton+ldlt --json
+  json 'j["solutions"] > 1 and any(r["solution"] > 0 and r["energy_difference"] < 0 and r["distance"] > 0.01
+    for r in j["restarts"])'
+  json 'j["restarts"][-1]["guess"] == "the perturbed solution"'
+  expect 0 hooke compare s.json --step 0 --methods newton+ldlt
+  says out 'The step has several solutions: '
+  says out 'newton from the perturbed solution ends at another'
+}
+
+test_compare_is_silent_about_a_unique_solution() {
+  swing s.json
+  expect 0 hooke compare s.json --json --iterations 100
+  json 'j["solutions"] == 1 and len(j["restarts"]) > 0 and all(r["solution"] == 0 for r in j["restarts"])'
+  json 'all(m["solution"] in (0, None) and not m["negative_curvature"] for m in j["methods"])'
+  expect 0 hooke compare s.json --iterations 100
+  ! grep -qE 'several|another|indefinite|curvature' out
+}
