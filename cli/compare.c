@@ -13,6 +13,7 @@
  * such as the factor of local_global, is then there, as in a run. Beside the time that a slow one
  * takes that is nothing.
  */
+#include "accuracy.h"
 #include "candidates.h"
 #include "command.h"
 #include "comparison.h"
@@ -30,22 +31,33 @@
 
 typedef struct Wants {
   int step, iterations, threads;
+  double over, seconds;
   const char *methods, *csv, *svg;
   TextList sets;
   bool json;
 } Wants;
 
+/* Defaults of --step and --iterations, which --over refuses. */
+enum { DEFAULT_STEP = 10, DEFAULT_ITERATIONS = 1000 };
+
 static const Option options[] = {
-    OPTION_INTEGER(Wants, step, 0, "--step", "N", 10, 0, 1000000000,
+    OPTION_INTEGER(Wants, step, 0, "--step", "N", -1, 0, 1000000000,
                    "steps to make before the one that is solved; 10 if not given"),
-    OPTION_INTEGER(Wants, iterations, 'n', "--iterations", "M", 1000, 1, 1000000,
+    OPTION_INTEGER(Wants, iterations, 'n', "--iterations", "M", 0, 1, 1000000,
                    "iterations of each method at most; 1000 if not given"),
     OPTION_TEXT(Wants, methods, 'm', "--methods", "LIST",
                 "which methods, with commas: a minimizer, or one of its kinds such as "
-                "local_global+anderson or newton+pcg+ic0; 'all' for everything there is"),
+                "local_global+anderson or newton+pcg+ic0; with --over an integrator; 'all' for "
+                "everything there is"),
+    OPTION_NUMBER(Wants, over, 0, "--over", "SECONDS", 0, 1e-9, 1e9,
+                  "compare the motions of integrators over this time instead, with that of a fine "
+                  "explicit reference"),
+    OPTION_NUMBER(Wants, seconds, 0, "--seconds", "S", 0, 1e-3, 1e9,
+                  "with --over: seconds of the clock that all references together, and each "
+                  "method, may take; 300 if not given"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
                 "change a value of the scene first; may be repeated"),
-    OPTION_TEXT(Wants, csv, 0, "--csv", "FILE", "write every iteration of every method"),
+    OPTION_TEXT(Wants, csv, 0, "--csv", "FILE", "write every iteration of every method; with --over one row for each method"),
     OPTION_TEXT(Wants, svg, 0, "--svg", "FILE",
                 "draw the errors against iterations and against milliseconds"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
@@ -182,42 +194,108 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   return code;
 }
 
-static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
-  (void)word_count;
+static int compare_step(const Wants *wants, const HkContext *context, const char *name) {
   HkError error = {0};
   HkScene *scene = NULL;
   Candidates all;
-  HkContext context = hk_default_context();
-  context.log = text_log;
-  context.threads = wants->threads;
   int code = candidates_choose(&all, wants->methods);
+  if (code == EXIT_GOOD && wants->seconds > 0)
+    code = complain(EXIT_USAGE, "--seconds needs --over");
   if (code == EXIT_GOOD) code = check_files(wants);
   if (code != EXIT_GOOD) return code;
   signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
-  if (source_read(&context, words[0], &wants->sets, &scene, &error) < 0)
+  if (source_read(context, name, &wants->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else
-    code = compare_scene(wants, &all, words[0], scene);
+    code = compare_scene(wants, &all, name, scene);
   hk_scene_destroy(&scene);
   return code;
+}
+
+/* ---- Over time ------------------------------------------------------------------------------- */
+
+/* Options of one step that have no meaning over time. */
+static int check_over(const Wants *wants) {
+  const char *other = wants->step >= 0        ? "--step"
+                      : wants->iterations > 0 ? "--iterations"
+                      : wants->svg            ? "--svg"
+                                              : NULL;
+  if (!other) return EXIT_GOOD;
+  return complain(EXIT_USAGE, "%s is for the comparison of one step and does not go with --over",
+                  other);
+}
+
+static int show_over(const Wants *wants, const Accuracy *a) {
+  int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
+  if (wants->csv && accuracy_csv(a, wants->csv) != EXIT_GOOD) code = EXIT_FILE;
+  if (wants->json)
+    accuracy_json(a, code);
+  else
+    accuracy_print(a);
+  if (a->count < a->count_all || signals_caught())
+    complain(code, "stopped: %d of %d methods are compared", a->count, a->count_all);
+  return code;
+}
+
+/* Notes on single integrators would hide the table. */
+static void log_warning(void *user, HkLogLevel level, const char *text) {
+  if (level == HK_LOG_WARNING) text_log(user, level, text);
+}
+
+static int compare_over(const Wants *wants, HkContext *context, const char *name) {
+  enum { DEFAULT_SECONDS = 300 };
+  context->log = log_warning;
+  HkError error = {0};
+  HkScene *scene = NULL;
+  Accuracy a = {.scene = name,
+                .over = wants->over,
+                .limit = wants->seconds > 0 ? wants->seconds : DEFAULT_SECONDS};
+  int code = check_over(wants);
+  if (code == EXIT_GOOD) code = accuracy_choose(&a, wants->methods);
+  if (code == EXIT_GOOD) code = check_files(wants);
+  if (code != EXIT_GOOD) return code;
+  signals_catch("\nends this motion and shows what there is; Ctrl-C again stops at once\n");
+  if (source_read(context, name, &wants->sets, &scene, &error) < 0)
+    code = complain_of(&error);
+  else
+    code = accuracy_measure(&a, scene);
+  if (code == EXIT_GOOD) code = show_over(wants, &a);
+  accuracy_release(&a);
+  hk_scene_destroy(&scene);
+  return code;
+}
+
+static int run(const void *chosen, char **words, int word_count) {
+  Wants wants = *(const Wants *)chosen;
+  (void)word_count;
+  HkContext context = hk_default_context();
+  context.log = text_log;
+  context.threads = wants.threads;
+  if (wants.over > 0) return compare_over(&wants, &context, words[0]);
+  if (wants.step < 0) wants.step = DEFAULT_STEP;
+  if (wants.iterations == 0) wants.iterations = DEFAULT_ITERATIONS;
+  return compare_step(&wants, &context, words[0]);
 }
 
 const Command command_compare = {
     .name = "compare",
     .arguments = "SCENE",
-    .summary = "one implicit step, solved by every method",
+    .summary = "one implicit step by every method, or a motion by every integrator",
     .text = "Moves the scene for N steps by backward_euler and newton, at the scene's step, or at "
             "1/30 s where its integrator is explicit. Then solves the next step from that state by "
             "every minimizer, each from the same guess, and tells after each iteration how much of "
             "the way down to the least energy is left: the relative error, 1 at the start, 0 at "
-            "the solution.",
+            "the solution. With --over, moves the scene from its start by every integrator "
+            "instead and compares the ends with a fine explicit reference: error, energy and time "
+            "of each.",
     .examples =
         "  hooke compare curtain                        all methods, 10 steps into the motion\n"
         "  hooke compare flag --step 100 --svg flag.svg --csv flag.csv\n"
         "  hooke compare my.json --methods newton,local_global+anderson --iterations 50\n"
         "  hooke compare my.json --set 'bodies[0].springs.k=1e6'\n"
-        "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n",
+        "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n"
+        "  hooke compare my.json --over 1               every integrator for one second\n"
+        "  hooke compare my.json --over 0.5 --methods backward_euler,bdf2,verlet --csv my.csv\n",
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
