@@ -229,9 +229,9 @@ static HkStatus refine(Accuracy *a, const Field *f) {
     memcpy(a->reference.why, finer.why, sizeof finer.why);
     return status < 0 ? status : HK_DONE;
   }
-  finer.error = a->reference.x ? distance(f->model, a->model.vertices, finer.x, a->reference.x,
-                                          &finer.largest)
-                               : NAN;
+  finer.error = a->reference.x
+                    ? distance(f->model, a->model.vertices, finer.x, a->reference.x, &finer.largest)
+                    : NAN;
   free(a->reference.x);
   a->reference = finer;
   a->motion = motion;
@@ -334,8 +334,7 @@ int accuracy_measure(Accuracy *a, HkScene *scene) {
   Field f = {.own = &scene->step};
   a->title = scene->title;
   a->implicit_h = candidate_step(scene);
-  a->reference =
-      (AccuracyRun){.integrator = hk_schema_find(HK_STEP, REFERENCE), .error = NAN};
+  a->reference = (AccuracyRun){.integrator = hk_schema_find(HK_STEP, REFERENCE), .error = NAN};
   if (!describe_is_implicit(scene->step.schema)) f.own_h = scene->time.step;
   scene->time.tolerance = NAN; /* the steps are made as they are, not in parts */
   scene->time.step = 0;        /* explicit integrators pick theirs by stability */

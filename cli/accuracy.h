@@ -1,5 +1,5 @@
-/* Accuracy of integrators over time: every integrator moves a scene for some seconds, and its end is
- * compared with that of a fine explicit reference (`hooke compare --over`). */
+/* Accuracy of integrators over time: every integrator moves a scene for some seconds, and its end
+ * is compared with that of a fine explicit reference (`hooke compare --over`). */
 #ifndef HOOKE_CLI_ACCURACY_H
 #define HOOKE_CLI_ACCURACY_H
 
@@ -35,13 +35,13 @@ typedef enum AccuracyState {
 typedef struct Accuracy {
   const char *scene, *title;
   HkModelInfo model;
-  double over;        /* s of motion */
-  double limit;       /* s of the clock, for all references together and for each run */
-  double implicit_h;  /* s, the step of implicit integrators */
-  AccuracyRun reference; /* the finest; its error is the distance to the one of twice its step */
+  double over;              /* s of motion */
+  double limit;             /* s of the clock, for all references together and for each run */
+  double implicit_h;        /* s, the step of implicit integrators */
+  AccuracyRun reference;    /* the finest; its error is the distance to the one of twice its step */
   double reference_seconds; /* of the clock, all references together */
-  double motion;      /* m: largest root mean square displacement of the reference from the start */
-  int halvings;       /* refinements of the first reference */
+  double motion; /* m: largest root mean square displacement of the reference from the start */
+  int halvings;  /* refinements of the first reference */
   AccuracyState state;
   AccuracyRun runs[ACCURACY_MAX_RUNS]; /* count of count_all were made */
   int count, count_all;

@@ -21,9 +21,10 @@ static void print_head(const Accuracy *a) {
   text_row(stdout, "time", "%g s from the start; implicit integrators take the step %g s", a->over,
            a->implicit_h);
   text_row(stdout, "reference", "%s, %s steps of %.3g s; all references together took %s",
-           r->integrator->name, text_count(r->steps).c, r->h, text_duration(a->reference_seconds).c);
-  text_row(stdout, "its error", "at most about %.2g m: the distance to the reference of twice the step",
-           r->error);
+           r->integrator->name, text_count(r->steps).c, r->h,
+           text_duration(a->reference_seconds).c);
+  text_row(stdout, "its error",
+           "at most about %.2g m: the distance to the reference of twice the step", r->error);
   text_row(stdout, "its motion", "%.4g m: the largest root mean square displacement", a->motion);
   text_row(stdout, "its energy", "%.6g J at the end", r->energy);
 }
@@ -38,8 +39,9 @@ static void print_rows(const Accuracy *a) {
     int length = (int)strlen(a->runs[q].integrator->name);
     if (length > width) width = length;
   }
-  printf("\nDistance to the reference at the end (root mean square over the masses, and largest of a "
-         "vertex)\n");
+  printf(
+      "\nDistance to the reference at the end (root mean square over the masses, and largest of a "
+      "vertex)\n");
   printf("  %-*s %9s %9s %10s %9s %10s %11s %9s %8s %11s\n", width, "", "", "", "", "relative", "",
          "energy - its", "", "not con-", "");
   printf("  %-*s %9s %9s %10s %9s %10s %12s %9s %8s %11s\n", width, "method", "step s", "steps",
@@ -178,9 +180,10 @@ void accuracy_json(const Accuracy *a, int exit_code) {
 int accuracy_csv(const Accuracy *a, const char *path) {
   FILE *file = fopen(path, "w");
   if (!file) return complain(EXIT_FILE, "%s: cannot write: %s", path, strerror(errno));
-  fputs("method,step,steps,error,relative_error,largest_error,energy_difference,seconds,unconverged,"
-        "stationary\n",
-        file);
+  fputs(
+      "method,step,steps,error,relative_error,largest_error,energy_difference,seconds,unconverged,"
+      "stationary\n",
+      file);
   for (int q = 0; q < a->count; q++) {
     const AccuracyRun *r = &a->runs[q];
     if (isnan(r->error)) continue;

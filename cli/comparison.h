@@ -36,8 +36,8 @@ typedef struct Comparison {
   const char *best_name;
   Result *results; /* count of count_all were solved */
   int count, count_all;
-  double motion;      /* kg^(1/2) m: |x* - x_n|_M of newton's solution */
-  int solution_count; /* different ends of all solves that solved the step */
+  double motion;                            /* kg^(1/2) m: |x* - x_n|_M of newton's solution */
+  int solution_count;                       /* different ends of all solves that solved the step */
   Result restarts[COMPARISON_MAX_RESTARTS]; /* newton from other guesses; name: which guess */
   int restart_count;
 } Comparison;

@@ -30,12 +30,12 @@
 /* Tolerances of the relative gradient: only rounding is below them. */
 static const double REFERENCE_TOLERANCE = 1e-14, TOLERANCE = 1e-13;
 enum { REFERENCE_ITERATIONS = 1000 };
-static const double SLOW = 5;              /* s: slower methods solve the step only once */
+static const double SLOW = 5;               /* s: slower methods solve the step only once */
 static const double SOLVED_GRADIENT = 1e-8; /* the step counts as solved, whatever the reason */
-static const double SEPARATION = 1e-4;     /* of the motion, between different solutions */
-static const double SAME_GUESS = 1e-6;     /* of the motion */
-static const double HISTORY_STEP = 1e-3;   /* h_old / h */
-static const double PERTURBATION = 1e-3;   /* of the root mean square of the motion */
+static const double SEPARATION = 1e-4;      /* of the motion, between different solutions */
+static const double SAME_GUESS = 1e-6;      /* of the motion */
+static const double HISTORY_STEP = 1e-3;    /* h_old / h */
+static const double PERTURBATION = 1e-3;    /* of the root mean square of the motion */
 static const double ENERGY_AGREEMENT = 1e-6;
 
 /* ---- One solve ------------------------------------------------------------------------------- */
@@ -160,8 +160,7 @@ void step_solve_exactly(StepStart *start) {
   c->exact.guess = malloc(3 * (size_t)n * sizeof *c->exact.guess + 1);
   solve(start, &newton, REFERENCE_ITERATIONS, REFERENCE_TOLERANCE, &c->exact);
   if (c->exact.status >= 0)
-    c->motion =
-        distance(start->model, n, hk_state_x(start->scratch), hk_state_x(start->state));
+    c->motion = distance(start->model, n, hk_state_x(start->scratch), hk_state_x(start->state));
   if (c->motion > 0) classify(start, &c->exact);
 }
 
@@ -291,9 +290,9 @@ void step_solve_again(StepStart *start) {
   Candidate newton = newton_candidate();
   HkSim *sim = NULL;
   double *z = malloc(3 * (size_t)c->model.vertices * sizeof *z + 1);
-  bool ready = z && c->solution_count > 0 && c->exact.guess &&
-               create_sim(start, &newton, REFERENCE_ITERATIONS, REFERENCE_TOLERANCE, &sim, NULL) >=
-                   0;
+  bool ready =
+      z && c->solution_count > 0 && c->exact.guess &&
+      create_sim(start, &newton, REFERENCE_ITERATIONS, REFERENCE_TOLERANCE, &sim, NULL) >= 0;
   if (ready && !signals_caught()) {
     memcpy(z, hk_state_x(start->state), 3 * (size_t)c->model.vertices * sizeof *z);
     place_pins(start, z);

@@ -138,7 +138,7 @@ static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
   }
 }
 
-/* Parts are worth a thread from about a thousand vertices on; the number depends on n alone, so
+/* Parts are worth a thread from about 400 vertices on; the number depends on n alone, so
  * that results do not depend on the number of threads. */
 static int count_parts(int32_t n) {
   static const int32_t least[] = {400, 1200, 3000, 6000, 12000};
