@@ -12,7 +12,7 @@
 const Method methods_implicit[] = {
     {"default", "{'type': 'backward_euler'}"},
     {"newton+pcg+multigrid", "{'type': 'backward_euler', 'minimizer': {'type': 'newton', "
-                             "'accuracy': 1e-5, 'linear': " PCG("multigrid") "}}"},
+                             "'tolerance': 1e-5, 'linear': " PCG("multigrid") "}}"},
     {"newton+pcg+block_jacobi", NEWTON(PCG("block_jacobi"))},
     {"newton+cholesky", NEWTON("{'type': 'cholesky'}")},
     {"local_global+anderson",

@@ -19,7 +19,7 @@ static const int64_t SOLVED_MOST =
 
 static const Method method = {"newton+pcg+multigrid to 1e-2",
                               "{'type': 'backward_euler', 'minimizer': {'type': 'newton', "
-                              "'accuracy': 0.01, 'linear': {'type': 'pcg', 'preconditioner': "
+                              "'tolerance': 0.01, 'linear': {'type': 'pcg', 'preconditioner': "
                               "{'type': 'multigrid'}}}}"};
 
 typedef struct Walk {
