@@ -33,6 +33,18 @@ static Text steps_text(int64_t count) {
   return count > 0 ? text_count(count) : (Text){"-"};
 }
 
+/* What the reference's own error may change of a run's error; nothing where that is little. */
+static Text uncertainty(const Accuracy *a, const AccuracyRun *r) {
+  Text text = {""};
+  double part = a->reference.error / r->error;
+  if (r->resolved || !(a->reference.error > 0)) return text;
+  if (part < 1)
+    snprintf(text.c, sizeof text.c, "  uncertain by %.0f %%", 100 * part);
+  else
+    snprintf(text.c, sizeof text.c, "  below the error of the reference");
+  return text;
+}
+
 static void print_rows(const Accuracy *a) {
   int width = 10;
   for (int q = 0; q < a->count; q++) {
@@ -53,7 +65,7 @@ static void print_rows(const Accuracy *a) {
            r->efficient ? '*' : ' ', width, r->integrator->name, r->h, text_count(r->steps).c,
            r->error, r->error / a->motion, r->largest, r->energy - a->reference.energy, r->seconds,
            steps_text(r->unconverged).c, steps_text(r->stationary).c,
-           r->resolved ? "" : "  near the reference's own error");
+           uncertainty(a, r).c);
   }
 }
 
@@ -65,18 +77,18 @@ static void describe_state(const Accuracy *a, char *text, size_t size) {
   text[0] = 0;
   if (a->state == ACCURACY_CHAOTIC)
     snprintf(text, size,
-             "The reference is not resolved: references of successively halved steps stay %.2g m "
-             "apart. The motion is chaotic or not smooth, and errors below about %.2g m mean "
-             "nothing; a shorter --over helps.",
-             error, 10 * error);
+             "The reference is not resolved: references of successively halved steps stay about "
+             "%.2g m apart, since the motion is chaotic or not smooth. Methods whose errors are of "
+             "that size cannot be ranked; a shorter --over helps.",
+             error);
   else if (a->state != ACCURACY_RESOLVED)
     snprintf(text, size,
-             "The reference is not resolved for every method: %s. Errors below about %.2g m mean "
-             "little.",
+             "The reference is not resolved for every method: %s. Methods whose errors are not far "
+             "above %.2g m cannot be ranked.",
              a->state == ACCURACY_TIME       ? "a finer one would take longer than --seconds allows"
              : a->state == ACCURACY_HALVINGS ? "its step was halved as often as allowed"
                                              : "it was interrupted",
-             10 * error);
+             error);
 }
 
 /* The nearest run of a kind, or NULL; the runs are sorted by error. */
@@ -94,7 +106,8 @@ static void print_conclusion(const Accuracy *a) {
   if (a->count == 0 || isnan(first->error)) return;
   for (int q = 0; q < a->count; q++)
     if (a->runs[q].efficient) last = &a->runs[q];
-  used = (size_t)snprintf(text, sizeof text, "%s is the nearest to the reference: %.2g m in %s.",
+  used = (size_t)snprintf(text, sizeof text, "%s%s is the nearest to the reference: %.2g m in %s.",
+                          first->resolved ? "" : "As far as the reference is resolved, ",
                           first->integrator->name, first->error, text_duration(first->seconds).c);
   if (implicit && implicit != first)
     used += (size_t)snprintf(text + used, sizeof text - used,

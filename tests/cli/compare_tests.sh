@@ -181,3 +181,80 @@ test_compare_is_silent_about_a_unique_solution() {
   expect 0 hooke compare s.json --iterations 100
   ! grep -qE 'several|another|indefinite|curvature' out
 }
+
+test_compare_over_time_has_every_integrator() {
+  swing s.json
+  expect 0 hooke methods --json
+  json 'open("names", "w").write(" ".join(m["name"] for m in j if m["family"] == "integrator"))'
+  expect 0 hooke compare s.json --over 0.5 --json --csv all.csv
+  silent err
+  json 'set(open("names").read().split()) == {m["method"] for m in j["methods"]}'
+  json 'j["over"] == 0.5 and j["reference"]["state"] == "resolved" and j["reference"]["motion"] > 0.1'
+  # The order of the methods is that of their errors, and second order is nearer than first order.
+  json '(lambda e: e == sorted(e))([m["error"] for m in j["methods"] if not m["message"]])'
+  json '(lambda e: e["rk4"] < 1e-6 and e["verlet"] < e["symplectic_euler"] and e["bdf2"] < e["backward_euler"])(
+    {m["method"]: m["error"] for m in j["methods"]})'
+  json 'all(m["error"] <= m["largest_error"] and m["step"] * m["steps"] > 0.4999 for m in j["methods"] if not m["message"])'
+  json '[m["step"] for m in j["methods"] if m["method"] == "backward_euler"] == [0.025]'
+  # Without damping no step of forward_euler is stable; implicit steps lose energy.
+  json 'all("no stable step" in m["message"] for m in j["methods"] if m["method"] == "forward_euler")'
+  json 'all(m["energy_difference"] < 0 for m in j["methods"] if m["method"] == "backward_euler")'
+  json 'any(m["efficient"] for m in j["methods"])'
+  [ "$(head -1 all.csv)" = 'method,step,steps,error,relative_error,largest_error,energy_difference,seconds,unconverged,stationary' ]
+  [ "$(grep -c '' all.csv)" -gt 5 ]
+}
+
+test_compare_over_time_prints_table_and_conclusion() {
+  swing s.json
+  expect 0 hooke compare s.json --over 0.25 --methods backward_euler,verlet
+  for text in 'reference     rk4' 'its error' 'backward_euler' 'verlet is the nearest to the reference' \
+    'marks'; do
+    says out "$text"
+  done
+  ! grep -q bdf2 out
+  ! grep -q 'not resolved' out
+}
+
+# Two elastic pendulums, thrown: after some seconds neighboring motions are far apart.
+test_compare_over_time_admits_chaos() {
+  expect 0 hooke compare double_spring --over 60 --methods verlet,symplectic_euler --seconds 20 --json
+  json 'j["reference"]["state"] != "resolved" or j["reference"]["error"] < j["methods"][0]["error"] / 9'
+  expect 0 hooke compare double_spring --over 200 --methods verlet --seconds 20
+  says out 'The reference is not resolved'
+}
+
+test_compare_over_time_refuses_long_references() {
+  swing s.json
+  expect 1 hooke compare s.json --over 100 --set 'bodies[0].springs.k=1e9' --seconds 0.5
+  one_error 'give a shorter --over'
+  silent out
+}
+
+test_compare_over_time_checks_its_options() {
+  swing s.json
+  expect 2 hooke compare s.json --over 1 --methods backward_eular
+  one_error "did you mean 'backward_euler'?"
+  expect 2 hooke compare s.json --over 1 --methods ,
+  one_error 'give one integrator or more'
+  expect 2 hooke compare s.json --over 1 --step 3
+  one_error '--step is for the comparison of one step'
+  expect 2 hooke compare s.json --over 1 --svg a.svg
+  one_error '--svg is for the comparison of one step'
+  expect 2 hooke compare s.json --seconds 3
+  one_error '--seconds needs --over'
+  expect 2 hooke compare s.json --over 0
+  expect 3 hooke compare s.json --over 1 --csv nowhere/all.csv
+  one_error 'nowhere/all.csv: cannot write'
+}
+
+test_compare_over_time_stops_at_ctrl_c() {
+  swing s.json
+  "$HOOKE" compare s.json --set 'bodies[0].shape.n=3000' --over 5 --seconds 1e6 >out 2>err </dev/null &
+  child=$!
+  sleep 0.5
+  kill -INT "$child"
+  code=0
+  wait "$child" || code=$?
+  [ "$code" = 130 ] || fail "ended with $code: $(cat out err)"
+  says err 'stopped'
+}
