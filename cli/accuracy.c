@@ -272,8 +272,7 @@ static double compare_runs(Accuracy *a, const Field *f) {
     AccuracyRun *r = &a->runs[q];
     if (!r->x) continue;
     r->error = distance(f->model, a->model.vertices, r->x, a->reference.x, &r->largest);
-    r->resolved =
-        a->reference.error <= fmax(RESOLVED * r->error, ROUNDING * a->motion);
+    r->resolved = a->reference.error <= fmax(RESOLVED * r->error, ROUNDING * a->motion);
     smallest = fmin(smallest, r->error);
   }
   return smallest;

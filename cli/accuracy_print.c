@@ -51,9 +51,8 @@ static void print_rows(const Accuracy *a) {
     int length = (int)strlen(a->runs[q].integrator->name);
     if (length > width) width = length;
   }
-  printf(
-      "\nDistance to the reference at the end (root mean square over the masses, and largest of a "
-      "vertex)\n");
+  printf("\nDistance to the reference at the end (root mean square over the masses, and largest of "
+         "a vertex)\n");
   printf("  %-*s %9s %9s %10s %9s %10s %11s %9s %8s %11s\n", width, "", "", "", "", "relative", "",
          "energy - its", "", "not con-", "");
   printf("  %-*s %9s %9s %10s %9s %10s %12s %9s %8s %11s\n", width, "method", "step s", "steps",
@@ -64,8 +63,7 @@ static void print_rows(const Accuracy *a) {
     printf("%c %-*s %9.3g %9s %10.3g %9.2g %10.3g %+12.3g %9.3g %8s %11s%s\n",
            r->efficient ? '*' : ' ', width, r->integrator->name, r->h, text_count(r->steps).c,
            r->error, r->error / a->motion, r->largest, r->energy - a->reference.energy, r->seconds,
-           steps_text(r->unconverged).c, steps_text(r->stationary).c,
-           uncertainty(a, r).c);
+           steps_text(r->unconverged).c, steps_text(r->stationary).c, uncertainty(a, r).c);
   }
 }
 
@@ -193,10 +191,9 @@ void accuracy_json(const Accuracy *a, int exit_code) {
 int accuracy_csv(const Accuracy *a, const char *path) {
   FILE *file = fopen(path, "w");
   if (!file) return complain(EXIT_FILE, "%s: cannot write: %s", path, strerror(errno));
-  fputs(
-      "method,step,steps,error,relative_error,largest_error,energy_difference,seconds,unconverged,"
-      "stationary\n",
-      file);
+  fputs("method,step,steps,error,relative_error,largest_error,energy_difference,seconds,"
+        "unconverged,stationary\n",
+        file);
   for (int q = 0; q < a->count; q++) {
     const AccuracyRun *r = &a->runs[q];
     if (isnan(r->error)) continue;

@@ -9,9 +9,7 @@
  * with g* by Newton's method to the last digit. The library tells g(x_i) - g(x_0), computed as a
  * difference, so that e_i is right down to rounding of this difference and not of g.
  *
- * A fast method solves the step twice and the second time counts: what is made once for many steps,
- * such as the factor of local_global, is then there, as in a run. Beside the time that a slow one
- * takes that is nothing.
+ * step_solves.c solves the step; with --over, accuracy.c compares integrators over time instead.
  */
 #include "accuracy.h"
 #include "candidates.h"

@@ -1,5 +1,8 @@
 /* Solving one implicit step in many ways; see step_solves.h.
  *
+ * A fast method solves the step twice and the second time counts: what is made once for many steps,
+ * such as the factor of local_global, is then there, as in a run.
+ *
  * Two ends are different solutions of the step if their distance |a - b|_M, with
  * |d|_M = sqrt(sum m_i |d_i|^2), exceeds both 1e-4 of the step's motion and ten times what the
  * relative gradients at the ends allow. A relative gradient m bounds the distance to a solution by
@@ -30,13 +33,13 @@
 /* Tolerances of the relative gradient: only rounding is below them. */
 static const double REFERENCE_TOLERANCE = 1e-14, TOLERANCE = 1e-13;
 enum { REFERENCE_ITERATIONS = 1000 };
-static const double SLOW = 5;               /* s: slower methods solve the step only once */
-static const double SOLVED_GRADIENT = 1e-8; /* the step counts as solved, whatever the reason */
-static const double SEPARATION = 1e-4;      /* of the motion, between different solutions */
-static const double SAME_GUESS = 1e-6;      /* of the motion */
-static const double HISTORY_STEP = 1e-3;    /* h_old / h */
-static const double PERTURBATION = 1e-3;    /* of the root mean square of the motion */
-static const double ENERGY_AGREEMENT = 1e-6;
+static const double SLOW = 5;                /* s: slower methods solve the step only once */
+static const double SOLVED_GRADIENT = 1e-8;  /* the step counts as solved, whatever the reason */
+static const double SEPARATION = 1e-4;       /* of the motion, between different solutions */
+static const double SAME_GUESS = 1e-6;       /* of the motion */
+static const double HISTORY_STEP = 1e-3;     /* h_old / h */
+static const double PERTURBATION = 1e-3;     /* of the root mean square of the motion */
+static const double ENERGY_AGREEMENT = 1e-6; /* of g(x_0) - g(x*) */
 
 /* ---- One solve ------------------------------------------------------------------------------- */
 
