@@ -186,11 +186,11 @@ static int print_solutions(const Comparison *c) {
   char apart[64];
   snprintf(apart, sizeof apart, farthest > 1.01 * nearest ? "%.2g to %.2g" : "%.2g", nearest,
            farthest);
-  printf(
-      "\nThe step has several solutions: %d different ends were found%s, %s of the step's "
-      "motion away\nfrom newton's. Errors relative to g*, the lowest g of the methods, then mean "
-      "little.\n",
-      c->solution_count, c->solution_count == COMPARISON_MAX_SOLUTIONS ? " at least" : "", apart);
+  printf("\nThe step has several solutions: %d different ends were found%s, %s of the step's "
+         "motion away\nfrom newton's. Errors relative to g*, the lowest g of the methods, then "
+         "mean little.\n",
+         c->solution_count, c->solution_count == COMPARISON_MAX_SOLUTIONS ? " at least" : "",
+         apart);
   for (int q = 0; q < c->restart_count; q++) {
     const Result *r = &c->restarts[q];
     if (!is_elsewhere(r)) continue;
