@@ -13,8 +13,7 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
   static const char *const ways[] = {
       [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
-      [HK_STOP_ROUNDING] = "single precision allows no more; compute in double precision, or give "
-                           "the minimizer a larger tolerance",
+      [HK_STOP_ROUNDING] = "single precision allows no more; compute in double precision",
       [HK_STOP_STATIONARY] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_ITERATIONS] =
           "give the minimizer more iterations or a larger tolerance, or a smaller time.step",
