@@ -52,6 +52,7 @@ static const double NO_CORE_BACKOFF = 5e-3;
 
 static _Thread_local double serial_until; /* in s of the monotonic clock */
 static _Thread_local bool is_inside;      /* of a loop: further loops run serially */
+static _Thread_local int last_slot;       /* that a loop of this thread took */
 
 static double now(void) {
   struct timespec t;
@@ -337,7 +338,6 @@ __attribute__((destructor)) static void stop_workers(void) {
 
 /* Returns a free slot, or NULL. A thread prefers the slot that it used last. */
 static Slot *take_slot(void) {
-  static _Thread_local int last_slot;
   for (int q = 0; q < MAX_SLOTS; q++) {
     int s = (last_slot + q) % MAX_SLOTS;
     uint64_t empty = 0;
