@@ -82,7 +82,7 @@ static double distance(const HkModel *model, int64_t n, const double *x, const d
                        double *largest) {
   const double *masses = hk_model_masses(model);
   double sum = 0, mass = 0, most = 0;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; x && y && i < n; i++) {
     double d[3], square;
     for (int c = 0; c < 3; c++) d[c] = x[3 * i + c] - y[3 * i + c];
     square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];

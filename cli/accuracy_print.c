@@ -100,7 +100,7 @@ static const AccuracyRun *nearest(const Accuracy *a, bool implicit) {
 static void print_conclusion(const Accuracy *a) {
   char text[1024];
   size_t used;
-  const AccuracyRun *first = &a->runs[0], *last = NULL, *implicit = nearest(a, true);
+  const AccuracyRun *first = &a->runs[0], *last = first, *implicit = nearest(a, true);
   if (a->count == 0 || isnan(first->error)) return;
   for (int q = 0; q < a->count; q++)
     if (a->runs[q].efficient) last = &a->runs[q];

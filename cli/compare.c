@@ -181,7 +181,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   } else {
     complain(code, "no memory for the results");
   }
-  for (int q = 0; q < c.count; q++) free(c.results[q].points);
+  for (int q = 0; c.results && q < c.count; q++) free(c.results[q].points);
   free(c.results);
   for (int q = 0; q < c.restart_count; q++) free(c.restarts[q].points);
   free(c.exact.points);
