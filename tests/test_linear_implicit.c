@@ -138,8 +138,9 @@ static int64_t step_by_hand(const HkModel *m, double beta, double t, double h, d
 static double off_by(World *w, double beta) {
   int64_t n = w->model->n, pressed = 0;
   double h = hk_sim_h(w->sim), off = 0, moved = 0;
-  double *x = malloc(6 * (size_t)n * sizeof *x), *v = x + 3 * n;
+  double *x = malloc(6 * (size_t)n * sizeof *x);
   if (!x) exit(1);
+  double *v = x + 3 * n;
   memcpy(x, hk_state_x(w->state), 3 * (size_t)n * sizeof *x);
   memcpy(v, hk_state_v(w->state), 3 * (size_t)n * sizeof *v);
   for (int q = 0; q < STEPS; q++) pressed += step_by_hand(w->model, beta, q * h, h, x, v);
