@@ -89,7 +89,7 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
 
 /* Judges x as minimize/stopping.c does. */
 static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
-  const double rounding = sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON;
+  const double rounding = 0.25 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
   double residual = 0, moved = 0, weight = 0, furthest = 0;
   if (s->leans) touch(s, moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
