@@ -1,4 +1,5 @@
 /* Sparse factorisations against dense elimination, on random matrices and on odd graphs. */
+#include "base/isa.h"
 #include "base/threads.h"
 #include "linear/ordering.h"
 #include "matrix_by_hand.h"
@@ -55,6 +56,35 @@ TEST(factors_solve_random_systems) {
       check_solutions(kind, &a);
       matrix_destroy(&a);
     }
+  }
+}
+
+/* Panels of every height and width, and more columns than are taken at once. */
+TEST(ldlt_gives_the_same_bits_with_every_instruction_set) {
+  for (int64_t n = 1; n <= 300; n += n < 40 ? 1 : 52) {
+    Matrix a = matrix_random(n, n % 3 ? 0.1 : 1, (uint64_t)n);
+    double *first = matrix_room(6 * n, sizeof *first), *x = matrix_room(3 * n, sizeof *x);
+    for (int isa = HK_ISA_PORTABLE; isa <= (int)hk_isa_best(); isa++) {
+      HkSparse sparse = matrix_sparse(&a);
+      HkFactor *factor = NULL;
+      bool positive = false;
+      setenv("HOOKE_SIMD", hk_isa_name((HkIsa)isa), 1);
+      MUST(hk_factor_create(NULL, HK_FACTOR_LDLT, HK_FACTOR_SOLVES, &sparse, &factor, error));
+      MUST(hk_factor_compute(factor, a.values, &positive, error));
+      CHECK(positive);
+      for (int sides = 1; sides <= 3; sides += 2) {
+        double *expected = first + (sides - 1) * n * 3 / 2;
+        for (int64_t q = 0; q < n * sides; q++) x[q] = sin((double)q);
+        MUST(hk_factor_solve(factor, x, sides, error));
+        if (isa == HK_ISA_PORTABLE) memcpy(expected, x, (size_t)(n * sides) * sizeof *x);
+        CHECK(memcmp(x, expected, (size_t)(n * sides) * sizeof *x) == 0);
+      }
+      hk_factor_destroy(&factor);
+    }
+    unsetenv("HOOKE_SIMD");
+    free(first);
+    free(x);
+    matrix_destroy(&a);
   }
 }
 

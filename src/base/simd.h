@@ -59,6 +59,34 @@ HK_INLINE void hk_doubles_store(double *p, HkDoubles v) {
   memcpy(p, &v, sizeof v);
 }
 
+/* The first `count` lanes, at least one; the others are 0, or are not stored. */
+HK_INLINE HkDoubles hk_doubles_load_first(const double *p, int count) {
+  if (count == HK_DOUBLES) return hk_doubles_load(p);
+#if HK_SIMD_BYTES == 64
+  return _mm512_maskz_loadu_pd((__mmask8)((1 << count) - 1), p);
+#elif HK_SIMD_BYTES == 32
+  const HkDoubleMask lane = {0, 1, 2, 3};
+  return _mm256_maskload_pd(p, (__m256i)(lane < count));
+#else
+  return (HkDoubles){p[0]};
+#endif
+}
+
+HK_INLINE void hk_doubles_store_first(double *p, int count, HkDoubles v) {
+  if (count == HK_DOUBLES) {
+    hk_doubles_store(p, v);
+    return;
+  }
+#if HK_SIMD_BYTES == 64
+  _mm512_mask_storeu_pd(p, (__mmask8)((1 << count) - 1), v);
+#elif HK_SIMD_BYTES == 32
+  const HkDoubleMask lane = {0, 1, 2, 3};
+  _mm256_maskstore_pd(p, (__m256i)(lane < count), v);
+#else
+  p[0] = v[0];
+#endif
+}
+
 HK_INLINE HkFloats hk_floats_load(const float *p) {
   HkFloats v;
   memcpy(&v, p, sizeof v);

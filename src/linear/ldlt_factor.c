@@ -8,13 +8,17 @@
  * and is then factorised as a dense one. A supernode d waits in the list of the next supernode that
  * it reaches into. One thread; all memory is there after the analysis.
  */
+#include "base/isa.h"
 #include "linear/factor_type.h"
 #include "linear/panel.h"
 #include "linear/symbolic.h"
 
 #include <string.h>
 
+HK_KERNEL_TABLE(HkPanelKernels, hk_panel_kernels)
+
 typedef struct Ldlt {
+  const HkPanelKernels *kernels;
   HkSymbolic symbolic;
   double *value;        /* of all panels; NULL: released */
   double *d;            /* n */
@@ -64,8 +68,11 @@ static void release(HkFactor *f) {
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   Ldlt *l = NULL;
+  HkIsa isa;
+  HK_TRY(hk_isa_pick(&isa, error));
   HK_TRY(hk_alloc(&f->context, &l, 1, sizeof *l, "a factorisation", error));
   f->data = l;
+  l->kernels = hk_panel_kernels_of(isa);
   HK_TRY(hk_symbolic_create(&f->context, pattern, &l->symbolic, error));
   HK_TRY(allocate(f, l, error));
   return HK_OK;
@@ -107,7 +114,7 @@ static void apply_update(Ldlt *l, int64_t from, int64_t to) {
   int64_t stride = end - s->start[from], depth = s->first[from + 1] - s->first[from];
   const double *panel = l->value + s->panel[from] + (begin - s->start[from]);
   memset(l->room, 0, (size_t)(rows * columns) * sizeof *l->room);
-  hk_panel_update(rows, columns, depth, panel, stride, l->d + s->first[from], l->room, rows);
+  l->kernels->update(rows, columns, depth, panel, stride, l->d + s->first[from], l->room, rows);
   int64_t height = s->start[to + 1] - s->start[to];
   for (int64_t j = 0; j < columns; j++) {
     double *column = l->value + s->panel[to] + (s->row[begin + j] - s->first[to]) * height;
@@ -133,7 +140,7 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
       apply_update(l, from, q);
       send_on(l, from);
     }
-    if (!hk_panel_factorise(rows, columns, l->value + s->panel[q], l->d + s->first[q])) {
+    if (!l->kernels->factorize(rows, columns, l->value + s->panel[q], l->d + s->first[q])) {
       *positive = false;
       return HK_OK;
     }
@@ -151,7 +158,7 @@ static void forward(Ldlt *l, int64_t q, int sides) {
   double *own = l->x + s->first[q] * sides, *y = l->room;
   memcpy(y, own, (size_t)(columns * sides) * sizeof *y);
   memset(y + columns * sides, 0, (size_t)((rows - columns) * sides) * sizeof *y);
-  hk_panel_forward(rows, columns, l->value + s->panel[q], y, sides);
+  l->kernels->forward(rows, columns, l->value + s->panel[q], y, sides);
   memcpy(own, y, (size_t)(columns * sides) * sizeof *y);
   for (int64_t i = columns; i < rows; i++)
     for (int c = 0; c < sides; c++) l->x[s->row[s->start[q] + i] * sides + c] += y[i * sides + c];
@@ -163,7 +170,7 @@ static void backward(Ldlt *l, int64_t q, int sides) {
   double *y = l->room;
   for (int64_t i = 0; i < rows; i++)
     for (int c = 0; c < sides; c++) y[i * sides + c] = l->x[s->row[s->start[q] + i] * sides + c];
-  hk_panel_backward(rows, columns, l->value + s->panel[q], y, sides);
+  l->kernels->backward(rows, columns, l->value + s->panel[q], y, sides);
   memcpy(l->x + s->first[q] * sides, y, (size_t)(columns * sides) * sizeof *y);
 }
 
