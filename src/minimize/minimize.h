@@ -17,6 +17,7 @@ typedef struct HkNewtonParams {
   HkMethod linear;
   double forcing;
   int factorize_max;
+  double patch_max;
 } HkNewtonParams;
 
 /* Parameters of jacobi. */

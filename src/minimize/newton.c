@@ -24,6 +24,8 @@
  * astray by directions that are exact where the Hessian is nearly singular (docs/performance.md).
  * The first direction is found to a tenth of that: solids then need no second one.
  *
+ * Where only a part of the cloth buckles, it is minimized by itself (patch.c).
+ *
  * x+ is proved to be near a minimum (stopping.c) if x met the tolerance, H(x) was positive
  * definite, and p was solved to PROOF_RESIDUAL or better, is shorter than tolerance times the
  * motion, and was taken in full. A direction from an x that did not meet the tolerance proves
@@ -33,6 +35,7 @@
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
+#include "minimize/patch.h"
 #include "minimize/solve_hessian.h"
 
 #include <string.h>
@@ -40,7 +43,7 @@
 static const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1, PROOF_RESIDUAL = 0.1, SHRINK = 0.7;
 /* The largest projection that is tried before 1, and the one below which it is 0. */
 static const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
-enum { PROJECTED_ITERATIONS = 4 };
+enum { PROJECTED_ITERATIONS = 4, PATCH_VERTICES_MIN = 1000 };
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9),
@@ -51,6 +54,9 @@ static const HkParam params[] = {
     HK_INTEGER(HkNewtonParams, factorize_max, 0, 0, 1000000000,
                "number of vertices up to which a factorization takes over, for the rest of a step, "
                "from an iterative linear solver that needs more than 50 iterations; 0: never"),
+    HK_NUMBER(HkNewtonParams, patch_max, "1", 0.3, 0, 1,
+              "where a factorization is in use: largest part of the vertices that are minimized "
+              "alone when they hold most of a direction; 0: none are"),
 };
 
 static const HkNewtonParams *params_of(const HkMinimizer *m) {
@@ -59,11 +65,13 @@ static const HkNewtonParams *params_of(const HkMinimizer *m) {
 
 typedef struct Data {
   HkSolveHessian *solve;
+  HkPatch *patch;         /* NULL until it is needed */
   uint8_t *taut;          /* one a spring, where there are tension-only ones */
   HkDirection direction;  /* the last one */
   double projection;      /* of the next direction */
   double projection_next; /* after `projected` directions of the projected Hessian */
   int projected;
+  double step;   /* length a of the last step */
   double length; /* |p|_M of the last direction if it may prove a minimum, else INFINITY */
 } Data;
 
@@ -83,13 +91,15 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
 }
 
 static size_t bytes(const HkMinimizer *m) {
-  return hk_solve_hessian_bytes(((const Data *)m->data)->solve);
+  const Data *data = m->data;
+  return hk_solve_hessian_bytes(data->solve) + (data->patch ? hk_patch_bytes(data->patch) : 0);
 }
 
 static void destroy(HkMinimizer *m) {
   const HkContext *c = &m->problem->model->context;
   Data *data = m->data;
   hk_solve_hessian_destroy(&data->solve);
+  hk_patch_destroy(&data->patch);
   hk_free(c, &data->taut);
   hk_free(c, &m->data);
 }
@@ -208,7 +218,22 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
     data->length = proves ? hk_problem_norm(m->problem, p) : INFINITY;
   }
   *found = a > 0;
+  data->step = a;
   return HK_OK;
+}
+
+/* After an iteration that led to x: the few vertices that buckle are minimized by themselves. Not
+ * after a full step along an exact direction, nor where a minimum is to be proved. With an
+ * iterative solver a direction costs less than the patch. */
+static HkStatus minimize_patch(HkMinimizer *m, double *x, HkError *error) {
+  Data *data = m->data;
+  double part = params_of(m)->patch_max;
+  bool straight = data->step == 1 && data->direction.exact;
+  if (part == 0 || m->problem->model->n < PATCH_VERTICES_MIN || !data->direction.direct)
+    return HK_OK;
+  if (straight || m->report.reason == HK_STOP_STATIONARY) return HK_OK;
+  if (!data->patch) HK_TRY(hk_patch_create(m->problem, &data->patch, error));
+  return hk_patch_minimize(data->patch, m->w[1], part, x, &m->report, error);
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
@@ -237,6 +262,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
       return HK_OK;
     }
     hk_vectors_copy(space, x_new, x);
+    HK_TRY(minimize_patch(m, x, error));
   }
 }
 

@@ -118,11 +118,9 @@ static void lift(HkSolveHessian *s, const double *b, const double *d) {
   const HkModel *m = s->problem->model;
   hk_vectors_copy(&s->problem->space, b, s->b);
   if (d) hk_hessian_lift(&s->problem->hessian, d, s->b);
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    int64_t i = m->pin_vertex[q];
-    if (!s->problem->held.mask[i]) continue;
-    for (int c = 0; c < 3; c++) s->b[3 * i + c] = d ? m->mass[i] * d[3 * i + c] : 0;
-  }
+  for (int64_t q = 0; q < m->n; q++)
+    for (int c = 0; s->problem->held.mask[q] && c < 3; c++)
+      s->b[3 * q + c] = d ? m->mass[q] * d[3 * q + c] : 0;
 }
 
 static HkStatus solve_once(HkSolveHessian *s, const double *b, const double *d, double *p,

@@ -1,0 +1,165 @@
+/* Newton's method on a patch (nonlinear elimination).
+ *
+ * Cloth that buckles does so in a few places at a time, and each of them shortens the step of the
+ * whole model for several iterations. So after an iteration with the direction p the smallest set
+ * of vertices S is taken (to a factor of 2 in weight) with
+ *
+ *     sum m_i |p_i|^2 <= REST^2 |p|_M^2        over the vertices i that are not in S,
+ *
+ * and RINGS rings of neighbors around it. g is minimized over this patch, while all other vertices
+ * are held, until its relative gradient m is DEPTH times what it was. g does not rise, and the
+ * whole model decides when the minimization ends (stopping.c): no answer depends on the patch.
+ */
+#include "minimize/patch.h"
+
+#include "base/vec.h"
+
+#include <math.h>
+
+static const double REST = 0.5, DEPTH = 0.2;
+enum { RINGS = 3, ITERATIONS_MAX = 60 };
+
+struct HkPatch {
+  HkProblem *whole;
+  HkProblem problem;   /* the whole one, but for held, inverse and hessian */
+  HkMinimizer *newton; /* of problem */
+};
+
+/* ---- Memory ---- */
+
+static HkStatus choose_newton(HkMethod *method, HkError *error) {
+  HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
+  HK_TRY(hk_method_set_number(method, "iterations", ITERATIONS_MAX, error));
+  HK_TRY(hk_method_set_number(method, "patch_max", 0, error));
+  return hk_method_set_method(method, "linear", "ldlt", error) ? HK_OK : HK_ERROR_INVALID;
+}
+
+/* Takes what the whole problem says about the present step. */
+static void take_step(HkPatch *patch) {
+  HkProblem *p = &patch->problem;
+  HkProblem own = *p;
+  *p = *patch->whole;
+  p->held = own.held;
+  p->inverse = own.inverse;
+  p->prefactor = NULL;
+  p->hessian = own.hessian;
+  p->hessian.damping = patch->whole->hessian.damping;
+  p->hessian.t = p->t;
+  p->hessian.tau = p->tau;
+}
+
+static HkStatus create(HkPatch *patch, HkError *error) {
+  HkProblem *p = &patch->problem;
+  const HkModel *m = patch->whole->model;
+  HkMethod method = {0};
+  p->hessian = (HkHessian){.model = m, .work = patch->whole->work, .held = &p->held};
+  HK_TRY(hk_alloc(&m->context, &p->held.mask, m->n, sizeof *p->held.mask, "a patch", error));
+  HK_TRY(hk_alloc(&m->context, &p->inverse, m->n, sizeof *p->inverse, "a patch", error));
+  take_step(patch);
+  HkStatus status = choose_newton(&method, error);
+  if (status >= 0) status = hk_minimizer_create(p, &method, &patch->newton, error);
+  if (status >= 0) patch->newton->proves = false;
+  hk_method_clear(&method);
+  return status;
+}
+
+HkStatus hk_patch_create(HkProblem *problem, HkPatch **patch, HkError *error) {
+  HK_TRY(hk_alloc(&problem->model->context, patch, 1, sizeof **patch, "a patch", error));
+  (*patch)->whole = problem;
+  HkStatus status = create(*patch, error);
+  if (status < 0) hk_patch_destroy(patch);
+  return status;
+}
+
+void hk_patch_destroy(HkPatch **patch) {
+  HkPatch *a = *patch;
+  if (!a) return;
+  HkContext c = a->whole->model->context;
+  hk_minimizer_destroy(&a->newton);
+  hk_hessian_destroy(&a->problem.hessian);
+  hk_free(&c, &a->problem.held.mask);
+  hk_free(&c, &a->problem.inverse);
+  hk_free(&c, patch);
+}
+
+size_t hk_patch_bytes(const HkPatch *patch) {
+  const HkProblem *p = &patch->problem;
+  size_t n = (size_t)p->model->n;
+  size_t matrix = p->hessian.matrix.value ? 9 * (size_t)p->pattern.start[n] * sizeof(double) : 0;
+  return sizeof *patch + n * (sizeof *p->held.mask + sizeof *p->inverse) + matrix +
+         hk_minimizer_bytes(patch->newton);
+}
+
+/* ---- Choosing the vertices ---- */
+
+/* Weights m_i |p_i|^2 by their exponents: bin q has those from 2^-q to 2^(1-q) of the largest. */
+enum { BINS = 64 };
+
+static int bin_of(double weight, int largest) {
+  if (!(weight > 0) || !isfinite(weight)) return BINS;
+  int bin = largest - ilogb(weight);
+  return bin < BINS ? bin : BINS;
+}
+
+/* weight = m_i |p_i|^2, 0 where the whole problem holds; returns the exponent of the largest. */
+static int weigh(const HkPatch *patch, const double *p, double *weight) {
+  const HkModel *m = patch->whole->model;
+  double most = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    double square = hk_dot(p + 3 * q, p + 3 * q);
+    weight[q] = patch->whole->held.mask[q] ? 0 : m->mass[q] * square;
+    most = fmax(most, weight[q]);
+  }
+  return most > 0 && isfinite(most) ? ilogb(most) : 0;
+}
+
+/* Adds the neighbors of the vertices that are not held. */
+static void grow(const HkModel *m, uint8_t *held) {
+  enum { FREE, HELD, REACHED };
+  for (int64_t q = 0; q < m->n; q++)
+    for (int64_t e = m->adj_start[q]; held[q] == HELD && e < m->adj_start[q + 1]; e++)
+      if (held[m->adj_vertex[e]] == FREE) held[q] = REACHED;
+  for (int64_t q = 0; q < m->n; q++) held[q] = held[q] == HELD;
+}
+
+/* Sets the mask of the held vertices; returns how many are not. */
+static int64_t choose_vertices(HkPatch *patch, const double *p) {
+  const HkModel *m = patch->whole->model;
+  uint8_t *held = patch->problem.held.mask;
+  double sums[BINS + 1] = {0}, total = 0, sum = 0, *weight = patch->whole->room;
+  int largest = weigh(patch, p, weight), last = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    total += weight[q];
+    sums[bin_of(weight[q], largest)] += weight[q];
+  }
+  while (last < BINS - 1 && (sum += sums[last]) < (1 - REST * REST) * total) last++;
+  for (int64_t q = 0; q < m->n; q++) held[q] = bin_of(weight[q], largest) > last;
+  for (int ring = 0; ring < RINGS; ring++) grow(m, held);
+  int64_t count = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    held[q] |= patch->whole->held.mask[q];
+    count += !held[q];
+  }
+  return count;
+}
+
+/* ---- Minimizing ---- */
+
+HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double *x,
+                           HkStepReport *report, HkError *error) {
+  HkProblem *problem = &patch->problem;
+  HkMinimizer *newton = patch->newton;
+  const HkModel *m = problem->model;
+  if ((double)choose_vertices(patch, p) > part * (double)m->n) return HK_OK;
+  take_step(patch);
+  problem->held.version++;
+  for (int64_t q = 0; q < m->n; q++)
+    problem->inverse[q] = problem->held.mask[q] ? 0 : patch->whole->inverse[q];
+  double r = hk_problem_gradient(problem, x, newton->w[0]);
+  ((HkStopping *)newton->method.params)->tolerance = DEPTH * r / hk_problem_moved(problem, x);
+  HK_TRY(hk_minimize(newton, x, error));
+  report->linear_iterations += newton->report.linear_iterations;
+  report->projections += newton->report.projections;
+  report->evaluations += newton->report.evaluations;
+  return HK_OK;
+}
