@@ -89,8 +89,8 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
 
 /* Judges x as minimize/stopping.c does. */
 static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
-  const double rounding = 0.25 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
-  double residual = 0, moved = 0, weight = 0, furthest = 0;
+  const double rounding = 4 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
+  double residual = 0, moved = 0, alone = 0, furthest = 0;
   if (s->leans) touch(s, moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
@@ -98,16 +98,15 @@ static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (s->inverse[q] == 0) continue;
     look_around(s, q, brick, &r, &H);
-    double mass = s->model.mass[q], trace = (double)H.xx + (double)H.yy + (double)H.zz;
-    residual += (double)hk_gpu_dot(r, r) / mass;
+    double mass = s->model.mass[q], square = (double)hk_gpu_dot(r, r);
+    residual += square / mass;
     moved += (double)hk_gpu_dot(d, d) * mass;
-    weight += trace * trace / mass;
+    alone = fmax(alone, 3 * sqrt(square) / ((double)H.xx + (double)H.yy + (double)H.zz));
     furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
   }
   step->gradient = residual > 0 ? sqrt(residual / moved) : 0;
   step->reason = HK_STOP_ITERATIONS;
-  if (s->settings.tolerance > 0 && sqrt(residual) <= rounding * furthest * sqrt(weight))
-    step->reason = HK_STOP_ROUNDING;
+  if (s->settings.tolerance > 0 && alone <= rounding * furthest) step->reason = HK_STOP_ROUNDING;
   if (s->settings.tolerance > 0 && step->gradient <= s->settings.tolerance)
     step->reason = HK_STOP_STATIONARY;
 }

@@ -225,34 +225,35 @@ static __device__ __forceinline__ double block_most(double a) {
 }
 
 /* The parts by which a step is judged, SUM_BLOCKS of each (minimize/stopping.c): sums of
- * |dg/dx_i|^2 / m_i, of m_i |x_i - b_i|^2 and of (trace H_ii)^2 / m_i over the free vertices, and
- * the largest coordinate. x.w is 1 / m_i. */
+ * |dg/dx_i|^2 / m_i and of m_i |x_i - b_i|^2 over the free vertices, how far one of them alone
+ * would move at most, and the largest coordinate. x.w is 1 / m_i. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a,
                            double *part) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
   load_palette(s, palette);
   __syncthreads();
-  double sum[3] = {0, 0, 0}, furthest = 0;
+  double sum[2] = {0, 0}, most[2] = {0, 0};
   for_vertices(s, (uint32_t)a.n, [&](uint32_t q, const Brick &brick) {
     Real4 x = a.x[q], y = a.y[q];
     HkGpuVector r = {0, 0, 0}, moved = hk_gpu_sub(three(x), three(a.b[q]));
     HkGpuBlock H = {0, 0, 0, 0, 0, 0};
     if (x.w == 0) return;
     look_around<PARAMETERS, GENERAL>(s, a, palette, brick, q, x, y, &r, &H);
-    double trace = (double)H.xx + (double)H.yy + (double)H.zz;
+    double diagonal = ((double)H.xx + (double)H.yy + (double)H.zz) / 3;
     if (a.flat) flatten(&r, &H);
-    sum[0] += (double)hk_gpu_dot(r, r) * (double)x.w;
+    double square = (double)hk_gpu_dot(r, r);
+    sum[0] += square * (double)x.w;
     sum[1] += (double)hk_gpu_dot(moved, moved) / (double)x.w;
-    sum[2] += trace * trace * (double)x.w;
-    furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+    most[0] = fmax(most[0], sqrt(square) / diagonal);
+    most[1] = fmax(most[1], fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
   });
-  for (int k = 0; k < 3; k++) {
-    sum[k] = block_sum(sum[k]);
-    if (threadIdx.x == 0) part[k * SUM_BLOCKS + blockIdx.x] = sum[k];
+  for (int k = 0; k < 2; k++) {
+    double all = block_sum(sum[k]), largest = block_most(most[k]);
+    if (threadIdx.x > 0) continue;
+    part[k * SUM_BLOCKS + blockIdx.x] = all;
+    part[(k + 2) * SUM_BLOCKS + blockIdx.x] = largest;
   }
-  furthest = block_most(furthest);
-  if (threadIdx.x == 0) part[3 * SUM_BLOCKS + blockIdx.x] = furthest;
 }
 
 /* v = (x - b) / h */

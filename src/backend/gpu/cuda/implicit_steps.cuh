@@ -85,11 +85,11 @@ static DescentArgs descent_args(const Simulation *s) {
 }
 
 /* Judges x as minimize/stopping.c does; *r: |M^-1 dg/dx|_M in kg^(1/2) m. The Hessian is not
- * computed, so that an x that meets the tolerance is stationary at best. */
+ * computed, so that an x that meets the tolerance is stationary at best. Rounding is told vertex by
+ * vertex: in single precision a sum over all would hide one that has not arrived yet. */
 static HkStatus look(Simulation *s, const Real4 *x, double *r, HkError *error) {
-  /* A part of the worst case: roundings of neighbors are independent, and partly cancel. */
-  const double ROUNDING = 0.25 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
-  double sum[3] = {0, 0, 0}, furthest = 0;
+  const double ROUNDING = 4 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
+  double sum[2] = {0, 0}, most[2] = {0, 0};
   DescentArgs a = descent_args(s);
   a.x = (Real4 *)x;
   queue_touch(s, x);
@@ -98,16 +98,18 @@ static HkStatus look(Simulation *s, const Real4 *x, double *r, HkError *error) {
                           cudaMemcpyDeviceToHost, s->queue),
           "copy");
   HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
-  for (int q = 0; q < 3 * SUM_BLOCKS; q++) sum[q / SUM_BLOCKS] += s->host_sizes[q];
-  for (int q = 3 * SUM_BLOCKS; q < 4 * SUM_BLOCKS; q++) furthest = fmax(furthest, s->host_sizes[q]);
-  double moved = sqrt(sum[1]), rounding = ROUNDING * furthest * sqrt(sum[2]);
+  for (int q = 0; q < 2 * SUM_BLOCKS; q++) {
+    sum[q / SUM_BLOCKS] += s->host_sizes[q];
+    most[q / SUM_BLOCKS] = fmax(most[q / SUM_BLOCKS], s->host_sizes[q + 2 * SUM_BLOCKS]);
+  }
+  double moved = sqrt(sum[1]);
   *r = sqrt(sum[0]);
   s->step.gradient = *r > 0 ? *r / moved : 0;
   s->step.reason = HK_STOP_ITERATIONS;
   if (s->settings.tolerance == 0) return HK_OK;
   if (*r <= s->settings.tolerance * moved)
     s->step.reason = HK_STOP_STATIONARY;
-  else if (*r <= rounding)
+  else if (most[0] <= ROUNDING * most[1])
     s->step.reason = HK_STOP_ROUNDING;
   return HK_OK;
 }
