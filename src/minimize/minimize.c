@@ -96,7 +96,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->report = (HkStepReport){0};
-  m->proved = false;
+  m->proved = m->moves = false;
   m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);

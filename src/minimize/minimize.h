@@ -67,6 +67,7 @@ struct HkMinimizer {
   void *data;
   bool proves;         /* it checks that H is positive definite; set by create */
   bool proved;         /* at the present iterate; set by minimizers that prove before each look */
+  bool moves;          /* the last direction was too long for an end; set as proved is */
   int stationary;      /* number of iterates with m <= tolerance so far that were not proved */
   HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
   size_t bytes;        /* of what create has made, without the problem's prefactor */
@@ -96,6 +97,10 @@ bool hk_minimizer_trace(HkMinimizer *m, const double *x);
 HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error);
 /* p = -A^-1 g with the prefactor A of the present step. */
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error);
+
+/* Largest relative gradient of a step that is called converged, whatever its tolerance, and largest
+ * |p|_M / |x - x_n|_M of a direction that proves it. */
+#define HK_CONVERGED_MAX 0.01
 
 /* Part of the slope by which a step must lower g at least. */
 #define HK_ARMIJO 1e-4

@@ -27,11 +27,11 @@
  * Where only a part of the cloth buckles, it is minimized by itself (patch.c).
  *
  * x+ is proved to be near a minimum (stopping.c) if x met the tolerance, H(x) was positive
- * definite, and p was solved to PROOF_RESIDUAL or better, is shorter than tolerance times the
- * motion, and was taken in full. A direction from an x that did not meet the tolerance proves
- * nothing of x+, even if it is followed by a far shorter one with the same H: where H is nearly
- * singular it may change within such a step, and 1 of 3000 random steps that were called converged
- * by that rule was off by three times the tolerance.
+ * definite, and p was solved to PROOF_RESIDUAL or better, is shorter than tolerance
+ * (HK_CONVERGED_MAX at most) times the motion, and was taken in full. A direction from an x that
+ * did not meet the tolerance proves nothing of x+, even if it is followed by a far shorter one with
+ * the same H: where H is nearly singular it may change within such a step, and 1 of 3000 random
+ * steps that were called converged by that rule was off by three times the tolerance.
  */
 #include "force/springs.h"
 #include "minimize/minimize.h"
@@ -72,7 +72,8 @@ typedef struct Data {
   double projection_next; /* after `projected` directions of the projected Hessian */
   int projected;
   double step;   /* length a of the last step */
-  double length; /* |p|_M of the last direction if it may prove a minimum, else INFINITY */
+  double length; /* |p|_M of the last direction, INFINITY before the first */
+  bool proves;   /* that direction proves a minimum if it is short */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -205,7 +206,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
                         bool *found, HkError *error) {
   Data *data = m->data;
   double *b = m->w[0], *p = m->w[1], a = 0;
-  bool near = m->report.reason == HK_STOP_STATIONARY;
+  bool near = m->report.reason == HK_STOP_STATIONARY && m->report.gradient <= HK_CONVERGED_MAX;
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
@@ -214,8 +215,8 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));
     bool exact = data->direction.exact && (data->direction.direct || accuracy <= PROOF_RESIDUAL);
-    bool proves = near && exact && a == 1 && !tightened;
-    data->length = proves ? hk_problem_norm(m->problem, p) : INFINITY;
+    data->proves = near && exact && a == 1 && !tightened;
+    data->length = hk_problem_norm(m->problem, p);
   }
   *found = a > 0;
   data->step = a;
@@ -247,10 +248,13 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   data->projection_next = 0.5;
   data->projected = 0;
   data->length = INFINITY;
+  data->proves = false;
   for (int it = 0;; it++) {
-    double r = hk_problem_gradient(problem, x, g);
+    double r = hk_problem_gradient(problem, x, g), tolerance = params_of(m)->tolerance;
+    double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
     m->report.evaluations++;
-    m->proved = data->length <= params_of(m)->tolerance * hk_problem_moved(problem, x);
+    m->proved = data->proves && data->length <= short_enough;
+    m->moves = tolerance > HK_CONVERGED_MAX && !(data->length <= short_enough);
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     double forcing = params_of(m)->forcing;
     double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->report.gradient));

@@ -16,6 +16,11 @@
  *                  valley), or not known: minimizers other than newton do not compute it
  *     iterations, stalled: the step is not converged
  *
+ * Tolerances above HK_CONVERGED_MAX are for large stiff cloth: its high frequencies weigh
+ * h^2 k / m_i in m, and the error of x is 100 to 1000 times smaller. Where springs are soft it is
+ * not, so newton does not end after a direction that was longer than HK_CONVERGED_MAX |x - x_n|_M,
+ * and no step is called converged with a larger m.
+ *
  * H and p are newton's to check. One case needs no check: a spring under pressure curves the energy
  * across its length by k (1 - l0 / l) < 0, and |p_i - p_j|^2 <= 2 (|p_i|^2 + |p_j|^2), so that
  *
@@ -37,8 +42,9 @@ static bool is_solved(const HkMinimizer *m) {
 static HkStop reason_at(HkMinimizer *m, const double *x, double r, double moved) {
   double tolerance = ((const HkStopping *)m->method.params)->tolerance;
   if (tolerance == 0) return HK_STOP_ITERATIONS;
-  if (r <= tolerance * moved) {
-    if (m->proved || hk_problem_is_convex(m->problem, x)) return HK_STOP_CONVERGED;
+  if (r <= tolerance * moved && !m->moves) {
+    bool near = r <= HK_CONVERGED_MAX * moved;
+    if (near && (m->proved || hk_problem_is_convex(m->problem, x))) return HK_STOP_CONVERGED;
     return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_STATIONARY;
   }
   return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_ITERATIONS;
