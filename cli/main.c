@@ -1,5 +1,6 @@
 /* hooke: mass-spring systems on the command line. Finds the command and runs it. */
 #include "command.h"
+#include "streams.h"
 #include "text.h"
 
 #include <errno.h>
@@ -121,6 +122,7 @@ static int check_output(int code) {
 }
 
 int main(int argc, char **argv) {
+  if (!streams_guard()) return EXIT_FILE; /* no stream is left that could take a message */
   /* A closed pipe and a limit on the size of files are errors of a write, not the end. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

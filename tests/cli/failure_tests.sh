@@ -73,3 +73,32 @@ test_scenes_too_large_for_memory_end_at_once() {
   done
   says err 'choose "newton" with the linear solver "pcg"'
 }
+
+test_closed_streams_change_no_file_and_no_exit_status() {
+  scene s.json 5 0.1
+  expect 0 hooke run s.json --report -o whole
+  rm whole/report.html # it tells times
+  for closed in '<&-' '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-'; do
+    rm -rf parts
+    code=0
+    eval "\"\$HOOKE\" run s.json --report -o parts $closed" || code=$?
+    [ "$code" = 0 ] || fail "hooke run $closed ended with $code"
+    rm parts/report.html
+    same whole parts
+    # Warnings go to the log while the files are open.
+    code=0
+    eval "\"\$HOOKE\" run s.json --set time.step=1 --set time.duration=3 -o bad $closed" || code=$?
+    [ "$code" = 4 ] || fail "hooke run $closed of a motion that blows up ended with $code"
+    [ "$(head -c 5 bad/energies.csv)" = frame ] || fail "$closed: $(head -c 200 bad/energies.csv)"
+    rm -r bad
+    for words in help --version schema 'info s.json' methods scenes 'compare s.json' 'new n.json' \
+      'matrices s.json -o m.mtx'; do
+      rm -f n.json
+      code=0 normal=0
+      eval "\"\$HOOKE\" $words" >out 2>err </dev/null || normal=$?
+      rm -f n.json
+      eval "\"\$HOOKE\" $words $closed" >out 2>err </dev/null || code=$?
+      [ "$code" = "$normal" ] || fail "hooke $words $closed ended with $code, not $normal"
+    done
+  done
+}
