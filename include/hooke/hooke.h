@@ -611,7 +611,8 @@ typedef struct HkStepReport {
   int projections;        /* how often the Hessian was not positive definite and was projected */
   double gradient; /* the relative gradient m = |M^-1 dg/dx|_M / |x - x_n|_M, without unit, with
                     * |d|_M = sqrt(sum m_i |d_i|^2): the unbalanced force would change the step by
-                    * this part of its own motion; 0 for explicit integrators */
+                    * this part of its own motion; 0 for explicit integrators, and where nothing
+                    * moves but for rounding; INFINITY where the minimizer found no way to move */
   double residual; /* of the last linear solve, |b - A x| / |b| */
   HkStop reason;
 } HkStepReport;
@@ -790,7 +791,8 @@ HK_API HkRunOptions hk_default_run_options(void);
 /* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint. */
 HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
                               HkError *error);
-/* Simulates and writes one frame; HK_DONE when there is none left. */
+/* Simulates and writes one frame; HK_DONE when there is none left. HK_ERROR_BLOWUP, and nothing is
+ * written, if a number of the frame is not finite or does not fit into an output. */
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
 /* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);

@@ -140,6 +140,7 @@ static HkStatus bring(HkRemote *r, HkError *error) {
   r->sim->kinetic = report.kinetic;
   r->sim->report = report.last;
   HK_TRY(hk_blowup_check(r->sim, state, error));
+  HK_TRY(hk_blowup_check_gradient(r->sim, state, report.last.gradient, error));
   return report.unconverged > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
 

@@ -50,11 +50,18 @@ static HkStop reason_at(HkMinimizer *m, const double *x, double r, double moved)
   return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_ITERATIONS;
 }
 
+/* m(x); 0 where nothing moves but for rounding, NAN where forces are not finite. */
+static double relative_gradient(const HkMinimizer *m, double r, double moved) {
+  double ratio = r == 0 ? 0 : r / moved;
+  if (!isfinite(r)) return NAN;
+  return isinf(ratio) && r <= m->problem->rounding ? 0 : ratio;
+}
+
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r) {
   HkStepReport *report = &m->report;
   double moved = hk_problem_moved(m->problem, x);
   report->iterations = iteration;
-  report->gradient = r == 0 ? 0 : r / moved;
+  report->gradient = relative_gradient(m, r, moved);
   report->reason = reason_at(m, x, r, moved);
   bool goes_on = !m->trace || hk_minimizer_trace(m, x);
   if (report->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)

@@ -36,9 +36,19 @@ typedef struct HkFrame {
 
 typedef struct HkOutput HkOutput;
 
+/* What an output may store in 32-bit numbers. */
+typedef enum HkQuantity {
+  HK_QUANTITY_POSITION = 1,
+  HK_QUANTITY_VELOCITY = 2,
+  HK_QUANTITY_FORCE = 4,
+  HK_QUANTITY_STRAIN = 8,
+} HkQuantity;
+
 typedef struct HkOutputType {
   HkSchema schema;
   const char *files[3]; /* it makes in the run's folder beside its frames, ended by NULL */
+  /* The HkQuantity bits that it stores in 32 bits; NULL: none. */
+  unsigned (*singles)(const HkOutput *o);
   /* Makes the files, or takes them up where they were cut: o->offset > 0 then. */
   HkStatus (*open)(HkOutput *o, const HkModel *model, HkError *error);
   HkStatus (*write)(HkOutput *o, const HkFrame *frame, HkError *error);

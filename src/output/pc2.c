@@ -80,6 +80,11 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   return put_sample_count(o, c->file, frame->model->n, error);
 }
 
+static unsigned singles(const HkOutput *o) {
+  (void)o;
+  return HK_QUANTITY_POSITION;
+}
+
 static HkStatus close(HkOutput *o, HkError *error) {
   Cache *c = o->data;
   if (!c) return HK_OK;
@@ -94,6 +99,7 @@ const HkOutputType hk_output_pc2 = {
                .summary = "mesh.obj and mesh.pc2: for Blender's Mesh Cache modifier",
                HK_PARAMS(Pc2, params)},
     .files = {"mesh.obj", "mesh.pc2"},
+    .singles = singles,
     .open = open,
     .write = write,
     .close = close,

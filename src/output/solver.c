@@ -5,10 +5,10 @@
  *     iterations,worst_iterations           of the minimizer in all, in the step with most
  *     linear_iterations,projections         of the linear solver; indefinite Hessians
  *     gradient                              largest relative gradient m at the end of a step
- *                                           (minimize/stopping.c), without unit
- *     stationary                            steps that meet the tolerance and are not known to be
- *                                           minima
- *     unconverged,reason                    steps that do not meet it; why the last one ended
+ *                                           (minimize/stopping.c), without unit; inf where no
+ * vertex could be moved stationary                            steps that meet the tolerance and are
+ * not known to be minima unconverged,reason                    steps that do not meet it; why the
+ * last one ended
  *
  * Explicit integrators solve nothing: zeros, and the reason "none". There are no times of the clock
  * in it, so that the same run leaves the same bytes.

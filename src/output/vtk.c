@@ -154,6 +154,11 @@ static void put_file(HkVtk *w, const HkFrame *frame) {
 
 /* ---- The output ---- */
 
+unsigned hk_vtk_singles(const HkOutput *o) {
+  if (((const HkVtkParams *)o->params)->precise) return 0;
+  return HK_QUANTITY_POSITION | HK_QUANTITY_VELOCITY | HK_QUANTITY_FORCE | HK_QUANTITY_STRAIN;
+}
+
 HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error) {
   const HkContext *c = &o->context;
   HK_TRY(hk_output_frames_open(o, layout->name, error));

@@ -52,6 +52,7 @@ struct HkVtk {
   unsigned char stage[12288];
 };
 
+unsigned hk_vtk_singles(const HkOutput *o);
 HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error);
 HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error);
 HkStatus hk_vtk_close(HkOutput *o, HkError *error);

@@ -75,15 +75,9 @@ static void hand_tally(HkRun *run) {
 static HkStatus write_frame(HkRun *run, HkError *error) {
   HkTally work = run->tally;
   hand_tally(run);
-  if (run->output_count == 0 && !run->page) return HK_OK;
-  HkReport report;
-  hk_sim_report(run->sim, run->state, &report);
-  HkFrame frame = {run->model, run->state, run->frame, run->force, &report, run->reaction};
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &run->report, run->reaction};
   if (run->page) hk_page_add(run->page, &frame, &work, run->seconds);
   run->seconds = 0;
-  if (run->output_count == 0) return HK_OK;
-  hk_sim_forces(run->sim, run->state, run->force);
-  hk_pins_reactions(run->model, run->state, run->force, run->reaction);
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
     if (run->frame % every_of(o) != 0) continue;
@@ -143,6 +137,7 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
 /* A checkpoint comes first, in the place of an earlier one: whenever a run is killed, there is one
  * to resume from. */
 static HkStatus open_files(HkRun *run, HkError *error) {
+  if (!run->begun) HK_TRY(hk_run_check_frame(run, error));
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
   HK_TRY(hk_run_write_record(run, error));
   if (!run->begun) hk_folder_clear(run->folder, run->replaces);
@@ -330,6 +325,7 @@ static HkStatus next_frame(HkRun *run, HkError *error) {
   for (;;) {
     HkError inner = {0};
     HkStatus status = step_to_frame(run, &inner);
+    if (status >= 0) status = hk_run_check_frame(run, &inner);
     if (status >= 0) break;
     bool again = status == HK_ERROR_BLOWUP && run->on_blowup == HK_BLOWUP_HALVE &&
                  run->stable_h > 0 && run->halvings < MOST_HALVINGS;

@@ -19,6 +19,7 @@ struct HkRun {
   HkOutput *outputs;
   int output_count;
   HkPage *page;     /* what the report gathers; NULL: there will be none */
+  HkReport report;  /* energies of the present frame */
   double *force;    /* N, 3 a vertex, for the outputs */
   double *reaction; /* N, 3 a pinned vertex, for the outputs */
   char *packed;     /* room for a checkpoint */
@@ -45,6 +46,10 @@ struct HkRun {
   void (*progress)(void *user, const HkProgress *progress);
   void *progress_user;
 };
+
+/* check.c: computes report, force and reaction of the present frame; HK_ERROR_BLOWUP if a number of
+ * the frame is not finite, or does not fit into an output of 32-bit numbers. */
+HkStatus hk_run_check_frame(HkRun *run, HkError *error);
 
 /* fits.c: an error where a scene is too large for the memory that there is. */
 HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);

@@ -209,3 +209,12 @@ HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error) {
   hk_blowup_advise(sim, state, advice, sizeof advice);
   return hk_blowup_fail(sim, state, what, advice, error);
 }
+
+HkStatus hk_blowup_check_gradient(HkSim *sim, HkState *state, double gradient, HkError *error) {
+  if (!isnan(gradient)) return HK_OK;
+  char advice[256];
+  hk_sim_close(sim, state);
+  hk_blowup_advise(sim, state, advice, sizeof advice);
+  return hk_blowup_fail(sim, state, "the gradient of the step's energy is not finite", advice,
+                        error);
+}

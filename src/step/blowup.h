@@ -12,6 +12,9 @@ void hk_blowup_begin(const HkSim *sim, HkState *state);
 void hk_blowup_renew(HkSim *sim, HkState *state);
 /* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
+/* HK_ERROR_BLOWUP if the relative gradient of a step is NAN: forces have left the range of
+ * numbers, and the minimizer could not move. */
+HkStatus hk_blowup_check_gradient(HkSim *sim, HkState *state, double gradient, HkError *error);
 /* What to do about it: the largest stable step of the start and of the present state, which is
  * closed.
  */

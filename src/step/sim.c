@@ -197,6 +197,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (status < 0) return status;
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
+  HK_TRY(hk_blowup_check_gradient(sim, state, sim->report.gradient, error));
   HK_TRY(watch(sim, state, error));
   return status;
 }
@@ -352,8 +353,9 @@ static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
   double most = hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
   p.quantity = -1;
   double least = 0 - hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
-  r->strain_max = isinf(most) ? 0 : most;
-  r->strain_min = isinf(most) ? 0 : least;
+  bool none = most == -INFINITY; /* no spring has a length */
+  r->strain_max = none ? 0 : most;
+  r->strain_min = none ? 0 : least;
 }
 
 void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
