@@ -174,6 +174,7 @@ TEST(pc2_is_whole_after_each_frame) {
   /* Cut back to two samples: the count says so before anything is written again. */
   MUST(hand_close(&h, error));
   MUST(hand_choose(&h, "pc2", folder, error));
+  MUST(hk_method_set_number(&h.method, "every", 3, error));
   h.o.offset = 32 + 2 * 12 * 20;
   MUST(h.o.type->open(&h.o, &hand->model, error));
   check_pc2(folder, hand, 2, 3);

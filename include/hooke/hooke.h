@@ -796,6 +796,9 @@ HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options,
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
 /* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
+/* Writes a checkpoint and releases the folder, which another run may then resume; this one makes no
+ * more frames. Until then, or until hk_run_destroy, the folder is locked. */
+HK_API HkStatus hk_run_close(HkRun *run, HkError *error);
 /* Writes report.html, one page that shows what was simulated so far: to be called at the end, and
  * also after an error, which the page then tells. Only where the options asked for a report. */
 HK_API HkStatus hk_run_report(HkRun *run, HkError *error);

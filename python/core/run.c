@@ -46,7 +46,8 @@ static PyObject *run_frame(PyObject *module, PyObject *value) {
   return PyBool_FromLong(status != HK_DONE);
 }
 
-/* run_write(run, report: bool): the checkpoint, or the report */
+/* run_write(run, report: bool): the checkpoint, after which the folder is released, or the report
+ */
 static PyObject *run_write(PyObject *module, PyObject *arguments) {
   Handle *run;
   int report;
@@ -56,7 +57,7 @@ static PyObject *run_write(PyObject *module, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "O&p", to_run, &run, &report)) return NULL;
   if (!handle_claim(run)) return NULL;
   Py_BEGIN_ALLOW_THREADS;
-  status = report ? hk_run_report(run->object, &error) : hk_run_checkpoint(run->object, &error);
+  status = report ? hk_run_report(run->object, &error) : hk_run_close(run->object, &error);
   Py_END_ALLOW_THREADS;
   handle_release(run);
   return none_or_raise(status, &error);

@@ -154,7 +154,7 @@ class Run:
         return Report._of(_core.sim_report(self._sim, state._handle))
 
     def close(self) -> None:
-        """Leaves the checkpoint, and the report if one was asked for."""
+        """Leaves the checkpoint, and the report if one was asked for; the run makes no more frames."""
         _core.run_write(self._handle, False)
         if self._report:
             _core.run_write(self._handle, True)

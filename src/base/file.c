@@ -1,6 +1,8 @@
 /* Whole files in and out; see file.h. */
 #include "base/file.h"
 
+#include "base/durable.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,6 +71,23 @@ HkStatus hk_writer_commit(HkWriter *w, HkError *error) {
   unlink(w->temporary);
   errno = reason;
   return hk_fail_errno(error, "write", w->path);
+}
+
+HkStatus hk_writer_commit_durable(HkWriter *w, HkError *error) {
+  bool bad = fflush(w->file) != 0 || ferror(w->file);
+  int reason = errno; /* of the write that failed, for hk_writer_commit */
+  if (!bad && fsync(fileno(w->file)) != 0 && errno != EINVAL && errno != EROFS) {
+    HkStatus status = hk_fail_errno(error, "write", w->path);
+    hk_writer_abandon(w);
+    return status;
+  }
+  if (bad) errno = reason;
+  HK_TRY(hk_writer_commit(w, error));
+  char folder[sizeof w->temporary];
+  const char *slash = strrchr(w->path, '/');
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - w->path) : 1,
+           slash ? w->path : ".");
+  return hk_sync_folder(folder[0] ? folder : "/", error);
 }
 
 void hk_writer_abandon(HkWriter *w) {

@@ -20,6 +20,8 @@ typedef struct HkWriter {
 /* Writes to path.tmp; hk_writer_commit renames it, so that path is whole or not there. */
 HkStatus hk_writer_open(HkWriter *w, const char *path, HkError *error);
 HkStatus hk_writer_commit(HkWriter *w, HkError *error);
+/* As hk_writer_commit, and after a loss of power the file is the old one or the new one. */
+HkStatus hk_writer_commit_durable(HkWriter *w, HkError *error);
 /* Closes and removes the temporary file; harmless after a commit. */
 void hk_writer_abandon(HkWriter *w);
 

@@ -11,10 +11,9 @@
 #include "base/file.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static const char magic[8] = {'H', 'O', 'O', 'K', 'E', 'C', 'K', 'P'};
-enum { VERSION = 2 };
+enum { VERSION = 3 };
 
 typedef struct Header {
   char magic[8];
@@ -31,12 +30,7 @@ HkStatus hk_checkpoint_write(const char *path, HkCheckpointKind kind, const void
   HK_TRY(hk_writer_open(&w, path, error));
   fwrite(&header, sizeof header, 1, w.file);
   fwrite(payload, 1, size, w.file);
-  if (fflush(w.file) == 0 && fsync(fileno(w.file)) != 0) {
-    HkStatus status = hk_fail_errno(error, "write", path);
-    hk_writer_abandon(&w);
-    return status;
-  }
-  return hk_writer_commit(&w, error);
+  return hk_writer_commit_durable(&w, error);
 }
 
 static HkStatus check(const char *path, HkCheckpointKind kind, const char *bytes, size_t size,
@@ -54,8 +48,7 @@ static HkStatus check(const char *path, HkCheckpointKind kind, const char *bytes
                       header.kind);
   if (header.size != size - sizeof header ||
       header.checksum != hk_hash(HK_HASH_START, bytes + sizeof header, size - sizeof header))
-    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0,
-                      "is damaged: its checksum does not fit; start again without --resume");
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "is damaged: its checksum does not fit");
   return HK_OK;
 }
 

@@ -4,6 +4,10 @@
 
 #include "model/state.h"
 
+/* In the folder of a run: the last checkpoint, and the one before it. */
+#define HK_CHECKPOINT_NAME "checkpoint"
+#define HK_CHECKPOINT_PREVIOUS "checkpoint.previous"
+
 typedef enum HkCheckpointKind { HK_CHECKPOINT_STATE = 1, HK_CHECKPOINT_RUN = 2 } HkCheckpointKind;
 
 /* Writes to a temporary name, flushes to the disk and renames. */

@@ -38,6 +38,7 @@ const HkOutputType hk_output_energies = {
                .summary = "energies.csv: kinetic, spring, gravity and total energy, momenta",
                HK_PARAMS(Energies, params)},
     .files = {"energies.csv"},
+    .grows = "energies.csv",
     .open = open,
     .write = write,
     .close = hk_output_file_close,

@@ -105,7 +105,8 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
 static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   char path[4096];
   HK_TRY(hk_output_frame_path(o, name, frame->index, path, sizeof path, error));
-  return hk_obj_write(o->data, frame, path, error);
+  HK_TRY(hk_obj_write(o->data, frame, path, error));
+  return hk_output_keep(o, path, error);
 }
 
 static HkStatus close(HkOutput *o, HkError *error) {

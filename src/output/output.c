@@ -89,6 +89,36 @@ HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name
   return bad && !told ? fail_named(o, name, error) : HK_OK;
 }
 
+HkStatus hk_output_sum(HkOutput *o, HkError *error) {
+  char path[4096];
+  if (!o->type->grows || o->offset <= o->type->head) return HK_OK;
+  HK_TRY(hk_output_path(o, o->type->grows, path, sizeof path, error));
+  return hk_sum_file(&o->sum, path, o->type->head + o->sum.size, o->offset, error);
+}
+
+HkStatus hk_output_sync(const HkOutput *o, HkError *error) {
+  char path[4096];
+  if (!o->type->grows || o->offset == 0) return HK_OK;
+  HK_TRY(hk_output_path(o, o->type->grows, path, sizeof path, error));
+  return hk_sync_file(path, error);
+}
+
+HkFilesState hk_output_check(const HkOutput *o, HkError *why) {
+  char path[4096];
+  HkSum now = {0};
+  if (!o->type->grows || o->offset <= o->type->head) return HK_FILES_WHOLE;
+  if (hk_output_path(o, o->type->grows, path, sizeof path, why) < 0 ||
+      hk_sum_file(&now, path, o->type->head, o->offset, why) < 0)
+    return HK_FILES_DAMAGED;
+  if (hk_sum_is(&now, &o->sum)) return HK_FILES_WHOLE;
+  hk_fail_at(why, HK_ERROR_FORMAT, path, 0, 0, "is damaged: its checksum does not fit");
+  return HK_FILES_DAMAGED;
+}
+
+HkStatus hk_output_keep(HkOutput *o, const char *path, HkError *error) {
+  return o->ledger ? hk_ledger_add(o->ledger, path, error) : HK_OK;
+}
+
 HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error) {
   char path[4096];
   struct stat info;

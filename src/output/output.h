@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "model/state.h"
+#include "output/ledger.h"
 
 /* How some steps were solved. Eight bytes each: it goes into checkpoints as it is. */
 typedef struct HkTally {
@@ -47,6 +48,8 @@ typedef enum HkQuantity {
 typedef struct HkOutputType {
   HkSchema schema;
   const char *files[3]; /* it makes in the run's folder beside its frames, ended by NULL */
+  const char *grows;    /* the one of them that is appended to; NULL: none is */
+  int64_t head;         /* bytes at its start that open writes anew, in no checksum */
   /* The HkQuantity bits that it stores in 32 bits; NULL: none. */
   unsigned (*singles)(const HkOutput *o);
   /* Makes the files, or takes them up where they were cut: o->offset > 0 then. */
@@ -65,6 +68,8 @@ struct HkOutput {
   double frame_interval; /* s */
   int64_t written;       /* frames so far, kept by the caller */
   int64_t offset;        /* bytes that are complete, kept by the output; 0: not appending */
+  HkSum sum;             /* of the file that grows, as of the last hk_output_sum */
+  HkLedger *ledger;      /* takes the checksums of frame files; NULL: nobody does */
   HkTally tally;         /* of the steps since the frame before, kept by the caller */
   void *data;
 };
@@ -86,6 +91,15 @@ HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, 
 HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error);
 /* The close of an output whose data are its only FILE. */
 HkStatus hk_output_file_close(HkOutput *o, HkError *error);
+
+/* Brings o->sum, the checksum of the file that grows, to o->offset. */
+HkStatus hk_output_sum(HkOutput *o, HkError *error);
+/* Returns when the file that grows is on the disk. */
+HkStatus hk_output_sync(const HkOutput *o, HkError *error);
+/* Whether the file that grows is, until o->offset, what it was when o->sum was made. */
+HkFilesState hk_output_check(const HkOutput *o, HkError *why);
+/* Puts a file that is written and renamed into the ledger. */
+HkStatus hk_output_keep(HkOutput *o, const char *path, HkError *error);
 
 /* Makes the folder NAME of the files NAME/frame_000000.NAME. */
 HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error);

@@ -48,13 +48,14 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
   Cache *c = o->data;
   HK_TRY(hk_obj_create(&o->context, model, false, true, &c->obj, error));
   HK_TRY(hk_output_append_open(o, file_name, &c->file, error));
-  if (o->offset > 0) return put_sample_count(o, c->file, model->n, error);
   unsigned char head[HEAD] = "POINTCACHE2";
   hk_store_le32(head + 12, 1);
   hk_store_le32(head + 16, (uint32_t)model->n);
   hk_store_float(head + 20, 0);
   hk_store_float(head + 24, p->every);
+  HK_TRY(hk_output_append_seek(o, c->file, file_name, 0, error));
   fwrite(head, 1, sizeof head, c->file);
+  if (o->offset > 0) return put_sample_count(o, c->file, model->n, error);
   return hk_output_append_flush(o, c->file, file_name, error);
 }
 
@@ -62,7 +63,8 @@ static HkStatus write_mesh(HkOutput *o, const HkFrame *frame, HkError *error) {
   Cache *c = o->data;
   char path[4096];
   HK_TRY(hk_output_path(o, "mesh.obj", path, sizeof path, error));
-  return hk_obj_write(&c->obj, frame, path, error);
+  HK_TRY(hk_obj_write(&c->obj, frame, path, error));
+  return hk_output_keep(o, path, error);
 }
 
 static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
@@ -99,6 +101,8 @@ const HkOutputType hk_output_pc2 = {
                .summary = "mesh.obj and mesh.pc2: for Blender's Mesh Cache modifier",
                HK_PARAMS(Pc2, params)},
     .files = {"mesh.obj", "mesh.pc2"},
+    .grows = "mesh.pc2",
+    .head = HEAD,
     .singles = singles,
     .open = open,
     .write = write,

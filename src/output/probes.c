@@ -70,6 +70,7 @@ const HkOutputType hk_output_probes = {
                .summary = "probes.csv: mean position and velocity and summed force of each probe",
                HK_PARAMS(Probes, params)},
     .files = {"probes.csv"},
+    .grows = "probes.csv",
     .open = open,
     .write = write,
     .close = hk_output_file_close,

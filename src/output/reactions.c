@@ -95,6 +95,7 @@ const HkOutputType hk_output_reactions = {
                .formula = "R = m a - f(x, v, t)",
                HK_PARAMS(Reactions, params)},
     .files = {"reactions.csv"},
+    .grows = "reactions.csv",
     .open = open,
     .write = write,
     .close = close,

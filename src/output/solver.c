@@ -55,6 +55,7 @@ const HkOutputType hk_output_solver = {
                .summary = "solver.csv: iterations, gradients and steps that did not converge",
                HK_PARAMS(Solver, params)},
     .files = {"solver.csv"},
+    .grows = "solver.csv",
     .open = open,
     .write = write,
     .close = hk_output_file_close,

@@ -188,6 +188,7 @@ HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error) {
   put_file(w, frame);
   hk_stream_end(&w->stream);
   HK_TRY(hk_writer_commit(&file, error));
+  HK_TRY(hk_output_keep(o, path, error));
   return hk_pvd_add(o, w->layout->name, w->pvd, frame, error);
 }
 

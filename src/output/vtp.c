@@ -37,6 +37,7 @@ const HkOutputType hk_output_vtp = {
                .summary = "vtp.pvd and vtp/frame_000000.vtp ...: springs and faces for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
     .files = {"vtp.pvd"},
+    .grows = "vtp.pvd",
     .singles = hk_vtk_singles,
     .open = open,
     .write = hk_vtk_write,

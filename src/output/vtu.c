@@ -45,6 +45,7 @@ const HkOutputType hk_output_vtu = {
                    "vtu.pvd and vtu/frame_000000.vtu ...: springs, faces, solids for ParaView",
                HK_PARAMS(HkVtkParams, hk_vtk_params)},
     .files = {"vtu.pvd"},
+    .grows = "vtu.pvd",
     .singles = hk_vtk_singles,
     .open = open,
     .write = hk_vtk_write,

@@ -209,7 +209,7 @@ HkStatus hk_page_write(const HkPage *page, const HkPageRun *run, const char *pat
     hk_stream_begin(&stream, writer.file);
     put_page(&stream, page, text);
     hk_stream_end(&stream);
-    status = hk_writer_commit(&writer, error);
+    status = hk_writer_commit_durable(&writer, error);
   }
   hk_stream_destroy(&page->context, &stream);
   free(text);

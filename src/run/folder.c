@@ -2,14 +2,17 @@
 #include "run/folder.h"
 
 #include "model/build.h"
+#include "output/checkpoint.h"
 #include "output/output.h"
 #include "report/page.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +29,13 @@ static bool is_folder(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* The name of a new folder, onto the disk; parents that cannot be read have to do without. */
+static void sync_parent(const char *path) {
+  char parent[4096];
+  snprintf(parent, sizeof parent, "%s/..", path);
+  hk_sync_folder(parent, NULL);
+}
+
 HkStatus hk_folder_make(const char *path, HkError *error) {
   char part[4096];
   size_t length = strlen(path);
@@ -37,6 +47,7 @@ HkStatus hk_folder_make(const char *path, HkError *error) {
     char keep = *p;
     *p = 0;
     int reason = mkdir(part, 0777) == 0 ? 0 : errno; /* is_folder may change errno */
+    if (!reason) sync_parent(part);
     if (reason && !is_folder(part)) {
       errno = reason == EEXIST ? ENOTDIR : reason; /* what is there is a file */
       return hk_fail_errno(error, "make the folder", part);
@@ -44,6 +55,24 @@ HkStatus hk_folder_make(const char *path, HkError *error) {
     *p = keep;
     if (!keep) return HK_OK;
   }
+}
+
+HkStatus hk_folder_lock(const char *folder, int *lock, HkError *error) {
+  *lock = open(folder, O_RDONLY | O_CLOEXEC);
+  if (*lock < 0) return hk_fail_errno(error, "open", folder);
+  if (flock(*lock, LOCK_EX | LOCK_NB) == 0) return HK_OK;
+  int reason = errno;
+  hk_folder_unlock(lock);
+  if (reason != EWOULDBLOCK) return HK_OK;
+  return hk_fail_at(
+      error, HK_ERROR_INVALID, folder, 0, 0,
+      "another run is writing into this folder; wait until it ends, or choose another "
+      "folder with -o");
+}
+
+void hk_folder_unlock(int *lock) {
+  if (*lock >= 0) close(*lock);
+  *lock = -1;
 }
 
 bool hk_folder_has(const char *folder, const char *name) {
@@ -63,7 +92,7 @@ bool hk_folder_is_empty(const char *folder) {
   if (!dir) return true;
   for (struct dirent *e = readdir(dir); e && empty; e = readdir(dir))
     empty = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
-            strcmp(e->d_name, "checkpoint.tmp") == 0;
+            strcmp(e->d_name, HK_CHECKPOINT_NAME ".tmp") == 0;
   closedir(dir);
   return empty;
 }
@@ -98,6 +127,7 @@ void hk_folder_clear(const char *folder, bool is_run) {
       remove_file(folder, *file);
   }
   if (is_run) remove_file(folder, HK_PAGE_NAME);
+  if (is_run) remove_file(folder, HK_LEDGER_NAME);
 }
 
 /* A file that the scene reads must not be where the run writes. */
@@ -123,7 +153,8 @@ HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, b
     HK_TRY(check_input(folder, scene, scene->bodies[b].mesh_file, error));
     HK_TRY(check_input(folder, scene, scene->bodies[b].springs.file, error));
   }
-  *is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, "checkpoint");
+  *is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, HK_CHECKPOINT_NAME) ||
+            hk_folder_has(folder, HK_CHECKPOINT_PREVIOUS);
   if (*is_run && !force)
     return hk_fail_at(
         error, HK_ERROR_INVALID, folder, 0, 0,

@@ -6,6 +6,11 @@
 
 /* Makes the folder and those above it where they are not there. */
 HkStatus hk_folder_make(const char *path, HkError *error);
+/* Locks the folder for a run; HK_ERROR_INVALID if another one has it. *lock is closed by
+ * hk_folder_unlock, and by the end of the process, whatever it is; -1 where the file system has no
+ * locks. */
+HkStatus hk_folder_lock(const char *folder, int *lock, HkError *error);
+void hk_folder_unlock(int *lock);
 /* "folder/name" into path. */
 HkStatus hk_folder_path(const char *folder, const char *name, char *path, size_t size,
                         HkError *error);

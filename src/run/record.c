@@ -90,5 +90,5 @@ HkStatus hk_run_write_record(HkRun *run, HkError *error) {
   HK_TRY(hk_folder_path(run->folder, "run.json", path, sizeof path, error));
   HK_TRY(hk_writer_open(&w, path, error));
   fprintf(w.file, "%s\n", run->record);
-  return hk_writer_commit(&w, error);
+  return hk_writer_commit_durable(&w, error);
 }

@@ -2,22 +2,41 @@
  *
  * Frames behind the checkpoint that a killed run had written already are written again, with the
  * same bytes.
+ *
+ * What a checkpoint counts on is on the disk before it: first the files, then the names in their
+ * folders, then the checkpoint, under a temporary name that replaces the old one. The checkpoint
+ * before the last one stays as checkpoint.previous. A resumed run compares all files with the
+ * checksums of the checkpoint and takes the first of these that is possible:
+ *
+ *     the last checkpoint        all files are whole
+ *     the checkpoint before it   all files are whole until there
+ *     the last checkpoint        frame files are not there, and all others are whole: someone has
+ *                                moved them away
+ *     the start of the run       something is damaged; all frames are written again
  */
 #include "output/checkpoint.h"
 #include "run/folder.h"
 #include "run/run.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+static const char *const names[] = {HK_CHECKPOINT_NAME, HK_CHECKPOINT_PREVIOUS};
+
+enum { NAME_COUNT = sizeof names / sizeof names[0], FEW_FILES = 4 };
 
 typedef struct Head {
   uint64_t scene_hash;
   int64_t frame, substep, substeps, halvings, output_count, begun;
   double h;
   HkTally tally;
+  HkSum ledger;
 } Head;
 
 typedef struct Mark {
   int64_t written, offset;
+  HkSum sum;
   HkTally tally;
 } Mark;
 
@@ -25,12 +44,9 @@ static size_t head_size(const HkRun *run) {
   return sizeof(Head) + (size_t)run->output_count * sizeof(Mark);
 }
 
-HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
-  char path[4096];
-  size_t size = head_size(run) + hk_state_packed_size(run->state);
-  HK_TRY(hk_folder_path(run->folder, "checkpoint", path, sizeof path, error));
-  HK_TRY(hk_grow(&run->context, &run->packed, &run->packed_room, (int64_t)size, 1, "a checkpoint",
-                 error));
+/* ---- Writing ---- */
+
+static void pack(HkRun *run) {
   Head head = {.scene_hash = run->scene_hash,
                .frame = run->frame,
                .substep = run->substep,
@@ -39,17 +55,64 @@ HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
                .output_count = run->output_count,
                .begun = run->begun,
                .h = run->sim->h,
-               .tally = run->tally};
+               .tally = run->tally,
+               .ledger = run->ledger.sum};
   char *at = run->packed;
   memcpy(at, &head, sizeof head);
   at += sizeof head;
   for (int q = 0; q < run->output_count; q++, at += sizeof(Mark)) {
     const HkOutput *o = &run->outputs[q];
-    Mark mark = {o->written, o->offset, o->tally};
+    Mark mark = {o->written, o->offset, o->sum, o->tally};
     memcpy(at, &mark, sizeof mark);
   }
   hk_state_pack(run->state, at);
-  return hk_checkpoint_write(path, HK_CHECKPOINT_RUN, run->packed, size, error);
+}
+
+/* Each file takes a few milliseconds by itself; more than FEW_FILES are faster together with all
+ * else on the file system. */
+static HkStatus sync_files(HkRun *run, HkError *error) {
+  for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sum(&run->outputs[q], error));
+  int files = run->begun ? run->output_count + run->ledger.recent_count : 0;
+  if (files <= FEW_FILES || hk_sync_all(run->folder, NULL) < 0) {
+    for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sync(&run->outputs[q], error));
+    HK_TRY(hk_ledger_sync(&run->ledger, error));
+    HK_TRY(hk_sync_folder(run->folder, error));
+  }
+  hk_ledger_forget_recent(&run->ledger);
+  return HK_OK;
+}
+
+/* The last checkpoint of this run becomes the one before the last; one of another run is no use. */
+static HkStatus keep_previous(const HkRun *run, const char *path, HkError *error) {
+  char previous[4096];
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
+  if (!run->has_checkpoint)
+    unlink(previous);
+  else if (rename(path, previous) != 0)
+    return hk_fail_errno(error, "write", previous);
+  return HK_OK;
+}
+
+HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
+  char path[4096];
+  size_t size = head_size(run) + hk_state_packed_size(run->state);
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
+  HK_TRY(hk_grow(&run->context, &run->packed, &run->packed_room, (int64_t)size, 1, "a checkpoint",
+                 error));
+  HK_TRY(sync_files(run, error));
+  pack(run);
+  HK_TRY(keep_previous(run, path, error));
+  HK_TRY(hk_checkpoint_write(path, HK_CHECKPOINT_RUN, run->packed, size, error));
+  run->has_checkpoint = true;
+  return HK_OK;
+}
+
+/* ---- Reading ---- */
+
+static bool is_sound(const Head *head) {
+  return head->frame >= 0 && head->substeps >= 1 && head->substep >= 0 &&
+         head->substep <= head->substeps && head->halvings >= 0 && head->halvings <= INT16_MAX &&
+         head->ledger.size >= 0;
 }
 
 static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t size,
@@ -64,6 +127,8 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
         error, HK_ERROR_INVALID, path, 0, 0,
         "belongs to another scene: only time.duration may change; run again with --force to "
         "start over");
+  if (!is_sound(&head))
+    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "has numbers that no run writes");
   if (head.frame > run->frames)
     return hk_fail_at(error, HK_ERROR_INVALID, path, 0, 0,
                       "is at frame %lld, beyond the end of this scene at frame %lld; give a larger "
@@ -71,11 +136,15 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
                       (long long)head.frame, (long long)run->frames);
   const char *at = payload + sizeof head;
   for (int q = 0; q < run->output_count; q++, at += sizeof(Mark)) {
+    HkOutput *o = &run->outputs[q];
     Mark mark;
     memcpy(&mark, at, sizeof mark);
-    run->outputs[q].written = mark.written;
-    run->outputs[q].offset = mark.offset;
-    run->outputs[q].tally = mark.tally;
+    if (mark.written < 0 || mark.offset < 0 || mark.sum.size < 0)
+      return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "has numbers that no run writes");
+    o->written = mark.written;
+    o->offset = mark.offset;
+    o->sum = mark.sum;
+    o->tally = mark.tally;
   }
   HK_TRY(hk_state_unpack(run->state, at, size - (size_t)(at - payload), path, error));
   run->frame = head.frame;
@@ -84,20 +153,121 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
   run->substeps = head.substeps;
   run->halvings = (int)head.halvings;
   run->tally = head.tally;
+  run->ledger.sum = head.ledger;
   return hk_sim_set_h(run->sim, head.h, error);
 }
 
-HkStatus hk_run_read_checkpoint(HkRun *run, HkError *error) {
+static HkStatus load(HkRun *run, const char *name, HkError *error) {
   char path[4096], *bytes;
   const char *payload;
   size_t size;
-  HK_TRY(hk_folder_path(run->folder, "checkpoint", path, sizeof path, error));
-  if (!hk_folder_has(run->folder, "checkpoint"))
-    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
-                      "is not there, so there is nothing to resume; run without --resume");
+  HK_TRY(hk_folder_path(run->folder, name, path, sizeof path, error));
   HK_TRY(
       hk_checkpoint_read(&run->context, path, HK_CHECKPOINT_RUN, &bytes, &payload, &size, error));
   HkStatus status = unpack(run, path, payload, size, error);
   hk_free(&run->context, &bytes);
   return status;
+}
+
+/* What became of the files that the loaded checkpoint counts on; *why is about the first one that
+ * is not whole. */
+static HkStatus check_files(const HkRun *run, HkFilesState *state, HkError *why, HkError *error) {
+  *state = HK_FILES_WHOLE;
+  for (int q = 0; q < run->output_count && *state == HK_FILES_WHOLE; q++)
+    *state = hk_output_check(&run->outputs[q], why);
+  if (*state != HK_FILES_WHOLE) return HK_OK;
+  return hk_ledger_check(&run->context, run->folder, &run->ledger.sum, state, why, error);
+}
+
+/* ---- Choosing ---- */
+
+/* A checkpoint, as far as it is known. */
+typedef struct Found {
+  HkStatus read; /* of reading it */
+  HkFilesState files;
+  HkError why; /* it is not to be used */
+} Found;
+
+/* Reads a checkpoint and compares the files with it. Errors that another checkpoint would not mend
+ * are returned. */
+static HkStatus look(HkRun *run, const char *name, Found *found, HkError *error) {
+  found->why = (HkError){0};
+  found->files = HK_FILES_DAMAGED;
+  found->read = load(run, name, &found->why);
+  if (found->read == HK_ERROR_INVALID || found->read == HK_ERROR_MEMORY) {
+    if (error) *error = found->why;
+    return found->read;
+  }
+  return found->read < 0 ? HK_OK : check_files(run, &found->files, &found->why, error);
+}
+
+/* The checkpoint before the last one takes the place of the last one. */
+static HkStatus promote(HkRun *run, HkError *error) {
+  char path[4096], previous[4096];
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
+  return rename(previous, path) == 0 ? HK_OK : hk_fail_errno(error, "write", path);
+}
+
+/* All frames once more, with the step of the checkpoint that is loaded. */
+static HkStatus start_over(HkRun *run, HkError *error) {
+  HkState *start;
+  HK_TRY(hk_state_create(run->model, &start, error));
+  hk_state_destroy(&run->state);
+  run->state = start;
+  run->frame = run->substep = 0;
+  run->begun = run->has_checkpoint = false;
+  run->repairs = true;
+  run->tally = (HkTally){0};
+  run->ledger.sum = (HkSum){0};
+  for (int q = 0; q < run->output_count; q++) {
+    HkOutput *o = &run->outputs[q];
+    o->offset = o->written = 0;
+    o->sum = (HkSum){0};
+    o->tally = (HkTally){0};
+  }
+  return HK_OK;
+}
+
+static void warn(const HkRun *run, const HkError *why, const char *what) {
+  hk_log(&run->context, HK_LOG_WARNING, "%s; %s", why->text, what);
+}
+
+/* None of the checkpoints has all its files: what is left. */
+static HkStatus choose(HkRun *run, const Found *found, HkError *error) {
+  for (int q = 0; q < NAME_COUNT; q++) {
+    if (found[q].read < 0 || found[q].files != HK_FILES_MISSING) continue;
+    HK_TRY(load(run, names[q], error));
+    warn(run, &found[q].why, "the run goes on without it; --force writes all frames again");
+    return q == 0 ? HK_OK : promote(run, error);
+  }
+  for (int q = 0; q < NAME_COUNT; q++) {
+    if (found[q].read < 0) continue;
+    HK_TRY(load(run, names[q], error));
+    warn(run, &found[q].why, "the run begins at its start, and writes all frames again");
+    return start_over(run, error);
+  }
+  return hk_fail(error, found[0].read,
+                 "%s; run again with --force in place of --resume to start over",
+                 found[0].why.text);
+}
+
+HkStatus hk_run_read_checkpoint(HkRun *run, HkError *error) {
+  Found found[NAME_COUNT];
+  char path[4096];
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
+  bool there = hk_folder_has(run->folder, HK_CHECKPOINT_NAME);
+  if (!there && !hk_folder_has(run->folder, HK_CHECKPOINT_PREVIOUS))
+    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
+                      "is not there, so there is nothing to resume; run again with --force in "
+                      "place of --resume to start over");
+  run->has_checkpoint = true;
+  for (int q = 0; q < NAME_COUNT; q++) {
+    HK_TRY(look(run, names[q], &found[q], error));
+    if (found[q].read < 0 || found[q].files != HK_FILES_WHOLE) continue;
+    if (q == 0) return HK_OK;
+    if (there) warn(run, &found[0].why, "the run goes back to the checkpoint before the last one");
+    return promote(run, error);
+  }
+  return choose(run, found, error);
 }

@@ -52,6 +52,7 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
     HK_TRY(hk_method_copy(method, &run->methods[q], error));
     o->params = run->methods[q].params;
     o->folder = run->folder;
+    o->ledger = &run->ledger;
     o->frame_interval = run->interval * every_of(o);
     o->frame_count = run->frames / every_of(o) + 1;
   }
@@ -61,6 +62,7 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
 }
 
 static HkStatus open_outputs(HkRun *run, HkError *error) {
+  HK_TRY(hk_ledger_open(&run->ledger, error));
   for (int q = 0; q < run->output_count; q++)
     HK_TRY(run->outputs[q].type->open(&run->outputs[q], run->model, error));
   return HK_OK;
@@ -131,7 +133,10 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
   while (length > 1 && folder[length - 1] == '/') length--;
   HK_TRY(hk_alloc(&run->context, &run->folder, (int64_t)length + 1, 1, "a name", error));
   memcpy(run->folder, folder, length);
-  return hk_folder_make(run->folder, error);
+  run->ledger.context = run->context;
+  run->ledger.folder = run->folder;
+  HK_TRY(hk_folder_make(run->folder, error));
+  return hk_folder_lock(run->folder, &run->lock, error);
 }
 
 /* A checkpoint comes first, in the place of an earlier one: whenever a run is killed, there is one
@@ -140,7 +145,7 @@ static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_check_frame(run, error));
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
   HK_TRY(hk_run_write_record(run, error));
-  if (!run->begun) hk_folder_clear(run->folder, run->replaces);
+  if (!run->begun && !run->repairs) hk_folder_clear(run->folder, run->replaces);
   HK_TRY(open_outputs(run, error));
   if (run->begun && run->page) hk_run_take_up_report(run);
   if (run->begun) return HK_OK;
@@ -175,6 +180,7 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   HK_TRY(hk_alloc(&c, run, 1, sizeof **run, "a run", error));
   (*run)->context = c;
   (*run)->batch = 1;
+  (*run)->lock = -1;
   (*run)->on_blowup = options->on_blowup;
   (*run)->checkpoint_seconds = options->checkpoint_seconds;
   (*run)->progress = options->progress;
@@ -195,6 +201,7 @@ void hk_run_destroy(HkRun **run) {
     r->outputs[q].type->close(&r->outputs[q], NULL);
     hk_method_clear(&r->methods[q]);
   }
+  hk_ledger_close(&r->ledger, NULL);
   hk_page_destroy(&r->page);
   hk_free(&c, &r->outputs);
   hk_free(&c, &r->methods);
@@ -206,6 +213,7 @@ void hk_run_destroy(HkRun **run) {
   hk_sim_destroy(&r->sim);
   hk_state_destroy(&r->state);
   hk_model_destroy(&r->model);
+  hk_folder_unlock(&r->lock);
   hk_free(&c, run);
 }
 
@@ -290,10 +298,13 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
     HkOutput *o = &run->outputs[q];
     HK_TRY(o->type->close(o, error));
     o->offset = o->written = 0;
+    o->sum = (HkSum){0};
     o->tally = (HkTally){0};
   }
   if (!run->folder) return HK_OK;
-  run->begun = false;
+  HK_TRY(hk_ledger_close(&run->ledger, error));
+  run->ledger.sum = (HkSum){0};
+  run->begun = run->has_checkpoint = false;
   return open_files(run, error);
 }
 
@@ -350,20 +361,30 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
   if (run->broken)
     return hk_fail(error, HK_ERROR_INVALID, "the run failed before; resume it from its checkpoint");
   if (run->frame >= run->frames) return HK_DONE;
+  if (run->closed)
+    return hk_fail(error, HK_ERROR_INVALID, "the run is closed; resume it from its checkpoint");
   HkError why = {0};
   HkStatus status = next_frame(run, &why);
   run->broken = status < 0;
+  if (run->broken) hk_folder_unlock(&run->lock); /* it writes no frame any more */
   if (run->broken) run->why = why;
   if (run->broken && error) *error = why;
   return status;
 }
 
 HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {
-  if (!run->folder || run->broken) return HK_OK;
+  if (!run->folder || run->broken || run->closed) return HK_OK;
   double before = wall_time();
   HK_TRY(hk_run_write_checkpoint(run, error));
   run->last_checkpoint = wall_time();
   run->writing += run->last_checkpoint - before;
+  return HK_OK;
+}
+
+HkStatus hk_run_close(HkRun *run, HkError *error) {
+  HK_TRY(hk_run_checkpoint(run, error));
+  run->closed = true;
+  hk_folder_unlock(&run->lock);
   return HK_OK;
 }
 

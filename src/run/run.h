@@ -13,6 +13,8 @@ struct HkRun {
   HkSim *sim;
   HkState *state;
   char *folder; /* NULL: nothing is written */
+  int lock;     /* descriptor of the folder's lock; -1: none */
+  HkLedger ledger;
   char *record; /* text of run.json */
   uint64_t scene_hash;
   HkMethod *methods; /* parameters of the outputs */
@@ -37,10 +39,13 @@ struct HkRun {
   double interval;                 /* s between frames */
   double stable_h;
   int halvings;
-  bool replaces; /* an earlier run in its folder */
-  bool begun;    /* frame 0 is written */
-  bool broken;   /* after an error: state and files are no longer ones to go on from */
-  HkError why;   /* it is broken */
+  bool replaces;       /* an earlier run in its folder */
+  bool begun;          /* frame 0 is written */
+  bool repairs;        /* writes the same frames again, because some were damaged */
+  bool has_checkpoint; /* the file `checkpoint` is one of this run */
+  bool closed;         /* by hk_run_close */
+  bool broken;         /* after an error: state and files are no longer ones to go on from */
+  HkError why;         /* it is broken */
   HkOnBlowup on_blowup;
   double checkpoint_seconds, last_checkpoint, last_progress;
   void (*progress)(void *user, const HkProgress *progress);

@@ -35,7 +35,7 @@ test_ctrl_c_then_resume_gives_the_same_bytes() {
   says out 'interrupted: '
   says err 'go on with: hooke run s.json -o parts --resume'
   [ -f parts/checkpoint ]
-  ! diff -rq whole parts >/dev/null || fail 'it was not interrupted'
+  ! diff -rq -x checkpoint.previous whole parts >/dev/null || fail 'it was not interrupted'
   expect 0 hooke run s.json -o parts --resume
   says out 'goes on at'
   same whole parts
@@ -132,14 +132,15 @@ test_resume_where_nothing_is_starts_the_run() {
   same whole fresh
 }
 
-test_resume_without_its_checkpoint_keeps_the_frames() {
+test_resume_without_its_checkpoints_keeps_the_frames() {
   scene s.json
   expect 0 hooke run s.json -q
-  rm s-out/checkpoint
+  rm s-out/checkpoint*
   cp -r s-out before
   expect 3 hooke run s.json -q --resume
-  one_error 'there is nothing to resume'
+  one_error 'there is nothing to resume; run again with --force in place of --resume'
   same s-out before
+  expect 0 hooke run s.json -q --force
 }
 
 test_resume_of_a_finished_run_changes_nothing() {
@@ -168,13 +169,118 @@ test_resume_refuses_another_scene() {
   same s-out before
 }
 
-test_damaged_checkpoint_is_noticed() {
+# Overwrites or empties a checkpoint.
+damage_checkpoint() {
+  if [ "$2" = cut ]; then
+    : >"$1"
+  else
+    printf 'x' | dd of="$1" bs=1 seek=100 conv=notrunc 2>/dev/null
+  fi
+}
+
+test_damaged_checkpoint_leads_to_the_one_before_it() {
   scene s.json 5 0.2
-  expect 0 hooke run s.json -q
-  printf 'x' | dd of=s-out/checkpoint bs=1 seek=100 conv=notrunc 2>/dev/null
-  expect 1 hooke run s.json -q --resume
-  one_error 's-out/checkpoint'
-  : >s-out/checkpoint
-  expect 1 hooke run s.json -q --resume
-  one_error 's-out/checkpoint'
+  expect 0 hooke run s.json -q -o whole
+  for damage in cut overwritten; do
+    rm -rf parts
+    expect 0 hooke run s.json -q -o parts --checkpoint 0 --set time.duration=0.1
+    damage_checkpoint parts/checkpoint $damage
+    expect 0 hooke run s.json -o parts --resume
+    says err 'goes back to the checkpoint before the last one'
+    same whole parts
+  done
+}
+
+test_advice_about_damaged_checkpoints_works() {
+  scene s.json 5 0.2
+  expect 0 hooke run s.json -q -o whole
+  for damage in cut overwritten; do
+    rm -rf parts
+    expect 0 hooke run s.json -q -o parts
+    damage_checkpoint parts/checkpoint $damage
+    damage_checkpoint parts/checkpoint.previous $damage
+    expect 1 hooke run s.json -q -o parts --resume
+    one_error 'parts/checkpoint: is '
+    says err 'run again with --force in place of --resume'
+    expect 0 hooke run s.json -q -o parts --force
+    same whole parts
+  done
+}
+
+# Cuts a file in half, writes zeros over the end of it, or changes one byte.
+damage_file() {
+  local size
+  size=$(stat -c %s "$1")
+  case $2 in
+  cut) truncate -s $((size / 2)) "$1" ;;
+  empty) : >"$1" ;;
+  zeros) truncate -s $((size / 2)) "$1" && truncate -s "$size" "$1" ;;
+  esac
+}
+
+test_damaged_files_of_a_killed_run_are_written_again() {
+  scene s.json 20 0.6
+  expect 0 hooke run s.json -q -o whole
+  start run s.json -q -o killed --checkpoint 0
+  wait_frames killed
+  kill -KILL "$child"
+  wait_child
+  ! diff -rq -x checkpoint.previous whole killed >/dev/null || fail 'it was not killed'
+  frames=$(($(wc -l <killed/checksums) / 3))
+  last=$(printf '%06d' $((frames - 2)))
+  for file in energies.csv probes.csv mesh.pc2 vtu.pvd mesh.obj run.json checksums checkpoint \
+    checkpoint.previous vtp/frame_000000.vtp "obj/frame_$last.obj" "vtu/frame_$last.vtu"; do
+    for damage in cut empty zeros; do
+      rm -rf parts
+      cp -r killed parts
+      damage_file "parts/$file" $damage
+      expect 0 hooke run s.json -o parts --resume
+      diff -r -x checkpoint.previous whole parts >difference 2>&1 ||
+        fail "$file, $damage: $(head -5 difference)"
+      case $file in
+      energies.csv | mesh.pc2 | mesh.obj | checksums | vtp/*)
+        grep -qE 'goes back to|begins at its start' err || fail "$file, $damage: $(cat err)"
+        ;;
+      esac
+    done
+  done
+}
+
+test_damage_since_the_last_checkpoint_but_one_costs_no_more() {
+  scene s.json 5 0.3
+  expect 0 hooke run s.json -q -o whole
+  expect 0 hooke run s.json -q -o parts --checkpoint 0 --set time.duration=0.2
+  damage_file parts/vtp/frame_000020.vtp zeros
+  expect 0 hooke run s.json -o parts --resume
+  says err 'vtp/frame_000020.vtp: is damaged'
+  says err 'goes back to the checkpoint before the last one'
+  says out 'goes on at'
+  same whole parts
+}
+
+test_frames_that_were_moved_away_do_not_stop_a_resumed_run() {
+  scene s.json 5 0.3
+  expect 0 hooke run s.json -q -o whole
+  expect 0 hooke run s.json -q -o parts --set time.duration=0.2
+  rm parts/obj/frame_000000.obj parts/obj/frame_000003.obj
+  expect 0 hooke run s.json -o parts --resume
+  says err 'obj/frame_000000.obj: is not there any more; the run goes on without it'
+  rm whole/obj/frame_000000.obj whole/obj/frame_000003.obj
+  same whole parts
+}
+
+test_two_runs_do_not_write_into_one_folder() {
+  long_scene s.json
+  expect 0 hooke run s.json -q -o whole
+  start run s.json -q -o parts
+  wait_frames parts
+  "$HOOKE" run s.json -o parts --force >/dev/null 2>err2 && fail 'a second run began'
+  says err2 'parts: another run is writing into this folder'
+  "$HOOKE" run s.json -o parts --resume >/dev/null 2>err2 && fail 'a second run went on'
+  says err2 'parts: another run is writing into this folder'
+  kill -0 "$child" || fail 'the first run ended before the second was refused'
+  kill -KILL "$child"
+  wait_child
+  expect 0 hooke run s.json -q -o parts --resume
+  same whole parts
 }

@@ -60,7 +60,7 @@ sys.exit(0 if eval(sys.argv[1]) else 1)' "$1" || fail "not true: $1, of $(head -
 }
 
 same() {
-  diff -r "$1" "$2" >difference 2>&1 || fail "$1 and $2 differ: $(head -5 difference)"
+  diff -r -x checkpoint.previous "$1" "$2" >difference 2>&1 || fail "$1 and $2 differ: $(head -5 difference)"
 }
 
 # A sanitizer changes what memory and time a program takes.

@@ -1,0 +1,30 @@
+/* Files that survive a loss of power: written to the disk in order, and known by their checksums.
+ */
+#ifndef HK_BASE_DURABLE_H
+#define HK_BASE_DURABLE_H
+
+#include "base/status.h"
+
+/* Checksum of bytes that come piece by piece; the pieces do not matter. Starts as {0}. */
+typedef struct HkSum {
+  uint64_t hash; /* of all whole words */
+  uint64_t word; /* the bytes behind the last whole word */
+  int64_t size;  /* bytes so far */
+} HkSum;
+
+void hk_sum_add(HkSum *sum, const void *bytes, size_t size);
+uint64_t hk_sum_value(const HkSum *sum);
+bool hk_sum_is(const HkSum *a, const HkSum *b);
+
+/* Adds the bytes of a file from `begin` to `end` (< 0: to its end). */
+HkStatus hk_sum_file(HkSum *sum, const char *path, int64_t begin, int64_t end, HkError *error);
+
+/* Returns when a file is on the disk. */
+HkStatus hk_sync_file(const char *path, HkError *error);
+/* Returns when the names in a folder are on the disk. */
+HkStatus hk_sync_folder(const char *path, HkError *error);
+/* Returns when everything on the file system of a folder is on the disk, which is faster than
+ * hk_sync_file for many files; HK_ERROR_UNSUPPORTED where the system has no such call. */
+HkStatus hk_sync_all(const char *folder, HkError *error);
+
+#endif

@@ -1,0 +1,50 @@
+/* The file `checksums` of a run: which frame files it has written, and what is in them.
+ *
+ *     checksum (16 hexadecimal digits)  size (bytes)  name in the run's folder
+ *
+ * one line a file, in the order in which they were written. It grows, and the checkpoint holds its
+ * length and its own checksum. A resumed run compares the files with it.
+ */
+#ifndef HK_OUTPUT_LEDGER_H
+#define HK_OUTPUT_LEDGER_H
+
+#include "base/durable.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+
+#define HK_LEDGER_NAME "checksums"
+
+typedef struct HkLedger {
+  HkContext context;
+  const char *folder; /* of the run, borrowed, no slash at the end */
+  FILE *file;
+  HkSum sum;    /* of the whole file: sum.size is its length */
+  char *recent; /* names since the last hk_ledger_forget_recent, each ended by 0 */
+  int64_t recent_size, recent_room;
+  int recent_count;
+} HkLedger;
+
+/* Opens the file, cut at l->sum.size. */
+HkStatus hk_ledger_open(HkLedger *l, HkError *error);
+/* Adds a file that is written; its path begins with the run's folder. */
+HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error);
+/* Returns when the ledger and the files that were added to it since the last
+ * hk_ledger_forget_recent are on the disk, with their names in their folders. */
+HkStatus hk_ledger_sync(const HkLedger *l, HkError *error);
+void hk_ledger_forget_recent(HkLedger *l);
+HkStatus hk_ledger_close(HkLedger *l, HkError *error);
+
+/* What became of the files of a run. */
+typedef enum HkFilesState {
+  HK_FILES_WHOLE,
+  HK_FILES_MISSING, /* some are not there, all others are whole */
+  HK_FILES_DAMAGED
+} HkFilesState;
+
+/* Compares the files with the lines up to `sum`; *why says what is wrong with the first one that is
+ * not whole. */
+HkStatus hk_ledger_check(const HkContext *context, const char *folder, const HkSum *sum,
+                         HkFilesState *state, HkError *why, HkError *error);
+
+#endif
