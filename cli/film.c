@@ -128,7 +128,7 @@ static int open_pipe(int ends[2]) {
 
 HkStatus film_open(Film *film, const Target *target, FilmKind kind, int width, int height,
                    double pictures_per_second, HkError *error) {
-  char size[32], rate[32];
+  char size[32], rate[32], file[sizeof target->temporary + 8];
   int ends[2] = {-1, -1};
   Words words = {0};
   snprintf(size, sizeof size, "%dx%d", width, height);
@@ -156,7 +156,9 @@ HkStatus film_open(Film *film, const Target *target, FilmKind kind, int width, i
                               "-flags:v",
                               "+bitexact",
                               NULL};
-  const char *const tail[] = {target->temporary, NULL};
+  /* Without the protocol, -x.mp4 would be an option and a:b.mp4 a protocol. */
+  snprintf(file, sizeof file, "file:%s", target->temporary);
+  const char *const tail[] = {file, NULL};
   add(&words, head);
   add_format(&words, kind);
   add(&words, tail);

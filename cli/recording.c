@@ -76,7 +76,7 @@ static HkStatus open_cache(Recording *r, HkError *error) {
   char path[4096];
   unsigned char head[PC2_HEAD];
   snprintf(path, sizeof path, "%s/mesh.pc2", r->folder);
-  r->file = fopen(path, "rb");
+  r->file = text_open(path);
   if (!r->file) return text_fail(error, HK_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
   bool whole = fread(head, 1, sizeof head, r->file) == sizeof head &&
                memcmp(head, "POINTCACHE2", 12) == 0 && word_at(head + PC2_POINTS_AT) == r->vertices;

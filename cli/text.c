@@ -3,10 +3,13 @@
 
 #include "command.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -229,4 +232,17 @@ Text text_range(double min, double max, const char *unit) {
   else
     snprintf(text.c, sizeof text.c, "%g .. %g %s", min, max, unit);
   return text;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+FILE *text_open(const char *path) {
+  struct stat info;
+  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe does not wait */
+  if (handle < 0) return NULL;
+  if (fstat(handle, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)))
+    return fdopen(handle, "rb");
+  close(handle);
+  errno = EINVAL;
+  return NULL;
 }

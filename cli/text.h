@@ -50,4 +50,8 @@ Text text_duration(double seconds);
 /* min .. max unit, or one number where both are the same. */
 Text text_range(double min, double max, const char *unit);
 
+/* Opens a file for reading; NULL, and EINVAL in errno, for a pipe or a device, which may have no
+ * end. */
+FILE *text_open(const char *path);
+
 #endif

@@ -26,7 +26,7 @@ static HkStatus broken(const VtkFile *file, const char *name, HkError *error) {
 HkStatus vtk_open(const char *path, VtkFile *file, HkError *error) {
   snprintf(file->path, sizeof file->path, "%s", path);
   file->text = NULL;
-  FILE *stream = fopen(path, "rb");
+  FILE *stream = text_open(path);
   long size = -1;
   if (stream && fseek(stream, 0, SEEK_END) == 0) size = ftell(stream);
   if (size >= 0) file->text = malloc((size_t)size + 1);

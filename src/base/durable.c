@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WORD = 8, BLOCK = 65536 };
@@ -63,7 +64,11 @@ static HkStatus read_part(HkSum *sum, int file, const char *path, int64_t begin,
 HkStatus hk_sum_file(HkSum *sum, const char *path, int64_t begin, int64_t end, HkError *error) {
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return hk_fail_errno(error, "open", path);
-  HkStatus status = read_part(sum, file, path, begin, end, error);
+  struct stat info;
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  HkStatus status =
+      regular ? read_part(sum, file, path, begin, end, error)
+              : hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is a pipe or a device, not a file");
   close(file);
   return status;
 }

@@ -4,25 +4,40 @@
 #include "base/durable.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Opens a file that has an end: reading a pipe may wait forever, and a device may never end. */
+static HkStatus open_regular(const char *path, FILE **file, struct stat *info, HkError *error) {
+  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe does not wait */
+  if (handle < 0) return hk_fail_errno(error, "open", path);
+  bool known = fstat(handle, info) == 0;
+  if (known && S_ISREG(info->st_mode) && (*file = fdopen(handle, "rb"))) return HK_OK;
+  HkStatus status = HK_ERROR_IO;
+  if (known && S_ISDIR(info->st_mode))
+    status = hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is a folder, not a file");
+  else if (known && !S_ISREG(info->st_mode))
+    status = hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
+                        "is a pipe or a device, not a file; write what it gives into a file first");
+  else
+    status = hk_fail_errno(error, "open", path);
+  close(handle);
+  return status;
+}
 
 HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, size_t *size,
                       HkError *error) {
   *bytes = NULL;
   *size = 0;
-  FILE *file = fopen(path, "rb");
-  if (!file) return hk_fail_errno(error, "open", path);
-  struct stat info = {0};
-  if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
-    fclose(file);
-    return hk_fail_at(error, HK_ERROR_IO, path, 0, 0, "is a folder, not a file");
-  }
+  FILE *file;
+  struct stat info;
+  HK_TRY(open_regular(path, &file, &info, error));
   int64_t capacity = 0;
   HkStatus status = HK_OK;
   /* One byte more than the file says, so that its end is seen without a second round. */
-  int64_t guess = S_ISREG(info.st_mode) ? (int64_t)info.st_size + 2 : 65536;
+  int64_t guess = (int64_t)info.st_size + 2;
   status = hk_memory_check(context, (double)guess, path, "give a smaller file", error);
   if (status >= 0) status = hk_grow(context, bytes, &capacity, guess, 1, path, error);
   while (status >= 0) {

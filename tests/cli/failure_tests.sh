@@ -102,3 +102,32 @@ test_closed_streams_change_no_file_and_no_exit_status() {
     done
   done
 }
+
+test_pipes_and_devices_are_no_input() {
+  mkfifo pipe.obj pipe.json
+  ln -s /dev/zero zero.obj
+  for mesh in pipe.obj zero.obj; do
+    echo "{\"bodies\": [{\"mesh\": \"$mesh\"}]}" >s.json
+    for words in 'info s.json' 'run s.json' "convert $mesh out.ply" "info $mesh"; do
+      expect 3 timeout 10 "$HOOKE" $words
+      one_error "$mesh: is a pipe or a device, not a file"
+    done
+  done
+  echo '{"bodies": [{"shape": "chain", "springs": {"file": "pipe.obj"}}]}' >s.json
+  for scene in pipe.json /dev/zero s.json; do
+    for command in run info; do
+      expect 3 timeout 10 "$HOOKE" $command $scene
+      one_error 'is a pipe or a device, not a file'
+    done
+  done
+  # A run's own files.
+  echo '{"bodies": [{"shape": "chain"}], "outputs": ["vtp", "pc2"], "time": {"duration": 0.1}}' >r.json
+  expect 0 hooke run r.json -q
+  cp -r r-out whole
+  rm r-out/checkpoint r-out/vtp/frame_00000[01].vtp
+  mkfifo r-out/checkpoint r-out/vtp/frame_000000.vtp
+  ln -s /dev/zero r-out/vtp/frame_000001.vtp
+  expect 0 timeout 10 "$HOOKE" run r.json --resume
+  says err 'r-out/vtp/frame_000000.vtp: is a pipe or a device'
+  same whole r-out
+}

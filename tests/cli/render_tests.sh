@@ -18,7 +18,7 @@ shows() {
 # arguments is the file.
 fake_ffmpeg() {
   mkdir -p bin
-  { echo '#!/bin/sh'; echo 'for last; do :; done'; echo "$1"; } >bin/ffmpeg
+  { echo '#!/bin/sh'; echo 'for last; do :; done; last=${last#file:}'; echo "$1"; } >bin/ffmpeg
   chmod +x bin/ffmpeg
   PATH=$PWD/bin:$PATH
 }
@@ -140,6 +140,35 @@ test_render_films_have_every_frame() {
   silent out
   [ "$(cat s.gif)" -eq $((5 * 64 * 48 * 4)) ] || fail "$(cat s.gif) bytes"
   [ "$(ls)" = "$(printf 'arguments\nbin\nerr\nout\ns.gif\ns.json\ns.mp4')" ] || fail "$(ls)"
+}
+
+test_render_does_not_wait_for_pipes() {
+  can_draw
+  cloth s.json
+  for output in vtp pc2; do
+    expect 0 hooke run s.json -q -f --set "outputs=[\"$output\"]"
+    for file in s-out/mesh.pc2 s-out/vtp/*; do
+      [ -e "$file" ] || continue
+      rm "$file"
+      mkfifo "$file"
+    done
+    expect 3 timeout 20 "$HOOKE" render s-out -o a.png --size 64x48
+    says err 'Invalid argument'
+    rm -r s-out
+  done
+}
+
+test_render_films_may_have_any_name() {
+  can_draw
+  cloth s.json
+  command -v ffmpeg >/dev/null || skip 'there is no ffmpeg'
+  for name in -x.gif a:b.gif pipe:1.gif 'concat:a|b.gif' '-y .gif'; do
+    expect 0 hooke render s.json "--output=$name" --size 64x48 -q
+    [ "$(head -c 4 "./$name")" = GIF8 ] || fail "$name is no film"
+  done
+  mkdir http:
+  expect 0 hooke render s.json -o http:/x.gif --size 64x48 -q
+  [ "$(head -c 4 http:/x.gif)" = GIF8 ]
 }
 
 test_render_films_are_what_their_names_say() {
