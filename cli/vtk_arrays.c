@@ -100,18 +100,26 @@ static float number_of(uint64_t bits, bool wide) {
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
+/* The tag of the array of that name, and whether its numbers have 64 bits; NULL: there is none. */
+static const char *find_array(const char *text, const char *name, bool *wide) {
+  static const char tag[] = "<DataArray type=\"Float";
+  char wanted[2][64];
+  for (int q = 0; q < 2; q++)
+    snprintf(wanted[q], sizeof wanted[q], "%s\" Name=\"%s\"", q ? "64" : "32", name);
+  for (const char *at = text; (at = strstr(at, tag)); at += sizeof tag - 1)
+    for (int q = 0; q < 2; q++) { /* strncmp ends at the end of the text, wherever that is */
+      if (strncmp(at + sizeof tag - 1, wanted[q], strlen(wanted[q])) != 0) continue;
+      *wide = q == 1;
+      return at;
+    }
+  return NULL;
+}
+
 HkStatus vtk_read(const VtkFile *file, const char *name, int64_t count, float *values,
                   HkError *error) {
-  static const char tag[] = "<DataArray type=\"Float";
-  char wanted[64];
   uint64_t bytes, bits;
-  int length = snprintf(wanted, sizeof wanted, "\" Name=\"%s\"", name);
-  const char *at = file->text;
-  for (size_t head = sizeof tag - 1; (at = strstr(at, tag)); at += head)
-    if (strncmp(at + head + 2, wanted, (size_t)length) == 0) break;
-  if (!at) return broken(file, name, error);
-  bool wide = strncmp(at + sizeof tag - 1, "64", 2) == 0;
-  const char *end = strchr(at, '>');
+  bool wide = false;
+  const char *at = find_array(file->text, name, &wide), *end = at ? strchr(at, '>') : NULL;
   if (!end) return broken(file, name, error);
   Decoder decoder = {.at = end + 1 + strspn(end + 1, "\r\n")};
   if (!take(&decoder, 8, &bytes) || bytes != (uint64_t)count * (wide ? 8 : 4))
