@@ -62,6 +62,7 @@ static HkStatus open_scene(const HkContext *context, const char *name, const Tex
   HkRunOptions options = hk_default_run_options();
   options.progress = on_progress;
   options.progress_user = f;
+  options.cancel = signals_cancel;
   HkStatus status = source_read(context, name, sets, &f->scene, error);
   if (status >= 0) status = hk_run_create(f->scene, &options, &f->run, error);
   if (status < 0) return status;
@@ -139,6 +140,7 @@ static HkStatus simulate(Frames *f, Frame *frame, HkError *error) {
   HkStatus status = HK_OK;
   for (int64_t index = 0; index <= f->last && !signals_caught(); index++) {
     if (index > 0) status = hk_run_frame(f->run, error);
+    if (status == HK_ERROR_CANCELLED) break;
     if (status < 0) return status;
     if (index >= f->first) status = keep_frame(f, frame, error);
     if (status < 0) return status;

@@ -23,7 +23,8 @@ static const double TENTH_INTERVAL = 1; /* s, if a tenth of the whole was done i
 
 /* Frames with the part of the one that is under way. */
 static double frames_done(const HkProgress *at) {
-  return (double)at->frame + (double)at->step / (double)(at->substeps > 0 ? at->substeps : 1);
+  double steps = (double)at->step + at->part;
+  return (double)at->frame + steps / (double)(at->substeps > 0 ? at->substeps : 1);
 }
 
 static double part_done(const HkProgress *at) {

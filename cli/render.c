@@ -265,7 +265,7 @@ static int run(const void *chosen, char **words, int word_count) {
   context.threads = wants->threads;
   int code = read_options(&w);
   if (code != EXIT_GOOD) return code;
-  signals_catch(wants->quiet ? NULL : "\nstops after this frame; Ctrl-C again stops at once\n");
+  signals_catch(wants->quiet ? NULL : "\nstops; Ctrl-C again stops at once\n");
   code = render(&w, &context, words[0]);
   release(&w);
   return code;

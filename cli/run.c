@@ -1,8 +1,8 @@
 /* hooke run: simulates a scene, frame by frame, into a folder.
  *
- * Ctrl-C and SIGTERM set a flag (signals.h) that is looked at between frames: the frame is
- * finished, the checkpoint written, every file closed. A second signal ends the program at once;
- * even that loses nothing behind the last checkpoint.
+ * Ctrl-C and SIGTERM set a flag (signals.h) that cancels the step under way: the checkpoint of the
+ * last whole step is written, every file closed. A second signal ends the program at once; even
+ * that loses nothing that is in the last checkpoint.
  */
 #include "command.h"
 #include "progress.h"
@@ -48,7 +48,7 @@ static const Option options[] = {
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end, instead of text"),
 };
 
-static const char on_ctrl_c[] = "\nfinishes this frame and stops; Ctrl-C again stops at once\n";
+static const char on_ctrl_c[] = "\nwrites a checkpoint and stops; Ctrl-C again stops at once\n";
 
 /* ---- The command line that goes on ----------------------------------------------------------- */
 
@@ -119,10 +119,11 @@ static void start_where_nothing_is(HkRunOptions *o, Listener *listener) {
   o->resume = false;
 }
 
-/* Frame after frame until the end, an error or a signal. */
+/* Frame after frame until the end, an error or a signal, which ends the step under way. */
 static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
   while (!signals_caught()) {
     HkStatus status = hk_run_frame(run, error);
+    if (status == HK_ERROR_CANCELLED) break;
     if (status != HK_OK) return status;
     HkProgress at = hk_run_progress(run);
     progress_show(progress, &at);
@@ -151,6 +152,7 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   o.command = line;
   o.progress = listener_progress;
   o.progress_user = listener;
+  o.cancel = signals_cancel;
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;
@@ -258,11 +260,12 @@ const Command command_run = {
     .name = "run",
     .arguments = "SCENE",
     .summary = "simulate a scene into a folder",
-    .text = "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). "
-            "The folder gets the frames, energies.csv, run.json, which repeats the run, and a "
-            "checkpoint. Ctrl-C finishes the frame and closes every file; --resume goes on "
-            "from there, also after a crash, and ends with the same bytes. A second Ctrl-C "
-            "stops at once.",
+    .text =
+        "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). "
+        "The folder gets the frames, energies.csv, run.json, which repeats the run, and a "
+        "checkpoint. Ctrl-C ends the step under way, writes the checkpoint of the last whole one "
+        "and closes every file; --resume goes on from there, also after a crash, and ends with "
+        "the same bytes. A second Ctrl-C stops at once.",
     .examples = "  hooke run flag                               a built-in scene into flag-out\n"
                 "  hooke run my.json -o out --force             replace the run in the folder out\n"
                 "  hooke run my.json --set time.duration=20 --set integrator=verlet\n"

@@ -36,3 +36,8 @@ void signals_catch(const char *text) {
 int signals_caught(void) {
   return caught_signal;
 }
+
+bool signals_cancel(void *user) {
+  (void)user;
+  return caught_signal != 0;
+}

@@ -2,9 +2,13 @@
 #ifndef HOOKE_CLI_SIGNALS_H
 #define HOOKE_CLI_SIGNALS_H
 
+#include <stdbool.h>
+
 /* From now on a signal is noted, and answered with the text on standard error; NULL: silently. */
 void signals_catch(const char *text);
 /* The number of the signal that came, or 0. */
 int signals_caught(void);
+/* Whether one came, as an HkCancelFn: ends the step under way. */
+bool signals_cancel(void *user);
 
 #endif

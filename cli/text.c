@@ -40,6 +40,7 @@ int exit_code_of(HkStatus status) {
   case HK_ERROR_IO: return EXIT_FILE;
   case HK_ERROR_BLOWUP: return EXIT_BLOWUP;
   case HK_ERROR_MEMORY: return EXIT_MEMORY;
+  case HK_ERROR_CANCELLED: return EXIT_SIGNAL; /* callers add the number of the signal */
   }
   return EXIT_INPUT;
 }

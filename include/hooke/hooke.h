@@ -51,7 +51,8 @@ typedef enum HkStatus {
   HK_ERROR_IO = -3,          /* a file cannot be opened, read or written */
   HK_ERROR_FORMAT = -4,      /* a file's content is wrong */
   HK_ERROR_UNSUPPORTED = -5, /* valid, but not something Hooke does */
-  HK_ERROR_BLOWUP = -6       /* the motion is no longer finite or its energy left the bound */
+  HK_ERROR_BLOWUP = -6,      /* the motion is no longer finite or its energy left the bound */
+  HK_ERROR_CANCELLED = -7    /* the caller's HkCancelFn has ended a step; the step is not made */
 } HkStatus;
 
 /* What went wrong, in one sentence with a way out; owned by the caller. */
@@ -568,7 +569,8 @@ typedef struct HkSim HkSim;
 HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                               HkError *error);
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
- * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance. */
+ * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance,
+ * HK_ERROR_CANCELLED when the callback of hk_sim_set_cancel ended it. */
 HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
 /* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where
  * the integrator keeps the state in another form between steps. It stops at the first error. */
@@ -635,6 +637,18 @@ typedef struct HkIteration {
 typedef bool HkTraceFn(void *user, const HkIteration *iteration);
 /* Has every iteration of the minimizer told to trace from now on; NULL: to nobody. */
 HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error);
+
+/* Returns whether to end the step that is being made. Called many times in a step, by the thread
+ * that makes it: it must be fast, and may read what another thread or a signal handler has set, as
+ * an atomic value. It must not use the simulation, nor the state. */
+typedef bool HkCancelFn(void *user);
+/* Calls cancel before each step, at each iteration of minimizers and linear solvers and at each
+ * part of an adaptive step; NULL removes the callback. Once it returns true, hk_step and hk_steps
+ * return HK_ERROR_CANCELLED with the state at the end of the last whole step, from which the same
+ * simulation, or another one, continues with the same bits. Not interrupted are the analysis of a
+ * factorization (in the first step, and when other pins hold), a factorization by CHOLMOD, and
+ * steps that a device has begun. */
+HK_API void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user);
 
 /* Energies and momenta of a state. */
 HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
@@ -766,6 +780,7 @@ typedef struct HkProgress {
   int64_t unconverged;    /* of these steps: their equations are not met to the tolerance */
   int halvings;           /* of the step, after blow-ups */
   double time, duration;  /* s */
+  double part;            /* of the present step that an adaptive one has done so far, 0 to 1 */
   double h;               /* s, the step */
   double stable_h;        /* s, the largest stable step at the start */
   double stepping;        /* s of the clock in steps so far, or in waiting for those of a device */
@@ -784,6 +799,10 @@ typedef struct HkRunOptions {
   /* Told ten times a second at most where the run is, also within a frame; NULL: nobody is. */
   void (*progress)(void *progress_user, const HkProgress *progress);
   void *progress_user;
+  /* Asked within frames and steps whether to end early, as by hk_sim_set_cancel; NULL: nobody is.
+   */
+  HkCancelFn *cancel;
+  void *cancel_user;
 } HkRunOptions;
 
 /* Nothing is written, a blow-up stops the run, checkpoints every 5 s. */
@@ -792,7 +811,9 @@ HK_API HkRunOptions hk_default_run_options(void);
 HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
                               HkError *error);
 /* Simulates and writes one frame; HK_DONE when there is none left. HK_ERROR_BLOWUP, and nothing is
- * written, if a number of the frame is not finite or does not fit into an output. */
+ * written, if a number of the frame is not finite or does not fit into an output.
+ * HK_ERROR_CANCELLED when the options' cancel has ended it within the frame: the run stands at the
+ * last whole step then, may write its checkpoint there, and continues with the next call. */
 HK_API HkStatus hk_run_frame(HkRun *run, HkError *error);
 /* Writes the checkpoint now, so that a run may stop here; nothing is written after an error. */
 HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);

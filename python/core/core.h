@@ -72,6 +72,8 @@ PyObject *raise_error(const HkError *error);
 PyObject *none_or_raise(HkStatus status, const HkError *error);
 /* The C library's memory, so many threads, a device, and a log that goes to Python's. */
 HkContext python_context(int threads, HkDeviceKind device);
+/* HkCancelFn: ends a step where a signal handler of Python raises an exception, as for Ctrl-C. */
+bool cancel_on_signal(void *user);
 /* For PyArg_ParseTuple's "O&": a path as bytes, a new reference; NULL for None. */
 int to_path(PyObject *value, void *bytes);
 /* The characters of such a path; NULL for none. */

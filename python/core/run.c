@@ -19,6 +19,7 @@ static PyObject *run_create(PyObject *module, PyObject *arguments) {
   options.force = force;
   options.on_blowup = halve ? HK_BLOWUP_HALVE : HK_BLOWUP_STOP;
   options.report = report && folder;
+  options.cancel = cancel_on_signal;
   bool mine = handle_claim(scene);
   if (mine) {
     Py_BEGIN_ALLOW_THREADS;
@@ -69,10 +70,10 @@ static PyObject *run_progress(PyObject *module, PyObject *value) {
   (void)module;
   if (!run) return NULL;
   HkProgress p = hk_run_progress(run->object);
-  return Py_BuildValue("LLLLLLLidddddd", (long long)p.frame, (long long)p.frames, (long long)p.step,
-                       (long long)p.substeps, (long long)p.steps, (long long)p.stationary,
-                       (long long)p.unconverged, p.halvings, p.time, p.duration, p.h, p.stable_h,
-                       p.stepping, p.writing);
+  return Py_BuildValue("LLLLLLLiddddddd", (long long)p.frame, (long long)p.frames,
+                       (long long)p.step, (long long)p.substeps, (long long)p.steps,
+                       (long long)p.stationary, (long long)p.unconverged, p.halvings, p.time,
+                       p.duration, p.part, p.h, p.stable_h, p.stepping, p.writing);
 }
 
 /* run_model(run), run_sim(run): handles that keep the run alive */

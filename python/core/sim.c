@@ -20,6 +20,7 @@ static PyObject *sim_create(PyObject *module, PyObject *arguments) {
   Py_END_ALLOW_THREADS;
   handle_release(model);
   hk_method_clear(&step);
+  if (status >= 0) hk_sim_set_cancel(sim, cancel_on_signal, NULL);
   return status < 0 ? raise_error(&error) : handle_new(KIND_SIM, sim, (PyObject *)model, false);
 }
 

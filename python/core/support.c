@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <string.h>
+#include <time.h>
 
 /* The one thing that outlives a call: whom to tell. Set once, when the package is imported. */
 static struct { PyObject *make_error, *log; } listeners;
@@ -66,6 +67,21 @@ HkContext python_context(int threads, HkDeviceKind device) {
   context.threads = threads;
   context.device = device;
   return context;
+}
+
+bool cancel_on_signal(void *user) {
+  static const double INTERVAL = 0.1; /* s: the lock of the interpreter costs more than a look */
+  static _Thread_local double last;
+  struct timespec t;
+  (void)user;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  if (now - last < INTERVAL) return false;
+  last = now;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  bool raised = !PyErr_Occurred() && PyErr_CheckSignals() < 0;
+  PyGILState_Release(lock);
+  return raised;
 }
 
 int to_path(PyObject *value, void *bytes) {

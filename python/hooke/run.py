@@ -36,6 +36,7 @@ class RunProgress(NamedTuple):
     halvings: int  #: of the step, after blow-ups
     time: float  #: s
     duration: float  #: s
+    part: float  #: of the present step that an adaptive one has done so far, 0 to 1
     h: float  #: s, the step
     stable_h: float  #: s, the largest stable step at the start
     stepping: float  #: s of the clock in steps, or in waiting for those of a device
@@ -90,7 +91,7 @@ class Run:
             for frame in run:
                 print(run.report().total)
 
-    Ctrl-C finishes the frame and leaves a checkpoint; resume=True goes on from it with the same bytes.
+    Ctrl-C ends the step under way and leaves a checkpoint of the last whole one; resume=True goes on from it with the same bytes.
 
     Parameters
     ----------

@@ -233,7 +233,8 @@ class Sim:
 
     def step(self, count: int = 1) -> bool:
         """Makes steps, without Python's lock. False where an implicit one was not solved to its
-        tolerance; BlowupError where the motion is no longer finite. Ctrl-C stops between steps."""
+        tolerance; BlowupError where the motion is no longer finite. Ctrl-C ends the step
+        under way; the state is then that of the last whole one."""
         return self._steps(count)
 
     def advance(

@@ -258,6 +258,22 @@ def test_ctrl_c_stops_between_steps():
     assert process.communicate(timeout=10)[0] == "stopped True\n" and process.returncode == 0
 
 
+def test_ctrl_c_ends_a_long_step_and_leaves_the_state():
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from conftest import make_cloth\nimport hooke\n"
+        "sim = hooke.Sim(make_cloth(30, tolerance=1e-13, integrator='backward_euler', step=0.1))\nx = sim.x.copy()\nprint('ready', flush=True)\n"
+        "try:\n    sim.step()\n"
+        "except KeyboardInterrupt:\n    print('stopped', sim.time, (sim.x == x).all())\n"
+    )
+    folder = __file__.rsplit("/", 1)[0]
+    process = subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10)[0] == "stopped 0.0 True\n" and process.returncode == 0
+
+
 def test_log_lines_go_to_logging(caplog):
     scene = hooke.Scene()
     scene.add_body(hooke.Mesh(np.eye(3), edges=[[0, 1]]), k=1.0)

@@ -22,6 +22,7 @@ const char *hk_status_name(HkStatus status) {
   case HK_ERROR_FORMAT: return "HK_ERROR_FORMAT";
   case HK_ERROR_UNSUPPORTED: return "HK_ERROR_UNSUPPORTED";
   case HK_ERROR_BLOWUP: return "HK_ERROR_BLOWUP";
+  case HK_ERROR_CANCELLED: return "HK_ERROR_CANCELLED";
   }
   return "unknown status";
 }

@@ -102,7 +102,9 @@ static HkStatus make_factor(HkLinear *solver, Direct *d, int64_t **row, HkError 
   HK_TRY(hk_alloc(c, &d->values, d->start[n], sizeof *d->values, "a linear solver", error));
   if (*row) list_pattern(solver, d, d->start, *row);
   HkSparse pattern = {.n = n, .start = d->start, .row = *row};
-  return hk_factor_create(c, d->kind, HK_FACTOR_SOLVES, &pattern, &d->factor, error);
+  HK_TRY(hk_factor_create(c, d->kind, HK_FACTOR_SOLVES, &pattern, &d->factor, error));
+  hk_factor_set_cancel(d->factor, solver->setup.cancel);
+  return HK_OK;
 }
 
 static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {
@@ -150,10 +152,10 @@ HkStatus hk_direct_prepare(HkLinear *solver, HkError *error) {
                          "the factor of the Hessian",
                          "choose the linear solver \"pcg\", or ask for fewer vertices", error));
   hk_parallel_for(solver->space.threads, solver->space.n, gather_range, solver);
-  HK_TRY(hk_factor_compute(d->factor, d->values, &positive, error));
-  solver->indefinite = !positive;
+  HkStatus status = hk_factor_compute(d->factor, d->values, &positive, error);
+  solver->indefinite = status < 0 || !positive;
   solver->bytes = count_bytes(solver, d);
-  return HK_OK;
+  return status;
 }
 
 /* x of the unknowns from the factorisation, of the others from their diagonal. */

@@ -64,6 +64,10 @@ double hk_factor_need(const HkFactor *factor) {
   return factor->n > 0 ? factor->type->need(factor) : 0;
 }
 
+void hk_factor_set_cancel(HkFactor *f, HkCancel *cancel) {
+  f->cancel = cancel;
+}
+
 void hk_factor_tell(const HkFactor *f) {
   enum { MANY = 1000 };
   if (f->n < MANY) return;

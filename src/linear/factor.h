@@ -6,6 +6,7 @@
 #ifndef HK_LINEAR_FACTOR_H
 #define HK_LINEAR_FACTOR_H
 
+#include "base/cancel.h"
 #include "base/memory.h"
 
 typedef enum HkFactorKind { HK_FACTOR_CHOLMOD, HK_FACTOR_LDLT } HkFactorKind;
@@ -53,6 +54,9 @@ HkStatus hk_factor_check(HkFactorKind kind, HkError *error);
 HkStatus hk_factor_create(const HkContext *context, HkFactorKind kind, HkFactorUse use,
                           const HkSparse *pattern, HkFactor **factor, HkError *error);
 void hk_factor_destroy(HkFactor **factor);
+/* From now on compute returns HK_ERROR_CANCELLED where cancel says so, which CHOLMOD cannot; it
+ * must outlive the factor and may be NULL. */
+void hk_factor_set_cancel(HkFactor *factor, HkCancel *cancel);
 /* Factorises the values, in the order of the pattern; *positive: the matrix is positive definite,
  * and solves may follow. Allocates nothing after the first, but for what was released. */
 HkStatus hk_factor_compute(HkFactor *factor, const double *values, bool *positive, HkError *error);

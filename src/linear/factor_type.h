@@ -24,6 +24,7 @@ struct HkFactor {
   const char *ordering; /* of the unknowns: "amd" or "metis" */
   size_t bytes;         /* of data */
   void *data;           /* of the kind */
+  HkCancel *cancel;     /* asked while values are factorised; NULL: never */
 };
 
 extern const HkFactorType hk_factor_ldlt;

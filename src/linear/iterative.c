@@ -92,7 +92,8 @@ void hk_sweeps_solve(const HkLinear *s, HkSweepFn *sweep, int every, const doubl
   if (tolerance == 0 || s->indefinite) return;
   hk_vectors_copy(&s->space, b, w->r);
   /* Said this way round, NaN ends it too. */
-  while (result->residual > tolerance && result->iterations < p->iterations) {
+  while (result->residual > tolerance && result->iterations < p->iterations &&
+         !hk_is_cancelled(s->setup.cancel)) {
     for (int q = 0; q < every && result->iterations < p->iterations; q++, result->iterations++)
       sweep(s, b, x);
     hk_linear_residual(s, b, x, w->r, result);

@@ -93,6 +93,7 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
   HK_TRY(turn(s, &rz, error));
   hk_vectors_copy(space, w->z, w->p);
   while (rz > 0 && result->iterations < params->iterations) {
+    HK_TRY(hk_cancel_check(s->setup.cancel, error));
     s->A.product(s->A.user, w->p, w->Ap);
     double curvature = hk_vectors_dot(space, w->p, w->Ap);
     if (!(curvature > 0)) {

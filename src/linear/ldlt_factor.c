@@ -133,9 +133,11 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
   for (int64_t e = 0; e < s->given; e++) l->value[s->target[e]] = values[e];
   for (int64_t q = 0; q < s->count; q++) l->head[q] = -1;
   for (int64_t q = 0; q < s->count; q++) {
+    HK_TRY(hk_cancel_check(f->cancel, error));
     int64_t rows = s->start[q + 1] - s->start[q], columns = s->first[q + 1] - s->first[q];
     for (int64_t i = 0; i < rows; i++) l->where[s->row[s->start[q] + i]] = i;
     for (int64_t from = l->head[q], next; from >= 0; from = next) {
+      HK_TRY(hk_cancel_check(f->cancel, error));
       next = l->next[from];
       apply_update(l, from, q);
       send_on(l, from);

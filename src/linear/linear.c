@@ -95,13 +95,15 @@ size_t hk_linear_bytes(const HkLinear *s) {
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error) {
   solver->A = *A;
   solver->indefinite = false;
+  HK_TRY(hk_cancel_check(solver->setup.cancel, error));
   return solver->type->prepare(solver, error);
 }
 
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
                          HkLinearResult *result, HkError *error) {
   *result = (HkLinearResult){0};
-  return solver->type->solve(solver, b, x, tolerance, result, error);
+  HK_TRY(solver->type->solve(solver, b, x, tolerance, result, error));
+  return hk_cancel_check(solver->setup.cancel, error);
 }
 
 void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,

@@ -10,6 +10,7 @@
 #ifndef HK_LINEAR_LINEAR_H
 #define HK_LINEAR_LINEAR_H
 
+#include "base/cancel.h"
 #include "linear/block_matrix.h"
 #include "linear/vectors.h"
 
@@ -65,6 +66,7 @@ typedef struct HkLinearSetup {
   const HkPattern *pattern;
   const HkHeld *held;            /* may change between solves */
   struct HkPrefactor *prefactor; /* M + tau^2 L of the present step, for the preconditioner */
+  HkCancel *cancel;              /* asked at each iteration; NULL: never */
 } HkLinearSetup;
 
 struct HkLinear {
@@ -84,7 +86,8 @@ HkStatus hk_linear_create(const HkLinearSetup *setup, const HkMethod *method, Hk
 void hk_linear_destroy(HkLinear **solver);
 /* Of all that it holds now. */
 size_t hk_linear_bytes(const HkLinear *solver);
-/* Prepares for A's present values and solves; see HkLinearType. */
+/* Prepares for A's present values and solves; see HkLinearType. HK_ERROR_CANCELLED where
+ * setup.cancel says so. */
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error);
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
                          HkLinearResult *result, HkError *error);

@@ -33,6 +33,7 @@ struct HkPrefactor {
   double tau;                              /* s, as factorised; 0: it is not */
   int64_t stiffness_version, held_version; /* as factorised */
   int64_t analyses, factorisations;
+  HkCancel *cancel; /* of its factors; NULL: none */
 };
 
 /* ---- Memory ---- */
@@ -144,7 +145,9 @@ static HkStatus make_factor(HkPrefactor *p, int64_t **row, HkError *error) {
   if (*row) list_pattern(p, p->start, *row);
   HkSparse pattern = {.n = n, .start = p->start, .row = *row};
   HkFactorUse use = p->precision == HK_PRECISION_DOUBLE ? HK_FACTOR_SOLVES : HK_FACTOR_PANELS;
-  return hk_factor_create(c, p->kind, use, &pattern, &p->factor, error);
+  HK_TRY(hk_factor_create(c, p->kind, use, &pattern, &p->factor, error));
+  hk_factor_set_cancel(p->factor, p->cancel);
+  return HK_OK;
 }
 
 static HkStatus make_packed(HkPrefactor *p, HkError *error) {
@@ -366,6 +369,11 @@ static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkErr
   p->held_version = p->held->version;
   p->factorisations++;
   return HK_OK;
+}
+
+void hk_prefactor_set_cancel(HkPrefactor *p, HkCancel *cancel) {
+  p->cancel = cancel;
+  if (p->factor) hk_factor_set_cancel(p->factor, cancel);
 }
 
 static bool extra_changed(const HkPrefactor *p, const double *extra) {

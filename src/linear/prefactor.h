@@ -39,6 +39,9 @@ typedef enum HkPrecision {
 HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, HkPrecision precision,
                              const HkHeld *held, HkPrefactor **prefactor, HkError *error);
 void hk_prefactor_destroy(HkPrefactor **prefactor);
+/* From now on updates return HK_ERROR_CANCELLED where cancel says so; it must outlive the prefactor
+ * and may be NULL. */
+void hk_prefactor_set_cancel(HkPrefactor *prefactor, HkCancel *cancel);
 /* Makes the factor that of this tau (s) and extra stiffness e (N/m, n; NULL: none), if it is not
  * already. */
 HkStatus hk_prefactor_update(HkPrefactor *prefactor, double tau, const double *extra,

@@ -10,7 +10,7 @@ double hk_line_search(HkMinimizer *m, const double *x, const double *p, double s
   enum { MOST_HALVINGS = 60 };
   const HkVectors *space = &m->problem->space;
   double a = 1;
-  for (int q = 0; q < MOST_HALVINGS; q++, a *= 0.5) {
+  for (int q = 0; q < MOST_HALVINGS && !hk_is_cancelled(m->problem->cancel); q++, a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
     if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * a * slope) return a;
   }

@@ -103,6 +103,7 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
     m->began = wall_time();
   }
   HK_TRY(m->type->minimize(m, x, error));
+  HK_TRY(hk_cancel_check(m->problem->cancel, error));
   if (((const HkStopping *)m->method.params)->tolerance == 0) return HK_OK;
   return m->report.reason >= HK_STOP_ITERATIONS ? HK_NOT_CONVERGED : HK_OK;
 }

@@ -83,7 +83,8 @@ void hk_minimizer_destroy(HkMinimizer **minimizer);
 /* Of all that it holds now; the problem's, and so its prefactor, is not its own. */
 size_t hk_minimizer_bytes(const HkMinimizer *m);
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error);
-/* Minimizes from x; HK_NOT_CONVERGED if a tolerance above 0 is not met. */
+/* Minimizes from x; HK_NOT_CONVERGED if a tolerance above 0 is not met, HK_ERROR_CANCELLED if the
+ * problem's cancel says so. */
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 
 /* stopping.c: updates the report after iteration `iteration`, which led to x with the residual r

@@ -187,6 +187,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
   for (int trial = 0; trial < TRIALS_MAX; trial++, *a *= SHRINK) {
+    HK_TRY(hk_cancel_check(problem->cancel, error));
     hk_vectors_add(space, *a, p, x, x_new);
     hk_vectors_add(space, *a * *a, c, x_new, x_new);
     double change = hk_problem_change(problem, x, x_new);

@@ -79,7 +79,9 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision 
                    "the minimizer and its preconditioner want different factorisations");
   p->factor_kind = kind;
   p->precision = precision;
-  return hk_prefactor_create(p->model, kind, precision, &p->held, &p->prefactor, error);
+  HK_TRY(hk_prefactor_create(p->model, kind, precision, &p->held, &p->prefactor, error));
+  hk_prefactor_set_cancel(p->prefactor, p->cancel);
+  return HK_OK;
 }
 
 /* ---- The forces without a potential ---- */

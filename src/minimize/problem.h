@@ -34,6 +34,7 @@ typedef struct HkProblem {
   const HkModel *model;
   const HkForceWork *work;
   const struct HkGradientKernels *kernels;
+  HkCancel *cancel; /* asked by minimizers and linear solvers; NULL: never */
   HkVectors space;
   HkPattern pattern;
   HkHeld held;

@@ -37,8 +37,11 @@ static HkStatus use(HkSolveHessian *s, HkLinear *linear, HkError *error) {
 }
 
 static HkLinearSetup setup_of(const HkProblem *p) {
-  return (HkLinearSetup){
-      .model = p->model, .pattern = &p->pattern, .held = &p->held, .prefactor = p->prefactor};
+  return (HkLinearSetup){.model = p->model,
+                         .pattern = &p->pattern,
+                         .held = &p->held,
+                         .prefactor = p->prefactor,
+                         .cancel = p->cancel};
 }
 
 /* The vectors of conjugate gradients on an indefinite Hessian. */

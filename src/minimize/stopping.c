@@ -64,6 +64,7 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r)
   report->gradient = relative_gradient(m, r, moved);
   report->reason = reason_at(m, x, r, moved);
   bool goes_on = !m->trace || hk_minimizer_trace(m, x);
+  if (hk_is_cancelled(m->problem->cancel)) return true; /* hk_minimize returns it as an error */
   if (report->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
     return !goes_on || iteration >= ((const HkStopping *)m->method.params)->iterations;
   return is_solved(m) || !goes_on ||

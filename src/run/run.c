@@ -90,6 +90,24 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
+/* ---- Looking around within steps ---- */
+
+/* Calls the progress callback if that is due. */
+static void show_progress(HkRun *run) {
+  double now = wall_time();
+  if (!run->progress || now - run->last_progress < PROGRESS_INTERVAL) return;
+  HkProgress at = hk_run_progress(run);
+  run->progress(run->progress_user, &at);
+  run->last_progress = now;
+}
+
+/* HkCancelFn of the run's simulation: long steps show progress, too. */
+static bool look_in_step(void *user) {
+  HkRun *run = user;
+  show_progress(run);
+  return run->cancel && run->cancel(run->cancel_user);
+}
+
 /* ---- Starting ---- */
 
 /* Frames at multiples of the interval, steps that divide it evenly. */
@@ -102,6 +120,7 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
     return hk_fail(error, HK_ERROR_INVALID, "time: %g frames are too many", frames);
   run->frames = (int64_t)frames;
   HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
+  if (run->progress || run->cancel) hk_sim_set_cancel(run->sim, look_in_step, run);
   HK_TRY(hk_sim_stable_step(run->sim, run->state, &run->stable_h, error));
   /* 0.033 s is meant to be a thirtieth, unless a longer step might not be stable. */
   double slack = isinf(run->stable_h) ? 0.02 : 1e-9;
@@ -185,6 +204,8 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   (*run)->checkpoint_seconds = options->checkpoint_seconds;
   (*run)->progress = options->progress;
   (*run)->progress_user = options->progress_user;
+  (*run)->cancel = options->cancel;
+  (*run)->cancel_user = options->cancel_user;
   HkLocale locale = hk_locale_enter();
   HkStatus status = begin(*run, scene, options, error);
   if (status >= 0) tell_step(*run);
@@ -225,12 +246,7 @@ static bool is_checkpoint_due(const HkRun *run) {
 
 /* Within a long frame: tells where the run is, and keeps what is done. */
 static HkStatus pause_in_frame(HkRun *run, HkError *error) {
-  double now = wall_time();
-  if (run->progress && now - run->last_progress >= PROGRESS_INTERVAL) {
-    HkProgress at = hk_run_progress(run);
-    run->progress(run->progress_user, &at);
-    run->last_progress = now;
-  }
+  show_progress(run);
   if (run->checkpoint_seconds > 0 && is_checkpoint_due(run)) return hk_run_checkpoint(run, error);
   return HK_OK;
 }
@@ -281,7 +297,9 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
     double seconds = wall_time() - before;
     count_time(run, seconds);
-    if (status == HK_ERROR_BLOWUP) hk_run_count(run, status, run->state->steps - done - 1);
+    int64_t made = run->state->steps - done;
+    if (status == HK_ERROR_BLOWUP) hk_run_count(run, status, made - 1);
+    if (status == HK_ERROR_CANCELLED && made > 0) hk_run_count(run, HK_OK, made);
     if (status < 0) return status;
     hk_run_count(run, status, count);
     pick_batch(run, count, seconds);
@@ -365,10 +383,10 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
     return hk_fail(error, HK_ERROR_INVALID, "the run is closed; resume it from its checkpoint");
   HkError why = {0};
   HkStatus status = next_frame(run, &why);
-  run->broken = status < 0;
+  run->broken = status < 0 && status != HK_ERROR_CANCELLED;
   if (run->broken) hk_folder_unlock(&run->lock); /* it writes no frame any more */
   if (run->broken) run->why = why;
-  if (run->broken && error) *error = why;
+  if (status < 0 && error) *error = why;
   return status;
 }
 
@@ -399,7 +417,8 @@ HkProgress hk_run_progress(const HkRun *run) {
                       .halvings = run->halvings,
                       .time = run->state->time,
                       .duration = (double)run->frames * run->interval,
-                      .h = run->sim->h,
+                      .part = run->sim->part,
+                      .h = run->interval / (double)run->substeps, /* sim->h: of an adaptive part */
                       .stable_h = run->stable_h,
                       .stepping = run->stepping,
                       .writing = run->writing};

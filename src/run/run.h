@@ -50,6 +50,8 @@ struct HkRun {
   double checkpoint_seconds, last_checkpoint, last_progress;
   void (*progress)(void *user, const HkProgress *progress);
   void *progress_user;
+  HkCancelFn *cancel;
+  void *cancel_user;
 };
 
 /* check.c: computes report, force and reaction of the present frame; HK_ERROR_BLOWUP if a number of

@@ -9,7 +9,8 @@
  * Parts are the step divided by a power of two and begin at multiples of themselves. So they meet
  * the end of the step exactly, an implicit method comes back to the same few step lengths, and
  * their number is bounded. The level (parts of h / 2^level) belongs to the state: a resumed run
- * goes on as it would have.
+ * goes on as it would have. A step that is cancelled after some of its parts leaves the state as it
+ * was at its start.
  */
 #include "step/adaptive.h"
 
@@ -17,12 +18,14 @@
 
 HkStatus hk_adaptive_create(HkSim *sim, HkError *error) {
   HK_TRY(hk_state_create(sim->model, &sim->whole, error));
-  return hk_state_create(sim->model, &sim->halves, error);
+  HK_TRY(hk_state_create(sim->model, &sim->halves, error));
+  return hk_state_create(sim->model, &sim->start, error);
 }
 
 void hk_adaptive_destroy(HkSim *sim) {
   hk_state_destroy(&sim->whole);
   hk_state_destroy(&sim->halves);
+  hk_state_destroy(&sim->start);
 }
 
 /* The largest distance along a coordinate, of positions or of what the velocities make of it within
@@ -53,6 +56,7 @@ static void add_report(HkStepReport *sum, const HkStepReport *part) {
 static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
   sim->h = h;
   sim->report = (HkStepReport){0};
+  HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
   add_report(sum, &sim->report);
   return status;
@@ -98,6 +102,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
     int level = state->level;
     HK_TRY(hk_state_copy(sim->halves, state, error));
     at += length;
+    sim->part = (double)at / (double)end;
     sum->substeps++;
     if (isnan(size.error)) return worst; /* the check for blow-ups says what is wrong */
     state->level = size.error < small && level > 0 && at % (2 * length) == 0 ? level - 1 : level;
@@ -108,7 +113,10 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
 HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   double h = sim->h;
   HkStepReport sum = {0};
+  HK_TRY(hk_state_copy(state, sim->start, error));
   HkStatus status = step(sim, state, h, &sum, error);
+  if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));
+  sim->part = 0;
   sim->h = h;
   sim->report = sum;
   return status;

@@ -13,7 +13,9 @@ static HkStatus create(HkSim *sim, HkImplicit **implicit, HkError *error) {
   double **vectors[] = {&(*implicit)->x, &(*implicit)->ahead, &(*implicit)->v};
   for (int q = 0; q < 3; q++)
     HK_TRY(hk_alloc_vector(c, vectors[q], m->n, "an implicit step", error));
-  return hk_problem_create(m, &sim->work, &(*implicit)->problem, error);
+  HK_TRY(hk_problem_create(m, &sim->work, &(*implicit)->problem, error));
+  (*implicit)->problem.cancel = &sim->cancel;
+  return HK_OK;
 }
 
 HkStatus hk_implicit_create(HkSim *sim, HkError *error) {

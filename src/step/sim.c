@@ -32,6 +32,7 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   for (int q = 0; q < vectors; q++)
     HK_TRY(hk_alloc_vector(c, &sim->w[q], m->n, "workspace", error));
   HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
+  HK_TRY(hk_alloc(c, &sim->pin_held, m->pin_count, sizeof *sim->pin_held, "pins", error));
   HK_TRY(hk_force_work_create(m, &sim->work, error));
   return local ? create_data(sim, error) : HK_OK;
 }
@@ -106,6 +107,7 @@ void hk_sim_destroy(HkSim **sim) {
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
   hk_free(&c, &s->w);
   hk_free(&c, &s->f);
+  hk_free(&c, &s->pin_held);
   hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
   hk_free(&c, sim);
@@ -129,8 +131,10 @@ size_t hk_sim_bytes(const HkSim *sim) {
   const HkModel *m = sim->model;
   size_t vectors = sim->w ? (size_t)sim->type->vectors : 0;
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
-  bytes += hk_force_work_bytes(m, &sim->work) + hk_energy_watch_bytes(sim);
-  if (sim->whole) bytes += hk_state_bytes(sim->whole) + hk_state_bytes(sim->halves);
+  bytes += (size_t)m->pin_count * sizeof *sim->pin_held + hk_force_work_bytes(m, &sim->work) +
+           hk_energy_watch_bytes(sim);
+  HkState *states[] = {sim->whole, sim->halves, sim->start};
+  for (int q = 0; q < 3; q++) bytes += states[q] ? hk_state_bytes(states[q]) : 0;
   if (sim->remote) bytes += hk_remote_bytes(sim->remote);
   return bytes + (sim->data ? sim->type->bytes(sim) : 0);
 }
@@ -145,12 +149,19 @@ void hk_sim_close(HkSim *sim, HkState *state) {
   sim->is_open = false;
 }
 
+/* A step that is cancelled leaves what it has not moved yet as it was, too. */
 static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
+  double h_old = state->h_old;
+  if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
   /* A pin that is due now is let go even if rounding has left the time a little short of it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   /* What another integrator has left there is not the step before this one any more. */
   if (!sim->type->remembers) state->h_old = 0;
-  return sim->type->step(sim, state, error);
+  HkStatus status = sim->type->step(sim, state, error);
+  if (status != HK_ERROR_CANCELLED) return status;
+  state->h_old = h_old;
+  if (state->pin_count) memcpy(state->pin_held, sim->pin_held, (size_t)state->pin_count);
+  return status;
 }
 
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
@@ -205,15 +216,18 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
 HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
                       HkError *error) {
   HkStatus worst = HK_OK;
+  hk_cancel_begin(&sim->cancel);
   if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
     return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  if (count > 0) HK_TRY(hk_cancel_check(&sim->cancel, error));
   if (sim->remote) return hk_remote_steps(sim->remote, state, count, clock, error);
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
   hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0) open_state(sim, state);
   for (int64_t q = 1; q <= count && worst >= 0; q++) {
-    HkStatus status = step(sim, state, error);
+    HkStatus status = q > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
+    if (status >= 0) status = step(sim, state, error);
     if (status != HK_OK) worst = status;
     if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
   }
@@ -230,6 +244,10 @@ HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error) {
 
 HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
   return hk_sim_steps(sim, state, 1, NULL, error);
+}
+
+void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user) {
+  sim->cancel = (HkCancel){.ask = cancel, .user = user};
 }
 
 HkStepReport hk_sim_step_report(const HkSim *sim) {

@@ -2,6 +2,7 @@
 #ifndef HK_STEP_SIM_H
 #define HK_STEP_SIM_H
 
+#include "base/cancel.h"
 #include "force/force.h"
 #include "model/state.h"
 #include "step/energy_watch.h"
@@ -42,7 +43,12 @@ struct HkSim {
   void *data;              /* of the integrator */
   struct HkRemote *remote; /* the device that makes the steps (backend/remote.h); NULL: none */
   HkStepReport report;     /* of the last step */
-  HkState *whole, *halves; /* trial states of the adaptive step; NULL: steps are as given */
+  HkCancel cancel;
+  uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
+  /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
+   * step, and the part of the step that is done (0 to 1). */
+  HkState *whole, *halves, *start;
+  double part;
   HkEnergyWatch watch;
   HkTraceFn *trace; /* told of every iteration of a minimizer; NULL: nobody is */
   void *trace_user;

@@ -52,20 +52,77 @@ test_sigterm_stops_like_ctrl_c() {
   silent err
 }
 
-test_second_ctrl_c_stops_at_once() {
-  # One frame of an hour.
-  scene s.json 400 36000
-  start run s.json --set time.frames_per_second=0.0001
+# Waits until the run has printed its folder, just before its first step.
+wait_folder() {
   for _ in $(seq 200); do
     grep -q folder out && break
     sleep 0.02
   done
-  kill -INT "$child"
+}
+
+test_ctrl_c_ends_a_frame_of_an_hour() {
+  scene s.json 400 36000
+  start run s.json --set time.frames_per_second=0.0001
+  wait_folder
   sleep 0.3
-  kill -0 "$child" 2>/dev/null || fail 'the first Ctrl-C did not wait for the frame'
+  kill -INT "$child"
+  stops_soon
+  [ "$code" = 130 ]
+  grep -q 'stopped at frame 0 of' err
+  [ -f s-out/checkpoint ]
+}
+
+# The child ends soon: half a second is promised, on a machine that does nothing else.
+stops_soon() {
+  begun=$(date +%s%N)
+  wait_child
+  took=$((($(date +%s%N) - begun) / 1000000))
+  sanitized && return
+  [ "$took" -lt 2000 ] || fail "it took $took ms to stop"
+}
+
+test_signals_end_long_adaptive_and_newton_steps() {
+  # Steps of many seconds: a tolerance of a nanometer, and a solve that is never exact enough.
+  scene s.json 2500 4
+  for set in time.tolerance=1e-9 \
+    'integrator={"type": "backward_euler", "minimizer": {"type": "gradient_descent", "tolerance": 1e-14, "iterations": 1000000000}}'; do
+    start run s.json -f --set time.frames_per_second=2 --set integrator=backward_euler \
+      --set time.step=0.5 --set "$set"
+    wait_folder
+    sleep 0.5
+    kill -TERM "$child"
+    stops_soon
+    [ "$code" = 143 ]
+    grep -q 'stopped at frame 0 of' err
+    [ -f s-out/checkpoint ]
+  done
+}
+
+test_cancelled_step_resumes_to_the_same_bytes() {
+  scene s.json 100 1
+  sets=(--set time.tolerance=1e-6 --set integrator=backward_euler)
+  expect 0 hooke run s.json "${sets[@]}" -q -o whole
+  start run s.json "${sets[@]}" -o parts --checkpoint 1e9
+  wait_folder
+  kill -INT "$child"
+  wait_child
+  expect 0 hooke run s.json "${sets[@]}" -q -o parts --resume
+  same parts whole
+}
+
+test_second_ctrl_c_stops_at_once() {
+  # The model of a large grid takes longer to make than this test.
+  printf '%s\n' '{"bodies": [{"shape": {"type": "grid", "nx": 700, "ny": 700}}]}' > s.json
+  start run s.json
+  sleep 0.1
+  kill -INT "$child"
+  sleep 0.1
+  kill -0 "$child" 2>/dev/null || fail 'the first Ctrl-C did not wait for the model'
   kill -INT "$child"
   wait_child
   [ "$code" = 130 ]
+  grep -q 'stopped at frame' err && fail 'the second Ctrl-C did not stop it at once'
+  true
 }
 
 test_resume_command_repeats_the_options() {
