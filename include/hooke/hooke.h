@@ -11,6 +11,12 @@
  * runs take their memory from an HkContext, the small editable parts of a scene from the C library.
  * There is no global state: objects that do not point to each other may be used by different
  * threads at once.
+ *
+ * What callers promise: pointers are valid, and not NULL unless a comment allows it; arrays hold as
+ * many entries as their count says, and may be NULL where it is 0. All else is checked: numbers,
+ * counts, indices, states of another model, structs filled in C. What returns an HkStatus answers
+ * HK_ERROR_INVALID and changes nothing; what returns a pointer answers NULL; what can do neither
+ * says in its comment what it leaves.
  */
 #ifndef HOOKE_HOOKE_H
 #define HOOKE_HOOKE_H
@@ -296,11 +302,11 @@ HK_API int64_t hk_mesh_vertex_count(const HkMesh *mesh);
 HK_API double *hk_mesh_vertices(HkMesh *mesh);
 /* Number of cells of all types. */
 HK_API int64_t hk_mesh_cell_count(const HkMesh *mesh);
-/* The index-th cell, in the order of the file; index must be there. */
+/* The index-th cell, in the order of the file; a cell of no vertices where there is none. */
 HK_API HkCell hk_mesh_cell(const HkMesh *mesh, int64_t index);
 /* Number of named vertex sets. */
 HK_API int hk_mesh_set_count(const HkMesh *mesh);
-/* Name of the index-th set; owned by the mesh. */
+/* Name of the index-th set, or NULL; owned by the mesh. */
 HK_API const char *hk_mesh_set_name(const HkMesh *mesh, int index);
 /* Vertices of the named set, or NULL; owned by the mesh. */
 HK_API const int32_t *hk_mesh_set(const HkMesh *mesh, const char *name, int64_t *count);
@@ -517,7 +523,7 @@ typedef struct HkState HkState;
 
 /* The start of a model; the state keeps no pointer to it. */
 HK_API HkStatus hk_state_create(const HkModel *model, HkState **state, HkError *error);
-/* Copies from into to; both come from the same model. */
+/* Copies from into to; an error unless both come from the same model. */
 HK_API HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error);
 /* Positions (m), three doubles a vertex, writable between steps; owned by the state. */
 HK_API double *hk_state_x(HkState *state);
@@ -527,9 +533,9 @@ HK_API double *hk_state_v(HkState *state);
 HK_API int64_t hk_state_vertex_count(const HkState *state);
 /* Time (s). */
 HK_API double hk_state_time(const HkState *state);
-/* Sets the time (s), which motions and time-dependent forces follow. bdf2, which remembers the step
- * before, starts anew from here: to be called, with the same time if it stays, after positions or
- * velocities were written between its steps. */
+/* Sets the time (s), finite, which motions and time-dependent forces follow. bdf2, which remembers
+ * the step before, starts anew from here: to be called, with the same time if it stays, after
+ * positions or velocities were written between its steps. */
 HK_API void hk_state_set_time(HkState *state, double time);
 /* Writes a state to a file (versioned, checksummed, to a temporary name that is then renamed). */
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
@@ -650,16 +656,19 @@ typedef bool HkCancelFn(void *user);
  * steps that a device has begun. */
 HK_API void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user);
 
-/* Energies and momenta of a state. */
+/* Energies and momenta of a state; all NAN for a state of another model. */
 HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
-/* All forces on all vertices (N) at a state, into three doubles a vertex. */
+/* All forces on all vertices (N) at a state, into three doubles a vertex of the simulation's model;
+ * all NAN for a state of another model. */
 HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
 /* What holds each pinned vertex on its motion (N) at a state, R = m a - f with a the acceleration
- * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones. */
+ * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones,
+ * NAN for a state of another model. */
 HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
 /* The gradient dE/dx (N) of the potential energy E at a state, into three doubles a vertex: minus
  * the force at rest of all forces that have a potential (springs without damping, gravity,
- * buoyancy, point_load, handle). Pinned vertices count as free. */
+ * buoyancy, point_load, handle). Pinned vertices count as free. All NAN for a state of another
+ * model. */
 HK_API void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient);
 
 /* A square sparse matrix as triplets: value[q] stands at row[q], column[q], counted from 0. Sorted

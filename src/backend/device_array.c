@@ -19,9 +19,13 @@ static HkStatus hold(HkSim *sim, HkState *state, HkError *error) {
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "this simulation makes its steps on the CPU and has no arrays on a device; use "
                    "the state's own, or compile the model for the device cuda");
-  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(hk_state_check(state, sim->model, error));
   return hk_remote_hold(sim->remote, state, error);
+}
+
+static HkStatus check_kind(HkArrayKind kind, HkError *error) {
+  if (kind == HK_POSITIONS || kind == HK_VELOCITIES) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID, "a state has no array %d", (int)kind);
 }
 
 static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) {
@@ -46,6 +50,7 @@ HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDevi
   HkDeviceSim *card;
   int bytes;
   bool made = !*array;
+  HK_TRY(check_kind(kind, error));
   HK_TRY(hold(sim, state, error));
   if (made) HK_TRY(create(sim, array, error));
   const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
@@ -65,6 +70,8 @@ HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const
                              HkError *error) {
   HkDeviceSim *card;
   int bytes;
+  HK_TRY(check_kind(kind, error));
+  if (!data) return hk_fail(error, HK_ERROR_INVALID, "there is no address on the device");
   HK_TRY(hold(sim, state, error));
   const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
   HK_TRY(device->take(card, kind == HK_POSITIONS ? data : NULL, kind == HK_VELOCITIES ? data : NULL,

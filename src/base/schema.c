@@ -120,6 +120,8 @@ void hk_params_clear(const HkSchema *schema, void *params) {
 }
 
 HkStatus hk_select_copy(const HkSelect *from, HkSelect *to, HkError *error) {
+  *to = (HkSelect){0};
+  HK_TRY(hk_select_check_list(from, error));
   *to = *from;
   to->body = hk_strdup(from->body);
   to->set = hk_strdup(from->set);
@@ -153,6 +155,11 @@ HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkEr
       HkTable *copy = at;
       size_t bytes = (size_t)table->rows * (size_t)p->columns * sizeof(double);
       *copy = (HkTable){0};
+      HkStatus sound = hk_table_check_rows(table, p->columns, p->name, error);
+      if (sound < 0) {
+        status = sound;
+        continue;
+      }
       if (!bytes) continue;
       copy->values = malloc(bytes);
       if (!copy->values) {
@@ -319,9 +326,10 @@ HkStatus hk_method_set_text(HkMethod *method, const char *param, const char *val
   if (!p) return HK_ERROR_INVALID;
   void *at = field(p, method->params);
   if (p->kind == HK_PARAM_CHOICE) {
-    int index = hk_choice_index(p->choices, value);
+    int index = value ? hk_choice_index(p->choices, value) : -1;
     if (index < 0)
-      return hk_fail(error, HK_ERROR_INVALID, "%s: '%s' is none of %s", param, value, p->choices);
+      return hk_fail(error, HK_ERROR_INVALID, "%s: '%s' is none of %s", param, value ? value : "",
+                     p->choices);
     *(int *)at = index;
     return HK_OK;
   }
@@ -336,12 +344,8 @@ HkStatus hk_method_set_table(HkMethod *method, const char *param, const double *
                              HkError *error) {
   const HkParam *p = param_of(method, param, HK_PARAM_TABLE, HK_PARAM_TABLE, error);
   if (!p) return HK_ERROR_INVALID;
-  if (rows < 0) return hk_fail(error, HK_ERROR_INVALID, "%s: %d rows", param, rows);
+  HK_TRY(hk_table_check_rows(&(HkTable){(double *)values, rows}, p->columns, param, error));
   size_t count = (size_t)rows * (size_t)p->columns;
-  for (size_t q = 0; q < count; q++)
-    if (!isfinite(values[q]))
-      return hk_fail(error, HK_ERROR_INVALID, "%s: row %zu holds a number that is not finite",
-                     param, q / (size_t)p->columns);
   double *copy = count ? malloc(count * sizeof *copy) : NULL;
   if (count && !copy) return hk_fail_memory(error, count * sizeof *copy, param);
   if (count) memcpy(copy, values, count * sizeof *copy);
@@ -356,6 +360,7 @@ HkStatus hk_method_set_select(HkMethod *method, const char *param, const HkSelec
   const HkParam *p = param_of(method, param, HK_PARAM_SELECT, HK_PARAM_SELECT, error);
   if (!p) return HK_ERROR_INVALID;
   HkSelect copy;
+  HK_TRY(hk_select_check(value, error));
   HK_TRY(hk_select_copy(value, &copy, error));
   HkSelect *at = field(p, method->params);
   hk_select_clear(at);

@@ -94,6 +94,20 @@ HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkEr
 /* Sets one parameter with its range checked; the text of the error names it. */
 HkStatus hk_param_set_number(const HkParam *param, void *params, double value, HkError *error);
 
+/* check.c: errors where a struct that was filled in C holds what the table does not allow: numbers
+ * out of range, NaN and infinities, tables without values. prefix stands before the names of
+ * parameters in messages. */
+HkStatus hk_params_check(const HkSchema *schema, const void *params, const char *prefix,
+                         HkError *error);
+/* The same of a chosen method, which must be one of the family; none is right. */
+HkStatus hk_method_check(const HkMethod *method, HkFamily family, HkError *error);
+/* Rows that are there, and hold finite numbers. */
+HkStatus hk_table_check_rows(const HkTable *table, int columns, const char *name, HkError *error);
+/* A kind, axis, list and numbers that make sense; whether the vertices are there is the model's
+ * matter. _list: the list of indices alone. */
+HkStatus hk_select_check(const HkSelect *select, HkError *error);
+HkStatus hk_select_check_list(const HkSelect *select, HkError *error);
+
 /* Index of a word in "a|b|c", or -1; and the word of an index into a buffer. */
 int hk_choice_index(const char *choices, const char *word);
 void hk_choice_word(const char *choices, int index, char *word, size_t size);

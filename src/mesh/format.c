@@ -74,6 +74,7 @@ HkStatus hk_mesh_parse(const HkContext *context, const char *format, const void 
   *mesh = NULL;
   const HkMeshFormat *f = find(format);
   if (!f) return unknown(name, format, false, error);
+  if (size > 0 && !bytes) return hk_fail(error, HK_ERROR_INVALID, "%zu bytes are not there", size);
   return parse(context, f, hk_cursor(name, bytes, size), false, mesh, error);
 }
 

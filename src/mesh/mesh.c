@@ -88,7 +88,7 @@ HkStatus hk_mesh_reserve(HkMesh *m, int64_t vertices, int64_t cells, int64_t cor
 }
 
 HkStatus hk_mesh_add_vertices(HkMesh *m, const double *xyz, int64_t count, HkError *error) {
-  if (count < 0 || (count > 0 && !xyz))
+  if (count < 0 || count > INT32_MAX || (count > 0 && !xyz))
     return hk_fail(error, HK_ERROR_INVALID, "%lld vertices cannot be added", (long long)count);
   for (int64_t q = 0; q < 3 * count; q++)
     if (!isfinite(xyz[q]))
@@ -106,6 +106,7 @@ HkStatus hk_mesh_add_cell(HkMesh *m, HkCellType type, const int32_t *vertices, i
   if (corners < 0 || (corners > 0 && count != corners) || (corners == 0 && count < 5))
     return hk_fail(error, HK_ERROR_INVALID, "a cell of type %d cannot have %d corners", (int)type,
                    count);
+  if (!vertices) return hk_fail(error, HK_ERROR_INVALID, "a cell needs its %d vertices", count);
   for (int q = 0; q < count; q++)
     if (vertices[q] < 0 || vertices[q] >= m->vertex_count)
       return hk_fail(error, HK_ERROR_INVALID,
@@ -129,6 +130,9 @@ static HkVertexSet *find_set(const HkMesh *m, const char *name) {
 
 HkStatus hk_mesh_add_set(HkMesh *m, const char *name, const int32_t *vertices, int64_t count,
                          HkError *error) {
+  if (count < 0 || count > INT64_MAX / 64 || (count > 0 && !vertices))
+    return hk_fail(error, HK_ERROR_INVALID, "%lld vertices cannot be added to set '%s'",
+                   (long long)count, name);
   for (int64_t q = 0; q < count; q++)
     if (vertices[q] < 0 || vertices[q] >= m->vertex_count)
       return hk_fail(error, HK_ERROR_INVALID,
@@ -165,6 +169,7 @@ int64_t hk_mesh_cell_count(const HkMesh *m) {
 }
 
 HkCell hk_mesh_cell(const HkMesh *m, int64_t c) {
+  if (c < 0 || c >= m->cell_count) return (HkCell){.type = HK_CELL_POINT};
   int64_t start = m->cell_start[c];
   return (HkCell){(HkCellType)m->cell_type[c], (int)(m->cell_start[c + 1] - start),
                   m->cell_vertex + start};

@@ -30,6 +30,7 @@ HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *er
   const HkShapeType *type;
   *counts = (HkMeshCounts){0};
   HK_TRY(find(shape, &type, error));
+  HK_TRY(hk_method_check(shape, HK_SHAPE, error));
   HK_TRY(type->count(shape->params, counts, error));
   counts->corners = 2 * counts->lines + 3 * counts->triangles + 4 * counts->quads +
                     4 * counts->solids; /* all of them tetrahedra */

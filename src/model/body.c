@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "scene/blame.h"
+#include "scene/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -209,6 +210,18 @@ static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const
   return hk_scene_blame(scene, path, inner, error);
 }
 
+/* A body that was filled in C, by the tables of its parts. */
+static HkStatus check_body(const HkBody *body, HkError *error) {
+  HK_TRY(hk_params_check(&hk_part_body, body, "", error));
+  HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform.", error));
+  HK_TRY(hk_params_check(&hk_part_springs, &body->springs, "springs.", error));
+  HK_TRY(hk_params_check(&hk_part_mass, &body->mass, "mass.", error));
+  if (isnan(body->repair.weld))
+    return hk_fail(error, HK_ERROR_INVALID, "repair.weld: %g m is no distance; below 0: none",
+                   body->repair.weld);
+  return HK_OK;
+}
+
 HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError *error) {
   const HkBody *body = &scene->bodies[index];
   char buffer[32];
@@ -216,7 +229,8 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError 
   HkMesh *mesh = NULL;
   int64_t first = m->n;
   HkError inner = {0};
-  HkStatus status = get_mesh(scene, body, &mesh, &inner);
+  HkStatus status = check_body(body, &inner);
+  if (status >= 0) status = get_mesh(scene, body, &mesh, &inner);
   if (status >= 0) status = add_mesh(m, scene, body, mesh, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);

@@ -4,6 +4,7 @@
 #include "force/force.h"
 #include "model/build.h"
 #include "scene/blame.h"
+#include "scene/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -172,7 +173,7 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
       !(scene->time.step >= 0))
     return hk_fail(error, HK_ERROR_INVALID,
                    "time: duration, step and frames_per_second make no sense");
-  return HK_OK;
+  return hk_params_check(&hk_part_time, &scene->time, "time.", error);
 }
 
 void hk_model_warn_gravities(const HkModel *m) {

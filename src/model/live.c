@@ -110,8 +110,7 @@ HkStatus hk_model_set_motion(HkModel *m, int pin, const HkMethod *method, HkErro
 /* The number of a vertex among the pinned ones. */
 static HkStatus find_pin(const HkModel *m, const HkState *state, int32_t vertex, int64_t *pin,
                          HkError *error) {
-  if (state->fingerprint != m->fingerprint || state->n != m->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(hk_state_check(state, m, error));
   int64_t low = hk_model_first_pin(m, vertex);
   if (low == m->pin_count || m->pin_vertex[low] != vertex)
     return hk_fail(error, HK_ERROR_INVALID,

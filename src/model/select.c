@@ -193,6 +193,7 @@ HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **ver
   bool numbers = select->kind == HK_SELECT_INDICES || select->kind == HK_SELECT_VERTICES;
   *vertices = NULL;
   *count = 0;
+  HK_TRY(hk_select_check(select, error));
   if (m->body_count == 0)
     return hk_fail(error, HK_ERROR_INVALID, "there is no body to select from");
   HkStatus status = numbers ? list_numbers(m, select, vertices, count, error)

@@ -66,8 +66,14 @@ void hk_state_remember(HkState *s, double h) {
   s->h_old = h;
 }
 
+HkStatus hk_state_check(const HkState *s, const HkModel *model, HkError *error) {
+  if (hk_state_fits(s, model)) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+}
+
 HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
-  if (from->fingerprint != to->fingerprint || from->n != to->n)
+  if (from == to) return HK_OK;
+  if (from->fingerprint != to->fingerprint || from->n != to->n || from->pin_count != to->pin_count)
     return hk_fail(error, HK_ERROR_INVALID, "the two states belong to different models");
   hk_state_fetch(from);
   hk_state_own(to);
@@ -197,8 +203,8 @@ HkStatus hk_state_from_bytes(const HkContext *context, const char *bytes, size_t
   HkContext c = hk_context_or_default(context);
   Head head = {0};
   *state = NULL;
-  if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
-  if (size < sizeof head || !is_sound(&head, bytes, size))
+  if (bytes && size >= sizeof head) memcpy(&head, bytes, sizeof head);
+  if (!bytes || size < sizeof head || !is_sound(&head, bytes, size))
     return hk_fail(error, HK_ERROR_FORMAT, "these %zu bytes are no state of Hooke", size);
   HK_TRY(create(&c, head.fingerprint, head.n, head.pin_count, state, error));
   HkStatus status = hk_state_unpack(*state, bytes, size, "the state", error);

@@ -33,6 +33,14 @@ struct HkState {
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
 };
 
+/* Whether a state is one of a model: their arrays have the same lengths then. */
+static inline bool hk_state_fits(const HkState *state, const HkModel *model) {
+  return state->fingerprint == model->fingerprint && state->n == model->n &&
+         state->pin_count == model->pin_count;
+}
+/* An error where it is not. */
+HkStatus hk_state_check(const HkState *state, const HkModel *model, HkError *error);
+
 /* Has x and v here: for whoever reads them. */
 static inline void hk_state_fetch(const HkState *state) {
   if (state->holder) state->holder->fetch(state->holder);

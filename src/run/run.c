@@ -48,6 +48,7 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
     o->context = *c;
     o->type = hk_output_type(method->schema);
     if (!o->type) return hk_fail(error, HK_ERROR_INVALID, "outputs[%d] is not an output", q);
+    HK_TRY(hk_method_check(method, HK_OUTPUT, error));
     run->output_count++;
     HK_TRY(hk_method_copy(method, &run->methods[q], error));
     o->params = run->methods[q].params;
@@ -196,6 +197,9 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   HkRunOptions standard = hk_default_run_options();
   if (!options) options = &standard;
   *run = NULL;
+  if (!(options->checkpoint_seconds >= 0))
+    return hk_fail(error, HK_ERROR_INVALID, "checkpoints cannot be %g s apart; give 0 or more",
+                   options->checkpoint_seconds);
   HK_TRY(hk_alloc(&c, run, 1, sizeof **run, "a run", error));
   (*run)->context = c;
   (*run)->batch = 1;

@@ -43,8 +43,8 @@ void hk_viewer_destroy(HkViewer **viewer) {
 }
 
 HkStatus hk_viewer_add(HkViewer *v, HkSim *sim, const HkState *state, HkError *error) {
-  if (state->fingerprint != v->page->model->fingerprint || state->n != v->page->model->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(hk_state_check(state, v->page->model, error));
+  HK_TRY(hk_state_check(state, sim->model, error));
   HkReport report;
   if (v->frames == 0) HK_TRY(hk_sim_stable_step(sim, state, &v->stable_h, error));
   hk_sim_report(sim, state, &report);

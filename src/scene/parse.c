@@ -234,6 +234,8 @@ HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, si
   HkJson value;
   HkMethod made = {0};
   HkReader r = {.name = name, .error = error};
+  if (size > 0 && !text)
+    return hk_fail(error, HK_ERROR_INVALID, "a text of %zu bytes is not there", size);
   HK_TRY(hk_json_parse(name, text, size, &value, error));
   HkStatus status = hk_read_method(&r, &value, family, &made);
   hk_json_clear(&value);
@@ -263,6 +265,10 @@ static HkStatus keep_source(const char *text, size_t size, const char *name, boo
 HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size, const char *name,
                         const char *folder, const char *const *sets, int set_count, HkScene **scene,
                         HkError *error) {
+  *scene = NULL;
+  if ((size > 0 && !text) || (set_count > 0 && !sets))
+    return hk_fail(error, HK_ERROR_INVALID, "a text of %zu bytes or %d settings are not there",
+                   size, set_count);
   HK_TRY(hk_scene_create(context, scene, error));
   (*scene)->folder = hk_strdup(folder);
   HkStatus status = HK_OK;

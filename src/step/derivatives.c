@@ -26,8 +26,9 @@ typedef struct Sink {
 void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) {
   const HkModel *m = sim->model;
   double g[3];
-  hk_state_fetch(state);
-  if (hk_force_work_fit(m, &sim->work, NULL) < 0) {
+  bool fits = hk_state_fits(state, m);
+  if (fits) hk_state_fetch(state);
+  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = NAN; /* the next step returns the error */
     return;
   }
@@ -114,8 +115,7 @@ HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkEr
   HkPattern pattern = {0};
   HkBlockMatrix blocks = {0};
   *K = NULL;
-  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
   HkStatus status = make_stiffness(sim, state, &pattern, &blocks, K, error);
   hk_block_matrix_destroy(sim->model, &blocks);

@@ -78,6 +78,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
                    method->schema ? method->schema->name : "nothing");
   if (!(h >= 0) || isinf(h))
     return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
+  HK_TRY(hk_method_check(method, HK_STEP, error));
   HK_TRY(check_memory(model, method, error));
   HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
   (*sim)->model = model;
@@ -217,8 +218,10 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
                       HkError *error) {
   HkStatus worst = HK_OK;
   hk_cancel_begin(&sim->cancel);
-  if (state->fingerprint != sim->model->fingerprint || state->n != sim->model->n)
-    return hk_fail(error, HK_ERROR_INVALID, "the state belongs to another model");
+  HK_TRY(hk_state_check(state, sim->model, error));
+  if (!isfinite(state->time))
+    return hk_fail(error, HK_ERROR_INVALID, "the time of the state, %g s, is not finite",
+                   state->time);
   if (count > 0) HK_TRY(hk_cancel_check(&sim->cancel, error));
   if (sim->remote) return hk_remote_steps(sim->remote, state, count, clock, error);
   hk_state_own(state);
@@ -302,8 +305,9 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 /* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  hk_state_fetch(state);
-  if (hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
+  bool fits = hk_state_fits(state, sim->model);
+  if (fits) hk_state_fetch(state);
+  if (!fits || hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
     return;
   }
@@ -311,6 +315,10 @@ void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
 }
 
 void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {
+  if (!hk_state_fits(state, sim->model)) {
+    for (int64_t q = 0; q < 3 * sim->model->pin_count; q++) R[q] = NAN;
+    return;
+  }
   hk_sim_forces(sim, state, sim->f);
   hk_pins_reactions(sim->model, state, sim->f, R);
 }
@@ -376,8 +384,17 @@ static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
   r->strain_min = none ? 0 : least;
 }
 
+/* All of it NAN: there is no other way to say that the state is that of another model. */
+static HkReport no_report(void) {
+  return (HkReport){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN, NAN};
+}
+
 void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
   const HkModel *m = sim->model;
+  if (!hk_state_fits(state, m)) {
+    *report = no_report();
+    return;
+  }
   hk_state_fetch(state);
   *report = (HkReport){.time = state->time};
   Moments p = {m, state, 0};

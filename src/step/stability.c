@@ -156,6 +156,8 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
 }
 
 HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error) {
+  *h = 0;
+  HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
