@@ -345,6 +345,23 @@ TEST(turbulence_keeps_the_volume_and_its_bound) {
   CHECK(most <= bound && most > 0.7 * bound);
 }
 
+TEST(turbulence_of_any_wind_has_a_direction) {
+  static const double winds[][3] = {{1e155, 0, 0},         {0, 1e200, 0},
+                                    {0, -1e300, 1e300},    {3e180, 2e180, 1e180},
+                                    {1e300, 1e300, 1e300}, {0, 0, 5e-324}};
+  for (size_t q = 0; q < sizeof winds / sizeof winds[0]; q++)
+    for (int up = 0; up < 3; up++) {
+      HkTurbulence w = hk_turbulence(winds[q], 0.5, 2, up, 0);
+      for (int m = 0; m < w.count; m++) {
+        CHECK(isfinite(w.wave[m][0] + w.wave[m][1] + w.wave[m][2]));
+        CHECK(hk_norm(w.wave[m]) > 1); /* 2 pi / wavelength and more */
+        double largest = fmax(fmax(fabs(w.side[m][0]), fabs(w.side[m][1])), fabs(w.side[m][2]));
+        CHECK(isfinite(largest) && largest > 0);
+      }
+      CHECK(w.count > 0 || q == 5); /* its square is 0 */
+    }
+}
+
 TEST(turbulence_travels_with_the_wind) {
   double dt = 0.8, here[3] = {0}, there[3] = {0}, x[3] = {0.3, -0.7, 1.1}, y[3] = {0.3, -0.7, 1.1};
   hk_axpy(dt, WIND, y);

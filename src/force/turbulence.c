@@ -18,13 +18,25 @@
 #include "base/sine.h"
 #include "base/vec.h"
 
+#include <math.h>
 #include <string.h>
 
-/* d along the wind; p across it and level unless the wind blows straight up or down; q = d x p. */
-static void frame(const double velocity[3], int up, double d[3], double p[3], double q[3]) {
-  double speed = hk_norm(velocity);
-  for (int c = 0; c < 3; c++) d[c] = velocity[c] / speed;
-  for (int axis = up;; axis = (axis + 1) % 3) {
+/* |velocity| and its direction d, also where the squares of its components overflow. */
+static double split(const double velocity[3], double d[3]) {
+  double speed = hk_norm(velocity), scale = 1;
+  if (isinf(speed)) {
+    scale = fmax(fmax(fabs(velocity[0]), fabs(velocity[1])), fabs(velocity[2]));
+    double scaled[3] = {velocity[0] / scale, velocity[1] / scale, velocity[2] / scale};
+    speed = hk_norm(scaled);
+  }
+  for (int c = 0; c < 3; c++) d[c] = speed > 0 ? velocity[c] / scale / speed : 0;
+  return scale * speed;
+}
+
+/* p across the wind, which blows along d, and level unless that is up or down; q = d x p. */
+static void frame(const double d[3], int up, double p[3], double q[3]) {
+  for (int tried = 0; tried < 3; tried++) {
+    int axis = (up + tried) % 3;
     double unit[3] = {axis == 0, axis == 1, axis == 2};
     hk_cross(unit, d, p);
     if (hk_norm(p) > 1e-6) break;
@@ -37,10 +49,9 @@ static void frame(const double velocity[3], int up, double d[3], double p[3], do
 HkTurbulence hk_turbulence(const double velocity[3], double strength, double wavelength, int up,
                            double t) {
   HkTurbulence w = {0};
-  double speed = hk_norm(velocity);
+  double d[3], p[3], q[3], speed = split(velocity, d);
   if (strength == 0 || speed == 0) return w;
-  double d[3], p[3], q[3];
-  frame(velocity, up, d, p, q);
+  frame(d, up, p, q);
   const double *lean[HK_GUST_WAVES] = {d, q, p}, *side[HK_GUST_WAVES] = {p, p, q};
   double K = 2 * acos(-1.0) / wavelength;
   for (int m = 0; m < HK_GUST_WAVES; m++) {
