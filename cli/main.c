@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const Command *const commands[] = {
     &command_run,     &command_view,   &command_render,  &command_info,   &command_matrices,
@@ -121,8 +124,19 @@ static int check_output(int code) {
   return complain(EXIT_FILE, "standard output: cannot write: %s", strerror(reason));
 }
 
+/* OpenBLAS starts a thread for each core when it is loaded, with 128 MB of addresses each, and
+ * those that get none keep the program from ending. Hooke calls it from one thread at a time. So
+ * where addresses are limited (ulimit -v) the program starts itself anew and asks for one. */
+static void limit_blas(char **argv) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (getenv("OPENBLAS_NUM_THREADS") || setenv("OPENBLAS_NUM_THREADS", "1", 0) != 0) return;
+  execv("/proc/self/exe", argv); /* it goes on where that is not there */
+}
+
 int main(int argc, char **argv) {
   if (!streams_guard()) return EXIT_FILE; /* no stream is left that could take a message */
+  limit_blas(argv);
   /* A closed pipe and a limit on the size of files are errors of a write, not the end. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

@@ -129,12 +129,18 @@ static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   return f->use == HK_FACTOR_SOLVES ? make_room(f, k, error) : HK_OK;
 }
 
+/* Bytes of addresses that OpenBLAS takes for a thread that calls it. */
+static const double BLAS_BUFFER = 134225920;
+
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   Cholmod *k = NULL;
   HK_TRY(hk_alloc(&f->context, &k, 1, sizeof *k, "a factorisation", error));
   f->data = k;
   cholmod_l_start(&k->common);
   k->alone = hk_alone_find();
+  if (k->alone.set_blas_threads) /* OpenBLAS ends the program, or waits for ever, without it */
+    HK_TRY(hk_memory_check(&f->context, BLAS_BUFFER, "the buffer of OpenBLAS",
+                           "choose \"ldlt\" as the linear solver or factor", error));
   HK_TRY(copy_pattern(f, k, pattern, error));
   return f->n > 0 ? analyse(f, k, error) : HK_OK;
 }

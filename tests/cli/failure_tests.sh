@@ -131,3 +131,26 @@ test_pipes_and_devices_are_no_input() {
   says err 'r-out/vtp/frame_000000.vtp: is a pipe or a device'
   same whole r-out
 }
+
+test_few_addresses_give_fewer_threads_or_one_error() {
+  sanitized && skip 'a sanitizer takes all addresses'
+  scene s.json 3000 0.05
+  for kilobytes in 1000000 500000 250000 150000 100000; do
+    for solver in cholesky ldlt; do
+      code=0
+      (
+        ulimit -v $kilobytes
+        exec timeout -s KILL 60 "$HOOKE" run s.json -f -q -t 64 --set "integrator={\"type\":
+          \"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"linear\": \"$solver\"}}" \
+          --set time.step=0.01
+      ) >out 2>err </dev/null || code=$?
+      case $code in
+      0) silent err ;;
+      5) one_error 'memory' ;;
+      1) one_error 'CHOLMOD' ;; # a build without it
+      *) fail "with $kilobytes kB of addresses and $solver it ended with $code: $(cat err)" ;;
+      esac
+      [ $kilobytes -lt 500000 ] || [ "$code" != 5 ] || fail "$kilobytes kB were not enough: $(cat err)"
+    done
+  done
+}
