@@ -10,7 +10,9 @@
  * takes the address of the pointer and sets it to NULL. Meshes, models, states, simulations and
  * runs take their memory from an HkContext, the small editable parts of a scene from the C library.
  * There is no global state: objects that do not point to each other may be used by different
- * threads at once.
+ * threads at once, with the same bits as one after the other. One number belongs to the process,
+ * not to Hooke: while a simulation factorizes or solves with CHOLMOD, the number of threads of
+ * OpenBLAS is 1, also for other callers of OpenBLAS. The worker threads of loops are shared by all.
  *
  * What callers promise: pointers are valid, and not NULL unless a comment allows it; arrays hold as
  * many entries as their count says, and may be NULL where it is 0. All else is checked: numbers,
