@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "base/durable.h"
+#include "output/checkpoint.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -146,6 +147,58 @@ TEST(finished_run_can_be_made_longer) {
   hk_scene_destroy(&other);
   hk_scene_destroy(&scene);
   hk_scene_destroy(&longer);
+}
+
+/* Sets 8 bytes at a place of the payload of a checkpoint, and its checksum right again. */
+static void forge(const char *from, const char *to, size_t at, const void *value) {
+  HkContext c = hk_default_context();
+  char *bytes = NULL;
+  const char *payload = NULL;
+  size_t size = 0;
+  MUST(hk_checkpoint_read(&c, from, HK_CHECKPOINT_RUN, &bytes, &payload, &size, error));
+  CHECK(at + 8 <= size);
+  memcpy(bytes + (payload - bytes) + at, value, 8);
+  MUST(hk_checkpoint_write(to, HK_CHECKPOINT_RUN, payload, size, error));
+  hk_free(&c, &bytes);
+}
+
+TEST(forged_checkpoints_with_a_right_checksum_are_refused) {
+  HkScene *scene = parse(cloth, "outputs=[\"energies\"]");
+  HkRunOptions options = hk_default_run_options();
+  char folder[300], path[400], good[400], command[1024];
+  copy_name(folder, sizeof folder, test_folder());
+  snprintf(path, sizeof path, "%s/checkpoint", folder);
+  snprintf(good, sizeof good, "%s.good", folder);
+  snprintf(command, sizeof command, "cp '%s' '%s'", path, good);
+  options.folder = folder;
+  options.checkpoint_seconds = 0;
+  CHECK(run_frames(scene, &options, 3, NULL, NULL) == HK_OK && system(command) == 0);
+  options.resume = true;
+  /* The head: hash, frame, substep, substeps, halvings, outputs, begun, h, a tally of 10 counters
+   * and a gradient; then written, offset and the tally of the output; then the state: fingerprint,
+   * n, pins, steps, level, time, given speed, h_old. */
+  enum { HEAD = 8, TALLY = 11, MARK = HEAD + TALLY, STATE = MARK + 2 + TALLY };
+  static const int counters[] = {1,         2,         3,         4,        HEAD,     HEAD + 1,
+                                 HEAD + 3,  HEAD + 9,  MARK,      MARK + 1, MARK + 2, MARK + 5,
+                                 STATE + 1, STATE + 2, STATE + 3, STATE + 4};
+  static const int64_t wrong[] = {-1, INT64_MIN, INT64_MAX};
+  for (size_t q = 0; q < sizeof counters / sizeof counters[0]; q++)
+    for (int k = 0; k < 3; k++) {
+      HkError why = {0};
+      forge(good, path, 8 * (size_t)counters[q], &wrong[k]);
+      if (run_frames(scene, &options, 1, NULL, &why) >= 0 || !why.text[0])
+        test_fail(__FILE__, __LINE__, "the word %d of a checkpoint may be %lld", counters[q],
+                  (long long)wrong[k]);
+    }
+  static const int numbers[] = {7, STATE + 5, STATE + 6};
+  for (int q = 0; q < 3; q++) {
+    double nan = NAN;
+    forge(good, path, 8 * (size_t)numbers[q], &nan);
+    CHECK(run_frames(scene, &options, 1, NULL, NULL) < 0);
+  }
+  forge(good, path, 8, &(int64_t){3}); /* as it was */
+  CHECK(run_frames(scene, &options, 1, NULL, NULL) == HK_OK);
+  hk_scene_destroy(&scene);
 }
 
 TEST(damaged_checkpoint_is_refused) {

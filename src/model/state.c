@@ -159,6 +159,21 @@ void hk_state_pack(const HkState *s, char *bytes) {
   put(bytes, s->pin_held, (size_t)s->pin_count);
 }
 
+/* Bytes from elsewhere: everything in them is looked at before it is believed. Counters leave as
+ * much to be counted as there was. */
+static bool is_sound(const Head *head, const char *bytes, size_t size) {
+  if (!(head->n >= 0 && head->n <= INT32_MAX / 3 && head->pin_count >= 0 &&
+        head->pin_count <= head->n && head->steps >= 0 && head->steps <= INT64_MAX / 2 &&
+        isfinite(head->time) && isfinite(head->given_speed) && head->h_old >= 0 &&
+        isfinite(head->h_old)))
+    return false;
+  HkState shape = {.n = head->n, .pin_count = head->pin_count};
+  if (size != packed_size(&shape, head->h_old > 0)) return false;
+  for (int64_t q = 1; q <= head->pin_count; q++)
+    if ((unsigned char)bytes[size - (size_t)q] > HK_PIN_KEPT) return false;
+  return true;
+}
+
 HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char *name,
                          HkError *error) {
   Head head = {0};
@@ -168,6 +183,9 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
               head.level >= 0 && head.level <= HK_STATE_DEEPEST;
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
+  if (!is_sound(&head, bytes, size))
+    return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0,
+                      "holds a state with counters, times or pins that cannot be");
   size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;
   hk_state_own(s);
   if (old) HK_TRY(hk_state_need_history(s, error));
@@ -183,19 +201,6 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   s->h_old = head.h_old;
   s->edits++;
   return HK_OK;
-}
-
-/* Bytes from elsewhere: everything in them is looked at before it is believed. */
-static bool is_sound(const Head *head, const char *bytes, size_t size) {
-  if (!(head->n >= 0 && head->n <= INT32_MAX / 3 && head->pin_count >= 0 &&
-        head->pin_count <= head->n && head->steps >= 0 && isfinite(head->time) &&
-        isfinite(head->given_speed) && head->h_old >= 0 && isfinite(head->h_old)))
-    return false;
-  HkState shape = {.n = head->n, .pin_count = head->pin_count};
-  if (size != packed_size(&shape, head->h_old > 0)) return false;
-  for (int64_t q = 1; q <= head->pin_count; q++)
-    if ((unsigned char)bytes[size - (size_t)q] > HK_PIN_KEPT) return false;
-  return true;
 }
 
 HkStatus hk_state_from_bytes(const HkContext *context, const char *bytes, size_t size,

@@ -18,6 +18,7 @@
 #include "run/folder.h"
 #include "run/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -109,10 +110,37 @@ HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
 
 /* ---- Reading ---- */
 
-static bool is_sound(const Head *head) {
-  return head->frame >= 0 && head->substeps >= 1 && head->substep >= 0 &&
-         head->substep <= head->substeps && head->halvings >= 0 && head->halvings <= INT16_MAX &&
-         head->ledger.size >= 0;
+/* A right checksum does not make the content right. Counters leave as much to be counted as there
+ * was. */
+static bool is_count(int64_t value) {
+  return value >= 0 && value <= INT64_MAX / 2;
+}
+
+static bool is_sound_tally(const HkTally *t) {
+  return is_count(t->steps) && is_count(t->substeps) && is_count(t->rejected) &&
+         is_count(t->iterations) && is_count(t->worst_iterations) &&
+         is_count(t->linear_iterations) && is_count(t->projections) && is_count(t->stationary) &&
+         is_count(t->unconverged) && t->reason >= HK_STOP_NONE && t->reason <= HK_STOP_STALLED;
+}
+
+static bool is_sound(const HkRun *run, const Head *head) {
+  if (!(head->frame >= 0 && head->substeps >= 1 && head->substeps <= HK_RUN_STEPS_MAX &&
+        head->substep >= 0 && head->substep <= head->substeps && head->halvings >= 0 &&
+        head->halvings <= HK_RUN_HALVINGS_MAX && is_count(head->ledger.size) &&
+        is_sound_tally(&head->tally)))
+    return false;
+  double h = run->interval / (double)head->substeps; /* as plan_time and halve set it */
+  return fabs(head->h - h) <= 1e-9 * h;
+}
+
+static bool is_sound_mark(const Head *head, const Mark *mark) {
+  return mark->written >= 0 && mark->written <= head->frame + 1 && is_count(mark->offset) &&
+         is_count(mark->sum.size) && is_sound_tally(&mark->tally);
+}
+
+static HkStatus fail_unsound(const char *path, HkError *error) {
+  return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0,
+                    "holds counters that cannot be: it was not written by Hooke");
 }
 
 static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t size,
@@ -127,20 +155,18 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
         error, HK_ERROR_INVALID, path, 0, 0,
         "belongs to another scene: only time.duration may change; run again with --force to "
         "start over");
-  if (!is_sound(&head))
-    return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "has numbers that no run writes");
   if (head.frame > run->frames)
     return hk_fail_at(error, HK_ERROR_INVALID, path, 0, 0,
                       "is at frame %lld, beyond the end of this scene at frame %lld; give a larger "
                       "time.duration, or --force to start over",
                       (long long)head.frame, (long long)run->frames);
+  if (!is_sound(run, &head)) return fail_unsound(path, error);
   const char *at = payload + sizeof head;
   for (int q = 0; q < run->output_count; q++, at += sizeof(Mark)) {
     HkOutput *o = &run->outputs[q];
     Mark mark;
     memcpy(&mark, at, sizeof mark);
-    if (mark.written < 0 || mark.offset < 0 || mark.sum.size < 0)
-      return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0, "has numbers that no run writes");
+    if (!is_sound_mark(&head, &mark)) return fail_unsound(path, error);
     o->written = mark.written;
     o->offset = mark.offset;
     o->sum = mark.sum;

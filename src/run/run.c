@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_HALVINGS = 20 };
 static const double PROGRESS_INTERVAL = 0.1; /* s */
 
 /* How long (s) the steps should take that are made at once: they cannot be looked at in between. */
@@ -126,7 +125,7 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   /* 0.033 s is meant to be a thirtieth, unless a longer step might not be stable. */
   double slack = isinf(run->stable_h) ? 0.02 : 1e-9;
   double wanted = run->sim->h, substeps = ceil(run->interval / wanted - slack);
-  if (!(substeps < 1e15))
+  if (!(substeps < HK_RUN_STEPS_MAX))
     return hk_fail(error, HK_ERROR_INVALID, "time.step: %g steps a frame are too many", substeps);
   run->substeps = substeps < 1 ? 1 : (int64_t)substeps;
   return hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error);
@@ -345,7 +344,7 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
     run->halvings++;
     run->substeps *= 2;
     HK_TRY(hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error));
-  } while (run->sim->h > run->stable_h && run->halvings < MOST_HALVINGS);
+  } while (run->sim->h > run->stable_h && run->halvings < HK_RUN_HALVINGS_MAX);
   hk_log(&run->context, HK_LOG_WARNING, "%s; back to the start with step %g s", why->text,
          run->sim->h);
   HkLocale locale = hk_locale_enter();
@@ -361,7 +360,7 @@ static HkStatus next_frame(HkRun *run, HkError *error) {
     if (status >= 0) status = hk_run_check_frame(run, &inner);
     if (status >= 0) break;
     bool again = status == HK_ERROR_BLOWUP && run->on_blowup == HK_BLOWUP_HALVE &&
-                 run->stable_h > 0 && run->halvings < MOST_HALVINGS;
+                 run->stable_h > 0 && run->halvings < HK_RUN_HALVINGS_MAX;
     if (!again) {
       if (error) *error = inner;
       return status;

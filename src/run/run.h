@@ -7,6 +7,10 @@
 #include "report/page.h"
 #include "step/sim.h"
 
+/* Most steps in a frame, and most halvings of the step after blow-ups. */
+#define HK_RUN_STEPS_MAX 1000000000000000
+enum { HK_RUN_HALVINGS_MAX = 20 };
+
 struct HkRun {
   HkContext context;
   HkModel *model;
