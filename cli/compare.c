@@ -287,14 +287,13 @@ const Command command_compare = {
             "the solution. With --over, moves the scene from its start by every integrator "
             "instead and compares the ends with a fine explicit reference: error, energy and time "
             "of each.",
-    .examples =
-        "  hooke compare curtain                        all methods, 10 steps into the motion\n"
-        "  hooke compare flag --step 100 --svg flag.svg --csv flag.csv\n"
-        "  hooke compare my.json --methods newton,local_global+anderson --iterations 50\n"
-        "  hooke compare my.json --set 'bodies[0].springs.k=1e6'\n"
-        "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n"
-        "  hooke compare my.json --over 1               every integrator for one second\n"
-        "  hooke compare my.json --over 0.5 --methods backward_euler,bdf2,verlet --csv my.csv\n",
+    .examples = "  hooke compare curtain                   all methods, 10 steps into the motion\n"
+                "  hooke compare flag --step 100 --svg flag.svg --csv flag.csv\n"
+                "  hooke compare my.json --methods newton,local_global+anderson --iterations 50\n"
+                "  hooke compare my.json --set 'bodies[0].springs.k=1e6'\n"
+                "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n"
+                "  hooke compare my.json --over 1          every integrator for one second\n"
+                "  hooke compare my.json --over 0.5 --methods bdf2,verlet --csv my.csv\n",
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,

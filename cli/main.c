@@ -22,29 +22,30 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 /* ---- Help ------------------------------------------------------------------------------------ */
 
 static void print_overview(FILE *file) {
+  enum { SUMMARY_COLUMN = 28 };
   fprintf(file, "hooke %s: mass-spring systems, from a mesh or a scene to moving pictures\n\n",
           hk_version());
   fprintf(file, "Commands\n");
   for (int q = 0; q < COMMAND_COUNT; q++) {
     char left[64];
     snprintf(left, sizeof left, "%s %s", commands[q]->name, commands[q]->arguments);
-    fprintf(file, "  hooke %-19s %s\n", left, commands[q]->summary);
+    fprintf(file, "  hooke %-*s  ", SUMMARY_COLUMN - 10, left);
+    text_wrap(file, commands[q]->summary, SUMMARY_COLUMN, text_width(file));
   }
-  fprintf(file,
-          "\n'hooke help COMMAND' tells its options, with examples.\n"
-          "\nFirst steps\n"
-          "  hooke run flag                 simulate a built-in scene into the folder flag-out\n"
-          "  hooke new my                   write my.json, a scene with comments\n"
-          "  hooke run my.json              simulate it\n"
-          "  hooke render my-out -o my.mp4  make a film of it\n"
-          "\nExit codes\n"
-          "  0  all is well\n"
-          "  1  a scene, a mesh or a value is wrong\n"
-          "  2  the command line is wrong\n"
-          "  3  a file cannot be opened, read or written\n"
-          "  4  the motion blew up\n"
-          "  5  there is not enough memory\n"
-          "  130, 143  stopped by Ctrl-C or SIGTERM, a run with a checkpoint\n");
+  fprintf(file, "\n'hooke help COMMAND' tells its options, with examples.\n"
+                "\nFirst steps\n"
+                "  hooke run flag                 simulate a built-in scene into flag-out\n"
+                "  hooke new my                   write my.json, a scene with comments\n"
+                "  hooke run my.json              simulate it\n"
+                "  hooke render my-out -o my.mp4  make a film of it\n"
+                "\nExit codes\n"
+                "  0  all is well\n"
+                "  1  a scene, a mesh or a value is wrong\n"
+                "  2  the command line is wrong\n"
+                "  3  a file cannot be opened, read or written\n"
+                "  4  the motion blew up\n"
+                "  5  there is not enough memory\n"
+                "  130, 143  stopped by Ctrl-C or SIGTERM, a run with a checkpoint\n");
 }
 
 static const Command *find(const char *name) {

@@ -101,7 +101,10 @@ static void row_cells(const HkParam *p, Text *cells) {
   cells[3] = range_text(p);
 }
 
+/* The meaning of a parameter stands beside its cells, or below them where that leaves it too few
+ * columns. */
 static void print_params(const HkSchema *schema) {
+  enum { MIN_MEANING = 30, MEANING_BELOW = 6 };
   static const char *const heads[COLUMNS] = {"parameter", "unit", "default", "range"};
   int widths[COLUMNS], indent = 2;
   Text cells[COLUMNS];
@@ -116,12 +119,14 @@ static void print_params(const HkSchema *schema) {
     printf("%-*s  ", widths[c], heads[c]);
     indent += widths[c] + 2;
   }
-  printf("meaning\n");
+  bool beside = indent + MIN_MEANING <= text_width(stdout);
+  printf("%s\n", beside ? "meaning" : "");
   for (int q = 0; q < schema->param_count; q++) {
     row_cells(&schema->params[q], cells);
     printf("  ");
     for (int c = 0; c < COLUMNS; c++) printf("%-*s  ", widths[c], cells[c].c);
-    text_wrap(stdout, schema->params[q].help, indent, text_width(stdout));
+    if (!beside) printf("\n%*s", MEANING_BELOW, "");
+    text_wrap(stdout, schema->params[q].help, beside ? indent : MEANING_BELOW, text_width(stdout));
   }
 }
 

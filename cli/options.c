@@ -171,19 +171,29 @@ void options_release(const Command *command, Parsed *parsed) {
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
+/* The option stands in a column of its own; one that would leave less than two blanks before its
+ * text takes a whole line. */
 static void print_option(char letter, const char *name, const char *argument, const char *help) {
-  char left[64], short_name[8] = "    ";
+  enum { TEXT_COLUMN = 31, MAX_LEFT = TEXT_COLUMN - 4 /* blanks: two before, two behind */ };
+  char left[128], short_name[8] = "    ";
   if (letter) snprintf(short_name, sizeof short_name, "-%c, ", letter);
-  snprintf(left, sizeof left, "%s%s%s%s", short_name, name, argument ? " " : "",
-           argument ? argument : "");
-  printf("  %-29s", left);
-  text_wrap(stdout, help, 31, text_width(stdout));
+  int length = snprintf(left, sizeof left, "%s%s%s%s", short_name, name, argument ? " " : "",
+                        argument ? argument : "");
+  printf("  %s", left);
+  if (length > MAX_LEFT)
+    printf("\n%*s", TEXT_COLUMN, "");
+  else
+    printf("%*s", TEXT_COLUMN - 2 - length, "");
+  text_wrap(stdout, help, TEXT_COLUMN, text_width(stdout));
 }
 
 void options_print_help(const Command *command) {
   bool words = command->arguments[0] != 0;
-  printf("hooke %s%s%s%s: %s\n\n", command->name, words ? " " : "", command->arguments,
-         command->option_count ? " [OPTIONS]" : "", command->summary);
+  char head[256];
+  snprintf(head, sizeof head, "hooke %s%s%s%s: %s", command->name, words ? " " : "",
+           command->arguments, command->option_count ? " [OPTIONS]" : "", command->summary);
+  text_wrap(stdout, head, 0, text_width(stdout));
+  printf("\n");
   text_wrap(stdout, command->text, 0, text_width(stdout));
   printf("\nOptions\n");
   for (int q = 0; q < command->option_count; q++) {

@@ -135,11 +135,12 @@ void text_quote(const char *word, const char *rest, char *text, size_t size) {
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 int text_width(FILE *file) {
+  enum { DEFAULT_WIDTH = 80 };
   struct winsize window;
   int handle = fileno(file);
   if (isatty(handle) && ioctl(handle, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
     return window.ws_col;
-  return 100;
+  return DEFAULT_WIDTH;
 }
 
 void text_wrap(FILE *file, const char *text, int indent, int width) {

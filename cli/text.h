@@ -27,7 +27,7 @@ bool text_choice(const char *choices, int index, char *word, size_t size);
 /* Two texts as one word of a command line, in single quotes where a shell would misread it. */
 void text_quote(const char *word, const char *rest, char *text, size_t size);
 
-/* Columns of the terminal, or 100 where there is none. */
+/* Columns of the terminal, or 80 where there is none. */
 int text_width(FILE *file);
 /* A text that began at column indent, broken between words; ends the line. */
 void text_wrap(FILE *file, const char *text, int indent, int width);

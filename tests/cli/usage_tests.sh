@@ -8,7 +8,8 @@ test_version_is_that_of_the_library() {
 
 test_help_lists_commands_and_exit_codes() {
   expect 0 hooke --help
-  for word in run render info matrices methods scenes new convert schema help 'Exit codes' 130 143; do
+  for word in run view render info matrices compare bench methods scenes new convert schema help \
+    'Exit codes' 130 143; do
     says out "$word"
   done
   cp out overview
@@ -18,14 +19,64 @@ test_help_lists_commands_and_exit_codes() {
   cmp out overview
 }
 
+# Names of all commands, as the overview lists them.
+commands() { hooke help | sed -n '/^Commands$/,/^$/s/^  hooke \([a-z]*\).*/\1/p'; }
+
+# The file out has no line that is wider than so many columns.
+fits() {
+  awk -v most="$1" 'length($0) > most {print length($0) ": " $0; bad = 1} END {exit bad}' out ||
+    fail "wider than $1 columns"
+}
+
 test_every_command_has_help_with_examples() {
-  for command in run render info matrices methods scenes new convert schema help; do
+  [ "$(commands | wc -l)" -ge 13 ] || fail "commands: $(commands)"
+  for command in $(commands); do
     expect 0 hooke "$command" --help
     says out Examples
     says out "  hooke $command"
     cp out first
     expect 0 hooke help "$command"
     cmp out first
+  done
+}
+
+test_help_fits_80_columns_where_the_width_is_unknown() {
+  expect 0 hooke help
+  fits 80
+  for command in $(commands); do
+    expect 0 hooke help "$command"
+    fits 80
+  done
+  expect 0 hooke methods
+  fits 80
+  expect 0 hooke scenes
+  fits 80
+  for name in pcg springs local_global oscillation time; do
+    expect 0 hooke methods "$name"
+    fits 80
+  done
+}
+
+test_help_fits_the_terminal() {
+  for columns in 70 120; do
+    for command in run render compare; do
+      python3 "$HERE/on_terminal.py" "$columns" "$HOOKE" help "$command" | sed '/^Examples$/,$d' >out
+      fits "$columns"
+    done
+  done
+  # The wide terminal is used, not only tolerated.
+  awk 'length($0) > 100 {wide = 1} END {exit !wide}' out || fail "no wide line: $(cat out)"
+}
+
+test_help_leaves_two_blanks_behind_every_option() {
+  local option='^  (-[a-zA-Z], |    )--[a-z-]+( [^ ]+)?'
+  for command in $(commands); do
+    expect 0 hooke help "$command"
+    sed -n '/^Options$/,/^$/p' out | grep -E '^ {2,6}-' >options
+    [ -s options ] || fail "hooke help $command lists no options"
+    ! grep -vE "$option(  +[^ ].*)?\$" options || fail "hooke help $command"
+    # Every option has its text, beside it or below.
+    [ "$(grep -cE "$option\$" options)" -le "$(sed -n '/^Options$/,/^$/p' out | grep -cE '^ {31}[^ ]')" ]
   done
 }
 
@@ -42,6 +93,20 @@ test_unknown_command_gets_a_suggestion() {
   one_error "did you mean 'methods'?"
   expect 2 hooke xyzzyx
   one_error "'hooke help' lists them"
+}
+
+test_unknown_scene_gets_the_same_answer_from_every_command() {
+  expect 3 hooke run flga
+  one_error "did you mean 'flag'?"
+  mv err wanted
+  for command in view 'render -o a.png' info matrices compare bench; do
+    code=0
+    # shellcheck disable=SC2086
+    hooke $command flga >out 2>err || code=$?
+    if grep -q 'built without' err; then continue; fi
+    [ "$code" = 3 ] || fail "hooke $command ended with $code: $(cat err)"
+    cmp err wanted || fail "hooke $command says: $(cat err)"
+  done
 }
 
 test_unknown_option_gets_a_suggestion() {
