@@ -47,20 +47,8 @@ static bool is_file(const char *path, bool builtin) {
   return errno != ENOENT && errno != ENOTDIR;
 }
 
-HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
-                     HkScene **scene, HkError *error) {
-  *scene = NULL;
-  if (source_is_mesh(name))
-    return text_fail(error, HK_ERROR_INVALID,
-                     "%.400s: is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": "
-                     "\"%.400s\"}], \"forces\": [\"gravity\"]}",
-                     name, name);
-  const char *text = source_builtin(name), *near = source_nearest(name);
-  if (is_file(name, text != NULL))
-    return hk_scene_read(context, name, sets->texts, sets->count, scene, error);
-  if (text)
-    return hk_scene_parse(context, text, strlen(text), name, "", sets->texts, sets->count, scene,
-                          error);
+HkStatus source_missing(const char *name, HkError *error) {
+  const char *near = source_nearest(name);
   if (near)
     return text_fail(error, HK_ERROR_IO,
                      "%.500s: there is no such file and no built-in scene of that name; did you "
@@ -69,6 +57,23 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
   return text_fail(
       error, HK_ERROR_IO,
       "%.500s: there is no such file and no built-in scene of that name; 'hooke scenes' "
-      "lists those there are",
+      "lists the built-in scenes",
       name);
+}
+
+HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
+                     HkScene **scene, HkError *error) {
+  *scene = NULL;
+  if (source_is_mesh(name))
+    return text_fail(error, HK_ERROR_INVALID,
+                     "%.400s: is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": "
+                     "\"%.400s\"}], \"forces\": [\"gravity\"]}",
+                     name, name);
+  const char *text = source_builtin(name);
+  if (is_file(name, text != NULL))
+    return hk_scene_read(context, name, sets->texts, sets->count, scene, error);
+  if (text)
+    return hk_scene_parse(context, text, strlen(text), name, "", sets->texts, sets->count, scene,
+                          error);
+  return source_missing(name, error);
 }

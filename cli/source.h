@@ -8,6 +8,9 @@
 /* Reads a scene; a file wins over a built-in scene of the same name. */
 HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
                      HkScene **scene, HkError *error);
+/* Fills the error that neither a file nor a built-in scene has this name, with the built-in scene
+ * that was probably meant. */
+HkStatus source_missing(const char *name, HkError *error);
 /* Text of a built-in scene, or NULL. */
 const char *source_builtin(const char *name);
 /* The built-in scene that was probably meant, or NULL. */

@@ -59,6 +59,7 @@ static int serve(const Wants *wants, const ServerOptions *o) {
     printf("Ctrl-C ends it\n");
     fflush(stdout);
     server_run(server);
+    if (signals_caught()) code = EXIT_SIGNAL + signals_caught();
   }
   server_end(&server);
   return code;
@@ -70,8 +71,11 @@ static int run(const void *chosen, char **words, int word_count) {
   char folder[4096], home[4096] = "";
   Page page;
   bool file = name && access(name, F_OK) == 0;
-  if (name && !file && !source_builtin(name))
-    return complain(EXIT_INPUT, "there is neither a file nor a built-in scene '%s'", name);
+  HkError error = {0};
+  if (name && !file && !source_builtin(name)) {
+    source_missing(name, &error);
+    return complain_of(&error);
+  }
   if (file && !realpath(name, home)) return complain(EXIT_FILE, "%s: %s", name, strerror(errno));
   int code = page_find(wants->page, &page);
   if (code == EXIT_GOOD && !make_folder(folder, sizeof folder))

@@ -80,7 +80,7 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(60)
-        if code != 0:
+        if code != 128 + signal.SIGINT:
             print(self.process.stdout.read())
         shutil.rmtree(self.folder)
         return code
