@@ -375,5 +375,6 @@ const Command command_bench = {
     COMMAND_OPTIONS(Wants, options),
     .least = 0,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

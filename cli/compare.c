@@ -297,5 +297,6 @@ const Command command_compare = {
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

@@ -50,5 +50,6 @@ const Command command_convert = {
     COMMAND_OPTIONS(Wants, options),
     .least = 2,
     .most = 2,
+    .words = WORDS_FILE,
     .run = run,
 };

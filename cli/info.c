@@ -320,5 +320,6 @@ const Command command_info = {
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

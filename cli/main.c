@@ -11,14 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const Command *const commands[] = {
-    &command_run,     &command_view,   &command_render,  &command_info,   &command_matrices,
-    &command_compare, &command_bench,  &command_methods, &command_scenes, &command_new,
-    &command_convert, &command_schema, &command_help,
-};
-
-enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
-
 /* ---- Help ------------------------------------------------------------------------------------ */
 
 static void print_overview(FILE *file) {
@@ -26,40 +18,32 @@ static void print_overview(FILE *file) {
   fprintf(file, "hooke %s: mass-spring systems, from a mesh or a scene to moving pictures\n\n",
           hk_version());
   fprintf(file, "Commands\n");
-  for (int q = 0; q < COMMAND_COUNT; q++) {
+  const Command *command;
+  for (int q = 0; (command = command_at(q)); q++) {
     char left[64];
-    snprintf(left, sizeof left, "%s %s", commands[q]->name, commands[q]->arguments);
+    snprintf(left, sizeof left, "%s %s", command->name, command->arguments);
     fprintf(file, "  hooke %-*s  ", SUMMARY_COLUMN - 10, left);
-    text_wrap(file, commands[q]->summary, SUMMARY_COLUMN, text_width(file));
+    text_wrap(file, command->summary, SUMMARY_COLUMN, text_width(file));
   }
-  fprintf(file, "\n'hooke help COMMAND' tells its options, with examples.\n"
+  fprintf(file, "\n'hooke help COMMAND' describes a command: its options, with examples.\n"
                 "\nFirst steps\n"
                 "  hooke run flag                 simulate a built-in scene into flag-out\n"
                 "  hooke new my                   write my.json, a scene with comments\n"
                 "  hooke run my.json              simulate it\n"
                 "  hooke render my-out -o my.mp4  make a film of it\n"
-                "\nExit codes\n"
-                "  0  all is well\n"
-                "  1  a scene, a mesh or a value is wrong\n"
-                "  2  the command line is wrong\n"
-                "  3  a file cannot be opened, read or written\n"
-                "  4  the motion blew up\n"
-                "  5  there is not enough memory\n"
-                "  130, 143  stopped by Ctrl-C or SIGTERM, a run with a checkpoint\n");
-}
-
-static const Command *find(const char *name) {
-  for (int q = 0; q < COMMAND_COUNT; q++)
-    if (strcmp(commands[q]->name, name) == 0) return commands[q];
-  return NULL;
+                "\nExit codes\n");
+  const ExitCode *code;
+  for (int q = 0; (code = exit_code_at(q)); q++)
+    fprintf(file, "  %-8s  %s\n", code->codes, code->meaning);
 }
 
 static int unknown(const char *given) {
-  const char *names[COMMAND_COUNT + 2];
-  for (int q = 0; q < COMMAND_COUNT; q++) names[q] = commands[q]->name;
-  names[COMMAND_COUNT] = "--help";
-  names[COMMAND_COUNT + 1] = "--version";
-  const char *near = text_nearest(given, names, COMMAND_COUNT + 2);
+  enum { MOST = 64 };
+  const char *names[MOST] = {"--help", "--version"};
+  const Command *command;
+  int count = 2;
+  for (int q = 0; count < MOST && (command = command_at(q)); q++) names[count++] = command->name;
+  const char *near = text_nearest(given, names, count);
   if (near)
     return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", given, near);
   return complain(EXIT_USAGE, "there is no command '%s'; 'hooke help' lists them", given);
@@ -67,7 +51,7 @@ static int unknown(const char *given) {
 
 static int run_help(const void *chosen, char **words, int word_count) {
   (void)chosen;
-  const Command *command = word_count > 0 ? find(words[0]) : NULL;
+  const Command *command = word_count > 0 ? command_find(words[0]) : NULL;
   if (word_count > 0 && !command) return unknown(words[0]);
   if (command)
     options_print_help(command);
@@ -85,6 +69,7 @@ const Command command_help = {
                 "  hooke help run\n",
     .least = 0,
     .most = 1,
+    .words = WORDS_COMMAND,
     .run = run_help,
 };
 
@@ -111,7 +96,7 @@ static int dispatch(int argc, char **argv) {
     printf("hooke %s\n", hk_version());
     return EXIT_GOOD;
   }
-  const Command *command = find(argv[1]);
+  const Command *command = command_find(argv[1]);
   return command ? run_command(command, argc - 2, argv + 2) : unknown(argv[1]);
 }
 

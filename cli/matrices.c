@@ -213,5 +213,6 @@ const Command command_matrices = {
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

@@ -287,5 +287,6 @@ const Command command_methods = {
     COMMAND_OPTIONS(Wants, options),
     .least = 0,
     .most = 1,
+    .words = WORDS_METHOD,
     .run = run,
 };

@@ -306,5 +306,6 @@ const Command command_render = {
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

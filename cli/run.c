@@ -276,5 +276,6 @@ const Command command_run = {
     COMMAND_OPTIONS(Wants, options),
     .least = 1,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

@@ -69,5 +69,6 @@ const Command command_scenes = {
     COMMAND_OPTIONS(Wants, options),
     .least = 0,
     .most = 1,
+    .words = WORDS_SCENE,
     .run = run,
 };

@@ -122,5 +122,6 @@ const Command command_view = {
     COMMAND_OPTIONS(Wants, options),
     .least = 0,
     .most = 1,
+    .words = WORDS_SCENE_FILE,
     .run = run,
 };

@@ -12,6 +12,17 @@ endif()
 if(TARGET hooke_schema)
   install(FILES ${scene_schema} DESTINATION ${data_folder})
 endif()
+# Where man and the shells look for files of packages.
+if(TARGET hooke_shell_files)
+  set(completion_folder ${PROJECT_BINARY_DIR}/completion)
+  install(FILES ${PROJECT_BINARY_DIR}/hooke.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${completion_folder}/hooke.bash RENAME hooke
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${completion_folder}/hooke.zsh RENAME _hooke
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${completion_folder}/hooke.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(DIRECTORY scenes DESTINATION ${data_folder} OPTIONAL)
 # The page, where 'make web' has built it; CMakeLists.txt tells the program where it is.
 install(DIRECTORY web/dist/ DESTINATION ${data_folder}/web OPTIONAL)

@@ -20,7 +20,7 @@ build_packages=(gcc libc6-dev cmake ninja-build "pkgconf|pkg-config" libsuitespa
   libwebsockets-dev libegl-dev libgles-dev libpng-dev)
 drawing_packages=(libegl-mesa0 libgl1-mesa-dri)
 test_packages=(g++ python3 python3-dev python3-venv python3-pytest python3-matplotlib python3-meshio
-  python3-jsonschema python3-numpy ffmpeg "${drawing_packages[@]}")
+  python3-jsonschema python3-numpy ffmpeg mandoc "${drawing_packages[@]}")
 check_packages=(clang llvm "clang-format-14|clang-format" clang-tidy cppcheck "mypy|python3-mypy")
 web_packages=(clang llvm lld wasi-libc chromium)
 bench_packages=(g++ libeigen3-dev libopenblas-dev)
