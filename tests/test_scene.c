@@ -398,6 +398,99 @@ TEST(course_format_is_recognised) {
   hk_scene_destroy(&scene);
 }
 
+/* Writes a mesh NAME.obj into a folder. */
+static void write_obj(const char *folder, const char *name, const char *text) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s.obj", folder, name);
+  FILE *file = fopen(path, "w");
+  if (file) fputs(text, file);
+  if (file) fclose(file);
+}
+
+/* The first error of a scene (with ' for ") in a folder that is read and compiled. */
+static HkError error_of(const char *text, const char *folder, const char *const *sets, int count) {
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkError error = {0};
+  const char *json = test_json(text);
+  HkStatus status =
+      hk_scene_parse(NULL, json, strlen(json), "my.json", folder, sets, count, &scene, &error);
+  if (status >= 0) hk_model_compile(scene, &model, &error);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  return error;
+}
+
+TEST(errors_of_the_course_format_are_in_its_own_words) {
+  static const char *const cases[][2] = {
+      {"{'obj': 'none.obj', 'b': [1], 'k': 5, 'm': 1}", "my.json:1:9: obj: "},
+      {"{'obj': 'line.obj', 'b': [1, 9], 'k': 5, 'm': 1}",
+       "my.json:1:30: b[1]: there is no vertex 9: line.obj has the vertices 1 to 3"},
+      {"{'obj': 'line.obj', 'b': [0], 'k': 5, 'm': 1}", "my.json:1:27: b[0]: expected the number"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5}",
+       "my.json:1:1: m: the mesh has no faces to compute masses from; give \"m\", the mass of"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 0}", "my.json:1:44: m: expected a number above"},
+      {"{'obj': 'loose.obj', 'b': [1], 'k': 5}", "m: vertex 4 would have 0 kg, but a mass must be "
+                                                 "above 0; give \"m\", the mass of every vertex"},
+      {"{'obj': 'same.obj', 'b': [1], 'k': 5, 'm': 1}",
+       "my.json:1:9: obj: vertices 1 and 2 are joined but stand at the same place; merge them"},
+      {"{'b': [1], 'k': 5, 'm': 1}", "my.json:1:1: \"obj\" is missing"},
+      {"{'obj': null, 'b': [1], 'k': 5, 'm': 1}", "my.json:1:1: \"obj\" is missing"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 1, 'pin': {}}", "did you mean 'pins'?"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 1, 'pins': []}", "\"b\" lists the vertices"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 1, 'pins': {'method': 'glue'}}",
+       "pins.method: 'glue' is none of"},
+      {"{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 1, 'forces': ['gravity', {'type': 'point_load', "
+       "'select': {'indices': [3]}}]}",
+       ": forces[1]: vertex 3 of body"},
+  };
+  const char *folder = test_folder();
+  write_obj(folder, "line", "v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3\n");
+  write_obj(folder, "loose", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 3 3 3\nf 1 2 3\n");
+  write_obj(folder, "same", "v 0 0 0\nv 0 0 0\nl 1 2\n");
+  for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++) {
+    HkError error = error_of(cases[q][0], folder, NULL, 0);
+    if (!strstr(error.text, cases[q][1]))
+      test_fail(__FILE__, __LINE__, "%s: '%s' is not '%s'", cases[q][0], error.text, cases[q][1]);
+    if (strstr(error.text, "bodies") || strstr(error.text, "pins[") || strstr(error.text, "mass."))
+      test_fail(__FILE__, __LINE__, "%s: '%s'", cases[q][0], error.text);
+  }
+}
+
+TEST(the_course_format_takes_forces_and_the_method_of_pins) {
+  const char *text =
+      test_json("{'obj': 'line.obj', 'b': [1], 'k': 5, 'm': 1, 'title': 'wind', 'forces': ['wind'],"
+                " 'pins': {'method': 'reaction'}, 'probes': [{'select': 'all'}]}");
+  HkScene *scene = NULL;
+  MUST(hk_scene_parse(NULL, text, strlen(text), "my.json", "", NULL, 0, &scene, error));
+  CHECK(scene->force_count == 2 && scene->pin_count == 1 && scene->probe_count == 1);
+  CHECK(strcmp(scene->forces[0].schema->name, "wind") == 0);
+  CHECK(strcmp(scene->forces[1].schema->name, "gravity") == 0); /* that of the format */
+  CHECK(scene->pin_method == HK_PINS_REACTION && strcmp(scene->title, "wind") == 0);
+  hk_scene_destroy(&scene);
+  text = test_json("{'obj': 'line.obj', 'b': [], 'k': 5, 'forces': [{'type': 'gravity', 'g': 1}]}");
+  MUST(hk_scene_parse(NULL, text, strlen(text), "my.json", "", NULL, 0, &scene, error));
+  CHECK(scene->force_count == 1); /* it takes the place of that of the format */
+  hk_scene_destroy(&scene);
+}
+
+TEST(errors_of_the_model_keep_their_place_when_values_are_set) {
+  const char *text = "{'bodies': [{'shape': 'chain', 'mass': {'volume_density': 1}}],\n"
+                     " 'pins': [{'select': 'nowhere'}]}";
+  const char *sets[] = {"time.step=0.01", "integrator=verlet",
+                        "bodies[0].mass.volume_density=null"};
+  HkError error = error_of(text, "", NULL, 0);
+  CHECK(error.line == 1 && error.column == 40 && strstr(error.text, ": bodies[0].mass: "));
+  error = error_of(text, "", sets, 2);
+  CHECK(error.line == 1 && error.column == 40 && strstr(error.text, ": bodies[0].mass: "));
+  error = error_of(text, "", sets, 3);
+  CHECK(error.line == 2 && strstr(error.text, "my.json:2:11: pins[0]: "));
+  /* What was set from outside is not blamed on the file, nor is the file's value on the outside. */
+  const char *bad[] = {"time.step=0.01", "bodies[0].mass={\"area_density\": 2}"};
+  error = error_of(text, "", bad, 2);
+  CHECK(error.line == 0 && strncmp(error.text, "--set bodies[0].mass: ", 22) == 0);
+}
+
 /* The step (s) of a scene in the course format, whose one spring of 1e5 N/m between 1 kg each is
  * stable up to 2 / sqrt(2e5) s = 4.5 ms by symplectic Euler. */
 static double course_step(const char *const *sets, int count) {

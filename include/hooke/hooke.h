@@ -408,6 +408,9 @@ typedef struct HkScene {
   int up;        /* axis 0, 1, 2 that points up; 1 by default */
   /* Where it was read from, for error messages; NULL if it was made in C. */
   char *source_name, *source_text, *source_root;
+  char **source_sets; /* assignments PATH=VALUE that changed the text before it was read */
+  int source_set_count;
+  bool is_course_format; /* errors name the keys of {"obj", "b", "k", "m"}, vertices from 1 */
   HkTime time;
   HkMethod step; /* the integrator */
   HkBody *bodies;

@@ -29,6 +29,7 @@ struct HkMesh {
   int64_t set_count, set_capacity;
   int32_t *vertex_map; /* number in the file -> number here or -1; NULL: unchanged */
   int64_t file_vertex_count;
+  int first_number; /* that messages give to vertex 0: 0, or 1 in the small course format */
 };
 
 /* Corners that a type has; 0 for polygons, which have any number from 5. */

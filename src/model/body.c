@@ -231,6 +231,7 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError 
   HkError inner = {0};
   HkStatus status = check_body(body, &inner);
   if (status >= 0) status = get_mesh(scene, body, &mesh, &inner);
+  if (status >= 0) mesh->first_number = scene->is_course_format;
   if (status >= 0) status = add_mesh(m, scene, body, mesh, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);

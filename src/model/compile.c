@@ -78,6 +78,7 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
 static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
   const HkContext *c = &m->context;
   if (scene->pin_count == 0) return HK_OK;
+  if (scene->is_course_format) HK_TRY(hk_course_check_pins(scene, m->n, error));
   HK_TRY(hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error));
   int32_t *owner = NULL;
   HK_TRY(hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error));

@@ -17,7 +17,7 @@ static HkStatus by_density(const HkMesh *mesh, int dimension, double density, do
                            HkError *error) {
   if (hk_mesh_lump(mesh, dimension, mass) == 0)
     return hk_fail(error, HK_ERROR_INVALID,
-                   "mass: a density was given, but the mesh has no %s; use mass.total",
+                   "mass: the mesh has no %s to compute masses from; use mass.total",
                    measure_names[dimension]);
   for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] *= density;
   return HK_OK;
@@ -82,7 +82,8 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
     if (!(mass[q] > 0) || isinf(mass[q]))
       return hk_fail(
           error, HK_ERROR_INVALID,
-          "mass: vertex %lld would have %g kg, but a mass must be above 0%s", (long long)q, mass[q],
+          "mass: vertex %lld would have %g kg, but a mass must be above 0%s",
+          (long long)q + mesh->first_number, mass[q],
           mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
               ? "; no cell with a size that this density counts touches it: use mass.total, or "
                 "\"repair\": {\"unused\": true} where no cell uses it at all"

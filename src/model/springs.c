@@ -229,7 +229,7 @@ static HkStatus make_spring(Making *w, int64_t pair, const Row *row, HkSpringVal
                    "springs: vertices %d and %d are joined but stand at the same place; "
                    "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
                    "spring, springs.rest_length keeps it",
-                   a, b);
+                   a + w->mesh->first_number, b + w->mesh->first_number);
   if (!*kept) return HK_OK;
   double EA = w->EA[kind], k = !isnan(row->k) ? row->k : !isnan(EA) ? EA / l0 : w->k[kind];
   if (!isfinite(k))

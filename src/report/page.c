@@ -46,7 +46,8 @@ static HkStatus fill(HkPage *page, const HkScene *scene, int64_t frame_count, co
   const char *title = scene->title && scene->title[0] ? scene->title : name;
   HK_TRY(copy_text(title, &page->title, error));
   HK_TRY(copy_text(command, &page->command, error));
-  HK_TRY(copy_text(scene->source_text, &page->source, error));
+  const char *source = scene->source_set_count == 0 ? scene->source_text : NULL;
+  HK_TRY(copy_text(source, &page->source, error));
   HK_TRY(hk_scene_format(scene, &page->scene, error));
   return make_room(page, frame_count, error);
 }

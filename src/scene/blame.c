@@ -2,6 +2,7 @@
 #include "scene/blame.h"
 
 #include "base/json.h"
+#include "scene/parse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,14 +31,17 @@ static const HkJson *follow(const HkJson *value, const char *path) {
 }
 
 /* The place of the value at the wanted path or, if it is not there, of what should hold it. The
- * text was good once, and is parsed again. */
-static void find(const HkScene *scene, const char *wanted, const char *otherwise, int *line,
+ * text was good once, and is parsed and changed again. False if a value from outside is meant. */
+static bool find(const HkScene *scene, const char *wanted, const char *otherwise, int *line,
                  int *column) {
   HkJson text;
+  HkStatus status = HK_OK;
   if (!scene->source_text || hk_json_parse(scene->source_name, scene->source_text,
                                            strlen(scene->source_text), &text, NULL) < 0)
-    return;
-  const HkJson *root = scene->source_root ? follow(&text, scene->source_root) : &text;
+    return true;
+  HkJson *root = scene->source_root ? hk_json_get(&text, scene->source_root) : &text;
+  for (int q = 0; root && q < scene->source_set_count && status >= 0; q++)
+    status = hk_apply_override(root, scene->source_sets[q], NULL);
   const HkJson *value = follow(root, wanted);
   if (!value) value = follow(root, otherwise);
   if (value) {
@@ -45,19 +49,26 @@ static void find(const HkScene *scene, const char *wanted, const char *otherwise
     *column = value->column;
   }
   hk_json_clear(&text);
+  return !value || *line > 0;
 }
 
 HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
                         HkError *error) {
-  char deeper[768];
-  const char *text = inner->text, *blamed = path;
+  char blamed[768], text[sizeof inner->text];
+  const char *outer = path;
   int line = 0, column = 0;
+  snprintf(blamed, sizeof blamed, "%s", path);
+  snprintf(text, sizeof text, "%s", inner->text);
   size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_.");
   if (length > 0 && strncmp(text + length, ": ", 2) == 0 && !inner->file[0]) {
-    snprintf(deeper, sizeof deeper, "%s.%.*s", path, (int)length, text);
-    blamed = deeper;
-    text += length + 2;
+    snprintf(blamed, sizeof blamed, "%s.%.*s", path, (int)length, text);
+    memmove(text, text + length + 2, strlen(text + length + 2) + 1);
   }
-  find(scene, blamed, path, &line, &column);
+  if (scene->is_course_format) {
+    hk_course_words(blamed, text, sizeof text);
+    outer = ""; /* a key that is not there is blamed on the whole file */
+  }
+  if (!find(scene, blamed, outer, &line, &column))
+    return hk_fail(error, inner->status, "--set %s: %s", blamed, text);
   return hk_fail_at(error, inner->status, scene->source_name, line, column, "%s: %s", blamed, text);
 }

@@ -10,4 +10,8 @@
 HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
                         HkError *error);
 
+/* course.c: of the vertices that "b" of the small course format pins, the first that a mesh of this
+ * many vertices does not have is an error. */
+HkStatus hk_course_check_pins(const HkScene *scene, int64_t vertex_count, HkError *error);
+
 #endif

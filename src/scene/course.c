@@ -4,14 +4,17 @@
  *
  * b: fixed vertices, counted from 1; k: stiffness of every edge (N/m); m: mass of every vertex
  * (kg), and where it is absent the lumped area at 1 kg/m^2; png: a texture, not used here. Gravity
- * is 9.8 m/s^2 along -y. Steps are those of the course: backward Euler at 1/30 s. The file does not
- * hold the step, so 1/30 s is a default: another integrator that is not stable at it gets a smaller
- * one. Each step is solved by Hooke's default minimizer, since the 50 iterations of the
- * local/global method that the course makes leave most steps of its own scenes far from their
- * solution.
+ * is 9.8 m/s^2 along -y unless "forces" holds a gravity of its own. Steps are those of the course:
+ * backward Euler at 1/30 s. The file does not hold the step, so 1/30 s is a default: another
+ * integrator that is not stable at it gets a smaller one. Each step is solved by Hooke's default
+ * minimizer, since the 50 iterations of the local/global method that the course makes leave most
+ * steps of its own scenes far from their solution.
  */
+#include "scene/blame.h"
 #include "scene/parse.h"
+#include "scene/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,10 +31,16 @@ static const HkParam params[] = {
 };
 static const HkSchema schema = {.name = "the course's scene format", HK_PARAMS(Course, params)};
 
+static const char *const extra[] = {"b",          "$schema", "title",  "dimension",
+                                    "up",         "time",    "forces", "pins",
+                                    "integrator", "outputs", "probes", NULL};
+
 bool hk_is_course_format(const HkJson *root) {
-  bool own = hk_json_get(root, "b") || hk_json_get(root, "k");
-  return hk_json_get(root, "obj") && (own || !hk_json_get(root, "bodies"));
+  bool obj = hk_json_get(root, "obj"), own = hk_json_get(root, "b") || hk_json_get(root, "k");
+  return hk_json_get(root, "bodies") ? obj && own : obj || own;
 }
+
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 static HkStatus read_pins(HkReader *r, const HkJson *list, HkScene *scene) {
   if (!list || (hk_json_is(list, HK_JSON_LIST) && list->count == 0)) return HK_OK;
@@ -60,6 +69,30 @@ static HkStatus read_pins(HkReader *r, const HkJson *list, HkScene *scene) {
   return status;
 }
 
+/* "pins" holds how implicit steps treat the vertices of b, and no pins of its own. */
+static HkStatus read_pin_method(HkReader *r, const HkJson *root, HkScene *scene) {
+  const HkJson *pins = hk_json_get(root, "pins");
+  HkPinsPart part;
+  if (!pins) return HK_OK;
+  size_t mark = hk_reader_key(r, "pins");
+  if (!hk_json_is(pins, HK_JSON_OBJECT))
+    return hk_reader_fail(r, pins,
+                          "expected an object such as {\"method\": \"reaction\"}; in this format "
+                          "\"b\" lists the vertices that are pinned");
+  hk_params_default(&hk_part_pins, &part);
+  HK_TRY(hk_read_params(r, pins, &hk_part_pins, &part, NULL));
+  scene->pin_method = (HkPinMethod)part.method;
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+static HkStatus check(HkReader *r, const HkJson *root, const Course *course) {
+  if (!course->obj) return hk_reader_fail(r, root, "\"obj\" is missing: which mesh file?");
+  if (isnan(course->m) || course->m > 0) return HK_OK;
+  hk_reader_key(r, "m");
+  return hk_reader_fail(r, hk_json_get(root, "m"), "expected a number above 0 (kg)");
+}
+
 static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkScene *scene) {
   HkBody body = hk_default_body();
   body.mesh_file = course->obj;
@@ -69,20 +102,73 @@ static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkS
   else
     body.mass.per_vertex = course->m;
   HK_TRY(hk_scene_add_body(scene, &body, r->error));
-  HkMethod *gravity = hk_scene_add_force(scene, "gravity", r->error);
-  if (!gravity) return HK_ERROR_MEMORY;
-  HK_TRY(hk_method_set_number(gravity, "g", 9.8, r->error));
   HK_TRY(hk_method_choose(&scene->step, HK_STEP, "backward_euler", r->error));
   scene->time.default_step = 1.0 / 30;
+  HK_TRY(read_pin_method(r, root, scene));
   return read_pins(r, hk_json_get(root, "b"), scene);
 }
 
+/* The keys of a scene that are plain values; all others are read elsewhere. */
+static HkStatus read_scene_values(HkReader *r, const HkJson *root, HkScene *scene) {
+  static const char *const others[] = {"obj",        "b",       "k",    "m",      "png",
+                                       "time",       "forces",  "pins", "probes", "$schema",
+                                       "integrator", "outputs", NULL};
+  return hk_read_params(r, root, &hk_part_scene, scene, others);
+}
+
 HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene) {
-  static const char *const extra[] = {"b", "time", "integrator", "outputs", NULL};
   Course course;
+  scene->is_course_format = true;
   hk_params_default(&schema, &course);
   HkStatus status = hk_read_params(r, root, &schema, &course, extra);
+  if (status >= 0) status = check(r, root, &course);
+  if (status >= 0) status = read_scene_values(r, root, scene);
   if (status >= 0) status = build(r, root, &course, scene);
   hk_params_clear(&schema, &course);
   return status;
+}
+
+HkStatus hk_complete_course(HkScene *scene, HkError *error) {
+  for (int q = 0; q < scene->force_count; q++)
+    if (strcmp(scene->forces[q].schema->name, "gravity") == 0) return HK_OK;
+  HkMethod *gravity = hk_scene_add_force(scene, "gravity", error);
+  return gravity ? hk_method_set_number(gravity, "g", 9.8, error) : HK_ERROR_MEMORY;
+}
+
+/* ---- Errors of the model in the words of the file -------------------------------------------- */
+
+void hk_course_words(char *path, char *text, size_t size) {
+  /* advice: replaces what a message says behind its first semicolon; NULL: that holds here too. */
+  static const struct {
+    const char *path, *key, *advice;
+  } words[] = {
+      {"bodies[0].mesh", "obj", NULL},
+      {"bodies[0].mass", "m", "give \"m\", the mass of every vertex in kg"},
+      {"bodies[0].springs", "obj", "merge them in the mesh file"},
+      {"bodies[0]", "obj", NULL},
+      {"pins[0]", "b", NULL},
+  };
+  for (size_t q = 0; q < sizeof words / sizeof words[0]; q++) {
+    if (strncmp(path, words[q].path, strlen(words[q].path)) != 0) continue;
+    char *advice = strchr(text, ';');
+    size_t used = advice ? (size_t)(advice - text) : strlen(text);
+    memcpy(path, words[q].key, strlen(words[q].key) + 1);
+    if (advice && words[q].advice) snprintf(text + used, size - used, "; %s", words[q].advice);
+    return;
+  }
+}
+
+HkStatus hk_course_check_pins(const HkScene *scene, int64_t vertex_count, HkError *error) {
+  const HkSelect *b = &scene->pins[0].select;
+  if (scene->body_count != 1 || !scene->bodies[0].mesh_file) return HK_OK; /* it was edited */
+  for (int64_t q = 0; b->kind == HK_SELECT_INDICES && q < b->count; q++) {
+    HkError inner = {0};
+    char path[32];
+    if (b->indices[q] < vertex_count) continue;
+    hk_fail(&inner, HK_ERROR_INVALID, "there is no vertex %lld: %s has the vertices 1 to %lld",
+            (long long)b->indices[q] + 1, scene->bodies[0].mesh_file, (long long)vertex_count);
+    snprintf(path, sizeof path, "b[%lld]", (long long)q);
+    return hk_scene_blame(scene, path, &inner, error);
+  }
+  return HK_OK;
 }

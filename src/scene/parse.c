@@ -187,9 +187,10 @@ static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
     HK_TRY(hk_read_params(r, root, &hk_part_scene, scene, extra));
     HK_TRY(read_list(r, root, "bodies", read_body, scene));
     HK_TRY(read_pins(r, root, scene));
-    HK_TRY(read_list(r, root, "forces", read_force, scene));
-    HK_TRY(read_list(r, root, "probes", read_probe, scene));
   }
+  HK_TRY(read_list(r, root, "forces", read_force, scene));
+  if (scene->is_course_format) HK_TRY(hk_complete_course(scene, r->error));
+  HK_TRY(read_list(r, root, "probes", read_probe, scene));
   HK_TRY(read_part(r, root, "time", &hk_part_time, &scene->time));
   const HkJson *integrator = hk_json_get(root, "integrator");
   if (integrator) {
@@ -248,17 +249,23 @@ HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, si
   return HK_OK;
 }
 
-/* Where the scene came from, for errors that show later. With values from outside, what stands in
- * the text may not be what the scene holds. */
-static HkStatus keep_source(const char *text, size_t size, const char *name, bool is_whole,
-                            HkScene *scene, HkError *error) {
+/* Where the scene came from, for errors that show later: its text, and what changed it. */
+static HkStatus keep_source(const char *text, size_t size, const char *name,
+                            const char *const *sets, int set_count, HkScene *scene,
+                            HkError *error) {
   scene->source_name = hk_strdup(name);
-  scene->source_text = is_whole ? malloc(size + 1) : NULL;
-  if ((name && !scene->source_name) || (is_whole && !scene->source_text))
+  scene->source_text = malloc(size + 1);
+  if (set_count > 0) scene->source_sets = calloc((size_t)set_count, sizeof *scene->source_sets);
+  if ((name && !scene->source_name) || !scene->source_text ||
+      (set_count > 0 && !scene->source_sets))
     return hk_fail_memory(error, size, "a scene");
-  if (!is_whole) return HK_OK;
   if (size) memcpy(scene->source_text, text, size);
   scene->source_text[size] = 0;
+  for (int q = 0; q < set_count; q++) {
+    scene->source_sets[q] = hk_strdup(sets[q]);
+    if (!scene->source_sets[q]) return hk_fail_memory(error, strlen(sets[q]), "a scene");
+    scene->source_set_count++;
+  }
   return HK_OK;
 }
 
@@ -274,7 +281,7 @@ HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size,
   HkStatus status = HK_OK;
   if (folder && !(*scene)->folder) status = hk_fail_memory(error, strlen(folder), "a path");
   if (status >= 0) status = parse(text, size, name, sets, set_count, *scene, error);
-  if (status >= 0) status = keep_source(text, size, name, set_count == 0, *scene, error);
+  if (status >= 0) status = keep_source(text, size, name, sets, set_count, *scene, error);
   if (status < 0) hk_scene_destroy(scene);
   return status;
 }

@@ -10,6 +10,11 @@ HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error)
 /* course.c: the small format {"obj", "b", "k", "m", "png"}. */
 bool hk_is_course_format(const HkJson *root);
 HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene);
+/* Adds what the format has without a key: its gravity, unless the scene has one. */
+HkStatus hk_complete_course(HkScene *scene, HkError *error);
+/* Replaces a path of a scene by the key of the small format that its value came from, and advice
+ * about the former by advice about the latter. size: bytes of text; keys are shorter than paths. */
+void hk_course_words(char *path, char *text, size_t size);
 
 /* inline_mesh.c: {"vertices": [[x, y, z] ...], "lines": [[i, j] ...], "triangles" ...} and back. */
 HkStatus hk_read_inline_mesh(HkReader *r, const HkJson *value, const HkContext *context,

@@ -67,6 +67,8 @@ void hk_scene_destroy(HkScene **scene) {
   free(s->source_name);
   free(s->source_text);
   free(s->source_root);
+  for (int q = 0; q < s->source_set_count; q++) free(s->source_sets[q]);
+  free(s->source_sets);
   free(s->bodies);
   free(s->pins);
   free(s->forces);
