@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -40,6 +41,32 @@ const char *source_nearest(const char *name) {
   return text_nearest(stem, names, count);
 }
 
+/* Whether a file cannot be a scene: it does not begin as a JSON object or a comment before one, and
+ * is not called .json. */
+static bool is_no_scene(const char *path) {
+  const char *dot = strrchr(path, '.');
+  if (!dot || strchr(dot, '/') || strcasecmp(dot, ".json") == 0) return false;
+  FILE *file = fopen(path, "rb");
+  int letter = file ? fgetc(file) : '{';
+  while (letter != EOF && strchr(" \t\r\n\xef\xbb\xbf", letter) && letter) letter = fgetc(file);
+  if (file) fclose(file);
+  return letter != '{' && letter != '/';
+}
+
+static HkStatus refuse_ending(const char *path, HkError *error) {
+  char known[256] = "";
+  const char *name;
+  for (int q = 0; (name = hk_mesh_format(q, NULL, NULL)); q++) {
+    size_t used = strlen(known);
+    snprintf(known + used, sizeof known - used, "%s.%s", q ? ", " : "", name);
+  }
+  return text_fail(
+      error, HK_ERROR_UNSUPPORTED,
+      "%.500s: is neither a scene, which is a JSON object, nor a mesh in a format that "
+      "Hooke reads: %s",
+      path, known);
+}
+
 /* A folder of the name of a built-in scene is not meant. */
 static bool is_file(const char *path, bool builtin) {
   struct stat info;
@@ -70,6 +97,7 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
                      "\"%.400s\"}], \"forces\": [\"gravity\"]}",
                      name, name);
   const char *text = source_builtin(name);
+  if (is_file(name, text != NULL) && is_no_scene(name)) return refuse_ending(name, error);
   if (is_file(name, text != NULL))
     return hk_scene_read(context, name, sets->texts, sets->count, scene, error);
   if (text)

@@ -281,6 +281,24 @@ TEST(tetgen_says_what_is_wrong_and_where) {
   CHECK_ALL(broken);
 }
 
+TEST(poly_says_what_is_wrong_and_where) {
+  static const Broken broken[] = {
+      {"poly", "", FORMAT, 1, 1, "the number of vertices is missing"},
+      {"poly", "# x\n0 2 0 0\n1 0\n1 1 2\n0\n", UNSUPPORTED, 2, 1, "in the .node file beside it"},
+      {"poly", "1 2 0 0\n1 0 0\n", FORMAT, 3, 1, "the number of segments is missing"},
+      {"poly", "1 2 0 0\n1 0 0\n1 0\n1 1 2\n", FORMAT, 4, 5, "vertex 2 is not there"},
+      {"poly", "1 2 0 0\n1 0 0\n1 0\n1 1\n", FORMAT, 4, 4, "missing"},
+      {"poly", "1 2 0 0\n1 0 0\n5555555 0\n1 1 1\n", FORMAT, 3, 1, "5555555 segments"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n1\n3 0 0\n", FORMAT, 6, 1, "missing"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n1\n3 0 0 1\n0\n", FORMAT, 5, 7, "vertex 1 is not there"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n1\n0\n0\n", FORMAT, 5, 1, "a polygon without corners"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n1\n88888 0 0 0\n", FORMAT, 5, 1, "88888 corners"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n1 1\n3 0 0 0\n1 0 0 0\n", UNSUPPORTED, 4, 1, "with holes"},
+      {"poly", "1 3 0 0\n0 0 0 0\n1 0\n2 0\n3 0 0 0\n3 0 0 0\n", UNSUPPORTED, 6, 1,
+       "several polygons"}};
+  CHECK_ALL(broken);
+}
+
 TEST(tetgen_elements_say_what_is_wrong_and_where) {
   static const struct {
     const char *node, *ele;

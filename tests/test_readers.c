@@ -308,6 +308,42 @@ TEST(triangle_files_have_z_0) {
   hk_mesh_destroy(&m);
 }
 
+TEST(poly_reads_segments_in_two_dimensions) {
+  for (int first = 0; first < 2; first++) {
+    char text[256];
+    HkMesh *m = NULL;
+    snprintf(text, sizeof text,
+             "# outline\n3 2 1 1\n%d 0 0 7 1\n%d 2 0 7 1\n%d 0 5 7 1\n2 1\n1 %d %d 1\n2 %d %d 1 # "
+             "last\n1\n1 0.5 0.5\n",
+             first, first + 1, first + 2, first, first + 1, first + 1, first + 2);
+    MUST(parse_text("poly", text, &m, error));
+    CHECK(hk_mesh_vertex_count(m) == 3 && hk_mesh_cell_count(m) == 2);
+    CHECK_VERTEX(m, 2, 0, 5, 0);
+    CHECK_CELL(m, 0, HK_CELL_LINE, 0, 1);
+    CHECK_CELL(m, 1, HK_CELL_LINE, 1, 2);
+    hk_mesh_destroy(&m);
+  }
+}
+
+TEST(poly_reads_facets_in_three_dimensions) {
+  HkMesh *m = NULL;
+  MUST(parse_text("poly",
+                  "6 3 0 0\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 0.5 0.5 1\n6 0 2 0\n\n"
+                  "# facets\n4 1\n1 0 9\n4 1 2\n3 4 # goes on\n"
+                  "2\n3 1 2 5\n2 2 3\n"
+                  "1 # a vertex\n1 6\n"
+                  "1 0\n5 1 2 3 6 4\n"
+                  "0\n0\n",
+                  &m, error));
+  CHECK(hk_mesh_vertex_count(m) == 6 && hk_mesh_cell_count(m) == 4);
+  CHECK_VERTEX(m, 4, 0.5, 0.5, 1);
+  CHECK_CELL(m, 0, HK_CELL_QUAD, 0, 1, 2, 3);
+  CHECK_CELL(m, 1, HK_CELL_TRIANGLE, 0, 1, 4);
+  CHECK_CELL(m, 2, HK_CELL_LINE, 1, 2);
+  CHECK_CELL(m, 3, HK_CELL_POLYGON, 0, 1, 2, 5, 3);
+  hk_mesh_destroy(&m);
+}
+
 /* ---- All formats ---- */
 
 TEST(a_byte_order_mark_is_skipped) {
@@ -316,8 +352,9 @@ TEST(a_byte_order_mark_is_skipped) {
                                                  "vertex 0 0 0\nendloop\nendsolid\n"},
                                          {"off", "OFF 2 0\n0 0 0\n1 0 0\n"},
                                          {"node", "2 3 0 0\n0 0 0 0\n1 1 0 0\n"},
+                                         {"poly", "2 2 0 0\n0 0 0\n1 1 0\n0 0\n"},
                                          {"tet", "tet 2 0\n0 0 0\n1 0 0\n"}};
-  for (int q = 0; q < 5; q++) {
+  for (size_t q = 0; q < sizeof files / sizeof files[0]; q++) {
     char text[256];
     HkMesh *m = NULL;
     snprintf(text, sizeof text, "\xEF\xBB\xBF%s", files[q][1]);

@@ -239,3 +239,36 @@ test_matrices_say_what_is_wrong() {
   expect 4 hooke matrices s.json -o out.json --set time.step=2 --time 2000
   [ ! -e out.json ]
 }
+
+test_unknown_mesh_ending_gets_the_list_of_formats() {
+  printf '3\n0 0 0\n' >cloud.xyz
+  for command in info run 'render -o a.png' matrices; do
+    code=0
+    # shellcheck disable=SC2086
+    hooke $command cloud.xyz >out 2>err || code=$?
+    if grep -q 'built without' err; then continue; fi
+    [ "$code" = 1 ] || fail "hooke $command ended with $code"
+    one_error 'cloud.xyz: is neither a scene'
+    for format in $(hooke methods --json | python3 -c 'import json, sys
+print(*[m["name"] for m in json.load(sys.stdin) if m["family"] == "mesh format"])'); do
+      says err ".$format"
+    done
+  done
+  # A scene may have any ending, and comments before it.
+  { echo '// mine'; hooke scenes oscillator; } >my.scene
+  expect 0 hooke info my.scene
+  # A file called .json is meant to be a scene.
+  cp cloud.xyz cloud.json
+  expect 1 hooke info cloud.json
+  one_error 'cloud.json:2:1: not valid JSON'
+}
+
+test_info_reads_poly_files() {
+  printf '3 2 0 0\n1 0 0\n2 1 0\n3 0 1\n2 0\n1 1 2\n2 2 3\n0\n' >a.poly
+  expect 0 hooke info a.poly
+  says out '3'
+  expect 0 hooke convert a.poly a.obj
+  says a.obj 'l 1 2'
+  expect 1 hooke convert a.obj b.poly
+  one_error "no mesh format that Hooke writes"
+}

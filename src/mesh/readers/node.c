@@ -10,62 +10,19 @@
  * vertices are read.
  */
 #include "base/file.h"
-#include "mesh/reading.h"
+#include "mesh/tetgen.h"
 #include "mesh/writing.h"
 
 #include <string.h>
 
-/* The first line of X.node, and the index of its first vertex. */
-typedef struct Header {
-  int64_t count, dimension, first;
-} Header;
-
-static HkStatus read_header(HkCursor *c, Header *h, HkError *error) {
-  hk_skip_byte_order_mark(c);
-  hk_skip_space(c, '#');
-  HK_TRY(hk_read_count(c, false, 3, "vertices", &h->count, error));
-  hk_skip_blanks(c);
-  HkCursor place = *c;
-  HK_TRY(hk_next_int(c, &h->dimension, "the dimension", error));
-  if (h->dimension != 2 && h->dimension != 3)
-    return hk_cursor_fail(&place, error, "the dimension is %lld; it can be 2 or 3",
-                          (long long)h->dimension);
-  hk_skip_line(c);
-  hk_skip_space(c, '#');
-  h->first = 0;
-  if (h->count == 0) return HK_OK;
-  HkCursor line = *c;
-  HK_TRY(hk_next_int(&line, &h->first, "the index of a vertex", error));
-  if (h->first != 0 && h->first != 1)
-    return hk_cursor_fail(c, error, "the first vertex has index %lld; it must be 0 or 1",
-                          (long long)h->first);
-  return HK_OK;
-}
-
 static HkStatus read(HkCursor c, HkMesh *mesh, HkError *error) {
-  Header h;
-  HK_TRY(read_header(&c, &h, error));
-  HK_TRY(hk_mesh_reserve(mesh, h.count, 0, 0, error));
-  for (int64_t v = 0; v < h.count; v++) {
-    hk_skip_space(&c, '#');
-    HkCursor place = c;
-    int64_t index;
-    double x[3];
-    HK_TRY(hk_next_int(&c, &index, "the index of a vertex", error));
-    if (index != h.first + v)
-      return hk_cursor_fail(&place, error,
-                            "vertex %lld where %lld is expected: they are numbered "
-                            "one after the other",
-                            (long long)index, (long long)(h.first + v));
-    HK_TRY(hk_read_point(&c, false, (int)h.dimension, x, error));
-    HK_TRY(hk_mesh_add_vertices(mesh, x, 1, error));
-    hk_skip_line(&c);
-  }
-  return HK_OK;
+  HkTetgenHeader h;
+  HK_TRY(hk_tetgen_header(&c, &h, error));
+  return hk_tetgen_vertices(&c, &h, mesh, error);
 }
 
 /* Lines of an index, which is ignored, and the corners of a cell. */
-static HkStatus read_cells(HkCursor *c, HkMesh *mesh, const Header *h, int64_t count,
+static HkStatus read_cells(HkCursor *c, HkMesh *mesh, const HkTetgenHeader *h, int64_t count,
                            HkCellType type, HkError *error) {
   int corners = hk_cell_corners(type);
   HK_TRY(hk_mesh_reserve(mesh, mesh->vertex_count, mesh->cell_count + count,
@@ -82,7 +39,7 @@ static HkStatus read_cells(HkCursor *c, HkMesh *mesh, const Header *h, int64_t c
   return HK_OK;
 }
 
-static HkStatus read_ele(HkCursor c, const Header *h, HkMesh *mesh, HkError *error) {
+static HkStatus read_ele(HkCursor c, const HkTetgenHeader *h, HkMesh *mesh, HkError *error) {
   int64_t count, corners;
   hk_skip_byte_order_mark(&c);
   hk_skip_space(&c, '#');
@@ -104,7 +61,7 @@ static HkStatus read_ele(HkCursor c, const Header *h, HkMesh *mesh, HkError *err
   return read_cells(&c, mesh, h, count, type, error);
 }
 
-static HkStatus read_edge(HkCursor c, const Header *h, HkMesh *mesh, HkError *error) {
+static HkStatus read_edge(HkCursor c, const HkTetgenHeader *h, HkMesh *mesh, HkError *error) {
   int64_t count;
   hk_skip_byte_order_mark(&c);
   hk_skip_space(&c, '#');
@@ -114,8 +71,8 @@ static HkStatus read_edge(HkCursor c, const Header *h, HkMesh *mesh, HkError *er
 }
 
 /* X.ending beside X.node, if it is there. */
-static HkStatus read_sibling(const char *path, const char *ending, const Header *h, HkMesh *mesh,
-                             HkError *error) {
+static HkStatus read_sibling(const char *path, const char *ending, const HkTetgenHeader *h,
+                             HkMesh *mesh, HkError *error) {
   char name[4096];
   HK_TRY(hk_sibling_path(path, ending, name, sizeof name, error));
   if (!hk_file_exists(name)) return HK_OK;
@@ -130,9 +87,9 @@ static HkStatus read_sibling(const char *path, const char *ending, const Header 
 }
 
 static HkStatus read_siblings(HkCursor c, HkMesh *mesh, HkError *error) {
-  Header h;
+  HkTetgenHeader h;
   const char *path = c.name;
-  HK_TRY(read_header(&c, &h, error));
+  HK_TRY(hk_tetgen_header(&c, &h, error));
   HK_TRY(read_sibling(path, "ele", &h, mesh, error));
   return read_sibling(path, "edge", &h, mesh, error);
 }

@@ -26,7 +26,7 @@ function picture(name: string): HTMLElement {
 export function makeGallery(app: App, open: (files: OpenedFile[]) => void): HTMLDialogElement {
   const cards = h('div', { class: 'cards' });
   const choose = h('input', {
-    type: 'file', multiple: true, hidden: true, accept: '.json,.obj,.ply,.stl,.off,.mesh,.msh,.node,.ele,.edge,.tet',
+    type: 'file', multiple: true, hidden: true, accept: '.json,.obj,.ply,.stl,.off,.mesh,.msh,.node,.ele,.edge,.poly,.tet',
     onchange: async () => {
       dialog.close();
       open(await readFiles(choose.files));

@@ -20,7 +20,7 @@ const POINTER: [string, string][] = [
   ['wheel', 'zooms'],
   ['touch', 'one finger pulls or turns, two move and zoom, a double tap pins'],
   ['arrows, + and −', 'turn and zoom while the view has the focus'],
-  ['drop a file', 'opens a scene (.json) or a mesh (.obj .ply .stl .off .mesh .msh .node .tet)'],
+  ['drop a file', 'opens a scene (.json) or a mesh (.obj .ply .stl .off .mesh .msh .node .poly .tet)'],
 ];
 
 export function makeHelp(): HTMLDialogElement {
