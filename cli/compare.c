@@ -35,8 +35,8 @@ typedef struct Wants {
   bool json;
 } Wants;
 
-/* Defaults of --step and --iterations, which --over refuses. */
-enum { DEFAULT_STEP = 10, DEFAULT_ITERATIONS = 1000 };
+/* Defaults of --step and --iterations, which --over refuses, and of --seconds without --over. */
+enum { DEFAULT_STEP = 10, DEFAULT_ITERATIONS = 1000, DEFAULT_STEP_SECONDS = 60 };
 
 static const Option options[] = {
     OPTION_INTEGER(Wants, step, 0, "--step", "N", -1, 0, 1000000000,
@@ -51,8 +51,9 @@ static const Option options[] = {
                   "compare the motions of integrators over this time instead, with that of a fine "
                   "explicit reference"),
     OPTION_NUMBER(Wants, seconds, 0, "--seconds", "S", 0, 1e-3, 1e9,
-                  "with --over: seconds of the clock that all references together, and each "
-                  "method, may take; 300 if not given"),
+                  "seconds of the clock that the reference, and each method, may take; 60 if not "
+                  "given; with --over, that all references together, and each method, may take; "
+                  "300 if not given"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
                 "change a value of the scene first; may be repeated"),
     OPTION_TEXT(Wants, csv, 0, "--csv", "FILE",
@@ -113,6 +114,9 @@ static int show(const Wants *wants, Comparison *c) {
     comparison_json(c, code);
   else if (some)
     comparison_print(c);
+  else if (c->exact.timed_out)
+    printf("nothing to compare: no method made an iteration within --seconds %g; allow more\n",
+           c->seconds);
   else
     printf("nothing to compare: the guess from which all methods start solves the step already; "
            "take another --step\n");
@@ -131,7 +135,8 @@ static int compare(const Wants *wants, const Candidates *all, StepStart *start, 
   if (status < 0) text_status("%s", "");
   if (status < 0) return complain_of(&error);
   if (!signals_caught()) {
-    text_status("newton 0 of %d", all->count);
+    snprintf(start->label, sizeof start->label, "reference");
+    text_status("%s", start->label);
     step_solve_exactly(start);
   }
   if (c->exact.status < 0 && c->exact.count < 2) {
@@ -139,12 +144,15 @@ static int compare(const Wants *wants, const Candidates *all, StepStart *start, 
     return complain(exit_code_of(c->exact.status), "%s", c->exact.why);
   }
   while (c->count < all->count && has_work(&c->exact) && !signals_caught()) {
-    text_status("%s %d of %d", all->list[c->count].name, c->count + 1, all->count);
+    snprintf(start->label, sizeof start->label, "%s, %d of %d", all->list[c->count].name,
+             c->count + 1, all->count);
+    text_status("%s", start->label);
     step_solve(start, &all->list[c->count], wants->iterations, &c->results[c->count]);
     c->count++;
   }
   if (has_work(&c->exact) && !signals_caught()) {
-    text_status("newton from other guesses");
+    snprintf(start->label, sizeof start->label, "newton from other guesses");
+    text_status("%s", start->label);
     step_solve_again(start);
   }
   text_status("%s", "");
@@ -163,6 +171,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
                   .title = scene->title,
                   .h = start.h,
                   .iterations = wants->iterations,
+                  .seconds = wants->seconds > 0 ? wants->seconds : DEFAULT_STEP_SECONDS,
                   .not_taken = describe_is_implicit(scene->step.schema) ? NULL : integrator,
                   .count_all = all->count};
   scene->time.tolerance = NAN; /* the step is solved as it is, not in parts */
@@ -198,8 +207,6 @@ static int compare_step(const Wants *wants, const HkContext *context, const char
   HkScene *scene = NULL;
   Candidates all;
   int code = candidates_choose(&all, wants->methods);
-  if (code == EXIT_GOOD && wants->seconds > 0)
-    code = complain(EXIT_USAGE, "--seconds needs --over");
   if (code == EXIT_GOOD) code = check_files(wants);
   if (code != EXIT_GOOD) return code;
   signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");

@@ -75,6 +75,7 @@ static const char *ending(const Comparison *c, const Result *r) {
   if (r->status == HK_ERROR_BLOWUP) return "blew up";
   if (r->status < 0) return "error";
   if (r->count > 0 && !isfinite(r->points[r->count - 1].change)) return "diverged";
+  if (r->timed_out) return "time";
   if (signals_caught() && r->report.reason == HK_STOP_ITERATIONS &&
       iterations_made(r) < c->iterations)
     return "interrupted";
@@ -212,8 +213,26 @@ static int print_negative_curvature(const Comparison *c, const char *lead) {
   return count;
 }
 
+/* What the reference is worth where the limits ended it. */
+static int print_reference(const Comparison *c, const char *lead) {
+  const HkStepReport *r = &c->exact.report;
+  bool limited = r->reason == HK_STOP_ITERATIONS || c->exact.timed_out;
+  char text[512], limit[64] = "the limit of iterations";
+  if (!limited) return 0;
+  if (c->exact.timed_out) snprintf(limit, sizeof limit, "--seconds %g", c->seconds);
+  snprintf(text, sizeof text,
+           "The reference is not solved: %s ended newton after %d iterations, at a relative "
+           "gradient of m = %.2g. g* is the lowest g that was found, and errors are only as good "
+           "as that.",
+           limit, r->iterations, r->gradient);
+  printf("%s", lead);
+  text_wrap(stdout, text, 0, text_width(stdout));
+  return 1;
+}
+
 static void print_notes(const Comparison *c) {
   const char *lead = print_solutions(c) ? "" : "\n";
+  if (print_reference(c, lead)) lead = "";
   if (print_negative_curvature(c, lead)) lead = "";
   if (exact_error(c) > SAME) {
     printf("%s%s found a lower g than newton, by %.2g of the way from g(x_0); it is taken as g*\n",
@@ -311,6 +330,7 @@ void comparison_json(const Comparison *c, int exit_code) {
   put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
   put_number(&json, "newton_gradient", c->exact.report.gradient);
   put_integer(&json, "newton_iterations", c->exact.report.iterations);
+  put_number(&json, "seconds", c->seconds);
   put_text(&json, "newton_stopped", c->exact.count > 0 ? ending(c, &c->exact) : NULL);
   put_integer(&json, "newton_projections", c->exact.report.projections);
   put_integer(&json, "solutions", c->solution_count);

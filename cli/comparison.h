@@ -12,7 +12,8 @@ typedef struct Result {
   const char *name;
   HkIteration *points; /* of every iteration, the start first; owned */
   int count, room;
-  bool lost; /* there was no memory for all points */
+  bool lost;      /* there was no memory for all points */
+  bool timed_out; /* it took longer than Comparison.seconds */
   HkStepReport report;
   HkStatus status; /* below 0: it ended with an error, why is its text */
   char why[512];
@@ -31,6 +32,7 @@ typedef struct Comparison {
   int steps;       /* made before it */
   int unconverged; /* of these */
   int iterations;  /* allowed to each */
+  double seconds;  /* s of the clock, allowed to each */
   Result exact;    /* by newton, as far as rounding allows */
   double best;     /* kg m^2: the lowest g(x) - g(x_0) that was found */
   const char *best_name;

@@ -33,6 +33,7 @@
 /* Tolerances of the relative gradient: only rounding is below them. */
 static const double REFERENCE_TOLERANCE = 1e-14, TOLERANCE = 1e-13;
 enum { REFERENCE_ITERATIONS = 1000 };
+static const double PROGRESS_INTERVAL = 0.2; /* s between two lines of progress */
 static const double SLOW = 5;                /* s: slower methods solve the step only once */
 static const double SOLVED_GRADIENT = 1e-8;  /* the step counts as solved, whatever the reason */
 static const double SEPARATION = 1e-4;       /* of the motion, between different solutions */
@@ -43,10 +44,27 @@ static const double ENERGY_AGREEMENT = 1e-6; /* of g(x_0) - g(x*) */
 
 /* ---- One solve ------------------------------------------------------------------------------- */
 
-/* Ctrl-C ends the method where it is. */
+/* What the trace of a solve works with. */
+typedef struct Solve {
+  const StepStart *start;
+  Result *result;
+  double shown; /* s of the solve at which progress was shown last */
+} Solve;
+
+static void show_progress(Solve *s, const HkIteration *iteration) {
+  if (iteration->seconds - s->shown < PROGRESS_INTERVAL) return;
+  s->shown = iteration->seconds;
+  text_status("%s: iteration %d, gradient %.1e, %.0f of %g s", s->start->label,
+              iteration->iteration, iteration->gradient, iteration->seconds,
+              s->start->comparison->seconds);
+}
+
+/* Ctrl-C and the limit of time end the method where it is. */
 static bool on_iteration(void *user, const HkIteration *iteration) {
-  Result *r = user;
+  Solve *s = user;
+  Result *r = s->result;
   if (r->lost) return false;
+  show_progress(s, iteration);
   if (r->count == r->room) {
     int room = r->room ? 2 * r->room : 64;
     HkIteration *grown = realloc(r->points, (size_t)room * sizeof *grown);
@@ -58,7 +76,8 @@ static bool on_iteration(void *user, const HkIteration *iteration) {
   if (r->count == 0 && r->guess)
     memcpy(r->guess, iteration->x, 3 * (size_t)r->vertices * sizeof *r->guess);
   r->points[r->count++] = *iteration;
-  return !signals_caught();
+  r->timed_out = iteration->seconds > s->start->comparison->seconds;
+  return !signals_caught() && !r->timed_out;
 }
 
 static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
@@ -70,10 +89,13 @@ static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError
 }
 
 static HkStatus step_twice(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
-  HkStatus status = hk_sim_set_trace(sim, on_iteration, r, error);
+  Solve solve = {.start = start, .result = r};
+  HkStatus status = hk_sim_set_trace(sim, on_iteration, &solve, error);
   if (status >= 0) status = step_once(start, sim, r, error);
   bool fast = r->count > 0 && r->points[r->count - 1].seconds < SLOW;
+  solve.shown = 0;
   if (status >= 0 && fast && !signals_caught()) status = step_once(start, sim, r, error);
+  hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }
 
@@ -95,7 +117,9 @@ static bool is_solved(const Result *r) {
          reason == HK_STOP_STATIONARY || r->report.gradient <= SOLVED_GRADIENT;
 }
 
-/* Finds the solution at the positions of start->scratch among the known ones, or adds it. */
+/* Finds the solution at the positions of start->scratch among the known ones, or adds it. The end
+ * of the reference is always the first: where it is not solved, its gradient widens what counts as
+ * the same. */
 static void classify(StepStart *start, Result *r) {
   Comparison *c = start->comparison;
   int64_t n = c->model.vertices;
@@ -105,7 +129,7 @@ static void classify(StepStart *start, Result *r) {
   if (r->status < 0 || r->count == 0) return;
   if (c->solution_count > 0)
     r->distance = distance(start->model, n, x, start->solutions[0]) / c->motion;
-  if (!is_solved(r)) return;
+  if (!is_solved(r) && r != &c->exact) return;
   double gradients = r->report.gradient + c->exact.report.gradient;
   double apart = fmax(SEPARATION, 10 * gradients) * c->motion;
   for (int s = 0; s < c->solution_count && r->solution < 0; s++)
@@ -221,8 +245,9 @@ static HkStatus set_guess(const StepStart *start, HkSim *sim, const double *z, H
 
 static HkStatus step_from(StepStart *start, HkSim *sim, const double *z, Result *r,
                           HkError *error) {
+  Solve solve = {.start = start, .result = r};
   HkStatus status = set_guess(start, sim, z, error);
-  if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, r, error);
+  if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &solve, error);
   if (status >= 0) status = hk_step(sim, start->scratch, error);
   r->report = hk_sim_step_report(sim);
   hk_sim_set_trace(sim, NULL, NULL, NULL);

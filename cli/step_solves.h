@@ -11,10 +11,12 @@ typedef struct StepStart {
   HkState *state, *scratch; /* the state before the step, and a copy that each solve moves */
   double h;                 /* s, the step */
   Comparison *comparison;   /* its solution_count counts the entries of solutions */
+  char label[128];          /* of the present solve, for the line of progress */
   double *solutions[COMPARISON_MAX_SOLUTIONS]; /* m, positions of each; owned */
 } StepStart;
 
-/* Solves the step by newton to rounding into comparison->exact: the reference of all distances. */
+/* Solves the step by newton, to rounding if comparison->seconds allow it, into comparison->exact:
+ * the reference of all distances. */
 void step_solve_exactly(StepStart *start);
 /* Solves the step by a candidate. An error stays in the result, so that others can go on. */
 void step_solve(StepStart *start, const Candidate *candidate, int iterations, Result *result);

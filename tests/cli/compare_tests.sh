@@ -240,8 +240,6 @@ test_compare_over_time_checks_its_options() {
   one_error '--step is for the comparison of one step'
   expect 2 hooke compare s.json --over 1 --svg a.svg
   one_error '--svg is for the comparison of one step'
-  expect 2 hooke compare s.json --seconds 3
-  one_error '--seconds needs --over'
   expect 2 hooke compare s.json --over 0
   expect 3 hooke compare s.json --over 1 --csv nowhere/all.csv
   one_error 'nowhere/all.csv: cannot write'
@@ -257,4 +255,27 @@ test_compare_over_time_stops_at_ctrl_c() {
   wait "$child" || code=$?
   [ "$code" = 130 ] || fail "ended with $code: $(cat out err)"
   says err 'stopped'
+}
+
+test_compare_shows_progress_while_it_solves_the_reference() {
+  python3 "$HERE/on_terminal.py" 80 "$HOOKE" compare curtain --step 0 --methods local_global+none \
+    --iterations 5 --set 'bodies[0].shape.nx=161' --set 'bodies[0].shape.ny=161' >out
+  tr '\r' '\n' <out >lines
+  grep -qE '^reference: iteration [0-9]+, gradient [0-9.e+-]+, [0-9]+ of 60 s' lines ||
+    fail "no progress: $(head -c 2000 lines)"
+  awk '/^reference:/ && length($0) > 80 {exit 1}' lines
+}
+
+test_compare_bounds_the_work_of_its_reference() {
+  expect 0 hooke compare curtain --step 0 --methods local_global --iterations 5 --seconds 0.001
+  tr '\n' ' ' <out >words
+  says words 'The reference is not solved: --seconds 0.001 ended newton after'
+  says words 'at a relative gradient of m = '
+  expect 0 hooke compare curtain --step 0 --methods newton+ldlt,local_global+none --iterations 5 \
+    --seconds 0.001 --json
+  json 'j["newton_stopped"] == "time" and j["newton_iterations"] < 5 and j["newton_gradient"] > 1e-14'
+  json 'j["seconds"] == 0.001 and j["methods"][0]["stopped"] == "time"'
+  # Without a limit that matters, nothing is said.
+  expect 0 hooke compare oscillator --step 3 --methods newton
+  ! grep -q 'not solved' out
 }
