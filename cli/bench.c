@@ -41,9 +41,9 @@ static const Option options[] = {
                 "which methods, with commas: an integrator, or backward_euler by a minimizer as in "
                 "'hooke compare', such as newton+pcg+ic0; 'all' for everything there is"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene first; may be repeated"),
+                "set a value of the scene first; may be repeated"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
-                   "threads to use; 0, all cores, if not given"),
+                   "number of threads; all cores if 0 or not given"),
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -362,12 +362,12 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_bench = {
     .name = "bench",
     .arguments = "[SCENE]",
-    .summary = "how long a step takes by every method",
+    .summary = "measure time and memory of a step by every method",
     .text = "Compiles the scene, the curtain if none is given, and makes some steps of it by every "
-            "integrator and by every way to solve backward_euler, each from the start. Tells the "
-            "time of a step, the memory, and how many seconds of motion a second of the clock "
-            "brings; also what the memory of this machine can do, which is the limit of large "
-            "scenes. Nothing is written.",
+            "integrator and by every way to solve backward_euler, each from the start. Prints the "
+            "time of a step, the memory, and the seconds of motion for each second of the clock; "
+            "also the memory bandwidth of this machine, which limits large scenes. Writes no "
+            "file.",
     .examples = "  hooke bench                                all methods on the curtain\n"
                 "  hooke bench my.json --methods backward_euler,verlet\n"
                 "  hooke bench my.json --methods newton+pcg,local_global --steps 100\n"

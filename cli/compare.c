@@ -55,13 +55,13 @@ static const Option options[] = {
                   "given; with --over, that all references together, and each method, may take; "
                   "300 if not given"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene first; may be repeated"),
+                "set a value of the scene first; may be repeated"),
     OPTION_TEXT(Wants, csv, 0, "--csv", "FILE",
                 "write every iteration of every method; with --over one row for each method"),
     OPTION_TEXT(Wants, svg, 0, "--svg", "FILE",
                 "draw the errors against iterations and against milliseconds"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
-                   "threads to use; 0, all cores, if not given"),
+                   "number of threads; all cores if 0 or not given"),
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -150,7 +150,7 @@ static int compare(const Wants *wants, const Candidates *all, StepStart *start, 
     step_solve(start, &all->list[c->count], wants->iterations, &c->results[c->count]);
     c->count++;
   }
-  if (has_work(&c->exact) && !signals_caught()) {
+  if (has_work(&c->exact) && !c->exact.timed_out && !signals_caught()) {
     snprintf(start->label, sizeof start->label, "newton from other guesses");
     text_status("%s", start->label);
     step_solve_again(start);
@@ -286,12 +286,12 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_compare = {
     .name = "compare",
     .arguments = "SCENE",
-    .summary = "one implicit step by every method, or a motion by every integrator",
+    .summary = "compare minimizers in a step, integrators over time",
     .text = "Moves the scene for N steps by backward_euler and newton, at the scene's step, or at "
             "1/30 s where its integrator is explicit. Then solves the next step from that state by "
-            "every minimizer, each from the same guess, and tells after each iteration how much of "
-            "the way down to the least energy is left: the relative error, 1 at the start, 0 at "
-            "the solution. With --over, moves the scene from its start by every integrator "
+            "every minimizer, each from the same guess, and prints the relative error of the "
+            "energy after some iterations: 1 at the guess, 0 at the solution. With --over, moves "
+            "the scene from its start by every integrator "
             "instead and compares the ends with a fine explicit reference: error, energy and time "
             "of each.",
     .examples = "  hooke compare curtain                   all methods, 10 steps into the motion\n"

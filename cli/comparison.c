@@ -128,7 +128,7 @@ static void print_head(const Comparison *c) {
            c->steps, c->steps == 1 ? "" : "s");
   text_row(stdout, "step", "%g s%s%s%s", c->h, c->not_taken ? "; the scene's own is that of " : "",
            c->not_taken ? c->not_taken : "", c->not_taken ? ", which is explicit" : "");
-  text_row(stdout, "exact", "newton: %d iterations, gradient %.2g, g(x_0) - g* = %.6g kg m^2",
+  text_row(stdout, "reference", "newton: %d iterations, gradient %.2g, g(x_0) - g* = %.6g kg m^2",
            r->iterations, r->gradient, -c->best);
 }
 

@@ -27,12 +27,12 @@ static int run(const void *chosen, char **words, int word_count) {
 
 const Command command_completion = {
     .name = "completion",
-    .arguments = "bash|zsh|fish",
+    .arguments = "SHELL",
     .summary = "print the completion script of a shell",
-    .text =
-        "With the script, the Tab key completes commands, options, built-in scenes and methods. "
-        "'make install' installs the scripts of all three shells; without it, load the script "
-        "by the start file of the shell.",
+    .text = "SHELL is bash, zsh or fish. With the script, the Tab key completes commands, options, "
+            "built-in scenes and methods. "
+            "'make install' installs the scripts of all three shells; without it, load the script "
+            "by the start file of the shell.",
     .examples = "  source <(hooke completion bash)        in ~/.bashrc\n"
                 "  source <(hooke completion zsh)         in ~/.zshrc, after compinit\n"
                 "  hooke completion fish | source         in ~/.config/fish/config.fish\n",

@@ -42,7 +42,7 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_convert = {
     .name = "convert",
     .arguments = "A B",
-    .summary = "a mesh file into another format",
+    .summary = "convert a mesh file to another format",
     .text = "Reads the mesh A and writes it as B; the endings say which formats. 'hooke "
             "methods' lists the formats. Vertices keep their order.",
     .examples = "  hooke convert bunny.mesh bunny.msh\n"

@@ -17,7 +17,7 @@ typedef struct Wants {
 
 static const Option options[] = {
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene before looking at it; may be repeated"),
+                "set a value of the scene first; may be repeated"),
     OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -309,10 +309,10 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_info = {
     .name = "info",
     .arguments = "SCENE|MESH",
-    .summary = "what a scene or a mesh holds",
+    .summary = "describe a scene or a mesh",
     .text = "Of a scene: counts, sizes, masses, stiffness, the largest stable step and the "
             "memory it takes. Of a mesh file, known by its ending: vertices, cells, sets. "
-            "One step is tried, so that the memory is that of a run. Nothing is written.",
+            "Makes one step, so that the memory is that of a run. Writes no file.",
     .examples = "  hooke info flag\n"
                 "  hooke info my.json --set 'bodies[0].springs.k=1e5'\n"
                 "  hooke info bunny.obj\n"

@@ -28,6 +28,7 @@ static void print_overview(FILE *file) {
   fprintf(file, "\n'hooke help COMMAND' describes a command: its options, with examples.\n"
                 "\nFirst steps\n"
                 "  hooke run flag                 simulate a built-in scene into flag-out\n"
+                "  hooke view flag                play with it in the browser\n"
                 "  hooke new my                   write my.json, a scene with comments\n"
                 "  hooke run my.json              simulate it\n"
                 "  hooke render my-out -o my.mp4  make a film of it\n"
@@ -63,8 +64,8 @@ static int run_help(const void *chosen, char **words, int word_count) {
 const Command command_help = {
     .name = "help",
     .arguments = "[COMMAND]",
-    .summary = "this, or the options of a command",
-    .text = "Without a command: what there is. With one: its options and examples.",
+    .summary = "print this overview, or the help of a command",
+    .text = "Without a command: all commands and exit codes. With one: its options and examples.",
     .examples = "  hooke help\n"
                 "  hooke help run\n",
     .least = 0,

@@ -31,7 +31,7 @@ static const Option options[] = {
     OPTION_NUMBER(Wants, time, 0, "--time", "T", 0, 0, 1e12,
                   "simulate T seconds with the scene's integrator first; 0 if not given"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene first; may be repeated"),
+                "set a value of the scene first; may be repeated"),
 };
 
 /* A scene at a time, and what was computed there. */
@@ -199,7 +199,7 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_matrices = {
     .name = "matrices",
     .arguments = "SCENE",
-    .summary = "mass matrix, energy gradient and stiffness matrix",
+    .summary = "write mass and stiffness matrix, energy gradient",
     .text = "Writes M (kg), the gradient dE/dx of the potential energy (N) and K = df/dx = "
             "-d2E/dx2 (N/m) of all forces with a potential, at the start of the scene or at "
             "--time. Coordinate c of vertex i is 3 i + c. K is the true derivative: compressed "

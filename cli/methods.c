@@ -276,7 +276,7 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_methods = {
     .name = "methods",
     .arguments = "[NAME]",
-    .summary = "what can stand in a scene, with units",
+    .summary = "list shapes, forces, integrators and other methods",
     .text = "Without a name: shapes, forces, motions, integrators, minimizers, linear solvers, "
             "preconditioners, outputs, parts of a scene and mesh formats. With one: its formula "
             "and its parameters with unit, default and range.",

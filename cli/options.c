@@ -200,6 +200,6 @@ void options_print_help(const Command *command) {
     const Option *option = &command->options[q];
     print_option(option->letter, option->name, option->argument, option->help);
   }
-  print_option('h', "--help", NULL, "this text");
+  print_option('h', "--help", NULL, "print this help");
   printf("\nExamples\n%s", command->examples);
 }

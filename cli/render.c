@@ -36,13 +36,15 @@ static const Option options[] = {
                 "AZIMUTH,ELEVATION[,ZOOM] in degrees, 28,22 if not given (0,0 in 2D); or where the "
                 "camera is and what it looks at, in m: X,Y,Z/X,Y,Z"),
     OPTION_CHOICE(Wants, color, 0, "--color", "none|strain|speed",
-                  "colours by strain (of a spring, or the mean of those at a vertex) or by speed"),
+                  "color by strain (of a spring, or the mean over the springs at a vertex) or by "
+                  "speed; none if not given"),
     OPTION_NUMBER(Wants, range, 0, "--range", "R", 0, 1e-12, 1e12,
-                  "strain (0.05 is 5 %) or speed (m/s) at the end of the colours; from the motion "
-                  "if not given"),
+                  "strain (0.05 is 5 %) or speed (m/s) at the ends of the color scale; from the "
+                  "motion if not given"),
     OPTION_INTEGER(Wants, frame, 0, "--frame", "N", -1, 0, 2e9,
                    "frame of a picture; the last one if not given"),
-    OPTION_NUMBER(Wants, time, 0, "--time", "T", -1, 0, 1e12, "time of a picture in s, instead"),
+    OPTION_NUMBER(Wants, time, 0, "--time", "T", -1, 0, 1e12,
+                  "time of a picture in s, instead of --frame"),
     OPTION_NUMBER(Wants, from, 0, "--from", "T", -1, 0, 1e12, "where a film begins, in s"),
     OPTION_NUMBER(Wants, to, 0, "--to", "T", -1, 0, 1e12, "where a film ends, in s"),
     OPTION_NUMBER(Wants, fps, 0, "--fps", "N", -1, 0.01, 1000,
@@ -53,9 +55,9 @@ static const Option options[] = {
     OPTION_FLAG(Wants, springs, 0, "--springs", "draw springs also where there are faces"),
     OPTION_FLAG(Wants, clock, 0, "--clock", "write the time into the picture"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene first; may be repeated"),
+                "set a value of the scene first; may be repeated"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
-                   "threads that simulate; 0, all cores, if not given"),
+                   "number of threads of the simulation; all cores if 0 or not given"),
     OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
 };
 
@@ -289,14 +291,14 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_render = {
     .name = "render",
     .arguments = "RUN|SCENE",
-    .summary = "a picture or a film of a motion",
+    .summary = "make a picture or a film of a motion",
     .text =
         "A SCENE, a file or the name of a built-in one, is simulated while nothing but the picture "
         "or film is written. Of a RUN, a folder that 'hooke run' wrote, the frames are read, from "
         "its output vtp, vtu or pc2, and nothing is simulated; RUN/run.json is a scene, and is "
         "simulated again. No display is needed: without a graphics card Mesa draws in software. "
-        "Films are made by the program ffmpeg. The camera and the colours fit all frames that are "
-        "drawn. Springs are drawn where a body has no faces, pins as dark dots.",
+        "Films are made by the program ffmpeg. The camera and the color scale fit all frames that "
+        "are drawn. Springs are drawn where a body has no faces, pins as dark dots.",
     .examples = "  hooke render flag -o flag.mp4                    simulate, and film it\n"
                 "  hooke render flag-out -o flag.gif --from 1 --to 3\n"
                 "  hooke render curtain -o curtain.png --time 1.5 --color strain\n"

@@ -25,16 +25,17 @@ typedef struct Wants {
 
 static const Option options[] = {
     OPTION_TEXT(Wants, folder, 'o', "--output", "DIR",
-                "folder of the files; the scene's name and '-out' if not given"),
+                "output folder; the name of the scene and '-out' if not given"),
     OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
-                "change a value of the scene, such as time.step=0.01 or bodies[0].springs.k=500; "
+                "set a value of the scene, such as time.step=0.01 or bodies[0].springs.k=500; "
                 "may be repeated"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
-                   "threads to use; 0, all cores, if not given; the result does not depend on it"),
+                   "number of threads; all cores if 0 or not given; results do not depend on it"),
     OPTION_CHOICE(Wants, device, 0, "--device", "cpu|cuda|cuda_double",
-                  "who makes the steps: this machine, or an NVIDIA card by the plug-in "
-                  "libhooke_cuda, in single or, to check with, in double precision"),
-    OPTION_FLAG(Wants, resume, 'r', "--resume", "go on from the checkpoint in the folder"),
+                  "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
+                  "libhooke_cuda, in single precision or, for checks, in double precision; cpu if "
+                  "not given"),
+    OPTION_FLAG(Wants, resume, 'r', "--resume", "continue from the checkpoint in the folder"),
     OPTION_FLAG(Wants, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
     OPTION_FLAG(Wants, report, 0, "--report",
@@ -43,9 +44,10 @@ static const Option options[] = {
     OPTION_CHOICE(Wants, on_blowup, 0, "--on-blowup", "stop|halve",
                   "when the motion blows up: stop, or start over with half the step"),
     OPTION_NUMBER(Wants, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
-                  "seconds between two checkpoints; 5 if not given, 0: at each frame"),
+                  "seconds of the clock between two checkpoints; 5 if not given, 0: after each "
+                  "frame"),
     OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
-    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end, instead of text"),
+    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end instead of text"),
 };
 
 static const char on_ctrl_c[] = "\nwrites a checkpoint and stops; Ctrl-C again stops at once\n";
@@ -261,16 +263,17 @@ const Command command_run = {
     .arguments = "SCENE",
     .summary = "simulate a scene into a folder",
     .text =
-        "SCENE is a file, or the name of a built-in scene ('hooke scenes' lists them). "
-        "The folder gets the frames, energies.csv, run.json, which repeats the run, and a "
-        "checkpoint. Ctrl-C ends the step under way, writes the checkpoint of the last whole one "
-        "and closes every file; --resume goes on from there, also after a crash, and ends with "
-        "the same bytes. A second Ctrl-C stops at once.",
+        "Simulates SCENE, a file or the name of a built-in scene ('hooke scenes' lists them), and "
+        "writes into the folder: the frames, energies.csv, run.json, which repeats the run, "
+        "and a checkpoint. Ctrl-C ends the step under way, writes the checkpoint of the last whole "
+        "step and closes every file; a second Ctrl-C stops at once. --resume continues from the "
+        "checkpoint, also after a crash, and ends with the same bytes as a run that was never "
+        "stopped.",
     .examples = "  hooke run flag                               a built-in scene into flag-out\n"
                 "  hooke run my.json -o out --force             replace the run in the folder out\n"
                 "  hooke run my.json --set time.duration=20 --set integrator=verlet\n"
                 "  hooke run my.json --set 'bodies[0].springs.k=1e5' --on-blowup halve\n"
-                "  hooke run my.json --resume                   go on after Ctrl-C or a crash\n"
+                "  hooke run my.json --resume                   continue after Ctrl-C or a crash\n"
                 "  hooke run my.json --report                   and my-out/report.html\n"
                 "  hooke run my.json --quiet --json > result.json\n",
     COMMAND_OPTIONS(Wants, options),

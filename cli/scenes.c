@@ -62,7 +62,7 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_scenes = {
     .name = "scenes",
     .arguments = "[NAME]",
-    .summary = "the built-in scenes",
+    .summary = "list the built-in scenes, or print one",
     .text = "Without a name: a list. With one: the text of that scene.",
     .examples = "  hooke scenes\n"
                 "  hooke scenes flag > my.json\n",

@@ -17,7 +17,7 @@ static int run(const void *chosen, char **words, int word_count) {
 const Command command_schema = {
     .name = "schema",
     .arguments = "",
-    .summary = "the JSON Schema of scene files",
+    .summary = "print the JSON Schema of scene files",
     .text = "Editors use it to complete, explain and check scenes. A scene names it in its "
             "first line: {\"$schema\": \"scene.schema.json\", ...}",
     .examples = "  hooke schema > scene.schema.json\n",

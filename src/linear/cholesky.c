@@ -7,7 +7,7 @@ static HkStatus create(HkLinear *solver, HkError *error) {
 
 const HkLinearType hk_linear_cholesky = {
     .schema = {.name = "cholesky",
-               .summary = "sparse Cholesky factorisation by SuiteSparse CHOLMOD; exact",
+               .summary = "sparse Cholesky factorization by SuiteSparse CHOLMOD; exact",
                .formula = "A = L L^T, x = L^-T L^-1 b"},
     .direct = true,
     .needs_matrix = hk_direct_needs_matrix,

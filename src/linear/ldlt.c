@@ -7,7 +7,7 @@ static HkStatus create(HkLinear *solver, HkError *error) {
 
 const HkLinearType hk_linear_ldlt = {
     .schema = {.name = "ldlt",
-               .summary = "sparse L D L^T factorisation, built in; exact",
+               .summary = "sparse L D L^T factorization, built in; exact",
                .formula = "A = L D L^T, x = L^-T D^-1 L^-1 b"},
     .direct = true,
     .needs_matrix = hk_direct_needs_matrix,

@@ -157,7 +157,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
 
 const HkMinimizeType hk_minimize_lbfgs = {
     .schema = {.name = "lbfgs",
-               .summary = "quasi-Newton with the factorised constant matrix as its first guess",
+               .summary = "quasi-Newton with the factorized constant matrix as its first guess",
                .formula =
                    "x+ = x - a B dg/dx,  B y_j = s_j for the last steps, near A^-1 elsewhere",
                HK_PARAMS(Lbfgs, params)},

@@ -141,7 +141,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
 
 const HkMinimizeType hk_minimize_local_global = {
     .schema = {.name = "local_global",
-               .summary = "one constant matrix, factorised once; fast to a good picture",
+               .summary = "one constant matrix, factorized once; fast to a good picture",
                .formula = "A x+ = b(d),  d_s = l0 (x_i - x_j) / |x_i - x_j|,  A = M + tau^2 L",
                HK_PARAMS(LocalGlobal, params)},
     .vectors = 3,

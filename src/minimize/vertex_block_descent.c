@@ -107,7 +107,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
 
 const HkMinimizeType hk_minimize_vertex_block_descent = {
     .schema = {.name = "vertex_block_descent",
-               .summary = "each vertex in turn minimises over its own position; no linear system",
+               .summary = "each vertex in turn minimizes over its own position; no linear system",
                .formula = "H_qq p = -dg/dx_q,  x_q += p  (3x3), all vertices of a colour at once",
                HK_PARAMS(HkStopping, params)},
     .vectors = 3,

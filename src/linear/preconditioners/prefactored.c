@@ -39,7 +39,7 @@ static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *er
 
 const HkPreconditionType hk_precondition_prefactored = {
     .schema = {.name = "prefactored",
-               .summary = "the matrix of the local/global method, factorised once for many steps",
+               .summary = "the matrix of the local/global method, factorized once for many steps",
                .formula = "P = M + tau^2 L"},
     .create = create,
     .destroy = destroy,

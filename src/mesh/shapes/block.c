@@ -108,7 +108,7 @@ static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
 
 const HkShapeType hk_shape_block = {
     .schema = {.name = "block",
-               .summary = "a box of masses joined to 6, 18 or 26 neighbours, as a jelly",
+               .summary = "a box of masses joined to 6, 18 or 26 neighbors, as a jelly",
                .formula = "x_ijk = (i / (nx - 1) size_x, j / (ny - 1) size_y, k / (nz - 1) size_z)",
                HK_PARAMS(Block, params)},
     .count = count,
