@@ -16,6 +16,7 @@ from typing import Any, Callable
 import numpy as np
 import numpy.typing as npt
 
+from ._arrays import plain
 from ._progress import Progress, bar
 from .energies import Report
 from .run import Result
@@ -36,6 +37,10 @@ SHORT = {
 
 #: Where a spring's own value stands in the table of a body's springs; -1 there: as all others.
 COLUMN = {"k": 2, "EA": 2, "damping": 4}
+
+#: The ways to give the mass of a body; a scene has one of them.
+MASS_KEYS = ("per_vertex", "total", "length_density", "area_density", "volume_density")
+ADDED_COLUMNS = 2  # vertex, mass [kg]
 
 Job = "tuple[int, Scene, dict[str, Any]]"
 
@@ -106,7 +111,7 @@ def sweep(
     ----------
     parameters : {name: values}
         A path into the scene, such as "bodies[0].springs.k" (bodies[*]: of all), "integrator", or
-        short: k, EA, damping, mass, h, duration.
+        short: k, EA, damping, mass (the total of each body), h, duration.
     workers : int
         Processes beside each other; as many as there are cores if not given, 0: none, all is done
         here. One that dies fails its combination only.
@@ -153,13 +158,35 @@ def _apply(scene: Scene, name: str, value: Any) -> None:
         return
     part = path[: path.index("[*]")]
     for number in range(len(scene[part])):
+        body = scene[f"{part}[{number}]"]
+        if name == "mass":
+            body["mass"] = _mass(body.get("mass"), value)
+            continue
         scene[path.replace("[*]", f"[{number}]")] = value
-        springs = scene[f"{part}[{number}]"].get("springs", {})
         if name in ("k", "EA"):  # one or the other
-            springs.pop("EA" if name == "k" else "k", None)
-        if name in COLUMN and springs.get("table") is not None:  # one for all, not one each
-            springs["table"] = np.array(springs["table"], dtype=np.float64)
-            springs["table"][:, COLUMN[name]] = -1
+            body["springs"].pop("EA" if name == "k" else "k", None)
+        if name in COLUMN:
+            _reset_column(body["springs"], COLUMN[name])
+
+
+def _reset_column(springs: dict[str, Any], column: int) -> None:
+    """Springs that were given one by one take the value of the body."""
+    if len(springs.get("table", ())) == 0:
+        return
+    springs["table"] = np.array(springs["table"], dtype=np.float64)
+    springs["table"][:, column] = -1
+
+
+def _mass(given: Any, total: Any) -> dict[str, Any]:
+    """A body's mass with another total [kg]. It is distributed as before where each vertex has a mass
+    of its own; masses that a scene adds at single vertices stay, beside the total."""
+    given = dict(given) if isinstance(given, Mapping) else {}
+    if given.get("per_vertex") == 0.0:
+        rows = np.array(given["added"], dtype=np.float64).reshape(-1, ADDED_COLUMNS)
+        rows[:, 1] *= float(total) / rows[:, 1].sum()
+        return {**given, "added": rows}
+    kept = {key: item for key, item in given.items() if key not in MASS_KEYS}
+    return {**kept, "total": plain(total, "mass")}
 
 
 def _stacked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

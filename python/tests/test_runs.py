@@ -106,6 +106,30 @@ def test_a_sweep_gives_all_springs_its_stiffness():
     assert scene["bodies[0].springs.table"][0, 2] == 30  # what was given stays
 
 
+@pytest.mark.parametrize("name", hooke.scenes())
+def test_built_in_scenes_are_swept_by_short_names(name):
+    scene = hooke.Scene.builtin(name)
+    parameters = {"k": [90.0, 120.0], "EA": [5.0, 9.0], "damping": [0.0, 0.01], "mass": [2.0, 3.0]}
+    for short, values in parameters.items():
+        done = hooke.sweep(scene, {short: values}, workers=0, frames=1)
+        assert not done.errors
+        assert not np.array_equal(done.x[0], done.x[1])
+        assert scene.data == hooke.Scene.builtin(name).data  # what was given stays
+
+
+def test_a_sweep_over_the_mass_keeps_its_distribution():
+    edges = [[0, 1], [1, 2]]
+    scene = hooke.Scene.from_arrays(np.eye(3), edges, masses=[1.0, 2.0, 5.0], pins=[0])
+    done = hooke.sweep(scene, {"mass": [8.0, 16.0]}, workers=0, frames=3)
+    assert not done.errors
+    for at, masses in enumerate(([1.0, 2.0, 5.0], [2.0, 4.0, 10.0])):
+        one = hooke.Scene.from_arrays(np.eye(3), edges, masses=masses, pins=[0])
+        assert np.array_equal(done.x[at], hooke.run(one, frames=3).state.x)
+    single = hooke.Scene.builtin("cloth", {"bodies[0].mass.added": [[3, 0.5]]})
+    done = hooke.sweep(single, {"mass": [2.0]}, workers=0, frames=1)
+    assert not done.errors and done.results[0].model.info["mass"] == pytest.approx(2.5)
+
+
 def test_a_sweep_survives_blow_ups_and_measures():
     done = hooke.sweep(
         make_cloth(), {"h": [0.001, 0.03]}, workers=1, frames=40,
