@@ -263,6 +263,20 @@ TEST(energy_beyond_all_numbers_is_a_blow_up) {
   world_destroy(&w);
 }
 
+TEST(a_state_that_is_not_finite_is_not_blamed_on_the_step) {
+  static const double values[] = {NAN, INFINITY, 1e200}; /* of a velocity; the last overflows */
+  for (int q = 0; q < 3; q++) {
+    World w = world_make("{'bodies': [{'shape': 'grid'}]}", "verlet", 1e-4, 1);
+    if (!w.state) return;
+    hk_state_v(w.state)[7] = values[q];
+    HkError error = {0};
+    CHECK(hk_step(w.sim, w.state, &error) == HK_ERROR_BLOWUP);
+    CHECK(strstr(error.text, "check what was written into the state") != NULL);
+    CHECK(strstr(error.text, "smaller step") == NULL);
+    world_destroy(&w);
+  }
+}
+
 TEST(stiffness_beyond_all_numbers_has_no_stable_step) {
   HkScene *scene = NULL;
   HkModel *model = NULL;

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .errors import InvalidError
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int32]
 
@@ -55,7 +57,7 @@ def floats(value: npt.ArrayLike, name: str, shape: tuple[int | None, ...]) -> Fl
     _check_shape(array, name, shape)
     result: Floats = np.ascontiguousarray(array, dtype=np.float64)
     if not np.isfinite(result).all():
-        raise ValueError(f"{name}: holds numbers that are not finite")
+        raise InvalidError(f"{name}: holds numbers that are not finite")
     return result
 
 
@@ -69,7 +71,7 @@ def indices(value: npt.ArrayLike, name: str, shape: tuple[int | None, ...], coun
     _check_shape(array, name, shape)
     if array.size and (array.min() < 0 or array.max() >= count):
         wrong = int(array.min() if array.min() < 0 else array.max())
-        raise ValueError(f"{name}: there is no vertex {wrong}; they are 0 to {count - 1}")
+        raise InvalidError(f"{name}: there is no vertex {wrong}; they are 0 to {count - 1}")
     return np.ascontiguousarray(array, dtype=np.int32)
 
 
@@ -109,7 +111,7 @@ def plain(value: Any, name: str = "value") -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist(), name)
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name}: {value} is not a finite number")
+        raise InvalidError(f"{name}: {value} is not a finite number")
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if hasattr(value, "__fspath__"):
@@ -128,4 +130,4 @@ def _check_shape(array: npt.NDArray[Any], name: str, shape: tuple[int | None, ..
     if not fits:
         wanted = ", ".join("N" if size is None else str(size) for size in shape)
         comma = "," if len(shape) == 1 else ""
-        raise ValueError(f"{name}: expected the shape ({wanted}{comma}), got {array.shape}")
+        raise InvalidError(f"{name}: expected the shape ({wanted}{comma}), got {array.shape}")

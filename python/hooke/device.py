@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from .errors import InvalidError
 
 __all__ = ["DeviceArray"]
 
@@ -100,10 +101,10 @@ class DeviceArray:
         if dtype != self.dtype:
             raise TypeError(f"{name}: expected numbers of {self.dtype}, got {dtype}")
         if shape != self.shape:
-            raise ValueError(f"{name}: expected the shape {self.shape}, got {shape}")
+            raise InvalidError(f"{name}: expected the shape {self.shape}, got {shape}")
         row = self.dtype.itemsize
         if strides is not None and tuple(strides) != (3 * row, row):
-            raise ValueError(f"{name}: expected a contiguous array, got one with strides {strides}")
+            raise InvalidError(f"{name}: expected a contiguous array, got one with strides {strides}")
         return int(address)
 
     def _refused(self, value: object, name: str) -> TypeError:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "BlowupError",
     "Error",
     "FileError",
     "FormatError",
     "InvalidError",
+    "MissingFileError",
     "OutOfMemoryError",
     "UnsupportedError",
 ]
@@ -28,6 +33,8 @@ class Error(Exception):
 class InvalidError(Error, ValueError):
     """An argument or a value makes no sense."""
 
+    status = "HK_ERROR_INVALID"
+
 
 class FormatError(Error, ValueError):
     """The content of a file or a text is wrong."""
@@ -36,6 +43,12 @@ class FormatError(Error, ValueError):
 class FileError(Error, OSError):
     """A file cannot be opened, read or written."""
 
+    status = "HK_ERROR_IO"
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file of that name, or no folder for it."""
+
 
 class OutOfMemoryError(Error, MemoryError):
     """Memory could not be had, or would not be enough."""
@@ -43,6 +56,8 @@ class OutOfMemoryError(Error, MemoryError):
 
 class UnsupportedError(Error, NotImplementedError):
     """Valid, but not something Hooke does."""
+
+    status = "HK_ERROR_UNSUPPORTED"
 
 
 class BlowupError(Error, ArithmeticError):
@@ -61,8 +76,22 @@ _BY_STATUS: dict[str, type[Error]] = {
 
 def make_error(status: str, text: str, file: str, line: int, column: int) -> Error:
     """The exception of a status of the library."""
-    error = _BY_STATUS.get(status, Error)(text)
+    kind = _BY_STATUS.get(status, Error)
+    if kind is FileError and file and not os.path.lexists(file):
+        kind = MissingFileError
+    error = kind(text)
     error.status, error.file = status, file
     if file:  # a line of no file is one of the text that Python made of the scene
         error.line, error.column = line, column
     return error
+
+
+@contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """Turns what the system says about a file into a FileError."""
+    try:
+        yield
+    except Error:
+        raise
+    except OSError as error:
+        raise make_error("HK_ERROR_IO", f"{path}: {error.strerror or error}", path, 0, 0) from None

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import Floats, Ints, address, floats, indices, to_json, view
+from .errors import InvalidError
 from .methods import Method, as_method
 
 __all__ = ["Mesh"]
@@ -71,16 +72,19 @@ class Mesh:
             if "lines" in cells:
                 raise TypeError("give edges or lines, not both: they are the same")
             cells["lines"] = edges
+        given = {name: name for name in cells}  # cell type: its argument, for messages
+        if edges is not None:
+            given["lines"] = "edges"
         for name, more in _sorted_faces(faces, len(x)).items():
             if name in cells:
                 raise TypeError(f"give faces or {name}, not both")
-            cells[name] = more
+            cells[name], given[name] = more, "faces"
         self._handle = _core.mesh_create(address(x), len(x))
         for number, (name, corners) in enumerate(CELLS.items()):
             if cells.get(name) is None:
                 continue
             for one in cells[name] if corners == 0 else [cells[name]]:
-                self._add(number, name, corners, one, len(x))
+                self._add(number, given[name], corners, one, len(x))
         for name, chosen in (sets or {}).items():
             numbers = indices(chosen, f"sets[{name!r}]", (None,), len(x))
             _core.mesh_add_set(self._handle, name, address(numbers), len(numbers))
@@ -167,7 +171,7 @@ def _sorted_faces(faces: Any, count: int) -> dict[str, Any]:
         return {}
     if isinstance(faces, np.ndarray):
         if faces.ndim != 2 or faces.shape[1] < 3:
-            raise ValueError(f"faces: expected the shape (N, 3) or (N, 4), got {faces.shape}")
+            raise InvalidError(f"faces: expected the shape (N, 3) or (N, 4), got {faces.shape}")
         rows: Sequence[Any] = [faces] if faces.shape[1] < 5 else list(faces)
         names = {3: "triangles", 4: "quads"}
         name = names.get(faces.shape[1], "polygons")
@@ -175,7 +179,7 @@ def _sorted_faces(faces: Any, count: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for face in faces:
         if len(face) < 3:
-            raise ValueError(f"faces: {face!r} has fewer than 3 corners")
+            raise InvalidError(f"faces: {face!r} has fewer than 3 corners")
         name = {3: "triangles", 4: "quads"}.get(len(face), "polygons")
         found.setdefault(name, []).append(indices(face, "faces", (None,), count))
     return found

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import plain, to_json
-from .errors import Error
+from .errors import Error, InvalidError
 
 __all__ = ["Method", "Namespace"]
 
@@ -59,6 +59,10 @@ class Method:
     def params(self) -> dict[str, Any]:
         """Every parameter with its value, as a copy."""
         return dict(self._params)
+
+    @property
+    def _has_mask(self) -> bool:
+        return any(isinstance(value, MaskSelection) for value in self._given.values())
 
     def __getitem__(self, param: str) -> Any:
         return self._params[param]
@@ -130,12 +134,35 @@ def as_method(value: Method | str | dict[str, Any], family: str, name: str) -> M
     params = {str(key): item for key, item in value.items() if key != "type"}
     kind = value.get("type")
     if not isinstance(kind, str):
-        raise ValueError(f'{name}: "type" is missing: which {family}?')
+        raise InvalidError(f'{name}: "type" is missing: which {family}?')
     return Method(family, kind, **params)
+
+
+class MaskSelection(dict[str, Any]):
+    """The vertices of a mask, as in scene files. It knows the length of the mask, which has to be
+    the number of vertices; that is checked where the vertices are known."""
+
+    size: int
+
+    def check(self, vertices: int, name: str) -> None:
+        """Refuses a mask that has not one entry for each vertex."""
+        if self.size != vertices:
+            raise InvalidError(
+                f"{name}: the mask has {self.size} entries, but there are {vertices} vertices"
+            )
+
+
+def check_masks(method: Method, vertices: int) -> None:
+    """Refuses a method with a mask that has not one entry for each vertex."""
+    for key, value in method._given.items():
+        if isinstance(value, MaskSelection):
+            value.check(vertices, f"{method.name}.{key}")
 
 
 def selection(value: Any, body: str | None = None) -> Any:
     """What a user gave for vertices: the name of a set, a dict as in scene files, numbers or a mask."""
+    if isinstance(value, MaskSelection) and body is None:
+        return value
     if isinstance(value, (str, dict)):
         chosen: dict[str, Any] = {"set": value}
         if value == "all":
@@ -144,16 +171,20 @@ def selection(value: Any, body: str | None = None) -> Any:
             chosen = {str(key): plain(item, str(key)) for key, item in value.items()}
         return chosen if body is None else {**chosen, "body": body}
     array = np.atleast_1d(np.asarray(value))
-    if array.dtype == np.bool_:
-        array = np.flatnonzero(array)
+    mask = array if array.dtype == np.bool_ and array.ndim == 1 else None
+    if mask is not None:
+        array = np.flatnonzero(mask)
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise TypeError(
             f"select: expected the name of a set, a dict, vertex numbers or a mask, got {value!r}"
         )
     numbers = [int(q) for q in array]
-    if body is None:
-        return {"vertices": numbers}
-    return {"indices": numbers, "body": body}
+    chosen = {"vertices": numbers} if body is None else {"indices": numbers, "body": body}
+    if mask is None:
+        return chosen
+    masked = MaskSelection(chosen)
+    masked.size = len(mask)
+    return masked
 
 
 def _restore(family: str, name: str, given: dict[str, Any]) -> Method:

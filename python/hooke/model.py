@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,15 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Floats, Ints, to_json, view
-from .methods import Method, as_method, method_text, selection
-from .scene import Scene
+from ._arrays import Floats, Ints, indices, to_json, view
+from .errors import InvalidError
+from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
+from .scene import Scene, as_scene
 
 __all__ = ["Body", "Forces", "Model", "Springs"]
 
 
 class Springs(NamedTuple):
-    """The springs of a model, read-only views without a copy, sorted by their vertices.
+    """The springs of a model, read-only views without a copy, sorted by the lower and then the
+    higher vertex; model.find_springs gives the number of the spring of each edge.
 
     Two vertices have one spring: what was given between them in parallel is merged, k and damping
     added up, with the rest length sum(k l0) / sum(k).
@@ -50,8 +53,14 @@ class Forces:
     steps, append and del add and remove; those behind a removed one move up.
     """
 
-    def __init__(self, handle: _core.Handle) -> None:
+    def __init__(self, handle: _core.Handle, vertices: int) -> None:
         self._handle = handle
+        self._vertices = vertices
+
+    def _text(self, force: Method | str | dict[str, Any]) -> str:
+        made = as_method(force, "force", "force")
+        check_masks(made, self._vertices)
+        return to_json(made)
 
     def _all(self) -> list[Method]:
         return [as_method(json.loads(t), "force", "force") for t in _core.model_forces(self._handle)]
@@ -66,15 +75,14 @@ class Forces:
         return self._all()[self._number(index)]
 
     def __setitem__(self, index: int, force: Method | str | dict[str, Any]) -> None:
-        text = to_json(as_method(force, "force", "force"))
-        _core.model_put_force(self._handle, self._number(index), text)
+        _core.model_put_force(self._handle, self._number(index), self._text(force))
 
     def __delitem__(self, index: int) -> None:
         _core.model_remove_force(self._handle, self._number(index))
 
     def append(self, force: Method | str | dict[str, Any]) -> int:
         """Adds a force and returns its number."""
-        return _core.model_put_force(self._handle, -1, to_json(as_method(force, "force", "force")))
+        return _core.model_put_force(self._handle, -1, self._text(force))
 
     def _number(self, index: int) -> int:
         count = len(self)
@@ -90,13 +98,15 @@ class Model:
     """A scene made ready: masses, springs, faces, pins. Constant but for the live changes below,
     which are made between steps; simulations notice at their next one.
 
+    scene: a Scene, the name of a built-in one, or the path of a scene file.
     threads: that work on it; 0 takes all cores. The result does not depend on it, bit for bit.
     device: where its simulations make their steps, "cpu", or "cuda" with the plug-in of docs/gpu.md.
     """
 
-    def __init__(self, scene: Scene, *, threads: int = 0, device: str = "cpu") -> None:
-        if not isinstance(scene, Scene):
-            raise TypeError(f"expected a hooke.Scene, got {scene!r}")
+    def __init__(
+        self, scene: Scene | str | os.PathLike[str], *, threads: int = 0, device: str = "cpu"
+    ) -> None:
+        scene = as_scene(scene)
         self._setup(_core.model_compile(scene._create(threads, device)), scene, device)
 
     def _setup(self, handle: _core.Handle, scene: Scene, device: str) -> None:
@@ -123,7 +133,7 @@ class Model:
         self._masses = array("masses", "f8")
         self._pins = array("pins", "i4")
         self._faces = array("faces", "i4", 3)
-        self.forces = Forces(handle)
+        self.forces = Forces(handle, len(self._masses))
 
     @classmethod
     def _of(cls, handle: _core.Handle, scene: Scene, device: str) -> Model:
@@ -164,8 +174,30 @@ class Model:
 
     def select(self, select: Any, *, body: str | None = None) -> Ints:
         """The numbers of chosen vertices: the name of a set, a mask, or a dict as in scene files."""
-        text = to_json({"type": "handle", "select": selection(select, body)})
+        chosen = selection(select, body)
+        if isinstance(chosen, MaskSelection):
+            vertices = len(self) if body is None else self.scene._vertex_count(body)
+            chosen.check(vertices, "select")
+        text = to_json({"type": "handle", "select": chosen})
         return np.frombuffer(_core.model_select(self._handle, text), np.int32)
+
+    def find_springs(self, edges: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """(E,) the number in model.springs of each edge: the spring between its two vertices, in
+        whichever order it names them. Edges in parallel have the same number.
+
+            model.springs.k[model.find_springs(edges)]      # N/m, in the order of edges
+        """
+        ends = np.sort(indices(edges, "edges", (None, 2), len(self)), axis=1).astype(np.int64)
+        lower, higher = self._springs.indices.T.astype(np.int64)
+        keys, wanted = lower * len(self) + higher, ends[:, 0] * len(self) + ends[:, 1]
+        found = np.searchsorted(keys, wanted)
+        there = np.append(keys, -1)[found] == wanted
+        if not there.all():
+            row = int(np.argmin(there))
+            raise InvalidError(
+                f"edges[{row}]: there is no spring between vertices {ends[row, 0]} and {ends[row, 1]}"
+            )
+        return found
 
     # ---- Live changes --------------------------------------------------------------------------
 

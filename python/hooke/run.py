@@ -14,9 +14,10 @@ from . import _core
 from ._arrays import Floats
 from ._progress import Progress, bar
 from .energies import Energies, Report
+from .errors import InvalidError
 from .methods import Method
 from .model import Model
-from .scene import Scene
+from .scene import Scene, as_scene
 from .state import State
 from .view import Film, Page, show
 
@@ -64,7 +65,7 @@ class Result:
     def page(self) -> Page:
         """One page of HTML that plays the motion."""
         if self._page is None:
-            raise ValueError("the run was made with record=False, so there is no motion to show")
+            raise InvalidError("the run was made with record=False, so there is no motion to show")
         return self._page
 
     def show(self, height: int = 520) -> None:
@@ -95,6 +96,7 @@ class Run:
 
     Parameters
     ----------
+    scene : Scene, the name of a built-in one, or the path of a scene file
     folder : path
         Made where it is not there; nothing is written without it.
     resume, force : bool
@@ -107,7 +109,7 @@ class Run:
 
     def __init__(
         self,
-        scene: Scene,
+        scene: Scene | str | os.PathLike[str],
         *,
         folder: str | os.PathLike[str] | None = None,
         resume: bool = False,
@@ -119,10 +121,10 @@ class Run:
         device: str = "cpu",
     ) -> None:
         if on_blowup not in ("stop", "halve"):
-            raise ValueError(f"on_blowup: {on_blowup!r} is neither 'stop' nor 'halve'")
+            raise InvalidError(f"on_blowup: {on_blowup!r} is neither 'stop' nor 'halve'")
         if report and folder is None:
-            raise ValueError("report: a report needs a folder to be written into")
-        self.scene = scene.copy()
+            raise InvalidError("report: a report needs a folder to be written into")
+        self.scene = as_scene(scene).copy()
         self._report = report
         self._handle = _core.run_create(
             self.scene._create(threads, device), folder, resume, force, on_blowup == "halve",
@@ -171,7 +173,7 @@ class Run:
 
 
 def run(
-    scene: Scene,
+    scene: Scene | str | os.PathLike[str],
     frames: int | None = None,
     *,
     duration: float | None = None,
@@ -187,6 +189,7 @@ def run(
 
     Parameters
     ----------
+    scene : Scene, the name of a built-in one, or the path of a scene file
     frames : int
         How many; or duration [s]; that of the scene if neither is given.
     fps [1/s], step [s], integrator
@@ -200,11 +203,9 @@ def run(
     options
         What Run takes: folder, resume, force, on_blowup, report, threads, device.
     """
-    if not isinstance(scene, Scene):
-        raise TypeError(f"expected a hooke.Scene, got {scene!r}")
     if frames is not None and duration is not None:
         raise TypeError("give frames or duration, not both")
-    scene = scene.copy()
+    scene = as_scene(scene).copy()
     changes = {"frames_per_second": fps, "duration": duration, "step": step}
     for key, value in changes.items():
         if value is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import json
 import os
 import re
@@ -14,9 +15,9 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import address, floats, indices, per_item, plain
-from .errors import UnsupportedError
+from .errors import FormatError, InvalidError, UnsupportedError, file_errors
 from .mesh import Mesh
-from .methods import Method, as_method, selection
+from .methods import MaskSelection, Method, as_method, check_masks, selection
 
 if TYPE_CHECKING:
     from .model import Model
@@ -95,9 +96,9 @@ class Scene:
     def load(cls, path: Path, sets: Mapping[str, Any] | None = None) -> Scene:
         """Reads a scene file. sets: values that replace those of the file, {"time.step": 0.01}."""
         name = os.fspath(path)
-        with open(name, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
-        return cls._parse(text, name, os.path.dirname(name), sets)
+        with file_errors(name), open(name, "rb") as file:
+            data = file.read()
+        return cls._parse(_decoded(data, name), name, os.path.dirname(name), sets)
 
     @classmethod
     def parse(
@@ -112,7 +113,9 @@ class Scene:
         """One of the built-in scenes; hooke.scenes() lists them."""
         scenes = {key: text for key, _, text in _core.builtin_scenes()}
         if name not in scenes:
-            raise ValueError(f"there is no scene '{name}'; there are {', '.join(scenes)}")
+            near = difflib.get_close_matches(name, scenes, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(scenes)}"
+            raise InvalidError(f"there is no built-in scene '{name}'; {hint}")
         return cls._parse(scenes[name], name, None, sets)
 
     @classmethod
@@ -254,7 +257,7 @@ class Scene:
         over all bodies, or within the one that is named. motion: how they move, hooke.motions;
         release [s]: from then on they are free.
         """
-        pin: dict[str, Any] = {"select": selection(select, body)}
+        pin: dict[str, Any] = {"select": self._selection(select, body)}
         if motion is not None:
             pin["motion"] = as_method(motion, "motion", "motion")._as_json()
         if release is not None and release != float("inf"):
@@ -267,8 +270,11 @@ class Scene:
     def add_force(self, force: Method | str | dict[str, Any], **params: Any) -> int:
         """Appends a force, such as "gravity" or hooke.forces.wind(...), and returns its number."""
         made = as_method(force, "force", "force")
+        made = made.replace(**params) if params else made
+        if made._has_mask:
+            check_masks(made, self._vertex_count())
         forces: list[Any] = self.data.setdefault("forces", [])
-        forces.append((made.replace(**params) if params else made)._as_json())
+        forces.append(made._as_json())
         return len(forces) - 1
 
     def add_output(self, output: Method | str | dict[str, Any], **params: Any) -> None:
@@ -280,8 +286,39 @@ class Scene:
 
     def add_probe(self, name: str, select: Any, *, body: str | None = None) -> None:
         """Appends a probe: vertices whose motion is written to probes.csv."""
-        probe = {"name": name, "select": selection(select, body)}
+        probe = {"name": name, "select": self._selection(select, body)}
         self.data.setdefault("probes", []).append(probe)
+
+    def _selection(self, select: Any, body: str | None) -> Any:
+        chosen = selection(select, body)
+        if isinstance(chosen, MaskSelection):
+            chosen.check(self._vertex_count(body), "select")
+        return chosen
+
+    def _vertex_count(self, body: str | None = None) -> int:
+        """The number of vertices of all bodies, or of the one of that name, to which numbers of
+        vertices refer: those of the model, or those of the body's mesh as it was before repair."""
+        bodies = self.data["bodies"]
+        named = [b for b in bodies if body is not None and b.get("name") == body]
+        if named or not (body or any(b.get("repair") for b in bodies)):
+            return sum(len(self._mesh_of(b)) for b in named or bodies)
+        whole = self.copy()
+        whole.data.update(pins=[], forces=[], probes=[])
+        model = whole.compile()
+        if body is None:
+            return len(model)
+        counts = {entry.name: entry.count for entry in model.bodies}
+        if body not in counts:
+            raise InvalidError(f"there is no body '{body}'; there are {', '.join(counts)}")
+        return counts[body]
+
+    def _mesh_of(self, body: dict[str, Any]) -> Mesh:
+        if isinstance(body.get("mesh"), Mesh):
+            mesh: Mesh = body["mesh"]
+            return mesh
+        if "shape" in body:
+            return Mesh.shape(body["shape"])
+        return Mesh.load(os.path.join(self.folder or "", body["mesh"]))
 
     # ---- Values by their path ------------------------------------------------------------------
 
@@ -348,9 +385,10 @@ class Scene:
                     whole = os.path.join(self.folder or "", part[key])
                     part[key] = os.path.relpath(whole, moved.folder or ".")
         text = moved.text()
-        with open(name + ".tmp", "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(name + ".tmp", name)
+        with file_errors(name):
+            with open(name + ".tmp", "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            os.replace(name + ".tmp", name)
 
     def _create(self, threads: int, device: str = "cpu") -> _core.Handle:
         """The scene of the library. Its text is that of the file as long as nothing was changed, so
@@ -378,6 +416,28 @@ class Scene:
         bodies = self.data.get("bodies", [])
         title = f" '{self.title}'" if self.title else ""
         return f"<hooke.Scene{title}: {len(bodies)} {'body' if len(bodies) == 1 else 'bodies'}>"
+
+
+def as_scene(value: Scene | Path) -> Scene:
+    """What a user gave for a scene: itself, the name of a built-in one, or the path of a file."""
+    if isinstance(value, Scene):
+        return value
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(
+            f"expected a hooke.Scene, the name of a built-in scene or the path of a file, got {value!r}"
+        )
+    is_name = isinstance(value, str) and os.path.basename(value) == value and "." not in value
+    return Scene.builtin(str(value)) if is_name else Scene.load(value)
+
+
+def _decoded(data: bytes, name: str) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        line = data.count(b"\n", 0, wrong.start) + 1
+        error = FormatError(f"{name}:{line}: the text is not UTF-8")
+        error.status, error.file, error.line = "HK_ERROR_FORMAT", name, line
+        raise error from None
 
 
 def scenes() -> dict[str, str]:
@@ -410,7 +470,7 @@ def _springs(
     lines = mesh.cells.get("lines")
     chosen: Any = lines if edges is None else edges
     if chosen is None:
-        raise ValueError("k, l0 and damping of each spring need the edges that they belong to")
+        raise InvalidError("k, l0 and damping of each spring need the edges that they belong to")
     pairs = indices(chosen, "edges", (None, 2), len(mesh))
     table = np.full((len(pairs), 5), -1.0)
     table[:, :2] = pairs
@@ -418,7 +478,7 @@ def _springs(
         if key in rows:
             values = per_item(rows[key], name, len(pairs))
             if (values < 0).any():
-                raise ValueError(f"{name}: holds numbers below 0")
+                raise InvalidError(f"{name}: holds numbers below 0")
             table[:, 2 + column] = values
     if lines is None:
         part.setdefault("edges", False)  # the springs are those of the table alone
@@ -431,7 +491,7 @@ def _masses(masses: npt.ArrayLike, count: int | None) -> dict[str, Any]:
         return {"per_vertex": plain(masses, "masses")}
     values = floats(masses, "masses", (count,))
     if (values <= 0).any():
-        raise ValueError("masses: each must be above 0 kg")
+        raise InvalidError("masses: each must be above 0 kg")
     return {"per_vertex": 0.0, "added": np.column_stack([np.arange(len(values)), values])}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from types import TracebackType
 from typing import Any, Callable, NamedTuple
 
@@ -15,6 +16,7 @@ from ._progress import Progress, bar
 from ._sparse import Triplets, as_sparse
 from .device import DeviceArray
 from .energies import Energies, Report
+from .errors import InvalidError
 from .methods import Method, as_method, method_text
 from .model import Model
 from .scene import Scene
@@ -68,7 +70,7 @@ class Grip:
         for index, force in enumerate(self._model.forces):
             if force == self._force:
                 return index
-        raise ValueError("the hand was let go already")
+        raise InvalidError("the hand was let go already")
 
     def move_to(self, target: npt.ArrayLike) -> None:
         """Drags on to another place [m]."""
@@ -95,7 +97,7 @@ class Sim:
 
     Parameters
     ----------
-    scene : Scene or Model
+    scene : Scene or Model, the name of a built-in scene, or the path of a scene file
         A model may have several simulations; give each thread one of its own.
     integrator
         Such as "verlet" or hooke.integrators.bdf2(); that of the scene if not given.
@@ -113,7 +115,7 @@ class Sim:
 
     def __init__(
         self,
-        scene: Scene | Model,
+        scene: Scene | Model | str | os.PathLike[str],
         *,
         integrator: Method | str | dict[str, Any] | None = None,
         h: float | None = None,
@@ -121,11 +123,14 @@ class Sim:
         threads: int = 0,
         device: str | None = None,
     ) -> None:
-        if not isinstance(scene, (Scene, Model)):
-            raise TypeError(f"expected a hooke.Scene or a hooke.Model, got {scene!r}")
+        if not isinstance(scene, (Scene, Model, str, os.PathLike)):
+            raise TypeError(
+                "expected a hooke.Scene or a hooke.Model, the name of a built-in scene or the path "
+                f"of a file, got {scene!r}"
+            )
         if isinstance(scene, Model):
             if device not in (None, scene.device):
-                raise ValueError(f"device: the model was made for {scene.device}, not for {device}")
+                raise InvalidError(f"device: the model was made for {scene.device}, not for {device}")
             self.model = scene
         else:
             self.model = Model(scene, threads=threads, device=device or "cpu")
@@ -252,7 +257,7 @@ class Sim:
         and may change it. The frames are those that show() plays.
         """
         if not (seconds >= 0 and fps > 0):
-            raise ValueError(f"seconds = {seconds} and fps = {fps} make no sense")
+            raise InvalidError(f"seconds = {seconds} and fps = {fps} make no sense")
         frames = max(1, round(seconds * fps)) if seconds > 0 else 0
         begin = self.time
         reports, shapes, times = [self.report()], [], [begin]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._arrays import Floats, point, view
+from .errors import InvalidError
 from .model import Model
 
 __all__ = ["State"]
@@ -52,7 +54,7 @@ class State:
 
     @x.setter
     def x(self, value: npt.ArrayLike) -> None:
-        self.x[...] = value
+        self.x[...] = _finite(value, "x")
 
     @property
     def v(self) -> Floats:
@@ -63,7 +65,7 @@ class State:
 
     @v.setter
     def v(self, value: npt.ArrayLike) -> None:
-        self.v[...] = value
+        self.v[...] = _finite(value, "v")
 
     @property
     def time(self) -> float:
@@ -112,6 +114,12 @@ class State:
 
     def __repr__(self) -> str:
         return f"<hooke.State: {len(self)} vertices at {self.time:g} s>"
+
+
+def _finite(value: npt.ArrayLike, name: str) -> npt.ArrayLike:
+    if not np.isfinite(value).all():
+        raise InvalidError(f"{name}: holds numbers that are not finite")
+    return value
 
 
 def _restore(packed: bytes) -> State:

@@ -20,7 +20,7 @@ from ._arrays import plain
 from ._progress import Progress, bar
 from .energies import Report
 from .run import Result
-from .scene import Scene
+from .scene import Scene, as_scene
 
 __all__ = ["Sweep", "sweep"]
 
@@ -93,7 +93,7 @@ class Sweep:
 
 
 def sweep(
-    scene: Scene,
+    scene: Scene | str | os.PathLike[str],
     parameters: Mapping[str, Sequence[Any]],
     *,
     workers: int | None = None,
@@ -122,6 +122,7 @@ def sweep(
     options
         What hooke.run takes: frames, duration, record (False if not given), on_blowup ...
     """
+    scene = as_scene(scene)
     done = Sweep(parameters)
     options = {"record": False, "threads": threads, "progress": False, **options}
     jobs: list[tuple[tuple[int, ...], Scene]] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._arrays import Floats
 from ._progress import in_notebook
+from .errors import file_errors
 from .model import Model
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file."""
-        with open(path, "w", encoding="utf-8") as file:
+        with file_errors(os.fspath(path)), open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
 
     def _repr_html_(self) -> str:

@@ -53,10 +53,25 @@ def test_edges_between_the_same_vertices_are_springs_in_parallel():
     assert springs.k.tolist() == [15, 1] and springs.damping.tolist() == [0.75, 0]
     assert springs.l0 == pytest.approx([1.2, 1])  # (10 * 1 + 5 * 1.6) / 15
     assert sim.forces()[0] == pytest.approx([10 * (2 - 1) + 5 * (2 - 1.6), 0, 0])
-    _, number = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
-    assert springs.k[number.ravel()].tolist() == [1, 15, 15]  # as docs/python.md has it
+    assert springs.k[sim.model.find_springs(edges)].tolist() == [1, 15, 15]
     same = hooke.Scene.from_arrays(vertices, edges, k=10)  # one number stands for each edge
     assert hooke.Model(same).springs.k.tolist() == [20, 10]
+
+
+def test_springs_are_found_by_their_edges(cloth):
+    cloth.add_body(hooke.shapes.chain(), name="chain", springs={"k": 7})
+    model = hooke.Model(cloth)
+    springs = model.springs
+    order = np.random.default_rng(1).permutation(len(springs.k))
+    edges = springs.indices[order][:, ::-1]
+    assert np.array_equal(model.find_springs(edges), order)
+    assert model.find_springs(np.empty((0, 2))).shape == (0,)
+    last = len(model) - 1
+    for edge in ([0, last], [last, last], [0, 0]):
+        with pytest.raises(hooke.InvalidError, match=r"edges\[1\]: there is no spring between"):
+            model.find_springs([edges[0], edge])
+    with pytest.raises(hooke.InvalidError, match="there is no vertex"):
+        model.find_springs([[0, last + 1]])
 
 
 def test_an_edge_that_faces_share_is_one_spring():
@@ -131,14 +146,25 @@ def test_errors_carry_file_line_and_column(tmp_path):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        hooke.Scene.load(tmp_path / "gone.json")
-    with pytest.raises(hooke.FileError) as caught:
-        hooke.Mesh.load(tmp_path / "gone.obj")
-    assert isinstance(caught.value, OSError) and "gone.obj" in str(caught.value)
+    for load, name in ((hooke.Scene.load, "gone.json"), (hooke.Mesh.load, "gone.obj")):
+        with pytest.raises(hooke.MissingFileError) as caught:
+            load(tmp_path / name)
+        assert isinstance(caught.value, hooke.FileError) and caught.value.status == "HK_ERROR_IO"
+        assert isinstance(caught.value, FileNotFoundError)
+        assert caught.value.file == str(tmp_path / name) and name in str(caught.value)
+    page = hooke.run("oscillator", frames=1).page
+    for save in (hooke.Scene.builtin("flag").save, page.save):
+        with pytest.raises(hooke.MissingFileError, match="No such file"):
+            save(tmp_path / "nowhere" / "a")
+    with pytest.raises(hooke.FileError, match="directory"):
+        hooke.Scene.load(tmp_path)
     (tmp_path / "bad.obj").write_text("v 0 0 0\nv 1 0 zero\n")
     with pytest.raises(hooke.FormatError) as caught:
         hooke.Mesh.load(tmp_path / "bad.obj")
+    assert caught.value.line == 2
+    (tmp_path / "bad.json").write_bytes(b'{\n"title": "\xff"}')
+    with pytest.raises(hooke.FormatError, match="bad.json:2: the text is not UTF-8") as caught:
+        hooke.Scene.load(tmp_path / "bad.json")
     assert caught.value.line == 2
 
 
@@ -161,9 +187,34 @@ def test_sets_replace_values_of_a_file():
     assert scene["time.step"] == 0.5 and hooke.Model(scene).springs.k[0] == 9
     with pytest.raises(hooke.Error):
         hooke.Scene.builtin("oscillator", {"time.step": -1})
-    with pytest.raises(ValueError, match="there are oscillator"):
+    with pytest.raises(ValueError, match="did you mean 'oscillator'"):
         hooke.Scene.builtin("oscillators")
+    with pytest.raises(ValueError, match="there are oscillator"):
+        hooke.Scene.builtin("zebra")
     assert "curtain" in hooke.scenes()
+
+
+def test_scenes_are_given_by_name_or_path_too(tmp_path, monkeypatch):
+    flag = hooke.Scene.builtin("flag")
+    flag.save(tmp_path / "mine.json")
+    monkeypatch.chdir(tmp_path)
+    for given in ("flag", "mine.json", tmp_path / "mine.json", str(tmp_path / "mine.json")):
+        sim = hooke.Sim(given)
+        sim.step()
+        assert len(sim.x) == len(hooke.Model(given)) == len(hooke.Model(flag))
+        result = hooke.run(given, frames=1, record=False)
+        with hooke.Run(given) as run:
+            run.frame()
+            assert np.array_equal(run.state.x, result.state.x)
+        done = hooke.sweep(given, {"h": [result.progress.h]}, workers=0, frames=1)
+        assert np.array_equal(done.x[0], result.state.x)
+    with pytest.raises(hooke.InvalidError, match="did you mean 'flag'"):
+        hooke.Sim("flga")
+    for call in (hooke.Sim, hooke.Model, hooke.Run, hooke.run, lambda s: hooke.sweep(s, {"k": [1]})):
+        with pytest.raises(TypeError, match="expected a hooke.Scene"):
+            call(7)
+        with pytest.raises(hooke.MissingFileError):
+            call("gone.json")
 
 
 def test_selections_are_names_numbers_masks_or_dicts(cloth):
@@ -178,6 +229,56 @@ def test_selections_are_names_numbers_masks_or_dicts(cloth):
     with pytest.raises(hooke.Error, match="81"):
         model.select([81])
     assert model.bodies[0].name == "cloth" and model.bodies[0].sets["top"] == 9
+
+
+def test_masks_have_an_entry_for_each_vertex(tmp_path, cloth):
+    short, right = np.ones(80, bool), np.arange(81) < 2
+    model = hooke.Model(cloth)
+    words = "the mask has 80 entries, but there are 81 vertices"
+    calls = [
+        lambda mask: cloth.add_pin(mask),
+        lambda mask: cloth.add_pin(np.roll(mask, 2), body="cloth"),
+        lambda mask: cloth.add_probe("tip", mask),
+        lambda mask: cloth.add_force("point_load", select=mask),
+        lambda mask: cloth.add_force(hooke.forces.point_load(select=mask)),
+        lambda mask: model.select(mask),
+        lambda mask: model.select(mask, body="cloth"),
+        lambda mask: model.forces.append(hooke.forces.point_load(select=mask)),
+        lambda mask: hooke.Sim(model).grab(mask),
+        lambda mask: hooke.Scene.from_arrays(np.ones((81, 3)), [[0, 1]], pins=mask),
+    ]
+    for call in calls:
+        with pytest.raises(hooke.InvalidError, match=words):
+            call(short)
+        call(right)
+    assert hooke.Model(cloth).pins.tolist() == [0, 1, 2, 3, 72, 80]
+    load = pickle.loads(pickle.dumps(hooke.forces.point_load(select=short)))
+    with pytest.raises(hooke.InvalidError, match=words):
+        cloth.add_force(load.replace(force=[0, 1, 0]))
+    with pytest.raises(hooke.InvalidError, match="there is no body 'no'; there are cloth"):
+        cloth.add_pin(right, body="no")
+
+
+def test_masks_of_files_and_repaired_bodies(tmp_path):
+    (tmp_path / "two.obj").write_text("v 0 0 0\nv 1 0 0\nv 1 0 0\nv 2 0 0\nl 1 2\nl 3 4\n")
+    scene = hooke.Scene()
+    scene.folder = str(tmp_path)
+    scene.add_body("two.obj", name="two", repair={"weld": 0.0})
+    scene.add_pin([True, False, False, False], body="two")  # of the file
+    scene.add_pin([False, False, True])  # of the model
+    assert hooke.Model(scene).pins.tolist() == [0, 2]
+    with pytest.raises(hooke.InvalidError, match="3 entries, but there are 4"):
+        scene.add_pin([True, False, False], body="two")
+    with pytest.raises(hooke.InvalidError, match="4 entries, but there are 3"):
+        scene.add_pin([True, False, False, False])
+
+
+def test_messages_name_what_was_written():
+    square = [[0, 0], [1, 0], [1, 1], [0, 1]]
+    for given in ({"edges": [[0, 9]]}, {"edges": [[0, 1, 2]]}, {"faces": np.array([[0, 1, 9]])},
+                  {"faces": [[0, 1, 2, 9]]}, {"lines": [[0, 9]]}, {"tets": [[0, 1, 2, 9]]}):
+        with pytest.raises(hooke.InvalidError, match=f"^{next(iter(given))}: "):
+            hooke.Mesh(square, **given)
 
 
 def test_wrong_arguments_are_refused_with_a_sentence(cloth):
@@ -199,7 +300,7 @@ def test_wrong_arguments_are_refused_with_a_sentence(cloth):
             call(cloth)
         assert words in str(caught.value)
     with pytest.raises(TypeError, match="hooke.Scene"):
-        hooke.Model("flag")
+        hooke.Model(3)
     with pytest.raises(TypeError, match="hooke.Model"):
         hooke.State(cloth)
 

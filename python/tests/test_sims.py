@@ -295,3 +295,19 @@ def test_simulations_do_not_leak():
     for _ in range(60):
         hooke.Sim(scene).step(2)  # 4 MB and more each
     assert peak() - before < 40_000  # kB
+
+
+@pytest.mark.parametrize("integrator", hooke.integrators)
+def test_a_state_that_is_not_finite_is_not_blamed_on_the_step(integrator):
+    for value in (np.nan, np.inf):
+        sim = hooke.Sim(make_cloth(), integrator=integrator, h=1e-4)
+        sim.step()
+        sim.x[40] = value
+        with pytest.raises(hooke.BlowupError) as caught:
+            sim.step(2)
+        assert "check what was written into the state" in str(caught.value)
+        assert "smaller step" not in str(caught.value)
+        with pytest.raises(hooke.InvalidError, match="x: holds numbers that are not finite"):
+            sim.state.x = value
+        with pytest.raises(hooke.InvalidError, match="v: holds numbers that are not finite"):
+            sim.state.v = np.full(sim.v.shape, value)

@@ -153,7 +153,26 @@ static double least_stable(HkSim *sim, const HkState *state) {
   return now > 0 ? fmin(first, now) : first; /* now is 0 or NAN where the state is not finite */
 }
 
+/* Whether positions and squared velocities are finite: 0 x is 0 for finite x, NAN for others. */
+static bool is_finite_state(const HkModel *m, const HkState *s) {
+  double sum = 0;
+  for (int64_t q = 0; q < 3 * m->n; q++) sum += 0 * s->x[q] + 0 * (s->v[q] * s->v[q]);
+  return sum == 0;
+}
+
+/* True where no smaller step would help. An explosion crosses the default bound long before it
+ * overflows: a state that is not finite was already so before the step, or its values overflow. */
+static bool is_beyond_numbers(const HkSim *sim, const HkState *state) {
+  return isnan(sim->model->time.energy_bound) && !is_finite_state(sim->model, state);
+}
+
 void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size) {
+  if (is_beyond_numbers(sim, state)) {
+    snprintf(text, size,
+             "positions or velocities are not finite: either already before this step (check what "
+             "was written into the state), or because values are too large to compute with");
+    return;
+  }
   double stable = least_stable(sim, state);
   text[0] = 0;
   if (isinf(stable) && sim->type->energy_interval)
