@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import types
 
 import hooke
 import numpy as np
@@ -72,12 +74,45 @@ def test_a_run_that_blows_up_starts_over_if_asked():
     assert result.time == pytest.approx(np.arange(61) / 30)
 
 
-def test_progress_is_told(pendulum, capsys):
+def test_progress_is_told(pendulum):
     told = []
     hooke.run(pendulum, frames=3, progress=lambda done, total: told.append((done, total)))
     assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_progress_without_tqdm_is_a_plain_bar(pendulum, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)  # as if it were not installed
     hooke.run(pendulum, frames=3, progress=True)
     assert "3/3" in capsys.readouterr().err
+
+
+def test_progress_with_tqdm_is_its_bar(pendulum, capsys, monkeypatch):
+    class Bar:
+        def __init__(self, total, desc, leave):
+            self.total, self.n, self.told = total, 0, []
+            bars.append(self)
+
+        def update(self, count):
+            self.n += count
+            self.told.append(self.n)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            self.closed = True
+
+    bars, fake = [], types.ModuleType("tqdm")
+    fake.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "tqdm", fake)
+    hooke.run(pendulum, frames=3, progress=True)
+    (bar,) = bars
+    assert bar.total == 3 and bar.told == [1, 2, 3] and bar.closed
+    assert capsys.readouterr().err == ""
+    monkeypatch.undo()
+    pytest.importorskip("tqdm")  # the real one: it draws at its own pace, and is gone at the end
+    hooke.run(pendulum, frames=3, progress=True)
+    assert "/3" in capsys.readouterr().err
 
 
 def test_a_sweep_is_the_runs_one_by_one():
@@ -143,7 +178,6 @@ def test_a_sweep_survives_blow_ups_and_measures():
 
 def test_a_worker_that_dies_fails_its_combination_only(monkeypatch):
     from hooke import sweep as _  # noqa: F401
-    import sys
 
     module = sys.modules["hooke.sweep"]
     start = module._start
@@ -202,9 +236,6 @@ def test_pictures_and_plots(tmp_path, cloth, capsys):
 @pytest.fixture
 def notebook(monkeypatch):
     """As if in a notebook; what it would show, and later in the place of that."""
-    import sys
-    import types
-
     shown, fake, display = [], types.ModuleType("IPython"), types.ModuleType("IPython.display")
 
     def show(what, display_id=False):
