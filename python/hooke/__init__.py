@@ -11,6 +11,7 @@ library's memory wherever they can be. See docs/python.md.
 from __future__ import annotations
 
 import logging as _logging
+from typing import TYPE_CHECKING as _TYPE_CHECKING, cast as _cast
 
 from . import _core
 from .errors import (
@@ -47,16 +48,19 @@ from .state import State  # noqa: E402
 from .sweep import Sweep, sweep  # noqa: E402
 from .view import Page, picture  # noqa: E402
 
+if _TYPE_CHECKING:
+    import hooke._registry as _registry  # types alone, written by the build (python/make_stubs.py)
+
 __version__: str = _core.version()
 
-shapes = _Namespace("shape", "Procedural meshes")
-forces = _Namespace("force", "What pulls at the masses")
-motions = _Namespace("motion", "How a pin moves")
-integrators = _Namespace("integrator", "Time integrators")
-minimizers = _Namespace("minimizer", "Minimisers that solve an implicit step")
-linear_solvers = _Namespace("linear", "Solvers of linear systems")
-preconditioners = _Namespace("preconditioner", "Preconditioners of pcg")
-outputs = _Namespace("output", "Exporters of runs into a folder")
+shapes = _cast("_registry.Shape", _Namespace("shape", "Procedural meshes"))
+forces = _cast("_registry.Force", _Namespace("force", "What pulls at the masses"))
+motions = _cast("_registry.Motion", _Namespace("motion", "How a pin moves"))
+integrators = _cast("_registry.Integrator", _Namespace("integrator", "Time integrators"))
+minimizers = _cast("_registry.Minimizer", _Namespace("minimizer", "Minimisers that solve an implicit step"))
+linear_solvers = _cast("_registry.Linear", _Namespace("linear", "Solvers of linear systems"))
+preconditioners = _cast("_registry.Preconditioner", _Namespace("preconditioner", "Preconditioners of pcg"))
+outputs = _cast("_registry.Output", _Namespace("output", "Exporters of runs into a folder"))
 
 
 def formats() -> dict[str, str]:

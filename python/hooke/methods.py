@@ -18,6 +18,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import plain, to_json
+from ._schemas import default_of, describe
 from .errors import Error, InvalidError
 
 __all__ = ["Method", "Namespace"]
@@ -200,53 +201,6 @@ def _schema(family: str, name: str) -> dict[str, Any]:
     raise AssertionError(name)
 
 
-def _standard(param: dict[str, Any]) -> Any:
-    first = param["standard"][0]
-    kind = param["kind"]
-    if kind == "vector":
-        return tuple(param["standard"])
-    if kind == "number":
-        return None if first != first else first
-    if kind == "integer":
-        return int(first)
-    if kind == "boolean":
-        return bool(first)
-    if kind == "choice":
-        return param["choices"].split("|")[int(first)]
-    return None
-
-
-def _range(param: dict[str, Any]) -> str:
-    low, high, kind = param["min"], param["max"], param["kind"]
-    if kind == "choice":
-        return f"one of {param['choices'].replace('|', ', ')}"
-    if kind == "table":
-        return f"rows of {param['columns']}"
-    if kind == "method":
-        return f"a {param['family']}"
-    if kind not in ("number", "integer"):
-        return str(kind)
-    if low > -1e299 and high < 1e299:
-        return f"{low:g} to {high:g}"
-    return f"at least {low:g}" if low > -1e299 else f"at most {high:g}" if high < 1e299 else "any"
-
-
-def describe(schema: dict[str, Any]) -> str:
-    """The docstring of a method: summary, equation, parameters with units."""
-    lines = [schema["summary"][0].upper() + schema["summary"][1:] + "."]
-    if schema["formula"]:
-        lines += ["", f"    {schema['formula']}"]
-    if schema["params"]:
-        lines += ["", "Parameters", "----------"]
-    for param in schema["params"]:
-        unit = f" [{param['unit']}]" if param["unit"] not in ("", "1") else ""
-        standard = _standard(param)
-        default = "not given" if standard is None else repr(standard)
-        lines.append(f"{param['name']}{unit} : {_range(param)}, default {default}")
-        lines.append(f"    {param['help']}")
-    return "\n".join(lines)
-
-
 def _function(family: str, name: str) -> Callable[..., Method]:
     schema = _schema(family, name)
 
@@ -258,7 +212,7 @@ def _function(family: str, name: str) -> Callable[..., Method]:
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(
-                param["name"], inspect.Parameter.KEYWORD_ONLY, default=_standard(param)
+                param["name"], inspect.Parameter.KEYWORD_ONLY, default=default_of(param)
             )
             for param in schema["params"]
             if param["name"].isidentifier()

@@ -1,0 +1,61 @@
+"""What the registries say of a method and its parameters, as Python shows it: docstrings and defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["default_of", "describe"]
+
+#: Bounds of a parameter beyond this are none.
+NO_BOUND = 1e299
+
+
+def default_of(param: dict[str, Any]) -> Any:
+    """The default of a parameter; None where there is none that Python could write down."""
+    first = param["standard"][0]
+    kind = param["kind"]
+    if kind == "vector":
+        return tuple(param["standard"])
+    if kind == "number":
+        return None if first != first else first
+    if kind == "integer":
+        return int(first)
+    if kind == "boolean":
+        return bool(first)
+    if kind == "choice":
+        return param["choices"].split("|")[int(first)]
+    return None
+
+
+def range_of(param: dict[str, Any]) -> str:
+    """What values a parameter takes."""
+    low, high, kind = param["min"], param["max"], param["kind"]
+    if kind == "choice":
+        return f"one of {param['choices'].replace('|', ', ')}"
+    if kind == "table":
+        return f"rows of {param['columns']}"
+    if kind == "method":
+        return f"a {param['family']}"
+    if kind not in ("number", "integer"):
+        return str(kind)
+    if low > -NO_BOUND and high < NO_BOUND:
+        return f"{low:g} to {high:g}"
+    if low > -NO_BOUND:
+        return f"at least {low:g}"
+    return f"at most {high:g}" if high < NO_BOUND else "any"
+
+
+def describe(schema: dict[str, Any]) -> str:
+    """The docstring of a method: summary, equation, parameters with units."""
+    lines = [schema["summary"][0].upper() + schema["summary"][1:] + "."]
+    if schema["formula"]:
+        lines += ["", f"    {schema['formula']}"]
+    if schema["params"]:
+        lines += ["", "Parameters", "----------"]
+    for param in schema["params"]:
+        unit = f" [{param['unit']}]" if param["unit"] not in ("", "1") else ""
+        standard = default_of(param)
+        default = "not given" if standard is None else repr(standard)
+        lines.append(f"{param['name']}{unit} : {range_of(param)}, default {default}")
+        lines.append(f"    {param['help']}")
+    return "\n".join(lines)
