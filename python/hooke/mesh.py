@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import Floats, Ints, address, floats, indices, to_json, view
+from ._foreign import arrays_of
 from .errors import InvalidError
 from .methods import Method, as_method
 
@@ -121,6 +122,16 @@ class Mesh:
     def shape(cls, shape: Method | str | dict[str, Any]) -> Mesh:
         """Makes the mesh of a shape, such as hooke.shapes.grid(nx=3)."""
         return cls._of(_core.mesh_shape(to_json(as_method(shape, "shape", "shape"))))
+
+    @classmethod
+    def convert(cls, mesh: Any) -> Mesh:
+        """Copies a mesh of meshio, trimesh or pyvista, and its point sets where it has some."""
+        if isinstance(mesh, Mesh):
+            return mesh
+        arrays = arrays_of(mesh)
+        if arrays is None:
+            raise TypeError(f"expected a mesh of meshio, trimesh or pyvista, got {mesh!r}")
+        return cls(**arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a mesh file; the format is known by the ending."""

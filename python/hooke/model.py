@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Floats, Ints, indices, to_json, view
 from .errors import InvalidError
+from .mesh import Mesh
 from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
 from .scene import Scene, as_scene
 
@@ -106,13 +109,17 @@ class Model:
     def __init__(
         self, scene: Scene | str | os.PathLike[str], *, threads: int = 0, device: str = "cpu"
     ) -> None:
-        scene = as_scene(scene)
+        scene = as_scene(scene).copy()
+        self._threads = threads
         self._setup(_core.model_compile(scene._create(threads, device)), scene, device)
 
     def _setup(self, handle: _core.Handle, scene: Scene, device: str) -> None:
         self._handle = handle
-        self.scene = scene
+        self.scene = scene  #: what it was made from
         self.device = device
+        self._checks = _mesh_checks(scene)
+        self._stiffness: list[tuple[float, bool]] = []  # live changes: value, whether it is a factor
+        self._motions: dict[int, str | None] = {}  # live changes by pin
         arrays = _core.model_arrays(handle)
 
         def array(name: str, kind: str, columns: int = 0) -> npt.NDArray[Any]:
@@ -138,6 +145,7 @@ class Model:
     @classmethod
     def _of(cls, handle: _core.Handle, scene: Scene, device: str) -> Model:
         model = cls.__new__(cls)
+        model._threads = 0
         model._setup(handle, scene, device)
         return model
 
@@ -204,14 +212,34 @@ class Model:
     def scale_stiffness(self, factor: float) -> None:
         """Makes every spring factor (above 0) times as stiff."""
         _core.model_stiffness(self._handle, factor, True)
+        self._stiffness.append((factor, True))
 
     def set_stiffness(self, k: float) -> None:
         """Gives every spring the stiffness k [N/m]."""
         _core.model_stiffness(self._handle, k, False)
+        self._stiffness = [(k, False)]
 
     def set_motion(self, pin: int, motion: Method | str | dict[str, Any] | None) -> None:
         """Gives a pin of the scene (from 0) another motion; None: fixed."""
-        _core.model_set_motion(self._handle, pin, method_text(motion, "motion", "motion"))
+        text = method_text(motion, "motion", "motion")
+        _core.model_set_motion(self._handle, pin, text)
+        self._motions[pin] = text
+
+    # ---- Copies --------------------------------------------------------------------------------
+
+    def copy(self) -> Model:
+        """Another model of the same scene, with all live changes so far."""
+        return copy.copy(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The scene is compiled anew, and the live changes are made again."""
+        if self._checks != _mesh_checks(self.scene):
+            raise InvalidError(
+                "the vertices of a mesh were changed after the model was made of it, so that it "
+                "cannot be copied or pickled; make another model"
+            )
+        changes = (_core.model_forces(self._handle), self._stiffness, self._motions)
+        return _restore, (self.scene, self._threads, self.device, *changes)
 
     def __len__(self) -> int:
         return len(self._masses)
@@ -221,3 +249,28 @@ class Model:
             f"<hooke.Model: {len(self)} vertices, {len(self._springs.k)} springs, "
             f"{len(self._pins)} pinned>"
         )
+
+
+def _mesh_checks(scene: Scene) -> list[int]:
+    """A checksum of the vertices of each mesh, which the scene shares with the user."""
+    meshes = [body.get("mesh") for body in scene.data["bodies"]]
+    return [zlib.crc32(mesh.vertices.data) for mesh in meshes if isinstance(mesh, Mesh)]
+
+
+def _restore(
+    scene: Scene, threads: int, device: str, forces: list[str],
+    stiffness: list[tuple[float, bool]], motions: dict[int, str | None],
+) -> Model:
+    model = Model(scene, threads=threads, device=device)
+    handle = model._handle
+    if _core.model_forces(handle) != forces:
+        for index in range(len(model.forces) - 1, 0, -1):
+            _core.model_remove_force(handle, index)
+        for text in forces[1:]:
+            _core.model_put_force(handle, -1, text)
+    for value, is_factor in stiffness:
+        _core.model_stiffness(handle, value, is_factor)
+    for pin, motion in motions.items():
+        _core.model_set_motion(handle, pin, motion)
+    model._stiffness, model._motions = list(stiffness), dict(motions)
+    return model

@@ -189,7 +189,7 @@ class Scene:
 
     def add_body(
         self,
-        geometry: Mesh | Method | Path | dict[str, Any],
+        geometry: Mesh | Method | Path | dict[str, Any] | Any,
         *,
         name: str | None = None,
         springs: Mapping[str, Any] | None = None,
@@ -206,7 +206,8 @@ class Scene:
         Parameters
         ----------
         geometry
-            A Mesh, a shape such as hooke.shapes.grid(nx=41), or the path of a mesh file.
+            A Mesh, a shape such as hooke.shapes.grid(nx=41), the path of a mesh file, or a mesh of
+            meshio, trimesh or pyvista.
         springs : dict
             As in scene files: {"EA": 20, "shear": True, "bending": True}.
         mass : number [kg] or dict
@@ -224,6 +225,8 @@ class Scene:
         count: int | None = None
         if name is not None:
             body["name"] = name
+        if not isinstance(geometry, (Mesh, Method, dict, str, os.PathLike)):
+            geometry = _converted(geometry)
         if isinstance(geometry, Mesh):
             body["mesh"] = geometry
             count = len(geometry)
@@ -446,6 +449,16 @@ def scenes() -> dict[str, str]:
 
 
 # ---- Bodies from arrays ------------------------------------------------------------------------
+
+
+def _converted(geometry: Any) -> Mesh:
+    try:
+        return Mesh.convert(geometry)
+    except TypeError:
+        raise TypeError(
+            "geometry: expected a Mesh, a shape, the path of a mesh file, or a mesh of meshio, trimesh "
+            f"or pyvista, got {geometry!r}"
+        ) from None
 
 
 def _springs(

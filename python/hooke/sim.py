@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from types import TracebackType
@@ -374,6 +375,23 @@ class Sim:
         for vertex in self.model.select(select):
             _core.state_pin(self._state._handle, self.model._handle, int(vertex), True)
 
+    # ---- Copies --------------------------------------------------------------------------------
+
+    def copy(self) -> Sim:
+        """Another simulation of the same model, with a copy of the state: it goes on with the same
+        bits. copy.deepcopy copies the model, too; a pickled simulation brings its own."""
+        return Sim(self.model, integrator=self.integrator, h=self.h, state=self.state.copy())
+
+    def __copy__(self) -> Sim:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Sim:
+        model = copy.deepcopy(self.model, memo)
+        return Sim(model, integrator=self.integrator, h=self.h, state=self.state.copy())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.model, self.integrator, self.h, self.state)
+
     # ---- Showing -------------------------------------------------------------------------------
 
     def _need_film(self, frames: int) -> Film:
@@ -405,3 +423,7 @@ class Sim:
     def __repr__(self) -> str:
         name = json.loads(_core.sim_method(self._handle))["type"]
         return f"<hooke.Sim: {len(self.x)} vertices, {name}, h = {self.h:g} s, at {self.time:g} s>"
+
+
+def _restore(model: Model, integrator: Method, h: float, state: State) -> Sim:
+    return Sim(model, integrator=integrator, h=h, state=state)

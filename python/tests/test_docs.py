@@ -4,6 +4,7 @@ A document is one session: its snippets run in their order, in one namespace. Th
 package which is not installed, or a GPU, are only parsed."""
 
 import ast
+import copy
 import importlib.util
 import pathlib
 import pickle
@@ -66,7 +67,7 @@ def test_snippets_run(name, tmp_path, monkeypatch):
     hooke.Scene.builtin("cloth").save("cloth.json")  # files that the cheat sheet reads
     hooke.Mesh.shape(hooke.shapes.grid(nx=5, ny=5)).save("shirt.obj")
     scene = hooke.Scene.builtin("cloth")
-    space = {"hooke": hooke, "pickle": pickle, "scene": scene, "__name__": "snippet"}
+    space = {"hooke": hooke, "copy": copy, "pickle": pickle, "scene": scene, "__name__": "snippet"}
     space.update({key: getattr(hooke, key) for key in hooke.__all__})
     ran = 0
     for line, section, code in find_snippets((ROOT / name).read_text(), name in TABLES):

@@ -1,5 +1,6 @@
 """Simulations: what they compute, live changes, threads, interruptions, pickling."""
 
+import copy
 import os
 import pickle
 import signal
@@ -311,3 +312,53 @@ def test_a_state_that_is_not_finite_is_not_blamed_on_the_step(integrator):
             sim.state.x = value
         with pytest.raises(hooke.InvalidError, match="v: holds numbers that are not finite"):
             sim.state.v = np.full(sim.v.shape, value)
+
+
+def pickled(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled, lambda value: value.copy()])
+@pytest.mark.parametrize("integrator", ["verlet", "backward_euler", "bdf2"])
+def test_copies_of_simulations_go_on_with_the_same_bits(integrator, again):
+    sim = hooke.Sim(make_cloth(), integrator=integrator, h=2e-3)
+    sim.step(5)
+    sim.release_pin("top_left")
+    other = again(sim)
+    assert other.time == sim.time and other.h == sim.h and other.integrator == sim.integrator
+    assert (other.model is sim.model) == (again is not copy.deepcopy and again is not pickled)
+    sim.step(5)
+    assert not np.array_equal(other.x, sim.x)  # a state of its own
+    other.step(5)
+    assert np.array_equal(other.x, sim.x) and np.array_equal(other.v, sim.v)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled, hooke.Model.copy])
+def test_copies_of_models_have_their_live_changes(again):
+    vertices = np.random.default_rng(3).random((6, 3))
+    mesh = hooke.Mesh(vertices, edges=[[q, q + 1] for q in range(5)])
+    scene = hooke.Scene(integrator="backward_euler")
+    scene.add_body(mesh, k=[10.0, 20.0, 30.0, 40.0, 50.0], masses=np.arange(1.0, 7.0))
+    scene.add_pin([0])
+    scene.add_force("gravity")
+    model = hooke.Model(scene)
+    model.set_stiffness(300.0)
+    model.scale_stiffness(1.1)
+    model.scale_stiffness(1 / 3)
+    model.forces[1] = hooke.forces.gravity(g=1.62)
+    model.forces.append(hooke.forces.point_load(select=[3], force=[0.1, 0.2, 0.3]))
+    model.set_motion(0, hooke.motions.oscillation(frequency=2, amplitude=[0, 0.1, 0]))
+    scene["bodies[0].mass"] = 1  # the scene may change after the model was made of it
+    other = again(model)
+    assert np.array_equal(other.springs.k, model.springs.k) and model.springs.k[0] != 300
+    assert np.array_equal(other.masses, model.masses) and list(other.forces) == list(model.forces)
+    sims = [hooke.Sim(m, h=0.01) for m in (model, other, again(other))]
+    for sim in sims:
+        sim.step(20)
+    assert np.array_equal(sims[0].x, sims[1].x) and np.array_equal(sims[0].x, sims[2].x)
+    other.scale_stiffness(2.0)
+    assert np.array_equal(2 * model.springs.k, other.springs.k)
+    if again is not copy.deepcopy:  # which has a mesh of its own
+        mesh.vertices[2] += 1
+        with pytest.raises(hooke.InvalidError, match="were changed after the model was made"):
+            again(model)
