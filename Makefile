@@ -3,6 +3,7 @@
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 120
+WHEEL_ROOTS ?= bookworm
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 
 packages = ./scripts/install_packages.sh
@@ -15,7 +16,7 @@ threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo pictures test web web-test bench cuda sweep install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench cuda sweep wheel install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -74,6 +75,11 @@ sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
 	$(configure) release
 	$(build) release
 	@./scripts/robustness.sh build/release
+
+wheel: ## Build a manylinux wheel of the Python package into out/wheel, and use it in fresh systems (WHEEL_ROOTS).
+	@$(packages) wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) ./scripts/wheel.sh out/wheel
+	@./python/tests/clean_root_test.sh out/wheel/hooke-*.whl $(WHEEL_ROOTS) || [ $$? = 77 ]
 
 install: ## Install header, libraries, program and, if built, the page under PREFIX (/usr/local); DESTDIR is honoured.
 	@$(packages) build
