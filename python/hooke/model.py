@@ -16,7 +16,6 @@ import numpy.typing as npt
 from . import _core
 from ._arrays import Floats, Ints, indices, to_json, view
 from .errors import InvalidError
-from .mesh import Mesh
 from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
 from .scene import Scene, as_scene
 
@@ -253,8 +252,7 @@ class Model:
 
 def _mesh_checks(scene: Scene) -> list[int]:
     """A checksum of the vertices of each mesh, which the scene shares with the user."""
-    meshes = [body.get("mesh") for body in scene.data["bodies"]]
-    return [zlib.crc32(mesh.vertices.data) for mesh in meshes if isinstance(mesh, Mesh)]
+    return [zlib.crc32(mesh.vertices.data) for mesh in scene._meshes()]
 
 
 def _restore(

@@ -301,7 +301,7 @@ class Scene:
     def _vertex_count(self, body: str | None = None) -> int:
         """The number of vertices of all bodies, or of the one of that name, to which numbers of
         vertices refer: those of the model, or those of the body's mesh as it was before repair."""
-        bodies = self.data["bodies"]
+        bodies = _dicts(self.data.get("bodies"))
         named = [b for b in bodies if body is not None and b.get("name") == body]
         if named or not (body or any(b.get("repair") for b in bodies)):
             return sum(len(self._mesh_of(b)) for b in named or bodies)
@@ -358,13 +358,14 @@ class Scene:
         """Another scene with the same content; meshes are shared."""
         other = Scene()
         other.folder, other._source = self.folder, self._source
-        memo = {
-            id(body["mesh"]): body["mesh"]
-            for body in self.data["bodies"]
-            if isinstance(body.get("mesh"), Mesh)
-        }
-        other.data = copy.deepcopy(self.data, memo)
+        other.data = copy.deepcopy(self.data, {id(mesh): mesh for mesh in self._meshes()})
         return other
+
+    def _meshes(self) -> list[Mesh]:
+        """The meshes that are bodies; data that makes no sense is found when a model is made."""
+        bodies = self.data.get("bodies")
+        given = [body.get("mesh") for body in _dicts(bodies)]
+        return [mesh for mesh in given if isinstance(mesh, Mesh)]
 
     def compile(self, *, threads: int = 0, device: str = "cpu") -> Model:
         """The model of the scene; all that is wrong shows now."""
@@ -506,6 +507,10 @@ def _masses(masses: npt.ArrayLike, count: int | None) -> dict[str, Any]:
     if (values <= 0).any():
         raise InvalidError("masses: each must be above 0 kg")
     return {"per_vertex": 0.0, "added": np.column_stack([np.arange(len(values)), values])}
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _split(data: dict[str, Any]) -> tuple[dict[str, Any], list[tuple[int, Any, Any, Any]]]:

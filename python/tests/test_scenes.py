@@ -305,6 +305,20 @@ def test_wrong_arguments_are_refused_with_a_sentence(cloth):
         hooke.State(cloth)
 
 
+def test_data_that_makes_no_sense_is_refused_with_a_sentence(cloth):
+    for bodies, kind, words in (([3], TypeError, "bodies[0]: expected a dict, got 3"),
+                                (7, hooke.FormatError, "bodies: expected"),
+                                ([], hooke.Error, "bod")):
+        cloth.data["bodies"] = bodies
+        for call in (hooke.Model, hooke.Sim, hooke.run):
+            with pytest.raises(kind) as caught:
+                call(cloth)
+            assert words in str(caught.value)
+    del cloth.data["bodies"]
+    with pytest.raises(hooke.Error, match="bod"):
+        hooke.run(cloth)
+
+
 def test_scenes_and_meshes_can_be_pickled_and_copied():
     scene = three_masses()
     same_model(scene, pickle.loads(pickle.dumps(scene)))
