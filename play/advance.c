@@ -17,6 +17,8 @@ enum { NUMBERS = 20 };
 /* Steps between two looks at the clock, where a step takes less than SHORT. */
 enum { MANY = 16 };
 static const double SHORT = 1e-4;
+/* s of wall time after which a frame makes no further step, whatever was asked for. */
+static const double BUDGET_MOST = 10;
 
 typedef struct Progress {
   int64_t steps;
@@ -56,7 +58,7 @@ static void blow_up(Play *p, const HkError *error) {
 static void advance(Play *p, int64_t steps, double budget, Progress *made) {
   HkError error = {0};
   hk_state_copy(p->stage.state, p->stage.safe, NULL);
-  while (made->steps < steps) {
+  while (made->steps < steps && !atomic_load(&p->stopped)) {
     int64_t left = steps - made->steps;
     bool quick = made->steps > 0 && made->seconds < SHORT * (double)made->steps;
     int64_t count = !quick ? 1 : left < MANY ? left : MANY;
@@ -73,9 +75,9 @@ static void advance(Play *p, int64_t steps, double budget, Progress *made) {
  * budget does not allow is never made up for. */
 static int64_t count_steps(Play *p, const HkJson *request, double *budget) {
   double number = 0, h = hk_sim_h(p->stage.sim);
-  *budget = INFINITY;
+  *budget = BUDGET_MOST;
+  if (request_number(request, "budget", &number)) *budget = fmin(number, BUDGET_MOST);
   if (request_number(request, "steps", &number)) return number > 0 ? (int64_t)fmin(number, 1e6) : 0;
-  request_number(request, "budget", budget);
   if (!request_number(request, "seconds", &number) || !(number > 0)) return 0;
   p->owed += fmin(number, 1);
   double steps = floor(p->owed / h + 1e-9);

@@ -91,6 +91,54 @@ HkStatus file_read_home(const Play *p, char **text, HkError *error) {
   return status;
 }
 
+/* ---- Files that a scene names ---- */
+
+enum { PATH_LENGTH = 4096 };
+
+/* Whether a path, with all links followed, is in the folder or below it. A file that is not there
+ * counts as inside where its name cannot lead out: opening it tells what is wrong. */
+static bool is_inside(const char *folder, const char *file) {
+  char path[PATH_LENGTH], *base = realpath(folder[0] ? folder : ".", NULL), *end = NULL;
+  bool absolute = file[0] == '/';
+  int length = snprintf(path, sizeof path, "%s%s%s", absolute || !folder[0] ? "" : folder,
+                        absolute || !folder[0] ? "" : "/", file);
+  bool inside = false;
+  if (length < PATH_LENGTH) end = realpath(path, NULL);
+  if (base && end) {
+    size_t size = strlen(base);
+    inside = strncmp(base, end, size) == 0 && (end[size] == '/' || size == 1);
+  } else if (base && length < PATH_LENGTH) {
+    inside = !absolute && strstr(file, "..") == NULL;
+  }
+  free(base);
+  free(end);
+  return inside;
+}
+
+/* Whether a scene names the file itself. */
+static bool is_named(const HkScene *scene, const char *file) {
+  for (int q = 0; scene && q < scene->body_count; q++) {
+    const HkBody *body = &scene->bodies[q];
+    if (body->mesh_file && strcmp(body->mesh_file, file) == 0) return true;
+    if (body->springs.file && strcmp(body->springs.file, file) == 0) return true;
+  }
+  return false;
+}
+
+HkStatus file_check(const HkScene *scene, const char *folder, const HkScene *trusted,
+                    HkError *error) {
+  for (int q = 0; q < scene->body_count; q++) {
+    const char *files[] = {scene->bodies[q].mesh_file, scene->bodies[q].springs.file};
+    for (int f = 0; f < 2; f++)
+      if (files[f] && !is_named(trusted, files[f]) && !is_inside(folder, files[f]))
+        return hk_fail(error, HK_ERROR_INVALID,
+                       "'%.400s' is outside of the folder of the scene; only files beside or "
+                       "below the scene that was opened can be read",
+                       files[f]);
+  }
+  return HK_OK;
+}
+
 /* ---- What the page takes away ---- */
 
 static void write_obj(const Play *p, FILE *file) {

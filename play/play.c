@@ -55,6 +55,26 @@ void play_set_home(Play *p, const char *path) {
   p->home = path ? strdup(path) : NULL;
 }
 
+HkStatus play_check_home(Play *p, const char *name, HkError *error) {
+  return stage_check_home(p, name, error);
+}
+
+void play_stop(Play *p) {
+  atomic_store(&p->stopped, true);
+}
+
+bool play_is_stop(const void *message, size_t size) {
+  enum { STOP_MOST = 256 }; /* bytes; a longer message is something else */
+  HkJson request = {0};
+  HkError ignored = {0};
+  if (size > STOP_MOST || hk_json_parse("message", message, size, &request, &ignored) < 0)
+    return false;
+  const char *name = request_text(&request, "ask");
+  bool stop = name && strcmp(name, "stop") == 0;
+  hk_json_clear(&request);
+  return stop;
+}
+
 /* ---- Requests ---- */
 
 const char *request_text(const HkJson *request, const char *key) {
@@ -150,6 +170,12 @@ static HkStatus ask_why(Play *p, const HkJson *request, HkError *error) {
   return answer_text(p, &answer, error);
 }
 
+static HkStatus ask_stop(Play *p, const HkJson *request, HkError *error) {
+  HkJson answer = answer_start(request);
+  atomic_store(&p->stopped, false);
+  return answer_text(p, &answer, error);
+}
+
 typedef struct Question {
   const char *name;
   HkStatus (*answer)(Play *p, const HkJson *request, HkError *error);
@@ -164,6 +190,7 @@ static const Question questions[] = {
     {"topology", topology_answer, false},
     {"frame", frame_answer, false},
     {"why", ask_why, false},
+    {"stop", ask_stop, true},
     {"grab", hand_grab, false},
     {"drag", hand_drag, false},
     {"drop", hand_drop, false},

@@ -20,6 +20,16 @@ Play *play_create(const HkContext *context, const char *folder);
 void play_destroy(Play **play);
 /* The file of a scene or mesh that {"ask": "load", "home": true} loads; NULL: none. */
 void play_set_home(Play *play, const char *path);
+/* Reads and compiles the scene or mesh of play_set_home, and keeps nothing of it. Returns its
+ * error, with the line where one is known; name stands for the file in the text. */
+HkStatus play_check_home(Play *play, const char *name, HkError *error);
+
+/* Ends the frame that another thread computes after its present step. A frame that has not begun
+ * makes no step either; the next `stop` message lifts it. */
+void play_stop(Play *play);
+/* Whether a message is {"ask": "stop"}: whoever passes messages on to a Play on another thread
+ * calls play_stop at once, and passes it on, too. */
+bool play_is_stop(const void *message, size_t size);
 
 /* Room for a message of so many bytes; NULL if there is none, or if it is longer than allowed. */
 void *play_buffer(Play *play, size_t size);

@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 
+#include <stdatomic.h>
+
 /* A vertex that is held or dragged by a handle. */
 typedef struct Held {
   int32_t vertex;
@@ -40,6 +42,7 @@ struct Play {
   uint8_t *released; /* of each pin of the scene */
   double owed;       /* s that are still to be simulated */
   int64_t steps;
+  atomic_bool stopped; /* no step is begun until a `stop` message is answered */
   bool blown;
   char why[1024]; /* it blew up */
   char notes[4096];
@@ -70,6 +73,8 @@ bool request_vector(const HkJson *request, const char *key, double value[3]);
 HkStatus stage_load(Play *play, const HkJson *request, HkError *error);
 HkStatus stage_set(Play *play, const HkJson *request, HkError *error);
 HkStatus stage_reset(Play *play, HkError *error);
+/* Compiles the scene of the command line, called name, and throws it away. */
+HkStatus stage_check_home(Play *play, const char *name, HkError *error);
 void stage_clear(Stage *stage);
 
 /* advance.c: frames. */
@@ -100,5 +105,9 @@ HkStatus file_save(Play *play, const HkJson *request, HkError *error);
 HkStatus file_read(const Play *play, const char *name, char **text, size_t *size, HkError *error);
 /* The same of the scene of the command line. */
 HkStatus file_read_home(const Play *play, char **text, HkError *error);
+/* Refuses a scene that names a file outside of `folder`. `trusted`: a scene whose files are allowed
+ * wherever they are, or NULL. */
+HkStatus file_check(const HkScene *scene, const char *folder, const HkScene *trusted,
+                    HkError *error);
 
 #endif

@@ -56,6 +56,18 @@ static bool is_at_home(const Play *p, const HkJson *request) {
   return p->home && hk_json_is(home, HK_JSON_BOOLEAN) && home->boolean;
 }
 
+static const char *home_name(const Play *p) {
+  const char *slash = strrchr(p->home, '/');
+  return slash ? slash + 1 : p->home;
+}
+
+/* The text of the scene of the command line, or of one around its mesh. */
+static HkStatus home_text(const Play *p, char **text, HkError *error) {
+  *text = NULL;
+  return ends_with(p->home, ".json") ? file_read_home(p, text, error)
+                                     : scene_of_mesh(home_name(p), text, error);
+}
+
 /* The text of the scene that a request names, and its name. */
 static HkStatus find_text(Play *p, const HkJson *request, char **text, const char **name,
                           HkError *error) {
@@ -64,10 +76,8 @@ static HkStatus find_text(Play *p, const HkJson *request, char **text, const cha
   size_t size;
   *text = NULL;
   if (is_at_home(p, request)) {
-    const char *slash = strrchr(p->home, '/');
-    *name = slash ? slash + 1 : p->home;
-    return ends_with(p->home, ".json") ? file_read_home(p, text, error)
-                                       : scene_of_mesh(*name, text, error);
+    *name = home_name(p);
+    return home_text(p, text, error);
   }
   *name = builtin ? builtin : file ? file : request_text(request, "name");
   if (!*name) *name = "scene";
@@ -136,21 +146,41 @@ static HkStatus join_sets(char **old, int old_count, const HkJson *assign, const
 
 /* ---- Building ---- */
 
-/* Makes a scene; its files are in the folder, or beside the one of the command line. */
+/* Where the files of a scene are: beside the one of the command line, or in the session's folder.
+ */
+static void find_folder(const Play *p, bool at_home, char *folder, size_t size) {
+  snprintf(folder, size, "%s", at_home ? p->home : p->folder);
+  char *slash = at_home ? strrchr(folder, '/') : NULL;
+  if (slash) slash[slash == folder ? 1 : 0] = 0;
+}
+
 static HkStatus parse(Play *p, bool at_home, const char *text, const char *name, char **sets,
                       int set_count, HkScene **scene, HkError *error) {
   char folder[4096];
-  snprintf(folder, sizeof folder, "%s", at_home ? p->home : p->folder);
-  char *slash = at_home ? strrchr(folder, '/') : NULL;
-  if (slash) slash[slash == folder ? 1 : 0] = 0;
+  find_folder(p, at_home, folder, sizeof folder);
   return hk_scene_parse(&p->context, text, strlen(text), name, folder, (const char *const *)sets,
                         set_count, scene, error);
+}
+
+/* Assignments come from the page, and so may name any file; what the scene of the command line
+ * names by itself was chosen by whoever started the program. */
+static HkStatus check_files(Play *p, bool at_home, const char *text, const char *name,
+                            const HkScene *scene, HkError *error) {
+  char folder[4096];
+  HkScene *given = NULL;
+  HkError ignored = {0};
+  find_folder(p, at_home, folder, sizeof folder);
+  if (at_home) parse(p, at_home, text, name, NULL, 0, &given, &ignored);
+  HkStatus status = file_check(scene, folder, given, error);
+  hk_scene_destroy(&given);
+  return status;
 }
 
 static HkStatus build(Play *p, bool at_home, const char *text, const char *name, char **sets,
                       int set_count, Stage *s, HkError *error) {
   *s = (Stage){0};
   HkStatus status = parse(p, at_home, text, name, sets, set_count, &s->scene, error);
+  if (status >= 0) status = check_files(p, at_home, text, name, s->scene, error);
   if (status >= 0) status = hk_model_compile(s->scene, &s->model, error);
   if (status >= 0) status = hk_sim_create(s->model, NULL, 0, &s->sim, error);
   if (status >= 0) status = hk_state_create(s->model, &s->state, error);
@@ -206,6 +236,19 @@ HkStatus stage_load(Play *p, const HkJson *request, HkError *error) {
   free(text);
   free(name);
   if (sets) free_sets(sets, set_count);
+  return status;
+}
+
+HkStatus stage_check_home(Play *p, const char *name, HkError *error) {
+  char *text;
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkStatus status = home_text(p, &text, error);
+  if (status >= 0) status = parse(p, true, text, name, NULL, 0, &scene, error);
+  if (status >= 0) status = hk_model_compile(scene, &model, error);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  free(text);
   return status;
 }
 
