@@ -2,12 +2,14 @@
  *
  * Files of the page are given to anyone who asks on this machine. The engine is only for who knows
  * the token, and for pages that came from here: a browser says in Origin and Host where a page is
- * from, and other pages in the same browser have neither the token nor that origin. Every
- * connection is a session of its own; CLIENTS at most, and messages of at most PLAY_MESSAGE_MOST
- * bytes.
+ * from, and other pages in the same browser have neither the token nor that origin. A WebSocket
+ * without the subprotocol `hooke` is refused. Every connection is a session of its own; CLIENTS at
+ * most, those that still compute for a page that was closed included, and messages of at most
+ * PLAY_MESSAGE_MOST bytes. The bytes of a message have to come at RATE at least.
  */
 #include "server.h"
 
+#include "addresses.h"
 #include "command.h"
 #include "session_thread.h"
 #include "signals.h"
@@ -17,22 +19,31 @@
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { CLIENTS = 16, TOKEN_BYTES = (SERVER_TOKEN - 1) / 2 };
+
+/* A message that was begun is complete after PATIENCE s and one second for each RATE bytes of it,
+ * or its connection ends. */
+static const double PATIENCE = 10, RATE = 65536;
+/* s that the end of the program waits for steps that are under way. */
+static const double LAST_STEPS = 2;
 
 /* One connection to the engine; allocated by the library, all zero. */
 typedef struct Client {
   Session *session;
   unsigned char *message; /* that is coming in */
   size_t size, room;
+  double began; /* s, of the clock: when the first bytes of the message came */
   struct lws *wsi;
   struct Client *next;
 } Client;
 
 struct Server {
   ServerOptions options;
+  SessionOptions session;
   struct lws_context *context;
-  int port, clients;
+  int port;
   char token[SERVER_TOKEN];
   char engine[256]; /* engine.json: tells the page that there is an engine */
   Client *first;
@@ -87,28 +98,22 @@ static bool same_bytes(const char *a, const char *b, size_t size) {
   return difference == 0;
 }
 
-static bool is_header(struct lws *wsi, enum lws_token_indexes header, const char *before, int port,
-                      const char *address) {
-  const char *hosts[] = {"127.0.0.1", "localhost", address};
-  char value[256], wanted[320];
-  if (lws_hdr_copy(wsi, value, sizeof value, header) <= 0) return false;
-  for (int q = 0; q < 3; q++) {
-    if (!hosts[q]) continue;
-    snprintf(wanted, sizeof wanted, "%s%s:%d", before, hosts[q], port);
-    if (strcmp(value, wanted) == 0) return true;
-  }
-  return false;
+/* Whether Host is an address of this machine, and the page came from there. */
+static bool is_own_page(struct lws *wsi) {
+  char host[256], origin[256], wanted[sizeof host + 16];
+  if (lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) <= 0) return false;
+  if (lws_hdr_copy(wsi, origin, sizeof origin, WSI_TOKEN_ORIGIN) <= 0) return false;
+  snprintf(wanted, sizeof wanted, "http://%s", host);
+  return address_is_host(host) && strcmp(origin, wanted) == 0;
 }
 
 static bool may_enter(struct lws *wsi) {
   const Server *s = server_of(wsi);
   char token[128];
-  const char *address = s->options.address;
-  if (!is_header(wsi, WSI_TOKEN_HOST, "", s->port, address)) return false;
-  if (!is_header(wsi, WSI_TOKEN_ORIGIN, "http://", s->port, address)) return false;
+  if (!is_own_page(wsi)) return false;
   const char *value = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
   if (!value || strlen(value) != SERVER_TOKEN - 1) return false;
-  return same_bytes(value, s->token, SERVER_TOKEN - 1) && s->clients < CLIENTS;
+  return same_bytes(value, s->token, SERVER_TOKEN - 1) && session_count() < CLIENTS;
 }
 
 /* ---- Sessions ---- */
@@ -119,14 +124,12 @@ static void wake(void *user) {
 
 static int enter(struct lws *wsi, Client *c) {
   Server *s = server_of(wsi);
-  if (s->clients >= CLIENTS) return -1;
-  c->session =
-      session_start(&s->options.context, s->options.folder, s->options.home, wake, s->context);
+  if (session_count() >= CLIENTS) return -1;
+  c->session = session_start(&s->session);
   if (!c->session) return -1;
   c->wsi = wsi;
   c->next = s->first;
   s->first = c;
-  s->clients++;
   return 0;
 }
 
@@ -138,10 +141,9 @@ static void leave(struct lws *wsi, Client *c) {
       *at = c->next;
       break;
     }
-  session_end(&c->session);
+  session_leave(&c->session);
   free(c->message);
   c->message = NULL;
-  s->clients--;
 }
 
 static int close_for(struct lws *wsi, enum lws_close_status why, const char *text) {
@@ -165,15 +167,52 @@ static bool append(Client *c, const void *bytes, size_t size) {
   return true;
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* s that are left for the message to be complete. */
+static double time_left(const Client *c) {
+  return c->began + PATIENCE + (double)c->size / RATE - now();
+}
+
+static void set_timer(struct lws *wsi, double seconds) {
+  lws_set_timer_usecs(wsi, (lws_usec_t)(1e6 * seconds) + 1);
+}
+
+/* The time for a message is over, unless more of it came meanwhile. */
+static int on_timer(struct lws *wsi, const Client *c) {
+  if (c->size == 0) return 0;
+  if (time_left(c) <= 0)
+    return close_for(wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "the message came too slowly");
+  set_timer(wsi, time_left(c));
+  return 0;
+}
+
+/* Reads on, or waits until the session has room; a sender who is made to wait is not slow. */
+static void let_in(struct lws *wsi, Client *c, bool room) {
+  lws_rx_flow_control(wsi, room);
+  c->began = now();
+  if (c->size > 0 && room)
+    set_timer(wsi, time_left(c));
+  else
+    lws_set_timer_usecs(wsi, LWS_SET_TIMER_USEC_CANCEL);
+}
+
 static int receive(struct lws *wsi, Client *c, const void *bytes, size_t size) {
+  bool first = c->size == 0;
   if (!append(c, bytes, size))
     return close_for(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "the message is too large");
+  if (first) c->began = now();
+  if (first) set_timer(wsi, PATIENCE);
   if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
   if (!session_send(c->session, c->message, c->size, lws_frame_is_binary(wsi)))
     return close_for(wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "too many messages at once");
   c->message = NULL;
   c->size = c->room = 0;
-  if (!session_has_room(c->session)) lws_rx_flow_control(wsi, 0);
+  let_in(wsi, c, session_has_room(c->session));
   return 0;
 }
 
@@ -184,7 +223,7 @@ static int answer(struct lws *wsi, Client *c) {
   if (!bytes) return 0;
   int sent = lws_write(wsi, bytes + LWS_PRE, size, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
   free(bytes);
-  if (session_has_room(c->session)) lws_rx_flow_control(wsi, 1);
+  if (session_has_room(c->session)) let_in(wsi, c, true);
   return sent < (int)size ? -1 : 0;
 }
 
@@ -193,6 +232,7 @@ static int answer(struct lws *wsi, Client *c) {
 static int on_http(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                    size_t length) {
   if (reason == LWS_CALLBACK_HTTP) return serve(wsi, in);
+  if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) return -1; /* no subprotocol */
   if (reason == LWS_CALLBACK_HTTP_FILE_COMPLETION)
     return lws_http_transaction_completed(wsi) ? -1 : 0;
   return lws_callback_http_dummy(wsi, reason, user, in, length);
@@ -206,6 +246,7 @@ static int on_engine(struct lws *wsi, enum lws_callback_reasons reason, void *us
   case LWS_CALLBACK_ESTABLISHED: return enter(wsi, c);
   case LWS_CALLBACK_RECEIVE: return receive(wsi, c, in, length);
   case LWS_CALLBACK_SERVER_WRITEABLE: return answer(wsi, c);
+  case LWS_CALLBACK_TIMER: return on_timer(wsi, c);
   case LWS_CALLBACK_CLOSED: leave(wsi, c); return 0;
   case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
     for (const Client *at = server_of(wsi)->first; at; at = at->next)
@@ -249,22 +290,31 @@ int server_start(const ServerOptions *options, Server **server) {
   *server = s;
   if (!s || !make_token(s->token)) return complain(EXIT_MEMORY, "the server cannot be started");
   s->options = *options;
+  const char *address = options->address ? options->address : "127.0.0.1";
+  int code = address_check(address, options->port);
+  if (code != EXIT_GOOD) return code;
   write_engine(s);
   lws_set_log_level(0, NULL);
-  struct lws_context_creation_info info = {
-      .port = options->port,
-      .iface = options->address ? options->address : "127.0.0.1",
-      .protocols = protocols,
-      .user = s,
-      .server_string = "hooke",
-      .options = LWS_SERVER_OPTION_DISABLE_IPV6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
-      .max_http_header_data = 4096,
-      .fd_limit_per_thread = 256,
-      .timeout_secs = 30};
+  uint64_t no_ipv6 = address_kind(address) == ADDRESS_IPV6 ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6;
+  struct lws_context_creation_info info = {.port = options->port,
+                                           .iface = address_is_any(address) ? NULL : address,
+                                           .protocols = protocols,
+                                           .user = s,
+                                           .server_string = "hooke",
+                                           .options =
+                                               no_ipv6 | LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND,
+                                           .max_http_header_data = 4096,
+                                           .fd_limit_per_thread = 256,
+                                           .timeout_secs = 30};
   s->context = lws_create_context(&info);
   if (!s->context)
-    return complain(EXIT_FILE, "cannot listen at port %d; is it in use? --port gives another one",
+    return complain(EXIT_FILE, "cannot listen at %s, port %d; --port gives another one", address,
                     options->port);
+  s->session = (SessionOptions){.context = options->context,
+                                .folder = options->folder,
+                                .home = options->home,
+                                .ready = wake,
+                                .user = s->context};
   s->port = lws_get_vhost_listen_port(lws_get_vhost_by_name(s->context, "default"));
   return EXIT_GOOD;
 }
@@ -285,6 +335,7 @@ void server_end(Server **server) {
   Server *s = *server;
   if (!s) return;
   if (s->context) lws_context_destroy(s->context);
+  if (!session_wait(LAST_STEPS)) return; /* what they use goes with the program */
   free(s);
   *server = NULL;
 }

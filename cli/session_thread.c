@@ -1,9 +1,13 @@
 /* A Play on a thread of its own; see session_thread.h. */
 #include "session_thread.h"
 
+#include "scratch.h"
+
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct Message {
   void *bytes;
@@ -11,11 +15,46 @@ typedef struct Message {
   bool binary;
 } Message;
 
+/* Sessions that have not released themselves. */
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int count;
+} alive = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
+static void count_session(int change) {
+  pthread_mutex_lock(&alive.lock);
+  alive.count += change;
+  pthread_cond_broadcast(&alive.changed);
+  pthread_mutex_unlock(&alive.lock);
+}
+
+int session_count(void) {
+  pthread_mutex_lock(&alive.lock);
+  int count = alive.count;
+  pthread_mutex_unlock(&alive.lock);
+  return count;
+}
+
+bool session_wait(double seconds) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end); /* the clock of condition variables */
+  long nanoseconds = end.tv_nsec + (long)(1e9 * (seconds - (double)(time_t)seconds));
+  end.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
+  end.tv_nsec = nanoseconds % 1000000000;
+  pthread_mutex_lock(&alive.lock);
+  int late = 0;
+  while (alive.count > 0 && late != ETIMEDOUT)
+    late = pthread_cond_timedwait(&alive.changed, &alive.lock, &end);
+  bool none = alive.count == 0;
+  pthread_mutex_unlock(&alive.lock);
+  return none;
+}
+
 struct Session {
+  const SessionOptions *options;
   Play *play;
-  SessionFn *ready;
-  void *user;
-  pthread_t thread;
+  char folder[SCRATCH_PATH];
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t changed;
   Message waiting[SESSION_MESSAGES];
@@ -39,6 +78,24 @@ static bool next(Session *s, Message *message) {
   return goes_on;
 }
 
+static void release(Session *s) {
+  for (int q = 0; q < s->count; q++) free(s->waiting[q].bytes);
+  play_destroy(&s->play);
+  if (s->folder[0]) scratch_remove(s->folder);
+  pthread_mutex_destroy(&s->lock);
+  pthread_cond_destroy(&s->changed);
+  free(s);
+}
+
+/* The lock is held while the server is woken, so that session_leave waits for that. */
+static void publish(Session *s, bool binary) {
+  pthread_mutex_lock(&s->lock);
+  s->binary = binary;
+  s->answered = true;
+  if (!s->ends) s->options->ready(s->options->user);
+  pthread_mutex_unlock(&s->lock);
+}
+
 static void *work(void *user) {
   Session *s = user;
   Message m;
@@ -46,53 +103,51 @@ static void *work(void *user) {
     void *buffer = play_buffer(s->play, m.size);
     if (buffer) memcpy(buffer, m.bytes, m.size);
     free(m.bytes);
-    bool binary = play_message(s->play, buffer ? m.size : 0, m.binary);
-    pthread_mutex_lock(&s->lock);
-    s->binary = binary;
-    s->answered = true;
-    pthread_mutex_unlock(&s->lock);
-    s->ready(s->user);
+    publish(s, play_message(s->play, buffer ? m.size : 0, m.binary));
   }
+  release(s);
+  count_session(-1);
   return NULL;
 }
 
-Session *session_start(const HkContext *context, const char *folder, const char *home,
-                       SessionFn *ready, void *user) {
+Session *session_start(const SessionOptions *options) {
+  pthread_t thread;
   Session *s = calloc(1, sizeof *s);
   if (!s) return NULL;
-  s->ready = ready;
-  s->user = user;
-  s->play = play_create(context, folder);
-  if (s->play) play_set_home(s->play, home);
+  s->options = options;
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->changed, NULL);
-  if (s->play && pthread_create(&s->thread, NULL, work, s) == 0) return s;
-  play_destroy(&s->play);
-  pthread_mutex_destroy(&s->lock);
-  pthread_cond_destroy(&s->changed);
-  free(s);
+  if (scratch_make(options->folder, s->folder))
+    s->play = play_create(&options->context, s->folder);
+  else
+    s->folder[0] = 0;
+  if (s->play) play_set_home(s->play, options->home);
+  count_session(1);
+  if (s->play && pthread_create(&thread, NULL, work, s) == 0) {
+    pthread_detach(thread);
+    return s;
+  }
+  release(s);
+  count_session(-1);
   return NULL;
 }
 
-void session_end(Session **session) {
+void session_leave(Session **session) {
   Session *s = *session;
   if (!s) return;
+  *session = NULL;
+  play_stop(s->play);
   pthread_mutex_lock(&s->lock);
   s->ends = true;
   pthread_cond_signal(&s->changed);
-  pthread_mutex_unlock(&s->lock);
-  pthread_join(s->thread, NULL);
-  for (int q = 0; q < s->count; q++) free(s->waiting[q].bytes);
-  play_destroy(&s->play);
-  pthread_mutex_destroy(&s->lock);
-  pthread_cond_destroy(&s->changed);
-  free(s);
-  *session = NULL;
+  pthread_mutex_unlock(&s->lock); /* from here on the session may be gone */
 }
 
 bool session_send(Session *s, void *message, size_t size, bool binary) {
+  bool stop = !binary && play_is_stop(message, size);
   pthread_mutex_lock(&s->lock);
   bool room = s->count < SESSION_MESSAGES;
+  if (stop && room) play_stop(s->play);
   if (room) s->waiting[s->count++] = (Message){message, size, binary};
   pthread_cond_signal(&s->changed);
   pthread_mutex_unlock(&s->lock);

@@ -1,4 +1,4 @@
-/* Ctrl-C and SIGTERM; see signals.h.
+/* Ctrl-C, SIGTERM and SIGHUP; see signals.h.
  *
  * The handler sets a flag that the commands look at where they can stop, and steps back, so that a
  * second signal does what it always does.
@@ -31,6 +31,9 @@ void signals_catch(const char *text) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+  struct sigaction before; /* nohup has it ignored, and so it stays */
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, NULL);
 }
 
 int signals_caught(void) {

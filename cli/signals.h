@@ -1,4 +1,5 @@
-/* Ctrl-C and SIGTERM: the first one asks for an end in good order, the second ends the program. */
+/* Ctrl-C, SIGTERM and SIGHUP (a terminal that is closed): the first one asks for an end in good
+ * order, the second ends the program. */
 #ifndef HOOKE_CLI_SIGNALS_H
 #define HOOKE_CLI_SIGNALS_H
 

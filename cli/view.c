@@ -1,11 +1,13 @@
 /* hooke view: the page in the browser, with the native program as its engine. */
+#include "addresses.h"
 #include "command.h"
+#include "play.h"
+#include "scratch.h"
 #include "server.h"
 #include "signals.h"
 #include "source.h"
 #include "text.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,34 +30,18 @@ static const Option options[] = {
 
 #ifdef HOOKE_WITH_WEBSOCKETS
 
-/* Removes a folder with the files in it. */
-static void remove_folder(const char *folder) {
-  DIR *open = opendir(folder);
-  const struct dirent *entry;
-  char path[8192];
-  while (open && (entry = readdir(open))) {
-    snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-    if (entry->d_name[0] != '.') unlink(path);
-  }
-  if (open) closedir(open);
-  rmdir(folder);
-}
-
-/* A folder for files that the page sends. */
-static bool make_folder(char *folder, size_t size) {
-  const char *temporary = getenv("TMPDIR");
-  snprintf(folder, size, "%s/hooke-view-XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
-  return mkdtemp(folder) != NULL;
-}
-
 static int serve(const Wants *wants, const ServerOptions *o) {
   Server *server;
   int code = server_start(o, &server);
   if (code == EXIT_GOOD) {
-    const char *host = wants->address ? wants->address : "127.0.0.1";
-    printf("open http://%s:%d/?token=%s\n", host, server_port(server), server_token(server));
-    if (wants->address)
-      printf("everyone who reaches %s and knows this address can use it\n", wants->address);
+    const char *address = wants->address ? wants->address : "127.0.0.1";
+    Addresses reached;
+    addresses_of(address, &reached);
+    for (int q = 0; q < reached.count; q++)
+      printf("%s http://%s:%d/?token=%s\n", q == 0 ? "open" : "or", reached.text[q],
+             server_port(server), server_token(server));
+    if (!address_is_local(address))
+      printf("everyone who reaches this machine and knows the token can use it\n");
     printf("Ctrl-C ends it\n");
     fflush(stdout);
     server_run(server);
@@ -65,10 +51,22 @@ static int serve(const Wants *wants, const ServerOptions *o) {
   return code;
 }
 
+/* Reads the scene or mesh before the page asks for it, so that its error is told here. */
+static int check_home(const HkContext *context, const char *folder, const char *home,
+                      const char *name) {
+  HkError error = {0};
+  Play *play = play_create(context, folder);
+  if (!play) return complain(EXIT_MEMORY, "there is no memory for the scene");
+  play_set_home(play, home);
+  HkStatus status = play_check_home(play, name, &error);
+  play_destroy(&play);
+  return status < 0 ? complain_of(&error) : EXIT_GOOD;
+}
+
 static int run(const void *chosen, char **words, int word_count) {
   const Wants *wants = chosen;
   const char *name = word_count > 0 ? words[0] : NULL;
-  char folder[4096], home[4096] = "";
+  char folder[SCRATCH_PATH], home[4096] = "";
   Page page;
   bool file = name && access(name, F_OK) == 0;
   HkError error = {0};
@@ -78,7 +76,7 @@ static int run(const void *chosen, char **words, int word_count) {
   }
   if (file && !realpath(name, home)) return complain(EXIT_FILE, "%s: %s", name, strerror(errno));
   int code = page_find(wants->page, &page);
-  if (code == EXIT_GOOD && !make_folder(folder, sizeof folder))
+  if (code == EXIT_GOOD && !scratch_make(NULL, folder))
     code = complain(EXIT_FILE, "%s: cannot make a folder: %s", folder, strerror(errno));
   else if (code == EXIT_GOOD) {
     ServerOptions o = {.page = &page,
@@ -90,8 +88,9 @@ static int run(const void *chosen, char **words, int word_count) {
                        .folder = folder};
     o.context.threads = wants->threads;
     signals_catch(NULL);
-    code = serve(wants, &o);
-    remove_folder(folder);
+    if (file) code = check_home(&o.context, folder, home, name);
+    if (code == EXIT_GOOD) code = serve(wants, &o);
+    scratch_remove(folder);
   }
   page_release(&page);
   return code;

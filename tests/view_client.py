@@ -14,7 +14,7 @@ import tempfile
 class Server:
     """A running `hooke view` with a small page of its own."""
 
-    def __init__(self, program, *options):
+    def __init__(self, program, *options, environment=None):
         self.folder = tempfile.mkdtemp()
         os.mkdir(self.folder + "/assets")
         with open(self.folder + "/index.html", "w") as f:
@@ -24,18 +24,20 @@ class Server:
         with open(self.folder + "/.secret", "w") as f:
             f.write("secret")
         self.process = subprocess.Popen([program, "view", *options, "--page", self.folder],
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline()
         if "libwebsockets" in line:
             print("skipped: built without libwebsockets")
             sys.exit(77)
         self.token = line.strip().split("token=")[1]
-        self.port = int(line.split("127.0.0.1:")[1].split("/")[0])
+        self.host = line.split("http://")[1].rsplit(":", 1)[0]  # as it stands in an address
+        self.port = int(line.split("/?token=")[0].rsplit(":", 1)[1])
 
     def get(self, path):
         """Status and body of a file."""
         with self.open() as s:
-            s.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
+            s.sendall(f"GET {path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n"
                       "Connection: close\r\n\r\n".encode())
             answer = b""
             while part := s.recv(65536):
@@ -43,20 +45,21 @@ class Server:
         head, _, body = answer.partition(b"\r\n\r\n")
         return int(head.split()[1]), head.lower(), body
 
-    def open(self):
-        s = socket.create_connection(("127.0.0.1", self.port))
+    def open(self, to=None):
+        s = socket.create_connection(((to or self.host).strip("[]"), self.port))
         s.settimeout(60)
         return s
 
-    def connect(self, token=None, origin=None, host=None):
+    def connect(self, token=None, origin=None, host=None, protocol="hooke", to=None):
         """A WebSocket, or None if it is refused."""
-        here = f"127.0.0.1:{self.port}"
+        here = f"{to or self.host}:{self.port}"
         token = self.token if token is None else token
-        s = self.open()
+        named = f"Sec-WebSocket-Protocol: {protocol}\r\n" if protocol else ""
+        s = self.open(to)
         key = base64.b64encode(os.urandom(16)).decode()
         s.sendall((f"GET /?token={token} HTTP/1.1\r\nHost: {host or here}\r\n"
                    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                   f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Protocol: hooke\r\n"
+                   f"Sec-WebSocket-Key: {key}\r\n{named}"
                    f"Origin: {origin or 'http://' + here}\r\n\r\n").encode())
         head = b""
         try:
@@ -77,8 +80,8 @@ class Server:
         with open(f"/proc/{self.process.pid}/statm") as f:
             return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
         code = self.process.wait(60)
         if code != 128 + signal.SIGINT:
             print(self.process.stdout.read())

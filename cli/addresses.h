@@ -1,0 +1,36 @@
+/* IP addresses that a server listens at and is reached by. */
+#ifndef HOOKE_CLI_ADDRESSES_H
+#define HOOKE_CLI_ADDRESSES_H
+
+#include <stdbool.h>
+
+enum { ADDRESS_TEXT = 64, ADDRESSES_MOST = 32 };
+
+typedef enum AddressKind {
+  ADDRESS_NONE, /* no IP address */
+  ADDRESS_IPV4,
+  ADDRESS_IPV6
+} AddressKind;
+
+/* Addresses as they stand in a URL: IPv6 in brackets. */
+typedef struct Addresses {
+  char text[ADDRESSES_MOST][ADDRESS_TEXT];
+  int count;
+} Addresses;
+
+AddressKind address_kind(const char *address);
+/* Whether the address stands for all addresses of the machine: 0.0.0.0 or ::. */
+bool address_is_any(const char *address);
+/* Whether the address is reached from this machine alone. */
+bool address_is_local(const char *address);
+/* The addresses by which a server that listens at `address` is reached. */
+void addresses_of(const char *address, Addresses *list);
+/* Whether a server can listen there; port 0: at any port. Returns 0, or the exit code after the
+ * error has been printed. */
+int address_check(const char *address, int port);
+/* Whether the value of the header Host names this machine by an IP address or as localhost, with or
+ * without a port. A page of another machine can make its own name lead here (DNS rebinding), but
+ * not an IP address. */
+bool address_is_host(const char *host);
+
+#endif
