@@ -140,3 +140,5 @@ for (const { name } of scenes) {
   writeFileSync(here(`../public/thumbs/${name}.svg`), draw(frame.x, topology, info.pinned, info.dimension === 2));
 }
 console.log(`thumbnails: ${scenes.length}`);
+// The service of esbuild sometimes outlives its work, and Node would wait for it forever.
+process.exit(0);
