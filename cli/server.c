@@ -14,6 +14,7 @@
 #include "session_thread.h"
 #include "signals.h"
 #include "text.h"
+#include "token.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CLIENTS = 16, TOKEN_BYTES = (SERVER_TOKEN - 1) / 2 };
+enum { CLIENTS = 16 };
 
 /* A message that was begun is complete after PATIENCE s and one second for each RATE bytes of it,
  * or its connection ends. */
@@ -44,7 +45,6 @@ struct Server {
   SessionOptions session;
   struct lws_context *context;
   int port;
-  char token[SERVER_TOKEN];
   char engine[256]; /* engine.json: tells the page that there is an engine */
   Client *first;
 };
@@ -112,8 +112,8 @@ static bool may_enter(struct lws *wsi) {
   char token[128];
   if (!is_own_page(wsi)) return false;
   const char *value = lws_get_urlarg_by_name(wsi, "token=", token, sizeof token);
-  if (!value || strlen(value) != SERVER_TOKEN - 1) return false;
-  return same_bytes(value, s->token, SERVER_TOKEN - 1) && session_count() < CLIENTS;
+  if (!value || strlen(value) != TOKEN_SIZE - 1) return false;
+  return same_bytes(value, s->options.token, TOKEN_SIZE - 1) && session_count() < CLIENTS;
 }
 
 /* ---- Sessions ---- */
@@ -265,15 +265,6 @@ static const struct lws_protocols protocols[] = {{.name = "http", .callback = on
 
 /* ---- Life ---- */
 
-static bool make_token(char token[SERVER_TOKEN]) {
-  unsigned char bytes[TOKEN_BYTES];
-  FILE *random = fopen("/dev/urandom", "rb");
-  bool good = random && fread(bytes, 1, sizeof bytes, random) == sizeof bytes;
-  if (random) fclose(random);
-  for (int q = 0; good && q < TOKEN_BYTES; q++) snprintf(token + 2 * q, 3, "%02x", bytes[q]);
-  return good;
-}
-
 static void write_engine(Server *s) {
   const ServerOptions *o = &s->options;
   if (o->home)
@@ -288,7 +279,7 @@ static void write_engine(Server *s) {
 int server_start(const ServerOptions *options, Server **server) {
   Server *s = calloc(1, sizeof *s);
   *server = s;
-  if (!s || !make_token(s->token)) return complain(EXIT_MEMORY, "the server cannot be started");
+  if (!s) return complain(EXIT_MEMORY, "the server cannot be started");
   s->options = *options;
   const char *address = options->address ? options->address : "127.0.0.1";
   int code = address_check(address, options->port);
@@ -321,10 +312,6 @@ int server_start(const ServerOptions *options, Server **server) {
 
 int server_port(const Server *s) {
   return s->port;
-}
-
-const char *server_token(const Server *s) {
-  return s->token;
 }
 
 void server_run(Server *s) {

@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-enum { SERVER_TOKEN = 33 };
-
 typedef struct ServerOptions {
   const Page *page;
   HkContext context;
@@ -18,6 +16,7 @@ typedef struct ServerOptions {
   const char *home;    /* the file that is shown first, or NULL */
   const char *builtin; /* or the built-in scene */
   const char *folder;  /* for files that the page sends; there already */
+  const char *token;   /* what the address of the page has to hold: ?token=... */
 } ServerOptions;
 
 typedef struct Server Server;
@@ -25,8 +24,6 @@ typedef struct Server Server;
 /* Starts to listen. Returns 0, or the exit code after the error has been printed. */
 int server_start(const ServerOptions *options, Server **server);
 int server_port(const Server *server);
-/* What the address of the page has to hold: ?token=... */
-const char *server_token(const Server *server);
 /* Serves until a signal comes. */
 void server_run(Server *server);
 void server_end(Server **server);

@@ -7,15 +7,18 @@
 #include "signals.h"
 #include "source.h"
 #include "text.h"
+#include "token.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct Wants {
   int port, threads;
-  const char *address, *page;
+  const char *address, *page, *token_file;
+  bool open;
 } Wants;
 
 static const Option options[] = {
@@ -23,12 +26,31 @@ static const Option options[] = {
                    "port to listen at; 0: a free one"),
     OPTION_TEXT(Wants, address, 0, "--address", "IP",
                 "address to listen at; 127.0.0.1, which only this machine reaches, if not given"),
+    OPTION_TEXT(Wants, token_file, 0, "--token-file", "FILE",
+                "keep the secret word of the address in FILE, for the next start; with --port the "
+                "address stays the same, and open pages connect again"),
+    OPTION_FLAG(Wants, open, 0, "--open", "open the page in the browser"),
     OPTION_TEXT(Wants, page, 0, "--page", "DIR", "where the files of the page are"),
     OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
                    "threads to use; 0, all cores, if not given"),
 };
 
 #ifdef HOOKE_WITH_WEBSOCKETS
+
+/* Has the desktop open the page; it goes on where there is none. */
+static void open_browser(const char *host, int port, const char *token) {
+  char address[ADDRESS_TEXT + 128];
+  snprintf(address, sizeof address, "http://%s:%d/?token=%s", host, port, token);
+  pid_t child = fork();
+  if (child > 0) waitpid(child, NULL, 0);
+  if (child != 0) return;
+  if (fork() == 0) { /* nobody waits for a grandchild */
+    execlp("xdg-open", "xdg-open", address, (char *)NULL);
+    execlp("open", "open", address, (char *)NULL);
+    fprintf(stderr, "hooke: there is no xdg-open; open the address in a browser\n");
+  }
+  _exit(0);
+}
 
 static int serve(const Wants *wants, const ServerOptions *o) {
   Server *server;
@@ -39,11 +61,13 @@ static int serve(const Wants *wants, const ServerOptions *o) {
     addresses_of(address, &reached);
     for (int q = 0; q < reached.count; q++)
       printf("%s http://%s:%d/?token=%s\n", q == 0 ? "open" : "or", reached.text[q],
-             server_port(server), server_token(server));
+             server_port(server), o->token);
     if (!address_is_local(address))
       printf("everyone who reaches this machine and knows the token can use it\n");
     printf("Ctrl-C ends it\n");
     fflush(stdout);
+    if (wants->open && reached.count > 0)
+      open_browser(reached.text[0], server_port(server), o->token);
     server_run(server);
     if (signals_caught()) code = EXIT_SIGNAL + signals_caught();
   }
@@ -66,7 +90,7 @@ static int check_home(const HkContext *context, const char *folder, const char *
 static int run(const void *chosen, char **words, int word_count) {
   const Wants *wants = chosen;
   const char *name = word_count > 0 ? words[0] : NULL;
-  char folder[SCRATCH_PATH], home[4096] = "";
+  char folder[SCRATCH_PATH], home[4096] = "", token[TOKEN_SIZE];
   Page page;
   bool file = name && access(name, F_OK) == 0;
   HkError error = {0};
@@ -76,6 +100,10 @@ static int run(const void *chosen, char **words, int word_count) {
   }
   if (file && !realpath(name, home)) return complain(EXIT_FILE, "%s: %s", name, strerror(errno));
   int code = page_find(wants->page, &page);
+  if (code == EXIT_GOOD && wants->token_file)
+    code = token_keep(wants->token_file, token);
+  else if (code == EXIT_GOOD && !token_make(token))
+    code = complain(EXIT_FILE, "the system has no random numbers");
   if (code == EXIT_GOOD && !scratch_make(NULL, folder))
     code = complain(EXIT_FILE, "%s: cannot make a folder: %s", folder, strerror(errno));
   else if (code == EXIT_GOOD) {
@@ -85,7 +113,8 @@ static int run(const void *chosen, char **words, int word_count) {
                        .port = wants->port,
                        .home = file ? home : NULL,
                        .builtin = file ? NULL : name,
-                       .folder = folder};
+                       .folder = folder,
+                       .token = token};
     o.context.threads = wants->threads;
     signals_catch(NULL);
     if (file) code = check_home(&o.context, folder, home, name);

@@ -62,7 +62,9 @@ static void advance(Play *p, int64_t steps, double budget, Progress *made) {
     int64_t left = steps - made->steps;
     bool quick = made->steps > 0 && made->seconds < SHORT * (double)made->steps;
     int64_t count = !quick ? 1 : left < MANY ? left : MANY;
-    if (make_steps(p, count, made, &error) < 0) {
+    HkStatus status = make_steps(p, count, made, &error);
+    if (status == HK_ERROR_CANCELLED) break; /* the state is at the end of a whole step */
+    if (status < 0) {
       blow_up(p, &error);
       break;
     }

@@ -76,12 +76,12 @@ HkStatus hand_again(Play *p, HkError *error) {
   return HK_OK;
 }
 
-HkStatus hand_clear(Play *p, HkError *error) {
+HkStatus hand_restart(Play *p, const double *x, HkError *error) {
   if (p->hand.vertex >= 0) HK_TRY(take_away(p, &p->hand, error));
   p->hand.vertex = -1;
-  while (p->pin_count > 0) {
-    HK_TRY(take_away(p, &p->pin[p->pin_count - 1], error));
-    p->pin_count--;
+  for (int q = 0; q < p->pin_count; q++) {
+    memcpy(p->pin[q].target, x + 3 * (int64_t)p->pin[q].vertex, sizeof p->pin[q].target);
+    HK_TRY(place(p, &p->pin[q], error));
   }
   return HK_OK;
 }

@@ -24,8 +24,9 @@ void play_set_home(Play *play, const char *path);
  * error, with the line where one is known; name stands for the file in the text. */
 HkStatus play_check_home(Play *play, const char *name, HkError *error);
 
-/* Ends the frame that another thread computes after its present step. A frame that has not begun
- * makes no step either; the next `stop` message lifts it. */
+/* Cancels the step that another thread computes, and with it the frame, which is answered with the
+ * state at the end of the last whole step. A frame that has not begun makes no step either; the
+ * next `stop` message lifts it. */
 void play_stop(Play *play);
 /* Whether a message is {"ask": "stop"}: whoever passes messages on to a Play on another thread
  * calls play_stop at once, and passes it on, too. */

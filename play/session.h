@@ -88,8 +88,8 @@ HkStatus hand_drop(Play *play, const HkJson *request, HkError *error);
 HkStatus hand_pin(Play *play, const HkJson *request, HkError *error);
 /* Holds again in a new model what was held in the old one. */
 HkStatus hand_again(Play *play, HkError *error);
-/* Lets go of all but the pins of the scene. */
-HkStatus hand_clear(Play *play, HkError *error);
+/* Lets go of the vertex in hand, and holds those that are pinned by hand where they are in x. */
+HkStatus hand_restart(Play *play, const double *x, HkError *error);
 /* The vertices that are held now. */
 HkJson hand_list(const Play *play);
 

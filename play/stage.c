@@ -176,6 +176,11 @@ static HkStatus check_files(Play *p, bool at_home, const char *text, const char 
   return status;
 }
 
+static bool is_stopped(void *play) {
+  const Play *p = play;
+  return atomic_load(&p->stopped);
+}
+
 static HkStatus build(Play *p, bool at_home, const char *text, const char *name, char **sets,
                       int set_count, Stage *s, HkError *error) {
   *s = (Stage){0};
@@ -183,6 +188,7 @@ static HkStatus build(Play *p, bool at_home, const char *text, const char *name,
   if (status >= 0) status = check_files(p, at_home, text, name, s->scene, error);
   if (status >= 0) status = hk_model_compile(s->scene, &s->model, error);
   if (status >= 0) status = hk_sim_create(s->model, NULL, 0, &s->sim, error);
+  if (status >= 0) hk_sim_set_cancel(s->sim, is_stopped, p);
   if (status >= 0) status = hk_state_create(s->model, &s->state, error);
   if (status >= 0) status = hk_state_create(s->model, &s->safe, error);
   if (status < 0) stage_clear(s);
@@ -276,6 +282,7 @@ static HkStatus change_integrator(Play *p, char **sets, int set_count, HkError *
     hk_scene_destroy(&scene);
     return status;
   }
+  hk_sim_set_cancel(sim, is_stopped, p);
   hk_sim_destroy(&p->stage.sim);
   hk_scene_destroy(&p->stage.scene);
   p->stage.scene = scene;
@@ -340,16 +347,23 @@ HkStatus stage_set(Play *p, const HkJson *request, HkError *error) {
   return status;
 }
 
+/* Releases the pins of the scene again that were released by hand. */
+static HkStatus release_again(const Play *p, HkState *state, HkError *error) {
+  int64_t pins;
+  const int32_t *pin = hk_model_pins(p->stage.model, &pins);
+  for (int64_t q = 0; q < pins; q++)
+    if (p->released[q]) HK_TRY(hk_state_release_pin(state, p->stage.model, pin[q], error));
+  return HK_OK;
+}
+
 HkStatus stage_reset(Play *p, HkError *error) {
   HkState *state;
-  int64_t pins;
-  hk_model_pins(p->stage.model, &pins);
-  HK_TRY(hand_clear(p, error));
   HK_TRY(hk_state_create(p->stage.model, &state, error));
-  HkStatus status = hk_state_copy(state, p->stage.state, error);
+  HkStatus status = hand_restart(p, hk_state_x(state), error);
+  if (status >= 0) status = release_again(p, state, error);
+  if (status >= 0) status = hk_state_copy(state, p->stage.state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.safe, error);
   hk_state_destroy(&state);
-  memset(p->released, 0, (size_t)pins);
   p->owed = 0;
   p->steps = 0;
   p->blown = false;

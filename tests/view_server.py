@@ -307,6 +307,42 @@ def check_folders_are_removed(program):
         shutil.rmtree(temporary)
 
 
+def check_kept_token(program, page):
+    """With a token file the address is the same after a restart; others cannot read the token."""
+    with tempfile.TemporaryDirectory() as folder:
+        kept = folder + "/token"
+        first = Server(program, "flag", "--token-file", kept)
+        assert os.stat(kept).st_mode & 0o777 == 0o600
+        assert first.stop() == 0
+        second = Server(program, "flag", "--token-file", kept, "--port", str(first.port))
+        assert (second.token, second.port) == (first.token, first.port)
+        s = second.connect()
+        assert s is not None
+        assert second.stop() == 0
+        os.chmod(kept, 0o644)
+        assert "others" in refused(program, "--token-file", kept, "--page", page)
+        with open(kept, "w") as f:
+            f.write("short")
+        assert "no token" in refused(program, "--token-file", kept, "--page", page)
+
+
+def check_open(program):
+    """--open hands the whole address to the desktop."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(folder + "/xdg-open", "w") as f:
+            f.write(f'#!/bin/sh\necho "$1" > {folder}/opened\n')
+        os.chmod(folder + "/xdg-open", 0o755)
+        server = Server(program, "flag", "--open",
+                        environment={"PATH": folder + ":" + os.environ["PATH"]})
+        end = time.monotonic() + 20
+        while time.monotonic() < end and not os.path.exists(folder + "/opened"):
+            time.sleep(0.05)
+        time.sleep(0.1)
+        with open(folder + "/opened") as f:
+            assert f.read().strip() == f"http://127.0.0.1:{server.port}/?token={server.token}"
+        assert server.stop() == 0
+
+
 def main():
     program = sys.argv[1]
     server = Server(program, "flag")
@@ -331,6 +367,8 @@ def main():
         check_addresses(program, server.folder)
         check_home_files(program)
         check_folders_are_removed(program)
+        check_kept_token(program, server.folder)
+        check_open(program)
         slow.check()
         assert ask(first, id=13, ask="frame", steps=1)[:4] == b"HKFR"
     finally:
