@@ -1,6 +1,6 @@
 // What the page plays: one scene on one engine, or on two beside each other with different methods.
 // The parts of the page call its functions and listen to its signals; none of them talks to another.
-import type { Engine } from './engine/engine';
+import { type Engine, StoppedError } from './engine/engine';
 import type { EnginePlace } from './engine/pick';
 import type { MethodValue, Registry, Source } from './engine/protocol';
 import { Side } from './side';
@@ -23,9 +23,18 @@ export interface Shared {
   camera: CameraState | null;
   compare: MethodValue | null; // of the second side
   color: Settings['color'];
+  /** Vertices that were pinned or released by hand. */
+  pins: number[];
 }
 
 const FIRST_SCENE = 'flag';
+
+/** Whether scenes start by themselves: not for who has asked the system for less motion. */
+function startsByItself(): boolean { return !matchMedia('(prefers-reduced-motion: reduce)').matches; }
+
+/** How often, and after how many ms each, a connection that broke is tried again. */
+const RETRIES = 300;
+const RETRY_TIME = 2000;
 /** s of simulated time out of sight before a scene starts again. */
 const GONE = 1.5;
 
@@ -36,7 +45,7 @@ function isIntegrator(path: string): boolean {
 export class App {
   readonly sides: Side[] = [];
   readonly settings = new Store<Settings>({
-    playing: true, speed: 1, color: 'none', faces: true, springs: false, pull: 1,
+    playing: startsByItself(), speed: 1, color: 'none', faces: true, springs: false, pull: 1,
   });
   /** Which side the controls of methods belong to. */
   active = 0;
@@ -55,7 +64,7 @@ export class App {
   private outSince: number | null = null;
 
   constructor(readonly place: EnginePlace, readonly view: SceneView) {
-    const tell = (error: unknown) => this.onError.tell(error);
+    const tell = (error: unknown) => this.tell(error);
     this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, tell);
     listenToPointer(view.canvas, view.orbit, {
       take: (x, y, touch) => this.dragger.take(x, y, touch),
@@ -111,11 +120,49 @@ export class App {
     });
     side.onFrame.on((frame) => {
       this.view.setFrame(index, frame, this.settings.get().color);
+      this.dragger.follow(index, frame);
       this.onFrame.tell(index);
     });
-    side.onError.on((error) => this.onError.tell(error));
-    engine.onBroken = (why) => this.onError.tell(new Error(why));
+    side.onError.on((error) => this.tell(error));
+    this.watchEngine(side);
     return side;
+  }
+
+  private watchEngine(side: Side): void {
+    side.engine.onBroken = (why) => {
+      this.onError.tell(new Error(why));
+      if (this.place.kind === 'native') void this.reconnect(side);
+    };
+  }
+
+  /** Tries until 'hooke view' is there again, with the same token, and plays the scene anew. */
+  private async reconnect(side: Side): Promise<void> {
+    for (let q = 0; q < RETRIES; q++) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_TIME));
+      if (!this.sides.includes(side)) return;
+      const engine = await this.place.open().catch(() => null);
+      if (!engine) continue;
+      side.engine = engine;
+      this.watchEngine(side);
+      if (await this.loadAgain([side])) this.onNote.tell("Connected again to 'hooke view'.");
+      return;
+    }
+  }
+
+  /** Loads the scene as it is into engines that have lost it. */
+  private loadAgain(sides: Side[]): Promise<boolean> {
+    const method = this.sides[1]?.info?.integrator;
+    return this.whileLoading(async () => {
+      for (const side of sides) {
+        const pins = side.turnedPins;
+        if (side === this.sides[1] && method) await this.loadSecond(side, method);
+        else {
+          for (const file of this.files) await side.engine.put(file.name, file.bytes);
+          await side.load(this.source, side.info?.sets ?? []);
+        }
+        for (const vertex of pins) await side.turnPin(vertex);
+      }
+    });
   }
 
   private async whileLoading(act: () => Promise<void>): Promise<boolean> {
@@ -124,11 +171,25 @@ export class App {
       await act();
       return true;
     } catch (error) {
-      this.onError.tell(error);
+      this.tell(error);
       return false;
     } finally {
       this.onLoading.tell(false);
     }
+  }
+
+  /** An error, unless a person asked for it. */
+  private tell(error: unknown): void {
+    if (!(error instanceof StoppedError)) this.onError.tell(error);
+  }
+
+  /** Ends what the engines compute, and pauses. An engine that had to be started anew gets its scene
+   * again, from its start. */
+  async stop(): Promise<void> {
+    this.settings.set({ playing: false });
+    const emptied = this.sides.filter((side) => side.engine.stop() && side.info);
+    if (!emptied.length) return;
+    if (await this.loadAgain(emptied)) this.onNote.tell('Stopped; the scene is at its start.');
   }
 
   /** Loads a scene into every side; the second keeps its method. */
@@ -141,7 +202,7 @@ export class App {
       this.files = files;
       this.showFor(this.sides[0].info!.triangles);
       if (second && this.sides[1]) await this.loadSecond(this.sides[1], second);
-      this.settings.set({ playing: true });
+      if (startsByItself()) this.settings.set({ playing: true });
     });
   }
 
@@ -169,8 +230,10 @@ export class App {
       this.view.setLayers(2);
       const other = added instanceof Side ? added : this.addSide(added);
       try {
+        const pins = side.turnedPins;
         await side.load(this.source, all);
         await this.loadSecond(other, second);
+        for (const vertex of pins) await Promise.all([side.turnPin(vertex), other.turnPin(vertex)]);
       } catch (error) {
         this.endCompare();
         throw error;
@@ -203,7 +266,7 @@ export class App {
 
   async reset(): Promise<void> {
     this.outSince = null;
-    await Promise.all(this.sides.map((side) => side.reset())).catch((error) => this.onError.tell(error));
+    await Promise.all(this.sides.map((side) => side.reset())).catch((error) => this.tell(error));
     this.view.forgetMotion();
     this.view.changed();
   }
@@ -257,6 +320,10 @@ export class App {
     void this.reset();
   }
 
+  private async turnPins(vertices: number[]): Promise<void> {
+    for (const vertex of vertices) await Promise.all(this.sides.map((side) => side.turnPin(vertex)));
+  }
+
   shared(): Shared {
     const { info } = this.sides[0];
     // What a program was started with means nothing elsewhere; its scene, as it is now, does.
@@ -267,6 +334,7 @@ export class App {
       camera: this.view.orbit.following ? null : this.view.orbit.state(),
       compare: this.sides[1]?.info?.integrator ?? null,
       color: this.settings.get().color,
+      pins: this.sides[0].turnedPins,
     };
   }
 
@@ -276,6 +344,7 @@ export class App {
     const loaded = await this.load(shared.source, shared.sets);
     if (!loaded && !this.sides[0].info) await this.load({ builtin: this.firstScene() });
     else if (loaded && shared.compare) await this.compare(null, shared.compare);
+    if (loaded) await this.turnPins(shared.pins).catch((error) => this.tell(error));
     if (loaded && shared.camera) this.view.orbit.restore(shared.camera);
     this.view.changed();
   }

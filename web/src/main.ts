@@ -6,6 +6,7 @@ import { pickEngine } from './engine/pick';
 import { graphics } from './support';
 import { exposeForTests } from './test_hooks';
 import { SideLabels } from './ui/compare';
+import { makeComputing } from './ui/computing';
 import { Downloads } from './ui/download';
 import { h } from './ui/dom';
 import { listenToDrops, openFiles } from './ui/drop';
@@ -25,9 +26,12 @@ import { SceneView } from './view/scene_view';
 
 function element(id: string): HTMLElement { return document.getElementById(id)!; }
 
+/** What the address holds: a shared scene, or ?scene=NAME, a built-in one. */
 async function readShared(toasts: Toasts): Promise<Shared | null> {
   try {
-    return await decodeShared(location.hash);
+    const builtin = new URLSearchParams(location.search).get('scene');
+    const named = builtin ? { source: { builtin }, sets: [], camera: null, compare: null, color: 'none' as const, pins: [] } : null;
+    return (await decodeShared(location.hash)) ?? named;
   } catch {
     toasts.error(new Error('The scene in this address cannot be read; part of the address may be missing.'));
     return null;
@@ -46,7 +50,8 @@ function build(app: App, toasts: Toasts, loading: Loading): void {
   app.onNote.on((text) => toasts.note(text));
   app.onLoading.on((now) => {
     loading.again(now);
-    if (now) toasts.clear();
+    // At the start there is nothing of a former scene: what is said is about the address.
+    if (now && app.sides[0].info) toasts.clear();
   });
   makeTopbar(app, downloads, {
     openGallery: () => gallery.showModal(), openHelp: () => help.showModal(), share: () => { share().catch(tell); }, tell,
@@ -56,6 +61,7 @@ function build(app: App, toasts: Toasts, loading: Loading): void {
   makeStatus(app, corner);
   corner.append(keyLine());
   makeLegend(app, stage);
+  makeComputing(app, stage);
   new SideLabels(app, stage);
   const panel = new Panel(app, element('panel'));
   makePlots(app, element('plots'));

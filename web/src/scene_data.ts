@@ -25,6 +25,14 @@ function asValues(value: unknown): Values {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Values) : {};
 }
 
+/** A force with the values that the engine uses where the scene gives none: gravity without a direction
+ * pulls against the up axis. */
+export function forceAsUsed(force: MethodValue, up: number): MethodValue {
+  const given = Array.isArray(force.direction) && force.direction.some((part) => part !== 0);
+  if (force.type !== 'gravity' || given) return force;
+  return { ...force, direction: [0, 1, 2].map((axis) => (axis === up ? -1 : 0)) };
+}
+
 export function readScene(text: string): SceneData {
   let root: Values = {};
   try {

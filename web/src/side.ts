@@ -47,6 +47,7 @@ export class Side {
   readonly onModel = new Signal<boolean>();
   readonly onFrame = new Signal<Frame>();
   readonly onError = new Signal<unknown>();
+  private scenePins: number[] = [];
   private color: Color = 'none';
   private loading = 0;
   private underWay: Promise<void> | null = null; // the frame that was asked for
@@ -57,7 +58,7 @@ export class Side {
   private waiting: Change | null = null;
   private changing = false;
 
-  constructor(readonly engine: Engine) {}
+  constructor(public engine: Engine) {}
 
   get blownUp(): boolean { return this.frame?.blownUp ?? false; }
 
@@ -67,6 +68,7 @@ export class Side {
       const info = await this.engine.load(source, sets);
       this.waiting = null;
       this.history.clear();
+      this.scenePins = info.pinned;
       await this.takeModel(info, true);
     } finally {
       this.loading--;
@@ -82,6 +84,20 @@ export class Side {
     } finally {
       this.loading--;
     }
+  }
+
+  /** Vertices that were pinned or released by hand. */
+  get turnedPins(): number[] {
+    const now = this.info?.pinned ?? [], then = new Set(this.scenePins), held = new Set(now);
+    return [...now.filter((vertex) => !then.has(vertex)), ...this.scenePins.filter((vertex) => !held.has(vertex))];
+  }
+
+  /** Pins a vertex, or releases it. */
+  async turnPin(vertex: number): Promise<void> {
+    const answer = await this.engine.pin(vertex);
+    if (!this.info) return;
+    this.info.pinned = answer.pinned;
+    this.onInfo.tell(this.info);
   }
 
   /** Takes an answer over; a model of other size or connections is asked for anew. */

@@ -3,10 +3,11 @@ import type { App } from './app';
 
 export interface TestHooks {
   kind: string;
-  sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[]; grabbed: number }[];
+  sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[]; grabbed: number; total: number }[];
   /** Where a vertex is in the window, in CSS pixels, and in the scene, in m. */
   vertex(side: number, vertex: number): { screen: [number, number]; position: number[] } | null;
   camera(): unknown;
+  setSpeed(speed: number): void;
   scene(): unknown;
 }
 
@@ -17,6 +18,7 @@ export function exposeForTests(app: App): void {
       frames: side.frames, time: side.frame?.time ?? 0, steps: side.frame?.stepsInAll ?? 0, blownUp: side.blownUp,
       vertices: side.info?.vertices ?? 0, method: side.info?.integrator.type ?? '', sets: side.info?.sets ?? [],
       pinned: side.info?.pinned ?? [], grabbed: side.frame?.grabbed ?? -1,
+      total: side.frame?.total ?? 0,
     })),
     vertex(side, vertex) {
       const screen = app.view.onScreen(side, vertex);
@@ -27,6 +29,7 @@ export function exposeForTests(app: App): void {
         position: app.view.position(side, vertex).toArray(),
       };
     },
+    setSpeed: (speed) => app.settings.set({ speed }),
     camera: () => app.view.orbit.state(),
     scene: () => ({ source: app.source, ...app.settings.get() }),
   };

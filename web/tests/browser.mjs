@@ -33,12 +33,24 @@ export async function openPlace(url = process.env.HOOKE_URL) {
   };
 }
 
+/** ms that a single test may take. (The option --test-timeout of Node holds for all tests of a file
+ * together, which a busy machine exceeds without any fault.) */
+const TEST_TIME = 120_000;
+
+function within(time, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`the test took longer than ${time / 1000} s`)), time);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 /** Runs a test on a new page, which is closed whatever happens: an open one goes on computing. */
 export function onPage(place, options, act) {
   return async (t) => {
-    const page = await openPage(place(), options);
+    const page = await within(TEST_TIME, openPage(place(), options));
     try {
-      await act(page, t);
+      await within(TEST_TIME, act(page, t));
     } finally {
       await page.context().close();
     }

@@ -14,6 +14,9 @@ export interface Link {
   onMessage: (message: string | ArrayBuffer) => void;
   /** Set by the engine: the link broke and says why. */
   onBroken: (why: string) => void;
+  /** Ends what the engine computes by starting it anew, empty. Only where no message gets through
+   * meanwhile. */
+  restart?(): void;
 }
 
 /** What an engine answers to a request that it refuses. */
@@ -24,7 +27,16 @@ export class EngineError extends Error {
   }
 }
 
+/** A person stopped the request; nothing to tell. */
+export class StoppedError extends Error {
+  constructor() {
+    super('Stopped.');
+    this.name = 'StoppedError';
+  }
+}
+
 interface Waiting {
+  since: number; // ms, of performance.now()
   resolve: (answer: never) => void;
   reject: (error: Error) => void;
 }
@@ -58,6 +70,28 @@ export class Engine {
   }
   drag(point: Vector): Promise<object> { return this.ask('drag', { point }); }
   drop(): Promise<object> { return this.ask('drop', {}); }
+  /** Why it blew up, or ''. */
+  async why(): Promise<string> { return (await this.ask<{ text: string }>('why', {})).text; }
+  grabVertex(vertex: number, stiffness: number): Promise<Grab> { return this.ask('grab', { vertex, stiffness }); }
+
+  /** Cancels what is computed. Returns whether the engine is empty now, and has to load its scene. */
+  stop(): boolean {
+    if (!this.link.restart) {
+      void this.ask('stop', {}).catch(() => {});
+      return false;
+    }
+    this.link.restart();
+    for (const waiting of this.waiting.values()) waiting.reject(new StoppedError());
+    this.waiting.clear();
+    return true;
+  }
+
+  /** Milliseconds since the oldest request was made that is not answered yet. */
+  waited(): number {
+    const [first] = this.waiting.values();
+    return first ? performance.now() - first.since : 0;
+  }
+
   pin(vertex: number): Promise<Pin> { return this.ask('pin', { vertex }); }
   async save(what: 'obj' | 'checkpoint' | 'scene'): Promise<Uint8Array> {
     return decodeSave(await this.ask('save', { what }));
@@ -84,7 +118,7 @@ export class Engine {
     if (this.broken !== null) return Promise.reject(new Error(this.broken));
     const id = ++this.lastId;
     return new Promise<T>((resolve, reject) => {
-      this.waiting.set(id, { resolve: resolve as (answer: never) => void, reject });
+      this.waiting.set(id, { since: performance.now(), resolve: resolve as (answer: never) => void, reject });
       this.link.send(encode(id));
     });
   }

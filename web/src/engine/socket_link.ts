@@ -20,7 +20,7 @@ export class SocketLink implements Link {
     socket.onclose = (event) =>
       this.onBroken(event.reason
         ? `'hooke view' closed the connection: ${event.reason}.`
-        : "The connection to 'hooke view' is closed. Is it still running? Start it again and open the address that it prints.");
+        : "The connection to 'hooke view' is closed. Is it still running? Start it again and open the address that it prints; with the same --port and --token-file this page connects by itself.");
   }
 
   static open(address: string): Promise<SocketLink> {

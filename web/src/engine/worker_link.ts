@@ -33,15 +33,24 @@ export class WorkerLink implements Link {
   onBroken: (why: string) => void = () => {};
   private worker: Worker;
 
-  constructor(module: WebAssembly.Module) {
-    this.worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'hooke' });
-    this.worker.onmessage = (event: MessageEvent<string | ArrayBuffer | Broken>) => {
+  constructor(private module: WebAssembly.Module) { this.worker = this.start(); }
+
+  private start(): Worker {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'hooke' });
+    worker.onmessage = (event: MessageEvent<string | ArrayBuffer | Broken>) => {
       const data = event.data;
       if (typeof data === 'string' || data instanceof ArrayBuffer) this.onMessage(data);
       else this.onBroken(`The engine stopped: ${data.broken}. Reload the page to go on.`);
     };
-    this.worker.onerror = (event) => this.onBroken(`The engine could not be started: ${event.message}.`);
-    this.worker.postMessage({ module } satisfies Start);
+    worker.onerror = (event) => this.onBroken(`The engine could not be started: ${event.message}.`);
+    worker.postMessage({ module: this.module } satisfies Start);
+    return worker;
+  }
+
+  /** A worker hears nothing while it computes: it is ended, and another one takes its place. */
+  restart(): void {
+    this.worker.terminate();
+    this.worker = this.start();
   }
 
   send(message: string | ArrayBuffer): void {

@@ -126,7 +126,11 @@ export class SideLabels {
     if (!side || !banner || banner.hidden !== side.blownUp) return;
     banner.hidden = !side.blownUp;
     if (!side.blownUp) return;
-    banner.replaceChildren(h('p', {}, blowUpText(side)),
+    const text = h('p', {}, blowUpText(side));
+    const why = h('small', {});
+    side.engine.why().then((words) => { why.textContent = words; }, () => {}); // none is no harm
+    // Folded: the banner must not cover what it tells of.
+    banner.replaceChildren(h('div', {}, text, h('details', {}, h('summary', {}, 'Where it began'), why)),
       h('button', { class: 'text-button', type: 'button', onclick: () => void this.app.reset() }, 'Start again'));
   }
 }

@@ -2,7 +2,7 @@
 import { h } from './dom';
 import { icon } from './icons';
 
-export function makeDialog(title: string, name: string, ...content: HTMLElement[]): HTMLDialogElement {
+export function makeDialog(title: string, name: string, ...content: (HTMLElement | null)[]): HTMLDialogElement {
   const dialog = h('dialog', { class: `dialog ${name}`, 'aria-labelledby': `${name}-title` },
     h('div', { class: 'dialog-body' },
       h('header', {}, h('h2', { id: `${name}-title` }, title),

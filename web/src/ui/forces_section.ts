@@ -2,7 +2,7 @@
 // switched off is taken out of the scene, and its values are kept here for when it comes back.
 import type { App } from '../app';
 import type { Info, MethodValue } from '../engine/protocol';
-import type { SceneData, Values } from '../scene_data';
+import { forceAsUsed, type SceneData, type Values } from '../scene_data';
 import { docsLink } from './docs_link';
 import { h, newId, prettyName } from './dom';
 import { formulaElement } from './formula';
@@ -26,6 +26,7 @@ export class ForcesSection {
   private shape = '';
   private scene = '';
   private triangles = 0;
+  private up = 1;
 
   constructor(private app: App) {
     this.adder.addEventListener('change', () => {
@@ -38,6 +39,7 @@ export class ForcesSection {
 
   update(info: Info, scene: SceneData): void {
     this.triangles = info.triangles;
+    this.up = scene.up;
     if (this.scene !== info.name + info.title) {
       this.scene = info.name + info.title;
       this.entries = [];
@@ -45,7 +47,7 @@ export class ForcesSection {
     this.merge(scene.forces.filter((force) => force.type !== 'springs'));
     const shape = JSON.stringify(this.entries.map(({ value, on }) => [value.type, on]));
     if (shape !== this.shape) this.build(shape);
-    else this.entries.forEach(({ value }, q) => this.lists[q]?.update(value as Values));
+    else this.entries.forEach(({ value }, q) => this.lists[q]?.update(forceAsUsed(value, this.up) as Values));
   }
 
   /** The scene's forces in their order; those that are off keep their places between them. */
@@ -83,7 +85,7 @@ export class ForcesSection {
     box.checked = entry.on;
     const place = () => this.entries.filter((other) => other.on).indexOf(entry);
     const list = schema && entry.on
-      ? new ParamList(schema.params, entry.value as Values,
+      ? new ParamList(schema.params, forceAsUsed(entry.value, this.up) as Values,
         (name, value) => this.app.change([assignment(`forces[${place()}].${name}`, value)]))
       : null;
     this.lists[q] = list;

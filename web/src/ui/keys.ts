@@ -33,9 +33,19 @@ export function listenToKeys(app: App, actions: KeyActions): void {
     if (event.repeat && key !== '.') return;
     act[key]();
   });
-  // A button that was pressed with the mouse would keep Space for itself.
+  // A control that was used with the mouse would keep keys for itself: Space, or the letters by which
+  // a list is searched. Who goes by Tab stays where they are.
+  let pointer = false;
+  window.addEventListener('pointerdown', () => { pointer = true; }, true);
+  window.addEventListener('keydown', () => { pointer = false; }, true);
+  const release = () => app.view.canvas.focus({ preventScroll: true });
   document.addEventListener('click', (event) => {
-    const button = (event.target as Element).closest?.('#topbar button, #transport button');
-    if (button && event.detail > 0 && !button.getAttribute('aria-haspopup')) app.view.canvas.focus({ preventScroll: true });
+    const button = (event.target as Element).closest?.('#topbar button, #transport button, #panel button, #panel summary, .computing button');
+    if (button && event.detail > 0 && !button.getAttribute('aria-haspopup')) release();
+  });
+  document.addEventListener('change', (event) => {
+    const control = event.target as HTMLElement;
+    const typed = control instanceof HTMLInputElement && control.type !== 'range' && control.type !== 'checkbox';
+    if (pointer && !typed && control.matches('#panel *, .side-label *')) setTimeout(release);
   });
 }

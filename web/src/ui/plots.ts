@@ -11,6 +11,8 @@ const WINDOW = 12; // s of simulated time
 const SHORTEST = 2; // s; a window that starts smaller would only zoom out
 const EVERY = 100; // ms
 const LARGEST = 1e14; // of a value that is drawn
+const COMMON = 0.9; // part of the times that is shown whatever they are
+const HICCUP = 3; // times the largest of those: what is above is cut off
 
 interface Line {
   column: Column;
@@ -26,6 +28,8 @@ interface Definition {
   sides: boolean;
   lines: Line[];
   log?: boolean;
+  /** Whether single large values are cut off. */
+  robust?: boolean;
 }
 
 const ENERGY: Line[] = [
@@ -44,7 +48,7 @@ const DEFINITIONS: Definition[] = [
       { column: 'iterations', name: 'iterations', color: '--plot-iterations', scale: 'count', dash: [4, 3] },
     ],
   },
-  { title: 'Time for a step, ms', sides: true, lines: [{ column: 'milliseconds', name: 'ms', color: '--plot-time' }] },
+  { title: 'Time for a step, ms', sides: true, robust: true, lines: [{ column: 'milliseconds', name: 'ms', color: '--plot-time' }] },
 ];
 
 function css(name: string): string {
@@ -150,6 +154,7 @@ class Chart {
   /** What can be drawn. A side that blows up must not press the other one's lines flat, and a dashed
    * line to 1e30 would keep the browser busy for ever. */
   private limits(): [number, number] {
+    if (this.definition.robust) return [0, this.usual()];
     if (!this.app.comparing || this.definition.lines !== ENERGY) return [-LARGEST, LARGEST];
     const shown = ENERGY.filter((line) => !this.hidden.has(line.name));
     const spans = this.app.sides.map(({ history }) => {
@@ -165,6 +170,17 @@ class Chart {
     const calm = spans.reduce((least, span) => (span.size < least.size ? span : least));
     const room = 2 * Math.max(calm.size, 0.5 * Math.abs(calm.high), 1e-12);
     return [Math.max(-LARGEST, calm.low - room), Math.min(LARGEST, calm.high + room)];
+  }
+
+  /** The largest value that does not press the others flat: one step that the machine was busy in is
+   * cut off at the top. */
+  private usual(): number {
+    const values = this.app.sides.flatMap(({ history }) => {
+      const from = history.since(WINDOW);
+      return this.definition.lines.flatMap((line) => [...history.column(line.column, from)]);
+    }).sort((a, b) => a - b);
+    const common = values[Math.floor(COMMON * (values.length - 1))] ?? 0;
+    return common > 0 ? Math.min(LARGEST, HICCUP * common) : LARGEST;
   }
 
   update(): void {

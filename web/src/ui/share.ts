@@ -30,32 +30,36 @@ export async function encodeShared(shared: Shared): Promise<string> {
 }
 
 export async function decodeShared(hash: string): Promise<Shared | null> {
+  if (!hash.startsWith('#s=')) return null;
   const match = hash.match(/^#s=([zp])([\w-]+)$/);
-  if (!match) return null;
+  if (!match) throw new Error('no shared scene');
   const bytes = fromBase64(match[2]);
   const plain = match[1] === 'z' ? await pass(bytes, new DecompressionStream('deflate-raw')) : bytes;
   const shared = JSON.parse(new TextDecoder().decode(plain)) as Partial<Shared>;
-  if (!shared.source || typeof shared.source !== 'object') return null;
+  if (!shared.source || typeof shared.source !== 'object') throw new Error('no shared scene');
   return {
     source: shared.source,
     sets: Array.isArray(shared.sets) ? shared.sets.map(String) : [],
     camera: shared.camera ?? null,
     compare: shared.compare ?? null,
     color: shared.color ?? 'none',
+    pins: Array.isArray(shared.pins) ? shared.pins.filter(Number.isInteger) : [],
   };
 }
 
 export function makeShare(app: App): () => Promise<void> {
   const field = h('input', { class: 'address', readonly: true, 'aria-label': 'Address of this scene' });
   const told = h('p', { class: 'fine', role: 'status' });
+  const native = app.place.kind === 'native';
   const dialog = makeDialog('Share this scene', 'share',
-    h('p', {}, 'This address holds the scene, what was changed in it, and the camera. Nothing is uploaded.'), field, told);
+    h('p', {}, 'This address holds the scene, what was changed in it, and the camera. Nothing is uploaded.'),
+    native ? h('p', {}, "It holds the token of this 'hooke view', too, and opens only while that runs and where it is reached. For others, download the scene: it opens with 'hooke view', or dropped on this page elsewhere.") : null,
+    field, told);
   field.addEventListener('focus', () => field.select());
   return async () => {
     if (app.source.file) throw new Error('A mesh file is too large for an address. Share the file itself, or open it as part of a scene that says its mesh in place.');
     const address = new URL(location.href);
-    // The token opens this very machine's program, and is nobody else's business.
-    address.searchParams.delete('token');
+    address.searchParams.delete('scene'); // the address says all of it
     address.hash = 's=' + (await encodeShared(app.shared()));
     if (address.href.length > LONGEST) throw new Error('This scene is too large for an address. Download it as a scene file instead.');
     const here = new URL(location.href);

@@ -23,7 +23,7 @@ function makeFaster(app: App): { button: HTMLElement; look(rate: number): void }
       button.hidden = true;
       app.change(FAST, ['integrator']);
     },
-  }, 'Play faster, with backward Euler');
+  });
   return {
     button,
     look(rate) {
@@ -32,6 +32,8 @@ function makeFaster(app: App): { button: HTMLElement; look(rate: number): void }
       const fast = (method?.minimizer as { type?: string } | undefined)?.type === 'local_global';
       if (rate > SLOW || fast || app.comparing || !app.settings.get().playing) slowSince = now;
       button.hidden = now - slowSince < PATIENCE;
+      button.textContent = method?.type === 'backward_euler' ? 'Play faster, with local/global iterations'
+        : 'Play faster, with backward Euler';
     },
   };
 }

@@ -1,9 +1,10 @@
-// Colours for values at the vertices: strain has two signs and a white middle, speed and force grow
+// Colors for values at the vertices: strain has two signs and a gray middle, which stands out from a
+// light and from a dark sky; speed and force grow
 // from dark to bright. The same stops make the texture on the model and the bar of the legend.
 import { DataTexture, LinearFilter, SRGBColorSpace } from 'three';
 import type { Color } from '../engine/protocol';
 
-const DIVERGING = ['#1f5fa8', '#6fa6d6', '#eceae4', '#e88a6c', '#b3202c'];
+const DIVERGING = ['#1f5fa8', '#6fa6d6', '#b5b0a4', '#e88a6c', '#b3202c'];
 const GROWING = ['#241a52', '#6b2382', '#bf3a72', '#f07c4f', '#fbe18c'];
 
 export const COLOR_UNITS: Record<Color, string> = { none: '', strain: '%', speed: 'm/s', force: 'N' };

@@ -1,6 +1,9 @@
 // Dragging a vertex: the engine ties it to a handle by a spring; the handle moves in the plane through
-// the vertex that faces the camera. Only the newest place of the handle is sent, one at a time.
+// the vertex that faces the camera. In a comparison the same vertex is dragged on both sides. The
+// handle follows the pointer in simulated time: in slow motion, or where the machine is slow, a hand
+// as fast as the pointer would put many times the energy into the scene.
 import { Vector3 } from 'three';
+import type { Frame } from '../engine/protocol';
 import type { Side } from '../side';
 import type { SceneView } from './scene_view';
 
@@ -8,17 +11,25 @@ const MOUSE_REACH = 14; // px
 const TOUCH_REACH = 30;
 const HOVER_LIMIT = 100_000; // vertices; above, looking for one at every move takes too long
 const AIM = 5; // px about the vertex that was picked, when the engine is asked for it
+/** The fastest that a handle moves: sizes of the scene per simulated second. */
+const HAND_SPEED = 4;
+
+interface Hand {
+  at: Vector3; // where the engine has the handle
+  time: number; // s of simulated time when it got there
+  sending: boolean;
+}
 
 interface Held {
-  index: number;
+  index: number; // of the side where it was taken
   vertex: number;
   through: Vector3;
+  hands: Hand[]; // of each side, once its engine has taken the vertex
 }
 
 export class Dragger {
   private held: Held | null = null;
   private newest: Vector3 | null = null;
-  private sending = false;
 
   constructor(private view: SceneView, private sides: () => Side[], private pull: () => number,
     private tell: (error: unknown) => void) {}
@@ -33,22 +44,33 @@ export class Dragger {
     const origin = new Vector3().fromArray(this.view.ray(x, y).origin);
     const direction = point.clone().sub(origin);
     const radius = AIM * this.view.pixelAngle() * direction.length();
-    const held: Held = { index, vertex, through: point };
+    const held: Held = { index, vertex, through: point, hands: [] };
     this.held = held;
+    this.newest = null;
     this.view.steady = true;
     this.view.layers[index].setHover(-1);
-    this.sides()[index].engine
-      .grab(origin.toArray(), direction.normalize().toArray(), radius, this.pull())
-      .then((answer) => {
-        if (this.held !== held) return;
-        if (answer.vertex < 0) this.held = null;
-        else {
-          held.vertex = answer.vertex;
-          held.through.fromArray(answer.point);
-        }
-      })
-      .catch(this.tell);
+    void this.grab(held, origin, direction.normalize(), radius);
     return true;
+  }
+
+  private async grab(held: Held, origin: Vector3, direction: Vector3, radius: number): Promise<void> {
+    try {
+      const answer = await this.sides()[held.index].engine.grab(origin.toArray(), direction.toArray(), radius, this.pull());
+      if (this.held !== held) return;
+      if (answer.vertex < 0) {
+        this.held = null;
+        return;
+      }
+      held.vertex = answer.vertex;
+      held.through.fromArray(answer.point);
+      await Promise.all(this.sides().map(async (side, q) => {
+        const point = q === held.index ? answer.point : (await side.engine.grabVertex(answer.vertex, this.pull())).point;
+        if (this.held !== held) return;
+        held.hands[q] = { at: new Vector3().fromArray(point), time: side.frame?.time ?? 0, sending: false };
+      }));
+    } catch (error) {
+      this.tell(error);
+    }
   }
 
   dragTo(x: number, y: number): void {
@@ -56,21 +78,21 @@ export class Dragger {
     this.newest = this.view.onPlane(x, y, this.held.through);
     this.view.layers[this.held.index].setHandle(this.held.vertex, this.newest);
     this.view.changed();
-    if (!this.sending) void this.send(this.sides()[this.held.index]);
   }
 
-  private async send(side: Side): Promise<void> {
-    this.sending = true;
-    try {
-      while (this.newest && this.held) {
-        const target = this.newest;
-        this.newest = null;
-        await side.engine.drag(target.toArray());
-      }
-    } catch (error) {
-      this.tell(error);
-    }
-    this.sending = false;
+  /** A frame came: the handle of its side goes on towards the pointer. */
+  follow(index: number, frame: Frame): void {
+    const hand = this.held?.hands[index], side = this.sides()[index];
+    if (!hand || !this.newest || hand.sending || !side?.info) return;
+    const { box_min: low, box_max: high } = side.info;
+    const size = Math.hypot(...high.map((value, q) => value - low[q])) || 1;
+    const reach = HAND_SPEED * size * Math.max(0, frame.time - hand.time);
+    const way = this.newest.clone().sub(hand.at);
+    hand.time = frame.time;
+    if (reach === 0 || way.length() === 0) return;
+    hand.at.addScaledVector(way, Math.min(1, reach / way.length()));
+    hand.sending = true;
+    side.engine.drag(hand.at.toArray()).catch(this.tell).finally(() => { hand.sending = false; });
   }
 
   drop(): void {
@@ -81,7 +103,7 @@ export class Dragger {
     this.view.steady = false;
     this.view.layers[index]?.setHandle(-1, null);
     this.view.changed();
-    this.sides()[index]?.engine.drop().catch(this.tell);
+    for (const side of this.sides()) side.engine.drop().catch(this.tell);
   }
 
   hover(x: number, y: number): boolean {
@@ -103,11 +125,7 @@ export class Dragger {
     const vertex = this.view.pick(x, y, touch ? TOUCH_REACH : MOUSE_REACH);
     if (vertex < 0) return;
     try {
-      await Promise.all(this.sides().map(async (side, index) => {
-        const answer = await side.engine.pin(vertex);
-        if (side.info) side.info.pinned = answer.pinned;
-        this.view.layers[index]?.setPinned(answer.pinned);
-      }));
+      await Promise.all(this.sides().map((side) => side.turnPin(vertex)));
     } catch (error) {
       this.tell(error);
     }
