@@ -34,6 +34,7 @@ typedef struct Search {
   Known last, *table;
   uint64_t table_size;                 /* TABLE_LEAST for a few groups, else TABLE_MOST */
   int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
+  bool own;                            /* no group shares slots */
   bool gaps; /* a regular group has a vertex without neighbour in a slot */
 } Search;
 
@@ -83,7 +84,7 @@ static bool is_whole(const HkSpringRows *r, int64_t group) {
 
 static bool is_like(const Search *s, int64_t group, const Known *known) {
   const HkSpringRows *r = s->rows;
-  if (known->group < 0 || !is_whole(r, group)) return false;
+  if (s->own || known->group < 0 || !is_whole(r, group)) return false;
   if (known->regular && !is_inside(r, group, known->low, known->high)) return false;
   for (int l = 0; l < r->width; l++)
     if (!same_row(s->model, known->group * r->width + l, group * r->width + l)) return false;
@@ -213,10 +214,10 @@ static bool equally_stiff(const HkModel *m) {
   return true;
 }
 
-static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
+static HkStatus find_places(const HkModel *m, bool own, HkSpringRows *r, HkError *error) {
   const HkContext *c = &m->context;
   const char *what = "springs by rows";
-  Search s = {.model = m, .rows = r, .last = {.group = -1}};
+  Search s = {.model = m, .rows = r, .last = {.group = -1}, .own = own};
   HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
   HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
   const int table_size = r->groups < TABLE_LEAST / 4 ? TABLE_LEAST : TABLE_MOST;
@@ -224,7 +225,7 @@ static HkStatus find_places(const HkModel *m, HkSpringRows *r, HkError *error) {
   for (int q = 0; q < table_size; q++) s.table[q].group = -1;
   s.table_size = (uint64_t)table_size;
   HkStatus status = place_groups(&s, error);
-  r->k_step = s.gaps || !equally_stiff(m);
+  r->k_step = own || s.gaps || !equally_stiff(m);
   bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
   r->unit = r->width == HK_ROW_GROUP ? 3 : planes ? 1 : 4;
   hk_free(c, &s.table);
@@ -323,7 +324,7 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-static void fill(const HkModel *m, HkSpringRows *r) {
+void hk_spring_rows_fill(const HkModel *m, HkSpringRows *r) {
   Fill f = {m, r};
   for (int l = 0; l < r->width && r->k_step == 0 && r->slots > 0; l++) {
     if (r->k) r->k[l] = m->k[0];
@@ -335,27 +336,32 @@ static void fill(const HkModel *m, HkSpringRows *r) {
 
 /* ---- Creating ---- */
 
-static HkStatus create(const HkModel *model, int width, HkSpringRows **rows, HkError *error) {
+static HkStatus create(const HkModel *model, int width, bool own, HkSpringRows **rows,
+                       HkError *error) {
   HK_TRY(hk_alloc(&model->context, rows, 1, sizeof **rows, "springs by rows", error));
   HkSpringRows *r = *rows;
   r->n = model->n;
   r->width = width;
   r->groups = (model->n + width - 1) / width;
-  HkStatus status = find_places(model, r, error);
+  HkStatus status = find_places(model, own, r, error);
   if (status >= 0) status = allocate(model, r, error);
   if (status < 0)
     hk_spring_rows_destroy(model, rows);
   else
-    fill(model, r);
+    hk_spring_rows_fill(model, r);
   return status;
 }
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error) {
-  return create(model, HK_ROW_GROUP, rows, error);
+  return create(model, HK_ROW_GROUP, false, rows, error);
+}
+
+HkStatus hk_spring_rows_create_own(const HkModel *model, HkSpringRows **rows, HkError *error) {
+  return create(model, HK_ROW_GROUP, true, rows, error);
 }
 
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error) {
-  return create(model, HK_ROW_GROUP_SINGLE, rows, error);
+  return create(model, HK_ROW_GROUP_SINGLE, false, rows, error);
 }
 
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
@@ -370,5 +376,5 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
 }
 
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows) {
-  if (rows->version != model->stiffness_version) fill(model, rows);
+  if (rows->version != model->stiffness_version) hk_spring_rows_fill(model, rows);
 }

@@ -54,12 +54,16 @@ typedef struct HkSpringRows {
 } HkSpringRows;
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error);
+/* The same with slots of its own for each group, for springs whose numbers will differ. */
+HkStatus hk_spring_rows_create_own(const HkModel *model, HkSpringRows **rows, HkError *error);
 /* The same with groups of HK_ROW_GROUP_SINGLE and numbers in single precision. */
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error);
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
 /* The springs of the vertex with most of them in a group of that width: in double precision as many
  * slots as the group has by start. */
 int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
+/* Takes over all numbers of the springs, of rows that share no slots. */
+void hk_spring_rows_fill(const HkModel *model, HkSpringRows *rows);
 /* Takes over what a live change, which treats all springs alike, has made of them. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 

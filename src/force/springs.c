@@ -5,7 +5,8 @@
  *     df_i/dxi = -k [u u^T + (1 - l0 / l) P] - c / l [u (P w)^T + (w . u) P] = -df_i/dxj
  *     df_i/dvi = -c u u^T = -df_i/dvj
  *
- * k in N/m, c in N s/m. A tension-only spring gives nothing while l < l0. Where the ends meet (l =
+ * k in N/m, c in N s/m. A tension-only spring gives nothing while l < l0, and never pushes: nothing
+ * while its damping is stronger than its pull. Where the ends meet (l =
  * 0) the direction is undefined: the force is taken as 0 and the Hessian as k I, which is exact for
  * l0 = 0. Forces are gathered per vertex, each spring being computed twice: cheaper than threads
  * that must not meet.
@@ -225,6 +226,18 @@ static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double 
   hk_mat_add_outer(-c, u, u, D);
 }
 
+/* Whether a tension-only spring would push, by its damping, and gives nothing. */
+static bool is_idle(const HkForceArgs *a, int64_t s) {
+  const HkModel *m = a->model;
+  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  double d[3], w[3];
+  if (!m->tension || !m->tension[s] || !m->damping || !a->v) return false;
+  hk_sub(a->x + i, a->x + j, d);
+  hk_sub(a->v + i, a->v + j, w);
+  double l = fmax(hk_norm(d), HK_SPRING_TINY);
+  return m->k[s] * (l - m->l0[s]) + m->damping[s] * hk_dot(w, d) / l < 0;
+}
+
 typedef void SinkFn(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 
 /* Block B at (i,i) and (j,j), -B at (i,j) and (j,i). */
@@ -241,6 +254,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkModel *m = a->model;
   for (int64_t s = 0; s < m->spring_count; s++) {
     double B[9];
+    if (is_idle(a, s)) continue;
     hk_spring_hessian(m, s, a->x, 0, B);
     for (int q = 0; q < 9; q++) B[q] = -B[q];
     pour(sink, sink->dfdx, m->i[s], m->j[s], B);

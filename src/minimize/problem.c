@@ -43,7 +43,8 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
 }
 
 size_t hk_problem_bytes(const HkProblem *p) {
-  return p->bytes + (p->prefactor ? hk_prefactor_bytes(p->prefactor) : 0);
+  size_t dampers = p->dampers ? p->dampers->bytes : 0;
+  return p->bytes + dampers + (p->prefactor ? hk_prefactor_bytes(p->prefactor) : 0);
 }
 
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,
@@ -59,7 +60,7 @@ HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProb
 
 void hk_problem_destroy(HkProblem *p) {
   if (!p->model) return;
-  const HkContext *c = &p->model->context;
+  const HkContext *c = p->dampers ? &p->dampers->source->context : &p->model->context;
   hk_prefactor_destroy(&p->prefactor);
   hk_hessian_destroy(&p->hessian);
   hk_block_matrix_destroy(p->model, &p->damping);
@@ -68,7 +69,16 @@ void hk_problem_destroy(HkProblem *p) {
                         &p->room2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
   for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++) hk_free(c, vectors[q]);
   hk_free(c, &p->held.mask);
+  hk_dampers_destroy(&p->dampers);
   *p = (HkProblem){0};
+}
+
+HkStatus hk_problem_need_dampers(HkProblem *p, HkError *error) {
+  if (p->dampers || !p->model->damping) return HK_OK;
+  HK_TRY(hk_dampers_create(p->model, p->work, &p->dampers, error));
+  p->model = p->hessian.model = &p->dampers->model;
+  p->work = p->hessian.work = &p->dampers->work;
+  return HK_OK;
 }
 
 HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision precision,

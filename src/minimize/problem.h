@@ -4,8 +4,9 @@
  *     w = (x - b) / tau - v
  *
  * The integrator chooses y, tau and b, where (x - b) / tau is the velocity that belongs to x. E is
- * the potential energy of all forces that have one at time t. The others, and all damping, do not
- * derive from a potential: they are linearised about a predicted state,
+ * the potential energy of all forces that have one at time t, with that of the damping of springs
+ * (dampers.c). The others, and all other damping, do not derive from a potential: they are
+ * linearised about a predicted state,
  *
  *     f(x, v') ~ f - C (v' - v),   C = -df/dv there, its positive semidefinite part
  *
@@ -29,9 +30,11 @@
 
 #include "linear/hessian.h"
 #include "linear/prefactor.h"
+#include "minimize/dampers.h"
 
 typedef struct HkProblem {
-  const HkModel *model;
+  const HkModel *model; /* the caller's, or that of the dampers */
+  HkDampers *dampers;   /* NULL: springs are not damped, or by C */
   const HkForceWork *work;
   const struct HkGradientKernels *kernels;
   HkCancel *cancel; /* asked by minimizers and linear solvers; NULL: never */
@@ -63,6 +66,9 @@ typedef struct HkProblem {
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *problem,
                            HkError *error);
 void hk_problem_destroy(HkProblem *problem);
+/* From here on the damping of springs is a potential (dampers.h); before a minimizer is made. Does
+ * nothing where no spring is damped. */
+HkStatus hk_problem_need_dampers(HkProblem *problem, HkError *error);
 /* Of what it has made so far, itself not counted. */
 size_t hk_problem_bytes(const HkProblem *problem);
 /* Makes problem->prefactor, once; later calls with another kind or precision are an error. */

@@ -23,7 +23,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   HK_TRY(hk_state_need_history(s, error));
   hk_sim_axpy(sim, h, s->v, s->x, p->y);
   hk_vectors_copy(&p->space, s->x, p->b);
-  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, h, h}, error);
+  HkStatus status = hk_implicit_solve(
+      sim, s, &(HkStage){.t = s->time + h, .tau = h, .ahead = h, .now = 1}, error);
   if (status < 0) return status;
   hk_state_remember(s, h);
   hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);

@@ -28,23 +28,26 @@ static void extrapolate(const HkVectors *space, double A, const double *now, dou
 static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
-  double h = sim->h, tau = h;
+  HkStage stage = {.t = s->time + sim->h, .tau = sim->h, .ahead = sim->h, .now = 1};
+  double h = sim->h;
   HK_TRY(hk_state_need_history(s, error));
   if (s->h_old > 0) {
     double r = h / s->h_old, A = (1 + r) * (1 + r) / (1 + 2 * r), B = r * r / (1 + 2 * r);
-    tau = h * (1 + r) / (1 + 2 * r);
+    stage.tau = h * (1 + r) / (1 + 2 * r);
+    stage.now = A;
+    stage.old = -B;
     extrapolate(&p->space, A, s->x, B, s->x_old, p->b);
     extrapolate(&p->space, A, s->v, B, s->v_old, p->y);
-    hk_vectors_add(&p->space, tau, p->y, p->b, p->y);
+    hk_vectors_add(&p->space, stage.tau, p->y, p->b, p->y);
   } else {
     hk_vectors_copy(&p->space, s->x, p->b);
     hk_sim_axpy(sim, h, s->v, s->x, p->y);
   }
-  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, tau, h}, error);
+  HkStatus status = hk_implicit_solve(sim, s, &stage, error);
   if (status < 0) return status;
   hk_state_remember(s, h);
   hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
-  hk_vectors_scale(&p->space, 1 / tau, s->v);
+  hk_vectors_scale(&p->space, 1 / stage.tau, s->v);
   hk_vectors_copy(&p->space, implicit->x, s->x);
   s->time += h;
   hk_pins_place(sim->model, s, s->time, s->x, s->v);

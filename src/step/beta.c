@@ -92,7 +92,7 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   double h = sim->h, tau = sqrt(beta) * h, *b = p->y, *v_pins = p->b, *v_new = implicit->x;
-  hk_implicit_begin(sim, s, &(HkStage){s->time + beta * h, tau, 0});
+  hk_implicit_begin(sim, s, &(HkStage){.t = s->time + beta * h, .tau = tau});
   note_pressure(sim, s);
   HK_TRY(hk_problem_linearise(p, s->x, s->v, error));
   right_hand_side(sim, s, beta, b, v_new);

@@ -22,6 +22,7 @@ HkStatus hk_implicit_create(HkSim *sim, HkError *error) {
   HkImplicit *implicit = NULL;
   const HkImplicitParams *p = sim->method.params;
   HK_TRY(create(sim, &implicit, error));
+  HK_TRY(hk_problem_need_dampers(&implicit->problem, error));
   HK_TRY(hk_minimizer_create(&implicit->problem, &p->minimizer, &implicit->minimizer, error));
   return hk_minimizer_set_trace(implicit->minimizer, sim->trace, sim->trace_user, error);
 }
@@ -155,20 +156,36 @@ static void add_pass(HkStepReport *sum, const HkStepReport *last) {
   sum->projections += before.projections;
 }
 
+/* Prepares the problem for a prediction: dampers, and what is linearised about it. */
+static HkStatus predict(HkSim *sim, const HkState *state, const HkStage *stage, const double *x,
+                        HkError *error) {
+  HkImplicit *implicit = sim->data;
+  HkProblem *p = &implicit->problem;
+  HkDamperStart start = {.now = stage->now,
+                         .old = stage->old,
+                         .x = stage->old == 0 ? p->b : state->x,
+                         .x_old = state->x_old,
+                         .b = p->b,
+                         .ahead = x};
+  if (p->dampers) hk_dampers_set(p->dampers, &sim->work, p->tau, &start);
+  return hk_problem_linearise(p, x, implicit->v, error);
+}
+
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   hk_implicit_begin(sim, state, stage);
-  HK_TRY(hk_problem_linearise(p, implicit->ahead, implicit->v, error));
+  HK_TRY(predict(sim, state, stage, implicit->ahead, error));
   int passes = count_passes(sim, p);
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit, stage->ahead);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
   sim->report = implicit->minimizer->report;
-  for (int pass = 1; pass < passes && status >= 0 && p->pushed; pass++) {
+  bool again = p->pushed || p->dampers;
+  for (int pass = 1; pass < passes && status >= 0 && again; pass++) {
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
-    HK_TRY(hk_problem_linearise(p, implicit->x, implicit->v, error));
+    HK_TRY(predict(sim, state, stage, implicit->x, error));
     status = hk_minimize(implicit->minimizer, implicit->x, error);
     add_pass(&sim->report, &implicit->minimizer->report);
   }

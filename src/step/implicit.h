@@ -17,9 +17,9 @@ typedef struct HkImplicitParams {
   HK_METHOD(S, minimizer, HK_MINIMIZE,                                                             \
             "how each step is solved; by the size of the model unless given"),                     \
       HK_INTEGER(S, passes, 0, 0, 1000,                                                            \
-                 "how often a step is solved: first with forces without a potential (wind, drag, " \
-                 "damping) linearised about a prediction, then about its own result; 0: once, "    \
-                 "but twice with face_wind in second-order integrators")
+                 "how often a step is solved: first with forces without a potential (wind, drag) " \
+                 "linearized about a prediction, then about its own result; 0: once, but twice "   \
+                 "with face_wind in second-order integrators")
 
 /* sim->data of an implicit integrator. */
 typedef struct HkImplicit {
@@ -42,6 +42,8 @@ typedef struct HkStage {
   double t;     /* s, the time of its forces and pins */
   double tau;   /* s; problem.h */
   double ahead; /* s: x + ahead v is the first guess */
+  /* b = now x + old x_old; both 0 where it is no combination of positions (dampers.h) */
+  double now, old;
 } HkStage;
 
 /* Takes over which pins hold and places them in y and b, which the integrator has filled, and

@@ -23,7 +23,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   double half = 0.5 * sim->h;
   hk_sim_axpy(sim, half, s->v, s->x, p->y);
   hk_vectors_copy(&p->space, s->x, p->b);
-  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + half, half, half}, error);
+  HkStatus status =
+      hk_implicit_solve(sim, s, &(HkStage){.t = s->time + half, .tau = half, .ahead = half}, error);
   if (status < 0) return status;
   double *d = implicit->x;
   hk_vectors_subtract(&p->space, implicit->x, s->x, d); /* z - x */

@@ -19,7 +19,8 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   hk_sim_axpy(sim, half, s->v, s->x, p->b);
   hk_sim_axpy(sim, half, s->v, p->b, p->y);
   hk_sim_axpy(sim, half * half, a, p->y, p->y);
-  HkStatus status = hk_implicit_solve(sim, s, &(HkStage){s->time + h, half, h}, error);
+  HkStatus status =
+      hk_implicit_solve(sim, s, &(HkStage){.t = s->time + h, .tau = half, .ahead = h}, error);
   if (status < 0) return status;
   hk_vectors_subtract(&p->space, implicit->x, p->b, s->v);
   hk_vectors_scale(&p->space, 1 / half, s->v);

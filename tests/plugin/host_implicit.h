@@ -54,15 +54,13 @@ static void touch(Sim *s, const HkGpuMoment *moment) {
  * ahead stand in x_next and v_next, y' in w with its m' in push.x. */
 static void look_around(const Sim *s, int64_t q, int64_t brick, HkGpuVector *r, HkGpuBlock *H) {
   HkReal h = (HkReal)s->settings.h;
-  HkGpuVector slip = hk_gpu_sub(s->x[q], s->x_next[q]);
   hk_gpu_add_form(s->push[q].x, s->leans ? s->y[q] : s->w[q], s->leans ? &s->form[q] : NULL,
                   s->x[q], r, H);
   for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
     HkGpuSpring p;
     int64_t j = neighbour(s, q, brick, slot, &p);
+    p = hk_gpu_with_damper(p, hk_gpu_sub(s->x_next[j], s->x_next[q]), h);
     hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, r, H);
-    hk_gpu_damp(hk_gpu_sub(s->v_next[j], s->v_next[q]), p, h,
-                hk_gpu_sub(hk_gpu_sub(s->x[j], s->x_next[j]), slip), r, H);
   }
   if (s->model.flat) {
     r->z = H->xz = H->yz = 0;

@@ -96,7 +96,17 @@ HK_BOTH void hk_gpu_pull(HkGpuVector d, HkReal k, HkReal kl0, HkGpuVector *f) {
 HK_BOTH void hk_gpu_pull_damped(HkGpuVector d, HkGpuVector dw, HkGpuSpring p, HkGpuVector *f) {
   HkReal r = hk_gpu_inverse_length(d);
   HkReal s = p.k - p.kl0 * r + p.c * hk_gpu_dot(dw, d) * r * r;
-  hk_gpu_axpy(p.least * r > 1 ? 0 : s, d, f);
+  hk_gpu_axpy(p.least >= 0 && (p.least * r > 1 || s < 0) ? 0 : s, d, f);
+}
+
+/* A spring that contains its damper, as an implicit step has it (minimize/dampers.c): k' = k + c /
+ * tau, k' l0' = k l0 + c / tau l_b with l_b = |b|, b from one end to the other at the start. */
+HK_BOTH HkGpuSpring hk_gpu_with_damper(HkGpuSpring p, HkGpuVector b, HkReal tau) {
+  HkReal rate = p.c / tau;
+  p.k += rate;
+  p.kl0 += rate * hk_gpu_most(1 / hk_gpu_inverse_length(b), p.least);
+  if (p.least >= 0 && p.k > 0) p.least = p.kl0 / p.k;
+  return p;
 }
 
 /* H += tau2 B and f += tau2 s d, without damping. */
@@ -115,22 +125,6 @@ HK_BOTH void hk_gpu_pull_stiff(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuV
   H->yz += b * d.y * d.z;
 }
 
-/* The damping of a spring as an implicit step has it (minimize/problem.h): along the direction a
- * that it had ahead, by how far its ends have slipped since the step began, slip = (xj - bj) -
- * (xi - bi). f += tau c u (u . slip), H += tau c u u^T, u = a / |a|. */
-HK_BOTH void hk_gpu_damp(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector slip, HkGpuVector *f,
-                         HkGpuBlock *H) {
-  HkReal r = hk_gpu_inverse_length(a);
-  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r;
-  hk_gpu_axpy(c * hk_gpu_dot(a, slip), a, f);
-  H->xx += c * a.x * a.x;
-  H->yy += c * a.y * a.y;
-  H->zz += c * a.z * a.z;
-  H->xy += c * a.x * a.y;
-  H->xz += c * a.x * a.z;
-  H->yz += c * a.y * a.z;
-}
-
 /* q += tau2 B (p_i - p_j), u = p_i - p_j */
 HK_BOTH void hk_gpu_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVector u,
                             HkGpuVector *q) {
@@ -140,22 +134,6 @@ HK_BOTH void hk_gpu_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVect
   HkReal b = (taut * p.k - a) * r * r * hk_gpu_dot(d, u);
   hk_gpu_axpy(a, u, q);
   hk_gpu_axpy(b, d, q);
-}
-
-/* q += tau C u of the damping above. */
-HK_BOTH void hk_gpu_damp_product(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector u,
-                                 HkGpuVector *q) {
-  HkReal r = hk_gpu_inverse_length(a);
-  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r;
-  hk_gpu_axpy(c * hk_gpu_dot(a, u), a, q);
-}
-
-/* By how much 1/2 tau c (u . slip)^2 grows when slip does by `moved`. */
-HK_BOTH HkReal hk_gpu_damp_change(HkGpuVector a, HkGpuSpring p, HkReal tau, HkGpuVector slip,
-                                  HkGpuVector moved) {
-  HkReal r = hk_gpu_inverse_length(a);
-  HkReal c = p.least * r > 1 ? 0 : tau * p.c * r * r, by = hk_gpu_dot(a, moved);
-  return c * by * (hk_gpu_dot(a, slip) + by / 2);
 }
 
 /* By how much the energy (J) of a spring grows when its ends, d apart, move by `moved` against each

@@ -112,8 +112,12 @@ HK_INLINE HkDoubles hk_lanes_pull(const HkSpringRows *r, const HkLanes *at, HkLa
       hk_lanes_differ(r, at, slot, kind.regular, w, own_w, dw);
       push = push - hk_doubles_load(r->damping + entry) * hk_lanes_dot(dw, d) / l;
     }
-    if (kind.threads)
-      push = hk_doubles_select(l < hk_doubles_load(r->least + entry), (HkDoubles){0}, push);
+    if (kind.threads) {
+      HkDoubles least = hk_doubles_load(r->least + entry), none = {0};
+      HkDoubles pull =
+          kind.damped ? hk_doubles_select((push > none) & (least >= none), none, push) : push;
+      push = hk_doubles_select(l < least, none, pull);
+    }
     HkDoubles share = push / l;
     for (int c = 0; c < 3; c++) sum[c] = sum[c] + share * d[c];
     if (kind.energy) stored = stored + push * (l0 - l);

@@ -82,9 +82,11 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
       differ(a, kind, r->neighbour + entry, begin, first, a->w, own_w, dw);
       share = share - hk_floats_load(r->single.damping + entry) * dot(dw, d) * (inverse * inverse);
     }
-    if (kind.threads)
-      share = hk_floats_select(l2 * inverse < hk_floats_load(r->single.least + entry),
-                               (HkFloats){0}, share);
+    if (kind.threads) {
+      HkFloats least = hk_floats_load(r->single.least + entry), none = {0};
+      if (kind.damped) share = hk_floats_select((share > none) & (least >= none), none, share);
+      share = hk_floats_select(l2 * inverse < least, none, share);
+    }
     for (int c = 0; c < 3; c++) sum[c] = sum[c] + share * d[c];
     entry += HK_ROW_GROUP_SINGLE;
     stiffness += r->k_step * HK_ROW_GROUP_SINGLE;

@@ -183,7 +183,7 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
   s->leans = m->face_count > 0 || m->medium_parts & (HK_GPU_DRAGS_MORE | HK_GPU_FLOATS);
   HK_GO(take(&s->y, s->n, error));
   keep(s, s->y);
-  HK_GO(take(&s->ahead, s->general || s->leans ? s->n : 0, error));
+  HK_GO(take(&s->ahead, s->leans ? s->n : 0, error));
   keep(s, s->ahead);
   HK_GO(take(&s->sizes, 4 * SUM_BLOCKS, error));
   keep(s, s->sizes);

@@ -20,7 +20,7 @@ struct DescentArgs {
   HkReal h;
   int flat;
   Real4 *x;
-  const Real4 *b, *ahead; /* ahead: NULL where nothing asks for it */
+  const Real4 *b;
   const Real4 *y;         /* y' and m', or the middle of the form and m' */
   const HkReal *form;     /* S in six planes; NULL: 0 */
 };
@@ -86,18 +86,15 @@ __global__ void begin_pins(Pins p, int n, HkReal h, const Real4 *x, const HkReal
 
 /* What a vertex at x needs to look at its springs. */
 template <bool GENERAL> struct Looking {
-  HkGpuVector x, slip, ahead;
+  HkGpuVector x, b;
   HkReal h;
 };
 
 template <bool GENERAL>
 static __device__ __forceinline__ Looking<GENERAL> look_from(const DescentArgs &a, uint32_t q,
                                                              const Real4 &x) {
-  Looking<GENERAL> from = {three(x), {0, 0, 0}, {0, 0, 0}, a.h};
-  if (GENERAL) {
-    from.slip = hk_gpu_sub(three(x), three(a.b[q]));
-    from.ahead = three(a.ahead[q]);
-  }
+  Looking<GENERAL> from = {three(x), {0, 0, 0}, a.h};
+  if (GENERAL) from.b = three(a.b[q]);
   return from;
 }
 
@@ -106,10 +103,10 @@ template <bool GENERAL>
 static __device__ __forceinline__ void look_at(const DescentArgs &a, const Looking<GENERAL> &from,
                                                uint32_t j, const Real4 &near, const HkGpuSpring &p,
                                                HkGpuVector *r, HkGpuBlock *H) {
-  hk_gpu_pull_stiff(hk_gpu_sub(three(near), from.x), p, from.h * from.h, r, H);
+  HkGpuSpring spring = p;
   if (GENERAL && p.c > 0)
-    hk_gpu_damp(hk_gpu_sub(three(a.ahead[j]), from.ahead), p, from.h,
-                hk_gpu_sub(hk_gpu_sub(three(near), three(a.b[j])), from.slip), r, H);
+    spring = hk_gpu_with_damper(p, hk_gpu_sub(three(a.b[j]), from.b), from.h);
+  hk_gpu_pull_stiff(hk_gpu_sub(three(near), from.x), spring, from.h * from.h, r, H);
 }
 
 /* The sum over the LANES threads of a vertex. */

@@ -78,7 +78,6 @@ static DescentArgs descent_args(const Simulation *s) {
   a.flat = s->flat;
   a.x = s->x[s->at];
   a.b = s->x[1 - s->at];
-  a.ahead = s->ahead;
   a.y = s->leans ? s->media.y : s->y;
   a.form = s->media.form;
   return a;

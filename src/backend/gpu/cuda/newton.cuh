@@ -121,14 +121,14 @@ __global__ void __launch_bounds__(WIDE) multiply_media(__grid_constant__ const N
   plane_store(a.q, n, i, q);
 }
 
-/* q += what one spring does of H p; d: to the neighbour, u: p less that of the neighbour, ahead: as
- * d, at the prediction. */
+/* q += what one spring does of H p; d: to the neighbor, u: p less that of the neighbor, b: as d, at
+ * the start of the step. */
 template <bool GENERAL>
 static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
                                                        const HkGpuVector &d, const HkGpuVector &u,
-                                                       const HkGpuVector &ahead, HkGpuVector *q) {
-  hk_gpu_product(d, spring, h * h, u, q);
-  if (GENERAL && spring.c > 0) hk_gpu_damp_product(ahead, spring, h, u, q);
+                                                       const HkGpuVector &b, HkGpuVector *q) {
+  bool damped = GENERAL && spring.c > 0;
+  hk_gpu_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, u, q);
 }
 
 /* Ends the product of the vertex at place i: what media have of it is in a.q already. Returns
@@ -170,15 +170,15 @@ __global__ void __launch_bounds__(WIDE)
   const HkReal alpha = (HkReal)a.scalars->alpha;
   double pq = 0;
   const Real4 x = a.step.x[i], before = a.p[i];
-  HkGpuVector p = direction(a, beta, i), q = {0, 0, 0}, ahead = {0, 0, 0};
-  if (GENERAL) ahead = three(a.step.ahead[i]);
+  HkGpuVector p = direction(a, beta, i), q = {0, 0, 0}, b = {0, 0, 0};
+  if (GENERAL) b = three(a.step.b[i]);
   visit_row(s, row, a.step.x,
             [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
-              HkGpuVector further = {0, 0, 0};
-              if (GENERAL) further = hk_gpu_sub(three(a.step.ahead[j]), ahead);
+              HkGpuVector start = {0, 0, 0};
+              if (GENERAL) start = hk_gpu_sub(three(a.step.b[j]), b);
               multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number), a.step.h,
                                        hk_gpu_sub(three(near), three(x)),
-                                       hk_gpu_sub(p, direction(a, beta, j)), further, &q);
+                                       hk_gpu_sub(p, direction(a, beta, j)), start, &q);
             });
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(WIDE)
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
-/* Fast memory of a block: positions, directions, predictions if they are needed. */
+/* Fast memory of a block: positions, directions, positions at the start if they are needed. */
 static size_t multiply_shared(int most_local, bool general) {
   return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 3 : 2) * sizeof(Real4) * most_local;
 }
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   const int all = brick.own + brick.outside;
   const bool mine = t < brick.own;
   const uint32_t n = (uint32_t)a.step.n, i = (uint32_t)(brick.first + t);
-  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE), *sp = sx + all, *sa = sp + all;
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE), *sp = sx + all, *sb = sp + all;
   BrickRow<PARAMETERS, WORDS, EXACT> row;
   load_palette(s, palette);
   if (mine) load_row(s, n, i, &row);
@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
     sx[to] = a.step.x[from];
     hk_gpu_axpy(beta, three(before), &p);
     sp[to] = Real4{p.x, p.y, p.z, before.w};
-    if (GENERAL) sa[to] = a.step.ahead[from];
+    if (GENERAL) sb[to] = a.step.b[from];
     return before;
   };
   if (mine) {
@@ -238,15 +238,15 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   double pq = 0;
   if (mine) {
     const Real4 x = sx[t], p = sp[t];
-    HkGpuVector q = {0, 0, 0}, ahead = {0, 0, 0};
-    if (GENERAL) ahead = three(sa[t]);
+    HkGpuVector q = {0, 0, 0}, b = {0, 0, 0};
+    if (GENERAL) b = three(sb[t]);
     visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
-      HkGpuVector further = {0, 0, 0};
-      if (GENERAL) further = hk_gpu_sub(three(near_in(sa, word, k)), ahead);
+      HkGpuVector start = {0, 0, 0};
+      if (GENERAL) start = hk_gpu_sub(three(near_in(sb, word, k)), b);
       multiply_spring<GENERAL>(
           spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)), a.step.h,
           hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
-          hk_gpu_sub(three(p), three(near_in(sp, word, k))), further, &q);
+          hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
     });
     pq = end_product(a, i, x.w == 0, p.w, three(p), q);
   }
@@ -326,13 +326,10 @@ __global__ void __launch_bounds__(WIDE)
           HkGpuVector other = plane_load(a.d, n, j), apart = hk_gpu_sub(three(near), three(x));
           HkGpuVector moved =
               hk_gpu_vector(t * other.x - d.x, t * other.y - d.y, t * other.z - d.z);
+          if (GENERAL && spring.c > 0)
+            spring = hk_gpu_with_damper(
+                spring, hk_gpu_sub(three(a.step.b[j]), three(a.step.b[i])), h);
           sum += 0.5 * (double)(h * h * hk_gpu_energy_change(apart, moved, spring));
-          if (!GENERAL || spring.c == 0) return;
-          HkGpuVector slip = hk_gpu_sub(hk_gpu_sub(three(near), three(a.step.b[j])),
-                                        hk_gpu_sub(three(x), three(a.step.b[i])));
-          sum += 0.5 * (double)hk_gpu_damp_change(
-                           hk_gpu_sub(three(a.step.ahead[j]), three(a.step.ahead[i])), spring, h,
-                           slip, moved);
         });
   });
   if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;

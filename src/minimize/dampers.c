@@ -1,0 +1,124 @@
+/* The damping of springs as a potential of the step:
+ *
+ *     D = sum c / (2 tau) (l - l_b)^2,      (l - l_b) / tau ~ dl/dt
+ *
+ * c is the damping of a spring (N s/m), l its length, and l_b combines its lengths at the times
+ * before as b combines the positions (problem.h): l_b = l_n for backward Euler, A l_n - B l_old for
+ * bdf2. A damper does nothing where its length stays the same, however far it turns. The damping
+ * matrix at a predicted state does not have that property: with strong damping it shortened a
+ * spring that turned by the angle theta in a step by theta^2 / 2, step after step, and the energy
+ * grew. At x_n the potential is 0, so that the minimum has E + D + |v - v_n|^2 / 2 <= E_n + T_n.
+ *
+ * Where b is no combination of positions (trapezoidal, implicit_midpoint),
+ *
+ *     l_b = u . (b_i - b_j),      u the direction of the spring in the predicted state,
+ *
+ * which leaves dl/dt = u . (v_i - v_j) with an error of second order.
+ *
+ * Spring and damper pull along the same line and are one spring:
+ *
+ *     k' = k + c / tau,     l0' = (k l0 + c / tau l_b) / k'
+ *
+ * so that all that is known of springs, Hessian and preconditioners holds for them. Lengths of a
+ * tension-only spring count from l0 on; it never pushes, and is slack below l0' >= l0.
+ */
+#include "minimize/dampers.h"
+
+#include "base/vec.h"
+#include "force/springs.h"
+
+/* The model of the step is the source but for its springs, whatever live changes have made of it.
+ */
+static void take_source(HkDampers *d, const HkForceWork *work) {
+  int64_t version = d->model.stiffness_version;
+  d->model = *d->source;
+  d->model.k = d->k;
+  d->model.l0 = d->l0;
+  d->model.damping = NULL;
+  d->model.stiffness_version = version;
+  d->work = *work;
+  d->work.rows = d->rows;
+}
+
+static HkStatus create(HkDampers *d, const HkForceWork *work, HkError *error) {
+  const HkModel *m = d->source;
+  HK_TRY(hk_alloc(&m->context, &d->k, m->spring_count, sizeof *d->k, "dampers", error));
+  HK_TRY(hk_alloc(&m->context, &d->l0, m->spring_count, sizeof *d->l0, "dampers", error));
+  for (int64_t s = 0; s < m->spring_count; s++) {
+    d->k[s] = m->k[s];
+    d->l0[s] = m->l0[s];
+  }
+  take_source(d, work);
+  HK_TRY(hk_spring_rows_create_own(&d->model, &d->rows, error));
+  d->work.rows = d->rows;
+  d->bytes = sizeof *d + 2 * (size_t)m->spring_count * sizeof *d->k + d->rows->bytes;
+  return HK_OK;
+}
+
+HkStatus hk_dampers_create(const HkModel *source, const HkForceWork *work, HkDampers **dampers,
+                           HkError *error) {
+  HK_TRY(hk_alloc(&source->context, dampers, 1, sizeof **dampers, "dampers", error));
+  (*dampers)->source = source;
+  HkStatus status = create(*dampers, work, error);
+  if (status < 0) hk_dampers_destroy(dampers);
+  return status;
+}
+
+void hk_dampers_destroy(HkDampers **dampers) {
+  HkDampers *d = *dampers;
+  if (!d) return;
+  const HkModel *source = d->source;
+  hk_spring_rows_destroy(source, &d->rows);
+  hk_free(&source->context, &d->k);
+  hk_free(&source->context, &d->l0);
+  hk_free(&source->context, dampers);
+}
+
+typedef struct Set {
+  HkDampers *d;
+  const HkDamperStart *start;
+  double tau;
+} Set;
+
+static double length_at(const HkModel *m, int64_t s, const double *x) {
+  double l = hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]);
+  return m->tension && m->tension[s] ? fmax(l, m->l0[s]) : l;
+}
+
+static double length_before(const HkModel *m, int64_t s, const HkDamperStart *a) {
+  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  double length = 0, least = m->tension && m->tension[s] ? m->l0[s] : 0;
+  if (a->now != 0 || a->old != 0) {
+    length = a->now * length_at(m, s, a->x);
+    if (a->old != 0) length += a->old * length_at(m, s, a->x_old);
+  } else {
+    double u[3], d[3];
+    hk_sub(a->ahead + i, a->ahead + j, u);
+    hk_sub(a->b + i, a->b + j, d);
+    double l = hk_norm(u);
+    length = l < HK_SPRING_TINY ? hk_norm(d) : hk_dot(u, d) / l;
+  }
+  return fmax(length, least);
+}
+
+static void set_range(void *user, int64_t begin, int64_t end) {
+  const Set *a = user;
+  const HkModel *m = a->d->source;
+  for (int64_t s = begin; s < end; s++) {
+    double c = m->damping[s] / a->tau, k = m->k[s] + c;
+    a->d->k[s] = k;
+    a->d->l0[s] = m->l0[s];
+    if (c > 0) a->d->l0[s] += c / k * (length_before(m, s, a->start) - m->l0[s]);
+  }
+}
+
+void hk_dampers_set(HkDampers *d, const HkForceWork *work, double tau, const HkDamperStart *start) {
+  Set a = {d, start, tau};
+  take_source(d, work);
+  bool stiffer = d->tau != tau || d->source_version != d->source->stiffness_version;
+  hk_parallel_for(d->source->threads, d->source->spring_count, set_range, &a);
+  d->tau = tau;
+  d->source_version = d->source->stiffness_version;
+  if (stiffer) d->model.stiffness_version++;
+  hk_spring_rows_fill(&d->model, d->rows);
+}
