@@ -18,8 +18,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { PC2_HEAD = 32, PC2_POINTS_AT = 16, PC2_SAMPLES_AT = 28 };
-
 static const char way_out[] = "add \"vtp\" to the scene's outputs and run it again, or have it "
                               "simulated while it is drawn";
 
@@ -68,22 +66,15 @@ static void count_files(Recording *r) {
   }
 }
 
-static uint32_t word_at(const unsigned char *bytes) {
-  return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
-}
-
 static HkStatus open_cache(Recording *r, HkError *error) {
   char path[4096];
-  unsigned char head[PC2_HEAD];
   snprintf(path, sizeof path, "%s/mesh.pc2", r->folder);
-  r->file = text_open(path);
-  if (!r->file) return text_fail(error, HK_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
-  bool whole = fread(head, 1, sizeof head, r->file) == sizeof head &&
-               memcmp(head, "POINTCACHE2", 12) == 0 && word_at(head + PC2_POINTS_AT) == r->vertices;
-  if (!whole)
+  FILE *file = text_open(path);
+  if (!file) return text_fail(error, HK_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
+  if (!pc2_open(file, r->vertices, &r->cache))
     return text_fail(error, HK_ERROR_FORMAT, "%s: is not the motion of this run; %s: %s/run.json",
                      path, way_out, r->folder);
-  r->count = word_at(head + PC2_SAMPLES_AT);
+  r->count = r->cache.count;
   return HK_OK;
 }
 
@@ -113,23 +104,15 @@ HkStatus recording_open(const HkScene *scene, const char *folder, int64_t vertic
 }
 
 void recording_close(Recording *r) {
-  if (r->file) fclose(r->file);
+  pc2_close(&r->cache);
   free(r->room);
-  r->file = NULL;
   r->room = NULL;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static HkStatus read_sample(Recording *r, int64_t index, Frame *frame, HkError *error) {
-  int64_t numbers = 3 * r->vertices;
-  bool whole = fseeko(r->file, (off_t)(PC2_HEAD + 4 * numbers * index), SEEK_SET) == 0 &&
-               fread(frame->x, 4, (size_t)numbers, r->file) == (size_t)numbers;
-  for (int64_t q = 0; q < numbers && whole; q++) {
-    uint32_t bits = word_at((const unsigned char *)(frame->x + q));
-    memcpy(frame->x + q, &bits, sizeof bits);
-  }
-  if (whole) return HK_OK;
+  if (pc2_read(&r->cache, index, frame->x)) return HK_OK;
   return text_fail(error, HK_ERROR_FORMAT, "%s/mesh.pc2: ends before frame %lld", r->folder,
                    (long long)index * r->every);
 }
@@ -151,5 +134,5 @@ static HkStatus read_file(Recording *r, int64_t index, Frame *frame, HkError *er
 
 HkStatus recording_read(Recording *r, int64_t index, Frame *frame, HkError *error) {
   frame->time = (double)index * r->interval;
-  return r->file ? read_sample(r, index, frame, error) : read_file(r, index, frame, error);
+  return r->cache.file ? read_sample(r, index, frame, error) : read_file(r, index, frame, error);
 }

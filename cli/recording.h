@@ -2,9 +2,7 @@
 #ifndef HOOKE_CLI_RECORDING_H
 #define HOOKE_CLI_RECORDING_H
 
-#include "hooke/hooke.h"
-
-#include <stdio.h>
+#include "pc2_cache.h"
 
 /* One frame; the numbers of a vertex stand at the same place in both. */
 typedef struct Frame {
@@ -19,7 +17,7 @@ typedef struct Recording {
   int every;          /* each so many frames of the run are there */
   int64_t count, vertices;
   double interval; /* s from one to the next */
-  FILE *file;      /* of pc2 */
+  Pc2Cache cache;  /* of pc2 */
   float *room;     /* for the velocities of vtp and vtu */
 } Recording;
 

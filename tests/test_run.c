@@ -175,12 +175,12 @@ TEST(forged_checkpoints_with_a_right_checksum_are_refused) {
   CHECK(run_frames(scene, &options, 3, NULL, NULL) == HK_OK && system(command) == 0);
   options.resume = true;
   /* The head: hash, frame, substep, substeps, halvings, outputs, begun, h, a tally of 10 counters
-   * and a gradient; then written, offset and the tally of the output; then the state: fingerprint,
-   * n, pins, steps, level, time, given speed, h_old. */
-  enum { HEAD = 8, TALLY = 11, MARK = HEAD + TALLY, STATE = MARK + 2 + TALLY };
-  static const int counters[] = {1,         2,         3,         4,        HEAD,     HEAD + 1,
-                                 HEAD + 3,  HEAD + 9,  MARK,      MARK + 1, MARK + 2, MARK + 5,
-                                 STATE + 1, STATE + 2, STATE + 3, STATE + 4};
+   * and a gradient, a checksum of 3 words; then written, offset, the checksum and the tally of the
+   * output; then the state: fingerprint, n, pins, steps, level, time, given speed, h_old. */
+  enum { HEAD = 8, TALLY = 11, SUM = 3, MARK = HEAD + TALLY + SUM, STATE = MARK + 2 + SUM + TALLY };
+  static const int counters[] = {1,        2,        3,         4,         HEAD,      HEAD + 1,
+                                 HEAD + 3, HEAD + 9, MARK - 1,  MARK,      MARK + 1,  MARK + 4,
+                                 MARK + 5, MARK + 8, STATE + 1, STATE + 2, STATE + 3, STATE + 4};
   static const int64_t wrong[] = {-1, INT64_MIN, INT64_MAX};
   for (size_t q = 0; q < sizeof counters / sizeof counters[0]; q++)
     for (int k = 0; k < 3; k++) {
