@@ -205,7 +205,7 @@ test_render_tells_what_ffmpeg_said() {
   cloth s.json
   echo precious >s.mp4
   fake_ffmpeg 'echo half >"$last"; echo "the codec is broken" >&2; exit 1'
-  expect 3 hooke render s.json -o s.mp4 --size 640x480
+  expect 3 hooke render s.json -o s.mp4 --size 640x480 --quiet
   one_error 'ffmpeg failed: the codec is broken'
   [ "$(cat s.mp4)" = precious ]
   [ ! -e s.mp4.tmp ]
