@@ -290,6 +290,7 @@ test_damaged_files_of_a_killed_run_are_written_again() {
     for damage in cut empty zeros; do
       rm -rf parts
       cp -r killed parts
+      [ -e "parts/$file" ] || continue # between two checkpoints there is only the previous one
       damage_file "parts/$file" $damage
       expect 0 hooke run s.json -o parts --resume
       diff -r -x checkpoint.previous whole parts >difference 2>&1 ||
