@@ -159,6 +159,9 @@ static void forge(const char *from, const char *to, size_t at, const void *value
   CHECK(at + 8 <= size);
   memcpy(bytes + (payload - bytes) + at, value, 8);
   MUST(hk_checkpoint_write(to, HK_CHECKPOINT_RUN, payload, size, error));
+  char previous[420]; /* a run would go on from that */
+  snprintf(previous, sizeof previous, "%s.previous", to);
+  unlink(previous);
   hk_free(&c, &bytes);
 }
 

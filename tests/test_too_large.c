@@ -230,9 +230,13 @@ static void check_factor(const char *minimizer, int size, const char *part) {
            minimizer, size, size, size);
   World w = world_parse(text);
   if (!w.sim) return;
+  HkError error = {0};
   pretend("6.5e7");
-  FAILS(hk_step(w.sim, w.state, error), HK_ERROR_MEMORY, part);
+  CHECK(hk_step(w.sim, w.state, &error) == HK_ERROR_MEMORY);
   pretend(NULL);
+  /* CHOLMOD with OpenBLAS wants more than that for a buffer alone. */
+  if (!strstr(error.text, part) && !strstr(error.text, "the buffer of OpenBLAS"))
+    test_fail(__FILE__, __LINE__, "%s: %s", part, error.text);
   world_destroy(&w);
 }
 
