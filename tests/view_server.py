@@ -258,7 +258,7 @@ def check_addresses(program, page):
         s.close()
     assert everywhere.connect(host=f"evil.example:{everywhere.port}",
                               origin=f"http://evil.example:{everywhere.port}") is None
-    assert everywhere.stop() == 0
+    assert everywhere.stop() == 130
     if socket.has_ipv6 and os.path.exists("/proc/net/if_inet6"):
         six = Server(program, "flag", "--address", "::1")
         assert six.host == "[::1]", six.host
@@ -269,7 +269,7 @@ def check_addresses(program, page):
             assert False, "--address ::1 listens at 127.0.0.1"
         except ConnectionRefusedError:
             pass
-        assert six.stop() == 0
+        assert six.stop() == 130
 
 
 def check_home_files(program):
@@ -290,7 +290,7 @@ def check_home_files(program):
         for name in ["../other.obj", folder + "/other.obj", "link.obj"]:
             answer = ask(s, id=3, ask="set", assign=["bodies[0].mesh=" + name])
             assert "outside" in answer.get("error", ""), (name, answer)
-        assert server.stop() == 0
+        assert server.stop() == 130
 
 
 def check_folders_are_removed(program):
@@ -302,7 +302,7 @@ def check_folders_are_removed(program):
         send(s, struct.pack("<4sII", b"HKUT", 5, 5) + b"b.obj" + b"v 0 0 0\n", 2)
         receive(s)
         assert glob.glob(temporary + "/*/*/b.obj")
-        assert server.stop(number) == 0
+        assert server.stop(number) == 128 + number
         assert os.listdir(temporary) == [], (number, os.listdir(temporary))
         shutil.rmtree(temporary)
 
@@ -313,12 +313,12 @@ def check_kept_token(program, page):
         kept = folder + "/token"
         first = Server(program, "flag", "--token-file", kept)
         assert os.stat(kept).st_mode & 0o777 == 0o600
-        assert first.stop() == 0
+        assert first.stop() == 130
         second = Server(program, "flag", "--token-file", kept, "--port", str(first.port))
         assert (second.token, second.port) == (first.token, first.port)
         s = second.connect()
         assert s is not None
-        assert second.stop() == 0
+        assert second.stop() == 130
         os.chmod(kept, 0o644)
         assert "others" in refused(program, "--token-file", kept, "--page", page)
         with open(kept, "w") as f:
@@ -340,7 +340,7 @@ def check_open(program):
         time.sleep(0.1)
         with open(folder + "/opened") as f:
             assert f.read().strip() == f"http://127.0.0.1:{server.port}/?token={server.token}"
-        assert server.stop() == 0
+        assert server.stop() == 130
 
 
 def main():
