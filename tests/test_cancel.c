@@ -51,16 +51,18 @@ static World make(const char *integrator, const char *tolerance) {
   return world_parse(text);
 }
 
+#define NEWTON(linear)                                                                             \
+  "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': " linear "}}"
+
 static const char *const integrators[] = {
     "'symplectic_euler'",
     "'linear_implicit_euler'",
     "'backward_euler'",
     "'bdf2'",
     "'implicit_midpoint'",
-    "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'ldlt'}}",
-    "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "
-    "'preconditioner': 'multigrid'}}}",
-    "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'gauss_seidel'}}",
+    NEWTON("'ldlt'"),
+    NEWTON("{'type': 'pcg', 'preconditioner': 'multigrid'}"),
+    NEWTON("'gauss_seidel'"),
     "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'factor': 'ldlt'}}",
     "{'type': 'backward_euler', 'minimizer': 'lbfgs'}",
     "{'type': 'backward_euler', 'minimizer': 'vertex_block_descent'}",
