@@ -100,11 +100,11 @@ TEST(a_patch_of_too_many_vertices_or_of_no_numbers_is_none) {
 
 /* A sheet of uneven triangles, held at one edge, that falls from the horizontal; springs along the
  * edges alone, so that nothing but the springs around a vertex keeps it from buckling. */
-static const char *garment(void) {
+static const char *garment(int index) {
   enum { SIDE = 34 };
   static char path[400];
-  uint64_t seed = 3;
-  snprintf(path, sizeof path, "%s/garment.obj", test_folder());
+  uint64_t seed = (uint64_t)index;
+  snprintf(path, sizeof path, "%s/garment%d.obj", test_folder(), index);
   FILE *file = fopen(path, "w");
   for (int q = 0; file && q < SIDE * SIDE; q++)
     fprintf(file, "v %.4f 0 %.4f\n", (q % SIDE + 0.2 * test_random(&seed)) / SIDE,
@@ -117,8 +117,8 @@ static const char *garment(void) {
   return path;
 }
 
-/* Four steps; returns the iterations. x: a vertex at the end of them. */
-static int iterations_of(double patch_max, int threads, double x[3]) {
+/* Four steps of a garment; returns the iterations. x: a vertex at the end of them. */
+static int iterations_of(int index, double patch_max, int threads, double x[3]) {
   char text[1024];
   int iterations = 0;
   snprintf(text, sizeof text,
@@ -127,7 +127,7 @@ static int iterations_of(double patch_max, int threads, double x[3]) {
            "[{'mesh': '%s', 'springs': {'k': 1e5}, 'mass': {'total': 0.3}}], 'pins': [{'select': "
            "{'box': {'min': [-1, -1, -1], 'max': [2, 2, 1e-6]}}}], 'forces': ['gravity'], "
            "'outputs': []}",
-           patch_max, garment());
+           patch_max, garment(index));
   World w = world_make(text, NULL, 0.0333, threads);
   if (!w.sim) return -1;
   for (int q = 0; q < 4; q++) {
@@ -139,10 +139,21 @@ static int iterations_of(double patch_max, int threads, double x[3]) {
   return iterations;
 }
 
+/* One garment alone proves nothing: each path to a minimum is another, with every bit. */
 TEST(garments_take_fewer_iterations_with_patches) {
+#if TEST_SANITIZED
+  enum { GARMENTS = 1, IS_ENOUGH = false };
+#else
+  enum { GARMENTS = 6, IS_ENOUGH = true };
+#endif
   double x[3], y[3];
-  int without = iterations_of(0, 1, x), with = iterations_of(0.3, 1, x);
+  int without = 0, with = 0;
+  for (int q = 0; q < GARMENTS; q++) {
+    without += iterations_of(q, 0, 1, x);
+    with += iterations_of(q, 0.3, 1, x);
+  }
   printf("    %d iterations without, %d with patches\n", without, with);
-  CHECK(with > 0 && with < 0.8 * without);
-  CHECK(iterations_of(0.3, 3, y) == with && memcmp(x, y, sizeof x) == 0);
+  CHECK(with > 0 && (!IS_ENOUGH || with < 0.8 * without));
+  int last = iterations_of(GARMENTS - 1, 0.3, 1, x);
+  CHECK(iterations_of(GARMENTS - 1, 0.3, 3, y) == last && memcmp(x, y, sizeof x) == 0);
 }
