@@ -278,11 +278,10 @@ TEST(live_changes_refuse_what_makes_no_sense) {
   HkMethod wind = {0}, gravity = {0};
   MUST(hk_method_choose(&wind, HK_FORCE, "wind", error));
   MUST(hk_method_choose(&gravity, HK_MOTION, "fixed", error));
-  const HkParam *velocity = NULL;
-  for (int q = 0; q < wind.schema->param_count; q++)
-    if (wind.schema->params[q].kind == HK_PARAM_VECTOR) velocity = &wind.schema->params[q];
+  const HkParam *velocity = hk_param_find(wind.schema, "velocity");
+  const double nan = NAN;
   CHECK(velocity != NULL);
-  *(double *)((char *)wind.params + velocity->offset) = NAN;
+  if (velocity) memcpy((char *)wind.params + velocity->offset, &nan, sizeof nan);
   FAILS(hk_model_add_force(w.model, &wind, NULL, error), HK_ERROR_INVALID, "wind.");
   FAILS(hk_model_add_force(w.model, &gravity, NULL, error), HK_ERROR_INVALID, "not a force");
   FAILS(hk_model_set_force(w.model, 9, &wind, error), HK_ERROR_INVALID, "no force 9");
