@@ -305,7 +305,7 @@ static HkStatus carry(const Play *p, Stage *s, HkError *error) {
   memcpy(hk_state_x(s->state), hk_state_x(p->stage.state), 3 * (size_t)n * sizeof(double));
   memcpy(hk_state_v(s->state), hk_state_v(p->stage.state), 3 * (size_t)n * sizeof(double));
   hk_state_set_time(s->state, hk_state_time(p->stage.state));
-  bool same = pins == old_pins && memcmp(pin, old, (size_t)pins * sizeof *pin) == 0;
+  bool same = pins == old_pins && pins > 0 && memcmp(pin, old, (size_t)pins * sizeof *pin) == 0;
   for (int64_t q = 0; q < pins && same; q++)
     if (p->released[q]) HK_TRY(hk_state_release_pin(s->state, s->model, pin[q], error));
   return HK_OK;

@@ -64,8 +64,8 @@ TEST(ldlt_gives_the_same_bits_with_every_instruction_set) {
   for (int64_t n = 1; n <= 300; n += n < 40 ? 1 : 52) {
     Matrix a = matrix_random(n, n % 3 ? 0.1 : 1, (uint64_t)n);
     double *first = matrix_room(6 * n, sizeof *first), *x = matrix_room(3 * n, sizeof *x);
+    HkSparse sparse = matrix_sparse(&a);
     for (int isa = HK_ISA_PORTABLE; isa <= (int)hk_isa_best(); isa++) {
-      HkSparse sparse = matrix_sparse(&a);
       HkFactor *factor = NULL;
       bool positive = false;
       setenv("HOOKE_SIMD", hk_isa_name((HkIsa)isa), 1);

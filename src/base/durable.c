@@ -46,10 +46,9 @@ bool hk_sum_is(const HkSum *a, const HkSum *b) {
 static HkStatus read_part(HkSum *sum, int file, const char *path, int64_t begin, int64_t end,
                           HkError *error) {
   char block[BLOCK];
-  if (lseek(file, (off_t)begin, SEEK_SET) < 0) return hk_fail_errno(error, "read", path);
   while (end < 0 || begin < end) {
     size_t want = end >= 0 && end - begin < BLOCK ? (size_t)(end - begin) : BLOCK;
-    ssize_t got = read(file, block, want);
+    ssize_t got = pread(file, block, want, (off_t)begin);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return hk_fail_errno(error, "read", path);
     if (got == 0 && end >= 0)
