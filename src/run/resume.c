@@ -87,9 +87,10 @@ static HkStatus sync_files(HkRun *run, HkError *error) {
 static HkStatus keep_previous(const HkRun *run, const char *path, HkError *error) {
   char previous[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
-  if (!run->has_checkpoint)
-    unlink(previous);
-  else if (rename(path, previous) != 0)
+  unlink(previous);
+  /* As a second name of the file, so that there is a checkpoint at every moment; not every file
+   * system has such names. */
+  if (run->has_checkpoint && link(path, previous) != 0 && rename(path, previous) != 0)
     return hk_fail_errno(error, "write", previous);
   return HK_OK;
 }
