@@ -113,7 +113,7 @@ static int check_output(int code) {
 
 /* OpenBLAS starts a thread for each core when it is loaded, with 128 MB of addresses each, and
  * those that get none keep the program from ending. Hooke calls it from one thread at a time. So
- * where addresses are limited (ulimit -v) the program starts itself anew and asks for one. */
+ * where addresses are limited (ulimit -v) the program executes itself again with one. */
 static void limit_blas(char **argv) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;

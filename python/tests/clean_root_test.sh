@@ -32,10 +32,10 @@ for suite in "$@"; do
   fi
   mmdebstrap --quiet --variant=apt --components=$components --aptopt='APT::Install-Recommends "false"' \
     --include=python3,python3-numpy,python3-pip "$suite" "$root" "$(mirror_of "$suite")"
-  cp "$wheel" "$check" "$root/root/"
-  run=(env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin PIP_BREAK_SYSTEM_PACKAGES=1
+  cp "$wheel" "$check" "$root/opt/"
+  run=(env -i HOME=/tmp PATH=/usr/sbin:/usr/bin:/sbin:/bin PIP_BREAK_SYSTEM_PACKAGES=1
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore chroot "$root")
-  "${run[@]}" python3 -m pip --quiet install --no-index "/root/$(basename "$wheel")"
-  echo "$suite: $("${run[@]}" sh -c 'cd /tmp && python3 /root/wheel_check.py')"
+  "${run[@]}" python3 -m pip --quiet install --no-index "/opt/$(basename "$wheel")"
+  echo "$suite: $("${run[@]}" sh -c 'cd /tmp && python3 /opt/wheel_check.py')"
   rm -rf "$root"
 done
