@@ -255,7 +255,8 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
     m->report.evaluations++;
     m->proved = data->proves && data->length <= short_enough;
-    m->moves = tolerance > HK_CONVERGED_MAX && !(data->length <= short_enough);
+    /* A patch, which proves nothing, ends by its gradient alone. */
+    m->moves = m->proves && tolerance > HK_CONVERGED_MAX && !(data->length <= short_enough);
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     double forcing = params_of(m)->forcing;
     double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->report.gradient));
