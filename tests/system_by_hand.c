@@ -34,12 +34,13 @@ static void make_dense(System *s) {
 static HkStatus make(System *s) {
   HK_TRY(hk_force_work_create(s->model, &s->work, NULL));
   HK_TRY(hk_pattern_create(s->model, &s->pattern, NULL, NULL));
-  s->H =
-      (HkHessian){.model = s->model, .work = &s->work, .held = &s->held, .tau = s->tau, .x = s->x};
-  HK_TRY(hk_hessian_allocate(&s->H, &s->pattern, NULL, NULL));
-  HK_TRY(hk_hessian_need_springs(&s->H, NULL, NULL));
-  hk_hessian_assemble(&s->H);
-  s->A = hk_hessian_operator(&s->H, true);
+  s->H = (HkHessian){.model = s->model, .work = &s->work, .held = &s->held, .pattern = &s->pattern};
+  HK_TRY(hk_hessian_need_springs(&s->H, NULL));
+  HkHessianAt at = {.x = s->x, .tau = s->tau};
+  HkOperator by_products;
+  HK_TRY(hk_hessian_evaluate(&s->H, &at, true, &s->A, NULL));
+  HK_TRY(hk_hessian_evaluate(&s->H, &at, false, &by_products, NULL));
+  s->A.springs = by_products.springs; /* a matrix and its springs: every solver is at home */
   HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), HK_PRECISION_DOUBLE, &s->held,
                              &s->prefactor, NULL));
   return s->tau > 0 ? hk_prefactor_update(s->prefactor, s->tau, NULL, NULL) : HK_OK;
@@ -55,8 +56,7 @@ System *system_of(HkModel *model, double stretch, double tau, int held) {
   s->held.mask = take(n, 1);
   for (int64_t q = 0; q < held; q++) s->held.mask[q] = s->held.mask[n - 1 - q] = 1;
   if (make(s) < 0) abort();
-  s->setup = (HkLinearSetup){
-      .model = model, .pattern = &s->pattern, .held = &s->held, .prefactor = s->prefactor};
+  s->setup = (HkLinearSetup){.model = model, .held = &s->held, .prefactor = s->prefactor};
   s->b = system_random(s, 17);
   for (int64_t q = 0; q < 3 * n; q++)
     if (s->held.mask[q / 3]) s->b[q] = 0;

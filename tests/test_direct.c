@@ -100,7 +100,7 @@ static HkStatus system_create(System *s, int dimension, int nx, int ny, int thre
   uint64_t seed = 3;
   for (int64_t q = 0; q < 3 * m->n; q++) s->b[q] = test_random(&seed);
   s->A = (HkOperator){product, diagonal, &s->matrix, &s->matrix, NULL};
-  HkLinearSetup setup = {.model = m, .pattern = &s->pattern, .held = &s->held};
+  HkLinearSetup setup = {.model = m, .held = &s->held};
   HK_TRY(hk_method_choose(&method, HK_LINEAR, name, error));
   HkStatus status = hk_linear_create(&setup, &method, &s->solver, error);
   hk_method_clear(&method);

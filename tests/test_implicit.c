@@ -140,8 +140,9 @@ TEST(hessian_is_the_derivative_of_the_gradient) {
     hk_problem_gradient(p, moved, high);
     hk_vectors_add(&p->space, -step, a.p, a.x, moved);
     hk_problem_gradient(p, moved, low);
-    p->hessian.x = a.x;
-    HkOperator H = hk_hessian_operator(&p->hessian, false);
+    HkHessianAt at = hk_problem_hessian_at(p, a.x);
+    HkOperator H;
+    MUST(hk_hessian_evaluate(&p->hessian, &at, false, &H, error));
     H.product(H.user, a.p, product);
     double scale = test_largest(product, 3 * a.model->n);
     for (int64_t q = 0; q < 3 * a.model->n; q++)
@@ -159,12 +160,11 @@ TEST(assembled_hessian_equals_the_product_without_a_matrix) {
     int64_t n = a.model->n;
     double free_product[192], product[192], free_blocks[576], blocks[576];
     fill(a.p, 3 * n, 1, &seed); /* held vertices and z, too: their rows hold the mass */
-    p->hessian.x = a.x;
-    p->hessian.projection = index >= 4 ? 1 : 0;
-    MUST(hk_hessian_allocate(&p->hessian, &p->pattern, NULL, error));
-    hk_hessian_assemble(&p->hessian);
-    HkOperator H = hk_hessian_operator(&p->hessian, false);
-    HkOperator A = hk_hessian_operator(&p->hessian, true);
+    HkHessianAt at = hk_problem_hessian_at(p, a.x);
+    HkOperator H, A;
+    at.projection = index >= 4 ? 1 : 0;
+    MUST(hk_hessian_evaluate(&p->hessian, &at, false, &H, error));
+    MUST(hk_hessian_evaluate(&p->hessian, &at, true, &A, error));
     H.product(H.user, a.p, free_product);
     A.product(A.user, a.p, product);
     H.diagonal(H.user, free_blocks);
@@ -193,12 +193,13 @@ TEST(projected_hessian_is_positive_definite_under_pressure) {
   p->tau = 3;
   for (int64_t q = 0; q < 3 * a.model->n; q++) a.x[q] *= 0.3;
   MUST(hk_problem_linearise(p, a.x, a.v, error));
-  p->hessian.x = a.x;
+  HkHessianAt at = hk_problem_hessian_at(p, a.x);
   for (int projected = 0; projected < 2; projected++)
     for (int trial = 0; trial < 200; trial++) {
-      p->hessian.projection = projected ? 1 : 0;
+      HkOperator H;
+      at.projection = projected ? 1 : 0;
       fill(a.p, 3 * a.model->n, 1, &seed);
-      HkOperator H = hk_hessian_operator(&p->hessian, false);
+      MUST(hk_hessian_evaluate(&p->hessian, &at, false, &H, error));
       H.product(H.user, a.p, product);
       double curvature = hk_vectors_dot(&p->space, a.p, product);
       if (projected) CHECK(curvature > 0);

@@ -187,12 +187,13 @@ static void *count_resize(void *user, void *p, size_t bytes) {
 static void check_no_allocation(System *s, HkLinear *solver, double *x) {
   int *count = s->model->context.memory_user;
   if (!is_iterative(solver)) return;
+  solve(solver, s, 0, x);
   int before = *count;
   solve(solver, s, 0, x);
   CHECK(*count == before && before > 0);
 }
 
-TEST(iterative_solvers_allocate_nothing_after_they_are_made) {
+TEST(iterative_solvers_allocate_nothing_after_the_first_solve) {
   int count = 0;
   HkModel *m = model_of_sheet(by_hand(), 7, 5);
   m->context.resize = count_resize;
@@ -303,7 +304,8 @@ TEST(matrix_free_and_assembled_products_lead_to_the_same_x) {
   static const char *const preconditioners[] = {NULL, "jacobi", "block_jacobi", "prefactored"};
   System *s = system_of(model_of_sheet(by_hand(), 7, 5), 1.5, 0.3, 2);
   double *x = system_random(s, 3), *other = system_random(s, 3);
-  HkOperator assembled = s->A, free_of_it = hk_hessian_operator(&s->H, false);
+  HkOperator assembled = s->A, free_of_it;
+  MUST(hk_hessian_evaluate(&s->H, &s->H.at, false, &free_of_it, error));
   for (int q = 0; q < 4; q++) {
     HkLinear *solver = NULL;
     MUST(system_solver(s, q ? "pcg" : "cg", preconditioners[q], &solver, error));

@@ -232,7 +232,7 @@ TEST(a_matrix_without_springs_is_refused_in_words) {
   HkError error = {0};
   CHECK(system_solver(s, "pcg", "multigrid", &solver, &error) >= 0);
   HkOperator A = s->A;
-  A.hessian = NULL;
+  A.springs = NULL;
   CHECK(hk_linear_prepare(solver, &A, &error) == HK_ERROR_INVALID);
   CHECK(strstr(error.text, "multigrid") && strstr(error.text, "ic0"));
   hk_linear_destroy(&solver);

@@ -132,53 +132,62 @@ HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *wo
   return (HkForceArgs){model, force->method.params, force->data, t, x, v, *work};
 }
 
+/* f += the force, or f = it where it is the first. */
+static void add_force(const HkForceType *type, const HkForceArgs *a, bool *first, double *f) {
+  if (*first && type->set) {
+    type->set(a, f);
+  } else {
+    if (*first) memset(f, 0, (size_t)a->model->n * 3 * sizeof *f);
+    type->add(a, f);
+  }
+  *first = false;
+}
+
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f) {
-  HkForceArgs springs = hk_force_args(model, 0, work, t, x, v);
-  hk_springs_set(&springs, f);
-  for (int q = 1; q < model->force_count; q++) {
+  bool first = true;
+  for (int q = 0; q < model->force_count; q++) {
     HkForceArgs a = hk_force_args(model, q, work, t, x, v);
-    model->forces[q].type->add(&a, f);
+    add_force(model->forces[q].type, &a, &first, f);
   }
+  if (first) memset(f, 0, (size_t)model->n * 3 * sizeof *f);
 }
 
 bool hk_forces_have_rest(const HkModel *model) {
-  for (int q = 1; q < model->force_count; q++)
-    if (!model->forces[q].type->accelerate) return true;
+  for (int q = 0; q < model->force_count; q++)
+    if (!model->forces[q].type->has_rows && !model->forces[q].type->accelerate) return true;
   return false;
 }
 
 bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
                     const double *v, double *f, double g[3]) {
-  bool others = false;
+  bool first = true;
   for (int c = 0; c < 3; c++) g[c] = 0;
-  for (int q = 1; q < model->force_count; q++) {
+  for (int q = 0; q < model->force_count; q++) {
     const HkForceType *type = model->forces[q].type;
     HkForceArgs a = hk_force_args(model, q, work, t, x, v);
-    if (type->accelerate) {
+    if (type->has_rows) continue;
+    if (type->accelerate)
       type->accelerate(&a, g);
-      continue;
-    }
-    if (!others) memset(f, 0, (size_t)model->n * 3 * sizeof *f);
-    others = true;
-    type->add(&a, f);
+    else
+      add_force(type, &a, &first, f);
   }
-  return others;
+  return !first;
 }
 
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
                          double *f, double g[3]) {
-  HkForceArgs springs = hk_force_args(model, 0, work, t, x, NULL);
-  hk_springs_set(&springs, f);
+  bool first = true;
   for (int c = 0; c < 3; c++) g[c] = 0;
-  for (int q = 1; q < model->force_count; q++) {
+  for (int q = 0; q < model->force_count; q++) {
     const HkForceType *type = model->forces[q].type;
     HkForceArgs a = hk_force_args(model, q, work, t, x, NULL);
     if (type->energy && type->accelerate)
       type->accelerate(&a, g);
     else if (type->energy)
-      type->add(&a, f);
+      add_force(type, &a, &first, f);
   }
+  if (first) memset(f, 0, (size_t)model->n * 3 * sizeof *f);
 }
 
 double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,

@@ -40,6 +40,9 @@ typedef enum HkEnergySlot { HK_ENERGY_SPRING, HK_ENERGY_GRAVITY, HK_ENERGY_OTHER
 typedef struct HkForceType {
   HkSchema schema;
   HkEnergySlot slot; /* column of the report that its energy counts in */
+  /* Its Hessian is made from the rows of spring_rows.h, which kernels and multigrid are built on,
+   * not from the blocks of jacobian. */
+  bool has_rows;
   /* True if the force depends on v with these parameters; NULL: never. */
   bool (*uses_velocity)(const HkModel *model, const void *params);
   /* Doubles of scratch that add needs; NULL: none. */
@@ -55,10 +58,12 @@ typedef struct HkForceType {
   double (*energy_change)(const HkForceArgs *a, const double *to);
   /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */
   void (*add)(const HkForceArgs *a, double *f);
+  /* f = force, in one pass; NULL: f is set to 0 first. */
+  void (*set)(const HkForceArgs *a, double *f);
   /* g += the acceleration (m/s^2) that it gives to every mass alike; NULL: there is none such. */
   void (*accelerate)(const HkForceArgs *a, double g[3]);
-  /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy, but for the springs,
-   * give at least their df/dx. NULL: both are 0. */
+  /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy give at least their
+   * df/dx. NULL: both are 0. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
   /* Blocks of a symmetric negative semidefinite matrix near df/dv, which implicit steps can count
    * on; NULL: the df/dv of jacobian is one. */
@@ -82,10 +87,11 @@ HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, HkError *err
 size_t hk_force_work_bytes(const HkModel *model, const HkForceWork *work);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
 
-/* Whether the index-th force has an energy that is not linear in x. */
-static inline bool hk_force_is_stiff(const HkModel *model, int index) {
+/* Whether the index-th force has an energy that is not linear in x, and gives its Hessian by
+ * blocks (blocks.h). */
+static inline bool hk_force_has_blocks(const HkModel *model, int index) {
   const HkForceType *type = model->forces[index].type;
-  return type->energy && type->jacobian;
+  return type->energy && type->jacobian && !type->has_rows;
 }
 /* Whether the index-th force depends on v with its present parameters. */
 bool hk_force_uses_velocity(const HkModel *model, int index);

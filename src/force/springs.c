@@ -54,7 +54,7 @@ static void add(const HkForceArgs *a, double *f) {
   pull_all(a, f, false);
 }
 
-void hk_springs_set(const HkForceArgs *a, double *f) {
+static void set(const HkForceArgs *a, double *f) {
   pull_all(a, f, true);
 }
 
@@ -258,7 +258,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
     hk_spring_hessian(m, s, a->x, 0, B);
     for (int q = 0; q < 9; q++) B[q] = -B[q];
     pour(sink, sink->dfdx, m->i[s], m->j[s], B);
-    if (!m->damping || m->damping[s] == 0) continue;
+    if (!a->v || !m->damping || m->damping[s] == 0) continue;
     double A[9], D[9];
     damping_blocks(a, s, A, D);
     pour(sink, sink->dfdx, m->i[s], m->j[s], A);
@@ -276,9 +276,11 @@ const HkForceType hk_force_springs = {
                .summary = "the springs of all bodies; always there, set in each body",
                .formula = "f_i = -(k (l - l0) + c (vi - vj) . u) u,  u = (xi - xj) / l"},
     .slot = HK_ENERGY_SPRING,
+    .has_rows = true,
     .uses_velocity = uses_velocity,
     .energy = energy,
     .energy_change = energy_change,
     .add = add,
+    .set = set,
     .jacobian = jacobian,
 };

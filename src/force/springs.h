@@ -27,8 +27,6 @@ void hk_springs_push_taut(const HkModel *model, const double *x, const uint8_t *
  * turns. */
 void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f);
 
-/* f = the force of all springs: the same as to add it to 0, in one pass. */
-void hk_springs_set(const HkForceArgs *a, double *f);
 /* f += the pull (N) of all springs at vertex q, without their damping. */
 void hk_springs_pull(const HkModel *model, const double *x, int64_t q, double f[3]);
 /* By how much the energy (J) of the springs at vertex q rises when it alone moves by p. */

@@ -1,6 +1,8 @@
 /* Sparse symmetric matrices of 3x3 blocks; see block_matrix.h. */
 #include "linear/block_matrix.h"
 
+#include "base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +15,26 @@ static int rising(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The columns of row q into list, sorted and each once; returns how many. */
-static int64_t list_columns(const HkModel *m, int64_t q, int32_t *list) {
-  int64_t count = 0, unique = 0;
+/* Sorts a list of columns and keeps each once; returns how many there are. */
+static int64_t sort_columns(int32_t *list, int64_t count) {
+  int64_t unique = 0;
+  qsort(list, (size_t)count, sizeof *list, rising);
+  for (int64_t c = 0; c < count; c++)
+    if (c == 0 || list[c] != list[unique - 1]) list[unique++] = list[c];
+  return unique;
+}
+
+/* What a pattern is made from: the neighbors in a model, or another pattern and blocks of forces.
+ */
+typedef struct Source {
+  const HkModel *model;
+  const HkPattern *pattern; /* NULL: the model's neighbors */
+  const HkForceBlocks *blocks;
+  int64_t row; /* of blocks: the one that comes next */
+} Source;
+
+static int64_t list_neighbors(const HkModel *m, int64_t q, int32_t *list) {
+  int64_t count = 0;
   list[count++] = (int32_t)q;
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) list[count++] = m->adj_vertex[e];
   for (int64_t at = m->face_start ? m->face_start[q] : 0;
@@ -23,57 +42,108 @@ static int64_t list_columns(const HkModel *m, int64_t q, int32_t *list) {
     const int32_t *face = m->face + m->face_at[at] / 3 * 3;
     for (int c = 0; c < 3; c++) list[count++] = face[c];
   }
-  qsort(list, (size_t)count, sizeof *list, rising);
-  for (int64_t c = 0; c < count; c++)
-    if (c == 0 || list[c] != list[unique - 1]) list[unique++] = list[c];
-  return unique;
+  return count;
 }
 
-static int64_t widest_row(const HkModel *m) {
+/* The number of entries that list_columns writes for a row before it sorts them. */
+static int64_t count_listed(const Source *s, int64_t q) {
+  const HkModel *m = s->model;
+  if (s->pattern) {
+    int64_t listed = s->pattern->start[q + 1] - s->pattern->start[q];
+    const HkForceBlocks *b = s->blocks;
+    bool has_blocks = s->row < b->row_count && b->block[b->row_start[s->row]].row == q;
+    return has_blocks ? listed + b->row_start[s->row + 1] - b->row_start[s->row] : listed;
+  }
+  int64_t faces = m->face_start ? m->face_start[q + 1] - m->face_start[q] : 0;
+  return 1 + m->adj_start[q + 1] - m->adj_start[q] + 3 * faces;
+}
+
+/* The columns of row q into list, sorted and each once; returns how many. Rows are asked for by
+ * rising number. */
+static int64_t list_columns(Source *s, int64_t q, int32_t *list) {
+  const HkPattern *p = s->pattern;
+  const HkForceBlocks *b = s->blocks;
+  if (!p) return sort_columns(list, list_neighbors(s->model, q, list));
+  int64_t count = p->start[q + 1] - p->start[q];
+  memcpy(list, p->column + p->start[q], (size_t)count * sizeof *list);
+  if (s->row >= b->row_count || b->block[b->row_start[s->row]].row != q) return count;
+  for (int64_t e = b->row_start[s->row]; e < b->row_start[s->row + 1]; e++)
+    list[count++] = b->block[e].column;
+  s->row++;
+  return sort_columns(list, count);
+}
+
+static int64_t widest_row(Source s) {
   int64_t widest = 1;
-  for (int64_t q = 0; q < m->n; q++) {
-    int64_t width = 1 + m->adj_start[q + 1] - m->adj_start[q];
-    if (m->face_start) width += 3 * (m->face_start[q + 1] - m->face_start[q]);
+  for (int64_t q = 0; q < s.model->n; q++) {
+    int64_t width = count_listed(&s, q);
     if (width > widest) widest = width;
+    if (s.pattern && width > s.pattern->start[q + 1] - s.pattern->start[q]) s.row++;
   }
   return widest;
 }
 
-static HkStatus fill_pattern(const HkModel *m, HkPattern *p, int32_t *list, HkError *error) {
-  const HkContext *c = &m->context;
-  for (int64_t q = 0; q < m->n; q++) p->start[q + 1] = p->start[q] + list_columns(m, q, list);
-  HK_TRY(hk_alloc(c, &p->column, p->start[m->n], sizeof *p->column, "a matrix", error));
+static HkStatus fill_pattern(const Source *source, HkPattern *p, int32_t *list, HkError *error) {
+  const HkModel *m = source->model;
+  Source counted = *source, filled = *source;
+  for (int64_t q = 0; q < m->n; q++)
+    p->start[q + 1] = p->start[q] + list_columns(&counted, q, list);
+  HK_TRY(hk_alloc(&m->context, &p->column, p->start[m->n], sizeof *p->column, "a matrix", error));
   for (int64_t q = 0; q < m->n; q++) {
-    int64_t count = list_columns(m, q, list);
+    int64_t count = list_columns(&filled, q, list);
     memcpy(p->column + p->start[q], list, (size_t)count * sizeof *list);
     p->diagonal[q] = hk_pattern_find(p, q, q);
   }
+  p->hash = hk_hash(HK_HASH_START, p->start, (size_t)(m->n + 1) * sizeof *p->start);
+  p->hash = hk_hash(p->hash, p->column, (size_t)p->start[m->n] * sizeof *p->column);
   return HK_OK;
 }
 
-HkStatus hk_pattern_create(const HkModel *m, HkPattern *p, size_t *bytes, HkError *error) {
+static HkStatus create_pattern(const Source *source, HkPattern *p, HkError *error) {
+  const HkModel *m = source->model;
   const HkContext *c = &m->context;
   int32_t *list = NULL;
   *p = (HkPattern){.n = m->n};
   HkStatus status = hk_alloc(c, &p->start, m->n + 1, sizeof *p->start, "a matrix", error);
   if (status >= 0) status = hk_alloc(c, &p->diagonal, m->n, sizeof *p->diagonal, "a matrix", error);
-  if (status >= 0) status = hk_alloc(c, &list, widest_row(m), sizeof *list, "a matrix", error);
-  if (status >= 0) status = fill_pattern(m, p, list, error);
+  if (status >= 0)
+    status = hk_alloc(c, &list, widest_row(*source), sizeof *list, "a matrix", error);
+  if (status >= 0) status = fill_pattern(source, p, list, error);
   hk_free(c, &list);
-  if (status < 0) {
-    hk_pattern_destroy(m, p);
-    return status;
-  }
-  if (bytes)
-    *bytes +=
-        (size_t)(2 * m->n + 1) * sizeof *p->start + (size_t)p->start[m->n] * sizeof *p->column;
+  if (status < 0) hk_pattern_destroy(m, p);
+  return status;
+}
+
+HkStatus hk_pattern_create(const HkModel *m, HkPattern *p, size_t *bytes, HkError *error) {
+  Source source = {.model = m};
+  HK_TRY(create_pattern(&source, p, error));
+  if (bytes) *bytes += hk_pattern_bytes(p);
   return HK_OK;
+}
+
+HkStatus hk_pattern_extend(const HkModel *m, const HkPattern *pattern, const HkForceBlocks *blocks,
+                           HkPattern *extended, HkError *error) {
+  Source source = {.model = m, .pattern = pattern, .blocks = blocks};
+  return create_pattern(&source, extended, error);
+}
+
+int64_t hk_pattern_count_missing(const HkPattern *p, const HkForceBlocks *blocks) {
+  int64_t missing = 0;
+  for (int64_t e = 0; e < blocks->count; e++)
+    missing += hk_pattern_find(p, blocks->block[e].row, blocks->block[e].column) < 0;
+  return missing;
+}
+
+size_t hk_pattern_bytes(const HkPattern *p) {
+  if (!p->start) return 0;
+  return (size_t)(2 * p->n + 1) * sizeof *p->start + (size_t)p->start[p->n] * sizeof *p->column;
 }
 
 void hk_pattern_destroy(const HkModel *m, HkPattern *p) {
   hk_free(&m->context, &p->start);
   hk_free(&m->context, &p->column);
   hk_free(&m->context, &p->diagonal);
+  p->n = 0;
 }
 
 int64_t hk_pattern_find(const HkPattern *p, int64_t i, int64_t j) {

@@ -2,26 +2,33 @@
  *
  * Rows are complete (both triangles), with rising columns and the diagonal in them, so that a
  * product gathers per row and threads never meet. The pattern is computed once from the model: the
- * neighbours along springs, and those across faces where a force asked for faces. Values are then
- * written in place; there are no triplets and there is no sorting in a step.
+ * neighbors along springs, and those across faces where a force asked for faces. Values are then
+ * written in place. Forces that couple other vertices extend the pattern (hk_pattern_extend).
  */
 #ifndef HK_LINEAR_BLOCK_MATRIX_H
 #define HK_LINEAR_BLOCK_MATRIX_H
 
 #include "base/vec.h"
-#include "model/model.h"
+#include "force/blocks.h"
 
-/* Which blocks there are. Constant; shared by all matrices of a simulation. */
+/* Which blocks there are; shared by several matrices. */
 typedef struct HkPattern {
   int64_t n;         /* block rows */
   int64_t *start;    /* n + 1: blocks of row q are start[q] .. start[q + 1] - 1 */
   int32_t *column;   /* by rising number */
   int64_t *diagonal; /* n: where the diagonal block of a row stands */
+  uint64_t hash;     /* of start and column: patterns with the same blocks have the same one */
 } HkPattern;
 
 /* Analyses the model once; *bytes (unless NULL) grows by the size. */
 HkStatus hk_pattern_create(const HkModel *model, HkPattern *pattern, size_t *bytes, HkError *error);
 void hk_pattern_destroy(const HkModel *model, HkPattern *pattern);
+/* *extended = the blocks of a pattern and those of forces. */
+HkStatus hk_pattern_extend(const HkModel *model, const HkPattern *pattern,
+                           const HkForceBlocks *blocks, HkPattern *extended, HkError *error);
+/* Number of blocks of forces that the pattern does not have. */
+int64_t hk_pattern_count_missing(const HkPattern *pattern, const HkForceBlocks *blocks);
+size_t hk_pattern_bytes(const HkPattern *pattern);
 /* Where block (i, j) stands, or -1. */
 int64_t hk_pattern_find(const HkPattern *pattern, int64_t i, int64_t j);
 

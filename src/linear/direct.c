@@ -5,7 +5,8 @@
  * lower triangle by columns that a factorisation wants is the upper one by rows, which stands in
  * the block matrix in that order already: values are copied row by row, without a search.
  *
- * Analysed at the first prepare, and again only when other vertices are held.
+ * Analyzed at the first prepare, and again only when other vertices are held or the matrix has
+ * another pattern.
  */
 #include "linear/direct.h"
 
@@ -18,8 +19,9 @@ typedef struct Direct {
   int64_t *start; /* of the columns of the factorised matrix */
   double *values; /* of its lower triangle */
   double *b;
-  double *room; /* 3 n */
-  bool told;    /* the log knows what it is */
+  double *room;          /* 3 n */
+  uint64_t pattern_hash; /* of the matrix that was analyzed */
+  bool told;             /* the log knows what it is */
 } Direct;
 
 static int width_of(const HkLinear *solver) {
@@ -82,7 +84,7 @@ static int64_t list_column(const HkPattern *p, const HkNumbering *u, int64_t j, 
 
 /* The starts of the columns, or the rows where there is room for them. */
 static void list_pattern(const HkLinear *solver, const Direct *d, int64_t *start, int64_t *row) {
-  const HkPattern *p = solver->setup.pattern;
+  const HkPattern *p = solver->A.matrix->pattern;
   int width = width_of(solver);
   for (int64_t j = 0; j < p->n; j++)
     for (int c = 0; d->unknowns.number[j] >= 0 && c < width; c++) {
@@ -112,6 +114,7 @@ static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {
   int64_t *row = NULL;
   forget_analysis(&m->context, d);
   hk_numbering_make(&d->unknowns, solver->setup.held, m->n, width_of(solver));
+  d->pattern_hash = solver->A.matrix->pattern->hash;
   HkStatus status = make_factor(solver, d, &row, error);
   hk_free(&m->context, &row);
   if (status < 0) forget_analysis(&m->context, d);
@@ -131,7 +134,7 @@ static size_t count_bytes(const HkLinear *solver, const Direct *d) {
 static void gather_range(void *user, int64_t begin, int64_t end) {
   const HkLinear *solver = user;
   const Direct *d = solver->data;
-  const HkPattern *p = solver->setup.pattern;
+  const HkPattern *p = solver->A.matrix->pattern;
   int width = width_of(solver);
   for (int64_t j = begin; j < end; j++)
     for (int c = 0; d->unknowns.number[j] >= 0 && c < width; c++) {
@@ -147,7 +150,9 @@ static void gather_range(void *user, int64_t begin, int64_t end) {
 HkStatus hk_direct_prepare(HkLinear *solver, HkError *error) {
   Direct *d = solver->data;
   bool positive;
-  if (hk_numbering_changed(&d->unknowns, solver->setup.held)) HK_TRY(analyse(solver, d, error));
+  if (hk_numbering_changed(&d->unknowns, solver->setup.held) ||
+      d->pattern_hash != solver->A.matrix->pattern->hash)
+    HK_TRY(analyse(solver, d, error));
   HK_TRY(hk_memory_check(&solver->setup.model->context, hk_factor_need(d->factor),
                          "the factor of the Hessian",
                          "choose the linear solver \"pcg\", or ask for fewer vertices", error));

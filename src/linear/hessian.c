@@ -1,7 +1,7 @@
 /* The Hessian of an implicit step; see hessian.h.
  *
  * Springs are gathered per row: each block is computed twice, once for each end, and written by the
- * row's own thread. The blocks of other forces are few; they are poured in one after the other.
+ * row's own thread. The blocks of other forces are evaluated once (force/blocks.h).
  */
 #include "linear/hessian.h"
 
@@ -10,46 +10,51 @@
 
 #include <string.h>
 
-HkStatus hk_hessian_allocate(HkHessian *H, const HkPattern *pattern, size_t *bytes,
-                             HkError *error) {
-  if (H->matrix.value) return HK_OK;
-  return hk_block_matrix_create(H->model, pattern, &H->matrix, bytes, error);
+void hk_hessian_destroy(HkHessian *H) {
+  const HkModel *m = H->model;
+  if (!m) return;
+  hk_block_matrix_destroy(m, &H->matrix);
+  hk_pattern_destroy(m, &H->extended);
+  hk_force_blocks_destroy(m, &H->blocks);
+  hk_free(&m->context, &H->memory);
+  H->springs = NULL;
 }
 
-void hk_hessian_destroy(HkHessian *H) {
-  if (!H->model) return;
-  hk_block_matrix_destroy(H->model, &H->matrix);
-  hk_free(&H->model->context, &H->memory);
-  H->springs = NULL;
+size_t hk_hessian_bytes(const HkHessian *H) {
+  return H->bytes + hk_force_blocks_bytes(&H->blocks) + hk_pattern_bytes(&H->extended);
 }
 
 /* ---- The springs by rows ---- */
 
-HkStatus hk_hessian_need_springs(HkHessian *H, size_t *bytes, HkError *error) {
+HkStatus hk_hessian_need_springs(HkHessian *H, HkError *error) {
   const HkSpringRows *rows = H->work->rows;
   int64_t count = 4 * HK_ROW_GROUP * rows->start[rows->groups];
   if (H->springs) return HK_OK;
   HK_TRY(hk_alloc_aligned(&H->model->context, &H->memory, &H->springs, count, sizeof *H->springs,
                           "the Hessian", error));
-  if (bytes) *bytes += hk_aligned_bytes(count, sizeof *H->springs);
+  H->bytes += hk_aligned_bytes(count, sizeof *H->springs);
   return HK_OK;
 }
 
-static void springs_range(void *user, int64_t begin, int64_t end) {
-  const HkHessian *H = user;
+typedef struct Coefficients {
+  const HkHessian *H;
+  const double *x;
+} Coefficients;
+
+static void coefficients_range(void *user, int64_t begin, int64_t end) {
+  const Coefficients *c = user;
+  const HkHessian *H = c->H;
   HkSpringRowsArgs a = {.rows = H->work->rows,
-                        .x = H->x,
+                        .x = c->x,
                         .coefficients = H->springs,
-                        .single = H->single,
-                        .projection = H->projection};
+                        .single = H->at.single,
+                        .projection = H->at.projection};
   H->work->kernels->hessian(&a, begin, end);
 }
 
-/* The coefficients at x, if they are not there yet. */
-static void refresh(HkHessian *H) {
-  if (!H->fresh)
-    hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, springs_range, H);
-  H->fresh = true;
+static void evaluate_springs(const HkHessian *H, const double *x) {
+  Coefficients c = {H, x};
+  hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, coefficients_range, &c);
 }
 
 typedef struct Records {
@@ -62,44 +67,39 @@ static void records_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = r->H;
   HkSpringRowsArgs a = {.rows = H->work->rows,
                         .hessian = H->springs,
-                        .single = H->single,
+                        .single = H->at.single,
                         .records = r->records,
-                        .tau = H->tau,
-                        .damped = H->damping != NULL,
+                        .tau = H->at.tau,
+                        .damped = H->at.damping != NULL,
                         .flat = H->model->dimension == 2};
   H->work->kernels->records(&a, begin, end);
 }
 
-void hk_hessian_move(HkHessian *H, const double *x) {
-  H->x = x;
-  H->fresh = false;
-}
-
-void hk_hessian_records(HkHessian *H, float *records) {
+/* Elsewhere than at H's own x the coefficients are evaluated twice, there and back. */
+static void records(void *user, const double *x, float *records) {
+  const HkHessian *H = user;
   Records r = {H, records};
-  refresh(H);
+  if (x != H->at.x) evaluate_springs(H, x);
   hk_parallel_work(H->model->threads, H->work->rows->groups, HK_ROW_GRAIN, records_range, &r);
+  if (x != H->at.x) evaluate_springs(H, H->at.x);
 }
 
-/* ---- Other forces: their Jacobians, block by block ---- */
-
-typedef struct Pour {
-  HkJacobianSink sink;
-  HkHessian *H;
-  double *blocks; /* 9 n, of the diagonal alone; NULL: into the matrix */
-  const double *p;
-  double *out; /* of a product */
-} Pour;
+/* ---- Blocks ---- */
 
 static inline bool is_held(const HkHessian *H, int64_t q) {
   return H->held && H->held->mask[q];
 }
 
+/* Whether a block of a force counts: rows and columns of held vertices hold their mass alone. */
+static inline bool counts(const HkHessian *H, const HkForceBlock *b) {
+  return !is_held(H, b->row) && !is_held(H, b->column);
+}
+
 static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
-  if (H->taut && H->taut[s])
-    hk_spring_along(H->model, s, H->x, B);
+  if (H->at.taut && H->at.taut[s])
+    hk_spring_along(H->model, s, H->at.x, B);
   else
-    hk_spring_hessian(H->model, s, H->x, H->projection, B);
+    hk_spring_hessian(H->model, s, H->at.x, H->at.projection, B);
 }
 
 /* In two dimensions nothing couples to z. */
@@ -107,38 +107,12 @@ static void flatten(double B[9]) {
   B[2] = B[5] = B[6] = B[7] = B[8] = 0;
 }
 
-static void pour_matrix(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
-  Pour *pour = (Pour *)sink;
-  HkHessian *H = pour->H;
-  double B[9], square = H->tau * H->tau;
-  if (is_held(H, i) || is_held(H, j)) return;
-  memcpy(B, block, sizeof B);
+/* at -= tau^2 df/dx */
+static void subtract_block(const HkHessian *H, const HkForceBlock *b, double *at) {
+  double B[9], square = H->at.tau * H->at.tau;
+  memcpy(B, b->dfdx, sizeof B);
   if (H->model->dimension == 2) flatten(B);
-  double *at = NULL;
-  if (pour->blocks)
-    at = i == j ? pour->blocks + 9 * (int64_t)i : NULL;
-  else
-    at = H->matrix.value + 9 * hk_pattern_find(H->matrix.pattern, i, j);
-  for (int q = 0; at && q < 9; q++) at[q] -= square * B[q];
-}
-
-static void pour_product(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
-  Pour *pour = (Pour *)sink;
-  const HkHessian *H = pour->H;
-  if (is_held(H, i) || is_held(H, j)) return;
-  double sum[3] = {0, 0, 0};
-  hk_mat_add_product(block, pour->p + 3 * (int64_t)j, sum);
-  hk_axpy(-H->tau * H->tau, sum, pour->out + 3 * (int64_t)i);
-}
-
-/* Those with an energy, but for the springs. */
-static void pour_others(HkHessian *H, HkJacobianSink *sink) {
-  const HkModel *m = H->model;
-  for (int q = 1; q < m->force_count; q++) {
-    if (!hk_force_is_stiff(m, q)) continue;
-    HkForceArgs a = hk_force_args(m, q, H->work, H->t, H->x, NULL);
-    m->forces[q].type->jacobian(&a, sink);
-  }
+  for (int c = 0; c < 9; c++) at[c] -= square * B[c];
 }
 
 /* ---- Assembled ---- */
@@ -155,11 +129,22 @@ static void flatten_row(const HkHessian *H, int64_t q, double *values, int64_t c
   diagonal[8] = H->model->mass[q];
 }
 
-static void assemble_row(HkHessian *H, int64_t q) {
+/* Adds tau times row q of C, which may have fewer blocks. */
+static void add_damping_row(const HkHessian *H, int64_t q, double *values) {
+  const HkPattern *p = H->matrix.pattern, *own = H->at.damping->pattern;
+  int64_t slot = p->start[q];
+  for (int64_t e = own->start[q]; e < own->start[q + 1]; e++) {
+    while (p->column[slot] != own->column[e]) slot++;
+    for (int c = 0; c < 9 && !is_held(H, own->column[e]); c++)
+      values[9 * slot + c] += H->at.tau * H->at.damping->value[9 * e + c];
+  }
+}
+
+static void assemble_row(const HkHessian *H, int64_t q) {
   const HkModel *m = H->model;
   const HkPattern *p = H->matrix.pattern;
   double *values = H->matrix.value, *diagonal = values + 9 * p->diagonal[q];
-  double square = H->tau * H->tau;
+  double square = H->at.tau * H->at.tau;
   int64_t slot = p->start[q], count = p->start[q + 1] - p->start[q];
   memset(values + 9 * slot, 0, (size_t)count * 9 * sizeof *values);
   put_mass(m, q, diagonal);
@@ -173,10 +158,7 @@ static void assemble_row(HkHessian *H, int64_t q) {
     if (is_held(H, j)) continue;
     for (int c = 0; c < 9; c++) values[9 * slot + c] -= square * B[c];
   }
-  if (H->damping)
-    for (int64_t e = p->start[q]; e < p->start[q + 1]; e++)
-      for (int c = 0; c < 9 && !is_held(H, p->column[e]); c++)
-        values[9 * e + c] += H->tau * H->damping->value[9 * e + c];
+  if (H->at.damping) add_damping_row(H, q, values);
   if (m->dimension == 2) flatten_row(H, q, values + 9 * p->start[q], count, diagonal);
 }
 
@@ -184,16 +166,58 @@ static void assemble_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) assemble_row(user, q);
 }
 
-void hk_hessian_assemble(HkHessian *H) {
+static void assemble(HkHessian *H) {
   hk_parallel_for(H->model->threads, H->model->n, assemble_range, H);
-  Pour pour = {.sink = {pour_matrix, hk_jacobian_skip}, .H = H};
-  pour_others(H, &pour.sink);
+  for (int64_t e = 0; e < H->blocks.count; e++) {
+    const HkForceBlock *b = &H->blocks.block[e];
+    if (!counts(H, b)) continue;
+    int64_t at = hk_pattern_find(H->matrix.pattern, b->row, b->column);
+    subtract_block(H, b, H->matrix.value + 9 * at);
+  }
+}
+
+/* The pattern of the matrix has all blocks of the forces. It is extended when there are new ones,
+ * and keeps those that have gone until they are many: each other pattern means another analysis. */
+static HkStatus extend_pattern(HkHessian *H, const HkPattern **pattern, HkError *error) {
+  enum { UNUSED_FACTOR = 4 };
+  const HkModel *m = H->model;
+  const HkPattern *base = H->at.damping ? H->at.damping->pattern : H->pattern;
+  bool fits = H->extended.n && H->extended_base == base->hash;
+  *pattern = fits ? &H->extended : base;
+  int64_t missing = hk_pattern_count_missing(base, &H->blocks);
+  int64_t extra = (*pattern)->start[m->n] - base->start[m->n];
+  bool bloated = extra > UNUSED_FACTOR * (missing + m->n);
+  if (!bloated && (missing == 0 || hk_pattern_count_missing(*pattern, &H->blocks) == 0))
+    return HK_OK;
+  HkPattern next;
+  HK_TRY(hk_pattern_extend(m, bloated ? base : *pattern, &H->blocks, &next, error));
+  hk_pattern_destroy(m, &H->extended);
+  H->extended = next;
+  H->extended_base = base->hash;
+  *pattern = &H->extended;
+  return HK_OK;
+}
+
+static HkStatus need_matrix(HkHessian *H, HkError *error) {
+  const HkPattern *pattern;
+  HK_TRY(extend_pattern(H, &pattern, error));
+  if (H->matrix.value && H->matrix_hash == pattern->hash) {
+    H->matrix.pattern = pattern;
+    return HK_OK;
+  }
+  if (H->matrix.value) H->bytes -= H->matrix_bytes;
+  hk_block_matrix_destroy(H->model, &H->matrix);
+  H->matrix_bytes = 0;
+  HK_TRY(hk_block_matrix_create(H->model, pattern, &H->matrix, &H->matrix_bytes, error));
+  H->matrix_hash = pattern->hash;
+  H->bytes += H->matrix_bytes;
+  return HK_OK;
 }
 
 /* ---- As a product ---- */
 
 typedef struct Product {
-  HkHessian *H;
+  const HkHessian *H;
   const double *p;
   double *out;
 } Product;
@@ -202,7 +226,7 @@ static void product_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
-  double square = H->tau * H->tau;
+  double square = H->at.tau * H->at.tau;
   for (int64_t q = begin; q < end; q++) {
     const double *p = a->p + 3 * q;
     double sum[3] = {0, 0, 0};
@@ -224,9 +248,12 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
-  double square = H->tau * H->tau;
-  HkSpringRowsArgs rows = {
-      .rows = H->work->rows, .hessian = H->springs, .single = H->single, .p = a->p, .out = a->out};
+  double square = H->at.tau * H->at.tau;
+  HkSpringRowsArgs rows = {.rows = H->work->rows,
+                           .hessian = H->springs,
+                           .single = H->at.single,
+                           .p = a->p,
+                           .out = a->out};
   H->work->kernels->product(&rows, begin, end);
   int64_t last = end * HK_ROW_GROUP < m->n ? end * HK_ROW_GROUP : m->n;
   for (int64_t q = begin * HK_ROW_GROUP; q < last; q++) {
@@ -248,52 +275,64 @@ static bool rests_where_held(const HkHessian *H, const double *p) {
 }
 
 static bool is_fast(const HkHessian *H, const double *p) {
-  return H->springs && !H->taut && rests_where_held(H, p);
+  return H->springs && !H->at.taut && rests_where_held(H, p);
 }
 
 /* out += tau C p. */
 static void damping_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkHessian *H = a->H;
-  const HkPattern *pattern = H->damping->pattern;
+  const HkPattern *pattern = H->at.damping->pattern;
   for (int64_t q = begin; q < end; q++) {
     double sum[3] = {0, 0, 0};
     int64_t first, last;
     if (is_held(H, q)) continue;
-    hk_block_row(H->damping, q, &first, &last);
+    hk_block_row(H->at.damping, q, &first, &last);
     for (int64_t e = first; e < last; e++)
       if (!is_held(H, pattern->column[e]))
-        hk_mat_add_product(H->damping->value + 9 * e, a->p + 3 * (int64_t)pattern->column[e], sum);
-    hk_axpy(H->tau, sum, a->out + 3 * q);
+        hk_mat_add_product(H->at.damping->value + 9 * e, a->p + 3 * (int64_t)pattern->column[e],
+                           sum);
+    hk_axpy(H->at.tau, sum, a->out + 3 * q);
+  }
+}
+
+/* out -= tau^2 df/dx p of all forces but the springs. */
+static void blocks_range(void *user, int64_t begin, int64_t end) {
+  const Product *a = user;
+  const HkHessian *H = a->H;
+  const HkForceBlocks *blocks = &H->blocks;
+  for (int64_t e = blocks->row_start[begin]; e < blocks->row_start[end]; e++) {
+    const HkForceBlock *b = &blocks->block[e];
+    double sum[3] = {0, 0, 0};
+    if (!counts(H, b)) continue;
+    hk_mat_add_product(b->dfdx, a->p + 3 * (int64_t)b->column, sum);
+    hk_axpy(-H->at.tau * H->at.tau, sum, a->out + 3 * (int64_t)b->row);
   }
 }
 
 static void product(void *user, const double *p, double *out) {
-  HkHessian *H = user;
+  const HkHessian *H = user;
   const HkModel *m = H->model;
   Product a = {H, p, out};
-  if (is_fast(H, p)) {
-    refresh(H);
+  if (is_fast(H, p))
     hk_parallel_work(m->threads, H->work->rows->groups, HK_ROW_GRAIN, rows_range, &a);
-  } else {
+  else
     hk_parallel_for(m->threads, m->n, product_range, &a);
-  }
-  if (H->damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
-  Pour pour = {.sink = {pour_product, hk_jacobian_skip}, .H = H, .p = p, .out = out};
-  pour_others(H, &pour.sink);
+  if (H->at.damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
+  if (H->blocks.count) hk_parallel_for(m->threads, H->blocks.row_count, blocks_range, &a);
   for (int64_t q = 0; m->dimension == 2 && q < m->n; q++)
     out[3 * q + 2] = m->mass[q] * p[3 * q + 2];
 }
 
 static void matrix_product(void *user, const double *p, double *out) {
-  hk_block_matrix_product(&((HkHessian *)user)->matrix, p, out);
+  hk_block_matrix_product(&((const HkHessian *)user)->matrix, p, out);
 }
 
 static void diagonal_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
-  double square = H->tau * H->tau;
+  double square = H->at.tau * H->at.tau;
   for (int64_t q = begin; q < end; q++) {
     double B[9], *out = a->out + 9 * q;
     put_mass(m, q, out);
@@ -303,8 +342,8 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
       for (int c = 0; c < 9; c++) out[c] += square * B[c];
     }
     const double *damping =
-        H->damping ? H->damping->value + 9 * H->damping->pattern->diagonal[q] : NULL;
-    for (int c = 0; damping && c < 9; c++) out[c] += H->tau * damping[c];
+        H->at.damping ? H->at.damping->value + 9 * H->at.damping->pattern->diagonal[q] : NULL;
+    for (int c = 0; damping && c < 9; c++) out[c] += H->at.tau * damping[c];
     if (m->dimension == 2) {
       flatten(out);
       out[8] = m->mass[q];
@@ -313,66 +352,84 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void diagonal(void *user, double *blocks) {
-  HkHessian *H = user;
+  const HkHessian *H = user;
   Product a = {H, NULL, blocks};
   hk_parallel_for(H->model->threads, H->model->n, diagonal_range, &a);
-  Pour pour = {.sink = {pour_matrix, hk_jacobian_skip}, .H = H, .blocks = blocks};
-  pour_others(H, &pour.sink);
+  for (int64_t e = 0; e < H->blocks.count; e++) {
+    const HkForceBlock *b = &H->blocks.block[e];
+    if (b->row == b->column && counts(H, b)) subtract_block(H, b, blocks + 9 * (int64_t)b->row);
+  }
 }
 
 static void matrix_diagonal(void *user, double *blocks) {
-  const HkBlockMatrix *A = &((HkHessian *)user)->matrix;
+  const HkBlockMatrix *A = &((const HkHessian *)user)->matrix;
   for (int64_t q = 0; q < A->pattern->n; q++)
     memcpy(blocks + 9 * q, A->value + 9 * A->pattern->diagonal[q], 9 * sizeof *blocks);
 }
 
-HkOperator hk_hessian_operator(HkHessian *H, bool assembled) {
-  H->fresh = false;
-  return (HkOperator){.product = assembled ? matrix_product : product,
-                      .diagonal = assembled ? matrix_diagonal : diagonal,
-                      .user = H,
-                      .matrix = assembled ? &H->matrix : NULL,
-                      .hessian = H};
-}
+/* ---- For multigrid ---- */
 
-static void pour_lump(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
-  Pour *pour = (Pour *)sink;
-  const HkHessian *H = pour->H;
-  if (is_held(H, i) || is_held(H, j)) return;
-  for (int q = 0; q < 9; q++) pour->blocks[9 * (int64_t)i + q] -= H->tau * H->tau * block[q];
-}
+typedef struct Lump {
+  const HkHessian *H;
+  double *blocks;
+} Lump;
 
 /* Adds the rows of tau C, and leaves the positive part of each sum. */
 static void lump_range(void *user, int64_t begin, int64_t end) {
-  const Pour *pour = user;
-  const HkHessian *H = pour->H;
+  const Lump *a = user;
+  const HkHessian *H = a->H;
   for (int64_t q = begin; q < end; q++) {
-    double *sum = pour->blocks + 9 * q, size = 0;
+    double *sum = a->blocks + 9 * q, size = 0;
     int64_t first = 0, last = 0;
     if (is_held(H, q)) continue;
-    if (H->damping) hk_block_row(H->damping, q, &first, &last);
+    if (H->at.damping) hk_block_row(H->at.damping, q, &first, &last);
     for (int64_t e = first; e < last; e++)
-      for (int c = 0; c < 9; c++) sum[c] += H->tau * H->damping->value[9 * e + c];
+      for (int c = 0; c < 9; c++) sum[c] += H->at.tau * H->at.damping->value[9 * e + c];
     for (int c = 0; c < 9; c++) size += fabs(sum[c]);
     if (size > 0) hk_mat_project_positive(sum);
   }
 }
 
-bool hk_hessian_lump(HkHessian *H, double *blocks) {
+static bool lump(void *user, double *blocks) {
+  const HkHessian *H = user;
   const HkModel *m = H->model;
-  bool any = H->damping != NULL;
-  for (int q = 1; q < m->force_count; q++) any |= hk_force_is_stiff(m, q);
-  if (!any) return false;
+  Lump a = {H, blocks};
+  if (!H->at.damping && H->blocks.count == 0) return false;
   memset(blocks, 0, (size_t)m->n * 9 * sizeof *blocks);
-  Pour pour = {.sink = {pour_lump, hk_jacobian_skip}, .H = H, .blocks = blocks};
-  pour_others(H, &pour.sink);
-  hk_parallel_for(m->threads, m->n, lump_range, &pour);
+  for (int64_t e = 0; e < H->blocks.count; e++) {
+    const HkForceBlock *b = &H->blocks.block[e];
+    double *at = blocks + 9 * (int64_t)b->row, square = H->at.tau * H->at.tau;
+    for (int c = 0; c < 9 && counts(H, b); c++) at[c] -= square * b->dfdx[c];
+  }
+  hk_parallel_for(m->threads, m->n, lump_range, &a);
   return true;
 }
 
-void hk_hessian_lift(HkHessian *H, const double *d, double *out) {
+/* ---- Evaluating ---- */
+
+HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled, HkOperator *A,
+                             HkError *error) {
+  H->at = *at;
+  HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, error));
+  if (assembled) {
+    HK_TRY(need_matrix(H, error));
+    assemble(H);
+  } else if (H->springs) {
+    evaluate_springs(H, at->x);
+  }
+  H->view = (HkOperatorSprings){
+      .user = H, .x = at->x, .tau = at->tau, .held = H->held, .records = records, .lump = lump};
+  *A = (HkOperator){.product = assembled ? matrix_product : product,
+                    .diagonal = assembled ? matrix_diagonal : diagonal,
+                    .user = H,
+                    .matrix = assembled ? &H->matrix : NULL,
+                    .springs = !assembled && H->springs ? &H->view : NULL};
+  return HK_OK;
+}
+
+void hk_hessian_lift(const HkHessian *H, const double *d, double *out) {
   const HkModel *m = H->model;
-  double square = H->tau * H->tau;
+  double square = H->at.tau * H->at.tau;
   for (int64_t k = 0; k < m->pin_count; k++) {
     int64_t j = m->pin_vertex[k];
     if (!is_held(H, j)) continue;
@@ -384,16 +441,24 @@ void hk_hessian_lift(HkHessian *H, const double *d, double *out) {
       hk_mat_add_product(B, d + 3 * j, sum);
       hk_axpy(square, sum, out + 3 * i); /* the block is -B */
     }
-    for (int64_t e = H->damping ? H->damping->pattern->start[j] : 0;
-         H->damping && e < H->damping->pattern->start[j + 1]; e++) {
-      int64_t i = H->damping->pattern->column[e];
+    for (int64_t e = H->at.damping ? H->at.damping->pattern->start[j] : 0;
+         H->at.damping && e < H->at.damping->pattern->start[j + 1]; e++) {
+      int64_t i = H->at.damping->pattern->column[e];
       double sum[3] = {0, 0, 0};
       if (is_held(H, i)) continue;
-      hk_mat_add_product(H->damping->value + 9 * e, d + 3 * j, sum); /* C is symmetric */
-      hk_axpy(-H->tau, sum, out + 3 * i);
+      hk_mat_add_product(H->at.damping->value + 9 * e, d + 3 * j, sum); /* C is symmetric */
+      hk_axpy(-H->at.tau, sum, out + 3 * i);
     }
     if (m->dimension == 2)
       for (int64_t e = m->adj_start[j]; e < m->adj_start[j + 1]; e++)
         out[3 * (int64_t)m->adj_vertex[e] + 2] = 0;
+  }
+  for (int64_t e = 0; e < H->blocks.count; e++) {
+    const HkForceBlock *b = &H->blocks.block[e];
+    double sum[3] = {0, 0, 0};
+    if (is_held(H, b->row) || !is_held(H, b->column)) continue;
+    hk_mat_add_product(b->dfdx, d + 3 * (int64_t)b->column, sum);
+    if (m->dimension == 2) sum[2] = 0;
+    hk_axpy(square, sum, out + 3 * (int64_t)b->row); /* the block is -tau^2 df/dx */
   }
 }

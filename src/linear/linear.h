@@ -15,15 +15,30 @@
 #include "linear/vectors.h"
 
 struct HkPrefactor;
-struct HkHessian;
+struct HkHeld;
+
+/* The springs of an operator and what stands beside them, for preconditioners that are built from
+ * them (multigrid). */
+typedef struct HkOperatorSprings {
+  void *user;
+  const double *x; /* m, 3 n: where the operator was evaluated */
+  double tau;      /* s */
+  const struct HkHeld *held;
+  /* Records of the springs by rows (spring_rows.h) at a place, 4 floats an entry. */
+  void (*records)(void *user, const double *x, float *records);
+  /* blocks (9 n) = for each row the sum of what all forces but the springs add to H, damping
+   * included, its positive semidefinite part; false, and nothing, if there is no such force.
+   * Damping along springs comes out as 0. */
+  bool (*lump)(void *user, double *blocks);
+} HkOperatorSprings;
 
 /* A symmetric matrix of 3 n rows. */
 typedef struct HkOperator {
   void (*product)(void *user, const double *p, double *out);
   void (*diagonal)(void *user, double *blocks); /* 9 n: the 3x3 blocks on the diagonal */
   void *user;
-  const HkBlockMatrix *matrix; /* the same matrix assembled; NULL where it was not asked for */
-  struct HkHessian *hessian;   /* what it is made of; NULL: something else */
+  const HkBlockMatrix *matrix;      /* the same matrix assembled; NULL where it was not asked for */
+  const HkOperatorSprings *springs; /* what it is made of; NULL: something else */
 } HkOperator;
 
 /* Which vertices are held by pins. */
@@ -48,7 +63,7 @@ typedef struct HkLinearType {
   bool direct; /* factorises: solves with one matrix are cheap after the first, and exact */
   /* True if it works on the assembled matrix with these parameters. */
   bool (*needs_matrix)(const void *params);
-  /* Allocates whatever solves need; the pattern is known, values are not. */
+  /* Allocates what solves need and what does not depend on the pattern of A. */
   HkStatus (*create)(HkLinear *solver, HkError *error);
   void (*destroy)(HkLinear *solver);
   /* A has new values: factorises, or makes the preconditioner. Sets solver->indefinite. */
@@ -63,7 +78,6 @@ const HkLinearType *hk_linear_type(const HkSchema *schema);
 /* What a solver is made for. All of it outlives the solver. */
 typedef struct HkLinearSetup {
   const HkModel *model;
-  const HkPattern *pattern;
   const HkHeld *held;            /* may change between solves */
   struct HkPrefactor *prefactor; /* M + tau^2 L of the present step, for the preconditioner */
   HkCancel *cancel;              /* asked at each iteration; NULL: never */

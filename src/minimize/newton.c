@@ -123,13 +123,14 @@ static void adapt_projection(Data *data, double projection) {
   }
 }
 
-/* p = -H^-1 dg/dx, b = -dg/dx. */
-static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b, double *p,
-                               double accuracy, HkError *error) {
+/* p = -H^-1 dg/dx, b = -dg/dx. taut: of HkHessianAt. */
+static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b,
+                               const uint8_t *taut, double *p, double accuracy, HkError *error) {
   Data *data = m->data;
   double projection = m->report.reason == HK_STOP_STATIONARY ? 0 : data->projection;
-  HK_TRY(hk_solve_hessian(data->solve, x, b, NULL, p, accuracy, projection, &data->direction,
-                          &m->report, error));
+  HkHessianSystem system = {
+      .x = x, .b = b, .taut = taut, .accuracy = accuracy, .projection = projection};
+  HK_TRY(hk_solve_hessian(data->solve, &system, p, &data->direction, &m->report, error));
   adapt_projection(data, projection);
   return HK_OK;
 }
@@ -153,10 +154,7 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
     *any = true;
     hk_vectors_copy(space, b, push);
     hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
-    problem->hessian.taut = data->taut;
-    HkStatus status = find_direction(m, x, push, p, accuracy, error);
-    problem->hessian.taut = NULL; /* also for whoever tries again after an error */
-    HK_TRY(status);
+    HK_TRY(find_direction(m, x, push, data->taut, p, accuracy, error));
   }
   return HK_OK;
 }
@@ -211,7 +209,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
-    HK_TRY(find_direction(m, x, b, p, accuracy, error));
+    HK_TRY(find_direction(m, x, b, NULL, p, accuracy, error));
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));

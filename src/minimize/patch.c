@@ -43,16 +43,14 @@ static void take_step(HkPatch *patch) {
   p->inverse = own.inverse;
   p->prefactor = NULL;
   p->hessian = own.hessian;
-  p->hessian.damping = patch->whole->hessian.damping;
-  p->hessian.t = p->t;
-  p->hessian.tau = p->tau;
 }
 
 static HkStatus create(HkPatch *patch, HkError *error) {
   HkProblem *p = &patch->problem;
   const HkModel *m = patch->whole->model;
   HkMethod method = {0};
-  p->hessian = (HkHessian){.model = m, .work = patch->whole->work, .held = &p->held};
+  p->hessian =
+      (HkHessian){.model = m, .work = patch->whole->work, .held = &p->held, .pattern = &p->pattern};
   HK_TRY(hk_alloc(&m->context, &p->held.mask, m->n, sizeof *p->held.mask, "a patch", error));
   HK_TRY(hk_alloc(&m->context, &p->inverse, m->n, sizeof *p->inverse, "a patch", error));
   take_step(patch);
@@ -85,9 +83,8 @@ void hk_patch_destroy(HkPatch **patch) {
 size_t hk_patch_bytes(const HkPatch *patch) {
   const HkProblem *p = &patch->problem;
   size_t n = (size_t)p->model->n;
-  size_t matrix = p->hessian.matrix.value ? 9 * (size_t)p->pattern.start[n] * sizeof(double) : 0;
-  return sizeof *patch + n * (sizeof *p->held.mask + sizeof *p->inverse) + matrix +
-         hk_minimizer_bytes(patch->newton);
+  return sizeof *patch + n * (sizeof *p->held.mask + sizeof *p->inverse) +
+         hk_hessian_bytes(&p->hessian) + hk_minimizer_bytes(patch->newton);
 }
 
 /* ---- Choosing the vertices ---- */

@@ -44,7 +44,8 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
 
 size_t hk_problem_bytes(const HkProblem *p) {
   size_t dampers = p->dampers ? p->dampers->bytes : 0;
-  return p->bytes + dampers + (p->prefactor ? hk_prefactor_bytes(p->prefactor) : 0);
+  return p->bytes + dampers + hk_damping_bytes(&p->damping) + hk_hessian_bytes(&p->hessian) +
+         (p->prefactor ? hk_prefactor_bytes(p->prefactor) : 0);
 }
 
 HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProblem *p,
@@ -52,7 +53,7 @@ HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProb
   *p = (HkProblem){.model = model, .work = work};
   p->space = (HkVectors){.n = model->n, .threads = model->threads};
   p->held.stays = model->pin_method == HK_PINS_REACTION;
-  p->hessian = (HkHessian){.model = model, .work = work, .held = &p->held};
+  p->hessian = (HkHessian){.model = model, .work = work, .held = &p->held, .pattern = &p->pattern};
   HkStatus status = allocate(p, error);
   if (status < 0) hk_problem_destroy(p);
   return status;
@@ -63,7 +64,7 @@ void hk_problem_destroy(HkProblem *p) {
   const HkContext *c = p->dampers ? &p->dampers->source->context : &p->model->context;
   hk_prefactor_destroy(&p->prefactor);
   hk_hessian_destroy(&p->hessian);
-  hk_block_matrix_destroy(p->model, &p->damping);
+  hk_damping_destroy(p->model, &p->damping);
   hk_pattern_destroy(p->model, &p->pattern);
   double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,    &p->room,
                         &p->room2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
@@ -115,9 +116,9 @@ static void push(HkProblem *p, const double *x, const double *v) {
 /* The drag of each vertex, if that is all there is: products with it take a ninth of the memory and
  * no search for the blocks. */
 static void take_drag(HkProblem *p) {
-  p->drags = p->damping.only_diagonal;
+  p->drags = p->damping.C.only_diagonal;
   for (int64_t q = 0; q < p->model->n && p->drags; q++) {
-    const double *C = p->damping.value + 9 * p->pattern.diagonal[q];
+    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[q];
     p->drag[q] = C[0];
     p->drags = C[4] == C[0] && C[8] == C[0];
     for (int c = 1; c < 8; c++) p->drags &= c == 4 || C[c] == 0;
@@ -126,25 +127,20 @@ static void take_drag(HkProblem *p) {
 
 static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
-  bool damped = false;
-  p->pushed = p->partial = false;
+  p->damped = p->pushed = p->partial = false;
   for (int q = 0; q < m->force_count; q++) {
-    damped |= hk_force_uses_velocity(m, q);
+    p->damped |= hk_force_uses_velocity(m, q);
     p->partial |= hk_force_uses_velocity(m, q) && m->forces[q].type->damping;
-    p->pushed |= damped || !m->forces[q].type->energy;
+    p->pushed |= p->damped || !m->forces[q].type->energy;
   }
-  p->hessian.damping = NULL;
   if (!p->pushed) return HK_OK;
   HK_TRY(vector(p, &p->f, error));
   HK_TRY(vector(p, &p->v, error));
   hk_vectors_copy(&p->space, v, p->v);
   push(p, x, v);
-  if (!damped) return HK_OK;
+  if (!p->damped) return HK_OK;
   if (!p->drag) HK_TRY(number(p, &p->drag, m->n, error));
-  if (!p->damping.value)
-    HK_TRY(hk_block_matrix_create(m, &p->pattern, &p->damping, &p->bytes, error));
-  hk_damping_assemble(m, p->work, p->t, x, v, &p->damping);
-  p->hessian.damping = &p->damping;
+  HK_TRY(hk_damping_assemble(m, p->work, &p->pattern, p->t, x, v, &p->damping, error));
   take_drag(p);
   return HK_OK;
 }
@@ -157,10 +153,10 @@ static double damping_range(void *user, int64_t begin, int64_t end) {
     double sum = 0;
     int64_t first, last;
     if (p->held.mask[q]) continue;
-    hk_block_row(&p->damping, q, &first, &last);
+    hk_block_row(&p->damping.C, q, &first, &last);
     if (p->drags) sum = p->drag[q];
     for (int64_t e = first; e < last && !p->drags; e++)
-      sum += hk_mat_row_sum(p->damping.value + 9 * e);
+      sum += hk_mat_row_sum(p->damping.C.value + 9 * e);
     most = hk_larger(most, p->tau * sum / p->model->mass[q]);
   }
   return most;
@@ -170,9 +166,9 @@ static double damping_range(void *user, int64_t begin, int64_t end) {
  * mass (prefactor.h). */
 static bool is_bounded(HkProblem *p) {
   const HkModel *m = p->model;
-  for (int q = 1; q < m->force_count; q++)
-    if (hk_force_is_stiff(m, q) && !m->forces[q].type->quadratic) return false;
-  if (!p->hessian.damping) return true;
+  for (int q = 0; q < m->force_count; q++)
+    if (hk_force_has_blocks(m, q) && !m->forces[q].type->quadratic) return false;
+  if (!p->damped) return true;
   return hk_parallel_most(m->threads, m->n, damping_range, p, p->space.sums) <= 0.5;
 }
 
@@ -206,17 +202,20 @@ HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, Hk
   const HkModel *m = p->model;
   HK_TRY(linearise(p, x, v, error));
   p->bounded = is_bounded(p);
-  p->hessian.t = p->t;
-  p->hessian.tau = p->tau;
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
   Bound bound = {{bound_dfdx, hk_jacobian_skip}, p->extra};
-  for (int q = 1; q < m->force_count; q++) {
-    if (!hk_force_is_stiff(m, q)) continue;
+  for (int q = 0; q < m->force_count; q++) {
+    if (!hk_force_has_blocks(m, q)) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
     m->forces[q].type->jacobian(&a, &bound.sink);
   }
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
   return HK_OK;
+}
+
+HkHessianAt hk_problem_hessian_at(const HkProblem *p, const double *x) {
+  return (HkHessianAt){
+      .x = x, .t = p->t, .tau = p->tau, .damping = p->damped ? &p->damping.C : NULL};
 }
 
 /* ---- g and its gradient ---- */
@@ -242,7 +241,7 @@ static void slip_range(void *user, int64_t begin, int64_t end) {
 static void drag(HkProblem *p, const double *from, const double *to) {
   Slip a = {p, from, to};
   hk_parallel_for(p->model->threads, p->model->n, slip_range, &a);
-  if (!p->drags) hk_block_matrix_product(&p->damping, p->room, p->room2);
+  if (!p->drags) hk_block_matrix_product(&p->damping.C, p->room, p->room2);
 }
 
 typedef struct Gradient {
@@ -259,12 +258,12 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
   const HkModel *m = p->model;
   double square = p->tau * p->tau, fall[3];
   hk_forces_potential(m, p->work, p->t, x, g, fall);
-  if (p->hessian.damping) drag(p, x, x);
+  if (p->damped) drag(p, x, x);
   Gradient a = {p->kernels,
                 {.x = x,
                  .y = p->y,
                  .f = p->pushed ? p->f : NULL,
-                 .drag = p->hessian.damping ? p->room2 : NULL,
+                 .drag = p->damped ? p->room2 : NULL,
                  .mass = m->mass,
                  .inverse = p->inverse,
                  .square = square,
@@ -300,7 +299,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   const HkModel *m = p->model;
   double energy = hk_forces_energy_change(m, p->work, p->t, from, to);
   Change a = {p, from, to, NULL};
-  if (p->hessian.damping) { /* C w at the middle: 1/2 d . C (w + w') */
+  if (p->damped) { /* C w at the middle: 1/2 d . C (w + w') */
     drag(p, from, to);
     a.drag = p->room2;
   }
@@ -414,7 +413,7 @@ static double pressure_range(void *user, int64_t begin, int64_t end) {
 bool hk_problem_is_convex(HkProblem *p, const double *x) {
   const HkModel *m = p->model;
   Measure a = {p, x};
-  for (int q = 1; q < m->force_count; q++)
-    if (hk_force_is_stiff(m, q) && !m->forces[q].type->quadratic) return false;
+  for (int q = 0; q < m->force_count; q++)
+    if (hk_force_has_blocks(m, q) && !m->forces[q].type->quadratic) return false;
   return hk_parallel_most(m->threads, m->n, pressure_range, &a, p->space.sums) <= 1.0 / 3;
 }

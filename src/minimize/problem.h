@@ -41,25 +41,26 @@ typedef struct HkProblem {
   HkVectors space;
   HkPattern pattern;
   HkHeld held;
-  double t, tau;         /* s */
-  double *y, *b;         /* m, 3 n */
-  double *f, *v;         /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
-  HkBlockMatrix damping; /* C; without values if there is none */
-  double *drag;          /* N s/m, n: C where it is drag_i I for each vertex alone, else unused */
-  bool drags;            /* it is so in this step */
-  bool pushed;           /* f counts in this step */
-  bool partial;          /* C is not -df/dv in full */
-  bool bounded;          /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
-  double *inverse;       /* 1 / d_i (1/kg), n; 0 for held vertices */
-  double *extra;         /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
-  const double *origin;  /* x_n (m), 3 n: where the step began; the caller's */
-  double rounding;       /* kg^(1/2) m: what the rounding of the coordinates does to r */
+  double t, tau;        /* s */
+  double *y, *b;        /* m, 3 n */
+  double *f, *v;        /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
+  HkDamping damping;    /* C; without values if there is none */
+  bool damped;          /* C counts in this step */
+  double *drag;         /* N s/m, n: C where it is drag_i I for each vertex alone, else unused */
+  bool drags;           /* it is so in this step */
+  bool pushed;          /* f counts in this step */
+  bool partial;         /* C is not -df/dv in full */
+  bool bounded;         /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
+  double *inverse;      /* 1 / d_i (1/kg), n; 0 for held vertices */
+  double *extra;        /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
+  const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
+  double rounding;      /* kg^(1/2) m: what the rounding of the coordinates does to r */
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method asked for it */
   HkFactorKind factor_kind;
   HkPrecision precision; /* of the prefactor */
   double *room, *room2;  /* 3 n, used within one call */
-  size_t bytes;          /* of all but the prefactor */
+  size_t bytes;          /* of all but the prefactor, C and the Hessian */
 } HkProblem;
 
 /* work: the caller's, as are all forces. */
@@ -79,6 +80,8 @@ HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrec
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
 
+/* Where the Hessian of the problem is evaluated at x; true, in double precision, as it is. */
+HkHessianAt hk_problem_hessian_at(const HkProblem *problem, const double *x);
 /* g = dg/dx at x; 0 for held vertices and z in two dimensions. Returns r(x) in kg^(1/2) m. */
 double hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 /* g(to) - g(from), by differences of each term: accurate to rounding of the difference itself. */

@@ -32,16 +32,12 @@ static HkStatus use(HkSolveHessian *s, HkLinear *linear, HkError *error) {
   HkProblem *p = s->problem;
   s->linear = linear;
   s->assembled = linear->type->needs_matrix(linear->method.params);
-  if (s->assembled) return hk_hessian_allocate(&p->hessian, &p->pattern, &p->bytes, error);
-  return hk_hessian_need_springs(&p->hessian, &p->bytes, error);
+  return s->assembled ? HK_OK : hk_hessian_need_springs(&p->hessian, error);
 }
 
 static HkLinearSetup setup_of(const HkProblem *p) {
-  return (HkLinearSetup){.model = p->model,
-                         .pattern = &p->pattern,
-                         .held = &p->held,
-                         .prefactor = p->prefactor,
-                         .cancel = p->cancel};
+  return (HkLinearSetup){
+      .model = p->model, .held = &p->held, .prefactor = p->prefactor, .cancel = p->cancel};
 }
 
 /* The vectors of conjugate gradients on an indefinite Hessian. */
@@ -126,28 +122,34 @@ static void lift(HkSolveHessian *s, const double *b, const double *d) {
       s->b[3 * q + c] = d ? m->mass[q] * d[3 * q + c] : 0;
 }
 
-static HkStatus solve_once(HkSolveHessian *s, const double *b, const double *d, double *p,
-                           double accuracy, HkLinearResult *result, HkError *error) {
-  HkHessian *H = &s->problem->hessian;
-  if (s->assembled) hk_hessian_assemble(H);
-  H->single = accuracy >= 1e-4;
-  lift(s, b, d);
-  HkOperator A = hk_hessian_operator(H, s->assembled);
+/* The residual from which on coefficients in single precision are good enough. */
+static const double SINGLE_ACCURACY = 1e-4;
+
+static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, double *p,
+                           HkLinearResult *result, HkError *error) {
+  HkProblem *problem = s->problem;
+  HkHessianAt at = hk_problem_hessian_at(problem, system->x);
+  HkOperator A;
+  at.projection = system->projection;
+  at.taut = system->taut;
+  at.single = system->accuracy >= SINGLE_ACCURACY;
+  HK_TRY(hk_hessian_evaluate(&problem->hessian, &at, s->assembled, &A, error));
+  lift(s, system->b, system->d);
   HK_TRY(hk_linear_prepare(s->linear, &A, error));
   *result = (HkLinearResult){.indefinite = s->linear->indefinite};
   if (result->indefinite) return HK_OK;
-  return hk_linear_solve(s->linear, s->b, p, accuracy, result, error);
+  return hk_linear_solve(s->linear, s->b, p, system->accuracy, result, error);
 }
 
-static HkStatus try_once(HkSolveHessian *s, const double *b, const double *d, double *p,
-                         double accuracy, HkLinearResult *result, HkError *error) {
-  HK_TRY(solve_once(s, b, d, p, accuracy, result, error));
+static HkStatus try_once(HkSolveHessian *s, const HkHessianSystem *system, double *p,
+                         HkLinearResult *result, HkError *error) {
+  HK_TRY(solve_once(s, system, p, result, error));
   bool handed = s->factorizes && s->linear == s->chosen && !result->indefinite &&
                 result->reason == HK_STOP_ITERATIONS;
   if (!handed) return HK_OK;
   int iterations = result->iterations;
   HK_TRY(hand_over(s, error));
-  HK_TRY(solve_once(s, b, d, p, accuracy, result, error));
+  HK_TRY(solve_once(s, system, p, result, error));
   result->iterations += iterations;
   return HK_OK;
 }
@@ -166,17 +168,19 @@ static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, con
  * direction down that is Newton's own in the part of space that the gradient sees. A chain that is
  * pressed in a plane may well be about to buckle out of it; in the plane it still converges as fast
  * as Newton's method does. */
-static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkDirection *direction,
-                       HkStepReport *report, HkError *error) {
+static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double *p,
+                       HkDirection *direction, HkStepReport *report, HkError *error) {
   enum { ITERATIONS_MAX = 30 };
   const HkVectors *space = &s->problem->space;
-  HkHessian *H = &s->problem->hessian;
+  HkHessianAt at = hk_problem_hessian_at(s->problem, system->x);
   HkLinearResult result;
-  double rz = 0, goal = accuracy * sqrt(hk_vectors_dot(space, s->b, s->b));
+  HkOperator A;
+  double rz = 0, goal = system->accuracy * sqrt(hk_vectors_dot(space, s->b, s->b));
   hk_vectors_copy(space, s->b, s->r);
   hk_vectors_zero(space, p);
-  H->projection = 0;
-  HkOperator A = hk_hessian_operator(H, false);
+  at.taut = system->taut;
+  at.single = system->accuracy >= SINGLE_ACCURACY;
+  HK_TRY(hk_hessian_evaluate(&s->problem->hessian, &at, false, &A, error));
   for (int it = 0; it < ITERATIONS_MAX; it++) {
     HK_TRY(hk_linear_solve(s->linear, s->r, s->z, 0, &result, error));
     report->linear_iterations++;
@@ -198,39 +202,37 @@ static HkStatus refine(HkSolveHessian *s, double *p, double accuracy, HkDirectio
     direction->exact = hk_vectors_dot(space, s->r, s->r) <= goal * goal;
     if (direction->exact) break;
   }
-  H->projection = 1;
   return HK_OK;
 }
 
-HkStatus hk_solve_hessian(HkSolveHessian *s, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, double projection, HkDirection *direction,
-                          HkStepReport *report, HkError *error) {
+HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, double *p,
+                          HkDirection *direction, HkStepReport *report, HkError *error) {
   HkProblem *problem = s->problem;
   const HkModel *m = problem->model;
-  HkHessian *H = &problem->hessian;
+  const double *d = system->d;
   HkLinearResult result;
   *direction = (HkDirection){.direct = s->linear->type->direct};
   if (problem->prefactor)
     HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
-  H->x = x;
-  H->projection = projection;
-  bool projected = projection == 1;
+  bool projected = system->projection == 1;
   if (!projected) {
-    HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
+    HK_TRY(try_once(s, system, p, &result, error));
     report->linear_iterations += result.iterations;
     direction->definite = !result.indefinite;
-    direction->exact = !result.indefinite && result.reason == HK_STOP_CONVERGED && projection == 0;
-    projected = projection > 0 ? result.indefinite : !is_useful(s, &result, d, p);
+    direction->exact =
+        !result.indefinite && result.reason == HK_STOP_CONVERGED && system->projection == 0;
+    projected = system->projection > 0 ? result.indefinite : !is_useful(s, &result, d, p);
   }
   if (projected) {
+    HkHessianSystem full = *system;
+    full.projection = 1;
     report->projections++;
-    H->projection = 1;
-    HK_TRY(try_once(s, b, d, p, accuracy, &result, error));
+    HK_TRY(try_once(s, &full, p, &result, error));
     report->linear_iterations += result.iterations;
     if (result.indefinite) /* it cannot be, but for numbers that are none: no answer */
       for (int64_t q = 0; q < 3 * m->n; q++) p[q] = NAN;
     else if (direction->direct && !d)
-      HK_TRY(refine(s, p, accuracy, direction, report, error));
+      HK_TRY(refine(s, &full, p, direction, report, error));
   }
   report->residual = result.residual;
   direction->reason = result.indefinite ? HK_STOP_STALLED : result.reason;

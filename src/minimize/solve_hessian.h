@@ -29,15 +29,22 @@ typedef struct HkDirection {
   bool exact;    /* p solves the system of the true H(x) to the accuracy that was asked for */
 } HkDirection;
 
-/* p = H(x)^-1 b to the relative residual `accuracy`, without the part `projection` of the negative
- * curvature of springs under pressure (hessian.h). If that H is not positive definite, its
+/* The system H(x) p = b. */
+typedef struct HkHessianSystem {
+  const double *x, *b;
+  const double *d;     /* p at held vertices, which the others feel through H; NULL: 0 */
+  const uint8_t *taut; /* of HkHessianAt */
+  double accuracy;     /* relative residual of an iterative solver */
+  double projection;   /* of HkHessianAt */
+} HkHessianSystem;
+
+/* p = H(x)^-1 b. If H is not positive definite with the projection of the system, its full
  * projection replaces it, unless conjugate gradients on the true H have found a direction of
  * descent before. Direct solvers follow a projection by conjugate gradients on the true H with the
- * projected factor as the preconditioner, up to the first direction of negative curvature. p is d
- * at held vertices, which the others feel through H (d NULL: 0). The report counts the work. */
-HkStatus hk_solve_hessian(HkSolveHessian *solve, const double *x, const double *b, const double *d,
-                          double *p, double accuracy, double projection, HkDirection *direction,
-                          HkStepReport *report, HkError *error);
+ * projected factor as the preconditioner, up to the first direction of negative curvature. The
+ * report counts the work. */
+HkStatus hk_solve_hessian(HkSolveHessian *solve, const HkHessianSystem *system, double *p,
+                          HkDirection *direction, HkStepReport *report, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */
 HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,
                                 HkStepReport *report, HkError *error);

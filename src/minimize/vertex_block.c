@@ -42,8 +42,8 @@ void hk_vertex_block_begin(HkVertexBlock *v, const double *x) {
   v->start = x;
   memset(v->force, 0, (size_t)m->n * 3 * sizeof *v->force);
   memset(v->block, 0, (size_t)m->n * 9 * sizeof *v->block);
-  for (int q = 1; q < m->force_count; q++) {
-    if (!m->forces[q].type->energy) continue;
+  for (int q = 0; q < m->force_count; q++) {
+    if (!m->forces[q].type->energy || m->forces[q].type->has_rows) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
     m->forces[q].type->add(&a, v->force);
     if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &pour.sink);
@@ -70,12 +70,12 @@ typedef struct Local {
 static void add_drag(const Place *s, int64_t q, double f[3]) {
   const HkProblem *p = s->p;
   int64_t first, last;
-  hk_block_row(&p->damping, q, &first, &last);
+  hk_block_row(&p->damping.C, q, &first, &last);
   for (int64_t e = first; e < last; e++) {
-    int64_t j = 3 * (int64_t)p->pattern.column[e];
+    int64_t j = 3 * (int64_t)p->damping.C.pattern->column[e];
     double w[3], sum[3] = {0, 0, 0};
     for (int c = 0; c < 3; c++) w[c] = (s->x[j + c] - p->b[j + c]) / p->tau - p->v[j + c];
-    hk_mat_add_product(p->damping.value + 9 * e, w, sum);
+    hk_mat_add_product(p->damping.C.value + 9 * e, w, sum);
     hk_axpy(-1, sum, f);
   }
 }
@@ -90,9 +90,9 @@ static void look_around(const Place *s, int64_t q, Local *local) {
   if (p->pushed) hk_axpy(1, p->f + 3 * q, f);
   hk_mat_identity(mass, local->Q);
   for (int c = 0; c < 9; c++) local->Q[c] -= square * block[c];
-  if (p->hessian.damping) {
+  if (p->damped) {
     add_drag(s, q, f);
-    const double *C = p->damping.value + 9 * p->pattern.diagonal[q];
+    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[q];
     for (int c = 0; c < 9; c++) local->Q[c] += p->tau * C[c];
   }
   for (int c = 0; c < 3; c++) local->r[c] = square * f[c] - mass * (x[c] - p->y[3 * q + c]);

@@ -50,8 +50,8 @@ static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b
   HkProblem *p = &implicit->problem;
   const HkModel *m = sim->model;
   hk_forces_sum(m, &sim->work, p->t, s->x, s->v, b);
-  if (p->hessian.damping) {
-    hk_block_matrix_product(&p->damping, s->v, scratch);
+  if (p->damped) {
+    hk_block_matrix_product(&p->damping.C, s->v, scratch);
     hk_vectors_add(&p->space, beta, scratch, b, b);
   }
   for (int64_t q = 0; q < 3 * m->n; q++) b[q] = m->mass[q / 3] * s->v[q] + sim->h * b[q];
@@ -96,8 +96,8 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   note_pressure(sim, s);
   HK_TRY(hk_problem_linearise(p, s->x, s->v, error));
   right_hand_side(sim, s, beta, b, v_new);
-  if (p->hessian.damping) /* tau C of the Hessian is to be beta h C */
-    hk_block_matrix_scale(&p->damping, sqrt(beta));
+  if (p->damped) /* tau C of the Hessian is to be beta h C */
+    hk_block_matrix_scale(&p->damping.C, sqrt(beta));
   /* Held vertices go where they belong at t + h. */
   memcpy(implicit->ahead, s->x, (size_t)sim->model->n * 3 * sizeof *s->x);
   hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
@@ -106,8 +106,9 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   /* With the projected Hessian, which is positive definite whatever x is, so that every linear
    * solver solves the same system. */
   HkDirection direction;
-  HK_TRY(hk_solve_hessian(implicit->solve, s->x, b, v_pins, v_new, rounding_of(p, s, b), 1,
-                          &direction, &sim->report, error));
+  HkHessianSystem system = {
+      .x = s->x, .b = b, .d = v_pins, .accuracy = rounding_of(p, s, b), .projection = 1};
+  HK_TRY(hk_solve_hessian(implicit->solve, &system, v_new, &direction, &sim->report, error));
   sim->report.projections = 0;
   sim->report.iterations = 1;
   sim->report.reason = direction.reason;

@@ -9,7 +9,6 @@
  * K is assembled into 3 x 3 blocks, one for a vertex and two for a spring (9 n + 18 springs
  * entries), and then written out as triplets: linear in the number of springs.
  */
-#include "force/springs.h"
 #include "linear/block_matrix.h"
 #include "step/sim.h"
 
@@ -44,28 +43,29 @@ static void add_block(HkJacobianSink *sink, int32_t i, int32_t j, const double b
   for (int c = 0; c < 9; c++) at[c] += block[c];
 }
 
-/* df_i/dx_i = df_j/dx_j = -H and df_i/dx_j = df_j/dx_i = H of each spring. */
-static void add_springs(const HkModel *m, const double *x, HkJacobianSink *sink) {
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    double H[9], minus[9];
-    hk_spring_hessian(m, s, x, 0, H);
-    for (int c = 0; c < 9; c++) minus[c] = -H[c];
-    add_block(sink, m->i[s], m->i[s], minus);
-    add_block(sink, m->j[s], m->j[s], minus);
-    add_block(sink, m->i[s], m->j[s], H);
-    add_block(sink, m->j[s], m->i[s], H);
-  }
-}
-
 static void assemble(HkSim *sim, const HkState *state, HkBlockMatrix *K) {
   const HkModel *m = sim->model;
   Sink sink = {{add_block, hk_jacobian_skip}, K};
-  add_springs(m, state->x, &sink.sink);
-  for (int q = 1; q < m->force_count; q++) {
-    if (!hk_force_is_stiff(m, q)) continue;
-    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, NULL);
-    m->forces[q].type->jacobian(&a, &sink.sink);
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (!type->energy || !type->jacobian) continue;
+    HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, NULL);
+    type->jacobian(&a, &sink.sink);
   }
+}
+
+/* The neighbors in the model, and whatever else the forces couple at the state. */
+static HkStatus make_pattern(HkSim *sim, const HkState *state, HkPattern *pattern, HkError *error) {
+  const HkModel *m = sim->model;
+  HkForceBlocks blocks = {0};
+  HkPattern neighbors = {0};
+  HkStatus status = hk_pattern_create(m, &neighbors, NULL, error);
+  if (status >= 0)
+    status = hk_force_blocks_evaluate(&blocks, m, &sim->work, state->time, state->x, error);
+  if (status >= 0) status = hk_pattern_extend(m, &neighbors, &blocks, pattern, error);
+  hk_force_blocks_destroy(m, &blocks);
+  hk_pattern_destroy(m, &neighbors);
+  return status;
 }
 
 /* ---- Triplets ---- */
@@ -100,7 +100,7 @@ static HkStatus make_stiffness(HkSim *sim, const HkState *state, HkPattern *patt
                                HkBlockMatrix *blocks, HkTriplets **K, HkError *error) {
   const HkModel *m = sim->model;
   HK_TRY(hk_force_work_fit(m, &sim->work, error));
-  HK_TRY(hk_pattern_create(m, pattern, NULL, error));
+  HK_TRY(make_pattern(sim, state, pattern, error));
   int64_t count = 9 * pattern->start[m->n];
   double entry = sizeof *blocks->value + sizeof *(*K)->value + 2 * sizeof *(*K)->row;
   HK_TRY(hk_memory_check(&m->context, entry * (double)count, "a stiffness matrix", NULL, error));

@@ -118,7 +118,8 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   const HkModel *m = sim->model;
   memset(rows, 0, 2 * (size_t)m->n * sizeof *rows);
   RowSums sums = {{sum_dfdx, sum_dfdv}, rows, rows + m->n};
-  for (int q = 1; q < m->force_count; q++) {
+  for (int q = 0; q < m->force_count; q++) {
+    if (m->forces[q].type->has_rows) continue;
     HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
     if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &sums.sink);
   }

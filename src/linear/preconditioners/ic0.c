@@ -24,24 +24,38 @@ typedef struct Data {
   int64_t *start;  /* n + 1: where the blocks of a row of L begin, in the order of the pattern */
   double *lower;   /* L, 9 a block, without its diagonal */
   double *inverse; /* 9 n: D^-1 */
+  uint64_t pattern_hash; /* of the matrix that these arrays are for */
 } Data;
 
 static HkStatus create(HkPrecondition *p, HkError *error) {
   const HkContext *c = &p->setup.model->context;
-  const HkPattern *pattern = p->setup.pattern;
-  int64_t n = pattern->n;
+  int64_t n = p->setup.model->n;
   Data *data = NULL;
   HK_TRY(hk_alloc(c, &data, 1, sizeof *data, "a preconditioner", error));
   p->data = data;
   HK_TRY(hk_alloc(c, &data->start, n + 1, sizeof *data->start, "a preconditioner", error));
+  HK_TRY(hk_alloc(c, &data->inverse, n, 9 * sizeof(double), "a preconditioner", error));
+  p->bytes = sizeof *data + (size_t)(n + 1) * sizeof *data->start + (size_t)n * 9 * sizeof(double);
+  return HK_OK;
+}
+
+/* The arrays of L for the pattern of A. */
+static HkStatus fit_pattern(HkPrecondition *p, HkError *error) {
+  const HkContext *c = &p->setup.model->context;
+  const HkPattern *pattern = p->A->matrix->pattern;
+  Data *data = p->data;
+  int64_t n = pattern->n;
+  if (data->lower && data->pattern_hash == pattern->hash) return HK_OK;
+  if (data->lower) p->bytes -= (size_t)(data->start[n] + 1) * 9 * sizeof(double);
+  hk_free(c, &data->lower);
   for (int64_t q = 0; q < n; q++)
     data->start[q + 1] = data->start[q] + pattern->diagonal[q] - pattern->start[q];
-  HK_TRY(hk_alloc(c, &data->inverse, n, 9 * sizeof(double), "a preconditioner", error));
-  p->bytes = sizeof *data + (size_t)(n + 1) * sizeof *data->start;
-  p->bytes += (size_t)(n + data->start[n] + 1) * 9 * sizeof(double);
-  /* One block more, so that there is an array to point into where no vertex has a neighbour. */
-  return hk_alloc(c, &data->lower, data->start[n] + 1, 9 * sizeof(double), "a preconditioner",
-                  error);
+  /* One block more, so that there is an array to point into where no vertex has a neighbor. */
+  HK_TRY(
+      hk_alloc(c, &data->lower, data->start[n] + 1, 9 * sizeof(double), "a preconditioner", error));
+  data->pattern_hash = pattern->hash;
+  p->bytes += (size_t)(data->start[n] + 1) * 9 * sizeof(double);
+  return HK_OK;
 }
 
 static void destroy(HkPrecondition *p) {
@@ -104,7 +118,7 @@ static bool factorise(const HkBlockMatrix *A, Data *data, double shift) {
 }
 
 static HkStatus prepare(HkPrecondition *p, HkError *error) {
-  (void)error;
+  HK_TRY(fit_pattern(p, error));
   const HkBlockMatrix *A = p->A->matrix;
   Data *data = p->data;
   double shift = 0;
@@ -129,7 +143,7 @@ static void scatter_row(const HkPattern *pattern, const Data *data, int64_t i, d
 
 static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *error) {
   (void)error;
-  const HkPattern *pattern = p->setup.pattern;
+  const HkPattern *pattern = p->A->matrix->pattern;
   const Data *data = p->data;
   for (int64_t i = 0; i < pattern->n; i++) {
     const int32_t *column = pattern->column + pattern->start[i];

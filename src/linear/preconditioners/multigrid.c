@@ -62,7 +62,7 @@ static HkStatus need_extra(HkPrecondition *p, HkError *error) {
   const HkModel *m = p->setup.model;
   Data *data = p->data;
   bool others = m->velocity_dependent;
-  for (int q = 1; q < m->force_count; q++) others |= hk_force_is_stiff(m, q);
+  for (int q = 0; q < m->force_count; q++) others |= hk_force_has_blocks(m, q);
   if (data->extra || !others) return HK_OK;
   HK_TRY(hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error));
   p->bytes += (size_t)m->n * 9 * sizeof *data->extra;
@@ -211,14 +211,16 @@ static double moved(const HkModel *m, const double *x) {
 /* Of turns by two degrees. */
 static const double HARDLY = 1e-3;
 
-static void fill_hierarchy(HkPrecondition *p, HkHessian *H) {
+/* The hierarchy of the operator with the springs as they pull at x. */
+static void fill_hierarchy(HkPrecondition *p, const double *x) {
   const Data *data = p->data;
-  bool lumps = data->extra && hk_hessian_lump(H, data->extra);
+  const HkOperatorSprings *H = p->A->springs;
+  bool lumps = data->extra && H->lump(H->user, data->extra);
   HkFineValues values = {.multigrid = data->multigrid,
                          .records = data->records,
                          .extra = lumps ? data->extra : NULL,
                          .held = H->held ? H->held->mask : NULL};
-  hk_hessian_records(H, data->records);
+  H->records(H->user, x, data->records);
   Loop a = loop_of(data, 0);
   a.values = &values;
   run(&a, a.level->n, fill_range);
@@ -228,26 +230,22 @@ static void fill_hierarchy(HkPrecondition *p, HkHessian *H) {
 static HkStatus prepare(HkPrecondition *p, HkError *error) {
   const HkModel *m = p->setup.model;
   Data *data = p->data;
-  HkHessian *H = p->A->hessian;
+  const HkOperatorSprings *H = p->A->springs;
   if (!H)
     return hk_fail(
         error, HK_ERROR_INVALID,
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
-  HK_TRY(hk_hessian_need_springs(H, &p->bytes, error));
   HK_TRY(need_extra(p, error));
   if (!data->solid || data->extra || m->tension || !(moved(m, H->x) < HARDLY)) {
     data->kept = false;
-    fill_hierarchy(p, H);
+    fill_hierarchy(p, H->x);
     return HK_OK;
   }
   int64_t model = hk_model_version(m), held = H->held ? H->held->version : 0;
   if (data->kept && data->kept_tau == H->tau && data->kept_model == model &&
       data->kept_held == held)
     return HK_OK;
-  const double *x = H->x;
-  hk_hessian_move(H, m->x0);
-  fill_hierarchy(p, H);
-  hk_hessian_move(H, x);
+  fill_hierarchy(p, m->x0);
   data->kept = true;
   data->kept_tau = H->tau;
   data->kept_model = model;
