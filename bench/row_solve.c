@@ -66,8 +66,9 @@ static bool prepare(Solve *s, const char *kind, int size) {
   s->peer_z = s->b + 6 * n;
   for (int64_t q = 0; q < 3 * n; q++)
     s->b[q] = s->problem.pinned[q / 3] ? 0 : stats_random(&seed) - 0.5;
-  HkStatus status = hk_prefactor_create(s->problem.model, hk_factor_default(), HK_PRECISION_AUTO,
-                                        &s->held, &s->own, &error);
+  HkStatus status =
+      hk_prefactor_create(s->problem.model, &s->problem.model->springs, hk_factor_default(),
+                          HK_PRECISION_AUTO, &s->held, &s->own, &error);
   if (status >= 0) status = hk_prefactor_update(s->own, PROBLEM_H, NULL, &error);
   if (status < 0) fprintf(stderr, "%s: %s\n", s->problem.name, error.text);
   if (status >= 0) enter_peer(s);

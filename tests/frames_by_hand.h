@@ -49,13 +49,13 @@ static inline Hand *hand_create(int64_t n, const double *x) {
 
 static inline void hand_spring(Hand *h, int32_t i, int32_t j, int kind) {
   HkModel *m = &h->model;
-  int64_t s = m->spring_count++;
-  hand_grow(&m->i, &h->i_room, s + 1, sizeof *m->i);
-  hand_grow(&m->j, &h->j_room, s + 1, sizeof *m->j);
-  hand_grow(&m->kind, &h->kind_room, s + 1, sizeof *m->kind);
-  m->i[s] = i < j ? i : j;
-  m->j[s] = i < j ? j : i;
-  m->kind[s] = (uint8_t)kind;
+  int64_t s = m->springs.count++;
+  hand_grow(&m->springs.i, &h->i_room, s + 1, sizeof *m->springs.i);
+  hand_grow(&m->springs.j, &h->j_room, s + 1, sizeof *m->springs.j);
+  hand_grow(&m->springs.kind, &h->kind_room, s + 1, sizeof *m->springs.kind);
+  m->springs.i[s] = i < j ? i : j;
+  m->springs.j[s] = i < j ? j : i;
+  m->springs.kind[s] = (uint8_t)kind;
 }
 
 static inline void hand_cell(Hand *h, HkCellType type, int count, const int32_t *vertices) {
@@ -89,13 +89,14 @@ static inline int hand_compare(const void *a, const void *b) {
 }
 
 static inline void hand_sort_springs(HkModel *m) {
-  HandPair *pairs = hand_alloc(m->spring_count, sizeof *pairs);
-  for (int64_t s = 0; s < m->spring_count; s++) pairs[s] = (HandPair){m->i[s], m->j[s], m->kind[s]};
-  qsort(pairs, (size_t)m->spring_count, sizeof *pairs, hand_compare);
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    m->i[s] = pairs[s].i;
-    m->j[s] = pairs[s].j;
-    m->kind[s] = pairs[s].kind;
+  HandPair *pairs = hand_alloc(m->springs.count, sizeof *pairs);
+  for (int64_t s = 0; s < m->springs.count; s++)
+    pairs[s] = (HandPair){m->springs.i[s], m->springs.j[s], m->springs.kind[s]};
+  qsort(pairs, (size_t)m->springs.count, sizeof *pairs, hand_compare);
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    m->springs.i[s] = pairs[s].i;
+    m->springs.j[s] = pairs[s].j;
+    m->springs.kind[s] = pairs[s].kind;
   }
   free(pairs);
 }
@@ -104,21 +105,22 @@ static inline void hand_sort_springs(HkModel *m) {
 static inline void hand_finish(Hand *h) {
   HkModel *m = &h->model;
   hand_sort_springs(m);
-  m->l0 = hand_alloc(m->spring_count, sizeof(double));
+  m->springs.l0 = hand_alloc(m->springs.count, sizeof(double));
   m->adj_start = hand_alloc(m->n + 2, sizeof *m->adj_start);
-  m->adj_vertex = hand_alloc(2 * m->spring_count, sizeof *m->adj_vertex);
-  m->adj_spring = hand_alloc(2 * m->spring_count, sizeof *m->adj_spring);
+  m->adj_vertex = hand_alloc(2 * m->springs.count, sizeof *m->adj_vertex);
+  m->adj_spring = hand_alloc(2 * m->springs.count, sizeof *m->adj_spring);
   int64_t *next = m->adj_start + 1; /* ends up as adj_start itself */
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    m->l0[s] = hk_distance(m->x0 + 3 * m->i[s], m->x0 + 3 * m->j[s]);
-    next[m->i[s] + 1]++;
-    next[m->j[s] + 1]++;
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    m->springs.l0[s] = hk_distance(m->x0 + 3 * m->springs.i[s], m->x0 + 3 * m->springs.j[s]);
+    next[m->springs.i[s] + 1]++;
+    next[m->springs.j[s] + 1]++;
   }
   for (int64_t q = 0; q < m->n; q++) next[q + 1] += next[q];
   /* Smaller neighbours of every vertex first, then larger ones: both rise with the springs. */
   for (int side = 0; side < 2; side++)
-    for (int64_t s = 0; s < m->spring_count; s++) {
-      int32_t from = side ? m->i[s] : m->j[s], to = side ? m->j[s] : m->i[s];
+    for (int64_t s = 0; s < m->springs.count; s++) {
+      int32_t from = side ? m->springs.i[s] : m->springs.j[s],
+              to = side ? m->springs.j[s] : m->springs.i[s];
       m->adj_vertex[next[from]] = to;
       m->adj_spring[next[from]++] = (int32_t)s;
     }
@@ -127,7 +129,7 @@ static inline void hand_finish(Hand *h) {
 static inline void hand_destroy(Hand *h) {
   HkModel *m = &h->model;
   for (int q = 0; q < m->probe_count; q++) free(m->probes[q].vertices);
-  void *blocks[] = {m->x0,         m->i,          m->j,         m->l0,         m->kind,
+  void *blocks[] = {m->x0,         m->springs.i,  m->springs.j, m->springs.l0, m->springs.kind,
                     m->adj_start,  m->adj_vertex, m->cell_type, m->cell_start, m->cell_vertex,
                     m->adj_spring, m->face,       m->probes,    m->bodies,     h->state.x,
                     h->state.v,    h->force};

@@ -54,18 +54,19 @@ static int32_t *unique_edges(int64_t count, const int32_t *triangles, int64_t *e
  * the springs are sorted. */
 static void make_adjacency(HkModel *m) {
   m->adj_start = take(m->n + 1, sizeof *m->adj_start);
-  m->adj_vertex = take(2 * m->spring_count, sizeof *m->adj_vertex);
-  m->adj_spring = take(2 * m->spring_count, sizeof *m->adj_spring);
+  m->adj_vertex = take(2 * m->springs.count, sizeof *m->adj_vertex);
+  m->adj_spring = take(2 * m->springs.count, sizeof *m->adj_spring);
   int64_t *next = take(m->n, sizeof *next);
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    m->adj_start[m->i[s] + 1]++;
-    m->adj_start[m->j[s] + 1]++;
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    m->adj_start[m->springs.i[s] + 1]++;
+    m->adj_start[m->springs.j[s] + 1]++;
   }
   for (int64_t q = 0; q < m->n; q++) m->adj_start[q + 1] += m->adj_start[q];
   memcpy(next, m->adj_start, (size_t)m->n * sizeof *next);
   for (int end = 0; end < 2; end++)
-    for (int64_t s = 0; s < m->spring_count; s++) {
-      int32_t here = end ? m->i[s] : m->j[s], there = end ? m->j[s] : m->i[s];
+    for (int64_t s = 0; s < m->springs.count; s++) {
+      int32_t here = end ? m->springs.i[s] : m->springs.j[s],
+              there = end ? m->springs.j[s] : m->springs.i[s];
       m->adj_vertex[next[here]] = there;
       m->adj_spring[next[here]++] = (int32_t)s;
     }
@@ -73,23 +74,24 @@ static void make_adjacency(HkModel *m) {
 }
 
 static void make_springs(HkModel *m, ByHand *by, const int32_t *pairs) {
-  int64_t count = m->spring_count;
-  m->i = take(count, sizeof *m->i);
-  m->j = take(count, sizeof *m->j);
-  m->k = take(count, sizeof *m->k);
-  m->l0 = take(count, sizeof *m->l0);
-  m->kind = take(count, sizeof *m->kind);
-  if (by->damping) m->damping = take(count, sizeof *m->damping);
-  if (by->tension) m->tension = take(count, sizeof *m->tension);
+  int64_t count = m->springs.count;
+  m->springs.i = take(count, sizeof *m->springs.i);
+  m->springs.j = take(count, sizeof *m->springs.j);
+  m->springs.k = take(count, sizeof *m->springs.k);
+  m->springs.l0 = take(count, sizeof *m->springs.l0);
+  m->springs.kind = take(count, sizeof *m->springs.kind);
+  if (by->damping) m->springs.damping = take(count, sizeof *m->springs.damping);
+  if (by->tension) m->springs.tension = take(count, sizeof *m->springs.tension);
   for (int64_t s = 0; s < count; s++) {
-    m->i[s] = pairs[2 * s];
-    m->j[s] = pairs[2 * s + 1];
-    double l = hk_distance(m->x0 + 3 * (int64_t)m->i[s], m->x0 + 3 * (int64_t)m->j[s]);
-    m->k[s] = 100 + 50 * test_random(&by->seed);
-    m->l0[s] = l * (1 + 0.3 * test_random(&by->seed));
+    m->springs.i[s] = pairs[2 * s];
+    m->springs.j[s] = pairs[2 * s + 1];
+    double l =
+        hk_distance(m->x0 + 3 * (int64_t)m->springs.i[s], m->x0 + 3 * (int64_t)m->springs.j[s]);
+    m->springs.k[s] = 100 + 50 * test_random(&by->seed);
+    m->springs.l0[s] = l * (1 + 0.3 * test_random(&by->seed));
     double damping = test_random(&by->seed), tension = test_random(&by->seed);
-    if (by->damping) m->damping[s] = damping > 0 ? 3 * damping : 0;
-    if (by->tension) m->tension[s] = tension > 0;
+    if (by->damping) m->springs.damping[s] = damping > 0 ? 3 * damping : 0;
+    if (by->tension) m->springs.tension[s] = tension > 0;
   }
   make_adjacency(m);
 }
@@ -125,7 +127,7 @@ HkModel *model_of_triangles(ByHand by, int64_t n, const double *x, int64_t count
                             const int32_t *triangles) {
   HkModel *m = make_vertices(&by, n, x);
   for (int64_t q = 0; q < n; q++) m->total_mass += m->mass[q] = 1 + 0.5 * test_random(&by.seed);
-  int32_t *pairs = unique_edges(count, triangles, &m->spring_count);
+  int32_t *pairs = unique_edges(count, triangles, &m->springs.count);
   make_springs(m, &by, pairs);
   free(pairs);
   m->face_count = count;
@@ -168,10 +170,10 @@ HkModel *model_of_spring(const double x[3], double k, double l0) {
   HkModel *m = make_vertices(&by, 2, both);
   m->mass[0] = m->mass[1] = 1;
   m->total_mass = 2;
-  m->spring_count = 1;
+  m->springs.count = 1;
   make_springs(m, &by, (int32_t[]){0, 1});
-  m->k[0] = k;
-  m->l0[0] = l0;
+  m->springs.k[0] = k;
+  m->springs.l0[0] = l0;
   use_method(m, "springs");
   return m;
 }
@@ -210,10 +212,22 @@ void model_by_hand_destroy(HkModel **model) {
   hk_free(&m->context, &m->face_start);
   hk_free(&m->context, &m->face_at);
   hk_mesh_destroy(&m->bodies[0].names);
-  void *all[] = {m->x0,        m->v0,         m->mass,       m->i,
-                 m->j,         m->k,          m->l0,         m->kind,
-                 m->damping,   m->tension,    m->face,       m->forces,
-                 m->adj_start, m->adj_vertex, m->adj_spring, m->bodies[0].name,
+  void *all[] = {m->x0,
+                 m->v0,
+                 m->mass,
+                 m->springs.i,
+                 m->springs.j,
+                 m->springs.k,
+                 m->springs.l0,
+                 m->springs.kind,
+                 m->springs.damping,
+                 m->springs.tension,
+                 m->face,
+                 m->forces,
+                 m->adj_start,
+                 m->adj_vertex,
+                 m->adj_spring,
+                 m->bodies[0].name,
                  m->bodies};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) free(all[q]);
   free(m);
@@ -290,7 +304,7 @@ void model_jacobian(const HkModel *m, int index, double t, const double *x, cons
   Dense dense = {.sink = {add_dfdx, add_dfdv}, .n = m->n};
   *dfdx = dense.dfdx = take(9 * m->n * m->n, sizeof(double));
   *dfdv = dense.dfdv = take(9 * m->n * m->n, sizeof(double));
-  HkForceArgs a = hk_force_args(m, index, &(HkForceWork){0}, t, x, v);
+  HkForceArgs a = hk_force_args(m, index, &(HkForceWork){.springs = &m->springs}, t, x, v);
   if (m->forces[index].type->jacobian) m->forces[index].type->jacobian(&a, &dense.sink);
 }
 

@@ -18,7 +18,8 @@ typedef struct Spring {
 } Spring;
 
 static Spring spring_at(const HkModel *m, const double *x, int64_t s) {
-  Spring p = {.i = m->i[s], .j = m->j[s], .k = m->k[s], .l0 = m->l0[s]};
+  Spring p = {
+      .i = m->springs.i[s], .j = m->springs.j[s], .k = m->springs.k[s], .l0 = m->springs.l0[s]};
   double square = 0;
   for (int c = 0; c < 3; c++) p.u[c] = x[3 * p.i + c] - x[3 * p.j + c];
   for (int c = 0; c < 3; c++) square += p.u[c] * p.u[c];
@@ -34,7 +35,7 @@ static void gradient(const StepByHand *s, const double *x, double *g) {
     double fall = q % 3 == 1 ? square * s->gravity : 0;
     g[q] = m->mass[q / 3] * (x[q] - s->y[q] + fall);
   }
-  for (int64_t e = 0; e < m->spring_count; e++) {
+  for (int64_t e = 0; e < m->springs.count; e++) {
     Spring p = spring_at(m, x, e);
     for (int c = 0; c < 3; c++) {
       double f = square * p.k * (p.l - p.l0) * p.u[c];
@@ -52,7 +53,7 @@ static void hessian(const StepByHand *s, const double *x, double *H) {
   int64_t size = 3 * m->n;
   for (int64_t q = 0; q < size * size; q++) H[q] = 0;
   for (int64_t q = 0; q < size; q++) H[q * size + q] = m->mass[q / 3];
-  for (int64_t e = 0; e < m->spring_count; e++) {
+  for (int64_t e = 0; e < m->springs.count; e++) {
     Spring p = spring_at(m, x, e);
     int64_t ends[2] = {p.i, p.j};
     double across = p.k * (1 - p.l0 / p.l);

@@ -41,8 +41,8 @@ static HkStatus make(System *s) {
   HK_TRY(hk_hessian_evaluate(&s->H, &at, true, &s->A, NULL));
   HK_TRY(hk_hessian_evaluate(&s->H, &at, false, &by_products, NULL));
   s->A.springs = by_products.springs; /* a matrix and its springs: every solver is at home */
-  HK_TRY(hk_prefactor_create(s->model, hk_factor_default(), HK_PRECISION_DOUBLE, &s->held,
-                             &s->prefactor, NULL));
+  HK_TRY(hk_prefactor_create(s->model, &s->model->springs, hk_factor_default(), HK_PRECISION_DOUBLE,
+                             &s->held, &s->prefactor, NULL));
   return s->tau > 0 ? hk_prefactor_update(s->prefactor, s->tau, NULL, NULL) : HK_OK;
 }
 
@@ -82,7 +82,7 @@ void system_destroy(System **system) {
 void scale_badly(HkModel *m) {
   uint64_t seed = 5;
   for (int64_t q = 0; q < m->n; q++) m->mass[q] *= pow(10, 3 * test_random(&seed));
-  for (int64_t q = 0; q < m->spring_count; q++) m->k[q] *= pow(10, 2 * test_random(&seed));
+  for (int64_t q = 0; q < m->springs.count; q++) m->springs.k[q] *= pow(10, 2 * test_random(&seed));
 }
 
 double system_residual(const System *s, const double *x) {

@@ -247,12 +247,12 @@ static void eliminate(double A[COUNT][COUNT], double b[COUNT][3]) {
 static void local_step(const HkModel *m, int64_t s, const double *x, double d[3]) {
   double length = 0;
   for (int c = 0; c < 3; c++) {
-    d[c] = x[3 * m->i[s] + c] - x[3 * m->j[s] + c];
+    d[c] = x[3 * m->springs.i[s] + c] - x[3 * m->springs.j[s] + c];
     length += d[c] * d[c];
   }
   length = sqrt(length);
-  if (m->tension[s] && length < m->l0[s]) return;
-  for (int c = 0; c < 3; c++) d[c] *= m->l0[s] / length;
+  if (m->springs.tension[s] && length < m->springs.l0[s]) return;
+  for (int c = 0; c < 3; c++) d[c] *= m->springs.l0[s] / length;
 }
 
 /* One iteration: (M + tau^2 L) x+ = M y + tau^2 (J d + M gravity), held vertices as they are. */
@@ -265,9 +265,9 @@ static void iterate_by_hand(const Hand *a, double *x) {
     for (int c = 0; c < 3; c++)
       b[q][c] = m->mass[q] * (p->y[3 * q + c] - (c == 1 ? square * 9.81 : 0));
   }
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    double d[3], k = square * m->k[s];
-    int i = m->i[s], j = m->j[s];
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    double d[3], k = square * m->springs.k[s];
+    int i = m->springs.i[s], j = m->springs.j[s];
     local_step(m, s, x, d);
     A[i][i] += k;
     A[j][j] += k;

@@ -65,8 +65,8 @@ TEST(the_gradient_of_springs_with_dampers_is_that_of_their_energy) {
 /* The length that a damper compares with. */
 static double length_before(const Case *a, int64_t s, int combination) {
   const HkModel *m = a->model;
-  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
-  double least = m->tension[s] ? m->l0[s] : 0, u[3], d[3];
+  int64_t i = 3 * (int64_t)m->springs.i[s], j = 3 * (int64_t)m->springs.j[s];
+  double least = m->springs.tension[s] ? m->springs.l0[s] : 0, u[3], d[3];
   double now = fmax(hk_distance(a->b + i, a->b + j), least);
   double old = fmax(hk_distance(a->old + i, a->old + j), least);
   hk_sub(a->old + i, a->old + j, u);
@@ -80,11 +80,13 @@ TEST(springs_with_dampers_pull_as_they_should) {
   for (int q = 0; q < 3; q++) {
     Case a;
     MUST(begin(&a, combinations[q][0], combinations[q][1], error));
-    const HkModel *m = a.model, *with = a.problem.model;
-    CHECK(!with->damping && with->n == m->n);
-    for (int64_t s = 0; s < m->spring_count; s++) {
-      double l = 1.1 * m->l0[s] + 0.01, before = length_before(&a, s, q);
-      double force = m->k[s] * (l - m->l0[s]) + m->damping[s] * (l - before) / a.problem.tau;
+    const HkModel *m = a.model;
+    const HkSpringArrays *with = a.problem.work->springs;
+    CHECK(!with->damping && with->count == m->springs.count);
+    for (int64_t s = 0; s < m->springs.count; s++) {
+      double l = 1.1 * m->springs.l0[s] + 0.01, before = length_before(&a, s, q);
+      double force = m->springs.k[s] * (l - m->springs.l0[s]) +
+                     m->springs.damping[s] * (l - before) / a.problem.tau;
       CHECK_NEAR(with->k[s] * (l - with->l0[s]), force, 1e-12 * (1 + fabs(force)));
     }
     end(&a);

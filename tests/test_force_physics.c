@@ -69,7 +69,7 @@ TEST(falling_through_quadratic_drag_nears_the_terminal_velocity) {
   MUST(add_with(m, "gravity", NULL, NULL, error));
   MUST(add_with(m, "drag", NULL, (Number[]){{"quadratic", 0.25}, {0}}, error));
   double x[6] = {0, 0, 0, 1, 0, 0}, v[6] = {0};
-  m->k[0] = 0;
+  m->springs.k[0] = 0;
   model_move(m, 0, 1e-3, 20000, x, v);
   CHECK_NEAR(v[1], -sqrt(9.81 / 0.25), 1e-9);
   CHECK_NEAR(v[4], -sqrt(4 * 9.81 / 0.25), 1e-9);

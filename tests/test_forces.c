@@ -169,7 +169,8 @@ static void check_jacobians(const HkModel *m, int index, State *s) {
   check_columns(m, index, s, s->x, dfdx, "df/dx");
   check_columns(m, index, s, s->v, dfdv, "df/dv");
   const HkForceType *type = m->forces[index].type;
-  bool uses = type->uses_velocity && type->uses_velocity(m, m->forces[index].method.params);
+  bool uses =
+      type->uses_velocity && type->uses_velocity(&m->springs, m->forces[index].method.params);
   CHECK(uses == (test_largest(dfdv, 9 * m->n * m->n) > 0));
   free(dfdx);
   free(dfdv);
@@ -198,7 +199,7 @@ static void check_gradient(const HkModel *m, int index, State *s) {
 
 static double energy_change(const HkModel *m, int index, double t, const double *x,
                             const double *to) {
-  HkForceWork work = {0};
+  HkForceWork work = {.springs = &m->springs};
   if (hk_force_work_create(m, &work, NULL) < 0) return NAN;
   HkForceArgs a = hk_force_args(m, index, &work, t, x, NULL);
   double change = m->forces[index].type->energy_change(&a, to);

@@ -61,24 +61,24 @@ static void add_spring_block(Dense *d, int64_t i, int64_t j, double part, const 
 /* f, -K+ and -D of one spring; returns whether it is under pressure. */
 static bool add_spring(const HkModel *m, int64_t s, const double *x, const double *v, double beta,
                        double h, Dense *d) {
-  int64_t i = m->i[s], j = m->j[s];
+  int64_t i = m->springs.i[s], j = m->springs.j[s];
   double u[3], w[3], K[9], D[9];
   hk_sub(x + 3 * i, x + 3 * j, u);
   hk_sub(v + 3 * i, v + 3 * j, w);
-  double l = hk_norm(u), k = m->k[s], c = m->damping ? m->damping[s] : 0;
-  double across = fmax(0, k * (1 - m->l0[s] / l));
+  double l = hk_norm(u), k = m->springs.k[s], c = m->springs.damping ? m->springs.damping[s] : 0;
+  double across = fmax(0, k * (1 - m->springs.l0[s] / l));
   for (int q = 0; q < 3; q++) u[q] /= l;
   for (int q = 0; q < 9; q++) {
     D[q] = c * u[q / 3] * u[q % 3];
     K[q] = (k - across) * u[q / 3] * u[q % 3] + (q % 4 == 0 ? across : 0);
   }
   /* f - beta D v with D = df/dv = -c u u^T. */
-  double pull = -k * (l - m->l0[s]) - (1 - beta) * c * hk_dot(u, w);
+  double pull = -k * (l - m->springs.l0[s]) - (1 - beta) * c * hk_dot(u, w);
   hk_axpy(h * pull, u, d->b + 3 * i);
   hk_axpy(-h * pull, u, d->b + 3 * j);
   add_spring_block(d, i, j, beta * h * h, K);
   add_spring_block(d, i, j, beta * h, D);
-  return l < m->l0[s];
+  return l < m->springs.l0[s];
 }
 
 /* Row by row, without exchanges: the matrix is positive definite. */
@@ -119,7 +119,7 @@ static int64_t step_by_hand(const HkModel *m, double beta, double t, double h, d
     d.A[q * d.rows + q] = m->mass[q / 3];
     d.b[q] = m->mass[q / 3] * (v[q] - (q % 3 == 1 ? h * 9.81 : 0));
   }
-  for (int64_t s = 0; s < m->spring_count; s++) pressed += add_spring(m, s, x, v, beta, h, &d);
+  for (int64_t s = 0; s < m->springs.count; s++) pressed += add_spring(m, s, x, v, beta, h, &d);
   hold(m, x, t, h, &d);
   eliminate(&d);
   for (int64_t q = 0; q < d.rows; q++) {

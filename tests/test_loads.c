@@ -70,7 +70,7 @@ TEST(handle_pulls_to_its_target_with_k) {
 
 TEST(handle_with_damping_brings_a_mass_to_the_end_of_its_table) {
   HkModel *m = two_masses();
-  m->k[0] = 0;
+  m->springs.k[0] = 0;
   MUST(add_load(m, "handle", false, NULL, NULL, error));
   MUST(hk_method_set_number(&m->forces[1].method, "damping", 20, error));
   double x[6], v[6] = {0};
@@ -85,7 +85,7 @@ TEST(handle_with_damping_brings_a_mass_to_the_end_of_its_table) {
 
 TEST(handle_without_damping_swings_about_its_target) {
   HkModel *m = two_masses();
-  m->k[0] = 0;
+  m->springs.k[0] = 0;
   MUST(add_load(m, "handle", false, "target", (double[]){3, 0, 0}, error));
   double x[6] = {0, 0, 0, 1, 0, 0}, v[6] = {0}, half_period = acos(-1.0) / sqrt(100);
   model_move(m, 0, half_period / 20000, 20000, x, v);

@@ -78,7 +78,7 @@ TEST(groups_of_rows_have_no_spring_between_them) {
       springs += f->record[e] >= 0;
     }
   }
-  CHECK(springs == 2 * m->spring_count);
+  CHECK(springs == 2 * m->springs.count);
   CHECK(springs > 0.8 * HK_LANES * f->lower[f->groups]);
   hk_multigrid_destroy(&g);
   model_by_hand_destroy(&m);
@@ -267,7 +267,7 @@ TEST(units_do_not_matter) {
     double unit = q == 0 ? 1 : 0x1p-90;
     m->total_mass = 0;
     for (int64_t i = 0; i < m->n; i++) m->total_mass += m->mass[i] *= unit;
-    for (int64_t i = 0; i < m->spring_count; i++) m->k[i] *= unit;
+    for (int64_t i = 0; i < m->springs.count; i++) m->springs.k[i] *= unit;
     System *s = system_of(m, 1.5, 1, 2);
     for (int64_t i = 0; i < 3 * m->n; i++) s->b[i] *= unit * (q == 0 ? 1 : 0x1p-40);
     iterations[q] = iterations_of(s);

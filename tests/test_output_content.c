@@ -283,8 +283,8 @@ TEST(pvd_is_whole_after_each_frame) {
 static double spring_strain(const Hand *h, int64_t s) {
   const HkModel *m = &h->model;
   const double *x = h->state.x;
-  double l = hk_distance(x + 3 * m->i[s], x + 3 * m->j[s]);
-  return (l - m->l0[s]) / m->l0[s];
+  double l = hk_distance(x + 3 * m->springs.i[s], x + 3 * m->springs.j[s]);
+  return (l - m->springs.l0[s]) / m->springs.l0[s];
 }
 
 /* Rows 'point x y z vx vy vz fx fy fz', 'spring i j kind strain', 'cell type i ...' and
@@ -302,9 +302,9 @@ static void put_expected(Hand *hand, const char *folder, int k) {
     for (int c = 0; c < 9; c++) fprintf(file, " %.17g", rows[c / 3][c % 3]);
     fprintf(file, "\n");
   }
-  for (int64_t s = 0; s < hand->model.spring_count; s++)
-    fprintf(file, "spring %d %d %d %.17g\n", hand->model.i[s], hand->model.j[s],
-            hand->model.kind[s], spring_strain(hand, s));
+  for (int64_t s = 0; s < hand->model.springs.count; s++)
+    fprintf(file, "spring %d %d %d %.17g\n", hand->model.springs.i[s], hand->model.springs.j[s],
+            hand->model.springs.kind[s], spring_strain(hand, s));
   for (int64_t c = 0; c < hand->model.cell_count; c++) {
     fprintf(file, "cell %d", hand->model.cell_type[c]);
     for (int64_t q = hand->model.cell_start[c]; q < hand->model.cell_start[c + 1]; q++)

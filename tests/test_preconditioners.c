@@ -201,7 +201,7 @@ TEST(prefactored_solves_with_the_constant_matrix_and_the_masses_of_held_vertices
       for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1] && !s->held.mask[q]; e++) {
         int64_t j = m->adj_vertex[e];
         double there = s->held.mask[j] ? 0 : z[3 * j + c];
-        sum += s->tau * s->tau * m->k[m->adj_spring[e]] * (z[3 * q + c] - there);
+        sum += s->tau * s->tau * m->springs.k[m->adj_spring[e]] * (z[3 * q + c] - there);
       }
       CHECK_NEAR(sum, r[3 * q + c], 1e-11);
     }

@@ -10,12 +10,13 @@ static void apply_constant_matrix(const HkModel *m, const HkHeld *held, double t
   for (int64_t q = 0; q < m->n; q++)
     for (int c = 0; c < 3; c++)
       out[3 * q + c] = (m->mass[q] + (e ? tau * tau * e[q] : 0)) * z[3 * q + c];
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    double entry = tau * tau * m->k[s] + (m->damping ? tau * m->damping[s] : 0);
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    double entry =
+        tau * tau * m->springs.k[s] + (m->springs.damping ? tau * m->springs.damping[s] : 0);
     for (int c = 0; c < 3; c++) {
-      double f = entry * (z[3 * m->i[s] + c] - z[3 * m->j[s] + c]);
-      out[3 * m->i[s] + c] += f;
-      out[3 * m->j[s] + c] -= f;
+      double f = entry * (z[3 * m->springs.i[s] + c] - z[3 * m->springs.j[s] + c]);
+      out[3 * m->springs.i[s] + c] += f;
+      out[3 * m->springs.j[s] + c] -= f;
     }
   }
   for (int64_t q = 0; q < 3 * m->n; q++)
@@ -60,7 +61,7 @@ TEST(prefactor_solves_the_constant_matrix) {
     HkPrefactor *p = NULL;
     double extra[COUNT];
     for (int v = 0; v < COUNT; v++) extra[v] = 1000 * v;
-    MUST(hk_prefactor_create(m, kind_of(q), HK_PRECISION_DOUBLE, &held, &p, error));
+    MUST(hk_prefactor_create(m, &m->springs, kind_of(q), HK_PRECISION_DOUBLE, &held, &p, error));
     check_prefactor(p, m, &held, 0.1, NULL);
     check_prefactor(p, m, &held, 0.03, extra);
     held.stays = true;
@@ -85,7 +86,7 @@ TEST(prefactor_does_again_only_what_changed) {
   HkHeld held = {.mask = mask};
   HkPrefactor *p = NULL;
   double extra[COUNT] = {0}, tau = 0.1;
-  MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
+  MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
   check_counts(p, 0, 0);
   check_prefactor(p, m, &held, tau, NULL);
   check_prefactor(p, m, &held, tau, extra);
@@ -93,8 +94,8 @@ TEST(prefactor_does_again_only_what_changed) {
   check_prefactor(p, m, &held, 0.2, NULL);
   check_counts(p, 1, 2);
   check_prefactor(p, m, &held, tau, NULL);
-  for (int64_t s = 0; s < m->spring_count; s++) m->k[s] *= 2;
-  m->stiffness_version++;
+  for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] *= 2;
+  m->springs.version++;
   check_prefactor(p, m, &held, tau, NULL);
   check_counts(p, 1, 4);
   mask[9] = 1;
@@ -120,7 +121,7 @@ TEST(prefactor_leaves_out_small_other_forces) {
   HkHeld held = {.mask = mask};
   HkPrefactor *p = NULL;
   double extra[COUNT] = {[7] = 1e9}, tau = 0.1, tenth = 0.1 * m->mass[4] / (tau * tau);
-  MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
+  MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
   MUST(hk_prefactor_update(p, tau, NULL, error));
   MUST(hk_prefactor_update(p, tau, extra, error));
   extra[4] = 0.99 * tenth;
@@ -146,8 +147,10 @@ TEST(prefactor_depends_on_the_present_step_alone) {
   HkPrefactor *old = NULL, *fresh = NULL;
   double extra[COUNT] = {0}, a[3 * COUNT], b[3 * COUNT], tau = 0.1;
   for (int q = 0; q < 3 * COUNT; q++) a[q] = b[q] = 1 + q;
-  MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &old, error));
-  MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &fresh, error));
+  MUST(
+      hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &old, error));
+  MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &fresh,
+                           error));
   for (int step = 0; step < 8; step++) {
     for (int v = 0; v < COUNT; v++) extra[v] = 0.03 * (step + v % 3) * m->mass[v] / (tau * tau);
     MUST(hk_prefactor_update(old, tau, extra, error));
@@ -167,7 +170,7 @@ TEST(prefactor_refuses_what_is_not_positive) {
   HkHeld held = {.mask = mask};
   HkPrefactor *p = NULL;
   double extra[COUNT] = {[3] = -1e9};
-  MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
+  MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, HK_PRECISION_DOUBLE, &held, &p, error));
   FAILS(hk_prefactor_update(p, 0, NULL, error), HK_ERROR_INVALID, "tau above 0");
   FAILS(hk_prefactor_update(p, 0.1, extra, error), HK_ERROR_INVALID, "not positive definite");
   check_prefactor(p, m, &held, 0.1, NULL);
@@ -185,7 +188,7 @@ TEST(prefactor_is_single_where_that_is_enough) {
     HkPrefactor *p = NULL;
     double extra[COUNT];
     for (int v = 0; v < COUNT; v++) extra[v] = 1000 * v;
-    MUST(hk_prefactor_create(m, kind_of(q), HK_PRECISION_AUTO, &held, &p, error));
+    MUST(hk_prefactor_create(m, &m->springs, kind_of(q), HK_PRECISION_AUTO, &held, &p, error));
     check_within(p, m, &held, 0.1, NULL, 1e-5);
     CHECK(hk_prefactor_is_single(p) && hk_prefactor_traffic(p) > 0);
     check_within(p, m, &held, 0.03, extra, 1e-5);
@@ -214,10 +217,10 @@ TEST(prefactor_of_a_stiff_free_body_stays_double) {
     HkHeld held = {.mask = mask};
     HkPrefactor *p = NULL;
     int lines = 0;
-    for (int64_t s = 0; s < m->spring_count; s++) m->k[s] *= 1e9;
+    for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] *= 1e9;
     m->context.log = count_lines;
     m->context.log_user = &lines;
-    MUST(hk_prefactor_create(m, kind_of(q), HK_PRECISION_AUTO, &held, &p, error));
+    MUST(hk_prefactor_create(m, &m->springs, kind_of(q), HK_PRECISION_AUTO, &held, &p, error));
     check_within(p, m, &held, 0.1, NULL, 1e-3);
     CHECK(!hk_prefactor_is_single(p) && lines == 1 && hk_prefactor_traffic(p) == 0);
     check_within(p, m, &held, 0.11, NULL, 1e-3);
@@ -242,11 +245,11 @@ TEST(prefactor_is_as_precise_as_it_is_told) {
     uint8_t mask[COUNT] = {0};
     HkHeld held = {.mask = mask};
     HkPrefactor *p = NULL;
-    MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, asked[q], &held, &p, error));
+    MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, asked[q], &held, &p, error));
     MUST(hk_prefactor_update(p, 0.1, NULL, error));
     CHECK(hk_prefactor_is_single(p) == (q == 0));
-    for (int64_t s = 0; s < m->spring_count; s++) m->k[s] *= 1e9;
-    m->stiffness_version++;
+    for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] *= 1e9;
+    m->springs.version++;
     MUST(hk_prefactor_update(p, 0.1, NULL, error));
     CHECK(hk_prefactor_is_single(p) == (q == 0));
     hk_prefactor_destroy(&p);
@@ -293,7 +296,7 @@ TEST(prefactor_counts_its_bytes_and_solves_without_more) {
     if (!held.mask || !z) abort();
     m->context.resize = resize;
     m->context.memory_user = &heap;
-    MUST(hk_prefactor_create(m, HK_FACTOR_LDLT, asked[q], &held, &p, error));
+    MUST(hk_prefactor_create(m, &m->springs, HK_FACTOR_LDLT, asked[q], &held, &p, error));
     MUST(hk_prefactor_update(p, 0.1, NULL, error));
     held_bytes[q] = hk_prefactor_bytes(p);
     CHECK_NEAR((double)held_bytes[q], (double)heap.held, 0.001 * (double)heap.held);

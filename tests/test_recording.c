@@ -109,10 +109,10 @@ TEST(strain_and_speed_are_within_a_step_of_their_bytes) {
     double mean = 0, count = 0;
     for (int64_t e = hand->model.adj_start[q]; e < hand->model.adj_start[q + 1]; e++, count++) {
       int64_t s = hand->model.adj_spring[e];
-      mean +=
-          hk_distance(hand->state.x + 3 * hand->model.i[s], hand->state.x + 3 * hand->model.j[s]) /
-              hand->model.l0[s] -
-          1;
+      mean += hk_distance(hand->state.x + 3 * hand->model.springs.i[s],
+                          hand->state.x + 3 * hand->model.springs.j[s]) /
+                  hand->model.springs.l0[s] -
+              1;
     }
     mean /= count;
     double strain = t.r.head[HK_HEAD_STRAIN];
@@ -168,7 +168,7 @@ TEST(small_models_are_drawn_as_they_are) {
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 5000, 1000000, &s, error));
   CHECK(s.way == HK_SKETCH_ALL && s.n == w.model->n && s.pin_count == w.model->pin_count);
-  CHECK(s.face_count == w.model->face_count && s.spring_count == w.model->spring_count);
+  CHECK(s.face_count == w.model->face_count && s.spring_count == w.model->springs.count);
   check_sketch(&s, w.model);
   hk_sketch_destroy(&c, &s);
   world_destroy(&w);
@@ -200,7 +200,7 @@ TEST(solids_that_are_too_large_show_their_surface) {
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 900, 1000000, &s, error));
   CHECK(s.way == HK_SKETCH_SURFACE && s.n == 1000 - 8 * 8 * 8);
-  CHECK(s.face_count == w.model->face_count && s.spring_count < w.model->spring_count);
+  CHECK(s.face_count == w.model->face_count && s.spring_count < w.model->springs.count);
   check_sketch(&s, w.model);
   hk_sketch_destroy(&c, &s);
   MUST(hk_sketch_create(&c, w.model, 100, 1000000, &s, error));

@@ -26,9 +26,9 @@ enum { SCENES = sizeof scenes / sizeof scenes[0] };
 /* ---- Plain loops, with the operations of force/springs.c ---- */
 
 static double push_of(const HkModel *m, int64_t s, const double d[3], const double w[3], double l) {
-  double push = m->k[s] * (m->l0[s] - l);
-  if (m->damping && w) push = push - m->damping[s] * hk_dot(w, d) / l;
-  return m->tension && m->tension[s] && l < m->l0[s] ? 0 : push;
+  double push = m->springs.k[s] * (m->springs.l0[s] - l);
+  if (m->springs.damping && w) push = push - m->springs.damping[s] * hk_dot(w, d) / l;
+  return m->springs.tension && m->springs.tension[s] && l < m->springs.l0[s] ? 0 : push;
 }
 
 static void plain_pull(const HkModel *m, const double *x, const double *v, double *f) {
@@ -49,10 +49,10 @@ static void plain_pull(const HkModel *m, const double *x, const double *v, doubl
 /* out = sum over the springs of B (p_i - p_j) */
 static void plain_product(const HkModel *m, const double *x, const double *p, double *out) {
   memset(out, 0, (size_t)m->n * 3 * sizeof *out);
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    int64_t i = 3 * (int64_t)m->springs.i[s], j = 3 * (int64_t)m->springs.j[s];
     double B[9], d[3], minus[3];
-    hk_spring_hessian(m, s, x, 0, B);
+    hk_spring_hessian(&m->springs, s, x, 0, B);
     hk_sub(p + i, p + j, d);
     hk_sub(p + j, p + i, minus);
     hk_mat_add_product(B, d, out + i);
@@ -292,9 +292,9 @@ TEST(coefficients_stand_in_the_order_of_the_neighbours) {
         double d[3], c = H[4 * slot * HK_ROW_GROUP + q % HK_ROW_GROUP];
         int64_t s = m->adj_spring[e];
         hk_sub(a.x + 3 * q, a.x + 3 * (int64_t)m->adj_vertex[e], d);
-        double l = hk_norm(d), expected = fmax(m->k[s] * (1 - m->l0[s] / l), 0);
-        if (m->tension && m->tension[s] && l < m->l0[s]) expected = 0;
-        CHECK_NEAR(c, expected, 1e-12 * m->k[s]);
+        double l = hk_norm(d), expected = fmax(m->springs.k[s] * (1 - m->springs.l0[s] / l), 0);
+        if (m->springs.tension && m->springs.tension[s] && l < m->springs.l0[s]) expected = 0;
+        CHECK_NEAR(c, expected, 1e-12 * m->springs.k[s]);
       }
     free(H);
     hk_spring_rows_destroy(m, &rows);

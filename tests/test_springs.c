@@ -12,11 +12,11 @@ static const double V[6] = {0.3, -0.2, 0.9, -0.5, 0.7, 0.1};
 /* One spring of length l along U with damping, tension-only or not. */
 static HkModel *spring(double l, double l0, bool tension) {
   HkModel *m = model_of_spring((double[]){l * U[0], l * U[1], l * U[2]}, K, l0);
-  m->damping = calloc(1, sizeof *m->damping);
-  m->tension = calloc(1, sizeof *m->tension);
-  if (!m->damping || !m->tension) abort();
-  m->damping[0] = C;
-  m->tension[0] = tension;
+  m->springs.damping = calloc(1, sizeof *m->springs.damping);
+  m->springs.tension = calloc(1, sizeof *m->springs.tension);
+  if (!m->springs.damping || !m->springs.tension) abort();
+  m->springs.damping[0] = C;
+  m->springs.tension[0] = tension;
   return m;
 }
 
@@ -86,7 +86,7 @@ TEST(spring_force_and_energy_follow_hooke) {
 TEST(spring_hessian_stiffens_along_and_slackens_across) {
   HkModel *m = spring(0.4, L0, false);
   double H[9], y[3] = {0}, across[3] = {0.8, -0.48, 0.36}, z[3] = {0};
-  hk_spring_hessian(m, 0, m->x0, 0, H);
+  hk_spring_hessian(&m->springs, 0, m->x0, 0, H);
   hk_mat_add_product(H, U, y);
   hk_mat_add_product(H, across, z);
   for (int c = 0; c < 3; c++) {

@@ -176,7 +176,7 @@ static double rounding_of(const StepByHand *s, const double *x) {
   for (int64_t i = 0; i < m->n; i++) {
     double d = m->mass[i];
     for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++)
-      d += s->tau * s->tau * m->k[m->adj_spring[e]];
+      d += s->tau * s->tau * m->springs.k[m->adj_spring[e]];
     sum += d * d / m->mass[i];
   }
   return 4 * DBL_EPSILON * furthest * sqrt(sum);

@@ -154,7 +154,7 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   if (status >= 0) status = device->upload(sim, state->x, state->v, state->pin_held, error);
   if (status >= 0) status = time_steps(device, sim, &times, &one, error);
   if (status >= 0) {
-    double n = (double)model->n, springs = (double)model->spring_count;
+    double n = (double)model->n, springs = (double)model->springs.count;
     double floor = (least_bytes(row->step) * n + 16 * springs) / copy;
     one /= row->repeats;
     double goal = explicit || row->goal == 0 ? row->goal : springs / row->goal;

@@ -59,8 +59,8 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
-static bool uses_velocity(const HkModel *model, const void *chosen) {
-  (void)model;
+static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
+  (void)springs;
   HkDragParams d = hk_drag_given(chosen);
   return d.linear > 0 || d.per_mass > 0 || d.quadratic > 0;
 }

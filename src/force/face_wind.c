@@ -188,8 +188,8 @@ static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
-static bool uses_velocity(const HkModel *model, const void *chosen) {
-  (void)model;
+static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
+  (void)springs;
   const HkFaceWindParams *p = chosen;
   return p->density > 0 && (p->drag > 0 || p->lift > 0);
 }

@@ -56,14 +56,17 @@ void hk_force_release(const HkModel *m, HkCompiledForce *force) {
   *force = (HkCompiledForce){0};
 }
 
-bool hk_force_uses_velocity(const HkModel *m, int index) {
-  const HkCompiledForce *force = &m->forces[index];
-  return force->type->uses_velocity && force->type->uses_velocity(m, force->method.params);
+static bool uses_velocity(const HkCompiledForce *force, const HkSpringArrays *springs) {
+  return force->type->uses_velocity && force->type->uses_velocity(springs, force->method.params);
+}
+
+bool hk_force_uses_velocity(const HkModel *m, const HkForceWork *work, int index) {
+  return uses_velocity(&m->forces[index], work->springs);
 }
 
 bool hk_forces_use_velocity(const HkModel *m) {
   for (int q = 0; q < m->force_count; q++)
-    if (hk_force_uses_velocity(m, q)) return true;
+    if (uses_velocity(&m->forces[q], &m->springs)) return true;
   return false;
 }
 
@@ -78,14 +81,14 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 
 /* For sums over vertices, springs or faces. */
 static int64_t count_sums(const HkModel *m) {
-  int64_t longest = m->n > m->spring_count ? m->n : m->spring_count;
+  int64_t longest = m->n > m->springs.count ? m->n : m->springs.count;
   return hk_sum_slots(m->face_count > longest ? m->face_count : longest);
 }
 
 HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, HkError *error) {
   int64_t sums = count_sums(m);
   HkIsa isa;
-  *work = (HkForceWork){0};
+  *work = (HkForceWork){.springs = &m->springs};
   HK_TRY(hk_isa_pick(&isa, error));
   work->kernels = hk_spring_rows_kernels(isa);
   HkStatus status = hk_alloc(&m->context, &work->sums, sums, sizeof *work->sums, "sums", error);

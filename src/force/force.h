@@ -11,9 +11,10 @@
 
 /* Memory that forces write while they are computed; one for each simulation. */
 typedef struct HkForceWork {
-  double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
-  double *scratch; /* for a force's own use during one call */
-  int64_t room;    /* doubles of scratch */
+  const HkSpringArrays *springs; /* that count: the model's, or those of a step (dampers.h) */
+  double *sums;                  /* for hk_parallel_sum over vertices, springs or faces */
+  double *scratch;               /* for a force's own use during one call */
+  int64_t room;                  /* doubles of scratch */
   HkSpringRows *rows;
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
@@ -43,8 +44,8 @@ typedef struct HkForceType {
   /* Its Hessian is made from the rows of spring_rows.h, which kernels and multigrid are built on,
    * not from the blocks of jacobian. */
   bool has_rows;
-  /* True if the force depends on v with these parameters; NULL: never. */
-  bool (*uses_velocity)(const HkModel *model, const void *params);
+  /* True if the force depends on v with these parameters and springs; NULL: never. */
+  bool (*uses_velocity)(const HkSpringArrays *springs, const void *params);
   /* Doubles of scratch that add needs; NULL: none. */
   int64_t (*scratch)(const HkModel *model);
   /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
@@ -94,7 +95,7 @@ static inline bool hk_force_has_blocks(const HkModel *model, int index) {
   return type->energy && type->jacobian && !type->has_rows;
 }
 /* Whether the index-th force depends on v with its present parameters. */
-bool hk_force_uses_velocity(const HkModel *model, int index);
+bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int index);
 /* A dfdx or dfdv of a sink that does not want those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 

@@ -110,8 +110,8 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
-static bool uses_velocity(const HkModel *model, const void *chosen) {
-  (void)model;
+static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
+  (void)springs;
   return ((const HkHandleParams *)chosen)->damping > 0;
 }
 

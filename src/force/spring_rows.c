@@ -55,18 +55,19 @@ static uint64_t bits(double value) {
   return b;
 }
 
-static bool same_spring(const HkModel *m, int64_t s, int64_t r) {
-  if (m->k[s] != m->k[r] || m->l0[s] != m->l0[r]) return false;
-  if (m->damping && m->damping[s] != m->damping[r]) return false;
-  return !m->tension || m->tension[s] == m->tension[r];
+static bool same_spring(const HkSpringArrays *springs, int64_t s, int64_t r) {
+  if (springs->k[s] != springs->k[r] || springs->l0[s] != springs->l0[r]) return false;
+  if (springs->damping && springs->damping[s] != springs->damping[r]) return false;
+  return !springs->tension || springs->tension[s] == springs->tension[r];
 }
 
-static bool same_row(const HkModel *m, int64_t p, int64_t q) {
+static bool same_row(const Search *s, int64_t p, int64_t q) {
+  const HkModel *m = s->model;
   int64_t count = degree(m, p), a = m->adj_start[p], b = m->adj_start[q];
   if (degree(m, q) != count) return false;
   for (int64_t e = 0; e < count; e++) {
     if (m->adj_vertex[a + e] - p != m->adj_vertex[b + e] - q) return false;
-    if (!same_spring(m, m->adj_spring[a + e], m->adj_spring[b + e])) return false;
+    if (!same_spring(s->rows->springs, m->adj_spring[a + e], m->adj_spring[b + e])) return false;
   }
   return true;
 }
@@ -87,19 +88,20 @@ static bool is_like(const Search *s, int64_t group, const Known *known) {
   if (s->own || known->group < 0 || !is_whole(r, group)) return false;
   if (known->regular && !is_inside(r, group, known->low, known->high)) return false;
   for (int l = 0; l < r->width; l++)
-    if (!same_row(s->model, known->group * r->width + l, group * r->width + l)) return false;
+    if (!same_row(s, known->group * r->width + l, group * r->width + l)) return false;
   return true;
 }
 
 static uint64_t hash_group(const Search *s, int64_t group) {
   const HkModel *m = s->model;
+  const HkSpringArrays *springs = s->rows->springs;
   uint64_t hash = 1;
   for (int64_t q = group * s->rows->width; q < (group + 1) * s->rows->width; q++) {
     hash = mix(hash, (uint64_t)degree(m, q));
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
       int64_t spring = m->adj_spring[e];
       hash = mix(hash, (uint64_t)(m->adj_vertex[e] - q));
-      hash = mix(hash, bits(m->k[spring]) + 3 * bits(m->l0[spring]));
+      hash = mix(hash, bits(springs->k[spring]) + 3 * bits(springs->l0[spring]));
     }
   }
   return hash;
@@ -208,9 +210,9 @@ static HkStatus place_groups(Search *s, HkError *error) {
   return HK_OK;
 }
 
-static bool equally_stiff(const HkModel *m) {
-  for (int64_t s = 1; s < m->spring_count; s++)
-    if (m->k[s] != m->k[0]) return false;
+static bool equally_stiff(const HkSpringArrays *springs) {
+  for (int64_t s = 1; s < springs->count; s++)
+    if (springs->k[s] != springs->k[0]) return false;
   return true;
 }
 
@@ -225,7 +227,7 @@ static HkStatus find_places(const HkModel *m, bool own, HkSpringRows *r, HkError
   for (int q = 0; q < table_size; q++) s.table[q].group = -1;
   s.table_size = (uint64_t)table_size;
   HkStatus status = place_groups(&s, error);
-  r->k_step = own || s.gaps || !equally_stiff(m);
+  r->k_step = own || s.gaps || !equally_stiff(r->springs);
   bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
   r->unit = r->width == HK_ROW_GROUP ? 3 : planes ? 1 : 4;
   hk_free(c, &s.table);
@@ -245,7 +247,7 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
                      single ? (void *)&r->single.kl0 : (void *)&r->l0,
                      single ? (void *)&r->single.damping : (void *)&r->damping,
                      single ? (void *)&r->single.least : (void *)&r->least};
-  const bool there[] = {true, true, m->damping != NULL, m->tension != NULL};
+  const bool there[] = {true, true, r->springs->damping != NULL, r->springs->tension != NULL};
   HK_TRY(hk_alloc_aligned(c, &r->blocks[0], &r->neighbour, entries, sizeof *r->neighbour, what,
                           error));
   r->bytes += hk_aligned_bytes(entries, sizeof *r->neighbour);
@@ -259,11 +261,12 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
 }
 
 /* Writes spring s, or none (-1), into an entry. */
-static void put_spring(const HkModel *m, HkSpringRows *r, int64_t to, int64_t s) {
+static void put_spring(HkSpringRows *r, int64_t to, int64_t s) {
+  const HkSpringArrays *springs = r->springs;
   bool real = s >= 0;
-  double k = real ? m->k[s] : 0, l0 = real ? m->l0[s] : 0;
-  double damping = real && m->damping ? m->damping[s] : 0;
-  double least = real && m->tension && m->tension[s] ? l0 : -1;
+  double k = real ? springs->k[s] : 0, l0 = real ? springs->l0[s] : 0;
+  double damping = real && springs->damping ? springs->damping[s] : 0;
+  double least = real && springs->tension && springs->tension[s] ? l0 : -1;
   if (r->k) {
     if (r->k_step) r->k[to] = k;
     r->l0[to] = l0;
@@ -286,7 +289,7 @@ static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
       int64_t to = (first + slot) * r->width + l;
       bool real = e < m->adj_start[q + 1] && m->adj_vertex[e] - q == reach[slot];
       r->neighbour[to] = r->unit * reach[slot];
-      put_spring(m, r, to, real ? m->adj_spring[e] : -1);
+      put_spring(r, to, real ? m->adj_spring[e] : -1);
       e += real;
     }
   }
@@ -303,7 +306,7 @@ static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
       bool real = slot < count;
       int64_t j = real ? m->adj_vertex[first + slot] : q;
       r->neighbour[to] = r->unit * (int32_t)(j - group * r->width);
-      put_spring(m, r, to, real ? m->adj_spring[first + slot] : -1);
+      put_spring(r, to, real ? m->adj_spring[first + slot] : -1);
     }
   }
 }
@@ -327,20 +330,21 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
 void hk_spring_rows_fill(const HkModel *m, HkSpringRows *r) {
   Fill f = {m, r};
   for (int l = 0; l < r->width && r->k_step == 0 && r->slots > 0; l++) {
-    if (r->k) r->k[l] = m->k[0];
-    if (r->single.k) r->single.k[l] = (float)m->k[0];
+    if (r->k) r->k[l] = r->springs->k[0];
+    if (r->single.k) r->single.k[l] = (float)r->springs->k[0];
   }
   hk_parallel_work(m->threads, r->owners, HK_ROW_GRAIN, fill_range, &f);
-  r->version = m->stiffness_version;
+  r->version = r->springs->version;
 }
 
 /* ---- Creating ---- */
 
-static HkStatus create(const HkModel *model, int width, bool own, HkSpringRows **rows,
-                       HkError *error) {
+static HkStatus create(const HkModel *model, const HkSpringArrays *springs, int width, bool own,
+                       HkSpringRows **rows, HkError *error) {
   HK_TRY(hk_alloc(&model->context, rows, 1, sizeof **rows, "springs by rows", error));
   HkSpringRows *r = *rows;
   r->n = model->n;
+  r->springs = springs;
   r->width = width;
   r->groups = (model->n + width - 1) / width;
   HkStatus status = find_places(model, own, r, error);
@@ -353,15 +357,16 @@ static HkStatus create(const HkModel *model, int width, bool own, HkSpringRows *
 }
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error) {
-  return create(model, HK_ROW_GROUP, false, rows, error);
+  return create(model, &model->springs, HK_ROW_GROUP, false, rows, error);
 }
 
-HkStatus hk_spring_rows_create_own(const HkModel *model, HkSpringRows **rows, HkError *error) {
-  return create(model, HK_ROW_GROUP, true, rows, error);
+HkStatus hk_spring_rows_create_own(const HkModel *model, const HkSpringArrays *springs,
+                                   HkSpringRows **rows, HkError *error) {
+  return create(model, springs, HK_ROW_GROUP, true, rows, error);
 }
 
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error) {
-  return create(model, HK_ROW_GROUP_SINGLE, false, rows, error);
+  return create(model, &model->springs, HK_ROW_GROUP_SINGLE, false, rows, error);
 }
 
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
@@ -376,5 +381,5 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
 }
 
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows) {
-  if (rows->version != model->stiffness_version) hk_spring_rows_fill(model, rows);
+  if (rows->version != rows->springs->version) hk_spring_rows_fill(model, rows);
 }

@@ -29,6 +29,7 @@ enum { HK_ROW_GROUP = 8, HK_ROW_GROUP_SINGLE = 16 };
 enum { HK_ROW_GRAIN = 16 };
 
 typedef struct HkSpringRows {
+  const HkSpringArrays *springs; /* whose numbers they hold */
   int64_t n, groups;
   int width;      /* vertices of a group */
   int64_t *start; /* groups + 1: the first slot of a group in what stands beside the rows; in double
@@ -48,14 +49,16 @@ typedef struct HkSpringRows {
     float *k, *kl0, *damping, *least; /* kl0: k l0 */
   } single;        /* the same in single precision: either these or those are there */
   double regular;  /* share of the slots that are regular */
-  int64_t version; /* of the model's stiffness */
+  int64_t version; /* of the springs */
   void *blocks[5]; /* what the arrays were allocated as */
   size_t bytes;
 } HkSpringRows;
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error);
-/* The same with slots of its own for each group, for springs whose numbers will differ. */
-HkStatus hk_spring_rows_create_own(const HkModel *model, HkSpringRows **rows, HkError *error);
+/* Of springs between the same vertices as the model's, with slots of its own for each group: for
+ * numbers that will differ. */
+HkStatus hk_spring_rows_create_own(const HkModel *model, const HkSpringArrays *springs,
+                                   HkSpringRows **rows, HkError *error);
 /* The same with groups of HK_ROW_GROUP_SINGLE and numbers in single precision. */
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error);
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);

@@ -21,8 +21,8 @@ typedef struct Loop {
   bool fresh;
 } Loop;
 
-static inline bool is_slack(const HkModel *m, int64_t s, double l) {
-  return m->tension && m->tension[s] && l < m->l0[s];
+static inline bool is_slack(const HkSpringArrays *springs, int64_t s, double l) {
+  return springs->tension && springs->tension[s] && l < springs->l0[s];
 }
 
 static void add_range(void *user, int64_t begin, int64_t end) {
@@ -33,14 +33,15 @@ static void add_range(void *user, int64_t begin, int64_t end) {
   a->work.kernels->pull(&rows, begin, end);
 }
 
-void hk_springs_pull(const HkModel *m, const double *x, int64_t q, double f[3]) {
+void hk_springs_pull(const HkModel *m, const HkSpringArrays *springs, const double *x, int64_t q,
+                     double f[3]) {
   double sum[3] = {0, 0, 0};
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
     int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
     double d[3];
     hk_sub(x + 3 * q, x + 3 * j, d);
     double l = fmax(hk_norm(d), HK_SPRING_TINY); /* d = 0 gives 0 */
-    if (!is_slack(m, s, l)) hk_axpy(m->k[s] * (m->l0[s] - l) / l, d, sum);
+    if (!is_slack(springs, s, l)) hk_axpy(springs->k[s] * (springs->l0[s] - l) / l, d, sum);
   }
   for (int c = 0; c < 3; c++) f[c] += sum[c];
 }
@@ -60,47 +61,68 @@ static void set(const HkForceArgs *a, double *f) {
 
 static double energy_range(void *user, int64_t begin, int64_t end) {
   const HkForceArgs *a = user;
-  const HkModel *m = a->model;
+  const HkSpringArrays *springs = a->work.springs;
   double sum = 0;
   for (int64_t s = begin; s < end; s++) {
-    double l = hk_distance(a->x + 3 * (int64_t)m->i[s], a->x + 3 * (int64_t)m->j[s]);
-    if (is_slack(m, s, l)) continue;
-    double stretch = l - m->l0[s];
-    sum += 0.5 * m->k[s] * stretch * stretch;
+    double l = hk_distance(a->x + 3 * (int64_t)springs->i[s], a->x + 3 * (int64_t)springs->j[s]);
+    if (is_slack(springs, s, l)) continue;
+    double stretch = l - springs->l0[s];
+    sum += 0.5 * springs->k[s] * stretch * stretch;
   }
   return sum;
 }
 
 static double energy(const HkForceArgs *a) {
   HkForceArgs copy = *a;
-  return hk_parallel_sum(a->model->threads, a->model->spring_count, energy_range, &copy,
+  return hk_parallel_sum(a->model->threads, a->work.springs->count, energy_range, &copy,
                          a->work.sums);
 }
 
 /* E(after) - E(before) of spring s, whose ends go from d to e = d + moved apart: 1/2 k (l' - l)
  * (l' + l - 2 l0) with l' - l = moved . (d + e) / (l' + l), which subtracts nothing large from its
  * like. */
-static double spring_change(const HkModel *m, int64_t s, const double d[3], const double e[3],
-                            const double moved[3]) {
-  double l = hk_norm(d), after = hk_norm(e), l0 = m->l0[s], along = 0;
+static double spring_change(const HkSpringArrays *springs, int64_t s, const double d[3],
+                            const double e[3], const double moved[3]) {
+  double l = hk_norm(d), after = hk_norm(e), l0 = springs->l0[s], along = 0;
   for (int c = 0; c < 3; c++) along += moved[c] * (d[c] + e[c]);
   double longer = l + after > 0 ? along / (l + after) : 0;
-  bool slack = is_slack(m, s, l), slack_after = is_slack(m, s, after);
+  bool slack = is_slack(springs, s, l), slack_after = is_slack(springs, s, after);
   if (slack && slack_after) return 0;
-  if (slack) return 0.5 * m->k[s] * (after - l0) * (after - l0);
-  if (slack_after) return -0.5 * m->k[s] * (l - l0) * (l - l0);
-  return 0.5 * m->k[s] * longer * ((l - l0) + (after - l0));
+  if (slack) return 0.5 * springs->k[s] * (after - l0) * (after - l0);
+  if (slack_after) return -0.5 * springs->k[s] * (l - l0) * (l - l0);
+  return 0.5 * springs->k[s] * longer * ((l - l0) + (after - l0));
 }
 
-double hk_springs_gain(const HkModel *m, const double *x, int64_t q, const double p[3]) {
+double hk_springs_gain(const HkModel *m, const HkSpringArrays *springs, const double *x, int64_t q,
+                       const double p[3]) {
   double sum = 0;
   for (int64_t at = m->adj_start[q]; at < m->adj_start[q + 1]; at++) {
     double d[3], e[3];
     hk_sub(x + 3 * q, x + 3 * (int64_t)m->adj_vertex[at], d);
     for (int c = 0; c < 3; c++) e[c] = d[c] + p[c];
-    sum += spring_change(m, m->adj_spring[at], d, e, p);
+    sum += spring_change(springs, m->adj_spring[at], d, e, p);
   }
   return sum;
+}
+
+void hk_springs_add_bounds(const HkModel *m, const HkSpringArrays *springs, int64_t q, double *k,
+                           double *damping) {
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    *k += springs->k[m->adj_spring[e]];
+    if (springs->damping) *damping += springs->damping[m->adj_spring[e]];
+  }
+}
+
+double hk_springs_pressure(const HkModel *m, const HkSpringArrays *springs, const double *x,
+                           int64_t q) {
+  double pressure = 0;
+  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    int64_t s = m->adj_spring[e];
+    double l = hk_distance(x + 3 * q, x + 3 * (int64_t)m->adj_vertex[e]);
+    bool pressed = l < springs->l0[s] && !(springs->tension && springs->tension[s]);
+    if (pressed) pressure += 2 * springs->k[s] * (springs->l0[s] / fmax(l, HK_SPRING_TINY) - 1);
+  }
+  return pressure;
 }
 
 typedef struct Change {
@@ -121,18 +143,18 @@ static double energy_change(const HkForceArgs *a, const double *to) {
                               a->work.sums);
 }
 
-void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double projection,
+void hk_spring_hessian(const HkSpringArrays *springs, int64_t s, const double *x, double projection,
                        double H[9]) {
   double u[3];
-  hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
-  double l = hk_norm(u), k = m->k[s];
-  if (is_slack(m, s, l)) k = 0;
+  hk_sub(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s], u);
+  double l = hk_norm(u), k = springs->k[s];
+  if (is_slack(springs, s, l)) k = 0;
   if (l < HK_SPRING_TINY) {
     hk_mat_identity(k, H);
     return;
   }
   for (int c = 0; c < 3; c++) u[c] /= l;
-  double across = k * (1 - m->l0[s] / l);
+  double across = k * (1 - springs->l0[s] / l);
   if (across < 0) across *= 1 - projection;
   hk_mat_identity(across, H);
   hk_mat_add_outer(k - across, u, u, H);
@@ -140,6 +162,7 @@ void hk_spring_hessian(const HkModel *m, int64_t s, const double *x, double proj
 
 typedef struct Turned {
   const HkModel *model;
+  const HkSpringArrays *springs;
   const double *x, *to;
   double *f;
 } Turned;
@@ -147,6 +170,7 @@ typedef struct Turned {
 static void turned_range(void *user, int64_t begin, int64_t end) {
   const Turned *a = user;
   const HkModel *m = a->model;
+  const HkSpringArrays *springs = a->springs;
   for (int64_t q = begin; q < end; q++) {
     double sum[3] = {0, 0, 0};
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
@@ -156,67 +180,69 @@ static void turned_range(void *user, int64_t begin, int64_t end) {
       hk_sub(a->to + 3 * q, a->to + 3 * j, after);
       hk_sub(after, d, move);
       double l = hk_norm(d), l_after = hk_norm(after);
-      if (l < HK_SPRING_TINY || is_slack(m, s, l_after)) continue;
+      if (l < HK_SPRING_TINY || is_slack(springs, s, l_after)) continue;
       /* l'^2 = (l + u . move)^2 + |move|^2 - (u . move)^2, so that l' - (l + u . move) is a
        * quotient of the part across, without the difference of lengths */
       double along = hk_dot(d, move) / l, across = hk_dot(move, move) - along * along;
       double longer = across / (l_after + fabs(l + along));
-      hk_axpy(-m->k[s] * longer / l, d, sum);
+      hk_axpy(-springs->k[s] * longer / l, d, sum);
     }
     for (int c = 0; c < 3; c++) a->f[3 * q + c] = sum[c];
   }
 }
 
-void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f) {
-  Turned a = {model, x, to, f};
+void hk_springs_turned(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                       const double *to, double *f) {
+  Turned a = {model, springs, x, to, f};
   hk_parallel_for(model->threads, model->n, turned_range, &a);
 }
 
-void hk_spring_along(const HkModel *m, int64_t s, const double *x, double H[9]) {
+void hk_spring_along(const HkSpringArrays *springs, int64_t s, const double *x, double H[9]) {
   double u[3];
-  hk_sub(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s], u);
+  hk_sub(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s], u);
   double l = hk_norm(u);
   hk_mat_identity(0, H);
-  if (l >= HK_SPRING_TINY) hk_mat_add_outer(m->k[s] / (l * l), u, u, H);
+  if (l >= HK_SPRING_TINY) hk_mat_add_outer(springs->k[s] / (l * l), u, u, H);
 }
 
-bool hk_springs_tighten(const HkModel *m, const double *x, const double *to, uint8_t *taut) {
+bool hk_springs_tighten(const HkSpringArrays *springs, const double *x, const double *to,
+                        uint8_t *taut) {
   bool any = false;
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
-    if (taut[s] || !is_slack(m, s, hk_distance(x + i, x + j))) continue;
-    if (is_slack(m, s, hk_distance(to + i, to + j))) continue;
+  for (int64_t s = 0; s < springs->count; s++) {
+    int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
+    if (taut[s] || !is_slack(springs, s, hk_distance(x + i, x + j))) continue;
+    if (is_slack(springs, s, hk_distance(to + i, to + j))) continue;
     taut[s] = 1;
     any = true;
   }
   return any;
 }
 
-void hk_springs_push_taut(const HkModel *m, const double *x, const uint8_t *taut, double scale,
-                          double *f) {
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+void hk_springs_push_taut(const HkSpringArrays *springs, const double *x, const uint8_t *taut,
+                          double scale, double *f) {
+  for (int64_t s = 0; s < springs->count; s++) {
+    int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
     double d[3];
     if (!taut[s]) continue;
     hk_sub(x + i, x + j, d);
     double l = hk_norm(d);
     if (l < HK_SPRING_TINY) continue;
-    hk_axpy(scale * m->k[s] * (m->l0[s] - l) / l, d, f + i);
-    hk_axpy(-scale * m->k[s] * (m->l0[s] - l) / l, d, f + j);
+    hk_axpy(scale * springs->k[s] * (springs->l0[s] - l) / l, d, f + i);
+    hk_axpy(-scale * springs->k[s] * (springs->l0[s] - l) / l, d, f + j);
   }
 }
 
 /* Damping part of df_i/dxi (A) and df_i/dvi (D). */
 static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double D[9]) {
-  const HkModel *m = a->model;
-  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  const HkSpringArrays *springs = a->work.springs;
+  int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
   double u[3], w[3];
   hk_sub(a->x + i, a->x + j, u);
   hk_sub(a->v + i, a->v + j, w);
   hk_mat_identity(0, A);
   hk_mat_identity(0, D);
-  double l = hk_norm(u), c = m->damping[s];
-  if (l < HK_SPRING_TINY || is_slack(m, s, l)) return;
+  double l = hk_norm(u), c = springs->damping[s];
+  if (l < HK_SPRING_TINY || is_slack(springs, s, l)) return;
   for (int q = 0; q < 3; q++) u[q] /= l;
   double speed = hk_dot(w, u);
   hk_mat_identity(-c / l * speed, A);
@@ -228,14 +254,14 @@ static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double 
 
 /* Whether a tension-only spring would push, by its damping, and gives nothing. */
 static bool is_idle(const HkForceArgs *a, int64_t s) {
-  const HkModel *m = a->model;
-  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  const HkSpringArrays *springs = a->work.springs;
+  int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
   double d[3], w[3];
-  if (!m->tension || !m->tension[s] || !m->damping || !a->v) return false;
+  if (!springs->tension || !springs->tension[s] || !springs->damping || !a->v) return false;
   hk_sub(a->x + i, a->x + j, d);
   hk_sub(a->v + i, a->v + j, w);
   double l = fmax(hk_norm(d), HK_SPRING_TINY);
-  return m->k[s] * (l - m->l0[s]) + m->damping[s] * hk_dot(w, d) / l < 0;
+  return springs->k[s] * (l - springs->l0[s]) + springs->damping[s] * hk_dot(w, d) / l < 0;
 }
 
 typedef void SinkFn(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
@@ -251,24 +277,24 @@ static void pour(HkJacobianSink *sink, SinkFn *into, int32_t i, int32_t j, const
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  const HkModel *m = a->model;
-  for (int64_t s = 0; s < m->spring_count; s++) {
+  const HkSpringArrays *springs = a->work.springs;
+  for (int64_t s = 0; s < springs->count; s++) {
     double B[9];
     if (is_idle(a, s)) continue;
-    hk_spring_hessian(m, s, a->x, 0, B);
+    hk_spring_hessian(springs, s, a->x, 0, B);
     for (int q = 0; q < 9; q++) B[q] = -B[q];
-    pour(sink, sink->dfdx, m->i[s], m->j[s], B);
-    if (!a->v || !m->damping || m->damping[s] == 0) continue;
+    pour(sink, sink->dfdx, springs->i[s], springs->j[s], B);
+    if (!a->v || !springs->damping || springs->damping[s] == 0) continue;
     double A[9], D[9];
     damping_blocks(a, s, A, D);
-    pour(sink, sink->dfdx, m->i[s], m->j[s], A);
-    pour(sink, sink->dfdv, m->i[s], m->j[s], D);
+    pour(sink, sink->dfdx, springs->i[s], springs->j[s], A);
+    pour(sink, sink->dfdv, springs->i[s], springs->j[s], D);
   }
 }
 
-static bool uses_velocity(const HkModel *model, const void *params) {
+static bool uses_velocity(const HkSpringArrays *springs, const void *params) {
   (void)params;
-  return model->damping != NULL;
+  return springs->damping != NULL;
 }
 
 const HkForceType hk_force_springs = {

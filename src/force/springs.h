@@ -10,26 +10,38 @@
 /* H = d2E/dxi2 of spring s = -d2E/dxi dxj (N/m), row by row. projection: part of the
  * negative curvature across a spring under pressure that is left out; 0 for the true H, 1 for the
  * nearest positive semidefinite one. */
-void hk_spring_hessian(const HkModel *model, int64_t s, const double *x, double projection,
+void hk_spring_hessian(const HkSpringArrays *springs, int64_t s, const double *x, double projection,
                        double H[9]);
 
 /* H = k u u^T of spring s, whatever its length. */
-void hk_spring_along(const HkModel *model, int64_t s, const double *x, double H[9]);
+void hk_spring_along(const HkSpringArrays *springs, int64_t s, const double *x, double H[9]);
 /* Marks the tension-only springs that are slack at x and taut at another place; true if there is
  * one that was not marked. */
-bool hk_springs_tighten(const HkModel *model, const double *x, const double *to, uint8_t *taut);
+bool hk_springs_tighten(const HkSpringArrays *springs, const double *x, const double *to,
+                        uint8_t *taut);
 /* f += k (l0 - l) u of the marked springs: what a taut spring would push with. */
-void hk_springs_push_taut(const HkModel *model, const double *x, const uint8_t *taut, double scale,
-                          double *f);
+void hk_springs_push_taut(const HkSpringArrays *springs, const double *x, const uint8_t *taut,
+                          double scale, double *f);
 
 /* f = -k e u for the springs at each vertex, with u as at x and e = l(to) - l(x) - u . (d(to) -
  * d(x)) >= 0: by how much a straight path from x to another place stretches the springs that it
  * turns. */
-void hk_springs_turned(const HkModel *model, const double *x, const double *to, double *f);
+void hk_springs_turned(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                       const double *to, double *f);
 
 /* f += the pull (N) of all springs at vertex q, without their damping. */
-void hk_springs_pull(const HkModel *model, const double *x, int64_t q, double f[3]);
+void hk_springs_pull(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                     int64_t q, double f[3]);
 /* By how much the energy (J) of the springs at vertex q rises when it alone moves by p. */
-double hk_springs_gain(const HkModel *model, const double *x, int64_t q, const double p[3]);
+double hk_springs_gain(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                       int64_t q, const double p[3]);
+
+/* Adds the sums of k (N/m) and damping (N s/m) of the springs at vertex q. */
+void hk_springs_add_bounds(const HkModel *model, const HkSpringArrays *springs, int64_t q,
+                           double *k, double *damping);
+/* 2 sum k (l0 / l - 1) (N/m) over the springs under pressure at vertex q: a bound of the negative
+ * curvature of their energy there. */
+double hk_springs_pressure(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                           int64_t q);
 
 #endif

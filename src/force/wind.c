@@ -60,8 +60,8 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
-static bool uses_velocity(const HkModel *model, const void *chosen) {
-  (void)model;
+static bool uses_velocity(const HkSpringArrays *springs, const void *chosen) {
+  (void)springs;
   HkWindParams w = hk_wind_given(chosen);
   return w.drag > 0 || w.per_mass > 0;
 }

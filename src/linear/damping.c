@@ -67,7 +67,7 @@ static HkStatus sum_blocks(const HkModel *m, const HkForceWork *work, double t, 
   damping->missing.count = 0;
   for (int f = 0; f < m->force_count; f++) {
     const HkCompiledForce *force = &m->forces[f];
-    if (!hk_force_uses_velocity(m, f)) continue;
+    if (!hk_force_uses_velocity(m, work, f)) continue;
     HkForceArgs args = hk_force_args(m, f, work, t, x, v);
     (force->type->damping ? force->type->damping : force->type->jacobian)(&args, &a.sink);
   }

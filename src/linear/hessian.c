@@ -97,9 +97,9 @@ static inline bool counts(const HkHessian *H, const HkForceBlock *b) {
 
 static inline void spring_block(const HkHessian *H, int64_t s, double B[9]) {
   if (H->at.taut && H->at.taut[s])
-    hk_spring_along(H->model, s, H->at.x, B);
+    hk_spring_along(H->work->springs, s, H->at.x, B);
   else
-    hk_spring_hessian(H->model, s, H->at.x, H->at.projection, B);
+    hk_spring_hessian(H->work->springs, s, H->at.x, H->at.projection, B);
 }
 
 /* In two dimensions nothing couples to z. */
@@ -417,8 +417,13 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
   } else if (H->springs) {
     evaluate_springs(H, at->x);
   }
-  H->view = (HkOperatorSprings){
-      .user = H, .x = at->x, .tau = at->tau, .held = H->held, .records = records, .lump = lump};
+  H->view = (HkOperatorSprings){.user = H,
+                                .x = at->x,
+                                .tau = at->tau,
+                                .held = H->held,
+                                .version = H->work->springs->version,
+                                .records = records,
+                                .lump = lump};
   *A = (HkOperator){.product = assembled ? matrix_product : product,
                     .diagonal = assembled ? matrix_diagonal : diagonal,
                     .user = H,

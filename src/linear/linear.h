@@ -24,6 +24,7 @@ typedef struct HkOperatorSprings {
   const double *x; /* m, 3 n: where the operator was evaluated */
   double tau;      /* s */
   const struct HkHeld *held;
+  int64_t version; /* of the springs */
   /* Records of the springs by rows (spring_rows.h) at a place, 4 floats an entry. */
   void (*records)(void *user, const double *x, float *records);
   /* blocks (9 n) = for each row the sum of what all forces but the springs add to H, damping

@@ -38,7 +38,7 @@ static void draft_destroy(const HkContext *c, Draft *d) {
 
 /* Rows of springs are filled up to groups of vertices. */
 HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
-  int64_t slots = 0, entries = 2 * m->spring_count + HK_LANES * m->n, widest = 0;
+  int64_t slots = 0, entries = 2 * m->springs.count + HK_LANES * m->n, widest = 0;
   for (int64_t q = 0, most = 0; q < m->n; q++) {
     int64_t degree = m->adj_start[q + 1] - m->adj_start[q];
     if (q % HK_ROW_GROUP == 0) most = 0;
@@ -57,13 +57,13 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "%lld springs are too many for the preconditioner 'multigrid'; choose "
                    "'block_jacobi'",
-                   (long long)m->spring_count);
+                   (long long)m->springs.count);
   return HK_OK;
 }
 
 /* The model's springs; columns rise. */
 static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
-  int64_t entries = 2 * m->spring_count + m->n;
+  int64_t entries = 2 * m->springs.count + m->n;
   g->n = (int32_t)m->n;
   HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
   HK_TRY(hk_alloc(&m->context, &g->column, entries, sizeof *g->column, WHAT, error));

@@ -16,6 +16,7 @@
 
 struct HkPrefactor {
   const HkModel *model;
+  const HkSpringArrays *springs;
   const HkHeld *held;
   HkFactorKind kind;
   HkPrecision precision; /* as asked for */
@@ -46,13 +47,15 @@ static HkStatus allocate(HkPrefactor *p, HkError *error) {
   return hk_alloc(c, &p->extra, n, sizeof *p->extra, "a factorised matrix", error);
 }
 
-HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, HkPrecision precision,
-                             const HkHeld *held, HkPrefactor **prefactor, HkError *error) {
+HkStatus hk_prefactor_create(const HkModel *model, const HkSpringArrays *springs, HkFactorKind kind,
+                             HkPrecision precision, const HkHeld *held, HkPrefactor **prefactor,
+                             HkError *error) {
   *prefactor = NULL;
   HK_TRY(hk_factor_check(kind, error));
   HK_TRY(hk_alloc(&model->context, prefactor, 1, sizeof **prefactor, "a factorised matrix", error));
   HkPrefactor *p = *prefactor;
   p->model = model;
+  p->springs = springs;
   p->held = held;
   p->kind = kind;
   p->precision = precision;
@@ -177,9 +180,9 @@ static HkStatus analyse(HkPrefactor *p, HkError *error) {
 /* ---- Values ---- */
 
 static double spring_entry(const HkPrefactor *p, int64_t s) {
-  const HkModel *m = p->model;
-  double damping = m->damping ? m->damping[s] : 0;
-  return p->tau * (p->tau * m->k[s] + damping);
+  const HkSpringArrays *springs = p->springs;
+  double damping = springs->damping ? springs->damping[s] : 0;
+  return p->tau * (p->tau * springs->k[s] + damping);
 }
 
 /* Column q; springs to held vertices count on the diagonal alone. */
@@ -365,7 +368,7 @@ static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkErr
   if (status >= 0) status = choose_precision(p, error);
   if (status < 0) p->tau = 0;
   if (status < 0) return status;
-  p->stiffness_version = m->stiffness_version;
+  p->stiffness_version = p->springs->version;
   p->held_version = p->held->version;
   p->factorisations++;
   return HK_OK;
@@ -386,7 +389,7 @@ HkStatus hk_prefactor_update(HkPrefactor *p, double tau, const double *extra, Hk
   if (!(tau > 0) || !isfinite(tau))
     return hk_fail(error, HK_ERROR_INVALID, "a matrix M + tau^2 L wants tau above 0, not %g", tau);
   if (hk_numbering_changed(&p->unknowns, p->held)) HK_TRY(analyse(p, error));
-  if (p->tau == tau && p->stiffness_version == p->model->stiffness_version &&
+  if (p->tau == tau && p->stiffness_version == p->springs->version &&
       p->held_version == p->held->version && !extra_changed(p, extra))
     return HK_OK;
   return factorise(p, tau, extra, error);

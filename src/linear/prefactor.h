@@ -36,8 +36,9 @@ typedef enum HkPrecision {
 } HkPrecision;
 
 /* kind: of the factorisation. held: as of HkLinearSetup. */
-HkStatus hk_prefactor_create(const HkModel *model, HkFactorKind kind, HkPrecision precision,
-                             const HkHeld *held, HkPrefactor **prefactor, HkError *error);
+HkStatus hk_prefactor_create(const HkModel *model, const HkSpringArrays *springs, HkFactorKind kind,
+                             HkPrecision precision, const HkHeld *held, HkPrefactor **prefactor,
+                             HkError *error);
 void hk_prefactor_destroy(HkPrefactor **prefactor);
 /* From now on updates return HK_ERROR_CANCELLED where cancel says so; it must outlive the prefactor
  * and may be NULL. */

@@ -27,38 +27,40 @@
 #include "base/vec.h"
 #include "force/springs.h"
 
-/* The model of the step is the source but for its springs, whatever live changes have made of it.
- */
-static void take_source(HkDampers *d, const HkForceWork *work) {
-  int64_t version = d->model.stiffness_version;
-  d->model = *d->source;
-  d->model.k = d->k;
-  d->model.l0 = d->l0;
-  d->model.damping = NULL;
-  d->model.stiffness_version = version;
+/* All but k and l0 is the model's, whatever live changes have made of it. */
+static void take_model(HkDampers *d, const HkForceWork *work) {
+  HkSpringArrays own = d->springs;
+  d->springs = d->model->springs;
+  d->springs.k = own.k;
+  d->springs.l0 = own.l0;
+  d->springs.damping = NULL;
+  d->springs.version = own.version;
   d->work = *work;
+  d->work.springs = &d->springs;
   d->work.rows = d->rows;
 }
 
 static HkStatus create(HkDampers *d, const HkForceWork *work, HkError *error) {
-  const HkModel *m = d->source;
-  HK_TRY(hk_alloc(&m->context, &d->k, m->spring_count, sizeof *d->k, "dampers", error));
-  HK_TRY(hk_alloc(&m->context, &d->l0, m->spring_count, sizeof *d->l0, "dampers", error));
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    d->k[s] = m->k[s];
-    d->l0[s] = m->l0[s];
+  const HkModel *m = d->model;
+  HkSpringArrays *s = &d->springs;
+  int64_t count = m->springs.count;
+  HK_TRY(hk_alloc(&m->context, &s->k, count, sizeof *s->k, "dampers", error));
+  HK_TRY(hk_alloc(&m->context, &s->l0, count, sizeof *s->l0, "dampers", error));
+  for (int64_t e = 0; e < count; e++) {
+    s->k[e] = m->springs.k[e];
+    s->l0[e] = m->springs.l0[e];
   }
-  take_source(d, work);
-  HK_TRY(hk_spring_rows_create_own(&d->model, &d->rows, error));
+  take_model(d, work);
+  HK_TRY(hk_spring_rows_create_own(m, s, &d->rows, error));
   d->work.rows = d->rows;
-  d->bytes = sizeof *d + 2 * (size_t)m->spring_count * sizeof *d->k + d->rows->bytes;
+  d->bytes = sizeof *d + 2 * (size_t)count * sizeof *s->k + d->rows->bytes;
   return HK_OK;
 }
 
-HkStatus hk_dampers_create(const HkModel *source, const HkForceWork *work, HkDampers **dampers,
+HkStatus hk_dampers_create(const HkModel *model, const HkForceWork *work, HkDampers **dampers,
                            HkError *error) {
-  HK_TRY(hk_alloc(&source->context, dampers, 1, sizeof **dampers, "dampers", error));
-  (*dampers)->source = source;
+  HK_TRY(hk_alloc(&model->context, dampers, 1, sizeof **dampers, "dampers", error));
+  (*dampers)->model = model;
   HkStatus status = create(*dampers, work, error);
   if (status < 0) hk_dampers_destroy(dampers);
   return status;
@@ -67,11 +69,11 @@ HkStatus hk_dampers_create(const HkModel *source, const HkForceWork *work, HkDam
 void hk_dampers_destroy(HkDampers **dampers) {
   HkDampers *d = *dampers;
   if (!d) return;
-  const HkModel *source = d->source;
-  hk_spring_rows_destroy(source, &d->rows);
-  hk_free(&source->context, &d->k);
-  hk_free(&source->context, &d->l0);
-  hk_free(&source->context, dampers);
+  const HkModel *m = d->model;
+  hk_spring_rows_destroy(m, &d->rows);
+  hk_free(&m->context, &d->springs.k);
+  hk_free(&m->context, &d->springs.l0);
+  hk_free(&m->context, dampers);
 }
 
 typedef struct Set {
@@ -80,17 +82,17 @@ typedef struct Set {
   double tau;
 } Set;
 
-static double length_at(const HkModel *m, int64_t s, const double *x) {
-  double l = hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]);
-  return m->tension && m->tension[s] ? fmax(l, m->l0[s]) : l;
+static double length_at(const HkSpringArrays *springs, int64_t s, const double *x) {
+  double l = hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]);
+  return springs->tension && springs->tension[s] ? fmax(l, springs->l0[s]) : l;
 }
 
-static double length_before(const HkModel *m, int64_t s, const HkDamperStart *a) {
-  int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
-  double length = 0, least = m->tension && m->tension[s] ? m->l0[s] : 0;
+static double length_before(const HkSpringArrays *springs, int64_t s, const HkDamperStart *a) {
+  int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
+  double length = 0, least = springs->tension && springs->tension[s] ? springs->l0[s] : 0;
   if (a->now != 0 || a->old != 0) {
-    length = a->now * length_at(m, s, a->x);
-    if (a->old != 0) length += a->old * length_at(m, s, a->x_old);
+    length = a->now * length_at(springs, s, a->x);
+    if (a->old != 0) length += a->old * length_at(springs, s, a->x_old);
   } else {
     double u[3], d[3];
     hk_sub(a->ahead + i, a->ahead + j, u);
@@ -103,22 +105,24 @@ static double length_before(const HkModel *m, int64_t s, const HkDamperStart *a)
 
 static void set_range(void *user, int64_t begin, int64_t end) {
   const Set *a = user;
-  const HkModel *m = a->d->source;
+  const HkSpringArrays *springs = &a->d->model->springs;
   for (int64_t s = begin; s < end; s++) {
-    double c = m->damping[s] / a->tau, k = m->k[s] + c;
-    a->d->k[s] = k;
-    a->d->l0[s] = m->l0[s];
-    if (c > 0) a->d->l0[s] += c / k * (length_before(m, s, a->start) - m->l0[s]);
+    double c = springs->damping[s] / a->tau, k = springs->k[s] + c;
+    a->d->springs.k[s] = k;
+    a->d->springs.l0[s] = springs->l0[s];
+    if (c > 0)
+      a->d->springs.l0[s] += c / k * (length_before(springs, s, a->start) - springs->l0[s]);
   }
 }
 
 void hk_dampers_set(HkDampers *d, const HkForceWork *work, double tau, const HkDamperStart *start) {
+  const HkModel *m = d->model;
   Set a = {d, start, tau};
-  take_source(d, work);
-  bool stiffer = d->tau != tau || d->source_version != d->source->stiffness_version;
-  hk_parallel_for(d->source->threads, d->source->spring_count, set_range, &a);
+  take_model(d, work);
+  bool stiffer = d->tau != tau || d->model_version != m->springs.version;
+  hk_parallel_for(m->threads, m->springs.count, set_range, &a);
   d->tau = tau;
-  d->source_version = d->source->stiffness_version;
-  if (stiffer) d->model.stiffness_version++;
-  hk_spring_rows_fill(&d->model, d->rows);
+  d->model_version = m->springs.version;
+  if (stiffer) d->springs.version++;
+  hk_spring_rows_fill(m, d->rows);
 }

@@ -5,13 +5,12 @@
 #include "force/force.h"
 
 typedef struct HkDampers {
-  const HkModel *source; /* the caller's */
-  HkModel model;         /* the same, with springs that contain their dampers */
-  HkForceWork work;      /* the caller's, with rows of that model */
-  HkSpringRows *rows;
-  double *k, *l0;         /* of model */
+  const HkModel *model;   /* the caller's */
+  HkSpringArrays springs; /* the model's, which contain their dampers; k and l0 are its own */
+  HkSpringRows *rows;     /* of springs */
+  HkForceWork work;       /* the caller's, with springs and rows */
   double tau;             /* s, for which k was made */
-  int64_t source_version; /* of its stiffness, likewise */
+  int64_t model_version;  /* of the model's springs, likewise */
   size_t bytes;
 } HkDampers;
 
@@ -22,11 +21,11 @@ typedef struct HkDamperStart {
   const double *b, *ahead; /* m, 3 n */
 } HkDamperStart;
 
-/* work: the caller's, for the forces of the source. */
-HkStatus hk_dampers_create(const HkModel *source, const HkForceWork *work, HkDampers **dampers,
+/* work: the caller's, for the forces of the model. */
+HkStatus hk_dampers_create(const HkModel *model, const HkForceWork *work, HkDampers **dampers,
                            HkError *error);
 void hk_dampers_destroy(HkDampers **dampers);
-/* Sets the springs of the model for a step; work as in create. */
+/* Sets the springs for a step; work as in create. */
 void hk_dampers_set(HkDampers *dampers, const HkForceWork *work, double tau,
                     const HkDamperStart *start);
 

@@ -86,9 +86,9 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   bool factorizes = model->n <= p->factorize_max;
   HK_TRY(hk_solve_hessian_create(m->problem, &p->linear, factorizes, &data->solve, error));
   m->bytes += sizeof *data;
-  if (!model->tension) return HK_OK;
-  m->bytes += (size_t)model->spring_count;
-  return hk_alloc(&model->context, &data->taut, model->spring_count, 1, "newton", error);
+  if (!model->springs.tension) return HK_OK;
+  m->bytes += (size_t)model->springs.count;
+  return hk_alloc(&model->context, &data->taut, model->springs.count, 1, "newton", error);
 }
 
 static size_t bytes(const HkMinimizer *m) {
@@ -147,13 +147,13 @@ static HkStatus tighten(HkMinimizer *m, const double *x, const double *b, double
   const HkVectors *space = &problem->space;
   const HkModel *model = problem->model;
   double *push = m->w[3];
-  memset(data->taut, 0, (size_t)model->spring_count);
+  memset(data->taut, 0, (size_t)model->springs.count);
   for (int round = 0; round < ROUNDS_MAX; round++) {
     hk_vectors_add(space, 1, p, x, x_new);
-    if (!hk_springs_tighten(model, x, x_new, data->taut)) break;
+    if (!hk_springs_tighten(problem->work->springs, x, x_new, data->taut)) break;
     *any = true;
     hk_vectors_copy(space, b, push);
-    hk_springs_push_taut(model, x, data->taut, problem->tau * problem->tau, push);
+    hk_springs_push_taut(problem->work->springs, x, data->taut, problem->tau * problem->tau, push);
     HK_TRY(find_direction(m, x, push, data->taut, p, accuracy, error));
   }
   return HK_OK;
@@ -166,7 +166,7 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
                         HkError *error) {
   HkProblem *problem = m->problem;
   double *f = m->w[3];
-  hk_springs_turned(problem->model, x, x_new, f);
+  hk_springs_turned(problem->model, problem->work->springs, x, x_new, f);
   hk_vectors_scale(&problem->space, problem->tau * problem->tau, f);
   return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->report, error);
 }

@@ -61,7 +61,7 @@ HkStatus hk_problem_create(const HkModel *model, const HkForceWork *work, HkProb
 
 void hk_problem_destroy(HkProblem *p) {
   if (!p->model) return;
-  const HkContext *c = p->dampers ? &p->dampers->source->context : &p->model->context;
+  const HkContext *c = &p->model->context;
   hk_prefactor_destroy(&p->prefactor);
   hk_hessian_destroy(&p->hessian);
   hk_damping_destroy(p->model, &p->damping);
@@ -75,9 +75,8 @@ void hk_problem_destroy(HkProblem *p) {
 }
 
 HkStatus hk_problem_need_dampers(HkProblem *p, HkError *error) {
-  if (p->dampers || !p->model->damping) return HK_OK;
+  if (p->dampers || !p->work->springs->damping) return HK_OK;
   HK_TRY(hk_dampers_create(p->model, p->work, &p->dampers, error));
-  p->model = p->hessian.model = &p->dampers->model;
   p->work = p->hessian.work = &p->dampers->work;
   return HK_OK;
 }
@@ -90,7 +89,8 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision 
                    "the minimizer and its preconditioner want different factorisations");
   p->factor_kind = kind;
   p->precision = precision;
-  HK_TRY(hk_prefactor_create(p->model, kind, precision, &p->held, &p->prefactor, error));
+  HK_TRY(hk_prefactor_create(p->model, p->work->springs, kind, precision, &p->held, &p->prefactor,
+                             error));
   hk_prefactor_set_cancel(p->prefactor, p->cancel);
   return HK_OK;
 }
@@ -104,7 +104,7 @@ static void push(HkProblem *p, const double *x, const double *v) {
   memset(p->room, 0, (size_t)m->n * 3 * sizeof *p->f);
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
-    if (type->energy && !hk_force_uses_velocity(m, q)) continue;
+    if (type->energy && !hk_force_uses_velocity(m, p->work, q)) continue;
     HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, v);
     type->add(&a, p->f);
     a.v = NULL;
@@ -129,8 +129,8 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
   const HkModel *m = p->model;
   p->damped = p->pushed = p->partial = false;
   for (int q = 0; q < m->force_count; q++) {
-    p->damped |= hk_force_uses_velocity(m, q);
-    p->partial |= hk_force_uses_velocity(m, q) && m->forces[q].type->damping;
+    p->damped |= hk_force_uses_velocity(m, p->work, q);
+    p->partial |= hk_force_uses_velocity(m, p->work, q) && m->forces[q].type->damping;
     p->pushed |= p->damped || !m->forces[q].type->energy;
   }
   if (!p->pushed) return HK_OK;
@@ -190,10 +190,7 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
   const HkModel *m = p->model;
   for (int64_t q = begin; q < end; q++) {
     double k = p->extra[q], c = 0;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-      k += m->k[m->adj_spring[e]];
-      if (m->damping) c += m->damping[m->adj_spring[e]];
-    }
+    hk_springs_add_bounds(m, p->work->springs, q, &k, &c);
     p->inverse[q] = p->held.mask[q] ? 0 : 1 / (m->mass[q] + p->tau * (p->tau * k + c));
   }
 }
@@ -398,13 +395,7 @@ static double pressure_range(void *user, int64_t begin, int64_t end) {
   const HkModel *m = p->model;
   double most = 0, square = p->tau * p->tau;
   for (int64_t q = begin; q < end; q++) {
-    double pressure = 0;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1] && !p->held.mask[q]; e++) {
-      int64_t s = m->adj_spring[e];
-      double l = hk_distance(a->x + 3 * q, a->x + 3 * (int64_t)m->adj_vertex[e]);
-      bool pressed = l < m->l0[s] && !(m->tension && m->tension[s]);
-      if (pressed) pressure += 2 * m->k[s] * (m->l0[s] / fmax(l, HK_SPRING_TINY) - 1);
-    }
+    double pressure = p->held.mask[q] ? 0 : hk_springs_pressure(m, p->work->springs, a->x, q);
     most = hk_larger(most, square * pressure / m->mass[q]);
   }
   return most;

@@ -33,9 +33,9 @@
 #include "minimize/dampers.h"
 
 typedef struct HkProblem {
-  const HkModel *model; /* the caller's, or that of the dampers */
-  HkDampers *dampers;   /* NULL: springs are not damped, or by C */
-  const HkForceWork *work;
+  const HkModel *model;    /* the caller's */
+  HkDampers *dampers;      /* NULL: springs are not damped, or by C */
+  const HkForceWork *work; /* the caller's, or that of the dampers */
   const struct HkGradientKernels *kernels;
   HkCancel *cancel; /* asked by minimizers and linear solvers; NULL: never */
   HkVectors space;

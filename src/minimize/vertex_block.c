@@ -106,9 +106,10 @@ static void own_block(const Place *s, int64_t q, const Local *local, Stiffness s
   memcpy(H, local->Q, sizeof local->Q);
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
     if (stiffness == BOUNDED)
-      hk_mat_identity(m->k[m->adj_spring[e]], B);
+      hk_mat_identity(s->p->work->springs->k[m->adj_spring[e]], B);
     else
-      hk_spring_hessian(m, m->adj_spring[e], s->x, stiffness == PROJECTED ? 1 : 0, B);
+      hk_spring_hessian(s->p->work->springs, m->adj_spring[e], s->x, stiffness == PROJECTED ? 1 : 0,
+                        B);
     for (int c = 0; c < 9; c++) H[c] += square * B[c];
   }
   if (m->dimension == 3) return;
@@ -120,8 +121,8 @@ static void own_block(const Place *s, int64_t q, const Local *local, Stiffness s
 static double gain(const Place *s, int64_t q, const Local *local, const double p[3]) {
   double Qp[3] = {0, 0, 0}, square = s->p->tau * s->p->tau;
   hk_mat_add_product(local->Q, p, Qp);
-  return square * hk_springs_gain(s->p->model, s->x, q, p) - hk_dot(local->r, p) +
-         0.5 * hk_dot(p, Qp);
+  return square * hk_springs_gain(s->p->model, s->p->work->springs, s->x, q, p) -
+         hk_dot(local->r, p) + 0.5 * hk_dot(p, Qp);
 }
 
 void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]) {
@@ -129,7 +130,7 @@ void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, do
   Local local;
   double H[9], r[3], pull[3] = {0, 0, 0};
   look_around(s, q, &local);
-  hk_springs_pull(s->p->model, s->x, q, pull);
+  hk_springs_pull(s->p->model, s->p->work->springs, s->x, q, pull);
   memcpy(r, local.r, sizeof r);
   hk_axpy(s->p->tau * s->p->tau, pull, r);
   if (s->p->model->dimension == 2) r[2] = 0;

@@ -14,11 +14,12 @@ static size_t count_vertices(const HkModel *m) {
 }
 
 static size_t count_springs(const HkModel *m) {
-  size_t one = sizeof *m->i + sizeof *m->j + sizeof *m->k + sizeof *m->l0 + sizeof *m->kind;
+  size_t one = sizeof *m->springs.i + sizeof *m->springs.j + sizeof *m->springs.k +
+               sizeof *m->springs.l0 + sizeof *m->springs.kind;
   size_t neighbour = sizeof *m->adj_vertex + sizeof *m->adj_spring;
-  if (m->damping) one += sizeof *m->damping;
-  if (m->tension) one += sizeof *m->tension;
-  return (size_t)m->room.springs * one + 2 * (size_t)m->spring_count * neighbour;
+  if (m->springs.damping) one += sizeof *m->springs.damping;
+  if (m->springs.tension) one += sizeof *m->springs.tension;
+  return (size_t)m->room.springs * one + 2 * (size_t)m->springs.count * neighbour;
 }
 
 static size_t count_cells(const HkModel *m) {

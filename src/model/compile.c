@@ -16,18 +16,19 @@
  * neighbours sorted. */
 static HkStatus make_adjacency(HkModel *m, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t entries = 2 * m->spring_count;
+  int64_t entries = 2 * m->springs.count;
   HK_TRY(hk_alloc(c, &m->adj_start, m->n + 1, sizeof *m->adj_start, "neighbours", error));
   HK_TRY(hk_alloc(c, &m->adj_vertex, entries, sizeof *m->adj_vertex, "neighbours", error));
   HK_TRY(hk_alloc(c, &m->adj_spring, entries, sizeof *m->adj_spring, "neighbours", error));
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    m->adj_start[m->i[s] + 1]++;
-    m->adj_start[m->j[s] + 1]++;
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    m->adj_start[m->springs.i[s] + 1]++;
+    m->adj_start[m->springs.j[s] + 1]++;
   }
   for (int64_t q = 0; q < m->n; q++) m->adj_start[q + 1] += m->adj_start[q];
-  for (int64_t s = 0; s < m->spring_count; s++) {
+  for (int64_t s = 0; s < m->springs.count; s++) {
     for (int e = 0; e < 2; e++) {
-      int32_t at = e ? m->j[s] : m->i[s], other = e ? m->i[s] : m->j[s];
+      int32_t at = e ? m->springs.j[s] : m->springs.i[s],
+              other = e ? m->springs.i[s] : m->springs.j[s];
       int64_t slot = m->adj_start[at]++;
       m->adj_vertex[slot] = other;
       m->adj_spring[slot] = (int32_t)s;
@@ -148,16 +149,16 @@ static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error)
 /* ---- All together ---- */
 
 static uint64_t fingerprint(const HkModel *m) {
-  size_t n = (size_t)m->n, springs = (size_t)m->spring_count, pins = (size_t)m->pin_count;
+  size_t n = (size_t)m->n, springs = (size_t)m->springs.count, pins = (size_t)m->pin_count;
   uint64_t h = hk_hash(HK_HASH_START, &m->dimension, sizeof m->dimension);
   h = hk_hash(h, m->x0, 3 * n * sizeof *m->x0);
   h = hk_hash(h, m->mass, n * sizeof *m->mass);
-  h = hk_hash(h, m->i, springs * sizeof *m->i);
-  h = hk_hash(h, m->j, springs * sizeof *m->j);
-  h = hk_hash(h, m->k, springs * sizeof *m->k);
-  h = hk_hash(h, m->l0, springs * sizeof *m->l0);
-  if (m->damping) h = hk_hash(h, m->damping, springs * sizeof *m->damping);
-  if (m->tension) h = hk_hash(h, m->tension, springs * sizeof *m->tension);
+  h = hk_hash(h, m->springs.i, springs * sizeof *m->springs.i);
+  h = hk_hash(h, m->springs.j, springs * sizeof *m->springs.j);
+  h = hk_hash(h, m->springs.k, springs * sizeof *m->springs.k);
+  h = hk_hash(h, m->springs.l0, springs * sizeof *m->springs.l0);
+  if (m->springs.damping) h = hk_hash(h, m->springs.damping, springs * sizeof *m->springs.damping);
+  if (m->springs.tension) h = hk_hash(h, m->springs.tension, springs * sizeof *m->springs.tension);
   h = hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
   return hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
 }
@@ -264,11 +265,19 @@ void hk_model_destroy(HkModel **model) {
   if (!m) return;
   HkContext c = m->context;
   destroy_parts(m);
-  void *arrays[] = {&m->bodies,     &m->motions,    &m->forces,    &m->probes,     &m->x0,
-                    &m->v0,         &m->mass,       &m->i,         &m->j,          &m->k,
-                    &m->l0,         &m->damping,    &m->kind,      &m->tension,    &m->adj_start,
-                    &m->adj_vertex, &m->adj_spring, &m->cell_type, &m->cell_start, &m->cell_vertex,
-                    &m->face,       &m->face_start, &m->face_at,   &m->pin_vertex, &m->pin_motion};
+  void *arrays[] = {&m->bodies,       &m->motions,
+                    &m->forces,       &m->probes,
+                    &m->x0,           &m->v0,
+                    &m->mass,         &m->springs.i,
+                    &m->springs.j,    &m->springs.k,
+                    &m->springs.l0,   &m->springs.damping,
+                    &m->springs.kind, &m->springs.tension,
+                    &m->adj_start,    &m->adj_vertex,
+                    &m->adj_spring,   &m->cell_type,
+                    &m->cell_start,   &m->cell_vertex,
+                    &m->face,         &m->face_start,
+                    &m->face_at,      &m->pin_vertex,
+                    &m->pin_motion};
   for (size_t q = 0; q < sizeof arrays / sizeof arrays[0]; q++) hk_free(&c, arrays[q]);
   hk_free(&c, model);
 }

@@ -13,7 +13,7 @@ HkModelInfo hk_model_info(const HkModel *m) {
   HkIsa isa = HK_ISA_PORTABLE;
   hk_isa_pick(&isa, NULL);
   HkModelInfo info = {.vertices = m->n,
-                      .springs = m->spring_count,
+                      .springs = m->springs.count,
                       .faces = m->face_count,
                       .pinned = m->pin_count,
                       .bodies = m->body_count,
@@ -29,13 +29,13 @@ HkModelInfo hk_model_info(const HkModel *m) {
     widen(m->mass[q], &info.mass_min, &info.mass_max);
     for (int c = 0; c < 3; c++) widen(m->x0[3 * q + c], &info.box_min[c], &info.box_max[c]);
   }
-  if (m->spring_count > 0) {
-    info.k_min = info.k_max = m->k[0];
-    info.length_min = info.length_max = m->l0[0];
+  if (m->springs.count > 0) {
+    info.k_min = info.k_max = m->springs.k[0];
+    info.length_min = info.length_max = m->springs.l0[0];
   }
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    widen(m->k[s], &info.k_min, &info.k_max);
-    widen(m->l0[s], &info.length_min, &info.length_max);
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    widen(m->springs.k[s], &info.k_min, &info.k_max);
+    widen(m->springs.l0[s], &info.length_min, &info.length_max);
   }
   info.state_bytes = sizeof(HkState) + 2 * hk_vector_bytes(m->n) + (size_t)m->pin_count;
   return info;
@@ -57,7 +57,8 @@ const char *hk_model_set_name(const HkModel *m, int body, int index, int64_t *co
 }
 
 HkSpringView hk_model_springs(const HkModel *m) {
-  return (HkSpringView){m->spring_count, m->i, m->j, m->k, m->l0, m->damping, m->kind, m->tension};
+  return (HkSpringView){m->springs.count, m->springs.i,       m->springs.j,    m->springs.k,
+                        m->springs.l0,    m->springs.damping, m->springs.kind, m->springs.tension};
 }
 
 const double *hk_model_masses(const HkModel *m) {

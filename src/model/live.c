@@ -15,20 +15,20 @@
 
 HkStatus hk_model_scale_stiffness(HkModel *m, double factor, HkError *error) {
   double most = 0;
-  for (int64_t s = 0; s < m->spring_count; s++) most = fmax(most, m->k[s]);
+  for (int64_t s = 0; s < m->springs.count; s++) most = fmax(most, m->springs.k[s]);
   if (!(factor > 0) || !isfinite(most * factor))
     return hk_fail(error, HK_ERROR_INVALID,
                    "springs cannot be made %g times as stiff; give a factor above 0", factor);
-  for (int64_t s = 0; s < m->spring_count; s++) m->k[s] *= factor;
-  m->stiffness_version++;
+  for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] *= factor;
+  m->springs.version++;
   return HK_OK;
 }
 
 HkStatus hk_model_set_stiffness(HkModel *m, double k, HkError *error) {
   if (!(k >= 0) || isinf(k))
     return hk_fail(error, HK_ERROR_INVALID, "k = %g N/m is no stiffness; give 0 or more", k);
-  for (int64_t s = 0; s < m->spring_count; s++) m->k[s] = k;
-  m->stiffness_version++;
+  for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] = k;
+  m->springs.version++;
   return HK_OK;
 }
 

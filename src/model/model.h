@@ -43,6 +43,17 @@ typedef struct HkModelRoom {
 
 enum { HK_SPRING_EDGE, HK_SPRING_SHEAR, HK_SPRING_BENDING, HK_SPRING_FILE };
 
+/* Springs between vertices i < j, one for two vertices. */
+typedef struct HkSpringArrays {
+  int64_t count;
+  int32_t *i, *j;
+  double *k, *l0;   /* N/m, m */
+  double *damping;  /* N s/m; NULL: none has any */
+  uint8_t *kind;    /* HK_SPRING_* */
+  uint8_t *tension; /* 1: tension only; NULL: none is */
+  int64_t version;  /* larger whenever k or damping has changed */
+} HkSpringArrays;
+
 struct HkModel {
   HkContext context;
   int threads; /* >= 1 */
@@ -54,14 +65,7 @@ struct HkModel {
   double *mass; /* kg */
   double total_mass;
 
-  /* Springs, sorted by i and then j, i < j. */
-  int64_t spring_count;
-  int32_t *i, *j;
-  double *k, *l0;
-  double *damping;           /* NULL: none has any */
-  uint8_t *kind;             /* HK_SPRING_* */
-  uint8_t *tension;          /* NULL: none is tension-only */
-  int64_t stiffness_version; /* larger whenever k or damping has changed */
+  HkSpringArrays springs; /* sorted by i and then j */
 
   /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
    * Forces are gathered along it, so that no two threads write to one vertex. */
@@ -110,7 +114,7 @@ struct HkModel {
 
 /* Another number after each live change. */
 static inline int64_t hk_model_version(const HkModel *m) {
-  return m->stiffness_version + m->forces_version + m->motions_version;
+  return m->springs.version + m->forces_version + m->motions_version;
 }
 
 /* bytes.c: of all that it holds now. */

@@ -23,10 +23,11 @@ double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made) {
   const HkSprings *s = &body->springs;
   const HkModel *m = NULL; /* for the sizes of what it holds */
   double springs = hk_body_springs(body, counts), n = (double)counts->vertices;
-  double spring = sizeof *m->i + sizeof *m->j + sizeof *m->k + sizeof *m->l0 + sizeof *m->kind;
-  if (s->damping > 0) spring += sizeof *m->damping;
-  if (s->tension_only) spring += sizeof *m->tension;
-  double mesh = hk_counts_bytes(counts), pair = 2 * sizeof *m->i + sizeof *m->kind;
+  double spring = sizeof *m->springs.i + sizeof *m->springs.j + sizeof *m->springs.k +
+                  sizeof *m->springs.l0 + sizeof *m->springs.kind;
+  if (s->damping > 0) spring += sizeof *m->springs.damping;
+  if (s->tension_only) spring += sizeof *m->springs.tension;
+  double mesh = hk_counts_bytes(counts), pair = 2 * sizeof *m->springs.i + sizeof *m->springs.kind;
   double own = mesh - n * 3 * sizeof *m->x0; /* the cells once more */
   own += n * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass) + springs * spring;
   double making = own + springs * pair + (made ? 0 : mesh);

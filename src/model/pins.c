@@ -45,7 +45,7 @@ void hk_pin_jump(const HkModel *m, HkState *state, int64_t pin, const double pla
   int64_t q = m->pin_vertex[pin];
   double d = hk_distance(state->x + 3 * q, place), energy = 0;
   for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
-    energy += 0.5 * m->k[m->adj_spring[e]] * d * d;
+    energy += 0.5 * m->springs.k[m->adj_spring[e]] * d * d;
   if (energy > 0)
     state->given_speed = sqrt(state->given_speed * state->given_speed + 2 * energy / m->total_mass);
 }

@@ -75,7 +75,7 @@ HkStatus hk_model_proportions(const HkModel *m, HkProportions *p, HkError *error
   const HkContext *c = &m->context;
   Walk w = {.model = m};
   *p = (HkProportions){.n = (double)m->n,
-                       .springs = (double)m->spring_count,
+                       .springs = (double)m->springs.count,
                        .solid = hk_model_is_solid(m),
                        .damped = m->velocity_dependent,
                        .dimension = m->dimension};

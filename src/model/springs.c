@@ -177,25 +177,28 @@ static double known_length(Lengths *lengths, double length) {
 
 static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t count = m->spring_count + springs, capacity[7];
+  int64_t count = m->springs.count + springs, capacity[7];
   for (int q = 0; q < 7; q++) capacity[q] = m->room.springs;
-  bool had_damping = m->damping != NULL, had_tension = m->tension != NULL;
-  HK_TRY(hk_grow(c, &m->i, &capacity[0], count, sizeof *m->i, "springs", error));
-  HK_TRY(hk_grow(c, &m->j, &capacity[1], count, sizeof *m->j, "springs", error));
-  HK_TRY(hk_grow(c, &m->k, &capacity[2], count, sizeof *m->k, "springs", error));
-  HK_TRY(hk_grow(c, &m->l0, &capacity[3], count, sizeof *m->l0, "springs", error));
-  HK_TRY(hk_grow(c, &m->kind, &capacity[4], count, sizeof *m->kind, "springs", error));
+  bool had_damping = m->springs.damping != NULL, had_tension = m->springs.tension != NULL;
+  HK_TRY(hk_grow(c, &m->springs.i, &capacity[0], count, sizeof *m->springs.i, "springs", error));
+  HK_TRY(hk_grow(c, &m->springs.j, &capacity[1], count, sizeof *m->springs.j, "springs", error));
+  HK_TRY(hk_grow(c, &m->springs.k, &capacity[2], count, sizeof *m->springs.k, "springs", error));
+  HK_TRY(hk_grow(c, &m->springs.l0, &capacity[3], count, sizeof *m->springs.l0, "springs", error));
+  HK_TRY(
+      hk_grow(c, &m->springs.kind, &capacity[4], count, sizeof *m->springs.kind, "springs", error));
   m->room.springs = capacity[0];
   if (damped && !had_damping)
-    HK_TRY(hk_alloc(c, &m->damping, m->room.springs, sizeof *m->damping, "springs", error));
+    HK_TRY(hk_alloc(c, &m->springs.damping, m->room.springs, sizeof *m->springs.damping, "springs",
+                    error));
   else if (had_damping)
-    HK_TRY(hk_grow(c, &m->damping, &capacity[5], m->room.springs, sizeof *m->damping, "springs",
-                   error));
+    HK_TRY(hk_grow(c, &m->springs.damping, &capacity[5], m->room.springs,
+                   sizeof *m->springs.damping, "springs", error));
   if (tension && !had_tension)
-    HK_TRY(hk_alloc(c, &m->tension, m->room.springs, sizeof *m->tension, "springs", error));
+    HK_TRY(hk_alloc(c, &m->springs.tension, m->room.springs, sizeof *m->springs.tension, "springs",
+                    error));
   else if (had_tension)
-    HK_TRY(hk_grow(c, &m->tension, &capacity[6], m->room.springs, sizeof *m->tension, "springs",
-                   error));
+    HK_TRY(hk_grow(c, &m->springs.tension, &capacity[6], m->room.springs,
+                   sizeof *m->springs.tension, "springs", error));
   return HK_OK;
 }
 
@@ -267,14 +270,14 @@ static HkStatus add_pair(HkModel *m, Making *w, int64_t pair, int64_t first, boo
   if (!*kept) return HK_OK;
   for (row = row ? w->next_row[row - 1] : 0; row; row = w->next_row[row - 1])
     HK_TRY(add_row(w, pair, &w->rows.row[row - 1], &spring, error));
-  int64_t at = m->spring_count++;
-  m->i[at] = (int32_t)(first + w->pairs.i[pair]);
-  m->j[at] = (int32_t)(first + w->pairs.j[pair]);
-  m->k[at] = spring.k;
-  m->l0[at] = spring.l0;
-  m->kind[at] = w->pairs.kind[pair];
-  if (m->damping) m->damping[at] = spring.damping;
-  if (m->tension) m->tension[at] = w->body->springs.tension_only;
+  int64_t at = m->springs.count++;
+  m->springs.i[at] = (int32_t)(first + w->pairs.i[pair]);
+  m->springs.j[at] = (int32_t)(first + w->pairs.j[pair]);
+  m->springs.k[at] = spring.k;
+  m->springs.l0[at] = spring.l0;
+  m->springs.kind[at] = w->pairs.kind[pair];
+  if (m->springs.damping) m->springs.damping[at] = spring.damping;
+  if (m->springs.tension) m->springs.tension[at] = w->body->springs.tension_only;
   return HK_OK;
 }
 

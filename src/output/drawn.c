@@ -95,7 +95,7 @@ void hk_drawn_destroy(const HkContext *context, HkDrawn *d) {
 
 /* The spring between two vertices, or -1. */
 static int32_t find_spring(const HkModel *m, int32_t a, int32_t b) {
-  if (m->spring_count == 0) return -1;
+  if (m->springs.count == 0) return -1;
   int64_t low = m->adj_start[a], high = m->adj_start[a + 1];
   while (low < high) {
     int64_t middle = (low + high) / 2;

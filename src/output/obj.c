@@ -32,8 +32,8 @@ HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool prec
     HkCell cell = hk_drawn_cell(&w->drawn, q);
     for (int c = 0; c < cell.count; c++) w->used[cell.vertices[c]] = 1;
   }
-  for (int64_t s = 0; s < model->spring_count && w->drawn.count == 0; s++)
-    w->used[model->i[s]] = w->used[model->j[s]] = 1;
+  for (int64_t s = 0; s < model->springs.count && w->drawn.count == 0; s++)
+    w->used[model->springs.i[s]] = w->used[model->springs.j[s]] = 1;
   return HK_OK;
 }
 
@@ -71,13 +71,13 @@ static void put_elements(HkObjWriter *w) {
     HkCell cell = hk_drawn_cell(&w->drawn, q);
     put_element(&w->stream, cell.type == HK_CELL_LINE ? 'l' : 'f', cell.vertices, cell.count);
   }
-  for (int64_t s = 0; s < m->spring_count && w->drawn.count == 0; s++)
-    put_element(&w->stream, 'l', (int32_t[]){m->i[s], m->j[s]}, 2);
+  for (int64_t s = 0; s < m->springs.count && w->drawn.count == 0; s++)
+    put_element(&w->stream, 'l', (int32_t[]){m->springs.i[s], m->springs.j[s]}, 2);
   for (int64_t q = 0; q < m->n && w->used; q++) {
     if (w->used[q]) continue;
     /* To the first neighbour along a spring; a vertex without any is joined to the one beside. */
     int32_t other = (int32_t)(q > 0 ? q - 1 : q + 1);
-    if (m->spring_count > 0 && m->adj_start[q] < m->adj_start[q + 1])
+    if (m->springs.count > 0 && m->adj_start[q] < m->adj_start[q + 1])
       other = m->adj_vertex[m->adj_start[q]];
     if (other < m->n) put_element(&w->stream, 'l', (int32_t[]){(int32_t)q, other}, 2);
   }

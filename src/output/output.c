@@ -162,12 +162,13 @@ static void strain_range(void *user, int64_t begin, int64_t end) {
   const Strains *s = user;
   const HkModel *m = s->model;
   for (int64_t q = begin; q < end; q++) {
-    double l = hk_distance(s->x + 3 * (int64_t)m->i[q], s->x + 3 * (int64_t)m->j[q]);
-    s->strain[q] = m->l0[q] > 0 ? (l - m->l0[q]) / m->l0[q] : 0;
+    double l =
+        hk_distance(s->x + 3 * (int64_t)m->springs.i[q], s->x + 3 * (int64_t)m->springs.j[q]);
+    s->strain[q] = m->springs.l0[q] > 0 ? (l - m->springs.l0[q]) / m->springs.l0[q] : 0;
   }
 }
 
 void hk_spring_strains(const HkModel *model, const double *x, double *strain) {
   Strains s = {model, x, strain};
-  hk_parallel_for(model->threads, model->spring_count, strain_range, &s);
+  hk_parallel_for(model->threads, model->springs.count, strain_range, &s);
 }

@@ -100,7 +100,7 @@ static void put_strains(HkVtk *w, const double *x) {
 static void put_kinds(HkVtk *w) {
   const HkDrawn *d = &w->drawn;
   hk_vtk_begin(w, HK_VTK_UINT8, "kind", 1, w->spring_count + d->count);
-  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_int(w, w->model->kind[s]);
+  for (int64_t s = 0; s < w->spring_count; s++) hk_vtk_put_int(w, w->model->springs.kind[s]);
   for (int64_t q = 0; q < d->line_count; q++) hk_vtk_put_int(w, KIND_LINE);
   for (int64_t q = 0; q < d->face_count; q++) hk_vtk_put_int(w, KIND_FACE);
   for (int64_t q = 0; q < d->solid_count; q++) hk_vtk_put_int(w, KIND_SOLID);
@@ -112,8 +112,8 @@ void hk_vtk_put_cells(HkVtk *w, bool springs, int64_t begin, int64_t end, int64_
   int64_t spring_count = springs ? w->spring_count : 0, offset = 0;
   hk_vtk_begin(w, w->index_type, "connectivity", 1, 2 * spring_count + corners);
   for (int64_t s = 0; s < spring_count; s++) {
-    hk_vtk_put_int(w, m->i[s]);
-    hk_vtk_put_int(w, m->j[s]);
+    hk_vtk_put_int(w, m->springs.i[s]);
+    hk_vtk_put_int(w, m->springs.j[s]);
   }
   for (int64_t q = begin; q < end; q++) {
     HkCell cell = hk_drawn_cell(&w->drawn, q);
@@ -167,11 +167,11 @@ HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layou
   w->layout = layout;
   w->params = *(const HkVtkParams *)o->params;
   w->model = model;
-  w->spring_count = w->params.springs ? model->spring_count : 0;
+  w->spring_count = w->params.springs ? model->springs.count : 0;
   unsigned what = layout->what | (w->params.springs ? 0 : HK_DRAW_LINES);
   HK_TRY(hk_drawn_create(c, model, what, &w->drawn, error));
   HK_TRY(hk_edge_springs_create(c, &w->drawn, &w->edges, error));
-  HK_TRY(hk_alloc(c, &w->strain, model->spring_count, sizeof *w->strain, "strains", error));
+  HK_TRY(hk_alloc(c, &w->strain, model->springs.count, sizeof *w->strain, "strains", error));
   HK_TRY(hk_stream_create(c, &w->stream, error));
   bool wide = 2 * w->spring_count + w->drawn.corners > INT32_MAX;
   w->index_type = wide ? HK_VTK_INT64 : HK_VTK_INT32;

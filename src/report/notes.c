@@ -54,9 +54,9 @@ static void note_sketch(HkJson *list, const HkSketch *s, const HkModel *m) {
          count_of(s->n).c, count_of(m->n).c);
   if (s->face_count < m->face_count)
     note(list, "%s of %s faces are drawn.", count_of(s->face_count).c, count_of(m->face_count).c);
-  if (s->spring_count < m->spring_count)
+  if (s->spring_count < m->springs.count)
     note(list, "%s of %s springs are drawn.", count_of(s->spring_count).c,
-         count_of(m->spring_count).c);
+         count_of(m->springs.count).c);
 }
 
 static void note_thinning(HkJson *list, const HkRecording *r) {

@@ -57,11 +57,11 @@ typedef struct Shot {
 } Shot;
 
 static double mean_strain(const HkModel *m, const double *x, int64_t vertex) {
-  if (m->spring_count == 0) return 0;
+  if (m->springs.count == 0) return 0;
   double sum = 0;
   int64_t begin = m->adj_start[vertex], end = m->adj_start[vertex + 1];
   for (int64_t e = begin; e < end; e++) {
-    double l0 = m->l0[m->adj_spring[e]];
+    double l0 = m->springs.l0[m->adj_spring[e]];
     if (l0 > 0) sum += hk_distance(x + 3 * vertex, x + 3 * (int64_t)m->adj_vertex[e]) / l0 - 1;
   }
   return end > begin ? sum / (double)(end - begin) : 0;

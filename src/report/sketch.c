@@ -133,13 +133,13 @@ static HkStatus draw_springs(Draft *d, int64_t bytes, HkError *error) {
                                              HK_SPRING_BENDING};
   const HkModel *m = d->model;
   HkSketch *s = d->sketch;
-  HK_TRY(start_taking(d, bytes / 8, m->spring_count, error));
+  HK_TRY(start_taking(d, bytes / 8, m->springs.count, error));
   HK_TRY(hk_alloc(d->context, &s->spring, 2 * d->room, sizeof *s->spring, "a report", error));
   for (int k = 0; k < HK_SPRING_KINDS; k++)
-    for (int64_t q = 0; q < m->spring_count; q++) {
-      int kind = m->kind ? m->kind[q] : HK_SPRING_EDGE;
+    for (int64_t q = 0; q < m->springs.count; q++) {
+      int kind = m->springs.kind ? m->springs.kind[q] : HK_SPRING_EDGE;
       if (kind != order[k]) continue;
-      int32_t v[2] = {drawn(d, m->i[q]), drawn(d, m->j[q])};
+      int32_t v[2] = {drawn(d, m->springs.i[q]), drawn(d, m->springs.j[q])};
       swap_to_rise(&v[0], &v[1]);
       if (!takes(d, v, 2, s->spring_count)) continue;
       memcpy(s->spring + 2 * s->spring_count++, v, sizeof v);

@@ -49,7 +49,7 @@ static HkJson record_of(const HkRun *run, HkJson scene) {
   hk_json_add(&root, "hooke", hk_json_text(HK_VERSION));
   hk_json_add(&root, "model", hk_json_text(model));
   hk_json_add(&root, "vertices", hk_json_integer(run->model->n));
-  hk_json_add(&root, "springs", hk_json_integer(run->model->spring_count));
+  hk_json_add(&root, "springs", hk_json_integer(run->model->springs.count));
   hk_json_add(&root, "frames", hk_json_integer(run->frames));
   hk_json_add(&root, "step", hk_json_real(run->sim->h));
   hk_json_add(&root, "steps_per_frame", hk_json_integer(run->substeps));

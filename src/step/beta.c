@@ -73,8 +73,10 @@ static double rounding_of(const HkProblem *p, const HkState *s, const double *b)
 }
 
 static bool is_pressed(const HkModel *m, const double *x) {
-  for (int64_t s = 0; s < m->spring_count; s++)
-    if (hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]) < m->l0[s]) return true;
+  for (int64_t s = 0; s < m->springs.count; s++)
+    if (hk_distance(x + 3 * (int64_t)m->springs.i[s], x + 3 * (int64_t)m->springs.j[s]) <
+        m->springs.l0[s])
+      return true;
   return false;
 }
 

@@ -41,15 +41,16 @@ static double push_at(HkSim *sim, double t, const double *x, const double *v) {
 }
 
 static double stretch(const HkModel *m, int64_t s, const double *x) {
-  return fabs(hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]) - m->l0[s]);
+  return fabs(hk_distance(x + 3 * (int64_t)m->springs.i[s], x + 3 * (int64_t)m->springs.j[s]) -
+              m->springs.l0[s]);
 }
 
 /* The energy (J) of all springs at twice their length, or as they are at x if that is more. */
 static double spring_scale(const HkModel *m, const double *x) {
   double sum = 0;
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    double scale = fmax(m->l0[s], fmax(stretch(m, s, m->x0), stretch(m, s, x)));
-    sum += 0.5 * m->k[s] * scale * scale;
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    double scale = fmax(m->springs.l0[s], fmax(stretch(m, s, m->x0), stretch(m, s, x)));
+    sum += 0.5 * m->springs.k[s] * scale * scale;
   }
   return sum;
 }
@@ -133,7 +134,7 @@ static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) 
   for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
     int64_t spring = m->adj_spring[e];
     double l = hk_distance(s->x + 3 * vertex, s->x + 3 * (int64_t)m->adj_vertex[e]);
-    double pull = fabs(m->k[spring] * (l - m->l0[spring]));
+    double pull = fabs(m->springs.k[spring] * (l - m->springs.l0[spring]));
     if (isnan(pull)) return spring;
     if (pull > most) {
       most = pull;
@@ -202,7 +203,7 @@ HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what
   char at[128] = "";
   if (spring >= 0)
     snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,
-             m->i[spring], m->j[spring], m->k[spring]);
+             m->springs.i[spring], m->springs.j[spring], m->springs.k[spring]);
   return hk_fail(error, HK_ERROR_BLOWUP,
                  "the motion blew up at t = %g s with step %g s: %s; it began at vertex %lld%s; %s",
                  state->time, sim->h, what, (long long)vertex, at, advice);

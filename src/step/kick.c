@@ -62,7 +62,7 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   HK_TRY(find_reach(m, k, error));
   if (half) HK_TRY(add_vector(sim, &k->half, error));
   if (params->precision != HK_KICK_SINGLE)
-    return m->damping ? add_vector(sim, &k->next, error) : HK_OK;
+    return m->springs.damping ? add_vector(sim, &k->next, error) : HK_OK;
   return hk_single_create(m, isa, half, &k->single, error);
 }
 

@@ -364,9 +364,9 @@ static double strain_range(void *user, int64_t begin, int64_t end) {
   double most = -INFINITY;
   for (int64_t s = begin; s < end; s++) {
     const double *x = p->state->x;
-    if (m->l0[s] <= 0) continue;
-    double l = hk_distance(x + 3 * (int64_t)m->i[s], x + 3 * (int64_t)m->j[s]);
-    most = hk_larger(most, p->quantity * (l - m->l0[s]) / m->l0[s]);
+    if (m->springs.l0[s] <= 0) continue;
+    double l = hk_distance(x + 3 * (int64_t)m->springs.i[s], x + 3 * (int64_t)m->springs.j[s]);
+    most = hk_larger(most, p->quantity * (l - m->springs.l0[s]) / m->springs.l0[s]);
   }
   return most;
 }
@@ -376,9 +376,9 @@ static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
   Moments p = {m, state, 1};
   double *sums = sim->work.sums;
   r->speed_max = sqrt(hk_parallel_most(m->threads, m->n, speed_range, &p, sums));
-  double most = hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
+  double most = hk_parallel_most(m->threads, m->springs.count, strain_range, &p, sums);
   p.quantity = -1;
-  double least = 0 - hk_parallel_most(m->threads, m->spring_count, strain_range, &p, sums);
+  double least = 0 - hk_parallel_most(m->threads, m->springs.count, strain_range, &p, sums);
   bool none = most == -INFINITY; /* no spring has a length */
   r->strain_max = none ? 0 : most;
   r->strain_min = none ? 0 : least;

@@ -8,7 +8,7 @@ static const float NO_MASS = 1e-30f;
 
 static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *error) {
   const HkContext *c = &m->context;
-  float **vectors[] = {&s->x, &s->v, m->damping ? &s->next : NULL, half ? &s->half : NULL};
+  float **vectors[] = {&s->x, &s->v, m->springs.damping ? &s->next : NULL, half ? &s->half : NULL};
   int64_t floats = s->size * (s->planes ? 3 : 4);
   for (int q = 0; q < 4; q++) {
     if (!vectors[q]) continue;

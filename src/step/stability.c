@@ -39,12 +39,13 @@ static void product_range(void *user, int64_t begin, int64_t end) {
       double l = hk_norm(u);
       for (int c = 0; c < 3; c++)
         dp[c] = scale * a->p[3 * q + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
-      double along = a->damping ? m->damping[s] : m->k[s], across = 0;
+      double along = a->damping ? m->springs.damping[s] : m->springs.k[s], across = 0;
       if (l < HK_SPRING_TINY) {
         hk_axpy(along, dp, sum);
         continue;
       }
-      if (!a->damping && l > m->l0[s]) across = m->k[s] * (1 - m->l0[s] / l);
+      if (!a->damping && l > m->springs.l0[s])
+        across = m->springs.k[s] * (1 - m->springs.l0[s] / l);
       for (int c = 0; c < 3; c++) u[c] /= l;
       hk_axpy(across, dp, sum);
       hk_axpy((along - across) * hk_dot(u, dp), u, sum);
@@ -151,7 +152,7 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
   if (a.out) keep_mode(sim, a.out, free); /* of the last product */
   *d = 0;
   a.damping = true;
-  if (m->damping) *d = largest_eigenvalue(sim, &a, p, out);
+  if (m->springs.damping) *d = largest_eigenvalue(sim, &a, p, out);
   bound_other_forces(sim, state, free, p, &omega2, d);
   *omega = sqrt(omega2);
 }
@@ -232,7 +233,7 @@ double hk_stability_follow(HkSim *sim, const HkState *state, double *mode, int i
   for (int64_t p = 0; p < m->pin_count; p++)
     if (state->pin_held[p]) memset(mode + 3 * (int64_t)m->pin_vertex[p], 0, 3 * sizeof *mode);
   for (int it = 0; it < iterations; it++) omega2 = iterate(sim, state, mode);
-  if (m->damping) {
+  if (m->springs.damping) {
     apply(sim, state, mode, true, sim->f);
     d = inner(sim, NULL, mode, sim->f) / inner(sim, m->mass, mode, mode);
   }

@@ -185,8 +185,8 @@ static void words_of(const Brick *b, int64_t brick, int64_t local) {
     uint32_t half = (uint32_t)other << HK_GPU_COLOR_BITS;
     if (l->parameters == HK_GPU_BY_PALETTE) half |= (uint32_t)hk_gpu_color_of(l, m, spring);
     put(l, slot, row, half);
-    if (l->l0) l->l0[slot * l->rows + row] = m->l0[spring];
-    if (l->stiffness) l->stiffness[slot * l->rows + row] = m->k[spring];
+    if (l->l0) l->l0[slot * l->rows + row] = m->springs.l0[spring];
+    if (l->stiffness) l->stiffness[slot * l->rows + row] = m->springs.k[spring];
   }
 }
 

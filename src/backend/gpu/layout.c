@@ -24,7 +24,7 @@ static void put_in_order(const HkModel *m, int64_t parts, HkGpuLayout *l) {
 static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l, HkError *error) {
   const HkContext *c = &l->context;
   l->n = m->n;
-  l->half_springs = 2 * m->spring_count;
+  l->half_springs = 2 * m->springs.count;
   HK_TRY(hk_alloc(c, &l->order, l->n, sizeof *l->order, "an order", error));
   HK_TRY(hk_alloc(c, &l->place, l->n, sizeof *l->place, "an order", error));
   HK_TRY(hk_gpu_paint(m, wishes->unique, l, error));

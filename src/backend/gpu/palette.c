@@ -11,10 +11,10 @@ static bool is_alike(double a, double b) {
 }
 
 static HkGpuPaint paint_of(const HkModel *m, int64_t s) {
-  return (HkGpuPaint){.k = m->k[s],
-                      .l0 = m->l0[s],
-                      .c = m->damping ? m->damping[s] : 0,
-                      .least = m->tension && m->tension[s] ? m->l0[s] : -1};
+  return (HkGpuPaint){.k = m->springs.k[s],
+                      .l0 = m->springs.l0[s],
+                      .c = m->springs.damping ? m->springs.damping[s] : 0,
+                      .least = m->springs.tension && m->springs.tension[s] ? m->springs.l0[s] : -1};
 }
 
 static bool is_same(const HkGpuPaint *a, const HkGpuPaint *b) {
@@ -37,7 +37,7 @@ int hk_gpu_color_of(const HkGpuLayout *layout, const HkModel *model, int64_t spr
 static bool fill_palette(const HkModel *m, HkGpuLayout *layout) {
   layout->palette[0] = (HkGpuPaint){.least = -1};
   layout->palette_count = 1;
-  for (int64_t s = 0; s < m->spring_count; s++) {
+  for (int64_t s = 0; s < m->springs.count; s++) {
     HkGpuPaint paint = paint_of(m, s);
     if (find(layout, &paint)) continue;
     if (layout->palette_count == HK_GPU_PALETTE) return false;
@@ -48,18 +48,18 @@ static bool fill_palette(const HkModel *m, HkGpuLayout *layout) {
 
 /* Whether k, or k l0, is the same for all. */
 static bool is_one_stiffness(const HkModel *m, bool by_length) {
-  for (int64_t s = 1; s < m->spring_count; s++) {
-    double a = by_length ? m->k[0] * m->l0[0] : m->k[0],
-           b = by_length ? m->k[s] * m->l0[s] : m->k[s];
-    if (!is_alike(a, b) || (by_length && m->l0[s] == 0)) return false;
+  for (int64_t s = 1; s < m->springs.count; s++) {
+    double a = by_length ? m->springs.k[0] * m->springs.l0[0] : m->springs.k[0],
+           b = by_length ? m->springs.k[s] * m->springs.l0[s] : m->springs.k[s];
+    if (!is_alike(a, b) || (by_length && m->springs.l0[s] == 0)) return false;
   }
-  return m->spring_count > 0 && (!by_length || m->l0[0] > 0);
+  return m->springs.count > 0 && (!by_length || m->springs.l0[0] > 0);
 }
 
 static bool is_one_kind(const HkModel *m) {
-  for (int64_t s = 1; s < m->spring_count; s++) {
-    if (m->damping && !is_alike(m->damping[s], m->damping[0])) return false;
-    if (m->tension && m->tension[s] != m->tension[0]) return false;
+  for (int64_t s = 1; s < m->springs.count; s++) {
+    if (m->springs.damping && !is_alike(m->springs.damping[s], m->springs.damping[0])) return false;
+    if (m->springs.tension && m->springs.tension[s] != m->springs.tension[0]) return false;
   }
   return true;
 }
@@ -73,15 +73,16 @@ HkStatus hk_gpu_paint(const HkModel *m, bool unique, HkGpuLayout *layout, HkErro
                      "only where there are at most %d different ones; this model has more",
                      HK_GPU_PALETTE - 1);
     layout->parameters = HK_GPU_UNIQUE;
-    layout->c = m->damping ? m->damping[0] : 0;
-    layout->tension = m->tension && m->tension[0];
-    if (!unique && is_one_stiffness(m, false)) layout->k = m->k[0];
-    if (!unique && layout->k == 0 && is_one_stiffness(m, true)) layout->kl0 = m->k[0] * m->l0[0];
+    layout->c = m->springs.damping ? m->springs.damping[0] : 0;
+    layout->tension = m->springs.tension && m->springs.tension[0];
+    if (!unique && is_one_stiffness(m, false)) layout->k = m->springs.k[0];
+    if (!unique && layout->k == 0 && is_one_stiffness(m, true))
+      layout->kl0 = m->springs.k[0] * m->springs.l0[0];
     if (layout->k > 0 || layout->kl0 > 0) layout->parameters = HK_GPU_BY_LENGTH;
   }
-  for (int64_t s = 0; s < m->spring_count; s++) {
-    layout->damped |= m->damping && m->damping[s] > 0;
-    layout->threads |= m->tension && m->tension[s];
+  for (int64_t s = 0; s < m->springs.count; s++) {
+    layout->damped |= m->springs.damping && m->springs.damping[s] > 0;
+    layout->threads |= m->springs.tension && m->springs.tension[s];
   }
   return HK_OK;
 }

@@ -37,8 +37,8 @@ static void write_slot(const Rows *r, int64_t at, int64_t place, int64_t slot) {
   l->word[at] = (uint32_t)l->place[m->adj_vertex[entry]];
   if (l->parameters == HK_GPU_BY_PALETTE)
     l->word[at] |= (uint32_t)hk_gpu_color_of(l, m, spring) << HK_GPU_PLACE_BITS;
-  if (l->l0) l->l0[at] = m->l0[spring];
-  if (l->stiffness) l->stiffness[at] = m->k[spring];
+  if (l->l0) l->l0[at] = m->springs.l0[spring];
+  if (l->stiffness) l->stiffness[at] = m->springs.k[spring];
 }
 
 static void write_range(void *user, int64_t begin, int64_t end) {

@@ -194,10 +194,10 @@ static void project_all(const Data *data) {
 /* The mean of |d - d0|^2 / |d0|^2 over some springs, d from end to end. */
 static double moved(const HkModel *m, const double *x) {
   enum { SAMPLE = 1000 };
-  int64_t step = m->spring_count / SAMPLE + 1, count = 0;
+  int64_t step = m->springs.count / SAMPLE + 1, count = 0;
   double sum = 0;
-  for (int64_t s = 0; s < m->spring_count; s += step, count++) {
-    int64_t i = 3 * (int64_t)m->i[s], j = 3 * (int64_t)m->j[s];
+  for (int64_t s = 0; s < m->springs.count; s += step, count++) {
+    int64_t i = 3 * (int64_t)m->springs.i[s], j = 3 * (int64_t)m->springs.j[s];
     double d[3], d0[3], change[3];
     hk_sub(x + j, x + i, d);
     hk_sub(m->x0 + j, m->x0 + i, d0);
@@ -236,12 +236,13 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
         error, HK_ERROR_INVALID,
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
   HK_TRY(need_extra(p, error));
-  if (!data->solid || data->extra || m->tension || !(moved(m, H->x) < HARDLY)) {
+  if (!data->solid || data->extra || m->springs.tension || !(moved(m, H->x) < HARDLY)) {
     data->kept = false;
     fill_hierarchy(p, H->x);
     return HK_OK;
   }
-  int64_t model = hk_model_version(m), held = H->held ? H->held->version : 0;
+  int64_t model = H->version + m->forces_version + m->motions_version,
+          held = H->held ? H->held->version : 0;
   if (data->kept && data->kept_tau == H->tau && data->kept_model == model &&
       data->kept_held == held)
     return HK_OK;
