@@ -46,6 +46,7 @@ HkStatus hk_force_compile(HkModel *m, const HkMethod *method, HkCompiledForce *f
                           HkError *error) {
   *force = (HkCompiledForce){0};
   HkStatus status = compile(m, method, force, error);
+  force->id = ++m->force_ids;
   if (status < 0) hk_force_release(m, force);
   return status;
 }
@@ -99,13 +100,58 @@ HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, HkError *erro
 }
 
 size_t hk_force_work_bytes(const HkModel *m, const HkForceWork *work) {
-  size_t numbers = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
-  return numbers + (work->rows ? work->rows->bytes : 0);
+  size_t bytes = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
+  for (int f = 0; f < work->state_count; f++) {
+    const HkForceState *s = &work->states[f];
+    if (s->state && s->type->state_bytes) bytes += s->type->state_bytes(s->state);
+  }
+  return bytes + (size_t)work->state_count * sizeof *work->states +
+         (work->rows ? work->rows->bytes : 0);
+}
+
+static void release_state(const HkModel *m, HkForceState *s) {
+  if (s->state && s->type->destroy_state) s->type->destroy_state(m, s->state);
+  *s = (HkForceState){0};
+}
+
+/* The state of a force, from those that there are or a new one. */
+static HkStatus take_state(const HkModel *m, const HkForceWork *work, int force, HkForceState *s,
+                           HkError *error) {
+  const HkCompiledForce *f = &m->forces[force];
+  *s = (HkForceState){.id = f->id, .type = f->type};
+  for (int q = 0; q < work->state_count; q++) {
+    HkForceState *known = &work->states[q];
+    if (known->id != f->id) continue;
+    s->state = known->state;
+    known->state = NULL;
+    return HK_OK;
+  }
+  if (!f->type->create_state) return HK_OK;
+  return f->type->create_state(m, f->method.params, f->data, &s->state, error);
+}
+
+/* One state for each force of the model, as far as forces are still the same. After an error those
+ * that were taken over are lost, and are made anew by the next call. */
+static HkStatus fit_states(const HkModel *m, HkForceWork *work, HkError *error) {
+  bool same = work->state_count == m->force_count;
+  for (int f = 0; f < m->force_count && same; f++) same = work->states[f].id == m->forces[f].id;
+  if (same) return HK_OK;
+  HkForceState *states = NULL;
+  HkStatus status = hk_alloc(&m->context, &states, m->force_count, sizeof *states, "forces", error);
+  if (status < 0) return status;
+  for (int f = 0; f < m->force_count && status >= 0; f++)
+    status = take_state(m, work, f, &states[f], error);
+  for (int f = 0; f < work->state_count; f++) release_state(m, &work->states[f]);
+  hk_free(&m->context, &work->states);
+  work->states = states;
+  work->state_count = m->force_count;
+  return status;
 }
 
 HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) {
   int64_t most = 0;
   hk_spring_rows_update(m, work->rows);
+  HK_TRY(fit_states(m, work, error));
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
     int64_t needed = type->scratch ? type->scratch(m) : 0;
@@ -123,17 +169,74 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) 
 void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   hk_free(&m->context, &work->sums);
   hk_free(&m->context, &work->scratch);
+  for (int f = 0; f < work->state_count; f++) release_state(m, &work->states[f]);
+  hk_free(&m->context, &work->states);
+  work->state_count = 0;
   hk_spring_rows_destroy(m, &work->rows);
   work->room = 0;
 }
 
-/* ---- Sums ---- */
-
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,
                           const double *x, const double *v) {
   const HkCompiledForce *force = &model->forces[index];
-  return (HkForceArgs){model, force->method.params, force->data, t, x, v, *work};
+  void *state = index < work->state_count ? work->states[index].state : NULL;
+  return (HkForceArgs){model, force->method.params, force->data, state, t, x, v, *work};
 }
+
+/* ---- Hooks ---- */
+
+HkStatus hk_forces_begin_step(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                              const double *v, double h, HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, v);
+    if (m->forces[f].type->begin_step) HK_TRY(m->forces[f].type->begin_step(&a, h, error));
+  }
+  return HK_OK;
+}
+
+HkStatus hk_forces_end_step(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                            const double *v, double h, HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, v);
+    if (m->forces[f].type->end_step) HK_TRY(m->forces[f].type->end_step(&a, h, error));
+  }
+  return HK_OK;
+}
+
+HkStatus hk_forces_begin_iterate(const HkModel *m, const HkForceWork *work, double t,
+                                 const double *x, HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    if (m->forces[f].type->begin_iterate) HK_TRY(m->forces[f].type->begin_iterate(&a, error));
+  }
+  return HK_OK;
+}
+
+bool hk_forces_filter(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                      double *to) {
+  bool changed = false;
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    if (m->forces[f].type->filter) changed |= m->forces[f].type->filter(&a, to);
+  }
+  return changed;
+}
+
+bool hk_forces_have_filter(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->filter) return true;
+  return false;
+}
+
+bool hk_forces_have_hooks(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (type->filter || type->begin_step || type->end_step || type->begin_iterate) return true;
+  }
+  return false;
+}
+
+/* ---- Sums ---- */
 
 /* f += the force, or f = it where it is the first. */
 static void add_force(const HkForceType *type, const HkForceArgs *a, bool *first, double *f) {

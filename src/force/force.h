@@ -9,12 +9,21 @@
 
 #include "force/spring_rows.h"
 
+/* What a force keeps for one simulation. */
+typedef struct HkForceState {
+  int64_t id; /* of the compiled force */
+  const struct HkForceType *type;
+  void *state; /* what create_state made, or NULL */
+} HkForceState;
+
 /* Memory that forces write while they are computed; one for each simulation. */
 typedef struct HkForceWork {
   const HkSpringArrays *springs; /* that count: the model's, or those of a step (dampers.h) */
-  double *sums;                  /* for hk_parallel_sum over vertices, springs or faces */
-  double *scratch;               /* for a force's own use during one call */
-  int64_t room;                  /* doubles of scratch */
+  HkForceState *states;          /* one a force of the model */
+  int state_count;
+  double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
+  double *scratch; /* for a force's own use during one call */
+  int64_t room;    /* doubles of scratch */
   HkSpringRows *rows;
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
@@ -24,6 +33,7 @@ typedef struct HkForceArgs {
   const HkModel *model;
   const void *params;  /* the force's parameter struct */
   const void *data;    /* what compile made, or NULL */
+  void *state;         /* of this simulation, what create_state made, or NULL */
   double t;            /* s */
   const double *x, *v; /* m, m/s; v NULL: at rest, which leaves the part that has a potential */
   HkForceWork work;
@@ -52,6 +62,22 @@ typedef struct HkForceType {
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);
   size_t (*bytes)(const void *data); /* of them; NULL: there are none */
+
+  /* What it keeps for one simulation, such as the contacts of an iterate; NULL: nothing. */
+  HkStatus (*create_state)(const HkModel *model, const void *params, const void *data, void **state,
+                           HkError *error);
+  void (*destroy_state)(const HkModel *model, void *state);
+  size_t (*state_bytes)(const void *state);
+  /* Before a step by h (s) from (a->t, a->x, a->v), and after it at its end; NULL: nothing. */
+  HkStatus (*begin_step)(const HkForceArgs *a, double h, HkError *error);
+  HkStatus (*end_step)(const HkForceArgs *a, double h, HkError *error);
+  /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
+   * depend on what it finds there until the next call; NULL: nothing. */
+  HkStatus (*begin_iterate)(const HkForceArgs *a, HkError *error);
+  /* Step filter: shortens the move of all vertices or of some from a->x to `to`, so that the force
+   * allows the straight path between the two; true if it has changed `to`. NULL: every move is
+   * allowed. */
+  bool (*filter)(const HkForceArgs *a, double *to);
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
   bool quadratic; /* in x: the df/dx of jacobian is the same everywhere */
@@ -98,6 +124,20 @@ static inline bool hk_force_has_blocks(const HkModel *model, int index) {
 bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int index);
 /* A dfdx or dfdv of a sink that does not want those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+
+/* Calls the hooks of all forces that have them. */
+HkStatus hk_forces_begin_step(const HkModel *model, const HkForceWork *work, double t,
+                              const double *x, const double *v, double h, HkError *error);
+HkStatus hk_forces_end_step(const HkModel *model, const HkForceWork *work, double t,
+                            const double *x, const double *v, double h, HkError *error);
+HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, double t,
+                                 const double *x, HkError *error);
+/* Filters the move from x to `to` by all forces; true if it was changed. */
+bool hk_forces_filter(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                      double *to);
+/* Whether a force of the model has a filter, and whether one has a filter or a hook. */
+bool hk_forces_have_filter(const HkModel *model);
+bool hk_forces_have_hooks(const HkModel *model);
 
 /* f = sum of all forces of the model at (t, x, v). */
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,

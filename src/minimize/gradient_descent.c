@@ -31,8 +31,8 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
-  (void)error;
   for (int it = 0;; it++) {
+    HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;

@@ -71,7 +71,7 @@ static void step_range(void *user, int64_t begin, int64_t end) {
 static bool advance(HkMinimizer *m, const double *x, const double *f, double slope, double *x_new) {
   Data *data = m->data;
   if (hk_chebyshev_next(data->chebyshev, x, f, -slope, x_new)) {
-    if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * slope) return true;
+    if (hk_minimizer_try(m, x, x_new) <= HK_ARMIJO * slope) return true;
     hk_chebyshev_reject(data->chebyshev);
   }
   return hk_line_search(m, x, f, slope, x_new) > 0;
@@ -82,9 +82,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   const HkJacobiParams *p = m->method.params;
   Data *data = m->data;
   double *g = m->w[0], *f = m->w[1], *x_new = m->w[2];
-  (void)error;
   hk_chebyshev_begin(data->chebyshev);
   for (int it = 0;; it++) {
+    HK_TRY(hk_problem_begin_iterate(m->problem, x, error));
     double r = hk_problem_gradient(m->problem, x, g);
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;

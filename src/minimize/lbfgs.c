@@ -136,6 +136,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2], *g_new = m->w[3];
   bool moved;
   ((Data *)m->data)->count = 0;
+  HK_TRY(hk_problem_begin_iterate(problem, x, error));
   double r = hk_problem_gradient(problem, x, g);
   m->report.evaluations++;
   for (int it = 0; !hk_minimizer_look(m, it, x, r); it++) {
@@ -144,6 +145,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
+    HK_TRY(hk_problem_begin_iterate(problem, x_new, error));
     r = hk_problem_gradient(problem, x_new, g_new);
     m->report.evaluations++;
     remember(m, x, x_new, g, g_new);

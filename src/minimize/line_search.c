@@ -2,6 +2,7 @@
  *
  * g(x + a p) - g(x) is computed as a difference of terms and not of totals (hk_problem_change), so
  * that the rule still means something when the change is far below the rounding of g itself.
+ * A force may shorten the move further (hk_minimizer_try); once a is small enough it does not.
  */
 #include "minimize/minimize.h"
 
@@ -12,7 +13,7 @@ double hk_line_search(HkMinimizer *m, const double *x, const double *p, double s
   double a = 1;
   for (int q = 0; q < MOST_HALVINGS && !hk_is_cancelled(m->problem->cancel); q++, a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
-    if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * a * slope) return a;
+    if (hk_minimizer_try(m, x, x_new) <= HK_ARMIJO * a * slope) return a;
   }
   hk_vectors_copy(space, x, x_new);
   return 0;

@@ -105,7 +105,7 @@ static bool accelerate(Data *data, const double *x, const double *f, double slop
 static bool advance(HkMinimizer *m, const double *x, const double *f, double slope, double *x_new) {
   Data *data = m->data;
   if (accelerate(data, x, f, slope, x_new)) {
-    if (hk_problem_change(m->problem, x, x_new) <= HK_ARMIJO * slope) return true;
+    if (hk_minimizer_try(m, x, x_new) <= HK_ARMIJO * slope) return true;
     if (data->chebyshev) hk_chebyshev_reject(data->chebyshev);
   }
   if (m->problem->bounded) {
@@ -121,6 +121,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *f = m->w[1], *x_new = m->w[2];
   begin(m->data);
   for (int it = 0;; it++) {
+    HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g);
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;

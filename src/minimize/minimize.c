@@ -108,6 +108,11 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   return m->report.reason >= HK_STOP_ITERATIONS ? HK_NOT_CONVERGED : HK_OK;
 }
 
+double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
+  m->filtered = hk_problem_filter(m->problem, x, x_new);
+  return hk_problem_change(m->problem, x, x_new);
+}
+
 bool hk_minimizer_trace(HkMinimizer *m, const double *x) {
   double now = wall_time();
   HkIteration it = {.iteration = m->report.iterations,

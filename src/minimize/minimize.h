@@ -67,6 +67,7 @@ struct HkMinimizer {
   void *data;
   bool proves;         /* it checks that H is positive definite; set by create */
   bool proved;         /* at the present iterate; set by minimizers that prove before each look */
+  bool filtered;       /* the last iterate that was tried was shortened by a force */
   bool moves;          /* the last direction was too long for an end; set as proved is */
   int stationary;      /* number of iterates with m <= tolerance so far that were not proved */
   HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
@@ -102,6 +103,9 @@ HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, H
 /* Largest relative gradient of a step that is called converged, whatever its tolerance, and largest
  * |p|_M / |x - x_n|_M of a direction that proves it. */
 #define HK_CONVERGED_MAX 0.01
+
+/* g(x_new) - g(x) of a proposed iterate, which the forces may shorten first (hk_problem_filter). */
+double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new);
 
 /* Part of the slope by which a step must lower g at least. */
 #define HK_ARMIJO 1e-4

@@ -180,7 +180,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   double *c = m->w[4];
   *a = 1;
   hk_vectors_add(space, 1, p, x, x_new);
-  double straight = hk_problem_change(problem, x, x_new);
+  double straight = hk_minimizer_try(m, x, x_new);
   bool enough = straight <= HK_ARMIJO * slope;
   if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
@@ -188,9 +188,10 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
     HK_TRY(hk_cancel_check(problem->cancel, error));
     hk_vectors_add(space, *a, p, x, x_new);
     hk_vectors_add(space, *a * *a, c, x_new, x_new);
-    double change = hk_problem_change(problem, x, x_new);
+    double change = hk_minimizer_try(m, x, x_new);
     if (trial == 0 && enough && straight <= change) {
       hk_vectors_add(space, 1, p, x, x_new);
+      m->filtered = hk_problem_filter(problem, x, x_new);
       return HK_OK;
     }
     if (change <= HK_ARMIJO * *a * slope) return HK_OK;
@@ -214,7 +215,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));
     bool exact = data->direction.exact && (data->direction.direct || accuracy <= PROOF_RESIDUAL);
-    data->proves = near && exact && a == 1 && !tightened;
+    data->proves = near && exact && a == 1 && !tightened && !m->filtered;
     data->length = hk_problem_norm(m->problem, p);
   }
   *found = a > 0;
@@ -249,6 +250,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   data->length = INFINITY;
   data->proves = false;
   for (int it = 0;; it++) {
+    HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g), tolerance = params_of(m)->tolerance;
     double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
     m->report.evaluations++;

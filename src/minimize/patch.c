@@ -152,6 +152,7 @@ HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double 
   problem->held.version++;
   for (int64_t q = 0; q < m->n; q++)
     problem->inverse[q] = problem->held.mask[q] ? 0 : patch->whole->inverse[q];
+  HK_TRY(hk_problem_begin_iterate(problem, x, error));
   double r = hk_problem_gradient(problem, x, newton->w[0]);
   ((HkStopping *)newton->method.params)->tolerance = DEPTH * r / hk_problem_moved(problem, x);
   HK_TRY(hk_minimize(newton, x, error));

@@ -168,6 +168,7 @@ static bool is_bounded(HkProblem *p) {
   const HkModel *m = p->model;
   for (int q = 0; q < m->force_count; q++)
     if (hk_force_has_blocks(m, q) && !m->forces[q].type->quadratic) return false;
+  if (hk_forces_have_filter(m)) return false;
   if (!p->damped) return true;
   return hk_parallel_most(m->threads, m->n, damping_range, p, p->space.sums) <= 0.5;
 }
@@ -208,6 +209,14 @@ HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, Hk
   }
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
   return HK_OK;
+}
+
+HkStatus hk_problem_begin_iterate(HkProblem *p, const double *x, HkError *error) {
+  return hk_forces_begin_iterate(p->model, p->work, p->t, x, error);
+}
+
+bool hk_problem_filter(HkProblem *p, const double *x, double *to) {
+  return hk_forces_filter(p->model, p->work, p->t, x, to);
 }
 
 HkHessianAt hk_problem_hessian_at(const HkProblem *p, const double *x) {

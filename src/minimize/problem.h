@@ -50,7 +50,8 @@ typedef struct HkProblem {
   bool drags;           /* it is so in this step */
   bool pushed;          /* f counts in this step */
   bool partial;         /* C is not -df/dv in full */
-  bool bounded;         /* the Hessian is at most 1.6 times the prefactor's A, wherever x is */
+  bool bounded;         /* the Hessian is at most 1.6 times the prefactor's A, wherever x is, and
+                         * forces allow every move */
   double *inverse;      /* 1 / d_i (1/kg), n; 0 for held vertices */
   double *extra;        /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
   const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
@@ -80,6 +81,10 @@ HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrec
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
 
+/* A minimizer has come to x: forces may look around there (their begin_iterate). */
+HkStatus hk_problem_begin_iterate(HkProblem *problem, const double *x, HkError *error);
+/* The filter of all forces for a move from x to `to`; true if it has changed `to`. */
+bool hk_problem_filter(HkProblem *problem, const double *x, double *to);
 /* Where the Hessian of the problem is evaluated at x; true, in double precision, as it is. */
 HkHessianAt hk_problem_hessian_at(const HkProblem *problem, const double *x);
 /* g = dg/dx at x; 0 for held vertices and z in two dimensions. Returns r(x) in kg^(1/2) m. */

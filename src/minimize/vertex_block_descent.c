@@ -84,7 +84,7 @@ static bool advance(HkMinimizer *m, const double *x, const double *g, double *p,
   const HkVectors *space = &problem->space;
   hk_vertex_block_begin(&((Data *)m->data)->blocks, x);
   sweep(m, x, x_new);
-  if (hk_problem_change(problem, x, x_new) < 0) return true;
+  if (hk_minimizer_try(m, x, x_new) < 0) return true;
   hk_vectors_subtract(space, x_new, x, p);
   double slope = hk_vectors_dot(space, p, g);
   return slope < 0 && hk_line_search(m, x, p, slope, x_new) > 0;
@@ -92,8 +92,8 @@ static bool advance(HkMinimizer *m, const double *x, const double *g, double *p,
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *p = m->w[1], *x_new = m->w[2];
-  (void)error;
   for (int it = 0;; it++) {
+    HK_TRY(hk_problem_begin_iterate(m->problem, x, error));
     double r = hk_problem_gradient(m->problem, x, g);
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;

@@ -22,6 +22,7 @@ typedef struct HkCompiledForce {
   const struct HkForceType *type;
   HkMethod method; /* own copy of the parameters */
   void *data;      /* what the force's compile made of them, or NULL */
+  int64_t id;      /* another one for each force that was ever compiled into a model */
 } HkCompiledForce;
 
 typedef struct HkCompiledMotion {
@@ -94,6 +95,7 @@ struct HkModel {
 
   HkCompiledForce *forces; /* springs first */
   int force_count;
+  int64_t force_ids;       /* given so far */
   bool velocity_dependent; /* any force depends on v */
 
   HkCompiledProbe *probes;

@@ -45,6 +45,7 @@ const HkStepType hk_step_backward_euler = {
          .formula = "x+ = argmin 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),  y = x + h v",
          HK_PARAMS(HkImplicitParams, params)},
     .order = 1,
+    .filters = true,
     .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,

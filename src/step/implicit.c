@@ -119,6 +119,16 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
   hold_pins(sim->model, state, implicit);
 }
 
+/* Moves to `to` as far as forces allow; held vertices follow their pins in any case. */
+static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit, double *to) {
+  if (!hk_problem_filter(&implicit->problem, state->x, to)) return;
+  for (int64_t q = 0; q < sim->model->pin_count; q++) {
+    int64_t i = 3 * (int64_t)sim->model->pin_vertex[q];
+    const HkProblem *p = &implicit->problem;
+    if (state->pin_held[q]) memcpy(to + i, p->y + i, 3 * sizeof *to);
+  }
+}
+
 /* The prediction, with or without the last change of velocity, whichever has the lower g. It
  * stretches springs that it turns, which a minimiser puts right at once: it is the better start
  * although g may be higher there than at the old positions. Where g rises out of proportion to the
@@ -129,10 +139,12 @@ static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   HkProblem *p = &implicit->problem;
   hk_vectors_copy(&p->space, state->x, implicit->x);
   hold_pins(sim->model, state, implicit);
+  filter_guess(sim, state, implicit, implicit->ahead);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
   if (!(rise <= FAR * hk_problem_inertia(p, implicit->x))) return;
   if (state->h_old > 0) {
     look_ahead(sim, state, implicit, s);
+    filter_guess(sim, state, implicit, implicit->x);
     if (hk_problem_change(p, implicit->ahead, implicit->x) <= 0) return;
   }
   hk_vectors_copy(&p->space, implicit->ahead, implicit->x);

@@ -108,6 +108,7 @@ void hk_sim_destroy(HkSim **sim) {
     for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
   hk_free(&c, &s->w);
   hk_free(&c, &s->f);
+  hk_free(&c, &s->x_start);
   hk_free(&c, &s->pin_held);
   hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
@@ -134,6 +135,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
   bytes += (size_t)m->pin_count * sizeof *sim->pin_held + hk_force_work_bytes(m, &sim->work) +
            hk_energy_watch_bytes(sim);
+  if (sim->x_start) bytes += hk_vector_bytes(m->n);
   HkState *states[] = {sim->whole, sim->halves, sim->start};
   for (int q = 0; q < 3; q++) bytes += states[q] ? hk_state_bytes(states[q]) : 0;
   if (sim->remote) bytes += hk_remote_bytes(sim->remote);
@@ -165,11 +167,46 @@ static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   return status;
 }
 
-HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+static HkStatus open_and_move(HkSim *sim, HkState *state, HkError *error) {
   open_state(sim, state);
   HkStatus status = move(sim, state, error);
   hk_sim_close(sim, state);
   return status;
+}
+
+/* Vertices whose move the filter has shortened get the velocity of that move. */
+static void filter_step(HkSim *sim, HkState *state) {
+  const double *from = sim->x_start;
+  double *unfiltered = sim->f;
+  size_t bytes = (size_t)state->n * 3 * sizeof *from;
+  memcpy(unfiltered, state->x, bytes);
+  if (!hk_forces_filter(sim->model, &sim->work, state->time, from, state->x)) return;
+  hk_pins_place(sim->model, state, state->time, state->x, state->v);
+  for (int64_t i = 0; i < state->n; i++) {
+    const double *x = state->x + 3 * i;
+    if (memcmp(x, unfiltered + 3 * i, 3 * sizeof *x) == 0) continue;
+    for (int c = 0; c < 3; c++) state->v[3 * i + c] = (x[c] - from[3 * i + c]) / sim->h;
+  }
+}
+
+/* A step with the hooks of the forces around it, and their filter after it. */
+static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  bool filters = !sim->type->filters && hk_forces_have_filter(m);
+  if (filters && !sim->x_start)
+    HK_TRY(hk_alloc_vector(&m->context, &sim->x_start, m->n, "a step", error));
+  if (filters) memcpy(sim->x_start, state->x, (size_t)m->n * 3 * sizeof *state->x);
+  HK_TRY(hk_forces_begin_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  HkStatus status = open_and_move(sim, state, error);
+  if (status < 0) return status;
+  if (filters) filter_step(sim, state);
+  HK_TRY(hk_forces_end_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  return status;
+}
+
+HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+  if (hk_forces_have_hooks(sim->model)) return move_with_hooks(sim, state, error);
+  return open_and_move(sim, state, error);
 }
 
 /* What live changes of the model ask for: more room for forces, another matrix pattern where a
@@ -199,12 +236,16 @@ static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
   return HK_OK;
 }
 
-/* One step of a state that is open, unless steps are adaptive. */
+/* One step of a state, which is open unless steps are adaptive or forces have hooks. */
 static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
   sim->report = (HkStepReport){0};
   sim->kinetic = NAN;
-  HkStatus status = sim->whole ? hk_adaptive_step(sim, state, error) : move(sim, state, error);
+  HkStatus status;
+  if (sim->whole)
+    status = hk_adaptive_step(sim, state, error);
+  else
+    status = sim->is_open ? move(sim, state, error) : hk_sim_move(sim, state, error);
   if (sim->whole) sim->kinetic = NAN;
   if (status < 0) return status;
   state->steps++;
@@ -227,7 +268,7 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
   hk_energy_watch_begin(sim, state);
-  if (!sim->whole && count > 0) open_state(sim, state);
+  if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
   for (int64_t q = 1; q <= count && worst >= 0; q++) {
     HkStatus status = q > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
     if (status >= 0) status = step(sim, state, error);

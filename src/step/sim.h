@@ -13,6 +13,9 @@ typedef struct HkStepType {
   bool remembers; /* leaves the step before in the state: hk_state_remember */
   /* Steps between two looks at the total energy (energy_watch.h); 0: it is not watched. */
   int energy_interval;
+  /* Positions at the end are the minimizer's own, which it keeps where forces allow them (their
+   * filter); false: the step is filtered as a whole. */
+  bool filters;
   int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
   /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
   HkStatus (*create)(HkSim *sim, HkError *error);
@@ -37,8 +40,9 @@ struct HkSim {
   const HkStepType *type;
   HkMethod method; /* own copy of the parameters */
   double h;
-  double **w; /* workspace of the integrator */
-  double *f;  /* 3 n, for reports and the stable step */
+  double **w;      /* workspace of the integrator */
+  double *f;       /* 3 n, for reports and the stable step */
+  double *x_start; /* 3 n: positions at the start of a step that is filtered; NULL until then */
   HkForceWork work;
   void *data;              /* of the integrator */
   struct HkRemote *remote; /* the device that makes the steps (backend/remote.h); NULL: none */
