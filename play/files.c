@@ -173,28 +173,6 @@ static void write_state(const Play *p, FILE *file) {
   fwrite(hk_state_v(p->stage.state), sizeof(double), count, file);
 }
 
-/* The scene with the vertices that are pinned by hand among its pins. */
-static HkStatus scene_with_pins(const Play *p, char **text, HkError *error) {
-  char *plain = NULL;
-  HkJson scene = {0};
-  *text = NULL;
-  HK_TRY(hk_scene_format(p->stage.scene, &plain, error));
-  HkStatus status = hk_json_parse("scene", plain, strlen(plain), &scene, error);
-  hk_text_destroy(&plain);
-  if (status >= 0 && p->pin_count > 0) {
-    HkJson vertices = hk_json_list(), select = hk_json_object(), pin = hk_json_object();
-    for (int q = 0; q < p->pin_count; q++)
-      hk_json_append(&vertices, hk_json_integer(p->pin[q].vertex));
-    hk_json_add(&select, "vertices", vertices);
-    hk_json_add(&pin, "select", select);
-    if (!hk_json_get(&scene, "pins")) hk_json_set(&scene, "pins", hk_json_list());
-    hk_json_append(hk_json_get(&scene, "pins"), pin);
-  }
-  if (status >= 0) status = hk_json_write(&scene, 2, 17, text, error);
-  hk_json_clear(&scene);
-  return status;
-}
-
 static HkStatus make_file(const Play *p, const char *what, const char *path, HkError *error) {
   if (strcmp(what, "checkpoint") == 0) return hk_state_save(p->stage.state, path, error);
   FILE *file = fopen(path, "wb");
@@ -206,7 +184,7 @@ static HkStatus make_file(const Play *p, const char *what, const char *path, HkE
   } else if (strcmp(what, "state") == 0) {
     write_state(p, file);
   } else if (strcmp(what, "scene") == 0) {
-    status = scene_with_pins(p, &scene, error);
+    status = saved_scene(p, &scene, error);
     if (scene) fprintf(file, "%s\n", scene);
     free(scene);
   } else {

@@ -97,6 +97,9 @@ HkJson hand_list(const Play *play);
 HkStatus tell_registry(Play *play, const HkJson *request, HkError *error);
 HkStatus tell_scene(Play *play, const HkJson *request, HkError *error);
 
+/* saved_scene.c: the scene as text, with the pins as the hand left them; freed with free. */
+HkStatus saved_scene(const Play *play, char **text, HkError *error);
+
 /* files.c: files that come and go. */
 HkStatus file_put(Play *play, const unsigned char *message, size_t size, HkJson *request,
                   HkError *error);

@@ -294,39 +294,50 @@ static HkStatus change_integrator(Play *p, char **sets, int set_count, HkError *
   return HK_OK;
 }
 
+/* Whether another model pins the same vertices as the present one. */
+static bool has_same_pins(const Play *p, const HkModel *other) {
+  int64_t count, other_count;
+  const int32_t *pin = hk_model_pins(p->stage.model, &count);
+  const int32_t *other_pin = hk_model_pins(other, &other_count);
+  return count == other_count &&
+         (count == 0 || memcmp(pin, other_pin, (size_t)count * sizeof *pin) == 0);
+}
+
+/* Releases those pins of the model again that were released by hand in one of the same pins. */
+static HkStatus release_again(const Play *p, const HkModel *model, HkState *state, HkError *error) {
+  int64_t pins;
+  const int32_t *pin = hk_model_pins(model, &pins);
+  for (int64_t q = 0; q < pins; q++)
+    if (p->released[q]) HK_TRY(hk_state_release_pin(state, model, pin[q], error));
+  return HK_OK;
+}
+
 /* The state of one scene into another of as many vertices. */
 static HkStatus carry(const Play *p, Stage *s, HkError *error) {
-  int64_t n = hk_state_vertex_count(p->stage.state), pins, old_pins;
-  const int32_t *pin = hk_model_pins(s->model, &pins);
-  const int32_t *old = hk_model_pins(p->stage.model, &old_pins);
+  int64_t n = hk_state_vertex_count(p->stage.state);
   if (hk_state_vertex_count(s->state) != n)
     return hk_fail(error, HK_ERROR_INVALID,
                    "this changes the number of vertices; load the scene again");
   memcpy(hk_state_x(s->state), hk_state_x(p->stage.state), 3 * (size_t)n * sizeof(double));
   memcpy(hk_state_v(s->state), hk_state_v(p->stage.state), 3 * (size_t)n * sizeof(double));
   hk_state_set_time(s->state, hk_state_time(p->stage.state));
-  bool same = pins == old_pins && pins > 0 && memcmp(pin, old, (size_t)pins * sizeof *pin) == 0;
-  for (int64_t q = 0; q < pins && same; q++)
-    if (p->released[q]) HK_TRY(hk_state_release_pin(s->state, s->model, pin[q], error));
-  return HK_OK;
+  return has_same_pins(p, s->model) ? release_again(p, s->model, s->state, error) : HK_OK;
 }
 
 static HkStatus change_model(Play *p, char **sets, int set_count, HkError *error) {
   Stage stage;
-  int64_t old_pins, pins;
   HK_TRY(build(p, p->at_home, p->text, p->name, sets, set_count, &stage, error));
   HkStatus status = carry(p, &stage, error);
-  hk_model_pins(p->stage.model, &old_pins);
-  hk_model_pins(stage.model, &pins);
+  bool same_pins = has_same_pins(p, stage.model);
   uint8_t *released = p->released;
-  if (pins == old_pins) p->released = NULL; /* take() makes new ones */
+  if (same_pins) p->released = NULL; /* take() makes new ones */
   if (status >= 0) status = take(p, &stage, p->text, p->name, sets, set_count, error);
   if (status < 0) {
     stage_clear(&stage);
     p->released = released;
     return status;
   }
-  if (pins == old_pins) {
+  if (same_pins) {
     free(p->released);
     p->released = released;
   }
@@ -347,20 +358,11 @@ HkStatus stage_set(Play *p, const HkJson *request, HkError *error) {
   return status;
 }
 
-/* Releases the pins of the scene again that were released by hand. */
-static HkStatus release_again(const Play *p, HkState *state, HkError *error) {
-  int64_t pins;
-  const int32_t *pin = hk_model_pins(p->stage.model, &pins);
-  for (int64_t q = 0; q < pins; q++)
-    if (p->released[q]) HK_TRY(hk_state_release_pin(state, p->stage.model, pin[q], error));
-  return HK_OK;
-}
-
 HkStatus stage_reset(Play *p, HkError *error) {
   HkState *state;
   HK_TRY(hk_state_create(p->stage.model, &state, error));
   HkStatus status = hand_restart(p, hk_state_x(state), error);
-  if (status >= 0) status = release_again(p, state, error);
+  if (status >= 0) status = release_again(p, p->stage.model, state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.safe, error);
   hk_state_destroy(&state);

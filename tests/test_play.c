@@ -278,6 +278,78 @@ TEST(files_come_and_go) {
   close_page(&page);
 }
 
+/* The vertices that a saved scene pins, as another session that loads it tells them. */
+static void expect_saved_pins(Page *page, const int *vertices, int count) {
+  size_t size;
+  Page other = open_page();
+  CHECK(ask(page, "{'ask': 'save', 'what': 'scene'}"));
+  const char *saved = play_answer(page->play, &size);
+  HkJson request = hk_json_object();
+  char *text = NULL, *scene = strndup(saved + 8, size - 8);
+  hk_json_add(&request, "ask", hk_json_text("load"));
+  hk_json_add(&request, "scene", hk_json_text(scene));
+  CHECK(hk_json_write(&request, 0, 17, &text, NULL) >= 0);
+  CHECK(!send_bytes(&other, text, strlen(text), false));
+  HkJson info = told(&other);
+  const HkJson *pinned = hk_json_get(&info, "pinned");
+  CHECK(error_in(&info)[0] == 0);
+  CHECK(hk_json_size(pinned) == count);
+  for (int q = 0; q < count && q < hk_json_size(pinned); q++)
+    CHECK(hk_json_number(hk_json_at(pinned, q)) == vertices[q]);
+  hk_json_clear(&info);
+  hk_json_clear(&request);
+  free(text);
+  free(scene);
+  close_page(&other);
+}
+
+/* Loads a chain of the vertices 0 to 4 with these pins; quotes are ' in text. */
+static void load_chain(Page *page, const char *pins) {
+  char text[400];
+  snprintf(text, sizeof text, "{'bodies': [{'shape': {'type': 'chain', 'n': 5}}], 'pins': %s}",
+           pins);
+  for (char *c = text; *c; c++)
+    if (*c == '\'') *c = '"';
+  put(page, "chain.json", text);
+  expect_good(page, "{'ask': 'load', 'file': 'chain.json'}");
+}
+
+static void release_and_save(const char *pins) {
+  Page page = open_page();
+  load_chain(&page, pins);
+  expect_saved_pins(&page, (const int[]){0, 1, 4}, 3);
+  expect_good(&page,
+              "{'ask': 'pin', 'vertex': 1}"); /* releases it, and nothing is left of its pin */
+  expect_saved_pins(&page, (const int[]){0, 4}, 2);
+  expect_good(&page, "{'ask': 'pin', 'vertex': 0}");
+  expect_saved_pins(&page, (const int[]){4}, 1);
+  expect_good(&page, "{'ask': 'pin', 'vertex': 2}");
+  expect_saved_pins(&page, (const int[]){2, 4}, 2);
+  expect_good(&page, "{'ask': 'pin', 'vertex': 4}");
+  expect_good(&page, "{'ask': 'pin', 'vertex': 2}");
+  expect_saved_pins(&page, NULL, 0);
+  expect_good(&page, "{'ask': 'pin', 'vertex': 0}"); /* holds it again */
+  expect_saved_pins(&page, (const int[]){0}, 1);
+  close_page(&page);
+}
+
+TEST(pins_released_by_hand_are_missing_in_the_saved_scene) {
+#define TWO_PINS                                                                                   \
+  "[{'select': 'ends', 'motion': {'type': 'rotation'}}, {'select': {'indices': [1]}}]"
+  release_and_save(TWO_PINS);
+  release_and_save("{'method': 'reaction', 'list': " TWO_PINS "}");
+}
+
+TEST(a_change_of_which_vertices_are_pinned_forgets_what_was_released) {
+  Page page = open_page();
+  load_chain(&page, "[{'select': 'start'}]");
+  expect_good(&page, "{'ask': 'pin', 'vertex': 0}");
+  HkJson info = ask_text(&page, "{'ask': 'set', 'assign': ['pins[0].select=end']}");
+  CHECK(hk_json_size(hk_json_get(&info, "pinned")) == 1);
+  hk_json_clear(&info);
+  close_page(&page);
+}
+
 TEST(nonsense_gets_an_error_and_changes_nothing) {
   Page page = open_page();
   const char *whole = "{\"id\": 1, \"ask\": \"load\", \"builtin\": \"oscillator\", \"sets\": []}";
