@@ -117,7 +117,7 @@ static HkStatus open_display(Canvas *c, HkError *error) {
   return text_fail(
       error, HK_ERROR_IO,
       "EGL finds nothing to draw with OpenGL ES 3 (its error is 0x%x); Mesa's software "
-      "rasteriser does without a graphics card: apt-get install libegl-mesa0 "
+      "rasterizer does without a GPU: apt-get install libegl-mesa0 "
       "libgl1-mesa-dri",
       (unsigned)eglGetError());
 }

@@ -296,7 +296,7 @@ const Command command_render = {
         "A SCENE, a file or the name of a built-in one, is simulated while nothing but the picture "
         "or film is written. Of a RUN, a folder that 'hooke run' wrote, the frames are read, from "
         "its output vtp, vtu or pc2, and nothing is simulated; RUN/run.json is a scene, and is "
-        "simulated again. No display is needed: without a graphics card Mesa draws in software. "
+        "simulated again. No display is needed: without a GPU Mesa draws in software. "
         "Films are made by the program ffmpeg. The camera and the color scale fit all frames that "
         "are drawn. Springs are drawn where a body has no faces, pins as dark dots.",
     .examples = "  hooke render flag -o flag.mp4                    simulate, and film it\n"
