@@ -38,7 +38,7 @@ async function readShared(toasts: Toasts): Promise<Shared | null> {
   }
 }
 
-function build(app: App, toasts: Toasts, loading: Loading): void {
+function build(app: App, toasts: Toasts, loading: Loading): ReturnType<typeof makePlots> {
   const stage = element('stage');
   const downloads = new Downloads(app);
   const tell = (error: unknown) => toasts.error(error);
@@ -64,7 +64,7 @@ function build(app: App, toasts: Toasts, loading: Loading): void {
   makeComputing(app, stage);
   new SideLabels(app, stage);
   const panel = new Panel(app, element('panel'));
-  makePlots(app, element('plots'));
+  const plots = makePlots(app, element('plots'));
   listenToTabs();
   listenToDrops(open);
   listenToKeys(app, { toggleWind: () => panel.toggleWind(), openHelp: () => help.showModal(), note: (text) => toasts.note(text) });
@@ -73,6 +73,7 @@ function build(app: App, toasts: Toasts, loading: Loading): void {
     const shared = await readShared(toasts);
     if (shared) await app.restore(shared);
   });
+  return plots;
 }
 
 async function main(): Promise<void> {
@@ -86,8 +87,7 @@ async function main(): Promise<void> {
     const view = new SceneView(element('view') as HTMLCanvasElement, kind === 'software');
     const app = new App(place, view);
     await app.open();
-    build(app, toasts, loading);
-    exposeForTests(app);
+    exposeForTests(app, build(app, toasts, loading));
     await app.begin(await readShared(toasts));
     loading.done();
   } catch (error) {

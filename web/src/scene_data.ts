@@ -33,6 +33,14 @@ export function forceAsUsed(force: MethodValue, up: number): MethodValue {
   return { ...force, direction: [0, 1, 2].map((axis) => (axis === up ? -1 : 0)) };
 }
 
+/** The files that a scene reads: meshes and springs. */
+export function filesOf(text: string): string[] {
+  const root = asValues(JSON.parse(text));
+  const bodies = Array.isArray(root.bodies) ? root.bodies.map(asValues) : [];
+  return bodies.flatMap((body) => [body.mesh, asValues(body.springs).file])
+    .filter((name): name is string => typeof name === 'string' && name !== '');
+}
+
 export function readScene(text: string): SceneData {
   let root: Values = {};
   try {

@@ -42,6 +42,8 @@ export class Side {
   frames = 0;
   /** Simulated seconds per second of late. */
   rate = 0;
+  /** Seconds of computing per simulated second of late; NaN: not measured with this method yet. */
+  cost = NaN;
   readonly onInfo = new Signal<Info>();
   /** A new model came; true: of a new scene. */
   readonly onModel = new Signal<boolean>();
@@ -106,6 +108,7 @@ export class Side {
     const other = isNew || !before || before.vertices !== info.vertices || before.springs !== info.springs ||
       before.triangles !== info.triangles;
     this.info = info;
+    this.cost = NaN;
     this.scene = readScene(info.scene);
     if (other) this.topology = await this.engine.topology();
     const frame = await this.askAlone({ steps: 0, budget: this.budget, color: this.color });
@@ -198,6 +201,10 @@ export class Side {
   private takeFrame(frame: Frame): void {
     if (frame.stepsMade > 0) this.leaping = frame.kinetic > LEAP * (this.kinetic || frame.kinetic);
     if (frame.stepsMade > 0) this.kinetic = frame.kinetic;
+    if (frame.stepsMade > 0) {
+      const now = frame.milliseconds / 1000 / frame.step;
+      this.cost = Number.isNaN(this.cost) ? now : this.cost + 0.1 * (now - this.cost);
+    }
     this.frame = frame;
     this.frames++;
     // A frame without a step, as while a long step is waited for, measured nothing.

@@ -9,9 +9,13 @@ export interface TestHooks {
   camera(): unknown;
   setSpeed(speed: number): void;
   scene(): unknown;
+  /** Adds a row to what was measured: a step of that many ms. */
+  addSlowStep(milliseconds: number): void;
+  /** The upper end of the axis of the plot with this title. */
+  plotTop(title: string): number;
 }
 
-export function exposeForTests(app: App): void {
+export function exposeForTests(app: App, plots: readonly { title: string; top: number }[]): void {
   const hooks: TestHooks = {
     kind: app.place.kind,
     sides: () => app.sides.map((side) => ({
@@ -31,6 +35,11 @@ export function exposeForTests(app: App): void {
     },
     setSpeed: (speed) => app.settings.set({ speed }),
     camera: () => app.view.orbit.state(),
+    addSlowStep(milliseconds) {
+      const { frame, history } = app.sides[0];
+      if (frame) history.add({ ...frame, milliseconds, time: frame.time + 1e-9 });
+    },
+    plotTop: (title) => plots.find((plot) => plot.title === title)?.top ?? NaN,
     scene: () => ({ source: app.source, ...app.settings.get() }),
   };
   (window as unknown as { hooke: TestHooks }).hooke = hooks;

@@ -95,6 +95,45 @@ export async function chooseScene(page, name) {
   await waitFor(page, (wanted) => window.hooke.scene().source.builtin === wanted && window.hooke.sides()[0].frames > 0, name);
 }
 
+/** For pages that wait at the start of their scene, and leave the machine to the test. */
+export const AT_REST = { reducedMotion: 'reduce', ready: false };
+
+export function isLoaded(page) { return waitFor(page, () => window.hooke?.sides()[0].frames > 0); }
+
+/** The part of an address that holds a scene. */
+export function hashOf(shared) {
+  return '#s=p' + Buffer.from(JSON.stringify(shared)).toString('base64url');
+}
+
+/** The address that the page gives for its scene. */
+export async function shareAddress(page) {
+  await page.click('button[aria-label="Share"]');
+  await page.waitForFunction(() => document.querySelector('.address').value !== '');
+  return page.inputValue('.address');
+}
+
+/** Colors of the page at points in CSS pixels, as [red, green, blue] of 0 .. 255. */
+export async function colorsAt(page, points) {
+  const picture = await page.screenshot();
+  return page.evaluate(async ([base64, places]) => {
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d');
+    context.drawImage(image, 0, 0);
+    const scale = image.width / innerWidth;
+    return places.map(([x, y]) => [...context.getImageData(Math.round(x * scale), Math.round(y * scale), 1, 1).data].slice(0, 3));
+  }, [picture.toString('base64'), points]);
+}
+
+/** Contrast ratio of two colors as WCAG 2 defines it, from 1 (the same luminance) to 21. */
+export function contrast(first, second) {
+  const luminance = (color) => color.map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, q) => sum + [0.2126, 0.7152, 0.0722][q] * part, 0);
+  const [low, high] = [luminance(first), luminance(second)].sort((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
 /** What is seen in a part of a page: the part of pixels that are clearly coloured, and how many colours
  * there are. */
 export async function look(page, selector) {

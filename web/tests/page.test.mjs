@@ -1,7 +1,7 @@
 // The page in a real browser: it loads without an error, plays, is pulled, compared, shared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { chooseScene, look, onPage, openPlace, sides, waitFor } from './browser.mjs';
+import { chooseScene, look, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
@@ -57,20 +57,6 @@ test('dragging_moves_the_vertex_under_the_pointer', onPage(() => place, {}, asyn
     const far = (a, b) => Math.hypot(...a.map((part, q) => part - b[q]));
     return far(window.hooke.vertex(0, v).position, from) < 0.5 * far(to, from);
   }, [grabbed, start, pulled]);
-  assert.deepEqual(page.errors, []);
-}));
-
-test('a_double_click_pins_and_releases', onPage(() => place, {}, async (page) => {
-  await chooseScene(page, 'curtain');
-  await page.keyboard.press('Space');
-  await page.waitForTimeout(300);
-  const [{ pinned, vertices }] = await sides(page);
-  const [x, y] = await page.evaluate((v) => window.hooke.vertex(0, v).screen, Math.floor(vertices / 2));
-  await page.mouse.dblclick(x, y);
-  await waitFor(page, (count) => window.hooke.sides()[0].pinned.length === count + 1, pinned.length);
-  await page.waitForTimeout(500);
-  await page.mouse.dblclick(x, y);
-  await waitFor(page, (count) => window.hooke.sides()[0].pinned.length === count, pinned.length);
   assert.deepEqual(page.errors, []);
 }));
 
@@ -151,9 +137,7 @@ test('the_share_address_restores_scene_changes_and_camera', onPage(() => place, 
   await page.focus('#view');
   for (let q = 0; q < 4; q++) await page.keyboard.press('ArrowLeft');
   const camera = await page.evaluate(() => window.hooke.camera());
-  await page.click('button[aria-label="Share"]');
-  await page.waitForFunction(() => document.querySelector('.address').value !== '');
-  const address = await page.inputValue('.address');
+  const address = await shareAddress(page);
   await page.goto('about:blank');
   await page.goto(place.url + new URL(address).hash);
   await waitFor(page, () => window.hooke?.sides()[0].frames > 2);

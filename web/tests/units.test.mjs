@@ -10,6 +10,9 @@ const { markedPins } = await bundle('../src/view/pins.ts');
 const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
 const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
 const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
+const { usualLargest } = await bundle('../src/ui/usual.ts');
+const { isSlowByStep, fasterThan } = await bundle('../src/ui/faster.ts');
+const { filesOf } = await bundle('../src/scene_data.ts');
 const { History } = await bundle('../src/history.ts');
 
 const param = (more) => ({ name: 'p', unit: '1', help: '', kind: 'number', default: null, min: 0, max: null, ...more });
@@ -109,4 +112,35 @@ test('history_forgets_the_oldest_and_starts_anew_when_time_goes_back', () => {
   assert.ok(Math.abs(history.column('time', history.since(10))[0] - 3989.9) < 0.11);
   history.add(frame(0));
   assert.equal(history.count, 1);
+});
+
+test('a_plot_shows_common_values_whole_and_cuts_off_single_ones', () => {
+  const values = Array.from({ length: 100 }, (_, q) => 1 + 0.01 * q); // 1 .. 2
+  assert.ok(usualLargest([...values, 500]) < 7);
+  assert.ok(usualLargest(values) > 2, 'nothing is cut off without a hiccup');
+  assert.ok(usualLargest([...values, ...values.map((value) => 10 * value)]) > 20, 'half of the values are no hiccup');
+  assert.equal(usualLargest([]), Infinity);
+});
+
+test('playing_is_slow_by_its_step_only_where_a_step_takes_longer_than_it_simulates', () => {
+  assert.equal(isSlowByStep({ rate: 0.2, speed: 1, cost: 4 }), true);
+  assert.equal(isSlowByStep({ rate: 0.2, speed: 1, cost: 0.1 }), false, 'the browser draws slowly');
+  assert.equal(isSlowByStep({ rate: 0.1, speed: 0.1, cost: 4 }), false, 'slow motion is asked for, and kept');
+  assert.equal(isSlowByStep({ rate: 1, speed: 2, cost: 0.7 }), false, 'real time, though twice that is asked for');
+  assert.equal(isSlowByStep({ rate: 0.2, speed: 1, cost: NaN }), false, 'nothing is measured yet');
+});
+
+test('a_faster_method_says_what_it_changes_and_never_makes_steps_smaller', () => {
+  const explicit = fasterThan({ integrator: { type: 'rk4' }, step: 1e-4 });
+  assert.equal(explicit.name, 'Play faster: backward Euler, steps of 1/60 s');
+  assert.ok(explicit.sets.includes(`time.step=${1 / 60}`));
+  const implicit = fasterThan({ integrator: { type: 'backward_euler', minimizer: { type: 'newton' } }, step: 0.04 });
+  assert.equal(implicit.name, 'Play faster: local/global iterations');
+  assert.ok(implicit.sets.includes('time.step=0.04'));
+  assert.equal(fasterThan({ integrator: { type: 'backward_euler', minimizer: { type: 'local_global' } }, step: 1e-3 }), null);
+});
+
+test('the_files_that_a_scene_reads_are_found', () => {
+  const scene = { bodies: [{ mesh: 'a.obj', springs: { file: 'b.txt' } }, { mesh: { vertices: [] } }, { shape: 'grid' }] };
+  assert.deepEqual(filesOf(JSON.stringify(scene)), ['a.obj', 'b.txt']);
 });

@@ -49,12 +49,12 @@ export function blowUpText(side: Side): string {
   const { info, frame } = side;
   if (!info || !frame) return '';
   const { step, stable_step: stable } = info;
-  let why = '';
-  if (stable === 0) why = '; no step is stable with it here';
+  let why = 'its energy left the bound';
+  if (stable === 0) why = 'no step is stable with it here';
   else if (stable !== null && step > stable)
-    why = `; the step of ${prettyNumber(step)} s is above the stable step of ${prettyNumber(stable)} s`;
+    why = `the step of ${prettyNumber(step)} s is above the stable step of ${prettyNumber(stable)} s`;
   const when = frame.time > 0 ? `at t = ${prettyNumber(frame.time)} s` : 'in its first step';
-  return `${info.integrator.type} blew up ${when}: its energy left the bound${why}.`;
+  return `${info.integrator.type} blew up ${when}: ${why}.`;
 }
 
 export class SideLabels {

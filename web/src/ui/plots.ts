@@ -6,13 +6,13 @@ import type { App } from '../app';
 import type { Column } from '../history';
 import { h, prettyNumber } from './dom';
 import { onTheme } from './theme';
+import { throttled } from './throttle';
+import { usualLargest } from './usual';
 
 const WINDOW = 12; // s of simulated time
 const SHORTEST = 2; // s; a window that starts smaller would only zoom out
 const EVERY = 100; // ms
 const LARGEST = 1e14; // of a value that is drawn
-const COMMON = 0.9; // part of the times that is shown whatever they are
-const HICCUP = 3; // times the largest of those: what is above is cut off
 
 interface Line {
   column: Column;
@@ -65,7 +65,10 @@ class Chart {
 
   constructor(private app: App, private definition: Definition) {
     this.element.append(this.legend, this.body, this.nothing);
-    new ResizeObserver(() => this.plot?.setSize(this.size())).observe(this.body);
+    new ResizeObserver(() => {
+      this.plot?.setSize(this.size());
+      this.update(); // nothing is drawn while it is hidden
+    }).observe(this.body);
   }
 
   private size(): { width: number; height: number } {
@@ -172,16 +175,18 @@ class Chart {
     return [Math.max(-LARGEST, calm.low - room), Math.min(LARGEST, calm.high + room)];
   }
 
-  /** The largest value that does not press the others flat: one step that the machine was busy in is
-   * cut off at the top. */
+  /** One step during which the machine was busy is cut off at the top. */
   private usual(): number {
-    const values = this.app.sides.flatMap(({ history }) => {
+    return Math.min(LARGEST, usualLargest(this.app.sides.flatMap(({ history }) => {
       const from = history.since(WINDOW);
       return this.definition.lines.flatMap((line) => [...history.column(line.column, from)]);
-    }).sort((a, b) => a - b);
-    const common = values[Math.floor(COMMON * (values.length - 1))] ?? 0;
-    return common > 0 ? Math.min(LARGEST, HICCUP * common) : LARGEST;
+    })));
   }
+
+  get title(): string { return this.definition.title; }
+
+  /** The value at the upper end of the left axis. */
+  get top(): number { return this.plot?.scales.y.max ?? NaN; }
 
   update(): void {
     if (!this.plot || this.body.clientWidth === 0) return;
@@ -223,7 +228,8 @@ function logRange(min: number | null, max: number | null): [number, number] {
   return [10 ** Math.floor(Math.log10(min)), 10 ** Math.max(Math.floor(Math.log10(min)) + 1, Math.ceil(Math.log10(max)))];
 }
 
-export function makePlots(app: App, place: HTMLElement): void {
+/** The plots, below each other or side by side; returns what tests look at. */
+export function makePlots(app: App, place: HTMLElement): readonly { title: string; top: number }[] {
   const charts = DEFINITIONS.map((definition) => new Chart(app, definition));
   place.append(...charts.map((chart) => chart.element));
   const rebuild = () => {
@@ -232,11 +238,8 @@ export function makePlots(app: App, place: HTMLElement): void {
   };
   onTheme(rebuild);
   app.onSides.on(rebuild);
-  let last = 0;
-  app.onFrame.on(() => {
-    const now = performance.now();
-    if (now - last < EVERY) return;
-    last = now;
+  app.onFrame.on(throttled(EVERY, () => {
     for (const chart of charts) chart.update();
-  });
+  }));
+  return charts;
 }

@@ -2,6 +2,7 @@
 // leaves the browser: JSON, compressed where the browser can, in base64 with letters that addresses
 // allow. "z" says compressed, "p" plain.
 import type { App, Shared } from '../app';
+import { filesOf } from '../scene_data';
 import { makeDialog } from './dialog';
 import { h } from './dom';
 
@@ -57,7 +58,8 @@ export function makeShare(app: App): () => Promise<void> {
     field, told);
   field.addEventListener('focus', () => field.select());
   return async () => {
-    if (app.source.file) throw new Error('A mesh file is too large for an address. Share the file itself, or open it as part of a scene that says its mesh in place.');
+    const files = app.source.file ? [app.source.file] : filesOf(app.sides[0].info?.scene ?? '{}');
+    if (files.length) throw new Error(`This scene reads ${files.join(', ')}, and an address holds no files. Download the scene, and share it together with ${files.length > 1 ? 'them' : 'this file'}.`);
     const address = new URL(location.href);
     address.searchParams.delete('scene'); // the address says all of it
     address.hash = 's=' + (await encodeShared(app.shared()));

@@ -1,4 +1,4 @@
-// What is drawn, in which colours, and how hard the pointer pulls.
+// What is drawn, in which colors, and how hard the pointer pulls.
 import type { App } from '../app';
 import type { Color } from '../engine/protocol';
 import { PULL_RANGE } from '../state';
@@ -27,7 +27,7 @@ export function viewSection(app: App): HTMLElement {
     help: 'stiffness of the spring between pointer and vertex; 1: as stiff as the springs at the vertex',
   }, 1, (value) => app.settings.set({ pull: value as number }))!;
   return h('div', {},
-    h('div', { class: 'row' }, h('div', { class: 'row-name' }, h('span', { id: 'color-by' }, 'colour by')),
+    h('div', { class: 'row' }, h('div', { class: 'row-name' }, h('span', { id: 'color-by' }, 'color by')),
       h('div', { class: 'segments', role: 'group', 'aria-labelledby': 'color-by' }, ...colors)),
     h('div', { class: 'checks' }, checkbox(app, 'faces', 'F'), checkbox(app, 'springs', 'L')),
     pull.element,

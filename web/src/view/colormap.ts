@@ -4,8 +4,11 @@
 import { DataTexture, LinearFilter, SRGBColorSpace } from 'three';
 import type { Color } from '../engine/protocol';
 
-const DIVERGING = ['#1f5fa8', '#6fa6d6', '#b5b0a4', '#e88a6c', '#b3202c'];
+const DIVERGING = ['#1f5fa8', '#5f97cb', '#9a958b', '#dc7b5b', '#b3202c'];
 const GROWING = ['#241a52', '#6b2382', '#bf3a72', '#f07c4f', '#fbe18c'];
+
+/** The largest value of a range is at least this, so that rounding is not shown as if it were something. */
+export const LEAST_RANGE = 1e-12;
 
 export const COLOR_UNITS: Record<Color, string> = { none: '', strain: '%', speed: 'm/s', force: 'N' };
 
@@ -21,7 +24,7 @@ function channels(hex: string): number[] {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-/** A row of 256 colours. */
+/** A row of 256 colors. */
 export function colorTexture(color: Color): DataTexture {
   const colors = stops(color).map(channels);
   const data = new Uint8Array(256 * 4);
@@ -39,7 +42,7 @@ export function colorTexture(color: Color): DataTexture {
   return texture;
 }
 
-/** The range that the colours span. It widens at once and shrinks slowly, so that nothing flickers. */
+/** The range that the colors span. It widens at once and shrinks slowly, so that nothing flickers. */
 export class ColorRange {
   low = 0;
   high = 1;
@@ -54,7 +57,7 @@ export class ColorRange {
   follow(min: number, max: number): void {
     const reach = this.color === 'strain' ? Math.max(Math.abs(min), Math.abs(max)) : max;
     if (!Number.isFinite(reach)) return;
-    this.high = Math.max(reach, this.high + 0.01 * (reach - this.high), 1e-12);
+    this.high = Math.max(reach, this.high + 0.01 * (reach - this.high), LEAST_RANGE);
     this.low = this.color === 'strain' ? -this.high : 0;
   }
 }
