@@ -166,8 +166,12 @@ function bannerFaults(side) {
   for (const x of [0.02, 0.25, 0.5, 0.75, 0.98])
     for (const y of [0.1, 0.5, 0.9]) {
       const top = document.elementFromPoint(box.left + x * box.width, box.top + y * box.height);
-      if (!banner.contains(top)) faults.push(`covered by ${top?.className}`);
+      if (!banner.contains(top)) faults.push(`covered by ${top?.id || top?.className}`);
     }
+  for (const pin of window.hooke.sides()[side].pinned) {
+    const [x, y] = window.hooke.vertex(side, pin).screen;
+    if (x > box.left && x < box.right && y > box.top && y < box.bottom) faults.push(`hides vertex ${pin}, which is pinned`);
+  }
   for (const other of document.querySelectorAll('.corner, .legend:not([hidden]), #transport, .side-method, .toast')) {
     const at = other.getBoundingClientRect();
     if (at.width && at.left < box.right && at.right > box.left && at.top < box.bottom && at.bottom > box.top) faults.push(`over ${other.className || other.id}`);
@@ -176,19 +180,24 @@ function bannerFaults(side) {
 }
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
-const BLOWN_UP = hashOf({ source: { builtin: 'flag' }, sets: ['integrator=forward_euler', 'time.step=0.01'], color: 'strain' });
+const BLOWN_UP = hashOf({ source: { builtin: 'curtain' }, sets: ['integrator=forward_euler', 'time.step=0.01'], color: 'strain' });
 
 test('on_a_phone_a_blow_up_and_its_message_are_both_seen', onPage(() => place, { ...PHONE, ready: false, hash: BLOWN_UP }, async (page) => {
   await waitFor(page, () => window.hooke?.sides()[0].blownUp && document.querySelector('.blow-up small')?.textContent.length > 10);
   assert.match(await page.textContent('.blow-up p'), /forward_euler blew up at t = .* s: the step of 0.01 s is above the stable step of .* s/);
   assert.deepEqual(await page.evaluate(bannerFaults, 0), []);
+  await waitFor(page, () => !['', '0'].includes(document.querySelector('.legend-words span:last-child').textContent));
   await page.click('#tabs [data-sheet="plots"]'); // drawn though no frame comes any more
   await waitFor(page, () => window.hooke.plotTop('Energy, J') > 0);
   await page.click('#tabs [data-sheet="plots"]');
   await page.click('button[aria-label="Compare two methods"]');
   await page.click('text=forward Euler against backward Euler');
-  await waitFor(page, () => window.hooke.sides().length === 2 && document.querySelector('.side-0 .blow-up:not([hidden]) small')?.textContent.length > 10);
+  await waitFor(page, () => window.hooke.sides().length === 2 && document.querySelector('.side-0 .side-method ~ .blow-up:not([hidden]) small')?.textContent.length > 10);
   assert.deepEqual(await page.evaluate(bannerFaults, 0), []);
+  await page.click('#tabs [data-sheet="plots"]'); // now the sides are beside each other
+  await waitFor(page, () => document.querySelectorAll('.at-bottom').length === 2);
+  const overlaps = (await page.evaluate(bannerFaults, 0)).filter((fault) => !fault.includes('px high') && !fault.startsWith('hides'));
+  assert.deepEqual(overlaps, []);
 }));
 
 const SLOW = hashOf({ source: { builtin: 'curtain' }, sets: ['time.step=1e-5'] });

@@ -10,6 +10,7 @@ const { markedPins } = await bundle('../src/view/pins.ts');
 const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
 const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
 const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
+const { ColorRange } = await bundle('../src/view/colormap.ts');
 const { usualLargest } = await bundle('../src/ui/usual.ts');
 const { isSlowByStep, fasterThan } = await bundle('../src/ui/faster.ts');
 const { filesOf } = await bundle('../src/scene_data.ts');
@@ -143,4 +144,14 @@ test('a_faster_method_says_what_it_changes_and_never_makes_steps_smaller', () =>
 test('the_files_that_a_scene_reads_are_found', () => {
   const scene = { bodies: [{ mesh: 'a.obj', springs: { file: 'b.txt' } }, { mesh: { vertices: [] } }, { shape: 'grid' }] };
   assert.deepEqual(filesOf(JSON.stringify(scene)), ['a.obj', 'b.txt']);
+});
+
+test('a_blow_up_sets_the_range_of_colors_only_until_another_motion_does', () => {
+  const range = new ColorRange('strain');
+  range.follow(-1e6, 1e6, true);
+  assert.equal(range.high, 1e6);
+  range.follow(-0.01, 0.02);
+  assert.equal(range.high, 0.02);
+  range.follow(-1e6, 1e6, true);
+  assert.equal(range.high, 0.02);
 });

@@ -111,8 +111,9 @@ export class SideLabels {
     this.labels.forEach((label, q) => {
       if (q >= this.app.view.layers.length) return;
       const area = this.app.view.area(q);
-      Object.assign(label.style, { left: `${area.left}px`, top: `${area.top}px`, width: `${area.width}px` });
+      Object.assign(label.style, { left: `${area.left}px`, top: `${area.top}px`, width: `${area.width}px`, height: `${area.height}px` });
       label.classList.toggle('second-column', area.left > 0);
+      label.classList.toggle('at-bottom', area.top + area.height >= this.app.view.canvas.clientHeight - 1);
     });
   }
 

@@ -46,15 +46,21 @@ export function colorTexture(color: Color): DataTexture {
 export class ColorRange {
   low = 0;
   high = 1;
+  private isWild = false;
 
   constructor(readonly color: Color) { this.forget(); }
 
   forget(): void {
     this.low = 0;
     this.high = 0;
+    this.isWild = false;
   }
 
-  follow(min: number, max: number): void {
+  /** isWild: of a motion that has blown up, which sets the range only until another one does. */
+  follow(min: number, max: number, isWild = false): void {
+    if (isWild && this.high > LEAST_RANGE) return;
+    if (this.isWild && !isWild) this.forget();
+    this.isWild = isWild;
     const reach = this.color === 'strain' ? Math.max(Math.abs(min), Math.abs(max)) : max;
     if (!Number.isFinite(reach)) return;
     this.high = Math.max(reach, this.high + 0.01 * (reach - this.high), LEAST_RANGE);

@@ -165,7 +165,7 @@ export class ModelLayer {
     if (values) {
       this.value.array = values;
       this.value.needsUpdate = true;
-      if (!this.wild) range.follow(frame.valueMin, frame.valueMax);
+      range.follow(frame.valueMin, frame.valueMax, this.wild);
       (this.valueUniforms.range.value as Vector2).set(range.low, range.high);
     }
     this.ribbons?.update(frame.x, values);
