@@ -134,6 +134,35 @@ export function contrast(first, second) {
   return (high + 0.05) / (low + 0.05);
 }
 
+/** What of the banner of a blow-up cannot be read, and what lies over or under it. */
+export function bannerFaults(page, side) {
+  return page.evaluate((index) => {
+    const banner = document.querySelector(`.side-${index} .blow-up`);
+    const box = banner.getBoundingClientRect(), own = banner.closest('.side-label').getBoundingClientRect();
+    const faults = [];
+    if (box.left < 0 || box.right > innerWidth) faults.push(`from ${box.left} to ${box.right} of ${innerWidth} px`);
+    if (box.height > own.height / 3) faults.push(`${box.height} px high, of ${own.height} px`);
+    for (const part of banner.querySelectorAll('p, button'))
+      if (part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1) faults.push(`cut off: ${part.textContent}`);
+    for (const x of [0.02, 0.25, 0.5, 0.75, 0.98])
+      for (const y of [0.1, 0.5, 0.9]) {
+        const top = document.elementFromPoint(box.left + x * box.width, box.top + y * box.height);
+        if (!banner.contains(top)) faults.push(`covered by ${top?.id || top?.className}`);
+      }
+    const { pinned } = window.hooke.sides()[index]; // where the model still is
+    const hidden = pinned.filter((vertex) => {
+      const [x, y] = window.hooke.vertex(index, vertex).screen;
+      return x > box.left && x < box.right && y > box.top && y < box.bottom;
+    });
+    if (hidden.length > pinned.length / 3) faults.push(`hides ${hidden.length} of ${pinned.length} vertices that are pinned`);
+    for (const other of document.querySelectorAll('.corner, .legend:not([hidden]), #transport, .side-method, .toast')) {
+      const at = other.getBoundingClientRect();
+      if (at.width && at.left < box.right && at.right > box.left && at.top < box.bottom && at.bottom > box.top) faults.push(`over ${other.className || other.id}`);
+    }
+    return faults;
+  }, side);
+}
+
 /** What is seen in a part of a page: the part of pixels that are clearly coloured, and how many colours
  * there are. */
 export async function look(page, selector) {

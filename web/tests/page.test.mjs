@@ -1,7 +1,7 @@
 // The page in a real browser: it loads without an error, plays, is pulled, compared, shared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { chooseScene, look, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
+import { bannerFaults, chooseScene, look, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
@@ -103,6 +103,8 @@ test('compare_shows_forward_euler_blowing_up_beside_backward_euler', onPage(() =
   assert.equal(left.method, 'forward_euler');
   assert.equal(right.method, 'backward_euler');
   assert.equal(right.blownUp, false);
+  assert.deepEqual(await bannerFaults(page, 0), []);
+  assert.deepEqual(await page.$$eval('.plot', (plots) => plots.filter((plot) => plot.getBoundingClientRect().bottom > innerHeight).length), 0, 'plots end in the window');
   await page.click('.side-1 button[aria-label="End the comparison"]');
   assert.equal((await sides(page)).length, 1);
   assert.deepEqual(page.errors, []);

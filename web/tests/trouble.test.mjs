@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { AT_REST, chooseScene, hashOf, isLoaded, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
+import { AT_REST, bannerFaults, chooseScene, hashOf, isLoaded, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
@@ -153,39 +153,13 @@ test('after_a_list_was_used_with_the_mouse_keys_go_to_the_scene', onPage(() => p
   assert.equal(await page.evaluate(() => window.hooke.scene().playing), false);
 }));
 
-/** What of the banner on a side cannot be read, and what lies over or under it. */
-function bannerFaults(side) {
-  const banner = document.querySelector(`.side-${side} .blow-up`);
-  const box = banner.getBoundingClientRect(), stage = document.querySelector('#stage').getBoundingClientRect();
-  const sideCount = document.querySelectorAll('.side-label').length;
-  const faults = [];
-  if (box.left < 0 || box.right > innerWidth) faults.push(`from ${box.left} to ${box.right} of ${innerWidth} px`);
-  if (box.height > stage.height / sideCount / 3) faults.push(`${box.height} px high, of ${stage.height / sideCount} px`);
-  for (const part of banner.querySelectorAll('p, button'))
-    if (part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1) faults.push(`cut off: ${part.textContent}`);
-  for (const x of [0.02, 0.25, 0.5, 0.75, 0.98])
-    for (const y of [0.1, 0.5, 0.9]) {
-      const top = document.elementFromPoint(box.left + x * box.width, box.top + y * box.height);
-      if (!banner.contains(top)) faults.push(`covered by ${top?.id || top?.className}`);
-    }
-  for (const pin of window.hooke.sides()[side].pinned) {
-    const [x, y] = window.hooke.vertex(side, pin).screen;
-    if (x > box.left && x < box.right && y > box.top && y < box.bottom) faults.push(`hides vertex ${pin}, which is pinned`);
-  }
-  for (const other of document.querySelectorAll('.corner, .legend:not([hidden]), #transport, .side-method, .toast')) {
-    const at = other.getBoundingClientRect();
-    if (at.width && at.left < box.right && at.right > box.left && at.top < box.bottom && at.bottom > box.top) faults.push(`over ${other.className || other.id}`);
-  }
-  return faults;
-}
-
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 const BLOWN_UP = hashOf({ source: { builtin: 'curtain' }, sets: ['integrator=forward_euler', 'time.step=0.01'], color: 'strain' });
 
 test('on_a_phone_a_blow_up_and_its_message_are_both_seen', onPage(() => place, { ...PHONE, ready: false, hash: BLOWN_UP }, async (page) => {
   await waitFor(page, () => window.hooke?.sides()[0].blownUp && document.querySelector('.blow-up small')?.textContent.length > 10);
   assert.match(await page.textContent('.blow-up p'), /forward_euler blew up at t = .* s: the step of 0.01 s is above the stable step of .* s/);
-  assert.deepEqual(await page.evaluate(bannerFaults, 0), []);
+  assert.deepEqual(await bannerFaults(page, 0), []);
   await waitFor(page, () => !['', '0'].includes(document.querySelector('.legend-words span:last-child').textContent));
   await page.click('#tabs [data-sheet="plots"]'); // drawn though no frame comes any more
   await waitFor(page, () => window.hooke.plotTop('Energy, J') > 0);
@@ -193,10 +167,10 @@ test('on_a_phone_a_blow_up_and_its_message_are_both_seen', onPage(() => place, {
   await page.click('button[aria-label="Compare two methods"]');
   await page.click('text=forward Euler against backward Euler');
   await waitFor(page, () => window.hooke.sides().length === 2 && document.querySelector('.side-0 .side-method ~ .blow-up:not([hidden]) small')?.textContent.length > 10);
-  assert.deepEqual(await page.evaluate(bannerFaults, 0), []);
+  assert.deepEqual(await bannerFaults(page, 0), []);
   await page.click('#tabs [data-sheet="plots"]'); // now the sides are beside each other
   await waitFor(page, () => document.querySelectorAll('.at-bottom').length === 2);
-  const overlaps = (await page.evaluate(bannerFaults, 0)).filter((fault) => !fault.includes('px high') && !fault.startsWith('hides'));
+  const overlaps = (await bannerFaults(page, 0)).filter((fault) => !fault.includes('px high') && !fault.startsWith('hides'));
   assert.deepEqual(overlaps, []);
 }));
 
