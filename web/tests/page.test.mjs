@@ -1,7 +1,7 @@
 // The page in a real browser: it loads without an error, plays, is pulled, compared, shared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { bannerFaults, chooseScene, look, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
+import { AT_REST, bannerFaults, chooseScene, hashOf, isLoaded, look, onPage, openPlace, shareAddress, sides, waitFor } from './browser.mjs';
 
 let place;
 before(async () => { place = await openPlace(); });
@@ -131,8 +131,8 @@ test('a_bad_file_shows_its_error_and_a_good_one_plays', onPage(() => place, {}, 
   assert.deepEqual(page.errors, []);
 }));
 
-test('the_share_address_restores_scene_changes_and_camera', onPage(() => place, {}, async (page) => {
-  await chooseScene(page, 'trampoline');
+test('the_share_address_restores_scene_changes_and_camera', onPage(() => place, { ...AT_REST, hash: hashOf({ source: { builtin: 'trampoline' } }) }, async (page) => {
+  await isLoaded(page);
   await page.fill('.force [data-param="g"] input.number', '3.5');
   await page.keyboard.press('Enter');
   await waitFor(page, () => window.hooke.sides()[0].sets.some((set) => set === 'forces[0].g=3.5'));
@@ -142,7 +142,8 @@ test('the_share_address_restores_scene_changes_and_camera', onPage(() => place, 
   const address = await shareAddress(page);
   await page.goto('about:blank');
   await page.goto(place.url + new URL(address).hash);
-  await waitFor(page, () => window.hooke?.sides()[0].frames > 2);
+  await isLoaded(page);
+  await waitFor(page, () => document.querySelector('#loading.done')); // the camera comes last
   assert.deepEqual(await page.evaluate(() => window.hooke.scene().source), { builtin: 'trampoline' });
   assert.ok((await sides(page))[0].sets.includes('forces[0].g=3.5'));
   const restored = await page.evaluate(() => window.hooke.camera());

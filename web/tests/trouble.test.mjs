@@ -21,17 +21,18 @@ for (const [what, hash, words] of [
     assert.match(await page.textContent('.toast.error'), words);
   }));
 
-test('a_share_address_that_cannot_be_read_leaves_the_scene_as_it_is', onPage(() => place, {}, async (page) => {
-  await chooseScene(page, 'net');
+test('a_share_address_that_cannot_be_read_leaves_the_scene_as_it_is', onPage(() => place, { ...AT_REST, hash: CURTAIN }, async (page) => {
+  await isLoaded(page);
   await page.evaluate((hash) => { location.hash = hash; }, CURTAIN.slice(0, 30));
   await page.waitForSelector('.toast.error');
-  assert.deepEqual(await page.evaluate(() => window.hooke.scene().source), { builtin: 'net' });
+  assert.deepEqual(await page.evaluate(() => window.hooke.scene().source), { builtin: 'curtain' });
 }));
 
 test('the_address_names_a_built_in_scene', async (t) => {
   const url = new URL(place.url);
   url.searchParams.set('scene', 'curtain');
-  await onPage(() => ({ ...place, url: url.href }), {}, async (page) => {
+  await onPage(() => ({ ...place, url: url.href }), AT_REST, async (page) => {
+    await isLoaded(page);
     assert.deepEqual(await page.evaluate(() => window.hooke.scene().source), { builtin: 'curtain' });
   })(t);
 });
