@@ -55,7 +55,7 @@ export function makeFaster(app: App): { button: HTMLElement; look(pace: Pace | n
       app.change(faster.sets, ['integrator']);
       app.onNote.tell(faster.about);
     },
-  });
+  }, 'Play faster');
   return {
     button,
     /** null: it does not play. */
