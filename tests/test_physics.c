@@ -239,6 +239,31 @@ TEST(a_handle_with_too_large_a_step_is_a_blow_up) {
   world_destroy(&w);
 }
 
+/* The drag of an exploded state, proportional to its speed, would allow steps of 1e-8 s and less.
+ */
+TEST(a_blow_up_names_the_stable_step_of_the_start_where_the_state_has_exploded) {
+  static const double bounds[] = {NAN, 1e60, 1e300}; /* J; the last state is not finite */
+  for (int q = 0; q < 3; q++) {
+    char text[256], named[64];
+    snprintf(text, sizeof text,
+             "{'bodies': [{'shape': 'grid', 'velocity': [1, 2, 3]}], 'pins': [{'select': 'left'}], "
+             "'forces': "
+             "[{'type': 'drag', 'quadratic': 1}]%s%g}}",
+             isnan(bounds[q]) ? ", 'time': {'duration': " : ", 'time': {'energy_bound': ",
+             isnan(bounds[q]) ? 1 : bounds[q]);
+    World w = world_make(text, "symplectic_euler", 0.1, 1);
+    if (!w.state) return;
+    HkError error = {0};
+    HkStatus status = HK_OK;
+    double first = 0;
+    CHECK(hk_sim_stable_step(w.sim, w.state, &first, NULL) == HK_OK);
+    for (int s = 0; s < 100 && status >= 0; s++) status = hk_step(w.sim, w.state, &error);
+    snprintf(named, sizeof named, "a step below %.3g s is stable at the start", first);
+    CHECK(status == HK_ERROR_BLOWUP && strstr(error.text, named));
+    world_destroy(&w);
+  }
+}
+
 TEST(gravity_pulls_along_its_direction_however_long_that_is) {
   const char *lengths[] = {"1e-200", "1", "1e200"};
   for (int q = 0; q < 3; q++) {

@@ -144,14 +144,27 @@ static int64_t worst_spring(const HkModel *m, const HkState *s, int64_t vertex) 
   return worst;
 }
 
-/* The least of the largest stable steps (s) of the start and of the present state; NAN: unknown. */
-static double least_stable(HkSim *sim, const HkState *state) {
+/* The largest stable step of a state counts if it is at least this part of that of the start.
+ * Springs that turn and stretch lower it by a factor of at most 3: their blocks have eigenvalues in
+ * 0 .. k with a trace of at least k. The derivative of a drag or a wind grows with the speed,
+ * without bound in an explosion. */
+static const double LEAST_PART_OF_START = 1e-3;
+
+typedef struct StableStep {
+  double h;      /* s; NAN: unknown */
+  bool at_start; /* that of the start: the present state gives no estimate */
+} StableStep;
+
+/* The smaller one of the largest stable steps of the start and of the present state. */
+static StableStep least_stable(HkSim *sim, const HkState *state) {
   HkState *start = NULL;
   double first = NAN, now = NAN;
   if (hk_state_create(sim->model, &start, NULL) >= 0) hk_sim_stable_step(sim, start, &first, NULL);
   hk_state_destroy(&start);
   hk_sim_stable_step(sim, state, &now, NULL);
-  return now > 0 ? fmin(first, now) : first; /* now is 0 or NAN where the state is not finite */
+  /* now is 0 or NAN where the state is not finite. */
+  if (now > 0 && !(now < LEAST_PART_OF_START * first)) return (StableStep){fmin(first, now), false};
+  return (StableStep){first, true};
 }
 
 /* Whether positions and squared velocities are finite: 0 x is 0 for finite x, NAN for others. */
@@ -174,7 +187,8 @@ void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size)
              "was written into the state), or because values are too large to compute with");
     return;
   }
-  double stable = least_stable(sim, state);
+  StableStep least = least_stable(sim, state);
+  double stable = least.h;
   text[0] = 0;
   if (isinf(stable) && sim->type->energy_interval)
     snprintf(text, size,
@@ -190,7 +204,8 @@ void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size)
              "a smaller step, or a time.energy_bound if all is as it should be",
              stable);
   else if (stable > 0)
-    snprintf(text, size, "a step below %.3g s would have been stable", stable);
+    snprintf(text, size, "a step below %.3g s %s", stable,
+             least.at_start ? "is stable at the start" : "would have been stable");
   else if (stable == 0)
     snprintf(text, size, "%s is stable at no step here; choose another integrator",
              sim->type->schema.name);
