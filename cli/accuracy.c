@@ -343,6 +343,8 @@ int accuracy_measure(Accuracy *a, HkScene *scene) {
   if (status >= 0) status = hk_state_create(model, &f.start, &error);
   if (status >= 0) status = hk_state_create(model, &f.state, &error);
   if (status >= 0) a->model = hk_model_info(model);
+  if (status >= 0)
+    signals_catch("\nends this motion and shows what there is; Ctrl-C again stops at once\n");
   int code = status < 0 ? EXIT_INPUT : measure_model(a, &f);
   text_status("%s", "");
   if (status < 0) code = complain_of(&error);

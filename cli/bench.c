@@ -294,6 +294,7 @@ static void print_json(const Benchmark *b, int code) {
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static int bench_model(const Wants *wants, Benchmark *b, const HkModel *model) {
+  signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
   text_status("memory");
   b->memory = bandwidth_measure(wants->threads);
   while (b->count < b->count_all && !signals_caught()) {
@@ -346,14 +347,12 @@ static int run(const void *chosen, char **words, int word_count) {
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");
   context.log = log_warning;
   context.threads = wants->threads;
+  signals_end_program();
   int code = choose(&b, wants->methods);
-  if (code == EXIT_GOOD) {
-    signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
-    if (source_read(&context, b.scene, &wants->sets, &scene, &error) < 0)
-      code = complain_of(&error);
-    else
-      code = bench_scene(wants, &b, scene);
-  }
+  if (code == EXIT_GOOD && source_read(&context, b.scene, &wants->sets, &scene, &error) < 0)
+    code = complain_of(&error);
+  else if (code == EXIT_GOOD)
+    code = bench_scene(wants, &b, scene);
   hk_scene_destroy(&scene);
   free(b.entries);
   return code;

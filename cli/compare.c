@@ -186,6 +186,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
     code = complain_of(&error);
   } else if (c.results) {
     c.model = hk_model_info(model);
+    signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
     code = compare(wants, all, &start, &c);
   } else {
     complain(code, "no memory for the results");
@@ -209,7 +210,6 @@ static int compare_step(const Wants *wants, const HkContext *context, const char
   int code = candidates_choose(&all, wants->methods);
   if (code == EXIT_GOOD) code = check_files(wants);
   if (code != EXIT_GOOD) return code;
-  signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
   if (source_read(context, name, &wants->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else
@@ -260,7 +260,6 @@ static int compare_over(const Wants *wants, HkContext *context, const char *name
   if (code == EXIT_GOOD) code = accuracy_choose(&a, wants->methods);
   if (code == EXIT_GOOD) code = check_files(wants);
   if (code != EXIT_GOOD) return code;
-  signals_catch("\nends this motion and shows what there is; Ctrl-C again stops at once\n");
   if (source_read(context, name, &wants->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else
@@ -277,6 +276,7 @@ static int run(const void *chosen, char **words, int word_count) {
   HkContext context = hk_default_context();
   context.log = text_log;
   context.threads = wants.threads;
+  signals_end_program();
   if (wants.over > 0) return compare_over(&wants, &context, words[0]);
   if (wants.step < 0) wants.step = DEFAULT_STEP;
   if (wants.iterations == 0) wants.iterations = DEFAULT_ITERATIONS;

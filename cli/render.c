@@ -239,7 +239,7 @@ static int render(Work *w, const HkContext *context, const char *name) {
     status = frames_prepare(&w->frames, w->schedule.first, w->schedule.last, &w->listener, &error);
   if (status >= 0 && !signals_caught()) status = measure(w, &error);
   if (status >= 0 && !signals_caught()) status = write_file(w, &error);
-  if (status < 0) return complain_of(&error);
+  if (status < 0 && status != HK_ERROR_CANCELLED) return complain_of(&error);
   if (signals_caught()) {
     if (!w->wants->quiet) complain(EXIT_GOOD, "stopped; nothing was written");
     return EXIT_SIGNAL + signals_caught();

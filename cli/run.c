@@ -2,7 +2,8 @@
  *
  * Ctrl-C and SIGTERM set a flag (signals.h) that cancels the step under way: the checkpoint of the
  * last whole step is written, every file closed. A second signal ends the program at once; even
- * that loses nothing that is in the last checkpoint.
+ * that loses nothing that is in the last checkpoint. Signals are caught from frame 0 on: before it
+ * there is nothing to save, and a signal ends the program while it loads, as it does by default.
  */
 #include "command.h"
 #include "progress.h"
@@ -158,6 +159,7 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;
+  signals_catch(wants->quiet ? NULL : on_ctrl_c);
   status = hk_method_copy(hk_sim_method(hk_run_sim(run)), &r->method, error);
   if (status < 0) {
     hk_run_destroy(&run);
@@ -248,7 +250,7 @@ static int run(const void *chosen, char **words, int word_count) {
   command_line(wants, words[0], "--resume", again, sizeof again);
   RunReport report = {.name = words[0], .again = again};
   report.folder = wants->folder ? wants->folder : folder;
-  signals_catch(wants->quiet ? NULL : on_ctrl_c);
+  signals_end_program();
   HkStatus status = source_read(&context, words[0], &wants->sets, &scene, &error);
   report.scene = scene;
   if (status >= 0) status = simulate(wants, &listener, &report, &error);

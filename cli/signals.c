@@ -1,7 +1,7 @@
 /* Ctrl-C, SIGTERM and SIGHUP; see signals.h.
  *
- * The handler sets a flag that the commands look at where they can stop, and steps back, so that a
- * second signal does what it always does.
+ * The handler sets a flag that the commands look at where they can stop, and gives all three
+ * signals their default action back, so that a second signal, of whatever kind, ends the program.
  */
 #include "signals.h"
 
@@ -12,28 +12,38 @@
 #include <unistd.h>
 
 /* The only things that a signal handler can talk to. */
-static volatile sig_atomic_t caught_signal;
+static volatile sig_atomic_t caught_signal, catches_hangup;
 static const char *volatile answer;
+
+/* sigaction is safe in a signal handler. */
+static void set_handlers(void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  if (catches_hangup) sigaction(SIGHUP, &action, NULL);
+}
 
 /* What is under way may take minutes, so the handler says what is going on; write() is safe in
  * it. */
 static void on_signal(int number) {
   int reason = errno;
   const char *text = answer;
+  set_handlers(SIG_DFL);
   caught_signal = number;
   if (text && write(STDERR_FILENO, text, strlen(text)) < 0) caught_signal = number;
   errno = reason;
 }
 
+void signals_end_program(void) {
+  set_handlers(SIG_DFL);
+}
+
 void signals_catch(const char *text) {
   answer = text;
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND | SA_RESTART};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
   struct sigaction before; /* nohup has it ignored, and so it stays */
-  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-    sigaction(SIGHUP, &action, NULL);
+  catches_hangup = sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN;
+  set_handlers(on_signal);
 }
 
 int signals_caught(void) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CLOTH                                                                                      \
   "{'time': {'duration': 0.2, 'step': 0.002, 'frames_per_second': 10%s}, 'integrator': %s, "       \
@@ -196,6 +197,32 @@ TEST(cancelled_run_goes_on_and_leaves_the_same_bytes) {
     CHECK(system(command) == 0);
     hk_scene_destroy(&scene);
   }
+}
+
+TEST(a_run_is_cancelled_while_its_scene_is_loaded) {
+  char text[2048], folder[300], path[320];
+  HkScene *scene = NULL;
+  HkRun *run = NULL;
+  HkRunOptions options = hk_default_run_options();
+  int created = 0;
+  snprintf(text, sizeof text, CLOTH, "", "'backward_euler'");
+  MUST(hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, error));
+  snprintf(folder, sizeof folder, "%s/run", test_folder());
+  snprintf(path, sizeof path, "%s/run.json", folder);
+  options.folder = folder;
+  options.cancel = ask;
+  for (int64_t at = 1; created == 0 && at < 100; at++) {
+    Asker asker = {.ask = at};
+    options.cancel_user = &asker;
+    HkStatus status = hk_run_create(scene, &options, &run, NULL);
+    created = status == HK_OK ? (int)at : 0;
+    if (created) break;
+    CHECK(status == HK_ERROR_CANCELLED && run == NULL);
+    CHECK(access(path, F_OK) != 0);
+  }
+  CHECK(created > 3); /* after the model, the simulation and the stable step */
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
 }
 
 TEST(progress_is_told_within_long_steps) {

@@ -813,15 +813,16 @@ typedef struct HkRunOptions {
   /* Told ten times a second at most where the run is, also within a frame; NULL: nobody is. */
   void (*progress)(void *progress_user, const HkProgress *progress);
   void *progress_user;
-  /* Asked within frames and steps whether to end early, as by hk_sim_set_cancel; NULL: nobody is.
-   */
+  /* Asked whether to end early: between the parts of hk_run_create (model, simulation, stable step,
+   * files), and within frames and steps, as by hk_sim_set_cancel; NULL: nobody is. */
   HkCancelFn *cancel;
   void *cancel_user;
 } HkRunOptions;
 
 /* Nothing is written, a blow-up stops the run, checkpoints every 5 s. */
 HK_API HkRunOptions hk_default_run_options(void);
-/* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint. */
+/* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint.
+ * HK_ERROR_CANCELLED, with no file written, when the options' cancel has ended it. */
 HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
                               HkError *error);
 /* Simulates and writes one frame; HK_DONE when there is none left. HK_ERROR_BLOWUP, and nothing is

@@ -110,6 +110,12 @@ static bool look_in_step(void *user) {
 
 /* ---- Starting ---- */
 
+/* Asked between the parts of loading a scene. */
+static HkStatus check_cancel(HkRun *run, HkError *error) {
+  if (!run->cancel || !run->cancel(run->cancel_user)) return HK_OK;
+  return hk_fail(error, HK_ERROR_CANCELLED, "the run was cancelled before its first frame");
+}
+
 /* Frames at multiples of the interval, steps that divide it evenly. */
 static HkStatus plan_time(HkRun *run, HkError *error) {
   const HkTime *time = &run->model->time;
@@ -121,6 +127,7 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   run->frames = (int64_t)frames;
   HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
   if (run->progress || run->cancel) hk_sim_set_cancel(run->sim, look_in_step, run);
+  HK_TRY(check_cancel(run, error));
   HK_TRY(hk_sim_stable_step(run->sim, run->state, &run->stable_h, error));
   /* 0.033 s is meant to be a thirtieth, unless a longer step might not be stable. */
   double slack = isinf(run->stable_h) ? 0.02 : 1e-9;
@@ -177,8 +184,10 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
                       HkError *error) {
   HK_TRY(hk_run_check_memory(scene, error));
   HK_TRY(hk_model_compile(scene, &run->model, error));
+  HK_TRY(check_cancel(run, error));
   HK_TRY(hk_state_create(run->model, &run->state, error));
   HK_TRY(plan_time(run, error));
+  HK_TRY(check_cancel(run, error));
   if (!options->folder) return HK_OK;
   HK_TRY(name_folder(run, options->folder, error));
   if (!options->resume)
