@@ -45,7 +45,9 @@ const char *source_nearest(const char *name) {
  * is not called .json. */
 static bool is_no_scene(const char *path) {
   const char *dot = strrchr(path, '.');
+  struct stat info;
   if (!dot || strchr(dot, '/') || strcasecmp(dot, ".json") == 0) return false;
+  if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return false; /* a pipe would block here */
   FILE *file = fopen(path, "rb");
   int letter = file ? fgetc(file) : '{';
   while (letter != EOF && strchr(" \t\r\n\xef\xbb\xbf", letter) && letter) letter = fgetc(file);

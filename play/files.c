@@ -6,9 +6,12 @@
 #include "base/stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SAVED_WORD = 0x56534b48, PUT_HEAD = 12, NAME_MOST = 200 };
 
@@ -55,6 +58,21 @@ HkStatus file_put(Play *p, const unsigned char *message, size_t size, HkJson *re
   return answer_text(p, &answer, error);
 }
 
+/* Opens a file to read. A pipe is refused: opening and reading it may wait forever. */
+static HkStatus open_regular(const char *path, const char *name, FILE **file, HkError *error) {
+  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat info;
+  bool known = handle >= 0 && fstat(handle, &info) == 0;
+  bool regular = known && S_ISREG(info.st_mode);
+  *file = regular ? fdopen(handle, "rb") : NULL;
+  if (*file) return HK_OK;
+  HkStatus status =
+      hk_fail(error, HK_ERROR_IO, "%s: %s", name,
+              known && !regular ? "is a folder, a pipe or a device, not a file" : strerror(errno));
+  if (handle >= 0) close(handle);
+  return status;
+}
+
 /* All of an open file. */
 static HkStatus read_all(FILE *file, char **text, size_t *size, HkError *error) {
   long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
@@ -74,8 +92,8 @@ HkStatus file_read(const Play *p, const char *name, char **text, size_t *size, H
   char path[4096];
   *text = NULL;
   HK_TRY(find_path(p, name, path, sizeof path, error));
-  FILE *file = fopen(path, "rb");
-  if (!file) return hk_fail(error, HK_ERROR_IO, "%s: %s", name, strerror(errno));
+  FILE *file;
+  HK_TRY(open_regular(path, name, &file, error));
   HkStatus status = read_all(file, text, size, error);
   fclose(file);
   return status;
@@ -83,9 +101,9 @@ HkStatus file_read(const Play *p, const char *name, char **text, size_t *size, H
 
 HkStatus file_read_home(const Play *p, char **text, HkError *error) {
   size_t size;
-  FILE *file = fopen(p->home, "rb");
+  FILE *file;
   *text = NULL;
-  if (!file) return hk_fail(error, HK_ERROR_IO, "%s: %s", p->home, strerror(errno));
+  HK_TRY(open_regular(p->home, p->home, &file, error));
   HkStatus status = read_all(file, text, &size, error);
   fclose(file);
   return status;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- A page by hand ---- */
@@ -347,6 +348,21 @@ TEST(a_change_of_which_vertices_are_pinned_forgets_what_was_released) {
   HkJson info = ask_text(&page, "{'ask': 'set', 'assign': ['pins[0].select=end']}");
   CHECK(hk_json_size(hk_json_get(&info, "pinned")) == 1);
   hk_json_clear(&info);
+  close_page(&page);
+}
+
+TEST(pipes_and_folders_are_no_scenes) {
+  Page page = open_page();
+  char path[128];
+  snprintf(path, sizeof path, "%s/pipe.json", page.folder);
+  CHECK(mkfifo(path, 0600) == 0);
+  snprintf(path, sizeof path, "%s/folder.json", page.folder);
+  CHECK(mkdir(path, 0700) == 0);
+  alarm(10); /* a pipe that is opened would wait forever */
+  expect_error(&page, "{'ask': 'load', 'file': 'pipe.json'}", "pipe.json: is a folder, a pipe");
+  alarm(0);
+  expect_error(&page, "{'ask': 'load', 'file': 'folder.json'}", "folder.json: is a folder");
+  expect_error(&page, "{'ask': 'load', 'file': 'none.json'}", "none.json: No such file");
   close_page(&page);
 }
 

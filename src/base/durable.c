@@ -82,11 +82,7 @@ static HkStatus sync_by(int (*sync)(int), const char *path, HkError *error) {
   return status;
 }
 
-HkStatus hk_sync_file(const char *path, HkError *error) {
-  return sync_by(fsync, path, error);
-}
-
-HkStatus hk_sync_folder(const char *path, HkError *error) {
+HkStatus hk_sync(const char *path, HkError *error) {
   return sync_by(fsync, path, error);
 }
 

@@ -19,12 +19,10 @@ bool hk_sum_is(const HkSum *a, const HkSum *b);
 /* Adds the bytes of a file from `begin` to `end` (< 0: to its end). */
 HkStatus hk_sum_file(HkSum *sum, const char *path, int64_t begin, int64_t end, HkError *error);
 
-/* Returns when a file is on the disk. */
-HkStatus hk_sync_file(const char *path, HkError *error);
-/* Returns when the names in a folder are on the disk. */
-HkStatus hk_sync_folder(const char *path, HkError *error);
+/* Returns when a file, or the names in a folder, are on the disk. */
+HkStatus hk_sync(const char *path, HkError *error);
 /* Returns when everything on the file system of a folder is on the disk, which is faster than
- * hk_sync_file for many files; HK_ERROR_UNSUPPORTED where the system has no such call. */
+ * hk_sync for many files; HK_ERROR_UNSUPPORTED where the system has no such call. */
 HkStatus hk_sync_all(const char *folder, HkError *error);
 
 #endif

@@ -102,7 +102,7 @@ HkStatus hk_writer_commit_durable(HkWriter *w, HkError *error) {
   const char *slash = strrchr(w->path, '/');
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - w->path) : 1,
            slash ? w->path : ".");
-  return hk_sync_folder(folder[0] ? folder : "/", error);
+  return hk_sync(folder[0] ? folder : "/", error);
 }
 
 void hk_writer_abandon(HkWriter *w) {

@@ -58,10 +58,10 @@ HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error) {
 static HkStatus sync_named(const HkLedger *l, const char *name, HkError *error) {
   char path[4096];
   HK_TRY(path_of(l->folder, name, path, sizeof path, error));
-  HK_TRY(hk_sync_file(path, error));
+  HK_TRY(hk_sync(path, error));
   char *slash = strrchr(path, '/');
   *slash = 0;
-  return hk_sync_folder(path, error);
+  return hk_sync(path, error);
 }
 
 HkStatus hk_ledger_sync(const HkLedger *l, HkError *error) {

@@ -100,7 +100,7 @@ HkStatus hk_output_sync(const HkOutput *o, HkError *error) {
   char path[4096];
   if (!o->type->grows || o->offset == 0) return HK_OK;
   HK_TRY(hk_output_path(o, o->type->grows, path, sizeof path, error));
-  return hk_sync_file(path, error);
+  return hk_sync(path, error);
 }
 
 HkFilesState hk_output_check(const HkOutput *o, HkError *why) {

@@ -33,7 +33,7 @@ static bool is_folder(const char *path) {
 static void sync_parent(const char *path) {
   char parent[4096];
   snprintf(parent, sizeof parent, "%s/..", path);
-  hk_sync_folder(parent, NULL);
+  hk_sync(parent, NULL);
 }
 
 HkStatus hk_folder_make(const char *path, HkError *error) {

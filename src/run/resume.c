@@ -77,7 +77,7 @@ static HkStatus sync_files(HkRun *run, HkError *error) {
   if (files <= FEW_FILES || hk_sync_all(run->folder, NULL) < 0) {
     for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sync(&run->outputs[q], error));
     HK_TRY(hk_ledger_sync(&run->ledger, error));
-    HK_TRY(hk_sync_folder(run->folder, error));
+    HK_TRY(hk_sync(run->folder, error));
   }
   hk_ledger_forget_recent(&run->ledger);
   return HK_OK;

@@ -104,7 +104,7 @@ test_closed_streams_change_no_file_and_no_exit_status() {
 }
 
 test_pipes_and_devices_are_no_input() {
-  mkfifo pipe.obj pipe.json
+  mkfifo pipe.obj pipe.json pipe.foo
   ln -s /dev/zero zero.obj
   for mesh in pipe.obj zero.obj; do
     echo "{\"bodies\": [{\"mesh\": \"$mesh\"}]}" >s.json
@@ -114,7 +114,7 @@ test_pipes_and_devices_are_no_input() {
     done
   done
   echo '{"bodies": [{"shape": "chain", "springs": {"file": "pipe.obj"}}]}' >s.json
-  for scene in pipe.json /dev/zero s.json; do
+  for scene in pipe.json pipe.foo /dev/zero s.json; do
     for command in run info; do
       expect 3 timeout 10 "$HOOKE" $command $scene
       one_error 'is a pipe or a device, not a file'
