@@ -1,6 +1,7 @@
 /* Where a scene comes from; see source.h. */
 #include "source.h"
 
+#include "complaint.h"
 #include "text.h"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ HkStatus source_missing(const char *name, HkError *error) {
 HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
                      HkScene **scene, HkError *error) {
   *scene = NULL;
+  complaint_sets(sets);
   if (source_is_mesh(name))
     return text_fail(error, HK_ERROR_INVALID,
                      "%.400s: is a mesh, not a scene; a scene around it: {\"bodies\": [{\"mesh\": "

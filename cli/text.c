@@ -25,10 +25,6 @@ int complain(int code, const char *format, ...) {
   return code;
 }
 
-int complain_of(const HkError *error) {
-  return complain(exit_code_of(error->status), "%s", error->text);
-}
-
 int exit_code_of(HkStatus status) {
   switch (status) {
   case HK_OK:

@@ -262,7 +262,7 @@ TEST(a_missing_plug_in_or_card_is_told) {
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
   if (device_is_card()) SKIP("this is a real plug-in");
   setenv("HOOKE_PLUGINS", "/nowhere", 1);
-  refuses(text, "verlet", "make cuda");
+  refuses(text, "verlet", "HOOKE_CUDA");
   setenv("HOOKE_PLUGINS", TEST_PLUGINS, 1);
   setenv("HOOKE_TEST_NO_CARD", "1", 1);
   refuses(text, "verlet", "there is no card");

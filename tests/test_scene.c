@@ -49,7 +49,8 @@ TEST(methods_at_the_wrong_place_are_told_what_they_are) {
           " {'type': 'linear_implicit_euler', 'linear': @'ic0'}}",
           "there is no linear solver 'ic0'; that is a preconditioner");
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @5}", "the name of an integrator");
-  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'implicit_euler'}", "lists all");
+  refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'implicit_euler'}",
+          "there are forward_euler, symplectic_euler");
 }
 
 TEST(scene_rejects_unknown_keys_with_a_near_miss) {
@@ -145,7 +146,7 @@ TEST(values_set_from_outside_are_not_blamed_on_the_file) {
     HkScene *scene = NULL;
     HkError error = {0};
     CHECK(parse(q < 3 ? plain : record, &bad[q % 3], 1, &scene, &error) == HK_ERROR_FORMAT);
-    if (error.line != 0 || strncmp(error.text, "--set ", 6) != 0 || !strstr(error.text, ": -1 is"))
+    if (error.line != 0 || strstr(error.text, "--set") || !strstr(error.text, ": -1 is"))
       test_fail(__FILE__, __LINE__, "%s gave: %s", bad[q % 3], error.text);
   }
   /* What stands in the file is still found there. */
@@ -163,7 +164,7 @@ TEST(an_index_into_what_is_no_list_is_refused) {
     HkScene *scene = NULL;
     HkError error = {0};
     CHECK(parse(text, &bad[q], 1, &scene, &error) == HK_ERROR_INVALID);
-    CHECK(strncmp(error.text, "--set ", 6) == 0 && strstr(error.text, "there is no"));
+    CHECK(strncmp(error.text, bad[q], strlen(bad[q])) == 0 && strstr(error.text, "there is no"));
   }
 }
 
@@ -284,9 +285,8 @@ TEST(pins_can_be_set_from_outside_in_both_forms) {
   }
   const char *bad[] = {"pins[0].release=-1", "pins.list[0].release=-1", "pins.0.release=-1",
                        "pins.method=glue", "pins[7].release=1"};
-  const char *parts[] = {"--set pins[0].release: -1", "--set pins[0].release: -1",
-                         "--set pins[0].release: -1", "--set pins.method: 'glue' is none of",
-                         "nothing of that name"};
+  const char *parts[] = {"pins[0].release: -1", "pins[0].release: -1", "pins[0].release: -1",
+                         "pins.method: 'glue' is none of", "nothing of that name"};
   for (int q = 0; q < 10; q++) {
     HkScene *scene = NULL;
     HkError error = {0};
@@ -488,7 +488,7 @@ TEST(errors_of_the_model_keep_their_place_when_values_are_set) {
   /* What was set from outside is not blamed on the file, nor is the file's value on the outside. */
   const char *bad[] = {"time.step=0.01", "bodies[0].mass={\"area_density\": 2}"};
   error = error_of(text, "", bad, 2);
-  CHECK(error.line == 0 && strncmp(error.text, "--set bodies[0].mass: ", 22) == 0);
+  CHECK(error.line == 0 && strncmp(error.text, "bodies[0].mass: ", 16) == 0);
 }
 
 /* The step (s) of a scene in the course format, whose one spring of 1e5 N/m between 1 kg each is

@@ -64,8 +64,9 @@ static void *find_library(char *why, size_t size) {
 }
 
 HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *error) {
-  char why[800] = "it is built by 'make cuda' and belongs beside the program or the library, or in "
-                  "the folder that HOOKE_PLUGINS names";
+  char why[800] =
+      "it is built by the CMake option HOOKE_CUDA and belongs beside the program or the "
+      "library, or in the folder that HOOKE_PLUGINS names";
   (void)kind; /* there is one kind */
   *device = NULL;
   void *library = find_library(why, sizeof why);
@@ -75,8 +76,8 @@ HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *err
   const HkDevice *found = dlsym(library, HK_DEVICE_SYMBOL);
   if (!found || found->version != HK_DEVICE_VERSION)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the plug-in %s belongs to another version of Hooke; build it anew with 'make "
-                   "cuda'",
+                   "the plug-in %s belongs to another version of Hooke; build both from the same "
+                   "sources",
                    NAME);
   *device = found;
   return HK_OK;

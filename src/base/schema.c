@@ -245,17 +245,19 @@ static HkStatus fail_unknown_method(HkFamily family, const char *name, HkError *
   int count = 0;
   for (HkFamily other = 0; other < HK_PART; other++)
     if (hk_schema_find(other, name))
-      return hk_fail(error, HK_ERROR_INVALID,
-                     "there is no %s '%s'; that is %s %s: 'hooke methods' lists what stands where",
-                     kind, name, hk_article(hk_family_noun(other)), hk_family_noun(other));
+      return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; that is %s %s", kind, name,
+                     hk_article(hk_family_noun(other)), hk_family_noun(other));
   for (; count < 64 && hk_schema_at(family, count); count++)
     names[count] = hk_schema_at(family, count)->name;
   const char *near = hk_nearest_word(name, names, count);
   if (near)
     return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; did you mean '%s'?", kind, name,
                    near);
-  return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; 'hooke methods' lists all", kind,
-                 name);
+  char known[1024] = "";
+  for (int q = 0, used = 0; q < count && used < (int)sizeof known - 1; q++)
+    used += snprintf(known + used, sizeof known - (size_t)used, "%s%s", q ? ", " : "", names[q]);
+  return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%.200s'; there are %s", kind, name,
+                 known);
 }
 
 HkStatus hk_method_choose(HkMethod *method, HkFamily family, const char *name, HkError *error) {

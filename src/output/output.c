@@ -57,7 +57,7 @@ HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkErr
   if (fseeko(*file, 0, SEEK_END) != 0) return hk_fail_errno(error, "read", path);
   if (ftello(*file) < o->offset)
     return hk_fail_at(error, HK_ERROR_FORMAT, path, 0, 0,
-                      "is shorter than the checkpoint says; start again with --force");
+                      "is shorter than the checkpoint says; the option force starts the run over");
   if (ftruncate(fileno(*file), o->offset) != 0 || fseeko(*file, o->offset, SEEK_SET) != 0)
     return hk_fail_errno(error, "write", path);
   return HK_OK;

@@ -142,7 +142,7 @@ static HkStatus check_input(const char *folder, const HkScene *scene, const char
   free(here);
   if (!inside) return HK_OK;
   return hk_fail_at(error, HK_ERROR_INVALID, folder, 0, 0,
-                    "holds %s, which the scene reads and the run might replace; -o chooses another "
+                    "holds %s, which the scene reads and the run might replace; choose another "
                     "folder",
                     file);
 }
@@ -158,12 +158,12 @@ HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, b
   if (*is_run && !force)
     return hk_fail_at(
         error, HK_ERROR_INVALID, folder, 0, 0,
-        "holds a run already; --resume goes on with it, --force replaces it, -o chooses "
+        "holds a run already; the option resume continues it, force replaces it; or choose "
         "another folder");
   if (!*is_run && !force && !hk_folder_is_empty(folder))
     return hk_fail_at(
         error, HK_ERROR_INVALID, folder, 0, 0,
-        "is not empty and holds no run; -o chooses another folder, --force writes into "
-        "this one");
+        "is not empty and holds no run; choose another folder, or the option force to write "
+        "into this one");
   return HK_OK;
 }

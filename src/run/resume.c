@@ -154,12 +154,12 @@ static HkStatus unpack(HkRun *run, const char *path, const char *payload, size_t
       size < head_size(run))
     return hk_fail_at(
         error, HK_ERROR_INVALID, path, 0, 0,
-        "belongs to another scene: only time.duration may change; run again with --force to "
-        "start over");
+        "belongs to another scene: only time.duration may change; the option force in place "
+        "of resume starts over");
   if (head.frame > run->frames)
     return hk_fail_at(error, HK_ERROR_INVALID, path, 0, 0,
                       "is at frame %lld, beyond the end of this scene at frame %lld; give a larger "
-                      "time.duration, or --force to start over",
+                      "time.duration, or the option force to start over",
                       (long long)head.frame, (long long)run->frames);
   if (!is_sound(run, &head)) return fail_unsound(path, error);
   const char *at = payload + sizeof head;
@@ -265,7 +265,8 @@ static HkStatus choose(HkRun *run, const Found *found, HkError *error) {
   for (int q = 0; q < NAME_COUNT; q++) {
     if (found[q].read < 0 || found[q].files != HK_FILES_MISSING) continue;
     HK_TRY(load(run, names[q], error));
-    warn(run, &found[q].why, "the run goes on without it; --force writes all frames again");
+    warn(run, &found[q].why,
+         "the run goes on without it; the option force writes all frames again");
     return q == 0 ? HK_OK : promote(run, error);
   }
   for (int q = 0; q < NAME_COUNT; q++) {
@@ -274,8 +275,7 @@ static HkStatus choose(HkRun *run, const Found *found, HkError *error) {
     warn(run, &found[q].why, "the run begins at its start, and writes all frames again");
     return start_over(run, error);
   }
-  return hk_fail(error, found[0].read,
-                 "%s; run again with --force in place of --resume to start over",
+  return hk_fail(error, found[0].read, "%s; the option force in place of resume starts over",
                  found[0].why.text);
 }
 
@@ -286,8 +286,8 @@ HkStatus hk_run_read_checkpoint(HkRun *run, HkError *error) {
   bool there = hk_folder_has(run->folder, HK_CHECKPOINT_NAME);
   if (!there && !hk_folder_has(run->folder, HK_CHECKPOINT_PREVIOUS))
     return hk_fail_at(error, HK_ERROR_IO, path, 0, 0,
-                      "is not there, so there is nothing to resume; run again with --force in "
-                      "place of --resume to start over");
+                      "is not there, so there is nothing to resume; the option force in place of "
+                      "resume starts over");
   run->has_checkpoint = true;
   for (int q = 0; q < NAME_COUNT; q++) {
     HK_TRY(look(run, names[q], &found[q], error));

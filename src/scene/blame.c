@@ -69,6 +69,6 @@ HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *i
     outer = ""; /* a key that is not there is blamed on the whole file */
   }
   if (!find(scene, blamed, outer, &line, &column))
-    return hk_fail(error, inner->status, "--set %s: %s", blamed, text);
+    return hk_fail(error, inner->status, "%s: %s", blamed, text);
   return hk_fail_at(error, inner->status, scene->source_name, line, column, "%s: %s", blamed, text);
 }

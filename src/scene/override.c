@@ -1,6 +1,6 @@
-/* --set time.step=0.01, bodies[0].springs.k=1e5, integrator=verlet: changes the JSON of a scene
- * before it is read, so that a value from outside is checked as one from the file is. What is not
- * there yet is made. */
+/* Assignments such as time.step=0.01, bodies[0].springs.k=1e5 and integrator=verlet change the JSON
+ * of a scene before it is read, so that a value from outside is checked as one from the file is.
+ * What is not there yet is made. */
 #include "scene/parse.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void forget_places(HkJson *value) {
 /* The text behind '=' as JSON, or as a string if it is none. */
 static HkJson value_of(const char *text) {
   HkJson value;
-  HkStatus status = hk_json_parse("--set", text, strlen(text), &value, NULL);
+  HkStatus status = hk_json_parse("value", text, strlen(text), &value, NULL);
   if (status == HK_ERROR_MEMORY) return (HkJson){.kind = HK_JSON_LOST};
   if (status < 0) return hk_json_text(text);
   forget_places(&value);
@@ -47,7 +47,7 @@ static bool next_component(const char **path, char *key, size_t size, long *inde
 }
 
 static HkStatus fail(HkError *error, const char *assignment, const char *why) {
-  return hk_fail(error, HK_ERROR_INVALID, "--set %s: %s", assignment, why);
+  return hk_fail(error, HK_ERROR_INVALID, "%s: %s", assignment, why);
 }
 
 /* The member or element that a component names, or NULL. */
@@ -63,7 +63,7 @@ static HkStatus wrap(HkJson *value, const char *key, HkError *error) {
   object.column = value->column;
   HkJson *inner = hk_json_add(&object, key, *value);
   *value = object;
-  return inner ? HK_OK : hk_fail_memory(error, 0, "--set");
+  return inner ? HK_OK : hk_fail_memory(error, 0, "a value of the scene");
 }
 
 /* Goes on in the pins of a scene, which may be a list or hold it: pins[0] is meant in both forms,
@@ -86,7 +86,7 @@ static HkStatus enter(HkJson **at, const char *key, long index, const char *assi
   if (hk_json_is(next, HK_JSON_TEXT)) HK_TRY(wrap(next, "type", error));
   if (!next && hk_json_is(*at, HK_JSON_OBJECT) && key[0]) {
     next = hk_json_add(*at, key, hk_json_object());
-    if (!next) return hk_fail_memory(error, 0, "--set");
+    if (!next) return hk_fail_memory(error, 0, "a value of the scene");
   }
   if (!hk_json_is(next, HK_JSON_OBJECT) && !hk_json_is(next, HK_JSON_LIST))
     return fail(error, assignment, "there is nothing of that name to go into; lists count from 0");
@@ -104,7 +104,8 @@ static HkStatus put(HkJson *parent, const char *key, long index, HkJson value,
     return HK_OK;
   }
   if (hk_json_is(parent, HK_JSON_OBJECT) && key[0])
-    return hk_json_add(parent, key, value) ? HK_OK : hk_fail_memory(error, 0, "--set");
+    return hk_json_add(parent, key, value) ? HK_OK
+                                           : hk_fail_memory(error, 0, "a value of the scene");
   hk_json_clear(&value);
   return fail(error, assignment, "there is no such place in the scene");
 }
@@ -130,6 +131,6 @@ HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error)
     if (at_root && strcmp(key, "pins") == 0) HK_TRY(enter_pins(&at, path, error));
   }
   HkJson value = value_of(equals + 1);
-  if (value.kind == HK_JSON_LOST) return hk_fail_memory(error, 0, "--set");
+  if (value.kind == HK_JSON_LOST) return hk_fail_memory(error, 0, "a value of the scene");
   return put(at, key, index, value, assignment, error);
 }

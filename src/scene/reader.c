@@ -31,8 +31,7 @@ HkStatus hk_reader_fail(HkReader *r, const HkJson *value, const char *format, ..
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   if (value->line == 0)
-    return hk_fail(r->error, HK_ERROR_FORMAT, "--set %s: %s", r->path + r->root + (r->root > 0),
-                   message);
+    return hk_fail(r->error, HK_ERROR_FORMAT, "%s: %s", r->path + r->root + (r->root > 0), message);
   return hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, value->line, value->column, "%s%s%s",
                     r->path, r->path[0] ? ": " : "", message);
 }

@@ -223,7 +223,7 @@ test_resume_without_its_checkpoints_keeps_the_frames() {
   rm s-out/checkpoint*
   cp -r s-out before
   expect 3 hooke run s.json -q --resume
-  one_error 'there is nothing to resume; run again with --force in place of --resume'
+  one_error 'there is nothing to resume; the option force in place of resume starts over'
   same s-out before
   expect 0 hooke run s.json -q --force
 }
@@ -286,7 +286,7 @@ test_advice_about_damaged_checkpoints_works() {
     damage_checkpoint parts/checkpoint.previous $damage
     expect 1 hooke run s.json -q -o parts --resume
     one_error 'parts/checkpoint: is '
-    says err 'run again with --force in place of --resume'
+    says err 'the option force in place of resume starts over'
     expect 0 hooke run s.json -q -o parts --force
     same whole parts
   done

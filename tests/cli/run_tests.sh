@@ -104,7 +104,7 @@ test_run_never_overwrites_unasked() {
   expect 0 hooke run s.json -q
   cp -r s-out before
   expect 1 hooke run s.json --set 'bodies[0].shape.n=9'
-  says err 'hooke: s-out: holds a run already; --resume goes on with it, --force replaces it'
+  says err 'hooke: s-out: holds a run already; the option resume continues it, force replaces it'
   same s-out before
   expect 0 hooke run s.json -q --force --set 'bodies[0].shape.n=9'
   ! diff -rq s-out before >/dev/null

@@ -137,6 +137,24 @@ test_option_values_are_checked() {
   one_error "--set needs a value"
 }
 
+test_errors_of_values_that_were_set_name_the_option() {
+  scene s.json
+  for pair in 'time.step=-1|--set time.step: -1 is' 'bodies.0.springs.k=-1|--set bodies[0].springs.k: -1 is' \
+    'time={"step": -1}|--set time.step: -1 is' 'time[0]=1|--set time[0]=1: there is no such place' \
+    'pins.list[0].release=-1|--set pins[0].release: -1 is' \
+    'bodies[0].mass={"area_density": 1, "total": 2}|--set bodies[0].mass: give only one of'; do
+    for command in info run bench; do
+      expect 1 hooke $command s.json --set "${pair%%|*}"
+      one_error "${pair#*|}"
+    done
+  done
+  # What stands in the file is not blamed on the option.
+  sed -i 's/"duration": [^,]*/"duration": -1/' s.json
+  expect 1 hooke info s.json --set time.step=0.01
+  one_error 's.json:3:'
+  ! grep -q -e --set err || fail "$(cat err)"
+}
+
 test_words_are_counted() {
   expect 2 hooke run
   one_error 'hooke run SCENE'

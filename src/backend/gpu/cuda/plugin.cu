@@ -21,7 +21,7 @@ static HkStatus card(HkDeviceCard *card, HkError *error) {
   if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice || count == 0)
     return hk_plugin::fail(error, HK_ERROR_UNSUPPORTED,
                            "there is no NVIDIA card here, or its driver is missing or too old "
-                           "(%s); run without --device cuda",
+                           "(%s); choose the device cpu",
                            cudaGetErrorString(code));
   if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaSuccess) code = cudaMemGetInfo(&bytes_free, &bytes);
