@@ -52,8 +52,8 @@ HkStatus hk_force_compile(HkModel *m, const HkMethod *method, HkCompiledForce *f
 }
 
 void hk_force_release(const HkModel *m, HkCompiledForce *force) {
+  hk_method_clear(&force->method); /* before its schema, which data may hold */
   if (force->data && force->type->destroy) force->type->destroy(m, force->data);
-  hk_method_clear(&force->method);
   *force = (HkCompiledForce){0};
 }
 
@@ -103,49 +103,51 @@ size_t hk_force_work_bytes(const HkModel *m, const HkForceWork *work) {
   size_t bytes = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
   for (int f = 0; f < work->state_count; f++) {
     const HkForceState *s = &work->states[f];
-    if (s->state && s->type->state_bytes) bytes += s->type->state_bytes(s->state);
+    if (s->state && s->bytes) bytes += s->bytes(s->state);
   }
-  return bytes + (size_t)work->state_count * sizeof *work->states +
+  return bytes + (size_t)work->state_capacity * sizeof *work->states +
          (work->rows ? work->rows->bytes : 0);
 }
 
 static void release_state(const HkModel *m, HkForceState *s) {
-  if (s->state && s->type->destroy_state) s->type->destroy_state(m, s->state);
+  if (s->state && s->destroy) s->destroy(m, s->state);
   *s = (HkForceState){0};
 }
 
-/* The state of a force, from those that there are or a new one. */
-static HkStatus take_state(const HkModel *m, const HkForceWork *work, int force, HkForceState *s,
-                           HkError *error) {
-  const HkCompiledForce *f = &m->forces[force];
-  *s = (HkForceState){.id = f->id, .type = f->type};
-  for (int q = 0; q < work->state_count; q++) {
-    HkForceState *known = &work->states[q];
-    if (known->id != f->id) continue;
-    s->state = known->state;
-    known->state = NULL;
-    return HK_OK;
-  }
-  if (!f->type->create_state) return HK_OK;
-  return f->type->create_state(m, f->method.params, f->data, &s->state, error);
+static void swap_states(HkForceState *a, HkForceState *b) {
+  HkForceState kept = *a;
+  *a = *b;
+  *b = kept;
 }
 
-/* One state for each force of the model, as far as forces are still the same. After an error those
- * that were taken over are lost, and are made anew by the next call. */
+/* Brings the states into the order of the forces, as far as there are any; the others come behind.
+ */
+static void sort_states(const HkModel *m, HkForceWork *work) {
+  for (int f = 0; f < m->force_count; f++) {
+    int q = f;
+    while (q < work->state_count && work->states[q].id != m->forces[f].id) q++;
+    if (q == work->state_count) work->states[work->state_count++] = (HkForceState){0};
+    swap_states(&work->states[f], &work->states[q]);
+  }
+}
+
+/* One state for each force of the model: those of forces that are still there, and new ones. */
 static HkStatus fit_states(const HkModel *m, HkForceWork *work, HkError *error) {
-  bool same = work->state_count == m->force_count;
-  for (int f = 0; f < m->force_count && same; f++) same = work->states[f].id == m->forces[f].id;
-  if (same) return HK_OK;
-  HkForceState *states = NULL;
-  HkStatus status = hk_alloc(&m->context, &states, m->force_count, sizeof *states, "forces", error);
-  if (status < 0) return status;
-  for (int f = 0; f < m->force_count && status >= 0; f++)
-    status = take_state(m, work, f, &states[f], error);
-  for (int f = 0; f < work->state_count; f++) release_state(m, &work->states[f]);
-  hk_free(&m->context, &work->states);
-  work->states = states;
-  work->state_count = m->force_count;
-  return status;
+  int64_t most = (int64_t)work->state_count + m->force_count;
+  HK_TRY(hk_grow(&m->context, &work->states, &work->state_capacity, most, sizeof *work->states,
+                 "forces", error));
+  sort_states(m, work);
+  while (work->state_count > m->force_count) release_state(m, &work->states[--work->state_count]);
+  for (int f = 0; f < m->force_count; f++) {
+    const HkCompiledForce *force = &m->forces[f];
+    HkForceState *s = &work->states[f];
+    if (s->id == force->id) continue;
+    *s = (HkForceState){.destroy = force->type->destroy_state, .bytes = force->type->state_bytes};
+    if (force->type->create_state)
+      HK_TRY(force->type->create_state(m, force->method.params, force->data, &s->state, error));
+    s->id = force->id;
+  }
+  return HK_OK;
 }
 
 HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) {
@@ -172,6 +174,7 @@ void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   for (int f = 0; f < work->state_count; f++) release_state(m, &work->states[f]);
   hk_free(&m->context, &work->states);
   work->state_count = 0;
+  work->state_capacity = 0;
   hk_spring_rows_destroy(m, &work->rows);
   work->room = 0;
 }

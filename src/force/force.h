@@ -11,9 +11,10 @@
 
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {
-  int64_t id; /* of the compiled force */
-  const struct HkForceType *type;
-  void *state; /* what create_state made, or NULL */
+  int64_t id;                                         /* of the compiled force */
+  void *state;                                        /* what create_state made, or NULL */
+  void (*destroy)(const HkModel *model, void *state); /* of its type, which may be gone */
+  size_t (*bytes)(const void *state);
 } HkForceState;
 
 /* Memory that forces write while they are computed; one for each simulation. */
@@ -21,6 +22,7 @@ typedef struct HkForceWork {
   const HkSpringArrays *springs; /* that count: the model's, or those of a step (dampers.h) */
   HkForceState *states;          /* one a force of the model */
   int state_count;
+  int64_t state_capacity;
   double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
   double *scratch; /* for a force's own use during one call */
   int64_t room;    /* doubles of scratch */
@@ -103,6 +105,9 @@ const HkForceType *hk_force_type(const HkSchema *schema);
  * the first force of a model and no other. */
 HkStatus hk_force_compile(HkModel *model, const HkMethod *method, HkCompiledForce *force,
                           HkError *error);
+/* custom.c: compiles a force of the caller. */
+HkStatus hk_force_compile_custom(HkModel *model, const HkForceFunctions *functions, void *user,
+                                 HkCompiledForce *force, HkError *error);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);
 /* True if any force of the model depends on v. */
 bool hk_forces_use_velocity(const HkModel *model);

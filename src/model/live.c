@@ -71,6 +71,20 @@ HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkEr
   return HK_OK;
 }
 
+HkStatus hk_model_add_custom_force(HkModel *m, const HkForceFunctions *functions, void *user,
+                                   int *index, HkError *error) {
+  HkCompiledForce force;
+  int64_t capacity = m->force_count; /* at least */
+  HK_TRY(hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1, sizeof *m->forces,
+                 "forces", error));
+  HK_TRY(hk_force_compile_custom(m, functions, user, &force, error));
+  m->forces[m->force_count] = force;
+  if (index) *index = m->force_count;
+  m->force_count++;
+  forces_changed(m);
+  return HK_OK;
+}
+
 HkStatus hk_model_set_force(HkModel *m, int index, const HkMethod *method, HkError *error) {
   HkCompiledForce force;
   HK_TRY(check_index(m, index, error));
