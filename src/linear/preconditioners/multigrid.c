@@ -340,7 +340,7 @@ static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *er
 const HkPreconditionType hk_precondition_multigrid = {
     .schema = {.name = "multigrid",
                .summary = "a cycle through ever coarser meshes; few iterations at any size",
-               .formula = "z = S^T (I + P A'^-1 P^T) S r"},
+               .formula = "z = Z r,  I - Z A = (I - S^T A) (I - P A'^-1 P^T A) (I - S A)"},
     .create = create,
     .destroy = destroy,
     .prepare = prepare,
