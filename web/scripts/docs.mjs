@@ -10,7 +10,7 @@ import { marked } from 'marked';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const from = join(root, 'docs');
 const to = fileURLToPath(new URL('../public/docs', import.meta.url));
-const pages = ['theory', 'scene', 'outputs', 'robustness', 'performance', 'cli'].filter((page) => existsSync(join(from, `${page}.md`)));
+const pages = ['theory', 'scene', 'outputs', 'robustness', 'performance', 'gpu', 'experiments', 'layouts', 'glossary', 'cli'].filter((page) => existsSync(join(from, `${page}.md`)));
 
 /** The anchor of a heading, as code hosts make it. */
 function anchor(heading) {
@@ -81,7 +81,10 @@ function makeIndex() {
 rmSync(to, { recursive: true, force: true });
 mkdirSync(to, { recursive: true });
 for (const page of pages) writeFileSync(join(to, `${page}.html`), pageHtml(page, readFileSync(join(from, `${page}.md`), 'utf8')));
-for (const file of readdirSync(from).filter((name) => /\.(png|svg)$/.test(name))) copyFileSync(join(from, file), join(to, file));
+for (const file of readdirSync(from).filter((name) => /\.(png|svg|csv)$/.test(name))) copyFileSync(join(from, file), join(to, file));
+// Diagrams of these pages; the photographs beside them are those of the README.
+mkdirSync(join(to, 'pictures'));
+for (const file of readdirSync(join(from, 'pictures')).filter((name) => name.endsWith('.svg'))) copyFileSync(join(from, 'pictures', file), join(to, 'pictures', file));
 const index = makeIndex();
 writeFileSync(join(to, 'index.json'), JSON.stringify(index));
 console.log(`docs: ${pages.length} pages, ${Object.keys(index).length} methods`);
