@@ -70,8 +70,8 @@ cuda: ## Build Hooke with the plug-in for NVIDIA cards in build/cuda; wants nvcc
 	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu test_device \
 		test_device_implicit
 
-sweep: ## Run the robustness sweep and put its table into docs/robustness.md.
-	@$(packages) build
+sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the table of docs/robustness.md.
+	@$(packages) test
 	$(configure) release
 	$(build) release
 	@./scripts/robustness.sh build/release
@@ -96,7 +96,7 @@ format-check: ## Say which C sources are not formatted.
 	@$(packages) all
 	@./scripts/format.sh --check
 
-lint: ## Look for likely mistakes with clang-tidy and cppcheck.
+lint: ## Look for likely mistakes with clang-tidy, cppcheck and mypy, and for words that documents do not use.
 	@$(packages) all
 	$(configure) debug
 	@./scripts/lint.sh build/debug

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the robustness sweeps and puts their tables into docs/robustness.md; some minutes.
+# Runs the robustness sweeps, some minutes: the table of answers goes into docs/robustness.md, the rows
+# of methods and steps into docs/robustness.csv and its picture.
 #
 #   scripts/robustness.sh [BUILD]      BUILD: build/release if not given
 set -euo pipefail
@@ -23,7 +24,7 @@ run "$build/tests/truth_table" >"$answers"
 sed -i -e '/^<!-- answers -->$/,/^<!-- end of answers -->$/{/^<!--/!d}' \
   -e "/^<!-- answers -->\$/r $answers" "$page"
 run "$build/tests/robustness" >"$table"
-sed -i '/^<!-- table -->$/q' "$page" # what is above stays
-cat "$table" >>"$page"
-echo "The tables are in $page."
+cp "$table" docs/robustness.csv
+python3 scripts/robustness_picture.py docs/robustness.csv docs/pictures/robustness.svg
+echo "The answers are in $page, the rows in docs/robustness.csv, the picture in docs/pictures/robustness.svg."
 exit $status

@@ -1,11 +1,11 @@
 /* The robustness sweep: every built-in scene x stiffness x step x method, 100 steps each.
  *
- *     robustness [SCENE]        prints a table in Markdown; exit status 1 if anything failed
+ *     robustness [SCENE]        prints CSV; exit status 1 if anything failed
  *
- * Large meshes are made smaller, so that all of it takes minutes. A cell holds what went wrong:
- * nothing (a point), the number of steps that did not converge (no failure for local_global, which
- * stops at its number of iterations), or the step at which the motion left the finite.
- * scripts/robustness.sh puts the table into docs/robustness.md.
+ * Large meshes are made smaller, so that all of it takes minutes. A cell is the number of steps
+ * that did not converge (no failure for local_global, which stops at its number of iterations), or
+ * 'blow-up S' with the step S at which the motion blew up. scripts/robustness.sh writes the rows to
+ * docs/robustness.csv and draws them.
  */
 #include "hooke/hooke.h"
 
@@ -18,9 +18,9 @@ enum { STEPS = 100, METHODS = 4, STIFFNESSES = 5, LENGTHS = 5 };
 static const double stiffness[STIFFNESSES] = {1, 1e2, 1e4, 1e6, 1e8};
 static const double length[LENGTHS] = {1e-4, 1e-3, 1.0 / 120, 1.0 / 30, 1.0 / 24};
 static const char *const length_name[LENGTHS] = {"1e-4", "1e-3", "1/120", "1/30", "1/24"};
-static const char *const method_name[METHODS] = {"linear_implicit_euler", "backward_euler, newton",
-                                                 "backward_euler, local_global",
-                                                 "implicit_midpoint, newton"};
+static const char *const method_name[METHODS] = {"linear_implicit_euler", "backward_euler + newton",
+                                                 "backward_euler + local_global",
+                                                 "implicit_midpoint + newton"};
 
 static const char *const strand =
     "{\"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": 20, \"end\": [1, 0, 0]}, \"mass\": "
@@ -99,11 +99,9 @@ static HkStatus compile(const char *text, double k, HkModel **model, HkError *er
 /* Returns whether the cell is a failure: local/global may stop at its number of iterations. */
 static int print_cell(Outcome o, bool may_miss) {
   if (o.blowup >= 0)
-    printf(" blew up at %d |", o.blowup);
-  else if (o.missed)
-    printf(" %d of %d |", o.missed, STEPS);
+    printf(",blow-up %d", o.blowup);
   else
-    printf(" . |");
+    printf(",%d", o.missed);
   fflush(stdout);
   return o.blowup >= 0 || (o.missed && !may_miss);
 }
@@ -118,14 +116,14 @@ static int sweep(const char *name, const char *text) {
       return 1;
     }
     for (int m = 0; m < METHODS; m++) {
-      printf("| %s | %g | %s |", name, stiffness[k], method_name[m]);
+      printf("%s,%g,%s", name, stiffness[k], method_name[m]);
       int most = 0;
       for (int h = 0; h < LENGTHS; h++) {
         Outcome o = run(model, m, length[h]);
         failures += print_cell(o, m == 2);
         if (o.most > most) most = o.most;
       }
-      printf(" %d |\n", most);
+      printf(",%d\n", most);
     }
     hk_model_destroy(&model);
   }
@@ -135,11 +133,9 @@ static int sweep(const char *name, const char *text) {
 int main(int count, char **words) {
   const char *wanted = count > 1 ? words[1] : NULL, *name, *text;
   int failures = 0;
-  printf("| scene | k (N/m) | method |");
-  for (int h = 0; h < LENGTHS; h++) printf(" h = %s s |", length_name[h]);
-  printf(" iterations at most |\n|---|---|---|");
-  for (int h = 0; h < LENGTHS; h++) printf("---|");
-  printf("---|\n");
+  printf("scene,k (N/m),method");
+  for (int h = 0; h < LENGTHS; h++) printf(",h = %s s", length_name[h]);
+  printf(",most iterations\n");
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
     if (!wanted || strcmp(wanted, name) == 0) failures += sweep(name, text);
   if (!wanted || strcmp(wanted, "strand") == 0) failures += sweep("strand", strand);
