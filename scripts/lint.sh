@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # clang-tidy (what it looks for stands in .clang-tidy) and cppcheck over Hooke's sources, compiled as
-# the build folder says: scripts/lint.sh BUILD_FOLDER
+# the build folder says, mypy, and the words of the documents: scripts/lint.sh BUILD_FOLDER
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -57,4 +57,5 @@ if command -v mypy >/dev/null; then
   echo "mypy: python/hooke"
   mypy --no-error-summary --cache-dir "$build/lint/mypy" --config-file pyproject.toml
 fi
+./scripts/check_words.sh
 echo "Nothing was found."

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 DOCUMENTS = ["README.md", "docs/python.md", "docs/python_from_others.md"]
 TABLES = ["docs/python.md"]  # whose tables have snippets, too
 OPTIONAL = {"cupy", "matplotlib", "mujoco", "newton", "scipy", "taichi", "torch", "warp"}
-GPU_SECTION = "## On a card"
+GPU_SECTION = "## On a GPU"
 
 
 def find_snippets(text, tables):
