@@ -63,7 +63,7 @@ bench: web ## Measure Hooke against its peers; BENCH=--quick takes a minute, BEN
 	$(build) bench
 	@./scripts/bench.sh build/bench $(BENCH)
 
-cuda: ## Build Hooke with the plug-in for NVIDIA cards in build/cuda; wants nvcc. See docs/gpu.md.
+cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nvcc. See docs/gpu.md.
 	@command -v nvcc >/dev/null || { echo "make cuda: nvcc is not on the PATH; it comes with the CUDA toolkit" >&2; exit 1; }
 	@$(packages) build
 	$(configure) cuda

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # To come, when their words are mended: include src cli play python web. CHANGELOG.md is exempt: it
 # speaks of the past.
-if [ $# -eq 0 ]; then set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs; fi
+if [ $# -eq 0 ]; then set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes; fi
 
 python3 - "$@" <<'END'
 import pathlib, re, sys
