@@ -480,6 +480,7 @@ typedef struct HkSpringView {
   const double *damping;  /* N s/m, or NULL if there is none */
   const uint8_t *kind;    /* 0 edge, 1 shear, 2 bending, 3 from a file */
   const uint8_t *tension; /* 1: tension only, or NULL if there is none */
+  const uint8_t *broken;  /* 1: pulls at nothing, or NULL if there is none */
 } HkSpringView;
 
 /* Counts, sizes and ranges of a model. */
@@ -542,6 +543,18 @@ HK_API double hk_state_time(const HkState *state);
  * the step before, starts anew from here: to be called, with the same time if it stays, after
  * positions or velocities were written between its steps. */
 HK_API void hk_state_set_time(HkState *state, double time);
+/* Gives a state springs of its own from now on: stiffness k (N/m), rest length l0 (m), damping (N
+ * s/m) and which are broken (1), one number a spring in the order of hk_model_springs; NULL leaves
+ * an array as it is. The numbers are copied; they are saved, copied and resumed with the state, and
+ * may be set again between steps. Steps in single precision and on devices refuse such a state. */
+HK_API HkStatus hk_state_set_springs(HkState *state, const HkModel *model, const double *k,
+                                     const double *l0, const double *damping, const uint8_t *broken,
+                                     HkError *error);
+/* The springs of the model count again. */
+HK_API void hk_state_reset_springs(HkState *state);
+/* The springs that count for a state, owned by it or by its model; valid until they are set again;
+ * none for a state of another model. */
+HK_API HkSpringView hk_state_springs(const HkState *state, const HkModel *model);
 /* Writes a state to a file (versioned, checksummed, to a temporary name that is then renamed). */
 HK_API HkStatus hk_state_save(const HkState *state, const char *path, HkError *error);
 /* Reads what hk_state_save wrote into a state of the same model. */

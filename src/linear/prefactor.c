@@ -379,6 +379,10 @@ void hk_prefactor_set_cancel(HkPrefactor *p, HkCancel *cancel) {
   if (p->factor) hk_factor_set_cancel(p->factor, cancel);
 }
 
+void hk_prefactor_set_springs(HkPrefactor *p, const HkSpringArrays *springs) {
+  p->springs = springs;
+}
+
 static bool extra_changed(const HkPrefactor *p, const double *extra) {
   for (int64_t q = 0; q < p->model->n; q++)
     if (count_extra(p, extra, q) != p->extra[q]) return true;

@@ -43,6 +43,8 @@ void hk_prefactor_destroy(HkPrefactor **prefactor);
 /* From now on updates return HK_ERROR_CANCELLED where cancel says so; it must outlive the prefactor
  * and may be NULL. */
 void hk_prefactor_set_cancel(HkPrefactor *prefactor, HkCancel *cancel);
+/* From now on A is that of these springs, between the same vertices. */
+void hk_prefactor_set_springs(HkPrefactor *prefactor, const HkSpringArrays *springs);
 /* Makes the factor that of this tau (s) and extra stiffness e (N/m, n; NULL: none), if it is not
  * already. */
 HkStatus hk_prefactor_update(HkPrefactor *prefactor, double tau, const double *extra,

@@ -27,10 +27,11 @@
 #include "base/vec.h"
 #include "force/springs.h"
 
-/* All but k and l0 is the model's, whatever live changes have made of it. */
-static void take_model(HkDampers *d, const HkForceWork *work) {
+/* All but k and l0 is as without dampers, whatever live changes have made of it. */
+static void take_springs(HkDampers *d, const HkForceWork *work) {
   HkSpringArrays own = d->springs;
-  d->springs = d->model->springs;
+  d->base = work->springs;
+  d->springs = *work->springs;
   d->springs.k = own.k;
   d->springs.l0 = own.l0;
   d->springs.damping = NULL;
@@ -50,7 +51,7 @@ static HkStatus create(HkDampers *d, const HkForceWork *work, HkError *error) {
     s->k[e] = m->springs.k[e];
     s->l0[e] = m->springs.l0[e];
   }
-  take_model(d, work);
+  take_springs(d, work);
   HK_TRY(hk_spring_rows_create_own(m, s, &d->rows, error));
   d->work.rows = d->rows;
   d->bytes = sizeof *d + 2 * (size_t)count * sizeof *s->k + d->rows->bytes;
@@ -105,7 +106,7 @@ static double length_before(const HkSpringArrays *springs, int64_t s, const HkDa
 
 static void set_range(void *user, int64_t begin, int64_t end) {
   const Set *a = user;
-  const HkSpringArrays *springs = &a->d->model->springs;
+  const HkSpringArrays *springs = a->d->base;
   for (int64_t s = begin; s < end; s++) {
     double c = springs->damping[s] / a->tau, k = springs->k[s] + c;
     a->d->springs.k[s] = k;
@@ -118,11 +119,11 @@ static void set_range(void *user, int64_t begin, int64_t end) {
 void hk_dampers_set(HkDampers *d, const HkForceWork *work, double tau, const HkDamperStart *start) {
   const HkModel *m = d->model;
   Set a = {d, start, tau};
-  take_model(d, work);
-  bool stiffer = d->tau != tau || d->model_version != m->springs.version;
+  take_springs(d, work);
+  bool stiffer = d->tau != tau || d->base_version != d->base->version;
   hk_parallel_for(m->threads, m->springs.count, set_range, &a);
   d->tau = tau;
-  d->model_version = m->springs.version;
+  d->base_version = d->base->version;
   if (stiffer) d->springs.version++;
   hk_spring_rows_fill(m, d->rows);
 }

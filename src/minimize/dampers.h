@@ -5,12 +5,13 @@
 #include "force/force.h"
 
 typedef struct HkDampers {
-  const HkModel *model;   /* the caller's */
-  HkSpringArrays springs; /* the model's, which contain their dampers; k and l0 are its own */
-  HkSpringRows *rows;     /* of springs */
-  HkForceWork work;       /* the caller's, with springs and rows */
-  double tau;             /* s, for which k was made */
-  int64_t model_version;  /* of the model's springs, likewise */
+  const HkModel *model;       /* the caller's */
+  const HkSpringArrays *base; /* springs without their dampers: of the work of the caller */
+  HkSpringArrays springs;     /* the same with their dampers in them; k and l0 are its own */
+  HkSpringRows *rows;         /* of springs */
+  HkForceWork work;           /* the caller's, with springs and rows */
+  double tau;                 /* s, for which k was made */
+  int64_t base_version;       /* likewise */
   size_t bytes;
 } HkDampers;
 

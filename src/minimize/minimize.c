@@ -135,7 +135,7 @@ HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, 
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error) {
   HkProblem *problem = m->problem;
   if (m->report.linear_iterations == 0) /* of this minimisation: the problem stays as it is */
-    HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
+    HK_TRY(hk_problem_update_prefactor(problem, error));
   m->report.linear_iterations++;
   return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

@@ -95,6 +95,11 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision 
   return HK_OK;
 }
 
+HkStatus hk_problem_update_prefactor(HkProblem *p, HkError *error) {
+  hk_prefactor_set_springs(p->prefactor, p->work->springs);
+  return hk_prefactor_update(p->prefactor, p->tau, p->extra, error);
+}
+
 /* ---- The forces without a potential ---- */
 
 /* f = all forces at (x, v) less those with a potential. */

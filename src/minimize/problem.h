@@ -77,6 +77,9 @@ size_t hk_problem_bytes(const HkProblem *problem);
 HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrecision precision,
                                    HkError *error);
 
+/* Makes the prefactor that of the present step. */
+HkStatus hk_problem_update_prefactor(HkProblem *problem, HkError *error);
+
 /* After t, tau and the held pins are set: linearises the forces without a potential about (x, v) at
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);

@@ -212,8 +212,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
   const double *d = system->d;
   HkLinearResult result;
   *direction = (HkDirection){.direct = s->linear->type->direct};
-  if (problem->prefactor)
-    HK_TRY(hk_prefactor_update(problem->prefactor, problem->tau, problem->extra, error));
+  if (problem->prefactor) HK_TRY(hk_problem_update_prefactor(problem, error));
   bool projected = system->projection == 1;
   if (!projected) {
     HK_TRY(try_once(s, system, p, &result, error));

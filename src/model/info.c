@@ -57,8 +57,9 @@ const char *hk_model_set_name(const HkModel *m, int body, int index, int64_t *co
 }
 
 HkSpringView hk_model_springs(const HkModel *m) {
-  return (HkSpringView){m->springs.count, m->springs.i,       m->springs.j,    m->springs.k,
-                        m->springs.l0,    m->springs.damping, m->springs.kind, m->springs.tension};
+  return (HkSpringView){m->springs.count, m->springs.i,       m->springs.j,
+                        m->springs.k,     m->springs.l0,      m->springs.damping,
+                        m->springs.kind,  m->springs.tension, NULL};
 }
 
 const double *hk_model_masses(const HkModel *m) {

@@ -45,13 +45,15 @@ void hk_state_destroy(HkState **state) {
   hk_free(&c, &s->pin_held);
   hk_free(&c, &s->x_old);
   hk_free(&c, &s->v_old);
+  hk_state_springs_release(s);
   hk_free(&c, state);
 }
 
 size_t hk_state_bytes(const HkState *s) {
   int vectors = 2 + (s->x_old != NULL) + (s->v_old != NULL);
   return sizeof *s + (size_t)vectors * hk_vector_bytes(s->n) +
-         (size_t)s->pin_count * sizeof *s->pin_held;
+         (size_t)s->pin_count * sizeof *s->pin_held +
+         (size_t)s->springs.count * HK_STATE_SPRING_BYTES;
 }
 
 HkStatus hk_state_need_history(HkState *s, HkError *error) {
@@ -82,6 +84,7 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
     memcpy(to->x_old, from->x_old, (size_t)from->n * 3 * sizeof *from->x);
     memcpy(to->v_old, from->v_old, (size_t)from->n * 3 * sizeof *from->v);
   }
+  HK_TRY(hk_state_springs_copy(from, to, error));
   to->h_old = from->h_old;
   to->level = from->level;
   memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
@@ -120,7 +123,8 @@ void hk_state_set_time(HkState *s, double time) {
   s->edits++;
 }
 
-/* ---- As bytes: the head, then x, v, the old ones if there are any, and the pins ---- */
+/* ---- As bytes: the head, x, v, the old ones if there are any, the pins, and springs if they are
+ * not those of the model ---- */
 
 typedef struct Head {
   uint64_t fingerprint;
@@ -128,12 +132,17 @@ typedef struct Head {
   double time, given_speed, h_old;
 } Head;
 
-static size_t packed_size(const HkState *s, bool history) {
-  return sizeof(Head) + (size_t)s->n * (history ? 12 : 6) * sizeof(double) + (size_t)s->pin_count;
+/* Without the springs. */
+static size_t packed_size(int64_t n, int64_t pins, bool history) {
+  return sizeof(Head) + (size_t)n * (history ? 12 : 6) * sizeof(double) + (size_t)pins;
+}
+
+static size_t springs_size(int64_t springs) {
+  return springs ? sizeof springs + (size_t)springs * HK_STATE_SPRING_BYTES : 0;
 }
 
 size_t hk_state_packed_size(const HkState *s) {
-  return packed_size(s, s->h_old > 0);
+  return packed_size(s->n, s->pin_count, s->h_old > 0) + springs_size(s->springs.count);
 }
 
 static char *put(char *at, const void *from, size_t bytes) {
@@ -149,14 +158,33 @@ static const char *take(const char *at, void *to, size_t bytes) {
 void hk_state_pack(const HkState *s, char *bytes) {
   Head head = {s->fingerprint, s->n,    s->pin_count,   s->steps,
                s->level,       s->time, s->given_speed, s->h_old};
+  const HkStateSprings *springs = &s->springs;
   size_t array = (size_t)s->n * 3 * sizeof(double), old = s->h_old > 0 ? array : 0;
+  size_t numbers = (size_t)springs->count * sizeof(double);
   hk_state_fetch(s);
   bytes = put(bytes, &head, sizeof head);
   bytes = put(bytes, s->x, array);
   bytes = put(bytes, s->v, array);
   bytes = put(bytes, s->x_old, old);
   bytes = put(bytes, s->v_old, old);
-  put(bytes, s->pin_held, (size_t)s->pin_count);
+  bytes = put(bytes, s->pin_held, (size_t)s->pin_count);
+  if (springs->count == 0) return;
+  bytes = put(bytes, &springs->count, sizeof springs->count);
+  bytes = put(bytes, springs->k, numbers);
+  bytes = put(bytes, springs->l0, numbers);
+  bytes = put(bytes, springs->damping, numbers);
+  put(bytes, springs->broken, (size_t)springs->count);
+}
+
+/* The number of springs in bytes of a state; -1 if the size fits none. */
+static int64_t count_packed_springs(const Head *head, const char *bytes, size_t size) {
+  size_t base = packed_size(head->n, head->pin_count, head->h_old > 0);
+  int64_t count = 0;
+  if (size == base) return 0;
+  if (size < base + sizeof count) return -1;
+  memcpy(&count, bytes + base, sizeof count);
+  bool possible = count > 0 && count <= (int64_t)(size / HK_STATE_SPRING_BYTES);
+  return possible && size == base + springs_size(count) ? count : -1;
 }
 
 /* Bytes from elsewhere: everything in them is looked at before it is believed. Counters leave as
@@ -167,19 +195,40 @@ static bool is_sound(const Head *head, const char *bytes, size_t size) {
         isfinite(head->time) && isfinite(head->given_speed) && head->h_old >= 0 &&
         isfinite(head->h_old)))
     return false;
-  HkState shape = {.n = head->n, .pin_count = head->pin_count};
-  if (size != packed_size(&shape, head->h_old > 0)) return false;
-  for (int64_t q = 1; q <= head->pin_count; q++)
-    if ((unsigned char)bytes[size - (size_t)q] > HK_PIN_KEPT) return false;
+  if (count_packed_springs(head, bytes, size) < 0) return false;
+  size_t base = packed_size(head->n, head->pin_count, head->h_old > 0);
+  for (int64_t p = 1; p <= head->pin_count; p++)
+    if ((unsigned char)bytes[base - (size_t)p] > HK_PIN_KEPT) return false;
   return true;
+}
+
+static HkStatus unpack_springs(HkState *s, const char *bytes, int64_t count, const char *name,
+                               HkError *error) {
+  size_t numbers = (size_t)count * sizeof(double);
+  if (count == 0) {
+    hk_state_springs_release(s);
+    return HK_OK;
+  }
+  HK_TRY(hk_state_springs_need(s, count, error));
+  HkStateSprings *springs = &s->springs;
+  bytes = take(bytes + sizeof count, springs->k, numbers);
+  bytes = take(bytes, springs->l0, numbers);
+  bytes = take(bytes, springs->damping, numbers);
+  take(bytes, springs->broken, (size_t)count);
+  springs->version++;
+  if (hk_state_springs_check(springs->k, springs->l0, springs->damping, springs->broken, count,
+                             error) >= 0)
+    return HK_OK;
+  hk_state_springs_release(s);
+  return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds springs that cannot be");
 }
 
 HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char *name,
                          HkError *error) {
   Head head = {0};
   if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
-  bool fits = head.fingerprint == s->fingerprint && head.n == s->n &&
-              head.pin_count == s->pin_count && size == packed_size(s, head.h_old > 0) &&
+  bool fits = size >= sizeof head && head.fingerprint == s->fingerprint && head.n == s->n &&
+              head.pin_count == s->pin_count && count_packed_springs(&head, bytes, size) >= 0 &&
               head.level >= 0 && head.level <= HK_STATE_DEEPEST;
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
@@ -189,6 +238,9 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;
   hk_state_own(s);
   if (old) HK_TRY(hk_state_need_history(s, error));
+  int64_t springs = count_packed_springs(&head, bytes, size);
+  const char *at = bytes + packed_size(s->n, s->pin_count, old > 0);
+  HK_TRY(unpack_springs(s, at, springs, name, error));
   bytes = take(bytes + sizeof head, s->x, array);
   bytes = take(bytes, s->v, array);
   bytes = take(bytes, s->x_old, old);

@@ -16,6 +16,15 @@ struct HkStateHolder {
   void (*leave)(HkStateHolder *holder); /* what is here counts from now on */
 };
 
+/* Springs that differ from those of the model. */
+typedef struct HkStateSprings {
+  int64_t count;   /* 0: they are the model's */
+  double *k, *l0;  /* N/m, m */
+  double *damping; /* N s/m */
+  uint8_t *broken; /* 1: pulls at nothing */
+  int64_t version; /* larger whenever any of them has changed */
+} HkStateSprings;
+
 struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
@@ -31,15 +40,27 @@ struct HkState {
   int64_t edits;         /* how often it was set by a call that is not a step: energy_watch.c */
   bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
   double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
+  HkStateSprings springs;
 };
 
 /* Whether a state is one of a model: their arrays have the same lengths then. */
 static inline bool hk_state_fits(const HkState *state, const HkModel *model) {
   return state->fingerprint == model->fingerprint && state->n == model->n &&
-         state->pin_count == model->pin_count;
+         state->pin_count == model->pin_count &&
+         (state->springs.count == 0 || state->springs.count == model->springs.count);
 }
 /* An error where it is not. */
 HkStatus hk_state_check(const HkState *state, const HkModel *model, HkError *error);
+
+/* state_springs.c: springs that belong to a state. */
+enum { HK_STATE_SPRING_BYTES = 3 * sizeof(double) + 1 };
+/* Allocates the arrays, once. */
+HkStatus hk_state_springs_need(HkState *state, int64_t count, HkError *error);
+void hk_state_springs_release(HkState *state);
+HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error);
+/* An error unless all numbers are finite and at least 0. Arrays may be NULL. */
+HkStatus hk_state_springs_check(const double *k, const double *l0, const double *damping,
+                                const uint8_t *broken, int64_t count, HkError *error);
 
 /* Has x and v here: for whoever reads them. */
 static inline void hk_state_fetch(const HkState *state) {

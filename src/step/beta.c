@@ -72,17 +72,17 @@ static double rounding_of(const HkProblem *p, const HkState *s, const double *b)
   return bottom > 0 && isfinite(part) ? fmin(part, MOST_ROUNDING) : 0;
 }
 
-static bool is_pressed(const HkModel *m, const double *x) {
-  for (int64_t s = 0; s < m->springs.count; s++)
-    if (hk_distance(x + 3 * (int64_t)m->springs.i[s], x + 3 * (int64_t)m->springs.j[s]) <
-        m->springs.l0[s])
+static bool is_pressed(const HkSpringArrays *springs, const double *x) {
+  for (int64_t s = 0; s < springs->count; s++)
+    if (hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]) <
+        springs->l0[s])
       return true;
   return false;
 }
 
 /* Logs once that K is projected, in the first step in which that makes a difference. */
 static void note_pressure(HkSim *sim, const HkState *s) {
-  if (sim->noted_pressure || !is_pressed(sim->model, s->x)) return;
+  if (sim->noted_pressure || !is_pressed(sim->work.springs, s->x)) return;
   sim->noted_pressure = true;
   hk_log(&sim->model->context, HK_LOG_INFO,
          "%s: springs under pressure count as slack across their length in the matrix of a step, "

@@ -25,7 +25,7 @@ typedef struct Sink {
 void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) {
   const HkModel *m = sim->model;
   double g[3];
-  bool fits = hk_state_fits(state, m);
+  bool fits = hk_state_fits(state, m) && hk_sim_take_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = NAN; /* the next step returns the error */
@@ -117,6 +117,7 @@ HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkEr
   *K = NULL;
   HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
+  HK_TRY(hk_sim_take_springs(sim, state, error));
   HkStatus status = make_stiffness(sim, state, &pattern, &blocks, K, error);
   hk_block_matrix_destroy(sim->model, &blocks);
   hk_pattern_destroy(sim->model, &pattern);

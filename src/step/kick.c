@@ -63,6 +63,7 @@ HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error) {
   if (half) HK_TRY(add_vector(sim, &k->half, error));
   if (params->precision != HK_KICK_SINGLE)
     return m->springs.damping ? add_vector(sim, &k->next, error) : HK_OK;
+  sim->single = true;
   return hk_single_create(m, isa, half, &k->single, error);
 }
 

@@ -110,6 +110,7 @@ void hk_sim_destroy(HkSim **sim) {
   hk_free(&c, &s->f);
   hk_free(&c, &s->x_start);
   hk_free(&c, &s->pin_held);
+  hk_sim_release_springs(s);
   hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
   hk_free(&c, sim);
@@ -135,6 +136,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
   bytes += (size_t)m->pin_count * sizeof *sim->pin_held + hk_force_work_bytes(m, &sim->work) +
            hk_energy_watch_bytes(sim);
+  bytes += hk_sim_springs_bytes(sim);
   if (sim->x_start) bytes += hk_vector_bytes(m->n);
   HkState *states[] = {sim->whole, sim->halves, sim->start};
   for (int q = 0; q < 3; q++) bytes += states[q] ? hk_state_bytes(states[q]) : 0;
@@ -214,7 +216,8 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
  * model's versions themselves. */
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
-  if (sim->version == hk_model_version(m)) return HK_OK;
+  bool same_springs = sim->springs_version == sim->work.springs->version;
+  if (sim->version == hk_model_version(m) && same_springs) return HK_OK;
   HK_TRY(hk_force_work_fit(m, &sim->work, error));
   if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
     destroy_data(sim);
@@ -223,6 +226,7 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   hk_blowup_renew(sim, state);
   sim->watch.known = false;
   sim->version = hk_model_version(m);
+  sim->springs_version = sim->work.springs->version;
   return HK_OK;
 }
 
@@ -264,6 +268,7 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
     return hk_fail(error, HK_ERROR_INVALID, "the time of the state, %g s, is not finite",
                    state->time);
   if (count > 0) HK_TRY(hk_cancel_check(&sim->cancel, error));
+  HK_TRY(hk_sim_take_springs(sim, state, error));
   if (sim->remote) return hk_remote_steps(sim->remote, state, count, clock, error);
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
@@ -346,7 +351,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 /* ---- Reports ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  bool fits = hk_state_fits(state, sim->model);
+  bool fits = hk_state_fits(state, sim->model) && hk_sim_take_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
     for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
@@ -367,6 +372,7 @@ void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {
 typedef struct Moments {
   const HkModel *model;
   const HkState *state;
+  const HkSpringArrays *springs;
   int quantity; /* 0 kinetic energy, 1..3 momentum, 4..6 angular momentum */
 } Moments;
 
@@ -401,20 +407,20 @@ static double speed_range(void *user, int64_t begin, int64_t end) {
 /* quantity -1: the largest of -strain. Springs without a length count as none, -INFINITY. */
 static double strain_range(void *user, int64_t begin, int64_t end) {
   const Moments *p = user;
-  const HkModel *m = p->model;
+  const HkSpringArrays *springs = p->springs;
   double most = -INFINITY;
   for (int64_t s = begin; s < end; s++) {
     const double *x = p->state->x;
-    if (m->springs.l0[s] <= 0) continue;
-    double l = hk_distance(x + 3 * (int64_t)m->springs.i[s], x + 3 * (int64_t)m->springs.j[s]);
-    most = hk_larger(most, p->quantity * (l - m->springs.l0[s]) / m->springs.l0[s]);
+    if (springs->l0[s] <= 0) continue;
+    double l = hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]);
+    most = hk_larger(most, p->quantity * (l - springs->l0[s]) / springs->l0[s]);
   }
   return most;
 }
 
 static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
   const HkModel *m = sim->model;
-  Moments p = {m, state, 1};
+  Moments p = {m, state, sim->work.springs, 1};
   double *sums = sim->work.sums;
   r->speed_max = sqrt(hk_parallel_most(m->threads, m->n, speed_range, &p, sums));
   double most = hk_parallel_most(m->threads, m->springs.count, strain_range, &p, sums);
@@ -432,13 +438,13 @@ static HkReport no_report(void) {
 
 void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
   const HkModel *m = sim->model;
-  if (!hk_state_fits(state, m)) {
+  if (!hk_state_fits(state, m) || hk_sim_take_springs(sim, state, NULL) < 0) {
     *report = no_report();
     return;
   }
   hk_state_fetch(state);
   *report = (HkReport){.time = state->time};
-  Moments p = {m, state, 0};
+  Moments p = {m, state, sim->work.springs, 0};
   report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;

@@ -44,9 +44,13 @@ struct HkSim {
   double *f;       /* 3 n, for reports and the stable step */
   double *x_start; /* 3 n: positions at the start of a step that is filtered; NULL until then */
   HkForceWork work;
-  void *data;              /* of the integrator */
-  struct HkRemote *remote; /* the device that makes the steps (backend/remote.h); NULL: none */
-  HkStepReport report;     /* of the last step */
+  HkSpringArrays state_springs; /* of the last state that had springs of its own */
+  HkSpringRows *state_rows;     /* of these; NULL until there was one */
+  HkSpringRows *model_rows;     /* of the model's springs */
+  bool single;                  /* steps are made in single precision */
+  void *data;                   /* of the integrator */
+  struct HkRemote *remote;      /* the device that makes the steps (backend/remote.h); NULL: none */
+  HkStepReport report;          /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
@@ -59,6 +63,7 @@ struct HkSim {
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
   int64_t version;                 /* of the model that it knows; 0: as it was compiled */
+  int64_t springs_version;         /* of the springs that it knows */
   int known_forces;                /* at the last live change; 0: there was none */
   bool is_open;                    /* between open and close of the integrator */
   bool noted_pressure;             /* the log says that K is projected (beta.c) */
@@ -77,6 +82,10 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
                       HkError *error);
 /* One step of the integrator by sim->h, pins released before; no check of the result. */
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
+/* sim_springs.c: from now on the springs of the state count. */
+HkStatus hk_sim_take_springs(HkSim *sim, const HkState *state, HkError *error);
+void hk_sim_release_springs(HkSim *sim);
+size_t hk_sim_springs_bytes(const HkSim *sim);
 /* Gives the state back where the integrator has taken it over. */
 void hk_sim_close(HkSim *sim, HkState *state);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */

@@ -20,6 +20,7 @@ enum { MOST_ITERATIONS = 100 };
 
 typedef struct Product {
   const HkModel *model;
+  const HkSpringArrays *springs;
   const double *x, *free; /* free: 1 / sqrt(m), 0 where held; NULL: 1 everywhere */
   const double *p;
   double *out;
@@ -30,6 +31,7 @@ typedef struct Product {
 static void product_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkModel *m = a->model;
+  const HkSpringArrays *springs = a->springs;
   for (int64_t q = begin; q < end; q++) {
     double sum[3] = {0, 0, 0}, scale = a->free ? a->free[q] : 1;
     for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
@@ -39,13 +41,12 @@ static void product_range(void *user, int64_t begin, int64_t end) {
       double l = hk_norm(u);
       for (int c = 0; c < 3; c++)
         dp[c] = scale * a->p[3 * q + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
-      double along = a->damping ? m->springs.damping[s] : m->springs.k[s], across = 0;
+      double along = a->damping ? springs->damping[s] : springs->k[s], across = 0;
       if (l < HK_SPRING_TINY) {
         hk_axpy(along, dp, sum);
         continue;
       }
-      if (!a->damping && l > m->springs.l0[s])
-        across = m->springs.k[s] * (1 - m->springs.l0[s] / l);
+      if (!a->damping && l > springs->l0[s]) across = springs->k[s] * (1 - springs->l0[s] / l);
       for (int c = 0; c < 3; c++) u[c] /= l;
       hk_axpy(across, dp, sum);
       hk_axpy((along - across) * hk_dot(u, dp), u, sum);
@@ -147,12 +148,12 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
   for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
   for (int64_t q = 0; q < m->pin_count; q++)
     if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
-  Product a = {.model = m, .x = state->x, .free = free};
+  Product a = {.model = m, .springs = sim->work.springs, .x = state->x, .free = free};
   double omega2 = largest_eigenvalue(sim, &a, p, out);
   if (a.out) keep_mode(sim, a.out, free); /* of the last product */
   *d = 0;
   a.damping = true;
-  if (m->springs.damping) *d = largest_eigenvalue(sim, &a, p, out);
+  if (sim->work.springs->damping) *d = largest_eigenvalue(sim, &a, p, out);
   bound_other_forces(sim, state, free, p, &omega2, d);
   *omega = sqrt(omega2);
 }
@@ -161,6 +162,7 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   *h = 0;
   HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
+  HK_TRY(hk_sim_take_springs(sim, state, error));
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   double *p = NULL, *out = NULL, *free = NULL, omega, d;
@@ -206,7 +208,12 @@ static double inner(HkSim *sim, const double *mass, const double *p, const doubl
 /* out = A p with A = H, or D; 0 at held vertices. */
 static void apply(HkSim *sim, const HkState *state, const double *p, bool damping, double *out) {
   const HkModel *m = sim->model;
-  Product a = {.model = m, .x = state->x, .p = p, .out = out, .damping = damping};
+  Product a = {.model = m,
+               .springs = sim->work.springs,
+               .x = state->x,
+               .p = p,
+               .out = out,
+               .damping = damping};
   hk_parallel_for(m->threads, m->n, product_range, &a);
   for (int64_t q = 0; q < m->pin_count; q++)
     if (state->pin_held[q]) memset(out + 3 * (int64_t)m->pin_vertex[q], 0, 3 * sizeof *out);
@@ -233,7 +240,7 @@ double hk_stability_follow(HkSim *sim, const HkState *state, double *mode, int i
   for (int64_t p = 0; p < m->pin_count; p++)
     if (state->pin_held[p]) memset(mode + 3 * (int64_t)m->pin_vertex[p], 0, 3 * sizeof *mode);
   for (int it = 0; it < iterations; it++) omega2 = iterate(sim, state, mode);
-  if (m->springs.damping) {
+  if (sim->work.springs->damping) {
     apply(sim, state, mode, true, sim->f);
     d = inner(sim, NULL, mode, sim->f) / inner(sim, m->mass, mode, mode);
   }
