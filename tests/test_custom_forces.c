@@ -210,6 +210,30 @@ TEST(the_stiffness_matrix_has_the_blocks_of_the_caller) {
   world_destroy(&w);
 }
 
+/* An array that is the weight of each vertex does what gravity does. */
+TEST(an_array_of_forces_is_read_in_every_step) {
+  static const char *const names[] = {"'verlet'", NEWTON("'ldlt'"), LONG("lbfgs")};
+  for (int q = 0; q < 3; q++) {
+    double weight[90] = {0};
+    World with = cloth_with(names[q], false, 1), expected = cloth_with(names[q], false, 1);
+    int index;
+    if (!with.sim || !expected.sim) return;
+    MUST(hk_sim_set_h(with.sim, 1e-3, error));
+    MUST(hk_sim_set_h(expected.sim, 1e-3, error));
+    MUST(hk_model_remove_force(with.model, 1, error));
+    MUST(hk_model_add_force_array(with.model, weight, &index, error));
+    CHECK(index == 1);
+    world_steps(&with, 1); /* without weight, in both */
+    MUST(hk_state_copy(with.state, expected.state, error));
+    for (int64_t i = 0; i < 30; i++) weight[3 * i + 1] = -9.81 * hk_model_masses(with.model)[i];
+    world_steps(&with, 10);
+    world_steps(&expected, 10);
+    CHECK(largest_difference(&with, &expected) < 1e-8);
+    world_destroy(&with);
+    world_destroy(&expected);
+  }
+}
+
 TEST(what_makes_no_force_is_refused) {
   Tie t = {.i = 7, .j = 22, .k = 50};
   World w = cloth_with(methods[0], false, 1);

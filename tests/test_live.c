@@ -332,3 +332,50 @@ TEST(states_stay_valid_over_changes) {
   hk_state_destroy(&copy);
   world_destroy(&w);
 }
+
+/* ---- Masses ---- */
+
+/* A model whose masses are set moves as one that was compiled with them. */
+TEST(masses_may_be_set_between_steps) {
+  static const char *const integrators[] = {
+      "'verlet'", "{'type': 'symplectic_euler', 'precision': 'single'}",
+      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'ldlt'}}",
+      "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'factor': 'ldlt'}}",
+      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "
+      "'preconditioner': 'multigrid'}}}"};
+  for (int q = 0; q < 5; q++) {
+    char text[2][1024];
+    for (int heavy = 0; heavy < 2; heavy++)
+      snprintf(text[heavy], sizeof text[heavy],
+               "{'integrator': %s, 'time': {'step': 0.002}, 'bodies': [{'shape': {'type': 'grid', "
+               "'nx': 6, 'ny': 5}, 'springs': {'k': 100}, 'mass': {'per_vertex': %g}, 'spin': [1, "
+               "2, 0]}], 'pins': [{'select': 'top'}], 'forces': ['gravity'], 'outputs': []}",
+               integrators[q], heavy ? 0.07 : 0.02);
+    World w = world_parse(text[0]), heavy = world_parse(text[1]);
+    if (!w.sim || !heavy.sim) return;
+    world_steps(&w, 1);
+    world_steps(&heavy, 1);
+    live_take_over(&heavy, &w);
+    MUST(hk_model_set_masses(w.model, hk_model_masses(heavy.model), error));
+    hk_state_set_time(heavy.state, hk_state_time(heavy.state)); /* both forget the step before */
+    world_steps(&w, 10);
+    world_steps(&heavy, 10);
+    size_t bytes = 90 * sizeof(double);
+    CHECK(memcmp(hk_state_x(w.state), hk_state_x(heavy.state), bytes) == 0);
+    CHECK(world_report(&w).total == world_report(&heavy).total);
+    world_destroy(&w);
+    world_destroy(&heavy);
+  }
+}
+
+TEST(masses_that_cannot_be_are_refused) {
+  World w = live_cloth("verlet", 100, "'gravity'", "[{'select': 'top'}]");
+  double mass[30];
+  for (int i = 0; i < 30; i++) mass[i] = 1;
+  mass[7] = 0;
+  FAILS(hk_model_set_masses(w.model, mass, error), HK_ERROR_INVALID, "vertex 7: mass = 0 kg");
+  mass[7] = NAN;
+  FAILS(hk_model_set_masses(w.model, mass, error), HK_ERROR_INVALID, "above 0");
+  CHECK(hk_model_masses(w.model)[0] != 1);
+  world_destroy(&w);
+}

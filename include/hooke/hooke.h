@@ -757,6 +757,9 @@ HK_API HkStatus hk_model_scale_stiffness(HkModel *model, double factor, HkError 
 /* Gives every spring the stiffness k (N/m). */
 HK_API HkStatus hk_model_set_stiffness(HkModel *model, double k, HkError *error);
 
+/* Gives every vertex its mass (kg, above 0): hk_model_masses reads them. */
+HK_API HkStatus hk_model_set_masses(HkModel *model, const double *mass, HkError *error);
+
 /* Number of forces: the springs are force 0, then come those of the scene in its order. */
 HK_API int hk_model_force_count(const HkModel *model);
 /* The index-th force with its parameters, or NULL; owned by the model. */
@@ -833,6 +836,11 @@ HK_API HkForceFunctions hk_default_force_functions(void);
  * into *index unless that is NULL. */
 HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions *functions,
                                           void *user, int *index, HkError *error);
+/* Appends a force that is an array of the caller (N, three numbers a vertex), which is read each
+ * time forces are evaluated, and must outlive the model or the force. Implicit steps take it as
+ * constant. */
+HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, int *index,
+                                         HkError *error);
 
 /* Gives a pin of the scene (from 0) another motion, which is copied; NULL: fixed. Its vertices are
  * where the motion has them from the next step on, at once. The release stays. */

@@ -244,6 +244,18 @@ static HkStatus create(const HkModel *m, const HkForceFunctions *functions, void
   return HK_OK;
 }
 
+static void add_array(void *user, const HkForceAt *at, double *f) {
+  const double *force = user;
+  for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += force[c];
+}
+
+HkForceFunctions hk_force_array_functions(void) {
+  HkForceFunctions f = hk_default_force_functions();
+  f.name = "array";
+  f.add = add_array;
+  return f;
+}
+
 static HkStatus check(const HkForceFunctions *f, HkError *error) {
   if (f->size != sizeof *f)
     return hk_fail(error, HK_ERROR_INVALID,

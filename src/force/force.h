@@ -108,6 +108,8 @@ HkStatus hk_force_compile(HkModel *model, const HkMethod *method, HkCompiledForc
 /* custom.c: compiles a force of the caller. */
 HkStatus hk_force_compile_custom(HkModel *model, const HkForceFunctions *functions, void *user,
                                  HkCompiledForce *force, HkError *error);
+/* custom.c: of a force whose user is an array of 3 n forces (N). */
+HkForceFunctions hk_force_array_functions(void);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);
 /* True if any force of the model depends on v. */
 bool hk_forces_use_velocity(const HkModel *model);

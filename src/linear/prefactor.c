@@ -27,12 +27,12 @@ struct HkPrefactor {
   HkNumbering unknowns;
   int32_t *zero; /* held vertices, as factorised */
   int64_t zeros;
-  int64_t *start;                          /* of the columns */
-  double *values;                          /* of the lower triangle; NULL once it is packed */
-  double *b;                               /* 3 for each unknown; NULL once it is packed */
-  double *extra;                           /* n, N/m: as factorised */
-  double tau;                              /* s, as factorised; 0: it is not */
-  int64_t stiffness_version, held_version; /* as factorised */
+  int64_t *start; /* of the columns */
+  double *values; /* of the lower triangle; NULL once it is packed */
+  double *b;      /* 3 for each unknown; NULL once it is packed */
+  double *extra;  /* n, N/m: as factorised */
+  double tau;     /* s, as factorised; 0: it is not */
+  int64_t stiffness_version, masses_version, held_version; /* as factorized */
   int64_t analyses, factorisations;
   HkCancel *cancel; /* of its factors; NULL: none */
 };
@@ -369,6 +369,7 @@ static HkStatus factorise(HkPrefactor *p, double tau, const double *extra, HkErr
   if (status < 0) p->tau = 0;
   if (status < 0) return status;
   p->stiffness_version = p->springs->version;
+  p->masses_version = m->masses_version;
   p->held_version = p->held->version;
   p->factorisations++;
   return HK_OK;
@@ -394,7 +395,8 @@ HkStatus hk_prefactor_update(HkPrefactor *p, double tau, const double *extra, Hk
     return hk_fail(error, HK_ERROR_INVALID, "a matrix M + tau^2 L wants tau above 0, not %g", tau);
   if (hk_numbering_changed(&p->unknowns, p->held)) HK_TRY(analyse(p, error));
   if (p->tau == tau && p->stiffness_version == p->springs->version &&
-      p->held_version == p->held->version && !extra_changed(p, extra))
+      p->masses_version == p->model->masses_version && p->held_version == p->held->version &&
+      !extra_changed(p, extra))
     return HK_OK;
   return factorise(p, tau, extra, error);
 }

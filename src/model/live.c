@@ -1,9 +1,10 @@
 /* Changes of a model between steps, by the one thread that uses it.
  *
  * Vertices, springs, pins and their numbers stay, and so do the fingerprint and every state. What
- * may change are the stiffness k of the springs, the forces and the motions of the pins. Each
- * change raises a version; simulations compare it at their next step and make anew what depends on
- * it (see step/sim.c), factorisations when the stiffness did. A change that fails changes nothing.
+ * may change are the stiffness k of the springs, the masses, the forces and the motions of the
+ * pins. Each change raises a version; simulations compare it at their next step and make anew what
+ * depends on it (see step/sim.c), factorisations when the stiffness did. A change that fails
+ * changes nothing.
  */
 #include "force/force.h"
 #include "model/build.h"
@@ -29,6 +30,22 @@ HkStatus hk_model_set_stiffness(HkModel *m, double k, HkError *error) {
     return hk_fail(error, HK_ERROR_INVALID, "k = %g N/m is no stiffness; give 0 or more", k);
   for (int64_t s = 0; s < m->springs.count; s++) m->springs.k[s] = k;
   m->springs.version++;
+  return HK_OK;
+}
+
+/* ---- Masses ---- */
+
+HkStatus hk_model_set_masses(HkModel *m, const double *mass, HkError *error) {
+  double total = 0;
+  for (int64_t i = 0; i < m->n; i++) {
+    if (!(mass[i] > 0) || isinf(mass[i]))
+      return hk_fail(error, HK_ERROR_INVALID, "vertex %lld: mass = %g kg; it must be above 0",
+                     (long long)i, mass[i]);
+    total += mass[i];
+  }
+  if (m->n > 0) memcpy(m->mass, mass, (size_t)m->n * sizeof *mass);
+  m->total_mass = total;
+  m->masses_version++;
   return HK_OK;
 }
 
@@ -83,6 +100,11 @@ HkStatus hk_model_add_custom_force(HkModel *m, const HkForceFunctions *functions
   m->force_count++;
   forces_changed(m);
   return HK_OK;
+}
+
+HkStatus hk_model_add_force_array(HkModel *m, const double *force, int *index, HkError *error) {
+  HkForceFunctions functions = hk_force_array_functions();
+  return hk_model_add_custom_force(m, &functions, (void *)force, index, error);
 }
 
 HkStatus hk_model_set_force(HkModel *m, int index, const HkMethod *method, HkError *error) {

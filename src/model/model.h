@@ -104,7 +104,7 @@ struct HkModel {
   int body_count;
 
   /* Larger after each live change, as stiffness_version is; 0 once compiled. */
-  int64_t forces_version, motions_version;
+  int64_t forces_version, motions_version, masses_version;
 
   HkMethod step; /* what the scene chose */
   HkTime time;
@@ -116,7 +116,7 @@ struct HkModel {
 
 /* Another number after each live change. */
 static inline int64_t hk_model_version(const HkModel *m) {
-  return m->springs.version + m->forces_version + m->motions_version;
+  return m->springs.version + m->forces_version + m->motions_version + m->masses_version;
 }
 
 /* bytes.c: of all that it holds now. */

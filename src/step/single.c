@@ -6,6 +6,11 @@ HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 /* The mass of vertices that are not there: above 0, and of no energy. */
 static const float NO_MASS = 1e-30f;
 
+void hk_single_take_masses(HkSingle *s, const HkModel *m) {
+  for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : NO_MASS;
+  s->masses_version = m->masses_version;
+}
+
 static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *error) {
   const HkContext *c = &m->context;
   float **vectors[] = {&s->x, &s->v, m->springs.damping ? &s->next : NULL, half ? &s->half : NULL};
@@ -19,7 +24,7 @@ static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *erro
   HK_TRY(hk_alloc_aligned(c, &s->blocks[4], &s->mass, s->size, sizeof(float), "single precision",
                           error));
   s->bytes += sizeof *s + s->rows->bytes + hk_aligned_bytes(s->size, sizeof(float));
-  for (int64_t q = 0; q < s->size; q++) s->mass[q] = q < m->n ? (float)m->mass[q] : NO_MASS;
+  hk_single_take_masses(s, m);
   return HK_OK;
 }
 

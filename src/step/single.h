@@ -24,8 +24,9 @@ typedef struct HkSingle {
   bool planes;
   double origin[3]; /* m */
   float *x, *v, *mass;
-  float *next; /* v+ where springs are damped; NULL: it is written over v */
-  float *half; /* velocities predicted for the middle of a step; NULL unless wanted */
+  float *next;            /* v+ where springs are damped; NULL: it is written over v */
+  float *half;            /* velocities predicted for the middle of a step; NULL unless wanted */
+  int64_t masses_version; /* of the model */
   void *blocks[5];
   size_t bytes;
 } HkSingle;
@@ -34,6 +35,7 @@ HkStatus hk_single_create(const HkModel *model, HkIsa isa, bool half, HkSingle *
                           HkError *error);
 void hk_single_destroy(const HkModel *model, HkSingle **single);
 
+void hk_single_take_masses(HkSingle *single, const HkModel *model);
 void hk_single_take(const HkSingle *single, const HkModel *model, const HkState *state);
 /* Held pins stay as they are in the state. */
 void hk_single_give(const HkSingle *single, const HkModel *model, HkState *state);

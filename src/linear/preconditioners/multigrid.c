@@ -241,7 +241,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
     fill_hierarchy(p, H->x);
     return HK_OK;
   }
-  int64_t model = H->version + m->forces_version + m->motions_version,
+  int64_t model = H->version + m->forces_version + m->motions_version + m->masses_version,
           held = H->held ? H->held->version : 0;
   if (data->kept && data->kept_tau == H->tau && data->kept_model == model &&
       data->kept_held == held)
