@@ -48,6 +48,25 @@ struct HkJacobianSink {
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 };
 
+/* Which second derivative of an energy is meant. */
+typedef enum HkCurvature {
+  HK_CURVATURE_TRUE,
+  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite one */
+  HK_CURVATURE_BOUND      /* at least the true one, wherever the vertices are */
+} HkCurvature;
+
+/* A force as one vertex sees it while all others stand still, for methods that move vertices one
+ * by one (vertex_block_descent, jacobi). */
+typedef struct HkLocalForce {
+  /* f += the force (N) on vertex i that has a potential. */
+  void (*add)(const HkForceArgs *a, int64_t i, double f[3]);
+  /* H += scale d2E/dx_i2 (N/m). */
+  void (*add_hessian)(const HkForceArgs *a, int64_t i, HkCurvature curvature, double scale,
+                      double H[9]);
+  /* E after vertex i has moved by p less E before (J). */
+  double (*change)(const HkForceArgs *a, int64_t i, const double p[3]);
+} HkLocalForce;
+
 typedef enum HkEnergySlot { HK_ENERGY_SPRING, HK_ENERGY_GRAVITY, HK_ENERGY_OTHER } HkEnergySlot;
 
 typedef struct HkForceType {
@@ -80,6 +99,7 @@ typedef struct HkForceType {
    * allows the straight path between the two; true if it has changed `to`. NULL: every move is
    * allowed. */
   bool (*filter)(const HkForceArgs *a, double *to);
+  const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
   bool quadratic; /* in x: the df/dx of jacobian is the same everywhere */

@@ -33,19 +33,6 @@ static void add_range(void *user, int64_t begin, int64_t end) {
   a->work.kernels->pull(&rows, begin, end);
 }
 
-void hk_springs_pull(const HkModel *m, const HkSpringArrays *springs, const double *x, int64_t q,
-                     double f[3]) {
-  double sum[3] = {0, 0, 0};
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-    int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
-    double d[3];
-    hk_sub(x + 3 * q, x + 3 * j, d);
-    double l = fmax(hk_norm(d), HK_SPRING_TINY); /* d = 0 gives 0 */
-    if (!is_slack(springs, s, l)) hk_axpy(springs->k[s] * (springs->l0[s] - l) / l, d, sum);
-  }
-  for (int c = 0; c < 3; c++) f[c] += sum[c];
-}
-
 static void pull_all(const HkForceArgs *a, double *f, bool fresh) {
   Loop loop = {a, f, fresh};
   hk_parallel_work(a->model->threads, a->work.rows->groups, HK_ROW_GRAIN, add_range, &loop);
@@ -91,18 +78,6 @@ static double spring_change(const HkSpringArrays *springs, int64_t s, const doub
   if (slack) return 0.5 * springs->k[s] * (after - l0) * (after - l0);
   if (slack_after) return -0.5 * springs->k[s] * (l - l0) * (l - l0);
   return 0.5 * springs->k[s] * longer * ((l - l0) + (after - l0));
-}
-
-double hk_springs_gain(const HkModel *m, const HkSpringArrays *springs, const double *x, int64_t q,
-                       const double p[3]) {
-  double sum = 0;
-  for (int64_t at = m->adj_start[q]; at < m->adj_start[q + 1]; at++) {
-    double d[3], e[3];
-    hk_sub(x + 3 * q, x + 3 * (int64_t)m->adj_vertex[at], d);
-    for (int c = 0; c < 3; c++) e[c] = d[c] + p[c];
-    sum += spring_change(springs, m->adj_spring[at], d, e, p);
-  }
-  return sum;
 }
 
 void hk_springs_add_bounds(const HkModel *m, const HkSpringArrays *springs, int64_t q, double *k,
@@ -292,6 +267,51 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   }
 }
 
+/* ---- As one vertex sees them ---- */
+
+static void add_local(const HkForceArgs *a, int64_t i, double f[3]) {
+  const HkModel *m = a->model;
+  const HkSpringArrays *springs = a->work.springs;
+  double sum[3] = {0, 0, 0};
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
+    int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
+    double d[3];
+    hk_sub(a->x + 3 * i, a->x + 3 * j, d);
+    double l = fmax(hk_norm(d), HK_SPRING_TINY); /* d = 0 gives 0 */
+    if (!is_slack(springs, s, l)) hk_axpy(springs->k[s] * (springs->l0[s] - l) / l, d, sum);
+  }
+  for (int c = 0; c < 3; c++) f[c] += sum[c];
+}
+
+static void add_local_hessian(const HkForceArgs *a, int64_t i, HkCurvature curvature, double scale,
+                              double H[9]) {
+  const HkModel *m = a->model;
+  const HkSpringArrays *springs = a->work.springs;
+  double B[9], projection = curvature == HK_CURVATURE_PROJECTED ? 1 : 0;
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
+    if (curvature == HK_CURVATURE_BOUND)
+      hk_mat_identity(springs->k[m->adj_spring[e]], B);
+    else
+      hk_spring_hessian(springs, m->adj_spring[e], a->x, projection, B);
+    for (int c = 0; c < 9; c++) H[c] += scale * B[c];
+  }
+}
+
+static double local_change(const HkForceArgs *a, int64_t i, const double p[3]) {
+  const HkModel *m = a->model;
+  double sum = 0;
+  for (int64_t at = m->adj_start[i]; at < m->adj_start[i + 1]; at++) {
+    double d[3], e[3];
+    hk_sub(a->x + 3 * i, a->x + 3 * (int64_t)m->adj_vertex[at], d);
+    for (int c = 0; c < 3; c++) e[c] = d[c] + p[c];
+    sum += spring_change(a->work.springs, m->adj_spring[at], d, e, p);
+  }
+  return sum;
+}
+
+static const HkLocalForce local = {
+    .add = add_local, .add_hessian = add_local_hessian, .change = local_change};
+
 static bool uses_velocity(const HkSpringArrays *springs, const void *params) {
   (void)params;
   return springs->damping != NULL;
@@ -304,6 +324,7 @@ const HkForceType hk_force_springs = {
     .slot = HK_ENERGY_SPRING,
     .has_rows = true,
     .uses_velocity = uses_velocity,
+    .local = &local,
     .energy = energy,
     .energy_change = energy_change,
     .add = add,

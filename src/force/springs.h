@@ -29,13 +29,6 @@ void hk_springs_push_taut(const HkSpringArrays *springs, const double *x, const 
 void hk_springs_turned(const HkModel *model, const HkSpringArrays *springs, const double *x,
                        const double *to, double *f);
 
-/* f += the pull (N) of all springs at vertex q, without their damping. */
-void hk_springs_pull(const HkModel *model, const HkSpringArrays *springs, const double *x,
-                     int64_t q, double f[3]);
-/* By how much the energy (J) of the springs at vertex q rises when it alone moves by p. */
-double hk_springs_gain(const HkModel *model, const HkSpringArrays *springs, const double *x,
-                       int64_t q, const double p[3]);
-
 /* Adds the sums of k (N/m) and damping (N s/m) of the springs at vertex q. */
 void hk_springs_add_bounds(const HkModel *model, const HkSpringArrays *springs, int64_t q,
                            double *k, double *damping);
@@ -43,5 +36,41 @@ void hk_springs_add_bounds(const HkModel *model, const HkSpringArrays *springs, 
  * curvature of their energy there. */
 double hk_springs_pressure(const HkModel *model, const HkSpringArrays *springs, const double *x,
                            int64_t q);
+
+/* tau (tau k + c) of spring s (kg): the largest entry of its block in a Hessian of a step. */
+static inline double hk_spring_bound(const HkSpringArrays *springs, int64_t s, double tau) {
+  double damping = springs->damping ? springs->damping[s] : 0;
+  return tau * (tau * springs->k[s] + damping);
+}
+
+/* ---- spring_measures.c ---- */
+
+/* The least and the largest (l - l0) / l0 over springs with l0 > 0; 0 if there are none. sums: of
+ * HkForceWork. */
+void hk_springs_strains(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                        double *sums, double *min, double *max);
+/* Whether a spring is shorter than at rest. */
+bool hk_springs_any_pressed(const HkSpringArrays *springs, const double *x);
+/* The energy (J) of all springs at twice their length, or as they are at x if that is more. */
+double hk_springs_scale(const HkModel *model, const HkSpringArrays *springs, const double *x);
+/* The spring at a vertex with the largest force, or -1. */
+int64_t hk_springs_worst(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                         int64_t vertex);
+/* The mean of |d - d0|^2 / |d0|^2 over some springs, d from end to end, d0 the same at the start.
+ */
+double hk_springs_turn(const HkModel *model, const double *x);
+
+/* Springs under pressure count as slack across their length. */
+typedef struct HkSpringsProduct {
+  const HkModel *model;
+  const HkSpringArrays *springs;
+  const double *x, *free; /* free: 1 / sqrt(m), 0 where held; NULL: 1 everywhere */
+  const double *p;
+  double *out;
+  bool damping; /* of D instead of H */
+} HkSpringsProduct;
+
+/* out = S A S p, S = diag(free), A the Hessian H of the springs or their damping matrix D. */
+void hk_springs_product(const HkSpringsProduct *product);
 
 #endif

@@ -1,6 +1,7 @@
 /* The constant matrix of the local/global method; see prefactor.h. */
 #include "linear/prefactor.h"
 
+#include "force/springs.h"
 #include "linear/numbering.h"
 #include "linear/packed.h"
 
@@ -180,9 +181,7 @@ static HkStatus analyse(HkPrefactor *p, HkError *error) {
 /* ---- Values ---- */
 
 static double spring_entry(const HkPrefactor *p, int64_t s) {
-  const HkSpringArrays *springs = p->springs;
-  double damping = springs->damping ? springs->damping[s] : 0;
-  return p->tau * (p->tau * springs->k[s] + damping);
+  return hk_spring_bound(p->springs, s, p->tau);
 }
 
 /* Column q; springs to held vertices count on the diagonal alone. */

@@ -89,7 +89,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     m->report.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Loop loop = {&data->blocks, x, p->weight, f};
-    hk_vertex_block_begin(&data->blocks, x);
+    hk_vertex_block_begin(&data->blocks, x, x);
     hk_parallel_for(space->threads, space->n, step_range, &loop);
     double slope = hk_vectors_dot(space, g, f);
     if (!(slope < 0) || !advance(m, x, f, slope, x_new)) {

@@ -28,9 +28,9 @@
 #ifndef HK_MINIMIZE_PROBLEM_H
 #define HK_MINIMIZE_PROBLEM_H
 
+#include "force/dampers.h"
 #include "linear/hessian.h"
 #include "linear/prefactor.h"
-#include "minimize/dampers.h"
 
 typedef struct HkProblem {
   const HkModel *model;    /* the caller's */

@@ -2,7 +2,6 @@
 #include "minimize/vertex_block.h"
 
 #include "base/vec.h"
-#include "force/springs.h"
 
 #include <string.h>
 
@@ -23,7 +22,7 @@ void hk_vertex_block_destroy(HkVertexBlock *v) {
   hk_free(&v->p->model->context, &v->block);
 }
 
-/* ---- Forces other than springs ---- */
+/* ---- Forces that are taken as linear ---- */
 
 typedef struct Pour {
   HkJacobianSink sink;
@@ -35,24 +34,29 @@ static void pour_own(HkJacobianSink *sink, int32_t i, int32_t j, const double B[
   for (int c = 0; c < 9 && i == j; c++) block[c] += B[c];
 }
 
-void hk_vertex_block_begin(HkVertexBlock *v, const double *x) {
+void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x) {
   const HkProblem *p = v->p;
   const HkModel *m = p->model;
   Pour pour = {{pour_own, hk_jacobian_skip}, v->block};
-  v->start = x;
+  v->start = start;
+  v->local_count = 0;
   memset(v->force, 0, (size_t)m->n * 3 * sizeof *v->force);
   memset(v->block, 0, (size_t)m->n * 9 * sizeof *v->block);
-  for (int q = 0; q < m->force_count; q++) {
-    if (!m->forces[q].type->energy || m->forces[q].type->has_rows) continue;
-    HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
-    m->forces[q].type->add(&a, v->force);
-    if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &pour.sink);
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (!type->energy) continue;
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, start, NULL);
+    if (type->local && v->local_count < HK_VERTEX_BLOCK_LOCALS) {
+      a.x = x;
+      v->local[v->local_count++] = (HkVertexBlockLocal){type->local, a};
+      continue;
+    }
+    type->add(&a, v->force);
+    if (type->jacobian) type->jacobian(&a, &pour.sink);
   }
 }
 
 /* ---- One vertex ---- */
-
-typedef enum Stiffness { TRUE_STIFFNESS, PROJECTED, BOUNDED } Stiffness;
 
 /* A vertex among the others at x. */
 typedef struct Place {
@@ -61,7 +65,7 @@ typedef struct Place {
   const double *x;
 } Place;
 
-/* g as vertex q sees it: springs, and -r . p + 1/2 p . Q p for all the rest. */
+/* g as vertex q sees it: the local forces, and -r . p + 1/2 p . Q p for all the rest. */
 typedef struct Local {
   double r[3], Q[9];
 } Local;
@@ -99,19 +103,13 @@ static void look_around(const Place *s, int64_t q, Local *local) {
 }
 
 /* H_qq */
-static void own_block(const Place *s, int64_t q, const Local *local, Stiffness stiffness,
+static void own_block(const Place *s, int64_t q, const Local *local, HkCurvature curvature,
                       double H[9]) {
   const HkModel *m = s->p->model;
-  double B[9], square = s->p->tau * s->p->tau;
+  double square = s->p->tau * s->p->tau;
   memcpy(H, local->Q, sizeof local->Q);
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-    if (stiffness == BOUNDED)
-      hk_mat_identity(s->p->work->springs->k[m->adj_spring[e]], B);
-    else
-      hk_spring_hessian(s->p->work->springs, m->adj_spring[e], s->x, stiffness == PROJECTED ? 1 : 0,
-                        B);
-    for (int c = 0; c < 9; c++) H[c] += square * B[c];
-  }
+  for (int f = 0; f < s->v->local_count; f++)
+    s->v->local[f].type->add_hessian(&s->v->local[f].args, q, curvature, square, H);
   if (m->dimension == 3) return;
   H[2] = H[5] = H[6] = H[7] = 0; /* z does not move, and must not look unstable */
   H[8] = m->mass[q];
@@ -119,10 +117,11 @@ static void own_block(const Place *s, int64_t q, const Local *local, Stiffness s
 
 /* By how much g rises when vertex q moves by p. */
 static double gain(const Place *s, int64_t q, const Local *local, const double p[3]) {
-  double Qp[3] = {0, 0, 0}, square = s->p->tau * s->p->tau;
+  double Qp[3] = {0, 0, 0}, square = s->p->tau * s->p->tau, change = 0;
   hk_mat_add_product(local->Q, p, Qp);
-  return square * hk_springs_gain(s->p->model, s->p->work->springs, s->x, q, p) -
-         hk_dot(local->r, p) + 0.5 * hk_dot(p, Qp);
+  for (int f = 0; f < s->v->local_count; f++)
+    change += s->v->local[f].type->change(&s->v->local[f].args, q, p);
+  return square * change - hk_dot(local->r, p) + 0.5 * hk_dot(p, Qp);
 }
 
 void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]) {
@@ -130,16 +129,16 @@ void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, do
   Local local;
   double H[9], r[3], pull[3] = {0, 0, 0};
   look_around(s, q, &local);
-  hk_springs_pull(s->p->model, s->p->work->springs, s->x, q, pull);
+  for (int f = 0; f < v->local_count; f++) v->local[f].type->add(&v->local[f].args, q, pull);
   memcpy(r, local.r, sizeof r);
   hk_axpy(s->p->tau * s->p->tau, pull, r);
   if (s->p->model->dimension == 2) r[2] = 0;
-  for (Stiffness stiffness = TRUE_STIFFNESS; stiffness <= BOUNDED; stiffness++) {
+  for (HkCurvature curvature = HK_CURVATURE_TRUE; curvature <= HK_CURVATURE_BOUND; curvature++) {
     for (int c = 0; c < 3; c++) p[c] = 0;
-    own_block(s, q, &local, stiffness, H);
+    own_block(s, q, &local, curvature, H);
     if (!hk_mat_invert_positive(H)) continue;
     hk_mat_add_product(H, r, p);
-    if (stiffness < BOUNDED && !(gain(s, q, &local, p) <= 0)) continue;
+    if (curvature < HK_CURVATURE_BOUND && !(gain(s, q, &local, p) <= 0)) continue;
     return;
   }
   for (int c = 0; c < 3; c++) p[c] = 0;

@@ -5,27 +5,40 @@
  *
  * H_qq has the true Hessians of the springs. Where it is not positive definite, or p would raise g,
  * it has the projected ones (hessian.h), and if that does not help either, springs as stiff across
- * their length as along it: then no vertex overshoots. Forces other than springs count through
- * their gradient and their own blocks at the start, which is exact for all that are linear in x.
+ * their length as along it: then no vertex overshoots. Forces without a local form (HkLocalForce)
+ * count through their gradient and their own blocks at the start, which is exact for all that are
+ * linear in x.
  */
 #ifndef HK_MINIMIZE_VERTEX_BLOCK_H
 #define HK_MINIMIZE_VERTEX_BLOCK_H
 
 #include "minimize/problem.h"
 
+/* A force that is evaluated anew for each vertex. */
+typedef struct HkVertexBlockLocal {
+  const HkLocalForce *type;
+  HkForceArgs args;
+} HkVertexBlockLocal;
+
+/* Forces beyond this number are taken as linear. */
+enum { HK_VERTEX_BLOCK_LOCALS = 8 };
+
 typedef struct HkVertexBlock {
   const HkProblem *p;
-  double *force;       /* 3 n, N: the forces with an energy but for the springs, at the start */
+  HkVertexBlockLocal local[HK_VERTEX_BLOCK_LOCALS];
+  int local_count;
+  double *force;       /* 3 n, N: the other forces that have an energy, at the start */
   double *block;       /* 9 n, N/m: their df_q/dx_q */
-  const double *start; /* 3 n: where these were taken; the caller's */
+  const double *start; /* 3 n: where these were evaluated; the caller's */
 } HkVertexBlock;
 
 /* *bytes grows by the size. */
 HkStatus hk_vertex_block_create(const HkProblem *problem, HkVertexBlock *v, size_t *bytes,
                                 HkError *error);
 void hk_vertex_block_destroy(HkVertexBlock *v);
-/* Takes the forces other than springs at x, which is to stay as it is. */
-void hk_vertex_block_begin(HkVertexBlock *v, const double *x);
+/* Begins a sweep over vertices of x that starts from the positions in start: forces without a local
+ * form are evaluated there. start is to stay as it is. */
+void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x);
 /* p = where vertex q, which is not held, goes from x. */
 void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]);
 

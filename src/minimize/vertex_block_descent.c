@@ -82,7 +82,7 @@ static void sweep(HkMinimizer *m, const double *start, double *x) {
 static bool advance(HkMinimizer *m, const double *x, const double *g, double *p, double *x_new) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
-  hk_vertex_block_begin(&((Data *)m->data)->blocks, x);
+  hk_vertex_block_begin(&((Data *)m->data)->blocks, x, x_new);
   sweep(m, x, x_new);
   if (hk_minimizer_try(m, x, x_new) < 0) return true;
   hk_vectors_subtract(space, x_new, x, p);

@@ -24,6 +24,8 @@
  * linearization does not hold, and the energy may grow at any step (energy_watch.c).
  */
 #include "base/vec.h"
+
+#include "force/springs.h"
 #include "step/linear_implicit.h"
 
 #include <float.h>
@@ -72,17 +74,9 @@ static double rounding_of(const HkProblem *p, const HkState *s, const double *b)
   return bottom > 0 && isfinite(part) ? fmin(part, MOST_ROUNDING) : 0;
 }
 
-static bool is_pressed(const HkSpringArrays *springs, const double *x) {
-  for (int64_t s = 0; s < springs->count; s++)
-    if (hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]) <
-        springs->l0[s])
-      return true;
-  return false;
-}
-
 /* Logs once that K is projected, in the first step in which that makes a difference. */
 static void note_pressure(HkSim *sim, const HkState *s) {
-  if (sim->noted_pressure || !is_pressed(sim->work.springs, s->x)) return;
+  if (sim->noted_pressure || !hk_springs_any_pressed(sim->work.springs, s->x)) return;
   sim->noted_pressure = true;
   hk_log(&sim->model->context, HK_LOG_INFO,
          "%s: springs under pressure count as slack across their length in the matrix of a step, "

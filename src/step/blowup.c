@@ -21,6 +21,7 @@
 #include "step/blowup.h"
 
 #include "base/vec.h"
+#include "force/springs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,26 +41,9 @@ static double push_at(HkSim *sim, double t, const double *x, const double *v) {
   return push;
 }
 
-static double stretch(const HkSpringArrays *springs, int64_t s, const double *x) {
-  return fabs(hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]) -
-              springs->l0[s]);
-}
-
-/* The energy (J) of all springs at twice their length, or as they are at x if that is more. */
-static double spring_scale(const HkSim *sim, const double *x) {
-  const HkSpringArrays *springs = sim->work.springs;
-  const double *x0 = sim->model->x0;
-  double sum = 0;
-  for (int64_t s = 0; s < springs->count; s++) {
-    double scale = fmax(springs->l0[s], fmax(stretch(springs, s, x0), stretch(springs, s, x)));
-    sum += 0.5 * springs->k[s] * scale * scale;
-  }
-  return sum;
-}
-
 void hk_blowup_prepare(HkSim *sim) {
   const HkModel *m = sim->model;
-  sim->energy_scale = spring_scale(sim, m->x0);
+  sim->energy_scale = hk_springs_scale(m, sim->work.springs, m->x0);
   sim->push_scale = push_at(sim, 0, m->x0, m->v0);
 }
 
@@ -68,7 +52,7 @@ void hk_blowup_renew(HkSim *sim, HkState *state) {
   bool plausible = m->force_count > sim->known_forces;
   const double *x = plausible ? state->x : m->x0, *v = plausible ? state->v : m->v0;
   double push = fmax(push_at(sim, state->time, m->x0, m->v0), push_at(sim, state->time, x, v));
-  sim->energy_scale = fmax(sim->energy_scale, spring_scale(sim, x));
+  sim->energy_scale = fmax(sim->energy_scale, hk_springs_scale(m, sim->work.springs, x));
   sim->push_scale = fmax(sim->push_scale, push);
   if (plausible) hk_blowup_begin(sim, state);
   for (int64_t p = 0; p < m->pin_count; p++) {
@@ -124,25 +108,6 @@ static int64_t worst_vertex(const HkModel *m, const HkState *s) {
     if (e > most) {
       most = e;
       worst = q;
-    }
-  }
-  return worst;
-}
-
-/* The spring at a vertex with the largest force, or -1. */
-static int64_t worst_spring(const HkSim *sim, const HkState *s, int64_t vertex) {
-  const HkModel *m = sim->model;
-  const HkSpringArrays *springs = sim->work.springs;
-  int64_t worst = -1;
-  double most = -1;
-  for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
-    int64_t spring = m->adj_spring[e];
-    double l = hk_distance(s->x + 3 * vertex, s->x + 3 * (int64_t)m->adj_vertex[e]);
-    double pull = fabs(springs->k[spring] * (l - springs->l0[spring]));
-    if (isnan(pull)) return spring;
-    if (pull > most) {
-      most = pull;
-      worst = spring;
     }
   }
   return worst;
@@ -218,7 +183,8 @@ void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size)
 HkStatus hk_blowup_fail(const HkSim *sim, const HkState *state, const char *what,
                         const char *advice, HkError *error) {
   const HkModel *m = sim->model;
-  int64_t vertex = worst_vertex(m, state), spring = worst_spring(sim, state, vertex);
+  int64_t vertex = worst_vertex(m, state),
+          spring = hk_springs_worst(m, sim->work.springs, state->x, vertex);
   char at[128] = "";
   if (spring >= 0)
     snprintf(at, sizeof at, ", spring %lld (vertices %d and %d, k = %g N/m)", (long long)spring,

@@ -3,6 +3,7 @@
 
 #include "backend/remote.h"
 #include "base/vec.h"
+#include "force/springs.h"
 #include "minimize/pick.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
@@ -372,7 +373,6 @@ void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {
 typedef struct Moments {
   const HkModel *model;
   const HkState *state;
-  const HkSpringArrays *springs;
   int quantity; /* 0 kinetic energy, 1..3 momentum, 4..6 angular momentum */
 } Moments;
 
@@ -395,7 +395,6 @@ static double moment_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* The largest of a quantity over vertices or springs, each with its sign. */
 static double speed_range(void *user, int64_t begin, int64_t end) {
   const HkState *state = ((const Moments *)user)->state;
   double most = 0;
@@ -404,31 +403,12 @@ static double speed_range(void *user, int64_t begin, int64_t end) {
   return most;
 }
 
-/* quantity -1: the largest of -strain. Springs without a length count as none, -INFINITY. */
-static double strain_range(void *user, int64_t begin, int64_t end) {
-  const Moments *p = user;
-  const HkSpringArrays *springs = p->springs;
-  double most = -INFINITY;
-  for (int64_t s = begin; s < end; s++) {
-    const double *x = p->state->x;
-    if (springs->l0[s] <= 0) continue;
-    double l = hk_distance(x + 3 * (int64_t)springs->i[s], x + 3 * (int64_t)springs->j[s]);
-    most = hk_larger(most, p->quantity * (l - springs->l0[s]) / springs->l0[s]);
-  }
-  return most;
-}
-
 static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
   const HkModel *m = sim->model;
-  Moments p = {m, state, sim->work.springs, 1};
+  Moments p = {m, state, 1};
   double *sums = sim->work.sums;
   r->speed_max = sqrt(hk_parallel_most(m->threads, m->n, speed_range, &p, sums));
-  double most = hk_parallel_most(m->threads, m->springs.count, strain_range, &p, sums);
-  p.quantity = -1;
-  double least = 0 - hk_parallel_most(m->threads, m->springs.count, strain_range, &p, sums);
-  bool none = most == -INFINITY; /* no spring has a length */
-  r->strain_max = none ? 0 : most;
-  r->strain_min = none ? 0 : least;
+  hk_springs_strains(m, sim->work.springs, state->x, sums, &r->strain_min, &r->strain_max);
 }
 
 /* All of it NAN: there is no other way to say that the state is that of another model. */
@@ -444,7 +424,7 @@ void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
   }
   hk_state_fetch(state);
   *report = (HkReport){.time = state->time};
-  Moments p = {m, state, sim->work.springs, 0};
+  Moments p = {m, state, 0};
   report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;

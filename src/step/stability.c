@@ -18,44 +18,6 @@
 
 enum { MOST_ITERATIONS = 100 };
 
-typedef struct Product {
-  const HkModel *model;
-  const HkSpringArrays *springs;
-  const double *x, *free; /* free: 1 / sqrt(m), 0 where held; NULL: 1 everywhere */
-  const double *p;
-  double *out;
-  bool damping; /* of D instead of H */
-} Product;
-
-/* out = S A S p, S = diag(free), gathered per vertex. */
-static void product_range(void *user, int64_t begin, int64_t end) {
-  const Product *a = user;
-  const HkModel *m = a->model;
-  const HkSpringArrays *springs = a->springs;
-  for (int64_t q = begin; q < end; q++) {
-    double sum[3] = {0, 0, 0}, scale = a->free ? a->free[q] : 1;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-      int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
-      double u[3], dp[3];
-      hk_sub(a->x + 3 * q, a->x + 3 * j, u);
-      double l = hk_norm(u);
-      for (int c = 0; c < 3; c++)
-        dp[c] = scale * a->p[3 * q + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
-      double along = a->damping ? springs->damping[s] : springs->k[s], across = 0;
-      if (l < HK_SPRING_TINY) {
-        hk_axpy(along, dp, sum);
-        continue;
-      }
-      if (!a->damping && l > springs->l0[s]) across = springs->k[s] * (1 - springs->l0[s] / l);
-      for (int c = 0; c < 3; c++) u[c] /= l;
-      hk_axpy(across, dp, sum);
-      hk_axpy((along - across) * hk_dot(u, dp), u, sum);
-    }
-    for (int c = 0; c < 3; c++) a->out[3 * q + c] = scale * sum[c];
-    if (m->dimension == 2) a->out[3 * q + 2] = 0;
-  }
-}
-
 static double square_range(void *user, int64_t begin, int64_t end) {
   const double *p = user;
   double sum = 0;
@@ -76,7 +38,7 @@ void hk_stability_start(double *p, int64_t count) {
 }
 
 /* Largest eigenvalue, from below; iterated until it grows by less than one part in a thousand. */
-static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out) {
+static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, double *out) {
   const HkModel *m = sim->model;
   double value = 0;
   hk_stability_start(p, 3 * m->n);
@@ -87,7 +49,7 @@ static double largest_eigenvalue(HkSim *sim, Product *a, double *p, double *out)
     for (int64_t q = 0; q < 3 * m->n; q++) p[q] *= scale;
     a->p = p;
     a->out = out;
-    hk_parallel_for(m->threads, m->n, product_range, a);
+    hk_springs_product(a);
     double norm = sqrt(hk_parallel_sum(m->threads, m->n, square_range, out, sim->work.sums));
     double *swap = p;
     p = out;
@@ -148,7 +110,7 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
   for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
   for (int64_t q = 0; q < m->pin_count; q++)
     if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
-  Product a = {.model = m, .springs = sim->work.springs, .x = state->x, .free = free};
+  HkSpringsProduct a = {.model = m, .springs = sim->work.springs, .x = state->x, .free = free};
   double omega2 = largest_eigenvalue(sim, &a, p, out);
   if (a.out) keep_mode(sim, a.out, free); /* of the last product */
   *d = 0;
@@ -208,13 +170,13 @@ static double inner(HkSim *sim, const double *mass, const double *p, const doubl
 /* out = A p with A = H, or D; 0 at held vertices. */
 static void apply(HkSim *sim, const HkState *state, const double *p, bool damping, double *out) {
   const HkModel *m = sim->model;
-  Product a = {.model = m,
-               .springs = sim->work.springs,
-               .x = state->x,
-               .p = p,
-               .out = out,
-               .damping = damping};
-  hk_parallel_for(m->threads, m->n, product_range, &a);
+  HkSpringsProduct a = {.model = m,
+                        .springs = sim->work.springs,
+                        .x = state->x,
+                        .p = p,
+                        .out = out,
+                        .damping = damping};
+  hk_springs_product(&a);
   for (int64_t q = 0; q < m->pin_count; q++)
     if (state->pin_held[q]) memset(out + 3 * (int64_t)m->pin_vertex[q], 0, 3 * sizeof *out);
 }

@@ -99,7 +99,7 @@ HK_BOTH void hk_gpu_pull_damped(HkGpuVector d, HkGpuVector dw, HkGpuSpring p, Hk
   hk_gpu_axpy(p.least >= 0 && (p.least * r > 1 || s < 0) ? 0 : s, d, f);
 }
 
-/* A spring that contains its damper, as an implicit step has it (minimize/dampers.c): k' = k + c /
+/* A spring that contains its damper, as an implicit step has it (force/dampers.c): k' = k + c /
  * tau, k' l0' = k l0 + c / tau l_b with l_b = |b|, b from one end to the other at the start. */
 HK_BOTH HkGpuSpring hk_gpu_with_damper(HkGpuSpring p, HkGpuVector b, HkReal tau) {
   HkReal rate = p.c / tau;

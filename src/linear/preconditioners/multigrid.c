@@ -23,6 +23,8 @@
  * pressure or tension decides how stiff it is across, gets a new H each time.
  */
 #include "base/vec.h"
+
+#include "force/springs.h"
 #include "linear/multigrid_kernels.h"
 #include "model/proportions.h"
 
@@ -191,25 +193,8 @@ static void project_all(const Data *data) {
   if (m->exact) invert_last(data);
 }
 
-/* The mean of |d - d0|^2 / |d0|^2 over some springs, d from end to end. */
-static double moved(const HkModel *m, const double *x) {
-  enum { SAMPLE = 1000 };
-  int64_t step = m->springs.count / SAMPLE + 1, count = 0;
-  double sum = 0;
-  for (int64_t s = 0; s < m->springs.count; s += step, count++) {
-    int64_t i = 3 * (int64_t)m->springs.i[s], j = 3 * (int64_t)m->springs.j[s];
-    double d[3], d0[3], change[3];
-    hk_sub(x + j, x + i, d);
-    hk_sub(m->x0 + j, m->x0 + i, d0);
-    hk_sub(d, d0, change);
-    double size = hk_dot(d0, d0);
-    sum += size > 0 ? hk_dot(change, change) / size : 1;
-  }
-  return count > 0 ? sum / (double)count : 0;
-}
-
 /* Of turns by two degrees. */
-static const double HARDLY = 1e-3;
+static const double TURNED_LITTLE = 1e-3;
 
 /* The hierarchy of the operator with the springs as they pull at x. */
 static void fill_hierarchy(HkPrecondition *p, const double *x) {
@@ -236,7 +221,8 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
         error, HK_ERROR_INVALID,
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
   HK_TRY(need_extra(p, error));
-  if (!data->solid || data->extra || m->springs.tension || !(moved(m, H->x) < HARDLY)) {
+  if (!data->solid || data->extra || m->springs.tension ||
+      !(hk_springs_turn(m, H->x) < TURNED_LITTLE)) {
     data->kept = false;
     fill_hierarchy(p, H->x);
     return HK_OK;

@@ -1,6 +1,6 @@
 /* The damping of springs as a potential of the step; see dampers.c. */
-#ifndef HK_MINIMIZE_DAMPERS_H
-#define HK_MINIMIZE_DAMPERS_H
+#ifndef HK_FORCE_DAMPERS_H
+#define HK_FORCE_DAMPERS_H
 
 #include "force/force.h"
 

@@ -22,7 +22,7 @@
  * so that all that is known of springs, Hessian and preconditioners holds for them. Lengths of a
  * tension-only spring count from l0 on; it never pushes, and is slack below l0' >= l0.
  */
-#include "minimize/dampers.h"
+#include "force/dampers.h"
 
 #include "base/vec.h"
 #include "force/springs.h"
