@@ -399,6 +399,7 @@ static bool lump(void *user, double *blocks) {
   for (int64_t e = 0; e < H->blocks.count; e++) {
     const HkForceBlock *b = &H->blocks.block[e];
     double *at = blocks + 9 * (int64_t)b->row, square = H->at.tau * H->at.tau;
+    if (b->row != b->column) continue;
     for (int c = 0; c < 9 && counts(H, b); c++) at[c] -= square * b->dfdx[c];
   }
   hk_parallel_for(m->threads, m->n, lump_range, &a);
@@ -423,6 +424,7 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
                                 .held = H->held,
                                 .version = H->work->springs->version,
                                 .records = records,
+                                .blocks = &H->blocks,
                                 .lump = lump};
   *A = (HkOperator){.product = assembled ? matrix_product : product,
                     .diagonal = assembled ? matrix_diagonal : diagonal,

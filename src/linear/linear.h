@@ -27,10 +27,11 @@ typedef struct HkOperatorSprings {
   int64_t version; /* of the springs */
   /* Records of the springs by rows (spring_rows.h) at a place, 4 floats an entry. */
   void (*records)(void *user, const double *x, float *records);
-  /* blocks (9 n) = for each row the sum of what all forces but the springs add to H, damping
-   * included, its positive semidefinite part; false, and nothing, if there is no such force.
-   * Damping along springs comes out as 0. */
+  /* blocks (9 n) = what all forces but the springs add to the diagonal of H, and the sums of the
+   * rows of damping, their positive semidefinite part; false, and nothing, if there is no such
+   * force. Damping along springs comes out as 0. */
   bool (*lump)(void *user, double *blocks);
+  const HkForceBlocks *blocks; /* of these forces: df/dx, to be multiplied by -tau^2 */
 } HkOperatorSprings;
 
 /* A symmetric matrix of 3 n rows. */

@@ -1,6 +1,8 @@
 /* The hierarchy of multigrid: levels, found once for a model; see multigrid.h. */
 #include "linear/multigrid.h"
 
+#include "linear/coupling.h"
+
 #include "linear/galerkin.h"
 
 #include <math.h>
@@ -274,6 +276,7 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_graph_destroy(&c, &l->graph);
     hk_weights_destroy(&c, &l->P);
     hk_galerkin_destroy(&c, &l->galerkin);
+    hk_couplings_destroy(&c, &l->couplings);
     hk_free(&c, &l->diagonal);
     for (int q = 0; q < 5; q++) hk_free(&c, &l->memory[q]);
   }

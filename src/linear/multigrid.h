@@ -98,6 +98,26 @@ typedef struct HkFine {
   void *memory[2]; /* of spring and weight */
 } HkFine;
 
+/* A block between two rows of a level that its graph does not have; coupling.h. */
+typedef struct HkCoupling {
+  int32_t row, column;
+  float block[9]; /* row by row */
+} HkCoupling;
+
+/* A row of a level that is coupled. */
+typedef struct HkCoupledRow {
+  int32_t row;
+  float E[9];     /* sum of |O_IJ| over its couplings, row by row */
+  float saved[4]; /* of a vector, during a sweep */
+} HkCoupledRow;
+
+typedef struct HkCouplings {
+  HkCoupling *coupling; /* by rising rows and columns, each pair once */
+  int64_t count, capacity;
+  HkCoupledRow *row; /* by rising number */
+  int64_t row_count, row_capacity;
+} HkCouplings;
+
 typedef struct HkLevel {
   int32_t n;
   int visits; /* in a cycle, for each of the level before */
@@ -109,6 +129,7 @@ typedef struct HkLevel {
                       * by groups, first columns of all rows, then second, then third ones */
   float *x, *b, *r;  /* 4 n */
   HkWeights P;       /* from the next level; rows 0 on the last */
+  HkCouplings couplings;
   HkGalerkin galerkin;
   void *memory[5]; /* of A, D, x, b, r */
 } HkLevel;

@@ -12,7 +12,7 @@
  * symmetric positive definite function of r. The last level is solved exactly. Long waves, for
  * which the other preconditioners need hundreds of iterations, are short ones on a coarse level:
  * the number of iterations hardly depends on the size of the mesh. Damping of springs counts along
- * their present direction; other forces count by what they do to each vertex alone.
+ * their present direction; other forces count by their blocks, between any vertices (coupling.h).
  *
  * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
  * found once (multigrid.h).
@@ -25,6 +25,7 @@
 #include "base/vec.h"
 
 #include "force/springs.h"
+#include "linear/coupling.h"
 #include "linear/multigrid_kernels.h"
 #include "model/proportions.h"
 
@@ -50,6 +51,7 @@ typedef struct Data {
   double *extra;  /* 9 n: of the other forces, made when there are any */
   int threads;
   bool solid;
+  size_t couplings_bytes;
   bool kept;                     /* the hierarchy is that of the first shape, ... */
   double kept_tau;               /* ... of these */
   int64_t kept_model, kept_held; /* versions */
@@ -166,6 +168,7 @@ static void invert_last(const Data *data) {
         size_t row = (size_t)(3 * i + q % 3), column = (size_t)(3 * l->graph.column[e] + q / 3);
         m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (q / 3) + q % 3];
       }
+  hk_couplings_add_dense(&l->couplings, size, m->dense);
   for (size_t q = 0; q < (size_t)size; q++) {
     double *d = &m->dense[q * (size_t)size + q];
     *d = *d > 0 ? *d * (1 + 1e-5) : 1;
@@ -177,28 +180,42 @@ static void invert_last(const Data *data) {
           (float)(0.5 * (m->dense[r * (size_t)size + c] + m->dense[c * (size_t)size + r]));
 }
 
-static void project_all(const Data *data) {
-  const HkMultigrid *m = data->multigrid;
+static HkStatus project_all(const Data *data, HkError *error) {
+  HkMultigrid *m = data->multigrid;
+  const HkContext *c = &m->model->context;
   for (int k = 0; k < m->count; k++) {
     Loop a = loop_of(data, k);
     if (a.coarse) {
       run(&a, a.level->n, k == 0 ? multiply_fine_range : multiply_range);
       run(&a, a.coarse->n, project_range);
+      HK_TRY(hk_couplings_project(c, a.level, &m->level[k].couplings, a.coarse,
+                                  &m->level[k + 1].couplings, error));
     }
+    hk_couplings_add_diagonal(&a.level->couplings, a.level->D);
     if (k == 0)
       run_groups(&a, invert_fine_range);
     else
       run(&a, a.level->n, invert_range);
   }
   if (m->exact) invert_last(data);
+  return HK_OK;
 }
 
 /* Of turns by two degrees. */
 static const double TURNED_LITTLE = 1e-3;
 
-/* The hierarchy of the operator with the springs as they pull at x. */
-static void fill_hierarchy(HkPrecondition *p, const double *x) {
+/* The couplings of level 0, and from them and from the blocks of level 0 all other levels. */
+static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkError *error) {
   const Data *data = p->data;
+  const HkOperatorSprings *H = p->A->springs;
+  HkMultigrid *m = data->multigrid;
+  HK_TRY(hk_couplings_take(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
+  return project_all(data, error);
+}
+
+/* The hierarchy of the operator with the springs as they pull at x. */
+static HkStatus fill_hierarchy(HkPrecondition *p, const double *x, HkError *error) {
+  Data *data = p->data;
   const HkOperatorSprings *H = p->A->springs;
   bool lumps = data->extra && H->lump(H->user, data->extra);
   HkFineValues values = {.multigrid = data->multigrid,
@@ -209,7 +226,13 @@ static void fill_hierarchy(HkPrecondition *p, const double *x) {
   Loop a = loop_of(data, 0);
   a.values = &values;
   run(&a, a.level->n, fill_range);
-  project_all(data);
+  HkStatus status = couple(p, &values, error);
+  p->bytes -= data->couplings_bytes;
+  data->couplings_bytes = 0;
+  for (int k = 0; k < data->multigrid->count; k++)
+    data->couplings_bytes += hk_couplings_bytes(&data->multigrid->level[k].couplings);
+  p->bytes += data->couplings_bytes;
+  return status;
 }
 
 static HkStatus prepare(HkPrecondition *p, HkError *error) {
@@ -224,15 +247,14 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   if (!data->solid || data->extra || m->springs.tension ||
       !(hk_springs_turn(m, H->x) < TURNED_LITTLE)) {
     data->kept = false;
-    fill_hierarchy(p, H->x);
-    return HK_OK;
+    return fill_hierarchy(p, H->x, error);
   }
   int64_t model = H->version + m->forces_version + m->motions_version + m->masses_version,
           held = H->held ? H->held->version : 0;
   if (data->kept && data->kept_tau == H->tau && data->kept_model == model &&
       data->kept_held == held)
     return HK_OK;
-  fill_hierarchy(p, m->x0);
+  HK_TRY(fill_hierarchy(p, m->x0, error));
   data->kept = true;
   data->kept_tau = H->tau;
   data->kept_model = model;
@@ -266,7 +288,10 @@ static void sweep_ranges(void *user, int64_t begin, int64_t end) {
 /* Stage after stage, or the other way round. */
 static void sweep(Loop *a, Sweep way) {
   const HkSweepOrder *s = &a->level->sweep;
+  HkCouplings *couplings = &a->data->multigrid->level[a->level - a->multigrid->level].couplings;
+  bool couples = couplings->count > 0 && way != FIRST;
   a->sweep = way;
+  if (couples) hk_couplings_begin_sweep(couplings, a->level->x, a->level->b);
   for (int k = 0; k < s->stages; k++) {
     int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
     int count = s->first[stage + 1] - first;
@@ -274,6 +299,7 @@ static void sweep(Loop *a, Sweep way) {
     a->first_range = first;
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }
+  if (couples) hk_couplings_end_sweep(couplings, a->level->b);
 }
 
 static void solve_last(const Data *data) {
@@ -302,6 +328,7 @@ static void visit(const Data *data, int k, bool first) {
       run_groups(&a, residual_fine_range);
     else
       run(&a, a.level->n, first ? residual_range : residual_again_range);
+    hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
     run(&a, a.coarse->n, restrict_range);
     for (int q = 0; q < a.coarse->visits; q++) visit(data, k + 1, q == 0);
     if (k == 0)
