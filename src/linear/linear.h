@@ -120,6 +120,9 @@ typedef struct HkPrecondition HkPrecondition;
 typedef struct HkPreconditionType {
   HkSchema schema;
   bool needs_matrix;
+  bool uses_prefactor; /* of the problem (prefactor.h) */
+  /* Memory that it takes at least, in bytes a vertex and a spring, without matrix and prefactor. */
+  double vertex_bytes, spring_bytes;
   HkStatus (*create)(HkPrecondition *p, HkError *error);
   void (*destroy)(HkPrecondition *p);
   /* A has new values. */

@@ -16,14 +16,15 @@ struct HkSolveHessian {
   double *r, *z, *q, *Aq; /* 3 n, of conjugate gradients on an indefinite Hessian */
 };
 
-/* Whether a method, or one nested in it, has that schema. */
-static bool mentions(const HkMethod *method, const HkSchema *schema) {
+/* Whether a method, or one nested in it, is a preconditioner that uses the prefactor. */
+static bool uses_prefactor(const HkMethod *method) {
   if (!method->schema) return false;
-  if (method->schema == schema) return true;
+  const HkPreconditionType *type = hk_precondition_type(method->schema);
+  if (type) return type->uses_prefactor;
   for (int q = 0; q < method->schema->param_count; q++) {
     const HkParam *p = &method->schema->params[q];
     const void *at = (const char *)method->params + p->offset;
-    if (p->kind == HK_PARAM_METHOD && mentions(at, schema)) return true;
+    if (p->kind == HK_PARAM_METHOD && uses_prefactor(at)) return true;
   }
   return false;
 }
@@ -51,8 +52,7 @@ static HkStatus make_vectors(HkSolveHessian *s, HkError *error) {
 
 static HkStatus create(HkSolveHessian *s, const HkMethod *method, HkError *error) {
   HkProblem *p = s->problem;
-  const HkSchema *prefactored = hk_schema_find(HK_PRECONDITION, "prefactored");
-  if (prefactored && mentions(method, prefactored))
+  if (uses_prefactor(method))
     HK_TRY(hk_problem_need_prefactor(p, hk_factor_default(), HK_PRECISION_AUTO, error));
   HkLinearSetup setup = setup_of(p);
   HK_TRY(hk_linear_create(&setup, method, &s->chosen, error));

@@ -14,5 +14,6 @@ static void at(const void *params, double t, const double x0[3], double x[3], do
 
 const HkMotionType hk_motion_fixed = {
     .schema = {.name = "fixed", .summary = "the pin stays where it is", .formula = "x(t) = x0"},
+    .rests = true,
     .at = at,
 };

@@ -7,6 +7,7 @@
 
 typedef struct HkMotionType {
   HkSchema schema;
+  bool rests; /* pins stay where they stood at time 0 */
   /* Refuses parameters that make no sense together; NULL: nothing to check. */
   HkStatus (*check)(const void *params, HkError *error);
   /* x0 (m) is where the pin stood at time 0; x (m), v (m/s) and, unless it is NULL, a (m/s^2) are

@@ -63,6 +63,8 @@ const HkStepType hk_step_bdf2 = {
                           "M^-1 f(x+, v+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .implicit = true,
+    .minimizes = true,
     .filters = true,
     .remembers = true,
     .create = hk_implicit_create,

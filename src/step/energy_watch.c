@@ -174,7 +174,7 @@ static double gain_of(HkSim *sim, const HkState *state, double t) {
 
 static bool has_moving_pins(const HkModel *m) {
   for (int q = 0; q < m->motion_count; q++)
-    if (strcmp(m->motions[q].type->schema.name, "fixed") != 0) return true;
+    if (!m->motions[q].type->rests) return true;
   return false;
 }
 

@@ -205,7 +205,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
 }
 
 HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error) {
-  if (sim->type->create != hk_implicit_create)
+  if (!sim->type->minimizes)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "%s has no minimizer whose iterations could be told", sim->type->schema.name);
   HkImplicit *implicit = sim->data;

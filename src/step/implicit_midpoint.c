@@ -44,6 +44,8 @@ const HkStepType hk_step_implicit_midpoint = {
                           "x+ = 2 z - x",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .implicit = true,
+    .minimizes = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,

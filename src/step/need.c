@@ -18,7 +18,6 @@
 #include "step/kick.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { VECTOR = 3 * sizeof(double), BLOCK = 9 * sizeof(double) };
 
@@ -51,26 +50,13 @@ static double of_prefactor(const HkProportions *p, int precision) {
 
 /* ---- Linear solvers ---- */
 
-/* Bytes a vertex and a spring, of all but the matrix. Those of multigrid depend on how the levels
- * come out; these are a little less than what was found on grids, discs, blocks and balls. */
-typedef struct Figure {
-  const char *name;
-  double vertex, spring;
-} Figure;
-
-static const Figure preconditioners[] = {
-    {"block_jacobi", BLOCK, 0}, {"jacobi", BLOCK, 0},
-    {"ssor", BLOCK, 0},         {"ic0", BLOCK + sizeof(int64_t), BLOCK},
-    {"multigrid", 400, 200},
-};
-
 static double of_preconditioner(const HkProportions *p, const HkMethod *method) {
-  const char *name = method->schema ? method->schema->name : hk_family_default(HK_PRECONDITION);
-  for (size_t q = 0; q < sizeof preconditioners / sizeof preconditioners[0]; q++) {
-    const Figure *f = &preconditioners[q];
-    if (strcmp(f->name, name) == 0) return f->vertex * p->n + f->spring * p->springs;
-  }
-  return strcmp(name, "prefactored") == 0 ? of_prefactor(p, HK_PRECISION_AUTO) : 0;
+  const HkSchema *schema = method->schema;
+  if (!schema) schema = hk_schema_find(HK_PRECONDITION, hk_family_default(HK_PRECONDITION));
+  const HkPreconditionType *type = hk_precondition_type(schema);
+  if (!type) return 0;
+  double bytes = type->vertex_bytes * p->n + type->spring_bytes * p->springs;
+  return type->uses_prefactor ? bytes + of_prefactor(p, HK_PRECISION_AUTO) : bytes;
 }
 
 /* The lower triangle and its rows, here and in the factorisation, and the factor. */
@@ -138,9 +124,8 @@ double hk_step_need(const HkProportions *p, const HkMethod *step) {
   const HkMethod *linear = find(step, "linear", HK_PARAM_METHOD);
   if (!type) return 0;
   double bytes = (type->vectors + 1) * VECTOR * p->n;
-  if (type->bytes == hk_implicit_bytes) bytes += of_problem(p);
-  if (type->bytes == hk_kick_bytes &&
-      number_of(step, "precision", HK_PARAM_CHOICE) == HK_KICK_SINGLE)
+  if (type->implicit) bytes += of_problem(p);
+  if (number_of(step, "precision", HK_PARAM_CHOICE) == HK_KICK_SINGLE)
     bytes += 7 * sizeof(float) * p->n;
   if (minimizer) bytes += of_minimizer(p, minimizer);
   if (linear) bytes += of_linear(p, linear);

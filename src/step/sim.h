@@ -10,6 +10,8 @@
 typedef struct HkStepType {
   HkSchema schema;
   int order;      /* of convergence in h */
+  bool implicit;  /* solves a problem of minimization or a linear system (implicit.h) */
+  bool minimizes; /* by a minimizer, whose iterations can be traced */
   bool remembers; /* leaves the step before in the state: hk_state_remember */
   /* Steps between two looks at the total energy (energy_watch.h); 0: it is not watched. */
   int energy_interval;

@@ -37,6 +37,8 @@ const HkStepType hk_step_trapezoidal = {
                .formula = "x+ = x + h v + h^2/4 (a + a+),  v+ = v + h/2 (a + a+)",
                HK_PARAMS(HkImplicitParams, params)},
     .order = 2,
+    .implicit = true,
+    .minimizes = true,
     .filters = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,

@@ -166,6 +166,8 @@ const HkPreconditionType hk_precondition_ic0 = {
                .summary = "incomplete Cholesky factors without fill; one core",
                .formula = "P = L D L^T with blocks where A has them"},
     .needs_matrix = true,
+    .vertex_bytes = 9 * sizeof(double) + sizeof(int64_t),
+    .spring_bytes = 9 * sizeof(double),
     .create = create,
     .destroy = destroy,
     .prepare = prepare,

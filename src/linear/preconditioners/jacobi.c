@@ -21,6 +21,7 @@ const HkPreconditionType hk_precondition_jacobi = {
     .schema = {.name = "jacobi",
                .summary = "the numbers on the diagonal; the cheapest, all cores",
                .formula = "z_c = r_c / |a_cc|"},
+    .vertex_bytes = 9 * sizeof(double),
     .create = hk_diagonal_create,
     .destroy = hk_diagonal_destroy,
     .prepare = prepare,

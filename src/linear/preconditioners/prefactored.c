@@ -41,6 +41,7 @@ const HkPreconditionType hk_precondition_prefactored = {
     .schema = {.name = "prefactored",
                .summary = "the matrix of the local/global method, factorized once for many steps",
                .formula = "P = M + tau^2 L"},
+    .uses_prefactor = true,
     .create = create,
     .destroy = destroy,
     .prepare = prepare,

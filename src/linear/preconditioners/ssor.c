@@ -51,6 +51,7 @@ const HkPreconditionType hk_precondition_ssor = {
                .formula = "P = (D/omega + L) (omega/(2 - omega)) D^-1 (D/omega + L)^T",
                HK_PARAMS(Ssor, params)},
     .needs_matrix = true,
+    .vertex_bytes = 9 * sizeof(double),
     .create = hk_diagonal_create,
     .destroy = hk_diagonal_destroy,
     .prepare = hk_diagonal_prepare,
