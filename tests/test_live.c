@@ -335,14 +335,17 @@ TEST(states_stay_valid_over_changes) {
 
 /* ---- Masses ---- */
 
+#define BACKWARD_PCG                                                                               \
+  "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "          \
+  "'preconditioner': 'multigrid'}}}"
+
 /* A model whose masses are set moves as one that was compiled with them. */
 TEST(masses_may_be_set_between_steps) {
   static const char *const integrators[] = {
       "'verlet'", "{'type': 'symplectic_euler', 'precision': 'single'}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'ldlt'}}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'factor': 'ldlt'}}",
-      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "
-      "'preconditioner': 'multigrid'}}}"};
+      BACKWARD_PCG};
   for (int q = 0; q < 5; q++) {
     char text[2][1024];
     for (int heavy = 0; heavy < 2; heavy++)

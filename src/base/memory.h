@@ -2,6 +2,7 @@
 #ifndef HK_BASE_MEMORY_H
 #define HK_BASE_MEMORY_H
 
+#include "base/assert.h"
 #include "base/status.h"
 
 /* The context that NULL stands for, else a copy. */

@@ -181,6 +181,7 @@ void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
 
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,
                           const double *x, const double *v) {
+  HK_ASSERT(index >= 0 && index < model->force_count && work->springs);
   const HkCompiledForce *force = &model->forces[index];
   void *state = index < work->state_count ? work->states[index].state : NULL;
   return (HkForceArgs){model, force->method.params, force->data, state, t, x, v, *work};

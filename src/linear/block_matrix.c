@@ -147,6 +147,7 @@ void hk_pattern_destroy(const HkModel *m, HkPattern *p) {
 }
 
 int64_t hk_pattern_find(const HkPattern *p, int64_t i, int64_t j) {
+  HK_ASSERT(i >= 0 && i < p->n && j >= 0 && j < p->n);
   int64_t low = p->start[i], high = p->start[i + 1];
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
@@ -206,5 +207,6 @@ static void product_range(void *user, int64_t begin, int64_t end) {
 
 void hk_block_matrix_product(const HkBlockMatrix *A, const double *p, double *out) {
   Product a = {A, p, out};
+  HK_ASSERT(A->value && p != out);
   hk_parallel_for(A->threads, A->pattern->n, product_range, &a);
 }

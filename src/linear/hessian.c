@@ -135,6 +135,7 @@ static void add_damping_row(const HkHessian *H, int64_t q, double *values) {
   int64_t slot = p->start[q];
   for (int64_t e = own->start[q]; e < own->start[q + 1]; e++) {
     while (p->column[slot] != own->column[e]) slot++;
+    HK_ASSERT(slot < p->start[q + 1]);
     for (int c = 0; c < 9 && !is_held(H, own->column[e]); c++)
       values[9 * slot + c] += H->at.tau * H->at.damping->value[9 * e + c];
   }
@@ -154,6 +155,7 @@ static void assemble_row(const HkHessian *H, int64_t q) {
     int32_t j = m->adj_vertex[e];
     spring_block(H, m->adj_spring[e], B);
     while (p->column[slot] != j) slot++;
+    HK_ASSERT(slot < p->start[q + 1]);
     for (int c = 0; c < 9; c++) diagonal[c] += square * B[c];
     if (is_held(H, j)) continue;
     for (int c = 0; c < 9; c++) values[9 * slot + c] -= square * B[c];
@@ -172,6 +174,7 @@ static void assemble(HkHessian *H) {
     const HkForceBlock *b = &H->blocks.block[e];
     if (!counts(H, b)) continue;
     int64_t at = hk_pattern_find(H->matrix.pattern, b->row, b->column);
+    HK_ASSERT(at >= 0);
     subtract_block(H, b, H->matrix.value + 9 * at);
   }
 }
@@ -410,6 +413,7 @@ static bool lump(void *user, double *blocks) {
 
 HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled, HkOperator *A,
                              HkError *error) {
+  HK_ASSERT(at->x && at->tau >= 0 && at->projection >= 0 && at->projection <= 1);
   H->at = *at;
   HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, error));
   if (assembled) {

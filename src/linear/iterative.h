@@ -11,6 +11,12 @@ typedef struct HkIterative {
   int iterations;
 } HkIterative;
 
+/* Checked for the struct of every iterative solver: S begins as HkIterative. */
+#define HK_BEGINS_AS_ITERATIVE(S)                                                                  \
+  _Static_assert(offsetof(S, tolerance) == offsetof(HkIterative, tolerance) &&                     \
+                     offsetof(S, iterations) == offsetof(HkIterative, iterations),                 \
+                 #S " begins as HkIterative")
+
 #define HK_ITERATIVE_PARAMS(S)                                                                     \
   HK_NUMBER(S, tolerance, "1", 1e-8, 0, 1,                                                         \
             "done when |b - A x| is this part of |b|; whoever calls may ask for less"),            \

@@ -18,6 +18,7 @@ typedef struct Jacobi {
   int iterations;
   double weight;
 } Jacobi;
+HK_BEGINS_AS_ITERATIVE(Jacobi);
 
 static const HkParam params[] = {
     HK_ITERATIVE_PARAMS(Jacobi),

@@ -10,6 +10,7 @@ typedef struct HkKrylovParams {
   int iterations;
   int product; /* HkKrylovProduct */
 } HkKrylovParams;
+HK_BEGINS_AS_ITERATIVE(HkKrylovParams);
 
 /* Of pcg. */
 typedef struct HkPcgParams {
@@ -18,6 +19,9 @@ typedef struct HkPcgParams {
   int product;
   HkMethod preconditioner;
 } HkPcgParams;
+HK_BEGINS_AS_ITERATIVE(HkPcgParams);
+_Static_assert(offsetof(HkPcgParams, product) == offsetof(HkKrylovParams, product),
+               "HkPcgParams begins as HkKrylovParams");
 
 typedef enum HkKrylovProduct { HK_PRODUCT_MATRIX_FREE, HK_PRODUCT_ASSEMBLED } HkKrylovProduct;
 

@@ -93,6 +93,7 @@ size_t hk_linear_bytes(const HkLinear *s) {
 }
 
 HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error) {
+  HK_ASSERT(!solver->type->needs_matrix(solver->method.params) || A->matrix);
   solver->A = *A;
   solver->indefinite = false;
   HK_TRY(hk_cancel_check(solver->setup.cancel, error));
@@ -101,6 +102,7 @@ HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error
 
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
                          HkLinearResult *result, HkError *error) {
+  HK_ASSERT(solver->A.product && b != x);
   *result = (HkLinearResult){0};
   HK_TRY(solver->type->solve(solver, b, x, tolerance, result, error));
   return hk_cancel_check(solver->setup.cancel, error);

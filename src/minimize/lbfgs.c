@@ -23,6 +23,7 @@ typedef struct Lbfgs {
   int factor;
   int precision;
 } Lbfgs;
+HK_BEGINS_AS_STOPPING(Lbfgs);
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(Lbfgs, 200, 1e-3),

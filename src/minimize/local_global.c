@@ -44,6 +44,7 @@ typedef struct LocalGlobal {
   int factor;
   int precision;
 } LocalGlobal;
+HK_BEGINS_AS_STOPPING(LocalGlobal);
 
 static const HkParam params[] = {
     HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3),

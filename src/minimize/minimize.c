@@ -96,7 +96,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->report = (HkStepReport){0};
-  m->proved = m->moves = false;
+  m->proved = m->moves = m->prefactored = false;
   m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);
@@ -134,8 +134,8 @@ HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, 
 
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error) {
   HkProblem *problem = m->problem;
-  if (m->report.linear_iterations == 0) /* of this minimisation: the problem stays as it is */
-    HK_TRY(hk_problem_update_prefactor(problem, error));
+  if (!m->prefactored) HK_TRY(hk_problem_update_prefactor(problem, error));
+  m->prefactored = true;
   m->report.linear_iterations++;
   return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

@@ -10,6 +10,12 @@ typedef struct HkStopping {
   double tolerance;
 } HkStopping;
 
+/* Checked for the struct of every minimizer: S begins as HkStopping. */
+#define HK_BEGINS_AS_STOPPING(S)                                                                   \
+  _Static_assert(offsetof(S, iterations) == offsetof(HkStopping, iterations) &&                    \
+                     offsetof(S, tolerance) == offsetof(HkStopping, tolerance),                    \
+                 #S " begins as HkStopping")
+
 /* Parameters of newton. */
 typedef struct HkNewtonParams {
   int iterations;
@@ -20,11 +26,14 @@ typedef struct HkNewtonParams {
   double patch_max;
 } HkNewtonParams;
 
+HK_BEGINS_AS_STOPPING(HkNewtonParams);
+
 /* Parameters of jacobi. */
 typedef struct HkJacobiParams {
   int iterations;
   double tolerance, weight, rho;
 } HkJacobiParams;
+HK_BEGINS_AS_STOPPING(HkJacobiParams);
 
 #define HK_STOPPING_PARAMS(S, iterations_max, value)                                               \
   HK_INTEGER(S, iterations, iterations_max, 0, 1000000000, "maximum number of iterations"),        \
@@ -67,6 +76,7 @@ struct HkMinimizer {
   void *data;
   bool proves;         /* it checks that H is positive definite; set by create */
   bool proved;         /* at the present iterate; set by minimizers that prove before each look */
+  bool prefactored;    /* the prefactor is that of this minimization */
   bool filtered;       /* the last iterate that was tried was shortened by a force */
   bool moves;          /* the last direction was too long for an end; set as proved is */
   int stationary;      /* number of iterates with m <= tolerance so far that were not proved */

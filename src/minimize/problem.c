@@ -267,6 +267,7 @@ static double gradient_range(void *user, int64_t begin, int64_t end) {
 
 double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
   const HkModel *m = p->model;
+  HK_ASSERT(p->tau > 0 && x != g);
   double square = p->tau * p->tau, fall[3];
   hk_forces_potential(m, p->work, p->t, x, g, fall);
   if (p->damped) drag(p, x, x);

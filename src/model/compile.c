@@ -184,7 +184,7 @@ void hk_model_warn_gravities(const HkModel *m) {
   for (int q = 0; q < m->force_count; q++) {
     const HkForceType *type = m->forces[q].type;
     if (type->slot != HK_ENERGY_GRAVITY || !type->accelerate) continue;
-    HkForceArgs a = hk_force_args(m, q, &(HkForceWork){0}, 0, NULL, NULL);
+    HkForceArgs a = hk_force_args(m, q, &(HkForceWork){.springs = &m->springs}, 0, NULL, NULL);
     type->accelerate(&a, g);
     count++;
   }

@@ -39,7 +39,9 @@ void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) 
 
 static void add_block(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]) {
   HkBlockMatrix *K = ((Sink *)sink)->K;
-  double *at = K->value + 9 * hk_pattern_find(K->pattern, i, j);
+  int64_t place = hk_pattern_find(K->pattern, i, j);
+  HK_ASSERT(place >= 0);
+  double *at = K->value + 9 * place;
   for (int c = 0; c < 9; c++) at[c] += block[c];
 }
 

@@ -146,6 +146,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
 }
 
 static void open_state(HkSim *sim, const HkState *state) {
+  HK_ASSERT(!sim->is_open && hk_state_fits(state, sim->model));
   if (sim->type->open) sim->type->open(sim, state);
   sim->is_open = sim->type->open != NULL;
 }
@@ -157,6 +158,7 @@ void hk_sim_close(HkSim *sim, HkState *state) {
 
 /* A step that is cancelled leaves what it has not moved yet as it was, too. */
 static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
+  HK_ASSERT(sim->h > 0 && !state->holder);
   double h_old = state->h_old;
   if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
   /* A pin that is due now is let go even if rounding has left the time a little short of it. */
