@@ -399,7 +399,7 @@ TEST(theory_iterations_of_linear_solvers) {
     for (int q = 0; q < 3; q++) {
       int iterations = iterations_of(rows[r].linear, k[q]), quoted = rows[r].quoted[q];
       printf(" %d", iterations);
-      CHECK(abs(iterations - quoted) <= 1 + abs(quoted) / 50);
+      CHECK(abs(iterations - quoted) <= 1 + abs(quoted) / 10);
       CHECK((iterations < 0) == (quoted < 0));
     }
     printf("\n");
