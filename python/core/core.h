@@ -27,6 +27,16 @@ typedef enum Kind {
   KIND_COUNT
 } Kind;
 
+/* A force of the caller that is in a model: see force.c. */
+typedef struct PythonForce {
+  PyObject *target; /* what computes it; NULL once the garbage collector has cleared it */
+  struct Handle *model;
+  struct PythonForce *next; /* of the same model */
+  const HkSchema *schema;   /* by which the model names it */
+  const double *array;      /* of the target, N; NULL: the target has functions */
+  bool has_end_step;
+} PythonForce;
+
 typedef struct Handle {
   PyObject ob_base; /* as PyObject_HEAD */
   Kind kind;
@@ -36,6 +46,7 @@ typedef struct Handle {
   PyObject *owner;      /* what must live as long as the object; NULL: nothing */
   struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
   PyObject *trace;      /* of a simulation: told of each iteration; NULL: nobody is */
+  PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
 } Handle;
 
 /* Takes the object over, unless borrowed, also when it fails; keeps a reference to owner. */
@@ -64,10 +75,22 @@ void handle_release(Handle *h);
 bool handle_claim_pair(Handle *sim, Handle *state);
 void handle_release_pair(Handle *sim, Handle *state);
 
+/* ---- Forces of Python: force.c ---- */
+
+/* The Python object of a force of a model, borrowed; NULL: it is a force of the library. */
+PyObject *force_target(const Handle *model, const HkMethod *method);
+/* Whether steps of a model call functions of Python. */
+bool forces_call_python(const Handle *model);
+
 /* ---- Errors, log, paths: support.c ---- */
 
 /* Raises the exception of hooke.errors that belongs to the error; always NULL. */
 PyObject *raise_error(const HkError *error);
+/* Whether a function of Python that the library called has raised an exception, which is pending.
+ */
+bool has_raised(void);
+/* Ends the step under way soon, since the exception that is pending belongs to it. */
+void note_exception(void);
 /* None, or the exception. */
 PyObject *none_or_raise(HkStatus status, const HkError *error);
 /* The C library's memory, so many threads, a device, and a log that goes to Python's. */
@@ -90,6 +113,6 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 /* ---- Functions of the module ---- */
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
-    state_methods[], sim_methods[], device_methods[], run_methods[];
+    force_methods[], state_methods[], sim_methods[], device_methods[], run_methods[];
 
 #endif

@@ -52,14 +52,27 @@ static int handle_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(h->owner);
   Py_VISIT(h->state);
   Py_VISIT(h->trace);
+  for (const PythonForce *f = h->forces; f; f = f->next) Py_VISIT(f->target);
   return 0;
 }
 
-/* Only a trace can close a circle: it may hold the simulation that holds it. */
+/* Releases the functions of forces. The list may change while an object is released, so each search
+ * starts from its head. */
+static void clear_forces(Handle *h) {
+  PythonForce *f = h->forces;
+  while (f) {
+    for (f = h->forces; f && !f->target;) f = f->next;
+    if (f) Py_CLEAR(f->target);
+  }
+}
+
+/* A trace and the functions of a force can close a circle: they may hold the simulation that holds
+ * them. */
 static int handle_clear(PyObject *self) {
   Handle *h = (Handle *)self;
   if (h->trace && h->object) hk_sim_set_trace(h->object, NULL, NULL, NULL);
   Py_CLEAR(h->trace);
+  clear_forces(h);
   return 0;
 }
 
@@ -171,7 +184,8 @@ static bool claim_both(Handle *sim, Handle *state) {
 bool handle_claim_pair(Handle *sim, Handle *state) {
   HkError error;
   if (!claim_both(sim, state)) return false;
-  if (hk_steps(sim->object, state->object, 0, &error) >= 0) return true;
+  HkStatus status = hk_steps(sim->object, state->object, 0, &error);
+  if (status >= 0 && !has_raised()) return true;
   handle_release_pair(sim, state);
   raise_error(&error);
   return false;
@@ -191,6 +205,15 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Some steps, without the lock of the interpreter. */
+static HkStatus step_unlocked(Handle *sim, int64_t count, HkError *error) {
+  HkStatus status;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_steps(sim->object, sim->state->object, count, error);
+  Py_END_ALLOW_THREADS;
+  return status;
+}
+
 /* Many steps in pieces of some hundredths of a second, so that Ctrl-C is noticed between them: the
  * bits do not depend on the pieces. False after an exception. */
 static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
@@ -199,13 +222,10 @@ static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
   while (count > 0) {
     int64_t size = piece < count ? piece : count;
     double before = count > 1 ? now() : 0;
-    HkStatus status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = hk_steps(sim->object, sim->state->object, size, &error);
-    Py_END_ALLOW_THREADS;
+    HkStatus status = step_unlocked(sim, size, &error);
     if (status != HK_OK) *worst = status;
     if (status < 0) raise_error(&error);
-    if (status < 0 || PyErr_Occurred() || PyErr_CheckSignals() < 0) return false;
+    if (status < 0 || has_raised() || PyErr_CheckSignals() < 0) return false;
     count -= size;
     if (count == 0) break;
     double seconds = now() - before;
@@ -213,6 +233,32 @@ static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
     if (seconds > 0.1 && piece > 1) piece /= 2;
   }
   return true;
+}
+
+/* One step. Where a function of Python raises an exception in it, the state becomes that of before;
+ * errors of the library leave the state as they do without such functions. */
+static HkStatus step_or_restore(Handle *sim, HkState *before, HkError *error) {
+  HkState *state = sim->state->object;
+  HkStatus status = hk_state_copy(state, before, error);
+  if (status >= 0) status = step_unlocked(sim, 1, error);
+  if (has_raised()) hk_state_copy(before, state, NULL);
+  return status;
+}
+
+/* One step after the other, for forces that call Python. False after an exception. */
+static bool make_single_steps(Handle *sim, int64_t count, HkStatus *worst) {
+  HkState *before = NULL;
+  HkError error;
+  HkStatus status = hk_state_create(((const Handle *)sim->owner)->object, &before, &error);
+  bool good = status >= 0;
+  for (int64_t q = 0; q < count && good; q++) {
+    status = step_or_restore(sim, before, &error);
+    if (status != HK_OK) *worst = status;
+    good = status >= 0 && !has_raised() && PyErr_CheckSignals() == 0;
+  }
+  if (status < 0) raise_error(&error);
+  hk_state_destroy(&before);
+  return good;
 }
 
 /* steps(count): moves the state of a simulation; False where a step was not solved to its
@@ -234,7 +280,8 @@ static PyObject *handle_steps(PyObject *self, PyObject *value) {
     return NULL;
   }
   if (!claim_both(sim, sim->state)) return NULL;
-  bool good = make_steps(sim, count, &worst);
+  bool singly = forces_call_python((const Handle *)sim->owner);
+  bool good = singly ? make_single_steps(sim, count, &worst) : make_steps(sim, count, &worst);
   handle_release_pair(sim, sim->state);
   return good ? PyBool_FromLong(worst != HK_NOT_CONVERGED) : NULL;
 }

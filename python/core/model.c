@@ -122,22 +122,39 @@ static PyObject *model_stiffness(PyObject *module, PyObject *arguments) {
   return none_or_raise(status, &error);
 }
 
-/* model_forces(model) -> list of texts, the springs first */
+/* The text of a force of the library, or the target of one of Python: a new reference. */
+static PyObject *describe_force(const Handle *model, const HkMethod *force) {
+  PyObject *target = force_target(model, force);
+  char *text = NULL;
+  HkError error;
+  Py_XINCREF(target);
+  if (target) return target;
+  return hk_method_format(force, &text, &error) < 0 ? raise_error(&error) : take_text(text);
+}
+
+/* model_set_masses(model, address of a number a vertex) */
+static PyObject *model_set_masses(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  const double *masses;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_model, &model, to_address, &masses)) return NULL;
+  if (!handle_claim(model)) return NULL;
+  HkStatus status = hk_model_set_masses(model->object, masses, &error);
+  handle_release(model);
+  return none_or_raise(status, &error);
+}
+
+/* model_forces(model) -> list, the springs first: texts, and targets of forces of Python */
 static PyObject *model_forces(PyObject *module, PyObject *value) {
   Handle *model = handle_of(value, KIND_MODEL);
-  HkError error;
   (void)module;
   if (!model) return NULL;
   PyObject *list = PyList_New(0);
-  for (int q = 0; list && q < hk_model_force_count(model->object); q++) {
-    char *text = NULL;
-    PyObject *str = NULL;
-    if (hk_method_format(hk_model_force(model->object, q), &text, &error) < 0)
-      raise_error(&error);
-    else
-      str = take_text(text);
-    if (!str || PyList_Append(list, str) < 0) Py_CLEAR(list);
-    Py_XDECREF(str);
+  for (int f = 0; list && f < hk_model_force_count(model->object); f++) {
+    PyObject *entry = describe_force(model, hk_model_force(model->object, f));
+    if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
+    Py_XDECREF(entry);
   }
   return list;
 }
@@ -202,6 +219,7 @@ PyMethodDef model_methods[] = {
     {"model_bodies", model_bodies, METH_O, NULL},
     {"model_select", model_select, METH_VARARGS, NULL},
     {"model_stiffness", model_stiffness, METH_VARARGS, NULL},
+    {"model_set_masses", model_set_masses, METH_VARARGS, NULL},
     {"model_forces", model_forces, METH_O, NULL},
     {"model_put_force", model_put_force, METH_VARARGS, NULL},
     {"model_remove_force", model_remove_force, METH_VARARGS, NULL},

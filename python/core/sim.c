@@ -21,7 +21,9 @@ static PyObject *sim_create(PyObject *module, PyObject *arguments) {
   handle_release(model);
   hk_method_clear(&step);
   if (status >= 0) hk_sim_set_cancel(sim, cancel_on_signal, NULL);
-  return status < 0 ? raise_error(&error) : handle_new(KIND_SIM, sim, (PyObject *)model, false);
+  if (has_raised()) hk_sim_destroy(&sim);
+  if (status < 0 || !sim) return raise_error(&error);
+  return handle_new(KIND_SIM, sim, (PyObject *)model, false);
 }
 
 /* sim_use(sim, state): what steps() moves from now on */
@@ -89,7 +91,7 @@ static PyObject *sim_stable_step(PyObject *module, PyObject *arguments) {
   status = hk_sim_stable_step(sim->object, state->object, &h, &error);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
-  return status < 0 ? raise_error(&error) : PyFloat_FromDouble(h);
+  return status < 0 || has_raised() ? raise_error(&error) : PyFloat_FromDouble(h);
 }
 
 /* sim_step_report(sim) -> tuple in the order of HkStepReport */
@@ -114,6 +116,7 @@ static PyObject *sim_report(PyObject *module, PyObject *arguments) {
   hk_sim_report(sim->object, state->object, &r);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
+  if (has_raised()) return NULL;
   const double *p = r.momentum, *L = r.angular_momentum;
   return Py_BuildValue("ddddddddddddddd", r.time, r.kinetic, r.spring, r.gravity, r.other, r.total,
                        p[0], p[1], p[2], L[0], L[1], L[2], r.strain_min, r.strain_max, r.speed_max);
@@ -131,6 +134,7 @@ static PyObject *sim_gradient(PyObject *module, PyObject *arguments) {
   hk_sim_energy_gradient(sim->object, state->object, to);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
+  if (has_raised()) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -152,7 +156,10 @@ static PyObject *sim_stiffness(PyObject *module, PyObject *arguments) {
   status = hk_sim_stiffness(sim->object, state->object, &K, &error);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
-  if (status < 0) return raise_error(&error);
+  if (status < 0 || has_raised()) {
+    hk_triplets_destroy(&K);
+    return raise_error(&error);
+  }
   PyObject *result = Py_BuildValue("NNN", bytes_of(K->row, K->count, sizeof *K->row),
                                    bytes_of(K->column, K->count, sizeof *K->column),
                                    bytes_of(K->value, K->count, sizeof *K->value));
@@ -177,6 +184,7 @@ static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
     hk_sim_forces(sim->object, state->object, to);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
+  if (has_raised()) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -185,8 +193,10 @@ static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
 static bool tell_iteration(void *user, const HkIteration *i) {
   Handle *sim = user;
   PyGILState_STATE lock = PyGILState_Ensure();
-  PyObject *answer =
-      PyObject_CallFunction(sim->trace, "iddd", i->iteration, i->change, i->gradient, i->seconds);
+  PyObject *answer = NULL;
+  if (!PyErr_Occurred())
+    answer =
+        PyObject_CallFunction(sim->trace, "iddd", i->iteration, i->change, i->gradient, i->seconds);
   bool go_on = answer != NULL && answer != Py_False;
   Py_XDECREF(answer);
   PyGILState_Release(lock);

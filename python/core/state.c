@@ -125,6 +125,45 @@ static PyObject *state_pin(PyObject *module, PyObject *arguments) {
   return none_or_raise(status, &error);
 }
 
+/* state_springs(state, model) -> {name: (address, count)}, valid until they are set again; count 0
+ * where there is none */
+static PyObject *state_springs(PyObject *module, PyObject *arguments) {
+  Handle *state, *model;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_state, &state, to_model, &model)) return NULL;
+  HkSpringView s = hk_state_springs(state->object, model->object);
+  return Py_BuildValue("{sN sN sN sN}", "k", array_pair(s.k, s.count), "l0",
+                       array_pair(s.l0, s.count), "damping", array_pair(s.damping, s.count),
+                       "broken", array_pair(s.broken, s.count));
+}
+
+/* state_set_springs(state, model, k, l0, damping, broken): addresses, 0 for what stays */
+static PyObject *state_set_springs(PyObject *module, PyObject *arguments) {
+  Handle *state, *model;
+  const double *k, *l0, *damping;
+  const uint8_t *broken;
+  HkError error;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&O&O&O&O&", to_state, &state, to_model, &model, to_address,
+                        &k, to_address, &l0, to_address, &damping, to_address, &broken))
+    return NULL;
+  if (!handle_claim(state)) return NULL;
+  HkStatus status =
+      hk_state_set_springs(state->object, model->object, k, l0, damping, broken, &error);
+  handle_release(state);
+  return none_or_raise(status, &error);
+}
+
+/* state_reset_springs(state) */
+static PyObject *state_reset_springs(PyObject *module, PyObject *value) {
+  Handle *state = handle_of(value, KIND_STATE);
+  (void)module;
+  if (!state || !handle_claim(state)) return NULL;
+  hk_state_reset_springs(state->object);
+  handle_release(state);
+  Py_RETURN_NONE;
+}
+
 /* state_nearest(state, point) -> (vertex, distance) */
 static PyObject *state_nearest(PyObject *module, PyObject *arguments) {
   Handle *state;
@@ -158,6 +197,9 @@ PyMethodDef state_methods[] = {
     {"state_unpack", state_unpack, METH_O, NULL},
     {"state_file", state_file, METH_VARARGS, NULL},
     {"state_pin", state_pin, METH_VARARGS, NULL},
+    {"state_springs", state_springs, METH_VARARGS, NULL},
+    {"state_set_springs", state_set_springs, METH_VARARGS, NULL},
+    {"state_reset_springs", state_reset_springs, METH_O, NULL},
     {"state_nearest", state_nearest, METH_VARARGS, NULL},
     {"state_nearest_to_ray", state_nearest_to_ray, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

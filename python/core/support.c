@@ -39,6 +39,10 @@ PyObject *raise_error(const HkError *error) {
   return NULL;
 }
 
+bool has_raised(void) {
+  return PyErr_Occurred() != NULL;
+}
+
 PyObject *none_or_raise(HkStatus status, const HkError *error) {
   if (status < 0 || PyErr_Occurred()) return raise_error(error);
   Py_INCREF(Py_None);
@@ -69,6 +73,13 @@ HkContext python_context(int threads, HkDeviceKind device) {
   return context;
 }
 
+/* Set while an exception may be pending: the lock of the interpreter costs more than a look. */
+static _Thread_local bool may_have_raised;
+
+void note_exception(void) {
+  may_have_raised = true;
+}
+
 bool cancel_on_signal(void *user) {
   static const double INTERVAL = 0.1; /* s: the lock of the interpreter costs more than a look */
   static _Thread_local double last;
@@ -76,10 +87,11 @@ bool cancel_on_signal(void *user) {
   (void)user;
   clock_gettime(CLOCK_MONOTONIC, &t);
   double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-  if (now - last < INTERVAL) return false;
+  if (now - last < INTERVAL && !may_have_raised) return false;
   last = now;
   PyGILState_STATE lock = PyGILState_Ensure();
-  bool raised = !PyErr_Occurred() && PyErr_CheckSignals() < 0;
+  bool raised = PyErr_Occurred() ? may_have_raised : PyErr_CheckSignals() < 0;
+  may_have_raised = may_have_raised && raised;
   PyGILState_Release(lock);
   return raised;
 }

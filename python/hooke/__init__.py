@@ -36,6 +36,7 @@ def _log(warning: int, text: str) -> None:
 _core.configure(_make_error, _log)
 
 from ._sparse import Triplets  # noqa: E402
+from .custom import CustomForce, ForceArray  # noqa: E402
 from .device import DeviceArray  # noqa: E402
 from .energies import Energies, Report  # noqa: E402
 from .mesh import Mesh  # noqa: E402
@@ -71,10 +72,12 @@ def formats() -> dict[str, str]:
 __all__ = [
     "BlowupError",
     "Body",
+    "CustomForce",
     "DeviceArray",
     "Energies",
     "Error",
     "FileError",
+    "ForceArray",
     "Forces",
     "FormatError",
     "Grip",

@@ -8,23 +8,30 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Floats, Ints, indices, to_json, view
+from ._arrays import Floats, Ints, address, indices, per_item, to_json, view
+from .custom import (
+    CallerForce, CustomForce, ForceArray,
+    _DampingFn, _EnergyFn, _FilterFn, _ForceFn, _HessianFn, _IterateFn, _StepFn,
+)
 from .errors import InvalidError
 from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
 from .scene import Scene, as_scene
 
 __all__ = ["Body", "Forces", "Model", "Springs"]
 
+Force = Union[Method, CallerForce]
+_AnyForce = Union[Force, str, dict[str, Any]]
+
 
 class Springs(NamedTuple):
-    """The springs of a model, read-only views without a copy, sorted by the lower and then the
-    higher vertex; model.find_springs gives the number of the spring of each edge.
+    """The springs of a model, read-only views without a copy, or of a state, sorted by the lower and
+    then the higher vertex; model.find_springs gives the number of the spring of each edge.
 
     Two vertices have one spring: what was given between them in parallel is merged, k and damping
     added up, with the rest length sum(k l0) / sum(k).
@@ -36,6 +43,7 @@ class Springs(NamedTuple):
     damping: Floats | None  #: (M,) along the spring [N s/m]; None: there is none
     kind: npt.NDArray[np.uint8]  #: (M,) 0 edge, 1 shear, 2 bending, 3 given one by one
     tension_only: npt.NDArray[np.bool_] | None  #: (M,); None: there is none such
+    broken: npt.NDArray[np.bool_] | None = None  #: (M,) of a state: pulls at nothing; None: of a model
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ class Body:
 class Forces:
     """The forces of a model as a list: number 0 are the springs, which stay.
 
-    Each is a hooke.Method. `model.forces[1] = hooke.forces.gravity(g=1.62)` replaces one between
+    Each is a hooke.Method, or a CustomForce or ForceArray of the caller. `model.forces[1] = hooke.forces.gravity(g=1.62)` replaces one between
     steps, append and del add and remove; those behind a removed one move up.
     """
 
@@ -64,26 +72,38 @@ class Forces:
         check_masks(made, self._vertices)
         return to_json(made)
 
-    def _all(self) -> list[Method]:
-        return [as_method(json.loads(t), "force", "force") for t in _core.model_forces(self._handle)]
+    def _described(self) -> list[str | CallerForce]:
+        """Texts of forces of the library, and forces of the caller."""
+        entries = _core.model_forces(self._handle)
+        return [entry if isinstance(entry, str) else entry.force for entry in entries]
+
+    def _all(self) -> list[Force]:
+        return [
+            as_method(json.loads(entry), "force", "force") if isinstance(entry, str) else entry
+            for entry in self._described()
+        ]
 
     def __len__(self) -> int:
         return len(_core.model_forces(self._handle))
 
-    def __iter__(self) -> Iterator[Method]:
+    def __iter__(self) -> Iterator[Force]:
         return iter(self._all())
 
-    def __getitem__(self, index: int) -> Method:
+    def __getitem__(self, index: int) -> Force:
         return self._all()[self._number(index)]
 
     def __setitem__(self, index: int, force: Method | str | dict[str, Any]) -> None:
+        if isinstance(force, (CustomForce, ForceArray)):
+            raise TypeError("forces of Python cannot replace another one; remove that and append this")
         _core.model_put_force(self._handle, self._number(index), self._text(force))
 
     def __delitem__(self, index: int) -> None:
         _core.model_remove_force(self._handle, self._number(index))
 
-    def append(self, force: Method | str | dict[str, Any]) -> int:
+    def append(self, force: _AnyForce) -> int:
         """Adds a force and returns its number."""
+        if isinstance(force, (CustomForce, ForceArray)):
+            return force._add_to(self._handle, self._vertices)
         return _core.model_put_force(self._handle, -1, self._text(force))
 
     def _number(self, index: int) -> int:
@@ -119,6 +139,7 @@ class Model:
         self._checks = _mesh_checks(scene)
         self._stiffness: list[tuple[float, bool]] = []  # live changes: value, whether it is a factor
         self._motions: dict[int, str | None] = {}  # live changes by pin
+        self._has_masses = False  # a live change has set them
         arrays = _core.model_arrays(handle)
 
         def array(name: str, kind: str, columns: int = 0) -> npt.NDArray[Any]:
@@ -151,13 +172,19 @@ class Model:
     @property
     def springs(self) -> Springs:
         """The springs: indices, k [N/m], l0 [m], damping [N s/m], kind, tension_only. Read-only views.
-        set_stiffness and scale_stiffness change k."""
+        set_stiffness and scale_stiffness change k; state.set_springs changes single springs."""
         return self._springs
 
     @property
     def masses(self) -> Floats:
-        """(N,) masses [kg], a read-only view."""
+        """(N,) masses [kg], a read-only view. Setting it, to one number or (N,), is a live change."""
         return self._masses
+
+    @masses.setter
+    def masses(self, value: npt.ArrayLike) -> None:
+        masses = per_item(value, "masses", len(self))
+        _core.model_set_masses(self._handle, address(masses))
+        self._has_masses = True
 
     @property
     def pins(self) -> Ints:
@@ -224,10 +251,47 @@ class Model:
         _core.model_set_motion(self._handle, pin, text)
         self._motions[pin] = text
 
+    def add_force(
+        self,
+        force: _AnyForce | _ForceFn,
+        *,
+        energy: _EnergyFn | None = None,
+        hessian: _HessianFn | None = None,
+        damping: _DampingFn | None = None,
+        filter: _FilterFn | None = None,
+        begin_step: _StepFn | None = None,
+        end_step: _StepFn | None = None,
+        begin_iterate: _IterateFn | None = None,
+        uses_velocity: bool = False,
+        name: str | None = None,
+    ) -> int:
+        """Adds a force and returns its number in model.forces: a force of the library, or functions of
+        Python, force(t, x, v) and what hooke.CustomForce lists.
+
+        A function that raises an exception ends the step, which raises it; the state is then that of
+        the last whole step."""
+        functions: dict[str, Any] = {
+            "energy": energy, "hessian": hessian, "damping": damping, "filter": filter,
+            "begin_step": begin_step, "end_step": end_step, "begin_iterate": begin_iterate, "name": name,
+        }
+        if not isinstance(force, (Method, str, dict, CustomForce, ForceArray)):
+            return self.forces.append(CustomForce(force, uses_velocity=uses_velocity, **functions))
+        extra = [key for key, value in functions.items() if value is not None]
+        if extra or uses_velocity:
+            key = extra[0] if extra else "uses_velocity"
+            raise TypeError(f"{key}: belongs to a force that is a function, not to {force!r}")
+        return self.forces.append(force)
+
+    def add_force_array(self, array: Floats) -> int:
+        """Adds a force that is an array, (N, 3) float64 in N, and returns its number in model.forces. The
+        array is kept, not copied, and read in each step: what is written into it counts from then on."""
+        return self.forces.append(ForceArray(array))
+
     # ---- Copies --------------------------------------------------------------------------------
 
     def copy(self) -> Model:
-        """Another model of the same scene, with all live changes so far."""
+        """Another model of the same scene, with all live changes so far. It shares functions and arrays
+        of forces; copy.deepcopy copies arrays, too."""
         return copy.copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -237,7 +301,8 @@ class Model:
                 "the vertices of a mesh were changed after the model was made of it, so that it "
                 "cannot be copied or pickled; make another model"
             )
-        changes = (_core.model_forces(self._handle), self._stiffness, self._motions)
+        masses = self._masses.copy() if self._has_masses else None
+        changes = (self.forces._described(), self._stiffness, self._motions, masses)
         return _restore, (self.scene, self._threads, self.device, *changes)
 
     def __len__(self) -> int:
@@ -256,16 +321,21 @@ def _mesh_checks(scene: Scene) -> list[int]:
 
 
 def _restore(
-    scene: Scene, threads: int, device: str, forces: list[str],
-    stiffness: list[tuple[float, bool]], motions: dict[int, str | None],
+    scene: Scene, threads: int, device: str, forces: list[str | CallerForce],
+    stiffness: list[tuple[float, bool]], motions: dict[int, str | None], masses: Floats | None,
 ) -> Model:
     model = Model(scene, threads=threads, device=device)
     handle = model._handle
     if _core.model_forces(handle) != forces:
         for index in range(len(model.forces) - 1, 0, -1):
             _core.model_remove_force(handle, index)
-        for text in forces[1:]:
-            _core.model_put_force(handle, -1, text)
+        for force in forces[1:]:
+            if isinstance(force, str):
+                _core.model_put_force(handle, -1, force)
+            else:
+                model.forces.append(force)
+    if masses is not None:
+        model.masses = masses
     for value, is_factor in stiffness:
         _core.model_stiffness(handle, value, is_factor)
     for pin, motion in motions.items():

@@ -149,7 +149,7 @@ class Run:
     @property
     def state(self) -> State:
         """The state as it is now, as a copy."""
-        return State._of(_core.run_state(self._handle))
+        return State._of(_core.run_state(self._handle), self.model)
 
     def report(self, state: State | None = None) -> Report:
         """Energies [J], momenta and extremes of the state now, or of a state of this run."""

@@ -155,6 +155,7 @@ class Sim:
             raise TypeError(f"expected a hooke.State, got {state!r}")
         _core.sim_use(self._handle, state._handle)
         state._away = self.model.device != "cpu"
+        state._model = self.model
         self._state = state
 
     @property

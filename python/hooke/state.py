@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arrays import Floats, point, view
+from ._arrays import Floats, address, per_item, point, view
 from .errors import InvalidError
-from .model import Model
+from .model import Model, Springs
 
 __all__ = ["State"]
 
@@ -25,14 +25,15 @@ class State:
     elsewhere with a model of the same scene.
     """
 
-    __slots__ = ("_away", "_handle", "_v", "_x")
+    __slots__ = ("_away", "_handle", "_model", "_v", "_x")
 
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):
             raise TypeError(f"expected a hooke.Model, got {model!r}")
-        self._attach(_core.state_create(model._handle))
+        self._attach(_core.state_create(model._handle), model)
 
-    def _attach(self, handle: _core.Handle) -> None:
+    def _attach(self, handle: _core.Handle, model: Model | None) -> None:
+        self._model = model  # None: not known yet, after unpickling
         self._away = False  # a device may hold it
         x, v, count = _core.state_arrays(handle)
         self._handle = handle
@@ -40,9 +41,9 @@ class State:
         self._v: Floats = view(handle, v, (count, 3), writable=True)
 
     @classmethod
-    def _of(cls, handle: _core.Handle) -> State:
+    def _of(cls, handle: _core.Handle, model: Model | None = None) -> State:
         state = cls.__new__(cls)
-        state._attach(handle)
+        state._attach(handle, model)
         return state
 
     @property
@@ -77,9 +78,71 @@ class State:
     def time(self, value: float) -> None:
         _core.state_set_time(self._handle, value)
 
+    # ---- Springs that change in time -------------------------------------------------------------
+
+    def _need_model(self) -> Model:
+        if self._model is None:
+            raise InvalidError(
+                "the springs of a state that was unpickled are known once a simulation uses it: "
+                "Sim(scene, state=state)"
+            )
+        return self._model
+
+    @property
+    def springs(self) -> Springs:
+        """The springs that count for this state, those of the model unless set_springs has given it its
+        own: indices, k [N/m], l0 [m], damping [N s/m], kind, tension_only, broken. Read-only copies."""
+        model = self._need_model()
+        arrays = _core.state_springs(self._handle, model._handle)
+
+        def copied(name: str, kind: str) -> npt.NDArray[Any]:
+            at, count = arrays[name]
+            array = view(None, at, (count,), kind).copy()
+            array.flags.writeable = False
+            return array
+
+        has_broken = arrays["broken"][1] > 0
+        none_broken = np.zeros(len(model.springs.k), np.bool_)
+        none_broken.flags.writeable = False
+        return model.springs._replace(
+            k=copied("k", "f8"),
+            l0=copied("l0", "f8"),
+            damping=copied("damping", "f8") if arrays["damping"][1] else None,
+            broken=copied("broken", "?") if has_broken else none_broken,
+        )
+
+    def set_springs(
+        self,
+        *,
+        k: npt.ArrayLike | None = None,
+        l0: npt.ArrayLike | None = None,
+        damping: npt.ArrayLike | None = None,
+        broken: npt.ArrayLike | None = None,
+    ) -> None:
+        """Gives this state springs of its own from now on: k [N/m], l0 [m], damping [N s/m] and which are
+        broken, one value or (M,) in the order of model.springs; None leaves what it is. They may be set
+        again between steps, and are saved, copied and pickled with the state. Steps in single precision
+        and on devices refuse such a state."""
+        model = self._need_model()
+        count = len(model.springs.k)
+        given = {"k": k, "l0": l0, "damping": damping}
+        arrays = {key: per_item(value, key, count) for key, value in given.items() if value is not None}
+        mask = None if broken is None else _mask(broken, count)
+        at = {key: address(array) for key, array in arrays.items()}
+        _core.state_set_springs(
+            self._handle, model._handle, at.get("k", 0), at.get("l0", 0), at.get("damping", 0),
+            0 if mask is None else address(mask),
+        )
+
+    def reset_springs(self) -> None:
+        """The springs of the model count again."""
+        _core.state_reset_springs(self._handle)
+
+    # ---- Copies --------------------------------------------------------------------------------
+
     def copy(self) -> State:
         """Another state with the same content."""
-        return State._of(_core.state_unpack(_core.state_pack(self._handle)))
+        return State._of(_core.state_unpack(_core.state_pack(self._handle)), self._model)
 
     def assign(self, other: State) -> None:
         """Takes over the content of another state of the same model."""
@@ -120,6 +183,14 @@ def _finite(value: npt.ArrayLike, name: str) -> npt.ArrayLike:
     if not np.isfinite(value).all():
         raise InvalidError(f"{name}: holds numbers that are not finite")
     return value
+
+
+def _mask(broken: npt.ArrayLike, count: int) -> npt.NDArray[np.uint8]:
+    """One byte a spring, 1 where it is broken."""
+    values = per_item(broken, "broken", count)
+    if not np.isin(values, (0, 1)).all():
+        raise InvalidError("broken: expected a mask, True or False for each spring")
+    return values.astype(np.uint8)
 
 
 def _restore(packed: bytes) -> State:

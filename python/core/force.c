@@ -1,0 +1,275 @@
+/* Forces of the caller: functions of Python, and arrays that are read in each step.
+ *
+ * The library owns a PythonForce by its destroy callback. The handle of the model lists them, so
+ * that the garbage collector sees what their functions refer to, such as the simulation itself.
+ *
+ * An exception of a function stays the pending exception of the thread that steps. From then on no
+ * function is called, cancel_on_signal ends the minimizer and end_step the step; whoever called the
+ * library then raises the exception (has_raised).
+ */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Calling Python ---- */
+
+/* Calls a method of the target with arguments as of Py_BuildValue. NULL after an exception, also
+ * after an earlier one. The caller holds the lock. */
+static PyObject *call(const PythonForce *force, const char *method, const char *format, ...) {
+  va_list list;
+  if (PyErr_Occurred() || !force->target) return NULL;
+  va_start(list, format);
+  PyObject *arguments = Py_VaBuildValue(format, list);
+  va_end(list);
+  PyObject *function = arguments ? PyObject_GetAttrString(force->target, method) : NULL;
+  PyObject *result = function ? PyObject_CallObject(function, arguments) : NULL;
+  Py_XDECREF(function);
+  Py_XDECREF(arguments);
+  if (!result) note_exception();
+  return result;
+}
+
+/* An address as an int; 0 for NULL. */
+static PyObject *number(const void *address) {
+  return PyLong_FromVoidPtr((void *)address);
+}
+
+/* The status of a callback: an exception ends the step. */
+static HkStatus finish(PyObject *result, HkError *error) {
+  bool raised = PyErr_Occurred() != NULL;
+  Py_XDECREF(result);
+  if (raised && error) {
+    *error = (HkError){.status = HK_ERROR_CANCELLED};
+    snprintf(error->text, sizeof error->text, "a function of a force has raised an exception");
+  }
+  return raised ? HK_ERROR_CANCELLED : HK_OK;
+}
+
+/* ---- The functions that the library calls ---- */
+
+static double energy(void *user, const HkForceAt *at) {
+  double E = 0;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *result = call(user, "_energy", "(dN)", at->t, number(at->x));
+  if (result) E = PyFloat_AsDouble(result);
+  Py_XDECREF(result);
+  PyGILState_Release(lock);
+  return E;
+}
+
+static void add(void *user, const HkForceAt *at, double *f) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  Py_XDECREF(call(user, "_add", "(dNNN)", at->t, number(at->x), number(at->v), number(f)));
+  PyGILState_Release(lock);
+}
+
+static void add_array(void *user, const HkForceAt *at, double *f) {
+  const double *array = ((const PythonForce *)user)->array;
+  for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += array[c];
+}
+
+static void add_blocks(PythonForce *force, const char *method, const HkForceAt *at,
+                       HkForceBlockSink *sink) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  Py_XDECREF(call(force, method, "(dNNN)", at->t, number(at->x), number(at->v), number(sink)));
+  PyGILState_Release(lock);
+}
+
+static void hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
+  add_blocks(user, "_hessian", at, sink);
+}
+
+static void damping(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
+  add_blocks(user, "_damping", at, sink);
+}
+
+static HkStatus begin_step(void *user, const HkForceAt *at, double h, HkError *error) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  HkStatus status =
+      finish(call(user, "_begin_step", "(dNNd)", at->t, number(at->x), number(at->v), h), error);
+  PyGILState_Release(lock);
+  return status;
+}
+
+/* Every force with functions has it: it is where exceptions of functions without a status end an
+ * explicit step. */
+static HkStatus end_step(void *user, const HkForceAt *at, double h, HkError *error) {
+  const PythonForce *force = user;
+  PyObject *result = NULL;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  if (force->has_end_step)
+    result = call(force, "_end_step", "(dNNd)", at->t, number(at->x), number(at->v), h);
+  HkStatus status = finish(result, error);
+  PyGILState_Release(lock);
+  return status;
+}
+
+static HkStatus begin_iterate(void *user, const HkForceAt *at, HkError *error) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  HkStatus status = finish(call(user, "_begin_iterate", "(dN)", at->t, number(at->x)), error);
+  PyGILState_Release(lock);
+  return status;
+}
+
+static bool filter(void *user, const HkForceAt *at, double *to) {
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *result = call(user, "_filter", "(dNN)", at->t, number(at->x), number(to));
+  bool changed = result == Py_True;
+  Py_XDECREF(result);
+  PyGILState_Release(lock);
+  return changed;
+}
+
+static void destroy(void *user) {
+  PythonForce *force = user;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PythonForce **link = &force->model->forces;
+  while (*link && *link != force) link = &(*link)->next;
+  if (*link) *link = force->next;
+  Py_XDECREF(force->target);
+  free(force);
+  PyGILState_Release(lock);
+}
+
+/* ---- Adding forces to a model ---- */
+
+/* Whether a name is in a tuple of names; -1 after an exception. */
+static int is_given(PyObject *names, const char *name) {
+  PyObject *text = PyUnicode_FromString(name);
+  int found = text ? PySequence_Contains(names, text) : -1;
+  Py_XDECREF(text);
+  return found;
+}
+
+static HkForceFunctions functions_of(PythonForce *force, PyObject *names) {
+  HkForceFunctions f = hk_default_force_functions();
+  force->has_end_step = is_given(names, "end_step") > 0;
+  f.add = add;
+  f.end_step = end_step;
+  f.destroy = destroy;
+  if (is_given(names, "energy") > 0) f.energy = energy;
+  if (is_given(names, "hessian") > 0) f.hessian = hessian;
+  if (is_given(names, "damping") > 0) f.damping = damping;
+  if (is_given(names, "filter") > 0) f.filter = filter;
+  if (is_given(names, "begin_step") > 0) f.begin_step = begin_step;
+  if (is_given(names, "begin_iterate") > 0) f.begin_iterate = begin_iterate;
+  return f;
+}
+
+/* A force in the list of its model; NULL after an exception. */
+static PythonForce *create_force(Handle *model, PyObject *target) {
+  PythonForce *force = calloc(1, sizeof *force);
+  if (!force) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  Py_INCREF(target);
+  force->target = target;
+  force->model = model;
+  force->next = model->forces;
+  model->forces = force;
+  return force;
+}
+
+/* Hands the force to the library, which destroys it after an error, too. -> its number */
+static PyObject *give_force(Handle *model, PythonForce *force, const HkForceFunctions *functions) {
+  int index = 0;
+  HkError error;
+  if (hk_model_add_custom_force(model->object, functions, force, &index, &error) < 0)
+    return raise_error(&error);
+  force->schema = hk_model_force(model->object, index)->schema;
+  return PyLong_FromLong(index);
+}
+
+/* The model of a run is part of what is resumed from files. */
+static bool claim_own_model(Handle *model) {
+  if (!model->borrowed) return handle_claim(model);
+  HkError error = {.status = HK_ERROR_UNSUPPORTED};
+  snprintf(error.text, sizeof error.text,
+           "a run cannot have forces of Python, since it is resumed from files; use a Sim");
+  raise_error(&error);
+  return false;
+}
+
+/* force_add(model, target, name, names of the functions, uses_velocity) -> its number. The target
+ * has a method for each name, such as _energy(t, x), with addresses in place of arrays. */
+static PyObject *force_add(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  PyObject *target, *names, *result = NULL;
+  const char *name;
+  int uses_velocity;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&OsOp", to_model, &model, &target, &name, &names,
+                        &uses_velocity))
+    return NULL;
+  if (!claim_own_model(model)) return NULL;
+  PythonForce *force = create_force(model, target);
+  if (force) {
+    HkForceFunctions functions = functions_of(force, names);
+    functions.name = name;
+    functions.uses_velocity = uses_velocity;
+    result = give_force(model, force, &functions);
+  }
+  handle_release(model);
+  return result;
+}
+
+/* force_add_array(model, target, address) -> its number; the target keeps the array alive */
+static PyObject *force_add_array(PyObject *module, PyObject *arguments) {
+  Handle *model;
+  PyObject *target, *result = NULL;
+  const double *array;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&OO&", to_model, &model, &target, to_address, &array))
+    return NULL;
+  if (!claim_own_model(model)) return NULL;
+  PythonForce *force = create_force(model, target);
+  if (force) {
+    HkForceFunctions functions = hk_default_force_functions();
+    functions.name = "array";
+    functions.add = add_array;
+    functions.destroy = destroy;
+    force->array = array;
+    result = give_force(model, force, &functions);
+  }
+  handle_release(model);
+  return result;
+}
+
+/* force_add_blocks(sink, i, j, blocks, count): addresses; of use while the library asks for blocks
+ */
+static PyObject *force_add_blocks(PyObject *module, PyObject *arguments) {
+  HkForceBlockSink *sink;
+  const int32_t *i, *j;
+  const double *blocks;
+  Py_ssize_t count;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&O&O&n", to_address, &sink, to_address, &i, to_address, &j,
+                        to_address, &blocks, &count))
+    return NULL;
+  for (Py_ssize_t b = 0; b < count; b++) hk_force_add_block(sink, i[b], j[b], blocks + 9 * b);
+  Py_RETURN_NONE;
+}
+
+/* ---- What a model has ---- */
+
+PyObject *force_target(const Handle *model, const HkMethod *method) {
+  for (const PythonForce *f = model->forces; f; f = f->next)
+    if (f->schema == method->schema) return f->target;
+  return NULL;
+}
+
+bool forces_call_python(const Handle *model) {
+  for (const PythonForce *f = model->forces; f; f = f->next)
+    if (!f->array) return true;
+  return false;
+}
+
+PyMethodDef force_methods[] = {
+    {"force_add", force_add, METH_VARARGS, NULL},
+    {"force_add_array", force_add_array, METH_VARARGS, NULL},
+    {"force_add_blocks", force_add_blocks, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
