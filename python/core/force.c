@@ -15,6 +15,9 @@
 
 /* ---- Calling Python ---- */
 
+/* Two arguments for "O&": an address as an int, 0 for NULL. It is made only where the call is. */
+#define AS_INT(address) PyLong_FromVoidPtr, (void *)(address)
+
 /* Calls a method of the target with arguments as of Py_BuildValue. NULL after an exception, also
  * after an earlier one. The caller holds the lock. */
 static PyObject *call(const PythonForce *force, const char *method, const char *format, ...) {
@@ -29,11 +32,6 @@ static PyObject *call(const PythonForce *force, const char *method, const char *
   Py_XDECREF(arguments);
   if (!result) note_exception();
   return result;
-}
-
-/* An address as an int; 0 for NULL. */
-static PyObject *number(const void *address) {
-  return PyLong_FromVoidPtr((void *)address);
 }
 
 /* The status of a callback: an exception ends the step. */
@@ -52,7 +50,7 @@ static HkStatus finish(PyObject *result, HkError *error) {
 static double energy(void *user, const HkForceAt *at) {
   double E = 0;
   PyGILState_STATE lock = PyGILState_Ensure();
-  PyObject *result = call(user, "_energy", "(dN)", at->t, number(at->x));
+  PyObject *result = call(user, "_energy", "(dO&)", at->t, AS_INT(at->x));
   if (result) E = PyFloat_AsDouble(result);
   Py_XDECREF(result);
   PyGILState_Release(lock);
@@ -61,7 +59,7 @@ static double energy(void *user, const HkForceAt *at) {
 
 static void add(void *user, const HkForceAt *at, double *f) {
   PyGILState_STATE lock = PyGILState_Ensure();
-  Py_XDECREF(call(user, "_add", "(dNNN)", at->t, number(at->x), number(at->v), number(f)));
+  Py_XDECREF(call(user, "_add", "(dO&O&O&)", at->t, AS_INT(at->x), AS_INT(at->v), AS_INT(f)));
   PyGILState_Release(lock);
 }
 
@@ -73,7 +71,7 @@ static void add_array(void *user, const HkForceAt *at, double *f) {
 static void add_blocks(PythonForce *force, const char *method, const HkForceAt *at,
                        HkForceBlockSink *sink) {
   PyGILState_STATE lock = PyGILState_Ensure();
-  Py_XDECREF(call(force, method, "(dNNN)", at->t, number(at->x), number(at->v), number(sink)));
+  Py_XDECREF(call(force, method, "(dO&O&O&)", at->t, AS_INT(at->x), AS_INT(at->v), AS_INT(sink)));
   PyGILState_Release(lock);
 }
 
@@ -88,7 +86,7 @@ static void damping(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
 static HkStatus begin_step(void *user, const HkForceAt *at, double h, HkError *error) {
   PyGILState_STATE lock = PyGILState_Ensure();
   HkStatus status =
-      finish(call(user, "_begin_step", "(dNNd)", at->t, number(at->x), number(at->v), h), error);
+      finish(call(user, "_begin_step", "(dO&O&d)", at->t, AS_INT(at->x), AS_INT(at->v), h), error);
   PyGILState_Release(lock);
   return status;
 }
@@ -100,7 +98,7 @@ static HkStatus end_step(void *user, const HkForceAt *at, double h, HkError *err
   PyObject *result = NULL;
   PyGILState_STATE lock = PyGILState_Ensure();
   if (force->has_end_step)
-    result = call(force, "_end_step", "(dNNd)", at->t, number(at->x), number(at->v), h);
+    result = call(force, "_end_step", "(dO&O&d)", at->t, AS_INT(at->x), AS_INT(at->v), h);
   HkStatus status = finish(result, error);
   PyGILState_Release(lock);
   return status;
@@ -108,14 +106,14 @@ static HkStatus end_step(void *user, const HkForceAt *at, double h, HkError *err
 
 static HkStatus begin_iterate(void *user, const HkForceAt *at, HkError *error) {
   PyGILState_STATE lock = PyGILState_Ensure();
-  HkStatus status = finish(call(user, "_begin_iterate", "(dN)", at->t, number(at->x)), error);
+  HkStatus status = finish(call(user, "_begin_iterate", "(dO&)", at->t, AS_INT(at->x)), error);
   PyGILState_Release(lock);
   return status;
 }
 
 static bool filter(void *user, const HkForceAt *at, double *to) {
   PyGILState_STATE lock = PyGILState_Ensure();
-  PyObject *result = call(user, "_filter", "(dNN)", at->t, number(at->x), number(to));
+  PyObject *result = call(user, "_filter", "(dO&O&)", at->t, AS_INT(at->x), AS_INT(to));
   bool changed = result == Py_True;
   Py_XDECREF(result);
   PyGILState_Release(lock);

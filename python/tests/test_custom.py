@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import sys
 import threading
 import weakref
 
@@ -366,6 +367,26 @@ def test_a_function_that_holds_its_simulation_is_collected():
     del sim
     gc.collect()
     assert alive() is None
+
+
+def test_calls_and_exceptions_do_not_leak():
+    def work(count):
+        for _ in range(count):
+            failing = Failing("force")
+            sim = hooke.Sim(taut_cloth(INTEGRATORS[1]))
+            sim.model.add_force(**failing.functions())
+            sim.model.add_force(tie_force, **TIE_FUNCTIONS)
+            sim.step(2)
+            failing.fails = True
+            for call in (sim.step, sim.forces):
+                with pytest.raises(Problem):
+                    call()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    count = 30
+    blocks = [work(count) for _ in range(5)]
+    assert min(np.diff(blocks)) < count  # less than one block each; caches fill up at first
 
 
 # ---- Force arrays --------------------------------------------------------------------------------
