@@ -18,7 +18,8 @@ __all__ = ["CustomForce", "ForceArray"]
 #: What hessian and damping return: (M,) rows i, (M,) columns j, (M, 3, 3) blocks.
 Blocks = Optional[tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]]
 
-_ForceFn = Callable[[float, Floats, Any], Optional[npt.ArrayLike]]
+# v may be None, and what is computed from Any is Any, which strict type checkers refuse as an array.
+_ForceFn = Callable[[float, Floats, Any], Any]
 _EnergyFn = Callable[[float, Floats], float]
 _HessianFn = Callable[[float, Floats], Blocks]
 _DampingFn = Callable[[float, Floats, Floats], Blocks]

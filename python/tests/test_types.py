@@ -60,11 +60,18 @@ sim = hooke.Sim("flag", integrator=hooke.integrators.bdf2(minimizer=newton))
 hooke.forces.point_load(select=np.arange(3), force=[0, 1, 0])
 for name in hooke.linear_solvers:
     hooke.minimizers.newton(linear=name)
+number: int = sim.model.add_force(lambda t, x, v: -0.1 * v, energy=lambda t, x: 0.0)
+sim.model.add_force(hooke.forces.gravity())
+sim.model.add_force_array(np.zeros((3, 3)))
+sim.model.masses = 0.1 * sim.model.masses
+sim.state.set_springs(k=2 * sim.state.springs.k, broken=[True, False])
 """) == ""
 
 
 def test_wrong_calls_are_type_errors(check):
-    wrong = {"hooke.shapes.gird()": "gird", "hooke.shapes.grid(nxx=3)": "nxx",
+    wrong = {"hooke.Model('flag').add_force(abs, energy=3)": "energy",
+             "hooke.Model('flag').add_force_array([1])": "add_force_array",
+             "hooke.shapes.gird()": "gird", "hooke.shapes.grid(nxx=3)": "nxx",
              "hooke.shapes.grid(nx='a')": "nx", "hooke.shapes.grid(plane='ab')": "plane",
              "hooke.shapes.grid(3)": "positional", "hooke.integrators.bdf2(minimizer=3)": "minimizer"}
     lines = check("import hooke\n" + "\n".join(wrong) + "\n").splitlines()
