@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 from typing import Any, Callable, Optional, Union
 
@@ -101,12 +100,14 @@ class CustomForce:
         return _core.force_add(model, _Calls(self, vertices), self.name, names, self.uses_velocity)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CustomForce:
-        return _restore(copy.deepcopy(self._given(), memo), self.uses_velocity, self.name)
+        return self  # functions are shared: what they belong to may hold the model that is being copied
 
     def __reduce__(self) -> tuple[Any, ...]:
         for key, function in self._given().items():
             try:
                 pickle.dumps(function)
+            except InvalidError:  # of a function that holds its own model
+                raise
             except Exception as error:
                 raise InvalidError(
                     f"force '{self.name}', and so its model, cannot be pickled: its function {key} "

@@ -291,7 +291,7 @@ class Model:
 
     def copy(self) -> Model:
         """Another model of the same scene, with all live changes so far. It shares functions and arrays
-        of forces; copy.deepcopy copies arrays, too."""
+        of forces; copy.deepcopy copies the arrays."""
         return copy.copy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:

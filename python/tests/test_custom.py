@@ -238,6 +238,27 @@ def test_an_exception_of_a_function_is_that_of_the_step(name, integrator):
     assert sims[0].time == sims[1].time
 
 
+def test_an_exception_ends_an_adaptive_step():
+    calls = []
+
+    def force(t, x, v):
+        calls.append(t)
+        if len(calls) > 40:
+            raise Problem
+
+    sim = hooke.Sim(make_cloth(tolerance=1e-6), h=0.01)
+    sim.model.add_force(force)
+    with pytest.raises(Problem):
+        sim.step(1000)
+    before, time = sim.x.copy(), sim.time
+    assert len(calls) == 41
+    with pytest.raises(Problem):
+        sim.step()
+    assert np.array_equal(sim.x, before) and sim.time == time
+    del sim.model.forces[2]
+    assert sim.step() and sim.time == pytest.approx(time + 0.01)
+
+
 def test_exceptions_outside_of_steps_are_raised_too():
     sim = hooke.Sim(taut_cloth(INTEGRATORS[1]))
     calls = {"report": "energy", "forces": "force", "reactions": "force", "energy_gradient": "force",
@@ -552,6 +573,28 @@ def test_copies_of_models_have_forces_of_python_and_masses(again):
     assert np.array_equal(sims[0].x, sims[1].x)
     array[...] = 0
     assert (other.forces[3].array[0, 0] == 0) == (again in (copy.copy, hooke.Model.copy))
+
+
+class HoldsItsModel:
+    """A force that refers to the model that it is in."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def force(self, t, x, v):
+        return 0.01 * self.model.masses[:, None] * v
+
+
+def test_a_force_that_holds_its_model_is_copied_and_not_pickled():
+    model = hooke.Model(make_cloth())
+    model.add_force(HoldsItsModel(model).force)
+    with pytest.raises(hooke.InvalidError, match="cannot be pickled") as caught:
+        pickle.dumps(model)
+    assert len(str(caught.value)) < 500
+    sims = [hooke.Sim(m) for m in (model, model.copy(), copy.deepcopy(model))]
+    for sim in sims:
+        sim.step(5)
+    assert np.array_equal(sims[0].x, sims[1].x) and np.array_equal(sims[0].x, sims[2].x)
 
 
 def test_what_cannot_be_pickled_says_so():
