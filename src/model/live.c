@@ -92,9 +92,13 @@ HkStatus hk_model_add_custom_force(HkModel *m, const HkForceFunctions *functions
                                    int *index, HkError *error) {
   HkCompiledForce force;
   int64_t capacity = m->force_count; /* at least */
-  HK_TRY(hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1, sizeof *m->forces,
-                 "forces", error));
   HK_TRY(hk_force_compile_custom(m, functions, user, &force, error));
+  HkStatus status = hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1,
+                            sizeof *m->forces, "forces", error);
+  if (status < 0) {
+    hk_force_release(m, &force);
+    return status;
+  }
   m->forces[m->force_count] = force;
   if (index) *index = m->force_count;
   m->force_count++;
