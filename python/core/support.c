@@ -58,7 +58,13 @@ static void tell(void *user, HkLogLevel level, const char *text) {
   if (listeners.log) {
     PyObject *result =
         PyObject_CallFunction(listeners.log, "iN", level == HK_LOG_WARNING, text_of(text));
-    if (!result) PyErr_WriteUnraisable(listeners.log);
+    if (!result && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+      PyErr_Clear();
+      PyErr_SetInterrupt(); /* again, where it ends the step: no exception can leave a log callback
+                             */
+    } else if (!result) {
+      PyErr_WriteUnraisable(listeners.log);
+    }
     Py_XDECREF(result);
   }
   PyErr_Restore(type, value, trace);

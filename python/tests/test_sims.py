@@ -1,6 +1,7 @@
 """Simulations: what they compute, live changes, threads, interruptions, pickling."""
 
 import copy
+import logging
 import os
 import pickle
 import signal
@@ -281,6 +282,23 @@ def test_log_lines_go_to_logging(caplog):
     with caplog.at_level("WARNING", "hooke"):
         hooke.Model(scene)
     assert "1 of 3 vertices have no spring" in caplog.text
+
+
+def test_ctrl_c_while_a_line_is_logged_is_not_lost():
+    class Interrupting(logging.Handler):
+        def emit(self, record):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    scene = hooke.Scene()
+    scene.add_body(hooke.Mesh(np.eye(3), edges=[[0, 1]]), k=1.0)
+    handler = Interrupting()
+    logging.getLogger("hooke").addHandler(handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            hooke.Model(scene)  # logs that a vertex has no spring
+            time.sleep(1)
+    finally:
+        logging.getLogger("hooke").removeHandler(handler)
 
 
 def test_simulations_do_not_leak():
