@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 
 class Server:
@@ -79,6 +80,19 @@ class Server:
         """Bytes of memory that it holds."""
         with open(f"/proc/{self.process.pid}/statm") as f:
             return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def wait_for_work(self, seconds):
+        """Waits until it has used so much further CPU time, which does not grow while others have the cores."""
+        end = time.monotonic() + 60
+        enough = self.cpu_time() + seconds
+        while self.cpu_time() < enough:
+            assert time.monotonic() < end, "the server does not work"
+            time.sleep(0.01)
+
+    def cpu_time(self):
+        with open(f"/proc/{self.process.pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()  # from the third one, after the name
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def stop(self, number=signal.SIGINT):
         self.process.send_signal(number)

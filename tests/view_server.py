@@ -163,7 +163,7 @@ def check_closed_while_computing(server, first):
     ask(s, id=1, ask="load", builtin="curtain",
         sets=["bodies[0].shape.nx=400", "bodies[0].shape.ny=400"])
     send(s, json.dumps({"id": 2, "ask": "frame", "steps": 1000}).encode())
-    time.sleep(0.3)
+    server.wait_for_work(0.2)
     s.close()
     began = time.monotonic()
     assert ask(first, id=12, ask="frame", steps=1)[:4] == b"HKFR"
@@ -176,7 +176,7 @@ def check_stop(server):
     s = server.connect()
     ask(s, id=1, ask="load", builtin="curtain")
     send(s, json.dumps({"id": 2, "ask": "frame", "steps": 1000000}).encode())
-    time.sleep(0.3)
+    server.wait_for_work(0.2)
     began = time.monotonic()
     send(s, json.dumps({"id": 3, "ask": "stop"}).encode())
     frame = receive(s)[1]
@@ -335,11 +335,13 @@ def check_open(program):
         server = Server(program, "flag", "--open",
                         environment={"PATH": folder + ":" + os.environ["PATH"]})
         end = time.monotonic() + 20
-        while time.monotonic() < end and not os.path.exists(folder + "/opened"):
+        opened = ""
+        while time.monotonic() < end and not opened.endswith("\n"):
             time.sleep(0.05)
-        time.sleep(0.1)
-        with open(folder + "/opened") as f:
-            assert f.read().strip() == f"http://127.0.0.1:{server.port}/?token={server.token}"
+            if os.path.exists(folder + "/opened"):
+                with open(folder + "/opened") as f:
+                    opened = f.read()
+        assert opened.strip() == f"http://127.0.0.1:{server.port}/?token={server.token}"
         assert server.stop() == 130
 
 

@@ -225,55 +225,83 @@ def test_simulations_run_in_threads():
 
 def test_python_goes_on_while_steps_are_made():
     sim = hooke.Sim(make_cloth(40), threads=1)
-    thread = threading.Thread(target=sim.step, args=(3000,))
-    thread.start()
-    counted = refused = 0
-    while thread.is_alive():
-        counted += 1
+    done = threading.Event()
+
+    def refused(call, *values):
         try:
-            sim.step()
+            call(*values)
         except RuntimeError as error:
-            refused += "another thread" in str(error)
+            return "another thread" in str(error)
+        return False
+
+    def make_steps():
+        while not done.is_set():
+            refused(sim.step, 300)
+
+    thread = threading.Thread(target=make_steps)
+    thread.start()
+    steps = changes = 0
+    deadline = time.monotonic() + 60
+    while (steps <= 5 or changes <= 5) and time.monotonic() < deadline:
+        steps += refused(sim.step)
+        changes += refused(sim.model.scale_stiffness, 1.0)
+        time.sleep(0.001)  # hands the interpreter to the other thread
+    done.set()
+    thread.join()
+    assert steps > 5 and changes > 5  # and nothing was torn
+    assert np.isfinite(sim.x).all()
+
+
+# Prints 'ready' once the main thread has been seen within sim.step() and the positions have had the given
+# number of different values.
+WATCH = """
+import faulthandler, sys, threading
+faulthandler.dump_traceback_later(60, exit=True)  # in place of waiting for ever
+sys.path.insert(0, sys.argv[1])
+from conftest import make_cloth
+import hooke
+
+def watch(sim, x, positions):
+    seen, busy = set(), False
+    while not busy or len(seen) < positions:
+        seen.add(float(x[:, 1].sum()))
         try:
             sim.model.scale_stiffness(1.0)
-        except RuntimeError as error:
-            refused += "another thread" in str(error)
-        time.sleep(0.001)
-    thread.join()
-    assert counted > 5 and refused > 5  # and nothing was torn
-    assert np.isfinite(sim.x).all()
+        except RuntimeError:
+            busy = True
+    print('ready', flush=True)
+"""
+
+
+def interrupted(code):
+    """What the code prints after WATCH has printed 'ready' and SIGINT has come."""
+    folder = __file__.rsplit("/", 1)[0]
+    process = subprocess.Popen([sys.executable, "-c", WATCH + code, folder], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    output = process.communicate(timeout=30)[0]
+    assert process.returncode == 0
+    return output
 
 
 def test_ctrl_c_stops_between_steps():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from conftest import make_cloth\nimport hooke\n"
-        "sim = hooke.Sim(make_cloth(30))\nprint('ready', flush=True)\n"
+        "sim = hooke.Sim(make_cloth(30))\n"
+        "threading.Thread(target=watch, args=(sim, sim.x, 5), daemon=True).start()\n"
         "try:\n    sim.step(10**12)\n"
         "except KeyboardInterrupt:\n    print('stopped', sim.time > 0)\n"
     )
-    folder = __file__.rsplit("/", 1)[0]
-    process = subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=10)[0] == "stopped True\n" and process.returncode == 0
+    assert interrupted(code) == "stopped True\n"
 
 
 def test_ctrl_c_ends_a_long_step_and_leaves_the_state():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from conftest import make_cloth\nimport hooke\n"
-        "sim = hooke.Sim(make_cloth(30, tolerance=1e-13, integrator='backward_euler', step=0.1))\nx = sim.x.copy()\nprint('ready', flush=True)\n"
+        "sim = hooke.Sim(make_cloth(30, tolerance=1e-13, integrator='backward_euler', step=0.1))\nx = sim.x.copy()\n"
+        "threading.Thread(target=watch, args=(sim, sim.x, 1), daemon=True).start()\n"
         "try:\n    sim.step()\n"
         "except KeyboardInterrupt:\n    print('stopped', sim.time, (sim.x == x).all())\n"
     )
-    folder = __file__.rsplit("/", 1)[0]
-    process = subprocess.Popen([sys.executable, "-c", code, folder], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=10)[0] == "stopped 0.0 True\n" and process.returncode == 0
+    assert interrupted(code) == "stopped 0.0 True\n"
 
 
 def test_log_lines_go_to_logging(caplog):

@@ -143,7 +143,8 @@ print(",".join(m["name"] for m in json.load(sys.stdin) if m["family"] == "minimi
   "$HOOKE" compare s.json --set 'bodies[0].shape.n=3000' --step 0 --iterations 3000 --methods "$slow" \
     >out 2>err </dev/null &
   child=$!
-  sleep 0.3
+  wait_sigint "$child" handle
+  wait_for_work "$child" 20
   kill -INT "$child"
   code=0
   wait "$child" || code=$?
@@ -249,7 +250,8 @@ test_compare_over_time_stops_at_ctrl_c() {
   swing s.json
   "$HOOKE" compare s.json --set 'bodies[0].shape.n=3000' --over 5 --seconds 1e6 >out 2>err </dev/null &
   child=$!
-  sleep 0.5
+  wait_sigint "$child" handle
+  wait_for_work "$child" 20
   kill -INT "$child"
   code=0
   wait "$child" || code=$?

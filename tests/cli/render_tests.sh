@@ -273,23 +273,23 @@ interrupt() {
   [ -z "$(ls ./*.png ./*.mp4 ./*.tmp 2>/dev/null)" ] || fail "left: $(ls)"
 }
 
+# Whether the process has opened the nameless file of its frames, which it does before the first step.
+keeps_frames() { ls -l "/proc/$1/fd" | grep -q '/hooke-......'; }
+
 test_render_stops_at_ctrl_c_and_leaves_nothing() {
   can_draw
   cloth s.json
   # While it is simulated.
   "$HOOKE" render s.json -o a.png --set time.duration=1e5 >out 2>err </dev/null &
   child=$!
-  sleep 0.7
+  wait_until keeps_frames "$child"
+  wait_for_work "$child" 10
   interrupt
   # While it is drawn: ffmpeg has written some of the file, and waits.
   fake_ffmpeg 'echo half >"$last"; exec sleep 60'
   "$HOOKE" render s.json -o a.mp4 --size 640x480 --fps 100 --speed 0.01 >out 2>err </dev/null &
   child=$!
-  for _ in $(seq 100); do
-    [ ! -e a.mp4.tmp ] || break
-    sleep 0.1
-  done
-  [ -e a.mp4.tmp ] || fail "no film was begun: $(cat err)"
+  wait_until [ -e a.mp4.tmp ]
   interrupt
 }
 

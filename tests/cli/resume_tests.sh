@@ -15,14 +15,9 @@ wait_child() {
   wait "$child" 2>/dev/null || code=$?
 }
 
-# Waits until a run in the folder has written some frames.
-wait_frames() {
-  for _ in $(seq 500); do
-    [ -f "$1/energies.csv" ] && [ "$(wc -l <"$1/energies.csv")" -gt 20 ] && return
-    sleep 0.02
-  done
-  fail "no frames in $1: $(cat err)"
-}
+# Whether a run in the folder has written some frames.
+has_frames() { [ "$(wc -l <"$1/energies.csv")" -gt 20 ]; }
+wait_frames() { wait_until has_frames "$1"; }
 
 test_ctrl_c_then_resume_gives_the_same_bytes() {
   long_scene s.json
@@ -53,18 +48,13 @@ test_sigterm_stops_like_ctrl_c() {
 }
 
 # Waits until the run has printed its folder, just before its first step.
-wait_folder() {
-  for _ in $(seq 200); do
-    grep -q folder out && break
-    sleep 0.02
-  done
-}
+wait_folder() { wait_until grep -q folder out; }
 
 test_ctrl_c_ends_a_frame_of_an_hour() {
   scene s.json 400 36000
   start run s.json --set time.frames_per_second=0.0001
   wait_folder
-  sleep 0.3
+  wait_for_work "$child" 20
   kill -INT "$child"
   stops_soon
   [ "$code" = 130 ]
@@ -98,7 +88,8 @@ test_signals_end_the_loading_of_a_large_scene() {
   for words in 'run s.json' 'compare s.json' 'bench s.json'; do
     for signal in TERM INT; do
       start $words
-      sleep 0.3
+      wait_sigint "$child" end
+      wait_for_work "$child" 20
       kill -$signal "$child"
       stops_soon
       [ "$code" = $((128 + $(kill -l $signal))) ] || fail "$words ended with $code: $(cat err)"
@@ -115,9 +106,9 @@ test_a_second_signal_ends_the_program_at_once() {
   grid_scene s.json 300 "$cholesky"
   start run s.json
   wait_folder
-  sleep 0.7
+  wait_for_work "$child" 50
   kill -INT "$child"
-  sleep 0.1
+  wait_sigint "$child" end # as the handler does
   kill -TERM "$child"
   stops_soon
   [ "$code" = 143 ] || fail "ended with $code: $(cat err)"
@@ -132,7 +123,7 @@ test_signals_end_long_adaptive_and_newton_steps() {
     start run s.json -f --set time.frames_per_second=2 --set integrator=backward_euler \
       --set time.step=0.5 --set "$set"
     wait_folder
-    sleep 0.5
+    wait_for_work "$child" 30
     kill -TERM "$child"
     stops_soon
     [ "$code" = 143 ]
@@ -176,7 +167,7 @@ test_killed_runs_resume_to_the_same_bytes() {
   kills=0
   for _ in $(seq 100); do
     start run s.json -q -o parts --checkpoint 0.02 --resume
-    pause=$((length * (20 + RANDOM % 120) / 1000))
+    pause=$((length * (20 + RANDOM % 120) / 1000)) # any moment will do, so none is waited for
     sleep "$(printf '%d.%06d' $((pause / 1000000)) $((pause % 1000000)))"
     kill -KILL "$child" 2>/dev/null || true
     wait_child
@@ -201,7 +192,7 @@ test_runs_killed_at_their_start_resume() {
   for pause in 0 0.001 0.002 0.004 0.006 0.008 0.012 0.016 0.03; do
     rm -rf parts
     start run s.json -q -o parts
-    sleep "$pause"
+    sleep "$pause" # whatever has happened by then
     kill -KILL "$child" 2>/dev/null || true
     wait_child
     expect 0 hooke run s.json -q -o parts --resume

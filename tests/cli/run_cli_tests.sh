@@ -11,6 +11,9 @@
 #     one_error TEXT           err is a single line "hooke: ..." that contains the text
 #     json EXPRESSION          a Python expression about j, the JSON in the file out, is true
 #     skip WORDS               ends the test as skipped
+#     wait_until COMMAND...    repeats it until it succeeds; fails where it does not within a minute
+#     wait_sigint PID ACTION   waits until the program would handle SIGINT (handle), or be ended by it (end)
+#     wait_for_work PID N      waits until the process has used N further hundredths of a second of CPU time
 set -u
 HOOKE=$(realpath "${1:?usage: run_cli_tests.sh PROGRAM [PART OF A NAME]}")
 WANTED=${2:-}
@@ -57,6 +60,45 @@ json() {
   python3 -c 'import json, sys
 j = json.load(open("out"))
 sys.exit(0 if eval(sys.argv[1]) else 1)' "$1" || fail "not true: $1, of $(head -c 2000 out)"
+}
+
+wait_until() {
+  local end=$((SECONDS + 60))
+  until "$@" 2>/dev/null; do
+    [ "$SECONDS" -lt "$end" ] || fail "not within a minute: $*: $(head -c 2000 out err)"
+    sleep 0.01
+  done
+}
+
+# Prints what the program, once the shell has started it as the process $1, does at SIGINT: handle, ignore
+# (as the shell has it for background processes) or end.
+sigint_action() {
+  [ "/proc/$1/exe" -ef "$HOOKE" ] || return
+  awk '$1 == "SigCgt:" && $2 ~ /[2367abef]$/ {action = "handle"}
+       $1 == "SigIgn:" && $2 ~ /[2367abef]$/ {action = "ignore"}
+       END {print action ? action : "end"}' "/proc/$1/status"
+}
+
+at_sigint() { [ "$(sigint_action "$1")" = "$2" ]; }
+
+# Waits until the process $1 would handle SIGINT, or end.
+wait_sigint() {
+  [ -r /proc/self/status ] || skip 'there is no /proc'
+  wait_until at_sigint "$1" "$2"
+}
+
+# CPU time of a process so far, in hundredths of a second: it does not grow while others have the cores.
+cpu_time() {
+  local fields
+  read -ra fields <<<"$(sed 's/.*) //' "/proc/$1/stat")" # from the third one, after the name
+  echo $(((fields[11] + fields[12]) * 100 / $(getconf CLK_TCK)))
+}
+
+has_worked() { [ "$(cpu_time "$1")" -ge "$2" ]; }
+
+wait_for_work() {
+  [ -r /proc/self/stat ] || skip 'there is no /proc'
+  wait_until has_worked "$1" $(($(cpu_time "$1") + $2))
 }
 
 same() {
