@@ -1,8 +1,4 @@
-/* What of a model is drawn; see figure.h.
- *
- * The strain at a vertex is the mean of (l - l0) / l0 over its springs, those across bends left
- * out.
- */
+/* What of a model is drawn; see figure.h. */
 #include "figure.h"
 
 #include "coil.h"
@@ -29,6 +25,7 @@ enum { MANY_PINS = 60 };
 static const double SMALL_PIN = 0.6;
 
 struct Figure {
+  const HkModel *model;
   ColourBy by;
   int64_t n, rod_count, ball_count, pin_count, held_count;
   Surface surface;
@@ -44,7 +41,6 @@ struct Figure {
   uint8_t *marked;                /* whether a pin is drawn */
   int32_t *held;                  /* pins that hold at the time of the frame and are drawn */
   float *value;                   /* of a vertex: strain or speed */
-  int32_t *value_count;
   /* The frame: */
   const Frame *frame;
   double end, rod_radius, ball_radius, pin_radius, coil_radius;
@@ -144,9 +140,7 @@ static bool take_rooms(Figure *f) {
   f->marked = room(f->pin_count, sizeof *f->marked);
   f->held = room(f->pin_count, sizeof *f->held);
   f->value = room(f->n, sizeof *f->value);
-  f->value_count = room(f->n, sizeof *f->value_count);
-  return f->rod && f->ball && f->body && f->release && f->marked && f->held && f->value &&
-         f->value_count;
+  return f->rod && f->ball && f->body && f->release && f->marked && f->held && f->value;
 }
 
 static HkStatus no_memory(const Figure *f, HkError *error) {
@@ -174,6 +168,7 @@ HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, 
                        Figure **figure, HkError *error) {
   Figure *f = *figure = calloc(1, sizeof *f);
   if (!f) return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing");
+  f->model = model;
   f->by = by;
   f->n = hk_model_info(model).vertices;
   f->pin = hk_model_pins(model, &f->pin_count);
@@ -200,7 +195,6 @@ void figure_destroy(Figure **figure) {
   free(f->marked);
   free(f->held);
   free(f->value);
-  free(f->value_count);
   free(f);
   *figure = NULL;
 }
@@ -214,29 +208,13 @@ static double strain_of(const Figure *f, int64_t spring) {
   return l0 > 0 ? sqrt(x * x + y * y + z * z) / l0 - 1 : 0;
 }
 
-static void find_strains(Figure *f) {
-  const HkSpringView *s = &f->springs;
-  memset(f->value, 0, (size_t)f->n * sizeof *f->value);
-  memset(f->value_count, 0, (size_t)f->n * sizeof *f->value_count);
-  for (int64_t q = 0; q < s->count; q++) {
-    if (s->kind[q] == KIND_BENDING) continue;
-    float strain = (float)strain_of(f, q);
-    f->value[s->i[q]] += strain;
-    f->value[s->j[q]] += strain;
-    f->value_count[s->i[q]]++;
-    f->value_count[s->j[q]]++;
-  }
-  for (int64_t q = 0; q < f->n; q++)
-    if (f->value_count[q] > 0) f->value[q] /= (float)f->value_count[q];
-}
-
 void figure_pose(Figure *f, const Frame *frame) {
   f->frame = frame;
   f->held_count = 0;
   for (int64_t q = 0; q < f->pin_count; q++)
     if (f->marked[q] && f->release[q] > frame->time) f->held[f->held_count++] = f->pin[q];
   surface_pose(&f->surface, frame->x);
-  if (f->by == COLOUR_STRAIN) find_strains(f);
+  if (f->by == COLOUR_STRAIN) hk_model_strains_single(f->model, frame->x, f->value);
   if (f->by == COLOUR_SPEED) memcpy(f->value, frame->speed, (size_t)f->n * sizeof *f->value);
 }
 

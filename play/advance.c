@@ -89,27 +89,6 @@ static int64_t count_steps(Play *p, const HkJson *request, double *budget) {
 
 /* ---- Colours ---- */
 
-static void strain_values(const Play *p, float *value) {
-  HkSpringView s = hk_model_springs(p->stage.model);
-  int64_t n = hk_state_vertex_count(p->stage.state);
-  const double *x = hk_state_x(p->stage.state);
-  uint16_t *count = calloc((size_t)n, sizeof *count);
-  if (!count) return;
-  for (int64_t q = 0; q < s.count; q++) {
-    const double *a = x + 3 * (int64_t)s.i[q], *b = x + 3 * (int64_t)s.j[q];
-    double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
-    if (!(s.l0[q] > 0)) continue;
-    float strain = (float)(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) / s.l0[q] - 1);
-    value[s.i[q]] += strain;
-    value[s.j[q]] += strain;
-    count[s.i[q]]++;
-    count[s.j[q]]++;
-  }
-  for (int64_t q = 0; q < n; q++)
-    if (count[q] > 1) value[q] /= (float)count[q];
-  free(count);
-}
-
 static void lengths(const double *vectors, int64_t n, float *value) {
   for (int64_t q = 0; q < n; q++) {
     const double *v = vectors + 3 * q;
@@ -120,7 +99,11 @@ static void lengths(const double *vectors, int64_t n, float *value) {
 static bool fill_values(Play *p, const char *color, float *value) {
   int64_t n = hk_state_vertex_count(p->stage.state);
   if (strcmp(color, "strain") == 0) {
-    strain_values(p, value);
+    double *strain = malloc((size_t)n * sizeof *strain);
+    if (!strain) return false;
+    hk_model_strains(p->stage.model, hk_state_x(p->stage.state), strain);
+    for (int64_t q = 0; q < n; q++) value[q] = (float)strain[q];
+    free(strain);
   } else if (strcmp(color, "speed") == 0) {
     lengths(hk_state_v(p->stage.state), n, value);
   } else if (strcmp(color, "force") == 0) {

@@ -510,6 +510,12 @@ HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first
 HK_API const char *hk_model_set_name(const HkModel *model, int body, int index, int64_t *count);
 /* Masses (kg), one a vertex; owned by the model. */
 HK_API const double *hk_model_masses(const HkModel *model);
+/* Strain of each vertex at the positions x (m, three numbers a vertex): the mean of (l - l0) / l0
+ * over its springs with l0 > 0 that are no bending springs; 0 where it has none. Pictures, the page
+ * and reports take their colors from it. */
+HK_API void hk_model_strains(const HkModel *model, const double *x, double *strain);
+/* Strain of each vertex as by hk_model_strains, of positions in single precision. */
+HK_API void hk_model_strains_single(const HkModel *model, const float *x, float *strain);
 /* The pinned vertices, each once, in rising order; owned by the model. */
 HK_API const int32_t *hk_model_pins(const HkModel *model, int64_t *count);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */

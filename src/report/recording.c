@@ -2,6 +2,7 @@
 #include "report/recording.h"
 
 #include "base/vec.h"
+#include "output/strain.h"
 
 #include <string.h>
 
@@ -56,22 +57,11 @@ typedef struct Shot {
   unsigned char *shape;
 } Shot;
 
-static double mean_strain(const HkModel *m, const double *x, int64_t vertex) {
-  if (m->springs.count == 0) return 0;
-  double sum = 0;
-  int64_t begin = m->adj_start[vertex], end = m->adj_start[vertex + 1];
-  for (int64_t e = begin; e < end; e++) {
-    double l0 = m->springs.l0[m->adj_spring[e]];
-    if (l0 > 0) sum += hk_distance(x + 3 * vertex, x + 3 * (int64_t)m->adj_vertex[e]) / l0 - 1;
-  }
-  return end > begin ? sum / (double)(end - begin) : 0;
-}
-
 static void value_range(void *user, int64_t begin, int64_t end) {
   const Shot *shot = user;
   for (int64_t q = begin; q < end; q++) {
     int64_t vertex = shot->r->sketch->vertex[q];
-    double strain = mean_strain(shot->r->model, shot->state->x, vertex);
+    double strain = hk_vertex_strain(shot->r->model, shot->state->x, vertex);
     double speed = hk_norm(shot->state->v + 3 * vertex);
     shot->r->value[2 * q] = is_sound(strain) ? strain : 0;
     shot->r->value[2 * q + 1] = is_sound(speed) ? speed : 0;

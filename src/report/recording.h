@@ -4,7 +4,7 @@
  *
  *     x = low + q (high - low) / 65535,   off by (high - low) / 131070 at most,
  *
- * little endian, then the mean strain of the vertex's springs and its speed, a byte each:
+ * little endian, then the strain of the vertex (output/strain.h) and its speed, a byte each:
  *
  *     strain = largest t |t|, t = (b - 128) / 127;   speed = largest b / 255.
  *
