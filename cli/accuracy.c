@@ -46,7 +46,7 @@ static int unknown(const char *name) {
   int count = 0;
   for (; count < ACCURACY_MAX_RUNS && (schema = hk_schema_at(HK_STEP, count)); count++)
     names[count] = schema->name;
-  const char *near = text_nearest(name, names, count);
+  const char *near = hk_nearest_word(name, names, count);
   if (near)
     return complain(EXIT_USAGE, "--methods: there is no integrator '%s'; did you mean '%s'?", name,
                     near);

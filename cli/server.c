@@ -14,13 +14,13 @@
 #include "session_thread.h"
 #include "signals.h"
 #include "text.h"
+#include "timing.h"
 #include "token.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { CLIENTS = 16 };
 
@@ -167,15 +167,9 @@ static bool append(Client *c, const void *bytes, size_t size) {
   return true;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* s that are left for the message to be complete. */
 static double time_left(const Client *c) {
-  return c->began + PATIENCE + (double)c->size / RATE - now();
+  return c->began + PATIENCE + (double)c->size / RATE - seconds_now();
 }
 
 static void set_timer(struct lws *wsi, double seconds) {
@@ -194,7 +188,7 @@ static int on_timer(struct lws *wsi, const Client *c) {
 /* Reads on, or waits until the session has room; a sender who is made to wait is not slow. */
 static void let_in(struct lws *wsi, Client *c, bool room) {
   lws_rx_flow_control(wsi, room);
-  c->began = now();
+  c->began = seconds_now();
   if (c->size > 0 && room)
     set_timer(wsi, time_left(c));
   else
@@ -205,7 +199,7 @@ static int receive(struct lws *wsi, Client *c, const void *bytes, size_t size) {
   bool first = c->size == 0;
   if (!append(c, bytes, size))
     return close_for(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "the message is too large");
-  if (first) c->began = now();
+  if (first) c->began = seconds_now();
   if (first) set_timer(wsi, PATIENCE);
   if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
   if (!session_send(c->session, c->message, c->size, lws_frame_is_binary(wsi)))

@@ -39,7 +39,7 @@ const char *source_nearest(const char *name) {
   int count = 0;
   while (count < MOST && hk_builtin_scene(count, &names[count], &title)) count++;
   source_stem(name, stem, sizeof stem);
-  return text_nearest(stem, names, count);
+  return hk_nearest_word(stem, names, count);
 }
 
 /* Whether a file cannot be a scene: it does not begin as a JSON object or a comment before one, and

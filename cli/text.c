@@ -69,40 +69,6 @@ void text_log(void *user, HkLogLevel level, const char *text) {
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-/* Letters to insert, remove, change or swap with the next one to make b from a; words are cut to
- * 63 letters. Row p of the table needs the two rows before it. */
-static int edits(const char *a, const char *b) {
-  enum { LIMIT = 63 };
-  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
-  int rows[3][LIMIT + 1];
-  for (int q = 0; q <= m; q++) rows[0][q] = q;
-  for (int p = 1; p <= n; p++) {
-    int *now = rows[p % 3], *above = rows[(p + 2) % 3], *before = rows[(p + 1) % 3];
-    now[0] = p;
-    for (int q = 1; q <= m; q++) {
-      int best = above[q - 1] + (a[p - 1] != b[q - 1]);
-      if (above[q] + 1 < best) best = above[q] + 1;
-      if (now[q - 1] + 1 < best) best = now[q - 1] + 1;
-      bool swapped = p > 1 && q > 1 && a[p - 1] == b[q - 2] && a[p - 2] == b[q - 1];
-      if (swapped && before[q - 2] + 1 < best) best = before[q - 2] + 1;
-      now[q] = best;
-    }
-  }
-  return rows[n % 3][m];
-}
-
-const char *text_nearest(const char *word, const char *const *names, int count) {
-  const char *best = NULL;
-  int allowed = 1 + (int)strnlen(word, 63) / 3;
-  for (int q = 0; q < count; q++) {
-    int distance = edits(word, names[q]);
-    if (distance > allowed || (best && distance == allowed)) continue;
-    best = names[q];
-    allowed = distance;
-  }
-  return best;
-}
-
 bool text_choice(const char *choices, int index, char *word, size_t size) {
   for (; index > 0; index--) {
     choices = strchr(choices, '|');

@@ -19,8 +19,6 @@ void text_status(const char *format, ...);
 /* What the library tells, for HkContext.log: "warning: text" on standard error. */
 void text_log(void *user, HkLogLevel level, const char *text);
 
-/* The word that was probably meant, or NULL if none is near. */
-const char *text_nearest(const char *word, const char *const *names, int count);
 /* The index-th word of "a|b|c"; false past the last. */
 bool text_choice(const char *choices, int index, char *word, size_t size);
 

@@ -1,6 +1,7 @@
 /* Frames: so much simulated time, then positions, energies and what a step took, as bytes. */
 #include "session.h"
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "base/stream.h"
 
@@ -8,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { FRAME_WORD = 0x52464b48, TOPOLOGY_WORD = 0x50544b48 };
 enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4, STATIONARY = 8 };
@@ -26,20 +26,14 @@ typedef struct Progress {
   bool unconverged, stationary;
 } Progress;
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* ---- Advancing ---- */
 
 static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *error) {
-  double began = now();
+  double began = hk_wall_time();
   HkStatus status = hk_steps(p->stage.sim, p->stage.state, count, error);
   if (status < 0) return status;
   HkStepReport report = hk_sim_step_report(p->stage.sim);
-  made->seconds += now() - began;
+  made->seconds += hk_wall_time() - began;
   made->iterations += (double)count * report.iterations;
   made->linear_iterations += (double)count * report.linear_iterations;
   made->unconverged |= status == HK_NOT_CONVERGED;

@@ -1,5 +1,6 @@
 /* The end of Newton's method: what error it leaves where it is asked for an accuracy, and whether
  * it comes to rounding where it is asked for a tolerance. */
+#include "base/sort.h"
 #include "world.h"
 
 #if TEST_SANITIZED
@@ -22,11 +23,6 @@ static World cloth_with(const char *name, double value) {
   snprintf(minimizer, sizeof minimizer, method, name, value);
   snprintf(text, sizeof text, cloth, minimizer, SIZE, SIZE);
   return world_parse(text);
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static double distance(HkState *a, HkState *b) {
@@ -57,7 +53,7 @@ static void find_error(double accuracy, double *left, int64_t *iterations) {
   }
   world_destroy(&exact);
   world_destroy(&w);
-  qsort(errors, STEPS, sizeof *errors, compare);
+  hk_sort_double(errors, STEPS);
   *left = errors[STEPS / 2];
 }
 

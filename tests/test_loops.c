@@ -1,5 +1,6 @@
 /* Loops over all cores: every entry once, the same bits for every number of threads, and no loop
  * that hangs, whatever else runs. */
+#include "base/clock.h"
 #include "base/pool.h"
 #include "base/threads.h"
 #include "test.h"
@@ -7,7 +8,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifdef __has_feature /* of clang */
@@ -222,17 +222,11 @@ static void *keep_busy(void *user) {
   return NULL;
 }
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double time_loops(int threads) {
   enum { LOOPS = 400 };
-  double partial[COUNT / HK_BLOCK + 1], begin = seconds();
+  double partial[COUNT / HK_BLOCK + 1], begin = hk_wall_time();
   for (int q = 0; q < LOOPS; q++) hk_parallel_sum(threads, COUNT, sum_of_inverses, NULL, partial);
-  return seconds() - begin;
+  return hk_wall_time() - begin;
 }
 
 /* The bound is generous, as the tests run beside others. With active waiting of all threads the

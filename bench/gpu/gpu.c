@@ -16,12 +16,13 @@
 #include "backend/device_model.h"
 #include "backend/gpu/media.h"
 #include "backend/plugin.h"
+#include "base/clock.h"
+#include "base/sort.h"
 #include "model/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 9, BATCH = 256 };
 
@@ -84,34 +85,23 @@ static const Row rows[] = {
     {"huge cloth 50M", cloth, 7071, 0, HK_DEVICE_SYMPLECTIC, 1, {.twice = true}},
 };
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Seconds of one step. */
 static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDeviceTimes *times,
                            double *one, HkError *error) {
   double runs[RUNS];
   int batches = 1;
   for (int q = -2; q < RUNS; q++) {
-    double begin = now();
+    double begin = hk_wall_time();
     for (int k = 0; k < batches; k++) HK_TRY(device->steps(sim, times, error));
     HK_TRY(device->wait(sim, error));
-    double seconds = now() - begin;
+    double seconds = hk_wall_time() - begin;
     if (q == -1 && seconds < 0.02) { /* as many as take 20 ms; the very first ones do not count */
       batches *= 2;
       q--;
     }
     if (q >= 0) runs[q] = seconds / (batches * (double)times->steps);
   }
-  qsort(runs, RUNS, sizeof *runs, compare);
+  hk_sort_double(runs, RUNS);
   *one = runs[RUNS / 2];
   return HK_OK;
 }
@@ -143,9 +133,9 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   settings.linear_iterations = row->repeats;
   settings.weight = 0.7;
   settings.rho = 0.9; /* 0 would be measured, for which the host waits */
-  double one = 0, begin = now();
+  double one = 0, begin = hk_wall_time();
   HK_TRY(hk_device_model_create(model, &row->wishes, &m, &arrays, error));
-  double laid = now() - begin, need = device->need(&m, &settings);
+  double laid = hk_wall_time() - begin, need = device->need(&m, &settings);
   for (int q = 0; q < BATCH; q++)
     hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);
   HkDeviceTimes times = {.steps = explicit ? BATCH : 1, .moment = moment};

@@ -9,6 +9,8 @@
  *
  * `worst` is the longest run. `ratio` is the median with all threads over the median with one
  * thread under the same load: at most 1.5 is required under load. */
+#include "base/clock.h"
+#include "base/sort.h"
 #include "hooke/hooke.h"
 
 #include <signal.h>
@@ -34,12 +36,6 @@ static const Problem problems[PROBLEMS] = {
     {"newton 41 x 41", "{'type': 'backward_euler', 'minimizer': 'newton'}", 41, 1.0 / 60, 10},
     {"newton 81 x 81", "{'type': 'backward_euler', 'minimizer': 'newton'}", 81, 1.0 / 60, 5},
     {"explicit 1000 x 1000", "'symplectic_euler'", 1000, 1e-6, 20}};
-
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- Simulations ---- */
 
@@ -85,9 +81,9 @@ static void cloth_destroy(Cloth *c) {
 /* Microseconds of a step, or a negative number after an error. Each run has the same steps. */
 static double cloth_run(Cloth *c) {
   if (hk_state_copy(c->start, c->state, NULL) < 0) return -1;
-  double began = seconds_now();
+  double began = hk_wall_time();
   HkStatus status = hk_steps(c->sim, c->state, c->problem->steps, NULL);
-  return status < 0 ? -1 : 1e6 * (seconds_now() - began) / (double)c->problem->steps;
+  return status < 0 ? -1 : 1e6 * (hk_wall_time() - began) / (double)c->problem->steps;
 }
 
 /* ---- Load ---- */
@@ -119,11 +115,6 @@ typedef struct Times {
   double us[2][2][MAX_RUNS]; /* [load][all threads][run] */
 } Times;
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(const double *sorted, int count) {
   return 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
 }
@@ -134,7 +125,7 @@ static void print_times(const Problem *p, Times *t, int runs, int busy) {
     for (int all = 0; all < 2; all++) {
       double *us = t->us[load][all];
       char ratio[32] = "";
-      qsort(us, (size_t)runs, sizeof *us, compare);
+      hk_sort_double(us, runs);
       if (all == 0) one = median(us, runs);
       if (all == 1) snprintf(ratio, sizeof ratio, "%.2f", median(us, runs) / one);
       printf("%-21s %4d %8s %11.1f %11.1f %11.1f %7s\n", p->name, load ? busy : 0,

@@ -202,6 +202,9 @@ HK_API int hk_schema_count(HkFamily family);
 HK_API const HkSchema *hk_schema_at(HkFamily family, int index);
 /* The schema of that name, or NULL; static. */
 HK_API const HkSchema *hk_schema_find(HkFamily family, const char *name);
+/* The name that a misspelled word probably stands for, for 'did you mean'; NULL if none is within 1
+ * + length / 3 letters to insert, remove, change or swap with the next one. */
+HK_API const char *hk_nearest_word(const char *word, const char *const *names, int count);
 
 /* Name of the method that a nested one stands for when none is given, such as "newton", or NULL;
  * static text. */

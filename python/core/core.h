@@ -95,6 +95,8 @@ void note_exception(void);
 PyObject *none_or_raise(HkStatus status, const HkError *error);
 /* The C library's memory, so many threads, a device, and a log that goes to Python's. */
 HkContext python_context(int threads, HkDeviceKind device);
+/* Wall time in s of the monotonic clock. */
+double wall_time(void);
 /* HkCancelFn: ends a step where a signal handler of Python raises an exception, as for Ctrl-C. */
 bool cancel_on_signal(void *user);
 /* For PyArg_ParseTuple's "O&": a path as bytes, a new reference; NULL for None. */

@@ -7,8 +7,6 @@
  */
 #include "core.h"
 
-#include <time.h>
-
 static PyTypeObject *handle_type;
 
 static const char *const kind_names[KIND_COUNT] = {
@@ -199,12 +197,6 @@ void handle_release_pair(Handle *sim, Handle *state) {
 
 /* ---- Steps ---- */
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Some steps, without the lock of the interpreter. */
 static HkStatus step_unlocked(Handle *sim, int64_t count, HkError *error) {
   HkStatus status;
@@ -221,14 +213,14 @@ static bool make_steps(Handle *sim, int64_t count, HkStatus *worst) {
   int64_t piece = 1;
   while (count > 0) {
     int64_t size = piece < count ? piece : count;
-    double before = count > 1 ? now() : 0;
+    double before = count > 1 ? wall_time() : 0;
     HkStatus status = step_unlocked(sim, size, &error);
     if (status != HK_OK) *worst = status;
     if (status < 0) raise_error(&error);
     if (status < 0 || has_raised() || PyErr_CheckSignals() < 0) return false;
     count -= size;
     if (count == 0) break;
-    double seconds = now() - before;
+    double seconds = wall_time() - before;
     if (seconds < 0.02 && piece < INT64_MAX / 2) piece *= 2;
     if (seconds > 0.1 && piece > 1) piece /= 2;
   }

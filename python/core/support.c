@@ -79,6 +79,12 @@ HkContext python_context(int threads, HkDeviceKind device) {
   return context;
 }
 
+double wall_time(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Set while an exception may be pending: the lock of the interpreter costs more than a look. */
 static _Thread_local bool may_have_raised;
 
@@ -89,10 +95,8 @@ void note_exception(void) {
 bool cancel_on_signal(void *user) {
   static const double INTERVAL = 0.1; /* s: the lock of the interpreter costs more than a look */
   static _Thread_local double last;
-  struct timespec t;
   (void)user;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  double now = wall_time();
   if (now - last < INTERVAL && !may_have_raised) return false;
   last = now;
   PyGILState_STATE lock = PyGILState_Ensure();

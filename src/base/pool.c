@@ -18,6 +18,7 @@
 
 #ifdef HK_WITH_THREADS
 
+#include "base/clock.h"
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -25,7 +26,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <time.h>
 
 enum {
   CACHE_LINE = 64,
@@ -53,12 +53,6 @@ static const double NO_CORE_BACKOFF = 5e-3;
 static _Thread_local double serial_until; /* in s of the monotonic clock */
 static _Thread_local bool is_inside;      /* of a loop: further loops run serially */
 static _Thread_local int last_slot;       /* that a loop of this thread took */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void delay_sharing(double until) {
   if (until > serial_until) serial_until = until;
@@ -230,7 +224,7 @@ static void help(Slot *slot, int worker) {
 /* Returns an open loop, or NULL when none was opened for WORKER_SPIN. */
 static Slot *spin_for_loop(void) {
   enum { PAUSES = 16 }; /* between two readings of the clock */
-  double end = now() + WORKER_SPIN;
+  double end = hk_wall_time() + WORKER_SPIN;
   do {
     for (int q = 0; q < PAUSES; q++) {
       Slot *slot = find_open();
@@ -239,7 +233,7 @@ static Slot *spin_for_loop(void) {
     }
     int core = current_core();
     if (core >= 0 && core == atomic_load_explicit(&pool.caller_core, memory_order_relaxed)) break;
-  } while (now() < end);
+  } while (hk_wall_time() < end);
   return NULL;
 }
 
@@ -367,13 +361,13 @@ static bool wait_for_helpers(Slot *slot) {
   enum { PAUSES = 16 };
   uint64_t state = atomic_fetch_and(&slot->state, ~OPEN);
   if (helpers_of(state) == 0) return false;
-  double end = now() + CALLER_SPIN;
+  double end = hk_wall_time() + CALLER_SPIN;
   do {
     for (int q = 0; q < PAUSES; q++) {
       if (helpers_of(atomic_load_explicit(&slot->state, memory_order_acquire)) == 0) return true;
       pause_core();
     }
-  } while (now() < end);
+  } while (hk_wall_time() < end);
   sleep_until_left(slot);
   return true;
 }
@@ -381,7 +375,7 @@ static bool wait_for_helpers(Slot *slot) {
 static void run_shared(Slot *slot, int threads, int64_t count, HkPieceOrder order, HkPieceFn *fn,
                        void *user) {
   Loop loop;
-  double begin = now();
+  double begin = hk_wall_time();
   loop.fn = fn;
   loop.user = user;
   divide(&loop, order == HK_PIECES_IN_ORDER ? 1 : threads, count);
@@ -394,10 +388,10 @@ static void run_shared(Slot *slot, int threads, int64_t count, HkPieceOrder orde
   is_inside = true;
   int64_t own = do_pieces(&loop, 0);
   is_inside = false;
-  double middle = now();
+  double middle = hk_wall_time();
   bool waited = wait_for_helpers(slot);
   if (waited || atomic_load(&loop.has_no_core)) {
-    double end = now();
+    double end = hk_wall_time();
     update_backoff(count, own, middle - begin, end - middle, end);
     if (atomic_load(&loop.has_no_core)) delay_sharing(end + NO_CORE_BACKOFF);
   }
@@ -407,7 +401,7 @@ static void run_shared(Slot *slot, int threads, int64_t count, HkPieceOrder orde
 static bool is_serial(int threads) {
   if (threads <= 1 || is_inside) return true;
   if (serial_until > 0) {
-    if (now() < serial_until) return true;
+    if (hk_wall_time() < serial_until) return true;
     serial_until = 0;
   }
   if (atomic_load(&pool.workers) < threads - 1 && !atomic_load(&pool.is_full))

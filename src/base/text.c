@@ -214,34 +214,38 @@ char *hk_strdup(const char *text) {
   return copy;
 }
 
-/* Levenshtein distance, words cut to 63 characters. */
-static int edits(const char *a, const char *b) {
-  enum { LIMIT = 63 };
-  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
-  int row[LIMIT + 1];
-  for (int q = 0; q <= m; q++) row[q] = q;
+/* Words are cut to this length. */
+enum { WORD_LIMIT = 63 };
+
+/* Edit distance with transpositions (optimal string alignment): bytes to insert, remove, change or
+ * swap with the next one to make b from a. Row p of the table needs the two rows before it. */
+static int edit_distance(const char *a, const char *b) {
+  int n = (int)strnlen(a, WORD_LIMIT), m = (int)strnlen(b, WORD_LIMIT);
+  int rows[3][WORD_LIMIT + 1];
+  for (int q = 0; q <= m; q++) rows[0][q] = q;
   for (int p = 1; p <= n; p++) {
-    int diagonal = row[0];
-    row[0] = p;
+    int *now = rows[p % 3], *above = rows[(p + 2) % 3], *before = rows[(p + 1) % 3];
+    now[0] = p;
     for (int q = 1; q <= m; q++) {
-      int change = diagonal + (a[p - 1] != b[q - 1]);
-      diagonal = row[q];
-      int best = row[q] < row[q - 1] ? row[q] + 1 : row[q - 1] + 1;
-      row[q] = change < best ? change : best;
+      int best = above[q - 1] + (a[p - 1] != b[q - 1]);
+      if (above[q] + 1 < best) best = above[q] + 1;
+      if (now[q - 1] + 1 < best) best = now[q - 1] + 1;
+      bool swapped = p > 1 && q > 1 && a[p - 1] == b[q - 2] && a[p - 2] == b[q - 1];
+      if (swapped && before[q - 2] + 1 < best) best = before[q - 2] + 1;
+      now[q] = best;
     }
   }
-  return row[m];
+  return rows[n % 3][m];
 }
 
 const char *hk_nearest_word(const char *word, const char *const *names, int count) {
   const char *best = NULL;
-  int distance = 1 + (int)strnlen(word, 64) / 4;
+  int allowed = 1 + (int)strnlen(word, WORD_LIMIT) / 4;
   for (int q = 0; q < count; q++) {
-    int d = edits(word, names[q]);
-    if (d <= distance && (d < distance || !best)) {
-      best = names[q];
-      distance = d;
-    }
+    int distance = edit_distance(word, names[q]);
+    if (distance > allowed || (best && distance == allowed)) continue;
+    best = names[q];
+    allowed = distance;
   }
   return best;
 }

@@ -60,7 +60,4 @@ bool hk_is_utf8(const char *text);
 /* Copies with malloc; NULL stays NULL. */
 char *hk_strdup(const char *text);
 
-/* Number of edits between two words, for 'did you mean'; best over a list of names or NULL. */
-const char *hk_nearest_word(const char *word, const char *const *names, int count);
-
 #endif

@@ -7,10 +7,10 @@
  */
 #include "mesh/pairs.h"
 
+#include "base/sort.h"
 #include "mesh/bending.h"
 #include "mesh/edges.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Buckets while they are counted (entry NULL) and while they are filled. */
@@ -56,15 +56,10 @@ static void deal_all(Deal *d, const HkMesh *mesh, const HkPairsWanted *wanted,
     deal(d, wanted->extra[2 * q], wanted->extra[2 * q + 1], HK_PAIR_EXTRA);
 }
 
-static int compare(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* Buckets are short but for stars: insertion beats qsort up to some thirty entries. */
 static void sort_bucket(uint32_t *entry, int64_t count) {
   if (count > 32) {
-    qsort(entry, (size_t)count, sizeof *entry, compare);
+    hk_sort_uint32(entry, count);
     return;
   }
   for (int64_t q = 1; q < count; q++) {

@@ -2,11 +2,11 @@
 #include "run/run.h"
 
 #include "backend/remote.h"
+#include "base/clock.h"
 #include "run/folder.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const double PROGRESS_INTERVAL = 0.1; /* s */
 
@@ -15,12 +15,6 @@ static const double BATCH_LEAST = 0.005, BATCH_MOST = 0.02;
 
 HkRunOptions hk_default_run_options(void) {
   return (HkRunOptions){.checkpoint_seconds = 5};
-}
-
-static double wall_time(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- Outputs ---- */
@@ -94,7 +88,7 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
 
 /* Calls the progress callback if that is due. */
 static void show_progress(HkRun *run) {
-  double now = wall_time();
+  double now = hk_wall_time();
   if (!run->progress || now - run->last_progress < PROGRESS_INTERVAL) return;
   HkProgress at = hk_run_progress(run);
   run->progress(run->progress_user, &at);
@@ -253,7 +247,7 @@ void hk_run_destroy(HkRun **run) {
 /* ---- Going on ---- */
 
 static bool is_checkpoint_due(const HkRun *run) {
-  return wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
+  return hk_wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
 }
 
 /* Within a long frame: tells where the run is, and keeps what is done. */
@@ -296,18 +290,18 @@ static HkStatus step_on_device(HkRun *run, HkError *error) {
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   HkClock clock = {(double)run->frame * run->interval, 0};
   if (run->sim->remote) {
-    double before = wall_time();
+    double before = hk_wall_time();
     HkStatus status = step_on_device(run, error);
-    count_time(run, wall_time() - before);
+    count_time(run, hk_wall_time() - before);
     return status;
   }
   while (run->substep < run->substeps) {
-    double before = wall_time();
+    double before = hk_wall_time();
     int64_t left = run->substeps - run->substep, done = run->state->steps;
     int64_t count = run->batch < left ? run->batch : left;
     clock.first = run->substep;
     HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
-    double seconds = wall_time() - before;
+    double seconds = hk_wall_time() - before;
     count_time(run, seconds);
     int64_t made = run->state->steps - done;
     if (status == HK_ERROR_BLOWUP) hk_run_count(run, status, made - 1);
@@ -377,11 +371,11 @@ static HkStatus next_frame(HkRun *run, HkError *error) {
     HK_TRY(halve(run, &inner, error));
   }
   run->frame++;
-  double before = wall_time();
+  double before = hk_wall_time();
   HkLocale locale = hk_locale_enter();
   HkStatus status = write_frame(run, error);
   hk_locale_leave(&locale);
-  run->writing += wall_time() - before;
+  run->writing += hk_wall_time() - before;
   HK_TRY(status);
   bool due = run->frame == run->frames || is_checkpoint_due(run);
   return due ? hk_run_checkpoint(run, error) : HK_OK;
@@ -404,9 +398,9 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
 
 HkStatus hk_run_checkpoint(HkRun *run, HkError *error) {
   if (!run->folder || run->broken || run->closed) return HK_OK;
-  double before = wall_time();
+  double before = hk_wall_time();
   HK_TRY(hk_run_write_checkpoint(run, error));
-  run->last_checkpoint = wall_time();
+  run->last_checkpoint = hk_wall_time();
   run->writing += run->last_checkpoint - before;
   return HK_OK;
 }

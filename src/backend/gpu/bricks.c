@@ -1,7 +1,7 @@
 /* Springs by bricks: see layout.h. */
 #include "backend/gpu/layout.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
 
 enum { MOST_LOCAL = 1 << HK_GPU_LOCAL_BITS };
 
@@ -69,11 +69,6 @@ static int64_t look_outside(const Brick *b, int64_t brick, int32_t *out) {
   return count;
 }
 
-static int compare(const void *a, const void *b) {
-  int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
-  return (first > second) - (first < second);
-}
-
 static void count_range(void *user, int64_t begin, int64_t end) {
   const Brick *b = user;
   for (int64_t q = begin; q < end; q++) b->start[q + 1] = look_outside(b, q, NULL);
@@ -84,7 +79,7 @@ static void keep_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) {
     int32_t *out = b->outside + b->start[q], kept = 0;
     int64_t count = look_outside(b, q, out);
-    qsort(out, (size_t)count, sizeof *out, compare);
+    hk_sort_int32(out, count);
     for (int64_t e = 0; e < count; e++)
       if (kept == 0 || out[kept - 1] != out[e]) out[kept++] = out[e];
     b->kept[q] = kept;
