@@ -115,8 +115,8 @@ static void check_picture(const World *w, const double *strain) {
   int64_t n = hk_state_vertex_count(w->state), faces;
   const int32_t *face = hk_model_faces(w->model, &faces);
   const double *x = hk_state_x(w->state);
-  Frame frame = {.x = malloc(3 * (size_t)n * sizeof(float))};
-  Corner *corners = malloc(3 * (size_t)faces * sizeof *corners);
+  Frame frame = {.x = calloc(3 * (size_t)n, sizeof(float))};
+  Corner *corners = calloc(3 * (size_t)faces, sizeof *corners);
   Figure *figure = NULL;
   for (int64_t q = 0; q < 3 * n; q++) frame.x[q] = (float)x[q];
   MUST(figure_create(w->scene, w->model, COLOUR_STRAIN, false, &figure, error));

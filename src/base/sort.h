@@ -5,22 +5,43 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Defines the comparison of two numbers of the type for qsort, and hk_sort_NAME. The comparison has
- * no difference that could overflow. No NAN may be among doubles. */
-#define HK_DEFINE_SORT(name, type)                                                                 \
-  static inline int hk_compare_##name(const void *a, const void *b) {                              \
-    type x = *(const type *)a, y = *(const type *)b;                                               \
-    return (x > y) - (x < y);                                                                      \
-  }                                                                                                \
-  static inline void hk_sort_##name(type *list, int64_t count) {                                   \
-    if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_##name);                    \
-  }
+/* The comparisons, for qsort, form no difference, which could overflow. No NAN may be among
+ * doubles. */
 
-HK_DEFINE_SORT(int32, int32_t)
-HK_DEFINE_SORT(uint32, uint32_t)
-HK_DEFINE_SORT(int64, int64_t)
-HK_DEFINE_SORT(double, double)
+static inline int hk_compare_int32(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
 
-#undef HK_DEFINE_SORT
+static inline void hk_sort_int32(int32_t *list, int64_t count) {
+  if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_int32);
+}
+
+static inline int hk_compare_uint32(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static inline void hk_sort_uint32(uint32_t *list, int64_t count) {
+  if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_uint32);
+}
+
+static inline int hk_compare_int64(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static inline void hk_sort_int64(int64_t *list, int64_t count) {
+  if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_int64);
+}
+
+static inline int hk_compare_double(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline void hk_sort_double(double *list, int64_t count) {
+  if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_double);
+}
 
 #endif
