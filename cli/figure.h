@@ -7,6 +7,8 @@
 #include "colours.h"
 #include "recording.h"
 
+#include <stddef.h>
+
 /* A corner of a face. Values: see shaders.c. */
 typedef struct Corner {
   float x[3], normal[3], value;
@@ -20,6 +22,11 @@ typedef struct Rod {
 typedef struct Ball {
   float x[3], radius, value;
 } Ball;
+
+/* Shaders read a point and its radius as four floats (painter.c). */
+_Static_assert(offsetof(Rod, radius) == offsetof(Rod, a) + 3 * sizeof(float), "a and radius");
+_Static_assert(offsetof(Rod, same_radius) == offsetof(Rod, b) + 3 * sizeof(float), "b and radius");
+_Static_assert(offsetof(Ball, radius) == offsetof(Ball, x) + 3 * sizeof(float), "x and radius");
 
 typedef struct Figure Figure;
 

@@ -12,6 +12,7 @@
 #include <Python.h>
 
 #include <hooke/hooke.h>
+#include <stddef.h>
 
 /* ---- Handles: handle.c ---- */
 
@@ -48,6 +49,8 @@ typedef struct Handle {
   PyObject *trace;      /* of a simulation: told of each iteration; NULL: nobody is */
   PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
 } Handle;
+
+_Static_assert(offsetof(Handle, ob_base) == 0, "a Handle is a PyObject");
 
 /* Takes the object over, unless borrowed, also when it fails; keeps a reference to owner. */
 PyObject *handle_new(Kind kind, void *object, PyObject *owner, bool borrowed);

@@ -7,6 +7,8 @@ typedef struct Energies {
   int every;
 } Energies;
 
+HK_EVERY_COMES_FIRST(Energies);
+
 static const HkParam params[] = {
     HK_INTEGER(Energies, every, 1, 1, 1000000000, "write each so many frames"),
 };

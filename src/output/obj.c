@@ -15,6 +15,8 @@ typedef struct Obj {
   bool precise;
 } Obj;
 
+HK_EVERY_COMES_FIRST(Obj);
+
 static const HkParam params[] = {
     HK_INTEGER(Obj, every, 1, 1, 1000000000, "write each so many frames"),
     HK_BOOLEAN(Obj, precise, 0, "17 digits, which give back the very bits, instead of 9"),

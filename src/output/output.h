@@ -11,6 +11,8 @@
 #include "model/state.h"
 #include "output/ledger.h"
 
+#include <stddef.h>
+
 /* How some steps were solved. Eight bytes each: it goes into checkpoints as it is. */
 typedef struct HkTally {
   int64_t steps;
@@ -22,6 +24,9 @@ typedef struct HkTally {
   int64_t reason;      /* HkStop of the last step */
   double gradient;     /* the largest of all steps */
 } HkTally;
+
+_Static_assert(sizeof(HkTally) == 10 * sizeof(int64_t) + sizeof(double),
+               "checkpoints hold a tally as eleven numbers of eight bytes, without padding");
 
 /* Adds the steps of more, which come later. */
 void hk_tally_add(HkTally *tally, const HkTally *more);
@@ -44,6 +49,12 @@ typedef enum HkQuantity {
   HK_QUANTITY_FORCE = 4,
   HK_QUANTITY_STRAIN = 8,
 } HkQuantity;
+
+/* Every parameter struct S of an output begins with `int every`: a run reads it without knowing S.
+ */
+#define HK_EVERY_COMES_FIRST(S)                                                                    \
+  _Static_assert(offsetof(S, every) == 0 && sizeof(((S *)0)->every) == sizeof(int),                \
+                 "the first parameter of an output is every")
 
 typedef struct HkOutputType {
   HkSchema schema;

@@ -22,6 +22,8 @@ typedef struct Pc2 {
   int every;
 } Pc2;
 
+HK_EVERY_COMES_FIRST(Pc2);
+
 static const HkParam params[] = {
     HK_INTEGER(Pc2, every, 1, 1, 1000000000, "write each so many frames"),
 };

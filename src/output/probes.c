@@ -15,6 +15,8 @@ typedef struct Probes {
   int every;
 } Probes;
 
+HK_EVERY_COMES_FIRST(Probes);
+
 static const HkParam params[] = {
     HK_INTEGER(Probes, every, 1, 1, 1000000000, "write each so many frames"),
 };

@@ -16,6 +16,8 @@ typedef struct Reactions {
   int each; /* 0 pin, 1 vertex */
 } Reactions;
 
+HK_EVERY_COMES_FIRST(Reactions);
+
 static const HkParam params[] = {
     HK_INTEGER(Reactions, every, 1, 1, 1000000000, "write each so many frames"),
     HK_CHOICE(Reactions, each, 0, "pin|vertex",

@@ -21,6 +21,8 @@ typedef struct Solver {
   int every;
 } Solver;
 
+HK_EVERY_COMES_FIRST(Solver);
+
 static const HkParam params[] = {
     HK_INTEGER(Solver, every, 1, 1, 1000000000, "write each so many frames"),
 };

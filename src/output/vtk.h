@@ -14,6 +14,8 @@ typedef struct HkVtkParams {
   bool precise, springs;
 } HkVtkParams;
 
+HK_EVERY_COMES_FIRST(HkVtkParams);
+
 enum { HK_VTK_PARAM_COUNT = 3 };
 extern const HkParam hk_vtk_params[HK_VTK_PARAM_COUNT];
 

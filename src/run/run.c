@@ -19,7 +19,7 @@ HkRunOptions hk_default_run_options(void) {
 
 /* ---- Outputs ---- */
 
-/* The first parameter of every output is how often it writes. */
+/* How often an output writes: its first parameter (HK_EVERY_COMES_FIRST). */
 static int every_of(const HkOutput *o) {
   int every;
   memcpy(&every, o->params, sizeof every);
