@@ -113,7 +113,7 @@ plain: ## Build without CHOLMOD and EGL, which are optional, and run all tests.
 	$(build) plain
 	$(test) plain
 
-asan: ## Run all tests under the address and undefined behaviour sanitizers.
+asan: ## Run all tests under the address and undefined behavior sanitizers.
 	@$(packages) all
 	$(configure) asan
 	$(build) asan

@@ -2,7 +2,7 @@
  * springs that scatters, in double and in single precision, on cloth and on the same cloth numbered
  * so that it shows no grid; and on the grid, where nothing is read by indices, against that.
  *
- * The least traffic of the gather: at each vertex its neighbours with their rest lengths, every
+ * The least traffic of the gather: at each vertex its neighbors with their rest lengths, every
  * spring twice (the one stiffness of all is read once); positions and velocities read and written
  * once. On a grid only the latter. */
 #include "bench.h"

@@ -2,7 +2,7 @@
  * multigrid, which ends by itself where it takes the error for 1e-2, at steps 6 to 13 of a fall.
  *
  * Where it takes no time the steps are solved to rounding beside, and the true error is told.
- * Direct factorisation at the sizes for which it is a matter of seconds is in the row cloth.
+ * Direct factorization at the sizes for which it is a matter of seconds is in the row cloth.
  */
 #include "bench.h"
 #include "methods.h"

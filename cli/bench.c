@@ -1,7 +1,7 @@
 /* hooke bench: how long a step of a scene takes by every method, and what memory it needs.
  *
  * All methods start from the scene's own start. The first step of each makes what is kept for all
- * later ones (factorisations, hierarchies) and is told by itself; the time of a step is the median
+ * later ones (factorizations, hierarchies) and is told by itself; the time of a step is the median
  * of those that follow. Implicit integrators go at the scene's step, or 1/30 s where that is of an
  * explicit one; explicit ones at half their largest stable step. What a method simulates in a
  * second of the clock is what compares the two kinds.

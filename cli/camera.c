@@ -96,9 +96,9 @@ static void look(Camera *c, const CameraWish *wish, int up) {
   double side[3], upward[3], front[3];
   front_axes(up, side, upward, front);
   for (int q = 0; q < 3; q++) c->toward[q] = wish->eye[q] - wish->target[q];
-  vector_normalise(c->toward);
+  vector_normalize(c->toward);
   vector_cross(upward, c->toward, c->right);
-  if (!vector_normalise(c->right)) memcpy(c->right, side, sizeof side); /* straight from above */
+  if (!vector_normalize(c->right)) memcpy(c->right, side, sizeof side); /* straight from above */
   vector_cross(c->toward, c->right, c->up);
   memcpy(c->eye, wish->eye, sizeof c->eye);
 }

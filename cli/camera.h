@@ -50,10 +50,10 @@ void extent_add(Extent *extent, const Camera *camera, Window window, const float
  * placed stays there. */
 void camera_fit(Camera *camera, const CameraWish *wish, Window window, const Extent *extent);
 
-/* Metres across the height of the picture at the middle of what is seen. */
+/* Meters across the height of the picture at the middle of what is seen. */
 double camera_height(const Camera *camera, const Extent *extent);
 
-/* From metres to the cube of OpenGL, column by column. */
+/* From meters to the cube of OpenGL, column by column. */
 void camera_matrix(const Camera *camera, float matrix[16]);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * EGL knows several ways to a device without a window. They are tried in this order: the graphics
  * cards that it lists (the way of NVIDIA), Mesa's surfaceless platform (a card that Mesa drives, or
- * its software rasteriser), and what the system takes for its display.
+ * its software rasterizer), and what the system takes for its display.
  *
  *     samples (2 width x 2 height, 4 samples a pixel) -> whole (2 width x 2 height) -> small
  *
@@ -22,9 +22,9 @@
 enum { FINER = 2, SAMPLES = 4, MOST_DEVICES = 16 };
 static const double MOST_BYTES = 1.2e9;
 
-/* A framebuffer with its colours and, where it has one, its depth. */
+/* A framebuffer with its colors and, where it has one, its depth. */
 typedef struct Layer {
-  GLuint frame, colour, depth;
+  GLuint frame, color, depth;
   int width, height;
 } Layer;
 
@@ -151,8 +151,8 @@ static HkStatus make_layer(Layer *layer, int width, int height, int samples, boo
   layer->height = height;
   glGenFramebuffers(1, &layer->frame);
   glBindFramebuffer(GL_FRAMEBUFFER, layer->frame);
-  layer->colour = make_store(GL_RGBA8, samples, width, height);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, layer->colour);
+  layer->color = make_store(GL_RGBA8, samples, width, height);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, layer->color);
   if (depth) {
     layer->depth = make_store(GL_DEPTH_COMPONENT24, samples, width, height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, layer->depth);
@@ -167,11 +167,11 @@ static HkStatus make_layer(Layer *layer, int width, int height, int samples, boo
 
 static void drop_layer(Layer *layer) {
   glDeleteFramebuffers(1, &layer->frame);
-  glDeleteRenderbuffers(1, &layer->colour);
+  glDeleteRenderbuffers(1, &layer->color);
   glDeleteRenderbuffers(1, &layer->depth);
 }
 
-/* Memory of the samples: colour and depth. */
+/* Memory of the samples: color and depth. */
 static double sample_bytes(int width, int height, int finer, int samples) {
   return 8.0 * width * height * finer * finer * (samples > 0 ? samples : 1);
 }

@@ -1,5 +1,5 @@
 /* Something to draw on without a display: OpenGL ES 3 through EGL, by a graphics card or by Mesa's
- * software rasteriser. Every picture is drawn larger than it is wanted and made smaller, so that
+ * software rasterizer. Every picture is drawn larger than it is wanted and made smaller, so that
  * edges are smooth. */
 #ifndef HOOKE_CLI_CANVAS_H
 #define HOOKE_CLI_CANVAS_H

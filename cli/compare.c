@@ -1,7 +1,7 @@
 /* hooke compare: solves one and the same implicit step by every minimizer, and tells how fast each
  * comes near the solution.
  *
- * A step of backward Euler is the x that minimises an energy g. Each method starts from the same
+ * A step of backward Euler is the x that minimizes an energy g. Each method starts from the same
  * guess x_0; its relative error after i iterations is
  *
  *     e_i = (g(x_i) - g*) / (g(x_0) - g*)

@@ -1,10 +1,10 @@
 /* What of a model is drawn: its faces; springs as rods and masses as balls in bodies without faces;
- * pins. Geometry and colours of one frame after another, handed out in pieces, since a picture of
+ * pins. Geometry and colors of one frame after another, handed out in pieces, since a picture of
  * ten million vertices must not need another copy of them. */
 #ifndef HOOKE_CLI_FIGURE_H
 #define HOOKE_CLI_FIGURE_H
 
-#include "colours.h"
+#include "colors.h"
 #include "recording.h"
 
 /* A corner of a face. Values: see shaders.c. */
@@ -24,7 +24,7 @@ typedef struct Ball {
 typedef struct Figure Figure;
 
 /* springs: as rods also where there are faces. */
-HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, bool springs,
+HkStatus figure_create(const HkScene *scene, const HkModel *model, ColorBy by, bool springs,
                        Figure **figure, HkError *error);
 void figure_destroy(Figure **figure);
 int64_t figure_vertices(const Figure *figure);
@@ -33,7 +33,7 @@ int64_t figure_vertices(const Figure *figure);
 void figure_pose(Figure *figure, const Frame *frame);
 /* Counts the strains or speeds that are shown. */
 void figure_spread(const Figure *figure, Spread *spread);
-/* The colours end at this strain or speed; the picture is so many metres high, and rods and balls
+/* The colors end at this strain or speed; the picture is so many meters high, and rods and balls
  * have a size that goes with it. */
 void figure_scale(Figure *figure, double end, double height);
 

@@ -5,7 +5,7 @@
  * says is kept, and told when it fails.
  *
  * A GIF gets a palette made from all its pictures. MP4 is H.264 as every browser plays it, with the
- * colours of HD television; WebM is VP9. Files carry no dates and no versions, so that the same
+ * colors of HD television; WebM is VP9. Files carry no dates and no versions, so that the same
  * pictures make the same bytes.
  */
 #include "film.h"
@@ -63,7 +63,7 @@ static void add(Words *words, const char *const *more) {
 }
 
 static void add_format(Words *words, FilmKind kind) {
-#define HD_COLOURS                                                                                 \
+#define HD_COLORS                                                                                  \
   "-vf", "scale=out_color_matrix=bt709:out_range=tv", "-pix_fmt", "yuv420p", "-colorspace",        \
       "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"
   static const char *const gif[] = {
@@ -74,11 +74,11 @@ static void add_format(Words *words, FilmKind kind) {
       "-f",
       "gif",
       NULL};
-  static const char *const mp4[] = {"-c:v",     "libx264",   "-preset",    "medium", "-crf", "18",
-                                    HD_COLOURS, "-movflags", "+faststart", "-f",     "mp4",  NULL};
+  static const char *const mp4[] = {"-c:v",    "libx264",   "-preset",    "medium", "-crf", "18",
+                                    HD_COLORS, "-movflags", "+faststart", "-f",     "mp4",  NULL};
   static const char *const webm[] = {"-c:v",      "libvpx-vp9", "-crf",      "28", "-b:v",    "0",
                                      "-deadline", "good",       "-cpu-used", "4",  "-row-mt", "1",
-                                     HD_COLOURS,  "-f",         "webm",      NULL};
+                                     HD_COLORS,   "-f",         "webm",      NULL};
   add(words, kind == FILM_GIF ? gif : kind == FILM_MP4 ? mp4 : webm);
 }
 

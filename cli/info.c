@@ -1,4 +1,4 @@
-/* hooke info: what a scene or a mesh file holds. Of a scene one step is tried: factorisations and
+/* hooke info: what a scene or a mesh file holds. Of a scene one step is tried: factorizations and
  * the like come with the first, and memory is to be known before a run. */
 #include "cells.h"
 #include "command.h"

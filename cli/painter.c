@@ -17,7 +17,7 @@ static const Shader *const shaders[KIND_COUNT] = {&shader_faces,      &shader_ro
 struct Painter {
   GLuint program[KIND_COUNT], array[KIND_COUNT], buffer[KIND_COUNT];
   GLuint view;                   /* the uniform block */
-  GLuint ramp;                   /* texture of colours */
+  GLuint ramp;                   /* texture of colors */
   GLuint mask[2], mask_frame[2]; /* the shadow, and the same while it is made soft */
 };
 

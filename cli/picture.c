@@ -63,7 +63,7 @@ HkStatus picture_create(const Frames *frames, const PictureWish *wish, Picture *
   p->camera = camera_aim(&wish->camera, p->up, p->flat && !wish->camera.placed,
                          (double)wish->width / wish->height);
   p->extent = extent_empty();
-  colour_ramp(wish->by, ramp);
+  color_ramp(wish->by, ramp);
   HkStatus status = canvas_create(wish->width, wish->height, &p->canvas, error);
   if (status >= 0) status = painter_create(ramp, &p->painter, error);
   if (status >= 0)
@@ -91,7 +91,7 @@ const char *picture_device(const Picture *p) {
 void picture_measure(Picture *p, const Frame *frame) {
   int64_t vertices = figure_vertices(p->figure);
   extent_add(&p->extent, &p->camera, p->window, frame->x, vertices);
-  if (p->wish.by == COLOUR_NONE || p->wish.end > 0) return;
+  if (p->wish.by == COLOR_NONE || p->wish.end > 0) return;
   figure_pose(p->figure, frame);
   figure_spread(p->figure, &p->spread);
 }
@@ -104,7 +104,7 @@ static void make_view(const Camera *c, int up, int width, int height, View *v) {
   double sky[3] = {0}, key[3];
   sky[up] = 1;
   for (int q = 0; q < 3; q++) key[q] = -0.65 * c->right[q] + 0.65 * sky[q] + 0.55 * c->toward[q];
-  vector_normalise(key);
+  vector_normalize(key);
   *v = (View){.picture = {(float)width, (float)height, (float)(height / 2.0 / c->half_height), 0}};
   camera_matrix(c, v->matrix);
   put(v->right, c->right);

@@ -2,8 +2,8 @@
  *
  * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
  * of x are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at
- * twice one, so that errors near 1 do not run along the edge. Lines differ by colour and by dash,
- * so that they can be told apart in grey too.
+ * twice one, so that errors near 1 do not run along the edge. Lines differ by color and by dash,
+ * so that they can be told apart in gray too.
  */
 #include "plot.h"
 
@@ -27,13 +27,13 @@ enum {
 
 static const double HIGHEST = 1e3; /* of y: what diverges needs no more room */
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#7b3294",
-                                      "#222222", "#4aa3dd", "#e69f00", "#cc5c9a",
-                                      "#7f7f00", "#8c564b", "#888888"};
+static const char *const colors[] = {"#0072b2", "#d55e00", "#009e73", "#7b3294",
+                                     "#222222", "#4aa3dd", "#e69f00", "#cc5c9a",
+                                     "#7f7f00", "#8c564b", "#888888"};
 static const char *const dashes[] = {"none", "8 3", "2 2.5", "9 3 2 3"};
 
 enum {
-  COLOUR_COUNT = sizeof colours / sizeof colours[0],
+  COLOR_COUNT = sizeof colors / sizeof colors[0],
   DASH_COUNT = sizeof dashes / sizeof dashes[0]
 };
 
@@ -171,7 +171,7 @@ static void draw_labels(FILE *file, const PlotPanel *panel, const Axis *x, const
 
 static void put_style(FILE *file, int index) {
   const char *dash = dashes[index % DASH_COUNT];
-  fprintf(file, "stroke=\"%s\"", colours[index % COLOUR_COUNT]);
+  fprintf(file, "stroke=\"%s\"", colors[index % COLOR_COUNT]);
   if (strcmp(dash, "none") != 0) fprintf(file, " stroke-dasharray=\"%s\"", dash);
 }
 
@@ -209,7 +209,7 @@ static void draw_dots(FILE *file, const PlotLine *line, int count, const Axis *x
   for (int k = 0; k < count; k++)
     if (is_drawable(line->x[k]) && !isnan(line->y[k]))
       fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n", at(x, line->x[k]),
-              at(y, fmin(fmax(line->y[k], y->low), y->high)), colours[index % COLOUR_COUNT]);
+              at(y, fmin(fmax(line->y[k], y->low), y->high)), colors[index % COLOR_COUNT]);
 }
 
 static void draw_panel(FILE *file, const Plot *plot, int index, Axis y) {

@@ -2,7 +2,7 @@
  *
  * All that can be wrong is looked at before the simulation begins: options, the file's folder,
  * ffmpeg, something to draw with. Then the frames are simulated (or read, of a run), measured, so
- * that one camera and one scale of colours fit them all, and drawn. The file appears under its name
+ * that one camera and one scale of colors fit them all, and drawn. The file appears under its name
  * when it is whole; after an error or a signal nothing is left.
  */
 #include "command.h"
@@ -118,7 +118,7 @@ static int check_options(const Wants *w, FilmKind kind) {
                                 "--frame or --time");
   if (w->frame >= 0 && w->time >= 0)
     return complain(EXIT_USAGE, "--frame and --time say the same: give one");
-  if (w->range > 0 && w->color == COLOUR_NONE)
+  if (w->range > 0 && w->color == COLOR_NONE)
     return complain(EXIT_USAGE, "--range is for --color strain or --color speed");
   return EXIT_GOOD;
 }
@@ -133,7 +133,7 @@ static int read_options(Work *w) {
                     wants->output);
   int code = check_options(wants, w->kind);
   if (code == EXIT_GOOD) code = read_size(wants, w->kind, &w->picture_wish);
-  w->picture_wish.by = (ColourBy)wants->color;
+  w->picture_wish.by = (ColorBy)wants->color;
   w->picture_wish.end = wants->range;
   w->picture_wish.springs = wants->springs;
   w->picture_wish.clock = wants->clock;
@@ -154,7 +154,7 @@ static HkStatus prepare(Work *w, const HkContext *context, const char *name, HkE
   HkStatus status = w->kind == FILM_NONE ? HK_OK : film_check(error);
   if (status >= 0) status = target_open(&w->target, o->output, error);
   if (status >= 0)
-    status = frames_open(context, name, &o->sets, o->color == COLOUR_SPEED, &w->frames, error);
+    status = frames_open(context, name, &o->sets, o->color == COLOR_SPEED, &w->frames, error);
   if (status < 0) return status;
   camera_read(o->camera, w->frames.scene->dimension, &w->picture_wish.camera);
   int every = w->frames.run ? 1 : w->frames.recording.every;

@@ -2,7 +2,7 @@
 #ifndef HOOKE_CLI_SHADERS_H
 #define HOOKE_CLI_SHADERS_H
 
-/* Stands before every other text: the version, the view, colours and light. */
+/* Stands before every other text: the version, the view, colors and light. */
 extern const char shader_common[];
 
 /* Pairs of a vertex and a fragment shader. */

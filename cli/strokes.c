@@ -135,17 +135,17 @@ static double distance(const Piece *s, double x, double y) {
   return hypot(s->a[0] + t * dx - x, s->a[1] + t * dy - y);
 }
 
-void strokes_blend(Raster r, int x, int y, Colour colour, double cover) {
+void strokes_blend(Raster r, int x, int y, Color color, double cover) {
   if (x < 0 || y < 0 || x >= r.width || y >= r.height) return;
   unsigned char *at = r.rgba + 4 * ((int64_t)y * r.width + x);
-  const double values[3] = {colour.r, colour.g, colour.b};
+  const double values[3] = {color.r, color.g, color.b};
   for (int c = 0; c < 3; c++)
     at[c] = (unsigned char)((1 - cover) * at[c] + 255 * cover * values[c] + 0.5);
 }
 
 /* One letter whose line of writing begins at x, y. */
 static void draw_letter(Raster r, const Letter *letter, double x, double y, double unit,
-                        Colour colour) {
+                        Color color) {
   Piece pieces[MOST_PIECES];
   int count = add_letter(letter, pieces);
   int left = (int)floor(x - 2 * unit), right = (int)ceil(x + (letter->advance + 1) * unit);
@@ -158,7 +158,7 @@ static void draw_letter(Raster r, const Letter *letter, double x, double y, doub
         least = fmin(
             least, distance(&pieces[q], (column + 0.5 - x) / unit, BASE + (y - row - 0.5) / unit));
       double cover = pen - least * unit + 0.5;
-      if (cover > 0) strokes_blend(r, column, row, colour, fmin(cover, 1));
+      if (cover > 0) strokes_blend(r, column, row, color, fmin(cover, 1));
     }
 }
 
@@ -174,11 +174,11 @@ double strokes_width(const char *text, double height) {
 }
 
 void strokes_write(Raster raster, const char *text, double x, double y, double height,
-                   Colour colour) {
+                   Color color) {
   double unit = height / DIGIT_HEIGHT;
   for (; *text; text++) {
     const Letter *letter = find(*text);
-    if (letter) draw_letter(raster, letter, x, y, unit, colour);
+    if (letter) draw_letter(raster, letter, x, y, unit, color);
     x += (letter ? letter->advance : BLANK) * unit;
   }
 }

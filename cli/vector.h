@@ -16,7 +16,7 @@ static inline void vector_cross(const double a[3], const double b[3], double c[3
 }
 
 /* Makes a 1 long; false where it is 0. */
-static inline bool vector_normalise(double a[3]) {
+static inline bool vector_normalize(double a[3]) {
   double length = sqrt(vector_dot(a, a));
   for (int k = 0; k < 3 && length > 0; k++) a[k] /= length;
   return length > 0;

@@ -60,8 +60,7 @@ TEST(all_that_is_measured_fits_the_window_and_fills_it) {
   for (int q = 0; q < 200; q++) {
     float x[3 * POINTS];
     bool flat = q % 4 == 0;
-    Window window =
-        legend_window(q % 3 == 0 ? COLOUR_STRAIN : COLOUR_NONE, 1280, q % 2 ? 720 : 160);
+    Window window = legend_window(q % 3 == 0 ? COLOR_STRAIN : COLOR_NONE, 1280, q % 2 ? 720 : 160);
     CameraWish wish = {.azimuth = flat ? 0 : 360 * uncertain(&seed),
                        .elevation = flat ? 0 : 180 * uncertain(&seed) - 90,
                        .zoom = 1};

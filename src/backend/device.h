@@ -53,8 +53,8 @@ typedef struct HkDeviceModel {
   const int32_t *gripped_place, *grip_start, *grip; /* grip[grip_start[q] ..]: the grips of one */
   int grip_count;
 
-  /* For vertex block descent: the places of colour c are color_start[c] .. color_start[c + 1] - 1,
-   * and no two of them are neighbours. */
+  /* For vertex block descent: the places of color c are color_start[c] .. color_start[c + 1] - 1,
+   * and no two of them are neighbors. */
   int color_count;
   const int32_t *color_start;
 } HkDeviceModel;

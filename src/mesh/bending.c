@@ -48,7 +48,7 @@ static int compare(const void *a, const void *b) {
   return x->next_j < y->next_j ? -1 : x->next_j > y->next_j;
 }
 
-/* Neighbouring sides of the sorted bucket that share an edge and are of the same kind of face. */
+/* Neighboring sides of the sorted bucket that share an edge and are of the same kind of face. */
 static HkStatus join_bucket(const HkContext *c, Side *side, int64_t count, HkBending *b,
                             HkError *error) {
   qsort(side, (size_t)count, sizeof *side, compare);
@@ -90,7 +90,7 @@ static HkStatus join_faces(const HkMesh *mesh, int64_t *start, Side **sides, HkB
   return HK_OK;
 }
 
-/* near holds up to two line neighbours of each vertex, degree how many lines there are. */
+/* near holds up to two line neighbors of each vertex, degree how many lines there are. */
 static HkStatus join_lines(const HkMesh *mesh, int32_t *near, uint8_t *degree, HkBending *b,
                            HkError *error) {
   for (int64_t q = 0; q < mesh->cell_count; q++) {

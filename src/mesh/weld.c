@@ -8,7 +8,7 @@
  * many lie at one place. With t = 0 the place itself is the cube.
  *
  * Rounding: x / a is good to 2^-53 |x / a|. The tenth of a cube to spare (2.5 t instead of 2 t)
- * covers that up to 2^40; from there both neighbours are looked at, and from 2^53 on neighbouring
+ * covers that up to 2^40; from there both neighbors are looked at, and from 2^53 on neighboring
  * doubles are further apart than t anyway.
  */
 #include "mesh/weld.h"
@@ -24,7 +24,7 @@ typedef struct Grid {
   uint64_t mask; /* number of slots - 1, a power of two less one */
 } Grid;
 
-/* The cube along one axis; *side is -1 or 1, the neighbour that may hold vertices within the
+/* The cube along one axis; *side is -1 or 1, the neighbor that may hold vertices within the
  * tolerance, 0: none, 2: both. */
 static double cube_of(const Grid *g, double x, int *side) {
   *side = 0;

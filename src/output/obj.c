@@ -75,7 +75,7 @@ static void put_elements(HkObjWriter *w) {
     put_element(&w->stream, 'l', (int32_t[]){m->springs.i[s], m->springs.j[s]}, 2);
   for (int64_t q = 0; q < m->n && w->used; q++) {
     if (w->used[q]) continue;
-    /* To the first neighbour along a spring; a vertex without any is joined to the one beside. */
+    /* To the first neighbor along a spring; a vertex without any is joined to the one beside. */
     int32_t other = (int32_t)(q > 0 ? q - 1 : q + 1);
     if (m->springs.count > 0 && m->adj_start[q] < m->adj_start[q + 1])
       other = m->adj_vertex[m->adj_start[q]];

@@ -255,7 +255,7 @@ typedef struct Sphere {
   double center[3], radius;
 } Sphere;
 static const HkParam sphere_params[] = {
-    HK_VECTOR(Sphere, center, "m", 0, 0, 0, "centre"),
+    HK_VECTOR(Sphere, center, "m", 0, 0, 0, "center"),
     HK_NUMBER(Sphere, radius, "m", NAN, 0, HK_MAX, "radius"),
 };
 static const HkSchema sphere_schema = {.name = "sphere", HK_PARAMS(Sphere, sphere_params)};

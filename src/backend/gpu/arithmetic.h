@@ -2,7 +2,7 @@
  * without a card compile the very same lines. media.h goes on with a vertex and a face in a medium.
  *
  * HkReal is float, or double in the builds that are there to check with. d = xj - xi points from
- * the vertex that is computed to its neighbour, r = 1 / |d|:
+ * the vertex that is computed to its neighbor, r = 1 / |d|:
  *
  *     f_i += s d,   s = k - k l0 r + c (wj - wi) . d r^2        (0 while a thread is slack)
  *     B = a I + (k - a) r^2 d d^T,   a = max(k - k l0 r, 0)     (d2E/dxi2, projected)

@@ -14,7 +14,7 @@ typedef struct Brick {
   const HkModel *model;
   HkGpuLayout *layout;
   int64_t *start;   /* of each brick in outside */
-  int32_t *outside; /* places of neighbours outside, then each once */
+  int32_t *outside; /* places of neighbors outside, then each once */
   int32_t *kept;    /* how many those are */
 } Brick;
 
@@ -51,7 +51,7 @@ static int32_t place_of(const HkGpuLayout *l, int64_t brick, int64_t row) {
   return row < own ? l->brick[brick] + (int32_t)row : l->halo[l->halo_start[brick] + row - own];
 }
 
-/* Counts, and writes if there is a place to write to, all neighbours that the brick does not hold
+/* Counts, and writes if there is a place to write to, all neighbors that the brick does not hold
  * yet. */
 static int64_t look_outside(const Brick *b, int64_t brick, int32_t *out) {
   const HkModel *m = b->model;

@@ -1,23 +1,23 @@
 /* How a model lies in the memory of a card.
  *
- * Vertices are put into another order, by which neighbours in space are neighbours in memory
+ * Vertices are put into another order, by which neighbors in space are neighbors in memory
  * (order.c): 'place' is the number of a vertex there. Each vertex gathers from its own springs, so
  * that nothing is scattered and each spring stands twice. What a half spring takes decides the
  * speed. There are three ways to write its parameters. Palette: at most 31 different springs, whose
- * number shares a word with the neighbour. Lengths: one k, or one k l0, and a rest length for each.
+ * number shares a word with the neighbor. Lengths: one k, or one k l0, and a rest length for each.
  * Unique: k and l0 for each.
  *
- * And there are two ways to name the neighbour. Bricks (bricks.c) are at most HK_GPU_BRICK vertices
- * that a block of threads loads into its own fast memory together with their halo, the neighbours
- * outside. There the neighbour is a number of 11 bits, above the 5 of the palette, and half springs
+ * And there are two ways to name the neighbor. Bricks (bricks.c) are at most HK_GPU_BRICK vertices
+ * that a block of threads loads into its own fast memory together with their halo, the neighbors
+ * outside. There the neighbor is a number of 11 bits, above the 5 of the palette, and half springs
  * are two to a word: slot s of the vertex at place q is half s % 2 of word[(s / 2) rows + q]. In
- * rows (rows.c) the neighbour is a place, 27 bits below the 5 of the palette, else 32. Slot s of
+ * rows (rows.c) the neighbor is a place, 27 bits below the 5 of the palette, else 32. Slot s of
  * the vertex at place q of group g = q / 32 is word[start[g] + 32 s + q % 32].
  *
  * Bricks are the better ones from some 10^5 vertices on, unless a brick has a halo that does not
- * fit, or few vertices have far more neighbours than the others.
+ * fit, or few vertices have far more neighbors than the others.
  *
- * Bricks may have two halos, the neighbours and the neighbours of those, for two explicit steps at
+ * Bricks may have two halos, the neighbors and the neighbors of those, for two explicit steps at
  * once: the first step moves the brick and its first halo, whose springs stand in the brick a
  * second time, the second step the brick alone. What is loaded and launched is so shared by two
  * steps.
@@ -29,9 +29,9 @@
 
 enum {
   HK_GPU_BRICK = 512,     /* vertices of a brick at most */
-  HK_GPU_LOCAL_BITS = 11, /* of a neighbour's number in a brick */
+  HK_GPU_LOCAL_BITS = 11, /* of a neighbor's number in a brick */
   HK_GPU_COLOR_BITS = 5,  /* of a palette number below it */
-  HK_GPU_PLACE_BITS = 27, /* of a neighbour's place beside a palette number */
+  HK_GPU_PLACE_BITS = 27, /* of a neighbor's place beside a palette number */
   HK_GPU_PALETTE = 32,    /* entry 0 has no stiffness and fills up rows */
   HK_GPU_ROW = 32,        /* vertices of a group of rows */
   HK_GPU_SLOTS = 26,      /* of a vertex in a brick at most */
@@ -80,14 +80,14 @@ typedef struct HkGpuLayout {
   double *l0, *stiffness; /* by length, unique: one a slot, as they follow in the words; l0 is -1
                            * in slots that fill up rows */
 
-  int color_count; /* 0: places are not by colour */
+  int color_count; /* 0: places are not by color */
   int32_t *color_start;
   HkContext context;
 } HkGpuLayout;
 
 /* How to lay it out; 0: what is best. */
 typedef struct HkGpuWishes {
-  bool colors;       /* rows, and places by colour */
+  bool colors;       /* rows, and places by color */
   bool rows, bricks; /* one of them, whatever the size */
   bool unique;       /* no palette and no lengths */
   bool twice;        /* bricks with two halos, where they are faster and springs are plain */
@@ -105,7 +105,7 @@ void hk_gpu_order(const HkModel *model, int64_t parts, int32_t *order);
 /* The first place of a part of that cut. */
 int64_t hk_gpu_part(int64_t n, int64_t parts, int64_t part);
 
-/* colors.c: sorts the order by colour. */
+/* colors.c: sorts the order by color. */
 HkStatus hk_gpu_colors(const HkModel *model, HkGpuLayout *layout, HkError *error);
 
 /* palette.c: parameters, palette and what comes with them. */

@@ -91,15 +91,15 @@ HK_BOTH void hk_gpu_sine(HkReal a, HkReal *sine) {
 HK_BOTH void hk_gpu_flow(const HkGpuAir *air, const HkGpuVector x[3], const HkGpuVector w[3],
                          HkGpuVector *r, HkGpuVector *a) {
   const HkReal third = (HkReal)1 / 3;
-  HkGpuVector centre = hk_gpu_vector(0, 0, 0);
+  HkGpuVector center = hk_gpu_vector(0, 0, 0);
   *r = air->velocity;
   for (int q = 0; q < 3; q++) {
     hk_gpu_axpy(-third, w[q], r);
-    hk_gpu_axpy(third, x[q], &centre);
+    hk_gpu_axpy(third, x[q], &center);
   }
   for (int m = 0; m < HK_GPU_WAVES; m++) {
     HkReal sine;
-    hk_gpu_sine(hk_gpu_dot(air->wave[m], centre) - air->phase[m], &sine);
+    hk_gpu_sine(hk_gpu_dot(air->wave[m], center) - air->phase[m], &sine);
     hk_gpu_axpy(sine, air->side[m], r);
   }
   *a = hk_gpu_cross(hk_gpu_sub(x[1], x[0]), hk_gpu_sub(x[2], x[0]));

@@ -1,6 +1,6 @@
 /* Backward Euler of one vertex and one face in a medium, once for host and card.
  *
- * An implicit step minimises g of minimize/problem.h, where forces without a potential are linear
+ * An implicit step minimizes g of minimize/problem.h, where forces without a potential are linear
  * about ahead, where the step would end without forces, and the velocity v:
  *
  *     f(x) = f - C (x - ahead) / h,   C = -df/dv, its positive part
@@ -13,7 +13,7 @@
  *
  * that touches g at the present x and lies above it elsewhere. So vertices may go by it one by one
  * or all at once, and g sinks until both have the same minimum: faces, whose damping ties three
- * vertices together, need no colours of their own. Newton's method takes the true derivatives.
+ * vertices together, need no colors of their own. Newton's method takes the true derivatives.
  */
 #ifndef HK_BACKEND_GPU_MEDIA_IMPLICIT_H
 #define HK_BACKEND_GPU_MEDIA_IMPLICIT_H

@@ -58,7 +58,7 @@ HkStatus hk_gpu_rows(const HkModel *m, HkGpuLayout *l, HkError *error) {
   Rows r = {m, l};
   if (l->parameters == HK_GPU_BY_PALETTE && l->n > (int64_t)1 << HK_GPU_PLACE_BITS)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a card takes at most %lld vertices of a mesh whose neighbours are far apart",
+                   "a card takes at most %lld vertices of a mesh whose neighbors are far apart",
                    (long long)1 << HK_GPU_PLACE_BITS);
   HK_TRY(hk_alloc(c, &l->row_start, groups + 1, sizeof *l->row_start, "springs", error));
   hk_parallel_work(m->threads, groups, GRAIN, count_range, &r);

@@ -198,7 +198,7 @@ static HkStatus create_implicit(Simulation *s, const HkDeviceModel *m, HkError *
   if (m->color_count == 0) return HK_OK;
   s->color_count = m->color_count;
   s->color_start = (int32_t *)malloc((size_t)(m->color_count + 1) * sizeof(int32_t));
-  if (!s->color_start) return fail(error, HK_ERROR_MEMORY, "no memory for colours");
+  if (!s->color_start) return fail(error, HK_ERROR_MEMORY, "no memory for colors");
   memcpy(s->color_start, m->color_start, (size_t)(m->color_count + 1) * sizeof(int32_t));
   return HK_OK;
 }

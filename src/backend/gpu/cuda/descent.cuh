@@ -4,7 +4,7 @@
  *     H p = r,   r = m' (y' - x) + h^2 sum s d + damping
  *
  * for each vertex; H has the projected Hessians of the springs. Descent does x += p in place, all
- * vertices of a colour at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
+ * vertices of a color at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
  * at once, into another array. Where the step began, b, stands in the other array of positions.
  * Where media are more than m' at y', y is the middle of a form with S beside m': media.cuh.
  */
@@ -16,7 +16,7 @@
 namespace HK_SPACE {
 
 struct DescentArgs {
-  int n, first, last; /* places of this colour */
+  int n, first, last; /* places of this color */
   HkReal h;
   int flat;
   Real4 *x;

@@ -5,7 +5,7 @@
  * f are the springs and what else was pushed before (faces, grips), a what the medium does to each
  * vertex. w are the velocities that forces go by: v, or in verlet those predicted for the middle of
  * the step. Held vertices (inverse mass 0) stay as they are. x+ goes to another array, since
- * neighbours still read x; so does v+ where springs are damped by the velocities of neighbours.
+ * neighbors still read x; so does v+ where springs are damped by the velocities of neighbors.
  *
  * Bytes of a step in single precision, plain springs: x 16, v 12, both ways, and the words: 56 + 2
  * a half spring by palette in bricks (and 4 + 16 for each vertex of a halo), 4 in rows.

@@ -129,7 +129,7 @@ static void queue_end(Simulation *s, int iterations) {
 
 typedef void DescentKernel(const Springs, const DescentArgs);
 
-/* Threads for each vertex of a colour, of which there are fewer at once than vertices. */
+/* Threads for each vertex of a color, of which there are fewer at once than vertices. */
 static int descent_lanes(const Simulation *s) {
   return s->n < FEW_A_COLOR ? 4 : 1;
 }

@@ -4,7 +4,7 @@
  *
  * B are the projected Hessians of the springs, so H is positive definite; the preconditioner is the
  * inverse of its 3x3 blocks. An iteration of conjugate gradients is two kernels: the direction with
- * the product and p . H p, and the update with r . z. The new directions of neighbours are made by
+ * the product and p . H p, and the update with r . z. The new directions of neighbors are made by
  * who needs them, which is cheaper than to write and read them; hence p stands twice. Sums are
  * in double precision, by blocks and in order; the last block to end adds them up, so that no
  * kernel waits for the host, which looks at the residual every few iterations. Where media are more
@@ -200,7 +200,7 @@ static size_t multiply_shared(int most_local, bool general) {
   return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 3 : 2) * sizeof(Real4) * most_local;
 }
 
-/* The same in bricks, where each direction is made once for all its neighbours in a brick. */
+/* The same in bricks, where each direction is made once for all its neighbors in a brick. */
 template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
 __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
     multiply_bricks(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {

@@ -102,7 +102,7 @@ static __device__ __forceinline__ Brick brick_at(const Springs &s, int b) {
   return Brick{first, s.brick[b + 1] - first, (int)(s.halo_start[b + 1] - begin), s.halo + begin};
 }
 
-/* The number in the palette, the number in the brick, and where in fast memory the neighbour is, of
+/* The number in the palette, the number in the brick, and where in fast memory the neighbor is, of
  * half k of a word: shifts that leave the byte offset of a Real4. */
 static __device__ __forceinline__ uint32_t number_in(uint32_t word, int k) {
   return word >> (k % 2 * 16) & ((1u << HK_GPU_COLOR_BITS) - 1);
@@ -177,7 +177,7 @@ static __device__ __forceinline__ void load_row(const Springs &s, uint32_t q, in
   }
 }
 
-/* The place of the neighbour in a word. */
+/* The place of the neighbor in a word. */
 template <int PARAMETERS> static __device__ __forceinline__ uint32_t place_in(uint32_t word) {
   return PARAMETERS == HK_GPU_BY_PALETTE ? word & ((1u << HK_GPU_PLACE_BITS) - 1) : word;
 }
