@@ -1,9 +1,9 @@
-/* Places by color (minimize/coloring.h), for methods that move all vertices of a color at once:
- * see layout.h. Within a color vertices stay in the order in space. */
+/* Sorts places by graph coloring (minimize/coloring.h), for methods that move all vertices of a
+ * color at once: see layout.h. Vertices of a color keep their order in space. */
 #include "backend/gpu/layout.h"
 #include "minimize/coloring.h"
 
-/* start[c + 1] begins, then ends color c. */
+/* Counting sort by color: color_start[c + 1] is first the begin, at the end the end of color c. */
 static void sort(HkGpuLayout *l, const HkColoring *coloring, const int32_t *color,
                  int32_t *sorted) {
   l->color_count = (int)coloring->colors;
