@@ -40,9 +40,9 @@ typedef struct Bench {
   int threads;
   Bandwidth one, all; /* memory with one thread and with all */
   Measure *measures;
-  int count, room;
+  int count, capacity;
   Curve *curves;
-  int curve_count, curve_room;
+  int curve_count, curve_capacity;
   const char *missing[BENCH_MOST_MISSING]; /* methods that were told to be missing */
   int missing_count;
 } Bench;

@@ -30,7 +30,7 @@ typedef struct Contest {
   int runner_count;
   Lap plain[CONTEST_MOST_STEPS]; /* the default with its own end, if it has been through all */
   bool has_plain;
-  HkState *room;
+  HkState *state;
   PeerNewton *peer; /* NULL: there is none */
   PeerThreads peer_threads;
   char peer_name[64];

@@ -16,12 +16,12 @@ typedef struct Lap {
   double total, error;        /* s and error at the end */
 } Lap;
 
-/* Hooke from the start of step q, told of each iteration; ends at the smallest goal. room is a
+/* Hooke from the start of step q, told of each iteration; ends at the smallest goal. state is a
  * state of the model; curve may be NULL. */
-HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap, Curve *curve,
+HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap, Curve *curve,
                     HkError *error);
 /* The plain call of a user, with Hooke's own end. */
-HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap,
+HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap,
                     HkError *error);
 void race_peer(const Trajectory *t, int q, PeerNewton *peer, Lap *lap, Curve *curve);
 

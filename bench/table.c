@@ -143,12 +143,12 @@ void table_foot(const Bench *b) {
 }
 
 void bench_add(Bench *b, const Measure *m) {
-  if (b->count == b->room) {
-    int room = b->room ? 2 * b->room : 64;
-    Measure *grown = realloc(b->measures, (size_t)room * sizeof *grown);
+  if (b->count == b->capacity) {
+    int capacity = b->capacity ? 2 * b->capacity : 64;
+    Measure *grown = realloc(b->measures, (size_t)capacity * sizeof *grown);
     if (!grown) return;
     b->measures = grown;
-    b->room = room;
+    b->capacity = capacity;
   }
   b->measures[b->count++] = *m;
   text_status("%s", "");
@@ -159,12 +159,12 @@ Curve *bench_add_curve(Bench *b, const char *problem, const char *name) {
   for (int q = 0; q < b->curve_count; q++)
     if (strcmp(b->curves[q].problem, problem) == 0 && strcmp(b->curves[q].name, name) == 0)
       return NULL;
-  if (b->curve_count == b->curve_room) {
-    int room = b->curve_room ? 2 * b->curve_room : 16;
-    Curve *grown = realloc(b->curves, (size_t)room * sizeof *grown);
+  if (b->curve_count == b->curve_capacity) {
+    int capacity = b->curve_capacity ? 2 * b->curve_capacity : 16;
+    Curve *grown = realloc(b->curves, (size_t)capacity * sizeof *grown);
     if (!grown) return NULL;
     b->curves = grown;
-    b->curve_room = room;
+    b->curve_capacity = capacity;
   }
   Curve *c = &b->curves[b->curve_count++];
   *c = (Curve){.count = 0};

@@ -11,7 +11,7 @@ enum { COMPARISON_MAX_SOLUTIONS = 64, COMPARISON_MAX_RESTARTS = 2 };
 typedef struct Result {
   const char *name;
   HkIteration *points; /* of every iteration, the start first; owned */
-  int count, room;
+  int count, capacity;
   bool lost;      /* there was no memory for all points */
   bool timed_out; /* it took longer than Comparison.seconds */
   HkStepReport report;

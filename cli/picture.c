@@ -38,7 +38,7 @@ struct Picture {
     Corner corners[3 * PIECE];
     Rod rods[PIECE];
     Ball balls[PIECE];
-  } room;
+  } batch;
 };
 
 /* ---- Making it ------------------------------------------------------------------------------- */
@@ -165,13 +165,13 @@ void picture_settle(Picture *p) {
 
 static void draw_figure(Picture *p) {
   int64_t count;
-  for (int64_t q = 0; (count = figure_corners(p->figure, q, PIECE, p->room.corners)) > 0;
+  for (int64_t q = 0; (count = figure_corners(p->figure, q, PIECE, p->batch.corners)) > 0;
        q += PIECE)
-    painter_faces(p->painter, p->room.corners, count);
-  for (int64_t q = 0; (count = figure_rods(p->figure, q, PIECE, p->room.rods)) > 0; q += PIECE)
-    painter_rods(p->painter, p->room.rods, count);
-  for (int64_t q = 0; (count = figure_balls(p->figure, q, PIECE, p->room.balls)) > 0; q += PIECE)
-    painter_balls(p->painter, p->room.balls, count);
+    painter_faces(p->painter, p->batch.corners, count);
+  for (int64_t q = 0; (count = figure_rods(p->figure, q, PIECE, p->batch.rods)) > 0; q += PIECE)
+    painter_rods(p->painter, p->batch.rods, count);
+  for (int64_t q = 0; (count = figure_balls(p->figure, q, PIECE, p->batch.balls)) > 0; q += PIECE)
+    painter_balls(p->painter, p->batch.balls, count);
 }
 
 /* A level square around what is below or above the middle of c, which looks straight down. */

@@ -239,11 +239,11 @@ typedef struct Legend {
 } Legend;
 
 static Legend find_legend(const Plot *plot, int width) {
-  int longest = 0, room = width - LEFT - RIGHT;
+  int longest = 0, columns_width = width - LEFT - RIGHT;
   for (int q = 0; q < plot->line_count; q++)
     if ((int)strlen(plot->names[q]) > longest) longest = (int)strlen(plot->names[q]);
   Legend l = {.column_width = SAMPLE + 8 + LETTER * longest + 16};
-  l.columns = room / l.column_width > 0 ? room / l.column_width : 1;
+  l.columns = columns_width / l.column_width > 0 ? columns_width / l.column_width : 1;
   l.rows = (plot->line_count + l.columns - 1) / l.columns;
   /* No more columns than the rows need. */
   if (l.rows > 0) l.columns = (plot->line_count + l.rows - 1) / l.rows;

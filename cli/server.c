@@ -34,7 +34,7 @@ static const double LAST_STEPS = 2;
 typedef struct Client {
   Session *session;
   unsigned char *message; /* that is coming in */
-  size_t size, room;
+  size_t size, capacity;
   double began; /* s, of the clock: when the first bytes of the message came */
   struct lws *wsi;
   struct Client *next;
@@ -155,12 +155,12 @@ static int close_for(struct lws *wsi, enum lws_close_status why, const char *tex
 
 static bool append(Client *c, const void *bytes, size_t size) {
   if (c->size + size > PLAY_MESSAGE_MOST) return false;
-  if (c->size + size > c->room) {
-    size_t room = 2 * (c->size + size);
-    unsigned char *larger = realloc(c->message, room);
+  if (c->size + size > c->capacity) {
+    size_t capacity = 2 * (c->size + size);
+    unsigned char *larger = realloc(c->message, capacity);
     if (!larger) return false;
     c->message = larger;
-    c->room = room;
+    c->capacity = capacity;
   }
   memcpy(c->message + c->size, bytes, size);
   c->size += size;
@@ -191,11 +191,11 @@ static int on_timer(struct lws *wsi, const Client *c) {
   return 0;
 }
 
-/* Reads on, or waits until the session has room; a sender who is made to wait is not slow. */
-static void let_in(struct lws *wsi, Client *c, bool room) {
-  lws_rx_flow_control(wsi, room);
+/* Reads on, or waits until the session has capacity; a sender who is made to wait is not slow. */
+static void let_in(struct lws *wsi, Client *c, bool has_slot) {
+  lws_rx_flow_control(wsi, has_slot);
   c->began = now();
-  if (c->size > 0 && room)
+  if (c->size > 0 && has_slot)
     set_timer(wsi, time_left(c));
   else
     lws_set_timer_usecs(wsi, LWS_SET_TIMER_USEC_CANCEL);
@@ -211,7 +211,7 @@ static int receive(struct lws *wsi, Client *c, const void *bytes, size_t size) {
   if (!session_send(c->session, c->message, c->size, lws_frame_is_binary(wsi)))
     return close_for(wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "too many messages at once");
   c->message = NULL;
-  c->size = c->room = 0;
+  c->size = c->capacity = 0;
   let_in(wsi, c, session_has_room(c->session));
   return 0;
 }

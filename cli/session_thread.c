@@ -146,19 +146,19 @@ void session_leave(Session **session) {
 bool session_send(Session *s, void *message, size_t size, bool binary) {
   bool stop = !binary && play_is_stop(message, size);
   pthread_mutex_lock(&s->lock);
-  bool room = s->count < SESSION_MESSAGES;
-  if (stop && room) play_stop(s->play);
-  if (room) s->waiting[s->count++] = (Message){message, size, binary};
+  bool has_slot = s->count < SESSION_MESSAGES;
+  if (stop && has_slot) play_stop(s->play);
+  if (has_slot) s->waiting[s->count++] = (Message){message, size, binary};
   pthread_cond_signal(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  return room;
+  return has_slot;
 }
 
 bool session_has_room(Session *s) {
   pthread_mutex_lock(&s->lock);
-  bool room = s->count < SESSION_MESSAGES;
+  bool has_slot = s->count < SESSION_MESSAGES;
   pthread_mutex_unlock(&s->lock);
-  return room;
+  return has_slot;
 }
 
 unsigned char *session_take(Session *s, size_t before, size_t *size, bool *binary) {

@@ -211,10 +211,10 @@ static HkStatus ask(Play *p, const HkJson *request, HkError *error) {
 
 void *play_buffer(Play *p, size_t size) {
   if (size > PLAY_MESSAGE_MOST) return NULL;
-  if (size > p->room || !p->buffer) {
+  if (size > p->capacity || !p->buffer) {
     free(p->buffer);
     p->buffer = malloc(size + 1);
-    p->room = p->buffer ? size : 0;
+    p->capacity = p->buffer ? size : 0;
   }
   return p->buffer;
 }

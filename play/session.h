@@ -47,7 +47,7 @@ struct Play {
   char why[1024]; /* it blew up */
   char notes[4096];
   void *buffer;
-  size_t room;
+  size_t capacity;
   void *answer;
   size_t answer_size;
 };

@@ -1,4 +1,4 @@
-/* Reading text; see text.h. */
+/* Parses text; see text.h. */
 #include "base/text.h"
 
 #include <limits.h>
@@ -133,13 +133,13 @@ bool hk_parse_double(const char *word, size_t length, double *value) {
   if (parse_short_double(word, word + length, value)) return true;
   for (size_t q = 0; q < length; q++)
     if (!strchr("0123456789.-+eE", word[q]) || !word[q]) return false;
-  char room[128], *stop, *copy = length < sizeof room ? room : malloc(length + 1);
+  char buffer[128], *stop, *copy = length < sizeof buffer ? buffer : malloc(length + 1);
   if (length == 0 || !copy) return false;
   memcpy(copy, word, length);
   copy[length] = 0;
   *value = strtod(copy, &stop);
   bool good = *stop == 0 && isfinite(*value);
-  if (copy != room) free(copy);
+  if (copy != buffer) free(copy);
   return good;
 }
 
@@ -216,9 +216,9 @@ char *hk_strdup(const char *text) {
 
 /* Levenshtein distance, words cut to 63 characters. */
 static int edits(const char *a, const char *b) {
-  enum { LIMIT = 63 };
-  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
-  int row[LIMIT + 1];
+  enum { MAX_LETTERS = 63 };
+  int n = (int)strnlen(a, MAX_LETTERS), m = (int)strnlen(b, MAX_LETTERS);
+  int row[MAX_LETTERS + 1];
   for (int q = 0; q <= m; q++) row[q] = q;
   for (int p = 1; p <= n; p++) {
     int diagonal = row[0];

@@ -110,7 +110,8 @@ double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, dou
   hk_parallel_sum(threads, count, fn, user, partial);
   double most = count > 0 ? partial[0] : 0;
   for (int64_t b = 1; b < hk_sum_slots(count); b++)
-    if (partial[b] > most || isnan(partial[b])) most = partial[b]; /* no number is above NAN */
+    if (partial[b] > most || isnan(partial[b]))
+      most = partial[b]; /* the maximum of NAN and any number is NAN */
   return most;
 }
 

@@ -73,7 +73,7 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   HkStream *s = &c->obj.stream;
   hk_stream_begin(s, c->file);
   for (int64_t q = 0; q < frame->model->n; q++) {
-    unsigned char *at = (unsigned char *)hk_stream_room(s, 12);
+    unsigned char *at = (unsigned char *)hk_stream_reserve(s, 12);
     for (int k = 0; k < 3; k++) hk_store_float(at + 4 * k, frame->state->x[3 * q + k]);
     s->used += 12;
   }

@@ -88,7 +88,7 @@ static int64_t load_items(Earlier *e, const char *id, int64_t count, int columns
     before = index;
     if (index > (double)e->frame) break;
     bool on_stride = ((int64_t)index - e->page->recording.first) % t->stride == 0;
-    if (t->loose || t->kept + on_stride > t->room) return -1;
+    if (t->loose || t->kept + on_stride > t->capacity) return -1;
     t->kept += on_stride;
     t->loose = !on_stride;
     for (int c = 0; c < columns; c++) values[columns * q + c] = load_double(item + 8 * c);

@@ -17,8 +17,8 @@ enum { FEWEST_FRAMES = 128 };
 
 /* ---- Making ---- */
 
-/* Divides the room: faces and springs get a third at most, frames the rest. */
-static HkStatus make_room(HkPage *page, int64_t frame_count, HkError *error) {
+/* Divides the capacity: faces and springs get a third at most, frames the rest. */
+static HkStatus divide_bytes(HkPage *page, int64_t frame_count, HkError *error) {
   const HkContext *c = &page->context;
   double bytes = (page->limit - RESERVED) * 3 / 4; /* as base64 */
   int64_t slots = frame_count;
@@ -49,7 +49,7 @@ static HkStatus fill(HkPage *page, const HkScene *scene, int64_t frame_count, co
   const char *source = scene->source_set_count == 0 ? scene->source_text : NULL;
   HK_TRY(copy_text(source, &page->source, error));
   HK_TRY(hk_scene_format(scene, &page->scene, error));
-  return make_room(page, frame_count, error);
+  return divide_bytes(page, frame_count, error);
 }
 
 HkStatus hk_page_create(const HkScene *scene, const HkModel *model, int64_t frame_count,

@@ -88,7 +88,7 @@ void hk_recording_clear(HkRecording *r);
 void hk_recording_add(HkRecording *r, const HkFrame *frame, const HkTally *work, double seconds);
 
 /* A coordinate in the box as its 16-bit number, and back. */
-static inline unsigned hk_quantise(double x, double low, double high) {
+static inline unsigned hk_quantize(double x, double low, double high) {
   double part = (x - low) / (high - low) * 65535 + 0.5;
   return part >= 0 && part < 65536 ? (unsigned)part : 0;
 }
