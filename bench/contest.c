@@ -9,12 +9,12 @@
 
 enum { PASSES = 2 };
 
-static const double USUAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
+static const double PEER_TYPICAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
 
 /* ---- Who takes part -------------------------------------------------------------------------- */
 
 static void enter_methods(Contest *c, int most) {
-  if (most == 0 || most > CONTEST_MOST_METHODS) most = CONTEST_MOST_METHODS;
+  if (most == 0 || most > CONTEST_MAX_METHODS) most = CONTEST_MAX_METHODS;
   for (const Method *m = methods_implicit; m->name && c->runner_count < most; m++) {
     HkError error = {0};
     HkSim *sim = method_sim(c->problem.model, m, c->problem.peer.h, &error);
@@ -66,7 +66,7 @@ static void enter_peer(Contest *c, double budget) {
     peer_newton_destroy(better ? c->peer : peer);
     if (better) c->peer = peer;
   }
-  double steps = budget / (USUAL_ITERATIONS * c->peer_iteration);
+  double steps = budget / (PEER_TYPICAL_ITERATIONS * c->peer_iteration);
   int stride = (int)fmin(fmax(ceil(c->t.count / steps), 1), c->t.count);
   c->peer_stride = stride;
   c->curve_step = stride / 2 + (c->t.count / 2 - stride / 2) / stride * stride;
@@ -148,7 +148,7 @@ Contest *contest_run(Bench *bench, const ContestSettings *s) {
   Contest *c = calloc(1, sizeof *c);
   if (!c) return NULL;
   c->bench = bench;
-  int steps = s->steps < CONTEST_MOST_STEPS ? s->steps : CONTEST_MOST_STEPS;
+  int steps = s->steps < CONTEST_MAX_STEPS ? s->steps : CONTEST_MAX_STEPS;
   bool good = problem_make(&c->problem, s->kind, s->size, PROBLEM_H) &&
               trajectory_make(&c->t, &c->problem, s->first, steps) &&
               hk_state_create(c->problem.model, &c->state, NULL) >= 0;

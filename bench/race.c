@@ -23,7 +23,7 @@ static void lap_point(Lap *lap, double seconds, double error, Curve *curve) {
     lap->seconds[g] = seconds;
     lap->hit[g] = error <= race_goals[g];
   }
-  if (!curve || curve->count == BENCH_MOST_POINTS) return;
+  if (!curve || curve->count == BENCH_MAX_POINTS) return;
   curve->ms[curve->count] = 1e3 * seconds;
   curve->error[curve->count++] = error;
 }

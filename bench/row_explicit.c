@@ -17,7 +17,8 @@
 
 enum { SAMPLES = 9 };
 
-static const double SHAKEN = 0.05; /* parts of a spacing by which vertices start off their places */
+static const double START_JITTER =
+    0.05; /* parts of a spacing by which vertices start off their places */
 
 typedef struct Explicit {
   Problem problem;
@@ -31,7 +32,7 @@ static bool prepare(Explicit *e, const char *kind, int size) {
   if (!problem_make(&e->problem, kind, size, h)) return false;
   e->steps = (int)fmax(2, 2e7 / e->problem.peer.springs);
   e->peer_x = malloc(3 * (size_t)e->problem.n * sizeof *e->peer_x);
-  return e->peer_x && problem_shake(&e->problem, SHAKEN, &e->x, &e->v) &&
+  return e->peer_x && problem_shake(&e->problem, START_JITTER, &e->x, &e->v) &&
          hk_state_create(e->problem.model, &e->state, NULL) >= 0;
 }
 

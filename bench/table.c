@@ -50,9 +50,9 @@ Measure measure_start(const char *row, const Problem *p, const char *method, con
 
 void measure_times(Measure *m, const double *seconds, int count, const double *peer_seconds,
                    int count_peer) {
-  double ratios[BENCH_MOST_POINTS];
+  double ratios[BENCH_MAX_POINTS];
   int pairs = count < count_peer ? count : count_peer;
-  if (pairs > BENCH_MOST_POINTS) pairs = BENCH_MOST_POINTS;
+  if (pairs > BENCH_MAX_POINTS) pairs = BENCH_MAX_POINTS;
   m->ms = 1e3 * median_of(seconds, count);
   m->ms_mean = 1e3 * mean_of(seconds, count);
   if (pairs == 0) return;
@@ -176,7 +176,7 @@ Curve *bench_add_curve(Bench *b, const char *problem, const char *name) {
 void bench_missing(Bench *b, const char *method, const char *why) {
   for (int q = 0; q < b->missing_count; q++)
     if (strcmp(b->missing[q], method) == 0) return;
-  if (b->missing_count < BENCH_MOST_MISSING) b->missing[b->missing_count++] = method;
+  if (b->missing_count < BENCH_MAX_MISSING) b->missing[b->missing_count++] = method;
   text_status("%s", "");
   fprintf(stderr, "%s is left out: %s\n", method, why);
 }

@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 /* Factors of larger models take seconds, and there is one for each iteration. */
-static const int64_t DIRECT_MOST = 8000;
+static const int64_t DIRECT_SOLVER_MAX_VERTICES = 8000;
 
 /* m, the mean motion of vertices in a step below which there is only rounding to solve for. */
 static const double REST = 1e-8;
 
 static HkSim *reference_sim(const Problem *p, HkError *error) {
   HkSim *sim = NULL;
-  int first = p->n > DIRECT_MOST ? 1 : 0;
+  int first = p->n > DIRECT_SOLVER_MAX_VERTICES ? 1 : 0;
   for (const Method *m = &methods_reference[first]; m->name && !sim; m++)
     sim = method_sim(p->model, m, p->peer.h, error);
   return sim;

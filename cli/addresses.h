@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { ADDRESS_TEXT = 64, ADDRESSES_MOST = 32 };
+enum { ADDRESS_TEXT = 64, MAX_ADDRESSES = 32 };
 
 typedef enum AddressKind {
   ADDRESS_NONE, /* no IP address */
@@ -14,7 +14,7 @@ typedef enum AddressKind {
 
 /* Addresses as they stand in a URL: IPv6 in brackets. */
 typedef struct Addresses {
-  char text[ADDRESSES_MOST][ADDRESS_TEXT];
+  char text[MAX_ADDRESSES][ADDRESS_TEXT];
   int count;
 } Addresses;
 

@@ -5,7 +5,7 @@
 
 #include "hooke/hooke.h"
 
-enum { MOST_CANDIDATES = 256 };
+enum { MAX_CANDIDATES = 256 };
 
 typedef struct Candidate {
   char name[96]; /* "newton+pcg+ic0" */
@@ -15,7 +15,7 @@ typedef struct Candidate {
 } Candidate;
 
 typedef struct Candidates {
-  Candidate list[MOST_CANDIDATES];
+  Candidate list[MAX_CANDIDATES];
   int count;
 } Candidates;
 

@@ -13,24 +13,25 @@ typedef struct Color {
   double r, g, b;
 } Color;
 
-/* Lightness 0 .. 100, chroma, hue in degrees; the chroma is made less where no screen shows it. */
+/* Returns the color of a lightness 0 .. 100, chroma and hue in degrees; the chroma is reduced to
+ * the gamut of sRGB. */
 Color color_lch(double lightness, double chroma, double hue);
-/* Whether a screen can show it as it is. */
+/* Returns whether the color is in the gamut of sRGB. */
 bool color_is_shown(double lightness, double chroma, double hue);
 
-/* Place t = 0 .. 1 of the map: strain from blue (shortened) over light gray at 1/2 to red
- * (stretched), speed from dark violet over red to yellow. */
+/* Returns the color at t = 0 .. 1 of a map: strain from blue (shortened) over light gray at 1/2 to
+ * red (stretched), speed from dark violet over red to yellow. */
 Color color_map(ColorBy by, double t);
 
-/* Numbers of the palette that is drawn with instead of a map. */
+/* Indices of the palette, which replaces the map without --color. */
 enum { PALETTE_BODIES = 16, PALETTE_MASS = PALETTE_BODIES, PALETTE_PIN, PALETTE_LINE };
 Color color_palette(int index);
 
-/* The map in the first row, the palette in the second, as RGBA. */
+/* A texture as RGBA: the map in the first row, the palette in the second. */
 enum { RAMP_WIDTH = 256, RAMP_HEIGHT = 2 };
 void color_ramp(ColorBy by, unsigned char rgba[RAMP_HEIGHT * RAMP_WIDTH * 4]);
 
-/* How many values there are of which size, in bins that widen with it. */
+/* Histogram of absolute values, with logarithmic bins. */
 enum { SPREAD_BINS = 1280 };
 typedef struct Spread {
   int64_t count[SPREAD_BINS], all;
@@ -38,8 +39,8 @@ typedef struct Spread {
 } Spread;
 
 void spread_add(Spread *spread, double value);
-/* The end of a scale: a round number below which all but a hundredth of the values lie; 1e-6 at
- * least, so that rounding does not look like something. */
+/* Returns the end of a color scale: a round number that all but a hundredth of the values do not
+ * exceed, at least 1e-6, so that rounding errors are not visible. */
 double spread_end(const Spread *spread);
 
 #endif

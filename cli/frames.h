@@ -29,15 +29,15 @@ typedef struct Frames {
 /* Opens a scene or a run. with_speed: speeds are wanted, too. */
 HkStatus frames_open(const HkContext *context, const char *name, const TextList *sets,
                      bool with_speed, Frames *frames, HkError *error);
-/* Simulates as far as the frames first .. last need, and keeps them. Nothing to do for a run. Ends
- * early, in a good end, after a signal. */
+/* Simulates the frames up to last and keeps first .. last; does nothing for a run. After a signal
+ * it ends early with HK_OK. */
 HkStatus frames_prepare(Frames *frames, int64_t first, int64_t last, Listener *listener,
                         HkError *error);
 /* One of these frames. */
 HkStatus frames_read(Frames *frames, int64_t index, Frame *frame, HkError *error);
 void frames_close(Frames *frames);
 
-/* Room for a frame. */
+/* Allocates a frame. */
 HkStatus frame_create(const Frames *frames, Frame *frame, HkError *error);
 void frame_destroy(Frame *frame);
 

@@ -25,7 +25,8 @@ enum { SHADOW_PIXELS = 256 };
 
 typedef struct Painter Painter;
 
-/* Wants a canvas, whose context is current. The colors are those of color_ramp. */
+/* Creates a painter for the current OpenGL context, which a canvas provides. ramp: the colors of
+ * color_ramp. */
 HkStatus painter_create(const unsigned char *ramp, Painter **painter, HkError *error);
 void painter_destroy(Painter **painter);
 

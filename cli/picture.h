@@ -7,18 +7,18 @@
 #include "figure.h"
 #include "frames.h"
 
-typedef struct PictureWish {
+typedef struct PictureOptions {
   int width, height; /* pixels */
   ColorBy by;
   double end;          /* of the scale of colors; 0: what the frames have */
   bool springs, clock; /* springs also on faces; the time in a corner */
-  CameraWish camera;
-} PictureWish;
+  CameraOptions camera;
+} PictureOptions;
 
 typedef struct Picture Picture;
 
-/* Wants nothing of the frames but their scene and model. */
-HkStatus picture_create(const Frames *frames, const PictureWish *wish, Picture **picture,
+/* Creates a picture; it uses only the scene and the model of the frames. */
+HkStatus picture_create(const Frames *frames, const PictureOptions *options, Picture **picture,
                         HkError *error);
 void picture_destroy(Picture **picture);
 /* Takes a frame into account. */

@@ -1,6 +1,6 @@
 /* The frames in the folder of a run; see recording.h.
  *
- * What is drawn wants positions and, colored by speed, velocities. The outputs vtp and vtu hold
+ * Drawing needs positions and, if colored by speed, velocities. The outputs vtp and vtu hold
  * both, one file a frame; mesh.pc2 holds the positions of all frames (src/output/pc2.c has its
  * layout). Everything else of the run comes from run.json, compiled again.
  */

@@ -64,7 +64,8 @@ struct Session {
   bool ends;
 };
 
-/* Takes the first message, once the last answer is gone; false: it ends. */
+/* Takes the first message when the last answer has been taken; returns false if the session ends.
+ */
 static bool next(Session *s, Message *message) {
   pthread_mutex_lock(&s->lock);
   while (!s->ends && (s->count == 0 || s->answered)) pthread_cond_wait(&s->changed, &s->lock);
@@ -140,7 +141,7 @@ void session_leave(Session **session) {
   pthread_mutex_lock(&s->lock);
   s->ends = true;
   pthread_cond_signal(&s->changed);
-  pthread_mutex_unlock(&s->lock); /* from here on the session may be gone */
+  pthread_mutex_unlock(&s->lock); /* from here on the session may be freed */
 }
 
 bool session_send(Session *s, void *message, size_t size, bool binary) {
@@ -154,7 +155,7 @@ bool session_send(Session *s, void *message, size_t size, bool binary) {
   return has_slot;
 }
 
-bool session_has_room(Session *s) {
+bool session_has_slot(Session *s) {
   pthread_mutex_lock(&s->lock);
   bool has_slot = s->count < SESSION_MESSAGES;
   pthread_mutex_unlock(&s->lock);

@@ -48,7 +48,7 @@ static const Letter letters[] = {
     {'t', 6, "2E26 ~263454 0B4B"},
 };
 
-enum { BASE = 4, DIGIT_HEIGHT = 10, BLANK = 5, MOST_POINTS = 16, PARTS = 6, MOST_PIECES = 192 };
+enum { BASE = 4, DIGIT_HEIGHT = 10, BLANK = 5, MAX_POINTS = 16, PARTS = 6, MAX_PIECES = 192 };
 static const double PEN = 0.6; /* half its width, in units of the grid */
 
 /* A straight piece of a stroke, in units of the grid. */
@@ -69,9 +69,9 @@ static double digit_value(char digit) {
 }
 
 /* The points of one stroke; *text moves behind it. */
-static int read_points(const char **text, double points[MOST_POINTS][2]) {
+static int read_points(const char **text, double points[MAX_POINTS][2]) {
   int count = 0;
-  for (; **text && **text != ' ' && count < MOST_POINTS; *text += 2, count++) {
+  for (; **text && **text != ' ' && count < MAX_POINTS; *text += 2, count++) {
     points[count][0] = digit_value((*text)[0]);
     points[count][1] = digit_value((*text)[1]);
   }
@@ -83,7 +83,7 @@ static double smooth(double a, double b, double c, double d, double t) {
   return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-static void place(double points[MOST_POINTS][2], int count, bool closed, int at, double t,
+static void place(double points[MAX_POINTS][2], int count, bool closed, int at, double t,
                   double p[2]) {
   int index[4];
   for (int q = 0; q < 4; q++) {
@@ -96,7 +96,7 @@ static void place(double points[MOST_POINTS][2], int count, bool closed, int at,
 }
 
 static int add_stroke(const char **text, Piece *pieces) {
-  double points[MOST_POINTS][2];
+  double points[MAX_POINTS][2];
   bool closed = **text == 'o', curved = closed || **text == '~';
   if (curved) (*text)++;
   int count = read_points(text, points), used = 0, parts = curved ? PARTS : 1;
@@ -113,12 +113,12 @@ static int add_stroke(const char **text, Piece *pieces) {
   return used;
 }
 
-static int add_letter(const Letter *letter, Piece pieces[MOST_PIECES]) {
+static int add_letter(const Letter *letter, Piece pieces[MAX_PIECES]) {
   int used = 0;
   for (const char *text = letter->strokes; *text;) {
     if (*text == ' ')
       text++;
-    else if (used + MOST_POINTS * PARTS <= MOST_PIECES)
+    else if (used + MAX_POINTS * PARTS <= MAX_PIECES)
       used += add_stroke(&text, pieces + used);
     else
       break;
@@ -146,7 +146,7 @@ void strokes_blend(Raster r, int x, int y, Color color, double cover) {
 /* One letter whose line of writing begins at x, y. */
 static void draw_letter(Raster r, const Letter *letter, double x, double y, double unit,
                         Color color) {
-  Piece pieces[MOST_PIECES];
+  Piece pieces[MAX_PIECES];
   int count = add_letter(letter, pieces);
   int left = (int)floor(x - 2 * unit), right = (int)ceil(x + (letter->advance + 1) * unit);
   int top = (int)floor(y - (DIGIT_HEIGHT + 2) * unit), bottom = (int)ceil(y + (BASE + 1) * unit);

@@ -72,9 +72,9 @@ void text_log(void *user, HkLogLevel level, const char *text) {
 /* Letters to insert, remove, change or swap with the next one to make b from a; words are cut to
  * 63 letters. Row p of the table needs the two rows before it. */
 static int edits(const char *a, const char *b) {
-  enum { LIMIT = 63 };
-  int n = (int)strnlen(a, LIMIT), m = (int)strnlen(b, LIMIT);
-  int rows[3][LIMIT + 1];
+  enum { MAX_LETTERS = 63 };
+  int n = (int)strnlen(a, MAX_LETTERS), m = (int)strnlen(b, MAX_LETTERS);
+  int rows[3][MAX_LETTERS + 1];
   for (int q = 0; q <= m; q++) rows[0][q] = q;
   for (int p = 1; p <= n; p++) {
     int *now = rows[p % 3], *above = rows[(p + 2) % 3], *before = rows[(p + 1) % 3];

@@ -153,7 +153,7 @@ static HkStatus decode_unicode(Decoding *d) {
   const char *start = d->at;
   int32_t code = hexadecimal(start + 2, d->stop), low = -1;
   if (code < 0)
-    return hk_json_fail(d->c, start, d->error, "\\u wants four hexadecimal digits behind it");
+    return hk_json_fail(d->c, start, d->error, "\\u requires four hexadecimal digits behind it");
   if (code == 0) return hk_json_fail(d->c, start, d->error, "\\u0000 cannot stand in a string");
   d->at += 6;
   if (code >= 0xd800 && code < 0xe000) {

@@ -11,7 +11,7 @@
 enum { HK_BLOCK = 1024 };
 
 /* Loops over fewer entries run on the calling thread: sharing them costs more than it saves. */
-enum { HK_PARALLEL_LEAST = 2 * HK_BLOCK };
+enum { HK_PARALLEL_MIN_ENTRIES = 2 * HK_BLOCK };
 
 /* Processes the entries begin .. end - 1. */
 typedef void HkRangeFn(void *user, int64_t begin, int64_t end);

@@ -53,14 +53,14 @@ static bool is_near(const Grid *g, const double *a, const double *b) {
   return hypot(hypot(dx, dy), dz) <= g->tolerance;
 }
 
-/* The lowest of the kept vertices of a cube that are near v, and of best. */
+/* Returns the lowest of best and the kept vertices of a cube within the tolerance of v. */
 static int32_t search_cube(const Grid *g, const double cube[3], int64_t v, int32_t best) {
   for (int32_t k = g->head[slot_of(g, cube)]; k != 0; k = g->next[k - 1])
     if (k - 1 < best && is_near(g, g->x + 3 * (int64_t)(k - 1), g->x + 3 * v)) best = k - 1;
   return best;
 }
 
-/* The lowest kept vertex near v, or v. */
+/* Returns the lowest kept vertex within the tolerance of v, or v. */
 static int32_t find_target(const Grid *g, int64_t v, const double home[3], const int side[3]) {
   int32_t best = (int32_t)v;
   int low[3], high[3];

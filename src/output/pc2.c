@@ -31,7 +31,7 @@ typedef struct Cache {
   HkObjWriter obj;
 } Cache;
 
-/* Sets the number of samples to what stands before o->offset, and returns there. */
+/* Writes the number of samples before o->offset into the header, and seeks back to o->offset. */
 static HkStatus put_sample_count(HkOutput *o, FILE *file, int64_t points, HkError *error) {
   unsigned char bytes[4];
   int64_t samples = points > 0 ? (o->offset - HEAD) / (12 * points) : 0;

@@ -31,7 +31,7 @@ typedef struct Draft {
   int64_t slots; /* a power of two */
 } Draft;
 
-/* All vertices, as they are. */
+/* Draws all vertices. */
 static HkStatus draw_all(Draft *d, HkError *error) {
   HkSketch *s = d->sketch;
   s->n = d->model->n;
@@ -78,7 +78,7 @@ static int32_t drawn(const Draft *d, int32_t vertex) {
 
 /* ---- Faces and springs ---- */
 
-/* Room for so many; of `count` candidates each stride-th is taken. */
+/* Sets the capacity and the stride with which `count` candidates are taken. */
 static HkStatus start_taking(Draft *d, int64_t capacity, int64_t count, HkError *error) {
   bool merged = d->sketch->way == HK_SKETCH_CELLS; /* then most candidates fall together */
   d->capacity = capacity < count ? capacity : count;
@@ -90,7 +90,7 @@ static HkStatus start_taking(Draft *d, int64_t capacity, int64_t count, HkError 
   return hk_alloc(d->context, &d->key, d->slots, sizeof *d->key, "a report", error);
 }
 
-/* Whether these drawn vertices, in rising order, make up something to draw that is new. */
+/* Returns whether the face or spring of these drawn vertices, which are sorted, is new. */
 static bool takes(Draft *d, const int32_t *v, int count, int64_t there) {
   for (int q = 0; q < count; q++)
     if (v[q] < 0 || (q > 0 && v[q] == v[q - 1])) return false;
@@ -127,7 +127,7 @@ static HkStatus draw_faces(Draft *d, int64_t bytes, HkError *error) {
   return HK_OK;
 }
 
-/* Edges of cells tell most of the shape, springs across bends least. */
+/* Edges of cells show the shape best, bending springs least, so they come first and last. */
 static HkStatus draw_springs(Draft *d, int64_t bytes, HkError *error) {
   static const int order[HK_SPRING_KINDS] = {HK_SPRING_EDGE, HK_SPRING_FILE, HK_SPRING_SHEAR,
                                              HK_SPRING_BENDING};
@@ -163,7 +163,7 @@ static HkStatus draw_pins(Draft *d, HkError *error) {
   return HK_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole sketch ---- */
 
 static HkStatus draw(Draft *d, int64_t vertices, int64_t bytes, HkError *error) {
   HK_TRY(draw_vertices(d, vertices, error));

@@ -1,10 +1,10 @@
-/* Which items of a stream are kept when there is capacity for some only.
+/* Selects the items of a stream to keep in a limited capacity.
  *
  * Items have rising numbers, the first one is 0. Kept are those whose number is a multiple of the
- * stride. When the capacity is full the stride doubles and what is no multiple of it goes: every
- * item, then every 2nd, 4th ... The newest one is always there, in the slot behind the kept ones if
- * its number is no multiple. So first and last item survive, and capacity + 1 slots are enough for
- * a stream of any length.
+ * stride. When the capacity is reached, the stride doubles and items whose number is not a multiple
+ * of it are removed: every item stays, then every 2nd, 4th ... The newest item is always kept, in
+ * the slot after the kept ones if its number is not a multiple. So the first and the last item are
+ * kept, and capacity + 1 slots are enough for a stream of any length.
  */
 #ifndef HK_REPORT_THIN_H
 #define HK_REPORT_THIN_H
@@ -23,7 +23,7 @@ static inline HkThin hk_thin(int64_t capacity) {
   return (HkThin){.capacity = capacity, .stride = 1};
 }
 
-/* Items that are there. */
+/* Returns the number of kept items, the newest included. */
 static inline int64_t hk_thin_count(const HkThin *t) {
   return t->kept + t->loose;
 }
@@ -34,7 +34,7 @@ static inline bool hk_thin_is_full(const HkThin *t, int64_t number) {
   return number % t->stride == 0 && t->kept >= t->capacity;
 }
 
-/* The slot that item `number` goes into. */
+/* Returns the slot for item `number`. */
 static inline int64_t hk_thin_add(HkThin *t, int64_t number) {
   t->loose = number % t->stride != 0;
   return t->loose ? t->kept : t->kept++;
