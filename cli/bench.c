@@ -4,7 +4,7 @@
  * reuse (factorizations, hierarchies) and is listed separately; the time of a step is the median of
  * those that follow. Implicit integrators go at the scene's step, or 1/30 s where that is of an
  * explicit one; explicit ones at half their largest stable step. What a method simulates in a
- * second of the clock is what compares the two kinds.
+ * second of wall time is what compares the two kinds.
  */
 #include "bandwidth.h"
 #include "candidates.h"
@@ -52,7 +52,7 @@ typedef struct Entry {
   char name[96];
   const HkSchema *integrator; /* NULL: backward_euler by the candidate */
   const Candidate *candidate; /* NULL: an integrator with its defaults */
-  double h, first, seconds;   /* s: the step; of the clock for the first and for later ones */
+  double h, first, seconds;   /* s: the step; wall time of the first and for later ones */
   size_t bytes;
   int steps, unconverged;
   char why[512]; /* it could not go on; "" */
@@ -364,7 +364,7 @@ const Command command_bench = {
     .summary = "measure time and memory of a step by every method",
     .text = "Compiles the scene, the curtain if none is given, and makes some steps of it by every "
             "integrator and by every way to solve backward_euler, each from the start. Prints the "
-            "time of a step, the memory, and the seconds of motion for each second of the clock; "
+            "time of a step, the memory, and the seconds of motion for each second of wall time; "
             "also the memory bandwidth of this machine, which limits large scenes. Writes no "
             "file.",
     .examples = "  hooke bench                                all methods on the curtain\n"

@@ -51,7 +51,7 @@ static const Option options[] = {
                   "compare the motions of integrators over this time instead, with that of a fine "
                   "explicit reference"),
     OPTION_NUMBER(Settings, seconds, 0, "--seconds", "S", 0, 1e-3, 1e9,
-                  "seconds of the clock that the reference, and each method, may take; 60 if not "
+                  "seconds of wall time that the reference, and each method, may take; 60 if not "
                   "given; with --over, that all references together, and each method, may take; "
                   "300 if not given"),
     OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",

@@ -32,7 +32,7 @@ typedef struct Comparison {
   int steps;       /* made before it */
   int unconverged; /* of these */
   int iterations;  /* allowed to each */
-  double seconds;  /* s of the clock, allowed to each */
+  double seconds;  /* s of wall time, allowed to each */
   Result exact;    /* by newton, as far as rounding allows */
   double best;     /* kg m^2: the lowest g(x) - g(x_0) that was found */
   const char *best_name;

@@ -22,7 +22,7 @@ typedef struct Film {
   size_t picture;
 } Film;
 
-/* Begins a film of width x height pixels at so many pictures a second. */
+/* Begins a film of width x height pixels with fps pictures a second. */
 HkStatus film_open(Film *film, const Target *target, FilmKind kind, int width, int height,
                    double pictures_per_second, HkError *error);
 /* Adds a picture, 4 bytes a pixel, row by row from the top. After a signal to hooke, film_add and

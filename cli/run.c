@@ -45,7 +45,7 @@ static const Option options[] = {
     OPTION_CHOICE(Settings, on_blowup, 0, "--on-blowup", "stop|halve",
                   "when the motion blows up: stop, or start over with half the step"),
     OPTION_NUMBER(Settings, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
-                  "seconds of the clock between two checkpoints; 5 if not given, 0: after each "
+                  "seconds of wall time between two checkpoints; 5 if not given, 0: after each "
                   "frame"),
     OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
     OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object at the end instead of text"),

@@ -35,7 +35,7 @@ typedef struct Client {
   Session *session;
   unsigned char *message; /* that is coming in */
   size_t size, capacity;
-  double began; /* s, of the clock: when the first bytes of the message came */
+  double began; /* s of the monotonic clock: when the first bytes of the message came */
   struct lws *wsi;
   struct Client *next;
 } Client;
