@@ -208,7 +208,7 @@ static int tell_error(const Settings *settings, RunReport *r, const HkError *err
     fprintf(stderr,
             "  all else is written; for the report the scene must run again, with --force\n");
   else
-    fprintf(stderr, "  what was written stays; when the cause is removed, continue with: %s\n",
+    fprintf(stderr, "  what was written stays; when the cause is removed, go on with: %s\n",
             r->again);
   return code;
 }
