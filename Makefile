@@ -81,7 +81,7 @@ wheel: ## Build a manylinux wheel of the Python package into out/wheel, and use 
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) ./scripts/wheel.sh out/wheel
 	@./python/tests/clean_root_test.sh out/wheel/hooke-*.whl $(WHEEL_ROOTS) || [ $$? = 77 ]
 
-install: ## Install header, libraries, program and, if built, the page under PREFIX (/usr/local); DESTDIR is honoured.
+install: ## Install header, libraries, program and, if built, the page under PREFIX (/usr/local); DESTDIR is respected.
 	@$(packages) build
 	$(configure) release
 	$(build) release --target hooke_product
@@ -96,7 +96,7 @@ format-check: ## Say which C sources are not formatted.
 	@$(packages) all
 	@./scripts/format.sh --check
 
-lint: ## Look for likely mistakes with clang-tidy, cppcheck and mypy, and for words that documents do not use.
+lint: ## Look for likely mistakes with clang-tidy, cppcheck and mypy, and for words that the glossary excludes.
 	@$(packages) all
 	$(configure) debug
 	@./scripts/lint.sh build/debug
@@ -113,7 +113,7 @@ plain: ## Build without CHOLMOD and EGL, which are optional, and run all tests.
 	$(build) plain
 	$(test) plain
 
-asan: ## Run all tests under the address and undefined behaviour sanitizers.
+asan: ## Run all tests under the address and undefined behavior sanitizers.
 	@$(packages) all
 	$(configure) asan
 	$(build) asan

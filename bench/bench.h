@@ -1,4 +1,4 @@
-/* One run of the benchmark: its settings, what was measured, and the rows that measure. */
+/* One run of the benchmark: its settings, its measures, and its rows. */
 #ifndef HOOKE_BENCH_BENCH_H
 #define HOOKE_BENCH_BENCH_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { BENCH_MOST_POINTS = 256 };
+enum { BENCH_MAX_POINTS = 256 };
 
 /* One line of the table. Numbers that do not exist are NAN. */
 typedef struct Measure {
@@ -28,11 +28,11 @@ typedef struct Measure {
 /* The way of one method through one step, for the plot of errors. */
 typedef struct Curve {
   char problem[32], name[64];
-  double ms[BENCH_MOST_POINTS], error[BENCH_MOST_POINTS];
+  double ms[BENCH_MAX_POINTS], error[BENCH_MAX_POINTS];
   int count;
 } Curve;
 
-enum { BENCH_MOST_MISSING = 16 };
+enum { BENCH_MAX_MISSING = 16 };
 
 typedef struct Bench {
   bool quick;
@@ -40,10 +40,10 @@ typedef struct Bench {
   int threads;
   Bandwidth one, all; /* memory with one thread and with all */
   Measure *measures;
-  int count, room;
+  int count, capacity;
   Curve *curves;
-  int curve_count, curve_room;
-  const char *missing[BENCH_MOST_MISSING]; /* methods that were told to be missing */
+  int curve_count, curve_capacity;
+  const char *missing[BENCH_MAX_MISSING]; /* methods that were reported as missing */
   int missing_count;
 } Bench;
 
@@ -54,17 +54,17 @@ Measure measure_start(const char *row, const Problem *problem, const char *metho
  * there is no peer. */
 void measure_times(Measure *measure, const double *seconds, int count, const double *peer_seconds,
                    int count_peer);
-/* Takes the ratios back where the two answers differ by more than they may. */
+/* Sets the ratios to NAN if the two answers differ by more than `most`. */
 void measure_check(Measure *measure, double difference, double most);
 /* Fills in the traffic of bytes moved in one step or solve. */
 void measure_traffic(const Bench *bench, Measure *measure, double bytes);
 /* Keeps it and prints its line. */
 void bench_add(Bench *bench, const Measure *measure);
-/* Room for another curve, or NULL; NULL, too, if the problem has one of that name. */
+/* Returns a new curve; NULL if out of memory, or if the problem has a curve of that name. */
 Curve *bench_add_curve(Bench *bench, const char *problem, const char *name);
 /* Says on standard error, once a method, why it is left out; the name is static. */
 void bench_missing(Bench *bench, const char *method, const char *why);
-/* Ctrl-C came: rows end where they are. */
+/* Returns whether Ctrl-C was pressed: rows then end early. */
 bool bench_stopped(void);
 
 /* table.c: the head of the table; files of all that was measured. */

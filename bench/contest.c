@@ -9,12 +9,12 @@
 
 enum { PASSES = 2 };
 
-static const double USUAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
+static const double PEER_TYPICAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
 
 /* ---- Who takes part -------------------------------------------------------------------------- */
 
 static void enter_methods(Contest *c, int most) {
-  if (most == 0 || most > CONTEST_MOST_METHODS) most = CONTEST_MOST_METHODS;
+  if (most == 0 || most > CONTEST_MAX_METHODS) most = CONTEST_MAX_METHODS;
   for (const Method *m = methods_implicit; m->name && c->runner_count < most; m++) {
     HkError error = {0};
     HkSim *sim = method_sim(c->problem.model, m, c->problem.peer.h, &error);
@@ -66,7 +66,7 @@ static void enter_peer(Contest *c, double budget) {
     peer_newton_destroy(better ? c->peer : peer);
     if (better) c->peer = peer;
   }
-  double steps = budget / (USUAL_ITERATIONS * c->peer_iteration);
+  double steps = budget / (PEER_TYPICAL_ITERATIONS * c->peer_iteration);
   int stride = (int)fmin(fmax(ceil(c->t.count / steps), 1), c->t.count);
   c->peer_stride = stride;
   c->curve_step = stride / 2 + (c->t.count / 2 - stride / 2) / stride * stride;
@@ -86,7 +86,7 @@ static void run_method(Contest *c, Runner *r, int step, int pass, double slowest
               c->t.count, pass + 1);
   if (pass == PASSES - 1 && step == c->curve_step)
     curve = bench_add_curve(c->bench, c->problem.name, r->method->name);
-  HkStatus status = race_hooke(&c->t, step, r->sim, c->room, &lap, curve, &error);
+  HkStatus status = race_hooke(&c->t, step, r->sim, c->state, &lap, curve, &error);
   if (status < 0)
     fprintf(stderr, "%s: %s is left out: %s\n", c->problem.name, r->method->name, error.text);
   else if (pass == 0 && lap.total > slowest)
@@ -138,7 +138,7 @@ static void run_plain(Contest *c) {
     for (int step = 0; step < c->t.count && good; step++) {
       Lap lap;
       good = !bench_stopped() &&
-             race_plain(&c->t, step, c->runners[0].sim, c->room, &lap, &error) >= 0;
+             race_plain(&c->t, step, c->runners[0].sim, c->state, &lap, &error) >= 0;
       if (good) keep_better(&c->plain[step], &lap, pass);
       if (good && step == c->t.count - 1) c->has_plain = true;
     }
@@ -148,10 +148,10 @@ Contest *contest_run(Bench *bench, const ContestSettings *s) {
   Contest *c = calloc(1, sizeof *c);
   if (!c) return NULL;
   c->bench = bench;
-  int steps = s->steps < CONTEST_MOST_STEPS ? s->steps : CONTEST_MOST_STEPS;
+  int steps = s->steps < CONTEST_MAX_STEPS ? s->steps : CONTEST_MAX_STEPS;
   bool good = problem_make(&c->problem, s->kind, s->size, PROBLEM_H) &&
               trajectory_make(&c->t, &c->problem, s->first, steps) &&
-              hk_state_create(c->problem.model, &c->room, NULL) >= 0;
+              hk_state_create(c->problem.model, &c->state, NULL) >= 0;
   c->curve_step = c->t.count / 2;
   if (good && s->peer_seconds > 0) enter_peer(c, s->peer_seconds);
   if (good) enter_methods(c, s->methods);
@@ -168,7 +168,7 @@ void contest_destroy(Contest **contest) {
   Contest *c = *contest;
   for (int q = 0; q < c->runner_count; q++) hk_sim_destroy(&c->runners[q].sim);
   peer_newton_destroy(c->peer);
-  hk_state_destroy(&c->room);
+  hk_state_destroy(&c->state);
   trajectory_destroy(&c->t);
   problem_destroy(&c->problem);
   free(c);

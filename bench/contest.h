@@ -13,32 +13,32 @@
 
 #include "race.h"
 
-enum { CONTEST_MOST_METHODS = 8, CONTEST_MOST_STEPS = 64 };
+enum { CONTEST_MAX_METHODS = 8, CONTEST_MAX_STEPS = 64 };
 
 typedef struct Runner {
   const Method *method;
   HkSim *sim;
   bool retired; /* too slow to go on, or failed */
-  Lap laps[CONTEST_MOST_STEPS];
+  Lap laps[CONTEST_MAX_STEPS];
 } Runner;
 
 typedef struct Contest {
   Bench *bench;
   Problem problem;
   Trajectory t;
-  Runner runners[CONTEST_MOST_METHODS]; /* the first is Hooke's default, if it is not retired */
+  Runner runners[CONTEST_MAX_METHODS]; /* the first is Hooke's default, if it is not retired */
   int runner_count;
-  Lap plain[CONTEST_MOST_STEPS]; /* the default with its own end, if it has been through all */
+  Lap plain[CONTEST_MAX_STEPS]; /* the default with its own end, if it has been through all */
   bool has_plain;
-  HkState *room;
+  HkState *state;
   PeerNewton *peer; /* NULL: there is none */
   PeerThreads peer_threads;
   char peer_name[64];
   double peer_iteration; /* s */
   int curve_step;        /* whose errors are drawn */
   int peer_stride;       /* it runs at every so-manieth step, alone at every third of those */
-  Lap peer_laps[CONTEST_MOST_STEPS], alone_laps[CONTEST_MOST_STEPS];
-  bool peer_ran[CONTEST_MOST_STEPS], alone_ran[CONTEST_MOST_STEPS];
+  Lap peer_laps[CONTEST_MAX_STEPS], alone_laps[CONTEST_MAX_STEPS];
+  bool peer_ran[CONTEST_MAX_STEPS], alone_ran[CONTEST_MAX_STEPS];
 } Contest;
 
 /* What is asked of a contest. */

@@ -12,17 +12,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LINES = 12, MOST_SIZES = 16 };
+enum { MAX_LINES = 12, MAX_SIZES = 16 };
 
 /* One line: a method of Hooke, or the peer. */
 typedef struct Line {
   const char *name;
-  double x[RACE_GOALS][MOST_SIZES], y[RACE_GOALS][MOST_SIZES];
+  double x[RACE_GOALS][MAX_SIZES], y[RACE_GOALS][MAX_SIZES];
   int count[RACE_GOALS];
 } Line;
 
 typedef struct Lines {
-  Line list[MOST_LINES];
+  Line list[MAX_LINES];
   int count;
 } Lines;
 
@@ -32,7 +32,7 @@ static const char peer_name[] = "CHOLMOD Newton";
 static void add_point(Lines *lines, const char *name, int goal, double x, double y) {
   int q = 0;
   while (q < lines->count && strcmp(lines->list[q].name, name) != 0) q++;
-  if (q == MOST_LINES || isnan(y)) return;
+  if (q == MAX_LINES || isnan(y)) return;
   Line *line = &lines->list[q];
   if (q == lines->count) {
     *line = (Line){.name = name};
@@ -41,7 +41,7 @@ static void add_point(Lines *lines, const char *name, int goal, double x, double
   int at = line->count[goal];
   while (at > 0 && line->x[goal][at - 1] >= x) at--;
   bool replaces = at < line->count[goal] && line->x[goal][at] == x;
-  if (!replaces && line->count[goal] == MOST_SIZES) return;
+  if (!replaces && line->count[goal] == MAX_SIZES) return;
   for (int k = line->count[goal]; k > at && !replaces; k--) {
     line->x[goal][k] = line->x[goal][k - 1];
     line->y[goal][k] = line->y[goal][k - 1];
@@ -77,8 +77,8 @@ static bool draw(const Bench *b, const char *file_name, const Plot *plot) {
 
 static bool draw_sizes(const Bench *b, bool per_vertex) {
   Lines lines = {.count = 0};
-  PlotLine drawn[RACE_GOALS][MOST_LINES];
-  const char *names[MOST_LINES];
+  PlotLine drawn[RACE_GOALS][MAX_LINES];
+  const char *names[MAX_LINES];
   collect(b, &lines, per_vertex);
   if (lines.count == 0) return true;
   for (int q = 0; q < lines.count; q++) {
@@ -102,11 +102,11 @@ static bool draw_sizes(const Bench *b, bool per_vertex) {
 
 /* Of the first problem that was looked at. */
 static bool draw_errors(const Bench *b) {
-  PlotLine drawn[MOST_LINES];
-  const char *names[MOST_LINES];
+  PlotLine drawn[MAX_LINES];
+  const char *names[MAX_LINES];
   int count = 0;
   char subtitle[128];
-  for (int q = 0; q < b->curve_count && count < MOST_LINES; q++) {
+  for (int q = 0; q < b->curve_count && count < MAX_LINES; q++) {
     const Curve *c = &b->curves[q];
     if (strcmp(c->problem, b->curves[0].problem) != 0) continue;
     names[count] = c->name;

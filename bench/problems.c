@@ -55,7 +55,7 @@ static void jitter(HkMesh *mesh, int size) {
   }
 }
 
-/* Each vertex goes to a random place among its 64 neighbours in number. */
+/* Each vertex goes to a random place among its 64 neighbors in number. */
 static void mix(int32_t *place, int64_t n) {
   enum { WINDOW = 64 };
   uint64_t seed = 5;

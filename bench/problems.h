@@ -3,7 +3,7 @@
  *     cloth N   N x N, 1 m, 1 kg, edges, diagonals and skip-one, k = 1e4 N/m, falls from flat rest,
  *               two corners of one edge pinned
  *     mixed N   the same cloth, numbered at random within every 64 vertices: no grid to the eye
- *     block N   N^3, 26 neighbours, 1 m, 1 kg, k = 1e4 N/m, the side x = 0 pinned
+ *     block N   N^3, 26 neighbors, 1 m, 1 kg, k = 1e4 N/m, the side x = 0 pinned
  *     disc N    triangles in N rings, moved at random, edges and opposite corners; pinned as cloth
  *     ball N    tetrahedra in N shells, moved at random, edges; the top pinned
  */

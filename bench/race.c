@@ -23,7 +23,7 @@ static void lap_point(Lap *lap, double seconds, double error, Curve *curve) {
     lap->seconds[g] = seconds;
     lap->hit[g] = error <= race_goals[g];
   }
-  if (!curve || curve->count == BENCH_MOST_POINTS) return;
+  if (!curve || curve->count == BENCH_MAX_POINTS) return;
   curve->ms[curve->count] = 1e3 * seconds;
   curve->error[curve->count++] = error;
 }
@@ -50,26 +50,26 @@ static bool on_iteration(void *user, const HkIteration *it) {
   return !is_over(w->lap);
 }
 
-HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap, Curve *curve,
+HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap, Curve *curve,
                     HkError *error) {
   Watch w = {.t = t, .q = q, .lap = lap, .curve = curve};
   lap_start(lap);
-  HkStatus status = hk_state_copy(t->states[q], room, error);
+  HkStatus status = hk_state_copy(t->states[q], state, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &w, error);
   w.began = seconds_now();
-  if (status >= 0) status = hk_step(sim, room, error);
+  if (status >= 0) status = hk_step(sim, state, error);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }
 
-HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap,
+HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap,
                     HkError *error) {
   lap_start(lap);
-  HkStatus status = hk_state_copy(t->states[q], room, error);
+  HkStatus status = hk_state_copy(t->states[q], state, error);
   double began = seconds_now();
-  if (status >= 0) status = hk_step(sim, room, error);
+  if (status >= 0) status = hk_step(sim, state, error);
   double seconds = seconds_now() - began;
-  if (status >= 0) lap_point(lap, seconds, trajectory_error(t, q, hk_state_x(room)), NULL);
+  if (status >= 0) lap_point(lap, seconds, trajectory_error(t, q, hk_state_x(state)), NULL);
   return status;
 }
 

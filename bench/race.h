@@ -1,4 +1,4 @@
-/* How long Hooke and its peer take to come near the solution of one step of a trajectory. */
+/* Measures the time until Hooke and its peer are near the solution of one step of a trajectory. */
 #ifndef HOOKE_BENCH_RACE_H
 #define HOOKE_BENCH_RACE_H
 
@@ -16,12 +16,12 @@ typedef struct Lap {
   double total, error;        /* s and error at the end */
 } Lap;
 
-/* Hooke from the start of step q, told of each iteration; ends at the smallest goal. room is a
- * state of the model; curve may be NULL. */
-HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap, Curve *curve,
+/* Runs Hooke from the start of step q with a callback for each iteration; ends at the smallest
+ * goal. state is a scratch state of the model; curve may be NULL. */
+HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap, Curve *curve,
                     HkError *error);
-/* The plain call of a user, with Hooke's own end. */
-HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *room, Lap *lap,
+/* Runs a plain step of Hooke, with its own stopping criterion. */
+HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap *lap,
                     HkError *error);
 void race_peer(const Trajectory *t, int q, PeerNewton *peer, Lap *lap, Curve *curve);
 

@@ -1,4 +1,4 @@
-/* Making the model of a large cloth, without any factorisation, and one step of symplectic Euler
+/* Making the model of a large cloth, without any factorization, and one step of symplectic Euler
  * with it: seconds and bytes a vertex. */
 #include "bench.h"
 

@@ -2,7 +2,7 @@
  * springs that scatters, in double and in single precision, on cloth and on the same cloth numbered
  * so that it shows no grid; and on the grid, where nothing is read by indices, against that.
  *
- * The least traffic of the gather: at each vertex its neighbours with their rest lengths, every
+ * The least traffic of the gather: at each vertex its neighbors with their rest lengths, every
  * spring twice (the one stiffness of all is read once); positions and velocities read and written
  * once. On a grid only the latter. */
 #include "bench.h"
@@ -17,7 +17,8 @@
 
 enum { SAMPLES = 9 };
 
-static const double SHAKEN = 0.05; /* parts of a spacing by which vertices start off their places */
+static const double START_JITTER =
+    0.05; /* parts of a spacing by which vertices start off their places */
 
 typedef struct Explicit {
   Problem problem;
@@ -31,7 +32,7 @@ static bool prepare(Explicit *e, const char *kind, int size) {
   if (!problem_make(&e->problem, kind, size, h)) return false;
   e->steps = (int)fmax(2, 2e7 / e->problem.peer.springs);
   e->peer_x = malloc(3 * (size_t)e->problem.n * sizeof *e->peer_x);
-  return e->peer_x && problem_shake(&e->problem, SHAKEN, &e->x, &e->v) &&
+  return e->peer_x && problem_shake(&e->problem, START_JITTER, &e->x, &e->v) &&
          hk_state_create(e->problem.model, &e->state, NULL) >= 0;
 }
 

@@ -1,8 +1,8 @@
 /* The cost of an implicit step per vertex from 81 x 81 to 1025 x 1025: Newton's method with
  * multigrid, which ends by itself where it takes the error for 1e-2, at steps 6 to 13 of a fall.
  *
- * Where it takes no time the steps are solved to rounding beside, and the true error is told.
- * Direct factorisation at the sizes for which it is a matter of seconds is in the row cloth.
+ * For small models the steps are also solved to rounding error, and the true error is printed.
+ * Direct factorization at the sizes for which it is a matter of seconds is in the row cloth.
  */
 #include "bench.h"
 #include "methods.h"
@@ -14,7 +14,7 @@
 
 enum { FIRST = 6, STEPS = 8 };
 
-static const int64_t SOLVED_MOST =
+static const int64_t EXACT_MAX_VERTICES =
     20000; /* vertices of models whose steps are solved to rounding */
 
 static const Method method = {"newton+pcg+multigrid to 1e-2",
@@ -52,8 +52,9 @@ static HkStatus walk(Walk *w, HkError *error) {
   HkState **states[] = {&w->state, &w->before, &w->solved};
   HkStatus status = HK_OK;
   w->sim = method_sim(p->model, &method, p->peer.h, error);
-  if (p->n <= SOLVED_MOST) w->exact = method_sim(p->model, &methods_reference[1], p->peer.h, error);
-  if (!w->sim || (p->n <= SOLVED_MOST && !w->exact)) return HK_ERROR_INVALID;
+  if (p->n <= EXACT_MAX_VERTICES)
+    w->exact = method_sim(p->model, &methods_reference[1], p->peer.h, error);
+  if (!w->sim || (p->n <= EXACT_MAX_VERTICES && !w->exact)) return HK_ERROR_INVALID;
   for (int q = 0; q < 3 && status >= 0; q++) status = hk_state_create(p->model, states[q], error);
   for (int q = 0; q < FIRST + STEPS && status >= 0; q++)
     status = bench_stopped() ? HK_ERROR_INVALID : one_step(w, q, error);

@@ -70,7 +70,7 @@ static bool prepare(Pair *p, const char *kind, int size) {
   p->first = p->guess + 3 * p->problem.n;
   p->peer_first = p->guess + 6 * p->problem.n;
   p->peer = peer_local_global_create(&p->problem.peer);
-  return p->peer && look(p) && !isnan(run_step(p, p->once)); /* which factorises */
+  return p->peer && look(p) && !isnan(run_step(p, p->once)); /* which factorizes */
 }
 
 static double run_own(Pair *p) {

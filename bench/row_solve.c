@@ -1,4 +1,4 @@
-/* The prefactored solve: M + h^2 L factorised once, three right-hand sides, Hooke's own packed form
+/* The prefactored solve: M + h^2 L factorized once, three right-hand sides, Hooke's own packed form
  * against cholmod_solve2 with its best ordering and use of threads. The traffic is that of the
  * factor, read once forwards and once backwards. */
 #include "bench.h"

@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-/* What a row wants, at each goal. NAN: nothing. */
+/* Required ratios of a row, at each goal; NAN: none. */
 typedef struct Wanted {
   double ratio[RACE_GOALS], ratio_mean[RACE_GOALS], ms[RACE_GOALS];
 } Wanted;
 
-/* Of this part of the steps a method must have come near the solution to be the best one. */
-static const double ENOUGH = 0.9;
+/* Share of the steps in which a method must reach the goal to count as the best one. */
+static const double BEST_MIN_HIT_SHARE = 0.9;
 
 static int count_hits(const Lap *laps, const bool *ran, int count, int goal) {
   int hits = 0;
@@ -20,7 +20,7 @@ static int count_hits(const Lap *laps, const bool *ran, int count, int goal) {
 }
 
 static double median_at(const Contest *c, const Runner *r, int goal) {
-  double seconds[CONTEST_MOST_STEPS];
+  double seconds[CONTEST_MAX_STEPS];
   for (int q = 0; q < c->t.count; q++) seconds[q] = r->laps[q].seconds[goal];
   return median_of(seconds, c->t.count);
 }
@@ -30,7 +30,8 @@ static int find_best(const Contest *c, int goal) {
   int best = -1;
   for (int q = 0; q < c->runner_count; q++) {
     const Runner *r = &c->runners[q];
-    if (r->retired || count_hits(r->laps, NULL, c->t.count, goal) < ENOUGH * c->t.count) continue;
+    if (r->retired || count_hits(r->laps, NULL, c->t.count, goal) < BEST_MIN_HIT_SHARE * c->t.count)
+      continue;
     if (best < 0 || median_at(c, r, goal) < median_at(c, &c->runners[best], goal)) best = q;
   }
   return best;
@@ -38,7 +39,7 @@ static int find_best(const Contest *c, int goal) {
 
 /* Ratios over the steps at which both came near the same solution. */
 static void take_ratios(const Contest *c, const Runner *r, int goal, Measure *m) {
-  double own[CONTEST_MOST_STEPS], peer[CONTEST_MOST_STEPS], all[CONTEST_MOST_STEPS];
+  double own[CONTEST_MAX_STEPS], peer[CONTEST_MAX_STEPS], all[CONTEST_MAX_STEPS];
   int pairs = 0;
   for (int q = 0; q < c->t.count; q++) {
     all[q] = r->laps[q].seconds[goal];
@@ -52,7 +53,7 @@ static void take_ratios(const Contest *c, const Runner *r, int goal, Measure *m)
 }
 
 static double alone_ms(const Contest *c, int goal) {
-  double seconds[CONTEST_MOST_STEPS];
+  double seconds[CONTEST_MAX_STEPS];
   int count = 0;
   for (int q = 0; q < c->t.count; q++)
     if (c->alone_ran[q]) seconds[count++] = c->alone_laps[q].seconds[goal];
@@ -90,7 +91,7 @@ static void add_runner(const Contest *c, const char *row, int index, int goal, b
 }
 
 static void add_plain(const Contest *c, const char *row) {
-  double seconds[CONTEST_MOST_STEPS], errors[CONTEST_MOST_STEPS];
+  double seconds[CONTEST_MAX_STEPS], errors[CONTEST_MAX_STEPS];
   if (!c->has_plain) return;
   for (int q = 0; q < c->t.count; q++) {
     seconds[q] = c->plain[q].total;

@@ -50,9 +50,9 @@ Measure measure_start(const char *row, const Problem *p, const char *method, con
 
 void measure_times(Measure *m, const double *seconds, int count, const double *peer_seconds,
                    int count_peer) {
-  double ratios[BENCH_MOST_POINTS];
+  double ratios[BENCH_MAX_POINTS];
   int pairs = count < count_peer ? count : count_peer;
-  if (pairs > BENCH_MOST_POINTS) pairs = BENCH_MOST_POINTS;
+  if (pairs > BENCH_MAX_POINTS) pairs = BENCH_MAX_POINTS;
   m->ms = 1e3 * median_of(seconds, count);
   m->ms_mean = 1e3 * mean_of(seconds, count);
   if (pairs == 0) return;
@@ -143,12 +143,12 @@ void table_foot(const Bench *b) {
 }
 
 void bench_add(Bench *b, const Measure *m) {
-  if (b->count == b->room) {
-    int room = b->room ? 2 * b->room : 64;
-    Measure *grown = realloc(b->measures, (size_t)room * sizeof *grown);
+  if (b->count == b->capacity) {
+    int capacity = b->capacity ? 2 * b->capacity : 64;
+    Measure *grown = realloc(b->measures, (size_t)capacity * sizeof *grown);
     if (!grown) return;
     b->measures = grown;
-    b->room = room;
+    b->capacity = capacity;
   }
   b->measures[b->count++] = *m;
   text_status("%s", "");
@@ -159,12 +159,12 @@ Curve *bench_add_curve(Bench *b, const char *problem, const char *name) {
   for (int q = 0; q < b->curve_count; q++)
     if (strcmp(b->curves[q].problem, problem) == 0 && strcmp(b->curves[q].name, name) == 0)
       return NULL;
-  if (b->curve_count == b->curve_room) {
-    int room = b->curve_room ? 2 * b->curve_room : 16;
-    Curve *grown = realloc(b->curves, (size_t)room * sizeof *grown);
+  if (b->curve_count == b->curve_capacity) {
+    int capacity = b->curve_capacity ? 2 * b->curve_capacity : 16;
+    Curve *grown = realloc(b->curves, (size_t)capacity * sizeof *grown);
     if (!grown) return NULL;
     b->curves = grown;
-    b->curve_room = room;
+    b->curve_capacity = capacity;
   }
   Curve *c = &b->curves[b->curve_count++];
   *c = (Curve){.count = 0};
@@ -176,7 +176,7 @@ Curve *bench_add_curve(Bench *b, const char *problem, const char *name) {
 void bench_missing(Bench *b, const char *method, const char *why) {
   for (int q = 0; q < b->missing_count; q++)
     if (strcmp(b->missing[q], method) == 0) return;
-  if (b->missing_count < BENCH_MOST_MISSING) b->missing[b->missing_count++] = method;
+  if (b->missing_count < BENCH_MAX_MISSING) b->missing[b->missing_count++] = method;
   text_status("%s", "");
   fprintf(stderr, "%s is left out: %s\n", method, why);
 }

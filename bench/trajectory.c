@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 /* Factors of larger models take seconds, and there is one for each iteration. */
-static const int64_t DIRECT_MOST = 8000;
+static const int64_t DIRECT_SOLVER_MAX_VERTICES = 8000;
 
 /* m, the mean motion of vertices in a step below which there is only rounding to solve for. */
 static const double REST = 1e-8;
 
 static HkSim *reference_sim(const Problem *p, HkError *error) {
   HkSim *sim = NULL;
-  int first = p->n > DIRECT_MOST ? 1 : 0;
+  int first = p->n > DIRECT_SOLVER_MAX_VERTICES ? 1 : 0;
   for (const Method *m = &methods_reference[first]; m->name && !sim; m++)
     sim = method_sim(p->model, m, p->peer.h, error);
   return sim;
@@ -53,7 +53,7 @@ static HkStatus follow(Trajectory *t, HkSim *sim, const Problem *p, int first, i
 
 bool trajectory_make(Trajectory *t, const Problem *p, int first, int count) {
   HkError error = {0};
-  *t = (Trajectory){.states = calloc((size_t)count + 1, sizeof(HkState *)), .room = count};
+  *t = (Trajectory){.states = calloc((size_t)count + 1, sizeof(HkState *)), .capacity = count};
   HkSim *sim = t->states ? reference_sim(p, &error) : NULL;
   HkStatus status = sim ? follow(t, sim, p, first, count, &error) : HK_ERROR_INVALID;
   hk_sim_destroy(&sim);
@@ -62,7 +62,7 @@ bool trajectory_make(Trajectory *t, const Problem *p, int first, int count) {
 }
 
 void trajectory_destroy(Trajectory *t) {
-  for (int q = 0; t->states && q <= t->room; q++) hk_state_destroy(&t->states[q]);
+  for (int q = 0; t->states && q <= t->capacity; q++) hk_state_destroy(&t->states[q]);
   free(t->states);
   t->states = NULL;
 }

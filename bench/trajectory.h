@@ -7,7 +7,7 @@
 
 typedef struct Trajectory {
   HkState **states; /* count + 1: step q leads from q to q + 1 */
-  int count, room;
+  int count, capacity;
   double gradient; /* the largest that a step was left with, as in HkStepReport */
 } Trajectory;
 

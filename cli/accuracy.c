@@ -184,7 +184,7 @@ static HkStatus make_run(const Accuracy *a, const Field *f, const char *label, A
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-/* The first step of the reference, and the seconds of the clock that one step takes. */
+/* The first step of the reference, and the wall time of one step in s. */
 static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, double *seconds,
                               HkError *error) {
   HkSim *sim = NULL;
@@ -210,7 +210,7 @@ static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, doub
 
 static int refuse(const Accuracy *a, double steps, double seconds) {
   return complain(EXIT_INPUT,
-                  "the reference needs about %s steps of %s, %s of the clock, and --seconds allows "
+                  "the reference needs about %s steps of %s, %s of wall time, and --seconds allows "
                   "%s; give a shorter --over, a scene with softer springs or heavier masses, or "
                   "--seconds %.2g",
                   text_rate(steps).c, REFERENCE, text_duration(seconds).c,

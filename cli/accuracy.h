@@ -16,7 +16,7 @@ typedef struct AccuracyRun {
   double error;   /* m: root mean square distance to the reference, weighted by mass; or NAN */
   double largest; /* m: largest distance of a vertex to the reference; or NAN */
   double energy;  /* J: total energy at the end; or NAN */
-  double seconds; /* of the clock: preparation and all steps */
+  double seconds; /* s of wall time: preparation and all steps */
   int64_t unconverged, stationary; /* steps */
   bool resolved;                   /* the reference is at least ten times as accurate */
   bool efficient;                  /* no other run is both nearer to the reference and faster */
@@ -36,10 +36,10 @@ typedef struct Accuracy {
   const char *scene, *title;
   HkModelInfo model;
   double over;              /* s of motion */
-  double limit;             /* s of the clock, for all references together and for each run */
+  double limit;             /* s of wall time, for all references together and for each run */
   double implicit_h;        /* s, the step of implicit integrators */
   AccuracyRun reference;    /* the finest; its error is the distance to the one of twice its step */
-  double reference_seconds; /* of the clock, all references together */
+  double reference_seconds; /* s of wall time, all references together */
   double motion; /* m: largest root mean square displacement of the reference from the start */
   int halvings;  /* refinements of the first reference */
   AccuracyState state;

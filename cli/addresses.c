@@ -42,7 +42,7 @@ bool address_is_local(const char *address) {
 /* ---- The addresses of the machine ---- */
 
 static void add(Addresses *list, const char *address) {
-  if (list->count == ADDRESSES_MOST) return;
+  if (list->count == MAX_ADDRESSES) return;
   bool six = address_kind(address) == ADDRESS_IPV6;
   snprintf(list->text[list->count++], ADDRESS_TEXT, six ? "[%s]" : "%s", address);
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { ADDRESS_TEXT = 64, ADDRESSES_MOST = 32 };
+enum { ADDRESS_TEXT = 64, MAX_ADDRESSES = 32 };
 
 typedef enum AddressKind {
   ADDRESS_NONE, /* no IP address */
@@ -14,23 +14,23 @@ typedef enum AddressKind {
 
 /* Addresses as they stand in a URL: IPv6 in brackets. */
 typedef struct Addresses {
-  char text[ADDRESSES_MOST][ADDRESS_TEXT];
+  char text[MAX_ADDRESSES][ADDRESS_TEXT];
   int count;
 } Addresses;
 
 AddressKind address_kind(const char *address);
-/* Whether the address stands for all addresses of the machine: 0.0.0.0 or ::. */
+/* Returns whether the address means all addresses of the machine: 0.0.0.0 or ::. */
 bool address_is_any(const char *address);
-/* Whether the address is reached from this machine alone. */
+/* Returns whether only this machine can reach the address. */
 bool address_is_local(const char *address);
-/* The addresses by which a server that listens at `address` is reached. */
+/* Lists the addresses of a server that listens at `address`. */
 void addresses_of(const char *address, Addresses *list);
-/* Whether a server can listen there; port 0: at any port. Returns 0, or the exit code after the
- * error has been printed. */
+/* Checks that a server can listen at an address; port 0: at any port. Returns 0, or the exit code
+ * after the error has been printed. */
 int address_check(const char *address, int port);
-/* Whether the value of the header Host names this machine by an IP address or as localhost, with or
- * without a port. A page of another machine can make its own name lead here (DNS rebinding), but
- * not an IP address. */
+/* Returns whether the value of the header Host is an IP address or localhost, with or without a
+ * port. A page of another machine can make its own name resolve to this machine (DNS rebinding),
+ * but not an IP address. */
 bool address_is_host(const char *host);
 
 #endif

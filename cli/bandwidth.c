@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 256, ROUNDS = 7 };
+enum { MAX_THREADS = 256, ROUNDS = 7 };
 
 static const size_t BYTES = (size_t)256 << 20; /* of each array */
 
@@ -50,7 +50,7 @@ static void *fill_part(void *user) {
 
 /* Seconds until all parts are done; INFINITY if a thread could not be started. */
 static double run(void *(*work)(void *), Part *parts, int count) {
-  pthread_t threads[MOST_THREADS];
+  pthread_t threads[MAX_THREADS];
   double start = seconds_now();
   int started = 0;
   while (started < count && pthread_create(&threads[started], NULL, work, &parts[started]) == 0)
@@ -62,11 +62,11 @@ static double run(void *(*work)(void *), Part *parts, int count) {
 static int pick_threads(int threads) {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (threads <= 0) threads = cores > 0 ? (int)cores : 1;
-  return threads < MOST_THREADS ? threads : MOST_THREADS;
+  return threads < MAX_THREADS ? threads : MAX_THREADS;
 }
 
 Bandwidth bandwidth_measure(int threads) {
-  Part parts[MOST_THREADS];
+  Part parts[MAX_THREADS];
   uint64_t *from = malloc(BYTES), *to = malloc(BYTES);
   int count = pick_threads(threads);
   double read = INFINITY, copy = INFINITY;

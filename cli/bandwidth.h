@@ -1,15 +1,15 @@
-/* What the memory of this machine can do: the limit of everything that does little arithmetic. */
+/* Memory bandwidth of this machine, which bounds all computations with little arithmetic. */
 #ifndef HOOKE_CLI_BANDWIDTH_H
 #define HOOKE_CLI_BANDWIDTH_H
 
-/* Bytes a second; NAN where it could not be measured. */
+/* Bytes a second; NAN if it could not be measured. */
 typedef struct Bandwidth {
-  double read; /* an array is added up */
-  double copy; /* one array is copied into another; what is read and what is written */
+  double read; /* summing an array */
+  double copy; /* copying an array; bytes read plus bytes written */
 } Bandwidth;
 
-/* Arrays beyond every cache, the best of some rounds; takes about a second. threads 0: all cores.
- */
+/* Measures the best of some rounds over arrays larger than every cache, in about a second. threads
+ * 0: all cores. */
 Bandwidth bandwidth_measure(int threads);
 
 #endif

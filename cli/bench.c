@@ -1,10 +1,10 @@
 /* hooke bench: how long a step of a scene takes by every method, and what memory it needs.
  *
- * All methods start from the scene's own start. The first step of each makes what is kept for all
- * later ones (factorisations, hierarchies) and is told by itself; the time of a step is the median
- * of those that follow. Implicit integrators go at the scene's step, or 1/30 s where that is of an
+ * All methods start from the scene's own start. The first step of each computes what later steps
+ * reuse (factorizations, hierarchies) and is listed separately; the time of a step is the median of
+ * those that follow. Implicit integrators go at the scene's step, or 1/30 s where that is of an
  * explicit one; explicit ones at half their largest stable step. What a method simulates in a
- * second of the clock is what compares the two kinds.
+ * second of wall time is what compares the two kinds.
  */
 #include "bandwidth.h"
 #include "candidates.h"
@@ -20,31 +20,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Wants {
+typedef struct Settings {
   int steps, threads;
   double seconds;
   const char *methods;
   TextList sets;
   bool json;
-} Wants;
+} Settings;
 
 static const double LONGEST = 5; /* times --seconds, or 1 s: a step may take */
 
-enum { MOST_STEPS = 10000, MOST_ENTRIES = MOST_CANDIDATES + 64 };
+enum { MAX_STEPS = 10000, MAX_ENTRIES = MAX_CANDIDATES + 64 };
 
 static const Option options[] = {
-    OPTION_INTEGER(Wants, steps, 'n', "--steps", "N", 20, 1, MOST_STEPS,
+    OPTION_INTEGER(Settings, steps, 'n', "--steps", "N", 20, 1, MAX_STEPS,
                    "steps of each method at most, after the first; 20 if not given"),
-    OPTION_NUMBER(Wants, seconds, 0, "--seconds", "S", 2, 0, 1e6,
+    OPTION_NUMBER(Settings, seconds, 0, "--seconds", "S", 2, 0, 1e6,
                   "seconds for each method, about; 2 if not given"),
-    OPTION_TEXT(Wants, methods, 'm', "--methods", "LIST",
+    OPTION_TEXT(Settings, methods, 'm', "--methods", "LIST",
                 "which methods, with commas: an integrator, or backward_euler by a minimizer as in "
                 "'hooke compare', such as newton+pcg+ic0; 'all' for everything there is"),
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
-    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+    OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given"),
-    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
+    OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
 /* One method and what came of it. */
@@ -52,7 +52,7 @@ typedef struct Entry {
   char name[96];
   const HkSchema *integrator; /* NULL: backward_euler by the candidate */
   const Candidate *candidate; /* NULL: an integrator with its defaults */
-  double h, first, seconds;   /* s: the step; of the clock for the first and for later ones */
+  double h, first, seconds;   /* s: the step; wall time of the first and for later ones */
   size_t bytes;
   int steps, unconverged;
   char why[512]; /* it could not go on; "" */
@@ -72,14 +72,14 @@ typedef struct Benchmark {
 /* ---- Which methods --------------------------------------------------------------------------- */
 
 static void add_integrator(Benchmark *b, const HkSchema *schema) {
-  if (b->count_all == MOST_ENTRIES) return;
+  if (b->count_all == MAX_ENTRIES) return;
   Entry *e = &b->entries[b->count_all++];
   *e = (Entry){.integrator = schema};
   snprintf(e->name, sizeof e->name, "%s", schema->name);
 }
 
 static void add_candidates(Benchmark *b) {
-  for (int q = 0; q < b->candidates.count && b->count_all < MOST_ENTRIES; q++) {
+  for (int q = 0; q < b->candidates.count && b->count_all < MAX_ENTRIES; q++) {
     Entry *e = &b->entries[b->count_all++];
     *e = (Entry){.candidate = &b->candidates.list[q]};
     snprintf(e->name, sizeof e->name, "%s", e->candidate->name);
@@ -172,16 +172,16 @@ static HkStatus time_step(HkSim *sim, HkState *state, bool watched, double most,
 }
 
 /* The first step by itself, then others until there are enough. */
-static HkStatus time_steps(const Wants *wants, HkSim *sim, HkState *state, Entry *e,
+static HkStatus time_steps(const Settings *settings, HkSim *sim, HkState *state, Entry *e,
                            HkError *error) {
-  double *seconds = malloc((size_t)wants->steps * sizeof *seconds), spent = 0;
-  double most = LONGEST * fmax(wants->seconds, 1);
+  double *seconds = malloc((size_t)settings->steps * sizeof *seconds), spent = 0;
+  double most = LONGEST * fmax(settings->seconds, 1);
   bool over = false;
   if (!seconds) return HK_ERROR_MEMORY;
   HkStatus status = time_step(sim, state, true, most, &e->first, &over, error);
   bool slow = e->first > 1;
-  while (status >= 0 && !over && e->steps < wants->steps && !signals_caught()) {
-    if (e->steps > 0 && spent > wants->seconds) break;
+  while (status >= 0 && !over && e->steps < settings->steps && !signals_caught()) {
+    if (e->steps > 0 && spent > settings->seconds) break;
     status = time_step(sim, state, slow, most, &seconds[e->steps], &over, error);
     if (status < 0 || over) break;
     spent += seconds[e->steps++];
@@ -194,14 +194,14 @@ static HkStatus time_steps(const Wants *wants, HkSim *sim, HkState *state, Entry
 }
 
 /* Errors stay in the entry: the other methods go on. */
-static void measure(const Wants *wants, const Benchmark *b, const HkModel *model, Entry *e) {
+static void measure(const Settings *settings, const Benchmark *b, const HkModel *model, Entry *e) {
   HkError error = {0};
   HkSim *sim = NULL;
   HkState *state = NULL;
   e->first = e->seconds = NAN;
   HkStatus status = hk_state_create(model, &state, &error);
   if (status >= 0) status = make_sim(b, model, state, e, &sim, &error);
-  if (status >= 0 && e->h > 0) status = time_steps(wants, sim, state, e, &error);
+  if (status >= 0 && e->h > 0) status = time_steps(settings, sim, state, e, &error);
   if (sim) e->bytes = hk_sim_bytes(sim);
   if (status >= 0 && !(e->h > 0)) snprintf(e->why, sizeof e->why, "no step is stable");
   if (status < 0)
@@ -293,19 +293,19 @@ static void print_json(const Benchmark *b, int code) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int bench_model(const Wants *wants, Benchmark *b, const HkModel *model) {
+static int bench_model(const Settings *settings, Benchmark *b, const HkModel *model) {
   signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
   text_status("memory");
-  b->memory = bandwidth_measure(wants->threads);
+  b->memory = bandwidth_measure(settings->threads);
   while (b->count < b->count_all && !signals_caught()) {
     Entry *e = &b->entries[b->count];
     text_status("%s %d of %d", e->name, b->count + 1, b->count_all);
-    measure(wants, b, model, e);
+    measure(settings, b, model, e);
     b->count++;
   }
   text_status("%s", "");
   int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
-  if (wants->json) {
+  if (settings->json) {
     print_json(b, code);
   } else {
     print_head(b);
@@ -316,7 +316,7 @@ static int bench_model(const Wants *wants, Benchmark *b, const HkModel *model) {
   return code;
 }
 
-static int bench_scene(const Wants *wants, Benchmark *b, HkScene *scene) {
+static int bench_scene(const Settings *settings, Benchmark *b, HkScene *scene) {
   HkError error = {0};
   HkModel *model = NULL;
   scene->time.tolerance = NAN; /* steps as they are, not in parts */
@@ -327,7 +327,7 @@ static int bench_scene(const Wants *wants, Benchmark *b, HkScene *scene) {
   b->compile_seconds = seconds_now() - began;
   if (status < 0) return complain_of(&error);
   b->model = hk_model_info(model);
-  int code = bench_model(wants, b, model);
+  int code = bench_model(settings, b, model);
   hk_model_destroy(&model);
   return code;
 }
@@ -338,21 +338,21 @@ static void log_warning(void *user, HkLogLevel level, const char *text) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   HkError error = {0};
   HkScene *scene = NULL;
   HkContext context = hk_default_context();
   Benchmark b = {.scene = word_count > 0 ? words[0] : "curtain",
-                 .entries = calloc(MOST_ENTRIES, sizeof *b.entries)};
+                 .entries = calloc(MAX_ENTRIES, sizeof *b.entries)};
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");
   context.log = log_warning;
-  context.threads = wants->threads;
+  context.threads = settings->threads;
   signals_end_program();
-  int code = choose(&b, wants->methods);
-  if (code == EXIT_GOOD && source_read(&context, b.scene, &wants->sets, &scene, &error) < 0)
+  int code = choose(&b, settings->methods);
+  if (code == EXIT_GOOD && source_read(&context, b.scene, &settings->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else if (code == EXIT_GOOD)
-    code = bench_scene(wants, &b, scene);
+    code = bench_scene(settings, &b, scene);
   hk_scene_destroy(&scene);
   free(b.entries);
   return code;
@@ -364,14 +364,14 @@ const Command command_bench = {
     .summary = "measure time and memory of a step by every method",
     .text = "Compiles the scene, the curtain if none is given, and makes some steps of it by every "
             "integrator and by every way to solve backward_euler, each from the start. Prints the "
-            "time of a step, the memory, and the seconds of motion for each second of the clock; "
+            "time of a step, the memory, and the seconds of motion for each second of wall time; "
             "also the memory bandwidth of this machine, which limits large scenes. Writes no "
             "file.",
     .examples = "  hooke bench                                all methods on the curtain\n"
                 "  hooke bench my.json --methods backward_euler,verlet\n"
                 "  hooke bench my.json --methods newton+pcg,local_global --steps 100\n"
                 "  hooke bench flag --set 'bodies[0].springs.k=1e5' --threads 1 --json\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 0,
     .most = 1,
     .words = WORDS_SCENE_FILE,

@@ -46,27 +46,27 @@ static int read_numbers(const char **text, double *numbers, int most) {
   }
 }
 
-bool camera_read(const char *text, int dimension, CameraWish *wish) {
+bool camera_read(const char *text, int dimension, CameraOptions *options) {
   double numbers[3];
-  *wish = (CameraWish){.zoom = 1};
+  *options = (CameraOptions){.zoom = 1};
   if (dimension == 3) {
-    wish->azimuth = AZIMUTH;
-    wish->elevation = ELEVATION;
+    options->azimuth = AZIMUTH;
+    options->elevation = ELEVATION;
   }
   if (!text) return true;
   int count = read_numbers(&text, numbers, 3);
   if (count == 3 && *text == '/') {
-    wish->placed = true;
-    memcpy(wish->eye, numbers, sizeof numbers);
+    options->placed = true;
+    memcpy(options->eye, numbers, sizeof numbers);
     text++;
-    bool whole = read_numbers(&text, wish->target, 3) == 3 && *text == 0;
-    return whole && memcmp(wish->eye, wish->target, sizeof numbers) != 0;
+    bool whole = read_numbers(&text, options->target, 3) == 3 && *text == 0;
+    return whole && memcmp(options->eye, options->target, sizeof numbers) != 0;
   }
   if (count < 2 || *text != 0) return false;
-  wish->azimuth = numbers[0];
-  wish->elevation = numbers[1];
-  if (count == 3) wish->zoom = numbers[2];
-  return fabs(wish->elevation) <= 90 && wish->zoom >= 0.01 && wish->zoom <= 100;
+  options->azimuth = numbers[0];
+  options->elevation = numbers[1];
+  if (count == 3) options->zoom = numbers[2];
+  return fabs(options->elevation) <= 90 && options->zoom >= 0.01 && options->zoom <= 100;
 }
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
@@ -92,24 +92,24 @@ static void turn(Camera *c, double azimuth, double elevation, int up) {
   }
 }
 
-static void look(Camera *c, const CameraWish *wish, int up) {
+static void look(Camera *c, const CameraOptions *options, int up) {
   double side[3], upward[3], front[3];
   front_axes(up, side, upward, front);
-  for (int q = 0; q < 3; q++) c->toward[q] = wish->eye[q] - wish->target[q];
-  vector_normalise(c->toward);
+  for (int q = 0; q < 3; q++) c->toward[q] = options->eye[q] - options->target[q];
+  vector_normalize(c->toward);
   vector_cross(upward, c->toward, c->right);
-  if (!vector_normalise(c->right)) memcpy(c->right, side, sizeof side); /* straight from above */
+  if (!vector_normalize(c->right)) memcpy(c->right, side, sizeof side); /* straight from above */
   vector_cross(c->toward, c->right, c->up);
-  memcpy(c->eye, wish->eye, sizeof c->eye);
+  memcpy(c->eye, options->eye, sizeof c->eye);
 }
 
-Camera camera_aim(const CameraWish *wish, int up, bool parallel, double aspect) {
+Camera camera_aim(const CameraOptions *options, int up, bool parallel, double aspect) {
   Camera c = {.parallel = parallel, .half_height = tan(radians(HALF_ANGLE))};
   c.half_width = c.half_height * aspect;
-  if (wish->placed)
-    look(&c, wish, up);
+  if (options->placed)
+    look(&c, options, up);
   else
-    turn(&c, wish->azimuth, wish->elevation, up);
+    turn(&c, options->azimuth, options->elevation, up);
   return c;
 }
 
@@ -183,7 +183,7 @@ static void fit_parallel(Camera *c, Window w, const double side[4], double front
   for (int q = 0; q < 3; q++) c->eye[q] = r * c->right[q] + u * c->up[q] + d * c->toward[q];
 }
 
-void camera_fit(Camera *c, const CameraWish *wish, Window window, const Extent *seen) {
+void camera_fit(Camera *c, const CameraOptions *options, Window window, const Extent *seen) {
   Extent origin = extent_empty();
   extent_add(&origin, c, window, (float[]){0, 0, 0}, 1);
   const Extent *e = seen->front >= seen->back ? seen : &origin;
@@ -191,10 +191,10 @@ void camera_fit(Camera *c, const CameraWish *wish, Window window, const Extent *
   for (int q = 0; q < 4; q++) side[q] = e->side[q] + PADDING * size;
   if (c->parallel)
     fit_parallel(c, window, side, e->front, size);
-  else if (!wish->placed)
+  else if (!options->placed)
     fit_perspective(c, window, side);
-  c->half_width /= wish->zoom;
-  c->half_height /= wish->zoom;
+  c->half_width /= options->zoom;
+  c->half_height /= options->zoom;
   double depth = vector_dot(c->eye, c->toward);
   /* A ground or water reaches further than what is on it. */
   c->furthest = fmax(depth - e->back, size) + 2 * size;

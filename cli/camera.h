@@ -1,4 +1,4 @@
-/* From where a scene is seen: directions, a place that shows all of it, the matrix for drawing. */
+/* The camera: its axes, a position that shows the whole scene, the projection matrix. */
 #ifndef HOOKE_CLI_CAMERA_H
 #define HOOKE_CLI_CAMERA_H
 
@@ -19,23 +19,23 @@ typedef struct Camera {
   double nearest, furthest;          /* m from the eye: what is drawn */
 } Camera;
 
-/* What a command line says about it. */
-typedef struct CameraWish {
+/* The camera of the command line. */
+typedef struct CameraOptions {
   bool placed;               /* eye and target are given, not angles */
   double azimuth, elevation; /* degrees */
   double zoom;
   double eye[3], target[3]; /* m */
-} CameraWish;
+} CameraOptions;
 
-/* "AZIMUTH,ELEVATION[,ZOOM]" or "X,Y,Z/X,Y,Z", eye and target; NULL is the usual view. False where
- * it cannot be understood. */
-bool camera_read(const char *text, int dimension, CameraWish *wish);
+/* "AZIMUTH,ELEVATION[,ZOOM]" or "X,Y,Z/X,Y,Z", eye and target; NULL is the default view. Returns
+ * false if the text is invalid. */
+bool camera_read(const char *text, int dimension, CameraOptions *options);
 
 /* Turns the camera: at azimuth 0 it looks along the depth axis, x points right; elevation lifts it
  * towards the axis up (0, 1, 2). aspect: width / height of the picture. */
-Camera camera_aim(const CameraWish *wish, int up, bool parallel, double aspect);
+Camera camera_aim(const CameraOptions *options, int up, bool parallel, double aspect);
 
-/* How far points reach in the camera's directions. */
+/* Extent of points along the camera's axes. */
 typedef struct Extent {
   double side[4];         /* right, left, up, down */
   double front, back;     /* along toward */
@@ -43,17 +43,16 @@ typedef struct Extent {
 } Extent;
 
 Extent extent_empty(void);
-/* Takes count points x y z x y z ... in; those that are not finite are left out. */
+/* Adds count points x y z x y z ...; skips those that are not finite. */
 void extent_add(Extent *extent, const Camera *camera, Window window, const float *x, int64_t count);
 
-/* Moves the camera to where all that the extent has seen just fills the window; a camera that was
- * placed stays there. */
-void camera_fit(Camera *camera, const CameraWish *wish, Window window, const Extent *extent);
+/* Moves the camera so that the extent just fills the window; a camera with a given eye stays. */
+void camera_fit(Camera *camera, const CameraOptions *options, Window window, const Extent *extent);
 
-/* Metres across the height of the picture at the middle of what is seen. */
+/* Returns the height of the picture in m at the center of the extent. */
 double camera_height(const Camera *camera, const Extent *extent);
 
-/* From metres to the cube of OpenGL, column by column. */
+/* Computes the matrix from positions in m to clip space of OpenGL, stored by columns. */
 void camera_matrix(const Camera *camera, float matrix[16]);
 
 #endif

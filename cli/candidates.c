@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The linear solvers that tell most; the others are compared on request. */
+/* The linear solvers that are compared by default; the others are compared on request. */
 static const char *const usual_linear[] = {
     "cholesky", "ldlt", "pcg+block_jacobi", "pcg+ic0", "pcg+prefactored", "pcg+multigrid"};
 
@@ -35,7 +35,7 @@ static const HkParam *find_acceleration(const HkSchema *schema) {
 /* ---- All there are --------------------------------------------------------------------------- */
 
 static Candidate *append(Candidates *all, const HkSchema *minimizer, bool usual) {
-  if (all->count == MOST_CANDIDATES) all->count--; /* the last place for whatever is beyond */
+  if (all->count == MAX_CANDIDATES) all->count--; /* the last place for whatever is beyond */
   Candidate *c = &all->list[all->count++];
   *c = (Candidate){.minimizer = minimizer, .usual = usual};
   snprintf(c->name, sizeof c->name, "%s", minimizer->name);
@@ -98,7 +98,7 @@ static bool means(const char *word, size_t length, const char *name) {
 /* ---- Those that are wanted ------------------------------------------------------------------- */
 
 static int unknown(const Candidates *all, const char *word, size_t length) {
-  const char *names[MOST_CANDIDATES + 16];
+  const char *names[MAX_CANDIDATES + 16];
   char given[96];
   int count = 0;
   const HkSchema *minimizer;
@@ -132,7 +132,7 @@ static int mark(const Candidates *all, const char *methods, bool *wanted) {
 }
 
 int candidates_choose(Candidates *all, const char *methods) {
-  bool wanted[MOST_CANDIDATES] = {false};
+  bool wanted[MAX_CANDIDATES] = {false};
   int kept = 0;
   collect(all);
   for (int q = 0; q < all->count && !methods; q++) wanted[q] = all->list[q].usual;

@@ -1,8 +1,8 @@
 /* Something to draw on; see canvas.h.
  *
- * EGL knows several ways to a device without a window. They are tried in this order: the graphics
- * cards that it lists (the way of NVIDIA), Mesa's surfaceless platform (a card that Mesa drives, or
- * its software rasteriser), and what the system takes for its display.
+ * EGL has several platforms without a window. They are tried in this order: the devices that it
+ * lists (NVIDIA's drivers), Mesa's surfaceless platform (a GPU with a Mesa driver, or its software
+ * rasterizer), and the default display.
  *
  *     samples (2 width x 2 height, 4 samples a pixel) -> whole (2 width x 2 height) -> small
  *
@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINER = 2, SAMPLES = 4, MOST_DEVICES = 16 };
+enum { FINER = 2, SAMPLES = 4, MAX_DEVICES = 16 };
 static const double MOST_BYTES = 1.2e9;
 
-/* A framebuffer with its colours and, where it has one, its depth. */
+/* A framebuffer with its colors and, where it has one, its depth. */
 typedef struct Layer {
-  GLuint frame, colour, depth;
+  GLuint frame, color, depth;
   int width, height;
 } Layer;
 
@@ -90,15 +90,15 @@ static EGLDisplay platform_display(EGLenum platform, void *native) {
   return get ? get(platform, native, NULL) : EGL_NO_DISPLAY;
 }
 
-/* The cards that EGL lists; a software device among them is left to the surfaceless platform. */
+/* Tries the devices that EGL lists; software devices are left to the surfaceless platform. */
 static bool try_devices(Canvas *c) {
-  EGLDeviceEXT devices[MOST_DEVICES];
+  EGLDeviceEXT devices[MAX_DEVICES];
   EGLint count = 0;
   PFNEGLQUERYDEVICESEXTPROC query =
       (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
   PFNEGLQUERYDEVICESTRINGEXTPROC tell =
       (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
-  if (!query || !tell || !query(MOST_DEVICES, devices, &count)) return false;
+  if (!query || !tell || !query(MAX_DEVICES, devices, &count)) return false;
   for (int q = 0; q < count; q++) {
     const char *extensions = tell(devices[q], EGL_EXTENSIONS);
     if (extensions && strstr(extensions, "EGL_MESA_device_software")) continue;
@@ -151,8 +151,8 @@ static HkStatus make_layer(Layer *layer, int width, int height, int samples, boo
   layer->height = height;
   glGenFramebuffers(1, &layer->frame);
   glBindFramebuffer(GL_FRAMEBUFFER, layer->frame);
-  layer->colour = make_store(GL_RGBA8, samples, width, height);
-  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, layer->colour);
+  layer->color = make_store(GL_RGBA8, samples, width, height);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, layer->color);
   if (depth) {
     layer->depth = make_store(GL_DEPTH_COMPONENT24, samples, width, height);
     glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_RENDERBUFFER, layer->depth);
@@ -167,11 +167,11 @@ static HkStatus make_layer(Layer *layer, int width, int height, int samples, boo
 
 static void drop_layer(Layer *layer) {
   glDeleteFramebuffers(1, &layer->frame);
-  glDeleteRenderbuffers(1, &layer->colour);
+  glDeleteRenderbuffers(1, &layer->color);
   glDeleteRenderbuffers(1, &layer->depth);
 }
 
-/* Memory of the samples: colour and depth. */
+/* Memory of the samples: color and depth. */
 static double sample_bytes(int width, int height, int finer, int samples) {
   return 8.0 * width * height * finer * finer * (samples > 0 ? samples : 1);
 }

@@ -1,6 +1,5 @@
-/* Something to draw on without a display: OpenGL ES 3 through EGL, by a graphics card or by Mesa's
- * software rasteriser. Every picture is drawn larger than it is wanted and made smaller, so that
- * edges are smooth. */
+/* An offscreen canvas: OpenGL ES 3 through EGL, on a GPU or by Mesa's software rasterizer. Pictures
+ * are supersampled, so that edges are smooth. */
 #ifndef HOOKE_CLI_CANVAS_H
 #define HOOKE_CLI_CANVAS_H
 
@@ -8,18 +7,20 @@
 
 typedef struct Canvas Canvas;
 
-/* Pictures of width x height pixels; OpenGL's context is current from now on. */
+/* Creates a canvas for pictures of width x height pixels and makes its OpenGL context current. */
 HkStatus canvas_create(int width, int height, Canvas **canvas, HkError *error);
-/* What is drawn from now on goes onto the canvas. */
+/* Makes the canvas the target of all later drawing. */
 void canvas_bind(const Canvas *canvas);
-/* Pixels of the canvas, which are smaller than those of the picture. */
+/* *width and *height become the size of the canvas in samples, of which a pixel of the picture has
+ * several. */
 void canvas_size(const Canvas *canvas, int *width, int *height);
-/* The picture, 4 bytes a pixel, row by row from the top. Fails where any call of OpenGL before did.
- */
+/* Reads the picture, 4 bytes a pixel, row by row from the top. Returns an error if an earlier call
+ * of OpenGL failed. */
 HkStatus canvas_read(Canvas *canvas, unsigned char *rgba, HkError *error);
-/* Fails where a call of OpenGL did; what: the work that was meant. */
+/* Returns an error if a call of OpenGL failed; `what` names the work in the message. */
 HkStatus canvas_check(const char *what, HkError *error);
-/* Who draws, such as "llvmpipe (LLVM 15.0.6, 256 bits)"; owned by the canvas. */
+/* Returns the name of the renderer, such as "llvmpipe (LLVM 15.0.6, 256 bits)"; the canvas owns it.
+ */
 const char *canvas_device(const Canvas *canvas);
 void canvas_destroy(Canvas **canvas);
 

@@ -8,9 +8,9 @@ enum { CELL_TYPES = HK_CELL_HEX + 1 };
 
 /* "triangles" for HK_CELL_TRIANGLE ... */
 const char *cells_name(int type);
-/* How many there are of each type. */
+/* Counts the cells of each type. */
 void cells_count(const HkMesh *mesh, int64_t counts[CELL_TYPES]);
-/* "100 vertices, 20 lines, 162 triangles" into text. */
+/* Writes "100 vertices, 20 lines, 162 triangles" into text. */
 void cells_describe(const HkMesh *mesh, char *text, size_t size);
 
 #endif

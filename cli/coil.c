@@ -24,9 +24,9 @@ static void find_across(const double axis[3], double u[3], double v[3]) {
     if (fabs(axis[k]) <= fabs(axis[least])) least = k;
   help[least] = 1;
   vector_cross(axis, help, u);
-  vector_normalise(u);
+  vector_normalize(u);
   vector_cross(axis, u, v);
-  vector_normalise(v);
+  vector_normalize(v);
 }
 
 void coil_point(const float a[3], const float b[3], double radius, int part, float x[3]) {

@@ -11,11 +11,11 @@ enum {
   EXIT_USAGE = 2,   /* the command line is wrong */
   EXIT_FILE = 3,    /* a file cannot be opened, read or written */
   EXIT_BLOWUP = 4,  /* the motion blew up */
-  EXIT_MEMORY = 5,  /* memory could not be had */
+  EXIT_MEMORY = 5,  /* out of memory */
   EXIT_SIGNAL = 128 /* plus the number of the signal: 130 for Ctrl-C, 143 for SIGTERM */
 };
 
-/* What a shell completes the words of a command with. */
+/* The words that a shell completes for a command. */
 typedef enum WordKind {
   WORDS_NONE,
   WORDS_FILE,       /* files */
@@ -26,7 +26,7 @@ typedef enum WordKind {
   WORDS_SHELL       /* shells of 'hooke completion' */
 } WordKind;
 
-/* What a command is called, takes and does. */
+/* Name, arguments, options and function of a command. */
 typedef struct Command {
   const char *name;
   const char *arguments; /* as in "SCENE [MESH]" */
@@ -35,13 +35,13 @@ typedef struct Command {
   const char *examples;  /* lines, indented by two blanks */
   const Option *options;
   int option_count;
-  size_t size;     /* bytes of the struct that takes the options */
-  int least, most; /* words that are no options */
+  size_t size;     /* bytes of the struct of option values */
+  int least, most; /* number of arguments that are not options */
   WordKind words;
   int (*run)(const void *options, char **words, int word_count);
 } Command;
 
-/* .options, .option_count and .size of a command in one go. */
+/* Initializes .options, .option_count and .size of a command. */
 #define COMMAND_OPTIONS(S, table)                                                                  \
   .options = (table), .option_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
 
@@ -49,9 +49,9 @@ extern const Command command_run, command_view, command_render, command_info, co
     command_bench, command_matrices, command_methods, command_scenes, command_new, command_convert,
     command_schema, command_completion, command_manual, command_help;
 
-/* The index-th command in the order of the overview, or NULL behind the last. */
+/* Returns the index-th command in the order of the overview, or NULL past the last. */
 const Command *command_at(int index);
-/* The command of that name, or NULL. */
+/* Returns the command of that name, or NULL. */
 const Command *command_find(const char *name);
 
 /* An exit code, or several with one meaning, as help and manual print them. */
@@ -59,7 +59,7 @@ typedef struct ExitCode {
   const char *codes, *meaning;
 } ExitCode;
 
-/* The index-th row of the table of exit codes, or NULL behind the last. */
+/* Returns the index-th row of the table of exit codes, or NULL past the last. */
 const ExitCode *exit_code_at(int index);
 
 #endif

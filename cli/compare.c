@@ -1,13 +1,13 @@
-/* hooke compare: solves one and the same implicit step by every minimizer, and tells how fast each
+/* hooke compare: solves one and the same implicit step by every minimizer, and shows how fast each
  * comes near the solution.
  *
- * A step of backward Euler is the x that minimises an energy g. Each method starts from the same
+ * A step of backward Euler is the x that minimizes an energy g. Each method starts from the same
  * guess x_0; its relative error after i iterations is
  *
  *     e_i = (g(x_i) - g*) / (g(x_0) - g*)
  *
- * with g* by Newton's method to the last digit. The library tells g(x_i) - g(x_0), computed as a
- * difference, so that e_i is right down to rounding of this difference and not of g.
+ * with g* by Newton's method to the last digit. The library provides g(x_i) - g(x_0), computed as a
+ * difference, so that e_i has the rounding error of this difference and not of g.
  *
  * step_solves.c solves the step; with --over, accuracy.c compares integrators over time instead.
  */
@@ -27,54 +27,55 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct Wants {
+typedef struct Settings {
   int step, iterations, threads;
   double over, seconds;
   const char *methods, *csv, *svg;
   TextList sets;
   bool json;
-} Wants;
+} Settings;
 
 /* Defaults of --step and --iterations, which --over refuses, and of --seconds without --over. */
 enum { DEFAULT_STEP = 10, DEFAULT_ITERATIONS = 1000, DEFAULT_STEP_SECONDS = 60 };
 
 static const Option options[] = {
-    OPTION_INTEGER(Wants, step, 0, "--step", "N", -1, 0, 1000000000,
+    OPTION_INTEGER(Settings, step, 0, "--step", "N", -1, 0, 1000000000,
                    "steps to make before the one that is solved; 10 if not given"),
-    OPTION_INTEGER(Wants, iterations, 'n', "--iterations", "M", 0, 1, 1000000,
+    OPTION_INTEGER(Settings, iterations, 'n', "--iterations", "M", 0, 1, 1000000,
                    "iterations of each method at most; 1000 if not given"),
-    OPTION_TEXT(Wants, methods, 'm', "--methods", "LIST",
+    OPTION_TEXT(Settings, methods, 'm', "--methods", "LIST",
                 "which methods, with commas: a minimizer, or one of its kinds such as "
                 "local_global+anderson or newton+pcg+ic0; with --over an integrator; 'all' for "
                 "everything there is"),
-    OPTION_NUMBER(Wants, over, 0, "--over", "SECONDS", 0, 1e-9, 1e9,
+    OPTION_NUMBER(Settings, over, 0, "--over", "SECONDS", 0, 1e-9, 1e9,
                   "compare the motions of integrators over this time instead, with that of a fine "
                   "explicit reference"),
-    OPTION_NUMBER(Wants, seconds, 0, "--seconds", "S", 0, 1e-3, 1e9,
-                  "seconds of the clock that the reference, and each method, may take; 60 if not "
+    OPTION_NUMBER(Settings, seconds, 0, "--seconds", "S", 0, 1e-3, 1e9,
+                  "seconds of wall time that the reference, and each method, may take; 60 if not "
                   "given; with --over, that all references together, and each method, may take; "
                   "300 if not given"),
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
-    OPTION_TEXT(Wants, csv, 0, "--csv", "FILE",
+    OPTION_TEXT(Settings, csv, 0, "--csv", "FILE",
                 "write every iteration of every method; with --over one row for each method"),
-    OPTION_TEXT(Wants, svg, 0, "--svg", "FILE",
+    OPTION_TEXT(Settings, svg, 0, "--svg", "FILE",
                 "draw the errors against iterations and against milliseconds"),
-    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+    OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given"),
-    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
+    OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
 /* ---- The state ------------------------------------------------------------------------------- */
 
-static HkStatus move(const Wants *wants, const StepStart *start, Comparison *c, HkError *error) {
+static HkStatus move(const Settings *settings, const StepStart *start, Comparison *c,
+                     HkError *error) {
   Candidate newton = {.name = "newton", .minimizer = hk_schema_find(HK_MINIMIZE, "newton")};
   HkMethod method = {0};
   HkSim *sim = NULL;
   HkStatus status = candidate_method(&newton, 0, 0, &method, error);
   if (status >= 0) status = hk_sim_create(start->model, &method, start->h, &sim, error);
-  for (; c->steps < wants->step && status >= 0 && !signals_caught(); c->steps++) {
-    text_status("step %d of %d", c->steps + 1, wants->step);
+  for (; c->steps < settings->step && status >= 0 && !signals_caught(); c->steps++) {
+    text_status("step %d of %d", c->steps + 1, settings->step);
     status = hk_step(sim, start->state, error);
     c->unconverged += status == HK_NOT_CONVERGED;
   }
@@ -96,8 +97,8 @@ static bool is_writable(const char *path) {
   return true;
 }
 
-static int check_files(const Wants *wants) {
-  const char *const paths[] = {wants->csv, wants->svg};
+static int check_files(const Settings *settings) {
+  const char *const paths[] = {settings->csv, settings->svg};
   for (int q = 0; q < 2; q++)
     if (paths[q] && !is_writable(paths[q]))
       return complain(EXIT_FILE, "%s: cannot write: %s", paths[q], strerror(errno));
@@ -105,12 +106,12 @@ static int check_files(const Wants *wants) {
 }
 
 /* Table and files of what there is; the exit code. */
-static int show(const Wants *wants, Comparison *c) {
+static int show(const Settings *settings, Comparison *c) {
   int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
   bool some = comparison_finish(c);
-  if (some && wants->csv && comparison_csv(c, wants->csv) != EXIT_GOOD) code = EXIT_FILE;
-  if (some && wants->svg && comparison_svg(c, wants->svg) != EXIT_GOOD) code = EXIT_FILE;
-  if (wants->json)
+  if (some && settings->csv && comparison_csv(c, settings->csv) != EXIT_GOOD) code = EXIT_FILE;
+  if (some && settings->svg && comparison_svg(c, settings->svg) != EXIT_GOOD) code = EXIT_FILE;
+  if (settings->json)
     comparison_json(c, code);
   else if (some)
     comparison_print(c);
@@ -129,9 +130,10 @@ static bool has_work(const Result *exact) {
   return exact->count > 1 || exact->report.reason != HK_STOP_CONVERGED;
 }
 
-static int compare(const Wants *wants, const Candidates *all, StepStart *start, Comparison *c) {
+static int compare(const Settings *settings, const Candidates *all, StepStart *start,
+                   Comparison *c) {
   HkError error = {0};
-  HkStatus status = move(wants, start, c, &error);
+  HkStatus status = move(settings, start, c, &error);
   if (status < 0) text_status("%s", "");
   if (status < 0) return complain_of(&error);
   if (!signals_caught()) {
@@ -147,7 +149,7 @@ static int compare(const Wants *wants, const Candidates *all, StepStart *start, 
     snprintf(start->label, sizeof start->label, "%s, %d of %d", all->list[c->count].name,
              c->count + 1, all->count);
     text_status("%s", start->label);
-    step_solve(start, &all->list[c->count], wants->iterations, &c->results[c->count]);
+    step_solve(start, &all->list[c->count], settings->iterations, &c->results[c->count]);
     c->count++;
   }
   if (has_work(&c->exact) && !c->exact.timed_out && !signals_caught()) {
@@ -158,10 +160,10 @@ static int compare(const Wants *wants, const Candidates *all, StepStart *start, 
   text_status("%s", "");
   if (c->count == 0 && signals_caught())
     return complain(EXIT_SIGNAL + signals_caught(), "stopped before any method was compared");
-  return show(wants, c);
+  return show(settings, c);
 }
 
-static int compare_scene(const Wants *wants, const Candidates *all, const char *name,
+static int compare_scene(const Settings *settings, const Candidates *all, const char *name,
                          HkScene *scene) {
   HkError error = {0};
   HkModel *model = NULL;
@@ -170,8 +172,8 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   Comparison c = {.scene = name,
                   .title = scene->title,
                   .h = start.h,
-                  .iterations = wants->iterations,
-                  .seconds = wants->seconds > 0 ? wants->seconds : DEFAULT_STEP_SECONDS,
+                  .iterations = settings->iterations,
+                  .seconds = settings->seconds > 0 ? settings->seconds : DEFAULT_STEP_SECONDS,
                   .not_taken = describe_is_implicit(scene->step.schema) ? NULL : integrator,
                   .count_all = all->count};
   scene->time.tolerance = NAN; /* the step is solved as it is, not in parts */
@@ -187,7 +189,7 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   } else if (c.results) {
     c.model = hk_model_info(model);
     signals_catch("\nends this method and shows what there is; Ctrl-C again stops at once\n");
-    code = compare(wants, all, &start, &c);
+    code = compare(settings, all, &start, &c);
   } else {
     complain(code, "no memory for the results");
   }
@@ -203,17 +205,17 @@ static int compare_scene(const Wants *wants, const Candidates *all, const char *
   return code;
 }
 
-static int compare_step(const Wants *wants, const HkContext *context, const char *name) {
+static int compare_step(const Settings *settings, const HkContext *context, const char *name) {
   HkError error = {0};
   HkScene *scene = NULL;
   Candidates all;
-  int code = candidates_choose(&all, wants->methods);
-  if (code == EXIT_GOOD) code = check_files(wants);
+  int code = candidates_choose(&all, settings->methods);
+  if (code == EXIT_GOOD) code = check_files(settings);
   if (code != EXIT_GOOD) return code;
-  if (source_read(context, name, &wants->sets, &scene, &error) < 0)
+  if (source_read(context, name, &settings->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else
-    code = compare_scene(wants, &all, name, scene);
+    code = compare_scene(settings, &all, name, scene);
   hk_scene_destroy(&scene);
   return code;
 }
@@ -221,20 +223,20 @@ static int compare_step(const Wants *wants, const HkContext *context, const char
 /* ---- Over time ------------------------------------------------------------------------------- */
 
 /* Options of one step that have no meaning over time. */
-static int check_over(const Wants *wants) {
-  const char *other = wants->step >= 0        ? "--step"
-                      : wants->iterations > 0 ? "--iterations"
-                      : wants->svg            ? "--svg"
-                                              : NULL;
+static int check_over(const Settings *settings) {
+  const char *other = settings->step >= 0        ? "--step"
+                      : settings->iterations > 0 ? "--iterations"
+                      : settings->svg            ? "--svg"
+                                                 : NULL;
   if (!other) return EXIT_GOOD;
   return complain(EXIT_USAGE, "%s is for the comparison of one step and does not go with --over",
                   other);
 }
 
-static int show_over(const Wants *wants, const Accuracy *a) {
+static int show_over(const Settings *settings, const Accuracy *a) {
   int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
-  if (wants->csv && accuracy_csv(a, wants->csv) != EXIT_GOOD) code = EXIT_FILE;
-  if (wants->json)
+  if (settings->csv && accuracy_csv(a, settings->csv) != EXIT_GOOD) code = EXIT_FILE;
+  if (settings->json)
     accuracy_json(a, code);
   else
     accuracy_print(a);
@@ -248,39 +250,39 @@ static void log_warning(void *user, HkLogLevel level, const char *text) {
   if (level == HK_LOG_WARNING) text_log(user, level, text);
 }
 
-static int compare_over(const Wants *wants, HkContext *context, const char *name) {
+static int compare_over(const Settings *settings, HkContext *context, const char *name) {
   enum { DEFAULT_SECONDS = 300 };
   context->log = log_warning;
   HkError error = {0};
   HkScene *scene = NULL;
   Accuracy a = {.scene = name,
-                .over = wants->over,
-                .limit = wants->seconds > 0 ? wants->seconds : DEFAULT_SECONDS};
-  int code = check_over(wants);
-  if (code == EXIT_GOOD) code = accuracy_choose(&a, wants->methods);
-  if (code == EXIT_GOOD) code = check_files(wants);
+                .over = settings->over,
+                .limit = settings->seconds > 0 ? settings->seconds : DEFAULT_SECONDS};
+  int code = check_over(settings);
+  if (code == EXIT_GOOD) code = accuracy_choose(&a, settings->methods);
+  if (code == EXIT_GOOD) code = check_files(settings);
   if (code != EXIT_GOOD) return code;
-  if (source_read(context, name, &wants->sets, &scene, &error) < 0)
+  if (source_read(context, name, &settings->sets, &scene, &error) < 0)
     code = complain_of(&error);
   else
     code = accuracy_measure(&a, scene);
-  if (code == EXIT_GOOD) code = show_over(wants, &a);
+  if (code == EXIT_GOOD) code = show_over(settings, &a);
   accuracy_release(&a);
   hk_scene_destroy(&scene);
   return code;
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  Wants wants = *(const Wants *)chosen;
+  Settings settings = *(const Settings *)chosen;
   (void)word_count;
   HkContext context = hk_default_context();
   context.log = text_log;
-  context.threads = wants.threads;
+  context.threads = settings.threads;
   signals_end_program();
-  if (wants.over > 0) return compare_over(&wants, &context, words[0]);
-  if (wants.step < 0) wants.step = DEFAULT_STEP;
-  if (wants.iterations == 0) wants.iterations = DEFAULT_ITERATIONS;
-  return compare_step(&wants, &context, words[0]);
+  if (settings.over > 0) return compare_over(&settings, &context, words[0]);
+  if (settings.step < 0) settings.step = DEFAULT_STEP;
+  if (settings.iterations == 0) settings.iterations = DEFAULT_ITERATIONS;
+  return compare_step(&settings, &context, words[0]);
 }
 
 const Command command_compare = {
@@ -301,7 +303,7 @@ const Command command_compare = {
                 "  hooke compare my.json --set integrator=backward_euler --set time.step=0.005\n"
                 "  hooke compare my.json --over 1          every integrator for one second\n"
                 "  hooke compare my.json --over 0.5 --methods bdf2,verlet --csv my.csv\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .words = WORDS_SCENE_FILE,

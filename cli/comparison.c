@@ -82,7 +82,7 @@ static const char *ending(const Comparison *c, const Result *r) {
   return hk_stop_name(r->report.reason);
 }
 
-/* What an end is called that is not newton's: only `converged` tells that it is a minimum. */
+/* Returns a name for a solution that is not newton's; only a converged one is a minimum. */
 static const char *solution_kind(const Result *r) {
   return r->report.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
 }

@@ -1,4 +1,4 @@
-/* What came of `hooke compare`: one step solved in many ways, iteration by iteration, as a table,
+/* Results of `hooke compare`: one step solved by many methods, iteration by iteration, as a table,
  * JSON, CSV and a picture. */
 #ifndef HOOKE_CLI_COMPARISON_H
 #define HOOKE_CLI_COMPARISON_H
@@ -7,12 +7,12 @@
 
 enum { COMPARISON_MAX_SOLUTIONS = 64, COMPARISON_MAX_RESTARTS = 2 };
 
-/* One way to solve the step. */
+/* The solve of the step by one method. */
 typedef struct Result {
   const char *name;
   HkIteration *points; /* of every iteration, the start first; owned */
-  int count, room;
-  bool lost;      /* there was no memory for all points */
+  int count, capacity;
+  bool lost;      /* out of memory: some points are missing */
   bool timed_out; /* it took longer than Comparison.seconds */
   HkStepReport report;
   HkStatus status; /* below 0: it ended with an error, why is its text */
@@ -32,7 +32,7 @@ typedef struct Comparison {
   int steps;       /* made before it */
   int unconverged; /* of these */
   int iterations;  /* allowed to each */
-  double seconds;  /* s of the clock, allowed to each */
+  double seconds;  /* s of wall time, allowed to each */
   Result exact;    /* by newton, as far as rounding allows */
   double best;     /* kg m^2: the lowest g(x) - g(x_0) that was found */
   const char *best_name;

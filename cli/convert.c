@@ -6,12 +6,12 @@
 
 #include <sys/stat.h>
 
-typedef struct Wants {
+typedef struct Settings {
   bool quiet;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
+    OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
 };
 
 static bool is_same_file(const char *a, const char *b) {
@@ -21,7 +21,7 @@ static bool is_same_file(const char *a, const char *b) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
   HkError error = {0};
   HkMesh *mesh;
@@ -31,7 +31,7 @@ static int run(const void *chosen, char **words, int word_count) {
     return complain(EXIT_INPUT, "%s: would be written over by itself; give another name", words[0]);
   if (hk_mesh_read(NULL, words[0], &mesh, &error) < 0) return complain_of(&error);
   HkStatus status = hk_mesh_write(mesh, words[1], &error);
-  if (status >= 0 && !wants->quiet) {
+  if (status >= 0 && !settings->quiet) {
     cells_describe(mesh, text, sizeof text);
     printf("%s: %s\n", words[1], text);
   }
@@ -47,7 +47,7 @@ const Command command_convert = {
             "methods' lists the formats. Vertices keep their order.",
     .examples = "  hooke convert bunny.mesh bunny.msh\n"
                 "  hooke convert scan.stl scan.ply\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 2,
     .most = 2,
     .words = WORDS_FILE,

@@ -26,7 +26,7 @@ static const double SMALL_PIN = 0.6;
 
 struct Figure {
   const HkModel *model;
-  ColourBy by;
+  ColorBy by;
   int64_t n, rod_count, ball_count, pin_count, held_count;
   Surface surface;
   HkSpringView springs;
@@ -164,7 +164,7 @@ static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool
   return status < 0 || mark_pins(f) ? status : no_memory(f, error);
 }
 
-HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, bool springs,
+HkStatus figure_create(const HkScene *scene, const HkModel *model, ColorBy by, bool springs,
                        Figure **figure, HkError *error) {
   Figure *f = *figure = calloc(1, sizeof *f);
   if (!f) return text_fail(error, HK_ERROR_MEMORY, "no memory for drawing");
@@ -214,15 +214,15 @@ void figure_pose(Figure *f, const Frame *frame) {
   for (int64_t q = 0; q < f->pin_count; q++)
     if (f->marked[q] && f->release[q] > frame->time) f->held[f->held_count++] = f->pin[q];
   surface_pose(&f->surface, frame->x);
-  if (f->by == COLOUR_STRAIN) hk_model_strains_single(f->model, frame->x, f->value);
-  if (f->by == COLOUR_SPEED) memcpy(f->value, frame->speed, (size_t)f->n * sizeof *f->value);
+  if (f->by == COLOR_STRAIN) hk_model_strains_single(f->model, frame->x, f->value);
+  if (f->by == COLOR_SPEED) memcpy(f->value, frame->speed, (size_t)f->n * sizeof *f->value);
 }
 
 void figure_spread(const Figure *f, Spread *spread) {
-  if (f->by == COLOUR_NONE) return;
+  if (f->by == COLOR_NONE) return;
   for (int64_t q = 0; q < f->n; q++)
-    if (f->by == COLOUR_SPEED || surface_has(&f->surface, q)) spread_add(spread, f->value[q]);
-  for (int64_t q = 0; q < f->rod_count && f->by == COLOUR_STRAIN; q++)
+    if (f->by == COLOR_SPEED || surface_has(&f->surface, q)) spread_add(spread, f->value[q]);
+  for (int64_t q = 0; q < f->rod_count && f->by == COLOR_STRAIN; q++)
     spread_add(spread, strain_of(f, f->rod[q]));
 }
 
@@ -236,7 +236,7 @@ void figure_scale(Figure *f, double end, double height) {
   f->ball_radius = lesser(height, BALL, f->rod_length, BALL_OF_LENGTH);
   f->pin_radius = lesser(height, PIN, f->mean_length, PIN_OF_LENGTH);
   f->coil_radius = lesser(height, COIL, f->rod_length, COIL_OF_LENGTH);
-  if (f->by == COLOUR_STRAIN) f->ball_radius *= 0.6; /* it is the springs that tell something */
+  if (f->by == COLOR_STRAIN) f->ball_radius *= 0.6; /* it is the springs that tell something */
   if (f->coils) f->ball_radius = lesser(height, FEW_BALL, f->rod_length, BALL_OF_LENGTH);
   if (f->ball_count > 0) f->pin_radius = 1.1 * f->ball_radius; /* a mass is in it */
   if (f->pin_count > MANY_PINS) f->pin_radius *= SMALL_PIN;
@@ -251,7 +251,7 @@ static float palette(int index) {
 
 /* Place on the map. */
 static float mapped(const Figure *f, double value) {
-  double t = f->by == COLOUR_STRAIN ? 0.5 + 0.5 * value / f->end : value / f->end;
+  double t = f->by == COLOR_STRAIN ? 0.5 + 0.5 * value / f->end : value / f->end;
   return (float)fmin(fmax(t, 0), 1);
 }
 
@@ -267,8 +267,7 @@ int64_t figure_corners(const Figure *f, int64_t first, int64_t faces, Corner *co
     int64_t vertex = f->surface.face[3 * first + q];
     memcpy(corners[q].x, f->frame->x + 3 * vertex, sizeof corners[q].x);
     surface_normal(&f->surface, 3 * first + q, corners[q].normal);
-    corners[q].value =
-        f->by == COLOUR_NONE ? palette(f->body[vertex]) : mapped(f, f->value[vertex]);
+    corners[q].value = f->by == COLOR_NONE ? palette(f->body[vertex]) : mapped(f, f->value[vertex]);
   }
   return 3 * count;
 }
@@ -286,10 +285,10 @@ int64_t figure_rods(const Figure *f, int64_t first, int64_t count, Rod *rods) {
     memcpy(rod->b, b, sizeof rod->b);
     if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts), rod->a);
     if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts) + 1, rod->b);
-    rod->value[0] = f->by == COLOUR_NONE    ? palette(PALETTE_LINE)
-                    : f->by == COLOUR_SPEED ? mapped(f, f->value[i])
-                                            : mapped(f, strain_of(f, spring));
-    rod->value[1] = f->by == COLOUR_SPEED ? mapped(f, f->value[j]) : rod->value[0];
+    rod->value[0] = f->by == COLOR_NONE    ? palette(PALETTE_LINE)
+                    : f->by == COLOR_SPEED ? mapped(f, f->value[i])
+                                           : mapped(f, strain_of(f, spring));
+    rod->value[1] = f->by == COLOR_SPEED ? mapped(f, f->value[j]) : rod->value[0];
   }
   return count;
 }
@@ -299,9 +298,9 @@ static Ball mass_at(const Figure *f, int64_t vertex) {
   double size = f->mean_mass > 0 ? cbrt(f->mass[vertex] / f->mean_mass) : 1;
   Ball ball = {.radius = (float)(f->ball_radius * fmin(fmax(size, 0.5), 3))};
   memcpy(ball.x, f->frame->x + 3 * vertex, sizeof ball.x);
-  ball.value = f->by == COLOUR_SPEED  ? mapped(f, f->value[vertex])
-               : f->by == COLOUR_NONE ? palette(f->body[vertex])
-                                      : palette(PALETTE_MASS);
+  ball.value = f->by == COLOR_SPEED  ? mapped(f, f->value[vertex])
+               : f->by == COLOR_NONE ? palette(f->body[vertex])
+                                     : palette(PALETTE_MASS);
   return ball;
 }
 

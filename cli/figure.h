@@ -1,10 +1,10 @@
-/* What of a model is drawn: its faces; springs as rods and masses as balls in bodies without faces;
- * pins. Geometry and colours of one frame after another, handed out in pieces, since a picture of
- * ten million vertices must not need another copy of them. */
+/* The drawn parts of a model: its faces; springs as rods and masses as balls in bodies without
+ * faces; pins. Geometry and colors of a frame are returned in pieces, so that a picture of ten
+ * million vertices needs no second copy of them. */
 #ifndef HOOKE_CLI_FIGURE_H
 #define HOOKE_CLI_FIGURE_H
 
-#include "colours.h"
+#include "colors.h"
 #include "recording.h"
 
 #include <stddef.h>
@@ -30,18 +30,18 @@ _Static_assert(offsetof(Ball, radius) == offsetof(Ball, x) + 3 * sizeof(float), 
 
 typedef struct Figure Figure;
 
-/* springs: as rods also where there are faces. */
-HkStatus figure_create(const HkScene *scene, const HkModel *model, ColourBy by, bool springs,
+/* Creates a figure; springs: draws springs as rods also in bodies with faces. */
+HkStatus figure_create(const HkScene *scene, const HkModel *model, ColorBy by, bool springs,
                        Figure **figure, HkError *error);
 void figure_destroy(Figure **figure);
 int64_t figure_vertices(const Figure *figure);
 
-/* Takes a frame over: what follows is about it. Its numbers must stay where they are. */
+/* Sets the current frame, whose arrays must stay valid while it is drawn. */
 void figure_pose(Figure *figure, const Frame *frame);
-/* Counts the strains or speeds that are shown. */
+/* Adds the strains or speeds of the frame to a histogram. */
 void figure_spread(const Figure *figure, Spread *spread);
-/* The colours end at this strain or speed; the picture is so many metres high, and rods and balls
- * have a size that goes with it. */
+/* Sets the strain or speed at the end of the color scale, and the height of the picture in m, from
+ * which the sizes of rods and balls follow. */
 void figure_scale(Figure *figure, double end, double height);
 
 /* Pieces: at most count from first on; how many there are, 0 past the last. */

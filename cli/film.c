@@ -1,11 +1,11 @@
 /* Films by ffmpeg; see film.h.
  *
  * ffmpeg reads raw pictures from its standard input. It runs in a process group of its own, so that
- * a Ctrl-C on the terminal reaches hooke alone, which then ends it and removes the file. What it
- * says is kept, and told when it fails.
+ * a Ctrl-C on the terminal reaches hooke alone, which then ends it and removes the file. Its
+ * messages are kept, and printed if it fails.
  *
  * A GIF gets a palette made from all its pictures. MP4 is H.264 as every browser plays it, with the
- * colours of HD television; WebM is VP9. Files carry no dates and no versions, so that the same
+ * colors of HD television; WebM is VP9. Files carry no dates and no versions, so that the same
  * pictures make the same bytes.
  */
 #include "film.h"
@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-enum { MOST_WORDS = 48 };
+enum { MAX_WORDS = 48 };
 
 FilmKind film_kind(const char *path) {
   static const char *const endings[] = {[FILM_GIF] = ".gif", ".mp4", ".webm"};
@@ -54,16 +54,16 @@ HkStatus film_check(HkError *error) {
 /* ---- Starting it ----------------------------------------------------------------------------- */
 
 typedef struct Words {
-  const char *word[MOST_WORDS];
+  const char *word[MAX_WORDS];
   int count;
 } Words;
 
 static void add(Words *words, const char *const *more) {
-  for (; *more && words->count < MOST_WORDS - 1; more++) words->word[words->count++] = *more;
+  for (; *more && words->count < MAX_WORDS - 1; more++) words->word[words->count++] = *more;
 }
 
 static void add_format(Words *words, FilmKind kind) {
-#define HD_COLOURS                                                                                 \
+#define HD_COLORS                                                                                  \
   "-vf", "scale=out_color_matrix=bt709:out_range=tv", "-pix_fmt", "yuv420p", "-colorspace",        \
       "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"
   static const char *const gif[] = {
@@ -74,11 +74,11 @@ static void add_format(Words *words, FilmKind kind) {
       "-f",
       "gif",
       NULL};
-  static const char *const mp4[] = {"-c:v",     "libx264",   "-preset",    "medium", "-crf", "18",
-                                    HD_COLOURS, "-movflags", "+faststart", "-f",     "mp4",  NULL};
+  static const char *const mp4[] = {"-c:v",    "libx264",   "-preset",    "medium", "-crf", "18",
+                                    HD_COLORS, "-movflags", "+faststart", "-f",     "mp4",  NULL};
   static const char *const webm[] = {"-c:v",      "libvpx-vp9", "-crf",      "28", "-b:v",    "0",
                                      "-deadline", "good",       "-cpu-used", "4",  "-row-mt", "1",
-                                     HD_COLOURS,  "-f",         "webm",      NULL};
+                                     HD_COLORS,   "-f",         "webm",      NULL};
   add(words, kind == FILM_GIF ? gif : kind == FILM_MP4 ? mp4 : webm);
 }
 
@@ -104,7 +104,7 @@ static bool set_attributes(posix_spawnattr_t *attributes) {
 static int start(Film *film, const Words *words, int in) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
-  char *arguments[MOST_WORDS] = {0};
+  char *arguments[MAX_WORDS] = {0};
   int reason = ENOMEM;
   memcpy(arguments, words->word, (size_t)words->count * sizeof *arguments); /* it changes none */
   if (posix_spawn_file_actions_init(&files) != 0) return reason;

@@ -1,6 +1,6 @@
 /* Frames to be drawn; see frames.h.
  *
- * The camera and the colours of a film depend on all of its frames, so each is wanted twice. Those
+ * The camera and the colors of a film depend on all of its frames, so each is wanted twice. Those
  * of a scene are kept in a temporary file without a name, 12 bytes a vertex, 16 with speeds: memory
  * would not do for large scenes, and to simulate twice takes twice as long.
  */

@@ -13,31 +13,31 @@ typedef struct Frames {
   HkScene *scene;
   const HkModel *model;
   int64_t vertices;
-  int64_t count;   /* frames that there are, or that will be simulated */
+  int64_t count;   /* frames of the run, or frames to be simulated */
   double interval; /* s from one to the next */
   bool with_speed;
-  /* A scene: */
+  /* Members for a scene. */
   HkRun *run;
   FILE *kept;
   int64_t first, last; /* frames that are kept */
   Progress *progress;  /* while it is simulated */
-  /* A run: */
+  /* Members for a run. */
   HkModel *own_model;
   Recording recording;
 } Frames;
 
-/* Opens a scene or a run. with_speed: speeds are wanted, too. */
+/* Opens a scene or a run. with_speed: frames have speeds, too. */
 HkStatus frames_open(const HkContext *context, const char *name, const TextList *sets,
                      bool with_speed, Frames *frames, HkError *error);
-/* Simulates as far as the frames first .. last need, and keeps them. Nothing to do for a run. Ends
- * early, in a good end, after a signal. */
+/* Simulates the frames up to last and keeps first .. last; does nothing for a run. After a signal
+ * it ends early with HK_OK. */
 HkStatus frames_prepare(Frames *frames, int64_t first, int64_t last, Listener *listener,
                         HkError *error);
-/* One of these frames. */
+/* Reads a frame that frames_prepare has kept, or any frame of a run. */
 HkStatus frames_read(Frames *frames, int64_t index, Frame *frame, HkError *error);
 void frames_close(Frames *frames);
 
-/* Room for a frame. */
+/* Allocates a frame. */
 HkStatus frame_create(const Frames *frames, Frame *frame, HkError *error);
 void frame_destroy(Frame *frame);
 

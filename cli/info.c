@@ -1,4 +1,4 @@
-/* hooke info: what a scene or a mesh file holds. Of a scene one step is tried: factorisations and
+/* hooke info: what a scene or a mesh file holds. Of a scene one step is tried: factorizations and
  * the like come with the first, and memory is to be known before a run. */
 #include "cells.h"
 #include "command.h"
@@ -10,15 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct Wants {
+typedef struct Settings {
   TextList sets;
   bool json;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
-    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object instead of text"),
+    OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
 /* ---- Scenes ---------------------------------------------------------------------------------- */
@@ -185,8 +185,8 @@ static void json_scene(const SceneFacts *f) {
   fputc('\n', stdout);
 }
 
-/* Makes a step from the start, so that all is there that a run will hold; what the state takes
- * then. That the step fails is worth a word, but no reason to tell nothing. */
+/* Makes a step from the start, so that all memory of a run is allocated, and returns the bytes of
+ * the state. A step that fails is reported in a message and does not end the command. */
 static size_t try_step(const HkContext *context, HkRun *run) {
   HkError error = {0};
   HkState *state;
@@ -200,12 +200,12 @@ static size_t try_step(const HkContext *context, HkRun *run) {
   return bytes;
 }
 
-static int show_scene(const HkContext *context, const Wants *wants, const char *name) {
+static int show_scene(const HkContext *context, const Settings *settings, const char *name) {
   HkError error = {0};
   HkScene *scene;
   HkRun *run = NULL;
   HkRunOptions nothing_written = hk_default_run_options();
-  HkStatus status = source_read(context, name, &wants->sets, &scene, &error);
+  HkStatus status = source_read(context, name, &settings->sets, &scene, &error);
   if (status >= 0) status = hk_run_create(scene, &nothing_written, &run, &error);
   if (status >= 0) {
     size_t state_bytes = try_step(context, run);
@@ -217,7 +217,7 @@ static int show_scene(const HkContext *context, const Wants *wants, const char *
                         hk_run_progress(run),
                         state_bytes,
                         hk_sim_bytes(hk_run_sim(run))};
-    if (wants->json)
+    if (settings->json)
       json_scene(&facts);
     else
       print_scene(&facts);
@@ -284,12 +284,13 @@ static void json_mesh(const char *name, HkMesh *mesh) {
   fputc('\n', stdout);
 }
 
-static int show_mesh(const HkContext *context, const Wants *wants, const char *path) {
+static int show_mesh(const HkContext *context, const Settings *settings, const char *path) {
   HkError error = {0};
   HkMesh *mesh;
-  if (wants->sets.count > 0) return complain(EXIT_USAGE, "--set is for scenes, %s is a mesh", path);
+  if (settings->sets.count > 0)
+    return complain(EXIT_USAGE, "--set is for scenes, %s is a mesh", path);
   if (hk_mesh_read(context, path, &mesh, &error) < 0) return complain_of(&error);
-  if (wants->json)
+  if (settings->json)
     json_mesh(path, mesh);
   else
     print_mesh(path, mesh);
@@ -298,12 +299,12 @@ static int show_mesh(const HkContext *context, const Wants *wants, const char *p
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
   HkContext context = hk_default_context();
   context.log = text_log;
-  return source_is_mesh(words[0]) ? show_mesh(&context, wants, words[0])
-                                  : show_scene(&context, wants, words[0]);
+  return source_is_mesh(words[0]) ? show_mesh(&context, settings, words[0])
+                                  : show_scene(&context, settings, words[0]);
 }
 
 const Command command_info = {
@@ -317,7 +318,7 @@ const Command command_info = {
                 "  hooke info my.json --set 'bodies[0].springs.k=1e5'\n"
                 "  hooke info bunny.obj\n"
                 "  hooke info my.json --json\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .words = WORDS_SCENE_FILE,

@@ -1,6 +1,6 @@
 /* What is written into a picture; see legend.h.
  *
- *             [ blue ... grey ... red ]
+ *             [ blue ... gray ... red ]
  *            -5           0          +5
  *                     strain %
  *
@@ -18,7 +18,7 @@ static const double BAR_LENGTH = 0.55, BAR_HEIGHT = 0.022;
 /* Heights of digits: the last line of writing above the edge, the numbers above that, the bar above
  * them, the scene above the bar. */
 static const double LAST_LINE = 1.6, NUMBERS = 1.9, BAR = 1.7, SCENE = 0.8;
-static const Colour ink = {0.25, 0.27, 0.31};
+static const Color ink = {0.25, 0.27, 0.31};
 
 static double side_of(int width, int height) {
   return width < height ? width : height;
@@ -29,9 +29,9 @@ static double text_height(int width, int height) {
   return fmax(TEXT * side_of(width, height), 6);
 }
 
-Window legend_window(ColourBy by, int width, int height) {
+Window legend_window(ColorBy by, int width, int height) {
   Window w = {-1 + MARGIN, 1 - MARGIN, -1 + MARGIN, 1 - MARGIN};
-  if (by == COLOUR_NONE) return w;
+  if (by == COLOR_NONE) return w;
   double pixels = (LAST_LINE + NUMBERS + BAR + SCENE) * text_height(width, height) +
                   BAR_HEIGHT * side_of(width, height);
   w.bottom = fmin(-1 + 2 * pixels / height, 0);
@@ -41,13 +41,13 @@ Window legend_window(ColourBy by, int width, int height) {
 
 /* ---- Scale ----------------------------------------------------------------------------------- */
 
-static void write_centred(Raster raster, const char *text, double x, double y) {
+static void write_centered(Raster raster, const char *text, double x, double y) {
   double height = text_height(raster.width, raster.height);
   strokes_write(raster, text, x - strokes_width(text, height) / 2, y, height, ink);
 }
 
 /* Pixels of the bar from left to right, cut at the ends by parts of a pixel. */
-static void draw_bar(Raster raster, ColourBy by, double left, double right, double top,
+static void draw_bar(Raster raster, ColorBy by, double left, double right, double top,
                      double bottom) {
   for (int y = (int)top; y <= (int)bottom; y++)
     for (int x = (int)left; x <= (int)right; x++) {
@@ -55,19 +55,19 @@ static void draw_bar(Raster raster, ColourBy by, double left, double right, doub
       double upright = fmin(y + 1, bottom) - fmax(y, top);
       double t = (x + 0.5 - left) / (right - left);
       if (across > 0 && upright > 0)
-        strokes_blend(raster, x, y, colour_map(by, fmin(fmax(t, 0), 1)), across * upright);
+        strokes_blend(raster, x, y, color_map(by, fmin(fmax(t, 0), 1)), across * upright);
     }
 }
 
 /* The number at part t of the scale. */
-static void name_value(ColourBy by, double end, double t, char *text, size_t size) {
-  double value = by == COLOUR_STRAIN ? 100 * end * (2 * t - 1) : end * t;
-  snprintf(text, size, by == COLOUR_STRAIN && value > 0 ? "+%.3g" : "%.3g", value);
+static void name_value(ColorBy by, double end, double t, char *text, size_t size) {
+  double value = by == COLOR_STRAIN ? 100 * end * (2 * t - 1) : end * t;
+  snprintf(text, size, by == COLOR_STRAIN && value > 0 ? "+%.3g" : "%.3g", value);
 }
 
-void legend_draw(Raster raster, ColourBy by, double end) {
+void legend_draw(Raster raster, ColorBy by, double end) {
   char text[32];
-  if (by == COLOUR_NONE) return;
+  if (by == COLOR_NONE) return;
   double side = side_of(raster.width, raster.height), middle = raster.width / 2.0;
   double height = text_height(raster.width, raster.height);
   double half = fmin(BAR_LENGTH * side, 0.8 * raster.width) / 2;
@@ -76,9 +76,9 @@ void legend_draw(Raster raster, ColourBy by, double end) {
   draw_bar(raster, by, middle - half, middle + half, bottom - BAR_HEIGHT * side, bottom);
   for (int q = 0; q <= 2; q++) {
     name_value(by, end, q / 2.0, text, sizeof text);
-    write_centred(raster, text, middle + half * (q - 1), numbers);
+    write_centered(raster, text, middle + half * (q - 1), numbers);
   }
-  write_centred(raster, by == COLOUR_STRAIN ? "strain %" : "speed m/s", middle, below);
+  write_centered(raster, by == COLOR_STRAIN ? "strain %" : "speed m/s", middle, below);
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */

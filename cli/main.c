@@ -39,11 +39,12 @@ static void print_overview(FILE *file) {
 }
 
 static int unknown(const char *given) {
-  enum { MOST = 64 };
-  const char *names[MOST] = {"--help", "--version"};
+  enum { MAX_NAMES = 64 };
+  const char *names[MAX_NAMES] = {"--help", "--version"};
   const Command *command;
   int count = 2;
-  for (int q = 0; count < MOST && (command = command_at(q)); q++) names[count++] = command->name;
+  for (int q = 0; count < MAX_NAMES && (command = command_at(q)); q++)
+    names[count++] = command->name;
   const char *near = hk_nearest_word(given, names, count);
   if (near)
     return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", given, near);

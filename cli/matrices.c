@@ -16,21 +16,21 @@
 
 enum { STIFFNESS, MASS, GRADIENT };
 
-typedef struct Wants {
+typedef struct Settings {
   TextList sets;
   const char *output;
   int matrix;
   double time;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_TEXT(Wants, output, 'o', "--output", "FILE",
+    OPTION_TEXT(Settings, output, 'o', "--output", "FILE",
                 "write FILE, which ends in .json or .mtx; JSON on standard output if not given"),
-    OPTION_CHOICE(Wants, matrix, 0, "--matrix", "K|M|gradient",
+    OPTION_CHOICE(Settings, matrix, 0, "--matrix", "K|M|gradient",
                   "which one an .mtx file holds; K if not given. JSON holds all of them"),
-    OPTION_NUMBER(Wants, time, 0, "--time", "T", 0, 0, 1e12,
+    OPTION_NUMBER(Settings, time, 0, "--time", "T", 0, 0, 1e12,
                   "simulate T seconds with the scene's integrator first; 0 if not given"),
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
 };
 
@@ -68,13 +68,13 @@ static HkStatus advance(System *s, double time, HkError *error) {
   return status < 0 ? status : hk_steps(s->sim, s->state, (int64_t)steps, error);
 }
 
-static HkStatus compute(const HkContext *context, const Wants *wants, const char *name, System *s,
-                        HkError *error) {
-  HkStatus status = source_read(context, name, &wants->sets, &s->scene, error);
+static HkStatus compute(const HkContext *context, const Settings *settings, const char *name,
+                        System *s, HkError *error) {
+  HkStatus status = source_read(context, name, &settings->sets, &s->scene, error);
   if (status >= 0) status = hk_model_compile(s->scene, &s->model, error);
   if (status >= 0) status = hk_state_create(s->model, &s->state, error);
   if (status >= 0) status = hk_sim_create(s->model, NULL, 0, &s->sim, error);
-  if (status >= 0) status = advance(s, wants->time, error);
+  if (status >= 0) status = advance(s, settings->time, error);
   if (status >= 0) status = hk_sim_stiffness(s->sim, s->state, &s->K, error);
   if (status < 0) return status;
   s->n = hk_state_vertex_count(s->state);
@@ -156,19 +156,19 @@ static int cannot_write(const char *path) {
 }
 
 /* The file appears when it is complete. */
-static int write_file(const Wants *wants, const char *name, const System *s) {
+static int write_file(const Settings *settings, const char *name, const System *s) {
   char part[4096];
-  if (snprintf(part, sizeof part, "%s.part", wants->output) >= (int)sizeof part)
-    return complain(EXIT_FILE, "%s: the name is too long", wants->output);
+  if (snprintf(part, sizeof part, "%s.part", settings->output) >= (int)sizeof part)
+    return complain(EXIT_FILE, "%s: the name is too long", settings->output);
   FILE *file = fopen(part, "w");
-  if (!file) return cannot_write(wants->output);
-  if (ends_with(wants->output, ".mtx"))
-    write_matrix(file, wants->matrix, s);
+  if (!file) return cannot_write(settings->output);
+  if (ends_with(settings->output, ".mtx"))
+    write_matrix(file, settings->matrix, s);
   else
     write_json(file, name, s);
   bool bad = ferror(file) != 0;
-  if (fclose(file) != 0 || bad || rename(part, wants->output) != 0) {
-    int code = cannot_write(wants->output);
+  if (fclose(file) != 0 || bad || rename(part, settings->output) != 0) {
+    int code = cannot_write(settings->output);
     remove(part);
     return code;
   }
@@ -176,20 +176,21 @@ static int write_file(const Wants *wants, const char *name, const System *s) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
   HkContext context = hk_default_context();
   HkError error = {0};
   System system = {0};
   int code = EXIT_GOOD;
   context.log = text_log;
-  if (wants->output && !ends_with(wants->output, ".json") && !ends_with(wants->output, ".mtx"))
+  if (settings->output && !ends_with(settings->output, ".json") &&
+      !ends_with(settings->output, ".mtx"))
     return complain(EXIT_USAGE, "--output %s: the name ends in neither .json nor .mtx",
-                    wants->output);
-  if (compute(&context, wants, words[0], &system, &error) < 0)
+                    settings->output);
+  if (compute(&context, settings, words[0], &system, &error) < 0)
     code = complain_of(&error);
-  else if (wants->output)
-    code = write_file(wants, words[0], &system);
+  else if (settings->output)
+    code = write_file(settings, words[0], &system);
   else
     write_json(stdout, words[0], &system);
   release(&system);
@@ -210,7 +211,7 @@ const Command command_matrices = {
                 "  hooke matrices my.json -o my-matrices.json --time 0.5\n"
                 "  hooke matrices my.json -o K.mtx\n"
                 "  hooke matrices my.json -o M.mtx --matrix M\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .words = WORDS_SCENE_FILE,

@@ -17,12 +17,12 @@ typedef struct Entry {
   bool writes;            /* of mesh formats */
 } Entry;
 
-typedef struct Wants {
+typedef struct Settings {
   bool json;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_FLAG(Wants, json, 0, "--json", "print a JSON list instead of text"),
+    OPTION_FLAG(Settings, json, 0, "--json", "print a JSON list instead of text"),
 };
 
 enum { MESH_FORMAT = HK_FAMILY_COUNT, GROUP_COUNT };
@@ -200,7 +200,7 @@ static void json_entry(Json *json, const Entry *e) {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-enum { MOST = 512 };
+enum { MAX_METHODS = 512 };
 
 /* All there is, in the order of the registries. */
 static int collect(Entry *entries) {
@@ -209,9 +209,9 @@ static int collect(Entry *entries) {
   bool writes;
   int count = 0;
   for (int f = 0; f < HK_FAMILY_COUNT; f++)
-    for (int q = 0; count < MOST && (schema = hk_schema_at((HkFamily)f, q)); q++)
+    for (int q = 0; count < MAX_METHODS && (schema = hk_schema_at((HkFamily)f, q)); q++)
       entries[count++] = (Entry){f, schema->name, schema->summary, schema, false};
-  for (int q = 0; count < MOST && (name = hk_mesh_format(q, &summary, &writes)); q++)
+  for (int q = 0; count < MAX_METHODS && (name = hk_mesh_format(q, &summary, &writes)); q++)
     entries[count++] = (Entry){MESH_FORMAT, name, summary, NULL, writes};
   return count;
 }
@@ -240,7 +240,7 @@ static int keep_named(Entry *entries, int count, const char *name) {
 }
 
 static int unknown(const Entry *entries, int count, const char *name) {
-  const char *names[MOST];
+  const char *names[MAX_METHODS];
   for (int q = 0; q < count; q++) names[q] = entries[q].name;
   const char *near = hk_nearest_word(name, names, count);
   if (near) return complain(EXIT_INPUT, "there is no method '%s'; did you mean '%s'?", name, near);
@@ -248,15 +248,15 @@ static int unknown(const Entry *entries, int count, const char *name) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
-  Entry entries[MOST];
+  const Settings *settings = chosen;
+  Entry entries[MAX_METHODS];
   int count = collect(entries);
   if (word_count > 0) {
     int named = keep_named(entries, count, words[0]);
     if (named == 0) return unknown(entries, count, words[0]);
     count = named;
   }
-  if (wants->json) {
+  if (settings->json) {
     Json json = {.file = stdout};
     put_begin(&json, NULL, '[');
     for (int q = 0; q < count; q++) json_entry(&json, &entries[q]);
@@ -284,7 +284,7 @@ const Command command_methods = {
                 "  hooke methods gravity\n"
                 "  hooke methods time\n"
                 "  hooke methods --json\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 0,
     .most = 1,
     .words = WORDS_METHOD,

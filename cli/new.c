@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <string.h>
 
-typedef struct Wants {
+typedef struct Settings {
   const char *from;
   bool force;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_TEXT(Wants, from, 0, "--from", "SCENE", "copy this built-in scene instead"),
-    OPTION_FLAG(Wants, force, 'f', "--force", "replace a file of that name"),
+    OPTION_TEXT(Settings, from, 0, "--from", "SCENE", "copy this built-in scene instead"),
+    OPTION_FLAG(Settings, force, 'f', "--force", "replace a file of that name"),
 };
 
 static const char *const starting_scene =
@@ -89,7 +89,7 @@ static int write_file(const char *path, const char *text, bool force) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
   char path[4096];
   const char *text;
@@ -99,8 +99,8 @@ static int run(const void *chosen, char **words, int word_count) {
     return complain(EXIT_USAGE, "'%s' is no name for a scene", words[0]);
   if ((size_t)snprintf(path, sizeof path, "%s%s", words[0], ending ? "" : ".json") >= sizeof path)
     return complain(EXIT_FILE, "the path is too long");
-  int code = find_text(wants->from, &text);
-  if (code == 0) code = write_file(path, text, wants->force);
+  int code = find_text(settings->from, &text);
+  if (code == 0) code = write_file(path, text, settings->force);
   if (code != 0) return code;
   printf("wrote %s; simulate it with: hooke run %s\n", path, path);
   return EXIT_GOOD;
@@ -114,7 +114,7 @@ const Command command_new = {
             "unit, or a copy of a built-in scene.",
     .examples = "  hooke new cloth\n"
                 "  hooke new my --from flag\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .run = run,

@@ -1,10 +1,10 @@
 /* Options of a command, listed once in a table with the macros below; from the table come parsing
  * and help.
  *
- *     typedef struct Wants { bool force; const char *folder; } Wants;
+ *     typedef struct Settings { bool force; const char *folder; } Settings;
  *     static const Option options[] = {
- *         OPTION_FLAG(Wants, force, 0, "--force", "replace what is there"),
- *         OPTION_TEXT(Wants, folder, 'o', "--output", "DIR", "where the files go")};
+ *         OPTION_FLAG(Settings, force, 0, "--force", "replace what is there"),
+ *         OPTION_TEXT(Settings, folder, 'o', "--output", "DIR", "where the files go")};
  */
 #ifndef HOOKE_CLI_OPTIONS_H
 #define HOOKE_CLI_OPTIONS_H

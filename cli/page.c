@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 4096, DEPTH_MOST = 6, FILES_MOST = 1000 };
+enum { MAX_PATH_BYTES = 4096, MAX_FOLDER_DEPTH = 6, MAX_FILES = 1000 };
 
 static bool is_folder(const char *path) {
   struct stat s;
@@ -30,7 +30,7 @@ static char *copy(const char *text) {
 }
 
 static bool add(Page *page, const char *name, const char *path) {
-  if (page->count == FILES_MOST) return false;
+  if (page->count == MAX_FILES) return false;
   PageFile *files = realloc(page->files, (size_t)(page->count + 1) * sizeof *files);
   if (!files) return false;
   page->files = files;
@@ -44,11 +44,11 @@ static bool list(Page *page, const char *folder, const char *name, int depth) {
   const struct dirent *entry;
   bool good = open != NULL;
   while (good && (entry = readdir(open))) {
-    char path[PATH_MOST], inner[PATH_MOST];
+    char path[MAX_PATH_BYTES], inner[MAX_PATH_BYTES];
     if (entry->d_name[0] == '.') continue;
-    if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= PATH_MOST) continue;
-    if (snprintf(inner, sizeof inner, "%s/%s", name, entry->d_name) >= PATH_MOST) continue;
-    if (is_folder(path) && depth < DEPTH_MOST) good = list(page, path, inner, depth + 1);
+    if (snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= MAX_PATH_BYTES) continue;
+    if (snprintf(inner, sizeof inner, "%s/%s", name, entry->d_name) >= MAX_PATH_BYTES) continue;
+    if (is_folder(path) && depth < MAX_FOLDER_DEPTH) good = list(page, path, inner, depth + 1);
     if (is_file(path)) good = add(page, inner, path);
   }
   if (open) closedir(open);
@@ -56,7 +56,7 @@ static bool list(Page *page, const char *folder, const char *name, int depth) {
 }
 
 static bool is_page(const char *folder) {
-  char index[PATH_MOST + 128];
+  char index[MAX_PATH_BYTES + 128];
   int length = snprintf(index, sizeof index, "%s/index.html", folder);
   return length < (int)sizeof index && is_file(index);
 }
@@ -65,7 +65,7 @@ static bool is_page(const char *folder) {
  * built; else where it would have been installed. */
 static bool find_folder(char *folder, size_t size) {
   static const char *const places[] = {HOOKE_PAGE_FROM_PROGRAM, "../../web/dist"};
-  char program[PATH_MOST];
+  char program[MAX_PATH_BYTES];
   ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
   program[length > 0 ? length : 0] = 0;
   char *end = strrchr(program, '/');
@@ -79,7 +79,7 @@ static bool find_folder(char *folder, size_t size) {
 }
 
 int page_find(const char *given, Page *page) {
-  char folder[PATH_MOST + 64];
+  char folder[MAX_PATH_BYTES + 64];
   *page = (Page){0};
   if (given)
     snprintf(folder, sizeof folder, "%s", given);

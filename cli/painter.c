@@ -17,7 +17,7 @@ static const Shader *const shaders[KIND_COUNT] = {&shader_faces,      &shader_ro
 struct Painter {
   GLuint program[KIND_COUNT], array[KIND_COUNT], buffer[KIND_COUNT];
   GLuint view;                   /* the uniform block */
-  GLuint ramp;                   /* texture of colours */
+  GLuint ramp;                   /* texture of colors */
   GLuint mask[2], mask_frame[2]; /* the shadow, and the same while it is made soft */
 };
 
@@ -73,7 +73,7 @@ static HkStatus make_program(const Shader *shader, GLuint *program, HkError *err
 /* One attribute of the buffer that is bound; each: 1 where it belongs to an instance. */
 static void attribute(GLuint index, int numbers, size_t stride, size_t offset, GLuint each) {
   glEnableVertexAttribArray(index);
-  const void *place; /* a number as OpenGL wants it: as a pointer */
+  const void *place; /* a number as OpenGL expects it: as a pointer */
   uintptr_t number = offset;
   memcpy(&place, &number, sizeof place);
   glVertexAttribPointer(index, numbers, GL_FLOAT, GL_FALSE, (GLsizei)stride, place);

@@ -10,7 +10,7 @@ typedef struct View {
   float matrix[16];
   float right[4], up[4], toward[4];
   float eye[4];     /* m; 1 where all rays are parallel */
-  float picture[4]; /* pixels; pixels of a metre, 1 m away; 1: only a mask */
+  float picture[4]; /* pixels; pixels of a meter, 1 m away; 1: only a mask */
   float key[4], sky[4];
 } View;
 
@@ -25,7 +25,8 @@ enum { SHADOW_PIXELS = 256 };
 
 typedef struct Painter Painter;
 
-/* Wants a canvas, whose context is current. The colours are those of colour_ramp. */
+/* Creates a painter for the current OpenGL context, which a canvas provides. ramp: the colors of
+ * color_ramp. */
 HkStatus painter_create(const unsigned char *ramp, Painter **painter, HkError *error);
 void painter_destroy(Painter **painter);
 

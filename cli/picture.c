@@ -21,7 +21,7 @@ static const double WATER = 2.4; /* of half the picture's height: from the middl
 static const double LEAST_SLANT = 0.1; /* a ground that is seen along its surface is not drawn */
 
 struct Picture {
-  PictureWish wish;
+  PictureOptions wanted;
   int up;
   bool flat;    /* 2D */
   double water; /* m, its level, or NAN */
@@ -38,7 +38,7 @@ struct Picture {
     Corner corners[3 * PIECE];
     Rod rods[PIECE];
     Ball balls[PIECE];
-  } room;
+  } batch;
 };
 
 /* ---- Making it ------------------------------------------------------------------------------- */
@@ -50,25 +50,25 @@ static double find_water(const HkScene *scene) {
   return NAN;
 }
 
-HkStatus picture_create(const Frames *frames, const PictureWish *wish, Picture **picture,
+HkStatus picture_create(const Frames *frames, const PictureOptions *wanted, Picture **picture,
                         HkError *error) {
   Picture *p = *picture = calloc(1, sizeof *p);
   unsigned char ramp[RAMP_HEIGHT * RAMP_WIDTH * 4];
   if (!p) return text_fail(error, HK_ERROR_MEMORY, "no memory for a picture");
-  p->wish = *wish;
+  p->wanted = *wanted;
   p->up = frames->scene->up;
   p->flat = frames->scene->dimension == 2;
   p->water = find_water(frames->scene);
-  p->window = legend_window(wish->by, wish->width, wish->height);
-  p->camera = camera_aim(&wish->camera, p->up, p->flat && !wish->camera.placed,
-                         (double)wish->width / wish->height);
+  p->window = legend_window(wanted->by, wanted->width, wanted->height);
+  p->camera = camera_aim(&wanted->camera, p->up, p->flat && !wanted->camera.placed,
+                         (double)wanted->width / wanted->height);
   p->extent = extent_empty();
-  colour_ramp(wish->by, ramp);
-  HkStatus status = canvas_create(wish->width, wish->height, &p->canvas, error);
+  color_ramp(wanted->by, ramp);
+  HkStatus status = canvas_create(wanted->width, wanted->height, &p->canvas, error);
   if (status >= 0) status = painter_create(ramp, &p->painter, error);
   if (status >= 0)
     status =
-        figure_create(frames->scene, frames->model, wish->by, wish->springs, &p->figure, error);
+        figure_create(frames->scene, frames->model, wanted->by, wanted->springs, &p->figure, error);
   if (status < 0) picture_destroy(picture);
   return status;
 }
@@ -91,7 +91,7 @@ const char *picture_device(const Picture *p) {
 void picture_measure(Picture *p, const Frame *frame) {
   int64_t vertices = figure_vertices(p->figure);
   extent_add(&p->extent, &p->camera, p->window, frame->x, vertices);
-  if (p->wish.by == COLOUR_NONE || p->wish.end > 0) return;
+  if (p->wanted.by == COLOR_NONE || p->wanted.end > 0) return;
   figure_pose(p->figure, frame);
   figure_spread(p->figure, &p->spread);
 }
@@ -104,7 +104,7 @@ static void make_view(const Camera *c, int up, int width, int height, View *v) {
   double sky[3] = {0}, key[3];
   sky[up] = 1;
   for (int q = 0; q < 3; q++) key[q] = -0.65 * c->right[q] + 0.65 * sky[q] + 0.55 * c->toward[q];
-  vector_normalise(key);
+  vector_normalize(key);
   *v = (View){.picture = {(float)width, (float)height, (float)(height / 2.0 / c->half_height), 0}};
   camera_matrix(c, v->matrix);
   put(v->right, c->right);
@@ -116,10 +116,10 @@ static void make_view(const Camera *c, int up, int width, int height, View *v) {
   put(v->sky, sky);
 }
 
-/* The corners of the box, seen from above; room around them for the soft edge. */
+/* Looks at the corners of the box from above, with a margin for the soft edge. */
 static void look_from_above(Picture *p) {
   static const Window inner = {-0.75, 0.75, -0.75, 0.75};
-  CameraWish straight = {.elevation = 90, .zoom = 1};
+  CameraOptions straight = {.elevation = 90, .zoom = 1};
   Extent extent = extent_empty();
   p->above = camera_aim(&straight, p->up, true, 1);
   for (int corner = 0; corner < 8; corner++) {
@@ -154,10 +154,10 @@ void picture_settle(Picture *p) {
   int width, height;
   canvas_size(p->canvas, &width, &height);
   show_water(p);
-  camera_fit(&p->camera, &p->wish.camera, p->window, &p->extent);
+  camera_fit(&p->camera, &p->wanted.camera, p->window, &p->extent);
   make_view(&p->camera, p->up, width, height, &p->view);
   look_from_above(p);
-  p->end = p->wish.end > 0 ? p->wish.end : spread_end(&p->spread);
+  p->end = p->wanted.end > 0 ? p->wanted.end : spread_end(&p->spread);
   figure_scale(p->figure, p->end, camera_height(&p->camera, &p->extent));
 }
 
@@ -165,13 +165,13 @@ void picture_settle(Picture *p) {
 
 static void draw_figure(Picture *p) {
   int64_t count;
-  for (int64_t q = 0; (count = figure_corners(p->figure, q, PIECE, p->room.corners)) > 0;
+  for (int64_t q = 0; (count = figure_corners(p->figure, q, PIECE, p->batch.corners)) > 0;
        q += PIECE)
-    painter_faces(p->painter, p->room.corners, count);
-  for (int64_t q = 0; (count = figure_rods(p->figure, q, PIECE, p->room.rods)) > 0; q += PIECE)
-    painter_rods(p->painter, p->room.rods, count);
-  for (int64_t q = 0; (count = figure_balls(p->figure, q, PIECE, p->room.balls)) > 0; q += PIECE)
-    painter_balls(p->painter, p->room.balls, count);
+    painter_faces(p->painter, p->batch.corners, count);
+  for (int64_t q = 0; (count = figure_rods(p->figure, q, PIECE, p->batch.rods)) > 0; q += PIECE)
+    painter_rods(p->painter, p->batch.rods, count);
+  for (int64_t q = 0; (count = figure_balls(p->figure, q, PIECE, p->batch.balls)) > 0; q += PIECE)
+    painter_balls(p->painter, p->batch.balls, count);
 }
 
 /* A level square around what is below or above the middle of c, which looks straight down. */
@@ -217,8 +217,8 @@ HkStatus picture_draw(Picture *p, const Frame *frame, unsigned char *rgba, HkErr
     painter_plane(p->painter, &plane, PLANE_WATER);
   }
   HkStatus status = canvas_read(p->canvas, rgba, error);
-  Raster raster = {rgba, p->wish.width, p->wish.height};
-  if (status >= 0) legend_draw(raster, p->wish.by, p->end);
-  if (status >= 0 && p->wish.clock) legend_clock(raster, frame->time);
+  Raster raster = {rgba, p->wanted.width, p->wanted.height};
+  if (status >= 0) legend_draw(raster, p->wanted.by, p->end);
+  if (status >= 0 && p->wanted.clock) legend_clock(raster, frame->time);
   return status;
 }

@@ -1,4 +1,4 @@
-/* Pictures of one motion, all seen by the same camera and in the same colours. Those that will be
+/* Pictures of one motion, all seen by the same camera and in the same colors. Those that will be
  * drawn are measured first. */
 #ifndef HOOKE_CLI_PICTURE_H
 #define HOOKE_CLI_PICTURE_H
@@ -7,23 +7,23 @@
 #include "figure.h"
 #include "frames.h"
 
-typedef struct PictureWish {
+typedef struct PictureOptions {
   int width, height; /* pixels */
-  ColourBy by;
-  double end;          /* of the scale of colours; 0: what the frames have */
+  ColorBy by;
+  double end;          /* of the scale of colors; 0: what the frames have */
   bool springs, clock; /* springs also on faces; the time in a corner */
-  CameraWish camera;
-} PictureWish;
+  CameraOptions camera;
+} PictureOptions;
 
 typedef struct Picture Picture;
 
-/* Wants nothing of the frames but their scene and model. */
-HkStatus picture_create(const Frames *frames, const PictureWish *wish, Picture **picture,
+/* Creates a picture; it uses only the scene and the model of the frames. */
+HkStatus picture_create(const Frames *frames, const PictureOptions *options, Picture **picture,
                         HkError *error);
 void picture_destroy(Picture **picture);
 /* Takes a frame into account. */
 void picture_measure(Picture *picture, const Frame *frame);
-/* All frames are measured: places the camera and scales the colours. */
+/* All frames are measured: places the camera and scales the colors. */
 void picture_settle(Picture *picture);
 /* One frame, 4 bytes a pixel, row by row from the top. */
 HkStatus picture_draw(Picture *picture, const Frame *frame, unsigned char *rgba, HkError *error);

@@ -2,8 +2,8 @@
  *
  * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
  * of x are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at
- * twice one, so that errors near 1 do not run along the edge. Lines differ by colour and by dash,
- * so that they can be told apart in grey too.
+ * twice one, so that errors near 1 do not run along the edge. Lines differ by color and by dash,
+ * so that they differ in grayscale, too.
  */
 #include "plot.h"
 
@@ -22,18 +22,18 @@ enum {
   LEGEND_ROW = 22,
   SAMPLE = 36,
   LETTER = 8, /* width of a letter of the legend, at most */
-  FEW_POINTS = 30
+  MARKED_MAX_POINTS = 30
 };
 
-static const double HIGHEST = 1e3; /* of y: what diverges needs no more room */
+static const double MAX_Y = 1e3; /* the axis ends there for methods that diverge */
 
-static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#7b3294",
-                                      "#222222", "#4aa3dd", "#e69f00", "#cc5c9a",
-                                      "#7f7f00", "#8c564b", "#888888"};
+static const char *const colors[] = {"#0072b2", "#d55e00", "#009e73", "#7b3294",
+                                     "#222222", "#4aa3dd", "#e69f00", "#cc5c9a",
+                                     "#7f7f00", "#8c564b", "#888888"};
 static const char *const dashes[] = {"none", "8 3", "2 2.5", "9 3 2 3"};
 
 enum {
-  COLOUR_COUNT = sizeof colours / sizeof colours[0],
+  COLOR_COUNT = sizeof colors / sizeof colors[0],
   DASH_COUNT = sizeof dashes / sizeof dashes[0]
 };
 
@@ -90,7 +90,7 @@ static Axis find_y(const Plot *plot) {
   double low = pow(10, floor(log10(a.low) + 1e-9)), high = pow(10, ceil(log10(a.high) - 1e-9));
   if (plot->y_fits) return (Axis){.low = low, .high = high > low ? high : 10 * low};
   low = fmin(fmax(a.low, plot->y_floor), 0.1);
-  high = fmin(a.high, HIGHEST);
+  high = fmin(a.high, MAX_Y);
   return (Axis){.low = pow(10, floor(log10(low) + 1e-9)),
                 .high = 2 * pow(10, ceil(log10(high) - 1e-9))};
 }
@@ -109,7 +109,8 @@ static void draw_line(FILE *file, const char *kind, double x1, double y1, double
           y1, x2, y2);
 }
 
-/* Lines at 1, 2 .. 9 times each power of ten, numbers at 1, and at 2 and 5 where there is room. */
+/* Lines at 1, 2 .. 9 times each power of ten, numbers at 1, and at 2 and 5 if the axis spans at
+ * most two powers. */
 static void draw_x_axis(FILE *file, const Axis *x, const Axis *y) {
   bool roomy = x->high / x->low < 101;
   int first = (int)floor(log10(x->low) + 1e-9), last = (int)floor(log10(x->high) + 1e-9);
@@ -126,7 +127,7 @@ static void draw_x_axis(FILE *file, const Axis *x, const Axis *y) {
     }
 }
 
-/* Lines at every power of ten, numbers at as many as there is room for. */
+/* Lines at every power of ten, numbers at as many as fit. */
 static void draw_y_axis(FILE *file, const Axis *x, const Axis *y) {
   int first = (int)floor(log10(y->low) + 0.5), last = (int)floor(log10(y->high) + 0.5);
   int every = last - first > 9 ? 3 : last - first > 6 ? 2 : 1;
@@ -171,11 +172,11 @@ static void draw_labels(FILE *file, const PlotPanel *panel, const Axis *x, const
 
 static void put_style(FILE *file, int index) {
   const char *dash = dashes[index % DASH_COUNT];
-  fprintf(file, "stroke=\"%s\"", colours[index % COLOUR_COUNT]);
+  fprintf(file, "stroke=\"%s\"", colors[index % COLOR_COUNT]);
   if (strcmp(dash, "none") != 0) fprintf(file, " stroke-dasharray=\"%s\"", dash);
 }
 
-/* The points that can be told apart; returns how many of the line are drawn. */
+/* Draws the points that are distinguishable; returns how many points of the line are drawn. */
 static int draw_path(FILE *file, const PlotLine *line, const Axis *x, const Axis *y, int index) {
   double last_x = NAN, last_y = NAN;
   int drawn = 0, k = 0;
@@ -205,11 +206,11 @@ static int draw_path(FILE *file, const PlotLine *line, const Axis *x, const Axis
 /* Dots, where they do not merge into the line. */
 static void draw_dots(FILE *file, const PlotLine *line, int count, const Axis *x, const Axis *y,
                       int index) {
-  if (count > FEW_POINTS) return;
+  if (count > MARKED_MAX_POINTS) return;
   for (int k = 0; k < count; k++)
     if (is_drawable(line->x[k]) && !isnan(line->y[k]))
       fprintf(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n", at(x, line->x[k]),
-              at(y, fmin(fmax(line->y[k], y->low), y->high)), colours[index % COLOUR_COUNT]);
+              at(y, fmin(fmax(line->y[k], y->low), y->high)), colors[index % COLOR_COUNT]);
 }
 
 static void draw_panel(FILE *file, const Plot *plot, int index, Axis y) {
@@ -239,11 +240,11 @@ typedef struct Legend {
 } Legend;
 
 static Legend find_legend(const Plot *plot, int width) {
-  int longest = 0, room = width - LEFT - RIGHT;
+  int longest = 0, columns_width = width - LEFT - RIGHT;
   for (int q = 0; q < plot->line_count; q++)
     if ((int)strlen(plot->names[q]) > longest) longest = (int)strlen(plot->names[q]);
   Legend l = {.column_width = SAMPLE + 8 + LETTER * longest + 16};
-  l.columns = room / l.column_width > 0 ? room / l.column_width : 1;
+  l.columns = columns_width / l.column_width > 0 ? columns_width / l.column_width : 1;
   l.rows = (plot->line_count + l.columns - 1) / l.columns;
   /* No more columns than the rows need. */
   if (l.rows > 0) l.columns = (plot->line_count + l.rows - 1) / l.rows;

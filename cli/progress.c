@@ -63,14 +63,14 @@ static void describe(const Progress *p, int leave, char *text, size_t size) {
 /* One line over what stood there. Three columns stay free: a full line would scroll, and the
  * terminal shows a Ctrl-C as ^C. */
 static void draw_bar(Progress *p) {
-  enum { SHORTEST = 10, LONGEST = 24, PERCENT = 9 /* " 42 % []" and one more */ };
-  char text[256], bar[LONGEST + 1];
+  enum { MIN_BAR_COLUMNS = 10, MAX_BAR_COLUMNS = 24, PERCENT = 9 /* " 42 % []" and one more */ };
+  char text[256], bar[MAX_BAR_COLUMNS + 1];
   int width = text_width(stderr) - 3, leave = 0;
   double done = part_done(&p->last);
   do describe(p, leave, text, sizeof text);
-  while (PERCENT + SHORTEST + (int)strlen(text) > width && ++leave <= 4);
+  while (PERCENT + MIN_BAR_COLUMNS + (int)strlen(text) > width && ++leave <= 4);
   int length = width - PERCENT - (int)strlen(text);
-  if (length > LONGEST) length = LONGEST;
+  if (length > MAX_BAR_COLUMNS) length = MAX_BAR_COLUMNS;
   if (length < 0) length = 0;
   int filled = (int)(done * length);
   memset(bar, ' ', sizeof bar);

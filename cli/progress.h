@@ -1,4 +1,4 @@
-/* How far a run is: a bar on a terminal, plain lines elsewhere, on standard error. */
+/* Progress of a run on standard error: a bar on a terminal, plain lines elsewhere. */
 #ifndef HOOKE_CLI_PROGRESS_H
 #define HOOKE_CLI_PROGRESS_H
 
@@ -18,12 +18,12 @@ typedef struct Progress {
 
 /* Bar or lines as standard error allows; begins to count. */
 Progress progress_start(bool quiet, const HkProgress *at);
-/* Tells where the run is, if it is time to. */
+/* Shows the progress, if the last time is long enough ago. */
 void progress_show(Progress *progress, const HkProgress *at);
 /* Removes the bar, so that something else can be printed; the next show draws it again. */
 void progress_clear(Progress *progress);
 
-/* Hears what a run tells; its words go between two drawings of the bar. */
+/* Receives log messages of a run and prints them between two drawings of the bar. */
 typedef struct Listener {
   bool quiet;
   Progress *progress; /* NULL until the run has begun */

@@ -1,6 +1,6 @@
 /* The frames in the folder of a run; see recording.h.
  *
- * What is drawn wants positions and, coloured by speed, velocities. The outputs vtp and vtu hold
+ * Drawing needs positions and, if colored by speed, velocities. The outputs vtp and vtu hold
  * both, one file a frame; mesh.pc2 holds the positions of all frames (src/output/pc2.c has its
  * layout). Everything else of the run comes from run.json, compiled again.
  */
@@ -93,8 +93,8 @@ HkStatus recording_open(const HkScene *scene, const char *folder, int64_t vertic
   else
     count_files(r);
   if (status >= 0 && with_speed) {
-    r->room = malloc((size_t)vertices * 3 * sizeof *r->room + 1);
-    if (!r->room) status = text_fail(error, HK_ERROR_MEMORY, "no memory for velocities");
+    r->velocity = malloc((size_t)vertices * 3 * sizeof *r->velocity + 1);
+    if (!r->velocity) status = text_fail(error, HK_ERROR_MEMORY, "no memory for velocities");
   }
   if (status >= 0 && r->count == 0)
     status = text_fail(error, HK_ERROR_INVALID, "%s: has no frames yet in its output '%s'",
@@ -105,8 +105,8 @@ HkStatus recording_open(const HkScene *scene, const char *folder, int64_t vertic
 
 void recording_close(Recording *r) {
   pc2_close(&r->cache);
-  free(r->room);
-  r->room = NULL;
+  free(r->velocity);
+  r->velocity = NULL;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -124,9 +124,10 @@ static HkStatus read_file(Recording *r, int64_t index, Frame *frame, HkError *er
   HkStatus status = vtk_open(path, &file, error);
   if (status < 0) return status;
   status = vtk_read(&file, "Points", 3 * r->vertices, frame->x, error);
-  if (status >= 0 && r->room) status = vtk_read(&file, "velocity", 3 * r->vertices, r->room, error);
+  if (status >= 0 && r->velocity)
+    status = vtk_read(&file, "velocity", 3 * r->vertices, r->velocity, error);
   vtk_close(&file);
-  const float *v = r->room;
+  const float *v = r->velocity;
   for (int64_t q = 0; q < r->vertices && status >= 0 && v; q++, v += 3)
     frame->speed[q] = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   return status;

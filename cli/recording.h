@@ -18,7 +18,7 @@ typedef struct Recording {
   int64_t count, vertices;
   double interval; /* s from one to the next */
   Pc2Cache cache;  /* of pc2 */
-  float *room;     /* for the velocities of vtp and vtu */
+  float *velocity; /* for the velocities of vtp and vtu */
 } Recording;
 
 /* Whether a folder of that name holds a run. */

@@ -2,7 +2,7 @@
  *
  * All that can be wrong is looked at before the simulation begins: options, the file's folder,
  * ffmpeg, something to draw with. Then the frames are simulated (or read, of a run), measured, so
- * that one camera and one scale of colours fit them all, and drawn. The file appears under its name
+ * that one camera and one scale of colors fit them all, and drawn. The file appears under its name
  * when it is whole; after an error or a signal nothing is left.
  */
 #include "command.h"
@@ -19,57 +19,57 @@
 #include <strings.h>
 #endif
 
-typedef struct Wants {
+typedef struct Settings {
   const char *output, *size, *camera;
   int color, frame, threads;
   double time, from, to, fps, speed, range;
   TextList sets;
   bool springs, clock, quiet;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_TEXT(Wants, output, 'o', "--output", "FILE",
+    OPTION_TEXT(Settings, output, 'o', "--output", "FILE",
                 "the picture, NAME.png, or the film, NAME.mp4, NAME.webm or NAME.gif"),
-    OPTION_TEXT(Wants, size, 0, "--size", "WxH",
+    OPTION_TEXT(Settings, size, 0, "--size", "WxH",
                 "pixels; 1280x720 if not given, 640x360 for a GIF"),
-    OPTION_TEXT(Wants, camera, 0, "--camera", "VIEW",
+    OPTION_TEXT(Settings, camera, 0, "--camera", "VIEW",
                 "AZIMUTH,ELEVATION[,ZOOM] in degrees, 28,22 if not given (0,0 in 2D); or where the "
                 "camera is and what it looks at, in m: X,Y,Z/X,Y,Z"),
-    OPTION_CHOICE(Wants, color, 0, "--color", "none|strain|speed",
+    OPTION_CHOICE(Settings, color, 0, "--color", "none|strain|speed",
                   "color by strain (of a spring, or the mean over the springs at a vertex) or by "
                   "speed; none if not given"),
-    OPTION_NUMBER(Wants, range, 0, "--range", "R", 0, 1e-12, 1e12,
+    OPTION_NUMBER(Settings, range, 0, "--range", "R", 0, 1e-12, 1e12,
                   "strain (0.05 is 5 %) or speed (m/s) at the ends of the color scale; from the "
                   "motion if not given"),
-    OPTION_INTEGER(Wants, frame, 0, "--frame", "N", -1, 0, 2e9,
+    OPTION_INTEGER(Settings, frame, 0, "--frame", "N", -1, 0, 2e9,
                    "frame of a picture; the last one if not given"),
-    OPTION_NUMBER(Wants, time, 0, "--time", "T", -1, 0, 1e12,
+    OPTION_NUMBER(Settings, time, 0, "--time", "T", -1, 0, 1e12,
                   "time of a picture in s, instead of --frame"),
-    OPTION_NUMBER(Wants, from, 0, "--from", "T", -1, 0, 1e12, "where a film begins, in s"),
-    OPTION_NUMBER(Wants, to, 0, "--to", "T", -1, 0, 1e12, "where a film ends, in s"),
-    OPTION_NUMBER(Wants, fps, 0, "--fps", "N", -1, 0.01, 1000,
+    OPTION_NUMBER(Settings, from, 0, "--from", "T", -1, 0, 1e12, "where a film begins, in s"),
+    OPTION_NUMBER(Settings, to, 0, "--to", "T", -1, 0, 1e12, "where a film ends, in s"),
+    OPTION_NUMBER(Settings, fps, 0, "--fps", "N", -1, 0.01, 1000,
                   "pictures a second of a film; as the frames are if not given, at most 60, 30 for "
                   "a GIF"),
-    OPTION_NUMBER(Wants, speed, 0, "--speed", "X", 1, 1e-6, 1e6,
+    OPTION_NUMBER(Settings, speed, 0, "--speed", "X", 1, 1e-6, 1e6,
                   "1 plays a film as it happens, 0.5 at half that speed"),
-    OPTION_FLAG(Wants, springs, 0, "--springs", "draw springs also where there are faces"),
-    OPTION_FLAG(Wants, clock, 0, "--clock", "write the time into the picture"),
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_FLAG(Settings, springs, 0, "--springs", "draw springs also where there are faces"),
+    OPTION_FLAG(Settings, clock, 0, "--clock", "write the time into the picture"),
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
-    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+    OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads of the simulation; all cores if 0 or not given"),
-    OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
+    OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
 };
 
 #ifdef HK_WITH_EGL
 
-enum { SMALLEST = 16, LARGEST = 8192 };
+enum { MIN_PIXELS = 16, MAX_PIXELS = 8192 };
 
 /* All that one call works with. */
 typedef struct Work {
-  const Wants *wants;
+  const Settings *settings;
   FilmKind kind;
-  PictureWish picture_wish;
+  PictureOptions picture_wish;
   Listener listener;
   Frames frames;
   Schedule schedule;
@@ -82,23 +82,23 @@ typedef struct Work {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static int read_size(const Wants *wants, FilmKind kind, PictureWish *wish) {
-  const char *text = wants->size ? wants->size : kind == FILM_GIF ? "640x360" : "1280x720";
+static int read_size(const Settings *settings, FilmKind kind, PictureOptions *wanted) {
+  const char *text = settings->size ? settings->size : kind == FILM_GIF ? "640x360" : "1280x720";
   char *end;
   long width = strtol(text, &end, 10), height = 0;
   const char *rest = *end == 'x' && end != text ? end + 1 : NULL;
   if (rest) height = strtol(rest, &end, 10);
-  if (!rest || end == rest || *end || width < SMALLEST || height < SMALLEST || width > LARGEST ||
-      height > LARGEST)
+  if (!rest || end == rest || *end || width < MIN_PIXELS || height < MIN_PIXELS ||
+      width > MAX_PIXELS || height > MAX_PIXELS)
     return complain(EXIT_USAGE,
                     "--size: expected WIDTHxHEIGHT such as 1280x720, from %d to %d "
                     "pixels each, not '%s'",
-                    SMALLEST, LARGEST, text);
+                    MIN_PIXELS, MAX_PIXELS, text);
   if (kind == FILM_MP4 && (width % 2 || height % 2))
-    return complain(EXIT_USAGE, "--size: MP4 wants even numbers, such as %ldx%ld, not '%s'",
+    return complain(EXIT_USAGE, "--size: MP4 requires even numbers, such as %ldx%ld, not '%s'",
                     width + width % 2, height + height % 2, text);
-  wish->width = (int)width;
-  wish->height = (int)height;
+  wanted->width = (int)width;
+  wanted->height = (int)height;
   return EXIT_GOOD;
 }
 
@@ -108,7 +108,7 @@ static bool is_picture(const char *path) {
 }
 
 /* Options that are only for pictures or only for films. */
-static int check_options(const Wants *w, FilmKind kind) {
+static int check_options(const Settings *w, FilmKind kind) {
   if (kind != FILM_NONE && (w->frame >= 0 || w->time >= 0))
     return complain(EXIT_USAGE,
                     "--frame and --time are for a picture, NAME.png; a film takes --from "
@@ -118,47 +118,47 @@ static int check_options(const Wants *w, FilmKind kind) {
                                 "--frame or --time");
   if (w->frame >= 0 && w->time >= 0)
     return complain(EXIT_USAGE, "--frame and --time say the same: give one");
-  if (w->range > 0 && w->color == COLOUR_NONE)
+  if (w->range > 0 && w->color == COLOR_NONE)
     return complain(EXIT_USAGE, "--range is for --color strain or --color speed");
   return EXIT_GOOD;
 }
 
 static int read_options(Work *w) {
-  const Wants *wants = w->wants;
-  if (!wants->output)
+  const Settings *settings = w->settings;
+  if (!settings->output)
     return complain(EXIT_USAGE, "where to? -o NAME.png makes a picture, -o NAME.mp4 a film");
-  w->kind = film_kind(wants->output);
-  if (w->kind == FILM_NONE && !is_picture(wants->output))
+  w->kind = film_kind(settings->output);
+  if (w->kind == FILM_NONE && !is_picture(settings->output))
     return complain(EXIT_USAGE, "%s: the ending says what it becomes: .png, .gif, .mp4 or .webm",
-                    wants->output);
-  int code = check_options(wants, w->kind);
-  if (code == EXIT_GOOD) code = read_size(wants, w->kind, &w->picture_wish);
-  w->picture_wish.by = (ColourBy)wants->color;
-  w->picture_wish.end = wants->range;
-  w->picture_wish.springs = wants->springs;
-  w->picture_wish.clock = wants->clock;
-  CameraWish wish;
-  if (code == EXIT_GOOD && !camera_read(wants->camera, 3, &wish))
+                    settings->output);
+  int code = check_options(settings, w->kind);
+  if (code == EXIT_GOOD) code = read_size(settings, w->kind, &w->picture_wish);
+  w->picture_wish.by = (ColorBy)settings->color;
+  w->picture_wish.end = settings->range;
+  w->picture_wish.springs = settings->springs;
+  w->picture_wish.clock = settings->clock;
+  CameraOptions wanted;
+  if (code == EXIT_GOOD && !camera_read(settings->camera, 3, &wanted))
     code = complain(EXIT_USAGE,
                     "--camera: expected AZIMUTH,ELEVATION[,ZOOM] such as 30,20, or "
                     "X,Y,Z/X,Y,Z such as 0,1,3/0,0,0, not '%s'",
-                    wants->camera);
+                    settings->camera);
   return code;
 }
 
 /* ---- Drawing --------------------------------------------------------------------------------- */
 
 static HkStatus prepare(Work *w, const HkContext *context, const char *name, HkError *error) {
-  const Wants *o = w->wants;
-  ScheduleWish wish = {w->kind, o->frame, o->time, o->from, o->to, o->fps, o->speed};
+  const Settings *o = w->settings;
+  ScheduleOptions wanted = {w->kind, o->frame, o->time, o->from, o->to, o->fps, o->speed};
   HkStatus status = w->kind == FILM_NONE ? HK_OK : film_check(error);
   if (status >= 0) status = target_open(&w->target, o->output, error);
   if (status >= 0)
-    status = frames_open(context, name, &o->sets, o->color == COLOUR_SPEED, &w->frames, error);
+    status = frames_open(context, name, &o->sets, o->color == COLOR_SPEED, &w->frames, error);
   if (status < 0) return status;
   camera_read(o->camera, w->frames.scene->dimension, &w->picture_wish.camera);
   int every = w->frames.run ? 1 : w->frames.recording.every;
-  status = schedule_make(&wish, w->frames.count, w->frames.interval, every, &w->schedule, error);
+  status = schedule_make(&wanted, w->frames.count, w->frames.interval, every, &w->schedule, error);
   if (status >= 0) status = frame_create(&w->frames, &w->frame, error);
   if (status >= 0) status = picture_create(&w->frames, &w->picture_wish, &w->picture, error);
   if (status < 0) return status;
@@ -172,13 +172,13 @@ static HkStatus measure(Work *w, HkError *error) {
   for (int64_t q = 0; q < w->schedule.pictures && status >= 0 && !signals_caught(); q++) {
     int64_t index = schedule_frame(&w->schedule, q);
     if (index == before) continue;
-    if (!w->wants->quiet)
+    if (!w->settings->quiet)
       text_status("looks at frame %lld of %lld", (long long)q + 1, (long long)w->schedule.pictures);
     status = frames_read(&w->frames, index, &w->frame, error);
     if (status >= 0) picture_measure(w->picture, &w->frame);
     before = index;
   }
-  if (!w->wants->quiet) text_status("%s", "");
+  if (!w->settings->quiet) text_status("%s", "");
   picture_settle(w->picture);
   return status;
 }
@@ -202,14 +202,14 @@ static HkStatus draw_all(Work *w, Progress *progress, HkError *error) {
 }
 
 static HkStatus write_file(Work *w, HkError *error) {
-  const PictureWish *size = &w->picture_wish;
+  const PictureOptions *size = &w->picture_wish;
   HkProgress at = {.frames = w->schedule.pictures};
   HkStatus status = HK_OK;
   if (w->kind != FILM_NONE)
     status =
         film_open(&w->film, &w->target, w->kind, size->width, size->height, w->schedule.fps, error);
   if (status < 0) return status;
-  Progress progress = progress_start(w->wants->quiet || w->kind == FILM_NONE, &at);
+  Progress progress = progress_start(w->settings->quiet || w->kind == FILM_NONE, &at);
   status = draw_all(w, &progress, error);
   progress_clear(&progress);
   if (status < 0 || signals_caught()) return status;
@@ -241,10 +241,10 @@ static int render(Work *w, const HkContext *context, const char *name) {
   if (status >= 0 && !signals_caught()) status = write_file(w, &error);
   if (status < 0 && status != HK_ERROR_CANCELLED) return complain_of(&error);
   if (signals_caught()) {
-    if (!w->wants->quiet) complain(EXIT_GOOD, "stopped; nothing was written");
+    if (!w->settings->quiet) complain(EXIT_GOOD, "stopped; nothing was written");
     return EXIT_SIGNAL + signals_caught();
   }
-  if (!w->wants->quiet) tell(w);
+  if (!w->settings->quiet) tell(w);
   return EXIT_GOOD;
 }
 
@@ -258,16 +258,16 @@ static void release(Work *w) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
-  Work w = {.wants = wants, .listener = {.quiet = wants->quiet}};
+  Work w = {.settings = settings, .listener = {.quiet = settings->quiet}};
   HkContext context = hk_default_context();
   context.log = listener_log;
   context.log_user = &w.listener;
-  context.threads = wants->threads;
+  context.threads = settings->threads;
   int code = read_options(&w);
   if (code != EXIT_GOOD) return code;
-  signals_catch(wants->quiet ? NULL : "\nstops; Ctrl-C again stops at once\n");
+  signals_catch(settings->quiet ? NULL : "\nstops; Ctrl-C again stops at once\n");
   code = render(&w, &context, words[0]);
   release(&w);
   return code;
@@ -305,7 +305,7 @@ const Command command_render = {
                 "  hooke render my.json -o my.webm --color speed --range 2 --clock --speed 0.25\n"
                 "  hooke render my.json -o my.png --camera -60,35 --size 1920x1080\n"
                 "  hooke render my.json -o my.png --camera 0,1,3/0,0.5,0 --set time.duration=2\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .words = WORDS_SCENE_FILE,

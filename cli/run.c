@@ -16,39 +16,39 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct Wants {
+typedef struct Settings {
   const char *folder;
   TextList sets;
   int threads, device, on_blowup;
   bool resume, force, report, quiet, json;
   double checkpoint;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_TEXT(Wants, folder, 'o', "--output", "DIR",
+    OPTION_TEXT(Settings, folder, 'o', "--output", "DIR",
                 "output folder; the name of the scene and '-out' if not given"),
-    OPTION_LIST(Wants, sets, 's', "--set", "PATH=VALUE",
+    OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene, such as time.step=0.01 or bodies[0].springs.k=500; "
                 "may be repeated"),
-    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+    OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given; results do not depend on it"),
-    OPTION_CHOICE(Wants, device, 0, "--device", "cpu|cuda|cuda_double",
+    OPTION_CHOICE(Settings, device, 0, "--device", "cpu|cuda|cuda_double",
                   "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
                   "libhooke_cuda, in single precision or, for checks, in double precision; cpu if "
                   "not given"),
-    OPTION_FLAG(Wants, resume, 'r', "--resume", "continue from the checkpoint in the folder"),
-    OPTION_FLAG(Wants, force, 'f', "--force",
+    OPTION_FLAG(Settings, resume, 'r', "--resume", "continue from the checkpoint in the folder"),
+    OPTION_FLAG(Settings, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
-    OPTION_FLAG(Wants, report, 0, "--report",
+    OPTION_FLAG(Settings, report, 0, "--report",
                 "write report.html into the folder: the motion, plots and facts in one page for "
                 "any browser"),
-    OPTION_CHOICE(Wants, on_blowup, 0, "--on-blowup", "stop|halve",
+    OPTION_CHOICE(Settings, on_blowup, 0, "--on-blowup", "stop|halve",
                   "when the motion blows up: stop, or start over with half the step"),
-    OPTION_NUMBER(Wants, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
-                  "seconds of the clock between two checkpoints; 5 if not given, 0: after each "
+    OPTION_NUMBER(Settings, checkpoint, 0, "--checkpoint", "SECONDS", 5, 0, 1e9,
+                  "seconds of wall time between two checkpoints; 5 if not given, 0: after each "
                   "frame"),
-    OPTION_FLAG(Wants, quiet, 'q', "--quiet", "print errors only"),
-    OPTION_FLAG(Wants, json, 0, "--json", "print one JSON object at the end instead of text"),
+    OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
+    OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object at the end instead of text"),
 };
 
 static const char on_ctrl_c[] = "\nwrites a checkpoint and stops; Ctrl-C again stops at once\n";
@@ -64,33 +64,33 @@ static void append_word(char *line, size_t size, const char *word) {
 }
 
 /* The same run with other words at its end. */
-static void command_line(const Wants *wants, const char *name, const char *last, char *line,
+static void command_line(const Settings *settings, const char *name, const char *last, char *line,
                          size_t size) {
   snprintf(line, size, "hooke run");
   append_word(line, size, name);
-  if (wants->folder) {
+  if (settings->folder) {
     append_word(line, size, "-o");
-    append_word(line, size, wants->folder);
+    append_word(line, size, settings->folder);
   }
-  for (int q = 0; q < wants->sets.count; q++) {
+  for (int q = 0; q < settings->sets.count; q++) {
     append_word(line, size, "--set");
-    append_word(line, size, wants->sets.texts[q]);
+    append_word(line, size, settings->sets.texts[q]);
   }
-  if (wants->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
+  if (settings->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
     append_word(line, size, "--on-blowup=halve");
-  if (wants->report) append_word(line, size, "--report");
-  if (wants->device > 0) append_word(line, size, "--device");
-  if (wants->device > 0) append_word(line, size, wants->device == 1 ? "cuda" : "cuda_double");
+  if (settings->report) append_word(line, size, "--report");
+  if (settings->device > 0) append_word(line, size, "--device");
+  if (settings->device > 0) append_word(line, size, settings->device == 1 ? "cuda" : "cuda_double");
   size_t used = strlen(line);
   snprintf(line + used, size - used, " %s", last);
 }
 
 /* The same run on any machine: the folder is left to whoever repeats it. */
-static void repeating_line(const Wants *wants, const char *name, char *line, size_t size) {
-  Wants there = *wants;
+static void repeating_line(const Settings *settings, const char *name, char *line, size_t size) {
+  Settings there = *settings;
   there.folder = NULL;
   char last[32] = "";
-  if (wants->threads > 0) snprintf(last, sizeof last, "--threads %d", wants->threads);
+  if (settings->threads > 0) snprintf(last, sizeof last, "--threads %d", settings->threads);
   command_line(&there, name, last, line, size);
   if (!last[0]) line[strlen(line) - 1] = 0; /* the blank */
 }
@@ -104,13 +104,13 @@ static bool has(const char *folder, const char *name) {
   return length < (int)sizeof path && stat(path, &info) == 0;
 }
 
-static HkRunOptions run_options(const Wants *wants, const char *folder) {
+static HkRunOptions run_options(const Settings *settings, const char *folder) {
   HkRunOptions o = hk_default_run_options();
   o.folder = folder;
-  o.resume = wants->resume;
-  o.force = wants->force;
-  o.on_blowup = (HkOnBlowup)wants->on_blowup;
-  o.checkpoint_seconds = wants->checkpoint;
+  o.resume = settings->resume;
+  o.force = settings->force;
+  o.on_blowup = (HkOnBlowup)settings->on_blowup;
+  o.checkpoint_seconds = settings->checkpoint;
   return o;
 }
 
@@ -146,12 +146,13 @@ static HkStatus write_page(HkRun *run, RunReport *r, HkStatus status, HkError *e
   return written;
 }
 
-static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, HkError *error) {
-  HkRunOptions o = run_options(wants, r->folder);
+static HkStatus simulate(const Settings *settings, Listener *listener, RunReport *r,
+                         HkError *error) {
+  HkRunOptions o = run_options(settings, r->folder);
   char line[4096];
   HkRun *run;
-  repeating_line(wants, r->name, line, sizeof line);
-  o.report = wants->report;
+  repeating_line(settings, r->name, line, sizeof line);
+  o.report = settings->report;
   o.command = line;
   o.progress = listener_progress;
   o.progress_user = listener;
@@ -159,7 +160,7 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   start_where_nothing_is(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;
-  signals_catch(wants->quiet ? NULL : on_ctrl_c);
+  signals_catch(settings->quiet ? NULL : on_ctrl_c);
   status = hk_method_copy(hk_sim_method(hk_run_sim(run)), &r->method, error);
   if (status < 0) {
     hk_run_destroy(&run);
@@ -169,8 +170,8 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   r->model = hk_model_info(hk_run_model(run));
   r->start = hk_run_progress(run);
   hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->first);
-  if (!wants->quiet && !wants->json) report_head(r);
-  Progress progress = progress_start(wants->quiet, &r->start);
+  if (!settings->quiet && !settings->json) report_head(r);
+  Progress progress = progress_start(settings->quiet, &r->start);
   listener->progress = &progress;
   double started = seconds_now();
   status = go_on(run, &progress, error);
@@ -180,81 +181,82 @@ static HkStatus simulate(const Wants *wants, Listener *listener, RunReport *r, H
   r->end = hk_run_progress(run);
   r->whole = status != HK_ERROR_BLOWUP;
   if (r->whole) hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->last);
-  if (wants->report) status = write_page(run, r, status, error);
+  if (settings->report) status = write_page(run, r, status, error);
   hk_run_destroy(&run);
   return status;
 }
 
 /* ---- How it ended ---------------------------------------------------------------------------- */
 
-static void advise_after_blowup(const Wants *wants, const RunReport *r) {
+static void advise_after_blowup(const Settings *settings, const RunReport *r) {
   char line[4096];
   fprintf(stderr, "  kept: frames 0 to %lld in %s\n", (long long)r->end.frame, r->folder);
   if (r->page) fprintf(stderr, "  what there is, in one page: %s/report.html\n", r->folder);
-  if (r->end.stable_h == 0 || wants->on_blowup == HK_BLOWUP_HALVE) return;
-  command_line(wants, r->name, "--force --on-blowup halve", line, sizeof line);
+  if (r->end.stable_h == 0 || settings->on_blowup == HK_BLOWUP_HALVE) return;
+  command_line(settings, r->name, "--force --on-blowup halve", line, sizeof line);
   fprintf(stderr, "  to start over with smaller steps: %s\n", line);
 }
 
-static int tell_error(const Wants *wants, RunReport *r, const HkError *error) {
+static int tell_error(const Settings *settings, RunReport *r, const HkError *error) {
   int code = complain_of(error);
   r->status = error->status == HK_ERROR_BLOWUP ? "blowup" : "error";
   r->message = error->text;
-  if (!r->begun || wants->quiet) return code;
+  if (!r->begun || settings->quiet) return code;
   if (error->status == HK_ERROR_BLOWUP)
-    advise_after_blowup(wants, r);
+    advise_after_blowup(settings, r);
   else if (r->page_failed)
     fprintf(stderr,
             "  all else is written; for the report the scene must run again, with --force\n");
   else
-    fprintf(stderr, "  what was written stays; when the cause is gone, go on with: %s\n", r->again);
+    fprintf(stderr, "  what was written stays; when the cause is removed, go on with: %s\n",
+            r->again);
   return code;
 }
 
-static int finish(const Wants *wants, RunReport *r, HkStatus status, const HkError *error) {
+static int finish(const Settings *settings, RunReport *r, HkStatus status, const HkError *error) {
   int code = EXIT_GOOD;
   if (status < 0) {
-    code = tell_error(wants, r, error);
+    code = tell_error(settings, r, error);
   } else if (status == HK_DONE) {
     r->status = "done";
   } else {
     r->status = "interrupted";
     code = EXIT_SIGNAL + signals_caught();
   }
-  if (wants->json)
+  if (settings->json)
     report_json(r, code);
-  else if (status >= 0 && !wants->quiet)
+  else if (status >= 0 && !settings->quiet)
     report_end(r);
-  if (code >= EXIT_SIGNAL && !wants->quiet)
+  if (code >= EXIT_SIGNAL && !settings->quiet)
     fprintf(stderr, "stopped at frame %lld of %lld; go on with: %s\n", (long long)r->end.frame,
             (long long)r->end.frames, r->again);
   return code;
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   (void)word_count;
   char stem[512], folder[520], again[4096];
   HkError error = {0};
   HkScene *scene = NULL;
-  Listener listener = {.quiet = wants->quiet};
+  Listener listener = {.quiet = settings->quiet};
   HkContext context = hk_default_context();
   context.log = listener_log;
   context.log_user = &listener;
-  context.threads = wants->threads;
-  context.device = (HkDeviceKind)wants->device;
-  if (wants->resume && wants->force)
+  context.threads = settings->threads;
+  context.device = (HkDeviceKind)settings->device;
+  if (settings->resume && settings->force)
     return complain(EXIT_USAGE, "--resume goes on with a run and --force replaces it: give one");
   source_stem(words[0], stem, sizeof stem);
   snprintf(folder, sizeof folder, "%s-out", stem);
-  command_line(wants, words[0], "--resume", again, sizeof again);
+  command_line(settings, words[0], "--resume", again, sizeof again);
   RunReport report = {.name = words[0], .again = again};
-  report.folder = wants->folder ? wants->folder : folder;
+  report.folder = settings->folder ? settings->folder : folder;
   signals_end_program();
-  HkStatus status = source_read(&context, words[0], &wants->sets, &scene, &error);
+  HkStatus status = source_read(&context, words[0], &settings->sets, &scene, &error);
   report.scene = scene;
-  if (status >= 0) status = simulate(wants, &listener, &report, &error);
-  int code = finish(wants, &report, status, &error);
+  if (status >= 0) status = simulate(settings, &listener, &report, &error);
+  int code = finish(settings, &report, status, &error);
   hk_method_clear(&report.method);
   hk_scene_destroy(&scene);
   return code;
@@ -278,7 +280,7 @@ const Command command_run = {
                 "  hooke run my.json --resume                   continue after Ctrl-C or a crash\n"
                 "  hooke run my.json --report                   and my-out/report.html\n"
                 "  hooke run my.json --quiet --json > result.json\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 1,
     .most = 1,
     .words = WORDS_SCENE_FILE,

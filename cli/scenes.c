@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-typedef struct Wants {
+typedef struct Settings {
   bool json;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_FLAG(Wants, json, 0, "--json", "print a JSON list of names and titles instead of text"),
+    OPTION_FLAG(Settings, json, 0, "--json",
+                "print a JSON list of names and titles instead of text"),
 };
 
 static void json_list(void) {
@@ -50,9 +51,9 @@ static int print_text(const char *name) {
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   if (word_count > 0) return print_text(words[0]);
-  if (wants->json)
+  if (settings->json)
     json_list();
   else
     print_list();
@@ -66,7 +67,7 @@ const Command command_scenes = {
     .text = "Without a name: a list. With one: the text of that scene.",
     .examples = "  hooke scenes\n"
                 "  hooke scenes flag > my.json\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 0,
     .most = 1,
     .words = WORDS_SCENE,

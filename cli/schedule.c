@@ -10,7 +10,8 @@
 
 #include <math.h>
 
-static const double GIF_USUAL = 30, GIF_MOST = 50; /* browsers slow down a GIF that is faster */
+static const double GIF_DEFAULT_FPS = 30,
+                    GIF_MAX_FPS = 50; /* browsers slow down a GIF that is faster */
 static const double VIDEO_USUAL = 60;
 
 static double end_of(int64_t count, double interval) {
@@ -24,7 +25,7 @@ static HkStatus past_end(const char *option, double given, const char *unit, int
                    unit, (long long)last, end);
 }
 
-static HkStatus pick_one(const ScheduleWish *w, int64_t count, double interval, int every,
+static HkStatus pick_one(const ScheduleOptions *w, int64_t count, double interval, int every,
                          Schedule *s, HkError *error) {
   double end = end_of(count, interval), at = (double)(count - 1);
   if (w->frame >= 0) at = w->frame / every;
@@ -42,11 +43,11 @@ static HkStatus pick_one(const ScheduleWish *w, int64_t count, double interval, 
 }
 
 static double usual_fps(FilmKind kind, double rate) {
-  double most = kind == FILM_GIF ? GIF_USUAL : VIDEO_USUAL;
+  double most = kind == FILM_GIF ? GIF_DEFAULT_FPS : VIDEO_USUAL;
   return rate / fmax(1, ceil(rate / most - 1e-9));
 }
 
-static HkStatus pick_many(const ScheduleWish *w, int64_t count, double interval, int every,
+static HkStatus pick_many(const ScheduleOptions *w, int64_t count, double interval, int every,
                           Schedule *s, HkError *error) {
   double end = end_of(count, interval), slack = 1e-6 * interval;
   double from = fmax(w->from, 0), to = w->to >= 0 ? w->to : end;
@@ -60,15 +61,15 @@ static HkStatus pick_many(const ScheduleWish *w, int64_t count, double interval,
   s->last = (int64_t)floor((fmin(to, end) + slack) / interval);
   if (s->last < s->first) s->last = s->first;
   s->fps = w->fps > 0 ? w->fps : usual_fps(w->kind, 1 / interval);
-  if (w->kind == FILM_GIF && s->fps > GIF_MOST)
+  if (w->kind == FILM_GIF && s->fps > GIF_MAX_FPS)
     return text_fail(error, HK_ERROR_INVALID, "--fps: a GIF shows %g pictures a second at most",
-                     GIF_MOST);
+                     GIF_MAX_FPS);
   s->step = w->speed / s->fps / interval;
   s->pictures = (int64_t)floor((double)(s->last - s->first) / s->step + 1e-6) + 1;
   return HK_OK;
 }
 
-HkStatus schedule_make(const ScheduleWish *w, int64_t count, double interval, int every,
+HkStatus schedule_make(const ScheduleOptions *w, int64_t count, double interval, int every,
                        Schedule *s, HkError *error) {
   *s = (Schedule){0};
   return w->kind == FILM_NONE ? pick_one(w, count, interval, every, s, error)

@@ -5,10 +5,10 @@
 #include "film.h"
 
 /* What a command line says; numbers below 0 are not given. */
-typedef struct ScheduleWish {
+typedef struct ScheduleOptions {
   FilmKind kind; /* none: one picture */
   double frame, time, from, to, fps, speed;
-} ScheduleWish;
+} ScheduleOptions;
 
 typedef struct Schedule {
   int64_t first, last; /* frames */
@@ -18,7 +18,7 @@ typedef struct Schedule {
 } Schedule;
 
 /* count frames that are interval (s) apart; every: each so many of the run were written. */
-HkStatus schedule_make(const ScheduleWish *wish, int64_t count, double interval, int every,
+HkStatus schedule_make(const ScheduleOptions *options, int64_t count, double interval, int every,
                        Schedule *schedule, HkError *error);
 /* The frame of a picture. */
 int64_t schedule_frame(const Schedule *schedule, int64_t picture);

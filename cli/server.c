@@ -5,7 +5,7 @@
  * from, and other pages in the same browser have neither the token nor that origin. A WebSocket
  * without the subprotocol `hooke` is refused. Every connection is a session of its own; CLIENTS at
  * most, those that still compute for a page that was closed included, and messages of at most
- * PLAY_MESSAGE_MOST bytes. The bytes of a message have to come at RATE at least.
+ * PLAY_MAX_MESSAGE_BYTES bytes. The bytes of a message have to come at MESSAGE_MIN_RATE at least.
  */
 #include "server.h"
 
@@ -24,9 +24,9 @@
 
 enum { CLIENTS = 16 };
 
-/* A message that was begun is complete after PATIENCE s and one second for each RATE bytes of it,
- * or its connection ends. */
-static const double PATIENCE = 10, RATE = 65536;
+/* A message that was begun is complete after MESSAGE_TIMEOUT s and one second for each
+ * MESSAGE_MIN_RATE bytes of it, or its connection ends. */
+static const double MESSAGE_TIMEOUT = 10, MESSAGE_MIN_RATE = 65536;
 /* s that the end of the program waits for steps that are under way. */
 static const double LAST_STEPS = 2;
 
@@ -34,8 +34,8 @@ static const double LAST_STEPS = 2;
 typedef struct Client {
   Session *session;
   unsigned char *message; /* that is coming in */
-  size_t size, room;
-  double began; /* s, of the clock: when the first bytes of the message came */
+  size_t size, capacity;
+  double began; /* s of the monotonic clock: when the first bytes of the message came */
   struct lws *wsi;
   struct Client *next;
 } Client;
@@ -45,7 +45,7 @@ struct Server {
   SessionOptions session;
   struct lws_context *context;
   int port;
-  char engine[256]; /* engine.json: tells the page that there is an engine */
+  char engine[256]; /* engine.json: informs the page that there is an engine */
   Client *first;
 };
 
@@ -93,7 +93,7 @@ static int serve(struct lws *wsi, const char *name) {
 /* ---- Who may come in ---- */
 
 static bool same_bytes(const char *a, const char *b, size_t size) {
-  unsigned char difference = 0; /* in a time that tells nothing */
+  unsigned char difference = 0; /* constant time, which leaks nothing */
   for (size_t q = 0; q < size; q++) difference |= (unsigned char)(a[q] ^ b[q]);
   return difference == 0;
 }
@@ -154,13 +154,13 @@ static int close_for(struct lws *wsi, enum lws_close_status why, const char *tex
 }
 
 static bool append(Client *c, const void *bytes, size_t size) {
-  if (c->size + size > PLAY_MESSAGE_MOST) return false;
-  if (c->size + size > c->room) {
-    size_t room = 2 * (c->size + size);
-    unsigned char *larger = realloc(c->message, room);
+  if (c->size + size > PLAY_MAX_MESSAGE_BYTES) return false;
+  if (c->size + size > c->capacity) {
+    size_t capacity = 2 * (c->size + size);
+    unsigned char *larger = realloc(c->message, capacity);
     if (!larger) return false;
     c->message = larger;
-    c->room = room;
+    c->capacity = capacity;
   }
   memcpy(c->message + c->size, bytes, size);
   c->size += size;
@@ -169,7 +169,7 @@ static bool append(Client *c, const void *bytes, size_t size) {
 
 /* s that are left for the message to be complete. */
 static double time_left(const Client *c) {
-  return c->began + PATIENCE + (double)c->size / RATE - seconds_now();
+  return c->began + MESSAGE_TIMEOUT + (double)c->size / MESSAGE_MIN_RATE - seconds_now();
 }
 
 static void set_timer(struct lws *wsi, double seconds) {
@@ -185,11 +185,12 @@ static int on_timer(struct lws *wsi, const Client *c) {
   return 0;
 }
 
-/* Reads on, or waits until the session has room; a sender who is made to wait is not slow. */
-static void let_in(struct lws *wsi, Client *c, bool room) {
-  lws_rx_flow_control(wsi, room);
+/* Continues reading, or waits until the session has a free slot; the time of waiting does not count
+ * against the sender. */
+static void let_in(struct lws *wsi, Client *c, bool has_slot) {
+  lws_rx_flow_control(wsi, has_slot);
   c->began = seconds_now();
-  if (c->size > 0 && room)
+  if (c->size > 0 && has_slot)
     set_timer(wsi, time_left(c));
   else
     lws_set_timer_usecs(wsi, LWS_SET_TIMER_USEC_CANCEL);
@@ -200,13 +201,13 @@ static int receive(struct lws *wsi, Client *c, const void *bytes, size_t size) {
   if (!append(c, bytes, size))
     return close_for(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "the message is too large");
   if (first) c->began = seconds_now();
-  if (first) set_timer(wsi, PATIENCE);
+  if (first) set_timer(wsi, MESSAGE_TIMEOUT);
   if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
   if (!session_send(c->session, c->message, c->size, lws_frame_is_binary(wsi)))
     return close_for(wsi, LWS_CLOSE_STATUS_POLICY_VIOLATION, "too many messages at once");
   c->message = NULL;
-  c->size = c->room = 0;
-  let_in(wsi, c, session_has_room(c->session));
+  c->size = c->capacity = 0;
+  let_in(wsi, c, session_has_slot(c->session));
   return 0;
 }
 
@@ -217,7 +218,7 @@ static int answer(struct lws *wsi, Client *c) {
   if (!bytes) return 0;
   int sent = lws_write(wsi, bytes + LWS_PRE, size, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
   free(bytes);
-  if (session_has_room(c->session)) let_in(wsi, c, true);
+  if (session_has_slot(c->session)) let_in(wsi, c, true);
   return sent < (int)size ? -1 : 0;
 }
 

@@ -16,7 +16,7 @@ typedef struct ServerOptions {
   const char *home;    /* the file that is shown first, or NULL */
   const char *builtin; /* or the built-in scene */
   const char *folder;  /* for files that the page sends; there already */
-  const char *token;   /* what the address of the page has to hold: ?token=... */
+  const char *token;   /* required in the URL of the page: ?token=... */
 } ServerOptions;
 
 typedef struct Server Server;

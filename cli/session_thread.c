@@ -64,7 +64,8 @@ struct Session {
   bool ends;
 };
 
-/* Takes the first message, once the last answer is gone; false: it ends. */
+/* Takes the first message when the last answer has been taken; returns false if the session ends.
+ */
 static bool next(Session *s, Message *message) {
   pthread_mutex_lock(&s->lock);
   while (!s->ends && (s->count == 0 || s->answered)) pthread_cond_wait(&s->changed, &s->lock);
@@ -140,25 +141,25 @@ void session_leave(Session **session) {
   pthread_mutex_lock(&s->lock);
   s->ends = true;
   pthread_cond_signal(&s->changed);
-  pthread_mutex_unlock(&s->lock); /* from here on the session may be gone */
+  pthread_mutex_unlock(&s->lock); /* from here on the session may be freed */
 }
 
 bool session_send(Session *s, void *message, size_t size, bool binary) {
   bool stop = !binary && play_is_stop(message, size);
   pthread_mutex_lock(&s->lock);
-  bool room = s->count < SESSION_MESSAGES;
-  if (stop && room) play_stop(s->play);
-  if (room) s->waiting[s->count++] = (Message){message, size, binary};
+  bool has_slot = s->count < SESSION_MESSAGES;
+  if (stop && has_slot) play_stop(s->play);
+  if (has_slot) s->waiting[s->count++] = (Message){message, size, binary};
   pthread_cond_signal(&s->changed);
   pthread_mutex_unlock(&s->lock);
-  return room;
+  return has_slot;
 }
 
-bool session_has_room(Session *s) {
+bool session_has_slot(Session *s) {
   pthread_mutex_lock(&s->lock);
-  bool room = s->count < SESSION_MESSAGES;
+  bool has_slot = s->count < SESSION_MESSAGES;
   pthread_mutex_unlock(&s->lock);
-  return room;
+  return has_slot;
 }
 
 unsigned char *session_take(Session *s, size_t before, size_t *size, bool *binary) {

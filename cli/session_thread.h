@@ -1,8 +1,9 @@
-/* A Play on a thread of its own: messages go in, answers come out, and nobody waits.
+/* A Play on a thread of its own, with asynchronous messages and answers.
  *
- * A session takes SESSION_MESSAGES messages in advance; whoever sends more has to wait until one is
- * answered. An answer is taken before the next message is begun, so that nothing piles up. Each
- * session has a folder of its own for the files that its client sends and takes.
+ * A session queues up to SESSION_MESSAGES messages; a sender of more has to wait until one is
+ * answered. The session begins the next message when its answer has been taken, so that answers do
+ * not accumulate. Each session has a folder of its own for files that its client sends and
+ * downloads.
  */
 #ifndef HOOKE_CLI_SESSION_THREAD_H
 #define HOOKE_CLI_SESSION_THREAD_H
@@ -13,7 +14,8 @@ enum { SESSION_MESSAGES = 4 };
 
 typedef struct Session Session;
 
-/* An answer is there: called on the session's thread, never after session_leave has returned. */
+/* Called on the session's thread when an answer is ready; never after session_leave has returned.
+ */
 typedef void SessionFn(void *user);
 
 /* What all sessions of a server share. */
@@ -36,11 +38,13 @@ int session_count(void);
 /* Waits until there is no session, for at most so many seconds; returns whether there is none. */
 bool session_wait(double seconds);
 
-/* Hands over a message, which was allocated with malloc; false: there are too many already. */
+/* Queues a message that was allocated with malloc, which the session then owns; returns false if
+ * the queue is full. */
 bool session_send(Session *session, void *message, size_t size, bool binary);
-/* Whether one more may be sent. */
-bool session_has_room(Session *session);
-/* The answer, if there is one: *size bytes after `before` free ones, to be freed; else NULL. */
+/* Returns whether the queue has a free slot. */
+bool session_has_slot(Session *session);
+/* Returns the answer, *size bytes after `before` free ones, which the caller frees; NULL if there
+ * is none. */
 unsigned char *session_take(Session *session, size_t before, size_t *size, bool *binary);
 
 #endif

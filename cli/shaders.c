@@ -1,9 +1,9 @@
 /* What the graphics processor computes; see shaders.h.
  *
- * A value of 0 and more is a place on the map of colours, a negative one is -1 - n with n a colour
- * of the palette (colours.h). The light comes from a key above and left of the viewer, wrapped a
+ * A value of 0 and more is a place on the map of colors, a negative one is -1 - n with n a color
+ * of the palette (colors.h). The light comes from a key above and left of the viewer, wrapped a
  * bit around the edge of shadow, from a sky and a ground, and from behind along the rim. It is
- * added up in linear light; colours of a map get less of it, so that they can be compared with the
+ * added up in linear light; colors of a map get less of it, so that they can be compared with the
  * legend.
  */
 #include "shaders.h"
@@ -15,7 +15,7 @@ const char shader_common[] =
     "  mat4 matrix;\n"
     "  vec4 right, up, toward;\n"
     "  vec4 eye;      // m; w: 1 where all rays are parallel\n"
-    "  vec4 picture;  // pixels across and upright; pixels of a metre, 1 m away; 1: only a mask\n"
+    "  vec4 picture;  // pixels across and upright; pixels of a meter, 1 m away; 1: only a mask\n"
     "  vec4 key, sky; // to the light, upwards\n"
     "};\n";
 
@@ -23,7 +23,7 @@ const char shader_common[] =
 
 #define LIGHT                                                                                      \
   "uniform sampler2D ramp;\n"                                                                      \
-  "out vec4 colour;\n"                                                                             \
+  "out vec4 color;\n"                                                                              \
   "vec3 base_of(float value) {\n"                                                                  \
   "  vec3 c = value < 0.0 ? texelFetch(ramp, ivec2(int(-value - 0.5), 1), 0).rgb\n"                \
   "                       : texture(ramp, vec2((value * 255.0 + 0.5) / 256.0, 0.25)).rgb;\n"       \
@@ -64,10 +64,10 @@ const Shader shader_faces = {"faces",
                              "  vec3 base = base_of(shade), n = normalize(normal);\n"
                              "  if (!gl_FrontFacing) {\n"
                              "    n = -n;\n"
-                             "    float grey = dot(base, vec3(0.21, 0.72, 0.07));\n"
-                             "    if (shade < 0.0) base = mix(base, vec3(grey), 0.2) * 0.85;\n"
+                             "    float gray = dot(base, vec3(0.21, 0.72, 0.07));\n"
+                             "    if (shade < 0.0) base = mix(base, vec3(gray), 0.2) * 0.85;\n"
                              "  }\n"
-                             "  colour = lit(base, n, at, shade >= 0.0);\n"
+                             "  color = lit(base, n, at, shade >= 0.0);\n"
                              "}\n"};
 
 /* ---- Springs and masses ---------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ const Shader shader_rods = {
     "in vec3 at, side;\n"
     "in float across, shade;\n" LIGHT "void main() {\n"
     "  vec3 n = side * across + toward.xyz * sqrt(max(0.0, 1.0 - across * across));\n"
-    "  colour = lit(base_of(shade), n, at, shade >= 0.0);\n"
+    "  color = lit(base_of(shade), n, at, shade >= 0.0);\n"
     "}\n"};
 
 /* A ball around a; its radius (m) is a.w. Its depth is that of its point nearest to the viewer, so
@@ -133,7 +133,7 @@ const Shader shader_balls = {
     "  float square = dot(corner, corner);\n"
     "  if (square > 1.0) discard;\n"
     "  vec3 n = right.xyz * corner.x + up.xyz * corner.y + toward.xyz * sqrt(1.0 - square);\n"
-    "  colour = lit(base_of(shade), n, at, shade >= 0.0);\n"
+    "  color = lit(base_of(shade), n, at, shade >= 0.0);\n"
     "}\n"};
 
 /* ---- What is around -------------------------------------------------------------------------- */
@@ -149,11 +149,11 @@ const Shader shader_balls = {
 const Shader shader_background = {
     "background", WHOLE_PICTURE,
     "in vec2 place;\n"
-    "out vec4 colour;\n"
+    "out vec4 color;\n"
     "void main() {\n"
     "  vec2 off = (place - vec2(0.5, 0.55)) * vec2(1.0, 0.9);\n"
     "  float light = 1.0 - 0.22 * dot(off, off) - 0.05 * (1.0 - place.y);\n"
-    "  colour = vec4(vec3(0.965, 0.970, 0.978) * light, 1.0);\n"
+    "  color = vec4(vec3(0.965, 0.970, 0.978) * light, 1.0);\n"
     "}\n"};
 
 /* A level plane, seen from both sides. kind 0: the shadow of a mask on it; 1: water. */
@@ -168,13 +168,13 @@ const Shader shader_plane = {
     "uniform sampler2D mask;\n"
     "uniform int kind;\n"
     "in vec2 place;\n"
-    "out vec4 colour;\n"
+    "out vec4 color;\n"
     "void main() {\n"
     "  float fade = 1.0 - smoothstep(0.2, 1.0, length(place));\n"
     "  if (kind == 0)\n"
-    "    colour = vec4(0.10, 0.12, 0.17, 0.24 * texture(mask, 0.5 + 0.5 * place).r);\n"
+    "    color = vec4(0.10, 0.12, 0.17, 0.24 * texture(mask, 0.5 + 0.5 * place).r);\n"
     "  else\n"
-    "    colour = vec4(0.20, 0.45, 0.66, 0.5 * fade);\n"
+    "    color = vec4(0.20, 0.45, 0.66, 0.5 * fade);\n"
     "}\n"};
 
 /* Gauss's bell, in one direction. */
@@ -182,7 +182,7 @@ const Shader shader_blur = {"blur", WHOLE_PICTURE,
                             "uniform sampler2D mask;\n"
                             "uniform vec2 reach;\n"
                             "in vec2 place;\n"
-                            "out vec4 colour;\n"
+                            "out vec4 color;\n"
                             "void main() {\n"
                             "  float sum = 0.0, all = 0.0;\n"
                             "  for (int q = -8; q <= 8; q++) {\n"
@@ -190,5 +190,5 @@ const Shader shader_blur = {"blur", WHOLE_PICTURE,
                             "    sum += weight * texture(mask, place + reach * t).r;\n"
                             "    all += weight;\n"
                             "  }\n"
-                            "  colour = vec4(sum / all);\n"
+                            "  color = vec4(sum / all);\n"
                             "}\n"};

@@ -1,8 +1,8 @@
-/* What the graphics processor computes, as texts of GLSL ES 3.00. */
+/* Shaders as texts in GLSL ES 3.00. */
 #ifndef HOOKE_CLI_SHADERS_H
 #define HOOKE_CLI_SHADERS_H
 
-/* Stands before every other text: the version, the view, colours and light. */
+/* Precedes every other text: the version, the view, colors and light. */
 extern const char shader_common[];
 
 /* Pairs of a vertex and a fragment shader. */

@@ -9,11 +9,12 @@
 /* From now on a signal ends the program, also where the shell has Ctrl-C ignored ('hooke ... &').
  */
 void signals_end_program(void);
-/* From now on a signal is noted, and answered with the text on standard error; NULL: silently. */
+/* Records signals from now on, and prints the text on standard error at the first one; NULL: no
+ * text. */
 void signals_catch(const char *text);
-/* The number of the signal that came, or 0. */
+/* Returns the number of the recorded signal, or 0. */
 int signals_caught(void);
-/* Whether one came, as an HkCancelFn: ends the step under way. */
+/* HkCancelFn: returns whether a signal is recorded, which cancels the current step. */
 bool signals_cancel(void *user);
 
 #endif

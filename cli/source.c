@@ -33,11 +33,11 @@ const char *source_builtin(const char *name) {
 }
 
 const char *source_nearest(const char *name) {
-  enum { MOST = 64 };
-  const char *names[MOST], *title;
+  enum { MAX_NAMES = 64 };
+  const char *names[MAX_NAMES], *title;
   char stem[256];
   int count = 0;
-  while (count < MOST && hk_builtin_scene(count, &names[count], &title)) count++;
+  while (count < MAX_NAMES && hk_builtin_scene(count, &names[count], &title)) count++;
   source_stem(name, stem, sizeof stem);
   return hk_nearest_word(stem, names, count);
 }

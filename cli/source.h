@@ -1,4 +1,4 @@
-/* Where a scene comes from: a file, or the built-in one of that name. */
+/* Reads a scene from a file, or the built-in scene of that name. */
 #ifndef HOOKE_CLI_SOURCE_H
 #define HOOKE_CLI_SOURCE_H
 
@@ -13,11 +13,11 @@ HkStatus source_read(const HkContext *context, const char *name, const TextList 
 HkStatus source_missing(const char *name, HkError *error);
 /* Text of a built-in scene, or NULL. */
 const char *source_builtin(const char *name);
-/* The built-in scene that was probably meant, or NULL. */
+/* Returns the built-in scene with the most similar name, or NULL. */
 const char *source_nearest(const char *name);
-/* Whether the ending is one of a mesh format. */
+/* Returns whether the ending is that of a mesh format. */
 bool source_is_mesh(const char *path);
-/* "flag" from "dir/flag.json" into stem. */
+/* Writes "flag" for "dir/flag.json" into stem. */
 void source_stem(const char *path, char *stem, size_t size);
 
 #endif

@@ -65,13 +65,13 @@ static bool on_iteration(void *user, const HkIteration *iteration) {
   Result *r = s->result;
   if (r->lost) return false;
   show_progress(s, iteration);
-  if (r->count == r->room) {
-    int room = r->room ? 2 * r->room : 64;
-    HkIteration *grown = realloc(r->points, (size_t)room * sizeof *grown);
+  if (r->count == r->capacity) {
+    int capacity = r->capacity ? 2 * r->capacity : 64;
+    HkIteration *grown = realloc(r->points, (size_t)capacity * sizeof *grown);
     r->lost = !grown;
     if (!grown) return false;
     r->points = grown;
-    r->room = room;
+    r->capacity = capacity;
   }
   if (r->count == 0 && r->guess)
     memcpy(r->guess, iteration->x, 3 * (size_t)r->vertices * sizeof *r->guess);

@@ -48,7 +48,7 @@ static const Letter letters[] = {
     {'t', 6, "2E26 ~263454 0B4B"},
 };
 
-enum { BASE = 4, DIGIT_HEIGHT = 10, BLANK = 5, MOST_POINTS = 16, PARTS = 6, MOST_PIECES = 192 };
+enum { BASE = 4, DIGIT_HEIGHT = 10, BLANK = 5, MAX_POINTS = 16, PARTS = 6, MAX_PIECES = 192 };
 static const double PEN = 0.6; /* half its width, in units of the grid */
 
 /* A straight piece of a stroke, in units of the grid. */
@@ -69,9 +69,9 @@ static double digit_value(char digit) {
 }
 
 /* The points of one stroke; *text moves behind it. */
-static int read_points(const char **text, double points[MOST_POINTS][2]) {
+static int read_points(const char **text, double points[MAX_POINTS][2]) {
   int count = 0;
-  for (; **text && **text != ' ' && count < MOST_POINTS; *text += 2, count++) {
+  for (; **text && **text != ' ' && count < MAX_POINTS; *text += 2, count++) {
     points[count][0] = digit_value((*text)[0]);
     points[count][1] = digit_value((*text)[1]);
   }
@@ -83,7 +83,7 @@ static double smooth(double a, double b, double c, double d, double t) {
   return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
 
-static void place(double points[MOST_POINTS][2], int count, bool closed, int at, double t,
+static void place(double points[MAX_POINTS][2], int count, bool closed, int at, double t,
                   double p[2]) {
   int index[4];
   for (int q = 0; q < 4; q++) {
@@ -96,7 +96,7 @@ static void place(double points[MOST_POINTS][2], int count, bool closed, int at,
 }
 
 static int add_stroke(const char **text, Piece *pieces) {
-  double points[MOST_POINTS][2];
+  double points[MAX_POINTS][2];
   bool closed = **text == 'o', curved = closed || **text == '~';
   if (curved) (*text)++;
   int count = read_points(text, points), used = 0, parts = curved ? PARTS : 1;
@@ -113,12 +113,12 @@ static int add_stroke(const char **text, Piece *pieces) {
   return used;
 }
 
-static int add_letter(const Letter *letter, Piece pieces[MOST_PIECES]) {
+static int add_letter(const Letter *letter, Piece pieces[MAX_PIECES]) {
   int used = 0;
   for (const char *text = letter->strokes; *text;) {
     if (*text == ' ')
       text++;
-    else if (used + MOST_POINTS * PARTS <= MOST_PIECES)
+    else if (used + MAX_POINTS * PARTS <= MAX_PIECES)
       used += add_stroke(&text, pieces + used);
     else
       break;
@@ -135,18 +135,18 @@ static double distance(const Piece *s, double x, double y) {
   return hypot(s->a[0] + t * dx - x, s->a[1] + t * dy - y);
 }
 
-void strokes_blend(Raster r, int x, int y, Colour colour, double cover) {
+void strokes_blend(Raster r, int x, int y, Color color, double cover) {
   if (x < 0 || y < 0 || x >= r.width || y >= r.height) return;
   unsigned char *at = r.rgba + 4 * ((int64_t)y * r.width + x);
-  const double values[3] = {colour.r, colour.g, colour.b};
+  const double values[3] = {color.r, color.g, color.b};
   for (int c = 0; c < 3; c++)
     at[c] = (unsigned char)((1 - cover) * at[c] + 255 * cover * values[c] + 0.5);
 }
 
 /* One letter whose line of writing begins at x, y. */
 static void draw_letter(Raster r, const Letter *letter, double x, double y, double unit,
-                        Colour colour) {
-  Piece pieces[MOST_PIECES];
+                        Color color) {
+  Piece pieces[MAX_PIECES];
   int count = add_letter(letter, pieces);
   int left = (int)floor(x - 2 * unit), right = (int)ceil(x + (letter->advance + 1) * unit);
   int top = (int)floor(y - (DIGIT_HEIGHT + 2) * unit), bottom = (int)ceil(y + (BASE + 1) * unit);
@@ -158,7 +158,7 @@ static void draw_letter(Raster r, const Letter *letter, double x, double y, doub
         least = fmin(
             least, distance(&pieces[q], (column + 0.5 - x) / unit, BASE + (y - row - 0.5) / unit));
       double cover = pen - least * unit + 0.5;
-      if (cover > 0) strokes_blend(r, column, row, colour, fmin(cover, 1));
+      if (cover > 0) strokes_blend(r, column, row, color, fmin(cover, 1));
     }
 }
 
@@ -174,11 +174,11 @@ double strokes_width(const char *text, double height) {
 }
 
 void strokes_write(Raster raster, const char *text, double x, double y, double height,
-                   Colour colour) {
+                   Color color) {
   double unit = height / DIGIT_HEIGHT;
   for (; *text; text++) {
     const Letter *letter = find(*text);
-    if (letter) draw_letter(raster, letter, x, y, unit, colour);
+    if (letter) draw_letter(raster, letter, x, y, unit, color);
     x += (letter ? letter->advance : BLANK) * unit;
   }
 }

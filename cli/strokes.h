@@ -2,7 +2,7 @@
 #ifndef HOOKE_CLI_STROKES_H
 #define HOOKE_CLI_STROKES_H
 
-#include "colours.h"
+#include "colors.h"
 
 /* Pixels, row by row from the top, four bytes each. */
 typedef struct Raster {
@@ -14,9 +14,8 @@ typedef struct Raster {
 double strokes_width(const char *text, double height);
 /* Writes a text from x on, on a line y pixels below the top. Letters that the legend of a picture
  * does not need are left blank. */
-void strokes_write(Raster raster, const char *text, double x, double y, double height,
-                   Colour colour);
-/* Lays a colour over a pixel; cover: 0 .. 1 of it. */
-void strokes_blend(Raster raster, int x, int y, Colour colour, double cover);
+void strokes_write(Raster raster, const char *text, double x, double y, double height, Color color);
+/* Lays a color over a pixel; cover: 0 .. 1 of it. */
+void strokes_blend(Raster raster, int x, int y, Color color, double cover);
 
 #endif

@@ -17,7 +17,7 @@
 static const float CREASE = 0.5F; /* cosine of 60 degrees */
 
 /* A group is a number and, in the highest bit, whether the face is turned. */
-enum { GROUP_MOST = 127, GROUP_TURNED = 128 };
+enum { MAX_GROUP = 127, GROUP_TURNED = 128 };
 
 /* ---- Making it ------------------------------------------------------------------------------- */
 
@@ -41,13 +41,13 @@ static float cosine(const Surface *s, int64_t a, int64_t b) {
 }
 
 static void group_corners(Surface *s, int64_t vertex) {
-  int32_t first[GROUP_MOST]; /* face of each group */
+  int32_t first[MAX_GROUP]; /* face of each group */
   int count = 0;
   for (int64_t q = s->around_start[vertex]; q < s->around_start[vertex + 1]; q++) {
     int32_t corner = s->around[q], face = corner / 3;
     int group = 0;
     while (group < count && fabsf(cosine(s, face, first[group])) < CREASE) group++;
-    if (group == GROUP_MOST) group = 0; /* more folds than eyes can tell apart */
+    if (group == MAX_GROUP) group = 0; /* more folds than are visible */
     if (group == count) first[count++] = face;
     bool turned = cosine(s, face, first[group]) < 0;
     s->group[corner] = (uint8_t)(group | (turned ? GROUP_TURNED : 0));
@@ -118,7 +118,7 @@ void surface_normal(const Surface *s, int64_t corner, float sum[3]) {
   for (int64_t q = s->around_start[vertex]; q < s->around_start[vertex + 1]; q++) {
     unsigned differs = s->group[s->around[q]] ^ s->group[corner];
     const float *n = s->normal + 4 * (int64_t)(s->around[q] / 3);
-    if (differs & GROUP_MOST) continue;
+    if (differs & MAX_GROUP) continue;
     float weight = differs ? -n[3] : n[3];
     for (int k = 0; k < 3; k++) sum[k] += weight * n[k];
   }

@@ -16,11 +16,11 @@ typedef struct Surface {
 
 HkStatus surface_create(const HkModel *model, Surface *surface, HkError *error);
 void surface_destroy(Surface *surface);
-/* The vertices are at x, three numbers each, from now on. */
+/* Sets the positions x of the vertices, three numbers each, and computes the normals. */
 void surface_pose(Surface *surface, const float *x);
-/* The normal at a corner, of any length. */
+/* Computes the normal at a corner, which is not normalized. */
 void surface_normal(const Surface *surface, int64_t corner, float normal[3]);
-/* Whether a vertex is a corner of any face. */
+/* Returns whether a vertex is a corner of any face. */
 bool surface_has(const Surface *surface, int64_t vertex);
 
 #endif

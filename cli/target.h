@@ -1,4 +1,4 @@
-/* A file that appears whole or not at all: it is written as NAME.tmp and renamed at the end. */
+/* A file that is complete or absent: it is written as NAME.tmp and renamed at the end. */
 #ifndef HOOKE_CLI_TARGET_H
 #define HOOKE_CLI_TARGET_H
 
@@ -9,11 +9,11 @@ typedef struct Target {
   bool open;
 } Target;
 
-/* Tries whether the file can be written, so that this is known before the work. */
+/* Opens the temporary file, so that an error is found before the work begins. */
 HkStatus target_open(Target *target, const char *path, HkError *error);
-/* Renames what was written. */
+/* Renames the temporary file. */
 HkStatus target_commit(Target *target, HkError *error);
-/* Removes it; harmless after a commit. */
+/* Removes the temporary file; harmless after a commit. */
 void target_abandon(Target *target);
 
 #endif

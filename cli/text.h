@@ -1,4 +1,4 @@
-/* Words, numbers and lines for people: messages, near misses, columns. */
+/* Text for people: messages, suggestions of words, numbers, columns. */
 #ifndef HOOKE_CLI_TEXT_H
 #define HOOKE_CLI_TEXT_H
 
@@ -8,7 +8,7 @@
 
 /* Prints "hooke: message" on standard error and returns the code. */
 int complain(int code, const char *format, ...);
-/* The same for an error of the library, with the exit code that belongs to its status. */
+/* Prints an error of the library as complain does and returns the exit code of its status. */
 int complain_of(const HkError *error);
 int exit_code_of(HkStatus status);
 /* Fills an error, printf-like, as the library does; returns the status. */
@@ -16,18 +16,18 @@ HkStatus text_fail(HkError *error, HkStatus status, const char *format, ...);
 /* One line on standard error where that is a terminal, written over by the next; an empty one
  * removes it. printf-like. */
 void text_status(const char *format, ...);
-/* What the library tells, for HkContext.log: "warning: text" on standard error. */
+/* Log callback for HkContext.log: prints "warning: text" on standard error. */
 void text_log(void *user, HkLogLevel level, const char *text);
 
-/* The index-th word of "a|b|c"; false past the last. */
+/* Copies the index-th word of "a|b|c"; returns false past the last. */
 bool text_choice(const char *choices, int index, char *word, size_t size);
 
-/* Two texts as one word of a command line, in single quotes where a shell would misread it. */
+/* Joins two texts to one word of a command line, in single quotes if a shell requires them. */
 void text_quote(const char *word, const char *rest, char *text, size_t size);
 
-/* Columns of the terminal, or 80 where there is none. */
+/* Returns the number of columns of the terminal, or 80 if there is none. */
 int text_width(FILE *file);
-/* A text that began at column indent, broken between words; ends the line. */
+/* Prints a text from column indent on, wrapped between words, and ends the line. */
 void text_wrap(FILE *file, const char *text, int indent, int width);
 /* "  label        value", printf-like. */
 void text_row(FILE *file, const char *label, const char *format, ...);
@@ -45,11 +45,11 @@ Text text_rate(double value);
 Text text_bytes(size_t bytes);
 /* 0.42 s, 12 s, 3 min 05 s, 2 h 10 min */
 Text text_duration(double seconds);
-/* min .. max unit, or one number where both are the same. */
+/* min .. max unit, or one number if both are equal. */
 Text text_range(double min, double max, const char *unit);
 
-/* Opens a file for reading; NULL, and EINVAL in errno, for a pipe or a device, which may have no
- * end. */
+/* Opens a regular file for reading; returns NULL with errno EINVAL for a pipe or a device, which
+ * may have no end. */
 FILE *text_open(const char *path);
 
 #endif

@@ -1,10 +1,10 @@
-/* The clock, and what becomes of many measurements. */
+/* A monotonic clock, and the median. */
 #ifndef HOOKE_CLI_TIMING_H
 #define HOOKE_CLI_TIMING_H
 
-/* Seconds of a clock that only goes forward. */
+/* Returns the time in s of a monotonic clock. */
 double seconds_now(void);
-/* NAN of nothing, and where one is NAN. The values are left as they are. */
+/* Returns the median without changing the values; NAN if there are none or one is NAN. */
 double median_of(const double *values, int count);
 double mean_of(const double *values, int count);
 

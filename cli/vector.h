@@ -1,4 +1,4 @@
-/* Three numbers that belong together. */
+/* Operations on vectors double[3]. */
 #ifndef HOOKE_CLI_VECTOR_H
 #define HOOKE_CLI_VECTOR_H
 
@@ -15,8 +15,8 @@ static inline void vector_cross(const double a[3], const double b[3], double c[3
     c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
-/* Makes a 1 long; false where it is 0. */
-static inline bool vector_normalise(double a[3]) {
+/* a = a / |a|; returns false if a is 0. */
+static inline bool vector_normalize(double a[3]) {
   double length = sqrt(vector_dot(a, a));
   for (int k = 0; k < 3 && length > 0; k++) a[k] /= length;
   return length > 0;

@@ -15,23 +15,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-typedef struct Wants {
+typedef struct Settings {
   int port, threads;
   const char *address, *page, *token_file;
   bool open;
-} Wants;
+} Settings;
 
 static const Option options[] = {
-    OPTION_INTEGER(Wants, port, 'p', "--port", "N", 0, 0, 65535,
+    OPTION_INTEGER(Settings, port, 'p', "--port", "N", 0, 0, 65535,
                    "port to listen at; 0: a free one"),
-    OPTION_TEXT(Wants, address, 0, "--address", "IP",
+    OPTION_TEXT(Settings, address, 0, "--address", "IP",
                 "address to listen at; 127.0.0.1, which only this machine reaches, if not given"),
-    OPTION_TEXT(Wants, token_file, 0, "--token-file", "FILE",
+    OPTION_TEXT(Settings, token_file, 0, "--token-file", "FILE",
                 "keep the secret word of the address in FILE, for the next start; with --port the "
                 "address stays the same, and open pages connect again"),
-    OPTION_FLAG(Wants, open, 0, "--open", "open the page in the browser"),
-    OPTION_TEXT(Wants, page, 0, "--page", "DIR", "where the files of the page are"),
-    OPTION_INTEGER(Wants, threads, 't', "--threads", "N", 0, 0, 4096,
+    OPTION_FLAG(Settings, open, 0, "--open", "open the page in the browser"),
+    OPTION_TEXT(Settings, page, 0, "--page", "DIR", "where the files of the page are"),
+    OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "threads to use; 0, all cores, if not given"),
 };
 
@@ -52,11 +52,11 @@ static void open_browser(const char *host, int port, const char *token) {
   _exit(0);
 }
 
-static int serve(const Wants *wants, const ServerOptions *o) {
+static int serve(const Settings *settings, const ServerOptions *o) {
   Server *server;
   int code = server_start(o, &server);
   if (code == EXIT_GOOD) {
-    const char *address = wants->address ? wants->address : "127.0.0.1";
+    const char *address = settings->address ? settings->address : "127.0.0.1";
     Addresses reached;
     addresses_of(address, &reached);
     for (int q = 0; q < reached.count; q++)
@@ -66,7 +66,7 @@ static int serve(const Wants *wants, const ServerOptions *o) {
       printf("everyone who reaches this machine and knows the token can use it\n");
     printf("Ctrl-C ends it\n");
     fflush(stdout);
-    if (wants->open && reached.count > 0)
+    if (settings->open && reached.count > 0)
       open_browser(reached.text[0], server_port(server), o->token);
     server_run(server);
     if (signals_caught()) code = EXIT_SIGNAL + signals_caught();
@@ -75,7 +75,7 @@ static int serve(const Wants *wants, const ServerOptions *o) {
   return code;
 }
 
-/* Reads the scene or mesh before the page asks for it, so that its error is told here. */
+/* Reads the scene or mesh before the page requests it, so that the command prints its error. */
 static int check_home(const HkContext *context, const char *folder, const char *home,
                       const char *name) {
   HkError error = {0};
@@ -88,7 +88,7 @@ static int check_home(const HkContext *context, const char *folder, const char *
 }
 
 static int run(const void *chosen, char **words, int word_count) {
-  const Wants *wants = chosen;
+  const Settings *settings = chosen;
   const char *name = word_count > 0 ? words[0] : NULL;
   char folder[SCRATCH_PATH], home[4096] = "", token[TOKEN_SIZE];
   Page page;
@@ -99,9 +99,9 @@ static int run(const void *chosen, char **words, int word_count) {
     return complain_of(&error);
   }
   if (file && !realpath(name, home)) return complain(EXIT_FILE, "%s: %s", name, strerror(errno));
-  int code = page_find(wants->page, &page);
-  if (code == EXIT_GOOD && wants->token_file)
-    code = token_keep(wants->token_file, token);
+  int code = page_find(settings->page, &page);
+  if (code == EXIT_GOOD && settings->token_file)
+    code = token_keep(settings->token_file, token);
   else if (code == EXIT_GOOD && !token_make(token))
     code = complain(EXIT_FILE, "the system has no random numbers");
   if (code == EXIT_GOOD && !scratch_make(NULL, folder))
@@ -109,16 +109,16 @@ static int run(const void *chosen, char **words, int word_count) {
   else if (code == EXIT_GOOD) {
     ServerOptions o = {.page = &page,
                        .context = hk_default_context(),
-                       .address = wants->address,
-                       .port = wants->port,
+                       .address = settings->address,
+                       .port = settings->port,
                        .home = file ? home : NULL,
                        .builtin = file ? NULL : name,
                        .folder = folder,
                        .token = token};
-    o.context.threads = wants->threads;
+    o.context.threads = settings->threads;
     signals_catch(NULL);
     if (file) code = check_home(&o.context, folder, home, name);
-    if (code == EXIT_GOOD) code = serve(wants, &o);
+    if (code == EXIT_GOOD) code = serve(settings, &o);
     scratch_remove(folder);
   }
   page_release(&page);
@@ -147,7 +147,7 @@ const Command command_view = {
     .examples = "  hooke view flag\n"
                 "  hooke view bunny.obj --port 8000\n"
                 "  ssh -L 8000:127.0.0.1:8000 far.example hooke view big.json --port 8000\n",
-    COMMAND_OPTIONS(Wants, options),
+    COMMAND_OPTIONS(Settings, options),
     .least = 0,
     .most = 1,
     .words = WORDS_SCENE_FILE,

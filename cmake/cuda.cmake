@@ -1,4 +1,4 @@
-# The plug-in for NVIDIA cards, libhooke_cuda.so: loaded at run time, linked by nothing.
+# The plug-in for NVIDIA GPUs, libhooke_cuda.so, which is loaded at run time and linked by no target.
 if(HOOKE_CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90) # Ampere, Hopper, and PTX for all that come later

@@ -24,7 +24,7 @@ if(TARGET hooke_shell_files)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(DIRECTORY scenes DESTINATION ${data_folder} OPTIONAL)
-# The page, where 'make web' has built it; CMakeLists.txt tells the program where it is.
+# The page, where 'make web' has built it; CMakeLists.txt defines its folder for the program.
 install(DIRECTORY web/dist/ DESTINATION ${data_folder}/web OPTIONAL)
 install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   OPTIONAL)

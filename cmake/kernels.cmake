@@ -9,7 +9,7 @@ check_source_compiles(C "
     return (int)__builtin_shufflevector(v, v, 0, 4, 1, 5)[0];
   }" HOOKE_HAS_VECTORS)
 if(NOT HOOKE_HAS_VECTORS)
-  message(FATAL_ERROR "Hooke wants a compiler with __builtin_shufflevector: gcc 12 or clang, "
+  message(FATAL_ERROR "Hooke requires a compiler with __builtin_shufflevector: gcc 12 or clang, "
     "or newer; choose one with -D CMAKE_C_COMPILER=clang")
 endif()
 

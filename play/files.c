@@ -1,5 +1,5 @@
-/* Files that the page puts and takes. They lie in the folder of the session, by names without any
- * folder in them. */
+/* Files that the page uploads and downloads. They are in the folder of the session, with names
+ * without folders. */
 #include "session.h"
 
 #include "base/status.h"
@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SAVED_WORD = 0x56534b48, PUT_HEAD = 12, NAME_MOST = 200 };
+enum { SAVED_WORD = 0x56534b48, PUT_HEAD = 12, MAX_NAME_BYTES = 200 };
 
-/* A name that stays in the folder and is no hidden file. */
+/* Returns whether a name is a file in the folder that is not hidden. */
 static bool is_plain(const char *name) {
-  if (name[0] == 0 || name[0] == '.' || strlen(name) > NAME_MOST) return false;
+  if (name[0] == 0 || name[0] == '.' || strlen(name) > MAX_NAME_BYTES) return false;
   for (const char *c = name; *c; c++)
     if (*c == '/' || *c == '\\' || (unsigned char)*c < ' ') return false;
   return true;
@@ -44,10 +44,10 @@ static HkStatus write_file(const char *path, const void *bytes, size_t size, HkE
 
 HkStatus file_put(Play *p, const unsigned char *message, size_t size, HkJson *request,
                   HkError *error) {
-  char name[NAME_MOST + 1], path[4096];
+  char name[MAX_NAME_BYTES + 1], path[4096];
   uint32_t length = size >= PUT_HEAD ? load_le32(message + 8) : 0;
   if (size >= PUT_HEAD) hk_json_set(request, "id", hk_json_integer(load_le32(message + 4)));
-  if (length == 0 || length > NAME_MOST || PUT_HEAD + (size_t)length > size)
+  if (length == 0 || length > MAX_NAME_BYTES || PUT_HEAD + (size_t)length > size)
     return hk_fail(error, HK_ERROR_FORMAT, "the message is no file with a name");
   memcpy(name, message + PUT_HEAD, length);
   name[length] = 0;
@@ -58,7 +58,7 @@ HkStatus file_put(Play *p, const unsigned char *message, size_t size, HkJson *re
   return answer_text(p, &answer, error);
 }
 
-/* Opens a file to read. A pipe is refused: opening and reading it may wait forever. */
+/* Opens a regular file for reading: opening or reading a pipe may block forever. */
 static HkStatus open_regular(const char *path, const char *name, FILE **file, HkError *error) {
   int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   struct stat info;
@@ -73,10 +73,10 @@ static HkStatus open_regular(const char *path, const char *name, FILE **file, Hk
   return status;
 }
 
-/* All of an open file. */
+/* Reads an open file to its end. */
 static HkStatus read_all(FILE *file, char **text, size_t *size, HkError *error) {
   long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  if (end < 0 || end > PLAY_MESSAGE_MOST || fseek(file, 0, SEEK_SET) != 0)
+  if (end < 0 || end > PLAY_MAX_MESSAGE_BYTES || fseek(file, 0, SEEK_SET) != 0)
     return hk_fail(error, HK_ERROR_IO, "cannot read the file");
   *size = (size_t)end;
   *text = malloc(*size + 1);
@@ -121,8 +121,8 @@ static bool is_inside(const char *folder, const char *file) {
   return true;
 }
 #else
-/* Whether a path, with all links followed, is in the folder or below it. A file that is not there
- * counts as inside where its name cannot lead out: opening it tells what is wrong. */
+/* Returns whether a path, with all links resolved, is in the folder or below it. A missing file
+ * counts as inside if its name cannot lead outside: opening it returns the error. */
 static bool is_inside(const char *folder, const char *file) {
   char path[PATH_LENGTH], *base = realpath(folder[0] ? folder : ".", NULL), *end = NULL;
   bool absolute = file[0] == '/';
@@ -143,7 +143,7 @@ static bool is_inside(const char *folder, const char *file) {
 
 #endif
 
-/* Whether a scene names the file itself. */
+/* Returns whether a scene names the file itself. */
 static bool is_named(const HkScene *scene, const char *file) {
   for (int q = 0; scene && q < scene->body_count; q++) {
     const HkBody *body = &scene->bodies[q];
@@ -167,7 +167,7 @@ HkStatus file_check(const HkScene *scene, const char *folder, const HkScene *tru
   return HK_OK;
 }
 
-/* ---- What the page takes away ---- */
+/* ---- Downloads ---- */
 
 static void write_obj(const Play *p, FILE *file) {
   const double *x = hk_state_x(p->stage.state);

@@ -10,12 +10,12 @@
 #include <string.h>
 
 static const double PIN_STIFFNESS = 20;
-/* Of critical damping, as if the vertex hung at the handle alone. */
+/* Damping ratio of a handle, for a vertex without other springs. */
 static const double DAMPING = 0.2;
 
 /* ---- Handles ---- */
 
-/* The sum of the stiffnesses (N/m) at a vertex. */
+/* Returns the sum of the stiffnesses (N/m) of the springs at a vertex. */
 static double stiffness_at(const Play *p, int32_t vertex) {
   HkSpringView s = hk_model_springs(p->stage.model);
   double sum = 0;
@@ -46,8 +46,8 @@ static HkStatus place(Play *p, Held *h, HkError *error) {
   return status;
 }
 
-/* Takes a handle away; the forces behind it move up. */
-static HkStatus take_away(Play *p, Held *h, HkError *error) {
+/* Removes a handle; the indices of later forces decrease by one. */
+static HkStatus remove_handle(Play *p, Held *h, HkError *error) {
   int force = h->force;
   HK_TRY(hk_model_remove_force(p->stage.model, force, error));
   h->force = -1;
@@ -77,7 +77,7 @@ HkStatus hand_again(Play *p, HkError *error) {
 }
 
 HkStatus hand_restart(Play *p, const double *x, HkError *error) {
-  if (p->hand.vertex >= 0) HK_TRY(take_away(p, &p->hand, error));
+  if (p->hand.vertex >= 0) HK_TRY(remove_handle(p, &p->hand, error));
   p->hand.vertex = -1;
   for (int q = 0; q < p->pin_count; q++) {
     memcpy(p->pin[q].target, x + 3 * (int64_t)p->pin[q].vertex, sizeof p->pin[q].target);
@@ -88,7 +88,7 @@ HkStatus hand_restart(Play *p, const double *x, HkError *error) {
 
 /* ---- Requests ---- */
 
-/* The vertex that a request means: by number, or by a ray; -1: none. */
+/* Returns the vertex of a request, by number or by a ray; -1: none. */
 static int32_t find_vertex(const Play *p, const HkJson *request) {
   double number, origin[3], direction[3], radius = 0;
   if (request_number(request, "vertex", &number))
@@ -100,7 +100,7 @@ static int32_t find_vertex(const Play *p, const HkJson *request) {
   return hk_state_nearest_to_ray(p->stage.state, origin, direction, radius, NULL);
 }
 
-static HkStatus tell_vertex(Play *p, const HkJson *request, int32_t vertex, HkError *error) {
+static HkStatus answer_vertex(Play *p, const HkJson *request, int32_t vertex, HkError *error) {
   HkJson answer = answer_start(request), point = hk_json_list();
   for (int c = 0; vertex >= 0 && c < 3; c++)
     hk_json_append(&point, hk_json_real(hk_state_x(p->stage.state)[3 * (int64_t)vertex + c]));
@@ -112,7 +112,7 @@ static HkStatus tell_vertex(Play *p, const HkJson *request, int32_t vertex, HkEr
 HkStatus hand_grab(Play *p, const HkJson *request, HkError *error) {
   double factor = 1;
   int32_t vertex = find_vertex(p, request);
-  if (p->hand.vertex >= 0) HK_TRY(take_away(p, &p->hand, error));
+  if (p->hand.vertex >= 0) HK_TRY(remove_handle(p, &p->hand, error));
   p->hand.vertex = -1;
   request_number(request, "stiffness", &factor);
   if (vertex >= 0) {
@@ -122,7 +122,7 @@ HkStatus hand_grab(Play *p, const HkJson *request, HkError *error) {
     HK_TRY(place(p, &h, error));
     p->hand = h;
   }
-  return tell_vertex(p, request, vertex, error);
+  return answer_vertex(p, request, vertex, error);
 }
 
 HkStatus hand_drag(Play *p, const HkJson *request, HkError *error) {
@@ -133,18 +133,18 @@ HkStatus hand_drag(Play *p, const HkJson *request, HkError *error) {
     HK_TRY(place(p, &h, error));
     p->hand = h;
   }
-  return tell_vertex(p, request, p->hand.vertex, error);
+  return answer_vertex(p, request, p->hand.vertex, error);
 }
 
 HkStatus hand_drop(Play *p, const HkJson *request, HkError *error) {
-  if (p->hand.vertex >= 0) HK_TRY(take_away(p, &p->hand, error));
+  if (p->hand.vertex >= 0) HK_TRY(remove_handle(p, &p->hand, error));
   p->hand.vertex = -1;
-  return tell_vertex(p, request, -1, error);
+  return answer_vertex(p, request, -1, error);
 }
 
 /* ---- Pins ---- */
 
-/* Of a vertex that the scene pins, with its number among those: releases it or holds it. */
+/* Releases or constrains a pinned vertex of the scene; number: its index among the pins. */
 static HkStatus turn_pin(Play *p, int64_t number, int32_t vertex, bool *held, HkError *error) {
   *held = p->released[number];
   HK_TRY((*held ? hk_state_hold_pin : hk_state_release_pin)(p->stage.state, p->stage.model, vertex,
@@ -156,13 +156,13 @@ static HkStatus turn_pin(Play *p, int64_t number, int32_t vertex, bool *held, Hk
 static HkStatus turn_handle(Play *p, int32_t vertex, bool *held, HkError *error) {
   for (int q = 0; q < p->pin_count; q++) {
     if (p->pin[q].vertex != vertex) continue;
-    HK_TRY(take_away(p, &p->pin[q], error));
+    HK_TRY(remove_handle(p, &p->pin[q], error));
     p->pin[q] = p->pin[--p->pin_count];
     *held = false;
     return HK_OK;
   }
-  if (p->pin_count == HELD_MOST)
-    return hk_fail(error, HK_ERROR_INVALID, "at most %d vertices are pinned by hand", HELD_MOST);
+  if (p->pin_count == MAX_HELD)
+    return hk_fail(error, HK_ERROR_INVALID, "at most %d vertices are pinned by hand", MAX_HELD);
   Held h = {.vertex = vertex, .force = -1};
   h.k = limit(p, PIN_STIFFNESS) * stiffness_at(p, vertex);
   memcpy(h.target, hk_state_x(p->stage.state) + 3 * (int64_t)vertex, sizeof h.target);

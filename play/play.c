@@ -9,7 +9,7 @@
 
 /* ---- Life ---- */
 
-/* The log goes to the notes of the answer. */
+/* Log callback: adds messages to the notes of the answer. */
 static void note(void *user, HkLogLevel level, const char *text) {
   Play *p = user;
   size_t used = strlen(p->notes);
@@ -64,10 +64,10 @@ void play_stop(Play *p) {
 }
 
 bool play_is_stop(const void *message, size_t size) {
-  enum { STOP_MOST = 256 }; /* bytes; a longer message is something else */
+  enum { MAX_STOP_BYTES = 256 }; /* a longer message is not a stop */
   HkJson request = {0};
   HkError ignored = {0};
-  if (size > STOP_MOST || hk_json_parse("message", message, size, &request, &ignored) < 0)
+  if (size > MAX_STOP_BYTES || hk_json_parse("message", message, size, &request, &ignored) < 0)
     return false;
   const char *name = request_text(&request, "ask");
   bool stop = name && strcmp(name, "stop") == 0;
@@ -147,21 +147,21 @@ static void answer_error(Play *p, const HkJson *request, const HkError *error) {
   give(p, text, text ? sizeof worst - 1 : 0);
 }
 
-/* ---- What can be asked ---- */
+/* ---- The requests ---- */
 
 static HkStatus ask_load(Play *p, const HkJson *request, HkError *error) {
   HK_TRY(stage_load(p, request, error));
-  return tell_scene(p, request, error);
+  return describe_scene(p, request, error);
 }
 
 static HkStatus ask_set(Play *p, const HkJson *request, HkError *error) {
   HK_TRY(stage_set(p, request, error));
-  return tell_scene(p, request, error);
+  return describe_scene(p, request, error);
 }
 
 static HkStatus ask_reset(Play *p, const HkJson *request, HkError *error) {
   HK_TRY(stage_reset(p, error));
-  return tell_scene(p, request, error);
+  return describe_scene(p, request, error);
 }
 
 static HkStatus ask_why(Play *p, const HkJson *request, HkError *error) {
@@ -183,7 +183,7 @@ typedef struct Question {
 } Question;
 
 static const Question questions[] = {
-    {"registry", tell_registry, true},
+    {"registry", describe_registry, true},
     {"load", ask_load, true},
     {"set", ask_set, false},
     {"reset", ask_reset, false},
@@ -210,11 +210,11 @@ static HkStatus ask(Play *p, const HkJson *request, HkError *error) {
 }
 
 void *play_buffer(Play *p, size_t size) {
-  if (size > PLAY_MESSAGE_MOST) return NULL;
-  if (size > p->room || !p->buffer) {
+  if (size > PLAY_MAX_MESSAGE_BYTES) return NULL;
+  if (size > p->capacity || !p->buffer) {
     free(p->buffer);
     p->buffer = malloc(size + 1);
-    p->room = p->buffer ? size : 0;
+    p->capacity = p->buffer ? size : 0;
   }
   return p->buffer;
 }
@@ -224,7 +224,7 @@ bool play_message(Play *p, size_t size, bool binary) {
   HkError error = {0};
   HkStatus status = HK_OK;
   void *before = p->answer;
-  p->answer = NULL; /* so that it is seen whether there is one */
+  p->answer = NULL; /* the request sets it */
   free(before);
   if (binary) {
     request = hk_json_object();

@@ -1,6 +1,6 @@
-/* Playing with a scene: what stands behind the page, in WebAssembly and in `hooke view`.
+/* The engine of the page, in WebAssembly and in `hooke view`.
  *
- * A Play holds one scene on its way through time and answers messages: JSON text with "ask", or
+ * A Play simulates one scene and answers messages: JSON text with "ask", or
  * bytes. docs/protocol.md lists them. Each message gets exactly one answer, text or bytes; an error
  * is an answer, too, and leaves everything as it was.
  */
@@ -11,14 +11,14 @@
 
 typedef struct Play Play;
 
-/* Messages are at most so long (bytes). */
-enum { PLAY_MESSAGE_MOST = 64 << 20 };
+/* Largest size of a message in bytes. */
+enum { PLAY_MAX_MESSAGE_BYTES = 64 << 20 };
 
-/* folder: where files that are put are kept, there already; the caller's to remove. NULL if there
- * is no memory. */
+/* Creates a Play. folder: an existing folder for uploaded files, which the caller removes. Returns
+ * NULL if out of memory. */
 Play *play_create(const HkContext *context, const char *folder);
 void play_destroy(Play **play);
-/* The file of a scene or mesh that {"ask": "load", "home": true} loads; NULL: none. */
+/* Sets the scene or mesh file that {"ask": "load", "home": true} loads; NULL: none. */
 void play_set_home(Play *play, const char *path);
 /* Reads and compiles the scene or mesh of play_set_home, and keeps nothing of it. Returns its
  * error, with the line where one is known; name stands for the file in the text. */
@@ -32,12 +32,12 @@ void play_stop(Play *play);
  * calls play_stop at once, and passes it on, too. */
 bool play_is_stop(const void *message, size_t size);
 
-/* Room for a message of so many bytes; NULL if there is none, or if it is longer than allowed. */
+/* Returns a buffer for a message of `size` bytes; NULL if out of memory, or if the message is too
+ * long. */
 void *play_buffer(Play *play, size_t size);
-/* Answers the message of so many bytes that was written into the buffer; returns whether the answer
- * is bytes, not text. */
+/* Answers the message of `size` bytes in the buffer; returns whether the answer is binary. */
 bool play_message(Play *play, size_t size, bool binary);
-/* The last answer; it stays until the next message. */
+/* Returns the last answer, which is valid until the next message. */
 const void *play_answer(const Play *play, size_t *size);
 
 #endif

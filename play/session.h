@@ -1,4 +1,4 @@
-/* What a Play is made of. */
+/* The members of a Play, and the functions of its parts. */
 #ifndef HOOKE_PLAY_SESSION_H
 #define HOOKE_PLAY_SESSION_H
 
@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-/* A vertex that is held or dragged by a handle. */
+/* A vertex with a handle, which holds or drags it. */
 typedef struct Held {
   int32_t vertex;
   int force; /* of the model */
@@ -16,49 +16,50 @@ typedef struct Held {
   double target[3];
 } Held;
 
-enum { HELD_MOST = 256 };
+enum { MAX_HELD = 256 };
 
-/* The scene with all that has been made of it. */
+/* The scene with its model, state and simulation. */
 typedef struct Stage {
   HkScene *scene;
   HkModel *model;
   HkSim *sim;
   HkState *state;
-  HkState *safe; /* where it was before the present frame */
+  HkState *safe; /* the state before the current frame */
 } Stage;
 
 struct Play {
   HkContext context;
   char *folder;      /* of the files that were put */
   char *home;        /* the scene or mesh of the command line, or NULL */
-  bool at_home;      /* files of the present scene are sought beside that one */
+  bool at_home;      /* files of the current scene are relative to `home` */
   Stage stage;       /* all NULL until a scene is loaded */
   char *text, *name; /* of the scene as it was given */
-  char **sets;       /* what was set since: PATH=VALUE */
+  char **sets;       /* assignments since then: PATH=VALUE */
   int set_count;
-  Held hand;           /* vertex -1: nothing is grabbed */
-  Held pin[HELD_MOST]; /* vertices that are held beside the pins of the scene */
+  Held hand;          /* vertex -1: nothing is grabbed */
+  Held pin[MAX_HELD]; /* vertices that the user has pinned */
   int pin_count;
   uint8_t *released; /* of each pin of the scene */
-  double owed;       /* s that are still to be simulated */
+  double owed;       /* s of simulated time that remain */
   int64_t steps;
   atomic_bool stopped; /* no step is begun until a `stop` message is answered */
   bool blown;
-  char why[1024]; /* it blew up */
+  char why[1024]; /* reason of the blow-up */
   char notes[4096];
   void *buffer;
-  size_t room;
+  size_t capacity;
   void *answer;
   size_t answer_size;
 };
 
 /* ---- Answers ---- */
 
-/* An object with the number of the request; what is put into it goes to answer_text. */
+/* Returns an object with the number of the request, for answer_text. */
 HkJson answer_start(const HkJson *request);
-/* Makes it the answer, and releases it. */
+/* Makes an object the answer, and frees it. */
 HkStatus answer_text(Play *play, HkJson *object, HkError *error);
-/* size bytes after a word and the number of the request, all zero; NULL: no memory. */
+/* Returns a zeroed binary answer of `size` bytes after a word and the number of the request; NULL
+ * if out of memory. */
 unsigned char *answer_bytes(Play *play, uint32_t word, const HkJson *request, size_t size);
 
 /* ---- Requests: false or NULL if the member is not there or of another kind ---- */
@@ -73,7 +74,7 @@ bool request_vector(const HkJson *request, const char *key, double value[3]);
 HkStatus stage_load(Play *play, const HkJson *request, HkError *error);
 HkStatus stage_set(Play *play, const HkJson *request, HkError *error);
 HkStatus stage_reset(Play *play, HkError *error);
-/* Compiles the scene of the command line, called name, and throws it away. */
+/* Compiles the scene of the command line, with the name `name`, to find errors, and frees it. */
 HkStatus stage_check_home(Play *play, const char *name, HkError *error);
 void stage_clear(Stage *stage);
 
@@ -86,30 +87,30 @@ HkStatus hand_grab(Play *play, const HkJson *request, HkError *error);
 HkStatus hand_drag(Play *play, const HkJson *request, HkError *error);
 HkStatus hand_drop(Play *play, const HkJson *request, HkError *error);
 HkStatus hand_pin(Play *play, const HkJson *request, HkError *error);
-/* Holds again in a new model what was held in the old one. */
+/* Adds the handles of the old model to a new one. */
 HkStatus hand_again(Play *play, HkError *error);
-/* Lets go of the vertex in hand, and holds those that are pinned by hand where they are in x. */
+/* Releases the dragged vertex, and pins the user's pinned vertices at their positions in x. */
 HkStatus hand_restart(Play *play, const double *x, HkError *error);
-/* The vertices that are held now. */
+/* Returns the list of vertices that are held now. */
 HkJson hand_list(const Play *play);
 
-/* tell.c: the registries and what the scene is. */
-HkStatus tell_registry(Play *play, const HkJson *request, HkError *error);
-HkStatus tell_scene(Play *play, const HkJson *request, HkError *error);
+/* describe.c: answers with the registries, and with the scene. */
+HkStatus describe_registry(Play *play, const HkJson *request, HkError *error);
+HkStatus describe_scene(Play *play, const HkJson *request, HkError *error);
 
-/* saved_scene.c: the scene as text, with the pins as the hand left them; freed with free. */
+/* saved_scene.c: writes the scene as text with the user's pins; the caller frees it with free. */
 HkStatus saved_scene(const Play *play, char **text, HkError *error);
 
-/* files.c: files that come and go. */
+/* files.c: uploads and downloads. */
 HkStatus file_put(Play *play, const unsigned char *message, size_t size, HkJson *request,
                   HkError *error);
 HkStatus file_save(Play *play, const HkJson *request, HkError *error);
-/* The whole of a file in the folder; freed with free. */
+/* Reads a file in the folder; the caller frees *text with free. */
 HkStatus file_read(const Play *play, const char *name, char **text, size_t *size, HkError *error);
-/* The same of the scene of the command line. */
+/* Reads the scene file of the command line; the caller frees *text with free. */
 HkStatus file_read_home(const Play *play, char **text, HkError *error);
-/* Refuses a scene that names a file outside of `folder`. `trusted`: a scene whose files are allowed
- * wherever they are, or NULL. */
+/* Returns an error if a scene names a file outside of `folder`. `trusted`: a scene whose files are
+ * allowed anywhere, or NULL. */
 HkStatus file_check(const HkScene *scene, const char *folder, const HkScene *trusted,
                     HkError *error);
 

@@ -146,7 +146,7 @@ static HkStatus join_sets(char **old, int old_count, const HkJson *assign, const
 
 /* ---- Building ---- */
 
-/* Where the files of a scene are: beside the one of the command line, or in the session's folder.
+/* Writes the folder of the scene's files: that of the scene of the command line, or the session's.
  */
 static void find_folder(const Play *p, bool at_home, char *folder, size_t size) {
   snprintf(folder, size, "%s", at_home ? p->home : p->folder);
@@ -260,7 +260,7 @@ HkStatus stage_check_home(Play *p, const char *name, HkError *error) {
 
 /* ---- Changing ---- */
 
-/* Whether the assignments leave the model as it is. */
+/* Returns whether the assignments leave the model unchanged. */
 static bool is_of_integrator(const HkJson *list) {
   for (int q = 0; q < hk_json_size(list); q++) {
     const char *text = text_at(list, q);
@@ -312,7 +312,7 @@ static HkStatus release_again(const Play *p, const HkModel *model, HkState *stat
   return HK_OK;
 }
 
-/* The state of one scene into another of as many vertices. */
+/* Copies the state of the old scene to a new one with the same number of vertices. */
 static HkStatus carry(const Play *p, Stage *s, HkError *error) {
   int64_t n = hk_state_vertex_count(p->stage.state);
   if (hk_state_vertex_count(s->state) != n)

@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
 # Looks for words that Hooke's text does not use: British spelling and private words (docs/glossary.md).
 #
-#   scripts/check_words.sh [PATH ...]      files or folders; the documents if none is given
+#   scripts/check_words.sh [PATH ...]      files or folders; if none is given, all that are mended
 #
 # scripts/words/forbidden.txt lists them, scripts/words/exceptions.txt what passes, with a reason. In
 # Markdown, code is not looked at; in C, TypeScript, Python and shell only comments and strings are.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# To come, when their words are mended: include src cli play python web. CHANGELOG.md is exempt: it
-# speaks of the past.
-if [ $# -eq 0 ]; then set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes; fi
+# To come, when their words are mended: include, src/force, src/linear, src/minimize, src/model, src/step,
+# python, web, tests. CHANGELOG.md is exempt: it speaks of the past.
+if [ $# -eq 0 ]; then
+  set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
+    src/{backend,base,mesh,motion,output,report,run,scene} cli play bench fuzz examples cmake scripts \
+    CMakeLists.txt Makefile
+fi
 
 python3 - "$@" <<'END'
 import pathlib, re, sys
 
-SUFFIXES = {".md", ".c", ".h", ".cu", ".def", ".ts", ".mjs", ".js", ".py", ".sh", ".json"}
+SUFFIXES = {".md", ".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".def", ".ts", ".mjs", ".js", ".py", ".sh", ".json"}
+HASH_COMMENTS = {".py", ".sh", ".cmake"}
+BUILD_FILES = {"CMakeLists.txt", "Makefile"}  # with comments and strings as a shell script has them
 
 
 def rows(name, columns):
@@ -32,12 +38,16 @@ FORBIDDEN = [(re.compile(rf"\b(?:{word})\b", re.I), instead) for word, instead i
 EXCEPTIONS = [(path, re.compile(words, re.I)) for path, words, _ in rows("exceptions.txt", 3)]
 
 
+def is_checked(file):
+    return file.suffix in SUFFIXES | HASH_COMMENTS or file.name in BUILD_FILES
+
+
 def files(paths):
     for path in map(pathlib.Path, paths):
         if not path.exists():
             sys.exit(f"check_words.sh: there is no {path}")
         found = sorted(path.rglob("*")) if path.is_dir() else [path]
-        yield from (file for file in found if file.suffix in SUFFIXES and "node_modules" not in file.parts)
+        yield from (file for file in found if is_checked(file) and "node_modules" not in file.parts)
 
 
 def blank(match):
@@ -52,8 +62,9 @@ def prose_of_markdown(text):
     return text
 
 
-def prose_of_code(text, suffix):
-    comments = r"#[^\n]*" if suffix in {".py", ".sh"} else r"/\*.*?\*/|//[^\n]*"
+def prose_of_code(text, file):
+    hashes = file.suffix in HASH_COMMENTS or file.name in BUILD_FILES
+    comments = r"#[^\n]*" if hashes else r"/\*.*?\*/|//[^\n]*"
     strings = r'"(?:\\.|[^"\\\n])*"'
     result = [" " if c != "\n" else c for c in text]
     for match in re.finditer(f"{comments}|{strings}", text, re.S):
@@ -76,7 +87,7 @@ def is_exempt(file, text, match):
 count = 0
 for file in files(sys.argv[1:]):
     text = file.read_text(encoding="utf-8")
-    prose = prose_of_markdown(text) if file.suffix == ".md" else prose_of_code(text, file.suffix)
+    prose = prose_of_markdown(text) if file.suffix == ".md" else prose_of_code(text, file)
     for word, instead in FORBIDDEN:
         for match in word.finditer(prose):
             if is_exempt(file, prose, match):

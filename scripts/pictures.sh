@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Draws the pictures of the README: scripts/pictures.sh PROGRAM FOLDER
 #
-# That of the page wants 'make web' and a browser, and is left as it is without them.
+# That of the page needs 'make web' and a browser, and is left as it is without them.
 set -euo pipefail
 program=$1
 folder=$2

@@ -23,7 +23,7 @@ static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
   return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
 }
 
-bool device_is_card(void) {
+bool device_is_gpu(void) {
   const char *folder = getenv("HOOKE_PLUGINS");
   return folder && strcmp(folder, TEST_PLUGINS) != 0;
 }

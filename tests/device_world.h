@@ -1,8 +1,8 @@
 /* Simulations on a device beside those on the host, for tests.
  *
- * Without a card the device is a plug-in that plays one on the host (tests/plugin), in the layouts
- * and with the arithmetic of the cards; with HOOKE_PLUGINS set to the folder of the real one, the
- * same tests look at the card. */
+ * Without a GPU the device is a plug-in that emulates one on the host (tests/plugin), in the
+ * layouts and with the arithmetic of the GPUs; with HOOKE_PLUGINS set to the folder of the real
+ * one, the same tests look at the GPU. */
 #ifndef HOOKE_TEST_DEVICE_WORLD_H
 #define HOOKE_TEST_DEVICE_WORLD_H
 
@@ -15,10 +15,10 @@ typedef struct DeviceWish {
   HkDeviceKind device;
 } DeviceWish;
 
-/* The plug-in that needs no card, unless another one is asked for from outside. */
+/* The plug-in that needs no GPU, unless another one is asked for from outside. */
 void device_use_plugin(void);
-/* Whether that is the plug-in of a real card. */
-bool device_is_card(void);
+/* Returns whether the plug-in is that of a real GPU. */
+bool device_is_gpu(void);
 /* From a scene's text, with one value set from outside unless that is NULL. */
 HkStatus device_make(const char *text, const char *set, const DeviceWish *wish, World *w,
                      HkError *error);

@@ -60,11 +60,10 @@ TEST(all_that_is_measured_fits_the_window_and_fills_it) {
   for (int q = 0; q < 200; q++) {
     float x[3 * POINTS];
     bool flat = q % 4 == 0;
-    Window window =
-        legend_window(q % 3 == 0 ? COLOUR_STRAIN : COLOUR_NONE, 1280, q % 2 ? 720 : 160);
-    CameraWish wish = {.azimuth = flat ? 0 : 360 * uncertain(&seed),
-                       .elevation = flat ? 0 : 180 * uncertain(&seed) - 90,
-                       .zoom = 1};
+    Window window = legend_window(q % 3 == 0 ? COLOR_STRAIN : COLOR_NONE, 1280, q % 2 ? 720 : 160);
+    CameraOptions wish = {.azimuth = flat ? 0 : 360 * uncertain(&seed),
+                          .elevation = flat ? 0 : 180 * uncertain(&seed) - 90,
+                          .zoom = 1};
     Camera camera = camera_aim(&wish, flat ? 1 : q % 3, flat, 0.5 + 2 * uncertain(&seed));
     Extent extent = extent_empty();
     scatter(&seed, flat, x);
@@ -80,7 +79,7 @@ TEST(one_point_is_seen_in_the_middle) {
   double at[3];
   Window window = {-0.9, 0.9, -0.9, 0.9};
   for (int parallel = 0; parallel < 2; parallel++) {
-    CameraWish wish = {.azimuth = 10, .elevation = 5, .zoom = 1};
+    CameraOptions wish = {.azimuth = 10, .elevation = 5, .zoom = 1};
     Camera camera = camera_aim(&wish, 1, parallel, 1.5);
     Extent extent = extent_empty();
     extent_add(&extent, &camera, window, x, 1);
@@ -97,7 +96,7 @@ TEST(points_that_are_not_finite_are_left_out) {
   float x[] = {1, 2, 3, NAN, 0, 0, 0, INFINITY, 0, 2, 1, 0}, matrix[16];
   double at[3];
   Window window = {-0.9, 0.9, -0.9, 0.9};
-  CameraWish wish = {.azimuth = 10, .elevation = 5, .zoom = 1};
+  CameraOptions wish = {.azimuth = 10, .elevation = 5, .zoom = 1};
   for (int points = 1; points <= 4; points += 3) { /* only bad ones, and some good ones */
     Camera camera = camera_aim(&wish, 1, false, 1.5);
     Extent extent = extent_empty();
@@ -115,7 +114,7 @@ TEST(zoom_enlarges_the_picture) {
   double once[3] = {0}, twice[3] = {0};
   Window window = {-0.9, 0.9, -0.9, 0.9};
   for (int zoom = 1; zoom <= 2; zoom++) {
-    CameraWish wish = {.zoom = zoom};
+    CameraOptions wish = {.zoom = zoom};
     Camera camera = camera_aim(&wish, 1, false, 1);
     Extent extent = extent_empty();
     extent_add(&extent, &camera, window, x, 2);
@@ -128,7 +127,7 @@ TEST(zoom_enlarges_the_picture) {
 
 static void check_axes(int up, double azimuth, double elevation, const double right[3],
                        const double toward[3]) {
-  CameraWish wish = {.azimuth = azimuth, .elevation = elevation, .zoom = 1};
+  CameraOptions wish = {.azimuth = azimuth, .elevation = elevation, .zoom = 1};
   Camera c = camera_aim(&wish, up, false, 1);
   double cross[3];
   vector_cross(c.right, c.up, cross);
@@ -151,7 +150,7 @@ TEST(angles_turn_the_camera_around_the_up_axis) {
 }
 
 TEST(a_placed_camera_has_its_target_in_the_middle) {
-  CameraWish wish;
+  CameraOptions wish;
   float x[] = {0, 0.5, 0, 1, 1, 1}, matrix[16];
   double at[3];
   Window window = {-1, 1, -1, 1};
@@ -175,7 +174,7 @@ TEST(views_are_read_whole_or_not_at_all) {
   static const char *const wrong[] = {
       "",      "30",    "30,",     "a,b",     "1,2,3,4",      "0,91",        "0,0,0", "0,0,-1",
       "nan,0", "0,inf", "1,2,3/1", "1,2/3,4", "1,2,3/4,5,6x", "1,2,3/1,2,3", "1;2"};
-  CameraWish wish;
+  CameraOptions wish;
   for (size_t q = 0; q < sizeof wrong / sizeof wrong[0]; q++)
     CHECK(!camera_read(wrong[q], 3, &wish));
   CHECK(camera_read("-60,35,1.5", 3, &wish));
@@ -186,11 +185,11 @@ TEST(views_are_read_whole_or_not_at_all) {
 
 /* ---- Schedules ------------------------------------------------------------------------------- */
 
-static const ScheduleWish nothing = {FILM_NONE, -1, -1, -1, -1, -1, 1};
+static const ScheduleOptions nothing = {FILM_NONE, -1, -1, -1, -1, -1, 1};
 
 TEST(a_picture_is_of_the_last_frame_unless_told) {
   Schedule s;
-  ScheduleWish wish = nothing;
+  ScheduleOptions wish = nothing;
   MUST(schedule_make(&wish, 151, 1 / 30.0, 1, &s, error));
   CHECK(s.first == 150 && s.last == 150 && s.pictures == 1 && schedule_frame(&s, 0) == 150);
   wish.time = 2;
@@ -204,7 +203,7 @@ TEST(a_picture_is_of_the_last_frame_unless_told) {
 
 TEST(a_picture_past_the_end_is_refused) {
   Schedule s;
-  ScheduleWish wish = nothing;
+  ScheduleOptions wish = nothing;
   wish.frame = 151;
   FAILS(schedule_make(&wish, 151, 1 / 30.0, 1, &s, error), HK_ERROR_INVALID, "ends with frame 150");
   wish.frame = 7;
@@ -216,7 +215,7 @@ TEST(a_picture_past_the_end_is_refused) {
 
 TEST(a_film_has_every_frame_as_it_happens) {
   Schedule s;
-  ScheduleWish wish = nothing;
+  ScheduleOptions wish = nothing;
   wish.kind = FILM_MP4;
   MUST(schedule_make(&wish, 151, 1 / 30.0, 1, &s, error));
   CHECK(s.pictures == 151);
@@ -226,7 +225,7 @@ TEST(a_film_has_every_frame_as_it_happens) {
 
 TEST(a_gif_of_a_fast_scene_leaves_frames_out) {
   Schedule s;
-  ScheduleWish wish = nothing;
+  ScheduleOptions wish = nothing;
   wish.kind = FILM_GIF;
   MUST(schedule_make(&wish, 241, 1 / 60.0, 1, &s, error));
   CHECK_NEAR(s.fps, 30, 1e-9);
@@ -237,7 +236,7 @@ TEST(a_gif_of_a_fast_scene_leaves_frames_out) {
 
 TEST(slow_motion_shows_frames_longer) {
   Schedule s;
-  ScheduleWish wish = nothing;
+  ScheduleOptions wish = nothing;
   wish.kind = FILM_WEBM;
   wish.speed = 0.25;
   wish.from = 1;

@@ -1,6 +1,6 @@
-/* Simulations on a device. Without a card they are made by a plug-in that plays one on the host
- * (tests/plugin), in the layouts and with the arithmetic of the cards; with HOOKE_PLUGINS set to
- * the folder of the real one, the same tests look at the card. */
+/* Simulations on a device. Without a GPU they are made by a plug-in that plays one on the host
+ * (tests/plugin), in the layouts and with the arithmetic of the GPUs; with HOOKE_PLUGINS set to
+ * the folder of the real one, the same tests look at the GPU. */
 #include "backend/gpu/layout.h"
 #include "device_world.h"
 
@@ -153,13 +153,13 @@ static void disturb(World *w) {
 /* The energy of each kind after many steps, in parts of what moves. Motions that do not forgive a
  * rounding on the host either are not asked for. */
 static void compare_energies(const char *name, const char *text) {
-  enum { HOST, DISTURBED, CARD, AGAIN, COUNT };
+  enum { HOST, DISTURBED, DEVICE, AGAIN, COUNT };
   World w[COUNT] = {{0}};
   HkReport before, after[COUNT];
   HkError error = {0};
   HkStatus status = HK_OK;
   for (int q = 0; q < COUNT && status >= 0; q++) {
-    DeviceWish wish = {"symplectic_euler", q < CARD ? HK_CPU : HK_CUDA};
+    DeviceWish wish = {"symplectic_euler", q < DEVICE ? HK_CPU : HK_CUDA};
     status = device_make(text, NULL, &wish, &w[q], &error);
     if (status >= 0 && q == HOST) hk_sim_report(w[q].sim, w[q].state, &before);
     if (status >= 0 && q == DISTURBED) disturb(&w[q]);
@@ -170,20 +170,20 @@ static void compare_energies(const char *name, const char *text) {
     double scale = after[HOST].kinetic + after[HOST].spring + before.spring +
                    fabs(after[HOST].gravity - before.gravity);
     double chaos = energies_apart(&after[DISTURBED], &after[HOST]) / scale;
-    double off = energies_apart(&after[CARD], &after[HOST]) / scale;
+    double off = energies_apart(&after[DEVICE], &after[HOST]) / scale;
     printf("    %-16s off by %.1e, disturbed by %.1e\n", name, off, chaos);
     if (chaos < 1e-5 && !(off <= 1e-4)) test_fail(name, 0, "%s: off by %g", name, off);
-    size_t bytes = (size_t)hk_state_vertex_count(w[CARD].state) * 3 * sizeof(double);
-    CHECK(memcmp(hk_state_x(w[CARD].state), hk_state_x(w[AGAIN].state), bytes) == 0);
+    size_t bytes = (size_t)hk_state_vertex_count(w[DEVICE].state) * 3 * sizeof(double);
+    CHECK(memcmp(hk_state_x(w[DEVICE].state), hk_state_x(w[AGAIN].state), bytes) == 0);
   } else {
     test_fail(name, 0, "%s: %s", name, error.text);
   }
   for (int q = 0; q < COUNT; q++) world_destroy(&w[q]);
 }
 
-TEST(a_card_keeps_the_energies_and_the_bits) {
+TEST(a_gpu_keeps_the_energies_and_the_bits) {
   const char *text, *name;
-  if (!device_is_card()) SKIP("wants a card: HOOKE_PLUGINS");
+  if (!device_is_gpu()) SKIP("requires a GPU: HOOKE_PLUGINS");
   for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++) compare_energies(name, text);
 }
 
@@ -257,36 +257,36 @@ TEST(device_refuses_by_name_what_it_does_not_do) {
           "verlet", "buoyancy");
 }
 
-TEST(a_missing_plug_in_or_card_is_told) {
+TEST(a_missing_plug_in_or_gpu_is_an_error) {
   static const char text[] =
       "{'bodies': [{'shape': {'type': 'chain', 'n': 4}, 'springs': {'k': 10}}]}";
-  if (device_is_card()) SKIP("this is a real plug-in");
+  if (device_is_gpu()) SKIP("this is a real plug-in");
   setenv("HOOKE_PLUGINS", "/nowhere", 1);
   refuses(text, "verlet", "HOOKE_CUDA");
   setenv("HOOKE_PLUGINS", TEST_PLUGINS, 1);
-  setenv("HOOKE_TEST_NO_CARD", "1", 1);
-  refuses(text, "verlet", "there is no card");
-  unsetenv("HOOKE_TEST_NO_CARD");
-  setenv("HOOKE_TEST_SMALL_CARD", "1", 1);
+  setenv("HOOKE_TEST_NO_GPU", "1", 1);
+  refuses(text, "verlet", "there is no GPU");
+  unsetenv("HOOKE_TEST_NO_GPU");
+  setenv("HOOKE_TEST_SMALL_GPU", "1", 1);
   refuses("{'bodies': [{'shape': {'type': 'chain', 'n': 400}, 'springs': {'k': 10}}]}", "verlet",
           "80000 bytes");
-  unsetenv("HOOKE_TEST_SMALL_CARD");
+  unsetenv("HOOKE_TEST_SMALL_GPU");
 }
 
 /* ---- Layouts ---- */
 
-static HkStatus layout_of(const char *text, const HkGpuWishes *wishes, World *w,
+static HkStatus layout_of(const char *text, const HkGpuLayoutOptions *options, World *w,
                           HkGpuLayout **layout, HkError *error) {
   *w = world_make(text, NULL, 0, 2);
   if (!w->model) return HK_ERROR_INVALID;
-  return hk_gpu_layout_create(w->model, wishes, layout, error);
+  return hk_gpu_layout_create(w->model, options, layout, error);
 }
 
 TEST(order_is_a_permutation) {
   World w;
   HkGpuLayout *l = NULL;
   MUST(layout_of("{'bodies': [{'shape': {'type': 'ball', 'shells': 9}, 'springs': {'k': 1}}]}",
-                 &(HkGpuWishes){0}, &w, &l, error));
+                 &(HkGpuLayoutOptions){0}, &w, &l, error));
   int8_t *seen = calloc((size_t)l->n, 1);
   for (int64_t q = 0; q < l->n; q++) {
     CHECK(l->place[l->order[q]] == q);
@@ -304,7 +304,7 @@ TEST(bricks_of_a_cloth_are_compact) {
   MUST(
       layout_of("{'bodies': [{'shape': {'type': 'grid', 'nx': 317, 'ny': 203}, 'springs': {'k': 1, "
                 "'shear': true, 'bending': true}}]}",
-                &(HkGpuWishes){.bricks = true}, &w, &l, error));
+                &(HkGpuLayoutOptions){.bricks = true}, &w, &l, error));
   CHECK(l->brick_count == (317 * 203 + 511) / 512);
   CHECK(l->parameters == HK_GPU_BY_PALETTE && l->slots == 12);
   double halo = (double)l->halo_start[l->brick_count] / (double)l->n;
@@ -327,13 +327,13 @@ static bool row_is_right(const HkGpuLayout *l, const HkModel *m, int64_t brick, 
       l->brick[brick + 1] - l->brick[brick] + l->halo_start[brick + 1] - l->halo_start[brick];
   for (int64_t slot = 0; slot < l->slots; slot++) {
     uint32_t word = l->word[slot / 2 * l->rows + l->brick_row[brick] + local];
-    uint32_t half = word >> (slot % 2 * 16) & 0xffff, other = half >> HK_GPU_COLOR_BITS;
+    uint32_t half = word >> (slot % 2 * 16) & 0xffff, other = half >> HK_GPU_PALETTE_BITS;
     bool is_spring = first + slot < m->adj_start[vertex + 1];
     int32_t right = is_spring ? m->adj_vertex[first + slot] : (int32_t)vertex;
     if (other >= all || vertex_of(l, brick, other) != right) return false;
-    uint32_t color = half & ((1u << HK_GPU_COLOR_BITS) - 1);
+    uint32_t color = half & ((1u << HK_GPU_PALETTE_BITS) - 1);
     int64_t spring = is_spring ? m->adj_spring[first + slot] : -1;
-    if (color != (is_spring ? (uint32_t)hk_gpu_color_of(l, m, spring) : 0)) return false;
+    if (color != (is_spring ? (uint32_t)hk_gpu_palette_index(l, m, spring) : 0)) return false;
   }
   return true;
 }
@@ -350,8 +350,8 @@ TEST(bricks_with_two_halos_hold_the_springs_of_the_first) {
     HkGpuLayout *l = NULL;
     char text[300];
     snprintf(text, sizeof text, "{'bodies': [%s]}", bodies[k]);
-    MUST(layout_of(text, &(HkGpuWishes){.twice = true}, &w, &l, error));
-    CHECK(l->near != NULL && l->rows >= l->n && l->most_rows <= HK_GPU_TWICE_ROWS);
+    MUST(layout_of(text, &(HkGpuLayoutOptions){.twice = true}, &w, &l, error));
+    CHECK(l->near != NULL && l->rows >= l->n && l->most_rows <= HK_GPU_TWO_STEP_MAX_ROWS);
     int64_t wrong = 0;
     for (int64_t b = 0; b < l->brick_count; b++)
       for (int64_t q = 0; q < l->brick_row[b + 1] - l->brick_row[b]; q++)
@@ -377,7 +377,7 @@ TEST(vertices_with_many_neighbours_are_laid_out_in_rows) {
   snprintf(text + used, size - used, "]}, 'springs': {'k': 1}}]}");
   World w;
   HkGpuLayout *l = NULL;
-  MUST(layout_of(text, &(HkGpuWishes){.bricks = true, .twice = true}, &w, &l, error));
+  MUST(layout_of(text, &(HkGpuLayoutOptions){.bricks = true, .twice = true}, &w, &l, error));
   CHECK(l->half_springs == COUNT * (COUNT - 1));
   CHECK(l->brick_count == 0 && !l->near && l->row_start != NULL);
   hk_gpu_layout_destroy(&l);
@@ -400,7 +400,7 @@ TEST(a_star_is_laid_out_in_rows) {
   write_star(text, sizeof text);
   World w;
   HkGpuLayout *l = NULL;
-  MUST(layout_of(text, &(HkGpuWishes){.bricks = true}, &w, &l, error));
+  MUST(layout_of(text, &(HkGpuLayoutOptions){.bricks = true}, &w, &l, error));
   CHECK(l->brick_count == 0 && l->row_start != NULL);
   hk_gpu_layout_destroy(&l);
   world_destroy(&w);

@@ -1,6 +1,6 @@
 /* Arrays on a device that others read and write: hk_sim_read_device and back. They are looked at
- * with the plug-in that plays a card on the host (tests/plugin), whose addresses are those of this
- * machine; python/tests/test_device.py looks at those of a card. */
+ * with the plug-in that emulates a GPU on the host (tests/plugin), whose addresses are those of
+ * this machine; python/tests/test_device.py looks at those of a GPU. */
 #include "device_world.h"
 
 static const char net[] =

@@ -32,7 +32,7 @@ TEST(newton_in_bricks_moves_as_the_host) {
       "2, 3]}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity', {'type': 'drag', "
       "'per_mass': 2, 'quadratic': 0.001}]}";
   static const char *const kinds[] = {", 'damping': 0.003", ", 'tension_only': true", ""};
-  if (!device_is_card()) SKIP("wants a card: HOOKE_PLUGINS");
+  if (!device_is_gpu()) SKIP("requires a GPU: HOOKE_PLUGINS");
   device_use_plugin();
   for (int q = 0; q < 3; q++) {
     char text[800];

@@ -1,8 +1,8 @@
-/* What `hooke render` (cli/) draws with: colours, letters, coils; and what it reads frames from. */
+/* What `hooke render` (cli/) draws with: colors, letters, coils; and what it reads frames from. */
 #include "test.h"
 
 #include "coil.h"
-#include "colours.h"
+#include "colors.h"
 #include "legend.h"
 #include "vector.h"
 #include "vtk_arrays.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Colours --------------------------------------------------------------------------------- */
+/* ---- Colors --------------------------------------------------------------------------------- */
 
 static double linear(double s) {
   return s <= 0.04045 ? s / 12.92 : pow((s + 0.055) / 1.055, 2.4);
@@ -21,7 +21,7 @@ static double root(double t) {
 }
 
 /* sRGB to L*a*b*, by the definitions of sRGB and CIE, the other way round than the program. */
-static void lab_of(Colour c, double lab[3]) {
+static void lab_of(Color c, double lab[3]) {
   double r = linear(c.r), g = linear(c.g), b = linear(c.b);
   double x = (0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047;
   double y = 0.2126729 * r + 0.7151522 * g + 0.0721750 * b;
@@ -31,50 +31,50 @@ static void lab_of(Colour c, double lab[3]) {
   lab[2] = 200 * (root(y) - root(z));
 }
 
-static double lightness(Colour c) {
+static double lightness(Color c) {
   double lab[3];
   lab_of(c, lab);
   return lab[0];
 }
 
-TEST(lch_gives_the_colours_of_the_screen) {
-  Colour red = colour_lch(53.2408, 104.5518, 39.999), white = colour_lch(100, 0, 0);
+TEST(lch_gives_the_colors_of_the_screen) {
+  Color red = color_lch(53.2408, 104.5518, 39.999), white = color_lch(100, 0, 0);
   CHECK_NEAR(red.r, 1, 2e-3);
   CHECK_NEAR(red.g, 0, 2e-2);
   CHECK_NEAR(red.b, 0, 2e-2);
   CHECK_NEAR(white.r + white.g + white.b, 3, 3e-3);
-  Colour grey = colour_lch(53.389, 0, 0);
-  CHECK_NEAR(grey.g, 0.5, 1e-4);
+  Color gray = color_lch(53.389, 0, 0);
+  CHECK_NEAR(gray.g, 0.5, 1e-4);
 }
 
 TEST(chroma_that_no_screen_shows_is_made_less_and_lightness_stays) {
-  CHECK(!colour_is_shown(60, 150, 200));
-  for (int hue = 0; hue < 360; hue += 15) CHECK_NEAR(lightness(colour_lch(60, 150, hue)), 60, 0.2);
+  CHECK(!color_is_shown(60, 150, 200));
+  for (int hue = 0; hue < 360; hue += 15) CHECK_NEAR(lightness(color_lch(60, 150, hue)), 60, 0.2);
 }
 
 TEST(lightness_of_speed_is_linear) {
   for (double t = 0; t <= 1; t += 0.05)
-    CHECK_NEAR(lightness(colour_map(COLOUR_SPEED, t)), 24 + 62 * t, 0.2);
+    CHECK_NEAR(lightness(color_map(COLOR_SPEED, t)), 24 + 62 * t, 0.2);
 }
 
 TEST(strain_is_as_light_on_both_sides_and_lightest_at_zero) {
   for (double s = 0.1; s <= 1; s += 0.1) {
-    double stretched = lightness(colour_map(COLOUR_STRAIN, 0.5 + s / 2));
-    CHECK_NEAR(stretched, lightness(colour_map(COLOUR_STRAIN, 0.5 - s / 2)), 0.2);
+    double stretched = lightness(color_map(COLOR_STRAIN, 0.5 + s / 2));
+    CHECK_NEAR(stretched, lightness(color_map(COLOR_STRAIN, 0.5 - s / 2)), 0.2);
     CHECK_NEAR(stretched, 82 - 42 * s, 0.2);
   }
-  Colour none = colour_map(COLOUR_STRAIN, 0.5), most = colour_map(COLOUR_STRAIN, 1),
-         least = colour_map(COLOUR_STRAIN, 0);
+  Color none = color_map(COLOR_STRAIN, 0.5), most = color_map(COLOR_STRAIN, 1),
+        least = color_map(COLOR_STRAIN, 0);
   CHECK(fabs(none.r - none.b) < 0.02 && most.r > most.b + 0.3 && least.b > least.r + 0.3);
 }
 
 /* Equal steps along a map look equally large. */
 TEST(maps_are_even) {
-  for (int by = COLOUR_STRAIN; by <= COLOUR_SPEED; by++) {
+  for (int by = COLOR_STRAIN; by <= COLOR_SPEED; by++) {
     double least = INFINITY, most = 0, before[3], now[3];
-    lab_of(colour_map((ColourBy)by, 0), before);
+    lab_of(color_map((ColorBy)by, 0), before);
     for (int q = 1; q <= 40; q++, memcpy(before, now, sizeof now)) {
-      lab_of(colour_map((ColourBy)by, q / 40.0), now);
+      lab_of(color_map((ColorBy)by, q / 40.0), now);
       double step = hypot(hypot(now[0] - before[0], now[1] - before[1]), now[2] - before[2]);
       least = fmin(least, step);
       most = fmax(most, step);
@@ -83,12 +83,12 @@ TEST(maps_are_even) {
   }
 }
 
-TEST(bodies_differ_in_colour) {
+TEST(bodies_differ_in_color) {
   for (int p = 0; p < 6; p++)
     for (int q = 0; q < p; q++) {
       double a[3], b[3];
-      lab_of(colour_palette(p), a);
-      lab_of(colour_palette(q), b);
+      lab_of(color_palette(p), a);
+      lab_of(color_palette(q), b);
       CHECK(hypot(a[1] - b[1], a[2] - b[2]) > 20);
     }
 }
@@ -119,7 +119,7 @@ TEST(scales_leave_out_what_is_rare) {
 TEST(coils_end_at_the_masses_and_keep_to_their_radius) {
   float a[] = {1, 2, 3}, b[] = {1.5F, -1, 4}, x[3], widest = 0;
   double axis[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-  vector_normalise(axis);
+  vector_normalize(axis);
   for (int part = 0; part <= COIL_PARTS; part++) {
     coil_point(a, b, 0.1, part, x);
     double d[3] = {x[0] - a[0], x[1] - a[1], x[2] - a[2]}, cross[3];
@@ -158,7 +158,7 @@ TEST(texts_are_as_wide_as_they_say) {
   for (size_t q = 0; q < sizeof texts / sizeof texts[0]; q++) {
     double width = strokes_width(texts[q], 20);
     blank(rgba, WIDE * HIGH);
-    strokes_write((Raster){rgba, WIDE, HIGH}, texts[q], 10, 40, 20, (Colour){0, 0, 0});
+    strokes_write((Raster){rgba, WIDE, HIGH}, texts[q], 10, 40, 20, (Color){0, 0, 0});
     CHECK(dark(rgba, 10 - 2, 10 + width + 2, &inside) > 60);
     CHECK(inside);
   }
@@ -169,7 +169,7 @@ TEST(digits_differ) {
   for (int p = 0; p < 10; p++) {
     char text[] = {(char)('0' + p), 0};
     blank(rgba[p], WIDE * HIGH);
-    strokes_write((Raster){rgba[p], WIDE, HIGH}, text, 10, 40, 20, (Colour){0, 0, 0});
+    strokes_write((Raster){rgba[p], WIDE, HIGH}, text, 10, 40, 20, (Color){0, 0, 0});
     for (int q = 0; q < p; q++) {
       int differ = 0;
       for (int k = 0; k < 4 * WIDE * HIGH; k++) differ += abs(rgba[p][k] - rgba[q][k]) > 128;
@@ -181,8 +181,8 @@ TEST(digits_differ) {
 TEST(letters_outside_the_picture_are_cut_off) {
   unsigned char rgba[4 * WIDE * HIGH];
   blank(rgba, WIDE * HIGH);
-  strokes_write((Raster){rgba, WIDE, HIGH}, "88", -12, 12, 30, (Colour){0, 0, 0});
-  strokes_write((Raster){rgba, WIDE, HIGH}, "88", WIDE - 10, HIGH + 9, 30, (Colour){0, 0, 0});
+  strokes_write((Raster){rgba, WIDE, HIGH}, "88", -12, 12, 30, (Color){0, 0, 0});
+  strokes_write((Raster){rgba, WIDE, HIGH}, "88", WIDE - 10, HIGH + 9, 30, (Color){0, 0, 0});
   bool inside;
   CHECK(dark(rgba, 0, WIDE, &inside) > 20);
 }
@@ -190,7 +190,7 @@ TEST(letters_outside_the_picture_are_cut_off) {
 TEST(legends_show_the_ends_of_the_scale) {
   unsigned char rgba[4 * WIDE * HIGH];
   blank(rgba, WIDE * HIGH);
-  legend_draw((Raster){rgba, WIDE, HIGH}, COLOUR_STRAIN, 0.05);
+  legend_draw((Raster){rgba, WIDE, HIGH}, COLOR_STRAIN, 0.05);
   int red = 0, blue = 0;
   for (int q = 0; q < WIDE * HIGH; q++) {
     red += rgba[4 * q] > rgba[4 * q + 2] + 60;
@@ -198,7 +198,7 @@ TEST(legends_show_the_ends_of_the_scale) {
   }
   CHECK(red >= 3 && blue >= 3);
   blank(rgba, WIDE * HIGH);
-  legend_draw((Raster){rgba, WIDE, HIGH}, COLOUR_NONE, 0.05);
+  legend_draw((Raster){rgba, WIDE, HIGH}, COLOR_NONE, 0.05);
   bool inside;
   CHECK(dark(rgba, 0, WIDE, &inside) == 0);
 }

@@ -295,7 +295,7 @@ TEST(every_force_is_the_same_for_every_thread_count) {
   ByHand by = by_hand();
   by.damping = by.tension = true;
   HkModel *m = model_of_sheet(by, 3000, 3);
-  CHECK(m->n > HK_PARALLEL_LEAST);
+  CHECK(m->n > HK_PARALLEL_MIN_ENTRIES);
   int64_t size = 3 * m->n;
   double *v = malloc((size_t)size * sizeof *v), *f = malloc((size_t)(4 * size) * sizeof *f);
   uint64_t seed = 5;

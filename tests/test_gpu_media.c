@@ -112,8 +112,8 @@ TEST(energy_of_a_fluid_changes_as_on_the_host) {
       HkGpuVector moved = hk_gpu_sub(hk_gpu_vector(to[3 * q], to[3 * q + 1], to[3 * q + 2]), at);
       HkGpuBlock S = {0};
       double mass = w.model->mass[q];
-      hk_gpu_float(&moment.medium, mass, h, at, &r, &S);
-      sum += hk_gpu_float_change(&moment.medium, mass, h, at, moved) - hk_gpu_dot(r, moved);
+      hk_gpu_buoyancy(&moment.medium, mass, h, at, &r, &S);
+      sum += hk_gpu_buoyancy_change(&moment.medium, mass, h, at, moved) - hk_gpu_dot(r, moved);
     }
     HkForceArgs a = last_force(&w, 0, x, NULL);
     a.work.sums = sums;
@@ -131,12 +131,13 @@ TEST(form_of_a_fluid_lies_above_its_energy_and_touches_it_twice) {
     HkGpuMedium p = one_fluid(q % 2 ? 0.2 : 1e-3);
     HkGpuVector x = any_vector(1), moved = any_vector(q % 3 ? 1 : 0.01), r = {0, 0, 0};
     HkGpuBlock S = {0};
-    hk_gpu_float(&p, mass, h, x, &r, &S);
-    double above = S.yy * moved.y * moved.y / 2, bent = hk_gpu_float_change(&p, mass, h, x, moved);
+    hk_gpu_buoyancy(&p, mass, h, x, &r, &S);
+    double above = S.yy * moved.y * moved.y / 2,
+           bent = hk_gpu_buoyancy_change(&p, mass, h, x, moved);
     CHECK(bent >= 0 && bent <= above + 1e-15);
     moved.y = 2 * (p.fluid[0].level - x.y);
     above = S.yy * moved.y * moved.y / 2;
-    CHECK_NEAR(hk_gpu_float_change(&p, mass, h, x, moved), above, 1e-13);
+    CHECK_NEAR(hk_gpu_buoyancy_change(&p, mass, h, x, moved), above, 1e-13);
   }
 }
 
@@ -144,25 +145,25 @@ TEST(form_of_a_fluid_lies_above_its_energy_and_touches_it_twice) {
 
 TEST(derivatives_of_media_are_their_differences) {
   const double e = 1e-6, h = 0.1, mass = 2;
-  const int parts = HK_GPU_DRAGS_MORE | HK_GPU_FLOATS;
+  const int parts = HK_GPU_QUADRATIC_DRAG | HK_GPU_BUOYANCY;
   for (int q = 0; q < 500; q++) {
     HkGpuMedium p = one_fluid(0.5);
     p.quadratic = 0.7;
     HkGpuVector x = any_vector(1), ahead = any_vector(1), v = any_vector(2), u = any_vector(1);
     HkGpuVector product = {0, 0, 0}, one = {0, 0, 0}, two = {0, 0, 0}, there = x;
     HkGpuBlock S = {0}, C = {0};
-    double depth = hk_gpu_depth(&p.fluid[0], x.y);
+    double depth = hk_gpu_relative_depth(&p.fluid[0], x.y);
     if (fmin(fabs(depth), fabs(depth - 1)) < 1e-4) continue; /* it bends at once there */
     hk_gpu_axpy(e, u, &there);
-    hk_gpu_lean(&p, parts, mass, h, x, ahead, v, &one, &S);
-    hk_gpu_lean(&p, parts, mass, h, there, ahead, v, &two, &S);
-    hk_gpu_lean_product(&p, parts, mass, h, x, v, u, &product);
+    hk_gpu_medium_gradient(&p, parts, mass, h, x, ahead, v, &one, &S);
+    hk_gpu_medium_gradient(&p, parts, mass, h, there, ahead, v, &two, &S);
+    hk_gpu_medium_product(&p, parts, mass, h, x, v, u, &product);
     hk_gpu_axpy(-1 / e, hk_gpu_sub(one, two), &product);
     CHECK(hk_gpu_dot(product, product) < 1e-14);
     /* f(v + e u) = f(v) - e C u + ... */
-    HkGpuVector faster = v, f = hk_gpu_resist(&p, 1, v, &C);
+    HkGpuVector faster = v, f = hk_gpu_quadratic_drag(&p, 1, v, &C);
     hk_gpu_axpy(e, u, &faster);
-    HkGpuVector change = hk_gpu_sub(hk_gpu_resist(&p, 1, faster, &S), f);
+    HkGpuVector change = hk_gpu_sub(hk_gpu_quadratic_drag(&p, 1, faster, &S), f);
     hk_gpu_axpy(e, hk_gpu_times(&C, u), &change);
     CHECK(hk_gpu_dot(change, change) < 1e-20);
   }
@@ -171,7 +172,7 @@ TEST(derivatives_of_media_are_their_differences) {
 TEST(media_at_rest_do_not_resist) {
   HkGpuMedium p = {.quadratic = 5};
   HkGpuBlock C = {0};
-  HkGpuVector f = hk_gpu_resist(&p, 0.1, hk_gpu_vector(0, 0, 0), &C);
+  HkGpuVector f = hk_gpu_quadratic_drag(&p, 0.1, hk_gpu_vector(0, 0, 0), &C);
   CHECK(f.x == 0 && f.y == 0 && f.z == 0 && C.xx == 0 && C.yy == 0 && C.xy == 0);
 }
 
@@ -181,8 +182,8 @@ TEST(form_of_a_vertex_has_the_slope_of_what_it_stands_for) {
   HkGpuVector slope = {0, 0, 0}, want = r;
   HkGpuBlock S = {0}, H = {0};
   hk_gpu_add_outer(3, u, &S);
-  HkGpuVector y = hk_gpu_touch(2, anchor, x, r, &S);
-  hk_gpu_add_form(2, y, &S, x, &slope, &H);
+  HkGpuVector y = hk_gpu_majorizer_minimum(2, anchor, x, r, &S);
+  hk_gpu_add_majorizer(2, y, &S, x, &slope, &H);
   hk_gpu_axpy(2, hk_gpu_sub(anchor, x), &want);
   CHECK_NEAR(slope.x, want.x, 1e-14);
   CHECK_NEAR(slope.y, want.y, 1e-14);

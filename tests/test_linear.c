@@ -218,7 +218,7 @@ static double *iterate_on(int threads, const char *name, const char *preconditio
   System *s = system_of(model_of_sheet(by, 95, 90), 1.5, 0.3, 2);
   HkLinear *solver = NULL;
   double *x = system_random(s, 3);
-  CHECK(s->model->n > HK_PARALLEL_LEAST);
+  CHECK(s->model->n > HK_PARALLEL_MIN_ENTRIES);
   if (system_solver(s, name, preconditioner, &solver, NULL) >= 0) {
     if (is_iterative(solver)) set(solver, "iterations", 12);
     solve(solver, s, 0, x);

@@ -388,6 +388,6 @@ TEST(nonsense_gets_an_error_and_changes_nothing) {
     CHECK(error_in(&answer)[0] != 0);
     hk_json_clear(&answer);
   }
-  CHECK(play_buffer(page.play, (size_t)PLAY_MESSAGE_MOST + 1) == NULL);
+  CHECK(play_buffer(page.play, (size_t)PLAY_MAX_MESSAGE_BYTES + 1) == NULL);
   close_page(&page);
 }

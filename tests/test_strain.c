@@ -119,7 +119,7 @@ static void check_picture(const World *w, const double *strain) {
   Corner *corners = calloc(3 * (size_t)faces, sizeof *corners);
   Figure *figure = NULL;
   for (int64_t q = 0; q < 3 * n; q++) frame.x[q] = (float)x[q];
-  MUST(figure_create(w->scene, w->model, COLOUR_STRAIN, false, &figure, error));
+  MUST(figure_create(w->scene, w->model, COLOR_STRAIN, false, &figure, error));
   figure_pose(figure, &frame);
   figure_scale(figure, 1, 1);
   CHECK(faces > 0 && figure_corners(figure, 0, faces, corners) == 3 * faces);

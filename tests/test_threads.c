@@ -29,7 +29,7 @@ TEST(every_thread_count_gives_the_same_bytes) {
   for (int q = 0; q < LARGE; q++) {
     World one = world_builtin(large[q].name, large[q].set, 1);
     if (!one.state) return;
-    CHECK(hk_state_vertex_count(one.state) > HK_PARALLEL_LEAST);
+    CHECK(hk_state_vertex_count(one.state) > HK_PARALLEL_MIN_ENTRIES);
     world_steps(&one, 20);
     HkReport expected = world_report(&one);
     for (int c = 0; c < THREAD_COUNTS; c++) {

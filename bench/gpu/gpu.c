@@ -1,9 +1,9 @@
-/* How fast a card makes steps: see bench/README.md.
+/* How fast a GPU makes steps: see bench/README.md.
  *
  *     hooke_bench_gpu [ROW ...]
  *
  * For each system: microseconds a step (the median of some runs of many steps), springs a second,
- * and how many times the floor that is: the least that must go through the memory of the card,
+ * and how many times the floor that is: the least that must go through the memory of the GPU,
  *
  *     explicit step   52 bytes a vertex + 16 a spring
  *     descent sweep   40 bytes a vertex + 16 a spring
@@ -32,7 +32,7 @@ typedef struct Row {
   double goal; /* springs a second; seconds of a sweep or an iteration; 0: none */
   HkDeviceStep step;
   int repeats; /* sweeps of vertex block descent, iterations of jacobi or pcg in a step */
-  HkGpuWishes wishes;
+  HkGpuLayoutOptions options;
 } Row;
 
 static const char cloth[] =
@@ -106,7 +106,7 @@ static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDev
   return HK_OK;
 }
 
-/* Bytes of a vertex that must go through the memory of the card. */
+/* Bytes of a vertex that must go through the memory of the GPU. */
 static double least_bytes(HkDeviceStep step) {
   switch (step) {
   case HK_DEVICE_BLOCK_DESCENT: return 40;
@@ -134,7 +134,7 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   settings.weight = 0.7;
   settings.rho = 0.9; /* 0 would be measured, for which the host waits */
   double one = 0, begin = hk_wall_time();
-  HK_TRY(hk_device_model_create(model, &row->wishes, &m, &arrays, error));
+  HK_TRY(hk_device_model_create(model, &row->options, &m, &arrays, error));
   double laid = hk_wall_time() - begin, need = device->need(&m, &settings);
   for (int q = 0; q < BATCH; q++)
     hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);
@@ -184,15 +184,15 @@ static bool is_wanted(const Row *row, char **names, int count) {
 
 int main(int argc, char **argv) {
   const HkDevice *device;
-  HkDeviceCard card;
+  HkDeviceInfo info;
   HkError error = {0};
   double copy = 0;
-  if (hk_plugin_find(HK_CUDA, &device, &error) < 0 || device->card(&card, &error) < 0 ||
+  if (hk_plugin_find(HK_CUDA, &device, &error) < 0 || device->info(&info, &error) < 0 ||
       device->measure_copy(&copy, &error) < 0) {
     fprintf(stderr, "hooke_bench_gpu: %s\n", error.text);
     return 1;
   }
-  printf("%s: a copy moves %.2f TB/s\n\n", card.name, 1e-12 * copy);
+  printf("%s: a copy moves %.2f TB/s\n\n", info.name, 1e-12 * copy);
   printf("system              vertices    springs springs way       us step  G sp/s   goal  there "
          "floors bytes/v  lay s\n");
   for (size_t q = 0; q < sizeof rows / sizeof rows[0]; q++)

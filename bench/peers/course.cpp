@@ -3,7 +3,7 @@
 //     (M - h^2 K) dv = h (f + h K v),   v += dv,   x += h v
 //
 // K = df/dx with springs under pressure slack across their length: the matrix is positive definite.
-// The matrix is put together from triplets and factorised by Eigen::SimplicialLDLT in each step.
+// The matrix is put together from triplets and factorized by Eigen::SimplicialLDLT in each step.
 // Rows and columns of pinned vertices are those of the identity.
 #include "spring.hpp"
 

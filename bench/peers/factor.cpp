@@ -1,4 +1,4 @@
-// The constant matrix M + h^2 L of the local/global method, n x n, factorised once by CHOLMOD and
+// The constant matrix M + h^2 L of the local/global method, n x n, factorized once by CHOLMOD and
 // solved with three right-hand sides at a time by cholmod_solve2. Rows and columns of pinned
 // vertices are those of the identity.
 #include "cores.hpp"

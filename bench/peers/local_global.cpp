@@ -1,5 +1,5 @@
 // The local/global method (Liu et al. 2013) as most implementations have it: single precision, one
-// matrix of 3n x 3n, factorised once by Eigen::SimplicialLLT.
+// matrix of 3n x 3n, factorized once by Eigen::SimplicialLLT.
 //
 //     local    d_s = l0 (x_i - x_j) / |x_i - x_j|
 //     global   (M + h^2 L) x = M y + h^2 J d,   y = x_n + h v + h^2 g

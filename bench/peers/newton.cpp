@@ -1,8 +1,8 @@
-// Backward Euler by Newton's method with CHOLMOD: the x that minimises
+// Backward Euler by Newton's method with CHOLMOD: the x that minimizes
 //
 //     g(x) = 1/2 (x - y)^T M (x - y) + h^2 E(x),   y = x_n + h v + h^2 g
 //
-// from the guess x_n + h v. The 3n x 3n Hessian is analysed once and factorised, by supernodes, in
+// from the guess x_n + h v. The 3n x 3n Hessian is analyzed once and factorized, by supernodes, in
 // each iteration: the true one, and where that is not positive definite the clamped one. The step
 // is halved until it meets Armijo's rule. Rows and columns of pinned vertices are those of the
 // identity.
@@ -74,7 +74,7 @@ static void assemble(PeerNewton &m, bool clamp) {
   }
 }
 
-static bool factorise(PeerNewton &m, bool clamp) {
+static bool factorize(PeerNewton &m, bool clamp) {
   assemble(m, clamp);
   cholmod_factorize(m.A, m.L, &m.common);
   return m.common.status >= CHOLMOD_OK && m.L->minor == m.L->n;
@@ -150,7 +150,7 @@ void peer_newton_begin(PeerNewton *m, const double *x, const double *v) {
 bool peer_newton_iterate(PeerNewton *m) {
   const Cores cores(m->threads);
   const size_t size = m->x.size();
-  if (!factorise(*m, false) && !factorise(*m, true)) return false;
+  if (!factorize(*m, false) && !factorize(*m, true)) return false;
   std::copy(m->gradient.begin(), m->gradient.end(), static_cast<double *>(m->b->x));
   if (!cholmod_solve2(CHOLMOD_A, m->L, m->b, nullptr, &m->z, nullptr, &m->w, &m->e, &m->common))
     return false;

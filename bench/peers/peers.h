@@ -7,7 +7,7 @@
  *     peer_factor        CHOLMOD, the n x n matrix M + h^2 L with three right-hand sides
  *     peer_scatter       symplectic Euler, forces scattered from each spring to its two ends
  *
- * Vectors are three doubles a vertex. A create returns NULL where a factorisation fails;
+ * Vectors are three doubles a vertex. A create returns NULL where a factorization fails;
  * destroy takes NULL.
  */
 #ifndef HOOKE_BENCH_PEERS_H
@@ -37,7 +37,7 @@ typedef enum PeerOrdering { PEER_AMD, PEER_METIS, PEER_ORDERING_COUNT } PeerOrde
 /* "metis, 2 BLAS threads"; static text. */
 const char *peer_setting_name(PeerOrdering ordering, PeerThreads threads);
 
-/* One step: (M - h^2 K) dv = h (f + h K v), v += dv, x += h v. False: the factorisation failed. */
+/* One step: (M - h^2 K) dv = h (f + h K v), v += dv, x += h v. False: the factorization failed. */
 typedef struct PeerCourse PeerCourse;
 PeerCourse *peer_course_create(const PeerProblem *problem);
 bool peer_course_step(PeerCourse *peer, double *x, double *v);

@@ -1,6 +1,6 @@
-"""The curtain of Liu et al. 2013, 81 x 81 vertices: one step of 1/30 s by four minimisers.
+"""The curtain of Liu et al. 2013, 81 x 81 vertices: one step of 1/30 s by four minimizers.
 
-Each minimises g(x) = 1/2 (x - y)^T M (x - y) + h^2 E(x); shown is the error that is left,
+Each minimizes g(x) = 1/2 (x - y)^T M (x - y) + h^2 E(x); shown is the error that is left,
 (g(x_i) - g*) / (g(x_0) - g*), after each iteration and over time.
 
     python3 curtain.py [PICTURE [VERTICES A SIDE]]

@@ -1,12 +1,12 @@
-/* What a plug-in for a device offers, and what it is told.
+/* The interface between Hooke and a plug-in for a device.
  *
  * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It knows
  * nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
- * (gpu/arithmetic.h, gpu/media.h): models come laid out, times as tables. The vertices are numbered
- * by place everywhere here.
+ * (gpu/arithmetic.h, gpu/media.h): the host lays models out and evaluates everything that depends
+ * on time into tables. Vertices are numbered by place in this header.
  *
- * Steps are put into a queue and are made while the caller goes on. What is queued later sees what
- * was queued before. An error on the device is told by the next call that waits.
+ * Steps are asynchronous: they enter a queue and run in its order while the caller continues. The
+ * next call that synchronizes returns an error of the device.
  */
 #ifndef HK_BACKEND_DEVICE_H
 #define HK_BACKEND_DEVICE_H
@@ -16,7 +16,7 @@
 enum { HK_DEVICE_VERSION = 3 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
-/* How a step is made. */
+/* Integrator, and minimizer of an implicit step, that a device runs. */
 typedef enum HkDeviceStep {
   HK_DEVICE_SYMPLECTIC,
   HK_DEVICE_VERLET,
@@ -25,18 +25,19 @@ typedef enum HkDeviceStep {
   HK_DEVICE_NEWTON         /* backward Euler by newton with pcg and block_jacobi */
 } HkDeviceStep;
 
-/* Vertices of a grip are pulled towards one place, or by one force: f = k (T - x) - c w + F. */
+/* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
 enum { HK_DEVICE_GRIP_REALS = 8 }; /* T, F, k, c */
 
-/* A motion is x = A x0 + b, v = A' x0 + b'; A row by row. */
+/* A motion of pins is affine: x = A x0 + b, v = A' x0 + b'; A is stored row by row. */
 enum { HK_DEVICE_MOTION_REALS = 24 }; /* A, b, A', b' */
 
-/* A model as a device wants it. Arrays are the caller's and are not needed after create. */
+/* A model in the form that a device needs. The caller owns the arrays and may free them after
+ * create. */
 typedef struct HkDeviceModel {
   const HkGpuLayout *layout;
   double origin[3]; /* positions on the device are relative to it */
   bool flat;        /* two dimensions: z stays */
-  int medium_parts; /* HK_GPU_DRAGS and so on, of media.h */
+  int medium_parts; /* flags of media.h: HK_GPU_LINEAR_DRAG ... */
   const double *mass;
 
   int64_t pin_count; /* by rising place */
@@ -45,16 +46,17 @@ typedef struct HkDeviceModel {
   int motion_count;
   bool pins_move;
 
-  int64_t face_count;                  /* 0 where nothing blows on faces */
+  int64_t face_count;                  /* 0 without a force 'face_wind' */
   const int32_t *face;                 /* 3 places a face, in the order of the first of them */
   const int32_t *face_start, *face_at; /* face_at[face_start[q] ..]: the faces around a place */
 
-  int64_t gripped;                                  /* vertices that any grip holds, each once */
-  const int32_t *gripped_place, *grip_start, *grip; /* grip[grip_start[q] ..]: the grips of one */
+  int64_t gripped; /* vertices with at least one grip, each once */
+  const int32_t *gripped_place, *grip_start;
+  const int32_t *grip; /* grip[grip_start[q] ..]: grips of the q-th of these vertices */
   int grip_count;
 
-  /* For vertex block descent: the places of colour c are color_start[c] .. color_start[c + 1] - 1,
-   * and no two of them are neighbours. */
+  /* For vertex block descent: the places of color c are color_start[c] .. color_start[c + 1] - 1,
+   * and no two of them are neighbors. */
   int color_count;
   const int32_t *color_start;
 } HkDeviceModel;
@@ -62,38 +64,39 @@ typedef struct HkDeviceModel {
 typedef struct HkDeviceSettings {
   HkDeviceStep step;
   double h;
-  bool checked;       /* in double precision, slowly */
-  bool uses_velocity; /* forces depend on it */
+  bool checked;       /* double precision in place of single precision */
+  bool uses_velocity; /* a force depends on velocities */
   int iterations;     /* of a minimizer, at most */
-  double tolerance;   /* of a minimizer; 0: all iterations are made */
+  double tolerance;   /* of a minimizer; 0: it makes all iterations */
   int linear_iterations;
   double forcing;
   double rho, weight; /* of jacobi */
 } HkDeviceSettings;
 
-/* Tables of what depends on time, one row for each step. */
+/* Tables of all quantities that depend on time, one row a step. */
 typedef struct HkDeviceTimes {
   int64_t steps;
-  const double *moment; /* HK_GPU_MOMENT_REALS a step: when forces are computed */
-  const double *grips;  /* grip_count x HK_DEVICE_GRIP_REALS a step, likewise */
-  const double *middle; /* motion_count x HK_DEVICE_MOTION_REALS a step: in the middle (verlet) */
-  const double *end;    /* the same at its end */
+  const double *moment; /* HK_GPU_MOMENT_REALS a step, at the time at which forces are evaluated */
+  const double *grips;  /* grip_count x HK_DEVICE_GRIP_REALS a step, at the time of moment */
+  const double *middle; /* motion_count x HK_DEVICE_MOTION_REALS a step, at its middle (verlet) */
+  const double *end;    /* motion_count x HK_DEVICE_MOTION_REALS a step, at its end */
 } HkDeviceTimes;
 
-/* How the steps since the last report, or since a state came from the host, went. */
+/* Step info, summed over the steps since the last fetch or upload. */
 typedef struct HkDeviceReport {
   double kinetic;                        /* J, now */
   int64_t iterations, linear_iterations; /* of all steps */
-  int64_t worst_iterations;              /* of the one with most */
+  int64_t worst_iterations;              /* largest count of one step */
   int64_t stationary;                    /* steps with HK_STOP_STATIONARY */
   int64_t unconverged;                   /* steps that do not meet their tolerance */
   double gradient;                       /* the largest of all steps */
-  HkStepReport last, missed;             /* the last step, and the first that fell short */
+  HkStepReport last, missed;             /* the last step; the first step that did not converge */
 } HkDeviceReport;
 
-/* Counts a step; asked: it has a tolerance above 0; precise: the device computes in double
- * precision. In single precision a step that ends at its rounding is not converged: the rounding of
- * coordinates may be as large as the motion of a stiff system (docs/theory.md, section 6). */
+/* Adds the step info of one step. asked: the step has a tolerance above 0. precise: the device
+ * computes in double precision. In single precision a step that ends at its rounding error is not
+ * converged: the rounding error of coordinates may be as large as the motion of a stiff system
+ * (docs/theory.md, section 6). */
 static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *step, bool asked,
                                    bool precise) {
   report->iterations += step->iterations;
@@ -107,48 +110,52 @@ static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *s
   report->last = *step;
 }
 
-typedef struct HkDeviceCard {
+typedef struct HkDeviceInfo {
   char name[128];
   double bytes, bytes_free;
-} HkDeviceCard;
+} HkDeviceInfo;
 
 typedef struct HkDeviceSim HkDeviceSim;
 
 typedef struct HkDevice {
   int version;      /* HK_DEVICE_VERSION of the plug-in */
   const char *name; /* "cuda" */
-  int kind;         /* of device, as DLPack counts them: 1 this machine, 2 a CUDA card */
-  HkStatus (*card)(HkDeviceCard *card, HkError *error);
-  /* Bytes that create would take. */
+  int kind;         /* device type of DLPack: 1 is the CPU, 2 is CUDA */
+  HkStatus (*info)(HkDeviceInfo *info, HkError *error);
+  /* Bytes of device memory that create allocates for this model. */
   double (*need)(const HkDeviceModel *model, const HkDeviceSettings *settings);
   HkStatus (*create)(const HkDeviceModel *model, const HkDeviceSettings *settings,
                      HkDeviceSim **sim, HkError *error);
   void (*destroy)(HkDeviceSim **sim);
-  /* Another step or stiffness; a model of the same shape. */
+  /* Changes the step length h in s. */
   HkStatus (*set_h)(HkDeviceSim *sim, double h, HkError *error);
-  /* Positions and velocities in the order of the model, three a vertex; held: one a pin. */
+  /* Copies a state to the device: positions and velocities in the model's vertex order, three
+   * numbers a vertex; held: one flag a pin. */
   HkStatus (*upload)(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
                      HkError *error);
   HkStatus (*steps)(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error);
-  /* Waits until all that is queued is done. */
+  /* Waits until the queue is empty. */
   HkStatus (*wait)(HkDeviceSim *sim, HkError *error);
-  /* Has what was queued so far written down, to be fetched while later steps are made. */
+  /* Queues a snapshot of the state; fetch copies it to the host while later steps run. */
   HkStatus (*record)(HkDeviceSim *sim, HkError *error);
-  /* Waits for that record; x and v, three a vertex in the order of the model, x relative to the
-   * origin, are floats, or doubles where it is checked, and stay valid until the next one. */
+  /* Waits for the last snapshot (or makes one) and returns it: x and v in the model's vertex order,
+   * three numbers a vertex, x relative to the origin; floats, or doubles if settings.checked. They
+   * are valid until the next fetch. */
   HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
                     HkError *error);
-  /* Memory there for three reals a vertex, which outlives the simulation; number: which device of
-   * its kind it is. */
+  /* Allocates device memory for three reals a vertex, which outlives the simulation; *number
+   * becomes the index of the device. */
   HkStatus (*create_array)(HkDeviceSim *sim, void **array, int *number, HkError *error);
   void (*destroy_array)(void *array);
-  /* Writes positions, not relative to the origin, and velocities into such arrays, in the order of
-   * the model; NULL: not wanted. Before that it waits for all that runs there, by others too, since
-   * they may still read the arrays; after it until all is written. */
-  HkStatus (*give)(HkDeviceSim *sim, void *x, void *v, HkError *error);
-  /* The way back, of all but held pins; NULL: stays as it is. It waits likewise. */
-  HkStatus (*take)(HkDeviceSim *sim, const void *x, const void *v, HkError *error);
-  /* Bytes a second that a large copy within the card reads and writes, both counted. */
+  /* Copies absolute positions and velocities into arrays of create_array, in the model's vertex
+   * order; NULL skips one. It synchronizes the whole device first, since other libraries may still
+   * read the arrays, and waits until the copy is complete. */
+  HkStatus (*copy_to_arrays)(HkDeviceSim *sim, void *x, void *v, HkError *error);
+  /* Copies absolute positions and velocities of all vertices but constrained ones from arrays on
+   * the device; NULL leaves one as it is. It synchronizes as copy_to_arrays does. */
+  HkStatus (*copy_from_arrays)(HkDeviceSim *sim, const void *x, const void *v, HkError *error);
+  /* Measures the bandwidth of a large copy within device memory in bytes/s, reads and writes both
+   * counted. */
   HkStatus (*measure_copy)(double *speed, HkError *error);
 } HkDevice;
 

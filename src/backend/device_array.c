@@ -1,24 +1,22 @@
-/* Positions and velocities in the memory of a device, for programs that compute there:
- * HkDeviceArray.
+/* Positions and velocities in device memory, for programs that compute there: HkDeviceArray.
  *
- * The memory comes from the plug-in, which stays loaded until the program ends, and is nobody's but
- * the array's: so it outlives the simulation, also when that is laid out anew after a change of its
- * model.
+ * The plug-in, which stays loaded until the program ends, allocates the memory, and the array owns
+ * it. So the array outlives the simulation, and stays valid when a changed model is laid out anew.
  */
 #include "backend/remote.h"
 
 typedef struct Array {
-  HkDeviceArray shown; /* first: what the caller sees */
+  HkDeviceArray shown; /* first member: the public struct */
   HkContext context;
   const HkDevice *device;
 } Array;
 
-/* Has the state on the device, or says why not. */
+/* Makes the device hold the state, or returns why it cannot. */
 static HkStatus hold(HkSim *sim, HkState *state, HkError *error) {
   if (!sim->remote)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "this simulation makes its steps on the CPU and has no arrays on a device; use "
-                   "the state's own, or compile the model for the device cuda");
+                   "this simulation steps on the CPU and has no arrays on a device; use the "
+                   "state's own, or compile the model for the device cuda");
   HK_TRY(hk_state_check(state, sim->model, error));
   return hk_remote_hold(sim->remote, state, error);
 }
@@ -31,13 +29,13 @@ static HkStatus check_kind(HkArrayKind kind, HkError *error) {
 static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) {
   const HkContext *c = &sim->model->context;
   Array *a = NULL;
-  HkDeviceSim *card;
+  HkDeviceSim *device_sim;
   HK_TRY(hk_alloc(c, &a, 1, sizeof *a, "an array on a device", error));
   a->context = *c;
-  a->device = hk_remote_device(sim->remote, &card, &a->shown.bytes);
+  a->device = hk_remote_device(sim->remote, &device_sim, &a->shown.bytes);
   a->shown.count = sim->model->n;
   a->shown.device = a->device->kind;
-  HkStatus status = a->device->create_array(card, &a->shown.data, &a->shown.number, error);
+  HkStatus status = a->device->create_array(device_sim, &a->shown.data, &a->shown.number, error);
   if (status < 0)
     hk_free(c, &a);
   else
@@ -47,35 +45,35 @@ static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) 
 
 HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDeviceArray **array,
                             HkError *error) {
-  HkDeviceSim *card;
+  HkDeviceSim *device_sim;
   int bytes;
   bool made = !*array;
   HK_TRY(check_kind(kind, error));
   HK_TRY(hold(sim, state, error));
   if (made) HK_TRY(create(sim, array, error));
-  const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
+  const HkDevice *device = hk_remote_device(sim->remote, &device_sim, &bytes);
   const HkDeviceArray *a = *array;
   if (a->count != state->n || a->bytes != bytes)
     return hk_fail(error, HK_ERROR_INVALID,
                    "the array holds %lld vertices with %d bytes a number, but the state has %lld "
                    "with %d",
                    (long long)a->count, a->bytes, (long long)state->n, bytes);
-  HkStatus status = device->give(card, kind == HK_POSITIONS ? a->data : NULL,
-                                 kind == HK_VELOCITIES ? a->data : NULL, error);
+  HkStatus status = device->copy_to_arrays(device_sim, kind == HK_POSITIONS ? a->data : NULL,
+                                           kind == HK_VELOCITIES ? a->data : NULL, error);
   if (status < 0 && made) hk_device_array_destroy(array);
   return status;
 }
 
 HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
                              HkError *error) {
-  HkDeviceSim *card;
+  HkDeviceSim *device_sim;
   int bytes;
   HK_TRY(check_kind(kind, error));
   if (!data) return hk_fail(error, HK_ERROR_INVALID, "there is no address on the device");
   HK_TRY(hold(sim, state, error));
-  const HkDevice *device = hk_remote_device(sim->remote, &card, &bytes);
-  HK_TRY(device->take(card, kind == HK_POSITIONS ? data : NULL, kind == HK_VELOCITIES ? data : NULL,
-                      error));
+  const HkDevice *device = hk_remote_device(sim->remote, &device_sim, &bytes);
+  HK_TRY(device->copy_from_arrays(device_sim, kind == HK_POSITIONS ? data : NULL,
+                                  kind == HK_VELOCITIES ? data : NULL, error));
   hk_remote_changed(sim->remote);
   return HK_OK;
 }

@@ -1,4 +1,4 @@
-/* HkModel as a device wants it; see device_model.h. */
+/* HkModel in the form that a device needs; see device_model.h. */
 #include "backend/device_model.h"
 
 #include "backend/gpu/media.h"
@@ -40,8 +40,8 @@ static HkStatus take_pins(const Work *w, HkError *error) {
   return HK_OK;
 }
 
-/* A face gets its number when the first of its corners comes, by rising place; number: -1 before.
- */
+/* Numbers faces in the order of their corner with the lowest place; number is -1 for a face without
+ * a number yet. */
 static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
   const HkGpuLayout *l = a->layout;
   int32_t count = 0, at = 0;
@@ -66,7 +66,8 @@ static HkStatus take_faces(const Work *w, HkError *error) {
   int32_t *number = NULL;
   if (!hk_device_has_air(m)) return HK_OK;
   if (m->face_count > INT32_MAX / 3)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld faces are too many for a device",
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "a device supports at most %d faces, this model has %lld", INT32_MAX / 3,
                    (long long)m->face_count);
   HK_TRY(hk_alloc(c, &a->face, 3 * m->face_count, sizeof *a->face, "faces", error));
   HK_TRY(hk_alloc(c, &a->face_start, m->n + 1, sizeof *a->face_start, "faces", error));
@@ -89,8 +90,8 @@ static const HkChosen *grip_of(const HkModel *m, int force) {
   return grips ? m->forces[force].data : NULL;
 }
 
-/* Vertices of all grips by rising number, each with the grips that hold it: a merge, since each
- * grip has its own by rising number. */
+/* Lists the vertices of all grips by rising number, each with its grips: a merge of the sorted
+ * lists of the grips. */
 static void merge_grips(const Work *w, int64_t *at) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
@@ -142,7 +143,7 @@ static HkStatus take_grips(const Work *w, HkError *error) {
   return HK_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole model ---- */
 
 bool hk_device_is_plain(const HkModel *m) {
   for (int q = 0; q < m->force_count; q++)
@@ -150,11 +151,11 @@ bool hk_device_is_plain(const HkModel *m) {
   return !hk_device_has_air(m) && !any_pin_moves(m);
 }
 
-static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
+static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   HK_TRY(hk_device_check_forces(m, error));
-  HK_TRY(hk_gpu_layout_create(m, wishes, &a->layout, error));
+  HK_TRY(hk_gpu_layout_create(m, options, &a->layout, error));
   HK_TRY(hk_alloc(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
   for (int64_t q = 0; q < m->n; q++) a->mass[q] = m->mass[a->layout->order[q]];
   w->device->layout = a->layout;
@@ -169,11 +170,11 @@ static HkStatus fill(const Work *w, const HkGpuWishes *wishes, HkError *error) {
   return take_grips(w, error);
 }
 
-HkStatus hk_device_model_create(const HkModel *m, const HkGpuWishes *wishes, HkDeviceModel *device,
-                                HkDeviceArrays *arrays, HkError *error) {
+HkStatus hk_device_model_create(const HkModel *m, const HkGpuLayoutOptions *options,
+                                HkDeviceModel *device, HkDeviceArrays *arrays, HkError *error) {
   *device = (HkDeviceModel){0};
   *arrays = (HkDeviceArrays){0};
-  HkStatus status = fill(&(Work){m, device, arrays}, wishes, error);
+  HkStatus status = fill(&(Work){m, device, arrays}, options, error);
   if (status < 0) hk_device_model_destroy(m, arrays);
   return status;
 }

@@ -1,8 +1,9 @@
-/* What depends on time, as tables for a device: winds, fluids, grips, motions of pins.
+/* Tables of the quantities that depend on time, for a device: winds, fluids, grips, motions of
+ * pins.
  *
- * Forces of a kind are summed up where they are linear: a number of winds and drags is one medium
- * that blows with a constant force and slows down. Motions are affine in where a pin stood,
- * x = A x0 + b, which is what they do to four points.
+ * Linear forces of one kind add up: all winds and drags are one medium with a constant force and a
+ * damping coefficient. Motions are affine in the initial position of a pin, x = A x0 + b; their
+ * values at four points give A and b.
  */
 #define HK_REAL double
 #include "backend/device_model.h"
@@ -27,23 +28,24 @@ HkStatus hk_device_check_forces(const HkModel *m, HkError *error) {
     fluids += is(m, q, "buoyancy");
     airs += is(m, q, "face_wind");
     if (!done)
-      return hk_fail(error, HK_ERROR_UNSUPPORTED, "the force '%s' is not done on a device",
+      return hk_fail(error, HK_ERROR_UNSUPPORTED, "devices do not support the force '%s'",
                      m->forces[q].type->schema.name);
   }
   if (fluids > HK_GPU_FLUIDS)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does at most %d times 'buoyancy'",
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "devices support at most %d forces 'buoyancy'",
                    HK_GPU_FLUIDS);
-  if (airs > 1) return hk_fail(error, HK_ERROR_UNSUPPORTED, "a device does 'face_wind' only once");
+  if (airs > 1)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "devices support at most one force 'face_wind'");
   return HK_OK;
 }
 
 int hk_device_medium_parts(const HkModel *m) {
   int parts = 0;
   for (int q = 0; q < m->force_count; q++) {
-    if (is(m, q, "wind") || is(m, q, "drag")) parts |= HK_GPU_DRAGS;
+    if (is(m, q, "wind") || is(m, q, "drag")) parts |= HK_GPU_LINEAR_DRAG;
     if (is(m, q, "drag") && ((const HkDragParams *)m->forces[q].method.params)->quadratic > 0)
-      parts |= HK_GPU_DRAGS_MORE;
-    if (is(m, q, "buoyancy")) parts |= HK_GPU_FLOATS;
+      parts |= HK_GPU_QUADRATIC_DRAG;
+    if (is(m, q, "buoyancy")) parts |= HK_GPU_BUOYANCY;
   }
   return parts;
 }

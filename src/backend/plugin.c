@@ -1,8 +1,8 @@
-/* Finding plug-ins for devices: libhooke_cuda.so, loaded at run time, so that Hooke builds and runs
- * where there is none.
+/* Loads plug-ins for devices at run time (libhooke_cuda.so), so that Hooke builds and runs without
+ * one.
  *
- * It is looked for in the folder that the variable HOOKE_PLUGINS names, beside the program or
- * library that this code is in, in ../lib of that, and where the system looks for libraries.
+ * The search path is: the folder that the variable HOOKE_PLUGINS names, the folder of the program
+ * or library that contains this code, ../lib of that folder, and the system's library path.
  */
 #define _GNU_SOURCE /* dladdr, which glibc, musl, BSD and macOS have */
 #include "backend/plugin.h"
@@ -26,12 +26,12 @@ HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *err
 
 static const char NAME[] = "libhooke_cuda.so";
 
-/* The folder that this code was loaded from, with its last slash. */
+/* Writes the folder that this code was loaded from, with its last slash. */
 static void own_folder(char *folder, size_t size) {
   Dl_info info;
   folder[0] = 0;
   if (!dladdr((const void *)&NAME, &info) || !info.dli_fname) return;
-  /* A program that was found by PATH does not know its folder; Linux does. */
+  /* dladdr has no folder for a program that was started through PATH; /proc has it. */
   char program[4000];
   ssize_t length =
       strchr(info.dli_fname, '/') ? -1 : readlink("/proc/self/exe", program, sizeof program - 1);
@@ -48,7 +48,7 @@ static void *load(const char *folder, const char *between, char *why, size_t siz
   snprintf(path, sizeof path, "%s%s%s", folder, between, NAME);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   const char *problem = library ? NULL : dlerror();
-  /* What is not there is no news; what is there and does not load is. */
+  /* Keep the message only if the file exists but cannot be loaded. */
   if (problem && !strstr(problem, "No such file")) snprintf(why, size, "%s", problem);
   return library;
 }
@@ -64,10 +64,9 @@ static void *find_library(char *why, size_t size) {
 }
 
 HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *error) {
-  char why[800] =
-      "it is built by the CMake option HOOKE_CUDA and belongs beside the program or the "
-      "library, or in the folder that HOOKE_PLUGINS names";
-  (void)kind; /* there is one kind */
+  char why[800] = "the CMake option HOOKE_CUDA builds it; put it beside the program or the "
+                  "library, or into the folder that HOOKE_PLUGINS names";
+  (void)kind; /* HK_CUDA and HK_CUDA_DOUBLE share one plug-in */
   *device = NULL;
   void *library = find_library(why, sizeof why);
   if (!library)

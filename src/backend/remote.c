@@ -1,4 +1,4 @@
-/* Simulations whose steps a device makes; see remote.h. */
+/* Simulations that step on a device; see remote.h. */
 #include "backend/remote.h"
 
 #include "backend/device_model.h"
@@ -8,41 +8,42 @@
 
 #include <string.h>
 
-enum { BATCH = 256 }; /* steps for which tables are made at once */
+enum { TABLE_STEPS = 256 }; /* rows of the tables that are sent to the device at a time */
 
 struct HkRemote {
   HkStateHolder holder; /* first: states point to it */
   HkSim *sim;
   const HkDevice *device;
-  HkDeviceSim *card;
+  HkDeviceSim *device_sim;
   HkDeviceSettings settings;
   double origin[3];
   int motion_count, grip_count;
   bool pins_move;
   int64_t version; /* of the model */
-  HkState *state;  /* that it holds; NULL: none */
-  bool here;       /* the state's arrays are those of its last steps */
-  int64_t ahead;   /* steps that were queued beyond it */
+  HkState *state;  /* the state that the device holds; NULL: none */
+  bool here;       /* the arrays on the host are up to date */
+  int64_t ahead;   /* steps that are queued beyond the state */
   HkClock ahead_clock;
   double ahead_time;
   double *moment, *grips, *middle, *end; /* tables of a batch */
-  HkDeviceReport report;                 /* of the steps of the last call, as far as known */
-  HkStatus status;                       /* of what was found when no one could be told */
+  HkDeviceReport report;                 /* of the steps of the last call that have been fetched */
+  HkStatus status;                       /* pending: the next call that can return it does */
   HkError error;
 };
 
 /* ---- Creating ---- */
 
-static HkStatus check_room(const HkRemote *r, const HkDeviceModel *model, HkError *error) {
-  HkDeviceCard card;
-  HK_TRY(r->device->card(&card, error));
+static HkStatus check_device_memory(const HkRemote *r, const HkDeviceModel *model, HkError *error) {
+  HkDeviceInfo info;
+  HK_TRY(r->device->info(&info, error));
   double need = r->device->need(model, &r->settings);
-  if (need > card.bytes_free)
+  if (need > info.bytes_free)
     return hk_fail(error, HK_ERROR_MEMORY,
-                   "%lld vertices need %.0f bytes of the card %s, of which %.0f are free",
-                   (long long)model->layout->n, need, card.name, card.bytes_free);
-  hk_log(&r->sim->model->context, HK_LOG_INFO, "steps are made by %s (%s, %s), %.3g GB of it",
-         card.name, r->settings.checked ? "double precision" : "single precision",
+                   "%lld vertices need %.0f bytes of device memory; %s has %.0f bytes free",
+                   (long long)model->layout->n, need, info.name, info.bytes_free);
+  hk_log(&r->sim->model->context, HK_LOG_INFO,
+         "steps run on %s (%s, %s) with %.3g GB of device memory", info.name,
+         r->settings.checked ? "double precision" : "single precision",
          model->layout->near              ? "two steps at once"
          : model->layout->brick_count > 0 ? "bricks"
                                           : "rows",
@@ -50,24 +51,25 @@ static HkStatus check_room(const HkRemote *r, const HkDeviceModel *model, HkErro
   return HK_OK;
 }
 
-static HkStatus make_card(HkRemote *r, HkError *error) {
+static HkStatus create_device_sim(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkDeviceModel model;
   HkDeviceArrays arrays;
   HkDeviceStep step = r->settings.step;
   bool predicts = step == HK_DEVICE_VERLET && m->velocity_dependent;
-  HkGpuWishes wishes = {.colors = step == HK_DEVICE_BLOCK_DESCENT,
-                        .rows = step == HK_DEVICE_JACOBI,
-                        .twice = step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m)};
-  HK_TRY(hk_device_model_create(m, &wishes, &model, &arrays, error));
+  HkGpuLayoutOptions options = {.colors = step == HK_DEVICE_BLOCK_DESCENT,
+                                .rows = step == HK_DEVICE_JACOBI,
+                                .twice =
+                                    step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m)};
+  HK_TRY(hk_device_model_create(m, &options, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;
   r->grip_count = model.grip_count;
   r->pins_move = model.pins_move;
   r->settings.h = r->sim->h;
   r->settings.uses_velocity = m->velocity_dependent;
-  HkStatus status = check_room(r, &model, error);
-  if (status >= 0) status = r->device->create(&model, &r->settings, &r->card, error);
+  HkStatus status = check_device_memory(r, &model, error);
+  if (status >= 0) status = r->device->create(&model, &r->settings, &r->device_sim, error);
   hk_device_model_destroy(m, &arrays);
   if (status >= 0) r->version = hk_model_version(m);
   return status;
@@ -75,10 +77,11 @@ static HkStatus make_card(HkRemote *r, HkError *error) {
 
 static HkStatus make_tables(HkRemote *r, HkError *error) {
   const HkContext *c = &r->sim->model->context;
-  /* There is one number at least, so that each table is somewhere. */
-  int64_t motions = (int64_t)BATCH * r->motion_count * HK_DEVICE_MOTION_REALS + 1;
-  int64_t grips = (int64_t)BATCH * r->grip_count * HK_DEVICE_GRIP_REALS + 1;
-  HK_TRY(hk_alloc(c, &r->moment, BATCH * HK_GPU_MOMENT_REALS, sizeof *r->moment, "tables", error));
+  /* Each table has at least one number, so that its pointer is not NULL. */
+  int64_t motions = (int64_t)TABLE_STEPS * r->motion_count * HK_DEVICE_MOTION_REALS + 1;
+  int64_t grips = (int64_t)TABLE_STEPS * r->grip_count * HK_DEVICE_GRIP_REALS + 1;
+  HK_TRY(hk_alloc(c, &r->moment, TABLE_STEPS * HK_GPU_MOMENT_REALS, sizeof *r->moment, "tables",
+                  error));
   HK_TRY(hk_alloc(c, &r->grips, grips, sizeof *r->grips, "tables", error));
   HK_TRY(hk_alloc(c, &r->middle, motions, sizeof *r->middle, "tables", error));
   return hk_alloc(c, &r->end, motions, sizeof *r->end, "tables", error);
@@ -92,7 +95,7 @@ static void drop_tables(HkRemote *r) {
   hk_free(c, &r->end);
 }
 
-/* ---- The state that it holds ---- */
+/* ---- The state on the device ---- */
 
 typedef struct Copy {
   const HkRemote *remote;
@@ -113,7 +116,7 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
     }
 }
 
-/* A state may be fetched several times within one call, when pins are let go. */
+/* Adds step info up: a call fetches a state several times when it releases pins. */
 static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
   sum->kinetic = more->kinetic;
   sum->iterations += more->iterations;
@@ -127,14 +130,15 @@ static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
   sum->last = more->last;
 }
 
-static HkStatus bring(HkRemote *r, HkError *error) {
+static HkStatus download(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkState *state = r->state;
   HkDeviceReport report = {0};
   Copy p = {.remote = r, .state = state};
-  HK_TRY(r->device->fetch(r->card, &p.x, &p.v, &report, error));
+  HK_TRY(r->device->fetch(r->device_sim, &p.x, &p.v, &report, error));
   hk_parallel_for(m->threads, m->n, copy_range, &p);
-  hk_pins_place(m, state, state->time, state->x, state->v); /* exactly, not as rounded there */
+  hk_pins_place(m, state, state->time, state->x,
+                state->v); /* in double precision, not rounded as on the device */
   add_report(&r->report, &report);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
   r->sim->kinetic = report.kinetic;
@@ -144,13 +148,13 @@ static HkStatus bring(HkRemote *r, HkError *error) {
   return report.unconverged > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
 
-/* Brings the state here; what is wrong is told by the next step. An error hides steps that did not
- * converge, and nothing hides an error. */
+/* Copies the state to the host and keeps the status for the next call. An error replaces
+ * HK_NOT_CONVERGED, and nothing replaces an error. */
 static void fetch(HkStateHolder *holder) {
   HkRemote *r = (HkRemote *)holder;
   if (r->here) return;
   r->here = true;
-  HkStatus status = bring(r, &r->error);
+  HkStatus status = download(r, &r->error);
   if (status < 0 || r->status == HK_OK) r->status = status;
 }
 
@@ -162,12 +166,12 @@ static void leave(HkStateHolder *holder) {
 }
 
 static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
-  if (r->ahead > 0 && r->state) leave(&r->holder); /* the state here is the one that counts */
+  if (r->ahead > 0 && r->state) leave(&r->holder); /* the steps ahead are discarded */
   if (r->state && r->state == state) return HK_OK;
   if (r->state) hk_state_own(r->state);
   hk_state_own(state);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
-  HK_TRY(r->device->upload(r->card, state->x, state->v, state->pin_held, error));
+  HK_TRY(r->device->upload(r->device_sim, state->x, state->v, state->pin_held, error));
   r->state = state;
   r->here = true;
   state->holder = &r->holder;
@@ -182,7 +186,7 @@ HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error) {
   r->holder = (HkStateHolder){fetch, leave};
   HkStatus status = hk_device_settings(sim, &r->settings, error);
   if (status >= 0) status = hk_plugin_find(c->device, &r->device, error);
-  if (status >= 0) status = make_card(r, error);
+  if (status >= 0) status = create_device_sim(r, error);
   if (status >= 0) status = make_tables(r, error);
   if (status < 0) hk_remote_destroy(remote);
   return status;
@@ -192,31 +196,32 @@ void hk_remote_destroy(HkRemote **remote) {
   HkRemote *r = *remote;
   if (!r) return;
   if (r->state) hk_state_own(r->state);
-  if (r->card) r->device->destroy(&r->card);
+  if (r->device_sim) r->device->destroy(&r->device_sim);
   drop_tables(r);
   hk_free(&r->sim->model->context, remote);
 }
 
 size_t hk_remote_bytes(const HkRemote *r) {
-  int64_t motions = (int64_t)2 * BATCH * r->motion_count * HK_DEVICE_MOTION_REALS;
-  int64_t grips = (int64_t)BATCH * r->grip_count * HK_DEVICE_GRIP_REALS;
-  return sizeof *r + (size_t)(BATCH * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
+  int64_t motions = (int64_t)2 * TABLE_STEPS * r->motion_count * HK_DEVICE_MOTION_REALS;
+  int64_t grips = (int64_t)TABLE_STEPS * r->grip_count * HK_DEVICE_GRIP_REALS;
+  return sizeof *r +
+         (size_t)(TABLE_STEPS * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
 }
 
-/* A model that was changed is laid out anew, and so it is after that has failed; another step is
- * told. */
+/* Lays a changed model out anew, also after an earlier attempt that failed, and sends a changed
+ * step length to the device. */
 static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
-  bool same = r->card && r->version == hk_model_version(r->sim->model);
+  bool same = r->device_sim && r->version == hk_model_version(r->sim->model);
   if (same && r->settings.h == r->sim->h) return HK_OK;
   if (r->state) hk_state_own(r->state);
   if (same) {
     r->settings.h = r->sim->h;
-    return r->device->set_h(r->card, r->sim->h, error);
+    return r->device->set_h(r->device_sim, r->sim->h, error);
   }
-  if (r->card) r->device->destroy(&r->card);
+  if (r->device_sim) r->device->destroy(&r->device_sim);
   drop_tables(r);
   HK_TRY(hk_device_settings(r->sim, &r->settings, error));
-  HK_TRY(make_card(r, error));
+  HK_TRY(create_device_sim(r, error));
   HK_TRY(make_tables(r, error));
   hk_blowup_renew(r->sim, state);
   return HK_OK;
@@ -224,22 +229,22 @@ static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
 
 /* ---- Steps ---- */
 
-/* The time at which the q-th step from t begins. */
+/* Returns the time in s at which the q-th step after t begins. */
 static double time_of(const HkRemote *r, const HkClock *clock, double t, int64_t q) {
   if (q == 0) return t;
   return clock ? clock->begin + (double)(clock->first + q) * r->sim->h : t + (double)q * r->sim->h;
 }
 
-/* Steps from time t on, of which the first is the q-th by the clock. */
+/* Queues `count` steps from time t on, in batches of TABLE_STEPS. */
 static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count, HkError *error) {
   const HkModel *m = r->sim->model;
-  double h = r->sim->h, later = 0; /* when forces are computed */
+  double h = r->sim->h, later = 0; /* s after the step's begin, when forces are evaluated */
   if (r->settings.step == HK_DEVICE_VERLET) later = h / 2;
   if (r->settings.step >= HK_DEVICE_BLOCK_DESCENT) later = h;
   int64_t motions = (int64_t)r->motion_count * HK_DEVICE_MOTION_REALS;
   int64_t grips = (int64_t)r->grip_count * HK_DEVICE_GRIP_REALS;
-  for (int64_t first = 0; first < count; first += BATCH) {
-    int64_t size = count - first < BATCH ? count - first : BATCH;
+  for (int64_t first = 0; first < count; first += TABLE_STEPS) {
+    int64_t size = count - first < TABLE_STEPS ? count - first : TABLE_STEPS;
     for (int64_t q = 0; q < size; q++) {
       double begin = time_of(r, clock, t, first + q);
       hk_device_moment(m, r->origin, begin + later, r->moment + q * HK_GPU_MOMENT_REALS,
@@ -249,12 +254,12 @@ static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count
       hk_device_motions(m, time_of(r, clock, t, first + q + 1), r->end + q * motions);
     }
     HkDeviceTimes times = {size, r->moment, r->grips, r->middle, r->end};
-    HK_TRY(r->device->steps(r->card, &times, error));
+    HK_TRY(r->device->steps(r->device_sim, &times, error));
   }
   return HK_OK;
 }
 
-/* Steps that can be made before the next pin is let go, at most so many. */
+/* Returns the number of steps until the next pin is released, at most `count`. */
 static int64_t until_release(const HkRemote *r, const HkState *state, int64_t count) {
   const HkModel *m = r->sim->model;
   double h = r->sim->h, next = INFINITY;
@@ -273,14 +278,14 @@ static bool releases_now(const HkRemote *r, const HkState *state) {
   return false;
 }
 
-/* What was queued before is what is asked for now. */
+/* Returns whether the steps that were queued ahead are those that the caller asks for. */
 static bool is_ahead(const HkRemote *r, const HkState *state, int64_t count, const HkClock *clock) {
   return r->state && r->state == state && r->ahead == count && clock &&
          clock->begin == r->ahead_clock.begin && clock->first == r->ahead_clock.first &&
          state->time == r->ahead_time;
 }
 
-static HkStatus take_up(HkRemote *r, HkState *state, HkError *error) {
+static HkStatus prepare(HkRemote *r, HkState *state, HkError *error) {
   if (releases_now(r, state)) {
     hk_state_own(state);
     hk_pins_release(r->sim->model, state, state->time + 1e-6 * r->sim->h);
@@ -288,8 +293,8 @@ static HkStatus take_up(HkRemote *r, HkState *state, HkError *error) {
   return attach(r, state, error);
 }
 
-/* What was found and told to no one yet. */
-static HkStatus tell(HkRemote *r, HkError *error) {
+/* Returns the pending status, with its error, and clears it. */
+static HkStatus return_pending(HkRemote *r, HkError *error) {
   HkStatus status = r->status;
   if (status < 0 && error) *error = r->error;
   r->status = HK_OK;
@@ -299,7 +304,7 @@ static HkStatus tell(HkRemote *r, HkError *error) {
 HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClock *clock,
                          HkError *error) {
   HK_TRY(renew(r, state, error));
-  HkStatus found = tell(r, error);
+  HkStatus found = return_pending(r, error);
   if (found < 0) return found;
   r->report = (HkDeviceReport){0};
   r->sim->report = (HkStepReport){0};
@@ -307,8 +312,8 @@ HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClo
   while (count > 0) {
     int64_t size = count;
     if (!is_ahead(r, state, count, clock ? &at : NULL)) {
-      HK_TRY(take_up(r, state, error));
-      HkStatus later = tell(r, error); /* it may have looked at the state */
+      HK_TRY(prepare(r, state, error));
+      HkStatus later = return_pending(r, error); /* prepare may have fetched the state */
       if (later < 0) return later;
       if (later != HK_OK) found = later;
       size = until_release(r, state, count);
@@ -328,7 +333,7 @@ HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClo
 HkStatus hk_remote_settle(HkRemote *r, HkState *state, HkDeviceReport *report, HkError *error) {
   hk_state_fetch(state);
   *report = r->report;
-  return tell(r, error);
+  return return_pending(r, error);
 }
 
 void hk_remote_look(HkRemote *r) {
@@ -345,23 +350,22 @@ HkStatus hk_remote_run_ahead(HkRemote *r, HkState *state, int64_t count, const H
   return queue(r, clock, state->time, count, error);
 }
 
-/* ---- Arrays there: device_array.c ---- */
+/* ---- Arrays on the device: device_array.c ---- */
 
 HkStatus hk_remote_hold(HkRemote *r, HkState *state, HkError *error) {
   HK_TRY(renew(r, state, error));
-  if (r->status < 0) return tell(r, error);
+  if (r->status < 0) return return_pending(r, error);
   return attach(r, state, error);
 }
 
 void hk_remote_changed(HkRemote *r) {
   r->here = false;
   r->state->h_old = 0;
-  if (r->state->steps == 0)
-    fetch(&r->holder); /* which notes the speeds that a motion starts with */
+  if (r->state->steps == 0) fetch(&r->holder); /* sets the reference speeds of the blow-up check */
 }
 
-const HkDevice *hk_remote_device(const HkRemote *r, HkDeviceSim **card, int *bytes) {
-  *card = r->card;
+const HkDevice *hk_remote_device(const HkRemote *r, HkDeviceSim **device_sim, int *bytes) {
+  *device_sim = r->device_sim;
   *bytes = r->settings.checked ? (int)sizeof(double) : (int)sizeof(float);
   return r->device;
 }

@@ -1,10 +1,9 @@
-/* Simulations whose steps a device makes: the side of HkSim and HkState.
+/* Simulations that step on a device: the host's side, with HkSim and HkState.
  *
- * Steps are queued on the device and made while the caller goes on; the state that was stepped is
- * held there until someone looks at it (HkStateHolder in model/state.h). So a blow-up is told by
- * the next call of hk_step that comes after the state was looked at. A run settles every frame, and
- * then has the steps of the next one made while it writes. Steps that did not converge are told in
- * the same way, by HK_NOT_CONVERGED, which is no error: the steps that were asked for are made.
+ * Steps are asynchronous. The device holds the state until the caller reads it, which synchronizes
+ * (HkStateHolder in model/state.h). The first hk_step after such a read returns a blow-up that the
+ * read found; it returns HK_NOT_CONVERGED, which is no error, if steps did not converge. A run
+ * synchronizes at every frame and queues the steps of the next frame before it writes.
  */
 #ifndef HK_BACKEND_REMOTE_H
 #define HK_BACKEND_REMOTE_H
@@ -14,33 +13,35 @@
 
 typedef struct HkRemote HkRemote;
 
-/* device_settings.c: how a device makes the steps of a simulation; what it does not do is refused
- * by name. */
+/* device_settings.c: the settings of a simulation for a device; HK_ERROR_UNSUPPORTED names a method
+ * that devices do not support. */
 HkStatus hk_device_settings(const HkSim *sim, HkDeviceSettings *settings, HkError *error);
 
-/* Lays the model out and takes memory of the device that the context asks for; what it does not do
- * is refused by name. */
+/* Loads the plug-in for the context's device, lays the model out and allocates device memory.
+ * HK_ERROR_UNSUPPORTED names a method or force that devices do not support. */
 HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error);
 void hk_remote_destroy(HkRemote **remote);
-/* Memory of this machine that it holds. */
+/* Bytes of host memory that it holds. */
 size_t hk_remote_bytes(const HkRemote *remote);
-/* As hk_sim_steps; what it tells is how steps before these went, as far as it is known. */
+/* Queues steps as hk_sim_steps makes them. The status is that of earlier steps which have been
+ * fetched since the last call. */
 HkStatus hk_remote_steps(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
                          HkError *error);
-/* Waits, brings the state here and checks it; *report: how the steps of the last hk_remote_steps
- * went. HK_NOT_CONVERGED if any of them, or of those before that no one was told of, did not. */
+/* Synchronizes: copies the state to the host and checks it for a blow-up. *report becomes the step
+ * info of the last hk_remote_steps. Returns HK_NOT_CONVERGED if a step did not converge whose
+ * status no earlier call has returned. */
 HkStatus hk_remote_settle(HkRemote *remote, HkState *state, HkDeviceReport *report, HkError *error);
-/* Has sim->report say how the last step went, even if no one has looked at the state since. */
+/* Synchronizes so that sim->report is the step info of the last step. */
 void hk_remote_look(HkRemote *remote);
-/* Queues steps that will be asked for next; the state here stays as it is. */
+/* Queues the steps that the caller will ask for next; the state on the host does not change. */
 HkStatus hk_remote_run_ahead(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
                              HkError *error);
-/* Has the state on the device, where the plug-in may read and change it; an error that waited to be
- * told is told. */
+/* Makes the device hold the state, so that the plug-in may read and change it; returns a pending
+ * error. */
 HkStatus hk_remote_hold(HkRemote *remote, HkState *state, HkError *error);
-/* After that, when it was changed there. */
+/* Marks the state as changed on the device, after hk_remote_hold. */
 void hk_remote_changed(HkRemote *remote);
-/* The plug-in, its simulation, and the bytes of a number there. */
-const HkDevice *hk_remote_device(const HkRemote *remote, HkDeviceSim **card, int *bytes);
+/* Returns the plug-in; *device_sim becomes its simulation, *bytes the size of its reals. */
+const HkDevice *hk_remote_device(const HkRemote *remote, HkDeviceSim **device_sim, int *bytes);
 
 #endif

@@ -1,9 +1,9 @@
-/* How much memory there is to take, without swapping and without being killed for it.
+/* Bytes of memory that a process can allocate without swapping and without being killed.
  *
- * On Linux the least of what the kernel says could be had (MemAvailable), of what the groups that
- * the process is in leave it (cgroups, versions 1 and 2, as containers and batch systems use them),
- * and of what its own limit on addresses leaves (ulimit -v). Elsewhere the pages that the system
- * has. In all cases no more than the environment variable HOOKE_MEMORY (bytes).
+ * On Linux this is the minimum of MemAvailable of the kernel, of the limits of the process's
+ * cgroups (versions 1 and 2, which containers and batch systems use), and of the limit on its
+ * address space (ulimit -v). On other systems it is the physical memory. The environment variable
+ * HOOKE_MEMORY (bytes) is an upper bound on all systems.
  */
 #if !defined(__linux__) && !defined(__EMSCRIPTEN__)
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
@@ -24,8 +24,8 @@ static const double UNKNOWN = INFINITY;
 
 enum { PATH_SIZE = 4096 };
 
-/* The number that follows a word at the start of a line of a file, or the first one (word ""); -1:
- * there is none, as where the file says "max". */
+/* Returns the number after a word at the start of a line of a file, or the first number (word "");
+ * -1 if the file has none, as with "max". */
 static double read_number(const char *path, const char *word) {
   char line[PATH_SIZE];
   double value = -1;
@@ -47,8 +47,8 @@ static double least(double a, double b) {
   return a < b ? a : b;
 }
 
-/* The files that say how much a group may take, how much it has taken, and how much of that the
- * kernel would give back at once: files that were read. */
+/* The files with a cgroup's limit, its usage, and the part of the usage that the kernel can reclaim
+ * at once (the page cache). */
 typedef struct GroupFiles {
   const char *folder, *limit, *used, *spare;
 } GroupFiles;
@@ -71,7 +71,8 @@ static double left_in(const GroupFiles *g, const char *group) {
   return left > 0 ? left : 0;
 }
 
-/* What a group and those around it leave; the group's name is cut short on the way up. */
+/* Returns the bytes that a cgroup and its ancestors leave; shortens the name `group` to that of the
+ * root. */
 static double left_around(const GroupFiles *g, char *group) {
   double left = UNKNOWN;
   for (char *slash; (slash = strrchr(group, '/')); *slash = 0)
@@ -99,7 +100,7 @@ static double left_in_groups(void) {
   return left;
 }
 
-/* Of the addresses that the process may use. */
+/* Returns the bytes that the limit on the address space leaves. */
 static double left_of_addresses(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UNKNOWN;
@@ -134,5 +135,5 @@ double hk_memory_available(void) {
   const char *given = getenv("HOOKE_MEMORY");
   double most = given ? strtod(given, NULL) : 0;
   if (most > 0 && most < left) left = most;
-  return left == UNKNOWN ? 0 : left < 1 ? 1 : left; /* 0 would mean that nobody knows */
+  return left == UNKNOWN ? 0 : left < 1 ? 1 : left; /* 0 would mean unknown */
 }

@@ -1,7 +1,7 @@
-/* Cancellation: a callback that the loops of a step ask whether to end early.
+/* Cancellation: the loops of a step call a callback that returns whether to end early.
  *
- * The callback is asked by the thread that makes the step, between iterations. Its first 'yes'
- * holds until hk_cancel_begin, so that every loop around the one that noticed ends too.
+ * The thread that makes the step calls it between iterations. Its first true is kept until
+ * hk_cancel_begin, so that all enclosing loops end, too.
  */
 #ifndef HK_BASE_CANCEL_H
 #define HK_BASE_CANCEL_H
@@ -9,24 +9,24 @@
 #include "base/status.h"
 
 typedef struct HkCancel {
-  HkCancelFn *ask; /* NULL: nothing is cancelled */
+  HkCancelFn *ask; /* NULL: steps cannot be cancelled */
   void *user;
   bool asked; /* the callback has returned true since hk_cancel_begin */
 } HkCancel;
 
-/* Forgets an earlier request, before the next steps. */
+/* Clears an earlier request, before the next steps. */
 static inline void hk_cancel_begin(HkCancel *cancel) {
   cancel->asked = false;
 }
 
-/* Whether to end; cancel may be NULL. */
+/* Returns whether to end; cancel may be NULL. */
 static inline bool hk_is_cancelled(HkCancel *cancel) {
   if (!cancel || !cancel->ask) return false;
   if (!cancel->asked) cancel->asked = cancel->ask(cancel->user);
   return cancel->asked;
 }
 
-/* HK_ERROR_CANCELLED if the end is asked for. */
+/* Returns HK_ERROR_CANCELLED if the callback requests the end. */
 static inline HkStatus hk_cancel_check(HkCancel *cancel, HkError *error) {
   if (!hk_is_cancelled(cancel)) return HK_OK;
   return hk_fail(error, HK_ERROR_CANCELLED, "the step was cancelled; the state is that before it");

@@ -1,4 +1,4 @@
-/* Checks of parameter structs that a caller has filled in C, by their tables; see schema.h.
+/* Checks parameter structs that a caller has filled in C against their tables; see schema.h.
  *
  * Values that come from JSON or from hk_method_set_* are checked when they are set. Scenes and
  * parameter structs may also be edited freely, so they are checked once more where they are used.
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* "bodies" or "" before the name of a parameter, for messages. */
+/* Prefix of a parameter's name in messages: "bodies" or "". */
 typedef struct Where {
   const char *prefix, *name;
 } Where;
@@ -47,8 +47,8 @@ HkStatus hk_table_check_rows(const HkTable *table, int columns, const char *name
 }
 
 HkStatus hk_select_check_list(const HkSelect *s, HkError *error) {
-  const int64_t MOST = INT64_MAX / (int64_t)sizeof *s->indices;
-  if (s->count >= 0 && s->count <= MOST && (s->count == 0 || s->indices)) return HK_OK;
+  const int64_t MAX_INDICES = INT64_MAX / (int64_t)sizeof *s->indices;
+  if (s->count >= 0 && s->count <= MAX_INDICES && (s->count == 0 || s->indices)) return HK_OK;
   return hk_fail(error, HK_ERROR_INVALID, "select: %lld indices %s", (long long)s->count,
                  s->count > 0 && !s->indices ? "are promised, but there is no list of them"
                                              : "cannot be");
@@ -88,7 +88,7 @@ static HkStatus check_param(const HkParam *p, const void *value, const Where *at
   case HK_PARAM_VECTOR: return check_vector(at, value, error);
   case HK_PARAM_TABLE: return hk_table_check_rows(value, p->columns, name, error);
   case HK_PARAM_METHOD: return hk_method_check(value, p->family, error);
-  case HK_PARAM_SELECT: /* by hk_model_select, which may refuse more */
+  case HK_PARAM_SELECT: /* hk_model_select checks it when it is used */
   case HK_PARAM_BOOLEAN:
   case HK_PARAM_TEXT: break;
   }

@@ -1,4 +1,4 @@
-/* Nine significant digits, as "%.9g" writes them, some six times as fast.
+/* Formats nine significant digits as "%.9g" does, about six times as fast.
  *
  * With e = floor(log10 |x|), the digits are n = round(|x| 10^(8 - e)), 10^8 <= n < 10^9. For
  * |8 - e| <= 22 the power of ten is exact in a double, so that the product (or quotient) carries a

@@ -72,7 +72,7 @@ HkStatus hk_sum_file(HkSum *sum, const char *path, int64_t begin, int64_t end, H
   return status;
 }
 
-/* File systems that cannot do it say EINVAL or ENOTSUP; there is nothing to be done about it. */
+/* File systems without fsync return EINVAL or ENOTSUP, which is ignored. */
 static HkStatus sync_by(int (*sync)(int), const char *path, HkError *error) {
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return hk_fail_errno(error, "open", path);

@@ -1,4 +1,4 @@
-/* Whole files in and out; see file.h. */
+/* Reads and writes whole files; see file.h. */
 #include "base/file.h"
 
 #include "base/durable.h"
@@ -9,9 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens a file that has an end: reading a pipe may wait forever, and a device may never end. */
+/* Opens a regular file: reading a pipe may block forever, and a device may have no end. */
 static HkStatus open_regular(const char *path, FILE **file, struct stat *info, HkError *error) {
-  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe does not wait */
+  int handle =
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* opening a pipe does not block */
   if (handle < 0) return hk_fail_errno(error, "open", path);
   bool known = fstat(handle, info) == 0;
   if (known && S_ISREG(info->st_mode) && (*file = fdopen(handle, "rb"))) return HK_OK;
@@ -36,7 +37,7 @@ HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, 
   HK_TRY(open_regular(path, &file, &info, error));
   int64_t capacity = 0;
   HkStatus status = HK_OK;
-  /* One byte more than the file says, so that its end is seen without a second round. */
+  /* One byte more than the file's size, so that one read reaches its end. */
   int64_t guess = (int64_t)info.st_size + 2;
   status = hk_memory_check(context, (double)guess, path, "give a smaller file", error);
   if (status >= 0) status = hk_grow(context, bytes, &capacity, guess, 1, path, error);

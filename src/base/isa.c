@@ -1,4 +1,4 @@
-/* Which vector instructions there are; see isa.h. */
+/* Selects the vector instructions; see isa.h. */
 #include "base/isa.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* Which vector instructions there are.
+/* Vector instruction sets, and the selection of one at run time.
  *
- * The inner loops of Hooke stand in src/FOLDER/kernels. Each such file is written once with the
- * vector types of simd.h and compiled for every instruction set below; a table of its functions is
- * picked when a simulation is made.
+ * The inner loops of Hooke are in src/FOLDER/kernels. Each such file uses the vector types of
+ * simd.h and is compiled for every instruction set below; a simulation selects one table of its
+ * functions when it is created.
  */
 #ifndef HK_BASE_ISA_H
 #define HK_BASE_ISA_H
@@ -15,10 +15,10 @@ typedef enum HkIsa {
   HK_ISA_AVX512    /* F, DQ, BW and VL */
 } HkIsa;
 
-/* The best that this machine and this build have. */
+/* Returns the widest instruction set that this machine and this build support. */
 HkIsa hk_isa_best(void);
-/* The best one, or the one that the environment variable HOOKE_SIMD asks for: portable, avx2 or
- * avx512. One that is not there is an error. */
+/* *isa becomes the widest instruction set, or the one that the environment variable HOOKE_SIMD
+ * names: portable, avx2 or avx512. Returns an error if it is not supported. */
 HkStatus hk_isa_pick(HkIsa *isa, HkError *error);
 const char *hk_isa_name(HkIsa isa);
 

@@ -1,7 +1,7 @@
-/* A tree of JSON values: looking, building, releasing; see json.h.
+/* A tree of JSON values: reading, building, freeing; see json.h.
  *
- * Items stand in one block by value, not by pointer: a number in a list costs 32 bytes and no
- * allocation of its own.
+ * The items of a list are one array of values, not of pointers: a number costs 32 bytes and no
+ * allocation.
  */
 #include "base/json.h"
 
@@ -25,7 +25,7 @@ void hk_json_clear(HkJson *value) {
   *value = (HkJson){.kind = HK_JSON_NULL};
 }
 
-/* Index of a key among the items, or -1. */
+/* Returns the index of a key among the items, or -1. */
 static int find_key(const HkJson *object, const char *key) {
   if (!hk_json_is(object, HK_JSON_OBJECT)) return -1;
   for (int q = 0; q < object->count; q += 2)
@@ -71,7 +71,7 @@ HkJson hk_json_real(double value) {
   return (HkJson){.kind = HK_JSON_REAL, .real = value};
 }
 
-/* A copy with U+FFFD for each byte that is no UTF-8; NULL if there is no memory. */
+/* Returns a copy with U+FFFD for each byte that is not valid UTF-8; NULL if out of memory. */
 static char *copy_mended(const char *text) {
   const char *end = text + strlen(text);
   if (hk_is_utf8(text)) return hk_strdup(text);
@@ -106,7 +106,7 @@ static HkJson *lose(HkJson *value) {
   return NULL;
 }
 
-/* Lost as a whole where any part of it is. */
+/* The copy is HK_JSON_LOST if any part of it could not be copied. */
 HkJson hk_json_copy(const HkJson *value) {
   HkJson copy = *value;
   if (value->kind == HK_JSON_TEXT) {
@@ -115,7 +115,7 @@ HkJson hk_json_copy(const HkJson *value) {
   }
   if (!has_items(value)) return copy;
   copy.items = value->count ? malloc((size_t)value->count * sizeof *copy.items) : NULL;
-  copy.room = value->count;
+  copy.capacity = value->count;
   copy.count = 0;
   bool good = copy.items || value->count == 0;
   while (good && copy.count < value->count) {
@@ -126,24 +126,24 @@ HkJson hk_json_copy(const HkJson *value) {
   return copy;
 }
 
-/* Room behind the items for more of them, or NULL. */
-static HkJson *make_room(HkJson *value, int more) {
-  enum { LEAST = 4 };
+/* Grows the capacity by `more` items; returns the first free one, or NULL if out of memory. */
+static HkJson *reserve(HkJson *value, int more) {
+  enum { MIN_CAPACITY = 4 };
   if (value->count > INT_MAX / 2 - more) return NULL;
-  if (!value->items || value->count + more > value->room) {
-    int room = value->count < LEAST / 2 ? LEAST : 2 * value->count;
+  if (!value->items || value->count + more > value->capacity) {
+    int capacity = value->count < MIN_CAPACITY / 2 ? MIN_CAPACITY : 2 * value->count;
     HkJson *items = NULL;
-    if ((size_t)room <= SIZE_MAX / sizeof *items)
-      items = realloc(value->items, (size_t)room * sizeof *items);
+    if ((size_t)capacity <= SIZE_MAX / sizeof *items)
+      items = realloc(value->items, (size_t)capacity * sizeof *items);
     if (!items) return NULL;
     value->items = items;
-    value->room = room;
+    value->capacity = capacity;
   }
   return &value->items[value->count];
 }
 
 HkJson *hk_json_append(HkJson *list, HkJson value) {
-  HkJson *item = list->kind == HK_JSON_LIST ? make_room(list, 1) : NULL;
+  HkJson *item = list->kind == HK_JSON_LIST ? reserve(list, 1) : NULL;
   if (!item) {
     hk_json_clear(&value);
     return lose(list);
@@ -154,7 +154,7 @@ HkJson *hk_json_append(HkJson *list, HkJson value) {
 }
 
 HkJson *hk_json_add(HkJson *object, const char *key, HkJson value) {
-  HkJson *member = object->kind == HK_JSON_OBJECT ? make_room(object, 2) : NULL;
+  HkJson *member = object->kind == HK_JSON_OBJECT ? reserve(object, 2) : NULL;
   if (member) member[0] = hk_json_text(key);
   if (!member || member[0].kind == HK_JSON_LOST) {
     hk_json_clear(&value);

@@ -4,10 +4,10 @@
  *     object = { [string : value {, string : value}] }
  *     list   = [ [value {, value}] ]
  *
- * with blanks and comments between any two of these; numbers, strings and comments are those of
- * json_scan.c. The items of what is still open lie on one stack; when a list or an object closes,
- * its own are moved into a block of their exact number. So the work is linear in the text. Keys
- * that stand twice are found by sorting, n log n.
+ * with blanks and comments between any two tokens; json_scan.c scans numbers, strings and comments.
+ * Items of open lists and objects are on one stack; when a list or object closes, its items move
+ * into an array of their exact number, so that the time is linear in the text. Duplicate keys are
+ * found by sorting in n log n.
  */
 #include "base/json_scan.h"
 
@@ -16,14 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEEPEST = 200 };
+enum { MAX_DEPTH = 200 };
 
 typedef struct Parser {
   HkCursor c;
   HkError *error;
   HkJson *open; /* items of the lists and objects that are not closed yet, the innermost last */
-  size_t count, room;
-  HkJson *keys; /* those of one object, borrowed to be sorted */
+  size_t count, capacity;
+  HkJson *keys; /* scratch buffer: borrowed keys of one object, to be sorted */
   size_t key_room;
   int depth;
 } Parser;
@@ -38,7 +38,8 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* What stands at the cursor, in words: a character, a whole word, a byte or the end. */
+/* Returns a description of the text at the cursor for messages: a character, a word, a byte or the
+ * end. */
 static const char *found(const Parser *p, char text[48]) {
   enum { LONGEST = 24 };
   const char *at = p->c.at, *end = p->c.end;
@@ -56,7 +57,7 @@ static const char *found(const Parser *p, char text[48]) {
   return text;
 }
 
-/* Error at the cursor: something else stands there. */
+/* Returns the error at the cursor: expected ..., found ... */
 static HkStatus fail_found(const Parser *p, const char *expected, const char *advice) {
   char text[48];
   return hk_json_fail(&p->c, p->c.at, p->error, "expected %s, found %s%s", expected, found(p, text),
@@ -72,7 +73,7 @@ static HkStatus fail_value(const Parser *p) {
   return fail_found(p, "a value", advice);
 }
 
-/* Behind an item stands neither a comma nor the end of what it is in. */
+/* Returns the error of an item that neither a comma nor a closing bracket follows. */
 static HkStatus fail_separator(const Parser *p, const HkJson *within) {
   bool object = within->kind == HK_JSON_OBJECT;
   char advice[80] = "; is a comma missing before it?";
@@ -88,18 +89,18 @@ static HkStatus fail_separator(const Parser *p, const HkJson *within) {
 
 /* ---- Lists and objects ---- */
 
-/* Takes the value over. */
+/* Pushes a value, which the stack then owns. */
 static HkStatus push(Parser *p, HkJson *value) {
-  if (p->count == p->room) {
-    size_t room = p->room ? 2 * p->room : 64;
+  if (p->count == p->capacity) {
+    size_t capacity = p->capacity ? 2 * p->capacity : 64;
     HkJson *grown = NULL;
-    if (room <= SIZE_MAX / sizeof *grown) grown = realloc(p->open, room * sizeof *grown);
+    if (capacity <= SIZE_MAX / sizeof *grown) grown = realloc(p->open, capacity * sizeof *grown);
     if (!grown) {
       hk_json_clear(value);
-      return hk_fail_memory(p->error, room * sizeof *grown, p->c.name);
+      return hk_fail_memory(p->error, capacity * sizeof *grown, p->c.name);
     }
     p->open = grown;
-    p->room = room;
+    p->capacity = capacity;
   }
   p->open[p->count++] = *value;
   return HK_OK;
@@ -113,7 +114,7 @@ static HkStatus gather(Parser *p, size_t first, HkJson *value) {
   value->items = count ? malloc(bytes) : NULL;
   if (count && !value->items) return hk_fail_memory(p->error, bytes, p->c.name);
   if (count) memcpy(value->items, p->open + first, bytes);
-  value->count = value->room = (int)count;
+  value->count = value->capacity = (int)count;
   p->count = first;
   return HK_OK;
 }
@@ -123,14 +124,14 @@ static int compare_places(const HkJson *a, const HkJson *b) {
   return (a->column > b->column) - (a->column < b->column);
 }
 
-/* By the letters, then by the place. */
+/* Compares keys by their letters, then by line and column. */
 static int compare_keys(const void *a, const void *b) {
   const HkJson *x = a, *y = b;
   int order = strcmp(x->text, y->text);
   return order ? order : compare_places(x, y);
 }
 
-/* An error at the first key that stands twice among the open items from first on. */
+/* Returns an error at the first duplicate key among the open items from first on. */
 static HkStatus check_keys(Parser *p, size_t first) {
   size_t count = (p->count - first) / 2;
   const HkJson *twice = NULL;
@@ -167,14 +168,14 @@ static HkStatus parse_key(Parser *p) {
   return hk_scan_space(&p->c, p->error);
 }
 
-/* What stands between two brackets, which are of the kind of the value. */
+/* Parses the items of a list or object, with its brackets. */
 static HkStatus parse_items(Parser *p, HkJson *value) {
   bool object = value->kind == HK_JSON_OBJECT;
   char close = object ? '}' : ']';
   size_t first = p->count;
-  if (p->depth++ == DEEPEST)
+  if (p->depth++ == MAX_DEPTH)
     return hk_json_fail(&p->c, p->c.at, p->error,
-                        "lists and objects lie more than %d deep in each other", DEEPEST);
+                        "lists and objects lie more than %d deep in each other", MAX_DEPTH);
   p->c.at++;
   HK_TRY(hk_scan_space(&p->c, p->error));
   while (!next_is(p, close)) {

@@ -1,4 +1,4 @@
-/* The tokens of JSON (RFC 8259), and comments, which it does not have; see json_scan.h.
+/* The scanner of JSON (RFC 8259) tokens, and of comments as an extension; see json_scan.h.
  *
  *     number  = [-] (0 | 1-9 {0-9}) [. 0-9 {0-9}] [(e | E) [+ | -] 0-9 {0-9}]
  *     string  = " {character | \ one of "\/bfnrt | \u and four hexadecimal digits} "
@@ -72,7 +72,7 @@ static const char *skip_digits(const char *at, const char *end) {
   return at;
 }
 
-/* False if it does not fit. */
+/* Returns false if the number does not fit. */
 static bool to_integer(const char *at, const char *end, int64_t *value) {
   bool negative = *at == '-';
   uint64_t n = 0;
@@ -119,7 +119,7 @@ HkStatus hk_scan_number(HkCursor *c, HkJson *value, HkError *error) {
 
 /* ---- Strings ---- */
 
-/* Four hexadecimal digits, or -1. */
+/* Returns the value of four hexadecimal digits, or -1. */
 static int32_t hexadecimal(const char *at, const char *end) {
   static const char digits[] = "0123456789abcdefABCDEF";
   int32_t code = 0;
@@ -141,7 +141,7 @@ static char *put_utf8(char *out, int32_t code) {
   return out;
 }
 
-/* A string on its way from between two quotes into memory. */
+/* The state of decoding a string. */
 typedef struct Decoding {
   const HkCursor *c;
   HkError *error;
@@ -153,7 +153,7 @@ static HkStatus decode_unicode(Decoding *d) {
   const char *start = d->at;
   int32_t code = hexadecimal(start + 2, d->stop), low = -1;
   if (code < 0)
-    return hk_json_fail(d->c, start, d->error, "\\u wants four hexadecimal digits behind it");
+    return hk_json_fail(d->c, start, d->error, "\\u requires four hexadecimal digits behind it");
   if (code == 0) return hk_json_fail(d->c, start, d->error, "\\u0000 cannot stand in a string");
   d->at += 6;
   if (code >= 0xd800 && code < 0xe000) {
@@ -205,7 +205,7 @@ static HkStatus decode(Decoding *d) {
   return HK_OK;
 }
 
-/* What the string becomes is never longer than what stands between its quotes. */
+/* The decoded string is never longer than the text between its quotes. */
 HkStatus hk_scan_string(HkCursor *c, HkJson *value, HkError *error) {
   const char *start = c->at + 1, *stop = start;
   while (stop < c->end && *stop != '"' && *stop != '\n')

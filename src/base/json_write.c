@@ -1,8 +1,8 @@
 /* HkJson -> text.
  *
  * Reals are written with "%.Ng", a ".0" where neither point nor exponent says that they are reals,
- * and exponents without plus and zeros: 0.1, 3.0, 1e20, 1e-7. In texts only what RFC 8259 does not
- * allow as it is gets a backslash: the quote, the backslash and characters below U+0020.
+ * and exponents without plus and zeros: 0.1, 3.0, 1e20, 1e-7. In texts a backslash precedes only
+ * what RFC 8259 requires: the quote, the backslash and characters below U+0020.
  */
 #include "base/json.h"
 
@@ -12,26 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Failures stick: what is put behind one is dropped. */
+/* After a failed allocation all further output is dropped. */
 typedef struct Writer {
   char *text;
-  size_t used, room;
+  size_t used, capacity;
   int indent, digits;
   bool failed;
 } Writer;
 
 static void put(Writer *w, const char *bytes, size_t size) {
   if (w->failed) return;
-  if (!w->text || w->room - w->used < size) {
-    size_t room = w->room < 512 ? 512 : w->room;
-    bool fits = room < SIZE_MAX / 8 && size < SIZE_MAX / 8;
-    do room *= 2;
-    while (fits && room - w->used < size);
-    char *grown = fits ? realloc(w->text, room) : NULL;
+  if (!w->text || w->capacity - w->used < size) {
+    size_t capacity = w->capacity < 512 ? 512 : w->capacity;
+    bool fits = capacity < SIZE_MAX / 8 && size < SIZE_MAX / 8;
+    do capacity *= 2;
+    while (fits && capacity - w->used < size);
+    char *grown = fits ? realloc(w->text, capacity) : NULL;
     w->failed = !grown;
     if (!grown) return;
     w->text = grown;
-    w->room = room;
+    w->capacity = capacity;
   }
   memcpy(w->text + w->used, bytes, size);
   w->used += size;
@@ -64,7 +64,7 @@ static void put_real(Writer *w, double value) {
   if (to) {
     from = ++to;
     if (*from == '-') to++;
-    from++; /* the sign, which is always there */
+    from++; /* the sign, which "%e" always writes */
     while (*from == '0') from++;
     memmove(to, from, strlen(from) + 1);
   } else if (!strchr(text, '.')) {

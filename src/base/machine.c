@@ -1,5 +1,5 @@
-/* The names of the machine; see machine.h. Linux tells them in /proc/cpuinfo and /etc/os-release,
- * others by uname alone. */
+/* Names of the processor and the operating system; see machine.h. Linux has them in /proc/cpuinfo
+ * and /etc/os-release, other systems in uname. */
 #include "base/machine.h"
 
 #include <stdbool.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-/* What stands behind `key` and a mark on a line of a file, without blanks and quotes around it;
- * false if there is no such line. */
+/* Copies the text after `key` and a mark on a line of a file, without blanks and quotes around it;
+ * returns false if there is no such line. */
 static bool find_line(const char *path, const char *key, char mark, char *text, size_t size) {
   char line[512];
   bool found = false;

@@ -31,8 +31,8 @@ HkContext hk_context_or_default(const HkContext *context) {
   return result;
 }
 
-/* So much is there on any machine, and not worth a look. */
-static const double ANYWHERE = 64e6;
+/* Bytes below which hk_memory_check does not query the system. */
+static const double UNCHECKED_BYTES = 64e6;
 
 static void write_size(double bytes, char *text, size_t size) {
   static const char *const units[] = {"MB", "GB", "TB"};
@@ -43,7 +43,7 @@ static void write_size(double bytes, char *text, size_t size) {
 
 HkStatus hk_memory_check(const HkContext *context, double bytes, const char *what,
                          const char *way_out, HkError *error) {
-  if (bytes < ANYWHERE || context->resize != resize_with_libc) return HK_OK;
+  if (bytes < UNCHECKED_BYTES || context->resize != resize_with_libc) return HK_OK;
   double available = hk_memory_available();
   if (available == 0 || bytes <= available) return HK_OK;
   char needed[32], there[32];
@@ -83,13 +83,14 @@ HkStatus hk_alloc_vector(const HkContext *context, double **p, int64_t n, const 
   return hk_alloc(context, p, n > 0 ? 3 * n + HK_PAD : 0, sizeof **p, what, error);
 }
 
-/* Large arrays that are read from end to end gain a tenth and more from large pages, which Linux
- * gives to those who ask before they write. Without them nothing is lost. */
+/* Streaming over large arrays is at least a tenth faster with huge pages, which Linux provides if
+ * the process asks before the first write. */
 static void ask_for_large_pages(void *block, size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  enum { PAGE = 4096, LEAST = 8 << 20 };
+  enum { PAGE = 4096, HUGE_PAGES_MIN_BYTES = 8 << 20 };
   uintptr_t at = (uintptr_t)block, first = (at + PAGE - 1) / PAGE * PAGE;
-  if (bytes >= LEAST) madvise((char *)block + (first - at), bytes - (first - at), MADV_HUGEPAGE);
+  if (bytes >= HUGE_PAGES_MIN_BYTES)
+    madvise((char *)block + (first - at), bytes - (first - at), MADV_HUGEPAGE);
 #else
   (void)block;
   (void)bytes;
@@ -98,7 +99,7 @@ static void ask_for_large_pages(void *block, size_t bytes) {
 
 enum { LINE = 64 };
 
-/* Elements that make sure of a line's beginning. */
+/* Returns the number of extra elements for alignment to a cache line. */
 static int64_t spare(size_t size) {
   return (int64_t)((LINE + size - 1) / size);
 }

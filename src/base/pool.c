@@ -66,7 +66,7 @@ static void update_backoff(int64_t count, int64_t own, double work, double wait,
   if (work + wait > serial) delay_sharing(end + BACKOFF * wait);
 }
 
-/* Number of the core that the calling thread runs on, or -1 where the system does not tell. */
+/* Number of the core that the calling thread runs on, or -1 if the system does not provide it. */
 static int current_core(void) {
 #ifdef __linux__
   return sched_getcpu();

@@ -239,7 +239,7 @@ void hk_method_clear(HkMethod *method) {
   *method = (HkMethod){0};
 }
 
-/* A name of another family is at the wrong place rather than misspelt. */
+/* A name of another family is misplaced rather than misspelled. */
 static HkStatus fail_unknown_method(HkFamily family, const char *name, HkError *error) {
   const char *names[64], *kind = hk_family_noun(family);
   int count = 0;
@@ -285,7 +285,7 @@ HkStatus hk_method_copy(const HkMethod *from, HkMethod *to, HkError *error) {
   return HK_OK;
 }
 
-/* The parameter of one of two kinds, or NULL and an error. */
+/* Returns the parameter of one of two kinds, or NULL with an error. */
 static const HkParam *param_of(const HkMethod *method, const char *name, HkParamKind kind,
                                HkParamKind other, HkError *error) {
   if (!method->schema) {

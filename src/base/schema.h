@@ -1,8 +1,8 @@
 /* Parameter structs that describe themselves.
  *
  * A method keeps its parameters in a plain C struct and lists them once, in a table made with the
- * macros below. From that table come defaults, range checks, the scene parser and writer, `--set`,
- * the JSON Schema, `hooke methods` and the documentation.
+ * macros below. The table provides defaults, range checks, the scene parser and writer, the JSON
+ * Schema and the documentation.
  *
  *     typedef struct Drag { double linear; } Drag;
  *     static const HkParam params[] = {
@@ -22,7 +22,7 @@
 #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field),                                       \
         {standard, 0, 0 }, min, max, 0, 0, 0, 0                                                    \
   }
-/* A number with another name, `former`, in version 0.1, which is still read. */
+/* A number whose name was `former` in version 0.1; the parser accepts both names. */
 #define HK_RENAMED(S, field, former, unit, standard, min, max, help)                               \
   {                                                                                                \
 #field, unit, help, HK_PARAM_NUMBER, offsetof(S, field),                                       \
@@ -54,11 +54,11 @@
 #define HK_METHOD(S, field, family, help)                                                          \
   { #field, "", help, HK_PARAM_METHOD, offsetof(S, field), {0, 0, 0 }, 0, 0, 0, 0, family, 0 }
 
-/* .params, .param_count and .size of a schema in one go. */
+/* Initializes .params, .param_count and .size of a schema. */
 #define HK_PARAMS(S, table)                                                                        \
   .params = (table), .param_count = (int)(sizeof(table) / sizeof(table)[0]), .size = sizeof(S)
 
-/* The index-th schema of each family or NULL; defined in the family's own folder. */
+/* Return the index-th schema of a family or NULL; each is defined in the family's folder. */
 const HkSchema *hk_shape_schema(int index);
 const HkSchema *hk_force_schema(int index);
 const HkSchema *hk_motion_schema(int index);
@@ -69,46 +69,51 @@ const HkSchema *hk_precondition_schema(int index);
 const HkSchema *hk_output_schema(int index);
 const HkSchema *hk_part_schema(int index);
 
-/* "cholesky" where Hooke was built with CHOLMOD, else "ldlt"; defined in linear/. */
+/* Returns "cholesky" in a build with CHOLMOD, else "ldlt"; defined in linear/. */
 const char *hk_linear_default(void);
 
-/* A method of a family in plain words, as "linear solver", and "a" or "an" for before it. */
+/* hk_family_noun returns the noun for a method of a family, as "linear solver"; hk_article the
+ * article of a noun, "a" or "an". */
 const char *hk_family_noun(HkFamily family);
 const char *hk_article(const char *noun);
 
-/* Whether methods of a family stand within other methods only; they have a default. */
+/* Returns whether methods of a family are nested in other methods only; such a family has a
+ * default. */
 static inline bool hk_is_nested_family(HkFamily family) {
   return family == HK_MINIMIZE || family == HK_LINEAR || family == HK_PRECONDITION;
 }
 
-/* The parameter of that name, present or former, or NULL. */
+/* Returns the parameter with that current or former name, or NULL. */
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 
-/* Sets every parameter to its default. params holds schema->size bytes of anything. */
+/* Sets every parameter to its default; params are schema->size bytes, which may be uninitialized.
+ */
 void hk_params_default(const HkSchema *schema, void *params);
-/* Releases texts, tables, selections and nested methods. */
+/* Frees texts, tables, selections and nested methods. */
 void hk_params_clear(const HkSchema *schema, void *params);
-/* Deep copy into params that hold nothing yet. */
+/* Makes a deep copy into params, whose old content is not freed. */
 HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkError *error);
 
-/* Sets one parameter with its range checked; the text of the error names it. */
+/* Checks the range of one parameter and sets it; the error message contains its name. */
 HkStatus hk_param_set_number(const HkParam *param, void *params, double value, HkError *error);
 
-/* check.c: errors where a struct that was filled in C holds what the table does not allow: numbers
- * out of range, NaN and infinities, tables without values. prefix stands before the names of
- * parameters in messages. */
+/* check.c: returns an error if a struct that was filled in C violates its table: numbers out of
+ * range, NaN and infinities, tables without values. prefix precedes parameter names in messages. */
 HkStatus hk_params_check(const HkSchema *schema, const void *params, const char *prefix,
                          HkError *error);
-/* The same of a chosen method, which must be one of the family; none is right. */
+/* Checks the parameters of a method, which must belong to the family; a method without schema
+ * passes. */
 HkStatus hk_method_check(const HkMethod *method, HkFamily family, HkError *error);
-/* Rows that are there, and hold finite numbers. */
+/* Returns an error if a table with rows has no values, or values that are not finite. */
 HkStatus hk_table_check_rows(const HkTable *table, int columns, const char *name, HkError *error);
-/* A kind, axis, list and numbers that make sense; whether the vertices are there is the model's
- * matter. _list: the list of indices alone. */
+/* hk_select_check returns an error if the kind, axis, list or numbers of a selection are invalid;
+ * the model checks that the vertices exist. hk_select_check_list checks the list of indices only.
+ */
 HkStatus hk_select_check(const HkSelect *select, HkError *error);
 HkStatus hk_select_check_list(const HkSelect *select, HkError *error);
 
-/* Index of a word in "a|b|c", or -1; and the word of an index into a buffer. */
+/* hk_choice_index returns the index of a word in "a|b|c", or -1; hk_choice_word writes the word of
+ * an index. */
 int hk_choice_index(const char *choices, const char *word);
 void hk_choice_word(const char *choices, int index, char *word, size_t size);
 

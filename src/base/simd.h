@@ -39,8 +39,8 @@ typedef int32_t HkFloatMask __attribute__((vector_size(HK_SIMD_BYTES)));
 typedef float HkFloat4 __attribute__((vector_size(16)));
 typedef double HkDouble4 __attribute__((vector_size(32)));
 
-/* Compilers may load what they have loaded again from memory, for each use of it, where that looks
- * as cheap. Where loads are what a loop waits for, this keeps the vector in its register. */
+/* Keeps a vector in its register: compilers may otherwise load it again for each use, which is slow
+ * in loops that are bound by loads. */
 #if HK_SIMD_BYTES > 16
 #define HK_IN_REGISTER(vector) __asm__("" : "+v"(vector))
 #else
@@ -59,7 +59,7 @@ HK_INLINE void hk_doubles_store(double *p, HkDoubles v) {
   memcpy(p, &v, sizeof v);
 }
 
-/* The first `count` lanes, at least one; the others are 0, or are not stored. */
+/* Load or store the first `count` lanes, at least one; a load sets the others to 0. */
 HK_INLINE HkDoubles hk_doubles_load_first(const double *p, int count) {
   if (count == HK_DOUBLES) return hk_doubles_load(p);
 #if HK_SIMD_BYTES == 64
@@ -115,7 +115,7 @@ HK_INLINE HkFloats hk_floats_all(float s) {
   return s - (HkFloats){0};
 }
 
-/* Where the mask is set a, else b. */
+/* Returns a in lanes where the mask is set, b in the others. */
 HK_INLINE HkDoubles hk_doubles_select(HkDoubleMask mask, HkDoubles a, HkDoubles b) {
   return (HkDoubles)((mask & (HkDoubleMask)a) | (~mask & (HkDoubleMask)b));
 }
@@ -124,7 +124,7 @@ HK_INLINE HkFloats hk_floats_select(HkFloatMask mask, HkFloats a, HkFloats b) {
   return (HkFloats)((mask & (HkFloatMask)a) | (~mask & (HkFloatMask)b));
 }
 
-/* b where a is not above it, NAN included: what max instructions give. */
+/* Returns the maximum as max instructions do: b unless a > b, so b if a is NAN. */
 HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
 #if HK_SIMD_BYTES == 64
   return _mm512_max_pd(a, b);
@@ -139,7 +139,7 @@ HK_INLINE HkDoubles hk_doubles_most(HkDoubles a, HkDoubles b) {
 #endif
 }
 
-/* The correctly rounded square root, which compiler vectors lack. */
+/* Returns the correctly rounded square root, which the compiler's vector types lack. */
 HK_INLINE HkDoubles hk_doubles_sqrt(HkDoubles v) {
 #if HK_SIMD_BYTES == 64
   return _mm512_sqrt_pd(v);
@@ -170,8 +170,9 @@ HK_INLINE HkFloats hk_floats_sqrt(HkFloats v) {
 #endif
 }
 
-/* 1 / sqrt(v) to the last bit or two: the guess of the processor and one step of Newton's method,
- * where there is such a guess. v above 0, as large as its square root is not 0. */
+/* Returns 1 / sqrt(v) with an error of one or two units in the last place: the processor's
+ * estimate, if it has one, and one step of Newton's method. v must be positive with a nonzero
+ * square root. */
 HK_INLINE HkFloats hk_floats_rsqrt(HkFloats v) {
 #if HK_SIMD_BYTES == 64
   HkFloats r = _mm512_rsqrt14_ps(v);
@@ -187,7 +188,7 @@ HK_INLINE HkFloats hk_floats_rsqrt(HkFloats v) {
 #endif
 }
 
-/* The sum of all lanes, pairwise. */
+/* Returns the pairwise sum of all lanes. */
 HK_INLINE double hk_doubles_sum(HkDoubles v) {
   double a[HK_DOUBLES];
   memcpy(a, &v, sizeof a);
@@ -206,8 +207,8 @@ HK_INLINE HkDouble4 hk_double4_load(const double *p) {
 }
 #endif
 
-/* x, y, z of the records that begin at[0 .. HK_DOUBLES - 1] doubles from x on, one in each lane.
- * Whole records are loaded and turned in registers, which is faster than gather instructions. */
+/* Gathers x, y, z of the records at x + at[0 .. HK_DOUBLES - 1], one in each lane. It loads whole
+ * records and transposes them in registers, which is faster than gather instructions. */
 HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles out[3]) {
 #if HK_SIMD_BYTES == 64
 #define HK_PAIR(a, b)                                                                              \
@@ -238,7 +239,7 @@ HK_INLINE void hk_doubles_gather(const double *x, const int32_t *at, HkDoubles o
 #endif
 }
 
-/* The same of records that follow each other from p on, and back. */
+/* Load x, y, z of consecutive records at p, one in each lane, and store them. */
 #if HK_SIMD_BYTES == 64
 HK_INLINE void hk_doubles_load3(const double *p, HkDoubles out[3]) {
   HkDoubles a = hk_doubles_load(p), b = hk_doubles_load(p + 8), c = hk_doubles_load(p + 16);
@@ -290,9 +291,10 @@ HK_INLINE void hk_doubles_store3(double *p, const HkDoubles v[3]) {
 }
 #endif
 
-/* ---- Records of four floats: x, y, z and nothing ---- */
+/* ---- Records of four floats: x, y, z and padding ---- */
 
-/* Of each four lanes a and b: the first two or the last two in turn; the first or last two. */
+/* For each four lanes of a and b: HK_UNPACK_* interleave the first or last two, HK_JOIN_*
+ * concatenate the first or last two. */
 #if HK_SIMD_BYTES == 64
 typedef float HkFloat8 __attribute__((vector_size(32)));
 #define HK_UNPACK_LOW(a, b)                                                                        \
@@ -315,8 +317,8 @@ typedef float HkFloat8 __attribute__((vector_size(32)));
 #define HK_JOIN_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #endif
 
-/* The records that begin at[first], at[first + 4], at[first + 8] ... floats from x on, as many as
- * fit side by side. */
+/* Loads the records at x + at[first], x + at[first + 4], x + at[first + 8] ..., as many as a vector
+ * holds. */
 HK_INLINE HkFloats hk_floats_every_fourth(const float *x, const int32_t *at, int first) {
 #define HK_RECORD(q) hk_float4_load(x + at[first + (q)])
 #if HK_SIMD_BYTES == 64
@@ -331,7 +333,7 @@ HK_INLINE HkFloats hk_floats_every_fourth(const float *x, const int32_t *at, int
 #undef HK_RECORD
 }
 
-/* x, y, z of the records that begin at[0 .. HK_FLOATS - 1] floats from x on, one in each lane. */
+/* Gathers x, y, z of the records at x + at[0 .. HK_FLOATS - 1], one in each lane. */
 HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[3]) {
   HkFloats a = hk_floats_every_fourth(x, at, 0), b = hk_floats_every_fourth(x, at, 1);
   HkFloats c = hk_floats_every_fourth(x, at, 2), d = hk_floats_every_fourth(x, at, 3);
@@ -341,7 +343,7 @@ HK_INLINE void hk_floats_gather(const float *x, const int32_t *at, HkFloats out[
   out[2] = HK_JOIN_LOW(HK_UNPACK_HIGH(a, b), HK_UNPACK_HIGH(c, d));
 }
 
-/* The other way round: rows[r] has the records r, r + 4, r + 8 ... */
+/* Transposes x, y, z back into records: rows[r] becomes the records r, r + 4, r + 8 ... */
 HK_INLINE void hk_floats_turn(const HkFloats v[3], HkFloats rows[4]) {
   HkFloats none = {0}, low = HK_UNPACK_LOW(v[0], v[1]), high = HK_UNPACK_HIGH(v[0], v[1]);
   HkFloats z_low = HK_UNPACK_LOW(v[2], none), z_high = HK_UNPACK_HIGH(v[2], none);
@@ -351,7 +353,7 @@ HK_INLINE void hk_floats_turn(const HkFloats v[3], HkFloats rows[4]) {
   rows[3] = HK_JOIN_HIGH(high, z_high);
 }
 
-/* The same of records that follow each other from p on, and back; p at a multiple of 16 bytes. */
+/* Load x, y, z of consecutive records at p, which is aligned to 16 bytes, and store them. */
 HK_INLINE void hk_floats_load4(const float *p, HkFloats out[3]) {
   static const int32_t in_order[] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
   hk_floats_gather(p, in_order, out);

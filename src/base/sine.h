@@ -1,10 +1,10 @@
-/* The sine for loops over many angles: without branches and calls, so that several are on their way
- * at once, and the same bits on every machine.
+/* The sine for loops over many angles: without branches and calls, so that processors overlap
+ * several evaluations, and with the same bits on every machine.
  *
  *     k = angle / pi, rounded;   r = angle - k pi;   sin angle = (-1)^k (r - r^3 / 3! + ...)
  *
- * With |r| <= pi / 2 the series to r^17 is right to 5e-14. pi stands in two parts, of which k times
- * the first is exact: angles up to 3e6 are as good.
+ * With |r| <= pi / 2 the series to r^17 has an error below 5e-14. pi is split into two parts, of
+ * which k times the first is exact for angles up to 3e6.
  */
 #ifndef HK_BASE_SINE_H
 #define HK_BASE_SINE_H

@@ -37,15 +37,15 @@ static HkStatus fail(HkError *error, HkStatus status, const char *file, int line
   if (file) snprintf(error->file, sizeof error->file, "%s", file);
 
   int used = 0;
-  int room = (int)sizeof error->text;
+  int capacity = (int)sizeof error->text;
   if (file && line > 0 && column > 0)
-    used = snprintf(error->text, (size_t)room, "%s:%d:%d: ", error->file, line, column);
+    used = snprintf(error->text, (size_t)capacity, "%s:%d:%d: ", error->file, line, column);
   else if (file && line > 0)
-    used = snprintf(error->text, (size_t)room, "%s:%d: ", error->file, line);
+    used = snprintf(error->text, (size_t)capacity, "%s:%d: ", error->file, line);
   else if (file)
-    used = snprintf(error->text, (size_t)room, "%s: ", error->file);
-  if (used >= 0 && used < room)
-    vsnprintf(error->text + used, (size_t)(room - used), format, arguments);
+    used = snprintf(error->text, (size_t)capacity, "%s: ", error->file);
+  if (used >= 0 && used < capacity)
+    vsnprintf(error->text + used, (size_t)(capacity - used), format, arguments);
   return status;
 }
 

@@ -13,17 +13,17 @@
 /* return hk_fail(error, HK_ERROR_INVALID, "mass %g is negative", m); */
 HkStatus hk_fail(HkError *error, HkStatus status, const char *format, ...) HK_PRINTF(3, 4);
 
-/* The same with a place; line and column from 1, 0 where unknown. The text becomes
+/* As hk_fail, with a place in a file; line and column count from 1, 0 if unknown. The text becomes
  * "file:line:column: message". */
 HkStatus hk_fail_at(HkError *error, HkStatus status, const char *file, int line, int column,
                     const char *format, ...) HK_PRINTF(6, 7);
 
-/* "cannot VERB FILE: reason", from errno. */
+/* Returns the error "cannot VERB FILE: reason", from errno. */
 HkStatus hk_fail_errno(HkError *error, const char *verb, const char *file);
 
 HkStatus hk_fail_memory(HkError *error, size_t bytes, const char *what);
 
-/* clang's analyzer does not see into status.c; it is told here what these functions return. */
+/* clang's analyzer does not see status.c; these definitions give it the returned values. */
 #if defined(__clang_analyzer__) && !defined(HK_STATUS_DEFINED_HERE)
 #define hk_fail(error, status, ...) ((void)hk_fail(error, status, __VA_ARGS__), status)
 #define hk_fail_at(error, status, ...) ((void)hk_fail_at(error, status, __VA_ARGS__), status)
@@ -31,7 +31,7 @@ HkStatus hk_fail_memory(HkError *error, size_t bytes, const char *what);
 #define hk_fail_memory(error, ...) ((void)hk_fail_memory(error, __VA_ARGS__), HK_ERROR_MEMORY)
 #endif
 
-/* Hands errors upwards. */
+/* Returns the status of a call if it is an error. */
 #define HK_TRY(call)                                                                               \
   do {                                                                                             \
     HkStatus hk_try_status = (call);                                                               \

@@ -1,4 +1,4 @@
-/* Bytes on their way into a file; see stream.h. */
+/* Buffered output to a file; see stream.h. */
 #include "base/stream.h"
 
 #include "base/decimal.h"
@@ -37,7 +37,7 @@ void hk_stream_end(HkStream *s) {
 }
 
 void hk_stream_printf(HkStream *s, const char *format, ...) {
-  char *at = hk_stream_room(s, HK_STREAM_PIECE);
+  char *at = hk_stream_reserve(s, HK_STREAM_PIECE);
   va_list arguments;
   va_start(arguments, format);
   int length = vsnprintf(at, HK_STREAM_PIECE, format, arguments);
@@ -49,7 +49,7 @@ void hk_stream_bytes(HkStream *s, const void *bytes, size_t size) {
   const char *from = bytes;
   while (size > 0) {
     size_t piece = size < HK_STREAM_PIECE ? size : HK_STREAM_PIECE;
-    memcpy(hk_stream_room(s, piece), from, piece);
+    memcpy(hk_stream_reserve(s, piece), from, piece);
     s->used += piece;
     from += piece;
     size -= piece;
@@ -62,14 +62,14 @@ void hk_stream_int(HkStream *s, int64_t value) {
   uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
   do digits[count++] = (char)('0' + rest % 10);
   while (rest /= 10);
-  char *at = hk_stream_room(s, sizeof digits + 1);
+  char *at = hk_stream_reserve(s, sizeof digits + 1);
   s->used += (size_t)count + (value < 0);
   if (value < 0) *at++ = '-';
   while (count > 0) *at++ = digits[--count];
 }
 
 void hk_stream_double(HkStream *s, double value, bool precise) {
-  char *at = hk_stream_room(s, 32);
+  char *at = hk_stream_reserve(s, 32);
   int length = precise ? snprintf(at, 32, "%.17g", value) : hk_decimal9(value, at);
   s->used += (size_t)length;
 }
@@ -78,7 +78,7 @@ void hk_stream_base64(HkStream *s, const void *bytes, size_t size) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const unsigned char *p = bytes;
   size_t groups = size / 3, rest = size % 3;
-  char *at = hk_stream_room(s, 4 * (groups + 1));
+  char *at = hk_stream_reserve(s, 4 * (groups + 1));
   s->used += 4 * (groups + (rest > 0));
   for (size_t q = 0; q < groups; q++, p += 3, at += 4) {
     uint32_t three = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];

@@ -1,7 +1,7 @@
-/* Bytes on their way into a file, gathered in one large block: text, numbers, base64, raw bytes.
+/* Buffered output to a file: text, numbers, base64, raw bytes.
  *
- * Errors stick: write freely, then hk_stream_end, then look at the file once (hk_writer_commit or
- * hk_output_append_flush). After a failure nothing more is written.
+ * After an error nothing more is written. Callers call hk_stream_end at the end and check the file
+ * once (hk_writer_commit or hk_output_append_flush).
  */
 #ifndef HK_BASE_STREAM_H
 #define HK_BASE_STREAM_H
@@ -20,40 +20,41 @@ typedef struct HkStream {
   int reason; /* errno of the first failure, 0 while there is none */
 } HkStream;
 
-/* The block; the stream may be used for many files, one after the other. */
+/* Allocates the buffer; the stream serves many files, one after the other. */
 HkStatus hk_stream_create(const HkContext *context, HkStream *s, HkError *error);
 void hk_stream_destroy(const HkContext *context, HkStream *s);
 
 void hk_stream_begin(HkStream *s, FILE *file);
-/* Writes what is left; errno is the reason of the first failure, if there was one. */
+/* Writes the rest of the buffer; sets errno to that of the first failure, if there was one. */
 void hk_stream_end(HkStream *s);
 
-/* Hands the block to the file. */
+/* Writes the buffer to the file. */
 void hk_stream_empty(HkStream *s);
 
-/* Room for size <= HK_STREAM_PIECE bytes, to be filled; s->used is moved by the caller. */
-static inline char *hk_stream_room(HkStream *s, size_t size) {
+/* Returns the address of size <= HK_STREAM_PIECE free bytes; the caller fills them and increases
+ * s->used. */
+static inline char *hk_stream_reserve(HkStream *s, size_t size) {
   if (s->used + size > HK_STREAM_BLOCK) hk_stream_empty(s);
   return s->block + s->used;
 }
 
 static inline void hk_stream_char(HkStream *s, char character) {
-  *hk_stream_room(s, 1) = character;
+  *hk_stream_reserve(s, 1) = character;
   s->used++;
 }
 
 /* At most HK_STREAM_PIECE bytes at a time. */
 void hk_stream_printf(HkStream *s, const char *format, ...) HK_PRINTF(2, 3);
-/* As they are, any number of them. */
+/* Writes raw bytes, any number of them. */
 void hk_stream_bytes(HkStream *s, const void *bytes, size_t size);
 void hk_stream_int(HkStream *s, int64_t value);
-/* Nine digits as "%.9g", or all 17 as "%.17g". */
+/* Writes nine digits as "%.9g" does, or 17 as "%.17g" if precise. */
 void hk_stream_double(HkStream *s, double value, bool precise);
-/* size <= HK_STREAM_PIECE / 4 * 3 bytes as base64 (RFC 4648), padded where size is no multiple of
- * 3. */
+/* Writes size <= HK_STREAM_PIECE / 4 * 3 bytes as base64 (RFC 4648), padded if size is not a
+ * multiple of 3. */
 void hk_stream_base64(HkStream *s, const void *bytes, size_t size);
 
-/* Little endian, whatever the machine is. */
+/* Stores little endian on every machine. */
 static inline void hk_store_le32(unsigned char *p, uint32_t value) {
   for (int q = 0; q < 4; q++) p[q] = (unsigned char)(value >> 8 * q);
 }

@@ -17,7 +17,7 @@ HkStatus hk_table_check(const HkTable *table, int columns, const char *name, HkE
   return HK_OK;
 }
 
-/* Number of rows whose time has come by t. */
+/* Returns the number of rows with time at most t. */
 static int64_t rows_until(const HkTable *table, int columns, double t) {
   int64_t low = 0, high = table->rows;
   while (low < high) {

@@ -1,4 +1,4 @@
-/* Reading text; see text.h. */
+/* Parses text; see text.h. */
 #include "base/text.h"
 
 #include <limits.h>
@@ -133,13 +133,13 @@ bool hk_parse_double(const char *word, size_t length, double *value) {
   if (parse_short_double(word, word + length, value)) return true;
   for (size_t q = 0; q < length; q++)
     if (!strchr("0123456789.-+eE", word[q]) || !word[q]) return false;
-  char room[128], *stop, *copy = length < sizeof room ? room : malloc(length + 1);
+  char buffer[128], *stop, *copy = length < sizeof buffer ? buffer : malloc(length + 1);
   if (length == 0 || !copy) return false;
   memcpy(copy, word, length);
   copy[length] = 0;
   *value = strtod(copy, &stop);
   bool good = *stop == 0 && isfinite(*value);
-  if (copy != room) free(copy);
+  if (copy != buffer) free(copy);
   return good;
 }
 

@@ -84,7 +84,7 @@ void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, 
 }
 
 void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user) {
-  hk_parallel_work(count < HK_PARALLEL_LEAST ? 1 : threads, count, HK_BLOCK, fn, user);
+  hk_parallel_work(count < HK_PARALLEL_MIN_ENTRIES ? 1 : threads, count, HK_BLOCK, fn, user);
 }
 
 void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user) {
@@ -102,7 +102,7 @@ double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *
 }
 
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial) {
-  int most = count < HK_PARALLEL_LEAST ? 1 : threads;
+  int most = count < HK_PARALLEL_MIN_ENTRIES ? 1 : threads;
   return hk_parallel_work_sum(most, count, HK_BLOCK, fn, user, partial);
 }
 
@@ -110,7 +110,8 @@ double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, dou
   hk_parallel_sum(threads, count, fn, user, partial);
   double most = count > 0 ? partial[0] : 0;
   for (int64_t b = 1; b < hk_sum_slots(count); b++)
-    if (partial[b] > most || isnan(partial[b])) most = partial[b]; /* no number is above NAN */
+    if (partial[b] > most || isnan(partial[b]))
+      most = partial[b]; /* the maximum of NAN and any number is NAN */
   return most;
 }
 

@@ -11,11 +11,11 @@
 enum { HK_BLOCK = 1024 };
 
 /* Loops over fewer entries run on the calling thread: sharing them costs more than it saves. */
-enum { HK_PARALLEL_LEAST = 2 * HK_BLOCK };
+enum { HK_PARALLEL_MIN_ENTRIES = 2 * HK_BLOCK };
 
-/* Does the entries begin .. end - 1. */
+/* Processes the entries begin .. end - 1. */
 typedef void HkRangeFn(void *user, int64_t begin, int64_t end);
-/* Does one task. */
+/* Runs one task. */
 typedef void HkTaskFn(void *user, int task);
 /* Returns the sum over the entries begin .. end - 1, or the largest of them. */
 typedef double HkSumFn(void *user, int64_t begin, int64_t end);
@@ -26,22 +26,25 @@ int hk_thread_count(void);
 /* Calls fn for blocks that cover 0 .. count - 1; blocks must not depend on each other. */
 void hk_parallel_for(int threads, int64_t count, HkRangeFn *fn, void *user);
 
-/* The same in pieces of grain entries, for loops whose entries are much work each: more than one
- * piece is worth a thread. */
+/* Calls fn for pieces of grain entries that cover 0 .. count - 1, for loops with expensive entries,
+ * which are worth a thread from two pieces on. */
 void hk_parallel_work(int threads, int64_t count, int64_t grain, HkRangeFn *fn, void *user);
 
-/* Sum of fn over such pieces; partial holds (count + grain - 1) / grain doubles. */
+/* Returns the sum of fn over pieces of grain entries; partial has (count + grain - 1) / grain
+ * doubles. */
 double hk_parallel_work_sum(int threads, int64_t count, int64_t grain, HkSumFn *fn, void *user,
                             double *partial);
 
-/* Calls fn for 0 .. count - 1, which are few and much work each, one after the other as threads
- * come free; they must not depend on each other. */
+/* Calls fn for the tasks 0 .. count - 1, which are few, expensive and independent; an idle thread
+ * takes the next one. */
 void hk_parallel_tasks(int threads, int count, HkTaskFn *fn, void *user);
 
-/* Sum of fn over the blocks; partial holds hk_sum_slots(count) doubles. */
+/* Returns the sum of fn over blocks of HK_BLOCK entries; partial has hk_sum_slots(count) doubles.
+ */
 double hk_parallel_sum(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 
-/* The largest of fn over the blocks, NAN if one is, 0 if there is none; partial as above. */
+/* Returns the largest value of fn over blocks of HK_BLOCK entries, NAN if one is NAN, 0 if count is
+ * 0; partial has hk_sum_slots(count) doubles. */
 double hk_parallel_most(int threads, int64_t count, HkSumFn *fn, void *user, double *partial);
 
 /* A serial region: between enter and leave, CHOLMOD and its BLAS run on the calling thread only, so

@@ -1,11 +1,11 @@
-/* Small vectors and matrices on plain double[3] and double[9] (row by row). */
+/* Operations on vectors double[3] and matrices double[9], which are stored row by row. */
 #ifndef HK_BASE_VEC_H
 #define HK_BASE_VEC_H
 
 #include <math.h>
 #include <stdbool.h>
 
-/* The larger one, and b where either is NAN: one instruction, where fmax is a call. */
+/* Returns the maximum, and b if either is NAN: one instruction, while fmax is a call. */
 static inline double hk_larger(double a, double b) {
   return a > b ? a : b;
 }
@@ -31,7 +31,7 @@ static inline double hk_norm(const double a[3]) {
   return sqrt(hk_dot(a, a));
 }
 
-/* out = a / |a|, without overflow; false, and 0, where a is 0. */
+/* out = a / |a|, without overflow; returns false and sets out to 0 if a is 0. */
 static inline bool hk_unit(const double a[3], double out[3]) {
   double largest = fmax(fabs(a[0]), fmax(fabs(a[1]), fabs(a[2])));
   for (int c = 0; c < 3; c++) out[c] = largest > 0 ? a[c] / largest : 0;
@@ -66,7 +66,8 @@ static inline void hk_mat_add_outer(double s, const double a[3], const double b[
     for (int c = 0; c < 3; c++) A[3 * r + c] += s * a[r] * b[c];
 }
 
-/* The largest sum of absolute values of a row, which bounds the eigenvalues. */
+/* Returns the infinity norm: the largest sum of absolute values of a row, which bounds the
+ * eigenvalues. */
 static inline double hk_mat_row_sum(const double A[9]) {
   double most = 0;
   for (int r = 0; r < 3; r++)
@@ -86,8 +87,8 @@ static inline void hk_mat_multiply(const double A[9], const double B[9], double 
       C[3 * r + c] = A[3 * r] * B[c] + A[3 * r + 1] * B[3 + c] + A[3 * r + 2] * B[6 + c];
 }
 
-/* A = A^-1 for a symmetric positive definite A, by its Cholesky factor; false, and A as it was, if
- * it is not positive definite. */
+/* A = A^-1 for a symmetric positive definite A, by its L D L^T factorization; returns false and
+ * leaves A unchanged if it is not positive definite. */
 static inline bool hk_mat_invert_positive(double A[9]) {
   double a = A[0], b = A[3], c = A[6];
   if (!(a > 0)) return false;

@@ -32,7 +32,7 @@ static bool is_face(HkCell cell) {
   return cell.type == HK_CELL_TRIANGLE || cell.type == HK_CELL_QUAD;
 }
 
-/* Side q of a face, the lower vertex into *i. */
+/* Returns side q of a face; *i becomes its lower vertex. */
 static Side side_of(HkCell cell, int q, int32_t *i) {
   int n = cell.count;
   const int32_t *v = cell.vertices;
@@ -48,7 +48,8 @@ static int compare(const void *a, const void *b) {
   return x->next_j < y->next_j ? -1 : x->next_j > y->next_j;
 }
 
-/* Neighbouring sides of the sorted bucket that share an edge and are of the same kind of face. */
+/* Joins adjacent sides of the sorted bucket that share an edge and belong to the same kind of face.
+ */
 static HkStatus join_bucket(const HkContext *c, Side *side, int64_t count, HkBending *b,
                             HkError *error) {
   qsort(side, (size_t)count, sizeof *side, compare);
@@ -90,7 +91,7 @@ static HkStatus join_faces(const HkMesh *mesh, int64_t *start, Side **sides, HkB
   return HK_OK;
 }
 
-/* near holds up to two line neighbours of each vertex, degree how many lines there are. */
+/* near has up to two neighbors of each vertex along lines, degree the number of its lines. */
 static HkStatus join_lines(const HkMesh *mesh, int32_t *near, uint8_t *degree, HkBending *b,
                            HkError *error) {
   for (int64_t q = 0; q < mesh->cell_count; q++) {

@@ -11,7 +11,7 @@ typedef struct HkEdges {
 
 HkEdges hk_cell_edges(HkCell cell);
 
-/* The vertices at the ends of an edge. */
+/* *a and *b become the vertices of an edge. */
 static inline void hk_edge_ends(HkCell cell, HkEdges edges, int edge, int32_t *a, int32_t *b) {
   int next = edge + 1 < cell.count ? edge + 1 : 0;
   *a = cell.vertices[edges.corners ? edges.corners[2 * edge] : edge];

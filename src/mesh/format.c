@@ -30,7 +30,7 @@ const char *hk_mesh_format(int index, const char **summary, bool *writes) {
   return formats[index]->name;
 }
 
-/* The format by the ending of a path; *ending is what stands there. */
+/* Returns the format by the ending of a path, which *ending becomes; NULL if it is unknown. */
 static const HkMeshFormat *find_by_path(const char *path, const char **ending) {
   const char *slash = strrchr(path, '/');
   const char *dot = strrchr(slash ? slash : path, '.');
@@ -38,7 +38,7 @@ static const HkMeshFormat *find_by_path(const char *path, const char **ending) {
   return find(*ending);
 }
 
-/* "obj, .ply, .stl": those that can be read, or that can be written and hold all these cells. */
+/* Writes "obj, .ply, .stl": the formats that can be read, or written with all these cell types. */
 static void list_formats(bool writing, unsigned cells, char *text, size_t size) {
   text[0] = 0;
   for (int q = 0; q < FORMAT_COUNT; q++) {
@@ -92,7 +92,8 @@ HkStatus hk_mesh_read(const HkContext *context, const char *path, HkMesh **mesh,
   return status;
 }
 
-/* Refuses a mesh with cells that the format has no words for, and names formats that have. */
+/* Returns an error if the mesh has cells that the format cannot store; the message names formats
+ * that can. */
 static HkStatus check_cells(const HkMeshFormat *f, const HkMesh *mesh, const char *path,
                             HkError *error) {
   static const char *const names[] = {"points",     "lines",    "triangles", "quads",    "polygons",

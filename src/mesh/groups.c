@@ -54,7 +54,7 @@ void hk_groups_sort(HkGroups *g) {
   qsort(g->groups, (size_t)g->count, sizeof *g->groups, compare_keys);
 }
 
-/* The first group of a key, or NULL. */
+/* Returns the first group of a key, or NULL. */
 static const HkGroup *find(const HkGroups *g, int64_t dimension, int64_t tag) {
   HkGroup key = {.dimension = dimension, .tag = tag, .set = -1};
   int64_t low = 0, high = g->count;
@@ -85,7 +85,7 @@ HkStatus hk_groups_add_cells(const HkContext *context, HkGroups *g, int64_t dime
   return HK_OK;
 }
 
-/* The name of a group as a text of its own; freed with hk_free. */
+/* Copies the name of a group; the caller frees it with hk_free. */
 static HkStatus copy_name(const HkGroup *group, const HkContext *context, char **name,
                           HkError *error) {
   HK_TRY(hk_alloc(context, name, (int64_t)group->length + 1, 1, "a vertex set", error));
@@ -93,7 +93,7 @@ static HkStatus copy_name(const HkGroup *group, const HkContext *context, char *
   return HK_OK;
 }
 
-/* Vertices of the runs from *run on that belong to one set, each once, into vertices. */
+/* Collects the vertices of the runs from *run on that belong to one set, each once. */
 static int64_t gather(const HkGroups *g, const HkMesh *mesh, int64_t *run, int64_t *mark,
                       int32_t *vertices) {
   int64_t count = 0, set = g->runs[*run].set;

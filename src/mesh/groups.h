@@ -26,12 +26,12 @@ typedef struct HkGroups {
 
 HkStatus hk_groups_add(const HkContext *context, HkGroups *groups, int64_t dimension, int64_t tag,
                        const char *name, size_t length, HkError *error);
-/* Once all groups are added. */
+/* Sorts the groups after all are added. */
 void hk_groups_sort(HkGroups *groups);
-/* Cells first .. end - 1 belong to the group of that key; a key that has no name is ignored. */
+/* Adds cells first .. end - 1 to the group of that key; a key without a name is ignored. */
 HkStatus hk_groups_add_cells(const HkContext *context, HkGroups *groups, int64_t dimension,
                              int64_t tag, int64_t first, int64_t end, HkError *error);
-/* A vertex set for each name, with each vertex once, in the order of the cells. */
+/* Makes a vertex set for each name, with each vertex once, in the order of the cells. */
 HkStatus hk_groups_make_sets(HkGroups *groups, HkMesh *mesh, HkError *error);
 void hk_groups_clear(const HkContext *context, HkGroups *groups);
 

@@ -4,14 +4,14 @@
 
 #include "mesh/mesh.h"
 
-/* Dimension of a cell: 0 point, 1 line, 2 face, 3 solid. */
+/* Returns the dimension of a cell: 0 point, 1 line, 2 face, 3 solid. */
 int hk_cell_dimension(HkCellType type);
 
-/* Length (m), area (m^2) or volume (m^3) of a cell. */
+/* Returns the length (m), area (m^2) or volume (m^3) of a cell. */
 double hk_cell_measure(const HkMesh *mesh, int64_t cell);
 
-/* share[v] += equal parts of the measures of all cells of that dimension; returns how many there
- * are. */
+/* share[v] += equal parts of the measures of all cells of a dimension; returns the number of these
+ * cells. */
 int64_t hk_mesh_lump(const HkMesh *mesh, int dimension, double *share);
 
 #endif

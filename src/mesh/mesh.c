@@ -1,4 +1,4 @@
-/* HkMesh: building and looking; see mesh.h. */
+/* HkMesh: building and reading; see mesh.h. */
 #include "mesh/mesh.h"
 
 #include <math.h>

@@ -21,7 +21,7 @@ struct HkMesh {
   double *x; /* 3 a vertex, m */
   int64_t vertex_count, vertex_capacity;
   uint8_t *cell_type;
-  int64_t *cell_start; /* one more than cells, once there is a cell */
+  int64_t *cell_start; /* cells + 1 entries if there is a cell */
   int64_t cell_count, type_capacity, start_capacity;
   int32_t *cell_vertex;
   int64_t corner_count, corner_capacity;
@@ -29,34 +29,34 @@ struct HkMesh {
   int64_t set_count, set_capacity;
   int32_t *vertex_map; /* number in the file -> number here or -1; NULL: unchanged */
   int64_t file_vertex_count;
-  int first_number; /* that messages give to vertex 0: 0, or 1 in the small course format */
+  int first_number; /* number of vertex 0 in messages: 0, or 1 in the course format */
 };
 
-/* Corners that a type has; 0 for polygons, which have any number from 5. */
+/* Returns the number of corners of a cell type; 0 for polygons, which have 5 or more. */
 int hk_cell_corners(HkCellType type);
 
-/* Triangle, quad or polygon for a face of count corners (>= 3). */
+/* Returns triangle, quad or polygon for a face of count corners (>= 3). */
 HkCellType hk_face_type(int count);
 
-/* Makes room beforehand; purely for speed. */
+/* Grows the capacity before elements are added, which saves time. */
 HkStatus hk_mesh_reserve(HkMesh *mesh, int64_t vertices, int64_t cells, int64_t corners,
                          HkError *error);
 
-/* Memory of all that it holds. */
+/* Returns the bytes of memory of a mesh. */
 size_t hk_mesh_bytes(const HkMesh *mesh);
 
-/* What was done by a repair. */
+/* Numbers of vertices that a repair has changed. */
 typedef struct HkRepairReport {
   int64_t welded, unused;
 } HkRepairReport;
 
-/* Welds and drops vertices as asked (zero_length is the springs' matter), keeping vertex_map. */
+/* Welds and drops vertices and updates vertex_map; springs.c handles repair->zero_length. */
 HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairReport *report,
                         HkError *error);
 
 /* ---- Formats: one file each in readers/ and writers/, one line each in format.def ---- */
 
-/* Reads a whole file that stands in memory. Errors name c->name, line and column. */
+/* Reads a whole file in memory. Errors have c->name, line and column. */
 typedef HkStatus HkMeshReadFn(HkCursor c, HkMesh *mesh, HkError *error);
 typedef HkStatus HkMeshWriteFn(const HkMesh *mesh, const char *path, HkError *error);
 
@@ -64,8 +64,8 @@ typedef struct HkMeshFormat {
   const char *name; /* ending without its dot */
   const char *summary;
   HkMeshReadFn *read;
-  /* Reads the files that stand beside a file on disk, such as X.ele beside X.node, after read; the
-   * cursor is at the start of the first file again and c.name is its path. NULL: there are none. */
+  /* Reads the sibling files of a file on disk after read, such as X.ele of X.node; the cursor is at
+   * the start of the first file and c.name is its path. NULL: the format has none. */
   HkMeshReadFn *read_siblings;
   HkMeshWriteFn *write; /* NULL: cannot be written */
   unsigned cells;       /* bit 1 << type for each cell type that the written file can hold */
@@ -73,11 +73,11 @@ typedef struct HkMeshFormat {
 
 /* ---- Shapes: one file each in shapes/, one line each in shape.def ---- */
 
-/* What a mesh has, or will have. */
+/* Numbers of vertices and cells of a mesh, or of a shape before it is built. */
 typedef struct HkMeshCounts {
   int64_t vertices, lines, triangles, quads, solids; /* quads: and polygons */
   int64_t corners;                                   /* of all cells */
-  int64_t section; /* of shapes: vertices of a cut across the longest way; 0: unknown */
+  int64_t section; /* of shapes: vertices of a cross section of the longest axis; 0: unknown */
   bool solid;      /* of shapes: not a line or a surface */
 } HkMeshCounts;
 
@@ -86,17 +86,18 @@ static inline int64_t hk_counts_cells(const HkMeshCounts *counts) {
 }
 
 HkMeshCounts hk_mesh_counts(const HkMesh *mesh);
-/* Bytes of its vertices and cells. */
+/* Returns the bytes of a mesh with these counts. */
 double hk_counts_bytes(const HkMeshCounts *counts);
 
-/* What hk_mesh_shape will make; fails where that cannot be. */
+/* Counts the vertices and cells that hk_mesh_shape will make; returns an error if it cannot make
+ * them. */
 HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *error);
 
 typedef struct HkShapeType {
   HkSchema schema;
-  /* All of *counts, which is 0 before, but the corners; fails where there are too many. */
+  /* Sets *counts, which is 0 before, except the corners; returns an error if there are too many. */
   HkStatus (*count)(const void *params, HkMeshCounts *counts, HkError *error);
-  /* Fills an empty mesh, which has room for all of it. */
+  /* Fills an empty mesh, which has the capacity of the counts. */
   HkStatus (*build)(const void *params, HkMesh *mesh, HkError *error);
 } HkShapeType;
 

@@ -1,9 +1,9 @@
 /* Mesh -> sorted, unique pairs of vertices, in linear time.
  *
- * All wanted pairs are dealt into one bucket for each lower vertex (counted in a first pass, filled
- * in a second), then each bucket is sorted and thinned. An entry is 4 j + kind in 32 bits, so that
- * of equal pairs the lowest kind comes first; a mesh has at most 2^31 / 3 vertices, so it fits.
- * Memory: 4 bytes a candidate and 8 a vertex.
+ * A bucket sort puts all pairs into one bucket for each lower vertex (counted in a first pass,
+ * filled in a second); then each bucket is sorted and duplicates are removed. An entry is 4 j +
+ * kind in 32 bits, so that of equal pairs the lowest kind comes first; a mesh has at most 2^31 / 3
+ * vertices, so it fits. Memory: 4 bytes a candidate and 8 a vertex.
  */
 #include "mesh/pairs.h"
 
@@ -56,7 +56,8 @@ static void deal_all(Deal *d, const HkMesh *mesh, const HkPairsWanted *wanted,
     deal(d, wanted->extra[2 * q], wanted->extra[2 * q + 1], HK_PAIR_EXTRA);
 }
 
-/* Buckets are short but for stars: insertion beats qsort up to some thirty entries. */
+/* Buckets are short except for stars: insertion sort is faster than qsort up to about thirty
+ * entries. */
 static void sort_bucket(uint32_t *entry, int64_t count) {
   if (count > 32) {
     hk_sort_uint32(entry, count);
@@ -70,7 +71,8 @@ static void sort_bucket(uint32_t *entry, int64_t count) {
   }
 }
 
-/* Sorts and thins every bucket in place; afterwards bucket i is start[i] .. stop[i] - 1. */
+/* Sorts every bucket in place and removes duplicates; afterwards bucket i is start[i] .. stop[i]
+ * - 1. */
 static int64_t thin(int64_t n, const int64_t *start, int64_t *stop, uint32_t *entry) {
   int64_t total = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
-/* Which vertices of a mesh are joined by springs: mesh -> sorted, unique pairs. */
+/* The pairs of vertices of a mesh that springs join, sorted and unique. */
 #ifndef HK_MESH_PAIRS_H
 #define HK_MESH_PAIRS_H
 
 #include "mesh/mesh.h"
 
-/* What to join; a pair wanted twice keeps the first of these kinds. */
+/* Kinds of pairs; a duplicate pair keeps the first of these kinds. */
 enum { HK_PAIR_EDGE, HK_PAIR_SHEAR, HK_PAIR_BENDING, HK_PAIR_EXTRA };
 
 typedef struct HkPairs {
@@ -24,7 +24,7 @@ HkStatus hk_pairs_create(const HkMesh *mesh, const HkPairsWanted *wanted, HkPair
                          HkError *error);
 void hk_pairs_destroy(const HkContext *context, HkPairs *pairs);
 
-/* Index of the pair {a, b}, or -1. */
+/* Returns the index of the pair {a, b}, or -1. */
 int64_t hk_pairs_find(const HkPairs *pairs, int32_t a, int32_t b);
 
 #endif

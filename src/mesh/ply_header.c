@@ -8,7 +8,7 @@
  *     property list COUNT_TYPE TYPE NAME
  *     end_header
  *
- * Properties belong to the element above them. What Hooke reads of them is told in readers/ply.c.
+ * Properties belong to the element above them. readers/ply.c lists those that Hooke reads.
  */
 #include "mesh/ply_header.h"
 
@@ -123,7 +123,7 @@ static HkStatus read_property_line(HkCursor *c, const HkCursor *place, HkPlyHead
   return HK_OK;
 }
 
-/* The lines from format to end_header. */
+/* Reads the lines from format to end_header. */
 static HkStatus read_lines(HkCursor *c, HkPlyHeader *h, HkError *error) {
   bool have_format = false;
   for (; !hk_at_end(c); hk_skip_line(c)) {

@@ -7,7 +7,7 @@
 typedef enum HkPlyEncoding { HK_PLY_TEXT, HK_PLY_LITTLE, HK_PLY_BIG } HkPlyEncoding;
 typedef enum HkPlyKind { HK_PLY_OTHER, HK_PLY_VERTEX, HK_PLY_FACE, HK_PLY_EDGE } HkPlyKind;
 
-/* What a property is to Hooke. */
+/* Meaning of a property for Hooke. */
 typedef enum HkPlyRole {
   HK_PLY_SKIPPED,
   HK_PLY_X,
@@ -47,8 +47,8 @@ typedef struct HkPlyHeader {
   int64_t property_count, property_capacity;
 } HkPlyHeader;
 
-/* Reads and checks the header; the cursor then stands at the first value. The two arrays are freed
- * by the caller with hk_free, after an error too. */
+/* Reads and checks the header and moves the cursor to the first value. The caller frees the two
+ * arrays with hk_free, also after an error. */
 HkStatus hk_ply_read_header(const HkContext *context, HkCursor *c, HkPlyHeader *header,
                             HkError *error);
 

@@ -1,4 +1,4 @@
-/* What the mesh readers share; see reading.h. */
+/* Common functions of the mesh readers; see reading.h. */
 #include "mesh/reading.h"
 
 #include <limits.h>
@@ -53,7 +53,7 @@ HkStatus hk_check_count(const HkCursor *place, int64_t count, int64_t left, int6
   if (count < 0)
     return hk_cursor_fail(place, error, "%lld %s: a count cannot be negative", (long long)count,
                           what);
-  /* The last line need not have an end, hence the byte more. */
+  /* One byte more, since the last line may have no end. */
   if (count > (left + 1) / bytes)
     return hk_cursor_fail(place, error,
                           "%lld %s are promised, but only %lld bytes follow: the file is cut off "
@@ -86,7 +86,7 @@ HkStatus hk_read_count(HkCursor *c, bool across, int64_t numbers, const char *wh
   char name[80];
   snprintf(name, sizeof name, "the number of %s", what);
   HK_TRY(hk_next_int(c, count, name, error));
-  /* A number takes a digit and something that parts it from the next. */
+  /* A number has at least a digit and a separator. */
   return hk_check_count(&place, *count, c->end - c->at, 2 * numbers, what, error);
 }
 

@@ -1,10 +1,11 @@
-/* Mending a mesh: vertices at the same place become one, vertices that no cell uses go.
+/* Repair of a mesh: vertices at the same position are welded, vertices that no cell uses are
+ * removed.
  *
  * Both are a map old number -> new number (or -1), applied to positions, cells and sets; the maps
  * of all repairs, one after another, are kept in vertex_map as number in the file -> number now.
- * Welding can leave cells that name a vertex twice; they stay, and springs of no length are the
- * springs' matter. All memory is taken before the first change, so that a mesh is never half
- * mended.
+ * Welding can leave cells that contain a vertex twice; they stay, and the model handles springs of
+ * length 0. All memory is allocated before the first change, so that an error leaves the mesh
+ * unchanged.
  */
 #include "mesh/weld.h"
 
@@ -18,7 +19,7 @@ static void number_used(const HkMesh *mesh, int32_t *number, int64_t *kept) {
     if (number[v] == 0) number[v] = (int32_t)(*kept)++;
 }
 
-/* Renumbers a set, leaving out what is gone and what is in it already; seen[v] == stamp says so. */
+/* Renumbers a set without removed vertices and duplicates, for which seen[v] == stamp. */
 static void renumber_set(HkVertexSet *set, const int32_t *number, int32_t *seen, int32_t stamp) {
   int64_t count = 0;
   for (int64_t q = 0; q < set->count; q++) {
@@ -30,7 +31,7 @@ static void renumber_set(HkVertexSet *set, const int32_t *number, int32_t *seen,
   set->count = count;
 }
 
-/* Follows what number does to the vertices in the map from the file's numbers. */
+/* Composes the map from the file's numbers with `number`. */
 static void compose_map(HkMesh *mesh, const int32_t *number) {
   for (int64_t f = 0; f < mesh->file_vertex_count; f++) {
     int32_t v = mesh->vertex_map[f];
@@ -38,7 +39,7 @@ static void compose_map(HkMesh *mesh, const int32_t *number) {
   }
 }
 
-/* A map that changes nothing, where there is none yet. */
+/* Creates the identity map if there is none yet. */
 static HkStatus start_map(HkMesh *mesh, HkError *error) {
   if (mesh->vertex_map) return HK_OK;
   HK_TRY(hk_alloc(&mesh->context, &mesh->vertex_map, mesh->vertex_count, sizeof *mesh->vertex_map,

@@ -1,7 +1,7 @@
 /* Tags of vertices; see tags.h. */
 #include "mesh/tags.h"
 
-/* The slot of a tag, or the free one where it would stand. */
+/* Returns the slot of a tag, or the free slot for it. */
 static uint64_t slot_of(const HkTags *t, int64_t tag) {
   uint64_t h = (uint64_t)tag * 0x9e3779b97f4a7c15ull;
   uint64_t slot = (h ^ h >> 32) & (t->slots - 1);
@@ -15,7 +15,7 @@ static void enter(HkTags *t, int64_t tag, int64_t vertex) {
   t->vertices[slot] = (int32_t)vertex + 1;
 }
 
-/* Twice the slots, or the first ones; everything is entered anew. */
+/* Doubles the number of slots, or allocates the first ones, and inserts all tags again. */
 static HkStatus rehash(const HkContext *context, HkTags *t, HkError *error) {
   HkTags new = {.first = t->first, .count = t->count, .slots = 64};
   while (new.slots < 4 * (uint64_t)t->count) new.slots *= 2;

@@ -1,11 +1,11 @@
-/* From the numbers that a file gives its vertices, in any order and with gaps, to vertices. */
+/* Maps the vertex numbers of a file, in any order and with gaps, to vertices. */
 #ifndef HK_MESH_TAGS_H
 #define HK_MESH_TAGS_H
 
 #include "mesh/mesh.h"
 
-/* Start with {0}. While the tags come one after the other nothing is stored; else they are hashed,
- * open addressing, at most half full. */
+/* Starts as {0}. Consecutive tags are not stored; others are in a hash table with open addressing,
+ * at most half full. */
 typedef struct HkTags {
   int64_t first, count; /* the tag of vertex 0, and how many tags there are */
   int64_t *keys;
@@ -13,10 +13,11 @@ typedef struct HkTags {
   uint64_t slots;    /* 0: first .. first + count - 1 in order */
 } HkTags;
 
-/* Gives the next vertex (0, 1, 2 ...) a tag; *repeated says that another one has it. */
+/* Assigns a tag to the next vertex (0, 1, 2 ...); *repeated becomes whether another vertex has it.
+ */
 HkStatus hk_tags_add(const HkContext *context, HkTags *tags, int64_t tag, bool *repeated,
                      HkError *error);
-/* The vertex of a tag, or -1. */
+/* Returns the vertex of a tag, or -1. */
 int32_t hk_tags_find(const HkTags *tags, int64_t tag);
 void hk_tags_clear(const HkContext *context, HkTags *tags);
 

@@ -8,7 +8,7 @@
  * many lie at one place. With t = 0 the place itself is the cube.
  *
  * Rounding: x / a is good to 2^-53 |x / a|. The tenth of a cube to spare (2.5 t instead of 2 t)
- * covers that up to 2^40; from there both neighbours are looked at, and from 2^53 on neighbouring
+ * covers that up to 2^40; from there both neighbors are looked at, and from 2^53 on neighboring
  * doubles are further apart than t anyway.
  */
 #include "mesh/weld.h"
@@ -24,7 +24,7 @@ typedef struct Grid {
   uint64_t mask; /* number of slots - 1, a power of two less one */
 } Grid;
 
-/* The cube along one axis; *side is -1 or 1, the neighbour that may hold vertices within the
+/* The cube along one axis; *side is -1 or 1, the neighbor that may hold vertices within the
  * tolerance, 0: none, 2: both. */
 static double cube_of(const Grid *g, double x, int *side) {
   *side = 0;
@@ -53,14 +53,14 @@ static bool is_near(const Grid *g, const double *a, const double *b) {
   return hypot(hypot(dx, dy), dz) <= g->tolerance;
 }
 
-/* The lowest of the kept vertices of a cube that are near v, and of best. */
+/* Returns the lowest of best and the kept vertices of a cube within the tolerance of v. */
 static int32_t search_cube(const Grid *g, const double cube[3], int64_t v, int32_t best) {
   for (int32_t k = g->head[slot_of(g, cube)]; k != 0; k = g->next[k - 1])
     if (k - 1 < best && is_near(g, g->x + 3 * (int64_t)(k - 1), g->x + 3 * v)) best = k - 1;
   return best;
 }
 
-/* The lowest kept vertex near v, or v. */
+/* Returns the lowest kept vertex within the tolerance of v, or v. */
 static int32_t find_target(const Grid *g, int64_t v, const double home[3], const int side[3]) {
   int32_t best = (int32_t)v;
   int low[3], high[3];

@@ -1,4 +1,4 @@
-/* Finding vertices at the same place, and renumbering a mesh. */
+/* Finds vertices at the same position, and renumbers a mesh. */
 #ifndef HK_MESH_WELD_H
 #define HK_MESH_WELD_H
 

@@ -1,4 +1,4 @@
-/* What the mesh writers share; see writing.h. */
+/* Common functions of the mesh writers; see writing.h. */
 #include "mesh/writing.h"
 
 void hk_count_cells(const HkMesh *mesh, int64_t counts[HK_CELL_TYPES]) {

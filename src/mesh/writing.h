@@ -1,5 +1,6 @@
-/* What the mesh writers share. Numbers are written with 17 digits, so that reading them gives the
- * same bits. hk_mesh_write has refused cells that a format cannot hold before a writer is called.
+/* Common functions of the mesh writers. Numbers have 17 digits, so that reading them gives the same
+ * bits. hk_mesh_write returns an error for cells that a format cannot store before it calls a
+ * writer.
  */
 #ifndef HK_MESH_WRITING_H
 #define HK_MESH_WRITING_H
@@ -19,9 +20,9 @@
 enum { HK_CELL_TYPES = HK_CELL_HEX + 1 };
 void hk_count_cells(const HkMesh *mesh, int64_t counts[HK_CELL_TYPES]);
 
-/* "x y z" of a vertex, or "x y", without the end of the line. */
+/* Writes "x y z" of a vertex, or "x y", without the end of the line. */
 void hk_write_point(FILE *file, const HkMesh *mesh, int64_t vertex, int dimension);
-/* " a b c" of a cell, counted from first, without the end of the line. */
+/* Writes " a b c" of a cell, counted from first, without the end of the line. */
 void hk_write_corners(FILE *file, const HkMesh *mesh, int64_t cell, int first);
 
 /* writers/NAME.c for each line of format.def. */

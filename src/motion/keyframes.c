@@ -3,8 +3,8 @@
  *     x(t) = x0 + d(t),   v(t) = d'(t),   a(t) = 0
  *
  * Rows are t dx dy dz (s, m), with t rising strictly. d is linear between two rows, and that of the
- * first row before it, that of the last row after it. At a row, where the slope jumps, v is that of
- * the time to come.
+ * first row before it, that of the last row after it. At a row, where v jumps, v is the limit from
+ * later times.
  */
 #include "motion/motion.h"
 

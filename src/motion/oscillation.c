@@ -21,7 +21,7 @@ static const HkParam params[] = {
 static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],
                double a[3]) {
   const Oscillation *p = chosen;
-  /* Whole swings are taken off before pi comes in: long times cost no digits. */
+  /* Whole periods are removed before the multiplication by pi: long times lose no digits. */
   double swings = fmod(p->frequency * t, 1) + fmod(p->phase, 360) / 360;
   double angle = 2 * M_PI * swings, rate = 2 * M_PI * p->frequency;
   for (int c = 0; c < 3; c++) {

@@ -41,7 +41,7 @@ static void at(const void *chosen, double t, const double x0[3], double x[3], do
     speed = 0;
   }
   hk_unit(p->axis, unit);
-  /* Whole turns are taken off before pi comes in: long times cost no digits. */
+  /* Whole turns are removed before the multiplication by pi: long times lose no digits. */
   hk_mat_rotation(unit, radians * fmod(degrees, 360), R);
   hk_sub(x0, p->center, arm);
   hk_mat_add_product(R, arm, turned);

@@ -1,10 +1,11 @@
-/* Files that are whole or not there: magic, version, size and checksum around a payload. */
+/* Checkpoint files, which are complete or absent: magic, version, size and checksum around a
+ * payload. */
 #ifndef HK_OUTPUT_CHECKPOINT_H
 #define HK_OUTPUT_CHECKPOINT_H
 
 #include "model/state.h"
 
-/* In the folder of a run: the last checkpoint, and the one before it. */
+/* Names in the folder of a run: the last checkpoint, and the one before it. */
 #define HK_CHECKPOINT_NAME "checkpoint"
 #define HK_CHECKPOINT_PREVIOUS "checkpoint.previous"
 

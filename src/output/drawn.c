@@ -4,13 +4,13 @@
 #include "mesh/edges.h"
 #include "mesh/measure.h"
 
-/* HK_DRAW_* of a cell's type; 0 for points, which are vertices anyway. */
+/* Returns HK_DRAW_* of a cell's type; 0 for points, which are drawn as vertices. */
 static unsigned class_of(uint8_t type) {
   static const unsigned classes[] = {0, HK_DRAW_LINES, HK_DRAW_FACES, HK_DRAW_SOLIDS};
   return classes[hk_cell_dimension((HkCellType)type)];
 }
 
-/* The body of a vertex; bodies lie one behind the other. A model may also come without bodies. */
+/* Returns the body of a vertex; bodies have consecutive vertices. A model may have no bodies. */
 static int64_t body_of(const HkModel *m, int64_t vertex) {
   int64_t low = 0, high = m->body_count > 0 ? m->body_count : 1;
   while (high - low > 1) {
@@ -55,7 +55,7 @@ static int64_t pick_boundary(Pick *p, int64_t count) {
   return count;
 }
 
-/* One round through the model: counts, or with p->item also fills. */
+/* One pass over the model: counts, and fills p->item unless it is NULL. */
 static void pick(Pick *p, unsigned what) {
   HkDrawn *d = p->d;
   int64_t count = 0;
@@ -93,7 +93,7 @@ void hk_drawn_destroy(const HkContext *context, HkDrawn *d) {
 
 /* ---- Edges ---- */
 
-/* The spring between two vertices, or -1. */
+/* Returns the spring between two vertices, or -1. */
 static int32_t find_spring(const HkModel *m, int32_t a, int32_t b) {
   if (m->springs.count == 0) return -1;
   int64_t low = m->adj_start[a], high = m->adj_start[a + 1];

@@ -1,8 +1,8 @@
 /* The cells that an output draws, and the springs along their edges.
  *
  * Lines come first, then faces, then solids, each in the order of the model. The faces of a body
- * are the triangles, quads and polygons of its mesh; where a solid body has none, its boundary, the
- * triangles that the model keeps for drawing, can stand in.
+ * are the triangles, quads and polygons of its mesh; a solid body without faces can be drawn by its
+ * boundary, the triangles that the model keeps for drawing.
  */
 #ifndef HK_OUTPUT_DRAWN_H
 #define HK_OUTPUT_DRAWN_H
@@ -18,7 +18,7 @@ typedef struct HkDrawn {
   int64_t corners; /* of all of them */
 } HkDrawn;
 
-/* Picks the kinds in what, HK_DRAW_* added up. */
+/* Selects cells of the kinds in `what`, a sum of HK_DRAW_*. */
 HkStatus hk_drawn_create(const HkContext *context, const HkModel *model, unsigned what, HkDrawn *d,
                          HkError *error);
 void hk_drawn_destroy(const HkContext *context, HkDrawn *d);
@@ -42,7 +42,7 @@ HkStatus hk_edge_springs_create(const HkContext *context, const HkDrawn *d, HkEd
                                 HkError *error);
 void hk_edge_springs_destroy(const HkContext *context, HkEdgeSprings *e);
 
-/* Mean of the strains of the springs along the cell's edges, 0 where there is none. */
+/* Returns the mean strain of the springs along the cell's edges, 0 if there are none. */
 static inline double hk_edge_strain(const HkEdgeSprings *e, int64_t q, const double *strain) {
   double sum = 0;
   int64_t begin = e->start[q], end = e->start[q + 1];

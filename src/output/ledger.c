@@ -54,7 +54,7 @@ HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error) {
   return HK_OK;
 }
 
-/* A file, and the name that its folder has for it. */
+/* Synchronizes a file and its entry in the folder with the disk. */
 static HkStatus sync_named(const HkLedger *l, const char *name, HkError *error) {
   char path[4096];
   HK_TRY(path_of(l->folder, name, path, sizeof path, error));
@@ -102,7 +102,7 @@ static HkFilesState check_lines(const char *folder, char *text, HkError *why) {
     int64_t size;
     int at = 0;
     HkError this = {0};
-    if (!end) return HK_FILES_DAMAGED; /* its checksum fits, so there is an end */
+    if (!end) return HK_FILES_DAMAGED; /* the checksum is correct, so this cannot happen */
     *end = 0;
     next = end + 1;
     if (sscanf(line, "%16" SCNx64 " %" SCNd64 " %n", &value, &size, &at) < 2 || at == 0)

@@ -1,4 +1,4 @@
-/* The file `checksums` of a run: which frame files it has written, and what is in them.
+/* The file `checksums` of a run: checksums of the frame files that it has written.
  *
  *     checksum (16 hexadecimal digits)  size (bytes)  name in the run's folder
  *
@@ -25,25 +25,25 @@ typedef struct HkLedger {
   int recent_count;
 } HkLedger;
 
-/* Opens the file, cut at l->sum.size. */
+/* Opens the file and truncates it to l->sum.size. */
 HkStatus hk_ledger_open(HkLedger *l, HkError *error);
 /* Adds a file that is written; its path begins with the run's folder. */
 HkStatus hk_ledger_add(HkLedger *l, const char *path, HkError *error);
-/* Returns when the ledger and the files that were added to it since the last
- * hk_ledger_forget_recent are on the disk, with their names in their folders. */
+/* Synchronizes the ledger, the files that were added since the last hk_ledger_forget_recent and
+ * their folders with the disk. */
 HkStatus hk_ledger_sync(const HkLedger *l, HkError *error);
 void hk_ledger_forget_recent(HkLedger *l);
 HkStatus hk_ledger_close(HkLedger *l, HkError *error);
 
-/* What became of the files of a run. */
+/* Result of comparing the files of a run with their checksums. */
 typedef enum HkFilesState {
   HK_FILES_WHOLE,
-  HK_FILES_MISSING, /* some are not there, all others are whole */
+  HK_FILES_MISSING, /* some are missing, all others are intact */
   HK_FILES_DAMAGED
 } HkFilesState;
 
-/* Compares the files with the lines up to `sum`; *why says what is wrong with the first one that is
- * not whole. */
+/* Compares the files with the lines up to `sum`; *why describes the first one that is not intact.
+ */
 HkStatus hk_ledger_check(const HkContext *context, const char *folder, const HkSum *sum,
                          HkFilesState *state, HkError *why, HkError *error);
 

@@ -57,7 +57,7 @@ static void put_vertices(HkObjWriter *w, const double *x, int64_t n) {
   }
 }
 
-/* One f or l line. */
+/* Writes one f or l line. */
 static void put_element(HkStream *s, char mark, const int32_t *vertices, int count) {
   hk_stream_char(s, mark);
   for (int c = 0; c < count; c++) {
@@ -77,7 +77,8 @@ static void put_elements(HkObjWriter *w) {
     put_element(&w->stream, 'l', (int32_t[]){m->springs.i[s], m->springs.j[s]}, 2);
   for (int64_t q = 0; q < m->n && w->used; q++) {
     if (w->used[q]) continue;
-    /* To the first neighbour along a spring; a vertex without any is joined to the one beside. */
+    /* The line goes to the first neighbor along a spring, or to the adjacent vertex number if there
+     * is none. */
     int32_t other = (int32_t)(q > 0 ? q - 1 : q + 1);
     if (m->springs.count > 0 && m->adj_start[q] < m->adj_start[q + 1])
       other = m->adj_vertex[m->adj_start[q]];

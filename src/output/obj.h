@@ -10,11 +10,11 @@ typedef struct HkObjWriter {
   HkDrawn drawn;
   HkStream stream;
   bool precise;  /* 17 digits instead of 9 */
-  uint8_t *used; /* 1 for vertices that an f or l line names; NULL where nobody asked */
+  uint8_t *used; /* 1 for vertices that an f or l line names; NULL unless every_vertex */
 } HkObjWriter;
 
-/* every_vertex: an l line also for each vertex that would else not be named, since Blender drops
- * such vertices and the numbering with them. */
+/* every_vertex: also writes an l line for each vertex that no other line names, since Blender drops
+ * such vertices and renumbers the others. */
 HkStatus hk_obj_create(const HkContext *context, const HkModel *model, bool precise,
                        bool every_vertex, HkObjWriter *w, HkError *error);
 void hk_obj_destroy(const HkContext *context, HkObjWriter *w);

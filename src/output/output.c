@@ -38,7 +38,7 @@ HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t 
   return HK_OK;
 }
 
-/* "cannot write FOLDER/NAME", from errno. */
+/* Returns the error "cannot write FOLDER/NAME", from errno. */
 static HkStatus fail_named(const HkOutput *o, const char *name, HkError *error) {
   int reason = errno;
   char path[4096];

@@ -1,8 +1,8 @@
-/* Outputs: one frame after another into files.
+/* Outputs write frames into files.
  *
- * An output either writes one file a frame, or appends to one file. The latter keeps `offset`, the
- * length of what is complete; a resumed run cuts the file there and goes on, so that its bytes are
- * those of a run that was never interrupted.
+ * An output either writes one file a frame, or appends to one file. An output that appends keeps
+ * `offset`, the length of complete frames; a resumed run truncates the file there, so that its
+ * bytes are those of a run that was never interrupted.
  */
 #ifndef HK_OUTPUT_OUTPUT_H
 #define HK_OUTPUT_OUTPUT_H
@@ -13,22 +13,23 @@
 
 #include <stddef.h>
 
-/* How some steps were solved. Eight bytes each: it goes into checkpoints as it is. */
+/* Solve info, summed over steps. Each member has eight bytes: checkpoints store the struct as it
+ * is. */
 typedef struct HkTally {
   int64_t steps;
-  int64_t substeps, rejected;           /* parts of adaptive steps */
-  int64_t iterations, worst_iterations; /* of all steps, of the one with most */
+  int64_t substeps, rejected;           /* accepted and rejected substeps of adaptive steps */
+  int64_t iterations, worst_iterations; /* of all steps; largest number of one step */
   int64_t linear_iterations, projections;
-  int64_t stationary;  /* steps that meet the tolerance and are not known to be minima */
-  int64_t unconverged; /* steps whose equations are not met to the tolerance */
+  int64_t stationary;  /* steps that meet the tolerance but are not shown to be near a minimum */
+  int64_t unconverged; /* steps that did not converge */
   int64_t reason;      /* HkStop of the last step */
-  double gradient;     /* the largest of all steps */
+  double gradient;     /* largest relative gradient of all steps */
 } HkTally;
 
 _Static_assert(sizeof(HkTally) == 10 * sizeof(int64_t) + sizeof(double),
                "checkpoints hold a tally as eleven numbers of eight bytes, without padding");
 
-/* Adds the steps of more, which come later. */
+/* Adds the later steps `more`. */
 void hk_tally_add(HkTally *tally, const HkTally *more);
 
 typedef struct HkFrame {
@@ -37,12 +38,12 @@ typedef struct HkFrame {
   int64_t index;       /* from 0 */
   const double *force; /* N, 3 a vertex: all forces, reactions of pins not included */
   const HkReport *report;
-  const double *reaction; /* N, 3 a pinned vertex: what holds it; 0 once it is released */
+  const double *reaction; /* N, 3 a pinned vertex: reaction of the pin; 0 after its release */
 } HkFrame;
 
 typedef struct HkOutput HkOutput;
 
-/* What an output may store in 32-bit numbers. */
+/* Quantities that an output may store in 32-bit numbers, as bits. */
 typedef enum HkQuantity {
   HK_QUANTITY_POSITION = 1,
   HK_QUANTITY_VELOCITY = 2,
@@ -58,15 +59,15 @@ typedef enum HkQuantity {
 
 typedef struct HkOutputType {
   HkSchema schema;
-  const char *files[3]; /* it makes in the run's folder beside its frames, ended by NULL */
-  const char *grows;    /* the one of them that is appended to; NULL: none is */
-  int64_t head;         /* bytes at its start that open writes anew, in no checksum */
-  /* The HkQuantity bits that it stores in 32 bits; NULL: none. */
+  const char *files[3]; /* files in the run's folder besides the frames, ended by NULL */
+  const char *grows;    /* the file that is appended to; NULL: none */
+  int64_t head;         /* bytes at its start that open rewrites; no checksum contains them */
+  /* Returns the HkQuantity bits that the output stores in 32 bits; NULL: none. */
   unsigned (*singles)(const HkOutput *o);
-  /* Makes the files, or takes them up where they were cut: o->offset > 0 then. */
+  /* Creates the files, or continues truncated ones if o->offset > 0. */
   HkStatus (*open)(HkOutput *o, const HkModel *model, HkError *error);
   HkStatus (*write)(HkOutput *o, const HkFrame *frame, HkError *error);
-  /* Closes and releases o->data; called also after an error, and must then be silent. */
+  /* Closes the files and frees o->data; after an earlier error it returns HK_OK. */
   HkStatus (*close)(HkOutput *o, HkError *error);
 } HkOutputType;
 
@@ -77,21 +78,21 @@ struct HkOutput {
   const char *folder;    /* of the run, no slash at the end */
   int64_t frame_count;   /* frames in all that this output will get, the first one included */
   double frame_interval; /* s */
-  int64_t written;       /* frames so far, kept by the caller */
-  int64_t offset;        /* bytes that are complete, kept by the output; 0: not appending */
-  HkSum sum;             /* of the file that grows, as of the last hk_output_sum */
-  HkLedger *ledger;      /* takes the checksums of frame files; NULL: nobody does */
-  HkTally tally;         /* of the steps since the frame before, kept by the caller */
+  int64_t written;       /* frames so far, updated by the caller */
+  int64_t offset;   /* length of complete frames, updated by the output; 0: it does not append */
+  HkSum sum;        /* checksum of the appended file at the last hk_output_sum */
+  HkLedger *ledger; /* receives checksums of frame files; may be NULL */
+  HkTally tally;    /* of the steps since the previous frame, updated by the caller */
   void *data;
 };
 
 const HkOutputType *hk_output_type(const HkSchema *schema);
 
-/* "folder/name" into path; an error if it is too long. */
+/* Writes "folder/name" into path; returns an error if it is too long. */
 HkStatus hk_output_path(const HkOutput *o, const char *name, char *path, size_t size,
                         HkError *error);
 
-/* Opens folder/name for appending at o->offset, cutting what stands behind it. */
+/* Truncates folder/name to o->offset and opens it for appending. */
 HkStatus hk_output_append_open(HkOutput *o, const char *name, FILE **file, HkError *error);
 /* Flushes and sets o->offset to the length. */
 HkStatus hk_output_append_flush(HkOutput *o, FILE *file, const char *name, HkError *error);
@@ -100,25 +101,25 @@ HkStatus hk_output_append_seek(const HkOutput *o, FILE *file, const char *name, 
                                HkError *error);
 /* Closes *file, which may be NULL, and sets it to NULL; silent if a write failed before. */
 HkStatus hk_output_append_close(const HkOutput *o, FILE **file, const char *name, HkError *error);
-/* The close of an output whose data are its only FILE. */
+/* Implements close for an output whose data is a single FILE. */
 HkStatus hk_output_file_close(HkOutput *o, HkError *error);
 
-/* Brings o->sum, the checksum of the file that grows, to o->offset. */
+/* Updates o->sum, the checksum of the appended file, to o->offset. */
 HkStatus hk_output_sum(HkOutput *o, HkError *error);
-/* Returns when the file that grows is on the disk. */
+/* Synchronizes the appended file with the disk. */
 HkStatus hk_output_sync(const HkOutput *o, HkError *error);
-/* Whether the file that grows is, until o->offset, what it was when o->sum was made. */
+/* Compares the appended file up to o->offset with o->sum. */
 HkFilesState hk_output_check(const HkOutput *o, HkError *why);
-/* Puts a file that is written and renamed into the ledger. */
+/* Adds a complete frame file to the ledger. */
 HkStatus hk_output_keep(HkOutput *o, const char *path, HkError *error);
 
-/* Makes the folder NAME of the files NAME/frame_000000.NAME. */
+/* Creates the folder NAME of the frame files NAME/frame_000000.NAME. */
 HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error);
-/* The path of one of them. */
+/* Writes the path of a frame file NAME/frame_000000.NAME. */
 HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame, char *path,
                               size_t size, HkError *error);
 
-/* (l - l0) / l0 of every spring (0 where l0 is 0) into strain. */
+/* Computes (l - l0) / l0 of every spring (0 if l0 is 0). */
 void hk_spring_strains(const HkModel *model, const double *x, double *strain);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct Cache {
   HkObjWriter obj;
 } Cache;
 
-/* Sets the number of samples to what stands before o->offset, and returns there. */
+/* Writes the number of samples before o->offset into the header, and seeks back to o->offset. */
 static HkStatus put_sample_count(HkOutput *o, FILE *file, int64_t points, HkError *error) {
   unsigned char bytes[4];
   int64_t samples = points > 0 ? (o->offset - HEAD) / (12 * points) : 0;
@@ -75,7 +75,7 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   HkStream *s = &c->obj.stream;
   hk_stream_begin(s, c->file);
   for (int64_t q = 0; q < frame->model->n; q++) {
-    unsigned char *at = (unsigned char *)hk_stream_room(s, 12);
+    unsigned char *at = (unsigned char *)hk_stream_reserve(s, 12);
     for (int k = 0; k < 3; k++) hk_store_float(at + 4 * k, frame->state->x[3 * q + k]);
     s->used += 12;
   }

@@ -1,4 +1,4 @@
-/* probes.csv: how chosen vertices move, one row a frame.
+/* probes.csv: positions, velocities and forces of probes, one row a frame.
  *
  *     frame,time, and for each probe NAME.x .y .z (m) .vx .vy .vz (m/s) .fx .fy .fz (N)
  *
@@ -44,7 +44,7 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
   return hk_output_append_flush(o, file, file_name, error);
 }
 
-/* Sum over the probe's vertices, divided. */
+/* Writes the sum over the probe's vertices, divided by the divisor. */
 static void put_vector(FILE *file, const HkCompiledProbe *probe, const double *values,
                        double divisor) {
   double sum[3] = {0, 0, 0};

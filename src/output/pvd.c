@@ -12,7 +12,7 @@ static void file_name(const char *name, char path[64]) {
   snprintf(path, 64, "%s.pvd", name);
 }
 
-/* text and the closing tags in one write; afterwards the file stands before the tags again. */
+/* Writes text and the closing tags at once, and seeks back to the tags. */
 static HkStatus put(HkOutput *o, const char *path, FILE *file, const char *text, HkError *error) {
   fputs(text, file);
   fputs(tail, file);

@@ -1,4 +1,4 @@
-/* reactions.csv: what holds the pins, one row a frame.
+/* reactions.csv: reactions of the pins, one row a frame.
  *
  *     frame,time,total.fx .fy .fz, and for each pin of the scene pins[0].fx .fy .fz ... (N)
  *

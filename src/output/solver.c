@@ -1,4 +1,4 @@
-/* solver.csv: how the steps since the row before were solved, one row a frame.
+/* solver.csv: solve info of the steps since the previous row, one row a frame.
  *
  *     frame,time                            time in s
  *     steps,substeps,rejected               parts that adaptive steps kept and threw away
@@ -10,8 +10,8 @@
  * not known to be minima unconverged,reason                    steps that do not meet it; why the
  * last one ended
  *
- * Explicit integrators solve nothing: zeros, and the reason "none". There are no times of the clock
- * in it, so that the same run leaves the same bytes.
+ * Explicit integrators have zeros and the reason "none". The file has no wall times, so that the
+ * same run writes the same bytes.
  */
 #include "output/output.h"
 

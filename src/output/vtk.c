@@ -28,7 +28,7 @@ static const struct {
 
 /* ---- Arrays ---- */
 
-/* Encodes what is staged; all but the last piece of an array must be a multiple of 3 bytes. */
+/* Encodes the staged bytes; all but the last piece of an array must be a multiple of 3 bytes. */
 static void unstage(HkVtk *w, bool last) {
   size_t rest = last ? 0 : w->staged % 3, whole = w->staged - rest;
   hk_stream_base64(&w->stream, w->stage, whole);
@@ -36,7 +36,7 @@ static void unstage(HkVtk *w, bool last) {
   w->staged = rest;
 }
 
-/* Room for one value of the array. */
+/* Returns the address for the next value of the array. */
 static inline unsigned char *stage(HkVtk *w, size_t size) {
   if (w->staged + size > sizeof w->stage) unstage(w, false);
   unsigned char *at = w->stage + w->staged;
@@ -62,7 +62,7 @@ void hk_vtk_put_real(HkVtk *w, double value) {
 
 void hk_vtk_begin(HkVtk *w, HkVtkType type, const char *name, int components, int64_t tuples) {
   hk_stream_printf(&w->stream, "<DataArray type=\"%s\" Name=\"%s\"", types[type].name, name);
-  /* One component is what VTK takes for granted; readers make plain lists of numbers of it. */
+  /* VTK's default is one component. */
   if (components > 1) hk_stream_printf(&w->stream, " NumberOfComponents=\"%d\"", components);
   hk_stream_printf(&w->stream, " NumberOfTuples=\"%lld\" format=\"binary\">\n", (long long)tuples);
   w->array_type = type;

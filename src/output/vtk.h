@@ -1,4 +1,4 @@
-/* What the outputs vtp and vtu share: VTK's XML files, their data arrays and their .pvd.
+/* Code of the outputs vtp and vtu: VTK's XML files, their data arrays and their .pvd.
  *
  * Arrays stand inline as base64 of a UInt64 count of bytes and the values, little endian.
  */
@@ -29,7 +29,7 @@ typedef enum HkVtkType {
 
 typedef struct HkVtk HkVtk;
 
-/* How the two differ. */
+/* Differences between vtp and vtu. */
 typedef struct HkVtkLayout {
   const char *name;        /* "vtp": folder and ending */
   const char *type;        /* "PolyData" */

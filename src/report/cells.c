@@ -1,9 +1,10 @@
-/* Vertices sorted into the cells of a grid; see sketch.h.
+/* Clusters vertices by the cells of a grid; see sketch.h.
  *
  * A cell is (body, floor(x / c), floor(y / c), floor(z / c)), x counted from the corner of the box
- * around all; bodies count where they are fewer than cells. The edge c is found by bisection: the
- * smallest one, but for some per cent, that gives no more cells than wanted. A cell is known by a
- * 64-bit hash; that two of a million share one has a chance of 1e-8, and would merge two cells.
+ * around all; bodies count where they are fewer than cells. Bisection finds the edge c: within some
+ * per cent, the smallest one with at most the given number of cells. A 64-bit hash identifies a
+ * cell; two of a million cells have the same hash with a probability of 1e-8, which would merge
+ * them.
  */
 #include "base/file.h"
 #include "base/vec.h"
@@ -34,7 +35,7 @@ static uint64_t key_of(const Grid *g, int64_t body, int64_t vertex) {
   return key ? key : 1;
 }
 
-/* The cell of that key; *count grows where it is new. */
+/* Returns the cell of a key; increments *count if it is new. */
 static int32_t cell_of(Grid *g, uint64_t key, int64_t *count) {
   uint64_t slot = key & (uint64_t)(g->slots - 1);
   while (g->key[slot] && g->key[slot] != key) slot = (slot + 1) & (uint64_t)(g->slots - 1);

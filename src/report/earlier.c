@@ -1,14 +1,14 @@
-/* Taking up the report that an earlier part of the same run has left; see page.h.
+/* Reads the report of an earlier part of the same run; see page.h.
  *
- * The data are found by their tags, facts first: no '<' stands within them. Whatever is not as this
- * version writes it, or of another scene, is passed over.
+ * It finds the data by their tags, facts first: they contain no '<'. Data of another version or
+ * another scene is ignored.
  */
 #include "base/file.h"
 #include "report/page.h"
 
 #include <string.h>
 
-/* The text of a script of the page; NULL if there is none. */
+/* Returns the text of a script of the page; NULL if there is none. */
 static const char *find_script(const char *html, const char *type, const char *id, size_t *size) {
   char tag[128];
   snprintf(tag, sizeof tag, "<script type=\"%s\" id=\"data-%s\">", type, id);
@@ -28,7 +28,7 @@ static int digit_of(char letter) {
   return letter == '+' ? 62 : letter == '/' ? 63 : -1;
 }
 
-/* Decodes base64 into exactly `size` bytes; false if it is not that. */
+/* Decodes base64 into exactly `size` bytes; returns false if it is invalid. */
 static bool decode(const char *text, size_t length, unsigned char *bytes, size_t size) {
   if (length != (size + 2) / 3 * 4) return false;
   for (size_t q = 0; q < size; q += 3) {
@@ -62,7 +62,7 @@ typedef struct Earlier {
   unsigned char *bytes;
 } Earlier;
 
-/* The bytes of a script, in e->bytes; false if they are not so many. */
+/* Decodes a script into e->bytes; returns false if it has not `size` bytes. */
 static bool load(Earlier *e, const char *id, int64_t size) {
   size_t length;
   const char *text = find_script(e->html, "text/plain", id, &length);
@@ -88,7 +88,7 @@ static int64_t load_items(Earlier *e, const char *id, int64_t count, int columns
     before = index;
     if (index > (double)e->frame) break;
     bool on_stride = ((int64_t)index - e->page->recording.first) % t->stride == 0;
-    if (t->loose || t->kept + on_stride > t->room) return -1;
+    if (t->loose || t->kept + on_stride > t->capacity) return -1;
     t->kept += on_stride;
     t->loose = !on_stride;
     for (int c = 0; c < columns; c++) values[columns * q + c] = load_double(item + 8 * c);
@@ -126,7 +126,7 @@ static bool is_hash(const HkJson *facts, const char *key, uint64_t expected) {
   return hk_json_is(there, HK_JSON_TEXT) && strcmp(there->text, text) == 0;
 }
 
-/* The same run, drawn in the same way. */
+/* Returns whether the report is of the same run with the same sketch. */
 static bool is_same_run(const HkPage *page, const HkJson *facts) {
   const HkJson *drawn = hk_json_get(facts, "drawn");
   return integer_of(facts, "format") == HK_PAGE_FORMAT && is_hash(facts, "hash", page->hash) &&

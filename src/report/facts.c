@@ -1,6 +1,6 @@
-/* What a report says of its run, as JSON; see page.h.
+/* The facts of a report about its run, as JSON; see page.h.
  *
- * Numbers that are not finite are null. Texts are cut where they are long.
+ * Numbers that are not finite are null. Long texts are truncated.
  */
 #include "base/isa.h"
 #include "base/machine.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LONGEST_TEXT = 4000, LONGEST_SCENE = 200000 };
+enum { MAX_TEXT_BYTES = 4000, MAX_SCENE_BYTES = 200000 };
 
 /* ---- Values ---- */
 
@@ -27,7 +27,7 @@ static HkJson vector(const double v[3]) {
   return list;
 }
 
-/* At most so many bytes of a text, no character cut in two; NULL becomes null. */
+/* Returns at most `most` bytes of a text, with whole characters; null for NULL. */
 static HkJson text_json(const char *text, size_t most) {
   if (!text) return (HkJson){.kind = HK_JSON_NULL};
   size_t length = strlen(text);
@@ -43,7 +43,7 @@ static HkJson text_json(const char *text, size_t most) {
 }
 
 static void add_text(HkJson *object, const char *key, const char *text) {
-  hk_json_add(object, key, text_json(text, LONGEST_TEXT));
+  hk_json_add(object, key, text_json(text, MAX_TEXT_BYTES));
 }
 
 static void add_integer(HkJson *object, const char *key, int64_t value) {
@@ -56,13 +56,13 @@ static void add_real(HkJson *object, const char *key, double value) {
 
 /* ---- Methods ---- */
 
-/* The value of a parameter, or how large it is; null for what is not given. */
+/* Returns the value of a parameter, or its size; null if it is not given. */
 static HkJson value_json(const HkParam *p, const void *params) {
   const void *at = (const char *)params + p->offset;
   char text[64] = "some vertices";
   bool given = true;
   switch (p->kind) {
-  case HK_PARAM_TEXT: return text_json(*(char *const *)at, LONGEST_TEXT);
+  case HK_PARAM_TEXT: return text_json(*(char *const *)at, MAX_TEXT_BYTES);
   case HK_PARAM_METHOD: return (HkJson){.kind = HK_JSON_NULL}; /* they are listed by themselves */
   case HK_PARAM_SELECT: given = ((const HkSelect *)at)->kind != HK_SELECT_NONE; break;
   case HK_PARAM_TABLE:
@@ -71,7 +71,7 @@ static HkJson value_json(const HkParam *p, const void *params) {
     break;
   default: return hk_param_json(p, params);
   }
-  return text_json(given ? text : NULL, LONGEST_TEXT);
+  return text_json(given ? text : NULL, MAX_TEXT_BYTES);
 }
 
 static void add_method(HkJson *list, const char *family, const HkMethod *method);
@@ -241,8 +241,8 @@ HkJson hk_page_facts(const HkPage *page, const HkPageRun *run) {
   hk_json_add(&root, "frames", frames_json(&page->recording));
   hk_json_add(&root, "rows", rows_json(&page->recording));
   hk_json_add(&root, "notes", hk_page_notes(page));
-  hk_json_add(&root, "scene", text_json(page->scene, LONGEST_SCENE));
+  hk_json_add(&root, "scene", text_json(page->scene, MAX_SCENE_BYTES));
   add_integer(&root, "scene_bytes", (int64_t)strlen(page->scene));
-  hk_json_add(&root, "source", text_json(page->source, LONGEST_SCENE));
+  hk_json_add(&root, "source", text_json(page->source, MAX_SCENE_BYTES));
   return root;
 }

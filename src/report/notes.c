@@ -1,4 +1,4 @@
-/* What a report leaves out, said in sentences; see page.h. */
+/* Notes of a report about data that it leaves out; see page.h. */
 #include "report/page.h"
 
 #include <stdarg.h>

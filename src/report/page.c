@@ -7,29 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes for the page itself, the facts and the rows: what is left goes to the motion. */
+/* Bytes for the page itself, the facts and the rows; the rest is for the motion. */
 static const double RESERVED = 4.5e6;
 
-enum { MOST_FRAMES = 4096, MOST_ROWS = 4096, MOST_VERTICES = 200000 };
+enum { MAX_FRAMES = 4096, MAX_ROWS = 4096, MAX_VERTICES = 200000 };
 
-/* A motion of fewer frames is hard to follow: beyond it vertices are left out, not more frames. */
-enum { FEWEST_FRAMES = 128 };
+/* Smallest number of frames: below it vertices are left out rather than frames. */
+enum { MIN_FRAMES = 128 };
 
 /* ---- Making ---- */
 
-/* Divides the room: faces and springs get a third at most, frames the rest. */
-static HkStatus make_room(HkPage *page, int64_t frame_count, HkError *error) {
+/* Divides the bytes: faces and springs get at most a third, frames the rest. */
+static HkStatus divide_bytes(HkPage *page, int64_t frame_count, HkError *error) {
   const HkContext *c = &page->context;
   double bytes = (page->limit - RESERVED) * 3 / 4; /* as base64 */
   int64_t slots = frame_count;
-  while (slots > FEWEST_FRAMES) slots = (slots + 1) / 2;
+  while (slots > MIN_FRAMES) slots = (slots + 1) / 2;
   double vertices = bytes * 2 / 3 / (double)((slots + 1) * HK_FRAME_BYTES);
-  int64_t most = vertices < MOST_VERTICES ? (int64_t)vertices : MOST_VERTICES;
+  int64_t most = vertices < MAX_VERTICES ? (int64_t)vertices : MAX_VERTICES;
   HK_TRY(hk_sketch_create(c, page->model, most, (int64_t)(bytes / 3), &page->sketch, error));
   double left = bytes - (double)hk_sketch_bytes(&page->sketch);
   double each = (double)page->sketch.n * HK_FRAME_BYTES + HK_HEAD_COUNT * sizeof(double);
-  int64_t frames = left / each < MOST_FRAMES ? (int64_t)(left / each) - 1 : MOST_FRAMES;
-  int64_t rows = frame_count < MOST_ROWS ? frame_count : MOST_ROWS;
+  int64_t frames = left / each < MAX_FRAMES ? (int64_t)(left / each) - 1 : MAX_FRAMES;
+  int64_t rows = frame_count < MAX_ROWS ? frame_count : MAX_ROWS;
   if (frames > frame_count) frames = frame_count;
   return hk_recording_create(c, page->model, &page->sketch, frames > 1 ? frames : 1, rows,
                              &page->recording, error);
@@ -49,7 +49,7 @@ static HkStatus fill(HkPage *page, const HkScene *scene, int64_t frame_count, co
   const char *source = scene->source_set_count == 0 ? scene->source_text : NULL;
   HK_TRY(copy_text(source, &page->source, error));
   HK_TRY(hk_scene_format(scene, &page->scene, error));
-  return make_room(page, frame_count, error);
+  return divide_bytes(page, frame_count, error);
 }
 
 HkStatus hk_page_create(const HkScene *scene, const HkModel *model, int64_t frame_count,
@@ -91,7 +91,7 @@ static void put_text(HkStream *s, const char *text) {
   hk_stream_bytes(s, text, strlen(text));
 }
 
-/* As text between the tags of HTML. */
+/* Writes text with the escapes of HTML. */
 static void put_html(HkStream *s, const char *text) {
   for (; *text; text++) {
     if (*text == '<')
@@ -103,7 +103,7 @@ static void put_html(HkStream *s, const char *text) {
   }
 }
 
-/* JSON between the tags of a script, which only "</script" and "<!--" could end. */
+/* Writes JSON inside a script element, which only "</script" and "<!--" could end. */
 static void put_json(HkStream *s, const char *text) {
   for (; *text; text++) {
     if (*text == '<')
@@ -175,7 +175,7 @@ static const char *file_named(const char *name, size_t length) {
   return NULL;
 }
 
-/* The page with its marks replaced; a mark that is none of ours stays as it is. */
+/* Writes the page with its marks replaced; unknown marks stay. */
 static void put_page(HkStream *s, const HkPage *page, const char *facts) {
   const char *at = file_named("report.html", strlen("report.html")), *mark;
   while ((mark = strstr(at, "{{"))) {

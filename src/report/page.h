@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "report/recording.h"
 
-/* What the run knows when the page is written. */
+/* Facts of the run when the page is written. */
 typedef struct HkPageRun {
   const HkMethod *method; /* the integrator with all that was picked */
   double h;               /* s, the step */
@@ -30,11 +30,12 @@ typedef struct HkPageRun {
   const char *failure; /* why it failed */
 } HkPageRun;
 
-/* Where an earlier report of the same run was taken up. */
+/* Data about an earlier report of the same run. */
 typedef struct HkPageEarlier {
-  int64_t resumed;  /* the frame that the run went on from; 0: from the start */
-  int64_t gap;      /* the last frame of the report before, where some are missing; -1: none are */
-  bool is_taken_up; /* frames of a report before are in this one */
+  int64_t resumed;  /* the frame from which the run was resumed; 0: from the start */
+  int64_t gap;      /* the last frame of the earlier report if later ones are missing; -1: none are
+                       missing */
+  bool is_taken_up; /* this report contains frames of the earlier one */
 } HkPageEarlier;
 
 typedef struct HkPage {
@@ -54,23 +55,23 @@ typedef struct HkPage {
 #define HK_PAGE_NAME "report.html" /* in the folder of the run */
 #define HK_PAGE_LIMIT 30e6         /* bytes of a report */
 
-enum { HK_PAGE_FORMAT = 1 }; /* of the data in it; another one is not taken up */
+enum { HK_PAGE_FORMAT = 1 }; /* version of the data; other versions are ignored */
 
-/* Prepares to keep frames of a run that will have so many, for a file below the limit (bytes). */
+/* Creates a page for a run of frame_count frames, for a file of at most `limit` bytes. */
 HkStatus hk_page_create(const HkScene *scene, const HkModel *model, int64_t frame_count,
                         double limit, const char *command, HkPage **page, HkError *error);
 void hk_page_destroy(HkPage **page);
-/* Forgets all frames: the run starts over. */
+/* Removes all frames: the run restarts. */
 void hk_page_clear(HkPage *page);
 
 /* Appends a frame unless it is there already. */
 void hk_page_add(HkPage *page, const HkFrame *frame, const HkTally *work, double seconds);
 
-/* earlier.c: takes up the frames until `frame` of the report at path, if it is one of this run;
- * whatever is wrong with it, the page covers what comes from now on. */
+/* earlier.c: reads the frames up to `frame` of the report at path if it is of this run; otherwise
+ * the page contains only later frames. */
 void hk_page_take_up(HkPage *page, const char *path, int64_t frame);
 
-/* Writes the page; path is whole or as it was. */
+/* Writes the page; an error leaves the file at path unchanged. */
 HkStatus hk_page_write(const HkPage *page, const HkPageRun *run, const char *path, HkError *error);
 
 /* facts.c: all but the numbers of the frames. */

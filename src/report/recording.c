@@ -42,8 +42,8 @@ void hk_recording_destroy(HkRecording *r) {
 }
 
 void hk_recording_clear(HkRecording *r) {
-  r->frames = hk_thin(r->frames.room);
-  r->rows = hk_thin(r->rows.room);
+  r->frames = hk_thin(r->frames.capacity);
+  r->rows = hk_thin(r->rows.capacity);
   r->first = r->last = -1;
   r->blurred = false;
 }
@@ -78,7 +78,7 @@ static void shape_range(void *user, int64_t begin, int64_t end) {
     unsigned char *at = shot->shape + HK_FRAME_BYTES * q;
     for (int c = 0; c < 3; c++) {
       double low = h[HK_HEAD_LOW + c], high = h[HK_HEAD_HIGH + c];
-      unsigned part = is_sound(x[c]) ? hk_quantise(x[c], low, high) : 0;
+      unsigned part = is_sound(x[c]) ? hk_quantize(x[c], low, high) : 0;
       at[2 * c] = (unsigned char)(part & 255);
       at[2 * c + 1] = (unsigned char)(part >> 8);
     }

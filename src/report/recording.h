@@ -1,4 +1,4 @@
-/* The motion and the numbers of a run, kept in bounded memory while it goes on.
+/* Records the motion and the numbers of a run in bounded memory.
  *
  * A frame is 8 bytes a drawn vertex: x, y, z as 16-bit numbers q of the box around the frame,
  *
@@ -76,11 +76,11 @@ typedef struct HkRecording {
   double *value;        /* strain and speed of each drawn vertex of the newest frame */
 } HkRecording;
 
-/* Room for so many frames and rows and one more of each. */
+/* Allocates buffers for the given numbers of frames and rows, and one more of each. */
 HkStatus hk_recording_create(const HkContext *context, const HkModel *model, const HkSketch *sketch,
                              int64_t frames, int64_t rows, HkRecording *r, HkError *error);
 void hk_recording_destroy(HkRecording *r);
-/* Forgets all. */
+/* Removes all frames and rows. */
 void hk_recording_clear(HkRecording *r);
 
 /* Appends a frame, whose number is larger than those before, the work that led to it, and the time
@@ -88,7 +88,7 @@ void hk_recording_clear(HkRecording *r);
 void hk_recording_add(HkRecording *r, const HkFrame *frame, const HkTally *work, double seconds);
 
 /* A coordinate in the box as its 16-bit number, and back. */
-static inline unsigned hk_quantise(double x, double low, double high) {
+static inline unsigned hk_quantize(double x, double low, double high) {
   double part = (x - low) / (high - low) * 65535 + 0.5;
   return part >= 0 && part < 65536 ? (unsigned)part : 0;
 }

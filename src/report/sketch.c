@@ -23,15 +23,15 @@ typedef struct Draft {
   const HkContext *context;
   const HkModel *model;
   HkSketch *sketch;
-  int32_t *map;   /* drawn number of each vertex of the model, -1: not drawn; NULL: all are */
-  int64_t room;   /* faces or springs that fit */
-  int64_t stride; /* each so many of them are taken */
+  int32_t *map;     /* drawn number of each vertex of the model, -1: not drawn; NULL: all are */
+  int64_t capacity; /* faces or springs that fit */
+  int64_t stride;   /* each so many of them are taken */
   int64_t seen;
   uint64_t *key; /* hash table of what is there already, 0: free; NULL where nothing comes twice */
   int64_t slots; /* a power of two */
 } Draft;
 
-/* All vertices, as they are. */
+/* Draws all vertices. */
 static HkStatus draw_all(Draft *d, HkError *error) {
   HkSketch *s = d->sketch;
   s->n = d->model->n;
@@ -78,23 +78,23 @@ static int32_t drawn(const Draft *d, int32_t vertex) {
 
 /* ---- Faces and springs ---- */
 
-/* Room for so many; of `count` candidates each stride-th is taken. */
-static HkStatus start_taking(Draft *d, int64_t room, int64_t count, HkError *error) {
+/* Sets the capacity and the stride with which `count` candidates are taken. */
+static HkStatus start_taking(Draft *d, int64_t capacity, int64_t count, HkError *error) {
   bool merged = d->sketch->way == HK_SKETCH_CELLS; /* then most candidates fall together */
-  d->room = room < count ? room : count;
-  d->stride = merged || d->room == 0 ? 1 : (count + d->room - 1) / d->room;
+  d->capacity = capacity < count ? capacity : count;
+  d->stride = merged || d->capacity == 0 ? 1 : (count + d->capacity - 1) / d->capacity;
   d->seen = 0;
   if (!merged) return HK_OK;
   hk_free(d->context, &d->key);
-  for (d->slots = 16; d->slots < 2 * (d->room + 1); d->slots *= 2) continue;
+  for (d->slots = 16; d->slots < 2 * (d->capacity + 1); d->slots *= 2) continue;
   return hk_alloc(d->context, &d->key, d->slots, sizeof *d->key, "a report", error);
 }
 
-/* Whether these drawn vertices, in rising order, make up something to draw that is new. */
+/* Returns whether the face or spring of these drawn vertices, which are sorted, is new. */
 static bool takes(Draft *d, const int32_t *v, int count, int64_t there) {
   for (int q = 0; q < count; q++)
     if (v[q] < 0 || (q > 0 && v[q] == v[q - 1])) return false;
-  if (there >= d->room) return false;
+  if (there >= d->capacity) return false;
   if (!d->key) return d->seen++ % d->stride == 0;
   uint64_t key = hk_hash(HK_HASH_START, v, (size_t)count * sizeof *v);
   if (key == 0) key = 1;
@@ -115,7 +115,7 @@ static HkStatus draw_faces(Draft *d, int64_t bytes, HkError *error) {
   const HkModel *m = d->model;
   HkSketch *s = d->sketch;
   HK_TRY(start_taking(d, bytes / 12, m->face_count, error));
-  HK_TRY(hk_alloc(d->context, &s->face, 3 * d->room, sizeof *s->face, "a report", error));
+  HK_TRY(hk_alloc(d->context, &s->face, 3 * d->capacity, sizeof *s->face, "a report", error));
   for (int64_t f = 0; f < m->face_count; f++) {
     int32_t v[3], rising[3];
     for (int c = 0; c < 3; c++) v[c] = rising[c] = drawn(d, m->face[3 * f + c]);
@@ -127,14 +127,14 @@ static HkStatus draw_faces(Draft *d, int64_t bytes, HkError *error) {
   return HK_OK;
 }
 
-/* Edges of cells tell most of the shape, springs across bends least. */
+/* Edges of cells show the shape best, bending springs least, so they come first and last. */
 static HkStatus draw_springs(Draft *d, int64_t bytes, HkError *error) {
   static const int order[HK_SPRING_KINDS] = {HK_SPRING_EDGE, HK_SPRING_FILE, HK_SPRING_SHEAR,
                                              HK_SPRING_BENDING};
   const HkModel *m = d->model;
   HkSketch *s = d->sketch;
   HK_TRY(start_taking(d, bytes / 8, m->springs.count, error));
-  HK_TRY(hk_alloc(d->context, &s->spring, 2 * d->room, sizeof *s->spring, "a report", error));
+  HK_TRY(hk_alloc(d->context, &s->spring, 2 * d->capacity, sizeof *s->spring, "a report", error));
   for (int k = 0; k < HK_SPRING_KINDS; k++)
     for (int64_t q = 0; q < m->springs.count; q++) {
       int kind = m->springs.kind ? m->springs.kind[q] : HK_SPRING_EDGE;
@@ -163,7 +163,7 @@ static HkStatus draw_pins(Draft *d, HkError *error) {
   return HK_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole sketch ---- */
 
 static HkStatus draw(Draft *d, int64_t vertices, int64_t bytes, HkError *error) {
   HK_TRY(draw_vertices(d, vertices, error));

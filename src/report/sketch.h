@@ -1,4 +1,4 @@
-/* What of a model is drawn in a report: all of it, or less where that would be too much.
+/* The part of a model that a report draws: all of it, or less if it is too large.
  *
  * Too many vertices: those inside of solids go first. If that is not enough, the vertices at the
  * start are sorted into the cells of a grid, each body for itself, and one vertex stands for its

@@ -24,9 +24,9 @@ typedef struct Values {
   const char *name, *unit;
   const double *value;
   int64_t count;
-  const int32_t *vertex; /* of each entry; NULL: its index */
+  const int32_t *vertex; /* vertex of each entry; NULL: entry i is vertex i */
   double limit;
-  const HkOutput *output; /* that stores it in 32 bits, or NULL */
+  const HkOutput *output; /* the output that stores the array in 32 bits, or NULL */
 } Values;
 
 static double beyond_range(void *user, int64_t begin, int64_t end) {
@@ -36,7 +36,7 @@ static double beyond_range(void *user, int64_t begin, int64_t end) {
   return (double)beyond;
 }
 
-/* The first output that stores a quantity in 32 bits, or NULL. */
+/* Returns the first output that stores a quantity in 32 bits, or NULL. */
 static const HkOutput *single_output(const HkRun *run, HkQuantity quantity) {
   for (int q = 0; q < run->output_count; q++) {
     const HkOutput *o = &run->outputs[q];
@@ -45,7 +45,7 @@ static const HkOutput *single_output(const HkRun *run, HkQuantity quantity) {
   return NULL;
 }
 
-/* The start is not the work of a step, so that no other step helps. */
+/* Writes a way out; a smaller step does not help for frame 0, which no step has computed. */
 static void advise(HkRun *run, const HkOutput *output, char *text, size_t size) {
   if (run->frame > 0)
     hk_blowup_advise(run->sim, run->state, text, size);

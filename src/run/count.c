@@ -1,15 +1,14 @@
-/* Counts the steps of a run, how they were solved, and those of them that did not converge.
+/* Counts the steps of a run, their iterations, and the steps that did not converge.
  *
- * A step that ends short of its tolerance is made all the same: the run goes on, says so once with
- * a way out, and tells their number at its end (HkProgress.unconverged) and for each frame in
- * solver.csv (HkTally).
+ * A step that did not converge does not end the run: the first one is logged with a way out, and
+ * their number is in HkProgress.unconverged and, for each frame, in solver.csv (HkTally).
  */
 #include "run/run.h"
 
 #include <stdio.h>
 
-/* The first step that does not converge is told, with a way out; the others are counted. */
-static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStepReport *r) {
+/* Logs the first step that did not converge, with a way out; later ones are only counted. */
+static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepReport *r) {
   static const char *const ways[] = {
       [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
@@ -33,12 +32,12 @@ static void tell_unconverged(const HkRun *run, const HkTally *made, const HkStep
          work, ways[r->reason]);
 }
 
-/* missed: the first of these steps that did not converge, if any. */
+/* Adds steps up; missed: the first of these steps that did not converge, if any. */
 static void count_made(HkRun *run, const HkTally *made, const HkStepReport *missed) {
   hk_tally_add(&run->tally, made);
   run->steps += made->steps;
   run->substep += made->steps;
-  if (made->unconverged > 0 && run->unconverged == 0) tell_unconverged(run, made, missed);
+  if (made->unconverged > 0 && run->unconverged == 0) log_unconverged(run, made, missed);
   run->stationary += made->stationary;
   run->unconverged += made->unconverged;
 }

@@ -1,13 +1,14 @@
-/* Whether a scene fits into memory, before its model is made: large meshes take minutes.
+/* Checks whether a scene fits into memory before its model is compiled, which takes minutes for
+ * large meshes.
  *
- * Bodies of shapes alone are counted, whose numbers are known; what a file holds is seen when it is
- * read. Model, state and simulation are there at the same time.
+ * It counts only bodies of shapes, whose sizes are known without reading a file. Model, state and
+ * simulation exist at the same time.
  */
 #include "model/build.h"
 #include "run/run.h"
 #include "step/need.h"
 
-/* Adds a body to p, and what its part of the model takes to *bytes. */
+/* Adds a body to p, and the bytes of its part of the model to *bytes. */
 static void add_body(const HkBody *body, HkProportions *p, double *bytes) {
   HkMeshCounts counts;
   if (!body->shape.schema || hk_shape_count(&body->shape, &counts, NULL) < 0) return;

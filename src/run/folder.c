@@ -29,7 +29,8 @@ static bool is_folder(const char *path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* The name of a new folder, onto the disk; parents that cannot be read have to do without. */
+/* Synchronizes the entry of a new folder in its parent with the disk; a parent that cannot be read
+ * is skipped. */
 static void sync_parent(const char *path) {
   char parent[4096];
   snprintf(parent, sizeof parent, "%s/..", path);
@@ -49,7 +50,7 @@ HkStatus hk_folder_make(const char *path, HkError *error) {
     int reason = mkdir(part, 0777) == 0 ? 0 : errno; /* is_folder may change errno */
     if (!reason) sync_parent(part);
     if (reason && !is_folder(part)) {
-      errno = reason == EEXIST ? ENOTDIR : reason; /* what is there is a file */
+      errno = reason == EEXIST ? ENOTDIR : reason; /* a file has that name */
       return hk_fail_errno(error, "make the folder", part);
     }
     *p = keep;
@@ -97,7 +98,8 @@ bool hk_folder_is_empty(const char *folder) {
   return empty;
 }
 
-/* frame_000123.ending, with .tmp behind it or not: nothing that a user would name so. */
+/* Returns whether a name is frame_000123.ending, with or without .tmp: users do not choose such
+ * names. */
 static bool is_frame(const char *name, const char *ending) {
   static const char start[] = "frame_";
   size_t head = sizeof start - 1,
@@ -130,7 +132,7 @@ void hk_folder_clear(const char *folder, bool is_run) {
   if (is_run) remove_file(folder, HK_LEDGER_NAME);
 }
 
-/* A file that the scene reads must not be where the run writes. */
+/* Returns an error if a file that the scene reads is in the folder of the run. */
 static HkStatus check_input(const char *folder, const HkScene *scene, const char *file,
                             HkError *error) {
   char path[4096];

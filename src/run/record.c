@@ -1,4 +1,4 @@
-/* run.json: everything needed to repeat a run. `hooke run run.json` does.
+/* run.json: everything that is needed to repeat a run; it is a scene file itself.
  *
  * It holds no times and no thread count, so that the same run leaves the same bytes.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* File names of bodies become absolute: run.json stands in another folder than the scene. */
+/* Makes file names of bodies absolute: run.json is in another folder than the scene. */
 static void make_absolute(HkJson *object, const char *key, const char *folder) {
   const HkJson *name = hk_json_get(object, key);
   char joined[4096];
@@ -29,7 +29,8 @@ static void make_files_absolute(HkJson *scene, const char *folder) {
   }
 }
 
-/* A resumed run may be longer, but must be the same in all else. */
+/* Hashes the scene without time.duration: a resumed run may be longer, but must be equal in all
+ * else. */
 static HkStatus hash_scene(const HkJson *scene, uint64_t *hash, HkError *error) {
   HkJson copy = hk_json_copy(scene), *time = hk_json_get(&copy, "time");
   char *text;
@@ -41,7 +42,7 @@ static HkStatus hash_scene(const HkJson *scene, uint64_t *hash, HkError *error) 
   return status;
 }
 
-/* Takes the scene over. */
+/* Returns the record, which owns the scene. */
 static HkJson record_of(const HkRun *run, HkJson scene) {
   char model[32];
   HkJson root = hk_json_object();

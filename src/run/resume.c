@@ -1,12 +1,11 @@
-/* The checkpoint of a run: where it stands, how far each output is complete, and the state.
+/* The checkpoint of a run: its frame, the complete length of each output, and the state.
  *
- * Frames behind the checkpoint that a killed run had written already are written again, with the
- * same bytes.
+ * A resumed run writes frames after the checkpoint again, with the same bytes.
  *
- * What a checkpoint counts on is on the disk before it: first the files, then the names in their
- * folders, then the checkpoint, under a temporary name that replaces the old one. The checkpoint
- * before the last one stays as checkpoint.previous. A resumed run compares all files with the
- * checksums of the checkpoint and takes the first of these that is possible:
+ * The files that a checkpoint refers to are synchronized with the disk before it: first the files,
+ * then their folders, then the checkpoint, under a temporary name that replaces the old one. The
+ * checkpoint before the last one stays as checkpoint.previous. A resumed run compares all files
+ * with the checksums of the checkpoint and takes the first of these that is possible:
  *
  *     the last checkpoint        all files are whole
  *     the checkpoint before it   all files are whole until there
@@ -25,7 +24,7 @@
 
 static const char *const names[] = {HK_CHECKPOINT_NAME, HK_CHECKPOINT_PREVIOUS};
 
-enum { NAME_COUNT = sizeof names / sizeof names[0], FEW_FILES = 4 };
+enum { NAME_COUNT = sizeof names / sizeof names[0], SYNC_SINGLE_MAX_FILES = 4 };
 
 typedef struct Head {
   uint64_t scene_hash;
@@ -69,12 +68,12 @@ static void pack(HkRun *run) {
   hk_state_pack(run->state, at);
 }
 
-/* Each file takes a few milliseconds by itself; more than FEW_FILES are faster together with all
- * else on the file system. */
+/* Synchronizing a single file takes a few milliseconds; for more than SYNC_SINGLE_MAX_FILES files
+ * it is faster to synchronize the whole file system. */
 static HkStatus sync_files(HkRun *run, HkError *error) {
   for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sum(&run->outputs[q], error));
   int files = run->begun ? run->output_count + run->ledger.recent_count : 0;
-  if (files <= FEW_FILES || hk_sync_all(run->folder, NULL) < 0) {
+  if (files <= SYNC_SINGLE_MAX_FILES || hk_sync_all(run->folder, NULL) < 0) {
     for (int q = 0; q < run->output_count; q++) HK_TRY(hk_output_sync(&run->outputs[q], error));
     HK_TRY(hk_ledger_sync(&run->ledger, error));
     HK_TRY(hk_sync(run->folder, error));
@@ -83,13 +82,12 @@ static HkStatus sync_files(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* The last checkpoint of this run becomes the one before the last; one of another run is no use. */
+/* Keeps the last checkpoint as checkpoint.previous if it belongs to this run. */
 static HkStatus keep_previous(const HkRun *run, const char *path, HkError *error) {
   char previous[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
   unlink(previous);
-  /* As a second name of the file, so that there is a checkpoint at every moment; not every file
-   * system has such names. */
+  /* A hard link keeps a checkpoint at every moment; file systems without links rename it. */
   if (run->has_checkpoint && link(path, previous) != 0 && rename(path, previous) != 0)
     return hk_fail_errno(error, "write", previous);
   return HK_OK;
@@ -111,8 +109,8 @@ HkStatus hk_run_write_checkpoint(HkRun *run, HkError *error) {
 
 /* ---- Reading ---- */
 
-/* A right checksum does not make the content right. Counters leave as much to be counted as there
- * was. */
+/* A correct checksum does not imply correct content. Counters are below INT64_MAX / 2, so that sums
+ * do not overflow. */
 static bool is_count(int64_t value) {
   return value >= 0 && value <= INT64_MAX / 2;
 }
@@ -196,8 +194,7 @@ static HkStatus load(HkRun *run, const char *name, HkError *error) {
   return status;
 }
 
-/* What became of the files that the loaded checkpoint counts on; *why is about the first one that
- * is not whole. */
+/* Compares the files with the loaded checkpoint; *why describes the first one that differs. */
 static HkStatus check_files(const HkRun *run, HkFilesState *state, HkError *why, HkError *error) {
   *state = HK_FILES_WHOLE;
   for (int q = 0; q < run->output_count && *state == HK_FILES_WHOLE; q++)
@@ -208,15 +205,15 @@ static HkStatus check_files(const HkRun *run, HkFilesState *state, HkError *why,
 
 /* ---- Choosing ---- */
 
-/* A checkpoint, as far as it is known. */
+/* A checkpoint and the result of reading it. */
 typedef struct Found {
-  HkStatus read; /* of reading it */
+  HkStatus read; /* status of reading it */
   HkFilesState files;
-  HkError why; /* it is not to be used */
+  HkError why; /* reason why it cannot be used */
 } Found;
 
-/* Reads a checkpoint and compares the files with it. Errors that another checkpoint would not mend
- * are returned. */
+/* Reads a checkpoint and compares the files with it. Returns only errors that another checkpoint
+ * would have, too. */
 static HkStatus look(HkRun *run, const char *name, Found *found, HkError *error) {
   found->why = (HkError){0};
   found->files = HK_FILES_DAMAGED;
@@ -228,7 +225,7 @@ static HkStatus look(HkRun *run, const char *name, Found *found, HkError *error)
   return found->read < 0 ? HK_OK : check_files(run, &found->files, &found->why, error);
 }
 
-/* The checkpoint before the last one takes the place of the last one. */
+/* Replaces the last checkpoint by the one before it. */
 static HkStatus promote(HkRun *run, HkError *error) {
   char path[4096], previous[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_NAME, path, sizeof path, error));
@@ -236,7 +233,7 @@ static HkStatus promote(HkRun *run, HkError *error) {
   return rename(previous, path) == 0 ? HK_OK : hk_fail_errno(error, "write", path);
 }
 
-/* All frames once more, with the step of the checkpoint that is loaded. */
+/* Restarts the run from frame 0, with the step of the loaded checkpoint. */
 static HkStatus start_over(HkRun *run, HkError *error) {
   HkState *start;
   HK_TRY(hk_state_create(run->model, &start, error));
@@ -260,7 +257,7 @@ static void warn(const HkRun *run, const HkError *why, const char *what) {
   hk_log(&run->context, HK_LOG_WARNING, "%s; %s", why->text, what);
 }
 
-/* None of the checkpoints has all its files: what is left. */
+/* Chooses how to continue when no checkpoint has all its files. */
 static HkStatus choose(HkRun *run, const Found *found, HkError *error) {
   for (int q = 0; q < NAME_COUNT; q++) {
     if (found[q].read < 0 || found[q].files != HK_FILES_MISSING) continue;

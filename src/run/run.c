@@ -10,8 +10,8 @@
 
 static const double PROGRESS_INTERVAL = 0.1; /* s */
 
-/* How long (s) the steps should take that are made at once: they cannot be looked at in between. */
-static const double BATCH_LEAST = 0.005, BATCH_MOST = 0.02;
+/* Duration (s) of a batch of steps, during which the run cannot show progress or stop. */
+static const double BATCH_MIN_SECONDS = 0.005, BATCH_MAX_SECONDS = 0.02;
 
 HkRunOptions hk_default_run_options(void) {
   return (HkRunOptions){.checkpoint_seconds = 5};
@@ -19,7 +19,7 @@ HkRunOptions hk_default_run_options(void) {
 
 /* ---- Outputs ---- */
 
-/* How often an output writes: its first parameter (HK_EVERY_COMES_FIRST). */
+/* Returns the parameter 'every', which is the first one of each output (HK_EVERY_COMES_FIRST). */
 static int every_of(const HkOutput *o) {
   int every;
   memcpy(&every, o->params, sizeof every);
@@ -62,15 +62,15 @@ static HkStatus open_outputs(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* Hands the steps of the frame that ends to the outputs, which may write less often. */
-static void hand_tally(HkRun *run) {
+/* Adds the steps of the frame to the tallies of the outputs, which may write less often. */
+static void pass_tally(HkRun *run) {
   for (int q = 0; q < run->output_count; q++) hk_tally_add(&run->outputs[q].tally, &run->tally);
   run->tally = (HkTally){0};
 }
 
 static HkStatus write_frame(HkRun *run, HkError *error) {
   HkTally work = run->tally;
-  hand_tally(run);
+  pass_tally(run);
   HkFrame frame = {run->model, run->state, run->frame, run->force, &run->report, run->reaction};
   if (run->page) hk_page_add(run->page, &frame, &work, run->seconds);
   run->seconds = 0;
@@ -84,9 +84,9 @@ static HkStatus write_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* ---- Looking around within steps ---- */
+/* ---- Progress and cancellation ---- */
 
-/* Calls the progress callback if that is due. */
+/* Calls the progress callback if PROGRESS_INTERVAL has passed. */
 static void show_progress(HkRun *run) {
   double now = hk_wall_time();
   if (!run->progress || now - run->last_progress < PROGRESS_INTERVAL) return;
@@ -104,18 +104,18 @@ static bool look_in_step(void *user) {
 
 /* ---- Starting ---- */
 
-/* Asked between the parts of loading a scene. */
+/* Checks for cancellation between the parts of loading a scene. */
 static HkStatus check_cancel(HkRun *run, HkError *error) {
   if (!run->cancel || !run->cancel(run->cancel_user)) return HK_OK;
   return hk_fail(error, HK_ERROR_CANCELLED, "the run was cancelled before its first frame");
 }
 
-/* Frames at multiples of the interval, steps that divide it evenly. */
+/* Sets the times of frames, multiples of the interval, and a step that divides it evenly. */
 static HkStatus plan_time(HkRun *run, HkError *error) {
   const HkTime *time = &run->model->time;
   run->interval = 1 / time->frames_per_second;
   double frames = time->duration * time->frames_per_second;
-  frames = ceil(frames - 1e-9 - 1e-12 * frames); /* what rounding adds is no frame */
+  frames = ceil(frames - 1e-9 - 1e-12 * frames); /* rounding errors do not add a frame */
   if (!(frames < 1e15))
     return hk_fail(error, HK_ERROR_INVALID, "time: %g frames are too many", frames);
   run->frames = (int64_t)frames;
@@ -132,8 +132,8 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   return hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error);
 }
 
-/* What is worth knowing about the step that the run goes on with. */
-static void tell_step(const HkRun *run) {
+/* Logs a step that was changed, or that is not stable. */
+static void log_step(const HkRun *run) {
   double wanted = run->model->time.step;
   if (fabs(run->sim->h - wanted) > 1e-9 * wanted && wanted > 0 && run->halvings == 0)
     hk_log(&run->context, HK_LOG_INFO,
@@ -159,8 +159,8 @@ static HkStatus name_folder(HkRun *run, const char *folder, HkError *error) {
   return hk_folder_lock(run->folder, &run->lock, error);
 }
 
-/* A checkpoint comes first, in the place of an earlier one: whenever a run is killed, there is one
- * to resume from. */
+/* Writes a checkpoint first, which replaces an earlier one: a run that is killed at any moment can
+ * be resumed. */
 static HkStatus open_files(HkRun *run, HkError *error) {
   if (!run->begun) HK_TRY(hk_run_check_frame(run, error));
   if (!run->begun) HK_TRY(hk_run_checkpoint(run, error));
@@ -196,8 +196,8 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
 HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
                        HkError *error) {
   HkContext c = scene->context;
-  HkRunOptions standard = hk_default_run_options();
-  if (!options) options = &standard;
+  HkRunOptions defaults = hk_default_run_options();
+  if (!options) options = &defaults;
   *run = NULL;
   if (!(options->checkpoint_seconds >= 0))
     return hk_fail(error, HK_ERROR_INVALID, "checkpoints cannot be %g s apart; give 0 or more",
@@ -214,7 +214,7 @@ HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun 
   (*run)->cancel_user = options->cancel_user;
   HkLocale locale = hk_locale_enter();
   HkStatus status = begin(*run, scene, options, error);
-  if (status >= 0) tell_step(*run);
+  if (status >= 0) log_step(*run);
   hk_locale_leave(&locale);
   if (status < 0) hk_run_destroy(run);
   return status;
@@ -244,25 +244,25 @@ void hk_run_destroy(HkRun **run) {
   hk_free(&c, run);
 }
 
-/* ---- Going on ---- */
+/* ---- Stepping ---- */
 
 static bool is_checkpoint_due(const HkRun *run) {
   return hk_wall_time() - run->last_checkpoint >= run->checkpoint_seconds;
 }
 
-/* Within a long frame: tells where the run is, and keeps what is done. */
+/* Shows progress and writes a due checkpoint within a long frame. */
 static HkStatus pause_in_frame(HkRun *run, HkError *error) {
   show_progress(run);
   if (run->checkpoint_seconds > 0 && is_checkpoint_due(run)) return hk_run_checkpoint(run, error);
   return HK_OK;
 }
 
-/* Steps of an integrator that takes states over are made many at once, as many as take neither too
- * short nor too long a time. It does not change what is computed. */
+/* Adapts the number of steps of a batch to its duration; the results do not depend on it. */
 static void pick_batch(HkRun *run, int64_t made, double seconds) {
   if (!run->sim->type->open || run->sim->whole) return;
-  if (seconds < BATCH_LEAST && made == run->batch && run->batch < INT64_MAX / 2) run->batch *= 2;
-  if (seconds > BATCH_MOST && run->batch > 1) run->batch /= 2;
+  if (seconds < BATCH_MIN_SECONDS && made == run->batch && run->batch < INT64_MAX / 2)
+    run->batch *= 2;
+  if (seconds > BATCH_MAX_SECONDS && run->batch > 1) run->batch /= 2;
 }
 
 static void count_time(HkRun *run, double seconds) {
@@ -270,8 +270,8 @@ static void count_time(HkRun *run, double seconds) {
   run->stepping += seconds;
 }
 
-/* On a device: brings the frame here, and has the steps of the next one made while this one is
- * written. Steps that did not converge are counted, and no reason to stop. */
+/* Steps on a device: fetches the frame and queues the steps of the next one, which run while this
+ * one is written. Steps that did not converge are counted and do not end the run. */
 static HkStatus step_on_device(HkRun *run, HkError *error) {
   HkRemote *remote = run->sim->remote;
   HkDeviceReport report = {0};
@@ -316,7 +316,7 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* The outputs from their beginning again. */
+/* Reopens the outputs from their beginning. */
 static HkStatus reopen_outputs(HkRun *run, HkError *error) {
   for (int q = 0; q < run->output_count; q++) {
     HkOutput *o = &run->outputs[q];
@@ -332,8 +332,8 @@ static HkStatus reopen_outputs(HkRun *run, HkError *error) {
   return open_files(run, error);
 }
 
-/* Back to the start with a smaller step: the frames before a blow-up are ruined by the same step,
- * though not yet beyond the bound, and no one could say which of them still hold. */
+/* Restarts the run with half the step: frames before a blow-up have errors of the same step, though
+ * they are not yet beyond the bound, and cannot be trusted. */
 static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   HkState *start;
   HK_TRY(hk_state_create(run->model, &start, error));
@@ -390,7 +390,7 @@ HkStatus hk_run_frame(HkRun *run, HkError *error) {
   HkError why = {0};
   HkStatus status = next_frame(run, &why);
   run->broken = status < 0 && status != HK_ERROR_CANCELLED;
-  if (run->broken) hk_folder_unlock(&run->lock); /* it writes no frame any more */
+  if (run->broken) hk_folder_unlock(&run->lock); /* a broken run writes no further frame */
   if (run->broken) run->why = why;
   if (status < 0 && error) *error = why;
   return status;

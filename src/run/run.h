@@ -7,7 +7,7 @@
 #include "report/page.h"
 #include "step/sim.h"
 
-/* Most steps in a frame, and most halvings of the step after blow-ups. */
+/* Largest number of steps of a frame, and of halvings of the step after blow-ups. */
 #define HK_RUN_STEPS_MAX 1000000000000000
 enum { HK_RUN_HALVINGS_MAX = 20 };
 
@@ -24,32 +24,32 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
-  HkPage *page;     /* what the report gathers; NULL: there will be none */
-  HkReport report;  /* energies of the present frame */
+  HkPage *page;     /* data of the report; NULL: no report */
+  HkReport report;  /* energies of the current frame */
   double *force;    /* N, 3 a vertex, for the outputs */
   double *reaction; /* N, 3 a pinned vertex, for the outputs */
-  char *packed;     /* room for a checkpoint */
+  char *packed;     /* buffer for a checkpoint */
   int64_t packed_room;
 
   int64_t frame, frames, steps;
-  int64_t stationary, unconverged; /* of the steps */
-  HkTally tally;                   /* of the steps within the present frame */
-  double seconds;                  /* of the clock that they took */
-  double stepping;                 /* s of the clock, of all of them */
-  double writing;                  /* s of the clock in outputs and checkpoints */
-  int64_t substep;                 /* done within the present frame */
+  int64_t stationary, unconverged; /* numbers of steps so far */
+  HkTally tally;                   /* of the steps of the current frame */
+  double seconds;                  /* wall time of the steps of the current frame */
+  double stepping;                 /* s: wall time of all steps */
+  double writing;                  /* s: wall time of outputs and checkpoints */
+  int64_t substep;                 /* steps done of the current frame */
   int64_t substeps;                /* steps a frame */
-  int64_t batch;                   /* steps to make at once, at most */
+  int64_t batch;                   /* largest number of steps of a batch */
   double interval;                 /* s between frames */
   double stable_h;
   int halvings;
-  bool replaces;       /* an earlier run in its folder */
+  bool replaces;       /* the folder has an earlier run, which this one replaces */
   bool begun;          /* frame 0 is written */
   bool repairs;        /* writes the same frames again, because some were damaged */
   bool has_checkpoint; /* the file `checkpoint` is one of this run */
-  bool closed;         /* by hk_run_close */
-  bool broken;         /* after an error: state and files are no longer ones to go on from */
-  HkError why;         /* it is broken */
+  bool closed;         /* hk_run_close was called */
+  bool broken;         /* an error has made state or files unusable */
+  HkError why;         /* the error that broke the run */
   HkOnBlowup on_blowup;
   double checkpoint_seconds, last_checkpoint, last_progress;
   void (*progress)(void *user, const HkProgress *progress);
@@ -62,20 +62,19 @@ struct HkRun {
  * the frame is not finite, or does not fit into an output of 32-bit numbers. */
 HkStatus hk_run_check_frame(HkRun *run, HkError *error);
 
-/* fits.c: an error where a scene is too large for the memory that there is. */
+/* fits.c: returns HK_ERROR_MEMORY if a scene is too large for the available memory. */
 HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
 
-/* count.c: counts steps of which the simulation's report speaks: one, or many that solve nothing.
- */
+/* count.c: counts one step with the simulation's step info, or many explicit steps. */
 void hk_run_count(HkRun *run, HkStatus status, int64_t count);
-/* The same of steps on a device. */
+/* Counts steps on a device. */
 void hk_run_count_remote(HkRun *run, const HkDeviceReport *report, int64_t count);
 
-/* record.c: run.json, and the hash of what a resumed run must share with it. */
+/* record.c: makes run.json, and the hash that a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);
 HkStatus hk_run_write_record(HkRun *run, HkError *error);
 
-/* report.c: frames for the report, and those of an earlier one of the same run. */
+/* report.c: collects frames for the report, with those of an earlier report of the same run. */
 HkStatus hk_run_begin_report(HkRun *run, const HkScene *scene, const char *command, HkError *error);
 void hk_run_take_up_report(HkRun *run);
 

@@ -1,30 +1,30 @@
-/* HkViewer: a report of states that come from no run; see report/page.h.
+/* HkViewer: a report of states that do not come from a run; see report/page.h.
  *
- * A run knows its frames, its interval and how long each took. Here a frame is whatever was added,
- * the interval is the mean of those between them, and the time that they took is not known.
+ * Each added state is a frame, the interval is the mean time between frames, and the wall time of
+ * steps is unknown.
  */
 #include "run/run.h"
 
 struct HkViewer {
   HkContext context;
   HkPage *page;
-  int64_t frames;     /* added so far */
+  int64_t frames;     /* number of added states */
   int64_t steps;      /* of the state that was added last */
   double first, last; /* s, times of the first and the last one */
   double stable_h;    /* s, at the first one */
 };
 
-static const double LEAST_BYTES = 6e6; /* of which the page itself takes most */
+static const double MIN_PAGE_BYTES = 6e6; /* the page without data is most of it */
 
 HkStatus hk_viewer_create(const HkScene *scene, const HkModel *model, int64_t frames, double bytes,
                           HkViewer **viewer, HkError *error) {
   HkContext c = model->context;
   *viewer = NULL;
   if (bytes == 0) bytes = HK_PAGE_LIMIT;
-  if (!(bytes >= LEAST_BYTES && bytes <= HK_PAGE_LIMIT))
+  if (!(bytes >= MIN_PAGE_BYTES && bytes <= HK_PAGE_LIMIT))
     return hk_fail(error, HK_ERROR_INVALID,
                    "a page of %g bytes is not possible; give %g to %g, or 0 for the most", bytes,
-                   LEAST_BYTES, HK_PAGE_LIMIT);
+                   MIN_PAGE_BYTES, HK_PAGE_LIMIT);
   if (frames < 1)
     return hk_fail(error, HK_ERROR_INVALID, "%lld frames are nothing to show", (long long)frames);
   HK_TRY(hk_alloc(&c, viewer, 1, sizeof **viewer, "a viewer", error));

@@ -1,4 +1,4 @@
-/* Errors of a scene that is being put together; see blame.h. */
+/* Errors of a scene that is being compiled; see blame.h. */
 #include "scene/blame.h"
 
 #include "base/json.h"

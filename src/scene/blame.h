@@ -1,4 +1,4 @@
-/* Errors that are found only when a scene is put together, at the place of the scene file. */
+/* Errors that are found when a scene is compiled, with line and column of the scene file. */
 #ifndef HK_SCENE_BLAME_H
 #define HK_SCENE_BLAME_H
 

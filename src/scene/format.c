@@ -1,4 +1,4 @@
-/* HkScene -> JSON, with every value in it. Reading the text gives the same scene. */
+/* HkScene -> JSON with all values, defaults included. Reading the text gives the same scene. */
 #include "scene/parse.h"
 
 #include "scene/parts.h"
@@ -122,7 +122,7 @@ static HkJson pin_json(const HkPin *pin) {
   return object;
 }
 
-/* The list alone says that the method is the usual one. */
+/* Returns the list alone if the method is the default one. */
 static HkJson pins_json(const HkScene *scene) {
   HkJson list = hk_json_list();
   for (int q = 0; q < scene->pin_count; q++) hk_json_append(&list, pin_json(&scene->pins[q]));

@@ -14,7 +14,7 @@
 
 static const char *const cell_keys[] = {"points", "lines",    "triangles", "quads", "polygons",
                                         "tets",   "pyramids", "wedges",    "hexes"};
-enum { CELL_KEYS = sizeof cell_keys / sizeof cell_keys[0], MOST_CORNERS = 1024 };
+enum { CELL_KEYS = sizeof cell_keys / sizeof cell_keys[0], MAX_CORNERS = 1024 };
 
 static HkStatus read_vertices(HkReader *r, const HkJson *list, HkMesh *mesh) {
   if (!hk_json_is(list, HK_JSON_LIST))
@@ -47,10 +47,10 @@ static HkStatus read_cells(HkReader *r, const HkJson *list, HkCellType type, HkM
   if (!hk_json_is(list, HK_JSON_LIST)) return hk_reader_fail(r, list, "expected a list of cells");
   for (int q = 0; q < list->count; q++) {
     const HkJson *cell = &list->items[q];
-    int32_t corner[MOST_CORNERS];
+    int32_t corner[MAX_CORNERS];
     HkError inner = {0};
     size_t mark = hk_reader_index(r, q);
-    HK_TRY(read_corners(r, cell, corner, MOST_CORNERS));
+    HK_TRY(read_corners(r, cell, corner, MAX_CORNERS));
     if (hk_mesh_add_cell(mesh, type, corner, cell->count, &inner) < 0)
       return hk_reader_fail(r, cell, "%s", inner.text);
     hk_reader_up(r, mark);

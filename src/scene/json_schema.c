@@ -49,7 +49,7 @@ static HkJson one_of(HkJson first, HkJson second) {
   return pair("oneOf", ways);
 }
 
-/* Ended by NULL. */
+/* Returns a list of the words, which end with NULL. */
 static HkJson words(const char *const *word) {
   HkJson list = hk_json_list();
   for (; *word; word++) hk_json_append(&list, hk_json_text(*word));
@@ -223,7 +223,7 @@ static HkJson select_schema(void) {
                    "which vertices: give one way, and \"body\" if it should be one body only");
 }
 
-/* ---- The whole ---- */
+/* ---- The whole schema ---- */
 
 static HkJson body_schema(void) {
   HkJson body = object_schema(&hk_part_body);

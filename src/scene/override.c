@@ -1,19 +1,19 @@
 /* Assignments such as time.step=0.01, bodies[0].springs.k=1e5 and integrator=verlet change the JSON
  * of a scene before it is read, so that a value from outside is checked as one from the file is.
- * What is not there yet is made. */
+ * Missing objects are created. */
 #include "scene/parse.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A value from outside has no place in the file. */
+/* Removes lines and columns: an assigned value is not in the file. */
 static void forget_places(HkJson *value) {
   value->line = value->column = 0;
   bool items = value->kind == HK_JSON_LIST || value->kind == HK_JSON_OBJECT;
   for (int q = 0; items && q < value->count; q++) forget_places(&value->items[q]);
 }
 
-/* The text behind '=' as JSON, or as a string if it is none. */
+/* Parses the text after '=' as JSON, or returns it as a string if it is not valid JSON. */
 static HkJson value_of(const char *text) {
   HkJson value;
   HkStatus status = hk_json_parse("value", text, strlen(text), &value, NULL);
@@ -50,13 +50,13 @@ static HkStatus fail(HkError *error, const char *assignment, const char *why) {
   return hk_fail(error, HK_ERROR_INVALID, "%s: %s", assignment, why);
 }
 
-/* The member or element that a component names, or NULL. */
+/* Returns the member or element that a component names, or NULL. */
 static HkJson *child(HkJson *parent, const char *key, long index) {
   if (!hk_json_is(parent, HK_JSON_LIST)) return key[0] ? hk_json_get(parent, key) : NULL;
   return index >= 0 && index < parent->count ? &parent->items[index] : NULL;
 }
 
-/* Puts the value that is there into an object of its own, under a key. */
+/* Replaces a value by an object that contains it under a key. */
 static HkStatus wrap(HkJson *value, const char *key, HkError *error) {
   HkJson object = hk_json_object();
   object.line = value->line;
@@ -78,7 +78,7 @@ static HkStatus enter_pins(HkJson **pins, const char *rest, HkError *error) {
   return wrap(*pins, "list", error);
 }
 
-/* Goes down one component into what takes the rest of the path; what is not there is made. */
+/* Descends by one component of the path; creates a missing object. */
 static HkStatus enter(HkJson **at, const char *key, long index, const char *assignment,
                       HkError *error) {
   HkJson *next = child(*at, key, index);
@@ -94,7 +94,7 @@ static HkStatus enter(HkJson **at, const char *key, long index, const char *assi
   return HK_OK;
 }
 
-/* Sets a member or an element; takes the value over. */
+/* Sets a member or an element, which then owns the value. */
 static HkStatus put(HkJson *parent, const char *key, long index, HkJson value,
                     const char *assignment, HkError *error) {
   HkJson *old = child(parent, key, index);

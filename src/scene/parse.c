@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a nested part: object[key] with the part's schema, if it is there. */
+/* Reads a nested part, object[key], with the part's schema, if the key exists. */
 static HkStatus read_part(HkReader *r, const HkJson *object, const char *key,
                           const HkSchema *schema, void *params) {
   const HkJson *value = hk_json_get(object, key);
@@ -169,7 +169,7 @@ static HkStatus read_pins(HkReader *r, const HkJson *root, HkScene *scene) {
   return HK_OK;
 }
 
-/* What is written unless the scene says otherwise. */
+/* Adds the default outputs if the scene has no "outputs". */
 static HkStatus default_outputs(HkReader *r, const HkJson *root, HkScene *scene) {
   if (hk_json_get(root, "outputs")) return HK_OK;
   if (!hk_scene_add_output(scene, "energies", r->error)) return HK_ERROR_MEMORY;
@@ -249,7 +249,7 @@ HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, si
   return HK_OK;
 }
 
-/* Where the scene came from, for errors that show later: its text, and what changed it. */
+/* Keeps the text of the scene and its assignments for later errors. */
 static HkStatus keep_source(const char *text, size_t size, const char *name,
                             const char *const *sets, int set_count, HkScene *scene,
                             HkError *error) {

@@ -10,7 +10,7 @@ HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error)
 /* course.c: the small format {"obj", "b", "k", "m", "png"}. */
 bool hk_is_course_format(const HkJson *root);
 HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene);
-/* Adds what the format has without a key: its gravity, unless the scene has one. */
+/* Adds the gravity of the course format, which has no key, unless the scene has one. */
 HkStatus hk_complete_course(HkScene *scene, HkError *error);
 /* Replaces a path of a scene by the key of the small format that its value came from, and advice
  * about the former by advice about the latter. size: bytes of text; keys are shorter than paths. */
@@ -21,13 +21,13 @@ HkStatus hk_read_inline_mesh(HkReader *r, const HkJson *value, const HkContext *
                              HkMesh **mesh);
 HkJson hk_write_inline_mesh(const HkMesh *mesh);
 
-/* format.c: the scene with every value in it. */
+/* format.c: returns the scene with all values, defaults included. */
 HkJson hk_scene_json(const HkScene *scene);
 
-/* format.c: {"type": ..., every parameter}. */
+/* format.c: returns {"type": ..., every parameter}. */
 HkJson hk_method_json(const HkMethod *method);
 
-/* format.c: the value of a parameter; null for what is not given. */
+/* format.c: returns the value of a parameter; null if it is not given. */
 HkJson hk_param_json(const HkParam *p, const void *params);
 
 #endif

@@ -44,9 +44,9 @@ static const HkParam body_params[] = {
      0,
      NULL},
     HK_VECTOR(HkBody, stretch, "1", 1, 1, 1,
-              "starting positions about the centre are multiplied by this, rest lengths are not"),
+              "starting positions about the center are multiplied by this, rest lengths are not"),
     HK_VECTOR(HkBody, velocity, "m/s", 0, 0, 0, "at the start"),
-    HK_VECTOR(HkBody, spin, "rad/s", 0, 0, 0, "at the start, about the centre of mass"),
+    HK_VECTOR(HkBody, spin, "rad/s", 0, 0, 0, "at the start, about the center of mass"),
 };
 const HkSchema hk_part_body = {.name = "body",
                                .summary =

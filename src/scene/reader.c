@@ -1,4 +1,4 @@
-/* Reading checked values from JSON; see reader.h. */
+/* Reads and checks values from JSON; see reader.h. */
 #include "scene/reader.h"
 
 #include "scene/parts.h"
@@ -219,9 +219,9 @@ HkStatus hk_read_params(HkReader *r, const HkJson *object, const HkSchema *schem
 HkStatus hk_read_method(HkReader *r, const HkJson *value, HkFamily family, HkMethod *method) {
   static const char *const extra[] = {"type", NULL};
   const HkJson *type = hk_json_is(value, HK_JSON_OBJECT) ? hk_json_get(value, "type") : value;
-  const char *noun = hk_family_noun(family), *standard = hk_family_default(family);
+  const char *noun = hk_family_noun(family), *default_name = hk_family_default(family);
   if (!type && hk_is_nested_family(family)) { /* parameters of the default */
-    HK_TRY(hk_method_choose(method, family, standard, r->error));
+    HK_TRY(hk_method_choose(method, family, default_name, r->error));
     return hk_read_params(r, value, method->schema, method->params, NULL);
   }
   if (!type)
@@ -255,7 +255,7 @@ typedef struct Sphere {
   double center[3], radius;
 } Sphere;
 static const HkParam sphere_params[] = {
-    HK_VECTOR(Sphere, center, "m", 0, 0, 0, "centre"),
+    HK_VECTOR(Sphere, center, "m", 0, 0, 0, "center"),
     HK_NUMBER(Sphere, radius, "m", NAN, 0, HK_MAX, "radius"),
 };
 static const HkSchema sphere_schema = {.name = "sphere", HK_PARAMS(Sphere, sphere_params)};

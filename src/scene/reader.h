@@ -1,4 +1,4 @@
-/* Reading checked values from JSON, every error with file, line, column and the path of the key. */
+/* Reads and checks values from JSON; every error has file, line, column and the path of the key. */
 #ifndef HK_SCENE_READER_H
 #define HK_SCENE_READER_H
 
@@ -13,13 +13,14 @@ typedef struct HkReader {
   size_t root;     /* length of the path to the scene, in a run.json */
 } HkReader;
 
-/* Goes down into a key or an index; what it returns goes to hk_reader_up on the way back. */
+/* Appends a key or an index to the path; the caller passes the returned mark to hk_reader_up
+ * afterwards. */
 size_t hk_reader_key(HkReader *r, const char *key);
 size_t hk_reader_index(HkReader *r, int index);
 void hk_reader_up(HkReader *r, size_t mark);
 
-/* Error at the present path and at the place of a value. One without a place was set from outside,
- * and the message says so. */
+/* Returns an error at the current path, with the line and column of a value. A value without them
+ * was assigned, which the message says. */
 HkStatus hk_reader_fail(HkReader *r, const HkJson *value, const char *format, ...) HK_PRINTF(3, 4);
 
 /* Sets params from the keys of an object. Keys in extra (ended by NULL) are the caller's, even
@@ -27,7 +28,7 @@ HkStatus hk_reader_fail(HkReader *r, const HkJson *value, const char *format, ..
 HkStatus hk_read_params(HkReader *r, const HkJson *object, const HkSchema *schema, void *params,
                         const char *const *extra);
 
-/* A method: its name alone, or an object with "type" and parameters. */
+/* Reads a method: its name alone, or an object with "type" and parameters. */
 HkStatus hk_read_method(HkReader *r, const HkJson *value, HkFamily family, HkMethod *method);
 
 HkStatus hk_read_select(HkReader *r, const HkJson *value, HkSelect *select);

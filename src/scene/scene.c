@@ -1,4 +1,4 @@
-/* HkScene: creating, adding, releasing. */
+/* HkScene: creation, additions, destruction. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "scene/parts.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A body whose every part holds its defaults; see parts.c for them. */
+/* Returns a body with the defaults of parts.c. */
 HkBody hk_default_body(void) {
   HkBody body;
   hk_params_default(&hk_part_body, &body);
@@ -78,7 +78,7 @@ void hk_scene_destroy(HkScene **scene) {
   *scene = NULL;
 }
 
-/* A zeroed element behind the last one of a list, or NULL. */
+/* Appends a zeroed element to a list and returns it, or NULL. */
 static void *append(void *list, int count, size_t size, HkError *error) {
   void *old, *grown;
   memcpy(&old, list, sizeof old);

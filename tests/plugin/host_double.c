@@ -11,5 +11,5 @@ const HkDevice host_double = {.create = create,
                               .record = record,
                               .fetch = fetch,
                               .create_array = create_array,
-                              .give = give,
-                              .take = take};
+                              .copy_to_arrays = copy_to_arrays,
+                              .copy_from_arrays = copy_from_arrays};

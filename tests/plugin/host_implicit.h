@@ -7,18 +7,18 @@
 
 #include <float.h>
 
-/* Forces that stay as they are during the step into y', and the damping of faces. */
-static void lean(Sim *s, const HkGpuMoment *moment) {
+/* Adds forces that are constant during the step to y', and computes the damping of faces. */
+static void begin_medium(Sim *s, const HkGpuMoment *moment) {
   HkReal h = (HkReal)s->settings.h;
   for (int64_t q = 0; q < s->n; q++) {
     HkReal weight = s->push[q].x;
     HkGpuBlock unused = {0, 0, 0, 0, 0, 0};
-    HkGpuVector f = hk_gpu_resist(&moment->medium, h, s->v[q], &unused);
+    HkGpuVector f = hk_gpu_quadratic_drag(&moment->medium, h, s->v[q], &unused);
     for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
          s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
       HkGpuVector x[3], u[3];
       corners(s, s->model.face_at[e], s->v, x, u);
-      hk_gpu_face(&moment->air, x, u, &f);
+      hk_gpu_face_force(&moment->air, x, u, &f);
     }
     hk_gpu_anchor_push(f, h, weight, &s->w[q]);
   }
@@ -29,23 +29,23 @@ static void lean(Sim *s, const HkGpuMoment *moment) {
   }
 }
 
-/* The forms at the present x. */
-static void touch(Sim *s, const HkGpuMoment *moment) {
+/* Computes the majorizers at the current x. */
+static void majorize(Sim *s, const HkGpuMoment *moment) {
   HkReal h = (HkReal)s->settings.h, third = (HkReal)1 / 3;
   for (int64_t q = 0; q < s->n; q++) {
     HkGpuVector r = {0, 0, 0};
     HkGpuBlock S = {0, 0, 0, 0, 0, 0};
-    hk_gpu_lean(&moment->medium, s->model.medium_parts, (HkReal)s->model.mass[q], h, s->x[q],
-                s->v_next[q], s->v[q], &r, &S);
+    hk_gpu_medium_gradient(&moment->medium, s->model.medium_parts, (HkReal)s->model.mass[q], h,
+                           s->x[q], s->v_next[q], s->v[q], &r, &S);
     for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
          s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
       int64_t face = s->model.face_at[e];
       HkGpuVector x[3], ahead[3], moved = {0, 0, 0};
       corners(s, face, s->v_next, x, ahead);
       for (int c = 0; c < 3; c++) hk_gpu_axpy(third, hk_gpu_sub(x[c], ahead[c]), &moved);
-      hk_gpu_lean_face(&s->damping[face], moved, &r, &S);
+      hk_gpu_face_gradient(&s->damping[face], moved, &r, &S);
     }
-    s->y[q] = hk_gpu_touch(s->push[q].x, s->w[q], s->x[q], r, &S);
+    s->y[q] = hk_gpu_majorizer_minimum(s->push[q].x, s->w[q], s->x[q], r, &S);
     s->form[q] = S;
   }
 }
@@ -54,13 +54,13 @@ static void touch(Sim *s, const HkGpuMoment *moment) {
  * ahead stand in x_next and v_next, y' in w with its m' in push.x. */
 static void look_around(const Sim *s, int64_t q, int64_t brick, HkGpuVector *r, HkGpuBlock *H) {
   HkReal h = (HkReal)s->settings.h;
-  hk_gpu_add_form(s->push[q].x, s->leans ? s->y[q] : s->w[q], s->leans ? &s->form[q] : NULL,
-                  s->x[q], r, H);
+  hk_gpu_add_majorizer(s->push[q].x, s->uses_majorizer ? s->y[q] : s->w[q],
+                       s->uses_majorizer ? &s->form[q] : NULL, s->x[q], r, H);
   for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
     HkGpuSpring p;
-    int64_t j = neighbour(s, q, brick, slot, &p);
+    int64_t j = neighbor(s, q, brick, slot, &p);
     p = hk_gpu_with_damper(p, hk_gpu_sub(s->x_next[j], s->x_next[q]), h);
-    hk_gpu_pull_stiff(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, r, H);
+    hk_gpu_spring_force_and_hessian(hk_gpu_sub(s->x[j], s->x[q]), p, h * h, r, H);
   }
   if (s->model.flat) {
     r->z = H->xz = H->yz = 0;
@@ -71,7 +71,7 @@ static void look_around(const Sim *s, int64_t q, int64_t brick, HkGpuVector *r, 
 /* One sweep of vertex block descent; returns the square of the largest displacement. */
 static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
   HkReal most = 0;
-  if (s->leans) touch(s, moment);
+  if (s->uses_majorizer) majorize(s, moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
     HkGpuVector r = {0, 0, 0}, before = s->x[q];
@@ -80,7 +80,7 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
     look_around(s, q, brick, &r, &H);
     hk_gpu_axpy(1, hk_gpu_solve(&H, r), &s->x[q]);
     HkGpuVector p = hk_gpu_sub(s->x[q], before); /* 0 where rounding leaves it where it is */
-    most = hk_gpu_most(most, hk_gpu_dot(p, p));
+    most = hk_gpu_max(most, hk_gpu_dot(p, p));
   }
   return most;
 }
@@ -89,7 +89,7 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
 static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
   const double rounding = 4 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
   double residual = 0, moved = 0, alone = 0, furthest = 0;
-  if (s->leans) touch(s, moment);
+  if (s->uses_majorizer) majorize(s, moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
     HkGpuVector r = {0, 0, 0}, d = hk_gpu_sub(s->x[q], s->x_next[q]), x = s->x[q];
@@ -150,7 +150,7 @@ static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, cons
     s->v_next[i] = s->x_next[i] = s->x[i];
     hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
   }
-  if (s->leans) lean(s, moment);
+  if (s->uses_majorizer) begin_medium(s, moment);
   solve(s, moment);
   for (int64_t q = 0; q < s->n; q++)
     if (s->inverse[q] > 0) {

@@ -1,5 +1,5 @@
-/* A libhooke_cuda that needs no card: tests load it in the place of the real one. With the variable
- * HOOKE_TEST_NO_CARD it says that there is none, with HOOKE_TEST_SMALL_CARD it has little memory.
+/* A libhooke_cuda that needs no GPU: tests load it in the place of the real one. With the variable
+ * HOOKE_TEST_NO_GPU it says that there is none, with HOOKE_TEST_SMALL_GPU it has little memory.
  */
 #include "backend/device.h"
 
@@ -16,16 +16,16 @@ static const HkDevice *device_of(const HkDeviceSettings *settings) {
   return settings->checked ? &host_double : &host_single;
 }
 
-static HkStatus card(HkDeviceCard *card, HkError *error) {
-  if (getenv("HOOKE_TEST_NO_CARD")) {
+static HkStatus device_info(HkDeviceInfo *info, HkError *error) {
+  if (getenv("HOOKE_TEST_NO_GPU")) {
     if (error) {
       *error = (HkError){.status = HK_ERROR_UNSUPPORTED};
-      snprintf(error->text, sizeof error->text, "there is no card");
+      snprintf(error->text, sizeof error->text, "there is no GPU");
     }
     return HK_ERROR_UNSUPPORTED;
   }
-  *card = (HkDeviceCard){.bytes = 1e9, .bytes_free = getenv("HOOKE_TEST_SMALL_CARD") ? 1e3 : 1e9};
-  snprintf(card->name, sizeof card->name, "the host");
+  *info = (HkDeviceInfo){.bytes = 1e9, .bytes_free = getenv("HOOKE_TEST_SMALL_GPU") ? 1e3 : 1e9};
+  snprintf(info->name, sizeof info->name, "the host");
   return HK_OK;
 }
 
@@ -75,18 +75,18 @@ static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkErro
   return device_of(&sim->settings)->create_array(sim, array, number, error);
 }
 
-static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
-  return device_of(&sim->settings)->give(sim, x, v, error);
+static HkStatus copy_to_arrays(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return device_of(&sim->settings)->copy_to_arrays(sim, x, v, error);
 }
 
-static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
-  return device_of(&sim->settings)->take(sim, x, v, error);
+static HkStatus copy_from_arrays(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  return device_of(&sim->settings)->copy_from_arrays(sim, x, v, error);
 }
 
 const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .name = "cuda",
                             .kind = 1,
-                            .card = card,
+                            .info = device_info,
                             .need = need,
                             .create = create,
                             .destroy = destroy,
@@ -98,5 +98,5 @@ const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .fetch = fetch,
                             .create_array = create_array,
                             .destroy_array = free,
-                            .give = give,
-                            .take = take};
+                            .copy_to_arrays = copy_to_arrays,
+                            .copy_from_arrays = copy_from_arrays};

@@ -1,5 +1,5 @@
 /* A device that is no device: the plug-in's part played on the host, in the layout and with the
- * arithmetic of the cards, one vertex after the other. What is different on a card is how threads
+ * arithmetic of the GPUs, one vertex after the other. What is different on a GPU is how threads
  * share the work. Here: what a simulation holds, its springs, and what is around them. */
 #ifndef HOOKE_TEST_HOST_SIM_H
 #define HOOKE_TEST_HOST_SIM_H
@@ -11,14 +11,14 @@
 #include <string.h>
 
 typedef struct Sim {
-  HkDeviceSettings settings; /* first, as in the plug-in for cards */
+  HkDeviceSettings settings; /* first, as in the plug-in for GPUs */
   int64_t n;
   HkGpuLayout layout; /* own copies of its arrays */
   HkDeviceModel model;
   HkGpuVector *x, *v, *w, *push, *x_next, *v_next;
-  HkGpuVector *y;             /* the middle of the form of each vertex, and ... */
+  HkGpuVector *y;             /* minimum of each vertex's majorizer, and ... */
   HkGpuBlock *form, *damping; /* ... its S; of each face: media_implicit.h */
-  bool leans;                 /* there are forces that want them */
+  bool uses_majorizer;        /* media have anisotropic terms */
   HkReal *inverse;            /* 0: held */
   HkReal *out_x, *out_v;
   uint8_t *held;
@@ -71,7 +71,8 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   for (int q = 0; q < 7; q++) *vectors[q] = copy_of(s, NULL, l->n, sizeof(HkGpuVector));
   s->form = copy_of(s, NULL, l->n, sizeof(HkGpuBlock));
   s->damping = copy_of(s, NULL, m->face_count, sizeof(HkGpuBlock));
-  s->leans = m->face_count > 0 || m->medium_parts & (HK_GPU_DRAGS_MORE | HK_GPU_FLOATS);
+  s->uses_majorizer =
+      m->face_count > 0 || m->medium_parts & (HK_GPU_QUADRATIC_DRAG | HK_GPU_BUOYANCY);
   s->inverse = copy_of(s, NULL, l->n, sizeof(HkReal));
   s->out_x = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->out_v = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
@@ -98,7 +99,7 @@ static HkStatus set_h(HkDeviceSim *sim, double h, HkError *error) {
 static HkGpuSpring spring_at(const Sim *s, int64_t entry, uint32_t number) {
   const HkGpuLayout *l = &s->layout;
   if (l->parameters == HK_GPU_BY_PALETTE) {
-    const HkGpuPaint *p = &l->palette[number];
+    const HkGpuSpringType *p = &l->palette[number];
     return (HkGpuSpring){(HkReal)p->k, (HkReal)(p->k * p->l0), (HkReal)p->c, (HkReal)p->least};
   }
   double l0 = l->l0[entry], k = l->stiffness ? l->stiffness[entry] : l->k > 0 ? l->k : l->kl0 / l0;
@@ -106,16 +107,16 @@ static HkGpuSpring spring_at(const Sim *s, int64_t entry, uint32_t number) {
   return (HkGpuSpring){(HkReal)k, (HkReal)(k * l0), (HkReal)l->c, l->tension ? (HkReal)l0 : -1};
 }
 
-/* The number in a brick of the neighbour in a slot of a row, and the spring to it. */
+/* The number in a brick of the neighbor in a slot of a row, and the spring to it. */
 static int64_t in_brick(const Sim *s, int64_t row, int64_t slot, HkGpuSpring *p) {
   const HkGpuLayout *l = &s->layout;
   uint32_t half = l->word[slot / 2 * l->rows + row] >> (slot % 2 * 16) & 0xffff;
-  *p = spring_at(s, slot * l->rows + row, half & ((1u << HK_GPU_COLOR_BITS) - 1));
-  return half >> HK_GPU_COLOR_BITS;
+  *p = spring_at(s, slot * l->rows + row, half & ((1u << HK_GPU_PALETTE_BITS) - 1));
+  return half >> HK_GPU_PALETTE_BITS;
 }
 
-/* The place of the neighbour in a slot of the vertex at place q, and the spring to it. */
-static int64_t neighbour(const Sim *s, int64_t q, int64_t brick, int64_t slot, HkGpuSpring *p) {
+/* The place of the neighbor in a slot of the vertex at place q, and the spring to it. */
+static int64_t neighbor(const Sim *s, int64_t q, int64_t brick, int64_t slot, HkGpuSpring *p) {
   const HkGpuLayout *l = &s->layout;
   if (l->brick_count == 0) {
     int64_t at = l->row_start[q / HK_GPU_ROW] + slot * HK_GPU_ROW + q % HK_GPU_ROW;
@@ -139,12 +140,12 @@ static HkGpuVector pull(const Sim *s, int64_t q, int64_t brick, const HkGpuVecto
   HkGpuVector f = {0, 0, 0};
   for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
     HkGpuSpring p;
-    int64_t j = neighbour(s, q, brick, slot, &p);
+    int64_t j = neighbor(s, q, brick, slot, &p);
     HkGpuVector d = hk_gpu_sub(s->x[j], s->x[q]);
     if (s->layout.damped || s->layout.threads)
-      hk_gpu_pull_damped(d, hk_gpu_sub(w[j], w[q]), p, &f);
+      hk_gpu_damped_spring_force(d, hk_gpu_sub(w[j], w[q]), p, &f);
     else
-      hk_gpu_pull(d, p.k, p.kl0, &f);
+      hk_gpu_spring_force(d, p.k, p.kl0, &f);
   }
   return f;
 }
@@ -160,13 +161,13 @@ static void corners(const Sim *s, int64_t face, const HkGpuVector *w, HkGpuVecto
   }
 }
 
-static void blow(Sim *s, const HkGpuMoment *moment, const HkGpuVector *w) {
+static void face_wind(Sim *s, const HkGpuMoment *moment, const HkGpuVector *w) {
   for (int64_t q = 0; q < s->n; q++) s->push[q] = hk_gpu_vector(0, 0, 0);
   for (int64_t q = 0; q < s->n && s->model.face_count > 0; q++)
     for (int64_t e = s->model.face_start[q]; e < s->model.face_start[q + 1]; e++) {
       HkGpuVector x[3], u[3];
       corners(s, s->model.face_at[e], w, x, u);
-      hk_gpu_face(&moment->air, x, u, &s->push[q]);
+      hk_gpu_face_force(&moment->air, x, u, &s->push[q]);
     }
 }
 

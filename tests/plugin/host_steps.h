@@ -6,7 +6,8 @@
 /* Velocity and position of the vertex at place q after a kick by f, from v and x. */
 static void kick_one(const Sim *s, int64_t q, const HkGpuMoment *moment, double h, double drift,
                      HkGpuVector f, HkGpuVector w, HkGpuVector *v, HkGpuVector *x) {
-  HkGpuVector u = hk_gpu_medium(&moment->medium, s->model.medium_parts, s->inverse[q], *x, w);
+  HkGpuVector u =
+      hk_gpu_medium_acceleration(&moment->medium, s->model.medium_parts, s->inverse[q], *x, w);
   hk_gpu_axpy(s->inverse[q], f, &u);
   if (s->model.flat) u.z = 0;
   if (s->inverse[q] == 0) return;
@@ -16,7 +17,7 @@ static void kick_one(const Sim *s, int64_t q, const HkGpuMoment *moment, double 
 
 static void kick(Sim *s, const HkGpuMoment *moment, const double *grips, double h, double drift,
                  const HkGpuVector *w, HkGpuVector *predicted) {
-  blow(s, moment, w);
+  face_wind(s, moment, w);
   grip(s, grips, w);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
@@ -55,7 +56,7 @@ static void move_brick(const Sim *s, int64_t brick, int64_t count, const HkGpuMo
     for (int64_t slot = 0; slot < l->slots; slot++) {
       HkGpuSpring p;
       int64_t j = in_brick(s, l->brick_row[brick] + k, slot, &p);
-      hk_gpu_pull(hk_gpu_sub(local[j].x, local[k].x), p.k, p.kl0, &f);
+      hk_gpu_spring_force(hk_gpu_sub(local[j].x, local[k].x), p.k, p.kl0, &f);
     }
     local[k].x_next = local[k].x;
     kick_one(s, local[k].place, moment, h, h, f, local[k].v, &local[k].v, &local[k].x_next);
@@ -174,24 +175,24 @@ static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkErro
   return *array ? HK_OK : HK_ERROR_MEMORY;
 }
 
-static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+static HkStatus copy_to_arrays(HkDeviceSim *sim, void *x, void *v, HkError *error) {
   Sim *s = (Sim *)sim;
   (void)error;
   for (int64_t q = 0; q < s->n; q++) {
     int64_t i = 3 * (int64_t)s->layout.order[q];
-    if (x) hk_gpu_give_place(s->x[q], s->model.origin, (HkReal *)x + i);
+    if (x) hk_gpu_absolute_position(s->x[q], s->model.origin, (HkReal *)x + i);
     if (v) memcpy((HkReal *)v + i, &s->v[q], 3 * sizeof(HkReal));
   }
   return HK_OK;
 }
 
-static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+static HkStatus copy_from_arrays(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
   Sim *s = (Sim *)sim;
   (void)error;
   for (int64_t q = 0; q < s->n; q++) {
     int64_t i = 3 * (int64_t)s->layout.order[q];
     if (s->inverse[q] == 0) continue; /* held */
-    if (x) s->x[q] = hk_gpu_take_place((const HkReal *)x + i, s->model.origin);
+    if (x) s->x[q] = hk_gpu_relative_position((const HkReal *)x + i, s->model.origin);
     if (v) memcpy(&s->v[q], (const HkReal *)v + i, 3 * sizeof(HkReal));
   }
   return HK_OK;

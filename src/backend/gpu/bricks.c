@@ -1,27 +1,27 @@
-/* Springs by bricks: see layout.h. */
+/* Springs in bricks: see layout.h. */
 #include "backend/gpu/layout.h"
 
 #include "base/sort.h"
 
-enum { MOST_LOCAL = 1 << HK_GPU_LOCAL_BITS };
+enum { BRICK_MAX_LOCAL_VERTICES = 1 << HK_GPU_LOCAL_BITS };
 
-/* Words that are nearly all filling are not worth it. */
-static const double MOST_FILLING = 1.6;
-/* Rows of two halos, in parts of the vertices, up to which two steps at once are faster. */
-static const double MOST_TWICE = 1.7;
+/* Largest ratio of slots with padding to half springs; above it rows are smaller. */
+static const double MAX_PADDING_RATIO = 1.6;
+/* Largest ratio of rows with two halos to vertices at which two steps in one kernel are faster. */
+static const double TWO_STEP_MAX_ROW_RATIO = 1.7;
 
 typedef struct Brick {
   const HkModel *model;
   HkGpuLayout *layout;
-  int64_t *start;   /* of each brick in outside */
-  int32_t *outside; /* places of neighbours outside, then each once */
-  int32_t *kept;    /* how many those are */
+  int64_t *start;   /* first entry of each brick in `outside` */
+  int32_t *outside; /* places of neighbors outside, later without duplicates */
+  int32_t *kept;    /* entries of each brick without duplicates */
 } Brick;
 
 /* ---- Halos ---- */
 
-/* The number of a place in a brick: its own vertices first, then the first halo, then the second;
- * -1: it is in none of them. */
+/* Returns the local index of a place in a brick: its own vertices first, then the first halo, then
+ * the second; -1 if the brick does not contain the place. */
 static int64_t local_of(const HkGpuLayout *l, int64_t brick, int32_t place) {
   int64_t own = l->brick[brick + 1] - l->brick[brick], begin = l->halo_start[brick];
   if (place >= l->brick[brick] && place < l->brick[brick + 1]) return place - l->brick[brick];
@@ -41,7 +41,8 @@ static int64_t local_of(const HkGpuLayout *l, int64_t brick, int32_t place) {
   return -1;
 }
 
-/* The vertices of a brick that have springs there: its own, and the first halo if there are two. */
+/* Returns the number of vertices whose springs a brick stores: its own, and the first of two halos.
+ */
 static int64_t rows_of(const HkGpuLayout *l, int64_t brick) {
   return l->brick[brick + 1] - l->brick[brick] + (l->near ? l->near[brick] : 0);
 }
@@ -51,8 +52,8 @@ static int32_t place_of(const HkGpuLayout *l, int64_t brick, int64_t row) {
   return row < own ? l->brick[brick] + (int32_t)row : l->halo[l->halo_start[brick] + row - own];
 }
 
-/* Counts, and writes if there is a place to write to, all neighbours that the brick does not hold
- * yet. */
+/* Counts the neighbors that the brick does not contain yet, with duplicates, and writes them to
+ * `out` unless it is NULL. */
 static int64_t look_outside(const Brick *b, int64_t brick, int32_t *out) {
   const HkModel *m = b->model;
   const HkGpuLayout *l = b->layout;
@@ -90,9 +91,9 @@ static void add_up(int64_t *start, int64_t count) {
   for (int64_t q = 0; q < count; q++) start[q + 1] += start[q];
 }
 
-enum { GRAIN = 8 }; /* bricks that a thread takes at a time */
+enum { GRAIN = 8 }; /* bricks of a parallel work item */
 
-/* Puts the vertices that were kept behind what each brick holds. */
+/* Appends the vertices in `outside` to the halo of each brick. */
 static HkStatus append(Brick *b, HkError *error) {
   HkGpuLayout *l = b->layout;
   int64_t count = l->brick_count, *start = NULL;
@@ -119,7 +120,7 @@ static HkStatus append(Brick *b, HkError *error) {
   return HK_OK;
 }
 
-/* One more halo around each brick. */
+/* Adds one halo around each brick. */
 static HkStatus add_halo(Brick *b, HkError *error) {
   HkGpuLayout *l = b->layout;
   const HkContext *c = &l->context;
@@ -129,7 +130,7 @@ static HkStatus add_halo(Brick *b, HkError *error) {
   hk_parallel_work(threads, count, GRAIN, count_range, b);
   add_up(b->start, count);
   hk_free(c, &b->outside);
-  /* One more than there are, so that it is somewhere. */
+  /* At least one entry, so that the pointer is not NULL. */
   HK_TRY(hk_alloc(c, &b->outside, b->start[count] + 1, sizeof *b->outside, "a halo", error));
   hk_parallel_work(threads, count, GRAIN, keep_range, b);
   HK_TRY(append(b, error));
@@ -140,8 +141,8 @@ static HkStatus add_halo(Brick *b, HkError *error) {
   return HK_OK;
 }
 
-/* The vertices of the first halo are moved by the first of two steps, as the brick's own are: each
- * gets a row. */
+/* The first of two steps moves the vertices of the first halo as it does the brick's own: each gets
+ * a row. */
 static HkStatus count_rows(HkGpuLayout *l, HkError *error) {
   int64_t count = l->brick_count;
   HK_TRY(hk_alloc(&l->context, &l->near, count, sizeof *l->near, "bricks", error));
@@ -171,14 +172,14 @@ static void words_of(const Brick *b, int64_t brick, int64_t local) {
   int64_t row = (l->near ? l->brick_row[brick] : l->brick[brick]) + local;
   for (int64_t slot = 0; slot < l->slots; slot++) {
     if (slot >= count) {
-      put(l, slot, row, (uint32_t)local << HK_GPU_COLOR_BITS);
+      put(l, slot, row, (uint32_t)local << HK_GPU_PALETTE_BITS);
       if (l->l0) l->l0[slot * l->rows + row] = -1;
       continue;
     }
     int64_t spring = m->adj_spring[first + slot];
     int64_t other = local_of(l, brick, l->place[m->adj_vertex[first + slot]]);
-    uint32_t half = (uint32_t)other << HK_GPU_COLOR_BITS;
-    if (l->parameters == HK_GPU_BY_PALETTE) half |= (uint32_t)hk_gpu_color_of(l, m, spring);
+    uint32_t half = (uint32_t)other << HK_GPU_PALETTE_BITS;
+    if (l->parameters == HK_GPU_BY_PALETTE) half |= (uint32_t)hk_gpu_palette_index(l, m, spring);
     put(l, slot, row, half);
     if (l->l0) l->l0[slot * l->rows + row] = m->springs.l0[spring];
     if (l->stiffness) l->stiffness[slot * l->rows + row] = m->springs.k[spring];
@@ -204,7 +205,7 @@ static HkStatus write_words(Brick *b, HkError *error) {
   return HK_OK;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole layout ---- */
 
 static int most_slots(const HkModel *m) {
   int64_t most = 2;
@@ -213,11 +214,12 @@ static int most_slots(const HkModel *m) {
   return (int)(most < INT32_MAX - 1 ? (most + 1) / 2 * 2 : INT32_MAX - 1);
 }
 
-/* Two steps at once read less than one after the other, unless the halos are much of it; but small
- * systems wait for the launching of kernels more than for memory. */
-static bool is_worth_twice(const HkGpuLayout *l) {
-  return l->most_rows <= HK_GPU_TWICE_ROWS &&
-         (l->n < HK_GPU_BRICKS_FROM || (double)l->rows <= MOST_TWICE * (double)l->n);
+/* Two steps in one kernel read less memory than two kernels, unless the halos are large. Small
+ * systems are bound by launch latency rather than by memory. */
+static bool is_faster_with_two_halos(const HkGpuLayout *l) {
+  return l->most_rows <= HK_GPU_TWO_STEP_MAX_ROWS &&
+         (l->n < HK_GPU_BRICKS_MIN_VERTICES ||
+          (double)l->rows <= TWO_STEP_MAX_ROW_RATIO * (double)l->n);
 }
 
 static HkStatus build(Brick *b, bool twice, bool *suits, HkError *error) {
@@ -233,10 +235,10 @@ static HkStatus build(Brick *b, bool twice, bool *suits, HkError *error) {
   HK_TRY(add_halo(b, error));
   if (twice) {
     HK_TRY(count_rows(l, error));
-    *suits = is_worth_twice(l);
+    *suits = is_faster_with_two_halos(l);
     if (*suits) HK_TRY(add_halo(b, error));
   }
-  *suits &= l->most_local <= MOST_LOCAL;
+  *suits &= l->most_local <= BRICK_MAX_LOCAL_VERTICES;
   return *suits ? write_words(b, error) : HK_OK;
 }
 
@@ -245,8 +247,8 @@ HkStatus hk_gpu_bricks(const HkModel *m, int64_t count, bool twice, HkGpuLayout 
   const HkContext *c = &l->context;
   Brick b = {.model = m, .layout = l};
   l->slots = most_slots(m);
-  *suits = l->slots <= HK_GPU_SLOTS &&
-           (double)l->slots * (double)l->n <= MOST_FILLING * (double)l->half_springs;
+  *suits = l->slots <= HK_GPU_BRICK_MAX_SLOTS &&
+           (double)l->slots * (double)l->n <= MAX_PADDING_RATIO * (double)l->half_springs;
   if (!*suits) return HK_OK;
   l->brick_count = count;
   HkStatus status = build(&b, twice, suits, error);

@@ -1,9 +1,9 @@
-/* Places by colour (minimize/coloring.h), for methods that move all vertices of a colour at once:
- * see layout.h. Within a colour vertices stay in the order in space. */
+/* Sorts places by graph coloring (minimize/coloring.h), for methods that move all vertices of a
+ * color at once: see layout.h. Vertices of a color keep their order in space. */
 #include "backend/gpu/layout.h"
 #include "minimize/coloring.h"
 
-/* start[c + 1] begins, then ends colour c. */
+/* Counting sort by color: color_start[c + 1] is first the begin, at the end the end of color c. */
 static void sort(HkGpuLayout *l, const HkColoring *coloring, const int32_t *color,
                  int32_t *sorted) {
   l->color_count = (int)coloring->colors;
@@ -17,10 +17,10 @@ static HkStatus take_over(HkGpuLayout *l, const HkColoring *coloring, int32_t **
                           HkError *error) {
   const HkContext *c = &l->context;
   int32_t *sorted = NULL;
-  HK_TRY(hk_alloc(c, color, l->n, sizeof **color, "colours", error));
+  HK_TRY(hk_alloc(c, color, l->n, sizeof **color, "colors", error));
   HK_TRY(
-      hk_alloc(c, &l->color_start, coloring->colors + 1, sizeof *l->color_start, "colours", error));
-  HK_TRY(hk_alloc(c, &sorted, l->n, sizeof *sorted, "colours", error));
+      hk_alloc(c, &l->color_start, coloring->colors + 1, sizeof *l->color_start, "colors", error));
+  HK_TRY(hk_alloc(c, &sorted, l->n, sizeof *sorted, "colors", error));
   for (int64_t q = 0; q < coloring->colors; q++)
     for (int64_t e = coloring->start[q]; e < coloring->start[q + 1]; e++)
       (*color)[coloring->vertex[e]] = (int32_t)q;

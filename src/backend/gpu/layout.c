@@ -1,4 +1,4 @@
-/* How a model lies in the memory of a card; see layout.h. */
+/* Layout of a model in GPU memory; see layout.h. */
 #include "backend/gpu/layout.h"
 
 static void place_range(void *user, int64_t begin, int64_t end) {
@@ -6,13 +6,13 @@ static void place_range(void *user, int64_t begin, int64_t end) {
   for (int64_t q = begin; q < end; q++) l->place[l->order[q]] = (int32_t)q;
 }
 
-/* Bricks with two halos: large ones have less halo, small ones go to more multiprocessors, of which
- * each should have one. */
+/* Returns the number of bricks with two halos. Large bricks have less halo; small ones occupy more
+ * multiprocessors, each of which should have one. */
 static int64_t count_twice(int64_t n) {
-  enum { PROCESSORS = 132, LEAST = 64 };
-  int64_t size = n < 200000 ? 384 : 512, least = (n + LEAST - 1) / LEAST;
+  enum { PROCESSORS = 132, MIN_BRICK_VERTICES = 64 };
+  int64_t size = n < 200000 ? 384 : 512, most = (n + MIN_BRICK_VERTICES - 1) / MIN_BRICK_VERTICES;
   int64_t count = (n + size - 1) / size;
-  if (count < PROCESSORS) count = least < PROCESSORS ? least : PROCESSORS;
+  if (count < PROCESSORS) count = most < PROCESSORS ? most : PROCESSORS;
   return count;
 }
 
@@ -21,15 +21,16 @@ static void put_in_order(const HkModel *m, int64_t parts, HkGpuLayout *l) {
   hk_parallel_for(m->threads, l->n, place_range, l);
 }
 
-static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l, HkError *error) {
+static HkStatus fill(const HkModel *m, const HkGpuLayoutOptions *options, HkGpuLayout *l,
+                     HkError *error) {
   const HkContext *c = &l->context;
   l->n = m->n;
   l->half_springs = 2 * m->springs.count;
   HK_TRY(hk_alloc(c, &l->order, l->n, sizeof *l->order, "an order", error));
   HK_TRY(hk_alloc(c, &l->place, l->n, sizeof *l->place, "an order", error));
-  HK_TRY(hk_gpu_paint(m, wishes->unique, l, error));
+  HK_TRY(hk_gpu_spring_parameters(m, options->unique, l, error));
   bool done = false;
-  if (wishes->twice && l->n > 0 && l->parameters == HK_GPU_BY_PALETTE && !l->damped &&
+  if (options->twice && l->n > 0 && l->parameters == HK_GPU_BY_PALETTE && !l->damped &&
       !l->threads) {
     put_in_order(m, count_twice(l->n), l);
     HK_TRY(hk_gpu_bricks(m, count_twice(l->n), true, l, &done, error));
@@ -37,21 +38,21 @@ static HkStatus fill(const HkModel *m, const HkGpuWishes *wishes, HkGpuLayout *l
   if (done) return HK_OK;
   int64_t parts = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK;
   put_in_order(m, parts, l);
-  if (wishes->colors) {
+  if (options->colors) {
     HK_TRY(hk_gpu_colors(m, l, error));
     hk_parallel_for(m->threads, l->n, place_range, l);
   }
-  if (wishes->bricks || (!wishes->rows && !wishes->colors && l->n >= HK_GPU_BRICKS_FROM))
+  if (options->bricks || (!options->rows && !options->colors && l->n >= HK_GPU_BRICKS_MIN_VERTICES))
     HK_TRY(hk_gpu_bricks(m, parts, false, l, &done, error));
   return done ? HK_OK : hk_gpu_rows(m, l, error);
 }
 
-HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuWishes *wishes, HkGpuLayout **layout,
-                              HkError *error) {
+HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuLayoutOptions *options,
+                              HkGpuLayout **layout, HkError *error) {
   HkContext c = model->context;
-  HK_TRY(hk_alloc(&c, layout, 1, sizeof **layout, "a card", error));
+  HK_TRY(hk_alloc(&c, layout, 1, sizeof **layout, "the layout for a device", error));
   (*layout)->context = c;
-  HkStatus status = fill(model, wishes, *layout, error);
+  HkStatus status = fill(model, options, *layout, error);
   if (status < 0) hk_gpu_layout_destroy(layout);
   return status;
 }

@@ -25,7 +25,7 @@ static int longest_side(const Cut *cut, int64_t begin, int64_t end) {
   return longest;
 }
 
-/* Along the axis, and by number where two stand at the same height. */
+/* Compares positions along the axis, and vertex numbers where positions are equal. */
 static inline bool is_before(const Cut *cut, int axis, int32_t a, int32_t b) {
   double at = cut->x[3 * (int64_t)a + axis], bt = cut->x[3 * (int64_t)b + axis];
   return at < bt || (at == bt && a < b);
@@ -49,7 +49,7 @@ static int32_t middle_of_three(const Cut *cut, int axis, int64_t begin, int64_t 
   return is_before(cut, axis, a, c) ? c : a;
 }
 
-/* Puts those that come first along the axis before `middle` (Hoare's selection). */
+/* Partitions by Hoare's selection: the first vertices along the axis precede `middle`. */
 static void select_first(const Cut *cut, int axis, int64_t begin, int64_t middle, int64_t end) {
   while (end - begin > 1) {
     int32_t pivot = middle_of_three(cut, axis, begin, end);
@@ -68,7 +68,7 @@ static void select_first(const Cut *cut, int axis, int64_t begin, int64_t middle
   }
 }
 
-/* By rising number (Shell); parts are some hundred vertices. */
+/* Sorts vertex numbers (Shell's method); a part has some hundred of them. */
 static void sort_part(int32_t *order, int64_t count) {
   static const int gaps[] = {701, 301, 132, 57, 23, 10, 4, 1};
   for (size_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++)
@@ -86,7 +86,7 @@ int64_t hk_gpu_part(int64_t n, int64_t parts, int64_t part) {
   return each * part + (part < left ? part : left);
 }
 
-/* A range of parts that one task cuts further. */
+/* A range of parts that one task bisects further. */
 typedef struct Range {
   int64_t first, count;
 } Range;
@@ -105,7 +105,7 @@ static void cut_once(const Plan *p, Range range) {
   select_first(&p->cut, longest_side(&p->cut, begin, end), begin, middle, end);
 }
 
-/* To the last part; as deep as a logarithm. */
+/* Bisects to single parts; the recursion is log2(parts) deep. */
 static void cut_all(const Plan *p, Range range) {
   while (range.count > 1) {
     cut_once(p, range);

@@ -1,4 +1,4 @@
-/* Springs by rows: see layout.h. */
+/* Springs in sliced ELLPACK with slices of HK_GPU_ROW vertices: see layout.h. */
 #include "backend/gpu/layout.h"
 
 typedef struct Rows {
@@ -6,7 +6,7 @@ typedef struct Rows {
   HkGpuLayout *layout;
 } Rows;
 
-/* Half springs of the vertex at a place; 0 beyond the last. */
+/* Returns the number of half springs of the vertex at a place; 0 beyond the last place. */
 static int64_t degree(const Rows *r, int64_t place) {
   if (place >= r->layout->n) return 0;
   int64_t vertex = r->layout->order[place];
@@ -36,7 +36,7 @@ static void write_slot(const Rows *r, int64_t at, int64_t place, int64_t slot) {
   int64_t entry = m->adj_start[l->order[place]] + slot, spring = m->adj_spring[entry];
   l->word[at] = (uint32_t)l->place[m->adj_vertex[entry]];
   if (l->parameters == HK_GPU_BY_PALETTE)
-    l->word[at] |= (uint32_t)hk_gpu_color_of(l, m, spring) << HK_GPU_PLACE_BITS;
+    l->word[at] |= (uint32_t)hk_gpu_palette_index(l, m, spring) << HK_GPU_PLACE_BITS;
   if (l->l0) l->l0[at] = m->springs.l0[spring];
   if (l->stiffness) l->stiffness[at] = m->springs.k[spring];
 }
@@ -57,8 +57,7 @@ HkStatus hk_gpu_rows(const HkModel *m, HkGpuLayout *l, HkError *error) {
   int64_t groups = (l->n + HK_GPU_ROW - 1) / HK_GPU_ROW;
   Rows r = {m, l};
   if (l->parameters == HK_GPU_BY_PALETTE && l->n > (int64_t)1 << HK_GPU_PLACE_BITS)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a card takes at most %lld vertices of a mesh whose neighbours are far apart",
+    return hk_fail(error, HK_ERROR_UNSUPPORTED, "the layout by rows supports at most %lld vertices",
                    (long long)1 << HK_GPU_PLACE_BITS);
   HK_TRY(hk_alloc(c, &l->row_start, groups + 1, sizeof *l->row_start, "springs", error));
   hk_parallel_work(m->threads, groups, GRAIN, count_range, &r);

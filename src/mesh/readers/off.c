@@ -2,10 +2,10 @@
  *
  *     OFF [vertices faces [edges]]   or the counts on a line of their own
  *     x y z ...                      one line a vertex
- *     n i i ... [colour]             one line a face of n corners, counted from 0
+ *     n i i ... [color]             one line a face of n corners, counted from 0
  *
- * The first word may say that vertices carry more (COFF colours, NOFF normals, STOFF texture);
- * what follows z is ignored, and so are colours of faces. Faces of two corners are lines, of one
+ * The first word may say that vertices carry more (COFF colors, NOFF normals, STOFF texture);
+ * what follows z is ignored, and so are colors of faces. Faces of two corners are lines, of one
  * points. The number of edges is ignored. # starts a comment.
  */
 #include "mesh/reading.h"

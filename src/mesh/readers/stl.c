@@ -103,12 +103,12 @@ static HkStatus read_binary(HkCursor c, HkMesh *mesh, HkError *error) {
     return hk_fail_byte(c.name, size, error,
                         "neither text nor the 84 bytes that a binary STL file begins with");
   int64_t count = read_u32(c.at + 80);
-  int64_t room = (size - HEADER_BYTES) / TRIANGLE_BYTES;
-  if (count > room)
+  int64_t capacity = (size - HEADER_BYTES) / TRIANGLE_BYTES;
+  if (count > capacity)
     return hk_fail_byte(c.name, 80, error,
                         "%lld triangles are promised, but only %lld follow: the file is cut off or "
                         "not STL",
-                        (long long)count, (long long)room);
+                        (long long)count, (long long)capacity);
   int64_t rest = size - HEADER_BYTES - TRIANGLE_BYTES * count;
   if (rest)
     hk_log(&mesh->context, HK_LOG_WARNING, "%s: %lld bytes after the last triangle are ignored",

@@ -1,6 +1,6 @@
 /* A ball of tetrahedra around the origin, in shells of an icosahedron.
  *
- * The icosahedron, with a corner at the top (+y), is 20 tetrahedra from the centre to a face, each
+ * The icosahedron, with a corner at the top (+y), is 20 tetrahedra from the center to a face, each
  * nearly regular. Each is cut into shells^3 small ones: with corners a, b, c of a face, the
  * vertices of shell r = 1 .. shells stand at
  *
@@ -26,7 +26,7 @@ typedef struct Ball {
 
 static const HkParam params[] = {
     HK_NUMBER(Ball, radius, "m", 0.5, HK_LENGTH_MIN, HK_LENGTH_MAX, "radius"),
-    HK_INTEGER(Ball, shells, 4, 1, 500, "shells of vertices around the centre"),
+    HK_INTEGER(Ball, shells, 4, 1, 500, "shells of vertices around the center"),
 };
 
 enum { CORNERS = 12, EDGES = 30, FACES = 20 };

@@ -1,8 +1,8 @@
-/* A box of masses on a lattice, each joined to its 6, 18 or 26 nearest neighbours by lines, with
+/* A box of masses on a lattice, each joined to its 6, 18 or 26 nearest neighbors by lines, with
  * the surface as quads: a jelly.
  *
  * Vertex (i, j, k) has the number i + nx (j + ny k) and stands at i / (nx - 1) size_x and so on;
- * vertex (0, 0, 0) is the origin, or the middle is where centered. 6 neighbours are those along the
+ * vertex (0, 0, 0) is the origin, or the middle is where centered. 6 neighbors are those along the
  * axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26 also those
  * along the diagonals of the cells. Normals of the surface point outwards. Sets: those of
  * lattice.h.
@@ -30,7 +30,7 @@ static const HkParam params[] = {
 
 /* One of each pair of opposite directions: 3 axes, 6 diagonals of faces, 4 diagonals of cells. */
 static const int directions[13][3] = {
-    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* 6 neighbours */
+    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* 6 neighbors */
     {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* and with these */
     {0, 1, 1}, {0, -1, 1},                         /* 18, and with these */
     {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* 26 */

@@ -1,6 +1,6 @@
 /* A flat disc of triangles around the origin, as a trampoline or a round cloth.
  *
- * Vertex 0 is the centre; ring r = 1 .. rings has 6 r vertices on a circle of radius
+ * Vertex 0 is the center; ring r = 1 .. rings has 6 r vertices on a circle of radius
  * r / rings radius, equally spaced from the first axis towards the second. Between two rings each
  * of six sectors has r triangles that stand on the outer ring and r - 1 that stand on the inner
  * one: 1 + 3 rings (rings + 1) vertices, 6 rings^2 triangles. Normals point along the positive
@@ -15,7 +15,7 @@ typedef struct Disc {
 
 static const HkParam params[] = {
     HK_NUMBER(Disc, radius, "m", 0.5, HK_LENGTH_MIN, HK_LENGTH_MAX, "radius"),
-    HK_INTEGER(Disc, rings, 10, 1, 15000, "rings of vertices around the centre, 6 r on the r-th"),
+    HK_INTEGER(Disc, rings, 10, 1, 15000, "rings of vertices around the center, 6 r on the r-th"),
     HK_CHOICE(Disc, plane, 0, HK_PLANES, "the plane it lies in, first axis first"),
 };
 

@@ -1,4 +1,4 @@
-/* What several shapes share; see lattice.h. */
+/* Common functions of shapes; see lattice.h. */
 #include "mesh/shapes/lattice.h"
 
 enum { PLANE_XY, PLANE_XZ, PLANE_YZ };
@@ -13,7 +13,7 @@ HkStatus hk_plane_add_face(HkMesh *mesh, int plane, const int32_t *corners, int 
                            HkError *error) {
   int32_t turned[4];
   for (int q = 0; q < count; q++) {
-    /* x cross z is -y: the one plane whose faces must run the other way. */
+    /* x cross z is -y: faces of this plane have the opposite orientation. */
     bool back = plane == PLANE_XZ && q > 0;
     turned[q] = corners[back ? count - q : q];
   }

@@ -1,4 +1,4 @@
-/* What several shapes share: planes, lattices of up to three axes, rings of a hexagon, sets.
+/* Common functions of shapes: planes, lattices of up to three axes, rings of a hexagon, sets.
  *
  * A lattice has n[0] x n[1] x n[2] vertices, vertex (i, j, k) with the number
  * i + n[0] (j + n[1] k); an axis with n = 1 is not there. Its sets are
@@ -65,10 +65,10 @@ static inline double hk_lattice_coordinate(int i, int n, double length, bool cen
 HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size[3], bool centered,
                                  HkError *error);
 
-/* The sets above. */
+/* Adds the sets of a lattice: left, right, bottom ... center. */
 HkStatus hk_lattice_add_sets(HkMesh *mesh, const int n[3], HkError *error);
 
-/* The numbers first .. first + count - 1 as a set. */
+/* Adds the vertices first .. first + count - 1 as a set. */
 HkStatus hk_mesh_add_range_set(HkMesh *mesh, const char *name, int64_t first, int64_t count,
                                HkError *error);
 

@@ -16,7 +16,7 @@ typedef struct Net {
 static const HkParam params[] = {
     HK_INTEGER(Net, n, 10, 1, 15000, "lines along each side of the rim"),
     HK_NUMBER(Net, side, "m", 0.5, HK_LENGTH_MIN, HK_LENGTH_MAX,
-              "length of a side, which is also the distance of a corner from the centre"),
+              "length of a side, which is also the distance of a corner from the center"),
     HK_CHOICE(Net, plane, 1, HK_PLANES, "the plane it lies in, first axis first"),
 };
 

@@ -1,5 +1,5 @@
-/* What is around the springs: pins that move, grips, wind on faces; and the state on its way to the
- * card and back. */
+/* Kernels besides those of springs: moving pins, grips, wind on faces, and copies of the state
+ * between host and device. */
 #ifndef HK_CUDA_AROUND_CUH
 #define HK_CUDA_AROUND_CUH
 
@@ -17,7 +17,8 @@ struct Pins {
   double origin[3];
 };
 
-/* x and v of the held pins by one row of the table of motions, in double precision. */
+/* Sets x and v of constrained vertices from one row of the table of motions, in double precision.
+ */
 __global__ void place_pins(Pins p, int n, const double *motions, Real4 *x, HkReal *v) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
@@ -35,7 +36,7 @@ __global__ void place_pins(Pins p, int n, const double *motions, Real4 *x, HkRea
   plane_store(v, n, i, hk_gpu_vector((HkReal)moves[0], (HkReal)moves[1], (HkReal)moves[2]));
 }
 
-/* ---- Faces and grips: into push ---- */
+/* ---- Faces and grips: forces on vertices, in push ---- */
 
 struct Faces {
   int count;
@@ -43,9 +44,9 @@ struct Faces {
   HkReal *force;                    /* N, on each corner of a face, in three planes */
 };
 
-/* What the air does to each face. */
-__global__ void blow(Faces faces, int n, const HkGpuMoment *moment, const Real4 *x,
-                     const HkReal *w) {
+/* Computes the force of the air on each face. */
+__global__ void face_wind(Faces faces, int n, const HkGpuMoment *moment, const Real4 *x,
+                          const HkReal *w) {
   int f = blockIdx.x * blockDim.x + threadIdx.x;
   bool mine = f < faces.count;
   int32_t corner[3] = {0, 0, 0};
@@ -59,7 +60,7 @@ __global__ void blow(Faces faces, int n, const HkGpuMoment *moment, const Real4 
     cx[c] = three(x[corner[c]]);
     cw[c] = plane_load(w, n, corner[c]);
   }
-  hk_gpu_face(&air, cx, cw, &force);
+  hk_gpu_face_force(&air, cx, cw, &force);
   plane_store(faces.force, faces.count, f, force);
 }
 
@@ -81,7 +82,7 @@ struct Grips {
   const int32_t *place, *start, *grip;
 };
 
-/* push += what the grips do; without faces push = that, and 0 elsewhere it is already. */
+/* push += the force of the grips if adds, else push = it; push is 0 at vertices without grips. */
 __global__ void grip(Grips g, int n, int adds, const HkReal *table, const Real4 *x, const HkReal *w,
                      HkReal *push) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
@@ -100,10 +101,11 @@ __global__ void grip(Grips g, int n, int adds, const HkReal *table, const Real4 
   plane_store(push, n, i, f);
 }
 
-/* ---- To the card and back ---- */
+/* ---- Copies between host and device ---- */
 
-/* x and v of doubles in the order of the model; held pins have no inverse mass. */
-__global__ void take_state(int n, const int32_t *order, const HkReal *mass, double ox, double oy,
+/* Sets x and v from doubles in the model's vertex order; hold_pins then sets inverse masses of
+ * constrained vertices to 0. */
+__global__ void load_state(int n, const int32_t *order, const HkReal *mass, double ox, double oy,
                            double oz, const double *from_x, const double *from_v, Real4 *x,
                            HkReal *v) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
@@ -121,9 +123,9 @@ __global__ void hold_pins(Pins p, const HkReal *mass, Real4 *x) {
   x[p.place[q]].w = p.held[q] ? 0 : 1 / mass[p.place[q]];
 }
 
-/* x and v in the order of the model, three a vertex. */
-__global__ void give_state(int n, const int32_t *order, const Real4 *x, const HkReal *v, HkReal *to_x,
-                           HkReal *to_v) {
+/* Writes x and v in the model's vertex order, three numbers a vertex. */
+__global__ void store_state(int n, const int32_t *order, const Real4 *x, const HkReal *v,
+                            HkReal *to_x, HkReal *to_v) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (q >= n) return;
   int64_t i = 3 * (int64_t)order[q];
@@ -137,11 +139,11 @@ __global__ void give_state(int n, const int32_t *order, const Real4 *x, const Hk
   to_v[i + 2] = u.z;
 }
 
-/* ---- Sums, in the same order every time ---- */
+/* ---- Sums in a fixed order ---- */
 
 enum { SUM_BLOCKS = 512, SUM_THREADS = 256 };
 
-/* The sum over the threads of a block, in thread 0. */
+/* Returns the sum over the threads of a block in thread 0. */
 static __device__ __forceinline__ double block_sum(double a) {
   __shared__ double part[32];
   for (int o = 16; o > 0; o /= 2) a += __shfl_xor_sync(~0u, a, o);
@@ -154,14 +156,13 @@ static __device__ __forceinline__ double block_sum(double a) {
   return a;
 }
 
-/* part = kinetic energy (J) by blocks; the host adds them up. */
+/* part = kinetic energy (J) of each block's vertices; the host adds the parts up. */
 __global__ void kinetic_parts(int n, const HkReal *mass, const HkReal *v, double *part) {
   double sum = 0;
   for (int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; q < n;
        q += (int64_t)gridDim.x * blockDim.x) {
     HkGpuVector u = plane_load(v, n, q);
-    sum += 0.5 * (double)mass[q] *
-           ((double)u.x * u.x + (double)u.y * u.y + (double)u.z * u.z);
+    sum += 0.5 * (double)mass[q] * ((double)u.x * u.x + (double)u.y * u.y + (double)u.z * u.z);
   }
   sum = block_sum(sum);
   if (threadIdx.x == 0) part[blockIdx.x] = sum;

@@ -1,7 +1,6 @@
-/* What all kernels use: errors, memory on the card, launches that overlap.
+/* Errors, device memory and overlapping launches, for all kernels.
  *
- * Everything stands in the namespace HK_SPACE, which is compiled once with HK_REAL float and once
- * with double.
+ * The namespace HK_SPACE is compiled once with HK_REAL float and once with double.
  */
 #ifndef HK_CUDA_BASE_CUH
 #define HK_CUDA_BASE_CUH
@@ -15,11 +14,12 @@
 
 namespace HK_SPACE {
 
-enum { WIDE = 256 }; /* threads of a block, unless said otherwise */
+enum { BLOCK_THREADS = 256 }; /* threads of a block of most kernels */
 
 typedef struct __align__(4 * sizeof(HkReal)) Real4 {
   HkReal x, y, z, w;
-} Real4;
+}
+Real4;
 
 static __device__ __forceinline__ HkGpuVector three(const Real4 &a) {
   return hk_gpu_vector(a.x, a.y, a.z);
@@ -41,7 +41,7 @@ static HkStatus fail(HkError *error, HkStatus status, const char *format, ...) {
 static HkStatus check(cudaError_t code, const char *what, HkError *error) {
   if (code == cudaSuccess) return HK_OK;
   return fail(error, code == cudaErrorMemoryAllocation ? HK_ERROR_MEMORY : HK_ERROR_INVALID,
-              "the card failed to %s: %s", what, cudaGetErrorString(code));
+              "the GPU failed to %s: %s", what, cudaGetErrorString(code));
 }
 
 #define HK_CUDA(call, what)                                                                        \
@@ -50,7 +50,7 @@ static HkStatus check(cudaError_t code, const char *what, HkError *error) {
     if (status_ < 0) return status_;                                                               \
   } while (0)
 
-#define HK_GO(call)                                                                                \
+#define HK_CUDA_TRY(call)                                                                          \
   do {                                                                                             \
     HkStatus status_ = (call);                                                                     \
     if (status_ < 0) return status_;                                                               \
@@ -58,32 +58,32 @@ static HkStatus check(cudaError_t code, const char *what, HkError *error) {
 
 /* ---- Memory ---- */
 
-template <class T> static HkStatus take(T **p, int64_t count, HkError *error) {
+template <class T> static HkStatus allocate(T **p, int64_t count, HkError *error) {
   *p = NULL;
   if (count <= 0) return HK_OK;
   cudaError_t code = cudaMalloc(p, (size_t)count * sizeof(T));
   if (code == cudaSuccess) code = cudaMemset(*p, 0, (size_t)count * sizeof(T));
   if (code == cudaSuccess) return HK_OK;
   (void)cudaGetLastError();
-  return fail(error, HK_ERROR_MEMORY, "the card has no room for %.3g MB more",
+  return fail(error, HK_ERROR_MEMORY, "out of GPU memory: %.3g MB could not be allocated",
               (double)count * sizeof(T) / 1e6);
 }
 
-/* Takes room and copies count entries into it. */
+/* Allocates device memory and copies count entries into it. */
 template <class T>
-static HkStatus put(T **p, const T *from, int64_t count, HkError *error) {
-  HK_GO(take(p, count, error));
+static HkStatus allocate_copy(T **p, const T *from, int64_t count, HkError *error) {
+  HK_CUDA_TRY(allocate(p, count, error));
   if (count > 0)
     HK_CUDA(cudaMemcpy(*p, from, (size_t)count * sizeof(T), cudaMemcpyHostToDevice), "copy");
   return HK_OK;
 }
 
-/* The same of numbers that become HkReals on the way, by pieces. */
-static HkStatus put_reals(HkReal **p, const double *from, int64_t count, HkError *error) {
+/* Allocates device memory and copies count doubles into it as HkReals, piece by piece. */
+static HkStatus allocate_reals(HkReal **p, const double *from, int64_t count, HkError *error) {
   const int64_t PIECE = 1 << 20;
-  HK_GO(take(p, count, error));
+  HK_CUDA_TRY(allocate(p, count, error));
   HkReal *piece = (HkReal *)malloc(PIECE * sizeof *piece);
-  if (!piece) return fail(error, HK_ERROR_MEMORY, "no memory to copy to the card");
+  if (!piece) return fail(error, HK_ERROR_MEMORY, "out of memory for a copy to the GPU");
   cudaError_t code = cudaSuccess;
   for (int64_t at = 0; at < count && code == cudaSuccess; at += PIECE) {
     int64_t size = count - at < PIECE ? count - at : PIECE;
@@ -100,8 +100,8 @@ static inline unsigned blocks_for(int64_t count, int width) {
   return (unsigned)((count + width - 1) / width);
 }
 
-/* A kernel may begin while the one before it ends; it waits for what that has written by
- * wait_for_last, and lets the next one come by let_next_come. */
+/* Programmatic dependent launch: a kernel may begin while the one before it ends. wait_for_last
+ * waits for the writes of the previous kernel, let_next_come permits the next one to begin. */
 static __device__ __forceinline__ void wait_for_last() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -114,8 +114,8 @@ static __device__ __forceinline__ void let_next_come() {
 #endif
 }
 
-/* Launches with overlap; all kernels of a queue that are launched so call wait_for_last before
- * they read or write what another one writes. */
+/* Launches a kernel with overlap. All kernels that are launched so call wait_for_last before they
+ * read or write what another kernel writes. */
 template <class... P, class... A>
 static void launch(void (*kernel)(P...), unsigned blocks, int threads, size_t shared,
                    cudaStream_t stream, A... arguments) {

@@ -4,9 +4,10 @@
  *     H p = r,   r = m' (y' - x) + h^2 sum s d + damping
  *
  * for each vertex; H has the projected Hessians of the springs. Descent does x += p in place, all
- * vertices of a colour at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
- * at once, into another array. Where the step began, b, stands in the other array of positions.
- * Where media are more than m' at y', y is the middle of a form with S beside m': media.cuh.
+ * vertices of a color at once. Jacobi does x+ = x_old + omega (x + weight p - x_old), all vertices
+ * at once, into another array. The second array of positions holds b, the positions at the start of
+ * the step. If media have anisotropic terms, y is the minimum of a quadratic majorizer with Hessian
+ * S + m': media.cuh.
  */
 #ifndef HK_CUDA_DESCENT_CUH
 #define HK_CUDA_DESCENT_CUH
@@ -16,13 +17,13 @@
 namespace HK_SPACE {
 
 struct DescentArgs {
-  int n, first, last; /* places of this colour */
+  int n, first, last; /* places of this color */
   HkReal h;
   int flat;
   Real4 *x;
   const Real4 *b;
-  const Real4 *y;         /* y' and m', or the middle of the form and m' */
-  const HkReal *form;     /* S in six planes; NULL: 0 */
+  const Real4 *y;     /* y' and m', or the majorizer's minimum and m' */
+  const HkReal *form; /* S in six planes; NULL: 0 */
 };
 
 static __device__ __forceinline__ void store_block(HkReal *to, int64_t n, int64_t q,
@@ -40,7 +41,7 @@ static __device__ __forceinline__ HkGpuBlock load_block(const HkReal *from, int6
                     __ldcs(from + q + 3 * n), __ldcs(from + q + 4 * n), __ldcs(from + q + 5 * n)};
 }
 
-/* y' and m' of each vertex, b = x, x = ahead = x + h v. */
+/* Computes y' and m' of each vertex; b = x, x = ahead = x + h v. */
 __global__ void begin_step(int n, HkReal h, const HkGpuMoment *moment, const HkReal *mass, Real4 *x,
                            const HkReal *v, Real4 *b, Real4 *ahead, Real4 *y) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
@@ -70,7 +71,8 @@ __global__ void anchor_grips(Grips g, HkReal h, const HkReal *table, const Real4
   y[i] = Real4{goal.x, goal.y, goal.z, at.w};
 }
 
-/* Held pins are where they go; b is such that (x - b) / h is their velocity. */
+/* Sets constrained vertices: x is their position at the end of the step, b such that (x - b) / h is
+ * their velocity. */
 __global__ void begin_pins(Pins p, int n, HkReal h, const Real4 *x, const HkReal *v, Real4 *b,
                            Real4 *ahead) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
@@ -84,7 +86,7 @@ __global__ void begin_pins(Pins p, int n, HkReal h, const Real4 *x, const HkReal
   if (ahead) ahead[i] = at;
 }
 
-/* What a vertex at x needs to look at its springs. */
+/* Position of a vertex, and its position at the start of the step if springs are damped. */
 template <bool GENERAL> struct Looking {
   HkGpuVector x, b;
   HkReal h;
@@ -98,19 +100,19 @@ static __device__ __forceinline__ Looking<GENERAL> look_from(const DescentArgs &
   return from;
 }
 
-/* r and H += what the spring p to the vertex at place j does, which is `near`. */
+/* r and H += the terms of the spring p to the vertex at place j, whose position is `near`. */
 template <bool GENERAL>
 static __device__ __forceinline__ void look_at(const DescentArgs &a, const Looking<GENERAL> &from,
                                                uint32_t j, const Real4 &near, const HkGpuSpring &p,
                                                HkGpuVector *r, HkGpuBlock *H) {
   HkGpuSpring spring = p;
-  if (GENERAL && p.c > 0)
-    spring = hk_gpu_with_damper(p, hk_gpu_sub(three(a.b[j]), from.b), from.h);
-  hk_gpu_pull_stiff(hk_gpu_sub(three(near), from.x), spring, from.h * from.h, r, H);
+  if (GENERAL && p.c > 0) spring = hk_gpu_with_damper(p, hk_gpu_sub(three(a.b[j]), from.b), from.h);
+  hk_gpu_spring_force_and_hessian(hk_gpu_sub(three(near), from.x), spring, from.h * from.h, r, H);
 }
 
-/* The sum over the LANES threads of a vertex. */
-template <int LANES> static __device__ __forceinline__ void add_lanes(HkGpuVector *r, HkGpuBlock *H) {
+/* Adds r and H up over the LANES threads of a vertex. */
+template <int LANES>
+static __device__ __forceinline__ void add_lanes(HkGpuVector *r, HkGpuBlock *H) {
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
     HkReal *all[] = {&r->x, &r->y, &r->z, &H->xx, &H->yy, &H->zz, &H->xy, &H->xz, &H->yz};
@@ -119,21 +121,21 @@ template <int LANES> static __device__ __forceinline__ void add_lanes(HkGpuVecto
   }
 }
 
-/* z does not move in two dimensions. */
+/* Constrains z in two dimensions. */
 static __device__ __forceinline__ void flatten(HkGpuVector *r, HkGpuBlock *H) {
   r->z = H->xz = H->yz = 0;
   H->zz = 1;
 }
 
-/* What is not springs. */
+/* r and H += the terms of inertia and media. */
 static __device__ __forceinline__ void add_form(const DescentArgs &a, uint32_t q, const Real4 &x,
                                                 const Real4 &y, HkGpuVector *r, HkGpuBlock *H) {
   HkGpuBlock S;
   if (a.form) S = load_block(a.form, a.n, q);
-  hk_gpu_add_form(y.w, three(y), a.form ? &S : NULL, three(x), r, H);
+  hk_gpu_add_majorizer(y.w, three(y), a.form ? &S : NULL, three(x), r, H);
 }
 
-/* r and H of the vertex at place q, in either layout. */
+/* Computes r and H of the vertex at place q, in rows or bricks. */
 template <int PARAMETERS, bool GENERAL>
 static __device__ __forceinline__ void
 look_around(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette, const Brick &brick,
@@ -147,11 +149,12 @@ look_around(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette, 
   add_form(a, q, x, y, r, H);
 }
 
-/* p of the vertex that LANES threads share; valid in the first of them. */
+/* Returns p of the vertex that LANES threads share; valid in the first of them. */
 template <bool GENERAL, int PARAMETERS, int LANES, int SLOTS>
-static __device__ __forceinline__ HkGpuVector
-own_step(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette,
-         const Row<PARAMETERS, LANES, SLOTS> &row, uint32_t q, const Real4 &x) {
+static __device__ __forceinline__ HkGpuVector own_step(const Springs &s, const DescentArgs &a,
+                                                       const HkGpuSpring *palette,
+                                                       const Row<PARAMETERS, LANES, SLOTS> &row,
+                                                       uint32_t q, const Real4 &x) {
   Real4 y = a.y[q];
   HkGpuVector r = {0, 0, 0};
   HkGpuBlock H = {0, 0, 0, 0, 0, 0};
@@ -169,7 +172,7 @@ own_step(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette,
 template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     descend(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x;
   const uint32_t wanted = (uint32_t)a.first + t / LANES;
   const uint32_t q = wanted < (uint32_t)a.last ? wanted : (uint32_t)a.last - 1;
@@ -191,7 +194,7 @@ template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     relax(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a, HkReal weight,
           HkReal omega, const Real4 *before, Real4 *next) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
   const uint32_t q = t / LANES < n ? t / LANES : n - 1;
   const int lane = (int)(t % LANES);
@@ -210,8 +213,8 @@ __global__ void __launch_bounds__(ROW_THREADS)
   if (x.w == 0) next[q] = x;
 }
 
-/* The largest value of a block, in thread 0. */
-static __device__ __forceinline__ double block_most(double a) {
+/* Returns the largest value over the threads of a block in thread 0. */
+static __device__ __forceinline__ double block_max(double a) {
   __shared__ double part[32];
   for (int o = 16; o > 0; o /= 2) a = fmax(a, __shfl_xor_sync(~0u, a, o));
   __syncthreads();
@@ -221,13 +224,13 @@ static __device__ __forceinline__ double block_most(double a) {
   return a;
 }
 
-/* The parts by which a step is judged, SUM_BLOCKS of each (minimize/stopping.c): sums of
- * |dg/dx_i|^2 / m_i and of m_i |x_i - b_i|^2 over the free vertices, how far one of them alone
- * would move at most, and the largest coordinate. x.w is 1 / m_i. */
+/* Computes the parts of the stopping criterion, SUM_BLOCKS of each (minimize/stopping.c): sums of
+ * |dg/dx_i|^2 / m_i and of m_i |x_i - b_i|^2 over the free vertices, the largest displacement
+ * H_ii^-1 r_i of a single vertex in m, and the largest coordinate. x.w is 1 / m_i. */
 template <int PARAMETERS, bool GENERAL>
-__global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ const DescentArgs a,
-                           double *part) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+__global__ void convergence_parts(__grid_constant__ const Springs s,
+                                  __grid_constant__ const DescentArgs a, double *part) {
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   load_palette(s, palette);
   __syncthreads();
   double sum[2] = {0, 0}, most[2] = {0, 0};
@@ -246,7 +249,7 @@ __global__ void size_parts(__grid_constant__ const Springs s, __grid_constant__ 
     most[1] = fmax(most[1], fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
   });
   for (int k = 0; k < 2; k++) {
-    double all = block_sum(sum[k]), largest = block_most(most[k]);
+    double all = block_sum(sum[k]), largest = block_max(most[k]);
     if (threadIdx.x > 0) continue;
     part[k * SUM_BLOCKS + blockIdx.x] = all;
     part[(k + 2) * SUM_BLOCKS + blockIdx.x] = largest;

@@ -1,5 +1,5 @@
-/* The whole of a simulation on a card, as a plug-in wants it (backend/device.h): single.cu and
- * double.cu compile it, plugin.cu offers both.
+/* A simulation on a GPU with the interface of a plug-in (backend/device.h): single.cu and double.cu
+ * compile it, plugin.cu exports both.
  */
 #ifndef HK_CUDA_DEVICE_CUH
 #define HK_CUDA_DEVICE_CUH
@@ -11,7 +11,7 @@
 
 namespace HK_SPACE {
 
-/* ---- The whole ---- */
+/* ---- The simulation ---- */
 
 static void destroy(Simulation *s) {
   if (!s) return;
@@ -58,11 +58,11 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_CUDA(cudaStreamCreateWithFlags(&s->copies, cudaStreamNonBlocking), "make a queue");
   HK_CUDA(cudaEventCreateWithFlags(&s->recorded, cudaEventDisableTiming), "make an event");
   HK_CUDA(cudaEventCreateWithFlags(&s->copied, cudaEventDisableTiming), "make an event");
-  HK_GO(create_springs(s, l, error));
-  HK_GO(create_around(s, m, error));
-  HK_GO(create_state(s, m, error));
-  HK_GO(create_implicit(s, m, error));
-  HK_GO(create_tables(s, error));
+  HK_CUDA_TRY(create_springs(s, l, error));
+  HK_CUDA_TRY(create_around(s, m, error));
+  HK_CUDA_TRY(create_state(s, m, error));
+  HK_CUDA_TRY(create_implicit(s, m, error));
+  HK_CUDA_TRY(create_tables(s, error));
   const void *kick = s->twice ? (const void *)pick_twice(s) : (const void *)pick_kick(s);
   size_t shared = s->twice ? twice_shared(s->most_local, s->most_rows) : kick_shared(s);
   HK_CUDA(cudaFuncSetAttribute(kick, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
@@ -79,7 +79,7 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
                        HkError *error) {
   Simulation *s = (Simulation *)calloc(1, sizeof *s);
   *made = NULL;
-  if (!s) return fail(error, HK_ERROR_MEMORY, "no memory for a simulation");
+  if (!s) return fail(error, HK_ERROR_MEMORY, "out of memory for a simulation");
   s->settings = *settings;
   HkStatus status = fill(s, m, error);
   if (status < 0)
@@ -92,14 +92,14 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
 static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *error) {
   for (int64_t first = 0; first < times->steps; first += BATCH) {
     int count = times->steps - first < BATCH ? (int)(times->steps - first) : BATCH;
-    HK_GO(send_tables(s, times, first, count, error));
+    HK_CUDA_TRY(send_tables(s, times, first, count, error));
     if (is_implicit(s))
       for (int q = 0; q < count; q++)
-        HK_GO(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
-              : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
-                                                     : make_descent(s, q, error));
+        HK_CUDA_TRY(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
+                    : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
+                                                           : make_descent(s, q, error));
     else if (count == BATCH)
-      HK_GO(queue_graph(s, error));
+      HK_CUDA_TRY(queue_graph(s, error));
     else
       queue_batch(s, count);
     HK_CUDA(cudaGetLastError(), "launch a step");
@@ -107,7 +107,7 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
   return HK_OK;
 }
 
-/* ---- As a plug-in wants it ---- */
+/* ---- The functions of HkDevice ---- */
 
 static HkStatus device_create(const HkDeviceModel *m, const HkDeviceSettings *settings,
                               HkDeviceSim **sim, HkError *error) {
@@ -154,21 +154,23 @@ static HkStatus device_create_array(HkDeviceSim *sim, void **array, int *number,
   return create_array((Simulation *)sim, array, number, error);
 }
 
-static HkStatus device_give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
-  return give_arrays((Simulation *)sim, (HkReal *)x, (HkReal *)v, error);
+static HkStatus device_copy_to_arrays(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return copy_to_arrays((Simulation *)sim, (HkReal *)x, (HkReal *)v, error);
 }
 
-static HkStatus device_take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
-  return take_arrays((Simulation *)sim, (const HkReal *)x, (const HkReal *)v, error);
+static HkStatus device_copy_from_arrays(HkDeviceSim *sim, const void *x, const void *v,
+                                        HkError *error) {
+  return copy_from_arrays((Simulation *)sim, (const HkReal *)x, (const HkReal *)v, error);
 }
 
-/* What single.cu and double.cu offer to plugin.cu. */
+/* The HkDevice that single.cu and double.cu define for plugin.cu. */
 #define HK_CUDA_DEVICE                                                                             \
   {                                                                                                \
     HK_DEVICE_VERSION, "cuda", 2, NULL, NULL, HK_SPACE::device_create, HK_SPACE::device_destroy,   \
         HK_SPACE::device_set_h, HK_SPACE::device_upload, HK_SPACE::device_steps,                   \
         HK_SPACE::device_wait, HK_SPACE::device_record, HK_SPACE::device_fetch,                    \
-        HK_SPACE::device_create_array, NULL, HK_SPACE::device_give, HK_SPACE::device_take, NULL    \
+        HK_SPACE::device_create_array, NULL, HK_SPACE::device_copy_to_arrays,                      \
+        HK_SPACE::device_copy_from_arrays, NULL                                                    \
   }
 
 } // namespace HK_SPACE

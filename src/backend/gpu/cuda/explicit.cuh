@@ -2,13 +2,15 @@
  *
  *     v+ = v + h (M^-1 f(x, w) + a(x, w)),   x+ = x + drift v+
  *
- * f are the springs and what else was pushed before (faces, grips), a what the medium does to each
- * vertex. w are the velocities that forces go by: v, or in verlet those predicted for the middle of
- * the step. Held vertices (inverse mass 0) stay as they are. x+ goes to another array, since
- * neighbours still read x; so does v+ where springs are damped by the velocities of neighbours.
+ * f is the force of springs, faces and grips, a the acceleration by the medium. w are the
+ * velocities at which forces are evaluated: v, or in verlet those predicted for the middle of the
+ * step. Constrained vertices (inverse mass 0) stay as they are. x+ is written to a second array,
+ * since neighbors still read x; so is v+ if springs are damped, since they read the velocities of
+ * neighbors.
  *
- * Bytes of a step in single precision, plain springs: x 16, v 12, both ways, and the words: 56 + 2
- * a half spring by palette in bricks (and 4 + 16 for each vertex of a halo), 4 in rows.
+ * Bytes of a step a vertex, in single precision with plain springs: x 16 and v 12, each read and
+ * written, 56; and 2 a half spring by palette in bricks (with 4 + 16 for each vertex of a halo), or
+ * 4 in rows.
  */
 #ifndef HK_CUDA_EXPLICIT_CUH
 #define HK_CUDA_EXPLICIT_CUH
@@ -20,8 +22,8 @@ namespace HK_SPACE {
 struct KickArgs {
   int n;
   HkReal h, drift;
-  int flat, parts; /* parts: of the medium */
-  int predicts; /* w+ = v + h (...) alone is written, to v_out */
+  int flat, parts; /* parts: terms of the medium (backend/gpu/media.h) */
+  int predicts;    /* writes only w+ = v + h (...), to v_out */
   const HkGpuMoment *moment;
   const Real4 *x;
   Real4 *x_out;
@@ -41,12 +43,13 @@ static __device__ __forceinline__ void plane_store(HkReal *p, int64_t n, int64_t
   p[q + 2 * n] = a.z;
 }
 
-/* v+ of a vertex at x on which f pulls; g: of the moment. */
+/* Returns v+ of a vertex at x with force f (N). */
 static __device__ __forceinline__ HkGpuVector kicked(const KickArgs &a, const HkGpuMoment *moment,
                                                      const Real4 &x, const HkGpuVector &f,
                                                      const HkGpuVector &v, const HkGpuVector &w,
                                                      const HkGpuVector &g) {
-  HkGpuVector u = a.parts ? hk_gpu_medium(&moment->medium, a.parts, x.w, three(x), w) : g;
+  HkGpuVector u =
+      a.parts ? hk_gpu_medium_acceleration(&moment->medium, a.parts, x.w, three(x), w) : g;
   hk_gpu_axpy(x.w, f, &u);
   if (a.flat) u.z = 0;
   HkGpuVector after = v;
@@ -60,7 +63,7 @@ static __device__ __forceinline__ Real4 drifted(const Real4 &x, HkReal drift,
   return Real4{x.x + by * v.x, x.y + by * v.y, x.z + by * v.z, x.w};
 }
 
-/* Of the vertex at place q. */
+/* Writes v+ and x+ of the vertex at place q. */
 static __device__ __forceinline__ void kick_vertex(const KickArgs &a, int64_t q, const Real4 &x,
                                                    HkGpuVector f, const HkGpuVector &v,
                                                    const HkGpuVector &w, const HkGpuVector &g) {
@@ -70,49 +73,47 @@ static __device__ __forceinline__ void kick_vertex(const KickArgs &a, int64_t q,
   if (!a.predicts) a.x_out[q] = drifted(x, a.drift, after);
 }
 
-/* General springs are damped or threads, the others plain. */
-template <bool GENERAL> struct Palette {
-  typedef Stiff Entry;
-};
-template <> struct Palette<true> {
-  typedef HkGpuSpring Entry;
-};
+/* GENERAL springs may be damped or tension-only; all others are plain. */
+template <bool GENERAL> struct Palette { typedef Stiff Entry; };
+template <> struct Palette<true> { typedef HkGpuSpring Entry; };
 
-/* f += what one spring pulls. */
+/* f += the force of one spring. */
 template <int PARAMETERS, bool GENERAL>
 static __device__ __forceinline__ void
 pull(const Springs &s, const typename Palette<GENERAL>::Entry *palette,
      const Beside<PARAMETERS> &beside, uint32_t number, const HkGpuVector &d, const HkGpuVector &dw,
      HkGpuVector *f) {
   if constexpr (GENERAL) {
-    hk_gpu_pull_damped(d, dw, spring_of<PARAMETERS>(s, palette, beside, number), f);
+    hk_gpu_damped_spring_force(d, dw, spring_of<PARAMETERS>(s, palette, beside, number), f);
   } else {
     Stiff p = stiff_of(s, palette, beside, number);
-    hk_gpu_pull(d, p.k, p.kl0, f);
+    hk_gpu_spring_force(d, p.k, p.kl0, f);
   }
 }
 
 /* ---- Bricks ---- */
 
-/* What a block keeps in its fast memory: the palette, positions, velocities if they are needed. */
+/* Returns the bytes of shared memory of a block: the palette, positions, and velocities if GENERAL.
+ */
 static size_t brick_shared(int most_local, bool general) {
-  return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 2 : 1) * sizeof(Real4) * most_local;
+  return sizeof(HkGpuSpring) * HK_GPU_PALETTE_SIZE + (general ? 2 : 1) * sizeof(Real4) * most_local;
 }
 
-/* Blocks that share a multiprocessor at least: with more of them, threads have fewer registers. */
+/* Smallest number of resident blocks of a multiprocessor: with more of them, a thread has fewer
+ * registers. */
 template <int PARAMETERS, bool GENERAL, int WORDS> static constexpr int blocks_of() {
   return PARAMETERS == HK_GPU_BY_PALETTE && !GENERAL && WORDS <= 6 ? 3 : 2;
 }
 
-/* One block for each brick, one thread for each vertex. What does not change from step to step is
- * loaded before the kernel before this one ends. EXACT: every vertex has all slots. */
+/* One block a brick, one thread a vertex. Data that does not change from step to step is loaded
+ * before the previous kernel ends. EXACT: every vertex has all slots. */
 template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
 __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
     kick_bricks(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a) {
   typedef typename Palette<GENERAL>::Entry Entry;
   extern __shared__ __align__(16) unsigned char shared[];
   Entry *palette = (Entry *)shared;
-  Real4 *sx = (Real4 *)(shared + sizeof(HkGpuSpring) * HK_GPU_PALETTE);
+  Real4 *sx = (Real4 *)(shared + sizeof(HkGpuSpring) * HK_GPU_PALETTE_SIZE);
   const int t = threadIdx.x;
   const Brick brick = brick_at(s, blockIdx.x);
   const bool mine = t < brick.own;
@@ -156,12 +157,12 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
 
 enum { ROW_THREADS = 128 };
 
-/* LANES threads for each vertex share its springs. */
+/* LANES threads share the springs of a vertex. */
 template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
 __global__ void __launch_bounds__(ROW_THREADS)
     kick_rows(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a) {
   typedef typename Palette<GENERAL>::Entry Entry;
-  __shared__ Entry palette[HK_GPU_PALETTE];
+  __shared__ Entry palette[HK_GPU_PALETTE_SIZE];
   const uint32_t t = blockIdx.x * blockDim.x + threadIdx.x, n = (uint32_t)a.n;
   const uint32_t q = t / LANES < n ? t / LANES : n - 1;
   const int lane = (int)(t % LANES);
@@ -191,22 +192,22 @@ __global__ void __launch_bounds__(ROW_THREADS)
   if (lane == 0 && t / LANES < n) kick_vertex(a, q, x, f, v, w, g);
 }
 
-/* ---- Two steps at once ---- */
+/* ---- Two steps in one kernel ---- */
 
-/* Palette, positions before the first step, and after it. */
+/* Returns the bytes of shared memory: palette, positions before the first step, and after it. */
 static size_t twice_shared(int most_local, int most_rows) {
-  return sizeof(Stiff) * HK_GPU_PALETTE + sizeof(Real4) * (size_t)(most_local + most_rows);
+  return sizeof(Stiff) * HK_GPU_PALETTE_SIZE + sizeof(Real4) * (size_t)(most_local + most_rows);
 }
 
-/* One block for each brick with two halos, one thread for each of its rows, those of plain springs
- * by palette. The first step moves the brick and its first halo, the second one the brick, and
- * drifts by a.drift; `once`: there is no first step. */
+/* One block a brick with two halos, one thread a row; for plain springs by palette. The first step
+ * moves the brick and its first halo, the second one the brick alone, and drifts by a.drift;
+ * `once`: there is no first step. */
 template <int WORDS, bool EXACT>
-__global__ void __launch_bounds__(HK_GPU_TWICE_ROWS, WORDS <= 6 ? 2 : 1)
+__global__ void __launch_bounds__(HK_GPU_TWO_STEP_MAX_ROWS, WORDS <= 6 ? 2 : 1)
     kick_twice(__grid_constant__ const Springs s, __grid_constant__ const KickArgs a, int once) {
   extern __shared__ __align__(16) unsigned char shared[];
   Stiff *palette = (Stiff *)shared;
-  Real4 *before = (Real4 *)(shared + sizeof(Stiff) * HK_GPU_PALETTE);
+  Real4 *before = (Real4 *)(shared + sizeof(Stiff) * HK_GPU_PALETTE_SIZE);
   const int t = threadIdx.x;
   const Brick brick = brick_at(s, blockIdx.x);
   const int rows = brick.own + (once ? 0 : s.near[blockIdx.x]), all = brick.own + brick.outside;
@@ -233,7 +234,7 @@ __global__ void __launch_bounds__(HK_GPU_TWICE_ROWS, WORDS <= 6 ? 2 : 1)
     HkGpuVector f = {0, 0, 0};
     visit_row(s, n, q, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
       Stiff p = palette[number_in(word, k)];
-      hk_gpu_pull(hk_gpu_sub(three(near_in(from, word, k)), three(x)), p.k, p.kl0, &f);
+      hk_gpu_spring_force(hk_gpu_sub(three(near_in(from, word, k)), three(x)), p.k, p.kl0, &f);
     });
     return f;
   };
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(HK_GPU_TWICE_ROWS, WORDS <= 6 ? 2 : 1)
 
 /* ---- Drift ---- */
 
-/* x+ = x + drift v, in place; held vertices stay. */
+/* x += drift v; constrained vertices stay. */
 __global__ void drift_only(int n, HkReal drift, Real4 *x, const HkReal *v) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();

@@ -1,8 +1,8 @@
 /* Queues explicit steps: symplectic Euler, v += h a, x += h v; and Verlet, drift, kick, drift.
  *
- * Which kernel makes a kick depends on the layout (bricks or rows), on how springs have their
- * parameters, and on whether any is damped or goes slack. Where springs are plain and nothing but
- * them and the medium acts on vertices, two steps are made at once.
+ * The kernel of a kick depends on the layout (bricks or rows), on the encoding of spring
+ * parameters, and on whether any spring is damped or tension-only. If springs are plain and only
+ * springs and the medium act on vertices, one kernel makes two steps.
  */
 #ifndef HK_CUDA_EXPLICIT_STEPS_CUH
 #define HK_CUDA_EXPLICIT_STEPS_CUH
@@ -11,7 +11,8 @@
 
 namespace HK_SPACE {
 
-/* Cloth of quads has 12 slots at most, a lattice 26; the others count what there is. */
+/* Kernels are specialized for the 12 slots of cloth of quads and the 26 of a lattice; the others
+ * read the number of slots. */
 template <int P, bool G> static void *brick_kernel(const Simulation *s) {
   if (s->words == 6) return (void *)kick_bricks<P, G, 6, true>;
   if (s->words == 13) return (void *)kick_bricks<P, G, 13, true>;
@@ -54,23 +55,26 @@ static TwiceKernel *pick_twice(const Simulation *s) {
   return kick_twice<13, false>;
 }
 
-/* push = what the air does. */
-static void queue_blow(Simulation *s, const HkGpuMoment *moment, const Real4 *x, const HkReal *w) {
-  launch(blow, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, s->faces, s->n, moment, x, w);
-  launch(gather_faces, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->faces, s->n, s->push);
+/* push = the force of the air. */
+static void queue_face_wind(Simulation *s, const HkGpuMoment *moment, const Real4 *x,
+                            const HkReal *w) {
+  launch(face_wind, blocks_for(s->faces.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->faces,
+         s->n, moment, x, w);
+  launch(gather_faces, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->faces, s->n,
+         s->push);
 }
 
-/* ... of forces at the velocities w; the kick goes on from v. */
-static void queue_push(Simulation *s, int step, const HkReal *w) {
+/* push = the force of faces and grips at the velocities w. */
+static void queue_vertex_forces(Simulation *s, int step, const HkReal *w) {
   const Real4 *x = s->x[s->at];
-  if (s->faces.count > 0) queue_blow(s, s->card.moment + step, x, w);
+  if (s->faces.count > 0) queue_face_wind(s, s->device.moment + step, x, w);
   if (s->grips.count > 0)
-    launch(grip, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, s->n,
-           (int)(s->faces.count > 0),
-           s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, x, w, s->push);
+    launch(grip, blocks_for(s->grips.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->grips,
+           s->n, (int)(s->faces.count > 0),
+           s->device.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, x, w, s->push);
 }
 
-/* The kick from the present state to the next one. */
+/* Returns the arguments of a kick from the current state to the next one. */
 static KickArgs kick_args(const Simulation *s, int step, double h, double drift, const HkReal *w) {
   KickArgs a = {};
   a.n = s->n;
@@ -78,7 +82,7 @@ static KickArgs kick_args(const Simulation *s, int step, double h, double drift,
   a.drift = (HkReal)drift;
   a.flat = s->flat;
   a.parts = s->parts;
-  a.moment = s->card.moment + step;
+  a.moment = s->device.moment + step;
   a.x = s->x[s->at];
   a.x_out = s->x[1 - s->at];
   a.v = s->v[s->v_at];
@@ -96,7 +100,7 @@ static void turn(Simulation *s) {
 static void queue_kick(Simulation *s, int step, double h, double drift, const HkReal *w,
                        HkReal *predicted) {
   KickArgs a = kick_args(s, step, h, drift, w);
-  if (s->pushes) queue_push(s, step, w);
+  if (s->pushes) queue_vertex_forces(s, step, w);
   a.predicts = predicted != NULL;
   if (predicted) a.v_out = predicted;
   int threads = s->bricks ? (int)HK_GPU_BRICK : (int)ROW_THREADS;
@@ -105,7 +109,7 @@ static void queue_kick(Simulation *s, int step, double h, double drift, const Hk
   if (!predicted) turn(s);
 }
 
-/* Two steps, or one; the last of them drifts. */
+/* Queues two steps, or one; the last of them drifts. */
 static void queue_twice(Simulation *s, int step, int count, double drift) {
   KickArgs a = kick_args(s, step, s->settings.h, drift, s->v[s->v_at]);
   launch(pick_twice(s), (unsigned)s->springs.brick_count, s->most_rows,
@@ -115,19 +119,19 @@ static void queue_twice(Simulation *s, int step, int count, double drift) {
 
 static void queue_pins(Simulation *s, const double *table, int step) {
   if (!s->pins_move) return;
-  launch(place_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n,
-         table + (size_t)step * s->motion_count * HK_DEVICE_MOTION_REALS, s->x[s->at],
+  launch(place_pins, blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->pins,
+         s->n, table + (size_t)step * s->motion_count * HK_DEVICE_MOTION_REALS, s->x[s->at],
          s->v[s->v_at]);
 }
 
 static void queue_drift(Simulation *s, double drift) {
-  launch(drift_only, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)drift, s->x[s->at],
-         s->v[s->v_at]);
+  launch(drift_only, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n,
+         (HkReal)drift, s->x[s->at], s->v[s->v_at]);
 }
 
 /* ---- Batches ---- */
 
-/* Steps that follow each other drift at once to the middle of the next one. */
+/* Queues `count` steps. Each step of Verlet but the last drifts to the middle of the next one. */
 static void queue_batch(Simulation *s, int count) {
   double h = s->settings.h;
   bool verlet = s->settings.step == HK_DEVICE_VERLET;
@@ -138,20 +142,21 @@ static void queue_batch(Simulation *s, int count) {
   }
   for (int q = 0; q < count && !s->twice; q++) {
     const HkReal *w = s->v[s->v_at];
-    if (verlet) queue_pins(s, s->card.middle, q);
+    if (verlet) queue_pins(s, s->device.middle, q);
     if (verlet && s->settings.uses_velocity) {
       queue_kick(s, q, h / 2, 0, w, s->w);
       w = s->w;
     }
     queue_kick(s, q, h, verlet && q + 1 == count ? h / 2 : h, w, NULL);
-    if (!verlet || q + 1 == count) queue_pins(s, s->card.end, q);
+    if (!verlet || q + 1 == count) queue_pins(s, s->device.end, q);
   }
 }
 
-/* A whole batch as a graph; an even number of steps leaves the state where it was. */
+/* Queues a whole batch as a graph; an even number of steps leaves the state in the same arrays. */
 static HkStatus queue_graph(Simulation *s, HkError *error) {
   int at = s->at, v_at = s->v_at;
-  HkStatus status = queue_graph_of(s, &s->graph[at][v_at], [&] { queue_batch(s, BATCH); }, error);
+  HkStatus status = queue_graph_of(
+      s, &s->graph[at][v_at], [&] { queue_batch(s, BATCH); }, error);
   s->at = at;
   s->v_at = v_at;
   return status;

@@ -1,4 +1,4 @@
-/* Queues backward Euler: how a step begins and ends, whether it has come near enough, and the
+/* Queues backward Euler: the begin and the end of a step, the stopping criterion, and the
  * minimizers descent and jacobi; descent.cuh has their equations.
  */
 #ifndef HK_CUDA_IMPLICIT_STEPS_CUH
@@ -10,16 +10,19 @@
 
 namespace HK_SPACE {
 
-typedef void SizeKernel(const Springs, const DescentArgs, double *);
+typedef void ConvergenceKernel(const Springs, const DescentArgs, double *);
 
-static SizeKernel *pick_size(const Simulation *s) {
+static ConvergenceKernel *pick_convergence(const Simulation *s) {
   switch (s->parameters) {
   case HK_GPU_BY_PALETTE:
-    return s->general ? size_parts<HK_GPU_BY_PALETTE, true> : size_parts<HK_GPU_BY_PALETTE, false>;
+    return s->general ? convergence_parts<HK_GPU_BY_PALETTE, true>
+                      : convergence_parts<HK_GPU_BY_PALETTE, false>;
   case HK_GPU_BY_LENGTH:
-    return s->general ? size_parts<HK_GPU_BY_LENGTH, true> : size_parts<HK_GPU_BY_LENGTH, false>;
+    return s->general ? convergence_parts<HK_GPU_BY_LENGTH, true>
+                      : convergence_parts<HK_GPU_BY_LENGTH, false>;
   default:
-    return s->general ? size_parts<HK_GPU_UNIQUE, true> : size_parts<HK_GPU_UNIQUE, false>;
+    return s->general ? convergence_parts<HK_GPU_UNIQUE, true>
+                      : convergence_parts<HK_GPU_UNIQUE, false>;
   }
 }
 
@@ -38,21 +41,22 @@ static Media media_of(const Simulation *s) {
   return m;
 }
 
-/* What media do at the place and velocity without forces, where x is by now. */
+/* Evaluates media at the position `ahead` and the velocity without forces, which x holds here. */
 static void queue_media(Simulation *s, int step) {
   Media m = media_of(s);
-  cudaMemcpyAsync(s->now, s->card.moment + step, sizeof *s->now, cudaMemcpyDeviceToDevice,
+  cudaMemcpyAsync(s->now, s->device.moment + step, sizeof *s->now, cudaMemcpyDeviceToDevice,
                   s->queue);
   if (s->faces.count > 0) {
-    queue_blow(s, m.moment, s->ahead, m.v);
-    launch(begin_faces, blocks_for(s->faces.count, WIDE), WIDE, 0, s->queue, m);
+    queue_face_wind(s, m.moment, s->ahead, m.v);
+    launch(begin_faces, blocks_for(s->faces.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, m);
   }
-  launch(begin_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, m);
+  launch(begin_media, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, m);
 }
 
-/* The forms at x, if there are any: before x is asked for anything. */
-static void queue_touch(Simulation *s, const Real4 *x) {
-  if (s->leans) launch(touch, blocks_for(s->n, WIDE), WIDE, 0, s->queue, media_of(s), x);
+/* Computes the majorizers at x, if there are any; each evaluation at x needs them first. */
+static void queue_majorizer(Simulation *s, const Real4 *x) {
+  if (s->uses_majorizer)
+    launch(majorize, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, media_of(s), x);
 }
 
 static void queue_begin(Simulation *s, int step) {
@@ -60,15 +64,16 @@ static void queue_begin(Simulation *s, int step) {
   Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
   HkReal *v = s->v[s->v_at];
   s->step = HkStepReport{};
-  launch(begin_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, h, s->card.moment + step,
-         s->mass, x, v, b, s->ahead, s->y);
-  launch(anchor_grips, blocks_for(s->grips.count, WIDE), WIDE, 0, s->queue, s->grips, h,
-         s->card.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, b, s->y);
-  queue_pins(s, s->card.end, step);
+  launch(begin_step, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n, h,
+         s->device.moment + step, s->mass, x, v, b, s->ahead, s->y);
+  launch(anchor_grips, blocks_for(s->grips.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+         s->grips, h, s->device.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS, b,
+         s->y);
+  queue_pins(s, s->device.end, step);
   if (s->pins_move)
-    launch(begin_pins, blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue, s->pins, s->n, h, x, v,
-           b, s->ahead);
-  if (s->leans) queue_media(s, step);
+    launch(begin_pins, blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+           s->pins, s->n, h, x, v, b, s->ahead);
+  if (s->uses_majorizer) queue_media(s, step);
 }
 
 static DescentArgs descent_args(const Simulation *s) {
@@ -78,21 +83,22 @@ static DescentArgs descent_args(const Simulation *s) {
   a.flat = s->flat;
   a.x = s->x[s->at];
   a.b = s->x[1 - s->at];
-  a.y = s->leans ? s->media.y : s->y;
+  a.y = s->uses_majorizer ? s->media.y : s->y;
   a.form = s->media.form;
   return a;
 }
 
-/* Judges x as minimize/stopping.c does; *r: |M^-1 dg/dx|_M in kg^(1/2) m. The Hessian is not
- * computed, so that an x that meets the tolerance is stationary at best. Rounding is told vertex by
- * vertex: in single precision a sum over all would hide one that has not arrived yet. */
+/* Evaluates the stopping criterion of minimize/stopping.c at x; *r becomes |M^-1 dg/dx|_M in
+ * kg^(1/2) m. It does not examine the Hessian, so that an x that meets the tolerance is stationary,
+ * not converged. Rounding error is judged vertex by vertex: in single precision a sum over all
+ * vertices would hide one that has not converged. */
 static HkStatus look(Simulation *s, const Real4 *x, double *r, HkError *error) {
   const double ROUNDING = 4 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
   double sum[2] = {0, 0}, most[2] = {0, 0};
   DescentArgs a = descent_args(s);
   a.x = (Real4 *)x;
-  queue_touch(s, x);
-  pick_size(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
+  queue_majorizer(s, x);
+  pick_convergence(s)<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->springs, a, s->sizes);
   HK_CUDA(cudaMemcpyAsync(s->host_sizes, s->sizes, 4 * SUM_BLOCKS * sizeof(double),
                           cudaMemcpyDeviceToHost, s->queue),
           "copy");
@@ -121,17 +127,17 @@ static void queue_end(Simulation *s, int iterations) {
   s->step.iterations = iterations;
   if (s->step.reason == HK_STOP_NONE) s->step.reason = HK_STOP_ITERATIONS;
   hk_device_count(&s->report, &s->step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
-  launch(end_step, blocks_for(s->n, WIDE), WIDE, 0, s->queue, s->n, (HkReal)s->settings.h,
-         s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+  launch(end_step, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n,
+         (HkReal)s->settings.h, s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
 }
 
 /* ---- Descent ---- */
 
 typedef void DescentKernel(const Springs, const DescentArgs);
 
-/* Threads for each vertex of a colour, of which there are fewer at once than vertices. */
+/* Returns the number of threads a vertex: a color has fewer vertices than the model. */
 static int descent_lanes(const Simulation *s) {
-  return s->n < FEW_A_COLOR ? 4 : 1;
+  return s->n < DESCENT_MANY_LANES_BELOW ? 4 : 1;
 }
 
 template <int P, bool G> static DescentKernel *descent_kernel(const Simulation *s) {
@@ -155,7 +161,7 @@ static DescentKernel *pick_descent(const Simulation *s) {
 static void queue_sweep(Simulation *s) {
   DescentArgs a = descent_args(s);
   int lanes = descent_lanes(s);
-  queue_touch(s, a.x);
+  queue_majorizer(s, a.x);
   for (int c = 0; c < s->color_count; c++) {
     a.first = s->color_start[c];
     a.last = s->color_start[c + 1];
@@ -170,9 +176,10 @@ static HkStatus make_descent(Simulation *s, int step, HkError *error) {
   queue_begin(s, step);
   while (sweeps < most && !is_done(s)) {
     int count = most - sweeps < ROUND ? most - sweeps : ROUND;
-    HK_GO(queue_round(s, count, [&] { queue_sweep(s); }, error));
+    HK_CUDA_TRY(queue_round(
+        s, count, [&] { queue_sweep(s); }, error));
     sweeps += count;
-    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &r, error));
+    if (s->settings.tolerance > 0) HK_CUDA_TRY(look(s, s->x[s->at], &r, error));
   }
   queue_end(s, sweeps);
   return HK_OK;
@@ -200,8 +207,8 @@ static RelaxKernel *pick_relax(const Simulation *s) {
   }
 }
 
-/* The spectral radius by which a round of ROUND iterations, made for the radius rho, has left a
- * part R of what there was: minimize/chebyshev.h. */
+/* Returns the spectral radius at which ROUND iterations, made for the radius rho, reduce the error
+ * to a part R: minimize/chebyshev.h. */
 static double measured_radius(double rho, double R) {
   if (!(R > 0)) return rho;
   if (rho == 0) return fmin(pow(R, 1.0 / ROUND), 0.9999);
@@ -209,8 +216,8 @@ static double measured_radius(double rho, double R) {
   return most <= 1 ? rho : fmin(rho * cosh(acosh(most) / ROUND), 0.9999);
 }
 
-/* ROUND iterations at most, with which the recurrence of omega begins anew; x: the newest first,
- * then the one before, then room. */
+/* Queues at most ROUND iterations, with which the recurrence of omega restarts; x: the newest
+ * iterate, the one before, and a scratch buffer. */
 static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) {
   int lanes = s->n < MANY_LANES_BELOW ? 4 : 1;
   double omega = 1;
@@ -219,7 +226,7 @@ static void queue_relaxation(Simulation *s, Real4 *x[3], double rho, int count) 
     a.x = x[0];
     if (q == 1) omega = 2 / (2 - rho * rho);
     if (q > 1) omega = 4 / (4 - rho * rho * omega);
-    queue_touch(s, x[0]);
+    queue_majorizer(s, x[0]);
     launch(pick_relax(s), blocks_for((int64_t)lanes * s->n, ROW_THREADS), ROW_THREADS, 0, s->queue,
            s->springs, a, (HkReal)s->settings.weight, (HkReal)omega, q == 0 ? x[0] : x[1], x[2]);
     Real4 *newest = x[2];
@@ -240,7 +247,7 @@ static HkStatus make_jacobi(Simulation *s, int step, HkError *error) {
     queue_relaxation(s, x, rho, count);
     made += count;
     if (!measures && s->settings.tolerance == 0) continue;
-    HK_GO(look(s, x[0], &r, error));
+    HK_CUDA_TRY(look(s, x[0], &r, error));
     if (measures && left > 0) rho = r < left ? measured_radius(rho, r / left) : rho / 2;
     left = r;
   }

@@ -1,10 +1,10 @@
-/* What media do in implicit steps beyond m' at y': quadratic drag, buoyancy, the damping of wind on
- * faces; backend/gpu/media_implicit.h has the arithmetic.
+/* Anisotropic terms of media in implicit steps: quadratic drag, buoyancy, the damping of wind on
+ * faces; backend/gpu/media_implicit.h has the equations.
  *
- * begin_media, once a step: forces that stay as they are go into y', each face gets its damping.
- * touch, before each sweep or iteration: all of it becomes one form for each vertex, which the
- * kernels of descent.cuh and newton.cuh take in the place of m' at y'. Vertices gather from the
- * faces around them, as in explicit steps.
+ * begin_media runs once a step: it adds constant forces to y' and computes the damping of each
+ * face. majorize runs before each sweep or iteration: it gathers all terms into one quadratic
+ * majorizer a vertex, which the kernels of descent.cuh and newton.cuh use in place of m' at y'.
+ * Vertices gather from the faces around them, as in explicit steps.
  */
 #ifndef HK_CUDA_MEDIA_CUH
 #define HK_CUDA_MEDIA_CUH
@@ -13,21 +13,22 @@
 
 namespace HK_SPACE {
 
-/* By value into kernels. */
+/* Arguments of the kernels, passed by value. */
 struct Media {
-  int n, parts; /* HK_GPU_DRAGS_MORE, HK_GPU_FLOATS */
+  int n, parts; /* HK_GPU_QUADRATIC_DRAG, HK_GPU_BUOYANCY */
   HkReal h;
   Faces faces;
-  const HkGpuMoment *moment; /* of the present step, always at the same place: graphs know it */
+  const HkGpuMoment
+      *moment; /* of the current step; its address is constant, since graphs contain it */
   const HkReal *mass, *v, *push;
   const Real4 *ahead;
   Real4 *anchor;   /* y' and m' */
-  HkReal *damping; /* of the faces, in six planes */
-  Real4 *y;        /* of the form, and m' */
-  HkReal *form;    /* S, in six planes */
+  HkReal *damping; /* damping of the faces, in six planes */
+  Real4 *y;        /* minimum of the majorizer, and m' */
+  HkReal *form;    /* S of the majorizer, in six planes */
 };
 
-/* y' takes what stays as it is. */
+/* Adds the forces that are constant during the step to y'. */
 __global__ void begin_media(__grid_constant__ const Media m) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
@@ -35,16 +36,16 @@ __global__ void begin_media(__grid_constant__ const Media m) {
   if (q >= m.n) return;
   Real4 anchor = m.anchor[q];
   HkGpuVector y = three(anchor), f = {0, 0, 0};
-  if (m.parts & HK_GPU_DRAGS_MORE) {
+  if (m.parts & HK_GPU_QUADRATIC_DRAG) {
     HkGpuBlock unused = {0, 0, 0, 0, 0, 0};
-    f = hk_gpu_resist(&m.moment->medium, m.h, plane_load(m.v, m.n, q), &unused);
+    f = hk_gpu_quadratic_drag(&m.moment->medium, m.h, plane_load(m.v, m.n, q), &unused);
   }
   if (m.faces.count > 0) hk_gpu_axpy(1, plane_load(m.push, m.n, q), &f);
   hk_gpu_anchor_push(f, m.h, anchor.w, &y);
   m.anchor[q] = Real4{y.x, y.y, y.z, anchor.w};
 }
 
-/* The damping of each face where it would be without forces. */
+/* Computes the damping of each face at its position without forces. */
 __global__ void begin_faces(__grid_constant__ const Media m) {
   int64_t f = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
@@ -60,7 +61,7 @@ __global__ void begin_faces(__grid_constant__ const Media m) {
   store_block(m.damping, m.faces.count, f, hk_gpu_face_damping(&air, m.h, x, w));
 }
 
-/* The mean over the corners of a face. */
+/* Returns the mean of `at` over the corners of a face. */
 template <class F>
 static __device__ __forceinline__ HkGpuVector mean_of(const Media &m, int64_t face, F at) {
   HkGpuVector mean = {0, 0, 0};
@@ -69,8 +70,9 @@ static __device__ __forceinline__ HkGpuVector mean_of(const Media &m, int64_t fa
   return mean;
 }
 
-/* The forms at x. */
-__global__ void __launch_bounds__(WIDE) touch(__grid_constant__ const Media m, const Real4 *x) {
+/* Computes the majorizers at x. */
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    majorize(__grid_constant__ const Media m, const Real4 *x) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
@@ -78,17 +80,17 @@ __global__ void __launch_bounds__(WIDE) touch(__grid_constant__ const Media m, c
   Real4 anchor = m.anchor[q];
   HkGpuVector at = three(x[q]), r = {0, 0, 0};
   HkGpuBlock S = {0, 0, 0, 0, 0, 0};
-  hk_gpu_lean(&m.moment->medium, m.parts, m.mass[q], m.h, at, three(m.ahead[q]),
-              plane_load(m.v, m.n, q), &r, &S);
+  hk_gpu_medium_gradient(&m.moment->medium, m.parts, m.mass[q], m.h, at, three(m.ahead[q]),
+                         plane_load(m.v, m.n, q), &r, &S);
   if (m.faces.count > 0)
     for (int64_t e = m.faces.start[q]; e < m.faces.start[q + 1]; e++) {
       int64_t face = m.faces.at[e];
       HkGpuBlock P = load_block(m.damping, m.faces.count, face);
       HkGpuVector moved =
           mean_of(m, face, [&](uint32_t i) { return hk_gpu_sub(three(x[i]), three(m.ahead[i])); });
-      hk_gpu_lean_face(&P, moved, &r, &S);
+      hk_gpu_face_gradient(&P, moved, &r, &S);
     }
-  HkGpuVector y = hk_gpu_touch(anchor.w, three(anchor), at, r, &S);
+  HkGpuVector y = hk_gpu_majorizer_minimum(anchor.w, three(anchor), at, r, &S);
   m.y[q] = Real4{y.x, y.y, y.z, anchor.w};
   store_block(m.form, m.n, q, S);
 }
@@ -104,11 +106,13 @@ static __device__ __forceinline__ void faces_product(const Media &m, uint32_t i,
   }
 }
 
-/* q += the true second derivative of all of it at x; p: of vertex i, at: of any. */
+/* q += the true second derivative of the anisotropic terms at x times the vectors p of vertex i and
+ * `at` of any vertex. */
 template <class F>
 static __device__ __forceinline__ void media_product(const Media &m, HkGpuVector x, uint32_t i,
                                                      HkGpuVector p, F at, HkGpuVector *q) {
-  hk_gpu_lean_product(&m.moment->medium, m.parts, m.mass[i], m.h, x, plane_load(m.v, m.n, i), p, q);
+  hk_gpu_medium_product(&m.moment->medium, m.parts, m.mass[i], m.h, x, plane_load(m.v, m.n, i), p,
+                        q);
   faces_product(m, i, at, q);
 }
 

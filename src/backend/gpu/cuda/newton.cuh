@@ -4,11 +4,11 @@
  *
  * B are the projected Hessians of the springs, so H is positive definite; the preconditioner is the
  * inverse of its 3x3 blocks. An iteration of conjugate gradients is two kernels: the direction with
- * the product and p . H p, and the update with r . z. The new directions of neighbours are made by
- * who needs them, which is cheaper than to write and read them; hence p stands twice. Sums are
- * in double precision, by blocks and in order; the last block to end adds them up, so that no
- * kernel waits for the host, which looks at the residual every few iterations. Where media are more
- * than m' (media.cuh), a third kernel makes their part of the product.
+ * the product and p . H p, and the update with r . z. Each thread recomputes the new directions of
+ * its neighbors, which is cheaper than another pass over memory; hence there are two arrays p. Sums
+ * are in double precision, by blocks and in a fixed order; the last block to end adds them up, so
+ * that no kernel waits for the host, which reads the residual every few iterations. If media have
+ * anisotropic terms (media.cuh), a third kernel computes their part of the product.
  */
 #ifndef HK_CUDA_NEWTON_CUH
 #define HK_CUDA_NEWTON_CUH
@@ -17,7 +17,7 @@
 
 namespace HK_SPACE {
 
-/* What the kernels of one solve tell each other. */
+/* Scalars that the kernels of one solve share. */
 struct Scalars {
   double rz, alpha, beta, rr; /* rr: r . r */
   unsigned arrived;
@@ -35,11 +35,11 @@ struct NewtonArgs {
   Scalars *scalars;
 };
 
-/* Blocks of the kernels that are not bound to one vertex a thread. */
+/* Largest number of blocks of kernels that loop over vertices. */
 enum { NEWTON_BLOCKS = 4096 };
 
-/* The sum over all blocks of `first`, and of `second` unless it is NULL; the thread that returns true
- * has it, after all others have come. */
+/* Sums `first`, and `second` unless it is NULL, over all blocks; one thread, of the last block to
+ * arrive, returns true and has the sums. */
 static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *first,
                                                 double *second) {
   __shared__ bool last;
@@ -67,9 +67,9 @@ static __device__ __forceinline__ bool all_sums(const NewtonArgs &a, double *fir
 
 /* r = -dg/dx, the inverse blocks, z = P r, p = 0 and d = 0. */
 template <int PARAMETERS, bool GENERAL>
-__global__ void __launch_bounds__(WIDE)
+__global__ void __launch_bounds__(BLOCK_THREADS)
     begin_solve(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   load_palette(s, palette);
   __syncthreads();
   const uint32_t n = (uint32_t)a.step.n;
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(WIDE)
   a.scalars->alpha = a.scalars->beta = 0;
 }
 
-/* The direction of this iteration at a vertex, z + beta p. */
+/* Returns the search direction of this iteration at a vertex, z + beta p. */
 static __device__ __forceinline__ HkGpuVector direction(const NewtonArgs &a, HkReal beta,
                                                         uint32_t i) {
   HkGpuVector p = three(a.z[i]);
@@ -108,30 +108,32 @@ static __device__ __forceinline__ HkGpuVector direction(const NewtonArgs &a, HkR
   return p;
 }
 
-/* q = what media have of H p, to which multiply adds the rest. */
-__global__ void __launch_bounds__(WIDE) multiply_media(__grid_constant__ const NewtonArgs a) {
+/* q = the part of media of H p; multiply adds the other parts. */
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    multiply_media(__grid_constant__ const NewtonArgs a) {
   const uint32_t n = (uint32_t)a.step.n, i = blockIdx.x * blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
   if (i >= n) return;
   const HkReal beta = (HkReal)a.scalars->beta;
   HkGpuVector q = {0, 0, 0};
-  media_product(a.media, three(a.step.x[i]), i, direction(a, beta, i),
-                [&](uint32_t j) { return direction(a, beta, j); }, &q);
+  media_product(
+      a.media, three(a.step.x[i]), i, direction(a, beta, i),
+      [&](uint32_t j) { return direction(a, beta, j); }, &q);
   plane_store(a.q, n, i, q);
 }
 
-/* q += what one spring does of H p; d: to the neighbor, u: p less that of the neighbor, b: as d, at
- * the start of the step. */
+/* q += the part of one spring of H p; d: difference to the neighbor, u: p minus the neighbor's p,
+ * b: d at the start of the step. */
 template <bool GENERAL>
 static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
                                                        const HkGpuVector &d, const HkGpuVector &u,
                                                        const HkGpuVector &b, HkGpuVector *q) {
   bool damped = GENERAL && spring.c > 0;
-  hk_gpu_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, u, q);
+  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, u, q);
 }
 
-/* Ends the product of the vertex at place i: what media have of it is in a.q already. Returns
+/* Completes the product of the vertex at place i, to which a.q holds the part of media, and returns
  * p . q. */
 static __device__ __forceinline__ double end_product(const NewtonArgs &a, uint32_t i, bool held,
                                                      HkReal weight, const HkGpuVector &p,
@@ -144,7 +146,7 @@ static __device__ __forceinline__ double end_product(const NewtonArgs &a, uint32
   return (double)hk_gpu_dot(q, p);
 }
 
-/* d += alpha p of the iteration before: here p is at hand. */
+/* d += alpha p of the previous iteration, whose p this kernel reads anyway. */
 static __device__ __forceinline__ void add_last(const NewtonArgs &a, uint32_t i, HkReal alpha,
                                                 const Real4 &p) {
   HkGpuVector d = plane_load(a.d, a.step.n, i);
@@ -154,9 +156,9 @@ static __device__ __forceinline__ void add_last(const NewtonArgs &a, uint32_t i,
 
 /* p = z + beta p, q = H p, alpha = r . z / p . q; LANES threads for each vertex. */
 template <int PARAMETERS, bool GENERAL, int LANES, int SLOTS>
-__global__ void __launch_bounds__(WIDE)
+__global__ void __launch_bounds__(BLOCK_THREADS)
     multiply(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const uint32_t n = (uint32_t)a.step.n, t = blockIdx.x * blockDim.x + threadIdx.x;
   const uint32_t i = t / LANES < n ? t / LANES : n - 1;
   const int lane = (int)(t % LANES);
@@ -195,12 +197,14 @@ __global__ void __launch_bounds__(WIDE)
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
-/* Fast memory of a block: positions, directions, positions at the start if they are needed. */
+/* Returns the bytes of shared memory of a block: positions, directions, and positions at the start
+ * of the step if GENERAL. */
 static size_t multiply_shared(int most_local, bool general) {
-  return sizeof(HkGpuSpring) * HK_GPU_PALETTE + (general ? 3 : 2) * sizeof(Real4) * most_local;
+  return sizeof(HkGpuSpring) * HK_GPU_PALETTE_SIZE + (general ? 3 : 2) * sizeof(Real4) * most_local;
 }
 
-/* The same in bricks, where each direction is made once for all its neighbours in a brick. */
+/* p = z + beta p, q = H p, alpha = r . z / p . q in bricks, where a brick computes each direction
+ * once. */
 template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
 __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
     multiply_bricks(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a) {
@@ -211,7 +215,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   const int all = brick.own + brick.outside;
   const bool mine = t < brick.own;
   const uint32_t n = (uint32_t)a.step.n, i = (uint32_t)(brick.first + t);
-  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE), *sp = sx + all, *sb = sp + all;
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE_SIZE), *sp = sx + all, *sb = sp + all;
   BrickRow<PARAMETERS, WORDS, EXACT> row;
   load_palette(s, palette);
   if (mine) load_row(s, n, i, &row);
@@ -243,10 +247,9 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
     visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
       HkGpuVector start = {0, 0, 0};
       if (GENERAL) start = hk_gpu_sub(three(near_in(sb, word, k)), b);
-      multiply_spring<GENERAL>(
-          spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)), a.step.h,
-          hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
-          hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
+      multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)),
+                               a.step.h, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
+                               hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
     });
     pq = end_product(a, i, x.w == 0, p.w, three(p), q);
   }
@@ -255,7 +258,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
 }
 
 /* r -= alpha q, z = P r, beta = new r . z / old */
-__global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArgs a) {
+__global__ void __launch_bounds__(BLOCK_THREADS) update(__grid_constant__ const NewtonArgs a) {
   let_next_come();
   wait_for_last();
   const HkReal alpha = (HkReal)a.scalars->alpha;
@@ -278,35 +281,36 @@ __global__ void __launch_bounds__(WIDE) update(__grid_constant__ const NewtonArg
   a.scalars->rr = rr;
 }
 
-/* The last of d. */
-__global__ void __launch_bounds__(WIDE) end_solve(__grid_constant__ const NewtonArgs a) {
+/* d += alpha p of the last iteration. */
+__global__ void __launch_bounds__(BLOCK_THREADS) end_solve(__grid_constant__ const NewtonArgs a) {
   uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < (uint32_t)a.step.n) add_last(a, i, (HkReal)a.scalars->alpha, a.p[i]);
 }
 
-/* What media have of the change of g when the vertex at x moves by d = t times its direction: the
- * slope of the form that touches g at x, and how g bends. */
+/* Returns the part of media of the change of g when the vertex at x moves by d = t times its
+ * direction: the linear part by the majorizer's slope at x, and the part of higher order. */
 static __device__ double media_change(const NewtonArgs &a, uint32_t i, HkGpuVector x, HkReal t,
                                       HkGpuVector d, HkGpuVector from) {
   const Media &m = a.media;
   HkGpuBlock S = load_block(a.step.form, a.step.n, i);
   HkGpuVector bent = {0, 0, 0};
-  faces_product(m, i,
-                [&](uint32_t j) {
-                  HkGpuVector u = plane_load(a.d, a.step.n, j);
-                  return hk_gpu_vector(t * u.x, t * u.y, t * u.z);
-                },
-                &bent);
-  double own = (double)hk_gpu_lean_change(&m.moment->medium, m.parts, m.mass[i], m.h, x,
-                                          plane_load(m.v, m.n, i), d);
+  faces_product(
+      m, i,
+      [&](uint32_t j) {
+        HkGpuVector u = plane_load(a.d, a.step.n, j);
+        return hk_gpu_vector(t * u.x, t * u.y, t * u.z);
+      },
+      &bent);
+  double own = (double)hk_gpu_medium_change(&m.moment->medium, m.parts, m.mass[i], m.h, x,
+                                            plane_load(m.v, m.n, i), d);
   return (double)hk_gpu_dot(d, hk_gpu_times(&S, from)) + 0.5 * (double)hk_gpu_dot(d, bent) + own;
 }
 
-/* The change of g from x to x + t d, each spring half at either end; scalars->alpha = it. */
+/* scalars->alpha = the change of g from x to x + t d; each spring counts half at either end. */
 template <int PARAMETERS, bool GENERAL>
-__global__ void __launch_bounds__(WIDE)
+__global__ void __launch_bounds__(BLOCK_THREADS)
     change(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a, HkReal t) {
-  __shared__ HkGpuSpring palette[HK_GPU_PALETTE];
+  __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const uint32_t n = (uint32_t)a.step.n;
   const HkReal h = a.step.h;
   load_palette(s, palette);
@@ -327,16 +331,16 @@ __global__ void __launch_bounds__(WIDE)
           HkGpuVector moved =
               hk_gpu_vector(t * other.x - d.x, t * other.y - d.y, t * other.z - d.z);
           if (GENERAL && spring.c > 0)
-            spring = hk_gpu_with_damper(
-                spring, hk_gpu_sub(three(a.step.b[j]), three(a.step.b[i])), h);
-          sum += 0.5 * (double)(h * h * hk_gpu_energy_change(apart, moved, spring));
+            spring =
+                hk_gpu_with_damper(spring, hk_gpu_sub(three(a.step.b[j]), three(a.step.b[i])), h);
+          sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
         });
   });
   if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
 }
 
 /* x += t d */
-__global__ void go(__grid_constant__ const NewtonArgs a, HkReal t) {
+__global__ void take_step(__grid_constant__ const NewtonArgs a, HkReal t) {
   int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (i >= a.step.n) return;
   Real4 x = a.step.x[i];

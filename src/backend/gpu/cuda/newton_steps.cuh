@@ -1,6 +1,6 @@
-/* Queues backward Euler by Newton's method: iterations of conjugate gradients in rounds, then the
- * largest of d, d / 2 ... that goes down; newton.cuh has the equations. The host looks at the
- * residual after a round, and at the change of g after each try.
+/* Queues backward Euler by Newton's method: iterations of conjugate gradients in rounds, then a
+ * line search by halving; newton.cuh has the equations. The host reads the residual after a round,
+ * and the change of g after each trial step.
  */
 #ifndef HK_CUDA_NEWTON_STEPS_CUH
 #define HK_CUDA_NEWTON_STEPS_CUH
@@ -17,7 +17,7 @@ struct NewtonKernels {
   ChangeKernel *change;
 };
 
-/* As of kick_bricks. */
+/* Kernels are specialized by the number of slots, as in brick_kernel of explicit_steps.cuh. */
 template <int P, bool G> static SolveKernel *multiply_kernel(const Simulation *s) {
   if (!s->bricks && s->lanes == 4) return multiply<P, G, 4, 4>;
   if (!s->bricks) return s->lanes == 2 ? multiply<P, G, 2, 6> : multiply<P, G, 1, 6>;
@@ -47,7 +47,7 @@ static NewtonKernels pick_newton(const Simulation *s) {
 }
 
 static unsigned newton_blocks(const Simulation *s) {
-  unsigned all = blocks_for(s->n, WIDE);
+  unsigned all = blocks_for(s->n, BLOCK_THREADS);
   return all < NEWTON_BLOCKS ? all : (unsigned)NEWTON_BLOCKS;
 }
 
@@ -56,7 +56,7 @@ static void queue_multiply(Simulation *s, const NewtonArgs *a, SolveKernel *mult
     launch(multiply, (unsigned)s->springs.brick_count, HK_GPU_BRICK,
            multiply_shared(s->most_local, s->general), s->queue, s->springs, *a);
   else
-    launch(multiply, multiply_blocks(s), WIDE, 0, s->queue, s->springs, *a);
+    launch(multiply, multiply_blocks(s), BLOCK_THREADS, 0, s->queue, s->springs, *a);
 }
 
 static HkStatus read_scalars(Simulation *s, HkError *error) {
@@ -68,51 +68,53 @@ static HkStatus read_scalars(Simulation *s, HkError *error) {
 }
 
 static void queue_iteration(Simulation *s, NewtonArgs *a, const NewtonKernels *k) {
-  if (s->leans) launch(multiply_media, blocks_for(s->n, WIDE), WIDE, 0, s->queue, *a);
+  if (s->uses_majorizer)
+    launch(multiply_media, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, *a);
   queue_multiply(s, a, k->multiply);
-  launch(update, newton_blocks(s), WIDE, 0, s->queue, *a);
+  launch(update, newton_blocks(s), BLOCK_THREADS, 0, s->queue, *a);
   Real4 *p = a->p;
   a->p = a->p_next;
   a->p_next = p;
 }
 
-/* d = H^-1 r to a relative residual; 0: all iterations are made, and no one looks. */
+/* d = H^-1 r to a relative residual; 0: it makes all iterations without reading the residual. */
 static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, double accuracy,
                       HkError *error) {
   double goal = 0;
   bool done = false;
   int most = s->settings.linear_iterations;
-  a->p = s->newton.p; /* as the graph of a round knows them */
+  a->p = s->newton.p; /* the arrays that the graph of a round contains */
   a->p_next = s->newton.p_next;
-  queue_touch(s, a->step.x);
-  k->begin<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a);
+  queue_majorizer(s, a->step.x);
+  k->begin<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, *a);
   if (accuracy > 0) {
-    HK_GO(read_scalars(s, error));
+    HK_CUDA_TRY(read_scalars(s, error));
     goal = accuracy * accuracy * s->host_scalars->rr;
   }
   for (int it = 0; it < most && !done;) {
     int count = most - it < ROUND ? most - it : ROUND;
-    HK_GO(queue_round(s, count, [&] { queue_iteration(s, a, k); }, error));
+    HK_CUDA_TRY(queue_round(
+        s, count, [&] { queue_iteration(s, a, k); }, error));
     it += count;
     s->step.linear_iterations += count;
     if (accuracy == 0) continue;
-    HK_GO(read_scalars(s, error));
+    HK_CUDA_TRY(read_scalars(s, error));
     done = s->host_scalars->rr <= goal;
   }
-  end_solve<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(*a);
+  end_solve<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(*a);
   return HK_OK;
 }
 
-/* The largest of d, d / 2 ... that lowers g. */
-static HkStatus go_down(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, bool *found,
-                        HkError *error) {
+/* Line search: x += the largest of d, d / 2, d / 4 ... that lowers g. */
+static HkStatus line_search(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, bool *found,
+                            HkError *error) {
   HkReal t = 1;
   *found = false;
   for (int halvings = 0; halvings < 12 && !*found; halvings++, t /= 2) {
-    k->change<<<newton_blocks(s), WIDE, 0, s->queue>>>(s->springs, *a, t);
-    HK_GO(read_scalars(s, error));
+    k->change<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, *a, t);
+    HK_CUDA_TRY(read_scalars(s, error));
     if (!(s->host_scalars->alpha < 0)) continue;
-    go<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(*a, t);
+    take_step<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(*a, t);
     *found = true;
   }
   return HK_OK;
@@ -128,9 +130,9 @@ static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   a.step = descent_args(s);
   a.media = media_of(s);
   for (; it < s->settings.iterations && !is_done(s) && found; it++) {
-    HK_GO(solve(s, &a, &k, s->settings.forcing, error));
-    HK_GO(go_down(s, &a, &k, &found, error));
-    if (s->settings.tolerance > 0) HK_GO(look(s, s->x[s->at], &r, error));
+    HK_CUDA_TRY(solve(s, &a, &k, s->settings.forcing, error));
+    HK_CUDA_TRY(line_search(s, &a, &k, &found, error));
+    if (s->settings.tolerance > 0) HK_CUDA_TRY(look(s, s->x[s->at], &r, error));
   }
   if (!found && !is_done(s)) s->step.reason = HK_STOP_STALLED;
   queue_end(s, it);

@@ -1,4 +1,4 @@
-/* libhooke_cuda: the plug-in for NVIDIA cards; see backend/device.h. */
+/* libhooke_cuda: the plug-in for NVIDIA GPUs; see backend/device.h. */
 #define HK_SPACE hk_plugin
 #include "base.cuh"
 
@@ -13,26 +13,26 @@ static const HkDevice *device_of(const HkDeviceSettings *settings) {
   return settings->checked ? &hk_cuda_double : &hk_cuda_single;
 }
 
-static HkStatus card(HkDeviceCard *card, HkError *error) {
+static HkStatus device_info(HkDeviceInfo *info, HkError *error) {
   int count = 0;
   cudaDeviceProp properties;
   size_t bytes_free, bytes;
   cudaError_t code = cudaGetDeviceCount(&count);
   if (code == cudaErrorInsufficientDriver || code == cudaErrorNoDevice || count == 0)
     return hk_plugin::fail(error, HK_ERROR_UNSUPPORTED,
-                           "there is no NVIDIA card here, or its driver is missing or too old "
+                           "this machine has no NVIDIA GPU, or its driver is missing or too old "
                            "(%s); choose the device cpu",
                            cudaGetErrorString(code));
   if (code == cudaSuccess) code = cudaGetDeviceProperties(&properties, 0);
   if (code == cudaSuccess) code = cudaMemGetInfo(&bytes_free, &bytes);
   if (code != cudaSuccess) return hk_plugin::check(code, "answer", error);
-  snprintf(card->name, sizeof card->name, "%.100s", properties.name);
-  card->bytes = (double)bytes;
-  card->bytes_free = (double)bytes_free;
+  snprintf(info->name, sizeof info->name, "%.100s", properties.name);
+  info->bytes = (double)bytes;
+  info->bytes_free = (double)bytes_free;
   return HK_OK;
 }
 
-/* Of the arrays that grow with the model; the rest is small. */
+/* Returns the bytes of the arrays that grow with the model; all others are small. */
 static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   const HkGpuLayout *l = m->layout;
   double real = settings->checked ? sizeof(double) : sizeof(float), n = (double)l->n;
@@ -43,15 +43,16 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   if (settings->step == HK_DEVICE_VERLET && settings->uses_velocity) bytes += 3 * n * real;
   if (settings->step == HK_DEVICE_JACOBI) bytes += 2 * 4 * n * real;
   if (settings->step >= HK_DEVICE_BLOCK_DESCENT) {
-    bool leans = m->face_count > 0 || m->medium_parts & (HK_GPU_DRAGS_MORE | HK_GPU_FLOATS);
-    bytes += (l->damped || l->threads || leans ? 8 : 4) * n * real;
-    if (leans) bytes += (10 * n + 6 * (double)m->face_count) * real;
+    bool uses_majorizer =
+        m->face_count > 0 || m->medium_parts & (HK_GPU_QUADRATIC_DRAG | HK_GPU_BUOYANCY);
+    bytes += (l->damped || l->threads || uses_majorizer ? 8 : 4) * n * real;
+    if (uses_majorizer) bytes += (10 * n + 6 * (double)m->face_count) * real;
   }
   if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 4 * n + (double)m->face_count * (3 * 4 + 3 * 4 + 3 * real);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];
-  return bytes + 48 * n + 1e6; /* 48: doubles on their way to the card */
+  return bytes + 48 * n + 1e6; /* 48: doubles of an upload */
 }
 
 static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings, HkDeviceSim **sim,
@@ -97,12 +98,12 @@ static void destroy_array(void *array) {
   cudaFree(array);
 }
 
-static HkStatus give(HkDeviceSim *sim, void *x, void *v, HkError *error) {
-  return device_of(&sim->settings)->give(sim, x, v, error);
+static HkStatus copy_to_arrays(HkDeviceSim *sim, void *x, void *v, HkError *error) {
+  return device_of(&sim->settings)->copy_to_arrays(sim, x, v, error);
 }
 
-static HkStatus take(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
-  return device_of(&sim->settings)->take(sim, x, v, error);
+static HkStatus copy_from_arrays(HkDeviceSim *sim, const void *x, const void *v, HkError *error) {
+  return device_of(&sim->settings)->copy_from_arrays(sim, x, v, error);
 }
 
 static __global__ void copy_all(const float4 *from, float4 *to, size_t count) {
@@ -111,7 +112,7 @@ static __global__ void copy_all(const float4 *from, float4 *to, size_t count) {
     to[q] = from[q];
 }
 
-/* The best of some. */
+/* Returns the best of ten copies. */
 static HkStatus measure_copy(double *speed, HkError *error) {
   const size_t COUNT = (size_t)1 << 26; /* 1 GB, far more than its cache */
   float4 *from = NULL, *to = NULL;
@@ -143,7 +144,7 @@ extern "C" __attribute__((visibility("default"))) const HkDevice hk_device;
 const HkDevice hk_device = {HK_DEVICE_VERSION,
                             "cuda",
                             2,
-                            card,
+                            device_info,
                             need,
                             create,
                             destroy,
@@ -155,6 +156,6 @@ const HkDevice hk_device = {HK_DEVICE_VERSION,
                             fetch,
                             create_array,
                             destroy_array,
-                            give,
-                            take,
+                            copy_to_arrays,
+                            copy_from_arrays,
                             measure_copy};

@@ -1,14 +1,15 @@
-/* A simulation on a card: its arrays, and graphs of what it queues.
+/* A simulation on a GPU: its arrays and CUDA graphs.
  *
- * Positions stand twice, v twice where springs are damped or two steps are made at once: a step
- * reads one and writes the other. What depends on time comes in tables of at most BATCH steps,
- * through memory that the card reads by itself. BATCH explicit steps are a graph that is launched
- * at once: small systems are bound by the launching of kernels, and of large ones the host can
- * queue many steps ahead and turn to what it has to write.
+ * There are two arrays of positions, and two of velocities if springs are damped or one kernel
+ * makes two steps: a step reads one and writes the other. Quantities that depend on time come in
+ * tables of at most BATCH steps, through pinned host memory. BATCH explicit steps are one graph:
+ * small systems are bound by launch latency, and for large ones the host can queue many steps ahead
+ * and write output meanwhile.
  *
- * create.cuh takes the arrays; transfer.cuh brings states and tables to the card and back;
+ * create.cuh allocates the arrays; transfer.cuh copies states and tables between host and device;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
- * around.cuh, descent.cuh, media.cuh and newton.cuh; device.cuh is the whole, for a plug-in.
+ * around.cuh, descent.cuh, media.cuh and newton.cuh; device.cuh implements the interface of a
+ * plug-in.
  */
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
@@ -23,16 +24,18 @@ namespace HK_SPACE {
 
 enum { BATCH = 256, RING = 64 };
 
-/* Sweeps of descent, or iterations of conjugate gradients, that are queued at once and after which
- * the host may look. */
-enum { ROUND = 10 }; /* even: two arrays of directions take turns */
+/* Sweeps of descent, or iterations of conjugate gradients, that are queued between two reads of the
+ * residual. */
+enum { ROUND = 10 }; /* even, since two arrays of directions alternate */
 
-/* Fewer vertices: graphs of rounds; two and four threads for each vertex. */
+/* Numbers of vertices below which rounds are graphs, and below which two or four threads share a
+ * vertex. */
 static const int GRAPHS_BELOW = 400000, TWO_LANES_BELOW = 200000, MANY_LANES_BELOW = 30000;
-/* The same of descent, which moves a part of them at once. */
-static const int FEW_A_COLOR = 400000;
+/* Number of vertices below which four threads share a vertex in descent, which moves one color at a
+ * time. */
+static const int DESCENT_MANY_LANES_BELOW = 400000;
 
-/* Tables of a batch on their way: one row a step. */
+/* Tables of a batch, one row a step. */
 struct Tables {
   HkGpuMoment *moment;
   HkReal *grips;
@@ -52,7 +55,7 @@ struct Simulation {
   Real4 *x[2];
   HkReal *v[2], *w, *push, *mass;
   int32_t *order;
-  int at; /* which x is the present one */
+  int at; /* index of the current array x */
   int v_at;
 
   Pins pins;
@@ -62,15 +65,15 @@ struct Simulation {
   Grips grips;
   double origin[3];
 
-  Tables host[RING], card;
-  int rings, turn; /* of those: how many there are, which is next */
-  cudaGraphExec_t graph[2][2]; /* by at and v_at, of BATCH steps */
+  Tables host[RING], device;
+  int rings, turn;             /* number of host tables, index of the next one */
+  cudaGraphExec_t graph[2][2]; /* of BATCH steps, by at and v_at */
   cudaGraphExec_t round;       /* of ROUND sweeps or iterations */
 
-  /* Of implicit steps. */
+  /* Arrays of implicit steps. */
   Real4 *y, *ahead, *relaxed[2];
-  bool leans;       /* media are more than m' at y' */
-  HkGpuMoment *now; /* of the present step */
+  bool uses_majorizer; /* media have anisotropic terms */
+  HkGpuMoment *now;    /* of the present step */
   Media media;
   int color_count;
   int32_t *color_start; /* on the host */
@@ -78,18 +81,18 @@ struct Simulation {
   NewtonArgs newton;
   Scalars *host_scalars;
   HkStepReport step;     /* of the present step */
-  HkDeviceReport report; /* since the last one was fetched */
+  HkDeviceReport report; /* summed since the last fetch */
 
   HkReal *record_x, *record_v, *host_x, *host_v;
   double *kinetic, *host_kinetic;
   cudaEvent_t recorded, copied;
   bool has_record;
 
-  void *arrays[64]; /* all that was taken on the card */
+  void *arrays[64]; /* all allocations of device memory */
   int array_count;
 };
 
-/* Remembers an array for the end. */
+/* Registers an array, which destroy frees. */
 template <class T> static void keep(Simulation *s, T *p) {
   if (p) s->arrays[s->array_count++] = (void *)p;
 }
@@ -98,14 +101,15 @@ static bool is_implicit(const Simulation *s) {
   return s->settings.step >= HK_DEVICE_BLOCK_DESCENT;
 }
 
-/* Blocks of a product with the Hessian. */
+/* Returns the number of blocks of a product with the Hessian. */
 static unsigned multiply_blocks(const Simulation *s) {
-  return s->bricks ? (unsigned)s->springs.brick_count : blocks_for((int64_t)s->lanes * s->n, WIDE);
+  return s->bricks ? (unsigned)s->springs.brick_count
+                   : blocks_for((int64_t)s->lanes * s->n, BLOCK_THREADS);
 }
 
 /* ---- Graphs ---- */
 
-/* What queue puts into the queue, as a graph that is made once. */
+/* Launches the kernels that `queue` enqueues as a graph, which is made once. */
 template <class F>
 static HkStatus queue_graph_of(Simulation *s, cudaGraphExec_t *made, F queue, HkError *error) {
   if (!*made) {
@@ -121,9 +125,8 @@ static HkStatus queue_graph_of(Simulation *s, cudaGraphExec_t *made, F queue, Hk
   return HK_OK;
 }
 
-/* count times one, ROUND at once where launching counts. */
-template <class F>
-static HkStatus queue_round(Simulation *s, int count, F one, HkError *error) {
+/* Queues `one` count times; as graphs of ROUND if launch latency matters. */
+template <class F> static HkStatus queue_round(Simulation *s, int count, F one, HkError *error) {
   auto all = [&] {
     for (int q = 0; q < count; q++) one();
   };

@@ -1,4 +1,4 @@
-/* Springs in the memory of the card: what kernels read of them; see gpu/layout.h. */
+/* Springs in device memory, as kernels read them; see gpu/layout.h. */
 #ifndef HK_CUDA_SPRINGS_CUH
 #define HK_CUDA_SPRINGS_CUH
 
@@ -6,13 +6,13 @@
 
 namespace HK_SPACE {
 
-/* By value into every kernel. */
+/* The layout of springs, passed to kernels by value. */
 struct Springs {
   const uint32_t *word;
   const HkReal *l0, *stiffness;
-  HkReal k, kl0, c; /* of all of them, unless by palette */
+  HkReal k, kl0, c; /* of all springs, unless HK_GPU_BY_PALETTE */
   int tension;
-  HkGpuSpring palette[HK_GPU_PALETTE];
+  HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   /* Bricks. */
   const int32_t *brick, *halo;
   const int64_t *halo_start;
@@ -24,29 +24,25 @@ struct Springs {
   const int64_t *row_start;
 };
 
-/* What a plain spring needs: eight bytes of fast memory in single precision. */
+/* Parameters of a plain spring: eight bytes of shared memory in single precision. */
 struct Stiff {
   HkReal k, kl0;
 };
 
-/* Palettes in the fast memory of a block; to be followed by a barrier. */
+/* Loads the palette into shared memory; the caller synchronizes the block. */
 static __device__ __forceinline__ void load_palette(const Springs &s, HkGpuSpring *palette) {
-  if (threadIdx.x < HK_GPU_PALETTE) palette[threadIdx.x] = s.palette[threadIdx.x];
+  if (threadIdx.x < HK_GPU_PALETTE_SIZE) palette[threadIdx.x] = s.palette[threadIdx.x];
 }
 
 static __device__ __forceinline__ void load_palette(const Springs &s, Stiff *palette) {
-  if (threadIdx.x < HK_GPU_PALETTE)
+  if (threadIdx.x < HK_GPU_PALETTE_SIZE)
     palette[threadIdx.x] = Stiff{s.palette[threadIdx.x].k, s.palette[threadIdx.x].kl0};
 }
 
-/* The parameters of an entry that stand beside its word, loaded before they are needed. */
-template <int PARAMETERS> struct Beside {
-  HkReal l0, k;
-};
+/* Parameters of an entry outside of its word, loaded before they are needed. */
+template <int PARAMETERS> struct Beside { HkReal l0, k; };
 template <> struct Beside<HK_GPU_BY_PALETTE> {};
-template <> struct Beside<HK_GPU_BY_LENGTH> {
-  HkReal l0;
-};
+template <> struct Beside<HK_GPU_BY_LENGTH> { HkReal l0; };
 
 static __device__ __forceinline__ void load_beside(const Springs &, uint32_t,
                                                    Beside<HK_GPU_BY_PALETTE> &) {}
@@ -67,7 +63,7 @@ static __device__ __forceinline__ Stiff stiff_of(const Springs &, const Stiff *p
 }
 static __device__ __forceinline__ Stiff stiff_of(const Springs &s, const Stiff *,
                                                  const Beside<HK_GPU_BY_LENGTH> &b, uint32_t) {
-  if (b.l0 < 0) return Stiff{0, 0}; /* it fills up a row */
+  if (b.l0 < 0) return Stiff{0, 0}; /* padding */
   return s.k > 0 ? Stiff{s.k, s.k * b.l0} : Stiff{s.kl0 / b.l0, s.kl0};
 }
 static __device__ __forceinline__ Stiff stiff_of(const Springs &, const Stiff *,
@@ -75,9 +71,10 @@ static __device__ __forceinline__ Stiff stiff_of(const Springs &, const Stiff *,
   return Stiff{b.k, b.k * b.l0};
 }
 
-/* The same with damping and slack. */
+/* Returns the parameters of a spring with damping and tension-only length. */
 template <int PARAMETERS>
-static __device__ __forceinline__ HkGpuSpring spring_of(const Springs &s, const HkGpuSpring *palette,
+static __device__ __forceinline__ HkGpuSpring spring_of(const Springs &s,
+                                                        const HkGpuSpring *palette,
                                                         const Beside<PARAMETERS> &b,
                                                         uint32_t number) {
   if constexpr (PARAMETERS == HK_GPU_BY_PALETTE) {
@@ -102,24 +99,24 @@ static __device__ __forceinline__ Brick brick_at(const Springs &s, int b) {
   return Brick{first, s.brick[b + 1] - first, (int)(s.halo_start[b + 1] - begin), s.halo + begin};
 }
 
-/* The number in the palette, the number in the brick, and where in fast memory the neighbour is, of
- * half k of a word: shifts that leave the byte offset of a Real4. */
+/* number_in, local_in and near_in return the palette index, the local index and the position in
+ * shared memory of the neighbor in half k of a word; shifts give the byte offset of a Real4. */
 static __device__ __forceinline__ uint32_t number_in(uint32_t word, int k) {
-  return word >> (k % 2 * 16) & ((1u << HK_GPU_COLOR_BITS) - 1);
+  return word >> (k % 2 * 16) & ((1u << HK_GPU_PALETTE_BITS) - 1);
 }
 
 static __device__ __forceinline__ int local_in(uint32_t word, int k) {
-  return (int)(word >> (k % 2 * 16 + HK_GPU_COLOR_BITS) & ((1u << HK_GPU_LOCAL_BITS) - 1));
+  return (int)(word >> (k % 2 * 16 + HK_GPU_PALETTE_BITS) & ((1u << HK_GPU_LOCAL_BITS) - 1));
 }
 
 static __device__ __forceinline__ const Real4 &near_in(const Real4 *from, uint32_t word, int k) {
-  const int SIZE = sizeof(Real4) == 16 ? 4 : 5, BITS = HK_GPU_COLOR_BITS - SIZE;
+  const int SIZE = sizeof(Real4) == 16 ? 4 : 5, BITS = HK_GPU_PALETTE_BITS - SIZE;
   const uint32_t MASK = ((1u << HK_GPU_LOCAL_BITS) - 1) << SIZE;
   return *(const Real4 *)((const char *)from + (word >> (k % 2 * 16 + BITS) & MASK));
 }
 
-/* The springs of the vertex at place q, of n: WORDS words, all of them if EXACT. What stands beside
- * the first of them is loaded ahead, as far as registers go. */
+/* The springs of the vertex at place q, of n: WORDS words, all of them if EXACT. Parameters of the
+ * first ones are prefetched into registers. */
 template <int PARAMETERS, int WORDS, bool EXACT> struct BrickRow {
   uint32_t word[WORDS];
   Beside<PARAMETERS> beside[2 * WORDS];
@@ -137,7 +134,7 @@ static __device__ __forceinline__ void load_row(const Springs &s, uint32_t n, ui
     if (EXACT || k < s.slots) load_beside(s, k * n + q, row->beside[k]);
 }
 
-/* visit(word, half, what stands beside) for each slot. */
+/* Calls visit(word, half, parameters) for each slot. */
 template <int PARAMETERS, int WORDS, bool EXACT, class F>
 static __device__ __forceinline__ void visit_row(const Springs &s, uint32_t n, uint32_t q,
                                                  BrickRow<PARAMETERS, WORDS, EXACT> *row, F visit) {
@@ -151,10 +148,10 @@ static __device__ __forceinline__ void visit_row(const Springs &s, uint32_t n, u
 
 /* ---- Rows ---- */
 
-/* The springs of one vertex, or every LANES-th of them: the first SLOTS are loaded by load_row,
- * before the kernel before this one has ended, since springs stay as they are. */
+/* The springs of one vertex, or every LANES-th of them. load_row loads the first SLOTS before the
+ * previous kernel ends, since springs are constant. */
 template <int PARAMETERS, int LANES, int SLOTS> struct Row {
-  int64_t begin, end; /* of all that are its own, STRIDE apart */
+  int64_t begin, end; /* entries of this thread, STRIDE apart */
   uint32_t word[SLOTS];
   Beside<PARAMETERS> beside[SLOTS];
   static const int STRIDE = LANES * HK_GPU_ROW;
@@ -169,7 +166,7 @@ static __device__ __forceinline__ void load_row(const Springs &s, uint32_t q, in
 #pragma unroll
   for (int k = 0; k < SLOTS; k++) {
     int64_t e = row->begin + k * row->STRIDE;
-    row->word[k] = q; /* to itself: nothing */
+    row->word[k] = q; /* padding: a spring to itself */
     if (e < row->end) {
       row->word[k] = __ldcs(s.word + e);
       load_beside(s, (uint32_t)e, row->beside[k]);
@@ -177,17 +174,15 @@ static __device__ __forceinline__ void load_row(const Springs &s, uint32_t q, in
   }
 }
 
-/* The place of the neighbour in a word. */
+/* Returns the place of the neighbor in a word. */
 template <int PARAMETERS> static __device__ __forceinline__ uint32_t place_in(uint32_t word) {
   return PARAMETERS == HK_GPU_BY_PALETTE ? word & ((1u << HK_GPU_PLACE_BITS) - 1) : word;
 }
 
-/* visit(place, its Real4 in x, what stands beside, number in the palette) for each spring of a
- * row. */
+/* Calls visit(place, its Real4 in x, parameters, palette index) for each spring of a row. */
 template <int PARAMETERS, int LANES, int SLOTS, class F>
-static __device__ __forceinline__ void visit_row(const Springs &s,
-                                                 const Row<PARAMETERS, LANES, SLOTS> &row,
-                                                 const Real4 *x, F visit) {
+static __device__ __forceinline__ void
+visit_row(const Springs &s, const Row<PARAMETERS, LANES, SLOTS> &row, const Real4 *x, F visit) {
   Real4 near[SLOTS];
 #pragma unroll
   for (int k = 0; k < SLOTS; k++) near[k] = x[place_in<PARAMETERS>(row.word[k])];
@@ -206,9 +201,10 @@ static __device__ __forceinline__ void visit_row(const Springs &s,
   }
 }
 
-/* ---- Either ---- */
+/* ---- Bricks or rows ---- */
 
-/* each(place, its brick) for all vertices, by the blocks of a grid; rows have no bricks. */
+/* Calls each(place, its brick) for all vertices, over the blocks of a grid; the brick is empty in
+ * rows. */
 template <class F>
 static __device__ __forceinline__ void for_vertices(const Springs &s, uint32_t n, F each) {
   if (s.brick_count == 0) {
@@ -223,7 +219,8 @@ static __device__ __forceinline__ void for_vertices(const Springs &s, uint32_t n
   }
 }
 
-/* visit as of a row, for all springs of the vertex at place i. */
+/* Calls visit(place, its Real4 in x, parameters, palette index) for all springs of the vertex at
+ * place i. */
 template <int PARAMETERS, class F>
 static __device__ __forceinline__ void visit_all(const Springs &s, uint32_t n, const Brick &brick,
                                                  uint32_t i, const Real4 *x, F visit) {
@@ -236,7 +233,8 @@ static __device__ __forceinline__ void visit_all(const Springs &s, uint32_t n, c
   for (int k = 0; k < s.slots; k++) {
     uint32_t word = s.word[(uint32_t)(k / 2) * n + i];
     int local = local_in(word, k);
-    uint32_t j = (uint32_t)(local < brick.own ? brick.first + local : brick.halo[local - brick.own]);
+    uint32_t j =
+        (uint32_t)(local < brick.own ? brick.first + local : brick.halo[local - brick.own]);
     Beside<PARAMETERS> beside;
     load_beside(s, (uint32_t)k * n + i, beside);
     visit(j, x[j], beside, number_in(word, k));

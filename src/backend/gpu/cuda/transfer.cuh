@@ -1,7 +1,7 @@
-/* Tables and states on their way to the card and back.
+/* Copies of tables and states between host and device.
  *
- * Tables go through several rooms by turns, so that the host fills one while others are read. A
- * record of the state is copied by a queue of its own, while the next steps are made.
+ * Tables go through a ring of host buffers, so that the host fills one while the device reads
+ * others. A stream of its own copies a snapshot of the state while the next steps run.
  */
 #ifndef HK_CUDA_TRANSFER_CUH
 #define HK_CUDA_TRANSFER_CUH
@@ -31,15 +31,15 @@ static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t f
     to[q] = (HkReal)times->moment[first * HK_GPU_MOMENT_REALS + q];
   for (size_t q = 0; q < all_grips; q++)
     t->grips[q] = (HkReal)times->grips[(size_t)first * grips + q];
-  HK_GO(send(s, s->card.moment, t->moment, moments * sizeof(HkReal), error));
-  HK_GO(send(s, s->card.grips, t->grips, all_grips * sizeof(HkReal), error));
+  HK_CUDA_TRY(send(s, s->device.moment, t->moment, moments * sizeof(HkReal), error));
+  HK_CUDA_TRY(send(s, s->device.grips, t->grips, all_grips * sizeof(HkReal), error));
   if (s->pins_move) {
     memcpy(t->end, times->end + (size_t)first * motions, bytes);
-    HK_GO(send(s, s->card.end, t->end, bytes, error));
+    HK_CUDA_TRY(send(s, s->device.end, t->end, bytes, error));
   }
   if (s->pins_move && times->middle) {
     memcpy(t->middle, times->middle + (size_t)first * motions, bytes);
-    HK_GO(send(s, s->card.middle, t->middle, bytes, error));
+    HK_CUDA_TRY(send(s, s->device.middle, t->middle, bytes, error));
   }
   HK_CUDA(cudaEventRecord(t->read, s->queue), "copy a table");
   return HK_OK;
@@ -49,35 +49,35 @@ static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t f
 
 static HkStatus upload(Simulation *s, const double *x, const double *v, const uint8_t *held,
                        HkError *error) {
-  double *room;
+  double *buffer;
   size_t bytes = (size_t)s->n * 3 * sizeof(double);
   HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
-  HK_GO(take(&room, 6 * (int64_t)s->n, error));
-  cudaError_t code = cudaMemcpy(room, x, bytes, cudaMemcpyHostToDevice);
+  HK_CUDA_TRY(allocate(&buffer, 6 * (int64_t)s->n, error));
+  cudaError_t code = cudaMemcpy(buffer, x, bytes, cudaMemcpyHostToDevice);
   if (code == cudaSuccess)
-    code = cudaMemcpy(room + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
+    code = cudaMemcpy(buffer + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
   if (code == cudaSuccess && s->pins.count > 0)
     code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
   s->at = s->v_at = 0;
-  s->report = HkDeviceReport{}; /* of steps that do not count any more */
+  s->report = HkDeviceReport{}; /* earlier steps do not count */
   if (code == cudaSuccess) {
-    take_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
-        s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], room,
-        room + 3 * (int64_t)s->n, s->x[0], s->v[0]);
+    load_state<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
+        s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], buffer,
+        buffer + 3 * (int64_t)s->n, s->x[0], s->v[0]);
     if (s->pins.count > 0)
-      hold_pins<<<blocks_for(s->pins.count, WIDE), WIDE, 0, s->queue>>>(s->pins, s->mass,
-                                                                          s->x[0]);
+      hold_pins<<<blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
+          s->pins, s->mass, s->x[0]);
     code = cudaStreamSynchronize(s->queue);
   }
-  cudaFree(room);
-  HK_CUDA(code, "take a state");
+  cudaFree(buffer);
+  HK_CUDA(code, "load a state");
   return HK_OK;
 }
 
 static HkStatus record(Simulation *s, HkError *error) {
   size_t bytes = (size_t)s->n * 3 * sizeof(HkReal);
   HK_CUDA(cudaStreamWaitEvent(s->queue, s->copied, 0), "wait");
-  give_state<<<blocks_for(s->n, WIDE), WIDE, 0, s->queue>>>(
+  store_state<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
       s->n, s->order, s->x[s->at], s->v[s->v_at], s->record_x, s->record_v);
   kinetic_parts<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->n, s->mass, s->v[s->v_at], s->kinetic);
   HK_CUDA(cudaGetLastError(), "record a state");
@@ -97,7 +97,7 @@ static HkStatus record(Simulation *s, HkError *error) {
 
 static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceReport *report,
                       HkError *error) {
-  if (!s->has_record) HK_GO(record(s, error));
+  if (!s->has_record) HK_CUDA_TRY(record(s, error));
   HK_CUDA(cudaEventSynchronize(s->copied), "make its steps");
   s->has_record = false;
   *report = s->report;

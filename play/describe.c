@@ -1,4 +1,4 @@
-/* The registries, and what the scene is now, as JSON. */
+/* The registries and the current scene as JSON. */
 #include "session.h"
 
 #include "base/schema.h"
@@ -10,7 +10,7 @@
 
 static const double UNBOUNDED = 1e300;
 
-/* As they are called in a scene; in the order of HkFamily. */
+/* Names of families in a scene, in the order of HkFamily. */
 static const char *const families[HK_FAMILY_COUNT] = {"shape",          "force",     "motion",
                                                       "integrator",     "minimizer", "linear",
                                                       "preconditioner", "output",    "part"};
@@ -87,7 +87,7 @@ static HkJson scenes(void) {
   return list;
 }
 
-HkStatus tell_registry(Play *p, const HkJson *request, HkError *error) {
+HkStatus describe_registry(Play *p, const HkJson *request, HkError *error) {
   HkJson answer = answer_start(request), all = hk_json_object();
   for (int f = 0; f < HK_FAMILY_COUNT; f++) {
     HkJson list = hk_json_list();
@@ -148,7 +148,7 @@ static HkJson lines_of(const char *text) {
   return list;
 }
 
-static void tell_model(const Play *p, HkJson *answer) {
+static void describe_model(const Play *p, HkJson *answer) {
   HkModelInfo m = hk_model_info(p->stage.model);
   hk_json_add(answer, "vertices", hk_json_integer(m.vertices));
   hk_json_add(answer, "springs", hk_json_integer(m.springs));
@@ -162,7 +162,7 @@ static void tell_model(const Play *p, HkJson *answer) {
   hk_json_add(answer, "vectors", hk_json_text(m.vectors));
 }
 
-HkStatus tell_scene(Play *p, const HkJson *request, HkError *error) {
+HkStatus describe_scene(Play *p, const HkJson *request, HkError *error) {
   const HkScene *scene = p->stage.scene;
   HkJson answer = answer_start(request), sets = hk_json_list();
   double stable = NAN;
@@ -178,7 +178,7 @@ HkStatus tell_scene(Play *p, const HkJson *request, HkError *error) {
   hk_json_add(&answer, "name", hk_json_text(p->name));
   hk_json_add(&answer, "scene", hk_json_text(text));
   hk_json_add(&answer, "sets", sets);
-  tell_model(p, &answer);
+  describe_model(p, &answer);
   hk_json_add(&answer, "step", hk_json_real(hk_sim_h(p->stage.sim)));
   hk_json_add(&answer, "stable_step", hk_json_real(stable));
   hk_json_add(&answer, "stability", hk_json_text(hk_step_stability(hk_sim_method(p->stage.sim))));

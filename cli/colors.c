@@ -1,6 +1,6 @@
-/* Colours of pictures; see colours.h.
+/* Colors of pictures; see colors.h.
  *
- * A colour of lightness L, chroma C and hue h is a = C cos h, b = C sin h in CIE L*a*b*, where
+ * A color of lightness L, chroma C and hue h is a = C cos h, b = C sin h in CIE L*a*b*, where
  * equal distances look equally different. To the XYZ of CIE 1931 with the white of a screen (D65):
  *
  *     f_y = (L + 16) / 116,  f_x = f_y + a / 500,  f_z = f_y - b / 200
@@ -11,15 +11,15 @@
  *     speed   L = 24 + 62 t,    C = 54,      h = 295 + 160 t
  *     strain  L = 82 - 42 |s|,  C = 50 |s|,  h = 282 if s < 0, else 32,   s = 2 t - 1
  *
- * so that equal steps look equally large; the lightness of speed is linear, which is right in grey
+ * so that equal steps look equally large; the lightness of speed is linear, which is right in gray
  * too, and that of strain is the same on both sides of 0. All of it is within what screens show.
  */
-#include "colours.h"
+#include "colors.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Colour spaces --------------------------------------------------------------------------- */
+/* ---- Color spaces --------------------------------------------------------------------------- */
 
 static double cube_of(double f) {
   return f > 6.0 / 29 ? f * f * f : 3 * (6.0 / 29) * (6.0 / 29) * (f - 4.0 / 29);
@@ -35,7 +35,7 @@ static void linear_of_lch(double lightness, double chroma, double hue, double rg
   for (int c = 0; c < 3; c++) rgb[c] = matrix[c][0] * x + matrix[c][1] * y + matrix[c][2] * z;
 }
 
-bool colour_is_shown(double lightness, double chroma, double hue) {
+bool color_is_shown(double lightness, double chroma, double hue) {
   double rgb[3];
   linear_of_lch(lightness, chroma, hue, rgb);
   for (int c = 0; c < 3; c++)
@@ -48,47 +48,47 @@ static double encode(double linear) {
   return linear <= 0.0031308 ? 12.92 * linear : 1.055 * pow(linear, 1 / 2.4) - 0.055;
 }
 
-Colour colour_lch(double lightness, double chroma, double hue) {
+Color color_lch(double lightness, double chroma, double hue) {
   double rgb[3], shown = 0, not_shown = chroma;
-  bool whole = colour_is_shown(lightness, chroma, hue);
+  bool whole = color_is_shown(lightness, chroma, hue);
   for (int q = 0; q < 30 && !whole; q++) {
     double middle = (shown + not_shown) / 2;
-    *(colour_is_shown(lightness, middle, hue) ? &shown : &not_shown) = middle;
+    *(color_is_shown(lightness, middle, hue) ? &shown : &not_shown) = middle;
   }
   linear_of_lch(lightness, whole ? chroma : shown, hue, rgb);
-  return (Colour){encode(rgb[0]), encode(rgb[1]), encode(rgb[2])};
+  return (Color){encode(rgb[0]), encode(rgb[1]), encode(rgb[2])};
 }
 
 /* ---- Maps and palette ------------------------------------------------------------------------ */
 
-Colour colour_map(ColourBy by, double t) {
-  if (by == COLOUR_SPEED) return colour_lch(24 + 62 * t, 54, 295 + 160 * t);
+Color color_map(ColorBy by, double t) {
+  if (by == COLOR_SPEED) return color_lch(24 + 62 * t, 54, 295 + 160 * t);
   double s = 2 * t - 1;
-  return colour_lch(82 - 42 * fabs(s), 50 * fabs(s), s < 0 ? 282 : 32);
+  return color_lch(82 - 42 * fabs(s), 50 * fabs(s), s < 0 ? 282 : 32);
 }
 
-/* Hues of bodies go on by the golden angle, so that neighbours are far apart. */
-Colour colour_palette(int index) {
+/* Hues of bodies go on by the golden angle, so that neighbors are far apart. */
+Color color_palette(int index) {
   switch (index) {
-  case PALETTE_MASS: return colour_lch(36, 10, 260);
-  case PALETTE_PIN: return colour_lch(30, 4, 260);
-  case PALETTE_LINE: return colour_lch(50, 8, 260);
-  default: return colour_lch(61, 52, fmod(40 + 137.508 * index, 360));
+  case PALETTE_MASS: return color_lch(36, 10, 260);
+  case PALETTE_PIN: return color_lch(30, 4, 260);
+  case PALETTE_LINE: return color_lch(50, 8, 260);
+  default: return color_lch(61, 52, fmod(40 + 137.508 * index, 360));
   }
 }
 
-static void put(unsigned char *rgba, Colour colour) {
-  rgba[0] = (unsigned char)(255 * colour.r + 0.5);
-  rgba[1] = (unsigned char)(255 * colour.g + 0.5);
-  rgba[2] = (unsigned char)(255 * colour.b + 0.5);
+static void put(unsigned char *rgba, Color color) {
+  rgba[0] = (unsigned char)(255 * color.r + 0.5);
+  rgba[1] = (unsigned char)(255 * color.g + 0.5);
+  rgba[2] = (unsigned char)(255 * color.b + 0.5);
   rgba[3] = 255;
 }
 
-void colour_ramp(ColourBy by, unsigned char rgba[RAMP_HEIGHT * RAMP_WIDTH * 4]) {
+void color_ramp(ColorBy by, unsigned char rgba[RAMP_HEIGHT * RAMP_WIDTH * 4]) {
   unsigned char *palette = rgba + RAMP_WIDTH * 4;
   memset(palette, 0, RAMP_WIDTH * 4);
-  for (int q = 0; q < RAMP_WIDTH; q++) put(rgba + 4 * q, colour_map(by, q / (RAMP_WIDTH - 1.0)));
-  for (int q = 0; q <= PALETTE_LINE; q++) put(palette + 4 * q, colour_palette(q));
+  for (int q = 0; q < RAMP_WIDTH; q++) put(rgba + 4 * q, color_map(by, q / (RAMP_WIDTH - 1.0)));
+  for (int q = 0; q <= PALETTE_LINE; q++) put(palette + 4 * q, color_palette(q));
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
