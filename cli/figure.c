@@ -36,7 +36,7 @@ struct Figure {
   double mean_length, rod_length; /* of all springs, of those that are drawn */
   int32_t *rod;                   /* springs that are drawn */
   int32_t *ball;                  /* vertices that are drawn */
-  uint8_t *body;                  /* of a vertex, as a colour of the palette */
+  uint8_t *body;                  /* of a vertex, as a color of the palette */
   double *release;                /* s, of each pin */
   uint8_t *marked;                /* whether a pin is drawn */
   int32_t *held;                  /* pins that hold at the time of the frame and are drawn */
@@ -54,7 +54,7 @@ static void *room(int64_t count, size_t size) {
   return calloc((size_t)count + 1, size);
 }
 
-/* Marks the vertices of bodies that have faces; names colours. */
+/* Marks the vertices of bodies that have faces; names colors. */
 static void look_at_bodies(Figure *f, const HkModel *model, uint8_t *faced) {
   int64_t first, count;
   for (int b = 0; hk_model_body(model, b, &first, &count); b++) {
@@ -107,7 +107,7 @@ static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *mo
   return HK_OK;
 }
 
-/* Marks pins with a neighbour that moves, or that is let go earlier; all where there are none. */
+/* Marks pins with a neighbor that moves, or that is released earlier; all where there are none. */
 static bool mark_pins(Figure *f) {
   const HkSpringView *s = &f->springs;
   double *until = room(f->n, sizeof *until); /* when each vertex is let go */
@@ -236,7 +236,7 @@ void figure_scale(Figure *f, double end, double height) {
   f->ball_radius = lesser(height, BALL, f->rod_length, BALL_OF_LENGTH);
   f->pin_radius = lesser(height, PIN, f->mean_length, PIN_OF_LENGTH);
   f->coil_radius = lesser(height, COIL, f->rod_length, COIL_OF_LENGTH);
-  if (f->by == COLOR_STRAIN) f->ball_radius *= 0.6; /* it is the springs that tell something */
+  if (f->by == COLOR_STRAIN) f->ball_radius *= 0.6; /* strain is shown by the springs */
   if (f->coils) f->ball_radius = lesser(height, FEW_BALL, f->rod_length, BALL_OF_LENGTH);
   if (f->ball_count > 0) f->pin_radius = 1.1 * f->ball_radius; /* a mass is in it */
   if (f->pin_count > MANY_PINS) f->pin_radius *= SMALL_PIN;

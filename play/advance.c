@@ -67,7 +67,7 @@ static void advance(Play *p, int64_t steps, double budget, Progress *made) {
   p->steps += made->steps;
 }
 
-/* How many steps a request wants; what is less than a step is kept for the next frame. What the
+/* The number of steps of a request; what is less than a step is kept for the next frame. What the
  * budget does not allow is never made up for. */
 static int64_t count_steps(Play *p, const HkJson *request, double *budget) {
   double number = 0, h = hk_sim_h(p->stage.sim);
@@ -81,7 +81,7 @@ static int64_t count_steps(Play *p, const HkJson *request, double *budget) {
   return (int64_t)steps;
 }
 
-/* ---- Colours ---- */
+/* ---- Colors ---- */
 
 static void lengths(const double *vectors, int64_t n, float *value) {
   for (int64_t q = 0; q < n; q++) {

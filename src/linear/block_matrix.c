@@ -2,23 +2,17 @@
 #include "linear/block_matrix.h"
 
 #include "base/file.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Pattern ---- */
 
-static int rising(const void *a, const void *b) {
-  int32_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
-  return (x > y) - (x < y);
-}
-
 /* Sorts a list of columns and keeps each once; returns how many there are. */
 static int64_t sort_columns(int32_t *list, int64_t count) {
   int64_t unique = 0;
-  qsort(list, (size_t)count, sizeof *list, rising);
+  hk_sort_int32(list, count);
   for (int64_t c = 0; c < count; c++)
     if (c == 0 || list[c] != list[unique - 1]) list[unique++] = list[c];
   return unique;

@@ -5,6 +5,8 @@
  */
 #include "linear/galerkin.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,11 +48,6 @@ HkStatus hk_weights_transpose(const HkContext *c, const HkWeights *P, HkWeights 
   for (int32_t I = T->rows; I > 0; I--) T->start[I] = T->start[I - 1];
   T->start[0] = 0;
   return HK_OK;
-}
-
-static int compare(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
 }
 
 /* A list of different numbers, for one row after the other. */
@@ -106,7 +103,7 @@ static HkStatus find_AP(const HkContext *c, const HkGraph *g, const HkWeights *P
   memset(r->mark, 0, (size_t)P->columns * sizeof *r->mark);
   for (int32_t i = 0; i < g->n; i++) {
     row_of_AP(g, P, i, r);
-    qsort(r->list, (size_t)r->count, sizeof *r->list, compare);
+    hk_sort_int32(r->list, r->count);
     memcpy(AP->column + AP->start[i], r->list, (size_t)r->count * sizeof *r->list);
   }
   return HK_OK;
@@ -136,7 +133,7 @@ static HkStatus find_coarse(const HkContext *c, const HkWeights *T, const Produc
   memset(r->mark, 0, (size_t)T->rows * sizeof *r->mark);
   for (int32_t I = 0; I < T->rows; I++) {
     coarse_row(T, AP, I, r);
-    qsort(r->list, (size_t)r->count, sizeof *r->list, compare);
+    hk_sort_int32(r->list, r->count);
     memcpy(coarse->column + coarse->start[I], r->list, (size_t)r->count * sizeof *r->list);
   }
   return HK_OK;

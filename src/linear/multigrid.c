@@ -1,6 +1,7 @@
 /* The hierarchy of multigrid: levels, found once for a model; see multigrid.h. */
 #include "linear/multigrid.h"
 
+#include "base/sort.h"
 #include "linear/coupling.h"
 
 #include "linear/galerkin.h"
@@ -116,11 +117,6 @@ static HkStatus coarsen(const HkContext *c, int threads, Draft *d, Draft *next, 
 
 /* ---- Into the order of sweeps ---- */
 
-static int compare(const void *a, const void *b) {
-  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-  return (x > y) - (x < y);
-}
-
 static HkStatus order_graph(const HkContext *c, const Draft *d, HkLevel *l, HkError *error) {
   const HkGraph *from = &d->graph;
   HkGraph *to = &l->graph;
@@ -135,7 +131,7 @@ static HkStatus order_graph(const HkContext *c, const Draft *d, HkLevel *l, HkEr
       to->column[at++] = d->place[from->column[e]];
     if (v < 0) to->column[at++] = k;
     to->start[k + 1] = at;
-    qsort(to->column + to->start[k], (size_t)(at - to->start[k]), sizeof *to->column, compare);
+    hk_sort_int32(to->column + to->start[k], at - to->start[k]);
     l->diagonal[k] = to->start[k];
     while (to->column[l->diagonal[k]] != k) l->diagonal[k]++;
   }

@@ -7,6 +7,7 @@
  */
 #include "linear/symbolic.h"
 
+#include "base/sort.h"
 #include "linear/ordering.h"
 
 #include <stdlib.h>
@@ -169,13 +170,6 @@ static void cut_columns(Work *w) {
   }
 }
 
-static int rising(const void *a, const void *b) {
-  int64_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
-  return (x > y) - (x < y);
-}
-
 static int64_t add_rows(Work *w, int64_t q, const int64_t *list, int64_t length, int64_t count) {
   for (int64_t e = 0; e < length; e++) {
     if (list[e] < w->s->first[q + 1] || w->mark[list[e]] == q) continue;
@@ -198,7 +192,7 @@ static void list_rows(Work *w) {
     for (int64_t child = w->head[q]; child >= 0; child = w->next[child])
       count =
           add_rows(w, q, s->row + s->start[child], s->start[child + 1] - s->start[child], count);
-    qsort(rows + own, (size_t)(count - own), sizeof *rows, rising);
+    hk_sort_int64(rows + own, count - own);
     if (count == own) continue;
     int64_t up = s->owner[rows[own]];
     w->next[q] = w->head[up];

@@ -1,8 +1,9 @@
 /* The registry of minimisers, and what they have in common: stopping, reports, the trace. */
 #include "minimize/minimize.h"
 
+#include "base/clock.h"
+
 #include <string.h>
-#include <time.h>
 
 #define HK_MINIMIZE_TYPE(name) extern const HkMinimizeType hk_minimize_##name;
 #include "minimize/minimize.def"
@@ -79,12 +80,6 @@ size_t hk_minimizer_bytes(const HkMinimizer *m) {
 
 /* ---- Minimising ---- */
 
-static double wall_time(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error) {
   const HkModel *model = m->problem->model;
   if (trace && !m->start)
@@ -100,7 +95,7 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);
-    m->began = wall_time();
+    m->began = hk_wall_time();
   }
   HK_TRY(m->type->minimize(m, x, error));
   HK_TRY(hk_cancel_check(m->problem->cancel, error));
@@ -114,14 +109,14 @@ double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
 }
 
 bool hk_minimizer_trace(HkMinimizer *m, const double *x) {
-  double now = wall_time();
+  double now = hk_wall_time();
   HkIteration it = {.iteration = m->report.iterations,
                     .change = hk_problem_change(m->problem, m->start, x),
                     .gradient = m->report.gradient,
                     .seconds = now - m->began,
                     .x = x};
   bool goes_on = m->trace(m->trace_user, &it);
-  m->began += wall_time() - now;
+  m->began += hk_wall_time() - now;
   return goes_on;
 }
 

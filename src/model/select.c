@@ -1,6 +1,7 @@
 /* Selections: which vertices are meant, by the positions at the start. */
 #include "model/model.h"
 
+#include "base/sort.h"
 #include "base/vec.h"
 
 #include <stdio.h>
@@ -56,17 +57,10 @@ static HkStatus find_vertex(const HkModel *m, int64_t vertex, int32_t *found, Hk
   return HK_OK;
 }
 
-static int rising(const void *a, const void *b) {
-  int32_t x, y;
-  memcpy(&x, a, sizeof x);
-  memcpy(&y, b, sizeof y);
-  return (x > y) - (x < y);
-}
-
 /* Sorted, each once. */
 static void tidy(int32_t *list, int64_t *count) {
   int64_t unique = 0;
-  qsort(list, (size_t)*count, sizeof *list, rising);
+  hk_sort_int32(list, *count);
   for (int64_t q = 0; q < *count; q++)
     if (q == 0 || list[q] != list[unique - 1]) list[unique++] = list[q];
   *count = unique;
