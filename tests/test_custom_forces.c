@@ -408,23 +408,28 @@ static double lowest_gap(World *w, const Floor *f) {
   return least;
 }
 
-/* The cloth falls at 3 m/s onto the floor 0.3 m below, with steps of 0.02 s: 6 cm a step. */
-static void fall(const char *integrator, bool scalar, double h) {
-  Floor ground = {.scalar = scalar};
-  HkForceFunctions f = hk_default_force_functions();
+/* A cloth that falls at 3 m/s from 0.3 m above the floor. */
+static World falling_cloth(const char *integrator, double h) {
   char text[1024];
-  f.name = "floor";
-  f.energy = floor_energy;
-  f.add = floor_add;
-  f.hessian = floor_hessian;
-  f.filter = floor_filter;
   snprintf(text, sizeof text,
            "{'integrator': %s, 'time': {'step': %g, 'energy_bound': 1e9}, 'bodies': [{'shape': "
            "{'type': 'grid', 'nx': 6, 'ny': 5, 'plane': 'xz'}, 'springs': {'k': 300, 'shear': "
            "true}, 'mass': 0.8, 'transform': {'translate': [0, 0.3, 0]}, 'velocity': [0.5, -3, "
            "0]}], 'forces': ['gravity'], 'outputs': []}",
            integrator, h);
-  World w = world_make(text, NULL, 0, 2);
+  return world_make(text, NULL, 0, 2);
+}
+
+/* With steps of 0.02 s: 6 cm a step. */
+static void fall(const char *integrator, bool scalar, double h) {
+  Floor ground = {.scalar = scalar};
+  HkForceFunctions f = hk_default_force_functions();
+  f.name = "floor";
+  f.energy = floor_energy;
+  f.add = floor_add;
+  f.hessian = floor_hessian;
+  f.filter = floor_filter;
+  World w = falling_cloth(integrator, h);
   if (!w.sim) return;
   MUST(hk_model_add_custom_force(w.model, &f, &ground, NULL, error));
   for (int step = 0; step < (int)(0.4 / h); step++) {
@@ -447,6 +452,29 @@ TEST(no_method_moves_a_vertex_where_a_force_forbids_it) {
   fall("'symplectic_euler'", false, 0.004);
   fall("'verlet'", true, 0.004);
   fall("'rk4'", false, 0.004);
+}
+
+/* A floor that only forbids, and does not push: a step ends as soon as nothing is gained. */
+TEST(a_filter_without_an_energy_ends_a_step_soon) {
+  for (int q = 0; q < METHODS && strstr(methods[q], "backward"); q++) {
+    Floor ground = {0};
+    HkForceFunctions f = hk_default_force_functions();
+    f.add = no_force;
+    f.filter = floor_filter;
+    World w = falling_cloth(methods[q], 0.02);
+    if (!w.sim) return;
+    MUST(hk_model_add_custom_force(w.model, &f, &ground, NULL, error));
+    int iterations = 0;
+    for (int step = 0; step < 10; step++) {
+      MUST(hk_step(w.sim, w.state, error));
+      HkStepReport report = hk_sim_step_report(w.sim);
+      if (report.iterations > iterations) iterations = report.iterations;
+    }
+    CHECK(ground.filtered > 0 && lowest_gap(&w, &ground) > 0);
+    if (iterations >= 1000 && strstr(methods[q], "newton"))
+      test_fail(__FILE__, __LINE__, "%s: %d iterations", methods[q], iterations);
+    world_destroy(&w);
+  }
 }
 
 /* ---- Blocks that come and go ---- */

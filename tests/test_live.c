@@ -335,9 +335,9 @@ TEST(states_stay_valid_over_changes) {
 
 /* ---- Masses ---- */
 
-#define BACKWARD_PCG                                                                               \
-  "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "          \
-  "'preconditioner': 'multigrid'}}}"
+static const char multigrid[] =
+    "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "
+    "'preconditioner': 'multigrid'}}}";
 
 /* A model whose masses are set moves as one that was compiled with them. */
 TEST(masses_may_be_set_between_steps) {
@@ -345,7 +345,7 @@ TEST(masses_may_be_set_between_steps) {
       "'verlet'", "{'type': 'symplectic_euler', 'precision': 'single'}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': 'ldlt'}}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'factor': 'ldlt'}}",
-      BACKWARD_PCG};
+      multigrid};
   for (int q = 0; q < 5; q++) {
     char text[2][1024];
     for (int heavy = 0; heavy < 2; heavy++)

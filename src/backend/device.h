@@ -12,18 +12,10 @@
 #define HK_BACKEND_DEVICE_H
 
 #include "backend/gpu/layout.h"
+#include "base/device_settings.h"
 
 enum { HK_DEVICE_VERSION = 3 };
 #define HK_DEVICE_SYMBOL "hk_device"
-
-/* Integrator, and minimizer of an implicit step, that a device runs. */
-typedef enum HkDeviceStep {
-  HK_DEVICE_SYMPLECTIC,
-  HK_DEVICE_VERLET,
-  HK_DEVICE_BLOCK_DESCENT, /* backward Euler by vertex_block_descent */
-  HK_DEVICE_JACOBI,        /* backward Euler by jacobi with Chebyshev's acceleration */
-  HK_DEVICE_NEWTON         /* backward Euler by newton with pcg and block_jacobi */
-} HkDeviceStep;
 
 /* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
 enum { HK_DEVICE_GRIP_REALS = 8 }; /* T, F, k, c */
@@ -60,18 +52,6 @@ typedef struct HkDeviceModel {
   int color_count;
   const int32_t *color_start;
 } HkDeviceModel;
-
-typedef struct HkDeviceSettings {
-  HkDeviceStep step;
-  double h;
-  bool checked;       /* double precision in place of single precision */
-  bool uses_velocity; /* a force depends on velocities */
-  int iterations;     /* of a minimizer, at most */
-  double tolerance;   /* of a minimizer; 0: it makes all iterations */
-  int linear_iterations;
-  double forcing;
-  double rho, weight; /* of jacobi */
-} HkDeviceSettings;
 
 /* Tables of all quantities that depend on time, one row a step. */
 typedef struct HkDeviceTimes {

@@ -13,12 +13,12 @@ typedef struct Array {
 
 /* Makes the device hold the state, or returns why it cannot. */
 static HkStatus hold(HkSim *sim, HkState *state, HkError *error) {
-  if (!sim->remote)
+  if (!hk_remote_of(sim))
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "this simulation steps on the CPU and has no arrays on a device; use the "
                    "state's own, or compile the model for the device cuda");
   HK_TRY(hk_state_check(state, sim->model, error));
-  return hk_remote_hold(sim->remote, state, error);
+  return hk_remote_hold(hk_remote_of(sim), state, error);
 }
 
 static HkStatus check_kind(HkArrayKind kind, HkError *error) {
@@ -32,7 +32,7 @@ static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) 
   HkDeviceSim *device_sim;
   HK_TRY(hk_alloc(c, &a, 1, sizeof *a, "an array on a device", error));
   a->context = *c;
-  a->device = hk_remote_device(sim->remote, &device_sim, &a->shown.bytes);
+  a->device = hk_remote_device(hk_remote_of(sim), &device_sim, &a->shown.bytes);
   a->shown.count = sim->model->n;
   a->shown.device = a->device->kind;
   HkStatus status = a->device->create_array(device_sim, &a->shown.data, &a->shown.number, error);
@@ -51,7 +51,7 @@ HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDevi
   HK_TRY(check_kind(kind, error));
   HK_TRY(hold(sim, state, error));
   if (made) HK_TRY(create(sim, array, error));
-  const HkDevice *device = hk_remote_device(sim->remote, &device_sim, &bytes);
+  const HkDevice *device = hk_remote_device(hk_remote_of(sim), &device_sim, &bytes);
   const HkDeviceArray *a = *array;
   if (a->count != state->n || a->bytes != bytes)
     return hk_fail(error, HK_ERROR_INVALID,
@@ -71,10 +71,10 @@ HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const
   HK_TRY(check_kind(kind, error));
   if (!data) return hk_fail(error, HK_ERROR_INVALID, "there is no address on the device");
   HK_TRY(hold(sim, state, error));
-  const HkDevice *device = hk_remote_device(sim->remote, &device_sim, &bytes);
+  const HkDevice *device = hk_remote_device(hk_remote_of(sim), &device_sim, &bytes);
   HK_TRY(device->copy_from_arrays(device_sim, kind == HK_POSITIONS ? data : NULL,
                                   kind == HK_VELOCITIES ? data : NULL, error));
-  hk_remote_changed(sim->remote);
+  hk_remote_changed(hk_remote_of(sim));
   return HK_OK;
 }
 

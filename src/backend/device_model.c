@@ -14,7 +14,7 @@ typedef struct Work {
 
 static bool any_pin_moves(const HkModel *m) {
   for (int q = 0; q < m->motion_count; q++)
-    if (strcmp(m->motions[q].type->schema.name, "fixed") != 0) return true;
+    if (!m->motions[q].type->rests) return true;
   return false;
 }
 
@@ -85,8 +85,8 @@ static HkStatus take_faces(const Work *w, HkError *error) {
 /* ---- Grips ---- */
 
 static const HkChosen *grip_of(const HkModel *m, int force) {
-  const char *name = m->forces[force].type->schema.name;
-  bool grips = strcmp(name, "handle") == 0 || strcmp(name, "point_load") == 0;
+  HkDeviceForce kind = m->forces[force].type->on_device;
+  bool grips = kind == HK_DEVICE_FORCE_HANDLE || kind == HK_DEVICE_FORCE_POINT_LOAD;
   return grips ? m->forces[force].data : NULL;
 }
 

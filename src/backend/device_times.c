@@ -14,20 +14,16 @@
 
 #include <string.h>
 
-static bool is(const HkModel *m, int force, const char *name) {
-  return strcmp(m->forces[force].type->schema.name, name) == 0;
+static bool is(const HkModel *m, int force, HkDeviceForce kind) {
+  return m->forces[force].type->on_device == kind;
 }
 
 HkStatus hk_device_check_forces(const HkModel *m, HkError *error) {
-  static const char *const known[] = {"springs", "gravity",  "wind",   "face_wind",
-                                      "drag",    "buoyancy", "handle", "point_load"};
   int fluids = 0, airs = 0;
   for (int q = 0; q < m->force_count; q++) {
-    bool done = false;
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) done |= is(m, q, known[k]);
-    fluids += is(m, q, "buoyancy");
-    airs += is(m, q, "face_wind");
-    if (!done)
+    fluids += is(m, q, HK_DEVICE_FORCE_BUOYANCY);
+    airs += is(m, q, HK_DEVICE_FORCE_FACE_WIND);
+    if (is(m, q, HK_DEVICE_FORCE_NONE))
       return hk_fail(error, HK_ERROR_UNSUPPORTED, "devices do not support the force '%s'",
                      m->forces[q].type->schema.name);
   }
@@ -42,17 +38,19 @@ HkStatus hk_device_check_forces(const HkModel *m, HkError *error) {
 int hk_device_medium_parts(const HkModel *m) {
   int parts = 0;
   for (int q = 0; q < m->force_count; q++) {
-    if (is(m, q, "wind") || is(m, q, "drag")) parts |= HK_GPU_LINEAR_DRAG;
-    if (is(m, q, "drag") && ((const HkDragParams *)m->forces[q].method.params)->quadratic > 0)
+    if (is(m, q, HK_DEVICE_FORCE_WIND) || is(m, q, HK_DEVICE_FORCE_DRAG))
+      parts |= HK_GPU_LINEAR_DRAG;
+    if (is(m, q, HK_DEVICE_FORCE_DRAG) &&
+        ((const HkDragParams *)m->forces[q].method.params)->quadratic > 0)
       parts |= HK_GPU_QUADRATIC_DRAG;
-    if (is(m, q, "buoyancy")) parts |= HK_GPU_BUOYANCY;
+    if (is(m, q, HK_DEVICE_FORCE_BUOYANCY)) parts |= HK_GPU_BUOYANCY;
   }
   return parts;
 }
 
 bool hk_device_has_air(const HkModel *m) {
   bool any = false;
-  for (int q = 0; q < m->force_count; q++) any |= is(m, q, "face_wind");
+  for (int q = 0; q < m->force_count; q++) any |= is(m, q, HK_DEVICE_FORCE_FACE_WIND);
   return any;
 }
 
@@ -106,7 +104,7 @@ static void set_air(const HkModel *m, const HkFaceWindParams *p, const double or
 
 static void grip_at(const HkModel *m, int force, const double origin[3], double t, double *grip) {
   const void *params = m->forces[force].method.params;
-  if (is(m, force, "handle")) {
+  if (is(m, force, HK_DEVICE_FORCE_HANDLE)) {
     const HkHandleParams *p = params;
     hk_chosen_vector(&p->table, p->target, t, grip);
     for (int c = 0; c < 3; c++) grip[c] -= origin[c];
@@ -130,11 +128,11 @@ void hk_device_moment(const HkModel *m, const double origin[3], double t, double
     const void *p = m->forces[q].method.params;
     HkForceArgs a = {.model = m, .params = p, .t = t};
     if (m->forces[q].type->accelerate) m->forces[q].type->accelerate(&a, g);
-    if (is(m, q, "wind")) add_wind(p, t, &now.medium);
-    if (is(m, q, "drag")) add_drag(p, &now.medium);
-    if (is(m, q, "buoyancy")) add_fluid(p, origin[m->up], &now.medium);
-    if (is(m, q, "face_wind")) set_air(m, p, origin, t, &now.air);
-    if (!is(m, q, "handle") && !is(m, q, "point_load")) continue;
+    if (is(m, q, HK_DEVICE_FORCE_WIND)) add_wind(p, t, &now.medium);
+    if (is(m, q, HK_DEVICE_FORCE_DRAG)) add_drag(p, &now.medium);
+    if (is(m, q, HK_DEVICE_FORCE_BUOYANCY)) add_fluid(p, origin[m->up], &now.medium);
+    if (is(m, q, HK_DEVICE_FORCE_FACE_WIND)) set_air(m, p, origin, t, &now.air);
+    if (!is(m, q, HK_DEVICE_FORCE_HANDLE) && !is(m, q, HK_DEVICE_FORCE_POINT_LOAD)) continue;
     memset(grips + HK_DEVICE_GRIP_REALS * grip, 0, HK_DEVICE_GRIP_REALS * sizeof *grips);
     grip_at(m, q, origin, t, grips + HK_DEVICE_GRIP_REALS * grip++);
   }

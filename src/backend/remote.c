@@ -11,7 +11,8 @@
 enum { TABLE_STEPS = 256 }; /* rows of the tables that are sent to the device at a time */
 
 struct HkRemote {
-  HkStateHolder holder; /* first: states point to it */
+  HkStepper base;
+  HkStateHolder holder; /* states point to it */
   HkSim *sim;
   const HkDevice *device;
   HkDeviceSim *device_sim;
@@ -30,6 +31,16 @@ struct HkRemote {
   HkStatus status;                       /* pending: the next call that can return it does */
   HkError error;
 };
+
+_Static_assert(offsetof(HkRemote, base) == 0, "a stepper begins with its base");
+
+static HkRemote *remote_of_holder(HkStateHolder *holder) {
+  return (HkRemote *)((char *)holder - offsetof(HkRemote, holder));
+}
+
+HkRemote *hk_remote_of(const HkSim *sim) {
+  return sim->stepper->type == &hk_stepper_remote ? (HkRemote *)sim->stepper : NULL;
+}
 
 /* ---- Creating ---- */
 
@@ -151,7 +162,7 @@ static HkStatus download(HkRemote *r, HkError *error) {
 /* Copies the state to the host and keeps the status for the next call. An error replaces
  * HK_NOT_CONVERGED, and nothing replaces an error. */
 static void fetch(HkStateHolder *holder) {
-  HkRemote *r = (HkRemote *)holder;
+  HkRemote *r = remote_of_holder(holder);
   if (r->here) return;
   r->here = true;
   HkStatus status = download(r, &r->error);
@@ -159,7 +170,7 @@ static void fetch(HkStateHolder *holder) {
 }
 
 static void leave(HkStateHolder *holder) {
-  HkRemote *r = (HkRemote *)holder;
+  HkRemote *r = remote_of_holder(holder);
   if (r->state) r->state->holder = NULL;
   r->state = NULL;
   r->ahead = 0;
@@ -178,30 +189,33 @@ static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
   return HK_OK;
 }
 
-HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error) {
+static void destroy(HkStepper **stepper) {
+  HkRemote *r = (HkRemote *)*stepper;
+  HkContext c = r->sim->model->context;
+  if (r->state) hk_state_own(r->state);
+  if (r->device_sim) r->device->destroy(&r->device_sim);
+  drop_tables(r);
+  hk_free(&c, stepper);
+}
+
+static HkStatus create(HkSim *sim, HkStepper **stepper, HkError *error) {
   const HkContext *c = &sim->model->context;
-  HK_TRY(hk_alloc(c, remote, 1, sizeof **remote, "a device", error));
-  HkRemote *r = *remote;
+  HkRemote *r = NULL;
+  HK_TRY(hk_alloc(c, &r, 1, sizeof *r, "a device", error));
+  *stepper = &r->base;
+  r->base.type = &hk_stepper_remote;
   r->sim = sim;
   r->holder = (HkStateHolder){fetch, leave};
   HkStatus status = hk_device_settings(sim, &r->settings, error);
   if (status >= 0) status = hk_plugin_find(c->device, &r->device, error);
   if (status >= 0) status = create_device_sim(r, error);
   if (status >= 0) status = make_tables(r, error);
-  if (status < 0) hk_remote_destroy(remote);
+  if (status < 0) destroy(stepper);
   return status;
 }
 
-void hk_remote_destroy(HkRemote **remote) {
-  HkRemote *r = *remote;
-  if (!r) return;
-  if (r->state) hk_state_own(r->state);
-  if (r->device_sim) r->device->destroy(&r->device_sim);
-  drop_tables(r);
-  hk_free(&r->sim->model->context, remote);
-}
-
-size_t hk_remote_bytes(const HkRemote *r) {
+static size_t bytes(const HkStepper *stepper) {
+  const HkRemote *r = (const HkRemote *)stepper;
   int64_t motions = (int64_t)2 * TABLE_STEPS * r->motion_count * HK_DEVICE_MOTION_REALS;
   int64_t grips = (int64_t)TABLE_STEPS * r->grip_count * HK_DEVICE_GRIP_REALS;
   return sizeof *r +
@@ -301,8 +315,9 @@ static HkStatus return_pending(HkRemote *r, HkError *error) {
   return status;
 }
 
-HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClock *clock,
-                         HkError *error) {
+static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
+                      HkError *error) {
+  HkRemote *r = (HkRemote *)stepper;
   HK_TRY(renew(r, state, error));
   HkStatus found = return_pending(r, error);
   if (found < 0) return found;
@@ -330,18 +345,29 @@ HkStatus hk_remote_steps(HkRemote *r, HkState *state, int64_t count, const HkClo
   return found;
 }
 
-HkStatus hk_remote_settle(HkRemote *r, HkState *state, HkDeviceReport *report, HkError *error) {
+static HkStatus settle(HkStepper *stepper, HkState *state, HkStepsInfo *info, HkError *error) {
+  HkRemote *r = (HkRemote *)stepper;
+  const HkDeviceReport *found = &r->report;
   hk_state_fetch(state);
-  *report = r->report;
+  *info = (HkStepsInfo){.iterations = found->iterations,
+                        .linear_iterations = found->linear_iterations,
+                        .worst_iterations = found->worst_iterations,
+                        .stationary = found->stationary,
+                        .unconverged = found->unconverged,
+                        .gradient = found->gradient,
+                        .last = found->last,
+                        .missed = found->missed};
   return return_pending(r, error);
 }
 
-void hk_remote_look(HkRemote *r) {
+static void synchronize(HkStepper *stepper) {
+  HkRemote *r = (HkRemote *)stepper;
   if (r->state) fetch(&r->holder);
 }
 
-HkStatus hk_remote_run_ahead(HkRemote *r, HkState *state, int64_t count, const HkClock *clock,
-                             HkError *error) {
+static HkStatus run_ahead(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
+                          HkError *error) {
+  HkRemote *r = (HkRemote *)stepper;
   if (r->state != state || !r->here || r->ahead > 0 || count <= 0) return HK_OK;
   if (until_release(r, state, count) < count || releases_now(r, state)) return HK_OK;
   r->ahead = count;
@@ -349,6 +375,18 @@ HkStatus hk_remote_run_ahead(HkRemote *r, HkState *state, int64_t count, const H
   r->ahead_time = state->time;
   return queue(r, clock, state->time, count, error);
 }
+
+const HkStepperType hk_stepper_remote = {
+    .name = "device",
+    .asynchronous = true,
+    .create = create,
+    .destroy = destroy,
+    .bytes = bytes,
+    .steps = steps,
+    .synchronize = synchronize,
+    .settle = settle,
+    .run_ahead = run_ahead,
+};
 
 /* ---- Arrays on the device: device_array.c ---- */
 

@@ -17,25 +17,13 @@ typedef struct HkRemote HkRemote;
  * that devices do not support. */
 HkStatus hk_device_settings(const HkSim *sim, HkDeviceSettings *settings, HkError *error);
 
-/* Loads the plug-in for the context's device, lays the model out and allocates device memory.
- * HK_ERROR_UNSUPPORTED names a method or force that devices do not support. */
-HkStatus hk_remote_create(HkSim *sim, HkRemote **remote, HkError *error);
-void hk_remote_destroy(HkRemote **remote);
-/* Bytes of host memory that it holds. */
-size_t hk_remote_bytes(const HkRemote *remote);
-/* Queues steps as hk_sim_steps makes them. The status is that of earlier steps which have been
- * fetched since the last call. */
-HkStatus hk_remote_steps(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
-                         HkError *error);
-/* Synchronizes: copies the state to the host and checks it for a blow-up. *report becomes the step
- * info of the last hk_remote_steps. Returns HK_NOT_CONVERGED if a step did not converge whose
- * status no earlier call has returned. */
-HkStatus hk_remote_settle(HkRemote *remote, HkState *state, HkDeviceReport *report, HkError *error);
-/* Synchronizes so that sim->report is the step info of the last step. */
-void hk_remote_look(HkRemote *remote);
-/* Queues the steps that the caller will ask for next; the state on the host does not change. */
-HkStatus hk_remote_run_ahead(HkRemote *remote, HkState *state, int64_t count, const HkClock *clock,
-                             HkError *error);
+/* The stepper of devices. Its create loads the plug-in for the context's device, lays the model out
+ * and allocates device memory; HK_ERROR_UNSUPPORTED names a method or force that devices do not
+ * support. */
+extern const HkStepperType hk_stepper_remote;
+/* The device of a simulation; NULL: the CPU makes its steps. */
+HkRemote *hk_remote_of(const HkSim *sim);
+
 /* Makes the device hold the state, so that the plug-in may read and change it; returns a pending
  * error. */
 HkStatus hk_remote_hold(HkRemote *remote, HkState *state, HkError *error);

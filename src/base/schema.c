@@ -26,23 +26,6 @@ const char *hk_article(const char *noun) {
   return *noun && strchr("aeiou", *noun) ? "an" : "a";
 }
 
-const HkSchema *hk_schema_at(HkFamily family, int index) {
-  if (index < 0) return NULL;
-  switch (family) {
-  case HK_SHAPE: return hk_shape_schema(index);
-  case HK_FORCE: return hk_force_schema(index);
-  case HK_MOTION: return hk_motion_schema(index);
-  case HK_STEP: return hk_step_schema(index);
-  case HK_MINIMIZE: return hk_minimize_schema(index);
-  case HK_LINEAR: return hk_linear_schema(index);
-  case HK_PRECONDITION: return hk_precondition_schema(index);
-  case HK_OUTPUT: return hk_output_schema(index);
-  case HK_PART: return hk_part_schema(index);
-  case HK_FAMILY_COUNT: break;
-  }
-  return NULL;
-}
-
 int hk_schema_count(HkFamily family) {
   int count = 0;
   while (hk_schema_at(family, count)) count++;
@@ -56,15 +39,9 @@ const HkSchema *hk_schema_find(HkFamily family, const char *name) {
   return NULL;
 }
 
-const char *hk_family_default(HkFamily family) {
-  switch (family) {
-  case HK_MOTION: return "fixed";
-  case HK_STEP: return "symplectic_euler";
-  case HK_MINIMIZE: return "newton";
-  case HK_LINEAR: return hk_linear_default();
-  case HK_PRECONDITION: return "block_jacobi";
-  default: return NULL;
-  }
+HkStatus hk_fail_device(HkFamily family, const char *name, const char *instead, HkError *error) {
+  return hk_fail(error, HK_ERROR_UNSUPPORTED, "devices do not support the %s '%s'; choose %s",
+                 hk_family_noun(family), name, instead);
 }
 
 const HkParam *hk_param_find(const HkSchema *schema, const char *name) {

@@ -83,6 +83,8 @@ static inline bool hk_is_nested_family(HkFamily family) {
   return family == HK_MINIMIZE || family == HK_LINEAR || family == HK_PRECONDITION;
 }
 
+/* Fails because devices do not support a method; instead: those that they do. */
+HkStatus hk_fail_device(HkFamily family, const char *name, const char *instead, HkError *error);
 /* Returns the parameter with that current or former name, or NULL. */
 const HkParam *hk_param_find(const HkSchema *schema, const char *name);
 

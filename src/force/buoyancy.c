@@ -116,6 +116,7 @@ const HkForceType hk_force_buoyancy = {
                .summary = "lift of a fluid at rest on what is below its level",
                .formula = "f_i = rho g V_i s up,  s = clamp(depth / thickness + 1/2, 0, 1)",
                HK_PARAMS(HkBuoyancyParams, params)},
+    .on_device = HK_DEVICE_FORCE_BUOYANCY,
     .slot = HK_ENERGY_OTHER,
     .energy = energy,
     .energy_change = energy_change,

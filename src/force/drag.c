@@ -70,6 +70,7 @@ const HkForceType hk_force_drag = {
                .summary = "a medium at rest slows every vertex down",
                .formula = "f_i = -(linear + per_mass m_i) v_i - quadratic |v_i| v_i",
                HK_PARAMS(HkDragParams, params)},
+    .on_device = HK_DEVICE_FORCE_DRAG,
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .add = add,

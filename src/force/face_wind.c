@@ -200,6 +200,7 @@ const HkForceType hk_force_face_wind = {
                .formula = "F = 1/2 rho R^2 A (Cd |z| e + 2 Cl z (n - z e)),  r = u - v = R e,  "
                           "z = e . n,  a third to each corner",
                HK_PARAMS(HkFaceWindParams, params)},
+    .on_device = HK_DEVICE_FORCE_FACE_WIND,
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .scratch = scratch,

@@ -69,8 +69,22 @@ typedef struct HkLocalForce {
 
 typedef enum HkEnergySlot { HK_ENERGY_SPRING, HK_ENERGY_GRAVITY, HK_ENERGY_OTHER } HkEnergySlot;
 
+/* Forces that devices support. */
+typedef enum HkDeviceForce {
+  HK_DEVICE_FORCE_NONE, /* devices do not support it */
+  HK_DEVICE_FORCE_SPRINGS,
+  HK_DEVICE_FORCE_GRAVITY,
+  HK_DEVICE_FORCE_WIND,
+  HK_DEVICE_FORCE_FACE_WIND,
+  HK_DEVICE_FORCE_DRAG,
+  HK_DEVICE_FORCE_BUOYANCY,
+  HK_DEVICE_FORCE_HANDLE,
+  HK_DEVICE_FORCE_POINT_LOAD
+} HkDeviceForce;
+
 typedef struct HkForceType {
   HkSchema schema;
+  HkDeviceForce on_device;
   HkEnergySlot slot; /* column of the report that its energy counts in */
   /* Its Hessian is made from the rows of spring_rows.h, which kernels and multigrid are built on,
    * not from the blocks of jacobian. */

@@ -91,6 +91,7 @@ const HkForceType hk_force_gravity = {
                .summary = "weight of every mass",
                .formula = "f_i = m_i g d,  E = -sum m_i g d . x_i",
                HK_PARAMS(Gravity, params)},
+    .on_device = HK_DEVICE_FORCE_GRAVITY,
     .slot = HK_ENERGY_GRAVITY,
     .energy = energy,
     .energy_change = energy_change,

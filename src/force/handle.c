@@ -120,6 +120,7 @@ const HkForceType hk_force_handle = {
                .summary = "a spring without length that drags chosen vertices towards a target",
                .formula = "f_i = -k (x_i - target(t)) - c v_i,  E = sum 1/2 k |x_i - target(t)|^2",
                HK_PARAMS(HkHandleParams, params)},
+    .on_device = HK_DEVICE_FORCE_HANDLE,
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .compile = compile,

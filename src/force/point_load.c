@@ -84,6 +84,7 @@ const HkForceType hk_force_point_load = {
                .summary = "a given force on chosen vertices, constant or from a table in time",
                .formula = "f_i = F(t),  E = -sum F(t) . x_i",
                HK_PARAMS(HkPointLoadParams, params)},
+    .on_device = HK_DEVICE_FORCE_POINT_LOAD,
     .slot = HK_ENERGY_OTHER,
     .compile = compile,
     .destroy = hk_chosen_destroy,

@@ -321,6 +321,7 @@ const HkForceType hk_force_springs = {
     .schema = {.name = "springs",
                .summary = "the springs of all bodies; always there, set in each body",
                .formula = "f_i = -(k (l - l0) + c (vi - vj) . u) u,  u = (xi - xj) / l"},
+    .on_device = HK_DEVICE_FORCE_SPRINGS,
     .slot = HK_ENERGY_SPRING,
     .has_rows = true,
     .uses_velocity = uses_velocity,

@@ -71,6 +71,7 @@ const HkForceType hk_force_wind = {
                .summary = "wind on every vertex, steady or in gusts",
                .formula = "f_i = (drag + per_mass m_i) (u(t) - v_i),  u = velocity (1 + gust s(t))",
                HK_PARAMS(HkWindParams, params)},
+    .on_device = HK_DEVICE_FORCE_WIND,
     .slot = HK_ENERGY_OTHER,
     .uses_velocity = uses_velocity,
     .add = add,

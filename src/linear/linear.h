@@ -11,6 +11,7 @@
 #define HK_LINEAR_LINEAR_H
 
 #include "base/cancel.h"
+#include "base/device_settings.h"
 #include "linear/block_matrix.h"
 #include "linear/vectors.h"
 
@@ -73,6 +74,7 @@ typedef struct HkLinearType {
   /* x = A^-1 b to the relative residual tolerance (a direct solver ignores it), started from 0. */
   HkStatus (*solve)(HkLinear *solver, const double *b, double *x, double tolerance,
                     HkLinearResult *result, HkError *error);
+  HkToDeviceFn *to_device; /* NULL: devices do not support it */
 } HkLinearType;
 
 const HkLinearType *hk_linear_type(const HkSchema *schema);
@@ -121,6 +123,7 @@ typedef struct HkPreconditionType {
   HkSchema schema;
   bool needs_matrix;
   bool uses_prefactor; /* of the problem (prefactor.h) */
+  bool on_device;      /* devices support it */
   /* Memory that it takes at least, in bytes a vertex and a spring, without matrix and prefactor. */
   double vertex_bytes, spring_bytes;
   HkStatus (*create)(HkPrecondition *p, HkError *error);

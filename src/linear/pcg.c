@@ -23,12 +23,22 @@ static HkStatus create(HkLinear *solver, HkError *error) {
   return hk_krylov_create(solver, &pcg->preconditioner, error);
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  const HkPcgParams *p = chosen;
+  const HkPreconditionType *type = hk_precondition_type(p->preconditioner.schema);
+  if (type && !type->on_device)
+    return hk_fail_device(HK_PRECONDITION, type->schema.name, "block_jacobi", error);
+  settings->linear_iterations = p->iterations;
+  return HK_OK;
+}
+
 const HkLinearType hk_linear_pcg = {
     .schema = {.name = "pcg",
                .summary = "preconditioned conjugate gradients; little memory, all cores",
                .formula = "z = P^-1 r, p = z + beta p, x += alpha p",
                HK_PARAMS(HkPcgParams, params)},
     .needs_matrix = needs_matrix,
+    .to_device = to_device,
     .create = create,
     .destroy = hk_krylov_destroy,
     .prepare = hk_krylov_prepare,

@@ -100,6 +100,15 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   }
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  const HkJacobiParams *p = chosen;
+  (void)error;
+  settings->step = HK_DEVICE_JACOBI;
+  settings->weight = p->weight;
+  settings->rho = p->rho;
+  return HK_OK;
+}
+
 const HkMinimizeType hk_minimize_jacobi = {
     .schema = {.name = "jacobi",
                .summary = "each vertex over its own position, all at once, accelerated; no system",
@@ -108,5 +117,6 @@ const HkMinimizeType hk_minimize_jacobi = {
     .vectors = 3,
     .create = create,
     .destroy = destroy,
+    .to_device = to_device,
     .minimize = minimize,
 };

@@ -91,7 +91,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->report = (HkStepReport){0};
-  m->proved = m->moves = m->prefactored = false;
+  m->proved = m->moves = m->prefactored = m->filtered = false;
   m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);
@@ -104,7 +104,12 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
 }
 
 double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
-  m->filtered = hk_problem_filter(m->problem, x, x_new);
+  HkProblem *p = m->problem;
+  m->filtered = hk_problem_filter(p, x, x_new);
+  if (m->filtered) {
+    hk_vectors_subtract(&p->space, x_new, x, p->room);
+    m->filtered_move = hk_problem_norm(p, p->room);
+  }
   return hk_problem_change(m->problem, x, x_new);
 }
 

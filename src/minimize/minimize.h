@@ -2,6 +2,7 @@
 #ifndef HK_MINIMIZE_MINIMIZE_H
 #define HK_MINIMIZE_MINIMIZE_H
 
+#include "base/device_settings.h"
 #include "minimize/problem.h"
 
 /* The first members of the parameter struct of every minimizer. */
@@ -64,6 +65,7 @@ typedef struct HkMinimizeType {
   /* Moves the free vertices of x from where they are to a minimum of m->problem. Calls
    * hk_minimizer_look before the first iteration (0) and after each, and ends when that says so. */
   HkStatus (*minimize)(HkMinimizer *m, double *x, HkError *error);
+  HkToDeviceFn *to_device; /* NULL: devices do not support it */
 } HkMinimizeType;
 
 const HkMinimizeType *hk_minimize_type(const HkSchema *schema);
@@ -74,15 +76,16 @@ struct HkMinimizer {
   HkProblem *problem; /* the caller's */
   double **w;
   void *data;
-  bool proves;         /* it checks that H is positive definite; set by create */
-  bool proved;         /* at the present iterate; set by minimizers that prove before each look */
-  bool prefactored;    /* the prefactor is that of this minimization */
-  bool filtered;       /* the last iterate that was tried was shortened by a force */
-  bool moves;          /* the last direction was too long for an end; set as proved is */
-  int stationary;      /* number of iterates with m <= tolerance so far that were not proved */
-  HkStepReport report; /* of the last minimisation; minimisers count evaluations and so on here */
-  size_t bytes;        /* of what create has made, without the problem's prefactor */
-  HkTraceFn *trace;    /* told of every iteration; NULL: nobody is */
+  bool proves;          /* it checks that H is positive definite; set by create */
+  bool proved;          /* at the present iterate; set by minimizers that prove before each look */
+  bool prefactored;     /* the prefactor is that of this minimization */
+  bool filtered;        /* the last iterate that was tried was shortened by a force */
+  double filtered_move; /* kg^(1/2) m: what was left of it, |x_new - x|_M */
+  bool moves;           /* the last direction was too long for an end; set as proved is */
+  int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
+  HkStepReport report;  /* of the last minimisation; minimisers count evaluations and so on here */
+  size_t bytes;         /* of what create has made, without the problem's prefactor */
+  HkTraceFn *trace;     /* told of every iteration; NULL: nobody is */
   void *trace_user;
   double *start; /* x at iteration 0, while there is a trace */
   double began;  /* s of wall time, without what the trace took */

@@ -272,6 +272,16 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   }
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  const HkNewtonParams *p = chosen;
+  const HkLinearType *linear = hk_linear_type(p->linear.schema);
+  settings->step = HK_DEVICE_NEWTON;
+  settings->forcing = p->forcing;
+  if (!linear->to_device)
+    return hk_fail_device(HK_LINEAR, linear->schema.name, "pcg with block_jacobi", error);
+  return linear->to_device(p->linear.params, settings, error);
+}
+
 const HkMinimizeType hk_minimize_newton = {
     .schema = {.name = "newton",
                .summary = "Newton's method with a line search; few iterations, full accuracy",
@@ -281,5 +291,6 @@ const HkMinimizeType hk_minimize_newton = {
     .create = create,
     .destroy = destroy,
     .bytes = bytes,
+    .to_device = to_device,
     .minimize = minimize,
 };

@@ -30,6 +30,9 @@
  */
 #include "minimize/minimize.h"
 
+/* Part of the motion below which a move that a force has shortened is no progress. */
+static const double FILTERED_PROGRESS = 1e-6;
+
 /* Iterates with m <= tolerance that are not known to be minima before a minimization ends. */
 enum { STATIONARY_MAX = 3 };
 
@@ -63,11 +66,13 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r)
   report->iterations = iteration;
   report->gradient = relative_gradient(m, r, moved);
   report->reason = reason_at(m, x, r, moved);
+  bool blocked = iteration > 0 && m->filtered && m->filtered_move <= FILTERED_PROGRESS * moved;
+  if (blocked && !is_solved(m)) report->reason = HK_STOP_STALLED;
   bool goes_on = !m->trace || hk_minimizer_trace(m, x);
   if (hk_is_cancelled(m->problem->cancel)) return true; /* hk_minimize returns it as an error */
   if (report->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
     return !goes_on || iteration >= ((const HkStopping *)m->method.params)->iterations;
-  return is_solved(m) || !goes_on ||
+  return is_solved(m) || blocked || !goes_on ||
          iteration >= ((const HkStopping *)m->method.params)->iterations;
 }
 

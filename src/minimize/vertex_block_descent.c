@@ -105,6 +105,13 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   }
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  (void)chosen;
+  (void)error;
+  settings->step = HK_DEVICE_BLOCK_DESCENT;
+  return HK_OK;
+}
+
 const HkMinimizeType hk_minimize_vertex_block_descent = {
     .schema = {.name = "vertex_block_descent",
                .summary = "each vertex in turn minimizes over its own position; no linear system",
@@ -113,5 +120,6 @@ const HkMinimizeType hk_minimize_vertex_block_descent = {
     .vectors = 3,
     .create = create,
     .destroy = destroy,
+    .to_device = to_device,
     .minimize = minimize,
 };

@@ -58,7 +58,7 @@ void hk_run_count(HkRun *run, HkStatus status, int64_t count) {
   count_made(run, &step, &r);
 }
 
-void hk_run_count_remote(HkRun *run, const HkDeviceReport *r, int64_t count) {
+void hk_run_count_steps(HkRun *run, const HkStepsInfo *r, int64_t count) {
   HkTally made = {.steps = count,
                   .iterations = r->iterations,
                   .worst_iterations = r->worst_iterations,

@@ -1,7 +1,6 @@
 /* HkRun: simulates frame by frame and writes each one; see run.h. */
 #include "run/run.h"
 
-#include "backend/remote.h"
 #include "base/clock.h"
 #include "run/folder.h"
 
@@ -270,28 +269,28 @@ static void count_time(HkRun *run, double seconds) {
   run->stepping += seconds;
 }
 
-/* Steps on a device: fetches the frame and queues the steps of the next one, which run while this
+/* Asynchronous steps: fetches the frame and queues the steps of the next one, which run while this
  * one is written. Steps that did not converge are counted and do not end the run. */
-static HkStatus step_on_device(HkRun *run, HkError *error) {
-  HkRemote *remote = run->sim->remote;
-  HkDeviceReport report = {0};
+static HkStatus step_ahead(HkRun *run, HkError *error) {
+  HkStepper *stepper = run->sim->stepper;
+  HkStepsInfo info = {0};
   HkClock clock = {(double)run->frame * run->interval, run->substep};
   int64_t count = run->substeps - run->substep;
   HK_TRY(hk_sim_steps(run->sim, run->state, count, &clock, error));
   run->state->time = (double)(run->frame + 1) * run->interval;
-  HK_TRY(hk_remote_settle(remote, run->state, &report, error));
-  hk_run_count_remote(run, &report, count);
+  HK_TRY(stepper->type->settle(stepper, run->state, &info, error));
+  hk_run_count_steps(run, &info, count);
   run->substep = 0;
   if (run->frame + 1 >= run->frames) return HK_OK;
   HkClock next = {run->state->time, 0};
-  return hk_remote_run_ahead(remote, run->state, run->substeps, &next, error);
+  return stepper->type->run_ahead(stepper, run->state, run->substeps, &next, error);
 }
 
 static HkStatus step_to_frame(HkRun *run, HkError *error) {
   HkClock clock = {(double)run->frame * run->interval, 0};
-  if (run->sim->remote) {
+  if (run->sim->stepper->type->asynchronous) {
     double before = hk_wall_time();
-    HkStatus status = step_on_device(run, error);
+    HkStatus status = step_ahead(run, error);
     count_time(run, hk_wall_time() - before);
     return status;
   }

@@ -2,7 +2,6 @@
 #ifndef HK_RUN_RUN_H
 #define HK_RUN_RUN_H
 
-#include "backend/device.h"
 #include "output/output.h"
 #include "report/page.h"
 #include "step/sim.h"
@@ -68,7 +67,7 @@ HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
 /* count.c: counts one step with the simulation's step info, or many explicit steps. */
 void hk_run_count(HkRun *run, HkStatus status, int64_t count);
 /* Counts steps on a device. */
-void hk_run_count_remote(HkRun *run, const HkDeviceReport *report, int64_t count);
+void hk_run_count_steps(HkRun *run, const HkStepsInfo *report, int64_t count);
 
 /* record.c: makes run.json, and the hash that a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);

@@ -3,9 +3,11 @@
 #define HK_STEP_SIM_H
 
 #include "base/cancel.h"
+#include "base/device_settings.h"
 #include "force/force.h"
 #include "model/state.h"
 #include "step/energy_watch.h"
+#include "step/stepper.h"
 
 typedef struct HkStepType {
   HkSchema schema;
@@ -30,6 +32,7 @@ typedef struct HkStepType {
   void (*close)(HkSim *sim, HkState *state);
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
+  HkToDeviceFn *to_device; /* NULL: devices do not support it */
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
   double (*stable_step)(const void *params, double omega, double d);
   const char *stability; /* of hk_step_stability; NULL: "" */
@@ -51,7 +54,7 @@ struct HkSim {
   HkSpringRows *model_rows;     /* of the model's springs */
   bool single;                  /* steps are made in single precision */
   void *data;                   /* of the integrator */
-  struct HkRemote *remote;      /* the device that makes the steps (backend/remote.h); NULL: none */
+  HkStepper *stepper;           /* makes the steps */
   HkStepReport report;          /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
@@ -72,16 +75,12 @@ struct HkSim {
   bool knows_faces;                /* data was made for a model with neighbours across faces */
 };
 
-/* Times as multiples of the step, not sums of it, so that rounding does not add up: after the q-th
- * step the time is begin + (first + q) h. */
-typedef struct HkClock {
-  double begin; /* s */
-  int64_t first;
-} HkClock;
-
 /* As hk_steps; clock NULL: each step adds h to the time. */
 HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
                       HkError *error);
+/* cpu.c: makes and releases sim->data. */
+HkStatus hk_sim_create_data(HkSim *sim, HkError *error);
+void hk_sim_destroy_data(HkSim *sim);
 /* One step of the integrator by sim->h, pins released before; no check of the result. */
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* sim_springs.c: from now on the springs of the state count. */

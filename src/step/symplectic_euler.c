@@ -28,6 +28,13 @@ static double stable_step(const void *chosen, double omega, double d) {
   return 4 / (sqrt(d * d + 4 * omega * omega) + d);
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  (void)error;
+  settings->step = HK_DEVICE_SYMPLECTIC;
+  settings->checked |= ((const HkKickParams *)chosen)->precision == HK_KICK_DOUBLE;
+  return HK_OK;
+}
+
 const HkStepType hk_step_symplectic_euler = {
     .schema = {.name = "symplectic_euler",
                .summary = "first order, energy swings but does not drift; the usual choice",
@@ -41,5 +48,6 @@ const HkStepType hk_step_symplectic_euler = {
     .open = hk_kick_open,
     .close = hk_kick_close,
     .step = step,
+    .to_device = to_device,
     .stable_step = stable_step,
 };

@@ -47,6 +47,13 @@ static double stable_step(const void *chosen, double omega, double d) {
   return fastest > 0 ? 2 / fastest : INFINITY;
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  (void)error;
+  settings->step = HK_DEVICE_VERLET;
+  settings->checked |= ((const HkKickParams *)chosen)->precision == HK_KICK_DOUBLE;
+  return HK_OK;
+}
+
 const HkStepType hk_step_verlet = {
     .schema = {.name = "verlet",
                .summary = "second order, energy swings but does not drift; one evaluation a step",
@@ -60,5 +67,6 @@ const HkStepType hk_step_verlet = {
     .open = hk_kick_open,
     .close = hk_kick_close,
     .step = step,
+    .to_device = to_device,
     .stable_step = stable_step,
 };

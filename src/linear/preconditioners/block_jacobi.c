@@ -10,6 +10,7 @@ const HkPreconditionType hk_precondition_block_jacobi = {
     .schema = {.name = "block_jacobi",
                .summary = "the 3x3 blocks on the diagonal; cheap, all cores",
                .formula = "z_q = A_qq^-1 r_q"},
+    .on_device = true,
     .vertex_bytes = 9 * sizeof(double),
     .create = hk_diagonal_create,
     .destroy = hk_diagonal_destroy,

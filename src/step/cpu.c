@@ -1,0 +1,200 @@
+/* Steps on the CPU: the stepper that HkSim has unless a device makes its steps.
+ *
+ * Integrators that keep the state in arrays of their own between steps (open, close) hand it back
+ * whenever somebody looks at it: the hooks of forces, the energy watch, the end of a call.
+ */
+#include "step/cpu.h"
+
+#include "step/adaptive.h"
+#include "step/blowup.h"
+#include "step/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+HkStatus hk_sim_create_data(HkSim *sim, HkError *error) {
+  HkStatus status = sim->type->create ? sim->type->create(sim, error) : HK_OK;
+  if (status >= 0) sim->knows_faces = sim->model->face_start != NULL;
+  return status;
+}
+
+void hk_sim_destroy_data(HkSim *sim) {
+  if (sim->data) sim->type->destroy(sim);
+  sim->data = NULL;
+}
+
+/* ---- One step ---- */
+
+static void open_state(HkSim *sim, const HkState *state) {
+  HK_ASSERT(!sim->is_open && hk_state_fits(state, sim->model));
+  if (sim->type->open) sim->type->open(sim, state);
+  sim->is_open = sim->type->open != NULL;
+}
+
+void hk_sim_close(HkSim *sim, HkState *state) {
+  if (sim->is_open) sim->type->close(sim, state);
+  sim->is_open = false;
+}
+
+/* A step that is cancelled leaves what it has not moved yet as it was, too. */
+static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
+  HK_ASSERT(sim->h > 0 && !state->holder);
+  double h_old = state->h_old;
+  if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
+  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
+  hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
+  /* What another integrator has left there is not the step before this one any more. */
+  if (!sim->type->remembers) state->h_old = 0;
+  HkStatus status = sim->type->step(sim, state, error);
+  if (status != HK_ERROR_CANCELLED) return status;
+  state->h_old = h_old;
+  if (state->pin_count) memcpy(state->pin_held, sim->pin_held, (size_t)state->pin_count);
+  return status;
+}
+
+static HkStatus open_and_move(HkSim *sim, HkState *state, HkError *error) {
+  open_state(sim, state);
+  HkStatus status = move(sim, state, error);
+  hk_sim_close(sim, state);
+  return status;
+}
+
+/* Vertices whose move the filter has shortened get the velocity of that move. */
+static void filter_step(HkSim *sim, HkState *state) {
+  const double *from = sim->x_start;
+  double *unfiltered = sim->f;
+  size_t bytes = (size_t)state->n * 3 * sizeof *from;
+  memcpy(unfiltered, state->x, bytes);
+  if (!hk_forces_filter(sim->model, &sim->work, state->time, from, state->x)) return;
+  hk_pins_place(sim->model, state, state->time, state->x, state->v);
+  for (int64_t i = 0; i < state->n; i++) {
+    const double *x = state->x + 3 * i;
+    if (memcmp(x, unfiltered + 3 * i, 3 * sizeof *x) == 0) continue;
+    for (int c = 0; c < 3; c++) state->v[3 * i + c] = (x[c] - from[3 * i + c]) / sim->h;
+  }
+}
+
+/* A step with the hooks of the forces around it, and their filter after it. */
+static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  bool filters = !sim->type->filters && hk_forces_have_filter(m);
+  if (filters && !sim->x_start)
+    HK_TRY(hk_alloc_vector(&m->context, &sim->x_start, m->n, "a step", error));
+  if (filters) memcpy(sim->x_start, state->x, (size_t)m->n * 3 * sizeof *state->x);
+  HK_TRY(hk_forces_begin_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  HkStatus status = open_and_move(sim, state, error);
+  if (status < 0) return status;
+  if (filters) filter_step(sim, state);
+  HK_TRY(hk_forces_end_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  return status;
+}
+
+HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
+  if (hk_forces_have_hooks(sim->model)) return move_with_hooks(sim, state, error);
+  return open_and_move(sim, state, error);
+}
+
+/* What live changes of the model ask for: more room for forces, another matrix pattern where a
+ * force acts across faces for the first time, another bound of blow-ups. Factorisations look at the
+ * model's versions themselves. */
+static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  bool same_springs = sim->springs_version == sim->work.springs->version;
+  if (sim->version == hk_model_version(m) && same_springs) return HK_OK;
+  HK_TRY(hk_force_work_fit(m, &sim->work, error));
+  if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
+    hk_sim_destroy_data(sim);
+    HK_TRY(hk_sim_create_data(sim, error));
+  }
+  hk_blowup_renew(sim, state);
+  sim->watch.known = false;
+  sim->version = hk_model_version(m);
+  sim->springs_version = sim->work.springs->version;
+  return HK_OK;
+}
+
+/* Looks at the energy if that is due, with the state closed for as long. */
+static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
+  bool opens = sim->is_open;
+  if (!hk_energy_watch_is_due(sim, state)) return HK_OK;
+  hk_sim_close(sim, state);
+  HK_TRY(hk_energy_watch_look(sim, state, error));
+  if (opens) open_state(sim, state);
+  return HK_OK;
+}
+
+/* One step of a state, which is open unless steps are adaptive or forces have hooks. */
+static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
+  if (state->steps == 0) hk_blowup_begin(sim, state);
+  sim->report = (HkStepReport){0};
+  sim->kinetic = NAN;
+  HkStatus status;
+  if (sim->whole)
+    status = hk_adaptive_step(sim, state, error);
+  else
+    status = sim->is_open ? move(sim, state, error) : hk_sim_move(sim, state, error);
+  if (sim->whole) sim->kinetic = NAN;
+  if (status < 0) return status;
+  state->steps++;
+  HK_TRY(hk_blowup_check(sim, state, error));
+  HK_TRY(hk_blowup_check_gradient(sim, state, sim->report.gradient, error));
+  HK_TRY(watch(sim, state, error));
+  return status;
+}
+
+/* ---- The stepper ---- */
+
+typedef struct Cpu {
+  HkStepper base;
+  HkSim *sim;
+} Cpu;
+_Static_assert(offsetof(Cpu, base) == 0, "a stepper begins with its base");
+
+static HkStatus create(HkSim *sim, HkStepper **stepper, HkError *error) {
+  Cpu *cpu = NULL;
+  HK_TRY(hk_alloc(&sim->model->context, &cpu, 1, sizeof *cpu, "a simulation", error));
+  cpu->base.type = &hk_stepper_cpu;
+  cpu->sim = sim;
+  *stepper = &cpu->base;
+  return HK_OK;
+}
+
+static void destroy(HkStepper **stepper) {
+  Cpu *cpu = (Cpu *)*stepper;
+  HkContext c = cpu->sim->model->context;
+  hk_free(&c, stepper);
+}
+
+static size_t bytes(const HkStepper *stepper) {
+  (void)stepper;
+  return sizeof(Cpu);
+}
+
+static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
+                      HkError *error) {
+  HkSim *sim = ((Cpu *)stepper)->sim;
+  HkStatus worst = HK_OK;
+  hk_state_own(state);
+  HK_TRY(notice_changes(sim, state, error));
+  hk_energy_watch_begin(sim, state);
+  if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
+  for (int64_t q = 1; q <= count && worst >= 0; q++) {
+    HkStatus status = q > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
+    if (status >= 0) status = step(sim, state, error);
+    if (status != HK_OK) worst = status;
+    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
+  }
+  hk_sim_close(sim, state);
+  hk_energy_watch_end(sim, state);
+  return worst;
+}
+
+const HkStepperType hk_stepper_cpu = {
+    .name = "cpu",
+    .local = true,
+    .takes_springs = true,
+    .create = create,
+    .destroy = destroy,
+    .bytes = bytes,
+    .steps = steps,
+};
