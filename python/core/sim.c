@@ -134,8 +134,7 @@ static PyObject *sim_gradient(PyObject *module, PyObject *arguments) {
   hk_sim_energy_gradient(sim->object, state->object, to);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
-  if (has_raised()) return NULL;
-  Py_RETURN_NONE;
+  return has_raised() ? NULL : Py_BuildValue("");
 }
 
 /* A copy of an array as bytes. */
@@ -184,8 +183,7 @@ static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
     hk_sim_forces(sim->object, state->object, to);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
-  if (has_raised()) return NULL;
-  Py_RETURN_NONE;
+  return has_raised() ? NULL : Py_BuildValue("");
 }
 
 /* Told from within a step, without the lock. An exception ends the iterations; handle.c raises it.
