@@ -1,5 +1,5 @@
-/* What a device is told of the methods of a simulation. Each method that devices support fills in
- * its part (to_device in HkStepType, HkMinimizeType and HkLinearType).
+/* Settings of a device, from the methods of a simulation. Each method that devices support fills in
+ * its its part (to_device in HkStepType, HkMinimizeType and HkLinearType).
  */
 #ifndef HK_BASE_DEVICE_SETTINGS_H
 #define HK_BASE_DEVICE_SETTINGS_H
