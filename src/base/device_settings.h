@@ -1,5 +1,5 @@
 /* Settings of a device, from the methods of a simulation. Each method that devices support fills in
- * its its part (to_device in HkStepType, HkMinimizeType and HkLinearType).
+ * its part (to_device in HkStepType, HkMinimizeType and HkLinearType).
  */
 #ifndef HK_BASE_DEVICE_SETTINGS_H
 #define HK_BASE_DEVICE_SETTINGS_H
