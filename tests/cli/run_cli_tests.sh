@@ -1,5 +1,6 @@
 #!/bin/bash
-# Tests of the program from outside: run_cli_tests.sh PROGRAM [PART OF A NAME].
+# Tests of the program from outside: run_cli_tests.sh PROGRAM [PART OF A NAME [K/N]]; K/N: only the K-th of
+# N groups of them, which may run at the same time.
 #
 # The files beside this one hold functions test_NAME, each named by the property that it checks. Each
 # runs in a shell and a folder of its own, and fails with the first command that fails. What they
@@ -15,8 +16,9 @@
 #     wait_sigint PID ACTION   waits until the program would handle SIGINT (handle), or be ended by it (end)
 #     wait_for_work PID N      waits until the process has used N further hundredths of a second of CPU time
 set -u
-HOOKE=$(realpath "${1:?usage: run_cli_tests.sh PROGRAM [PART OF A NAME]}")
+HOOKE=$(realpath "${1:?usage: run_cli_tests.sh PROGRAM [PART OF A NAME [K/N]]}")
 WANTED=${2:-}
+GROUP=${3:-1/1}
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
@@ -128,13 +130,15 @@ END
 
 # ---- Running them -------------------------------------------------------------------------------
 
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 number=0
 for file in "$HERE"/*_tests.sh; do
   [ "$file" = "$HERE/run_cli_tests.sh" ] || . "$file"
 done
 for test in $(declare -F | awk '$3 ~ /^test_/ {print $3}'); do
   name=${test#test_}
   [[ $name == *"$WANTED"* ]] || continue
+  number=$((number + 1))
+  [ $((number % ${GROUP#*/})) = $((${GROUP%/*} % ${GROUP#*/})) ] || continue
   mkdir "$WORK/$name"
   (
     cd "$WORK/$name" || exit 1
