@@ -826,7 +826,8 @@ typedef struct HkForceFunctions {
   /* State of one simulation; an error ends its creation, or the step. */
   HkStatus (*create_state)(void *user, void **state, HkError *error);
   void (*destroy_state)(void *user, void *state);
-  /* Before a step by h (s) from at, and after it at its end. */
+  /* Before a step by h (s) from at, and after it at its end; an error of end_step leaves the state
+   * at the end of the step. */
   HkStatus (*begin_step)(void *user, const HkForceAt *at, double h, HkError *error);
   HkStatus (*end_step)(void *user, const HkForceAt *at, double h, HkError *error);
   /* Before a minimizer evaluates anything at a new iterate. */

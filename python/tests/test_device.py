@@ -196,13 +196,13 @@ def test_capsules_keep_the_memory_until_their_deleter_is_called(cloth, plugin, n
 
 @pytest.fixture
 def card():
-    """A simulation on a card."""
+    """A simulation on a GPU."""
     if "HOOKE_PLUGINS" not in os.environ:
-        pytest.skip("wants a card: HOOKE_PLUGINS names the folder of its plug-in")
+        pytest.skip("needs a GPU: HOOKE_PLUGINS names the folder of its plug-in")
     try:
         sim = hooke.Sim(make_cloth(), device="cuda")
         if sim.device_x.__dlpack_device__()[0] != 2:
-            pytest.skip("this plug-in plays a card")
+            pytest.skip("this plug-in emulates a GPU on the CPU")
     except hooke.UnsupportedError as error:
         pytest.skip(str(error))
     return sim

@@ -377,7 +377,6 @@ static HkStatus run_ahead(HkStepper *stepper, HkState *state, int64_t count, con
 }
 
 const HkStepperType hk_stepper_remote = {
-    .name = "device",
     .asynchronous = true,
     .create = create,
     .destroy = destroy,

@@ -103,7 +103,7 @@ struct HkModel {
   HkBodyRange *bodies;
   int body_count;
 
-  /* Larger after each live change, as stiffness_version is; 0 once compiled. */
+  /* Larger after each live change, as springs.version is; 0 once compiled. */
   int64_t forces_version, motions_version, masses_version;
 
   HkMethod step; /* what the scene chose */

@@ -215,7 +215,6 @@ static HkStatus unpack_springs(HkState *s, const char *bytes, int64_t count, con
   bytes = take(bytes, springs->l0, numbers);
   bytes = take(bytes, springs->damping, numbers);
   take(bytes, springs->broken, (size_t)count);
-  springs->version++;
   if (hk_state_springs_check(springs->k, springs->l0, springs->damping, springs->broken, count,
                              error) >= 0)
     return HK_OK;

@@ -22,7 +22,6 @@ typedef struct HkStateSprings {
   double *k, *l0;  /* N/m, m */
   double *damping; /* N s/m */
   uint8_t *broken; /* 1: pulls at nothing */
-  int64_t version; /* larger whenever any of them has changed */
 } HkStateSprings;
 
 struct HkState {

@@ -30,7 +30,6 @@ void hk_state_springs_release(HkState *state) {
   hk_free(c, &s->damping);
   hk_free(c, &s->broken);
   s->count = 0;
-  s->version++;
 }
 
 HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error) {
@@ -46,7 +45,6 @@ HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error)
   memcpy(t->l0, s->l0, numbers);
   memcpy(t->damping, s->damping, numbers);
   memcpy(t->broken, s->broken, (size_t)s->count);
-  t->version++;
   return HK_OK;
 }
 
@@ -95,7 +93,6 @@ HkStatus hk_state_set_springs(HkState *state, const HkModel *model, const double
   if (l0) memcpy(s->l0, l0, numbers);
   if (damping) memcpy(s->damping, damping, numbers);
   if (broken) memcpy(s->broken, broken, (size_t)m->count);
-  s->version++;
   state->edits++;
   return HK_OK;
 }

@@ -190,7 +190,6 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
 }
 
 const HkStepperType hk_stepper_cpu = {
-    .name = "cpu",
     .local = true,
     .takes_springs = true,
     .create = create,

@@ -29,7 +29,6 @@ typedef struct HkStepper {
 } HkStepper;
 
 typedef struct HkStepperType {
-  const char *name;
   bool local;         /* steps are made in the memory of HkSim, which has a workspace then */
   bool asynchronous;  /* steps returns before the steps are made; settle and run_ahead are there */
   bool takes_springs; /* of a state that has springs of its own */
