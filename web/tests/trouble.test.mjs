@@ -37,23 +37,25 @@ test('the_address_names_a_built_in_scene', async (t) => {
   })(t);
 });
 
-const LARGE = hashOf({
-  source: { builtin: 'curtain' },
-  sets: ['bodies[0].shape.nx=250', 'bodies[0].shape.ny=250', 'integrator={"type":"backward_euler"}', 'time.step=0.05'],
-});
+function curtainOf(n) {
+  return hashOf({
+    source: { builtin: 'curtain' },
+    sets: [`bodies[0].shape.nx=${n}`, `bodies[0].shape.ny=${n}`, 'integrator={"type":"backward_euler"}', 'time.step=0.05'],
+  });
+}
 
 function isComputing() {
   return /computing, [1-9]/.test(document.querySelector('.computing:not([hidden])')?.textContent ?? '');
 }
 
-test('a_large_scene_that_is_loaded_shows_its_time_and_is_stopped', onPage(() => place, { ready: false, hash: LARGE }, async (page) => {
+test('a_large_scene_that_is_loaded_shows_its_time_and_is_stopped', onPage(() => place, { ready: false, hash: curtainOf(1000) }, async (page) => {
   await waitFor(page, isComputing);
   await page.click('.computing button');
   await waitFor(page, () => window.hooke.sides()[0].steps > 5); // of the first scene, in its place
   assert.equal(await page.locator('.toast.error').count(), 0);
 }));
 
-test('a_long_step_shows_its_time_and_is_stopped', onPage(() => place, { ready: false, hash: LARGE }, async (page) => {
+test('a_long_step_shows_its_time_and_is_stopped', onPage(() => place, { ready: false, hash: curtainOf(250) }, async (page) => {
   await waitFor(page, () => window.hooke?.sides()[0].frames > 0); // it is loaded, and the first step takes long
   await waitFor(page, isComputing);
   await page.click('.computing button');
