@@ -24,7 +24,7 @@ struct HkRun {
   HkOutput *outputs;
   int output_count;
   HkPage *page;     /* data of the report; NULL: no report */
-  HkReport report;  /* energies of the current frame */
+  HkStateInfo report;  /* energies of the current frame */
   double *force;    /* N, 3 a vertex, for the outputs */
   double *reaction; /* N, 3 a pinned vertex, for the outputs */
   char *packed;     /* buffer for a checkpoint */

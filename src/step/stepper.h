@@ -20,7 +20,7 @@ typedef struct HkStepsInfo {
   int64_t stationary;        /* steps with HK_STOP_STATIONARY */
   int64_t unconverged;       /* steps that do not meet their tolerance */
   double gradient;           /* the largest of all steps */
-  HkStepReport last, missed; /* the last step; the first one that did not converge */
+  HkStepInfo last, missed; /* the last step; the first one that did not converge */
 } HkStepsInfo;
 
 /* A stepper; the struct of an implementation begins with it. */
