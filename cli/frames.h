@@ -3,6 +3,7 @@
 #ifndef HOOKE_CLI_FRAMES_H
 #define HOOKE_CLI_FRAMES_H
 
+#include "hooke/run.h"
 #include "options.h"
 #include "progress.h"
 #include "recording.h"

@@ -3,6 +3,7 @@
 #include "cells.h"
 #include "command.h"
 #include "describe.h"
+#include "hooke/run.h"
 #include "json.h"
 #include "source.h"
 #include "text.h"

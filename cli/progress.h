@@ -2,7 +2,7 @@
 #ifndef HOOKE_CLI_PROGRESS_H
 #define HOOKE_CLI_PROGRESS_H
 
-#include "hooke/hooke.h"
+#include "hooke/run.h"
 
 typedef enum ProgressStyle { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BAR } ProgressStyle;
 

@@ -9,6 +9,7 @@
 #include "text.h"
 
 #ifdef HK_WITH_EGL
+#include "hooke/run.h"
 #include "picture.h"
 #include "png_file.h"
 #include "schedule.h"

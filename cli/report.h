@@ -2,7 +2,7 @@
 #ifndef HOOKE_CLI_REPORT_H
 #define HOOKE_CLI_REPORT_H
 
-#include "hooke/hooke.h"
+#include "hooke/run.h"
 #include "options.h"
 
 typedef struct RunReport {

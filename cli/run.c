@@ -5,6 +5,7 @@
  * that loses nothing that is in the last checkpoint. Signals are caught from frame 0 on: before it
  * there is nothing to save, and a signal ends the program while it loads, as it does by default.
  */
+#include "hooke/run.h"
 #include "command.h"
 #include "progress.h"
 #include "report.h"

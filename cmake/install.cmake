@@ -3,7 +3,7 @@
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hooke)
 set(data_folder ${CMAKE_INSTALL_DATADIR}/hooke)
 
-install(FILES include/hooke/hooke.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hooke)
+install(DIRECTORY include/hooke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS hooke EXPORT hooke_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS hooke_static EXPORT hooke_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET hooke_program)

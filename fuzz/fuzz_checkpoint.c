@@ -3,6 +3,7 @@
  * a run, so that it need not find the hash of the scene; its first byte says whether to that of the
  * run, to a saved state, or to a file with no checksum at all.
  */
+#include "hooke/run.h"
 #include "output/checkpoint.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* What bindings of other languages stand on: methods as text, springs from arrays, states as bytes,
  * and pages of motions that no run has made. */
+#include "hooke/run.h"
 #include "world.h"
 
 /* ---- Methods as text ---- */

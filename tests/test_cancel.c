@@ -1,4 +1,5 @@
 /* Steps that are cancelled from outside: when they end, and what they leave. */
+#include "hooke/run.h"
 #include "world.h"
 
 #include <pthread.h>

@@ -3,6 +3,8 @@
  */
 #include "world.h"
 
+#include "hooke/device.h"
+#include "hooke/run.h"
 #include "model/state.h"
 
 #include <stdint.h>

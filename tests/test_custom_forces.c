@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include "base/vec.h"
+#include "hooke/extend.h"
 #include "step/sim.h"
 
 /* ---- A spring between two vertices that nothing else connects ---- */

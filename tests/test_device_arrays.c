@@ -2,6 +2,8 @@
  * with the plug-in that emulates a GPU on the host (tests/plugin), whose addresses are those of
  * this machine; python/tests/test_device.py looks at those of a GPU. */
 #include "device_world.h"
+#include "hooke/device.h"
+#include "hooke/run.h"
 
 static const char net[] =
     "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 9, 'ny': 7}, "

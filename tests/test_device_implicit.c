@@ -1,6 +1,7 @@
 /* Implicit steps on a device: that they end where those of the host do, and that steps which do not
  * converge are told and counted as there. */
 #include "device_world.h"
+#include "hooke/run.h"
 
 TEST(implicit_steps_on_a_device_end_where_they_do_on_the_host) {
   static const char text[] =
@@ -121,7 +122,7 @@ TEST(a_step_that_does_not_converge_is_told_by_the_next_one) {
   CHECK(r.iterations == 1 && r.reason == HK_STOP_ITERATIONS && r.gradient > 1e-4);
   CHECK(hk_sim_steps(w.sim, w.state, 3, NULL) == HK_NOT_CONVERGED);
   CHECK_NEAR(hk_state_time(w.state), 4 * 0.0125, 1e-12); /* they are made nevertheless */
-  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);         /* no one has looked */
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);     /* no one has looked */
   hk_state_x(w.state);
   CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
   world_destroy(&w);

@@ -1,4 +1,5 @@
 /* No run writes a number that is not finite: what leaves the range of the outputs is a blow-up. */
+#include "hooke/run.h"
 #include "world.h"
 
 #include <stdlib.h>

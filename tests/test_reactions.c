@@ -1,5 +1,6 @@
 /* The forces that hold pins: what they must add up to, and reactions.csv. */
 #include "frames_by_hand.h"
+#include "hooke/run.h"
 #include "model_by_hand.h"
 #include "world.h"
 

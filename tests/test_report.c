@@ -1,5 +1,6 @@
 /* Reports: the page with its data, and the reports of runs. */
 #include "frames_by_hand.h"
+#include "hooke/run.h"
 #include "report/page.h"
 #include "world.h"
 

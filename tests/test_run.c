@@ -2,6 +2,7 @@
 #include "world.h"
 
 #include "base/durable.h"
+#include "hooke/run.h"
 #include "output/checkpoint.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
 /* solver.csv and the count of steps that did not converge. */
+#include "hooke/run.h"
 #include "model/state.h"
 #include "world.h"
 

@@ -2,6 +2,7 @@
  * a machine with little of it, so that these tests fail alike on every one. */
 #include "test.h"
 
+#include "hooke/run.h"
 #include "model/build.h"
 #include "world.h"
 

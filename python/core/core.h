@@ -11,7 +11,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <hooke/hooke.h>
+#include <hooke/device.h>
+#include <hooke/extend.h>
+#include <hooke/run.h>
 #include <stddef.h>
 
 /* ---- Handles: handle.c ---- */

@@ -70,7 +70,7 @@ typedef struct HkDeviceReport {
   int64_t stationary;                    /* steps with HK_STOP_STATIONARY */
   int64_t unconverged;                   /* steps that do not meet their tolerance */
   double gradient;                       /* the largest of all steps */
-  HkStepInfo last, missed;             /* the last step; the first step that did not converge */
+  HkStepInfo last, missed;               /* the last step; the first step that did not converge */
 } HkDeviceReport;
 
 /* Adds the step info of one step. asked: the step has a tolerance above 0. precise: the device

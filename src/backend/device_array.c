@@ -4,6 +4,7 @@
  * it. So the array outlives the simulation, and stays valid when a changed model is laid out anew.
  */
 #include "backend/remote.h"
+#include "hooke/device.h"
 
 typedef struct Array {
   HkDeviceArray shown; /* first member: the public struct */

@@ -4,6 +4,7 @@
  * lives until the model and all simulations that have state of it are done with it.
  */
 #include "force/force.h"
+#include "hooke/extend.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -8,6 +8,7 @@
 #define HK_FORCE_FORCE_H
 
 #include "force/spring_rows.h"
+#include "hooke/extend.h"
 
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {

@@ -3,6 +3,7 @@
  * Each added state is a frame, the interval is the mean time between frames, and the wall time of
  * steps is unknown.
  */
+#include "hooke/run.h"
 #include "run/run.h"
 
 struct HkViewer {

@@ -134,7 +134,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
 }
 
 HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
-                      HkError *error) {
+                        HkError *error) {
   hk_cancel_begin(&sim->cancel);
   HK_TRY(hk_state_check(state, sim->model, error));
   if (!isfinite(state->time))
@@ -272,7 +272,8 @@ static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
 
 /* All of it NAN: there is no other way to say that the state is that of another model. */
 static HkStateInfo no_report(void) {
-  return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN, NAN};
+  return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
+                       NAN, NAN, NAN};
 }
 
 void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {

@@ -55,7 +55,7 @@ struct HkSim {
   bool single;                  /* steps are made in single precision */
   void *data;                   /* of the integrator */
   HkStepper *stepper;           /* makes the steps */
-  HkStepInfo report;          /* of the last step */
+  HkStepInfo report;            /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
@@ -77,7 +77,7 @@ struct HkSim {
 
 /* As hk_sim_steps; clock NULL: each step adds h to the time. */
 HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
-                      HkError *error);
+                        HkError *error);
 /* cpu.c: makes and releases sim->data. */
 HkStatus hk_sim_create_data(HkSim *sim, HkError *error);
 void hk_sim_destroy_data(HkSim *sim);

@@ -97,7 +97,7 @@ else
   check_view
 fi
 
-version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/hooke.h")
+version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/base.h")
 
 # pkg-config quotes for the shell, hence the eval.
 check_pkg_config() {
@@ -163,11 +163,11 @@ section "exported symbols"
 "$NM" -D --defined-only "$prefix/$LIBDIR/libhooke.so" | awk '{print $3}' | sort >"$folder/exported"
 [ -s "$folder/exported" ] || fail "libhooke.so exports nothing"
 # The functions of the header: the word before the first bracket of each HK_API declaration.
-sed -n 's/^HK_API [^(]*\b\(hk_[a-z0-9_]*\)(.*/\1/p' "$prefix/include/hooke/hooke.h" |
+sed -n 's/^HK_API [^(]*\b\(hk_[a-z0-9_]*\)(.*/\1/p' "$prefix"/include/hooke/*.h |
   sort >"$folder/declared"
 differing=$(comm -3 "$folder/exported" "$folder/declared")
 [ -z "$differing" ] ||
-  fail "hooke.h declares what libhooke.so does not export, or the other way round:" $differing
+  fail "the headers declare what libhooke.so does not export, or the other way round:" $differing
 
 # Const tables of pointers stand in .data.rel.ro: read-only once the program runs. The
 # exceptions are the thread pool with each caller's backoff (base/pool.c) and the locks around CHOLMOD; no result depends on them.

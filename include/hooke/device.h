@@ -1,0 +1,45 @@
+/* Arrays in the memory of a device, such as a GPU, for programs that compute there, too. */
+#ifndef HOOKE_DEVICE_H
+#define HOOKE_DEVICE_H
+
+#include "hooke/hooke.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Arrays on a device: for programs that compute there, too ----------------------------------
+ *
+ * A state whose steps a device makes lies there in an order and a form of its own. These calls copy
+ * it, within the device, into arrays that everybody can read, and back. An array belongs to the
+ * caller and may outlive simulation, state and model; its content is that of the last call.
+ */
+
+/* Which array of a state. */
+typedef enum HkArrayKind { HK_POSITIONS, HK_VELOCITIES } HkArrayKind;
+
+/* Three numbers a vertex in the memory of a device, in the order of the model. */
+typedef struct HkDeviceArray {
+  void *data;         /* an address there; may be written there */
+  int64_t count;      /* of vertices */
+  int bytes;          /* of a number: 4 (float), or 8 (double) with HK_CUDA_DOUBLE */
+  int device, number; /* as DLPack has them: 2 is a CUDA card, 1 this machine; and which of them */
+} HkDeviceArray;
+
+/* Writes positions (m) or velocities (m/s) of a state into an array on the device of a simulation;
+ * the array is made where *array is NULL, and destroyed by hk_device_array_destroy.
+ * HK_ERROR_UNSUPPORTED where the simulation makes its steps on this machine. Waits for all that
+ * runs on the device, by others too, and until the array is complete. */
+HK_API HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind,
+                                   HkDeviceArray **array, HkError *error);
+/* Takes positions or velocities of a state from the device: from any address there, of numbers as
+ * in an HkDeviceArray of this simulation. Held pins stay where they are. Waits likewise. */
+HK_API HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
+                                    HkError *error);
+/* Releases an array on a device and sets the pointer to NULL. */
+HK_API void hk_device_array_destroy(HkDeviceArray **array);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

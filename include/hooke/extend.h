@@ -1,0 +1,84 @@
+/* What programs add to Hooke without a change of it: forces, linear solvers, libraries of forces.
+ */
+#ifndef HOOKE_EXTEND_H
+#define HOOKE_EXTEND_H
+
+#include "hooke/hooke.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Forces of the caller -----------------------------------------------------------------------
+ *
+ * A force that a program computes itself: an energy with its gradient and Hessian, or a force
+ * without a potential. It takes part in every integrator, minimizer and linear solver as the
+ * built-in ones do; devices refuse it. Callbacks are called by the thread that steps.
+ */
+
+/* Where a force is evaluated. */
+typedef struct HkForceAt {
+  int64_t vertices;
+  double t;            /* s */
+  const double *x, *v; /* m, m/s, three a vertex; v is NULL where only the part of the force that
+                        * has a potential is asked for */
+  void *state;         /* what create_state made for this simulation, or NULL */
+} HkForceAt;
+
+/* Receives blocks of 3 x 3 numbers; opaque. */
+typedef struct HkForceBlockSink HkForceBlockSink;
+/* Adds a block, row by row, at vertices i and j, which may be any two of the model, also one that
+ * no spring connects; blocks at the same vertices add up. An index that is out of range is an error
+ * of the step. */
+HK_API void hk_force_add_block(HkForceBlockSink *sink, int32_t i, int32_t j, const double block[9]);
+
+/* What a force consists of; the fields that are NULL are left out. Start from
+ * hk_force_functions_default. */
+typedef struct HkForceFunctions {
+  size_t size;        /* bytes of this struct, as the caller knows it */
+  const char *name;   /* for messages and reports; copied */
+  bool uses_velocity; /* the force depends on v */
+  /* Potential energy E (J); NULL: the force has none, and implicit steps take it as constant. */
+  double (*energy)(void *user, const HkForceAt *at);
+  /* f += the force (N), three numbers a vertex. Must be given. -dE/dx where there is an energy, and
+   * whatever depends on v if v is not NULL. */
+  void (*add)(void *user, const HkForceAt *at, double *f);
+  /* All blocks of the Hessian d2E/dx_i dx_j (N/m), which is symmetric. Positive semidefinite is
+   * best: a projection of the true one will do. NULL: 0. */
+  void (*hessian)(void *user, const HkForceAt *at, HkForceBlockSink *sink);
+  /* Blocks of a symmetric, positive semidefinite C near -df_i/dv_j (N s/m), by which implicit steps
+   * damp; NULL: 0. */
+  void (*damping)(void *user, const HkForceAt *at, HkForceBlockSink *sink);
+  /* State of one simulation; an error ends its creation, or the step. */
+  HkStatus (*create_state)(void *user, void **state, HkError *error);
+  void (*destroy_state)(void *user, void *state);
+  /* Before a step by h (s) from at, and after it at its end; an error of end_step leaves the state
+   * at the end of the step. */
+  HkStatus (*begin_step)(void *user, const HkForceAt *at, double h, HkError *error);
+  HkStatus (*end_step)(void *user, const HkForceAt *at, double h, HkError *error);
+  /* Before a minimizer evaluates anything at a new iterate. */
+  HkStatus (*begin_iterate)(void *user, const HkForceAt *at, HkError *error);
+  /* Shortens the move of all vertices or of some from at->x to `to`, so that the straight path
+   * between the two is allowed; returns whether it has changed `to`. */
+  bool (*filter)(void *user, const HkForceAt *at, double *to);
+  /* Releases user, once the force is removed or the model destroyed and no simulation has state of
+   * it, or at once after an error. */
+  void (*destroy)(void *user);
+} HkForceFunctions;
+
+/* No function, and the size of the struct. */
+HK_API HkForceFunctions hk_force_functions_default(void);
+/* Appends a force of the caller, which is then removed by hk_model_remove_force; its number is put
+ * into *index unless that is NULL. */
+HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions *functions,
+                                          void *user, int *index, HkError *error);
+/* Appends a force that is an array of the caller (N, three numbers a vertex), which is read each
+ * time forces are evaluated, and must outlive the model or the force. Implicit steps take it as
+ * constant. */
+HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, int *index,
+                                         HkError *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

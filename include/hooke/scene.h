@@ -1,0 +1,239 @@
+/* Meshes and scenes: what a model is compiled from. */
+#ifndef HOOKE_SCENE_H
+#define HOOKE_SCENE_H
+
+#include "hooke/schema.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Mesh: vertices and cells ---------------------------------------------------------------- */
+
+/* Types of cells; corners in the order of Gmsh. */
+typedef enum HkCellType {
+  HK_CELL_POINT,
+  HK_CELL_LINE,
+  HK_CELL_TRIANGLE,
+  HK_CELL_QUAD,
+  HK_CELL_POLYGON, /* five corners or more */
+  HK_CELL_TET,
+  HK_CELL_PYRAMID,
+  HK_CELL_WEDGE,
+  HK_CELL_HEX
+} HkCellType;
+
+/* Vertices and cells; opaque. */
+typedef struct HkMesh HkMesh;
+
+/* One cell of a mesh; vertices points into the mesh and counts from 0. */
+typedef struct HkCell {
+  HkCellType type;
+  int count;
+  const int32_t *vertices;
+} HkCell;
+
+/* What to mend in a mesh; everything that is done is counted and logged. */
+typedef struct HkRepair {
+  double weld;      /* m: vertices at most this far apart become one; < 0: none do */
+  bool zero_length; /* drop springs between vertices at the same place */
+  bool unused;      /* drop vertices that no cell uses */
+} HkRepair;
+
+/* Makes an empty mesh. */
+HK_API HkStatus hk_mesh_create(const HkContext *context, HkMesh **mesh, HkError *error);
+/* Reads a mesh file; the format is known by the ending (.obj .ply .stl .off .mesh .msh .node .tet).
+ */
+HK_API HkStatus hk_mesh_read(const HkContext *context, const char *path, HkMesh **mesh,
+                             HkError *error);
+/* Reads a mesh from memory; format is an ending without its dot, name stands in error messages. */
+HK_API HkStatus hk_mesh_parse(const HkContext *context, const char *format, const void *bytes,
+                              size_t size, const char *name, HkMesh **mesh, HkError *error);
+/* Writes a mesh file; the format is known by the ending. */
+HK_API HkStatus hk_mesh_write(const HkMesh *mesh, const char *path, HkError *error);
+/* The index-th format as "obj", or NULL; *writes says whether it can be written too. */
+HK_API const char *hk_mesh_format(int index, const char **summary, bool *writes);
+/* Makes the mesh of a chosen shape. */
+HK_API HkStatus hk_mesh_shape(const HkContext *context, const HkMethod *shape, HkMesh **mesh,
+                              HkError *error);
+/* Appends count vertices (m); the numbers are copied. */
+HK_API HkStatus hk_mesh_add_vertices(HkMesh *mesh, const double *xyz, int64_t count,
+                                     HkError *error);
+/* Appends a cell; its vertices must be there already. */
+HK_API HkStatus hk_mesh_add_cell(HkMesh *mesh, HkCellType type, const int32_t *vertices, int count,
+                                 HkError *error);
+/* Appends vertices to the set of that name, which is made where it is not there yet. */
+HK_API HkStatus hk_mesh_add_set(HkMesh *mesh, const char *name, const int32_t *vertices,
+                                int64_t count, HkError *error);
+/* Number of vertices. */
+HK_API int64_t hk_mesh_vertex_count(const HkMesh *mesh);
+/* Positions (m), three doubles a vertex, writable; owned by the mesh, moved by the next add. */
+HK_API double *hk_mesh_vertices(HkMesh *mesh);
+/* Number of cells of all types. */
+HK_API int64_t hk_mesh_cell_count(const HkMesh *mesh);
+/* The index-th cell, in the order of the file; a cell of no vertices where there is none. */
+HK_API HkCell hk_mesh_cell(const HkMesh *mesh, int64_t index);
+/* Number of named vertex sets. */
+HK_API int hk_mesh_set_count(const HkMesh *mesh);
+/* Name of the index-th set, or NULL; owned by the mesh. */
+HK_API const char *hk_mesh_set_name(const HkMesh *mesh, int index);
+/* Vertices of the named set, or NULL; owned by the mesh. */
+HK_API const int32_t *hk_mesh_set(const HkMesh *mesh, const char *name, int64_t *count);
+/* Releases a mesh and sets the pointer to NULL. */
+HK_API void hk_mesh_destroy(HkMesh **mesh);
+
+/* ---- Scene: what the user wrote, plain data -------------------------------------------------- */
+
+/* Which edges become springs and how stiff they are. Give k or EA, for all kinds or for each. */
+typedef struct HkSprings {
+  double k;                 /* N/m */
+  double EA;                /* N: k = EA / l0, the same behaviour at every resolution */
+  double k_shear, EA_shear; /* NAN: as the edges */
+  double k_bending, EA_bending;
+  bool edges;         /* every unique edge of every cell */
+  bool shear;         /* both diagonals of quads */
+  bool bending;       /* opposite vertices across inner edges; skip-one on quads and chains */
+  double rest_length; /* m, for every spring; NAN: from the mesh */
+  double rest_scale;  /* rest lengths of the mesh are multiplied by this */
+  double damping;     /* N s/m, along the spring */
+  bool tension_only;  /* no force when shorter than at rest, as threads */
+  /* Rows 'i j k [l0 [damping]]' that set or add single springs; NULL: none. Rows between the same
+   * two vertices act in parallel: k and damping add up, l0 = sum(k l0) / sum(k). */
+  const char *file;
+  HkTable table; /* the same as rows 'i j k l0 damping', after those of the file; below 0: k,
+                  * l0 or damping as all others have it */
+} HkSprings;
+
+/* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
+typedef struct HkMass {
+  double per_vertex;     /* kg */
+  double total;          /* kg */
+  double length_density; /* kg/m along lines */
+  double area_density;   /* kg/m^2 of faces */
+  double volume_density; /* kg/m^3 of solids */
+  int distribution;      /* of the total: 0 equal, 1 lumped by size of the cells around a vertex */
+  HkTable added;         /* rows 'vertex kg': on top, at single vertices */
+} HkMass;
+
+/* Scaled, then rotated about an axis through the origin, then moved. */
+typedef struct HkTransform {
+  double scale[3], axis[3];
+  double angle; /* degrees */
+  double translate[3];
+} HkTransform;
+
+/* One connected or unconnected piece. Give shape, mesh_file or mesh. */
+typedef struct HkBody {
+  const char *name;
+  HkMethod shape;
+  const char *mesh_file; /* relative to the scene file */
+  HkMesh *mesh;          /* owned by the scene once added */
+  HkTransform transform;
+  double stretch[3];  /* starting positions about the centre, times this; rest lengths stay */
+  double velocity[3]; /* m/s at the start */
+  double spin[3];     /* rad/s at the start, about the centre of mass */
+  HkSprings springs;
+  HkMass mass;
+  HkRepair repair;
+} HkBody;
+
+/* Vertices whose motion is given. */
+typedef struct HkPin {
+  HkSelect select;
+  HkMethod motion; /* none: fixed */
+  double release;  /* s: free from then on; INFINITY: never */
+} HkPin;
+
+/* How the equations treat pinned vertices: the motion is the same. */
+typedef enum HkPinMethod {
+  HK_PINS_ELIMINATE, /* only free coordinates are unknowns */
+  HK_PINS_REACTION   /* pins stay unknowns, each with the force that holds it */
+} HkPinMethod;
+
+/* Vertices whose motion is written to probes.csv at each frame. */
+typedef struct HkProbe {
+  const char *name;
+  HkSelect select;
+} HkProbe;
+
+/* How long, in which steps. */
+typedef struct HkTime {
+  double duration;          /* s */
+  double step;              /* s; 0: picked by stability; made to divide a frame evenly */
+  double frames_per_second; /* 1/s */
+  double energy_bound;      /* J: a run beyond it has blown up; NAN: estimated */
+  double tolerance;    /* m: error of a step; steps are halved until it is met; NAN: as given */
+  double default_step; /* s: taken if step is 0 and the integrator is stable at it; NAN: none */
+} HkTime;
+
+/* Owned by hk_scene_create/_read/_parse; edit the fields freely, add with hk_scene_add_*. */
+typedef struct HkScene {
+  HkContext context;
+  char *title;
+  char *folder;  /* relative file names start here */
+  int dimension; /* 3, or 2: z is not an unknown */
+  int up;        /* axis 0, 1, 2 that points up; 1 by default */
+  /* Where it was read from, for error messages; NULL if it was made in C. */
+  char *source_name, *source_text, *source_root;
+  char **source_sets; /* assignments PATH=VALUE that changed the text before it was read */
+  int source_set_count;
+  bool is_course_format; /* errors name the keys of {"obj", "b", "k", "m"}, vertices from 1 */
+  HkTime time;
+  HkMethod step; /* the integrator */
+  HkBody *bodies;
+  int body_count;
+  HkPin *pins;
+  int pin_count;
+  HkPinMethod pin_method;
+  HkMethod *forces;
+  int force_count;
+  HkMethod *outputs;
+  int output_count;
+  HkProbe *probes;
+  int probe_count;
+} HkScene;
+
+/* A body without a mesh, 1 kg, k = 1000 N/m. */
+HK_API HkBody hk_body_default(void);
+/* A pin that selects nothing, fixed for ever. */
+HK_API HkPin hk_pin_default(void);
+/* 10 s at 30 frames a second, step picked by stability. */
+HK_API HkTime hk_time_default(void);
+
+/* Makes an empty scene: 3D, y up, symplectic_euler, no forces, no outputs. */
+HK_API HkStatus hk_scene_create(const HkContext *context, HkScene **scene, HkError *error);
+/* Reads a scene file (JSON, with // comments allowed). sets: "time.step=0.01" ..., applied before.
+ */
+HK_API HkStatus hk_scene_read(const HkContext *context, const char *path, const char *const *sets,
+                              int set_count, HkScene **scene, HkError *error);
+/* Reads a scene from text; name stands in error messages, folder is where file names start. */
+HK_API HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size,
+                               const char *name, const char *folder, const char *const *sets,
+                               int set_count, HkScene **scene, HkError *error);
+/* The scene as JSON text with every value in it; *text is freed with hk_text_destroy. */
+HK_API HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *error);
+/* JSON Schema of the scene format for editors; *text is freed with hk_text_destroy. */
+HK_API HkStatus hk_scene_schema(char **text, HkError *error);
+/* Releases a text that the library made and sets the pointer to NULL. */
+HK_API void hk_text_destroy(char **text);
+/* Appends a copy; body->mesh and body->shape move into the scene. */
+HK_API HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error);
+/* Appends a copy; the selection is copied, pin->motion moves into the scene. */
+HK_API HkStatus hk_scene_add_pin(HkScene *scene, HkPin *pin, HkError *error);
+/* Appends a force by name and returns it for setting its parameters; owned by the scene. */
+HK_API HkMethod *hk_scene_add_force(HkScene *scene, const char *name, HkError *error);
+/* Appends an output by name and returns it for setting its parameters; owned by the scene. */
+HK_API HkMethod *hk_scene_add_output(HkScene *scene, const char *name, HkError *error);
+/* Appends a probe; name and selection are copied. */
+HK_API HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSelect *select,
+                                   HkError *error);
+/* Releases a scene with all that it holds and sets the pointer to NULL. */
+HK_API void hk_scene_destroy(HkScene **scene);
+
+/* The index-th built-in scene: its JSON text, name and one-sentence title; NULL past the last. */
+HK_API const char *hk_scene_builtin(int index, const char **name, const char **title);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
