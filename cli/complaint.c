@@ -15,9 +15,9 @@ void complaint_sets(const TextList *sets) {
   given = *sets;
 }
 
-/* Whether a text begins with the path of an assignment, in the library's spelling: bodies.0.k and
- * pins.list[0] are bodies[0].k and pins[0] there. */
-static bool begins_with_path(const char *text, const char *assignment) {
+/* Whether a key is that of an assignment or lies below it. In the library's spelling bodies.0.k and
+ * pins.list[0] are bodies[0].k and pins[0]. */
+static bool is_below(const char *text, const char *assignment) {
   const char *p = assignment;
   while (*p && *p != '=') {
     size_t digits = *p == '.' ? strspn(p + 1, "0123456789") : 0;
@@ -32,16 +32,16 @@ static bool begins_with_path(const char *text, const char *assignment) {
       return false;
     }
   }
-  return *p == '=' && *text && strchr(".[:", *text);
+  return *p == '=' && strchr(".[", *text);
 }
 
 /* "--set " where an error is about a value of an option --set, which has no place in a file. */
 static const char *option_of(const HkError *error) {
   if (error->file[0] || error->line > 0) return "";
-  for (int q = 0; q < given.count; q++) {
-    size_t length = strlen(given.texts[q]);
-    bool whole = strncmp(error->text, given.texts[q], length) == 0 && error->text[length] == ':';
-    if (whole || begins_with_path(error->text, given.texts[q])) return "--set ";
+  for (int q = 0; q < given.count && error->key[0]; q++) {
+    size_t length = strcspn(given.texts[q], "=");
+    bool same = strlen(error->key) == length && strncmp(error->key, given.texts[q], length) == 0;
+    if (same || is_below(error->key, given.texts[q])) return "--set ";
   }
   return "";
 }

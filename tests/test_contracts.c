@@ -129,8 +129,9 @@ TEST(selections_refuse_what_makes_no_sense) {
             &vertices, &count, error),
         HK_ERROR_MEMORY, "selection");
   pin.select = bad[2];
-  FAILS(hk_scene_add_pin(w.scene, &pin, error), HK_ERROR_INVALID, "no list");
-  FAILS(hk_scene_add_probe(w.scene, "a", &bad[4], error), HK_ERROR_INVALID, "-2 indices");
+  FAILS(hk_scene_add_pin(w.scene, &pin, NULL, error), HK_ERROR_INVALID, "no list");
+  FAILS(hk_scene_add_probe(w.scene, &(HkProbe){"a", bad[4]}, NULL, error), HK_ERROR_INVALID,
+        "-2 indices");
   HkSelect half = {.kind = HK_SELECT_BOX,
                    .point = {-INFINITY, -INFINITY, -INFINITY},
                    .other = {INFINITY, INFINITY, INFINITY}};
@@ -246,7 +247,7 @@ TEST(models_refuse_scenes_filled_with_nonsense) {
                {spoil_up, "up"},
                {spoil_release, "release"},
                {spoil_axis, "axis 9"},
-               {spoil_shape, "chain"}};
+               {spoil_shape, "shape.n"}};
   for (size_t q = 0; q < sizeof cases / sizeof cases[0]; q++)
     FAILS(compile_spoilt(cases[q].spoil, error), HK_ERROR_INVALID, cases[q].name);
 }
@@ -284,7 +285,7 @@ TEST(live_changes_refuse_what_makes_no_sense) {
   const double nan = NAN;
   CHECK(velocity != NULL);
   if (velocity) memcpy((char *)wind.params + velocity->offset, &nan, sizeof nan);
-  FAILS(hk_model_add_force(w.model, &wind, NULL, error), HK_ERROR_INVALID, "wind.");
+  FAILS(hk_model_add_force(w.model, &wind, NULL, error), HK_ERROR_INVALID, "velocity");
   FAILS(hk_model_add_force(w.model, &gravity, NULL, error), HK_ERROR_INVALID, "not a force");
   FAILS(hk_model_set_force(w.model, 9, &wind, error), HK_ERROR_INVALID, "no force 9");
   FAILS(hk_model_remove_force(w.model, -1, error), HK_ERROR_INVALID, "no force -1");
@@ -318,7 +319,7 @@ TEST(simulations_refuse_steps_that_make_no_sense) {
   for (int q = 0; q < step.schema->param_count; q++)
     if (step.schema->params[q].kind == HK_PARAM_INTEGER)
       *(int *)((char *)step.params + step.schema->params[q].offset) = -1000;
-  FAILS(hk_sim_create(w.model, &step, 0.1, &sim, error), HK_ERROR_INVALID, "backward_euler.");
+  FAILS(hk_sim_create(w.model, &step, 0.1, &sim, error), HK_ERROR_INVALID, "integrator.");
   hk_method_clear(&step);
   world_destroy(&w);
 }

@@ -44,7 +44,7 @@ TEST(arrays_on_a_device_are_those_of_the_state) {
       MUST(hk_sim_read_device(w.sim, w.state, HK_POSITIONS, &x, error));
       CHECK(x->data == data); /* the same memory */
       CHECK(x->count == 63 && x->bytes == (kind == HK_CUDA ? 4 : 8));
-      CHECK(x->device == 1 && x->number == 0); /* DLPack's CPU */
+      CHECK(x->memory == HK_MEMORY_CPU && x->device == 0);
       double rounding = kind == HK_CUDA ? 1e-7 : 1e-15;
       CHECK(apart(x, hk_state_x(w.state)) <= (kind == HK_CUDA ? rounding : 1e-10));
       CHECK(apart(v, hk_state_v(w.state)) <= rounding);

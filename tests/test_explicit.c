@@ -181,7 +181,8 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
     body.stretch[0] = 1.1;
     w[t] = (World){0};
     MUST(hk_scene_create(&context, &w[t].scene, error));
-    MUST(hk_scene_add_body(w[t].scene, &body, error));
+    MUST(hk_scene_add_body(w[t].scene, &body, NULL, error));
+    hk_mesh_destroy(&mesh);
     MUST(hk_model_compile(w[t].scene, &w[t].model, error));
     MUST(hk_method_choose(&step, HK_STEP, "verlet", error));
     MUST(hk_sim_create(w[t].model, &step, 1e-4, &w[t].sim, error));

@@ -233,7 +233,8 @@ TEST(more_bodies_than_cells_share_them) {
     HkBody body = hk_body_default();
     body.transform.translate[0] = q;
     MUST(hk_method_choose(&body.shape, HK_SHAPE, "chain", error));
-    MUST(hk_scene_add_body(scene, &body, error));
+    MUST(hk_scene_add_body(scene, &body, NULL, error));
+    hk_method_clear(&body.shape);
   }
   MUST(hk_model_compile(scene, &model, error));
   MUST(hk_sketch_create(&c, model, 20, 1000, &s, error));

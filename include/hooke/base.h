@@ -22,9 +22,13 @@ extern "C" {
 #define HK_VERSION_MINOR 1
 #define HK_VERSION_PATCH 0
 #define HK_VERSION "0.1.0"
+/* One number that grows with the version: 10000 major + 100 minor + patch. */
+#define HK_VERSION_NUMBER (HK_VERSION_MAJOR * 10000 + HK_VERSION_MINOR * 100 + HK_VERSION_PATCH)
 
 /* Version of the library that is linked, as "major.minor.patch"; static text. */
 HK_API const char *hk_version(void);
+/* HK_VERSION_NUMBER of the library that is linked. */
+HK_API int hk_version_number(void);
 
 /* ---- Status and errors --------------------------------------------------------------------- */
 
@@ -47,7 +51,9 @@ typedef struct HkError {
   HkStatus status;
   int line, column; /* from 1; 0 where there is none */
   char file[512];   /* "" where there is none */
-  char text[1536];  /* the whole message, the place included */
+  char key[256];    /* path of the value that is wrong, such as bodies[0].springs.k, or "" */
+  char text[1536];  /* the whole message: file, line, column and key, then what is wrong */
+  int message;      /* where in text the last part begins */
 } HkError;
 
 /* Name of a status, such as "HK_ERROR_IO"; static text. */

@@ -18,12 +18,16 @@ extern "C" {
 /* Which array of a state. */
 typedef enum HkArrayKind { HK_POSITIONS, HK_VELOCITIES } HkArrayKind;
 
+/* Where an array lies, with the numbers that DLPack has for it. */
+typedef enum HkMemoryKind { HK_MEMORY_CPU = 1, HK_MEMORY_CUDA = 2 } HkMemoryKind;
+
 /* Three numbers a vertex in the memory of a device, in the order of the model. */
 typedef struct HkDeviceArray {
-  void *data;         /* an address there; may be written there */
-  int64_t count;      /* of vertices */
-  int bytes;          /* of a number: 4 (float), or 8 (double) with HK_CUDA_DOUBLE */
-  int device, number; /* as DLPack has them: 2 is a CUDA card, 1 this machine; and which of them */
+  void *data;    /* an address there; may be written there */
+  int64_t count; /* of vertices */
+  int bytes;     /* of a number: 4 (float), or 8 (double) with HK_CUDA_DOUBLE */
+  HkMemoryKind memory;
+  int device; /* which of its kind, from 0 */
 } HkDeviceArray;
 
 /* Writes positions (m) or velocities (m/s) of a state into an array on the device of a simulation;

@@ -39,13 +39,21 @@ extern "C" {
  * threads. */
 typedef struct HkModel HkModel;
 
+/* Where a spring comes from. */
+typedef enum HkSpringKind {
+  HK_SPRING_EDGE,    /* an edge of a cell */
+  HK_SPRING_SHEAR,   /* a diagonal of a quad */
+  HK_SPRING_BENDING, /* opposite vertices across an edge */
+  HK_SPRING_LISTED   /* a row of a file or of a table */
+} HkSpringKind;
+
 /* Springs as arrays; owned by the model. */
 typedef struct HkSpringView {
   int64_t count;
   const int32_t *i, *j;   /* end vertices, i < j */
   const double *k, *l0;   /* N/m, m */
   const double *damping;  /* N s/m, or NULL if there is none */
-  const uint8_t *kind;    /* 0 edge, 1 shear, 2 bending, 3 from a file */
+  const uint8_t *kind;    /* HkSpringKind */
   const uint8_t *tension; /* 1: tension only, or NULL if there is none */
   const uint8_t *broken;  /* 1: pulls at nothing, or NULL if there is none */
 } HkSpringView;
@@ -108,6 +116,9 @@ HK_API HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error);
 HK_API double *hk_state_x(HkState *state);
 /* Velocities (m/s), three doubles a vertex, writable between steps; owned by the state. */
 HK_API double *hk_state_v(HkState *state);
+/* Positions (m) and velocities (m/s) to read, three doubles a vertex; owned by the state. */
+HK_API const double *hk_state_positions(const HkState *state);
+HK_API const double *hk_state_velocities(const HkState *state);
 /* Number of vertices. */
 HK_API int64_t hk_state_vertex_count(const HkState *state);
 /* Time (s). */

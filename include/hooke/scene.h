@@ -65,6 +65,8 @@ HK_API HkStatus hk_mesh_add_cell(HkMesh *mesh, HkCellType type, const int32_t *v
 /* Appends vertices to the set of that name, which is made where it is not there yet. */
 HK_API HkStatus hk_mesh_add_set(HkMesh *mesh, const char *name, const int32_t *vertices,
                                 int64_t count, HkError *error);
+/* Makes a copy of a mesh. */
+HK_API HkStatus hk_mesh_copy(const HkMesh *from, HkMesh **to, HkError *error);
 /* Number of vertices. */
 HK_API int64_t hk_mesh_vertex_count(const HkMesh *mesh);
 /* Positions (m), three doubles a vertex, writable; owned by the mesh, moved by the next add. */
@@ -104,15 +106,21 @@ typedef struct HkSprings {
                   * l0 or damping as all others have it */
 } HkSprings;
 
+/* How a total mass is distributed over vertices. */
+typedef enum HkMassDistribution {
+  HK_MASS_EQUAL, /* the same for each vertex */
+  HK_MASS_LUMPED /* by the size of the cells around a vertex */
+} HkMassDistribution;
+
 /* Where the mass comes from: give one of the first five (NAN: not given; total 1 kg if none is). */
 typedef struct HkMass {
-  double per_vertex;     /* kg */
-  double total;          /* kg */
-  double length_density; /* kg/m along lines */
-  double area_density;   /* kg/m^2 of faces */
-  double volume_density; /* kg/m^3 of solids */
-  int distribution;      /* of the total: 0 equal, 1 lumped by size of the cells around a vertex */
-  HkTable added;         /* rows 'vertex kg': on top, at single vertices */
+  double per_vertex;               /* kg */
+  double total;                    /* kg */
+  double length_density;           /* kg/m along lines */
+  double area_density;             /* kg/m^2 of faces */
+  double volume_density;           /* kg/m^3 of solids */
+  HkMassDistribution distribution; /* of the total */
+  HkTable added;                   /* rows 'vertex kg': on top, at single vertices */
 } HkMass;
 
 /* Scaled, then rotated about an axis through the origin, then moved. */
@@ -127,7 +135,7 @@ typedef struct HkBody {
   const char *name;
   HkMethod shape;
   const char *mesh_file; /* relative to the scene file */
-  HkMesh *mesh;          /* owned by the scene once added */
+  HkMesh *mesh;
   HkTransform transform;
   double stretch[3];  /* starting positions about the centre, times this; rest lengths stay */
   double velocity[3]; /* m/s at the start */
@@ -166,18 +174,16 @@ typedef struct HkTime {
   double default_step; /* s: taken if step is 0 and the integrator is stable at it; NAN: none */
 } HkTime;
 
-/* Owned by hk_scene_create/_read/_parse; edit the fields freely, add with hk_scene_add_*. */
+/* What was read or made. Its fields may be edited freely, and lists grow by hk_scene_add_*, which
+ * copies all that it is given. A scene frees its own copies alone, never what a caller has assigned
+ * to a field: such a string, array or mesh stays the caller's, is not copied, and must outlive the
+ * scene. Methods are the exception: they are chosen, set and cleared by hk_method_*. */
 typedef struct HkScene {
   HkContext context;
-  char *title;
-  char *folder;  /* relative file names start here */
-  int dimension; /* 3, or 2: z is not an unknown */
-  int up;        /* axis 0, 1, 2 that points up; 1 by default */
-  /* Where it was read from, for error messages; NULL if it was made in C. */
-  char *source_name, *source_text, *source_root;
-  char **source_sets; /* assignments PATH=VALUE that changed the text before it was read */
-  int source_set_count;
-  bool is_course_format; /* errors name the keys of {"obj", "b", "k", "m"}, vertices from 1 */
+  const char *title;
+  const char *folder; /* relative file names start here */
+  int dimension;      /* 3, or 2: z is not an unknown */
+  HkAxis up;          /* the axis that points up; y by default */
   HkTime time;
   HkMethod step; /* the integrator */
   HkBody *bodies;
@@ -191,6 +197,7 @@ typedef struct HkScene {
   int output_count;
   HkProbe *probes;
   int probe_count;
+  struct HkSceneStore *store; /* what the scene owns and the text that it was read from; opaque */
 } HkScene;
 
 /* A body without a mesh, 1 kg, k = 1000 N/m. */
@@ -216,17 +223,21 @@ HK_API HkStatus hk_scene_format(const HkScene *scene, char **text, HkError *erro
 HK_API HkStatus hk_scene_schema(char **text, HkError *error);
 /* Releases a text that the library made and sets the pointer to NULL. */
 HK_API void hk_text_destroy(char **text);
-/* Appends a copy; body->mesh and body->shape move into the scene. */
-HK_API HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error);
-/* Appends a copy; the selection is copied, pin->motion moves into the scene. */
-HK_API HkStatus hk_scene_add_pin(HkScene *scene, HkPin *pin, HkError *error);
-/* Appends a force by name and returns it for setting its parameters; owned by the scene. */
-HK_API HkMethod *hk_scene_add_force(HkScene *scene, const char *name, HkError *error);
-/* Appends an output by name and returns it for setting its parameters; owned by the scene. */
-HK_API HkMethod *hk_scene_add_output(HkScene *scene, const char *name, HkError *error);
-/* Appends a probe; name and selection are copied. */
-HK_API HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSelect *select,
+/* Appends a copy of a body, with its mesh and shape; its number is put into *index unless that is
+ * NULL, as by all hk_scene_add_*: it is then scene->bodies[index]. */
+HK_API HkStatus hk_scene_add_body(HkScene *scene, const HkBody *body, int *index, HkError *error);
+/* Appends a copy of a pin, with its motion. */
+HK_API HkStatus hk_scene_add_pin(HkScene *scene, const HkPin *pin, int *index, HkError *error);
+/* Appends a force with its default parameters: hk_method_set_number(&scene->forces[index], ...). */
+HK_API HkStatus hk_scene_add_force(HkScene *scene, const char *name, int *index, HkError *error);
+/* Appends an output with its default parameters. */
+HK_API HkStatus hk_scene_add_output(HkScene *scene, const char *name, int *index, HkError *error);
+/* Appends a copy of a probe. */
+HK_API HkStatus hk_scene_add_probe(HkScene *scene, const HkProbe *probe, int *index,
                                    HkError *error);
+/* Returns a copy of size bytes that the scene owns, to be assigned to a field: a string with its
+ * end, the values of a table, a list of indices. NULL after an error. */
+HK_API const void *hk_scene_keep(HkScene *scene, const void *data, size_t size, HkError *error);
 /* Releases a scene with all that it holds and sets the pointer to NULL. */
 HK_API void hk_scene_destroy(HkScene **scene);
 

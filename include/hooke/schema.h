@@ -67,6 +67,9 @@ typedef struct HkTable {
   int rows;
 } HkTable;
 
+/* An axis of coordinates. */
+typedef enum HkAxis { HK_AXIS_X, HK_AXIS_Y, HK_AXIS_Z } HkAxis;
+
 /* Ways to say which vertices are meant. */
 typedef enum HkSelectKind {
   HK_SELECT_NONE,
@@ -89,7 +92,7 @@ typedef struct HkSelect {
   int32_t *indices;
   int64_t count;
   double point[3], other[3], value;
-  int axis; /* 0 x, 1 y, 2 z */
+  HkAxis axis;
 } HkSelect;
 
 /* A method that was chosen, with its parameters. */

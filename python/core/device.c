@@ -89,8 +89,8 @@ static PyObject *array_dlpack(PyObject *module, PyObject *arguments) {
   e->shape[1] = e->strides[0] = 3;
   e->strides[1] = 1;
   Tensor tensor = {.data = a->data,
-                   .device = a->device,
-                   .number = a->number,
+                   .device = (int)a->memory,
+                   .number = a->device,
                    .dimensions = 2,
                    .code = 2,
                    .bits = (uint8_t)(8 * a->bytes),
@@ -114,7 +114,7 @@ static PyObject *array_info(PyObject *module, PyObject *value) {
   if (!array) return NULL;
   const HkDeviceArray *a = array->object;
   return Py_BuildValue("NLiii", PyLong_FromVoidPtr(a->data), (long long)a->count, a->bytes,
-                       a->device, a->number);
+                       (int)a->memory, a->device);
 }
 
 /* sim_read_device(sim, state, kind, array or None) -> array, a new one for None */

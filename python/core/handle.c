@@ -14,26 +14,13 @@ static const char *const kind_names[KIND_COUNT] = {
 
 /* ---- Lifetime ---- */
 
-/* Meshes are lent to a scene for as long as it lives: see scene.c. */
-static void return_meshes(HkScene *scene, PyObject *lent) {
-  Py_ssize_t count = lent ? PyTuple_Size(lent) : 0;
-  for (Py_ssize_t q = 0; q < count; q++) {
-    PyObject *entry = PyTuple_GetItem(lent, q);
-    long body = PyLong_AsLong(PyTuple_GetItem(entry, 0));
-    if (PyTuple_GetItem(entry, 1) != Py_None) scene->bodies[body].mesh = NULL;
-  }
-}
-
 static void destroy_object(Handle *h) {
   void *object = h->object;
   h->object = NULL;
   if (!object || h->borrowed) return;
   switch (h->kind) {
   case KIND_MESH: hk_mesh_destroy(&(HkMesh *){object}); break;
-  case KIND_SCENE:
-    return_meshes(object, h->owner);
-    hk_scene_destroy(&(HkScene *){object});
-    break;
+  case KIND_SCENE: hk_scene_destroy(&(HkScene *){object}); break;
   case KIND_MODEL: hk_model_destroy(&(HkModel *){object}); break;
   case KIND_STATE: hk_state_destroy(&(HkState *){object}); break;
   case KIND_SIM: hk_sim_destroy(&(HkSim *){object}); break;

@@ -5,23 +5,21 @@
 #include <string.h>
 
 /* A copy of rows x columns numbers in the place of a table of the scene. */
-static int put_table(HkTable *table, const double *values, int rows, int columns) {
-  size_t bytes = (size_t)rows * (size_t)columns * sizeof(double);
+static int put_table(HkScene *scene, HkTable *table, const double *values, int rows, int columns) {
+  HkError error;
   if (!values) return 0;
-  double *copy = malloc(bytes ? bytes : 1);
+  size_t size = (size_t)rows * (size_t)columns * sizeof *values;
+  const void *copy = hk_scene_keep(scene, values, size, &error);
   if (!copy) {
-    PyErr_NoMemory();
+    raise_error(&error);
     return -1;
   }
-  memcpy(copy, values, bytes);
-  free(table->values);
-  table->values = copy;
-  table->rows = rows;
+  *table = (HkTable){(double *)copy, rows};
   return 0;
 }
 
 /* One entry (body, mesh or None, springs: address, rows, masses: address, rows): the text has any
- * name in the place of the mesh. The mesh is only lent; handle.c takes it back. */
+ * name in the place of the mesh, which stays that of its handle: the scene holds the entries. */
 static int put_arrays(HkScene *scene, PyObject *entry) {
   PyObject *mesh;
   const double *springs, *masses;
@@ -37,13 +35,11 @@ static int put_arrays(HkScene *scene, PyObject *entry) {
   if (mesh != Py_None && !handle) return -1;
   HkBody *b = &scene->bodies[body];
   if (handle) {
-    free((char *)b->mesh_file);
     b->mesh_file = NULL;
-    hk_mesh_destroy(&b->mesh);
     b->mesh = handle->object;
   }
-  if (put_table(&b->springs.table, springs, spring_rows, 5) < 0) return -1;
-  return put_table(&b->mass.added, masses, mass_rows, 2);
+  if (put_table(scene, &b->springs.table, springs, spring_rows, 5) < 0) return -1;
+  return put_table(scene, &b->mass.added, masses, mass_rows, 2);
 }
 
 /* The texts of a tuple of str, which it keeps alive as bytes in *kept. */

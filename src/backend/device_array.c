@@ -35,8 +35,8 @@ static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) 
   a->context = *c;
   a->device = hk_remote_device(hk_remote_of(sim), &device_sim, &a->shown.bytes);
   a->shown.count = sim->model->n;
-  a->shown.device = a->device->kind;
-  HkStatus status = a->device->create_array(device_sim, &a->shown.data, &a->shown.number, error);
+  a->shown.memory = (HkMemoryKind)a->device->kind;
+  HkStatus status = a->device->create_array(device_sim, &a->shown.data, &a->shown.device, error);
   if (status < 0)
     hk_free(c, &a);
   else

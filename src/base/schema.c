@@ -193,10 +193,10 @@ HkStatus hk_param_set_number(const HkParam *p, void *params, double value, HkErr
       snprintf(range, sizeof range, "at least %g", min);
     else
       snprintf(range, sizeof range, "from %g to %g", min, max);
-    return hk_fail(error, HK_ERROR_INVALID, "%s: %g is out of range, expected %s %s%s%s", p->name,
-                   value, whole ? "a whole number" : "a number", range,
-                   p->unit[0] && strcmp(p->unit, "1") != 0 ? " " : "",
-                   strcmp(p->unit, "1") != 0 ? p->unit : "");
+    return hk_fail_key(error, HK_ERROR_INVALID, p->name, "%g is out of range, expected %s %s%s%s",
+                       value, whole ? "a whole number" : "a number", range,
+                       p->unit[0] && strcmp(p->unit, "1") != 0 ? " " : "",
+                       strcmp(p->unit, "1") != 0 ? p->unit : "");
   }
   switch (p->kind) {
   case HK_PARAM_NUMBER: *(double *)at = value; return HK_OK;
@@ -294,7 +294,7 @@ HkStatus hk_method_set_vector(HkMethod *method, const char *param, const double 
   if (!p) return HK_ERROR_INVALID;
   for (int c = 0; c < 3; c++)
     if (!isfinite(value[c]))
-      return hk_fail(error, HK_ERROR_INVALID, "%s: %g is not a finite number", param, value[c]);
+      return hk_fail_key(error, HK_ERROR_INVALID, param, "%g is not a finite number", value[c]);
   memcpy(field(p, method->params), value, 3 * sizeof(double));
   return HK_OK;
 }
@@ -307,8 +307,8 @@ HkStatus hk_method_set_text(HkMethod *method, const char *param, const char *val
   if (p->kind == HK_PARAM_CHOICE) {
     int index = value ? hk_choice_index(p->choices, value) : -1;
     if (index < 0)
-      return hk_fail(error, HK_ERROR_INVALID, "%s: '%s' is none of %s", param, value ? value : "",
-                     p->choices);
+      return hk_fail_key(error, HK_ERROR_INVALID, param, "'%s' is none of %s", value ? value : "",
+                         p->choices);
     *(int *)at = index;
     return HK_OK;
   }

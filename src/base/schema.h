@@ -96,16 +96,17 @@ void hk_params_clear(const HkSchema *schema, void *params);
 /* Makes a deep copy into params, whose old content is not freed. */
 HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkError *error);
 
-/* Checks the range of one parameter and sets it; the error message contains its name. */
+/* Checks the range of one parameter and sets it; the key of an error is its name. */
 HkStatus hk_param_set_number(const HkParam *param, void *params, double value, HkError *error);
 
 /* check.c: returns an error if a struct that was filled in C violates its table: numbers out of
- * range, NaN and infinities, tables without values. prefix precedes parameter names in messages. */
-HkStatus hk_params_check(const HkSchema *schema, const void *params, const char *prefix,
+ * range, NaN and infinities, tables without values. path is that of the struct in a scene, for the
+ * keys of errors; "" if the caller puts it before them. */
+HkStatus hk_params_check(const HkSchema *schema, const void *params, const char *path,
                          HkError *error);
 /* Checks the parameters of a method, which must belong to the family; a method without schema
  * passes. */
-HkStatus hk_method_check(const HkMethod *method, HkFamily family, HkError *error);
+HkStatus hk_method_check(const HkMethod *method, HkFamily family, const char *path, HkError *error);
 /* Returns an error if a table with rows has no values, or values that are not finite. */
 HkStatus hk_table_check_rows(const HkTable *table, int columns, const char *name, HkError *error);
 /* hk_select_check returns an error if the kind, axis, list or numbers of a selection are invalid;

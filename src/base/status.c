@@ -27,42 +27,85 @@ const char *hk_status_name(HkStatus status) {
   return "unknown status";
 }
 
-static HkStatus fail(HkError *error, HkStatus status, const char *file, int line, int column,
-                     const char *format, va_list arguments) {
+int hk_version_number(void) {
+  return HK_VERSION_NUMBER;
+}
+
+/* Writes "file:line:column: key: " into the text, as far as each is known. */
+static void put_place(HkError *e) {
+  size_t size = sizeof e->text;
+  int used = 0;
+  if (e->file[0] && e->line > 0 && e->column > 0)
+    used = snprintf(e->text, size, "%s:%d:%d: ", e->file, e->line, e->column);
+  else if (e->file[0] && e->line > 0)
+    used = snprintf(e->text, size, "%s:%d: ", e->file, e->line);
+  else if (e->file[0])
+    used = snprintf(e->text, size, "%s: ", e->file);
+  if (e->key[0]) used += snprintf(e->text + used, size - (size_t)used, "%s: ", e->key);
+  e->message = used;
+}
+
+static HkStatus fail(HkError *error, HkStatus status, const HkErrorPlace *place, const char *format,
+                     va_list arguments) {
+  _Static_assert(sizeof error->file + sizeof error->key + 64 < sizeof error->text,
+                 "the place leaves space for a message");
   if (!error) return status;
   memset(error, 0, sizeof *error);
   error->status = status;
-  error->line = line;
-  error->column = column;
-  if (file) snprintf(error->file, sizeof error->file, "%s", file);
-
-  int used = 0;
-  int capacity = (int)sizeof error->text;
-  if (file && line > 0 && column > 0)
-    used = snprintf(error->text, (size_t)capacity, "%s:%d:%d: ", error->file, line, column);
-  else if (file && line > 0)
-    used = snprintf(error->text, (size_t)capacity, "%s:%d: ", error->file, line);
-  else if (file)
-    used = snprintf(error->text, (size_t)capacity, "%s: ", error->file);
-  if (used >= 0 && used < capacity)
-    vsnprintf(error->text + used, (size_t)(capacity - used), format, arguments);
+  error->line = place->line;
+  error->column = place->column;
+  if (place->file) snprintf(error->file, sizeof error->file, "%s", place->file);
+  if (place->key) snprintf(error->key, sizeof error->key, "%s", place->key);
+  put_place(error);
+  vsnprintf(error->text + error->message, sizeof error->text - (size_t)error->message, format,
+            arguments);
   return status;
 }
 
 HkStatus hk_fail(HkError *error, HkStatus status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fail(error, status, NULL, 0, 0, format, arguments);
+  fail(error, status, &(HkErrorPlace){0}, format, arguments);
   va_end(arguments);
   return status;
 }
 
 HkStatus hk_fail_at(HkError *error, HkStatus status, const char *file, int line, int column,
                     const char *format, ...) {
+  HkErrorPlace place = {.file = file, .line = line, .column = column};
   va_list arguments;
   va_start(arguments, format);
-  fail(error, status, file, line, column, format, arguments);
+  fail(error, status, &place, format, arguments);
   va_end(arguments);
+  return status;
+}
+
+HkStatus hk_fail_key(HkError *error, HkStatus status, const char *key, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(error, status, &(HkErrorPlace){.key = key}, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+HkStatus hk_fail_in(HkError *error, HkStatus status, const HkErrorPlace *place, const char *format,
+                    ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fail(error, status, place, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+HkStatus hk_fail_under(HkError *error, HkStatus status, const char *path) {
+  char key[sizeof error->key], message[sizeof error->text];
+  if (!error || status >= 0 || !error->key[0]) return status;
+  if (snprintf(key, sizeof key, "%s.%s", path, error->key) >= (int)sizeof key) return status;
+  memcpy(message, error->text + error->message, sizeof message - (size_t)error->message);
+  memcpy(error->key, key, sizeof key);
+  put_place(error);
+  snprintf(error->text + error->message, sizeof error->text - (size_t)error->message, "%s",
+           message);
   return status;
 }
 

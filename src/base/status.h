@@ -18,6 +18,26 @@ HkStatus hk_fail(HkError *error, HkStatus status, const char *format, ...) HK_PR
 HkStatus hk_fail_at(HkError *error, HkStatus status, const char *file, int line, int column,
                     const char *format, ...) HK_PRINTF(6, 7);
 
+/* As hk_fail, about the value with this key: "step" or "transform.axis". The text becomes
+ * "key: message". */
+HkStatus hk_fail_key(HkError *error, HkStatus status, const char *key, const char *format, ...)
+    HK_PRINTF(4, 5);
+
+/* Place of an error; fields that are NULL or 0 are left out. */
+typedef struct HkErrorPlace {
+  const char *file;
+  int line, column;
+  const char *key;
+} HkErrorPlace;
+
+/* As hk_fail, with all parts of a place: "file:line:column: key: message". */
+HkStatus hk_fail_in(HkError *error, HkStatus status, const HkErrorPlace *place, const char *format,
+                    ...) HK_PRINTF(4, 5);
+
+/* Puts a path before the key of an error, "axis" under "motion" becomes "motion.axis", and returns
+ * its status. */
+HkStatus hk_fail_under(HkError *error, HkStatus status, const char *path);
+
 /* Returns the error "cannot VERB FILE: reason", from errno. */
 HkStatus hk_fail_errno(HkError *error, const char *verb, const char *file);
 
@@ -27,6 +47,8 @@ HkStatus hk_fail_memory(HkError *error, size_t bytes, const char *what);
 #if defined(__clang_analyzer__) && !defined(HK_STATUS_DEFINED_HERE)
 #define hk_fail(error, status, ...) ((void)hk_fail(error, status, __VA_ARGS__), status)
 #define hk_fail_at(error, status, ...) ((void)hk_fail_at(error, status, __VA_ARGS__), status)
+#define hk_fail_key(error, status, ...) ((void)hk_fail_key(error, status, __VA_ARGS__), status)
+#define hk_fail_in(error, status, ...) ((void)hk_fail_in(error, status, __VA_ARGS__), status)
 #define hk_fail_errno(error, ...) ((void)hk_fail_errno(error, __VA_ARGS__), HK_ERROR_IO)
 #define hk_fail_memory(error, ...) ((void)hk_fail_memory(error, __VA_ARGS__), HK_ERROR_MEMORY)
 #endif

@@ -10,9 +10,9 @@ HkStatus hk_table_check(const HkTable *table, int columns, const char *name, HkE
   for (int64_t q = 1; q < table->rows; q++) {
     double before = table->values[(q - 1) * columns], t = table->values[q * columns];
     if (!(t > before))
-      return hk_fail(error, HK_ERROR_INVALID,
-                     "%s: row %lld is at t = %g s, row %lld before it at %g s; times must rise",
-                     name, (long long)q, t, (long long)(q - 1), before);
+      return hk_fail_key(error, HK_ERROR_INVALID, name,
+                         "row %lld is at t = %g s, row %lld before it at %g s; times must rise",
+                         (long long)q, t, (long long)(q - 1), before);
   }
   return HK_OK;
 }

@@ -37,7 +37,7 @@ static HkStatus compile(HkModel *m, const HkMethod *method, HkCompiledForce *for
   if (force->type->slot == HK_ENERGY_SPRING && m->force_count > 0)
     return hk_fail(error, HK_ERROR_INVALID,
                    "the springs are there already; set them in each body's \"springs\"");
-  HK_TRY(hk_method_check(method, HK_FORCE, error));
+  HK_TRY(hk_method_check(method, HK_FORCE, "", error));
   if (!force->type->compile) return HK_OK;
   return force->type->compile(m, force->method.params, &force->data, error);
 }

@@ -30,6 +30,63 @@ void hk_mesh_destroy(HkMesh **mesh) {
   hk_free(&c, mesh);
 }
 
+/* A copy of count entries in new memory; none of 0. */
+static HkStatus copy_array(const HkContext *c, const void *from, int64_t count, size_t size,
+                           void *to, HkError *error) {
+  void *copy = NULL;
+  if (count == 0 || !from) return HK_OK;
+  HK_TRY(hk_alloc(c, &copy, count, size, "a mesh", error));
+  memcpy(copy, from, (size_t)count * size);
+  memcpy(to, &copy, sizeof copy);
+  return HK_OK;
+}
+
+static HkStatus copy_sets(const HkMesh *from, HkMesh *m, HkError *error) {
+  if (from->set_count == 0) return HK_OK;
+  HK_TRY(hk_alloc(&m->context, &m->sets, from->set_count, sizeof *m->sets, "a mesh", error));
+  m->set_capacity = from->set_count;
+  for (; m->set_count < from->set_count; m->set_count++) {
+    const HkVertexSet *set = &from->sets[m->set_count];
+    HkVertexSet *copy = &m->sets[m->set_count];
+    int64_t letters = (int64_t)strlen(set->name) + 1;
+    HK_TRY(copy_array(&m->context, set->name, letters, 1, &copy->name, error));
+    copy->count = copy->capacity = set->count;
+    HkStatus status = copy_array(&m->context, set->vertices, set->count, sizeof *set->vertices,
+                                 &copy->vertices, error);
+    if (status < 0) hk_free(&m->context, &copy->name);
+    HK_TRY(status);
+  }
+  return HK_OK;
+}
+
+static HkStatus copy_into(const HkMesh *from, HkMesh *m, HkError *error) {
+  const HkContext *c = &m->context;
+  bool has_cells = from->cell_count > 0;
+  m->vertex_count = m->vertex_capacity = from->vertex_count;
+  m->cell_count = m->type_capacity = from->cell_count;
+  m->start_capacity = has_cells ? from->cell_count + 1 : 0;
+  m->corner_count = m->corner_capacity = from->corner_count;
+  m->file_vertex_count = from->file_vertex_count;
+  m->first_number = from->first_number;
+  HK_TRY(copy_array(c, from->x, from->vertex_count, 3 * sizeof *m->x, &m->x, error));
+  HK_TRY(
+      copy_array(c, from->cell_type, from->cell_count, sizeof *m->cell_type, &m->cell_type, error));
+  HK_TRY(copy_array(c, from->cell_start, m->start_capacity, sizeof *m->cell_start, &m->cell_start,
+                    error));
+  HK_TRY(copy_array(c, from->cell_vertex, from->corner_count, sizeof *m->cell_vertex,
+                    &m->cell_vertex, error));
+  HK_TRY(copy_array(c, from->vertex_map, from->file_vertex_count, sizeof *m->vertex_map,
+                    &m->vertex_map, error));
+  return copy_sets(from, m, error);
+}
+
+HkStatus hk_mesh_copy(const HkMesh *from, HkMesh **to, HkError *error) {
+  HK_TRY(hk_mesh_create(&from->context, to, error));
+  HkStatus status = copy_into(from, *to, error);
+  if (status < 0) hk_mesh_destroy(to);
+  return status;
+}
+
 size_t hk_mesh_bytes(const HkMesh *m) {
   size_t bytes = sizeof *m + (size_t)m->set_capacity * sizeof *m->sets;
   if (m->x) bytes += (size_t)m->vertex_capacity * 3 * sizeof *m->x;

@@ -30,8 +30,8 @@ HkStatus hk_shape_count(const HkMethod *shape, HkMeshCounts *counts, HkError *er
   const HkShapeType *type;
   *counts = (HkMeshCounts){0};
   HK_TRY(find(shape, &type, error));
-  HK_TRY(hk_method_check(shape, HK_SHAPE, error));
-  HK_TRY(type->count(shape->params, counts, error));
+  HK_TRY(hk_method_check(shape, HK_SHAPE, "shape", error));
+  HK_TRY(hk_fail_under(error, type->count(shape->params, counts, error), "shape"));
   counts->corners = 2 * counts->lines + 3 * counts->triangles + 4 * counts->quads +
                     4 * counts->solids; /* all of them tetrahedra */
   return HK_OK;
@@ -42,7 +42,7 @@ static HkStatus make(const HkMethod *shape, const HkMeshCounts *counts, HkMesh *
   const HkShapeType *type;
   HK_TRY(find(shape, &type, error));
   HK_TRY(hk_mesh_reserve(mesh, counts->vertices, hk_counts_cells(counts), counts->corners, error));
-  return type->build(shape->params, mesh, error);
+  return hk_fail_under(error, type->build(shape->params, mesh, error), "shape");
 }
 
 HkStatus hk_mesh_shape(const HkContext *context, const HkMethod *shape, HkMesh **mesh,

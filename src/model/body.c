@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "scene/blame.h"
 #include "scene/parts.h"
+#include "scene/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,11 +74,12 @@ static HkStatus get_mesh(const HkScene *scene, const HkBody *body, HkMesh **mesh
 static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
   double axis[3], R[9];
   if (!hk_unit(t->axis, axis) && t->angle != 0)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "transform.axis: a rotation needs an axis that is not 0");
+    return hk_fail_key(error, HK_ERROR_INVALID, "transform.axis",
+                       "a rotation needs an axis that is not 0");
   for (int c = 0; c < 3; c++)
     if (t->scale[c] == 0)
-      return hk_fail(error, HK_ERROR_INVALID, "transform.scale: a factor of 0 flattens the body");
+      return hk_fail_key(error, HK_ERROR_INVALID, "transform.scale",
+                         "a factor of 0 flattens the body");
   hk_mat_rotation(axis, t->angle * 0x1.921fb54442d18p+1 / 180, R);
   for (int64_t q = 0; q < mesh->vertex_count; q++) {
     double *x = mesh->x + 3 * q, scaled[3];
@@ -85,8 +87,8 @@ static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
     memcpy(x, t->translate, sizeof t->translate);
     hk_mat_add_product(R, scaled, x);
     if (!isfinite(x[0] + x[1] + x[2]))
-      return hk_fail(error, HK_ERROR_INVALID, "transform: vertex %lld is moved out of all bounds",
-                     (long long)q);
+      return hk_fail_key(error, HK_ERROR_INVALID, "transform",
+                         "vertex %lld is moved out of all bounds", (long long)q);
   }
   return HK_OK;
 }
@@ -213,12 +215,12 @@ static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const
 /* A body that was filled in C, by the tables of its parts. */
 static HkStatus check_body(const HkBody *body, HkError *error) {
   HK_TRY(hk_params_check(&hk_part_body, body, "", error));
-  HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform.", error));
-  HK_TRY(hk_params_check(&hk_part_springs, &body->springs, "springs.", error));
-  HK_TRY(hk_params_check(&hk_part_mass, &body->mass, "mass.", error));
+  HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform", error));
+  HK_TRY(hk_params_check(&hk_part_springs, &body->springs, "springs", error));
+  HK_TRY(hk_params_check(&hk_part_mass, &body->mass, "mass", error));
   if (isnan(body->repair.weld))
-    return hk_fail(error, HK_ERROR_INVALID, "repair.weld: %g m is no distance; below 0: none",
-                   body->repair.weld);
+    return hk_fail_key(error, HK_ERROR_INVALID, "repair.weld", "%g m is no distance; below 0: none",
+                       body->repair.weld);
   return HK_OK;
 }
 
@@ -231,7 +233,7 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError 
   HkError inner = {0};
   HkStatus status = check_body(body, &inner);
   if (status >= 0) status = get_mesh(scene, body, &mesh, &inner);
-  if (status >= 0) mesh->first_number = scene->is_course_format;
+  if (status >= 0) mesh->first_number = scene->store->is_course_format;
   if (status >= 0) status = add_mesh(m, scene, body, mesh, &inner);
   if (status < 0) {
     hk_mesh_destroy(&mesh);

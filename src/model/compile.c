@@ -5,6 +5,7 @@
 #include "model/build.h"
 #include "scene/blame.h"
 #include "scene/parts.h"
+#include "scene/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +54,7 @@ static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
   HK_TRY(hk_motion_compile(&pin->motion, motion, error));
   motion->release = pin->release;
   if (isnan(pin->release) || pin->release < 0)
-    return hk_fail(error, HK_ERROR_INVALID, "release: %g s is not a time", pin->release);
+    return hk_fail_key(error, HK_ERROR_INVALID, "release", "%g s is not a time", pin->release);
   return HK_OK;
 }
 
@@ -79,7 +80,7 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
 static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
   const HkContext *c = &m->context;
   if (scene->pin_count == 0) return HK_OK;
-  if (scene->is_course_format) HK_TRY(hk_course_check_pins(scene, m->n, error));
+  if (scene->store->is_course_format) HK_TRY(hk_course_check_pins(scene, m->n, error));
   HK_TRY(hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error));
   int32_t *owner = NULL;
   HK_TRY(hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error));
@@ -165,17 +166,18 @@ static uint64_t fingerprint(const HkModel *m) {
 
 static HkStatus check_settings(const HkScene *scene, HkError *error) {
   if (scene->dimension != 2 && scene->dimension != 3)
-    return hk_fail(error, HK_ERROR_INVALID, "dimension: %d is neither 2 nor 3", scene->dimension);
+    return hk_fail_key(error, HK_ERROR_INVALID, "dimension", "%d is neither 2 nor 3",
+                       scene->dimension);
   if (scene->up < 0 || scene->up > 2 || (scene->dimension == 2 && scene->up == 2))
-    return hk_fail(error, HK_ERROR_INVALID, "up: axis %d is not there in %d dimensions", scene->up,
-                   scene->dimension);
+    return hk_fail_key(error, HK_ERROR_INVALID, "up", "axis %d is not there in %d dimensions",
+                       scene->up, scene->dimension);
   if (scene->body_count == 0)
     return hk_fail(error, HK_ERROR_INVALID, "there are no bodies, so there is nothing to simulate");
   if (!(scene->time.frames_per_second > 0) || !(scene->time.duration >= 0) ||
       !(scene->time.step >= 0))
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "time: duration, step and frames_per_second make no sense");
-  return hk_params_check(&hk_part_time, &scene->time, "time.", error);
+    return hk_fail_key(error, HK_ERROR_INVALID, "time",
+                       "duration, step and frames_per_second make no sense");
+  return hk_params_check(&hk_part_time, &scene->time, "time", error);
 }
 
 void hk_model_warn_gravities(const HkModel *m) {

@@ -16,9 +16,9 @@ static bool lump_highest(const HkMesh *mesh, double *share) {
 static HkStatus by_density(const HkMesh *mesh, int dimension, double density, double *mass,
                            HkError *error) {
   if (hk_mesh_lump(mesh, dimension, mass) == 0)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "mass: the mesh has no %s to compute masses from; use mass.total",
-                   measure_names[dimension]);
+    return hk_fail_key(error, HK_ERROR_INVALID, "mass",
+                       "the mesh has no %s to compute masses from; use mass.total",
+                       measure_names[dimension]);
   for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] *= density;
   return HK_OK;
 }
@@ -31,8 +31,8 @@ static HkStatus by_total(const HkMesh *mesh, double total, bool lumped, double *
     return HK_OK;
   }
   if (!lump_highest(mesh, mass))
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "mass.distribution: the mesh has no cells to lump the mass by; use equal");
+    return hk_fail_key(error, HK_ERROR_INVALID, "mass.distribution",
+                       "the mesh has no cells to lump the mass by; use equal");
   double sum = 0;
   for (int64_t q = 0; q < n; q++) sum += mass[q];
   for (int64_t q = 0; q < n; q++) mass[q] *= total / sum;
@@ -62,9 +62,9 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
   int given = !isnan(m->per_vertex) + !isnan(m->total) + !isnan(m->length_density) +
               !isnan(m->area_density) + !isnan(m->volume_density);
   if (given > 1)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "mass: give only one of per_vertex, total, length_density, area_density, "
-                   "volume_density");
+    return hk_fail_key(error, HK_ERROR_INVALID, "mass",
+                       "give only one of per_vertex, total, length_density, area_density, "
+                       "volume_density");
   if (!isnan(m->per_vertex)) {
     for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] = m->per_vertex;
   } else if (!isnan(m->length_density)) {
@@ -80,9 +80,9 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
   HK_TRY(add_single(mesh, &m->added, mass, error));
   for (int64_t q = 0; q < mesh->vertex_count; q++)
     if (!(mass[q] > 0) || isinf(mass[q]))
-      return hk_fail(
-          error, HK_ERROR_INVALID,
-          "mass: vertex %lld would have %g kg, but a mass must be above 0%s",
+      return hk_fail_key(
+          error, HK_ERROR_INVALID, "mass",
+          "vertex %lld would have %g kg, but a mass must be above 0%s",
           (long long)q + mesh->first_number, mass[q],
           mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
               ? "; no cell with a size that this density counts touches it: use mass.total, or "

@@ -42,8 +42,6 @@ typedef struct HkModelRoom {
   int64_t vertices, springs, cells, corners, faces;
 } HkModelRoom;
 
-enum { HK_SPRING_EDGE, HK_SPRING_SHEAR, HK_SPRING_BENDING, HK_SPRING_FILE };
-
 /* Springs between vertices i < j, one for two vertices. */
 typedef struct HkSpringArrays {
   int64_t count;

@@ -19,9 +19,9 @@ static HkStatus compile(const HkMethod *method, HkCompiledMotion *motion, HkErro
   motion->type = hk_motion_type(motion->method.schema);
   if (!motion->type)
     return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a motion", motion->method.schema->name);
-  HK_TRY(hk_method_check(&motion->method, HK_MOTION, error));
-  if (motion->type->check) return motion->type->check(motion->method.params, error);
-  return HK_OK;
+  HK_TRY(hk_method_check(&motion->method, HK_MOTION, "motion", error));
+  if (!motion->type->check) return HK_OK;
+  return hk_fail_under(error, motion->type->check(motion->method.params, error), "motion");
 }
 
 HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {

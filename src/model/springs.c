@@ -133,8 +133,8 @@ static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkErr
     k[kind] = given[kind][0];
     EA[kind] = given[kind][1];
     if (!isnan(k[kind]) && !isnan(EA[kind]))
-      return hk_fail(error, HK_ERROR_INVALID, "springs: give k%s or EA%s, not both", suffix[kind],
-                     suffix[kind]);
+      return hk_fail_key(error, HK_ERROR_INVALID, "springs", "give k%s or EA%s, not both",
+                         suffix[kind], suffix[kind]);
     if (!isnan(k[kind]) || !isnan(EA[kind])) continue;
     k[kind] = kind == 0 ? 1000 : k[0];
     EA[kind] = kind == 0 ? NAN : EA[0];
@@ -228,19 +228,19 @@ static HkStatus make_spring(Making *w, int64_t pair, const Row *row, HkSpringVal
                                        : length * s->rest_scale;
   *kept = length > 0 || (!repair->zero_length && !(isnan(row->l0) && isnan(s->rest_length)));
   if (!*kept && !repair->zero_length)
-    return hk_fail(error, HK_ERROR_INVALID,
-                   "springs: vertices %d and %d are joined but stand at the same place; "
-                   "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
-                   "spring, springs.rest_length keeps it",
-                   a + w->mesh->first_number, b + w->mesh->first_number);
+    return hk_fail_key(
+        error, HK_ERROR_INVALID, "springs",
+        "vertices %d and %d are joined but stand at the same place; "
+        "\"repair\": {\"weld\": 0} makes them one, {\"zero_length\": true} drops the "
+        "spring, springs.rest_length keeps it",
+        a + w->mesh->first_number, b + w->mesh->first_number);
   if (!*kept) return HK_OK;
   double EA = w->EA[kind], k = !isnan(row->k) ? row->k : !isnan(EA) ? EA / l0 : w->k[kind];
   if (!isfinite(k))
-    return hk_fail(
-        error, HK_ERROR_INVALID,
-        "springs: EA = %g N over a rest length of %g m between vertices %d and %d gives no "
-        "finite stiffness; give k instead",
-        EA, l0, a, b);
+    return hk_fail_key(error, HK_ERROR_INVALID, "springs",
+                       "EA = %g N over a rest length of %g m between vertices %d and %d gives no "
+                       "finite stiffness; give k instead",
+                       EA, l0, a, b);
   *spring = (HkSpringValues){k, l0, isnan(row->damping) ? s->damping : row->damping};
   return HK_OK;
 }

@@ -109,6 +109,16 @@ double *hk_state_v(HkState *s) {
   return s->v;
 }
 
+const double *hk_state_positions(const HkState *s) {
+  hk_state_fetch(s);
+  return s->x;
+}
+
+const double *hk_state_velocities(const HkState *s) {
+  hk_state_fetch(s);
+  return s->v;
+}
+
 int64_t hk_state_vertex_count(const HkState *s) {
   return s->n;
 }

@@ -24,7 +24,8 @@ static const HkParam params[] = {
 static HkStatus check(const void *chosen, HkError *error) {
   const HkTable *table = &((const Keyframes *)chosen)->table;
   if (table->rows < 1)
-    return hk_fail(error, HK_ERROR_INVALID, "table: keyframes need at least one row t dx dy dz");
+    return hk_fail_key(error, HK_ERROR_INVALID, "table",
+                       "keyframes need at least one row t dx dy dz");
   return hk_table_check(table, 4, "table", error);
 }
 

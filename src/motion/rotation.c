@@ -27,7 +27,7 @@ static const HkParam params[] = {
 static HkStatus check(const void *chosen, HkError *error) {
   double unit[3];
   if (hk_unit(((const Rotation *)chosen)->axis, unit)) return HK_OK;
-  return hk_fail(error, HK_ERROR_INVALID, "axis: 0 0 0 points nowhere, give a direction");
+  return hk_fail_key(error, HK_ERROR_INVALID, "axis", "0 0 0 points nowhere, give a direction");
 }
 
 static void at(const void *chosen, double t, const double x0[3], double x[3], double v[3],

@@ -3,6 +3,7 @@
 
 #include "base/stream.h"
 #include "base/text.h"
+#include "scene/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,11 +43,11 @@ static HkStatus copy_text(const char *from, char **to, HkError *error) {
 
 static HkStatus fill(HkPage *page, const HkScene *scene, int64_t frame_count, const char *command,
                      HkError *error) {
-  const char *name = scene->source_name ? scene->source_name : "A run of Hooke";
+  const char *name = scene->store->name ? scene->store->name : "A run of Hooke";
   const char *title = scene->title && scene->title[0] ? scene->title : name;
   HK_TRY(copy_text(title, &page->title, error));
   HK_TRY(copy_text(command, &page->command, error));
-  const char *source = scene->source_set_count == 0 ? scene->source_text : NULL;
+  const char *source = scene->store->set_count == 0 ? scene->store->text : NULL;
   HK_TRY(copy_text(source, &page->source, error));
   HK_TRY(hk_scene_format(scene, &page->scene, error));
   return divide_bytes(page, frame_count, error);

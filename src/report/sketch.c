@@ -129,7 +129,7 @@ static HkStatus draw_faces(Draft *d, int64_t bytes, HkError *error) {
 
 /* Edges of cells show the shape best, bending springs least, so they come first and last. */
 static HkStatus draw_springs(Draft *d, int64_t bytes, HkError *error) {
-  static const int order[HK_SPRING_KINDS] = {HK_SPRING_EDGE, HK_SPRING_FILE, HK_SPRING_SHEAR,
+  static const int order[HK_SPRING_KINDS] = {HK_SPRING_EDGE, HK_SPRING_LISTED, HK_SPRING_SHEAR,
                                              HK_SPRING_BENDING};
   const HkModel *m = d->model;
   HkSketch *s = d->sketch;

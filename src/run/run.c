@@ -32,15 +32,17 @@ static HkStatus make_outputs(HkRun *run, const HkScene *scene, HkError *error) {
   HK_TRY(hk_alloc(c, &run->outputs, scene->output_count, sizeof *run->outputs, "outputs", error));
   for (int q = 0; q < scene->output_count; q++) {
     const HkMethod *method = &scene->outputs[q];
+    char path[32];
+    snprintf(path, sizeof path, "outputs[%d]", q);
     for (int p = 0; p < q; p++)
       if (scene->outputs[p].schema == method->schema)
-        return hk_fail(error, HK_ERROR_INVALID, "outputs[%d]: there is an output '%s' already", q,
-                       method->schema->name);
+        return hk_fail_key(error, HK_ERROR_INVALID, path, "there is an output '%s' already",
+                           method->schema->name);
     HkOutput *o = &run->outputs[q];
     o->context = *c;
     o->type = hk_output_type(method->schema);
-    if (!o->type) return hk_fail(error, HK_ERROR_INVALID, "outputs[%d] is not an output", q);
-    HK_TRY(hk_method_check(method, HK_OUTPUT, error));
+    if (!o->type) return hk_fail_key(error, HK_ERROR_INVALID, path, "this is not an output");
+    HK_TRY(hk_method_check(method, HK_OUTPUT, path, error));
     run->output_count++;
     HK_TRY(hk_method_copy(method, &run->methods[q], error));
     o->params = run->methods[q].params;
@@ -116,7 +118,7 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   double frames = time->duration * time->frames_per_second;
   frames = ceil(frames - 1e-9 - 1e-12 * frames); /* rounding errors do not add a frame */
   if (!(frames < 1e15))
-    return hk_fail(error, HK_ERROR_INVALID, "time: %g frames are too many", frames);
+    return hk_fail_key(error, HK_ERROR_INVALID, "time", "%g frames are too many", frames);
   run->frames = (int64_t)frames;
   HK_TRY(hk_sim_create(run->model, NULL, time->step, &run->sim, error));
   if (run->progress || run->cancel) hk_sim_set_cancel(run->sim, look_in_step, run);
@@ -126,7 +128,8 @@ static HkStatus plan_time(HkRun *run, HkError *error) {
   double slack = isinf(run->stable_h) ? 0.02 : 1e-9;
   double wanted = run->sim->h, substeps = ceil(run->interval / wanted - slack);
   if (!(substeps < HK_RUN_STEPS_MAX))
-    return hk_fail(error, HK_ERROR_INVALID, "time.step: %g steps a frame are too many", substeps);
+    return hk_fail_key(error, HK_ERROR_INVALID, "time.step", "%g steps a frame are too many",
+                       substeps);
   run->substeps = substeps < 1 ? 1 : (int64_t)substeps;
   return hk_sim_set_h(run->sim, run->interval / (double)run->substeps, error);
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "scene/parse.h"
+#include "scene/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,12 +37,12 @@ static bool find(const HkScene *scene, const char *wanted, const char *otherwise
                  int *column) {
   HkJson text;
   HkStatus status = HK_OK;
-  if (!scene->source_text || hk_json_parse(scene->source_name, scene->source_text,
-                                           strlen(scene->source_text), &text, NULL) < 0)
+  if (!scene->store->text || hk_json_parse(scene->store->name, scene->store->text,
+                                           strlen(scene->store->text), &text, NULL) < 0)
     return true;
-  HkJson *root = scene->source_root ? hk_json_get(&text, scene->source_root) : &text;
-  for (int q = 0; root && q < scene->source_set_count && status >= 0; q++)
-    status = hk_apply_override(root, scene->source_sets[q], NULL);
+  HkJson *root = scene->store->root ? hk_json_get(&text, scene->store->root) : &text;
+  for (int q = 0; root && q < scene->store->set_count && status >= 0; q++)
+    status = hk_apply_override(root, scene->store->sets[q], NULL);
   const HkJson *value = follow(root, wanted);
   if (!value) value = follow(root, otherwise);
   if (value) {
@@ -54,21 +55,15 @@ static bool find(const HkScene *scene, const char *wanted, const char *otherwise
 
 HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
                         HkError *error) {
-  char blamed[768], text[sizeof inner->text];
+  char key[2 * sizeof inner->key + 2], text[sizeof inner->text];
   const char *outer = path;
-  int line = 0, column = 0;
-  snprintf(blamed, sizeof blamed, "%s", path);
-  snprintf(text, sizeof text, "%s", inner->text);
-  size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_.");
-  if (length > 0 && strncmp(text + length, ": ", 2) == 0 && !inner->file[0]) {
-    snprintf(blamed, sizeof blamed, "%s.%.*s", path, (int)length, text);
-    memmove(text, text + length + 2, strlen(text + length + 2) + 1);
-  }
-  if (scene->is_course_format) {
-    hk_course_words(blamed, text, sizeof text);
+  HkErrorPlace place = {.file = scene->store->name, .key = key};
+  snprintf(key, sizeof key, "%.256s%s%s", path, inner->key[0] ? "." : "", inner->key);
+  snprintf(text, sizeof text, "%s", inner->text + (inner->file[0] ? 0 : inner->message));
+  if (scene->store->is_course_format) {
+    hk_course_words(key, text, sizeof text);
     outer = ""; /* a key that is not there is blamed on the whole file */
   }
-  if (!find(scene, blamed, outer, &line, &column))
-    return hk_fail(error, inner->status, "%s: %s", blamed, text);
-  return hk_fail_at(error, inner->status, scene->source_name, line, column, "%s: %s", blamed, text);
+  if (!find(scene, key, outer, &place.line, &place.column)) place.file = NULL;
+  return hk_fail_in(error, inner->status, &place, "%s", text);
 }

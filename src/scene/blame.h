@@ -4,9 +4,9 @@
 
 #include "base/status.h"
 
-/* inner is what went wrong with the value at path (bodies[0], pins[2].select); the message gets the
- * path and, if the scene came from a text, the place. A text that begins with the name of a key
- * ("springs: ...") blames that one. Returns the status of inner. */
+/* inner is what went wrong with the value at path (bodies[0], pins[2].select), or with the value of
+ * inner->key in it. The error gets the whole path and, if the scene came from a text, the place.
+ * Returns the status of inner. */
 HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *inner,
                         HkError *error);
 

@@ -13,6 +13,7 @@
 #include "scene/blame.h"
 #include "scene/parse.h"
 #include "scene/parts.h"
+#include "scene/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ static HkStatus read_pins(HkReader *r, const HkJson *list, HkScene *scene) {
   }
   HkPin pin = hk_pin_default();
   pin.select = (HkSelect){.kind = HK_SELECT_INDICES, .indices = indices, .count = list->count};
-  if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
+  if (status >= 0) status = hk_scene_add_pin(scene, &pin, NULL, r->error);
   free(indices);
   if (status >= 0) hk_reader_up(r, mark);
   return status;
@@ -101,7 +102,7 @@ static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkS
     body.mass.area_density = 1;
   else
     body.mass.per_vertex = course->m;
-  HK_TRY(hk_scene_add_body(scene, &body, r->error));
+  HK_TRY(hk_scene_add_body(scene, &body, NULL, r->error));
   HK_TRY(hk_method_choose(&scene->step, HK_STEP, "backward_euler", r->error));
   scene->time.default_step = 1.0 / 30;
   HK_TRY(read_pin_method(r, root, scene));
@@ -113,12 +114,12 @@ static HkStatus read_scene_values(HkReader *r, const HkJson *root, HkScene *scen
   static const char *const others[] = {"obj",        "b",       "k",    "m",      "png",
                                        "time",       "forces",  "pins", "probes", "$schema",
                                        "integrator", "outputs", NULL};
-  return hk_read_params(r, root, &hk_part_scene, scene, others);
+  return hk_read_scene_values(r, root, scene, others);
 }
 
 HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene) {
   Course course;
-  scene->is_course_format = true;
+  scene->store->is_course_format = true;
   hk_params_default(&schema, &course);
   HkStatus status = hk_read_params(r, root, &schema, &course, extra);
   if (status >= 0) status = check(r, root, &course);
@@ -131,8 +132,9 @@ HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene) {
 HkStatus hk_complete_course(HkScene *scene, HkError *error) {
   for (int q = 0; q < scene->force_count; q++)
     if (strcmp(scene->forces[q].schema->name, "gravity") == 0) return HK_OK;
-  HkMethod *gravity = hk_scene_add_force(scene, "gravity", error);
-  return gravity ? hk_method_set_number(gravity, "g", 9.8, error) : HK_ERROR_MEMORY;
+  int gravity;
+  HK_TRY(hk_scene_add_force(scene, "gravity", &gravity, error));
+  return hk_method_set_number(&scene->forces[gravity], "g", 9.8, error);
 }
 
 /* ---- Errors of the model in the words of the file -------------------------------------------- */

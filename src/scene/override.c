@@ -3,6 +3,7 @@
  * Missing objects are created. */
 #include "scene/parse.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,10 @@ static bool next_component(const char **path, char *key, size_t size, long *inde
 }
 
 static HkStatus fail(HkError *error, const char *assignment, const char *why) {
-  return hk_fail(error, HK_ERROR_INVALID, "%s: %s", assignment, why);
+  hk_fail(error, HK_ERROR_INVALID, "%s: %s", assignment, why);
+  if (error)
+    snprintf(error->key, sizeof error->key, "%.*s", (int)strcspn(assignment, "="), assignment);
+  return HK_ERROR_INVALID;
 }
 
 /* Returns the member or element that a component names, or NULL. */

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "scene/parts.h"
+#include "scene/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,12 +63,8 @@ static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   for (int b = 0; status >= 0 && b < scene->body_count; b++)
     if (body.name && scene->bodies[b].name && strcmp(body.name, scene->bodies[b].name) == 0)
       status = hk_reader_fail(r, object, "there is a body '%s' already", body.name);
-  if (status >= 0) status = hk_scene_add_body(scene, &body, r->error);
-  hk_method_clear(&body.shape);
-  hk_mesh_destroy(&body.mesh);
-  hk_params_clear(&hk_part_springs, &body.springs);
-  hk_params_clear(&hk_part_mass, &body.mass);
-  hk_params_clear(&hk_part_body, &body);
+  if (status >= 0) return hk_scene_take_body(scene, &body, NULL, r->error);
+  hk_body_clear(&body);
   return status;
 }
 
@@ -83,7 +80,7 @@ static HkStatus read_pin(HkReader *r, const HkJson *object, HkScene *scene) {
   }
   if (status >= 0 && pin.select.kind == HK_SELECT_NONE)
     status = hk_reader_fail(r, object, "\"select\" is missing: which vertices?");
-  if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
+  if (status >= 0) status = hk_scene_add_pin(scene, &pin, NULL, r->error);
   hk_method_clear(&pin.motion);
   hk_params_clear(&hk_part_pin, &pin);
   return status;
@@ -94,28 +91,28 @@ static HkStatus read_probe(HkReader *r, const HkJson *object, HkScene *scene) {
   HkStatus status = hk_read_params(r, object, &hk_part_probe, &probe, NULL);
   if (status >= 0 && probe.select.kind == HK_SELECT_NONE)
     status = hk_reader_fail(r, object, "\"select\" is missing: which vertices?");
-  if (status >= 0) status = hk_scene_add_probe(scene, probe.name, &probe.select, r->error);
+  if (status >= 0) status = hk_scene_add_probe(scene, &probe, NULL, r->error);
   hk_params_clear(&hk_part_probe, &probe);
   return status;
 }
 
 /* A method is read on its own and then appended with its parameters. */
 static HkStatus read_listed(HkReader *r, const HkJson *value, HkScene *scene, HkFamily family) {
-  HkMethod method = {0}, *at = NULL;
+  HkMethod method = {0};
   HkStatus status = hk_read_method(r, value, family, &method);
-  if (status >= 0) {
-    const char *name = method.schema->name;
-    at = family == HK_FORCE ? hk_scene_add_force(scene, name, r->error)
-                            : hk_scene_add_output(scene, name, r->error);
-    if (!at) status = HK_ERROR_MEMORY;
+  bool is_force = family == HK_FORCE;
+  int index = 0;
+  if (status >= 0)
+    status = (is_force ? hk_scene_add_force : hk_scene_add_output)(scene, method.schema->name,
+                                                                   &index, r->error);
+  if (status < 0) {
+    hk_method_clear(&method);
+    return status;
   }
-  if (at) {
-    HkMethod swap = *at;
-    *at = method;
-    method = swap;
-  }
-  hk_method_clear(&method);
-  return status;
+  HkMethod *at = is_force ? &scene->forces[index] : &scene->outputs[index];
+  hk_method_clear(at);
+  *at = method;
+  return HK_OK;
 }
 
 static HkStatus read_force(HkReader *r, const HkJson *value, HkScene *scene) {
@@ -172,10 +169,16 @@ static HkStatus read_pins(HkReader *r, const HkJson *root, HkScene *scene) {
 /* Adds the default outputs if the scene has no "outputs". */
 static HkStatus default_outputs(HkReader *r, const HkJson *root, HkScene *scene) {
   if (hk_json_get(root, "outputs")) return HK_OK;
-  if (!hk_scene_add_output(scene, "energies", r->error)) return HK_ERROR_MEMORY;
-  if (!hk_scene_add_output(scene, "vtp", r->error)) return HK_ERROR_MEMORY;
-  if (scene->probe_count && !hk_scene_add_output(scene, "probes", r->error)) return HK_ERROR_MEMORY;
-  return HK_OK;
+  HK_TRY(hk_scene_add_output(scene, "energies", NULL, r->error));
+  HK_TRY(hk_scene_add_output(scene, "vtp", NULL, r->error));
+  return scene->probe_count ? hk_scene_add_output(scene, "probes", NULL, r->error) : HK_OK;
+}
+
+HkStatus hk_read_scene_values(HkReader *r, const HkJson *root, HkScene *scene,
+                              const char *const *others) {
+  HkStatus status = hk_read_params(r, root, &hk_part_scene, scene, others);
+  HkStatus stored = hk_store_params(scene, &hk_part_scene, scene, r->error);
+  return status < 0 ? status : stored;
 }
 
 static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
@@ -184,12 +187,12 @@ static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
   if (hk_is_course_format(root)) {
     HK_TRY(hk_read_course(r, root, scene));
   } else {
-    HK_TRY(hk_read_params(r, root, &hk_part_scene, scene, extra));
+    HK_TRY(hk_read_scene_values(r, root, scene, extra));
     HK_TRY(read_list(r, root, "bodies", read_body, scene));
     HK_TRY(read_pins(r, root, scene));
   }
   HK_TRY(read_list(r, root, "forces", read_force, scene));
-  if (scene->is_course_format) HK_TRY(hk_complete_course(scene, r->error));
+  if (scene->store->is_course_format) HK_TRY(hk_complete_course(scene, r->error));
   HK_TRY(read_list(r, root, "probes", read_probe, scene));
   HK_TRY(read_part(r, root, "time", &hk_part_time, &scene->time));
   const HkJson *integrator = hk_json_get(root, "integrator");
@@ -225,7 +228,7 @@ static HkStatus parse(const char *text, size_t size, const char *name, const cha
   for (int q = 0; q < set_count && status >= 0; q++)
     status = hk_apply_override(object, sets[q], error);
   if (status >= 0) status = read_scene(&r, object, scene);
-  if (r.root) scene->source_root = hk_strdup("scene");
+  if (r.root) scene->store->root = "scene";
   hk_json_clear(&root);
   return status;
 }
@@ -249,23 +252,29 @@ HkStatus hk_method_parse(HkMethod *method, HkFamily family, const char *text, si
   return HK_OK;
 }
 
+/* A copy of a string that the scene owns; NULL stays NULL. */
+static HkStatus keep_text(HkScene *scene, const char *text, const char **copy, HkError *error) {
+  *copy = text ? hk_scene_keep(scene, text, strlen(text) + 1, error) : NULL;
+  return text && !*copy ? HK_ERROR_MEMORY : HK_OK;
+}
+
 /* Keeps the text of the scene and its assignments for later errors. */
 static HkStatus keep_source(const char *text, size_t size, const char *name,
                             const char *const *sets, int set_count, HkScene *scene,
                             HkError *error) {
-  scene->source_name = hk_strdup(name);
-  scene->source_text = malloc(size + 1);
-  if (set_count > 0) scene->source_sets = calloc((size_t)set_count, sizeof *scene->source_sets);
-  if ((name && !scene->source_name) || !scene->source_text ||
-      (set_count > 0 && !scene->source_sets))
-    return hk_fail_memory(error, size, "a scene");
-  if (size) memcpy(scene->source_text, text, size);
-  scene->source_text[size] = 0;
-  for (int q = 0; q < set_count; q++) {
-    scene->source_sets[q] = hk_strdup(sets[q]);
-    if (!scene->source_sets[q]) return hk_fail_memory(error, strlen(sets[q]), "a scene");
-    scene->source_set_count++;
-  }
+  struct HkSceneStore *store = scene->store;
+  HK_TRY(keep_text(scene, name, &store->name, error));
+  char *copy = malloc(size + 1);
+  const char **list = set_count > 0 ? calloc((size_t)set_count, sizeof *list) : NULL;
+  if (copy && size) memcpy(copy, text, size);
+  if (copy) copy[size] = 0;
+  HkStatus kept = hk_store_block(scene, copy, error);
+  HK_TRY(hk_store_block(scene, list, error));
+  if (kept < 0 || !copy || (set_count > 0 && !list)) return hk_fail_memory(error, size, "a scene");
+  store->text = copy;
+  store->sets = list;
+  for (; store->set_count < set_count; store->set_count++)
+    HK_TRY(keep_text(scene, sets[store->set_count], &list[store->set_count], error));
   return HK_OK;
 }
 
@@ -277,9 +286,7 @@ HkStatus hk_scene_parse(const HkContext *context, const char *text, size_t size,
     return hk_fail(error, HK_ERROR_INVALID, "a text of %zu bytes or %d settings are not there",
                    size, set_count);
   HK_TRY(hk_scene_create(context, scene, error));
-  (*scene)->folder = hk_strdup(folder);
-  HkStatus status = HK_OK;
-  if (folder && !(*scene)->folder) status = hk_fail_memory(error, strlen(folder), "a path");
+  HkStatus status = keep_text(*scene, folder, &(*scene)->folder, error);
   if (status >= 0) status = parse(text, size, name, sets, set_count, *scene, error);
   if (status >= 0) status = keep_source(text, size, name, sets, set_count, *scene, error);
   if (status < 0) hk_scene_destroy(scene);

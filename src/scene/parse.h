@@ -9,6 +9,9 @@ HkStatus hk_apply_override(HkJson *root, const char *assignment, HkError *error)
 
 /* course.c: the small format {"obj", "b", "k", "m", "png"}. */
 bool hk_is_course_format(const HkJson *root);
+/* Reads the plain values of a scene, whose strings it then owns; keys in others are left out. */
+HkStatus hk_read_scene_values(HkReader *r, const HkJson *root, HkScene *scene,
+                              const char *const *others);
 HkStatus hk_read_course(HkReader *r, const HkJson *root, HkScene *scene);
 /* Adds the gravity of the course format, which has no key, unless the scene has one. */
 HkStatus hk_complete_course(HkScene *scene, HkError *error);

@@ -21,4 +21,9 @@ extern const HkSchema hk_part_pin;
 extern const HkSchema hk_part_select;
 extern const HkSchema hk_part_probe;
 
+/* scene.c: releases all that a body owns which is not yet in a scene. */
+void hk_body_clear(HkBody *body);
+/* As hk_scene_add_body, but moves all that body owns into the scene; cleared after an error. */
+HkStatus hk_scene_take_body(HkScene *scene, HkBody *body, int *index, HkError *error);
+
 #endif

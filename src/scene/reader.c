@@ -30,10 +30,10 @@ HkStatus hk_reader_fail(HkReader *r, const HkJson *value, const char *format, ..
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  if (value->line == 0)
-    return hk_fail(r->error, HK_ERROR_FORMAT, "%s: %s", r->path + r->root + (r->root > 0), message);
-  return hk_fail_at(r->error, HK_ERROR_FORMAT, r->name, value->line, value->column, "%s%s%s",
-                    r->path, r->path[0] ? ": " : "", message);
+  HkErrorPlace place = {.file = r->name, value->line, value->column, .key = r->path};
+  if (value->line == 0) /* assigned from outside the file */
+    place = (HkErrorPlace){.key = r->path + r->root + (r->root > 0)};
+  return hk_fail_in(r->error, HK_ERROR_FORMAT, &place, "%s", message);
 }
 
 static const char *kind_of(const HkJson *value) {
@@ -163,9 +163,7 @@ static HkStatus read_scalar(HkReader *r, const HkJson *value, const HkParam *p, 
     HK_TRY(hk_read_number(r, value, p->unit, &number));
   }
   if (hk_param_set_number(p, params, number, &inner) >= 0) return HK_OK;
-  /* The message begins with the parameter's name, which the path has already. */
-  const char *rest = strchr(inner.text, ':');
-  return hk_reader_fail(r, value, "%s", rest ? rest + 2 : inner.text);
+  return hk_reader_fail(r, value, "%s", inner.text + inner.message);
 }
 
 /* Factors along x, y and z may be one number for all. */

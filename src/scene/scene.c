@@ -1,7 +1,7 @@
 /* HkScene: creation, additions, destruction. */
 #include "base/memory.h"
-#include "base/text.h"
 #include "scene/parts.h"
+#include "scene/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,40 +35,23 @@ HkStatus hk_scene_create(const HkContext *context, HkScene **scene, HkError *err
   hk_params_default(&hk_part_scene, *scene);
   (*scene)->context = hk_context_or_default(context);
   (*scene)->time = hk_time_default();
-  HkStatus status = hk_method_choose(&(*scene)->step, HK_STEP, "symplectic_euler", error);
+  (*scene)->store = calloc(1, sizeof *(*scene)->store);
+  HkStatus status = HK_OK;
+  if (!(*scene)->store) status = hk_fail_memory(error, sizeof *(*scene)->store, "a scene");
+  if (status >= 0) status = hk_method_choose(&(*scene)->step, HK_STEP, "symplectic_euler", error);
   if (status < 0) hk_scene_destroy(scene);
   return status;
-}
-
-static void clear_body(HkBody *body) {
-  hk_method_clear(&body->shape);
-  hk_mesh_destroy(&body->mesh);
-  hk_params_clear(&hk_part_springs, &body->springs);
-  hk_params_clear(&hk_part_mass, &body->mass);
-  hk_params_clear(&hk_part_body, body);
-}
-
-static void clear_pin(HkPin *pin) {
-  hk_method_clear(&pin->motion);
-  hk_params_clear(&hk_part_pin, pin);
 }
 
 void hk_scene_destroy(HkScene **scene) {
   HkScene *s = *scene;
   if (!s) return;
-  for (int q = 0; q < s->body_count; q++) clear_body(&s->bodies[q]);
-  for (int q = 0; q < s->pin_count; q++) clear_pin(&s->pins[q]);
-  for (int q = 0; q < s->force_count; q++) hk_method_clear(&s->forces[q]);
-  for (int q = 0; q < s->output_count; q++) hk_method_clear(&s->outputs[q]);
-  for (int q = 0; q < s->probe_count; q++) hk_params_clear(&hk_part_probe, &s->probes[q]);
+  for (int b = 0; b < s->body_count; b++) hk_method_clear(&s->bodies[b].shape);
+  for (int p = 0; p < s->pin_count; p++) hk_method_clear(&s->pins[p].motion);
+  for (int f = 0; f < s->force_count; f++) hk_method_clear(&s->forces[f]);
+  for (int o = 0; o < s->output_count; o++) hk_method_clear(&s->outputs[o]);
   hk_method_clear(&s->step);
-  hk_params_clear(&hk_part_scene, s);
-  free(s->folder);
-  free(s->source_name);
-  free(s->source_text);
-  free(s->source_root);
-  for (int q = 0; q < s->source_set_count; q++) free(s->source_sets[q]);
-  free(s->source_sets);
+  hk_store_destroy(s->store);
   free(s->bodies);
   free(s->pins);
   free(s->forces);
@@ -77,6 +60,18 @@ void hk_scene_destroy(HkScene **scene) {
   free(s);
   *scene = NULL;
 }
+
+const void *hk_scene_keep(HkScene *scene, const void *data, size_t size, HkError *error) {
+  void *copy = malloc(size ? size : 1);
+  if (!copy) {
+    hk_fail_memory(error, size, "a scene");
+    return NULL;
+  }
+  if (size) memcpy(copy, data, size);
+  return hk_store_block(scene, copy, error) < 0 ? NULL : copy;
+}
+
+/* ---- Additions: a copy is made and then moved into the scene --------------------------------- */
 
 /* Appends a zeroed element to a list and returns it, or NULL. */
 static void *append(void *list, int count, size_t size, HkError *error) {
@@ -91,67 +86,97 @@ static void *append(void *list, int count, size_t size, HkError *error) {
   return memset((char *)grown + (size_t)count * size, 0, size);
 }
 
-HkStatus hk_scene_add_body(HkScene *scene, HkBody *body, HkError *error) {
-  HkBody copy;
-  HK_TRY(hk_params_copy(&hk_part_body, body, &copy, error));
-  copy.springs.file = NULL;
-  copy.springs.table = (HkTable){0};
-  copy.mass.added = (HkTable){0};
-  HkStatus status = hk_params_copy(&hk_part_springs, &body->springs, &copy.springs, error);
-  if (status >= 0) status = hk_params_copy(&hk_part_mass, &body->mass, &copy.mass, error);
-  HkBody *at = status < 0 ? NULL : append(&scene->bodies, scene->body_count, sizeof *at, error);
+void hk_body_clear(HkBody *body) {
+  hk_method_clear(&body->shape);
+  hk_mesh_destroy(&body->mesh);
+  hk_params_clear(&hk_part_springs, &body->springs);
+  hk_params_clear(&hk_part_mass, &body->mass);
+  hk_params_clear(&hk_part_body, body);
+}
+
+static HkStatus copy_body(const HkBody *from, HkBody *to, HkError *error) {
+  HK_TRY(hk_params_copy(&hk_part_body, from, to, error));
+  to->shape = (HkMethod){0};
+  to->mesh = NULL;
+  to->springs.file = NULL;
+  to->springs.table = (HkTable){0};
+  to->mass.added = (HkTable){0};
+  HkStatus status = hk_params_copy(&hk_part_springs, &from->springs, &to->springs, error);
+  if (status >= 0) status = hk_params_copy(&hk_part_mass, &from->mass, &to->mass, error);
+  if (status >= 0) status = hk_method_copy(&from->shape, &to->shape, error);
+  if (status >= 0 && from->mesh) status = hk_mesh_copy(from->mesh, &to->mesh, error);
+  if (status < 0) hk_body_clear(to);
+  return status;
+}
+
+HkStatus hk_scene_take_body(HkScene *scene, HkBody *body, int *index, HkError *error) {
+  HkBody *at = append(&scene->bodies, scene->body_count, sizeof *at, error);
   if (!at) {
-    hk_params_clear(&hk_part_springs, &copy.springs);
-    hk_params_clear(&hk_part_mass, &copy.mass);
-    hk_params_clear(&hk_part_body, &copy);
-    return status < 0 ? status : HK_ERROR_MEMORY;
+    hk_body_clear(body);
+    return HK_ERROR_MEMORY;
   }
-  *at = copy;
-  body->mesh = NULL;
-  body->shape = (HkMethod){0};
+  HkStatus springs = hk_store_params(scene, &hk_part_springs, &body->springs, error);
+  HkStatus mass = hk_store_params(scene, &hk_part_mass, &body->mass, error);
+  HkStatus own = hk_store_params(scene, &hk_part_body, body, error);
+  HkStatus mesh = hk_store_mesh(scene, body->mesh, error);
+  if (springs < 0 || mass < 0 || own < 0 || mesh < 0) {
+    hk_method_clear(&body->shape);
+    return HK_ERROR_MEMORY;
+  }
+  *at = *body;
+  if (index) *index = scene->body_count;
   scene->body_count++;
   return HK_OK;
 }
 
-HkStatus hk_scene_add_pin(HkScene *scene, HkPin *pin, HkError *error) {
+HkStatus hk_scene_add_body(HkScene *scene, const HkBody *body, int *index, HkError *error) {
+  HkBody copy;
+  HK_TRY(copy_body(body, &copy, error));
+  return hk_scene_take_body(scene, &copy, index, error);
+}
+
+HkStatus hk_scene_add_pin(HkScene *scene, const HkPin *pin, int *index, HkError *error) {
   HkPin copy;
   HK_TRY(hk_params_copy(&hk_part_pin, pin, &copy, error));
-  HkPin *at = append(&scene->pins, scene->pin_count, sizeof *at, error);
-  if (!at) {
-    hk_params_clear(&hk_part_pin, &copy);
-    return HK_ERROR_MEMORY;
+  HkStatus status = hk_method_copy(&pin->motion, &copy.motion, error);
+  HkPin *at = status < 0 ? NULL : append(&scene->pins, scene->pin_count, sizeof *at, error);
+  HkStatus stored = hk_store_params(scene, &hk_part_pin, &copy, error);
+  if (!at || stored < 0) {
+    hk_method_clear(&copy.motion);
+    return status < 0 ? status : HK_ERROR_MEMORY;
   }
   *at = copy;
-  pin->motion = (HkMethod){0};
+  if (index) *index = scene->pin_count;
   scene->pin_count++;
   return HK_OK;
 }
 
-HkMethod *hk_scene_add_force(HkScene *scene, const char *name, HkError *error) {
-  HkMethod *at = append(&scene->forces, scene->force_count, sizeof *at, error);
-  if (!at || hk_method_choose(at, HK_FORCE, name, error) < 0) return NULL;
-  scene->force_count++;
-  return at;
+static HkStatus add_method(HkMethod **list, int *count, HkFamily family, const char *name,
+                           int *index, HkError *error) {
+  HkMethod *at = append(list, *count, sizeof *at, error);
+  if (!at) return HK_ERROR_MEMORY;
+  HK_TRY(hk_method_choose(at, family, name, error));
+  if (index) *index = *count;
+  ++*count;
+  return HK_OK;
 }
 
-HkMethod *hk_scene_add_output(HkScene *scene, const char *name, HkError *error) {
-  HkMethod *at = append(&scene->outputs, scene->output_count, sizeof *at, error);
-  if (!at || hk_method_choose(at, HK_OUTPUT, name, error) < 0) return NULL;
-  scene->output_count++;
-  return at;
+HkStatus hk_scene_add_force(HkScene *scene, const char *name, int *index, HkError *error) {
+  return add_method(&scene->forces, &scene->force_count, HK_FORCE, name, index, error);
 }
 
-HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSelect *select,
-                            HkError *error) {
-  HkProbe copy = {.name = hk_strdup(name)};
-  if (name && !copy.name) return hk_fail_memory(error, strlen(name), "a probe");
-  HkStatus status = hk_select_copy(select, &copy.select, error);
-  HkProbe *at = status < 0 ? NULL : append(&scene->probes, scene->probe_count, sizeof *at, error);
-  if (!at) {
-    hk_params_clear(&hk_part_probe, &copy);
-    return status < 0 ? status : HK_ERROR_MEMORY;
-  }
+HkStatus hk_scene_add_output(HkScene *scene, const char *name, int *index, HkError *error) {
+  return add_method(&scene->outputs, &scene->output_count, HK_OUTPUT, name, index, error);
+}
+
+HkStatus hk_scene_add_probe(HkScene *scene, const HkProbe *probe, int *index, HkError *error) {
+  HkProbe copy;
+  HK_TRY(hk_params_copy(&hk_part_probe, probe, &copy, error));
+  HkProbe *at = append(&scene->probes, scene->probe_count, sizeof *at, error);
+  HkStatus stored = hk_store_params(scene, &hk_part_probe, &copy, error);
+  if (!at || stored < 0) return HK_ERROR_MEMORY;
   *at = copy;
+  if (index) *index = scene->probe_count;
   scene->probe_count++;
   return HK_OK;
 }

@@ -67,7 +67,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
                    method->schema ? method->schema->name : "nothing");
   if (!(h >= 0) || isinf(h))
     return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
-  HK_TRY(hk_method_check(method, HK_STEP, error));
+  HK_TRY(hk_method_check(method, HK_STEP, "integrator", error));
   HK_TRY(check_memory(model, method, error));
   HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
   (*sim)->model = model;

@@ -47,9 +47,9 @@ HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size
                                  HkError *error) {
   for (int c = 0; c < 3; c++)
     if (!(size[c] >= HK_LENGTH_MIN && size[c] <= HK_LENGTH_MAX))
-      return hk_fail(error, HK_ERROR_INVALID,
-                     "size: %g m along %c is out of range, expected a number from %g to %g m",
-                     size[c], "xyz"[c], HK_LENGTH_MIN, HK_LENGTH_MAX);
+      return hk_fail_key(error, HK_ERROR_INVALID, "size",
+                         "%g m along %c is out of range, expected a number from %g to %g m",
+                         size[c], "xyz"[c], HK_LENGTH_MIN, HK_LENGTH_MAX);
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++)
       for (int i = 0; i < n[0]; i++) {

@@ -29,7 +29,8 @@ static HkStatus build(const void *chosen, HkMesh *mesh, HkError *error) {
   const Spring *p = chosen;
   double x[6] = {0};
   if (!hk_unit(p->direction, x + 3))
-    return hk_fail(error, HK_ERROR_INVALID, "direction: 0 0 0 points nowhere, give a direction");
+    return hk_fail_key(error, HK_ERROR_INVALID, "direction",
+                       "0 0 0 points nowhere, give a direction");
   for (int c = 0; c < 3; c++) x[3 + c] *= p->length;
   HK_TRY(hk_mesh_add_vertices(mesh, x, 2, error));
   HK_TRY(hk_mesh_add_cell(mesh, HK_CELL_LINE, (int32_t[]){0, 1}, 2, error));
