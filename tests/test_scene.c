@@ -422,7 +422,7 @@ TEST(an_error_has_the_path_of_its_key_and_its_message_apart) {
       {"{'bodies': [{'shape': 'grid'}], 'pins': [{'select': 'lowest', 'motion': "
        "{'type': 'rotation', 'axis': [0, 0, 0]}}]}",
        "pins[0].motion.axis"},
-      {"{'bodies': [{'shape': 'grid'}], 'integrator': {'type': 'newmark', 'beta': 7}}",
+      {"{'bodies': [{'shape': 'grid'}], 'integrator': {'type': 'beta', 'beta': 7}}",
        "integrator.beta"},
   };
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
