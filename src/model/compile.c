@@ -166,9 +166,13 @@ static uint64_t fingerprint(const HkModel *m) {
 static HkStatus check_settings(const HkScene *scene, HkError *error) {
   if (scene->dimension != 2 && scene->dimension != 3)
     return hk_fail(error, HK_ERROR_INVALID, "dimension: %d is neither 2 nor 3", scene->dimension);
-  if (scene->up < 0 || scene->up > 2 || (scene->dimension == 2 && scene->up == 2))
-    return hk_fail(error, HK_ERROR_INVALID, "up: axis %d is not there in %d dimensions", scene->up,
-                   scene->dimension);
+  if (scene->up < 0 || scene->up > 2)
+    return hk_fail(error, HK_ERROR_INVALID, "up: axis %d is not 0, 1 or 2", scene->up);
+  if (scene->up >= scene->dimension) {
+    HkError inner = {0};
+    hk_fail(&inner, HK_ERROR_INVALID, "a scene of dimension 2 has no z; use \"x\" or \"y\"");
+    return hk_scene_blame(scene, "up", &inner, error);
+  }
   if (scene->body_count == 0)
     return hk_fail(error, HK_ERROR_INVALID, "there are no bodies, so there is nothing to simulate");
   if (!(scene->time.frames_per_second > 0) || !(scene->time.duration >= 0) ||
