@@ -234,7 +234,9 @@ bool property_holds(Property *property, uint64_t seed, int64_t cases, Counterexa
       continue;
     }
     Shrinking s = {.property = property, .best = draw, .end = time(NULL) + SHRINK_SECONDS_MAX};
-    while (delete_spans(&s) | lower_numbers(&s)) {
+    for (bool better = true; better;) {
+      better = delete_spans(&s);
+      better |= lower_numbers(&s);
     }
     *failed = (Counterexample){.seed = seed + (uint64_t)q,
                                .numbers = s.best.numbers,

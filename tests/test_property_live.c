@@ -269,6 +269,6 @@ static void changed_simulations_step_as_new_ones(Draw *draw) {
 
 TEST(simulations_step_as_new_ones_after_random_live_changes) {
   refused_changes = made_changes = 0;
-  property_check(changed_simulations_step_as_new_ones, 3000);
+  property_check(changed_simulations_step_as_new_ones, 2000);
   CHECK(made_changes > 0 && refused_changes > 0);
 }
