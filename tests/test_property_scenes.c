@@ -260,7 +260,7 @@ static Norms norms_of(const Trip *t, const double *x_n, const double *y) {
       norms.moved += mass[i] * d * d;
     }
     double d = mass[i] + h * h * stiffness[i];
-    norms.rounding += d * d / mass[i];
+    norms.rounding += dimension * d * d / mass[i];
   }
   free(gradient);
   free(stiffness);
