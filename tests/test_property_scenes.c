@@ -248,7 +248,9 @@ static Norms norms_of(const Trip *t, const double *x_n, const double *y) {
     stiffness[s.i[e]] += s.k[e];
     stiffness[s.j[e]] += s.k[e];
   }
-  for (int64_t q = 0; q < 3 * n; q++) furthest = fmax(furthest, fmax(fabs(x[q]), fabs(y[q])));
+  /* The coordinates of a step are those of x_n, y and x. */
+  for (int64_t q = 0; q < 3 * n; q++)
+    furthest = fmax(furthest, fmax(fabs(x[q]), fmax(fabs(x_n[q]), fabs(y[q]))));
   for (int64_t i = 0, p = 0; i < n; i++) {
     if (p < pinned && pins[p] == i) {
       p++;
@@ -260,7 +262,7 @@ static Norms norms_of(const Trip *t, const double *x_n, const double *y) {
       norms.moved += mass[i] * d * d;
     }
     double d = mass[i] + h * h * stiffness[i];
-    norms.rounding += dimension * d * d / mass[i];
+    norms.rounding += d * d / mass[i];
   }
   free(gradient);
   free(stiffness);
