@@ -28,7 +28,7 @@ static bool same_bits(HkState *a, HkState *b) {
 }
 
 static HkStatus begin(const char *text, World *w, HkError *error) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = 1;
   HkStatus status =
       hk_scene_parse(&context, text, strlen(text), "random", NULL, NULL, 0, &w->scene, error);
@@ -180,8 +180,8 @@ static HkStatus compared_step(Live *l, HkError *error) {
   if (status < 0) {
     draw_fail(l->draw, "no new simulation: %s", other.text);
   } else {
-    HkStatus also = hk_step(fresh, copy, &other);
-    status = hk_step(l->w.sim, l->w.state, error);
+    HkStatus also = hk_sim_step(fresh, copy, &other);
+    status = hk_sim_step(l->w.sim, l->w.state, error);
     /* The bound of blow-ups belongs to the simulation: it knows the energies of steps before. */
     bool blew_up = status == HK_ERROR_BLOWUP || also == HK_ERROR_BLOWUP;
     if (blew_up)
@@ -201,7 +201,7 @@ static HkStatus compared_step(Live *l, HkError *error) {
 typedef struct Sight {
   int forces;
   double h, *f;
-  HkReport report;
+  HkStateInfo report;
   size_t size;
   char *packed;
 } Sight;
@@ -214,7 +214,7 @@ static Sight sight_of(const Live *l) {
   s.packed = malloc(s.size);
   if (!s.f || !s.packed) abort();
   hk_sim_forces(w->sim, w->state, s.f);
-  hk_sim_report(w->sim, w->state, &s.report);
+  hk_sim_state_info(w->sim, w->state, &s.report);
   hk_state_pack(w->state, s.packed);
   return s;
 }
@@ -260,7 +260,7 @@ static void changed_simulations_step_as_new_ones(Draw *draw) {
   for (DrawList list = {.max = CHANGES_MAX}; status >= 0 && draw_more(draw, &list);) {
     change_once(&l);
     if (draw_chance(draw, 60)) {
-      draw_note(draw, "\n      hk_step()");
+      draw_note(draw, "\n      hk_sim_step()");
       status = compared_step(&l, &error);
     }
   }

@@ -29,7 +29,7 @@ static void trip_destroy(Trip *t) {
 }
 
 static HkStatus trip_begin(const char *text, int threads, Trip *t, HkError *error) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = threads;
   *t = (Trip){0};
   HkStatus status =
@@ -108,8 +108,8 @@ static void check_finite(Draw *draw, HkState *state) {
 /* One step whose status agrees with what it left. */
 static HkStatus checked_step(Draw *draw, Trip *t) {
   HkError error = {0};
-  HkStatus status = hk_step(t->sim, t->state, &error);
-  HkStop reason = hk_sim_step_report(t->sim).reason;
+  HkStatus status = hk_sim_step(t->sim, t->state, &error);
+  HkStop reason = hk_sim_step_info(t->sim).reason;
   if (status < 0)
     check_error(draw, status, &error);
   else
@@ -147,8 +147,8 @@ static void threads_do_not_change_bits(Draw *draw) {
   HkStatus status = trip_begin(draw_text(draw), 1, &a, &error);
   HkStatus also = trip_begin(draw_text(draw), 3, &b, &other);
   for (int q = 0; q < STEPS && status >= 0 && also >= 0; q++) {
-    status = hk_step(a.sim, a.state, &error);
-    also = hk_step(b.sim, b.state, &other);
+    status = hk_sim_step(a.sim, a.state, &error);
+    also = hk_sim_step(b.sim, b.state, &other);
     if (!same_state(a.state, b.state)) draw_fail(draw, "step %d: 1 and 3 threads differ", q);
   }
   if (status != also || strcmp(error.text, other.text) != 0)
@@ -188,15 +188,15 @@ static void copies_go_on_with_the_same_bits(Draw *draw) {
   HkError error = {0}, other = {0};
   draw_scene(draw, &(RandomSceneOptions){0});
   HkStatus status = trip_begin(draw_text(draw), 1, &t, &error), also = HK_OK;
-  for (int q = 0; q < MIDDLE && status >= 0; q++) status = hk_step(t.sim, t.state, &error);
+  for (int q = 0; q < MIDDLE && status >= 0; q++) status = hk_sim_step(t.sim, t.state, &error);
   if (status >= 0) {
     also = resume(draw, &t, &sim, &state, &other);
     if (also < 0) draw_fail(draw, "the copy: %s", other.text);
   }
   for (int q = MIDDLE; q < STEPS && status >= 0 && also >= 0; q++) {
-    status = hk_step(t.sim, t.state, &error);
+    status = hk_sim_step(t.sim, t.state, &error);
     if (status == HK_ERROR_CANCELLED) break;
-    also = hk_step(sim, state, &other);
+    also = hk_sim_step(sim, state, &other);
     if (status == HK_ERROR_BLOWUP || also == HK_ERROR_BLOWUP) break; /* bounds of simulations */
     if (status != also) draw_fail(draw, "step %d: status %d and %d", q, status, also);
     if (!same_state(t.state, state)) draw_fail(draw, "step %d of the copy differs", q);
@@ -297,8 +297,8 @@ static void converged_steps_meet_the_tolerance(Draw *draw) {
     const double *x = hk_state_x(t.state), *v = hk_state_v(t.state), h = hk_sim_h(t.sim);
     memcpy(x_n, x, bytes);
     for (size_t c = 0; c < bytes / sizeof *y; c++) y[c] = x[c] + h * v[c];
-    status = hk_step(t.sim, t.state, &error);
-    HkStop reason = hk_sim_step_report(t.sim).reason;
+    status = hk_sim_step(t.sim, t.state, &error);
+    HkStop reason = hk_sim_step_info(t.sim).reason;
     if (status < 0 || reason > HK_STOP_STATIONARY) continue;
     converged_steps++;
     Norms norms = norms_of(&t, x_n, y);

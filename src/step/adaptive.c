@@ -43,7 +43,7 @@ static double distance(const HkState *a, const HkState *b, double h, double *rou
 }
 
 /* Adds the work of a solve, which counts whether or not its result is kept. */
-static void add_work(HkStepReport *sum, const HkStepReport *part) {
+static void add_work(HkStepInfo *sum, const HkStepInfo *part) {
   sum->iterations += part->iterations;
   sum->linear_iterations += part->linear_iterations;
   sum->evaluations += part->evaluations;
@@ -51,15 +51,15 @@ static void add_work(HkStepReport *sum, const HkStepReport *part) {
 }
 
 /* Keeps the worst gradient, residual and reason of solves whose results are kept. */
-static void add_outcome(HkStepReport *sum, const HkStepReport *part) {
+static void add_outcome(HkStepInfo *sum, const HkStepInfo *part) {
   sum->gradient = fmax(sum->gradient, part->gradient);
   sum->residual = fmax(sum->residual, part->residual);
   if (part->reason > sum->reason) sum->reason = part->reason;
 }
 
-static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   sim->h = h;
-  sim->report = (HkStepReport){0};
+  sim->report = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
   add_work(sum, &sim->report);
@@ -72,8 +72,8 @@ typedef struct Size {
 } Size;
 
 /* One part as a whole and in halves; *outcome: of the halves. */
-static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepReport *sum,
-                         HkStepReport *outcome, HkError *error) {
+static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepInfo *sum,
+                         HkStepInfo *outcome, HkError *error) {
   HK_TRY(hk_state_copy(state, sim->whole, error));
   HK_TRY(hk_state_copy(state, sim->halves, error));
   HK_TRY(move(sim, sim->whole, h, sum, error));
@@ -87,7 +87,7 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
   return second != HK_OK ? second : first;
 }
 
-static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   double tolerance = sim->model->time.tolerance;
   double small = tolerance / (double)(1 << (sim->type->order + 2));
   const int64_t end = (int64_t)1 << HK_STATE_DEEPEST;
@@ -95,7 +95,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
   for (int64_t at = 0; at < end;) {
     int64_t length = end >> state->level;
     Size size = {NAN, 0};
-    HkStepReport outcome = {0};
+    HkStepInfo outcome = {0};
     HkStatus status =
         try_part(sim, state, h * (double)length / (double)end, &size, sum, &outcome, error);
     if (status < 0) return status;
@@ -121,7 +121,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
 
 HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   double h = sim->h;
-  HkStepReport sum = {0};
+  HkStepInfo sum = {0};
   HK_TRY(hk_state_copy(state, sim->start, error));
   HkStatus status = step(sim, state, h, &sum, error);
   if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));
