@@ -43,7 +43,7 @@ static inline bool cell_is(const HkMesh *mesh, int64_t index, HkCellType type,
 
 /* Bit by bit: -0 is not 0. */
 static inline bool same_bits(const void *a, const void *b, size_t bytes) {
-  return memcmp(a, b, bytes) == 0;
+  return bytes == 0 || memcmp(a, b, bytes) == 0;
 }
 
 #define CHECK_VERTEX(mesh, index, x, y, z)                                                         \

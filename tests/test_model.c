@@ -444,3 +444,15 @@ TEST(two_gravities_are_legal_and_give_one_warning_with_their_sum) {
                                 "{'type': 'gravity', 'g': 4}]");
   CHECK(across.count == 1 && strstr(across.last, "5 m/s^2, (3, -4, 0)"));
 }
+
+TEST(an_axis_that_two_dimensions_do_not_have_is_refused_at_its_place) {
+  const char *text = test_json("{'dimension': 2,\n 'up': 'z', 'bodies': [{'shape': 'chain'}]}");
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  MUST(hk_scene_parse(NULL, text, strlen(text), "s.json", NULL, NULL, 0, &scene, error));
+  FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID,
+        "s.json:2:8: up: a scene of dimension 2 has no z; use \"x\" or \"y\"");
+  scene->up = 3;
+  FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID, "axis 3 is not 0, 1 or 2");
+  hk_scene_destroy(&scene);
+}

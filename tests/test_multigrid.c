@@ -34,7 +34,7 @@ static int stage_of(const HkSweepOrder *s, int range) {
 TEST(ranges_of_one_stage_of_a_sweep_do_not_touch) {
   HkModel *m = model_of_sheet(by_hand(), 150, 120);
   HkMultigrid *g = hierarchy_of(m);
-  CHECK(g->count >= 4 && g->level[0].sweep.stages == 6 && ranges_of(&g->level[0].sweep) == 63);
+  CHECK(g->level[0].sweep.stages > 1); /* several threads can sweep so many vertices */
   for (int k = 0; k < g->count; k++) {
     const HkLevel *l = &g->level[k];
     const HkSweepOrder *s = &l->sweep;
@@ -97,27 +97,33 @@ TEST(weights_pass_a_shift_on_and_levels_shrink) {
       if (k > 0 || g->vertex[i] >= 0) CHECK_NEAR(sum, 1, 1e-6);
     }
   }
-  CHECK(g->level[g->count - 1].n <= 32);
+  CHECK(g->level[g->count - 1].n < 0.05 * g->level[0].n); /* solved exactly at no cost */
   hk_multigrid_destroy(&g);
   model_by_hand_destroy(&m);
 }
 
-/* Small levels are visited again and again, but all visits together cost little more. */
-TEST(visits_of_small_levels_cost_little) {
-  HkModel *m = model_of_sheet(by_hand(), 90, 60);
-  HkMultigrid *g = hierarchy_of(m);
-  double once = 0, all = 0, visits = 1;
-  CHECK(g->level[0].visits == 1 && g->level[2].visits == 2);
-  CHECK(g->exact && g->level[g->count - 1].visits == 1);
-  for (int k = 0; k < g->count; k++) {
-    const HkLevel *l = &g->level[k];
-    visits *= l->visits;
-    once += (k == 0 ? 1 : 3) * l->graph.start[l->n]; /* springs are a third of a block */
-    all += visits * (k == 0 ? 1 : 3) * l->graph.start[l->n];
+/* Operator complexity: entries of all levels over those of the first, in words of a spring. Cycle
+ * complexity: the same with each level as often as a cycle visits it. */
+TEST(complexities_of_a_cycle_are_bounded_at_every_size) {
+  static const int sizes[] = {20, 40, 90, 160};
+  for (int q = 0; q < 4; q++) {
+    HkModel *m = model_of_sheet(by_hand(), sizes[q], sizes[q] * 2 / 3);
+    HkMultigrid *g = hierarchy_of(m);
+    double once = 0, all = 0, visits = 1, fine = g->level[0].graph.start[g->level[0].n];
+    for (int k = 0; k < g->count; k++) {
+      const HkLevel *l = &g->level[k];
+      double entries = (k == 0 ? 1 : 3) * l->graph.start[l->n]; /* a spring is a third of a block */
+      CHECK(l->visits >= 1);
+      visits *= l->visits;
+      once += entries;
+      all += visits * entries;
+    }
+    if (!(once < 3.5 * fine && all < 1.6 * once))
+      test_fail(__FILE__, __LINE__, "%d: operator complexity %g, cycle complexity %g", sizes[q],
+                once / fine, all / fine);
+    hk_multigrid_destroy(&g);
+    model_by_hand_destroy(&m);
   }
-  CHECK(all < 1.6 * once);
-  hk_multigrid_destroy(&g);
-  model_by_hand_destroy(&m);
 }
 
 /* In a flat grid the weights reproduce the place of most vertices: what moves linearly with the
@@ -167,34 +173,135 @@ static HkLinearResult solve_system(const System *s, double *x) {
   return result;
 }
 
-static int iterations_of(System *s) {
+/* The part of the residual that one iteration of pcg leaves, on average. */
+static double convergence_factor(System *s) {
   double *x = system_random(s, 1);
   HkLinearResult r = solve_system(s, x);
   CHECK(r.residual <= 1e-8 && !r.indefinite);
   free(x);
   system_destroy(&s);
-  return r.iterations;
+  return pow(r.residual, 1.0 / fmax(r.iterations, 1));
 }
 
-TEST(iterations_hardly_depend_on_the_size_of_a_sheet) {
-  int small = iterations_of(system_of(model_of_sheet(by_hand(), 20, 20), 1.5, 1, 1));
-  int large = iterations_of(system_of(model_of_sheet(by_hand(), 120, 120), 1.5, 1, 1));
-  CHECK(small <= 30 && large <= 2 * small);
+/* What a good cycle stays below. */
+static const double GOOD_FACTOR = 0.55;
+
+TEST(the_convergence_factor_hardly_depends_on_the_size_of_a_sheet) {
+  static const int sizes[] = {12, 20, 50, 120};
+  for (int q = 0; q < 4; q++) {
+    double factor =
+        convergence_factor(system_of(model_of_sheet(by_hand(), sizes[q], sizes[q]), 1.5, 1, 1));
+    if (!(factor <= GOOD_FACTOR))
+      test_fail(__FILE__, __LINE__, "%d x %d: factor %g", sizes[q], sizes[q], factor);
+  }
 }
 
 TEST(models_of_a_few_vertices_are_solved_too) {
-  CHECK(iterations_of(system_of(model_of_spring((double[]){1, 0, 0}, 100, 0.9), 1.5, 0.3, 0)) <= 6);
-  CHECK(iterations_of(system_of(model_of_tets(by_hand()), 1.5, 0.3, 0)) <= 30);
-  CHECK(iterations_of(system_of(model_of_sheet(by_hand(), 5, 4), 1.5, 0.3, 20)) <= 1);
+  HkModel *spring = model_of_spring((double[]){1, 0, 0}, 100, 0.9);
+  CHECK(convergence_factor(system_of(spring, 1.5, 0.3, 0)) <= GOOD_FACTOR);
+  CHECK(convergence_factor(system_of(model_of_tets(by_hand()), 1.5, 0.3, 0)) <= GOOD_FACTOR);
+  /* All vertices are held: A is diagonal, and one sweep solves it to the rounding of floats. */
+  CHECK(convergence_factor(system_of(model_of_sheet(by_hand(), 5, 4), 1.5, 0.3, 20)) <= 1e-6);
 }
 
 TEST(a_sheet_in_the_plane_with_damping_and_threads_is_solved) {
   ByHand by = by_hand();
   by.dimension = 2;
-  CHECK(iterations_of(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= 40);
+  CHECK(convergence_factor(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= GOOD_FACTOR);
   by = by_hand();
   by.damping = by.tension = true;
-  CHECK(iterations_of(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= 40);
+  CHECK(convergence_factor(system_of(model_of_sheet(by, 30, 25), 1.5, 1, 1)) <= GOOD_FACTOR);
+}
+
+/* ---- Coarse matrices ---- */
+
+/* out = A in with the blocks of a level: 3 columns of 4 floats each. */
+static void level_product(const HkLevel *l, const double *in, double *out) {
+  for (int32_t i = 0; i < l->n; i++)
+    for (int r = 0; r < 3; r++) {
+      double sum = 0;
+      for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
+        for (int c = 0; c < 3; c++)
+          sum += l->A[12 * (int64_t)e + 4 * c + r] * in[3 * (int64_t)l->graph.column[e] + c];
+      out[3 * (int64_t)i + r] = sum;
+    }
+}
+
+static void prolong(const HkWeights *P, const double *coarse, double *fine) {
+  memset(fine, 0, (size_t)P->rows * 3 * sizeof *fine);
+  for (int32_t i = 0; i < P->rows; i++)
+    for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+      for (int c = 0; c < 3; c++)
+        fine[3 * (int64_t)i + c] += P->weight[e] * coarse[3 * (int64_t)P->column[e] + c];
+}
+
+static void restrict_with(const HkWeights *P, const double *fine, double *coarse) {
+  memset(coarse, 0, (size_t)P->columns * 3 * sizeof *coarse);
+  for (int32_t i = 0; i < P->rows; i++)
+    for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+      for (int c = 0; c < 3; c++)
+        coarse[3 * (int64_t)P->column[e] + c] += P->weight[e] * fine[3 * (int64_t)i + c];
+}
+
+/* Level 0 has springs instead of blocks: the product with the Hessian, in the order of the level.
+ */
+static void fine_product(const System *s, const HkMultigrid *g, const double *in, double *out) {
+  size_t bytes = (size_t)s->model->n * 3 * sizeof(double);
+  double *x = malloc(bytes), *Ax = malloc(bytes);
+  if (!x || !Ax) abort();
+  for (int64_t q = 0; q < s->model->n; q++)
+    memcpy(x + 3 * q, in + 3 * (int64_t)g->row[q], 3 * sizeof *x);
+  s->A.product(s->A.user, x, Ax);
+  memset(out, 0, (size_t)g->level[0].n * 3 * sizeof *out);
+  for (int64_t q = 0; q < s->model->n; q++)
+    memcpy(out + 3 * (int64_t)g->row[q], Ax + 3 * q, 3 * sizeof *x);
+  free(x);
+  free(Ax);
+}
+
+/* A' e = P^T A P e to the rounding of floats, for a random e of the next level. */
+static void check_galerkin(const System *s, const HkMultigrid *g, int k) {
+  const HkLevel *l = &g->level[k], *next = &g->level[k + 1];
+  double *memory = calloc(6 * (size_t)l->n + 9 * (size_t)next->n, sizeof *memory);
+  if (!memory) abort();
+  double *fine = memory, *product = fine + 3 * (size_t)l->n, *e = product + 3 * (size_t)l->n;
+  double *direct = e + 3 * (size_t)next->n, *galerkin = direct + 3 * (size_t)next->n;
+  uint64_t seed = 5 + (uint64_t)k;
+  for (int64_t q = 0; q < 3 * (int64_t)next->n; q++) e[q] = test_random(&seed);
+  level_product(next, e, direct);
+  prolong(&l->P, e, fine);
+  if (k == 0)
+    fine_product(s, g, fine, product);
+  else
+    level_product(l, fine, product);
+  restrict_with(&l->P, product, galerkin);
+  double error = 0, size = 0;
+  for (int64_t q = 0; q < 3 * (int64_t)next->n; q++) {
+    error += (direct[q] - galerkin[q]) * (direct[q] - galerkin[q]);
+    size += galerkin[q] * galerkin[q];
+  }
+  if (!(size > 0 && error <= 1e-10 * size))
+    test_fail(__FILE__, __LINE__, "level %d: |A' e - P^T A P e| = %g |P^T A P e|", k,
+              sqrt(error / size));
+  free(memory);
+}
+
+TEST(matrices_of_coarse_levels_are_galerkin_products) {
+  System *s = system_of(model_of_sheet(by_hand(), 50, 40), 1.5, 0.3, 0);
+  double sums[64];
+  HkMethod method = {0};
+  HkPrecondition *p = NULL;
+  HkVectors space = {.n = s->model->n, .threads = 1, .sums = sums};
+  MUST(hk_method_choose(&method, HK_PRECONDITION, "multigrid", error));
+  MUST(hk_precondition_create(&s->setup, &space, &method, &p, error));
+  p->A = &s->A;
+  MUST(p->type->prepare(p, error));
+  const HkMultigrid *g = *(HkMultigrid *const *)p->data; /* the first member */
+  CHECK(g->count > 2);
+  for (int k = 0; k + 1 < g->count; k++) check_galerkin(s, g, k);
+  hk_precondition_destroy(&p);
+  hk_method_clear(&method);
+  system_destroy(&s);
 }
 
 /* Forces other than springs add to the diagonal. */
@@ -205,7 +312,7 @@ TEST(other_forces_count) {
     HkError error = {0};
     if (model_add_default_force(m, forces[q], &error) < 0)
       test_fail(__FILE__, __LINE__, "%s", error.text);
-    CHECK(iterations_of(system_of(m, 1.5, 1, 1)) <= 40);
+    CHECK(convergence_factor(system_of(m, 1.5, 1, 1)) <= GOOD_FACTOR);
   }
 }
 
@@ -261,7 +368,7 @@ TEST(what_overflowed_once_leaves_no_trace) {
 
 /* Masses of 1e-27 kg that move by 1e-12 m are as easy as a curtain. */
 TEST(units_do_not_matter) {
-  int iterations[2];
+  double factor[2];
   for (int q = 0; q < 2; q++) {
     HkModel *m = model_of_sheet(by_hand(), 40, 33);
     double unit = q == 0 ? 1 : 0x1p-90;
@@ -270,12 +377,11 @@ TEST(units_do_not_matter) {
     for (int64_t i = 0; i < m->springs.count; i++) m->springs.k[i] *= unit;
     System *s = system_of(m, 1.5, 1, 2);
     for (int64_t i = 0; i < 3 * m->n; i++) s->b[i] *= unit * (q == 0 ? 1 : 0x1p-40);
-    iterations[q] = iterations_of(s);
+    factor[q] = convergence_factor(s);
   }
-  CHECK(iterations[1] == iterations[0]);
+  CHECK_NEAR(factor[1], factor[0], 1e-6);
 }
 
-/* A wheel of many spokes. */
 /* The linear solver of the minimizer of an integrator. */
 static const HkMethod *linear_in(const HkMethod *method) {
   for (int q = 0; q < method->schema->param_count; q++) {
@@ -287,6 +393,7 @@ static const HkMethod *linear_in(const HkMethod *method) {
   return NULL;
 }
 
+/* A wheel of many spokes. */
 TEST(vertices_of_very_many_neighbours_are_left_to_others) {
   enum { SPOKES = 1200 };
   double x[3 * (SPOKES + 1)] = {0};

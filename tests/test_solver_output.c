@@ -198,3 +198,17 @@ TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
   CHECK(read_rows(parts, rows, 3) == 2);
   CHECK(rows[1].steps == all.steps);
 }
+
+/* A whole part, and parts that are thrown away, are only there to estimate the error. */
+TEST(adaptive_steps_report_the_reason_of_the_parts_that_are_kept) {
+  World w = world_parse(
+      "{'time': {'step': 1e-4, 'tolerance': 1e-3}, 'integrator': {'type': 'backward_euler', "
+      "'minimizer': {'type': 'vertex_block_descent', 'iterations': 1}}, 'bodies': [{'shape': "
+      "'spring', 'springs': {'k': 100}, 'mass': 0.001, 'stretch': [0.5, 1, 1]}], 'outputs': []}");
+  HkError error = {0};
+  if (!w.state) return;
+  HkStatus status = hk_sim_step(w.sim, w.state, &error);
+  CHECK(status == HK_OK && hk_sim_step_info(w.sim).reason < HK_STOP_ITERATIONS);
+  CHECK(hk_sim_step_info(w.sim).iterations == 3); /* the work of all three solves counts */
+  world_destroy(&w);
+}

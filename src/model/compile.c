@@ -168,9 +168,11 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
   if (scene->dimension != 2 && scene->dimension != 3)
     return hk_fail_key(error, HK_ERROR_INVALID, "dimension", "%d is neither 2 nor 3",
                        scene->dimension);
-  if (scene->up < 0 || scene->up > 2 || (scene->dimension == 2 && scene->up == 2))
-    return hk_fail_key(error, HK_ERROR_INVALID, "up", "axis %d is not there in %d dimensions",
-                       scene->up, scene->dimension);
+  if ((int)scene->up < HK_AXIS_X || scene->up > HK_AXIS_Z)
+    return hk_fail_key(error, HK_ERROR_INVALID, "up", "there is no axis %d", (int)scene->up);
+  if ((int)scene->up >= scene->dimension)
+    return hk_fail_key(error, HK_ERROR_INVALID, "up",
+                       "a scene of dimension 2 has no z; use \"x\" or \"y\"");
   if (scene->body_count == 0)
     return hk_fail(error, HK_ERROR_INVALID, "there are no bodies, so there is nothing to simulate");
   if (!(scene->time.frames_per_second > 0) || !(scene->time.duration >= 0) ||
@@ -233,7 +235,8 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
 HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error) {
   HkContext c = scene->context;
   *model = NULL;
-  HK_TRY(check_settings(scene, error));
+  HkError wrong = {0};
+  if (check_settings(scene, &wrong) < 0) return hk_scene_blame(scene, "", &wrong, error);
   HK_TRY(hk_alloc(&c, model, 1, sizeof **model, "a model", error));
   HkModel *m = *model;
   m->context = c;

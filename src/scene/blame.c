@@ -58,7 +58,7 @@ HkStatus hk_scene_blame(const HkScene *scene, const char *path, const HkError *i
   char key[2 * sizeof inner->key + 2], text[sizeof inner->text];
   const char *outer = path;
   HkErrorPlace place = {.file = scene->store->name, .key = key};
-  snprintf(key, sizeof key, "%.256s%s%s", path, inner->key[0] ? "." : "", inner->key);
+  snprintf(key, sizeof key, "%.256s%s%s", path, path[0] && inner->key[0] ? "." : "", inner->key);
   snprintf(text, sizeof text, "%s", inner->text + (inner->file[0] ? 0 : inner->message));
   if (scene->store->is_course_format) {
     hk_course_words(key, text, sizeof text);

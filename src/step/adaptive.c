@@ -42,12 +42,16 @@ static double distance(const HkState *a, const HkState *b, double h, double *rou
   return most;
 }
 
-/* Adds what a part took; the worst gradient, residual and reason stay. */
-static void add_report(HkStepInfo *sum, const HkStepInfo *part) {
+/* Adds the work of a solve, which counts whether or not its result is kept. */
+static void add_work(HkStepInfo *sum, const HkStepInfo *part) {
   sum->iterations += part->iterations;
   sum->linear_iterations += part->linear_iterations;
   sum->evaluations += part->evaluations;
   sum->projections += part->projections;
+}
+
+/* Keeps the worst gradient, residual and reason of solves whose results are kept. */
+static void add_outcome(HkStepInfo *sum, const HkStepInfo *part) {
   sum->gradient = fmax(sum->gradient, part->gradient);
   sum->residual = fmax(sum->residual, part->residual);
   if (part->reason > sum->reason) sum->reason = part->reason;
@@ -58,7 +62,7 @@ static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
   sim->report = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
-  add_report(sum, &sim->report);
+  add_work(sum, &sim->report);
   return status;
 }
 
@@ -67,15 +71,17 @@ typedef struct Size {
   double error, rounding;
 } Size;
 
-/* One part as a whole and in halves. */
+/* One part as a whole and in halves; *outcome: of the halves. */
 static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepInfo *sum,
-                         HkError *error) {
+                         HkStepInfo *outcome, HkError *error) {
   HK_TRY(hk_state_copy(state, sim->whole, error));
   HK_TRY(hk_state_copy(state, sim->halves, error));
   HK_TRY(move(sim, sim->whole, h, sum, error));
   HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
   if (first < 0) return first;
+  add_outcome(outcome, &sim->report);
   HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
+  add_outcome(outcome, &sim->report);
   size->error = distance(sim->whole, sim->halves, h, &size->rounding);
   size->error /= (double)((1 << sim->type->order) - 1);
   return second != HK_OK ? second : first;
@@ -89,7 +95,9 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
   for (int64_t at = 0; at < end;) {
     int64_t length = end >> state->level;
     Size size = {NAN, 0};
-    HkStatus status = try_part(sim, state, h * (double)length / (double)end, &size, sum, error);
+    HkStepInfo outcome = {0};
+    HkStatus status =
+        try_part(sim, state, h * (double)length / (double)end, &size, sum, &outcome, error);
     if (status < 0) return status;
     bool met = size.error <= tolerance, gains = !(size.error <= size.rounding);
     if (!met && gains && state->level < HK_STATE_DEEPEST) {
@@ -100,6 +108,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
     if (!met) status = HK_NOT_CONVERGED;
     if (status != HK_OK) worst = status;
     int level = state->level;
+    add_outcome(sum, &outcome);
     HK_TRY(hk_state_copy(sim->halves, state, error));
     at += length;
     sim->part = (double)at / (double)end;
