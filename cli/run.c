@@ -6,12 +6,12 @@
  * there is nothing to save, and a signal ends the program while it loads, as it does by default.
  */
 #include "command.h"
+#include "measure/stopwatch.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "source.h"
 #include "text.h"
-#include "timing.h"
 
 #include <string.h>
 #include <sys/stat.h>
