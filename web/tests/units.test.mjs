@@ -15,6 +15,9 @@ const { usualLargest } = await bundle('../src/ui/usual.ts');
 const { isSlowByStep, fasterThan } = await bundle('../src/ui/faster.ts');
 const { filesOf } = await bundle('../src/scene_data.ts');
 const { History } = await bundle('../src/history.ts');
+const { Orbit } = await bundle('../shared/orbit.js');
+const { RAMP_COLORS, rampBytes, rampGradient } = await bundle('../shared/ramps.js');
+const { numberText, prefixFor, roundStep } = await bundle('../shared/numbers.js');
 
 const param = (more) => ({ name: 'p', unit: '1', help: '', kind: 'number', default: null, min: 0, max: null, ...more });
 
@@ -154,4 +157,62 @@ test('a_blow_up_sets_the_range_of_colors_only_until_another_motion_does', () => 
   assert.equal(range.high, 0.02);
   range.follow(-1e6, 1e6, true);
   assert.equal(range.high, 0.02);
+});
+
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+test('an_orbit_has_three_perpendicular_directions_whatever_points_up', () => {
+  for (const axis of [0, 1, 2]) {
+    const orbit = new Orbit();
+    orbit.setUp(axis);
+    assert.equal(orbit.basis()[1][axis], 1, 'a level view has the up axis upwards');
+    orbit.turn(0.7, 0.4);
+    const [side, upward, back] = orbit.basis();
+    for (const [a, b, product] of [[side, side, 1], [upward, upward, 1], [side, upward, 0], [side, back, 0], [upward, back, 0]])
+      assert.ok(Math.abs(dot(a, b) - product) < 1e-14);
+    assert.ok(back[axis] > 0.38, 'a view that is turned by 0.4 looks from above');
+    const cross = [side[1] * upward[2] - side[2] * upward[1], side[2] * upward[0] - side[0] * upward[2], side[0] * upward[1] - side[1] * upward[0]];
+    assert.ok(Math.abs(dot(cross, back) - 1) < 1e-14, 'right-handed');
+    orbit.turn(0, 9);
+    assert.ok(Math.abs(orbit.basis()[1][axis]) > 0, 'never straight down');
+  }
+});
+
+test('an_orbit_frames_a_box_and_touches_the_edge_of_the_view', () => {
+  const orbit = new Orbit(), half = [3, 1, 2], aspect = 1.6;
+  orbit.look(false);
+  orbit.distance = orbit.distanceFor(half, aspect, [1, 1]);
+  const [side, upward, back] = orbit.basis();
+  let farthest = 0;
+  for (let corner = 0; corner < 8; corner++) {
+    const x = half.map((size, c) => ((corner >> c) & 1 ? size : -size)), depth = orbit.distance - dot(back, x);
+    farthest = Math.max(farthest, Math.abs(dot(side, x)) / (depth * orbit.slope * aspect), Math.abs(dot(upward, x)) / (depth * orbit.slope));
+  }
+  assert.ok(Math.abs(farthest - 1) < 1e-12, `the outermost corner is at ${farthest} of the view`);
+});
+
+test('a_point_under_the_hand_moves_with_it', () => {
+  const orbit = new Orbit();
+  orbit.look(false);
+  const [side, upward] = orbit.basis(), before = [...orbit.target], height = 2 * orbit.slope * orbit.distance;
+  orbit.move(0.25, 0);
+  const moved = orbit.target.map((t, c) => t - before[c]);
+  assert.ok(Math.abs(dot(moved, side) + 0.25 * height) < 1e-12 && Math.abs(dot(moved, upward)) < 1e-12);
+});
+
+test('color_ramps_go_from_the_first_color_of_the_legend_to_the_last', () => {
+  for (const color of ['strain', 'speed']) {
+    const bytes = rampBytes(color), named = rampGradient(color).match(/#\w{6}/g);
+    const hex = (q) => '#' + [...bytes.slice(4 * q, 4 * q + 3)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    assert.equal(bytes.length, 4 * RAMP_COLORS);
+    assert.equal(hex(0), named[0]);
+    assert.equal(hex(RAMP_COLORS - 1), named.at(-1));
+  }
+});
+
+test('numbers_are_written_as_people_read_them', () => {
+  for (const [value, text] of [[0, '0'], [NaN, '–'], [null, '–'], [0.12345, '0.1235'], [-2.5, '−2.5'], [12345, '12,345'], [-1200, '−1,200'],
+    [1e7, '10⁷'], [2.5e-6, '2.5·10⁻⁶'], [-1e-5, '−1·10⁻⁵']]) assert.equal(numberText(value), text);
+  assert.equal(roundStep(0.03), 0.05);
+  assert.deepEqual(prefixFor(2500), [1e3, 'k']);
 });
