@@ -6,8 +6,9 @@ import { bundle } from '../scripts/load_engine.mjs';
 const { scaleOf } = await bundle('../src/ui/scale.ts');
 const { splitFormula } = await bundle('../src/ui/formula.ts');
 const { pickVertex } = await bundle('../src/view/pick_vertex.ts');
-const { markedPins } = await bundle('../src/view/pins.ts');
-const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
+const { markedPins } = await bundle('../shared/pins.js');
+const { isClosed } = await bundle('../src/view/normals.ts');
+const { addNormals } = await bundle('../shared/normals.js');
 const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
 const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
 const { ColorRange } = await bundle('../src/view/colormap.ts');
@@ -67,13 +68,15 @@ test('of_many_pins_in_a_patch_the_border_is_marked', () => {
   const topology = { vertices: n * n, triangles: new Uint32Array(triangles), springs: new Uint32Array([at(5, 5), at(20, 20)]) };
   const pinned = [];
   for (let j = 5; j < 15; j++) for (let i = 5; i < 15; i++) pinned.push(at(i, j));
-  const marked = markedPins(topology, pinned);
-  assert.deepEqual(marked, pinned.filter((v) => [5, 14].includes(v % n) || [5, 14].includes(Math.floor(v / n))));
-  assert.deepEqual(markedPins(topology, pinned.slice(0, 30)), pinned.slice(0, 30), 'a few are all marked');
+  const marked = (mesh, pins, releases = null) => markedPins(mesh, pins, releases).map((q) => pins[q]);
+  assert.deepEqual(marked(topology, pinned), pinned.filter((v) => [5, 14].includes(v % n) || [5, 14].includes(Math.floor(v / n))));
+  assert.deepEqual(marked(topology, pinned.slice(0, 30)), pinned.slice(0, 30), 'a few are all marked');
   const all = Array.from({ length: n * n }, (_, v) => v);
-  assert.deepEqual(markedPins(topology, all), all, 'what is held as a whole is marked as a whole');
+  assert.deepEqual(marked(topology, all), all, 'what is held as a whole is marked as a whole');
   const chain = { vertices: 100, triangles: new Uint32Array(), springs: new Uint32Array(Array.from({ length: 99 }, (_, q) => [q, q + 1]).flat()) };
-  assert.deepEqual(markedPins(chain, all.slice(0, 80)), [79]);
+  assert.deepEqual(marked(chain, all.slice(0, 80)), [79]);
+  const released = all.slice(0, 80).map((q) => (q < 40 ? Infinity : 1));
+  assert.deepEqual(marked(chain, all.slice(0, 80), released), [39, 79], 'pins beside others that are released earlier are a border, too');
 });
 
 test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {
@@ -83,8 +86,12 @@ test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {
 
 test('normals_stand_on_a_flat_triangle', () => {
   const normals = new Float32Array(9);
-  addNormals(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2]), normals);
+  addNormals(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2]), normals, 3, null);
   assert.deepEqual([...normals], [0, 0, 1, 0, 0, 1, 0, 0, 1]);
+  // A vertex with a value beside its position, and with two corners.
+  const wide = new Float32Array(16);
+  addNormals(new Float32Array([0, 0, 0, 9, 1, 0, 0, 9, 0, 1, 0, 9]), new Uint32Array([3, 1, 2]), wide, 4, [0, 1, 2, 0]);
+  assert.deepEqual([...wide], [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0]);
 });
 
 test('files_in_memory_grow_are_renamed_and_stay_below_the_root', () => {
