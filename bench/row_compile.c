@@ -25,7 +25,7 @@ typedef struct Steps {
 static TurnEnd make_step(void *user, const Turn *turn) {
   Steps *s = user;
   stopwatch_start(turn->watch);
-  s->status = hk_step(s->sim, s->state, s->error);
+  s->status = hk_sim_step(s->sim, s->state, s->error);
   stopwatch_stop(turn->watch);
   return s->status < 0 ? TURN_FAILED : TURN_MEASURED;
 }

@@ -59,7 +59,7 @@ typedef struct Own {
 static TurnEnd run_own(void *user, const Turn *turn) {
   const Own *own = user;
   stopwatch_start(turn->watch);
-  HkStatus status = hk_steps(own->sim, own->e->state, turn->repeats, NULL);
+  HkStatus status = hk_sim_steps(own->sim, own->e->state, turn->repeats, NULL);
   stopwatch_stop(turn->watch);
   return status < 0 ? TURN_FAILED : TURN_MEASURED;
 }

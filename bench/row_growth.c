@@ -37,14 +37,14 @@ static TurnEnd one_step(void *user, const Turn *turn) {
   w->status = hk_state_copy(w->state, w->before, w->error);
   if (w->status >= 0) w->status = hk_state_copy(w->state, w->solved, w->error);
   stopwatch_start(turn->watch);
-  if (w->status >= 0) w->status = hk_step(w->sim, w->state, w->error);
+  if (w->status >= 0) w->status = hk_sim_step(w->sim, w->state, w->error);
   stopwatch_stop(turn->watch);
   if (w->status < 0) return TURN_FAILED;
   if (q < 0) return TURN_MEASURED;
-  w->iterations += hk_sim_step_report(w->sim).iterations / (double)STEPS;
+  w->iterations += hk_sim_step_info(w->sim).iterations / (double)STEPS;
   w->errors[q] = NAN;
   if (!w->exact) return TURN_MEASURED;
-  w->status = hk_step(w->exact, w->solved, w->error);
+  w->status = hk_sim_step(w->exact, w->solved, w->error);
   const double *x = hk_state_x(w->solved);
   w->errors[q] = distance_of(hk_state_x(w->state), x, NULL, w->problem->n).norm /
                  distance_of(x, hk_state_x(w->before), NULL, w->problem->n).norm;

@@ -27,7 +27,7 @@ typedef struct Course {
 static bool fall(Course *c) {
   HkError error = {0};
   HkSim *sim = method_sim(c->problem.model, &methods_linear_implicit[0], PROBLEM_H, &error);
-  bool good = sim && hk_steps(sim, c->start, STEPS_BEFORE, &error) >= 0;
+  bool good = sim && hk_sim_steps(sim, c->start, STEPS_BEFORE, &error) >= 0;
   hk_sim_destroy(&sim);
   return good;
 }
@@ -57,7 +57,7 @@ static TurnEnd run_own(void *user, const Turn *turn) {
   Course *c = user;
   hk_state_copy(c->start, c->state, NULL);
   stopwatch_start(turn->watch);
-  HkStatus status = hk_step(c->sim, c->state, NULL);
+  HkStatus status = hk_sim_step(c->sim, c->state, NULL);
   stopwatch_stop(turn->watch);
   return status < 0 ? TURN_FAILED : TURN_MEASURED;
 }

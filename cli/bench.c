@@ -180,7 +180,7 @@ static TurnEnd make_step(void *user, const Turn *turn) {
   bool watched = s->watched || turn->round < 0;
   stopwatch_start(turn->watch);
   if (watched) hk_sim_set_trace(s->sim, on_iteration, &limit, NULL); /* if it has a minimizer */
-  s->status = hk_step(s->sim, s->state, s->error);
+  s->status = hk_sim_step(s->sim, s->state, s->error);
   if (watched) hk_sim_set_trace(s->sim, NULL, NULL, NULL);
   stopwatch_stop(turn->watch);
   if (turn->round < 0) s->watched = turn->watch->seconds > SLOW;
@@ -360,7 +360,7 @@ static int run(const void *chosen, char **words, int word_count) {
   const Settings *settings = chosen;
   HkError error = {0};
   HkScene *scene = NULL;
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   Benchmark b = {.scene = word_count > 0 ? words[0] : "curtain",
                  .entries = calloc(MAX_ENTRIES, sizeof *b.entries)};
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");

@@ -49,7 +49,7 @@ typedef struct Cloth {
 
 static HkStatus cloth_make(Cloth *c, const Problem *p, int threads, HkError *error) {
   char text[1024];
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = threads;
   c->problem = p;
   snprintf(text, sizeof text,
@@ -66,7 +66,7 @@ static HkStatus cloth_make(Cloth *c, const Problem *p, int threads, HkError *err
   if (status >= 0) status = hk_sim_create(c->model, NULL, p->h, &c->sim, error);
   if (status >= 0) status = hk_state_create(c->model, &c->state, error);
   if (status >= 0) status = hk_state_create(c->model, &c->start, error);
-  if (status >= 0) status = hk_steps(c->sim, c->state, 2, error); /* allocates workspaces */
+  if (status >= 0) status = hk_sim_steps(c->sim, c->state, 2, error); /* allocates workspaces */
   return status;
 }
 
@@ -118,7 +118,7 @@ static TurnEnd run_case(void *user, const Turn *turn) {
   if (hk_state_copy(c->cloth->start, c->cloth->state, NULL) < 0) return TURN_FAILED;
   int started = c->busy > 0 ? start_busy(child, c->busy) : 0;
   stopwatch_start(turn->watch);
-  HkStatus status = hk_steps(c->cloth->sim, c->cloth->state, turn->repeats, NULL);
+  HkStatus status = hk_sim_steps(c->cloth->sim, c->cloth->state, turn->repeats, NULL);
   stopwatch_stop(turn->watch);
   stop_busy(child, started);
   return status < 0 ? TURN_FAILED : TURN_MEASURED;

@@ -159,8 +159,8 @@ static int count_passes(const HkSim *sim, const HkProblem *p) {
 }
 
 /* Counts all the work; the last pass tells how it ended. */
-static void add_pass(HkStepReport *sum, const HkStepReport *last) {
-  HkStepReport before = *sum;
+static void add_pass(HkStepInfo *sum, const HkStepInfo *last) {
+  HkStepInfo before = *sum;
   *sum = *last;
   sum->iterations += before.iterations;
   sum->linear_iterations += before.linear_iterations;
