@@ -3,6 +3,7 @@
 #define HOOKE_BENCH_BENCH_H
 
 #include "bandwidth.h"
+#include "measure/rounds.h"
 #include "problems.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@ typedef struct Measure {
   const char *row;
   char problem[32], method[64], peer[64];
   double vertices;
-  double goal;        /* error of a step that was reached */
-  double ms, ms_mean; /* of Hooke: the median and the mean */
+  double goal;                   /* error of a step that was reached */
+  double ms, ms_mean, ms_spread; /* of Hooke: median, mean, and distance of the quartiles */
   double peer_ms, peer_ms_mean;
   double ratio, ratio_mean;             /* median of the ratios; ratio of the means */
   double wanted, wanted_mean;           /* ratios to reach at least */
@@ -66,6 +67,9 @@ Curve *bench_add_curve(Bench *bench, const char *problem, const char *name);
 void bench_missing(Bench *bench, const char *method, const char *why);
 /* Returns whether Ctrl-C was pressed: rows then end early. */
 bool bench_stopped(void);
+/* Runs contestants in rounds, until Ctrl-C. Returns the number of measured rounds, 0 if out of
+ * memory; rounds_release is due. */
+int bench_rounds(Contestant *contestants, int count, int warm_up, int rounds);
 
 /* table.c: the head of the table; files of all that was measured. */
 void table_head(const Bench *bench);

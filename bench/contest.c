@@ -1,13 +1,14 @@
 /* One implicit step to a given error by all methods; see contest.h. */
 #include "contest.h"
 
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { PASSES = 2 };
+enum { PASSES = 2, TRIALS = 2 };
+
+static const double WARM_UP_FACTOR = 10; /* of the slowest step: the first one may take */
 
 static const double PEER_TYPICAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
 
@@ -19,23 +20,36 @@ static void enter_methods(Contest *c, int most) {
     HkError error = {0};
     HkSim *sim = method_sim(c->problem.model, m, c->problem.peer.h, &error);
     if (sim)
-      c->runners[c->runner_count++] = (Runner){.method = m, .sim = sim};
+      c->runners[c->runner_count++] = (Runner){.contest = c, .method = m, .sim = sim};
     else
       bench_missing(c->bench, m->name, error.text);
   }
 }
 
-/* Seconds of one iteration from the first state, the better of two. */
+/* One iteration of the peer from the first state. */
+typedef struct Trial {
+  const Contest *contest;
+  PeerNewton *peer;
+} Trial;
+
+static TurnEnd iterate_peer(void *user, const Turn *turn) {
+  const Trial *t = user;
+  HkState *start = t->contest->t.states[0];
+  peer_newton_begin(t->peer, hk_state_x(start), hk_state_v(start));
+  stopwatch_start(turn->watch);
+  bool good = peer_newton_iterate(t->peer);
+  stopwatch_stop(turn->watch);
+  return good ? TURN_MEASURED : TURN_SKIPPED;
+}
+
+/* Seconds of one iteration from the first state, the better of two; INFINITY: none was made. */
 static double try_peer(const Contest *c, PeerNewton *peer, PeerThreads threads) {
-  HkState *start = c->t.states[0];
-  double best = INFINITY;
+  Trial trial = {c, peer};
+  Contestant one = {.run = iterate_peer, .user = &trial};
   peer_newton_set_threads(peer, threads);
-  for (int q = 0; q < 2; q++) {
-    peer_newton_begin(peer, hk_state_x(start), hk_state_v(start));
-    double began = seconds_now();
-    if (peer_newton_iterate(peer)) best = fmin(best, seconds_now() - began);
-  }
-  return best;
+  bench_rounds(&one, 1, 0, TRIALS);
+  rounds_release(&one, 1);
+  return one.count > 0 ? one.statistics.smallest : INFINITY;
 }
 
 /* Tries the uses of threads with one ordering; true if one is better than what there was. */
@@ -43,7 +57,7 @@ static bool try_threads(Contest *c, PeerNewton *peer, PeerOrdering ordering, dou
   bool better = false;
   for (int t = 0; peer && t<PEER_THREADS_COUNT && * left> 0; t++) {
     double seconds = try_peer(c, peer, (PeerThreads)t);
-    *left -= 2 * seconds;
+    *left -= TRIALS * seconds;
     if (!(seconds < c->peer_iteration)) continue;
     better = true;
     c->peer_iteration = seconds;
@@ -111,43 +125,61 @@ static void run_peer(Contest *c, int step) {
   c->alone_ran[step] = true;
 }
 
-/* The first step of a simulation makes what is kept for all others. */
-static void warm_up(Contest *c, double slowest) {
-  for (int q = 0; q < c->runner_count && !bench_stopped(); q++)
-    run_method(c, &c->runners[q], 0, 0, 10 * slowest);
+/* A contestant's turn: the step and the pass of a round. The first step of a simulation makes what
+ * is kept for all others: it is made in a warm-up round. */
+static TurnEnd method_turn(void *user, const Turn *turn) {
+  Runner *r = user;
+  Contest *c = r->contest;
+  bool first = turn->round < 0;
+  int step = first ? 0 : turn->round % c->t.count, pass = first ? 0 : turn->round / c->t.count;
+  run_method(c, r, step, pass, first ? WARM_UP_FACTOR * c->slowest : c->slowest);
+  return r->retired ? TURN_FAILED : TURN_MEASURED;
 }
 
-/* All of them at one step after the other. Steps that Ctrl-C has left out are no part of it. */
-static void run_steps(Contest *c, double slowest) {
-  int done = 0;
-  for (int pass = 0; pass < PASSES; pass++)
-    for (int step = 0; step < c->t.count && !bench_stopped(); step++) {
-      for (int q = 0; q < c->runner_count; q++)
-        if (!c->runners[q].retired) run_method(c, &c->runners[q], step, pass, slowest);
-      if (pass == 0) run_peer(c, step);
-      if (pass == 0) done = step + 1;
-    }
-  c->t.count = done;
+static TurnEnd peer_turn(void *user, const Turn *turn) {
+  Contest *c = user;
+  if (turn->round < 0 || turn->round >= c->t.count) return TURN_SKIPPED;
+  run_peer(c, turn->round);
+  return TURN_MEASURED;
+}
+
+/* All of them at one step after the other; the times are those of laps. Steps that Ctrl-C has left
+ * out are no part of it. */
+static void run_steps(Contest *c) {
+  Contestant list[CONTEST_MAX_METHODS + 1];
+  int count = 0;
+  for (; count < c->runner_count; count++)
+    list[count] = (Contestant){.run = method_turn, .user = &c->runners[count]};
+  list[count++] = (Contestant){.run = peer_turn, .user = c};
+  int rounds = bench_rounds(list, count, 1, PASSES * c->t.count);
+  rounds_release(list, count);
+  if (rounds < c->t.count) c->t.count = rounds;
+}
+
+static TurnEnd plain_turn(void *user, const Turn *turn) {
+  Contest *c = user;
+  HkError error = {0};
+  Lap lap;
+  int step = turn->round % c->t.count, pass = turn->round / c->t.count;
+  if (race_plain(&c->t, step, c->runners[0].sim, c->state, &lap, &error) < 0) return TURN_FAILED;
+  keep_better(&c->plain[step], &lap, pass);
+  if (step == c->t.count - 1) c->has_plain = true;
+  return TURN_MEASURED;
 }
 
 /* By itself, as a user's run: what the default keeps comes from the step before. */
 static void run_plain(Contest *c) {
-  HkError error = {0};
-  bool good = c->runner_count > 0 && !c->runners[0].retired;
-  for (int pass = 0; pass < PASSES && good; pass++)
-    for (int step = 0; step < c->t.count && good; step++) {
-      Lap lap;
-      good = !bench_stopped() &&
-             race_plain(&c->t, step, c->runners[0].sim, c->state, &lap, &error) >= 0;
-      if (good) keep_better(&c->plain[step], &lap, pass);
-      if (good && step == c->t.count - 1) c->has_plain = true;
-    }
+  Contestant plain = {.run = plain_turn, .user = c};
+  if (c->runner_count == 0 || c->runners[0].retired || c->t.count == 0) return;
+  bench_rounds(&plain, 1, 0, PASSES * c->t.count);
+  rounds_release(&plain, 1);
 }
 
 Contest *contest_run(Bench *bench, const ContestSettings *s) {
   Contest *c = calloc(1, sizeof *c);
   if (!c) return NULL;
   c->bench = bench;
+  c->slowest = s->slowest;
   int steps = s->steps < CONTEST_MAX_STEPS ? s->steps : CONTEST_MAX_STEPS;
   bool good = problem_make(&c->problem, s->kind, s->size, PROBLEM_H) &&
               trajectory_make(&c->t, &c->problem, s->first, steps) &&
@@ -156,8 +188,7 @@ Contest *contest_run(Bench *bench, const ContestSettings *s) {
   if (good && s->peer_seconds > 0) enter_peer(c, s->peer_seconds);
   if (good) enter_methods(c, s->methods);
   if (good) {
-    warm_up(c, s->slowest);
-    run_steps(c, s->slowest);
+    run_steps(c);
     run_plain(c);
   }
   if (!good || c->t.count == 0) contest_destroy(&c);

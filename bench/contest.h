@@ -15,7 +15,10 @@
 
 enum { CONTEST_MAX_METHODS = 8, CONTEST_MAX_STEPS = 64 };
 
+struct Contest;
+
 typedef struct Runner {
+  struct Contest *contest;
   const Method *method;
   HkSim *sim;
   bool retired; /* too slow to go on, or failed */
@@ -35,6 +38,7 @@ typedef struct Contest {
   PeerThreads peer_threads;
   char peer_name[64];
   double peer_iteration; /* s */
+  double slowest;        /* s: a method of Hooke that takes longer for a step retires */
   int curve_step;        /* whose errors are drawn */
   int peer_stride;       /* it runs at every so-manieth step, alone at every third of those */
   Lap peer_laps[CONTEST_MAX_STEPS], alone_laps[CONTEST_MAX_STEPS];

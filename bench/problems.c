@@ -1,8 +1,9 @@
 /* What is simulated; see problems.h. */
 #include "problems.h"
 
+#include "measure/stopwatch.h"
 #include "methods.h"
-#include "stats.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static void jitter(HkMesh *mesh, int size) {
   /* Both shapes have their boundary last. */
   int64_t inner = outer_count > 0 ? outer[0] : n;
   for (int64_t q = 0; q < 3 * inner; q++) {
-    double by = most * (2 * stats_random(&seed) - 1);
+    double by = most * (2 * random_number(&seed) - 1);
     if (!flat || q % 3 != 1) x[q] += by;
   }
 }
@@ -61,7 +62,7 @@ static void mix(int32_t *place, int64_t n) {
   uint64_t seed = 5;
   for (int64_t q = 0; q < n; q++) place[q] = (int32_t)q;
   for (int64_t q = 0; q < n; q++) {
-    int64_t left = WINDOW - q % WINDOW, other = q + (int64_t)((double)left * stats_random(&seed));
+    int64_t left = WINDOW - q % WINDOW, other = q + (int64_t)((double)left * random_number(&seed));
     if (other >= n) continue;
     int32_t kept = place[q];
     place[q] = place[other];
@@ -185,8 +186,8 @@ bool problem_shake(const Problem *p, double part, double **x, double **v) {
   if (good) memcpy(*x, hk_state_x(start), bytes);
   for (int64_t q = 0; good && q < 3 * p->n; q++) {
     bool held = p->pinned[q / 3];
-    (*x)[q] += held ? 0 : part * spacing * (2 * stats_random(&seed) - 1);
-    (*v)[q] = held ? 0 : part * (2 * stats_random(&seed) - 1);
+    (*x)[q] += held ? 0 : part * spacing * (2 * random_number(&seed) - 1);
+    (*v)[q] = held ? 0 : part * (2 * random_number(&seed) - 1);
   }
   hk_state_destroy(&start);
   return good;

@@ -1,8 +1,6 @@
 /* How long Hooke and its peer take to come near the solution; see race.h. */
 #include "race.h"
 
-#include "stats.h"
-
 #include <math.h>
 
 const double race_goals[RACE_GOALS] = {1e-2, 1e-3};

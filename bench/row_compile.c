@@ -3,7 +3,6 @@
 #include "bench.h"
 
 #include "methods.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -15,30 +14,44 @@ static double peak_bytes(void) {
   return 1024.0 * (double)usage.ru_maxrss;
 }
 
+/* Steps of one simulation. */
+typedef struct Steps {
+  HkSim *sim;
+  HkState *state;
+  HkStatus status;
+  HkError *error;
+} Steps;
+
+static TurnEnd make_step(void *user, const Turn *turn) {
+  Steps *s = user;
+  stopwatch_start(turn->watch);
+  s->status = hk_sim_step(s->sim, s->state, s->error);
+  stopwatch_stop(turn->watch);
+  return s->status < 0 ? TURN_FAILED : TURN_MEASURED;
+}
+
 static void measure_step(Bench *bench, const Problem *p) {
   enum { SAMPLES = 5 };
   HkError error = {0};
   HkState *state = NULL;
   HkSim *sim = method_sim(p->model, &methods_double[0], p->peer.h, &error);
   HkStatus status = sim ? hk_state_create(p->model, &state, &error) : error.status;
-  double seconds[SAMPLES] = {0};
-  if (status >= 0) status = hk_sim_step(sim, state, &error);
-  for (int q = 0; q < SAMPLES && status >= 0; q++) {
-    double began = seconds_now();
-    status = hk_sim_step(sim, state, &error);
-    seconds[q] = seconds_now() - began;
-  }
-  if (status >= 0) {
+  Steps steps = {.sim = sim, .state = state, .error = &error};
+  Contestant own = {.run = make_step, .user = &steps};
+  int rounds = status >= 0 ? bench_rounds(&own, 1, 1, SAMPLES) : 0;
+  if (status >= 0) status = steps.status;
+  if (status >= 0 && rounds > 0) {
     HkModelInfo info = hk_model_info(p->model);
     Measure m = measure_start("compile", p, "one explicit step", NULL);
-    measure_times(&m, seconds, SAMPLES, NULL, 0);
+    measure_times(&m, own.seconds, rounds, NULL, 0);
     measure_traffic(bench, &m, 40.0 * p->peer.springs + 96.0 * (double)p->n);
     snprintf(m.note, sizeof m.note, "state %.0f, workspace %.0f bytes a vertex",
              (double)info.state_bytes / (double)p->n, (double)hk_sim_bytes(sim) / (double)p->n);
     bench_add(bench, &m);
-  } else {
+  } else if (!bench_stopped()) {
     fprintf(stderr, "%s: %s\n", p->name, error.text);
   }
+  rounds_release(&own, 1);
   hk_sim_destroy(&sim);
   hk_state_destroy(&state);
 }

@@ -8,7 +8,6 @@
 #include "bench.h"
 
 #include "methods.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -51,25 +50,32 @@ static void reset(Explicit *e) {
   hk_state_set_time(e->state, 0);
 }
 
-/* Seconds a step. */
-static double run_own(const Explicit *e, HkSim *sim) {
-  double began = seconds_now();
-  HkStatus status = hk_sim_steps(sim, e->state, e->steps, NULL);
-  return status >= 0 ? (seconds_now() - began) / e->steps : NAN;
+/* Hooke's steps of a problem. */
+typedef struct Own {
+  const Explicit *e;
+  HkSim *sim;
+} Own;
+
+static TurnEnd run_own(void *user, const Turn *turn) {
+  const Own *own = user;
+  stopwatch_start(turn->watch);
+  HkStatus status = hk_sim_steps(own->sim, own->e->state, turn->repeats, NULL);
+  stopwatch_stop(turn->watch);
+  return status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
-static double run_peer(const Explicit *e, PeerScatter *peer) {
-  double began = seconds_now();
-  peer_scatter_step(peer, e->steps);
-  return (seconds_now() - began) / e->steps;
+static TurnEnd run_peer(void *user, const Turn *turn) {
+  PeerScatter *peer = user;
+  stopwatch_start(turn->watch);
+  peer_scatter_step(peer, (int)turn->repeats);
+  stopwatch_stop(turn->watch);
+  return TURN_MEASURED;
 }
 
-/* Furthest that a vertex is elsewhere, in spacings. */
+/* Largest distance of a vertex from where the peer has it, in spacings. */
 static double difference(const Explicit *e) {
-  const double *x = hk_state_x(e->state);
-  double most = 0, spacing = e->problem.peer.l0[0];
-  for (int64_t q = 0; q < 3 * e->problem.n; q++) most = fmax(most, fabs(x[q] - e->peer_x[q]));
-  return most / spacing;
+  return distance_of(hk_state_x(e->state), e->peer_x, NULL, e->problem.n).largest /
+         e->problem.peer.l0[0];
 }
 
 typedef struct Case {
@@ -87,7 +93,6 @@ static double gather_bytes(const Explicit *e, const Case *k) {
 /* First from the same start and compared, then in turns. */
 static void measure(Bench *bench, Explicit *e, const Case *k, const Method *method, HkSim *sim,
                     int threads) {
-  double own[SAMPLES], peer_seconds[SAMPLES];
   char name[64];
   PeerScatter *peer = peer_scatter_create(&e->problem.peer, k->single, threads);
   snprintf(name, sizeof name, "loop over springs, %s, %d thread%s", k->single ? "float" : "double",
@@ -95,20 +100,21 @@ static void measure(Bench *bench, Explicit *e, const Case *k, const Method *meth
   Measure m = measure_start("explicit", &e->problem, method->name, name);
   reset(e);
   peer_scatter_set(peer, e->x, e->v);
-  run_own(e, sim);
-  run_peer(e, peer);
+  Own own = {e, sim};
+  Contestant both[] = {{.run = run_own, .user = &own, .repeats = e->steps},
+                       {.run = run_peer, .user = peer, .repeats = e->steps}};
+  bench_rounds(both, 2, 1, 0);
   peer_scatter_get(peer, e->peer_x);
   double off = difference(e);
-  for (int q = 0; q < SAMPLES; q++) {
-    own[q] = run_own(e, sim);
-    peer_seconds[q] = run_peer(e, peer);
-  }
-  measure_times(&m, own, SAMPLES, peer_seconds, SAMPLES);
+  rounds_release(both, 2);
+  int rounds = bench_rounds(both, 2, 0, SAMPLES);
+  measure_times(&m, both[0].seconds, rounds, both[1].seconds, rounds);
+  rounds_release(both, 2);
   measure_traffic(bench, &m, gather_bytes(e, k));
   measure_check(&m, off, k->same);
   m.wanted = threads > 1 ? k->wanted : NAN;
   m.wanted_share = threads > 1 ? k->wanted_share : NAN;
-  bench_add(bench, &m);
+  if (rounds > 0) bench_add(bench, &m);
   peer_scatter_destroy(peer);
 }
 
@@ -158,22 +164,22 @@ static void take_positions(Explicit *grid, Explicit *mixed) {
 }
 
 static void measure_grid(Bench *bench, Explicit *grid, Explicit *mixed, HkSim *own, HkSim *other) {
-  double own_seconds[SAMPLES], other_seconds[SAMPLES];
   Measure m = measure_start("grid", &grid->problem, "single", "Hooke by indices (mixed)");
   start_alike(grid, mixed);
-  run_own(grid, own);
-  run_own(mixed, other);
+  Own users[] = {{grid, own}, {mixed, other}};
+  Contestant both[] = {{.run = run_own, .user = &users[0], .repeats = grid->steps},
+                       {.run = run_own, .user = &users[1], .repeats = mixed->steps}};
+  bench_rounds(both, 2, 1, 0);
   take_positions(grid, mixed);
   double off = difference(grid);
-  for (int q = 0; q < SAMPLES; q++) {
-    own_seconds[q] = run_own(grid, own);
-    other_seconds[q] = run_own(mixed, other);
-  }
-  measure_times(&m, own_seconds, SAMPLES, other_seconds, SAMPLES);
+  rounds_release(both, 2);
+  int rounds = bench_rounds(both, 2, 0, SAMPLES);
+  measure_times(&m, both[0].seconds, rounds, both[1].seconds, rounds);
+  rounds_release(both, 2);
   measure_traffic(bench, &m, (double)grid->problem.n * 12 * sizeof(float));
   measure_check(&m, off, 1e-3);
   m.wanted = 3;
-  bench_add(bench, &m);
+  if (rounds > 0) bench_add(bench, &m);
 }
 
 void row_grid(Bench *bench) {

@@ -7,7 +7,6 @@
 #include "bench.h"
 #include "methods.h"
 #include "problems.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -26,28 +25,33 @@ typedef struct Walk {
   const Problem *problem;
   HkSim *sim, *exact; /* exact: NULL where it would take too long */
   HkState *state, *before, *solved;
-  double seconds[STEPS], errors[STEPS], iterations;
+  double errors[STEPS], iterations;
+  HkStatus status;
+  HkError *error;
 } Walk;
 
-static HkStatus one_step(Walk *w, int q, HkError *error) {
-  text_status("%s: step %d of %d", w->problem->name, q + 1, FIRST + STEPS);
-  HkStatus status = hk_state_copy(w->state, w->before, error);
-  if (status >= 0) status = hk_state_copy(w->state, w->solved, error);
-  double began = seconds_now();
-  if (status >= 0) status = hk_sim_step(w->sim, w->state, error);
-  if (status < 0 || q < FIRST) return status;
-  w->seconds[q - FIRST] = seconds_now() - began;
+static TurnEnd one_step(void *user, const Turn *turn) {
+  Walk *w = user;
+  int q = turn->round;
+  text_status("%s: step %d of %d", w->problem->name, FIRST + q + 1, FIRST + STEPS);
+  w->status = hk_state_copy(w->state, w->before, w->error);
+  if (w->status >= 0) w->status = hk_state_copy(w->state, w->solved, w->error);
+  stopwatch_start(turn->watch);
+  if (w->status >= 0) w->status = hk_sim_step(w->sim, w->state, w->error);
+  stopwatch_stop(turn->watch);
+  if (w->status < 0) return TURN_FAILED;
+  if (q < 0) return TURN_MEASURED;
   w->iterations += hk_sim_step_info(w->sim).iterations / (double)STEPS;
-  w->errors[q - FIRST] = NAN;
-  if (!w->exact) return status;
-  status = hk_sim_step(w->exact, w->solved, error);
+  w->errors[q] = NAN;
+  if (!w->exact) return TURN_MEASURED;
+  w->status = hk_sim_step(w->exact, w->solved, w->error);
   const double *x = hk_state_x(w->solved);
-  w->errors[q - FIRST] = stats_distance(hk_state_x(w->state), x, w->problem->n) /
-                         stats_distance(x, hk_state_x(w->before), w->problem->n);
-  return status;
+  w->errors[q] = distance_of(hk_state_x(w->state), x, NULL, w->problem->n).norm /
+                 distance_of(x, hk_state_x(w->before), NULL, w->problem->n).norm;
+  return w->status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
-static HkStatus walk(Walk *w, HkError *error) {
+static HkStatus walk(Walk *w, Contestant *own, HkError *error) {
   const Problem *p = w->problem;
   HkState **states[] = {&w->state, &w->before, &w->solved};
   HkStatus status = HK_OK;
@@ -56,22 +60,25 @@ static HkStatus walk(Walk *w, HkError *error) {
     w->exact = method_sim(p->model, &methods_reference[1], p->peer.h, error);
   if (!w->sim || (p->n <= EXACT_MAX_VERTICES && !w->exact)) return HK_ERROR_INVALID;
   for (int q = 0; q < 3 && status >= 0; q++) status = hk_state_create(p->model, states[q], error);
-  for (int q = 0; q < FIRST + STEPS && status >= 0; q++)
-    status = bench_stopped() ? HK_ERROR_INVALID : one_step(w, q, error);
-  return status;
+  if (status < 0) return status;
+  w->error = error;
+  *own = (Contestant){.run = one_step, .user = w};
+  int rounds = bench_rounds(own, 1, FIRST, STEPS);
+  return rounds == STEPS ? w->status : HK_ERROR_INVALID;
 }
 
 /* Returns seconds per vertex; NAN: it failed. */
 static double measure(Bench *b, const Problem *p, double most) {
   Walk w = {.problem = p};
+  Contestant own = {0};
   HkError error = {0};
   double cost = NAN;
-  if (walk(&w, &error) >= 0) {
+  if (walk(&w, &own, &error) >= 0) {
     HkModelInfo info = hk_model_info(p->model);
     double gb = 1e-9 * (double)(info.bytes + info.state_bytes + hk_sim_bytes(w.sim));
     Measure m = measure_start("growth", p, method.name, NULL);
-    measure_times(&m, w.seconds, STEPS, NULL, 0);
-    cost = median_of(w.seconds, STEPS) / (double)p->n;
+    measure_times(&m, own.seconds, STEPS, NULL, 0);
+    cost = own.statistics.median / (double)p->n;
     m.goal = 0.01;
     m.wanted_ms = 1e3 * most * (double)p->n;
     m.error = median_of(w.errors, STEPS);
@@ -81,6 +88,7 @@ static double measure(Bench *b, const Problem *p, double most) {
   } else if (!bench_stopped()) {
     fprintf(stderr, "%s: %s\n", p->name, error.text);
   }
+  rounds_release(&own, 1);
   hk_state_destroy(&w.state);
   hk_state_destroy(&w.before);
   hk_state_destroy(&w.solved);

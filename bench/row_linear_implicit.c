@@ -5,7 +5,6 @@
 #include "bench.h"
 
 #include "methods.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -20,6 +19,7 @@ typedef struct Course {
   Problem problem;
   HkState *start, *state;
   PeerCourse *peer;
+  HkSim *sim; /* of the method that is measured */
   double *x, *v;
 } Course;
 
@@ -41,40 +41,47 @@ static bool prepare(Course *c, int size) {
          hk_state_create(c->problem.model, &c->state, NULL) >= 0 && fall(c);
 }
 
-static double run_peer(Course *c) {
+static TurnEnd run_peer(void *user, const Turn *turn) {
+  Course *c = user;
+  if (turn->round < 0) return TURN_SKIPPED; /* it keeps nothing from one step to the next */
   size_t bytes = 3 * (size_t)c->problem.n * sizeof *c->x;
   memcpy(c->x, hk_state_x(c->start), bytes);
   memcpy(c->v, hk_state_v(c->start), bytes);
-  double began = seconds_now();
-  return peer_course_step(c->peer, c->x, c->v) ? seconds_now() - began : NAN;
+  stopwatch_start(turn->watch);
+  bool good = peer_course_step(c->peer, c->x, c->v);
+  stopwatch_stop(turn->watch);
+  return good ? TURN_MEASURED : TURN_FAILED;
 }
 
-static double run_own(Course *c, HkSim *sim) {
+static TurnEnd run_own(void *user, const Turn *turn) {
+  Course *c = user;
   hk_state_copy(c->start, c->state, NULL);
-  double began = seconds_now();
-  return hk_sim_step(sim, c->state, NULL) >= 0 ? seconds_now() - began : NAN;
+  stopwatch_start(turn->watch);
+  HkStatus status = hk_sim_step(c->sim, c->state, NULL);
+  stopwatch_stop(turn->watch);
+  return status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
 static void measure(Bench *bench, Course *c, const Method *method) {
   HkError error = {0};
-  double own[SAMPLES], peer[SAMPLES];
   HkSim *sim = method_sim(c->problem.model, method, PROBLEM_H, &error);
   if (!sim) {
     bench_missing(bench, method->name, error.text);
     return;
   }
-  run_own(c, sim); /* makes what is kept for all steps */
-  for (int q = 0; q < SAMPLES; q++) {
-    own[q] = run_own(c, sim);
-    peer[q] = run_peer(c);
-  }
+  c->sim = sim;
+  Contestant both[] = {{.run = run_own, .user = c}, {.run = run_peer, .user = c}};
+  int rounds = bench_rounds(both, 2, 1, SAMPLES);
   const double *x = hk_state_x(c->state), *before = hk_state_x(c->start);
   Measure m = measure_start("linear_implicit", &c->problem, method->name, "Eigen SimplicialLDLT");
-  measure_times(&m, own, SAMPLES, peer, SAMPLES);
-  measure_check(
-      &m, stats_distance(x, c->x, c->problem.n) / stats_distance(c->x, before, c->problem.n), SAME);
+  measure_times(&m, both[0].seconds, rounds, both[1].seconds, rounds);
+  rounds_release(both, 2);
+  measure_check(&m,
+                distance_of(x, c->x, NULL, c->problem.n).norm /
+                    distance_of(c->x, before, NULL, c->problem.n).norm,
+                SAME);
   m.wanted = 100;
-  bench_add(bench, &m);
+  if (rounds > 0) bench_add(bench, &m);
   hk_sim_destroy(&sim);
 }
 

@@ -4,7 +4,6 @@
 #include "bench.h"
 
 #include "methods.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -48,10 +47,22 @@ static bool look(Pair *p) {
   return status >= 0;
 }
 
-static double run_step(Pair *p, HkSim *sim) {
+static TurnEnd run_step(Pair *p, HkSim *sim, const Turn *turn) {
   hk_state_copy(p->start, p->state, NULL);
-  double began = seconds_now();
-  return hk_sim_step(sim, p->state, NULL) >= 0 ? seconds_now() - began : NAN;
+  stopwatch_start(turn->watch);
+  HkStatus status = hk_sim_step(sim, p->state, NULL);
+  stopwatch_stop(turn->watch);
+  return status < 0 ? TURN_FAILED : TURN_MEASURED;
+}
+
+static TurnEnd run_whole(void *user, const Turn *turn) {
+  Pair *p = user;
+  return run_step(p, p->sim, turn);
+}
+
+static TurnEnd run_once(void *user, const Turn *turn) {
+  Pair *p = user;
+  return run_step(p, p->once, turn);
 }
 
 static bool prepare(Pair *p, const char *kind, int size) {
@@ -70,42 +81,41 @@ static bool prepare(Pair *p, const char *kind, int size) {
   p->first = p->guess + 3 * p->problem.n;
   p->peer_first = p->guess + 6 * p->problem.n;
   p->peer = peer_local_global_create(&p->problem.peer);
-  return p->peer && look(p) && !isnan(run_step(p, p->once)); /* which factorizes */
+  return p->peer && look(p);
 }
 
-static double run_own(Pair *p) {
-  double whole = run_step(p, p->sim), once = run_step(p, p->once);
-  return (whole - once) / ITERATIONS;
-}
-
-static double run_peer(Pair *p) {
+static TurnEnd run_peer(void *user, const Turn *turn) {
+  Pair *p = user;
   peer_local_global_begin(p->peer, hk_state_x(p->start), hk_state_v(p->start), p->guess);
   peer_local_global_iterate(p->peer);
   peer_local_global_get(p->peer, p->peer_first);
-  double began = seconds_now();
-  for (int q = 0; q < ITERATIONS; q++) peer_local_global_iterate(p->peer);
-  return (seconds_now() - began) / ITERATIONS;
+  stopwatch_start(turn->watch);
+  for (int64_t q = 0; q < turn->repeats; q++) peer_local_global_iterate(p->peer);
+  stopwatch_stop(turn->watch);
+  return TURN_MEASURED;
 }
 
 static void run(Bench *bench, const char *kind, int size, double wanted) {
   Pair p = {.sim = NULL};
-  double own[SAMPLES], peer[SAMPLES];
+  double own[SAMPLES];
   if (bench_stopped()) return;
   text_status("local_global: %s %d", kind, size);
   if (prepare(&p, kind, size)) {
-    for (int q = 0; q < SAMPLES; q++) {
-      own[q] = run_own(&p);
-      peer[q] = run_peer(&p);
-    }
+    Contestant all[] = {{.run = run_whole, .user = &p},
+                        {.run = run_once, .user = &p},
+                        {.run = run_peer, .user = &p, .repeats = ITERATIONS}};
+    int rounds = bench_rounds(all, 3, 1, SAMPLES); /* the first factorizes */
+    for (int q = 0; q < rounds; q++) own[q] = (all[0].seconds[q] - all[1].seconds[q]) / ITERATIONS;
     Measure m = measure_start("local_global", &p.problem, "local_global, 1 iteration",
                               "Eigen LLT<float>, 3n");
-    measure_times(&m, own, SAMPLES, peer, SAMPLES);
+    measure_times(&m, own, rounds, all[2].seconds, rounds);
+    rounds_release(all, 3);
     measure_check(&m, peer_local_global_residual(p.peer, p.guess, p.first), SAME);
     if (!m.note[0])
       snprintf(m.note, sizeof m.note, "of the gradient; the peer leaves %.1e",
                peer_local_global_residual(p.peer, p.guess, p.peer_first));
     m.wanted = wanted;
-    bench_add(bench, &m);
+    if (rounds > 0) bench_add(bench, &m);
   }
   peer_local_global_destroy(p.peer);
   hk_sim_destroy(&p.sim);

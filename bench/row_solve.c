@@ -4,14 +4,14 @@
 #include "bench.h"
 
 #include "linear/prefactor.h"
-#include "stats.h"
+#include "random.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 15 };
+enum { SAMPLES = 15, TRIALS = 3 };
 
 /* Of two solutions, at most, in parts of their size: single precision, a matrix of condition 1e4.
  */
@@ -26,6 +26,31 @@ typedef struct Solve {
   double *b, *own_z, *peer_z;
 } Solve;
 
+static TurnEnd run_own(void *user, const Turn *turn) {
+  Solve *s = user;
+  stopwatch_start(turn->watch);
+  hk_prefactor_solve(s->own, 1, s->b, s->own_z, NULL);
+  stopwatch_stop(turn->watch);
+  return TURN_MEASURED;
+}
+
+static TurnEnd run_peer(void *user, const Turn *turn) {
+  PeerFactor *peer = user;
+  stopwatch_start(turn->watch);
+  peer_factor_solve(peer);
+  stopwatch_stop(turn->watch);
+  return TURN_MEASURED;
+}
+
+/* Seconds of the best of some solves. */
+static double try_peer(PeerFactor *peer, PeerThreads threads) {
+  Contestant solve = {.run = run_peer, .user = peer};
+  peer_factor_set_threads(peer, threads);
+  bench_rounds(&solve, 1, 0, TRIALS);
+  rounds_release(&solve, 1);
+  return solve.statistics.smallest;
+}
+
 /* The quickest of all settings, each the best of three solves. */
 static void enter_peer(Solve *s) {
   double best = INFINITY;
@@ -34,14 +59,11 @@ static void enter_peer(Solve *s) {
     PeerFactor *peer = peer_factor_create(&s->problem.peer, (PeerOrdering)o);
     bool better = false;
     if (peer) peer_factor_set(peer, s->b);
-    for (int t = 0; peer && t < 3 * PEER_THREADS_COUNT; t++) {
-      peer_factor_set_threads(peer, (PeerThreads)(t / 3));
-      double began = seconds_now();
-      peer_factor_solve(peer);
-      double seconds = seconds_now() - began;
-      if (seconds >= best) continue;
+    for (int t = 0; peer && t < PEER_THREADS_COUNT; t++) {
+      double seconds = try_peer(peer, (PeerThreads)t);
+      if (!(seconds < best)) continue;
       best = seconds;
-      best_threads = (PeerThreads)(t / 3);
+      best_threads = (PeerThreads)t;
       better = true;
       snprintf(s->peer_name, sizeof s->peer_name, "cholmod_solve2, %s",
                peer_setting_name((PeerOrdering)o, best_threads));
@@ -65,7 +87,7 @@ static bool prepare(Solve *s, const char *kind, int size) {
   s->own_z = s->b + 3 * n;
   s->peer_z = s->b + 6 * n;
   for (int64_t q = 0; q < 3 * n; q++)
-    s->b[q] = s->problem.pinned[q / 3] ? 0 : stats_random(&seed) - 0.5;
+    s->b[q] = s->problem.pinned[q / 3] ? 0 : random_number(&seed) - 0.5;
   HkStatus status =
       hk_prefactor_create(s->problem.model, &s->problem.model->springs, hk_factor_default(),
                           HK_PRECISION_AUTO, &s->held, &s->own, &error);
@@ -76,31 +98,25 @@ static bool prepare(Solve *s, const char *kind, int size) {
 }
 
 static void measure(Bench *bench, Solve *s, double wanted_share) {
-  double own[SAMPLES], peer[SAMPLES];
-  for (int q = 0; q < SAMPLES; q++) {
-    double t0 = seconds_now();
-    hk_prefactor_solve(s->own, 1, s->b, s->own_z, NULL);
-    double t1 = seconds_now();
-    peer_factor_solve(s->peer);
-    own[q] = t1 - t0;
-    peer[q] = seconds_now() - t1;
-  }
-  peer_factor_get(s->peer, s->peer_z);
   double *zero = calloc(3 * (size_t)s->problem.n, sizeof *zero);
   if (!zero) return;
-  double off = stats_distance(s->own_z, s->peer_z, s->problem.n) /
-               stats_distance(s->peer_z, zero, s->problem.n);
+  Contestant both[] = {{.run = run_own, .user = s}, {.run = run_peer, .user = s->peer}};
+  int rounds = bench_rounds(both, 2, 1, SAMPLES);
+  peer_factor_get(s->peer, s->peer_z);
+  double off = distance_of(s->own_z, s->peer_z, NULL, s->problem.n).norm /
+               distance_of(s->peer_z, zero, NULL, s->problem.n).norm;
   free(zero);
   Measure m = measure_start(
       "solve", &s->problem,
       hk_prefactor_is_single(s->own) ? "prefactor, single" : "prefactor, double", s->peer_name);
-  measure_times(&m, own, SAMPLES, peer, SAMPLES);
+  measure_times(&m, both[0].seconds, rounds, both[1].seconds, rounds);
+  rounds_release(both, 2);
   double bytes = (double)hk_prefactor_traffic(s->own);
   measure_traffic(bench, &m, bytes > 0 ? bytes : 2 * sizeof(double) * peer_factor_entries(s->peer));
   m.wanted = 5;
   m.wanted_share = wanted_share;
   measure_check(&m, off, SAME);
-  bench_add(bench, &m);
+  if (rounds > 0) bench_add(bench, &m);
 }
 
 static void run(Bench *bench, const char *kind, int size, double wanted_share) {

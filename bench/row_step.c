@@ -1,8 +1,6 @@
 /* The rows about one implicit step to a given error; how it is measured stands in contest.h. */
 #include "contest.h"
 
-#include "stats.h"
-
 #include <math.h>
 
 /* Required ratios of a row, at each goal; NAN: none. */
@@ -48,8 +46,10 @@ static void take_ratios(const Contest *c, const Runner *r, int goal, Measure *m)
     peer[pairs++] = c->peer_laps[q].seconds[goal];
   }
   measure_times(m, own, pairs, peer, pairs);
-  m->ms = 1e3 * median_of(all, c->t.count);
-  m->ms_mean = 1e3 * mean_of(all, c->t.count);
+  Statistics s = statistics_of(all, c->t.count);
+  m->ms = 1e3 * s.median;
+  m->ms_mean = 1e3 * s.mean;
+  m->ms_spread = 1e3 * s.spread;
 }
 
 static double alone_ms(const Contest *c, int goal) {

@@ -8,7 +8,6 @@
 #include "base/machine.h"
 #include "json.h"
 #include "signals.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -31,6 +30,7 @@ Measure measure_start(const char *row, const Problem *p, const char *method, con
                .goal = NAN,
                .ms = NAN,
                .ms_mean = NAN,
+               .ms_spread = NAN,
                .peer_ms = NAN,
                .peer_ms_mean = NAN,
                .ratio = NAN,
@@ -50,17 +50,16 @@ Measure measure_start(const char *row, const Problem *p, const char *method, con
 
 void measure_times(Measure *m, const double *seconds, int count, const double *peer_seconds,
                    int count_peer) {
-  double ratios[BENCH_MAX_POINTS];
   int pairs = count < count_peer ? count : count_peer;
-  if (pairs > BENCH_MAX_POINTS) pairs = BENCH_MAX_POINTS;
-  m->ms = 1e3 * median_of(seconds, count);
-  m->ms_mean = 1e3 * mean_of(seconds, count);
+  Statistics own = statistics_of(seconds, count), peer = statistics_of(peer_seconds, count_peer);
+  m->ms = 1e3 * own.median;
+  m->ms_mean = 1e3 * own.mean;
+  m->ms_spread = 1e3 * own.spread;
   if (pairs == 0) return;
-  for (int q = 0; q < pairs; q++) ratios[q] = peer_seconds[q] / seconds[q];
-  m->peer_ms = 1e3 * median_of(peer_seconds, count_peer);
-  m->peer_ms_mean = 1e3 * mean_of(peer_seconds, count_peer);
-  m->ratio = median_of(ratios, pairs);
-  m->ratio_mean = mean_of(peer_seconds, pairs) / mean_of(seconds, pairs);
+  m->peer_ms = 1e3 * peer.median;
+  m->peer_ms_mean = 1e3 * peer.mean;
+  m->ratio = median_ratio(peer_seconds, seconds, pairs);
+  m->ratio_mean = statistics_of(peer_seconds, pairs).mean / statistics_of(seconds, pairs).mean;
 }
 
 void measure_traffic(const Bench *bench, Measure *m, double bytes) {
@@ -185,6 +184,13 @@ bool bench_stopped(void) {
   return signals_caught() != 0;
 }
 
+int bench_rounds(Contestant *contestants, int count, int warm_up, int rounds) {
+  const Rounds plan = {
+      .warm_up = warm_up, .rounds = rounds, .seconds = INFINITY, .stopped = bench_stopped};
+  int made = rounds_run(&plan, contestants, count);
+  return made > 0 ? made : 0;
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 static FILE *open_file(const Bench *b, const char *name) {
@@ -198,15 +204,16 @@ static FILE *open_file(const Bench *b, const char *name) {
 static bool write_csv(const Bench *b) {
   FILE *file = open_file(b, "results.csv");
   if (!file) return false;
-  fputs("row,problem,vertices,method,peer,goal,ms,ms_mean,peer_ms,peer_ms_mean,ratio,ratio_mean,"
+  fputs("row,problem,vertices,method,peer,goal,ms,ms_mean,ms_spread,peer_ms,peer_ms_mean,ratio,"
+        "ratio_mean,"
         "wanted,wanted_mean,wanted_ms,gb_per_s,share,wanted_share,error,note\n",
         file);
   for (int q = 0; q < b->count; q++) {
     const Measure *m = &b->measures[q];
-    const double numbers[] = {m->goal,         m->ms,        m->ms_mean,    m->peer_ms,
-                              m->peer_ms_mean, m->ratio,     m->ratio_mean, m->wanted,
-                              m->wanted_mean,  m->wanted_ms, m->gb_per_s,   m->share,
-                              m->wanted_share, m->error};
+    const double numbers[] = {m->goal,    m->ms,           m->ms_mean,   m->ms_spread,
+                              m->peer_ms, m->peer_ms_mean, m->ratio,     m->ratio_mean,
+                              m->wanted,  m->wanted_mean,  m->wanted_ms, m->gb_per_s,
+                              m->share,   m->wanted_share, m->error};
     fprintf(file, "%s,%s,%.0f,%s,\"%s\"", m->row, m->problem, m->vertices, m->method, m->peer);
     for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++)
       fprintf(file, isnan(numbers[k]) ? "," : ",%.6g", numbers[k]);
@@ -225,6 +232,7 @@ static void json_measure(Json *json, const Measure *m) {
   put_number(json, "goal", m->goal);
   put_number(json, "ms", m->ms);
   put_number(json, "ms_mean", m->ms_mean);
+  put_number(json, "ms_spread", m->ms_spread);
   put_number(json, "peer_ms", m->peer_ms);
   put_number(json, "peer_ms_mean", m->peer_ms_mean);
   put_number(json, "ratio", m->ratio);

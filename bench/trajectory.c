@@ -3,7 +3,6 @@
 
 #include "bench.h"
 #include "methods.h"
-#include "stats.h"
 #include "text.h"
 
 #include <math.h>
@@ -25,7 +24,7 @@ static HkSim *reference_sim(const Problem *p, HkError *error) {
 
 static bool is_at_rest(const Trajectory *t, int q) {
   int64_t n = hk_state_vertex_count(t->states[q]);
-  double moved = stats_distance(hk_state_x(t->states[q + 1]), hk_state_x(t->states[q]), n);
+  double moved = distance_of(hk_state_x(t->states[q + 1]), hk_state_x(t->states[q]), NULL, n).norm;
   return moved < REST * sqrt((double)n);
 }
 
@@ -70,5 +69,6 @@ void trajectory_destroy(Trajectory *t) {
 double trajectory_error(const Trajectory *t, int q, const double *x) {
   int64_t n = hk_state_vertex_count(t->states[q]);
   const double *exact = hk_state_x(t->states[q + 1]);
-  return stats_distance(x, exact, n) / stats_distance(exact, hk_state_x(t->states[q]), n);
+  return distance_of(x, exact, NULL, n).norm /
+         distance_of(exact, hk_state_x(t->states[q]), NULL, n).norm;
 }

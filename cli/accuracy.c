@@ -9,9 +9,9 @@
 #include "candidates.h"
 #include "command.h"
 #include "describe.h"
+#include "measure/rounds.h"
 #include "signals.h"
 #include "text.h"
-#include "timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -80,18 +80,9 @@ int accuracy_choose(Accuracy *a, const char *methods) {
 /* Root mean square and largest distance of two sets of positions. */
 static double distance(const HkModel *model, int64_t n, const double *x, const double *y,
                        double *largest) {
-  const double *masses = hk_model_masses(model);
-  double sum = 0, mass = 0, most = 0;
-  for (int64_t i = 0; x && y && i < n; i++) {
-    double d[3], square;
-    for (int c = 0; c < 3; c++) d[c] = x[3 * i + c] - y[3 * i + c];
-    square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    sum += masses[i] * square;
-    mass += masses[i];
-    most = fmax(most, square);
-  }
-  if (largest) *largest = sqrt(most);
-  return sqrt(sum / mass);
+  Distance d = distance_of(x, y, hk_model_masses(model), n);
+  if (largest) *largest = d.largest;
+  return d.rms;
 }
 
 /* ---- One motion ------------------------------------------------------------------------------ */
@@ -184,6 +175,22 @@ static HkStatus make_run(const Accuracy *a, const Field *f, const char *label, A
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
+/* Steps of the reference to find out what they cost. */
+typedef struct Trial {
+  HkSim *sim;
+  HkState *state;
+  HkStatus status;
+  HkError *error;
+} Trial;
+
+static TurnEnd try_steps(void *user, const Turn *turn) {
+  Trial *t = user;
+  stopwatch_start(turn->watch);
+  t->status = hk_sim_steps(t->sim, t->state, turn->repeats, t->error);
+  stopwatch_stop(turn->watch);
+  return t->status < 0 ? TURN_FAILED : TURN_MEASURED;
+}
+
 /* The first step of the reference, and the wall time of one step in s. */
 static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, double *seconds,
                               HkError *error) {
@@ -197,12 +204,14 @@ static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, doub
                        REFERENCE);
   *h = fmin(REFERENCE_PART * stable, a->implicit_h);
   if (status >= 0) status = hk_sim_set_h(sim, *h, error);
-  for (int64_t count = 1; status >= 0; count *= 2) {
-    double began = seconds_now();
-    status = hk_sim_steps(sim, f->state, count, error);
-    *seconds = (seconds_now() - began) / (double)count;
-    if (*seconds * (double)count > TRIAL_SECONDS || count >= MAX_TRIAL_STEPS) break;
-    if ((double)count * *h > a->over) break;
+  if (status >= 0) {
+    Trial trial = {.sim = sim, .state = f->state, .error = error};
+    Contestant reference = {.run = try_steps, .user = &trial};
+    const Rounds rounds = {.rounds = 1};
+    int64_t limit = (int64_t)fmin(MAX_TRIAL_STEPS, 1 + a->over / *h);
+    rounds_calibrate(&rounds, &reference, TRIAL_SECONDS, limit);
+    *seconds = reference.spent;
+    status = trial.status;
   }
   hk_sim_destroy(&sim);
   return status == HK_ERROR_BLOWUP ? HK_OK : status; /* smaller steps may still be stable */

@@ -6,7 +6,7 @@
  */
 #include "bandwidth.h"
 
-#include "timing.h"
+#include "measure/rounds.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -48,15 +48,25 @@ static void *fill_part(void *user) {
   return NULL;
 }
 
-/* Seconds until all parts are done; INFINITY if a thread could not be started. */
-static double run(void *(*work)(void *), Part *parts, int count) {
+/* Work on all parts at the same time, by a thread each. */
+typedef struct Job {
+  void *(*work)(void *);
+  Part *parts;
+  int count;
+} Job;
+
+/* Fails if a thread cannot be started. */
+static TurnEnd run(void *user, const Turn *turn) {
+  const Job *job = user;
   pthread_t threads[MAX_THREADS];
-  double start = seconds_now();
   int started = 0;
-  while (started < count && pthread_create(&threads[started], NULL, work, &parts[started]) == 0)
+  stopwatch_start(turn->watch);
+  while (started < job->count &&
+         pthread_create(&threads[started], NULL, job->work, &job->parts[started]) == 0)
     started++;
   for (int q = 0; q < started; q++) pthread_join(threads[q], NULL);
-  return started == count ? seconds_now() - start : INFINITY;
+  stopwatch_stop(turn->watch);
+  return started == job->count ? TURN_MEASURED : TURN_FAILED;
 }
 
 static int pick_threads(int threads) {
@@ -69,19 +79,23 @@ Bandwidth bandwidth_measure(int threads) {
   Part parts[MAX_THREADS];
   uint64_t *from = malloc(BYTES), *to = malloc(BYTES);
   int count = pick_threads(threads);
-  double read = INFINITY, copy = INFINITY;
+  double read = NAN, copy = NAN; /* s of the best round */
   if (from && to) {
     size_t each = BYTES / sizeof *from / (size_t)count;
     for (int q = 0; q < count; q++)
       parts[q] = (Part){from + (size_t)q * each, to + (size_t)q * each, each, 0};
-    double filled = run(fill_part, parts, count);
-    for (int q = 0; q < ROUNDS && isfinite(filled); q++) {
-      read = fmin(read, run(add_part, parts, count));
-      copy = fmin(copy, run(copy_part, parts, count));
+    Job jobs[] = {{fill_part, parts, count}, {add_part, parts, count}, {copy_part, parts, count}};
+    Contestant fill = {.run = run, .user = &jobs[0]};
+    Contestant both[] = {{.run = run, .user = &jobs[1]}, {.run = run, .user = &jobs[2]}};
+    const Rounds once = {.rounds = 1}, rounds = {.rounds = ROUNDS, .seconds = INFINITY};
+    if (rounds_run(&once, &fill, 1) == 1 && !fill.dropped && rounds_run(&rounds, both, 2) > 0) {
+      read = both[0].dropped ? NAN : both[0].statistics.smallest;
+      copy = both[1].dropped ? NAN : both[1].statistics.smallest;
     }
+    rounds_release(&fill, 1);
+    rounds_release(both, 2);
   }
   free(from);
   free(to);
-  return (Bandwidth){isfinite(read) ? (double)BYTES / read : NAN,
-                     isfinite(copy) ? 2 * (double)BYTES / copy : NAN};
+  return (Bandwidth){(double)BYTES / read, 2 * (double)BYTES / copy};
 }

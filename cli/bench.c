@@ -11,10 +11,10 @@
 #include "command.h"
 #include "describe.h"
 #include "json.h"
+#include "measure/rounds.h"
 #include "signals.h"
 #include "source.h"
 #include "text.h"
-#include "timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ typedef struct Settings {
 } Settings;
 
 static const double LONGEST = 5; /* times --seconds, or 1 s: a step may take */
+static const double SLOW = 1;    /* s: steps of a method whose first takes longer are watched */
 
 enum { MAX_STEPS = 10000, MAX_ENTRIES = MAX_CANDIDATES + 64 };
 
@@ -52,9 +53,10 @@ typedef struct Entry {
   char name[96];
   const HkSchema *integrator; /* NULL: backward_euler by the candidate */
   const Candidate *candidate; /* NULL: an integrator with its defaults */
-  double h, first, seconds;   /* s: the step; wall time of the first and for later ones */
+  double h, first;            /* s: the step; wall time of the first */
+  Statistics later;           /* s: wall time of later ones */
   size_t bytes;
-  int steps, unconverged;
+  int unconverged;
   char why[512]; /* it could not go on; "" */
 } Entry;
 
@@ -150,47 +152,62 @@ typedef struct Limit {
   bool over;
 } Limit;
 
+static bool is_stopped(void) {
+  return signals_caught() != 0;
+}
+
 static bool on_iteration(void *user, const HkIteration *iteration) {
   Limit *limit = user;
   (void)iteration;
   limit->over = seconds_now() > limit->end;
-  return !limit->over && !signals_caught();
+  return !limit->over && !is_stopped();
 }
 
-/* Makes a step; *over: it took longer than most and was ended. It is watched where time matters
- * less than an evaluation of the energy in each iteration, which that costs. */
-static HkStatus time_step(HkSim *sim, HkState *state, bool watched, double most, double *seconds,
-                          bool *over, HkError *error) {
-  double began = seconds_now();
-  Limit limit = {.end = began + most};
-  if (watched) hk_sim_set_trace(sim, on_iteration, &limit, NULL); /* if it has a minimizer */
-  HkStatus status = hk_sim_step(sim, state, error);
-  if (watched) hk_sim_set_trace(sim, NULL, NULL, NULL);
-  *seconds = seconds_now() - began;
-  *over = limit.over;
-  return status;
+/* The steps of one method. */
+typedef struct Steps {
+  HkSim *sim;
+  HkState *state;
+  Entry *entry;
+  double most;  /* s that a step may take */
+  bool watched; /* steps that take longer are ended; each iteration then costs an energy more */
+  HkStatus status;
+  HkError *error;
+} Steps;
+
+static TurnEnd make_step(void *user, const Turn *turn) {
+  Steps *s = user;
+  Limit limit = {.end = seconds_now() + s->most};
+  bool watched = s->watched || turn->round < 0;
+  stopwatch_start(turn->watch);
+  if (watched) hk_sim_set_trace(s->sim, on_iteration, &limit, NULL); /* if it has a minimizer */
+  s->status = hk_sim_step(s->sim, s->state, s->error);
+  if (watched) hk_sim_set_trace(s->sim, NULL, NULL, NULL);
+  stopwatch_stop(turn->watch);
+  if (turn->round < 0) s->watched = turn->watch->seconds > SLOW;
+  if (limit.over)
+    snprintf(s->entry->why, sizeof s->entry->why, "a step takes over %.3g s", s->most);
+  if (s->status < 0 || limit.over) return TURN_FAILED;
+  if (turn->round >= 0) s->entry->unconverged += s->status == HK_NOT_CONVERGED;
+  return TURN_MEASURED;
 }
 
-/* The first step by itself, then others until there are enough. */
+/* Makes the first step, which is discarded, then others until there are enough. Methods are
+ * measured one after the other: the workspaces of all of them would not fit into memory. */
 static HkStatus time_steps(const Settings *settings, HkSim *sim, HkState *state, Entry *e,
                            HkError *error) {
-  double *seconds = malloc((size_t)settings->steps * sizeof *seconds), spent = 0;
-  double most = LONGEST * fmax(settings->seconds, 1);
-  bool over = false;
-  if (!seconds) return HK_ERROR_MEMORY;
-  HkStatus status = time_step(sim, state, true, most, &e->first, &over, error);
-  bool slow = e->first > 1;
-  while (status >= 0 && !over && e->steps < settings->steps && !signals_caught()) {
-    if (e->steps > 0 && spent > settings->seconds) break;
-    status = time_step(sim, state, slow, most, &seconds[e->steps], &over, error);
-    if (status < 0 || over) break;
-    spent += seconds[e->steps++];
-    e->unconverged += status == HK_NOT_CONVERGED;
-  }
-  if (over) snprintf(e->why, sizeof e->why, "a step takes over %.3g s", most);
-  e->seconds = median_of(seconds, e->steps);
-  free(seconds);
-  return status;
+  Steps steps = {.sim = sim,
+                 .state = state,
+                 .entry = e,
+                 .most = LONGEST * fmax(settings->seconds, 1),
+                 .error = error};
+  Contestant method = {.run = make_step, .user = &steps};
+  const Rounds rounds = {
+      .warm_up = 1, .rounds = settings->steps, .seconds = settings->seconds, .stopped = is_stopped};
+  if (rounds_run(&rounds, &method, 1) < 0) steps.status = HK_ERROR_MEMORY;
+  e->first = method.first;
+  e->later = method.statistics;
+  rounds_release(&method, 1);
+  return steps.status;
 }
 
 /* Errors stay in the entry: the other methods go on. */
@@ -198,7 +215,8 @@ static void measure(const Settings *settings, const Benchmark *b, const HkModel 
   HkError error = {0};
   HkSim *sim = NULL;
   HkState *state = NULL;
-  e->first = e->seconds = NAN;
+  e->first = NAN;
+  e->later = statistics_of(NULL, 0);
   HkStatus status = hk_state_create(model, &state, &error);
   if (status >= 0) status = make_sim(b, model, state, e, &sim, &error);
   if (status >= 0 && e->h > 0) status = time_steps(settings, sim, state, e, &error);
@@ -242,10 +260,10 @@ static void print_table(const Benchmark *b) {
          "ms a step", "s per second");
   for (int q = 0; q < b->count; q++) {
     const Entry *e = &b->entries[q];
-    if (isnan(e->seconds)) continue;
+    if (isnan(e->later.median)) continue;
     printf("  %-*s %10.3g %10s %10s %10s %12.3g", width, e->name, e->h, text_bytes(e->bytes).c,
-           ms_text(e->first).c, ms_text(e->seconds).c, e->h / e->seconds);
-    if (e->unconverged > 0) printf("  %d of %d did not converge", e->unconverged, e->steps);
+           ms_text(e->first).c, ms_text(e->later.median).c, e->h / e->later.median);
+    if (e->unconverged > 0) printf("  %d of %d did not converge", e->unconverged, e->later.count);
     printf("\n");
   }
   const char *lead = "\n";
@@ -263,10 +281,11 @@ static void json_entry(Json *json, const Entry *e) {
   put_number(json, "step", e->h);
   put_integer(json, "bytes", (int64_t)e->bytes);
   put_number(json, "first_ms", 1e3 * e->first);
-  put_number(json, "ms", 1e3 * e->seconds);
-  put_integer(json, "steps", e->steps);
+  put_number(json, "ms", 1e3 * e->later.median);
+  put_number(json, "spread_ms", 1e3 * e->later.spread);
+  put_integer(json, "steps", e->later.count);
   put_integer(json, "unconverged", e->unconverged);
-  put_number(json, "simulated_per_second", e->h / e->seconds);
+  put_number(json, "simulated_per_second", e->h / e->later.median);
   put_end(json, '}');
 }
 

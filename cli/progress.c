@@ -8,8 +8,8 @@
  */
 #include "progress.h"
 
+#include "measure/stopwatch.h"
 #include "text.h"
-#include "timing.h"
 
 #include <math.h>
 #include <stdlib.h>

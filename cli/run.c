@@ -7,12 +7,12 @@
  */
 #include "hooke/run.h"
 #include "command.h"
+#include "measure/stopwatch.h"
 #include "progress.h"
 #include "report.h"
 #include "signals.h"
 #include "source.h"
 #include "text.h"
-#include "timing.h"
 
 #include <string.h>
 #include <sys/stat.h>

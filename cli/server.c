@@ -11,10 +11,10 @@
 
 #include "addresses.h"
 #include "command.h"
+#include "measure/stopwatch.h"
 #include "session_thread.h"
 #include "signals.h"
 #include "text.h"
-#include "timing.h"
 #include "token.h"
 
 #include <errno.h>

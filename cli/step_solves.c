@@ -23,6 +23,8 @@
  */
 #include "step_solves.h"
 
+#include "measure/rounds.h"
+#include "measure/statistics.h"
 #include "signals.h"
 #include "text.h"
 
@@ -88,26 +90,48 @@ static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError
   return status;
 }
 
-static HkStatus step_twice(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
-  Solve solve = {.start = start, .result = r};
-  HkStatus status = hk_sim_set_trace(sim, on_iteration, &solve, error);
-  if (status >= 0) status = step_once(start, sim, r, error);
+/* Both solves of a method. */
+typedef struct SolveTurns {
+  Solve solve;
+  HkSim *sim;
+  HkStatus status;
+  HkError *error;
+} SolveTurns;
+
+/* The times that count are those of the trace, of each iteration. */
+static TurnEnd solve_turn(void *user, const Turn *turn) {
+  SolveTurns *t = user;
+  Result *r = t->solve.result;
   bool fast = r->count > 0 && r->points[r->count - 1].seconds < SLOW;
-  solve.shown = 0;
-  if (status >= 0 && fast && !signals_caught()) status = step_once(start, sim, r, error);
+  if (turn->round >= 0 && !fast) return TURN_SKIPPED;
+  t->solve.shown = 0;
+  stopwatch_start(turn->watch);
+  t->status = step_once(t->solve.start, t->sim, r, t->error);
+  stopwatch_stop(turn->watch);
+  return t->status < 0 ? TURN_FAILED : TURN_MEASURED;
+}
+
+static bool is_stopped(void) {
+  return signals_caught() != 0;
+}
+
+/* The second solve counts; the first does where the method is slow or Ctrl-C has ended it. */
+static HkStatus step_twice(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
+  SolveTurns turns = {.solve = {.start = start, .result = r}, .sim = sim, .error = error};
+  Contestant method = {.run = solve_turn, .user = &turns};
+  const Rounds rounds = {.warm_up = 1, .rounds = 1, .seconds = INFINITY, .stopped = is_stopped};
+  turns.status = hk_sim_set_trace(sim, on_iteration, &turns.solve, error);
+  if (turns.status >= 0 && rounds_run(&rounds, &method, 1) < 0) turns.status = HK_ERROR_MEMORY;
+  rounds_release(&method, 1);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
-  return status;
+  return turns.status;
 }
 
 /* ---- Which solution -------------------------------------------------------------------------- */
 
 /* |a - b|_M over all vertices. */
 static double distance(const HkModel *model, int64_t n, const double *a, const double *b) {
-  const double *masses = hk_model_masses(model);
-  double sum = 0;
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t q = 3 * i; q < 3 * i + 3; q++) sum += masses[i] * (a[q] - b[q]) * (a[q] - b[q]);
-  return sqrt(sum);
+  return distance_of(a, b, hk_model_masses(model), n).norm;
 }
 
 static bool is_solved(const Result *r) {

@@ -12,7 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # python, web, tests. CHANGELOG.md is exempt: it speaks of the past.
 if [ $# -eq 0 ]; then
   set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
-    src/{backend,base,mesh,motion,output,report,run,scene} cli play bench fuzz examples cmake scripts \
+    src/{backend,base,mesh,motion,output,report,run,scene} measure cli play bench fuzz examples cmake scripts \
     CMakeLists.txt Makefile
 fi
 

@@ -43,14 +43,14 @@ if ! { list_sources | grep -v -E "$rest" | look &&
 fi
 
 folders=()
-for folder in src play cli python/core tests bench examples fuzz; do
+for folder in src measure play cli python/core tests bench examples fuzz; do
   if [ -d "$folder" ]; then folders+=("$folder"); fi
 done
 echo "cppcheck: ${folders[*]}"
 cppcheck --quiet --error-exitcode=1 -j "$jobs" --std=c11 --language=c \
   --enable=warning,performance,portability --suppress=missingIncludeSystem \
   -i bench/peers -D_XOPEN_SOURCE=700 -DHK_SIMD_BYTES=16 -DHK_ISA_NAME=portable -I include -I src \
-  -I tests "${folders[@]}"
+  -I . -I tests "${folders[@]}"
 
 # The Python package; Debian's mypy goes with Debian's numpy.
 if command -v mypy >/dev/null; then

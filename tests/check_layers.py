@@ -1,6 +1,7 @@
 """Checks the includes of src/ against the order of the folders in ARCHITECTURE.md: a file may include headers of its
 own folder and of those above it in that list. Exceptions stand in the table 'Includes that point ahead' there, each
-with its reason; one that is not used any more is an error, too."""
+with its reason; one that is not used any more is an error, too. Of the folders beside src/ in the table 'Folders beside
+src/' a file may include headers of its own folder and of those that the table names."""
 import pathlib
 import re
 import sys
@@ -19,6 +20,13 @@ def folder_order():
 def exceptions():
     """Rows '| `file` | `header` | reason |'."""
     return set(re.findall(r"^\| `(src/[^`]+)` \| `([^`]+)` \|", text, re.M))
+
+
+def outer_folders():
+    """Rows '| `folder` | `folder`, `folder` | what it is |' as {folder: folders that it may include}."""
+    section = text.split("Folders beside `src/`", 1)[1].split("\n\n", 2)[1]
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", section, re.M)
+    return {name: {name, *re.findall(r"`(\w+)`", others)} for name, others in rows}
 
 
 order = folder_order()
@@ -42,6 +50,12 @@ for path in sorted((root / "src").rglob("*.[ch]*")):
             used.add((name, header))
         else:
             mistakes.append(f"{name} includes {header}, but {other} comes after {own}")
+for folder, others in outer_folders().items():
+    for path in sorted((root / folder).glob("*.[ch]")):
+        for header in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
+            count += 1
+            if "/" in header and header.split("/")[0] not in others:
+                mistakes.append(f"{path.relative_to(root)} includes {header}; {folder} may include {sorted(others)}")
 mistakes += [f"the exception {name} -> {header} is not needed" for name, header in sorted(allowed - used)]
 for mistake in mistakes:
     print(mistake)

@@ -74,6 +74,8 @@ static void check_page(const char *html) {
   CHECK(blob_size(html, "releases") == 2 * blob_size(html, "pins"));
   CHECK(count_of(html, "<script") == count_of(html, "</script>"));
   CHECK(count_of(html, "{{") == 0);
+  /* Modules of web/shared are scripts here. */
+  CHECK(count_of(html, "\nclass Orbit {") == 1 && count_of(html, "\nexport ") == 0);
   hk_json_clear(&facts);
 }
 

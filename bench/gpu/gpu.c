@@ -17,14 +17,17 @@
 #include "backend/gpu/media.h"
 #include "backend/plugin.h"
 #include "base/clock.h"
-#include "base/sort.h"
+#include "measure/rounds.h"
 #include "model/state.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 9, BATCH = 256 };
+enum { RUNS = 9, BATCH = 256, MAX_BATCHES = 1 << 20 };
+
+static const double RUN_SECONDS = 0.02; /* s that a run takes at least */
 
 typedef struct Row {
   const char *name, *text; /* the scene with %d for a number of vertices along a side */
@@ -85,25 +88,39 @@ static const Row rows[] = {
     {"huge cloth 50M", cloth, 7071, 0, HK_DEVICE_SYMPLECTIC, 1, {.twice = true}},
 };
 
-/* Seconds of one step. */
+/* Steps of a simulation on the GPU. */
+typedef struct Batches {
+  const HkDevice *device;
+  HkDeviceSim *sim;
+  const HkDeviceTimes *times;
+  HkStatus status;
+  HkError *error;
+} Batches;
+
+static TurnEnd run_batches(void *user, const Turn *turn) {
+  Batches *b = user;
+  b->status = HK_OK;
+  stopwatch_start(turn->watch);
+  for (int64_t k = 0; k < turn->repeats && b->status >= 0; k++)
+    b->status = b->device->steps(b->sim, b->times, b->error);
+  if (b->status >= 0) b->status = b->device->wait(b->sim, b->error);
+  stopwatch_stop(turn->watch);
+  return b->status < 0 ? TURN_FAILED : TURN_MEASURED;
+}
+
+/* Seconds of one step; the very first steps do not count, neither for the number of batches. */
 static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDeviceTimes *times,
                            double *one, HkError *error) {
-  double runs[RUNS];
-  int batches = 1;
-  for (int q = -2; q < RUNS; q++) {
-    double begin = hk_wall_time();
-    for (int k = 0; k < batches; k++) HK_TRY(device->steps(sim, times, error));
-    HK_TRY(device->wait(sim, error));
-    double seconds = hk_wall_time() - begin;
-    if (q == -1 && seconds < 0.02) { /* as many as take 20 ms; the very first ones do not count */
-      batches *= 2;
-      q--;
-    }
-    if (q >= 0) runs[q] = seconds / (batches * (double)times->steps);
-  }
-  hk_sort_double(runs, RUNS);
-  *one = runs[RUNS / 2];
-  return HK_OK;
+  Batches batches = {.device = device, .sim = sim, .times = times, .error = error};
+  Contestant gpu = {.run = run_batches, .user = &batches};
+  const Rounds first = {.warm_up = 1}, rounds = {.rounds = RUNS, .seconds = INFINITY};
+  bool good = rounds_run(&first, &gpu, 1) == 0 && !gpu.dropped;
+  rounds_release(&gpu, 1);
+  good = good && rounds_calibrate(&rounds, &gpu, RUN_SECONDS, MAX_BATCHES) &&
+         rounds_run(&rounds, &gpu, 1) == RUNS;
+  *one = gpu.statistics.median / (double)times->steps;
+  rounds_release(&gpu, 1);
+  return good || batches.status < 0 ? batches.status : HK_ERROR_MEMORY;
 }
 
 /* Bytes of a vertex that must go through the memory of the GPU. */

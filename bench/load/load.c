@@ -9,10 +9,10 @@
  *
  * `worst` is the longest run. `ratio` is the median with all threads over the median with one
  * thread under the same load: at most 1.5 is required under load. */
-#include "base/clock.h"
-#include "base/sort.h"
 #include "hooke/hooke.h"
+#include "measure/rounds.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,14 +78,6 @@ static void cloth_destroy(Cloth *c) {
   hk_scene_destroy(&c->scene);
 }
 
-/* Microseconds of a step, or a negative number after an error. Each run has the same steps. */
-static double cloth_run(Cloth *c) {
-  if (hk_state_copy(c->start, c->state, NULL) < 0) return -1;
-  double began = hk_wall_time();
-  HkStatus status = hk_sim_steps(c->sim, c->state, c->problem->steps, NULL);
-  return status < 0 ? -1 : 1e6 * (hk_wall_time() - began) / (double)c->problem->steps;
-}
-
 /* ---- Load ---- */
 
 static int start_busy(pid_t *child, int count) {
@@ -111,50 +103,56 @@ static void stop_busy(const pid_t *child, int count) {
 
 /* ---- Runs and their table ---- */
 
-typedef struct Times {
-  double us[2][2][MAX_RUNS]; /* [load][all threads][run] */
-} Times;
+/* One case of a problem: a cloth, and the number of busy processes beside it. */
+typedef struct Case {
+  Cloth *cloth;
+  int busy;
+} Case;
 
-static double median(const double *sorted, int count) {
-  return 0.5 * (sorted[(count - 1) / 2] + sorted[count / 2]);
+enum { CASES = 4 }; /* one thread and all threads, idle; one thread and all threads, loaded */
+
+/* Each run has the same steps. */
+static TurnEnd run_case(void *user, const Turn *turn) {
+  const Case *c = user;
+  pid_t child[MAX_BUSY];
+  if (hk_state_copy(c->cloth->start, c->cloth->state, NULL) < 0) return TURN_FAILED;
+  int started = c->busy > 0 ? start_busy(child, c->busy) : 0;
+  stopwatch_start(turn->watch);
+  HkStatus status = hk_sim_steps(c->cloth->sim, c->cloth->state, turn->repeats, NULL);
+  stopwatch_stop(turn->watch);
+  stop_busy(child, started);
+  return status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
-static void print_times(const Problem *p, Times *t, int runs, int busy) {
-  for (int load = 0; load < 2; load++) {
-    double one = 0;
-    for (int all = 0; all < 2; all++) {
-      double *us = t->us[load][all];
-      char ratio[32] = "";
-      hk_sort_double(us, runs);
-      if (all == 0) one = median(us, runs);
-      if (all == 1) snprintf(ratio, sizeof ratio, "%.2f", median(us, runs) / one);
-      printf("%-21s %4d %8s %11.1f %11.1f %11.1f %7s\n", p->name, load ? busy : 0,
-             all ? "all" : "1", us[0], median(us, runs), us[runs - 1], ratio);
-    }
+static void print_times(const Problem *p, const Contestant *list, const Case *cases) {
+  for (int q = 0; q < CASES; q++) {
+    const Statistics *s = &list[q].statistics;
+    bool all = q % 2 == 1;
+    char ratio[32] = "";
+    if (all) snprintf(ratio, sizeof ratio, "%.2f", s->median / list[q - 1].statistics.median);
+    printf("%-21s %4d %8s %11.1f %11.1f %11.1f %7s\n", p->name, cases[q].busy, all ? "all" : "1",
+           1e6 * s->smallest, 1e6 * s->median, 1e6 * s->largest, ratio);
   }
   fflush(stdout);
 }
 
 static bool measure(const Problem *p, int runs, int busy) {
-  static Times times;
   Cloth cloth[2] = {{.problem = NULL}, {.problem = NULL}};
+  Case cases[CASES] = {{&cloth[0], 0}, {&cloth[1], 0}, {&cloth[0], busy}, {&cloth[1], busy}};
+  Contestant list[CASES];
   HkError error = {0};
+  const Rounds rounds = {.rounds = runs, .seconds = INFINITY};
   bool good = cloth_make(&cloth[0], p, 1, &error) >= 0 && cloth_make(&cloth[1], p, 0, &error) >= 0;
-  for (int q = 0; q < runs && good; q++)
-    for (int load = 0; load < 2 && good; load++) {
-      pid_t child[MAX_BUSY];
-      int started = load ? start_busy(child, busy) : 0;
-      for (int all = 0; all < 2; all++) {
-        times.us[load][all][q] = cloth_run(&cloth[all]);
-        good = good && times.us[load][all][q] >= 0;
-      }
-      stop_busy(child, started);
-    }
+  for (int q = 0; q < CASES; q++)
+    list[q] = (Contestant){.run = run_case, .user = &cases[q], .repeats = p->steps};
+  good = good && rounds_run(&rounds, list, CASES) == runs;
+  for (int q = 0; q < CASES; q++) good = good && list[q].count == runs;
   if (good)
-    print_times(p, &times, runs, busy);
+    print_times(p, list, cases);
   else
     fprintf(stderr, "hooke_bench_load: %s: %s\n", p->name,
             error.text[0] ? error.text : "a step failed");
+  rounds_release(list, CASES);
   cloth_destroy(&cloth[0]);
   cloth_destroy(&cloth[1]);
   return good;

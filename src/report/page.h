@@ -80,7 +80,8 @@ HkJson hk_page_facts(const HkPage *page, const HkPageRun *run);
 /* notes.c: what was left out, as sentences. */
 HkJson hk_page_notes(const HkPage *page);
 
-/* The files of web/report, put into the library by cmake/embed_report.cmake. */
+/* The files of web/report and the modules of web/shared as scripts, put into the library by
+ * cmake/embed_report.cmake. */
 typedef struct HkPageFile {
   const char *name, *text;
 } HkPageFile;

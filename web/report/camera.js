@@ -1,51 +1,28 @@
 'use strict';
-/* The eye: it turns about a point, comes nearer and moves along. Lengths are in metres about the
- * centre of the box; y is up, z comes towards the eye. Matrices are column by column. */
+/* The eye of the picture: the orbit of shared/orbit.js about the center of the box, which it frames until a
+ * person moves it. Lengths are in meters from that center; y is up, z comes towards the eye. */
 
-class Camera {
+const MARGIN = [1.16, 1.16]; /* width and height of the picture, in those of the box */
+
+class Camera extends Orbit {
   constructor(flat) {
+    super();
     this.flat = flat;
-    this.slope = Math.tan(Math.PI / 12); /* half the height of the picture at distance 1 */
+    this.size = box.size;
     this.aspect = 1;
-    this.touched = false;
     this.reset();
   }
 
   reset() {
-    this.yaw = this.flat ? 0 : 0.6;
-    this.pitch = this.flat ? 0 : 0.32;
+    this.look(this.flat);
     this.target = [0, 0, 0];
     this.touched = false;
     this.fit();
   }
 
-  /* Right, up and towards the eye, as rows. */
-  basis() {
-    const cy = Math.cos(this.yaw),
-      sy = Math.sin(this.yaw);
-    const cp = Math.cos(this.pitch),
-      sp = Math.sin(this.pitch);
-    return [
-      [cy, 0, -sy],
-      [-sp * sy, cp, -sp * cy],
-      [cp * sy, sp, cp * cy],
-    ];
-  }
-
-  /* As near as all corners of the box allow. */
   fit() {
-    const [right, up, back] = this.basis();
-    let distance = 0;
-    for (let corner = 0; corner < 8; corner++) {
-      const x = [0, 1, 2].map(
-        (c) => ((corner >> c) & 1 ? box.high[c] : box.low[c]) - box.center[c],
-      );
-      const dot = (v) => v[0] * x[0] + v[1] * x[1] + v[2] * x[2];
-      const wide = Math.abs(dot(right)) / (this.slope * this.aspect),
-        high = Math.abs(dot(up)) / this.slope;
-      distance = Math.max(distance, dot(back) + 1.16 * Math.max(wide, high));
-    }
-    this.distance = Math.max(distance, 0.2 * box.size);
+    const half = [0, 1, 2].map((c) => (box.high[c] - box.low[c]) / 2);
+    this.distance = Math.max(this.distanceFor(half, this.aspect, MARGIN), 0.2 * box.size);
   }
 
   resize(aspect) {
@@ -53,12 +30,7 @@ class Camera {
     if (!this.touched) this.fit();
   }
 
-  eye() {
-    const back = this.basis()[2];
-    return this.target.map((t, c) => t + this.distance * back[c]);
-  }
-
-  /* World to clip space. */
+  /* World to clip space, column by column. */
   matrix() {
     const rows = this.basis(),
       eye = this.eye();
@@ -81,21 +53,17 @@ class Camera {
 
   turn(dx, dy) {
     this.touched = true;
-    this.yaw -= dx;
-    this.pitch = Math.max(-1.55, Math.min(1.55, this.pitch + dy));
+    super.turn(dx, dy);
   }
 
-  /* By parts of the height of the picture. */
   move(dx, dy) {
-    const [right, up] = this.basis(),
-      step = 2 * this.slope * this.distance;
     this.touched = true;
-    this.target = this.target.map((t, c) => t - step * (dx * right[c] - dy * up[c]));
+    super.move(dx, dy);
   }
 
   zoom(factor) {
     this.touched = true;
-    this.distance = Math.max(0.01 * box.size, Math.min(40 * box.size, this.distance * factor));
+    super.zoom(factor);
   }
 }
 

@@ -212,38 +212,6 @@ const corners = (() => {
   return {vertex: Int32Array.from(vertexOf), faces: cornerOf};
 })();
 
-/* Normals of the corners, four numbers each, from positions as above. */
-function fillNormals(x, out) {
-  const {vertex, faces} = corners;
-  out.fill(0);
-  for (let f = 0; f < faces.length; f += 3) {
-    const p = faces[f],
-      q = faces[f + 1],
-      r = faces[f + 2];
-    const a = 4 * vertex[p],
-      b = 4 * vertex[q],
-      c = 4 * vertex[r];
-    const ux = x[b] - x[a],
-      uy = x[b + 1] - x[a + 1],
-      uz = x[b + 2] - x[a + 2];
-    const vx = x[c] - x[a],
-      vy = x[c + 1] - x[a + 1],
-      vz = x[c + 2] - x[a + 2];
-    const nx = uy * vz - uz * vy,
-      ny = uz * vx - ux * vz,
-      nz = ux * vy - uy * vx;
-    out[4 * p] += nx;
-    out[4 * p + 1] += ny;
-    out[4 * p + 2] += nz;
-    out[4 * q] += nx;
-    out[4 * q + 1] += ny;
-    out[4 * q + 2] += nz;
-    out[4 * r] += nx;
-    out[4 * r + 1] += ny;
-    out[4 * r + 2] += nz;
-  }
-}
-
 /* The strain either way, or the speed, that the colours end with: few vertices of some frames are
  * beyond it, since single ones would leave all others without colour. */
 function valueRange(color) {

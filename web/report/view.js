@@ -2,30 +2,6 @@
 /* The picture, by WebGL 2. Positions and normals of a frame lie in textures, so that faces, springs
  * and masses find their ends by number; springs are quads of constant width on the screen. */
 
-/* The pins that are marked, by their place in motion.pins. Many in a patch would hide it: of those only
- * the border is marked, pins with a neighbour that moves (or is let go earlier). */
-function markedPins() {
-  const all = [...motion.pins.keys()],
-    border = new Uint8Array(motion.n),
-    release = new Float64Array(motion.n).fill(-Infinity);
-  if (all.length <= 60) return all;
-  for (const q of all) release[motion.pins[q]] = motion.releases[q];
-  const compare = (a, b) => {
-    if (release[a] > release[b]) border[a] = 1;
-    if (release[b] > release[a]) border[b] = 1;
-  };
-  for (let t = 0; t < motion.faces.length; t += 3) {
-    const [a, b, c] = motion.faces.subarray(t, t + 3);
-    compare(a, b);
-    compare(b, c);
-    compare(c, a);
-  }
-  for (let s = 0; motion.faces.length === 0 && s < motion.springs.length; s += 2)
-    compare(motion.springs[s], motion.springs[s + 1]);
-  const marked = all.filter((q) => border[motion.pins[q]]);
-  return marked.length > 0 ? marked : all;
-}
-
 class View {
   /* Throws where there is no WebGL 2. */
   constructor(canvas) {
@@ -128,7 +104,9 @@ class View {
     gl.vertexAttribIPointer(0, 2, gl.INT, 0, 0);
     gl.vertexAttribDivisor(0, 1);
     /* Those that hold longest first: at any time the pins that hold are the first ones. */
-    const order = markedPins().sort((a, b) => motion.releases[b] - motion.releases[a]);
+    const mesh = {vertices: motion.n, triangles: motion.faces, springs: motion.springs};
+    const order = markedPins(mesh, motion.pins, motion.releases);
+    order.sort((a, b) => motion.releases[b] - motion.releases[a]);
     this.releases = order.map((q) => motion.releases[q]);
     this.pins = gl.createVertexArray();
     gl.bindVertexArray(this.pins);
@@ -191,7 +169,7 @@ class View {
     fillShape(time, options.color, this.shape);
     put(0, this.shape);
     if (!options.faces) return;
-    fillNormals(this.shape, this.normals);
+    addNormals(this.shape, corners.faces, this.normals, 4, corners.vertex);
     put(1, this.normals);
   }
 

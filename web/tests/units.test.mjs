@@ -6,8 +6,9 @@ import { bundle } from '../scripts/load_engine.mjs';
 const { scaleOf } = await bundle('../src/ui/scale.ts');
 const { splitFormula } = await bundle('../src/ui/formula.ts');
 const { pickVertex } = await bundle('../src/view/pick_vertex.ts');
-const { markedPins } = await bundle('../src/view/pins.ts');
-const { isClosed, addNormals } = await bundle('../src/view/normals.ts');
+const { markedPins } = await bundle('../shared/pins.js');
+const { isClosed } = await bundle('../src/view/normals.ts');
+const { addNormals } = await bundle('../shared/normals.js');
 const { MemoryFiles } = await bundle('../src/engine/memory_files.ts');
 const { decodeFrame, encodePut } = await bundle('../src/engine/protocol.ts');
 const { ColorRange } = await bundle('../src/view/colormap.ts');
@@ -15,6 +16,9 @@ const { usualLargest } = await bundle('../src/ui/usual.ts');
 const { isSlowByStep, fasterThan } = await bundle('../src/ui/faster.ts');
 const { filesOf } = await bundle('../src/scene_data.ts');
 const { History } = await bundle('../src/history.ts');
+const { Orbit } = await bundle('../shared/orbit.js');
+const { RAMP_COLORS, rampBytes, rampGradient } = await bundle('../shared/ramps.js');
+const { numberText, prefixFor, roundStep } = await bundle('../shared/numbers.js');
 
 const param = (more) => ({ name: 'p', unit: '1', help: '', kind: 'number', default: null, min: 0, max: null, ...more });
 
@@ -64,13 +68,15 @@ test('of_many_pins_in_a_patch_the_border_is_marked', () => {
   const topology = { vertices: n * n, triangles: new Uint32Array(triangles), springs: new Uint32Array([at(5, 5), at(20, 20)]) };
   const pinned = [];
   for (let j = 5; j < 15; j++) for (let i = 5; i < 15; i++) pinned.push(at(i, j));
-  const marked = markedPins(topology, pinned);
-  assert.deepEqual(marked, pinned.filter((v) => [5, 14].includes(v % n) || [5, 14].includes(Math.floor(v / n))));
-  assert.deepEqual(markedPins(topology, pinned.slice(0, 30)), pinned.slice(0, 30), 'a few are all marked');
+  const marked = (mesh, pins, releases = null) => markedPins(mesh, pins, releases).map((q) => pins[q]);
+  assert.deepEqual(marked(topology, pinned), pinned.filter((v) => [5, 14].includes(v % n) || [5, 14].includes(Math.floor(v / n))));
+  assert.deepEqual(marked(topology, pinned.slice(0, 30)), pinned.slice(0, 30), 'a few are all marked');
   const all = Array.from({ length: n * n }, (_, v) => v);
-  assert.deepEqual(markedPins(topology, all), all, 'what is held as a whole is marked as a whole');
+  assert.deepEqual(marked(topology, all), all, 'what is held as a whole is marked as a whole');
   const chain = { vertices: 100, triangles: new Uint32Array(), springs: new Uint32Array(Array.from({ length: 99 }, (_, q) => [q, q + 1]).flat()) };
-  assert.deepEqual(markedPins(chain, all.slice(0, 80)), [79]);
+  assert.deepEqual(marked(chain, all.slice(0, 80)), [79]);
+  const released = all.slice(0, 80).map((q) => (q < 40 ? Infinity : 1));
+  assert.deepEqual(marked(chain, all.slice(0, 80), released), [39, 79], 'pins beside others that are released earlier are a border, too');
 });
 
 test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {
@@ -80,8 +86,12 @@ test('a_tetrahedron_is_closed_and_a_triangle_is_not', () => {
 
 test('normals_stand_on_a_flat_triangle', () => {
   const normals = new Float32Array(9);
-  addNormals(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2]), normals);
+  addNormals(new Float32Array([0, 0, 0, 1, 0, 0, 0, 1, 0]), new Uint32Array([0, 1, 2]), normals, 3, null);
   assert.deepEqual([...normals], [0, 0, 1, 0, 0, 1, 0, 0, 1]);
+  // A vertex with a value beside its position, and with two corners.
+  const wide = new Float32Array(16);
+  addNormals(new Float32Array([0, 0, 0, 9, 1, 0, 0, 9, 0, 1, 0, 9]), new Uint32Array([3, 1, 2]), wide, 4, [0, 1, 2, 0]);
+  assert.deepEqual([...wide], [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0]);
 });
 
 test('files_in_memory_grow_are_renamed_and_stay_below_the_root', () => {
@@ -154,4 +164,62 @@ test('a_blow_up_sets_the_range_of_colors_only_until_another_motion_does', () => 
   assert.equal(range.high, 0.02);
   range.follow(-1e6, 1e6, true);
   assert.equal(range.high, 0.02);
+});
+
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+
+test('an_orbit_has_three_perpendicular_directions_whatever_points_up', () => {
+  for (const axis of [0, 1, 2]) {
+    const orbit = new Orbit();
+    orbit.setUp(axis);
+    assert.equal(orbit.basis()[1][axis], 1, 'a level view has the up axis upwards');
+    orbit.turn(0.7, 0.4);
+    const [side, upward, back] = orbit.basis();
+    for (const [a, b, product] of [[side, side, 1], [upward, upward, 1], [side, upward, 0], [side, back, 0], [upward, back, 0]])
+      assert.ok(Math.abs(dot(a, b) - product) < 1e-14);
+    assert.ok(back[axis] > 0.38, 'a view that is turned by 0.4 looks from above');
+    const cross = [side[1] * upward[2] - side[2] * upward[1], side[2] * upward[0] - side[0] * upward[2], side[0] * upward[1] - side[1] * upward[0]];
+    assert.ok(Math.abs(dot(cross, back) - 1) < 1e-14, 'right-handed');
+    orbit.turn(0, 9);
+    assert.ok(Math.abs(orbit.basis()[1][axis]) > 0, 'never straight down');
+  }
+});
+
+test('an_orbit_frames_a_box_and_touches_the_edge_of_the_view', () => {
+  const orbit = new Orbit(), half = [3, 1, 2], aspect = 1.6;
+  orbit.look(false);
+  orbit.distance = orbit.distanceFor(half, aspect, [1, 1]);
+  const [side, upward, back] = orbit.basis();
+  let farthest = 0;
+  for (let corner = 0; corner < 8; corner++) {
+    const x = half.map((size, c) => ((corner >> c) & 1 ? size : -size)), depth = orbit.distance - dot(back, x);
+    farthest = Math.max(farthest, Math.abs(dot(side, x)) / (depth * orbit.slope * aspect), Math.abs(dot(upward, x)) / (depth * orbit.slope));
+  }
+  assert.ok(Math.abs(farthest - 1) < 1e-12, `the outermost corner is at ${farthest} of the view`);
+});
+
+test('a_point_under_the_hand_moves_with_it', () => {
+  const orbit = new Orbit();
+  orbit.look(false);
+  const [side, upward] = orbit.basis(), before = [...orbit.target], height = 2 * orbit.slope * orbit.distance;
+  orbit.move(0.25, 0);
+  const moved = orbit.target.map((t, c) => t - before[c]);
+  assert.ok(Math.abs(dot(moved, side) + 0.25 * height) < 1e-12 && Math.abs(dot(moved, upward)) < 1e-12);
+});
+
+test('color_ramps_go_from_the_first_color_of_the_legend_to_the_last', () => {
+  for (const color of ['strain', 'speed']) {
+    const bytes = rampBytes(color), named = rampGradient(color).match(/#\w{6}/g);
+    const hex = (q) => '#' + [...bytes.slice(4 * q, 4 * q + 3)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    assert.equal(bytes.length, 4 * RAMP_COLORS);
+    assert.equal(hex(0), named[0]);
+    assert.equal(hex(RAMP_COLORS - 1), named.at(-1));
+  }
+});
+
+test('numbers_are_written_as_people_read_them', () => {
+  for (const [value, text] of [[0, '0'], [NaN, '–'], [null, '–'], [0.12345, '0.1235'], [-2.5, '−2.5'], [12345, '12,345'], [-1200, '−1,200'],
+    [1e7, '10⁷'], [2.5e-6, '2.5·10⁻⁶'], [-1e-5, '−1·10⁻⁵']]) assert.equal(numberText(value), text);
+  assert.equal(roundStep(0.03), 0.05);
+  assert.deepEqual(prefixFor(2500), [1e3, 'k']);
 });

@@ -1,4 +1,5 @@
 // Elements in one expression: h('button', { class: 'icon', onclick: act }, 'Play').
+import { numberText } from '../../shared/numbers.js';
 
 type Child = Node | string | null | undefined | false;
 type Properties = Record<string, unknown>;
@@ -37,14 +38,8 @@ export function formatNumber(value: number, digits = 4): string {
   return String(Number(value.toPrecision(digits)));
 }
 
-/** The same for reading, with a true minus and powers of ten. */
-export function prettyNumber(value: number, digits = 3): string {
-  const text = formatNumber(value, digits).replace('-', '−');
-  const [mantissa, exponent] = text.split('e');
-  if (exponent === undefined) return text;
-  const raised = exponent.replace(/[−\d]/g, (c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['−0123456789'.indexOf(c)]);
-  return mantissa === '1' ? `10${raised}` : `${mantissa}·10${raised}`;
-}
+/** A number for reading, with a true minus and powers of ten. */
+export function prettyNumber(value: number, digits = 3): string { return numberText(value, digits); }
 
 /** m/s^2 as m/s²; "1" is no unit. */
 export function prettyUnit(unit: string): string {

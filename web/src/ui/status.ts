@@ -1,7 +1,8 @@
 // The time and the cost of a step, in a corner of the view, with a way to play faster where that is
 // slow; and the bar that explains the colors.
 import type { App } from '../app';
-import { COLOR_UNITS, gradient, LEAST_RANGE } from '../view/colormap';
+import { rampGradient } from '../../shared/ramps.js';
+import { COLOR_UNITS, LEAST_RANGE } from '../view/colormap';
 import { h, prettyNumber } from './dom';
 import { makeFaster } from './faster';
 import { throttled } from './throttle';
@@ -46,7 +47,7 @@ export function makeLegend(app: App, stage: HTMLElement): void {
   stage.append(legend);
   app.settings.watch(({ color }) => {
     legend.hidden = color === 'none';
-    bar.style.background = gradient(color);
+    bar.style.background = rampGradient(color);
   });
   app.onFrame.on(throttled(EVERY, () => {
     const { color } = app.settings.get();

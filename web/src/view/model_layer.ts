@@ -7,9 +7,10 @@ import {
 import type { Color, Frame, Topology } from '../engine/protocol';
 import { Backdrop, type Surroundings } from './backdrop';
 import { type ColorRange, colorTexture } from './colormap';
-import { addNormals, isClosed, SMOOTH_LIMIT } from './normals';
+import { addNormals } from '../../shared/normals.js';
+import { markedPins } from '../../shared/pins.js';
+import { isClosed, SMOOTH_LIMIT } from './normals';
 import type { Palette } from './palette';
-import { markedPins } from './pins';
 import { makeRibbons, type Ribbons } from './ribbons';
 import { FACES, LINES, POINTS } from './shaders';
 
@@ -141,7 +142,7 @@ export class ModelLayer {
 
   setPinned(pinned: number[]): void {
     // Only the index is new: to dispose of the geometry would take the positions from the others.
-    const marked = this.topology ? markedPins(this.topology, pinned) : pinned;
+    const marked = this.topology ? markedPins(this.topology, pinned, null).map((q) => pinned[q]) : pinned;
     this.pins.geometry.setIndex(new BufferAttribute(new Uint32Array(marked.length <= PIN_LIMIT ? marked : []), 1));
   }
 
@@ -157,7 +158,7 @@ export class ModelLayer {
       this.applyShow();
     }
     if (this.smooth && this.faces.visible && this.topology.triangles.length) {
-      addNormals(frame.x, this.topology.triangles, this.normal!.array as Float32Array);
+      addNormals(frame.x, this.topology.triangles, this.normal!.array as Float32Array, 3, null);
       this.normal!.needsUpdate = true;
     }
     const values = color === 'none' ? null : frame.values;
@@ -197,7 +198,7 @@ export class ModelLayer {
     const faces = this.shown.faces && !this.wild;
     const springs = this.shown.springs || (this.wild && covered && this.shown.faces);
     if (faces && !this.faces.visible && this.x && this.smooth && this.topology) {
-      addNormals(this.x, this.topology.triangles, this.normal!.array as Float32Array);
+      addNormals(this.x, this.topology.triangles, this.normal!.array as Float32Array, 3, null);
       this.normal!.needsUpdate = true;
     }
     this.faces.visible = faces;

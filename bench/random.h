@@ -1,0 +1,10 @@
+/* Numbers that look random and are the same in every run. */
+#ifndef HOOKE_BENCH_RANDOM_H
+#define HOOKE_BENCH_RANDOM_H
+
+#include <stdint.h>
+
+/* Returns a number between 0 and 1; *seed is any number and moves on. */
+double random_number(uint64_t *seed);
+
+#endif
