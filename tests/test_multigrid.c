@@ -74,7 +74,7 @@ TEST(groups_of_rows_have_no_spring_between_them) {
     for (int64_t e = HK_LANES * (int64_t)f->lower[q]; e < HK_LANES * (int64_t)f->lower[q + 1];
          e++) {
       bool lower = e < HK_LANES * (int64_t)f->upper[q];
-      CHECK(lower ? f->neighbour[e] < begin : f->neighbour[e] >= end);
+      CHECK(lower ? f->neighbor[e] < begin : f->neighbor[e] >= end);
       springs += f->record[e] >= 0;
     }
   }
@@ -301,7 +301,7 @@ TEST(vertices_of_very_many_neighbours_are_left_to_others) {
   HkModel *m = model_of_triangles(by_hand(), SPOKES + 1, x, SPOKES, triangles);
   HkMultigrid *g = NULL;
   HkMethod picked = {0};
-  FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbours (1200)");
+  FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbors (1200)");
   CHECK(g == NULL);
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
   MUST(hk_pick_methods(m, &picked, error));

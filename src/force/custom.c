@@ -91,7 +91,7 @@ void hk_force_add_block(HkForceBlockSink *sink, int32_t i, int32_t j, const doub
     c->has_invalid = true;
     return;
   }
-  for (int q = 0; q < 9; q++) minus[q] = -block[q];
+  for (int k = 0; k < 9; k++) minus[k] = -block[k];
   sink->add(sink->sink, i, j, minus);
 }
 

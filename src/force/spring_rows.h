@@ -1,18 +1,18 @@
 /* The springs by rows, as vector units like them.
  *
  * Vertices are taken in groups of HK_ROW_GROUP (HK_ROW_GROUP_SINGLE in single precision) by rising
- * number. Slot s of a group holds the s-th neighbour of each of its vertices, side by side, so that
- * one instruction treats a whole group; a vertex with fewer neighbours than the group's longest row
+ * number. Slot s of a group holds the s-th neighbor of each of its vertices, side by side, so that
+ * one instruction treats a whole group; a vertex with fewer neighbors than the group's longest row
  * is filled up with springs of no stiffness to itself. Each spring stands twice, once for each end:
  * nothing is scattered, threads never meet, and what is read comes in order.
  *
- * Neighbours are counted from the first vertex of the group. Groups with the same neighbours,
+ * Neighbors are counted from the first vertex of the group. Groups with the same neighbors,
  * stiffnesses and rest lengths, which are nearly all of a grid, a block, a net or a chain, share
  * the slots of the first of them: what a lattice takes does not grow with it, and stays in the
  * cache. Where every slot reaches equally far from each vertex (j - i is the same), a group is
- * regular: the neighbours in a slot follow each other in memory and are loaded without indices. In
+ * regular: the neighbors in a slot follow each other in memory and are loaded without indices. In
  * single precision, for the sake of more of these, slots stand for a reach: a vertex that has no
- * neighbour there has a spring of no stiffness in between.
+ * neighbor there has a spring of no stiffness in between.
  *
  * Where all springs are equally stiff, k stands once for all slots; what fills up rows then has
  * that stiffness, too, and pulls at nothing.
@@ -36,10 +36,10 @@ typedef struct HkSpringRows {
                    * precision a group has as many slots as its longest row */
   int64_t *place; /* of each group: its first slot in the arrays below; regular ones have ~place */
   int64_t slots, owners;
-  int64_t *owner;     /* the groups whose slots are in the arrays below, in that order */
-  int32_t *neighbour; /* width a slot, as all that follow; in regular groups j - i; times unit */
-  int unit;           /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
-                       * springs are regular, for coordinates in planes */
+  int64_t *owner;    /* the groups whose slots are in the arrays below, in that order */
+  int32_t *neighbor; /* width a slot, as all that follow; in regular groups j - i; times unit */
+  int unit;          /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
+                      * springs are regular, for coordinates in planes */
   double *k, *l0;
   int64_t k_step; /* from the k of a slot to that of the next, in slots: 0 where all are the same */
   double *damping; /* NULL: none is damped */

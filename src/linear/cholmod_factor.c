@@ -1,4 +1,4 @@
-/* Factorisation by SuiteSparse CHOLMOD: A = L L^T.
+/* Factorization by SuiteSparse CHOLMOD: A = L L^T.
  *
  * Compiled where HK_WITH_CHOLMOD is defined. Ordered by approximate minimum degree, or where that
  * leaves much fill by nested dissection (METIS); by dense panels (supernodal) where that pays, as
@@ -20,7 +20,7 @@
 
 /* Fill, in entries of L for each unknown, from which on METIS is tried as well. Its ordering takes
  * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it hardly helps to
- * factorise; of solids it halves the fill and takes a third of the time, from 250 on. A factor that
+ * factorize; of solids it halves the fill and takes a third of the time, from 250 on. A factor that
  * is made once for many solves is worth more of it: cloth of 130 x 130 vertices has a tenth less,
  * of 500 x 500 a quarter. */
 enum { METIS_FILL = 150, METIS_FILL_PANELS = 75 };
@@ -39,7 +39,7 @@ static HkStatus fail(const Cholmod *k, HkError *error) {
   case CHOLMOD_OUT_OF_MEMORY:
   case CHOLMOD_TOO_LARGE:
     return hk_fail(error, HK_ERROR_MEMORY,
-                   "CHOLMOD has not enough memory to factorise a matrix of %lld rows",
+                   "CHOLMOD has not enough memory to factorize a matrix of %lld rows",
                    (long long)k->a.nrow);
   default:
     return hk_fail(error, HK_ERROR_INVALID, "CHOLMOD fails with status %d", k->common.status);
@@ -55,9 +55,9 @@ static size_t count_bytes(const Cholmod *k) {
 
 static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, HkError *error) {
   int64_t n = pattern->n, entries = pattern->start[n];
-  HK_TRY(hk_alloc(&f->context, &k->start, n + 1, sizeof *k->start, "a factorisation", error));
-  HK_TRY(hk_alloc(&f->context, &k->row, entries, sizeof *k->row, "a factorisation", error));
-  for (int64_t q = 0; q <= n; q++) k->start[q] = pattern->start[q];
+  HK_TRY(hk_alloc(&f->context, &k->start, n + 1, sizeof *k->start, "a factorization", error));
+  HK_TRY(hk_alloc(&f->context, &k->row, entries, sizeof *k->row, "a factorization", error));
+  for (int64_t i = 0; i <= n; i++) k->start[i] = pattern->start[i];
   for (int64_t e = 0; e < entries; e++) k->row[e] = pattern->row[e];
   k->a = (cholmod_sparse){.nrow = (size_t)n,
                           .ncol = (size_t)n,
@@ -112,7 +112,7 @@ static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
+static HkStatus analyze(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   c->print = 0;
   c->quick_return_if_not_posdef = 1;
@@ -134,7 +134,7 @@ static const double BLAS_BUFFER = 134225920;
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   Cholmod *k = NULL;
-  HK_TRY(hk_alloc(&f->context, &k, 1, sizeof *k, "a factorisation", error));
+  HK_TRY(hk_alloc(&f->context, &k, 1, sizeof *k, "a factorization", error));
   f->data = k;
   cholmod_l_start(&k->common);
   k->alone = hk_alone_find();
@@ -142,7 +142,7 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
     HK_TRY(hk_memory_check(&f->context, BLAS_BUFFER, "the buffer of OpenBLAS",
                            "choose \"ldlt\" as the linear solver or factor", error));
   HK_TRY(copy_pattern(f, k, pattern, error));
-  return f->n > 0 ? analyse(f, k, error) : HK_OK;
+  return f->n > 0 ? analyze(f, k, error) : HK_OK;
 }
 
 static void destroy(HkFactor *f) {
@@ -166,15 +166,15 @@ static bool has_good_pivots(const cholmod_factor *L) {
   const double *x = L->x;
   if (!L->is_super) {
     const SuiteSparse_long *start = L->p;
-    for (size_t q = 0; q < L->n; q++)
-      if (!is_good_pivot(x[start[q]])) return false;
+    for (size_t i = 0; i < L->n; i++)
+      if (!is_good_pivot(x[start[i]])) return false;
     return true;
   }
   const SuiteSparse_long *first = L->super, *start = L->pi, *panel = L->px;
   for (size_t s = 0; s < L->nsuper; s++) {
     SuiteSparse_long rows = start[s + 1] - start[s];
-    for (SuiteSparse_long q = 0; q < first[s + 1] - first[s]; q++)
-      if (!is_good_pivot(x[panel[s] + q * (rows + 1)])) return false;
+    for (SuiteSparse_long c = 0; c < first[s + 1] - first[s]; c++)
+      if (!is_good_pivot(x[panel[s] + c * (rows + 1)])) return false;
   }
   return true;
 }
@@ -202,7 +202,7 @@ static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   HK_TRY(make_room(f, k, error));
   double *side = k->b->x;
   for (int c = 0; c < columns; c++)
-    for (int64_t q = 0; q < f->n; q++) side[c * f->n + q] = b[q * columns + c];
+    for (int64_t i = 0; i < f->n; i++) side[c * f->n + i] = b[i * columns + c];
   k->b->ncol = (size_t)columns;
   hk_alone_enter(&k->alone);
   int good = cholmod_l_solve2(CHOLMOD_A, k->L, k->b, NULL, &k->x, NULL, &k->y, &k->e, &k->common);
@@ -211,7 +211,7 @@ static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   if (!good) return fail(k, error);
   const double *x = k->x->x;
   for (int c = 0; c < columns; c++)
-    for (int64_t q = 0; q < f->n; q++) b[q * columns + c] = x[c * f->n + q];
+    for (int64_t i = 0; i < f->n; i++) b[i * columns + c] = x[c * f->n + i];
   return HK_OK;
 }
 

@@ -18,7 +18,7 @@ HkStatus hk_diagonal_create(HkPrecondition *p, HkError *error);
 void hk_diagonal_destroy(HkPrecondition *p);
 /* The data become the inverses of the blocks, mended. */
 HkStatus hk_diagonal_prepare(HkPrecondition *p, HkError *error);
-/* z_q = the q-th block times r_q. */
+/* z_i = the i-th block times r_i. */
 HkStatus hk_diagonal_apply(HkPrecondition *p, const double *r, double *z, HkError *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* The vertices of a coarser level, and the weights by which the others follow them.
  *
  * Vertices become coarse one after the other, unless one nearer than R along the mesh is coarse
- * already; R is SPACING times the mean distance of a vertex to its nearest neighbour. A vertex i
+ * already; R is SPACING times the mean distance of a vertex to its nearest neighbor. A vertex i
  * then follows the point, the two, three or four coarse ones among those around it between which it
  * lies best: barycentric coordinates
  *
@@ -40,7 +40,7 @@ typedef struct Search {
   int32_t *seen, *queue;
 } Search;
 
-/* The mean distance to the nearest neighbour, of those that have one. */
+/* The mean distance to the nearest neighbor, of those that have one. */
 static double spacing(const HkGraph *g, const double *X) {
   double sum = 0;
   int32_t count = 0;
@@ -78,8 +78,8 @@ static void choose(Search *s, int32_t i) {
   s->chosen[coarse] = i;
   s->queue[end++] = i;
   s->seen[i] = coarse;
-  for (int32_t q = 0; q < end; q++) {
-    int32_t v = s->queue[q];
+  for (int32_t at = 0; at < end; at++) {
+    int32_t v = s->queue[at];
     double distance = hk_distance(s->X + 3 * (int64_t)v, s->X + 3 * (int64_t)i);
     keep(s, v, coarse, distance);
     if (distance < s->R) s->covered[v] = 1;
@@ -170,9 +170,9 @@ static Choice best_points(const Search *s, int32_t i) {
   double miss = INFINITY;
   Choice best = {.score = INFINITY};
   int count = s->known[i], at[POINTS];
-  for (int q = 0; q < count; q++) {
-    hk_sub(s->X + 3 * (int64_t)s->chosen[near[q].coarse], s->X + 3 * (int64_t)i, offset[q].d);
-    for (int c = 0; c < 3; c++) offset[q].d[c] /= s->R;
+  for (int k = 0; k < count; k++) {
+    hk_sub(s->X + 3 * (int64_t)s->chosen[near[k].coarse], s->X + 3 * (int64_t)i, offset[k].d);
+    for (int c = 0; c < 3; c++) offset[k].d[c] /= s->R;
   }
   for (at[0] = 0; at[0] < count; at[0]++) {
     try_points(near, offset, at, 1, &best, &miss);

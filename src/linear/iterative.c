@@ -94,7 +94,7 @@ void hk_sweeps_solve(const HkLinear *s, HkSweepFn *sweep, int every, const doubl
   /* Said this way round, NaN ends it too. */
   while (result->residual > tolerance && result->iterations < p->iterations &&
          !hk_is_cancelled(s->setup.cancel)) {
-    for (int q = 0; q < every && result->iterations < p->iterations; q++, result->iterations++)
+    for (int k = 0; k < every && result->iterations < p->iterations; k++, result->iterations++)
       sweep(s, b, x);
     hk_linear_residual(s, b, x, w->r, result);
     result->reason = hk_iterative_reason(s, tolerance, result);

@@ -33,8 +33,8 @@ static HkStatus make_vectors(HkLinear *s, HkError *error) {
   Krylov *w = s->data;
   double **vectors[] = {&w->r, &w->p, &w->Ap, &w->z};
   int count = w->precondition ? 4 : 3;
-  for (int q = 0; q < count; q++)
-    HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[q], s->space.n, "conjugate gradients",
+  for (int k = 0; k < count; k++)
+    HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[k], s->space.n, "conjugate gradients",
                            error));
   if (!w->precondition) w->z = w->r;
   count_bytes(s);

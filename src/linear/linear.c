@@ -36,8 +36,8 @@ const HkSchema *hk_linear_schema(int index) {
 }
 
 const HkLinearType *hk_linear_type(const HkSchema *schema) {
-  for (int q = 0; q < TYPE_COUNT; q++)
-    if (&types[q]->schema == schema) return types[q];
+  for (int k = 0; k < TYPE_COUNT; k++)
+    if (&types[k]->schema == schema) return types[k];
   return NULL;
 }
 
@@ -46,8 +46,8 @@ const HkSchema *hk_precondition_schema(int index) {
 }
 
 const HkPreconditionType *hk_precondition_type(const HkSchema *schema) {
-  for (int q = 0; q < PRECONDITION_COUNT; q++)
-    if (&preconditions[q]->schema == schema) return preconditions[q];
+  for (int k = 0; k < PRECONDITION_COUNT; k++)
+    if (&preconditions[k]->schema == schema) return preconditions[k];
   return NULL;
 }
 

@@ -63,13 +63,13 @@ typedef struct HkLinear HkLinear;
 
 typedef struct HkLinearType {
   HkSchema schema;
-  bool direct; /* factorises: solves with one matrix are cheap after the first, and exact */
+  bool direct; /* factorizes: solves with one matrix are cheap after the first, and exact */
   /* True if it works on the assembled matrix with these parameters. */
   bool (*needs_matrix)(const void *params);
   /* Allocates what solves need and what does not depend on the pattern of A. */
   HkStatus (*create)(HkLinear *solver, HkError *error);
   void (*destroy)(HkLinear *solver);
-  /* A has new values: factorises, or makes the preconditioner. Sets solver->indefinite. */
+  /* A has new values: factorizes, or makes the preconditioner. Sets solver->indefinite. */
   HkStatus (*prepare)(HkLinear *solver, HkError *error);
   /* x = A^-1 b to the relative residual tolerance (a direct solver ignores it), started from 0. */
   HkStatus (*solve)(HkLinear *solver, const double *b, double *x, double tolerance,

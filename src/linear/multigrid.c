@@ -42,9 +42,9 @@ static void draft_destroy(const HkContext *c, Draft *d) {
 /* Rows of springs are filled up to groups of vertices. */
 HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
   int64_t slots = 0, entries = 2 * m->springs.count + HK_LANES * m->n, widest = 0;
-  for (int64_t q = 0, most = 0; q < m->n; q++) {
-    int64_t degree = m->adj_start[q + 1] - m->adj_start[q];
-    if (q % HK_ROW_GROUP == 0) most = 0;
+  for (int64_t i = 0, most = 0; i < m->n; i++) {
+    int64_t degree = m->adj_start[i + 1] - m->adj_start[i];
+    if (i % HK_ROW_GROUP == 0) most = 0;
     if (degree > most) {
       slots += HK_ROW_GROUP * (degree - most);
       most = degree;
@@ -53,7 +53,7 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
   }
   if (widest >= HK_GALERKIN_WIDEST)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
+                   "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose 'ic0' or 'block_jacobi'",
                    (long long)widest);
   if (slots > INT32_MAX || entries > INT32_MAX)
@@ -71,19 +71,19 @@ static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
   HK_TRY(hk_alloc(&m->context, &g->column, entries, sizeof *g->column, WHAT, error));
   int32_t to = 0;
-  for (int32_t q = 0; q < g->n; q++) {
+  for (int32_t i = 0; i < g->n; i++) {
     bool placed = false;
     int32_t last = -1;
-    for (int64_t e = m->adj_start[q]; e <= m->adj_start[q + 1]; e++) {
-      int32_t j = e < m->adj_start[q + 1] ? m->adj_vertex[e] : INT32_MAX;
-      if (!placed && j > q) {
-        g->column[to++] = q;
+    for (int64_t e = m->adj_start[i]; e <= m->adj_start[i + 1]; e++) {
+      int32_t j = e < m->adj_start[i + 1] ? m->adj_vertex[e] : INT32_MAX;
+      if (!placed && j > i) {
+        g->column[to++] = i;
         placed = true;
       }
       if (j != INT32_MAX && j != last) g->column[to++] = j; /* springs side by side count once */
       last = j;
     }
-    g->start[q + 1] = to;
+    g->start[i + 1] = to;
   }
   return HK_OK;
 }
@@ -163,9 +163,9 @@ static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *e
   int64_t n = l->n, blocks = fine ? 0 : l->graph.start[n];
   float **arrays[] = {&l->A, &l->D, &l->x, &l->b, &l->r};
   int64_t sizes[] = {fine ? 0 : 12 * blocks + 4, 12 * n + 4, 4 * n, 4 * n, 4 * n};
-  for (int q = 0; q < 5; q++) {
-    HK_TRY(hk_alloc_aligned(c, &l->memory[q], arrays[q], sizes[q], sizeof(float), WHAT, error));
-    m->bytes += hk_aligned_bytes(sizes[q], sizeof(float));
+  for (int k = 0; k < 5; k++) {
+    HK_TRY(hk_alloc_aligned(c, &l->memory[k], arrays[k], sizes[k], sizeof(float), WHAT, error));
+    m->bytes += hk_aligned_bytes(sizes[k], sizeof(float));
   }
   m->bytes += (size_t)(l->graph.start[n] + 2 * n + 1) * sizeof(int32_t);
   m->bytes += hk_weights_bytes(&l->P);
@@ -274,7 +274,7 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_galerkin_destroy(&c, &l->galerkin);
     hk_couplings_destroy(&c, &l->couplings);
     hk_free(&c, &l->diagonal);
-    for (int q = 0; q < 5; q++) hk_free(&c, &l->memory[q]);
+    for (int array = 0; array < 5; array++) hk_free(&c, &l->memory[array]);
   }
   hk_fine_destroy(&c, &m->fine);
   hk_free(&c, &m->vertex);

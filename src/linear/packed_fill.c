@@ -84,11 +84,11 @@ static void fill_panel(const Fill *f, const HkPackedPanel *panel, int64_t s, int
   }
 }
 
-static void fill_part(void *user, int q) {
+static void fill_part(void *user, int part_index) {
   const Fill *f = user;
   const HkPacked *p = f->p;
-  const HkPackedPanel *panel = p->panel + p->part[q].panel;
-  for (int64_t e = p->part[q].supernode; e < p->part[q].supernode_end; e++) {
+  const HkPackedPanel *panel = p->panel + p->part[part_index].panel;
+  for (int64_t e = p->part[part_index].supernode; e < p->part[part_index].supernode_end; e++) {
     int64_t s = p->supernode[e], columns = f->v->first[s + 1] - f->v->first[s];
     for (int64_t k = 0; k < columns; k += HK_PANEL_MOST) fill_panel(f, panel++, s, k);
   }

@@ -66,8 +66,8 @@ static int64_t pop(Tree *t) {
 
 static HkStatus allocate(const HkContext *c, Tree *t, HkError *error) {
   int64_t count = t->view->count;
-  HK_TRY(hk_alloc(c, &t->memory, 3 * count, sizeof *t->memory, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &t->work, 2 * count, sizeof *t->work, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &t->memory, 3 * count, sizeof *t->memory, "a factorization", error));
+  HK_TRY(hk_alloc(c, &t->work, 2 * count, sizeof *t->work, "a factorization", error));
   t->child = t->memory;
   t->sibling = t->memory + count;
   t->heap = t->memory + 2 * count;
@@ -110,18 +110,18 @@ static void split(Tree *t) {
   int64_t s = pop(t);
   t->top += t->own[s];
   t->rest -= t->own[s];
-  for (int64_t q = t->child[s]; q >= 0; q = t->sibling[q]) push(t, q);
+  for (int64_t child = t->child[s]; child >= 0; child = t->sibling[child]) push(t, child);
 }
 
 /* How many splits are best. */
 static int count_splits(Tree *t) {
   double least = cost(t);
   int best = 0;
-  for (int q = 1; q <= SPLITS_MOST && t->size > 0; q++) {
+  for (int splits = 1; splits <= SPLITS_MOST && t->size > 0; splits++) {
     split(t);
     if (cost(t) >= least) continue;
     least = cost(t);
-    best = q;
+    best = splits;
   }
   return best;
 }
@@ -139,8 +139,8 @@ static int deal(Tree *t, int32_t *part) {
   while (t->size > 0) {
     int lightest = 0;
     int64_t s = pop(t);
-    for (int q = 1; q < parts; q++)
-      if (load[q] < load[lightest]) lightest = q;
+    for (int k = 1; k < parts; k++)
+      if (load[k] < load[lightest]) lightest = k;
     load[lightest] += t->whole[s];
     part[s] = lightest;
   }
@@ -155,7 +155,7 @@ HkStatus hk_packed_cut(const HkContext *context, const HkSupernodes *view, const
     plant(&t, owner);
     int splits = count_splits(&t);
     restart(&t, owner);
-    for (int q = 0; q < splits; q++) split(&t);
+    for (int k = 0; k < splits; k++) split(&t);
     for (int64_t s = 0; s < view->count; s++) part[s] = -1;
     *parts = deal(&t, part);
     for (int64_t s = view->count - 1; s >= 0; s--) {

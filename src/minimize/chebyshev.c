@@ -74,8 +74,8 @@ typedef struct Step {
 
 static void next_range(void *user, int64_t begin, int64_t end) {
   const Step *s = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++)
-    s->next[q] = s->before[q] + s->omega * (s->x[q] - s->before[q] + s->f[q]);
+  for (int64_t c = 3 * begin; c < 3 * end; c++)
+    s->next[c] = s->before[c] + s->omega * (s->x[c] - s->before[c] + s->f[c]);
 }
 
 bool hk_chebyshev_next(HkChebyshev *c, const double *x, const double *f, double square,

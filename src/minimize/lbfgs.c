@@ -47,9 +47,9 @@ typedef struct Data {
 static void destroy(HkMinimizer *m) {
   const HkContext *c = &m->problem->model->context;
   Data *data = m->data;
-  for (int q = 0; data->pair && q < data->slots; q++) {
-    hk_free(c, &data->pair[q].s);
-    hk_free(c, &data->pair[q].y);
+  for (int k = 0; data->pair && k < data->slots; k++) {
+    hk_free(c, &data->pair[k].s);
+    hk_free(c, &data->pair[k].y);
   }
   hk_free(c, &data->pair);
   hk_free(c, &data->alpha);
@@ -66,8 +66,8 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   data->slots = p->memory + 1;
   HK_TRY(hk_alloc(c, &data->pair, data->slots, sizeof *data->pair, "a minimizer", error));
   HK_TRY(hk_alloc(c, &data->alpha, data->slots, sizeof *data->alpha, "a minimizer", error));
-  for (int q = 0; q < data->slots; q++) {
-    Pair *pair = &data->pair[q];
+  for (int k = 0; k < data->slots; k++) {
+    Pair *pair = &data->pair[k];
     HK_TRY(hk_alloc_vector(c, &pair->s, model->n, "a minimizer", error));
     HK_TRY(hk_alloc_vector(c, &pair->y, model->n, "a minimizer", error));
   }
@@ -76,7 +76,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   return hk_minimizer_need_prefactor(m, p->factor, p->precision, error);
 }
 
-/* ---- Minimising ---- */
+/* ---- Minimizing ---- */
 
 /* The pair of that age, 0 the newest. */
 static Pair *pair_of_age(Data *data, int age) {

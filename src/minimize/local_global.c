@@ -22,7 +22,7 @@
  * are not in A, and a force may grow stiffer on the way: if g would rise there, the line search
  * halves the step.
  *
- * A is constant: it is factorised once and then only solved with, three right-hand sides at a time.
+ * A is constant: it is factorized once and then only solved with, three right-hand sides at a time.
  * The price is linear convergence, slow where springs are turned, which A takes for as stiff as
  * being stretched. Hence the acceleration: anderson.h, chebyshev.h. An accelerated iterate that
  * does not lower g by Armijo's rule is replaced by the plain one. With anderson and h = 1/30 s the

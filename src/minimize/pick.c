@@ -64,8 +64,8 @@ static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *erro
 
 /* sole: the linear systems of the method are not part of an iteration. */
 static HkStatus pick_methods(const HkModel *m, HkMethod *method, bool sole, HkError *error) {
-  for (int q = 0; q < method->schema->param_count; q++) {
-    const HkParam *p = &method->schema->params[q];
+  for (int k = 0; k < method->schema->param_count; k++) {
+    const HkParam *p = &method->schema->params[k];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     bool linear = !inner->schema && p->family == HK_LINEAR;

@@ -39,7 +39,7 @@ void hk_vertex_block_destroy(HkVertexBlock *v);
 /* Begins a sweep over vertices of x that starts from the positions in start: forces without a local
  * form are evaluated there. start is to stay as it is. */
 void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x);
-/* p = where vertex q, which is not held, goes from x. */
-void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]);
+/* p = where vertex i, which is not held, goes from x. */
+void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t i, double p[3]);
 
 #endif

@@ -68,7 +68,7 @@ struct HkModel {
 
   HkSpringArrays springs; /* sorted by i and then j */
 
-  /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
+  /* Neighbors of vertex i: adj_start[i] .. adj_start[i + 1] - 1, by rising neighbor number.
    * Forces are gathered along it, so that no two threads write to one vertex. */
   int64_t *adj_start;
   int32_t *adj_vertex, *adj_spring;
@@ -79,8 +79,8 @@ struct HkModel {
   int64_t *cell_start;
   int32_t *cell_vertex;
 
-  /* Triangles, for the wind and for drawing. face_at lists the faces around vertex q as 3 f +
-   * corner at face_start[q] ..; NULL until a force asks for it by hk_model_need_faces. */
+  /* Triangles, for the wind and for drawing. face_at lists the faces around vertex i as 3 f +
+   * corner at face_start[i] ..; NULL until a force asks for it by hk_model_need_faces. */
   int64_t face_count;
   int32_t *face;
   int64_t *face_start, *face_at;

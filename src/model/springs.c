@@ -107,17 +107,17 @@ static HkStatus take_table(const HkMesh *mesh, const HkTable *table, Rows *rows,
                  "springs", error));
   HK_TRY(hk_grow(&mesh->context, &rows->row, &rows->row_capacity, count, sizeof *rows->row,
                  "springs", error));
-  for (int q = 0; q < table->rows; q++) {
-    const double *value = table->values + 5 * (int64_t)q;
+  for (int row = 0; row < table->rows; row++) {
+    const double *value = table->values + 5 * (int64_t)row;
     int32_t *pair = rows->pair + 2 * rows->count;
-    HK_TRY(table_vertex(mesh, q, value[0], &pair[0], error));
-    HK_TRY(table_vertex(mesh, q, value[1], &pair[1], error));
+    HK_TRY(table_vertex(mesh, row, value[0], &pair[0], error));
+    HK_TRY(table_vertex(mesh, row, value[1], &pair[1], error));
     if (pair[0] == pair[1])
       return hk_fail(error, HK_ERROR_INVALID,
-                     "springs.table[%d]: a spring cannot join vertex %d with itself", q, pair[0]);
+                     "springs.table[%d]: a spring cannot join vertex %d with itself", row, pair[0]);
     for (int c = 2; c < 5; c++)
       if (!isfinite(value[c]))
-        return hk_fail(error, HK_ERROR_INVALID, "springs.table[%d]: %g is not a finite number", q,
+        return hk_fail(error, HK_ERROR_INVALID, "springs.table[%d]: %g is not a finite number", row,
                        value[c]);
     rows->row[rows->count++] = (Row){given(value[2]), given(value[3]), given(value[4])};
   }
@@ -155,7 +155,7 @@ typedef struct Lengths {
 
 static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
   double furthest = 0;
-  for (int64_t q = 0; q < 3 * mesh->vertex_count; q++) furthest = fmax(furthest, fabs(mesh->x[q]));
+  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) furthest = fmax(furthest, fabs(mesh->x[c]));
   lengths->tolerance = 16 * DBL_EPSILON * furthest;
   lengths->cell = 64 * lengths->tolerance;
   return hk_alloc(&mesh->context, &lengths->known, LENGTHS, sizeof(double), "springs", error);
@@ -178,7 +178,7 @@ static double known_length(Lengths *lengths, double length) {
 static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
   const HkContext *c = &m->context;
   int64_t count = m->springs.count + springs, capacity[7];
-  for (int q = 0; q < 7; q++) capacity[q] = m->room.springs;
+  for (int k = 0; k < 7; k++) capacity[k] = m->room.springs;
   bool had_damping = m->springs.damping != NULL, had_tension = m->springs.tension != NULL;
   HK_TRY(hk_grow(c, &m->springs.i, &capacity[0], count, sizeof *m->springs.i, "springs", error));
   HK_TRY(hk_grow(c, &m->springs.j, &capacity[1], count, sizeof *m->springs.j, "springs", error));

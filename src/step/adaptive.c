@@ -32,11 +32,11 @@ void hk_adaptive_destroy(HkSim *sim) {
  * h, and the rounding of coordinates; NAN if there is one. Positions alone may meet by chance. */
 static double distance(const HkState *a, const HkState *b, double h, double *rounding) {
   double most = 0, furthest = 0;
-  for (int64_t q = 0; q < 3 * a->n; q++) {
-    double d = fabs(a->x[q] - b->x[q]), w = h * fabs(a->v[q] - b->v[q]);
+  for (int64_t c = 0; c < 3 * a->n; c++) {
+    double d = fabs(a->x[c] - b->x[c]), w = h * fabs(a->v[c] - b->v[c]);
     if (d > most || isnan(d)) most = d;
     if (w > most || isnan(w)) most = w;
-    furthest = fmax(furthest, fabs(b->x[q]));
+    furthest = fmax(furthest, fabs(b->x[c]));
   }
   *rounding = 8 * DBL_EPSILON * furthest;
   return most;

@@ -95,7 +95,7 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
 }
 
 /* What live changes of the model ask for: more room for forces, another matrix pattern where a
- * force acts across faces for the first time, another bound of blow-ups. Factorisations look at the
+ * force acts across faces for the first time, another bound of blow-ups. Factorizations look at the
  * model's versions themselves. */
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
@@ -178,11 +178,11 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   HK_TRY(notice_changes(sim, state, error));
   hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
-  for (int64_t q = 1; q <= count && worst >= 0; q++) {
-    HkStatus status = q > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
+  for (int64_t k = 1; k <= count && worst >= 0; k++) {
+    HkStatus status = k > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
     if (status >= 0) status = step(sim, state, error);
     if (status != HK_OK) worst = status;
-    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
+    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + k) * sim->h;
   }
   hk_sim_close(sim, state);
   hk_energy_watch_end(sim, state);

@@ -9,7 +9,7 @@
  *
  * in the best orderings that CHOLMOD and METIS find, w being the vertices of a cut across the
  * model; a little less is counted here. The true number is known, and looked at, once the matrix is
- * analysed, which for a large one takes minutes.
+ * analyzed, which for a large one takes minutes.
  */
 #include "step/need.h"
 
@@ -59,7 +59,7 @@ static double of_preconditioner(const HkProportions *p, const HkMethod *method) 
   return type->uses_prefactor ? bytes + of_prefactor(p, HK_PRECISION_AUTO) : bytes;
 }
 
-/* The lower triangle and its rows, here and in the factorisation, and the factor. */
+/* The lower triangle and its rows, here and in the factorization, and the factor. */
 static double of_direct(const HkProportions *p) {
   double width = p->dimension == 2 ? 2 : 3, free = p->core;
   double entries = width * (width + 1) / 2 * p->n + width * width * p->springs;
@@ -141,7 +141,7 @@ HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const H
   snprintf(what, sizeof what, "%.0f vertices by %s", p->n,
            step->schema ? step->schema->name : "nothing");
   return hk_memory_check(context, bytes, what,
-                         factor ? "most of it is a factorised matrix: choose \"newton\" with the "
+                         factor ? "most of it is a factorized matrix: choose \"newton\" with the "
                                   "linear solver \"pcg\", or ask for fewer vertices"
                                 : "ask for fewer vertices, or for a method that takes less",
                          error);

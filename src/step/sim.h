@@ -72,7 +72,7 @@ struct HkSim {
   int known_forces;                /* at the last live change; 0: there was none */
   bool is_open;                    /* between open and close of the integrator */
   bool noted_pressure;             /* the log says that K is projected (beta.c) */
-  bool knows_faces;                /* data was made for a model with neighbours across faces */
+  bool knows_faces;                /* data was made for a model with neighbors across faces */
 };
 
 /* As hk_steps; clock NULL: each step adds h to the time. */

@@ -43,7 +43,7 @@ HK_INLINE void scatter(float *x, const int32_t *at, const float *room) {
   for (int c = 0; c < 3; c++) v[c] = hk_floats_load(room + c * HK_TILE);
   hk_floats_turn(v, rows);
   for (int r = 0; r < RECORDS; r++)
-    for (int q = 0; q < 4; q++) record_add(x, at[4 * r + q], rows[q], r);
+    for (int k = 0; k < 4; k++) record_add(x, at[4 * r + k], rows[k], r);
 }
 
 /* The sums of three vectors as one record. */
@@ -182,14 +182,14 @@ static void backward_panel(const HkPackedPanel *panel, const float *value, const
 
 static void forward(const HkPackedPanel *panel, int64_t count, const float *value,
                     const int32_t *row, float *x, float *room) {
-  for (int64_t q = 0; q < count; q++)
-    forward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+  for (int64_t k = 0; k < count; k++)
+    forward_panel(&panel[k], value + panel[k].value, row + panel[k].row, x, room);
 }
 
 static void backward(const HkPackedPanel *panel, int64_t count, const float *value,
                      const int32_t *row, float *x, float *room) {
-  for (int64_t q = count - 1; q >= 0; q--)
-    backward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+  for (int64_t k = count - 1; k >= 0; k--)
+    backward_panel(&panel[k], value + panel[k].value, row + panel[k].row, x, room);
 }
 
 /* ---- Right-hand sides and solutions ---- */

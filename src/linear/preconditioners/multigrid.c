@@ -66,7 +66,7 @@ static HkStatus need_extra(HkPrecondition *p, HkError *error) {
   const HkModel *m = p->setup.model;
   Data *data = p->data;
   bool others = m->velocity_dependent;
-  for (int q = 0; q < m->force_count; q++) others |= hk_force_has_blocks(m, q);
+  for (int f = 0; f < m->force_count; f++) others |= hk_force_has_blocks(m, f);
   if (data->extra || !others) return HK_OK;
   HK_TRY(hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error));
   p->bytes += (size_t)m->n * 9 * sizeof *data->extra;
@@ -164,13 +164,13 @@ static void invert_last(const Data *data) {
   memset(m->dense, 0, (size_t)size * (size_t)size * sizeof *m->dense);
   for (int32_t i = 0; i < l->n; i++)
     for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
-      for (int q = 0; q < 9; q++) {
-        size_t row = (size_t)(3 * i + q % 3), column = (size_t)(3 * l->graph.column[e] + q / 3);
-        m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (q / 3) + q % 3];
+      for (int k = 0; k < 9; k++) {
+        size_t row = (size_t)(3 * i + k % 3), column = (size_t)(3 * l->graph.column[e] + k / 3);
+        m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (k / 3) + k % 3];
       }
   hk_couplings_add_dense(&l->couplings, size, m->dense);
-  for (size_t q = 0; q < (size_t)size; q++) {
-    double *d = &m->dense[q * (size_t)size + q];
+  for (size_t i = 0; i < (size_t)size; i++) {
+    double *d = &m->dense[i * (size_t)size + i];
     *d = *d > 0 ? *d * (1 + 1e-5) : 1;
   }
   data->kernels->invert_dense(size, m->dense);
@@ -282,7 +282,7 @@ static void sweep_rows(const Loop *a, int32_t begin, int32_t end) {
 static void sweep_ranges(void *user, int64_t begin, int64_t end) {
   const Loop *a = user;
   const int32_t *at = a->level->sweep.begin + a->first_range;
-  for (int64_t q = begin; q < end; q++) sweep_rows(a, at[q], at[q + 1]);
+  for (int64_t range = begin; range < end; range++) sweep_rows(a, at[range], at[range + 1]);
 }
 
 /* Stage after stage, or the other way round. */
@@ -330,7 +330,7 @@ static void visit(const Data *data, int k, bool first) {
       run(&a, a.level->n, first ? residual_range : residual_again_range);
     hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
     run(&a, a.coarse->n, restrict_range);
-    for (int q = 0; q < a.coarse->visits; q++) visit(data, k + 1, q == 0);
+    for (int pass = 0; pass < a.coarse->visits; pass++) visit(data, k + 1, pass == 0);
     if (k == 0)
       run_groups(&a, prolong_fine_range);
     else
