@@ -1,7 +1,7 @@
 /* Multigrid: orders, weights and products of levels, and that few iterations are enough. */
 #include "base/vec.h"
 #include "linear/multigrid_kernels.h"
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "system_by_hand.h"
 #include "test.h"
 
@@ -304,7 +304,7 @@ TEST(vertices_of_very_many_neighbours_are_left_to_others) {
   FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbors (1200)");
   CHECK(g == NULL);
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_pick_methods(m, &picked, error));
+  MUST(hk_choose_methods(m, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, hk_family_default(HK_LINEAR)) == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);
@@ -314,7 +314,7 @@ TEST(surfaces_of_many_vertices_are_left_to_multigrid) {
   HkModel *m = model_of_sheet(by_hand(), 40, 33);
   HkMethod picked = {0};
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_pick_methods(m, &picked, error));
+  MUST(hk_choose_methods(m, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, "pcg") == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);

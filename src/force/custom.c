@@ -1,7 +1,7 @@
 /* Forces of the caller, by callbacks; see hooke.h.
  *
- * Each has a type of its own, since what a force can do is told by which functions its type has. It
- * lives until the model and all simulations that have state of it are done with it.
+ * Each has a type of its own, since the functions of its type define what a force can do. The type
+ * is freed with the last of the model and the simulations that hold state of the force.
  */
 #include "force/force.h"
 

@@ -100,7 +100,7 @@ HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, HkError *erro
 }
 
 size_t hk_force_work_bytes(const HkModel *m, const HkForceWork *work) {
-  size_t bytes = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
+  size_t bytes = (size_t)(count_sums(m) + work->scratch_size) * sizeof *work->sums;
   for (int f = 0; f < work->state_count; f++) {
     const HkForceState *s = &work->states[f];
     if (s->state && s->bytes) bytes += s->bytes(s->state);
@@ -159,12 +159,12 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) 
     int64_t needed = type->scratch ? type->scratch(m) : 0;
     if (needed > most) most = needed;
   }
-  if (most <= work->room) return HK_OK;
+  if (most <= work->scratch_size) return HK_OK;
   double *scratch = NULL;
   HK_TRY(hk_alloc(&m->context, &scratch, most, sizeof *scratch, "forces", error));
   hk_free(&m->context, &work->scratch);
   work->scratch = scratch;
-  work->room = most;
+  work->scratch_size = most;
   return HK_OK;
 }
 
@@ -176,7 +176,7 @@ void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   work->state_count = 0;
   work->state_capacity = 0;
   hk_spring_rows_destroy(m, &work->rows);
-  work->room = 0;
+  work->scratch_size = 0;
 }
 
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,

@@ -13,12 +13,12 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
   return hk_spring_rows_kernels_of(isa);
 }
 
-/* Most slots of a regular group, and groups that can be found again: few for small models, of which
- * some programs make many. */
-enum { MOST_SLOTS = 256, TABLE_LEAST = 64, TABLE_MOST = 4096 };
+/* Largest number of slots of a regular group, and sizes of the hash table of groups: small for
+ * small models, which some programs create in large numbers. */
+enum { MAX_REGULAR_SLOTS = 256, TABLE_SIZE_MIN = 64, TABLE_SIZE_MAX = 4096 };
 
-/* Planes are taken from this share of regular springs on: others are slow there. */
-static const double MOSTLY = 0.75;
+/* Share of regular springs from which on planes are used: other springs are slow in planes. */
+static const double PLANES_MIN_REGULAR_SHARE = 0.75;
 
 /* A group that others may share the slots of; none: group < 0. */
 typedef struct Known {
@@ -32,10 +32,10 @@ typedef struct Search {
   const HkModel *model;
   HkSpringRows *rows;
   Known last, *table;
-  uint64_t table_size;                 /* TABLE_LEAST for a few groups, else TABLE_MOST */
-  int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
-  bool own;                            /* no group shares slots */
-  bool gaps;                           /* a regular group has a vertex without neighbor in a slot */
+  uint64_t table_size; /* TABLE_SIZE_MIN for a few groups, else TABLE_SIZE_MAX */
+  int64_t regular, owners, owner_capacity; /* regular: slots, as start counts them */
+  bool own;                                /* no group shares slots */
+  bool gaps; /* a regular group has a vertex without neighbor in a slot */
 } Search;
 
 static int64_t degree(const HkModel *m, int64_t i) {
@@ -107,8 +107,9 @@ static uint64_t hash_group(const Search *s, int64_t group) {
   return hash;
 }
 
-/* All j - i of the vertices of a group in rising order; -1 if there are more than room. */
-static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reach, int64_t room) {
+/* All j - i of the vertices of a group in rising order; -1 if there are more than capacity. */
+static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reach,
+                       int64_t capacity) {
   int64_t count = 0;
   for (int64_t i = group * width; i < (group + 1) * width; i++) {
     int64_t at = 0;
@@ -116,7 +117,7 @@ static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reac
       int32_t d = (int32_t)(m->adj_vertex[e] - i);
       while (at < count && reach[at] < d) at++;
       if (at < count && reach[at] == d) continue;
-      if (count == room) return -1;
+      if (count == capacity) return -1;
       memmove(reach + at + 1, reach + at, (size_t)(count - at) * sizeof *reach);
       reach[at] = d;
       count++;
@@ -141,28 +142,28 @@ static int64_t shortest_row(const HkSpringRows *r, const HkModel *m, int64_t gro
 
 /* The reaches of a group, in *count how many; false if it cannot be regular: not every slot could
  * be one reach, or in single precision there would be many more slots than neighbors. */
-static bool find_reaches(const Search *s, int64_t group, int32_t reach[MOST_SLOTS],
+static bool find_reaches(const Search *s, int64_t group, int32_t reach[MAX_REGULAR_SLOTS],
                          int64_t *count) {
   const HkSpringRows *r = s->rows;
   bool single = r->width == HK_ROW_GROUP_SINGLE;
   int64_t most = hk_spring_rows_longest(s->model, r->width, group),
-          room = single ? most + most / 4 : most;
-  if (!is_whole(r, group) || room > MOST_SLOTS) return false;
+          capacity = single ? most + most / 4 : most;
+  if (!is_whole(r, group) || capacity > MAX_REGULAR_SLOTS) return false;
   for (int l = 0; l < r->width && !single; l++)
     if (degree(s->model, group * r->width + l) != most) return false;
-  *count = reaches(s->model, r->width, group, reach, room);
+  *count = reaches(s->model, r->width, group, reach, capacity);
   return *count > 0;
 }
 
 /* Gives a group slots of its own. */
 static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *error) {
   HkSpringRows *r = s->rows;
-  int32_t reach[MOST_SLOTS];
+  int32_t reach[MAX_REGULAR_SLOTS];
   int64_t count = 0;
   bool could = find_reaches(s, group, reach, &count);
   bool regular = could && is_inside(r, group, reach[0], reach[count - 1]);
   int64_t slots = regular ? count : hk_spring_rows_longest(s->model, r->width, group);
-  HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_room, s->owners + 1, sizeof *r->owner,
+  HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_capacity, s->owners + 1, sizeof *r->owner,
                  "springs by rows", error));
   r->owner[s->owners++] = group;
   r->place[group] = regular ? ~r->slots : r->slots;
@@ -222,16 +223,16 @@ static HkStatus find_places(const HkModel *m, bool own, HkSpringRows *r, HkError
   Search s = {.model = m, .rows = r, .last = {.group = -1}, .own = own};
   HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
   HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
-  const int table_size = r->groups < TABLE_LEAST / 4 ? TABLE_LEAST : TABLE_MOST;
+  const int table_size = r->groups < TABLE_SIZE_MIN / 4 ? TABLE_SIZE_MIN : TABLE_SIZE_MAX;
   HK_TRY(hk_alloc(c, &s.table, table_size, sizeof *s.table, what, error));
   for (int k = 0; k < table_size; k++) s.table[k].group = -1;
   s.table_size = (uint64_t)table_size;
   HkStatus status = place_groups(&s, error);
   r->k_step = own || s.gaps || !equally_stiff(r->springs);
-  bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
+  bool planes = r->regular >= PLANES_MIN_REGULAR_SHARE || m->n > INT32_MAX / 4;
   r->unit = r->width == HK_ROW_GROUP ? 3 : planes ? 1 : 4;
   hk_free(c, &s.table);
-  r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_room) * sizeof *r->start;
+  r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_capacity) * sizeof *r->start;
   return status;
 }
 
@@ -281,8 +282,8 @@ static void put_spring(HkSpringRows *r, int64_t to, int64_t s) {
 }
 
 static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
-  int32_t reach[MOST_SLOTS];
-  int64_t slots = reaches(m, r->width, group, reach, MOST_SLOTS), first = ~r->place[group];
+  int32_t reach[MAX_REGULAR_SLOTS];
+  int64_t slots = reaches(m, r->width, group, reach, MAX_REGULAR_SLOTS), first = ~r->place[group];
   for (int l = 0; l < r->width; l++) {
     int64_t i = group * r->width + l, e = m->adj_start[i];
     for (int64_t slot = 0; slot < slots; slot++) {

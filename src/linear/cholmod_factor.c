@@ -4,8 +4,8 @@
  * leaves much fill by nested dissection (METIS); by dense panels (supernodal) where that pays, as
  * CHOLMOD decides.
  *
- * CHOLMOD and the BLAS below it take memory from malloc, not from the context, and would start
- * threads of their own, more than it was asked for and with other bits: hk_alone_enter.
+ * CHOLMOD and its BLAS allocate by malloc, not from the context. hk_alone_enter keeps them from
+ * starting threads of their own, which would exceed the thread count and change rounding.
  */
 #include "linear/factor_type.h"
 
@@ -48,7 +48,7 @@ static HkStatus fail(const Cholmod *k, HkError *error) {
 
 /* ---- Analysis ---- */
 
-/* What CHOLMOD holds now, and what we do for it. */
+/* Bytes that CHOLMOD holds now, and those of this struct and its arrays. */
 static size_t count_bytes(const Cholmod *k) {
   return sizeof *k + (k->a.nrow + 1 + k->a.nzmax) * sizeof *k->row + k->common.memory_inuse;
 }
@@ -90,7 +90,7 @@ static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   return k->L ? HK_OK : fail(k, error);
 }
 
-static void release_room(Cholmod *k) {
+static void release_workspace(Cholmod *k) {
   cholmod_l_free_dense(&k->b, &k->common);
   cholmod_l_free_dense(&k->x, &k->common);
   cholmod_l_free_dense(&k->y, &k->common);
@@ -98,11 +98,11 @@ static void release_room(Cholmod *k) {
 }
 
 /* Right-hand sides and all that solving them needs. */
-static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
+static HkStatus make_workspace(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   size_t n = k->a.nrow;
   if (k->e) return HK_OK;
-  release_room(k); /* what an attempt without enough memory has left */
+  release_workspace(k); /* what an attempt without enough memory has left */
   if (!(k->b = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->x = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->y = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
@@ -126,7 +126,7 @@ static HkStatus analyze(HkFactor *f, Cholmod *k, HkError *error) {
   f->entries = (int64_t)c->lnz;
   f->ordering = k->L->ordering == CHOLMOD_METIS ? "metis" : "amd";
   f->bytes = count_bytes(k);
-  return f->use == HK_FACTOR_SOLVES ? make_room(f, k, error) : HK_OK;
+  return f->use == HK_FACTOR_SOLVES ? make_workspace(f, k, error) : HK_OK;
 }
 
 /* Bytes of addresses that OpenBLAS takes for a thread that calls it. */
@@ -148,7 +148,7 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
 static void destroy(HkFactor *f) {
   Cholmod *k = f->data;
   cholmod_l_free_factor(&k->L, &k->common);
-  release_room(k);
+  release_workspace(k);
   cholmod_l_finish(&k->common);
   hk_free(&f->context, &k->start);
   hk_free(&f->context, &k->row);
@@ -199,7 +199,7 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
 static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   Cholmod *k = f->data;
   if (f->n == 0) return HK_OK;
-  HK_TRY(make_room(f, k, error));
+  HK_TRY(make_workspace(f, k, error));
   double *side = k->b->x;
   for (int c = 0; c < columns; c++)
     for (int64_t i = 0; i < f->n; i++) side[c * f->n + i] = b[i * columns + c];
@@ -234,13 +234,13 @@ static HkSupernodes view(const HkFactor *f) {
 static void release(HkFactor *f) {
   Cholmod *k = f->data;
   if (f->n == 0) return;
-  release_room(k);
+  release_workspace(k);
   /* supernodal and symbolic again, which only frees memory */
   cholmod_l_change_factor(CHOLMOD_PATTERN, 1, 1, 1, 1, k->L, &k->common);
   f->bytes = count_bytes(k);
 }
 
-/* Dense panels, and room for one update; or each entry with its row. */
+/* Dense panels and the workspace of one update; or each entry with its row. */
 static double need(const HkFactor *f) {
   const Cholmod *k = f->data;
   const cholmod_factor *L = k->L;

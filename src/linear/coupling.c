@@ -89,8 +89,8 @@ size_t hk_couplings_bytes(const HkCouplings *list) {
 
 /* ---- A new Hessian ---- */
 
-HkStatus hk_couplings_take(const HkMultigrid *m, HkCouplings *list, const HkForceBlocks *blocks,
-                           const uint8_t *held, double tau, HkError *error) {
+HkStatus hk_couplings_set(const HkMultigrid *m, HkCouplings *list, const HkForceBlocks *blocks,
+                          const uint8_t *held, double tau, HkError *error) {
   const HkContext *c = &m->model->context;
   list->count = 0;
   for (int64_t e = 0; e < blocks->count; e++) {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool hk_diagonal_mend(double block[9]) {
+bool hk_diagonal_make_positive(double block[9]) {
   double inverse[9];
   memcpy(inverse, block, sizeof inverse);
   if (hk_mat_invert_positive(inverse)) return false;
@@ -17,7 +17,7 @@ static double invert_range(void *user, int64_t begin, int64_t end) {
   double *block = (double *)user + 9 * begin, mended = 0;
   for (int64_t i = begin; i < end; i++, block += 9) {
     if (hk_mat_invert_positive(block)) continue;
-    hk_diagonal_mend(block);
+    hk_diagonal_make_positive(block);
     hk_mat_identity(1 / block[0], block);
     mended++;
   }

@@ -68,9 +68,9 @@ void hk_factor_set_cancel(HkFactor *f, HkCancel *cancel) {
   f->cancel = cancel;
 }
 
-void hk_factor_tell(const HkFactor *f) {
-  enum { MANY = 1000 };
-  if (f->n < MANY) return;
+void hk_factor_log(const HkFactor *f) {
+  enum { MIN_LOGGED_UNKNOWNS = 1000 };
+  if (f->n < MIN_LOGGED_UNKNOWNS) return;
   hk_log(&f->context, HK_LOG_INFO,
          "factorizes %lld unknowns with %s, ordered by %s: %.0f entries each", (long long)f->n,
          f->type->name, f->ordering, (double)f->entries / (double)f->n);

@@ -24,7 +24,7 @@ struct HkFactor {
   const char *ordering; /* of the unknowns: "amd" or "metis" */
   size_t bytes;         /* of data */
   void *data;           /* of the kind */
-  HkCancel *cancel;     /* asked while values are factorized; NULL: never */
+  HkCancel *cancel;     /* checked during a numeric factorization; NULL: never */
 };
 
 extern const HkFactorType hk_factor_ldlt;

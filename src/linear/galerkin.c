@@ -228,7 +228,7 @@ static HkStatus check_width(const HkGraph *g, const Product *AP, HkError *error)
   int64_t widest = 0;
   for (int32_t i = 0; i < g->n; i++)
     if (g->start[i + 1] - g->start[i] > widest) widest = g->start[i + 1] - g->start[i];
-  if (widest > HK_GALERKIN_WIDEST)
+  if (widest > HK_GALERKIN_ROW_BLOCKS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose 'ic0' or 'block_jacobi'",

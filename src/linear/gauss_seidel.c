@@ -10,7 +10,7 @@
 #include "linear/iterative.h"
 
 /* The residual costs as much as a sweep and is looked at after this many. */
-enum { SWEEPS = 4 };
+enum { SWEEPS_PER_RESIDUAL = 4 };
 
 static const HkParam params[] = {HK_ITERATIVE_PARAMS(HkIterative)};
 
@@ -28,7 +28,7 @@ static void sweep(const HkLinear *s, const double *b, double *x) {
 static HkStatus solve(HkLinear *s, const double *b, double *x, double tolerance,
                       HkLinearResult *result, HkError *error) {
   (void)error;
-  hk_sweeps_solve(s, sweep, SWEEPS, b, x, tolerance, result);
+  hk_sweeps_solve(s, sweep, SWEEPS_PER_RESIDUAL, b, x, tolerance, result);
   return HK_OK;
 }
 

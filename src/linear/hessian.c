@@ -75,7 +75,7 @@ static void records_range(void *user, int64_t begin, int64_t end) {
   H->work->kernels->records(&a, begin, end);
 }
 
-/* Elsewhere than at H's own x the coefficients are evaluated twice, there and back. */
+/* For an x other than that of H the coefficients are evaluated at x and then restored. */
 static void records(void *user, const double *x, float *records) {
   const HkHessian *H = user;
   Records r = {H, records};
@@ -179,8 +179,8 @@ static void assemble(HkHessian *H) {
   }
 }
 
-/* The pattern of the matrix has all blocks of the forces. It is extended when there are new ones,
- * and keeps those that have gone until they are many: each other pattern means another analysis. */
+/* The pattern of the matrix contains all blocks of the forces. It is extended when new blocks
+ * appear and keeps unused ones until they are many: a new pattern requires a new analysis. */
 static HkStatus extend_pattern(HkHessian *H, const HkPattern **pattern, HkError *error) {
   enum { UNUSED_FACTOR = 4 };
   const HkModel *m = H->model;

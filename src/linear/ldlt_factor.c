@@ -22,7 +22,7 @@ typedef struct Ldlt {
   HkSymbolic symbolic;
   double *value;        /* of all panels; NULL: released */
   double *d;            /* n */
-  double *room;         /* an update, or the right-hand sides of one panel */
+  double *work;         /* an update, or the right-hand sides of one panel */
   double *x;            /* 3 n: right-hand sides in the new order */
   int64_t *where;       /* n: place of a row in the present panel */
   int64_t *head, *next; /* lists of the supernodes that reach into one */
@@ -32,9 +32,9 @@ typedef struct Ldlt {
 static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   const HkContext *c = &f->context;
   const HkSymbolic *s = &l->symbolic;
-  int64_t room = 3 * s->tallest > s->update ? 3 * s->tallest : s->update;
+  int64_t work = 3 * s->tallest > s->update ? 3 * s->tallest : s->update;
   HK_TRY(hk_alloc(c, &l->d, s->n, sizeof *l->d, "a factorization", error));
-  HK_TRY(hk_alloc(c, &l->room, room, sizeof *l->room, "a factorization", error));
+  HK_TRY(hk_alloc(c, &l->work, work, sizeof *l->work, "a factorization", error));
   HK_TRY(hk_alloc(c, &l->x, 3 * s->n, sizeof *l->x, "a factorization", error));
   HK_TRY(hk_alloc(c, &l->where, s->n, sizeof *l->where, "a factorization", error));
   HK_TRY(hk_alloc(c, &l->head, s->count, sizeof *l->head, "a factorization", error));
@@ -42,7 +42,7 @@ static HkStatus allocate(HkFactor *f, Ldlt *l, HkError *error) {
   HK_TRY(hk_alloc(c, &l->at, s->count, sizeof *l->at, "a factorization", error));
   f->entries = s->entries;
   f->ordering = "amd";
-  f->bytes = sizeof *l + s->bytes + (size_t)(room + 5 * s->n + 3 * s->count) * sizeof *l->value;
+  f->bytes = sizeof *l + s->bytes + (size_t)(work + 5 * s->n + 3 * s->count) * sizeof *l->value;
   return HK_OK;
 }
 
@@ -84,7 +84,7 @@ static void destroy(HkFactor *f) {
   hk_symbolic_destroy(c, &l->symbolic);
   hk_free(c, &l->value);
   hk_free(c, &l->d);
-  hk_free(c, &l->room);
+  hk_free(c, &l->work);
   hk_free(c, &l->x);
   hk_free(c, &l->where);
   hk_free(c, &l->head);
@@ -113,12 +113,12 @@ static void apply_update(Ldlt *l, int64_t from, int64_t to) {
   int64_t rows = end - begin, columns = middle - begin;
   int64_t stride = end - s->start[from], depth = s->first[from + 1] - s->first[from];
   const double *panel = l->value + s->panel[from] + (begin - s->start[from]);
-  memset(l->room, 0, (size_t)(rows * columns) * sizeof *l->room);
-  l->kernels->update(rows, columns, depth, panel, stride, l->d + s->first[from], l->room, rows);
+  memset(l->work, 0, (size_t)(rows * columns) * sizeof *l->work);
+  l->kernels->update(rows, columns, depth, panel, stride, l->d + s->first[from], l->work, rows);
   int64_t height = s->start[to + 1] - s->start[to];
   for (int64_t j = 0; j < columns; j++) {
     double *column = l->value + s->panel[to] + (s->row[begin + j] - s->first[to]) * height;
-    const double *update = l->room + j * rows;
+    const double *update = l->work + j * rows;
     for (int64_t i = j; i < rows; i++) column[l->where[s->row[begin + i]]] += update[i];
   }
 }
@@ -158,7 +158,7 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
 static void forward(Ldlt *l, int64_t node, int sides) {
   const HkSymbolic *s = &l->symbolic;
   int64_t rows = s->start[node + 1] - s->start[node], columns = s->first[node + 1] - s->first[node];
-  double *own = l->x + s->first[node] * sides, *y = l->room;
+  double *own = l->x + s->first[node] * sides, *y = l->work;
   memcpy(y, own, (size_t)(columns * sides) * sizeof *y);
   memset(y + columns * sides, 0, (size_t)((rows - columns) * sides) * sizeof *y);
   l->kernels->forward(rows, columns, l->value + s->panel[node], y, sides);
@@ -171,7 +171,7 @@ static void forward(Ldlt *l, int64_t node, int sides) {
 static void backward(Ldlt *l, int64_t node, int sides) {
   const HkSymbolic *s = &l->symbolic;
   int64_t rows = s->start[node + 1] - s->start[node], columns = s->first[node + 1] - s->first[node];
-  double *y = l->room;
+  double *y = l->work;
   for (int64_t i = 0; i < rows; i++)
     for (int c = 0; c < sides; c++) y[i * sides + c] = l->x[s->row[s->start[node] + i] * sides + c];
   l->kernels->backward(rows, columns, l->value + s->panel[node], y, sides);

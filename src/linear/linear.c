@@ -108,14 +108,14 @@ HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double to
   return hk_cancel_check(solver->setup.cancel, error);
 }
 
-void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,
+void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *residual,
                         HkLinearResult *result) {
   const HkVectors *space = &solver->space;
   double scale = hk_vectors_dot(space, b, b);
-  solver->A.product(solver->A.user, x, room);
-  hk_vectors_subtract(space, b, room, room);
+  solver->A.product(solver->A.user, x, residual);
+  hk_vectors_subtract(space, b, residual, residual);
   /* 0 for b = 0, NaN for NaN. */
-  result->residual = scale > 0 ? sqrt(hk_vectors_dot(space, room, room) / scale) : scale;
+  result->residual = scale > 0 ? sqrt(hk_vectors_dot(space, residual, residual) / scale) : scale;
 }
 
 /* ---- Preconditioners ---- */

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A level of so few vertices is solved by a dense matrix. */
-enum { COARSEST = 32 };
+/* Vertices of the last level up to which it is solved by a dense matrix. */
+enum { DENSE_MAX_VERTICES = 32 };
 
-/* One whose matrix is so much smaller than that of the level before is visited twice for each visit
- * there: all visits together cost at most three times what the first ones do. */
-enum { MUCH_SMALLER = 3 };
+/* Ratio of matrix sizes from which on a level is visited twice for each visit of the level above:
+ * all visits together cost at most three times what the first ones do. */
+enum { TWO_VISITS_MIN_RATIO = 3 };
 
 static const char WHAT[] = "multigrid";
 
@@ -51,7 +51,7 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
     }
     if (degree > widest) widest = degree;
   }
-  if (widest >= HK_GALERKIN_WIDEST)
+  if (widest >= HK_GALERKIN_ROW_BLOCKS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose 'ic0' or 'block_jacobi'",
@@ -182,9 +182,9 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(hk_alloc(c, &drafts[0].X, 3 * model->n, sizeof(double), WHAT, error));
   memcpy(drafts[0].X, model->x0, (size_t)model->n * 3 * sizeof(double));
   HK_TRY(set_order(c, &drafts[0], HK_LANES, error));
-  for (m->count = 1; m->count < HK_LEVELS_MOST; m->count++) {
+  for (m->count = 1; m->count < HK_LEVELS_MAX; m->count++) {
     Draft *d = &drafts[m->count - 1];
-    if (d->graph.n <= COARSEST) return HK_OK;
+    if (d->graph.n <= DENSE_MAX_VERTICES) return HK_OK;
     HK_TRY(coarsen(c, model->threads, d, d + 1, &more, error));
     if (!more) return HK_OK;
     HK_TRY(set_order(c, d + 1, 1, error));
@@ -202,7 +202,7 @@ static int64_t matrix_size(const HkMultigrid *m, int k) {
 static void set_visits(HkMultigrid *m) {
   m->level[0].visits = 1;
   for (int k = 1; k < m->count; k++) {
-    bool small = MUCH_SMALLER * matrix_size(m, k) <= matrix_size(m, k - 1);
+    bool small = TWO_VISITS_MIN_RATIO * matrix_size(m, k) <= matrix_size(m, k - 1);
     bool solved = m->exact && k == m->count - 1;
     m->level[k].visits = small && !solved ? 2 : 1;
   }
@@ -240,7 +240,7 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   drafts[0].order = drafts[0].place = NULL;
   HK_TRY(hk_fine_create(m, error));
   int64_t last = m->level[m->count - 1].n, size = 3 * last;
-  m->exact = m->count > 1 && last <= COARSEST;
+  m->exact = m->count > 1 && last <= DENSE_MAX_VERTICES;
   set_visits(m);
   if (!m->exact) return HK_OK;
   HK_TRY(hk_alloc(c, &m->coarsest, size * size, sizeof *m->coarsest, WHAT, error));
@@ -255,9 +255,9 @@ HkStatus hk_multigrid_create(const HkModel *model, HkMultigrid **multigrid, HkEr
   HK_TRY(hk_alloc(c, multigrid, 1, sizeof **multigrid, WHAT, error));
   (*multigrid)->model = model;
   (*multigrid)->bytes = sizeof **multigrid;
-  HkStatus status = hk_alloc(c, &drafts, HK_LEVELS_MOST, sizeof *drafts, WHAT, error);
+  HkStatus status = hk_alloc(c, &drafts, HK_LEVELS_MAX, sizeof *drafts, WHAT, error);
   if (status >= 0) status = make(*multigrid, drafts, error);
-  for (int k = 0; drafts && k < HK_LEVELS_MOST; k++) draft_destroy(c, &drafts[k]);
+  for (int k = 0; drafts && k < HK_LEVELS_MAX; k++) draft_destroy(c, &drafts[k]);
   hk_free(c, &drafts);
   if (status < 0) hk_multigrid_destroy(multigrid);
   return status;

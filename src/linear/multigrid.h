@@ -59,7 +59,7 @@ HkStatus hk_interpolation_find(const HkContext *context, int threads, const HkGr
                                const double *X, HkWeights *P, int32_t **chosen, HkError *error);
 
 /* Blocks in one row of A, at most. */
-enum { HK_GALERKIN_WIDEST = 1024 };
+enum { HK_GALERKIN_ROW_BLOCKS_MAX = 1024 };
 
 /* Which products the blocks of A P and of P^T A P are sums of; found once. */
 typedef struct HkGalerkin {
@@ -134,13 +134,13 @@ typedef struct HkLevel {
   void *memory[5]; /* of A, D, x, b, r */
 } HkLevel;
 
-enum { HK_LEVELS_MOST = 24 };
+enum { HK_LEVELS_MAX = 24 };
 
 typedef struct HkMultigrid {
   const HkModel *model;
   HkIsa isa;
   int count; /* levels */
-  HkLevel level[HK_LEVELS_MOST];
+  HkLevel level[HK_LEVELS_MAX];
   HkFine fine;
   int64_t slots;   /* of the springs by rows (spring_rows.h) */
   int32_t *vertex; /* of level 0: the model's vertex that is row k, or -1 */

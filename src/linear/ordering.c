@@ -3,7 +3,7 @@
  * Eliminating an unknown p joins all its neighbors with each other. Instead of writing that clique
  * down, p becomes an element: a list of the unknowns it joins. An unknown i then has two lists, the
  * elements E_i that it is in and the plain neighbors A_i that no element covers, and the graph
- * never needs more room than at the start. The next pivot is the unknown with the least bound of
+ * never needs more memory than at the start. The next pivot is the unknown with the least bound of
  *
  *     degree(i) <= |A_i| + |L_p \ i| + sum over e in E_i of |L_e \ L_p|,
  *
@@ -21,8 +21,8 @@
 
 #include <math.h>
 
-/* A node is an unknown, an element, or gone (merged, absorbed, eliminated without neighbors). */
-enum { UNKNOWN, ELEMENT, GONE };
+/* A node is an unknown, an element, or removed (merged, absorbed, eliminated without neighbors). */
+enum { UNKNOWN, ELEMENT, REMOVED };
 
 typedef struct Graph {
   int64_t n, left;   /* nodes; weight of the unknowns that are not eliminated yet */
@@ -73,7 +73,7 @@ static int64_t take_least(Graph *g) {
 /* ---- Nodes ---- */
 
 static void remove_node(Graph *g, int64_t i) {
-  g->kind[i] = GONE;
+  g->kind[i] = REMOVED;
   g->length[i] = 0;
 }
 
@@ -257,7 +257,7 @@ static void finish_element(Graph *g, int64_t p) {
   g->used = g->start[p] + kept;
   g->length[p] = kept;
   g->weight[p] = 0;
-  if (kept == 0) g->kind[p] = GONE;
+  if (kept == 0) g->kind[p] = REMOVED;
 }
 
 static void eliminate(Graph *g, int64_t *order) {

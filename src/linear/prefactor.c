@@ -10,10 +10,10 @@
 /* tau^2 e counts where it is more than this part of the mass. What is left out makes the Hessian at
  * most so much larger than A, and small forces that come and go need no other factor. It depends on
  * the present step alone, not on earlier ones: a resumed run has the same A. */
-#define EXTRA_LEAST 0.1
+#define MIN_EXTRA_MASS_RATIO 0.1
 
-/* Relative error of solutions in single precision that is still good enough. */
-#define ERROR_MOST 0.03
+/* Largest relative error of solutions for which the factor is kept in single precision. */
+#define MAX_SINGLE_ERROR 0.03
 
 struct HkPrefactor {
   const HkModel *model;
@@ -24,7 +24,7 @@ struct HkPrefactor {
   HkFactor *factor;      /* its analysis alone while the packed one is in use */
   HkPacked *packed;      /* NULL where double precision was asked for */
   bool single;           /* solves are with the packed one */
-  bool told;             /* the log knows that they are not */
+  bool logged;           /* the fall back to double precision was logged */
   HkNumbering unknowns;
   int32_t *zero; /* held vertices, as factorized */
   int64_t zeros;
@@ -174,7 +174,7 @@ static HkStatus analyze(HkPrefactor *p, HkError *error) {
   hk_free(&p->model->context, &row);
   if (status >= 0 && p->precision != HK_PRECISION_DOUBLE) status = make_packed(p, error);
   if (status < 0) forget_analysis(p);
-  if (status >= 0 && p->analyses++ == 0) hk_factor_tell(p->factor);
+  if (status >= 0 && p->analyses++ == 0) hk_factor_log(p->factor);
   return status;
 }
 
@@ -210,12 +210,12 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
 /* e of vertex i as far as it counts. */
 static double count_extra(const HkPrefactor *p, const double *extra, int64_t i) {
   double e = extra && !p->held->mask[i] ? extra[i] : 0;
-  return fabs(p->tau * p->tau * e) <= EXTRA_LEAST * p->model->mass[i] ? 0 : e;
+  return fabs(p->tau * p->tau * e) <= MIN_EXTRA_MASS_RATIO * p->model->mass[i] ? 0 : e;
 }
 
 /* ---- Precision ---- */
 
-enum { KNOWN = 3 }; /* known solutions, one for each right-hand side */
+enum { TEST_SOLUTIONS = 3 }; /* known solutions, one for each right-hand side */
 
 typedef struct Product {
   const HkPrefactor *p;
@@ -251,13 +251,13 @@ static void make_known(const HkPrefactor *p, double *e) {
     e[3 * i] = 1;
     e[3 * i + 1] = cos(3.0 * (double)i / (double)p->model->n);
     e[3 * i + 2] = (double)(seed >> 40) / (1 << 23) - 1;
-    for (int c = 0; p->held->mask[i] && c < KNOWN; c++) e[3 * i + c] = 0;
+    for (int c = 0; p->held->mask[i] && c < TEST_SOLUTIONS; c++) e[3 * i + c] = 0;
   }
 }
 
 /* The largest error of a solution among them. */
 static double known_error(HkPrefactor *p, const double *e, double *z) {
-  double error[KNOWN] = {0}, size[KNOWN] = {0}, worst = 0;
+  double error[TEST_SOLUTIONS] = {0}, size[TEST_SOLUTIONS] = {0}, worst = 0;
   Product a = {p, e, z};
   hk_parallel_for(p->model->threads, p->model->n, product_range, &a);
   hk_packed_solve(p->packed, p->model->threads, 1, z, z);
@@ -267,7 +267,7 @@ static double known_error(HkPrefactor *p, const double *e, double *z) {
     error[c % 3] += off * off;
     size[c % 3] += e[c] * e[c];
   }
-  for (int c = 0; c < KNOWN; c++) {
+  for (int c = 0; c < TEST_SOLUTIONS; c++) {
     double part = size[c] > 0 ? sqrt(error[c] / size[c]) : 0;
     if (isnan(part)) return INFINITY;
     if (part > worst) worst = part;
@@ -297,22 +297,22 @@ static HkStatus choose_precision(HkPrefactor *p, HkError *error) {
     HkSupernodes view = hk_factor_view(p->factor);
     HK_TRY(hk_packed_fill(p->packed, &view, p->model->threads, error));
     if (p->precision == HK_PRECISION_AUTO) HK_TRY(measure_error(p, &worst, error));
-    p->single = worst <= ERROR_MOST;
+    p->single = worst <= MAX_SINGLE_ERROR;
   }
   if (p->single) {
-    p->told = false;
+    p->logged = false;
     hk_factor_release(p->factor);
     hk_free(c, &p->values);
     hk_free(c, &p->b);
     return HK_OK;
   }
   if (p->packed) hk_packed_release(p->packed);
-  if (p->packed && !p->told)
+  if (p->packed && !p->logged)
     hk_log(c, HK_LOG_INFO,
            "solutions with M + tau^2 L in single precision are off by %.2g: its factor stays in "
            "double precision",
            worst);
-  p->told = true;
+  p->logged = true;
   if (p->b) return HK_OK;
   return hk_alloc(c, &p->b, 3 * p->unknowns.count, sizeof *p->b, "a factorized matrix", error);
 }
@@ -391,7 +391,7 @@ static bool extra_changed(const HkPrefactor *p, const double *extra) {
 
 HkStatus hk_prefactor_update(HkPrefactor *p, double tau, const double *extra, HkError *error) {
   if (!(tau > 0) || !isfinite(tau))
-    return hk_fail(error, HK_ERROR_INVALID, "a matrix M + tau^2 L wants tau above 0, not %g", tau);
+    return hk_fail(error, HK_ERROR_INVALID, "a matrix M + tau^2 L needs tau above 0, not %g", tau);
   if (hk_numbering_changed(&p->unknowns, p->held)) HK_TRY(analyze(p, error));
   if (p->tau == tau && p->stiffness_version == p->springs->version &&
       p->masses_version == p->model->masses_version && p->held_version == p->held->version &&

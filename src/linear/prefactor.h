@@ -8,7 +8,7 @@
  * it is taken as 0. The matrix is scalar, n x n and not 3 n x 3 n, because springs count as stiff
  * as they are along their length in every direction: x, y and z are three right-hand sides. But for
  * drag, wind and the damping of handles, which are not in it, it is at least the Hessian of a step
- * in every direction (1/1.1 of it with e as 0): a preconditioner that hardly overshoots.
+ * in every direction (1/1.1 of it with e as 0): a preconditioner that barely overshoots.
  *
  * The factor is kept packed in single precision (packed.h): solves are several times faster than in
  * double and memory is halved. Rounding then makes z that of a matrix near A, which is all that a

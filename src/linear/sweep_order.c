@@ -11,8 +11,8 @@
  * vertices of the middle layer with neighbors beyond go to the separator. Inside a range vertices
  * stand nearly as the search came upon them, near each other in memory, but in groups that can be
  * swept at once: without edges between them, with about as many neighbors before and behind each.
- * And no group comes right after one with a neighbor of it, where there is another one to take: a
- * processor would have to wait for the one before it could begin the next.
+ * And no group comes right after one with a neighbor of it, where there is another one to
+ * take_cheapest: a processor would have to wait for the one before it could begin the next.
  */
 #include "linear/multigrid.h"
 
@@ -93,12 +93,12 @@ static int32_t degree(const HkGraph *g, int32_t v) {
   return g->start[v + 1] - g->start[v];
 }
 
-/* What it costs to take vertex v next, after `first` of its group if there is one: lanes that stay
- * empty because it has more or fewer neighbors before or behind it, and waiting for a neighbor
- * right before it. -1: it has a neighbor in the group. */
+/* What it costs to take_cheapest vertex v next, after `first` of its group if there is one: lanes
+ * that stay empty because it has more or fewer neighbors before or behind it, and waiting for a
+ * neighbor right before it. -1: it has a neighbor in the group. */
 static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart) {
-  enum { WAIT = 4 };
-  int32_t ago = s->group - s->touched[v], cost = ago <= apart ? WAIT : 0;
+  enum { STALL_COST = 4 };
+  int32_t ago = s->group - s->touched[v], cost = ago <= apart ? STALL_COST : 0;
   if (first < 0) return cost;
   if (ago == 0) return -1;
   int32_t before = s->before[v] - s->before[first];
@@ -107,7 +107,7 @@ static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart)
 }
 
 /* Takes the cheapest of those that stand next in the queue out of it; -1: none. */
-static int32_t take(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
+static int32_t take_cheapest(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
   enum { WINDOW = 32 };
   int32_t best = -1, least = INT32_MAX;
   for (int32_t k = begin; k < end && k < begin + WINDOW && least > 0; k++) {
@@ -133,8 +133,8 @@ static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
   for (int32_t k = 0;; s->group++) {
     while (k < count && s->queue[k] < 0) k++;
     if (k == count) return rows;
-    int32_t first = order[rows++] = take(s, k, count, -1, apart);
-    for (int l = 1; l < lanes; l++) order[rows++] = take(s, k, count, first, apart);
+    int32_t first = order[rows++] = take_cheapest(s, k, count, -1, apart);
+    for (int l = 1; l < lanes; l++) order[rows++] = take_cheapest(s, k, count, first, apart);
   }
 }
 

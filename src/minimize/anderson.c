@@ -3,8 +3,8 @@
  * The least-squares problem is solved by its normal equations, (dF^T dF) gamma = dF^T f. Their
  * matrix, window x window, is kept and gets one new row an iteration. Its condition is the square
  * of that of dF, and differences of late iterates are nearly parallel: so each column is scaled to
- * length 1, and a column that the newer ones already span to REGULAR of its length is left out.
- * What is left has a Cholesky factor whose pivots are far above rounding.
+ * length 1, and a column that the newer ones already span to MIN_NEW_PART_SQUARED of its length is
+ * left out. What is left has a Cholesky factor whose pivots are far above rounding.
  */
 #include "minimize/anderson.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Square of the part of a column that must be new. */
-#define REGULAR 1e-10
+#define MIN_NEW_PART_SQUARED 1e-10
 
 struct HkAnderson {
   HkContext context;
@@ -20,8 +20,8 @@ struct HkAnderson {
   int window, count, next; /* columns next - count .. next - 1 count, modulo window */
   bool started;            /* f and G are those of the last iterate */
   double *f, *G;           /* 3 n */
-  double *dF[HK_ANDERSON_MOST], *dG[HK_ANDERSON_MOST];
-  double gram[HK_ANDERSON_MOST][HK_ANDERSON_MOST]; /* dF_i . dF_j */
+  double *dF[HK_ANDERSON_WINDOW_MAX], *dG[HK_ANDERSON_WINDOW_MAX];
+  double gram[HK_ANDERSON_WINDOW_MAX][HK_ANDERSON_WINDOW_MAX]; /* dF_i . dF_j */
 };
 
 /* ---- Creating ---- */
@@ -118,8 +118,8 @@ static void take(HkAnderson *a, const double *x, const double *f) {
 
 /* The Cholesky factor of the scaled matrix over the columns that bring something new, newest first;
  * returns how many there are. */
-static int factorize(const HkAnderson *a, int column[HK_ANDERSON_MOST],
-                     double L[HK_ANDERSON_MOST][HK_ANDERSON_MOST]) {
+static int factorize(const HkAnderson *a, int column[HK_ANDERSON_WINDOW_MAX],
+                     double L[HK_ANDERSON_WINDOW_MAX][HK_ANDERSON_WINDOW_MAX]) {
   int used = 0;
   for (int age = 0; age < a->count; age++) {
     int slot = (a->next - 1 - age + a->window) % a->window;
@@ -131,7 +131,7 @@ static int factorize(const HkAnderson *a, int column[HK_ANDERSON_MOST],
       L[used][j] = sum / L[j][j];
       pivot -= L[used][j] * L[used][j];
     }
-    if (!(pivot > REGULAR) || !(a->gram[slot][slot] > 0)) continue;
+    if (!(pivot > MIN_NEW_PART_SQUARED) || !(a->gram[slot][slot] > 0)) continue;
     L[used][used] = sqrt(pivot);
     column[used++] = slot;
   }
@@ -140,7 +140,7 @@ static int factorize(const HkAnderson *a, int column[HK_ANDERSON_MOST],
 
 /* gamma of the chosen columns. */
 static void solve(const HkAnderson *a, const double *f, int used, const int *column,
-                  double L[HK_ANDERSON_MOST][HK_ANDERSON_MOST], double *gamma) {
+                  double L[HK_ANDERSON_WINDOW_MAX][HK_ANDERSON_WINDOW_MAX], double *gamma) {
   for (int i = 0; i < used; i++) {
     int slot = column[i];
     double sum = hk_vectors_dot(a->space, a->dF[slot], f) / sqrt(a->gram[slot][slot]);
@@ -166,8 +166,8 @@ static void combine_range(void *user, int64_t begin, int64_t end) {
 }
 
 bool hk_anderson_next(HkAnderson *a, const double *x, const double *f, double *next) {
-  double L[HK_ANDERSON_MOST][HK_ANDERSON_MOST], gamma[HK_ANDERSON_MOST];
-  int column[HK_ANDERSON_MOST];
+  double L[HK_ANDERSON_WINDOW_MAX][HK_ANDERSON_WINDOW_MAX], gamma[HK_ANDERSON_WINDOW_MAX];
+  int column[HK_ANDERSON_WINDOW_MAX];
   take(a, x, f);
   int used = factorize(a, column, L);
   if (used == 0) return false;

@@ -2,7 +2,7 @@
 #include "minimize/coloring.h"
 
 /* Colors beyond these are given as the others are, but do not count for who comes next. */
-enum { COUNTED = 64 };
+enum { MAX_COUNTED_COLORS = 64 };
 
 /* What is needed while colors are chosen. Vertices without a color are in lists by how many
  * colors their neighbors have. */
@@ -14,7 +14,7 @@ typedef struct Choice {
   int32_t *taken;          /* by color: 1 + the last vertex that has a neighbor of it */
   uint64_t *seen;          /* n, the colors of neighbors by bits */
   int32_t *after, *before; /* n, in the lists; -1: none */
-  int32_t first[COUNTED + 1];
+  int32_t first[MAX_COUNTED_COLORS + 1];
 } Choice;
 
 static int count_bits(uint64_t bits) {
@@ -49,7 +49,7 @@ static int32_t first_free(Choice *c, int32_t i) {
 /* Neighbors without a color see that of i; returns the furthest list that one went to. */
 static int show(Choice *c, int32_t i) {
   int furthest = 0;
-  if (c->color[i] >= COUNTED) return furthest;
+  if (c->color[i] >= MAX_COUNTED_COLORS) return furthest;
   uint64_t bit = (uint64_t)1 << c->color[i];
   for (int64_t e = c->start[i]; e < c->start[i + 1]; e++) {
     int32_t j = c->neighbor[e];
@@ -67,7 +67,7 @@ static int show(Choice *c, int32_t i) {
 static int64_t choose(Choice *c) {
   int64_t colors = 0;
   int list = 0;
-  for (int k = 0; k <= COUNTED; k++) c->first[k] = -1;
+  for (int k = 0; k <= MAX_COUNTED_COLORS; k++) c->first[k] = -1;
   for (int64_t i = c->n - 1; i >= 0; i--) {
     c->color[i] = -1;
     enter(c, 0, (int32_t)i);

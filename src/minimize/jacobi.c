@@ -1,10 +1,10 @@
 /* Jacobi's method on the nonlinear problem: each vertex minimizes g over its own position while all
  * others stand still (vertex_block.h), all at once,
  *
- *     G(x)_q = x_q + weight H_qq^-1 (-dg/dx_q)
+ *     G(x)_i = x_i + weight H_ii^-1 (-dg/dx_i)
  *
  * and Chebyshev's acceleration of x+ = G(x) (chebyshev.h; Wang 2015). No matrix, no colors, no
- * order: one loop over all vertices, which is what cards like. Neighbors that move towards each
+ * order: one loop over all vertices, which suits GPUs. Neighbors that move towards each
  * other overshoot, hence the weight. Errors travel from neighbor to neighbor as in
  * vertex_block_descent, at half its speed; the acceleration takes the root of the number of
  * iterations, as long as its rho is right.
@@ -112,7 +112,7 @@ static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkErro
 const HkMinimizeType hk_minimize_jacobi = {
     .schema = {.name = "jacobi",
                .summary = "each vertex over its own position, all at once, accelerated; no system",
-               .formula = "H_qq p = -dg/dx_q,  x+ = x_old + omega (x + weight p - x_old)",
+               .formula = "H_ii p = -dg/dx_i,  x+ = x_old + omega (x + weight p - x_old)",
                HK_PARAMS(HkJacobiParams, params)},
     .vectors = 3,
     .create = create,

@@ -1,7 +1,7 @@
 /* L-BFGS, a quasi-Newton method, started from the constant matrix of the local/global method.
  *
- * The last `memory` steps s_j = x_(j+1) - x_j and the changes of the gradient y_j that came with
- * them tell how curved g is along where it has been. The inverse Hessian that satisfies
+ * The last `memory` steps s_j = x_(j+1) - x_j and the changes y_j of the gradient along them
+ * sample the curvature of g. The inverse Hessian that satisfies
  * B y_j = s_j and is otherwise near A^-1 is applied without being formed, by the two-loop recursion
  * (Nocedal 1980), which goes through the pairs from the newest to the oldest and back:
  *
@@ -111,8 +111,8 @@ static void remember(HkMinimizer *m, const double *x, const double *x_new, const
   hk_vectors_subtract(space, x_new, x, pair->s);
   hk_vectors_subtract(space, g_new, g, pair->y);
   pair->sy = hk_vectors_dot(space, pair->s, pair->y);
-  double room = hk_vectors_dot(space, pair->s, pair->s) * hk_vectors_dot(space, pair->y, pair->y);
-  if (!(pair->sy > 1e-12 * sqrt(room))) return;
+  double bound = hk_vectors_dot(space, pair->s, pair->s) * hk_vectors_dot(space, pair->y, pair->y);
+  if (!(pair->sy > 1e-12 * sqrt(bound))) return;
   data->next = (data->next + 1) % data->slots;
   if (data->count < data->slots - 1) data->count++;
 }

@@ -50,7 +50,7 @@ static const HkParam params[] = {
     HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3),
     HK_CHOICE(LocalGlobal, acceleration, ANDERSON, "none|anderson|chebyshev",
               "how the iterations are made fewer"),
-    HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_MOST,
+    HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_WINDOW_MAX,
                "past iterations that anderson combines"),
     HK_NUMBER(LocalGlobal, rho, "1", 0, 0, 0.999999,
               "spectral radius for chebyshev: how much of an error one plain iteration leaves at "

@@ -107,8 +107,8 @@ double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
   HkProblem *p = m->problem;
   m->filtered = hk_problem_filter(p, x, x_new);
   if (m->filtered) {
-    hk_vectors_subtract(&p->space, x_new, x, p->room);
-    m->filtered_move = hk_problem_norm(p, p->room);
+    hk_vectors_subtract(&p->space, x_new, x, p->scratch);
+    m->filtered_move = hk_problem_norm(p, p->scratch);
   }
   return hk_problem_change(m->problem, x, x_new);
 }

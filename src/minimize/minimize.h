@@ -85,7 +85,7 @@ struct HkMinimizer {
   int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
   HkStepReport report;  /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;         /* of what create has made, without the problem's prefactor */
-  HkTraceFn *trace;     /* told of every iteration; NULL: nobody is */
+  HkTraceFn *trace;     /* called after each iteration; may be NULL */
   void *trace_user;
   double *start; /* x at iteration 0, while there is a trace */
   double began;  /* s of wall time, without what the trace took */

@@ -36,8 +36,8 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
   HK_TRY(number(p, &p->space.sums, hk_sum_slots(m->n), error));
   HK_TRY(vector(p, &p->y, error));
   HK_TRY(vector(p, &p->b, error));
-  HK_TRY(vector(p, &p->room, error));
-  HK_TRY(vector(p, &p->room2, error));
+  HK_TRY(vector(p, &p->scratch, error));
+  HK_TRY(vector(p, &p->scratch2, error));
   HK_TRY(number(p, &p->inverse, m->n, error));
   return number(p, &p->extra, m->n, error);
 }
@@ -66,8 +66,8 @@ void hk_problem_destroy(HkProblem *p) {
   hk_hessian_destroy(&p->hessian);
   hk_damping_destroy(p->model, &p->damping);
   hk_pattern_destroy(p->model, &p->pattern);
-  double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,    &p->room,
-                        &p->room2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
+  double **vectors[] = {&p->y,        &p->b,       &p->f,     &p->v,    &p->scratch,
+                        &p->scratch2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
   for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) hk_free(c, vectors[k]);
   hk_free(c, &p->held.mask);
   hk_dampers_destroy(&p->dampers);
@@ -86,7 +86,7 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision 
   if (p->prefactor && p->factor_kind == kind && p->precision == precision) return HK_OK;
   if (p->prefactor)
     return hk_fail(error, HK_ERROR_INVALID,
-                   "the minimizer and its preconditioner want different factorizations");
+                   "the minimizer and its preconditioner need different factorizations");
   p->factor_kind = kind;
   p->precision = precision;
   HK_TRY(hk_prefactor_create(p->model, p->work->springs, kind, precision, &p->held, &p->prefactor,
@@ -106,16 +106,16 @@ HkStatus hk_problem_update_prefactor(HkProblem *p, HkError *error) {
 static void push(HkProblem *p, const double *x, const double *v) {
   const HkModel *m = p->model;
   memset(p->f, 0, (size_t)m->n * 3 * sizeof *p->f);
-  memset(p->room, 0, (size_t)m->n * 3 * sizeof *p->f);
+  memset(p->scratch, 0, (size_t)m->n * 3 * sizeof *p->f);
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (type->energy && !hk_force_uses_velocity(m, p->work, f)) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, v);
     type->add(&a, p->f);
     a.v = NULL;
-    if (type->energy) type->add(&a, p->room);
+    if (type->energy) type->add(&a, p->scratch);
   }
-  hk_vectors_subtract(&p->space, p->f, p->room, p->f);
+  hk_vectors_subtract(&p->space, p->f, p->scratch, p->f);
 }
 
 /* The drag of each vertex, if that is all there is: products with it take a ninth of the memory and
@@ -236,11 +236,11 @@ typedef struct Slip {
   const double *from, *to;
 } Slip;
 
-/* room = w, or room2 = C w where that needs no neighbors. */
+/* scratch = w, or scratch2 = C w where that needs no neighbors. */
 static void slip_range(void *user, int64_t begin, int64_t end) {
   const Slip *a = user;
   const HkProblem *p = a->p;
-  double rate = 0.5 / p->tau, *out = p->drags ? p->room2 : p->room;
+  double rate = 0.5 / p->tau, *out = p->drags ? p->scratch2 : p->scratch;
   for (int64_t vertex = begin; vertex < end; vertex++) {
     double factor = p->drags ? p->drag[vertex] : 1;
     for (int64_t i = 3 * vertex; i < 3 * vertex + 3; i++)
@@ -248,11 +248,11 @@ static void slip_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-/* room2 = C w, w = (x - b) / tau - v at the middle of two places. */
+/* scratch2 = C w, w = (x - b) / tau - v at the middle of two places. */
 static void drag(HkProblem *p, const double *from, const double *to) {
   Slip a = {p, from, to};
   hk_parallel_for(p->model->threads, p->model->n, slip_range, &a);
-  if (!p->drags) hk_block_matrix_product(&p->damping.C, p->room, p->room2);
+  if (!p->drags) hk_block_matrix_product(&p->damping.C, p->scratch, p->scratch2);
 }
 
 typedef struct Gradient {
@@ -275,7 +275,7 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
                 {.x = x,
                  .y = p->y,
                  .f = p->pushed ? p->f : NULL,
-                 .drag = p->damped ? p->room2 : NULL,
+                 .drag = p->damped ? p->scratch2 : NULL,
                  .mass = m->mass,
                  .inverse = p->inverse,
                  .square = square,
@@ -313,7 +313,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   Change a = {p, from, to, NULL};
   if (p->damped) { /* C w at the middle: 1/2 d . C (w + w') */
     drag(p, from, to);
-    a.drag = p->room2;
+    a.drag = p->scratch2;
   }
   double rest = hk_parallel_sum(m->threads, m->n, change_range, &a, p->space.sums);
   return rest + p->tau * p->tau * energy;

@@ -11,7 +11,7 @@
  *     f(x, v') ~ f - C (v' - v),   C = -df/dv there, its positive semidefinite part
  *
  * which damps implicitly and leaves a problem of minimization. It keeps the order of an integrator
- * up to the second if C is -df/dv in full; if it is not (wind on faces), the second order wants the
+ * up to the second if C is -df/dv in full; if it is not (wind on faces), second order needs the
  * forces linearized again about the result (passes in step/implicit.h). The gradient is zero
  * exactly where the equations of the step are met:
  *
@@ -59,9 +59,9 @@ typedef struct HkProblem {
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method asked for it */
   HkFactorKind factor_kind;
-  HkPrecision precision; /* of the prefactor */
-  double *room, *room2;  /* 3 n, used within one call */
-  size_t bytes;          /* of all but the prefactor, C and the Hessian */
+  HkPrecision precision;      /* of the prefactor */
+  double *scratch, *scratch2; /* 3 n, used within one call */
+  size_t bytes;               /* of all but the prefactor, C and the Hessian */
 } HkProblem;
 
 /* work: the caller's, as are all forces. */

@@ -102,7 +102,7 @@ static void look_around(const Place *s, int64_t i, Local *local) {
   for (int c = 0; c < 3; c++) local->r[c] = square * f[c] - mass * (x[c] - p->y[3 * i + c]);
 }
 
-/* H_qq */
+/* H_ii */
 static void own_block(const Place *s, int64_t i, const Local *local, HkCurvature curvature,
                       double H[9]) {
   const HkModel *m = s->p->model;

@@ -1,8 +1,8 @@
 /* Vertex block descent: each vertex in turn minimizes g over its own position while all others
  * stand still (Chen et al. 2024), that is Gauss-Seidel on the nonlinear problem.
  *
- *     H_qq p = -dg/dx_q,   x_q += p,
- *     H_qq = m_q I + tau^2 sum d2E/dx_q2 + tau C_qq   (3x3, kg)
+ *     H_ii p = -dg/dx_i,   x_i += p,
+ *     H_ii = m_i I + tau^2 sum d2E/dx_i2 + tau C_ii   (3x3, kg)
  *
  * at the newest positions of the neighbors. Vertices that do not interact, those of one color
  * (coloring.h), go at once. A sweep over all of them is an iteration; it costs a few gradients, no
@@ -10,8 +10,8 @@
  * gradient_descent, one of wavelength r springs takes in the order of r^2 sweeps, a fourth to an
  * eighth as many.
  *
- * What a vertex does is told in vertex_block.h. Should g rise over a sweep even so (a force grew
- * stiffer on the way), a line search goes back from the result towards the start.
+ * vertex_block.h defines the step of a vertex. If g rises over a sweep (a force becomes stiffer
+ * along it), a line search backtracks from the result towards the start.
  */
 #include "base/vec.h"
 #include "minimize/coloring.h"
@@ -115,7 +115,7 @@ static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkErro
 const HkMinimizeType hk_minimize_vertex_block_descent = {
     .schema = {.name = "vertex_block_descent",
                .summary = "each vertex in turn minimizes over its own position; no linear system",
-               .formula = "H_qq p = -dg/dx_q,  x_q += p  (3x3), all vertices of a color at once",
+               .formula = "H_ii p = -dg/dx_i,  x_i += p  (3x3), all vertices of a color at once",
                HK_PARAMS(HkStopping, params)},
     .vectors = 3,
     .create = create,

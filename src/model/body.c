@@ -116,14 +116,14 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
   const HkContext *c = &m->context;
   int64_t n = m->n + mesh->vertex_count;
   int64_t wanted = n + 1; /* kernels load four numbers at the last vertex: HK_PAD */
-  int64_t capacity[3] = {m->room.vertices, m->room.vertices, m->room.vertices};
+  int64_t capacity[3] = {m->capacity.vertices, m->capacity.vertices, m->capacity.vertices};
   if (n > INT32_MAX / 3)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
                    (long long)n, INT32_MAX / 3);
   HK_TRY(hk_grow(c, &m->x0, &capacity[0], wanted, 3 * sizeof *m->x0, "vertices", error));
   HK_TRY(hk_grow(c, &m->v0, &capacity[1], wanted, 3 * sizeof *m->v0, "vertices", error));
   HK_TRY(hk_grow(c, &m->mass, &capacity[2], wanted, sizeof *m->mass, "vertices", error));
-  m->room.vertices = capacity[0];
+  m->capacity.vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
   HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
   start(mesh, body, m->mass + m->n, m->x0 + 3 * m->n, m->v0 + 3 * m->n);
@@ -133,12 +133,12 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
 
 static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t cells = m->cell_count + mesh->cell_count, starts = m->room.cells;
+  int64_t cells = m->cell_count + mesh->cell_count, starts = m->capacity.cells;
   int64_t used = m->cell_count ? m->cell_start[m->cell_count] : 0;
-  HK_TRY(
-      hk_grow(c, &m->cell_type, &m->room.cells, cells + 1, sizeof *m->cell_type, "cells", error));
+  HK_TRY(hk_grow(c, &m->cell_type, &m->capacity.cells, cells + 1, sizeof *m->cell_type, "cells",
+                 error));
   HK_TRY(hk_grow(c, &m->cell_start, &starts, cells + 1, sizeof *m->cell_start, "cells", error));
-  HK_TRY(hk_grow(c, &m->cell_vertex, &m->room.corners, used + mesh->corner_count,
+  HK_TRY(hk_grow(c, &m->cell_vertex, &m->capacity.corners, used + mesh->corner_count,
                  sizeof *m->cell_vertex, "cells", error));
   for (int64_t k = 0; k < mesh->corner_count; k++)
     m->cell_vertex[used + k] = (int32_t)(first + mesh->cell_vertex[k]);

@@ -1,4 +1,4 @@
-/* Memory that a model holds, array by array, with the room in those that have grown.
+/* Memory that a model holds, array by array, with the unused capacity of growing ones.
  *
  * Parameters of forces, motions and the integrator are not counted: they come from the C library
  * and are small.
@@ -8,8 +8,8 @@
 #include <string.h>
 
 static size_t count_vertices(const HkModel *m) {
-  size_t room = (size_t)m->room.vertices, n = (size_t)m->n;
-  size_t bytes = room * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass);
+  size_t capacity = (size_t)m->capacity.vertices, n = (size_t)m->n;
+  size_t bytes = capacity * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass);
   return bytes + (n + 1) * sizeof *m->adj_start;
 }
 
@@ -19,13 +19,13 @@ static size_t count_springs(const HkModel *m) {
   size_t neighbor = sizeof *m->adj_vertex + sizeof *m->adj_spring;
   if (m->springs.damping) one += sizeof *m->springs.damping;
   if (m->springs.tension) one += sizeof *m->springs.tension;
-  return (size_t)m->room.springs * one + 2 * (size_t)m->springs.count * neighbor;
+  return (size_t)m->capacity.springs * one + 2 * (size_t)m->springs.count * neighbor;
 }
 
 static size_t count_cells(const HkModel *m) {
-  size_t bytes = (size_t)m->room.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
-  bytes += (size_t)m->room.corners * sizeof *m->cell_vertex;
-  bytes += (size_t)m->room.faces * 3 * sizeof *m->face;
+  size_t bytes = (size_t)m->capacity.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
+  bytes += (size_t)m->capacity.corners * sizeof *m->cell_vertex;
+  bytes += (size_t)m->capacity.faces * 3 * sizeof *m->face;
   if (m->face_start)
     bytes +=
         (size_t)(m->n + 1) * sizeof *m->face_start + (size_t)m->face_count * 3 * sizeof *m->face_at;

@@ -58,7 +58,7 @@ static int compare_walls(const void *a, const void *b) {
 }
 
 static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, HkError *error) {
-  HK_TRY(hk_grow(&m->context, &m->face, &m->room.faces, m->face_count + count - 2,
+  HK_TRY(hk_grow(&m->context, &m->face, &m->capacity.faces, m->face_count + count - 2,
                  3 * sizeof *m->face, "faces", error));
   for (int k = 2; k < count; k++) {
     int32_t *f = m->face + 3 * m->face_count++;

@@ -75,7 +75,7 @@ const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
 
 /* How many times its size a model must be away from the origin to be taken relative to its middle.
  */
-static const double FAR = 4;
+static const double MIN_DISTANCE_TO_SIZE = 4;
 
 void hk_model_origin(const HkModel *m, double origin[3]) {
   double middle[3], size = 0;
@@ -88,5 +88,6 @@ void hk_model_origin(const HkModel *m, double origin[3]) {
     middle[c] = low + 0.5 * (high - low);
     size = fmax(size, high - low);
   }
-  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
+  for (int c = 0; c < 3; c++)
+    origin[c] = fabs(middle[c]) > MIN_DISTANCE_TO_SIZE * size ? middle[c] : 0;
 }

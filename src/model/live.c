@@ -76,8 +76,8 @@ static void forces_changed(HkModel *m) {
 
 HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkError *error) {
   HkCompiledForce force;
-  int64_t room = m->force_count; /* at least */
-  HK_TRY(hk_grow(&m->context, &m->forces, &room, (int64_t)m->force_count + 1, sizeof *m->forces,
+  int64_t capacity = m->force_count; /* at least */
+  HK_TRY(hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1, sizeof *m->forces,
                  "forces", error));
   HK_TRY(hk_force_compile(m, method, &force, error));
   m->forces[m->force_count] = force;

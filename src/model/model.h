@@ -37,10 +37,10 @@ typedef struct HkCompiledProbe {
   int64_t count;
 } HkCompiledProbe;
 
-/* Room in the arrays that grow while bodies are added. */
-typedef struct HkModelRoom {
+/* Capacities of the arrays that grow while bodies are added. */
+typedef struct HkModelCapacity {
   int64_t vertices, springs, cells, corners, faces;
-} HkModelRoom;
+} HkModelCapacity;
 
 enum { HK_SPRING_EDGE, HK_SPRING_SHEAR, HK_SPRING_BENDING, HK_SPRING_FILE };
 
@@ -111,7 +111,7 @@ struct HkModel {
   uint64_t
       fingerprint; /* of vertices, springs and pins: a state fits only its own model. Forces and
                     * settings may differ; a run compares its whole scene, see run/record.c */
-  HkModelRoom room;
+  HkModelCapacity capacity;
 };
 
 /* Another number after each live change. */

@@ -84,7 +84,7 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
 static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
   double tolerance = sim->model->time.tolerance;
   double small = tolerance / (double)(1 << (sim->type->order + 2));
-  const int64_t end = (int64_t)1 << HK_STATE_DEEPEST;
+  const int64_t end = (int64_t)1 << HK_STATE_DEPTH_MAX;
   HkStatus worst = HK_OK;
   for (int64_t at = 0; at < end;) {
     int64_t length = end >> state->level;
@@ -92,7 +92,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
     HkStatus status = try_part(sim, state, h * (double)length / (double)end, &size, sum, error);
     if (status < 0) return status;
     bool met = size.error <= tolerance, gains = !(size.error <= size.rounding);
-    if (!met && gains && state->level < HK_STATE_DEEPEST) {
+    if (!met && gains && state->level < HK_STATE_DEPTH_MAX) {
       state->level++;
       sum->rejected++;
       continue;

@@ -32,7 +32,7 @@
 #include <string.h>
 
 /* Solutions of a residual above this are not converged, however large the rounding is. */
-static const double MOST_ROUNDING = 1e-5;
+static const double MAX_ROUNDING_RESIDUAL = 1e-5;
 
 typedef struct Beta {
   double beta;
@@ -71,7 +71,7 @@ static double rounding_of(const HkProblem *p, const HkState *s, const double *b)
     bottom += hk_dot(b + 3 * i, b + 3 * i);
   }
   double part = 2 * DBL_EPSILON * sqrt(top / bottom);
-  return bottom > 0 && isfinite(part) ? fmin(part, MOST_ROUNDING) : 0;
+  return bottom > 0 && isfinite(part) ? fmin(part, MAX_ROUNDING_RESIDUAL) : 0;
 }
 
 /* Logs once that K is projected, in the first step in which that makes a difference. */

@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double FACTOR = 1000;
+static const double ENERGY_FACTOR = 1000;
 
 /* The largest acceleration (m/s^2) by all forces but the springs. */
 static double push_at(HkSim *sim, double t, const double *x, const double *v) {
@@ -81,7 +81,7 @@ static double energy_bound(const HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   if (!isnan(m->time.energy_bound)) return m->time.energy_bound;
   double speed = state->given_speed + sim->push_scale * state->time;
-  return FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
+  return ENERGY_FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
 }
 
 typedef struct Kinetic {
@@ -117,7 +117,7 @@ static int64_t worst_vertex(const HkModel *m, const HkState *s) {
  * Springs that turn and stretch lower it by a factor of at most 3: their blocks have eigenvalues in
  * 0 .. k with a trace of at least k. The derivative of a drag or a wind grows with the speed,
  * without bound in an explosion. */
-static const double LEAST_PART_OF_START = 1e-3;
+static const double MIN_PART_OF_START = 1e-3;
 
 typedef struct StableStep {
   double h;      /* s; NAN: unknown */
@@ -132,7 +132,7 @@ static StableStep least_stable(HkSim *sim, const HkState *state) {
   hk_state_destroy(&start);
   hk_sim_stable_step(sim, state, &now, NULL);
   /* now is 0 or NAN where the state is not finite. */
-  if (now > 0 && !(now < LEAST_PART_OF_START * first)) return (StableStep){fmin(first, now), false};
+  if (now > 0 && !(now < MIN_PART_OF_START * first)) return (StableStep){fmin(first, now), false};
   return (StableStep){first, true};
 }
 

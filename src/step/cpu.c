@@ -94,8 +94,8 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
   return open_and_move(sim, state, error);
 }
 
-/* What live changes of the model ask for: more room for forces, another matrix pattern where a
- * force acts across faces for the first time, another bound of blow-ups. Factorizations look at the
+/* Adapts to live changes of the model: a larger workspace of forces, another matrix pattern where a
+ * force acts across faces for the first time, another bound of blow-ups. Factorizations compare the
  * model's versions themselves. */
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;

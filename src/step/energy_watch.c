@@ -66,7 +66,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double FACTOR = 10, MOST_RATIO = 0.95;
+static const double ENERGY_FACTOR = 10, MAX_STEP_RATIO = 0.95;
 
 /* Part of the energies' own size that may be rounding. */
 static const double ROUNDING = 1e-10;
@@ -75,7 +75,7 @@ static const double ROUNDING = 1e-10;
 enum { LOOKS_OF_LINEAR = 16 };
 
 /* Looks between two estimates of the stable step; iterations in each, and when energy has grown. */
-enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, MANY_ITERATIONS = 16 };
+enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, GROWTH_ITERATIONS = 16 };
 
 /* Parts of the time between two looks in which potentials that move are followed. */
 enum { PARTS = 8 };
@@ -294,8 +294,8 @@ bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
 }
 
 static double swing_of(const HkSim *sim) {
-  double stable = sim->watch.stable, ratio = MOST_RATIO;
-  if (stable > 0) ratio = fmin(sim->h / stable, MOST_RATIO);
+  double stable = sim->watch.stable, ratio = MAX_STEP_RATIO;
+  if (stable > 0) ratio = fmin(sim->h / stable, MAX_STEP_RATIO);
   return (1 + ratio) / (1 - ratio);
 }
 
@@ -318,7 +318,7 @@ static void examine(HkSim *sim, const HkState *state, bool grown) {
   bool due = state->steps % (interval * LOOKS_PER_ESTIMATE) == 0;
   if (!w->mode) return;
   if (grown && !w->examined)
-    follow_stable_step(sim, state, MANY_ITERATIONS);
+    follow_stable_step(sim, state, GROWTH_ITERATIONS);
   else if (due || is_early(interval, state->steps))
     follow_stable_step(sim, state, ITERATIONS);
   w->examined = grown;
@@ -351,7 +351,7 @@ HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   double available = w->start + w->drop + w->work;
   double rounding = ROUNDING * (sim->energy_scale + fabs(w->rest) + w->start);
   examine(sim, state, growth > available + rounding);
-  double factor = (w->verifies ? 1 : FACTOR) * swing_of(sim);
+  double factor = (w->verifies ? 1 : ENERGY_FACTOR) * swing_of(sim);
   bool beyond = growth > factor * (available + rounding);
   w->above = beyond ? w->above + 1 : 0;
   int needed = sim->type->energy_interval == HK_WATCH_LINEAR ? LOOKS_OF_LINEAR : 1;

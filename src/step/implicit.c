@@ -135,13 +135,13 @@ static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit,
  * inertia of the step, the velocities are those of waves that the step does not resolve, and the
  * old positions are the start. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
-  const double FAR = 30;
+  const double MAX_RISE_TO_INERTIA = 30;
   HkProblem *p = &implicit->problem;
   hk_vectors_copy(&p->space, state->x, implicit->x);
   hold_pins(sim->model, state, implicit);
   filter_guess(sim, state, implicit, implicit->ahead);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
-  if (!(rise <= FAR * hk_problem_inertia(p, implicit->x))) return;
+  if (!(rise <= MAX_RISE_TO_INERTIA * hk_problem_inertia(p, implicit->x))) return;
   if (state->h_old > 0) {
     look_ahead(sim, state, implicit, s);
     filter_guess(sim, state, implicit, implicit->x);
@@ -158,7 +158,7 @@ static int count_passes(const HkSim *sim, const HkProblem *p) {
   return p->partial ? sim->type->order : 1;
 }
 
-/* Counts all the work; the last pass tells how it ended. */
+/* Adds the work of a pass; residual and reason are those of the last pass. */
 static void add_pass(HkStepReport *sum, const HkStepReport *last) {
   HkStepReport before = *sum;
   *sum = *last;
@@ -207,7 +207,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
 HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error) {
   if (!sim->type->minimizes)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "%s has no minimizer whose iterations could be told", sim->type->schema.name);
+                   "%s has no minimizer whose iterations could be traced", sim->type->schema.name);
   HkImplicit *implicit = sim->data;
   sim->trace = trace;
   sim->trace_user = user;

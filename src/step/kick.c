@@ -12,7 +12,7 @@
 HK_KERNEL_TABLE(HkKickKernels, hk_kick_kernels)
 
 /* Fewer blocks are not worth a second thread. */
-enum { LEAST_BLOCKS = 4 };
+enum { MIN_THREADED_BLOCKS = 4 };
 
 typedef struct Kick {
   const HkKickKernels *kernels;
@@ -28,7 +28,7 @@ typedef struct Kick {
 /* What a kick reads are the neighbors of its vertices, and in single precision what lies as far
  * from one vertex of a group as a neighbor from another one: a group further on at most. */
 static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
-  const int64_t NEAR = HK_ROW_GROUP_SINGLE - 1;
+  const int64_t GROUP_REACH = HK_ROW_GROUP_SINGLE - 1;
   k->blocks = hk_sum_slots(m->n);
   HK_TRY(hk_alloc(&m->context, &k->low, k->blocks, sizeof *k->low, "blocks", error));
   HK_TRY(hk_alloc(&m->context, &k->high, k->blocks, sizeof *k->high, "blocks", error));
@@ -37,7 +37,8 @@ static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
     int64_t begin = m->adj_start[i], end = m->adj_start[i + 1];
     if (begin == end) continue;
     int32_t first = m->adj_vertex[begin] / HK_BLOCK, last = m->adj_vertex[end - 1] / HK_BLOCK;
-    int64_t near = i > NEAR ? i - NEAR : 0, far = i + NEAR < m->n ? i + NEAR : m->n - 1;
+    int64_t near = i > GROUP_REACH ? i - GROUP_REACH : 0,
+            far = i + GROUP_REACH < m->n ? i + GROUP_REACH : m->n - 1;
     for (int64_t b = near / HK_BLOCK; b <= far / HK_BLOCK; b++) {
       if (first < k->low[b]) k->low[b] = first;
       if (last > k->high[b]) k->high[b] = last;
@@ -163,7 +164,7 @@ static Pass pass_of(HkSim *sim, HkState *s, double t, double h, bool drifts, dou
   const HkModel *m = sim->model;
   Pass p = {.sim = sim, .state = s, .k = sim->data, .drifts = drifts};
   const HkSingle *single = p.k->single;
-  p.parts = m->threads <= 1 || p.k->blocks < LEAST_BLOCKS ? 1 : m->threads;
+  p.parts = m->threads <= 1 || p.k->blocks < MIN_THREADED_BLOCKS ? 1 : m->threads;
   p.kick.f = others(sim, s, t, half, p.kick.g);
   for (int c = 0; c < 3; c++) p.kick.h[c] = c == 2 && m->dimension == 2 ? 0 : h;
   if (single)

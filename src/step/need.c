@@ -13,7 +13,7 @@
  */
 #include "step/need.h"
 
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "step/implicit.h"
 #include "step/kick.h"
 
@@ -69,7 +69,7 @@ static double of_direct(const HkProportions *p) {
 
 static double of_linear(const HkProportions *p, const HkMethod *given) {
   HkMethod picked = {0};
-  if (!given->schema && hk_pick_linear_for((int64_t)p->n, &picked, NULL) < 0) return 0;
+  if (!given->schema && hk_choose_linear_solver((int64_t)p->n, &picked, NULL) < 0) return 0;
   const HkMethod *method = given->schema ? given : &picked;
   const HkLinearType *type = hk_linear_type(method->schema);
   const HkMethod *preconditioner = find(method, "preconditioner", HK_PARAM_METHOD);

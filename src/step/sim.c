@@ -3,14 +3,14 @@
 
 #include "base/vec.h"
 #include "force/springs.h"
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
 #include "step/need.h"
 
 #include <string.h>
 
-enum { FEW = 100 };
+enum { FEW_MASSES_MAX_VERTICES = 100 };
 
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
@@ -41,7 +41,7 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
   const HkTime *time = &sim->model->time;
-  double part = sim->model->n < FEW ? 0.05 : 0.5;
+  double part = sim->model->n < FEW_MASSES_MAX_VERTICES ? 0.05 : 0.5;
   sim->h = isinf(stable) ? 1 / time->frames_per_second : part * stable;
   if (time->default_step > 0 && time->default_step <= stable) sim->h = time->default_step;
   return HK_OK;
@@ -49,9 +49,9 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
 
 /* Whether it fits into memory; models that fit anywhere are not looked at. */
 static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkError *error) {
-  const int64_t SMALL = 20000;
+  const int64_t MEMORY_CHECK_MIN_VERTICES = 20000;
   HkProportions p;
-  if (model->n < SMALL) return HK_OK;
+  if (model->n < MEMORY_CHECK_MIN_VERTICES) return HK_OK;
   HK_TRY(hk_model_proportions(model, &p, error));
   return hk_step_check(&model->context, &p, method, hk_step_need(&p, method), error);
 }
@@ -74,7 +74,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   (*sim)->type = type;
   (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
-  if (status >= 0) status = hk_pick_methods(model, &(*sim)->method, error);
+  if (status >= 0) status = hk_choose_methods(model, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);

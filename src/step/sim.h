@@ -63,7 +63,7 @@ struct HkSim {
   HkState *whole, *halves, *start;
   double part;
   HkEnergyWatch watch;
-  HkTraceFn *trace; /* told of every iteration of a minimizer; NULL: nobody is */
+  HkTraceFn *trace; /* called after each iteration of a minimizer; may be NULL */
   void *trace_user;
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */

@@ -4,10 +4,10 @@
 HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 
 /* The mass of vertices that are not there: above 0, and of no energy. */
-static const float NO_MASS = 1e-30f;
+static const float PADDING_MASS = 1e-30f;
 
 void hk_single_take_masses(HkSingle *s, const HkModel *m) {
-  for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : NO_MASS;
+  for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : PADDING_MASS;
   s->masses_version = m->masses_version;
 }
 

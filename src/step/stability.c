@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { MOST_ITERATIONS = 100 };
+enum { MAX_ITERATIONS = 100 };
 
 static double square_range(void *user, int64_t begin, int64_t end) {
   const double *p = user;
@@ -42,7 +42,7 @@ static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, dou
   const HkModel *m = sim->model;
   double value = 0;
   hk_stability_start(p, 3 * m->n);
-  for (int it = 0; it < MOST_ITERATIONS; it++) {
+  for (int it = 0; it < MAX_ITERATIONS; it++) {
     double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
     if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
     double scale = 1 / sqrt(norm2);

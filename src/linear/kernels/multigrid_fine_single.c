@@ -188,7 +188,7 @@ HK_INLINE void blocks_of_row(const HkMultigrid *m, int64_t i, Block blocks[]) {
 
 static void multiply(const HkMultigrid *m, int64_t begin, int64_t end) {
   const HkGalerkin *k = &m->level[0].galerkin;
-  Block blocks[HK_GALERKIN_WIDEST];
+  Block blocks[HK_GALERKIN_ROW_BLOCKS_MAX];
   for (int64_t i = begin; i < end; i++) {
     blocks_of_row(m, i, blocks);
     for (int64_t e = k->row[i]; e < k->row[i + 1]; e++) {

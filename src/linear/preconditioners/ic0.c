@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Shifts 0, 1e-3, 4e-3 ... to about 3e5. */
-enum { ATTEMPTS = 16 };
+enum { MAX_SHIFTS = 16 };
 
 typedef struct Data {
   int64_t *start;  /* n + 1: where the blocks of a row of L begin, in the order of the pattern */
@@ -95,7 +95,7 @@ static bool factorize_row(const HkBlockMatrix *A, Data *data, int64_t i, double 
   int64_t count = data->start[i + 1] - data->start[i];
   if (count) memcpy(row, A->value + 9 * pattern->start[i], (size_t)count * 9 * sizeof *row);
   memcpy(D, A->value + 9 * pattern->diagonal[i], 9 * sizeof *D);
-  hk_diagonal_mend(D);
+  hk_diagonal_make_positive(D);
   for (int k = 0; k < 9; k++) D[k] *= 1 + shift;
   for (int64_t s = 0; s < count; s++) {
     int64_t k = column[s], first = data->start[k];
@@ -122,7 +122,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   const HkBlockMatrix *A = p->A->matrix;
   Data *data = p->data;
   double shift = 0;
-  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+  for (int attempt = 0; attempt < MAX_SHIFTS; attempt++) {
     if (factorize(A, data, shift)) return HK_OK;
     shift = attempt == 0 ? 1e-3 : 4 * shift;
   }

@@ -11,7 +11,7 @@
  * Gauss-Seidel with 3x3 blocks, forward on the way down and backward on the way up, so that z is a
  * symmetric positive definite function of r. The last level is solved exactly. Long waves, for
  * which the other preconditioners need hundreds of iterations, are short ones on a coarse level:
- * the number of iterations hardly depends on the size of the mesh. Damping of springs counts along
+ * the number of iterations is nearly independent of the mesh size. Damping of springs counts along
  * their present direction; other forces count by their blocks, between any vertices (coupling.h).
  *
  * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
@@ -59,9 +59,9 @@ typedef struct Data {
 
 /* Rows that one thread takes at a time, and the least number of rows in a stage of a sweep that
  * several threads share. */
-enum { GRAIN = 256, STAGE_MIN = 200 };
+enum { GRAIN = 256, MIN_THREADED_ROWS = 200 };
 
-/* Room for the other forces; again, if they come later. */
+/* Allocates the blocks of the other forces; called again, since live changes may add forces. */
 static HkStatus need_extra(HkPrecondition *p, HkError *error) {
   const HkModel *m = p->setup.model;
   Data *data = p->data;
@@ -201,15 +201,16 @@ static HkStatus project_all(const Data *data, HkError *error) {
   return HK_OK;
 }
 
-/* Of turns by two degrees. */
-static const double TURNED_LITTLE = 1e-3;
+/* hk_springs_turn of a rotation by two degrees: up to it the hierarchy of the first shape is kept.
+ */
+static const double MAX_KEPT_ROTATION = 1e-3;
 
 /* The couplings of level 0, and from them and from the blocks of level 0 all other levels. */
 static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkError *error) {
   const Data *data = p->data;
   const HkOperatorSprings *H = p->A->springs;
   HkMultigrid *m = data->multigrid;
-  HK_TRY(hk_couplings_take(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
+  HK_TRY(hk_couplings_set(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
   return project_all(data, error);
 }
 
@@ -245,7 +246,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
   HK_TRY(need_extra(p, error));
   if (!data->solid || data->extra || m->springs.tension ||
-      !(hk_springs_turn(m, H->x) < TURNED_LITTLE)) {
+      !(hk_springs_turn(m, H->x) < MAX_KEPT_ROTATION)) {
     data->kept = false;
     return fill_hierarchy(p, H->x, error);
   }
@@ -295,7 +296,7 @@ static void sweep(Loop *a, Sweep way) {
   for (int k = 0; k < s->stages; k++) {
     int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
     int count = s->first[stage + 1] - first;
-    bool few = s->begin[first + count] - s->begin[first] < STAGE_MIN;
+    bool few = s->begin[first + count] - s->begin[first] < MIN_THREADED_ROWS;
     a->first_range = first;
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }

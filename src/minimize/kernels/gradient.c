@@ -31,7 +31,7 @@ HK_INLINE HkDoubles finish(const HkGradientArgs *a, int64_t i) {
   return sum / mass;
 }
 
-/* |g_q|^2 / m_q of one vertex. */
+/* |g_i|^2 / m_i of one vertex. */
 static double finish_one(const HkGradientArgs *a, int64_t vertex) {
   double sum = 0;
   for (int c = 0; c < 3; c++) {

@@ -12,7 +12,7 @@
 enum { PARTS = HK_ROW_GROUP_SINGLE / HK_FLOATS };
 
 /* Added to squares of lengths, so that springs of no length have no direction. */
-#define TINY 1e-30f
+#define MIN_SQUARED_LENGTH 1e-30f
 
 /* What the code is made for; constants where they are used. */
 typedef struct Kind {
@@ -68,7 +68,7 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
   int64_t place = kind.regular ? ~r->place[group] : r->place[group];
   int64_t entry = place * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
   const float *stiffness = r->single.k + place * r->k_step * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
-  HkFloats own_w[3], tiny = hk_floats_all(TINY);
+  HkFloats own_w[3], tiny = hk_floats_all(MIN_SQUARED_LENGTH);
   if (kind.damped) load(a, kind.planes, a->w, first, own_w);
   for (int c = 0; c < 3; c++) sum[c] = (HkFloats){0};
   for (int64_t left = r->start[group + 1] - r->start[group]; left > 0; left--) {
