@@ -12,7 +12,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # the past.
 if [ $# -eq 0 ]; then
   set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
-    src/{backend,base,force,linear,mesh,minimize,model,motion,output,report,run,scene,step} cli play bench fuzz examples cmake scripts \
+    src/{backend,base,force,linear,mesh,minimize,model,motion,output,report,run,scene,step} \
+    cli play bench fuzz examples cmake scripts \
     CMakeLists.txt Makefile
 fi
 

@@ -30,7 +30,7 @@ typedef struct HkForceWork {
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
-/* The configuration at which a force is asked for. */
+/* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
   const void *params;  /* the force's parameter struct */

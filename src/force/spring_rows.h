@@ -1,4 +1,4 @@
-/* The springs by rows, as vector units like them.
+/* Springs in sliced ELLPACK (SELL-C), for vector instructions.
  *
  * Vertices are taken in groups of HK_ROW_GROUP (HK_ROW_GROUP_SINGLE in single precision) by rising
  * number. Slot s of a group holds the s-th neighbor of each of its vertices, side by side, so that
@@ -47,7 +47,7 @@ typedef struct HkSpringRows {
                     * NULL: there is no tension-only one */
   struct {
     float *k, *kl0, *damping, *least; /* kl0: k l0 */
-  } single;        /* the same in single precision: either these or those are there */
+  } single;        /* in single precision, where the arrays in double precision are NULL */
   double regular;  /* share of the slots that are regular */
   int64_t version; /* of the springs */
   void *blocks[5]; /* what the arrays were allocated as */
@@ -65,9 +65,9 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
 /* The springs of the vertex with most of them in a group of that width: in double precision as many
  * slots as the group has by start. */
 int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
-/* Takes over all numbers of the springs, of rows that share no slots. */
+/* Copies the parameters of all springs into rows that share no slots. */
 void hk_spring_rows_fill(const HkModel *model, HkSpringRows *rows);
-/* Takes over what a live change, which treats all springs alike, has made of them. */
+/* Copies the parameters of the springs after a live change, which treats all springs alike. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 /* ---- Kernels: kernels/spring_rows.c ---- */
@@ -89,7 +89,7 @@ typedef struct HkSpringRowsArgs {
   double *out;         /* of product: out = sum over the springs of B (p_i - p_j) */
 } HkSpringRowsArgs;
 
-/* All of them for the groups begin .. end - 1, and for rows in double precision. */
+/* Kernels over the groups begin .. end - 1 of rows in double precision. */
 typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* The same, and returns the energy (J) of the springs, half of it counted at either end. */

@@ -2,7 +2,7 @@
  *
  * Rows are complete (both triangles), with rising columns and the diagonal in them, so that a
  * product gathers per row and threads never meet. The pattern is computed once from the model: the
- * neighbors along springs, and those across faces where a force asked for faces. Values are then
+ * neighbors along springs, and those across faces where a force needs faces. Values are then
  * written in place. Forces that couple other vertices extend the pattern (hk_pattern_extend).
  */
 #ifndef HK_LINEAR_BLOCK_MATRIX_H
@@ -36,7 +36,7 @@ typedef struct HkBlockMatrix {
   const HkPattern *pattern;
   int threads;
   double *value;      /* 9 a block, row by row */
-  bool only_diagonal; /* all other blocks are 0, and products need not look at them */
+  bool only_diagonal; /* all other blocks are 0, and products skip them */
 } HkBlockMatrix;
 
 /* The blocks of row i that count. */

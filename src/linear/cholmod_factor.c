@@ -19,10 +19,10 @@
 #include <string.h>
 
 /* Fill, in entries of L for each unknown, from which on METIS is tried as well. Its ordering takes
- * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it hardly helps to
- * factorize; of solids it halves the fill and takes a third of the time, from 250 on. A factor that
- * is made once for many solves is worth more of it: cloth of 130 x 130 vertices has a tenth less,
- * of 500 x 500 a quarter. */
+ * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it barely speeds up the
+ * factorization; on solids, with fill from 250 on, it halves the fill and takes a third of the
+ * time. For a factor that serves many solves it pays earlier: cloth of 130 x 130 vertices has a
+ * tenth less fill, of 500 x 500 a quarter. */
 enum { METIS_FILL = 150, METIS_FILL_PANELS = 75 };
 
 typedef struct Cholmod {
@@ -78,7 +78,7 @@ static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, H
  * ordering independent of what other threads order at the same time. */
 static pthread_mutex_t metis_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Tries the first so many orderings, and keeps the best. */
+/* Tries the first `orderings` methods and keeps the best ordering. */
 static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   cholmod_l_free_factor(&k->L, &k->common);
   k->common.nmethods = orderings;

@@ -1,6 +1,6 @@
 /* The shape of a packed factor, and solves with it; see packed.h.
  *
- * All panels of a supernode number_shared_columns one list of rows: those of a later panel begin
+ * All panels of a supernode share one list of rows: those of a later panel begin
  * HK_PANEL_COLUMNS_MAX rows further on. Rows are numbered within each part of the tree.
  */
 #include "linear/packed.h"

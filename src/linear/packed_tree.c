@@ -15,7 +15,7 @@
 /* Splits of subtrees that are tried; more do not improve the cut. */
 enum { MAX_SPLITS = 64 };
 
-/* Reading and adding up the rows of a panel costs as much as so many of its columns. */
+/* Cost of gathering and scattering the rows of a panel, in columns of the panel. */
 enum { ROW_COST = 6 };
 
 typedef struct Tree {

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* tau^2 e counts where it is more than this part of the mass. What is left out makes the Hessian at
- * most so much larger than A, and small forces that come and go need no other factor. It depends on
- * the present step alone, not on earlier ones: a resumed run has the same A. */
+/* Ratio to the mass from which on tau^2 e is part of A. What is left out makes the Hessian larger
+ * than A by at most this factor, and small forces that come and go need no new factor. The rule
+ * depends on the present step only, not on earlier ones: a resumed run has the same A. */
 #define MIN_EXTRA_MASS_RATIO 0.1
 
 /* Largest relative error of solutions for which the factor is kept in single precision. */
@@ -20,9 +20,9 @@ struct HkPrefactor {
   const HkSpringArrays *springs;
   const HkHeld *held;
   HkFactorKind kind;
-  HkPrecision precision; /* as asked for */
+  HkPrecision precision; /* as requested */
   HkFactor *factor;      /* its analysis alone while the packed one is in use */
-  HkPacked *packed;      /* NULL where double precision was asked for */
+  HkPacked *packed;      /* NULL where double precision was requested */
   bool single;           /* solves are with the packed one */
   bool logged;           /* the fall back to double precision was logged */
   HkNumbering unknowns;

@@ -11,8 +11,8 @@
  * vertices of the middle layer with neighbors beyond go to the separator. Inside a range vertices
  * stand nearly as the search came upon them, near each other in memory, but in groups that can be
  * swept at once: without edges between them, with about as many neighbors before and behind each.
- * And no group comes right after one with a neighbor of it, where there is another one to
- * take_cheapest: a processor would have to wait for the one before it could begin the next.
+ * Where possible, no group directly follows one that contains a neighbor: the processor would stall
+ * on the result of the group before.
  */
 #include "linear/multigrid.h"
 
@@ -93,7 +93,7 @@ static int32_t degree(const HkGraph *g, int32_t v) {
   return g->start[v + 1] - g->start[v];
 }
 
-/* What it costs to take_cheapest vertex v next, after `first` of its group if there is one: lanes
+/* Cost of taking vertex v next, after `first` of its group if there is one: lanes
  * that stay empty because it has more or fewer neighbors before or behind it, and waiting for a
  * neighbor right before it. -1: it has a neighbor in the group. */
 static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart) {
@@ -106,7 +106,7 @@ static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart)
   return cost + abs(before) + abs(behind);
 }
 
-/* Takes the cheapest of those that stand next in the queue out of it; -1: none. */
+/* Removes the cheapest of the next WINDOW vertices from the queue; -1: none is left. */
 static int32_t take_cheapest(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
   enum { WINDOW = 32 };
   int32_t best = -1, least = INT32_MAX;

@@ -9,7 +9,7 @@ typedef struct Operands {
 } Operands;
 
 static double dot_range(void *user, int64_t begin, int64_t end) {
-  enum { LANES = 8 }; /* sums that do not wait for each other */
+  enum { LANES = 8 }; /* independent sums, for instruction-level parallelism */
   const Operands *o = user;
   const double *a = o->a + 3 * begin, *b = o->b + 3 * begin;
   int64_t count = 3 * (end - begin), k = 0;

@@ -6,7 +6,7 @@
 /* Plain iterations before rho is first measured, and accelerated ones between later measures:
  * the numbers that did best on a ball, a flag, a net and a curtain. */
 enum { PLAIN_ITERATIONS = 4, ITERATIONS_PER_ESTIMATE = 8 };
-/* rho is never taken for more, and a new one must be this part RHO_CHANGE to 1 to start over. */
+/* Upper bound of rho; and the factor by which 1 - rho must shrink for the recurrence to restart. */
 static const double RHO_MAX = 0.99999, RHO_CHANGE = 0.8;
 
 HkStatus hk_chebyshev_create(const HkModel *model, const HkVectors *space, double rho,

@@ -1,7 +1,7 @@
 /* Colors of vertices; see coloring.h. */
 #include "minimize/coloring.h"
 
-/* Colors beyond these are given as the others are, but do not count for who comes next. */
+/* Colors that count in the saturation of a vertex; colors beyond are assigned, but not counted. */
 enum { MAX_COUNTED_COLORS = 64 };
 
 /* What is needed while colors are chosen. Vertices without a color are in lists by how many

@@ -5,7 +5,7 @@
  * D holds d_i = m_i + tau^2 (sum k + e_i) + tau sum c of each vertex (problem.h), so that p is in
  * meters: each vertex goes where it would come to rest if all others stood still and every spring
  * were as stiff across its length as along it. No system is solved and an iteration costs little
- * more than the forces. But what one vertex knows its neighbors hear an iteration later: an error
+ * more than the forces. But information travels one spring per iteration: an error
  * of wavelength r springs takes in the order of r^2 iterations, at most tau^2 k / m of them, and
  * stiff models of many vertices are out of reach. D is at least half of the Hessian in every
  * direction, hence a is nearly always 1.

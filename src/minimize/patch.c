@@ -4,11 +4,12 @@
  * whole model for several iterations. So after an iteration with the direction p the smallest set
  * of vertices S is taken (to a factor of 2 in weight) with
  *
- *     sum m_i |p_i|^2 <= MASKED_WEIGHT^2 |p|_M^2        over the vertices i that are not in S,
+ *     sum m_i |p_i|^2 <= OUTSIDE_NORM_RATIO^2 |p|_M^2        over the vertices i that are not in S,
  *
  * and RINGS rings of neighbors around it. g is minimized over this patch, while all other vertices
- * are held, until its relative gradient m is REDUCTION times what it was. g does not rise, and the
- * whole model decides when the minimization ends (stopping.c): no answer depends on the patch.
+ * are held, until its relative gradient m is GRADIENT_REDUCTION times what it was. g does not rise,
+ * and the whole model decides when the minimization ends (stopping.c): no answer depends on the
+ * patch.
  */
 #include "minimize/patch.h"
 
@@ -16,7 +17,7 @@
 
 #include <math.h>
 
-static const double MASKED_WEIGHT = 0.5, REDUCTION = 0.2;
+static const double OUTSIDE_NORM_RATIO = 0.5, GRADIENT_REDUCTION = 0.2;
 enum { RINGS = 3, ITERATIONS_MAX = 60 };
 
 struct HkPatch {
@@ -129,7 +130,8 @@ static int64_t choose_vertices(HkPatch *patch, const double *p) {
     total += weight[i];
     sums[bin_of(weight[i], largest)] += weight[i];
   }
-  while (last < BINS - 1 && (sum += sums[last]) < (1 - MASKED_WEIGHT * MASKED_WEIGHT) * total)
+  while (last < BINS - 1 &&
+         (sum += sums[last]) < (1 - OUTSIDE_NORM_RATIO * OUTSIDE_NORM_RATIO) * total)
     last++;
   for (int64_t i = 0; i < m->n; i++) held[i] = bin_of(weight[i], largest) > last;
   for (int ring = 0; ring < RINGS; ring++) grow(m, held);
@@ -155,7 +157,8 @@ HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double 
     problem->inverse[i] = problem->held.mask[i] ? 0 : patch->whole->inverse[i];
   HK_TRY(hk_problem_begin_iterate(problem, x, error));
   double r = hk_problem_gradient(problem, x, newton->w[0]);
-  ((HkStopping *)newton->method.params)->tolerance = REDUCTION * r / hk_problem_moved(problem, x);
+  ((HkStopping *)newton->method.params)->tolerance =
+      GRADIENT_REDUCTION * r / hk_problem_moved(problem, x);
   HK_TRY(hk_minimize(newton, x, error));
   report->linear_iterations += newton->report.linear_iterations;
   report->projections += newton->report.projections;

@@ -37,7 +37,7 @@ typedef struct HkProblem {
   HkDampers *dampers;      /* NULL: springs are not damped, or by C */
   const HkForceWork *work; /* the caller's, or that of the dampers */
   const struct HkGradientKernels *kernels;
-  HkCancel *cancel; /* asked by minimizers and linear solvers; NULL: never */
+  HkCancel *cancel; /* checked by minimizers and linear solvers; NULL: never */
   HkVectors space;
   HkPattern pattern;
   HkHeld held;
@@ -57,7 +57,7 @@ typedef struct HkProblem {
   const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
   double rounding;      /* kg^(1/2) m: what the rounding of the coordinates does to r */
   HkHessian hessian;
-  HkPrefactor *prefactor; /* NULL unless a method asked for it */
+  HkPrefactor *prefactor; /* NULL unless a method requires it */
   HkFactorKind factor_kind;
   HkPrecision precision;      /* of the prefactor */
   double *scratch, *scratch2; /* 3 n, used within one call */

@@ -122,7 +122,7 @@ static void lift(HkSolveHessian *s, const double *b, const double *d) {
       s->b[3 * i + c] = d ? m->mass[i] * d[3 * i + c] : 0;
 }
 
-/* The residual from which on coefficients in single precision are good enough. */
+/* Relative residual from which on coefficients in single precision are accurate enough. */
 static const double SINGLE_ACCURACY = 1e-4;
 
 static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, double *p,

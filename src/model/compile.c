@@ -196,7 +196,7 @@ void hk_model_warn_gravities(const HkModel *m) {
          count, hk_norm(g), g[0], g[1], g[2]);
 }
 
-/* What is allowed but seldom meant. */
+/* Warns of input that is valid but rarely intended. */
 static void tell_oddities(const HkModel *m, const HkScene *scene) {
   int64_t loose = 0;
   for (int64_t i = 0; i < m->n; i++) loose += m->adj_start[i] == m->adj_start[i + 1];

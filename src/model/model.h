@@ -80,7 +80,7 @@ struct HkModel {
   int32_t *cell_vertex;
 
   /* Triangles, for the wind and for drawing. face_at lists the faces around vertex i as 3 f +
-   * corner at face_start[i] ..; NULL until a force asks for it by hk_model_need_faces. */
+   * corner at face_start[i] ..; NULL until a force calls hk_model_need_faces. */
   int64_t face_count;
   int32_t *face;
   int64_t *face_start, *face_at;
@@ -129,7 +129,7 @@ int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);
  * origin, else that. */
 void hk_model_origin(const HkModel *model, double origin[3]);
 
-/* face_start and face_at, made once a force asks for them. */
+/* Makes face_start and face_at, unless they exist. */
 HkStatus hk_model_need_faces(HkModel *model, HkError *error);
 
 #endif

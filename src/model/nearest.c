@@ -1,4 +1,4 @@
-/* Picking: which vertex is meant by a point, or by a ray from the eye through the mouse.
+/* Picking: the vertex nearest to a point, or to a ray from the eye through the mouse.
  *
  * A vertex x has the place s = (x - o) . d along the ray from o with the unit direction d, and the
  * distance |x - o - s d| from it. Vertices behind the origin (s < 0) are not seen; those that are

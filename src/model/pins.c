@@ -1,4 +1,4 @@
-/* Pinned vertices: where they are at a time, what holds them, and when they are let go.
+/* Pinned vertices: position, velocity, reaction and release.
  *
  * The force that holds a pinned vertex on its motion is what Newton's law leaves over,
  *

@@ -1,4 +1,4 @@
-/* Selections: which vertices are meant, by the positions at the start. */
+/* Selections of vertices, by their positions at the start. */
 #include "model/model.h"
 
 #include "base/sort.h"

@@ -144,7 +144,7 @@ static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkErr
   return HK_OK;
 }
 
-/* ---- Lengths that are meant to be the same ---- */
+/* ---- Lengths that differ by rounding only ---- */
 
 enum { MAX_LENGTHS = 1024 };
 

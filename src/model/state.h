@@ -4,7 +4,8 @@
 
 #include "model/model.h"
 
-/* What a pin does: it was let go; holds until its release; holds by hand, whatever the release. */
+/* State of a pin: released; held until its release time; held by the caller, whatever that time is.
+ */
 enum { HK_PIN_FREE, HK_PIN_HELD, HK_PIN_KEPT };
 
 enum { HK_STATE_DEPTH_MAX = 20 };
@@ -32,7 +33,7 @@ struct HkState {
   int64_t steps;         /* done since time 0 */
   double *x, *v;         /* 3 a vertex */
   uint8_t *pin_held;     /* HK_PIN_*: 0 once the pin is released */
-  double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
+  double *x_old, *v_old; /* 3 a vertex, one step before; NULL unless a two-step method needs them */
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step, at most HK_STATE_DEPTH_MAX: step/adaptive.c */
   HkStateHolder *holder; /* NULL: x and v are here */
@@ -61,11 +62,11 @@ HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error)
 HkStatus hk_state_springs_check(const double *k, const double *l0, const double *damping,
                                 const uint8_t *broken, int64_t count, HkError *error);
 
-/* Has x and v here: for whoever reads them. */
+/* Copies x and v to the host if a device holds them; required before they are read. */
 static inline void hk_state_fetch(const HkState *state) {
   if (state->holder) state->holder->fetch(state->holder);
 }
-/* The same for whoever writes them. */
+/* Copies x and v to the host and releases the device's copy; required before they are written. */
 static inline void hk_state_own(HkState *state) {
   hk_state_fetch(state);
   if (state->holder) state->holder->leave(state->holder);

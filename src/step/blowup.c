@@ -16,7 +16,7 @@
  * the energy that it has from when it was stiff. Pins that jump raise the speed by the energy that
  * this puts into their springs. The first change that a simulation sees, and each added force, take
  * the present state for plausible, with its speeds, stretched springs and accelerations; later
- * changes do not, or an explosion would be hidden from a hand that drags on.
+ * changes do not, or continued dragging would hide an explosion.
  */
 #include "step/blowup.h"
 

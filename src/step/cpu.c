@@ -1,7 +1,7 @@
 /* Steps on the CPU: the stepper that HkSim has unless a device makes its steps.
  *
- * Integrators that keep the state in arrays of their own between steps (open, close) hand it back
- * whenever somebody looks at it: the hooks of forces, the energy watch, the end of a call.
+ * Integrators that keep the state in arrays of their own between steps (open, close) write it back
+ * before it is read: by the hooks of forces, the energy watch, or the caller after the last step.
  */
 #include "step/cpu.h"
 
@@ -41,7 +41,7 @@ static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   HK_ASSERT(sim->h > 0 && !state->holder);
   double h_old = state->h_old;
   if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
-  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
+  /* A pin that is due now is released even if rounding leaves the time slightly before it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   /* What another integrator has left there is not the step before this one any more. */
   if (!sim->type->remembers) state->h_old = 0;

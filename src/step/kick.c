@@ -11,7 +11,7 @@
 
 HK_KERNEL_TABLE(HkKickKernels, hk_kick_kernels)
 
-/* Fewer blocks are not worth a second thread. */
+/* Number of blocks from which on a kick uses several threads. */
 enum { MIN_THREADED_BLOCKS = 4 };
 
 typedef struct Kick {

@@ -47,7 +47,7 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
   return HK_OK;
 }
 
-/* Whether it fits into memory; models that fit anywhere are not looked at. */
+/* Checks that the simulation fits into memory; small models always do. */
 static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkError *error) {
   const int64_t MEMORY_CHECK_MIN_VERTICES = 20000;
   HkProportions p;

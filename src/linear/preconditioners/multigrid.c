@@ -17,10 +17,10 @@
  * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
  * found once (multigrid.h).
  *
- * In a solid that has hardly moved from its first shape, springs pull as they did there, and the H
- * of that shape is kept for all steps: a cycle needs no more to be near A. It is used or not by
- * what x is alone, so that a step does not depend on those before it. Cloth, in which the slightest
- * pressure or tension decides how stiff it is across, gets a new H each time.
+ * A solid that is rotated and deformed little from its first shape keeps the hierarchy of the H of
+ * that shape for all steps, since this H is close to A. The decision depends on x only, so that a
+ * step does not depend on the steps before it. Cloth, whose stiffness across its plane changes with
+ * the slightest pressure or tension, gets a new H each time.
  */
 #include "base/vec.h"
 

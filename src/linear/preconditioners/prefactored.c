@@ -4,7 +4,7 @@
  *
  * Nothing is computed when A changes. P takes every spring for as stiff across its length as it is
  * along it, so that long waves of stiff bodies, on which the diagonal preconditioners are slow,
- * need few iterations, while motions that hardly stretch a spring need more. The vertices that pins
+ * need few iterations, while motions that barely stretch a spring need more. The vertices that pins
  * hold are not in the factor; there, A has their mass alone, and so has P.
  */
 #include "linear/prefactor.h"
