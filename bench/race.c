@@ -57,7 +57,7 @@ HkStatus race_hooke(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap 
   HkStatus status = hk_state_copy(t->states[q], state, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &w, error);
   w.began = seconds_now();
-  if (status >= 0) status = hk_step(sim, state, error);
+  if (status >= 0) status = hk_sim_step(sim, state, error);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }
@@ -67,7 +67,7 @@ HkStatus race_plain(const Trajectory *t, int q, HkSim *sim, HkState *state, Lap 
   lap_start(lap);
   HkStatus status = hk_state_copy(t->states[q], state, error);
   double began = seconds_now();
-  if (status >= 0) status = hk_step(sim, state, error);
+  if (status >= 0) status = hk_sim_step(sim, state, error);
   double seconds = seconds_now() - began;
   if (status >= 0) lap_point(lap, seconds, trajectory_error(t, q, hk_state_x(state)), NULL);
   return status;

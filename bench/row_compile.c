@@ -22,10 +22,10 @@ static void measure_step(Bench *bench, const Problem *p) {
   HkSim *sim = method_sim(p->model, &methods_double[0], p->peer.h, &error);
   HkStatus status = sim ? hk_state_create(p->model, &state, &error) : error.status;
   double seconds[SAMPLES] = {0};
-  if (status >= 0) status = hk_step(sim, state, &error);
+  if (status >= 0) status = hk_sim_step(sim, state, &error);
   for (int q = 0; q < SAMPLES && status >= 0; q++) {
     double began = seconds_now();
-    status = hk_step(sim, state, &error);
+    status = hk_sim_step(sim, state, &error);
     seconds[q] = seconds_now() - began;
   }
   if (status >= 0) {

@@ -54,7 +54,7 @@ static void reset(Explicit *e) {
 /* Seconds a step. */
 static double run_own(const Explicit *e, HkSim *sim) {
   double began = seconds_now();
-  HkStatus status = hk_steps(sim, e->state, e->steps, NULL);
+  HkStatus status = hk_sim_steps(sim, e->state, e->steps, NULL);
   return status >= 0 ? (seconds_now() - began) / e->steps : NAN;
 }
 

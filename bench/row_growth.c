@@ -34,13 +34,13 @@ static HkStatus one_step(Walk *w, int q, HkError *error) {
   HkStatus status = hk_state_copy(w->state, w->before, error);
   if (status >= 0) status = hk_state_copy(w->state, w->solved, error);
   double began = seconds_now();
-  if (status >= 0) status = hk_step(w->sim, w->state, error);
+  if (status >= 0) status = hk_sim_step(w->sim, w->state, error);
   if (status < 0 || q < FIRST) return status;
   w->seconds[q - FIRST] = seconds_now() - began;
-  w->iterations += hk_sim_step_report(w->sim).iterations / (double)STEPS;
+  w->iterations += hk_sim_step_info(w->sim).iterations / (double)STEPS;
   w->errors[q - FIRST] = NAN;
   if (!w->exact) return status;
-  status = hk_step(w->exact, w->solved, error);
+  status = hk_sim_step(w->exact, w->solved, error);
   const double *x = hk_state_x(w->solved);
   w->errors[q - FIRST] = stats_distance(hk_state_x(w->state), x, w->problem->n) /
                          stats_distance(x, hk_state_x(w->before), w->problem->n);

@@ -27,7 +27,7 @@ typedef struct Course {
 static bool fall(Course *c) {
   HkError error = {0};
   HkSim *sim = method_sim(c->problem.model, &methods_linear_implicit[0], PROBLEM_H, &error);
-  bool good = sim && hk_steps(sim, c->start, STEPS_BEFORE, &error) >= 0;
+  bool good = sim && hk_sim_steps(sim, c->start, STEPS_BEFORE, &error) >= 0;
   hk_sim_destroy(&sim);
   return good;
 }
@@ -52,7 +52,7 @@ static double run_peer(Course *c) {
 static double run_own(Course *c, HkSim *sim) {
   hk_state_copy(c->start, c->state, NULL);
   double began = seconds_now();
-  return hk_step(sim, c->state, NULL) >= 0 ? seconds_now() - began : NAN;
+  return hk_sim_step(sim, c->state, NULL) >= 0 ? seconds_now() - began : NAN;
 }
 
 static void measure(Bench *bench, Course *c, const Method *method) {

@@ -43,7 +43,7 @@ static bool look(Pair *p) {
   Watch w = {.problem = &p->problem, .guess = p->guess, .first = p->first};
   hk_state_copy(p->start, p->state, NULL);
   hk_sim_set_trace(p->sim, on_iteration, &w, NULL);
-  HkStatus status = hk_step(p->sim, p->state, NULL);
+  HkStatus status = hk_sim_step(p->sim, p->state, NULL);
   hk_sim_set_trace(p->sim, NULL, NULL, NULL);
   return status >= 0;
 }
@@ -51,7 +51,7 @@ static bool look(Pair *p) {
 static double run_step(Pair *p, HkSim *sim) {
   hk_state_copy(p->start, p->state, NULL);
   double began = seconds_now();
-  return hk_step(sim, p->state, NULL) >= 0 ? seconds_now() - began : NAN;
+  return hk_sim_step(sim, p->state, NULL) >= 0 ? seconds_now() - began : NAN;
 }
 
 static bool prepare(Pair *p, const char *kind, int size) {
@@ -62,7 +62,7 @@ static bool prepare(Pair *p, const char *kind, int size) {
   HkStatus status = p->once ? hk_state_create(p->problem.model, &p->start, &error) : error.status;
   if (status >= 0) status = hk_state_create(p->problem.model, &p->state, &error);
   /* A few steps into the fall, where springs have turned. */
-  for (int q = 0; q < 10 && status >= 0; q++) status = hk_step(p->sim, p->start, &error);
+  for (int q = 0; q < 10 && status >= 0; q++) status = hk_sim_step(p->sim, p->start, &error);
   if (status < 0) fprintf(stderr, "%s: %s\n", p->problem.name, error.text);
   if (status < 0) return false;
   p->guess = malloc(9 * (size_t)p->problem.n * sizeof *p->guess);

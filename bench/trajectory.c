@@ -35,16 +35,16 @@ static HkStatus follow(Trajectory *t, HkSim *sim, const Problem *p, int first, i
   HkStatus status = hk_state_create(p->model, &start, error);
   for (int q = 0; q < first && status >= 0 && !bench_stopped(); q++) {
     text_status("%s: step %d before the first", p->name, q + 1);
-    status = hk_step(sim, start, error);
+    status = hk_sim_step(sim, start, error);
   }
   if (status >= 0) t->states[0] = start;
   for (int q = 0; q < count && status >= 0 && !bench_stopped(); q++) {
     text_status("%s: solution of step %d of %d", p->name, q + 1, count);
     status = hk_state_create(p->model, &t->states[q + 1], error);
     if (status >= 0) status = hk_state_copy(t->states[q], t->states[q + 1], error);
-    if (status >= 0) status = hk_step(sim, t->states[q + 1], error);
+    if (status >= 0) status = hk_sim_step(sim, t->states[q + 1], error);
     if (status < 0 || is_at_rest(t, q)) break;
-    t->gradient = fmax(t->gradient, hk_sim_step_report(sim).gradient);
+    t->gradient = fmax(t->gradient, hk_sim_step_info(sim).gradient);
     t->count = q + 1;
   }
   if (status < 0 && !t->states[0]) hk_state_destroy(&start);

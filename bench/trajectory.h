@@ -8,7 +8,7 @@
 typedef struct Trajectory {
   HkState **states; /* count + 1: step q leads from q to q + 1 */
   int count, capacity;
-  double gradient; /* the largest that a step was left with, as in HkStepReport */
+  double gradient; /* the largest that a step was left with, as in HkStepInfo */
 } Trajectory;
 
 /* Steps first .. first + count - 1, fewer where the motion comes to rest; false, and a line on

@@ -46,7 +46,7 @@ static int unknown(const char *name) {
   int count = 0;
   for (; count < ACCURACY_MAX_RUNS && (schema = hk_schema_at(HK_STEP, count)); count++)
     names[count] = schema->name;
-  const char *near = hk_nearest_word(name, names, count);
+  const char *near = hk_text_nearest(name, names, count);
   if (near)
     return complain(EXIT_USAGE, "--methods: there is no integrator '%s'; did you mean '%s'?", name,
                     near);
@@ -131,10 +131,10 @@ static HkStatus make_steps(const Accuracy *a, const Field *f, HkSim *sim, int64_
                        hk_state_time(f->state), a->limit);
     if (chunk > steps - run->steps) chunk = steps - run->steps;
     text_status("%s %.0f %%", label, 100 * (double)run->steps / (double)steps);
-    status = hk_steps(sim, f->state, chunk, error);
+    status = hk_sim_steps(sim, f->state, chunk, error);
     run->steps += chunk;
     run->unconverged += status == HK_NOT_CONVERGED;
-    run->stationary += hk_sim_step_report(sim).reason == HK_STOP_STATIONARY;
+    run->stationary += hk_sim_step_info(sim).reason == HK_STOP_STATIONARY;
     if (motion && status >= 0)
       *motion = fmax(*motion, distance(f->model, a->model.vertices, hk_state_x(f->state),
                                        hk_state_x(f->start), NULL));
@@ -147,12 +147,12 @@ static HkStatus make_steps(const Accuracy *a, const Field *f, HkSim *sim, int64_
 /* Positions and energy at the end of the motion. */
 static HkStatus take_end(const Accuracy *a, const Field *f, HkSim *sim, AccuracyRun *run,
                          HkError *error) {
-  HkReport report;
+  HkStateInfo report;
   size_t bytes = 3 * (size_t)a->model.vertices * sizeof *run->x;
   run->x = malloc(bytes + 1);
   if (!run->x) return text_fail(error, HK_ERROR_MEMORY, "out of memory for the end of a motion");
   memcpy(run->x, hk_state_x(f->state), bytes);
-  hk_sim_report(sim, f->state, &report);
+  hk_sim_state_info(sim, f->state, &report);
   run->energy = report.total;
   return HK_OK;
 }
@@ -199,7 +199,7 @@ static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, doub
   if (status >= 0) status = hk_sim_set_h(sim, *h, error);
   for (int64_t count = 1; status >= 0; count *= 2) {
     double began = seconds_now();
-    status = hk_steps(sim, f->state, count, error);
+    status = hk_sim_steps(sim, f->state, count, error);
     *seconds = (seconds_now() - began) / (double)count;
     if (*seconds * (double)count > TRIAL_SECONDS || count >= MAX_TRIAL_STEPS) break;
     if ((double)count * *h > a->over) break;

@@ -164,7 +164,7 @@ static HkStatus time_step(HkSim *sim, HkState *state, bool watched, double most,
   double began = seconds_now();
   Limit limit = {.end = began + most};
   if (watched) hk_sim_set_trace(sim, on_iteration, &limit, NULL); /* if it has a minimizer */
-  HkStatus status = hk_step(sim, state, error);
+  HkStatus status = hk_sim_step(sim, state, error);
   if (watched) hk_sim_set_trace(sim, NULL, NULL, NULL);
   *seconds = seconds_now() - began;
   *over = limit.over;
@@ -341,7 +341,7 @@ static int run(const void *chosen, char **words, int word_count) {
   const Settings *settings = chosen;
   HkError error = {0};
   HkScene *scene = NULL;
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   Benchmark b = {.scene = word_count > 0 ? words[0] : "curtain",
                  .entries = calloc(MAX_ENTRIES, sizeof *b.entries)};
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");

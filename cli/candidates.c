@@ -107,7 +107,7 @@ static int unknown(const Candidates *all, const char *word, size_t length) {
   for (int q = 0; q < 15 && (minimizer = hk_schema_at(HK_MINIMIZE, q)); q++)
     names[count++] = minimizer->name;
   names[count++] = "all";
-  const char *near = hk_nearest_word(given, names, count);
+  const char *near = hk_text_nearest(given, names, count);
   if (near)
     return complain(EXIT_USAGE, "--methods: there is no '%s'; did you mean '%s'?", given, near);
   return complain(

@@ -76,7 +76,7 @@ static HkStatus move(const Settings *settings, const StepStart *start, Compariso
   if (status >= 0) status = hk_sim_create(start->model, &method, start->h, &sim, error);
   for (; c->steps < settings->step && status >= 0 && !signals_caught(); c->steps++) {
     text_status("step %d of %d", c->steps + 1, settings->step);
-    status = hk_step(sim, start->state, error);
+    status = hk_sim_step(sim, start->state, error);
     c->unconverged += status == HK_NOT_CONVERGED;
   }
   c->time = hk_state_time(start->state);
@@ -275,7 +275,7 @@ static int compare_over(const Settings *settings, HkContext *context, const char
 static int run(const void *chosen, char **words, int word_count) {
   Settings settings = *(const Settings *)chosen;
   (void)word_count;
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.log = text_log;
   context.threads = settings.threads;
   signals_end_program();

@@ -119,7 +119,7 @@ static int name_width(const Comparison *c) {
 }
 
 static void print_head(const Comparison *c) {
-  const HkStepReport *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.report;
   printf("%s%s%s\n", c->scene, c->title ? ": " : "", c->title ? c->title : "");
   text_row(stdout, "vertices", "%s, %s pinned", text_count(c->model.vertices).c,
            text_count(c->model.pinned).c);
@@ -215,7 +215,7 @@ static int print_negative_curvature(const Comparison *c, const char *lead) {
 
 /* What the reference is worth where the limits ended it. */
 static int print_reference(const Comparison *c, const char *lead) {
-  const HkStepReport *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.report;
   bool limited = r->reason == HK_STOP_ITERATIONS || c->exact.timed_out;
   char text[512], limit[64] = "the limit of iterations";
   if (!limited) return 0;

@@ -85,7 +85,7 @@ void describe_json(Json *json, const HkMethod *method) {
 
 void describe_stable_step(const HkMethod *integrator, double h) {
   if (isinf(h))
-    text_row(stdout, "stable step", "any: %s", hk_step_stability(integrator));
+    text_row(stdout, "stable step", "any: %s", hk_method_stability(integrator));
   else if (h > 0)
     text_row(stdout, "stable step", "below %.4g s", h);
   else

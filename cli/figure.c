@@ -102,7 +102,7 @@ static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *mo
       while (at < f->pin_count && f->pin[at] < vertices[q]) at++;
       if (at < f->pin_count && f->pin[at] == vertices[q]) f->release[at] = scene->pins[p].release;
     }
-    hk_indices_destroy(model, &vertices);
+    hk_selection_destroy(model, &vertices);
   }
   return HK_OK;
 }

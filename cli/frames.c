@@ -59,7 +59,7 @@ static void on_progress(void *user, const HkProgress *run_at) {
 
 static HkStatus open_scene(const HkContext *context, const char *name, const TextList *sets,
                            Frames *f, HkError *error) {
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   options.progress = on_progress;
   options.progress_user = f;
   options.cancel = signals_cancel;

@@ -191,7 +191,7 @@ static size_t try_step(const HkContext *context, HkRun *run) {
   HkError error = {0};
   HkState *state;
   HkStatus status = hk_state_create(hk_run_model(run), &state, &error);
-  if (status >= 0) status = hk_step(hk_run_sim(run), state, &error);
+  if (status >= 0) status = hk_sim_step(hk_run_sim(run), state, &error);
   char text[sizeof error.text + 64];
   snprintf(text, sizeof text, "the first step fails: %s", error.text);
   if (status < 0) context->log(context->log_user, HK_LOG_WARNING, text);
@@ -204,7 +204,7 @@ static int show_scene(const HkContext *context, const Settings *settings, const 
   HkError error = {0};
   HkScene *scene;
   HkRun *run = NULL;
-  HkRunOptions nothing_written = hk_default_run_options();
+  HkRunOptions nothing_written = hk_run_options_default();
   HkStatus status = source_read(context, name, &settings->sets, &scene, &error);
   if (status >= 0) status = hk_run_create(scene, &nothing_written, &run, &error);
   if (status >= 0) {
@@ -301,7 +301,7 @@ static int show_mesh(const HkContext *context, const Settings *settings, const c
 static int run(const void *chosen, char **words, int word_count) {
   const Settings *settings = chosen;
   (void)word_count;
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.log = text_log;
   return source_is_mesh(words[0]) ? show_mesh(&context, settings, words[0])
                                   : show_scene(&context, settings, words[0]);

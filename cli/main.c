@@ -45,7 +45,7 @@ static int unknown(const char *given) {
   int count = 2;
   for (int q = 0; count < MAX_NAMES && (command = command_at(q)); q++)
     names[count++] = command->name;
-  const char *near = hk_nearest_word(given, names, count);
+  const char *near = hk_text_nearest(given, names, count);
   if (near)
     return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", given, near);
   return complain(EXIT_USAGE, "there is no command '%s'; 'hooke help' lists them", given);

@@ -118,7 +118,7 @@ static void print_command(const Command *command) {
 static void print_scenes(void) {
   const char *name, *title;
   printf(".SH BUILT\\-IN SCENES\n");
-  for (int q = 0; hk_builtin_scene(q, &name, &title); q++) {
+  for (int q = 0; hk_scene_builtin(q, &name, &title); q++) {
     printf(".TP\n.B %s\n", name);
     print_text(title);
   }

@@ -65,7 +65,7 @@ static HkStatus advance(System *s, double time, HkError *error) {
                      steps);
   if (steps < 1) steps = 1;
   HkStatus status = hk_sim_set_h(s->sim, time / steps, error);
-  return status < 0 ? status : hk_steps(s->sim, s->state, (int64_t)steps, error);
+  return status < 0 ? status : hk_sim_steps(s->sim, s->state, (int64_t)steps, error);
 }
 
 static HkStatus compute(const HkContext *context, const Settings *settings, const char *name,
@@ -178,7 +178,7 @@ static int write_file(const Settings *settings, const char *name, const System *
 static int run(const void *chosen, char **words, int word_count) {
   const Settings *settings = chosen;
   (void)word_count;
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkError error = {0};
   System system = {0};
   int code = EXIT_GOOD;

@@ -242,7 +242,7 @@ static int keep_named(Entry *entries, int count, const char *name) {
 static int unknown(const Entry *entries, int count, const char *name) {
   const char *names[MAX_METHODS];
   for (int q = 0; q < count; q++) names[q] = entries[q].name;
-  const char *near = hk_nearest_word(name, names, count);
+  const char *near = hk_text_nearest(name, names, count);
   if (near) return complain(EXIT_INPUT, "there is no method '%s'; did you mean '%s'?", name, near);
   return complain(EXIT_INPUT, "there is no method '%s'; 'hooke methods' lists all", name);
 }

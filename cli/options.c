@@ -90,7 +90,7 @@ static int unknown(const Command *command, const char *given, size_t length) {
   for (int q = 0; q < command->option_count && count < 32; q++)
     names[count++] = command->options[q].name;
   snprintf(word, sizeof word, "%.*s", (int)length, given);
-  const char *near = hk_nearest_word(word, names, count);
+  const char *near = hk_text_nearest(word, names, count);
   if (near) return complain(EXIT_USAGE, "unknown option '%s'; did you mean '%s'?", word, near);
   return complain(EXIT_USAGE, "unknown option '%s'; 'hooke help %s' lists those there are", word,
                   command->name);

@@ -261,7 +261,7 @@ static int run(const void *chosen, char **words, int word_count) {
   const Settings *settings = chosen;
   (void)word_count;
   Work w = {.settings = settings, .listener = {.quiet = settings->quiet}};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.log = listener_log;
   context.log_user = &w.listener;
   context.threads = settings->threads;

@@ -106,7 +106,7 @@ static void list_files(Json *json, const char *folder) {
 
 /* ---- End ------------------------------------------------------------------------------------- */
 
-static void print_energies(const HkReport *r) {
+static void print_energies(const HkStateInfo *r) {
   char time[40];
   snprintf(time, sizeof time, "t = %g s", r->time);
   printf("    %-13s %11.5g %11.5g %11.5g %11.5g %11.5g\n", time, r->kinetic, r->spring, r->gravity,
@@ -146,7 +146,7 @@ void report_end(const RunReport *r) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_energies(Json *json, const char *key, const HkReport *r) {
+static void json_energies(Json *json, const char *key, const HkStateInfo *r) {
   put_begin(json, key, '{');
   put_number(json, "time", r->time);
   put_number(json, "kinetic", r->kinetic);

@@ -19,7 +19,7 @@ typedef struct RunReport {
   HkModelInfo model;
   HkMethod method; /* the integrator with all that was picked */
   HkProgress start, end;
-  HkReport first, last; /* energies at start and end */
+  HkStateInfo first, last; /* energies at start and end */
   double seconds;
 } RunReport;
 

@@ -105,7 +105,7 @@ static bool has(const char *folder, const char *name) {
 }
 
 static HkRunOptions run_options(const Settings *settings, const char *folder) {
-  HkRunOptions o = hk_default_run_options();
+  HkRunOptions o = hk_run_options_default();
   o.folder = folder;
   o.resume = settings->resume;
   o.force = settings->force;
@@ -169,7 +169,7 @@ static HkStatus simulate(const Settings *settings, Listener *listener, RunReport
   r->begun = true;
   r->model = hk_model_info(hk_run_model(run));
   r->start = hk_run_progress(run);
-  hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->first);
+  hk_sim_state_info(hk_run_sim(run), hk_run_state(run), &r->first);
   if (!settings->quiet && !settings->json) report_head(r);
   Progress progress = progress_start(settings->quiet, &r->start);
   listener->progress = &progress;
@@ -180,7 +180,7 @@ static HkStatus simulate(const Settings *settings, Listener *listener, RunReport
   listener->progress = NULL;
   r->end = hk_run_progress(run);
   r->whole = status != HK_ERROR_BLOWUP;
-  if (r->whole) hk_sim_report(hk_run_sim(run), hk_run_state(run), &r->last);
+  if (r->whole) hk_sim_state_info(hk_run_sim(run), hk_run_state(run), &r->last);
   if (settings->report) status = write_page(run, r, status, error);
   hk_run_destroy(&run);
   return status;
@@ -240,7 +240,7 @@ static int run(const void *chosen, char **words, int word_count) {
   HkError error = {0};
   HkScene *scene = NULL;
   Listener listener = {.quiet = settings->quiet};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.log = listener_log;
   context.log_user = &listener;
   context.threads = settings->threads;

@@ -19,7 +19,7 @@ static void json_list(void) {
   const char *name, *title;
   Json json = {.file = stdout};
   put_begin(&json, NULL, '[');
-  for (int q = 0; hk_builtin_scene(q, &name, &title); q++) {
+  for (int q = 0; hk_scene_builtin(q, &name, &title); q++) {
     put_begin(&json, NULL, '{');
     put_text(&json, "name", name);
     put_text(&json, "title", title);
@@ -32,7 +32,7 @@ static void json_list(void) {
 static void print_list(void) {
   const char *name, *title;
   int width = text_width(stdout);
-  for (int q = 0; hk_builtin_scene(q, &name, &title); q++) {
+  for (int q = 0; hk_scene_builtin(q, &name, &title); q++) {
     printf("  %-17s ", name);
     text_wrap(stdout, title, 20, width);
   }

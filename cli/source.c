@@ -27,7 +27,7 @@ bool source_is_mesh(const char *path) {
 
 const char *source_builtin(const char *name) {
   const char *text, *at, *title;
-  for (int q = 0; (text = hk_builtin_scene(q, &at, &title)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &at, &title)); q++)
     if (strcmp(at, name) == 0) return text;
   return NULL;
 }
@@ -37,9 +37,9 @@ const char *source_nearest(const char *name) {
   const char *names[MAX_NAMES], *title;
   char stem[256];
   int count = 0;
-  while (count < MAX_NAMES && hk_builtin_scene(count, &names[count], &title)) count++;
+  while (count < MAX_NAMES && hk_scene_builtin(count, &names[count], &title)) count++;
   source_stem(name, stem, sizeof stem);
-  return hk_nearest_word(stem, names, count);
+  return hk_text_nearest(stem, names, count);
 }
 
 /* Whether a file cannot be a scene: it does not begin as a JSON object or a comment before one, and

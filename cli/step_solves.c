@@ -83,8 +83,8 @@ static bool on_iteration(void *user, const HkIteration *iteration) {
 static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
   HkStatus status = hk_state_copy(start->state, start->scratch, error);
   r->count = 0;
-  if (status >= 0) status = hk_step(sim, start->scratch, error);
-  r->report = hk_sim_step_report(sim);
+  if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
+  r->report = hk_sim_step_info(sim);
   return status;
 }
 
@@ -200,11 +200,11 @@ static double minimized_energy(const StepStart *start, HkSim *sim, const double 
   const double *x_n = hk_state_x(start->state), *v_n = hk_state_v(start->state);
   const double *masses = hk_model_masses(start->model);
   double inertia = 0;
-  HkReport report;
+  HkStateInfo report;
   if (hk_state_copy(start->state, start->scratch, NULL) < 0) return NAN;
   hk_state_set_time(start->scratch, hk_state_time(start->state) + start->h);
   memcpy(hk_state_x(start->scratch), x, 3 * (size_t)n * sizeof *x);
-  hk_sim_report(sim, start->scratch, &report);
+  hk_sim_state_info(sim, start->scratch, &report);
   for (int64_t q = 0; q < 3 * n; q++) {
     double d = x[q] - x_n[q] - start->h * v_n[q];
     inertia += 0.5 * masses[q / 3] * d * d;
@@ -236,7 +236,7 @@ static HkStatus set_guess(const StepStart *start, HkSim *sim, const double *z, H
   double *v = hk_state_v(s);
   for (int64_t q = 0; q < 3 * n; q++)
     v[q] = v_n[q] + 2 * h_old * (x_n[q] + h * v_n[q] - z[q]) / (h * h);
-  status = hk_step(sim, s, error);
+  status = hk_sim_step(sim, s, error);
   if (status < 0) return status;
   memcpy(hk_state_x(s), x_n, 3 * (size_t)n * sizeof *x_n);
   memcpy(hk_state_v(s), v_n, 3 * (size_t)n * sizeof *v_n);
@@ -248,8 +248,8 @@ static HkStatus step_from(StepStart *start, HkSim *sim, const double *z, Result 
   Solve solve = {.start = start, .result = r};
   HkStatus status = set_guess(start, sim, z, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &solve, error);
-  if (status >= 0) status = hk_step(sim, start->scratch, error);
-  r->report = hk_sim_step_report(sim);
+  if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
+  r->report = hk_sim_step_info(sim);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }

@@ -108,7 +108,7 @@ static int run(const void *chosen, char **words, int word_count) {
     code = complain(EXIT_FILE, "%s: cannot make a folder: %s", folder, strerror(errno));
   else if (code == EXIT_GOOD) {
     ServerOptions o = {.page = &page,
-                       .context = hk_default_context(),
+                       .context = hk_context_default(),
                        .address = settings->address,
                        .port = settings->port,
                        .home = file ? home : NULL,

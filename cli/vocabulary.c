@@ -37,7 +37,7 @@ static void put(Words *words, const char *prefix, const char *word, const char *
 
 static void put_scenes(Words *words) {
   const char *name, *title;
-  for (int q = 0; hk_builtin_scene(q, &name, &title); q++) put(words, "", name, "");
+  for (int q = 0; hk_scene_builtin(q, &name, &title); q++) put(words, "", name, "");
 }
 
 /* Whether an earlier family has a method of this name: "jacobi" is in three of them. */

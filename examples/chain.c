@@ -14,7 +14,7 @@ int main(void) {
       hk_model_compile(scene, &model, &error) < 0 || hk_state_create(model, &state, &error) < 0 ||
       hk_sim_create(model, NULL, 0.001, &sim, &error) < 0)
     return fprintf(stderr, "%s\n", error.text), 1;
-  for (int step = 0; step < 2000 && hk_step(sim, state, &error) >= 0; step++)
+  for (int step = 0; step < 2000 && hk_sim_step(sim, state, &error) >= 0; step++)
     if (step % 100 == 99)
       printf("%.1f s: %7.4f m\n", hk_state_time(state), hk_state_x(state)[3 * 9 + 1]);
   hk_sim_destroy(&sim);

@@ -8,8 +8,8 @@ int main(void) {
   HkModel *model = NULL;
   HkSim *sim = NULL;
   HkState *state = NULL;
-  HkBody body = hk_default_body();
-  HkPin pin = hk_default_pin();
+  HkBody body = hk_body_default();
+  HkPin pin = hk_pin_default();
   pin.select = (HkSelect){.kind = HK_SELECT_SET, .set = "start"};
   body.springs.k = 500; /* N/m */
   if (hk_scene_create(NULL, &scene, &error) < 0 ||
@@ -20,7 +20,7 @@ int main(void) {
       hk_sim_create(model, NULL, 0.001, &sim, &error) < 0)
     fprintf(stderr, "%s\n", error.text);
   for (int step = 0; sim && !error.status && step < 2000; step++) {
-    if (hk_step(sim, state, &error) < 0) fprintf(stderr, "%s\n", error.text);
+    if (hk_sim_step(sim, state, &error) < 0) fprintf(stderr, "%s\n", error.text);
     const double *x = hk_state_x(state) + 3 * 9; /* of the last mass, no copy */
     if (step % 100 == 99) printf("%.2f s: %7.4f %7.4f m\n", hk_state_time(state), x[0], x[1]);
   }

@@ -42,7 +42,7 @@ int main(void) {
       hk_model_set_force(model, force, &handle, &error);
     if (frame == 90 && hk_model_remove_force(model, force, &error) >= 0) force = 0;
     if (frame == 120) hk_state_release_pin(state, model, 20 * 21, &error); /* a corner */
-    if (error.status >= 0) hk_step(sim, state, &error);
+    if (error.status >= 0) hk_sim_step(sim, state, &error);
     const double *x = hk_state_x(state) + 3 * vertex;
     if (frame >= 30 && frame % 10 == 0)
       printf("%.2f s: vertex %d at %.3f %.3f %.3f\n", hk_state_time(state), vertex, x[0], x[1],

@@ -27,7 +27,7 @@ static void demand(bool condition) {
 }
 
 static char *read_payload(const char *path, HkCheckpointKind kind, size_t *size) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   char *bytes = NULL;
   const char *payload = NULL;
   demand(hk_checkpoint_read(&c, path, kind, &bytes, &payload, size, NULL) == HK_OK);
@@ -53,7 +53,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
       "[\"energies\", \"solver\", \"pc2\"]}";
   (void)count;
   (void)arguments;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkRun *run = NULL;
   snprintf(given.folder, sizeof given.folder, "/tmp/hooke-fuzz-XXXXXX");
   demand(mkdtemp(given.folder) != NULL);
@@ -80,7 +80,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
 }
 
 static void resume(void) {
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkError error = {0};
   HkRun *run = NULL;
   options.folder = given.folder;

@@ -62,7 +62,7 @@ static void ask(Play *play, const uint8_t *message, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = 1;
   Play *play = play_create(&context, folder);
   demand(play != NULL);

@@ -45,7 +45,7 @@ static void survive_a_round_trip(const HkScene *scene) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkModel *model = NULL;
   HkError error = {0};

@@ -30,9 +30,9 @@ typedef struct Progress {
 
 static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *error) {
   double began = hk_wall_time();
-  HkStatus status = hk_steps(p->stage.sim, p->stage.state, count, error);
+  HkStatus status = hk_sim_steps(p->stage.sim, p->stage.state, count, error);
   if (status < 0) return status;
-  HkStepReport report = hk_sim_step_report(p->stage.sim);
+  HkStepInfo report = hk_sim_step_info(p->stage.sim);
   made->seconds += hk_wall_time() - began;
   made->iterations += (double)count * report.iterations;
   made->linear_iterations += (double)count * report.linear_iterations;
@@ -117,13 +117,13 @@ static bool fill_values(Play *p, const char *color, float *value) {
 static void put_numbers_of(Play *p, const Progress *made, const float *value, double out[NUMBERS]) {
   int64_t n = hk_state_vertex_count(p->stage.state);
   double steps = made->steps > 0 ? (double)made->steps : 1, low = 0, high = 0;
-  HkReport r;
-  hk_sim_report(p->stage.sim, p->stage.state, &r);
+  HkStateInfo r;
+  hk_sim_state_info(p->stage.sim, p->stage.state, &r);
   for (int64_t q = 0; value && q < n; q++) {
     low = q == 0 || value[q] < low ? value[q] : low;
     high = q == 0 || value[q] > high ? value[q] : high;
   }
-  HkStepReport last = hk_sim_step_report(p->stage.sim);
+  HkStepInfo last = hk_sim_step_info(p->stage.sim);
   const double numbers[NUMBERS] = {hk_state_time(p->stage.state),
                                    hk_sim_h(p->stage.sim),
                                    r.kinetic,

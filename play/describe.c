@@ -77,7 +77,7 @@ static HkJson schema_of(const HkSchema *s) {
 static HkJson scenes(void) {
   HkJson list = hk_json_list();
   const char *text, *name, *title;
-  for (int q = 0; (text = hk_builtin_scene(q, &name, &title)); q++) {
+  for (int q = 0; (text = hk_scene_builtin(q, &name, &title)); q++) {
     HkJson o = hk_json_object();
     hk_json_add(&o, "name", hk_json_text(name));
     hk_json_add(&o, "title", hk_json_text(title));
@@ -181,7 +181,7 @@ HkStatus describe_scene(Play *p, const HkJson *request, HkError *error) {
   describe_model(p, &answer);
   hk_json_add(&answer, "step", hk_json_real(hk_sim_h(p->stage.sim)));
   hk_json_add(&answer, "stable_step", hk_json_real(stable));
-  hk_json_add(&answer, "stability", hk_json_text(hk_step_stability(hk_sim_method(p->stage.sim))));
+  hk_json_add(&answer, "stability", hk_json_text(hk_method_stability(hk_sim_method(p->stage.sim))));
   hk_json_add(&answer, "fps", hk_json_real(scene->time.frames_per_second));
   hk_json_add(&answer, "integrator", method_of(hk_sim_method(p->stage.sim)));
   hk_json_add(&answer, "forces", forces_of(p));

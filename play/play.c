@@ -21,7 +21,7 @@ Play *play_create(const HkContext *context, const char *folder) {
   Play *p = calloc(1, sizeof *p);
   size_t size = strlen(folder) + 1;
   if (!p) return NULL;
-  p->context = context ? *context : hk_default_context();
+  p->context = context ? *context : hk_context_default();
   p->context.log = note;
   p->context.log_user = p;
   p->hand.vertex = -1;

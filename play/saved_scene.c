@@ -46,7 +46,7 @@ static HkStatus keep_pin(const Play *p, const HkSelect *select, HkJson *pin, HkJ
     hk_json_append(&left, hk_json_integer(vertices[q]));
     left_count++;
   }
-  hk_indices_destroy(p->stage.model, &vertices);
+  hk_selection_destroy(p->stage.model, &vertices);
   if (left_count == count) {
     hk_json_clear(&left);
   } else {

@@ -83,7 +83,7 @@ static HkStatus find_text(Play *p, const HkJson *request, char **text, const cha
   if (!*name) *name = "scene";
   if (file && ends_with(file, ".json")) return file_read(p, file, text, &size, error);
   if (file) return scene_of_mesh(file, text, error);
-  for (int q = 0; builtin && (found = hk_builtin_scene(q, name, NULL)); q++)
+  for (int q = 0; builtin && (found = hk_scene_builtin(q, name, NULL)); q++)
     if (strcmp(*name, builtin) == 0) scene = found;
   *name = builtin ? builtin : *name;
   if (!scene && builtin)

@@ -1,7 +1,7 @@
-/* Times hk_step from C, for python/bench.py: bench_step SCENE INTEGRATOR H STEPS CALLS
+/* Times hk_sim_step from C, for python/bench.py: bench_step SCENE INTEGRATOR H STEPS CALLS
  *
  * SCENE is a built-in scene, INTEGRATOR its JSON, H the step in s. Prints the seconds of the
- * processor for STEPS calls of hk_step, one after the other, CALLS times, one a line.
+ * processor for STEPS calls of hk_sim_step, one after the other, CALLS times, one a line.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <hooke/hooke.h>
@@ -18,7 +18,7 @@ static double now(void) {
 
 static const char *text_of(const char *wanted) {
   const char *text, *name, *title;
-  for (int q = 0; (text = hk_builtin_scene(q, &name, &title)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &name, &title)); q++)
     if (strcmp(name, wanted) == 0) return text;
   return "";
 }
@@ -26,7 +26,7 @@ static const char *text_of(const char *wanted) {
 static HkStatus measure(HkSim *sim, HkState *state, long steps, HkError *error) {
   double before = now();
   HkStatus status = HK_OK;
-  for (long q = 0; q < steps && status >= 0; q++) status = hk_step(sim, state, error);
+  for (long q = 0; q < steps && status >= 0; q++) status = hk_sim_step(sim, state, error);
   printf("%.9g\n", now() - before);
   return status;
 }
@@ -40,7 +40,7 @@ int main(int count, char **arguments) {
   HkMethod step = {0};
   if (count != 6) return fprintf(stderr, "bench_step SCENE INTEGRATOR H STEPS CALLS\n"), 1;
   const char *text = text_of(arguments[1]), *integrator = arguments[2];
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = 1; /* see bench.py */
   HkStatus status =
       hk_scene_parse(&context, text, strlen(text), arguments[1], NULL, NULL, 0, &scene, &error);

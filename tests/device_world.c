@@ -30,7 +30,7 @@ bool device_is_gpu(void) {
 
 HkStatus device_make(const char *text, const char *set, const DeviceWish *wish, World *w,
                      HkError *error) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkMethod step = {0};
   context.device = wish->device;
   *w = (World){0};
@@ -65,8 +65,8 @@ void device_compare(const char *name, const char *text, const char *set, const c
   DeviceWish local = {integrator, HK_CPU}, remote = {integrator, device};
   HkStatus status = device_make(text, set, &local, &here, &error);
   if (status >= 0) status = device_make(text, set, &remote, &there, &error);
-  if (status >= 0) status = hk_steps(here.sim, here.state, steps, &error);
-  if (status >= 0) status = hk_steps(there.sim, there.state, steps, &error);
+  if (status >= 0) status = hk_sim_steps(here.sim, here.state, steps, &error);
+  if (status >= 0) status = hk_sim_steps(there.sim, there.state, steps, &error);
   if (status < 0)
     test_fail(name, 0, "%s by %s: %s", name, integrator, error.text);
   else if (!(device_difference(&here, &there) <= tolerance))

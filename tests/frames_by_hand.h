@@ -14,14 +14,14 @@
 typedef struct Hand {
   HkModel model;
   HkState state;
-  HkReport report;
+  HkStateInfo report;
   double *force;
   int64_t i_room, j_room, kind_room, type_room, start_room, corner_room, face_room;
 } Hand;
 
 /* Memory that must be there. */
 static inline void hand_grow(void *array, int64_t *capacity, int64_t count, size_t size) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   if (hk_grow(&c, array, capacity, count, size, "a test", NULL) < 0) abort();
 }
 
@@ -34,7 +34,7 @@ static inline void *hand_alloc(int64_t count, size_t size) {
 static inline Hand *hand_create(int64_t n, const double *x) {
   Hand *h = hand_alloc(1, sizeof *h);
   HkModel *m = &h->model;
-  m->context = h->state.context = hk_default_context();
+  m->context = h->state.context = hk_context_default();
   m->threads = 1;
   m->dimension = 3;
   m->up = 1;
@@ -152,7 +152,7 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
     f[2] = -(double)k;
   }
   h->state.time = 0.1 * (double)k;
-  h->report = (HkReport){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
+  h->report = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
   return (HkFrame){m, &h->state, k, h->force, &h->report, NULL};
 }
 
@@ -243,7 +243,7 @@ static inline HkStatus hand_choose(HandOutput *h, const char *name, const char *
                                    HkError *error) {
   *h = (HandOutput){0};
   HK_TRY(hk_method_choose(&h->method, HK_OUTPUT, name, error));
-  h->o.context = hk_default_context();
+  h->o.context = hk_context_default();
   h->o.type = hk_output_type(h->method.schema);
   h->o.folder = folder;
   h->o.params = h->method.params;

@@ -98,7 +98,7 @@ static void make_springs(HkModel *m, ByHand *by, const int32_t *pairs) {
 
 static HkModel *make_vertices(const ByHand *by, int64_t n, const double *x) {
   HkModel *m = take(1, sizeof *m);
-  m->context = hk_default_context();
+  m->context = hk_context_default();
   m->dimension = by->dimension;
   m->up = by->up;
   m->threads = by->threads;

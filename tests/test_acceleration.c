@@ -48,7 +48,7 @@ TEST(cloth_has_five_colors) {
   static const int steps[12][2] = {{0, -2}, {-1, -1}, {0, -1}, {1, -1}, {-2, 0}, {-1, 0},
                                    {1, 0},  {2, 0},   {-1, 1}, {0, 1},  {1, 1},  {0, 2}};
   enum { W = 23, H = 31, N = W * H };
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   int64_t start[N + 1] = {0}, count = 0;
   int32_t *neighbour = calloc(12 * N, sizeof *neighbour);
   for (int q = 0; q < N; q++) {
@@ -69,7 +69,7 @@ TEST(cloth_has_five_colors) {
 /* Where all are neighbours there are as many colours as vertices, also if those are many. */
 TEST(a_crowd_has_a_color_for_each) {
   enum { N = 150 };
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   int64_t start[N + 1];
   int32_t *neighbour = calloc(N * N, sizeof *neighbour);
   for (int q = 0; q <= N; q++) start[q] = q * N;

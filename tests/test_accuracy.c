@@ -45,10 +45,10 @@ static void find_error(double accuracy, double *left, int64_t *iterations) {
     MUST(hk_state_create(exact.model, &before, error));
     MUST(hk_state_copy(exact.state, before, error));
     MUST(hk_state_copy(exact.state, w.state, error));
-    MUST(hk_step(exact.sim, exact.state, error));
-    MUST(hk_step(w.sim, w.state, error));
+    MUST(hk_sim_step(exact.sim, exact.state, error));
+    MUST(hk_sim_step(w.sim, w.state, error));
     errors[q] = distance(w.state, exact.state) / distance(exact.state, before);
-    *iterations += hk_sim_step_report(w.sim).iterations;
+    *iterations += hk_sim_step_info(w.sim).iterations;
     hk_state_destroy(&before);
   }
   world_destroy(&exact);
@@ -79,8 +79,8 @@ TEST(cloth_on_a_table_is_solved_to_rounding) {
                           "\"multigrid\"}}}",
                           1);
   MUST(hk_sim_set_h(w.sim, 1.0 / 30, error));
-  MUST(hk_step(w.sim, w.state, error));
-  HkStepReport report = hk_sim_step_report(w.sim);
+  MUST(hk_sim_step(w.sim, w.state, error));
+  HkStepInfo report = hk_sim_step_info(w.sim);
   printf("    %d iterations: %s, m = %.2g\n", report.iterations, hk_stop_name(report.reason),
          report.gradient);
   CHECK(report.reason <= HK_STOP_ROUNDING && report.gradient <= 1e-9 && report.iterations < 250);

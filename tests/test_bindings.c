@@ -113,7 +113,7 @@ TEST(a_state_from_bytes_goes_on_bit_for_bit) {
   hk_state_pack(w.state, bytes);
   MUST(hk_state_from_bytes(NULL, bytes, size, &copy, error));
   world_steps(&w, 5);
-  MUST(hk_steps(w.sim, copy, 5, error));
+  MUST(hk_sim_steps(w.sim, copy, 5, error));
   CHECK(hk_state_time(copy) == hk_state_time(w.state));
   CHECK(memcmp(hk_state_x(copy), hk_state_x(w.state), 15 * sizeof(double)) == 0);
   CHECK(memcmp(hk_state_v(copy), hk_state_v(w.state), 15 * sizeof(double)) == 0);

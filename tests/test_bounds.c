@@ -43,7 +43,7 @@ static void *resize_guarded(void *user, void *p, size_t bytes) {
 /* Three steps, and the end of everything. */
 static void try_scene(const char *text, const char *integrator) {
   Guarded guarded = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkModel *model = NULL;
   HkSim *sim = NULL;
@@ -57,7 +57,7 @@ static void try_scene(const char *text, const char *integrator) {
   if (status >= 0) status = hk_model_compile(scene, &model, &error);
   if (status >= 0) status = hk_sim_create(model, NULL, 1e-3, &sim, &error);
   if (status >= 0) status = hk_state_create(model, &state, &error);
-  if (status >= 0) status = hk_steps(sim, state, 3, &error);
+  if (status >= 0) status = hk_sim_steps(sim, state, 3, &error);
   if (status < 0) test_fail(__FILE__, __LINE__, "%s: %s", integrator, error.text);
   hk_state_destroy(&state);
   hk_sim_destroy(&sim);

@@ -75,15 +75,15 @@ static void cancel_each_step(World *w, World *plain, const char *integrator) {
     HkError why = {0};
     never.asked = 0;
     hk_sim_set_cancel(plain->sim, ask, &never);
-    CHECK(hk_step(plain->sim, plain->state, NULL) >= 0);
+    CHECK(hk_sim_step(plain->sim, plain->state, NULL) >= 0);
     Asker once = {.ask = 1 + q * (never.asked - 1) / (STEPS - 1)};
     MUST(hk_state_copy(w->state, before, error));
     hk_sim_set_cancel(w->sim, ask, &once);
-    CHECK(hk_step(w->sim, w->state, &why) == HK_ERROR_CANCELLED && why.text[0]);
+    CHECK(hk_sim_step(w->sim, w->state, &why) == HK_ERROR_CANCELLED && why.text[0]);
     if (!same_states(before, w->state))
       test_fail(__FILE__, __LINE__, "%s: step %d, cancelled at question %lld, moves the state",
                 integrator, q, (long long)once.ask);
-    CHECK(hk_step(w->sim, w->state, &why) >= 0);
+    CHECK(hk_sim_step(w->sim, w->state, &why) >= 0);
     if (!same_states(plain->state, w->state))
       test_fail(__FILE__, __LINE__, "%s: step %d differs after it was cancelled", integrator, q);
   }
@@ -104,11 +104,11 @@ TEST(many_steps_end_at_the_last_whole_one) {
   World w = make("'symplectic_euler'", ""), plain = make("'symplectic_euler'", "");
   Asker third = {.ask = 3};
   hk_sim_set_cancel(w.sim, ask, &third);
-  CHECK(hk_steps(w.sim, w.state, 1000, NULL) == HK_ERROR_CANCELLED);
+  CHECK(hk_sim_steps(w.sim, w.state, 1000, NULL) == HK_ERROR_CANCELLED);
   world_steps(&plain, 2);
   CHECK(same_states(w.state, plain.state));
   hk_sim_set_cancel(w.sim, NULL, NULL);
-  CHECK(hk_steps(w.sim, w.state, 3, NULL) == HK_OK && third.asked == 3);
+  CHECK(hk_sim_steps(w.sim, w.state, 3, NULL) == HK_OK && third.asked == 3);
   world_destroy(&w);
   world_destroy(&plain);
 }
@@ -142,7 +142,7 @@ TEST(another_thread_cancels_a_step_that_would_take_minutes) {
   World w = make("'backward_euler'", ", 'tolerance': 1e-12");
   hk_sim_set_cancel(w.sim, read_flag, &shared);
   CHECK(pthread_create(&thread, NULL, set_flag_within_the_step, &shared) == 0);
-  CHECK(hk_step(w.sim, w.state, NULL) == HK_ERROR_CANCELLED);
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_ERROR_CANCELLED);
   CHECK(atomic_load(&shared.asked) >= QUERIES);
   CHECK(hk_state_time(w.state) == 0);
   pthread_join(thread, NULL);
@@ -167,7 +167,7 @@ TEST(cancelled_run_goes_on_and_leaves_the_same_bytes) {
     char text[2048], whole[300], parts[300], command[1024];
     HkScene *scene = NULL;
     HkRun *run = NULL;
-    HkRunOptions options = hk_default_run_options();
+    HkRunOptions options = hk_run_options_default();
     Asker asker = {.ask = 7};
     snprintf(text, sizeof text, CLOTH, tolerances[k], integrators[k == 0 ? 0 : 2]);
     MUST(
@@ -207,7 +207,7 @@ TEST(a_run_is_cancelled_while_its_scene_is_loaded) {
   char text[2048], folder[300], path[320];
   HkScene *scene = NULL;
   HkRun *run = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   int created = 0;
   snprintf(text, sizeof text, CLOTH, "", "'backward_euler'");
   MUST(hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, error));
@@ -237,7 +237,7 @@ TEST(progress_is_told_within_long_steps) {
   char text[2048];
   HkScene *scene = NULL;
   HkRun *run = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   Told told = {0};
   snprintf(text, sizeof text, CLOTH, ", 'tolerance': 1e-12", "'backward_euler'");
   MUST(hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, error));

@@ -26,11 +26,11 @@ static bool all_nan(const double *values, int64_t count) {
 TEST(reports_of_another_models_state_are_nan) {
   World small = chain(3), large = chain(2000);
   double f[9], R[3];
-  HkReport report;
+  HkStateInfo report;
   World *pairs[2][2] = {{&small, &large}, {&large, &small}};
   for (int q = 0; q < 2; q++) {
     World *own = pairs[q][0], *other = pairs[q][1];
-    hk_sim_report(own->sim, other->state, &report);
+    hk_sim_state_info(own->sim, other->state, &report);
     CHECK(all_nan(&report.time, (int64_t)(sizeof report / sizeof(double))));
   }
   hk_sim_forces(small.sim, large.state, f);
@@ -39,7 +39,7 @@ TEST(reports_of_another_models_state_are_nan) {
   CHECK(all_nan(f, 9));
   hk_sim_reactions(small.sim, large.state, R);
   CHECK(all_nan(R, 3));
-  hk_sim_report(small.sim, small.state, &report);
+  hk_sim_state_info(small.sim, small.state, &report);
   CHECK(isfinite(report.total));
   world_destroy(&small);
   world_destroy(&large);
@@ -51,8 +51,8 @@ TEST(calls_refuse_another_models_state) {
   HkViewer *viewer = NULL;
   HkDeviceArray *array = NULL;
   double h;
-  FAILS(hk_step(small.sim, large.state, error), HK_ERROR_INVALID, "another model");
-  FAILS(hk_steps(small.sim, large.state, 0, error), HK_ERROR_INVALID, "another model");
+  FAILS(hk_sim_step(small.sim, large.state, error), HK_ERROR_INVALID, "another model");
+  FAILS(hk_sim_steps(small.sim, large.state, 0, error), HK_ERROR_INVALID, "another model");
   FAILS(hk_sim_stable_step(small.sim, large.state, &h, error), HK_ERROR_INVALID, "another model");
   FAILS(hk_sim_stiffness(small.sim, large.state, &K, error), HK_ERROR_INVALID, "another model");
   FAILS(hk_state_copy(small.state, large.state, error), HK_ERROR_INVALID, "different models");
@@ -81,7 +81,7 @@ TEST(states_that_lie_about_their_pins_fit_no_model) {
   memcpy(bytes + 16, &pins, sizeof pins);
   memset(bytes + size, 1, 3);
   MUST(hk_state_from_bytes(NULL, bytes, size + 3, &state, error));
-  FAILS(hk_step(w.sim, state, error), HK_ERROR_INVALID, "another model");
+  FAILS(hk_sim_step(w.sim, state, error), HK_ERROR_INVALID, "another model");
   FAILS(hk_state_copy(state, w.state, error), HK_ERROR_INVALID, "different models");
   FAILS(hk_state_copy(w.state, state, error), HK_ERROR_INVALID, "different models");
   hk_state_destroy(&state);
@@ -93,8 +93,8 @@ TEST(states_that_lie_about_their_pins_fit_no_model) {
 TEST(steps_refuse_a_time_that_is_not_finite) {
   World w = chain(5);
   hk_state_set_time(w.state, NAN);
-  FAILS(hk_step(w.sim, w.state, error), HK_ERROR_INVALID, "time of the state");
-  FAILS(hk_steps(w.sim, w.state, -1, error), HK_ERROR_INVALID, "-1 steps");
+  FAILS(hk_sim_step(w.sim, w.state, error), HK_ERROR_INVALID, "time of the state");
+  FAILS(hk_sim_steps(w.sim, w.state, -1, error), HK_ERROR_INVALID, "-1 steps");
   world_destroy(&w);
 }
 
@@ -104,7 +104,7 @@ TEST(selections_refuse_what_makes_no_sense) {
   World w = chain(5);
   int32_t *vertices = NULL, two[] = {1, 2};
   int64_t count;
-  HkPin pin = hk_default_pin();
+  HkPin pin = hk_pin_default();
   HkSelect bad[] = {
       {.kind = HK_SELECT_LOWEST, .axis = 9},
       {.kind = HK_SELECT_HIGHEST, .axis = -1},
@@ -134,7 +134,7 @@ TEST(selections_refuse_what_makes_no_sense) {
                    .other = {INFINITY, INFINITY, INFINITY}};
   MUST(hk_model_select(w.model, &half, &vertices, &count, error));
   CHECK(count == 5);
-  hk_indices_destroy(w.model, &vertices);
+  hk_selection_destroy(w.model, &vertices);
   world_destroy(&w);
 }
 
@@ -335,7 +335,7 @@ TEST(runs_and_viewers_refuse_options_that_make_no_sense) {
   World w = chain(5);
   HkRun *run = NULL;
   HkViewer *viewer = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   options.checkpoint_seconds = NAN;
   FAILS(hk_run_create(w.scene, &options, &run, error), HK_ERROR_INVALID, "checkpoints");
   FAILS(hk_viewer_create(w.scene, w.model, INT64_MIN, 0, &viewer, error), HK_ERROR_INVALID,

@@ -61,7 +61,7 @@ static void tie_destroy(void *user) {
 }
 
 static HkForceFunctions tie_functions(bool damped) {
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   f.name = "tie";
   f.energy = tie_energy;
   f.add = tie_add;
@@ -249,7 +249,7 @@ TEST(what_makes_no_force_is_refused) {
   CHECK(t.destroyed == 3 && hk_model_force_count(w.model) == 2);
   t.out_of_range = true;
   MUST(tie(&w, &t, false, error));
-  FAILS(hk_step(w.sim, w.state, error), HK_ERROR_INVALID,
+  FAILS(hk_sim_step(w.sim, w.state, error), HK_ERROR_INVALID,
         "force 'tie' has added a block at vertices 1000000 and 7; there are the vertices 0 to 29");
   world_destroy(&w);
   CHECK(t.destroyed == 4);
@@ -315,7 +315,7 @@ static void calls_destroy(void *user) {
 TEST(hooks_are_called_once_a_step_and_once_an_iterate) {
   for (int q = 0; q < METHODS; q++) {
     Calls calls = {0};
-    HkForceFunctions f = hk_default_force_functions();
+    HkForceFunctions f = hk_force_functions_default();
     f.add = no_force;
     f.create_state = calls_create;
     f.destroy_state = calls_release;
@@ -330,7 +330,7 @@ TEST(hooks_are_called_once_a_step_and_once_an_iterate) {
     int64_t iterations = 0;
     for (int step = 0; step < 5; step++) {
       world_steps(&w, 1);
-      iterations += hk_sim_step_report(w.sim).iterations;
+      iterations += hk_sim_step_info(w.sim).iterations;
     }
     CHECK(calls.states == 1 && calls.begun == 5 && calls.ended == 5);
     bool minimizes = strstr(methods[q], "minimizer") != NULL;
@@ -423,7 +423,7 @@ static World falling_cloth(const char *integrator, double h) {
 /* With steps of 0.02 s: 6 cm a step. */
 static void fall(const char *integrator, bool scalar, double h) {
   Floor ground = {.scalar = scalar};
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   f.name = "floor";
   f.energy = floor_energy;
   f.add = floor_add;
@@ -458,7 +458,7 @@ TEST(no_method_moves_a_vertex_where_a_force_forbids_it) {
 TEST(a_filter_without_an_energy_ends_a_step_soon) {
   for (int q = 0; q < METHODS && strstr(methods[q], "backward"); q++) {
     Floor ground = {0};
-    HkForceFunctions f = hk_default_force_functions();
+    HkForceFunctions f = hk_force_functions_default();
     f.add = no_force;
     f.filter = floor_filter;
     World w = falling_cloth(methods[q], 0.02);
@@ -466,8 +466,8 @@ TEST(a_filter_without_an_energy_ends_a_step_soon) {
     MUST(hk_model_add_custom_force(w.model, &f, &ground, NULL, error));
     int iterations = 0;
     for (int step = 0; step < 10; step++) {
-      MUST(hk_step(w.sim, w.state, error));
-      HkStepReport report = hk_sim_step_report(w.sim);
+      MUST(hk_sim_step(w.sim, w.state, error));
+      HkStepInfo report = hk_sim_step_info(w.sim);
       if (report.iterations > iterations) iterations = report.iterations;
     }
     CHECK(ground.filtered > 0 && lowest_gap(&w, &ground) > 0);
@@ -539,7 +539,7 @@ static void pairs_hessian(void *user, const HkForceAt *at, HkForceBlockSink *sin
 
 TEST(blocks_that_come_and_go_lead_every_solver_to_the_same_motion) {
   World first = {0};
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   f.name = "pairs";
   f.energy = pairs_energy;
   f.add = pairs_add;
@@ -549,7 +549,7 @@ TEST(blocks_that_come_and_go_lead_every_solver_to_the_same_motion) {
     if (!w.sim) return;
     MUST(hk_model_add_custom_force(w.model, &f, NULL, NULL, error));
     world_steps(&w, 15);
-    CHECK(hk_sim_step_report(w.sim).reason <= HK_STOP_STATIONARY);
+    CHECK(hk_sim_step_info(w.sim).reason <= HK_STOP_STATIONARY);
     double off = first.sim ? largest_difference(&w, &first) : 0;
     if (!(off < 1e-5)) test_fail(__FILE__, __LINE__, "%s: off by %g m", methods[q], off);
     if (q == 0)
@@ -583,7 +583,7 @@ static void ties_hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink
   for (int q = 0; q < TIES; q++) tie_hessian(&((Ties *)user)->tie[q], at, sink);
 }
 
-static HkStepReport step_with_ties(const char *preconditioner, double *x, HkError *error) {
+static HkStepInfo step_with_ties(const char *preconditioner, double *x, HkError *error) {
   char text[1024];
   Ties ties;
   uint64_t seed = 7;
@@ -595,7 +595,7 @@ static HkStepReport step_with_ties(const char *preconditioner, double *x, HkErro
     }
     ties.tie[q] = (Tie){.i = ends[0], .j = ends[1] == ends[0] ? ends[0] + 1 : ends[1], .k = 3e5};
   }
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   f.energy = ties_energy;
   f.add = ties_add;
   f.hessian = ties_hessian;
@@ -608,10 +608,10 @@ static HkStepReport step_with_ties(const char *preconditioner, double *x, HkErro
       "'corners'}], 'forces': ['gravity'], 'outputs': []}",
       preconditioner, SIDE, SIDE);
   World w = world_make(text, NULL, 0, 2);
-  HkStepReport report = {0};
+  HkStepInfo report = {0};
   if (w.sim && hk_model_add_custom_force(w.model, &f, &ties, NULL, error) >= 0 &&
-      hk_step(w.sim, w.state, error) >= 0)
-    report = hk_sim_step_report(w.sim);
+      hk_sim_step(w.sim, w.state, error) >= 0)
+    report = hk_sim_step_info(w.sim);
   memcpy(x, hk_state_x(w.state), (size_t)(SIDE * SIDE) * 3 * sizeof *x);
   world_destroy(&w);
   return report;
@@ -620,8 +620,8 @@ static HkStepReport step_with_ties(const char *preconditioner, double *x, HkErro
 TEST(multigrid_takes_couplings_between_any_vertices) {
   static double x[2][3 * SIDE * SIDE];
   HkError error = {0};
-  HkStepReport jacobi = step_with_ties("block_jacobi", x[0], &error);
-  HkStepReport multigrid = step_with_ties("multigrid", x[1], &error);
+  HkStepInfo jacobi = step_with_ties("block_jacobi", x[0], &error);
+  HkStepInfo multigrid = step_with_ties("multigrid", x[1], &error);
   CHECK(jacobi.linear_iterations > 0 && multigrid.linear_iterations > 0);
   printf("linear iterations with %d ties: block_jacobi %d, multigrid %d\n", TIES,
          jacobi.linear_iterations, multigrid.linear_iterations);

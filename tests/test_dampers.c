@@ -102,7 +102,7 @@ static double largest_rise(const char *text, int steps) {
   if (!w.sim) return NAN;
   double before = world_report(&w).total, first = fabs(before);
   for (int q = 0; q < steps; q++) {
-    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
+    CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
     double after = world_report(&w).total;
     most = fmax(most, (after - before) / first);
     before = after;
@@ -140,7 +140,7 @@ TEST(a_damper_does_not_shorten_a_spring_that_turns) {
       "{'per_vertex': 1e-3}, 'spin': [0, 0, 5]}], 'outputs': []}");
   if (!w.sim) return;
   for (int q = 0; q < 50; q++) {
-    MUST(hk_step(w.sim, w.state, error));
+    MUST(hk_sim_step(w.sim, w.state, error));
     const double *x = hk_state_x(w.state);
     CHECK_NEAR(hk_distance(x, x + 3), 2, 1e-6);
   }

@@ -15,7 +15,7 @@ TEST(device_moves_every_scene_as_the_host) {
   const char *text, *name;
   static const char *const integrators[] = {"symplectic_euler", "verlet"};
   device_use_plugin();
-  for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &name, NULL)); q++)
     for (int k = 0; k < 2; k++) {
       device_compare(name, text, NULL, integrators[k], HK_CUDA_DOUBLE, STEPS, 1e-10);
       device_compare(name, text, NULL, integrators[k], HK_CUDA, 1, 1e-6);
@@ -51,8 +51,8 @@ TEST(steps_by_twos_are_those_one_by_one) {
   device_use_plugin();
   MUST(device_make(text, NULL, &remote, &ones, error));
   MUST(device_make(text, NULL, &remote, &all, error));
-  for (int q = 0; q < 7; q++) MUST(hk_step(ones.sim, ones.state, error));
-  MUST(hk_steps(all.sim, all.state, 7, error));
+  for (int q = 0; q < 7; q++) MUST(hk_sim_step(ones.sim, ones.state, error));
+  MUST(hk_sim_steps(all.sim, all.state, 7, error));
   CHECK(device_difference(&ones, &all) < 1e-14);
   world_destroy(&ones);
   world_destroy(&all);
@@ -113,25 +113,25 @@ TEST(state_on_a_device_is_fetched_and_written) {
   MUST(hk_state_create(there.model, &copy, error));
   for (int q = 0; q < 2; q++) {
     World *w = worlds[q];
-    MUST(hk_steps(w->sim, w->state, 7, error));
+    MUST(hk_sim_steps(w->sim, w->state, 7, error));
     hk_state_v(w->state)[3 * 2 + 1] = 0.5;
-    MUST(hk_steps(w->sim, w->state, 7, error));
+    MUST(hk_sim_steps(w->sim, w->state, 7, error));
     MUST(hk_state_release_pin(w->state, w->model, 0, error));
     MUST(hk_model_scale_stiffness(w->model, 2, error));
-    MUST(hk_steps(w->sim, w->state, 5, error));
+    MUST(hk_sim_steps(w->sim, w->state, 5, error));
     MUST(hk_sim_set_h(w->sim, 2e-3, error));
-    MUST(hk_steps(w->sim, w->state, 5, error));
+    MUST(hk_sim_steps(w->sim, w->state, 5, error));
   }
   MUST(hk_state_copy(there.state, copy, error));
   CHECK(device_difference(&here, &there) < 1e-13);
   CHECK_NEAR(hk_state_time(there.state), hk_state_time(here.state), 1e-15);
   /* Another state of the same simulation, then the first one again. */
-  MUST(hk_steps(there.sim, copy, 3, error));
-  MUST(hk_steps(there.sim, there.state, 3, error));
+  MUST(hk_sim_steps(there.sim, copy, 3, error));
+  MUST(hk_sim_steps(there.sim, there.state, 3, error));
   for (int q = 0; q < 12; q++) CHECK(hk_state_x(copy)[q] == hk_state_x(there.state)[q]);
   /* A simulation that goes leaves its state here. */
-  MUST(hk_steps(there.sim, there.state, 3, error));
-  MUST(hk_steps(here.sim, here.state, 6, error));
+  MUST(hk_sim_steps(there.sim, there.state, 3, error));
+  MUST(hk_sim_steps(here.sim, here.state, 6, error));
   hk_sim_destroy(&there.sim);
   CHECK(device_difference(&here, &there) < 1e-13);
   hk_state_destroy(&copy);
@@ -139,7 +139,7 @@ TEST(state_on_a_device_is_fetched_and_written) {
   world_destroy(&there);
 }
 
-static double energies_apart(const HkReport *a, const HkReport *b) {
+static double energies_apart(const HkStateInfo *a, const HkStateInfo *b) {
   return fabs(a->kinetic - b->kinetic) + fabs(a->spring - b->spring) +
          fabs(a->gravity - b->gravity);
 }
@@ -155,16 +155,16 @@ static void disturb(World *w) {
 static void compare_energies(const char *name, const char *text) {
   enum { HOST, DISTURBED, DEVICE, AGAIN, COUNT };
   World w[COUNT] = {{0}};
-  HkReport before, after[COUNT];
+  HkStateInfo before, after[COUNT];
   HkError error = {0};
   HkStatus status = HK_OK;
   for (int q = 0; q < COUNT && status >= 0; q++) {
     DeviceWish wish = {"symplectic_euler", q < DEVICE ? HK_CPU : HK_CUDA};
     status = device_make(text, NULL, &wish, &w[q], &error);
-    if (status >= 0 && q == HOST) hk_sim_report(w[q].sim, w[q].state, &before);
+    if (status >= 0 && q == HOST) hk_sim_state_info(w[q].sim, w[q].state, &before);
     if (status >= 0 && q == DISTURBED) disturb(&w[q]);
-    if (status >= 0) status = hk_steps(w[q].sim, w[q].state, 1000, &error);
-    if (status >= 0) hk_sim_report(w[q].sim, w[q].state, &after[q]);
+    if (status >= 0) status = hk_sim_steps(w[q].sim, w[q].state, 1000, &error);
+    if (status >= 0) hk_sim_state_info(w[q].sim, w[q].state, &after[q]);
   }
   if (status >= 0) {
     double scale = after[HOST].kinetic + after[HOST].spring + before.spring +
@@ -184,7 +184,7 @@ static void compare_energies(const char *name, const char *text) {
 TEST(a_gpu_keeps_the_energies_and_the_bits) {
   const char *text, *name;
   if (!device_is_gpu()) SKIP("requires a GPU: HOOKE_PLUGINS");
-  for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++) compare_energies(name, text);
+  for (int q = 0; (text = hk_scene_builtin(q, &name, NULL)); q++) compare_energies(name, text);
 }
 
 TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
@@ -197,13 +197,13 @@ TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
                 "'springs': {'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': "
                 "'start'}], 'forces': ['gravity']}"),
       NULL, &remote, &w, error));
-  MUST(hk_steps(w.sim, w.state, 2, error));
+  MUST(hk_sim_steps(w.sim, w.state, 2, error));
   MUST(hk_method_choose(&force, HK_FORCE, "buoyancy", error));
   int index[3]; /* of which a device does two */
   for (int q = 0; q < 3; q++) MUST(hk_model_add_force(w.model, &force, &index[q], error));
-  for (int q = 0; q < 2; q++) CHECK(hk_steps(w.sim, w.state, 1, NULL) == HK_ERROR_UNSUPPORTED);
+  for (int q = 0; q < 2; q++) CHECK(hk_sim_steps(w.sim, w.state, 1, NULL) == HK_ERROR_UNSUPPORTED);
   for (int q = 2; q >= 0; q--) MUST(hk_model_remove_force(w.model, index[q], error));
-  MUST(hk_steps(w.sim, w.state, 2, error));
+  MUST(hk_sim_steps(w.sim, w.state, 2, error));
   CHECK_NEAR(hk_state_time(w.state), 0.04, 1e-12);
   hk_method_clear(&force);
   world_destroy(&w);
@@ -218,9 +218,9 @@ TEST(device_tells_a_blow_up) {
                 "'springs': {'k': 1e4}, 'mass': {'total': 1}}], 'pins': [{'select': 'start'}], "
                 "'forces': ['gravity']}"),
       NULL, &remote, &w, error));
-  MUST(hk_steps(w.sim, w.state, 40, error));
+  MUST(hk_sim_steps(w.sim, w.state, 40, error));
   hk_state_x(w.state);
-  CHECK(hk_steps(w.sim, w.state, 1, NULL) == HK_ERROR_BLOWUP);
+  CHECK(hk_sim_steps(w.sim, w.state, 1, NULL) == HK_ERROR_BLOWUP);
   world_destroy(&w);
 }
 
@@ -419,7 +419,7 @@ TEST(stiffness_and_energy_gradient_are_those_of_the_state_on_the_device) {
   device_use_plugin();
   MUST(device_make(test_json(text), NULL, &(DeviceWish){"verlet", HK_CUDA_DOUBLE}, &there, error));
   MUST(device_make(test_json(text), NULL, &(DeviceWish){"verlet", HK_CPU}, &here, error));
-  MUST(hk_steps(there.sim, there.state, 50, error));
+  MUST(hk_sim_steps(there.sim, there.state, 50, error));
   MUST(hk_sim_stiffness(there.sim, there.state, &K, error)); /* before anything fetches the state */
   hk_sim_energy_gradient(there.sim, there.state, g);
   memcpy(hk_state_x(here.state), hk_state_x(there.state), sizeof g);

@@ -46,7 +46,7 @@ TEST(arrays_on_a_device_are_those_of_the_state) {
       double rounding = kind == HK_CUDA ? 1e-7 : 1e-15;
       CHECK(apart(x, hk_state_x(w.state)) <= (kind == HK_CUDA ? rounding : 1e-10));
       CHECK(apart(v, hk_state_v(w.state)) <= rounding);
-      MUST(hk_steps(w.sim, w.state, 20, error));
+      MUST(hk_sim_steps(w.sim, w.state, 20, error));
     }
     CHECK(apart(x, hk_state_x(w.state)) > 1e-5); /* stale until it is asked for again */
     hk_device_array_destroy(&x);
@@ -81,8 +81,8 @@ TEST(what_is_written_on_a_device_moves_on_as_on_the_host) {
   HkDeviceArray *x = NULL, *v = NULL;
   for (int q = 0; q < 3; q++) {
     kick(&there, &here, &x, &v);
-    MUST(hk_steps(here.sim, here.state, 15, error));
-    MUST(hk_steps(there.sim, there.state, 15, error));
+    MUST(hk_sim_steps(here.sim, here.state, 15, error));
+    MUST(hk_sim_steps(there.sim, there.state, 15, error));
     MUST(hk_sim_read_device(there.sim, there.state, HK_POSITIONS, &x, error));
     CHECK(apart(x, hk_state_x(here.state)) < 1e-13);
     MUST(hk_sim_read_device(there.sim, there.state, HK_VELOCITIES, &v, error));
@@ -100,8 +100,8 @@ TEST(what_is_written_on_a_device_is_seen_here) {
   MUST(hk_sim_read_device(w.sim, w.state, HK_VELOCITIES, &v, error));
   for (int64_t q = 0; q < 3 * v->count; q++) ((float *)v->data)[q] = 2;
   MUST(hk_sim_write_device(w.sim, w.state, HK_VELOCITIES, v->data, error));
-  HkReport report;
-  hk_sim_report(w.sim, w.state, &report);
+  HkStateInfo report;
+  hk_sim_state_info(w.sim, w.state, &report);
   CHECK(report.speed_max > 3.46 && report.speed_max < 3.47);
   hk_device_array_destroy(&v);
   world_destroy(&w);
@@ -110,11 +110,11 @@ TEST(what_is_written_on_a_device_is_seen_here) {
 TEST(arrays_outlive_their_simulation_and_its_layouts) {
   World w = make(0, HK_CUDA);
   HkDeviceArray *x = NULL;
-  MUST(hk_steps(w.sim, w.state, 5, error));
+  MUST(hk_sim_steps(w.sim, w.state, 5, error));
   MUST(hk_sim_read_device(w.sim, w.state, HK_POSITIONS, &x, error));
   const void *data = x->data;
   MUST(hk_model_scale_stiffness(w.model, 2, error)); /* the model is laid out anew */
-  MUST(hk_steps(w.sim, w.state, 5, error));
+  MUST(hk_sim_steps(w.sim, w.state, 5, error));
   MUST(hk_sim_read_device(w.sim, w.state, HK_POSITIONS, &x, error));
   CHECK(x->data == data);
   HkState *kept = NULL;
@@ -132,7 +132,7 @@ TEST(arrays_of_a_run_are_those_of_its_frame) {
   World w = make(0, HK_CUDA);
   HkRun *run = NULL;
   HkDeviceArray *x = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   w.scene->time.duration = 0.2;
   hk_method_clear(&w.scene->step);
   MUST(hk_method_choose(&w.scene->step, HK_STEP, "symplectic_euler", error));

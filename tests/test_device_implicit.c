@@ -116,14 +116,14 @@ TEST(a_step_that_does_not_converge_is_told_by_the_next_one) {
   DeviceWish remote = {NULL, HK_CUDA_DOUBLE};
   device_use_plugin();
   MUST(device_make(falls(1, text, sizeof text), NULL, &remote, &w, error));
-  CHECK(hk_step(w.sim, w.state, NULL) == HK_OK); /* it is on its way */
-  HkStepReport r = hk_sim_step_report(w.sim);
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK); /* it is on its way */
+  HkStepInfo r = hk_sim_step_info(w.sim);
   CHECK(r.iterations == 1 && r.reason == HK_STOP_ITERATIONS && r.gradient > 1e-4);
-  CHECK(hk_steps(w.sim, w.state, 3, NULL) == HK_NOT_CONVERGED);
+  CHECK(hk_sim_steps(w.sim, w.state, 3, NULL) == HK_NOT_CONVERGED);
   CHECK_NEAR(hk_state_time(w.state), 4 * 0.0125, 1e-12); /* they are made nevertheless */
-  CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);         /* no one has looked */
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);     /* no one has looked */
   hk_state_x(w.state);
-  CHECK(hk_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
   world_destroy(&w);
 }
 
@@ -134,8 +134,8 @@ TEST(steps_that_converge_on_a_device_are_told_as_good) {
   device_use_plugin();
   MUST(device_make(falls(ENOUGH, text, sizeof text), NULL, &remote, &w, error));
   for (int q = 0; q < 5; q++) {
-    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
-    HkStepReport r = hk_sim_step_report(w.sim);
+    CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
+    HkStepInfo r = hk_sim_step_info(w.sim);
     CHECK(r.iterations > 1 && r.reason == HK_STOP_STATIONARY && r.gradient <= 1e-4);
   }
   world_destroy(&w);
@@ -156,8 +156,8 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 /* Runs to the end; touches: the state is written after each frame, and the steps that were made
  * ahead are thrown away. */
 static HkProgress run(int iterations, bool touches, Told *told) {
-  HkContext context = hk_default_context();
-  HkRunOptions options = hk_default_run_options();
+  HkContext context = hk_context_default();
+  HkRunOptions options = hk_run_options_default();
   HkScene *scene = NULL;
   HkRun *made = NULL;
   HkError error = {0};

@@ -115,7 +115,7 @@ static void system_destroy(System *s) {
   hk_free(&c, &s->x);
   hk_block_matrix_destroy(s->model, &s->matrix);
   hk_pattern_destroy(s->model, &s->pattern);
-  s->model->context = hk_default_context();
+  s->model->context = hk_context_default();
   model_by_hand_destroy(&s->model);
 }
 

@@ -24,7 +24,7 @@ static World watched(const char *text, const char *integrator, double part, Log 
   World w = {0};
   HkError error = {0};
   HkMethod step = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   double stable = 0;
   context.threads = 1;
   context.log = log ? keep_warning : NULL;
@@ -46,7 +46,7 @@ static World watched(const char *text, const char *integrator, double part, Log 
 /* Steps until the first error; 0 if there was none. */
 static int64_t first_error(World *w, int64_t steps, int64_t at_once, HkError *error) {
   while (w->state->steps < steps)
-    if (hk_steps(w->sim, w->state, at_once, error) < 0) return w->state->steps;
+    if (hk_sim_steps(w->sim, w->state, at_once, error) < 0) return w->state->steps;
   return 0;
 }
 
@@ -80,7 +80,7 @@ TEST(a_nudged_net_below_the_stable_step_of_its_start_is_refused) {
     World w = watched(net, names[q / 2], q % 2 ? 0.8 : 0.7, NULL);
     if (!w.sim) return;
     int64_t at = first_error(&w, 20000, 1000, &error);
-    HkReport r = world_report(&w);
+    HkStateInfo r = world_report(&w);
     CHECK(at > 0 && error.status == HK_ERROR_BLOWUP);
     CHECK(strstr(error.text, "the total energy has grown by") && strstr(error.text, "vertex"));
     CHECK(r.total < 1e6);
@@ -131,10 +131,10 @@ TEST(a_step_above_the_stable_one_of_the_present_state_is_logged_once) {
                     "{'k': 100}}], 'outputs': []}",
                     "verlet", 0.9, &log);
   if (!w.sim) return;
-  MUST(hk_steps(w.sim, w.state, 5000, error));
+  MUST(hk_sim_steps(w.sim, w.state, 5000, error));
   CHECK(log.count == 0);
   MUST(hk_model_scale_stiffness(w.model, 2, error));
-  MUST(hk_steps(w.sim, w.state, 10000, error));
+  MUST(hk_sim_steps(w.sim, w.state, 10000, error));
   CHECK(log.count == 1);
   CHECK(strstr(log.last, "above the largest stable one of the present state"));
   world_destroy(&w);
@@ -213,7 +213,7 @@ TEST(work_from_outside_is_no_alarm) {
 TEST(built_in_scenes_raise_no_alarm) {
   static const char *const explicit[] = {"symplectic_euler", "verlet", "rk4"};
   const char *name, *text;
-  for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &name, NULL)); q++)
     for (int e = 0; e < 3; e++) {
       World w = watched(text, explicit[e], 0, NULL);
       if (!w.sim) return;
@@ -255,7 +255,7 @@ TEST(the_swing_of_one_mode_is_what_the_shadow_energy_says) {
   double least = INFINITY, most = 0;
   hk_state_v(w.state)[0] = -1;
   for (int q = 0; q < 20000; q++) {
-    MUST(hk_step(w.sim, w.state, error));
+    MUST(hk_sim_step(w.sim, w.state, error));
     double e = world_report(&w).total;
     least = fmin(least, e);
     most = fmax(most, e);
@@ -277,7 +277,7 @@ TEST(stretching_that_linearly_implicit_steps_damp_again_is_no_alarm) {
   MUST(hk_sim_create(w.model, &step, 1.0 / 24, &w.sim, error));
   double first = world_report(&w).total, most = first;
   for (int q = 0; q < 200; q++) {
-    MUST(hk_step(w.sim, w.state, error));
+    MUST(hk_sim_step(w.sim, w.state, error));
     most = fmax(most, world_report(&w).total);
   }
   CHECK(most > first + 1000);
@@ -292,7 +292,7 @@ TEST(looks_do_not_change_the_motion) {
   for (int q = 0; q < ALL; q++) {
     World a = watched(net, all[q], 0, NULL), b = watched(net, all[q], 0, NULL);
     if (!a.sim || !b.sim) return;
-    MUST(hk_steps(a.sim, a.state, 1100, error));
+    MUST(hk_sim_steps(a.sim, a.state, 1100, error));
     for (int s = 0; s < 1100; s++) {
       MUST(hk_sim_move(b.sim, b.state, error)); /* without any check */
       b.state->steps++;

@@ -38,7 +38,7 @@ static World world_of(const char *scene, Options o) {
   HkMethod step = {0};
   HkError error = {0};
   World w = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = o.threads;
   snprintf(text, sizeof text, scene, o.springs, o.forces);
   if (o.isa) setenv("HOOKE_SIMD", o.isa, 1);
@@ -165,7 +165,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
   }
   World w[3];
   for (int t = 0; t < 3; t++) {
-    HkContext context = hk_default_context();
+    HkContext context = hk_context_default();
     context.threads = t + 1;
     MUST(hk_mesh_create(&context, &mesh, error));
     MUST(hk_mesh_add_vertices(mesh, x, (int64_t)N * N, error));
@@ -175,7 +175,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
         MUST(hk_mesh_add_cell(mesh, HK_CELL_QUAD, quad, 4, error));
       }
     HkMethod step = {0};
-    HkBody body = hk_default_body();
+    HkBody body = hk_body_default();
     body.mesh = mesh;
     body.springs.shear = true;
     body.stretch[0] = 1.1;
@@ -190,7 +190,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
     world_steps(&w[t], 50);
   }
   CHECK(same(&w[0], &w[1]) && same(&w[0], &w[2]));
-  HkReport r = world_report(&w[0]);
+  HkStateInfo r = world_report(&w[0]);
   CHECK_NEAR(r.momentum[0], 0, 1e-12);
   CHECK(r.kinetic > 0);
   for (int t = 0; t < 3; t++) world_destroy(&w[t]);
@@ -232,9 +232,9 @@ TEST(many_steps_at_once_are_the_same_as_one_by_one) {
         World one = world_of(small, o), many = world_of(small, o);
         if (!one.state || !many.state) return;
         world_steps(&one, 40);
-        MUST(hk_steps(many.sim, many.state, 0, error));
-        MUST(hk_steps(many.sim, many.state, 33, error));
-        MUST(hk_steps(many.sim, many.state, 7, error));
+        MUST(hk_sim_steps(many.sim, many.state, 0, error));
+        MUST(hk_sim_steps(many.sim, many.state, 33, error));
+        MUST(hk_sim_steps(many.sim, many.state, 7, error));
         if (!same(&one, &many)) test_fail(schema->name, single, "%s: bits differ", o.precision);
         world_destroy(&one);
         world_destroy(&many);
@@ -250,11 +250,11 @@ TEST(many_steps_stop_at_the_first_that_fails) {
     World one = world_of(hanging, o), many = world_of(hanging, o);
     HkError a = {0}, b = {0};
     int64_t steps = 0;
-    while (steps < 1000 && hk_step(one.sim, one.state, &a) >= 0) steps++;
-    CHECK(hk_steps(many.sim, many.state, 1000, &b) == HK_ERROR_BLOWUP);
+    while (steps < 1000 && hk_sim_step(one.sim, one.state, &a) >= 0) steps++;
+    CHECK(hk_sim_steps(many.sim, many.state, 1000, &b) == HK_ERROR_BLOWUP);
     CHECK(strcmp(a.text, b.text) == 0);
     CHECK(hk_state_time(one.state) == hk_state_time(many.state) && steps < 1000);
-    FAILS(hk_steps(many.sim, many.state, -1, error), HK_ERROR_INVALID, "-1 steps");
+    FAILS(hk_sim_steps(many.sim, many.state, -1, error), HK_ERROR_INVALID, "-1 steps");
     world_destroy(&one);
     world_destroy(&many);
   }
@@ -282,7 +282,7 @@ TEST(an_oscillator_in_single_precision_keeps_its_period) {
     World w = world_of(text, o);
     if (!w.state) return;
     hk_state_x(w.state)[3] = 1.1;
-    MUST(hk_steps(w.sim, w.state, 2000, error));
+    MUST(hk_sim_steps(w.sim, w.state, 2000, error));
     CHECK_NEAR(hk_state_x(w.state)[3], 1.1, 1e-4);
     CHECK(hk_state_x(w.state)[4] == 0 && hk_state_x(w.state)[0] == 0);
     world_destroy(&w);
@@ -301,8 +301,8 @@ TEST(single_precision_follows_double_precision) {
     if (!twice.state || !once.state) return;
     double before = apart(&twice, &once);
     CHECK(before == 0);
-    MUST(hk_steps(twice.sim, twice.state, 100, error));
-    MUST(hk_steps(once.sim, once.state, 100, error));
+    MUST(hk_sim_steps(twice.sim, twice.state, 100, error));
+    MUST(hk_sim_steps(once.sim, once.state, 100, error));
     double moved = world_report(&twice).speed_max;
     CHECK(moved > 0.3); /* m/s, so that it has gone somewhere */
     CHECK_NEAR(apart(&twice, &once), 0, 1e-4);
@@ -318,7 +318,7 @@ TEST(a_hanging_chain_in_single_precision_comes_to_rest_where_it_should) {
       "[{'select': 'start'}], 'outputs': []}";
   World w = world_of(text, single("symplectic_euler", 2e-3));
   if (!w.state) return;
-  MUST(hk_steps(w.sim, w.state, 20000, error));
+  MUST(hk_sim_steps(w.sim, w.state, 20000, error));
   /* Spring q (from 0) carries the 10 - q masses below it. */
   double y = 0, l0 = hk_model_springs(w.model).l0[0];
   for (int q = 0; q < 10; q++) y -= l0 + (10 - q) * 0.01 * 9.81 / 100;
@@ -338,7 +338,7 @@ TEST(single_precision_keeps_the_energy_of_a_lattice) {
     if (!w.state) return;
     double before = world_report(&w).total, most = 0;
     for (int part = 0; part < 10; part++) {
-      MUST(hk_steps(w.sim, w.state, 100, error));
+      MUST(hk_sim_steps(w.sim, w.state, 100, error));
       most = fmax(most, fabs(world_report(&w).total / before - 1));
     }
     CHECK_NEAR(most, 0, 0.01);
@@ -359,8 +359,8 @@ TEST(a_lattice_far_from_the_origin_does_not_fall_apart_in_single_precision) {
   o.precision = "single";
   World once = world_of(text, o);
   if (!twice.state || !once.state) return;
-  MUST(hk_steps(twice.sim, twice.state, 300, error));
-  for (int q = 0; q < 30; q++) MUST(hk_steps(once.sim, once.state, 10, error));
+  MUST(hk_sim_steps(twice.sim, twice.state, 300, error));
+  for (int q = 0; q < 30; q++) MUST(hk_sim_steps(once.sim, once.state, 10, error));
   CHECK_NEAR(apart(&twice, &once), 0, 1e-5);
   CHECK(world_report(&twice).speed_max > 0.1);
   world_destroy(&twice);
@@ -377,10 +377,10 @@ TEST(live_changes_reach_steps_in_single_precision) {
   MUST(hk_method_choose(&drag, HK_FORCE, "drag", error));
   World *both[] = {&once, &twice};
   for (int q = 0; q < 2; q++) {
-    MUST(hk_steps(both[q]->sim, both[q]->state, 20, error));
+    MUST(hk_sim_steps(both[q]->sim, both[q]->state, 20, error));
     MUST(hk_model_scale_stiffness(both[q]->model, 1.5, error));
     MUST(hk_model_add_force(both[q]->model, &drag, NULL, error));
-    MUST(hk_steps(both[q]->sim, both[q]->state, 40, error));
+    MUST(hk_sim_steps(both[q]->sim, both[q]->state, 40, error));
   }
   CHECK_NEAR(apart(&once, &twice), 0, 3e-5);
   hk_method_clear(&drag);

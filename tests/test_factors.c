@@ -185,7 +185,7 @@ TEST(ordering_names_every_row_once) {
   for (int q = 0; q < 40; q++) {
     Matrix a = matrix_random(1 + 5 * q, q % 4 * 0.05, (uint64_t)q);
     HkSparse sparse = matrix_sparse(&a);
-    HkContext context = hk_default_context();
+    HkContext context = hk_context_default();
     int64_t *order = matrix_room(a.n, sizeof *order);
     uint8_t *seen = matrix_room(a.n, 1);
     MUST(hk_ordering_find(&context, &sparse, order, error));

@@ -360,7 +360,7 @@ TEST(reported_energies_sum_to_the_total) {
   HkModel *m = model_of_sheet(by, 3, 3);
   HkSim *sim = NULL;
   HkState *state = NULL;
-  HkReport report;
+  HkStateInfo report;
   MUST(add_all_with_energy(m, error));
   MUST(hk_method_choose(&m->step, HK_STEP, "symplectic_euler", error));
   MUST(hk_sim_create(m, NULL, 1e-3, &sim, error));
@@ -373,7 +373,7 @@ TEST(reported_energies_sum_to_the_total) {
     kinetic += 0.5 * m->mass[q / 3] * v[q] * v[q];
   }
   hk_state_set_time(state, 0.6);
-  hk_sim_report(sim, state, &report);
+  hk_sim_state_info(sim, state, &report);
   double sum = energy_of_all(m, 0.6, x, v);
   CHECK_NEAR(report.kinetic, kinetic, 1e-12 * kinetic);
   CHECK_NEAR(report.spring, model_energy(m, 0, 0.6, x, v), 0);

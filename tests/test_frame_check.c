@@ -51,7 +51,7 @@ static void check_ending(const Ending *ending) {
   HkScene *scene = NULL;
   HkRun *run = NULL;
   HkError error = {0};
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300];
   int count = 0;
   while (count < 3 && ending->sets[count]) count++;
@@ -77,7 +77,7 @@ TEST(frame_that_an_output_cannot_hold_leaves_those_before_it) {
   const char *set[] = {"outputs=[\"pc2\", \"energies\"]", "bodies[0].velocity=[3e38, 0, 0]"};
   HkScene *scene = NULL;
   HkRun *run = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300];
   snprintf(folder, sizeof folder, "%s/run", test_folder());
   options.folder = folder;

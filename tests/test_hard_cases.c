@@ -40,7 +40,7 @@ static void check(const char *text, PrepareFn *prepare, double h, int steps) {
     hk_sim_destroy(&w.sim);
     if (prepare) prepare(&w);
     status = hk_sim_create(w.model, &method, h, &w.sim, &error);
-    for (int q = 0; q < steps && status >= 0; q++) status = hk_step(w.sim, w.state, &error);
+    for (int q = 0; q < steps && status >= 0; q++) status = hk_sim_step(w.sim, w.state, &error);
     if (status < 0) test_fail(name_of(&method), index, "%s", error.text);
     if (!is_finite(&w)) test_fail(name_of(&method), index, "the motion is not finite");
     world_destroy(&w);
@@ -124,7 +124,7 @@ TEST(a_position_that_is_no_number_ends_the_step_with_an_error) {
     MUST(hk_sim_create(w.model, &method, 0.01, &w.sim, error));
     hk_state_x(w.state)[33] = NAN;
     HkError error = {0};
-    CHECK(hk_step(w.sim, w.state, &error) == HK_ERROR_BLOWUP);
+    CHECK(hk_sim_step(w.sim, w.state, &error) == HK_ERROR_BLOWUP);
     world_destroy(&w);
   }
   hk_method_clear(&method);
@@ -138,10 +138,10 @@ TEST(newton_converges_on_a_stiff_strand_with_a_heavy_tip) {
                         "9.99]]}}], 'pins': [{'select': 'start'}], 'forces': ['gravity'], "
                         "'outputs': []}");
   for (int q = 0; q < 120 && w.state; q++) {
-    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
+    CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
   }
   if (!w.state) return;
-  HkReport report = world_report(&w);
+  HkStateInfo report = world_report(&w);
   CHECK(report.strain_max < 1e-4 && report.strain_min > -1e-4);
   world_destroy(&w);
 }
@@ -162,7 +162,7 @@ static double tip(const char *integrator, double tolerance, int *parts) {
   if (!w.state) return NAN;
   for (int q = 0; q < 10; q++) {
     world_steps(&w, 1);
-    *parts += hk_sim_step_report(w.sim).substeps;
+    *parts += hk_sim_step_info(w.sim).substeps;
   }
   CHECK_NEAR(hk_state_time(w.state), 1, 1e-12);
   double x = hk_state_x(w.state)[3];
@@ -203,8 +203,8 @@ TEST(a_tolerance_below_rounding_ends_in_few_parts) {
   snprintf(text, sizeof text, swing, 1e-30, "rk4");
   World w = world_parse(text);
   if (!w.state) return;
-  CHECK(hk_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
-  CHECK(hk_sim_step_report(w.sim).substeps < 100000);
+  CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_NOT_CONVERGED);
+  CHECK(hk_sim_step_info(w.sim).substeps < 100000);
   CHECK_NEAR(hk_state_time(w.state), 0.1, 1e-12);
   world_destroy(&w);
 }
@@ -217,10 +217,10 @@ TEST(an_adaptive_step_from_no_number_ends_with_an_error) {
     HkError error = {0};
     if (!w.state) return;
     hk_state_v(w.state)[q] = NAN;
-    HkStatus status = hk_step(w.sim, w.state, &error);
+    HkStatus status = hk_sim_step(w.sim, w.state, &error);
     bool free_coordinate = q == 3 || q == 4; /* the first vertex is pinned, and z does not count */
     if (free_coordinate) CHECK(status == HK_ERROR_BLOWUP);
-    CHECK(hk_sim_step_report(w.sim).substeps <= 64);
+    CHECK(hk_sim_step_info(w.sim).substeps <= 64);
     world_destroy(&w);
   }
 }
@@ -232,13 +232,13 @@ TEST(bdf2_does_not_take_up_a_history_that_is_over) {
   if (!a.state || !b.state) return;
   size_t bytes = 75 * sizeof(double);
   world_steps(&a, 5);
-  for (int q = 0; q < 5; q++) MUST(hk_step(b.sim, a.state, error));
+  for (int q = 0; q < 5; q++) MUST(hk_sim_step(b.sim, a.state, error));
   MUST(hk_state_create(a.model, &state, error));
   memcpy(hk_state_x(state), hk_state_x(a.state), bytes);
   memcpy(hk_state_v(state), hk_state_v(a.state), bytes);
   hk_state_set_time(state, hk_state_time(a.state));
   world_steps(&a, 1);
-  MUST(hk_step(a.sim, state, error));
+  MUST(hk_sim_step(a.sim, state, error));
   CHECK(memcmp(hk_state_x(a.state), hk_state_x(state), bytes) == 0);
   hk_state_destroy(&state);
   world_destroy(&a);

@@ -274,7 +274,7 @@ TEST(beta_0_is_symplectic_euler_and_beta_1_linearly_implicit) {
     HkSim *sim = NULL;
     MUST(hk_method_set_number(&a.scene->step, "beta", beta, error));
     MUST(hk_sim_create(a.model, &a.scene->step, 0.01, &sim, error));
-    for (int s = 0; s < 100; s++) MUST(hk_step(sim, a.state, error));
+    for (int s = 0; s < 100; s++) MUST(hk_sim_step(sim, a.state, error));
     world_steps(&b, 100);
     for (int q = 0; q < 48; q++)
       CHECK_NEAR(hk_state_x(a.state)[q], hk_state_x(b.state)[q], beta ? 1e-12 : 1e-11);
@@ -292,9 +292,9 @@ TEST(implicit_integrators_keep_linear_and_angular_momentum_or_say_so) {
   const char *names[] = {"implicit_midpoint", "backward_euler", "bdf2", "trapezoidal"};
   for (int q = 0; q < 4; q++) {
     World w = world_make(text, names[q], 0.02, 1);
-    HkReport before = world_report(&w);
+    HkStateInfo before = world_report(&w);
     world_steps(&w, 100);
-    HkReport after = world_report(&w);
+    HkStateInfo after = world_report(&w);
     for (int c = 0; c < 3; c++) CHECK_NEAR(after.momentum[c], before.momentum[c], 1e-10);
     if (q == 0)
       for (int c = 0; c < 3; c++)
@@ -310,21 +310,21 @@ static const char *const breeze =
     "0.1}}], 'pins': [{'select': 'top'}], 'forces': ['gravity', {'type': 'face_wind', 'velocity': "
     "[0, 0, 5]}], 'integrator': %s, 'time': {'step': 0.03}, 'outputs': []}";
 
-static HkStepReport report_of(const char *integrator, HkStatus *status) {
+static HkStepInfo report_of(const char *integrator, HkStatus *status) {
   char text[1000];
   HkError error = {0};
   snprintf(text, sizeof text, breeze, integrator);
   World w = world_parse(text);
-  if (!w.state) return (HkStepReport){0};
-  *status = hk_step(w.sim, w.state, &error);
-  HkStepReport report = hk_sim_step_report(w.sim);
+  if (!w.state) return (HkStepInfo){0};
+  *status = hk_sim_step(w.sim, w.state, &error);
+  HkStepInfo report = hk_sim_step_info(w.sim);
   world_destroy(&w);
   return report;
 }
 
 TEST(a_linear_solver_that_runs_out_of_iterations_does_not_converge) {
   HkStatus few = HK_OK, enough = HK_DONE;
-  HkStepReport r = report_of(
+  HkStepInfo r = report_of(
       "{'type': 'linear_implicit_euler', 'linear': {'type': 'pcg', 'iterations': 2}}", &few);
   CHECK(few == HK_NOT_CONVERGED && r.reason == HK_STOP_ITERATIONS && r.residual > 1e-8);
   r = report_of("{'type': 'linear_implicit_euler', 'linear': 'pcg'}", &enough);
@@ -333,8 +333,8 @@ TEST(a_linear_solver_that_runs_out_of_iterations_does_not_converge) {
 
 TEST(all_passes_of_a_step_count) {
   HkStatus status = HK_DONE;
-  HkStepReport one = report_of("{'type': 'backward_euler'}", &status);
-  HkStepReport three = report_of("{'type': 'backward_euler', 'passes': 3}", &status);
+  HkStepInfo one = report_of("{'type': 'backward_euler'}", &status);
+  HkStepInfo three = report_of("{'type': 'backward_euler', 'passes': 3}", &status);
   CHECK(status == HK_OK);
   CHECK(three.evaluations >= one.evaluations + 2);
   CHECK(three.iterations > one.iterations && three.linear_iterations > one.linear_iterations);

@@ -143,7 +143,7 @@ TEST(stable_step_of_a_chain_is_exact_and_sharp) {
       double *x = hk_state_x(w.state);
       for (int p = 1; p < 29; p++) x[3 * p] += 1e-3 * ((p % 3) - 1);
       HkStatus status = HK_OK;
-      for (int s = 0; s < 5000 && status >= 0; s++) status = hk_step(w.sim, w.state, NULL);
+      for (int s = 0; s < 5000 && status >= 0; s++) status = hk_sim_step(w.sim, w.state, NULL);
       CHECK(status == (side ? HK_ERROR_BLOWUP : HK_OK));
       world_destroy(&w);
     }

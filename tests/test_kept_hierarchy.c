@@ -18,10 +18,10 @@ static void step_both(World *w, int q) {
   MUST(hk_sim_create(w->model, &w->scene->step, w->scene->time.step, &fresh, error));
   MUST(hk_state_create(w->model, &other, error));
   MUST(hk_state_copy(w->state, other, error));
-  MUST(hk_step(w->sim, w->state, error));
-  MUST(hk_step(fresh, other, error));
+  MUST(hk_sim_step(w->sim, w->state, error));
+  MUST(hk_sim_step(fresh, other, error));
   size_t bytes = 3 * (size_t)hk_state_vertex_count(other) * sizeof(double);
-  HkStepReport a = hk_sim_step_report(w->sim), b = hk_sim_step_report(fresh);
+  HkStepInfo a = hk_sim_step_info(w->sim), b = hk_sim_step_info(fresh);
   if (memcmp(hk_state_x(w->state), hk_state_x(other), bytes) != 0 ||
       a.linear_iterations != b.linear_iterations)
     test_fail(__FILE__, __LINE__, "step %d: %d and %d linear iterations", q, a.linear_iterations,

@@ -223,11 +223,11 @@ TEST(a_stiff_sheet_in_free_flight_converges_to_rounding) {
     v[3 * q + 1] = 2 + 0.1 * x[3 * q];
   }
   for (int q = 0; q < STEPS; q++) {
-    HkStatus status = hk_step(w.sim, w.state, &error);
+    HkStatus status = hk_sim_step(w.sim, w.state, &error);
     if (status != HK_OK)
       test_fail(__FILE__, __LINE__, "step %d: %s, residual %g, %d iterations", q,
-                hk_status_name(status), hk_sim_step_report(w.sim).residual,
-                hk_sim_step_report(w.sim).linear_iterations);
+                hk_status_name(status), hk_sim_step_info(w.sim).residual,
+                hk_sim_step_info(w.sim).linear_iterations);
   }
   world_destroy(&w);
 }

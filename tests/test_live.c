@@ -328,7 +328,7 @@ TEST(states_stay_valid_over_changes) {
   world_steps(&w, 3);
   MUST(hk_state_copy(w.state, copy, error));
   MUST(hk_state_load(copy, path, error));
-  MUST(hk_step(w.sim, copy, error));
+  MUST(hk_sim_step(w.sim, copy, error));
   hk_state_destroy(&copy);
   world_destroy(&w);
 }

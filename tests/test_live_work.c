@@ -88,7 +88,7 @@ static void *metered(void *user, void *p, size_t bytes) {
 
 static World metered_cloth(Meter *meter, int size, const char *integrator) {
   World w = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkError error = {0};
   char text[400];
   meter->allowed = -1;
@@ -156,7 +156,7 @@ TEST(missing_memory_after_a_change_can_be_got_over) {
         hk_sim_forces(w.sim, w.state, f);
         CHECK(isnan(f[0]));
       }
-      if (status >= 0) status = hk_step(w.sim, w.state, &why);
+      if (status >= 0) status = hk_sim_step(w.sim, w.state, &why);
       CHECK(status >= 0 || status == HK_ERROR_MEMORY);
       if (status < 0) CHECK(hk_state_x(w.state)[1] == before);
       meter.allowed = -1;
@@ -186,7 +186,7 @@ TEST(bytes_of_a_simulation_are_those_of_a_fresh_one) {
   world_steps(&w, 1);
   MUST(hk_sim_create(w.model, NULL, 0, &fresh, error));
   MUST(hk_state_create(w.model, &start, error));
-  MUST(hk_step(fresh, start, error));
+  MUST(hk_sim_step(fresh, start, error));
   CHECK(hk_sim_bytes(w.sim) > before);
   CHECK(hk_sim_bytes(w.sim) == hk_sim_bytes(fresh));
   hk_state_destroy(&start);
@@ -289,7 +289,7 @@ TEST(blow_ups_are_found_after_a_change) {
   MUST(hk_model_scale_stiffness(w.model, 1e5, error));
   MUST(hk_sim_stable_step(w.sim, w.state, &h, error));
   CHECK(h < 0.001); /* it was 0.01 */
-  for (int q = 0; q < 200 && status >= 0; q++) status = hk_step(w.sim, w.state, NULL);
+  for (int q = 0; q < 200 && status >= 0; q++) status = hk_sim_step(w.sim, w.state, NULL);
   CHECK(status == HK_ERROR_BLOWUP);
   world_destroy(&w);
 }
@@ -305,7 +305,7 @@ TEST(blow_ups_are_found_under_a_hand_that_drags_on) {
   MUST(hk_model_add_force(w.model, &handle, &index, error));
   for (; steps < 1000 && status >= 0; steps++) {
     MUST(hk_model_set_force(w.model, index, &handle, error));
-    status = hk_step(w.sim, w.state, NULL);
+    status = hk_sim_step(w.sim, w.state, NULL);
   }
   CHECK(status == HK_ERROR_BLOWUP && steps < 20);
   hk_method_clear(&handle);

@@ -79,7 +79,7 @@ static void clear(Measured *w) {
 
 static HkStatus steps(Measured *w, int count, HkError *error) {
   for (int q = 0; q < count; q++) {
-    HkStatus status = hk_step(w->sim, w->state, error);
+    HkStatus status = hk_sim_step(w->sim, w->state, error);
     if (status < 0) return status;
   }
   return HK_OK;
@@ -237,10 +237,10 @@ static void check_outside(const Case *c) {
   /* The first simulation warms up what libraries keep for themselves. */
   MUST(steps(&w, 3, error));
   MUST(hk_state_create(w.model, &state, error));
-  MUST(hk_step(w.sim, state, error));
+  MUST(hk_sim_step(w.sim, state, error));
   size_t before = in_use();
   MUST(hk_sim_create(w.model, NULL, 0, &sim, error));
-  for (int q = 0; q < 3; q++) MUST(hk_step(sim, state, error));
+  for (int q = 0; q < 3; q++) MUST(hk_sim_step(sim, state, error));
   double taken = (double)(in_use() - before), reported = (double)hk_sim_bytes(sim);
   if (fabs(reported - taken) > 0.03 * taken)
     test_fail(c->name, 0, "the simulation reports %.0f bytes and has taken %.0f", reported, taken);

@@ -61,7 +61,7 @@ typedef struct Step {
   double iterations, tolerance;
   HkTraceFn *trace;
   void *trace_user;
-  HkStepReport report;
+  HkStepInfo report;
   HkStatus status;
   HkState *state; /* where it led to; the caller's */
 } Step;
@@ -77,8 +77,8 @@ static HkStatus make_step(const World *w, const Variant *variant, Step *s, HkErr
   if (status >= 0) status = hk_state_copy(w->state, s->state, error);
   if (status >= 0 && s->trace) status = hk_sim_set_trace(sim, s->trace, s->trace_user, error);
   if (status >= 0) {
-    s->status = hk_step(sim, s->state, error);
-    s->report = hk_sim_step_report(sim);
+    s->status = hk_sim_step(sim, s->state, error);
+    s->report = hk_sim_step_info(sim);
   }
   hk_sim_destroy(&sim);
   hk_method_clear(&method);
@@ -211,8 +211,8 @@ TEST(a_trace_ends_the_iterations_of_every_minimizer) {
     MUST(hk_state_create(w.model, &state, error));
     hk_state_v(state)[30] = 30; /* far from solved after two iterations */
     MUST(hk_sim_set_trace(sim, end_at_two, NULL, error));
-    MUST(hk_step(sim, state, error));
-    CHECK(hk_sim_step_report(sim).iterations == 2);
+    MUST(hk_sim_step(sim, state, error));
+    CHECK(hk_sim_step_info(sim).iterations == 2);
     hk_state_destroy(&state);
     hk_sim_destroy(&sim);
   }
@@ -397,9 +397,9 @@ static void check_second_step(HkModel *model, HkState *state, const Variant *var
   MUST(choose(variant, 20, 1e-9, &method, error));
   MUST(hk_sim_create(model, &method, h, &sim, error));
   CHECK(count > 0);
-  MUST(hk_step(sim, state, error));
+  MUST(hk_sim_step(sim, state, error));
   count = 0;
-  MUST(hk_step(sim, state, error));
+  MUST(hk_sim_step(sim, state, error));
   CHECK(count == 0);
   hk_sim_destroy(&sim);
   hk_method_clear(&method);

@@ -216,7 +216,7 @@ TEST(repair_is_asked_for_and_keeps_the_numbers_of_the_file) {
   HkSelect select = {.kind = HK_SELECT_INDICES, .indices = indices, .count = 2};
   MUST(hk_model_select(w.model, &select, &chosen, &count, error));
   CHECK(count == 2 && chosen[0] == 1 && chosen[1] == 2);
-  hk_indices_destroy(w.model, &chosen);
+  hk_selection_destroy(w.model, &chosen);
   select.indices = (int32_t[]){0};
   select.count = 1;
   FAILS(hk_model_select(w.model, &select, &chosen, &count, error), HK_ERROR_INVALID, "dropped");
@@ -255,7 +255,7 @@ TEST(selections_find_their_vertices) {
     if (count != cases[q].count || chosen[0] != cases[q].first)
       test_fail(__FILE__, __LINE__, "case %zu: %lld vertices from %d", q, (long long)count,
                 chosen[0]);
-    hk_indices_destroy(w.model, &chosen);
+    hk_selection_destroy(w.model, &chosen);
   }
   int64_t count;
   int32_t *chosen, last[] = {0, 13};
@@ -341,7 +341,7 @@ TEST(edges_from_a_vertex_to_itself_are_told_of) {
   for (int q = 0; q < 2; q++) {
     char text[256];
     int told = 0;
-    HkContext context = hk_default_context();
+    HkContext context = hk_context_default();
     context.log = count_degenerate;
     context.log_user = &told;
     HkScene *scene = NULL;

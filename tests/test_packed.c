@@ -25,7 +25,7 @@ static void destroy(Pair *a) {
 /* Row q stands at the place n - 1 - q of the right-hand sides. */
 static HkStatus make(HkFactorKind kind, const HkSparse *sparse, const double *values, Pair *a,
                      HkError *error) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   bool positive;
   int64_t n = sparse->n;
   int32_t *at = matrix_room(n, sizeof *at);
@@ -224,7 +224,7 @@ TEST(a_released_factor_can_be_computed_again) {
 TEST(the_tree_of_a_grid_is_cut_into_parts) {
   Matrix a = matrix_grid(100, 1);
   HkSparse sparse = {a.n, a.start, a.row};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   FOR_ALL_KINDS {
     HkFactor *factor = NULL;
     double work[HK_PARTS_MAX + 1] = {0}, all = 0;

@@ -67,7 +67,7 @@ static double gradient_of_moved(Case *a, const double *at) {
 TEST(a_patch_moves_the_vertices_around_the_direction_and_lowers_g) {
   for (int damping = 0; damping < 2; damping++) {
     Case a;
-    HkStepReport report = {0};
+    HkStepInfo report = {0};
     int moved = 0;
     MUST(begin(&a, damping, error));
     MUST(hk_patch_minimize(a.patch, a.p, 0.3, a.x, &report, error));
@@ -87,7 +87,7 @@ TEST(a_patch_moves_the_vertices_around_the_direction_and_lowers_g) {
 
 TEST(a_patch_of_too_many_vertices_or_of_no_numbers_is_none) {
   Case a;
-  HkStepReport report = {0};
+  HkStepInfo report = {0};
   MUST(begin(&a, false, error));
   MUST(hk_patch_minimize(a.patch, a.p, 0.01, a.x, &report, error));
   CHECK(memcmp(a.x, a.before, sizeof a.x) == 0 && report.evaluations == 0);
@@ -132,8 +132,8 @@ static int iterations_of(int index, double patch_max, int threads, double x[3]) 
   World w = world_make(text, NULL, 0.0333, threads);
   if (!w.sim) return -1;
   for (int q = 0; q < 4; q++) {
-    CHECK(hk_step(w.sim, w.state, NULL) == HK_OK);
-    iterations += hk_sim_step_report(w.sim).iterations;
+    CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
+    iterations += hk_sim_step_info(w.sim).iterations;
   }
   memcpy(x, hk_state_x(w.state) + 3 * 600, 3 * sizeof *x);
   world_destroy(&w);

@@ -53,7 +53,7 @@ TEST(free_fall_is_exact_and_strain_free) {
   if (!w.state) return;
   double y = hk_state_x(w.state)[1];
   world_steps(&w, 1000);
-  HkReport r = world_report(&w);
+  HkStateInfo r = world_report(&w);
   CHECK_NEAR(r.strain_max, 0, 1e-12);
   CHECK_NEAR(r.strain_min, 0, 1e-12);
   CHECK_NEAR(hk_state_x(w.state)[1] - y, -0.5 * 9.81, 1e-10);
@@ -71,9 +71,9 @@ TEST(momentum_is_kept_without_pins_by_every_integrator) {
         "'mass': {'total': 3}}], 'outputs': []}",
         schema->name, 1e-4, 1);
     if (!w.state) return;
-    HkReport before = world_report(&w);
+    HkStateInfo before = world_report(&w);
     world_steps(&w, 500);
-    HkReport after = world_report(&w);
+    HkStateInfo after = world_report(&w);
     /* Those that are not symplectic keep the angular momentum to their order only. */
     const char *exact[] = {"symplectic_euler", "verlet"};
     bool rough = true;
@@ -116,7 +116,7 @@ TEST(energies_sum_to_the_total) {
                   "'forces': ['gravity', {'type': 'handle', 'select': 'end', 'k': 7, "
                   "'target': [2, 0, 0]}], 'time': {'step': 0.001}, 'outputs': []}");
   if (!w.state) return;
-  HkReport r = world_report(&w);
+  HkStateInfo r = world_report(&w);
   CHECK_NEAR(r.kinetic, 0.5 * 14, 1e-12);
   CHECK(r.spring > 0 && r.other > 0 && fabs(r.gravity) < 1e-12);
   CHECK_NEAR(r.kinetic + r.spring + r.gravity + r.other, r.total, 1e-12 * r.total);
@@ -174,7 +174,7 @@ TEST(blow_up_names_time_vertex_spring_and_a_stable_step) {
   if (!w.state) return;
   HkError error = {0};
   HkStatus status = HK_OK;
-  for (int s = 0; s < 1000 && status >= 0; s++) status = hk_step(w.sim, w.state, &error);
+  for (int s = 0; s < 1000 && status >= 0; s++) status = hk_sim_step(w.sim, w.state, &error);
   CHECK(status == HK_ERROR_BLOWUP);
   const char *parts[] = {"t = ", "vertex ", "spring ", "a step below ", "k = 100000 N/m"};
   for (int q = 0; q < 5; q++)
@@ -234,7 +234,7 @@ TEST(a_handle_with_too_large_a_step_is_a_blow_up) {
   if (!w.state) return;
   HkError error = {0};
   HkStatus status = HK_OK;
-  for (int s = 0; s < 50 && status >= 0; s++) status = hk_step(w.sim, w.state, &error);
+  for (int s = 0; s < 50 && status >= 0; s++) status = hk_sim_step(w.sim, w.state, &error);
   CHECK(status == HK_ERROR_BLOWUP && strstr(error.text, "a step below 0.2 s"));
   world_destroy(&w);
 }
@@ -257,7 +257,7 @@ TEST(a_blow_up_names_the_stable_step_of_the_start_where_the_state_has_exploded) 
     HkStatus status = HK_OK;
     double first = 0;
     CHECK(hk_sim_stable_step(w.sim, w.state, &first, NULL) == HK_OK);
-    for (int s = 0; s < 100 && status >= 0; s++) status = hk_step(w.sim, w.state, &error);
+    for (int s = 0; s < 100 && status >= 0; s++) status = hk_sim_step(w.sim, w.state, &error);
     snprintf(named, sizeof named, "a step below %.3g s is stable at the start", first);
     CHECK(status == HK_ERROR_BLOWUP && strstr(error.text, named));
     world_destroy(&w);
@@ -284,7 +284,7 @@ TEST(energy_beyond_all_numbers_is_a_blow_up) {
   World w =
       world_make("{'bodies': [{'shape': 'grid', 'velocity': [1e200, 0, 0]}]}", NULL, 0.001, 1);
   if (!w.state) return;
-  FAILS(hk_step(w.sim, w.state, error), HK_ERROR_BLOWUP, "kinetic energy inf J");
+  FAILS(hk_sim_step(w.sim, w.state, error), HK_ERROR_BLOWUP, "kinetic energy inf J");
   world_destroy(&w);
 }
 
@@ -295,7 +295,7 @@ TEST(a_state_that_is_not_finite_is_not_blamed_on_the_step) {
     if (!w.state) return;
     hk_state_v(w.state)[7] = values[q];
     HkError error = {0};
-    CHECK(hk_step(w.sim, w.state, &error) == HK_ERROR_BLOWUP);
+    CHECK(hk_sim_step(w.sim, w.state, &error) == HK_ERROR_BLOWUP);
     CHECK(strstr(error.text, "check what was written into the state") != NULL);
     CHECK(strstr(error.text, "smaller step") == NULL);
     world_destroy(&w);

@@ -4,7 +4,7 @@
 
 /* A state of these positions alone. */
 static HkState state_of(double *x, int64_t n) {
-  return (HkState){.context = hk_default_context(), .n = n, .x = x};
+  return (HkState){.context = hk_context_default(), .n = n, .x = x};
 }
 
 TEST(nearest_vertex_is_found_with_its_distance) {

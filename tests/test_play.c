@@ -121,7 +121,7 @@ TEST(registry_tells_every_method_and_scene) {
   CHECK(hk_json_size(hk_json_get(families, "integrator")) == hk_schema_count(HK_STEP));
   const char *name;
   int scenes = 0;
-  while (hk_builtin_scene(scenes, &name, NULL)) scenes++;
+  while (hk_scene_builtin(scenes, &name, NULL)) scenes++;
   CHECK(hk_json_size(hk_json_get(&answer, "scenes")) == scenes);
   hk_json_clear(&answer);
   close_page(&page);
@@ -129,7 +129,7 @@ TEST(registry_tells_every_method_and_scene) {
 
 TEST(every_scene_plays) {
   const char *name;
-  for (int q = 0; hk_builtin_scene(q, &name, NULL); q++) {
+  for (int q = 0; hk_scene_builtin(q, &name, NULL); q++) {
     Page page = open_page();
     char text[200];
     snprintf(text, sizeof text, "{'id': 1, 'ask': 'load', 'builtin': '%s'}", name);

@@ -119,11 +119,11 @@ TEST(reactions_and_weight_change_the_momentum) {
   if (!w.state) return;
   double R[3];
   world_steps(&w, 3000);
-  HkReport before = world_report(&w);
+  HkStateInfo before = world_report(&w);
   world_steps(&w, 1);
   total_reaction(&w, R);
   world_steps(&w, 1);
-  HkReport after = world_report(&w);
+  HkStateInfo after = world_report(&w);
   for (int c = 0; c < 3; c++)
     CHECK_NEAR((after.momentum[c] - before.momentum[c]) / (2 * h), R[c] - (c == 1 ? 2 * g : 0),
                1e-5);
@@ -194,7 +194,7 @@ static const char *const swing =
 
 static HkStatus run_frames(const HkScene *scene, const char *folder, bool resume, int most,
                            HkError *error) {
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   options.folder = folder;
   options.resume = resume;
   options.checkpoint_seconds = 0;

@@ -34,13 +34,13 @@ typedef struct Taped {
 } Taped;
 
 static HkStatus tape(Taped *t, const HkModel *model, int64_t frames, int64_t rows, HkError *error) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HK_TRY(hk_sketch_create(&c, model, 1000000, 100000000, &t->sketch, error));
   return hk_recording_create(&c, model, &t->sketch, frames, rows, &t->r, error);
 }
 
 static void tape_destroy(Taped *t) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   hk_recording_destroy(&t->r);
   hk_sketch_destroy(&c, &t->sketch);
 }
@@ -164,7 +164,7 @@ static void check_sketch(const HkSketch *s, const HkModel *m) {
 
 TEST(small_models_are_drawn_as_they_are) {
   World w = world_builtin("flag", NULL, 1);
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 5000, 1000000, &s, error));
   CHECK(s.way == HK_SKETCH_ALL && s.n == w.model->n && s.pin_count == w.model->pin_count);
@@ -178,7 +178,7 @@ TEST(large_cloth_is_drawn_by_cells_with_its_pins) {
   World w = world_parse("{'bodies': [{'shape': {'type': 'grid', 'nx': 120, 'ny': 90}, 'springs': "
                         "{'shear': true}}], 'pins': [{'select': 'top_left'}, {'select': "
                         "'top_right', 'release': 2}]}");
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 1000, 1000000, &s, error));
   CHECK(s.way == HK_SKETCH_CELLS && s.n <= 1000 && s.n > 600);
@@ -196,7 +196,7 @@ TEST(large_cloth_is_drawn_by_cells_with_its_pins) {
 
 TEST(solids_that_are_too_large_show_their_surface) {
   World w = world_parse("{'bodies': [{'shape': {'type': 'block', 'nx': 10, 'ny': 10, 'nz': 10}}]}");
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 900, 1000000, &s, error));
   CHECK(s.way == HK_SKETCH_SURFACE && s.n == 1000 - 8 * 8 * 8);
@@ -212,7 +212,7 @@ TEST(solids_that_are_too_large_show_their_surface) {
 
 TEST(faces_and_springs_beyond_their_room_are_thinned_evenly) {
   World w = world_parse("{'bodies': [{'shape': {'type': 'grid', 'nx': 40, 'ny': 40}}]}");
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkSketch s;
   MUST(hk_sketch_create(&c, w.model, 5000, 16000, &s, error));
   CHECK(s.way == HK_SKETCH_ALL && s.face_count <= 1000 && s.face_count > 700);
@@ -227,10 +227,10 @@ TEST(more_bodies_than_cells_share_them) {
   HkScene *scene;
   HkModel *model;
   HkSketch s;
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   MUST(hk_scene_create(NULL, &scene, error));
   for (int q = 0; q < 60; q++) {
-    HkBody body = hk_default_body();
+    HkBody body = hk_body_default();
     body.transform.translate[0] = q;
     MUST(hk_method_choose(&body.shape, HK_SHAPE, "chain", error));
     MUST(hk_scene_add_body(scene, &body, error));

@@ -218,11 +218,11 @@ TEST(every_default_can_be_set_and_copied) {
 
 TEST(nearest_word_counts_a_swap_of_letters_as_one_edit) {
   static const char *const names[] = {"verlet", "bdf2", "beta"};
-  const char *near = hk_nearest_word("bdf", names, 3);
+  const char *near = hk_text_nearest("bdf", names, 3);
   CHECK(near && strcmp(near, "bdf2") == 0);
-  near = hk_nearest_word("bfd2", names, 2);
+  near = hk_text_nearest("bfd2", names, 2);
   CHECK(near && strcmp(near, "bdf2") == 0);
-  near = hk_nearest_word("evrelt", names, 3); /* two swaps */
+  near = hk_text_nearest("evrelt", names, 3); /* two swaps */
   CHECK(near && strcmp(near, "verlet") == 0);
-  CHECK(!hk_nearest_word("midpoint", names, 3) && !hk_nearest_word("", names, 3));
+  CHECK(!hk_text_nearest("midpoint", names, 3) && !hk_text_nearest("", names, 3));
 }

@@ -82,7 +82,7 @@ static void check_page(const char *html) {
 static char *page_of(const World *w, int64_t frames, double limit, size_t *size) {
   HkPage *page = NULL;
   HkError why = {0};
-  HkReport report = {0};
+  HkStateInfo report = {0};
   HkPageRun run = {.method = hk_sim_method(w->sim), .h = 0.01, .interval = 0.04, .frames = frames};
   char folder[300], path[400];
   snprintf(folder, sizeof folder, "%s", test_folder());
@@ -177,7 +177,7 @@ TEST(command_that_is_no_utf8_is_still_json) {
   char path[400];
   snprintf(path, sizeof path, "%s/report.html", test_folder());
   MUST(hk_page_create(w.scene, w.model, 1, HK_PAGE_LIMIT, "hooke run \xff\xfe.json", &page, error));
-  HkReport report = {0};
+  HkStateInfo report = {0};
   HkFrame frame = {w.model, w.state, 0, NULL, &report, NULL};
   hk_page_add(page, &frame, &(HkTally){0}, 0);
   HkJson facts = hk_page_facts(page, &(HkPageRun){.method = hk_sim_method(w.sim)});
@@ -199,7 +199,7 @@ static HkStatus report_of(const char *text, const char *folder, bool resume, int
                           HkError *error) {
   HkScene *scene;
   HkRun *run = NULL;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   options.folder = folder;
   options.report = true;
   options.resume = resume;

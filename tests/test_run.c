@@ -49,7 +49,7 @@ static void copy_name(char *to, size_t size, const char *from) {
 
 TEST(run_writes_all_frames_and_ends) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkProgress progress = {0};
   HkError why = {0};
   char folder[300], path[400];
@@ -89,7 +89,7 @@ TEST(run_writes_all_frames_and_ends) {
 
 TEST(run_that_replaces_another_leaves_nothing_of_it) {
   HkScene *scene = parse(cloth, NULL), *less = parse(cloth, "outputs=[\"obj\"]");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300], fresh[300];
   copy_name(folder, sizeof folder, test_folder());
   copy_name(fresh, sizeof fresh, test_folder());
@@ -109,7 +109,7 @@ TEST(run_that_replaces_another_leaves_nothing_of_it) {
 
 TEST(resumed_run_leaves_the_same_bytes) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char whole[300], parts[300];
   copy_name(whole, sizeof whole, test_folder());
   options.folder = whole;
@@ -130,7 +130,7 @@ TEST(resumed_run_leaves_the_same_bytes) {
 
 TEST(finished_run_can_be_made_longer) {
   HkScene *scene = parse(cloth, NULL), *longer = parse(cloth, "time.duration=0.8");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char whole[300], parts[300];
   copy_name(whole, sizeof whole, test_folder());
   copy_name(parts, sizeof parts, test_folder());
@@ -151,7 +151,7 @@ TEST(finished_run_can_be_made_longer) {
 
 /* Sets 8 bytes at a place of the payload of a checkpoint, and its checksum right again. */
 static void forge(const char *from, const char *to, size_t at, const void *value) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   char *bytes = NULL;
   const char *payload = NULL;
   size_t size = 0;
@@ -167,7 +167,7 @@ static void forge(const char *from, const char *to, size_t at, const void *value
 
 TEST(forged_checkpoints_with_a_right_checksum_are_refused) {
   HkScene *scene = parse(cloth, "outputs=[\"energies\"]");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300], path[400], good[400], command[1024];
   copy_name(folder, sizeof folder, test_folder());
   snprintf(path, sizeof path, "%s/checkpoint", folder);
@@ -206,7 +206,7 @@ TEST(forged_checkpoints_with_a_right_checksum_are_refused) {
 
 TEST(damaged_checkpoint_is_refused) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300], path[400];
   copy_name(folder, sizeof folder, test_folder());
   snprintf(path, sizeof path, "%s/checkpoint", folder);
@@ -233,7 +233,7 @@ TEST(damaged_checkpoint_is_refused) {
 
 TEST(folder_has_one_run_at_a_time) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkRun *run = NULL, *other = NULL;
   char folder[300];
   copy_name(folder, sizeof folder, test_folder());
@@ -276,7 +276,7 @@ TEST(checksums_do_not_depend_on_the_pieces) {
 
 TEST(run_that_blows_up_keeps_its_frames_and_says_why) {
   HkScene *scene = parse(cloth, "time.step=0.05");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkProgress progress = {0};
   HkError why = {0};
   char folder[300], path[400];
@@ -299,7 +299,7 @@ TEST(run_that_blows_up_starts_over_with_a_stable_step_if_asked) {
   for (int q = 0; q < 2; q++) { /* within the first frame, and over many frames */
     HkScene *scene = parse(cloth, sets[q]);
     scene->bodies[0].springs.k = 3e4;
-    HkRunOptions options = hk_default_run_options();
+    HkRunOptions options = hk_run_options_default();
     HkProgress progress = {0};
     char folder[300], whole[300], parts[300];
     copy_name(folder, sizeof folder, test_folder());
@@ -336,7 +336,7 @@ static void count_warnings(void *user, HkLogLevel level, const char *text) {
 
 TEST(run_that_started_over_records_the_step_it_has) {
   HkScene *scene = parse(cloth, "bodies[0].springs.k=3e4");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkProgress progress = {0};
   char folder[300], expected[64], text[20000] = "";
   copy_name(folder, sizeof folder, test_folder());
@@ -362,7 +362,7 @@ TEST(run_that_started_over_records_the_step_it_has) {
 
 TEST(frame_that_cannot_be_written_is_written_by_the_resumed_run) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char whole[300], parts[300], path[400];
   HkRun *run = NULL;
   copy_name(whole, sizeof whole, test_folder());
@@ -388,7 +388,7 @@ TEST(frame_that_cannot_be_written_is_written_by_the_resumed_run) {
 TEST(run_that_cannot_begin_leaves_the_earlier_one_alone) {
   HkScene *scene = parse(cloth, NULL),
           *other = parse(cloth, "outputs=[\"energies\", \"energies\"]");
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300], whole[300];
   copy_name(folder, sizeof folder, test_folder());
   copy_name(whole, sizeof whole, test_folder());
@@ -453,7 +453,7 @@ TEST(states_are_saved_and_loaded_bit_for_bit) {
   CHECK(memcmp(hk_state_v(keep), hk_state_v(copy), bytes) == 0);
   CHECK(hk_state_time(keep) == hk_state_time(copy));
   FAILS(hk_state_load(other.state, path, error), HK_ERROR_FORMAT, "another model");
-  FAILS(hk_step(w.sim, other.state, error), HK_ERROR_INVALID, "another model");
+  FAILS(hk_sim_step(w.sim, other.state, error), HK_ERROR_INVALID, "another model");
   hk_state_destroy(&keep);
   world_destroy(&w);
   world_destroy(&other);
@@ -461,7 +461,7 @@ TEST(states_are_saved_and_loaded_bit_for_bit) {
 
 TEST(folder_that_cannot_be_written_is_one_clear_error) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char file_path[300], folder[400];
   snprintf(file_path, sizeof file_path, "%s/plain", test_folder());
   FILE *file = fopen(file_path, "w");
@@ -499,7 +499,7 @@ enum { LONG = 400000 };
 TEST(long_frames_tell_where_they_are_and_resume_within) {
   HkScene *scene = parse(cloth, "time.frames_per_second=2");
   scene->time.step = 0.5 / LONG; /* and a checkpoint whenever it looks up */
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char whole[300], parts[300];
   copy_name(whole, sizeof whole, test_folder());
   copy_name(parts, sizeof parts, test_folder());
@@ -513,7 +513,7 @@ TEST(long_frames_tell_where_they_are_and_resume_within) {
     hk_scene_destroy(&scene);
     SKIP("the frame took less than the time between two reports");
   }
-  options = hk_default_run_options();
+  options = hk_run_options_default();
   options.folder = parts;
   options.resume = true;
   HkProgress progress = {0};
@@ -534,7 +534,7 @@ static void write_file(const char *folder, const char *name, const char *text) {
 
 TEST(run_does_not_write_over_what_is_not_its_own) {
   HkScene *scene = parse(cloth, NULL);
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   char folder[300];
   snprintf(folder, sizeof folder, "%s", test_folder());
   options.folder = folder;

@@ -308,7 +308,7 @@ TEST(pins_made_an_object_from_outside_keep_their_places) {
 TEST(every_built_in_scene_compiles_and_survives_a_round_trip) {
   const char *name, *title, *text;
   int count = 0;
-  for (; (text = hk_builtin_scene(count, &name, &title)); count++) {
+  for (; (text = hk_scene_builtin(count, &name, &title)); count++) {
     HkScene *scene = NULL, *again = NULL;
     HkModel *model = NULL;
     char *first = NULL, *second = NULL;
@@ -331,12 +331,12 @@ TEST(every_built_in_scene_compiles_and_survives_a_round_trip) {
 TEST(scene_built_in_c_equals_the_one_from_a_file) {
   HkScene *scene = NULL;
   MUST(hk_scene_create(NULL, &scene, error));
-  HkBody body = hk_default_body();
+  HkBody body = hk_body_default();
   MUST(hk_method_choose(&body.shape, HK_SHAPE, "chain", error));
   MUST(hk_method_set_number(&body.shape, "n", 5, error));
   body.springs.k = 70;
   MUST(hk_scene_add_body(scene, &body, error));
-  HkPin pin = hk_default_pin();
+  HkPin pin = hk_pin_default();
   pin.select = (HkSelect){.kind = HK_SELECT_SET, .set = "ends"};
   MUST(hk_scene_add_pin(scene, &pin, error));
   HkMethod *gravity = hk_scene_add_force(scene, "gravity", NULL);

@@ -29,7 +29,7 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 /* Runs to the end in a new folder, or goes on in this one. */
 static HkProgress run(const char *set, HkRunOptions options, char *folder, size_t size,
                       Told *told) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkRun *made = NULL;
   HkError error = {0};
@@ -84,7 +84,7 @@ static bool same_folders(const char *a, const char *b) {
 TEST(solver_rows_are_the_reports_of_the_steps) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
-  run(NULL, hk_default_run_options(), folder, sizeof folder, NULL);
+  run(NULL, hk_run_options_default(), folder, sizeof folder, NULL);
   CHECK(read_rows(folder, rows, FRAMES + 2) == FRAMES + 1);
   CHECK(rows[0].steps == 0 && rows[0].iterations == 0 && strcmp(rows[0].reason, "none") == 0);
   World w = world_parse(cloth);
@@ -94,7 +94,7 @@ TEST(solver_rows_are_the_reports_of_the_steps) {
     Row sum = {0};
     for (int q = 0; q < STEPS_A_FRAME; q++) {
       world_steps(&w, 1);
-      HkStepReport r = hk_sim_step_report(w.sim);
+      HkStepInfo r = hk_sim_step_info(w.sim);
       w.state->time = (f - 1) * (1 / 10.0) + (q + 1) * hk_sim_h(w.sim);
       sum.iterations += r.iterations;
       sum.linear += r.linear_iterations;
@@ -115,7 +115,7 @@ TEST(solver_rows_are_the_reports_of_the_steps) {
 TEST(solver_rows_of_explicit_integrators_are_zero) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
-  run("integrator=verlet", hk_default_run_options(), folder, sizeof folder, NULL);
+  run("integrator=verlet", hk_run_options_default(), folder, sizeof folder, NULL);
   CHECK(read_rows(folder, rows, FRAMES + 2) == FRAMES + 1);
   for (int f = 1; f <= FRAMES; f++) {
     const Row *r = &rows[f];
@@ -128,9 +128,9 @@ TEST(solver_rows_of_explicit_integrators_are_zero) {
 TEST(solver_rows_cover_the_frames_between_them) {
   char folder[300], often[300];
   Row rows[4], all[FRAMES + 2];
-  run("outputs=[{\"type\": \"solver\", \"every\": 2}]", hk_default_run_options(), folder,
+  run("outputs=[{\"type\": \"solver\", \"every\": 2}]", hk_run_options_default(), folder,
       sizeof folder, NULL);
-  run(NULL, hk_default_run_options(), often, sizeof often, NULL);
+  run(NULL, hk_run_options_default(), often, sizeof often, NULL);
   CHECK(read_rows(folder, rows, 4) == 3);
   CHECK(read_rows(often, all, FRAMES + 2) == FRAMES + 1);
   for (int q = 1; q < 3; q++) {
@@ -146,7 +146,7 @@ TEST(steps_that_do_not_converge_are_counted_and_told_once) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
   Told told = {0};
-  HkProgress progress = run(one_iteration, hk_default_run_options(), folder, sizeof folder, &told);
+  HkProgress progress = run(one_iteration, hk_run_options_default(), folder, sizeof folder, &told);
   CHECK(progress.steps == STEPS && progress.unconverged == STEPS);
   CHECK(told.warnings == 1);
   CHECK(strstr(told.text, "did not converge") && strstr(told.text, "more iterations"));
@@ -157,7 +157,7 @@ TEST(steps_that_do_not_converge_are_counted_and_told_once) {
     CHECK(strcmp(rows[f].reason, "iterations") == 0);
   }
   told = (Told){0};
-  progress = run(NULL, hk_default_run_options(), folder, sizeof folder, &told);
+  progress = run(NULL, hk_run_options_default(), folder, sizeof folder, &told);
   CHECK(progress.unconverged == 0 && told.warnings == 0);
 }
 
@@ -179,7 +179,7 @@ TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
   static const char *const slow =
       "time={\"duration\": 0.4, \"step\": 5e-5, \"frames_per_second\": 2.5}";
   char whole[300], parts[300];
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   snprintf(parts, sizeof parts, "%s/run", test_folder());
   Copier copier = {.from = whole, .to = parts};
   options.checkpoint_seconds = 0.01;
@@ -187,7 +187,7 @@ TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
   options.progress_user = &copier;
   HkProgress all = run(slow, options, whole, sizeof whole, NULL);
   if (copier.step == 0) SKIP("the frame took less than the time between two reports");
-  options = hk_default_run_options();
+  options = hk_run_options_default();
   options.resume = true;
   options.folder = parts;
   HkProgress rest = run(slow, options, parts, sizeof parts, NULL);

@@ -51,7 +51,7 @@ TEST(a_state_with_other_springs_moves_as_another_model) {
     world_steps(&w, 20);
     world_steps(&expected, 20);
     if (!same_state(&w, &expected)) test_fail(__FILE__, __LINE__, "%s differs", methods[q].name);
-    HkReport a = world_report(&w), b = world_report(&expected);
+    HkStateInfo a = world_report(&w), b = world_report(&expected);
     CHECK(a.total == b.total && a.strain_max == b.strain_max);
     world_destroy(&w);
     world_destroy(&expected);
@@ -69,7 +69,7 @@ TEST(a_simulation_may_change_between_states) {
     MUST(take_springs(&w, &stiff, error));
     for (int step = 0; step < 10; step++) {
       world_steps(&w, 1);
-      MUST(hk_step(w.sim, other, error));
+      MUST(hk_sim_step(w.sim, other, error));
     }
     world_steps(&stiff, 10);
     world_steps(&soft, 10);
@@ -128,7 +128,7 @@ TEST(springs_of_a_state_are_saved_copied_and_resumed) {
   for (int q = 0; q < 2; q++) {
     HkSpringView view = hk_state_springs(others[q], w.model);
     CHECK(memcmp(view.l0, l0, (size_t)s.count * sizeof *l0) == 0 && view.broken[7] == 1);
-    for (int step = 0; step < 5; step++) MUST(hk_step(again.sim, others[q], error));
+    for (int step = 0; step < 5; step++) MUST(hk_sim_step(again.sim, others[q], error));
     hk_state_destroy(&again.state);
     again.state = others[q];
     CHECK(same_state(&w, &again));
@@ -164,7 +164,7 @@ TEST(springs_that_cannot_be_are_refused_and_change_nothing) {
         HK_ERROR_INVALID, "not damped");
   CHECK(hk_state_springs(w.state, w.model).k == hk_model_springs(w.model).k);
   MUST(hk_state_set_springs(single.state, single.model, values, NULL, NULL, NULL, error));
-  FAILS(hk_step(single.sim, single.state, error), HK_ERROR_UNSUPPORTED, "double precision");
+  FAILS(hk_sim_step(single.sim, single.state, error), HK_ERROR_UNSUPPORTED, "double precision");
   world_destroy(&w);
   world_destroy(&undamped);
   world_destroy(&single);

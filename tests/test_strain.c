@@ -96,10 +96,10 @@ static void check_page(const double *strain, int64_t n) {
 }
 
 static void check_report(const World *w, const double *strain) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkSketch sketch;
   HkRecording r;
-  HkReport report = {0};
+  HkStateInfo report = {0};
   HkFrame frame = {.model = w->model, .state = w->state, .report = &report};
   MUST(hk_sketch_create(&c, w->model, 1000000, 100000000, &sketch, error));
   MUST(hk_recording_create(&c, w->model, &sketch, 1, 1, &r, error));

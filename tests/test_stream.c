@@ -66,7 +66,7 @@ TEST(decimal_writes_random_numbers_as_printf_does) {
 
 /* What the stream wrote in n calls of fn, as text. */
 static void written(void (*fn)(HkStream *s), char *text, size_t size) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   HkStream s;
   FILE *file = tmpfile();
   MUST(hk_stream_create(&c, &s, error));

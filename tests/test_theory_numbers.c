@@ -154,7 +154,7 @@ TEST(theory_adaptive_steps_of_an_oscillator) {
     hk_state_x(w.state)[3] = REST + 1;
     for (int q = 0; q < 10; q++) {
       world_steps(&w, 1);
-      parts += hk_sim_step_report(w.sim).substeps;
+      parts += hk_sim_step_info(w.sim).substeps;
     }
     double error = fabs(hk_state_x(w.state)[3] - REST - cos(8));
     printf("  %s, tolerance %g m: %d parts, error %.2g m\n", rows[r].name, rows[r].tolerance, parts,
@@ -292,7 +292,7 @@ static double solve(const World *w, const char *minimizer, const char *accelerat
   if (status >= 0) status = hk_state_copy(w->state, state, &error);
   if (status >= 0) status = hk_sim_set_trace(sim, keep_change, change, &error);
   for (int q = 0; q <= LOOKS; q++) change[q] = NAN;
-  if (status >= 0) status = hk_step(sim, state, &error);
+  if (status >= 0) status = hk_sim_step(sim, state, &error);
   if (status < 0) test_fail(minimizer, 0, "%s", error.text);
   for (int q = 1; q <= LOOKS; q++)
     if (isnan(change[q])) change[q] = change[q - 1];
@@ -371,8 +371,8 @@ static int iterations_of(const char *linear, double k) {
            linear);
   World w = cloth(k, integrator);
   if (!w.sim) return 0;
-  HkStatus status = hk_step(w.sim, w.state, &error);
-  int iterations = hk_sim_step_report(w.sim).linear_iterations;
+  HkStatus status = hk_sim_step(w.sim, w.state, &error);
+  int iterations = hk_sim_step_info(w.sim).linear_iterations;
   world_destroy(&w);
   return status == HK_OK ? iterations : -1;
 }

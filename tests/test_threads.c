@@ -31,14 +31,14 @@ TEST(every_thread_count_gives_the_same_bytes) {
     if (!one.state) return;
     CHECK(hk_state_vertex_count(one.state) > HK_PARALLEL_MIN_ENTRIES);
     world_steps(&one, 20);
-    HkReport expected = world_report(&one);
+    HkStateInfo expected = world_report(&one);
     for (int c = 0; c < THREAD_COUNTS; c++) {
       World many = world_builtin(large[q].name, large[q].set, thread_counts[c]);
       if (!many.state) return;
       world_steps(&many, 20);
       if (!same(&one, &many))
         test_fail(large[q].name, 0, "the bytes differ with %d threads", thread_counts[c]);
-      HkReport report = world_report(&many);
+      HkStateInfo report = world_report(&many);
       CHECK(memcmp(&expected, &report, sizeof report) == 0);
       world_destroy(&many);
     }
@@ -147,10 +147,10 @@ static void *count_resize(void *user, void *p, size_t bytes) {
 TEST(no_step_takes_memory_and_nothing_leaks_from_the_callers_allocator) {
   const HkSchema *schema;
   const char *text, *name;
-  for (int s = 0; (text = hk_builtin_scene(s, &name, NULL)); s++) {
+  for (int s = 0; (text = hk_scene_builtin(s, &name, NULL)); s++) {
     for (int q = 0; (schema = hk_schema_at(HK_STEP, q)); q++) {
       Counter counter = {0};
-      HkContext context = hk_default_context();
+      HkContext context = hk_context_default();
       context.resize = count_resize;
       context.memory_user = &counter;
       context.threads = 1;
@@ -185,12 +185,12 @@ static void *refuse_after(void *user, void *p, size_t bytes) {
 
 TEST(running_out_of_memory_anywhere_is_an_error_and_no_leak) {
   const char *text, *name;
-  for (int s = 0; (text = hk_builtin_scene(s, &name, NULL)); s++) {
+  for (int s = 0; (text = hk_scene_builtin(s, &name, NULL)); s++) {
     if (strcmp(name, "flag") != 0 && strcmp(name, "ball") != 0) continue;
     bool done = false;
     for (int64_t allowed = 0; !done && allowed < 1000; allowed++) {
       int64_t left = allowed;
-      HkContext context = hk_default_context();
+      HkContext context = hk_context_default();
       context.resize = refuse_after;
       context.memory_user = &left;
       context.threads = 1;

@@ -58,7 +58,7 @@ static void *own_resize(void *user, void *p, size_t bytes) {
 }
 
 TEST(too_much_is_refused_with_what_is_there_and_a_way_out) {
-  HkContext plain = hk_default_context(), own = {.resize = own_resize};
+  HkContext plain = hk_context_default(), own = {.resize = own_resize};
   pretend("1e8");
   FAILS(hk_memory_check(&plain, 2.5e11, "a cloth", "cut it", error), HK_ERROR_MEMORY,
         "no memory for a cloth: at least 250 GB are needed, and there are 100 MB; cut it");
@@ -69,7 +69,7 @@ TEST(too_much_is_refused_with_what_is_there_and_a_way_out) {
 }
 
 TEST(large_arrays_are_refused) {
-  HkContext c = hk_default_context();
+  HkContext c = hk_context_default();
   double *p = NULL;
   int64_t capacity = 0;
   pretend("1e8");
@@ -232,7 +232,7 @@ static void check_factor(const char *minimizer, int size, const char *part) {
   if (!w.sim) return;
   HkError error = {0};
   pretend("6.5e7");
-  CHECK(hk_step(w.sim, w.state, &error) == HK_ERROR_MEMORY);
+  CHECK(hk_sim_step(w.sim, w.state, &error) == HK_ERROR_MEMORY);
   pretend(NULL);
   /* CHOLMOD with OpenBLAS wants more than that for a buffer alone. */
   if (!strstr(error.text, part) && !strstr(error.text, "the buffer of OpenBLAS"))

@@ -214,13 +214,13 @@ static HkStatus step_and_judge(const System *s, const HkModel *model, HkSim *sim
   size_t bytes = (size_t)s->n * 3 * sizeof *v;
   for (int i = 1; i < s->n; i++)
     if (!(s->two_pins && i == 2)) memcpy(v + 3 * (int64_t)i, s->v[i], sizeof s->v[i]);
-  HK_TRY(hk_step(sim, state, error));
+  HK_TRY(hk_sim_step(sim, state, error));
   memcpy(x_n, hk_state_x(state), bytes);
-  HK_TRY(hk_step(sim, state, error));
+  HK_TRY(hk_sim_step(sim, state, error));
   const HkProblem *p = &((const HkImplicit *)sim->data)->problem;
   StepByHand by_hand = {.model = model, .x_n = x_n, .y = p->y, .tau = p->tau, .gravity = 9.81};
   truth->steps++;
-  judge(&by_hand, hk_state_x(state), hk_sim_step_report(sim).reason, s->tolerance, truth);
+  judge(&by_hand, hk_state_x(state), hk_sim_step_info(sim).reason, s->tolerance, truth);
   return HK_OK;
 }
 
@@ -230,7 +230,7 @@ static HkStatus run_one(int way, int64_t index, Truth *truth, HkError *error) {
   HkSim *sim = NULL;
   HkState *state = NULL;
   HkMethod step = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = 1;
   System *s = malloc(sizeof *s);
   if (!s) return HK_ERROR_MEMORY;

@@ -6,7 +6,7 @@ static World build(const char *text, const char *name, const char *set, const ch
   World w = {0};
   HkError error = {0};
   HkMethod step = {0};
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = threads;
   HkStatus status =
       hk_scene_parse(&context, text, strlen(text), name, NULL, &set, set ? 1 : 0, &w.scene, &error);
@@ -34,7 +34,7 @@ World world_parse(const char *text) {
 
 World world_builtin(const char *name, const char *set, int threads) {
   const char *found, *text;
-  for (int q = 0; (text = hk_builtin_scene(q, &found, NULL)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &found, NULL)); q++)
     if (strcmp(found, name) == 0) return build(text, name, set, NULL, 0, threads);
   test_fail(name, 0, "there is no built-in scene of that name");
   return (World){0};
@@ -50,14 +50,14 @@ void world_destroy(World *w) {
 void world_steps(World *w, int64_t count) {
   HkError error = {0};
   for (int64_t q = 0; q < count; q++) {
-    if (hk_step(w->sim, w->state, &error) >= 0) continue;
+    if (hk_sim_step(w->sim, w->state, &error) >= 0) continue;
     test_fail("step", (int)q, "%s", error.text);
     return;
   }
 }
 
-HkReport world_report(World *w) {
-  HkReport report;
-  hk_sim_report(w->sim, w->state, &report);
+HkStateInfo world_report(World *w) {
+  HkStateInfo report;
+  hk_sim_state_info(w->sim, w->state, &report);
   return report;
 }

@@ -162,7 +162,7 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
 }
 
 static HkStatus run(const HkDevice *device, const Row *row, double copy, HkError *error) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkModel *model = NULL;
   char text[1000];

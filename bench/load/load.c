@@ -49,7 +49,7 @@ typedef struct Cloth {
 
 static HkStatus cloth_make(Cloth *c, const Problem *p, int threads, HkError *error) {
   char text[1024];
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.threads = threads;
   c->problem = p;
   snprintf(text, sizeof text,
@@ -66,7 +66,7 @@ static HkStatus cloth_make(Cloth *c, const Problem *p, int threads, HkError *err
   if (status >= 0) status = hk_sim_create(c->model, NULL, p->h, &c->sim, error);
   if (status >= 0) status = hk_state_create(c->model, &c->state, error);
   if (status >= 0) status = hk_state_create(c->model, &c->start, error);
-  if (status >= 0) status = hk_steps(c->sim, c->state, 2, error); /* allocates workspaces */
+  if (status >= 0) status = hk_sim_steps(c->sim, c->state, 2, error); /* allocates workspaces */
   return status;
 }
 
@@ -82,7 +82,7 @@ static void cloth_destroy(Cloth *c) {
 static double cloth_run(Cloth *c) {
   if (hk_state_copy(c->start, c->state, NULL) < 0) return -1;
   double began = hk_wall_time();
-  HkStatus status = hk_steps(c->sim, c->state, c->problem->steps, NULL);
+  HkStatus status = hk_sim_steps(c->sim, c->state, c->problem->steps, NULL);
   return status < 0 ? -1 : 1e6 * (hk_wall_time() - began) / (double)c->problem->steps;
 }
 

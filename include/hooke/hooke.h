@@ -89,7 +89,7 @@ typedef enum HkDeviceKind {
 } HkDeviceKind;
 
 /* Where an object takes memory from, whom it tells, how many threads it uses. Every create copies
- * it, so it may be a temporary; NULL stands for hk_default_context(). */
+ * it, so it may be a temporary; NULL stands for hk_context_default(). */
 typedef struct HkContext {
   /* Like realloc: p NULL allocates, bytes 0 frees and returns NULL. Called from the caller's
    * thread. */
@@ -103,7 +103,7 @@ typedef struct HkContext {
 } HkContext;
 
 /* The C library's memory, no log, all cores. */
-HK_API HkContext hk_default_context(void);
+HK_API HkContext hk_context_default(void);
 
 /* ---- Schemas: what can be set, with units ---------------------------------------------------- */
 
@@ -204,7 +204,7 @@ HK_API const HkSchema *hk_schema_at(HkFamily family, int index);
 HK_API const HkSchema *hk_schema_find(HkFamily family, const char *name);
 /* The name that a misspelled word probably stands for, for 'did you mean'; NULL if none is within 1
  * + length / 3 letters to insert, remove, change or swap with the next one. */
-HK_API const char *hk_nearest_word(const char *word, const char *const *names, int count);
+HK_API const char *hk_text_nearest(const char *word, const char *const *names, int count);
 
 /* Name of the method that a nested one stands for when none is given, such as "newton", or NULL;
  * static text. */
@@ -430,11 +430,11 @@ typedef struct HkScene {
 } HkScene;
 
 /* A body without a mesh, 1 kg, k = 1000 N/m. */
-HK_API HkBody hk_default_body(void);
+HK_API HkBody hk_body_default(void);
 /* A pin that selects nothing, fixed for ever. */
-HK_API HkPin hk_default_pin(void);
+HK_API HkPin hk_pin_default(void);
 /* 10 s at 30 frames a second, step picked by stability. */
-HK_API HkTime hk_default_time(void);
+HK_API HkTime hk_time_default(void);
 
 /* Makes an empty scene: 3D, y up, symplectic_euler, no forces, no outputs. */
 HK_API HkStatus hk_scene_create(const HkContext *context, HkScene **scene, HkError *error);
@@ -467,7 +467,7 @@ HK_API HkStatus hk_scene_add_probe(HkScene *scene, const char *name, const HkSel
 HK_API void hk_scene_destroy(HkScene **scene);
 
 /* The index-th built-in scene: its JSON text, name and one-sentence title; NULL past the last. */
-HK_API const char *hk_builtin_scene(int index, const char **name, const char **title);
+HK_API const char *hk_scene_builtin(int index, const char **name, const char **title);
 
 /* ---- Model: the compiled system, constant ---------------------------------------------------- */
 
@@ -523,11 +523,11 @@ HK_API void hk_model_strains_single(const HkModel *model, const float *x, float 
 HK_API const int32_t *hk_model_pins(const HkModel *model, int64_t *count);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */
 HK_API const int32_t *hk_model_faces(const HkModel *model, int64_t *count);
-/* The vertices of a selection, in rising order; *vertices is freed with hk_indices_destroy. */
+/* The vertices of a selection, in rising order; *vertices is freed with hk_selection_destroy. */
 HK_API HkStatus hk_model_select(const HkModel *model, const HkSelect *select, int32_t **vertices,
                                 int64_t *count, HkError *error);
 /* Releases the vertices of hk_model_select and sets the pointer to NULL. */
-HK_API void hk_indices_destroy(const HkModel *model, int32_t **vertices);
+HK_API void hk_selection_destroy(const HkModel *model, int32_t **vertices);
 /* Releases a model, after its simulations, and sets the pointer to NULL. */
 HK_API void hk_model_destroy(HkModel **model);
 
@@ -583,14 +583,14 @@ HK_API size_t hk_state_bytes(const HkState *state);
 HK_API void hk_state_destroy(HkState **state);
 
 /* Energies (J), momenta and extremes of a state. */
-typedef struct HkReport {
+typedef struct HkStateInfo {
   double time;
   double kinetic, spring, gravity, other, total;
   double momentum[3];            /* kg m/s */
   double angular_momentum[3];    /* kg m^2/s, about the origin */
   double strain_min, strain_max; /* (l - l0) / l0 over springs with l0 > 0 */
   double speed_max;              /* m/s */
-} HkReport;
+} HkStateInfo;
 
 /* ---- Simulation: one step at a time ---------------------------------------------------------- */
 
@@ -604,10 +604,11 @@ HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
  * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance,
  * HK_ERROR_CANCELLED when the callback of hk_sim_set_cancel ended it. */
-HK_API HkStatus hk_step(HkSim *sim, HkState *state, HkError *error);
-/* Moves the state by count steps as that many calls of hk_step do, bit for bit, and faster where
- * the integrator keeps the state in another form between steps. It stops at the first error. */
-HK_API HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error);
+HK_API HkStatus hk_sim_step(HkSim *sim, HkState *state, HkError *error);
+/* Moves the state by count steps as that many calls of hk_sim_step do, bit for bit, and faster
+ * where the integrator keeps the state in another form between steps. It stops at the first error.
+ */
+HK_API HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, HkError *error);
 /* The integrator with all that is nested in it: what was not given is as Hooke has picked it for
  * this model. Owned by the simulation. */
 HK_API const HkMethod *hk_sim_method(const HkSim *sim);
@@ -620,11 +621,11 @@ HK_API HkStatus hk_sim_set_h(HkSim *sim, double h, HkError *error);
 HK_API HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error);
 /* What holds of the steps of an integrator where hk_sim_stable_step returns INFINITY, as a sentence
  * without its full stop; "" for explicit ones. Owned by the library. */
-HK_API const char *hk_step_stability(const HkMethod *step);
+HK_API const char *hk_method_stability(const HkMethod *step);
 
 /* Why the solver of an implicit step stopped (docs/theory.md, section 6). The first four answers
- * meet the equations of the step to the tolerance or to rounding; with the last two hk_step returns
- * HK_NOT_CONVERGED. */
+ * meet the equations of the step to the tolerance or to rounding; with the last two hk_sim_step
+ * returns HK_NOT_CONVERGED. */
 typedef enum HkStop {
   HK_STOP_NONE,       /* there was nothing to solve: the integrator is explicit */
   HK_STOP_CONVERGED,  /* gradient <= tolerance at a minimum: the Hessian is positive definite and
@@ -638,7 +639,7 @@ typedef enum HkStop {
 } HkStop;
 
 /* How a step was solved. */
-typedef struct HkStepReport {
+typedef struct HkStepInfo {
   int substeps, rejected; /* of an adaptive step: parts that were kept and thrown away */
   int iterations;         /* of the minimizer; 1 for a linearly implicit integrator */
   int linear_iterations;  /* of the linear solver, all together; a direct solve counts as one */
@@ -650,18 +651,18 @@ typedef struct HkStepReport {
                     * moves but for rounding; INFINITY where the minimizer found no way to move */
   double residual; /* of the last linear solve, |b - A x| / |b| */
   HkStop reason;
-} HkStepReport;
+} HkStepInfo;
 
 /* Name of a reason to stop, such as "converged"; static text. */
 HK_API const char *hk_stop_name(HkStop reason);
 /* How the last step was solved. */
-HK_API HkStepReport hk_sim_step_report(const HkSim *sim);
+HK_API HkStepInfo hk_sim_step_info(const HkSim *sim);
 
 /* One iteration of a minimizer. */
 typedef struct HkIteration {
   int iteration;   /* 0: the starting guess */
   double change;   /* kg m^2: g(x) - g(start), the energy that an implicit step minimises */
-  double gradient; /* as in HkStepReport */
+  double gradient; /* as in HkStepInfo */
   double seconds;  /* since the start, without what this call takes */
   const double *x; /* m, three a vertex: the iterate */
 } HkIteration;
@@ -676,15 +677,15 @@ HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkErr
  * an atomic value. It must not use the simulation, nor the state. */
 typedef bool HkCancelFn(void *user);
 /* Calls cancel before each step, at each iteration of minimizers and linear solvers and at each
- * part of an adaptive step; NULL removes the callback. Once it returns true, hk_step and hk_steps
- * return HK_ERROR_CANCELLED with the state at the end of the last whole step, from which the same
- * simulation, or another one, continues with the same bits. Not interrupted are the analysis of a
- * factorization (in the first step, and when other pins hold), a factorization by CHOLMOD, and
- * steps that a device has begun. */
+ * part of an adaptive step; NULL removes the callback. Once it returns true, hk_sim_step and
+ * hk_sim_steps return HK_ERROR_CANCELLED with the state at the end of the last whole step, from
+ * which the same simulation, or another one, continues with the same bits. Not interrupted are the
+ * analysis of a factorization (in the first step, and when other pins hold), a factorization by
+ * CHOLMOD, and steps that a device has begun. */
 HK_API void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user);
 
 /* Energies and momenta of a state; all NAN for a state of another model. */
-HK_API void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report);
+HK_API void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report);
 /* All forces on all vertices (N) at a state, into three doubles a vertex of the simulation's model;
  * all NAN for a state of another model. */
 HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
@@ -807,7 +808,7 @@ typedef struct HkForceBlockSink HkForceBlockSink;
 HK_API void hk_force_add_block(HkForceBlockSink *sink, int32_t i, int32_t j, const double block[9]);
 
 /* What a force consists of; the fields that are NULL are left out. Start from
- * hk_default_force_functions. */
+ * hk_force_functions_default. */
 typedef struct HkForceFunctions {
   size_t size;        /* bytes of this struct, as the caller knows it */
   const char *name;   /* for messages and reports; copied */
@@ -841,7 +842,7 @@ typedef struct HkForceFunctions {
 } HkForceFunctions;
 
 /* No function, and the size of the struct. */
-HK_API HkForceFunctions hk_default_force_functions(void);
+HK_API HkForceFunctions hk_force_functions_default(void);
 /* Appends a force of the caller, which is then removed by hk_model_remove_force; its number is put
  * into *index unless that is NULL. */
 HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions *functions,
@@ -914,7 +915,7 @@ typedef struct HkRunOptions {
 } HkRunOptions;
 
 /* Nothing is written, a blow-up stops the run, checkpoints every 5 s. */
-HK_API HkRunOptions hk_default_run_options(void);
+HK_API HkRunOptions hk_run_options_default(void);
 /* Compiles the scene, opens the outputs and writes frame 0, or takes up a checkpoint.
  * HK_ERROR_CANCELLED, with no file written, when the options' cancel has ended it. */
 HK_API HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,

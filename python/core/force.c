@@ -142,7 +142,7 @@ static int is_given(PyObject *names, const char *name) {
 }
 
 static HkForceFunctions functions_of(PythonForce *force, PyObject *names) {
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   force->has_end_step = is_given(names, "end_step") > 0;
   f.add = add;
   f.end_step = end_step;
@@ -225,7 +225,7 @@ static PyObject *force_add_array(PyObject *module, PyObject *arguments) {
   if (!claim_own_model(model)) return NULL;
   PythonForce *force = create_force(model, target);
   if (force) {
-    HkForceFunctions functions = hk_default_force_functions();
+    HkForceFunctions functions = hk_force_functions_default();
     functions.name = "array";
     functions.add = add_array;
     functions.destroy = destroy;

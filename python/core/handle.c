@@ -182,7 +182,7 @@ static bool claim_both(Handle *sim, Handle *state) {
 bool handle_claim_pair(Handle *sim, Handle *state) {
   HkError error;
   if (!claim_both(sim, state)) return false;
-  HkStatus status = hk_steps(sim->object, state->object, 0, &error);
+  HkStatus status = hk_sim_steps(sim->object, state->object, 0, &error);
   if (status >= 0 && !has_raised()) return true;
   handle_release_pair(sim, state);
   raise_error(&error);
@@ -201,7 +201,7 @@ void handle_release_pair(Handle *sim, Handle *state) {
 static HkStatus step_unlocked(Handle *sim, int64_t count, HkError *error) {
   HkStatus status;
   Py_BEGIN_ALLOW_THREADS;
-  status = hk_steps(sim->object, sim->state->object, count, error);
+  status = hk_sim_steps(sim->object, sim->state->object, count, error);
   Py_END_ALLOW_THREADS;
   return status;
 }

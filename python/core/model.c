@@ -100,7 +100,7 @@ static PyObject *model_select(PyObject *module, PyObject *arguments) {
   else
     bytes = PyBytes_FromStringAndSize((const char *)vertices,
                                       (Py_ssize_t)count * (Py_ssize_t)sizeof *vertices);
-  hk_indices_destroy(model->object, &vertices);
+  hk_selection_destroy(model->object, &vertices);
   hk_method_clear(&force);
   return bytes;
 }

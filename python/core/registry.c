@@ -55,7 +55,7 @@ static PyObject *builtin_scenes(PyObject *module, PyObject *none) {
   (void)none;
   PyObject *list = PyList_New(0);
   const char *text, *name, *title;
-  for (int q = 0; list && (text = hk_builtin_scene(q, &name, &title)); q++) {
+  for (int q = 0; list && (text = hk_scene_builtin(q, &name, &title)); q++) {
     PyObject *entry = Py_BuildValue("sss", name, title, text);
     if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
     Py_XDECREF(entry);

@@ -6,7 +6,7 @@ static PyObject *run_create(PyObject *module, PyObject *arguments) {
   Handle *scene;
   PyObject *folder;
   int resume, force, halve, report;
-  HkRunOptions options = hk_default_run_options();
+  HkRunOptions options = hk_run_options_default();
   HkRun *run = NULL;
   HkError error;
   HkStatus status = HK_OK;

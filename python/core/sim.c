@@ -94,26 +94,26 @@ static PyObject *sim_stable_step(PyObject *module, PyObject *arguments) {
   return status < 0 || has_raised() ? raise_error(&error) : PyFloat_FromDouble(h);
 }
 
-/* sim_step_report(sim) -> tuple in the order of HkStepReport */
+/* sim_step_report(sim) -> tuple in the order of HkStepInfo */
 static PyObject *sim_step_report(PyObject *module, PyObject *value) {
   Handle *sim = handle_of(value, KIND_SIM);
   (void)module;
   if (!sim) return NULL;
-  HkStepReport r = hk_sim_step_report(sim->object);
+  HkStepInfo r = hk_sim_step_info(sim->object);
   return Py_BuildValue("iiiiiidds", r.substeps, r.rejected, r.iterations, r.linear_iterations,
                        r.evaluations, r.projections, r.gradient, r.residual,
                        hk_stop_name(r.reason));
 }
 
-/* sim_report(sim, state) -> tuple in the order of HkReport, vectors flat */
+/* sim_report(sim, state) -> tuple in the order of HkStateInfo, vectors flat */
 static PyObject *sim_report(PyObject *module, PyObject *arguments) {
   Handle *sim, *state;
-  HkReport r;
+  HkStateInfo r;
   (void)module;
   if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
   if (!handle_claim_pair(sim, state)) return NULL;
   Py_BEGIN_ALLOW_THREADS;
-  hk_sim_report(sim->object, state->object, &r);
+  hk_sim_state_info(sim->object, state->object, &r);
   Py_END_ALLOW_THREADS;
   handle_release_pair(sim, state);
   if (has_raised()) return NULL;

@@ -72,7 +72,7 @@ static void tell(void *user, HkLogLevel level, const char *text) {
 }
 
 HkContext python_context(int threads, HkDeviceKind device) {
-  HkContext context = hk_default_context();
+  HkContext context = hk_context_default();
   context.log = tell;
   context.threads = threads;
   context.device = device;

@@ -70,14 +70,14 @@ typedef struct HkDeviceReport {
   int64_t stationary;                    /* steps with HK_STOP_STATIONARY */
   int64_t unconverged;                   /* steps that do not meet their tolerance */
   double gradient;                       /* the largest of all steps */
-  HkStepReport last, missed;             /* the last step; the first step that did not converge */
+  HkStepInfo last, missed;               /* the last step; the first step that did not converge */
 } HkDeviceReport;
 
 /* Adds the step info of one step. asked: the step has a tolerance above 0. precise: the device
  * computes in double precision. In single precision a step that ends at its rounding error is not
  * converged: the rounding error of coordinates may be as large as the motion of a stiff system
  * (docs/theory.md, section 6). */
-static inline void hk_device_count(HkDeviceReport *report, const HkStepReport *step, bool asked,
+static inline void hk_device_count(HkDeviceReport *report, const HkStepInfo *step, bool asked,
                                    bool precise) {
   report->iterations += step->iterations;
   report->linear_iterations += step->linear_iterations;

@@ -322,7 +322,7 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   HkStatus found = return_pending(r, error);
   if (found < 0) return found;
   r->report = (HkDeviceReport){0};
-  r->sim->report = (HkStepReport){0};
+  r->sim->report = (HkStepInfo){0};
   HkClock at = clock ? *clock : (HkClock){0};
   while (count > 0) {
     int64_t size = count;

@@ -1,8 +1,8 @@
 /* Simulations that step on a device: the host's side, with HkSim and HkState.
  *
  * Steps are asynchronous. The device holds the state until the caller reads it, which synchronizes
- * (HkStateHolder in model/state.h). The first hk_step after such a read returns a blow-up that the
- * read found; it returns HK_NOT_CONVERGED, which is no error, if steps did not converge. A run
+ * (HkStateHolder in model/state.h). The first hk_sim_step after such a read returns a blow-up that
+ * the read found; it returns HK_NOT_CONVERGED, which is no error, if steps did not converge. A run
  * synchronizes at every frame and queues the steps of the next frame before it writes.
  */
 #ifndef HK_BACKEND_REMOTE_H

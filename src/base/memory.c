@@ -21,12 +21,12 @@ static void *resize_with_libc(void *user, void *p, size_t bytes) {
   return realloc(p, bytes);
 }
 
-HkContext hk_default_context(void) {
+HkContext hk_context_default(void) {
   return (HkContext){.resize = resize_with_libc};
 }
 
 HkContext hk_context_or_default(const HkContext *context) {
-  HkContext result = context ? *context : hk_default_context();
+  HkContext result = context ? *context : hk_context_default();
   if (!result.resize) result.resize = resize_with_libc;
   return result;
 }

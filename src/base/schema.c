@@ -226,7 +226,7 @@ static HkStatus fail_unknown_method(HkFamily family, const char *name, HkError *
                      hk_article(hk_family_noun(other)), hk_family_noun(other));
   for (; count < 64 && hk_schema_at(family, count); count++)
     names[count] = hk_schema_at(family, count)->name;
-  const char *near = hk_nearest_word(name, names, count);
+  const char *near = hk_text_nearest(name, names, count);
   if (near)
     return hk_fail(error, HK_ERROR_INVALID, "there is no %s '%s'; did you mean '%s'?", kind, name,
                    near);

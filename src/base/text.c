@@ -238,7 +238,7 @@ static int edit_distance(const char *a, const char *b) {
   return rows[n % 3][m];
 }
 
-const char *hk_nearest_word(const char *word, const char *const *names, int count) {
+const char *hk_text_nearest(const char *word, const char *const *names, int count) {
   const char *best = NULL;
   int allowed = 1 + (int)strnlen(word, WORD_LIMIT) / 4;
   for (int q = 0; q < count; q++) {

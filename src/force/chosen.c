@@ -24,7 +24,7 @@ HkStatus hk_chosen_create(HkModel *model, const HkSelect *select, const HkTable 
 void hk_chosen_destroy(const HkModel *model, void *data) {
   HkChosen *chosen = data;
   if (!chosen) return;
-  hk_indices_destroy(model, &chosen->vertices);
+  hk_selection_destroy(model, &chosen->vertices);
   hk_free(&model->context, &chosen);
 }
 

@@ -188,7 +188,7 @@ static bool filter(const HkForceArgs *a, double *to) {
 
 /* ---- Compiling ---- */
 
-HkForceFunctions hk_default_force_functions(void) {
+HkForceFunctions hk_force_functions_default(void) {
   return (HkForceFunctions){.size = sizeof(HkForceFunctions)};
 }
 
@@ -250,7 +250,7 @@ static void add_array(void *user, const HkForceAt *at, double *f) {
 }
 
 HkForceFunctions hk_force_array_functions(void) {
-  HkForceFunctions f = hk_default_force_functions();
+  HkForceFunctions f = hk_force_functions_default();
   f.name = "array";
   f.add = add_array;
   return f;
@@ -260,7 +260,7 @@ static HkStatus check(const HkForceFunctions *f, HkError *error) {
   if (f->size != sizeof *f)
     return hk_fail(error, HK_ERROR_INVALID,
                    "a force of %zu bytes was made for another version of the library, whose forces "
-                   "have %zu; start from hk_default_force_functions",
+                   "have %zu; start from hk_force_functions_default",
                    f->size, sizeof *f);
   if (!f->add) return hk_fail(error, HK_ERROR_INVALID, "a force needs the function add");
   if (f->hessian && !f->energy)

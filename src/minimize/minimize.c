@@ -90,7 +90,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 }
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
-  m->report = (HkStepReport){0};
+  m->report = (HkStepInfo){0};
   m->proved = m->moves = m->prefactored = m->filtered = false;
   m->stationary = 0;
   if (m->trace) {

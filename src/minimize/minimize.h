@@ -83,7 +83,7 @@ struct HkMinimizer {
   double filtered_move; /* kg^(1/2) m: what was left of it, |x_new - x|_M */
   bool moves;           /* the last direction was too long for an end; set as proved is */
   int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
-  HkStepReport report;  /* of the last minimization; minimizers count evaluations and so on here */
+  HkStepInfo report;    /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;         /* of what create has made, without the problem's prefactor */
   HkTraceFn *trace;     /* called after each iteration; may be NULL */
   void *trace_user;

@@ -146,7 +146,7 @@ static int64_t choose_vertices(HkPatch *patch, const double *p) {
 /* ---- Minimizing ---- */
 
 HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double *x,
-                           HkStepReport *report, HkError *error) {
+                           HkStepInfo *report, HkError *error) {
   HkProblem *problem = &patch->problem;
   HkMinimizer *newton = patch->newton;
   const HkModel *m = problem->model;

@@ -12,6 +12,6 @@ size_t hk_patch_bytes(const HkPatch *patch);
 /* Minimizes g, from x on, over the vertices that hold most of the direction p which led to x. Does
  * nothing if these are more than `part` of all. What it takes is added to the report. */
 HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double *x,
-                           HkStepReport *report, HkError *error);
+                           HkStepInfo *report, HkError *error);
 
 #endif

@@ -169,7 +169,7 @@ static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, con
  * pressed in a plane may well be about to buckle out of it; in the plane it still converges as fast
  * as Newton's method does. */
 static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double *p,
-                       HkDirection *direction, HkStepReport *report, HkError *error) {
+                       HkDirection *direction, HkStepInfo *report, HkError *error) {
   enum { ITERATIONS_MAX = 30 };
   const HkVectors *space = &s->problem->space;
   HkHessianAt at = hk_problem_hessian_at(s->problem, system->x);
@@ -206,7 +206,7 @@ static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double 
 }
 
 HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, double *p,
-                          HkDirection *direction, HkStepReport *report, HkError *error) {
+                          HkDirection *direction, HkStepInfo *report, HkError *error) {
   HkProblem *problem = s->problem;
   const HkModel *m = problem->model;
   const double *d = system->d;
@@ -244,7 +244,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
 }
 
 HkStatus hk_solve_hessian_again(HkSolveHessian *s, const double *b, double *p, double accuracy,
-                                HkStepReport *report, HkError *error) {
+                                HkStepInfo *report, HkError *error) {
   HkLinearResult result;
   lift(s, b, NULL);
   HK_TRY(hk_linear_solve(s->linear, s->b, p, accuracy, &result, error));

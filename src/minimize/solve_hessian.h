@@ -44,9 +44,9 @@ typedef struct HkHessianSystem {
  * projected factor as the preconditioner, up to the first direction of negative curvature. The
  * report counts the work. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const HkHessianSystem *system, double *p,
-                          HkDirection *direction, HkStepReport *report, HkError *error);
+                          HkDirection *direction, HkStepInfo *report, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */
 HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,
-                                HkStepReport *report, HkError *error);
+                                HkStepInfo *report, HkError *error);
 
 #endif

@@ -61,7 +61,7 @@ static double relative_gradient(const HkMinimizer *m, double r, double moved) {
 }
 
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r) {
-  HkStepReport *report = &m->report;
+  HkStepInfo *report = &m->report;
   double moved = hk_problem_moved(m->problem, x);
   report->iterations = iteration;
   report->gradient = relative_gradient(m, r, moved);

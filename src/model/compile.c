@@ -72,7 +72,7 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
       m->pin_count++;
     owner[v] = m->motion_count - 1;
   }
-  hk_indices_destroy(m, &vertices);
+  hk_selection_destroy(m, &vertices);
   return status;
 }
 

@@ -194,10 +194,10 @@ HkStatus hk_model_select(const HkModel *m, const HkSelect *select, int32_t **ver
                             : choose_list(m, select, vertices, count, error);
   if (status >= 0 && *count == 0)
     status = hk_fail(error, HK_ERROR_INVALID, "the selection holds no vertex");
-  if (status < 0) hk_indices_destroy(m, vertices);
+  if (status < 0) hk_selection_destroy(m, vertices);
   return status;
 }
 
-void hk_indices_destroy(const HkModel *model, int32_t **vertices) {
+void hk_selection_destroy(const HkModel *model, int32_t **vertices) {
   hk_free(&model->context, vertices);
 }

@@ -172,7 +172,7 @@ static HkJson run_json(const HkPageRun *run) {
   add_real(&object, "step", run->h);
   add_integer(&object, "steps_per_frame", run->substeps);
   add_real(&object, "stable_step", run->stable_h);
-  hk_json_add(&object, "stability", hk_json_text(hk_step_stability(run->method)));
+  hk_json_add(&object, "stability", hk_json_text(hk_method_stability(run->method)));
   add_integer(&object, "halvings", run->halvings);
   return object;
 }

@@ -78,7 +78,7 @@ static HkStatus check_values(HkRun *run, Values *a, HkError *error) {
 }
 
 static HkStatus check_report(HkRun *run, HkError *error) {
-  const HkReport *r = &run->report;
+  const HkStateInfo *r = &run->report;
   const double *p = r->momentum, *L = r->angular_momentum;
   const struct {
     const char *name, *unit;
@@ -121,7 +121,7 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
   x.output = single_output(run, HK_QUANTITY_POSITION);
   v.output = single_output(run, HK_QUANTITY_VELOCITY);
   f.output = single_output(run, HK_QUANTITY_FORCE);
-  hk_sim_report(run->sim, run->state, &run->report);
+  hk_sim_state_info(run->sim, run->state, &run->report);
   hk_sim_forces(run->sim, run->state, run->force);
   hk_pins_reactions(m, run->state, run->force, run->reaction);
   HK_TRY(check_values(run, &x, error));

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Logs the first step that did not converge, with a way out; later ones are only counted. */
-static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepReport *r) {
+static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepInfo *r) {
   static const char *const ways[] = {
       [HK_STOP_NONE] = "time.tolerance cannot be met; give a larger one",
       [HK_STOP_CONVERGED] = "time.tolerance cannot be met; give a larger one",
@@ -33,7 +33,7 @@ static void log_unconverged(const HkRun *run, const HkTally *made, const HkStepR
 }
 
 /* Adds steps up; missed: the first of these steps that did not converge, if any. */
-static void count_made(HkRun *run, const HkTally *made, const HkStepReport *missed) {
+static void count_made(HkRun *run, const HkTally *made, const HkStepInfo *missed) {
   hk_tally_add(&run->tally, made);
   run->steps += made->steps;
   run->substep += made->steps;
@@ -43,7 +43,7 @@ static void count_made(HkRun *run, const HkTally *made, const HkStepReport *miss
 }
 
 void hk_run_count(HkRun *run, HkStatus status, int64_t count) {
-  HkStepReport r = hk_sim_step_report(run->sim);
+  HkStepInfo r = hk_sim_step_info(run->sim);
   HkTally step = {.steps = count,
                   .substeps = r.substeps,
                   .rejected = r.rejected,

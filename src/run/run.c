@@ -12,7 +12,7 @@ static const double PROGRESS_INTERVAL = 0.1; /* s */
 /* Duration (s) of a batch of steps, during which the run cannot show progress or stop. */
 static const double BATCH_MIN_SECONDS = 0.005, BATCH_MAX_SECONDS = 0.02;
 
-HkRunOptions hk_default_run_options(void) {
+HkRunOptions hk_run_options_default(void) {
   return (HkRunOptions){.checkpoint_seconds = 5};
 }
 
@@ -195,7 +195,7 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
 HkStatus hk_run_create(const HkScene *scene, const HkRunOptions *options, HkRun **run,
                        HkError *error) {
   HkContext c = scene->context;
-  HkRunOptions defaults = hk_default_run_options();
+  HkRunOptions defaults = hk_run_options_default();
   if (!options) options = &defaults;
   *run = NULL;
   if (!(options->checkpoint_seconds >= 0))
@@ -276,7 +276,7 @@ static HkStatus step_ahead(HkRun *run, HkError *error) {
   HkStepsInfo info = {0};
   HkClock clock = {(double)run->frame * run->interval, run->substep};
   int64_t count = run->substeps - run->substep;
-  HK_TRY(hk_sim_steps(run->sim, run->state, count, &clock, error));
+  HK_TRY(hk_sim_advance(run->sim, run->state, count, &clock, error));
   run->state->time = (double)(run->frame + 1) * run->interval;
   HK_TRY(stepper->type->settle(stepper, run->state, &info, error));
   hk_run_count_steps(run, &info, count);
@@ -299,7 +299,7 @@ static HkStatus step_to_frame(HkRun *run, HkError *error) {
     int64_t left = run->substeps - run->substep, done = run->state->steps;
     int64_t count = run->batch < left ? run->batch : left;
     clock.first = run->substep;
-    HkStatus status = hk_sim_steps(run->sim, run->state, count, &clock, error);
+    HkStatus status = hk_sim_advance(run->sim, run->state, count, &clock, error);
     double seconds = hk_wall_time() - before;
     count_time(run, seconds);
     int64_t made = run->state->steps - done;

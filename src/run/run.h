@@ -23,11 +23,11 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
-  HkPage *page;     /* data of the report; NULL: no report */
-  HkReport report;  /* energies of the current frame */
-  double *force;    /* N, 3 a vertex, for the outputs */
-  double *reaction; /* N, 3 a pinned vertex, for the outputs */
-  char *packed;     /* buffer for a checkpoint */
+  HkPage *page;       /* data of the report; NULL: no report */
+  HkStateInfo report; /* energies of the current frame */
+  double *force;      /* N, 3 a vertex, for the outputs */
+  double *reaction;   /* N, 3 a pinned vertex, for the outputs */
+  char *packed;       /* buffer for a checkpoint */
   int64_t packed_room;
 
   int64_t frame, frames, steps;

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-const char *hk_builtin_scene(int index, const char **name, const char **title) {
+const char *hk_scene_builtin(int index, const char **name, const char **title) {
   if (index < 0 || index >= hk_builtin_scene_count) return NULL;
   if (name) *name = hk_builtin_scenes[index].name;
   if (title) *title = hk_builtin_scenes[index].title;

@@ -61,7 +61,7 @@ static HkStatus read_pins(HkReader *r, const HkJson *list, HkScene *scene) {
       hk_reader_up(r, inner);
     indices[q] = (int32_t)(index - 1);
   }
-  HkPin pin = hk_default_pin();
+  HkPin pin = hk_pin_default();
   pin.select = (HkSelect){.kind = HK_SELECT_INDICES, .indices = indices, .count = list->count};
   if (status >= 0) status = hk_scene_add_pin(scene, &pin, r->error);
   free(indices);
@@ -94,7 +94,7 @@ static HkStatus check(HkReader *r, const HkJson *root, const Course *course) {
 }
 
 static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkScene *scene) {
-  HkBody body = hk_default_body();
+  HkBody body = hk_body_default();
   body.mesh_file = course->obj;
   body.springs.k = course->k;
   if (isnan(course->m))

@@ -52,7 +52,7 @@ static HkStatus read_geometry(HkReader *r, const HkJson *object, HkScene *scene,
 static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"mesh", "shape",  "transform", "springs",
                                       "mass", "repair", NULL};
-  HkBody body = hk_default_body();
+  HkBody body = hk_body_default();
   HkStatus status = hk_read_params(r, object, &hk_part_body, &body, extra);
   if (status >= 0) status = read_geometry(r, object, scene, &body);
   if (status >= 0) status = read_part(r, object, "transform", &hk_part_transform, &body.transform);
@@ -73,7 +73,7 @@ static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
 
 static HkStatus read_pin(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"motion", NULL};
-  HkPin pin = hk_default_pin();
+  HkPin pin = hk_pin_default();
   HkStatus status = hk_read_params(r, object, &hk_part_pin, &pin, extra);
   const HkJson *motion = hk_json_get(object, "motion");
   if (status >= 0 && motion) {

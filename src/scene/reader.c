@@ -57,7 +57,7 @@ static HkStatus fail_unknown_key(HkReader *r, const HkJson *key, const HkSchema 
   for (int q = 0; q < schema->param_count && count < 100; q++)
     names[count++] = schema->params[q].name;
   for (int q = 0; extra && extra[q] && count < 128; q++) names[count++] = extra[q];
-  const char *near = hk_nearest_word(key->text, names, count);
+  const char *near = hk_text_nearest(key->text, names, count);
   char message[1024];
   int used = snprintf(message, sizeof message, "unknown key in %s", schema->name);
   if (near) {

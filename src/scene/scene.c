@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Returns a body with the defaults of parts.c. */
-HkBody hk_default_body(void) {
+HkBody hk_body_default(void) {
   HkBody body;
   hk_params_default(&hk_part_body, &body);
   hk_params_default(&hk_part_transform, &body.transform);
@@ -17,13 +17,13 @@ HkBody hk_default_body(void) {
   return body;
 }
 
-HkPin hk_default_pin(void) {
+HkPin hk_pin_default(void) {
   HkPin pin;
   hk_params_default(&hk_part_pin, &pin);
   return pin;
 }
 
-HkTime hk_default_time(void) {
+HkTime hk_time_default(void) {
   HkTime time;
   hk_params_default(&hk_part_time, &time);
   return time;
@@ -34,7 +34,7 @@ HkStatus hk_scene_create(const HkContext *context, HkScene **scene, HkError *err
   if (!*scene) return hk_fail_memory(error, sizeof **scene, "a scene");
   hk_params_default(&hk_part_scene, *scene);
   (*scene)->context = hk_context_or_default(context);
-  (*scene)->time = hk_default_time();
+  (*scene)->time = hk_time_default();
   HkStatus status = hk_method_choose(&(*scene)->step, HK_STEP, "symplectic_euler", error);
   if (status < 0) hk_scene_destroy(scene);
   return status;

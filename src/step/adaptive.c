@@ -43,7 +43,7 @@ static double distance(const HkState *a, const HkState *b, double h, double *rou
 }
 
 /* Adds what a part took; the worst gradient, residual and reason stay. */
-static void add_report(HkStepReport *sum, const HkStepReport *part) {
+static void add_report(HkStepInfo *sum, const HkStepInfo *part) {
   sum->iterations += part->iterations;
   sum->linear_iterations += part->linear_iterations;
   sum->evaluations += part->evaluations;
@@ -53,9 +53,9 @@ static void add_report(HkStepReport *sum, const HkStepReport *part) {
   if (part->reason > sum->reason) sum->reason = part->reason;
 }
 
-static HkStatus move(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   sim->h = h;
-  sim->report = (HkStepReport){0};
+  sim->report = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
   add_report(sum, &sim->report);
@@ -68,7 +68,7 @@ typedef struct Size {
 } Size;
 
 /* One part as a whole and in halves. */
-static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepReport *sum,
+static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepInfo *sum,
                          HkError *error) {
   HK_TRY(hk_state_copy(state, sim->whole, error));
   HK_TRY(hk_state_copy(state, sim->halves, error));
@@ -81,7 +81,7 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
   return second != HK_OK ? second : first;
 }
 
-static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, HkError *error) {
+static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   double tolerance = sim->model->time.tolerance;
   double small = tolerance / (double)(1 << (sim->type->order + 2));
   const int64_t end = (int64_t)1 << HK_STATE_DEPTH_MAX;
@@ -112,7 +112,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepReport *sum, Hk
 
 HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   double h = sim->h;
-  HkStepReport sum = {0};
+  HkStepInfo sum = {0};
   HK_TRY(hk_state_copy(state, sim->start, error));
   HkStatus status = step(sim, state, h, &sum, error);
   if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));

@@ -126,7 +126,7 @@ static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
 /* One step of a state, which is open unless steps are adaptive or forces have hooks. */
 static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
-  sim->report = (HkStepReport){0};
+  sim->report = (HkStepInfo){0};
   sim->kinetic = NAN;
   HkStatus status;
   if (sim->whole)

@@ -159,8 +159,8 @@ static int count_passes(const HkSim *sim, const HkProblem *p) {
 }
 
 /* Adds the work of a pass; residual and reason are those of the last pass. */
-static void add_pass(HkStepReport *sum, const HkStepReport *last) {
-  HkStepReport before = *sum;
+static void add_pass(HkStepInfo *sum, const HkStepInfo *last) {
+  HkStepInfo before = *sum;
   *sum = *last;
   sum->iterations += before.iterations;
   sum->linear_iterations += before.linear_iterations;

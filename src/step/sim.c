@@ -133,8 +133,8 @@ size_t hk_sim_bytes(const HkSim *sim) {
   return bytes + (sim->data ? sim->type->bytes(sim) : 0);
 }
 
-HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
-                      HkError *error) {
+HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
+                        HkError *error) {
   hk_cancel_begin(&sim->cancel);
   HK_TRY(hk_state_check(state, sim->model, error));
   if (!isfinite(state->time))
@@ -145,21 +145,21 @@ HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *
   return sim->stepper->type->steps(sim->stepper, state, count, clock, error);
 }
 
-HkStatus hk_steps(HkSim *sim, HkState *state, int64_t count, HkError *error) {
+HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, HkError *error) {
   if (count < 0)
     return hk_fail(error, HK_ERROR_INVALID, "%lld steps are not possible", (long long)count);
-  return hk_sim_steps(sim, state, count, NULL, error);
+  return hk_sim_advance(sim, state, count, NULL, error);
 }
 
-HkStatus hk_step(HkSim *sim, HkState *state, HkError *error) {
-  return hk_sim_steps(sim, state, 1, NULL, error);
+HkStatus hk_sim_step(HkSim *sim, HkState *state, HkError *error) {
+  return hk_sim_advance(sim, state, 1, NULL, error);
 }
 
 void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user) {
   sim->cancel = (HkCancel){.ask = cancel, .user = user};
 }
 
-HkStepReport hk_sim_step_report(const HkSim *sim) {
+HkStepInfo hk_sim_step_info(const HkSim *sim) {
   if (sim->stepper->type->synchronize) sim->stepper->type->synchronize(sim->stepper);
   return sim->report;
 }
@@ -262,7 +262,7 @@ static double speed_range(void *user, int64_t begin, int64_t end) {
   return most;
 }
 
-static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
+static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
   const HkModel *m = sim->model;
   Moments p = {m, state, 1};
   double *sums = sim->work.sums;
@@ -271,18 +271,19 @@ static void extremes(HkSim *sim, const HkState *state, HkReport *r) {
 }
 
 /* All of it NAN: there is no other way to say that the state is that of another model. */
-static HkReport no_report(void) {
-  return (HkReport){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN}, NAN, NAN, NAN};
+static HkStateInfo no_report(void) {
+  return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
+                       NAN, NAN, NAN};
 }
 
-void hk_sim_report(HkSim *sim, const HkState *state, HkReport *report) {
+void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {
   const HkModel *m = sim->model;
   if (!hk_state_fits(state, m) || hk_sim_take_springs(sim, state, NULL) < 0) {
     *report = no_report();
     return;
   }
   hk_state_fetch(state);
-  *report = (HkReport){.time = state->time};
+  *report = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
   report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {

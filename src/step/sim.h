@@ -35,7 +35,7 @@ typedef struct HkStepType {
   HkToDeviceFn *to_device; /* NULL: devices do not support it */
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
   double (*stable_step)(const void *params, double omega, double d);
-  const char *stability; /* of hk_step_stability; NULL: "" */
+  const char *stability; /* of hk_method_stability; NULL: "" */
 } HkStepType;
 
 const HkStepType *hk_step_type(const HkSchema *schema);
@@ -55,7 +55,7 @@ struct HkSim {
   bool single;                  /* steps are made in single precision */
   void *data;                   /* of the integrator */
   HkStepper *stepper;           /* makes the steps */
-  HkStepReport report;          /* of the last step */
+  HkStepInfo report;            /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
@@ -75,9 +75,9 @@ struct HkSim {
   bool knows_faces;                /* data was made for a model with neighbors across faces */
 };
 
-/* As hk_steps; clock NULL: each step adds h to the time. */
-HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
-                      HkError *error);
+/* As hk_sim_steps; clock NULL: each step adds h to the time. */
+HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
+                        HkError *error);
 /* cpu.c: makes and releases sim->data. */
 HkStatus hk_sim_create_data(HkSim *sim, HkError *error);
 void hk_sim_destroy_data(HkSim *sim);

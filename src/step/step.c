@@ -23,7 +23,7 @@ const HkStepType *hk_step_type(const HkSchema *schema) {
   return NULL;
 }
 
-const char *hk_step_stability(const HkMethod *step) {
+const char *hk_method_stability(const HkMethod *step) {
   const HkStepType *type = hk_step_type(step->schema);
   return type && type->stability ? type->stability : "";
 }

@@ -16,11 +16,11 @@ typedef struct HkClock {
 /* Step info, summed over steps. */
 typedef struct HkStepsInfo {
   int64_t iterations, linear_iterations;
-  int64_t worst_iterations;  /* largest count of one step */
-  int64_t stationary;        /* steps with HK_STOP_STATIONARY */
-  int64_t unconverged;       /* steps that do not meet their tolerance */
-  double gradient;           /* the largest of all steps */
-  HkStepReport last, missed; /* the last step; the first one that did not converge */
+  int64_t worst_iterations; /* largest count of one step */
+  int64_t stationary;       /* steps with HK_STOP_STATIONARY */
+  int64_t unconverged;      /* steps that do not meet their tolerance */
+  double gradient;          /* the largest of all steps */
+  HkStepInfo last, missed;  /* the last step; the first one that did not converge */
 } HkStepsInfo;
 
 /* A stepper; the struct of an implementation begins with it. */

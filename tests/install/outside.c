@@ -40,7 +40,7 @@ static int check_fall(HkError *error) {
     return fail("fall", error);
   double start = hk_state_x(state)[1];
   for (int q = 0; q < 200; q++)
-    if (hk_step(sim, state, error) < 0) return fail("step", error);
+    if (hk_sim_step(sim, state, error) < 0) return fail("step", error);
   double fallen = start - hk_state_x(state)[1];
   hk_sim_destroy(&sim);
   hk_state_destroy(&state);

@@ -86,7 +86,7 @@ static HkReal sweep(Sim *s, const HkGpuMoment *moment) {
 }
 
 /* Judges x as minimize/stopping.c does. */
-static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
+static void judge(Sim *s, const HkGpuMoment *moment, HkStepInfo *step) {
   const double rounding = 4 * (sizeof(HkReal) == 4 ? FLT_EPSILON : DBL_EPSILON);
   double residual = 0, moved = 0, alone = 0, furthest = 0;
   if (s->uses_majorizer) majorize(s, moment);
@@ -113,7 +113,7 @@ static void judge(Sim *s, const HkGpuMoment *moment, HkStepReport *step) {
 static void solve(Sim *s, const HkGpuMoment *moment) {
   enum { IDLE_MAX = 100 }; /* sweeps: rounding may make it swing without end */
   double moved = 1, least = INFINITY;
-  HkStepReport step = {0};
+  HkStepInfo step = {0};
   for (int at = 0; step.iterations < s->settings.iterations && moved > 0; step.iterations++) {
     moved = sqrt((double)sweep(s, moment));
     if (moved < least) {

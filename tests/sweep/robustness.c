@@ -56,9 +56,9 @@ static Outcome run(const HkModel *model, int method, double h) {
   if (status >= 0) status = hk_state_create(model, &state, &error);
   if (status < 0) fprintf(stderr, "%s\n", error.text);
   for (; o.blowup < STEPS && status >= 0; o.blowup++) {
-    status = hk_step(sim, state, &error);
+    status = hk_sim_step(sim, state, &error);
     o.missed += status == HK_NOT_CONVERGED;
-    HkStepReport report = hk_sim_step_report(sim);
+    HkStepInfo report = hk_sim_step_info(sim);
     if (report.iterations > o.most) o.most = report.iterations;
   }
   if (status >= 0) o.blowup = -1;
@@ -136,7 +136,7 @@ int main(int count, char **words) {
   printf("scene,k (N/m),method");
   for (int h = 0; h < LENGTHS; h++) printf(",h = %s s", length_name[h]);
   printf(",most iterations\n");
-  for (int q = 0; (text = hk_builtin_scene(q, &name, NULL)); q++)
+  for (int q = 0; (text = hk_scene_builtin(q, &name, NULL)); q++)
     if (!wanted || strcmp(wanted, name) == 0) failures += sweep(name, text);
   if (!wanted || strcmp(wanted, "strand") == 0) failures += sweep("strand", strand);
   fprintf(stderr, "%d of the cells are not clean\n", failures);

@@ -47,7 +47,7 @@ static double compare(const char *text, const char *name, const char *path) {
   if (status >= 0) status = hk_model_compile(scene, &model, &error);
   if (status >= 0) status = hk_sim_create(model, NULL, 0, &sim, &error);
   if (status >= 0) status = hk_state_create(model, &state, &error);
-  if (status >= 0) status = hk_steps(sim, state, STEPS, &error);
+  if (status >= 0) status = hk_sim_steps(sim, state, STEPS, &error);
   if (status < 0) printf("%s\n", error.text);
   double far = status >= 0 && file ? distance_to(file, state) : NAN;
   if (file) fclose(file);
@@ -61,7 +61,7 @@ static double compare(const char *text, const char *name, const char *path) {
 int main(int argc, char **argv) {
   const char *text, *name;
   int bad = argc != 2;
-  for (int q = 0; argc == 2 && (text = hk_builtin_scene(q, &name, NULL)); q++) {
+  for (int q = 0; argc == 2 && (text = hk_scene_builtin(q, &name, NULL)); q++) {
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", argv[1], name);
     double far = compare(text, name, path);

@@ -63,7 +63,7 @@ static void queue_begin(Simulation *s, int step) {
   HkReal h = (HkReal)s->settings.h;
   Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
   HkReal *v = s->v[s->v_at];
-  s->step = HkStepReport{};
+  s->step = HkStepInfo{};
   launch(begin_step, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n, h,
          s->device.moment + step, s->mass, x, v, b, s->ahead, s->y);
   launch(anchor_grips, blocks_for(s->grips.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,

@@ -80,7 +80,7 @@ struct Simulation {
   double *sizes, *host_sizes;
   NewtonArgs newton;
   Scalars *host_scalars;
-  HkStepReport step;     /* of the present step */
+  HkStepInfo step;     /* of the present step */
   HkDeviceReport report; /* summed since the last fetch */
 
   HkReal *record_x, *record_v, *host_x, *host_v;
