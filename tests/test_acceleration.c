@@ -221,7 +221,7 @@ static HkStatus hand_create(Hand *a, HkError *error) {
   }
   p->held.mask[0] = p->held.mask[7] = 1;
   p->held.version++;
-  return hk_problem_linearise(p, a->x, a->x, error);
+  return hk_problem_linearize(p, a->x, a->x, error);
 }
 
 static void hand_destroy(Hand *a) {

@@ -36,7 +36,7 @@ static HkStatus begin(Case *a, double now, double old, HkError *error) {
   HkDamperStart start = {
       .now = now, .old = old, .x = a->b, .x_old = a->old, .b = a->b, .ahead = a->old};
   hk_dampers_set(p->dampers, &a->work, p->tau, &start);
-  return hk_problem_linearise(p, a->x, a->p, error);
+  return hk_problem_linearize(p, a->x, a->p, error);
 }
 
 static void end(Case *a) {

@@ -53,7 +53,7 @@ static HkStatus begin(Case *a, int dimension, bool others, HkError *error) {
   }
   p->held.mask[5] = p->held.mask[6] = 1;
   for (int c = 15; c < 21; c++) a->p[c] = 0; /* held vertices do not move */
-  return hk_problem_linearise(p, a->x, a->v, error);
+  return hk_problem_linearize(p, a->x, a->v, error);
 }
 
 static void end(Case *a) {
@@ -192,7 +192,7 @@ TEST(projected_hessian_is_positive_definite_under_pressure) {
   int negative = 0;
   p->tau = 3;
   for (int64_t q = 0; q < 3 * a.model->n; q++) a.x[q] *= 0.3;
-  MUST(hk_problem_linearise(p, a.x, a.v, error));
+  MUST(hk_problem_linearize(p, a.x, a.v, error));
   HkHessianAt at = hk_problem_hessian_at(p, a.x);
   for (int projected = 0; projected < 2; projected++)
     for (int trial = 0; trial < 200; trial++) {

@@ -1,7 +1,7 @@
 /* Multigrid: orders, weights and products of levels, and that few iterations are enough. */
 #include "base/vec.h"
 #include "linear/multigrid_kernels.h"
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "system_by_hand.h"
 #include "test.h"
 
@@ -74,7 +74,7 @@ TEST(groups_of_rows_have_no_spring_between_them) {
     for (int64_t e = HK_LANES * (int64_t)f->lower[q]; e < HK_LANES * (int64_t)f->lower[q + 1];
          e++) {
       bool lower = e < HK_LANES * (int64_t)f->upper[q];
-      CHECK(lower ? f->neighbour[e] < begin : f->neighbour[e] >= end);
+      CHECK(lower ? f->neighbor[e] < begin : f->neighbor[e] >= end);
       springs += f->record[e] >= 0;
     }
   }
@@ -408,10 +408,10 @@ TEST(vertices_of_very_many_neighbours_are_left_to_others) {
   HkModel *m = model_of_triangles(by_hand(), SPOKES + 1, x, SPOKES, triangles);
   HkMultigrid *g = NULL;
   HkMethod picked = {0};
-  FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbours (1200)");
+  FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbors (1200)");
   CHECK(g == NULL);
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_pick_methods(m, &picked, error));
+  MUST(hk_choose_methods(m, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, hk_family_default(HK_LINEAR)) == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);
@@ -421,7 +421,7 @@ TEST(surfaces_of_many_vertices_are_left_to_multigrid) {
   HkModel *m = model_of_sheet(by_hand(), 40, 33);
   HkMethod picked = {0};
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_pick_methods(m, &picked, error));
+  MUST(hk_choose_methods(m, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, "pcg") == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);

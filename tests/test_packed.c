@@ -227,7 +227,7 @@ TEST(the_tree_of_a_grid_is_cut_into_parts) {
   HkContext context = hk_context_default();
   FOR_ALL_KINDS {
     HkFactor *factor = NULL;
-    double work[HK_PARTS_MOST + 1] = {0}, all = 0;
+    double work[HK_PARTS_MAX + 1] = {0}, all = 0;
     int parts;
     MUST(hk_factor_create(&context, kind, HK_FACTOR_PANELS, &sparse, &factor, error));
     HkSupernodes v = hk_factor_view(factor);
@@ -235,7 +235,7 @@ TEST(the_tree_of_a_grid_is_cut_into_parts) {
     for (int64_t s = 0; s < v.count; s++)
       for (int64_t k = v.first[s]; k < v.first[s + 1]; k++) owner[k] = (int32_t)s;
     MUST(hk_packed_cut(&context, &v, owner, part, &parts, error));
-    CHECK(parts >= 2 && parts <= HK_PARTS_MOST);
+    CHECK(parts >= 2 && parts <= HK_PARTS_MAX);
     for (int64_t s = 0; s < v.count; s++) {
       int64_t up = hk_supernodes_parent(&v, owner, s);
       CHECK(part[s] >= 0 && part[s] <= parts);

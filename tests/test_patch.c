@@ -37,7 +37,7 @@ static HkStatus begin(Case *a, bool damping, HkError *error) {
   }
   problem->held.mask[1] = 1;
   memcpy(a->g, a->model->x0, 3 * VERTICES * sizeof *a->g);
-  HK_TRY(hk_problem_linearise(problem, a->x, a->g, error));
+  HK_TRY(hk_problem_linearize(problem, a->x, a->g, error));
   hk_problem_measure(problem, a->model->x0);
   return hk_patch_create(problem, &a->patch, error);
 }

@@ -213,7 +213,7 @@ TEST(runs_are_refused_before_their_model_is_made) {
     if (!scene) return;
     pretend("1.6e10"); /* the block without its factor would fit */
     FAILS(hk_run_create(scene, NULL, &run, error), HK_ERROR_MEMORY,
-          q ? "factorised matrix" : "400000000 vertices");
+          q ? "factorized matrix" : "400000000 vertices");
     pretend(NULL);
     CHECK(!run && peak() - before < 50 && seconds() - began < 2);
     hk_scene_destroy(&scene);

@@ -32,22 +32,22 @@ typedef struct Loop {
 } Loop;
 
 /* depth / thickness + 1/2: below 0 dry, above 1 submerged. */
-static inline double wetness(const HkForceArgs *a, int64_t q) {
+static inline double wetness(const HkForceArgs *a, int64_t i) {
   const HkBuoyancyParams *p = a->params;
-  return (p->level - a->x[3 * q + a->model->up]) / p->thickness + 0.5;
+  return (p->level - a->x[3 * i + a->model->up]) / p->thickness + 0.5;
 }
 
 /* rho g V_i: the lift of a submerged vertex (N). */
-static inline double full_lift(const HkForceArgs *a, int64_t q) {
+static inline double full_lift(const HkForceArgs *a, int64_t i) {
   const HkBuoyancyParams *p = a->params;
-  return p->fluid_density * p->g * a->model->mass[q] / p->body_density;
+  return p->fluid_density * p->g * a->model->mass[i] / p->body_density;
 }
 
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   int up = loop->a->model->up;
-  for (int64_t q = begin; q < end; q++)
-    loop->f[3 * q + up] += full_lift(loop->a, q) * fmin(fmax(wetness(loop->a, q), 0), 1);
+  for (int64_t i = begin; i < end; i++)
+    loop->f[3 * i + up] += full_lift(loop->a, i) * fmin(fmax(wetness(loop->a, i), 0), 1);
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -59,10 +59,10 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
   const HkForceArgs *a = ((const Loop *)user)->a;
   const HkBuoyancyParams *p = a->params;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
-    double s = wetness(a, q);
+  for (int64_t i = begin; i < end; i++) {
+    double s = wetness(a, i);
     if (s <= 0) continue;
-    sum += full_lift(a, q) * p->thickness * (s < 1 ? 0.5 * s * s : s - 0.5);
+    sum += full_lift(a, i) * p->thickness * (s < 1 ? 0.5 * s * s : s - 0.5);
   }
   return sum;
 }
@@ -84,12 +84,12 @@ static double change_range(void *user, int64_t begin, int64_t end) {
   const HkBuoyancyParams *b = p->before->params;
   int up = p->before->model->up;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
-    double s = wetness(p->before, q), t = wetness(p->after, q);
+  for (int64_t i = begin; i < end; i++) {
+    double s = wetness(p->before, i), t = wetness(p->after, i);
     double r = fmin(fmax(s, 0), 1), u = fmin(fmax(t, 0), 1);
-    double rise = p->after->x[3 * q + up] - p->before->x[3 * q + up];
+    double rise = p->after->x[3 * i + up] - p->before->x[3 * i + up];
     double part = -rise * (r + u) / 2 + b->thickness * (u - r) * (s + t - r - u) / 2;
-    sum += full_lift(p->before, q) * part;
+    sum += full_lift(p->before, i) * part;
   }
   return sum;
 }
@@ -103,11 +103,11 @@ static double energy_change(const HkForceArgs *a, const double *to) {
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkBuoyancyParams *p = a->params;
-  for (int64_t q = 0; q < a->model->n; q++) {
-    double s = wetness(a, q), B[9] = {0};
+  for (int64_t i = 0; i < a->model->n; i++) {
+    double s = wetness(a, i), B[9] = {0};
     if (!(s > 0 && s < 1)) continue;
-    B[4 * a->model->up] = -full_lift(a, q) / p->thickness;
-    sink->dfdx(sink, (int32_t)q, (int32_t)q, B);
+    B[4 * a->model->up] = -full_lift(a, i) / p->thickness;
+    sink->dfdx(sink, (int32_t)i, (int32_t)i, B);
   }
 }
 

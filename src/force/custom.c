@@ -1,7 +1,7 @@
 /* Forces of the caller, by callbacks; see hooke.h.
  *
- * Each has a type of its own, since what a force can do is told by which functions its type has. It
- * lives until the model and all simulations that have state of it are done with it.
+ * Each has a type of its own, since the functions of its type define what a force can do. The type
+ * is freed with the last of the model and the simulations that hold state of the force.
  */
 #include "force/force.h"
 #include "hooke/extend.h"
@@ -92,7 +92,7 @@ void hk_force_add_block(HkForceBlockSink *sink, int32_t i, int32_t j, const doub
     c->has_invalid = true;
     return;
   }
-  for (int q = 0; q < 9; q++) minus[q] = -block[q];
+  for (int k = 0; k < 9; k++) minus[k] = -block[k];
   sink->add(sink->sink, i, j, minus);
 }
 

@@ -37,9 +37,9 @@ static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkDragParams *d = &loop->drag;
   const double *mass = loop->a->model->mass;
-  for (int64_t q = begin; q < end; q++) {
-    const double *v = loop->a->v + 3 * q;
-    hk_axpy(-(d->linear + d->per_mass * mass[q] + d->quadratic * hk_norm(v)), v, loop->f + 3 * q);
+  for (int64_t i = begin; i < end; i++) {
+    const double *v = loop->a->v + 3 * i;
+    hk_axpy(-(d->linear + d->per_mass * mass[i] + d->quadratic * hk_norm(v)), v, loop->f + 3 * i);
   }
 }
 
@@ -50,12 +50,12 @@ static void add(const HkForceArgs *a, double *f) {
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   HkDragParams d = hk_drag_given(a->params);
-  for (int64_t q = 0; q < a->model->n; q++) {
-    const double *v = a->v + 3 * q;
+  for (int64_t i = 0; i < a->model->n; i++) {
+    const double *v = a->v + 3 * i;
     double speed = hk_norm(v), D[9];
-    hk_mat_identity(-(d.linear + d.per_mass * a->model->mass[q] + d.quadratic * speed), D);
+    hk_mat_identity(-(d.linear + d.per_mass * a->model->mass[i] + d.quadratic * speed), D);
     if (speed > 0) hk_mat_add_outer(-d.quadratic / speed, v, v, D);
-    sink->dfdv(sink, (int32_t)q, (int32_t)q, D);
+    sink->dfdv(sink, (int32_t)i, (int32_t)i, D);
   }
 }
 

@@ -1,7 +1,7 @@
 /* Wind on triangles: drag and lift from the speed of the air past them.
  *
  * A triangle x0 x1 x2 has the area vector a = 1/2 (x1 - x0) x (x2 - x0) = A n, and the air passes
- * it with r = u(c, t) - (v0 + v1 + v2) / 3 = R e, c its centre. With z = e . n, the sine of the
+ * it with r = u(c, t) - (v0 + v1 + v2) / 3 = R e, c its center. With z = e . n, the sine of the
  * angle of attack, and s = sign z
  *
  *     F = 1/2 rho R^2 A [Cd |z| e + 2 Cl z (n - z e)],   f_i = F / 3 for each corner
@@ -66,19 +66,19 @@ static Loop prepare(const HkForceArgs *a, double *f) {
   return loop;
 }
 
-/* r and a of a face; gradient = du/dx at its centre (1/s) unless that is NULL. */
+/* r and a of a face; gradient = du/dx at its center (1/s) unless that is NULL. */
 static inline void look_at(const Loop *loop, const int32_t *corner, double r[3], double a[3],
                            double *gradient) {
   const double *x = loop->a->x, *v = loop->a->v;
-  int64_t p = 3 * (int64_t)corner[0], q = 3 * (int64_t)corner[1], s = 3 * (int64_t)corner[2];
-  double centre[3], first[3], second[3];
+  int64_t i = 3 * (int64_t)corner[0], j = 3 * (int64_t)corner[1], k = 3 * (int64_t)corner[2];
+  double center[3], first[3], second[3];
   for (int c = 0; c < 3; c++) {
-    r[c] = loop->u[c] - (v[p + c] + v[q + c] + v[s + c]) * (1.0 / 3);
-    centre[c] = (x[p + c] + x[q + c] + x[s + c]) * (1.0 / 3);
+    r[c] = loop->u[c] - (v[i + c] + v[j + c] + v[k + c]) * (1.0 / 3);
+    center[c] = (x[i + c] + x[j + c] + x[k + c]) * (1.0 / 3);
   }
-  hk_turbulence_add(&loop->turbulence, centre, r, gradient);
-  hk_sub(x + q, x + p, first);
-  hk_sub(x + s, x + p, second);
+  hk_turbulence_add(&loop->turbulence, center, r, gradient);
+  hk_sub(x + j, x + i, first);
+  hk_sub(x + k, x + i, second);
   hk_cross(first, second, a);
   for (int c = 0; c < 3; c++) a[c] *= 0.5;
 }
@@ -90,9 +90,9 @@ static void face_range(void *user, int64_t begin, int64_t end) {
   const HkFaceWindParams *p = loop->a->params;
   const HkModel *m = loop->a->model;
   double third = 0.5 * p->density / 3, drag = third * p->drag, lift = third * 2 * p->lift;
-  for (int64_t q = begin; q < end; q++) {
-    double r[3], a[3], *F = loop->a->work.scratch + 3 * q;
-    look_at(loop, m->face + 3 * q, r, a, NULL);
+  for (int64_t i = begin; i < end; i++) {
+    double r[3], a[3], *F = loop->a->work.scratch + 3 * i;
+    look_at(loop, m->face + 3 * i, r, a, NULL);
     double rr = hk_dot(r, r), ra = hk_dot(r, a), square = rr * hk_dot(a, a);
     double z = square > 0 ? ra / sqrt(square) : 0;
     for (int c = 0; c < 3; c++)
@@ -104,9 +104,9 @@ static void face_range(void *user, int64_t begin, int64_t end) {
 static void vertex_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkModel *m = loop->a->model;
-  for (int64_t q = begin; q < end; q++)
-    for (int64_t at = m->face_start[q]; at < m->face_start[q + 1]; at++)
-      hk_axpy(1, loop->a->work.scratch + m->face_at[at] / 3 * 3, loop->f + 3 * q);
+  for (int64_t i = begin; i < end; i++)
+    for (int64_t at = m->face_start[i]; at < m->face_start[i + 1]; at++)
+      hk_axpy(1, loop->a->work.scratch + m->face_at[at] / 3 * 3, loop->f + 3 * i);
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -150,7 +150,7 @@ static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSin
   look_at(loop, corner, r, a, gradient);
   if (!derivatives(loop->a->params, r, a, dr, da)) return;
   hk_mat_multiply(dr, gradient, carried);
-  for (int q = 0; q < 9; q++) D[q] = -dr[q] / 3;
+  for (int k = 0; k < 9; k++) D[k] = -dr[k] / 3;
   for (int j = 0; j < 3; j++) {
     const double *next = loop->a->x + 3 * (int64_t)corner[(j + 1) % 3];
     const double *last = loop->a->x + 3 * (int64_t)corner[(j + 2) % 3];
@@ -158,7 +158,7 @@ static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSin
     hk_sub(last, next, opposite);
     hk_mat_cross(0.5, opposite, turn);
     hk_mat_multiply(da, turn, B);
-    for (int q = 0; q < 9; q++) B[q] += carried[q] / 3;
+    for (int k = 0; k < 9; k++) B[k] += carried[k] / 3;
     for (int i = 0; i < 3; i++) {
       sink->dfdx(sink, corner[i], corner[j], B);
       sink->dfdv(sink, corner[i], corner[j], D);
@@ -169,15 +169,15 @@ static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSin
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   Loop loop = prepare(a, NULL);
   const HkModel *m = a->model;
-  for (int64_t q = 0; q < m->face_count; q++) face_jacobian(&loop, m->face + 3 * q, sink);
+  for (int64_t f = 0; f < m->face_count; f++) face_jacobian(&loop, m->face + 3 * f, sink);
 }
 
 /* Lift may push along with a motion across the wind: what does is left out. */
 static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
   Loop loop = prepare(a, NULL);
   const HkModel *m = a->model;
-  for (int64_t q = 0; q < m->face_count; q++) {
-    const int32_t *corner = m->face + 3 * q;
+  for (int64_t f = 0; f < m->face_count; f++) {
+    const int32_t *corner = m->face + 3 * f;
     double r[3], area[3], dr[9], da[9], D[9];
     look_at(&loop, corner, r, area, NULL);
     if (!derivatives(a->params, r, area, dr, da)) continue;

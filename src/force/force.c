@@ -20,8 +20,8 @@ const HkSchema *hk_force_schema(int index) {
 }
 
 const HkForceType *hk_force_type(const HkSchema *schema) {
-  for (int q = 0; q < TYPE_COUNT; q++)
-    if (&types[q]->schema == schema) return types[q];
+  for (int k = 0; k < TYPE_COUNT; k++)
+    if (&types[k]->schema == schema) return types[k];
   return NULL;
 }
 
@@ -66,8 +66,8 @@ bool hk_force_uses_velocity(const HkModel *m, const HkForceWork *work, int index
 }
 
 bool hk_forces_use_velocity(const HkModel *m) {
-  for (int q = 0; q < m->force_count; q++)
-    if (uses_velocity(&m->forces[q], &m->springs)) return true;
+  for (int f = 0; f < m->force_count; f++)
+    if (uses_velocity(&m->forces[f], &m->springs)) return true;
   return false;
 }
 
@@ -100,7 +100,7 @@ HkStatus hk_force_work_create(const HkModel *m, HkForceWork *work, HkError *erro
 }
 
 size_t hk_force_work_bytes(const HkModel *m, const HkForceWork *work) {
-  size_t bytes = (size_t)(count_sums(m) + work->room) * sizeof *work->sums;
+  size_t bytes = (size_t)(count_sums(m) + work->scratch_size) * sizeof *work->sums;
   for (int f = 0; f < work->state_count; f++) {
     const HkForceState *s = &work->states[f];
     if (s->state && s->bytes) bytes += s->bytes(s->state);
@@ -124,10 +124,10 @@ static void swap_states(HkForceState *a, HkForceState *b) {
  */
 static void sort_states(const HkModel *m, HkForceWork *work) {
   for (int f = 0; f < m->force_count; f++) {
-    int q = f;
-    while (q < work->state_count && work->states[q].id != m->forces[f].id) q++;
-    if (q == work->state_count) work->states[work->state_count++] = (HkForceState){0};
-    swap_states(&work->states[f], &work->states[q]);
+    int k = f;
+    while (k < work->state_count && work->states[k].id != m->forces[f].id) k++;
+    if (k == work->state_count) work->states[work->state_count++] = (HkForceState){0};
+    swap_states(&work->states[f], &work->states[k]);
   }
 }
 
@@ -154,17 +154,17 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) 
   int64_t most = 0;
   hk_spring_rows_update(m, work->rows);
   HK_TRY(fit_states(m, work, error));
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
     int64_t needed = type->scratch ? type->scratch(m) : 0;
     if (needed > most) most = needed;
   }
-  if (most <= work->room) return HK_OK;
+  if (most <= work->scratch_size) return HK_OK;
   double *scratch = NULL;
   HK_TRY(hk_alloc(&m->context, &scratch, most, sizeof *scratch, "forces", error));
   hk_free(&m->context, &work->scratch);
   work->scratch = scratch;
-  work->room = most;
+  work->scratch_size = most;
   return HK_OK;
 }
 
@@ -176,7 +176,7 @@ void hk_force_work_destroy(const HkModel *m, HkForceWork *work) {
   work->state_count = 0;
   work->state_capacity = 0;
   hk_spring_rows_destroy(m, &work->rows);
-  work->room = 0;
+  work->scratch_size = 0;
 }
 
 HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *work, double t,
@@ -256,16 +256,16 @@ static void add_force(const HkForceType *type, const HkForceArgs *a, bool *first
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f) {
   bool first = true;
-  for (int q = 0; q < model->force_count; q++) {
-    HkForceArgs a = hk_force_args(model, q, work, t, x, v);
-    add_force(model->forces[q].type, &a, &first, f);
+  for (int k = 0; k < model->force_count; k++) {
+    HkForceArgs a = hk_force_args(model, k, work, t, x, v);
+    add_force(model->forces[k].type, &a, &first, f);
   }
   if (first) memset(f, 0, (size_t)model->n * 3 * sizeof *f);
 }
 
 bool hk_forces_have_rest(const HkModel *model) {
-  for (int q = 0; q < model->force_count; q++)
-    if (!model->forces[q].type->has_rows && !model->forces[q].type->accelerate) return true;
+  for (int f = 0; f < model->force_count; f++)
+    if (!model->forces[f].type->has_rows && !model->forces[f].type->accelerate) return true;
   return false;
 }
 
@@ -273,9 +273,9 @@ bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, con
                     const double *v, double *f, double g[3]) {
   bool first = true;
   for (int c = 0; c < 3; c++) g[c] = 0;
-  for (int q = 0; q < model->force_count; q++) {
-    const HkForceType *type = model->forces[q].type;
-    HkForceArgs a = hk_force_args(model, q, work, t, x, v);
+  for (int k = 0; k < model->force_count; k++) {
+    const HkForceType *type = model->forces[k].type;
+    HkForceArgs a = hk_force_args(model, k, work, t, x, v);
     if (type->has_rows) continue;
     if (type->accelerate)
       type->accelerate(&a, g);
@@ -289,9 +289,9 @@ void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t
                          double *f, double g[3]) {
   bool first = true;
   for (int c = 0; c < 3; c++) g[c] = 0;
-  for (int q = 0; q < model->force_count; q++) {
-    const HkForceType *type = model->forces[q].type;
-    HkForceArgs a = hk_force_args(model, q, work, t, x, NULL);
+  for (int k = 0; k < model->force_count; k++) {
+    const HkForceType *type = model->forces[k].type;
+    HkForceArgs a = hk_force_args(model, k, work, t, x, NULL);
     if (type->energy && type->accelerate)
       type->accelerate(&a, g);
     else if (type->energy)
@@ -303,9 +303,9 @@ void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t
 double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,
                                const double *x, const double *to) {
   double sum = 0;
-  for (int q = 0; q < model->force_count; q++) {
-    const HkForceType *type = model->forces[q].type;
-    HkForceArgs a = hk_force_args(model, q, work, t, x, NULL), b = a;
+  for (int f = 0; f < model->force_count; f++) {
+    const HkForceType *type = model->forces[f].type;
+    HkForceArgs a = hk_force_args(model, f, work, t, x, NULL), b = a;
     b.x = to;
     if (type->energy_change)
       sum += type->energy_change(&a, to);

@@ -14,7 +14,7 @@
 typedef struct HkForceState {
   int64_t id;                                         /* of the compiled force */
   void *state;                                        /* what create_state made, or NULL */
-  void (*destroy)(const HkModel *model, void *state); /* of its type, which may be gone */
+  void (*destroy)(const HkModel *model, void *state); /* of its type, which may be freed */
   size_t (*bytes)(const void *state);
 } HkForceState;
 
@@ -24,14 +24,14 @@ typedef struct HkForceWork {
   HkForceState *states;          /* one a force of the model */
   int state_count;
   int64_t state_capacity;
-  double *sums;    /* for hk_parallel_sum over vertices, springs or faces */
-  double *scratch; /* for a force's own use during one call */
-  int64_t room;    /* doubles of scratch */
+  double *sums;         /* for hk_parallel_sum over vertices, springs or faces */
+  double *scratch;      /* for a force's own use during one call */
+  int64_t scratch_size; /* doubles of scratch */
   HkSpringRows *rows;
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
-/* The configuration at which a force is asked for. */
+/* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
   const void *params;  /* the force's parameter struct */
@@ -164,7 +164,7 @@ static inline bool hk_force_has_blocks(const HkModel *model, int index) {
 }
 /* Whether the index-th force depends on v with its present parameters. */
 bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int index);
-/* A dfdx or dfdv of a sink that does not want those blocks. */
+/* The dfdx or dfdv of a sink that ignores those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 
 /* Calls the hooks of all forces that have them. */

@@ -35,7 +35,7 @@ typedef struct Loop {
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const double *mass = loop->a->model->mass;
-  for (int64_t q = begin; q < end; q++) hk_axpy(mass[q], loop->g, loop->f + 3 * q);
+  for (int64_t i = begin; i < end; i++) hk_axpy(mass[i], loop->g, loop->f + 3 * i);
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -54,7 +54,7 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const double *mass = loop->a->model->mass;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) sum -= mass[q] * hk_dot(loop->g, loop->a->x + 3 * q);
+  for (int64_t i = begin; i < end; i++) sum -= mass[i] * hk_dot(loop->g, loop->a->x + 3 * i);
   return sum;
 }
 
@@ -73,9 +73,9 @@ typedef struct Change {
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *p = user;
   double sum = 0, d[3];
-  for (int64_t q = begin; q < end; q++) {
-    hk_sub(p->to + 3 * q, p->a->x + 3 * q, d);
-    sum -= p->a->model->mass[q] * hk_dot(p->g, d);
+  for (int64_t i = begin; i < end; i++) {
+    hk_sub(p->to + 3 * i, p->a->x + 3 * i, d);
+    sum -= p->a->model->mass[i] * hk_dot(p->g, d);
   }
   return sum;
 }

@@ -43,8 +43,8 @@ static Loop prepare(const HkForceArgs *a, double *f) {
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkHandleParams *p = loop->a->params;
-  for (int64_t q = begin; q < end; q++) {
-    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+  for (int64_t k = begin; k < end; k++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[k];
     double d[3];
     hk_sub(loop->a->x + i, loop->target, d);
     hk_axpy(-p->k, d, loop->f + i);
@@ -61,9 +61,9 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkHandleParams *p = loop->a->params;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t k = begin; k < end; k++) {
     double d[3];
-    hk_sub(loop->a->x + 3 * (int64_t)loop->chosen->vertices[q], loop->target, d);
+    hk_sub(loop->a->x + 3 * (int64_t)loop->chosen->vertices[k], loop->target, d);
     sum += 0.5 * p->k * hk_dot(d, d);
   }
   return sum;
@@ -79,8 +79,8 @@ static double change_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkHandleParams *p = loop->a->params;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
-    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+  for (int64_t k = begin; k < end; k++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[k];
     double before[3], after[3], d[3];
     hk_sub(loop->a->x + i, loop->target, before);
     hk_sub(loop->to + i, loop->target, after);
@@ -103,8 +103,8 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   double B[9], D[9];
   hk_mat_identity(-p->k, B);
   hk_mat_identity(-p->damping, D);
-  for (int64_t q = 0; q < chosen->count; q++) {
-    int32_t i = chosen->vertices[q];
+  for (int64_t k = 0; k < chosen->count; k++) {
+    int32_t i = chosen->vertices[k];
     sink->dfdx(sink, i, i, B);
     if (p->damping > 0) sink->dfdv(sink, i, i, D);
   }

@@ -40,7 +40,7 @@ static Loop prepare(const HkForceArgs *a, double *f) {
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const int32_t *vertices = loop->chosen->vertices;
-  for (int64_t q = begin; q < end; q++) hk_axpy(1, loop->load, loop->f + 3 * (int64_t)vertices[q]);
+  for (int64_t k = begin; k < end; k++) hk_axpy(1, loop->load, loop->f + 3 * (int64_t)vertices[k]);
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -52,8 +52,8 @@ static double energy_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const int32_t *vertices = loop->chosen->vertices;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++)
-    sum -= hk_dot(loop->load, loop->a->x + 3 * (int64_t)vertices[q]);
+  for (int64_t k = begin; k < end; k++)
+    sum -= hk_dot(loop->load, loop->a->x + 3 * (int64_t)vertices[k]);
   return sum;
 }
 
@@ -65,8 +65,8 @@ static double energy(const HkForceArgs *a) {
 static double change_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   double sum = 0, d[3];
-  for (int64_t q = begin; q < end; q++) {
-    int64_t i = 3 * (int64_t)loop->chosen->vertices[q];
+  for (int64_t k = begin; k < end; k++) {
+    int64_t i = 3 * (int64_t)loop->chosen->vertices[k];
     hk_sub(loop->to + i, loop->a->x + i, d);
     sum -= hk_dot(loop->load, d);
   }

@@ -102,15 +102,15 @@ static void product_range(void *user, int64_t begin, int64_t end) {
   const HkSpringsProduct *a = user;
   const HkModel *m = a->model;
   const HkSpringArrays *springs = a->springs;
-  for (int64_t q = begin; q < end; q++) {
-    double sum[3] = {0, 0, 0}, scale = a->free ? a->free[q] : 1;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t i = begin; i < end; i++) {
+    double sum[3] = {0, 0, 0}, scale = a->free ? a->free[i] : 1;
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
       int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
       double u[3], dp[3];
-      hk_sub(a->x + 3 * q, a->x + 3 * j, u);
+      hk_sub(a->x + 3 * i, a->x + 3 * j, u);
       double l = hk_norm(u);
       for (int c = 0; c < 3; c++)
-        dp[c] = scale * a->p[3 * q + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
+        dp[c] = scale * a->p[3 * i + c] - (a->free ? a->free[j] : 1) * a->p[3 * j + c];
       double along = a->damping ? springs->damping[s] : springs->k[s], across = 0;
       if (l < HK_SPRING_TINY) {
         hk_axpy(along, dp, sum);
@@ -121,8 +121,8 @@ static void product_range(void *user, int64_t begin, int64_t end) {
       hk_axpy(across, dp, sum);
       hk_axpy((along - across) * hk_dot(u, dp), u, sum);
     }
-    for (int c = 0; c < 3; c++) a->out[3 * q + c] = scale * sum[c];
-    if (m->dimension == 2) a->out[3 * q + 2] = 0;
+    for (int c = 0; c < 3; c++) a->out[3 * i + c] = scale * sum[c];
+    if (m->dimension == 2) a->out[3 * i + 2] = 0;
   }
 }
 

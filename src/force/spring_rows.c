@@ -13,12 +13,12 @@ const HkSpringRowsKernels *hk_spring_rows_kernels(HkIsa isa) {
   return hk_spring_rows_kernels_of(isa);
 }
 
-/* Most slots of a regular group, and groups that can be found again: few for small models, of which
- * some programs make many. */
-enum { MOST_SLOTS = 256, TABLE_LEAST = 64, TABLE_MOST = 4096 };
+/* Largest number of slots of a regular group, and sizes of the hash table of groups: small for
+ * small models, which some programs create in large numbers. */
+enum { MAX_REGULAR_SLOTS = 256, TABLE_SIZE_MIN = 64, TABLE_SIZE_MAX = 4096 };
 
-/* Planes are taken from this share of regular springs on: others are slow there. */
-static const double MOSTLY = 0.75;
+/* Share of regular springs from which on planes are used: other springs are slow in planes. */
+static const double PLANES_MIN_REGULAR_SHARE = 0.75;
 
 /* A group that others may share the slots of; none: group < 0. */
 typedef struct Known {
@@ -32,14 +32,14 @@ typedef struct Search {
   const HkModel *model;
   HkSpringRows *rows;
   Known last, *table;
-  uint64_t table_size;                 /* TABLE_LEAST for a few groups, else TABLE_MOST */
-  int64_t regular, owners, owner_room; /* regular: slots, as start counts them */
-  bool own;                            /* no group shares slots */
-  bool gaps; /* a regular group has a vertex without neighbour in a slot */
+  uint64_t table_size; /* TABLE_SIZE_MIN for a few groups, else TABLE_SIZE_MAX */
+  int64_t regular, owners, owner_capacity; /* regular: slots, as start counts them */
+  bool own;                                /* no group shares slots */
+  bool gaps; /* a regular group has a vertex without neighbor in a slot */
 } Search;
 
-static int64_t degree(const HkModel *m, int64_t q) {
-  return m->adj_start[q + 1] - m->adj_start[q];
+static int64_t degree(const HkModel *m, int64_t i) {
+  return m->adj_start[i + 1] - m->adj_start[i];
 }
 
 /* ---- Which groups are alike ---- */
@@ -61,19 +61,19 @@ static bool same_spring(const HkSpringArrays *springs, int64_t s, int64_t r) {
   return !springs->tension || springs->tension[s] == springs->tension[r];
 }
 
-static bool same_row(const Search *s, int64_t p, int64_t q) {
+static bool same_row(const Search *s, int64_t p, int64_t j) {
   const HkModel *m = s->model;
-  int64_t count = degree(m, p), a = m->adj_start[p], b = m->adj_start[q];
-  if (degree(m, q) != count) return false;
+  int64_t count = degree(m, p), a = m->adj_start[p], b = m->adj_start[j];
+  if (degree(m, j) != count) return false;
   for (int64_t e = 0; e < count; e++) {
-    if (m->adj_vertex[a + e] - p != m->adj_vertex[b + e] - q) return false;
+    if (m->adj_vertex[a + e] - p != m->adj_vertex[b + e] - j) return false;
     if (!same_spring(s->rows->springs, m->adj_spring[a + e], m->adj_spring[b + e])) return false;
   }
   return true;
 }
 
-/* Whether what lies as far off as the neighbours is there for each vertex of the group, those
- * included that have no such neighbour. */
+/* Whether what lies as far off as the neighbors is there for each vertex of the group, those
+ * included that have no such neighbor. */
 static bool is_inside(const HkSpringRows *r, int64_t group, int32_t low, int32_t high) {
   int64_t first = group * r->width, last = first + r->width - 1;
   return first + low >= 0 && last + high < r->n;
@@ -96,27 +96,28 @@ static uint64_t hash_group(const Search *s, int64_t group) {
   const HkModel *m = s->model;
   const HkSpringArrays *springs = s->rows->springs;
   uint64_t hash = 1;
-  for (int64_t q = group * s->rows->width; q < (group + 1) * s->rows->width; q++) {
-    hash = mix(hash, (uint64_t)degree(m, q));
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t i = group * s->rows->width; i < (group + 1) * s->rows->width; i++) {
+    hash = mix(hash, (uint64_t)degree(m, i));
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
       int64_t spring = m->adj_spring[e];
-      hash = mix(hash, (uint64_t)(m->adj_vertex[e] - q));
+      hash = mix(hash, (uint64_t)(m->adj_vertex[e] - i));
       hash = mix(hash, bits(springs->k[spring]) + 3 * bits(springs->l0[spring]));
     }
   }
   return hash;
 }
 
-/* All j - i of the vertices of a group in rising order; -1 if there are more than room. */
-static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reach, int64_t room) {
+/* All j - i of the vertices of a group in rising order; -1 if there are more than capacity. */
+static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reach,
+                       int64_t capacity) {
   int64_t count = 0;
-  for (int64_t q = group * width; q < (group + 1) * width; q++) {
+  for (int64_t i = group * width; i < (group + 1) * width; i++) {
     int64_t at = 0;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
-      int32_t d = (int32_t)(m->adj_vertex[e] - q);
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
+      int32_t d = (int32_t)(m->adj_vertex[e] - i);
       while (at < count && reach[at] < d) at++;
       if (at < count && reach[at] == d) continue;
-      if (count == room) return -1;
+      if (count == capacity) return -1;
       memmove(reach + at + 1, reach + at, (size_t)(count - at) * sizeof *reach);
       reach[at] = d;
       count++;
@@ -127,42 +128,42 @@ static int64_t reaches(const HkModel *m, int width, int64_t group, int32_t *reac
 
 int64_t hk_spring_rows_longest(const HkModel *m, int width, int64_t group) {
   int64_t most = 0;
-  for (int64_t q = group * width; q < (group + 1) * width && q < m->n; q++)
-    if (degree(m, q) > most) most = degree(m, q);
+  for (int64_t i = group * width; i < (group + 1) * width && i < m->n; i++)
+    if (degree(m, i) > most) most = degree(m, i);
   return most;
 }
 
 static int64_t shortest_row(const HkSpringRows *r, const HkModel *m, int64_t group) {
   int64_t least = INT64_MAX;
-  for (int64_t q = group * r->width; q < (group + 1) * r->width && q < m->n; q++)
-    if (degree(m, q) < least) least = degree(m, q);
+  for (int64_t i = group * r->width; i < (group + 1) * r->width && i < m->n; i++)
+    if (degree(m, i) < least) least = degree(m, i);
   return least;
 }
 
 /* The reaches of a group, in *count how many; false if it cannot be regular: not every slot could
- * be one reach, or in single precision there would be many more slots than neighbours. */
-static bool find_reaches(const Search *s, int64_t group, int32_t reach[MOST_SLOTS],
+ * be one reach, or in single precision there would be many more slots than neighbors. */
+static bool find_reaches(const Search *s, int64_t group, int32_t reach[MAX_REGULAR_SLOTS],
                          int64_t *count) {
   const HkSpringRows *r = s->rows;
   bool single = r->width == HK_ROW_GROUP_SINGLE;
   int64_t most = hk_spring_rows_longest(s->model, r->width, group),
-          room = single ? most + most / 4 : most;
-  if (!is_whole(r, group) || room > MOST_SLOTS) return false;
+          capacity = single ? most + most / 4 : most;
+  if (!is_whole(r, group) || capacity > MAX_REGULAR_SLOTS) return false;
   for (int l = 0; l < r->width && !single; l++)
     if (degree(s->model, group * r->width + l) != most) return false;
-  *count = reaches(s->model, r->width, group, reach, room);
+  *count = reaches(s->model, r->width, group, reach, capacity);
   return *count > 0;
 }
 
 /* Gives a group slots of its own. */
 static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *error) {
   HkSpringRows *r = s->rows;
-  int32_t reach[MOST_SLOTS];
+  int32_t reach[MAX_REGULAR_SLOTS];
   int64_t count = 0;
   bool could = find_reaches(s, group, reach, &count);
   bool regular = could && is_inside(r, group, reach[0], reach[count - 1]);
   int64_t slots = regular ? count : hk_spring_rows_longest(s->model, r->width, group);
-  HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_room, s->owners + 1, sizeof *r->owner,
+  HK_TRY(hk_grow(&s->model->context, &r->owner, &s->owner_capacity, s->owners + 1, sizeof *r->owner,
                  "springs by rows", error));
   r->owner[s->owners++] = group;
   r->place[group] = regular ? ~r->slots : r->slots;
@@ -222,16 +223,16 @@ static HkStatus find_places(const HkModel *m, bool own, HkSpringRows *r, HkError
   Search s = {.model = m, .rows = r, .last = {.group = -1}, .own = own};
   HK_TRY(hk_alloc(c, &r->start, r->groups + 1, sizeof *r->start, what, error));
   HK_TRY(hk_alloc(c, &r->place, r->groups, sizeof *r->place, what, error));
-  const int table_size = r->groups < TABLE_LEAST / 4 ? TABLE_LEAST : TABLE_MOST;
+  const int table_size = r->groups < TABLE_SIZE_MIN / 4 ? TABLE_SIZE_MIN : TABLE_SIZE_MAX;
   HK_TRY(hk_alloc(c, &s.table, table_size, sizeof *s.table, what, error));
-  for (int q = 0; q < table_size; q++) s.table[q].group = -1;
+  for (int k = 0; k < table_size; k++) s.table[k].group = -1;
   s.table_size = (uint64_t)table_size;
   HkStatus status = place_groups(&s, error);
   r->k_step = own || s.gaps || !equally_stiff(r->springs);
-  bool planes = r->regular >= MOSTLY || m->n > INT32_MAX / 4;
+  bool planes = r->regular >= PLANES_MIN_REGULAR_SHARE || m->n > INT32_MAX / 4;
   r->unit = r->width == HK_ROW_GROUP ? 3 : planes ? 1 : 4;
   hk_free(c, &s.table);
-  r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_room) * sizeof *r->start;
+  r->bytes = sizeof *r + (size_t)(2 * r->groups + 1 + s.owner_capacity) * sizeof *r->start;
   return status;
 }
 
@@ -248,13 +249,13 @@ static HkStatus allocate(const HkModel *m, HkSpringRows *r, HkError *error) {
                      single ? (void *)&r->single.damping : (void *)&r->damping,
                      single ? (void *)&r->single.least : (void *)&r->least};
   const bool there[] = {true, true, r->springs->damping != NULL, r->springs->tension != NULL};
-  HK_TRY(hk_alloc_aligned(c, &r->blocks[0], &r->neighbour, entries, sizeof *r->neighbour, what,
-                          error));
-  r->bytes += hk_aligned_bytes(entries, sizeof *r->neighbour);
-  for (int q = 0; q < 4; q++) {
-    int64_t count = q == 0 && r->k_step == 0 && entries > 0 ? r->width : entries;
-    if (!there[q]) continue;
-    HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + q], numbers[q], count, size, what, error));
+  HK_TRY(
+      hk_alloc_aligned(c, &r->blocks[0], &r->neighbor, entries, sizeof *r->neighbor, what, error));
+  r->bytes += hk_aligned_bytes(entries, sizeof *r->neighbor);
+  for (int k = 0; k < 4; k++) {
+    int64_t count = k == 0 && r->k_step == 0 && entries > 0 ? r->width : entries;
+    if (!there[k]) continue;
+    HK_TRY(hk_alloc_aligned(c, &r->blocks[1 + k], numbers[k], count, size, what, error));
     r->bytes += hk_aligned_bytes(count, size);
   }
   return HK_OK;
@@ -281,14 +282,14 @@ static void put_spring(HkSpringRows *r, int64_t to, int64_t s) {
 }
 
 static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
-  int32_t reach[MOST_SLOTS];
-  int64_t slots = reaches(m, r->width, group, reach, MOST_SLOTS), first = ~r->place[group];
+  int32_t reach[MAX_REGULAR_SLOTS];
+  int64_t slots = reaches(m, r->width, group, reach, MAX_REGULAR_SLOTS), first = ~r->place[group];
   for (int l = 0; l < r->width; l++) {
-    int64_t q = group * r->width + l, e = m->adj_start[q];
+    int64_t i = group * r->width + l, e = m->adj_start[i];
     for (int64_t slot = 0; slot < slots; slot++) {
       int64_t to = (first + slot) * r->width + l;
-      bool real = e < m->adj_start[q + 1] && m->adj_vertex[e] - q == reach[slot];
-      r->neighbour[to] = r->unit * reach[slot];
+      bool real = e < m->adj_start[i + 1] && m->adj_vertex[e] - i == reach[slot];
+      r->neighbor[to] = r->unit * reach[slot];
       put_spring(r, to, real ? m->adj_spring[e] : -1);
       e += real;
     }
@@ -298,14 +299,14 @@ static void fill_regular(const HkModel *m, HkSpringRows *r, int64_t group) {
 static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
   int64_t slots = r->start[group + 1] - r->start[group], begin = r->place[group];
   for (int l = 0; l < r->width; l++) {
-    int64_t v = group * r->width + l, last = m->n - 1, q = v < m->n ? v : last;
-    int64_t count = v < m->n ? degree(m, q) : 0, first = m->adj_start[q];
-    if (r->width == HK_ROW_GROUP_SINGLE) q = v; /* there the vectors are filled up, too */
+    int64_t v = group * r->width + l, last = m->n - 1, i = v < m->n ? v : last;
+    int64_t count = v < m->n ? degree(m, i) : 0, first = m->adj_start[i];
+    if (r->width == HK_ROW_GROUP_SINGLE) i = v; /* there the vectors are filled up, too */
     for (int64_t slot = 0; slot < slots; slot++) {
       int64_t to = (begin + slot) * r->width + l;
       bool real = slot < count;
-      int64_t j = real ? m->adj_vertex[first + slot] : q;
-      r->neighbour[to] = r->unit * (int32_t)(j - group * r->width);
+      int64_t j = real ? m->adj_vertex[first + slot] : i;
+      r->neighbor[to] = r->unit * (int32_t)(j - group * r->width);
       put_spring(r, to, real ? m->adj_spring[first + slot] : -1);
     }
   }
@@ -372,8 +373,8 @@ HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows,
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows) {
   HkSpringRows *r = *rows;
   if (!r) return;
-  for (size_t q = 0; q < sizeof r->blocks / sizeof r->blocks[0]; q++)
-    hk_free(&model->context, &r->blocks[q]);
+  for (size_t k = 0; k < sizeof r->blocks / sizeof r->blocks[0]; k++)
+    hk_free(&model->context, &r->blocks[k]);
   hk_free(&model->context, &r->start);
   hk_free(&model->context, &r->place);
   hk_free(&model->context, &r->owner);

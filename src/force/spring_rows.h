@@ -1,18 +1,18 @@
-/* The springs by rows, as vector units like them.
+/* Springs in sliced ELLPACK (SELL-C), for vector instructions.
  *
  * Vertices are taken in groups of HK_ROW_GROUP (HK_ROW_GROUP_SINGLE in single precision) by rising
- * number. Slot s of a group holds the s-th neighbour of each of its vertices, side by side, so that
- * one instruction treats a whole group; a vertex with fewer neighbours than the group's longest row
+ * number. Slot s of a group holds the s-th neighbor of each of its vertices, side by side, so that
+ * one instruction treats a whole group; a vertex with fewer neighbors than the group's longest row
  * is filled up with springs of no stiffness to itself. Each spring stands twice, once for each end:
  * nothing is scattered, threads never meet, and what is read comes in order.
  *
- * Neighbours are counted from the first vertex of the group. Groups with the same neighbours,
+ * Neighbors are counted from the first vertex of the group. Groups with the same neighbors,
  * stiffnesses and rest lengths, which are nearly all of a grid, a block, a net or a chain, share
  * the slots of the first of them: what a lattice takes does not grow with it, and stays in the
  * cache. Where every slot reaches equally far from each vertex (j - i is the same), a group is
- * regular: the neighbours in a slot follow each other in memory and are loaded without indices. In
+ * regular: the neighbors in a slot follow each other in memory and are loaded without indices. In
  * single precision, for the sake of more of these, slots stand for a reach: a vertex that has no
- * neighbour there has a spring of no stiffness in between.
+ * neighbor there has a spring of no stiffness in between.
  *
  * Where all springs are equally stiff, k stands once for all slots; what fills up rows then has
  * that stiffness, too, and pulls at nothing.
@@ -36,10 +36,10 @@ typedef struct HkSpringRows {
                    * precision a group has as many slots as its longest row */
   int64_t *place; /* of each group: its first slot in the arrays below; regular ones have ~place */
   int64_t slots, owners;
-  int64_t *owner;     /* the groups whose slots are in the arrays below, in that order */
-  int32_t *neighbour; /* width a slot, as all that follow; in regular groups j - i; times unit */
-  int unit;           /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
-                       * springs are regular, for coordinates in planes */
+  int64_t *owner;    /* the groups whose slots are in the arrays below, in that order */
+  int32_t *neighbor; /* width a slot, as all that follow; in regular groups j - i; times unit */
+  int unit;          /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
+                      * springs are regular, for coordinates in planes */
   double *k, *l0;
   int64_t k_step; /* from the k of a slot to that of the next, in slots: 0 where all are the same */
   double *damping; /* NULL: none is damped */
@@ -47,7 +47,7 @@ typedef struct HkSpringRows {
                     * NULL: there is no tension-only one */
   struct {
     float *k, *kl0, *damping, *least; /* kl0: k l0 */
-  } single;        /* the same in single precision: either these or those are there */
+  } single;        /* in single precision, where the arrays in double precision are NULL */
   double regular;  /* share of the slots that are regular */
   int64_t version; /* of the springs */
   void *blocks[5]; /* what the arrays were allocated as */
@@ -65,9 +65,9 @@ void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
 /* The springs of the vertex with most of them in a group of that width: in double precision as many
  * slots as the group has by start. */
 int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
-/* Takes over all numbers of the springs, of rows that share no slots. */
+/* Copies the parameters of all springs into rows that share no slots. */
 void hk_spring_rows_fill(const HkModel *model, HkSpringRows *rows);
-/* Takes over what a live change, which treats all springs alike, has made of them. */
+/* Copies the parameters of the springs after a live change, which treats all springs alike. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 /* ---- Kernels: kernels/spring_rows.c ---- */
@@ -89,7 +89,7 @@ typedef struct HkSpringRowsArgs {
   double *out;         /* of product: out = sum over the springs of B (p_i - p_j) */
 } HkSpringRowsArgs;
 
-/* All of them for the groups begin .. end - 1, and for rows in double precision. */
+/* Kernels over the groups begin .. end - 1 of rows in double precision. */
 typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* The same, and returns the energy (J) of the springs, half of it counted at either end. */

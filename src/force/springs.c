@@ -80,20 +80,20 @@ static double spring_change(const HkSpringArrays *springs, int64_t s, const doub
   return 0.5 * springs->k[s] * longer * ((l - l0) + (after - l0));
 }
 
-void hk_springs_add_bounds(const HkModel *m, const HkSpringArrays *springs, int64_t q, double *k,
+void hk_springs_add_bounds(const HkModel *m, const HkSpringArrays *springs, int64_t i, double *k,
                            double *damping) {
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
     *k += springs->k[m->adj_spring[e]];
     if (springs->damping) *damping += springs->damping[m->adj_spring[e]];
   }
 }
 
 double hk_springs_pressure(const HkModel *m, const HkSpringArrays *springs, const double *x,
-                           int64_t q) {
+                           int64_t i) {
   double pressure = 0;
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
     int64_t s = m->adj_spring[e];
-    double l = hk_distance(x + 3 * q, x + 3 * (int64_t)m->adj_vertex[e]);
+    double l = hk_distance(x + 3 * i, x + 3 * (int64_t)m->adj_vertex[e]);
     bool pressed = l < springs->l0[s] && !(springs->tension && springs->tension[s]);
     if (pressed) pressure += 2 * springs->k[s] * (springs->l0[s] / fmax(l, HK_SPRING_TINY) - 1);
   }
@@ -146,13 +146,13 @@ static void turned_range(void *user, int64_t begin, int64_t end) {
   const Turned *a = user;
   const HkModel *m = a->model;
   const HkSpringArrays *springs = a->springs;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double sum[3] = {0, 0, 0};
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
       int64_t j = m->adj_vertex[e], s = m->adj_spring[e];
       double d[3], after[3], move[3];
-      hk_sub(a->x + 3 * q, a->x + 3 * j, d);
-      hk_sub(a->to + 3 * q, a->to + 3 * j, after);
+      hk_sub(a->x + 3 * i, a->x + 3 * j, d);
+      hk_sub(a->to + 3 * i, a->to + 3 * j, after);
       hk_sub(after, d, move);
       double l = hk_norm(d), l_after = hk_norm(after);
       if (l < HK_SPRING_TINY || is_slack(springs, s, l_after)) continue;
@@ -162,7 +162,7 @@ static void turned_range(void *user, int64_t begin, int64_t end) {
       double longer = across / (l_after + fabs(l + along));
       hk_axpy(-springs->k[s] * longer / l, d, sum);
     }
-    for (int c = 0; c < 3; c++) a->f[3 * q + c] = sum[c];
+    for (int c = 0; c < 3; c++) a->f[3 * i + c] = sum[c];
   }
 }
 
@@ -218,7 +218,7 @@ static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double 
   hk_mat_identity(0, D);
   double l = hk_norm(u), c = springs->damping[s];
   if (l < HK_SPRING_TINY || is_slack(springs, s, l)) return;
-  for (int q = 0; q < 3; q++) u[q] /= l;
+  for (int axis = 0; axis < 3; axis++) u[axis] /= l;
   double speed = hk_dot(w, u);
   hk_mat_identity(-c / l * speed, A);
   hk_mat_add_outer(c / l * speed, u, u, A);
@@ -244,7 +244,7 @@ typedef void SinkFn(HkJacobianSink *sink, int32_t i, int32_t j, const double blo
 /* Block B at (i,i) and (j,j), -B at (i,j) and (j,i). */
 static void pour(HkJacobianSink *sink, SinkFn *into, int32_t i, int32_t j, const double B[9]) {
   double minus[9];
-  for (int q = 0; q < 9; q++) minus[q] = -B[q];
+  for (int k = 0; k < 9; k++) minus[k] = -B[k];
   into(sink, i, i, B);
   into(sink, j, j, B);
   into(sink, i, j, minus);
@@ -257,7 +257,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
     double B[9];
     if (is_idle(a, s)) continue;
     hk_spring_hessian(springs, s, a->x, 0, B);
-    for (int q = 0; q < 9; q++) B[q] = -B[q];
+    for (int k = 0; k < 9; k++) B[k] = -B[k];
     pour(sink, sink->dfdx, springs->i[s], springs->j[s], B);
     if (!a->v || !springs->damping || springs->damping[s] == 0) continue;
     double A[9], D[9];

@@ -29,13 +29,13 @@ void hk_springs_push_taut(const HkSpringArrays *springs, const double *x, const 
 void hk_springs_turned(const HkModel *model, const HkSpringArrays *springs, const double *x,
                        const double *to, double *f);
 
-/* Adds the sums of k (N/m) and damping (N s/m) of the springs at vertex q. */
-void hk_springs_add_bounds(const HkModel *model, const HkSpringArrays *springs, int64_t q,
+/* Adds the sums of k (N/m) and damping (N s/m) of the springs at vertex i. */
+void hk_springs_add_bounds(const HkModel *model, const HkSpringArrays *springs, int64_t i,
                            double *k, double *damping);
-/* 2 sum k (l0 / l - 1) (N/m) over the springs under pressure at vertex q: a bound of the negative
+/* 2 sum k (l0 / l - 1) (N/m) over the springs under pressure at vertex i: a bound of the negative
  * curvature of their energy there. */
 double hk_springs_pressure(const HkModel *model, const HkSpringArrays *springs, const double *x,
-                           int64_t q);
+                           int64_t i);
 
 /* tau (tau k + c) of spring s (kg): the largest entry of its block in a Hessian of a step. */
 static inline double hk_spring_bound(const HkSpringArrays *springs, int64_t s, double tau) {

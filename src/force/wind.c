@@ -37,10 +37,10 @@ typedef struct Loop {
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkForceArgs *a = loop->a;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double r[3];
-    hk_sub(loop->u, a->v + 3 * q, r);
-    hk_axpy(loop->wind.drag + loop->wind.per_mass * a->model->mass[q], r, loop->f + 3 * q);
+    hk_sub(loop->u, a->v + 3 * i, r);
+    hk_axpy(loop->wind.drag + loop->wind.per_mass * a->model->mass[i], r, loop->f + 3 * i);
   }
 }
 
@@ -53,10 +53,10 @@ static void add(const HkForceArgs *a, double *f) {
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   HkWindParams w = hk_wind_given(a->params);
-  for (int64_t q = 0; q < a->model->n; q++) {
+  for (int64_t i = 0; i < a->model->n; i++) {
     double D[9];
-    hk_mat_identity(-(w.drag + w.per_mass * a->model->mass[q]), D);
-    sink->dfdv(sink, (int32_t)q, (int32_t)q, D);
+    hk_mat_identity(-(w.drag + w.per_mass * a->model->mass[i]), D);
+    sink->dfdv(sink, (int32_t)i, (int32_t)i, D);
   }
 }
 

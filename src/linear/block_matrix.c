@@ -27,12 +27,12 @@ typedef struct Source {
   int64_t row; /* of blocks: the one that comes next */
 } Source;
 
-static int64_t list_neighbors(const HkModel *m, int64_t q, int32_t *list) {
+static int64_t list_neighbors(const HkModel *m, int64_t i, int32_t *list) {
   int64_t count = 0;
-  list[count++] = (int32_t)q;
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) list[count++] = m->adj_vertex[e];
-  for (int64_t at = m->face_start ? m->face_start[q] : 0;
-       m->face_start && at < m->face_start[q + 1]; at++) {
+  list[count++] = (int32_t)i;
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) list[count++] = m->adj_vertex[e];
+  for (int64_t at = m->face_start ? m->face_start[i] : 0;
+       m->face_start && at < m->face_start[i + 1]; at++) {
     const int32_t *face = m->face + m->face_at[at] / 3 * 3;
     for (int c = 0; c < 3; c++) list[count++] = face[c];
   }
@@ -40,27 +40,27 @@ static int64_t list_neighbors(const HkModel *m, int64_t q, int32_t *list) {
 }
 
 /* The number of entries that list_columns writes for a row before it sorts them. */
-static int64_t count_listed(const Source *s, int64_t q) {
+static int64_t count_listed(const Source *s, int64_t i) {
   const HkModel *m = s->model;
   if (s->pattern) {
-    int64_t listed = s->pattern->start[q + 1] - s->pattern->start[q];
+    int64_t listed = s->pattern->start[i + 1] - s->pattern->start[i];
     const HkForceBlocks *b = s->blocks;
-    bool has_blocks = s->row < b->row_count && b->block[b->row_start[s->row]].row == q;
+    bool has_blocks = s->row < b->row_count && b->block[b->row_start[s->row]].row == i;
     return has_blocks ? listed + b->row_start[s->row + 1] - b->row_start[s->row] : listed;
   }
-  int64_t faces = m->face_start ? m->face_start[q + 1] - m->face_start[q] : 0;
-  return 1 + m->adj_start[q + 1] - m->adj_start[q] + 3 * faces;
+  int64_t faces = m->face_start ? m->face_start[i + 1] - m->face_start[i] : 0;
+  return 1 + m->adj_start[i + 1] - m->adj_start[i] + 3 * faces;
 }
 
-/* The columns of row q into list, sorted and each once; returns how many. Rows are asked for by
+/* The columns of row i into list, sorted and each once; returns how many. Rows are asked for by
  * rising number. */
-static int64_t list_columns(Source *s, int64_t q, int32_t *list) {
+static int64_t list_columns(Source *s, int64_t i, int32_t *list) {
   const HkPattern *p = s->pattern;
   const HkForceBlocks *b = s->blocks;
-  if (!p) return sort_columns(list, list_neighbors(s->model, q, list));
-  int64_t count = p->start[q + 1] - p->start[q];
-  memcpy(list, p->column + p->start[q], (size_t)count * sizeof *list);
-  if (s->row >= b->row_count || b->block[b->row_start[s->row]].row != q) return count;
+  if (!p) return sort_columns(list, list_neighbors(s->model, i, list));
+  int64_t count = p->start[i + 1] - p->start[i];
+  memcpy(list, p->column + p->start[i], (size_t)count * sizeof *list);
+  if (s->row >= b->row_count || b->block[b->row_start[s->row]].row != i) return count;
   for (int64_t e = b->row_start[s->row]; e < b->row_start[s->row + 1]; e++)
     list[count++] = b->block[e].column;
   s->row++;
@@ -69,10 +69,10 @@ static int64_t list_columns(Source *s, int64_t q, int32_t *list) {
 
 static int64_t widest_row(Source s) {
   int64_t widest = 1;
-  for (int64_t q = 0; q < s.model->n; q++) {
-    int64_t width = count_listed(&s, q);
+  for (int64_t i = 0; i < s.model->n; i++) {
+    int64_t width = count_listed(&s, i);
     if (width > widest) widest = width;
-    if (s.pattern && width > s.pattern->start[q + 1] - s.pattern->start[q]) s.row++;
+    if (s.pattern && width > s.pattern->start[i + 1] - s.pattern->start[i]) s.row++;
   }
   return widest;
 }
@@ -80,13 +80,13 @@ static int64_t widest_row(Source s) {
 static HkStatus fill_pattern(const Source *source, HkPattern *p, int32_t *list, HkError *error) {
   const HkModel *m = source->model;
   Source counted = *source, filled = *source;
-  for (int64_t q = 0; q < m->n; q++)
-    p->start[q + 1] = p->start[q] + list_columns(&counted, q, list);
+  for (int64_t i = 0; i < m->n; i++)
+    p->start[i + 1] = p->start[i] + list_columns(&counted, i, list);
   HK_TRY(hk_alloc(&m->context, &p->column, p->start[m->n], sizeof *p->column, "a matrix", error));
-  for (int64_t q = 0; q < m->n; q++) {
-    int64_t count = list_columns(&filled, q, list);
-    memcpy(p->column + p->start[q], list, (size_t)count * sizeof *list);
-    p->diagonal[q] = hk_pattern_find(p, q, q);
+  for (int64_t i = 0; i < m->n; i++) {
+    int64_t count = list_columns(&filled, i, list);
+    memcpy(p->column + p->start[i], list, (size_t)count * sizeof *list);
+    p->diagonal[i] = hk_pattern_find(p, i, i);
   }
   p->hash = hk_hash(HK_HASH_START, p->start, (size_t)(m->n + 1) * sizeof *p->start);
   p->hash = hk_hash(p->hash, p->column, (size_t)p->start[m->n] * sizeof *p->column);
@@ -171,15 +171,15 @@ void hk_block_matrix_destroy(const HkModel *m, HkBlockMatrix *A) {
 void hk_block_matrix_zero(HkBlockMatrix *A) {
   const HkPattern *p = A->pattern;
   if (A->only_diagonal) {
-    for (int64_t q = 0; q < p->n; q++)
-      memset(A->value + 9 * p->diagonal[q], 0, 9 * sizeof *A->value);
+    for (int64_t i = 0; i < p->n; i++)
+      memset(A->value + 9 * p->diagonal[i], 0, 9 * sizeof *A->value);
     return;
   }
   memset(A->value, 0, (size_t)p->start[p->n] * 9 * sizeof *A->value);
 }
 
 void hk_block_matrix_scale(HkBlockMatrix *A, double s) {
-  for (int64_t q = 0; q < 9 * A->pattern->start[A->pattern->n]; q++) A->value[q] *= s;
+  for (int64_t k = 0; k < 9 * A->pattern->start[A->pattern->n]; k++) A->value[k] *= s;
 }
 
 typedef struct Product {
@@ -190,12 +190,12 @@ typedef struct Product {
 
 static void product_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double sum[3];
     int64_t first, last;
-    hk_block_row(a->A, q, &first, &last);
+    hk_block_row(a->A, i, &first, &last);
     hk_block_row_product(a->A, first, last, a->p, sum);
-    memcpy(a->out + 3 * q, sum, sizeof sum);
+    memcpy(a->out + 3 * i, sum, sizeof sum);
   }
 }
 

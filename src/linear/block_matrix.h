@@ -2,7 +2,7 @@
  *
  * Rows are complete (both triangles), with rising columns and the diagonal in them, so that a
  * product gathers per row and threads never meet. The pattern is computed once from the model: the
- * neighbors along springs, and those across faces where a force asked for faces. Values are then
+ * neighbors along springs, and those across faces where a force needs faces. Values are then
  * written in place. Forces that couple other vertices extend the pattern (hk_pattern_extend).
  */
 #ifndef HK_LINEAR_BLOCK_MATRIX_H
@@ -14,13 +14,13 @@
 /* Which blocks there are; shared by several matrices. */
 typedef struct HkPattern {
   int64_t n;         /* block rows */
-  int64_t *start;    /* n + 1: blocks of row q are start[q] .. start[q + 1] - 1 */
+  int64_t *start;    /* n + 1: blocks of row i are start[i] .. start[i + 1] - 1 */
   int32_t *column;   /* by rising number */
   int64_t *diagonal; /* n: where the diagonal block of a row stands */
   uint64_t hash;     /* of start and column: patterns with the same blocks have the same one */
 } HkPattern;
 
-/* Analyses the model once; *bytes (unless NULL) grows by the size. */
+/* Analyzes the model once; *bytes (unless NULL) grows by the size. */
 HkStatus hk_pattern_create(const HkModel *model, HkPattern *pattern, size_t *bytes, HkError *error);
 void hk_pattern_destroy(const HkModel *model, HkPattern *pattern);
 /* *extended = the blocks of a pattern and those of forces. */
@@ -36,14 +36,14 @@ typedef struct HkBlockMatrix {
   const HkPattern *pattern;
   int threads;
   double *value;      /* 9 a block, row by row */
-  bool only_diagonal; /* all other blocks are 0, and products need not look at them */
+  bool only_diagonal; /* all other blocks are 0, and products skip them */
 } HkBlockMatrix;
 
-/* The blocks of row q that count. */
-static inline void hk_block_row(const HkBlockMatrix *A, int64_t q, int64_t *begin, int64_t *end) {
+/* The blocks of row i that count. */
+static inline void hk_block_row(const HkBlockMatrix *A, int64_t i, int64_t *begin, int64_t *end) {
   const HkPattern *p = A->pattern;
-  *begin = A->only_diagonal ? p->diagonal[q] : p->start[q];
-  *end = A->only_diagonal ? p->diagonal[q] + 1 : p->start[q + 1];
+  *begin = A->only_diagonal ? p->diagonal[i] : p->start[i];
+  *end = A->only_diagonal ? p->diagonal[i] + 1 : p->start[i + 1];
 }
 
 /* A matrix of zeros. */

@@ -1,11 +1,11 @@
-/* Factorisation by SuiteSparse CHOLMOD: A = L L^T.
+/* Factorization by SuiteSparse CHOLMOD: A = L L^T.
  *
  * Compiled where HK_WITH_CHOLMOD is defined. Ordered by approximate minimum degree, or where that
  * leaves much fill by nested dissection (METIS); by dense panels (supernodal) where that pays, as
  * CHOLMOD decides.
  *
- * CHOLMOD and the BLAS below it take memory from malloc, not from the context, and would start
- * threads of their own, more than it was asked for and with other bits: hk_alone_enter.
+ * CHOLMOD and its BLAS allocate by malloc, not from the context. hk_alone_enter keeps them from
+ * starting threads of their own, which would exceed the thread count and change rounding.
  */
 #include "linear/factor_type.h"
 
@@ -19,10 +19,10 @@
 #include <string.h>
 
 /* Fill, in entries of L for each unknown, from which on METIS is tried as well. Its ordering takes
- * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it hardly helps to
- * factorise; of solids it halves the fill and takes a third of the time, from 250 on. A factor that
- * is made once for many solves is worth more of it: cloth of 130 x 130 vertices has a tenth less,
- * of 500 x 500 a quarter. */
+ * seven times as long. On cloth of up to 1e5 vertices, with fill up to 95, it barely speeds up the
+ * factorization; on solids, with fill from 250 on, it halves the fill and takes a third of the
+ * time. For a factor that serves many solves it pays earlier: cloth of 130 x 130 vertices has a
+ * tenth less fill, of 500 x 500 a quarter. */
 enum { METIS_FILL = 150, METIS_FILL_PANELS = 75 };
 
 typedef struct Cholmod {
@@ -39,7 +39,7 @@ static HkStatus fail(const Cholmod *k, HkError *error) {
   case CHOLMOD_OUT_OF_MEMORY:
   case CHOLMOD_TOO_LARGE:
     return hk_fail(error, HK_ERROR_MEMORY,
-                   "CHOLMOD has not enough memory to factorise a matrix of %lld rows",
+                   "CHOLMOD has not enough memory to factorize a matrix of %lld rows",
                    (long long)k->a.nrow);
   default:
     return hk_fail(error, HK_ERROR_INVALID, "CHOLMOD fails with status %d", k->common.status);
@@ -48,16 +48,16 @@ static HkStatus fail(const Cholmod *k, HkError *error) {
 
 /* ---- Analysis ---- */
 
-/* What CHOLMOD holds now, and what we do for it. */
+/* Bytes that CHOLMOD holds now, and those of this struct and its arrays. */
 static size_t count_bytes(const Cholmod *k) {
   return sizeof *k + (k->a.nrow + 1 + k->a.nzmax) * sizeof *k->row + k->common.memory_inuse;
 }
 
 static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, HkError *error) {
   int64_t n = pattern->n, entries = pattern->start[n];
-  HK_TRY(hk_alloc(&f->context, &k->start, n + 1, sizeof *k->start, "a factorisation", error));
-  HK_TRY(hk_alloc(&f->context, &k->row, entries, sizeof *k->row, "a factorisation", error));
-  for (int64_t q = 0; q <= n; q++) k->start[q] = pattern->start[q];
+  HK_TRY(hk_alloc(&f->context, &k->start, n + 1, sizeof *k->start, "a factorization", error));
+  HK_TRY(hk_alloc(&f->context, &k->row, entries, sizeof *k->row, "a factorization", error));
+  for (int64_t i = 0; i <= n; i++) k->start[i] = pattern->start[i];
   for (int64_t e = 0; e < entries; e++) k->row[e] = pattern->row[e];
   k->a = (cholmod_sparse){.nrow = (size_t)n,
                           .ncol = (size_t)n,
@@ -78,7 +78,7 @@ static HkStatus copy_pattern(HkFactor *f, Cholmod *k, const HkSparse *pattern, H
  * ordering independent of what other threads order at the same time. */
 static pthread_mutex_t metis_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Tries the first so many orderings, and keeps the best. */
+/* Tries the first `orderings` methods and keeps the best ordering. */
 static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   cholmod_l_free_factor(&k->L, &k->common);
   k->common.nmethods = orderings;
@@ -90,7 +90,7 @@ static HkStatus order(Cholmod *k, int orderings, HkError *error) {
   return k->L ? HK_OK : fail(k, error);
 }
 
-static void release_room(Cholmod *k) {
+static void release_workspace(Cholmod *k) {
   cholmod_l_free_dense(&k->b, &k->common);
   cholmod_l_free_dense(&k->x, &k->common);
   cholmod_l_free_dense(&k->y, &k->common);
@@ -98,11 +98,11 @@ static void release_room(Cholmod *k) {
 }
 
 /* Right-hand sides and all that solving them needs. */
-static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
+static HkStatus make_workspace(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   size_t n = k->a.nrow;
   if (k->e) return HK_OK;
-  release_room(k); /* what an attempt without enough memory has left */
+  release_workspace(k); /* what an attempt without enough memory has left */
   if (!(k->b = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->x = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
       !(k->y = cholmod_l_zeros(n, 3, CHOLMOD_REAL, c)) ||
@@ -112,7 +112,7 @@ static HkStatus make_room(HkFactor *f, Cholmod *k, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
+static HkStatus analyze(HkFactor *f, Cholmod *k, HkError *error) {
   cholmod_common *c = &k->common;
   c->print = 0;
   c->quick_return_if_not_posdef = 1;
@@ -126,7 +126,7 @@ static HkStatus analyse(HkFactor *f, Cholmod *k, HkError *error) {
   f->entries = (int64_t)c->lnz;
   f->ordering = k->L->ordering == CHOLMOD_METIS ? "metis" : "amd";
   f->bytes = count_bytes(k);
-  return f->use == HK_FACTOR_SOLVES ? make_room(f, k, error) : HK_OK;
+  return f->use == HK_FACTOR_SOLVES ? make_workspace(f, k, error) : HK_OK;
 }
 
 /* Bytes of addresses that OpenBLAS takes for a thread that calls it. */
@@ -134,7 +134,7 @@ static const double BLAS_BUFFER = 134225920;
 
 static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
   Cholmod *k = NULL;
-  HK_TRY(hk_alloc(&f->context, &k, 1, sizeof *k, "a factorisation", error));
+  HK_TRY(hk_alloc(&f->context, &k, 1, sizeof *k, "a factorization", error));
   f->data = k;
   cholmod_l_start(&k->common);
   k->alone = hk_alone_find();
@@ -142,13 +142,13 @@ static HkStatus create(HkFactor *f, const HkSparse *pattern, HkError *error) {
     HK_TRY(hk_memory_check(&f->context, BLAS_BUFFER, "the buffer of OpenBLAS",
                            "choose \"ldlt\" as the linear solver or factor", error));
   HK_TRY(copy_pattern(f, k, pattern, error));
-  return f->n > 0 ? analyse(f, k, error) : HK_OK;
+  return f->n > 0 ? analyze(f, k, error) : HK_OK;
 }
 
 static void destroy(HkFactor *f) {
   Cholmod *k = f->data;
   cholmod_l_free_factor(&k->L, &k->common);
-  release_room(k);
+  release_workspace(k);
   cholmod_l_finish(&k->common);
   hk_free(&f->context, &k->start);
   hk_free(&f->context, &k->row);
@@ -166,15 +166,15 @@ static bool has_good_pivots(const cholmod_factor *L) {
   const double *x = L->x;
   if (!L->is_super) {
     const SuiteSparse_long *start = L->p;
-    for (size_t q = 0; q < L->n; q++)
-      if (!is_good_pivot(x[start[q]])) return false;
+    for (size_t i = 0; i < L->n; i++)
+      if (!is_good_pivot(x[start[i]])) return false;
     return true;
   }
   const SuiteSparse_long *first = L->super, *start = L->pi, *panel = L->px;
   for (size_t s = 0; s < L->nsuper; s++) {
     SuiteSparse_long rows = start[s + 1] - start[s];
-    for (SuiteSparse_long q = 0; q < first[s + 1] - first[s]; q++)
-      if (!is_good_pivot(x[panel[s] + q * (rows + 1)])) return false;
+    for (SuiteSparse_long c = 0; c < first[s + 1] - first[s]; c++)
+      if (!is_good_pivot(x[panel[s] + c * (rows + 1)])) return false;
   }
   return true;
 }
@@ -199,10 +199,10 @@ static HkStatus compute(HkFactor *f, const double *values, bool *positive, HkErr
 static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   Cholmod *k = f->data;
   if (f->n == 0) return HK_OK;
-  HK_TRY(make_room(f, k, error));
+  HK_TRY(make_workspace(f, k, error));
   double *side = k->b->x;
   for (int c = 0; c < columns; c++)
-    for (int64_t q = 0; q < f->n; q++) side[c * f->n + q] = b[q * columns + c];
+    for (int64_t i = 0; i < f->n; i++) side[c * f->n + i] = b[i * columns + c];
   k->b->ncol = (size_t)columns;
   hk_alone_enter(&k->alone);
   int good = cholmod_l_solve2(CHOLMOD_A, k->L, k->b, NULL, &k->x, NULL, &k->y, &k->e, &k->common);
@@ -211,7 +211,7 @@ static HkStatus solve(HkFactor *f, double *b, int columns, HkError *error) {
   if (!good) return fail(k, error);
   const double *x = k->x->x;
   for (int c = 0; c < columns; c++)
-    for (int64_t q = 0; q < f->n; q++) b[q * columns + c] = x[c * f->n + q];
+    for (int64_t i = 0; i < f->n; i++) b[i * columns + c] = x[c * f->n + i];
   return HK_OK;
 }
 
@@ -234,13 +234,13 @@ static HkSupernodes view(const HkFactor *f) {
 static void release(HkFactor *f) {
   Cholmod *k = f->data;
   if (f->n == 0) return;
-  release_room(k);
+  release_workspace(k);
   /* supernodal and symbolic again, which only frees memory */
   cholmod_l_change_factor(CHOLMOD_PATTERN, 1, 1, 1, 1, k->L, &k->common);
   f->bytes = count_bytes(k);
 }
 
-/* Dense panels, and room for one update; or each entry with its row. */
+/* Dense panels and the workspace of one update; or each entry with its row. */
 static double need(const HkFactor *f) {
   const Cholmod *k = f->data;
   const cholmod_factor *L = k->L;

@@ -21,20 +21,20 @@ static HkStatus append(const HkContext *c, HkCouplings *list, int32_t row, int32
   HkCoupling *to = &list->coupling[list->count++];
   to->row = row;
   to->column = column;
-  for (int q = 0; q < 9; q++) to->block[q] = (float)(weight * (double)block[q]);
+  for (int k = 0; k < 9; k++) to->block[k] = (float)(weight * (double)block[k]);
   return HK_OK;
 }
 
 /* E += |B| of the symmetric part of a block. */
 static void add_absolute(const float block[9], double E[9]) {
   double positive[9], negative[9];
-  for (int q = 0; q < 9; q++) {
-    positive[q] = 0.5 * ((double)block[q] + (double)block[q % 3 * 3 + q / 3]);
-    negative[q] = -positive[q];
+  for (int k = 0; k < 9; k++) {
+    positive[k] = 0.5 * ((double)block[k] + (double)block[k % 3 * 3 + k / 3]);
+    negative[k] = -positive[k];
   }
   hk_mat_project_positive(positive);
   hk_mat_project_positive(negative);
-  for (int q = 0; q < 9; q++) E[q] += positive[q] + negative[q];
+  for (int k = 0; k < 9; k++) E[k] += positive[k] + negative[k];
 }
 
 /* The couplings first .. end - 1, all of one row. */
@@ -46,7 +46,7 @@ static HkStatus append_row(const HkContext *c, HkCouplings *list, int64_t first,
   HkCoupledRow *row = &list->row[list->row_count++];
   row->row = list->coupling[first].row;
   for (int64_t e = first; e < end; e++) add_absolute(list->coupling[e].block, E);
-  for (int q = 0; q < 9; q++) row->E[q] = (float)E[q];
+  for (int k = 0; k < 9; k++) row->E[k] = (float)E[k];
   return HK_OK;
 }
 
@@ -60,7 +60,7 @@ static void merge(HkCouplings *list) {
     if (!last || by_place(last, from) != 0)
       list->coupling[unique++] = *from;
     else
-      for (int q = 0; q < 9; q++) last->block[q] += from->block[q];
+      for (int k = 0; k < 9; k++) last->block[k] += from->block[k];
   }
   list->count = unique;
 }
@@ -89,17 +89,17 @@ size_t hk_couplings_bytes(const HkCouplings *list) {
 
 /* ---- A new Hessian ---- */
 
-HkStatus hk_couplings_take(const HkMultigrid *m, HkCouplings *list, const HkForceBlocks *blocks,
-                           const uint8_t *held, double tau, HkError *error) {
+HkStatus hk_couplings_set(const HkMultigrid *m, HkCouplings *list, const HkForceBlocks *blocks,
+                          const uint8_t *held, double tau, HkError *error) {
   const HkContext *c = &m->model->context;
   list->count = 0;
   for (int64_t e = 0; e < blocks->count; e++) {
     const HkForceBlock *b = &blocks->block[e];
     float block[9];
     if (b->row == b->column || (held && (held[b->row] || held[b->column]))) continue;
-    for (int q = 0; q < 9; q++) block[q] = (float)b->dfdx[q];
-    for (int q = 0; q < 9 && m->model->dimension == 2; q++)
-      if (q / 3 == 2 || q % 3 == 2) block[q] = 0;
+    for (int k = 0; k < 9; k++) block[k] = (float)b->dfdx[k];
+    for (int k = 0; k < 9 && m->model->dimension == 2; k++)
+      if (k / 3 == 2 || k % 3 == 2) block[k] = 0;
     HK_TRY(append(c, list, m->row[b->row], m->row[b->column], -tau * tau, block, error));
   }
   return finish(c, list, error);
@@ -152,9 +152,9 @@ HkStatus hk_couplings_project(const HkContext *context, const HkLevel *level,
 void hk_couplings_add_dense(const HkCouplings *list, int size, double *A) {
   for (int64_t e = 0; e < list->count; e++) {
     const HkCoupling *k = &list->coupling[e];
-    for (int q = 0; q < 9; q++) {
-      size_t row = (size_t)(3 * k->row + q / 3), column = (size_t)(3 * k->column + q % 3);
-      A[row * (size_t)size + column] += (double)k->block[q];
+    for (int entry = 0; entry < 9; entry++) {
+      size_t row = (size_t)(3 * k->row + entry / 3), column = (size_t)(3 * k->column + entry % 3);
+      A[row * (size_t)size + column] += (double)k->block[entry];
     }
   }
 }

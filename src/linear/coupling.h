@@ -21,9 +21,9 @@
 #include "linear/multigrid.h"
 
 /* Replaces the couplings of level 0 by those of blocks of forces, tau^2 in them. */
-HkStatus hk_couplings_take(const HkMultigrid *multigrid, HkCouplings *list,
-                           const HkForceBlocks *blocks, const uint8_t *held, double tau,
-                           HkError *error);
+HkStatus hk_couplings_set(const HkMultigrid *multigrid, HkCouplings *list,
+                          const HkForceBlocks *blocks, const uint8_t *held, double tau,
+                          HkError *error);
 /* Adds P^T O P to the matrix and the diagonal of the next level, and replaces its couplings. */
 HkStatus hk_couplings_project(const HkContext *context, const HkLevel *level,
                               const HkCouplings *list, const HkLevel *coarse, HkCouplings *next,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool hk_diagonal_mend(double block[9]) {
+bool hk_diagonal_make_positive(double block[9]) {
   double inverse[9];
   memcpy(inverse, block, sizeof inverse);
   if (hk_mat_invert_positive(inverse)) return false;
@@ -15,9 +15,9 @@ bool hk_diagonal_mend(double block[9]) {
 /* A sum, so that the threads need not share a counter. */
 static double invert_range(void *user, int64_t begin, int64_t end) {
   double *block = (double *)user + 9 * begin, mended = 0;
-  for (int64_t q = begin; q < end; q++, block += 9) {
+  for (int64_t i = begin; i < end; i++, block += 9) {
     if (hk_mat_invert_positive(block)) continue;
-    hk_diagonal_mend(block);
+    hk_diagonal_make_positive(block);
     hk_mat_identity(1 / block[0], block);
     mended++;
   }
@@ -54,8 +54,8 @@ typedef struct Apply {
 
 static void apply_range(void *user, int64_t begin, int64_t end) {
   const Apply *a = user;
-  for (int64_t q = begin; q < end; q++)
-    for (int c = 0; c < 3; c++) a->z[3 * q + c] = hk_dot(a->blocks + 9 * q + 3 * c, a->r + 3 * q);
+  for (int64_t i = begin; i < end; i++)
+    for (int c = 0; c < 3; c++) a->z[3 * i + c] = hk_dot(a->blocks + 9 * i + 3 * c, a->r + 3 * i);
 }
 
 HkStatus hk_diagonal_apply(HkPrecondition *p, const double *r, double *z, HkError *error) {

@@ -2,8 +2,8 @@
  *
  * The unknowns are the coordinates of all vertices that are not held (of all where held ones stay),
  * without z in two dimensions. The rows of the others hold their diagonal alone: x = b / a. The
- * lower triangle by columns that a factorisation wants is the upper one by rows, which stands in
- * the block matrix in that order already: values are copied row by row, without a search.
+ * lower triangle by columns that a factorization needs is the upper triangle by rows, which the
+ * block matrix stores in that order already: values are copied row by row, without a search.
  *
  * Analyzed at the first prepare, and again only when other vertices are held or the matrix has
  * another pattern.
@@ -16,12 +16,12 @@ typedef struct Direct {
   HkFactorKind kind;
   HkFactor *factor;
   HkNumbering unknowns;
-  int64_t *start; /* of the columns of the factorised matrix */
+  int64_t *start; /* of the columns of the factorized matrix */
   double *values; /* of its lower triangle */
   double *b;
-  double *room;          /* 3 n */
+  double *residual;      /* 3 n */
   uint64_t pattern_hash; /* of the matrix that was analyzed */
-  bool told;             /* the log knows what it is */
+  bool logged;           /* hk_factor_log was called */
 } Direct;
 
 static int width_of(const HkLinear *solver) {
@@ -39,8 +39,8 @@ HkStatus hk_direct_create(HkLinear *solver, HkFactorKind kind, HkError *error) {
   solver->data = d;
   d->kind = kind;
   HK_TRY(hk_alloc(c, &d->unknowns.number, n, sizeof *d->unknowns.number, "a linear solver", error));
-  HK_TRY(hk_alloc(c, &d->room, 3 * n, sizeof *d->room, "a linear solver", error));
-  solver->bytes = sizeof *d + (size_t)n * 4 * sizeof *d->room;
+  HK_TRY(hk_alloc(c, &d->residual, 3 * n, sizeof *d->residual, "a linear solver", error));
+  solver->bytes = sizeof *d + (size_t)n * 4 * sizeof *d->residual;
   return HK_OK;
 }
 
@@ -63,7 +63,7 @@ void hk_direct_destroy(HkLinear *solver) {
   Direct *d = solver->data;
   forget_analysis(c, d);
   hk_free(c, &d->unknowns.number);
-  hk_free(c, &d->room);
+  hk_free(c, &d->residual);
   hk_free(c, &solver->data);
 }
 
@@ -82,7 +82,7 @@ static int64_t list_column(const HkPattern *p, const HkNumbering *u, int64_t j, 
   return count;
 }
 
-/* The starts of the columns, or the rows where there is room for them. */
+/* The starts of the columns if row is NULL; the rows otherwise. */
 static void list_pattern(const HkLinear *solver, const Direct *d, int64_t *start, int64_t *row) {
   const HkPattern *p = solver->A.matrix->pattern;
   int width = width_of(solver);
@@ -109,7 +109,7 @@ static HkStatus make_factor(HkLinear *solver, Direct *d, int64_t **row, HkError 
   return HK_OK;
 }
 
-static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {
+static HkStatus analyze(HkLinear *solver, Direct *d, HkError *error) {
   const HkModel *m = solver->setup.model;
   int64_t *row = NULL;
   forget_analysis(&m->context, d);
@@ -118,8 +118,8 @@ static HkStatus analyse(HkLinear *solver, Direct *d, HkError *error) {
   HkStatus status = make_factor(solver, d, &row, error);
   hk_free(&m->context, &row);
   if (status < 0) forget_analysis(&m->context, d);
-  if (status >= 0 && !d->told) hk_factor_tell(d->factor);
-  d->told = true;
+  if (status >= 0 && !d->logged) hk_factor_log(d->factor);
+  d->logged = true;
   return status;
 }
 
@@ -152,7 +152,7 @@ HkStatus hk_direct_prepare(HkLinear *solver, HkError *error) {
   bool positive;
   if (hk_numbering_changed(&d->unknowns, solver->setup.held) ||
       d->pattern_hash != solver->A.matrix->pattern->hash)
-    HK_TRY(analyse(solver, d, error));
+    HK_TRY(analyze(solver, d, error));
   HK_TRY(hk_memory_check(&solver->setup.model->context, hk_factor_need(d->factor),
                          "the factor of the Hessian",
                          "choose the linear solver \"pcg\", or ask for fewer vertices", error));
@@ -163,16 +163,16 @@ HkStatus hk_direct_prepare(HkLinear *solver, HkError *error) {
   return status;
 }
 
-/* x of the unknowns from the factorisation, of the others from their diagonal. */
+/* x of the unknowns from the factorization, of the others from their diagonal. */
 static void spread_solution(const HkLinear *solver, const double *b, double *x) {
   const Direct *d = solver->data;
   const HkBlockMatrix *A = solver->A.matrix;
   int width = width_of(solver);
-  for (int64_t q = 0; q < solver->space.n; q++) {
-    const double *diagonal = A->value + 9 * A->pattern->diagonal[q];
-    int64_t k = d->unknowns.number[q];
+  for (int64_t i = 0; i < solver->space.n; i++) {
+    const double *diagonal = A->value + 9 * A->pattern->diagonal[i];
+    int64_t k = d->unknowns.number[i];
     for (int c = 0; c < 3; c++)
-      x[3 * q + c] = k >= 0 && c < width ? d->b[k + c] : b[3 * q + c] / diagonal[4 * c];
+      x[3 * i + c] = k >= 0 && c < width ? d->b[k + c] : b[3 * i + c] / diagonal[4 * c];
   }
 }
 
@@ -185,14 +185,14 @@ HkStatus hk_direct_solve(HkLinear *solver, const double *b, double *x, double to
   if (solver->indefinite) {
     hk_vectors_zero(&solver->space, x);
   } else {
-    for (int64_t q = 0; q < solver->space.n; q++)
-      for (int c = 0; d->unknowns.number[q] >= 0 && c < width; c++)
-        d->b[d->unknowns.number[q] + c] = b[3 * q + c];
+    for (int64_t i = 0; i < solver->space.n; i++)
+      for (int c = 0; d->unknowns.number[i] >= 0 && c < width; c++)
+        d->b[d->unknowns.number[i] + c] = b[3 * i + c];
     HK_TRY(hk_factor_solve(d->factor, d->b, 1, error));
     spread_solution(solver, b, x);
     result->iterations = 1;
   }
-  hk_linear_residual(solver, b, x, d->room, result);
+  hk_linear_residual(solver, b, x, d->residual, result);
   result->reason = HK_STOP_CONVERGED;
   return HK_OK;
 }

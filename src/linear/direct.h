@@ -5,7 +5,7 @@
 #include "linear/factor.h"
 #include "linear/linear.h"
 
-/* The functions of an HkLinearType, the first with the kind of factorisation. */
+/* The functions of an HkLinearType, the first with the kind of factorization. */
 HkStatus hk_direct_create(HkLinear *solver, HkFactorKind kind, HkError *error);
 bool hk_direct_needs_matrix(const void *params);
 void hk_direct_destroy(HkLinear *solver);

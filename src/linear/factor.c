@@ -1,4 +1,4 @@
-/* The kinds of factorisations; see factor.h. */
+/* The kinds of factorizations; see factor.h. */
 #include "linear/factor.h"
 
 #include "linear/factor_type.h"
@@ -25,7 +25,7 @@ HkStatus hk_factor_create(const HkContext *context, HkFactorKind kind, HkFactorU
   HkContext c = hk_context_or_default(context);
   *factor = NULL;
   HK_TRY(hk_factor_check(kind, error));
-  HK_TRY(hk_alloc(&c, factor, 1, sizeof **factor, "a factorisation", error));
+  HK_TRY(hk_alloc(&c, factor, 1, sizeof **factor, "a factorization", error));
   HkFactor *f = *factor;
   f->type = kind == HK_FACTOR_CHOLMOD ? cholmod : &hk_factor_ldlt;
   f->use = use;
@@ -68,11 +68,11 @@ void hk_factor_set_cancel(HkFactor *f, HkCancel *cancel) {
   f->cancel = cancel;
 }
 
-void hk_factor_tell(const HkFactor *f) {
-  enum { MANY = 1000 };
-  if (f->n < MANY) return;
+void hk_factor_log(const HkFactor *f) {
+  enum { MIN_LOGGED_UNKNOWNS = 1000 };
+  if (f->n < MIN_LOGGED_UNKNOWNS) return;
   hk_log(&f->context, HK_LOG_INFO,
-         "factorises %lld unknowns with %s, ordered by %s: %.0f entries each", (long long)f->n,
+         "factorizes %lld unknowns with %s, ordered by %s: %.0f entries each", (long long)f->n,
          f->type->name, f->ordering, (double)f->entries / (double)f->n);
 }
 

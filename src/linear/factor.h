@@ -1,4 +1,4 @@
-/* Factorised sparse symmetric positive definite matrices: analyse once, factorise, solve.
+/* Factorized sparse symmetric positive definite matrices: analyze once, factorize, solve.
  *
  * Two kinds behind one interface: CHOLMOD (SuiteSparse), where Hooke was built with it, and the
  * L D L^T of ldlt_factor.c, which is always there.
@@ -11,7 +11,7 @@
 
 typedef enum HkFactorKind { HK_FACTOR_CHOLMOD, HK_FACTOR_LDLT } HkFactorKind;
 
-/* The lower triangle by columns: rows of column q are row[start[q]] .. row[start[q + 1] - 1],
+/* The lower triangle by columns: rows of column j are row[start[j]] .. row[start[j + 1] - 1],
  * rising, the diagonal first. */
 typedef struct HkSparse {
   int64_t n;
@@ -20,11 +20,11 @@ typedef struct HkSparse {
 
 typedef struct HkFactor HkFactor;
 
-/* What becomes of a factor. */
+/* What a factor is used for. */
 typedef enum HkFactorUse {
   HK_FACTOR_SOLVES, /* it is solved with */
-  HK_FACTOR_PANELS /* always in panels, for hk_factor_view; the room for solves is made by the first
-                    * of them */
+  HK_FACTOR_PANELS  /* always in panels, for hk_factor_view; the first solve allocates the workspace
+                     * of solves */
 } HkFactorUse;
 
 /* The values of a factor L, or L D L^T where d is given: supernodes, whose columns have the same
@@ -46,33 +46,33 @@ typedef struct HkSupernodes {
 /* HK_FACTOR_CHOLMOD where Hooke was built with it. */
 HkFactorKind hk_factor_default(void);
 
-/* HK_ERROR_UNSUPPORTED, with a way out, for a kind that this build has not. */
+/* Returns HK_ERROR_UNSUPPORTED for a kind that this build does not contain. */
 HkStatus hk_factor_check(HkFactorKind kind, HkError *error);
 
-/* Orders and analyses the pattern, which is not needed any more afterwards. Fails as
+/* Orders and analyzes the pattern, which is not needed any more afterwards. Fails as
  * hk_factor_check does. */
 HkStatus hk_factor_create(const HkContext *context, HkFactorKind kind, HkFactorUse use,
                           const HkSparse *pattern, HkFactor **factor, HkError *error);
 void hk_factor_destroy(HkFactor **factor);
-/* From now on compute returns HK_ERROR_CANCELLED where cancel says so, which CHOLMOD cannot; it
- * must outlive the factor and may be NULL. */
+/* Sets the flag by which hk_factor_compute returns HK_ERROR_CANCELLED; CHOLMOD does not check it.
+ * cancel must outlive the factor and may be NULL. */
 void hk_factor_set_cancel(HkFactor *factor, HkCancel *cancel);
-/* Factorises the values, in the order of the pattern; *positive: the matrix is positive definite,
+/* Factorizes the values, in the order of the pattern; *positive: the matrix is positive definite,
  * and solves may follow. Allocates nothing after the first, but for what was released. */
 HkStatus hk_factor_compute(HkFactor *factor, const double *values, bool *positive, HkError *error);
-/* b = A^-1 b for columns (1 or 3) right-hand sides: entry c of row q is b[columns * q + c]. */
+/* b = A^-1 b for columns (1 or 3) right-hand sides: entry c of row i is b[columns * i + c]. */
 HkStatus hk_factor_solve(HkFactor *factor, double *b, int columns, HkError *error);
 /* The supernodes of a factor that was made for its panels. */
 HkSupernodes hk_factor_view(const HkFactor *factor);
-/* Gives the memory of the values back; the analysis stays, and compute may follow. */
+/* Frees the values; the analysis stays valid, and hk_factor_compute may follow. */
 void hk_factor_release(HkFactor *factor);
-/* Bytes that the next compute will take beyond those that are held: those of L, if it is not there.
+/* Bytes that the next hk_factor_compute allocates: those of L, unless L is allocated already.
  */
 double hk_factor_need(const HkFactor *factor);
 /* Entries of L, and bytes of all that the factor holds. */
 int64_t hk_factor_entries(const HkFactor *factor);
-/* Tells the log what was picked, if there are many unknowns. */
-void hk_factor_tell(const HkFactor *factor);
+/* Logs the kind, the ordering and the fill of a factor that has many unknowns. */
+void hk_factor_log(const HkFactor *factor);
 size_t hk_factor_bytes(const HkFactor *factor);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a kind of factorisation is made of; see factor.h for what its functions do. */
+/* What a kind of factorization is made of; see factor.h for what its functions do. */
 #ifndef HK_LINEAR_FACTOR_TYPE_H
 #define HK_LINEAR_FACTOR_TYPE_H
 
@@ -24,7 +24,7 @@ struct HkFactor {
   const char *ordering; /* of the unknowns: "amd" or "metis" */
   size_t bytes;         /* of data */
   void *data;           /* of the kind */
-  HkCancel *cancel;     /* asked while values are factorised; NULL: never */
+  HkCancel *cancel;     /* checked during a numeric factorization; NULL: never */
 };
 
 extern const HkFactorType hk_factor_ldlt;

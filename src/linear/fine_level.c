@@ -14,11 +14,11 @@ static int32_t longest(const int32_t *begin, const int32_t *end, int32_t group) 
 /* ---- Springs ---- */
 
 /* The place of the spring between two vertices of the model, in the springs by rows. */
-static int32_t find_record(const HkModel *m, const int64_t *first_slot, int32_t q, int32_t j) {
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
+static int32_t find_record(const HkModel *m, const int64_t *first_slot, int32_t i, int32_t j) {
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++)
     if (m->adj_vertex[e] == j)
-      return (int32_t)((first_slot[q / HK_ROW_GROUP] + (e - m->adj_start[q])) * HK_ROW_GROUP +
-                       q % HK_ROW_GROUP);
+      return (int32_t)((first_slot[i / HK_ROW_GROUP] + (e - m->adj_start[i])) * HK_ROW_GROUP +
+                       i % HK_ROW_GROUP);
   return -1;
 }
 
@@ -37,7 +37,7 @@ static void place_springs(HkMultigrid *m, const int64_t *first_slot, int32_t gro
     for (int32_t l = 0; l < HK_LANES; l++) {
       int32_t i = HK_LANES * group + l, e = begin[i] + s;
       int64_t to = HK_LANES * (int64_t)(slot + s) + l;
-      f->neighbour[to] = e < end[i] ? column[e] : any;
+      f->neighbor[to] = e < end[i] ? column[e] : any;
       f->record[to] = -1;
       if (e < end[i])
         f->record[to] = find_record(m->model, first_slot, m->vertex[i], m->vertex[column[e]]);
@@ -65,7 +65,7 @@ static HkStatus make_springs(HkMultigrid *m, const int32_t *behind, HkError *err
     f->lower[g + 1] = f->upper[g] + longest(behind, l->graph.start + 1, g);
   }
   int64_t entries = HK_LANES * (int64_t)f->lower[f->groups], *first_slot = NULL;
-  HK_TRY(hk_alloc(c, &f->neighbour, entries, sizeof *f->neighbour, WHAT, error));
+  HK_TRY(hk_alloc(c, &f->neighbor, entries, sizeof *f->neighbor, WHAT, error));
   HK_TRY(hk_alloc(c, &f->record, entries, sizeof *f->record, WHAT, error));
   HK_TRY(
       hk_alloc_aligned(c, &f->memory[0], &f->spring, 4 * entries, sizeof *f->spring, WHAT, error));
@@ -129,9 +129,9 @@ HkStatus hk_fine_create(HkMultigrid *m, HkError *error) {
 void hk_fine_destroy(const HkContext *c, HkFine *f) {
   hk_free(c, &f->lower);
   hk_free(c, &f->upper);
-  hk_free(c, &f->neighbour);
+  hk_free(c, &f->neighbor);
   hk_free(c, &f->record);
   hk_free(c, &f->follows);
   hk_free(c, &f->coarse);
-  for (int q = 0; q < 2; q++) hk_free(c, &f->memory[q]);
+  for (int k = 0; k < 2; k++) hk_free(c, &f->memory[k]);
 }

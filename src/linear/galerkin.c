@@ -114,8 +114,8 @@ static void coarse_row(const HkWeights *T, const Product *AP, int32_t I, Row *r)
   r->count = 0;
   add(r, I, I);
   for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-    for (int64_t q = AP->start[T->column[t]]; q < AP->start[T->column[t] + 1]; q++)
-      add(r, I, AP->column[q]);
+    for (int64_t e = AP->start[T->column[t]]; e < AP->start[T->column[t] + 1]; e++)
+      add(r, I, AP->column[e]);
 }
 
 static HkStatus find_coarse(const HkContext *c, const HkWeights *T, const Product *AP, Row *r,
@@ -160,16 +160,16 @@ HkStatus hk_galerkin_pattern(const HkContext *c, const HkGraph *g, const HkWeigh
 /* Turns counts of products into where they begin. */
 static void accumulate(int64_t *term, int64_t count) {
   int64_t sum = 0;
-  for (int64_t q = 0; q <= count; q++) {
-    int64_t own = q < count ? term[q] : 0;
-    term[q] = sum;
+  for (int64_t k = 0; k <= count; k++) {
+    int64_t own = k < count ? term[k] : 0;
+    term[k] = sum;
     sum += own;
   }
 }
 
-/* After a list was filled at term[q]++: back by one. */
+/* After a list was filled at term[k]++: moves the starts back by one. */
 static void step_back(int64_t *term, int64_t count) {
-  for (int64_t q = count; q > 0; q--) term[q] = term[q - 1];
+  for (int64_t k = count; k > 0; k--) term[k] = term[k - 1];
   term[0] = 0;
 }
 
@@ -179,8 +179,8 @@ static HkStatus list_AP(const HkContext *c, const HkGraph *g, const HkWeights *P
   HK_TRY(hk_alloc(c, &k->term, blocks + 1, sizeof *k->term, "multigrid", error));
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < g->n; i++) {
-      for (int64_t q = AP->start[i]; q < AP->start[i + 1]; q++)
-        at[AP->column[q]] = (int32_t)(q - AP->start[i]);
+      for (int64_t e = AP->start[i]; e < AP->start[i + 1]; e++)
+        at[AP->column[e]] = (int32_t)(e - AP->start[i]);
       for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
         for (int32_t p = P->start[g->column[e]]; p < P->start[g->column[e] + 1]; p++) {
           int64_t to = k->term[AP->start[i] + at[P->column[p]]]++;
@@ -207,10 +207,10 @@ static HkStatus list_coarse(const HkContext *c, const Product *AP, const HkGraph
     for (int32_t I = 0; I < coarse->n; I++) {
       for (int32_t e = coarse->start[I]; e < coarse->start[I + 1]; e++) at[coarse->column[e]] = e;
       for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-        for (int64_t q = AP->start[T->column[t]]; q < AP->start[T->column[t] + 1]; q++) {
-          int64_t to = k->coarse_term[at[AP->column[q]]]++;
+        for (int64_t e = AP->start[T->column[t]]; e < AP->start[T->column[t] + 1]; e++) {
+          int64_t to = k->coarse_term[at[AP->column[e]]]++;
           if (pass == 0) continue;
-          k->coarse_block[to] = (int32_t)q;
+          k->coarse_block[to] = (int32_t)e;
           k->coarse_weight[to] = T->weight[t];
         }
     }
@@ -228,9 +228,9 @@ static HkStatus check_width(const HkGraph *g, const Product *AP, HkError *error)
   int64_t widest = 0;
   for (int32_t i = 0; i < g->n; i++)
     if (g->start[i + 1] - g->start[i] > widest) widest = g->start[i + 1] - g->start[i];
-  if (widest > HK_GALERKIN_WIDEST)
+  if (widest > HK_GALERKIN_ROW_BLOCKS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
+                   "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose 'ic0' or 'block_jacobi'",
                    (long long)widest);
   if (AP->start[g->n] > INT32_MAX)

@@ -75,7 +75,7 @@ static void records_range(void *user, int64_t begin, int64_t end) {
   H->work->kernels->records(&a, begin, end);
 }
 
-/* Elsewhere than at H's own x the coefficients are evaluated twice, there and back. */
+/* For an x other than that of H the coefficients are evaluated at x and then restored. */
 static void records(void *user, const double *x, float *records) {
   const HkHessian *H = user;
   Records r = {H, records};
@@ -86,8 +86,8 @@ static void records(void *user, const double *x, float *records) {
 
 /* ---- Blocks ---- */
 
-static inline bool is_held(const HkHessian *H, int64_t q) {
-  return H->held && H->held->mask[q];
+static inline bool is_held(const HkHessian *H, int64_t i) {
+  return H->held && H->held->mask[i];
 }
 
 /* Whether a block of a force counts: rows and columns of held vertices hold their mass alone. */
@@ -118,54 +118,54 @@ static void subtract_block(const HkHessian *H, const HkForceBlock *b, double *at
 /* ---- Assembled ---- */
 
 /* The mass of a vertex on the diagonal, where nothing else may be. */
-static void put_mass(const HkModel *m, int64_t q, double B[9]) {
-  hk_mat_identity(m->mass[q], B);
+static void put_mass(const HkModel *m, int64_t i, double B[9]) {
+  hk_mat_identity(m->mass[i], B);
 }
 
 /* z of a free row in two dimensions: its mass alone. */
-static void flatten_row(const HkHessian *H, int64_t q, double *values, int64_t count,
+static void flatten_row(const HkHessian *H, int64_t i, double *values, int64_t count,
                         double *diagonal) {
   for (int64_t e = 0; e < count; e++) flatten(values + 9 * e);
-  diagonal[8] = H->model->mass[q];
+  diagonal[8] = H->model->mass[i];
 }
 
-/* Adds tau times row q of C, which may have fewer blocks. */
-static void add_damping_row(const HkHessian *H, int64_t q, double *values) {
+/* Adds tau times row i of C, which may have fewer blocks. */
+static void add_damping_row(const HkHessian *H, int64_t i, double *values) {
   const HkPattern *p = H->matrix.pattern, *own = H->at.damping->pattern;
-  int64_t slot = p->start[q];
-  for (int64_t e = own->start[q]; e < own->start[q + 1]; e++) {
+  int64_t slot = p->start[i];
+  for (int64_t e = own->start[i]; e < own->start[i + 1]; e++) {
     while (p->column[slot] != own->column[e]) slot++;
-    HK_ASSERT(slot < p->start[q + 1]);
+    HK_ASSERT(slot < p->start[i + 1]);
     for (int c = 0; c < 9 && !is_held(H, own->column[e]); c++)
       values[9 * slot + c] += H->at.tau * H->at.damping->value[9 * e + c];
   }
 }
 
-static void assemble_row(const HkHessian *H, int64_t q) {
+static void assemble_row(const HkHessian *H, int64_t i) {
   const HkModel *m = H->model;
   const HkPattern *p = H->matrix.pattern;
-  double *values = H->matrix.value, *diagonal = values + 9 * p->diagonal[q];
+  double *values = H->matrix.value, *diagonal = values + 9 * p->diagonal[i];
   double square = H->at.tau * H->at.tau;
-  int64_t slot = p->start[q], count = p->start[q + 1] - p->start[q];
+  int64_t slot = p->start[i], count = p->start[i + 1] - p->start[i];
   memset(values + 9 * slot, 0, (size_t)count * 9 * sizeof *values);
-  put_mass(m, q, diagonal);
-  if (is_held(H, q)) return;
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  put_mass(m, i, diagonal);
+  if (is_held(H, i)) return;
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
     double B[9];
     int32_t j = m->adj_vertex[e];
     spring_block(H, m->adj_spring[e], B);
     while (p->column[slot] != j) slot++;
-    HK_ASSERT(slot < p->start[q + 1]);
+    HK_ASSERT(slot < p->start[i + 1]);
     for (int c = 0; c < 9; c++) diagonal[c] += square * B[c];
     if (is_held(H, j)) continue;
     for (int c = 0; c < 9; c++) values[9 * slot + c] -= square * B[c];
   }
-  if (H->at.damping) add_damping_row(H, q, values);
-  if (m->dimension == 2) flatten_row(H, q, values + 9 * p->start[q], count, diagonal);
+  if (H->at.damping) add_damping_row(H, i, values);
+  if (m->dimension == 2) flatten_row(H, i, values + 9 * p->start[i], count, diagonal);
 }
 
 static void assemble_range(void *user, int64_t begin, int64_t end) {
-  for (int64_t q = begin; q < end; q++) assemble_row(user, q);
+  for (int64_t i = begin; i < end; i++) assemble_row(user, i);
 }
 
 static void assemble(HkHessian *H) {
@@ -179,8 +179,8 @@ static void assemble(HkHessian *H) {
   }
 }
 
-/* The pattern of the matrix has all blocks of the forces. It is extended when there are new ones,
- * and keeps those that have gone until they are many: each other pattern means another analysis. */
+/* The pattern of the matrix contains all blocks of the forces. It is extended when new blocks
+ * appear and keeps unused ones until they are many: a new pattern requires a new analysis. */
 static HkStatus extend_pattern(HkHessian *H, const HkPattern **pattern, HkError *error) {
   enum { UNUSED_FACTOR = 4 };
   const HkModel *m = H->model;
@@ -230,10 +230,10 @@ static void product_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
   double square = H->at.tau * H->at.tau;
-  for (int64_t q = begin; q < end; q++) {
-    const double *p = a->p + 3 * q;
+  for (int64_t i = begin; i < end; i++) {
+    const double *p = a->p + 3 * i;
     double sum[3] = {0, 0, 0};
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1] && !is_held(H, q); e++) {
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1] && !is_held(H, i); e++) {
       int64_t j = m->adj_vertex[e];
       double B[9], d[3];
       spring_block(H, m->adj_spring[e], B);
@@ -241,7 +241,7 @@ static void product_range(void *user, int64_t begin, int64_t end) {
       if (!is_held(H, j)) hk_sub(p, a->p + 3 * j, d);
       hk_mat_add_product(B, d, sum);
     }
-    for (int c = 0; c < 3; c++) a->out[3 * q + c] = m->mass[q] * p[c] + square * sum[c];
+    for (int c = 0; c < 3; c++) a->out[3 * i + c] = m->mass[i] * p[c] + square * sum[c];
   }
 }
 
@@ -259,10 +259,10 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
                            .out = a->out};
   H->work->kernels->product(&rows, begin, end);
   int64_t last = end * HK_ROW_GROUP < m->n ? end * HK_ROW_GROUP : m->n;
-  for (int64_t q = begin * HK_ROW_GROUP; q < last; q++) {
-    double scale = is_held(H, q) ? 0 : square;
-    for (int64_t c = 3 * q; c < 3 * q + 3; c++)
-      a->out[c] = m->mass[q] * a->p[c] + scale * a->out[c];
+  for (int64_t i = begin * HK_ROW_GROUP; i < last; i++) {
+    double scale = is_held(H, i) ? 0 : square;
+    for (int64_t c = 3 * i; c < 3 * i + 3; c++)
+      a->out[c] = m->mass[i] * a->p[c] + scale * a->out[c];
   }
 }
 
@@ -286,16 +286,16 @@ static void damping_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkHessian *H = a->H;
   const HkPattern *pattern = H->at.damping->pattern;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double sum[3] = {0, 0, 0};
     int64_t first, last;
-    if (is_held(H, q)) continue;
-    hk_block_row(H->at.damping, q, &first, &last);
+    if (is_held(H, i)) continue;
+    hk_block_row(H->at.damping, i, &first, &last);
     for (int64_t e = first; e < last; e++)
       if (!is_held(H, pattern->column[e]))
         hk_mat_add_product(H->at.damping->value + 9 * e, a->p + 3 * (int64_t)pattern->column[e],
                            sum);
-    hk_axpy(H->at.tau, sum, a->out + 3 * q);
+    hk_axpy(H->at.tau, sum, a->out + 3 * i);
   }
 }
 
@@ -323,8 +323,8 @@ static void product(void *user, const double *p, double *out) {
     hk_parallel_for(m->threads, m->n, product_range, &a);
   if (H->at.damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
   if (H->blocks.count) hk_parallel_for(m->threads, H->blocks.row_count, blocks_range, &a);
-  for (int64_t q = 0; m->dimension == 2 && q < m->n; q++)
-    out[3 * q + 2] = m->mass[q] * p[3 * q + 2];
+  for (int64_t i = 0; m->dimension == 2 && i < m->n; i++)
+    out[3 * i + 2] = m->mass[i] * p[3 * i + 2];
 }
 
 static void matrix_product(void *user, const double *p, double *out) {
@@ -336,20 +336,20 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
   const HkHessian *H = a->H;
   const HkModel *m = H->model;
   double square = H->at.tau * H->at.tau;
-  for (int64_t q = begin; q < end; q++) {
-    double B[9], *out = a->out + 9 * q;
-    put_mass(m, q, out);
-    if (is_held(H, q)) continue;
-    for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t i = begin; i < end; i++) {
+    double B[9], *out = a->out + 9 * i;
+    put_mass(m, i, out);
+    if (is_held(H, i)) continue;
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
       spring_block(H, m->adj_spring[e], B);
       for (int c = 0; c < 9; c++) out[c] += square * B[c];
     }
     const double *damping =
-        H->at.damping ? H->at.damping->value + 9 * H->at.damping->pattern->diagonal[q] : NULL;
+        H->at.damping ? H->at.damping->value + 9 * H->at.damping->pattern->diagonal[i] : NULL;
     for (int c = 0; damping && c < 9; c++) out[c] += H->at.tau * damping[c];
     if (m->dimension == 2) {
       flatten(out);
-      out[8] = m->mass[q];
+      out[8] = m->mass[i];
     }
   }
 }
@@ -366,8 +366,8 @@ static void diagonal(void *user, double *blocks) {
 
 static void matrix_diagonal(void *user, double *blocks) {
   const HkBlockMatrix *A = &((const HkHessian *)user)->matrix;
-  for (int64_t q = 0; q < A->pattern->n; q++)
-    memcpy(blocks + 9 * q, A->value + 9 * A->pattern->diagonal[q], 9 * sizeof *blocks);
+  for (int64_t i = 0; i < A->pattern->n; i++)
+    memcpy(blocks + 9 * i, A->value + 9 * A->pattern->diagonal[i], 9 * sizeof *blocks);
 }
 
 /* ---- For multigrid ---- */
@@ -381,11 +381,11 @@ typedef struct Lump {
 static void lump_range(void *user, int64_t begin, int64_t end) {
   const Lump *a = user;
   const HkHessian *H = a->H;
-  for (int64_t q = begin; q < end; q++) {
-    double *sum = a->blocks + 9 * q, size = 0;
+  for (int64_t i = begin; i < end; i++) {
+    double *sum = a->blocks + 9 * i, size = 0;
     int64_t first = 0, last = 0;
-    if (is_held(H, q)) continue;
-    if (H->at.damping) hk_block_row(H->at.damping, q, &first, &last);
+    if (is_held(H, i)) continue;
+    if (H->at.damping) hk_block_row(H->at.damping, i, &first, &last);
     for (int64_t e = first; e < last; e++)
       for (int c = 0; c < 9; c++) sum[c] += H->at.tau * H->at.damping->value[9 * e + c];
     for (int c = 0; c < 9; c++) size += fabs(sum[c]);

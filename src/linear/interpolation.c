@@ -1,7 +1,7 @@
 /* The vertices of a coarser level, and the weights by which the others follow them.
  *
  * Vertices become coarse one after the other, unless one nearer than R along the mesh is coarse
- * already; R is SPACING times the mean distance of a vertex to its nearest neighbour. A vertex i
+ * already; R is SPACING times the mean distance of a vertex to its nearest neighbor. A vertex i
  * then follows the point, the two, three or four coarse ones among those around it between which it
  * lies best: barycentric coordinates
  *
@@ -19,9 +19,10 @@
 #include <string.h>
 
 static const double SPACING = 2.0 - 1e-6;
-/* How far a vertex looks for coarse ones, in units of R, and how many it keeps. */
-static const double REACH = 2.2;
-enum { NEAR_MOST = 8, POINTS = 4 };
+/* Radius in units of R within which a vertex has coarse candidates, their number at most, and the
+ * coarse vertices that it interpolates from at most. */
+static const double SEARCH_RADIUS = 2.2;
+enum { MAX_CANDIDATES = 8, MAX_POINTS = 4 };
 
 typedef struct Near {
   double distance;
@@ -34,13 +35,13 @@ typedef struct Search {
   double R;
   int32_t *chosen; /* the vertex of a coarse one */
   int32_t count;
-  Near *near;     /* NEAR_MOST a vertex, by rising distance */
+  Near *near;     /* MAX_CANDIDATES a vertex, by rising distance */
   uint8_t *known; /* how many of them */
   uint8_t *covered;
   int32_t *seen, *queue;
 } Search;
 
-/* The mean distance to the nearest neighbour, of those that have one. */
+/* The mean distance to the nearest neighbor, of those that have one. */
 static double spacing(const HkGraph *g, const double *X) {
   double sum = 0;
   int32_t count = 0;
@@ -60,10 +61,10 @@ static double spacing(const HkGraph *g, const double *X) {
 
 /* Keeps the coarse vertex among the nearest ones of i. */
 static void keep(Search *s, int32_t i, int32_t coarse, double distance) {
-  Near *near = s->near + (int64_t)NEAR_MOST * i;
+  Near *near = s->near + (int64_t)MAX_CANDIDATES * i;
   int at = s->known[i];
-  if (at == NEAR_MOST && near[at - 1].distance <= distance) return;
-  if (at == NEAR_MOST)
+  if (at == MAX_CANDIDATES && near[at - 1].distance <= distance) return;
+  if (at == MAX_CANDIDATES)
     at--;
   else
     s->known[i]++;
@@ -71,22 +72,23 @@ static void keep(Search *s, int32_t i, int32_t coarse, double distance) {
   near[at] = (Near){distance, coarse};
 }
 
-/* Makes i coarse, and tells the vertices around it, along edges. */
+/* Makes i coarse and adds it to the candidates of the vertices around it, along edges. */
 static void choose(Search *s, int32_t i) {
   const HkGraph *g = s->graph;
   int32_t coarse = s->count++, end = 0;
   s->chosen[coarse] = i;
   s->queue[end++] = i;
   s->seen[i] = coarse;
-  for (int32_t q = 0; q < end; q++) {
-    int32_t v = s->queue[q];
+  for (int32_t at = 0; at < end; at++) {
+    int32_t v = s->queue[at];
     double distance = hk_distance(s->X + 3 * (int64_t)v, s->X + 3 * (int64_t)i);
     keep(s, v, coarse, distance);
     if (distance < s->R) s->covered[v] = 1;
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++) {
       int32_t u = g->column[e];
       if (s->seen[u] == coarse) continue;
-      if (hk_distance(s->X + 3 * (int64_t)u, s->X + 3 * (int64_t)i) >= REACH * s->R) continue;
+      if (hk_distance(s->X + 3 * (int64_t)u, s->X + 3 * (int64_t)i) >= SEARCH_RADIUS * s->R)
+        continue;
       s->seen[u] = coarse;
       s->queue[end++] = u;
     }
@@ -100,8 +102,8 @@ typedef struct Offset { /* X_I - X_i in units of R */
 } Offset;
 
 typedef struct Choice {
-  double score, weight[POINTS];
-  int32_t coarse[POINTS];
+  double score, weight[MAX_POINTS];
+  int32_t coarse[MAX_POINTS];
   int count;
 } Choice;
 
@@ -126,7 +128,7 @@ static bool solve_small(int size, double M[3][3], double r[3]) {
 /* Barycentric coordinates of the vertex in the points, by least squares: the first
  * point is the origin, the others span. Returns the square of what is missed, or
  * a negative number where they do not span. */
-static double locate(int count, const Offset *offset, const int *at, double weight[POINTS]) {
+static double locate(int count, const Offset *offset, const int *at, double weight[MAX_POINTS]) {
   double span[3][3], M[3][3] = {{0}}, r[3] = {0}, miss[3];
   const double *origin = offset[at[0]].d;
   for (int a = 1; a < count; a++) hk_sub(offset[at[a]].d, origin, span[a - 1]);
@@ -147,7 +149,7 @@ static double locate(int count, const Offset *offset, const int *at, double weig
 
 static void try_points(const Near *near, const Offset *offset, const int *at, int count,
                        Choice *best, double *least_miss) {
-  double weight[POINTS], miss = locate(count, offset, at, weight);
+  double weight[MAX_POINTS], miss = locate(count, offset, at, weight);
   if (miss < 0) return;
   if (miss < *least_miss) *least_miss = miss;
   double score = 20 * miss + 1e-3 * count;
@@ -165,20 +167,20 @@ static void try_points(const Near *near, const Offset *offset, const int *at, in
 
 /* All choices of one to four points; four only where three leave the vertex outside their plane. */
 static Choice best_points(const Search *s, int32_t i) {
-  const Near *near = s->near + (int64_t)NEAR_MOST * i;
-  Offset offset[NEAR_MOST];
+  const Near *near = s->near + (int64_t)MAX_CANDIDATES * i;
+  Offset offset[MAX_CANDIDATES];
   double miss = INFINITY;
   Choice best = {.score = INFINITY};
-  int count = s->known[i], at[POINTS];
-  for (int q = 0; q < count; q++) {
-    hk_sub(s->X + 3 * (int64_t)s->chosen[near[q].coarse], s->X + 3 * (int64_t)i, offset[q].d);
-    for (int c = 0; c < 3; c++) offset[q].d[c] /= s->R;
+  int count = s->known[i], at[MAX_POINTS];
+  for (int k = 0; k < count; k++) {
+    hk_sub(s->X + 3 * (int64_t)s->chosen[near[k].coarse], s->X + 3 * (int64_t)i, offset[k].d);
+    for (int c = 0; c < 3; c++) offset[k].d[c] /= s->R;
   }
   for (at[0] = 0; at[0] < count; at[0]++) {
     try_points(near, offset, at, 1, &best, &miss);
     for (at[1] = at[0] + 1; at[1] < count; at[1]++) {
       try_points(near, offset, at, 2, &best, &miss);
-      for (at[2] = at[1] + 1; at[2] < count && count <= NEAR_MOST; at[2]++)
+      for (at[2] = at[1] + 1; at[2] < count && count <= MAX_CANDIDATES; at[2]++)
         try_points(near, offset, at, 3, &best, &miss);
     }
   }
@@ -214,7 +216,7 @@ static void weigh_range(void *user, int64_t begin, int64_t end) {
   const Weigh *w = user;
   const Search *s = w->search;
   for (int64_t i = begin; i < end; i++) {
-    const Near *near = s->near + NEAR_MOST * i;
+    const Near *near = s->near + MAX_CANDIDATES * i;
     Choice *c = &w->choices[i];
     if (s->known[i] > 0 && s->chosen[near[0].coarse] == i) {
       *c = (Choice){.weight = {1}, .coarse = {near[0].coarse}, .count = 1};
@@ -250,7 +252,7 @@ static HkStatus find(const HkContext *c, int threads, Search *s, Choice **choice
                      HkError *error) {
   int64_t n = s->graph->n;
   HK_TRY(hk_alloc(c, &s->chosen, n, sizeof *s->chosen, "multigrid", error));
-  HK_TRY(hk_alloc(c, &s->near, n * NEAR_MOST, sizeof *s->near, "multigrid", error));
+  HK_TRY(hk_alloc(c, &s->near, n * MAX_CANDIDATES, sizeof *s->near, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->known, n, 1, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->covered, n, 1, "multigrid", error));
   HK_TRY(hk_alloc(c, &s->seen, n, sizeof *s->seen, "multigrid", error));

@@ -14,11 +14,11 @@
 
 #include <float.h>
 
-/* |r| <= sqrt(condition) |b| on the way to a solution, so that this much is far beyond. */
-static const double runaway = 1e12;
+/* Relative residual of a diverged iteration: |r| <= sqrt(condition) |b| while it converges. */
+static const double DIVERGED_RESIDUAL = 1e12;
 
 /* Part of |x| (|b| + |r|) that rounding may take from x^T A x. */
-static const double rounding = 1e-12;
+static const double ROUNDING = 1e-12;
 
 double hk_iterative_start(const HkLinear *solver, const double *b, double tolerance, double *x,
                           double *size, HkLinearResult *result) {
@@ -79,7 +79,8 @@ static bool runs_away(const HkLinear *s, const double *b, const double *x,
   const double *r = ((const HkSweeps *)s->data)->r;
   double size = sqrt(hk_vectors_dot(space, x, x) * hk_vectors_dot(space, b, b));
   double curvature = hk_vectors_dot(space, x, b) - hk_vectors_dot(space, x, r);
-  return curvature < -rounding * size * (1 + result->residual) || result->residual > runaway;
+  return curvature < -ROUNDING * size * (1 + result->residual) ||
+         result->residual > DIVERGED_RESIDUAL;
 }
 
 void hk_sweeps_solve(const HkLinear *s, HkSweepFn *sweep, int every, const double *b, double *x,
@@ -94,7 +95,7 @@ void hk_sweeps_solve(const HkLinear *s, HkSweepFn *sweep, int every, const doubl
   /* Said this way round, NaN ends it too. */
   while (result->residual > tolerance && result->iterations < p->iterations &&
          !hk_is_cancelled(s->setup.cancel)) {
-    for (int q = 0; q < every && result->iterations < p->iterations; q++, result->iterations++)
+    for (int k = 0; k < every && result->iterations < p->iterations; k++, result->iterations++)
       sweep(s, b, x);
     hk_linear_residual(s, b, x, w->r, result);
     result->reason = hk_iterative_reason(s, tolerance, result);

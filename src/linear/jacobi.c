@@ -33,10 +33,10 @@ typedef struct Sweep {
 
 static void sweep_range(void *user, int64_t begin, int64_t end) {
   const Sweep *a = user;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double d[3] = {0, 0, 0};
-    hk_mat_add_product(a->inverse + 9 * q, a->r + 3 * q, d);
-    hk_axpy(a->weight, d, a->x + 3 * q);
+    hk_mat_add_product(a->inverse + 9 * i, a->r + 3 * i, d);
+    hk_axpy(a->weight, d, a->x + 3 * i);
   }
 }
 

@@ -33,8 +33,8 @@ static HkStatus make_vectors(HkLinear *s, HkError *error) {
   Krylov *w = s->data;
   double **vectors[] = {&w->r, &w->p, &w->Ap, &w->z};
   int count = w->precondition ? 4 : 3;
-  for (int q = 0; q < count; q++)
-    HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[q], s->space.n, "conjugate gradients",
+  for (int k = 0; k < count; k++)
+    HK_TRY(hk_alloc_vector(&s->setup.model->context, vectors[k], s->space.n, "conjugate gradients",
                            error));
   if (!w->precondition) w->z = w->r;
   count_bytes(s);
@@ -78,9 +78,9 @@ static HkStatus turn(const HkLinear *s, double *rz, HkError *error) {
   return HK_OK;
 }
 
-/* Tolerances below this would count rounding; and a residual that is so much smaller
- * than it need be is enough by itself. */
-static const double LEAST_PART = 1e-10, FAR_BELOW = 1e-3;
+/* Lower bound of the relative decrease of the quadratic in the stopping test, below which rounding
+ * decides; and the factor of the tolerance below which the residual alone stops the iteration. */
+static const double MIN_RELATIVE_DECREASE = 1e-10, SUFFICIENT_RESIDUAL_FACTOR = 1e-3;
 
 /* Iterates from x with r = b - A x, of the length size, until |r| <= goal, or until there is
  * nothing to be gained. */
@@ -89,7 +89,7 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
   const HkKrylovParams *params = s->method.params;
   const HkVectors *space = &s->space;
   const Krylov *w = s->data;
-  double rz, next, lowered = 0, part = fmax(goal / size, LEAST_PART);
+  double rz, next, lowered = 0, part = fmax(goal / size, MIN_RELATIVE_DECREASE);
   HK_TRY(turn(s, &rz, error));
   hk_vectors_copy(space, w->z, w->p);
   while (rz > 0 && result->iterations < params->iterations) {
@@ -105,7 +105,8 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
     double size_now = sqrt(hk_vectors_step(space, rz / curvature, w->p, w->Ap, x, w->r));
     double lower = rz * (rz / curvature); /* twice of what it lowers the quadratic by */
     lowered += lower;
-    if (size_now <= (lower <= part * lowered ? goal : FAR_BELOW * goal)) return HK_OK;
+    if (size_now <= (lower <= part * lowered ? goal : SUFFICIENT_RESIDUAL_FACTOR * goal))
+      return HK_OK;
     HK_TRY(turn(s, &next, error));
     hk_vectors_add(space, next / rz, w->p, w->z, w->p);
     rz = next;

@@ -1,4 +1,4 @@
-/* A = L D L^T by the built-in factorisation, see ldlt_factor.c and direct.c. */
+/* A = L D L^T by the built-in factorization, see ldlt_factor.c and direct.c. */
 #include "linear/direct.h"
 
 static HkStatus create(HkLinear *solver, HkError *error) {

@@ -36,8 +36,8 @@ const HkSchema *hk_linear_schema(int index) {
 }
 
 const HkLinearType *hk_linear_type(const HkSchema *schema) {
-  for (int q = 0; q < TYPE_COUNT; q++)
-    if (&types[q]->schema == schema) return types[q];
+  for (int k = 0; k < TYPE_COUNT; k++)
+    if (&types[k]->schema == schema) return types[k];
   return NULL;
 }
 
@@ -46,8 +46,8 @@ const HkSchema *hk_precondition_schema(int index) {
 }
 
 const HkPreconditionType *hk_precondition_type(const HkSchema *schema) {
-  for (int q = 0; q < PRECONDITION_COUNT; q++)
-    if (&preconditions[q]->schema == schema) return preconditions[q];
+  for (int k = 0; k < PRECONDITION_COUNT; k++)
+    if (&preconditions[k]->schema == schema) return preconditions[k];
   return NULL;
 }
 
@@ -108,14 +108,14 @@ HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double to
   return hk_cancel_check(solver->setup.cancel, error);
 }
 
-void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,
+void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *residual,
                         HkLinearResult *result) {
   const HkVectors *space = &solver->space;
   double scale = hk_vectors_dot(space, b, b);
-  solver->A.product(solver->A.user, x, room);
-  hk_vectors_subtract(space, b, room, room);
+  solver->A.product(solver->A.user, x, residual);
+  hk_vectors_subtract(space, b, residual, residual);
   /* 0 for b = 0, NaN for NaN. */
-  result->residual = scale > 0 ? sqrt(hk_vectors_dot(space, room, room) / scale) : scale;
+  result->residual = scale > 0 ? sqrt(hk_vectors_dot(space, residual, residual) / scale) : scale;
 }
 
 /* ---- Preconditioners ---- */

@@ -63,13 +63,13 @@ typedef struct HkLinear HkLinear;
 
 typedef struct HkLinearType {
   HkSchema schema;
-  bool direct; /* factorises: solves with one matrix are cheap after the first, and exact */
+  bool direct; /* factorizes: solves with one matrix are cheap after the first, and exact */
   /* True if it works on the assembled matrix with these parameters. */
   bool (*needs_matrix)(const void *params);
   /* Allocates what solves need and what does not depend on the pattern of A. */
   HkStatus (*create)(HkLinear *solver, HkError *error);
   void (*destroy)(HkLinear *solver);
-  /* A has new values: factorises, or makes the preconditioner. Sets solver->indefinite. */
+  /* A has new values: factorizes, or makes the preconditioner. Sets solver->indefinite. */
   HkStatus (*prepare)(HkLinear *solver, HkError *error);
   /* x = A^-1 b to the relative residual tolerance (a direct solver ignores it), started from 0. */
   HkStatus (*solve)(HkLinear *solver, const double *b, double *x, double tolerance,
@@ -79,12 +79,12 @@ typedef struct HkLinearType {
 
 const HkLinearType *hk_linear_type(const HkSchema *schema);
 
-/* What a solver is made for. All of it outlives the solver. */
+/* Arguments of a linear solver. All of them outlive the solver. */
 typedef struct HkLinearSetup {
   const HkModel *model;
   const HkHeld *held;            /* may change between solves */
   struct HkPrefactor *prefactor; /* M + tau^2 L of the present step, for the preconditioner */
-  HkCancel *cancel;              /* asked at each iteration; NULL: never */
+  HkCancel *cancel;              /* checked at each iteration; NULL: never */
 } HkLinearSetup;
 
 struct HkLinear {
@@ -110,8 +110,8 @@ HkStatus hk_linear_prepare(HkLinear *solver, const HkOperator *A, HkError *error
 HkStatus hk_linear_solve(HkLinear *solver, const double *b, double *x, double tolerance,
                          HkLinearResult *result, HkError *error);
 
-/* result->residual = |b - A x| / |b|; room (3 n doubles) is b - A x then. */
-void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *room,
+/* result->residual = |b - A x| / |b|; residual (3 n doubles) becomes b - A x. */
+void hk_linear_residual(const HkLinear *solver, const double *b, const double *x, double *residual,
                         HkLinearResult *result);
 
 /* ---- Preconditioners: z = P^-1 r with P near A and easy to solve, symmetric positive definite ---

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A level of so few vertices is solved by a dense matrix. */
-enum { COARSEST = 32 };
+/* Vertices of the last level up to which it is solved by a dense matrix. */
+enum { DENSE_MAX_VERTICES = 32 };
 
-/* One whose matrix is so much smaller than that of the level before is visited twice for each visit
- * there: all visits together cost at most three times what the first ones do. */
-enum { MUCH_SMALLER = 3 };
+/* Ratio of matrix sizes from which on a level is visited twice for each visit of the level above:
+ * all visits together cost at most three times what the first ones do. */
+enum { TWO_VISITS_MIN_RATIO = 3 };
 
 static const char WHAT[] = "multigrid";
 
@@ -42,18 +42,18 @@ static void draft_destroy(const HkContext *c, Draft *d) {
 /* Rows of springs are filled up to groups of vertices. */
 HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
   int64_t slots = 0, entries = 2 * m->springs.count + HK_LANES * m->n, widest = 0;
-  for (int64_t q = 0, most = 0; q < m->n; q++) {
-    int64_t degree = m->adj_start[q + 1] - m->adj_start[q];
-    if (q % HK_ROW_GROUP == 0) most = 0;
+  for (int64_t i = 0, most = 0; i < m->n; i++) {
+    int64_t degree = m->adj_start[i + 1] - m->adj_start[i];
+    if (i % HK_ROW_GROUP == 0) most = 0;
     if (degree > most) {
       slots += HK_ROW_GROUP * (degree - most);
       most = degree;
     }
     if (degree > widest) widest = degree;
   }
-  if (widest >= HK_GALERKIN_WIDEST)
+  if (widest >= HK_GALERKIN_ROW_BLOCKS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "a vertex has too many neighbours (%lld) for the preconditioner 'multigrid'; "
+                   "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose 'ic0' or 'block_jacobi'",
                    (long long)widest);
   if (slots > INT32_MAX || entries > INT32_MAX)
@@ -71,19 +71,19 @@ static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
   HK_TRY(hk_alloc(&m->context, &g->column, entries, sizeof *g->column, WHAT, error));
   int32_t to = 0;
-  for (int32_t q = 0; q < g->n; q++) {
+  for (int32_t i = 0; i < g->n; i++) {
     bool placed = false;
     int32_t last = -1;
-    for (int64_t e = m->adj_start[q]; e <= m->adj_start[q + 1]; e++) {
-      int32_t j = e < m->adj_start[q + 1] ? m->adj_vertex[e] : INT32_MAX;
-      if (!placed && j > q) {
-        g->column[to++] = q;
+    for (int64_t e = m->adj_start[i]; e <= m->adj_start[i + 1]; e++) {
+      int32_t j = e < m->adj_start[i + 1] ? m->adj_vertex[e] : INT32_MAX;
+      if (!placed && j > i) {
+        g->column[to++] = i;
         placed = true;
       }
       if (j != INT32_MAX && j != last) g->column[to++] = j; /* springs side by side count once */
       last = j;
     }
-    g->start[q + 1] = to;
+    g->start[i + 1] = to;
   }
   return HK_OK;
 }
@@ -163,9 +163,9 @@ static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *e
   int64_t n = l->n, blocks = fine ? 0 : l->graph.start[n];
   float **arrays[] = {&l->A, &l->D, &l->x, &l->b, &l->r};
   int64_t sizes[] = {fine ? 0 : 12 * blocks + 4, 12 * n + 4, 4 * n, 4 * n, 4 * n};
-  for (int q = 0; q < 5; q++) {
-    HK_TRY(hk_alloc_aligned(c, &l->memory[q], arrays[q], sizes[q], sizeof(float), WHAT, error));
-    m->bytes += hk_aligned_bytes(sizes[q], sizeof(float));
+  for (int k = 0; k < 5; k++) {
+    HK_TRY(hk_alloc_aligned(c, &l->memory[k], arrays[k], sizes[k], sizeof(float), WHAT, error));
+    m->bytes += hk_aligned_bytes(sizes[k], sizeof(float));
   }
   m->bytes += (size_t)(l->graph.start[n] + 2 * n + 1) * sizeof(int32_t);
   m->bytes += hk_weights_bytes(&l->P);
@@ -182,9 +182,9 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
   HK_TRY(hk_alloc(c, &drafts[0].X, 3 * model->n, sizeof(double), WHAT, error));
   memcpy(drafts[0].X, model->x0, (size_t)model->n * 3 * sizeof(double));
   HK_TRY(set_order(c, &drafts[0], HK_LANES, error));
-  for (m->count = 1; m->count < HK_LEVELS_MOST; m->count++) {
+  for (m->count = 1; m->count < HK_LEVELS_MAX; m->count++) {
     Draft *d = &drafts[m->count - 1];
-    if (d->graph.n <= COARSEST) return HK_OK;
+    if (d->graph.n <= DENSE_MAX_VERTICES) return HK_OK;
     HK_TRY(coarsen(c, model->threads, d, d + 1, &more, error));
     if (!more) return HK_OK;
     HK_TRY(set_order(c, d + 1, 1, error));
@@ -202,7 +202,7 @@ static int64_t matrix_size(const HkMultigrid *m, int k) {
 static void set_visits(HkMultigrid *m) {
   m->level[0].visits = 1;
   for (int k = 1; k < m->count; k++) {
-    bool small = MUCH_SMALLER * matrix_size(m, k) <= matrix_size(m, k - 1);
+    bool small = TWO_VISITS_MIN_RATIO * matrix_size(m, k) <= matrix_size(m, k - 1);
     bool solved = m->exact && k == m->count - 1;
     m->level[k].visits = small && !solved ? 2 : 1;
   }
@@ -240,7 +240,7 @@ static HkStatus make(HkMultigrid *m, Draft *drafts, HkError *error) {
   drafts[0].order = drafts[0].place = NULL;
   HK_TRY(hk_fine_create(m, error));
   int64_t last = m->level[m->count - 1].n, size = 3 * last;
-  m->exact = m->count > 1 && last <= COARSEST;
+  m->exact = m->count > 1 && last <= DENSE_MAX_VERTICES;
   set_visits(m);
   if (!m->exact) return HK_OK;
   HK_TRY(hk_alloc(c, &m->coarsest, size * size, sizeof *m->coarsest, WHAT, error));
@@ -255,9 +255,9 @@ HkStatus hk_multigrid_create(const HkModel *model, HkMultigrid **multigrid, HkEr
   HK_TRY(hk_alloc(c, multigrid, 1, sizeof **multigrid, WHAT, error));
   (*multigrid)->model = model;
   (*multigrid)->bytes = sizeof **multigrid;
-  HkStatus status = hk_alloc(c, &drafts, HK_LEVELS_MOST, sizeof *drafts, WHAT, error);
+  HkStatus status = hk_alloc(c, &drafts, HK_LEVELS_MAX, sizeof *drafts, WHAT, error);
   if (status >= 0) status = make(*multigrid, drafts, error);
-  for (int k = 0; drafts && k < HK_LEVELS_MOST; k++) draft_destroy(c, &drafts[k]);
+  for (int k = 0; drafts && k < HK_LEVELS_MAX; k++) draft_destroy(c, &drafts[k]);
   hk_free(c, &drafts);
   if (status < 0) hk_multigrid_destroy(multigrid);
   return status;
@@ -274,7 +274,7 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_galerkin_destroy(&c, &l->galerkin);
     hk_couplings_destroy(&c, &l->couplings);
     hk_free(&c, &l->diagonal);
-    for (int q = 0; q < 5; q++) hk_free(&c, &l->memory[q]);
+    for (int array = 0; array < 5; array++) hk_free(&c, &l->memory[array]);
   }
   hk_fine_destroy(&c, &m->fine);
   hk_free(&c, &m->vertex);

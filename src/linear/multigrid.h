@@ -35,7 +35,7 @@ enum { HK_SWEEP_PARTS = 32, HK_SWEEP_STAGES = 6, HK_SWEEP_RANGES = 2 * HK_SWEEP_
 typedef struct HkSweepOrder {
   int stages;
   int first[HK_SWEEP_STAGES + 1];     /* stage s are the ranges first[s] .. first[s + 1] - 1 */
-  int32_t begin[HK_SWEEP_RANGES + 1]; /* range q are the rows begin[q] .. begin[q + 1] - 1 */
+  int32_t begin[HK_SWEEP_RANGES + 1]; /* range k are the rows begin[k] .. begin[k + 1] - 1 */
 } HkSweepOrder;
 
 /* *order[k] = the vertex that stands as row k of *rows. Rows come in groups of `lanes` without
@@ -59,7 +59,7 @@ HkStatus hk_interpolation_find(const HkContext *context, int threads, const HkGr
                                const double *X, HkWeights *P, int32_t **chosen, HkError *error);
 
 /* Blocks in one row of A, at most. */
-enum { HK_GALERKIN_WIDEST = 1024 };
+enum { HK_GALERKIN_ROW_BLOCKS_MAX = 1024 };
 
 /* Which products the blocks of A P and of P^T A P are sums of; found once. */
 typedef struct HkGalerkin {
@@ -79,17 +79,17 @@ typedef struct HkGalerkin {
  * vector, and a processor guesses once a group instead of once a row where its springs end. */
 enum { HK_LANES = 4 };
 
-/* The springs of level 0: B = w w^T + c I, tau^2 and damping in it, as (w, c) for each neighbour.
+/* The springs of level 0: B = w w^T + c I, tau^2 and damping in it, as (w, c) for each neighbor.
  *
- * They stand in slots, the s-th neighbours of all rows of a group side by side: first the lower
+ * They stand in slots, the s-th neighbors of all rows of a group side by side: first the lower
  * ones, then the upper ones. Where a row has fewer than another one, its spring has no stiffness
- * and goes to the neighbour of the other, so that a sweep never reads what an earlier one has left,
+ * and goes to the neighbor of the other, so that a sweep never reads what an earlier one has left,
  * which may be no number at all. The weights of P stand in slots likewise. */
 typedef struct HkFine {
   int32_t groups;
   int32_t *lower, *upper; /* groups + 1, groups: the slots of group g are lower[g] .. upper[g] - 1
                            * and upper[g] .. lower[g + 1] - 1 */
-  int32_t *neighbour;     /* HK_LANES a slot: rows */
+  int32_t *neighbor;      /* HK_LANES a slot: rows */
   int32_t *record;        /* and places in the springs by rows (spring_rows.h); -1: none */
   float *spring;          /* 4 HK_LANES a slot */
   int32_t *follows;       /* groups + 1: the slots of group g of P */
@@ -134,13 +134,13 @@ typedef struct HkLevel {
   void *memory[5]; /* of A, D, x, b, r */
 } HkLevel;
 
-enum { HK_LEVELS_MOST = 24 };
+enum { HK_LEVELS_MAX = 24 };
 
 typedef struct HkMultigrid {
   const HkModel *model;
   HkIsa isa;
   int count; /* levels */
-  HkLevel level[HK_LEVELS_MOST];
+  HkLevel level[HK_LEVELS_MAX];
   HkFine fine;
   int64_t slots;   /* of the springs by rows (spring_rows.h) */
   int32_t *vertex; /* of level 0: the model's vertex that is row k, or -1 */
@@ -158,7 +158,7 @@ HkStatus hk_fine_create(HkMultigrid *multigrid, HkError *error);
 void hk_fine_destroy(const HkContext *context, HkFine *fine);
 
 /* HK_ERROR_UNSUPPORTED, with a way out, for models that it is not made for: with a vertex of very
- * many neighbours, or with more springs than int32_t can count. */
+ * many neighbors, or with more springs than int32_t can count. */
 HkStatus hk_multigrid_check(const HkModel *model, HkError *error);
 HkStatus hk_multigrid_create(const HkModel *model, HkMultigrid **multigrid, HkError *error);
 void hk_multigrid_destroy(HkMultigrid **multigrid);

@@ -1,4 +1,4 @@
-/* Numbers of the unknowns of a factorised matrix: all vertices but those that are held, or all. */
+/* Numbers of the unknowns of a factorized matrix: all vertices but those that are held, or all. */
 #ifndef HK_LINEAR_NUMBERING_H
 #define HK_LINEAR_NUMBERING_H
 
@@ -21,9 +21,9 @@ static inline bool hk_numbering_changed(const HkNumbering *a, const HkHeld *held
 /* width: unknowns of a vertex. */
 static inline void hk_numbering_make(HkNumbering *a, const HkHeld *held, int64_t n, int width) {
   a->count = 0;
-  for (int64_t q = 0; q < n; q++) {
-    bool unknown = held->stays || !held->mask[q];
-    a->number[q] = unknown ? a->count : -1;
+  for (int64_t i = 0; i < n; i++) {
+    bool unknown = held->stays || !held->mask[i];
+    a->number[i] = unknown ? a->count : -1;
     if (unknown) a->count += width;
   }
   a->version = held->version;

@@ -1,16 +1,16 @@
 /* Minimum degree with approximate degrees, on a quotient graph.
  *
- * Eliminating an unknown p joins all its neighbours with each other. Instead of writing that clique
+ * Eliminating an unknown p joins all its neighbors with each other. Instead of writing that clique
  * down, p becomes an element: a list of the unknowns it joins. An unknown i then has two lists, the
- * elements E_i that it is in and the plain neighbours A_i that no element covers, and the graph
- * never needs more room than at the start. The next pivot is the unknown with the least bound of
+ * elements E_i that it is in and the plain neighbors A_i that no element covers, and the graph
+ * never needs more memory than at the start. The next pivot is the unknown with the least bound of
  *
  *     degree(i) <= |A_i| + |L_p \ i| + sum over e in E_i of |L_e \ L_p|,
  *
  * which counts unknowns twice that are in several elements, and is cheap: |L_e \ L_p| of all
  * elements around the pivot comes from one pass over the lists of L_p.
  *
- * Unknowns with the same neighbours (the coordinates of one vertex, to begin with) are merged into
+ * Unknowns with the same neighbors (the coordinates of one vertex, to begin with) are merged into
  * one with a weight; elements inside of another are absorbed by it; rows that are dense beside the
  * others (the hub of a star) go last.
  *
@@ -21,8 +21,8 @@
 
 #include <math.h>
 
-/* A node is an unknown, an element, or gone (merged, absorbed, eliminated without neighbours). */
-enum { UNKNOWN, ELEMENT, GONE };
+/* A node is an unknown, an element, or removed (merged, absorbed, eliminated without neighbors). */
+enum { UNKNOWN, ELEMENT, REMOVED };
 
 typedef struct Graph {
   int64_t n, left;   /* nodes; weight of the unknowns that are not eliminated yet */
@@ -73,7 +73,7 @@ static int64_t take_least(Graph *g) {
 /* ---- Nodes ---- */
 
 static void remove_node(Graph *g, int64_t i) {
-  g->kind[i] = GONE;
+  g->kind[i] = REMOVED;
   g->length[i] = 0;
 }
 
@@ -123,7 +123,7 @@ static void add_members(Graph *g, const int64_t *list, int64_t count) {
   }
 }
 
-/* Makes p the element of all its neighbours; those of elements around it are taken over. */
+/* Makes p the element of all its neighbors; those of elements around it are taken over. */
 static void make_element(Graph *g, int64_t p) {
   int64_t most = g->length[p], count = g->elements[p];
   for (int64_t e = 0; e < count; e++) most += g->length[g->list[g->start[p] + e]];
@@ -146,8 +146,8 @@ static void make_element(Graph *g, int64_t p) {
 /* mark[e] = tag + |L_e \ L_p| for all elements around the members of p. */
 static void measure_overlaps(Graph *g, int64_t p) {
   g->tag += g->n + 1;
-  for (int64_t q = 0; q < g->length[p]; q++) {
-    int64_t i = g->list[g->start[p] + q];
+  for (int64_t k = 0; k < g->length[p]; k++) {
+    int64_t i = g->list[g->start[p] + k];
     for (int64_t a = 0; a < g->elements[i]; a++) {
       int64_t e = g->list[g->start[i] + a];
       if (g->kind[e] != ELEMENT) continue;
@@ -194,10 +194,10 @@ static void put_into_bucket(Graph *g, int64_t i) {
   g->bucket[hash] = i;
 }
 
-/* Members without neighbours outside of p are eliminated with it. */
+/* Members without neighbors outside of p are eliminated with it. */
 static void update_members(Graph *g, int64_t p) {
-  for (int64_t q = 0; q < g->length[p]; q++) {
-    int64_t i = g->list[g->start[p] + q];
+  for (int64_t k = 0; k < g->length[p]; k++) {
+    int64_t i = g->list[g->start[p] + k];
     int64_t outside = shorten_lists(g, i, p);
     if (outside == 0) {
       g->degree[p] += g->weight[i];
@@ -232,8 +232,8 @@ static void merge_twins(Graph *g, int64_t i) {
 
 static void find_twins(Graph *g, int64_t p) {
   g->tag += g->n + 1;
-  for (int64_t q = 0; q < g->length[p]; q++) {
-    int64_t i = g->list[g->start[p] + q];
+  for (int64_t k = 0; k < g->length[p]; k++) {
+    int64_t i = g->list[g->start[p] + k];
     if (g->weight[i] == 0) continue;
     int64_t hash = g->before[i];
     for (int64_t j = g->bucket[hash]; j >= 0; j = g->next[j]) merge_twins(g, j);
@@ -245,8 +245,8 @@ static void find_twins(Graph *g, int64_t p) {
 static void finish_element(Graph *g, int64_t p) {
   int64_t *list = g->list + g->start[p], kept = 0;
   g->left += g->weight[p];
-  for (int64_t q = 0; q < g->length[p]; q++) {
-    int64_t i = list[q];
+  for (int64_t k = 0; k < g->length[p]; k++) {
+    int64_t i = list[k];
     if (g->weight[i] == 0) continue;
     g->weight[i] = -g->weight[i];
     int64_t degree = g->degree[i] + g->degree[p] - g->weight[i], most = g->left - g->weight[i];
@@ -257,7 +257,7 @@ static void finish_element(Graph *g, int64_t p) {
   g->used = g->start[p] + kept;
   g->length[p] = kept;
   g->weight[p] = 0;
-  if (kept == 0) g->kind[p] = GONE;
+  if (kept == 0) g->kind[p] = REMOVED;
 }
 
 static void eliminate(Graph *g, int64_t *order) {
@@ -301,11 +301,11 @@ static HkStatus create_graph(const HkContext *c, const HkSparse *a, Graph *g, Hk
   int64_t count = sizeof arrays / sizeof arrays[0];
   *g = (Graph){.n = n, .capacity = entries + entries / 4 + n};
   HK_TRY(hk_alloc(c, &g->memory, count * n, sizeof *g->memory, "an ordering", error));
-  for (int64_t q = 0; q < count; q++) *arrays[q] = g->memory + q * n;
+  for (int64_t k = 0; k < count; k++) *arrays[k] = g->memory + k * n;
   return hk_alloc(c, &g->list, g->capacity, sizeof *g->list, "an ordering", error);
 }
 
-/* Rows with more entries than this go last: they would be looked at again with every neighbour. */
+/* Rows with more entries than this go last: they would be looked at again with every neighbor. */
 static int64_t dense_length(int64_t n) {
   double length = 10 * sqrt((double)n);
   return length > 16 ? (int64_t)length : 16;

@@ -7,7 +7,7 @@
  * several threads. The result is the same, bit for bit, for every number of them.
  *
  * Rounding: about 1e-7 times the condition of the matrix. Whoever needs more refines, as a
- * minimiser with a gradient in double precision does, or asks for the double factor (prefactor.h).
+ * minimizer with a gradient in double precision does, or asks for the double factor (prefactor.h).
  */
 #ifndef HK_LINEAR_PACKED_H
 #define HK_LINEAR_PACKED_H
@@ -17,7 +17,7 @@
 typedef struct HkPacked HkPacked;
 
 /* The shape of it, for the supernodes of a factor, with or without values. at (n): where in the
- * right-hand sides row q of the matrix stands; its three numbers are r[3 at[q]] and the next two.
+ * right-hand sides row i of the matrix stands; its three numbers are r[3 at[i]] and the next two.
  */
 HkStatus hk_packed_create(const HkContext *context, const HkSupernodes *view, const int32_t *at,
                           HkPacked **packed, HkError *error);

@@ -2,8 +2,8 @@
  *
  * For each panel P = [T; -G] with T = L1^-1, the inverse of its triangle, and G = L2 T of the rows
  * below, computed in double precision. L L^T is the matrix times 1 / scale, a power of 4 that
- * brings the largest diagonal entry near 1: then single precision has room on both sides for
- * matrices of any units. T is that of the scaled L; G does not change.
+ * brings the largest diagonal entry near 1: then single precision neither overflows nor underflows
+ * for matrices of any units. T is that of the scaled L; G does not change.
  */
 #include "base/threads.h"
 #include "linear/packed_type.h"
@@ -19,11 +19,11 @@ typedef struct Fill {
 
 /* One panel: columns `column` .. of supernode s. */
 typedef struct Panel {
-  int64_t rows;                           /* of it, from its first diagonal entry on */
-  int64_t stride;                         /* of its columns */
-  const double *value;                    /* its first diagonal entry */
-  double column_scale[HK_PANEL_MOST];     /* sqrt d, or 1 */
-  double T[HK_PANEL_MOST][HK_PANEL_MOST]; /* row, column */
+  int64_t rows;                              /* of it, from its first diagonal entry on */
+  int64_t stride;                            /* of its columns */
+  const double *value;                       /* its first diagonal entry */
+  double column_scale[HK_PANEL_COLUMNS_MAX]; /* sqrt d, or 1 */
+  double T[HK_PANEL_COLUMNS_MAX][HK_PANEL_COLUMNS_MAX]; /* row, column */
 } Panel;
 
 /* L as it is with L L^T. */
@@ -46,8 +46,8 @@ static void invert(Panel *a, bool unit_diagonal, int columns) {
 
 /* The rows of one tile: out[j] has HK_TILE rows of column j of P. */
 static void fill_tile(const Panel *a, int columns, int64_t tile, double unit,
-                      double out[HK_PANEL_MOST][HK_TILE]) {
-  double L[HK_PANEL_MOST][HK_TILE] = {{0}};
+                      double out[HK_PANEL_COLUMNS_MAX][HK_TILE]) {
+  double L[HK_PANEL_COLUMNS_MAX][HK_TILE] = {{0}};
   int64_t first = tile * HK_TILE, last = a->rows < first + HK_TILE ? a->rows : first + HK_TILE;
   for (int k = 0; k < columns; k++)
     for (int64_t i = first > columns ? first : columns; i < last; i++)
@@ -64,7 +64,7 @@ static void fill_tile(const Panel *a, int columns, int64_t tile, double unit,
 static void fill_panel(const Fill *f, const HkPackedPanel *panel, int64_t s, int64_t column) {
   const HkSupernodes *v = f->v;
   Panel a;
-  double tile[HK_PANEL_MOST][HK_TILE];
+  double tile[HK_PANEL_COLUMNS_MAX][HK_TILE];
   a.stride = v->start[s + 1] - v->start[s];
   a.rows = a.stride - column;
   a.value = v->value + v->panel[s] + column * (a.stride + 1);
@@ -84,13 +84,13 @@ static void fill_panel(const Fill *f, const HkPackedPanel *panel, int64_t s, int
   }
 }
 
-static void fill_part(void *user, int q) {
+static void fill_part(void *user, int part_index) {
   const Fill *f = user;
   const HkPacked *p = f->p;
-  const HkPackedPanel *panel = p->panel + p->part[q].panel;
-  for (int64_t e = p->part[q].supernode; e < p->part[q].supernode_end; e++) {
+  const HkPackedPanel *panel = p->panel + p->part[part_index].panel;
+  for (int64_t e = p->part[part_index].supernode; e < p->part[part_index].supernode_end; e++) {
     int64_t s = p->supernode[e], columns = f->v->first[s + 1] - f->v->first[s];
-    for (int64_t k = 0; k < columns; k += HK_PANEL_MOST) fill_panel(f, panel++, s, k);
+    for (int64_t k = 0; k < columns; k += HK_PANEL_COLUMNS_MAX) fill_panel(f, panel++, s, k);
   }
 }
 
@@ -112,9 +112,9 @@ static double find_unit(const HkSupernodes *v) {
 HkStatus hk_packed_fill(HkPacked *p, const HkSupernodes *view, int threads, HkError *error) {
   if (p->n == 0) return HK_OK;
   if (!p->value) {
-    HK_TRY(hk_alloc_aligned(&p->context, &p->value_block, &p->value, p->values + HK_AHEAD,
+    HK_TRY(hk_alloc_aligned(&p->context, &p->value_block, &p->value, p->values + HK_PREFETCH_FLOATS,
                             sizeof *p->value, "a packed factor", error));
-    p->value += HK_AHEAD;
+    p->value += HK_PREFETCH_FLOATS;
   }
   Fill f = {.p = p, .v = view, .unit = find_unit(view)};
   p->scale = 1 / (f.unit * f.unit);

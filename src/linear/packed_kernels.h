@@ -11,10 +11,10 @@
 
 #include <stdint.h>
 
-enum { HK_TILE = 16, HK_GROUP = 8, HK_PANEL_MOST = 32 };
+enum { HK_TILE = 16, HK_GROUP = 8, HK_PANEL_COLUMNS_MAX = 32 };
 
 /* Floats before the first value that are there, too, to be fetched ahead of time and never used. */
-enum { HK_AHEAD = 2048 };
+enum { HK_PREFETCH_FLOATS = 2048 };
 
 typedef struct HkPackedPanel {
   int64_t value, row; /* where its values and the numbers of its rows begin */
@@ -33,12 +33,12 @@ static inline int64_t hk_packed_group_size(const HkPackedPanel *panel, int g) {
 
 typedef struct HkPackedKernels {
   /* x = P x for each of count panels in turn, with P its values (its own columns are replaced, the
-   * other rows added to). room: 3 HK_TILE floats for each tile of the tallest panel. */
+   * other rows added to). scratch: 3 HK_TILE floats for each tile of the tallest panel. */
   void (*forward)(const HkPackedPanel *panel, int64_t count, const float *value, const int32_t *row,
-                  float *x, float *room);
+                  float *x, float *scratch);
   /* The columns of x = P^T x, from the last panel to the first. */
   void (*backward)(const HkPackedPanel *panel, int64_t count, const float *value,
-                   const int32_t *row, float *x, float *room);
+                   const int32_t *row, float *x, float *scratch);
   /* x[k] = scale r[at[k]], from three doubles to a record, and the other way. */
   void (*load)(int64_t count, const int32_t *at, const double *r, double scale, float *x);
   void (*store)(int64_t count, const int32_t *at, const float *x, double scale, double *z);

@@ -12,10 +12,10 @@
  */
 #include "linear/packed_tree.h"
 
-/* A cut with more subtrees to choose from than this brings nothing. */
-enum { SPLITS_MOST = 64 };
+/* Splits of subtrees that are tried; more do not improve the cut. */
+enum { MAX_SPLITS = 64 };
 
-/* Reading and adding up the rows of a panel costs as much as so many of its columns. */
+/* Cost of gathering and scattering the rows of a panel, in columns of the panel. */
 enum { ROW_COST = 6 };
 
 typedef struct Tree {
@@ -66,8 +66,8 @@ static int64_t pop(Tree *t) {
 
 static HkStatus allocate(const HkContext *c, Tree *t, HkError *error) {
   int64_t count = t->view->count;
-  HK_TRY(hk_alloc(c, &t->memory, 3 * count, sizeof *t->memory, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &t->work, 2 * count, sizeof *t->work, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &t->memory, 3 * count, sizeof *t->memory, "a factorization", error));
+  HK_TRY(hk_alloc(c, &t->work, 2 * count, sizeof *t->work, "a factorization", error));
   t->child = t->memory;
   t->sibling = t->memory + count;
   t->heap = t->memory + 2 * count;
@@ -76,7 +76,7 @@ static HkStatus allocate(const HkContext *c, Tree *t, HkError *error) {
   return HK_OK;
 }
 
-static void plant(Tree *t, const int32_t *owner) {
+static void build_tree(Tree *t, const int32_t *owner) {
   const HkSupernodes *v = t->view;
   for (int64_t s = 0; s < v->count; s++) {
     double rows = (double)(v->start[s + 1] - v->start[s]);
@@ -110,18 +110,18 @@ static void split(Tree *t) {
   int64_t s = pop(t);
   t->top += t->own[s];
   t->rest -= t->own[s];
-  for (int64_t q = t->child[s]; q >= 0; q = t->sibling[q]) push(t, q);
+  for (int64_t child = t->child[s]; child >= 0; child = t->sibling[child]) push(t, child);
 }
 
 /* How many splits are best. */
 static int count_splits(Tree *t) {
   double least = cost(t);
   int best = 0;
-  for (int q = 1; q <= SPLITS_MOST && t->size > 0; q++) {
+  for (int splits = 1; splits <= MAX_SPLITS && t->size > 0; splits++) {
     split(t);
     if (cost(t) >= least) continue;
     least = cost(t);
-    best = q;
+    best = splits;
   }
   return best;
 }
@@ -130,17 +130,17 @@ static int count_splits(Tree *t) {
 static void restart(Tree *t, const int32_t *owner) {
   t->size = 0;
   t->top = t->rest = 0;
-  plant(t, owner);
+  build_tree(t, owner);
 }
 
-static int deal(Tree *t, int32_t *part) {
-  double load[HK_PARTS_MOST] = {0};
-  int parts = t->size < HK_PARTS_MOST ? (int)t->size : HK_PARTS_MOST;
+static int assign_parts(Tree *t, int32_t *part) {
+  double load[HK_PARTS_MAX] = {0};
+  int parts = t->size < HK_PARTS_MAX ? (int)t->size : HK_PARTS_MAX;
   while (t->size > 0) {
     int lightest = 0;
     int64_t s = pop(t);
-    for (int q = 1; q < parts; q++)
-      if (load[q] < load[lightest]) lightest = q;
+    for (int k = 1; k < parts; k++)
+      if (load[k] < load[lightest]) lightest = k;
     load[lightest] += t->whole[s];
     part[s] = lightest;
   }
@@ -152,12 +152,12 @@ HkStatus hk_packed_cut(const HkContext *context, const HkSupernodes *view, const
   Tree t = {.view = view};
   HkStatus status = allocate(context, &t, error);
   if (status >= 0) {
-    plant(&t, owner);
+    build_tree(&t, owner);
     int splits = count_splits(&t);
     restart(&t, owner);
-    for (int q = 0; q < splits; q++) split(&t);
+    for (int k = 0; k < splits; k++) split(&t);
     for (int64_t s = 0; s < view->count; s++) part[s] = -1;
-    *parts = deal(&t, part);
+    *parts = assign_parts(&t, part);
     for (int64_t s = view->count - 1; s >= 0; s--) {
       int64_t up = hk_supernodes_parent(view, owner, s);
       if (part[s] < 0) part[s] = up >= 0 && part[up] < *parts ? part[up] : *parts;

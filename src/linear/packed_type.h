@@ -15,7 +15,7 @@ typedef struct HkPackedPart {
   int64_t columns, shared; /* how many there are of them */
   int64_t x;               /* where its records begin */
   int64_t tiles;           /* of its tallest panel */
-  int64_t room;            /* where its room begins */
+  int64_t scratch;         /* where its scratch begins */
 } HkPackedPart;
 
 struct HkPacked {
@@ -23,21 +23,22 @@ struct HkPacked {
   const HkPackedKernels *kernels;
   int64_t n;
   int parts; /* without the top, which is part[parts] */
-  HkPackedPart part[HK_PARTS_MOST + 1];
+  HkPackedPart part[HK_PARTS_MAX + 1];
   int32_t *supernode; /* by parts */
   HkPackedPanel *panel;
   int32_t *row; /* of the panels */
   int32_t *at;  /* of each part, where its columns stand in r; then the top's own numbers of those
                  * that it shares */
-  float *value, *x, *room;
-  void *value_block, *x_block, *room_block; /* as allocated */
-  int64_t supernodes, panels, rows, ats, values, records, rooms;
+  float *value, *x, *scratch;
+  void *value_block, *x_block, *scratch_block; /* as allocated */
+  int64_t supernodes, panels, rows, ats, values, records, scratch_floats;
   double scale; /* of right-hand sides: that of A, so that floats are near 1 */
 };
 
-/* Visits the panels of a supernode: the columns from `column` on, at most HK_PANEL_MOST. */
+/* Visits the panels of a supernode: the columns from `column` on, at most HK_PANEL_COLUMNS_MAX. */
 static inline int32_t hk_packed_width(int64_t columns, int64_t column) {
-  return (int32_t)(columns - column < HK_PANEL_MOST ? columns - column : HK_PANEL_MOST);
+  return (int32_t)(columns - column < HK_PANEL_COLUMNS_MAX ? columns - column
+                                                           : HK_PANEL_COLUMNS_MAX);
 }
 
 #endif

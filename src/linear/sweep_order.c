@@ -11,8 +11,8 @@
  * vertices of the middle layer with neighbors beyond go to the separator. Inside a range vertices
  * stand nearly as the search came upon them, near each other in memory, but in groups that can be
  * swept at once: without edges between them, with about as many neighbors before and behind each.
- * And no group comes right after one with a neighbor of it, where there is another one to take: a
- * processor would have to wait for the one before it could begin the next.
+ * Where possible, no group directly follows one that contains a neighbor: the processor would stall
+ * on the result of the group before.
  */
 #include "linear/multigrid.h"
 
@@ -32,8 +32,8 @@ typedef struct Search {
   int32_t *layer; /* n, by place in the queue */
   int32_t round;
   int32_t group;    /* that is being filled */
-  int32_t *touched; /* n: the last group that a neighbour joined */
-  int32_t *before;  /* n: neighbours that have a place */
+  int32_t *touched; /* n: the last group that a neighbor joined */
+  int32_t *before;  /* n: neighbors that have a place */
 } Search;
 
 /* Queues what can be reached within the part of a vertex; returns how many. */
@@ -43,13 +43,13 @@ static int32_t spread(Search *s, int32_t from, int32_t at) {
   s->queue[end] = from;
   s->layer[end++] = at > 0 ? s->layer[at - 1] + 1 : 0;
   s->seen[from] = s->round;
-  for (int32_t q = at; q < end; q++) {
-    int32_t v = s->queue[q];
+  for (int32_t k = at; k < end; k++) {
+    int32_t v = s->queue[k];
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++) {
       int32_t u = g->column[e];
       if (s->seen[u] == s->round || s->part[u] != s->part[from]) continue;
       s->seen[u] = s->round;
-      s->layer[end] = s->layer[q] + 1;
+      s->layer[end] = s->layer[k] + 1;
       s->queue[end++] = u;
     }
   }
@@ -66,7 +66,7 @@ static int32_t search(Search *s, int32_t part) {
     for (int pass = 0; pass < 2; pass++) { /* the last vertex that is reached is far away */
       int32_t size = spread(s, far, count);
       far = s->queue[count + size - 1];
-      for (int32_t q = count; q < count + size; q++) s->seen[s->queue[q]] = s->round - 1;
+      for (int32_t k = count; k < count + size; k++) s->seen[s->queue[k]] = s->round - 1;
     }
     count += spread(s, far, count);
   }
@@ -79,11 +79,11 @@ static void cut(Search *s, int32_t part, int32_t other, int32_t separator) {
   int32_t count = search(s, part);
   if (count < 2) return;
   int32_t middle = s->layer[count / 2];
-  for (int32_t q = 0; q < count; q++)
-    if (s->layer[q] > middle) s->part[s->queue[q]] = other;
-  for (int32_t q = 0; q < count; q++) {
-    int32_t v = s->queue[q];
-    if (s->layer[q] != middle) continue;
+  for (int32_t k = 0; k < count; k++)
+    if (s->layer[k] > middle) s->part[s->queue[k]] = other;
+  for (int32_t k = 0; k < count; k++) {
+    int32_t v = s->queue[k];
+    if (s->layer[k] != middle) continue;
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++)
       if (s->part[g->column[e]] == other) s->part[v] = separator;
   }
@@ -93,12 +93,12 @@ static int32_t degree(const HkGraph *g, int32_t v) {
   return g->start[v + 1] - g->start[v];
 }
 
-/* What it costs to take vertex v next, after `first` of its group if there is one: lanes that stay
- * empty because it has more or fewer neighbours before or behind it, and waiting for a neighbour
- * right before it. -1: it has a neighbour in the group. */
+/* Cost of taking vertex v next, after `first` of its group if there is one: lanes
+ * that stay empty because it has more or fewer neighbors before or behind it, and waiting for a
+ * neighbor right before it. -1: it has a neighbor in the group. */
 static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart) {
-  enum { WAIT = 4 };
-  int32_t ago = s->group - s->touched[v], cost = ago <= apart ? WAIT : 0;
+  enum { STALL_COST = 4 };
+  int32_t ago = s->group - s->touched[v], cost = ago <= apart ? STALL_COST : 0;
   if (first < 0) return cost;
   if (ago == 0) return -1;
   int32_t before = s->before[v] - s->before[first];
@@ -106,15 +106,15 @@ static int32_t cost_of(const Search *s, int32_t v, int32_t first, int32_t apart)
   return cost + abs(before) + abs(behind);
 }
 
-/* Takes the cheapest of those that stand next in the queue out of it; -1: none. */
-static int32_t take(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
+/* Removes the cheapest of the next WINDOW vertices from the queue; -1: none is left. */
+static int32_t take_cheapest(Search *s, int32_t begin, int32_t end, int32_t first, int32_t apart) {
   enum { WINDOW = 32 };
   int32_t best = -1, least = INT32_MAX;
-  for (int32_t q = begin; q < end && q < begin + WINDOW && least > 0; q++) {
-    int32_t cost = s->queue[q] >= 0 ? cost_of(s, s->queue[q], first, apart) : -1;
+  for (int32_t k = begin; k < end && k < begin + WINDOW && least > 0; k++) {
+    int32_t cost = s->queue[k] >= 0 ? cost_of(s, s->queue[k], first, apart) : -1;
     if (cost < 0 || cost >= least) continue;
     least = cost;
-    best = q;
+    best = k;
   }
   if (best < 0) return -1;
   int32_t v = s->queue[best];
@@ -130,11 +130,11 @@ static int32_t take(Search *s, int32_t begin, int32_t end, int32_t first, int32_
 /* Puts the queue into order, group by group; returns how many rows that makes. */
 static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
   int32_t rows = 0, apart = lanes > 1 ? 1 : 3;
-  for (int32_t q = 0;; s->group++) {
-    while (q < count && s->queue[q] < 0) q++;
-    if (q == count) return rows;
-    int32_t first = order[rows++] = take(s, q, count, -1, apart);
-    for (int l = 1; l < lanes; l++) order[rows++] = take(s, q, count, first, apart);
+  for (int32_t k = 0;; s->group++) {
+    while (k < count && s->queue[k] < 0) k++;
+    if (k == count) return rows;
+    int32_t first = order[rows++] = take_cheapest(s, k, count, -1, apart);
+    for (int l = 1; l < lanes; l++) order[rows++] = take_cheapest(s, k, count, first, apart);
   }
 }
 
@@ -143,7 +143,7 @@ static int32_t group_up(Search *s, int32_t count, int lanes, int32_t *order) {
 static int count_parts(int32_t n) {
   static const int32_t least[] = {400, 1200, 3000, 6000, 12000};
   int parts = 1;
-  for (int q = 0; q < 5 && n >= least[q]; q++) parts *= 2;
+  for (int k = 0; k < 5 && n >= least[k]; k++) parts *= 2;
   return parts;
 }
 
@@ -159,11 +159,11 @@ static int32_t arrange(Search *s, int lanes, int32_t *order, HkSweepOrder *sweep
   int parts = count_parts(s->graph->n), range = 0;
   int32_t rows = 0;
   for (int p = 1; p < parts; p *= 2)
-    for (int q = 0; q < p; q++) cut(s, q, q + p, separator_of(p, q));
+    for (int part = 0; part < p; part++) cut(s, part, part + p, separator_of(p, part));
   *sweep = (HkSweepOrder){0};
   for (int p = parts; p > 0; p /= 2) {
-    for (int q = 0; q < p; q++, range++)
-      rows = add_range(s, p == parts ? q : separator_of(p, q), lanes, order, sweep, range);
+    for (int part = 0; part < p; part++, range++)
+      rows = add_range(s, p == parts ? part : separator_of(p, part), lanes, order, sweep, range);
     sweep->first[++sweep->stages] = range;
   }
   return rows;
@@ -171,17 +171,17 @@ static int32_t arrange(Search *s, int lanes, int32_t *order, HkSweepOrder *sweep
 
 HkStatus hk_sweep_order(const HkContext *c, const HkGraph *graph, int lanes, int32_t **order,
                         int32_t *rows, HkSweepOrder *sweep, HkError *error) {
-  Search s = {.graph = graph, .group = 4}; /* 0, where no neighbour has a place, is long ago */
+  Search s = {.graph = graph, .group = 4}; /* 0, where no neighbor has a place, is long ago */
   int32_t *all = NULL, **arrays[] = {&s.part, &s.seen, &s.queue, &s.layer, &s.touched, &s.before};
   HkStatus status = hk_alloc(c, &all, (int64_t)lanes * graph->n, sizeof *all, "multigrid", error);
-  for (int q = 0; q < 6 && status >= 0; q++)
-    status = hk_alloc(c, arrays[q], graph->n, sizeof(int32_t), "multigrid", error);
+  for (int k = 0; k < 6 && status >= 0; k++)
+    status = hk_alloc(c, arrays[k], graph->n, sizeof(int32_t), "multigrid", error);
   if (status >= 0) {
     *rows = arrange(&s, lanes, all, sweep);
     status = hk_alloc(c, order, *rows, sizeof **order, "multigrid", error);
   }
   if (status >= 0) memcpy(*order, all, (size_t)*rows * sizeof *all);
-  for (int q = 0; q < 6; q++) hk_free(c, arrays[q]);
+  for (int k = 0; k < 6; k++) hk_free(c, arrays[k]);
   hk_free(c, &all);
   return status;
 }

@@ -1,4 +1,4 @@
-/* Symbolic factorisation: elimination tree, supernodes, rows; see symbolic.h.
+/* Symbolic factorization: elimination tree, supernodes, rows; see symbolic.h.
  *
  * parent(j) = the first row below the diagonal of column j of L. The rows of column j are among
  * those of its parent, so that a postorder of this tree brings columns with the same rows next to
@@ -18,7 +18,7 @@ typedef struct Lists {
   int64_t *start, *row;
 } Lists;
 
-/* What is needed while analysing. */
+/* What is needed while analyzing. */
 typedef struct Work {
   const HkContext *context;
   const HkSparse *a;
@@ -37,9 +37,9 @@ typedef struct Work {
 static void list_entries(Work *w, bool upper, Lists *lists) {
   const HkSparse *a = w->a;
   for (int pass = 0; pass < 2; pass++) {
-    for (int64_t q = 0; q < a->n; q++)
-      for (int64_t e = a->start[q]; e < a->start[q + 1]; e++) {
-        int64_t i = w->rank[q], j = w->rank[a->row[e]];
+    for (int64_t column = 0; column < a->n; column++)
+      for (int64_t e = a->start[column]; e < a->start[column + 1]; e++) {
+        int64_t i = w->rank[column], j = w->rank[a->row[e]];
         if (i == j) continue;
         int64_t large = i > j ? i : j, small = i > j ? j : i;
         int64_t at = upper ? large : small;
@@ -49,7 +49,7 @@ static void list_entries(Work *w, bool upper, Lists *lists) {
           lists->row[lists->start[at]++] = upper ? small : large;
       }
     if (pass == 0)
-      for (int64_t q = 0; q < a->n; q++) lists->start[q + 1] += lists->start[q];
+      for (int64_t i = 0; i < a->n; i++) lists->start[i + 1] += lists->start[i];
   }
   /* The second pass has moved every start to the next one. */
   memmove(lists->start + 1, lists->start, (size_t)a->n * sizeof *lists->start);
@@ -118,8 +118,8 @@ static HkStatus plant_tree(Work *w, HkError *error) {
   list_entries(w, true, &w->upper);
   find_parents(w);
   number_postorder(w, position);
-  for (int64_t q = 0; q < n; q++) w->rank[q] = position[w->rank[q]];
-  for (int64_t q = 0; q < n; q++) w->s->order[w->rank[q]] = q;
+  for (int64_t i = 0; i < n; i++) w->rank[i] = position[w->rank[i]];
+  for (int64_t i = 0; i < n; i++) w->s->order[w->rank[i]] = i;
   memset(w->upper.start, 0, (size_t)(n + 1) * sizeof *w->upper.start);
   list_entries(w, true, &w->upper);
   list_entries(w, false, &w->lower);
@@ -162,19 +162,19 @@ static void cut_columns(Work *w) {
   }
   s->count = count;
   s->first[count] = s->n;
-  for (int64_t q = 0; q < count; q++) {
-    s->start[q + 1] = s->start[q] + rows[q];
-    s->panel[q + 1] = s->panel[q] + rows[q] * (s->first[q + 1] - s->first[q]);
-    if (rows[q] > s->tallest) s->tallest = rows[q];
-    for (int64_t k = s->first[q]; k < s->first[q + 1]; k++) s->owner[k] = q;
+  for (int64_t node = 0; node < count; node++) {
+    s->start[node + 1] = s->start[node] + rows[node];
+    s->panel[node + 1] = s->panel[node] + rows[node] * (s->first[node + 1] - s->first[node]);
+    if (rows[node] > s->tallest) s->tallest = rows[node];
+    for (int64_t k = s->first[node]; k < s->first[node + 1]; k++) s->owner[k] = node;
   }
 }
 
-static int64_t add_rows(Work *w, int64_t q, const int64_t *list, int64_t length, int64_t count) {
+static int64_t add_rows(Work *w, int64_t node, const int64_t *list, int64_t length, int64_t count) {
   for (int64_t e = 0; e < length; e++) {
-    if (list[e] < w->s->first[q + 1] || w->mark[list[e]] == q) continue;
-    w->mark[list[e]] = q;
-    w->s->row[w->s->start[q] + count++] = list[e];
+    if (list[e] < w->s->first[node + 1] || w->mark[list[e]] == node) continue;
+    w->mark[list[e]] = node;
+    w->s->row[w->s->start[node] + count++] = list[e];
   }
   return count;
 }
@@ -183,27 +183,27 @@ static int64_t add_rows(Work *w, int64_t q, const int64_t *list, int64_t length,
 static void list_rows(Work *w) {
   HkSymbolic *s = w->s;
   for (int64_t k = 0; k < s->n; k++) w->mark[k] = w->head[k] = -1;
-  for (int64_t q = 0; q < s->count; q++) {
-    int64_t *rows = s->row + s->start[q], own = s->first[q + 1] - s->first[q], count = own;
-    for (int64_t k = 0; k < own; k++) rows[k] = s->first[q] + k;
-    for (int64_t k = s->first[q]; k < s->first[q + 1]; k++)
-      count = add_rows(w, q, w->lower.row + w->lower.start[k],
+  for (int64_t node = 0; node < s->count; node++) {
+    int64_t *rows = s->row + s->start[node], own = s->first[node + 1] - s->first[node], count = own;
+    for (int64_t k = 0; k < own; k++) rows[k] = s->first[node] + k;
+    for (int64_t k = s->first[node]; k < s->first[node + 1]; k++)
+      count = add_rows(w, node, w->lower.row + w->lower.start[k],
                        w->lower.start[k + 1] - w->lower.start[k], count);
-    for (int64_t child = w->head[q]; child >= 0; child = w->next[child])
+    for (int64_t child = w->head[node]; child >= 0; child = w->next[child])
       count =
-          add_rows(w, q, s->row + s->start[child], s->start[child + 1] - s->start[child], count);
+          add_rows(w, node, s->row + s->start[child], s->start[child + 1] - s->start[child], count);
     hk_sort_int64(rows + own, count - own);
     if (count == own) continue;
     int64_t up = s->owner[rows[own]];
-    w->next[q] = w->head[up];
-    w->head[up] = q;
+    w->next[node] = w->head[up];
+    w->head[up] = node;
   }
 }
 
 /* ---- Where values go ---- */
 
-static int64_t find_row(const HkSymbolic *s, int64_t q, int64_t row) {
-  int64_t low = s->start[q], high = s->start[q + 1] - 1;
+static int64_t find_row(const HkSymbolic *s, int64_t node, int64_t row) {
+  int64_t low = s->start[node], high = s->start[node + 1] - 1;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
     if (s->row[middle] < row)
@@ -211,7 +211,7 @@ static int64_t find_row(const HkSymbolic *s, int64_t q, int64_t row) {
     else
       high = middle;
   }
-  return low - s->start[q];
+  return low - s->start[node];
 }
 
 static void find_targets(Work *w) {
@@ -219,16 +219,18 @@ static void find_targets(Work *w) {
   for (int64_t j = 0; j < s->n; j++)
     for (int64_t e = w->a->start[j]; e < w->a->start[j + 1]; e++) {
       int64_t i = w->rank[w->a->row[e]], k = w->rank[j];
-      int64_t row = i > k ? i : k, column = i > k ? k : i, q = s->owner[column];
-      s->target[e] = s->panel[q] + (column - s->first[q]) * (s->start[q + 1] - s->start[q]) +
-                     find_row(s, q, row);
+      int64_t row = i > k ? i : k, column = i > k ? k : i, node = s->owner[column];
+      s->target[e] = s->panel[node] +
+                     (column - s->first[node]) * (s->start[node + 1] - s->start[node]) +
+                     find_row(s, node, row);
     }
 }
 
 static void measure_updates(HkSymbolic *s) {
-  for (int64_t q = 0; q < s->count; q++) {
-    int64_t end = s->start[q + 1];
-    for (int64_t from = s->start[q] + s->first[q + 1] - s->first[q], to; from < end; from = to) {
+  for (int64_t node = 0; node < s->count; node++) {
+    int64_t end = s->start[node + 1];
+    for (int64_t from = s->start[node] + s->first[node + 1] - s->first[node], to; from < end;
+         from = to) {
       int64_t limit = s->first[s->owner[s->row[from]] + 1];
       for (to = from; to < end && s->row[to] < limit;) to++;
       if ((end - from) * (to - from) > s->update) s->update = (end - from) * (to - from);
@@ -242,29 +244,29 @@ static HkStatus allocate(Work *w, HkError *error) {
   HkSymbolic *s = w->s;
   const HkContext *c = w->context;
   int64_t n = w->a->n, entries = w->a->start[n], lists = 2 * (n + 1) + 2 * (entries - n);
-  HK_TRY(hk_alloc(c, &w->memory, 6 * n + lists, sizeof *w->memory, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &w->memory, 6 * n + lists, sizeof *w->memory, "a factorization", error));
   int64_t **arrays[] = {&w->rank, &w->parent, &w->size, &w->mark, &w->head, &w->next};
-  for (int q = 0; q < 6; q++) *arrays[q] = w->memory + q * n;
+  for (int k = 0; k < 6; k++) *arrays[k] = w->memory + k * n;
   w->upper.start = w->memory + 6 * n;
   w->lower.start = w->upper.start + n + 1;
   w->upper.row = w->lower.start + n + 1;
   w->lower.row = w->upper.row + entries - n;
-  HK_TRY(hk_alloc(c, &s->order, n, sizeof *s->order, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &s->owner, n, sizeof *s->owner, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &s->first, n + 1, sizeof *s->first, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &s->start, n + 1, sizeof *s->start, "a factorisation", error));
-  HK_TRY(hk_alloc(c, &s->panel, n + 1, sizeof *s->panel, "a factorisation", error));
+  HK_TRY(hk_alloc(c, &s->order, n, sizeof *s->order, "a factorization", error));
+  HK_TRY(hk_alloc(c, &s->owner, n, sizeof *s->owner, "a factorization", error));
+  HK_TRY(hk_alloc(c, &s->first, n + 1, sizeof *s->first, "a factorization", error));
+  HK_TRY(hk_alloc(c, &s->start, n + 1, sizeof *s->start, "a factorization", error));
+  HK_TRY(hk_alloc(c, &s->panel, n + 1, sizeof *s->panel, "a factorization", error));
   s->bytes = (size_t)(5 * n + 3 + entries) * sizeof *s->order;
-  return hk_alloc(c, &s->target, entries, sizeof *s->target, "a factorisation", error);
+  return hk_alloc(c, &s->target, entries, sizeof *s->target, "a factorization", error);
 }
 
-static HkStatus analyse(Work *w, HkError *error) {
+static HkStatus analyze(Work *w, HkError *error) {
   HkSymbolic *s = w->s;
   HK_TRY(allocate(w, error));
   HK_TRY(plant_tree(w, error));
   cut_columns(w);
   int64_t rows = s->start[s->count];
-  HK_TRY(hk_alloc(w->context, &s->row, rows, sizeof *s->row, "a factorisation", error));
+  HK_TRY(hk_alloc(w->context, &s->row, rows, sizeof *s->row, "a factorization", error));
   s->bytes += (size_t)rows * sizeof *s->row;
   list_rows(w);
   find_targets(w);
@@ -276,7 +278,7 @@ HkStatus hk_symbolic_create(const HkContext *context, const HkSparse *pattern, H
                             HkError *error) {
   *symbolic = (HkSymbolic){.n = pattern->n, .given = pattern->start[pattern->n]};
   Work w = {.context = context, .a = pattern, .s = symbolic};
-  HkStatus status = analyse(&w, error);
+  HkStatus status = analyze(&w, error);
   hk_free(context, &w.memory);
   if (status < 0) hk_symbolic_destroy(context, symbolic);
   return status;

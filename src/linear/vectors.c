@@ -9,14 +9,14 @@ typedef struct Operands {
 } Operands;
 
 static double dot_range(void *user, int64_t begin, int64_t end) {
-  enum { LANES = 8 }; /* sums that do not wait for each other */
+  enum { LANES = 8 }; /* independent sums, for instruction-level parallelism */
   const Operands *o = user;
   const double *a = o->a + 3 * begin, *b = o->b + 3 * begin;
-  int64_t count = 3 * (end - begin), q = 0;
+  int64_t count = 3 * (end - begin), k = 0;
   double lane[LANES] = {0}, sum = 0;
-  for (; q + LANES <= count; q += LANES)
-    for (int l = 0; l < LANES; l++) lane[l] += a[q + l] * b[q + l];
-  for (; q < count; q++) sum += a[q] * b[q];
+  for (; k + LANES <= count; k += LANES)
+    for (int l = 0; l < LANES; l++) lane[l] += a[k + l] * b[k + l];
+  for (; k < count; k++) sum += a[k] * b[k];
   for (int l = 0; l < LANES; l++) sum += lane[l];
   return sum;
 }
@@ -28,7 +28,7 @@ double hk_vectors_dot(const HkVectors *space, const double *a, const double *b) 
 
 static void add_range(void *user, int64_t begin, int64_t end) {
   const Operands *o = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) o->out[q] = o->a[q] + o->s * o->b[q];
+  for (int64_t c = 3 * begin; c < 3 * end; c++) o->out[c] = o->a[c] + o->s * o->b[c];
 }
 
 void hk_vectors_add(const HkVectors *space, double s, const double *d, const double *x,
@@ -45,9 +45,9 @@ typedef struct Step {
 
 static double step_range(void *user, int64_t begin, int64_t end) {
   const Step *a = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) {
-    a->x[q] += a->s * a->p[q];
-    a->r[q] -= a->s * a->Ap[q];
+  for (int64_t c = 3 * begin; c < 3 * end; c++) {
+    a->x[c] += a->s * a->p[c];
+    a->r[c] -= a->s * a->Ap[c];
   }
   return dot_range(&(Operands){.a = a->r, .b = a->r}, begin, end);
 }
@@ -64,7 +64,7 @@ void hk_vectors_subtract(const HkVectors *space, const double *x, const double *
 
 static void scale_range(void *user, int64_t begin, int64_t end) {
   const Operands *o = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) o->out[q] *= o->s;
+  for (int64_t c = 3 * begin; c < 3 * end; c++) o->out[c] *= o->s;
 }
 
 void hk_vectors_scale(const HkVectors *space, double s, double *x) {

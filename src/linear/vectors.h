@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-/* Who computes, and room for the partial sums of hk_parallel_sum over n vertices. */
+/* Number of vertices, thread count and the partial sums of hk_parallel_sum. */
 typedef struct HkVectors {
   int64_t n; /* vertices: vectors hold 3 n doubles */
   int threads;

@@ -14,11 +14,11 @@
 
 #include "linear/vectors.h"
 
-enum { HK_ANDERSON_MOST = 20 };
+enum { HK_ANDERSON_WINDOW_MAX = 20 };
 
 typedef struct HkAnderson HkAnderson;
 
-/* window: 1 .. HK_ANDERSON_MOST; *bytes grows by the size. */
+/* window: 1 .. HK_ANDERSON_WINDOW_MAX; *bytes grows by the size. */
 HkStatus hk_anderson_create(const HkModel *model, const HkVectors *space, int window,
                             HkAnderson **anderson, size_t *bytes, HkError *error);
 void hk_anderson_destroy(HkAnderson **anderson);

@@ -5,9 +5,9 @@
 
 /* Plain iterations before rho is first measured, and accelerated ones between later measures:
  * the numbers that did best on a ball, a flag, a net and a curtain. */
-enum { PLAIN = 4, CYCLE = 8 };
-/* rho is never taken for more, and a new one must be this part nearer to 1 to start over. */
-static const double largest = 0.99999, nearer = 0.8;
+enum { PLAIN_ITERATIONS = 4, ITERATIONS_PER_ESTIMATE = 8 };
+/* Upper bound of rho; and the factor by which 1 - rho must shrink for the recurrence to restart. */
+static const double RHO_MAX = 0.99999, RHO_CHANGE = 0.8;
 
 HkStatus hk_chebyshev_create(const HkModel *model, const HkVectors *space, double rho,
                              HkChebyshev **chebyshev, size_t *bytes, HkError *error) {
@@ -58,10 +58,11 @@ static double leftover(const HkChebyshev *c, double square) {
 static void measure(HkChebyshev *c, double square) {
   double rho = c->rho;
   if (c->given > 0) return;
-  if (rho == 0 && c->count == PLAIN) rho = sqrt(square / c->last);
-  if (c->rho > 0 && c->count > 0 && c->count % CYCLE == 0) rho = leftover(c, square);
-  rho = fmin(rho, largest);
-  if (!(1 - rho < nearer * (1 - c->rho)) && !(c->rho == 0 && rho > 0)) return;
+  if (rho == 0 && c->count == PLAIN_ITERATIONS) rho = sqrt(square / c->last);
+  if (c->rho > 0 && c->count > 0 && c->count % ITERATIONS_PER_ESTIMATE == 0)
+    rho = leftover(c, square);
+  rho = fmin(rho, RHO_MAX);
+  if (!(1 - rho < RHO_CHANGE * (1 - c->rho)) && !(c->rho == 0 && rho > 0)) return;
   c->rho = rho;
   restart(c);
 }
@@ -74,8 +75,8 @@ typedef struct Step {
 
 static void next_range(void *user, int64_t begin, int64_t end) {
   const Step *s = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++)
-    s->next[q] = s->before[q] + s->omega * (s->x[q] - s->before[q] + s->f[q]);
+  for (int64_t c = 3 * begin; c < 3 * end; c++)
+    s->next[c] = s->before[c] + s->omega * (s->x[c] - s->before[c] + s->f[c]);
 }
 
 bool hk_chebyshev_next(HkChebyshev *c, const double *x, const double *f, double square,

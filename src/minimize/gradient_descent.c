@@ -3,9 +3,9 @@
  *     p = -D^-1 dg/dx,   x+ = x + a p,   a = 1, 1/2, 1/4 ... by Armijo's rule
  *
  * D holds d_i = m_i + tau^2 (sum k + e_i) + tau sum c of each vertex (problem.h), so that p is in
- * metres: each vertex goes where it would come to rest if all others stood still and every spring
+ * meters: each vertex goes where it would come to rest if all others stood still and every spring
  * were as stiff across its length as along it. No system is solved and an iteration costs little
- * more than the forces. But what one vertex knows its neighbours hear an iteration later: an error
+ * more than the forces. But information travels one spring per iteration: an error
  * of wavelength r springs takes in the order of r^2 iterations, at most tau^2 k / m of them, and
  * stiff models of many vertices are out of reach. D is at least half of the Hessian in every
  * direction, hence a is nearly always 1.
@@ -23,8 +23,8 @@ typedef struct Scale {
 
 static void scale_range(void *user, int64_t begin, int64_t end) {
   const Scale *a = user;
-  for (int64_t q = begin; q < end; q++)
-    for (int c = 0; c < 3; c++) a->p[3 * q + c] = -a->g[3 * q + c] * a->problem->inverse[q];
+  for (int64_t i = begin; i < end; i++)
+    for (int c = 0; c < 3; c++) a->p[3 * i + c] = -a->g[3 * i + c] * a->problem->inverse[i];
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {

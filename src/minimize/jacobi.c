@@ -1,11 +1,11 @@
-/* Jacobi's method on the nonlinear problem: each vertex minimises g over its own position while all
+/* Jacobi's method on the nonlinear problem: each vertex minimizes g over its own position while all
  * others stand still (vertex_block.h), all at once,
  *
- *     G(x)_q = x_q + weight H_qq^-1 (-dg/dx_q)
+ *     G(x)_i = x_i + weight H_ii^-1 (-dg/dx_i)
  *
- * and Chebyshev's acceleration of x+ = G(x) (chebyshev.h; Wang 2015). No matrix, no colours, no
- * order: one loop over all vertices, which is what cards like. Neighbours that move towards each
- * other overshoot, hence the weight. Errors travel from neighbour to neighbour as in
+ * and Chebyshev's acceleration of x+ = G(x) (chebyshev.h; Wang 2015). No matrix, no colors, no
+ * order: one loop over all vertices, which suits GPUs. Neighbors that move towards each
+ * other overshoot, hence the weight. Errors travel from neighbor to neighbor as in
  * vertex_block_descent, at half its speed; the acceleration takes the root of the number of
  * iterations, as long as its rho is right.
  *
@@ -59,11 +59,11 @@ static void step_range(void *user, int64_t begin, int64_t end) {
   const Loop *a = user;
   const HkProblem *problem = a->blocks->p;
   const HkModel *m = problem->model;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double p[3] = {0, 0, 0};
-    if (!problem->held.mask[q]) hk_vertex_block_step(a->blocks, a->x, q, p);
-    bool alone = m->adj_start[q] == m->adj_start[q + 1]; /* there is no one to run into */
-    for (int c = 0; c < 3; c++) a->f[3 * q + c] = (alone ? 1 : a->weight) * p[c];
+    if (!problem->held.mask[i]) hk_vertex_block_step(a->blocks, a->x, i, p);
+    bool alone = m->adj_start[i] == m->adj_start[i + 1]; /* there is no one to run into */
+    for (int c = 0; c < 3; c++) a->f[3 * i + c] = (alone ? 1 : a->weight) * p[c];
   }
 }
 
@@ -112,7 +112,7 @@ static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkErro
 const HkMinimizeType hk_minimize_jacobi = {
     .schema = {.name = "jacobi",
                .summary = "each vertex over its own position, all at once, accelerated; no system",
-               .formula = "H_qq p = -dg/dx_q,  x+ = x_old + omega (x + weight p - x_old)",
+               .formula = "H_ii p = -dg/dx_i,  x+ = x_old + omega (x + weight p - x_old)",
                HK_PARAMS(HkJacobiParams, params)},
     .vectors = 3,
     .create = create,

@@ -1,7 +1,7 @@
 /* L-BFGS, a quasi-Newton method, started from the constant matrix of the local/global method.
  *
- * The last `memory` steps s_j = x_(j+1) - x_j and the changes of the gradient y_j that came with
- * them tell how curved g is along where it has been. The inverse Hessian that satisfies
+ * The last `memory` steps s_j = x_(j+1) - x_j and the changes y_j of the gradient along them
+ * sample the curvature of g. The inverse Hessian that satisfies
  * B y_j = s_j and is otherwise near A^-1 is applied without being formed, by the two-loop recursion
  * (Nocedal 1980), which goes through the pairs from the newest to the oldest and back:
  *
@@ -47,9 +47,9 @@ typedef struct Data {
 static void destroy(HkMinimizer *m) {
   const HkContext *c = &m->problem->model->context;
   Data *data = m->data;
-  for (int q = 0; data->pair && q < data->slots; q++) {
-    hk_free(c, &data->pair[q].s);
-    hk_free(c, &data->pair[q].y);
+  for (int k = 0; data->pair && k < data->slots; k++) {
+    hk_free(c, &data->pair[k].s);
+    hk_free(c, &data->pair[k].y);
   }
   hk_free(c, &data->pair);
   hk_free(c, &data->alpha);
@@ -66,8 +66,8 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   data->slots = p->memory + 1;
   HK_TRY(hk_alloc(c, &data->pair, data->slots, sizeof *data->pair, "a minimizer", error));
   HK_TRY(hk_alloc(c, &data->alpha, data->slots, sizeof *data->alpha, "a minimizer", error));
-  for (int q = 0; q < data->slots; q++) {
-    Pair *pair = &data->pair[q];
+  for (int k = 0; k < data->slots; k++) {
+    Pair *pair = &data->pair[k];
     HK_TRY(hk_alloc_vector(c, &pair->s, model->n, "a minimizer", error));
     HK_TRY(hk_alloc_vector(c, &pair->y, model->n, "a minimizer", error));
   }
@@ -76,7 +76,7 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
   return hk_minimizer_need_prefactor(m, p->factor, p->precision, error);
 }
 
-/* ---- Minimising ---- */
+/* ---- Minimizing ---- */
 
 /* The pair of that age, 0 the newest. */
 static Pair *pair_of_age(Data *data, int age) {
@@ -111,8 +111,8 @@ static void remember(HkMinimizer *m, const double *x, const double *x_new, const
   hk_vectors_subtract(space, x_new, x, pair->s);
   hk_vectors_subtract(space, g_new, g, pair->y);
   pair->sy = hk_vectors_dot(space, pair->s, pair->y);
-  double room = hk_vectors_dot(space, pair->s, pair->s) * hk_vectors_dot(space, pair->y, pair->y);
-  if (!(pair->sy > 1e-12 * sqrt(room))) return;
+  double bound = hk_vectors_dot(space, pair->s, pair->s) * hk_vectors_dot(space, pair->y, pair->y);
+  if (!(pair->sy > 1e-12 * sqrt(bound))) return;
   data->next = (data->next + 1) % data->slots;
   if (data->count < data->slots - 1) data->count++;
 }

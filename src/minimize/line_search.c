@@ -8,10 +8,10 @@
 
 double hk_line_search(HkMinimizer *m, const double *x, const double *p, double slope,
                       double *x_new) {
-  enum { MOST_HALVINGS = 60 };
+  enum { MAX_HALVINGS = 60 };
   const HkVectors *space = &m->problem->space;
   double a = 1;
-  for (int q = 0; q < MOST_HALVINGS && !hk_is_cancelled(m->problem->cancel); q++, a *= 0.5) {
+  for (int k = 0; k < MAX_HALVINGS && !hk_is_cancelled(m->problem->cancel); k++, a *= 0.5) {
     hk_vectors_add(space, a, p, x, x_new);
     if (hk_minimizer_try(m, x, x_new) <= HK_ARMIJO * a * slope) return a;
   }

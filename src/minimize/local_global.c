@@ -22,7 +22,7 @@
  * are not in A, and a force may grow stiffer on the way: if g would rise there, the line search
  * halves the step.
  *
- * A is constant: it is factorised once and then only solved with, three right-hand sides at a time.
+ * A is constant: it is factorized once and then only solved with, three right-hand sides at a time.
  * The price is linear convergence, slow where springs are turned, which A takes for as stiff as
  * being stretched. Hence the acceleration: anderson.h, chebyshev.h. An accelerated iterate that
  * does not lower g by Armijo's rule is replaced by the plain one. With anderson and h = 1/30 s the
@@ -50,7 +50,7 @@ static const HkParam params[] = {
     HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3),
     HK_CHOICE(LocalGlobal, acceleration, ANDERSON, "none|anderson|chebyshev",
               "how the iterations are made fewer"),
-    HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_MOST,
+    HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_WINDOW_MAX,
                "past iterations that anderson combines"),
     HK_NUMBER(LocalGlobal, rho, "1", 0, 0, 0.999999,
               "spectral radius for chebyshev: how much of an error one plain iteration leaves at "

@@ -1,4 +1,4 @@
-/* The registry of minimisers, and what they have in common: stopping, reports, the trace. */
+/* The registry of minimizers, and what they have in common: stopping, reports, the trace. */
 #include "minimize/minimize.h"
 
 #include "base/clock.h"
@@ -22,8 +22,8 @@ const HkSchema *hk_minimize_schema(int index) {
 }
 
 const HkMinimizeType *hk_minimize_type(const HkSchema *schema) {
-  for (int q = 0; q < TYPE_COUNT; q++)
-    if (&types[q]->schema == schema) return types[q];
+  for (int k = 0; k < TYPE_COUNT; k++)
+    if (&types[k]->schema == schema) return types[k];
   return NULL;
 }
 
@@ -39,8 +39,8 @@ static HkStatus allocate(HkMinimizer *m, HkError *error) {
   const HkModel *model = m->problem->model;
   int vectors = m->type->vectors;
   HK_TRY(hk_alloc(&model->context, &m->w, vectors, sizeof *m->w, "a minimizer", error));
-  for (int q = 0; q < vectors; q++)
-    HK_TRY(hk_alloc_vector(&model->context, &m->w[q], model->n, "a minimizer", error));
+  for (int k = 0; k < vectors; k++)
+    HK_TRY(hk_alloc_vector(&model->context, &m->w[k], model->n, "a minimizer", error));
   m->bytes += (size_t)vectors * (sizeof *m->w + hk_vector_bytes(model->n));
   return m->type->create ? m->type->create(m, error) : HK_OK;
 }
@@ -66,7 +66,7 @@ void hk_minimizer_destroy(HkMinimizer **minimizer) {
   HkContext c = m->problem->model->context;
   if (m->type && m->data) m->type->destroy(m);
   if (m->type && m->w)
-    for (int q = 0; q < m->type->vectors; q++) hk_free(&c, &m->w[q]);
+    for (int k = 0; k < m->type->vectors; k++) hk_free(&c, &m->w[k]);
   hk_free(&c, &m->w);
   hk_free(&c, &m->start);
   hk_method_clear(&m->method);
@@ -78,7 +78,7 @@ size_t hk_minimizer_bytes(const HkMinimizer *m) {
   return sizeof *m + m->bytes + start + (m->type->bytes ? m->type->bytes(m) : 0);
 }
 
-/* ---- Minimising ---- */
+/* ---- Minimizing ---- */
 
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error) {
   const HkModel *model = m->problem->model;
@@ -107,8 +107,8 @@ double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
   HkProblem *p = m->problem;
   m->filtered = hk_problem_filter(p, x, x_new);
   if (m->filtered) {
-    hk_vectors_subtract(&p->space, x_new, x, p->room);
-    m->filtered_move = hk_problem_norm(p, p->room);
+    hk_vectors_subtract(&p->space, x_new, x, p->scratch);
+    m->filtered_move = hk_problem_norm(p, p->scratch);
   }
   return hk_problem_change(m->problem, x, x_new);
 }

@@ -1,4 +1,4 @@
-/* Minimisers: drive the gradient of an implicit step's g(x) to zero; see problem.h. */
+/* Minimizers: drive the gradient of an implicit step's g(x) to zero; see problem.h. */
 #ifndef HK_MINIMIZE_MINIMIZE_H
 #define HK_MINIMIZE_MINIMIZE_H
 
@@ -43,10 +43,10 @@ HK_BEGINS_AS_STOPPING(HkJacobiParams);
                  "force may change the step by this part of its own motion; 0: all iterations "    \
                  "are made")
 
-/* Of minimisers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
+/* Of minimizers that solve with the prefactor (prefactor.h); see hk_minimizer_need_prefactor. */
 #define HK_FACTOR_PARAMS(S)                                                                        \
   HK_CHOICE(S, factor, 0, "auto|cholesky|ldlt",                                                    \
-            "factorisation of the constant matrix; auto: cholesky, or ldlt in builds without it"), \
+            "factorization of the constant matrix; auto: cholesky, or ldlt in builds without it"), \
       HK_CHOICE(S, precision, HK_PRECISION_AUTO, "auto|single|double",                             \
                 "of that factor; auto: single, several times as fast, unless the matrix is too "   \
                 "ill-conditioned for it")
@@ -59,7 +59,7 @@ typedef struct HkMinimizeType {
   /* Makes what else it needs (m->data, the problem's prefactor); NULL: nothing. */
   HkStatus (*create)(HkMinimizer *m, HkError *error);
   void (*destroy)(HkMinimizer *m);
-  /* Of what is in m->data and may grow while it minimises; NULL: nothing does, m->bytes says all.
+  /* Of what is in m->data and may grow while it minimizes; NULL: nothing does, m->bytes says all.
    */
   size_t (*bytes)(const HkMinimizer *m);
   /* Moves the free vertices of x from where they are to a minimum of m->problem. Calls
@@ -83,9 +83,9 @@ struct HkMinimizer {
   double filtered_move; /* kg^(1/2) m: what was left of it, |x_new - x|_M */
   bool moves;           /* the last direction was too long for an end; set as proved is */
   int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
-  HkStepInfo report;    /* of the last minimisation; minimisers count evaluations and so on here */
+  HkStepInfo report;    /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;         /* of what create has made, without the problem's prefactor */
-  HkTraceFn *trace;     /* told of every iteration; NULL: nobody is */
+  HkTraceFn *trace;     /* called after each iteration; may be NULL */
   void *trace_user;
   double *start; /* x at iteration 0, while there is a trace */
   double began;  /* s of wall time, without what the trace took */

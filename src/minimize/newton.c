@@ -18,7 +18,7 @@
  * correction, for the price of one more solve with the same H. With a factorization that is cheap,
  * and the lower one of x + p and x + p + c is the first trial; otherwise it follows if x + p fails.
  *
- * Inexact Newton: an iterative linear solver is asked for the relative residual (forcing term)
+ * Inexact Newton: the tolerance of an iterative linear solver is the forcing term
  * min(forcing, FORCING_RATE sqrt(m)) with the relative gradient m of stopping.c, which keeps
  * convergence faster than linear. Far from the minimum more is worse: cloth that buckles is led
  * astray by directions that are exact where the Hessian is nearly singular (docs/performance.md).

@@ -4,11 +4,12 @@
  * whole model for several iterations. So after an iteration with the direction p the smallest set
  * of vertices S is taken (to a factor of 2 in weight) with
  *
- *     sum m_i |p_i|^2 <= REST^2 |p|_M^2        over the vertices i that are not in S,
+ *     sum m_i |p_i|^2 <= OUTSIDE_NORM_RATIO^2 |p|_M^2        over the vertices i that are not in S,
  *
  * and RINGS rings of neighbors around it. g is minimized over this patch, while all other vertices
- * are held, until its relative gradient m is DEPTH times what it was. g does not rise, and the
- * whole model decides when the minimization ends (stopping.c): no answer depends on the patch.
+ * are held, until its relative gradient m is GRADIENT_REDUCTION times what it was. g does not rise,
+ * and the whole model decides when the minimization ends (stopping.c): no answer depends on the
+ * patch.
  */
 #include "minimize/patch.h"
 
@@ -16,7 +17,7 @@
 
 #include <math.h>
 
-static const double REST = 0.5, DEPTH = 0.2;
+static const double OUTSIDE_NORM_RATIO = 0.5, GRADIENT_REDUCTION = 0.2;
 enum { RINGS = 3, ITERATIONS_MAX = 60 };
 
 struct HkPatch {
@@ -89,7 +90,7 @@ size_t hk_patch_bytes(const HkPatch *patch) {
 
 /* ---- Choosing the vertices ---- */
 
-/* Weights m_i |p_i|^2 by their exponents: bin q has those from 2^-q to 2^(1-q) of the largest. */
+/* Weights m_i |p_i|^2 by their exponents: bin k has those from 2^-k to 2^(1-k) of the largest. */
 enum { BINS = 64 };
 
 static int bin_of(double weight, int largest) {
@@ -102,10 +103,10 @@ static int bin_of(double weight, int largest) {
 static int weigh(const HkPatch *patch, const double *p, double *weight) {
   const HkModel *m = patch->whole->model;
   double most = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    double square = hk_dot(p + 3 * q, p + 3 * q);
-    weight[q] = patch->whole->held.mask[q] ? 0 : m->mass[q] * square;
-    most = fmax(most, weight[q]);
+  for (int64_t i = 0; i < m->n; i++) {
+    double square = hk_dot(p + 3 * i, p + 3 * i);
+    weight[i] = patch->whole->held.mask[i] ? 0 : m->mass[i] * square;
+    most = fmax(most, weight[i]);
   }
   return most > 0 && isfinite(most) ? ilogb(most) : 0;
 }
@@ -113,29 +114,31 @@ static int weigh(const HkPatch *patch, const double *p, double *weight) {
 /* Adds the neighbors of the vertices that are not held. */
 static void grow(const HkModel *m, uint8_t *held) {
   enum { FREE, HELD, REACHED };
-  for (int64_t q = 0; q < m->n; q++)
-    for (int64_t e = m->adj_start[q]; held[q] == HELD && e < m->adj_start[q + 1]; e++)
-      if (held[m->adj_vertex[e]] == FREE) held[q] = REACHED;
-  for (int64_t q = 0; q < m->n; q++) held[q] = held[q] == HELD;
+  for (int64_t i = 0; i < m->n; i++)
+    for (int64_t e = m->adj_start[i]; held[i] == HELD && e < m->adj_start[i + 1]; e++)
+      if (held[m->adj_vertex[e]] == FREE) held[i] = REACHED;
+  for (int64_t i = 0; i < m->n; i++) held[i] = held[i] == HELD;
 }
 
 /* Sets the mask of the held vertices; returns how many are not. */
 static int64_t choose_vertices(HkPatch *patch, const double *p) {
   const HkModel *m = patch->whole->model;
   uint8_t *held = patch->problem.held.mask;
-  double sums[BINS + 1] = {0}, total = 0, sum = 0, *weight = patch->whole->room;
+  double sums[BINS + 1] = {0}, total = 0, sum = 0, *weight = patch->whole->scratch;
   int largest = weigh(patch, p, weight), last = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    total += weight[q];
-    sums[bin_of(weight[q], largest)] += weight[q];
+  for (int64_t i = 0; i < m->n; i++) {
+    total += weight[i];
+    sums[bin_of(weight[i], largest)] += weight[i];
   }
-  while (last < BINS - 1 && (sum += sums[last]) < (1 - REST * REST) * total) last++;
-  for (int64_t q = 0; q < m->n; q++) held[q] = bin_of(weight[q], largest) > last;
+  while (last < BINS - 1 &&
+         (sum += sums[last]) < (1 - OUTSIDE_NORM_RATIO * OUTSIDE_NORM_RATIO) * total)
+    last++;
+  for (int64_t i = 0; i < m->n; i++) held[i] = bin_of(weight[i], largest) > last;
   for (int ring = 0; ring < RINGS; ring++) grow(m, held);
   int64_t count = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    held[q] |= patch->whole->held.mask[q];
-    count += !held[q];
+  for (int64_t i = 0; i < m->n; i++) {
+    held[i] |= patch->whole->held.mask[i];
+    count += !held[i];
   }
   return count;
 }
@@ -150,11 +153,12 @@ HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double 
   if ((double)choose_vertices(patch, p) > part * (double)m->n) return HK_OK;
   take_step(patch);
   problem->held.version++;
-  for (int64_t q = 0; q < m->n; q++)
-    problem->inverse[q] = problem->held.mask[q] ? 0 : patch->whole->inverse[q];
+  for (int64_t i = 0; i < m->n; i++)
+    problem->inverse[i] = problem->held.mask[i] ? 0 : patch->whole->inverse[i];
   HK_TRY(hk_problem_begin_iterate(problem, x, error));
   double r = hk_problem_gradient(problem, x, newton->w[0]);
-  ((HkStopping *)newton->method.params)->tolerance = DEPTH * r / hk_problem_moved(problem, x);
+  ((HkStopping *)newton->method.params)->tolerance =
+      GRADIENT_REDUCTION * r / hk_problem_moved(problem, x);
   HK_TRY(hk_minimize(newton, x, error));
   report->linear_iterations += newton->report.linear_iterations;
   report->projections += newton->report.projections;

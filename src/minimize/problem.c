@@ -36,8 +36,8 @@ static HkStatus allocate(HkProblem *p, HkError *error) {
   HK_TRY(number(p, &p->space.sums, hk_sum_slots(m->n), error));
   HK_TRY(vector(p, &p->y, error));
   HK_TRY(vector(p, &p->b, error));
-  HK_TRY(vector(p, &p->room, error));
-  HK_TRY(vector(p, &p->room2, error));
+  HK_TRY(vector(p, &p->scratch, error));
+  HK_TRY(vector(p, &p->scratch2, error));
   HK_TRY(number(p, &p->inverse, m->n, error));
   return number(p, &p->extra, m->n, error);
 }
@@ -66,9 +66,9 @@ void hk_problem_destroy(HkProblem *p) {
   hk_hessian_destroy(&p->hessian);
   hk_damping_destroy(p->model, &p->damping);
   hk_pattern_destroy(p->model, &p->pattern);
-  double **vectors[] = {&p->y,     &p->b,       &p->f,     &p->v,    &p->room,
-                        &p->room2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
-  for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++) hk_free(c, vectors[q]);
+  double **vectors[] = {&p->y,        &p->b,       &p->f,     &p->v,    &p->scratch,
+                        &p->scratch2, &p->inverse, &p->extra, &p->drag, &p->space.sums};
+  for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) hk_free(c, vectors[k]);
   hk_free(c, &p->held.mask);
   hk_dampers_destroy(&p->dampers);
   *p = (HkProblem){0};
@@ -86,7 +86,7 @@ HkStatus hk_problem_need_prefactor(HkProblem *p, HkFactorKind kind, HkPrecision 
   if (p->prefactor && p->factor_kind == kind && p->precision == precision) return HK_OK;
   if (p->prefactor)
     return hk_fail(error, HK_ERROR_INVALID,
-                   "the minimizer and its preconditioner want different factorisations");
+                   "the minimizer and its preconditioner need different factorizations");
   p->factor_kind = kind;
   p->precision = precision;
   HK_TRY(hk_prefactor_create(p->model, p->work->springs, kind, precision, &p->held, &p->prefactor,
@@ -106,37 +106,37 @@ HkStatus hk_problem_update_prefactor(HkProblem *p, HkError *error) {
 static void push(HkProblem *p, const double *x, const double *v) {
   const HkModel *m = p->model;
   memset(p->f, 0, (size_t)m->n * 3 * sizeof *p->f);
-  memset(p->room, 0, (size_t)m->n * 3 * sizeof *p->f);
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
-    if (type->energy && !hk_force_uses_velocity(m, p->work, q)) continue;
-    HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, v);
+  memset(p->scratch, 0, (size_t)m->n * 3 * sizeof *p->f);
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (type->energy && !hk_force_uses_velocity(m, p->work, f)) continue;
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, v);
     type->add(&a, p->f);
     a.v = NULL;
-    if (type->energy) type->add(&a, p->room);
+    if (type->energy) type->add(&a, p->scratch);
   }
-  hk_vectors_subtract(&p->space, p->f, p->room, p->f);
+  hk_vectors_subtract(&p->space, p->f, p->scratch, p->f);
 }
 
 /* The drag of each vertex, if that is all there is: products with it take a ninth of the memory and
  * no search for the blocks. */
 static void take_drag(HkProblem *p) {
   p->drags = p->damping.C.only_diagonal;
-  for (int64_t q = 0; q < p->model->n && p->drags; q++) {
-    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[q];
-    p->drag[q] = C[0];
+  for (int64_t i = 0; i < p->model->n && p->drags; i++) {
+    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[i];
+    p->drag[i] = C[0];
     p->drags = C[4] == C[0] && C[8] == C[0];
     for (int c = 1; c < 8; c++) p->drags &= c == 4 || C[c] == 0;
   }
 }
 
-static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
+static HkStatus linearize(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   p->damped = p->pushed = p->partial = false;
-  for (int q = 0; q < m->force_count; q++) {
-    p->damped |= hk_force_uses_velocity(m, p->work, q);
-    p->partial |= hk_force_uses_velocity(m, p->work, q) && m->forces[q].type->damping;
-    p->pushed |= p->damped || !m->forces[q].type->energy;
+  for (int f = 0; f < m->force_count; f++) {
+    p->damped |= hk_force_uses_velocity(m, p->work, f);
+    p->partial |= hk_force_uses_velocity(m, p->work, f) && m->forces[f].type->damping;
+    p->pushed |= p->damped || !m->forces[f].type->energy;
   }
   if (!p->pushed) return HK_OK;
   HK_TRY(vector(p, &p->f, error));
@@ -154,15 +154,15 @@ static HkStatus linearise(HkProblem *p, const double *x, const double *v, HkErro
 static double damping_range(void *user, int64_t begin, int64_t end) {
   const HkProblem *p = user;
   double most = 0;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double sum = 0;
     int64_t first, last;
-    if (p->held.mask[q]) continue;
-    hk_block_row(&p->damping.C, q, &first, &last);
-    if (p->drags) sum = p->drag[q];
+    if (p->held.mask[i]) continue;
+    hk_block_row(&p->damping.C, i, &first, &last);
+    if (p->drags) sum = p->drag[i];
     for (int64_t e = first; e < last && !p->drags; e++)
       sum += hk_mat_row_sum(p->damping.C.value + 9 * e);
-    most = hk_larger(most, p->tau * sum / p->model->mass[q]);
+    most = hk_larger(most, p->tau * sum / p->model->mass[i]);
   }
   return most;
 }
@@ -171,8 +171,8 @@ static double damping_range(void *user, int64_t begin, int64_t end) {
  * mass (prefactor.h). */
 static bool is_bounded(HkProblem *p) {
   const HkModel *m = p->model;
-  for (int q = 0; q < m->force_count; q++)
-    if (hk_force_has_blocks(m, q) && !m->forces[q].type->quadratic) return false;
+  for (int f = 0; f < m->force_count; f++)
+    if (hk_force_has_blocks(m, f) && !m->forces[f].type->quadratic) return false;
   if (hk_forces_have_filter(m)) return false;
   if (!p->damped) return true;
   return hk_parallel_most(m->threads, m->n, damping_range, p, p->space.sums) <= 0.5;
@@ -194,23 +194,23 @@ static void bound_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double 
 static void diagonal_range(void *user, int64_t begin, int64_t end) {
   HkProblem *p = user;
   const HkModel *m = p->model;
-  for (int64_t q = begin; q < end; q++) {
-    double k = p->extra[q], c = 0;
-    hk_springs_add_bounds(m, p->work->springs, q, &k, &c);
-    p->inverse[q] = p->held.mask[q] ? 0 : 1 / (m->mass[q] + p->tau * (p->tau * k + c));
+  for (int64_t i = begin; i < end; i++) {
+    double k = p->extra[i], c = 0;
+    hk_springs_add_bounds(m, p->work->springs, i, &k, &c);
+    p->inverse[i] = p->held.mask[i] ? 0 : 1 / (m->mass[i] + p->tau * (p->tau * k + c));
   }
 }
 
-HkStatus hk_problem_linearise(HkProblem *p, const double *x, const double *v, HkError *error) {
+HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
-  HK_TRY(linearise(p, x, v, error));
+  HK_TRY(linearize(p, x, v, error));
   p->bounded = is_bounded(p);
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
   Bound bound = {{bound_dfdx, hk_jacobian_skip}, p->extra};
-  for (int q = 0; q < m->force_count; q++) {
-    if (!hk_force_has_blocks(m, q)) continue;
-    HkForceArgs a = hk_force_args(m, q, p->work, p->t, x, NULL);
-    m->forces[q].type->jacobian(&a, &bound.sink);
+  for (int f = 0; f < m->force_count; f++) {
+    if (!hk_force_has_blocks(m, f)) continue;
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
+    m->forces[f].type->jacobian(&a, &bound.sink);
   }
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
   return HK_OK;
@@ -236,23 +236,23 @@ typedef struct Slip {
   const double *from, *to;
 } Slip;
 
-/* room = w, or room2 = C w where that needs no neighbours. */
+/* scratch = w, or scratch2 = C w where that needs no neighbors. */
 static void slip_range(void *user, int64_t begin, int64_t end) {
   const Slip *a = user;
   const HkProblem *p = a->p;
-  double rate = 0.5 / p->tau, *out = p->drags ? p->room2 : p->room;
-  for (int64_t q = begin; q < end; q++) {
-    double factor = p->drags ? p->drag[q] : 1;
-    for (int64_t i = 3 * q; i < 3 * q + 3; i++)
+  double rate = 0.5 / p->tau, *out = p->drags ? p->scratch2 : p->scratch;
+  for (int64_t vertex = begin; vertex < end; vertex++) {
+    double factor = p->drags ? p->drag[vertex] : 1;
+    for (int64_t i = 3 * vertex; i < 3 * vertex + 3; i++)
       out[i] = factor * (rate * ((a->from[i] - p->b[i]) + (a->to[i] - p->b[i])) - p->v[i]);
   }
 }
 
-/* room2 = C w, w = (x - b) / tau - v at the middle of two places. */
+/* scratch2 = C w, w = (x - b) / tau - v at the middle of two places. */
 static void drag(HkProblem *p, const double *from, const double *to) {
   Slip a = {p, from, to};
   hk_parallel_for(p->model->threads, p->model->n, slip_range, &a);
-  if (!p->drags) hk_block_matrix_product(&p->damping.C, p->room, p->room2);
+  if (!p->drags) hk_block_matrix_product(&p->damping.C, p->scratch, p->scratch2);
 }
 
 typedef struct Gradient {
@@ -275,7 +275,7 @@ double hk_problem_gradient(HkProblem *p, const double *x, double *g) {
                 {.x = x,
                  .y = p->y,
                  .f = p->pushed ? p->f : NULL,
-                 .drag = p->damped ? p->room2 : NULL,
+                 .drag = p->damped ? p->scratch2 : NULL,
                  .mass = m->mass,
                  .inverse = p->inverse,
                  .square = square,
@@ -295,14 +295,14 @@ static double change_range(void *user, int64_t begin, int64_t end) {
   const Change *a = user;
   const HkProblem *p = a->p;
   double square = p->tau * p->tau, sum[3] = {0, 0, 0};
-  for (int64_t q = begin; q < end; q++)
+  for (int64_t vertex = begin; vertex < end; vertex++)
     for (int c = 0; c < 3; c++) {
-      int64_t i = 3 * q + c;
+      int64_t i = 3 * vertex + c;
       double d = a->to[i] - a->from[i], work = 0;
       if (p->pushed) work -= p->f[i];
       if (a->drag) work += a->drag[i];
       double middle = 0.5 * ((a->to[i] - p->y[i]) + (a->from[i] - p->y[i]));
-      sum[c] += d * (p->model->mass[q] * middle + square * work);
+      sum[c] += d * (p->model->mass[vertex] * middle + square * work);
     }
   return sum[0] + sum[1] + sum[2];
 }
@@ -313,7 +313,7 @@ double hk_problem_change(HkProblem *p, const double *from, const double *to) {
   Change a = {p, from, to, NULL};
   if (p->damped) { /* C w at the middle: 1/2 d . C (w + w') */
     drag(p, from, to);
-    a.drag = p->room2;
+    a.drag = p->scratch2;
   }
   double rest = hk_parallel_sum(m->threads, m->n, change_range, &a, p->space.sums);
   return rest + p->tau * p->tau * energy;
@@ -327,10 +327,10 @@ typedef struct Measure {
 static double inertia_range(void *user, int64_t begin, int64_t end) {
   const Measure *a = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double d[3];
-    hk_sub(a->x + 3 * q, a->p->y + 3 * q, d);
-    sum += 0.5 * a->p->model->mass[q] * hk_dot(d, d);
+    hk_sub(a->x + 3 * i, a->p->y + 3 * i, d);
+    sum += 0.5 * a->p->model->mass[i] * hk_dot(d, d);
   }
   return sum;
 }
@@ -348,13 +348,13 @@ typedef struct Norm {
 static double norm_range(void *user, int64_t begin, int64_t end) {
   const Norm *a = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
+  for (int64_t i = begin; i < end; i++) {
     double square = 0;
-    for (int64_t c = 3 * q; c < 3 * q + 3; c++) {
+    for (int64_t c = 3 * i; c < 3 * i + 3; c++) {
       double d = a->from ? a->x[c] - a->from[c] : a->x[c];
       square += d * d;
     }
-    if (!a->p->held.mask[q]) sum += a->p->model->mass[q] * square;
+    if (!a->p->held.mask[i]) sum += a->p->model->mass[i] * square;
   }
   return sum;
 }
@@ -375,8 +375,8 @@ double hk_problem_moved(HkProblem *p, const double *x) {
 static double furthest_range(void *user, int64_t begin, int64_t end) {
   const Measure *a = user;
   double most = 0;
-  for (int64_t q = begin; q < end; q++)
-    for (int64_t c = 3 * q; !a->p->held.mask[q] && c < 3 * q + 3; c++)
+  for (int64_t i = begin; i < end; i++)
+    for (int64_t c = 3 * i; !a->p->held.mask[i] && c < 3 * i + 3; c++)
       most = hk_larger(most, hk_larger(fabs(a->x[c]), fabs(a->p->y[c])));
   return most;
 }
@@ -385,9 +385,9 @@ static double furthest_range(void *user, int64_t begin, int64_t end) {
 static double weight_range(void *user, int64_t begin, int64_t end) {
   const HkProblem *p = ((const Measure *)user)->p;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
-    double inverse = p->inverse[q];
-    if (inverse > 0) sum += 1 / (inverse * inverse * p->model->mass[q]);
+  for (int64_t i = begin; i < end; i++) {
+    double inverse = p->inverse[i];
+    if (inverse > 0) sum += 1 / (inverse * inverse * p->model->mass[i]);
   }
   return sum;
 }
@@ -409,9 +409,9 @@ static double pressure_range(void *user, int64_t begin, int64_t end) {
   const HkProblem *p = a->p;
   const HkModel *m = p->model;
   double most = 0, square = p->tau * p->tau;
-  for (int64_t q = begin; q < end; q++) {
-    double pressure = p->held.mask[q] ? 0 : hk_springs_pressure(m, p->work->springs, a->x, q);
-    most = hk_larger(most, square * pressure / m->mass[q]);
+  for (int64_t i = begin; i < end; i++) {
+    double pressure = p->held.mask[i] ? 0 : hk_springs_pressure(m, p->work->springs, a->x, i);
+    most = hk_larger(most, square * pressure / m->mass[i]);
   }
   return most;
 }
@@ -419,7 +419,7 @@ static double pressure_range(void *user, int64_t begin, int64_t end) {
 bool hk_problem_is_convex(HkProblem *p, const double *x) {
   const HkModel *m = p->model;
   Measure a = {p, x};
-  for (int q = 0; q < m->force_count; q++)
-    if (hk_force_has_blocks(m, q) && !m->forces[q].type->quadratic) return false;
+  for (int f = 0; f < m->force_count; f++)
+    if (hk_force_has_blocks(m, f) && !m->forces[f].type->quadratic) return false;
   return hk_parallel_most(m->threads, m->n, pressure_range, &a, p->space.sums) <= 1.0 / 3;
 }

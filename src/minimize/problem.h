@@ -1,4 +1,4 @@
-/* The problem that every implicit step solves: the x that minimises
+/* The problem that every implicit step solves: the x that minimizes
  *
  *     g(x) = 1/2 (x - y)^T M (x - y) + tau^2 [E(x) - f . x + tau/2 w^T C w],
  *     w = (x - b) / tau - v
@@ -6,13 +6,13 @@
  * The integrator chooses y, tau and b, where (x - b) / tau is the velocity that belongs to x. E is
  * the potential energy of all forces that have one at time t, with that of the damping of springs
  * (dampers.c). The others, and all other damping, do not derive from a potential: they are
- * linearised about a predicted state,
+ * linearized about a predicted state,
  *
  *     f(x, v') ~ f - C (v' - v),   C = -df/dv there, its positive semidefinite part
  *
- * which damps implicitly and leaves a problem of minimisation. It keeps the order of an integrator
- * up to the second if C is -df/dv in full; if it is not (wind on faces), the second order wants the
- * forces linearised again about the result (passes in step/implicit.h). The gradient is zero
+ * which damps implicitly and leaves a problem of minimization. It keeps the order of an integrator
+ * up to the second if C is -df/dv in full; if it is not (wind on faces), second order needs the
+ * forces linearized again about the result (passes in step/implicit.h). The gradient is zero
  * exactly where the equations of the step are met:
  *
  *     dg/dx = M (x - y) - tau^2 [-dE/dx + f - C w]            (kg m)
@@ -37,13 +37,13 @@ typedef struct HkProblem {
   HkDampers *dampers;      /* NULL: springs are not damped, or by C */
   const HkForceWork *work; /* the caller's, or that of the dampers */
   const struct HkGradientKernels *kernels;
-  HkCancel *cancel; /* asked by minimizers and linear solvers; NULL: never */
+  HkCancel *cancel; /* checked by minimizers and linear solvers; NULL: never */
   HkVectors space;
   HkPattern pattern;
   HkHeld held;
   double t, tau;        /* s */
   double *y, *b;        /* m, 3 n */
-  double *f, *v;        /* N and m/s, 3 n: of the linearised forces; NULL if there are none */
+  double *f, *v;        /* N and m/s, 3 n: of the linearized forces; NULL if there are none */
   HkDamping damping;    /* C; without values if there is none */
   bool damped;          /* C counts in this step */
   double *drag;         /* N s/m, n: C where it is drag_i I for each vertex alone, else unused */
@@ -57,11 +57,11 @@ typedef struct HkProblem {
   const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
   double rounding;      /* kg^(1/2) m: what the rounding of the coordinates does to r */
   HkHessian hessian;
-  HkPrefactor *prefactor; /* NULL unless a method asked for it */
+  HkPrefactor *prefactor; /* NULL unless a method requires it */
   HkFactorKind factor_kind;
-  HkPrecision precision; /* of the prefactor */
-  double *room, *room2;  /* 3 n, used within one call */
-  size_t bytes;          /* of all but the prefactor, C and the Hessian */
+  HkPrecision precision;      /* of the prefactor */
+  double *scratch, *scratch2; /* 3 n, used within one call */
+  size_t bytes;               /* of all but the prefactor, C and the Hessian */
 } HkProblem;
 
 /* work: the caller's, as are all forces. */
@@ -80,9 +80,9 @@ HkStatus hk_problem_need_prefactor(HkProblem *problem, HkFactorKind kind, HkPrec
 /* Makes the prefactor that of the present step. */
 HkStatus hk_problem_update_prefactor(HkProblem *problem, HkError *error);
 
-/* After t, tau and the held pins are set: linearises the forces without a potential about (x, v) at
+/* After t, tau and the held pins are set: linearizes the forces without a potential about (x, v) at
  * t, and prepares the diagonal. */
-HkStatus hk_problem_linearise(HkProblem *problem, const double *x, const double *v, HkError *error);
+HkStatus hk_problem_linearize(HkProblem *problem, const double *x, const double *v, HkError *error);
 
 /* A minimizer has come to x: forces may look around there (their begin_iterate). */
 HkStatus hk_problem_begin_iterate(HkProblem *problem, const double *x, HkError *error);
@@ -101,7 +101,7 @@ double hk_problem_norm(HkProblem *problem, const double *d);
 /* |x - x_n|_M over the free vertices (kg^(1/2) m). */
 double hk_problem_moved(HkProblem *problem, const double *x);
 /* Sets x_n and the rounding of r for coordinates as large as those of x_n and y; after
- * hk_problem_linearise. */
+ * hk_problem_linearize. */
 void hk_problem_measure(HkProblem *problem, const double *x_n);
 /* Whether H(x) >= 2/3 M for certain, by a bound of the springs under pressure at each vertex (see
  * stopping.c); false: it is not known. */

@@ -21,8 +21,8 @@ static bool uses_prefactor(const HkMethod *method) {
   if (!method->schema) return false;
   const HkPreconditionType *type = hk_precondition_type(method->schema);
   if (type) return type->uses_prefactor;
-  for (int q = 0; q < method->schema->param_count; q++) {
-    const HkParam *p = &method->schema->params[q];
+  for (int k = 0; k < method->schema->param_count; k++) {
+    const HkParam *p = &method->schema->params[k];
     const void *at = (const char *)method->params + p->offset;
     if (p->kind == HK_PARAM_METHOD && uses_prefactor(at)) return true;
   }
@@ -45,8 +45,8 @@ static HkLinearSetup setup_of(const HkProblem *p) {
 static HkStatus make_vectors(HkSolveHessian *s, HkError *error) {
   const HkModel *m = s->problem->model;
   double **vectors[] = {&s->r, &s->z, &s->q, &s->Aq};
-  for (int q = 0; q < 4; q++)
-    HK_TRY(hk_alloc_vector(&m->context, vectors[q], m->n, "a linear system", error));
+  for (int k = 0; k < 4; k++)
+    HK_TRY(hk_alloc_vector(&m->context, vectors[k], m->n, "a linear system", error));
   return HK_OK;
 }
 
@@ -101,7 +101,7 @@ void hk_solve_hessian_destroy(HkSolveHessian **solve) {
   hk_linear_destroy(&s->chosen);
   hk_linear_destroy(&s->direct);
   double **vectors[] = {&s->b, &s->r, &s->z, &s->q, &s->Aq};
-  for (int q = 0; q < 5; q++) hk_free(&c, vectors[q]);
+  for (int k = 0; k < 5; k++) hk_free(&c, vectors[k]);
   hk_free(&c, solve);
 }
 
@@ -117,12 +117,12 @@ static void lift(HkSolveHessian *s, const double *b, const double *d) {
   const HkModel *m = s->problem->model;
   hk_vectors_copy(&s->problem->space, b, s->b);
   if (d) hk_hessian_lift(&s->problem->hessian, d, s->b);
-  for (int64_t q = 0; q < m->n; q++)
-    for (int c = 0; s->problem->held.mask[q] && c < 3; c++)
-      s->b[3 * q + c] = d ? m->mass[q] * d[3 * q + c] : 0;
+  for (int64_t i = 0; i < m->n; i++)
+    for (int c = 0; s->problem->held.mask[i] && c < 3; c++)
+      s->b[3 * i + c] = d ? m->mass[i] * d[3 * i + c] : 0;
 }
 
-/* The residual from which on coefficients in single precision are good enough. */
+/* Relative residual from which on coefficients in single precision are accurate enough. */
 static const double SINGLE_ACCURACY = 1e-4;
 
 static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, double *p,
@@ -163,7 +163,7 @@ static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, con
   return !d && result->iterations > 1 && hk_vectors_dot(&s->problem->space, s->b, p) > 0;
 }
 
-/* Conjugate gradients on the true Hessian with the projected one, which is factorised, as the
+/* Conjugate gradients on the true Hessian with the projected one, which is factorized, as the
  * preconditioner. They end where they meet negative curvature, with what they have so far: a
  * direction down that is Newton's own in the part of space that the gradient sees. A chain that is
  * pressed in a plane may well be about to buckle out of it; in the plane it still converges as fast
@@ -229,14 +229,14 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
     HK_TRY(try_once(s, &full, p, &result, error));
     report->linear_iterations += result.iterations;
     if (result.indefinite) /* it cannot be, but for numbers that are none: no answer */
-      for (int64_t q = 0; q < 3 * m->n; q++) p[q] = NAN;
+      for (int64_t c = 0; c < 3 * m->n; c++) p[c] = NAN;
     else if (direction->direct && !d)
       HK_TRY(refine(s, &full, p, direction, report, error));
   }
   report->residual = result.residual;
   direction->reason = result.indefinite ? HK_STOP_STALLED : result.reason;
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+  for (int64_t pin = 0; pin < m->pin_count; pin++) {
+    int64_t i = 3 * (int64_t)m->pin_vertex[pin];
     if (!problem->held.mask[i / 3]) continue;
     for (int c = 0; c < 3; c++) p[i + c] = d ? d[i + c] : 0;
   }

@@ -26,7 +26,7 @@ typedef struct HkDirection {
                   * projection; a factorization proves that there is none, conjugate gradients
                   * prove it in the space that they have seen */
   HkStop reason; /* why the linear solver stopped */
-  bool exact;    /* p solves the system of the true H(x) to the accuracy that was asked for */
+  bool exact;    /* p solves the system of the true H(x) to the requested residual */
 } HkDirection;
 
 /* The system H(x) p = b. */

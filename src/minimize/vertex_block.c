@@ -65,16 +65,16 @@ typedef struct Place {
   const double *x;
 } Place;
 
-/* g as vertex q sees it: the local forces, and -r . p + 1/2 p . Q p for all the rest. */
+/* g as vertex i sees it: the local forces, and -r . p + 1/2 p . Q p for all the rest. */
 typedef struct Local {
   double r[3], Q[9];
 } Local;
 
-/* f -= row q of C w, w = (x - b) / tau - v. */
-static void add_drag(const Place *s, int64_t q, double f[3]) {
+/* f -= row i of C w, w = (x - b) / tau - v. */
+static void add_drag(const Place *s, int64_t i, double f[3]) {
   const HkProblem *p = s->p;
   int64_t first, last;
-  hk_block_row(&p->damping.C, q, &first, &last);
+  hk_block_row(&p->damping.C, i, &first, &last);
   for (int64_t e = first; e < last; e++) {
     int64_t j = 3 * (int64_t)p->damping.C.pattern->column[e];
     double w[3], sum[3] = {0, 0, 0};
@@ -84,61 +84,61 @@ static void add_drag(const Place *s, int64_t q, double f[3]) {
   }
 }
 
-static void look_around(const Place *s, int64_t q, Local *local) {
+static void look_around(const Place *s, int64_t i, Local *local) {
   const HkProblem *p = s->p;
-  const double *x = s->x + 3 * q, *block = s->v->block + 9 * q, mass = p->model->mass[q];
+  const double *x = s->x + 3 * i, *block = s->v->block + 9 * i, mass = p->model->mass[i];
   double f[3], moved[3], square = p->tau * p->tau;
-  memcpy(f, s->v->force + 3 * q, sizeof f);
-  hk_sub(x, s->v->start + 3 * q, moved);
+  memcpy(f, s->v->force + 3 * i, sizeof f);
+  hk_sub(x, s->v->start + 3 * i, moved);
   hk_mat_add_product(block, moved, f);
-  if (p->pushed) hk_axpy(1, p->f + 3 * q, f);
+  if (p->pushed) hk_axpy(1, p->f + 3 * i, f);
   hk_mat_identity(mass, local->Q);
   for (int c = 0; c < 9; c++) local->Q[c] -= square * block[c];
   if (p->damped) {
-    add_drag(s, q, f);
-    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[q];
+    add_drag(s, i, f);
+    const double *C = p->damping.C.value + 9 * p->damping.C.pattern->diagonal[i];
     for (int c = 0; c < 9; c++) local->Q[c] += p->tau * C[c];
   }
-  for (int c = 0; c < 3; c++) local->r[c] = square * f[c] - mass * (x[c] - p->y[3 * q + c]);
+  for (int c = 0; c < 3; c++) local->r[c] = square * f[c] - mass * (x[c] - p->y[3 * i + c]);
 }
 
-/* H_qq */
-static void own_block(const Place *s, int64_t q, const Local *local, HkCurvature curvature,
+/* H_ii */
+static void own_block(const Place *s, int64_t i, const Local *local, HkCurvature curvature,
                       double H[9]) {
   const HkModel *m = s->p->model;
   double square = s->p->tau * s->p->tau;
   memcpy(H, local->Q, sizeof local->Q);
   for (int f = 0; f < s->v->local_count; f++)
-    s->v->local[f].type->add_hessian(&s->v->local[f].args, q, curvature, square, H);
+    s->v->local[f].type->add_hessian(&s->v->local[f].args, i, curvature, square, H);
   if (m->dimension == 3) return;
   H[2] = H[5] = H[6] = H[7] = 0; /* z does not move, and must not look unstable */
-  H[8] = m->mass[q];
+  H[8] = m->mass[i];
 }
 
-/* By how much g rises when vertex q moves by p. */
-static double gain(const Place *s, int64_t q, const Local *local, const double p[3]) {
+/* By how much g rises when vertex i moves by p. */
+static double gain(const Place *s, int64_t i, const Local *local, const double p[3]) {
   double Qp[3] = {0, 0, 0}, square = s->p->tau * s->p->tau, change = 0;
   hk_mat_add_product(local->Q, p, Qp);
   for (int f = 0; f < s->v->local_count; f++)
-    change += s->v->local[f].type->change(&s->v->local[f].args, q, p);
+    change += s->v->local[f].type->change(&s->v->local[f].args, i, p);
   return square * change - hk_dot(local->r, p) + 0.5 * hk_dot(p, Qp);
 }
 
-void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]) {
+void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t i, double p[3]) {
   Place place = {v, v->p, x}, *s = &place;
   Local local;
   double H[9], r[3], pull[3] = {0, 0, 0};
-  look_around(s, q, &local);
-  for (int f = 0; f < v->local_count; f++) v->local[f].type->add(&v->local[f].args, q, pull);
+  look_around(s, i, &local);
+  for (int f = 0; f < v->local_count; f++) v->local[f].type->add(&v->local[f].args, i, pull);
   memcpy(r, local.r, sizeof r);
   hk_axpy(s->p->tau * s->p->tau, pull, r);
   if (s->p->model->dimension == 2) r[2] = 0;
   for (HkCurvature curvature = HK_CURVATURE_TRUE; curvature <= HK_CURVATURE_BOUND; curvature++) {
     for (int c = 0; c < 3; c++) p[c] = 0;
-    own_block(s, q, &local, curvature, H);
+    own_block(s, i, &local, curvature, H);
     if (!hk_mat_invert_positive(H)) continue;
     hk_mat_add_product(H, r, p);
-    if (curvature < HK_CURVATURE_BOUND && !(gain(s, q, &local, p) <= 0)) continue;
+    if (curvature < HK_CURVATURE_BOUND && !(gain(s, i, &local, p) <= 0)) continue;
     return;
   }
   for (int c = 0; c < 3; c++) p[c] = 0;

@@ -1,9 +1,9 @@
 /* One vertex alone: the least of g over its own position while all others stand still, by one step
  * of Newton's method
  *
- *     H_qq p = -dg/dx_q,   H_qq = m_q I + tau^2 sum d2E/dx_q2 + tau C_qq   (3x3, kg)
+ *     H_ii p = -dg/dx_i,   H_ii = m_i I + tau^2 sum d2E/dx_i2 + tau C_ii   (3x3, kg)
  *
- * H_qq has the true Hessians of the springs. Where it is not positive definite, or p would raise g,
+ * H_ii has the true Hessians of the springs. Where it is not positive definite, or p would raise g,
  * it has the projected ones (hessian.h), and if that does not help either, springs as stiff across
  * their length as along it: then no vertex overshoots. Forces without a local form (HkLocalForce)
  * count through their gradient and their own blocks at the start, which is exact for all that are
@@ -28,7 +28,7 @@ typedef struct HkVertexBlock {
   HkVertexBlockLocal local[HK_VERTEX_BLOCK_LOCALS];
   int local_count;
   double *force;       /* 3 n, N: the other forces that have an energy, at the start */
-  double *block;       /* 9 n, N/m: their df_q/dx_q */
+  double *block;       /* 9 n, N/m: their df_i/dx_i */
   const double *start; /* 3 n: where these were evaluated; the caller's */
 } HkVertexBlock;
 
@@ -39,7 +39,7 @@ void hk_vertex_block_destroy(HkVertexBlock *v);
 /* Begins a sweep over vertices of x that starts from the positions in start: forces without a local
  * form are evaluated there. start is to stay as it is. */
 void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x);
-/* p = where vertex q, which is not held, goes from x. */
-void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t q, double p[3]);
+/* p = where vertex i, which is not held, goes from x. */
+void hk_vertex_block_step(const HkVertexBlock *v, const double *x, int64_t i, double p[3]);
 
 #endif

@@ -1,17 +1,17 @@
-/* Vertex block descent: each vertex in turn minimises g over its own position while all others
+/* Vertex block descent: each vertex in turn minimizes g over its own position while all others
  * stand still (Chen et al. 2024), that is Gauss-Seidel on the nonlinear problem.
  *
- *     H_qq p = -dg/dx_q,   x_q += p,
- *     H_qq = m_q I + tau^2 sum d2E/dx_q2 + tau C_qq   (3x3, kg)
+ *     H_ii p = -dg/dx_i,   x_i += p,
+ *     H_ii = m_i I + tau^2 sum d2E/dx_i2 + tau C_ii   (3x3, kg)
  *
- * at the newest positions of the neighbours. Vertices that do not interact, those of one colour
+ * at the newest positions of the neighbors. Vertices that do not interact, those of one color
  * (coloring.h), go at once. A sweep over all of them is an iteration; it costs a few gradients, no
- * matrix is stored and no system is solved. Errors travel from neighbour to neighbour: as with
+ * matrix is stored and no system is solved. Errors travel from neighbor to neighbor: as with
  * gradient_descent, one of wavelength r springs takes in the order of r^2 sweeps, a fourth to an
  * eighth as many.
  *
- * What a vertex does is told in vertex_block.h. Should g rise over a sweep even so (a force grew
- * stiffer on the way), a line search goes back from the result towards the start.
+ * vertex_block.h defines the step of a vertex. If g rises over a sweep (a force becomes stiffer
+ * along it), a line search backtracks from the result towards the start.
  */
 #include "base/vec.h"
 #include "minimize/coloring.h"
@@ -51,17 +51,17 @@ static void destroy(HkMinimizer *m) {
 typedef struct Sweep {
   const HkVertexBlock *blocks;
   double *x;
-  const int32_t *vertices; /* of one colour */
+  const int32_t *vertices; /* of one color */
 } Sweep;
 
 static void sweep_range(void *user, int64_t begin, int64_t end) {
   const Sweep *s = user;
   for (int64_t at = begin; at < end; at++) {
     double p[3];
-    int64_t q = s->vertices[at];
-    if (s->blocks->p->held.mask[q]) continue;
-    hk_vertex_block_step(s->blocks, s->x, q, p);
-    hk_axpy(1, p, s->x + 3 * q);
+    int64_t i = s->vertices[at];
+    if (s->blocks->p->held.mask[i]) continue;
+    hk_vertex_block_step(s->blocks, s->x, i, p);
+    hk_axpy(1, p, s->x + 3 * i);
   }
 }
 
@@ -115,7 +115,7 @@ static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkErro
 const HkMinimizeType hk_minimize_vertex_block_descent = {
     .schema = {.name = "vertex_block_descent",
                .summary = "each vertex in turn minimizes over its own position; no linear system",
-               .formula = "H_qq p = -dg/dx_q,  x_q += p  (3x3), all vertices of a colour at once",
+               .formula = "H_ii p = -dg/dx_i,  x_i += p  (3x3), all vertices of a color at once",
                HK_PARAMS(HkStopping, params)},
     .vectors = 3,
     .create = create,

@@ -81,35 +81,35 @@ static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
       return hk_fail_key(error, HK_ERROR_INVALID, "transform.scale",
                          "a factor of 0 flattens the body");
   hk_mat_rotation(axis, t->angle * 0x1.921fb54442d18p+1 / 180, R);
-  for (int64_t q = 0; q < mesh->vertex_count; q++) {
-    double *x = mesh->x + 3 * q, scaled[3];
+  for (int64_t i = 0; i < mesh->vertex_count; i++) {
+    double *x = mesh->x + 3 * i, scaled[3];
     for (int c = 0; c < 3; c++) scaled[c] = t->scale[c] * x[c];
     memcpy(x, t->translate, sizeof t->translate);
     hk_mat_add_product(R, scaled, x);
     if (!isfinite(x[0] + x[1] + x[2]))
       return hk_fail_key(error, HK_ERROR_INVALID, "transform",
-                         "vertex %lld is moved out of all bounds", (long long)q);
+                         "vertex %lld is moved out of all bounds", (long long)i);
   }
   return HK_OK;
 }
 
-/* Starting positions and velocities: stretched about the centre of mass, moving and spinning. */
+/* Starting positions and velocities: stretched about the center of mass, moving and spinning. */
 static void start(const HkMesh *mesh, const HkBody *body, const double *mass, double *x,
                   double *v) {
-  double centre[3] = {0, 0, 0}, total = 0;
-  for (int64_t q = 0; q < mesh->vertex_count; q++) {
-    hk_axpy(mass[q], mesh->x + 3 * q, centre);
-    total += mass[q];
+  double center[3] = {0, 0, 0}, total = 0;
+  for (int64_t i = 0; i < mesh->vertex_count; i++) {
+    hk_axpy(mass[i], mesh->x + 3 * i, center);
+    total += mass[i];
   }
-  for (int c = 0; c < 3; c++) centre[c] /= total;
+  for (int c = 0; c < 3; c++) center[c] /= total;
   bool stretched = body->stretch[0] != 1 || body->stretch[1] != 1 || body->stretch[2] != 1;
-  for (int64_t q = 0; q < mesh->vertex_count; q++) {
+  for (int64_t i = 0; i < mesh->vertex_count; i++) {
     double r[3];
-    memcpy(x + 3 * q, mesh->x + 3 * q, 3 * sizeof *x);
-    hk_sub(x + 3 * q, centre, r);
-    for (int c = 0; c < 3 && stretched; c++) x[3 * q + c] = centre[c] + (r[c] *= body->stretch[c]);
-    hk_cross(body->spin, r, v + 3 * q);
-    hk_axpy(1, body->velocity, v + 3 * q);
+    memcpy(x + 3 * i, mesh->x + 3 * i, 3 * sizeof *x);
+    hk_sub(x + 3 * i, center, r);
+    for (int c = 0; c < 3 && stretched; c++) x[3 * i + c] = center[c] + (r[c] *= body->stretch[c]);
+    hk_cross(body->spin, r, v + 3 * i);
+    hk_axpy(1, body->velocity, v + 3 * i);
   }
 }
 
@@ -118,14 +118,14 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
   const HkContext *c = &m->context;
   int64_t n = m->n + mesh->vertex_count;
   int64_t wanted = n + 1; /* kernels load four numbers at the last vertex: HK_PAD */
-  int64_t capacity[3] = {m->room.vertices, m->room.vertices, m->room.vertices};
+  int64_t capacity[3] = {m->capacity.vertices, m->capacity.vertices, m->capacity.vertices};
   if (n > INT32_MAX / 3)
     return hk_fail(error, HK_ERROR_UNSUPPORTED, "%lld vertices are more than Hooke takes (%d)",
                    (long long)n, INT32_MAX / 3);
   HK_TRY(hk_grow(c, &m->x0, &capacity[0], wanted, 3 * sizeof *m->x0, "vertices", error));
   HK_TRY(hk_grow(c, &m->v0, &capacity[1], wanted, 3 * sizeof *m->v0, "vertices", error));
   HK_TRY(hk_grow(c, &m->mass, &capacity[2], wanted, sizeof *m->mass, "vertices", error));
-  m->room.vertices = capacity[0];
+  m->capacity.vertices = capacity[0];
   memset(m->mass + m->n, 0, (size_t)mesh->vertex_count * sizeof *m->mass);
   HK_TRY(hk_body_masses(mesh, body, m->mass + m->n, error));
   start(mesh, body, m->mass + m->n, m->x0 + 3 * m->n, m->v0 + 3 * m->n);
@@ -135,18 +135,18 @@ static HkStatus append_vertices(HkModel *m, const HkMesh *mesh, const HkBody *bo
 
 static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkError *error) {
   const HkContext *c = &m->context;
-  int64_t cells = m->cell_count + mesh->cell_count, starts = m->room.cells;
+  int64_t cells = m->cell_count + mesh->cell_count, starts = m->capacity.cells;
   int64_t used = m->cell_count ? m->cell_start[m->cell_count] : 0;
-  HK_TRY(
-      hk_grow(c, &m->cell_type, &m->room.cells, cells + 1, sizeof *m->cell_type, "cells", error));
+  HK_TRY(hk_grow(c, &m->cell_type, &m->capacity.cells, cells + 1, sizeof *m->cell_type, "cells",
+                 error));
   HK_TRY(hk_grow(c, &m->cell_start, &starts, cells + 1, sizeof *m->cell_start, "cells", error));
-  HK_TRY(hk_grow(c, &m->cell_vertex, &m->room.corners, used + mesh->corner_count,
+  HK_TRY(hk_grow(c, &m->cell_vertex, &m->capacity.corners, used + mesh->corner_count,
                  sizeof *m->cell_vertex, "cells", error));
-  for (int64_t q = 0; q < mesh->corner_count; q++)
-    m->cell_vertex[used + q] = (int32_t)(first + mesh->cell_vertex[q]);
-  for (int64_t q = 0; q < mesh->cell_count; q++) {
-    m->cell_type[m->cell_count + q] = mesh->cell_type[q];
-    m->cell_start[m->cell_count + q] = used + mesh->cell_start[q];
+  for (int64_t k = 0; k < mesh->corner_count; k++)
+    m->cell_vertex[used + k] = (int32_t)(first + mesh->cell_vertex[k]);
+  for (int64_t cell = 0; cell < mesh->cell_count; cell++) {
+    m->cell_type[m->cell_count + cell] = mesh->cell_type[cell];
+    m->cell_start[m->cell_count + cell] = used + mesh->cell_start[cell];
   }
   m->cell_start[cells] = used + mesh->corner_count;
   m->cell_count = cells;
@@ -167,15 +167,15 @@ static void keep_names(HkMesh *mesh) {
  */
 static HkStatus flatten(HkMesh *mesh, HkError *error) {
   double size = 0;
-  for (int64_t q = 0; q < 3 * mesh->vertex_count; q++) size = fmax(size, fabs(mesh->x[q]));
-  for (int64_t q = 0; q < mesh->vertex_count; q++) {
-    double *z = &mesh->x[3 * q + 2];
+  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) size = fmax(size, fabs(mesh->x[c]));
+  for (int64_t i = 0; i < mesh->vertex_count; i++) {
+    double *z = &mesh->x[3 * i + 2];
     if (fabs(*z) > 1e-12 * size)
       return hk_fail(
           error, HK_ERROR_INVALID,
           "vertex %lld has z = %g m, but the scene has dimension 2; set dimension to 3 or "
           "transform the body into the plane z = 0",
-          (long long)q, *z);
+          (long long)i, *z);
     *z = 0;
   }
   return HK_OK;

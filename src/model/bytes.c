@@ -1,4 +1,4 @@
-/* Memory that a model holds, array by array, with the room in those that have grown.
+/* Memory that a model holds, array by array, with the unused capacity of growing ones.
  *
  * Parameters of forces, motions and the integrator are not counted: they come from the C library
  * and are small.
@@ -8,24 +8,24 @@
 #include <string.h>
 
 static size_t count_vertices(const HkModel *m) {
-  size_t room = (size_t)m->room.vertices, n = (size_t)m->n;
-  size_t bytes = room * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass);
+  size_t capacity = (size_t)m->capacity.vertices, n = (size_t)m->n;
+  size_t bytes = capacity * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass);
   return bytes + (n + 1) * sizeof *m->adj_start;
 }
 
 static size_t count_springs(const HkModel *m) {
   size_t one = sizeof *m->springs.i + sizeof *m->springs.j + sizeof *m->springs.k +
                sizeof *m->springs.l0 + sizeof *m->springs.kind;
-  size_t neighbour = sizeof *m->adj_vertex + sizeof *m->adj_spring;
+  size_t neighbor = sizeof *m->adj_vertex + sizeof *m->adj_spring;
   if (m->springs.damping) one += sizeof *m->springs.damping;
   if (m->springs.tension) one += sizeof *m->springs.tension;
-  return (size_t)m->room.springs * one + 2 * (size_t)m->springs.count * neighbour;
+  return (size_t)m->capacity.springs * one + 2 * (size_t)m->springs.count * neighbor;
 }
 
 static size_t count_cells(const HkModel *m) {
-  size_t bytes = (size_t)m->room.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
-  bytes += (size_t)m->room.corners * sizeof *m->cell_vertex;
-  bytes += (size_t)m->room.faces * 3 * sizeof *m->face;
+  size_t bytes = (size_t)m->capacity.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
+  bytes += (size_t)m->capacity.corners * sizeof *m->cell_vertex;
+  bytes += (size_t)m->capacity.faces * 3 * sizeof *m->face;
   if (m->face_start)
     bytes +=
         (size_t)(m->n + 1) * sizeof *m->face_start + (size_t)m->face_count * 3 * sizeof *m->face_at;
@@ -34,15 +34,15 @@ static size_t count_cells(const HkModel *m) {
 
 static size_t count_parts(const HkModel *m) {
   size_t bytes = (size_t)m->body_count * sizeof *m->bodies;
-  for (int q = 0; q < m->body_count; q++)
-    bytes += strlen(m->bodies[q].name) + 1 + hk_mesh_bytes(m->bodies[q].names);
+  for (int k = 0; k < m->body_count; k++)
+    bytes += strlen(m->bodies[k].name) + 1 + hk_mesh_bytes(m->bodies[k].names);
   bytes += (size_t)m->probe_count * sizeof *m->probes;
-  for (int q = 0; q < m->probe_count; q++)
-    bytes += strlen(m->probes[q].name) + 1 + (size_t)m->probes[q].count * sizeof(int32_t);
+  for (int k = 0; k < m->probe_count; k++)
+    bytes += strlen(m->probes[k].name) + 1 + (size_t)m->probes[k].count * sizeof(int32_t);
   bytes += (size_t)m->force_count * sizeof *m->forces;
-  for (int q = 0; q < m->force_count; q++)
-    if (m->forces[q].data && m->forces[q].type->bytes)
-      bytes += m->forces[q].type->bytes(m->forces[q].data);
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].data && m->forces[f].type->bytes)
+      bytes += m->forces[f].type->bytes(m->forces[f].data);
   bytes += (size_t)m->motion_count * sizeof *m->motions;
   return bytes + (size_t)m->pin_count * (sizeof *m->pin_vertex + sizeof *m->pin_motion);
 }

@@ -14,18 +14,18 @@
  */
 
 /* Springs are sorted by i and then j, so that filling in their order leaves each vertex's
- * neighbours sorted. */
+ * neighbors sorted. */
 static HkStatus make_adjacency(HkModel *m, HkError *error) {
   const HkContext *c = &m->context;
   int64_t entries = 2 * m->springs.count;
-  HK_TRY(hk_alloc(c, &m->adj_start, m->n + 1, sizeof *m->adj_start, "neighbours", error));
-  HK_TRY(hk_alloc(c, &m->adj_vertex, entries, sizeof *m->adj_vertex, "neighbours", error));
-  HK_TRY(hk_alloc(c, &m->adj_spring, entries, sizeof *m->adj_spring, "neighbours", error));
+  HK_TRY(hk_alloc(c, &m->adj_start, m->n + 1, sizeof *m->adj_start, "neighbors", error));
+  HK_TRY(hk_alloc(c, &m->adj_vertex, entries, sizeof *m->adj_vertex, "neighbors", error));
+  HK_TRY(hk_alloc(c, &m->adj_spring, entries, sizeof *m->adj_spring, "neighbors", error));
   for (int64_t s = 0; s < m->springs.count; s++) {
     m->adj_start[m->springs.i[s] + 1]++;
     m->adj_start[m->springs.j[s] + 1]++;
   }
-  for (int64_t q = 0; q < m->n; q++) m->adj_start[q + 1] += m->adj_start[q];
+  for (int64_t i = 0; i < m->n; i++) m->adj_start[i + 1] += m->adj_start[i];
   for (int64_t s = 0; s < m->springs.count; s++) {
     for (int e = 0; e < 2; e++) {
       int32_t at = e ? m->springs.j[s] : m->springs.i[s],
@@ -35,7 +35,7 @@ static HkStatus make_adjacency(HkModel *m, HkError *error) {
       m->adj_spring[slot] = (int32_t)s;
     }
   }
-  for (int64_t q = m->n; q > 0; q--) m->adj_start[q] = m->adj_start[q - 1];
+  for (int64_t i = m->n; i > 0; i--) m->adj_start[i] = m->adj_start[i - 1];
   m->adj_start[0] = 0;
   return HK_OK;
 }
@@ -64,8 +64,8 @@ static HkStatus claim_vertices(HkModel *m, const HkPin *pin, int32_t *owner, HkE
   int64_t count;
   HK_TRY(hk_model_select(m, &pin->select, &vertices, &count, error));
   HkStatus status = HK_OK;
-  for (int64_t q = 0; q < count && status >= 0; q++) {
-    int32_t v = vertices[q];
+  for (int64_t k = 0; k < count && status >= 0; k++) {
+    int32_t v = vertices[k];
     if (owner[v] >= 0)
       status =
           hk_fail(error, HK_ERROR_INVALID, "vertex %d is pinned already by pins[%d]", v, owner[v]);
@@ -84,7 +84,7 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(hk_alloc(c, &m->motions, scene->pin_count, sizeof *m->motions, "pins", error));
   int32_t *owner = NULL;
   HK_TRY(hk_alloc(c, &owner, m->n, sizeof *owner, "pins", error));
-  for (int64_t q = 0; q < m->n; q++) owner[q] = -1;
+  for (int64_t i = 0; i < m->n; i++) owner[i] = -1;
   HkStatus status = HK_OK;
   for (int p = 0; p < scene->pin_count && status >= 0; p++) {
     HkError inner = {0};
@@ -96,10 +96,10 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
     status = hk_alloc(c, &m->pin_vertex, m->pin_count, sizeof *m->pin_vertex, "pins", error);
   if (status >= 0)
     status = hk_alloc(c, &m->pin_motion, m->pin_count, sizeof *m->pin_motion, "pins", error);
-  for (int64_t q = 0, at = 0; status >= 0 && q < m->n; q++) {
-    if (owner[q] < 0) continue;
-    m->pin_vertex[at] = (int32_t)q;
-    m->pin_motion[at++] = owner[q];
+  for (int64_t i = 0, at = 0; status >= 0 && i < m->n; i++) {
+    if (owner[i] < 0) continue;
+    m->pin_vertex[at] = (int32_t)i;
+    m->pin_motion[at++] = owner[i];
   }
   hk_free(c, &owner);
   return status;
@@ -120,10 +120,10 @@ static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error)
   HK_TRY(hk_method_choose(&springs, HK_FORCE, "springs", error));
   HkStatus status = compile_force(m, &springs, error);
   hk_method_clear(&springs);
-  for (int q = 0; q < scene->force_count && status >= 0; q++) {
+  for (int f = 0; f < scene->force_count && status >= 0; f++) {
     HkError inner = {0};
-    status = compile_force(m, &scene->forces[q], &inner);
-    if (status < 0) blame(scene, "forces", q, &inner, error);
+    status = compile_force(m, &scene->forces[f], &inner);
+    if (status < 0) blame(scene, "forces", f, &inner, error);
   }
   m->velocity_dependent = hk_forces_use_velocity(m);
   return status;
@@ -131,15 +131,15 @@ static HkStatus compile_forces(HkModel *m, const HkScene *scene, HkError *error)
 
 static HkStatus compile_probes(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &m->probes, scene->probe_count, sizeof *m->probes, "probes", error));
-  for (int q = 0; q < scene->probe_count; q++) {
+  for (int k = 0; k < scene->probe_count; k++) {
     HkCompiledProbe *probe = &m->probes[m->probe_count++];
     char buffer[32];
-    snprintf(buffer, sizeof buffer, "probe%d", q);
-    const char *name = scene->probes[q].name ? scene->probes[q].name : buffer;
+    snprintf(buffer, sizeof buffer, "probe%d", k);
+    const char *name = scene->probes[k].name ? scene->probes[k].name : buffer;
     HkError inner = {0};
     HkStatus status =
-        hk_model_select(m, &scene->probes[q].select, &probe->vertices, &probe->count, &inner);
-    if (status < 0) return blame(scene, "probes", q, &inner, error);
+        hk_model_select(m, &scene->probes[k].select, &probe->vertices, &probe->count, &inner);
+    if (status < 0) return blame(scene, "probes", k, &inner, error);
     size_t bytes = strlen(name) + 1;
     HK_TRY(hk_alloc(&m->context, &probe->name, (int64_t)bytes, 1, "a name", error));
     memcpy(probe->name, name, bytes);
@@ -185,10 +185,10 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
 void hk_model_warn_gravities(const HkModel *m) {
   double g[3] = {0, 0, 0};
   int count = 0;
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
     if (type->slot != HK_ENERGY_GRAVITY || !type->accelerate) continue;
-    HkForceArgs a = hk_force_args(m, q, &(HkForceWork){.springs = &m->springs}, 0, NULL, NULL);
+    HkForceArgs a = hk_force_args(m, f, &(HkForceWork){.springs = &m->springs}, 0, NULL, NULL);
     type->accelerate(&a, g);
     count++;
   }
@@ -200,17 +200,17 @@ void hk_model_warn_gravities(const HkModel *m) {
          count, hk_norm(g), g[0], g[1], g[2]);
 }
 
-/* What is allowed but seldom meant. */
+/* Warns of input that is valid but rarely intended. */
 static void tell_oddities(const HkModel *m, const HkScene *scene) {
   int64_t loose = 0;
-  for (int64_t q = 0; q < m->n; q++) loose += m->adj_start[q] == m->adj_start[q + 1];
+  for (int64_t i = 0; i < m->n; i++) loose += m->adj_start[i] == m->adj_start[i + 1];
   if (loose)
     hk_log(&m->context, HK_LOG_WARNING, "%lld of %lld vertices have no spring", (long long)loose,
            (long long)m->n);
   if (m->pin_count == m->n)
     hk_log(&m->context, HK_LOG_WARNING, "every vertex is pinned, so none is free to move");
-  for (int q = 0; q < scene->output_count; q++)
-    if (m->probe_count == 0 && strcmp(scene->outputs[q].schema->name, "probes") == 0)
+  for (int k = 0; k < scene->output_count; k++)
+    if (m->probe_count == 0 && strcmp(scene->outputs[k].schema->name, "probes") == 0)
       hk_log(&m->context, HK_LOG_WARNING,
              "the output 'probes' is asked for, but there is no probe");
   hk_model_warn_gravities(m);
@@ -220,8 +220,8 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
   for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, error));
   if (m->dimension == 2)
-    for (int64_t q = 0; q < m->n; q++) m->v0[3 * q + 2] = 0;
-  for (int64_t q = 0; q < m->n; q++) m->total_mass += m->mass[q];
+    for (int64_t i = 0; i < m->n; i++) m->v0[3 * i + 2] = 0;
+  for (int64_t i = 0; i < m->n; i++) m->total_mass += m->mass[i];
   HK_TRY(make_adjacency(m, error));
   HK_TRY(compile_pins(m, scene, error));
   HK_TRY(compile_forces(m, scene, error));
@@ -252,15 +252,15 @@ HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error)
 
 static void destroy_parts(HkModel *m) {
   const HkContext *c = &m->context;
-  for (int q = 0; q < m->body_count; q++) {
-    hk_free(c, &m->bodies[q].name);
-    hk_mesh_destroy(&m->bodies[q].names);
+  for (int k = 0; k < m->body_count; k++) {
+    hk_free(c, &m->bodies[k].name);
+    hk_mesh_destroy(&m->bodies[k].names);
   }
-  for (int q = 0; q < m->motion_count; q++) hk_method_clear(&m->motions[q].method);
-  for (int q = 0; q < m->force_count; q++) hk_force_release(m, &m->forces[q]);
-  for (int q = 0; q < m->probe_count; q++) {
-    hk_free(c, &m->probes[q].name);
-    hk_free(c, &m->probes[q].vertices);
+  for (int k = 0; k < m->motion_count; k++) hk_method_clear(&m->motions[k].method);
+  for (int f = 0; f < m->force_count; f++) hk_force_release(m, &m->forces[f]);
+  for (int k = 0; k < m->probe_count; k++) {
+    hk_free(c, &m->probes[k].name);
+    hk_free(c, &m->probes[k].vertices);
   }
   hk_method_clear(&m->step);
 }
@@ -283,6 +283,6 @@ void hk_model_destroy(HkModel **model) {
                     &m->face,         &m->face_start,
                     &m->face_at,      &m->pin_vertex,
                     &m->pin_motion};
-  for (size_t q = 0; q < sizeof arrays / sizeof arrays[0]; q++) hk_free(&c, arrays[q]);
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(&c, arrays[k]);
   hk_free(&c, model);
 }

@@ -31,8 +31,8 @@ typedef struct Wall {
 } Wall;
 
 static void sort4(int32_t *v, int count) {
-  for (int q = 1; q < count; q++)
-    for (int p = q; p > 0 && v[p - 1] > v[p]; p--) {
+  for (int k = 1; k < count; k++)
+    for (int p = k; p > 0 && v[p - 1] > v[p]; p--) {
       int32_t swap = v[p];
       v[p] = v[p - 1];
       v[p - 1] = swap;
@@ -42,7 +42,7 @@ static void sort4(int32_t *v, int count) {
 static Wall wall_of(HkCell cell, const uint8_t *face, int32_t *lowest) {
   Wall wall = {.count = face[0]};
   int32_t sorted[4];
-  for (int q = 0; q < wall.count; q++) sorted[q] = wall.corner[q] = cell.vertices[face[1 + q]];
+  for (int k = 0; k < wall.count; k++) sorted[k] = wall.corner[k] = cell.vertices[face[1 + k]];
   sort4(sorted, wall.count);
   *lowest = sorted[0];
   wall.key[0] = sorted[1];
@@ -52,19 +52,19 @@ static Wall wall_of(HkCell cell, const uint8_t *face, int32_t *lowest) {
 
 static int compare_walls(const void *a, const void *b) {
   const Wall *x = a, *y = b;
-  for (int q = 0; q < 2; q++)
-    if (x->key[q] != y->key[q]) return x->key[q] < y->key[q] ? -1 : 1;
+  for (int k = 0; k < 2; k++)
+    if (x->key[k] != y->key[k]) return x->key[k] < y->key[k] ? -1 : 1;
   return 0;
 }
 
 static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, HkError *error) {
-  HK_TRY(hk_grow(&m->context, &m->face, &m->room.faces, m->face_count + count - 2,
+  HK_TRY(hk_grow(&m->context, &m->face, &m->capacity.faces, m->face_count + count - 2,
                  3 * sizeof *m->face, "faces", error));
-  for (int q = 2; q < count; q++) {
+  for (int k = 2; k < count; k++) {
     int32_t *f = m->face + 3 * m->face_count++;
     f[0] = corner[0];
-    f[1] = corner[q - 1];
-    f[2] = corner[q];
+    f[1] = corner[k - 1];
+    f[2] = corner[k];
   }
   return HK_OK;
 }
@@ -88,11 +88,11 @@ static HkStatus add_boundary(HkModel *m, int64_t first, int64_t first_cell, int6
       }
     }
     if (pass == 1) break;
-    for (int64_t q = 0; q < n; q++) start[q + 1] += start[q];
+    for (int64_t i = 0; i < n; i++) start[i + 1] += start[i];
     HK_TRY(hk_alloc(&m->context, walls, start[n], sizeof **walls, "faces", error));
   }
-  for (int64_t q = 0; q < n; q++) { /* filling moved start[q] to the end of bucket q */
-    int64_t begin = q == 0 ? 0 : start[q - 1], end = start[q];
+  for (int64_t i = 0; i < n; i++) { /* filling moved start[i] to the end of bucket i */
+    int64_t begin = i == 0 ? 0 : start[i - 1], end = start[i];
     if (end > begin) qsort(*walls + begin, (size_t)(end - begin), sizeof **walls, compare_walls);
     for (int64_t w = begin; w < end; w++) {
       Wall *wall = *walls + w;
@@ -133,10 +133,10 @@ HkStatus hk_model_need_faces(HkModel *m, HkError *error) {
     hk_free(&m->context, &m->face_start);
     return status;
   }
-  for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_start[m->face[q] + 1]++;
-  for (int64_t q = 0; q < m->n; q++) m->face_start[q + 1] += m->face_start[q];
-  for (int64_t q = 0; q < 3 * m->face_count; q++) m->face_at[m->face_start[m->face[q]]++] = q;
-  for (int64_t q = m->n; q > 0; q--) m->face_start[q] = m->face_start[q - 1];
+  for (int64_t k = 0; k < 3 * m->face_count; k++) m->face_start[m->face[k] + 1]++;
+  for (int64_t i = 0; i < m->n; i++) m->face_start[i + 1] += m->face_start[i];
+  for (int64_t k = 0; k < 3 * m->face_count; k++) m->face_at[m->face_start[m->face[k]]++] = k;
+  for (int64_t i = m->n; i > 0; i--) m->face_start[i] = m->face_start[i - 1];
   m->face_start[0] = 0;
   return HK_OK;
 }

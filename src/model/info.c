@@ -25,9 +25,9 @@ HkModelInfo hk_model_info(const HkModel *m) {
   info.mass_min = info.mass_max = m->mass[0];
   memcpy(info.box_min, m->x0, sizeof info.box_min);
   memcpy(info.box_max, m->x0, sizeof info.box_max);
-  for (int64_t q = 0; q < m->n; q++) {
-    widen(m->mass[q], &info.mass_min, &info.mass_max);
-    for (int c = 0; c < 3; c++) widen(m->x0[3 * q + c], &info.box_min[c], &info.box_max[c]);
+  for (int64_t i = 0; i < m->n; i++) {
+    widen(m->mass[i], &info.mass_min, &info.mass_max);
+    for (int c = 0; c < 3; c++) widen(m->x0[3 * i + c], &info.box_min[c], &info.box_max[c]);
   }
   if (m->springs.count > 0) {
     info.k_min = info.k_max = m->springs.k[0];
@@ -75,18 +75,19 @@ const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
 
 /* How many times its size a model must be away from the origin to be taken relative to its middle.
  */
-static const double FAR = 4;
+static const double MIN_DISTANCE_TO_SIZE = 4;
 
 void hk_model_origin(const HkModel *m, double origin[3]) {
   double middle[3], size = 0;
   for (int c = 0; c < 3; c++) {
     double low = m->x0[c], high = m->x0[c];
-    for (int64_t q = 1; q < m->n; q++) {
-      low = fmin(low, m->x0[3 * q + c]);
-      high = fmax(high, m->x0[3 * q + c]);
+    for (int64_t i = 1; i < m->n; i++) {
+      low = fmin(low, m->x0[3 * i + c]);
+      high = fmax(high, m->x0[3 * i + c]);
     }
     middle[c] = low + 0.5 * (high - low);
     size = fmax(size, high - low);
   }
-  for (int c = 0; c < 3; c++) origin[c] = fabs(middle[c]) > FAR * size ? middle[c] : 0;
+  for (int c = 0; c < 3; c++)
+    origin[c] = fabs(middle[c]) > MIN_DISTANCE_TO_SIZE * size ? middle[c] : 0;
 }

@@ -3,7 +3,7 @@
  * Vertices, springs, pins and their numbers stay, and so do the fingerprint and every state. What
  * may change are the stiffness k of the springs, the masses, the forces and the motions of the
  * pins. Each change raises a version; simulations compare it at their next step and make anew what
- * depends on it (see step/sim.c), factorisations when the stiffness did. A change that fails
+ * depends on it (see step/sim.c), factorizations when the stiffness did. A change that fails
  * changes nothing.
  */
 #include "force/force.h"
@@ -76,8 +76,8 @@ static void forces_changed(HkModel *m) {
 
 HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkError *error) {
   HkCompiledForce force;
-  int64_t room = m->force_count; /* at least */
-  HK_TRY(hk_grow(&m->context, &m->forces, &room, (int64_t)m->force_count + 1, sizeof *m->forces,
+  int64_t capacity = m->force_count; /* at least */
+  HK_TRY(hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1, sizeof *m->forces,
                  "forces", error));
   HK_TRY(hk_force_compile(m, method, &force, error));
   m->forces[m->force_count] = force;
@@ -170,7 +170,7 @@ HkStatus hk_state_release_pin(HkState *state, const HkModel *m, int32_t vertex, 
 }
 
 HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkError *error) {
-  int64_t pin = 0, q = 3 * (int64_t)vertex;
+  int64_t pin = 0, at = 3 * (int64_t)vertex;
   double place[3], v[3];
   HK_TRY(find_pin(m, state, vertex, &pin, error));
   hk_state_own(state);
@@ -178,8 +178,8 @@ HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkE
   state->pin_held[pin] = past ? HK_PIN_KEPT : HK_PIN_HELD;
   hk_pin_at(m, pin, state->time, place, v, NULL);
   hk_pin_jump(m, state, pin, place);
-  memcpy(state->x + q, place, sizeof place);
-  memcpy(state->v + q, v, sizeof v);
+  memcpy(state->x + at, place, sizeof place);
+  memcpy(state->v + at, v, sizeof v);
   state->h_old = 0; /* what was a step before is no more */
   state->edits++;
   return HK_OK;

@@ -19,7 +19,7 @@ static HkStatus by_density(const HkMesh *mesh, int dimension, double density, do
     return hk_fail_key(error, HK_ERROR_INVALID, "mass",
                        "the mesh has no %s to compute masses from; use mass.total",
                        measure_names[dimension]);
-  for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] *= density;
+  for (int64_t i = 0; i < mesh->vertex_count; i++) mass[i] *= density;
   return HK_OK;
 }
 
@@ -27,31 +27,31 @@ static HkStatus by_total(const HkMesh *mesh, double total, bool lumped, double *
                          HkError *error) {
   int64_t n = mesh->vertex_count;
   if (!lumped) {
-    for (int64_t q = 0; q < n; q++) mass[q] = total / (double)n;
+    for (int64_t i = 0; i < n; i++) mass[i] = total / (double)n;
     return HK_OK;
   }
   if (!lump_highest(mesh, mass))
     return hk_fail_key(error, HK_ERROR_INVALID, "mass.distribution",
                        "the mesh has no cells to lump the mass by; use equal");
   double sum = 0;
-  for (int64_t q = 0; q < n; q++) sum += mass[q];
-  for (int64_t q = 0; q < n; q++) mass[q] *= total / sum;
+  for (int64_t i = 0; i < n; i++) sum += mass[i];
+  for (int64_t i = 0; i < n; i++) mass[i] *= total / sum;
   return HK_OK;
 }
 
 /* The rows 'vertex kg' on top. */
 static HkStatus add_single(const HkMesh *mesh, const HkTable *added, double *mass, HkError *error) {
   int64_t count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
-  for (int q = 0; q < added->rows; q++) {
-    double vertex = added->values[2 * q], more = added->values[2 * q + 1];
+  for (int row = 0; row < added->rows; row++) {
+    double vertex = added->values[2 * row], more = added->values[2 * row + 1];
     if (!(vertex >= 0 && vertex < (double)count) || vertex != floor(vertex))
       return hk_fail(error, HK_ERROR_INVALID,
-                     "mass.added[%d]: there is no vertex %g; they are 0 to %lld", q, vertex,
+                     "mass.added[%d]: there is no vertex %g; they are 0 to %lld", row, vertex,
                      (long long)count - 1);
     int64_t at = mesh->vertex_map ? mesh->vertex_map[(int64_t)vertex] : (int64_t)vertex;
     if (at < 0)
       return hk_fail(error, HK_ERROR_INVALID, "mass.added[%d]: vertex %g was dropped by the repair",
-                     q, vertex);
+                     row, vertex);
     mass[at] += more;
   }
   return HK_OK;
@@ -66,7 +66,7 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
                        "give only one of per_vertex, total, length_density, area_density, "
                        "volume_density");
   if (!isnan(m->per_vertex)) {
-    for (int64_t q = 0; q < mesh->vertex_count; q++) mass[q] = m->per_vertex;
+    for (int64_t i = 0; i < mesh->vertex_count; i++) mass[i] = m->per_vertex;
   } else if (!isnan(m->length_density)) {
     HK_TRY(by_density(mesh, 1, m->length_density, mass, error));
   } else if (!isnan(m->area_density)) {
@@ -78,13 +78,13 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
     HK_TRY(by_total(mesh, total, m->distribution == 1, mass, error));
   }
   HK_TRY(add_single(mesh, &m->added, mass, error));
-  for (int64_t q = 0; q < mesh->vertex_count; q++)
-    if (!(mass[q] > 0) || isinf(mass[q]))
+  for (int64_t i = 0; i < mesh->vertex_count; i++)
+    if (!(mass[i] > 0) || isinf(mass[i]))
       return hk_fail_key(
           error, HK_ERROR_INVALID, "mass",
           "vertex %lld would have %g kg, but a mass must be above 0%s",
-          (long long)q + mesh->first_number, mass[q],
-          mass[q] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
+          (long long)i + mesh->first_number, mass[i],
+          mass[i] == 0 && given && isnan(m->per_vertex) && isnan(m->total)
               ? "; no cell with a size that this density counts touches it: use mass.total, or "
                 "\"repair\": {\"unused\": true} where no cell uses it at all"
               : "");

@@ -37,10 +37,10 @@ typedef struct HkCompiledProbe {
   int64_t count;
 } HkCompiledProbe;
 
-/* Room in the arrays that grow while bodies are added. */
-typedef struct HkModelRoom {
+/* Capacities of the arrays that grow while bodies are added. */
+typedef struct HkModelCapacity {
   int64_t vertices, springs, cells, corners, faces;
-} HkModelRoom;
+} HkModelCapacity;
 
 /* Springs between vertices i < j, one for two vertices. */
 typedef struct HkSpringArrays {
@@ -66,7 +66,7 @@ struct HkModel {
 
   HkSpringArrays springs; /* sorted by i and then j */
 
-  /* Neighbours of vertex q: adj_start[q] .. adj_start[q + 1] - 1, by rising neighbour number.
+  /* Neighbors of vertex i: adj_start[i] .. adj_start[i + 1] - 1, by rising neighbor number.
    * Forces are gathered along it, so that no two threads write to one vertex. */
   int64_t *adj_start;
   int32_t *adj_vertex, *adj_spring;
@@ -77,8 +77,8 @@ struct HkModel {
   int64_t *cell_start;
   int32_t *cell_vertex;
 
-  /* Triangles, for the wind and for drawing. face_at lists the faces around vertex q as 3 f +
-   * corner at face_start[q] ..; NULL until a force asks for it by hk_model_need_faces. */
+  /* Triangles, for the wind and for drawing. face_at lists the faces around vertex i as 3 f +
+   * corner at face_start[i] ..; NULL until a force calls hk_model_need_faces. */
   int64_t face_count;
   int32_t *face;
   int64_t *face_start, *face_at;
@@ -109,7 +109,7 @@ struct HkModel {
   uint64_t
       fingerprint; /* of vertices, springs and pins: a state fits only its own model. Forces and
                     * settings may differ; a run compares its whole scene, see run/record.c */
-  HkModelRoom room;
+  HkModelCapacity capacity;
 };
 
 /* Another number after each live change. */
@@ -127,7 +127,7 @@ int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);
  * origin, else that. */
 void hk_model_origin(const HkModel *model, double origin[3]);
 
-/* face_start and face_at, made once a force asks for them. */
+/* Makes face_start and face_at, unless they exist. */
 HkStatus hk_model_need_faces(HkModel *model, HkError *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* Springs in parallel between the same two vertices, merged into one:
  *
- *     sum_q 1/2 k_q (l - l_q)^2 = 1/2 k (l - l0)^2 + sum_q 1/2 k_q (l_q - l0)^2
- *     k = sum k_q,   l0 = sum k_q l_q / k,   c = sum c_q
+ *     sum_s 1/2 k_s (l - l_s)^2 = 1/2 k (l - l0)^2 + sum_s 1/2 k_s (l_s - l0)^2
+ *     k = sum k_s,   l0 = sum k_s l_s / k,   c = sum c_s
  *
- * k_q is the stiffness (N/m), l_q the rest length (m) and c_q the damping (N s/m) of spring q. The
+ * k_s is the stiffness (N/m), l_s the rest length (m) and c_s the damping (N s/m) of spring s. The
  * last sum does not depend on the positions: forces and their derivatives are those of the separate
  * springs, and the spring energy is lower by that constant (0 J for equal rest lengths).
  *

@@ -1,4 +1,4 @@
-/* Pinned vertices: where they are at a time, what holds them, and when they are let go.
+/* Pinned vertices: position, velocity, reaction and release.
  *
  * The force that holds a pinned vertex on its motion is what Newton's law leaves over,
  *
@@ -42,9 +42,9 @@ void hk_pin_at(const HkModel *m, int64_t pin, double t, double x[3], double v[3]
 }
 
 void hk_pin_jump(const HkModel *m, HkState *state, int64_t pin, const double place[3]) {
-  int64_t q = m->pin_vertex[pin];
-  double d = hk_distance(state->x + 3 * q, place), energy = 0;
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++)
+  int64_t i = m->pin_vertex[pin];
+  double d = hk_distance(state->x + 3 * i, place), energy = 0;
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++)
     energy += 0.5 * m->springs.k[m->adj_spring[e]] * d * d;
   if (energy > 0)
     state->given_speed = sqrt(state->given_speed * state->given_speed + 2 * energy / m->total_mass);
@@ -52,8 +52,8 @@ void hk_pin_jump(const HkModel *m, HkState *state, int64_t pin, const double pla
 
 void hk_pins_place(const HkModel *m, const HkState *state, double t, double *x, double *v) {
   for (int64_t p = 0; p < m->pin_count; p++) {
-    int64_t q = 3 * (int64_t)m->pin_vertex[p];
-    if (state->pin_held[p]) hk_pin_at(m, p, t, x + q, v + q, NULL);
+    int64_t at = 3 * (int64_t)m->pin_vertex[p];
+    if (state->pin_held[p]) hk_pin_at(m, p, t, x + at, v + at, NULL);
   }
 }
 
@@ -77,11 +77,11 @@ int64_t hk_model_first_pin(const HkModel *m, int64_t vertex) {
 
 void hk_pins_reactions(const HkModel *m, const HkState *state, const double *f, double *R) {
   for (int64_t p = 0; p < m->pin_count; p++) {
-    int64_t q = m->pin_vertex[p];
+    int64_t i = m->pin_vertex[p];
     double x[3], v[3], a[3] = {0, 0, 0};
     if (state->pin_held[p]) hk_pin_at(m, p, state->time, x, v, a);
     for (int c = 0; c < 3; c++)
-      R[3 * p + c] = state->pin_held[p] ? m->mass[q] * a[c] - f[3 * q + c] : 0;
+      R[3 * p + c] = state->pin_held[p] ? m->mass[i] * a[c] - f[3 * i + c] : 0;
     if (m->dimension == 2) R[3 * p + 2] = 0;
   }
 }

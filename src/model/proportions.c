@@ -7,13 +7,13 @@
 
 #include "base/vec.h"
 
-/* How much of a solid a vertex's neighbours make at rest, 0 for those in a plane to 1 for those
+/* How much of a solid a vertex's neighbors make at rest, 0 for those in a plane to 1 for those
  * spread evenly: the determinant of sum d d^T over the cube of a third of its trace. */
-static double solidity_at(const HkModel *m, int64_t q) {
+static double solidity_at(const HkModel *m, int64_t i) {
   double S[9] = {0};
-  for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+  for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
     double d[3], u[3];
-    hk_sub(m->x0 + 3 * (int64_t)m->adj_vertex[e], m->x0 + 3 * q, d);
+    hk_sub(m->x0 + 3 * (int64_t)m->adj_vertex[e], m->x0 + 3 * i, d);
     if (hk_unit(d, u)) hk_mat_add_outer(1, u, u, S);
   }
   double third = (S[0] + S[4] + S[8]) / 3;
@@ -26,7 +26,7 @@ bool hk_model_is_solid(const HkModel *m) {
   enum { SAMPLE = 1000 };
   int64_t step = m->n / SAMPLE + 1, count = 0;
   double sum = 0;
-  for (int64_t q = 0; q < m->n; q += step, count++) sum += solidity_at(m, q);
+  for (int64_t i = 0; i < m->n; i += step, count++) sum += solidity_at(m, i);
   return count > 0 && sum / (double)count > 0.1;
 }
 
@@ -46,8 +46,8 @@ static int64_t walk(Walk *w, int32_t from, uint8_t mark, int64_t *distances, int
   w->seen[from] = mark;
   for (*distances = 0; head < tail; (*distances)++)
     for (int64_t end = tail; head < end; head++) {
-      int32_t q = w->queue[head];
-      for (int64_t e = m->adj_start[q]; e < m->adj_start[q + 1]; e++) {
+      int32_t i = w->queue[head];
+      for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
         int32_t j = m->adj_vertex[e];
         if (w->seen[j] == mark) continue;
         w->seen[j] = mark;
@@ -61,9 +61,9 @@ static int64_t walk(Walk *w, int32_t from, uint8_t mark, int64_t *distances, int
 static void measure(Walk *w, HkProportions *p) {
   int64_t distances;
   int32_t furthest;
-  for (int64_t q = 0; q < w->model->n; q++) {
-    if (w->seen[q]) continue;
-    int64_t count = walk(w, (int32_t)q, 1, &distances, &furthest);
+  for (int64_t i = 0; i < w->model->n; i++) {
+    if (w->seen[i]) continue;
+    int64_t count = walk(w, (int32_t)i, 1, &distances, &furthest);
     if ((double)count <= p->core) continue;
     walk(w, furthest, 2, &distances, &furthest);
     p->core = (double)count;

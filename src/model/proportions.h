@@ -9,7 +9,7 @@ typedef struct HkProportions {
   double n, springs;
   double core;  /* vertices of its largest connected part */
   double width; /* vertices of a cut through that, across its longest way; 0: unknown */
-  bool solid;   /* neighbours all around, not along a line or a surface */
+  bool solid;   /* neighbors all around, not along a line or a surface */
   bool damped;  /* a force depends on v */
   int dimension;
 } HkProportions;

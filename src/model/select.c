@@ -1,4 +1,4 @@
-/* Selections: which vertices are meant, by the positions at the start. */
+/* Selections of vertices, by their positions at the start. */
 #include "model/model.h"
 
 #include "base/sort.h"
@@ -18,9 +18,9 @@ static const HkBodyRange *find_body(const HkModel *m, const char *name) {
 static void list_names(char *text, size_t size, int count, const char *(*name)(const void *, int),
                        const void *user) {
   text[0] = 0;
-  for (int q = 0; q < count; q++) {
+  for (int k = 0; k < count; k++) {
     size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s'%s'", q ? ", " : "", name(user, q));
+    snprintf(text + used, size - used, "%s'%s'", k ? ", " : "", name(user, k));
   }
 }
 
@@ -61,8 +61,8 @@ static HkStatus find_vertex(const HkModel *m, int64_t vertex, int32_t *found, Hk
 static void tidy(int32_t *list, int64_t *count) {
   int64_t unique = 0;
   hk_sort_int32(list, *count);
-  for (int64_t q = 0; q < *count; q++)
-    if (q == 0 || list[q] != list[unique - 1]) list[unique++] = list[q];
+  for (int64_t k = 0; k < *count; k++)
+    if (k == 0 || list[k] != list[unique - 1]) list[unique++] = list[k];
   *count = unique;
 }
 
@@ -75,7 +75,7 @@ static HkStatus choose_set(const HkModel *m, const HkBodyRange *only, const char
     int64_t count;
     const int32_t *set = hk_mesh_set(body->names, name, &count);
     found |= set != NULL;
-    for (int64_t q = 0; set && q < count; q++) is_chosen[body->first + set[q]] = 1;
+    for (int64_t k = 0; set && k < count; k++) is_chosen[body->first + set[k]] = 1;
   }
   if (found) return HK_OK;
   char known[512];
@@ -102,15 +102,15 @@ static double badness(const HkSelect *s, const double *x) {
 static void choose_best(const HkModel *m, const HkSelect *s, int64_t begin, int64_t end,
                         uint8_t *is_chosen) {
   int64_t best = begin;
-  for (int64_t q = begin; q < end; q++)
-    if (badness(s, m->x0 + 3 * q) < badness(s, m->x0 + 3 * best)) best = q;
+  for (int64_t i = begin; i < end; i++)
+    if (badness(s, m->x0 + 3 * i) < badness(s, m->x0 + 3 * best)) best = i;
   double limit = badness(s, m->x0 + 3 * best) + s->value;
   if (s->kind == HK_SELECT_NEAREST) {
     is_chosen[best] = 1;
     return;
   }
-  for (int64_t q = begin; q < end; q++)
-    if (badness(s, m->x0 + 3 * q) <= limit) is_chosen[q] = 1;
+  for (int64_t i = begin; i < end; i++)
+    if (badness(s, m->x0 + 3 * i) <= limit) is_chosen[i] = 1;
 }
 
 /* The body that a selection names, or NULL where it names none. */
@@ -135,8 +135,8 @@ static HkStatus choose(const HkModel *m, const HkSelect *s, uint8_t *is_chosen, 
   case HK_SELECT_VERTICES: return HK_OK; /* see list_numbers */
   case HK_SELECT_BOX:
   case HK_SELECT_SPHERE:
-    for (int64_t q = begin; q < end; q++)
-      if (is_inside(s, m->x0 + 3 * q)) is_chosen[q] = 1;
+    for (int64_t i = begin; i < end; i++)
+      if (is_inside(s, m->x0 + 3 * i)) is_chosen[i] = 1;
     return HK_OK;
   case HK_SELECT_LOWEST:
   case HK_SELECT_HIGHEST:
@@ -150,11 +150,11 @@ static HkStatus choose_list(const HkModel *m, const HkSelect *select, int32_t **
   uint8_t *is_chosen = NULL;
   HK_TRY(hk_alloc(&m->context, &is_chosen, m->n, 1, "a selection", error));
   HkStatus status = choose(m, select, is_chosen, error);
-  for (int64_t q = 0; status >= 0 && q < m->n; q++) *count += is_chosen[q];
+  for (int64_t i = 0; status >= 0 && i < m->n; i++) *count += is_chosen[i];
   if (status >= 0)
     status = hk_alloc(&m->context, vertices, *count, sizeof **vertices, "a selection", error);
-  for (int64_t q = 0, at = 0; status >= 0 && q < m->n; q++)
-    if (is_chosen[q]) (*vertices)[at++] = (int32_t)q;
+  for (int64_t i = 0, at = 0; status >= 0 && i < m->n; i++)
+    if (is_chosen[i]) (*vertices)[at++] = (int32_t)i;
   hk_free(&m->context, &is_chosen);
   return status;
 }
@@ -174,9 +174,9 @@ static HkStatus list_numbers(const HkModel *m, const HkSelect *s, int32_t **vert
                    "vertices by number need \"body\", since there are %d bodies", m->body_count);
   if (!body) body = &m->bodies[0];
   HK_TRY(hk_alloc(&m->context, vertices, s->count, sizeof **vertices, "a selection", error));
-  for (int64_t q = 0; q < s->count; q++)
-    HK_TRY(whole ? find_vertex(m, s->indices[q], *vertices + q, error)
-                 : find_index(body, s->indices[q], *vertices + q, error));
+  for (int64_t k = 0; k < s->count; k++)
+    HK_TRY(whole ? find_vertex(m, s->indices[k], *vertices + k, error)
+                 : find_index(body, s->indices[k], *vertices + k, error));
   *count = s->count;
   if (*count > 0) tidy(*vertices, count);
   return HK_OK;

@@ -107,17 +107,17 @@ static HkStatus take_table(const HkMesh *mesh, const HkTable *table, Rows *rows,
                  "springs", error));
   HK_TRY(hk_grow(&mesh->context, &rows->row, &rows->row_capacity, count, sizeof *rows->row,
                  "springs", error));
-  for (int q = 0; q < table->rows; q++) {
-    const double *value = table->values + 5 * (int64_t)q;
+  for (int row = 0; row < table->rows; row++) {
+    const double *value = table->values + 5 * (int64_t)row;
     int32_t *pair = rows->pair + 2 * rows->count;
-    HK_TRY(table_vertex(mesh, q, value[0], &pair[0], error));
-    HK_TRY(table_vertex(mesh, q, value[1], &pair[1], error));
+    HK_TRY(table_vertex(mesh, row, value[0], &pair[0], error));
+    HK_TRY(table_vertex(mesh, row, value[1], &pair[1], error));
     if (pair[0] == pair[1])
       return hk_fail(error, HK_ERROR_INVALID,
-                     "springs.table[%d]: a spring cannot join vertex %d with itself", q, pair[0]);
+                     "springs.table[%d]: a spring cannot join vertex %d with itself", row, pair[0]);
     for (int c = 2; c < 5; c++)
       if (!isfinite(value[c]))
-        return hk_fail(error, HK_ERROR_INVALID, "springs.table[%d]: %g is not a finite number", q,
+        return hk_fail(error, HK_ERROR_INVALID, "springs.table[%d]: %g is not a finite number", row,
                        value[c]);
     rows->row[rows->count++] = (Row){given(value[2]), given(value[3]), given(value[4])};
   }
@@ -144,21 +144,21 @@ static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkErr
   return HK_OK;
 }
 
-/* ---- Lengths that are meant to be the same ---- */
+/* ---- Lengths that differ by rounding only ---- */
 
-enum { LENGTHS = 1024 };
+enum { MAX_LENGTHS = 1024 };
 
 typedef struct Lengths {
   double tolerance, cell; /* m */
-  double *known;          /* LENGTHS, 0: none, found by the number of their cell */
+  double *known;          /* MAX_LENGTHS, 0: none, found by the number of their cell */
 } Lengths;
 
 static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
   double furthest = 0;
-  for (int64_t q = 0; q < 3 * mesh->vertex_count; q++) furthest = fmax(furthest, fabs(mesh->x[q]));
+  for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) furthest = fmax(furthest, fabs(mesh->x[c]));
   lengths->tolerance = 16 * DBL_EPSILON * furthest;
   lengths->cell = 64 * lengths->tolerance;
-  return hk_alloc(&mesh->context, &lengths->known, LENGTHS, sizeof(double), "springs", error);
+  return hk_alloc(&mesh->context, &lengths->known, MAX_LENGTHS, sizeof(double), "springs", error);
 }
 
 /* The length that was found first within the tolerance, else the length itself. */
@@ -167,18 +167,18 @@ static double known_length(Lengths *lengths, double length) {
   if (!(length > lengths->tolerance && at < 0x1p62)) return length;
   uint64_t cell = (uint64_t)at;
   for (uint64_t c = cell - 1; c != cell + 2; c++) {
-    double known = lengths->known[c % LENGTHS];
+    double known = lengths->known[c % MAX_LENGTHS];
     if (fabs(known - length) <= lengths->tolerance) return known;
   }
-  return lengths->known[cell % LENGTHS] = length;
+  return lengths->known[cell % MAX_LENGTHS] = length;
 }
 
 /* ---- Springs ---- */
 
-static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
+static HkStatus reserve(HkModel *m, int64_t springs, bool damped, bool tension, HkError *error) {
   const HkContext *c = &m->context;
   int64_t count = m->springs.count + springs, capacity[7];
-  for (int q = 0; q < 7; q++) capacity[q] = m->room.springs;
+  for (int k = 0; k < 7; k++) capacity[k] = m->capacity.springs;
   bool had_damping = m->springs.damping != NULL, had_tension = m->springs.tension != NULL;
   HK_TRY(hk_grow(c, &m->springs.i, &capacity[0], count, sizeof *m->springs.i, "springs", error));
   HK_TRY(hk_grow(c, &m->springs.j, &capacity[1], count, sizeof *m->springs.j, "springs", error));
@@ -186,18 +186,18 @@ static HkStatus make_room(HkModel *m, int64_t springs, bool damped, bool tension
   HK_TRY(hk_grow(c, &m->springs.l0, &capacity[3], count, sizeof *m->springs.l0, "springs", error));
   HK_TRY(
       hk_grow(c, &m->springs.kind, &capacity[4], count, sizeof *m->springs.kind, "springs", error));
-  m->room.springs = capacity[0];
+  m->capacity.springs = capacity[0];
   if (damped && !had_damping)
-    HK_TRY(hk_alloc(c, &m->springs.damping, m->room.springs, sizeof *m->springs.damping, "springs",
-                    error));
+    HK_TRY(hk_alloc(c, &m->springs.damping, m->capacity.springs, sizeof *m->springs.damping,
+                    "springs", error));
   else if (had_damping)
-    HK_TRY(hk_grow(c, &m->springs.damping, &capacity[5], m->room.springs,
+    HK_TRY(hk_grow(c, &m->springs.damping, &capacity[5], m->capacity.springs,
                    sizeof *m->springs.damping, "springs", error));
   if (tension && !had_tension)
-    HK_TRY(hk_alloc(c, &m->springs.tension, m->room.springs, sizeof *m->springs.tension, "springs",
-                    error));
+    HK_TRY(hk_alloc(c, &m->springs.tension, m->capacity.springs, sizeof *m->springs.tension,
+                    "springs", error));
   else if (had_tension)
-    HK_TRY(hk_grow(c, &m->springs.tension, &capacity[6], m->room.springs,
+    HK_TRY(hk_grow(c, &m->springs.tension, &capacity[6], m->capacity.springs,
                    sizeof *m->springs.tension, "springs", error));
   return HK_OK;
 }
@@ -323,7 +323,7 @@ static HkStatus add_all(HkModel *m, Making *w, int64_t first, HkError *error) {
   HK_TRY(stiffnesses(s, w->k, w->EA, error));
   bool damped = s->damping > 0;
   for (int64_t r = 0; r < w->rows.count; r++) damped |= w->rows.row[r].damping > 0;
-  HK_TRY(make_room(m, w->pairs.count, damped, s->tension_only, error));
+  HK_TRY(reserve(m, w->pairs.count, damped, s->tension_only, error));
   int64_t dropped = 0, added = 0, parallel = 0;
   HK_TRY(list_rows(&m->context, w, &parallel, error));
   for (int64_t p = 0; p < w->pairs.count; p++) {

@@ -238,7 +238,7 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
   bool fits = size >= sizeof head && head.fingerprint == s->fingerprint && head.n == s->n &&
               head.pin_count == s->pin_count && count_packed_springs(&head, bytes, size) >= 0 &&
-              head.level >= 0 && head.level <= HK_STATE_DEEPEST;
+              head.level >= 0 && head.level <= HK_STATE_DEPTH_MAX;
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
   if (!is_sound(&head, bytes, size))

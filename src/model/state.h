@@ -4,10 +4,11 @@
 
 #include "model/model.h"
 
-/* What a pin does: it was let go; holds until its release; holds by hand, whatever the release. */
+/* State of a pin: released; held until its release time; held by the caller, whatever that time is.
+ */
 enum { HK_PIN_FREE, HK_PIN_HELD, HK_PIN_KEPT };
 
-enum { HK_STATE_DEEPEST = 20 };
+enum { HK_STATE_DEPTH_MAX = 20 };
 
 /* A device that has made the last steps of a state and holds it. */
 typedef struct HkStateHolder HkStateHolder;
@@ -32,9 +33,9 @@ struct HkState {
   int64_t steps;         /* done since time 0 */
   double *x, *v;         /* 3 a vertex */
   uint8_t *pin_held;     /* HK_PIN_*: 0 once the pin is released */
-  double *x_old, *v_old; /* 3 a vertex, one step before; NULL until a method of two steps asks */
+  double *x_old, *v_old; /* 3 a vertex, one step before; NULL unless a two-step method needs them */
   double h_old;          /* s, the step from there to here; 0: there is none */
-  int level;             /* of the adaptive step, at most HK_STATE_DEEPEST: step/adaptive.c */
+  int level;             /* of the adaptive step, at most HK_STATE_DEPTH_MAX: step/adaptive.c */
   HkStateHolder *holder; /* NULL: x and v are here */
   int64_t edits;         /* how often it was set by a call that is not a step: energy_watch.c */
   bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
@@ -61,17 +62,17 @@ HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error)
 HkStatus hk_state_springs_check(const double *k, const double *l0, const double *damping,
                                 const uint8_t *broken, int64_t count, HkError *error);
 
-/* Has x and v here: for whoever reads them. */
+/* Copies x and v to the host if a device holds them; required before they are read. */
 static inline void hk_state_fetch(const HkState *state) {
   if (state->holder) state->holder->fetch(state->holder);
 }
-/* The same for whoever writes them. */
+/* Copies x and v to the host and releases the device's copy; required before they are written. */
 static inline void hk_state_own(HkState *state) {
   hk_state_fetch(state);
   if (state->holder) state->holder->leave(state->holder);
 }
 
-/* Makes room for x_old and v_old, once. */
+/* Allocates x_old and v_old, once. */
 HkStatus hk_state_need_history(HkState *state, HkError *error);
 /* Before a step of h ends: x, v and h are the step before from now on. */
 void hk_state_remember(HkState *state, double h);
@@ -80,7 +81,7 @@ void hk_state_remember(HkState *state, double h);
 void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double v[3], double a[3]);
 /* Counts the energy that a pin gives its springs when it jumps to a place, as a given speed. */
 void hk_pin_jump(const HkModel *model, HkState *state, int64_t pin, const double place[3]);
-/* Puts the held pins where their motions want them at time t. */
+/* Moves the held pins to the positions of their motions at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
 /* Releases the pins whose time has come by t. */
 void hk_pins_release(const HkModel *model, HkState *state, double t);

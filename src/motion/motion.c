@@ -18,7 +18,7 @@ const HkSchema *hk_motion_schema(int index) {
 }
 
 const HkMotionType *hk_motion_type(const HkSchema *schema) {
-  for (int q = 0; q < MOTION_COUNT; q++)
-    if (&motions[q]->schema == schema) return motions[q];
+  for (int k = 0; k < MOTION_COUNT; k++)
+    if (&motions[k]->schema == schema) return motions[k];
   return NULL;
 }

@@ -32,11 +32,11 @@ void hk_adaptive_destroy(HkSim *sim) {
  * h, and the rounding of coordinates; NAN if there is one. Positions alone may meet by chance. */
 static double distance(const HkState *a, const HkState *b, double h, double *rounding) {
   double most = 0, furthest = 0;
-  for (int64_t q = 0; q < 3 * a->n; q++) {
-    double d = fabs(a->x[q] - b->x[q]), w = h * fabs(a->v[q] - b->v[q]);
+  for (int64_t c = 0; c < 3 * a->n; c++) {
+    double d = fabs(a->x[c] - b->x[c]), w = h * fabs(a->v[c] - b->v[c]);
     if (d > most || isnan(d)) most = d;
     if (w > most || isnan(w)) most = w;
-    furthest = fmax(furthest, fabs(b->x[q]));
+    furthest = fmax(furthest, fabs(b->x[c]));
   }
   *rounding = 8 * DBL_EPSILON * furthest;
   return most;
@@ -90,7 +90,7 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
 static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   double tolerance = sim->model->time.tolerance;
   double small = tolerance / (double)(1 << (sim->type->order + 2));
-  const int64_t end = (int64_t)1 << HK_STATE_DEEPEST;
+  const int64_t end = (int64_t)1 << HK_STATE_DEPTH_MAX;
   HkStatus worst = HK_OK;
   for (int64_t at = 0; at < end;) {
     int64_t length = end >> state->level;
@@ -100,7 +100,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
         try_part(sim, state, h * (double)length / (double)end, &size, sum, &outcome, error);
     if (status < 0) return status;
     bool met = size.error <= tolerance, gains = !(size.error <= size.rounding);
-    if (!met && gains && state->level < HK_STATE_DEEPEST) {
+    if (!met && gains && state->level < HK_STATE_DEPTH_MAX) {
       state->level++;
       sum->rejected++;
       continue;

@@ -2,7 +2,7 @@
  *
  *     x+ = x + h v+,   v+ = v + h M^-1 f(x+, v+, t + h)
  *
- * which is the x+ that minimises
+ * which is the x+ that minimizes
  *
  *     g(x+) = 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),   y = x + h v
  *

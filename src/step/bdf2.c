@@ -3,7 +3,7 @@
  *     x+ = A x - B x_old + tau v+,   v+ = A v - B v_old + tau M^-1 f(x+, v+, t + h)
  *     A = (1 + r)^2 / (1 + 2 r),   B = r^2 / (1 + 2 r),   tau = h (1 + r) / (1 + 2 r)
  *
- * (4/3, 1/3 and 2/3 h for equal steps), so that x+ minimises
+ * (4/3, 1/3 and 2/3 h for equal steps), so that x+ minimizes
  *
  *     1/2 (x+ - y)^T M (x+ - y) + tau^2 E(x+),   b = A x - B x_old,   y = b + tau (A v - B v_old)
  *

@@ -32,7 +32,7 @@
 #include <string.h>
 
 /* Solutions of a residual above this are not converged, however large the rounding is. */
-static const double MOST_ROUNDING = 1e-5;
+static const double MAX_ROUNDING_RESIDUAL = 1e-5;
 
 typedef struct Beta {
   double beta;
@@ -56,8 +56,8 @@ static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b
     hk_block_matrix_product(&p->damping.C, s->v, scratch);
     hk_vectors_add(&p->space, beta, scratch, b, b);
   }
-  for (int64_t q = 0; q < 3 * m->n; q++) b[q] = m->mass[q / 3] * s->v[q] + sim->h * b[q];
-  for (int64_t q = 0; q < m->n && m->dimension == 2; q++) b[3 * q + 2] = 0;
+  for (int64_t c = 0; c < 3 * m->n; c++) b[c] = m->mass[c / 3] * s->v[c] + sim->h * b[c];
+  for (int64_t i = 0; i < m->n && m->dimension == 2; i++) b[3 * i + 2] = 0;
 }
 
 /* The relative residual that rounding leaves: the numbers of v+ are rounded to DBL_EPSILON of about
@@ -65,13 +65,13 @@ static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b
  * within a factor of two of it. */
 static double rounding_of(const HkProblem *p, const HkState *s, const double *b) {
   double top = 0, bottom = 0;
-  for (int64_t q = 0; q < p->model->n; q++) {
-    const double inverse = p->inverse[q], *v = s->v + 3 * q;
+  for (int64_t i = 0; i < p->model->n; i++) {
+    const double inverse = p->inverse[i], *v = s->v + 3 * i;
     if (inverse > 0) top += hk_dot(v, v) / (inverse * inverse);
-    bottom += hk_dot(b + 3 * q, b + 3 * q);
+    bottom += hk_dot(b + 3 * i, b + 3 * i);
   }
   double part = 2 * DBL_EPSILON * sqrt(top / bottom);
-  return bottom > 0 && isfinite(part) ? fmin(part, MOST_ROUNDING) : 0;
+  return bottom > 0 && isfinite(part) ? fmin(part, MAX_ROUNDING_RESIDUAL) : 0;
 }
 
 /* Logs once that K is projected, in the first step in which that makes a difference. */
@@ -90,7 +90,7 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   double h = sim->h, tau = sqrt(beta) * h, *b = p->y, *v_pins = p->b, *v_new = implicit->x;
   hk_implicit_begin(sim, s, &(HkStage){.t = s->time + beta * h, .tau = tau});
   note_pressure(sim, s);
-  HK_TRY(hk_problem_linearise(p, s->x, s->v, error));
+  HK_TRY(hk_problem_linearize(p, s->x, s->v, error));
   right_hand_side(sim, s, beta, b, v_new);
   if (p->damped) /* tau C of the Hessian is to be beta h C */
     hk_block_matrix_scale(&p->damping.C, sqrt(beta));

@@ -16,7 +16,7 @@
  * the energy that it has from when it was stiff. Pins that jump raise the speed by the energy that
  * this puts into their springs. The first change that a simulation sees, and each added force, take
  * the present state for plausible, with its speeds, stretched springs and accelerations; later
- * changes do not, or an explosion would be hidden from a hand that drags on.
+ * changes do not, or continued dragging would hide an explosion.
  */
 #include "step/blowup.h"
 
@@ -26,18 +26,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double FACTOR = 1000;
+static const double ENERGY_FACTOR = 1000;
 
 /* The largest acceleration (m/s^2) by all forces but the springs. */
 static double push_at(HkSim *sim, double t, const double *x, const double *v) {
   const HkModel *m = sim->model;
   double push = 0;
   memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
-  for (int q = 0; q < m->force_count; q++) {
-    HkForceArgs a = hk_force_args(m, q, &sim->work, t, x, v);
-    if (m->forces[q].type->slot != HK_ENERGY_SPRING) m->forces[q].type->add(&a, sim->f);
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, &sim->work, t, x, v);
+    if (m->forces[f].type->slot != HK_ENERGY_SPRING) m->forces[f].type->add(&a, sim->f);
   }
-  for (int64_t q = 0; q < m->n; q++) push = fmax(push, hk_norm(sim->f + 3 * q) / m->mass[q]);
+  for (int64_t i = 0; i < m->n; i++) push = fmax(push, hk_norm(sim->f + 3 * i) / m->mass[i]);
   return push;
 }
 
@@ -65,8 +65,8 @@ void hk_blowup_renew(HkSim *sim, HkState *state) {
 }
 
 void hk_blowup_begin(const HkSim *sim, HkState *state) {
-  for (int64_t q = 0; q < sim->model->n; q++)
-    state->given_speed = fmax(state->given_speed, hk_norm(state->v + 3 * q));
+  for (int64_t i = 0; i < sim->model->n; i++)
+    state->given_speed = fmax(state->given_speed, hk_norm(state->v + 3 * i));
 }
 
 static void watch_pins(const HkModel *m, HkState *state) {
@@ -81,7 +81,7 @@ static double energy_bound(const HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   if (!isnan(m->time.energy_bound)) return m->time.energy_bound;
   double speed = state->given_speed + sim->push_scale * state->time;
-  return FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
+  return ENERGY_FACTOR * (sim->energy_scale + 0.5 * m->total_mass * speed * speed);
 }
 
 typedef struct Kinetic {
@@ -92,8 +92,8 @@ typedef struct Kinetic {
 static double kinetic_range(void *user, int64_t begin, int64_t end) {
   const Kinetic *k = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++)
-    sum += 0.5 * k->model->mass[q] * hk_dot(k->state->v + 3 * q, k->state->v + 3 * q);
+  for (int64_t i = begin; i < end; i++)
+    sum += 0.5 * k->model->mass[i] * hk_dot(k->state->v + 3 * i, k->state->v + 3 * i);
   return sum;
 }
 
@@ -101,13 +101,13 @@ static double kinetic_range(void *user, int64_t begin, int64_t end) {
 static int64_t worst_vertex(const HkModel *m, const HkState *s) {
   int64_t worst = 0;
   double most = -1;
-  for (int64_t q = 0; q < m->n; q++) {
-    double e = m->mass[q] * hk_dot(s->v + 3 * q, s->v + 3 * q);
-    double place = s->x[3 * q] + s->x[3 * q + 1] + s->x[3 * q + 2];
-    if (!isfinite(e) || !isfinite(place)) return q;
+  for (int64_t i = 0; i < m->n; i++) {
+    double e = m->mass[i] * hk_dot(s->v + 3 * i, s->v + 3 * i);
+    double place = s->x[3 * i] + s->x[3 * i + 1] + s->x[3 * i + 2];
+    if (!isfinite(e) || !isfinite(place)) return i;
     if (e > most) {
       most = e;
-      worst = q;
+      worst = i;
     }
   }
   return worst;
@@ -117,7 +117,7 @@ static int64_t worst_vertex(const HkModel *m, const HkState *s) {
  * Springs that turn and stretch lower it by a factor of at most 3: their blocks have eigenvalues in
  * 0 .. k with a trace of at least k. The derivative of a drag or a wind grows with the speed,
  * without bound in an explosion. */
-static const double LEAST_PART_OF_START = 1e-3;
+static const double MIN_PART_OF_START = 1e-3;
 
 typedef struct StableStep {
   double h;      /* s; NAN: unknown */
@@ -132,14 +132,14 @@ static StableStep least_stable(HkSim *sim, const HkState *state) {
   hk_state_destroy(&start);
   hk_sim_stable_step(sim, state, &now, NULL);
   /* now is 0 or NAN where the state is not finite. */
-  if (now > 0 && !(now < LEAST_PART_OF_START * first)) return (StableStep){fmin(first, now), false};
+  if (now > 0 && !(now < MIN_PART_OF_START * first)) return (StableStep){fmin(first, now), false};
   return (StableStep){first, true};
 }
 
 /* Whether positions and squared velocities are finite: 0 x is 0 for finite x, NAN for others. */
 static bool is_finite_state(const HkModel *m, const HkState *s) {
   double sum = 0;
-  for (int64_t q = 0; q < 3 * m->n; q++) sum += 0 * s->x[q] + 0 * (s->v[q] * s->v[q]);
+  for (int64_t c = 0; c < 3 * m->n; c++) sum += 0 * s->x[c] + 0 * (s->v[c] * s->v[c]);
   return sum == 0;
 }
 

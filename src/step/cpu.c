@@ -1,7 +1,7 @@
 /* Steps on the CPU: the stepper that HkSim has unless a device makes its steps.
  *
- * Integrators that keep the state in arrays of their own between steps (open, close) hand it back
- * whenever somebody looks at it: the hooks of forces, the energy watch, the end of a call.
+ * Integrators that keep the state in arrays of their own between steps (open, close) write it back
+ * before it is read: by the hooks of forces, the energy watch, or the caller after the last step.
  */
 #include "step/cpu.h"
 
@@ -41,7 +41,7 @@ static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   HK_ASSERT(sim->h > 0 && !state->holder);
   double h_old = state->h_old;
   if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
-  /* A pin that is due now is let go even if rounding has left the time a little short of it. */
+  /* A pin that is due now is released even if rounding leaves the time slightly before it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
   /* What another integrator has left there is not the step before this one any more. */
   if (!sim->type->remembers) state->h_old = 0;
@@ -94,8 +94,8 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error) {
   return open_and_move(sim, state, error);
 }
 
-/* What live changes of the model ask for: more room for forces, another matrix pattern where a
- * force acts across faces for the first time, another bound of blow-ups. Factorisations look at the
+/* Adapts to live changes of the model: a larger workspace of forces, another matrix pattern where a
+ * force acts across faces for the first time, another bound of blow-ups. Factorizations compare the
  * model's versions themselves. */
 static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
@@ -178,11 +178,11 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   HK_TRY(notice_changes(sim, state, error));
   hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
-  for (int64_t q = 1; q <= count && worst >= 0; q++) {
-    HkStatus status = q > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
+  for (int64_t k = 1; k <= count && worst >= 0; k++) {
+    HkStatus status = k > 1 ? hk_cancel_check(&sim->cancel, error) : HK_OK;
     if (status >= 0) status = step(sim, state, error);
     if (status != HK_OK) worst = status;
-    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + q) * sim->h;
+    if (clock && status >= 0) state->time = clock->begin + (double)(clock->first + k) * sim->h;
   }
   hk_sim_close(sim, state);
   hk_energy_watch_end(sim, state);

@@ -28,11 +28,11 @@ void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) 
   bool fits = hk_state_fits(state, m) && hk_sim_take_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) {
-    for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = NAN; /* the next step returns the error */
+    for (int64_t c = 0; c < 3 * m->n; c++) gradient[c] = NAN; /* the next step returns the error */
     return;
   }
   hk_forces_potential(m, &sim->work, state->time, state->x, sim->f, g);
-  for (int64_t q = 0; q < 3 * m->n; q++) gradient[q] = 0 - sim->f[q] - m->mass[q / 3] * g[q % 3];
+  for (int64_t c = 0; c < 3 * m->n; c++) gradient[c] = 0 - sim->f[c] - m->mass[c / 3] * g[c % 3];
 }
 
 /* ---- Assembly ---- */

@@ -66,7 +66,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const double FACTOR = 10, MOST_RATIO = 0.95;
+static const double ENERGY_FACTOR = 10, MAX_STEP_RATIO = 0.95;
 
 /* Part of the energies' own size that may be rounding. */
 static const double ROUNDING = 1e-10;
@@ -75,7 +75,7 @@ static const double ROUNDING = 1e-10;
 enum { LOOKS_OF_LINEAR = 16 };
 
 /* Looks between two estimates of the stable step; iterations in each, and when energy has grown. */
-enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, MANY_ITERATIONS = 16 };
+enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, GROWTH_ITERATIONS = 16 };
 
 /* Parts of the time between two looks in which potentials that move are followed. */
 enum { PARTS = 8 };
@@ -113,8 +113,8 @@ typedef struct Sum {
 static double kinetic_range(void *user, int64_t begin, int64_t end) {
   const Sum *a = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++)
-    sum += 0.5 * a->model->mass[q] * hk_dot(a->state->v + 3 * q, a->state->v + 3 * q);
+  for (int64_t i = begin; i < end; i++)
+    sum += 0.5 * a->model->mass[i] * hk_dot(a->state->v + 3 * i, a->state->v + 3 * i);
   return sum;
 }
 
@@ -132,10 +132,10 @@ static double kinetic_of(HkSim *sim, const HkState *state) {
 static double potential_of(HkSim *sim, const HkState *state, HkEnergySlot slot, double t) {
   const HkModel *m = sim->model;
   double sum = 0;
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
     if (!type->energy || type->slot != slot) continue;
-    HkForceArgs a = hk_force_args(m, q, &sim->work, t, state->x, state->v);
+    HkForceArgs a = hk_force_args(m, f, &sim->work, t, state->x, state->v);
     sum += type->energy(&a);
   }
   return sum;
@@ -152,7 +152,7 @@ static Energies measure(HkSim *sim, const HkState *state) {
 static double gain_range(void *user, int64_t begin, int64_t end) {
   const Sum *a = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) sum += fmax(0, hk_dot(a->f + 3 * q, a->state->v + 3 * q));
+  for (int64_t i = begin; i < end; i++) sum += fmax(0, hk_dot(a->f + 3 * i, a->state->v + 3 * i));
   return sum;
 }
 
@@ -160,11 +160,11 @@ static double gain_range(void *user, int64_t begin, int64_t end) {
 static double gain_of(HkSim *sim, const HkState *state, double t) {
   const HkModel *m = sim->model;
   bool any = false;
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
     if (type->energy) continue;
     if (!any) memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
-    HkForceArgs a = hk_force_args(m, q, &sim->work, t, state->x, state->v);
+    HkForceArgs a = hk_force_args(m, f, &sim->work, t, state->x, state->v);
     type->add(&a, sim->f);
     any = true;
   }
@@ -173,8 +173,8 @@ static double gain_of(HkSim *sim, const HkState *state, double t) {
 }
 
 static bool has_moving_pins(const HkModel *m) {
-  for (int q = 0; q < m->motion_count; q++)
-    if (!m->motions[q].type->rests) return true;
+  for (int k = 0; k < m->motion_count; k++)
+    if (!m->motions[k].type->rests) return true;
   return false;
 }
 
@@ -206,8 +206,8 @@ static double power_of(HkSim *sim, const HkState *state) {
 static double variation_of(HkSim *sim, const HkState *state) {
   double from = sim->watch.time, part = (state->time - from) / PARTS, sum = 0;
   double last = potential_of(sim, state, HK_ENERGY_OTHER, from);
-  for (int q = 1; q <= PARTS; q++) {
-    double next = potential_of(sim, state, HK_ENERGY_OTHER, from + q * part);
+  for (int k = 1; k <= PARTS; k++) {
+    double next = potential_of(sim, state, HK_ENERGY_OTHER, from + k * part);
     sum += fabs(next - last);
     last = next;
   }
@@ -215,8 +215,8 @@ static double variation_of(HkSim *sim, const HkState *state) {
 }
 
 static bool has_other_potentials(const HkModel *m) {
-  for (int q = 0; q < m->force_count; q++)
-    if (m->forces[q].type->energy && m->forces[q].type->slot == HK_ENERGY_OTHER) return true;
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->energy && m->forces[f].type->slot == HK_ENERGY_OTHER) return true;
   return false;
 }
 
@@ -246,10 +246,10 @@ static void take_base(HkSim *sim, const HkState *state) {
 /* A sum of x and v that any single write changes (FNV over whole numbers). */
 static uint64_t sum_of(const HkState *state) {
   uint64_t sum = 14695981039346656037u;
-  for (int64_t q = 0; q < 3 * state->n; q++) {
+  for (int64_t c = 0; c < 3 * state->n; c++) {
     uint64_t bits[2];
-    memcpy(&bits[0], state->x + q, sizeof bits[0]);
-    memcpy(&bits[1], state->v + q, sizeof bits[1]);
+    memcpy(&bits[0], state->x + c, sizeof bits[0]);
+    memcpy(&bits[1], state->v + c, sizeof bits[1]);
     sum = (sum ^ bits[0]) * 1099511628211u;
     sum = (sum ^ bits[1]) * 1099511628211u;
   }
@@ -294,8 +294,8 @@ bool hk_energy_watch_is_due(const HkSim *sim, const HkState *state) {
 }
 
 static double swing_of(const HkSim *sim) {
-  double stable = sim->watch.stable, ratio = MOST_RATIO;
-  if (stable > 0) ratio = fmin(sim->h / stable, MOST_RATIO);
+  double stable = sim->watch.stable, ratio = MAX_STEP_RATIO;
+  if (stable > 0) ratio = fmin(sim->h / stable, MAX_STEP_RATIO);
   return (1 + ratio) / (1 - ratio);
 }
 
@@ -318,7 +318,7 @@ static void examine(HkSim *sim, const HkState *state, bool grown) {
   bool due = state->steps % (interval * LOOKS_PER_ESTIMATE) == 0;
   if (!w->mode) return;
   if (grown && !w->examined)
-    follow_stable_step(sim, state, MANY_ITERATIONS);
+    follow_stable_step(sim, state, GROWTH_ITERATIONS);
   else if (due || is_early(interval, state->steps))
     follow_stable_step(sim, state, ITERATIONS);
   w->examined = grown;
@@ -351,7 +351,7 @@ HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   double available = w->start + w->drop + w->work;
   double rounding = ROUNDING * (sim->energy_scale + fabs(w->rest) + w->start);
   examine(sim, state, growth > available + rounding);
-  double factor = (w->verifies ? 1 : FACTOR) * swing_of(sim);
+  double factor = (w->verifies ? 1 : ENERGY_FACTOR) * swing_of(sim);
   bool beyond = growth > factor * (available + rounding);
   w->above = beyond ? w->above + 1 : 0;
   int needed = sim->type->energy_interval == HK_WATCH_LINEAR ? LOOKS_OF_LINEAR : 1;

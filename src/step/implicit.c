@@ -11,8 +11,8 @@ static HkStatus create(HkSim *sim, HkImplicit **implicit, HkError *error) {
   HK_TRY(hk_alloc(c, implicit, 1, sizeof **implicit, "an implicit step", error));
   sim->data = *implicit;
   double **vectors[] = {&(*implicit)->x, &(*implicit)->ahead, &(*implicit)->v};
-  for (int q = 0; q < 3; q++)
-    HK_TRY(hk_alloc_vector(c, vectors[q], m->n, "an implicit step", error));
+  for (int k = 0; k < 3; k++)
+    HK_TRY(hk_alloc_vector(c, vectors[k], m->n, "an implicit step", error));
   HK_TRY(hk_problem_create(m, &sim->work, &(*implicit)->problem, error));
   (*implicit)->problem.cancel = &sim->cancel;
   return HK_OK;
@@ -67,8 +67,8 @@ double hk_implicit_stable_step(const void *params, double omega, double d) {
 /* The problem's mask of held vertices, and another version if it is a new one. */
 static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state) {
   bool changed = false;
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    uint8_t *mask = &problem->held.mask[m->pin_vertex[q]], holds = state->pin_held[q] != 0;
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    uint8_t *mask = &problem->held.mask[m->pin_vertex[p]], holds = state->pin_held[p] != 0;
     changed |= *mask != holds;
     *mask = holds;
   }
@@ -78,9 +78,9 @@ static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state
 /* Held vertices: y where they go, b so that (y - b) / tau is their velocity. */
 static void place_pins(HkImplicit *implicit, const HkModel *m, const HkState *state) {
   HkProblem *p = &implicit->problem;
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    if (!state->pin_held[q]) continue;
-    int64_t i = 3 * (int64_t)m->pin_vertex[q];
+  for (int64_t pin = 0; pin < m->pin_count; pin++) {
+    if (!state->pin_held[pin]) continue;
+    int64_t i = 3 * (int64_t)m->pin_vertex[pin];
     for (int c = 0; c < 3; c++) {
       p->y[i + c] = implicit->ahead[i + c];
       p->b[i + c] = implicit->ahead[i + c] - p->tau * implicit->v[i + c];
@@ -103,9 +103,9 @@ void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage) {
 
 /* Held vertices of the guess, wherever the others are. */
 static void hold_pins(const HkModel *m, const HkState *state, HkImplicit *implicit) {
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    int64_t i = 3 * (int64_t)m->pin_vertex[q];
-    if (state->pin_held[q]) memcpy(implicit->x + i, implicit->ahead + i, 3 * sizeof *implicit->x);
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    int64_t i = 3 * (int64_t)m->pin_vertex[p];
+    if (state->pin_held[p]) memcpy(implicit->x + i, implicit->ahead + i, 3 * sizeof *implicit->x);
   }
 }
 
@@ -122,26 +122,26 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
 /* Moves to `to` as far as forces allow; held vertices follow their pins in any case. */
 static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit, double *to) {
   if (!hk_problem_filter(&implicit->problem, state->x, to)) return;
-  for (int64_t q = 0; q < sim->model->pin_count; q++) {
-    int64_t i = 3 * (int64_t)sim->model->pin_vertex[q];
+  for (int64_t pin = 0; pin < sim->model->pin_count; pin++) {
+    int64_t i = 3 * (int64_t)sim->model->pin_vertex[pin];
     const HkProblem *p = &implicit->problem;
-    if (state->pin_held[q]) memcpy(to + i, p->y + i, 3 * sizeof *to);
+    if (state->pin_held[pin]) memcpy(to + i, p->y + i, 3 * sizeof *to);
   }
 }
 
 /* The prediction, with or without the last change of velocity, whichever has the lower g. It
- * stretches springs that it turns, which a minimiser puts right at once: it is the better start
+ * stretches springs that it turns, which a minimizer puts right at once: it is the better start
  * although g may be higher there than at the old positions. Where g rises out of proportion to the
  * inertia of the step, the velocities are those of waves that the step does not resolve, and the
  * old positions are the start. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
-  const double FAR = 30;
+  const double MAX_RISE_TO_INERTIA = 30;
   HkProblem *p = &implicit->problem;
   hk_vectors_copy(&p->space, state->x, implicit->x);
   hold_pins(sim->model, state, implicit);
   filter_guess(sim, state, implicit, implicit->ahead);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
-  if (!(rise <= FAR * hk_problem_inertia(p, implicit->x))) return;
+  if (!(rise <= MAX_RISE_TO_INERTIA * hk_problem_inertia(p, implicit->x))) return;
   if (state->h_old > 0) {
     look_ahead(sim, state, implicit, s);
     filter_guess(sim, state, implicit, implicit->x);
@@ -158,7 +158,7 @@ static int count_passes(const HkSim *sim, const HkProblem *p) {
   return p->partial ? sim->type->order : 1;
 }
 
-/* Counts all the work; the last pass tells how it ended. */
+/* Adds the work of a pass; residual and reason are those of the last pass. */
 static void add_pass(HkStepInfo *sum, const HkStepInfo *last) {
   HkStepInfo before = *sum;
   *sum = *last;
@@ -168,7 +168,7 @@ static void add_pass(HkStepInfo *sum, const HkStepInfo *last) {
   sum->projections += before.projections;
 }
 
-/* Prepares the problem for a prediction: dampers, and what is linearised about it. */
+/* Prepares the problem for a prediction: dampers, and what is linearized about it. */
 static HkStatus predict(HkSim *sim, const HkState *state, const HkStage *stage, const double *x,
                         HkError *error) {
   HkImplicit *implicit = sim->data;
@@ -180,7 +180,7 @@ static HkStatus predict(HkSim *sim, const HkState *state, const HkStage *stage, 
                          .b = p->b,
                          .ahead = x};
   if (p->dampers) hk_dampers_set(p->dampers, &sim->work, p->tau, &start);
-  return hk_problem_linearise(p, x, implicit->v, error);
+  return hk_problem_linearize(p, x, implicit->v, error);
 }
 
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error) {
@@ -207,7 +207,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
 HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error) {
   if (!sim->type->minimizes)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "%s has no minimizer whose iterations could be told", sim->type->schema.name);
+                   "%s has no minimizer whose iterations could be traced", sim->type->schema.name);
   HkImplicit *implicit = sim->data;
   sim->trace = trace;
   sim->trace_user = user;

@@ -1,4 +1,4 @@
-/* What implicit integrators have in common: one problem of minimisation a step (problem.h), or one
+/* What implicit integrators have in common: one problem of minimization a step (problem.h), or one
  * linear system. */
 #ifndef HK_STEP_IMPLICIT_H
 #define HK_STEP_IMPLICIT_H
@@ -7,7 +7,7 @@
 #include "minimize/solve_hessian.h"
 #include "step/sim.h"
 
-/* Parameters of the integrators that minimise. */
+/* Parameters of the integrators that minimize. */
 typedef struct HkImplicitParams {
   HkMethod minimizer;
   int passes;
@@ -24,7 +24,7 @@ typedef struct HkImplicitParams {
 /* sim->data of an implicit integrator. */
 typedef struct HkImplicit {
   HkProblem problem;
-  HkMinimizer *minimizer; /* of those that minimise */
+  HkMinimizer *minimizer; /* of those that minimize */
   HkSolveHessian *solve;  /* of those that solve one linear system */
   double *x;              /* 3 n: the solution of the stage */
   double *ahead, *v;      /* 3 n: the predicted stage */
@@ -47,9 +47,9 @@ typedef struct HkStage {
 } HkStage;
 
 /* Takes over which pins hold and places them in y and b, which the integrator has filled, and
- * leaves the prediction in ahead and v. The problem is to be linearised then. */
+ * leaves the prediction in ahead and v. The problem is to be linearized then. */
 void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage);
-/* The same, then linearises about the prediction and minimises: the stage is implicit->x, its
+/* The same, then linearizes about the prediction and minimizes: the stage is implicit->x, its
  * velocity (x - b) / tau. */
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
 

@@ -2,7 +2,7 @@
  *
  *     z = (x + x+) / 2,   v+ = v + h M^-1 f(z, (v + v+) / 2, t + h/2),   x+ = x + h (v + v+) / 2
  *
- * Half a step of backward Euler leads to the middle z, which minimises
+ * Half a step of backward Euler leads to the middle z, which minimizes
  *
  *     1/2 (z - y)^T M (z - y) + h^2/4 E(z),   y = x + h/2 v
  *

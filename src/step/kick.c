@@ -1,7 +1,7 @@
 /* Kick and drift by blocks of vertices; see kick.h.
  *
  * Each thread has a range of blocks. It kicks them in order and lets each one drift when the last
- * block that has neighbours in it is kicked. Those with neighbours in the range of another thread
+ * block that has neighbors in it is kicked. Those with neighbors in the range of another thread
  * drift when all threads are done with their kicks. Which block is done when does not change what
  * is computed.
  */
@@ -11,8 +11,8 @@
 
 HK_KERNEL_TABLE(HkKickKernels, hk_kick_kernels)
 
-/* Fewer blocks are not worth a second thread. */
-enum { LEAST_BLOCKS = 4 };
+/* Number of blocks from which on a kick uses several threads. */
+enum { MIN_THREADED_BLOCKS = 4 };
 
 typedef struct Kick {
   const HkKickKernels *kernels;
@@ -25,19 +25,20 @@ typedef struct Kick {
 
 /* ---- Creating ---- */
 
-/* What a kick reads are the neighbours of its vertices, and in single precision what lies as far
- * from one vertex of a group as a neighbour from another one: a group further on at most. */
+/* What a kick reads are the neighbors of its vertices, and in single precision what lies as far
+ * from one vertex of a group as a neighbor from another one: a group further on at most. */
 static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
-  const int64_t NEAR = HK_ROW_GROUP_SINGLE - 1;
+  const int64_t GROUP_REACH = HK_ROW_GROUP_SINGLE - 1;
   k->blocks = hk_sum_slots(m->n);
   HK_TRY(hk_alloc(&m->context, &k->low, k->blocks, sizeof *k->low, "blocks", error));
   HK_TRY(hk_alloc(&m->context, &k->high, k->blocks, sizeof *k->high, "blocks", error));
   for (int64_t b = 0; b < k->blocks; b++) k->low[b] = k->high[b] = (int32_t)b;
-  for (int64_t q = 0; q < m->n; q++) {
-    int64_t begin = m->adj_start[q], end = m->adj_start[q + 1];
+  for (int64_t i = 0; i < m->n; i++) {
+    int64_t begin = m->adj_start[i], end = m->adj_start[i + 1];
     if (begin == end) continue;
     int32_t first = m->adj_vertex[begin] / HK_BLOCK, last = m->adj_vertex[end - 1] / HK_BLOCK;
-    int64_t near = q > NEAR ? q - NEAR : 0, far = q + NEAR < m->n ? q + NEAR : m->n - 1;
+    int64_t near = i > GROUP_REACH ? i - GROUP_REACH : 0,
+            far = i + GROUP_REACH < m->n ? i + GROUP_REACH : m->n - 1;
     for (int64_t b = near / HK_BLOCK; b <= far / HK_BLOCK; b++) {
       if (first < k->low[b]) k->low[b] = first;
       if (last > k->high[b]) k->high[b] = last;
@@ -163,7 +164,7 @@ static Pass pass_of(HkSim *sim, HkState *s, double t, double h, bool drifts, dou
   const HkModel *m = sim->model;
   Pass p = {.sim = sim, .state = s, .k = sim->data, .drifts = drifts};
   const HkSingle *single = p.k->single;
-  p.parts = m->threads <= 1 || p.k->blocks < LEAST_BLOCKS ? 1 : m->threads;
+  p.parts = m->threads <= 1 || p.k->blocks < MIN_THREADED_BLOCKS ? 1 : m->threads;
   p.kick.f = others(sim, s, t, half, p.kick.g);
   for (int c = 0; c < 3; c++) p.kick.h[c] = c == 2 && m->dimension == 2 ? 0 : h;
   if (single)
@@ -209,9 +210,9 @@ static void kick_block(const Pass *p, int64_t block) {
     p->k->single->kernels->kick(&p->single, begin, end);
   else
     p->k->kernels->kick(&p->kick, begin, end);
-  for (int64_t q = hk_model_first_pin(m, block * HK_BLOCK); q < m->pin_count; q++) {
-    if (m->pin_vertex[q] >= (block + 1) * HK_BLOCK) break;
-    if (p->state->pin_held[q]) hold(p, m->pin_vertex[q]);
+  for (int64_t pin = hk_model_first_pin(m, block * HK_BLOCK); pin < m->pin_count; pin++) {
+    if (m->pin_vertex[pin] >= (block + 1) * HK_BLOCK) break;
+    if (p->state->pin_held[pin]) hold(p, m->pin_vertex[pin]);
   }
 }
 
@@ -223,7 +224,7 @@ static void drift_block(const Pass *p, int64_t block) {
                 : k->kernels->drift(&p->drift, begin, block_end(block, p->sim->model->n));
 }
 
-/* Whether all that has neighbours in a block is within the same part. */
+/* Whether all that has neighbors in a block is within the same part. */
 static bool is_inner(const Pass *p, int64_t block, int64_t begin, int64_t end) {
   return p->k->low[block] >= begin && p->k->high[block] < end;
 }
@@ -293,9 +294,9 @@ void hk_kick_pins(HkSim *sim, HkState *s, double t) {
 void hk_kick_end(HkSim *sim, HkState *s) {
   const HkModel *m = sim->model;
   hk_kick_pins(sim, s, s->time);
-  for (int64_t q = 0; q < m->pin_count; q++) {
-    const double *v = s->v + 3 * (int64_t)m->pin_vertex[q];
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    const double *v = s->v + 3 * (int64_t)m->pin_vertex[p];
     double v2 = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    if (s->pin_held[q]) sim->kinetic += 0.5 * m->mass[m->pin_vertex[q]] * v2;
+    if (s->pin_held[p]) sim->kinetic += 0.5 * m->mass[m->pin_vertex[p]] * v2;
   }
 }

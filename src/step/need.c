@@ -9,11 +9,11 @@
  *
  * in the best orderings that CHOLMOD and METIS find, w being the vertices of a cut across the
  * model; a little less is counted here. The true number is known, and looked at, once the matrix is
- * analysed, which for a large one takes minutes.
+ * analyzed, which for a large one takes minutes.
  */
 #include "step/need.h"
 
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "step/implicit.h"
 #include "step/kick.h"
 
@@ -59,7 +59,7 @@ static double of_preconditioner(const HkProportions *p, const HkMethod *method) 
   return type->uses_prefactor ? bytes + of_prefactor(p, HK_PRECISION_AUTO) : bytes;
 }
 
-/* The lower triangle and its rows, here and in the factorisation, and the factor. */
+/* The lower triangle and its rows, here and in the factorization, and the factor. */
 static double of_direct(const HkProportions *p) {
   double width = p->dimension == 2 ? 2 : 3, free = p->core;
   double entries = width * (width + 1) / 2 * p->n + width * width * p->springs;
@@ -69,7 +69,7 @@ static double of_direct(const HkProportions *p) {
 
 static double of_linear(const HkProportions *p, const HkMethod *given) {
   HkMethod picked = {0};
-  if (!given->schema && hk_pick_linear_for((int64_t)p->n, &picked, NULL) < 0) return 0;
+  if (!given->schema && hk_choose_linear_solver((int64_t)p->n, &picked, NULL) < 0) return 0;
   const HkMethod *method = given->schema ? given : &picked;
   const HkLinearType *type = hk_linear_type(method->schema);
   const HkMethod *preconditioner = find(method, "preconditioner", HK_PARAM_METHOD);
@@ -141,7 +141,7 @@ HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const H
   snprintf(what, sizeof what, "%.0f vertices by %s", p->n,
            step->schema ? step->schema->name : "nothing");
   return hk_memory_check(context, bytes, what,
-                         factor ? "most of it is a factorised matrix: choose \"newton\" with the "
+                         factor ? "most of it is a factorized matrix: choose \"newton\" with the "
                                   "linear solver \"pcg\", or ask for fewer vertices"
                                 : "ask for fewer vertices, or for a method that takes less",
                          error);

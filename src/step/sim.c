@@ -3,14 +3,14 @@
 
 #include "base/vec.h"
 #include "force/springs.h"
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
 #include "step/need.h"
 
 #include <string.h>
 
-enum { FEW = 100 };
+enum { FEW_MASSES_MAX_VERTICES = 100 };
 
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
@@ -18,8 +18,8 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   bool local = hk_stepper_type(c->device)->local;
   int vectors = local ? sim->type->vectors : 0;
   HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
-  for (int q = 0; q < vectors; q++)
-    HK_TRY(hk_alloc_vector(c, &sim->w[q], m->n, "workspace", error));
+  for (int k = 0; k < vectors; k++)
+    HK_TRY(hk_alloc_vector(c, &sim->w[k], m->n, "workspace", error));
   HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
   HK_TRY(hk_alloc(c, &sim->pin_held, m->pin_count, sizeof *sim->pin_held, "pins", error));
   HK_TRY(hk_force_work_create(m, &sim->work, error));
@@ -41,17 +41,17 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
                    "%s has no stable step for this system; give time.step, or another integrator",
                    sim->type->schema.name);
   const HkTime *time = &sim->model->time;
-  double part = sim->model->n < FEW ? 0.05 : 0.5;
+  double part = sim->model->n < FEW_MASSES_MAX_VERTICES ? 0.05 : 0.5;
   sim->h = isinf(stable) ? 1 / time->frames_per_second : part * stable;
   if (time->default_step > 0 && time->default_step <= stable) sim->h = time->default_step;
   return HK_OK;
 }
 
-/* Whether it fits into memory; models that fit anywhere are not looked at. */
+/* Checks that the simulation fits into memory; small models always do. */
 static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkError *error) {
-  const int64_t SMALL = 20000;
+  const int64_t MEMORY_CHECK_MIN_VERTICES = 20000;
   HkProportions p;
-  if (model->n < SMALL) return HK_OK;
+  if (model->n < MEMORY_CHECK_MIN_VERTICES) return HK_OK;
   HK_TRY(hk_model_proportions(model, &p, error));
   return hk_step_check(&model->context, &p, method, hk_step_need(&p, method), error);
 }
@@ -74,7 +74,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   (*sim)->type = type;
   (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
-  if (status >= 0) status = hk_pick_methods(model, &(*sim)->method, error);
+  if (status >= 0) status = hk_choose_methods(model, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);
@@ -94,7 +94,7 @@ void hk_sim_destroy(HkSim **sim) {
   hk_adaptive_destroy(s);
   hk_energy_watch_destroy(s);
   if (s->w)
-    for (int q = 0; q < s->type->vectors; q++) hk_free(&c, &s->w[q]);
+    for (int k = 0; k < s->type->vectors; k++) hk_free(&c, &s->w[k]);
   hk_free(&c, &s->w);
   hk_free(&c, &s->f);
   hk_free(&c, &s->x_start);
@@ -128,7 +128,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   bytes += hk_sim_springs_bytes(sim);
   if (sim->x_start) bytes += hk_vector_bytes(m->n);
   HkState *states[] = {sim->whole, sim->halves, sim->start};
-  for (int q = 0; q < 3; q++) bytes += states[q] ? hk_state_bytes(states[q]) : 0;
+  for (int k = 0; k < 3; k++) bytes += states[k] ? hk_state_bytes(states[k]) : 0;
   bytes += sim->stepper->type->bytes(sim->stepper);
   return bytes + (sim->data ? sim->type->bytes(sim) : 0);
 }
@@ -175,10 +175,10 @@ typedef struct Divide {
 static void divide_range(void *user, int64_t begin, int64_t end) {
   const Divide *d = user;
   bool flat = d->model->dimension == 2;
-  for (int64_t q = begin; q < end; q++) {
-    double inverse = 1 / d->model->mass[q];
-    for (int c = 0; c < 3; c++) d->a[3 * q + c] *= inverse;
-    if (flat) d->a[3 * q + 2] = 0;
+  for (int64_t i = begin; i < end; i++) {
+    double inverse = 1 / d->model->mass[i];
+    for (int c = 0; c < 3; c++) d->a[3 * i + c] *= inverse;
+    if (flat) d->a[3 * i + 2] = 0;
   }
 }
 
@@ -200,7 +200,7 @@ typedef struct Axpy {
 
 static void axpy_range(void *user, int64_t begin, int64_t end) {
   const Axpy *p = user;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) p->y[q] = p->x[q] + p->s * p->d[q];
+  for (int64_t c = 3 * begin; c < 3 * end; c++) p->y[c] = p->x[c] + p->s * p->d[c];
 }
 
 void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, double *y) {
@@ -214,7 +214,7 @@ void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
   bool fits = hk_state_fits(state, sim->model) && hk_sim_take_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
-    for (int64_t q = 0; q < 3 * sim->model->n; q++) f[q] = NAN; /* the next step says why */
+    for (int64_t c = 0; c < 3 * sim->model->n; c++) f[c] = NAN; /* the next step says why */
     return;
   }
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
@@ -222,7 +222,7 @@ void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
 
 void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {
   if (!hk_state_fits(state, sim->model)) {
-    for (int64_t q = 0; q < 3 * sim->model->pin_count; q++) R[q] = NAN;
+    for (int64_t c = 0; c < 3 * sim->model->pin_count; c++) R[c] = NAN;
     return;
   }
   hk_sim_forces(sim, state, sim->f);
@@ -239,16 +239,16 @@ static double moment_range(void *user, int64_t begin, int64_t end) {
   const Moments *p = user;
   const double *mass = p->model->mass;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++) {
-    const double *x = p->state->x + 3 * q, *v = p->state->v + 3 * q;
+  for (int64_t i = begin; i < end; i++) {
+    const double *x = p->state->x + 3 * i, *v = p->state->v + 3 * i;
     double L[3];
     if (p->quantity == 0) {
-      sum += 0.5 * mass[q] * hk_dot(v, v);
+      sum += 0.5 * mass[i] * hk_dot(v, v);
     } else if (p->quantity <= 3) {
-      sum += mass[q] * v[p->quantity - 1];
+      sum += mass[i] * v[p->quantity - 1];
     } else {
       hk_cross(x, v, L);
-      sum += mass[q] * L[p->quantity - 4];
+      sum += mass[i] * L[p->quantity - 4];
     }
   }
   return sum;
@@ -257,8 +257,8 @@ static double moment_range(void *user, int64_t begin, int64_t end) {
 static double speed_range(void *user, int64_t begin, int64_t end) {
   const HkState *state = ((const Moments *)user)->state;
   double most = 0;
-  for (int64_t q = begin; q < end; q++)
-    most = hk_larger(most, hk_dot(state->v + 3 * q, state->v + 3 * q));
+  for (int64_t i = begin; i < end; i++)
+    most = hk_larger(most, hk_dot(state->v + 3 * i, state->v + 3 * i));
   return most;
 }
 
@@ -293,10 +293,10 @@ void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {
     report->angular_momentum[c] =
         hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   }
-  for (int q = 0; q < m->force_count; q++) {
-    const HkForceType *type = m->forces[q].type;
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
     if (!type->energy) continue;
-    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
+    HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
     double e = type->energy(&a);
     if (type->slot == HK_ENERGY_SPRING) report->spring += e;
     if (type->slot == HK_ENERGY_GRAVITY) report->gravity += e;

@@ -63,7 +63,7 @@ struct HkSim {
   HkState *whole, *halves, *start;
   double part;
   HkEnergyWatch watch;
-  HkTraceFn *trace; /* told of every iteration of a minimizer; NULL: nobody is */
+  HkTraceFn *trace; /* called after each iteration of a minimizer; may be NULL */
   void *trace_user;
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
   double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
@@ -72,7 +72,7 @@ struct HkSim {
   int known_forces;                /* at the last live change; 0: there was none */
   bool is_open;                    /* between open and close of the integrator */
   bool noted_pressure;             /* the log says that K is projected (beta.c) */
-  bool knows_faces;                /* data was made for a model with neighbours across faces */
+  bool knows_faces;                /* data was made for a model with neighbors across faces */
 };
 
 /* As hk_sim_steps; clock NULL: each step adds h to the time. */

@@ -4,10 +4,10 @@
 HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 
 /* The mass of vertices that are not there: above 0, and of no energy. */
-static const float NO_MASS = 1e-30f;
+static const float PADDING_MASS = 1e-30f;
 
 void hk_single_take_masses(HkSingle *s, const HkModel *m) {
-  for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : NO_MASS;
+  for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : PADDING_MASS;
   s->masses_version = m->masses_version;
 }
 
@@ -15,9 +15,9 @@ static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *erro
   const HkContext *c = &m->context;
   float **vectors[] = {&s->x, &s->v, m->springs.damping ? &s->next : NULL, half ? &s->half : NULL};
   int64_t floats = s->size * (s->planes ? 3 : 4);
-  for (int q = 0; q < 4; q++) {
-    if (!vectors[q]) continue;
-    HK_TRY(hk_alloc_aligned(c, &s->blocks[q], vectors[q], floats, sizeof(float), "single precision",
+  for (int k = 0; k < 4; k++) {
+    if (!vectors[k]) continue;
+    HK_TRY(hk_alloc_aligned(c, &s->blocks[k], vectors[k], floats, sizeof(float), "single precision",
                             error));
     s->bytes += hk_aligned_bytes(floats, sizeof(float));
   }
@@ -47,7 +47,7 @@ HkStatus hk_single_create(const HkModel *m, HkIsa isa, bool half, HkSingle **sin
 void hk_single_destroy(const HkModel *m, HkSingle **single) {
   HkSingle *s = *single;
   if (!s) return;
-  for (int q = 0; q < 5; q++) hk_free(&m->context, &s->blocks[q]);
+  for (int k = 0; k < 5; k++) hk_free(&m->context, &s->blocks[k]);
   hk_spring_rows_destroy(m, &s->rows);
   hk_free(&m->context, single);
 }
@@ -62,16 +62,16 @@ typedef struct Copy {
   const HkState *state;
 } Copy;
 
-static void take_vertex(const HkSingle *s, int64_t q, const double *x, const double *v) {
+static void take_vertex(const HkSingle *s, int64_t i, const double *x, const double *v) {
   for (int c = 0; c < 3; c++) {
-    s->x[hk_single_at(s, q, c)] = (float)(x[3 * q + c] - s->origin[c]);
-    s->v[hk_single_at(s, q, c)] = (float)v[3 * q + c];
+    s->x[hk_single_at(s, i, c)] = (float)(x[3 * i + c] - s->origin[c]);
+    s->v[hk_single_at(s, i, c)] = (float)v[3 * i + c];
   }
 }
 
 static void take_range(void *user, int64_t begin, int64_t end) {
   const Copy *p = user;
-  for (int64_t q = begin; q < end; q++) take_vertex(p->single, q, p->from_x, p->from_v);
+  for (int64_t i = begin; i < end; i++) take_vertex(p->single, i, p->from_x, p->from_v);
 }
 
 void hk_single_take(const HkSingle *single, const HkModel *m, const HkState *state) {
@@ -87,10 +87,10 @@ void hk_single_take_pins(const HkSingle *single, const HkModel *m, const HkState
 /* The vertices begin .. end - 1, between which no pin is held. */
 static void give_between(const Copy *p, int64_t begin, int64_t end) {
   const HkSingle *s = p->single;
-  for (int64_t q = begin; q < end; q++)
+  for (int64_t i = begin; i < end; i++)
     for (int c = 0; c < 3; c++) {
-      p->x[3 * q + c] = (double)s->x[hk_single_at(s, q, c)] + s->origin[c];
-      p->v[3 * q + c] = s->v[hk_single_at(s, q, c)];
+      p->x[3 * i + c] = (double)s->x[hk_single_at(s, i, c)] + s->origin[c];
+      p->v[3 * i + c] = s->v[hk_single_at(s, i, c)];
     }
 }
 
@@ -114,8 +114,8 @@ void hk_single_give(const HkSingle *single, const HkModel *m, HkState *state) {
 
 static void half_range(void *user, int64_t begin, int64_t end) {
   const Copy *p = user;
-  for (int64_t q = begin; q < end; q++)
-    for (int c = 0; c < 3; c++) p->v[3 * q + c] = p->single->half[hk_single_at(p->single, q, c)];
+  for (int64_t i = begin; i < end; i++)
+    for (int c = 0; c < 3; c++) p->v[3 * i + c] = p->single->half[hk_single_at(p->single, i, c)];
 }
 
 void hk_single_give_half(const HkSingle *single, const HkModel *m, double *half) {

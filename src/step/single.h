@@ -1,10 +1,10 @@
 /* Positions and velocities in single precision, for steps that follow each other.
  *
- * take() makes floats of a state, steps are made on them, give() makes doubles of them again. Each
- * float is a double, so that giving and taking in between changes nothing: steps made one by one
- * and many at a time give the same bits. Floats have 24 bits. Of coordinates 1000 m from the origin
- * these would leave steps of 0.06 mm, so a model that is further from the origin than it is large
- * is taken relative to its middle at the start.
+ * take() converts a state to floats, steps work on the floats, give() converts them to doubles.
+ * Each float is a double, so that converting in between changes nothing: single steps and many
+ * steps in one call give the same bits. Floats have 24 bits: 1000 m from the origin the spacing of
+ * coordinates is 0.06 mm, so a model that is far from the origin compared to its size is stored
+ * relative to its center at the start.
  *
  * Where nearly all springs are regular the coordinates stand in three planes, x x x ... y y y ...
  * z z z ..., so that what a vector register takes in follows each other; else in records of four

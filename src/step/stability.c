@@ -16,24 +16,24 @@
 
 #include <string.h>
 
-enum { MOST_ITERATIONS = 100 };
+enum { MAX_ITERATIONS = 100 };
 
 static double square_range(void *user, int64_t begin, int64_t end) {
   const double *p = user;
   double sum = 0;
-  for (int64_t q = 3 * begin; q < 3 * end; q++) sum += p[q] * p[q];
+  for (int64_t c = 3 * begin; c < 3 * end; c++) sum += p[c] * p[c];
   return sum;
 }
 
 /* SplitMix64. */
 void hk_stability_start(double *p, int64_t count) {
   uint64_t seed = 0;
-  for (int64_t q = 0; q < count; q++) {
+  for (int64_t k = 0; k < count; k++) {
     uint64_t z = seed += 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     z ^= z >> 31;
-    p[q] = (double)(z >> 11) * 0x1p-52 - 1;
+    p[k] = (double)(z >> 11) * 0x1p-52 - 1;
   }
 }
 
@@ -42,11 +42,11 @@ static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, dou
   const HkModel *m = sim->model;
   double value = 0;
   hk_stability_start(p, 3 * m->n);
-  for (int it = 0; it < MOST_ITERATIONS; it++) {
+  for (int it = 0; it < MAX_ITERATIONS; it++) {
     double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
     if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
     double scale = 1 / sqrt(norm2);
-    for (int64_t q = 0; q < 3 * m->n; q++) p[q] *= scale;
+    for (int64_t c = 0; c < 3 * m->n; c++) p[c] *= scale;
     a->p = p;
     a->out = out;
     hk_springs_product(a);
@@ -82,16 +82,16 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   const HkModel *m = sim->model;
   memset(rows, 0, 2 * (size_t)m->n * sizeof *rows);
   RowSums sums = {{sum_dfdx, sum_dfdv}, rows, rows + m->n};
-  for (int q = 0; q < m->force_count; q++) {
-    if (m->forces[q].type->has_rows) continue;
-    HkForceArgs a = hk_force_args(m, q, &sim->work, state->time, state->x, state->v);
-    if (m->forces[q].type->jacobian) m->forces[q].type->jacobian(&a, &sums.sink);
+  for (int f = 0; f < m->force_count; f++) {
+    if (m->forces[f].type->has_rows) continue;
+    HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
+    if (m->forces[f].type->jacobian) m->forces[f].type->jacobian(&a, &sums.sink);
   }
   double most_x = 0, most_v = 0;
-  for (int64_t q = 0; q < m->n; q++) {
-    double inverse = free ? free[q] * free[q] : 1 / m->mass[q];
-    most_x = fmax(most_x, inverse * sums.x[q]);
-    most_v = fmax(most_v, inverse * sums.v[q]);
+  for (int64_t i = 0; i < m->n; i++) {
+    double inverse = free ? free[i] * free[i] : 1 / m->mass[i];
+    most_x = fmax(most_x, inverse * sums.x[i]);
+    most_v = fmax(most_v, inverse * sums.v[i]);
   }
   *omega2 += most_x;
   *d += most_v;
@@ -100,16 +100,16 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
 /* Leaves the mode where the watch follows it from (energy_watch.c): the vector times free. */
 static void keep_mode(HkSim *sim, const double *p, const double *free) {
   double *mode = sim->watch.mode;
-  for (int64_t q = 0; mode && q < 3 * sim->model->n; q++) mode[q] = free[q / 3] * p[q];
+  for (int64_t c = 0; mode && c < 3 * sim->model->n; c++) mode[c] = free[c / 3] * p[c];
 }
 
 /* The pair (omega, d) at a state; p and out hold 3 n doubles, free n. */
 static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, double *free,
                      double *omega, double *d) {
   const HkModel *m = sim->model;
-  for (int64_t q = 0; q < m->n; q++) free[q] = 1 / sqrt(m->mass[q]);
-  for (int64_t q = 0; q < m->pin_count; q++)
-    if (state->pin_held[q]) free[m->pin_vertex[q]] = 0;
+  for (int64_t i = 0; i < m->n; i++) free[i] = 1 / sqrt(m->mass[i]);
+  for (int64_t pin = 0; pin < m->pin_count; pin++)
+    if (state->pin_held[pin]) free[m->pin_vertex[pin]] = 0;
   HkSpringsProduct a = {.model = m, .springs = sim->work.springs, .x = state->x, .free = free};
   double omega2 = largest_eigenvalue(sim, &a, p, out);
   if (a.out) keep_mode(sim, a.out, free); /* of the last product */
@@ -157,8 +157,8 @@ typedef struct Inner {
 static double inner_range(void *user, int64_t begin, int64_t end) {
   const Inner *a = user;
   double sum = 0;
-  for (int64_t q = begin; q < end; q++)
-    sum += (a->mass ? a->mass[q] : 1) * hk_dot(a->p + 3 * q, a->q + 3 * q);
+  for (int64_t i = begin; i < end; i++)
+    sum += (a->mass ? a->mass[i] : 1) * hk_dot(a->p + 3 * i, a->q + 3 * i);
   return sum;
 }
 
@@ -177,8 +177,8 @@ static void apply(HkSim *sim, const HkState *state, const double *p, bool dampin
                         .out = out,
                         .damping = damping};
   hk_springs_product(&a);
-  for (int64_t q = 0; q < m->pin_count; q++)
-    if (state->pin_held[q]) memset(out + 3 * (int64_t)m->pin_vertex[q], 0, 3 * sizeof *out);
+  for (int64_t pin = 0; pin < m->pin_count; pin++)
+    if (state->pin_held[pin]) memset(out + 3 * (int64_t)m->pin_vertex[pin], 0, 3 * sizeof *out);
 }
 
 /* mode <- M^-1 H mode, of the norm 1; returns how much longer it has become (1/s^2). */
@@ -186,13 +186,13 @@ static double iterate(HkSim *sim, const HkState *state, double *mode) {
   const HkModel *m = sim->model;
   double *out = sim->f, before = sqrt(inner(sim, m->mass, mode, mode));
   apply(sim, state, mode, false, out);
-  for (int64_t q = 0; q < 3 * m->n; q++) out[q] /= m->mass[q / 3];
+  for (int64_t c = 0; c < 3 * m->n; c++) out[c] /= m->mass[c / 3];
   double after = sqrt(inner(sim, m->mass, out, out));
   if (!(before > 0 && after > 0 && isfinite(after / before))) {
     hk_stability_start(mode, 3 * m->n);
     return 0;
   }
-  for (int64_t q = 0; q < 3 * m->n; q++) mode[q] = out[q] / after;
+  for (int64_t c = 0; c < 3 * m->n; c++) mode[c] = out[c] / after;
   return after / before;
 }
 

@@ -18,8 +18,8 @@ const HkSchema *hk_step_schema(int index) {
 }
 
 const HkStepType *hk_step_type(const HkSchema *schema) {
-  for (int q = 0; q < TYPE_COUNT; q++)
-    if (&types[q]->schema == schema) return types[q];
+  for (int k = 0; k < TYPE_COUNT; k++)
+    if (&types[k]->schema == schema) return types[k];
   return NULL;
 }
 

@@ -6,8 +6,8 @@
 
 #include "model/state.h"
 
-/* Times as multiples of the step, not sums of it, so that rounding does not add up: after the q-th
- * step the time is begin + (first + q) h. */
+/* Times as multiples of the step, not sums of it, so that rounding does not add up: after the k-th
+ * step the time is begin + (first + k) h. */
 typedef struct HkClock {
   double begin; /* s */
   int64_t first;

@@ -2,7 +2,7 @@
  *
  *     x+ = x + h v + h^2/4 (a + a+),   v+ = v + h/2 (a + a+),   a = M^-1 f(x, v, t)
  *
- * x+ minimises 1/2 (x+ - y)^T M (x+ - y) + h^2/4 E(x+) with y = x + h v + h^2/4 a, and its velocity
+ * x+ minimizes 1/2 (x+ - y)^T M (x+ - y) + h^2/4 E(x+) with y = x + h v + h^2/4 a, and its velocity
  * is v+ = (x+ - x) 2/h - v. Like the midpoint rule it damps nothing; on linear springs the two have
  * the same amplification. It evaluates forces at the ends of the step, the midpoint rule between
  * them.

@@ -21,7 +21,7 @@ typedef struct HkLanes {
   int64_t beside;    /* slot in what stands beside the rows */
   int part;
   bool whole;   /* no lane stands for a vertex beyond the last */
-  bool regular; /* the neighbours of a slot follow each other */
+  bool regular; /* the neighbors of a slot follow each other */
 } HkLanes;
 
 HK_INLINE HkLanes hk_lanes(const HkSpringRows *r, int64_t group, int part) {
@@ -54,20 +54,20 @@ HK_INLINE void hk_lanes_own(const HkSpringRows *r, const HkLanes *at, const doub
   }
   double lanes[3][HK_DOUBLES]; /* x may end with its last vertex */
   for (int l = 0; l < HK_DOUBLES; l++) {
-    int64_t q = at->first + l < r->n ? at->first + l : r->n - 1;
-    for (int c = 0; c < 3; c++) lanes[c][l] = x[3 * q + c];
+    int64_t i = at->first + l < r->n ? at->first + l : r->n - 1;
+    for (int c = 0; c < 3; c++) lanes[c][l] = x[3 * i + c];
   }
   for (int c = 0; c < 3; c++) out[c] = hk_doubles_load(lanes[c]);
 }
 
-/* d = own - the vectors of the neighbours in a slot; regular is a constant where this is called. */
+/* d = own - the vectors of the neighbors in a slot; regular is a constant where this is called. */
 HK_INLINE void hk_lanes_differ(const HkSpringRows *r, const HkLanes *at, int64_t slot, bool regular,
                                const double *x, const HkDoubles own[3], HkDoubles d[3]) {
-  const int32_t *neighbour = r->neighbour + hk_lanes_entry(at, slot);
+  const int32_t *neighbor = r->neighbor + hk_lanes_entry(at, slot);
   if (regular)
-    hk_doubles_load3(x + 3 * at->first + neighbour[0], d);
+    hk_doubles_load3(x + 3 * at->first + neighbor[0], d);
   else
-    hk_doubles_gather(x + 3 * (at->first - at->part * HK_DOUBLES), neighbour, d);
+    hk_doubles_gather(x + 3 * (at->first - at->part * HK_DOUBLES), neighbor, d);
   for (int c = 0; c < 3; c++) d[c] = own[c] - d[c];
 }
 
@@ -128,7 +128,7 @@ HK_INLINE HkDoubles hk_lanes_pull(const HkSpringRows *r, const HkLanes *at, HkLa
 /* The sum over the lanes of all parts of a group, in the same order for every width. */
 HK_INLINE double hk_lanes_sum(const HkDoubles parts[HK_LANE_PARTS]) {
   double lanes[HK_ROW_GROUP];
-  for (int q = 0; q < HK_LANE_PARTS; q++) hk_doubles_store(lanes + q * HK_DOUBLES, parts[q]);
+  for (int k = 0; k < HK_LANE_PARTS; k++) hk_doubles_store(lanes + k * HK_DOUBLES, parts[k]);
   for (int width = HK_ROW_GROUP / 2; width > 0; width /= 2)
     for (int l = 0; l < width; l++) lanes[l] += lanes[l + width];
   return lanes[0];

@@ -80,15 +80,15 @@ HK_INLINE HkDoubles change_slot(const HkSpringRowsArgs *a, const HkLanes *at, in
   return k * change;
 }
 
-/* 1 in the lanes whose neighbour has the larger number, which count the spring, else 0; false if
- * none has. Neighbours of a regular slot are all on one side. */
+/* 1 in the lanes whose neighbor has the larger number, which count the spring, else 0; false if
+ * none has. Neighbors of a regular slot are all on one side. */
 HK_INLINE bool is_counted(const HkSpringRows *r, const HkLanes *at, int64_t slot, bool regular,
                           double counts[HK_DOUBLES]) {
-  const int32_t *neighbour = r->neighbour + hk_lanes_entry(at, slot);
-  if (regular) return neighbour[0] > 0;
+  const int32_t *neighbor = r->neighbor + hk_lanes_entry(at, slot);
+  if (regular) return neighbor[0] > 0;
   int32_t own = at->part * HK_DOUBLES * r->unit, any = 0;
   for (int l = 0; l < HK_DOUBLES; l++) {
-    int32_t is = neighbour[l] > own + l * r->unit;
+    int32_t is = neighbor[l] > own + l * r->unit;
     counts[l] = is;
     any |= is;
   }
@@ -161,8 +161,9 @@ HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_
   c = hk_doubles_most(c, (1 - a->projection) * c);
   HkDoubles along = hk_doubles_sqrt(hk_doubles_most(k - c, zero)) / longest;
   coefficient_store(a->coefficients, place, c, kind.single);
-  for (int q = 0; q < 3; q++)
-    coefficient_store(a->coefficients, place + (q + 1) * HK_ROW_GROUP, along * d[q], kind.single);
+  for (int axis = 0; axis < 3; axis++)
+    coefficient_store(a->coefficients, place + (axis + 1) * HK_ROW_GROUP, along * d[axis],
+                      kind.single);
 }
 
 /* Where what stands beside the rows begins for these lanes, 4 HK_ROW_GROUP numbers a slot. */
@@ -208,9 +209,9 @@ HK_INLINE void put_records(const HkDoubles v[4], float *to) {
                     __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15),
                     __builtin_shufflevector(AB, CD, 0, 1, 8, 9, 4, 5, 12, 13),
                     __builtin_shufflevector(AB, CD, 2, 3, 10, 11, 6, 7, 14, 15)};
-  for (int q = 0; q < 4; q++) {
-    hk_float4_store(to + 4 * q, __builtin_shufflevector(rows[q], rows[q], 0, 1, 2, 3));
-    hk_float4_store(to + 4 * (q + 4), __builtin_shufflevector(rows[q], rows[q], 4, 5, 6, 7));
+  for (int k = 0; k < 4; k++) {
+    hk_float4_store(to + 4 * k, __builtin_shufflevector(rows[k], rows[k], 0, 1, 2, 3));
+    hk_float4_store(to + 4 * (k + 4), __builtin_shufflevector(rows[k], rows[k], 4, 5, 6, 7));
   }
 #elif HK_SIMD_BYTES == 32
   HkHalf ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
@@ -236,14 +237,14 @@ HK_INLINE void record_lanes(const HkSpringRowsArgs *a, const HkLanes *at) {
   float *to = a->records + 4 * (at->beside * HK_ROW_GROUP + at->part * HK_DOUBLES);
   for (int64_t slot = at->slot; slot < at->end; slot++) {
     HkDoubles v[4], c = coefficient_load(a->hessian, place, a->single);
-    for (int q = 0; q < 3; q++)
-      v[q] = coefficient_load(a->hessian, place + (q + 1) * HK_ROW_GROUP, a->single);
+    for (int axis = 0; axis < 3; axis++)
+      v[axis] = coefficient_load(a->hessian, place + (axis + 1) * HK_ROW_GROUP, a->single);
     HkDoubles length2 = hk_doubles_most(hk_lanes_dot(v, v), tiny);
     HkDoubles scale = square * (length2 + hk_doubles_select(c < zero, c, zero));
     if (a->damped && r->damping)
       scale = scale + tau * hk_doubles_load(r->damping + hk_lanes_entry(at, slot));
     scale = hk_doubles_sqrt(hk_doubles_most(scale, zero) / length2);
-    for (int q = 0; q < 3; q++) v[q] = scale * v[q];
+    for (int axis = 0; axis < 3; axis++) v[axis] = scale * v[axis];
     if (a->flat) v[2] = zero;
     v[3] = square * hk_doubles_most(c, zero);
     put_records(v, to);
@@ -267,10 +268,10 @@ HK_INLINE void product_lanes(const HkSpringRowsArgs *a, const HkLanes *at, Coeff
   for (int64_t slot = at->slot; slot < at->end; slot++, place += 4 * HK_ROW_GROUP) {
     hk_lanes_differ(a->rows, at, slot, kind.regular, a->p, p, d);
     HkDoubles c = coefficient_load(a->hessian, place, kind.single);
-    for (int q = 0; q < 3; q++)
-      w[q] = coefficient_load(a->hessian, place + (q + 1) * HK_ROW_GROUP, kind.single);
+    for (int axis = 0; axis < 3; axis++)
+      w[axis] = coefficient_load(a->hessian, place + (axis + 1) * HK_ROW_GROUP, kind.single);
     HkDoubles along = hk_lanes_dot(w, d);
-    for (int q = 0; q < 3; q++) sum[q] = sum[q] + (along * w[q] + c * d[q]);
+    for (int axis = 0; axis < 3; axis++) sum[axis] = sum[axis] + (along * w[axis] + c * d[axis]);
   }
   hk_lanes_put(a->rows, at, sum, a->out);
 }

@@ -121,20 +121,20 @@ HK_INLINE Block block_load(const float *a) {
 }
 
 HK_INLINE void block_store(float *to, Block a) {
-  for (int q = 0; q < 3; q++) hk_float4_store(to + 4 * q, a.c[q]);
+  for (int c = 0; c < 3; c++) hk_float4_store(to + 4 * c, a.c[c]);
 }
 
 HK_INLINE Block block_add(Block sum, Block a, float s) {
-  for (int q = 0; q < 3; q++) sum.c[q] = sum.c[q] + a.c[q] * s;
+  for (int c = 0; c < 3; c++) sum.c[c] = sum.c[c] + a.c[c] * s;
   return sum;
 }
 
 HK_INLINE Block block_of_spring(const float *spring) {
   HkFloat4 s = hk_float4_load(spring), w = without_last(s);
   Block a;
-  for (int q = 0; q < 3; q++) {
-    a.c[q] = -w * w[q];
-    a.c[q][q] -= s[3];
+  for (int c = 0; c < 3; c++) {
+    a.c[c] = -w * w[c];
+    a.c[c][c] -= s[3];
   }
   return a;
 }
@@ -142,7 +142,7 @@ HK_INLINE Block block_of_spring(const float *spring) {
 typedef HkFloat4 RowSum;
 
 HK_INLINE RowSum row_add(RowSum sum, const float *a, const float *x) {
-  for (int q = 0; q < 3; q++) sum = sum + hk_float4_load(a + 4 * q) * x[q];
+  for (int c = 0; c < 3; c++) sum = sum + hk_float4_load(a + 4 * c) * x[c];
   return sum;
 }
 

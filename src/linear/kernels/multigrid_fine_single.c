@@ -4,7 +4,7 @@
  *
  *     B x = (w . x) w + c x
  *
- * for the neighbours in one slot of all four rows of a group at once, or of as many as a vector
+ * for the neighbors in one slot of all four rows of a group at once, or of as many as a vector
  * holds.
  */
 #include "linear/multigrid_kernels.h"
@@ -22,12 +22,12 @@ typedef struct Group {
 
 HK_INLINE Group group_load(const float *p) {
   Group g;
-  for (int q = 0; q < PIECES; q++) g.piece[q] = hk_floats_load(p + q * HK_FLOATS);
+  for (int k = 0; k < PIECES; k++) g.piece[k] = hk_floats_load(p + k * HK_FLOATS);
   return g;
 }
 
 HK_INLINE void group_store(float *p, Group g) {
-  for (int q = 0; q < PIECES; q++) hk_floats_store(p + q * HK_FLOATS, g.piece[q]);
+  for (int k = 0; k < PIECES; k++) hk_floats_store(p + k * HK_FLOATS, g.piece[k]);
 }
 
 /* ---- Sweeps ---- */
@@ -38,17 +38,17 @@ HK_INLINE Group springs_add(const HkMultigrid *m, int32_t begin, int32_t end, Gr
   const float *from = m->level[0].x;
   Group along = {{{0}}}; /* a sum of its own: the two do not wait for each other */
   for (int64_t s = begin; s < end; s++)
-    for (int q = 0; q < PIECES; q++) {
-      HkFloats B = hk_floats_load(f->spring + SLOT * s + q * HK_FLOATS);
+    for (int k = 0; k < PIECES; k++) {
+      HkFloats B = hk_floats_load(f->spring + SLOT * s + k * HK_FLOATS);
       HK_IN_REGISTER(B);
-      HkFloats x = quads_gather(from, f->neighbour + HK_LANES * s + q * QUADS);
+      HkFloats x = quads_gather(from, f->neighbor + HK_LANES * s + k * QUADS);
       HkFloats dot = B * x; /* the last of x is 0 */
       dot = dot + QUAD_SHUFFLE(dot, 1, 0, 3, 2);
       dot = dot + QUAD_SHUFFLE(dot, 2, 3, 0, 1);
-      along.piece[q] = along.piece[q] + dot * B;
-      sum.piece[q] = sum.piece[q] + QUAD_SHUFFLE(B, 3, 3, 3, 3) * x;
+      along.piece[k] = along.piece[k] + dot * B;
+      sum.piece[k] = sum.piece[k] + QUAD_SHUFFLE(B, 3, 3, 3, 3) * x;
     }
-  for (int q = 0; q < PIECES; q++) sum.piece[q] = sum.piece[q] + along.piece[q];
+  for (int k = 0; k < PIECES; k++) sum.piece[k] = sum.piece[k] + along.piece[k];
   return sum;
 }
 
@@ -56,10 +56,10 @@ HK_INLINE Group springs_add(const HkMultigrid *m, int32_t begin, int32_t end, Gr
 HK_INLINE void solve_group(const HkLevel *l, int64_t g, Group rest) {
   Group D[3], x;
   for (int c = 0; c < 3; c++) D[c] = group_load(l->D + SLOT * (3 * g + c));
-  for (int q = 0; q < PIECES; q++)
-    x.piece[q] = D[0].piece[q] * QUAD_SHUFFLE(rest.piece[q], 0, 0, 0, 0) +
-                 D[1].piece[q] * QUAD_SHUFFLE(rest.piece[q], 1, 1, 1, 1) +
-                 D[2].piece[q] * QUAD_SHUFFLE(rest.piece[q], 2, 2, 2, 2);
+  for (int k = 0; k < PIECES; k++)
+    x.piece[k] = D[0].piece[k] * QUAD_SHUFFLE(rest.piece[k], 0, 0, 0, 0) +
+                 D[1].piece[k] * QUAD_SHUFFLE(rest.piece[k], 1, 1, 1, 1) +
+                 D[2].piece[k] * QUAD_SHUFFLE(rest.piece[k], 2, 2, 2, 2);
   group_store(l->x + SLOT * g, x);
 }
 
@@ -91,9 +91,9 @@ static void prolong(const HkMultigrid *m, int64_t begin, int64_t end) {
   for (int64_t g = begin; g < end; g++) {
     Group x = group_load(m->level[0].x + SLOT * g);
     for (int64_t s = f->follows[g]; s < f->follows[g + 1]; s++)
-      for (int q = 0; q < PIECES; q++) {
-        int64_t at = HK_LANES * s + q * QUADS;
-        x.piece[q] = x.piece[q] + quads_spread(f->weight + at) * quads_gather(from, f->coarse + at);
+      for (int k = 0; k < PIECES; k++) {
+        int64_t at = HK_LANES * s + k * QUADS;
+        x.piece[k] = x.piece[k] + quads_spread(f->weight + at) * quads_gather(from, f->coarse + at);
       }
     group_store(m->level[0].x + SLOT * g, x);
   }
@@ -104,9 +104,9 @@ static void take(const HkMultigrid *m, const double *r, int64_t begin, int64_t e
   bool flat = m->model->dimension == 2;
   float *b = m->level[0].b;
   for (int64_t k = begin; k < end; k++) {
-    int64_t q = m->vertex[k];
+    int64_t i = m->vertex[k];
     HkFloat4 to = {0};
-    for (int c = 0; q >= 0 && c < (flat ? 2 : 3); c++) to[c] = (float)(m->scale * r[3 * q + c]);
+    for (int c = 0; i >= 0 && c < (flat ? 2 : 3); c++) to[c] = (float)(m->scale * r[3 * i + c]);
     hk_float4_store(b + 4 * k, to);
   }
 }
@@ -115,9 +115,9 @@ static void give(const HkMultigrid *m, const double *r, double *z, int64_t begin
   bool flat = m->model->dimension == 2;
   const float *x = m->level[0].x;
   double back = 1 / m->scale;
-  for (int64_t q = begin; q < end; q++) {
-    for (int c = 0; c < 3; c++) z[3 * q + c] = back * (double)x[4 * (int64_t)m->row[q] + c];
-    if (flat) z[3 * q + 2] = r[3 * q + 2] / m->model->mass[q];
+  for (int64_t i = begin; i < end; i++) {
+    for (int c = 0; c < 3; c++) z[3 * i + c] = back * (double)x[4 * (int64_t)m->row[i] + c];
+    if (flat) z[3 * i + 2] = r[3 * i + 2] / m->model->mass[i];
   }
 }
 
@@ -139,7 +139,7 @@ HK_INLINE Block fill_springs(const HkFineValues *v, int64_t i, Block D) {
     float *to = m->fine.spring + 4 * e;
     if (m->fine.record[e] < 0) continue;
     const float *from = v->records + 4 * (int64_t)m->fine.record[e];
-    bool held = v->held && v->held[m->vertex[m->fine.neighbour[e]]];
+    bool held = v->held && v->held[m->vertex[m->fine.neighbor[e]]];
     HkFloat4 spring = hk_float4_load(from);
     if (held) spring = (HkFloat4){0};
     hk_float4_store(to, spring);
@@ -157,16 +157,16 @@ static void clear_springs(const HkFine *fine, int64_t i) {
 static void fill(const HkFineValues *v, int64_t begin, int64_t end) {
   const HkMultigrid *m = v->multigrid;
   for (int64_t i = begin; i < end; i++) {
-    int64_t q = m->vertex[i];
+    int64_t vertex = m->vertex[i];
     float start[16] = {0};
-    bool held = q >= 0 && v->held && v->held[q];
-    for (int c = 0; q >= 0 && c < 3; c++) start[5 * c] = (float)m->model->mass[q];
-    if (q >= 0 && !held && v->extra)
-      for (int c = 0; c < 9; c++) start[4 * (c / 3) + c % 3] += (float)v->extra[9 * q + c];
+    bool held = vertex >= 0 && v->held && v->held[vertex];
+    for (int c = 0; vertex >= 0 && c < 3; c++) start[5 * c] = (float)m->model->mass[vertex];
+    if (vertex >= 0 && !held && v->extra)
+      for (int c = 0; c < 9; c++) start[4 * (c / 3) + c % 3] += (float)v->extra[9 * vertex + c];
     Block sum = block_load(start);
     if (held)
       clear_springs(&m->fine, i);
-    else if (q >= 0)
+    else if (vertex >= 0)
       sum = fill_springs(v, i, sum);
     block_store(m->level[0].D + 12 * i, sum);
   }
@@ -188,14 +188,14 @@ HK_INLINE void blocks_of_row(const HkMultigrid *m, int64_t i, Block blocks[]) {
 
 static void multiply(const HkMultigrid *m, int64_t begin, int64_t end) {
   const HkGalerkin *k = &m->level[0].galerkin;
-  Block blocks[HK_GALERKIN_WIDEST];
+  Block blocks[HK_GALERKIN_ROW_BLOCKS_MAX];
   for (int64_t i = begin; i < end; i++) {
     blocks_of_row(m, i, blocks);
-    for (int64_t q = k->row[i]; q < k->row[i + 1]; q++) {
+    for (int64_t e = k->row[i]; e < k->row[i + 1]; e++) {
       Block sum = {0};
-      for (int64_t t = k->term[q]; t < k->term[q + 1]; t++)
+      for (int64_t t = k->term[e]; t < k->term[e + 1]; t++)
         sum = block_add(sum, blocks[k->block[t]], k->weight[t]);
-      block_store(k->AP + 12 * q, sum);
+      block_store(k->AP + 12 * e, sum);
     }
   }
 }

@@ -77,11 +77,11 @@ static void multiply(const HkLevel *l, int64_t begin, int64_t end) {
   const HkGalerkin *k = &l->galerkin;
   for (int64_t i = begin; i < end; i++) {
     const float *A = l->A + 12 * (int64_t)l->graph.start[i];
-    for (int64_t q = k->row[i]; q < k->row[i + 1]; q++) {
+    for (int64_t e = k->row[i]; e < k->row[i + 1]; e++) {
       Block sum = {0};
-      for (int64_t t = k->term[q]; t < k->term[q + 1]; t++)
+      for (int64_t t = k->term[e]; t < k->term[e + 1]; t++)
         sum = block_add(sum, block_load(A + 12 * (int64_t)k->block[t]), k->weight[t]);
-      block_store(k->AP + 12 * q, sum);
+      block_store(k->AP + 12 * e, sum);
     }
   }
 }

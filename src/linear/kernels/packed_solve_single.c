@@ -9,7 +9,7 @@
  * and backwards, L^T x = y is x1' = T^T (x1 - L2^T x2) = P^T (x1, x2). Either way each value is
  * read once and used for three right-hand sides. Rows are taken HK_TILE at a time: forwards a tile
  * of results is in registers while the columns of a group go by, backwards the sums of the columns
- * are while the tiles go by. Between groups, `room` has the rows as vectors of x, of y and of z.
+ * are while the tiles go by. Between groups, `scratch` has the rows as vectors of x, of y and of z.
  */
 #include "linear/packed_kernels.h"
 
@@ -30,20 +30,20 @@ HK_INLINE void record_add(float *x, int32_t at, HkFloats v, int r) {
   hk_float4_store(to, hk_float4_load(to) + one);
 }
 
-/* x, y, z (room) of HK_FLOATS rows, from their records. */
-HK_INLINE void gather(const float *x, const int32_t *at, float *room) {
+/* x, y, z (scratch) of HK_FLOATS rows, from their records. */
+HK_INLINE void gather(const float *x, const int32_t *at, float *scratch) {
   HkFloats v[3];
   hk_floats_gather(x, at, v);
-  for (int c = 0; c < 3; c++) hk_floats_store(room + c * HK_TILE, v[c]);
+  for (int c = 0; c < 3; c++) hk_floats_store(scratch + c * HK_TILE, v[c]);
 }
 
 /* The other way round, added to the records. */
-HK_INLINE void scatter(float *x, const int32_t *at, const float *room) {
+HK_INLINE void scatter(float *x, const int32_t *at, const float *scratch) {
   HkFloats v[3], rows[4];
-  for (int c = 0; c < 3; c++) v[c] = hk_floats_load(room + c * HK_TILE);
+  for (int c = 0; c < 3; c++) v[c] = hk_floats_load(scratch + c * HK_TILE);
   hk_floats_turn(v, rows);
   for (int r = 0; r < RECORDS; r++)
-    for (int q = 0; q < 4; q++) record_add(x, at[4 * r + q], rows[q], r);
+    for (int k = 0; k < 4; k++) record_add(x, at[4 * r + k], rows[k], r);
 }
 
 /* The sums of three vectors as one record. */
@@ -65,50 +65,51 @@ HK_INLINE HkFloat4 sums(HkFloats a, HkFloats b, HkFloats c) {
  * 16 bytes there are 16. */
 enum { AT_ONCE = HK_FLOATS == 4 ? 4 : HK_GROUP };
 
-/* room = or += count columns of the tiles of a group times x; columns: of the whole group. */
+/* scratch = or += count columns of the tiles of a group times x; columns: of the whole group. */
 HK_INLINE void forward_columns(int columns, int count, bool first, const float *value,
-                               int64_t tiles, const float *x, float *room) {
+                               int64_t tiles, const float *x, float *scratch) {
   HkFloats b[AT_ONCE][3];
   for (int j = 0; j < count; j++)
     for (int c = 0; c < 3; c++) b[j][c] = hk_floats_all(x[4 * j + c]);
-  for (int64_t t = 0; t < tiles; t++, value += columns * HK_TILE, room += 3 * HK_TILE)
+  for (int64_t t = 0; t < tiles; t++, value += columns * HK_TILE, scratch += 3 * HK_TILE)
     for (int p = 0; p < PARTS; p++) {
       HkFloats sum[3] = {{0}, {0}, {0}};
       for (int c = 0; !first && c < 3; c++)
-        sum[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
+        sum[c] = hk_floats_load(scratch + c * HK_TILE + p * HK_FLOATS);
       for (int j = 0; j < count; j++) {
         HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
         for (int c = 0; c < 3; c++) sum[c] += v * b[j][c];
       }
-      for (int c = 0; c < 3; c++) hk_floats_store(room + c * HK_TILE + p * HK_FLOATS, sum[c]);
+      for (int c = 0; c < 3; c++) hk_floats_store(scratch + c * HK_TILE + p * HK_FLOATS, sum[c]);
     }
 }
 
 HK_INLINE void forward_group(int columns, bool first, const float *value, int64_t tiles,
-                             const float *x, float *room) {
+                             const float *x, float *scratch) {
   int count = columns < AT_ONCE ? columns : AT_ONCE;
-  forward_columns(columns, count, first, value, tiles, x, room);
+  forward_columns(columns, count, first, value, tiles, x, scratch);
   if (columns > AT_ONCE)
     forward_columns(columns, columns - AT_ONCE, false, value + AT_ONCE * HK_TILE, tiles,
-                    x + 4 * AT_ONCE, room);
+                    x + 4 * AT_ONCE, scratch);
 }
 
-/* x = count columns of the transposed tiles of a group times room. Values are read in falling
- * order, which the machine foresees less far than the rising one: it is told what comes. */
+/* x = count columns of the transposed tiles of a group times scratch. Values are read in falling
+ * order, for which hardware prefetching is weak: they are prefetched explicitly. */
 HK_INLINE void backward_columns(int columns, int count, const float *value, int64_t tiles,
-                                const float *room, float *x) {
+                                const float *scratch, float *x) {
   HkFloats sum[AT_ONCE][3];
   for (int j = 0; j < count; j++)
     for (int c = 0; c < 3; c++) sum[j][c] = (HkFloats){0};
   value += tiles * columns * HK_TILE;
-  room += tiles * 3 * HK_TILE;
+  scratch += tiles * 3 * HK_TILE;
   for (int64_t t = 0; t < tiles; t++) {
     value -= columns * HK_TILE;
-    room -= 3 * HK_TILE;
-    for (int j = count - 1; j >= 0; j--) __builtin_prefetch(value - HK_AHEAD + j * HK_TILE, 0, 2);
+    scratch -= 3 * HK_TILE;
+    for (int j = count - 1; j >= 0; j--)
+      __builtin_prefetch(value - HK_PREFETCH_FLOATS + j * HK_TILE, 0, 2);
     for (int p = 0; p < PARTS; p++) {
       HkFloats y[3];
-      for (int c = 0; c < 3; c++) y[c] = hk_floats_load(room + c * HK_TILE + p * HK_FLOATS);
+      for (int c = 0; c < 3; c++) y[c] = hk_floats_load(scratch + c * HK_TILE + p * HK_FLOATS);
       for (int j = count - 1; j >= 0; j--) {
         HkFloats v = hk_floats_load(value + j * HK_TILE + p * HK_FLOATS);
         for (int c = 0; c < 3; c++) sum[j][c] += v * y[c];
@@ -118,13 +119,13 @@ HK_INLINE void backward_columns(int columns, int count, const float *value, int6
   for (int j = 0; j < count; j++) hk_float4_store(x + 4 * j, sums(sum[j][0], sum[j][1], sum[j][2]));
 }
 
-HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *room,
+HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, const float *scratch,
                               float *x) {
   int count = columns < AT_ONCE ? columns : AT_ONCE;
   if (columns > AT_ONCE)
-    backward_columns(columns, columns - AT_ONCE, value + AT_ONCE * HK_TILE, tiles, room,
+    backward_columns(columns, columns - AT_ONCE, value + AT_ONCE * HK_TILE, tiles, scratch,
                      x + 4 * AT_ONCE);
-  backward_columns(columns, count, value, tiles, room, x);
+  backward_columns(columns, count, value, tiles, scratch, x);
 }
 
 /* The same with a number of columns that the compiler knows. */
@@ -143,16 +144,16 @@ HK_INLINE void backward_group(int columns, const float *value, int64_t tiles, co
 /* ---- Panels ---- */
 
 static void forward_panel(const HkPackedPanel *panel, const float *value, const int32_t *row,
-                          float *x, float *room) {
-  float own[4 * HK_PANEL_MOST], *at = x + 4 * (int64_t)panel->first;
+                          float *x, float *scratch) {
+  float own[4 * HK_PANEL_COLUMNS_MAX], *at = x + 4 * (int64_t)panel->first;
   size_t bytes = (size_t)panel->columns * 4 * sizeof *at;
   memcpy(own, at, bytes);
   memset(at, 0, bytes);
   for (int g = 0; g < panel->columns; g += HK_GROUP) {
     int skip = g / HK_TILE;
-    float *y = room + 3 * HK_TILE * skip;
+    float *y = scratch + 3 * HK_TILE * skip;
 #define CALL(n) forward_group(n, false, value, panel->tiles - skip, own + 4 * g, y)
-#define CALL_FIRST(n) forward_group(n, true, value, panel->tiles, own, room)
+#define CALL_FIRST(n) forward_group(n, true, value, panel->tiles, own, scratch)
     if (g == 0) {
       FOR_COLUMNS(hk_packed_group(panel, g), CALL_FIRST)
     } else {
@@ -160,13 +161,13 @@ static void forward_panel(const HkPackedPanel *panel, const float *value, const 
     }
     value += hk_packed_group_size(panel, g);
   }
-  for (int32_t t = 0; t < panel->tiles; t++, row += HK_TILE, room += 3 * HK_TILE)
-    for (int p = 0; p < PARTS; p++) scatter(x, row + p * HK_FLOATS, room + p * HK_FLOATS);
+  for (int32_t t = 0; t < panel->tiles; t++, row += HK_TILE, scratch += 3 * HK_TILE)
+    for (int p = 0; p < PARTS; p++) scatter(x, row + p * HK_FLOATS, scratch + p * HK_FLOATS);
 }
 
 static void backward_panel(const HkPackedPanel *panel, const float *value, const int32_t *row,
-                           float *x, float *room) {
-  float *y = room;
+                           float *x, float *scratch) {
+  float *y = scratch;
   for (int32_t t = 0; t < panel->tiles; t++, row += HK_TILE, y += 3 * HK_TILE)
     for (int p = 0; p < PARTS; p++) gather(x, row + p * HK_FLOATS, y + p * HK_FLOATS);
   for (int g = 0; g < panel->columns; g += HK_GROUP) value += hk_packed_group_size(panel, g);
@@ -174,22 +175,22 @@ static void backward_panel(const HkPackedPanel *panel, const float *value, const
     value -= hk_packed_group_size(panel, g);
     int skip = g / HK_TILE;
     float *to = x + 4 * ((int64_t)panel->first + g);
-    y = room + 3 * HK_TILE * skip;
+    y = scratch + 3 * HK_TILE * skip;
 #define CALL_BACK(n) backward_group(n, value, panel->tiles - skip, y, to)
     FOR_COLUMNS(hk_packed_group(panel, g), CALL_BACK)
   }
 }
 
 static void forward(const HkPackedPanel *panel, int64_t count, const float *value,
-                    const int32_t *row, float *x, float *room) {
-  for (int64_t q = 0; q < count; q++)
-    forward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+                    const int32_t *row, float *x, float *scratch) {
+  for (int64_t k = 0; k < count; k++)
+    forward_panel(&panel[k], value + panel[k].value, row + panel[k].row, x, scratch);
 }
 
 static void backward(const HkPackedPanel *panel, int64_t count, const float *value,
-                     const int32_t *row, float *x, float *room) {
-  for (int64_t q = count - 1; q >= 0; q--)
-    backward_panel(&panel[q], value + panel[q].value, row + panel[q].row, x, room);
+                     const int32_t *row, float *x, float *scratch) {
+  for (int64_t k = count - 1; k >= 0; k--)
+    backward_panel(&panel[k], value + panel[k].value, row + panel[k].row, x, scratch);
 }
 
 /* ---- Right-hand sides and solutions ---- */

@@ -59,8 +59,8 @@ static void update(int64_t rows, int64_t columns, int64_t depth, const double *B
       int64_t part = depth - k < DEPTH_MAX ? depth - k : DEPTH_MAX;
       const double *from = B + k * stride_b + j;
       double *to = T + j * stride_t + j;
-      for (int64_t q = 0; q < part; q++)
-        for (int c = 0; c < width; c++) p[TILE * q + c] = from[q * stride_b + c] * d[k + q];
+      for (int64_t i = 0; i < part; i++)
+        for (int c = 0; c < width; c++) p[TILE * i + c] = from[i * stride_b + c] * d[k + i];
       if (width == TILE)
         update_columns(TILE, rows - j, part, from, stride_b, p, to, stride_t);
       else

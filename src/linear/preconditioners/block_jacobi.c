@@ -1,4 +1,4 @@
-/* The 3x3 blocks on the diagonal: z_q = A_qq^-1 r_q.
+/* The 3x3 blocks on the diagonal: z_i = A_ii^-1 r_i.
  *
  * Each vertex sees how stiff its springs hold it in every direction while all others stand still.
  * A block that is not positive definite (springs under pressure) counts as its largest diagonal
@@ -9,7 +9,7 @@
 const HkPreconditionType hk_precondition_block_jacobi = {
     .schema = {.name = "block_jacobi",
                .summary = "the 3x3 blocks on the diagonal; cheap, all cores",
-               .formula = "z_q = A_qq^-1 r_q"},
+               .formula = "z_i = A_ii^-1 r_i"},
     .on_device = true,
     .vertex_bytes = 9 * sizeof(double),
     .create = hk_diagonal_create,

@@ -2,7 +2,7 @@
  *
  *     P = L D L^T,   L has blocks only where A has (and I on the diagonal), D on the diagonal alone
  *
- *     S_ik = A_ik - sum over j < k of S_ij L_kj^T        for the k < i that are neighbours of i
+ *     S_ik = A_ik - sum over j < k of S_ij L_kj^T        for the k < i that are neighbors of i
  *     L_ik = S_ik D_k^-1,   D_i = (1 + shift) A_ii - sum over k of S_ik L_ik^T
  *
  * Without the blocks that are left out, D_i need not be positive definite even if A is. Then all
@@ -18,7 +18,7 @@
 #include <string.h>
 
 /* Shifts 0, 1e-3, 4e-3 ... to about 3e5. */
-enum { ATTEMPTS = 16 };
+enum { MAX_SHIFTS = 16 };
 
 typedef struct Data {
   int64_t *start;  /* n + 1: where the blocks of a row of L begin, in the order of the pattern */
@@ -48,8 +48,8 @@ static HkStatus fit_pattern(HkPrecondition *p, HkError *error) {
   if (data->lower && data->pattern_hash == pattern->hash) return HK_OK;
   if (data->lower) p->bytes -= (size_t)(data->start[n] + 1) * 9 * sizeof(double);
   hk_free(c, &data->lower);
-  for (int64_t q = 0; q < n; q++)
-    data->start[q + 1] = data->start[q] + pattern->diagonal[q] - pattern->start[q];
+  for (int64_t i = 0; i < n; i++)
+    data->start[i + 1] = data->start[i] + pattern->diagonal[i] - pattern->start[i];
   /* One block more, so that there is an array to point into where no vertex has a neighbor. */
   HK_TRY(
       hk_alloc(c, &data->lower, data->start[n] + 1, 9 * sizeof(double), "a preconditioner", error));
@@ -88,15 +88,15 @@ static void subtract_common(int64_t a_count, const int32_t *a_column, const doub
 }
 
 /* Row i of L and D_i^-1; false if D_i is not positive definite. */
-static bool factorise_row(const HkBlockMatrix *A, Data *data, int64_t i, double shift) {
+static bool factorize_row(const HkBlockMatrix *A, Data *data, int64_t i, double shift) {
   const HkPattern *pattern = A->pattern;
   const int32_t *column = pattern->column + pattern->start[i];
   double *row = data->lower + 9 * data->start[i], *D = data->inverse + 9 * i;
   int64_t count = data->start[i + 1] - data->start[i];
   if (count) memcpy(row, A->value + 9 * pattern->start[i], (size_t)count * 9 * sizeof *row);
   memcpy(D, A->value + 9 * pattern->diagonal[i], 9 * sizeof *D);
-  hk_diagonal_mend(D);
-  for (int q = 0; q < 9; q++) D[q] *= 1 + shift;
+  hk_diagonal_make_positive(D);
+  for (int k = 0; k < 9; k++) D[k] *= 1 + shift;
   for (int64_t s = 0; s < count; s++) {
     int64_t k = column[s], first = data->start[k];
     subtract_common(s, column, row, data->start[k + 1] - first, pattern->column + pattern->start[k],
@@ -111,9 +111,9 @@ static bool factorise_row(const HkBlockMatrix *A, Data *data, int64_t i, double 
   return hk_mat_invert_positive(D);
 }
 
-static bool factorise(const HkBlockMatrix *A, Data *data, double shift) {
+static bool factorize(const HkBlockMatrix *A, Data *data, double shift) {
   for (int64_t i = 0; i < A->pattern->n; i++)
-    if (!factorise_row(A, data, i, shift)) return false;
+    if (!factorize_row(A, data, i, shift)) return false;
   return true;
 }
 
@@ -122,8 +122,8 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   const HkBlockMatrix *A = p->A->matrix;
   Data *data = p->data;
   double shift = 0;
-  for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (factorise(A, data, shift)) return HK_OK;
+  for (int attempt = 0; attempt < MAX_SHIFTS; attempt++) {
+    if (factorize(A, data, shift)) return HK_OK;
     shift = attempt == 0 ? 1e-3 : 4 * shift;
   }
   /* Numbers that are not finite, or too far apart: the diagonal blocks alone. */

@@ -10,9 +10,9 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
   (void)error;
   double *blocks = p->data;
   p->A->diagonal(p->A->user, blocks);
-  for (int64_t q = 0; q < 9 * p->space.n; q++) {
-    double size = fabs(blocks[q]);
-    blocks[q] = q % 9 % 4 != 0 ? 0 : size > 0 ? 1 / size : 1;
+  for (int64_t k = 0; k < 9 * p->space.n; k++) {
+    double size = fabs(blocks[k]);
+    blocks[k] = k % 9 % 4 != 0 ? 0 : size > 0 ? 1 / size : 1;
   }
   return HK_OK;
 }

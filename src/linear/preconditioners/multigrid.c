@@ -11,16 +11,16 @@
  * Gauss-Seidel with 3x3 blocks, forward on the way down and backward on the way up, so that z is a
  * symmetric positive definite function of r. The last level is solved exactly. Long waves, for
  * which the other preconditioners need hundreds of iterations, are short ones on a coarse level:
- * the number of iterations hardly depends on the size of the mesh. Damping of springs counts along
+ * the number of iterations is nearly independent of the mesh size. Damping of springs counts along
  * their present direction; other forces count by their blocks, between any vertices (coupling.h).
  *
  * Cost: a new H is worth about three cycles, a cycle about ten products with H. The hierarchy is
  * found once (multigrid.h).
  *
- * In a solid that has hardly moved from its first shape, springs pull as they did there, and the H
- * of that shape is kept for all steps: a cycle needs no more to be near A. It is used or not by
- * what x is alone, so that a step does not depend on those before it. Cloth, in which the slightest
- * pressure or tension decides how stiff it is across, gets a new H each time.
+ * A solid that is rotated and deformed little from its first shape keeps the hierarchy of the H of
+ * that shape for all steps, since this H is close to A. The decision depends on x only, so that a
+ * step does not depend on the steps before it. Cloth, whose stiffness across its plane changes with
+ * the slightest pressure or tension, gets a new H each time.
  */
 #include "base/vec.h"
 
@@ -59,14 +59,14 @@ typedef struct Data {
 
 /* Rows that one thread takes at a time, and the least number of rows in a stage of a sweep that
  * several threads share. */
-enum { GRAIN = 256, STAGE_MIN = 200 };
+enum { GRAIN = 256, MIN_THREADED_ROWS = 200 };
 
-/* Room for the other forces; again, if they come later. */
+/* Allocates the blocks of the other forces; called again, since live changes may add forces. */
 static HkStatus need_extra(HkPrecondition *p, HkError *error) {
   const HkModel *m = p->setup.model;
   Data *data = p->data;
   bool others = m->velocity_dependent;
-  for (int q = 0; q < m->force_count; q++) others |= hk_force_has_blocks(m, q);
+  for (int f = 0; f < m->force_count; f++) others |= hk_force_has_blocks(m, f);
   if (data->extra || !others) return HK_OK;
   HK_TRY(hk_alloc(&m->context, &data->extra, 9 * m->n, sizeof *data->extra, "multigrid", error));
   p->bytes += (size_t)m->n * 9 * sizeof *data->extra;
@@ -164,13 +164,13 @@ static void invert_last(const Data *data) {
   memset(m->dense, 0, (size_t)size * (size_t)size * sizeof *m->dense);
   for (int32_t i = 0; i < l->n; i++)
     for (int32_t e = l->graph.start[i]; e < l->graph.start[i + 1]; e++)
-      for (int q = 0; q < 9; q++) {
-        size_t row = (size_t)(3 * i + q % 3), column = (size_t)(3 * l->graph.column[e] + q / 3);
-        m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (q / 3) + q % 3];
+      for (int k = 0; k < 9; k++) {
+        size_t row = (size_t)(3 * i + k % 3), column = (size_t)(3 * l->graph.column[e] + k / 3);
+        m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (k / 3) + k % 3];
       }
   hk_couplings_add_dense(&l->couplings, size, m->dense);
-  for (size_t q = 0; q < (size_t)size; q++) {
-    double *d = &m->dense[q * (size_t)size + q];
+  for (size_t i = 0; i < (size_t)size; i++) {
+    double *d = &m->dense[i * (size_t)size + i];
     *d = *d > 0 ? *d * (1 + 1e-5) : 1;
   }
   data->kernels->invert_dense(size, m->dense);
@@ -201,15 +201,16 @@ static HkStatus project_all(const Data *data, HkError *error) {
   return HK_OK;
 }
 
-/* Of turns by two degrees. */
-static const double TURNED_LITTLE = 1e-3;
+/* hk_springs_turn of a rotation by two degrees: up to it the hierarchy of the first shape is kept.
+ */
+static const double MAX_KEPT_ROTATION = 1e-3;
 
 /* The couplings of level 0, and from them and from the blocks of level 0 all other levels. */
 static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkError *error) {
   const Data *data = p->data;
   const HkOperatorSprings *H = p->A->springs;
   HkMultigrid *m = data->multigrid;
-  HK_TRY(hk_couplings_take(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
+  HK_TRY(hk_couplings_set(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
   return project_all(data, error);
 }
 
@@ -245,7 +246,7 @@ static HkStatus prepare(HkPrecondition *p, HkError *error) {
         "the preconditioner 'multigrid' needs springs, not a matrix alone; choose 'ic0'");
   HK_TRY(need_extra(p, error));
   if (!data->solid || data->extra || m->springs.tension ||
-      !(hk_springs_turn(m, H->x) < TURNED_LITTLE)) {
+      !(hk_springs_turn(m, H->x) < MAX_KEPT_ROTATION)) {
     data->kept = false;
     return fill_hierarchy(p, H->x, error);
   }
@@ -282,7 +283,7 @@ static void sweep_rows(const Loop *a, int32_t begin, int32_t end) {
 static void sweep_ranges(void *user, int64_t begin, int64_t end) {
   const Loop *a = user;
   const int32_t *at = a->level->sweep.begin + a->first_range;
-  for (int64_t q = begin; q < end; q++) sweep_rows(a, at[q], at[q + 1]);
+  for (int64_t range = begin; range < end; range++) sweep_rows(a, at[range], at[range + 1]);
 }
 
 /* Stage after stage, or the other way round. */
@@ -295,7 +296,7 @@ static void sweep(Loop *a, Sweep way) {
   for (int k = 0; k < s->stages; k++) {
     int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
     int count = s->first[stage + 1] - first;
-    bool few = s->begin[first + count] - s->begin[first] < STAGE_MIN;
+    bool few = s->begin[first + count] - s->begin[first] < MIN_THREADED_ROWS;
     a->first_range = first;
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }
@@ -330,7 +331,7 @@ static void visit(const Data *data, int k, bool first) {
       run(&a, a.level->n, first ? residual_range : residual_again_range);
     hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
     run(&a, a.coarse->n, restrict_range);
-    for (int q = 0; q < a.coarse->visits; q++) visit(data, k + 1, q == 0);
+    for (int pass = 0; pass < a.coarse->visits; pass++) visit(data, k + 1, pass == 0);
     if (k == 0)
       run_groups(&a, prolong_fine_range);
     else

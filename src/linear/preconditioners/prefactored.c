@@ -1,10 +1,10 @@
-/* The constant matrix of the local/global method, factorised once for many steps: prefactor.h.
+/* The constant matrix of the local/global method, factorized once for many steps: prefactor.h.
  *
  *     P = M + tau^2 (L + diag e) + tau C
  *
  * Nothing is computed when A changes. P takes every spring for as stiff across its length as it is
  * along it, so that long waves of stiff bodies, on which the diagonal preconditioners are slow,
- * need few iterations, while motions that hardly stretch a spring need more. The vertices that pins
+ * need few iterations, while motions that barely stretch a spring need more. The vertices that pins
  * hold are not in the factor; there, A has their mass alone, and so has P.
  */
 #include "linear/prefactor.h"
@@ -32,8 +32,8 @@ static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *er
   const double *mass = p->setup.model->mass;
   HK_TRY(hk_prefactor_solve(p->setup.prefactor, 1, r, z, error));
   if (held->stays) return HK_OK;
-  for (int64_t q = 0; q < p->space.n; q++)
-    for (int c = 0; held->mask[q] && c < 3; c++) z[3 * q + c] = r[3 * q + c] / mass[q];
+  for (int64_t i = 0; i < p->space.n; i++)
+    for (int c = 0; held->mask[i] && c < 3; c++) z[3 * i + c] = r[3 * i + c] / mass[i];
   return HK_OK;
 }
 

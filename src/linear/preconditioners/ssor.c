@@ -3,11 +3,11 @@
  *     P = (D/omega + L) (omega/(2 - omega)) D^-1 (D/omega + L)^T,   A = L + D + L^T
  *
  * D are the 3x3 blocks on the diagonal (mended where they are not positive definite), L those below
- * it. P is symmetric positive definite for 0 < omega < 2, whatever L is. Nothing is factorised, and
+ * it. P is symmetric positive definite for 0 < omega < 2, whatever L is. Nothing is factorized, and
  * z = P^-1 r is found in place:
  *
- *     y_q = omega D_q^-1 (r_q - sum over j < q of A_qj y_j)                    forwards
- *     z_q = (2 - omega) y_q - omega D_q^-1 (sum over j > q of A_qj z_j)        backwards
+ *     y_i = omega D_i^-1 (r_i - sum over j < i of A_ij y_j)                    forwards
+ *     z_i = (2 - omega) y_i - omega D_i^-1 (sum over j > i of A_ij z_j)        backwards
  *
  * Vertices follow one another: one core. About half as many iterations as block_jacobi, at twice
  * the cost of each.
@@ -29,18 +29,18 @@ static HkStatus apply(HkPrecondition *p, const double *r, double *z, HkError *er
   const HkPattern *pattern = A->pattern;
   const double *inverse = p->data;
   double omega = ((const Ssor *)p->method.params)->omega;
-  for (int64_t q = 0; q < pattern->n; q++) {
+  for (int64_t i = 0; i < pattern->n; i++) {
     double sum[3], y[3] = {0, 0, 0};
-    hk_block_row_product(A, pattern->start[q], pattern->diagonal[q], z, sum);
-    hk_sub(r + 3 * q, sum, sum);
-    hk_mat_add_product(inverse + 9 * q, sum, y);
-    for (int c = 0; c < 3; c++) z[3 * q + c] = omega * y[c];
+    hk_block_row_product(A, pattern->start[i], pattern->diagonal[i], z, sum);
+    hk_sub(r + 3 * i, sum, sum);
+    hk_mat_add_product(inverse + 9 * i, sum, y);
+    for (int c = 0; c < 3; c++) z[3 * i + c] = omega * y[c];
   }
-  for (int64_t q = pattern->n - 1; q >= 0; q--) {
+  for (int64_t i = pattern->n - 1; i >= 0; i--) {
     double sum[3], y[3] = {0, 0, 0};
-    hk_block_row_product(A, pattern->diagonal[q] + 1, pattern->start[q + 1], z, sum);
-    hk_mat_add_product(inverse + 9 * q, sum, y);
-    for (int c = 0; c < 3; c++) z[3 * q + c] = (2 - omega) * z[3 * q + c] - omega * y[c];
+    hk_block_row_product(A, pattern->diagonal[i] + 1, pattern->start[i + 1], z, sum);
+    hk_mat_add_product(inverse + 9 * i, sum, y);
+    for (int c = 0; c < 3; c++) z[3 * i + c] = (2 - omega) * z[3 * i + c] - omega * y[c];
   }
   return HK_OK;
 }

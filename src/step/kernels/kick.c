@@ -60,13 +60,13 @@ static void kick(const HkKickArgs *a, int64_t begin, int64_t end) {
 static double drift(const HkDriftArgs *a, int64_t begin, int64_t end) {
   HkDoubles sum[HK_LANE_PARTS], v[3];
   double rest = 0;
-  int64_t q = begin;
+  int64_t i = begin;
   memset(sum, 0, sizeof sum);
-  for (; q + HK_ROW_GROUP <= end; q += HK_ROW_GROUP)
+  for (; i + HK_ROW_GROUP <= end; i += HK_ROW_GROUP)
     for (int part = 0; part < HK_LANE_PARTS; part++) {
-      int64_t at = 3 * (q + part * HK_DOUBLES);
+      int64_t at = 3 * (i + part * HK_DOUBLES);
       hk_doubles_load3(a->from + at, v);
-      HkDoubles m = hk_doubles_load(a->mass + q + part * HK_DOUBLES);
+      HkDoubles m = hk_doubles_load(a->mass + i + part * HK_DOUBLES);
       sum[part] = sum[part] + m * hk_lanes_dot(v, v);
       for (int c = 0; c < 3; c++, at += HK_DOUBLES) {
         HkDoubles w = hk_doubles_load(a->from + at);
@@ -74,12 +74,12 @@ static double drift(const HkDriftArgs *a, int64_t begin, int64_t end) {
         hk_doubles_store(a->x + at, hk_doubles_load(a->x + at) + a->h * w);
       }
     }
-  for (; q < end; q++) {
-    const double *w = a->from + 3 * q;
-    rest += a->mass[q] * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  for (; i < end; i++) {
+    const double *w = a->from + 3 * i;
+    rest += a->mass[i] * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     for (int c = 0; c < 3; c++) {
-      a->x[3 * q + c] += a->h * w[c];
-      a->v[3 * q + c] = w[c];
+      a->x[3 * i + c] += a->h * w[c];
+      a->v[3 * i + c] = w[c];
     }
   }
   return 0.5 * (hk_lanes_sum(sum) + rest);

@@ -12,7 +12,7 @@
 enum { PARTS = HK_ROW_GROUP_SINGLE / HK_FLOATS };
 
 /* Added to squares of lengths, so that springs of no length have no direction. */
-#define TINY 1e-30f
+#define MIN_SQUARED_LENGTH 1e-30f
 
 /* What the code is made for; constants where they are used. */
 typedef struct Kind {
@@ -43,16 +43,16 @@ HK_INLINE HkFloats pick(const float *plane, const int32_t *at) {
   return hk_floats_load(lanes);
 }
 
-/* d = own - the vectors of the neighbours in a slot of the group that begins at a vertex; first is
+/* d = own - the vectors of the neighbors in a slot of the group that begins at a vertex; first is
  * the vertex of the first lane. */
-HK_INLINE void differ(const HkSingleArgs *a, Kind kind, const int32_t *neighbour, int64_t begin,
+HK_INLINE void differ(const HkSingleArgs *a, Kind kind, const int32_t *neighbor, int64_t begin,
                       int64_t first, const float *x, const HkFloats own[3], HkFloats d[3]) {
   if (kind.regular)
-    load(a, kind.planes, x + neighbour[0], first, d);
+    load(a, kind.planes, x + neighbor[0], first, d);
   else if (!kind.planes)
-    hk_floats_gather(x + 4 * begin, neighbour, d);
+    hk_floats_gather(x + 4 * begin, neighbor, d);
   else
-    for (int c = 0; c < 3; c++) d[c] = pick(x + c * a->stride + begin, neighbour);
+    for (int c = 0; c < 3; c++) d[c] = pick(x + c * a->stride + begin, neighbor);
   for (int c = 0; c < 3; c++) d[c] = own[c] - d[c];
 }
 
@@ -68,18 +68,18 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
   int64_t place = kind.regular ? ~r->place[group] : r->place[group];
   int64_t entry = place * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
   const float *stiffness = r->single.k + place * r->k_step * HK_ROW_GROUP_SINGLE + part * HK_FLOATS;
-  HkFloats own_w[3], tiny = hk_floats_all(TINY);
+  HkFloats own_w[3], tiny = hk_floats_all(MIN_SQUARED_LENGTH);
   if (kind.damped) load(a, kind.planes, a->w, first, own_w);
   for (int c = 0; c < 3; c++) sum[c] = (HkFloats){0};
   for (int64_t left = r->start[group + 1] - r->start[group]; left > 0; left--) {
     HkFloats d[3], k = hk_floats_load(stiffness);
-    differ(a, kind, r->neighbour + entry, begin, first, a->x, own, d);
+    differ(a, kind, r->neighbor + entry, begin, first, a->x, own, d);
     HkFloats l2 = d[0] * d[0] + (d[1] * d[1] + (d[2] * d[2] + tiny));
     HkFloats inverse = hk_floats_rsqrt(l2);
     HkFloats share = hk_floats_load(r->single.kl0 + entry) * inverse - k;
     if (kind.damped) {
       HkFloats dw[3];
-      differ(a, kind, r->neighbour + entry, begin, first, a->w, own_w, dw);
+      differ(a, kind, r->neighbor + entry, begin, first, a->w, own_w, dw);
       share = share - hk_floats_load(r->single.damping + entry) * dot(dw, d) * (inverse * inverse);
     }
     if (kind.threads) {

@@ -13,11 +13,11 @@
  * garments of triangles without bending springs have about as many springs as unknowns, so that
  * their soft modes are neither smooth nor local, and a solve takes hundreds of iterations.
  *
- * local_global with anderson is faster on soft solids. It is not picked: its constant matrix takes
- * springs that turn for as stiff as springs that stretch, so that stiff bodies that turn hardly
- * move in an iteration (docs/performance.md).
+ * local_global with anderson is faster on soft solids. It is no default: its constant matrix gives
+ * springs the same stiffness across their length as along it, so that an iteration barely moves
+ * stiff bodies that rotate (docs/performance.md).
  */
-#include "minimize/pick.h"
+#include "minimize/choose_methods.h"
 
 #include "linear/multigrid.h"
 
@@ -34,7 +34,7 @@ static const double LARGE_TOLERANCE = 1;
  * direct solver, relative to the motion; with 1e-10 within 7e-9, with 1e-5 within 8e-4. */
 static const double SOLE_RESIDUAL = 1e-12;
 
-HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
+HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error) {
   if (n < ITERATIVE_MIN)
     return hk_method_choose(method, HK_LINEAR, hk_family_default(HK_LINEAR), error);
   HK_TRY(hk_method_choose(method, HK_LINEAR, "pcg", error));
@@ -45,7 +45,7 @@ HkStatus hk_pick_linear_for(int64_t n, HkMethod *method, HkError *error) {
 
 static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
   if (m->context.device != HK_CPU) return hk_method_choose(method, HK_LINEAR, "pcg", error);
-  return hk_pick_linear_for(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
+  return hk_choose_linear_solver(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
 }
 
 /* Newton with a solver that is picked by size may factorize where that does not converge. */
@@ -64,8 +64,8 @@ static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *erro
 
 /* sole: the linear systems of the method are not part of an iteration. */
 static HkStatus pick_methods(const HkModel *m, HkMethod *method, bool sole, HkError *error) {
-  for (int q = 0; q < method->schema->param_count; q++) {
-    const HkParam *p = &method->schema->params[q];
+  for (int k = 0; k < method->schema->param_count; k++) {
+    const HkParam *p = &method->schema->params[k];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     bool linear = !inner->schema && p->family == HK_LINEAR;
@@ -80,6 +80,6 @@ static HkStatus pick_methods(const HkModel *m, HkMethod *method, bool sole, HkEr
   return HK_OK;
 }
 
-HkStatus hk_pick_methods(const HkModel *m, HkMethod *method, HkError *error) {
+HkStatus hk_choose_methods(const HkModel *m, HkMethod *method, HkError *error) {
   return pick_methods(m, method, true, error);
 }

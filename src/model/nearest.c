@@ -1,4 +1,4 @@
-/* Picking: which vertex is meant by a point, or by a ray from the eye through the mouse.
+/* Picking: the vertex nearest to a point, or to a ray from the eye through the mouse.
  *
  * A vertex x has the place s = (x - o) . d along the ray from o with the unit direction d, and the
  * distance |x - o - s d| from it. Vertices behind the origin (s < 0) are not seen; those that are
@@ -12,11 +12,11 @@ int32_t hk_state_nearest(const HkState *state, const double point[3], double *di
   int64_t best = -1;
   double least = INFINITY;
   hk_state_fetch(state);
-  for (int64_t q = 0; q < state->n; q++) {
-    double d = hk_distance(state->x + 3 * q, point);
+  for (int64_t i = 0; i < state->n; i++) {
+    double d = hk_distance(state->x + 3 * i, point);
     if (!(d < least)) continue;
     least = d;
-    best = q;
+    best = i;
   }
   if (best >= 0 && distance) *distance = least;
   return (int32_t)best;
@@ -28,9 +28,9 @@ int32_t hk_state_nearest_to_ray(const HkState *state, const double origin[3],
   int64_t best = -1;
   if (!hk_unit(direction, d) || !isfinite(d[0] + d[1] + d[2])) return -1;
   hk_state_fetch(state);
-  for (int64_t q = 0; q < state->n; q++) {
+  for (int64_t i = 0; i < state->n; i++) {
     double r[3];
-    hk_sub(state->x + 3 * q, origin, r);
+    hk_sub(state->x + 3 * i, origin, r);
     double s = hk_dot(r, d);
     hk_axpy(-s, d, r);
     double beside = hk_norm(r);
@@ -39,7 +39,7 @@ int32_t hk_state_nearest_to_ray(const HkState *state, const double origin[3],
     if (beside > least || (beside == least && s >= first)) continue;
     least = beside;
     first = s;
-    best = q;
+    best = i;
   }
   if (best >= 0 && along) *along = first;
   return (int32_t)best;
