@@ -78,6 +78,61 @@ HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions
 HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, int *index,
                                          HkError *error);
 
+/* ---- Linear solvers of the caller ---------------------------------------------------------------
+ *
+ * A solver of A x = b for the systems of implicit steps, in the place of a built-in one: a
+ * factorization for special hardware, a multigrid of one's own. A is symmetric, mostly positive
+ * definite, with three rows a vertex. Rows and columns of pinned vertices hold a positive diagonal
+ * alone. Hooke checks the answers: it computes the residual, and a system that was not solved shows
+ * in what the step reports.
+ */
+
+/* The matrix of a linear system. */
+typedef struct HkLinearSystem {
+  int64_t size; /* of rows */
+  /* The entries of row r are row_start[r] .. row_start[r + 1] - 1, with rising columns, both
+   * triangles; some may be 0. NULL unless the solver needs the matrix. */
+  const int64_t *row_start;
+  const int32_t *column;
+  const double *value;
+  int64_t pattern; /* another number when rows or columns are not those of the call before */
+  /* out = A p */
+  void (*product)(const struct HkLinearSystem *A, const double *p, double *out);
+  void *state;      /* of the solver: what create has made */
+  const void *data; /* Hooke's */
+} HkLinearSystem;
+
+/* How a solve ended. */
+typedef struct HkLinearOutcome {
+  int iterations;  /* 1, unless it is set */
+  bool indefinite; /* A was found not to be positive definite; x does not count then */
+} HkLinearOutcome;
+
+/* What a linear solver consists of; the fields that are NULL are left out. Start from
+ * hk_linear_functions_default. */
+typedef struct HkLinearFunctions {
+  size_t size;       /* bytes of this struct, as the caller knows it */
+  const char *name;  /* for messages; static */
+  bool needs_matrix; /* uses row_start, column and value, not the product alone */
+  bool direct;       /* solves to rounding, and finds out whether A is positive definite */
+  /* State of one simulation, for systems of so many rows. */
+  HkStatus (*create)(void *user, int64_t size, void **state, HkError *error);
+  void (*destroy)(void *user, void *state);
+  /* A has new values: factorizes. *indefinite: A is not positive definite, and is not solved. */
+  HkStatus (*prepare)(void *user, const HkLinearSystem *A, bool *indefinite, HkError *error);
+  /* x = A^-1 b to |b - A x| <= tolerance |b|; x is 0 before. Must be given. */
+  HkStatus (*solve)(void *user, const HkLinearSystem *A, const double *b, double *x,
+                    double tolerance, HkLinearOutcome *outcome, HkError *error);
+} HkLinearFunctions;
+
+/* No function, and the size of the struct. */
+HK_API HkLinearFunctions hk_linear_functions_default(void);
+/* Has an integrator, or a minimizer, solve its linear systems by these functions; newton becomes
+ * the minimizer where none is chosen. The functions are copied; user must outlive the simulations
+ * that are made with the method. Devices refuse it. */
+HK_API HkStatus hk_method_set_linear_solver(HkMethod *method, const HkLinearFunctions *functions,
+                                            void *user, HkError *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,10 +103,8 @@ HkStatus hk_params_check(const HkSchema *schema, const void *params, const char 
 
 HkStatus hk_method_check(const HkMethod *method, HkFamily family, const char *path,
                          HkError *error) {
-  bool known = false;
   if (!method->schema) return HK_OK;
-  for (int k = 0; hk_schema_at(family, k); k++) known |= hk_schema_at(family, k) == method->schema;
-  if (!known)
+  if (!hk_schema_is_of(family, method->schema))
     return hk_fail_key(error, HK_ERROR_INVALID, path, "'%s' is not %s %s", method->schema->name,
                        hk_article(hk_family_noun(family)), hk_family_noun(family));
   if (!method->params && method->schema->param_count > 0)
