@@ -22,7 +22,9 @@ typedef struct HkForceAt {
   double t;            /* s */
   const double *x, *v; /* m, m/s, three a vertex; v is NULL where only the part of the force that
                         * has a potential is asked for */
-  void *state;         /* what create_state made for this simulation, or NULL */
+  bool projected; /* a positive semidefinite Hessian is asked for; otherwise the true one, by which
+                   * a minimizer finds out whether it is at a minimum */
+  void *state;    /* what create_state made for this simulation, or NULL */
 } HkForceAt;
 
 /* Receives blocks of 3 x 3 numbers; opaque. */
@@ -43,8 +45,8 @@ typedef struct HkForceFunctions {
   /* f += the force (N), three numbers a vertex. Must be given. -dE/dx where there is an energy, and
    * whatever depends on v if v is not NULL. */
   void (*add)(void *user, const HkForceAt *at, double *f);
-  /* All blocks of the Hessian d2E/dx_i dx_j (N/m), which is symmetric. Positive semidefinite is
-   * best: a projection of the true one will do. NULL: 0. */
+  /* All blocks of the Hessian d2E/dx_i dx_j (N/m), which is symmetric; at->projected says which
+   * one. NULL: 0. */
   void (*hessian)(void *user, const HkForceAt *at, HkForceBlockSink *sink);
   /* Blocks of a symmetric, positive semidefinite C near -df_i/dv_j (N s/m), by which implicit steps
    * damp; NULL: 0. */
@@ -77,6 +79,38 @@ HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions
  * constant. */
 HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, int *index,
                                          HkError *error);
+
+/* ---- Elements of the caller ---------------------------------------------------------------------
+ *
+ * A force that is a sum of energies of 1 to 4 vertices each: a bending energy across edges, an
+ * angle between threads, a volume. Its functions see one element; Hooke does the rest: loops over
+ * threads, assembly, projection of the Hessian.
+ */
+
+/* Energy, gradient and Hessian of one element. They may be called by several threads at once. x
+ * holds three numbers a vertex of the element (m). */
+typedef struct HkElementFunctions {
+  size_t size;      /* bytes of this struct, as the caller knows it */
+  const char *name; /* for messages and reports; copied */
+  int vertices;     /* of an element: 1 to 4 */
+  size_t record;    /* bytes that an element has beside its vertices: stiffness, rest angle ... */
+  /* E (J) */
+  double (*energy)(void *user, const void *record, const double *x);
+  /* gradient[3 a + c] = dE/dx of coordinate c of vertex a (N); it is 0 before. */
+  void (*gradient)(void *user, const void *record, const double *x, double *gradient);
+  /* hessian = d2E/dx2 (N/m), row by row, the true one; it is 0 before. */
+  void (*hessian)(void *user, const void *record, const double *x, double *hessian);
+  void (*destroy)(void *user); /* releases user with the force, or at once after an error */
+} HkElementFunctions;
+
+/* No function, and the size of the struct. */
+HK_API HkElementFunctions hk_element_functions_default(void);
+/* Appends a force of count elements, with the vertices and the record of each one after the other;
+ * all is copied. Removed by hk_model_remove_force; its number is put into *index unless that is
+ * NULL. */
+HK_API HkStatus hk_model_add_elements(HkModel *model, const HkElementFunctions *functions,
+                                      void *user, const int32_t *vertices, const void *records,
+                                      int64_t count, int *index, HkError *error);
 
 /* ---- Linear solvers of the caller ---------------------------------------------------------------
  *

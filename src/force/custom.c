@@ -36,8 +36,12 @@ struct HkForceBlockSink {
 
 static HkForceAt at_of(const HkForceArgs *a) {
   const CustomState *s = a->state;
-  return (HkForceAt){
-      .vertices = a->model->n, .t = a->t, .x = a->x, .v = a->v, .state = s ? s->state : NULL};
+  return (HkForceAt){.vertices = a->model->n,
+                     .t = a->t,
+                     .x = a->x,
+                     .v = a->v,
+                     .projected = a->curvature != HK_CURVATURE_TRUE,
+                     .state = s ? s->state : NULL};
 }
 
 static Custom *custom_of(const HkForceArgs *a) {
@@ -58,7 +62,8 @@ static void add(const HkForceArgs *a, double *f) {
   c->functions.add(c->user, &at, f);
 }
 
-static int64_t scratch(const HkModel *model) {
+static int64_t scratch(const HkModel *model, const void *data) {
+  (void)data;
   return 2 * (3 * model->n + HK_PAD);
 }
 

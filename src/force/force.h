@@ -31,14 +31,22 @@ typedef struct HkForceWork {
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
+/* Which second derivative of an energy is meant. */
+typedef enum HkCurvature {
+  HK_CURVATURE_TRUE,
+  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite one */
+  HK_CURVATURE_BOUND      /* at least the true one, wherever the vertices are */
+} HkCurvature;
+
 /* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
-  const void *params;  /* the force's parameter struct */
-  const void *data;    /* what compile made, or NULL */
-  void *state;         /* of this simulation, what create_state made, or NULL */
-  double t;            /* s */
-  const double *x, *v; /* m, m/s; v NULL: at rest, which leaves the part that has a potential */
+  const void *params;    /* the force's parameter struct */
+  const void *data;      /* what compile made, or NULL */
+  void *state;           /* of this simulation, what create_state made, or NULL */
+  double t;              /* s */
+  const double *x, *v;   /* m, m/s; v NULL: at rest, which leaves the part that has a potential */
+  HkCurvature curvature; /* that jacobian is asked for; forces with one Hessian give that */
   HkForceWork work;
 } HkForceArgs;
 
@@ -48,13 +56,6 @@ struct HkJacobianSink {
   void (*dfdx)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 };
-
-/* Which second derivative of an energy is meant. */
-typedef enum HkCurvature {
-  HK_CURVATURE_TRUE,
-  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite one */
-  HK_CURVATURE_BOUND      /* at least the true one, wherever the vertices are */
-} HkCurvature;
 
 /* A force as one vertex sees it while all others stand still, for methods that move vertices one
  * by one (vertex_block_descent, jacobi). */
@@ -93,7 +94,7 @@ typedef struct HkForceType {
   /* True if the force depends on v with these parameters and springs; NULL: never. */
   bool (*uses_velocity)(const HkSpringArrays *springs, const void *params);
   /* Doubles of scratch that add needs; NULL: none. */
-  int64_t (*scratch)(const HkModel *model);
+  int64_t (*scratch)(const HkModel *model, const void *data);
   /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);

@@ -278,11 +278,12 @@ static HkStateInfo no_report(void) {
 
 void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {
   const HkModel *m = sim->model;
-  if (!hk_state_fits(state, m) || hk_sim_take_springs(sim, state, NULL) < 0) {
+  bool fits = hk_state_fits(state, m) && hk_sim_take_springs(sim, state, NULL) >= 0;
+  if (fits) hk_state_fetch(state);
+  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) { /* the next step says why */
     *report = no_report();
     return;
   }
-  hk_state_fetch(state);
   *report = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
   report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
