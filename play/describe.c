@@ -33,11 +33,11 @@ static HkJson choice_text(const HkParam *p, int index) {
 
 static HkJson default_of(const HkParam *p) {
   switch (p->kind) {
-  case HK_PARAM_NUMBER: return hk_json_real(p->standard[0]);
-  case HK_PARAM_INTEGER: return hk_json_integer((int64_t)p->standard[0]);
-  case HK_PARAM_BOOLEAN: return hk_json_boolean(p->standard[0] != 0);
-  case HK_PARAM_VECTOR: return list_of(p->standard, 3);
-  case HK_PARAM_CHOICE: return choice_text(p, (int)p->standard[0]);
+  case HK_PARAM_NUMBER: return hk_json_real(p->default_value[0]);
+  case HK_PARAM_INTEGER: return hk_json_integer((int64_t)p->default_value[0]);
+  case HK_PARAM_BOOLEAN: return hk_json_boolean(p->default_value[0] != 0);
+  case HK_PARAM_VECTOR: return list_of(p->default_value, 3);
+  case HK_PARAM_CHOICE: return choice_text(p, (int)p->default_value[0]);
   default: return hk_json_real(NAN);
   }
 }

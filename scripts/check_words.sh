@@ -8,12 +8,12 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# To come, when their words are mended: include, python, web, tests. CHANGELOG.md is exempt: it speaks of
+# To come, when their words are mended: python, web, tests. CHANGELOG.md is exempt: it speaks of
 # the past.
 if [ $# -eq 0 ]; then
   set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
     src \
-    measure cli play bench fuzz examples cmake scripts web/shared \
+    include measure cli play bench fuzz examples cmake scripts web/shared \
     CMakeLists.txt Makefile
 fi
 

@@ -72,7 +72,7 @@ HkStatus hk_select_check(const HkSelect *s, HkError *error) {
 static HkStatus check_param(const HkParam *p, const void *value, const char *key, HkError *error) {
   switch (p->kind) {
   case HK_PARAM_NUMBER:
-    if (isnan(p->standard[0]) && isnan(*(const double *)value)) return HK_OK; /* not given */
+    if (isnan(p->default_value[0]) && isnan(*(const double *)value)) return HK_OK; /* not given */
     return check_range(key, *(const double *)value, p->min, p->max, error);
   case HK_PARAM_INTEGER: return check_range(key, *(const int *)value, p->min, p->max, error);
   case HK_PARAM_CHOICE: {

@@ -171,8 +171,8 @@ static HkStatus solve(HkLinear *solver, const double *b, double *x, double toler
     .prepare = prepare, .solve = solve,                                                            \
   }
 
-const HkLinearType hk_linear_custom = CUSTOM_TYPE(false);
-const HkLinearType hk_linear_custom_direct = CUSTOM_TYPE(true);
+const HkLinearType hk_custom_linear = CUSTOM_TYPE(false);
+const HkLinearType hk_custom_linear_direct = CUSTOM_TYPE(true);
 
 /* ---- The interface ---- */
 
@@ -212,7 +212,7 @@ HkStatus hk_method_set_linear_solver(HkMethod *method, const HkLinearFunctions *
   *params = (CustomParams){
       .tolerance = TOLERANCE_MIN, .iterations = INT_MAX, .functions = *functions, .user = user};
   hk_method_clear(linear);
-  linear->schema = functions->direct ? &hk_linear_custom_direct.schema : &hk_linear_custom.schema;
+  linear->schema = functions->direct ? &hk_custom_linear_direct.schema : &hk_custom_linear.schema;
   linear->params = params;
   return HK_OK;
 }

@@ -36,11 +36,11 @@ const HkSchema *hk_linear_schema(int index) {
 }
 
 /* Those of callers (custom.c), which no scene can name. */
-extern const HkLinearType hk_linear_custom, hk_linear_custom_direct;
+extern const HkLinearType hk_custom_linear, hk_custom_linear_direct;
 
 const HkLinearType *hk_linear_type(const HkSchema *schema) {
-  if (schema == &hk_linear_custom.schema) return &hk_linear_custom;
-  if (schema == &hk_linear_custom_direct.schema) return &hk_linear_custom_direct;
+  if (schema == &hk_custom_linear.schema) return &hk_custom_linear;
+  if (schema == &hk_custom_linear_direct.schema) return &hk_custom_linear_direct;
   for (int k = 0; k < TYPE_COUNT; k++)
     if (&types[k]->schema == schema) return types[k];
   return NULL;
