@@ -19,9 +19,9 @@ extern "C" {
 /* ---- Version ------------------------------------------------------------------------------- */
 
 #define HK_VERSION_MAJOR 0
-#define HK_VERSION_MINOR 1
+#define HK_VERSION_MINOR 2
 #define HK_VERSION_PATCH 0
-#define HK_VERSION "0.1.0"
+#define HK_VERSION "0.2.0"
 /* One number that grows with the version: 10000 major + 100 minor + patch. */
 #define HK_VERSION_NUMBER (HK_VERSION_MAJOR * 10000 + HK_VERSION_MINOR * 100 + HK_VERSION_PATCH)
 

@@ -79,7 +79,7 @@ static PyObject *method(PyObject *module, PyObject *arguments) {
   return status < 0 ? raise_error(&error) : take_text(whole);
 }
 
-/* version() -> "0.1.0" */
+/* version() -> "0.2.0" */
 static PyObject *version(PyObject *module, PyObject *none) {
   (void)module;
   (void)none;
