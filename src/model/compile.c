@@ -169,7 +169,8 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
     return hk_fail_key(error, HK_ERROR_INVALID, "dimension", "%d is neither 2 nor 3",
                        scene->dimension);
   if ((int)scene->up < HK_AXIS_X || scene->up > HK_AXIS_Z)
-    return hk_fail_key(error, HK_ERROR_INVALID, "up", "there is no axis %d", (int)scene->up);
+    return hk_fail_key(error, HK_ERROR_INVALID, "up", "there is no axis %d; 0 is x, 1 is y, 2 is z",
+                       (int)scene->up);
   if ((int)scene->up >= scene->dimension)
     return hk_fail_key(error, HK_ERROR_INVALID, "up",
                        "a scene of dimension 2 has no z; use \"x\" or \"y\"");
