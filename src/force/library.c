@@ -61,6 +61,7 @@ _Static_assert(IS_UNCHANGED(HkForceHost, 80), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkForceFunctions, 112), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkForceAt, 40), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkError, 2320), "raise HK_FORCE_LIBRARY_VERSION");
+_Static_assert(IS_UNCHANGED(HkSelect, 104), "raise HK_FORCE_LIBRARY_VERSION");
 
 static const char SYMBOL[] = "hooke_force_library";
 
@@ -162,10 +163,11 @@ static HkStatus open_library(const char *path, Library *library, HkError *error)
   library->handle = dlopen(named, RTLD_NOW | RTLD_LOCAL);
   if (!library->handle) {
     const char *problem = dlerror();
-    return hk_fail_key(error, HK_ERROR_IO, "file",
-                       "cannot load the force library: %s; build it for this machine, and give its "
-                       "path relative to the scene, or an absolute one",
-                       problem ? problem : path);
+    return hk_fail_key(
+        error, HK_ERROR_IO, "file",
+        "cannot load the force library: %s; build it for this machine, and check the "
+        "path: in a scene a relative one starts at the scene file",
+        problem ? problem : path);
   }
   HkStatus status = find_table(library, error);
   if (status < 0) close_library(library->handle);

@@ -11,8 +11,7 @@ magnet() {
 
 test_scene_loads_a_library_only_with_the_option() {
   magnet
-  for command in run info 'bench --methods verlet' 'compare --methods newton' matrices \
-    'render -o a.png'; do
+  for command in run info 'bench --methods verlet' 'compare --methods newton' matrices; do
     # shellcheck disable=SC2086 # words
     expect 1 hooke $command scene/magnet.json
     one_error "scene/magnet.json:15:33: forces[1].file: magnet.so is machine code"
@@ -20,6 +19,15 @@ test_scene_loads_a_library_only_with_the_option() {
   done
   expect 2 hooke view scene/magnet.json --libraries
   one_error "unknown option '--libraries'"
+}
+
+test_picture_of_a_scene_with_a_library() {
+  magnet
+  can_draw
+  expect 1 hooke render scene/magnet.json -o a.png
+  one_error "the option 'libraries'"
+  expect 0 hooke render scene/magnet.json -o a.png --libraries -q --time 0.1 --size 160x120
+  [ -f a.png ]
 }
 
 test_run_with_a_library_is_repeated_and_resumed() {
