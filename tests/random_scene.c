@@ -162,8 +162,9 @@ void draw_method(Draw *draw, HkFamily family, const char *name) {
 void draw_force(Draw *draw, bool conservative, bool live) {
   static const char *const with_potential[] = {"gravity", "handle", "point_load"};
   const char *name = with_potential[draw_below(draw, 3)];
-  if (!conservative) /* the first force are the springs, which are always there */
-    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 1))->name;
+  /* The first force are the springs, which are always there; the last one needs a library. */
+  if (!conservative)
+    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 2))->name;
   method(&(Context){draw, live, conservative}, HK_FORCE, name);
 }
 

@@ -85,9 +85,12 @@ typedef struct HkContext {
   void *log_user;
   int threads; /* 0: as many as the machine offers; results do not depend on it */
   HkDeviceKind device;
+  /* Whether scenes may load forces from shared libraries (hooke/extend.h), whose code runs with all
+   * rights of the process. False by default: a scene file alone never loads machine code. */
+  bool libraries;
 } HkContext;
 
-/* The C library's memory, no log, all cores. */
+/* The C library's memory, no log, all cores, no libraries. */
 HK_API HkContext hk_context_default(void);
 
 #ifdef __cplusplus

@@ -80,6 +80,77 @@ HK_API HkStatus hk_model_add_custom_force(HkModel *model, const HkForceFunctions
 HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, int *index,
                                          HkError *error);
 
+/* ---- Libraries of forces ------------------------------------------------------------------------
+ *
+ * A shared library with forces, which scenes name by {"type": "library", "file": "magnet.so",
+ * "name": "magnet", "settings": "strength=3"} and programs add by hk_model_add_library_force. It
+ * exports the function hooke_force_library and needs no symbol of Hooke: create receives the
+ * functions of Hooke in an HkForceHost. docs/extending.md has an example.
+ */
+
+/* Version of the structs that Hooke and a library of forces exchange: HkForceLibrary,
+ * HkLibraryForce, HkForceHost, HkForceFunctions, HkForceAt, HkSelect and HkError. Hooke refuses a
+ * library of another version. */
+#define HK_FORCE_LIBRARY_VERSION 1
+
+/* What Hooke offers to a library of forces; valid while the library is loaded. Functions of the
+ * model may be called in create only. */
+typedef struct HkForceHost {
+  int version; /* HK_FORCE_LIBRARY_VERSION of Hooke */
+  size_t size; /* bytes of this struct */
+  /* As hk_force_add_block. */
+  void (*add_block)(HkForceBlockSink *sink, int32_t i, int32_t j, const double block[9]);
+  /* Writes a message, such as "strength: 'x' is not a number", into an error and returns status. */
+  HkStatus (*fail)(HkError *error, HkStatus status, const char *message);
+  /* Number of vertices, their positions (m) at the start, three numbers a vertex, and masses (kg).
+   * The model owns the arrays. */
+  int64_t (*vertex_count)(const HkModel *model);
+  const double *(*positions)(const HkModel *model);
+  const double *(*masses)(const HkModel *model);
+  /* As hk_model_faces, hk_model_select and hk_selection_destroy. */
+  const int32_t *(*faces)(const HkModel *model, int64_t *count);
+  HkStatus (*select)(const HkModel *model, const HkSelect *select, int32_t **vertices,
+                     int64_t *count, HkError *error);
+  void (*destroy_selection)(const HkModel *model, int32_t **vertices);
+} HkForceHost;
+
+/* One force of a library. */
+typedef struct HkLibraryForce {
+  const char *name;    /* by which scenes and programs choose it */
+  const char *summary; /* what it does, in one line; may be NULL */
+  /* Creates the force for a model. *functions is hk_force_functions_default() and *user is NULL;
+   * create fills both, and functions->destroy later releases user. settings is the text of the
+   * scene, in a form that the library defines, or NULL. Several threads may call create at once.
+   * After an error, which host->fail describes, create has released all that it made. */
+  HkStatus (*create)(const HkForceHost *host, const HkModel *model, const char *settings,
+                     HkForceFunctions *functions, void **user, HkError *error);
+} HkLibraryForce;
+
+/* The forces of a library. */
+typedef struct HkForceLibrary {
+  int version; /* HK_FORCE_LIBRARY_VERSION that the library was compiled with */
+  size_t size; /* bytes of this struct */
+  int count;   /* of forces */
+  const HkLibraryForce *forces;
+} HkForceLibrary;
+
+#if defined(__GNUC__)
+#define HK_FORCE_LIBRARY_EXPORT __attribute__((visibility("default")))
+#else
+#define HK_FORCE_LIBRARY_EXPORT
+#endif
+/* The one function that a library of forces defines and exports; Hooke itself has none of that
+ * name. The struct that it returns is constant and stays valid while the library is loaded. */
+HK_FORCE_LIBRARY_EXPORT const HkForceLibrary *hooke_force_library(void);
+
+/* Appends a force of a shared library; its number is put into *index unless that is NULL. path is
+ * the file, relative to the working folder; settings may be NULL. The library stays loaded until
+ * the force is removed or the model is destroyed and no simulation has state of it. The library's
+ * code runs in this process with all its rights: HkContext.libraries, which scenes need, does not
+ * matter here, since the program itself names the file. */
+HK_API HkStatus hk_model_add_library_force(HkModel *model, const char *path, const char *name,
+                                           const char *settings, int *index, HkError *error);
+
 /* ---- Elements of the caller ---------------------------------------------------------------------
  *
  * A force that is a sum of energies of 1 to 4 vertices each: a bending energy across edges, an

@@ -38,6 +38,7 @@ static HkStatus compile(HkModel *m, const HkMethod *method, HkCompiledForce *for
     return hk_fail(error, HK_ERROR_INVALID,
                    "the springs are there already; set them in each body's \"springs\"");
   HK_TRY(hk_method_check(method, HK_FORCE, "", error));
+  if (force->type->resolve) return force->type->resolve(m, force, error);
   if (!force->type->compile) return HK_OK;
   return force->type->compile(m, force->method.params, &force->data, error);
 }

@@ -99,6 +99,9 @@ typedef struct HkForceType {
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);
   size_t (*bytes)(const void *data); /* of them; NULL: there are none */
+  /* Replaces compile for a type whose functions are known only then: sets force->type and
+   * force->data. NULL: the type stays as it is. */
+  HkStatus (*resolve)(HkModel *model, HkCompiledForce *force, HkError *error);
 
   /* What it keeps for one simulation, such as the contacts of an iterate; NULL: nothing. */
   HkStatus (*create_state)(const HkModel *model, const void *params, const void *data, void **state,
@@ -144,6 +147,11 @@ HkStatus hk_force_compile(HkModel *model, const HkMethod *method, HkCompiledForc
 /* custom.c: compiles a force of the caller. */
 HkStatus hk_force_compile_custom(HkModel *model, const HkForceFunctions *functions, void *user,
                                  HkCompiledForce *force, HkError *error);
+/* custom.c: calls release(owner) once the force is destroyed and no simulation has state of it. */
+void hk_force_custom_own(HkCompiledForce *force, void *owner, void (*release)(void *owner));
+/* library.c: compiles a force of a shared library; path is relative to the working folder. */
+HkStatus hk_force_compile_library(HkModel *model, const char *path, const char *name,
+                                  const char *settings, HkCompiledForce *force, HkError *error);
 /* custom.c: of a force whose user is an array of 3 n forces (N). */
 HkForceFunctions hk_force_array_functions(void);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);

@@ -114,6 +114,13 @@ HkStatus hk_model_add_elements(HkModel *m, const HkElementFunctions *functions, 
   return append_force(m, &force, index, error);
 }
 
+HkStatus hk_model_add_library_force(HkModel *m, const char *path, const char *name,
+                                    const char *settings, int *index, HkError *error) {
+  HkCompiledForce force;
+  HK_TRY(hk_force_compile_library(m, path, name, settings, &force, error));
+  return append_force(m, &force, index, error);
+}
+
 HkStatus hk_model_add_force_array(HkModel *m, const double *force, int *index, HkError *error) {
   HkForceFunctions functions = hk_force_array_functions();
   return hk_model_add_custom_force(m, &functions, (void *)force, index, error);

@@ -134,6 +134,17 @@ else
   echo "skipped: there is no C++ compiler"
 fi
 
+section "a library of forces from the headers alone"
+magnet="$folder/magnet"
+mkdir "$magnet"
+cp "$prefix/share/doc/hooke/examples/force_library/magnet.json" "$magnet"
+"$CC" -std=c17 "${strict[@]}" -shared -fPIC -I "$prefix/include" \
+  "$prefix/share/doc/hooke/examples/force_library/magnet.c" -o "$magnet/magnet.so" -lm
+if [ -x "$BUILD/hooke" ]; then
+  "$prefix/bin/hooke" run "$magnet/magnet.json" --libraries -q -o "$magnet/out" \
+    --set time.duration=0.1 || fail "bin/hooke does not run with a library of forces"
+fi
+
 # cmake_project NAME ARGUMENT...: configures and builds an outside CMake project.
 cmake_project() {
   local name=$1
