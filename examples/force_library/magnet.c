@@ -52,7 +52,8 @@ static void hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
   for (int64_t i = 0; i < at->vertices; i++) {
     double q = offset(m, at->x + 3 * i, d), r2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     double across = m->strength / (q * q * q), along = across * (1 - 3 * r2 / (q * q));
-    double outer = r2 > 0 ? (fmax(along, 0) - across) / r2 : 0;
+    if (at->projected) along = fmax(along, 0);
+    double outer = r2 > 0 ? (along - across) / r2 : 0;
     for (int c = 0; c < 9; c++) H[c] = outer * d[c / 3] * d[c % 3] + (c % 4 == 0 ? across : 0);
     m->host->add_block(sink, (int32_t)i, (int32_t)i, H);
   }
