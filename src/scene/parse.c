@@ -265,13 +265,15 @@ static HkStatus keep_source(const char *text, size_t size, const char *name,
   struct HkSceneStore *store = scene->store;
   HK_TRY(keep_text(scene, name, &store->name, error));
   char *copy = malloc(size + 1);
-  const char **list = set_count > 0 ? calloc((size_t)set_count, sizeof *list) : NULL;
-  if (copy && size) memcpy(copy, text, size);
-  if (copy) copy[size] = 0;
-  HkStatus kept = hk_store_block(scene, copy, error);
-  HK_TRY(hk_store_block(scene, list, error));
-  if (kept < 0 || !copy || (set_count > 0 && !list)) return hk_fail_memory(error, size, "a scene");
+  if (!copy) return hk_fail_memory(error, size, "a scene");
+  if (size) memcpy(copy, text, size);
+  copy[size] = 0;
+  HK_TRY(hk_store_block(scene, copy, error));
   store->text = copy;
+  if (set_count <= 0) return HK_OK;
+  const char **list = calloc((size_t)set_count, sizeof *list);
+  if (!list) return hk_fail_memory(error, (size_t)set_count * sizeof *list, "a scene");
+  HK_TRY(hk_store_block(scene, list, error));
   store->sets = list;
   for (; store->set_count < set_count; store->set_count++)
     HK_TRY(keep_text(scene, sets[store->set_count], &list[store->set_count], error));

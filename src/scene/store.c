@@ -23,14 +23,14 @@ HkStatus hk_store_block(HkScene *scene, void *block, HkError *error) {
   struct HkSceneStore *s = scene->store;
   if (!block || append(&s->blocks, &s->block_count, &s->block_capacity, block)) return HK_OK;
   free(block);
-  return hk_fail_memory(error, sizeof block, "a scene");
+  return hk_fail_memory(error, sizeof(void *), "a scene");
 }
 
 HkStatus hk_store_mesh(HkScene *scene, HkMesh *mesh, HkError *error) {
   struct HkSceneStore *s = scene->store;
   if (!mesh || append(&s->meshes, &s->mesh_count, &s->mesh_capacity, mesh)) return HK_OK;
   hk_mesh_destroy(&mesh);
-  return hk_fail_memory(error, sizeof mesh, "a scene");
+  return hk_fail_memory(error, sizeof(void *), "a scene");
 }
 
 HkStatus hk_store_params(HkScene *scene, const HkSchema *schema, void *params, HkError *error) {
