@@ -395,7 +395,7 @@ def test_an_exception_ends_an_adaptive_step_with_moving_pins(integrator):
         return np.linalg.solve(dense(A), b)
 
     def make():
-        scene = make_net(tolerance=1e-6, step=0.05)
+        scene = make_net(tolerance=1e-3, step=0.02)
         scene.add_pin([14], motion=hooke.motions.oscillation(frequency=2))
         return hooke.Sim(scene, integrator=integrator, linear_solver=solve)
 
@@ -404,7 +404,7 @@ def test_an_exception_ends_an_adaptive_step_with_moving_pins(integrator):
     sim.step()
     before, total = [sim.x.copy(), sim.v.copy(), sim.time], len(calls)
     sim.step()
-    assert len(calls) - total > 10 and sim.step_report.substeps > 2
+    assert len(calls) - total > 6 and sim.step_report.substeps > 2
     sim, fails_at = make(), len(calls) + total + (len(calls) - total) // 2  # in the middle of the second step
     for _ in range(2):
         with pytest.raises(Problem):
