@@ -272,6 +272,23 @@ TEST(faults_of_a_solver_are_found) {
   CHECK(t.status == HK_NOT_CONVERGED || t.status < 0);
 }
 
+TEST(the_integrator_of_the_scene_takes_a_solver_of_the_caller) {
+  World w = world_parse("{'bodies': [{'shape': {'type': 'grid', 'nx': 6, 'ny': 5}}], "
+                        "'forces': ['gravity'], 'integrator': 'bdf2', 'time': {'step': 0.02}}");
+  HkMethod step = {0};
+  HkSim *sim = NULL;
+  Solver dense = {0};
+  HkLinearFunctions f = dense_functions();
+  MUST(hk_method_copy(hk_model_method(w.model), &step, error));
+  CHECK(strcmp(step.schema->name, "bdf2") == 0);
+  MUST(hk_method_set_linear_solver(&step, &f, &dense, error));
+  MUST(hk_sim_create(w.model, &step, 0.02, &sim, error));
+  CHECK(hk_sim_step(sim, w.state, NULL) == HK_OK && dense.solves > 0);
+  hk_method_clear(&step);
+  hk_sim_destroy(&sim);
+  world_destroy(&w);
+}
+
 TEST(what_is_no_solver_is_refused) {
   HkMethod step = {0};
   HkError e = {0};

@@ -91,6 +91,9 @@ HK_API const double *hk_model_masses(const HkModel *model);
 HK_API void hk_model_strains(const HkModel *model, const double *x, double *strain);
 /* Strain of each vertex as by hk_model_strains, of positions in single precision. */
 HK_API void hk_model_strains_single(const HkModel *model, const float *x, float *strain);
+/* The integrator of the scene, which simulations use where none is given; owned by the model. Copy
+ * it with hk_method_copy to change it, as hk_method_set_linear_solver does. */
+HK_API const HkMethod *hk_model_method(const HkModel *model);
 /* The pinned vertices, each once, in rising order; owned by the model. */
 HK_API const int32_t *hk_model_pins(const HkModel *model, int64_t *count);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */

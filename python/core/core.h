@@ -40,6 +40,13 @@ typedef struct PythonForce {
   bool has_end_step;
 } PythonForce;
 
+/* A linear solver of the caller, which a simulation uses: see linear.c. */
+typedef struct PythonSolver {
+  PyObject *target; /* what solves; NULL once the garbage collector has cleared it */
+  HkLinearFunctions functions;
+  char name[]; /* for messages */
+} PythonSolver;
+
 typedef struct Handle {
   PyObject ob_base; /* as PyObject_HEAD */
   Kind kind;
@@ -50,6 +57,7 @@ typedef struct Handle {
   struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
   PyObject *trace;      /* of a simulation: told of each iteration; NULL: nobody is */
   PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
+  PythonSolver *solver; /* of a simulation: its linear solver in Python, owned; NULL: none */
 } Handle;
 
 _Static_assert(offsetof(Handle, ob_base) == 0, "a Handle is a PyObject");
@@ -87,6 +95,13 @@ PyObject *force_target(const Handle *model, const HkMethod *method);
 /* Whether steps of a model call functions of Python. */
 bool forces_call_python(const Handle *model);
 
+/* ---- Linear solvers of Python: linear.c ---- */
+
+/* A solver from (target, name, needs_matrix, direct, has_prepare), or NULL and an exception. */
+PythonSolver *solver_create(PyObject *parts);
+/* Releases the solver; NULL is allowed. No simulation may use it any more. */
+void solver_destroy(PythonSolver *solver);
+
 /* ---- Errors, log, paths: support.c ---- */
 
 /* Raises the exception of hooke.errors that belongs to the error; always NULL. */
@@ -96,6 +111,15 @@ PyObject *raise_error(const HkError *error);
 bool has_raised(void);
 /* Ends the step under way soon, since the exception that is pending belongs to it. */
 void note_exception(void);
+/* Two arguments for "O&" of Py_BuildValue: an address as an int, 0 for NULL. The int is created
+ * only where the value is built. */
+#define AS_INT(address) PyLong_FromVoidPtr, (void *)(address)
+/* Calls a method of the target with arguments as of Py_VaBuildValue. NULL after an exception, also
+ * after an earlier one, and where the target is NULL. The caller holds the lock. */
+PyObject *call_target(PyObject *target, const char *method, const char *format, va_list list);
+/* The status of a callback of the library that has called Python: HK_ERROR_CANCELLED, which ends
+ * the step, where an exception is pending. `whose` names the owner of the function. */
+HkStatus status_of_call(const char *whose, HkError *error);
 /* None, or the exception. */
 PyObject *none_or_raise(HkStatus status, const HkError *error);
 /* The C library's memory, so many threads, a device, and a log that goes to Python's. */
@@ -120,6 +144,7 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 /* ---- Functions of the module ---- */
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
-    force_methods[], state_methods[], sim_methods[], device_methods[], run_methods[];
+    force_methods[], linear_methods[], state_methods[], sim_methods[], device_methods[],
+    run_methods[];
 
 #endif

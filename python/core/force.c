@@ -15,34 +15,20 @@
 
 /* ---- Calling Python ---- */
 
-/* Two arguments for "O&": an address as an int, 0 for NULL. It is made only where the call is. */
-#define AS_INT(address) PyLong_FromVoidPtr, (void *)(address)
-
 /* Calls a method of the target with arguments as of Py_BuildValue. NULL after an exception, also
  * after an earlier one. The caller holds the lock. */
 static PyObject *call(const PythonForce *force, const char *method, const char *format, ...) {
   va_list list;
-  if (PyErr_Occurred() || !force->target) return NULL;
   va_start(list, format);
-  PyObject *arguments = Py_VaBuildValue(format, list);
+  PyObject *result = call_target(force->target, method, format, list);
   va_end(list);
-  PyObject *function = arguments ? PyObject_GetAttrString(force->target, method) : NULL;
-  PyObject *result = function ? PyObject_CallObject(function, arguments) : NULL;
-  Py_XDECREF(function);
-  Py_XDECREF(arguments);
-  if (!result) note_exception();
   return result;
 }
 
 /* The status of a callback: an exception ends the step. */
 static HkStatus finish(PyObject *result, HkError *error) {
-  bool raised = PyErr_Occurred() != NULL;
   Py_XDECREF(result);
-  if (raised && error) {
-    *error = (HkError){.status = HK_ERROR_CANCELLED};
-    snprintf(error->text, sizeof error->text, "a function of a force has raised an exception");
-  }
-  return raised ? HK_ERROR_CANCELLED : HK_OK;
+  return status_of_call("a force", error);
 }
 
 /* ---- The functions that the library calls ---- */

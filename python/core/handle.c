@@ -38,6 +38,7 @@ static int handle_traverse(PyObject *self, visitproc visit, void *arg) {
   Py_VISIT(h->state);
   Py_VISIT(h->trace);
   for (const PythonForce *f = h->forces; f; f = f->next) Py_VISIT(f->target);
+  if (h->solver) Py_VISIT(h->solver->target);
   return 0;
 }
 
@@ -51,12 +52,13 @@ static void clear_forces(Handle *h) {
   }
 }
 
-/* A trace and the functions of a force can close a circle: they may hold the simulation that holds
- * them. */
+/* A trace, the functions of a force and a linear solver can close a circle: they may hold the
+ * simulation that holds them. */
 static int handle_clear(PyObject *self) {
   Handle *h = (Handle *)self;
   if (h->trace && h->object) hk_sim_set_trace(h->object, NULL, NULL, NULL);
   Py_CLEAR(h->trace);
+  if (h->solver) Py_CLEAR(h->solver->target);
   clear_forces(h);
   return 0;
 }
@@ -66,6 +68,7 @@ static void handle_dealloc(PyObject *self) {
   PyTypeObject *type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   destroy_object(h);
+  solver_destroy(h->solver);
   Py_CLEAR(h->trace);
   Py_CLEAR(h->state);
   Py_CLEAR(h->owner);

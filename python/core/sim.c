@@ -1,29 +1,47 @@
 /* Simulations: all but their steps, which stand in handle.c. */
 #include "core.h"
 
-/* sim_create(model, text of the integrator or None, h) */
+/* The integrator: that of the text, or that of the scene, with the linear solver of Python. */
+static HkStatus choose_step(const Handle *model, const char *text, size_t size,
+                            PythonSolver *solver, HkMethod *step, HkError *error) {
+  HkStatus status = text ? hk_method_parse(step, HK_STEP, text, size, NULL, error)
+                         : hk_method_copy(hk_model_method(model->object), step, error);
+  if (status < 0 || !solver) return status;
+  return hk_method_set_linear_solver(step, &solver->functions, solver, error);
+}
+
+/* sim_create(model, text of the integrator or None, h, parts of a linear solver or None); see
+ * solver_create for the parts */
 static PyObject *sim_create(PyObject *module, PyObject *arguments) {
   Handle *model;
+  PythonSolver *solver = NULL;
+  PyObject *parts;
   const char *text;
   Py_ssize_t size;
   double h;
   HkMethod step = {0};
   HkSim *sim = NULL;
   HkError error;
-  HkStatus status = HK_OK;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O&z#d", to_model, &model, &text, &size, &h)) return NULL;
-  if (text) status = hk_method_parse(&step, HK_STEP, text, (size_t)size, NULL, &error);
+  if (!PyArg_ParseTuple(arguments, "O&z#dO", to_model, &model, &text, &size, &h, &parts))
+    return NULL;
+  if (parts != Py_None && !(solver = solver_create(parts))) return NULL;
+  HkStatus status = choose_step(model, text, (size_t)size, solver, &step, &error);
   handle_share(model);
   Py_BEGIN_ALLOW_THREADS;
-  if (status >= 0) status = hk_sim_create(model->object, text ? &step : NULL, h, &sim, &error);
+  if (status >= 0) status = hk_sim_create(model->object, &step, h, &sim, &error);
   Py_END_ALLOW_THREADS;
   handle_release(model);
   hk_method_clear(&step);
   if (status >= 0) hk_sim_set_cancel(sim, cancel_on_signal, NULL);
   if (has_raised()) hk_sim_destroy(&sim);
-  if (status < 0 || !sim) return raise_error(&error);
-  return handle_new(KIND_SIM, sim, (PyObject *)model, false);
+  PyObject *result =
+      sim ? handle_new(KIND_SIM, sim, (PyObject *)model, false) : raise_error(&error);
+  if (result)
+    ((Handle *)result)->solver = solver;
+  else
+    solver_destroy(solver);
+  return result;
 }
 
 /* sim_use(sim, state): what steps() moves from now on */

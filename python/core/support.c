@@ -1,6 +1,7 @@
 /* Errors become exceptions, log lines go to Python's logging, paths become bytes. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -90,6 +91,26 @@ static _Thread_local bool may_have_raised;
 
 void note_exception(void) {
   may_have_raised = true;
+}
+
+PyObject *call_target(PyObject *target, const char *method, const char *format, va_list list) {
+  if (PyErr_Occurred() || !target) return NULL;
+  PyObject *arguments = Py_VaBuildValue(format, list);
+  PyObject *function = arguments ? PyObject_GetAttrString(target, method) : NULL;
+  PyObject *result = function ? PyObject_CallObject(function, arguments) : NULL;
+  Py_XDECREF(function);
+  Py_XDECREF(arguments);
+  if (!result) note_exception();
+  return result;
+}
+
+HkStatus status_of_call(const char *whose, HkError *error) {
+  if (!PyErr_Occurred()) return HK_OK;
+  if (error) {
+    *error = (HkError){.status = HK_ERROR_CANCELLED};
+    snprintf(error->text, sizeof error->text, "a function of %s has raised an exception", whose);
+  }
+  return HK_ERROR_CANCELLED;
 }
 
 bool cancel_on_signal(void *user) {

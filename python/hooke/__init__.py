@@ -39,6 +39,7 @@ from ._sparse import Triplets  # noqa: E402
 from .custom import CustomForce, ForceArray  # noqa: E402
 from .device import DeviceArray  # noqa: E402
 from .energies import Energies, Report  # noqa: E402
+from .linear import LinearSolver, SystemMatrix  # noqa: E402
 from .mesh import Mesh  # noqa: E402
 from .methods import Method, Namespace as _Namespace  # noqa: E402
 from .model import Body, Forces, Model, Springs  # noqa: E402
@@ -82,6 +83,7 @@ __all__ = [
     "FormatError",
     "Grip",
     "InvalidError",
+    "LinearSolver",
     "Mesh",
     "Method",
     "MissingFileError",
@@ -99,6 +101,7 @@ __all__ = [
     "State",
     "StepReport",
     "Sweep",
+    "SystemMatrix",
     "Trace",
     "Triplets",
     "UnsupportedError",

@@ -18,6 +18,7 @@ from ._sparse import Triplets, as_sparse
 from .device import DeviceArray
 from .energies import Energies, Report
 from .errors import InvalidError
+from .linear import LinearSolver, SolverCalls, check_pickles, without_solver
 from .methods import Method, as_method, method_text
 from .model import Model
 from .scene import Scene
@@ -112,6 +113,32 @@ class Sim:
         Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md,
         makes steps while Python goes on, and tells of a blow-up after x or v was looked at.
         "cuda_double" does the same in double precision, slowly: to check with.
+    linear_solver
+        Solves the linear systems A x = b of implicit steps in place of a built-in solver: a function
+        solve(A, b, tolerance) -> x (3 N,) with |b - A x| <= tolerance |b|, or an object with such a method.
+        A is a SystemMatrix. The object may have
+
+        - prepare(A), called when A has new values, to factorize them. It returns False, or raises
+          numpy.linalg.LinAlgError, where A is not positive definite; solve may raise that, too. Hooke then
+          projects A, and calls prepare again.
+        - direct (False): the solver solves to rounding and finds every A that is not positive definite.
+        - needs_matrix (True): the solver reads the entries of A. With False A has products alone, and is
+          not assembled.
+
+        Newton's method becomes the minimizer where none is chosen. An exception ends the step, and the
+        state is that of before. A solver that keeps a factorization is for one thread at a time. By SuperLU
+        of scipy:
+
+            from scipy.sparse.linalg import splu
+
+            class SuperLU:
+                def prepare(self, A):
+                    self.factor = splu(A.tocsr().tocsc())
+
+                def solve(self, A, b, tolerance):
+                    return self.factor.solve(b)
+
+            sim = hooke.Sim("cloth", integrator="backward_euler", linear_solver=SuperLU())
     """
 
     def __init__(
@@ -123,6 +150,7 @@ class Sim:
         state: State | None = None,
         threads: int = 0,
         device: str | None = None,
+        linear_solver: LinearSolver | None = None,
     ) -> None:
         if not isinstance(scene, (Scene, Model, str, os.PathLike)):
             raise TypeError(
@@ -136,7 +164,9 @@ class Sim:
         else:
             self.model = Model(scene, threads=threads, device=device or "cpu")
         text = method_text(integrator, "integrator", "integrator")
-        self._handle = _core.sim_create(self.model._handle, text, 0.0 if h is None else h)
+        parts = None if linear_solver is None else SolverCalls(linear_solver).parts()
+        self._linear_solver = linear_solver
+        self._handle = _core.sim_create(self.model._handle, text, 0.0 if h is None else h, parts)
         self._steps = self._handle.steps
         self._film: Film | None = None
         self._arrays: dict[str, DeviceArray] = {}
@@ -228,8 +258,14 @@ class Sim:
 
     @property
     def integrator(self) -> Method:
-        """The integrator with all that was picked for this model."""
-        return as_method(json.loads(_core.sim_method(self._handle)), "integrator", "integrator")
+        """The integrator with all that was picked for this model; without the linear_solver of Python."""
+        method = without_solver(json.loads(_core.sim_method(self._handle)))
+        return as_method(method, "integrator", "integrator")
+
+    @property
+    def linear_solver(self) -> LinearSolver | None:
+        """The linear solver of Python that was given; None: the solver is a built-in one."""
+        return self._linear_solver
 
     @property
     def bytes(self) -> int:
@@ -380,18 +416,20 @@ class Sim:
 
     def copy(self) -> Sim:
         """Another simulation of the same model, with a copy of the state: it goes on with the same
-        bits. copy.deepcopy copies the model, too; a pickled simulation brings its own."""
-        return Sim(self.model, integrator=self.integrator, h=self.h, state=self.state.copy())
+        bits. copy.deepcopy copies the model, too; a pickled simulation brings its own. Copies share the
+        linear_solver of Python."""
+        return _restore(self.model, self.integrator, self.h, self.state.copy(), self._linear_solver)
 
     def __copy__(self) -> Sim:
         return self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Sim:
         model = copy.deepcopy(self.model, memo)
-        return Sim(model, integrator=self.integrator, h=self.h, state=self.state.copy())
+        return _restore(model, self.integrator, self.h, self.state.copy(), self._linear_solver)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.model, self.integrator, self.h, self.state)
+        check_pickles(self._linear_solver)
+        return _restore, (self.model, self.integrator, self.h, self.state, self._linear_solver)
 
     # ---- Showing -------------------------------------------------------------------------------
 
@@ -426,5 +464,7 @@ class Sim:
         return f"<hooke.Sim: {len(self.x)} vertices, {name}, h = {self.h:g} s, at {self.time:g} s>"
 
 
-def _restore(model: Model, integrator: Method, h: float, state: State) -> Sim:
-    return Sim(model, integrator=integrator, h=h, state=state)
+def _restore(
+    model: Model, integrator: Method, h: float, state: State, linear_solver: LinearSolver | None = None
+) -> Sim:
+    return Sim(model, integrator=integrator, h=h, state=state, linear_solver=linear_solver)

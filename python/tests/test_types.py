@@ -51,8 +51,10 @@ def test_every_method_has_its_signature():
 
 def test_right_calls_have_no_type_errors(check):
     assert check("""
+from __future__ import annotations
 import hooke
 import numpy as np
+import numpy.typing as npt
 
 shape = hooke.shapes.grid(nx=np.int64(3), ny=4, plane="xz", width=2, height=np.float32(1.5))
 newton = hooke.minimizers.newton(linear=hooke.linear_solvers.ldlt())
@@ -63,6 +65,19 @@ for name in hooke.linear_solvers:
 number: int = sim.model.add_force(lambda t, x, v: -0.1 * v, energy=lambda t, x: 0.0)
 sim.model.add_force(hooke.forces.gravity())
 sim.model.add_force_array(np.zeros((3, 3)))
+
+class Solver:
+    direct = True
+
+    def prepare(self, A: hooke.SystemMatrix) -> bool:
+        return bool(A.data.min() > 0) and A.shape[0] == len(A.indptr) - 1
+
+    def solve(self, A: hooke.SystemMatrix, b: npt.NDArray[np.float64], tolerance: float) -> npt.ArrayLike:
+        return A @ b
+
+hooke.Sim("flag", linear_solver=Solver())
+hooke.Sim("flag", linear_solver=lambda A, b, tolerance: A.matvec(b))
+solver: hooke.LinearSolver | None = sim.linear_solver
 sim.model.masses = 0.1 * sim.model.masses
 sim.state.set_springs(k=2 * sim.state.springs.k, broken=[True, False])
 """) == ""
@@ -71,6 +86,8 @@ sim.state.set_springs(k=2 * sim.state.springs.k, broken=[True, False])
 def test_wrong_calls_are_type_errors(check):
     wrong = {"hooke.Model('flag').add_force(abs, energy=3)": "energy",
              "hooke.Model('flag').add_force_array([1])": "add_force_array",
+             "hooke.Sim('flag', linear_solver=3)": "linear_solver",
+             "hooke.Sim('flag', linear_solver=lambda A: A)": "linear_solver",
              "hooke.shapes.gird()": "gird", "hooke.shapes.grid(nxx=3)": "nxx",
              "hooke.shapes.grid(nx='a')": "nx", "hooke.shapes.grid(plane='ab')": "plane",
              "hooke.shapes.grid(3)": "positional", "hooke.integrators.bdf2(minimizer=3)": "minimizer"}

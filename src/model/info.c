@@ -62,6 +62,10 @@ HkSpringView hk_model_springs(const HkModel *m) {
                         m->springs.kind,  m->springs.tension, NULL};
 }
 
+const HkMethod *hk_model_method(const HkModel *m) {
+  return &m->step;
+}
+
 const double *hk_model_masses(const HkModel *m) {
   return m->mass;
 }
