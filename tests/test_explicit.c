@@ -25,12 +25,12 @@ typedef struct Options {
   int threads;
 } Options;
 
-static const Options standard = {.springs = "",
-                                 .forces = "'gravity'",
-                                 .integrator = "symplectic_euler",
-                                 .precision = "double",
-                                 .h = 1e-3,
-                                 .threads = 1};
+static const Options default_options = {.springs = "",
+                                        .forces = "'gravity'",
+                                        .integrator = "symplectic_euler",
+                                        .precision = "double",
+                                        .h = 1e-3,
+                                        .threads = 1};
 
 /* A scene with its places for springs and forces filled in. */
 static World world_of(const char *scene, Options o) {
@@ -100,7 +100,7 @@ static void compare_with_plain_steps(Options o, double tolerance) {
 }
 
 TEST(steps_in_one_pass_are_those_of_their_parts) {
-  Options o = standard;
+  Options o = default_options;
   compare_with_plain_steps(o, 0);
   o.forces = "";
   compare_with_plain_steps(o, 0);
@@ -119,7 +119,7 @@ static const char *const damped[] = {"", ", 'damping': 0.02", ", 'tension_only':
 TEST(explicit_steps_have_the_same_bits_for_every_thread_count_and_instruction_set) {
   static const char *const precisions[] = {"double", "single"};
   for (int q = 0; q < 24; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.precision = precisions[q / 2 % 2];
     o.forces = loads[q / 4 % 2];
@@ -146,7 +146,7 @@ TEST(explicit_steps_have_the_same_bits_for_every_thread_count_and_instruction_se
   }
 }
 
-/* A grid whose vertices are numbered at random: every block has neighbours everywhere. */
+/* A grid whose vertices are numbered at random: every block has neighbors everywhere. */
 TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
   enum { N = 60 };
   HkMesh *mesh = NULL;
@@ -199,7 +199,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
 
 TEST(the_kinetic_energy_of_a_step_is_that_of_its_end) {
   for (int q = 0; q < 4; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.precision = q < 2 ? "double" : "single";
     World w = world_of(hanging, o);
@@ -217,7 +217,7 @@ TEST(many_steps_at_once_are_the_same_as_one_by_one) {
   const HkSchema *schema;
   for (int single = 0; single < 2; single++)
     for (int q = 0; (schema = hk_schema_at(HK_STEP, q)); q++) {
-      Options o = standard;
+      Options o = default_options;
       o.integrator = schema->name;
       o.precision = single ? "single" : "double";
       bool has = strcmp(schema->name, names[0]) == 0 || strcmp(schema->name, names[1]) == 0;
@@ -245,7 +245,7 @@ TEST(many_steps_at_once_are_the_same_as_one_by_one) {
 
 TEST(many_steps_stop_at_the_first_that_fails) {
   for (int single = 0; single < 2; single++) {
-    Options o = standard;
+    Options o = default_options;
     o.precision = single ? "single" : "double";
     o.h = 0.5;
     World one = world_of(hanging, o), many = world_of(hanging, o);
@@ -264,7 +264,7 @@ TEST(many_steps_stop_at_the_first_that_fails) {
 /* ---- Single precision ---- */
 
 static Options single(const char *integrator, double h) {
-  Options o = standard;
+  Options o = default_options;
   o.integrator = integrator;
   o.precision = "single";
   o.h = h;
@@ -292,7 +292,7 @@ TEST(an_oscillator_in_single_precision_keeps_its_period) {
 
 TEST(single_precision_follows_double_precision) {
   for (int q = 0; q < 12; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.forces = loads[q / 2 % 2];
     o.springs = damped[q / 4];
@@ -305,7 +305,7 @@ TEST(single_precision_follows_double_precision) {
     MUST(hk_sim_steps(twice.sim, twice.state, 100, error));
     MUST(hk_sim_steps(once.sim, once.state, 100, error));
     double moved = world_report(&twice).speed_max;
-    CHECK(moved > 0.3); /* m/s, so that it has gone somewhere */
+    CHECK(moved > 0.3); /* m/s */
     CHECK_NEAR(apart(&twice, &once), 0, 1e-4);
     world_destroy(&twice);
     world_destroy(&once);
@@ -354,7 +354,7 @@ TEST(a_lattice_far_from_the_origin_does_not_fall_apart_in_single_precision) {
   const char *text = "{'bodies': [{'shape': {'type': 'grid', 'nx': 40, 'ny': 30}, 'springs': {'k': "
                      "100%s, 'shear': true}, 'stretch': [1.2, 0.9, 1], 'mass': 0.5, 'transform': "
                      "{'translate': [1000, -3000, 20]}}], 'forces': [%s], 'outputs': []}";
-  Options o = standard;
+  Options o = default_options;
   o.forces = "";
   World twice = world_of(text, o);
   o.precision = "single";

@@ -32,7 +32,7 @@ TEST(stiffness_changed_between_steps_is_that_of_a_fresh_model) {
   }
 }
 
-/* Each with what a scene would say. face_wind asks for neighbours across faces, drag makes the
+/* Each with what a scene would say. face_wind asks for neighbors across faces, drag makes the
  * forces depend on the velocity. */
 static const struct {
   const char *name, *param;

@@ -1,4 +1,4 @@
-/* Every minimiser of the registry against Newton's method, and what all of them promise. */
+/* Every minimizer of the registry against Newton's method, and what all of them promise. */
 #include "model/model.h"
 #include "world.h"
 
@@ -22,14 +22,14 @@ static const Small small_scenes[] = {
 };
 enum { SMALL_COUNT = sizeof small_scenes / sizeof small_scenes[0] };
 
-/* ---- Minimisers with their variants ---- */
+/* ---- Minimizers with their variants ---- */
 
 typedef struct Variant {
   const HkSchema *schema;
   int acceleration; /* of local_global, else 0 */
 } Variant;
 
-/* The index-th way to minimise other than Newton's; false: there are no more. */
+/* The index-th way to minimize other than Newton's; false: there are no more. */
 static bool variant_at(int index, Variant *variant) {
   for (int q = 0; (variant->schema = hk_schema_at(HK_MINIMIZE, q)); q++) {
     int count = hk_param_find(variant->schema, "acceleration") ? 3 : 1;
@@ -179,18 +179,18 @@ TEST(pins_that_stay_unknowns_make_no_difference) {
 /* ---- Energy ---- */
 
 typedef struct Path {
-  int told;
+  int calls;
   bool rose, skipped; /* the energy, an iteration */
   double last;
 } Path;
 
 static bool watch(void *user, const HkIteration *it) {
   Path *path = user;
-  path->skipped |= it->iteration != path->told;
-  double rounding = 1e-14 * fabs(path->last); /* g is told as a difference from the start */
+  path->skipped |= it->iteration != path->calls;
+  double rounding = 1e-14 * fabs(path->last); /* the trace has g as a difference from the start */
   path->rose |= it->iteration > 0 && !(it->change <= path->last + rounding);
   path->last = it->change;
-  path->told++;
+  path->calls++;
   return true;
 }
 
@@ -220,21 +220,21 @@ TEST(a_trace_ends_the_iterations_of_every_minimizer) {
   world_destroy(&w);
 }
 
-/* The free vertex 12 as it was last told. */
+/* Position of the free vertex 12 in the last call. */
 static bool keep_vertex(void *user, const HkIteration *it) {
   memcpy(user, it->x + 36, 3 * sizeof(double));
   return true;
 }
 
-TEST(a_trace_tells_where_every_minimizer_is) {
+TEST(a_trace_has_the_position_of_every_minimizer) {
   World w = small_world(3);
   Variant variant;
   for (int q = 0; w.model && variant_at(q, &variant); q++) {
-    double told[3] = {0};
-    Step s = {.iterations = 4, .trace = keep_vertex, .trace_user = told};
+    double traced[3] = {0};
+    Step s = {.iterations = 4, .trace = keep_vertex, .trace_user = traced};
     MUST(make_step(&w, &variant, &s, error));
-    for (int c = 0; c < 3; c++) CHECK(hk_state_x(s.state)[36 + c] == told[c]);
-    CHECK(memcmp(told, hk_state_x(w.state) + 36, sizeof told) != 0);
+    for (int c = 0; c < 3; c++) CHECK(hk_state_x(s.state)[36 + c] == traced[c]);
+    CHECK(memcmp(traced, hk_state_x(w.state) + 36, sizeof traced) != 0);
     hk_state_destroy(&s.state);
   }
   world_destroy(&w);
@@ -251,9 +251,9 @@ TEST(no_minimizer_raises_the_energy) {
     Path path = {0};
     Step s = {.iterations = 40, .trace = watch, .trace_user = &path};
     MUST(make_step(&w, &variant, &s, error));
-    if (path.rose || path.skipped || path.told != 41 || !(path.last < 0))
-      test_fail(variant.schema->name, variant.acceleration, "rose %d, skipped %d, told %d, %g",
-                path.rose, path.skipped, path.told, path.last);
+    if (path.rose || path.skipped || path.calls != 41 || !(path.last < 0))
+      test_fail(variant.schema->name, variant.acceleration, "rose %d, skipped %d, calls %d, %g",
+                path.rose, path.skipped, path.calls, path.last);
     hk_state_destroy(&s.state);
   }
   world_destroy(&w);

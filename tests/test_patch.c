@@ -7,7 +7,7 @@
 /* ---- A patch alone ---- */
 
 /* Vectors are read a little beyond their end. */
-enum { NX = 30, NY = 20, VERTICES = NX * NY, ROOM = 3 * VERTICES + 4 };
+enum { NX = 30, NY = 20, VERTICES = NX * NY, CAPACITY = 3 * VERTICES + 4 };
 
 /* A step of a sheet under gravity, with a direction that is large at the vertices 0, 1, 2 only. */
 typedef struct Case {
@@ -15,7 +15,7 @@ typedef struct Case {
   HkForceWork work;
   HkProblem problem;
   HkPatch *patch;
-  double x[ROOM], before[ROOM], p[ROOM], g[ROOM];
+  double x[CAPACITY], before[CAPACITY], p[CAPACITY], g[CAPACITY];
 } Case;
 
 static HkStatus begin(Case *a, bool damping, HkError *error) {

@@ -95,8 +95,8 @@ TEST(driven_mass_is_moved_by_its_pin_alone) {
   world_destroy(&w);
 }
 
-/* A mass on a circle is drawn to its centre with m w^2 r. */
-TEST(mass_on_a_circle_is_drawn_to_its_centre) {
+/* A mass on a circle is drawn to its center with m w^2 r. */
+TEST(mass_on_a_circle_is_drawn_to_its_center) {
   World w = world_parse(
       "{'bodies': [{'mesh': {'vertices': [[2,0,0]], 'points': [[0]]}, 'mass': 3}], 'pins': "
       "[{'select': 'all', 'motion': {'type': 'rotation', 'axis': [0,0,1], 'speed': 90}}], "

@@ -1,8 +1,8 @@
-/* Repair of meshes: what is welded and dropped, how it is numbered, counted and told. */
+/* Repair of meshes: what is welded and dropped, how it is numbered, counted and logged. */
 #include "mesh/mesh.h"
 #include "mesh_text.h"
 
-/* A chain of points on a line at the given x, with one line cell between neighbours. */
+/* A chain of points on a line at the given x, with one line cell between neighbors. */
 static HkMesh *make_chain(const double *x, int count) {
   HkMesh *m = NULL;
   if (hk_mesh_create(NULL, &m, NULL) < 0) abort();
@@ -158,7 +158,7 @@ static void keep_lines(void *user, HkLogLevel level, const char *text) {
     snprintf(lines->text[lines->count++], sizeof lines->text[0], "%s", text);
 }
 
-TEST(what_was_repaired_is_told_and_nothing_else) {
+TEST(only_what_was_repaired_is_logged) {
   Lines lines = {0};
   HkContext context = {.log = keep_lines, .log_user = &lines};
   HkMesh *m = NULL;

@@ -233,7 +233,7 @@ static Path new_path(void) {
   return path;
 }
 
-TEST(report_of_a_run_tells_scene_machine_and_methods) {
+TEST(report_of_a_run_has_scene_machine_and_methods) {
   Path folder = new_path();
   char *html;
   MUST(report_of(cloth, folder.c, false, 100, error));
