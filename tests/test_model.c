@@ -453,6 +453,6 @@ TEST(an_axis_that_two_dimensions_do_not_have_is_refused_at_its_place) {
   FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID,
         "s.json:2:8: up: a scene of dimension 2 has no z; use \"x\" or \"y\"");
   scene->up = 3;
-  FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID, "axis 3 is not 0, 1 or 2");
+  FAILS(hk_model_compile(scene, &model, error), HK_ERROR_INVALID, "there is no axis 3");
   hk_scene_destroy(&scene);
 }
