@@ -138,13 +138,13 @@ static HkStatus make_steps(const Accuracy *a, const Field *f, HkSim *sim, int64_
 /* Positions and energy at the end of the motion. */
 static HkStatus take_end(const Accuracy *a, const Field *f, HkSim *sim, AccuracyRun *run,
                          HkError *error) {
-  HkStateInfo report;
+  HkStateInfo info;
   size_t bytes = 3 * (size_t)a->model.vertices * sizeof *run->x;
   run->x = malloc(bytes + 1);
   if (!run->x) return text_fail(error, HK_ERROR_MEMORY, "out of memory for the end of a motion");
   memcpy(run->x, hk_state_x(f->state), bytes);
-  hk_sim_state_info(sim, f->state, &report);
-  run->energy = report.total;
+  hk_sim_state_info(sim, f->state, &info);
+  run->energy = info.total;
   return HK_OK;
 }
 

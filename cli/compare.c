@@ -127,7 +127,7 @@ static int show(const Settings *settings, Comparison *c) {
 }
 
 static bool has_work(const Result *exact) {
-  return exact->count > 1 || exact->report.reason != HK_STOP_CONVERGED;
+  return exact->count > 1 || exact->info.reason != HK_STOP_CONVERGED;
 }
 
 static int compare(const Settings *settings, const Candidates *all, StepStart *start,

@@ -76,20 +76,20 @@ static const char *ending(const Comparison *c, const Result *r) {
   if (r->status < 0) return "error";
   if (r->count > 0 && !isfinite(r->points[r->count - 1].change)) return "diverged";
   if (r->timed_out) return "time";
-  if (signals_caught() && r->report.reason == HK_STOP_ITERATIONS &&
+  if (signals_caught() && r->info.reason == HK_STOP_ITERATIONS &&
       iterations_made(r) < c->iterations)
     return "interrupted";
-  return hk_stop_name(r->report.reason);
+  return hk_stop_name(r->info.reason);
 }
 
 /* Returns a name for a solution that is not newton's; only a converged one is a minimum. */
 static const char *solution_kind(const Result *r) {
-  return r->report.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
+  return r->info.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
 }
 
 /* Whether the Hessian was indefinite on the way to an end that is not known to be a minimum. */
 static bool met_negative_curvature(const Result *r) {
-  return r->report.projections > 0 && r->report.reason == HK_STOP_STATIONARY;
+  return r->info.projections > 0 && r->info.reason == HK_STOP_STATIONARY;
 }
 
 /* ---- Table ----------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static int name_width(const Comparison *c) {
 }
 
 static void print_head(const Comparison *c) {
-  const HkStepInfo *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.info;
   printf("%s%s%s\n", c->scene, c->title ? ": " : "", c->title ? c->title : "");
   text_row(stdout, "vertices", "%s, %s pinned", text_count(c->model.vertices).c,
            text_count(c->model.pinned).c);
@@ -215,7 +215,7 @@ static int print_negative_curvature(const Comparison *c, const char *lead) {
 
 /* What the reference is worth where the limits ended it. */
 static int print_reference(const Comparison *c, const char *lead) {
-  const HkStepInfo *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.info;
   bool limited = r->reason == HK_STOP_ITERATIONS || c->exact.timed_out;
   char text[512], limit[64] = "the limit of iterations";
   if (!limited) return 0;
@@ -267,7 +267,7 @@ static void json_solution(Json *json, const Result *r) {
   put_number(json, "solution", r->solution < 0 ? NAN : r->solution);
   put_number(json, "distance", r->distance);
   put_number(json, "energy_difference", r->difference);
-  put_integer(json, "projections", r->report.projections);
+  put_integer(json, "projections", r->info.projections);
   put_boolean(json, "negative_curvature", met_negative_curvature(r));
 }
 
@@ -276,7 +276,7 @@ static void json_restart(Json *json, const Comparison *c, const Result *r) {
   put_text(json, "guess", r->name);
   put_text(json, "stopped", ending(c, r));
   put_integer(json, "iterations", iterations_made(r));
-  put_number(json, "gradient", r->report.gradient);
+  put_number(json, "gradient", r->info.gradient);
   json_solution(json, r);
   put_end(json, '}');
 }
@@ -328,11 +328,11 @@ void comparison_json(const Comparison *c, int exit_code) {
   put_number(&json, "decrease", -c->best);
   put_text(&json, "best", c->best_name);
   put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
-  put_number(&json, "newton_gradient", c->exact.report.gradient);
-  put_integer(&json, "newton_iterations", c->exact.report.iterations);
+  put_number(&json, "newton_gradient", c->exact.info.gradient);
+  put_integer(&json, "newton_iterations", c->exact.info.iterations);
   put_number(&json, "seconds", c->seconds);
   put_text(&json, "newton_stopped", c->exact.count > 0 ? ending(c, &c->exact) : NULL);
-  put_integer(&json, "newton_projections", c->exact.report.projections);
+  put_integer(&json, "newton_projections", c->exact.info.projections);
   put_integer(&json, "solutions", c->solution_count);
   put_begin(&json, "restarts", '[');
   for (int q = 0; q < c->restart_count; q++) json_restart(&json, c, &c->restarts[q]);

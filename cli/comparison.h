@@ -14,7 +14,7 @@ typedef struct Result {
   int count, capacity;
   bool lost;      /* out of memory: some points are missing */
   bool timed_out; /* it took longer than Comparison.seconds */
-  HkStepInfo report;
+  HkStepInfo info;
   HkStatus status; /* below 0: it ended with an error, why is its text */
   char why[512];
   int solution;      /* 0: that of newton; 1, 2 ...: another one; -1: the step is not solved */

@@ -86,7 +86,7 @@ static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError
   HkStatus status = hk_state_copy(start->state, start->scratch, error);
   r->count = 0;
   if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
-  r->report = hk_sim_step_info(sim);
+  r->info = hk_sim_step_info(sim);
   return status;
 }
 
@@ -135,10 +135,10 @@ static double distance(const HkModel *model, int64_t n, const double *a, const d
 }
 
 static bool is_solved(const Result *r) {
-  HkStop reason = r->report.reason;
+  HkStop reason = r->info.reason;
   if (r->status < 0 || r->count == 0) return false;
   return reason == HK_STOP_CONVERGED || reason == HK_STOP_ROUNDING ||
-         reason == HK_STOP_STATIONARY || r->report.gradient <= SOLVED_GRADIENT;
+         reason == HK_STOP_STATIONARY || r->info.gradient <= SOLVED_GRADIENT;
 }
 
 /* Finds the solution at the positions of start->scratch among the known ones, or adds it. The end
@@ -154,7 +154,7 @@ static void classify(StepStart *start, Result *r) {
   if (c->solution_count > 0)
     r->distance = distance(start->model, n, x, start->solutions[0]) / c->motion;
   if (!is_solved(r) && r != &c->exact) return;
-  double gradients = r->report.gradient + c->exact.report.gradient;
+  double gradients = r->info.gradient + c->exact.info.gradient;
   double apart = fmax(SEPARATION, 10 * gradients) * c->motion;
   for (int s = 0; s < c->solution_count && r->solution < 0; s++)
     if (distance(start->model, n, x, start->solutions[s]) <= apart) r->solution = s;
@@ -224,16 +224,16 @@ static double minimized_energy(const StepStart *start, HkSim *sim, const double 
   const double *x_n = hk_state_x(start->state), *v_n = hk_state_v(start->state);
   const double *masses = hk_model_masses(start->model);
   double inertia = 0;
-  HkStateInfo report;
+  HkStateInfo info;
   if (hk_state_copy(start->state, start->scratch, NULL) < 0) return NAN;
   hk_state_set_time(start->scratch, hk_state_time(start->state) + start->h);
   memcpy(hk_state_x(start->scratch), x, 3 * (size_t)n * sizeof *x);
-  hk_sim_state_info(sim, start->scratch, &report);
+  hk_sim_state_info(sim, start->scratch, &info);
   for (int64_t q = 0; q < 3 * n; q++) {
     double d = x[q] - x_n[q] - start->h * v_n[q];
     inertia += 0.5 * masses[q / 3] * d * d;
   }
-  return inertia + start->h * start->h * (report.spring + report.gravity + report.other);
+  return inertia + start->h * start->h * (info.spring + info.gravity + info.other);
 }
 
 /* g at the end of a restart minus g at the reference, or NAN where minimized_energy is not the g
@@ -273,7 +273,7 @@ static HkStatus step_from(StepStart *start, HkSim *sim, const double *z, Result 
   HkStatus status = set_guess(start, sim, z, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &solve, error);
   if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
-  r->report = hk_sim_step_info(sim);
+  r->info = hk_sim_step_info(sim);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }

@@ -14,7 +14,7 @@
 typedef struct Hand {
   HkModel model;
   HkState state;
-  HkStateInfo report;
+  HkStateInfo info;
   double *force;
   int64_t i_capacity, j_capacity, kind_capacity, type_capacity, start_capacity, corner_capacity,
       face_capacity;
@@ -153,8 +153,8 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
     f[2] = -(double)k;
   }
   h->state.time = 0.1 * (double)k;
-  h->report = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
-  return (HkFrame){m, &h->state, k, h->force, &h->report, NULL};
+  h->info = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
+  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL};
 }
 
 /* nx x ny vertices 1 m apart in the plane z = 0: quads, their edges and diagonals as springs. */

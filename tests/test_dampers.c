@@ -104,10 +104,10 @@ static double largest_rise(const char *text, int steps) {
   World w = world_parse(text);
   double most = 0;
   if (!w.sim) return NAN;
-  double before = world_report(&w).total, first = fabs(before);
+  double before = world_info(&w).total, first = fabs(before);
   for (int q = 0; q < steps; q++) {
     CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
-    double after = world_report(&w).total;
+    double after = world_info(&w).total;
     most = fmax(most, (after - before) / first);
     before = after;
   }

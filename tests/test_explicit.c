@@ -191,7 +191,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
     world_steps(&w[t], 50);
   }
   CHECK(same(&w[0], &w[1]) && same(&w[0], &w[2]));
-  HkStateInfo r = world_report(&w[0]);
+  HkStateInfo r = world_info(&w[0]);
   CHECK_NEAR(r.momentum[0], 0, 1e-12);
   CHECK(r.kinetic > 0);
   for (int t = 0; t < 3; t++) world_destroy(&w[t]);
@@ -205,7 +205,7 @@ TEST(the_kinetic_energy_of_a_step_is_that_of_its_end) {
     World w = world_of(hanging, o);
     if (!w.state) return;
     world_steps(&w, 7);
-    double expected = world_report(&w).kinetic;
+    double expected = world_info(&w).kinetic;
     CHECK_NEAR(w.sim->kinetic, expected, (q < 2 ? 1e-12 : 1e-5) * expected);
     world_destroy(&w);
   }
@@ -304,7 +304,7 @@ TEST(single_precision_follows_double_precision) {
     CHECK(before == 0);
     MUST(hk_sim_steps(twice.sim, twice.state, 100, error));
     MUST(hk_sim_steps(once.sim, once.state, 100, error));
-    double moved = world_report(&twice).speed_max;
+    double moved = world_info(&twice).speed_max;
     CHECK(moved > 0.3); /* m/s */
     CHECK_NEAR(apart(&twice, &once), 0, 1e-4);
     world_destroy(&twice);
@@ -337,13 +337,13 @@ TEST(single_precision_keeps_the_energy_of_a_lattice) {
     o.forces = "";
     World w = world_of(text, o);
     if (!w.state) return;
-    double before = world_report(&w).total, most = 0;
+    double before = world_info(&w).total, most = 0;
     for (int part = 0; part < 10; part++) {
       MUST(hk_sim_steps(w.sim, w.state, 100, error));
-      most = fmax(most, fabs(world_report(&w).total / before - 1));
+      most = fmax(most, fabs(world_info(&w).total / before - 1));
     }
     CHECK_NEAR(most, 0, 0.01);
-    CHECK(world_report(&w).kinetic > 0.1 * before);
+    CHECK(world_info(&w).kinetic > 0.1 * before);
     world_destroy(&w);
   }
 }
@@ -363,7 +363,7 @@ TEST(a_lattice_far_from_the_origin_does_not_fall_apart_in_single_precision) {
   MUST(hk_sim_steps(twice.sim, twice.state, 300, error));
   for (int q = 0; q < 30; q++) MUST(hk_sim_steps(once.sim, once.state, 10, error));
   CHECK_NEAR(apart(&twice, &once), 0, 1e-5);
-  CHECK(world_report(&twice).speed_max > 0.1);
+  CHECK(world_info(&twice).speed_max > 0.1);
   world_destroy(&twice);
   world_destroy(&once);
 }

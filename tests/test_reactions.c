@@ -120,11 +120,11 @@ TEST(reactions_and_weight_change_the_momentum) {
   if (!w.state) return;
   double R[3];
   world_steps(&w, 3000);
-  HkStateInfo before = world_report(&w);
+  HkStateInfo before = world_info(&w);
   world_steps(&w, 1);
   total_reaction(&w, R);
   world_steps(&w, 1);
-  HkStateInfo after = world_report(&w);
+  HkStateInfo after = world_info(&w);
   for (int c = 0; c < 3; c++)
     CHECK_NEAR((after.momentum[c] - before.momentum[c]) / (2 * h), R[c] - (c == 1 ? 2 * g : 0),
                1e-5);

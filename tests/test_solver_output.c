@@ -82,7 +82,7 @@ static bool same_folders(const char *a, const char *b) {
   return system(command) == 0;
 }
 
-TEST(solver_rows_are_the_reports_of_the_steps) {
+TEST(solver_rows_are_the_info_of_the_steps) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
   run(NULL, hk_run_options_default(), folder, sizeof folder, NULL);

@@ -86,7 +86,7 @@ typedef enum HkDeviceForce {
 typedef struct HkForceType {
   HkSchema schema;
   HkDeviceForce on_device;
-  HkEnergySlot slot; /* column of the report that its energy counts in */
+  HkEnergySlot slot; /* HkStateInfo field that its energy is added to */
   /* Its Hessian is made from the rows of spring_rows.h, which kernels and multigrid are built on,
    * not from the blocks of jacobian. */
   bool has_rows;

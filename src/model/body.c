@@ -183,12 +183,12 @@ static HkStatus flatten(HkMesh *mesh, HkError *error) {
 
 static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
                          HkError *error) {
-  HkRepairReport report;
+  HkRepairCounts repaired;
   HkMeshCounts counts = hk_mesh_counts(mesh);
   int64_t first = m->n, first_cell = m->cell_count;
   HK_TRY(check_memory(&m->context, body, &counts, true, error));
   HK_TRY(place(mesh, &body->transform, error));
-  HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
+  HK_TRY(hk_mesh_repair(mesh, &body->repair, &repaired, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
   if (m->dimension == 2) HK_TRY(flatten(mesh, error));
   HK_TRY(append_vertices(m, mesh, body, error));

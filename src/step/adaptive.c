@@ -59,10 +59,10 @@ static void add_outcome(HkStepInfo *sum, const HkStepInfo *part) {
 
 static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   sim->h = h;
-  sim->report = (HkStepInfo){0};
+  sim->info = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
-  add_work(sum, &sim->report);
+  add_work(sum, &sim->info);
   return status;
 }
 
@@ -79,9 +79,9 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
   HK_TRY(move(sim, sim->whole, h, sum, error));
   HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
   if (first < 0) return first;
-  add_outcome(outcome, &sim->report);
+  add_outcome(outcome, &sim->info);
   HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
-  add_outcome(outcome, &sim->report);
+  add_outcome(outcome, &sim->info);
   size->error = distance(sim->whole, sim->halves, h, &size->rounding);
   size->error /= (double)((1 << sim->type->order) - 1);
   return second != HK_OK ? second : first;
@@ -127,6 +127,6 @@ HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));
   sim->part = 0;
   sim->h = h;
-  sim->report = sum;
+  sim->info = sum;
   return status;
 }

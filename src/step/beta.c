@@ -104,15 +104,15 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   HkDirection direction;
   HkHessianSystem system = {
       .x = s->x, .b = b, .d = v_pins, .accuracy = rounding_of(p, s, b), .projection = 1};
-  HK_TRY(hk_solve_hessian(implicit->solve, &system, v_new, &direction, &sim->report, error));
-  sim->report.projections = 0;
-  sim->report.iterations = 1;
-  sim->report.reason = direction.reason;
+  HK_TRY(hk_solve_hessian(implicit->solve, &system, v_new, &direction, &sim->info, error));
+  sim->info.projections = 0;
+  sim->info.iterations = 1;
+  sim->info.reason = direction.reason;
   hk_vectors_copy(&p->space, v_new, s->v);
   hk_vectors_add(&p->space, h, s->v, s->x, s->x);
   s->time += h;
   hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return sim->report.reason == HK_STOP_CONVERGED ? HK_OK : HK_NOT_CONVERGED;
+  return sim->info.reason == HK_STOP_CONVERGED ? HK_OK : HK_NOT_CONVERGED;
 }
 
 static HkStatus create(HkSim *sim, HkError *error) {

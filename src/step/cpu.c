@@ -126,7 +126,7 @@ static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
 /* One step of a state, which is open unless steps are adaptive or forces have hooks. */
 static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
-  sim->report = (HkStepInfo){0};
+  sim->info = (HkStepInfo){0};
   sim->kinetic = NAN;
   HkStatus status;
   if (sim->whole)
@@ -137,7 +137,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (status < 0) return status;
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
-  HK_TRY(hk_blowup_check_gradient(sim, state, sim->report.gradient, error));
+  HK_TRY(hk_blowup_check_gradient(sim, state, sim->info.gradient, error));
   HK_TRY(watch(sim, state, error));
   return status;
 }

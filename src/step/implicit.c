@@ -192,14 +192,14 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit, stage->ahead);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
-  sim->report = implicit->minimizer->report;
+  sim->info = implicit->minimizer->info;
   bool again = p->pushed || p->dampers;
   for (int pass = 1; pass < passes && status >= 0 && again; pass++) {
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
     HK_TRY(predict(sim, state, stage, implicit->x, error));
     status = hk_minimize(implicit->minimizer, implicit->x, error);
-    add_pass(&sim->report, &implicit->minimizer->report);
+    add_pass(&sim->info, &implicit->minimizer->info);
   }
   return status;
 }

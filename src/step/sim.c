@@ -161,7 +161,7 @@ void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user) {
 
 HkStepInfo hk_sim_step_info(const HkSim *sim) {
   if (sim->stepper->type->synchronize) sim->stepper->type->synchronize(sim->stepper);
-  return sim->report;
+  return sim->info;
 }
 
 /* ---- What integrators are made of --------------------------------------------------------------
@@ -208,7 +208,7 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
   hk_parallel_for(sim->model->threads, sim->model->n, axpy_range, &p);
 }
 
-/* ---- Reports ---- */
+/* ---- Energies, momenta and extremes of a state ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
   bool fits = hk_state_fits(state, sim->model) && hk_sim_take_springs(sim, state, NULL) >= 0;
@@ -271,37 +271,36 @@ static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
 }
 
 /* All of it NAN: there is no other way to say that the state is that of another model. */
-static HkStateInfo no_report(void) {
+static HkStateInfo no_info(void) {
   return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
                        NAN, NAN, NAN};
 }
 
-void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {
+void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   const HkModel *m = sim->model;
   if (!hk_state_fits(state, m) || hk_sim_take_springs(sim, state, NULL) < 0) {
-    *report = no_report();
+    *info = no_info();
     return;
   }
   hk_state_fetch(state);
-  *report = (HkStateInfo){.time = state->time};
+  *info = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
-  report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+  info->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;
-    report->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
     p.quantity = 4 + c;
-    report->angular_momentum[c] =
-        hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->angular_momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   }
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (!type->energy) continue;
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
     double e = type->energy(&a);
-    if (type->slot == HK_ENERGY_SPRING) report->spring += e;
-    if (type->slot == HK_ENERGY_GRAVITY) report->gravity += e;
-    if (type->slot == HK_ENERGY_OTHER) report->other += e;
+    if (type->slot == HK_ENERGY_SPRING) info->spring += e;
+    if (type->slot == HK_ENERGY_GRAVITY) info->gravity += e;
+    if (type->slot == HK_ENERGY_OTHER) info->other += e;
   }
-  report->total = report->kinetic + report->spring + report->gravity + report->other;
-  extremes(sim, state, report);
+  info->total = info->kinetic + info->spring + info->gravity + info->other;
+  extremes(sim, state, info);
 }

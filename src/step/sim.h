@@ -55,7 +55,7 @@ struct HkSim {
   bool single;                  /* steps are made in single precision */
   void *data;                   /* of the integrator */
   HkStepper *stepper;           /* makes the steps */
-  HkStepInfo report;            /* of the last step */
+  HkStepInfo info;              /* of the last step */
   HkCancel cancel;
   uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the

@@ -39,7 +39,7 @@ typedef struct HkStepperType {
    * returns the status of earlier steps that have been fetched since the last call. */
   HkStatus (*steps)(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
                     HkError *error);
-  /* Waits until sim->report is the step info of the last step; NULL: it always is. */
+  /* Waits until sim->info is the step info of the last step; NULL: it always is. */
   void (*synchronize)(HkStepper *stepper);
   /* Waits, copies the state to the host and checks it for a blow-up; *info becomes the step info of
    * the last call of steps. Returns HK_NOT_CONVERGED if a step did not converge whose status no
