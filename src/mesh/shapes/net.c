@@ -38,7 +38,7 @@ static HkStatus add_line(HkMesh *mesh, int32_t a, int32_t b, HkError *error) {
   return hk_mesh_add_cell(mesh, HK_CELL_LINE, (int32_t[]){a, b}, 2, error);
 }
 
-/* The lines of one sector along a ring and to the ring within; those to the next sector are its. */
+/* Adds the lines of one sector along a ring and to the next smaller ring. */
 static HkStatus add_sector(int ring, int sector, HkMesh *mesh, HkError *error) {
   for (int k = 0; k < ring; k++) {
     int32_t inner = hk_ring_index(ring - 1, sector, k);
