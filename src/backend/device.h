@@ -1,7 +1,7 @@
 /* The interface between Hooke and a plug-in for a device.
  *
- * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It knows
- * nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
+ * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It depends
+ * on nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
  * (gpu/arithmetic.h, gpu/media.h): the host lays models out and evaluates everything that depends
  * on time into tables. Vertices are numbered by place in this header.
  *

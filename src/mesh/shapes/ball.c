@@ -94,8 +94,8 @@ static int32_t vertex_index(const Icosahedron *ico, int r, int f, int i, int j) 
   return (int32_t)(start + CORNERS + EDGES * inner + f * (inner * (inner - 1) / 2) + row + i - 1);
 }
 
-/* Sets the positions of a shell. Each face sets its vertices; those of two faces are set twice,
- * with results that differ by rounding at most. */
+/* Sets the positions of a shell. Each face sets its vertices, so that vertices of several faces are
+ * set again, with a result that differs by rounding at most. */
 static void place_shell(const Ball *p, const Icosahedron *ico, int r, HkMesh *mesh) {
   double radius = p->radius * r / p->shells;
   for (int f = 0; f < FACES; f++)

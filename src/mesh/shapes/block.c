@@ -30,10 +30,10 @@ static const HkParam params[] = {
 
 /* One of each pair of opposite directions: 3 axes, 6 diagonals of faces, 4 diagonals of cells. */
 static const int directions[13][3] = {
-    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* 6 neighbors */
-    {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* 18 neighbors, with the next row */
-    {0, 1, 1}, {0, -1, 1},                         /* 18 neighbors */
-    {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* 26 neighbors */
+    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* axes: 6 neighbors */
+    {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* diagonals of faces: 18 neighbors */
+    {0, 1, 1}, {0, -1, 1},                         /* diagonals of faces */
+    {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* diagonals of cells: 26 neighbors */
 };
 
 static int direction_count(const Block *p) {

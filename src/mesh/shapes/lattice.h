@@ -43,7 +43,7 @@ static inline int64_t hk_lattice_section(const int n[3], int64_t vertices) {
   return vertices / (n[2] > longest ? n[2] : longest);
 }
 
-/* Adds the cells of `patches` patches to the counts. */
+/* Sets the counts of the cells of `patches` patches. */
 static inline void hk_patches_count(int64_t patches, int cells, HkMeshCounts *counts) {
   counts->quads = cells == 0 ? patches : 0;
   counts->triangles = cells == 0 ? 0 : 2 * patches;
