@@ -34,7 +34,7 @@ static const Option options[] = {
                 "set a value of the scene first; may be repeated"),
 };
 
-/* A scene at a time, and what was computed there. */
+/* The state of a scene at a time, and its matrices. */
 typedef struct System {
   HkScene *scene;
   HkModel *model;

@@ -90,7 +90,7 @@ void hk_kick_open(HkSim *sim, const HkState *state) {
   if (!k->single) return;
   hk_spring_rows_update(sim->model, k->single->rows);
   if (k->single->masses_version != sim->model->masses_version)
-    hk_single_take_masses(k->single, sim->model);
+    hk_single_load_masses(k->single, sim->model);
   hk_single_load(k->single, sim->model, state);
 }
 

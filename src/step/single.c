@@ -6,7 +6,7 @@ HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 /* Mass of padding vertices: above 0, with negligible energy. */
 static const float PADDING_MASS = 1e-30f;
 
-void hk_single_take_masses(HkSingle *s, const HkModel *m) {
+void hk_single_load_masses(HkSingle *s, const HkModel *m) {
   for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : PADDING_MASS;
   s->masses_version = m->masses_version;
 }
@@ -24,7 +24,7 @@ static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *erro
   HK_TRY(hk_alloc_aligned(c, &s->blocks[4], &s->mass, s->size, sizeof(float), "single precision",
                           error));
   s->bytes += sizeof *s + s->rows->bytes + hk_aligned_bytes(s->size, sizeof(float));
-  hk_single_take_masses(s, m);
+  hk_single_load_masses(s, m);
   return HK_OK;
 }
 

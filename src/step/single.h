@@ -35,7 +35,7 @@ HkStatus hk_single_create(const HkModel *model, HkIsa isa, bool half, HkSingle *
                           HkError *error);
 void hk_single_destroy(const HkModel *model, HkSingle **single);
 
-void hk_single_take_masses(HkSingle *single, const HkModel *model);
+void hk_single_load_masses(HkSingle *single, const HkModel *model);
 void hk_single_load(const HkSingle *single, const HkModel *model, const HkState *state);
 /* Copies floats to a state; held pins stay as they are in the state. */
 void hk_single_store(const HkSingle *single, const HkModel *model, HkState *state);
