@@ -1,12 +1,12 @@
 /* One implicit step to a given error, on consecutive steps of a run, by all methods of Hooke and by
  * Newton's method with CHOLMOD.
  *
- * Every method starts each step from the same reference state with its own guess. Methods keep
- * what they may keep from step to step, so they go through the steps in order, all of them and the
- * peer at one step before the next, twice; of Hooke's two times for a step the better one counts.
- * The peer goes once, with its best ordering and use of threads, at as many steps as its time
- * allows, spread over all. A step that a method ends without having come near enough counts with
- * the time until its end.
+ * Every method starts each step from the same reference state with its own guess. Methods keep what
+ * they may keep from step to step, so they go through the steps in order, all of them and the peer
+ * at one step before the next, twice; of Hooke's two times for a step the better one counts. The
+ * peer runs once, with its best ordering and use of threads, at as many steps as its time allows,
+ * spread over all. A step that a method ends before it reaches the goal counts with the time until
+ * its end.
  */
 #ifndef HOOKE_BENCH_CONTEST_H
 #define HOOKE_BENCH_CONTEST_H

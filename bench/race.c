@@ -12,7 +12,7 @@ static void lap_start(Lap *lap) {
   for (int g = 0; g < RACE_GOALS; g++) lap->seconds[g] = NAN;
 }
 
-/* Records the error after so many seconds. */
+/* Records the error after a time in s. */
 static void lap_point(Lap *lap, double seconds, double error, Curve *curve) {
   lap->total = seconds;
   lap->error = error;

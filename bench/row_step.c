@@ -1,4 +1,4 @@
-/* The rows about one implicit step to a given error; how it is measured stands in contest.h. */
+/* The rows about one implicit step to a given error; contest.h describes the measurement. */
 #include "contest.h"
 
 #include <math.h>

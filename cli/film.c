@@ -1,7 +1,7 @@
 /* Films by ffmpeg; see film.h.
  *
  * ffmpeg reads raw pictures from its standard input. It runs in a process group of its own, so that
- * a Ctrl-C on the terminal reaches hooke alone, which then ends it and removes the file. Its
+ * a Ctrl-C on the terminal reaches only hooke, which then ends ffmpeg and removes the file. Its
  * messages are kept, and printed if it fails.
  *
  * A GIF gets a palette made from all its pictures. MP4 is H.264 as every browser plays it, with the

@@ -102,8 +102,8 @@ static void row_cells(const HkParam *p, Text *cells) {
   cells[3] = range_text(p);
 }
 
-/* The meaning of a parameter stands beside its cells, or below them where that leaves it too few
- * columns. */
+/* Prints the parameters; the meaning of each is beside its cells, or below them if too few columns
+ * are left. */
 static void print_params(const HkSchema *schema) {
   enum { MIN_MEANING = 30, MEANING_BELOW = 6 };
   static const char *const heads[COLUMNS] = {"parameter", "unit", "default", "range"};

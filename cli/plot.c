@@ -1,9 +1,9 @@
 /* Lines over logarithmic axes as SVG; see plot.h.
  *
- * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
- * of x are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at
- * twice a power of ten, so that errors near 1 are not at the edge. Lines differ by color and by
- * dash, so that they differ in grayscale, too.
+ * A value v between low and high is at log(v / low) / log(high / low) of its axis. The limits of x
+ * are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at twice
+ * a power of ten, so that errors near 1 are not at the edge. Lines differ by color and by dash, so
+ * that they differ in grayscale, too.
  */
 #include "plot.h"
 

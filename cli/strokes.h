@@ -15,7 +15,7 @@ double strokes_width(const char *text, double height);
 /* Writes a text from x on, on a line y pixels below the top. Letters that the legend of a picture
  * does not need are left blank. */
 void strokes_write(Raster raster, const char *text, double x, double y, double height, Color color);
-/* Lays a color over a pixel; cover: 0 .. 1 of it. */
+/* Blends a color over a pixel; cover: the covered part of the pixel, 0 .. 1. */
 void strokes_blend(Raster raster, int x, int y, Color color, double cover);
 
 #endif

@@ -222,8 +222,8 @@ static size_t bytes(const HkStepper *stepper) {
          (size_t)(TABLE_STEPS * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
 }
 
-/* Lays a changed model out anew, also after an earlier attempt that failed, and sends a changed
- * step length to the device. */
+/* Makes the layout of a changed model, also after an earlier attempt that failed, and sends a
+ * changed step length to the device. */
 static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
   bool same = r->device_sim && r->version == hk_model_version(r->sim->model);
   if (same && r->settings.h == r->sim->h) return HK_OK;

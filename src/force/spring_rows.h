@@ -92,7 +92,8 @@ typedef struct HkSpringRowsArgs {
 /* Kernels over the groups begin .. end - 1 of rows in double precision. */
 typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
-  /* The same, and returns the energy (J) of the springs, half of it counted at either end. */
+  /* Adds the force as pull does, and returns the energy (J) of the springs, half of it counted at
+   * either end. */
   double (*pull_energy)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* Returns the energy (J) at `to` minus that at x, as a sum of differences (springs.c). */
   double (*change)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);

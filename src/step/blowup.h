@@ -8,7 +8,7 @@
 void hk_blowup_prepare(HkSim *sim);
 /* Records the largest initial speed of a state. */
 void hk_blowup_begin(const HkSim *sim, HkState *state);
-/* Estimates the bound anew after a live change of the model. */
+/* Estimates the bound again after a live change of the model. */
 void hk_blowup_renew(HkSim *sim, HkState *state);
 /* Returns HK_ERROR_BLOWUP with time, vertex and spring if the kinetic energy exceeds the bound. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);

@@ -1,7 +1,7 @@
 /* Lower bound of the memory of a simulation; see need.h.
  *
- * Most of it is arrays whose lengths are known: so many bytes a vertex and so many a spring, as the
- * parts allocate them. Arrays whose size depends on the irregularity of a model count as for a
+ * Most of it is arrays of known lengths, with a number of bytes for each vertex and each spring, as
+ * the parts allocate them. Arrays whose size depends on the irregularity of a model count as for a
  * regular one. The factor L of a matrix, one row a vertex, has about
  *
  *     6 to 13 sqrt(w)      entries a vertex in solids (10^3 to 64 000 vertices: blocks, bars,

@@ -1,11 +1,11 @@
 /* A box of masses on a lattice, each joined to its 6, 18 or 26 nearest neighbors by lines, with
  * the surface as quads: a jelly.
  *
- * Vertex (i, j, k) has the number i + nx (j + ny k) and stands at i / (nx - 1) size_x and so on;
- * vertex (0, 0, 0) is at the origin, or the middle is if `centered`. 6 neighbors are those along
- * the axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26 also
- * those along the diagonals of the cells. Normals of the surface point outwards. Sets: those of
- * lattice.h.
+ * Vertex (i, j, k) has the number i + nx (j + ny k) and the coordinates i / (nx - 1) size_x and so
+ * on; vertex (0, 0, 0) is at the origin, or the middle is if `centered`. 6 neighbors are those
+ * along the axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26
+ * also those along the diagonals of the cells. Normals of the surface point outwards. Sets: those
+ * of lattice.h.
  */
 #include "mesh/shapes/lattice.h"
 

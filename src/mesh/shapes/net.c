@@ -1,8 +1,8 @@
 /* A flat net of threads with a hexagonal rim: a triangular lattice, lines only, around the origin.
  *
  * With corners c_s = side (cos(s pi / 3), sin(s pi / 3)), s = 0 .. 5, the k-th vertex of sector s
- * on ring r of n stands at ((r - k) c_s + k c_(s+1)) / n, so that every line has the length side /
- * n and threads run straight through. 1 + 3 n (n + 1) vertices, 3 n (3 n + 1) lines. Sets: corners
+ * on ring r of n is at ((r - k) c_s + k c_(s+1)) / n, so that every line has the length side / n
+ * and threads run straight through. 1 + 3 n (n + 1) vertices, 3 n (3 n + 1) lines. Sets: corners
  * (6), boundary (the 6 n vertices of the rim), center.
  */
 #include "mesh/shapes/lattice.h"
