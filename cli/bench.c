@@ -25,7 +25,7 @@ typedef struct Settings {
   double seconds;
   const char *methods;
   TextList sets;
-  bool json;
+  bool libraries, json;
 } Settings;
 
 static const double LONGEST = 5; /* limit of a step, in multiples of --seconds, or of 1 s */
@@ -45,6 +45,7 @@ static const Option options[] = {
                 "set a value of the scene first; may be repeated"),
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given"),
+    OPTION_LIBRARIES(Settings),
     OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -367,6 +368,7 @@ static int run(const void *chosen, char **words, int word_count) {
   if (!b.entries) return complain(EXIT_MEMORY, "no memory for the results");
   context.log = log_warning;
   context.threads = settings->threads;
+  context.libraries = settings->libraries;
   signals_end_program();
   int code = choose(&b, settings->methods);
   if (code == EXIT_GOOD && source_read(&context, b.scene, &settings->sets, &scene, &error) < 0)

@@ -32,7 +32,7 @@ typedef struct Settings {
   double over, seconds;
   const char *methods, *csv, *svg;
   TextList sets;
-  bool json;
+  bool libraries, json;
 } Settings;
 
 /* Defaults of --step and --iterations, which --over refuses, and of --seconds without --over. */
@@ -62,6 +62,7 @@ static const Option options[] = {
                 "draw the errors against iterations and against milliseconds"),
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given"),
+    OPTION_LIBRARIES(Settings),
     OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -278,6 +279,7 @@ static int run(const void *chosen, char **words, int word_count) {
   HkContext context = hk_context_default();
   context.log = text_log;
   context.threads = settings.threads;
+  context.libraries = settings.libraries;
   signals_end_program();
   if (settings.over > 0) return compare_over(&settings, &context, words[0]);
   if (settings.step < 0) settings.step = DEFAULT_STEP;

@@ -20,7 +20,7 @@ static double number_at(const HkParam *p, const void *params) {
   if (at && p->kind == HK_PARAM_NUMBER) return *(const double *)at;
   if (at && p->kind == HK_PARAM_BOOLEAN) return *(const bool *)at;
   if (at && (p->kind == HK_PARAM_INTEGER || p->kind == HK_PARAM_CHOICE)) return *(const int *)at;
-  return p->standard[0];
+  return p->default_value[0];
 }
 
 /* Appends " name value" of a plain parameter to text; nothing if it is not set. */

@@ -13,12 +13,13 @@
 
 typedef struct Settings {
   TextList sets;
-  bool json;
+  bool libraries, json;
 } Settings;
 
 static const Option options[] = {
     OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
+    OPTION_LIBRARIES(Settings),
     OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
@@ -304,6 +305,7 @@ static int run(const void *chosen, char **words, int word_count) {
   (void)word_count;
   HkContext context = hk_context_default();
   context.log = text_log;
+  context.libraries = settings->libraries;
   return source_is_mesh(words[0]) ? show_mesh(&context, settings, words[0])
                                   : show_scene(&context, settings, words[0]);
 }

@@ -21,6 +21,7 @@ typedef struct Settings {
   const char *output;
   int matrix;
   double time;
+  bool libraries;
 } Settings;
 
 static const Option options[] = {
@@ -32,6 +33,7 @@ static const Option options[] = {
                   "simulate T seconds with the scene's integrator first; 0 if not given"),
     OPTION_LIST(Settings, sets, 's', "--set", "PATH=VALUE",
                 "set a value of the scene first; may be repeated"),
+    OPTION_LIBRARIES(Settings),
 };
 
 /* The state of a scene at a time, and its matrices. */
@@ -183,6 +185,7 @@ static int run(const void *chosen, char **words, int word_count) {
   System system = {0};
   int code = EXIT_GOOD;
   context.log = text_log;
+  context.libraries = settings->libraries;
   if (settings->output && !ends_with(settings->output, ".json") &&
       !ends_with(settings->output, ".mtx"))
     return complain(EXIT_USAGE, "--output %s: the name ends in neither .json nor .mtx",

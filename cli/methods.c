@@ -48,7 +48,7 @@ static const struct {
 
 static Text default_text(const HkParam *p) {
   Text text = {0};
-  const double *d = p->standard;
+  const double *d = p->default_value;
   switch (p->kind) {
   case HK_PARAM_NUMBER:
   case HK_PARAM_INTEGER: snprintf(text.c, sizeof text.c, isfinite(d[0]) ? "%g" : "-", d[0]); break;
@@ -150,11 +150,11 @@ static void print_entry(const Entry *e) {
 
 static void json_default(Json *json, const HkParam *p) {
   if (p->kind == HK_PARAM_NUMBER || p->kind == HK_PARAM_INTEGER)
-    put_number(json, "default", p->standard[0]);
+    put_number(json, "default", p->default_value[0]);
   else if (p->kind == HK_PARAM_BOOLEAN)
-    put_boolean(json, "default", p->standard[0] != 0);
+    put_boolean(json, "default", p->default_value[0] != 0);
   else if (p->kind == HK_PARAM_VECTOR)
-    put_numbers(json, "default", p->standard, 3);
+    put_numbers(json, "default", p->default_value, 3);
   else
     put_text(json, "default",
              p->kind == HK_PARAM_CHOICE || p->kind == HK_PARAM_METHOD ? default_text(p).c : NULL);

@@ -70,8 +70,8 @@ static int set_value(const Option *option, void *values, const char *text) {
 static void set_defaults(const Command *command, void *values) {
   for (int q = 0; q < command->option_count; q++) {
     const Option *option = &command->options[q];
-    if (option->kind == KIND_INTEGER) *(int *)place(option, values) = (int)option->standard;
-    if (option->kind == KIND_NUMBER) *(double *)place(option, values) = option->standard;
+    if (option->kind == KIND_INTEGER) *(int *)place(option, values) = (int)option->default_value;
+    if (option->kind == KIND_NUMBER) *(double *)place(option, values) = option->default_value;
   }
 }
 

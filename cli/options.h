@@ -33,7 +33,7 @@ typedef struct Option {
   const char *name;     /* with its dashes */
   const char *argument; /* what help calls the value; NULL for flags */
   const char *choices;  /* "a|b" */
-  double standard, min, max;
+  double default_value, min, max;
   const char *help;
 } Option;
 
@@ -43,10 +43,10 @@ typedef struct Option {
   { KIND_TEXT, offsetof(S, field), letter, name, argument, NULL, 0, 0, 0, help }
 #define OPTION_LIST(S, field, letter, name, argument, help)                                        \
   { KIND_LIST, offsetof(S, field), letter, name, argument, NULL, 0, 0, 0, help }
-#define OPTION_INTEGER(S, field, letter, name, argument, standard, min, max, help)                 \
-  { KIND_INTEGER, offsetof(S, field), letter, name, argument, NULL, standard, min, max, help }
-#define OPTION_NUMBER(S, field, letter, name, argument, standard, min, max, help)                  \
-  { KIND_NUMBER, offsetof(S, field), letter, name, argument, NULL, standard, min, max, help }
+#define OPTION_INTEGER(S, field, letter, name, argument, default_value, min, max, help)            \
+  { KIND_INTEGER, offsetof(S, field), letter, name, argument, NULL, default_value, min, max, help }
+#define OPTION_NUMBER(S, field, letter, name, argument, default_value, min, max, help)             \
+  { KIND_NUMBER, offsetof(S, field), letter, name, argument, NULL, default_value, min, max, help }
 #define OPTION_CHOICE(S, field, letter, name, choices, help)                                       \
   { KIND_CHOICE, offsetof(S, field), letter, name, choices, choices, 0, 0, 0, help }
 

@@ -6,6 +6,7 @@
  * signal it is removed.
  */
 #include "command.h"
+#include "source.h"
 #include "text.h"
 
 #ifdef HK_WITH_EGL
@@ -25,7 +26,7 @@ typedef struct Settings {
   int color, frame, threads;
   double time, from, to, fps, speed, range;
   TextList sets;
-  bool springs, clock, quiet;
+  bool springs, clock, libraries, quiet;
 } Settings;
 
 static const Option options[] = {
@@ -59,6 +60,7 @@ static const Option options[] = {
                 "set a value of the scene first; may be repeated"),
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads of the simulation; all cores if 0 or not given"),
+    OPTION_LIBRARIES(Settings),
     OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
 };
 
@@ -266,6 +268,7 @@ static int run(const void *chosen, char **words, int word_count) {
   context.log = listener_log;
   context.log_user = &w.listener;
   context.threads = settings->threads;
+  context.libraries = settings->libraries;
   int code = read_options(&w);
   if (code != EXIT_GOOD) return code;
   signals_catch(settings->quiet ? NULL : "\nstops; Ctrl-C again stops at once\n");

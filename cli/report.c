@@ -69,7 +69,8 @@ static void print_files(const RunReport *r) {
     }
   }
   text_quote(r->folder, "/run.json", path, sizeof path);
-  printf("    %-13s repeats all this: hooke run %s\n", "run.json", path);
+  printf("    %-13s repeats all this: hooke run %s%s\n", "run.json", path,
+         r->scene->context.libraries ? " --libraries" : "");
   if (!r->page) return;
   text_quote(r->folder, "/report.html", path, sizeof path);
   printf("    %-13s the motion and all plots in one page, for any browser: %s\n", "report.html",

@@ -21,7 +21,7 @@ typedef struct Settings {
   const char *folder;
   TextList sets;
   int threads, device, on_blowup;
-  bool resume, force, report, quiet, json;
+  bool resume, force, report, libraries, quiet, json;
   double checkpoint;
 } Settings;
 
@@ -33,6 +33,7 @@ static const Option options[] = {
                 "may be repeated"),
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given; results do not depend on it"),
+    OPTION_LIBRARIES(Settings),
     OPTION_CHOICE(Settings, device, 0, "--device", "cpu|cuda|cuda_double",
                   "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
                   "libhooke_cuda, in single precision or, for checks, in double precision; cpu if "
@@ -80,6 +81,7 @@ static void command_line(const Settings *settings, const char *name, const char 
   if (settings->on_blowup == HK_BLOWUP_HALVE && !strstr(last, "halve"))
     append_word(line, size, "--on-blowup=halve");
   if (settings->report) append_word(line, size, "--report");
+  if (settings->libraries) append_word(line, size, "--libraries");
   if (settings->device > 0) append_word(line, size, "--device");
   if (settings->device > 0) append_word(line, size, settings->device == 1 ? "cuda" : "cuda_double");
   size_t used = strlen(line);
@@ -245,6 +247,7 @@ static int run(const void *chosen, char **words, int word_count) {
   context.log = listener_log;
   context.log_user = &listener;
   context.threads = settings->threads;
+  context.libraries = settings->libraries;
   context.device = (HkDeviceKind)settings->device;
   if (settings->resume && settings->force)
     return complain(EXIT_USAGE, "--resume goes on with a run and --force replaces it: give one");

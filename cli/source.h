@@ -5,6 +5,13 @@
 #include "hooke/hooke.h"
 #include "options.h"
 
+/* The option of all commands that compile a scene, for a field bool libraries of S. 'hooke view'
+ * has none: a page never loads machine code. */
+#define OPTION_LIBRARIES(S)                                                                        \
+  OPTION_FLAG(S, libraries, 0, "--libraries",                                                      \
+              "allow the scene to load forces from shared libraries, whose code runs with all "    \
+              "your rights")
+
 /* Reads a scene; a file wins over a built-in scene of the same name. */
 HkStatus source_read(const HkContext *context, const char *name, const TextList *sets,
                      HkScene **scene, HkError *error);

@@ -33,11 +33,11 @@ static HkJson choice_text(const HkParam *p, int index) {
 
 static HkJson default_of(const HkParam *p) {
   switch (p->kind) {
-  case HK_PARAM_NUMBER: return hk_json_real(p->standard[0]);
-  case HK_PARAM_INTEGER: return hk_json_integer((int64_t)p->standard[0]);
-  case HK_PARAM_BOOLEAN: return hk_json_boolean(p->standard[0] != 0);
-  case HK_PARAM_VECTOR: return list_of(p->standard, 3);
-  case HK_PARAM_CHOICE: return choice_text(p, (int)p->standard[0]);
+  case HK_PARAM_NUMBER: return hk_json_real(p->default_value[0]);
+  case HK_PARAM_INTEGER: return hk_json_integer((int64_t)p->default_value[0]);
+  case HK_PARAM_BOOLEAN: return hk_json_boolean(p->default_value[0] != 0);
+  case HK_PARAM_VECTOR: return list_of(p->default_value, 3);
+  case HK_PARAM_CHOICE: return choice_text(p, (int)p->default_value[0]);
   default: return hk_json_real(NAN);
   }
 }
@@ -87,12 +87,18 @@ static HkJson scenes(void) {
   return list;
 }
 
+/* Whether the page may offer a method: it never loads a shared library. */
+static bool is_offered(HkFamily family, const HkSchema *schema) {
+  return family != HK_FORCE || strcmp(schema->name, "library") != 0;
+}
+
 HkStatus describe_registry(Play *p, const HkJson *request, HkError *error) {
   HkJson answer = answer_start(request), all = hk_json_object();
   for (int f = 0; f < HK_FAMILY_COUNT; f++) {
     HkJson list = hk_json_list();
     const HkSchema *s;
-    for (int q = 0; (s = hk_schema_at((HkFamily)f, q)); q++) hk_json_append(&list, schema_of(s));
+    for (int q = 0; (s = hk_schema_at((HkFamily)f, q)); q++)
+      if (is_offered((HkFamily)f, s)) hk_json_append(&list, schema_of(s));
     hk_json_add(&all, families[f], list);
   }
   hk_json_add(&answer, "version", hk_json_text(hk_version()));

@@ -24,6 +24,7 @@ Play *play_create(const HkContext *context, const char *folder) {
   p->context = context ? *context : hk_context_default();
   p->context.log = note;
   p->context.log_user = p;
+  p->context.libraries = false; /* a page never loads machine code */
   p->hand.vertex = -1;
   p->folder = malloc(size);
   if (p->folder)

@@ -9,11 +9,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# To come, when its words are mended: include. CHANGELOG.md is exempt: it speaks of the past.
+# CHANGELOG.md is exempt: it speaks of the past.
 if [ $# -eq 0 ]; then
   set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
     src \
-    measure cli play bench fuzz examples cmake scripts python tests \
+    include measure cli play bench fuzz examples cmake scripts python tests \
     web/src web/tests web/scripts web/shared web/report \
     CMakeLists.txt Makefile
 fi

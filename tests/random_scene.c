@@ -81,7 +81,7 @@ static void method(const Context *c, HkFamily family, const char *name);
 
 /* Around the default over six decades, within the range. */
 static void number_of(Draw *draw, const HkParam *p) {
-  double size = fabs(p->standard[0]), scale = size > 0 ? size : 1; /* NAN: 1 */
+  double size = fabs(p->default_value[0]), scale = size > 0 ? size : 1; /* NAN: 1 */
   double value = scale * draw_decades(draw, -3, 2);
   if (p->min < 0 && draw_chance(draw, 30)) value = -value;
   number(draw, fmin(fmax(value, p->min), p->max));
@@ -162,8 +162,9 @@ void draw_method(Draw *draw, HkFamily family, const char *name) {
 void draw_force(Draw *draw, bool conservative, bool live) {
   static const char *const with_potential[] = {"gravity", "handle", "point_load"};
   const char *name = with_potential[draw_below(draw, 3)];
-  if (!conservative) /* the first force are the springs, which are always there */
-    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 1))->name;
+  /* The first force are the springs, which are always there; the last one needs a library. */
+  if (!conservative)
+    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 2))->name;
   method(&(Context){draw, live, conservative}, HK_FORCE, name);
 }
 

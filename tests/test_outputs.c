@@ -192,7 +192,7 @@ TEST(every_output_counts_every_first) {
   for (int q = 0; output_name(q); q++) {
     const HkParam *first = &hk_schema_at(HK_OUTPUT, q)->params[0];
     CHECK(strcmp(first->name, "every") == 0 && first->offset == 0);
-    CHECK(first->kind == HK_PARAM_INTEGER && first->standard[0] == 1);
+    CHECK(first->kind == HK_PARAM_INTEGER && first->default_value[0] == 1);
   }
 }
 

@@ -127,6 +127,28 @@ TEST(registry_has_every_method_and_scene) {
   close_page(&page);
 }
 
+/* Even where the program that serves the page allows libraries to its own scenes. */
+TEST(a_page_loads_no_shared_library) {
+  static const char load[] =
+      "{\"ask\": \"load\", \"scene\": \"{\\\"bodies\\\": [{\\\"shape\\\": \\\"grid\\\"}], "
+      "\\\"forces\\\": [{\\\"type\\\": \\\"library\\\", \\\"file\\\": \\\"magnet.so\\\", "
+      "\\\"name\\\": \\\"magnet\\\"}]}\"}";
+  Page page = open_page();
+  HkContext context = hk_context_default();
+  context.libraries = true;
+  play_destroy(&page.play);
+  page.play = play_create(&context, page.folder);
+  CHECK(!send_bytes(&page, load, strlen(load), false));
+  HkJson answer = answer_of(&page);
+  CHECK(strstr(error_in(&answer), "only where the option 'libraries' allows it") != NULL);
+  hk_json_clear(&answer);
+  answer = ask_text(&page, "{'ask': 'registry'}");
+  const HkJson *forces = hk_json_get(hk_json_get(&answer, "families"), "force");
+  CHECK(hk_json_size(forces) == hk_schema_count(HK_FORCE) - 1);
+  hk_json_clear(&answer);
+  close_page(&page);
+}
+
 TEST(every_scene_plays) {
   const char *name;
   for (int q = 0; hk_scene_builtin(q, &name, NULL); q++) {

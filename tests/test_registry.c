@@ -131,14 +131,15 @@ static bool has_unit(const HkParam *p) {
 
 /* NAN stands for 'not given'. */
 static bool has_sound_default(const HkParam *p) {
-  double d = p->standard[0];
+  double d = p->default_value[0];
   switch (p->kind) {
   case HK_PARAM_NUMBER: return p->min <= p->max && (isnan(d) || (p->min <= d && d <= p->max));
   case HK_PARAM_INTEGER: return p->min <= d && d <= p->max && d == floor(d);
   case HK_PARAM_BOOLEAN: return d == 0 || d == 1;
   case HK_PARAM_CHOICE:
     return p->choices && d >= 0 && d < choice_count(p->choices) && d == floor(d);
-  case HK_PARAM_VECTOR: return isfinite(d) && isfinite(p->standard[1]) && isfinite(p->standard[2]);
+  case HK_PARAM_VECTOR:
+    return isfinite(d) && isfinite(p->default_value[1]) && isfinite(p->default_value[2]);
   case HK_PARAM_TABLE: return p->columns >= 1;
   case HK_PARAM_TEXT:
   case HK_PARAM_SELECT: return true;
@@ -204,10 +205,10 @@ TEST(every_default_can_be_set_and_copied) {
       MUST(hk_method_choose(&method, (HkFamily)family, schema->name, error));
       for (int r = 0; r < schema->param_count; r++) {
         const HkParam *p = &schema->params[r];
-        if (p->kind == HK_PARAM_NUMBER && !isnan(p->standard[0]))
-          MUST(hk_method_set_number(&method, p->name, p->standard[0], error));
+        if (p->kind == HK_PARAM_NUMBER && !isnan(p->default_value[0]))
+          MUST(hk_method_set_number(&method, p->name, p->default_value[0], error));
         if (p->kind == HK_PARAM_VECTOR)
-          MUST(hk_method_set_vector(&method, p->name, p->standard, error));
+          MUST(hk_method_set_vector(&method, p->name, p->default_value, error));
       }
       MUST(hk_method_copy(&method, &copy, error));
       CHECK(copy.schema == schema);

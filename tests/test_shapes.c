@@ -79,7 +79,7 @@ TEST(shape_parameters_have_help_and_defaults_in_range) {
       const HkParam *p = &schema->params[q];
       CHECK(p->unit && p->help && p->help[0]);
       if (p->kind == HK_PARAM_NUMBER || p->kind == HK_PARAM_INTEGER)
-        CHECK(p->standard[0] >= p->min && p->standard[0] <= p->max);
+        CHECK(p->default_value[0] >= p->min && p->default_value[0] <= p->max);
     }
   }
 }

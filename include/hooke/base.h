@@ -19,9 +19,9 @@ extern "C" {
 /* ---- Version ------------------------------------------------------------------------------- */
 
 #define HK_VERSION_MAJOR 0
-#define HK_VERSION_MINOR 1
+#define HK_VERSION_MINOR 2
 #define HK_VERSION_PATCH 0
-#define HK_VERSION "0.1.0"
+#define HK_VERSION "0.2.0"
 /* One number that grows with the version: 10000 major + 100 minor + patch. */
 #define HK_VERSION_NUMBER (HK_VERSION_MAJOR * 10000 + HK_VERSION_MINOR * 100 + HK_VERSION_PATCH)
 
@@ -32,7 +32,7 @@ HK_API int hk_version_number(void);
 
 /* ---- Status and errors --------------------------------------------------------------------- */
 
-/* 0 is good, negative is an error, positive is a good end with something to know. */
+/* 0 is success, negative is an error, positive is success with something to know. */
 typedef enum HkStatus {
   HK_OK = 0,
   HK_DONE = 1,               /* a run has no frame left */
@@ -67,27 +67,30 @@ typedef enum HkLogLevel { HK_LOG_INFO, HK_LOG_WARNING } HkLogLevel;
 /* Who makes the steps of a simulation. */
 typedef enum HkDeviceKind {
   HK_CPU,  /* this machine */
-  HK_CUDA, /* an NVIDIA card, by the plug-in libhooke_cuda (docs/gpu.md), in single precision: steps
-            * are then made while the caller goes on, and a blow-up is told after someone has looked
-            * at the state */
+  HK_CUDA, /* an NVIDIA GPU, by the plug-in libhooke_cuda (docs/gpu.md), in single precision: steps
+            * are then made while the caller goes on, and a blow-up is returned by the first call
+            * after the state was read */
   HK_CUDA_DOUBLE /* the same in double precision, slowly: to check with */
 } HkDeviceKind;
 
-/* Where an object takes memory from, whom it tells, how many threads it uses. Every create copies
+/* Where an object takes memory from, where it logs, how many threads it uses. Every create copies
  * it, so it may be a temporary; NULL stands for hk_context_default(). */
 typedef struct HkContext {
   /* Like realloc: p NULL allocates, bytes 0 frees and returns NULL. Called from the caller's
    * thread. */
   void *(*resize)(void *memory_user, void *p, size_t bytes);
   void *memory_user;
-  /* Receives one line without its end; NULL: nobody is told. The library itself never prints. */
+  /* Receives one line without its end; NULL: nothing is logged. The library never prints. */
   void (*log)(void *log_user, HkLogLevel level, const char *text);
   void *log_user;
   int threads; /* 0: as many as the machine offers; results do not depend on it */
   HkDeviceKind device;
+  /* Whether scenes may load forces from shared libraries (hooke/extend.h), whose code runs with all
+   * rights of the process. False by default: a scene file alone never loads machine code. */
+  bool libraries;
 } HkContext;
 
-/* The C library's memory, no log, all cores. */
+/* The C library's memory, no log, all cores, no libraries. */
 HK_API HkContext hk_context_default(void);
 
 #ifdef __cplusplus

@@ -68,7 +68,7 @@ typedef struct HkModelInfo {
   double length_min, length_max; /* m, rest lengths */
   double box_min[3], box_max[3]; /* m, at the start */
   size_t bytes;                  /* memory of the model */
-  size_t state_bytes;            /* memory of a new state; hk_state_bytes tells that of any */
+  size_t state_bytes;            /* memory of a new state; hk_state_bytes returns that of any */
   int threads;                   /* that work on it */
   const char *vectors;           /* their instruction set: "avx512", "avx2" or "portable" */
 } HkModelInfo;
@@ -177,7 +177,7 @@ typedef struct HkSim HkSim;
 HK_API HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                               HkError *error);
 /* Moves the state by one step; HK_ERROR_BLOWUP when it is no longer finite or beyond the bound,
- * HK_NOT_CONVERGED (a good end) when an implicit step was made but not solved to its tolerance,
+ * HK_NOT_CONVERGED (no error) when an implicit step was made but not solved to its tolerance,
  * HK_ERROR_CANCELLED when the callback of hk_sim_set_cancel ended it. */
 HK_API HkStatus hk_sim_step(HkSim *sim, HkState *state, HkError *error);
 /* Moves the state by count steps as that many calls of hk_sim_step do, bit for bit, and faster
@@ -236,7 +236,7 @@ HK_API HkStepInfo hk_sim_step_info(const HkSim *sim);
 /* One iteration of a minimizer. */
 typedef struct HkIteration {
   int iteration;   /* 0: the starting guess */
-  double change;   /* kg m^2: g(x) - g(start), the energy that an implicit step minimises */
+  double change;   /* kg m^2: g(x) - g(start), the energy that an implicit step minimizes */
   double gradient; /* as in HkStepInfo */
   double seconds;  /* since the start, without what this call takes */
   const double *x; /* m, three a vertex: the iterate */
@@ -244,7 +244,7 @@ typedef struct HkIteration {
 
 /* Returns whether to go on; false ends the iterations of this step with x as it is. */
 typedef bool HkTraceFn(void *user, const HkIteration *iteration);
-/* Has every iteration of the minimizer told to trace from now on; NULL: to nobody. */
+/* Calls trace after every iteration of the minimizer from now on; NULL: nothing. */
 HK_API HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error);
 
 /* Returns whether to end the step that is being made. Called many times in a step, by the thread
@@ -292,7 +292,7 @@ typedef struct HkTriplets {
 HK_API HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkError *error);
 /* Releases a matrix and sets the pointer to NULL. */
 HK_API void hk_triplets_destroy(HkTriplets **matrix);
-/* Memory that it holds now. Factorisations and the like come with the first step, and stay. */
+/* Memory that it holds now. Factorizations and the like come with the first step, and stay. */
 HK_API size_t hk_sim_bytes(const HkSim *sim);
 /* Releases a simulation and sets the pointer to NULL. */
 HK_API void hk_sim_destroy(HkSim **sim);

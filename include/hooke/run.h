@@ -42,7 +42,7 @@ typedef struct HkRunOptions {
   double checkpoint_seconds; /* of wall time between checkpoints; 0: at each frame */
   bool report;               /* gather frames for hk_run_report; needs the folder */
   const char *command;       /* a command line that repeats the run, for the report; or NULL */
-  /* Told ten times a second at most where the run is, also within a frame; NULL: nobody is. */
+  /* Called ten times a second at most, also within a frame; NULL: nothing is. */
   void (*progress)(void *progress_user, const HkProgress *progress);
   void *progress_user;
   /* Asked whether to end early: between the parts of hk_run_create (model, simulation, stable step,
@@ -68,7 +68,7 @@ HK_API HkStatus hk_run_checkpoint(HkRun *run, HkError *error);
  * more frames. Until then, or until hk_run_destroy, the folder is locked. */
 HK_API HkStatus hk_run_close(HkRun *run, HkError *error);
 /* Writes report.html, one page that shows what was simulated so far: to be called at the end, and
- * also after an error, which the page then tells. Only where the options asked for a report. */
+ * also after an error, which the page then shows. Only where the options asked for a report. */
 HK_API HkStatus hk_run_report(HkRun *run, HkError *error);
 /* How far the run is. */
 HK_API HkProgress hk_run_progress(const HkRun *run);
@@ -96,7 +96,7 @@ HK_API HkStatus hk_viewer_create(const HkScene *scene, const HkModel *model, int
                                  double bytes, HkViewer **viewer, HkError *error);
 /* Appends a state and its energies. */
 HK_API HkStatus hk_viewer_add(HkViewer *viewer, HkSim *sim, const HkState *state, HkError *error);
-/* Writes the page, HTML in one file; sim tells by which method the states were made. */
+/* Writes the page, HTML in one file; sim says by which method the states were made. */
 HK_API HkStatus hk_viewer_write(const HkViewer *viewer, const HkSim *sim, const char *path,
                                 HkError *error);
 /* Releases a viewer and sets the pointer to NULL. */

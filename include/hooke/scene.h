@@ -89,7 +89,7 @@ HK_API void hk_mesh_destroy(HkMesh **mesh);
 /* Which edges become springs and how stiff they are. Give k or EA, for all kinds or for each. */
 typedef struct HkSprings {
   double k;                 /* N/m */
-  double EA;                /* N: k = EA / l0, the same behaviour at every resolution */
+  double EA;                /* N: k = EA / l0, the same behavior at every resolution */
   double k_shear, EA_shear; /* NAN: as the edges */
   double k_bending, EA_bending;
   bool edges;         /* every unique edge of every cell */
@@ -137,9 +137,9 @@ typedef struct HkBody {
   const char *mesh_file; /* relative to the scene file */
   HkMesh *mesh;
   HkTransform transform;
-  double stretch[3];  /* starting positions about the centre, times this; rest lengths stay */
+  double stretch[3];  /* starting positions about the center, times this; rest lengths stay */
   double velocity[3]; /* m/s at the start */
-  double spin[3];     /* rad/s at the start, about the centre of mass */
+  double spin[3];     /* rad/s at the start, about the center of mass */
   HkSprings springs;
   HkMass mass;
   HkRepair repair;

@@ -17,7 +17,7 @@ typedef enum HkFamily {
   HK_FORCE,        /* what pulls at the masses */
   HK_MOTION,       /* how a pin moves */
   HK_STEP,         /* time integrators */
-  HK_MINIMIZE,     /* minimisers that solve an implicit step */
+  HK_MINIMIZE,     /* minimizers that solve an implicit step */
   HK_LINEAR,       /* solvers of linear systems */
   HK_PRECONDITION, /* preconditioners of pcg */
   HK_OUTPUT,       /* exporters */
@@ -43,12 +43,12 @@ typedef struct HkParam {
   const char *name, *unit, *help;
   HkParamKind kind;
   size_t offset;
-  double standard[3];  /* the default */
-  double min, max;     /* inclusive */
-  const char *choices; /* "a|b|c" for HK_PARAM_CHOICE */
-  int columns;         /* of a table */
-  HkFamily family;     /* of a method */
-  const char *former;  /* name in earlier versions, which is still read; NULL: none */
+  double default_value[3];
+  double min, max;      /* inclusive */
+  const char *choices;  /* "a|b|c" for HK_PARAM_CHOICE */
+  int columns;          /* of a table */
+  HkFamily family;      /* of a method */
+  const char *old_name; /* in earlier versions, which is still read; NULL: none */
 } HkParam;
 
 /* A method or a part of a scene, and what can be set in it. */
@@ -76,7 +76,7 @@ typedef enum HkSelectKind {
   HK_SELECT_ALL,
   HK_SELECT_INDICES, /* counted from 0, in the order of the body's mesh file */
   HK_SELECT_BOX,     /* point .. other, inclusive */
-  HK_SELECT_SPHERE,  /* centre point, radius value */
+  HK_SELECT_SPHERE,  /* center point, radius value */
   HK_SELECT_LOWEST,  /* along axis, within the tolerance value */
   HK_SELECT_HIGHEST,
   HK_SELECT_NEAREST, /* the one vertex nearest to point */

@@ -6,9 +6,9 @@ static const char *const kinds[] = {"number", "integer", "boolean", "vector", "c
 
 static PyObject *param_dict(const HkParam *p) {
   return Py_BuildValue("{ss ss ss ss s(ddd) sd sd sz si ss}", "name", p->name, "unit", p->unit,
-                       "help", p->help, "kind", kinds[p->kind], "default", p->standard[0],
-                       p->standard[1], p->standard[2], "min", p->min, "max", p->max, "choices",
-                       p->choices, "columns", p->columns, "family",
+                       "help", p->help, "kind", kinds[p->kind], "default", p->default_value[0],
+                       p->default_value[1], p->default_value[2], "min", p->min, "max", p->max,
+                       "choices", p->choices, "columns", p->columns, "family",
                        p->kind == HK_PARAM_METHOD ? hk_family_name(p->family) : "");
 }
 
@@ -79,7 +79,7 @@ static PyObject *method(PyObject *module, PyObject *arguments) {
   return status < 0 ? raise_error(&error) : take_text(whole);
 }
 
-/* version() -> "0.1.0" */
+/* version() -> "0.2.0" */
 static PyObject *version(PyObject *module, PyObject *none) {
   (void)module;
   (void)none;

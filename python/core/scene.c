@@ -59,19 +59,21 @@ static const char **texts_of(PyObject *tuple, PyObject **kept) {
 }
 
 /* scene_create(text, name or None, folder or None, sets: tuple of str, threads, device: number,
- * arrays: tuple of entries) */
+ * libraries: bool, arrays: tuple of entries) */
 static PyObject *scene_create(PyObject *module, PyObject *arguments) {
   const char *text, *name;
   Py_ssize_t size;
   PyObject *folder, *sets, *arrays, *kept = NULL;
-  int threads, device;
+  int threads, device, libraries;
   HkScene *scene = NULL;
   HkError error;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "s#zO&O!iiO!", &text, &size, &name, to_path, &folder,
-                        &PyTuple_Type, &sets, &threads, &device, &PyTuple_Type, &arrays))
+  if (!PyArg_ParseTuple(arguments, "s#zO&O!iipO!", &text, &size, &name, to_path, &folder,
+                        &PyTuple_Type, &sets, &threads, &device, &libraries, &PyTuple_Type,
+                        &arrays))
     return NULL;
   HkContext context = python_context(threads, (HkDeviceKind)device);
+  context.libraries = libraries;
   const char **texts = texts_of(sets, &kept);
   HkStatus status = HK_ERROR_MEMORY;
   if (texts)

@@ -34,6 +34,7 @@ def scene_create(
     sets: tuple[str, ...],
     threads: int,
     device: int,
+    libraries: bool,
     arrays: tuple[tuple[int, Handle | None, int, int, int, int], ...],
     /,
 ) -> Handle: ...

@@ -35,7 +35,7 @@ class Method:
 
     __slots__ = ("_given", "_params", "family", "name")
 
-    def __init__(self, family: str, name: str, **params: Any) -> None:
+    def __init__(self, family: str, name: str, /, **params: Any) -> None:  # params may have a "name"
         self.family = family
         self.name = name
         self._given: dict[str, Any] = {}

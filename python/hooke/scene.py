@@ -55,6 +55,9 @@ class Scene:
         2 removes z from the unknowns.
     up : "x", "y" or "z"
         The axis that points up.
+    libraries : bool
+        Whether the scene may load forces of the type "library" from shared libraries, whose code runs
+        with all rights of the process. Scene files are data: only files that you trust should get it.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Scene:
         integrator: Method | str | dict[str, Any] | None = None,
         dimension: int = 3,
         up: str = "y",
+        libraries: bool = False,
     ) -> None:
         time = {
             "duration": duration,
@@ -76,6 +80,7 @@ class Scene:
             "tolerance": tolerance,
         }
         self.folder: str | None = None
+        self.libraries = libraries  #: whether it may load forces from shared libraries
         self._source: tuple[str, str, str] | None = None
         self.data: dict[str, Any] = {
             "dimension": dimension,
@@ -93,20 +98,24 @@ class Scene:
     # ---- From files, texts and arrays --------------------------------------------------------------
 
     @classmethod
-    def load(cls, path: Path, sets: Mapping[str, Any] | None = None) -> Scene:
-        """Reads a scene file. sets: values that replace those of the file, {"time.step": 0.01}."""
+    def load(
+        cls, path: Path, sets: Mapping[str, Any] | None = None, *, libraries: bool = False
+    ) -> Scene:
+        """Reads a scene file. sets: values that replace those of the file, {"time.step": 0.01};
+        libraries: whether it may load forces from shared libraries."""
         name = os.fspath(path)
         with file_errors(name), open(name, "rb") as file:
             data = file.read()
-        return cls._parse(_decoded(data, name), name, os.path.dirname(name), sets)
+        return cls._parse(_decoded(data, name), name, os.path.dirname(name), sets, libraries)
 
     @classmethod
     def parse(
         cls, text: str, *, name: str = "scene", folder: Path | None = None,
-        sets: Mapping[str, Any] | None = None,
+        sets: Mapping[str, Any] | None = None, libraries: bool = False,
     ) -> Scene:
-        """Reads a scene from JSON text; name stands in messages, folder is where file names start."""
-        return cls._parse(text, name, None if folder is None else os.fspath(folder), sets)
+        """Reads a scene from JSON text; name stands in messages, folder is where file names start;
+        libraries: whether it may load forces from shared libraries."""
+        return cls._parse(text, name, None if folder is None else os.fspath(folder), sets, libraries)
 
     @classmethod
     def builtin(cls, name: str, sets: Mapping[str, Any] | None = None) -> Scene:
@@ -116,15 +125,15 @@ class Scene:
             near = difflib.get_close_matches(name, scenes, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(scenes)}"
             raise InvalidError(f"there is no built-in scene '{name}'; {hint}")
-        return cls._parse(scenes[name], name, None, sets)
+        return cls._parse(scenes[name], name, None, sets, False)
 
     @classmethod
     def _parse(
-        cls, text: str, name: str, folder: str | None, sets: Mapping[str, Any] | None
+        cls, text: str, name: str, folder: str | None, sets: Mapping[str, Any] | None, libraries: bool
     ) -> Scene:
-        handle = _core.scene_create(text, name, folder, (), 0, 0, ())
+        handle = _core.scene_create(text, name, folder, (), 0, 0, False, ())
         whole = _core.scene_format(handle)
-        scene = cls()
+        scene = cls(libraries=libraries)
         scene.folder = folder
         scene.data = json.loads(whole)
         scene._source = (text, name, json.dumps(scene.data))
@@ -356,7 +365,7 @@ class Scene:
 
     def copy(self) -> Scene:
         """Another scene with the same content; meshes are shared."""
-        other = Scene()
+        other = Scene(libraries=self.libraries)
         other.folder, other._source = self.folder, self._source
         other.data = copy.deepcopy(self.data, {id(mesh): mesh for mesh in self._meshes()})
         return other
@@ -383,11 +392,13 @@ class Scene:
         name = os.fspath(path)
         moved = self.copy()
         moved.folder = os.path.dirname(name)
+        parts = [(force, "file") for force in _dicts(moved.data.get("forces"))]
         for body in moved.data["bodies"]:
-            for part, key in ((body, "mesh"), (body.get("springs", {}), "file")):
-                if isinstance(part.get(key), str) and not os.path.isabs(part[key]):
-                    whole = os.path.join(self.folder or "", part[key])
-                    part[key] = os.path.relpath(whole, moved.folder or ".")
+            parts += [(body, "mesh"), (body.get("springs", {}), "file")]
+        for part, key in parts:
+            if isinstance(part.get(key), str) and not os.path.isabs(part[key]):
+                whole = os.path.join(self.folder or "", part[key])
+                part[key] = os.path.relpath(whole, moved.folder or ".")
         text = moved.text()
         with file_errors(name):
             with open(name + ".tmp", "w", encoding="utf-8") as file:
@@ -404,14 +415,16 @@ class Scene:
         text = json.dumps(data, allow_nan=False)
         if self._source and not arrays and text == self._source[2]:
             return _core.scene_create(
-                self._source[0], self._source[1], self.folder, (), threads, number, ()
+                self._source[0], self._source[1], self.folder, (), threads, number, self.libraries, ()
             )
         entries = tuple(
             (body, mesh, address(table) if len(table) else 0, len(table),
              address(added) if len(added) else 0, len(added))
             for body, mesh, table, added in arrays
         )
-        return _core.scene_create(text, None, self.folder, (), threads, number, entries)
+        return _core.scene_create(
+            text, None, self.folder, (), threads, number, self.libraries, entries
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__

@@ -12,6 +12,9 @@ os.environ["PYTHONPATH"] = package  # of the processes that tests start
 plugins = os.path.join(os.path.dirname(package), "tests", "plugin")  # a device that needs no GPU
 if os.path.exists(os.path.join(plugins, "libhooke_cuda.so")):
     os.environ["HOOKE_TEST_PLUGINS"] = plugins
+library = os.path.join(os.path.dirname(package), "examples", "force_library")
+if os.path.exists(os.path.join(library, "magnet.so")):
+    os.environ["HOOKE_TEST_FORCE_LIBRARY"] = library
 sys.dont_write_bytecode = True
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 try:

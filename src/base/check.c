@@ -72,7 +72,7 @@ HkStatus hk_select_check(const HkSelect *s, HkError *error) {
 static HkStatus check_param(const HkParam *p, const void *value, const char *key, HkError *error) {
   switch (p->kind) {
   case HK_PARAM_NUMBER:
-    if (isnan(p->standard[0]) && isnan(*(const double *)value)) return HK_OK; /* not given */
+    if (isnan(p->default_value[0]) && isnan(*(const double *)value)) return HK_OK; /* not given */
     return check_range(key, *(const double *)value, p->min, p->max, error);
   case HK_PARAM_INTEGER: return check_range(key, *(const int *)value, p->min, p->max, error);
   case HK_PARAM_CHOICE: {
@@ -103,10 +103,8 @@ HkStatus hk_params_check(const HkSchema *schema, const void *params, const char 
 
 HkStatus hk_method_check(const HkMethod *method, HkFamily family, const char *path,
                          HkError *error) {
-  bool known = false;
   if (!method->schema) return HK_OK;
-  for (int k = 0; hk_schema_at(family, k); k++) known |= hk_schema_at(family, k) == method->schema;
-  if (!known)
+  if (!hk_schema_is_of(family, method->schema))
     return hk_fail_key(error, HK_ERROR_INVALID, path, "'%s' is not %s %s", method->schema->name,
                        hk_article(hk_family_noun(family)), hk_family_noun(family));
   if (!method->params && method->schema->param_count > 0)

@@ -47,7 +47,7 @@ HkStatus hk_fail_device(HkFamily family, const char *name, const char *instead, 
 const HkParam *hk_param_find(const HkSchema *schema, const char *name) {
   for (int q = 0; q < schema->param_count; q++) {
     const HkParam *p = &schema->params[q];
-    if (strcmp(p->name, name) == 0 || (p->former && strcmp(p->former, name) == 0)) return p;
+    if (strcmp(p->name, name) == 0 || (p->old_name && strcmp(p->old_name, name) == 0)) return p;
   }
   return NULL;
 }
@@ -58,11 +58,11 @@ void hk_params_default(const HkSchema *schema, void *params) {
     const HkParam *p = &schema->params[q];
     void *at = field(p, params);
     switch (p->kind) {
-    case HK_PARAM_NUMBER: *(double *)at = p->standard[0]; break;
+    case HK_PARAM_NUMBER: *(double *)at = p->default_value[0]; break;
     case HK_PARAM_INTEGER:
-    case HK_PARAM_CHOICE: *(int *)at = (int)p->standard[0]; break;
-    case HK_PARAM_BOOLEAN: *(bool *)at = p->standard[0] != 0; break;
-    case HK_PARAM_VECTOR: memcpy(at, p->standard, sizeof p->standard); break;
+    case HK_PARAM_CHOICE: *(int *)at = (int)p->default_value[0]; break;
+    case HK_PARAM_BOOLEAN: *(bool *)at = p->default_value[0] != 0; break;
+    case HK_PARAM_VECTOR: memcpy(at, p->default_value, sizeof p->default_value); break;
     case HK_PARAM_TEXT:
     case HK_PARAM_TABLE:
     case HK_PARAM_SELECT:

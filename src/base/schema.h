@@ -99,6 +99,9 @@ HkStatus hk_params_copy(const HkSchema *schema, const void *from, void *to, HkEr
 /* Checks the range of one parameter and sets it; the key of an error is its name. */
 HkStatus hk_param_set_number(const HkParam *param, void *params, double value, HkError *error);
 
+/* registry.c: whether a method of this schema belongs to a family. */
+bool hk_schema_is_of(HkFamily family, const HkSchema *schema);
+
 /* check.c: returns an error if a struct that was filled in C violates its table: numbers out of
  * range, NaN and infinities, tables without values. path is that of the struct in a scene, for the
  * keys of errors; "" if the caller puts it before them. */

@@ -66,13 +66,15 @@ HkStatus hk_force_blocks_sort(HkForceBlocks *b, const HkModel *m, HkError *error
 }
 
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *b, const HkModel *m, const HkForceWork *work,
-                                  double t, const double *x, HkError *error) {
+                                  double t, const double *x, HkCurvature curvature,
+                                  HkError *error) {
   Collector c = {
       .sink = {collect, hk_jacobian_skip}, .blocks = b, .context = &m->context, .error = error};
   b->count = b->row_count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f)) continue;
     HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    a.curvature = curvature;
     m->forces[f].type->jacobian(&a, &c.sink);
   }
   HK_TRY(c.status);

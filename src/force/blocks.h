@@ -32,7 +32,7 @@ typedef struct HkForceBlocks {
 /* Replaces the blocks by those at (t, x). */
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *blocks, const HkModel *model,
                                   const HkForceWork *work, double t, const double *x,
-                                  HkError *error);
+                                  HkCurvature curvature, HkError *error);
 /* Sorts blocks that were appended to block[0 .. count - 1], and lists their rows. */
 HkStatus hk_force_blocks_sort(HkForceBlocks *blocks, const HkModel *model, HkError *error);
 void hk_force_blocks_destroy(const HkModel *model, HkForceBlocks *blocks);

@@ -20,6 +20,8 @@ typedef struct Custom {
   atomic_int owners;
   int32_t invalid[2]; /* vertices of a block that is out of range */
   bool has_invalid;
+  void *owner; /* of the code, such as a shared library; released last */
+  void (*release_owner)(void *owner);
 } Custom;
 
 /* Of one simulation. */
@@ -36,8 +38,12 @@ struct HkForceBlockSink {
 
 static HkForceAt at_of(const HkForceArgs *a) {
   const CustomState *s = a->state;
-  return (HkForceAt){
-      .vertices = a->model->n, .t = a->t, .x = a->x, .v = a->v, .state = s ? s->state : NULL};
+  return (HkForceAt){.vertices = a->model->n,
+                     .t = a->t,
+                     .x = a->x,
+                     .v = a->v,
+                     .projected = a->curvature != HK_CURVATURE_TRUE,
+                     .state = s ? s->state : NULL};
 }
 
 static Custom *custom_of(const HkForceArgs *a) {
@@ -58,7 +64,8 @@ static void add(const HkForceArgs *a, double *f) {
   c->functions.add(c->user, &at, f);
 }
 
-static int64_t scratch(const HkModel *model) {
+static int64_t scratch(const HkModel *model, const void *data) {
+  (void)data;
   return 2 * (3 * model->n + HK_PAD);
 }
 
@@ -123,6 +130,7 @@ static void release(Custom *c) {
   HkContext context = c->context;
   if (atomic_fetch_sub(&c->owners, 1) > 1) return;
   if (c->functions.destroy) c->functions.destroy(c->user);
+  if (c->release_owner) c->release_owner(c->owner);
   hk_free(&context, &c->name);
   hk_free(&context, &c);
 }
@@ -286,4 +294,10 @@ HkStatus hk_force_compile_custom(HkModel *m, const HkForceFunctions *functions, 
   force->data = custom;
   force->id = ++m->force_ids;
   return HK_OK;
+}
+
+void hk_force_custom_own(HkCompiledForce *force, void *owner, void (*release_owner)(void *owner)) {
+  Custom *custom = force->data;
+  custom->owner = owner;
+  custom->release_owner = release_owner;
 }

@@ -117,7 +117,8 @@ static void add(const HkForceArgs *a, double *f) {
   hk_parallel_for(a->model->threads, a->model->n, vertex_range, &loop);
 }
 
-static int64_t scratch(const HkModel *model) {
+static int64_t scratch(const HkModel *model, const void *data) {
+  (void)data;
   return 3 * model->face_count;
 }
 

@@ -38,6 +38,7 @@ static HkStatus compile(HkModel *m, const HkMethod *method, HkCompiledForce *for
     return hk_fail(error, HK_ERROR_INVALID,
                    "the springs are there already; set them in each body's \"springs\"");
   HK_TRY(hk_method_check(method, HK_FORCE, "", error));
+  if (force->type->resolve) return force->type->resolve(m, force, error);
   if (!force->type->compile) return HK_OK;
   return force->type->compile(m, force->method.params, &force->data, error);
 }
@@ -155,7 +156,7 @@ HkStatus hk_force_work_fit(const HkModel *m, HkForceWork *work, HkError *error) 
   HK_TRY(fit_states(m, work, error));
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
-    int64_t needed = type->scratch ? type->scratch(m) : 0;
+    int64_t needed = type->scratch ? type->scratch(m, m->forces[f].data) : 0;
     if (needed > most) most = needed;
   }
   if (most <= work->scratch_size) return HK_OK;
@@ -183,7 +184,8 @@ HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *wo
   HK_ASSERT(index >= 0 && index < model->force_count && work->springs);
   const HkCompiledForce *force = &model->forces[index];
   void *state = index < work->state_count ? work->states[index].state : NULL;
-  return (HkForceArgs){model, force->method.params, force->data, state, t, x, v, *work};
+  return (HkForceArgs){model, force->method.params, force->data, state, t, x,
+                       v,     HK_CURVATURE_TRUE,    *work};
 }
 
 /* ---- Hooks ---- */

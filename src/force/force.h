@@ -33,6 +33,13 @@ typedef struct HkForceWork {
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
+/* Variants of the second derivative of an energy. */
+typedef enum HkCurvature {
+  HK_CURVATURE_TRUE,
+  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite matrix */
+  HK_CURVATURE_BOUND      /* an upper bound for all positions */
+} HkCurvature;
+
 /* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
@@ -41,6 +48,8 @@ typedef struct HkForceArgs {
   void *state;         /* state of this simulation, from create_state, or NULL */
   double t;            /* s */
   const double *x, *v; /* m, m/s; v NULL: at rest: only the part that has a potential */
+  HkCurvature
+      curvature; /* requested of jacobian; forces may give the only Hessian that they have */
   HkForceWork work;
 } HkForceArgs;
 
@@ -50,13 +59,6 @@ struct HkJacobianSink {
   void (*dfdx)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 };
-
-/* Variants of the second derivative of an energy. */
-typedef enum HkCurvature {
-  HK_CURVATURE_TRUE,
-  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite matrix */
-  HK_CURVATURE_BOUND      /* an upper bound for all positions */
-} HkCurvature;
 
 /* A force as a function of the position of one vertex, for methods that move single vertices
  * (vertex_block_descent, jacobi). */
@@ -95,11 +97,14 @@ typedef struct HkForceType {
   /* True if the force depends on v with these parameters and springs; NULL: never. */
   bool (*uses_velocity)(const HkSpringArrays *springs, const void *params);
   /* Doubles of scratch that add needs; NULL: none. */
-  int64_t (*scratch)(const HkModel *model);
+  int64_t (*scratch)(const HkModel *model, const void *data);
   /* Checks parameters, resolves selections; *data is released by destroy. NULL: nothing to do. */
   HkStatus (*compile)(HkModel *model, const void *params, void **data, HkError *error);
   void (*destroy)(const HkModel *model, void *data);
   size_t (*bytes)(const void *data); /* of them; NULL: there are none */
+  /* Replaces compile for a type whose functions are known only then: sets force->type and
+   * force->data. NULL: the type stays as it is. */
+  HkStatus (*resolve)(HkModel *model, HkCompiledForce *force, HkError *error);
 
   /* Creates the state of one simulation, such as the contacts of an iterate; NULL: none. */
   HkStatus (*create_state)(const HkModel *model, const void *params, const void *data, void **state,
@@ -147,6 +152,11 @@ HkStatus hk_force_compile(HkModel *model, const HkMethod *method, HkCompiledForc
 /* custom.c: compiles a force of the caller. */
 HkStatus hk_force_compile_custom(HkModel *model, const HkForceFunctions *functions, void *user,
                                  HkCompiledForce *force, HkError *error);
+/* custom.c: calls release(owner) once the force is destroyed and no simulation has state of it. */
+void hk_force_custom_own(HkCompiledForce *force, void *owner, void (*release)(void *owner));
+/* library.c: compiles a force of a shared library; path is relative to the working folder. */
+HkStatus hk_force_compile_library(HkModel *model, const char *path, const char *name,
+                                  const char *settings, HkCompiledForce *force, HkError *error);
 /* custom.c: functions of a force whose user pointer is an array of 3 n forces (N). */
 HkForceFunctions hk_force_array_functions(void);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);

@@ -43,6 +43,16 @@ static inline double hk_spring_bound(const HkSpringArrays *springs, int64_t s, d
   return tau * (tau * springs->k[s] + damping);
 }
 
+/* ---- spring_element.c ---- */
+
+/* A spring without damping as an element of two vertices (element.h). */
+typedef struct HkSpringElement {
+  double k, l0; /* N/m, m */
+  bool tension_only;
+} HkSpringElement;
+
+HkElementFunctions hk_spring_element(void);
+
 /* ---- spring_measures.c ---- */
 
 /* The least and the largest (l - l0) / l0 over springs with l0 > 0; 0 if there are none. sums: of

@@ -35,7 +35,12 @@ const HkSchema *hk_linear_schema(int index) {
   return index >= 0 && index < TYPE_COUNT ? &types[index]->schema : NULL;
 }
 
+/* Those of callers (custom.c), which no scene can name. */
+extern const HkLinearType hk_custom_linear, hk_custom_linear_direct;
+
 const HkLinearType *hk_linear_type(const HkSchema *schema) {
+  if (schema == &hk_custom_linear.schema) return &hk_custom_linear;
+  if (schema == &hk_custom_linear_direct.schema) return &hk_custom_linear_direct;
   for (int k = 0; k < TYPE_COUNT; k++)
     if (&types[k]->schema == schema) return types[k];
   return NULL;

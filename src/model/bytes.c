@@ -34,6 +34,7 @@ static size_t count_cells(const HkModel *m) {
 
 static size_t count_parts(const HkModel *m) {
   size_t bytes = (size_t)m->body_count * sizeof *m->bodies;
+  if (m->folder) bytes += strlen(m->folder) + 1;
   for (int k = 0; k < m->body_count; k++)
     bytes += strlen(m->bodies[k].name) + 1 + hk_mesh_bytes(m->bodies[k].names);
   bytes += (size_t)m->probe_count * sizeof *m->probes;

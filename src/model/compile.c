@@ -169,7 +169,8 @@ static HkStatus check_settings(const HkScene *scene, HkError *error) {
     return hk_fail_key(error, HK_ERROR_INVALID, "dimension", "%d is neither 2 nor 3",
                        scene->dimension);
   if ((int)scene->up < HK_AXIS_X || scene->up > HK_AXIS_Z)
-    return hk_fail_key(error, HK_ERROR_INVALID, "up", "there is no axis %d", (int)scene->up);
+    return hk_fail_key(error, HK_ERROR_INVALID, "up", "there is no axis %d; 0 is x, 1 is y, 2 is z",
+                       (int)scene->up);
   if ((int)scene->up >= scene->dimension)
     return hk_fail_key(error, HK_ERROR_INVALID, "up",
                        "a scene of dimension 2 has no z; use \"x\" or \"y\"");
@@ -216,7 +217,16 @@ static void warn_oddities(const HkModel *m, const HkScene *scene) {
   hk_model_warn_gravities(m);
 }
 
+static HkStatus keep_folder(HkModel *m, const char *folder, HkError *error) {
+  if (!folder || !folder[0]) return HK_OK;
+  size_t bytes = strlen(folder) + 1;
+  HK_TRY(hk_alloc(&m->context, &m->folder, (int64_t)bytes, 1, "a path", error));
+  memcpy(m->folder, folder, bytes);
+  return HK_OK;
+}
+
 static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
+  HK_TRY(keep_folder(m, scene->folder, error));
   HK_TRY(hk_alloc(&m->context, &m->bodies, scene->body_count, sizeof *m->bodies, "bodies", error));
   for (int b = 0; b < scene->body_count; b++) HK_TRY(hk_model_add_body(m, scene, b, error));
   if (m->dimension == 2)
@@ -282,7 +292,7 @@ void hk_model_destroy(HkModel **model) {
                     &m->cell_start,   &m->cell_vertex,
                     &m->face,         &m->face_start,
                     &m->face_at,      &m->pin_vertex,
-                    &m->pin_motion};
+                    &m->pin_motion,   &m->folder};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(&c, arrays[k]);
   hk_free(&c, model);
 }

@@ -6,7 +6,7 @@
  * depends on it (step/cpu.c); factorizations if the stiffness has changed. A change that fails
  * changes nothing.
  */
-#include "force/force.h"
+#include "force/element.h"
 #include "model/build.h"
 #include "model/state.h"
 
@@ -74,16 +74,26 @@ static void forces_changed(HkModel *m) {
   m->forces_version++;
 }
 
-HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkError *error) {
-  HkCompiledForce force;
+/* Moves a compiled force into the model; it is released after an error. */
+static HkStatus append_force(HkModel *m, HkCompiledForce *force, int *index, HkError *error) {
   int64_t capacity = m->force_count; /* at least */
-  HK_TRY(hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1, sizeof *m->forces,
-                 "forces", error));
-  HK_TRY(hk_force_compile(m, method, &force, error));
-  m->forces[m->force_count] = force;
+  HkStatus status = hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1,
+                            sizeof *m->forces, "forces", error);
+  if (status < 0) {
+    hk_force_release(m, force);
+    return status;
+  }
+  m->forces[m->force_count] = *force;
   if (index) *index = m->force_count;
   m->force_count++;
   forces_changed(m);
+  return HK_OK;
+}
+
+HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkError *error) {
+  HkCompiledForce force;
+  HK_TRY(hk_force_compile(m, method, &force, error));
+  HK_TRY(append_force(m, &force, index, error));
   if (force.type->slot == HK_ENERGY_GRAVITY) hk_model_warn_gravities(m);
   return HK_OK;
 }
@@ -91,19 +101,24 @@ HkStatus hk_model_add_force(HkModel *m, const HkMethod *method, int *index, HkEr
 HkStatus hk_model_add_custom_force(HkModel *m, const HkForceFunctions *functions, void *user,
                                    int *index, HkError *error) {
   HkCompiledForce force;
-  int64_t capacity = m->force_count; /* at least */
   HK_TRY(hk_force_compile_custom(m, functions, user, &force, error));
-  HkStatus status = hk_grow(&m->context, &m->forces, &capacity, (int64_t)m->force_count + 1,
-                            sizeof *m->forces, "forces", error);
-  if (status < 0) {
-    hk_force_release(m, &force);
-    return status;
-  }
-  m->forces[m->force_count] = force;
-  if (index) *index = m->force_count;
-  m->force_count++;
-  forces_changed(m);
-  return HK_OK;
+  return append_force(m, &force, index, error);
+}
+
+HkStatus hk_model_add_elements(HkModel *m, const HkElementFunctions *functions, void *user,
+                               const int32_t *vertices, const void *records, int64_t count,
+                               int *index, HkError *error) {
+  HkElements elements = {*functions, user, count, vertices, records, NULL, NULL};
+  HkCompiledForce force;
+  HK_TRY(hk_force_compile_elements(m, &elements, &force, error));
+  return append_force(m, &force, index, error);
+}
+
+HkStatus hk_model_add_library_force(HkModel *m, const char *path, const char *name,
+                                    const char *settings, int *index, HkError *error) {
+  HkCompiledForce force;
+  HK_TRY(hk_force_compile_library(m, path, name, settings, &force, error));
+  return append_force(m, &force, index, error);
 }
 
 HkStatus hk_model_add_force_array(HkModel *m, const double *force, int *index, HkError *error) {

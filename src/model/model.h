@@ -57,6 +57,7 @@ struct HkModel {
   HkContext context;
   int threads; /* >= 1 */
   int dimension, up;
+  char *folder; /* of the scene: relative names of files start there; NULL: the working folder */
 
   int64_t n;    /* vertices */
   double *x0;   /* m, 3 a vertex, at the start */

@@ -6,6 +6,7 @@
  */
 #include "backend/remote.h"
 #include "base/schema.h"
+#include "linear/linear.h"
 #include "step/cpu.h"
 
 const HkSchema *hk_schema_at(HkFamily family, int index) {
@@ -23,6 +24,12 @@ const HkSchema *hk_schema_at(HkFamily family, int index) {
   case HK_FAMILY_COUNT: break;
   }
   return NULL;
+}
+
+bool hk_schema_is_of(HkFamily family, const HkSchema *schema) {
+  for (int k = 0; hk_schema_at(family, k); k++)
+    if (hk_schema_at(family, k) == schema) return true;
+  return family == HK_LINEAR && hk_linear_type(schema); /* that of a caller */
 }
 
 const char *hk_family_default(HkFamily family) {

@@ -83,13 +83,14 @@ static HkJson number_schema(const char *type, const HkParam *p) {
   HkJson object = typed(type);
   if (p->min > -HK_MAX) hk_json_add(&object, "minimum", hk_json_real(p->min));
   if (p->max < HK_MAX) hk_json_add(&object, "maximum", hk_json_real(p->max));
-  if (isfinite(p->standard[0])) hk_json_add(&object, "default", hk_json_real(p->standard[0]));
+  if (isfinite(p->default_value[0]))
+    hk_json_add(&object, "default", hk_json_real(p->default_value[0]));
   return object;
 }
 
 static HkJson boolean_schema(const HkParam *p) {
   HkJson object = typed("boolean");
-  hk_json_add(&object, "default", hk_json_boolean(p->standard[0] != 0));
+  hk_json_add(&object, "default", hk_json_boolean(p->default_value[0] != 0));
   return object;
 }
 
@@ -131,7 +132,7 @@ static HkJson object_schema(const HkSchema *schema) {
   for (int q = 0; q < schema->param_count; q++) {
     const HkParam *p = &schema->params[q];
     hk_json_add(&properties, p->name, param_schema(p));
-    if (p->former) hk_json_add(&properties, p->former, param_schema(p));
+    if (p->old_name) hk_json_add(&properties, p->old_name, param_schema(p));
   }
   add_text(&object, "description", schema->summary);
   hk_json_add(&object, "properties", properties);

@@ -280,11 +280,12 @@ static HkStateInfo no_info(void) {
 
 void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   const HkModel *m = sim->model;
-  if (!hk_state_fits(state, m) || hk_sim_use_springs(sim, state, NULL) < 0) {
+  bool fits = hk_state_fits(state, m) && hk_sim_use_springs(sim, state, NULL) >= 0;
+  if (fits) hk_state_fetch(state);
+  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) { /* the next step returns the error */
     *info = no_info();
     return;
   }
-  hk_state_fetch(state);
   *info = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
   info->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);

@@ -22,14 +22,16 @@ fail() {
 run() {
   LD_LIBRARY_PATH="$prefix/$LIBDIR" "$folder/$1" || fail "$1 does not run"
 }
-needs_shared() { [[ $("$OBJDUMP" -p "$folder/$1") =~ NEEDED\ +libhooke\.so\.0 ]]; }
+version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$SOURCE/include/hooke/base.h")
+soversion=${version%.*} # the interface may change with each minor version
+needs_shared() { [[ $("$OBJDUMP" -p "$folder/$1") =~ NEEDED\ +libhooke\.so\.${soversion/./\\.} ]]; }
 
 section "install, and move the tree elsewhere"
 DESTDIR="$folder/stage" "$CMAKE" --install "$BUILD" --prefix /opt/hooke >"$folder/log" ||
   fail "cmake --install: $(cat "$folder/log")"
 mv "$folder/stage/opt/hooke" "$prefix"
 for file in include/hooke/hooke.h "$LIBDIR/libhooke.a" "$LIBDIR/libhooke.so" \
-  "$LIBDIR/libhooke.so.0" "$LIBDIR/pkgconfig/hooke.pc" "$LIBDIR/cmake/hooke/hookeConfig.cmake" \
+  "$LIBDIR/libhooke.so.$soversion" "$LIBDIR/pkgconfig/hooke.pc" "$LIBDIR/cmake/hooke/hookeConfig.cmake" \
   share/doc/hooke/LICENSE; do
   [ -e "$prefix/$file" ] || fail "$file is not installed"
 done
@@ -97,8 +99,6 @@ else
   check_view
 fi
 
-version=$(sed -n 's/^#define HK_VERSION "\(.*\)"/\1/p' "$prefix/include/hooke/base.h")
-
 # pkg-config quotes for the shell, hence the eval.
 check_pkg_config() {
   export PKG_CONFIG_PATH="$prefix/$LIBDIR/pkgconfig"
@@ -106,7 +106,7 @@ check_pkg_config() {
   eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_shared\" \
     $(pkg-config --cflags --libs hooke)"
   run pc_shared
-  needs_shared pc_shared || fail "pc_shared is not linked with libhooke.so.0"
+  needs_shared pc_shared || fail "pc_shared is not linked with libhooke.so.$soversion"
 
   section "pkg-config, static"
   local libs
@@ -114,7 +114,7 @@ check_pkg_config() {
   eval "$CC -std=c17 ${strict[*]} \"$here/outside.c\" -o \"$folder/pc_static\" \
     $(pkg-config --cflags hooke) ${libs/-lhooke/-l:libhooke.a}"
   run pc_static
-  if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.0"; fi
+  if needs_shared pc_static; then fail "pc_static is linked with libhooke.so.$soversion"; fi
 }
 
 section "pkg-config, shared"
@@ -132,6 +132,17 @@ if [ -n "$CXX" ] && [ "${CXX%-NOTFOUND}" = "$CXX" ]; then
   run cxx
 else
   echo "skipped: there is no C++ compiler"
+fi
+
+section "a library of forces from the headers alone"
+magnet="$folder/magnet"
+mkdir "$magnet"
+cp "$prefix/share/doc/hooke/examples/force_library/magnet.json" "$magnet"
+"$CC" -std=c17 "${strict[@]}" -shared -fPIC -I "$prefix/include" \
+  "$prefix/share/doc/hooke/examples/force_library/magnet.c" -o "$magnet/magnet.so" -lm
+if [ -x "$BUILD/hooke" ]; then
+  "$prefix/bin/hooke" run "$magnet/magnet.json" --libraries -q -o "$magnet/out" \
+    --set time.duration=0.1 || fail "bin/hooke does not run with a library of forces"
 fi
 
 # cmake_project NAME ARGUMENT...: configures and builds an outside CMake project.
