@@ -8,11 +8,12 @@
 
 enum { PASSES = 2, TRIALS = 2 };
 
-static const double WARM_UP_FACTOR = 10; /* of the slowest step: the first one may take */
+static const double WARM_UP_FACTOR =
+    10; /* limit of the first step, in multiples of ContestSettings.slowest */
 
 static const double PEER_TYPICAL_ITERATIONS = 8; /* of the peer for a step, to plan its time */
 
-/* ---- Who takes part -------------------------------------------------------------------------- */
+/* ---- Contestants ----------------------------------------------------------------------------- */
 
 static void enter_methods(Contest *c, int most) {
   if (most == 0 || most > CONTEST_MAX_METHODS) most = CONTEST_MAX_METHODS;
@@ -42,7 +43,8 @@ static TurnEnd iterate_peer(void *user, const Turn *turn) {
   return good ? TURN_MEASURED : TURN_SKIPPED;
 }
 
-/* Seconds of one iteration from the first state, the better of two; INFINITY: none was made. */
+/* Returns the seconds of one iteration from the first state, the better of two; INFINITY if it
+ * fails. */
 static double try_peer(const Contest *c, PeerNewton *peer, PeerThreads threads) {
   Trial trial = {c, peer};
   Contestant one = {.run = iterate_peer, .user = &trial};
@@ -52,7 +54,8 @@ static double try_peer(const Contest *c, PeerNewton *peer, PeerThreads threads) 
   return one.count > 0 ? one.statistics.smallest : INFINITY;
 }
 
-/* Tries the uses of threads with one ordering; true if one is better than what there was. */
+/* Tries all uses of threads with one ordering; returns whether one is faster than the best so
+ * far. */
 static bool try_threads(Contest *c, PeerNewton *peer, PeerOrdering ordering, double *left) {
   bool better = false;
   for (int t = 0; peer && t<PEER_THREADS_COUNT && * left> 0; t++) {
@@ -68,7 +71,8 @@ static bool try_threads(Contest *c, PeerNewton *peer, PeerOrdering ordering, dou
   return better;
 }
 
-/* METIS first: it is the one that counts on large problems, where there is no time for both. */
+/* Finds the fastest setting of the peer. METIS comes first: large problems have no time for both
+ * orderings. */
 static void enter_peer(Contest *c, double budget) {
   const PeerOrdering orderings[] = {PEER_METIS, PEER_AMD};
   double left = budget;
@@ -125,8 +129,8 @@ static void run_peer(Contest *c, int step) {
   c->alone_ran[step] = true;
 }
 
-/* A contestant's turn: the step and the pass of a round. The first step of a simulation makes what
- * is kept for all others: it is made in a warm-up round. */
+/* Makes one step of a method. The first step of a simulation computes data that later steps reuse:
+ * it is made in a warm-up round. */
 static TurnEnd method_turn(void *user, const Turn *turn) {
   Runner *r = user;
   Contest *c = r->contest;
@@ -143,8 +147,8 @@ static TurnEnd peer_turn(void *user, const Turn *turn) {
   return TURN_MEASURED;
 }
 
-/* All of them at one step after the other; the times are those of laps. Steps that Ctrl-C has left
- * out are no part of it. */
+/* Runs all methods at one step after the other; laps hold the times. Steps after Ctrl-C are left
+ * out. */
 static void run_steps(Contest *c) {
   Contestant list[CONTEST_MAX_METHODS + 1];
   int count = 0;
@@ -167,7 +171,7 @@ static TurnEnd plain_turn(void *user, const Turn *turn) {
   return TURN_MEASURED;
 }
 
-/* By itself, as a user's run: what the default keeps comes from the step before. */
+/* Runs the default method alone through all steps, as in a user's run. */
 static void run_plain(Contest *c) {
   Contestant plain = {.run = plain_turn, .user = c};
   if (c->runner_count == 0 || c->runners[0].retired || c->t.count == 0) return;

@@ -34,8 +34,8 @@ static const Row rows[] = {
 
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-/* Before any library has looked at it: no more OpenMP threads than cores, and none within BLAS
- * unless asked for. Hooke's own threads are the same with it and without. */
+/* Sets the environment before libraries read it: at most as many OpenMP threads as cores, and one
+ * BLAS thread by default. It does not change Hooke's own threads. */
 static void set_environment(char **argv) {
   char cores[16];
   if (getenv("OMP_THREAD_LIMIT") && getenv("OPENBLAS_NUM_THREADS")) return;

@@ -1,4 +1,4 @@
-/* How Hooke solves; see methods.h. */
+/* Methods of Hooke; see methods.h. */
 #include "methods.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* Pictures of what was measured.
+/* Plots of the measures.
  *
  *     time_per_step.svg     ms of a step to an error of 1e-2 and 1e-3, against vertices
  *     cost_per_vertex.svg   the same in microseconds a vertex
- *     error_over_time.svg   the way of each method through one step
+ *     error_over_time.svg   the error of each method over the time of one step
  */
 #include "bench.h"
 
@@ -28,7 +28,7 @@ typedef struct Lines {
 
 static const char peer_name[] = "CHOLMOD Newton";
 
-/* Rising in x; another value at the same x replaces the one before. */
+/* Adds a point, sorted by x; a second value at the same x replaces the first. */
 static void add_point(Lines *lines, const char *name, int goal, double x, double y) {
   int q = 0;
   while (q < lines->count && strcmp(lines->list[q].name, name) != 0) q++;
@@ -51,7 +51,7 @@ static void add_point(Lines *lines, const char *name, int goal, double x, double
   line->count[goal] += !replaces;
 }
 
-/* All cloths. The value is that of a step, or of one of its vertices. */
+/* Collects the times of all cloths, for each step or for each vertex and step. */
 static void collect(const Bench *b, Lines *lines, bool per_vertex) {
   for (int q = 0; q < b->count; q++) {
     const Measure *m = &b->measures[q];
@@ -100,7 +100,7 @@ static bool draw_sizes(const Bench *b, bool per_vertex) {
   return draw(b, per_vertex ? "cost_per_vertex.svg" : "time_per_step.svg", &plot);
 }
 
-/* Of the first problem that was looked at. */
+/* Plots the errors of the first problem that has curves. */
 static bool draw_errors(const Bench *b) {
   PlotLine drawn[MAX_LINES];
   const char *names[MAX_LINES];

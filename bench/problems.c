@@ -1,4 +1,4 @@
-/* What is simulated; see problems.h. */
+/* The simulated problems; see problems.h. */
 #include "problems.h"
 
 #include "measure/stopwatch.h"
@@ -11,13 +11,13 @@
 
 static const double GRAVITY = 9.81; /* m/s^2, the default of the force */
 
-/* Parts of a spacing by which vertices of the irregular meshes are moved at most, each way. */
+/* Largest random displacement of vertices of irregular meshes, in spacings. */
 static const double JITTER = 0.25;
 
 typedef struct Kind {
   const char *name;
-  const char *shape;   /* with one %d or three */
-  const char *springs; /* beside k */
+  const char *shape;   /* a format with one %d or three */
+  const char *springs; /* parameters besides k */
   const char *pins;
   enum { AS_IT_IS, JITTERED, RENUMBERED } change;
 } Kind;
@@ -40,7 +40,7 @@ static const Kind kinds[] = {
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
-/* Inner vertices only, so that the outline stays. */
+/* Displaces inner vertices only, so that the outline stays. */
 static void jitter(HkMesh *mesh, int size) {
   int64_t n = hk_mesh_vertex_count(mesh), outer_count = 0;
   const int32_t *outer = hk_mesh_set(mesh, "boundary", &outer_count);
@@ -48,7 +48,7 @@ static void jitter(HkMesh *mesh, int size) {
   uint64_t seed = 1;
   bool flat = true;
   for (int64_t q = 0; q < n; q++) flat &= x[3 * q + 1] == 0;
-  /* Both shapes have their boundary last. */
+  /* Both shapes have their boundary vertices last. */
   int64_t inner = outer_count > 0 ? outer[0] : n;
   for (int64_t q = 0; q < 3 * inner; q++) {
     double by = most * (2 * random_number(&seed) - 1);
@@ -56,7 +56,7 @@ static void jitter(HkMesh *mesh, int size) {
   }
 }
 
-/* Each vertex goes to a random place among its 64 neighbors in number. */
+/* Shuffles each run of 64 consecutive vertices. */
 static void mix(int32_t *place, int64_t n) {
   enum { WINDOW = 64 };
   uint64_t seed = 5;
@@ -88,7 +88,7 @@ static HkStatus copy_cells(const HkMesh *from, const int32_t *place, HkMesh *to,
   return status;
 }
 
-/* The same quads with other numbers. */
+/* Makes a mesh of the same quads with the vertices renumbered. */
 static HkStatus renumber(HkMesh **mesh, int32_t **place, HkError *error) {
   HkMesh *mixed = NULL;
   int64_t n = hk_mesh_vertex_count(*mesh);

@@ -1,4 +1,4 @@
-/* How long Hooke and its peer take to come near the solution; see race.h. */
+/* Times of Hooke and its peer until they are near the solution; see race.h. */
 #include "race.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ static void lap_start(Lap *lap) {
   for (int g = 0; g < RACE_GOALS; g++) lap->seconds[g] = NAN;
 }
 
-/* After so many seconds it is here. */
+/* Records the error after a time in s. */
 static void lap_point(Lap *lap, double seconds, double error, Curve *curve) {
   lap->total = seconds;
   lap->error = error;
@@ -37,7 +37,7 @@ typedef struct Watch {
   int q;
   Lap *lap;
   Curve *curve;
-  double began, before; /* s: of the step; what it took before the minimizer began */
+  double began, before; /* s: start of the step; time before the first iteration */
 } Watch;
 
 /* The time before the minimizer includes one evaluation of the energy for this very call. */

@@ -12,7 +12,7 @@ extern const double race_goals[RACE_GOALS]; /* 1e-2, 1e-3 */
 /* One step by one method. */
 typedef struct Lap {
   double seconds[RACE_GOALS]; /* until the error was first at most the goal, or until the end */
-  bool hit[RACE_GOALS];       /* whether it was */
+  bool hit[RACE_GOALS];       /* whether the goal was reached */
   double total, error;        /* s and error at the end */
 } Lap;
 

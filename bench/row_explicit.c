@@ -1,10 +1,11 @@
 /* Steps of symplectic Euler with all threads: Hooke's gather by vertices against the loop over
- * springs that scatters, in double and in single precision, on cloth and on the same cloth numbered
- * so that it shows no grid; and on the grid, where nothing is read by indices, against that.
+ * springs that scatters, in double and in single precision, on cloth and on the same cloth with
+ * shuffled vertices; and Hooke on the grid, which needs no indices, against Hooke on the shuffled
+ * cloth.
  *
- * The least traffic of the gather: at each vertex its neighbors with their rest lengths, every
- * spring twice (the one stiffness of all is read once); positions and velocities read and written
- * once. On a grid only the latter. */
+ * The least traffic of the gather: neighbors and rest lengths at each vertex, every spring twice
+ * (all springs share one stiffness); positions and velocities read and written once. On a grid only
+ * positions and velocities. */
 #include "bench.h"
 
 #include "methods.h"
@@ -16,8 +17,7 @@
 
 enum { SAMPLES = 9 };
 
-static const double START_JITTER =
-    0.05; /* parts of a spacing by which vertices start off their places */
+static const double START_JITTER = 0.05; /* initial displacement of vertices, in spacings */
 
 typedef struct Explicit {
   Problem problem;
@@ -50,7 +50,7 @@ static void reset(Explicit *e) {
   hk_state_set_time(e->state, 0);
 }
 
-/* Hooke's steps of a problem. */
+/* Simulation of a problem by Hooke. */
 typedef struct Own {
   const Explicit *e;
   HkSim *sim;
@@ -72,7 +72,7 @@ static TurnEnd run_peer(void *user, const Turn *turn) {
   return TURN_MEASURED;
 }
 
-/* Largest distance of a vertex from where the peer has it, in spacings. */
+/* Returns the largest distance of a vertex from that of the peer, in spacings. */
 static double difference(const Explicit *e) {
   return distance_of(hk_state_x(e->state), e->peer_x, NULL, e->problem.n).largest /
          e->problem.peer.l0[0];
@@ -90,7 +90,7 @@ static double gather_bytes(const Explicit *e, const Case *k) {
   return springs + (double)e->problem.n * 12 * real;
 }
 
-/* First from the same start and compared, then in turns. */
+/* Compares the results from the same start, then measures in turns. */
 static void measure(Bench *bench, Explicit *e, const Case *k, const Method *method, HkSim *sim,
                     int threads) {
   char name[64];
@@ -118,7 +118,8 @@ static void measure(Bench *bench, Explicit *e, const Case *k, const Method *meth
   peer_scatter_destroy(peer);
 }
 
-/* wanted counts on the cloth itself, the share of the bandwidth where springs are read. */
+/* The required ratio holds for the cloth, the share of the bandwidth if springs are read from
+ * memory. */
 static void measure_kind(Bench *bench, const char *kind, bool reads_springs) {
   const double share = reads_springs ? 0.85 : NAN;
   const Case cases[] = {{methods_double, false, reads_springs ? NAN : 2.1, share, 1e-9},
@@ -145,7 +146,7 @@ void row_explicit(Bench *bench) {
 
 /* ---- Regular grids --------------------------------------------------------------------------- */
 
-/* mixed starts where grid does. */
+/* Gives mixed the initial state of grid. */
 static void start_alike(Explicit *grid, Explicit *mixed) {
   const int32_t *place = mixed->problem.place;
   for (int64_t q = 0; q < grid->problem.n; q++)
@@ -157,7 +158,7 @@ static void start_alike(Explicit *grid, Explicit *mixed) {
   reset(mixed);
 }
 
-static void take_positions(Explicit *grid, Explicit *mixed) {
+static void copy_positions(Explicit *grid, Explicit *mixed) {
   const double *x = hk_state_x(mixed->state);
   for (int64_t q = 0; q < grid->problem.n; q++)
     memcpy(grid->peer_x + 3 * q, x + 3 * (int64_t)mixed->problem.place[q], 3 * sizeof *x);
@@ -170,7 +171,7 @@ static void measure_grid(Bench *bench, Explicit *grid, Explicit *mixed, HkSim *o
   Contestant both[] = {{.run = run_own, .user = &users[0], .repeats = grid->steps},
                        {.run = run_own, .user = &users[1], .repeats = mixed->steps}};
   bench_rounds(both, 2, 1, 0);
-  take_positions(grid, mixed);
+  copy_positions(grid, mixed);
   double off = difference(grid);
   rounds_release(both, 2);
   int rounds = bench_rounds(both, 2, 0, SAMPLES);

@@ -1,8 +1,8 @@
 /* The cost of an implicit step per vertex from 81 x 81 to 1025 x 1025: Newton's method with
- * multigrid, which ends by itself where it takes the error for 1e-2, at steps 6 to 13 of a fall.
+ * multigrid, which stops at an estimated error of 1e-2, at steps 6 to 13 of a fall.
  *
- * For small models the steps are also solved to rounding error, and the true error is printed.
- * Direct factorization at the sizes for which it is a matter of seconds is in the row cloth.
+ * For small models the steps are also solved to rounding error, and the true error is printed. The
+ * row cloth has direct factorizations, at sizes that take seconds.
  */
 #include "bench.h"
 #include "methods.h"
@@ -14,7 +14,7 @@
 enum { FIRST = 6, STEPS = 8 };
 
 static const int64_t EXACT_MAX_VERTICES =
-    20000; /* vertices of models whose steps are solved to rounding */
+    20000; /* largest number of vertices for which steps are solved to rounding */
 
 static const Method method = {"newton+pcg+multigrid to 1e-2",
                               "{'type': 'backward_euler', 'minimizer': {'type': 'newton', "
@@ -23,7 +23,7 @@ static const Method method = {"newton+pcg+multigrid to 1e-2",
 
 typedef struct Walk {
   const Problem *problem;
-  HkSim *sim, *exact; /* exact: NULL where it would take too long */
+  HkSim *sim, *exact; /* exact: NULL for large models */
   HkState *state, *before, *solved;
   double errors[STEPS], iterations;
   HkStatus status;

@@ -1,6 +1,7 @@
 /* One step of linearly implicit Euler in motion: Hooke's methods against the one that courses
- * teach. Both count springs under pressure as slack across their length. The step starts from cloth
- * that has fallen for STEPS_BEFORE steps: from flat rest it would take a third of the iterations.
+ * teach. Both leave out the negative geometric stiffness of compressed springs. The step starts
+ * from cloth that has fallen for STEPS_BEFORE steps: from flat rest it would take a third of the
+ * iterations.
  */
 #include "bench.h"
 
@@ -13,7 +14,8 @@
 
 enum { SAMPLES = 5, STEPS_BEFORE = 30 };
 
-static const double SAME = 1e-2; /* of two results, in parts of what the step moved */
+static const double SAME =
+    1e-2; /* largest difference of two results, relative to the motion of the step */
 
 typedef struct Course {
   Problem problem;
@@ -43,7 +45,7 @@ static bool prepare(Course *c, int size) {
 
 static TurnEnd run_peer(void *user, const Turn *turn) {
   Course *c = user;
-  if (turn->round < 0) return TURN_SKIPPED; /* it keeps nothing from one step to the next */
+  if (turn->round < 0) return TURN_SKIPPED; /* the peer reuses nothing from step to step */
   size_t bytes = 3 * (size_t)c->problem.n * sizeof *c->x;
   memcpy(c->x, hk_state_x(c->start), bytes);
   memcpy(c->v, hk_state_v(c->start), bytes);

@@ -1,6 +1,7 @@
 /* One iteration of the local/global method, a local step and a global one: Hooke with three
- * right-hand sides of an n x n matrix, Eigen with the 3n x 3n matrix, both from the same guess.
- * What a step does beside its iterations is left out: a step with one of them is measured, too. */
+ * right-hand sides of an n x n matrix, Eigen with the 3n x 3n matrix, both from the same guess. The
+ * time of a step with one iteration is subtracted, so that work besides the iterations does not
+ * count. */
 #include "bench.h"
 
 #include "methods.h"
@@ -12,8 +13,8 @@
 
 enum { ITERATIONS = 20, SAMPLES = 15 };
 
-/* What Hooke's first iterate may leave of the gradient, by the equations of the peer. The peer's
- * own may leave more: it solves for positions, not for their change, in single precision with a
+/* Largest relative residual of Hooke's first iterate in the equations of the peer. The peer's own
+ * residual may be larger: it solves for positions, not for their change, in single precision with a
  * matrix of condition 1e4 and above. */
 static const double SAME = 1e-2;
 
@@ -37,7 +38,7 @@ typedef struct Pair {
   double *guess, *first, *peer_first;
 } Pair;
 
-/* The guess and the first iterate. */
+/* Records the guess and the first iterate. */
 static bool look(Pair *p) {
   Watch w = {.problem = &p->problem, .guess = p->guess, .first = p->first};
   hk_state_copy(p->start, p->state, NULL);
@@ -104,7 +105,7 @@ static void run(Bench *bench, const char *kind, int size, double wanted) {
     Contestant all[] = {{.run = run_whole, .user = &p},
                         {.run = run_once, .user = &p},
                         {.run = run_peer, .user = &p, .repeats = ITERATIONS}};
-    int rounds = bench_rounds(all, 3, 1, SAMPLES); /* the first factorizes */
+    int rounds = bench_rounds(all, 3, 1, SAMPLES); /* the warm-up round factorizes */
     for (int q = 0; q < rounds; q++) own[q] = (all[0].seconds[q] - all[1].seconds[q]) / ITERATIONS;
     Measure m = measure_start("local_global", &p.problem, "local_global, 1 iteration",
                               "Eigen LLT<float>, 3n");

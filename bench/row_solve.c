@@ -13,7 +13,7 @@
 
 enum { SAMPLES = 15, TRIALS = 3 };
 
-/* Of two solutions, at most, in parts of their size: single precision, a matrix of condition 1e4.
+/* Largest relative difference of two solutions, in single precision with a matrix of condition 1e4.
  */
 static const double SAME = 1e-3;
 
@@ -42,7 +42,7 @@ static TurnEnd run_peer(void *user, const Turn *turn) {
   return TURN_MEASURED;
 }
 
-/* Seconds of the best of some solves. */
+/* Returns the seconds of the best of some solves. */
 static double try_peer(PeerFactor *peer, PeerThreads threads) {
   Contestant solve = {.run = run_peer, .user = peer};
   peer_factor_set_threads(peer, threads);
@@ -51,7 +51,7 @@ static double try_peer(PeerFactor *peer, PeerThreads threads) {
   return solve.statistics.smallest;
 }
 
-/* The quickest of all settings, each the best of three solves. */
+/* Finds the fastest setting of the peer, each by the best of three solves. */
 static void enter_peer(Solve *s) {
   double best = INFINITY;
   PeerThreads best_threads = PEER_ALONE;

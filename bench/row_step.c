@@ -1,4 +1,4 @@
-/* The rows about one implicit step to a given error; how it is measured stands in contest.h. */
+/* The rows about one implicit step to a given error; contest.h describes the measurement. */
 #include "contest.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static double median_at(const Contest *c, const Runner *r, int goal) {
   return median_of(seconds, c->t.count);
 }
 
-/* The quickest of those that come near enough nearly always, or -1. */
+/* Returns the fastest method that reaches the goal in nearly all steps, or -1. */
 static int find_best(const Contest *c, int goal) {
   int best = -1;
   for (int q = 0; q < c->runner_count; q++) {
@@ -35,8 +35,8 @@ static int find_best(const Contest *c, int goal) {
   return best;
 }
 
-/* Ratios over the steps at which both came near the same solution. */
-static void take_ratios(const Contest *c, const Runner *r, int goal, Measure *m) {
+/* Computes ratios over the steps at which both are near the same solution. */
+static void compute_ratios(const Contest *c, const Runner *r, int goal, Measure *m) {
   double own[CONTEST_MAX_STEPS], peer[CONTEST_MAX_STEPS], all[CONTEST_MAX_STEPS];
   int pairs = 0;
   for (int q = 0; q < c->t.count; q++) {
@@ -60,7 +60,7 @@ static double alone_ms(const Contest *c, int goal) {
   return 1e3 * median_of(seconds, count);
 }
 
-/* Of model, state and workspace. */
+/* Returns the memory of model, state and workspace. */
 static double memory_gb(const Contest *c, const Runner *r) {
   HkModelInfo info = hk_model_info(c->problem.model);
   return 1e-9 * ((double)info.bytes + (double)info.state_bytes + (double)hk_sim_bytes(r->sim));
@@ -73,7 +73,7 @@ static void add_runner(const Contest *c, const char *row, int index, int goal, b
   for (int q = 0; q < c->t.count; q++) ran += c->peer_ran[q];
   Measure m = measure_start(row, &c->problem, r->method->name, c->peer ? c->peer_name : NULL);
   m.goal = race_goals[goal];
-  take_ratios(c, r, goal, &m);
+  compute_ratios(c, r, goal, &m);
   if (best) {
     m.wanted = c->peer ? wanted->ratio[goal] : NAN;
     m.wanted_mean = c->peer ? wanted->ratio_mean[goal] : NAN;

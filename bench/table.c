@@ -87,7 +87,7 @@ static Cell ratio_cell(double ratio) {
   return cell(ratio, ratio < 9.95 ? "%.2f" : "%.1f");
 }
 
-/* What is wanted and whether it is reached: "25 yes". */
+/* Returns the required ratio and whether it is reached: "25 yes". */
 static Cell wanted_cell(const Measure *m) {
   Cell c = {""};
   if (!isnan(m->wanted))

@@ -11,7 +11,7 @@
 /* Factors of larger models take seconds, and there is one for each iteration. */
 static const int64_t DIRECT_SOLVER_MAX_VERTICES = 8000;
 
-/* m, the mean motion of vertices in a step below which there is only rounding to solve for. */
+/* m, mean motion of a vertex in a step below which the system is at rest. */
 static const double REST = 1e-8;
 
 static HkSim *reference_sim(const Problem *p, HkError *error) {

@@ -1,4 +1,4 @@
-/* Some steps of a run, each solved to rounding: where every method starts and what it has to find.
+/* Some steps of a run, each solved to rounding: the starts and the exact solutions for all methods.
  */
 #ifndef HOOKE_BENCH_TRAJECTORY_H
 #define HOOKE_BENCH_TRAJECTORY_H
@@ -8,11 +8,11 @@
 typedef struct Trajectory {
   HkState **states; /* count + 1: step q leads from q to q + 1 */
   int count, capacity;
-  double gradient; /* the largest that a step was left with, as in HkStepInfo */
+  double gradient; /* largest relative gradient of the steps, as in HkStepInfo */
 } Trajectory;
 
-/* Steps first .. first + count - 1, fewer where the motion comes to rest; false, and a line on
- * standard error, if it cannot be made. destroy is due in both cases. */
+/* Makes the steps first .. first + count - 1, fewer if the motion comes to rest; returns false,
+ * with a line on standard error, if it fails. The caller destroys it in both cases. */
 bool trajectory_make(Trajectory *trajectory, const Problem *problem, int first, int count);
 void trajectory_destroy(Trajectory *trajectory);
 /* |x - x*| / |x* - x_n| of step q. */

@@ -18,10 +18,11 @@
 #include <string.h>
 
 static const char REFERENCE[] = "rk4";
-static const double REFERENCE_PART = 0.5; /* of the largest stable step, at first */
+static const double REFERENCE_PART = 0.5; /* of the largest stable step: the first reference */
 static const double RESOLVED = 0.1;       /* of the smallest error of a run */
-static const double ROUNDING = 1e-12;     /* of the motion: the reference cannot be refined below */
-static const double CHAOTIC_RATIO = 0.5;  /* of successive differences, twice in a row */
+static const double ROUNDING = 1e-12; /* of the motion: refinement of the reference ends there */
+static const double CHAOTIC_RATIO =
+    0.5; /* of two successive differences: chaotic if it is larger twice */
 static const double CHUNK_SECONDS = 0.05, TRIAL_SECONDS = 0.05;
 
 enum {
@@ -135,16 +136,16 @@ static HkStatus make_steps(const Accuracy *a, const Field *f, HkSim *sim, int64_
   return status;
 }
 
-/* Positions and energy at the end of the motion. */
-static HkStatus take_end(const Accuracy *a, const Field *f, HkSim *sim, AccuracyRun *run,
+/* Copies positions and energy at the end of the motion into the run. */
+static HkStatus copy_end(const Accuracy *a, const Field *f, HkSim *sim, AccuracyRun *run,
                          HkError *error) {
-  HkStateInfo report;
+  HkStateInfo info;
   size_t bytes = 3 * (size_t)a->model.vertices * sizeof *run->x;
   run->x = malloc(bytes + 1);
   if (!run->x) return text_fail(error, HK_ERROR_MEMORY, "out of memory for the end of a motion");
   memcpy(run->x, hk_state_x(f->state), bytes);
-  hk_sim_state_info(sim, f->state, &report);
-  run->energy = report.total;
+  hk_sim_state_info(sim, f->state, &info);
+  run->energy = info.total;
   return HK_OK;
 }
 
@@ -165,7 +166,7 @@ static HkStatus make_run(const Accuracy *a, const Field *f, const char *label, A
     status = hk_sim_set_h(sim, run->h, &error);
     if (status >= 0) status = make_steps(a, f, sim, steps, label, run, motion, &error);
     run->seconds = seconds_now() - began;
-    if (status >= 0 && run->steps == steps) status = take_end(a, f, sim, run, &error);
+    if (status >= 0 && run->steps == steps) status = copy_end(a, f, sim, run, &error);
   }
   if (status < 0) snprintf(run->why, sizeof run->why, "%.500s", error.text);
   if (status >= 0 && !run->x) snprintf(run->why, sizeof run->why, "stopped by Ctrl-C");
@@ -175,7 +176,7 @@ static HkStatus make_run(const Accuracy *a, const Field *f, const char *label, A
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
-/* Steps of the reference to find out what they cost. */
+/* Steps of the reference that are timed, to estimate its cost. */
 typedef struct Trial {
   HkSim *sim;
   HkState *state;
@@ -191,7 +192,7 @@ static TurnEnd try_steps(void *user, const Turn *turn) {
   return t->status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
-/* The first step of the reference, and the wall time of one step in s. */
+/* Finds the first step of the reference, and measures the wall time of one step in s. */
 static HkStatus try_reference(const Accuracy *a, const Field *f, double *h, double *seconds,
                               HkError *error) {
   HkSim *sim = NULL;
@@ -248,7 +249,7 @@ static HkStatus refine(Accuracy *a, const Field *f) {
   return HK_OK;
 }
 
-/* Two references: blow-ups of the first ones lead to smaller steps. */
+/* Makes the first two references; if one blows up, the steps are halved. */
 static int begin_reference(Accuracy *a, const Field *f) {
   HkError error = {0};
   double h = 0, seconds = 0;
@@ -345,7 +346,7 @@ int accuracy_measure(Accuracy *a, HkScene *scene) {
   a->implicit_h = candidate_step(scene);
   a->reference = (AccuracyRun){.integrator = hk_schema_find(HK_STEP, REFERENCE), .error = NAN};
   if (!describe_is_implicit(scene->step.schema)) f.own_h = scene->time.step;
-  scene->time.tolerance = NAN; /* the steps are made as they are, not in parts */
+  scene->time.tolerance = NAN; /* no adaptive steps */
   scene->time.step = 0;        /* explicit integrators pick theirs by stability */
   HkStatus status = hk_model_compile(scene, &model, &error);
   f.model = model;

@@ -55,8 +55,8 @@ int accuracy_choose(Accuracy *accuracy, const char *methods);
 int accuracy_measure(Accuracy *accuracy, HkScene *scene);
 void accuracy_release(Accuracy *accuracy);
 
-/* The table with what can be concluded, one JSON object, and a CSV file with one row for each run;
- * the last returns an exit code. */
+/* Print the table with its conclusions, or one JSON object; write a CSV file with one row for each
+ * run, which returns an exit code. */
 void accuracy_print(const Accuracy *accuracy);
 void accuracy_json(const Accuracy *accuracy, int exit_code);
 int accuracy_csv(const Accuracy *accuracy, const char *path);

@@ -33,7 +33,7 @@ static Text steps_text(int64_t count) {
   return count > 0 ? text_count(count) : (Text){"-"};
 }
 
-/* What the reference's own error may change of a run's error; nothing where that is little. */
+/* Returns the uncertainty of a run's error due to the reference's own; "" if it is small. */
 static Text uncertainty(const Accuracy *a, const AccuracyRun *r) {
   Text text = {""};
   double part = a->reference.error / r->error;
@@ -69,7 +69,7 @@ static void print_rows(const Accuracy *a) {
 
 /* ---- Conclusions ----------------------------------------------------------------------------- */
 
-/* Why errors may say less than they seem to, or "". */
+/* Writes why errors are uncertain, or "". */
 static void describe_state(const Accuracy *a, char *text, size_t size) {
   const double error = a->reference.error;
   text[0] = 0;
@@ -89,7 +89,7 @@ static void describe_state(const Accuracy *a, char *text, size_t size) {
              error);
 }
 
-/* The nearest run of a kind, or NULL; the runs are sorted by error. */
+/* Returns the most accurate run of a kind, or NULL; the runs are sorted by error. */
 static const AccuracyRun *nearest(const Accuracy *a, bool implicit) {
   for (int q = 0; q < a->count; q++)
     if (!isnan(a->runs[q].error) && describe_is_implicit(a->runs[q].integrator) == implicit)

@@ -47,7 +47,7 @@ static void add(Addresses *list, const char *address) {
   snprintf(list->text[list->count++], ADDRESS_TEXT, six ? "[%s]" : "%s", address);
 }
 
-/* Whether an address can stand in a URL: one of a link alone needs the name of its interface. */
+/* Returns whether an address works in a URL: a link-local one needs the name of its interface. */
 static bool is_for_urls(const struct sockaddr *address) {
   if (address->sa_family == AF_INET) return true;
   const struct sockaddr_in6 *six = (const void *)address;
@@ -116,7 +116,7 @@ int address_check(const char *address, int port) {
   return EXIT_GOOD;
 }
 
-/* ---- Who is asked for ---- */
+/* ---- The header Host ---- */
 
 bool address_is_host(const char *host) {
   char name[ADDRESS_TEXT];

@@ -12,7 +12,7 @@ typedef enum AddressKind {
   ADDRESS_IPV6
 } AddressKind;
 
-/* Addresses as they stand in a URL: IPv6 in brackets. */
+/* Addresses as in a URL: IPv6 in brackets. */
 typedef struct Addresses {
   char text[MAX_ADDRESSES][ADDRESS_TEXT];
   int count;

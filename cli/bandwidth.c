@@ -1,8 +1,8 @@
-/* What the memory of this machine can do; see bandwidth.h.
+/* Memory bandwidth of this machine; see bandwidth.h.
  *
- * Each thread adds up and copies its own part of two arrays. The threads are started anew in each
- * round, which is nothing beside the tens of milliseconds that a round takes. Sums of whole numbers
- * may be taken in any order, so that the compiler uses its widest instructions.
+ * Each thread adds up and copies its own part of two arrays. The threads are started again in each
+ * round, which costs little compared to the tens of milliseconds of a round. Sums of integers may
+ * be reordered, so that the compiler uses its widest vector instructions.
  */
 #include "bandwidth.h"
 
@@ -30,7 +30,7 @@ static void *add_part(void *user) {
   Part *p = user;
   uint64_t sum = 0;
   for (size_t q = 0; q < p->count; q++) sum += p->from[q];
-  p->sum = sum; /* so that the loop is not left out */
+  p->sum = sum; /* so that the compiler keeps the loop */
   return NULL;
 }
 
@@ -40,7 +40,7 @@ static void *copy_part(void *user) {
   return NULL;
 }
 
-/* The pages come from the thread that uses them. */
+/* Each thread touches its own pages first, so that they are in its memory. */
 static void *fill_part(void *user) {
   Part *p = user;
   memset(p->from, 1, p->count * sizeof *p->from);
@@ -48,14 +48,14 @@ static void *fill_part(void *user) {
   return NULL;
 }
 
-/* Work on all parts at the same time, by a thread each. */
+/* A function that is called for all parts concurrently, by one thread each. */
 typedef struct Job {
   void *(*work)(void *);
   Part *parts;
   int count;
 } Job;
 
-/* Fails if a thread cannot be started. */
+/* Runs a job; fails if a thread cannot be started. */
 static TurnEnd run(void *user, const Turn *turn) {
   const Job *job = user;
   pthread_t threads[MAX_THREADS];

@@ -3,8 +3,8 @@
  * All methods start from the scene's own start. The first step of each computes what later steps
  * reuse (factorizations, hierarchies) and is listed separately; the time of a step is the median of
  * those that follow. Implicit integrators go at the scene's step, or 1/30 s where that is of an
- * explicit one; explicit ones at half their largest stable step. What a method simulates in a
- * second of wall time is what compares the two kinds.
+ * explicit one; explicit ones at half their largest stable step. The time that a method simulates
+ * in a second of wall time compares both kinds.
  */
 #include "bandwidth.h"
 #include "candidates.h"
@@ -28,8 +28,8 @@ typedef struct Settings {
   bool libraries, json;
 } Settings;
 
-static const double LONGEST = 5; /* times --seconds, or 1 s: a step may take */
-static const double SLOW = 1;    /* s: steps of a method whose first takes longer are watched */
+static const double LONGEST = 5; /* limit of a step, in multiples of --seconds, or of 1 s */
+static const double SLOW = 1; /* s: if the first step takes longer, later steps have a time limit */
 
 enum { MAX_STEPS = 10000, MAX_ENTRIES = MAX_CANDIDATES + 64 };
 
@@ -49,7 +49,7 @@ static const Option options[] = {
     OPTION_FLAG(Settings, json, 0, "--json", "print one JSON object instead of text"),
 };
 
-/* One method and what came of it. */
+/* One method and its measurements. */
 typedef struct Entry {
   char name[96];
   const HkSchema *integrator; /* NULL: backward_euler by the candidate */
@@ -58,7 +58,7 @@ typedef struct Entry {
   Statistics later;           /* s: wall time of later ones */
   size_t bytes;
   int unconverged;
-  char why[512]; /* it could not go on; "" */
+  char why[512]; /* why it failed, or "" */
 } Entry;
 
 typedef struct Benchmark {
@@ -89,8 +89,8 @@ static void add_candidates(Benchmark *b) {
   }
 }
 
-/* Words that are integrators are taken out of the list; what is left is for candidates_choose. */
-static char *take_integrators(Benchmark *b, const char *methods) {
+/* Removes the names of integrators from the list and returns the rest, for candidates_choose. */
+static char *split_integrators(Benchmark *b, const char *methods) {
   char *rest = calloc(strlen(methods) + 2, 1), *end = rest, name[96];
   for (const char *word = methods; rest && *word;) {
     size_t length = strcspn(word, ",");
@@ -114,7 +114,7 @@ static int choose(Benchmark *b, const char *methods) {
   const HkSchema *schema;
   bool all = !methods || strcmp(methods, "all") == 0;
   for (int q = 0; all && (schema = hk_schema_at(HK_STEP, q)); q++) add_integrator(b, schema);
-  char *rest = all ? NULL : take_integrators(b, methods);
+  char *rest = all ? NULL : split_integrators(b, methods);
   if (!all && !rest) return complain(EXIT_MEMORY, "no memory for the list of methods");
   int code = EXIT_GOOD;
   if (all || rest[0]) code = candidates_choose(&b->candidates, all ? methods : rest);
@@ -127,7 +127,8 @@ static int choose(Benchmark *b, const char *methods) {
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-/* Half the largest stable step where not every one is; 0: none is. */
+/* Sets half the largest stable step of an explicit integrator; *h becomes 0 if no step is
+ * stable. */
 static HkStatus set_step(HkSim *sim, const HkState *start, double *h, HkError *error) {
   double stable = INFINITY;
   HkStatus status = hk_sim_stable_step(sim, start, &stable, error);
@@ -147,7 +148,7 @@ static HkStatus make_sim(const Benchmark *b, const HkModel *model, const HkState
   return status;
 }
 
-/* A slow minimizer may take minutes for one step. */
+/* Time limit of a step: a slow minimizer may take minutes. */
 typedef struct Limit {
   double end; /* s */
   bool over;
@@ -170,7 +171,7 @@ typedef struct Steps {
   HkState *state;
   Entry *entry;
   double most;  /* s that a step may take */
-  bool watched; /* steps that take longer are ended; each iteration then costs an energy more */
+  bool watched; /* longer steps are cancelled; the trace costs one energy evaluation an iteration */
   HkStatus status;
   HkError *error;
 } Steps;
@@ -211,7 +212,7 @@ static HkStatus time_steps(const Settings *settings, HkSim *sim, HkState *state,
   return steps.status;
 }
 
-/* Errors stay in the entry: the other methods go on. */
+/* Measures one method; an error is stored in its entry, so that the other methods are measured. */
 static void measure(const Settings *settings, const Benchmark *b, const HkModel *model, Entry *e) {
   HkError error = {0};
   HkSim *sim = NULL;
@@ -229,7 +230,7 @@ static void measure(const Settings *settings, const Benchmark *b, const HkModel 
   hk_state_destroy(&state);
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Output ---------------------------------------------------------------------------------- */
 
 static Text ms_text(double seconds) {
   Text text = {"-"};
@@ -339,7 +340,7 @@ static int bench_model(const Settings *settings, Benchmark *b, const HkModel *mo
 static int bench_scene(const Settings *settings, Benchmark *b, HkScene *scene) {
   HkError error = {0};
   HkModel *model = NULL;
-  scene->time.tolerance = NAN; /* steps as they are, not in parts */
+  scene->time.tolerance = NAN; /* no adaptive steps */
   b->title = scene->title;
   b->implicit_h = candidate_step(scene);
   double began = seconds_now();
@@ -352,7 +353,7 @@ static int bench_scene(const Settings *settings, Benchmark *b, HkScene *scene) {
   return code;
 }
 
-/* Notes on single methods would stand between the rows of the table. */
+/* Ignores messages below a warning, which would be printed between the rows of the table. */
 static void log_warning(void *user, HkLogLevel level, const char *text) {
   if (level == HK_LOG_WARNING) text_log(user, level, text);
 }

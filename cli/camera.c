@@ -1,17 +1,17 @@
-/* From where a scene is seen; see camera.h.
+/* Camera of a scene; see camera.h.
  *
  * With r, u, d the coordinates of a point along right, up and toward, and c those of the eye, a
  * point is left of the window's right edge if
  *
  *     r - c_r <= s (c_d - d),   that is   r + s d <= c_r + s c_d
  *
- * where s is the slope of that edge: how far right it is, 1 m in front of the eye. So one number a
- * side, the largest r + s d over all points, is all that has to be known of them, whatever their
- * number. The nearest c_d that keeps opposite sides is
+ * where s is the slope of that edge: how far right it is, 1 m in front of the eye. So the camera
+ * depends on one number a side, the largest r + s d over all points. The smallest c_d for which
+ * both sides fit is
  *
  *     c_d = (max(r + s d) + max(-r + s' d)) / (s + s')
  *
- * and c_r is in the middle of what is left for it. A parallel camera has slope 0: then the numbers
+ * and c_r is the middle of its admissible interval. A parallel camera has slope 0: then the numbers
  * are the size of the picture.
  */
 #include "camera.h"
@@ -30,9 +30,10 @@ static double radians(double degrees) {
   return degrees * acos(-1) / 180;
 }
 
-/* ---- What was asked for ---------------------------------------------------------------------- */
+/* ---- The option --camera
+ * ---------------------------------------------------------------------- */
 
-/* Numbers with commas between them; how many there are, or -1. */
+/* Reads numbers that are separated by commas; returns their count, or -1. */
 static int read_numbers(const char **text, double *numbers, int most) {
   int count = 0;
   for (;;) {
@@ -71,7 +72,8 @@ bool camera_read(const char *text, int dimension, CameraOptions *options) {
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-/* Axes of the view at azimuth and elevation 0: x right where it can be, a right-handed system. */
+/* Computes the axes of the view at azimuth and elevation 0, right-handed, with x to the right
+ * unless x is up. */
 static void front_axes(int up, double right[3], double upward[3], double front[3]) {
   memset(right, 0, 3 * sizeof *right);
   memset(upward, 0, 3 * sizeof *upward);
@@ -154,7 +156,7 @@ void extent_add(Extent *e, const Camera *c, Window window, const float *x, int64
   }
 }
 
-/* The largest side of the box, or 1 m where all is in one point. */
+/* Returns the largest side of the box, or 1 m if it is a point. */
 static double size_of(const Extent *e) {
   double size = 0;
   for (int q = 0; q < 3; q++) size = fmax(size, e->high[q] - e->low[q]);

@@ -15,7 +15,7 @@ typedef struct Camera {
   bool parallel;                     /* orthographic, as 2D scenes are seen */
   double right[3], up[3], toward[3]; /* axes of the picture; toward the viewer */
   double eye[3];                     /* m */
-  double half_width, half_height;    /* of the picture, 1 m away; of all of it (m) if parallel */
+  double half_width, half_height;    /* of the picture (m), at a distance of 1 m unless parallel */
   double nearest, furthest;          /* m from the eye: what is drawn */
 } Camera;
 

@@ -16,7 +16,7 @@ enum { USUAL_LINEAR = sizeof usual_linear / sizeof usual_linear[0] };
 
 static const double USUAL_STEP = 1.0 / 30; /* s */
 
-/* The parameter that takes a method of a family, or NULL. */
+/* Returns the parameter that holds a method of a family, or NULL. */
 static const HkParam *find_nested(const HkSchema *schema, HkFamily family) {
   for (int q = 0; schema && q < schema->param_count; q++)
     if (schema->params[q].kind == HK_PARAM_METHOD && schema->params[q].family == family)
@@ -32,10 +32,11 @@ static const HkParam *find_acceleration(const HkSchema *schema) {
   return NULL;
 }
 
-/* ---- All there are --------------------------------------------------------------------------- */
+/* ---- All candidates
+ * --------------------------------------------------------------------------- */
 
 static Candidate *append(Candidates *all, const HkSchema *minimizer, bool usual) {
-  if (all->count == MAX_CANDIDATES) all->count--; /* the last place for whatever is beyond */
+  if (all->count == MAX_CANDIDATES) all->count--; /* further candidates overwrite the last one */
   Candidate *c = &all->list[all->count++];
   *c = (Candidate){.minimizer = minimizer, .usual = usual};
   snprintf(c->name, sizeof c->name, "%s", minimizer->name);
@@ -48,7 +49,7 @@ static bool is_usual(const char *name) {
   return false;
 }
 
-/* name: that of the linear solver, with its preconditioner. */
+/* Appends a minimizer with a linear solver; name: of the solver, with its preconditioner. */
 static void append_linear(Candidates *all, const HkSchema *minimizer, const HkSchema *linear,
                           const HkSchema *preconditioner) {
   char name[64];
@@ -90,12 +91,12 @@ static void collect(Candidates *all) {
   }
 }
 
-/* Whether a word means a candidate: its name, or the first words of it. */
+/* Returns whether a word is the name of a candidate, or its first parts. */
 static bool means(const char *word, size_t length, const char *name) {
   return strncmp(word, name, length) == 0 && (name[length] == 0 || name[length] == '+');
 }
 
-/* ---- Those that are wanted ------------------------------------------------------------------- */
+/* ---- Selection ------------------------------------------------------------------------------- */
 
 static int unknown(const Candidates *all, const char *word, size_t length) {
   const char *names[MAX_CANDIDATES + 16];
@@ -117,7 +118,7 @@ static int unknown(const Candidates *all, const char *word, size_t length) {
       given);
 }
 
-/* Marks what a list of words means. */
+/* Marks the candidates that a list of words selects. */
 static int mark(const Candidates *all, const char *methods, bool *wanted) {
   for (const char *word = methods; *word;) {
     size_t length = strcspn(word, ",");

@@ -1,4 +1,4 @@
-/* Something to draw on; see canvas.h.
+/* Offscreen canvas; see canvas.h.
  *
  * EGL has several platforms without a window. They are tried in this order: the devices that it
  * lists (NVIDIA's drivers), Mesa's surfaceless platform (a GPU with a Mesa driver, or its software
@@ -12,7 +12,7 @@
 
 #include "text.h"
 
-#define EGL_NO_X11 /* no display is wanted */
+#define EGL_NO_X11 /* no display is needed */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GLES3/gl3.h>
@@ -31,7 +31,7 @@ typedef struct Layer {
 struct Canvas {
   EGLDisplay display;
   EGLContext context;
-  EGLSurface surface; /* one pixel, where a context cannot do without */
+  EGLSurface surface; /* one pixel, for drivers that require a surface */
   char device[128];
   Layer samples, whole, small;
   unsigned char *rows;
@@ -47,7 +47,7 @@ static bool has_extension(EGLDisplay display, const char *name) {
   return false;
 }
 
-/* A context that draws without a surface where that is possible. */
+/* Creates a context without a surface if the driver supports that. */
 static bool make_context(Canvas *c) {
   static const EGLint wanted[] = {EGL_SURFACE_TYPE, EGL_PBUFFER_BIT, EGL_RENDERABLE_TYPE,
                                   EGL_OPENGL_ES3_BIT, EGL_NONE};
@@ -108,7 +108,7 @@ static bool try_devices(Canvas *c) {
 }
 
 static HkStatus open_display(Canvas *c, HkError *error) {
-  setenv("EGL_LOG_LEVEL", "fatal", 0); /* that one way fails is not worth a warning of Mesa's */
+  setenv("EGL_LOG_LEVEL", "fatal", 0); /* hides warnings of Mesa while platforms are tried */
   if (has_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") && try_devices(c)) return HK_OK;
   if (has_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless") &&
       try_display(c, platform_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY)))
@@ -186,7 +186,7 @@ static HkStatus make_layers(Canvas *c, int width, int height, HkError *error) {
                      larger);
   int finer = larger <= most / FINER ? FINER : 1;
   samples = samples < SAMPLES ? 0 : SAMPLES;
-  /* Large pictures are smooth enough without; all of it at once would take gigabytes. */
+  /* Large pictures are not supersampled: their samples would take gigabytes. */
   if (sample_bytes(width, height, finer, samples) > MOST_BYTES) finer = 1;
   if (sample_bytes(width, height, finer, samples) > MOST_BYTES) samples = 0;
   HkStatus status = make_layer(&c->samples, finer * width, finer * height, samples, true, error);

@@ -1,9 +1,9 @@
-/* A coil; see coil.h.
+/* Points of a coil; see coil.h.
  *
  *     x(s) = a + t (b - a) + r(s) (sin(2 pi n s) u + cos(2 pi n s) v),   t = lead + s (1 - 2 lead)
  *
- * with n turns, s from 0 to 1, and u, v across the axis and each other. The radius r(s) comes out
- * of the axis at one end and goes back into it at the other; in front of both is a straight piece.
+ * with n turns, s from 0 to 1, and u, v across the axis and each other. The radius r(s) grows from
+ * 0 at one end and falls to 0 at the other; a straight piece precedes and follows the coil.
  */
 #include "coil.h"
 
@@ -14,9 +14,10 @@
 
 static const double LEAD = 0.10; /* of the length, straight at each end */
 static const double SLANT = 0.30;
-static const double RISES = 7; /* the radius is whole after 1 / RISES of the turns */
+static const double RISES = 7; /* r(s) is constant after 1 / RISES of the turns */
 
-/* Two directions across an axis and each other; the first of them in the plane of a 2D scene. */
+/* Computes two unit vectors perpendicular to an axis and to each other; u is in the plane of a 2D
+ * scene. */
 static void find_across(const double axis[3], double u[3], double v[3]) {
   double help[3] = {0};
   int least = 0;

@@ -11,15 +11,15 @@
  *     speed   L = 24 + 62 t,    C = 54,      h = 295 + 160 t
  *     strain  L = 82 - 42 |s|,  C = 50 |s|,  h = 282 if s < 0, else 32,   s = 2 t - 1
  *
- * so that equal steps look equally large; the lightness of speed is linear, which is right in gray
- * too, and that of strain is the same on both sides of 0. All of it is within what screens show.
+ * so that equal steps look equally large; the lightness of speed is linear, also in gray, and that
+ * of strain is symmetric about 0. All colors are in the gamut of sRGB.
  */
 #include "colors.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- Color spaces --------------------------------------------------------------------------- */
+/* ---- Color spaces ---------------------------------------------------------------------------- */
 
 static double cube_of(double f) {
   return f > 6.0 / 29 ? f * f * f : 3 * (6.0 / 29) * (6.0 / 29) * (f - 4.0 / 29);
@@ -67,7 +67,7 @@ Color color_map(ColorBy by, double t) {
   return color_lch(82 - 42 * fabs(s), 50 * fabs(s), s < 0 ? 282 : 32);
 }
 
-/* Hues of bodies go on by the golden angle, so that neighbors are far apart. */
+/* Hues of successive bodies differ by the golden angle. */
 Color color_palette(int index) {
   switch (index) {
   case PALETTE_MASS: return color_lch(36, 10, 260);
@@ -93,7 +93,7 @@ void color_ramp(ColorBy by, unsigned char rgba[RAMP_HEIGHT * RAMP_WIDTH * 4]) {
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* Sixteen bins from one power of two to the next. */
+/* Bins of the histogram from one power of two to the next, and the lowest exponent. */
 enum { FINENESS = 16, LOWEST = -40 };
 
 void spread_add(Spread *spread, double value) {

@@ -88,7 +88,7 @@ static HkStatus move(const Settings *settings, const StepStart *start, Compariso
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-/* False where a file cannot be written; better known before than after the work. */
+/* Returns whether a file can be written; checked before the work begins. */
 static bool is_writable(const char *path) {
   bool there = access(path, F_OK) == 0;
   FILE *file = fopen(path, "a");
@@ -106,7 +106,7 @@ static int check_files(const Settings *settings) {
   return EXIT_GOOD;
 }
 
-/* Table and files of what there is; the exit code. */
+/* Prints the table and writes the files of all results so far; returns the exit code. */
 static int show(const Settings *settings, Comparison *c) {
   int code = signals_caught() ? EXIT_SIGNAL + signals_caught() : EXIT_GOOD;
   bool some = comparison_finish(c);
@@ -128,7 +128,7 @@ static int show(const Settings *settings, Comparison *c) {
 }
 
 static bool has_work(const Result *exact) {
-  return exact->count > 1 || exact->report.reason != HK_STOP_CONVERGED;
+  return exact->count > 1 || exact->info.reason != HK_STOP_CONVERGED;
 }
 
 static int compare(const Settings *settings, const Candidates *all, StepStart *start,
@@ -177,7 +177,7 @@ static int compare_scene(const Settings *settings, const Candidates *all, const 
                   .seconds = settings->seconds > 0 ? settings->seconds : DEFAULT_STEP_SECONDS,
                   .not_taken = describe_is_implicit(scene->step.schema) ? NULL : integrator,
                   .count_all = all->count};
-  scene->time.tolerance = NAN; /* the step is solved as it is, not in parts */
+  scene->time.tolerance = NAN; /* no adaptive steps */
   HkStatus status = hk_model_compile(scene, &model, &error);
   start.model = model;
   start.comparison = &c;
@@ -246,7 +246,7 @@ static int show_over(const Settings *settings, const Accuracy *a) {
   return code;
 }
 
-/* Notes on single integrators would hide the table. */
+/* Ignores messages below a warning, which would clutter the table. */
 static void log_warning(void *user, HkLogLevel level, const char *text) {
   if (level == HK_LOG_WARNING) text_log(user, level, text);
 }

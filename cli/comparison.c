@@ -1,4 +1,4 @@
-/* What came of `hooke compare`, for people and programs; see comparison.h. */
+/* Results of `hooke compare` as a table and as JSON; see comparison.h. */
 #include "comparison.h"
 
 #include "command.h"
@@ -11,14 +11,14 @@
 
 static const int marks[] = {1, 10, 100, 1000};    /* iterations */
 static const double goals[] = {1e-2, 1e-4, 1e-6}; /* relative errors */
-static const double ROUNDING = 1e-15;             /* errors below it say nothing */
+static const double ROUNDING = 1e-15;             /* errors below it are rounding errors */
 static const double SAME = 1e-12;                 /* error */
 
 enum { MARKS = sizeof marks / sizeof marks[0], GOALS = sizeof goals / sizeof goals[0] };
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-static void take_best(Comparison *c, const Result *r) {
+static void update_best(Comparison *c, const Result *r) {
   for (int q = 0; q < r->count; q++)
     if (r->points[q].change < c->best) {
       c->best = r->points[q].change;
@@ -29,8 +29,8 @@ static void take_best(Comparison *c, const Result *r) {
 bool comparison_finish(Comparison *c) {
   c->best = 0;
   c->best_name = c->exact.name;
-  take_best(c, &c->exact);
-  for (int q = 0; q < c->count; q++) take_best(c, &c->results[q]);
+  update_best(c, &c->exact);
+  for (int q = 0; q < c->count; q++) update_best(c, &c->results[q]);
   return c->best < 0 && isfinite(c->best);
 }
 
@@ -38,19 +38,19 @@ double comparison_error(const Comparison *c, const Result *r, int index) {
   return (r->points[index].change - c->best) / -c->best;
 }
 
-/* Error of the exact solution: what newton left to others. */
+/* Returns the error of newton's solution: above 0 if another method found a lower g. */
 static double exact_error(const Comparison *c) {
   return c->exact.count > 0 ? comparison_error(c, &c->exact, c->exact.count - 1) : NAN;
 }
 
-/* The point after so many iterations, or -1. */
+/* Returns the index of the point after `iteration` iterations, or -1. */
 static int find_mark(const Result *r, int iteration) {
   for (int q = r->count - 1; q >= 0; q--)
     if (r->points[q].iteration == iteration) return q;
   return -1;
 }
 
-/* The first point with at most this error, or -1. */
+/* Returns the index of the first point with at most this error, or -1. */
 static int find_goal(const Comparison *c, const Result *r, double goal) {
   for (int q = 0; q < r->count; q++)
     if (comparison_error(c, r, q) <= goal) return q;
@@ -76,20 +76,20 @@ static const char *ending(const Comparison *c, const Result *r) {
   if (r->status < 0) return "error";
   if (r->count > 0 && !isfinite(r->points[r->count - 1].change)) return "diverged";
   if (r->timed_out) return "time";
-  if (signals_caught() && r->report.reason == HK_STOP_ITERATIONS &&
+  if (signals_caught() && r->info.reason == HK_STOP_ITERATIONS &&
       iterations_made(r) < c->iterations)
     return "interrupted";
-  return hk_stop_name(r->report.reason);
+  return hk_stop_name(r->info.reason);
 }
 
 /* Returns a name for a solution that is not newton's; only a converged one is a minimum. */
 static const char *solution_kind(const Result *r) {
-  return r->report.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
+  return r->info.reason == HK_STOP_CONVERGED ? "another minimum" : "another stationary point";
 }
 
 /* Whether the Hessian was indefinite on the way to an end that is not known to be a minimum. */
 static bool met_negative_curvature(const Result *r) {
-  return r->report.projections > 0 && r->report.reason == HK_STOP_STATIONARY;
+  return r->info.projections > 0 && r->info.reason == HK_STOP_STATIONARY;
 }
 
 /* ---- Table ----------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static int name_width(const Comparison *c) {
 }
 
 static void print_head(const Comparison *c) {
-  const HkStepInfo *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.info;
   printf("%s%s%s\n", c->scene, c->title ? ": " : "", c->title ? c->title : "");
   text_row(stdout, "vertices", "%s, %s pinned", text_count(c->model.vertices).c,
            text_count(c->model.pinned).c);
@@ -173,8 +173,8 @@ static void print_times(const Comparison *c, int width) {
   }
 }
 
-/* How many different solutions the step has, how far they are apart, and which guesses led newton
- * to another one. Returns the number of lines. */
+/* Prints the number of different solutions of the step, their distances, and the guesses from which
+ * newton finds another one. Returns the number of lines. */
 static int print_solutions(const Comparison *c) {
   double nearest = INFINITY, farthest = 0;
   if (c->solution_count < 2) return 0;
@@ -202,7 +202,7 @@ static int print_solutions(const Comparison *c) {
   return 2;
 }
 
-/* Newton's own end, and those of its linear solvers, where the Hessian was indefinite. */
+/* Prints the solves by newton, with any linear solver, in which the Hessian was indefinite. */
 static int print_negative_curvature(const Comparison *c, const char *lead) {
   int count = met_negative_curvature(&c->exact);
   for (int q = 0; q < c->count; q++) count += met_negative_curvature(&c->results[q]);
@@ -213,9 +213,9 @@ static int print_negative_curvature(const Comparison *c, const char *lead) {
   return count;
 }
 
-/* What the reference is worth where the limits ended it. */
+/* Prints the accuracy of the reference if a limit ended it. */
 static int print_reference(const Comparison *c, const char *lead) {
-  const HkStepInfo *r = &c->exact.report;
+  const HkStepInfo *r = &c->exact.info;
   bool limited = r->reason == HK_STOP_ITERATIONS || c->exact.timed_out;
   char text[512], limit[64] = "the limit of iterations";
   if (!limited) return 0;
@@ -267,7 +267,7 @@ static void json_solution(Json *json, const Result *r) {
   put_number(json, "solution", r->solution < 0 ? NAN : r->solution);
   put_number(json, "distance", r->distance);
   put_number(json, "energy_difference", r->difference);
-  put_integer(json, "projections", r->report.projections);
+  put_integer(json, "projections", r->info.projections);
   put_boolean(json, "negative_curvature", met_negative_curvature(r));
 }
 
@@ -276,7 +276,7 @@ static void json_restart(Json *json, const Comparison *c, const Result *r) {
   put_text(json, "guess", r->name);
   put_text(json, "stopped", ending(c, r));
   put_integer(json, "iterations", iterations_made(r));
-  put_number(json, "gradient", r->report.gradient);
+  put_number(json, "gradient", r->info.gradient);
   json_solution(json, r);
   put_end(json, '}');
 }
@@ -328,11 +328,11 @@ void comparison_json(const Comparison *c, int exit_code) {
   put_number(&json, "decrease", -c->best);
   put_text(&json, "best", c->best_name);
   put_number(&json, "newton_error", c->best < 0 ? exact_error(c) : NAN);
-  put_number(&json, "newton_gradient", c->exact.report.gradient);
-  put_integer(&json, "newton_iterations", c->exact.report.iterations);
+  put_number(&json, "newton_gradient", c->exact.info.gradient);
+  put_integer(&json, "newton_iterations", c->exact.info.iterations);
   put_number(&json, "seconds", c->seconds);
   put_text(&json, "newton_stopped", c->exact.count > 0 ? ending(c, &c->exact) : NULL);
-  put_integer(&json, "newton_projections", c->exact.report.projections);
+  put_integer(&json, "newton_projections", c->exact.info.projections);
   put_integer(&json, "solutions", c->solution_count);
   put_begin(&json, "restarts", '[');
   for (int q = 0; q < c->restart_count; q++) json_restart(&json, c, &c->restarts[q]);

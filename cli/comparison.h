@@ -10,11 +10,11 @@ enum { COMPARISON_MAX_SOLUTIONS = 64, COMPARISON_MAX_RESTARTS = 2 };
 /* The solve of the step by one method. */
 typedef struct Result {
   const char *name;
-  HkIteration *points; /* of every iteration, the start first; owned */
+  HkIteration *points; /* one for each iteration, the start first; owned */
   int count, capacity;
   bool lost;      /* out of memory: some points are missing */
   bool timed_out; /* it took longer than Comparison.seconds */
-  HkStepInfo report;
+  HkStepInfo info;
   HkStatus status; /* below 0: it ended with an error, why is its text */
   char why[512];
   int solution;      /* 0: that of newton; 1, 2 ...: another one; -1: the step is not solved */
@@ -31,8 +31,8 @@ typedef struct Comparison {
   double h, time;  /* s, of the step and before it */
   int steps;       /* made before it */
   int unconverged; /* of these */
-  int iterations;  /* allowed to each */
-  double seconds;  /* s of wall time, allowed to each */
+  int iterations;  /* limit for each method */
+  double seconds;  /* s of wall time, limit for each method */
   Result exact;    /* by newton, as far as rounding allows */
   double best;     /* kg m^2: the lowest g(x) - g(x_0) that was found */
   const char *best_name;
@@ -49,10 +49,10 @@ bool comparison_finish(Comparison *comparison);
 /* (g(x_i) - g*) / (g(x_0) - g*) of the index-th point. */
 double comparison_error(const Comparison *comparison, const Result *result, int index);
 
-/* What is solved, how well by whom, and what there is to know about it. */
+/* Prints the problem, the table of methods and notes. */
 void comparison_print(const Comparison *comparison);
 void comparison_json(const Comparison *comparison, int exit_code);
-/* Every iteration of all as rows of a file, and as a picture; return an exit code. */
+/* Write all iterations of all methods as a CSV file, and as an SVG picture; return an exit code. */
 int comparison_csv(const Comparison *comparison, const char *path);
 int comparison_svg(const Comparison *comparison, const char *path);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double FLOOR = 1e-12; /* what is below is of no interest to the eye */
+static const double FLOOR = 1e-12; /* smaller errors are drawn at the lower edge */
 
 static int cannot_write(const char *path) {
   return complain(EXIT_FILE, "%s: cannot write: %s", path, strerror(errno));

@@ -1,8 +1,8 @@
 /* Completion for bash.
  *
  * Readline splits words at '=' (COMP_WORDBREAKS), so that --device=cu arrives as three words. The
- * function takes the line up to the cursor apart by itself, at blanks, and drops from each answer
- * what stands before the last '=' of the word.
+ * function splits the line up to the cursor at blanks itself, and removes the part before the last
+ * '=' of the word from each answer.
  */
 #include "vocabulary.h"
 
@@ -42,7 +42,7 @@ static const char beginning[] =
     "  command=${words[1]} previous=${words[${#words[@]} - 2]}\n"
     "  case $word in --*=*) previous=${word%%=*} word=${word#*=} ;; esac\n";
 
-/* The lines that complete the value of an option, or of the words of a command. */
+/* Prints the lines that complete the value of an option, or the words of a command. */
 static void print_action(FILE *file, Vocabulary vocabulary, const char *choices) {
   switch (vocabulary) {
   case VOCABULARY_NONE: fprintf(file, ":"); return;
@@ -66,7 +66,7 @@ static void print_list(FILE *file, const char *name, Vocabulary vocabulary) {
   fprintf(file, "'\n");
 }
 
-/* What the value of each option is completed with. */
+/* Prints the completions of the values of all options. */
 static void print_values(FILE *file) {
   const Command *command;
   fprintf(file, "  case $command$previous in\n");
@@ -98,7 +98,7 @@ static void print_words(FILE *file, WordKind kind) {
   }
 }
 
-/* Options of each command, and what its words are completed with. */
+/* Prints the options of each command and the completions of its words. */
 static void print_commands(FILE *file) {
   const Command *command;
   fprintf(file, "  case $command in\n");

@@ -1,7 +1,7 @@
 /* Completion for fish: one line 'complete' for each option of each command. */
 #include "vocabulary.h"
 
-/* A text in single quotes, in which a backslash escapes itself and quotes. */
+/* Prints a text in single quotes, in which a backslash escapes itself and quotes. */
 static void print_quoted(FILE *file, const char *text) {
   fputc('\'', file);
   for (; *text; text++) {

@@ -16,7 +16,7 @@ static void print_text(FILE *file, const char *text) {
   }
 }
 
-/* The action behind the message of a specification. */
+/* Prints the action of a specification, which follows its message. */
 static void print_action(FILE *file, Vocabulary vocabulary, const char *choices) {
   switch (vocabulary) {
   case VOCABULARY_NONE: fputc(' ', file); return;

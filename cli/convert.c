@@ -26,7 +26,7 @@ static int run(const void *chosen, char **words, int word_count) {
   HkError error = {0};
   HkMesh *mesh;
   char text[256];
-  /* A format may not hold all that another one does, so the source is never written over. */
+  /* The target format may hold less than the source, so the source is never overwritten. */
   if (is_same_file(words[0], words[1]))
     return complain(EXIT_INPUT, "%s: would be written over by itself; give another name", words[0]);
   if (hk_mesh_read(NULL, words[0], &mesh, &error) < 0) return complain_of(&error);

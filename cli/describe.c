@@ -14,7 +14,7 @@ static const void *place(const HkParam *p, const void *params) {
   return params ? (const char *)params + p->offset : NULL;
 }
 
-/* A number, a boolean or the index of a choice. */
+/* Returns a number, a boolean or the index of a choice. */
 static double number_at(const HkParam *p, const void *params) {
   const void *at = place(p, params);
   if (at && p->kind == HK_PARAM_NUMBER) return *(const double *)at;
@@ -23,7 +23,7 @@ static double number_at(const HkParam *p, const void *params) {
   return p->default_value[0];
 }
 
-/* " name value" of a plain parameter behind what stands in text; nothing of one that is not set. */
+/* Appends " name value" of a plain parameter to text; nothing if it is not set. */
 static void append_value(const HkParam *p, const void *params, char *text, size_t size) {
   size_t used = strlen(text);
   char value[64] = "";
@@ -39,7 +39,7 @@ static void append_value(const HkParam *p, const void *params, char *text, size_
     snprintf(text + used, size - used, "%s %s %s", strchr(text, ':') ? "," : ":", p->name, value);
 }
 
-/* The method nested in a parameter. */
+/* Returns the method nested in a parameter. */
 static HkMethod nested(const HkParam *p, const void *params) {
   const HkMethod *given = place(p, params);
   if (given && given->schema) return *given;

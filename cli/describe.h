@@ -6,17 +6,18 @@
 #include "hooke/hooke.h"
 #include "json.h"
 
-/* Rows on standard output, one a method: "  minimizer     newton: iterations 200 ...". */
+/* Prints one row a method on standard output: "  minimizer     newton: iterations 200 ...". */
 void describe_method(const HkMethod *method);
 /* Members "integrator": name, "minimizer": name ... of the object that is being written. */
 void describe_json(Json *json, const HkMethod *method);
-/* The row about the largest stable step (s) of an integrator. */
+/* Prints the row of the largest stable step (s) of an integrator. */
 void describe_stable_step(const HkMethod *integrator, double h);
 
-/* The value of a number, integer, boolean or choice; NAN where there is none of that name. */
+/* Returns the value of a number, integer, boolean or choice; NAN if there is no parameter of that
+ * name. */
 double describe_number(const HkMethod *method, const char *param);
 
-/* Whether an integrator solves equations in each step. */
+/* Returns whether an integrator is implicit. */
 bool describe_is_implicit(const HkSchema *integrator);
 
 #endif

@@ -1,4 +1,4 @@
-/* What of a model is drawn; see figure.h. */
+/* The drawn parts of a model; see figure.h. */
 #include "figure.h"
 
 #include "coil.h"
@@ -19,8 +19,7 @@ static const double COIL = 0.030, COIL_OF_LENGTH = 0.12, FEW_BALL = 0.026;
 
 enum { KIND_SHEAR = 1, KIND_BENDING = 2 };
 
-/* Of more pins than these only the border of a patch is drawn, in small dots: they would hide it.
- */
+/* With more pins only those at the border of a pinned patch are drawn, as small dots. */
 enum { MANY_PINS = 60 };
 static const double SMALL_PIN = 0.6;
 
@@ -34,12 +33,12 @@ struct Figure {
   const int32_t *pin;
   double mean_mass;               /* of the balls */
   double mean_length, rod_length; /* of all springs, of those that are drawn */
-  int32_t *rod;                   /* springs that are drawn */
-  int32_t *ball;                  /* vertices that are drawn */
-  uint8_t *body;                  /* of a vertex, as a color of the palette */
+  int32_t *rod;                   /* indices of the springs that are drawn */
+  int32_t *ball;                  /* indices of the vertices that are drawn */
+  uint8_t *body;                  /* palette index of the body of each vertex */
   double *release;                /* s, of each pin */
   uint8_t *marked;                /* whether a pin is drawn */
-  int32_t *held;                  /* pins that hold at the time of the frame and are drawn */
+  int32_t *held;                  /* pins that are held at the time of the frame and are drawn */
   float *value;                   /* of a vertex: strain or speed */
   /* The frame: */
   const Frame *frame;
@@ -47,14 +46,14 @@ struct Figure {
   bool coils, on_faces;
 };
 
-/* ---- Making it ------------------------------------------------------------------------------- */
+/* ---- Creating -------------------------------------------------------------------------------- */
 
-/* At least one byte, so that NULL is an error. */
-static void *room(int64_t count, size_t size) {
+/* Allocates zeros; at least one byte, so that NULL is an error. */
+static void *allocate(int64_t count, size_t size) {
   return calloc((size_t)count + 1, size);
 }
 
-/* Marks the vertices of bodies that have faces; names colors. */
+/* Marks the vertices of bodies that have faces, and sets the palette index of each vertex. */
 static void look_at_bodies(Figure *f, const HkModel *model, uint8_t *faced) {
   int64_t first, count;
   for (int b = 0; hk_model_body(model, b, &first, &count); b++) {
@@ -65,7 +64,7 @@ static void look_at_bodies(Figure *f, const HkModel *model, uint8_t *faced) {
   }
 }
 
-/* Springs without those across bends. */
+/* Chooses the springs that are drawn; bending springs are not. */
 static void choose_rods(Figure *f, const uint8_t *faced, bool all) {
   const HkSpringView *s = &f->springs;
   double length = 0, drawn_length = 0, count = 0;
@@ -90,7 +89,7 @@ static void choose_balls(Figure *f, const uint8_t *faced) {
   if (f->ball_count > 0) f->mean_mass /= (double)f->ball_count;
 }
 
-/* When each pinned vertex is let go. */
+/* Finds the release time of each pin. */
 static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *model,
                               HkError *error) {
   for (int p = 0; p < scene->pin_count; p++) {
@@ -107,11 +106,11 @@ static HkStatus find_releases(Figure *f, const HkScene *scene, const HkModel *mo
   return HK_OK;
 }
 
-/* Marks pins with a neighbor that moves, or that is released earlier; all where there are none. */
+/* Marks pins with a neighbor that is free, or is released earlier; all pins if there are none. */
 static bool mark_pins(Figure *f) {
   const HkSpringView *s = &f->springs;
-  double *until = room(f->n, sizeof *until); /* when each vertex is let go */
-  uint8_t *border = room(f->n, 1);
+  double *until = allocate(f->n, sizeof *until); /* release time of each vertex */
+  uint8_t *border = allocate(f->n, 1);
   bool few = f->pin_count <= MANY_PINS, any = false;
   if (!until || !border) {
     free(until);
@@ -132,14 +131,14 @@ static bool mark_pins(Figure *f) {
   return true;
 }
 
-static bool take_rooms(Figure *f) {
-  f->rod = room(f->springs.count, sizeof *f->rod);
-  f->ball = room(f->n, sizeof *f->ball);
-  f->body = room(f->n, sizeof *f->body);
-  f->release = room(f->pin_count, sizeof *f->release);
-  f->marked = room(f->pin_count, sizeof *f->marked);
-  f->held = room(f->pin_count, sizeof *f->held);
-  f->value = room(f->n, sizeof *f->value);
+static bool allocate_arrays(Figure *f) {
+  f->rod = allocate(f->springs.count, sizeof *f->rod);
+  f->ball = allocate(f->n, sizeof *f->ball);
+  f->body = allocate(f->n, sizeof *f->body);
+  f->release = allocate(f->pin_count, sizeof *f->release);
+  f->marked = allocate(f->pin_count, sizeof *f->marked);
+  f->held = allocate(f->pin_count, sizeof *f->held);
+  f->value = allocate(f->n, sizeof *f->value);
   return f->rod && f->ball && f->body && f->release && f->marked && f->held && f->value;
 }
 
@@ -149,8 +148,8 @@ static HkStatus no_memory(const Figure *f, HkError *error) {
 
 static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool springs,
                      HkError *error) {
-  uint8_t *faced = room(f->n, 1);
-  if (!faced || !take_rooms(f)) {
+  uint8_t *faced = allocate(f->n, 1);
+  if (!faced || !allocate_arrays(f)) {
     free(faced);
     return no_memory(f, error);
   }
@@ -249,13 +248,13 @@ static float palette(int index) {
   return (float)(-1 - index);
 }
 
-/* Place on the map. */
+/* Returns the position of a value on the color map. */
 static float mapped(const Figure *f, double value) {
   double t = f->by == COLOR_STRAIN ? 0.5 + 0.5 * value / f->end : value / f->end;
   return (float)fmin(fmax(t, 0), 1);
 }
 
-/* Of count things from first on those that there are. */
+/* Returns the number of items from first on, at most count. */
 static int64_t left(int64_t all, int64_t first, int64_t count) {
   int64_t rest = all - first;
   return rest < 0 ? 0 : rest < count ? rest : count;
@@ -293,7 +292,7 @@ int64_t figure_rods(const Figure *f, int64_t first, int64_t count, Rod *rods) {
   return count;
 }
 
-/* A mass; heavier ones are larger, by their volume. */
+/* Returns the ball of a vertex, with a volume in proportion to its mass. */
 static Ball mass_at(const Figure *f, int64_t vertex) {
   double size = f->mean_mass > 0 ? cbrt(f->mass[vertex] / f->mean_mass) : 1;
   Ball ball = {.radius = (float)(f->ball_radius * fmin(fmax(size, 0.5), 3))};

@@ -44,7 +44,7 @@ void figure_spread(const Figure *figure, Spread *spread);
  * which the sizes of rods and balls follow. */
 void figure_scale(Figure *figure, double end, double height);
 
-/* Pieces: at most count from first on; how many there are, 0 past the last. */
+/* Write at most count corners, rods or balls from first on; return how many, 0 past the last. */
 int64_t figure_corners(const Figure *figure, int64_t first_face, int64_t faces, Corner *corners);
 int64_t figure_rods(const Figure *figure, int64_t first, int64_t count, Rod *rods);
 int64_t figure_balls(const Figure *figure, int64_t first, int64_t count, Ball *balls);

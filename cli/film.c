@@ -1,7 +1,7 @@
 /* Films by ffmpeg; see film.h.
  *
  * ffmpeg reads raw pictures from its standard input. It runs in a process group of its own, so that
- * a Ctrl-C on the terminal reaches hooke alone, which then ends it and removes the file. Its
+ * a Ctrl-C on the terminal reaches only hooke, which then ends ffmpeg and removes the file. Its
  * messages are kept, and printed if it fails.
  *
  * A GIF gets a palette made from all its pictures. MP4 is H.264 as every browser plays it, with the
@@ -51,7 +51,8 @@ HkStatus film_check(HkError *error) {
                    "install ffmpeg), or make a picture: -o NAME.png");
 }
 
-/* ---- Starting it ----------------------------------------------------------------------------- */
+/* ---- Starting ffmpeg
+ * ----------------------------------------------------------------------------- */
 
 typedef struct Words {
   const char *word[MAX_WORDS];
@@ -89,7 +90,7 @@ static bool set_files(posix_spawn_file_actions_t *files, int in, int words) {
          posix_spawn_file_actions_adddup2(files, words, STDERR_FILENO) == 0;
 }
 
-/* A process group of its own; signals that hooke ignores end it as they do any program. */
+/* Sets a separate process group, and the default action of signals that hooke ignores. */
 static bool set_attributes(posix_spawnattr_t *attributes) {
   sigset_t usual;
   sigemptyset(&usual);
@@ -106,7 +107,8 @@ static int start(Film *film, const Words *words, int in) {
   posix_spawnattr_t attributes;
   char *arguments[MAX_WORDS] = {0};
   int reason = ENOMEM;
-  memcpy(arguments, words->word, (size_t)words->count * sizeof *arguments); /* it changes none */
+  memcpy(arguments, words->word,
+         (size_t)words->count * sizeof *arguments); /* posix_spawn does not change them */
   if (posix_spawn_file_actions_init(&files) != 0) return reason;
   if (posix_spawnattr_init(&attributes) == 0) {
     if (set_files(&files, in, fileno(film->words)) && set_attributes(&attributes))
@@ -117,8 +119,8 @@ static int start(Film *film, const Words *words, int in) {
   return reason;
 }
 
-/* A pipe whose writing end the child does not get: it would wait for itself. Writing to it does not
- * wait, so that signals are noticed. */
+/* Opens a pipe whose writing end the child does not inherit, so that it sees the end of the data.
+ * Writing does not block, so that signals are noticed. */
 static int open_pipe(int ends[2]) {
   if (pipe(ends) != 0) return errno;
   for (int q = 0; q < 2; q++) fcntl(ends[q], F_SETFD, FD_CLOEXEC);
@@ -175,14 +177,15 @@ HkStatus film_open(Film *film, const Target *target, FilmKind kind, int width, i
   return text_fail(error, HK_ERROR_IO, "ffmpeg: cannot start: %s", strerror(reason));
 }
 
-/* ---- Ending it ------------------------------------------------------------------------------- */
+/* ---- Ending ffmpeg
+ * ------------------------------------------------------------------------------- */
 
 static void close_pipe(Film *film) {
   if (film->pipe > 0) close(film->pipe);
   film->pipe = 0;
 }
 
-/* The last that ffmpeg said, in one line. */
+/* Reads the end of ffmpeg's messages as one line. */
 static void read_words(Film *film, char *text, size_t size) {
   long length = fseek(film->words, 0, SEEK_END) == 0 ? ftell(film->words) : 0;
   long skip = length > (long)size - 1 ? length - (long)size + 1 : 0;
@@ -193,7 +196,7 @@ static void read_words(Film *film, char *text, size_t size) {
     if (*at == '\n' || *at == '\r') *at = ' ';
 }
 
-/* Its number, below 0 after an error, 0 after a signal to hooke. */
+/* Waits for ffmpeg; returns its process id, below 0 after an error, 0 after a signal to hooke. */
 static pid_t wait_for_end(const Film *film, int *status) {
   const struct timespec pause = {.tv_nsec = 5000000};
   pid_t ended = 0;
@@ -218,7 +221,7 @@ HkStatus film_close(Film *film, HkError *error) {
   return text_fail(error, HK_ERROR_IO, "ffmpeg failed%s%s", words[0] ? ": " : "", words);
 }
 
-/* It has ended before the film did; why stands in its words. */
+/* Returns the error that ffmpeg ended early, with its messages. */
 static HkStatus ended_early(Film *film, HkError *error) {
   HkStatus status = film_close(film, error);
   return status < 0 ? status : text_fail(error, HK_ERROR_IO, "ffmpeg ended before the film");

@@ -1,8 +1,9 @@
 /* Frames to be drawn; see frames.h.
  *
- * The camera and the colors of a film depend on all of its frames, so each is wanted twice. Those
- * of a scene are kept in a temporary file without a name, 12 bytes a vertex, 16 with speeds: memory
- * would not do for large scenes, and to simulate twice takes twice as long.
+ * The camera and the colors of a film depend on all of its frames, so each frame is read twice.
+ * Those of a scene are kept in a temporary file without a name, 12 bytes a vertex, 16 with speeds:
+ * large scenes would not fit into memory, and simulating again would take as long as the first
+ * time.
  */
 #include "frames.h"
 
@@ -49,7 +50,7 @@ static HkStatus open_run(const HkContext *context, const char *folder, Frames *f
   return status;
 }
 
-/* The run ends for us with the last frame that is wanted. */
+/* Shows the progress towards the last frame that is needed. */
 static void on_progress(void *user, const HkProgress *run_at) {
   const Frames *f = user;
   HkProgress at = *run_at;
@@ -99,7 +100,8 @@ void frames_close(Frames *f) {
 
 /* ---- Simulating ------------------------------------------------------------------------------ */
 
-/* A file that has no name any more. tmpfile() does not look at TMPDIR, where a large disk may be.
+/* Opens a temporary file and removes its name. tmpfile() ignores TMPDIR, which may be on a larger
+ * disk.
  */
 static FILE *open_nameless(void) {
   char path[4096];
@@ -120,7 +122,7 @@ static HkStatus fail_kept(const char *what, HkError *error) {
                    what, strerror(errno));
 }
 
-static void take_frame(Frames *f, Frame *frame) {
+static void copy_frame(Frames *f, Frame *frame) {
   HkState *state = hk_run_state(f->run);
   const double *x = hk_state_x(state), *v = hk_state_v(state);
   for (int64_t q = 0; q < 3 * f->vertices; q++) frame->x[q] = (float)x[q];
@@ -129,13 +131,13 @@ static void take_frame(Frames *f, Frame *frame) {
 }
 
 static HkStatus keep_frame(Frames *f, Frame *frame, HkError *error) {
-  take_frame(f, frame);
+  copy_frame(f, frame);
   if (fwrite(frame->x, 1, frame_bytes(f), f->kept) != frame_bytes(f))
     return fail_kept("write", error);
   return HK_OK;
 }
 
-/* Frame after frame up to the last that is wanted, or until a signal. */
+/* Simulates all frames up to the last that is needed, or until a signal. */
 static HkStatus simulate(Frames *f, Frame *frame, HkError *error) {
   HkStatus status = HK_OK;
   for (int64_t index = 0; index <= f->last && !signals_caught(); index++) {

@@ -1,5 +1,5 @@
-/* hooke info: what a scene or a mesh file holds. Of a scene one step is tried: factorizations and
- * the like come with the first, and memory is to be known before a run. */
+/* hooke info: what a scene or a mesh file holds. One step of a scene is made: the first step
+ * allocates factorizations and other workspaces, so that the memory of a run is known. */
 #include "cells.h"
 #include "command.h"
 #include "describe.h"
@@ -50,7 +50,7 @@ static void print_box(const double *min, const double *max) {
     text_row(stdout, c == 0 ? "box" : "", "%c from %g to %g m", "xyz"[c], min[c], max[c]);
 }
 
-/* "name (count)", as many to a line as fit. */
+/* Prints "name (count)" of all sets, as many on a line as fit. */
 static void print_sets(const HkModel *model, int body) {
   const char *set;
   int64_t count;
@@ -188,7 +188,7 @@ static void json_scene(const SceneFacts *f) {
 }
 
 /* Makes a step from the start, so that all memory of a run is allocated, and returns the bytes of
- * the state. A step that fails is reported in a message and does not end the command. */
+ * the state. A step that fails prints a message and does not end the command. */
 static size_t try_step(const HkContext *context, HkRun *run) {
   HkError error = {0};
   HkState *state;

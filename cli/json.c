@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character that begins here, 0 if it is none (overlong forms, surrogates and
- * what lies beyond U+10FFFF included). */
+/* Returns the bytes of the UTF-8 character at p; 0 if it is invalid, such as overlong forms,
+ * surrogates and code points above U+10FFFF. */
 static int character_length(const unsigned char *p) {
   if (p[0] < 0x80) return 1;
   int length = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;

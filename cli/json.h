@@ -11,12 +11,12 @@ typedef struct Json {
   bool some; /* a comma is due before the next value */
 } Json;
 
-/* '{' or '[', and its end. */
+/* Write '{' or '[', and its end. */
 void put_begin(Json *json, const char *key, char bracket);
 void put_end(Json *json, char bracket);
-/* Bytes that are no valid UTF-8 become U+FFFD; NULL becomes null. */
+/* Writes a string; invalid UTF-8 becomes U+FFFD, NULL becomes null. */
 void put_text(Json *json, const char *key, const char *value);
-/* The shortest decimal that reads back as the same number; null where it is not finite. */
+/* Writes the shortest decimal that reads back as the same number; null if it is not finite. */
 void put_number(Json *json, const char *key, double value);
 void put_numbers(Json *json, const char *key, const double *values, int count);
 void put_integer(Json *json, const char *key, int64_t value);

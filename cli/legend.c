@@ -1,4 +1,4 @@
-/* What is written into a picture; see legend.h.
+/* Color scale and time in a picture; see legend.h.
  *
  *             [ blue ... gray ... red ]
  *            -5           0          +5
@@ -15,8 +15,8 @@
 static const double MARGIN = 0.12; /* of half the picture, around the scene */
 static const double TEXT = 0.022;  /* of the smaller side: height of digits */
 static const double BAR_LENGTH = 0.55, BAR_HEIGHT = 0.022;
-/* Heights of digits: the last line of writing above the edge, the numbers above that, the bar above
- * them, the scene above the bar. */
+/* Distances in heights of digits: from the edge to the lowest line of text, to the numbers, to the
+ * bar, and to the scene, each from the one before. */
 static const double LAST_LINE = 1.6, NUMBERS = 1.9, BAR = 1.7, SCENE = 0.8;
 static const Color ink = {0.25, 0.27, 0.31};
 
@@ -24,7 +24,7 @@ static double side_of(int width, int height) {
   return width < height ? width : height;
 }
 
-/* Smaller letters could not be read. */
+/* Returns the height of digits in pixels, at least the smallest legible one. */
 static double text_height(int width, int height) {
   return fmax(TEXT * side_of(width, height), 6);
 }
@@ -46,7 +46,7 @@ static void write_centered(Raster raster, const char *text, double x, double y) 
   strokes_write(raster, text, x - strokes_width(text, height) / 2, y, height, ink);
 }
 
-/* Pixels of the bar from left to right, cut at the ends by parts of a pixel. */
+/* Draws the bar from left to right; its ends may cover a pixel in part. */
 static void draw_bar(Raster raster, ColorBy by, double left, double right, double top,
                      double bottom) {
   for (int y = (int)top; y <= (int)bottom; y++)
@@ -59,7 +59,7 @@ static void draw_bar(Raster raster, ColorBy by, double left, double right, doubl
     }
 }
 
-/* The number at part t of the scale. */
+/* Writes the number at part t of the scale. */
 static void name_value(ColorBy by, double end, double t, char *text, size_t size) {
   double value = by == COLOR_STRAIN ? 100 * end * (2 * t - 1) : end * t;
   snprintf(text, size, by == COLOR_STRAIN && value > 0 ? "+%.3g" : "%.3g", value);

@@ -102,7 +102,8 @@ static int dispatch(int argc, char **argv) {
   return command ? run_command(command, argc - 2, argv + 2) : unknown(argv[1]);
 }
 
-/* What was printed must have arrived, unless the reader of a pipe had enough of it. */
+/* Returns an error if standard output could not be written, unless the reader of a pipe closed
+ * it. */
 static int check_output(int code) {
   struct stat info;
   bool bad = fflush(stdout) != 0 || ferror(stdout);
@@ -112,20 +113,21 @@ static int check_output(int code) {
   return complain(EXIT_FILE, "standard output: cannot write: %s", strerror(reason));
 }
 
-/* OpenBLAS starts a thread for each core when it is loaded, with 128 MB of addresses each, and
- * those that get none keep the program from ending. Hooke calls it from one thread at a time. So
- * where addresses are limited (ulimit -v) the program executes itself again with one. */
+/* OpenBLAS starts a thread for each core when it is loaded, with 128 MB of address space each; if
+ * that fails, the program does not end. Hooke calls it from one thread at a time. So if the address
+ * space is limited (ulimit -v) the program executes itself again with one thread. */
 static void limit_blas(char **argv) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   if (getenv("OPENBLAS_NUM_THREADS") || setenv("OPENBLAS_NUM_THREADS", "1", 0) != 0) return;
-  execv("/proc/self/exe", argv); /* it goes on where that is not there */
+  execv("/proc/self/exe", argv); /* continues if /proc does not exist */
 }
 
 int main(int argc, char **argv) {
-  if (!streams_guard()) return EXIT_FILE; /* no stream is left that could take a message */
+  if (!streams_guard()) return EXIT_FILE; /* there is no stream for a message */
   limit_blas(argv);
-  /* A closed pipe and a limit on the size of files are errors of a write, not the end. */
+  /* Writing to a closed pipe, or beyond the limit of file sizes, returns an error instead of a
+   * signal. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   return check_output(dispatch(argc, argv));

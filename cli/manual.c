@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The roff of a letter that formatters would change or take for an escape, or NULL. */
+/* Returns the escape of a letter that formatters would change or interpret, or NULL. */
 static const char *escape_of(char letter) {
   switch (letter) {
   case '\\': return "\\e";
@@ -23,7 +23,7 @@ static const char *escape_of(char letter) {
   return NULL;
 }
 
-/* Bytes of a text of that length once it is escaped. */
+/* Returns the length of a text after escaping. */
 static int escaped_length(const char *text, int length) {
   int bytes = 0;
   for (int q = 0; q < length; q++)
@@ -41,8 +41,8 @@ static void print_escaped(const char *text, int length) {
   }
 }
 
-/* A text in lines of at most 80 bytes, between any words of which the formatter may break it. A dot
- * at the start of a line would be a macro. */
+/* Prints a text in lines of at most 80 bytes, which the formatter may break between words. A dot at
+ * the start of a line would be a macro. */
 static void print_text(const char *text) {
   enum { LINE = 80, GUARD = 2 /* bytes of "\&" */ };
   int column = 0;
@@ -62,7 +62,7 @@ static void print_text(const char *text) {
   fputc('\n', stdout);
 }
 
-/* Lines as they are, each indented by blanks, so that none begins with a dot. */
+/* Prints lines without filling; each is indented by blanks, so that none begins with a dot. */
 static void print_lines(const char *lines) {
   printf(".PP\n.nf\n");
   print_escaped(lines, (int)strlen(lines));
@@ -124,7 +124,7 @@ static void print_scenes(void) {
   }
 }
 
-/* The names of each family; 'hooke methods NAME' has all about one. */
+/* Prints the names of each family; 'hooke methods NAME' describes one of them. */
 static void print_methods(void) {
   static const char *const families[HK_FAMILY_COUNT] = {
       "shapes",         "forces",          "motions", "integrators",      "minimizers",

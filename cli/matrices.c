@@ -36,7 +36,7 @@ static const Option options[] = {
     OPTION_LIBRARIES(Settings),
 };
 
-/* A scene at a time, and what was computed there. */
+/* The state of a scene at a time, and its matrices. */
 typedef struct System {
   HkScene *scene;
   HkModel *model;

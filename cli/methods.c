@@ -1,4 +1,5 @@
-/* hooke methods: what can stand in a scene, read from the registries of the library. */
+/* hooke methods: shapes, forces, methods and formats of a scene, from the registries of the
+ * library. */
 #include "command.h"
 #include "json.h"
 #include "text.h"
@@ -9,7 +10,7 @@
 
 static const double UNBOUNDED = 1e300;
 
-/* One thing with a name. */
+/* A method, a part of a scene or a mesh format. */
 typedef struct Entry {
   int group;
   const char *name, *summary;
@@ -27,7 +28,7 @@ static const Option options[] = {
 
 enum { MESH_FORMAT = HK_FAMILY_COUNT, GROUP_COUNT };
 
-/* In the order of HkFamily, and the mesh formats. */
+/* Families in the order of HkFamily, then the mesh formats. */
 static const struct {
   const char *one, *many, *place;
 } groups[GROUP_COUNT] = {
@@ -93,7 +94,7 @@ static Text range_text(const HkParam *p) {
 
 enum { COLUMNS = 4 };
 
-/* name, unit, default, range into cells. */
+/* Writes name, unit, default and range of a parameter into cells. */
 static void row_cells(const HkParam *p, Text *cells) {
   snprintf(cells[0].c, sizeof cells[0].c, "%s", p->name);
   snprintf(cells[1].c, sizeof cells[1].c, "%s", strcmp(p->unit, "1") == 0 ? "" : p->unit);
@@ -101,8 +102,8 @@ static void row_cells(const HkParam *p, Text *cells) {
   cells[3] = range_text(p);
 }
 
-/* The meaning of a parameter stands beside its cells, or below them where that leaves it too few
- * columns. */
+/* Prints the parameters; the meaning of each is beside its cells, or below them if too few columns
+ * are left. */
 static void print_params(const HkSchema *schema) {
   enum { MIN_MEANING = 30, MEANING_BELOW = 6 };
   static const char *const heads[COLUMNS] = {"parameter", "unit", "default", "range"};
@@ -202,7 +203,7 @@ static void json_entry(Json *json, const Entry *e) {
 
 enum { MAX_METHODS = 512 };
 
-/* All there is, in the order of the registries. */
+/* Lists all entries in the order of the registries. */
 static int collect(Entry *entries) {
   const HkSchema *schema;
   const char *name, *summary;
@@ -231,7 +232,8 @@ static void print_list(const Entry *entries, int count) {
   printf("\nhooke methods NAME explains one: its equation, parameters and units.\n");
 }
 
-/* Those of that name, of which there may be one in each family, to the front; returns how many. */
+/* Moves the entries of that name, at most one in each family, to the front; returns their
+ * number. */
 static int keep_named(Entry *entries, int count, const char *name) {
   int kept = 0;
   for (int q = 0; q < count; q++)

@@ -107,8 +107,8 @@ static const Option *find(const Command *command, const char *given, size_t leng
   return NULL;
 }
 
-/* One option with its value, which may be the next argument. */
-static int take_option(Walk *walk, void *values) {
+/* Reads one option with its value, which may be the next argument. */
+static int read_option(Walk *walk, void *values) {
   const char *given = walk->argv[walk->at];
   bool is_long = given[1] == '-';
   size_t length = is_long ? strcspn(given, "=") : 2;
@@ -156,7 +156,7 @@ int options_parse(const Command *command, int argc, char **argv, Parsed *parsed)
     else if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0)
       parsed->help = true;
     else
-      code = take_option(&walk, parsed->values);
+      code = read_option(&walk, parsed->values);
   }
   return code ? code : check_words(command, parsed);
 }
@@ -171,8 +171,8 @@ void options_release(const Command *command, Parsed *parsed) {
 
 /* ---- Help ------------------------------------------------------------------------------------ */
 
-/* The option stands in a column of its own; one that would leave less than two blanks before its
- * text takes a whole line. */
+/* Prints an option and its text in two columns; an option that is too long for its column gets a
+ * line of its own. */
 static void print_option(char letter, const char *name, const char *argument, const char *help) {
   enum { TEXT_COLUMN = 31, MAX_LEFT = TEXT_COLUMN - 4 /* blanks: two before, two behind */ };
   char left[128], short_name[8] = "    ";

@@ -52,20 +52,20 @@ typedef struct Option {
 
 struct Command;
 
-/* What a command line came to. */
+/* The result of parsing a command line. */
 typedef struct Parsed {
   void *values; /* the struct of the options */
-  char **words; /* what is no option */
+  char **words; /* arguments that are not options */
   int word_count;
   bool help; /* --help was there */
 } Parsed;
 
-/* Reads what stands behind the command's name. Returns 0, or the exit code after the error has been
- * printed. options_release is due in both cases. */
+/* Reads the arguments after the command's name. Returns 0, or the exit code after the error has
+ * been printed. The caller calls options_release in both cases. */
 int options_parse(const struct Command *command, int argc, char **argv, Parsed *parsed);
 void options_release(const struct Command *command, Parsed *parsed);
 
-/* Usage, explanation, options and examples of a command on standard output. */
+/* Prints usage, explanation, options and examples of a command on standard output. */
 void options_print_help(const struct Command *command);
 
 #endif

@@ -1,4 +1,4 @@
-/* The files of the page; see page.h. */
+/* The files of the web page; see page.h. */
 #include "page.h"
 
 #include "command.h"
@@ -38,7 +38,7 @@ static bool add(Page *page, const char *name, const char *path) {
   return page->files[page->count - 1].name && page->files[page->count - 1].path;
 }
 
-/* Lists a folder; name is its own from the page's on. */
+/* Lists a folder; name: its path relative to the folder of the page. */
 static bool list(Page *page, const char *folder, const char *name, int depth) {
   DIR *open = opendir(folder);
   const struct dirent *entry;
@@ -61,8 +61,8 @@ static bool is_page(const char *folder) {
   return length < (int)sizeof index && is_file(index);
 }
 
-/* The folder of the page: from the program where it is, installed or in the tree where it was
- * built; else where it would have been installed. */
+/* Finds the folder of the page: relative to the program, installed or in the build tree; else under
+ * the prefix of the build. */
 static bool find_folder(char *folder, size_t size) {
   static const char *const places[] = {HOOKE_PAGE_FROM_PROGRAM, "../../web/dist"};
   char program[MAX_PATH_BYTES];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is drawn by a program of its own. */
+/* Kinds of objects, each with its own shader program. */
 typedef enum Kind { FACES, RODS, BALLS, BACKGROUND, PLANE, BLUR, KIND_COUNT } Kind;
 
 static const Shader *const shaders[KIND_COUNT] = {&shader_faces,      &shader_rods,  &shader_balls,
@@ -18,7 +18,7 @@ struct Painter {
   GLuint program[KIND_COUNT], array[KIND_COUNT], buffer[KIND_COUNT];
   GLuint view;                   /* the uniform block */
   GLuint ramp;                   /* texture of colors */
-  GLuint mask[2], mask_frame[2]; /* the shadow, and the same while it is made soft */
+  GLuint mask[2], mask_frame[2]; /* the mask of the shadow, and a second one for the blur */
 };
 
 /* ---- Programs -------------------------------------------------------------------------------- */
@@ -70,10 +70,10 @@ static HkStatus make_program(const Shader *shader, GLuint *program, HkError *err
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* One attribute of the buffer that is bound; each: 1 where it belongs to an instance. */
+/* Sets one attribute of the bound buffer; each: 1 if it advances with each instance. */
 static void attribute(GLuint index, int numbers, size_t stride, size_t offset, GLuint each) {
   glEnableVertexAttribArray(index);
-  const void *place; /* a number as OpenGL expects it: as a pointer */
+  const void *place; /* an offset, which OpenGL expects as a pointer */
   uintptr_t number = offset;
   memcpy(&place, &number, sizeof place);
   glVertexAttribPointer(index, numbers, GL_FLOAT, GL_FALSE, (GLsizei)stride, place);
@@ -183,7 +183,8 @@ void painter_begin(Painter *p, const Canvas *canvas) {
   glDepthFunc(GL_LEQUAL);
 }
 
-/* ---- Things ---------------------------------------------------------------------------------- */
+/* ---- Faces, rods and balls
+ * ---------------------------------------------------------------------------------- */
 
 static void send(const Painter *p, Kind kind, const void *bytes, size_t size) {
   take_up(p, kind, p->ramp);

@@ -5,16 +5,17 @@
 #include "canvas.h"
 #include "figure.h"
 
-/* How to look, in the layout of the shaders; see shader_common. */
+/* The view, in the layout of the shaders; see shader_common. */
 typedef struct View {
   float matrix[16];
   float right[4], up[4], toward[4];
-  float eye[4];     /* m; 1 where all rays are parallel */
-  float picture[4]; /* pixels; pixels of a meter, 1 m away; 1: only a mask */
+  float eye[4];     /* m; w is 1 for a parallel projection */
+  float picture[4]; /* width and height in pixels; pixels of a meter at a distance of 1 m; 1: only a
+                       mask */
   float key[4], sky[4];
 } View;
 
-/* A level plane: its middle, and from there to its edges (m). */
+/* A horizontal plane: its center, and the vectors from there to its edges (m). */
 typedef struct Plane {
   float middle[3], across[3], along[3];
 } Plane;
@@ -30,18 +31,19 @@ typedef struct Painter Painter;
 HkStatus painter_create(const unsigned char *ramp, Painter **painter, HkError *error);
 void painter_destroy(Painter **painter);
 
-/* An empty picture, with its background. */
+/* Begins a picture: clears it and draws the background. */
 void painter_begin(Painter *painter, const Canvas *canvas);
-/* What follows is drawn into the mask of a shadow, until the next begin; seen from above. */
+/* Draws into the mask of a shadow, seen from above, until the next painter_begin. */
 void painter_begin_shadow(Painter *painter);
 /* Makes the edges of the shadow soft, over a part of its width. */
 void painter_end_shadow(Painter *painter, double softness);
-/* From now on things are seen so. */
+/* Sets the view for all later drawing. */
 void painter_look(Painter *painter, const View *view);
 void painter_faces(Painter *painter, const Corner *corners, int64_t count);
 void painter_rods(Painter *painter, const Rod *rods, int64_t count);
 void painter_balls(Painter *painter, const Ball *balls, int64_t count);
-/* A shadow lies behind all that is drawn after it; water also before what is behind it. */
+/* Draws a plane. A shadow is behind all that is drawn later; water is blended over what is behind
+ * it. */
 void painter_plane(Painter *painter, const Plane *plane, PlaneKind kind);
 
 #endif

@@ -1,4 +1,5 @@
-/* Samples of a PC2 file; see pc2_cache.h. src/output/pc2.c has the layout, all little endian:
+/* Samples of a PC2 file; see pc2_cache.h. The layout, which src/output/pc2.c writes, all little
+ * endian:
  *
  *     "POINTCACHE2\0"  i32 version  i32 points  f32 start  f32 rate  i32 samples
  *     f32 x y z of every point, sample after sample
@@ -14,7 +15,7 @@ static uint32_t word_at(const unsigned char *bytes) {
   return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* Samples that fit into the file; no sample is empty. */
+/* Returns the number of complete samples by the length of the file; no sample is empty. */
 static int64_t count_whole(FILE *file, int64_t vertices) {
   if (vertices == 0 || fseeko(file, 0, SEEK_END) != 0) return 0;
   int64_t size = (int64_t)ftello(file);

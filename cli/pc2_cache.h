@@ -9,14 +9,15 @@
 typedef struct Pc2Cache {
   FILE *file;       /* NULL: none is open */
   int64_t vertices; /* of each sample */
-  int64_t count;    /* of samples, as the head of the file says */
-  int64_t whole;    /* of samples, as the length of the file says */
+  int64_t count;    /* of samples, by the header of the file */
+  int64_t whole;    /* of complete samples, by the length of the file */
 } Pc2Cache;
 
-/* Takes over a file that is open, also after an error; NULL counts as no cache. False where it is
- * not a cache of so many vertices. */
+/* Opens a cache and takes ownership of the file, also after an error. Returns false if the file is
+ * NULL or not a cache of that number of vertices. */
 bool pc2_open(FILE *file, int64_t vertices, Pc2Cache *cache);
-/* The positions of a sample, three numbers a vertex; false where it is not there as a whole. */
+/* Reads the positions of a sample, three numbers a vertex; returns false if the sample is
+ * incomplete. */
 bool pc2_read(const Pc2Cache *cache, int64_t index, float *x);
 void pc2_close(Pc2Cache *cache);
 

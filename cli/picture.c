@@ -1,6 +1,6 @@
-/* Pictures of one motion; see picture.h. A picture is made of, from back to front: the background,
- * the shadow on a ground below the lowest point (where it is seen from above), the figure, the
- * surface of the water in a scene with buoyancy, and what is written into it. */
+/* Pictures of one motion; see picture.h. A picture has, from back to front: the background, the
+ * shadow on a ground below the lowest point (if it is seen from above), the figure, the surface of
+ * the water in a scene with buoyancy, and the legend. */
 #include "picture.h"
 
 #include "describe.h"
@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 16384 }; /* faces, rods or balls that are handed to the painter at once */
+enum { PIECE = 16384 }; /* faces, rods or balls of one call of the painter */
 
 static const double GROUND = 0.03;     /* of the picture's height, below the lowest point */
 static const double SOFTNESS = 0.035;  /* of the shadow's width */
-static const double WATER_SHOWN = 1.5; /* of the size of what is in it, to both sides */
-static const double WATER = 2.4; /* of half the picture's height: from the middle to its edge */
+static const double WATER_SHOWN = 1.5; /* of the size of the submerged bodies, on both sides */
+static const double WATER =
+    2.4; /* of half the picture's height: from the center of the water to its edge */
 static const double LEAST_SLANT = 0.1; /* a ground that is seen along its surface is not drawn */
 
 struct Picture {
@@ -26,7 +27,7 @@ struct Picture {
   bool flat;    /* 2D */
   double water; /* m, its level, or NAN */
   Window window;
-  Camera camera, above; /* above: sees the shadow */
+  Camera camera, above; /* above: the camera of the shadow */
   Extent extent;
   Spread spread;
   double end;
@@ -41,7 +42,7 @@ struct Picture {
   } batch;
 };
 
-/* ---- Making it ------------------------------------------------------------------------------- */
+/* ---- Creating -------------------------------------------------------------------------------- */
 
 static double find_water(const HkScene *scene) {
   for (int q = 0; q < scene->force_count; q++)
@@ -86,7 +87,7 @@ const char *picture_device(const Picture *p) {
   return canvas_device(p->canvas);
 }
 
-/* ---- Where to look from ---------------------------------------------------------------------- */
+/* ---- Cameras --------------------------------------------------------------------------------- */
 
 void picture_measure(Picture *p, const Frame *frame) {
   int64_t vertices = figure_vertices(p->figure);
@@ -116,7 +117,7 @@ static void make_view(const Camera *c, int up, int width, int height, View *v) {
   put(v->sky, sky);
 }
 
-/* Looks at the corners of the box from above, with a margin for the soft edge. */
+/* Places the camera of the shadow above the box, with a margin for the soft edge. */
 static void look_from_above(Picture *p) {
   static const Window inner = {-0.75, 0.75, -0.75, 0.75};
   CameraOptions straight = {.elevation = 90, .zoom = 1};
@@ -133,7 +134,7 @@ static void look_from_above(Picture *p) {
   p->view_above.picture[3] = 1;
 }
 
-/* Some of the water belongs into the picture, left and right of what is in it. */
+/* Extends the extent by the water to the left and right of the submerged bodies. */
 static void show_water(Picture *p) {
   Extent *e = &p->extent;
   double size = 0;
@@ -174,7 +175,8 @@ static void draw_figure(Picture *p) {
     painter_balls(p->painter, p->batch.balls, count);
 }
 
-/* A level square around what is below or above the middle of c, which looks straight down. */
+/* Returns a horizontal square at a level, centered below or above the camera c, which looks
+ * down. */
 static Plane plane_at(const Picture *p, const Camera *c, double level, double half) {
   Plane plane;
   double across[3], along[3];

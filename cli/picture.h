@@ -1,5 +1,5 @@
-/* Pictures of one motion, all seen by the same camera and in the same colors. Those that will be
- * drawn are measured first. */
+/* Pictures of one motion, all with the same camera and color scale, for which all frames are
+ * measured first. */
 #ifndef HOOKE_CLI_PICTURE_H
 #define HOOKE_CLI_PICTURE_H
 
@@ -10,8 +10,8 @@
 typedef struct PictureOptions {
   int width, height; /* pixels */
   ColorBy by;
-  double end;          /* of the scale of colors; 0: what the frames have */
-  bool springs, clock; /* springs also on faces; the time in a corner */
+  double end;          /* end of the color scale; 0: from the values of the frames */
+  bool springs, clock; /* draw springs also where there are faces; write the time */
   CameraOptions camera;
 } PictureOptions;
 
@@ -21,13 +21,13 @@ typedef struct Picture Picture;
 HkStatus picture_create(const Frames *frames, const PictureOptions *options, Picture **picture,
                         HkError *error);
 void picture_destroy(Picture **picture);
-/* Takes a frame into account. */
+/* Adds a frame to extent and color scale. */
 void picture_measure(Picture *picture, const Frame *frame);
-/* All frames are measured: places the camera and scales the colors. */
+/* Places the camera and sets the color scale, after all frames are measured. */
 void picture_settle(Picture *picture);
-/* One frame, 4 bytes a pixel, row by row from the top. */
+/* Draws one frame, 4 bytes a pixel, row by row from the top. */
 HkStatus picture_draw(Picture *picture, const Frame *frame, unsigned char *rgba, HkError *error);
-/* Who draws. */
+/* Returns the name of the renderer. */
 const char *picture_device(const Picture *picture);
 
 #endif

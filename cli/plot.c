@@ -1,9 +1,9 @@
 /* Lines over logarithmic axes as SVG; see plot.h.
  *
- * A value v between low and high stands at log(v / low) / log(high / low) of its axis. The limits
- * of x are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at
- * twice one, so that errors near 1 do not run along the edge. Lines differ by color and by dash,
- * so that they differ in grayscale, too.
+ * A value v between low and high is at log(v / low) / log(high / low) of its axis. The limits of x
+ * are 1, 2 or 5 times a power of ten, those of y powers of ten; the axis of an error ends at twice
+ * a power of ten, so that errors near 1 are not at the edge. Lines differ by color and by dash, so
+ * that they differ in grayscale, too.
  */
 #include "plot.h"
 
@@ -52,7 +52,8 @@ static bool is_drawable(double value) {
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-/* The nearest of 1, 2, 5 times a power of ten that is not above, or not below. */
+/* Returns the nearest of 1, 2, 5 times a power of ten that is not above `value`, or not below if
+ * up. */
 static double round_nicely(double value, bool up) {
   static const double steps[] = {1, 2, 5, 10};
   double power = pow(10, floor(log10(value) + 1e-9));
@@ -63,7 +64,7 @@ static double round_nicely(double value, bool up) {
   return power;
 }
 
-/* Takes in the values that can be drawn. */
+/* Extends an axis to the values that can be drawn. */
 static void widen(Axis *a, const double *values, int count) {
   for (int k = 0; k < count; k++) {
     if (!is_drawable(values[k])) continue;
@@ -95,7 +96,7 @@ static Axis find_y(const Plot *plot) {
                 .high = 2 * pow(10, ceil(log10(high) - 1e-9))};
 }
 
-/* Numbers from least to 100000 as they are, others as 10 with an exponent. */
+/* Prints numbers from least to 100000 as decimals, others as powers of 10. */
 static void put_number(FILE *file, double value, double least) {
   if (value > 0.99 * least && value < 100001)
     fprintf(file, "%g", value);

@@ -1,10 +1,10 @@
-/* How far a run is; see progress.h.
+/* Progress of a run; see progress.h.
  *
  *       42 % [==========>             ] 126/300 frames, 41.2 frames/s, 2,472 steps/s, 4.2 s left
  *
  * The rate is sum w dn / sum w dt with the weight w = exp(-age / 10 s), so that the time left
  * follows a run that becomes slower. A narrow terminal gets less of this. The bar is drawn with
- * carriage returns and blanks alone, which every terminal understands.
+ * carriage returns and blanks only, which every terminal supports.
  */
 #include "progress.h"
 
@@ -21,7 +21,7 @@ static const double BAR_INTERVAL = 0.1; /* s, between two bars */
 static const double LINE_INTERVAL = 5;  /* s, between two lines */
 static const double TENTH_INTERVAL = 1; /* s, if a tenth of the whole was done in between */
 
-/* Frames with the part of the one that is under way. */
+/* Returns the number of frames, with the done part of the current one. */
 static double frames_done(const HkProgress *at) {
   double steps = (double)at->step + at->part;
   return (double)at->frame + steps / (double)(at->substeps > 0 ? at->substeps : 1);
@@ -40,7 +40,7 @@ static void measure(Progress *p, const HkProgress *at, double now) {
   p->last_time = now;
 }
 
-/* "126/300 frames, 41.2 frames/s, 2,472 steps/s, 4.2 s left"; the larger leave, the less of it. */
+/* "126/300 frames, 41.2 frames/s, 2,472 steps/s, 4.2 s left"; a larger `leave` omits more of it. */
 static void describe(const Progress *p, int leave, char *text, size_t size) {
   const HkProgress *at = &p->last;
   size_t used = 0;
@@ -60,8 +60,8 @@ static void describe(const Progress *p, int leave, char *text, size_t size) {
     snprintf(text + used, size - used, "%s %s left", leave < 3 ? "," : "", text_duration(left).c);
 }
 
-/* One line over what stood there. Three columns stay free: a full line would scroll, and the
- * terminal shows a Ctrl-C as ^C. */
+/* Draws the bar over the last one. Three columns stay free: a full line would scroll, and the
+ * terminal prints ^C for a Ctrl-C. */
 static void draw_bar(Progress *p) {
   enum { MIN_BAR_COLUMNS = 10, MAX_BAR_COLUMNS = 24, PERCENT = 9 /* " 42 % []" and one more */ };
   char text[256], bar[MAX_BAR_COLUMNS + 1];
@@ -98,7 +98,7 @@ Progress progress_start(bool quiet, const HkProgress *at) {
   p.last = *at;
   p.last_time = p.last_shown = seconds_now();
   p.next_tenth = (int)(10 * part_done(at)) + 1;
-  /* The first frame may take long: the bar is there from the beginning. */
+  /* The first frame may take long, so the bar is drawn at the start. */
   if (p.style == PROGRESS_BAR) {
     fflush(stdout);
     draw_bar(&p);

@@ -8,15 +8,15 @@ typedef enum ProgressStyle { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BAR } Progr
 
 typedef struct Progress {
   ProgressStyle style;
-  int drawn; /* columns of the bar that stands on the terminal */
+  int drawn; /* columns of the bar on the terminal */
   double last_shown;
   int next_tenth; /* of the whole, for lines */
-  /* Frames, steps and seconds of the last while: what is older counts less. */
+  /* Weighted sums of frames, steps and seconds; older ones have less weight. */
   double frames, steps, seconds, last_time;
   HkProgress last;
 } Progress;
 
-/* Bar or lines as standard error allows; begins to count. */
+/* Starts a bar if standard error is a terminal, else lines. */
 Progress progress_start(bool quiet, const HkProgress *at);
 /* Shows the progress, if the last time is long enough ago. */
 void progress_show(Progress *progress, const HkProgress *at);

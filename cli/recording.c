@@ -1,8 +1,8 @@
 /* The frames in the folder of a run; see recording.h.
  *
- * Drawing needs positions and, if colored by speed, velocities. The outputs vtp and vtu hold
- * both, one file a frame; mesh.pc2 holds the positions of all frames (src/output/pc2.c has its
- * layout). Everything else of the run comes from run.json, compiled again.
+ * Drawing needs positions and, if colored by speed, velocities. The outputs vtp and vtu hold both,
+ * one file a frame; mesh.pc2 holds the positions of all frames (src/output/pc2.c has its layout).
+ * All other data of the run comes from run.json, which is compiled again.
  */
 #include "recording.h"
 

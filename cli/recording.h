@@ -4,7 +4,7 @@
 
 #include "pc2_cache.h"
 
-/* One frame; the numbers of a vertex stand at the same place in both. */
+/* One frame; both arrays are indexed by vertex. */
 typedef struct Frame {
   double time;  /* s */
   float *x;     /* m, three a vertex */
@@ -14,16 +14,16 @@ typedef struct Frame {
 typedef struct Recording {
   char folder[3072];
   const char *output; /* "vtp", "vtu" or "pc2" */
-  int every;          /* each so many frames of the run are there */
+  int every;          /* the output has every `every`-th frame of the run */
   int64_t count, vertices;
   double interval; /* s from one to the next */
   Pc2Cache cache;  /* of pc2 */
   float *velocity; /* for the velocities of vtp and vtu */
 } Recording;
 
-/* Whether a folder of that name holds a run. */
+/* Returns whether the path is a folder with a run. */
 bool recording_is_run(const char *path);
-/* Finds the output of the scene, which is that of run.json, to read from, and counts its frames. */
+/* Finds an output of the scene (from run.json) that can be read, and counts its frames. */
 HkStatus recording_open(const HkScene *scene, const char *folder, int64_t vertices, bool with_speed,
                         Recording *recording, HkError *error);
 HkStatus recording_read(Recording *recording, int64_t index, Frame *frame, HkError *error);

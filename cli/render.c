@@ -1,9 +1,9 @@
 /* hooke render: pictures and films of a scene or of a run, without a display.
  *
- * All that can be wrong is looked at before the simulation begins: options, the file's folder,
- * ffmpeg, something to draw with. Then the frames are simulated (or read, of a run), measured, so
- * that one camera and one scale of colors fit them all, and drawn. The file appears under its name
- * when it is whole; after an error or a signal nothing is left.
+ * Options, the file's folder, ffmpeg and the renderer are checked before the simulation begins.
+ * Then the frames are simulated (or read from a run), measured, so that one camera and one color
+ * scale fit them all, and drawn. The file gets its name when it is complete; after an error or a
+ * signal it is removed.
  */
 #include "command.h"
 #include "source.h"
@@ -68,7 +68,7 @@ static const Option options[] = {
 
 enum { MIN_PIXELS = 16, MAX_PIXELS = 8192 };
 
-/* All that one call works with. */
+/* Data of one call of the command. */
 typedef struct Work {
   const Settings *settings;
   FilmKind kind;
@@ -110,7 +110,7 @@ static bool is_picture(const char *path) {
   return dot && strcasecmp(dot, ".png") == 0;
 }
 
-/* Options that are only for pictures or only for films. */
+/* Returns an error for an option that is only for pictures, or only for films. */
 static int check_options(const Settings *w, FilmKind kind) {
   if (kind != FILM_NONE && (w->frame >= 0 || w->time >= 0))
     return complain(EXIT_USAGE,

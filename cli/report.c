@@ -1,4 +1,4 @@
-/* What `hooke run` says about a run; see report.h. */
+/* The printed summary of `hooke run`; see report.h. */
 #include "report.h"
 
 #include "describe.h"
@@ -36,7 +36,7 @@ void report_head(const RunReport *r) {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* How to open what an output writes. */
+/* A command or program that opens the files of an output. */
 typedef struct Opener {
   const char *output, *file, *how;
 } Opener;
@@ -81,7 +81,7 @@ static int compare_texts(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names that stand in the folder, sorted, so that the same run gives the same text. */
+/* Lists the files of the folder, sorted, so that the same run prints the same text. */
 static void list_files(Json *json, const char *folder) {
   char **names = NULL;
   size_t count = 0;

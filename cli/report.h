@@ -1,4 +1,4 @@
-/* What `hooke run` says about a run: before, after, and as JSON. */
+/* The printed summary of `hooke run`: before and after the run, and as JSON. */
 #ifndef HOOKE_CLI_REPORT_H
 #define HOOKE_CLI_REPORT_H
 
@@ -10,12 +10,12 @@ typedef struct RunReport {
   const char *folder;   /* of the files */
   const char *status;   /* "done", "interrupted", "blowup" or "error" */
   const char *message;  /* of the error, or NULL */
-  const char *again;    /* a command line that goes on with the run */
+  const char *again;    /* a command line that resumes the run */
   const HkScene *scene; /* NULL if it could not be read */
-  bool begun;           /* the following are filled in */
-  bool whole;           /* last is of a state that makes sense */
+  bool begun;           /* the members below are valid */
+  bool whole;           /* last is of a valid state */
   bool page;            /* report.html is written */
-  bool page_failed;     /* report.html alone could not be written */
+  bool page_failed;     /* only report.html could not be written */
   HkModelInfo model;
   HkMethod method; /* the integrator with all that was picked */
   HkProgress start, end;
@@ -23,11 +23,11 @@ typedef struct RunReport {
   double seconds;
 } RunReport;
 
-/* What was picked, before the first step. */
+/* Prints the chosen methods, before the first step. */
 void report_head(const RunReport *report);
-/* Time, speed, energies, files and how to open them. */
+/* Prints time, speed, energies, files and how to open them. */
 void report_end(const RunReport *report);
-/* All of it as one JSON object on standard output. */
+/* Prints the summary as one JSON object on standard output. */
 void report_json(const RunReport *report, int exit_code);
 
 #endif

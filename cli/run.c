@@ -55,7 +55,7 @@ static const Option options[] = {
 
 static const char on_ctrl_c[] = "\nwrites a checkpoint and stops; Ctrl-C again stops at once\n";
 
-/* ---- The command line that goes on ----------------------------------------------------------- */
+/* ---- The command line that resumes ----------------------------------------------------------- */
 
 /* Appends a word, in single quotes where a shell would misread it. */
 static void append_word(char *line, size_t size, const char *word) {
@@ -65,7 +65,7 @@ static void append_word(char *line, size_t size, const char *word) {
   text_quote(word, "", line + used + 1, size - used - 1);
 }
 
-/* The same run with other words at its end. */
+/* Writes the command line of this run with other words at its end. */
 static void command_line(const Settings *settings, const char *name, const char *last, char *line,
                          size_t size) {
   snprintf(line, size, "hooke run");
@@ -88,7 +88,7 @@ static void command_line(const Settings *settings, const char *name, const char 
   snprintf(line + used, size - used, " %s", last);
 }
 
-/* The same run on any machine: the folder is left to whoever repeats it. */
+/* Writes the command line that repeats the run on any machine, without the folder. */
 static void repeating_line(const Settings *settings, const char *name, char *line, size_t size) {
   Settings there = *settings;
   there.folder = NULL;
@@ -117,15 +117,15 @@ static HkRunOptions run_options(const Settings *settings, const char *folder) {
   return o;
 }
 
-/* A run that was killed before it had written anything is resumed by starting it. */
-static void start_where_nothing_is(HkRunOptions *o, Listener *listener) {
+/* Starts a run with --resume that has no files yet, such as one that was killed early. */
+static void start_if_nothing_to_resume(HkRunOptions *o, Listener *listener) {
   if (!o->resume || has(o->folder, "checkpoint") || has(o->folder, "run.json")) return;
   listener_log(listener, HK_LOG_INFO,
                "there is nothing to resume yet: the run begins at its start");
   o->resume = false;
 }
 
-/* Frame after frame until the end, an error or a signal, which ends the step under way. */
+/* Simulates frames until the end, an error or a signal, which cancels the current step. */
 static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
   while (!signals_caught()) {
     HkStatus status = hk_run_frame(run, error);
@@ -138,7 +138,7 @@ static HkStatus go_on(HkRun *run, Progress *progress, HkError *error) {
   return at.frame < at.frames ? hk_run_checkpoint(run, error) : HK_DONE;
 }
 
-/* The page about the run, whatever its end was. An error of the run itself comes first. */
+/* Writes report.html, whatever the end of the run was. An error of the run itself has priority. */
 static HkStatus write_page(HkRun *run, RunReport *r, HkStatus status, HkError *error) {
   HkError why = {0};
   HkStatus written = hk_run_report(run, &why);
@@ -160,7 +160,7 @@ static HkStatus simulate(const Settings *settings, Listener *listener, RunReport
   o.progress = listener_progress;
   o.progress_user = listener;
   o.cancel = signals_cancel;
-  start_where_nothing_is(&o, listener);
+  start_if_nothing_to_resume(&o, listener);
   HkStatus status = hk_run_create(r->scene, &o, &run, error);
   if (status < 0) return status;
   signals_catch(settings->quiet ? NULL : on_ctrl_c);
@@ -200,7 +200,7 @@ static void advise_after_blowup(const Settings *settings, const RunReport *r) {
   fprintf(stderr, "  to start over with smaller steps: %s\n", line);
 }
 
-static int tell_error(const Settings *settings, RunReport *r, const HkError *error) {
+static int print_error(const Settings *settings, RunReport *r, const HkError *error) {
   int code = complain_of(error);
   r->status = error->status == HK_ERROR_BLOWUP ? "blowup" : "error";
   r->message = error->text;
@@ -219,7 +219,7 @@ static int tell_error(const Settings *settings, RunReport *r, const HkError *err
 static int finish(const Settings *settings, RunReport *r, HkStatus status, const HkError *error) {
   int code = EXIT_GOOD;
   if (status < 0) {
-    code = tell_error(settings, r, error);
+    code = print_error(settings, r, error);
   } else if (status == HK_DONE) {
     r->status = "done";
   } else {

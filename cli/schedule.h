@@ -4,7 +4,7 @@
 
 #include "film.h"
 
-/* What a command line says; numbers below 0 are not given. */
+/* Options of the command line; negative numbers are not given. */
 typedef struct ScheduleOptions {
   FilmKind kind; /* none: one picture */
   double frame, time, from, to, fps, speed;
@@ -17,10 +17,11 @@ typedef struct Schedule {
   double step; /* frames from one picture to the next */
 } Schedule;
 
-/* count frames that are interval (s) apart; every: each so many of the run were written. */
+/* Makes the schedule for `count` frames, `interval` (s) apart; every: the run wrote every
+ * `every`-th frame. */
 HkStatus schedule_make(const ScheduleOptions *options, int64_t count, double interval, int every,
                        Schedule *schedule, HkError *error);
-/* The frame of a picture. */
+/* Returns the frame of a picture. */
 int64_t schedule_frame(const Schedule *schedule, int64_t picture);
 
 #endif

@@ -17,7 +17,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
   (void)info;
   (void)kind;
   (void)place;
-  remove(path); /* what cannot be removed stays, and the rest goes */
+  remove(path); /* errors are ignored; other files are still removed */
   return 0;
 }
 

@@ -1,11 +1,11 @@
 /* The page and its engine on one port; see server.h.
  *
- * Files of the page are given to anyone who asks on this machine. The engine is only for who knows
- * the token, and for pages that came from here: a browser says in Origin and Host where a page is
- * from, and other pages in the same browser have neither the token nor that origin. A WebSocket
- * without the subprotocol `hooke` is refused. Every connection is a session of its own; CLIENTS at
- * most, those that still compute for a page that was closed included, and messages of at most
- * PLAY_MAX_MESSAGE_BYTES bytes. The bytes of a message have to come at MESSAGE_MIN_RATE at least.
+ * Files of the page are served to everyone. The engine requires the token, and a page from this
+ * server: a browser sends the origin of a page in Origin and Host, and other pages in the same
+ * browser have neither the token nor that origin. A WebSocket without the subprotocol `hooke` is
+ * refused. Every connection has its own session. There are at most CLIENTS sessions, including
+ * those that still compute for a closed page, and messages have at most PLAY_MAX_MESSAGE_BYTES
+ * bytes. The bytes of a message must arrive at MESSAGE_MIN_RATE at least.
  */
 #include "server.h"
 
@@ -24,16 +24,16 @@
 
 enum { CLIENTS = 16 };
 
-/* A message that was begun is complete after MESSAGE_TIMEOUT s and one second for each
- * MESSAGE_MIN_RATE bytes of it, or its connection ends. */
+/* A message must be complete MESSAGE_TIMEOUT s after its first bytes, plus one second for each
+ * MESSAGE_MIN_RATE bytes, or its connection is closed. */
 static const double MESSAGE_TIMEOUT = 10, MESSAGE_MIN_RATE = 65536;
-/* s that the end of the program waits for steps that are under way. */
+/* s that the program waits for current steps at its end. */
 static const double LAST_STEPS = 2;
 
 /* One connection to the engine; allocated by the library, all zero. */
 typedef struct Client {
   Session *session;
-  unsigned char *message; /* that is coming in */
+  unsigned char *message; /* message that is being received */
   size_t size, capacity;
   double began; /* s of the monotonic clock: when the first bytes of the message came */
   struct lws *wsi;
@@ -45,7 +45,7 @@ struct Server {
   SessionOptions session;
   struct lws_context *context;
   int port;
-  char engine[256]; /* engine.json: informs the page that there is an engine */
+  char engine[256]; /* engine.json, by which the page finds the engine */
   Client *first;
 };
 
@@ -55,7 +55,7 @@ static Server *server_of(struct lws *wsi) {
 
 /* ---- Files ---- */
 
-/* Everything comes from here, and nothing else may frame the page. */
+/* Content security policy: all content is from this server, and no other page may frame it. */
 static const char *const policy =
     "content-security-policy: default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; "
@@ -90,15 +90,15 @@ static int serve(struct lws *wsi, const char *name) {
   return sent < 0 || (sent > 0 && lws_http_transaction_completed(wsi)) ? -1 : 0;
 }
 
-/* ---- Who may come in ---- */
+/* ---- Access control ---- */
 
 static bool same_bytes(const char *a, const char *b, size_t size) {
-  unsigned char difference = 0; /* constant time, which leaks nothing */
+  unsigned char difference = 0; /* compares in constant time */
   for (size_t q = 0; q < size; q++) difference |= (unsigned char)(a[q] ^ b[q]);
   return difference == 0;
 }
 
-/* Whether Host is an address of this machine, and the page came from there. */
+/* Returns whether Host is an address of this machine and the origin of the page. */
 static bool is_own_page(struct lws *wsi) {
   char host[256], origin[256], wanted[sizeof host + 16];
   if (lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) <= 0) return false;
@@ -167,7 +167,7 @@ static bool append(Client *c, const void *bytes, size_t size) {
   return true;
 }
 
-/* s that are left for the message to be complete. */
+/* Returns the seconds that are left until the message must be complete. */
 static double time_left(const Client *c) {
   return c->began + MESSAGE_TIMEOUT + (double)c->size / MESSAGE_MIN_RATE - seconds_now();
 }
@@ -176,7 +176,7 @@ static void set_timer(struct lws *wsi, double seconds) {
   lws_set_timer_usecs(wsi, (lws_usec_t)(1e6 * seconds) + 1);
 }
 
-/* The time for a message is over, unless more of it came meanwhile. */
+/* Closes a connection whose message is late; sets the timer again if there is time left. */
 static int on_timer(struct lws *wsi, const Client *c) {
   if (c->size == 0) return 0;
   if (time_left(c) <= 0)
@@ -258,7 +258,7 @@ static const struct lws_protocols protocols[] = {{.name = "http", .callback = on
                                                   .rx_buffer_size = 65536},
                                                  {.name = NULL}};
 
-/* ---- Life ---- */
+/* ---- Starting and ending ---- */
 
 static void write_engine(Server *s) {
   const ServerOptions *o = &s->options;
@@ -317,7 +317,7 @@ void server_end(Server **server) {
   Server *s = *server;
   if (!s) return;
   if (s->context) lws_context_destroy(s->context);
-  if (!session_wait(LAST_STEPS)) return; /* what they use goes with the program */
+  if (!session_wait(LAST_STEPS)) return; /* the end of the program frees their memory */
   free(s);
   *server = NULL;
 }

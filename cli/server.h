@@ -13,9 +13,9 @@ typedef struct ServerOptions {
   HkContext context;
   const char *address; /* to listen at; NULL: 127.0.0.1 */
   int port;            /* 0: one that is free */
-  const char *home;    /* the file that is shown first, or NULL */
-  const char *builtin; /* or the built-in scene */
-  const char *folder;  /* for files that the page sends; there already */
+  const char *home;    /* file that the page opens first, or NULL */
+  const char *builtin; /* built-in scene that the page opens first, or NULL */
+  const char *folder;  /* existing folder for files that the page sends */
   const char *token;   /* required in the URL of the page: ?token=... */
 } ServerOptions;
 

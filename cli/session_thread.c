@@ -55,12 +55,12 @@ struct Session {
   const SessionOptions *options;
   Play *play;
   char folder[SCRATCH_PATH];
-  pthread_mutex_t lock; /* of what follows */
+  pthread_mutex_t lock; /* protects the members below */
   pthread_cond_t changed;
   Message waiting[SESSION_MESSAGES];
   int count;
   bool answered; /* and not taken yet */
-  bool binary;   /* is the answer */
+  bool binary;   /* the answer is binary */
   bool ends;
 };
 

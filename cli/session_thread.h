@@ -35,7 +35,7 @@ Session *session_start(const SessionOptions *options);
 void session_leave(Session **session);
 /* Number of sessions that have not released themselves. */
 int session_count(void);
-/* Waits until there is no session, for at most so many seconds; returns whether there is none. */
+/* Waits until there is no session, at most `seconds` s; returns whether there is none. */
 bool session_wait(double seconds);
 
 /* Queues a message that was allocated with malloc, which the session then owns; returns false if

@@ -1,10 +1,9 @@
-/* What the graphics processor computes; see shaders.h.
+/* Shaders in GLSL; see shaders.h.
  *
- * A value of 0 and more is a place on the map of colors, a negative one is -1 - n with n a color
- * of the palette (colors.h). The light comes from a key above and left of the viewer, wrapped a
- * bit around the edge of shadow, from a sky and a ground, and from behind along the rim. It is
- * added up in linear light; colors of a map get less of it, so that they can be compared with the
- * legend.
+ * A value of at least 0 is a position on the color map, a negative one is -1 - n with n an index of
+ * the palette (colors.h). The light is a key light above and left of the viewer (wrapped diffuse),
+ * a hemisphere of sky and ground, and a rim light. It is summed in linear light; colors of a map
+ * are shaded less, so that they can be compared with the legend.
  */
 #include "shaders.h"
 
@@ -72,8 +71,8 @@ const Shader shader_faces = {"faces",
 
 /* ---- Springs and masses ---------------------------------------------------------------------- */
 
-/* A rod from a to b; w of both is its radius, in m, which becomes half a pixel and more. Ends
- * behind the viewer are cut off. */
+/* A rod from a to b; w of both is its radius in m, drawn with at least half a pixel. Ends behind
+ * the viewer are cut off. */
 const Shader shader_rods = {
     "rods",
     "layout(location = 0) in vec4 a;\n"
@@ -136,7 +135,8 @@ const Shader shader_balls = {
     "  color = lit(base_of(shade), n, at, shade >= 0.0);\n"
     "}\n"};
 
-/* ---- What is around -------------------------------------------------------------------------- */
+/* ---- Background, planes and blur
+ * -------------------------------------------------------------------------- */
 
 /* One triangle over the whole picture. */
 #define WHOLE_PICTURE                                                                              \
@@ -177,7 +177,7 @@ const Shader shader_plane = {
     "    color = vec4(0.20, 0.45, 0.66, 0.5 * fade);\n"
     "}\n"};
 
-/* Gauss's bell, in one direction. */
+/* Gaussian blur in one direction. */
 const Shader shader_blur = {"blur", WHOLE_PICTURE,
                             "uniform sampler2D mask;\n"
                             "uniform vec2 reach;\n"

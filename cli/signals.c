@@ -1,7 +1,7 @@
 /* Ctrl-C, SIGTERM and SIGHUP; see signals.h.
  *
- * The handler sets a flag that the commands look at where they can stop, and gives all three
- * signals their default action back, so that a second signal, of whatever kind, ends the program.
+ * The handler sets a flag that commands check where they can stop, and restores the default action
+ * of all three signals, so that a second signal, of any kind, ends the program.
  */
 #include "signals.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The only things that a signal handler can talk to. */
+/* Variables that a signal handler may access. */
 static volatile sig_atomic_t caught_signal, catches_hangup;
 static const char *volatile answer;
 
@@ -24,8 +24,7 @@ static void set_handlers(void (*handler)(int)) {
   if (catches_hangup) sigaction(SIGHUP, &action, NULL);
 }
 
-/* What is under way may take minutes, so the handler says what is going on; write() is safe in
- * it. */
+/* The current work may take minutes, so the handler prints a message; write() is safe in it. */
 static void on_signal(int number) {
   int reason = errno;
   const char *text = answer;
@@ -41,7 +40,7 @@ void signals_end_program(void) {
 
 void signals_catch(const char *text) {
   answer = text;
-  struct sigaction before; /* nohup has it ignored, and so it stays */
+  struct sigaction before; /* if nohup ignores it, it stays ignored */
   catches_hangup = sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN;
   set_handlers(on_signal);
 }

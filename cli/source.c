@@ -1,4 +1,4 @@
-/* Where a scene comes from; see source.h. */
+/* Reads scenes; see source.h. */
 #include "source.h"
 
 #include "complaint.h"
@@ -42,8 +42,8 @@ const char *source_nearest(const char *name) {
   return hk_text_nearest(stem, names, count);
 }
 
-/* Whether a file cannot be a scene: it does not begin as a JSON object or a comment before one, and
- * is not called .json. */
+/* Returns whether a file cannot be a scene: it does not begin with a JSON object or a comment, and
+ * does not end in .json. */
 static bool is_no_scene(const char *path) {
   const char *dot = strrchr(path, '.');
   struct stat info;
@@ -70,7 +70,7 @@ static HkStatus refuse_ending(const char *path, HkError *error) {
       path, known);
 }
 
-/* A folder of the name of a built-in scene is not meant. */
+/* Returns whether a path is a file; a folder with the name of a built-in scene is not. */
 static bool is_file(const char *path, bool builtin) {
   struct stat info;
   if (stat(path, &info) == 0) return !builtin || !S_ISDIR(info.st_mode);

@@ -1,7 +1,7 @@
 /* Solving one implicit step in many ways; see step_solves.h.
  *
- * A fast method solves the step twice and the second time counts: what is made once for many steps,
- * such as the factor of local_global, is then there, as in a run.
+ * A fast method solves the step twice and the second solve is timed: data that many steps share,
+ * such as the factor of local_global, exists then, as in a run.
  *
  * Two ends are different solutions of the step if their distance |a - b|_M, with
  * |d|_M = sqrt(sum m_i |d_i|^2), exceeds both 1e-4 of the step's motion and ten times what the
@@ -19,7 +19,7 @@
  *     v_old = v + 2 h_old (y - z) / h^2
  *
  * leaves this velocity in the history, and the guess becomes z once x and v are restored. The trace
- * of the minimizer has the guess that was really taken.
+ * of the minimizer has the actual guess.
  */
 #include "step_solves.h"
 
@@ -37,16 +37,17 @@ static const double REFERENCE_TOLERANCE = 1e-14, TOLERANCE = 1e-13;
 enum { REFERENCE_ITERATIONS = 1000 };
 static const double PROGRESS_INTERVAL = 0.2; /* s between two lines of progress */
 static const double SLOW = 5;                /* s: slower methods solve the step only once */
-static const double SOLVED_GRADIENT = 1e-8;  /* the step counts as solved, whatever the reason */
-static const double SEPARATION = 1e-4;       /* of the motion, between different solutions */
-static const double SAME_GUESS = 1e-6;       /* of the motion */
+static const double SOLVED_GRADIENT =
+    1e-8;                              /* relative gradient of a solved step, whatever its reason */
+static const double SEPARATION = 1e-4; /* of the motion, between different solutions */
+static const double SAME_GUESS = 1e-6; /* of the motion */
 static const double HISTORY_STEP = 1e-3;     /* h_old / h */
 static const double PERTURBATION = 1e-3;     /* of the root mean square of the motion */
 static const double ENERGY_AGREEMENT = 1e-6; /* of g(x_0) - g(x*) */
 
 /* ---- One solve ------------------------------------------------------------------------------- */
 
-/* What the trace of a solve works with. */
+/* User data of the trace of a solve. */
 typedef struct Solve {
   const StepStart *start;
   Result *result;
@@ -61,7 +62,7 @@ static void show_progress(Solve *s, const HkIteration *iteration) {
               s->start->comparison->seconds);
 }
 
-/* Ctrl-C and the limit of time end the method where it is. */
+/* Stores an iteration; Ctrl-C and the time limit end the solve. */
 static bool on_iteration(void *user, const HkIteration *iteration) {
   Solve *s = user;
   Result *r = s->result;
@@ -86,7 +87,7 @@ static HkStatus step_once(const StepStart *start, HkSim *sim, Result *r, HkError
   HkStatus status = hk_state_copy(start->state, start->scratch, error);
   r->count = 0;
   if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
-  r->report = hk_sim_step_info(sim);
+  r->info = hk_sim_step_info(sim);
   return status;
 }
 
@@ -98,7 +99,7 @@ typedef struct SolveTurns {
   HkError *error;
 } SolveTurns;
 
-/* The times that count are those of the trace, of each iteration. */
+/* Makes one solve; the trace has the time of each iteration. */
 static TurnEnd solve_turn(void *user, const Turn *turn) {
   SolveTurns *t = user;
   Result *r = t->solve.result;
@@ -115,7 +116,8 @@ static bool is_stopped(void) {
   return signals_caught() != 0;
 }
 
-/* The second solve counts; the first does where the method is slow or Ctrl-C has ended it. */
+/* Solves the step twice and keeps the second solve; only once if the method is slow or after
+ * Ctrl-C. */
 static HkStatus step_twice(const StepStart *start, HkSim *sim, Result *r, HkError *error) {
   SolveTurns turns = {.solve = {.start = start, .result = r}, .sim = sim, .error = error};
   Contestant method = {.run = solve_turn, .user = &turns};
@@ -135,15 +137,15 @@ static double distance(const HkModel *model, int64_t n, const double *a, const d
 }
 
 static bool is_solved(const Result *r) {
-  HkStop reason = r->report.reason;
+  HkStop reason = r->info.reason;
   if (r->status < 0 || r->count == 0) return false;
   return reason == HK_STOP_CONVERGED || reason == HK_STOP_ROUNDING ||
-         reason == HK_STOP_STATIONARY || r->report.gradient <= SOLVED_GRADIENT;
+         reason == HK_STOP_STATIONARY || r->info.gradient <= SOLVED_GRADIENT;
 }
 
 /* Finds the solution at the positions of start->scratch among the known ones, or adds it. The end
- * of the reference is always the first: where it is not solved, its gradient widens what counts as
- * the same. */
+ * of the reference is always the first: if it is not solved, its gradient enlarges the distance of
+ * equal solutions. */
 static void classify(StepStart *start, Result *r) {
   Comparison *c = start->comparison;
   int64_t n = c->model.vertices;
@@ -154,7 +156,7 @@ static void classify(StepStart *start, Result *r) {
   if (c->solution_count > 0)
     r->distance = distance(start->model, n, x, start->solutions[0]) / c->motion;
   if (!is_solved(r) && r != &c->exact) return;
-  double gradients = r->report.gradient + c->exact.report.gradient;
+  double gradients = r->info.gradient + c->exact.info.gradient;
   double apart = fmax(SEPARATION, 10 * gradients) * c->motion;
   for (int s = 0; s < c->solution_count && r->solution < 0; s++)
     if (distance(start->model, n, x, start->solutions[s]) <= apart) r->solution = s;
@@ -224,20 +226,20 @@ static double minimized_energy(const StepStart *start, HkSim *sim, const double 
   const double *x_n = hk_state_x(start->state), *v_n = hk_state_v(start->state);
   const double *masses = hk_model_masses(start->model);
   double inertia = 0;
-  HkStateInfo report;
+  HkStateInfo info;
   if (hk_state_copy(start->state, start->scratch, NULL) < 0) return NAN;
   hk_state_set_time(start->scratch, hk_state_time(start->state) + start->h);
   memcpy(hk_state_x(start->scratch), x, 3 * (size_t)n * sizeof *x);
-  hk_sim_state_info(sim, start->scratch, &report);
+  hk_sim_state_info(sim, start->scratch, &info);
   for (int64_t q = 0; q < 3 * n; q++) {
     double d = x[q] - x_n[q] - start->h * v_n[q];
     inertia += 0.5 * masses[q / 3] * d * d;
   }
-  return inertia + start->h * start->h * (report.spring + report.gravity + report.other);
+  return inertia + start->h * start->h * (info.spring + info.gravity + info.other);
 }
 
-/* g at the end of a restart minus g at the reference, or NAN where minimized_energy is not the g
- * that the library minimizes: it must have the change of the reference's own solve. */
+/* g at the end of a restart minus g at the reference, or NAN if minimized_energy is not the g that
+ * the library minimizes, which the change of the reference's own solve shows. */
 static double energy_difference(const StepStart *start, HkSim *sim, const double *x) {
   const Comparison *c = start->comparison;
   double change = last_change(&c->exact);
@@ -273,13 +275,13 @@ static HkStatus step_from(StepStart *start, HkSim *sim, const double *z, Result 
   HkStatus status = set_guess(start, sim, z, error);
   if (status >= 0) status = hk_sim_set_trace(sim, on_iteration, &solve, error);
   if (status >= 0) status = hk_sim_step(sim, start->scratch, error);
-  r->report = hk_sim_step_info(sim);
+  r->info = hk_sim_step_info(sim);
   hk_sim_set_trace(sim, NULL, NULL, NULL);
   return status;
 }
 
-/* Names the guess that a solve really took: z, or the prediction y where g is lower than at z. NULL
- * if the guess is the reference's, or the prediction once more: the solve would repeat another. */
+/* Returns the name of the actual guess of a solve: z, or the prediction y if g is lower there. NULL
+ * if another solve had the same guess. */
 static const char *guess_name(const StepStart *start, const Result *r, const double *z,
                               const char *name) {
   const Comparison *c = start->comparison;

@@ -1,11 +1,11 @@
 /* Text in pictures; see strokes.h.
  *
  * A letter is a list of strokes with blanks between them. A point of a stroke is two hexadecimal
- * digits, x and y of a grid on which the line of writing is at y = 4, small letters reach to 11 and
- * digits to 14. Strokes join their points by straight lines; one that begins with ~ is a smooth
+ * digits, x and y of a grid with the baseline at y = 4, the height of small letters at 11 and of
+ * digits at 14. Strokes join their points by straight lines; one that begins with ~ is a smooth
  * curve through them (Catmull-Rom), one that begins with o such a curve that closes.
  *
- * A pixel is covered by clamp(r - d + 1/2, 0, 1), d being the distance of its middle from the
+ * A pixel is covered by clamp(r - d + 1/2, 0, 1), d being the distance of its center from the
  * nearest stroke and r half the width of the pen.
  */
 #include "strokes.h"
@@ -68,7 +68,7 @@ static double digit_value(char digit) {
   return digit <= '9' ? digit - '0' : digit - 'A' + 10;
 }
 
-/* The points of one stroke; *text moves behind it. */
+/* Reads the points of one stroke and moves *text past it. */
 static int read_points(const char **text, double points[MAX_POINTS][2]) {
   int count = 0;
   for (; **text && **text != ' ' && count < MAX_POINTS; *text += 2, count++) {
@@ -78,7 +78,7 @@ static int read_points(const char **text, double points[MAX_POINTS][2]) {
   return count;
 }
 
-/* Place t = 0 .. 1 between the second and the third of four points. */
+/* Interpolates at t = 0 .. 1 between the second and the third of four points. */
 static double smooth(double a, double b, double c, double d, double t) {
   return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
 }
@@ -143,7 +143,7 @@ void strokes_blend(Raster r, int x, int y, Color color, double cover) {
     at[c] = (unsigned char)((1 - cover) * at[c] + 255 * cover * values[c] + 0.5);
 }
 
-/* One letter whose line of writing begins at x, y. */
+/* Draws one letter whose baseline begins at x, y. */
 static void draw_letter(Raster r, const Letter *letter, double x, double y, double unit,
                         Color color) {
   Piece pieces[MAX_PIECES];

@@ -1,4 +1,4 @@
-/* Text in pictures, written with a round pen in letters of our own. */
+/* Text in pictures, drawn with a round pen in a built-in stroke font. */
 #ifndef HOOKE_CLI_STROKES_H
 #define HOOKE_CLI_STROKES_H
 
@@ -10,12 +10,12 @@ typedef struct Raster {
   int width, height;
 } Raster;
 
-/* Pixels that a text is wide if its digits are so high. */
+/* Returns the width of a text in pixels for a height of its digits. */
 double strokes_width(const char *text, double height);
 /* Writes a text from x on, on a line y pixels below the top. Letters that the legend of a picture
  * does not need are left blank. */
 void strokes_write(Raster raster, const char *text, double x, double y, double height, Color color);
-/* Lays a color over a pixel; cover: 0 .. 1 of it. */
+/* Blends a color over a pixel; cover: the covered part of the pixel, 0 .. 1. */
 void strokes_blend(Raster raster, int x, int y, Color color, double cover);
 
 #endif

@@ -3,8 +3,8 @@
  * The normal at a corner of a face is the mean, weighted by area, of the normals of those faces
  * around the vertex that are of its group. Groups are made at the start of the motion: a face joins
  * the first group whose first face it is within 60 degrees of. So cloth looks smooth however it
- * folds, and the edges of a block stay sharp. Faces may be wound either way; within a group those
- * that are wound the other way than the first count turned.
+ * folds, and the edges of a block stay sharp. Faces may have either orientation; within a group the
+ * normals of faces with the opposite orientation to the first are reversed.
  */
 #include "surface.h"
 
@@ -16,12 +16,12 @@
 
 static const float CREASE = 0.5F; /* cosine of 60 degrees */
 
-/* A group is a number and, in the highest bit, whether the face is turned. */
+/* A group is an index and, in the highest bit, whether the normal is reversed. */
 enum { MAX_GROUP = 127, GROUP_TURNED = 128 };
 
-/* ---- Making it ------------------------------------------------------------------------------- */
+/* ---- Creating -------------------------------------------------------------------------------- */
 
-/* Counts, adds up, and fills from the back. */
+/* Lists the corners around each vertex by a counting sort. */
 static bool find_around(Surface *s) {
   int32_t *placed = calloc((size_t)s->vertices + 1, sizeof *placed);
   if (!placed) return false;

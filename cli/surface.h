@@ -11,7 +11,7 @@ typedef struct Surface {
   int64_t *around_start; /* corners at each vertex: around[around_start[vertex]] ... */
   int32_t *around;
   uint8_t *group; /* of each corner, among those at its vertex */
-  float *normal;  /* of each face, with twice its area behind it */
+  float *normal;  /* of each face, then twice its area */
 } Surface;
 
 HkStatus surface_create(const HkModel *model, Surface *surface, HkError *error);

@@ -1,4 +1,4 @@
-/* A file that appears whole or not at all; see target.h. */
+/* A file that is complete or absent; see target.h. */
 #include "target.h"
 
 #include "text.h"
@@ -26,7 +26,7 @@ HkStatus target_open(Target *target, const char *path, HkError *error) {
   FILE *file = fopen(target->temporary, "wb");
   if (!file) return fail(target, error);
   fclose(file);
-  remove(target->temporary); /* until there is something to write */
+  remove(target->temporary); /* removed until there is data to write */
   target->open = true;
   return HK_OK;
 }

@@ -1,4 +1,4 @@
-/* Words, numbers and lines for people; see text.h. */
+/* Text for people; see text.h. */
 #include "text.h"
 
 #include "command.h"

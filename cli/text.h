@@ -13,8 +13,8 @@ int complain_of(const HkError *error);
 int exit_code_of(HkStatus status);
 /* Fills an error, printf-like, as the library does; returns the status. */
 HkStatus text_fail(HkError *error, HkStatus status, const char *format, ...);
-/* One line on standard error where that is a terminal, written over by the next; an empty one
- * removes it. printf-like. */
+/* Prints a status line on standard error if that is a terminal; the next one replaces it, an empty
+ * one removes it. printf-like. */
 void text_status(const char *format, ...);
 /* Log callback for HkContext.log: prints "warning: text" on standard error. */
 void text_log(void *user, HkLogLevel level, const char *text);

@@ -37,14 +37,14 @@ static const Option options[] = {
 
 #ifdef HOOKE_WITH_WEBSOCKETS
 
-/* Has the desktop open the page; it goes on where there is none. */
+/* Asks the desktop to open the page; continues if there is no desktop. */
 static void open_browser(const char *host, int port, const char *token) {
   char address[ADDRESS_TEXT + 128];
   snprintf(address, sizeof address, "http://%s:%d/?token=%s", host, port, token);
   pid_t child = fork();
   if (child > 0) waitpid(child, NULL, 0);
   if (child != 0) return;
-  if (fork() == 0) { /* nobody waits for a grandchild */
+  if (fork() == 0) { /* the grandchild needs no wait */
     execlp("xdg-open", "xdg-open", address, (char *)NULL);
     execlp("open", "open", address, (char *)NULL);
     fprintf(stderr, "hooke: there is no xdg-open; open the address in a browser\n");

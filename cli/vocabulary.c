@@ -40,7 +40,8 @@ static void put_scenes(Words *words) {
   for (int q = 0; hk_scene_builtin(q, &name, &title); q++) put(words, "", name, "");
 }
 
-/* Whether an earlier family has a method of this name: "jacobi" is in three of them. */
+/* Returns whether an earlier family has a method of this name, such as "jacobi" in three
+ * families. */
 static bool is_earlier(const char *name, int family) {
   for (int f = 0; f < family; f++)
     if (hk_schema_find((HkFamily)f, name)) return true;
@@ -62,7 +63,7 @@ static void put_family(Words *words, HkFamily family, const char *prefix) {
   for (int q = 0; (schema = hk_schema_at(family, q)); q++) put(words, prefix, schema->name, "");
 }
 
-/* Values that fit every scene: those of "time", and the integrators. */
+/* Adds settings for every scene: those of "time", and the integrators. */
 static void put_settings(Words *words) {
   const HkSchema *schema = hk_schema_find(HK_PART, "time");
   for (int q = 0; schema && q < schema->param_count; q++)

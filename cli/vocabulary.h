@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 typedef enum Vocabulary {
-  VOCABULARY_NONE,     /* anything: a number, a name that is new */
+  VOCABULARY_NONE,     /* no completion: a number, a new name */
   VOCABULARY_FILES,    /* the shell knows them */
   VOCABULARY_FOLDERS,  /* the shell knows them */
   VOCABULARY_SCENES,   /* built-in scenes */
@@ -22,10 +22,10 @@ typedef enum Vocabulary {
 /* The shells of 'hooke completion' as "bash|zsh|fish". */
 extern const char vocabulary_shells[];
 
-/* The words that the value of an option is taken from, known by what help calls the value. */
+/* Returns the vocabulary of the value of an option, by the name of the value in its help. */
 Vocabulary vocabulary_of_option(const Option *option);
-/* Prints all words of a vocabulary with blanks between them. choices: of VOCABULARY_CHOICES,
- * "a|b"; words that contain a blank do not occur. */
+/* Prints all words of a vocabulary with blanks between them. choices: of VOCABULARY_CHOICES, "a|b";
+ * words have no blanks. */
 void vocabulary_print(FILE *file, Vocabulary vocabulary, const char *choices);
 
 /* The writers of the completion of a shell, one file each. */

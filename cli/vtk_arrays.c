@@ -51,7 +51,7 @@ void vtk_close(VtkFile *file) {
 
 /* ---- Base64 ---------------------------------------------------------------------------------- */
 
-/* Reads bytes out of base64, four letters at a time; stops at the first that is none. */
+/* Decoder of base64, four letters at a time; ends at the first invalid letter. */
 typedef struct Decoder {
   const char *at;
   unsigned char bytes[3];
@@ -79,8 +79,8 @@ static bool fill(Decoder *d) {
   return true;
 }
 
-/* The next number of so many bytes, little endian; false where they end. */
-static bool take(Decoder *d, int size, uint64_t *value) {
+/* Reads the next number of `size` bytes, little endian; returns false at the end. */
+static bool read_number(Decoder *d, int size, uint64_t *value) {
   *value = 0;
   for (int q = 0; q < size; q++) {
     if (d->taken == d->have && !fill(d)) return false;
@@ -100,14 +100,15 @@ static float number_of(uint64_t bits, bool wide) {
 
 /* ---- Arrays ---------------------------------------------------------------------------------- */
 
-/* The tag of the array of that name, and whether its numbers have 64 bits; NULL: there is none. */
+/* Finds the tag of the array of that name, and whether its numbers have 64 bits; NULL if there is
+ * none. */
 static const char *find_array(const char *text, const char *name, bool *wide) {
   static const char tag[] = "<DataArray type=\"Float";
   char wanted[2][64];
   for (int q = 0; q < 2; q++)
     snprintf(wanted[q], sizeof wanted[q], "%s\" Name=\"%s\"", q ? "64" : "32", name);
   for (const char *at = text; (at = strstr(at, tag)); at += sizeof tag - 1)
-    for (int q = 0; q < 2; q++) { /* strncmp ends at the end of the text, wherever that is */
+    for (int q = 0; q < 2; q++) { /* strncmp does not read past the end of the text */
       if (strncmp(at + sizeof tag - 1, wanted[q], strlen(wanted[q])) != 0) continue;
       *wide = q == 1;
       return at;
@@ -122,10 +123,10 @@ HkStatus vtk_read(const VtkFile *file, const char *name, int64_t count, float *v
   const char *at = find_array(file->text, name, &wide), *end = at ? strchr(at, '>') : NULL;
   if (!end) return broken(file, name, error);
   Decoder decoder = {.at = end + 1 + strspn(end + 1, "\r\n")};
-  if (!take(&decoder, 8, &bytes) || bytes != (uint64_t)count * (wide ? 8 : 4))
+  if (!read_number(&decoder, 8, &bytes) || bytes != (uint64_t)count * (wide ? 8 : 4))
     return broken(file, name, error);
   for (int64_t q = 0; q < count; q++) {
-    if (!take(&decoder, wide ? 8 : 4, &bits)) return broken(file, name, error);
+    if (!read_number(&decoder, wide ? 8 : 4, &bits)) return broken(file, name, error);
     values[q] = number_of(bits, wide);
   }
   return HK_OK;

@@ -32,12 +32,12 @@ static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *erro
   double began = hk_wall_time();
   HkStatus status = hk_sim_steps(p->stage.sim, p->stage.state, count, error);
   if (status < 0) return status;
-  HkStepInfo report = hk_sim_step_info(p->stage.sim);
+  HkStepInfo info = hk_sim_step_info(p->stage.sim);
   made->seconds += hk_wall_time() - began;
-  made->iterations += (double)count * report.iterations;
-  made->linear_iterations += (double)count * report.linear_iterations;
+  made->iterations += (double)count * info.iterations;
+  made->linear_iterations += (double)count * info.linear_iterations;
   made->unconverged |= status == HK_NOT_CONVERGED;
-  made->stationary |= report.reason == HK_STOP_STATIONARY;
+  made->stationary |= info.reason == HK_STOP_STATIONARY;
   made->steps += count;
   return HK_OK;
 }

@@ -87,8 +87,8 @@ def function(schema, schemas):
     if plain:
         lines.append("        *,")
     for param in plain:
-        standard = default_text(schemas.default_of(param))
-        lines.append(f"        {param['name']}: Union[{type_of(param)}, None] = {standard},")
+        default = default_text(schemas.default_of(param))
+        lines.append(f"        {param['name']}: Union[{type_of(param)}, None] = {default},")
     if len(plain) < len(schema["params"]):
         lines.append("        **more: Any,")
     lines.append("    ) -> Method:")

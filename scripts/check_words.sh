@@ -4,16 +4,17 @@
 #   scripts/check_words.sh [PATH ...]      files or folders; if none is given, all that are mended
 #
 # scripts/words/forbidden.txt lists them, scripts/words/exceptions.txt what passes, with a reason. In
-# Markdown, code is not looked at; in C, TypeScript, Python and shell only comments and strings are.
+# Markdown, code is not looked at; in C, TypeScript, Python and shell only comments and strings are, in
+# Python docstrings and in TypeScript text in any quotes, too.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# To come, when their words are mended: python, web, tests. CHANGELOG.md is exempt: it speaks of
-# the past.
+# CHANGELOG.md is exempt: it speaks of the past.
 if [ $# -eq 0 ]; then
   set -- README.md ARCHITECTURE.md CONTRIBUTING.md */README.md docs scenes \
     src \
-    include measure cli play bench fuzz examples cmake scripts web/shared \
+    include measure cli play bench fuzz examples cmake scripts python tests \
+    web/src web/tests web/scripts web/shared web/report \
     CMakeLists.txt Makefile
 fi
 
@@ -21,7 +22,8 @@ python3 - "$@" <<'END'
 import pathlib, re, sys
 
 SUFFIXES = {".md", ".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".def", ".ts", ".mjs", ".js", ".py", ".sh", ".json"}
-HASH_COMMENTS = {".py", ".sh", ".cmake"}
+HASH_COMMENTS = {".py", ".pyi", ".sh", ".cmake"}
+SCRIPTS = {".ts", ".mjs", ".js"}
 BUILD_FILES = {"CMakeLists.txt", "Makefile"}  # with comments and strings as a shell script has them
 
 
@@ -67,6 +69,10 @@ def prose_of_code(text, file):
     hashes = file.suffix in HASH_COMMENTS or file.name in BUILD_FILES
     comments = r"#[^\n]*" if hashes else r"/\*.*?\*/|//[^\n]*"
     strings = r'"(?:\\.|[^"\\\n])*"'
+    if file.suffix in {".py", ".pyi"}:
+        strings = r'"""(?:\\.|[^\\])*?"""|' + strings + r"|'(?:\\.|[^'\\\n])*'"
+    if file.suffix in SCRIPTS:
+        strings += r"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"
     result = [" " if c != "\n" else c for c in text]
     for match in re.finditer(f"{comments}|{strings}", text, re.S):
         result[match.start():match.end()] = match.group()

@@ -14,9 +14,10 @@
 typedef struct Hand {
   HkModel model;
   HkState state;
-  HkStateInfo report;
+  HkStateInfo info;
   double *force;
-  int64_t i_room, j_room, kind_room, type_room, start_room, corner_room, face_room;
+  int64_t i_capacity, j_capacity, kind_capacity, type_capacity, start_capacity, corner_capacity,
+      face_capacity;
 } Hand;
 
 /* Memory that must be there. */
@@ -50,9 +51,9 @@ static inline Hand *hand_create(int64_t n, const double *x) {
 static inline void hand_spring(Hand *h, int32_t i, int32_t j, int kind) {
   HkModel *m = &h->model;
   int64_t s = m->springs.count++;
-  hand_grow(&m->springs.i, &h->i_room, s + 1, sizeof *m->springs.i);
-  hand_grow(&m->springs.j, &h->j_room, s + 1, sizeof *m->springs.j);
-  hand_grow(&m->springs.kind, &h->kind_room, s + 1, sizeof *m->springs.kind);
+  hand_grow(&m->springs.i, &h->i_capacity, s + 1, sizeof *m->springs.i);
+  hand_grow(&m->springs.j, &h->j_capacity, s + 1, sizeof *m->springs.j);
+  hand_grow(&m->springs.kind, &h->kind_capacity, s + 1, sizeof *m->springs.kind);
   m->springs.i[s] = i < j ? i : j;
   m->springs.j[s] = i < j ? j : i;
   m->springs.kind[s] = (uint8_t)kind;
@@ -61,11 +62,11 @@ static inline void hand_spring(Hand *h, int32_t i, int32_t j, int kind) {
 static inline void hand_cell(Hand *h, HkCellType type, int count, const int32_t *vertices) {
   HkModel *m = &h->model;
   int64_t c = m->cell_count++;
-  hand_grow(&m->cell_type, &h->type_room, c + 1, sizeof *m->cell_type);
-  hand_grow(&m->cell_start, &h->start_room, c + 2, sizeof *m->cell_start);
+  hand_grow(&m->cell_type, &h->type_capacity, c + 1, sizeof *m->cell_type);
+  hand_grow(&m->cell_start, &h->start_capacity, c + 2, sizeof *m->cell_start);
   if (c == 0) m->cell_start[0] = 0;
   int64_t start = m->cell_start[c];
-  hand_grow(&m->cell_vertex, &h->corner_room, start + count, sizeof *m->cell_vertex);
+  hand_grow(&m->cell_vertex, &h->corner_capacity, start + count, sizeof *m->cell_vertex);
   m->cell_type[c] = (uint8_t)type;
   memcpy(m->cell_vertex + start, vertices, (size_t)count * sizeof *vertices);
   m->cell_start[c + 1] = start + count;
@@ -74,7 +75,7 @@ static inline void hand_cell(Hand *h, HkCellType type, int count, const int32_t 
 static inline void hand_face(Hand *h, int32_t a, int32_t b, int32_t c) {
   HkModel *m = &h->model;
   int64_t f = m->face_count++;
-  hand_grow(&m->face, &h->face_room, 3 * (f + 1), sizeof *m->face);
+  hand_grow(&m->face, &h->face_capacity, 3 * (f + 1), sizeof *m->face);
   memcpy(m->face + 3 * f, (int32_t[]){a, b, c}, 3 * sizeof *m->face);
 }
 
@@ -116,7 +117,7 @@ static inline void hand_finish(Hand *h) {
     next[m->springs.j[s] + 1]++;
   }
   for (int64_t q = 0; q < m->n; q++) next[q + 1] += next[q];
-  /* Smaller neighbours of every vertex first, then larger ones: both rise with the springs. */
+  /* Smaller neighbors of every vertex first, then larger ones: both rise with the springs. */
   for (int side = 0; side < 2; side++)
     for (int64_t s = 0; s < m->springs.count; s++) {
       int32_t from = side ? m->springs.i[s] : m->springs.j[s],
@@ -152,8 +153,8 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
     f[2] = -(double)k;
   }
   h->state.time = 0.1 * (double)k;
-  h->report = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
-  return (HkFrame){m, &h->state, k, h->force, &h->report, NULL};
+  h->info = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
+  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL};
 }
 
 /* nx x ny vertices 1 m apart in the plane z = 0: quads, their edges and diagonals as springs. */

@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-void *matrix_room(int64_t count, size_t size) {
+void *matrix_alloc(int64_t count, size_t size) {
   void *p = calloc((size_t)count + 1, size);
   if (!p) abort();
   return p;
 }
 
 Matrix matrix_of_zeros(int64_t n) {
-  return (Matrix){.n = n, .dense = matrix_room(n * n, sizeof(double))};
+  return (Matrix){.n = n, .dense = matrix_alloc(n * n, sizeof(double))};
 }
 
 void matrix_set(Matrix *a, int64_t i, int64_t j, double value) {
@@ -22,9 +22,9 @@ void matrix_set(Matrix *a, int64_t i, int64_t j, double value) {
 
 HkSparse matrix_sparse(Matrix *a) {
   int64_t count = 0;
-  a->start = matrix_room(a->n + 1, sizeof *a->start);
-  a->row = matrix_room(a->n * (a->n + 1) / 2, sizeof *a->row);
-  a->values = matrix_room(a->n * (a->n + 1) / 2, sizeof *a->values);
+  a->start = matrix_alloc(a->n + 1, sizeof *a->start);
+  a->row = matrix_alloc(a->n * (a->n + 1) / 2, sizeof *a->row);
+  a->values = matrix_alloc(a->n * (a->n + 1) / 2, sizeof *a->values);
   for (int64_t j = 0; j < a->n; j++) {
     for (int64_t i = j; i < a->n; i++) {
       if (i != j && a->dense[i * a->n + j] == 0) continue;
@@ -60,9 +60,9 @@ Matrix matrix_grid(int64_t side, int64_t width) {
   Matrix a = {.n = side * side * width};
   static const int dx[] = {0, 1, 2, -1, 0, 1, 0}, dy[] = {0, 0, 0, 1, 1, 1, 2};
   int64_t count = 0;
-  a.start = matrix_room(a.n + 1, sizeof *a.start);
-  a.row = matrix_room(7 * width * a.n, sizeof *a.row);
-  a.values = matrix_room(7 * width * a.n, sizeof *a.values);
+  a.start = matrix_alloc(a.n + 1, sizeof *a.start);
+  a.row = matrix_alloc(7 * width * a.n, sizeof *a.row);
+  a.values = matrix_alloc(7 * width * a.n, sizeof *a.values);
   for (int64_t k = 0; k < a.n; k++) {
     int64_t x = k / width % side, y = k / width / side;
     for (int e = 0; e < 7; e++)

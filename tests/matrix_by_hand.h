@@ -1,4 +1,4 @@
-/* Sparse symmetric matrices made by hand, and the kinds of factorisation that this build has. */
+/* Sparse symmetric matrices made by hand, and the kinds of factorization that this build has. */
 #ifndef HOOKE_MATRIX_BY_HAND_H
 #define HOOKE_MATRIX_BY_HAND_H
 
@@ -13,7 +13,7 @@ typedef struct Matrix {
 } Matrix;
 
 /* Zeroed; freed with free. Ends the program if there is no memory. */
-void *matrix_room(int64_t count, size_t size);
+void *matrix_alloc(int64_t count, size_t size);
 
 /* Dense only; matrix_set sets both (i, j) and (j, i). */
 Matrix matrix_of_zeros(int64_t n);
@@ -22,7 +22,7 @@ void matrix_set(Matrix *a, int64_t i, int64_t j, double value);
 Matrix matrix_random(int64_t n, double chance, uint64_t seed);
 /* Makes the sparse form of what is not 0, with every diagonal entry. */
 HkSparse matrix_sparse(Matrix *a);
-/* Sparse only: neighbours up to one step away, diagonals included, and two straight away; width
+/* Sparse only: neighbors up to one step away, diagonals included, and two straight away; width
  * unknowns a vertex. */
 Matrix matrix_grid(int64_t side, int64_t width);
 void matrix_destroy(Matrix *a);

@@ -50,7 +50,7 @@ static int32_t *unique_edges(int64_t count, const int32_t *triangles, int64_t *e
   return pairs;
 }
 
-/* Neighbours of every vertex by rising number: first those before it, then those behind it, since
+/* Neighbors of every vertex by rising number: first those before it, then those behind it, since
  * the springs are sorted. */
 static void make_adjacency(HkModel *m) {
   m->adj_start = take(m->n + 1, sizeof *m->adj_start);
@@ -240,7 +240,7 @@ static HkForceWork take_work(const HkModel *m) {
   return work;
 }
 
-/* A copy with HK_PAD more doubles, as forces want their vectors; NULL of NULL. */
+/* A copy with HK_PAD more doubles, which forces require of their vectors; NULL for NULL. */
 static double *padded(const HkModel *m, const double *x) {
   if (!x) return NULL;
   double *copy = take(3 * m->n + HK_PAD, sizeof *copy);

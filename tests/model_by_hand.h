@@ -1,4 +1,4 @@
-/* Models made by hand from triangles, for tests that do not want the scene compiler. */
+/* Models made by hand from triangles, for tests that do not need the scene compiler. */
 #ifndef HOOKE_MODEL_BY_HAND_H
 #define HOOKE_MODEL_BY_HAND_H
 

@@ -81,7 +81,7 @@ static void method(const Context *c, HkFamily family, const char *name);
 
 /* Around the default over six decades, within the range. */
 static void number_of(Draw *draw, const HkParam *p) {
-  double standard = fabs(p->default_value[0]), scale = standard > 0 ? standard : 1; /* NAN: 1 */
+  double size = fabs(p->default_value[0]), scale = size > 0 ? size : 1; /* NAN: 1 */
   double value = scale * draw_decades(draw, -3, 2);
   if (p->min < 0 && draw_chance(draw, 30)) value = -value;
   number(draw, fmin(fmax(value, p->min), p->max));

@@ -16,7 +16,7 @@ typedef struct System {
   HkForceWork work;
   HkHessian H;
   HkOperator A;           /* assembled */
-  HkPrefactor *prefactor; /* not factorised at tau = 0 */
+  HkPrefactor *prefactor; /* not factorized at tau = 0 */
   HkLinearSetup setup;
   double tau, *x; /* 3 n, where A is taken */
   double *b;      /* 3 n */

@@ -1,4 +1,4 @@
-/* The parts of minimisers on their own: colours, accelerations, and the local/global method against
+/* The parts of minimizers on their own: colors, accelerations, and the local/global method against
  * one written by hand. */
 #include "minimize/anderson.h"
 #include "minimize/chebyshev.h"
@@ -7,9 +7,9 @@
 #include "model_by_hand.h"
 #include "test.h"
 
-/* ---- Colours ---- */
+/* ---- Colors ---- */
 
-static void check_colors(int64_t n, const int64_t *start, const int32_t *neighbour,
+static void check_colors(int64_t n, const int64_t *start, const int32_t *neighbor,
                          const HkColoring *c) {
   int64_t *color = calloc((size_t)n, sizeof *color);
   for (int64_t q = 0; q < c->colors; q++)
@@ -21,7 +21,7 @@ static void check_colors(int64_t n, const int64_t *start, const int32_t *neighbo
   CHECK(c->start[0] == 0 && c->start[c->colors] == n);
   for (int64_t q = 0; q < n; q++)
     for (int64_t e = start[q]; e < start[q + 1]; e++)
-      CHECK(neighbour[e] == q || color[neighbour[e]] != color[q]);
+      CHECK(neighbor[e] == q || color[neighbor[e]] != color[q]);
   free(color);
 }
 
@@ -43,43 +43,43 @@ TEST(no_two_vertices_of_a_color_interact) {
 }
 
 /* Edges, shear and skip-one springs: no fewer than 5 do, since a vertex and its four nearest
- * neighbours all see each other. */
+ * neighbors all see each other. */
 TEST(cloth_has_five_colors) {
   static const int steps[12][2] = {{0, -2}, {-1, -1}, {0, -1}, {1, -1}, {-2, 0}, {-1, 0},
                                    {1, 0},  {2, 0},   {-1, 1}, {0, 1},  {1, 1},  {0, 2}};
   enum { W = 23, H = 31, N = W * H };
   HkContext c = hk_context_default();
   int64_t start[N + 1] = {0}, count = 0;
-  int32_t *neighbour = calloc(12 * N, sizeof *neighbour);
+  int32_t *neighbor = calloc(12 * N, sizeof *neighbor);
   for (int q = 0; q < N; q++) {
     for (int k = 0; k < 12; k++) {
       int i = q % W + steps[k][0], j = q / W + steps[k][1];
-      if (i >= 0 && i < W && j >= 0 && j < H) neighbour[count++] = j * W + i;
+      if (i >= 0 && i < W && j >= 0 && j < H) neighbor[count++] = j * W + i;
     }
     start[q + 1] = count;
   }
   HkColoring coloring;
-  MUST(hk_coloring_create(&c, N, start, neighbour, &coloring, NULL, error));
-  check_colors(N, start, neighbour, &coloring);
+  MUST(hk_coloring_create(&c, N, start, neighbor, &coloring, NULL, error));
+  check_colors(N, start, neighbor, &coloring);
   CHECK(coloring.colors == 5);
   hk_coloring_destroy(&c, &coloring);
-  free(neighbour);
+  free(neighbor);
 }
 
-/* Where all are neighbours there are as many colours as vertices, also if those are many. */
+/* Where all are neighbors there are as many colors as vertices, also if those are many. */
 TEST(a_crowd_has_a_color_for_each) {
   enum { N = 150 };
   HkContext c = hk_context_default();
   int64_t start[N + 1];
-  int32_t *neighbour = calloc(N * N, sizeof *neighbour);
+  int32_t *neighbor = calloc(N * N, sizeof *neighbor);
   for (int q = 0; q <= N; q++) start[q] = q * N;
-  for (int q = 0; q < N * N; q++) neighbour[q] = q % N;
+  for (int q = 0; q < N * N; q++) neighbor[q] = q % N;
   HkColoring coloring;
-  MUST(hk_coloring_create(&c, N, start, neighbour, &coloring, NULL, error));
-  check_colors(N, start, neighbour, &coloring);
+  MUST(hk_coloring_create(&c, N, start, neighbor, &coloring, NULL, error));
+  check_colors(N, start, neighbor, &coloring);
   CHECK(coloring.colors == N);
   hk_coloring_destroy(&c, &coloring);
-  free(neighbour);
+  free(neighbor);
 }
 
 /* ---- Accelerations on a linear iteration ---- */
@@ -287,7 +287,7 @@ static void iterate_by_hand(const Hand *a, double *x) {
   memcpy(x, b, sizeof b);
 }
 
-/* x after that many iterations of a minimiser. */
+/* x after that many iterations of a minimizer. */
 static HkStatus iterate(Hand *a, HkMethod *method, int iterations, double *x, HkError *error) {
   HkMinimizer *m = NULL;
   memcpy(x, a->x, sizeof a->x);
@@ -352,7 +352,7 @@ TEST(lbfgs_without_memory_is_local_global) {
   hand_destroy(&a);
 }
 
-/* The factorisation is of no consequence, and another one for the same problem is refused. */
+/* The factorization is of no consequence, and another one for the same problem is refused. */
 TEST(factor_of_the_constant_matrix_can_be_chosen) {
   static const char *const factors[] = {"auto", "cholesky", "ldlt"};
   double expected[3 * COUNT + HK_PAD] = {0}, x[3 * COUNT + HK_PAD] = {0};

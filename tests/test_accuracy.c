@@ -80,10 +80,10 @@ TEST(cloth_on_a_table_is_solved_to_rounding) {
                           1);
   MUST(hk_sim_set_h(w.sim, 1.0 / 30, error));
   MUST(hk_sim_step(w.sim, w.state, error));
-  HkStepInfo report = hk_sim_step_info(w.sim);
-  printf("    %d iterations: %s, m = %.2g\n", report.iterations, hk_stop_name(report.reason),
-         report.gradient);
-  CHECK(report.reason <= HK_STOP_ROUNDING && report.gradient <= 1e-9 && report.iterations < 250);
+  HkStepInfo info = hk_sim_step_info(w.sim);
+  printf("    %d iterations: %s, m = %.2g\n", info.iterations, hk_stop_name(info.reason),
+         info.gradient);
+  CHECK(info.reason <= HK_STOP_ROUNDING && info.gradient <= 1e-9 && info.iterations < 250);
   world_destroy(&w);
 }
 

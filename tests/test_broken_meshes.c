@@ -402,7 +402,7 @@ TEST(huge_counts_fail_without_memory) {
   CHECK(hk_mesh_parse(&context, "stl", stl, sizeof stl, "f", &m, NULL) == HK_ERROR_FORMAT);
 }
 
-TEST(missing_files_and_unknown_endings_are_told) {
+TEST(missing_files_and_unknown_endings_are_errors) {
   HkMesh *m = NULL;
   char path[512];
   FAILS(hk_mesh_read(NULL, "/nowhere/a.obj", &m, error), HK_ERROR_IO, "cannot open");

@@ -187,7 +187,7 @@ TEST(views_are_read_whole_or_not_at_all) {
 
 static const ScheduleOptions nothing = {FILM_NONE, -1, -1, -1, -1, -1, 1};
 
-TEST(a_picture_is_of_the_last_frame_unless_told) {
+TEST(a_picture_is_of_the_last_frame_by_default) {
   Schedule s;
   ScheduleOptions wish = nothing;
   MUST(schedule_make(&wish, 151, 1 / 30.0, 1, &s, error));

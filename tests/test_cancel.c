@@ -152,14 +152,14 @@ TEST(another_thread_cancels_a_step_that_would_take_minutes) {
 
 /* ---- Runs ---- */
 
-typedef struct Told {
-  int64_t calls, within;
-} Told;
+typedef struct Calls {
+  int64_t count, within;
+} Calls;
 
 static void on_progress(void *user, const HkProgress *at) {
-  Told *told = user;
-  told->calls++;
-  told->within += at->part > 0 && at->part < 1;
+  Calls *calls = user;
+  calls->count++;
+  calls->within += at->part > 0 && at->part < 1;
 }
 
 TEST(cancelled_run_goes_on_and_leaves_the_same_bytes) {
@@ -230,25 +230,25 @@ TEST(a_run_is_cancelled_while_its_scene_is_loaded) {
   hk_scene_destroy(&scene);
 }
 
-static bool was_told_within(void *user) {
-  return ((const Told *)user)->within > 0;
+static bool was_called_within(void *user) {
+  return ((const Calls *)user)->within > 0;
 }
 
-TEST(progress_is_told_within_long_steps) {
+TEST(progress_is_called_within_long_steps) {
   char text[2048];
   HkScene *scene = NULL;
   HkRun *run = NULL;
   HkRunOptions options = hk_run_options_default();
-  Told told = {0};
+  Calls calls = {0};
   snprintf(text, sizeof text, CLOTH, ", 'tolerance': 1e-12", "'backward_euler'");
   MUST(hk_scene_parse(NULL, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene, error));
   options.progress = on_progress;
-  options.progress_user = &told;
-  options.cancel = was_told_within;
-  options.cancel_user = &told;
+  options.progress_user = &calls;
+  options.cancel = was_called_within;
+  options.cancel_user = &calls;
   MUST(hk_run_create(scene, &options, &run, error));
   CHECK(hk_run_frame(run, NULL) == HK_ERROR_CANCELLED);
-  CHECK(told.calls > 0 && told.within > 0);
+  CHECK(calls.count > 0 && calls.within > 0);
   hk_run_destroy(&run);
   hk_scene_destroy(&scene);
 }

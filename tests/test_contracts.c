@@ -28,12 +28,12 @@ static bool all_nan(const double *values, int64_t count) {
 TEST(reports_of_another_models_state_are_nan) {
   World small = chain(3), large = chain(2000);
   double f[9], R[3];
-  HkStateInfo report;
+  HkStateInfo info;
   World *pairs[2][2] = {{&small, &large}, {&large, &small}};
   for (int q = 0; q < 2; q++) {
     World *own = pairs[q][0], *other = pairs[q][1];
-    hk_sim_state_info(own->sim, other->state, &report);
-    CHECK(all_nan(&report.time, (int64_t)(sizeof report / sizeof(double))));
+    hk_sim_state_info(own->sim, other->state, &info);
+    CHECK(all_nan(&info.time, (int64_t)(sizeof info / sizeof(double))));
   }
   hk_sim_forces(small.sim, large.state, f);
   CHECK(all_nan(f, 9));
@@ -41,8 +41,8 @@ TEST(reports_of_another_models_state_are_nan) {
   CHECK(all_nan(f, 9));
   hk_sim_reactions(small.sim, large.state, R);
   CHECK(all_nan(R, 3));
-  hk_sim_state_info(small.sim, small.state, &report);
-  CHECK(isfinite(report.total));
+  hk_sim_state_info(small.sim, small.state, &info);
+  CHECK(isfinite(info.total));
   world_destroy(&small);
   world_destroy(&large);
 }

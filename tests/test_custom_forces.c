@@ -139,7 +139,7 @@ TEST(a_force_of_the_caller_moves_as_a_spring_of_the_scene_does) {
     world_steps(&expected, 8);
     double off = largest_difference(&with, &expected);
     if (!(off < 2e-7)) test_fail(__FILE__, __LINE__, "%s: off by %g m", methods[q], off);
-    CHECK_NEAR(world_report(&with).total, world_report(&expected).total, 1e-5);
+    CHECK_NEAR(world_info(&with).total, world_info(&expected).total, 1e-5);
     world_destroy(&with);
     world_destroy(&expected);
     CHECK(t.destroyed == 1);
@@ -468,8 +468,8 @@ TEST(a_filter_without_an_energy_ends_a_step_soon) {
     int iterations = 0;
     for (int step = 0; step < 10; step++) {
       MUST(hk_sim_step(w.sim, w.state, error));
-      HkStepInfo report = hk_sim_step_info(w.sim);
-      if (report.iterations > iterations) iterations = report.iterations;
+      HkStepInfo info = hk_sim_step_info(w.sim);
+      if (info.iterations > iterations) iterations = info.iterations;
     }
     CHECK(ground.filtered > 0 && lowest_gap(&w, &ground) > 0);
     if (iterations > 10 && strstr(methods[q], "newton"))
@@ -609,13 +609,13 @@ static HkStepInfo step_with_ties(const char *preconditioner, double *x, HkError 
       "'corners'}], 'forces': ['gravity'], 'outputs': []}",
       preconditioner, SIDE, SIDE);
   World w = world_make(text, NULL, 0, 2);
-  HkStepInfo report = {0};
+  HkStepInfo info = {0};
   if (w.sim && hk_model_add_custom_force(w.model, &f, &ties, NULL, error) >= 0 &&
       hk_sim_step(w.sim, w.state, error) >= 0)
-    report = hk_sim_step_info(w.sim);
+    info = hk_sim_step_info(w.sim);
   memcpy(x, hk_state_x(w.state), (size_t)(SIDE * SIDE) * 3 * sizeof *x);
   world_destroy(&w);
-  return report;
+  return info;
 }
 
 TEST(multigrid_takes_couplings_between_any_vertices) {

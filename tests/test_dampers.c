@@ -6,14 +6,18 @@
 
 /* ---- The potential ---- */
 
-enum { SIDE = 5, SIZE = 3 * SIDE * SIDE, ROOM = SIZE + 4 }; /* vectors are read a little beyond */
+enum {
+  SIDE = 5,
+  SIZE = 3 * SIDE * SIDE,
+  CAPACITY = SIZE + 4
+}; /* vectors are read a little beyond */
 
 /* A problem of a sheet with damped springs, some of them tension-only, at a random state. */
 typedef struct Case {
   HkModel *model;
   HkForceWork work;
   HkProblem problem;
-  double x[ROOM], b[ROOM], old[ROOM], p[ROOM], g[ROOM];
+  double x[CAPACITY], b[CAPACITY], old[CAPACITY], p[CAPACITY], g[CAPACITY];
 } Case;
 
 static HkStatus begin(Case *a, double now, double old, HkError *error) {
@@ -50,7 +54,7 @@ static const double combinations[][2] = {{1, 0}, {4.0 / 3, -1.0 / 3}, {0, 0}};
 TEST(the_gradient_of_springs_with_dampers_is_that_of_their_energy) {
   for (int q = 0; q < 3; q++) {
     Case a;
-    double step = 1e-5, high[ROOM] = {0}, low[ROOM] = {0};
+    double step = 1e-5, high[CAPACITY] = {0}, low[CAPACITY] = {0};
     MUST(begin(&a, combinations[q][0], combinations[q][1], error));
     hk_problem_gradient(&a.problem, a.x, a.g);
     hk_vectors_add(&a.problem.space, step, a.p, a.x, high);
@@ -100,10 +104,10 @@ static double largest_rise(const char *text, int steps) {
   World w = world_parse(text);
   double most = 0;
   if (!w.sim) return NAN;
-  double before = world_report(&w).total, first = fabs(before);
+  double before = world_info(&w).total, first = fabs(before);
   for (int q = 0; q < steps; q++) {
     CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
-    double after = world_report(&w).total;
+    double after = world_info(&w).total;
     most = fmax(most, (after - before) / first);
     before = after;
   }

@@ -111,9 +111,9 @@ TEST(energy_gradient_is_the_derivative_of_the_potential_energy) {
   for (int q = 0; q < 60; q++) {
     double kept = x[q];
     x[q] = kept + step;
-    HkStateInfo high = world_report(&w);
+    HkStateInfo high = world_info(&w);
     x[q] = kept - step;
-    HkStateInfo low = world_report(&w);
+    HkStateInfo low = world_info(&w);
     x[q] = kept;
     double slope = (high.total - high.kinetic - low.total + low.kinetic) / (2 * step);
     CHECK_NEAR(gradient[q], slope, 1e-7);

@@ -144,7 +144,7 @@ static double energies_apart(const HkStateInfo *a, const HkStateInfo *b) {
          fabs(a->gravity - b->gravity);
 }
 
-/* By a ten millionth of a metre, here and there. */
+/* By a ten millionth of a meter, here and there. */
 static void disturb(World *w) {
   double *x = hk_state_x(w->state);
   for (int64_t q = 0; q < 3 * hk_state_vertex_count(w->state); q++) x[q] += 1e-7 * sin((double)q);
@@ -209,7 +209,7 @@ TEST(a_change_that_a_device_does_not_do_can_be_taken_back) {
   world_destroy(&w);
 }
 
-TEST(device_tells_a_blow_up) {
+TEST(device_notices_a_blow_up) {
   World w;
   DeviceWish remote = {"symplectic_euler", HK_CUDA};
   device_use_plugin();
@@ -363,7 +363,7 @@ TEST(bricks_with_two_halos_hold_the_springs_of_the_first) {
 }
 
 /* Kernels for bricks have no more than 26 slots; here each vertex is tied to 27 others. */
-TEST(vertices_with_many_neighbours_are_laid_out_in_rows) {
+TEST(vertices_with_many_neighbors_are_laid_out_in_rows) {
   enum { COUNT = 28 };
   static char text[4000];
   size_t size = sizeof text, used = (size_t)snprintf(text, size, "{'bodies': [{'mesh': {");

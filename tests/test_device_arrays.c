@@ -102,9 +102,9 @@ TEST(what_is_written_on_a_device_is_seen_here) {
   MUST(hk_sim_read_device(w.sim, w.state, HK_VELOCITIES, &v, error));
   for (int64_t q = 0; q < 3 * v->count; q++) ((float *)v->data)[q] = 2;
   MUST(hk_sim_write_device(w.sim, w.state, HK_VELOCITIES, v->data, error));
-  HkStateInfo report;
-  hk_sim_state_info(w.sim, w.state, &report);
-  CHECK(report.speed_max > 3.46 && report.speed_max < 3.47);
+  HkStateInfo info;
+  hk_sim_state_info(w.sim, w.state, &info);
+  CHECK(info.speed_max > 3.46 && info.speed_max < 3.47);
   hk_device_array_destroy(&v);
   world_destroy(&w);
 }

@@ -1,5 +1,5 @@
 /* Implicit steps on a device: that they end where those of the host do, and that steps which do not
- * converge are told and counted as there. */
+ * converge are returned and counted as on the CPU. */
 #include "device_world.h"
 #include "hooke/run.h"
 
@@ -111,7 +111,7 @@ static const char *falls(int iterations, char *text, size_t size) {
   return test_json(text);
 }
 
-TEST(a_step_that_does_not_converge_is_told_by_the_next_one) {
+TEST(a_step_that_does_not_converge_is_returned_by_the_next_one) {
   World w;
   char text[700];
   DeviceWish remote = {NULL, HK_CUDA_DOUBLE};
@@ -128,7 +128,7 @@ TEST(a_step_that_does_not_converge_is_told_by_the_next_one) {
   world_destroy(&w);
 }
 
-TEST(steps_that_converge_on_a_device_are_told_as_good) {
+TEST(steps_that_converge_on_a_device_say_so) {
   World w;
   char text[700];
   DeviceWish remote = {NULL, HK_CUDA_DOUBLE};
@@ -142,21 +142,21 @@ TEST(steps_that_converge_on_a_device_are_told_as_good) {
   world_destroy(&w);
 }
 
-typedef struct Told {
-  int warnings;
-  char text[512]; /* of the last */
-} Told;
+typedef struct Warnings {
+  int count;
+  char text[512]; /* of the last warning */
+} Warnings;
 
 static void on_log(void *user, HkLogLevel level, const char *text) {
-  Told *told = user;
+  Warnings *log = user;
   if (level != HK_LOG_WARNING) return;
-  told->warnings++;
-  snprintf(told->text, sizeof told->text, "%s", text);
+  log->count++;
+  snprintf(log->text, sizeof log->text, "%s", text);
 }
 
 /* Runs to the end; touches: the state is written after each frame, and the steps that were made
  * ahead are thrown away. */
-static HkProgress run(int iterations, bool touches, Told *told) {
+static HkProgress run(int iterations, bool touches, Warnings *log) {
   HkContext context = hk_context_default();
   HkRunOptions options = hk_run_options_default();
   HkScene *scene = NULL;
@@ -166,7 +166,7 @@ static HkProgress run(int iterations, bool touches, Told *told) {
   char text[700], folder[300];
   context.device = HK_CUDA_DOUBLE;
   context.log = on_log;
-  context.log_user = told;
+  context.log_user = log;
   snprintf(folder, sizeof folder, "%s/run", test_folder());
   options.folder = folder;
   const char *json = falls(iterations, text, sizeof text);
@@ -187,14 +187,14 @@ static HkProgress run(int iterations, bool touches, Told *told) {
 TEST(a_run_counts_the_steps_that_do_not_converge_on_a_device) {
   device_use_plugin();
   for (int touches = 0; touches < 2; touches++) {
-    Told told = {0};
-    HkProgress progress = run(1, touches, &told);
+    Warnings log = {0};
+    HkProgress progress = run(1, touches, &log);
     CHECK(progress.frame == FRAMES && progress.steps == STEPS && progress.unconverged == STEPS);
-    CHECK(told.warnings == 1);
-    CHECK(strstr(told.text, "8 of the 8 steps to 0.1 s did not converge: 1 iterations"));
-    CHECK(strstr(told.text, "more iterations"));
-    told = (Told){0};
-    progress = run(ENOUGH, touches, &told);
-    CHECK(progress.steps == STEPS && progress.unconverged == 0 && told.warnings == 0);
+    CHECK(log.count == 1);
+    CHECK(strstr(log.text, "8 of the 8 steps to 0.1 s did not converge: 1 iterations"));
+    CHECK(strstr(log.text, "more iterations"));
+    log = (Warnings){0};
+    progress = run(ENOUGH, touches, &log);
+    CHECK(progress.steps == STEPS && progress.unconverged == 0 && log.count == 0);
   }
 }

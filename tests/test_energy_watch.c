@@ -80,7 +80,7 @@ TEST(a_nudged_net_below_the_stable_step_of_its_start_is_refused) {
     World w = watched(net, names[q / 2], q % 2 ? 0.8 : 0.7, NULL);
     if (!w.sim) return;
     int64_t at = first_error(&w, 20000, 1000, &error);
-    HkStateInfo r = world_report(&w);
+    HkStateInfo r = world_info(&w);
     CHECK(at > 0 && error.status == HK_ERROR_BLOWUP);
     CHECK(strstr(error.text, "the total energy has grown by") && strstr(error.text, "vertex"));
     CHECK(r.total < 1e6);
@@ -102,7 +102,7 @@ TEST(growth_is_refused_although_positions_may_have_been_written) {
 TEST(halving_the_step_of_the_net_goes_on) {
   World w = watched(net, "symplectic_euler", 0.4, NULL);
   must_go_on(&w, 20000, "net");
-  if (w.sim) CHECK(world_report(&w).total < 1e3);
+  if (w.sim) CHECK(world_info(&w).total < 1e3);
   world_destroy(&w);
 }
 
@@ -256,7 +256,7 @@ TEST(the_swing_of_one_mode_is_what_the_shadow_energy_says) {
   hk_state_v(w.state)[0] = -1;
   for (int q = 0; q < 20000; q++) {
     MUST(hk_sim_step(w.sim, w.state, error));
-    double e = world_report(&w).total;
+    double e = world_info(&w).total;
     least = fmin(least, e);
     most = fmax(most, e);
   }
@@ -275,10 +275,10 @@ TEST(stretching_that_linearly_implicit_steps_damp_again_is_no_alarm) {
   MUST(hk_method_choose(&step, HK_STEP, "linear_implicit_euler", error));
   CHECK(hk_method_set_method(&step, "linear", "ldlt", NULL) != NULL);
   MUST(hk_sim_create(w.model, &step, 1.0 / 24, &w.sim, error));
-  double first = world_report(&w).total, most = first;
+  double first = world_info(&w).total, most = first;
   for (int q = 0; q < 200; q++) {
     MUST(hk_sim_step(w.sim, w.state, error));
-    most = fmax(most, world_report(&w).total);
+    most = fmax(most, world_info(&w).total);
   }
   CHECK(most > first + 1000);
   hk_method_clear(&step);

@@ -25,12 +25,12 @@ typedef struct Options {
   int threads;
 } Options;
 
-static const Options standard = {.springs = "",
-                                 .forces = "'gravity'",
-                                 .integrator = "symplectic_euler",
-                                 .precision = "double",
-                                 .h = 1e-3,
-                                 .threads = 1};
+static const Options default_options = {.springs = "",
+                                        .forces = "'gravity'",
+                                        .integrator = "symplectic_euler",
+                                        .precision = "double",
+                                        .h = 1e-3,
+                                        .threads = 1};
 
 /* A scene with its places for springs and forces filled in. */
 static World world_of(const char *scene, Options o) {
@@ -100,7 +100,7 @@ static void compare_with_plain_steps(Options o, double tolerance) {
 }
 
 TEST(steps_in_one_pass_are_those_of_their_parts) {
-  Options o = standard;
+  Options o = default_options;
   compare_with_plain_steps(o, 0);
   o.forces = "";
   compare_with_plain_steps(o, 0);
@@ -119,7 +119,7 @@ static const char *const damped[] = {"", ", 'damping': 0.02", ", 'tension_only':
 TEST(explicit_steps_have_the_same_bits_for_every_thread_count_and_instruction_set) {
   static const char *const precisions[] = {"double", "single"};
   for (int q = 0; q < 24; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.precision = precisions[q / 2 % 2];
     o.forces = loads[q / 4 % 2];
@@ -146,7 +146,7 @@ TEST(explicit_steps_have_the_same_bits_for_every_thread_count_and_instruction_se
   }
 }
 
-/* A grid whose vertices are numbered at random: every block has neighbours everywhere. */
+/* A grid whose vertices are numbered at random: every block has neighbors everywhere. */
 TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
   enum { N = 60 };
   HkMesh *mesh = NULL;
@@ -191,7 +191,7 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
     world_steps(&w[t], 50);
   }
   CHECK(same(&w[0], &w[1]) && same(&w[0], &w[2]));
-  HkStateInfo r = world_report(&w[0]);
+  HkStateInfo r = world_info(&w[0]);
   CHECK_NEAR(r.momentum[0], 0, 1e-12);
   CHECK(r.kinetic > 0);
   for (int t = 0; t < 3; t++) world_destroy(&w[t]);
@@ -199,13 +199,13 @@ TEST(explicit_steps_do_not_mind_the_order_of_vertices) {
 
 TEST(the_kinetic_energy_of_a_step_is_that_of_its_end) {
   for (int q = 0; q < 4; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.precision = q < 2 ? "double" : "single";
     World w = world_of(hanging, o);
     if (!w.state) return;
     world_steps(&w, 7);
-    double expected = world_report(&w).kinetic;
+    double expected = world_info(&w).kinetic;
     CHECK_NEAR(w.sim->kinetic, expected, (q < 2 ? 1e-12 : 1e-5) * expected);
     world_destroy(&w);
   }
@@ -217,7 +217,7 @@ TEST(many_steps_at_once_are_the_same_as_one_by_one) {
   const HkSchema *schema;
   for (int single = 0; single < 2; single++)
     for (int q = 0; (schema = hk_schema_at(HK_STEP, q)); q++) {
-      Options o = standard;
+      Options o = default_options;
       o.integrator = schema->name;
       o.precision = single ? "single" : "double";
       bool has = strcmp(schema->name, names[0]) == 0 || strcmp(schema->name, names[1]) == 0;
@@ -245,7 +245,7 @@ TEST(many_steps_at_once_are_the_same_as_one_by_one) {
 
 TEST(many_steps_stop_at_the_first_that_fails) {
   for (int single = 0; single < 2; single++) {
-    Options o = standard;
+    Options o = default_options;
     o.precision = single ? "single" : "double";
     o.h = 0.5;
     World one = world_of(hanging, o), many = world_of(hanging, o);
@@ -264,7 +264,7 @@ TEST(many_steps_stop_at_the_first_that_fails) {
 /* ---- Single precision ---- */
 
 static Options single(const char *integrator, double h) {
-  Options o = standard;
+  Options o = default_options;
   o.integrator = integrator;
   o.precision = "single";
   o.h = h;
@@ -292,7 +292,7 @@ TEST(an_oscillator_in_single_precision_keeps_its_period) {
 
 TEST(single_precision_follows_double_precision) {
   for (int q = 0; q < 12; q++) {
-    Options o = standard;
+    Options o = default_options;
     o.integrator = names[q % 2];
     o.forces = loads[q / 2 % 2];
     o.springs = damped[q / 4];
@@ -304,8 +304,8 @@ TEST(single_precision_follows_double_precision) {
     CHECK(before == 0);
     MUST(hk_sim_steps(twice.sim, twice.state, 100, error));
     MUST(hk_sim_steps(once.sim, once.state, 100, error));
-    double moved = world_report(&twice).speed_max;
-    CHECK(moved > 0.3); /* m/s, so that it has gone somewhere */
+    double moved = world_info(&twice).speed_max;
+    CHECK(moved > 0.3); /* m/s */
     CHECK_NEAR(apart(&twice, &once), 0, 1e-4);
     world_destroy(&twice);
     world_destroy(&once);
@@ -337,13 +337,13 @@ TEST(single_precision_keeps_the_energy_of_a_lattice) {
     o.forces = "";
     World w = world_of(text, o);
     if (!w.state) return;
-    double before = world_report(&w).total, most = 0;
+    double before = world_info(&w).total, most = 0;
     for (int part = 0; part < 10; part++) {
       MUST(hk_sim_steps(w.sim, w.state, 100, error));
-      most = fmax(most, fabs(world_report(&w).total / before - 1));
+      most = fmax(most, fabs(world_info(&w).total / before - 1));
     }
     CHECK_NEAR(most, 0, 0.01);
-    CHECK(world_report(&w).kinetic > 0.1 * before);
+    CHECK(world_info(&w).kinetic > 0.1 * before);
     world_destroy(&w);
   }
 }
@@ -354,7 +354,7 @@ TEST(a_lattice_far_from_the_origin_does_not_fall_apart_in_single_precision) {
   const char *text = "{'bodies': [{'shape': {'type': 'grid', 'nx': 40, 'ny': 30}, 'springs': {'k': "
                      "100%s, 'shear': true}, 'stretch': [1.2, 0.9, 1], 'mass': 0.5, 'transform': "
                      "{'translate': [1000, -3000, 20]}}], 'forces': [%s], 'outputs': []}";
-  Options o = standard;
+  Options o = default_options;
   o.forces = "";
   World twice = world_of(text, o);
   o.precision = "single";
@@ -363,7 +363,7 @@ TEST(a_lattice_far_from_the_origin_does_not_fall_apart_in_single_precision) {
   MUST(hk_sim_steps(twice.sim, twice.state, 300, error));
   for (int q = 0; q < 30; q++) MUST(hk_sim_steps(once.sim, once.state, 10, error));
   CHECK_NEAR(apart(&twice, &once), 0, 1e-5);
-  CHECK(world_report(&twice).speed_max > 0.1);
+  CHECK(world_info(&twice).speed_max > 0.1);
   world_destroy(&twice);
   world_destroy(&once);
 }

@@ -1,4 +1,4 @@
-/* Sparse factorisations against dense elimination, on random matrices and on odd graphs. */
+/* Sparse factorizations against dense elimination, on random matrices and on odd graphs. */
 #include "base/isa.h"
 #include "base/threads.h"
 #include "linear/ordering.h"
@@ -22,13 +22,13 @@ static double residual(const Matrix *a, const double *x, const double *b, int si
   return worst;
 }
 
-/* Factorises, solves for 1 and for 3 sides, compares; returns the entries of L. */
+/* Factorizes, solves for 1 and for 3 sides, compares; returns the entries of L. */
 static int64_t check_solutions(HkFactorKind kind, Matrix *a) {
   HkSparse sparse = matrix_sparse(a);
   HkFactor *factor = NULL;
   HkError error = {0};
   bool positive = false;
-  double *b = matrix_room(3 * a->n, sizeof *b), *x = matrix_room(3 * a->n, sizeof *x);
+  double *b = matrix_alloc(3 * a->n, sizeof *b), *x = matrix_alloc(3 * a->n, sizeof *x);
   uint64_t seed = 5;
   CHECK(hk_factor_create(NULL, kind, HK_FACTOR_SOLVES, &sparse, &factor, &error) == HK_OK);
   CHECK(hk_factor_compute(factor, a->values, &positive, &error) == HK_OK);
@@ -63,7 +63,7 @@ TEST(factors_solve_random_systems) {
 TEST(ldlt_gives_the_same_bits_with_every_instruction_set) {
   for (int64_t n = 1; n <= 300; n += n < 40 ? 1 : 52) {
     Matrix a = matrix_random(n, n % 3 ? 0.1 : 1, (uint64_t)n);
-    double *first = matrix_room(6 * n, sizeof *first), *x = matrix_room(3 * n, sizeof *x);
+    double *first = matrix_alloc(6 * n, sizeof *first), *x = matrix_alloc(3 * n, sizeof *x);
     HkSparse sparse = matrix_sparse(&a);
     for (int isa = HK_ISA_PORTABLE; isa <= (int)hk_isa_best(); isa++) {
       HkFactor *factor = NULL;
@@ -186,8 +186,8 @@ TEST(ordering_names_every_row_once) {
     Matrix a = matrix_random(1 + 5 * q, q % 4 * 0.05, (uint64_t)q);
     HkSparse sparse = matrix_sparse(&a);
     HkContext context = hk_context_default();
-    int64_t *order = matrix_room(a.n, sizeof *order);
-    uint8_t *seen = matrix_room(a.n, 1);
+    int64_t *order = matrix_alloc(a.n, sizeof *order);
+    uint8_t *seen = matrix_alloc(a.n, 1);
     MUST(hk_ordering_find(&context, &sparse, order, error));
     for (int64_t k = 0; k < a.n; k++) {
       CHECK(order[k] >= 0 && order[k] < a.n && !seen[order[k]]);
@@ -249,7 +249,7 @@ TEST(cholmod_starts_no_threads_and_leaves_ours_alone) {
   Matrix a = matrix_grid(70, 3);
   HkSparse sparse = {a.n, a.start, a.row};
   HkFactor *factor = NULL;
-  double *b = matrix_room(3 * a.n, sizeof *b);
+  double *b = matrix_alloc(3 * a.n, sizeof *b);
   int loop = loop_threads(), before = count_threads();
   for (int64_t q = 0; q < 3 * a.n; q++) b[q] = 1;
   MUST(hk_factor_create(NULL, HK_FACTOR_CHOLMOD, HK_FACTOR_SOLVES, &sparse, &factor, error));

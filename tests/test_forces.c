@@ -366,7 +366,7 @@ TEST(reported_energies_sum_to_the_total) {
   HkModel *m = model_of_sheet(by, 3, 3);
   HkSim *sim = NULL;
   HkState *state = NULL;
-  HkStateInfo report;
+  HkStateInfo info;
   MUST(add_all_with_energy(m, error));
   MUST(hk_method_choose(&m->step, HK_STEP, "symplectic_euler", error));
   MUST(hk_sim_create(m, NULL, 1e-3, &sim, error));
@@ -379,14 +379,14 @@ TEST(reported_energies_sum_to_the_total) {
     kinetic += 0.5 * m->mass[q / 3] * v[q] * v[q];
   }
   hk_state_set_time(state, 0.6);
-  hk_sim_state_info(sim, state, &report);
+  hk_sim_state_info(sim, state, &info);
   double sum = energy_of_all(m, 0.6, x, v);
-  CHECK_NEAR(report.kinetic, kinetic, 1e-12 * kinetic);
-  CHECK_NEAR(report.spring, model_energy(m, 0, 0.6, x, v), 0);
-  CHECK_NEAR(report.gravity, model_energy(m, 1, 0.6, x, v), 0);
-  CHECK(report.other != 0);
-  CHECK_NEAR(report.spring + report.gravity + report.other, sum, 1e-12 * fabs(sum));
-  CHECK_NEAR(report.total, sum + kinetic, 1e-12 * (fabs(sum) + kinetic));
+  CHECK_NEAR(info.kinetic, kinetic, 1e-12 * kinetic);
+  CHECK_NEAR(info.spring, model_energy(m, 0, 0.6, x, v), 0);
+  CHECK_NEAR(info.gravity, model_energy(m, 1, 0.6, x, v), 0);
+  CHECK(info.other != 0);
+  CHECK_NEAR(info.spring + info.gravity + info.other, sum, 1e-12 * fabs(sum));
+  CHECK_NEAR(info.total, sum + kinetic, 1e-12 * (fabs(sum) + kinetic));
   hk_state_destroy(&state);
   hk_sim_destroy(&sim);
   model_by_hand_destroy(&m);

@@ -131,17 +131,17 @@ TEST(gmsh_says_where_a_broken_file_breaks) {
 /* Many tags in an order of their own, so that the table grows more than once. */
 TEST(gmsh_maps_many_shuffled_tags) {
   enum { COUNT = 5000 };
-  size_t room = 64 * COUNT, n = 0;
-  char *text = malloc(room);
-  n += (size_t)snprintf(text + n, room - n, "%s$Nodes\n%d\n", head_2, COUNT);
+  size_t capacity = 64 * COUNT, n = 0;
+  char *text = malloc(capacity);
+  n += (size_t)snprintf(text + n, capacity - n, "%s$Nodes\n%d\n", head_2, COUNT);
   for (int64_t v = 0; v < COUNT; v++)
-    n += (size_t)snprintf(text + n, room - n, "%lld %lld 0 0\n",
+    n += (size_t)snprintf(text + n, capacity - n, "%lld %lld 0 0\n",
                           (long long)(v * 7919 % COUNT * 1000003), (long long)v);
-  n += (size_t)snprintf(text + n, room - n, "$EndNodes\n$Elements\n%d\n", COUNT);
+  n += (size_t)snprintf(text + n, capacity - n, "$EndNodes\n$Elements\n%d\n", COUNT);
   for (int64_t v = 0; v < COUNT; v++)
-    n += (size_t)snprintf(text + n, room - n, "1 15 0 %lld\n",
+    n += (size_t)snprintf(text + n, capacity - n, "1 15 0 %lld\n",
                           (long long)(v * 7919 % COUNT * 1000003));
-  snprintf(text + n, room - n, "$EndElements\n");
+  snprintf(text + n, capacity - n, "$EndElements\n");
   HkMesh *m = NULL;
   HkError error = {0};
   CHECK(parse_text("msh", text, &m, &error) == HK_OK);

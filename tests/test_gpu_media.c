@@ -179,14 +179,14 @@ TEST(media_at_rest_do_not_resist) {
 /* The slope of the form at x is that of g, and y is where it ends. */
 TEST(form_of_a_vertex_has_the_slope_of_what_it_stands_for) {
   HkGpuVector x = any_vector(1), anchor = any_vector(1), r = any_vector(1), u = any_vector(1);
-  HkGpuVector slope = {0, 0, 0}, want = r;
+  HkGpuVector slope = {0, 0, 0}, expected = r;
   HkGpuBlock S = {0}, H = {0};
   hk_gpu_add_outer(3, u, &S);
   HkGpuVector y = hk_gpu_majorizer_minimum(2, anchor, x, r, &S);
   hk_gpu_add_majorizer(2, y, &S, x, &slope, &H);
-  hk_gpu_axpy(2, hk_gpu_sub(anchor, x), &want);
-  CHECK_NEAR(slope.x, want.x, 1e-14);
-  CHECK_NEAR(slope.y, want.y, 1e-14);
-  CHECK_NEAR(slope.z, want.z, 1e-14);
+  hk_gpu_axpy(2, hk_gpu_sub(anchor, x), &expected);
+  CHECK_NEAR(slope.x, expected.x, 1e-14);
+  CHECK_NEAR(slope.y, expected.y, 1e-14);
+  CHECK_NEAR(slope.z, expected.z, 1e-14);
   CHECK_NEAR(H.xx, 2 + 3 * u.x * u.x, 1e-14);
 }

@@ -1,8 +1,8 @@
 /* What breaks solvers: collapsed and compressed springs, pins far away, loose ends, no freedom, no
- * numbers. Every implicit integrator, and backward Euler by every minimiser. */
+ * numbers. Every implicit integrator, and backward Euler by every minimizer. */
 #include "world.h"
 
-/* The integrators that are not explicit, then backward Euler by each minimiser; false past the
+/* The integrators that are not explicit, then backward Euler by each minimizer; false past the
  * last. */
 static bool method_at(int index, HkMethod *method) {
   static const char *const implicit[] = {"linear_implicit_euler", "backward_euler", "beta",
@@ -141,8 +141,8 @@ TEST(newton_converges_on_a_stiff_strand_with_a_heavy_tip) {
     CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
   }
   if (!w.state) return;
-  HkStateInfo report = world_report(&w);
-  CHECK(report.strain_max < 1e-4 && report.strain_min > -1e-4);
+  HkStateInfo info = world_info(&w);
+  CHECK(info.strain_max < 1e-4 && info.strain_min > -1e-4);
   world_destroy(&w);
 }
 
@@ -245,7 +245,7 @@ TEST(bdf2_does_not_take_up_a_history_that_is_over) {
   world_destroy(&b);
 }
 
-/* Setting the time, even to what it is, tells that x and v were written. */
+/* Setting the time, even to the same value, marks x and v as written. */
 TEST(bdf2_starts_anew_where_the_time_is_set) {
   World a = world_make(cloth, "bdf2", 0.01, 1), b = world_make(cloth, "bdf2", 0.01, 1);
   if (!a.state || !b.state) return;

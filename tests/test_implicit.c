@@ -228,10 +228,10 @@ TEST(backward_euler_shrinks_the_amplitude_at_the_exact_rate) {
     for (double h = 0.01; h < 10; h *= 5) {
       World w = oscillate(names[q], h);
       for (int s = 0; s < 20; s++) {
-        double before = sqrt(world_report(&w).total);
+        double before = sqrt(world_info(&w).total);
         world_steps(&w, 1);
         double factor = 1 / sqrt(1 + 4 * h * h);
-        CHECK_NEAR(sqrt(world_report(&w).total) / before, factor, 1e-9);
+        CHECK_NEAR(sqrt(world_info(&w).total) / before, factor, 1e-9);
         if (before < 1e-6) break; /* below it the rounding of 1 m shows */
       }
       world_destroy(&w);
@@ -242,9 +242,9 @@ TEST(midpoint_and_trapezoidal_keep_the_energy_of_a_linear_spring_to_rounding) {
   const char *names[] = {"implicit_midpoint", "trapezoidal"};
   for (int q = 0; q < 2; q++) {
     World w = oscillate(names[q], 0.3);
-    double before = world_report(&w).total;
+    double before = world_info(&w).total;
     world_steps(&w, 100000);
-    CHECK_NEAR(world_report(&w).total, before, 1e-10 * before);
+    CHECK_NEAR(world_info(&w).total, before, 1e-10 * before);
     world_destroy(&w);
   }
 }
@@ -254,9 +254,9 @@ TEST(bdf2_damps_slow_modes_by_the_fourth_power) {
   for (int q = 0; q < 2; q++, h *= 2) {
     World w = oscillate("bdf2", h);
     world_steps(&w, 50);
-    double before = world_report(&w).total;
+    double before = world_info(&w).total;
     world_steps(&w, 314);
-    loss[q] = log(before / world_report(&w).total) / 314; /* of the energy, a step */
+    loss[q] = log(before / world_info(&w).total) / 314; /* of the energy, a step */
     CHECK_NEAR(loss[q] / pow(2 * h, 4), 0.5, 0.02);
     world_destroy(&w);
   }
@@ -292,9 +292,9 @@ TEST(implicit_integrators_keep_linear_and_angular_momentum_or_say_so) {
   const char *names[] = {"implicit_midpoint", "backward_euler", "bdf2", "trapezoidal"};
   for (int q = 0; q < 4; q++) {
     World w = world_make(text, names[q], 0.02, 1);
-    HkStateInfo before = world_report(&w);
+    HkStateInfo before = world_info(&w);
     world_steps(&w, 100);
-    HkStateInfo after = world_report(&w);
+    HkStateInfo after = world_info(&w);
     for (int c = 0; c < 3; c++) CHECK_NEAR(after.momentum[c], before.momentum[c], 1e-10);
     if (q == 0)
       for (int c = 0; c < 3; c++)
@@ -303,7 +303,7 @@ TEST(implicit_integrators_keep_linear_and_angular_momentum_or_say_so) {
   }
 }
 
-/* ---- Reports ---- */
+/* ---- Step info ---- */
 
 static const char *const breeze =
     "{'bodies': [{'shape': {'type': 'grid', 'nx': 6, 'ny': 6}, 'springs': {'k': 1000, 'damping': "
@@ -317,9 +317,9 @@ static HkStepInfo report_of(const char *integrator, HkStatus *status) {
   World w = world_parse(text);
   if (!w.state) return (HkStepInfo){0};
   *status = hk_sim_step(w.sim, w.state, &error);
-  HkStepInfo report = hk_sim_step_info(w.sim);
+  HkStepInfo info = hk_sim_step_info(w.sim);
   world_destroy(&w);
-  return report;
+  return info;
 }
 
 TEST(a_linear_solver_that_runs_out_of_iterations_does_not_converge) {
@@ -354,7 +354,7 @@ static double fall_of_block(const char *integrator, double k, const char *pins, 
   World w = world_make(text, NULL, 1.0 / 30, 2);
   if (!w.state) return NAN;
   world_steps(&w, steps);
-  double momentum = world_report(&w).momentum[1];
+  double momentum = world_info(&w).momentum[1];
   world_destroy(&w);
   return -momentum;
 }

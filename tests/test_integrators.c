@@ -67,11 +67,11 @@ TEST(forward_euler_gains_energy_at_the_exact_rate) {
   double h = 0.01;
   World w = world_make(oscillator, "forward_euler", h, 1);
   hk_state_x(w.state)[3] = 1.1;
-  double before = world_report(&w).total;
+  double before = world_info(&w).total;
   CHECK_NEAR(before, 0.5 * 4 * 0.01, 1e-15);
   world_steps(&w, 1000);
   double factor = pow(1 + 4 * h * h, 1000);
-  CHECK_NEAR(world_report(&w).total / before, factor, 1e-10 * factor);
+  CHECK_NEAR(world_info(&w).total / before, factor, 1e-10 * factor);
   world_destroy(&w);
 }
 

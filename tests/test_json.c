@@ -405,12 +405,12 @@ TEST(a_broken_text_is_refused_or_read_as_what_it_says) {
 /* ---- Large texts ---- */
 
 TEST(long_lists_are_read_whole_and_in_order) {
-  size_t room = 16 * (size_t)MANY, used = 1;
-  char *text = malloc(room);
+  size_t capacity = 16 * (size_t)MANY, used = 1;
+  char *text = malloc(capacity);
   text[0] = '[';
   for (int q = 0; q < MANY; q++)
-    used += (size_t)snprintf(text + used, room - used, q % 2 ? "[%d],\n" : "%d,", q);
-  snprintf(text + used, room - used, "null]");
+    used += (size_t)snprintf(text + used, capacity - used, q % 2 ? "[%d],\n" : "%d,", q);
+  snprintf(text + used, capacity - used, "null]");
   HkJson value;
   MUST(parse(text, &value, error));
   CHECK(value.count == MANY + 1);
@@ -425,13 +425,13 @@ TEST(long_lists_are_read_whole_and_in_order) {
 /* {"key 0": 0, ...}; the last key is that of an earlier one if twice says so. Quadratic work on it
  * would take minutes. */
 static char *object_text(int count, bool twice) {
-  size_t room = 32 * (size_t)count, used = 1;
-  char *text = malloc(room);
+  size_t capacity = 32 * (size_t)count, used = 1;
+  char *text = malloc(capacity);
   text[0] = '{';
   for (int q = 0; q < count; q++)
-    used += (size_t)snprintf(text + used, room - used, "%s\"key %d\": %d", q ? ",\n" : "",
+    used += (size_t)snprintf(text + used, capacity - used, "%s\"key %d\": %d", q ? ",\n" : "",
                              twice && q == count - 1 ? 5 : q, q);
-  snprintf(text + used, room - used, "}");
+  snprintf(text + used, capacity - used, "}");
   return text;
 }
 

@@ -18,10 +18,10 @@ typedef struct Case {
 
 static void *simulate(void *user) {
   Case *c = user;
-  double before = world_report(&c->world).total;
+  double before = world_info(&c->world).total;
   for (int q = 0; q < STEPS / 100; q++) {
     world_steps(&c->world, 100);
-    c->most = fmax(c->most, fabs(world_report(&c->world).total / before - 1));
+    c->most = fmax(c->most, fabs(world_info(&c->world).total / before - 1));
   }
   return NULL;
 }

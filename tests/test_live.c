@@ -32,7 +32,7 @@ TEST(stiffness_changed_between_steps_is_that_of_a_fresh_model) {
   }
 }
 
-/* Each with what a scene would say. face_wind asks for neighbours across faces, drag makes the
+/* Each with what a scene would say. face_wind asks for neighbors across faces, drag makes the
  * forces depend on the velocity. */
 static const struct {
   const char *name, *param;
@@ -365,7 +365,7 @@ TEST(masses_may_be_set_between_steps) {
     world_steps(&heavy, 10);
     size_t bytes = 90 * sizeof(double);
     CHECK(memcmp(hk_state_x(w.state), hk_state_x(heavy.state), bytes) == 0);
-    CHECK(world_report(&w).total == world_report(&heavy).total);
+    CHECK(world_info(&w).total == world_info(&heavy).total);
     world_destroy(&w);
     world_destroy(&heavy);
   }

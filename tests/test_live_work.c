@@ -1,34 +1,34 @@
-/* What live changes cost and what they must not break: memory, factorisations, traces, blow-ups. */
+/* What live changes cost and what they must not break: memory, factorizations, traces, blow-ups. */
 #include "live_world.h"
 #include "model/model.h"
 #include "step/implicit.h"
 
 static const char *const edge = "[{'select': 'top'}]";
 
-/* ---- Factorisations ---- */
+/* ---- Factorizations ---- */
 
 typedef struct Counts {
-  int64_t analyses, factorisations;
+  int64_t analyses, factorizations;
 } Counts;
 
 static Counts counts_of(const World *w) {
   Counts c = {-1, -1};
   const HkImplicit *implicit = w->sim->data;
   if (implicit->problem.prefactor)
-    hk_prefactor_counts(implicit->problem.prefactor, &c.analyses, &c.factorisations);
+    hk_prefactor_counts(implicit->problem.prefactor, &c.analyses, &c.factorizations);
   return c;
 }
 
-/* One step, after which the matrix must have been analysed and factorised so often. */
-static void check_counts(World *w, int64_t analyses, int64_t factorisations, const char *what) {
+/* One step, after which the matrix must have been analyzed and factorized so often. */
+static void check_counts(World *w, int64_t analyses, int64_t factorizations, const char *what) {
   world_steps(w, 1);
   Counts c = counts_of(w);
-  if (c.analyses != analyses || c.factorisations != factorisations)
-    test_fail(__FILE__, __LINE__, "%s: analysed %lld times, factorised %lld times", what,
-              (long long)c.analyses, (long long)c.factorisations);
+  if (c.analyses != analyses || c.factorizations != factorizations)
+    test_fail(__FILE__, __LINE__, "%s: analyzed %lld times, factorized %lld times", what,
+              (long long)c.analyses, (long long)c.factorizations);
 }
 
-TEST(matrices_are_factorised_anew_only_for_what_they_hold) {
+TEST(matrices_are_factorized_anew_only_for_what_they_hold) {
   World w = world_parse("{'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', "
                         "'linear': {'type': 'pcg', 'preconditioner': 'prefactored'}}}, 'bodies': "
                         "[{'shape': {'type': 'grid', 'nx': 8, 'ny': 8}}], 'pins': [{'select': "
@@ -207,15 +207,15 @@ TEST(traces_go_on_after_a_change) {
   World w = live_cloth("backward_euler", 100, "'gravity'", edge);
   if (!w.state) return;
   HkMethod wind = {0};
-  int told = 0;
-  MUST(hk_sim_set_trace(w.sim, count_iteration, &told, error));
+  int calls = 0;
+  MUST(hk_sim_set_trace(w.sim, count_iteration, &calls, error));
   world_steps(&w, 1);
-  CHECK(told > 0);
+  CHECK(calls > 0);
   MUST(live_force(&wind, "face_wind", NULL, 0, error));
   MUST(hk_model_add_force(w.model, &wind, NULL, error));
-  told = 0;
+  calls = 0;
   world_steps(&w, 1);
-  CHECK(told > 0);
+  CHECK(calls > 0);
   hk_method_clear(&wind);
   world_destroy(&w);
 }

@@ -1,4 +1,4 @@
-/* Every minimiser of the registry against Newton's method, and what all of them promise. */
+/* Every minimizer of the registry against Newton's method, and what all of them promise. */
 #include "model/model.h"
 #include "world.h"
 
@@ -22,14 +22,14 @@ static const Small small_scenes[] = {
 };
 enum { SMALL_COUNT = sizeof small_scenes / sizeof small_scenes[0] };
 
-/* ---- Minimisers with their variants ---- */
+/* ---- Minimizers with their variants ---- */
 
 typedef struct Variant {
   const HkSchema *schema;
   int acceleration; /* of local_global, else 0 */
 } Variant;
 
-/* The index-th way to minimise other than Newton's; false: there are no more. */
+/* The index-th way to minimize other than Newton's; false: there are no more. */
 static bool variant_at(int index, Variant *variant) {
   for (int q = 0; (variant->schema = hk_schema_at(HK_MINIMIZE, q)); q++) {
     int count = hk_param_find(variant->schema, "acceleration") ? 3 : 1;
@@ -61,7 +61,7 @@ typedef struct Step {
   double iterations, tolerance;
   HkTraceFn *trace;
   void *trace_user;
-  HkStepInfo report;
+  HkStepInfo info;
   HkStatus status;
   HkState *state; /* where it led to; the caller's */
 } Step;
@@ -78,7 +78,7 @@ static HkStatus make_step(const World *w, const Variant *variant, Step *s, HkErr
   if (status >= 0 && s->trace) status = hk_sim_set_trace(sim, s->trace, s->trace_user, error);
   if (status >= 0) {
     s->status = hk_sim_step(sim, s->state, error);
-    s->report = hk_sim_step_info(sim);
+    s->info = hk_sim_step_info(sim);
   }
   hk_sim_destroy(&sim);
   hk_method_clear(&method);
@@ -116,7 +116,7 @@ static World small_world(int index) {
 
 /* The equations of the step are met to the tolerance, or to rounding. */
 static bool is_solved(const Step *s) {
-  HkStop reason = s->report.reason;
+  HkStop reason = s->info.reason;
   bool met = reason == HK_STOP_CONVERGED || reason == HK_STOP_STATIONARY;
   return s->status == HK_OK && (met || reason == HK_STOP_ROUNDING);
 }
@@ -132,8 +132,8 @@ static void compare_with_newton(const World *w, const char *name) {
     double error = far_apart(s.state, newton.state) / scale;
     if (!is_solved(&s) || !(error < 1e-8))
       test_fail(name, q, "%s %d: %s after %d iterations, gradient %g, off by %g of the step",
-                variant.schema->name, variant.acceleration, hk_stop_name(s.report.reason),
-                s.report.iterations, s.report.gradient, error);
+                variant.schema->name, variant.acceleration, hk_stop_name(s.info.reason),
+                s.info.iterations, s.info.gradient, error);
     hk_state_destroy(&s.state);
   }
   hk_state_destroy(&newton.state);
@@ -179,18 +179,18 @@ TEST(pins_that_stay_unknowns_make_no_difference) {
 /* ---- Energy ---- */
 
 typedef struct Path {
-  int told;
+  int calls;
   bool rose, skipped; /* the energy, an iteration */
   double last;
 } Path;
 
 static bool watch(void *user, const HkIteration *it) {
   Path *path = user;
-  path->skipped |= it->iteration != path->told;
-  double rounding = 1e-14 * fabs(path->last); /* g is told as a difference from the start */
+  path->skipped |= it->iteration != path->calls;
+  double rounding = 1e-14 * fabs(path->last); /* the trace has g as a difference from the start */
   path->rose |= it->iteration > 0 && !(it->change <= path->last + rounding);
   path->last = it->change;
-  path->told++;
+  path->calls++;
   return true;
 }
 
@@ -220,21 +220,21 @@ TEST(a_trace_ends_the_iterations_of_every_minimizer) {
   world_destroy(&w);
 }
 
-/* The free vertex 12 as it was last told. */
+/* Position of the free vertex 12 in the last call. */
 static bool keep_vertex(void *user, const HkIteration *it) {
   memcpy(user, it->x + 36, 3 * sizeof(double));
   return true;
 }
 
-TEST(a_trace_tells_where_every_minimizer_is) {
+TEST(a_trace_has_the_position_of_every_minimizer) {
   World w = small_world(3);
   Variant variant;
   for (int q = 0; w.model && variant_at(q, &variant); q++) {
-    double told[3] = {0};
-    Step s = {.iterations = 4, .trace = keep_vertex, .trace_user = told};
+    double traced[3] = {0};
+    Step s = {.iterations = 4, .trace = keep_vertex, .trace_user = traced};
     MUST(make_step(&w, &variant, &s, error));
-    for (int c = 0; c < 3; c++) CHECK(hk_state_x(s.state)[36 + c] == told[c]);
-    CHECK(memcmp(told, hk_state_x(w.state) + 36, sizeof told) != 0);
+    for (int c = 0; c < 3; c++) CHECK(hk_state_x(s.state)[36 + c] == traced[c]);
+    CHECK(memcmp(traced, hk_state_x(w.state) + 36, sizeof traced) != 0);
     hk_state_destroy(&s.state);
   }
   world_destroy(&w);
@@ -251,9 +251,9 @@ TEST(no_minimizer_raises_the_energy) {
     Path path = {0};
     Step s = {.iterations = 40, .trace = watch, .trace_user = &path};
     MUST(make_step(&w, &variant, &s, error));
-    if (path.rose || path.skipped || path.told != 41 || !(path.last < 0))
-      test_fail(variant.schema->name, variant.acceleration, "rose %d, skipped %d, told %d, %g",
-                path.rose, path.skipped, path.told, path.last);
+    if (path.rose || path.skipped || path.calls != 41 || !(path.last < 0))
+      test_fail(variant.schema->name, variant.acceleration, "rose %d, skipped %d, calls %d, %g",
+                path.rose, path.skipped, path.calls, path.last);
     hk_state_destroy(&s.state);
   }
   world_destroy(&w);
@@ -269,9 +269,9 @@ TEST(minimizers_make_all_iterations_without_a_tolerance) {
       Step s = {.iterations = iterations};
       MUST(make_step(&w, &variant, &s, error));
       CHECK(s.status == HK_OK);
-      CHECK(s.report.iterations == iterations);
-      CHECK(s.report.reason == HK_STOP_ITERATIONS);
-      CHECK(s.report.evaluations > iterations);
+      CHECK(s.info.iterations == iterations);
+      CHECK(s.info.reason == HK_STOP_ITERATIONS);
+      CHECK(s.info.evaluations > iterations);
       hk_state_destroy(&s.state);
     }
   world_destroy(&w);
@@ -283,13 +283,13 @@ TEST(minimizers_stop_at_the_tolerance) {
   for (int q = 0; w.model && variant_at(q, &variant); q++) {
     Step s = {.iterations = 1e5, .tolerance = 1e-7};
     MUST(make_step(&w, &variant, &s, error));
-    CHECK(is_solved(&s) && s.report.gradient <= 1e-7);
-    int needed = s.report.iterations;
+    CHECK(is_solved(&s) && s.info.gradient <= 1e-7);
+    int needed = s.info.iterations;
     hk_state_destroy(&s.state);
     s.iterations = needed - 1;
     MUST(make_step(&w, &variant, &s, error));
-    CHECK(s.status == HK_NOT_CONVERGED && s.report.reason == HK_STOP_ITERATIONS);
-    CHECK(s.report.iterations == needed - 1 && s.report.gradient > 1e-7);
+    CHECK(s.status == HK_NOT_CONVERGED && s.info.reason == HK_STOP_ITERATIONS);
+    CHECK(s.info.iterations == needed - 1 && s.info.gradient > 1e-7);
     hk_state_destroy(&s.state);
   }
   world_destroy(&w);
@@ -318,7 +318,7 @@ TEST(all_vertices_may_be_pinned) {
     for (int tolerance = 0; tolerance < 2; tolerance++) {
       Step s = {.iterations = 5, .tolerance = 1e-6 * tolerance};
       MUST(make_step(&w, &variant, &s, error));
-      CHECK(s.status == HK_OK && s.report.gradient == 0);
+      CHECK(s.status == HK_OK && s.info.gradient == 0);
       CHECK(far_apart(s.state, w.state) == 0);
       hk_state_destroy(&s.state);
     }
@@ -332,7 +332,7 @@ TEST(one_vertex_falls_freely) {
   for (int q = 0; w.model && variant_at(q, &variant); q++) {
     Step s = {.iterations = 5, .tolerance = 1e-12};
     MUST(make_step(&w, &variant, &s, error));
-    CHECK(s.status == HK_OK && s.report.reason == HK_STOP_CONVERGED);
+    CHECK(s.status == HK_OK && s.info.reason == HK_STOP_CONVERGED);
     CHECK_NEAR(hk_state_x(s.state)[0], 1 + 0.1, 1e-14);
     CHECK_NEAR(hk_state_x(s.state)[1], 2 - 0.01, 1e-14);
     CHECK_NEAR(hk_state_x(s.state)[2], 3, 1e-14);

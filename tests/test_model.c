@@ -336,14 +336,14 @@ static void count_degenerate(void *user, HkLogLevel level, const char *text) {
   *(int *)user += level == HK_LOG_WARNING && strstr(text, "join a vertex with itself");
 }
 
-TEST(edges_from_a_vertex_to_itself_are_told_of) {
+TEST(edges_from_a_vertex_to_itself_are_logged) {
   const char *meshes[] = {"[[0, 0]]", "[[0, 0], [0, 1]]"};
   for (int q = 0; q < 2; q++) {
     char text[256];
-    int told = 0;
+    int warnings = 0;
     HkContext context = hk_context_default();
     context.log = count_degenerate;
-    context.log_user = &told;
+    context.log_user = &warnings;
     HkScene *scene = NULL;
     HkModel *model = NULL;
     snprintf(text, sizeof text,
@@ -352,7 +352,7 @@ TEST(edges_from_a_vertex_to_itself_are_told_of) {
     MUST(hk_scene_parse(&context, test_json(text), strlen(text), "scene", NULL, NULL, 0, &scene,
                         error));
     MUST(hk_model_compile(scene, &model, error));
-    CHECK(told == 1);
+    CHECK(warnings == 1);
     hk_model_destroy(&model);
     hk_scene_destroy(&scene);
   }
@@ -373,12 +373,12 @@ TEST(what_is_found_late_is_blamed_on_its_place_in_the_scene) {
   static const struct {
     const char *text, *message;
   } cases[] = {
-      {"{'bodies': [{'mesh': 'gone.obj'}]}",
-       "scene:1:22: bodies[0].mesh: gone.obj: cannot open: No such file or directory"},
+      {"{'bodies': [{'mesh': 'none.obj'}]}",
+       "scene:1:22: bodies[0].mesh: none.obj: cannot open: No such file or directory"},
       {"{'bodies': [{'shape': 'grid', 'springs': {'k': 1, 'EA': 1}}]}",
        "scene:1:42: bodies[0].springs: give k or EA, not both"},
-      {"{'bodies': [{'shape': 'grid', 'springs': {'file': 'gone.txt'}}]}",
-       "scene:1:51: bodies[0].springs.file: gone.txt: cannot open: No such file or directory"},
+      {"{'bodies': [{'shape': 'grid', 'springs': {'file': 'none.txt'}}]}",
+       "scene:1:51: bodies[0].springs.file: none.txt: cannot open: No such file or directory"},
       {"{'bodies': [{'shape': 'grid'}],\n'pins': [{'select': {'indices': [441]}}]}",
        "scene:2:10: pins[0]: vertex 441 of body 'body0' is not there"},
       {"{'bodies': [{'shape': 'grid'}], 'forces': [{'type': 'handle', 'select': "

@@ -394,7 +394,7 @@ static const HkMethod *linear_in(const HkMethod *method) {
 }
 
 /* A wheel of many spokes. */
-TEST(vertices_of_very_many_neighbours_are_left_to_others) {
+TEST(vertices_of_very_many_neighbors_are_left_to_others) {
   enum { SPOKES = 1200 };
   double x[3 * (SPOKES + 1)] = {0};
   int32_t triangles[3 * SPOKES];

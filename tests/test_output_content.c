@@ -62,11 +62,11 @@ TEST(obj_without_faces_and_lines_has_the_springs) {
 }
 
 /* Positions as a small reader finds them; returns how many. */
-static int read_obj_positions(const char *text, double *x, int room) {
+static int read_obj_positions(const char *text, double *x, int capacity) {
   int count = 0;
   for (const char *at = text; at; at = strchr(at, '\n')) {
     at += *at == '\n';
-    if (count < room && sscanf(at, "v %lf %lf %lf", x, x + 1, x + 2) == 3) {
+    if (count < capacity && sscanf(at, "v %lf %lf %lf", x, x + 1, x + 2) == 3) {
       x += 3;
       count++;
     }
@@ -216,7 +216,7 @@ static int base64_digit(char c) {
 }
 
 /* The bytes of the array of that name; returns how many there are, the 8 of the count included. */
-static size_t decode(const char *text, const char *name, char *bytes, size_t room) {
+static size_t decode(const char *text, const char *name, char *bytes, size_t capacity) {
   char tag[80];
   size_t used = 0;
   snprintf(tag, sizeof tag, "Name=\"%s\"", name);
@@ -228,7 +228,7 @@ static size_t decode(const char *text, const char *name, char *bytes, size_t roo
     bits = bits << 6 | (uint32_t)base64_digit(*at);
     if ((held += 6) < 8) continue;
     held -= 8;
-    if (used < room) bytes[used++] = (char)(bits >> held & 255);
+    if (used < capacity) bytes[used++] = (char)(bits >> held & 255);
   }
   return used;
 }

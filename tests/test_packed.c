@@ -28,12 +28,12 @@ static HkStatus make(HkFactorKind kind, const HkSparse *sparse, const double *va
   HkContext context = hk_context_default();
   bool positive;
   int64_t n = sparse->n;
-  int32_t *at = matrix_room(n, sizeof *at);
+  int32_t *at = matrix_alloc(n, sizeof *at);
   uint64_t seed = 3;
   *a = (Pair){.n = n};
-  a->b = matrix_room(3 * n, sizeof *a->b);
-  a->x = matrix_room(3 * n, sizeof *a->x);
-  a->z = matrix_room(3 * n, sizeof *a->z);
+  a->b = matrix_alloc(3 * n, sizeof *a->b);
+  a->x = matrix_alloc(3 * n, sizeof *a->x);
+  a->z = matrix_alloc(3 * n, sizeof *a->z);
   for (int64_t q = 0; q < n; q++) at[q] = (int32_t)(n - 1 - q);
   for (int64_t q = 0; q < 3 * n; q++) a->b[q] = test_random(&seed);
   for (int64_t q = 0; q < 3 * n; q++) a->x[q] = a->b[3 * (n - 1 - q / 3) + q % 3];
@@ -96,13 +96,13 @@ TEST(packed_solves_grids_of_every_size) {
   }
 }
 
-/* A chain, a star, many chains, and vertices that have no neighbour. */
+/* A chain, a star, many chains, and vertices that have no neighbor. */
 TEST(packed_solves_trees_and_pieces) {
   enum { COUNT = 5000 };
   FOR_ALL_KINDS for (int shape = 0; shape < 4; shape++) {
-    int64_t *start = matrix_room(COUNT + 1, sizeof *start);
-    int64_t *row = matrix_room(2 * COUNT, sizeof *row), count = 0;
-    double *values = matrix_room(2 * COUNT, sizeof *values);
+    int64_t *start = matrix_alloc(COUNT + 1, sizeof *start);
+    int64_t *row = matrix_alloc(2 * COUNT, sizeof *row), count = 0;
+    double *values = matrix_alloc(2 * COUNT, sizeof *values);
     for (int64_t q = 0; q < COUNT; q++) {
       bool linked = q + 1 < COUNT && (shape == 0 || shape == 1 || (shape == 2 && q % 7 > 0));
       row[count] = q;
@@ -144,7 +144,7 @@ TEST(packed_gives_the_same_bits_for_every_thread_count) {
     Pair p;
     MUST(make(kind, &sparse, a.values, &p, error));
     size_t bytes = (size_t)(3 * p.n) * sizeof *p.z;
-    double *one = matrix_room(3 * p.n, sizeof *one);
+    double *one = matrix_alloc(3 * p.n, sizeof *one);
     hk_packed_solve(p.packed, 1, 1, p.b, one);
     for (int q = 0; q < 3; q++) {
       hk_packed_solve(p.packed, threads[q], 1, p.b, p.z);
@@ -163,7 +163,7 @@ TEST(packed_solves_in_any_units) {
   Matrix a = matrix_grid(20, 1);
   HkSparse sparse = {a.n, a.start, a.row};
   FOR_ALL_KINDS for (int power = -60; power <= 60; power += 30) {
-    double *values = matrix_room(a.start[a.n], sizeof *values), scale = pow(10, power);
+    double *values = matrix_alloc(a.start[a.n], sizeof *values), scale = pow(10, power);
     for (int64_t e = 0; e < a.start[a.n]; e++) values[e] = scale * a.values[e];
     Pair p;
     MUST(make(kind, &sparse, values, &p, error));
@@ -231,7 +231,7 @@ TEST(the_tree_of_a_grid_is_cut_into_parts) {
     int parts;
     MUST(hk_factor_create(&context, kind, HK_FACTOR_PANELS, &sparse, &factor, error));
     HkSupernodes v = hk_factor_view(factor);
-    int32_t *owner = matrix_room(v.n, sizeof *owner), *part = matrix_room(v.count, sizeof *part);
+    int32_t *owner = matrix_alloc(v.n, sizeof *owner), *part = matrix_alloc(v.count, sizeof *part);
     for (int64_t s = 0; s < v.count; s++)
       for (int64_t k = v.first[s]; k < v.first[s + 1]; k++) owner[k] = (int32_t)s;
     MUST(hk_packed_cut(&context, &v, owner, part, &parts, error));

@@ -7,7 +7,7 @@
 /* ---- A patch alone ---- */
 
 /* Vectors are read a little beyond their end. */
-enum { NX = 30, NY = 20, VERTICES = NX * NY, ROOM = 3 * VERTICES + 4 };
+enum { NX = 30, NY = 20, VERTICES = NX * NY, CAPACITY = 3 * VERTICES + 4 };
 
 /* A step of a sheet under gravity, with a direction that is large at the vertices 0, 1, 2 only. */
 typedef struct Case {
@@ -15,7 +15,7 @@ typedef struct Case {
   HkForceWork work;
   HkProblem problem;
   HkPatch *patch;
-  double x[ROOM], before[ROOM], p[ROOM], g[ROOM];
+  double x[CAPACITY], before[CAPACITY], p[CAPACITY], g[CAPACITY];
 } Case;
 
 static HkStatus begin(Case *a, bool damping, HkError *error) {
@@ -67,17 +67,17 @@ static double gradient_of_moved(Case *a, const double *at) {
 TEST(a_patch_moves_the_vertices_around_the_direction_and_lowers_g) {
   for (int damping = 0; damping < 2; damping++) {
     Case a;
-    HkStepInfo report = {0};
+    HkStepInfo info = {0};
     int moved = 0;
     MUST(begin(&a, damping, error));
-    MUST(hk_patch_minimize(a.patch, a.p, 0.3, a.x, &report, error));
+    MUST(hk_patch_minimize(a.patch, a.p, 0.3, a.x, &info, error));
     for (int64_t q = 0; q < VERTICES; q++) {
       bool moves = memcmp(a.x + 3 * q, a.before + 3 * q, 3 * sizeof *a.x) != 0;
       moved += moves;
       if (moves) CHECK(q != 1 && q % NX < 10 && q / NX < 10);
     }
     CHECK(moved > 8 && moved < 60);
-    CHECK(report.linear_iterations > 0 && report.evaluations > 0);
+    CHECK(info.linear_iterations > 0 && info.evaluations > 0);
     CHECK(hk_problem_change(&a.problem, a.before, a.x) < 0);
     CHECK(gradient_of_moved(&a, a.x) <= 0.2 * gradient_of_moved(&a, a.before));
     CHECK(hk_patch_bytes(a.patch) > VERTICES * 9 * sizeof(double));
@@ -87,12 +87,12 @@ TEST(a_patch_moves_the_vertices_around_the_direction_and_lowers_g) {
 
 TEST(a_patch_of_too_many_vertices_or_of_no_numbers_is_none) {
   Case a;
-  HkStepInfo report = {0};
+  HkStepInfo info = {0};
   MUST(begin(&a, false, error));
-  MUST(hk_patch_minimize(a.patch, a.p, 0.01, a.x, &report, error));
-  CHECK(memcmp(a.x, a.before, sizeof a.x) == 0 && report.evaluations == 0);
+  MUST(hk_patch_minimize(a.patch, a.p, 0.01, a.x, &info, error));
+  CHECK(memcmp(a.x, a.before, sizeof a.x) == 0 && info.evaluations == 0);
   for (int q = 0; q < 3 * VERTICES; q++) a.p[q] = q == 0 ? NAN : 0;
-  MUST(hk_patch_minimize(a.patch, a.p, 0.3, a.x, &report, error));
+  MUST(hk_patch_minimize(a.patch, a.p, 0.3, a.x, &info, error));
   CHECK(memcmp(a.x, a.before, sizeof a.x) == 0);
   end(&a);
 }

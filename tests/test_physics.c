@@ -53,7 +53,7 @@ TEST(free_fall_is_exact_and_strain_free) {
   if (!w.state) return;
   double y = hk_state_x(w.state)[1];
   world_steps(&w, 1000);
-  HkStateInfo r = world_report(&w);
+  HkStateInfo r = world_info(&w);
   CHECK_NEAR(r.strain_max, 0, 1e-12);
   CHECK_NEAR(r.strain_min, 0, 1e-12);
   CHECK_NEAR(hk_state_x(w.state)[1] - y, -0.5 * 9.81, 1e-10);
@@ -71,9 +71,9 @@ TEST(momentum_is_kept_without_pins_by_every_integrator) {
         "'mass': {'total': 3}}], 'outputs': []}",
         schema->name, 1e-4, 1);
     if (!w.state) return;
-    HkStateInfo before = world_report(&w);
+    HkStateInfo before = world_info(&w);
     world_steps(&w, 500);
-    HkStateInfo after = world_report(&w);
+    HkStateInfo after = world_info(&w);
     /* Those that are not symplectic keep the angular momentum to their order only. */
     const char *exact[] = {"symplectic_euler", "verlet"};
     bool rough = true;
@@ -100,10 +100,10 @@ TEST(energy_is_kept_bounded_by_symplectic_methods) {
                          "'mass': {'per_vertex': 0.01}}], 'outputs': []}",
                          names[q], 5e-5, 1);
     if (!w.state) return;
-    double before = world_report(&w).total, most = 0;
+    double before = world_info(&w).total, most = 0;
     for (int s = 0; s < 100; s++) {
       world_steps(&w, 50);
-      most = fmax(most, fabs(world_report(&w).total / before - 1));
+      most = fmax(most, fabs(world_info(&w).total / before - 1));
     }
     CHECK_NEAR(most, 0, q ? 1e-3 : 1e-2);
     world_destroy(&w);
@@ -116,7 +116,7 @@ TEST(energies_sum_to_the_total) {
                   "'forces': ['gravity', {'type': 'handle', 'select': 'end', 'k': 7, "
                   "'target': [2, 0, 0]}], 'time': {'step': 0.001}, 'outputs': []}");
   if (!w.state) return;
-  HkStateInfo r = world_report(&w);
+  HkStateInfo r = world_info(&w);
   CHECK_NEAR(r.kinetic, 0.5 * 14, 1e-12);
   CHECK(r.spring > 0 && r.other > 0 && fabs(r.gravity) < 1e-12);
   CHECK_NEAR(r.kinetic + r.spring + r.gravity + r.other, r.total, 1e-12 * r.total);

@@ -1,4 +1,4 @@
-/* What the page asks and what it is told. */
+/* Requests of the page and their answers. */
 #include "base/json.h"
 #include "play.h"
 #include "test.h"
@@ -48,7 +48,7 @@ static bool ask(Page *page, const char *text) {
 }
 
 /* The answer as text; to be cleared. */
-static HkJson told(Page *page) {
+static HkJson answer_of(Page *page) {
   HkError error = {0};
   HkJson answer = {0};
   size_t size;
@@ -60,7 +60,7 @@ static HkJson told(Page *page) {
 
 static HkJson ask_text(Page *page, const char *text) {
   CHECK(!ask(page, text));
-  return told(page);
+  return answer_of(page);
 }
 
 /* The words of an error, or "". */
@@ -112,7 +112,7 @@ static Frame frame(Page *page, const char *text) {
 
 /* ---- Tests ---- */
 
-TEST(registry_tells_every_method_and_scene) {
+TEST(registry_has_every_method_and_scene) {
   Page page = open_page();
   HkJson answer = ask_text(&page, "{'id': 7, 'ask': 'registry'}");
   CHECK(number_in(&answer, "id") == 7);
@@ -139,7 +139,7 @@ TEST(a_page_loads_no_shared_library) {
   play_destroy(&page.play);
   page.play = play_create(&context, page.folder);
   CHECK(!send_bytes(&page, load, strlen(load), false));
-  HkJson answer = told(&page);
+  HkJson answer = answer_of(&page);
   CHECK(strstr(error_in(&answer), "only where the option 'libraries' allows it") != NULL);
   hk_json_clear(&answer);
   answer = ask_text(&page, "{'ask': 'registry'}");
@@ -248,7 +248,7 @@ TEST(pins_are_set_and_released) {
   close_page(&page);
 }
 
-TEST(a_blow_up_is_told_and_undone) {
+TEST(a_blow_up_is_an_error_and_undone) {
   Page page = open_page();
   expect_good(&page, "{'ask': 'load', 'builtin': 'flag', 'sets': ['integrator=forward_euler', "
                      "'time.step=0.01']}");
@@ -276,7 +276,7 @@ static void put(Page *page, const char *name, const char *bytes) {
 TEST(files_come_and_go) {
   Page page = open_page();
   put(&page, "two.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
-  HkJson answer = told(&page);
+  HkJson answer = answer_of(&page);
   CHECK(number_in(&answer, "id") == 9 && error_in(&answer)[0] == 0);
   hk_json_clear(&answer);
   answer = ask_text(&page, "{'ask': 'load', 'file': 'two.obj'}");
@@ -294,14 +294,14 @@ TEST(files_come_and_go) {
   const char *names[] = {"../x", "a/b", ".x", "a\\b", "\n"};
   for (size_t q = 0; q < sizeof names / sizeof names[0]; q++) {
     put(&page, names[q], "x");
-    answer = told(&page);
+    answer = answer_of(&page);
     CHECK(strstr(error_in(&answer), "no name of a file"));
     hk_json_clear(&answer);
   }
   close_page(&page);
 }
 
-/* The vertices that a saved scene pins, as another session that loads it tells them. */
+/* The vertices that a saved scene pins, as another session that loads it lists them. */
 static void expect_saved_pins(Page *page, const int *vertices, int count) {
   size_t size;
   Page other = open_page();
@@ -313,7 +313,7 @@ static void expect_saved_pins(Page *page, const int *vertices, int count) {
   hk_json_add(&request, "scene", hk_json_text(scene));
   CHECK(hk_json_write(&request, 0, 17, &text, NULL) >= 0);
   CHECK(!send_bytes(&other, text, strlen(text), false));
-  HkJson info = told(&other);
+  HkJson info = answer_of(&other);
   const HkJson *pinned = hk_json_get(&info, "pinned");
   CHECK(error_in(&info)[0] == 0);
   CHECK(hk_json_size(pinned) == count);
@@ -397,7 +397,7 @@ TEST(nonsense_gets_an_error_and_changes_nothing) {
   expect_error(&page, "[1, 2]", "cannot be asked");
   for (size_t q = 0; q < strlen(whole); q++) {
     CHECK(!send_bytes(&page, whole, q, false));
-    HkJson answer = told(&page);
+    HkJson answer = answer_of(&page);
     CHECK(error_in(&answer)[0] != 0);
     hk_json_clear(&answer);
   }
@@ -406,7 +406,7 @@ TEST(nonsense_gets_an_error_and_changes_nothing) {
   CHECK(frame(&page, "{'ask': 'frame', 'steps': 1}").number[MADE] == 1);
   for (size_t size = 0; size < 12; size++) {
     CHECK(!send_bytes(&page, "HKUT12345678", size, true));
-    HkJson answer = told(&page);
+    HkJson answer = answer_of(&page);
     CHECK(error_in(&answer)[0] != 0);
     hk_json_clear(&answer);
   }

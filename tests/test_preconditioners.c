@@ -198,7 +198,7 @@ TEST(ssor_is_the_product_of_its_two_sweeps) {
 }
 
 /* Eliminating the vertices of two tetrahedra that share a face, one after the other, joins no two
- * vertices that are not neighbours already: nothing is left out. */
+ * vertices that are not neighbors already: nothing is left out. */
 TEST(ic0_is_exact_where_there_is_no_fill) {
   System *s = system_of(model_of_tets(by_hand()), 1.5, 1, 0);
   double *z = system_random(s, 2);

@@ -72,12 +72,12 @@ TEST(prefactor_solves_the_constant_matrix) {
   }
 }
 
-static void check_counts(HkPrefactor *p, int64_t analyses, int64_t factorisations) {
+static void check_counts(HkPrefactor *p, int64_t analyses, int64_t factorizations) {
   int64_t a, f;
   hk_prefactor_counts(p, &a, &f);
-  if (a != analyses || f != factorisations)
-    test_fail(__FILE__, __LINE__, "%d analyses and %d factorisations, expected %d and %d", (int)a,
-              (int)f, (int)analyses, (int)factorisations);
+  if (a != analyses || f != factorizations)
+    test_fail(__FILE__, __LINE__, "%d analyses and %d factorizations, expected %d and %d", (int)a,
+              (int)f, (int)analyses, (int)factorizations);
 }
 
 TEST(prefactor_does_again_only_what_changed) {
@@ -238,7 +238,7 @@ TEST(prefactor_of_a_stiff_free_body_stays_double) {
   }
 }
 
-TEST(prefactor_is_as_precise_as_it_is_told) {
+TEST(prefactor_is_as_precise_as_asked) {
   static const HkPrecision asked[] = {HK_PRECISION_SINGLE, HK_PRECISION_DOUBLE};
   for (int q = 0; q < 2; q++) {
     HkModel *m = damped_sheet();

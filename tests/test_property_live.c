@@ -201,7 +201,7 @@ static HkStatus compared_step(Live *l, HkError *error) {
 typedef struct Sight {
   int forces;
   double h, *f;
-  HkStateInfo report;
+  HkStateInfo info;
   size_t size;
   char *packed;
 } Sight;
@@ -214,7 +214,7 @@ static Sight sight_of(const Live *l) {
   s.packed = malloc(s.size);
   if (!s.f || !s.packed) abort();
   hk_sim_forces(w->sim, w->state, s.f);
-  hk_sim_state_info(w->sim, w->state, &s.report);
+  hk_sim_state_info(w->sim, w->state, &s.info);
   hk_state_pack(w->state, s.packed);
   return s;
 }
@@ -223,7 +223,7 @@ static bool same_sight(const Live *l, const Sight *a, const Sight *b) {
   return a->forces == b->forces && a->h == b->h && a->size == b->size &&
          memcmp(a->f, b->f, bytes_of(l->w.state)) == 0 &&
          memcmp(a->packed, b->packed, a->size) == 0 &&
-         memcmp(&a->report, &b->report, sizeof a->report) == 0;
+         memcmp(&a->info, &b->info, sizeof a->info) == 0;
 }
 
 static void sight_clear(Sight *s) {

@@ -181,7 +181,7 @@ static void repairs_are_idempotent_and_counted(Draw *draw) {
   static const double distances[] = {0, -1, 1, 1.5, 1e-3};
   HkMesh *m = draw_mesh(draw, ALL_TYPES), *before = mesh_copy(m);
   HkRepair repair = {.weld = distances[draw_below(draw, 5)], .unused = draw_chance(draw, 50)};
-  HkRepairReport first = {0}, second = {0};
+  HkRepairCounts first = {0}, second = {0};
   HkError error = {0};
   draw_note(draw, "\n      weld %g%s", repair.weld, repair.unused ? ", unused" : "");
   if (hk_mesh_repair(m, &repair, &first, &error) < 0) draw_fail(draw, "%s", error.text);

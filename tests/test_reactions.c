@@ -95,8 +95,8 @@ TEST(driven_mass_is_moved_by_its_pin_alone) {
   world_destroy(&w);
 }
 
-/* A mass on a circle is drawn to its centre with m w^2 r. */
-TEST(mass_on_a_circle_is_drawn_to_its_centre) {
+/* A mass on a circle is drawn to its center with m w^2 r. */
+TEST(mass_on_a_circle_is_drawn_to_its_center) {
   World w = world_parse(
       "{'bodies': [{'mesh': {'vertices': [[2,0,0]], 'points': [[0]]}, 'mass': 3}], 'pins': "
       "[{'select': 'all', 'motion': {'type': 'rotation', 'axis': [0,0,1], 'speed': 90}}], "
@@ -120,11 +120,11 @@ TEST(reactions_and_weight_change_the_momentum) {
   if (!w.state) return;
   double R[3];
   world_steps(&w, 3000);
-  HkStateInfo before = world_report(&w);
+  HkStateInfo before = world_info(&w);
   world_steps(&w, 1);
   total_reaction(&w, R);
   world_steps(&w, 1);
-  HkStateInfo after = world_report(&w);
+  HkStateInfo after = world_info(&w);
   for (int c = 0; c < 3; c++)
     CHECK_NEAR((after.momentum[c] - before.momentum[c]) / (2 * h), R[c] - (c == 1 ? 2 * g : 0),
                1e-5);

@@ -6,9 +6,9 @@
 
 /* ---- Thinning ---- */
 
-TEST(thinning_keeps_first_and_last_within_its_room) {
-  for (int64_t room = 1; room <= 9; room++) {
-    HkThin t = hk_thin(room);
+TEST(thinning_keeps_first_and_last_within_its_capacity) {
+  for (int64_t capacity = 1; capacity <= 9; capacity++) {
+    HkThin t = hk_thin(capacity);
     int64_t items[16];
     for (int64_t number = 0; number < 500; number++) {
       while (hk_thin_is_full(&t, number)) {
@@ -20,11 +20,11 @@ TEST(thinning_keeps_first_and_last_within_its_room) {
       }
       items[hk_thin_add(&t, number)] = number;
       int64_t count = hk_thin_count(&t);
-      CHECK(count <= room + 1 && items[0] == 0 && items[count - 1] == number);
+      CHECK(count <= capacity + 1 && items[0] == 0 && items[count - 1] == number);
       for (int64_t q = 1; q < count; q++) CHECK(items[q] > items[q - 1]);
       for (int64_t q = 0; q + 1 < count; q++) CHECK(items[q] == q * t.stride);
     }
-    CHECK(hk_thin_count(&t) > room / 2);
+    CHECK(hk_thin_count(&t) > capacity / 2);
   }
 }
 
@@ -47,16 +47,16 @@ static void tape_destroy(Taped *t) {
 
 TEST(recording_keeps_first_and_last_frame_and_all_work) {
   Hand *hand = hand_grid(3, 2);
-  for (int64_t room = 1; room < 8; room++) {
+  for (int64_t capacity = 1; capacity < 8; capacity++) {
     Taped t;
-    MUST(tape(&t, &hand->model, room, room, error));
+    MUST(tape(&t, &hand->model, capacity, capacity, error));
     for (int64_t k = 0; k < 61; k++) {
       HkFrame frame = hand_frame(hand, k);
       HkTally work = {.steps = k, .iterations = 2 * k, .worst_iterations = k};
       hk_recording_add(&t.r, &frame, &work, 0.5 * (double)k);
     }
     int64_t frames = hk_thin_count(&t.r.frames), rows = hk_thin_count(&t.r.rows);
-    CHECK(frames >= 2 && frames <= room + 1 && rows == frames);
+    CHECK(frames >= 2 && frames <= capacity + 1 && rows == frames);
     double steps = 0, seconds = 0, iterations = 0, worst = 0, before = -1;
     for (int64_t q = 0; q < rows; q++) {
       const double *row = t.r.row + HK_ROW_COUNT * q, *head = t.r.head + HK_HEAD_COUNT * q;
@@ -74,9 +74,9 @@ TEST(recording_keeps_first_and_last_frame_and_all_work) {
   hand_destroy(hand);
 }
 
-/* ---- Quantisation ---- */
+/* ---- Quantization ---- */
 
-TEST(quantised_positions_are_within_a_65535th_of_the_box) {
+TEST(quantized_positions_are_within_a_65535th_of_the_box) {
   Hand *hand = hand_grid(17, 13);
   Taped t;
   MUST(tape(&t, &hand->model, 4, 4, error));
@@ -90,7 +90,7 @@ TEST(quantised_positions_are_within_a_65535th_of_the_box) {
       const unsigned char *at = t.r.shape + HK_FRAME_BYTES * (hand->model.n * k + q);
       for (int c = 0; c < 3; c++) {
         double low = head[HK_HEAD_LOW + c], high = head[HK_HEAD_HIGH + c];
-        double x = hk_dequantise(at[2 * c] | (unsigned)at[2 * c + 1] << 8, low, high);
+        double x = hk_dequantize(at[2 * c] | (unsigned)at[2 * c + 1] << 8, low, high);
         CHECK_NEAR(x, hand->state.x[3 * q + c], (high - low) / 65535);
       }
     }

@@ -1,8 +1,8 @@
-/* Repair of meshes: what is welded and dropped, how it is numbered, counted and told. */
+/* Repair of meshes: what is welded and dropped, how it is numbered, counted and logged. */
 #include "mesh/mesh.h"
 #include "mesh_text.h"
 
-/* A chain of points on a line at the given x, with one line cell between neighbours. */
+/* A chain of points on a line at the given x, with one line cell between neighbors. */
 static HkMesh *make_chain(const double *x, int count) {
   HkMesh *m = NULL;
   if (hk_mesh_create(NULL, &m, NULL) < 0) abort();
@@ -24,9 +24,9 @@ static bool map_is(const HkMesh *m, const int32_t *map, int64_t count) {
 
 TEST(exact_weld_joins_equal_vertices_alone) {
   HkMesh *m = CHAIN(0, 1, -0.0, 1, 1 + 1e-15, 2);
-  HkRepairReport report;
-  MUST(hk_mesh_repair(m, &(HkRepair){.weld = 0}, &report, error));
-  CHECK(report.welded == 2 && report.unused == 0);
+  HkRepairCounts counts;
+  MUST(hk_mesh_repair(m, &(HkRepair){.weld = 0}, &counts, error));
+  CHECK(counts.welded == 2 && counts.unused == 0);
   CHECK(hk_mesh_vertex_count(m) == 4);
   CHECK_VERTEX(m, 2, 1 + 1e-15, 0, 0);
   CHECK_CELL(m, 1, HK_CELL_LINE, 1, 0);
@@ -112,11 +112,11 @@ TEST(weld_agrees_with_comparing_all_pairs) {
 
 TEST(unused_vertices_are_dropped) {
   HkMesh *m = CHAIN(0, 1, 2);
-  HkRepairReport report;
+  HkRepairCounts counts;
   MUST(hk_mesh_add_vertices(m, (double[]){9, 9, 9, 5, 0, 0}, 2, error));
   MUST(hk_mesh_add_cell(m, HK_CELL_LINE, (int32_t[]){2, 4}, 2, error));
-  MUST(hk_mesh_repair(m, &(HkRepair){.weld = -1, .unused = true}, &report, error));
-  CHECK(report.welded == 0 && report.unused == 1);
+  MUST(hk_mesh_repair(m, &(HkRepair){.weld = -1, .unused = true}, &counts, error));
+  CHECK(counts.welded == 0 && counts.unused == 1);
   CHECK(map_is(m, (int32_t[]){0, 1, 2, -1, 3}, 5));
   CHECK_VERTEX(m, 3, 5, 0, 0);
   CHECK_CELL(m, 2, HK_CELL_LINE, 2, 3);
@@ -158,7 +158,7 @@ static void keep_lines(void *user, HkLogLevel level, const char *text) {
     snprintf(lines->text[lines->count++], sizeof lines->text[0], "%s", text);
 }
 
-TEST(what_was_repaired_is_told_and_nothing_else) {
+TEST(only_what_was_repaired_is_logged) {
   Lines lines = {0};
   HkContext context = {.log = keep_lines, .log_user = &lines};
   HkMesh *m = NULL;

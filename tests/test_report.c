@@ -85,14 +85,14 @@ static void check_page(const char *html) {
 static char *page_of(const World *w, int64_t frames, double limit, size_t *size) {
   HkPage *page = NULL;
   HkError why = {0};
-  HkStateInfo report = {0};
+  HkStateInfo info = {0};
   HkPageRun run = {.method = hk_sim_method(w->sim), .h = 0.01, .interval = 0.04, .frames = frames};
   char folder[300], path[400];
   snprintf(folder, sizeof folder, "%s", test_folder());
   snprintf(path, sizeof path, "%s/report.html", folder);
   HkStatus status = hk_page_create(w->scene, w->model, frames, limit, "hooke run it", &page, &why);
   for (int64_t q = 0; status >= 0 && q < frames; q++) {
-    HkFrame frame = {w->model, w->state, q, NULL, &report, NULL};
+    HkFrame frame = {w->model, w->state, q, NULL, &info, NULL};
     w->state->time = 0.04 * (double)q;
     hk_page_add(page, &frame, &(HkTally){.steps = 4}, 1e-3);
   }
@@ -178,8 +178,8 @@ TEST(command_that_is_no_utf8_is_still_json) {
   char path[400];
   snprintf(path, sizeof path, "%s/report.html", test_folder());
   MUST(hk_page_create(w.scene, w.model, 1, HK_PAGE_LIMIT, "hooke run \xff\xfe.json", &page, error));
-  HkStateInfo report = {0};
-  HkFrame frame = {w.model, w.state, 0, NULL, &report, NULL};
+  HkStateInfo info = {0};
+  HkFrame frame = {w.model, w.state, 0, NULL, &info, NULL};
   hk_page_add(page, &frame, &(HkTally){0}, 0);
   HkJson facts = hk_page_facts(page, &(HkPageRun){.method = hk_sim_method(w.sim)});
   CHECK(strcmp(text_at(&facts, "command"), "hooke run \xef\xbf\xbd\xef\xbf\xbd.json") == 0);
@@ -233,7 +233,7 @@ static Path new_path(void) {
   return path;
 }
 
-TEST(report_of_a_run_tells_scene_machine_and_methods) {
+TEST(report_of_a_run_has_scene_machine_and_methods) {
   Path folder = new_path();
   char *html;
   MUST(report_of(cloth, folder.c, false, 100, error));

@@ -497,7 +497,7 @@ enum { LONG = 100000 };
 enum { LONG = 400000 };
 #endif
 
-TEST(long_frames_tell_where_they_are_and_resume_within) {
+TEST(long_frames_notify_progress_and_resume_within) {
   HkScene *scene = parse(cloth, "time.frames_per_second=2");
   scene->time.step = 0.5 / LONG; /* and a checkpoint whenever it looks up */
   HkRunOptions options = hk_run_options_default();

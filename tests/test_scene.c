@@ -39,7 +39,7 @@ TEST(scene_reports_syntax_errors_with_line_and_column) {
   refuses("{'title': 'a', @'title': 'b'}", "duplicate");
 }
 
-TEST(methods_at_the_wrong_place_are_told_what_they_are) {
+TEST(methods_at_the_wrong_place_are_named_with_their_family) {
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator': @'newton'}",
           "there is no integrator 'newton'; that is a minimizer");
   refuses("{'bodies': [{'shape': 'grid'}], 'integrator':"
@@ -459,7 +459,7 @@ TEST(inline_meshes_are_read_and_written) {
   refuses("{'bodies': [{'mesh': @{'vertices': []}}]}", "no vertices");
 }
 
-TEST(course_format_is_recognised) {
+TEST(course_format_is_recognized) {
   const char *path = test_data("horizontal-chain.json");
   if (!path) SKIP("the shared data is not here");
   HkScene *scene = NULL;

@@ -118,7 +118,7 @@ TEST(spring_has_its_length_along_its_direction) {
   FAILS(try_shape("spring direction=0,0,0", &mesh, error), HK_ERROR_INVALID, "direction");
 }
 
-TEST(chain_ends_where_it_is_told) {
+TEST(chain_ends_at_the_given_point) {
   HkMesh *mesh = make_shape("chain n=2 start=1,2,3 end=4,6,3");
   CHECK(mesh->vertex_count == 2 && mesh->cell_count == 1);
   CHECK_NEAR(hk_distance(vertex(mesh, 0), vertex(mesh, 1)), 5, 1e-15);
@@ -201,7 +201,7 @@ TEST(grids_of_all_sizes_have_their_counts_area_and_sets) {
   FAILS(try_shape("grid nx=1", &none, error), HK_ERROR_INVALID, "nx: 1");
 }
 
-/* On a chessboard of diagonals every inner vertex has 4 or 8 neighbours. */
+/* On a chessboard of diagonals every inner vertex has 4 or 8 neighbors. */
 TEST(triangle_grid_alternates_its_diagonals) {
   HkMesh *mesh = make_shape("grid nx=6 ny=5 cells=triangles");
   int degree[30] = {0};
@@ -278,7 +278,7 @@ TEST(disc_has_its_counts_and_the_area_of_its_polygon) {
   }
 }
 
-/* Neighbours of each vertex: 6 inside, 4 on the rim, 3 at its corners. */
+/* Neighbors of each vertex: 6 inside, 4 on the rim, 3 at its corners. */
 TEST(net_is_a_triangular_lattice_in_a_hexagon) {
   static const int sizes[] = {1, 2, 9};
   for (int s = 0; s < 3; s++) {

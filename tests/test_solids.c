@@ -36,15 +36,15 @@ static void check_box_sets(const HkMesh *mesh) {
   CHECK(hk_mesh_set_count(mesh) == 9);
 }
 
-static void check_block(int nx, int ny, int nz, int neighbours) {
+static void check_block(int nx, int ny, int nz, int neighbors) {
   char line[128];
   snprintf(line, sizeof line, "block nx=%d ny=%d nz=%d size=2,3,5 neighbours=%d", nx, ny, nz,
-           neighbours);
+           neighbors);
   HkMesh *mesh = make_shape(line);
   int64_t a = nx - 1, b = ny - 1, c = nz - 1, x = nx, y = ny, z = nz;
   int64_t lines = a * y * z + x * b * z + x * y * c;
-  if (neighbours >= 18) lines += 2 * (a * b * z + a * y * c + x * b * c);
-  if (neighbours == 26) lines += 4 * a * b * c;
+  if (neighbors >= 18) lines += 2 * (a * b * z + a * y * c + x * b * c);
+  if (neighbors == 26) lines += 4 * a * b * c;
   int64_t quads = 2 * (a * b + b * c + c * a);
   CHECK(mesh->vertex_count == x * y * z);
   CHECK(count_cells(mesh, HK_CELL_LINE) == lines && count_cells(mesh, HK_CELL_QUAD) == quads);
@@ -55,20 +55,20 @@ static void check_block(int nx, int ny, int nz, int neighbours) {
   hk_mesh_destroy(&mesh);
 }
 
-TEST(blocks_have_their_lines_and_quads_for_6_18_and_26_neighbours) {
+TEST(blocks_have_their_lines_and_quads_for_6_18_and_26_neighbors) {
   for (int q = 0; q < 3; q++) {
-    static const int neighbours[] = {6, 18, 26};
-    check_block(2, 2, 2, neighbours[q]);
-    check_block(3, 4, 5, neighbours[q]);
-    check_block(7, 2, 3, neighbours[q]);
+    static const int neighbors[] = {6, 18, 26};
+    check_block(2, 2, 2, neighbors[q]);
+    check_block(3, 4, 5, neighbors[q]);
+    check_block(7, 2, 3, neighbors[q]);
   }
 }
 
-TEST(inner_vertices_of_blocks_have_all_their_neighbours) {
+TEST(inner_vertices_of_blocks_have_all_their_neighbors) {
   static const char *const lines[] = {"block nx=5 ny=5 nz=5 neighbours=6",
                                       "block nx=5 ny=5 nz=5 neighbours=18",
                                       "block nx=5 ny=5 nz=5 neighbours=26"};
-  static const int neighbours[] = {6, 18, 26};
+  static const int neighbors[] = {6, 18, 26};
   for (int q = 0; q < 3; q++) {
     HkMesh *mesh = make_shape(lines[q]);
     int degree[125] = {0};
@@ -82,7 +82,7 @@ TEST(inner_vertices_of_blocks_have_all_their_neighbours) {
     }
     for (int k = 1; k < 4; k++)
       for (int j = 1; j < 4; j++)
-        for (int i = 1; i < 4; i++) CHECK(degree[i + 5 * (j + 5 * k)] == neighbours[q]);
+        for (int i = 1; i < 4; i++) CHECK(degree[i + 5 * (j + 5 * k)] == neighbors[q]);
     hk_mesh_destroy(&mesh);
   }
 }

@@ -15,28 +15,28 @@ static const char *const one_iteration = "integrator={\"type\": \"backward_euler
 
 enum { STEPS = 32, FRAMES = 4, STEPS_A_FRAME = 8 };
 
-typedef struct Told {
-  int warnings;
-  char text[512]; /* of the last */
-} Told;
+typedef struct Warnings {
+  int count;
+  char text[512]; /* of the last warning */
+} Warnings;
 
 static void on_log(void *user, HkLogLevel level, const char *text) {
-  Told *told = user;
+  Warnings *log = user;
   if (level != HK_LOG_WARNING) return;
-  told->warnings++;
-  snprintf(told->text, sizeof told->text, "%s", text);
+  log->count++;
+  snprintf(log->text, sizeof log->text, "%s", text);
 }
 
 /* Runs to the end in a new folder, or goes on in this one. */
 static HkProgress run(const char *set, HkRunOptions options, char *folder, size_t size,
-                      Told *told) {
+                      Warnings *log) {
   HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkRun *made = NULL;
   HkError error = {0};
   HkProgress progress = {0};
-  context.log = told ? on_log : NULL;
-  context.log_user = told;
+  context.log = log ? on_log : NULL;
+  context.log_user = log;
   if (!options.folder) snprintf(folder, size, "%s/run", test_folder());
   options.folder = folder;
   const char *text = test_json(cloth);
@@ -82,7 +82,7 @@ static bool same_folders(const char *a, const char *b) {
   return system(command) == 0;
 }
 
-TEST(solver_rows_are_the_reports_of_the_steps) {
+TEST(solver_rows_are_the_info_of_the_steps) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
   run(NULL, hk_run_options_default(), folder, sizeof folder, NULL);
@@ -143,23 +143,23 @@ TEST(solver_rows_cover_the_frames_between_them) {
   }
 }
 
-TEST(steps_that_do_not_converge_are_counted_and_told_once) {
+TEST(steps_that_do_not_converge_are_counted_and_logged_once) {
   char folder[300];
   Row rows[FRAMES + 2] = {0};
-  Told told = {0};
-  HkProgress progress = run(one_iteration, hk_run_options_default(), folder, sizeof folder, &told);
+  Warnings log = {0};
+  HkProgress progress = run(one_iteration, hk_run_options_default(), folder, sizeof folder, &log);
   CHECK(progress.steps == STEPS && progress.unconverged == STEPS);
-  CHECK(told.warnings == 1);
-  CHECK(strstr(told.text, "did not converge") && strstr(told.text, "more iterations"));
-  CHECK(strstr(told.text, "larger tolerance") && strstr(told.text, "smaller time.step"));
+  CHECK(log.count == 1);
+  CHECK(strstr(log.text, "did not converge") && strstr(log.text, "more iterations"));
+  CHECK(strstr(log.text, "larger tolerance") && strstr(log.text, "smaller time.step"));
   CHECK(read_rows(folder, rows, FRAMES + 2) == FRAMES + 1);
   for (int f = 1; f <= FRAMES; f++) {
     CHECK(rows[f].unconverged == STEPS_A_FRAME && rows[f].iterations == STEPS_A_FRAME);
     CHECK(strcmp(rows[f].reason, "iterations") == 0);
   }
-  told = (Told){0};
-  progress = run(NULL, hk_run_options_default(), folder, sizeof folder, &told);
-  CHECK(progress.unconverged == 0 && told.warnings == 0);
+  log = (Warnings){0};
+  progress = run(NULL, hk_run_options_default(), folder, sizeof folder, &log);
+  CHECK(progress.unconverged == 0 && log.count == 0);
 }
 
 typedef struct Copier {
@@ -176,7 +176,8 @@ static void copy_once(void *user, const HkProgress *progress) {
 }
 
 TEST(solver_rows_survive_a_checkpoint_within_a_frame) {
-  /* One frame of thousands of steps: progress is told within it, and a checkpoint made before. */
+  /* One frame of thousands of steps: progress is called within it, and a checkpoint is written
+   * before its end. */
   static const char *const slow =
       "time={\"duration\": 0.4, \"step\": 5e-5, \"frames_per_second\": 2.5}";
   char whole[300], parts[300];

@@ -1,4 +1,4 @@
-/* The springs by rows: every instruction set gives what plain loops over neighbours give. */
+/* The springs by rows: every instruction set gives what plain loops over neighbors give. */
 #include "model_by_hand.h"
 #include "world.h"
 
@@ -274,8 +274,8 @@ TEST(rows_of_lattices_are_stored_once) {
   CHECK(regular_of(scenes[4], hk_spring_rows_create, &bytes) < 0.2);
 }
 
-/* Entry e of vertex q is that of its e-th neighbour, whatever is shared. */
-TEST(coefficients_stand_in_the_order_of_the_neighbours) {
+/* Entry e of vertex q is that of its e-th neighbor, whatever is shared. */
+TEST(coefficients_stand_in_the_order_of_the_neighbors) {
   for (int shape = 0; shape < SCENES; shape++) {
     World w = world_parse(scenes[shape]);
     if (!w.model) return;

@@ -51,7 +51,7 @@ TEST(a_state_with_other_springs_moves_as_another_model) {
     world_steps(&w, 20);
     world_steps(&expected, 20);
     if (!same_state(&w, &expected)) test_fail(__FILE__, __LINE__, "%s differs", methods[q].name);
-    HkStateInfo a = world_report(&w), b = world_report(&expected);
+    HkStateInfo a = world_info(&w), b = world_info(&expected);
     CHECK(a.total == b.total && a.strain_max == b.strain_max);
     world_destroy(&w);
     world_destroy(&expected);
@@ -95,7 +95,7 @@ TEST(broken_springs_pull_at_nothing) {
     world_steps(&w, 10);
     double fallen = y + v * 0.04 - hk_state_x(w.state)[3 * last + 1];
     CHECK_NEAR(fallen, 0.5 * 9.81 * 0.04 * 0.04, 1.2e-3); /* of first order in h */
-    CHECK(world_report(&w).spring == 0);
+    CHECK(world_info(&w).spring == 0);
     world_destroy(&w);
   }
 }

@@ -99,8 +99,8 @@ static void check_report(const World *w, const double *strain) {
   HkContext c = hk_context_default();
   HkSketch sketch;
   HkRecording r;
-  HkStateInfo report = {0};
-  HkFrame frame = {.model = w->model, .state = w->state, .report = &report};
+  HkStateInfo info = {0};
+  HkFrame frame = {.model = w->model, .state = w->state, .info = &info};
   MUST(hk_sketch_create(&c, w->model, 1000000, 100000000, &sketch, error));
   MUST(hk_recording_create(&c, w->model, &sketch, 1, 1, &r, error));
   hk_recording_add(&r, &frame, &(HkTally){0}, 0);

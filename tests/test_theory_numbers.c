@@ -122,9 +122,9 @@ TEST(theory_factors_of_bdf2_on_an_oscillator) {
     if (!w.sim) return;
     hk_state_x(w.state)[3] = REST + 1e-3;
     world_steps(&w, rows[q].steps);
-    double before = world_report(&w).total;
+    double before = world_info(&w).total;
     world_steps(&w, rows[q].steps);
-    double factor = pow(world_report(&w).total / before, 0.5 / rows[q].steps);
+    double factor = pow(world_info(&w).total / before, 0.5 / rows[q].steps);
     printf("  bdf2, h omega = %g: %.7g\n", rows[q].h, factor);
     CHECK_NEAR(factor, rows[q].quoted, 2e-6 + 2e-3 * (1 - rows[q].quoted));
     world_destroy(&w);

@@ -220,7 +220,7 @@ TEST(runs_are_refused_before_their_model_is_made) {
   }
 }
 
-/* The size of a factor is known exactly once its matrix is analysed. */
+/* The size of a factor is known exactly once its matrix is analyzed. */
 static void check_factor(const char *minimizer, int size, const char *part) {
   char text[400];
   snprintf(text, sizeof text,
@@ -235,7 +235,7 @@ static void check_factor(const char *minimizer, int size, const char *part) {
   pretend("6.5e7");
   CHECK(hk_sim_step(w.sim, w.state, &error) == HK_ERROR_MEMORY);
   pretend(NULL);
-  /* CHOLMOD with OpenBLAS wants more than that for a buffer alone. */
+  /* CHOLMOD with OpenBLAS needs more than that for one buffer. */
   if (!strstr(error.text, part) && !strstr(error.text, "the buffer of OpenBLAS"))
     test_fail(__FILE__, __LINE__, "%s: %s", part, error.text);
   world_destroy(&w);

@@ -231,7 +231,7 @@ static void keep_line(void *user, HkLogLevel level, const char *text) {
   snprintf(user, 256, "%s", text);
 }
 
-TEST(sets_that_are_not_written_are_told) {
+TEST(sets_that_are_not_written_are_logged) {
   char line[256] = "", path[512];
   HkContext context = {.log = keep_line, .log_user = line};
   HkMesh *m = NULL;

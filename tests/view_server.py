@@ -70,7 +70,7 @@ def check_crowd(server, first):
     assert ask(first, id=8, ask="frame", steps=1)[:4] == b"HKFR"
     for c in crowd:
         c.close()
-    for _ in range(100):  # and then there is room again
+    for _ in range(100):  # until a session is free again
         c = server.connect()
         if c:
             break
@@ -153,7 +153,7 @@ def check_paths(server, outside):
             answer = ask(s, id=1, ask="load", scene=json.dumps({"bodies": [text]}), name="s")
             assert "outside" in answer.get("error", ""), answer
     absent = ask(s, id=2, ask="load", scene='{"bodies": [{"mesh": "/no/such.obj"}]}', name="s")
-    assert "outside" in absent["error"], "it does not tell which files there are"
+    assert "outside" in absent["error"], "the answer does not reveal which files there are"
     s.close()
 
 

@@ -56,8 +56,8 @@ void world_steps(World *w, int64_t count) {
   }
 }
 
-HkStateInfo world_report(World *w) {
-  HkStateInfo report;
-  hk_sim_state_info(w->sim, w->state, &report);
-  return report;
+HkStateInfo world_info(World *w) {
+  HkStateInfo info;
+  hk_sim_state_info(w->sim, w->state, &info);
+  return info;
 }

@@ -22,6 +22,6 @@ void world_destroy(World *w);
 
 /* Steps; stops at the first error and reports it as a failed check. */
 void world_steps(World *w, int64_t count);
-HkStateInfo world_report(World *w);
+HkStateInfo world_info(World *w);
 
 #endif

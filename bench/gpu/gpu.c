@@ -3,15 +3,15 @@
  *     hooke_bench_gpu [ROW ...]
  *
  * For each system: microseconds a step (the median of some runs of many steps), springs a second,
- * and how many times the floor that is: the least that must go through the memory of the GPU,
+ * and the ratio to a lower bound, the least traffic of GPU memory,
  *
  *     explicit step   52 bytes a vertex + 16 a spring
  *     descent sweep   40 bytes a vertex + 16 a spring
  *     jacobi          52 bytes a vertex + 16 a spring, an iteration
  *     pcg iteration  112 bytes a vertex + 16 a spring
  *
- * at the speed of a copy that is measured in the same run. A row is taken if its name begins with
- * one of the arguments.
+ * at the speed of a copy that is measured in the same run. A row is measured if its name begins
+ * with one of the arguments.
  */
 #include "backend/device_model.h"
 #include "backend/gpu/media.h"
@@ -27,7 +27,7 @@
 
 enum { RUNS = 9, BATCH = 256, MAX_BATCHES = 1 << 20 };
 
-static const double RUN_SECONDS = 0.02; /* s that a run takes at least */
+static const double RUN_SECONDS = 0.02; /* s, least time of a run */
 
 typedef struct Row {
   const char *name, *text; /* the scene with %d for a number of vertices along a side */
@@ -108,7 +108,8 @@ static TurnEnd run_batches(void *user, const Turn *turn) {
   return b->status < 0 ? TURN_FAILED : TURN_MEASURED;
 }
 
-/* Seconds of one step; the very first steps do not count, neither for the number of batches. */
+/* Measures the seconds of one step; the first steps are discarded, also for the number of
+ * batches. */
 static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDeviceTimes *times,
                            double *one, HkError *error) {
   Batches batches = {.device = device, .sim = sim, .times = times, .error = error};
@@ -123,7 +124,7 @@ static HkStatus time_steps(const HkDevice *device, HkDeviceSim *sim, const HkDev
   return good || batches.status < 0 ? batches.status : HK_ERROR_MEMORY;
 }
 
-/* Bytes of a vertex that must go through the memory of the GPU. */
+/* Returns the least traffic of GPU memory in bytes a vertex. */
 static double least_bytes(HkDeviceStep step) {
   switch (step) {
   case HK_DEVICE_BLOCK_DESCENT: return 40;
@@ -149,7 +150,7 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   settings.iterations = row->step == HK_DEVICE_NEWTON ? 1 : row->repeats;
   settings.linear_iterations = row->repeats;
   settings.weight = 0.7;
-  settings.rho = 0.9; /* 0 would be measured, for which the host waits */
+  settings.rho = 0.9; /* 0 would be estimated, which synchronizes with the host */
   double one = 0, begin = hk_wall_time();
   HK_TRY(hk_device_model_create(model, &row->options, &m, &arrays, error));
   double laid = hk_wall_time() - begin, need = device->need(&m, &settings);

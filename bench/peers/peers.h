@@ -56,15 +56,15 @@ double peer_local_global_residual(const PeerLocalGlobal *peer, const double *gue
 void peer_local_global_get(const PeerLocalGlobal *peer, double *x);
 void peer_local_global_destroy(PeerLocalGlobal *peer);
 
-/* begin takes the step's start and guesses x + h v. iterate makes one iteration with a line search
- * and leaves the positions in x; false: there is no way down any more. */
+/* begin sets the start of the step and the guess x + h v. iterate makes one iteration with a line
+ * search and writes the positions to x; false: no step lowers g. */
 typedef struct PeerNewton PeerNewton;
 PeerNewton *peer_newton_create(const PeerProblem *problem, PeerOrdering ordering);
 void peer_newton_set_threads(PeerNewton *peer, PeerThreads threads);
 void peer_newton_begin(PeerNewton *peer, const double *x, const double *v);
 bool peer_newton_iterate(PeerNewton *peer);
 const double *peer_newton_x(const PeerNewton *peer);
-/* |dg/dx| now, in parts of that at the guess. */
+/* Returns |dg/dx| relative to its value at the guess. */
 double peer_newton_gradient(const PeerNewton *peer);
 /* Entries of the factor. */
 double peer_newton_entries(const PeerNewton *peer);
@@ -74,7 +74,7 @@ void peer_newton_destroy(PeerNewton *peer);
 typedef struct PeerFactor PeerFactor;
 PeerFactor *peer_factor_create(const PeerProblem *problem, PeerOrdering ordering);
 void peer_factor_set_threads(PeerFactor *peer, PeerThreads threads);
-/* The right-hand sides, taken over before the clock runs; 0 for pinned vertices. */
+/* Copies the right-hand sides, before the time is measured; 0 for pinned vertices. */
 void peer_factor_set(PeerFactor *peer, const double *b);
 void peer_factor_solve(PeerFactor *peer);
 void peer_factor_get(const PeerFactor *peer, double *z);

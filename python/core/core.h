@@ -55,7 +55,7 @@ typedef struct Handle {
   void *object;
   PyObject *owner;      /* what must live as long as the object; NULL: nothing */
   struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
-  PyObject *trace;      /* of a simulation: told of each iteration; NULL: nobody is */
+  PyObject *trace;      /* of a simulation: called after each iteration; NULL: none */
   PythonForce *forces;  /* of a model: those of Python; NULL: none. The library owns them */
   PythonSolver *solver; /* of a simulation: its linear solver in Python, owned; NULL: none */
 } Handle;
@@ -138,7 +138,7 @@ int to_address(PyObject *value, void *pointer);
 PyObject *array_pair(const void *array, int64_t count);
 /* A text of the library as str; the text is released. */
 PyObject *take_text(char *text);
-/* configure(make_error, log): whom errors and log lines are told. */
+/* configure(make_error, log): functions for errors and log lines. */
 PyObject *core_configure(PyObject *module, PyObject *arguments);
 
 /* ---- Functions of the module ---- */

@@ -2,7 +2,7 @@
  *
  * A handle destroys its object when the last reference goes, and holds what the object points to
  * until then: a simulation its model, the arrays of a state that state. Calls that may take long
- * leave the lock of the interpreter; meanwhile a handle is claimed, and another thread that wants
+ * leave the lock of the interpreter; meanwhile a handle is claimed, and another thread that uses
  * it gets a RuntimeError instead of a race.
  */
 #include "core.h"

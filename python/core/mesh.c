@@ -127,8 +127,8 @@ static PyObject *mesh_counts(PyObject *module, PyObject *value) {
   return list;
 }
 
-/* mesh_copy_cells(mesh, type, vertices: address, sizes: address), into room for what mesh_counts
- * says */
+/* mesh_copy_cells(mesh, type, vertices: address, sizes: address), into arrays of the sizes
+ * that mesh_counts returns */
 static PyObject *mesh_copy_cells(PyObject *module, PyObject *arguments) {
   Handle *mesh;
   int type;

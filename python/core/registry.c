@@ -6,7 +6,7 @@ static const char *const kinds[] = {"number", "integer", "boolean", "vector", "c
 
 static PyObject *param_dict(const HkParam *p) {
   return Py_BuildValue("{ss ss ss ss s(ddd) sd sd sz si ss}", "name", p->name, "unit", p->unit,
-                       "help", p->help, "kind", kinds[p->kind], "standard", p->default_value[0],
+                       "help", p->help, "kind", kinds[p->kind], "default", p->default_value[0],
                        p->default_value[1], p->default_value[2], "min", p->min, "max", p->max,
                        "choices", p->choices, "columns", p->columns, "family",
                        p->kind == HK_PARAM_METHOD ? hk_family_name(p->family) : "");

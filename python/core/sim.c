@@ -112,8 +112,8 @@ static PyObject *sim_stable_step(PyObject *module, PyObject *arguments) {
   return status < 0 || has_raised() ? raise_error(&error) : PyFloat_FromDouble(h);
 }
 
-/* sim_step_report(sim) -> tuple in the order of HkStepInfo */
-static PyObject *sim_step_report(PyObject *module, PyObject *value) {
+/* sim_step_info(sim) -> tuple in the order of HkStepInfo */
+static PyObject *sim_step_info(PyObject *module, PyObject *value) {
   Handle *sim = handle_of(value, KIND_SIM);
   (void)module;
   if (!sim) return NULL;
@@ -123,8 +123,8 @@ static PyObject *sim_step_report(PyObject *module, PyObject *value) {
                        hk_stop_name(r.reason));
 }
 
-/* sim_report(sim, state) -> tuple in the order of HkStateInfo, vectors flat */
-static PyObject *sim_report(PyObject *module, PyObject *arguments) {
+/* sim_state_info(sim, state) -> tuple in the order of HkStateInfo, vectors flat */
+static PyObject *sim_state_info(PyObject *module, PyObject *arguments) {
   Handle *sim, *state;
   HkStateInfo r;
   (void)module;
@@ -204,9 +204,9 @@ static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
   return has_raised() ? NULL : Py_BuildValue("");
 }
 
-/* Told from within a step, without the lock. An exception ends the iterations; handle.c raises it.
+/* HkTraceFn, called without the lock. An exception ends the iterations; handle.c raises it.
  */
-static bool tell_iteration(void *user, const HkIteration *i) {
+static bool call_trace(void *user, const HkIteration *i) {
   Handle *sim = user;
   PyGILState_STATE lock = PyGILState_Ensure();
   PyObject *answer = NULL;
@@ -230,7 +230,7 @@ static PyObject *sim_set_trace(PyObject *module, PyObject *arguments) {
   if (!handle_claim(sim)) return NULL;
   bool none = trace == Py_None;
   HkStatus status =
-      hk_sim_set_trace(sim->object, none ? NULL : tell_iteration, none ? NULL : sim, &error);
+      hk_sim_set_trace(sim->object, none ? NULL : call_trace, none ? NULL : sim, &error);
   handle_release(sim);
   if (status < 0) return raise_error(&error);
   PyObject *old = sim->trace;
@@ -248,8 +248,8 @@ PyMethodDef sim_methods[] = {
     {"sim_method", sim_method, METH_O, NULL},
     {"sim_bytes", sim_bytes, METH_O, NULL},
     {"sim_stable_step", sim_stable_step, METH_VARARGS, NULL},
-    {"sim_step_report", sim_step_report, METH_O, NULL},
-    {"sim_report", sim_report, METH_VARARGS, NULL},
+    {"sim_step_info", sim_step_info, METH_O, NULL},
+    {"sim_state_info", sim_state_info, METH_VARARGS, NULL},
     {"sim_forces", sim_forces, METH_VARARGS, NULL},
     {"sim_gradient", sim_gradient, METH_VARARGS, NULL},
     {"sim_stiffness", sim_stiffness, METH_VARARGS, NULL},

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The one thing that outlives a call: whom to tell. Set once, when the package is imported. */
+/* Python functions that make exceptions and log; set once, when the package is imported. */
 static struct { PyObject *make_error, *log; } listeners;
 
 PyObject *core_configure(PyObject *module, PyObject *arguments) {
@@ -51,7 +51,7 @@ PyObject *none_or_raise(HkStatus status, const HkError *error) {
 }
 
 /* Called with and without the lock of the interpreter, from the thread that called the library. */
-static void tell(void *user, HkLogLevel level, const char *text) {
+static void log_line(void *user, HkLogLevel level, const char *text) {
   (void)user;
   PyGILState_STATE lock = PyGILState_Ensure();
   PyObject *type, *value, *trace;
@@ -74,7 +74,7 @@ static void tell(void *user, HkLogLevel level, const char *text) {
 
 HkContext python_context(int threads, HkDeviceKind device) {
   HkContext context = hk_context_default();
-  context.log = tell;
+  context.log = log_line;
   context.threads = threads;
   context.device = device;
   return context;

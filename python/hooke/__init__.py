@@ -11,7 +11,7 @@ library's memory wherever they can be. See docs/python.md.
 from __future__ import annotations
 
 import logging as _logging
-from typing import TYPE_CHECKING as _TYPE_CHECKING, cast as _cast
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any, cast as _cast
 
 from . import _core
 from .errors import (
@@ -35,23 +35,33 @@ def _log(warning: int, text: str) -> None:
 
 _core.configure(_make_error, _log)
 
+from ._deprecated import deprecated as _deprecated  # noqa: E402
 from ._sparse import Triplets  # noqa: E402
 from .custom import CustomForce, ForceArray  # noqa: E402
 from .device import DeviceArray  # noqa: E402
-from .energies import Energies, Report  # noqa: E402
+from .energies import Energies, StateInfo  # noqa: E402
 from .linear import LinearSolver, SystemMatrix  # noqa: E402
 from .mesh import Mesh  # noqa: E402
 from .methods import Method, Namespace as _Namespace  # noqa: E402
 from .model import Body, Forces, Model, Springs  # noqa: E402
 from .run import Result, Run, RunProgress, run  # noqa: E402
 from .scene import Scene, scenes  # noqa: E402
-from .sim import Grip, Motion, Sim, StepReport, Trace  # noqa: E402
+from .sim import Grip, Motion, Sim, StepInfo, Trace  # noqa: E402
 from .state import State  # noqa: E402
 from .sweep import Sweep, sweep  # noqa: E402
 from .view import Page, picture  # noqa: E402
 
 if _TYPE_CHECKING:
     import hooke._registry as _registry  # types alone, written by the build (python/make_stubs.py)
+else:
+
+    def __getattr__(name: str) -> _Any:
+        new = {"Report": "StateInfo", "StepReport": "StepInfo"}.get(name)
+        if new is None:
+            raise AttributeError(f"module 'hooke' has no attribute '{name}'")
+        _deprecated(f"hooke.{name}", f"hooke.{new}")
+        return globals()[new]
+
 
 __version__: str = _core.version()
 
@@ -59,7 +69,7 @@ shapes = _cast("_registry.Shape", _Namespace("shape", "Procedural meshes"))
 forces = _cast("_registry.Force", _Namespace("force", "What pulls at the masses"))
 motions = _cast("_registry.Motion", _Namespace("motion", "How a pin moves"))
 integrators = _cast("_registry.Integrator", _Namespace("integrator", "Time integrators"))
-minimizers = _cast("_registry.Minimizer", _Namespace("minimizer", "Minimisers that solve an implicit step"))
+minimizers = _cast("_registry.Minimizer", _Namespace("minimizer", "Minimizers that solve an implicit step"))
 linear_solvers = _cast("_registry.Linear", _Namespace("linear", "Solvers of linear systems"))
 preconditioners = _cast("_registry.Preconditioner", _Namespace("preconditioner", "Preconditioners of pcg"))
 outputs = _cast("_registry.Output", _Namespace("output", "Exporters of runs into a folder"))
@@ -91,7 +101,6 @@ __all__ = [
     "Motion",
     "OutOfMemoryError",
     "Page",
-    "Report",
     "Result",
     "Run",
     "RunProgress",
@@ -99,7 +108,8 @@ __all__ = [
     "Sim",
     "Springs",
     "State",
-    "StepReport",
+    "StateInfo",
+    "StepInfo",
     "Sweep",
     "SystemMatrix",
     "Trace",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Callable, Union
 
-#: True, False, None (where somebody looks), or a function that is told (done, total).
+#: True, False, None (on a terminal or in a notebook), or a function that is called with (done, total).
 Progress = Union[bool, Callable[[int, int], object], None]
 
 
@@ -25,10 +25,10 @@ def in_notebook() -> bool:
 
 @contextmanager
 def bar(progress: Progress, total: int, what: str) -> Iterator[Callable[[int], None]]:
-    """A function to be told how many of total are done."""
+    """A function to call with how many of total are done."""
     if callable(progress):
-        told = progress
-        yield lambda done: (told(done, total), None)[1]
+        notify = progress
+        yield lambda done: (notify(done, total), None)[1]
         return
     if progress is False or (progress is None and not (in_notebook() or sys.stderr.isatty())):
         yield lambda done: None
@@ -51,7 +51,7 @@ def bar(progress: Progress, total: int, what: str) -> Iterator[Callable[[int], N
 
 
 class _Bar:
-    """Told at every step, drawn ten times a second at most."""
+    """Called at every step, drawn ten times a second at most."""
 
     def __init__(self, total: int, what: str) -> None:
         self.total, self.what, self.last = total, what, 0.0
@@ -79,7 +79,7 @@ class _Plain(_Bar):
 
 
 class _Notebook(_Bar):
-    """A bar that needs no widgets, and the seconds that are left; it is gone at the end."""
+    """A bar that needs no widgets, and the seconds that are left; it is removed at the end."""
 
     def __init__(self, total: int, what: str) -> None:
         from IPython.display import HTML, display

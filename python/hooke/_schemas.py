@@ -12,10 +12,10 @@ NO_BOUND = 1e299
 
 def default_of(param: dict[str, Any]) -> Any:
     """The default of a parameter; None where there is none that Python could write down."""
-    first = param["standard"][0]
+    first = param["default"][0]
     kind = param["kind"]
     if kind == "vector":
-        return tuple(param["standard"])
+        return tuple(param["default"])
     if kind == "number":
         return None if first != first else first
     if kind == "integer":
@@ -54,8 +54,8 @@ def describe(schema: dict[str, Any]) -> str:
         lines += ["", "Parameters", "----------"]
     for param in schema["params"]:
         unit = f" [{param['unit']}]" if param["unit"] not in ("", "1") else ""
-        standard = default_of(param)
-        default = "not given" if standard is None else repr(standard)
+        value = default_of(param)
+        default = "not given" if value is None else repr(value)
         lines.append(f"{param['name']}{unit} : {range_of(param)}, default {default}")
         lines.append(f"    {param['help']}")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ class DeviceArray:
 
     Made by `sim.device_x` and `sim.device_v`. `torch.from_dlpack(array)`, `cupy.asarray(array)`,
     `jax.dlpack.from_dlpack(array)` and the like look at its memory without a copy, may write it, and
-    keep it alive when the simulation is gone. Its content is that of the last time that the
+    keep it alive when the simulation is destroyed. Its content is that of the last time that the
     simulation was asked for it.
     """
 
@@ -33,13 +33,13 @@ class DeviceArray:
 
     @property
     def device(self) -> str:
-        """Where it is, as torch calls it: "cuda:0"; "cpu" where the device is played by this machine."""
+        """Where it is, as torch calls it: "cuda:0"; "cpu" where the CPU emulates the device."""
         return f"cuda:{self._number}" if self._kind == _CUDA else "cpu"
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self._kind != _CUDA:
-            raise AttributeError("the array is not on a CUDA card")
+            raise AttributeError("the array is not on a CUDA device")
         return {
             "version": 3,
             "shape": self.shape,

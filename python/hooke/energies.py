@@ -12,10 +12,10 @@ from ._arrays import Floats
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Energies", "Report"]
+__all__ = ["Energies", "StateInfo"]
 
 
-class Report(NamedTuple):
+class StateInfo(NamedTuple):
     """Energies [J], momenta and extremes of a state."""
 
     time: float  #: s
@@ -31,7 +31,7 @@ class Report(NamedTuple):
     speed_max: float  #: m/s
 
     @classmethod
-    def _of(cls, flat: tuple[float, ...]) -> Report:
+    def _of(cls, flat: tuple[float, ...]) -> StateInfo:
         time, kinetic, spring, gravity, other, total, px, py, pz, Lx, Ly, Lz, low, high, speed = flat
         return cls(
             time, kinetic, spring, gravity, other, total, (px, py, pz), (Lx, Ly, Lz), low, high, speed
@@ -39,7 +39,7 @@ class Report(NamedTuple):
 
 
 class Energies:
-    """Reports over time as arrays: `energies.total` [J], `energies.time` [s], `energies.momentum` ...
+    """The values of StateInfo over time as arrays: `energies.total` [J], `energies.time` [s], `energies.momentum` ...
 
     Each has one entry a frame; momentum and angular_momentum have three.
     """
@@ -56,9 +56,9 @@ class Energies:
     strain_max: Floats
     speed_max: Floats
 
-    def __init__(self, reports: Iterable[Report]) -> None:
-        rows = list(reports)
-        for name in Report._fields:
+    def __init__(self, infos: Iterable[StateInfo]) -> None:
+        rows = list(infos)
+        for name in StateInfo._fields:
             values = [getattr(row, name) for row in rows]
             shape = (len(rows), 3) if "momentum" in name else (len(rows),)
             setattr(self, name, np.array(values, dtype=np.float64).reshape(shape))
@@ -67,8 +67,8 @@ class Energies:
         return len(self.time)
 
     def __getitem__(self, name: str) -> Floats:
-        if name not in Report._fields:
-            raise KeyError(f"there is no '{name}'; there are {', '.join(Report._fields)}")
+        if name not in StateInfo._fields:
+            raise KeyError(f"there is no '{name}'; there are {', '.join(StateInfo._fields)}")
         values: Floats = getattr(self, name)
         return values
 

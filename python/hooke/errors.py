@@ -51,7 +51,7 @@ class MissingFileError(FileError, FileNotFoundError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """Memory could not be had, or would not be enough."""
+    """Out of memory, or an estimate says that memory would not be enough."""
 
 
 class UnsupportedError(Error, NotImplementedError):

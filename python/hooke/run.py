@@ -12,8 +12,9 @@ import numpy as np
 
 from . import _core
 from ._arrays import Floats
+from ._deprecated import deprecated
 from ._progress import Progress, bar
-from .energies import Energies, Report
+from .energies import Energies, StateInfo
 from .errors import InvalidError
 from .methods import Method
 from .model import Model
@@ -90,7 +91,7 @@ class Run:
 
         with hooke.Run(scene, folder="out") as run:
             for frame in run:
-                print(run.report().total)
+                print(run.state_info().total)
 
     Ctrl-C ends the step under way and leaves a checkpoint of the last whole one; resume=True goes on from it with the same bytes.
 
@@ -151,10 +152,15 @@ class Run:
         """The state as it is now, as a copy."""
         return State._of(_core.run_state(self._handle), self.model)
 
-    def report(self, state: State | None = None) -> Report:
+    def state_info(self, state: State | None = None) -> StateInfo:
         """Energies [J], momenta and extremes of the state now, or of a state of this run."""
         state = self.state if state is None else state
-        return Report._of(_core.sim_report(self._sim, state._handle))
+        return StateInfo._of(_core.sim_state_info(self._sim, state._handle))
+
+    def report(self, state: State | None = None) -> StateInfo:
+        """Deprecated name of state_info."""
+        deprecated("run.report()", "run.state_info()")
+        return self.state_info(state)
 
     def close(self) -> None:
         """Leaves the checkpoint, and the report if one was asked for; the run makes no more frames."""
@@ -231,14 +237,14 @@ class _Frames:
         self.halvings = progress.halvings
         self.times: list[float] = []
         self.shapes: list[Floats] = []
-        self.reports: list[Report] = []
+        self.infos: list[StateInfo] = []
         self.film = Film(self.going.model, progress.frames + 1) if self.record else None
         self.keep(state)
 
     def keep(self, state: State) -> None:
         self.state = state
         self.times.append(state.time)
-        self.reports.append(self.going.report(state))
+        self.infos.append(self.going.state_info(state))
         if self.film is not None:
             self.shapes.append(state.x.copy())
             self.film._add(self.going._sim, state._handle, state.time)
@@ -253,15 +259,15 @@ def _gather(
     going: Run, record: bool, progress: Progress, each: Callable[[Run], object] | None, begin: float
 ) -> Result:
     frames = _Frames(going, record)
-    with bar(progress, going.progress.frames, going.scene.title or "running") as tell:
+    with bar(progress, going.progress.frames, going.scene.title or "running") as notify:
         for frame in going:
             frames.add()
             if each is not None:
                 each(going)
-            tell(frame)
+            notify(frame)
     return Result(
         going.scene, going.model, frames.state, np.array(frames.times),
-        np.array(frames.shapes) if record else None, Energies(frames.reports), going.progress,
+        np.array(frames.shapes) if record else None, Energies(frames.infos), going.progress,
         time.perf_counter() - begin,
         None if frames.film is None else frames.film._page(going._sim),
     )

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import Floats, address, point
+from ._deprecated import deprecated
 from ._progress import Progress, bar
 from ._sparse import Triplets, as_sparse
 from .device import DeviceArray
-from .energies import Energies, Report
+from .energies import Energies, StateInfo
 from .errors import InvalidError
 from .linear import LinearSolver, SolverCalls, check_pickles, without_solver
 from .methods import Method, as_method, method_text
@@ -25,12 +26,12 @@ from .scene import Scene
 from .state import State
 from .view import Film, Page, show
 
-__all__ = ["Grip", "Motion", "Sim", "StepReport", "Trace"]
+__all__ = ["Grip", "Motion", "Sim", "StepInfo", "Trace"]
 
 _KINDS = ("device_x", "device_v")  # in the order of HkArrayKind
 
 
-class StepReport(NamedTuple):
+class StepInfo(NamedTuple):
     """How the last step was solved; see the output solver in docs/outputs.md."""
 
     substeps: int
@@ -47,8 +48,8 @@ class StepReport(NamedTuple):
 class Trace(NamedTuple):
     """The iterations of one step: arrays with one entry each, the starting guess first."""
 
-    change: Floats  #: kg m^2: g(x) - g(start), what an implicit step minimises
-    gradient: Floats  #: as in StepReport
+    change: Floats  #: kg m^2: g(x) - g(start), what an implicit step minimizes
+    gradient: Floats  #: as in StepInfo
     seconds: Floats  #: s, since the start
 
 
@@ -110,8 +111,8 @@ class Sim:
     threads : int
         That work on it, 0 for all cores; of a new model.
     device : "cpu", "cuda" or "cuda_double"
-        Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md,
-        makes steps while Python goes on, and tells of a blow-up after x or v was looked at.
+        Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md;
+        its steps are asynchronous, and a blow-up is raised once x or v is read.
         "cuda_double" does the same in double precision, slowly: to check with.
     linear_solver
         Solves the linear systems A x = b of implicit steps in place of a built-in solver: a function
@@ -298,36 +299,36 @@ class Sim:
             raise InvalidError(f"seconds = {seconds} and fps = {fps} make no sense")
         frames = max(1, round(seconds * fps)) if seconds > 0 else 0
         begin = self.time
-        reports, shapes, times = [self.report()], [], [begin]
+        infos, shapes, times = [self.state_info()], [], [begin]
         film = self._need_film(frames + 1)
         if film.last != begin:
             film.add(self)
         if record:
             shapes.append(self.x.copy())
-        with bar(progress, frames, "simulating") as tell:
+        with bar(progress, frames, "simulating") as notify:
             for frame in range(1, frames + 1):
                 left = begin + seconds * frame / frames - self.time
                 self.step(max(0, round(left / self.h)))
                 if each is not None:
                     each(self)
                 film.add(self)
-                reports.append(self.report())
+                infos.append(self.state_info())
                 times.append(self.time)
                 if record:
                     shapes.append(self.x.copy())
-                tell(frame)
+                notify(frame)
         x = np.array(shapes) if record else np.empty((0, len(self.x), 3))
-        return Motion(np.array(times), x, Energies(reports))
+        return Motion(np.array(times), x, Energies(infos))
 
     def trace_step(self) -> Trace:
         """Makes one implicit step and returns how its iterations went."""
         rows: list[tuple[float, float, float]] = []
 
-        def tell(_: int, change: float, gradient: float, seconds: float) -> bool:
+        def keep(_: int, change: float, gradient: float, seconds: float) -> bool:
             rows.append((change, gradient, seconds))
             return True
 
-        _core.sim_set_trace(self._handle, tell)
+        _core.sim_set_trace(self._handle, keep)
         try:
             self.step()
         finally:
@@ -337,14 +338,25 @@ class Sim:
 
     # ---- Looking -------------------------------------------------------------------------------
 
-    def report(self) -> Report:
+    def state_info(self) -> StateInfo:
         """Energies [J], momenta and extremes of the state now."""
-        return Report._of(_core.sim_report(self._handle, self._state._handle))
+        return StateInfo._of(_core.sim_state_info(self._handle, self._state._handle))
 
     @property
-    def step_report(self) -> StepReport:
+    def step_info(self) -> StepInfo:
         """How the last step was solved."""
-        return StepReport(*_core.sim_step_report(self._handle))
+        return StepInfo(*_core.sim_step_info(self._handle))
+
+    def report(self) -> StateInfo:
+        """Deprecated name of state_info."""
+        deprecated("sim.report()", "sim.state_info()")
+        return self.state_info()
+
+    @property
+    def step_report(self) -> StepInfo:
+        """Deprecated name of step_info."""
+        deprecated("sim.step_report", "sim.step_info")
+        return self.step_info
 
     def stable_step(self) -> float:
         """The largest stable step near the state [s]; inf if any is, 0 if none is."""

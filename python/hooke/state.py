@@ -20,7 +20,7 @@ class State:
     """Where a system is. With the model and the settings it is all that a step depends on.
 
     x and v are views of the library's memory: writing `state.x[3] = 0, 1, 0` moves the vertex. They
-    stay valid when the state and its simulation are gone. Where a device makes the steps, asking for
+    stay valid when the state and its simulation are destroyed. Where a device makes the steps, asking for
     state.x or state.v brings them here: ask again after a step. A state can be pickled, and goes on
     elsewhere with a model of the same scene.
     """

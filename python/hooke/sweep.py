@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ._arrays import plain
 from ._progress import Progress, bar
-from .energies import Report
+from .energies import StateInfo
 from .run import Result
 from .scene import Scene, as_scene
 
@@ -48,7 +48,7 @@ Job = "tuple[int, Scene, dict[str, Any]]"
 class Sweep:
     """Results over the grid of all combinations: arrays with one axis a parameter, in their order.
 
-    `sweep["total"]` are the last total energies [J], and so all fields of hooke.Report;
+    `sweep["total"]` are the last total energies [J], and so all fields of hooke.StateInfo;
     `sweep.value` what `measure` returned; `sweep.x` the last positions [m]; `sweep.seconds` the time
     of each [s]. What failed is NaN, and `sweep.errors` says why.
     """
@@ -61,8 +61,8 @@ class Sweep:
         self._values: npt.NDArray[Any] = np.full(self.shape, None, dtype=object)
 
     def __getitem__(self, field: str) -> npt.NDArray[Any]:
-        if field not in Report._fields:
-            raise KeyError(f"there is no '{field}'; there are {', '.join(Report._fields)}")
+        if field not in StateInfo._fields:
+            raise KeyError(f"there is no '{field}'; there are {', '.join(StateInfo._fields)}")
         return self._array(lambda result: result.energies[field][-1])
 
     @property
@@ -138,17 +138,17 @@ def sweep(
         jobs.append((place, changed))
     count = min(len(jobs), os.cpu_count() or 1 if workers is None else workers)
     outcomes = _alone(jobs, options) if count < 1 else _beside(jobs, options, count)
-    with bar(progress, len(jobs), "sweep") as tell:
+    with bar(progress, len(jobs), "sweep") as notify:
         for finished, (place, result, why) in enumerate(outcomes, 1):
             if why is None and measure is not None and result is not None:
                 try:
                     done._values[place] = measure(result)
-                except Exception as error:  # of the user's function: reported, not fatal
+                except Exception as error:  # of the user's function: kept in the result, not fatal
                     why = f"measure: {error}"
             if why is not None:
                 done.errors[place] = why
             done.results[place] = result
-            tell(finished)
+            notify(finished)
     return done
 
 

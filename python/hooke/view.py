@@ -55,8 +55,8 @@ class Film:
 
     def __init__(self, model: Model, frames: int) -> None:
         scene = model.scene._create(1)
-        room = max(frames, 256)  # more may come
-        self._handle = _core.viewer_create(scene, model._handle, room, PAGE_BYTES)
+        capacity = max(frames, 256)  # more may come
+        self._handle = _core.viewer_create(scene, model._handle, capacity, PAGE_BYTES)
         self.last: float | None = None  #: time of the last state [s]
 
     def add(self, sim: Sim) -> None:

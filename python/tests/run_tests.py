@@ -9,7 +9,7 @@ folder = os.path.dirname(os.path.abspath(__file__))
 package = os.path.abspath(sys.argv[1])
 sys.path.insert(0, package)
 os.environ["PYTHONPATH"] = package  # of the processes that tests start
-plugins = os.path.join(os.path.dirname(package), "tests", "plugin")  # a device that needs no card
+plugins = os.path.join(os.path.dirname(package), "tests", "plugin")  # a device that needs no GPU
 if os.path.exists(os.path.join(plugins, "libhooke_cuda.so")):
     os.environ["HOOKE_TEST_PLUGINS"] = plugins
 library = os.path.join(os.path.dirname(package), "examples", "force_library")

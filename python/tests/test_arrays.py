@@ -21,9 +21,9 @@ def test_positions_are_those_of_the_library(cloth):
 def test_what_is_written_is_what_the_library_reads(pendulum):
     sim = hooke.Sim(pendulum)
     sim.x[1] = 3, 0, 0
-    assert sim.report().spring == pytest.approx(0.5 * 100 * (3 - 1) ** 2)
+    assert sim.state_info().spring == pytest.approx(0.5 * 100 * (3 - 1) ** 2)
     sim.v[1] = 0, 0, 2
-    assert sim.report().kinetic == pytest.approx(2)
+    assert sim.state_info().kinetic == pytest.approx(2)
     sim.state.x = np.zeros((2, 3))  # into the same memory
     sim.state.x += 1
     assert sim.x[0, 0] == 1

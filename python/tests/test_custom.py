@@ -84,8 +84,8 @@ def test_a_force_by_functions_moves_as_a_spring_of_the_scene(integrator):
     assert [force.name for force in sim.model.forces] == ["springs", "gravity", "tie"]
     sim.step(20), expected.step(20)
     assert np.abs(sim.x - expected.x).max() < 1e-8
-    assert sim.report().total == pytest.approx(expected.report().total, abs=1e-6)
-    assert sim.report().other == pytest.approx(tie_energy(0, sim.x)) and sim.report().other > 0.1
+    assert sim.state_info().total == pytest.approx(expected.state_info().total, abs=1e-6)
+    assert sim.state_info().other == pytest.approx(tie_energy(0, sim.x)) and sim.state_info().other > 0.1
     assert sim.forces() == pytest.approx(expected.forces(), abs=1e-5)
     assert sim.energy_gradient() == pytest.approx(expected.energy_gradient(), abs=1e-5)
 
@@ -261,7 +261,7 @@ def test_an_exception_ends_an_adaptive_step():
 
 def test_exceptions_outside_of_steps_are_raised_too():
     sim = hooke.Sim(taut_cloth(INTEGRATORS[1]))
-    calls = {"report": "energy", "forces": "force", "reactions": "force", "energy_gradient": "force",
+    calls = {"state_info": "energy", "forces": "force", "reactions": "force", "energy_gradient": "force",
              "stiffness": "hessian", "trace_step": "energy", "page": "energy"}
     for call, name in calls.items():
         failing = Failing(name)
@@ -510,12 +510,12 @@ def test_springs_of_a_state_are_copies_that_cannot_be_written():
 def test_broken_springs_pull_at_nothing():
     sim = hooke.Sim(make_pendulum())
     sim.state.set_springs(broken=[True])
-    assert sim.state.springs.broken.tolist() == [True] and sim.report().spring == 0
+    assert sim.state.springs.broken.tolist() == [True] and sim.state_info().spring == 0
     start = sim.x[1].copy()
     sim.step(100)
     assert sim.x[1] - start == pytest.approx([0, -0.5 * 9.81 * sim.time**2, 0], abs=1e-3)
     sim.state.set_springs(broken=False)
-    assert sim.report().spring > 0
+    assert sim.state_info().spring > 0
 
 
 def test_wrong_springs_of_a_state_are_refused():

@@ -1,5 +1,5 @@
-"""Arrays on the device that makes the steps. Most tests use the plug-in that plays a card on this
-machine; those of a card want HOOKE_PLUGINS to name the folder of the real one, and skip without it."""
+"""Arrays on the device that makes the steps. Most tests use the plug-in that emulates a GPU on
+the CPU; those of a GPU need HOOKE_PLUGINS to name the folder of the CUDA plug-in, and skip without it."""
 
 import ctypes
 import gc
@@ -119,7 +119,7 @@ def test_values_that_do_not_fit_are_refused_with_a_sentence(cloth, plugin):
         array.__dlpack__(copy=True)
     with pytest.raises(TypeError, match="sim.x"):
         np.asarray(array)
-    assert not hasattr(array, "__cuda_array_interface__")  # only on a card
+    assert not hasattr(array, "__cuda_array_interface__")  # only on a GPU
 
 
 # ---- Capsules -------------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ def test_capsules_keep_the_memory_until_their_deleter_is_called(cloth, plugin, n
     assert holders(array) == alone
 
 
-# ---- On a card ------------------------------------------------------------------------------------
+# ---- On a GPU -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def card():
+def gpu():
     """A simulation on a GPU."""
     if "HOOKE_PLUGINS" not in os.environ:
         pytest.skip("needs a GPU: HOOKE_PLUGINS names the folder of its plug-in")
@@ -209,7 +209,7 @@ def card():
 
 
 def copy_of(array):
-    """What stands on the card at the address that the array tells, by the driver alone."""
+    """A copy of the GPU's memory at the address of the array, made by the driver."""
     interface = array.__cuda_array_interface__
     assert interface["version"] == 3 and interface["strides"] is None
     here = np.empty(interface["shape"], interface["typestr"])
@@ -222,27 +222,27 @@ def copy_of(array):
     return here
 
 
-def test_a_card_gives_and_takes_arrays(card):
-    array = card.device_x
-    card.step(100)
+def test_a_gpu_reads_and_writes_arrays(gpu):
+    array = gpu.device_x
+    gpu.step(100)
     before = copy_of(array)
-    after = copy_of(card.device_x)
+    after = copy_of(gpu.device_x)
     assert array.device.startswith("cuda:") and not np.array_equal(before, after)
-    v = copy_of(card.device_v)
+    v = copy_of(gpu.device_v)
     here = hooke.Sim(make_cloth())
     here.step(100)
     assert np.allclose(after, here.x, rtol=0, atol=1e-5) and np.allclose(v, here.v, rtol=0, atol=1e-3)
-    assert np.allclose(after, card.x, rtol=0, atol=1e-7)
-    # Velocities of another simulation, from one array of the card to the other.
-    other = hooke.Sim(card.model)
-    other.device_x, other.device_v = card.device_x, card.device_v
-    other.step(50), card.step(50)
-    assert np.array_equal(copy_of(other.device_x), copy_of(card.device_x))
+    assert np.allclose(after, gpu.x, rtol=0, atol=1e-7)
+    # Velocities of another simulation, from one array of the GPU to the other.
+    other = hooke.Sim(gpu.model)
+    other.device_x, other.device_v = gpu.device_x, gpu.device_v
+    other.step(50), gpu.step(50)
+    assert np.array_equal(copy_of(other.device_x), copy_of(gpu.device_x))
     with pytest.raises(TypeError, match="array on cuda"):
-        card.device_x = np.zeros((81, 3), np.float32)
+        gpu.device_x = np.zeros((81, 3), np.float32)
 
 
-def test_a_card_takes_no_addresses_of_this_machine(card):
+def test_a_gpu_takes_no_addresses_of_this_machine(gpu):
     class Lie:
         __cuda_array_interface__ = {
             "version": 3, "shape": (81, 3), "typestr": "<f4", "strides": None,
@@ -250,37 +250,37 @@ def test_a_card_takes_no_addresses_of_this_machine(card):
         }
 
     with pytest.raises(hooke.InvalidError, match="no array of floats"):
-        card.device_x = Lie()
-    card.step()
+        gpu.device_x = Lie()
+    gpu.step()
 
 
-def test_arrays_of_a_card_outlive_their_simulation(card):
-    array = card.device_x
+def test_arrays_of_a_card_outlive_their_simulation(gpu):
+    array = gpu.device_x
     copy = copy_of(array)
     interface = array.__cuda_array_interface__
     capsule = array.__dlpack__()
     assert python.PyCapsule_GetPointer(capsule, b"dltensor")
-    del card
+    del gpu
     gc.collect()
     assert np.array_equal(copy_of(array), copy) and array.__cuda_array_interface__ == interface
 
 
-def test_torch_reads_and_writes_a_card(card):
+def test_torch_reads_and_writes_a_gpu(gpu):
     torch = pytest.importorskip("torch")
-    card.step(10)
-    x = torch.from_dlpack(card.device_x)
-    assert x.is_cuda and x.data_ptr() == card.device_x._address
-    assert np.allclose(x.cpu().numpy(), card.x, rtol=0, atol=1e-7)
+    gpu.step(10)
+    x = torch.from_dlpack(gpu.device_x)
+    assert x.is_cuda and x.data_ptr() == gpu.device_x._address
+    assert np.allclose(x.cpu().numpy(), gpu.x, rtol=0, atol=1e-7)
     v = torch.ones_like(x)
-    card.device_v = v
-    assert np.allclose(np.delete(card.v, card.model.pins, 0), 1)
+    gpu.device_v = v
+    assert np.allclose(np.delete(gpu.v, gpu.model.pins, 0), 1)
 
 
-def test_cupy_reads_and_writes_a_card(card):
+def test_cupy_reads_and_writes_a_gpu(gpu):
     cupy = pytest.importorskip("cupy")
-    card.step(10)
-    for x in (cupy.asarray(card.device_x), cupy.from_dlpack(card.device_x)):
-        assert x.data.ptr == card.device_x._address
-        assert np.allclose(cupy.asnumpy(x), card.x, rtol=0, atol=1e-7)
-    card.device_v = cupy.ones_like(x)
-    assert np.allclose(np.delete(card.v, card.model.pins, 0), 1)
+    gpu.step(10)
+    for x in (cupy.asarray(gpu.device_x), cupy.from_dlpack(gpu.device_x)):
+        assert x.data.ptr == gpu.device_x._address
+        assert np.allclose(cupy.asnumpy(x), gpu.x, rtol=0, atol=1e-7)
+    gpu.device_v = cupy.ones_like(x)
+    assert np.allclose(np.delete(gpu.v, gpu.model.pins, 0), 1)

@@ -138,7 +138,7 @@ def test_the_integrator_of_the_scene_takes_the_solver():
     sim = hooke.Sim(make_net(integrator="bdf2"), linear_solver=solver)
     assert sim.integrator.name == "bdf2" and "linear" not in repr(sim.integrator)
     sim.step()
-    assert solver.solved > 0 and sim.step_report.residual < 1e-10
+    assert solver.solved > 0 and sim.step_info.residual < 1e-10
 
 
 def test_steps_in_pieces_and_at_once_give_the_same_bits():
@@ -155,21 +155,21 @@ def test_an_indefinite_matrix_is_projected(make):
     sim = hooke.Sim(make_pressed_chain(), linear_solver=solver)
     expected = hooke.Sim(make_pressed_chain(), integrator=ldlt("backward_euler"))
     sim.step(), expected.step()
-    assert solver.indefinite > 0 and sim.step_report.projections > 0
-    assert sim.step_report.iterations == expected.step_report.iterations
+    assert solver.indefinite > 0 and sim.step_info.projections > 0
+    assert sim.step_info.iterations == expected.step_info.iterations
     assert sim.x == pytest.approx(expected.x, abs=1e-9)
 
 
 @pytest.mark.parametrize("solver", [conjugate_gradients, Products()], ids=["entries", "products"])
 def test_a_solve_may_find_out_that_the_matrix_is_indefinite(solver):
     sim = hooke.Sim(make_pressed_chain(), linear_solver=solver)
-    assert sim.step() and sim.step_report.projections > 0
+    assert sim.step() and sim.step_info.projections > 0
 
 
 def test_a_solver_that_does_not_solve_shows_in_the_report():
     sim = sim_with(lambda self, A, b, tolerance: 0.5 * direct_answer(self, A, b, tolerance))
     sim.step()
-    assert sim.step_report.residual == pytest.approx(0.5, abs=1e-6)
+    assert sim.step_info.residual == pytest.approx(0.5, abs=1e-6)
 
 
 # ---- The matrix ----------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_an_exception_ends_an_adaptive_step_with_moving_pins(integrator):
     sim.step()
     before, total = [sim.x.copy(), sim.v.copy(), sim.time], len(calls)
     sim.step()
-    assert len(calls) - total > 6 and sim.step_report.substeps > 2
+    assert len(calls) - total > 6 and sim.step_info.substeps > 2
     sim, fails_at = make(), len(calls) + total + (len(calls) - total) // 2  # in the middle of the second step
     for _ in range(2):
         with pytest.raises(Problem):

@@ -42,7 +42,7 @@ def test_a_run_writes_files_and_goes_on(tmp_path, cloth):
     assert (whole / "energies.csv").exists() and (whole / "report.html").stat().st_size > 1e4
     with hooke.Run(cloth, folder=parts) as run:
         assert run.frame() and run.progress.frame == 1
-        assert run.report().time == pytest.approx(1 / 30)
+        assert run.state_info().time == pytest.approx(1 / 30)
     with hooke.Run(cloth, folder=parts, resume=True) as run:
         assert list(run) == [2, 3, 4, 5, 6]
     assert (whole / "energies.csv").read_bytes() == (parts / "energies.csv").read_bytes()
@@ -74,10 +74,10 @@ def test_a_run_that_blows_up_starts_over_if_asked():
     assert result.time == pytest.approx(np.arange(61) / 30)
 
 
-def test_progress_is_told(pendulum):
-    told = []
-    hooke.run(pendulum, frames=3, progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+def test_progress_is_called_after_each_frame(pendulum):
+    calls = []
+    hooke.run(pendulum, frames=3, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_progress_without_tqdm_is_a_plain_bar(pendulum, capsys, monkeypatch):
@@ -89,12 +89,12 @@ def test_progress_without_tqdm_is_a_plain_bar(pendulum, capsys, monkeypatch):
 def test_progress_with_tqdm_is_its_bar(pendulum, capsys, monkeypatch):
     class Bar:
         def __init__(self, total, desc, leave):
-            self.total, self.n, self.told = total, 0, []
+            self.total, self.n, self.drawn = total, 0, []
             bars.append(self)
 
         def update(self, count):
             self.n += count
-            self.told.append(self.n)
+            self.drawn.append(self.n)
 
         def __enter__(self):
             return self
@@ -107,10 +107,10 @@ def test_progress_with_tqdm_is_its_bar(pendulum, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", fake)
     hooke.run(pendulum, frames=3, progress=True)
     (bar,) = bars
-    assert bar.total == 3 and bar.told == [1, 2, 3] and bar.closed
+    assert bar.total == 3 and bar.drawn == [1, 2, 3] and bar.closed
     assert capsys.readouterr().err == ""
     monkeypatch.undo()
-    pytest.importorskip("tqdm")  # the real one: it draws at its own pace, and is gone at the end
+    pytest.importorskip("tqdm")  # tqdm itself draws at its own pace and is removed at the end
     hooke.run(pendulum, frames=3, progress=True)
     assert "/3" in capsys.readouterr().err
 

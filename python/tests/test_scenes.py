@@ -146,7 +146,7 @@ def test_errors_carry_file_line_and_column(tmp_path):
 
 
 def test_files_that_are_not_there(tmp_path):
-    for load, name in ((hooke.Scene.load, "gone.json"), (hooke.Mesh.load, "gone.obj")):
+    for load, name in ((hooke.Scene.load, "none.json"), (hooke.Mesh.load, "none.obj")):
         with pytest.raises(hooke.MissingFileError) as caught:
             load(tmp_path / name)
         assert isinstance(caught.value, hooke.FileError) and caught.value.status == "HK_ERROR_IO"
@@ -214,7 +214,7 @@ def test_scenes_are_given_by_name_or_path_too(tmp_path, monkeypatch):
         with pytest.raises(TypeError, match="expected a hooke.Scene"):
             call(7)
         with pytest.raises(hooke.MissingFileError):
-            call("gone.json")
+            call("none.json")
 
 
 def test_selections_are_names_numbers_masks_or_dicts(cloth):

@@ -62,7 +62,7 @@ def test_devices_that_are_not_there_are_refused(cloth, monkeypatch):
     monkeypatch.setenv("HOOKE_PLUGINS", "/nowhere")
     try:
         hooke.Sim(cloth, device="cuda")
-    except hooke.UnsupportedError as error:  # where a card is, it works
+    except hooke.UnsupportedError as error:  # where there is a GPU, it works
         assert "cuda" in str(error) and error.status == "HK_ERROR_UNSUPPORTED"
 
 
@@ -73,10 +73,10 @@ def test_a_device_moves_what_is_seen_here(cloth, monkeypatch):
     for _ in range(2):
         there.step(50), here.step(50)
         assert there.time == pytest.approx(here.time)
-        assert np.allclose(there.x, here.x, rtol=0, atol=1e-5)  # a card counts in single precision
+        assert np.allclose(there.x, here.x, rtol=0, atol=1e-5)  # a GPU computes in single precision
         there.x[5] += 0.01
         here.x[5] += 0.01
-    assert there.report().total == pytest.approx(here.report().total, abs=1e-4)
+    assert there.state_info().total == pytest.approx(here.state_info().total, abs=1e-4)
     kept, state = there.x, there.state.copy()
     del there
     assert np.array_equal(kept, state.x)
@@ -91,14 +91,32 @@ def test_a_blow_up_is_an_exception(cloth):
     assert isinstance(caught.value, ArithmeticError)
 
 
+def test_names_of_version_0_1_warn_and_still_work(cloth):
+    sim = hooke.Sim(cloth)
+    sim.step()
+    with pytest.warns(DeprecationWarning, match=r"use sim\.state_info\(\)"):
+        assert sim.report() == sim.state_info()
+    with pytest.warns(DeprecationWarning, match=r"use sim\.step_info"):
+        assert sim.step_report == sim.step_info
+    with pytest.warns(DeprecationWarning, match=r"use run\.state_info\(\)"):
+        run = hooke.Run(cloth)
+        assert run.report() == run.state_info()
+    with pytest.warns(DeprecationWarning, match=r"use hooke\.StateInfo"):
+        assert hooke.Report is hooke.StateInfo
+    with pytest.warns(DeprecationWarning, match=r"use hooke\.StepInfo"):
+        assert hooke.StepReport is hooke.StepInfo
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        hooke.Nothing
+
+
 def test_implicit_steps_say_whether_they_converged(cloth):
     loose = hooke.minimizers.newton(iterations=1, tolerance=1e-14)
     sim = hooke.Sim(cloth, integrator=hooke.integrators.backward_euler(minimizer=loose), h=0.03)
-    assert sim.step() is False and sim.step_report.reason == "iterations"
+    assert sim.step() is False and sim.step_info.reason == "iterations"
     sim = hooke.Sim(cloth, integrator="backward_euler", h=0.03)
-    assert sim.step() is True and sim.step_report.reason == "converged"
+    assert sim.step() is True and sim.step_info.reason == "converged"
     trace = sim.trace_step()
-    assert len(trace.change) == sim.step_report.iterations + 1
+    assert len(trace.change) == sim.step_info.iterations + 1
     assert trace.change[0] == 0 and (np.diff(trace.change) < 1e-12 * -trace.change[-1]).all()
 
 

@@ -97,5 +97,5 @@ def test_wrong_calls_are_type_errors(check):
 
 
 def test_signatures_are_no_any(check):
-    told = check("import hooke\nreveal_type(hooke.shapes.grid)\n")
-    assert "nx: Union[" in told and "*Any" not in told
+    revealed = check("import hooke\nreveal_type(hooke.shapes.grid)\n")
+    assert "nx: Union[" in revealed and "*Any" not in revealed

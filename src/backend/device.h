@@ -1,7 +1,7 @@
 /* The interface between Hooke and a plug-in for a device.
  *
- * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It knows
- * nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
+ * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It depends
+ * on nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
  * (gpu/arithmetic.h, gpu/media.h): the host lays models out and evaluates everything that depends
  * on time into tables. Vertices are numbered by place in this header.
  *
@@ -63,7 +63,7 @@ typedef struct HkDeviceTimes {
 } HkDeviceTimes;
 
 /* Step info, summed over the steps since the last fetch or upload. */
-typedef struct HkDeviceReport {
+typedef struct HkDeviceStepsInfo {
   double kinetic;                        /* J, now */
   int64_t iterations, linear_iterations; /* of all steps */
   int64_t worst_iterations;              /* largest count of one step */
@@ -71,23 +71,23 @@ typedef struct HkDeviceReport {
   int64_t unconverged;                   /* steps that do not meet their tolerance */
   double gradient;                       /* the largest of all steps */
   HkStepInfo last, missed;               /* the last step; the first step that did not converge */
-} HkDeviceReport;
+} HkDeviceStepsInfo;
 
 /* Adds the step info of one step. asked: the step has a tolerance above 0. precise: the device
  * computes in double precision. In single precision a step that ends at its rounding error is not
  * converged: the rounding error of coordinates may be as large as the motion of a stiff system
  * (docs/theory.md, section 6). */
-static inline void hk_device_count(HkDeviceReport *report, const HkStepInfo *step, bool asked,
+static inline void hk_device_count(HkDeviceStepsInfo *info, const HkStepInfo *step, bool asked,
                                    bool precise) {
-  report->iterations += step->iterations;
-  report->linear_iterations += step->linear_iterations;
-  if (step->iterations > report->worst_iterations) report->worst_iterations = step->iterations;
-  if (step->gradient > report->gradient) report->gradient = step->gradient;
-  if (step->reason == HK_STOP_STATIONARY) report->stationary++;
+  info->iterations += step->iterations;
+  info->linear_iterations += step->linear_iterations;
+  if (step->iterations > info->worst_iterations) info->worst_iterations = step->iterations;
+  if (step->gradient > info->gradient) info->gradient = step->gradient;
+  if (step->reason == HK_STOP_STATIONARY) info->stationary++;
   bool met = step->reason == HK_STOP_CONVERGED || step->reason == HK_STOP_STATIONARY ||
              (precise && step->reason == HK_STOP_ROUNDING);
-  if (asked && !met && report->unconverged++ == 0) report->missed = *step;
-  report->last = *step;
+  if (asked && !met && info->unconverged++ == 0) info->missed = *step;
+  info->last = *step;
 }
 
 typedef struct HkDeviceInfo {
@@ -121,7 +121,7 @@ typedef struct HkDevice {
   /* Waits for the last snapshot (or makes one) and returns it: x and v in the model's vertex order,
    * three numbers a vertex, x relative to the origin; floats, or doubles if settings.checked. They
    * are valid until the next fetch. */
-  HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
+  HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
                     HkError *error);
   /* Allocates device memory for three reals a vertex, which outlives the simulation; *number
    * becomes the index of the device. */

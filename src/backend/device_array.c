@@ -1,7 +1,7 @@
 /* Positions and velocities in device memory, for programs that compute there: HkDeviceArray.
  *
  * The plug-in, which stays loaded until the program ends, allocates the memory, and the array owns
- * it. So the array outlives the simulation, and stays valid when a changed model is laid out anew.
+ * it. So the array outlives the simulation, and stays valid when a changed model gets a new layout.
  */
 #include "backend/remote.h"
 #include "hooke/device.h"

@@ -18,7 +18,7 @@ static bool any_pin_moves(const HkModel *m) {
   return false;
 }
 
-static HkStatus take_pins(const Work *w, HkError *error) {
+static HkStatus list_pins(const Work *w, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   const HkContext *c = &m->context;
@@ -59,7 +59,7 @@ static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
   }
 }
 
-static HkStatus take_faces(const Work *w, HkError *error) {
+static HkStatus list_faces(const Work *w, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   const HkContext *c = &m->context;
@@ -119,7 +119,7 @@ static void merge_grips(const Work *w, int64_t *at) {
   w->device->gripped = count;
 }
 
-static HkStatus take_grips(const Work *w, HkError *error) {
+static HkStatus list_grips(const Work *w, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   const HkContext *c = &m->context;
@@ -165,9 +165,9 @@ static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *
   w->device->flat = m->dimension == 2;
   w->device->medium_parts = hk_device_medium_parts(m);
   hk_model_origin(m, w->device->origin);
-  HK_TRY(take_pins(w, error));
-  HK_TRY(take_faces(w, error));
-  return take_grips(w, error);
+  HK_TRY(list_pins(w, error));
+  HK_TRY(list_faces(w, error));
+  return list_grips(w, error);
 }
 
 HkStatus hk_device_model_create(const HkModel *m, const HkGpuLayoutOptions *options,

@@ -1,4 +1,4 @@
-/* The settings of a simulation for a device, from what its methods say (to_device). */
+/* The settings of a simulation for a device; its methods fill them in (to_device). */
 #include "backend/remote.h"
 
 HkStatus hk_device_settings(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {

@@ -27,7 +27,7 @@ struct HkRemote {
   HkClock ahead_clock;
   double ahead_time;
   double *moment, *grips, *middle, *end; /* tables of a batch */
-  HkDeviceReport report;                 /* of the steps of the last call that have been fetched */
+  HkDeviceStepsInfo info;                /* of the steps of the last call that have been fetched */
   HkStatus status;                       /* pending: the next call that can return it does */
   HkError error;
 };
@@ -128,7 +128,7 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
 }
 
 /* Adds step info up: a call fetches a state several times when it releases pins. */
-static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
+static void add_info(HkDeviceStepsInfo *sum, const HkDeviceStepsInfo *more) {
   sum->kinetic = more->kinetic;
   sum->iterations += more->iterations;
   sum->linear_iterations += more->linear_iterations;
@@ -144,19 +144,19 @@ static void add_report(HkDeviceReport *sum, const HkDeviceReport *more) {
 static HkStatus download(HkRemote *r, HkError *error) {
   const HkModel *m = r->sim->model;
   HkState *state = r->state;
-  HkDeviceReport report = {0};
+  HkDeviceStepsInfo info = {0};
   Copy p = {.remote = r, .state = state};
-  HK_TRY(r->device->fetch(r->device_sim, &p.x, &p.v, &report, error));
+  HK_TRY(r->device->fetch(r->device_sim, &p.x, &p.v, &info, error));
   hk_parallel_for(m->threads, m->n, copy_range, &p);
   hk_pins_place(m, state, state->time, state->x,
                 state->v); /* in double precision, not rounded as on the device */
-  add_report(&r->report, &report);
+  add_info(&r->info, &info);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
-  r->sim->kinetic = report.kinetic;
-  r->sim->report = report.last;
+  r->sim->kinetic = info.kinetic;
+  r->sim->info = info.last;
   HK_TRY(hk_blowup_check(r->sim, state, error));
-  HK_TRY(hk_blowup_check_gradient(r->sim, state, report.last.gradient, error));
-  return report.unconverged > 0 ? HK_NOT_CONVERGED : HK_OK;
+  HK_TRY(hk_blowup_check_gradient(r->sim, state, info.last.gradient, error));
+  return info.unconverged > 0 ? HK_NOT_CONVERGED : HK_OK;
 }
 
 /* Copies the state to the host and keeps the status for the next call. An error replaces
@@ -222,8 +222,8 @@ static size_t bytes(const HkStepper *stepper) {
          (size_t)(TABLE_STEPS * HK_GPU_MOMENT_REALS + motions + grips + 3) * sizeof(double);
 }
 
-/* Lays a changed model out anew, also after an earlier attempt that failed, and sends a changed
- * step length to the device. */
+/* Makes the layout of a changed model, also after an earlier attempt that failed, and sends a
+ * changed step length to the device. */
 static HkStatus renew(HkRemote *r, HkState *state, HkError *error) {
   bool same = r->device_sim && r->version == hk_model_version(r->sim->model);
   if (same && r->settings.h == r->sim->h) return HK_OK;
@@ -321,8 +321,8 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   HK_TRY(renew(r, state, error));
   HkStatus found = return_pending(r, error);
   if (found < 0) return found;
-  r->report = (HkDeviceReport){0};
-  r->sim->report = (HkStepInfo){0};
+  r->info = (HkDeviceStepsInfo){0};
+  r->sim->info = (HkStepInfo){0};
   HkClock at = clock ? *clock : (HkClock){0};
   while (count > 0) {
     int64_t size = count;
@@ -347,7 +347,7 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
 
 static HkStatus settle(HkStepper *stepper, HkState *state, HkStepsInfo *info, HkError *error) {
   HkRemote *r = (HkRemote *)stepper;
-  const HkDeviceReport *found = &r->report;
+  const HkDeviceStepsInfo *found = &r->info;
   hk_state_fetch(state);
   *info = (HkStepsInfo){.iterations = found->iterations,
                         .linear_iterations = found->linear_iterations,

@@ -2,10 +2,10 @@
  *
  *     d2E/dx_i dx_j = -df_i/dx_j        (N/m)
  *
- * Each force is evaluated once for an iterate. Its blocks may couple any two vertices, and may be
- * others at the next iterate. They are sorted by row; the blocks of one row keep the order in which
- * the forces gave them, so that a sum over a row has the same bits wherever it is formed. A pair of
- * vertices may occur more than once.
+ * Each force is evaluated once for an iterate. Its blocks may couple any two vertices, and the
+ * pairs may change from iterate to iterate. They are sorted by row; the blocks of one row keep the
+ * order in which the forces gave them, so that a sum over a row has the same bits wherever it is
+ * formed. A pair of vertices may occur more than once.
  */
 #ifndef HK_FORCE_BLOCKS_H
 #define HK_FORCE_BLOCKS_H

@@ -6,10 +6,10 @@
  *     df_i/dx_i = -(rho g V_i / thickness) up up^T while 0 < s < 1, else 0
  *
  * rho is fluid_density (kg/m^3), d the depth (m), V_i the volume that a vertex displaces (m^3). A
- * vertex goes under over thickness (m), half of it above the level: s is continuous, S its integral
- * (dry, in between, under water), with S and S' continuous, and f = -dE/dx exactly. A floating mass
- * rests where s = body_density / fluid_density, that is at the depth thickness (s - 1/2). Weight is
- * the matter of gravity.c, resistance of drag.c.
+ * vertex is submerged over a layer of the given thickness (m), centered at the level: s is
+ * continuous, S its integral (dry, in the layer, submerged), with S and S' continuous, and f =
+ * -dE/dx exactly. A floating mass rests where s = body_density / fluid_density, that is at the
+ * depth thickness (s - 1/2). gravity.c has the weight, drag.c the resistance.
  */
 #include "base/vec.h"
 #include "force/force.h"

@@ -12,11 +12,11 @@ typedef struct HkChosen {
 /* Resolves the selection into a new HkChosen at *data and checks the table of four columns. */
 HkStatus hk_chosen_create(HkModel *model, const HkSelect *select, const HkTable *table, void **data,
                           HkError *error);
-/* A force's destroy and bytes. */
+/* HkForceType.destroy and HkForceType.bytes of forces with a selection. */
 void hk_chosen_destroy(const HkModel *model, void *data);
 size_t hk_chosen_bytes(const void *data);
 
-/* The table's vector at time t, or the constant one where the table has no rows. */
+/* out becomes the table's value at time t, or `constant` if the table has no rows. */
 void hk_chosen_vector(const HkTable *table, const double constant[3], double t, double out[3]);
 
 #endif

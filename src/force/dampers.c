@@ -4,10 +4,10 @@
  *
  * c is the damping of a spring (N s/m), l its length, and l_b combines its lengths at the times
  * before as b combines the positions (problem.h): l_b = l_n for backward Euler, A l_n - B l_old for
- * bdf2. A damper does nothing where its length stays the same, however far it turns. The damping
- * matrix at a predicted state does not have that property: with strong damping it shortened a
- * spring that turned by the angle theta in a step by theta^2 / 2, step after step, and the energy
- * grew. At x_n the potential is 0, so that the minimum has E + D + |v - v_n|^2 / 2 <= E_n + T_n.
+ * bdf2. A damper exerts no force while its length stays the same, however far it rotates. The
+ * damping matrix at a predicted state does not have that property: with strong damping it shortens
+ * a spring that rotates by the angle theta in a step by theta^2 / 2 in every step, and the energy
+ * grows. At x_n the potential is 0, so that the minimum has E + D + |v - v_n|^2 / 2 <= E_n + T_n.
  *
  * Where b is no combination of positions (trapezoidal, implicit_midpoint),
  *
@@ -19,7 +19,7 @@
  *
  *     k' = k + c / tau,     l0' = (k l0 + c / tau l_b) / k'
  *
- * so that all that is known of springs, Hessian and preconditioners holds for them. Lengths of a
+ * so that the Hessian and the preconditioners of springs include their dampers. Lengths of a
  * tension-only spring count from l0 on; it never pushes, and is slack below l0' >= l0.
  */
 #include "force/dampers.h"
@@ -27,8 +27,8 @@
 #include "base/vec.h"
 #include "force/springs.h"
 
-/* All but k and l0 is as without dampers, whatever live changes have made of it. */
-static void take_springs(HkDampers *d, const HkForceWork *work) {
+/* Points to the arrays of the caller, which live changes may replace; k and l0 are owned. */
+static void use_springs(HkDampers *d, const HkForceWork *work) {
   HkSpringArrays own = d->springs;
   d->base = work->springs;
   d->springs = *work->springs;
@@ -51,7 +51,7 @@ static HkStatus create(HkDampers *d, const HkForceWork *work, HkError *error) {
     s->k[e] = m->springs.k[e];
     s->l0[e] = m->springs.l0[e];
   }
-  take_springs(d, work);
+  use_springs(d, work);
   HK_TRY(hk_spring_rows_create_own(m, s, &d->rows, error));
   d->work.rows = d->rows;
   d->bytes = sizeof *d + 2 * (size_t)count * sizeof *s->k + d->rows->bytes;
@@ -119,7 +119,7 @@ static void set_range(void *user, int64_t begin, int64_t end) {
 void hk_dampers_set(HkDampers *d, const HkForceWork *work, double tau, const HkDamperStart *start) {
   const HkModel *m = d->model;
   Set a = {d, start, tau};
-  take_springs(d, work);
+  use_springs(d, work);
   bool stiffer = d->tau != tau || d->base_version != d->base->version;
   hk_parallel_for(m->threads, m->springs.count, set_range, &a);
   d->tau = tau;

@@ -6,12 +6,12 @@
 
 typedef struct HkDampers {
   const HkModel *model;       /* the caller's */
-  const HkSpringArrays *base; /* springs without their dampers: of the work of the caller */
-  HkSpringArrays springs;     /* the same with their dampers in them; k and l0 are its own */
+  const HkSpringArrays *base; /* springs without dampers: work.springs of the caller */
+  HkSpringArrays springs;     /* springs with their dampers; k and l0 are owned */
   HkSpringRows *rows;         /* of springs */
   HkForceWork work;           /* the caller's, with springs and rows */
-  double tau;                 /* s, for which k was made */
-  int64_t base_version;       /* likewise */
+  double tau;                 /* s, of the present k */
+  int64_t base_version;       /* version of base for the present k */
   size_t bytes;
 } HkDampers;
 

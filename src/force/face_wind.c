@@ -6,12 +6,13 @@
  *
  *     F = 1/2 rho R^2 A [Cd |z| e + 2 Cl z (n - z e)],   f_i = F / 3 for each corner
  *
- * Drag blows along e and counts the area that the air sees; Cd is that of a plate across the wind.
- * Lift stands across e with the strength 1/2 rho R^2 A Cl sin 2 alpha, as of a plate in separated
- * flow; Cl is its largest value, at 45 degrees. A lift of the form s (R^2 a - (r . a) r) would be
- * polynomial, but greatest along the wind and turn round there at once; this one vanishes there, as
- * on a real plate, and F is continuous everywhere. F does not depend on which side is the front.
- * The lift does no work against the air, the drag only takes: still air damps. The derivatives are
+ * Drag points along e and is proportional to the projected area; Cd is that of a plate
+ * perpendicular to the wind. Lift is perpendicular to e with the magnitude 1/2 rho R^2 A Cl sin 2
+ * alpha, as of a plate in separated flow; Cl is its largest value, at 45 degrees. A lift of the
+ * form s (R^2 a - (r . a) r) would be polynomial, but largest at zero angle of attack, where it
+ * jumps from one side to the other; this one vanishes there, as on a real plate, and F is
+ * continuous everywhere. F does not depend on which side is the front. The lift does no work
+ * against the air and the drag does negative work: still air damps. The derivatives are
  *
  *     dF/dr = 1/2 rho R A {Cd (s e n^T + |z| I)
  *                          + 2 Cl [n n^T + z n e^T - 2 z e n^T + z^2 e e^T - z^2 I]}
@@ -66,7 +67,7 @@ static Loop prepare(const HkForceArgs *a, double *f) {
   return loop;
 }
 
-/* r and a of a face; gradient = du/dx at its center (1/s) unless that is NULL. */
+/* Computes r and a of a face, and gradient = du/dx at its center (1/s) unless it is NULL. */
 static inline void look_at(const Loop *loop, const int32_t *corner, double r[3], double a[3],
                            double *gradient) {
   const double *x = loop->a->x, *v = loop->a->v;
@@ -83,8 +84,8 @@ static inline void look_at(const Loop *loop, const int32_t *corner, double r[3],
   for (int c = 0; c < 3; c++) a[c] *= 0.5;
 }
 
-/* A third of F of each face into the scratch, in the form with one root and one quotient,
- * R^2 A (n - z e) = R^2 a - (r . a) r. */
+/* Writes a third of F of each face into the scratch buffer, in the form with one square root and
+ * one division, R^2 A (n - z e) = R^2 a - (r . a) r. */
 static void face_range(void *user, int64_t begin, int64_t end) {
   const Loop *loop = user;
   const HkFaceWindParams *p = loop->a->params;
@@ -121,7 +122,7 @@ static int64_t scratch(const HkModel *model, const void *data) {
   return 3 * model->face_count;
 }
 
-/* dF/dr and dF/da of the formula above, of a third of F; false where they are 0. */
+/* Computes dF/dr and dF/da of a third of F; returns false if they are 0. */
 static bool derivatives(const HkFaceWindParams *p, const double r[3], const double a[3],
                         double dr[9], double da[9]) {
   double R = hk_norm(r), A = hk_norm(a), e[3], n[3];
@@ -145,7 +146,8 @@ static bool derivatives(const HkFaceWindParams *p, const double r[3], const doub
   return true;
 }
 
-/* The same two blocks for every corner i: F is shared out in equal parts. */
+/* Adds the Jacobian blocks of a face; they are the same for every corner i, which has a third of
+ * F. */
 static void face_jacobian(const Loop *loop, const int32_t *corner, HkJacobianSink *sink) {
   double r[3], a[3], gradient[9], dr[9], da[9], carried[9], D[9];
   look_at(loop, corner, r, a, gradient);
@@ -173,7 +175,8 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   for (int64_t f = 0; f < m->face_count; f++) face_jacobian(&loop, m->face + 3 * f, sink);
 }
 
-/* Lift may push along with a motion across the wind: what does is left out. */
+/* Gives -df/dv projected to be positive semidefinite: lift may add energy to a motion perpendicular
+ * to the wind. */
 static void damping(const HkForceArgs *a, HkJacobianSink *sink) {
   Loop loop = prepare(a, NULL);
   const HkModel *m = a->model;

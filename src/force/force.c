@@ -81,7 +81,7 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 
 /* ---- Workspace ---- */
 
-/* For sums over vertices, springs or faces. */
+/* Returns the number of partial sums over vertices, springs or faces. */
 static int64_t count_sums(const HkModel *m) {
   int64_t longest = m->n > m->springs.count ? m->n : m->springs.count;
   return hk_sum_slots(m->face_count > longest ? m->face_count : longest);
@@ -121,8 +121,7 @@ static void swap_states(HkForceState *a, HkForceState *b) {
   *b = kept;
 }
 
-/* Brings the states into the order of the forces, as far as there are any; the others come behind.
- */
+/* Sorts the states into the order of the forces; states of removed forces come last. */
 static void sort_states(const HkModel *m, HkForceWork *work) {
   for (int f = 0; f < m->force_count; f++) {
     int k = f;
@@ -132,7 +131,7 @@ static void sort_states(const HkModel *m, HkForceWork *work) {
   }
 }
 
-/* One state for each force of the model: those of forces that are still there, and new ones. */
+/* Makes one state for each force of the model; states of forces that stay are kept. */
 static HkStatus fit_states(const HkModel *m, HkForceWork *work, HkError *error) {
   int64_t most = (int64_t)work->state_count + m->force_count;
   HK_TRY(hk_grow(&m->context, &work->states, &work->state_capacity, most, sizeof *work->states,
@@ -244,7 +243,7 @@ bool hk_forces_have_hooks(const HkModel *m) {
 
 /* ---- Sums ---- */
 
-/* f += the force, or f = it where it is the first. */
+/* Adds the force to f, or sets f to it if it is the first one. */
 static void add_force(const HkForceType *type, const HkForceArgs *a, bool *first, double *f) {
   if (*first && type->set) {
     type->set(a, f);

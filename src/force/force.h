@@ -2,7 +2,8 @@
  *
  * f(x, v, t) = -dE/dx for those that have a potential energy E, anything for those that have none
  * (wind, drag). Each adds its part to an array of all vertices. Loops run over vertices, not over
- * springs or faces, so that threads never meet and the result does not depend on their number.
+ * springs or faces, so that no two threads write to one vertex and the result does not depend on
+ * their number.
  */
 #ifndef HK_FORCE_FORCE_H
 #define HK_FORCE_FORCE_H
@@ -12,15 +13,16 @@
 
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {
-  int64_t id;                                         /* of the compiled force */
-  void *state;                                        /* what create_state made, or NULL */
-  void (*destroy)(const HkModel *model, void *state); /* of its type, which may be freed */
+  int64_t id;  /* of the compiled force */
+  void *state; /* what create_state made, or NULL */
+  void (*destroy)(const HkModel *model,
+                  void *state); /* copy of the type's destroy: the type may be freed earlier */
   size_t (*bytes)(const void *state);
 } HkForceState;
 
 /* Memory that forces write while they are computed; one for each simulation. */
 typedef struct HkForceWork {
-  const HkSpringArrays *springs; /* that count: the model's, or those of a step (dampers.h) */
+  const HkSpringArrays *springs; /* in use: the model's, or those of a step (dampers.h) */
   HkForceState *states;          /* one a force of the model */
   int state_count;
   int64_t state_capacity;
@@ -31,22 +33,23 @@ typedef struct HkForceWork {
   const HkSpringRowsKernels *kernels;
 } HkForceWork;
 
-/* Which second derivative of an energy is meant. */
+/* Variants of the second derivative of an energy. */
 typedef enum HkCurvature {
   HK_CURVATURE_TRUE,
-  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite one */
-  HK_CURVATURE_BOUND      /* at least the true one, wherever the vertices are */
+  HK_CURVATURE_PROJECTED, /* the nearest positive semidefinite matrix */
+  HK_CURVATURE_BOUND      /* an upper bound for all positions */
 } HkCurvature;
 
 /* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
-  const void *params;    /* the force's parameter struct */
-  const void *data;      /* what compile made, or NULL */
-  void *state;           /* of this simulation, what create_state made, or NULL */
-  double t;              /* s */
-  const double *x, *v;   /* m, m/s; v NULL: at rest, which leaves the part that has a potential */
-  HkCurvature curvature; /* that jacobian is asked for; forces with one Hessian give that */
+  const void *params;  /* the force's parameter struct */
+  const void *data;    /* what compile made, or NULL */
+  void *state;         /* state of this simulation, from create_state, or NULL */
+  double t;            /* s */
+  const double *x, *v; /* m, m/s; v NULL: at rest: only the part that has a potential */
+  HkCurvature
+      curvature; /* requested of jacobian; forces may give the only Hessian that they have */
   HkForceWork work;
 } HkForceArgs;
 
@@ -57,10 +60,10 @@ struct HkJacobianSink {
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 };
 
-/* A force as one vertex sees it while all others stand still, for methods that move vertices one
- * by one (vertex_block_descent, jacobi). */
+/* A force as a function of the position of one vertex, for methods that move single vertices
+ * (vertex_block_descent, jacobi). */
 typedef struct HkLocalForce {
-  /* f += the force (N) on vertex i that has a potential. */
+  /* f += the force (N) with a potential on vertex i. */
   void (*add)(const HkForceArgs *a, int64_t i, double f[3]);
   /* H += scale d2E/dx_i2 (N/m). */
   void (*add_hessian)(const HkForceArgs *a, int64_t i, HkCurvature curvature, double scale,
@@ -87,7 +90,7 @@ typedef enum HkDeviceForce {
 typedef struct HkForceType {
   HkSchema schema;
   HkDeviceForce on_device;
-  HkEnergySlot slot; /* column of the report that its energy counts in */
+  HkEnergySlot slot; /* HkStateInfo field that its energy is added to */
   /* Its Hessian is made from the rows of spring_rows.h, which kernels and multigrid are built on,
    * not from the blocks of jacobian. */
   bool has_rows;
@@ -103,12 +106,13 @@ typedef struct HkForceType {
    * force->data. NULL: the type stays as it is. */
   HkStatus (*resolve)(HkModel *model, HkCompiledForce *force, HkError *error);
 
-  /* What it keeps for one simulation, such as the contacts of an iterate; NULL: nothing. */
+  /* Creates the state of one simulation, such as the contacts of an iterate; NULL: none. */
   HkStatus (*create_state)(const HkModel *model, const void *params, const void *data, void **state,
                            HkError *error);
   void (*destroy_state)(const HkModel *model, void *state);
   size_t (*state_bytes)(const void *state);
-  /* Before a step by h (s) from (a->t, a->x, a->v), and after it at its end; NULL: nothing. */
+  /* Called before a step of length h (s) from (a->t, a->x, a->v), and after it with its end; NULL:
+   * not called. */
   HkStatus (*begin_step)(const HkForceArgs *a, double h, HkError *error);
   HkStatus (*end_step)(const HkForceArgs *a, double h, HkError *error);
   /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
@@ -128,13 +132,14 @@ typedef struct HkForceType {
   void (*add)(const HkForceArgs *a, double *f);
   /* f = force, in one pass; NULL: f is set to 0 first. */
   void (*set)(const HkForceArgs *a, double *f);
-  /* g += the acceleration (m/s^2) that it gives to every mass alike; NULL: there is none such. */
+  /* g += the acceleration (m/s^2), the same for every vertex; NULL: the force is not of this
+   * kind. */
   void (*accelerate)(const HkForceArgs *a, double g[3]);
   /* All blocks of df/dx and df/dv. With v NULL the forces that have an energy give at least their
    * df/dx. NULL: both are 0. */
   void (*jacobian)(const HkForceArgs *a, HkJacobianSink *sink);
-  /* Blocks of a symmetric negative semidefinite matrix near df/dv, which implicit steps can count
-   * on; NULL: the df/dv of jacobian is one. */
+  /* Blocks of a symmetric negative semidefinite approximation of df/dv for implicit steps; NULL:
+   * the df/dv of jacobian is symmetric negative semidefinite. */
   void (*damping)(const HkForceArgs *a, HkJacobianSink *sink);
 } HkForceType;
 
@@ -152,7 +157,7 @@ void hk_force_custom_own(HkCompiledForce *force, void *owner, void (*release)(vo
 /* library.c: compiles a force of a shared library; path is relative to the working folder. */
 HkStatus hk_force_compile_library(HkModel *model, const char *path, const char *name,
                                   const char *settings, HkCompiledForce *force, HkError *error);
-/* custom.c: of a force whose user is an array of 3 n forces (N). */
+/* custom.c: functions of a force whose user pointer is an array of 3 n forces (N). */
 HkForceFunctions hk_force_array_functions(void);
 void hk_force_release(const HkModel *model, HkCompiledForce *force);
 /* True if any force of the model depends on v. */
@@ -160,7 +165,7 @@ bool hk_forces_use_velocity(const HkModel *model);
 
 /* Memory for the forces of a model. */
 HkStatus hk_force_work_create(const HkModel *model, HkForceWork *work, HkError *error);
-/* Makes the scratch larger where a force that came later needs more. */
+/* Enlarges the scratch buffer if a force that was added later needs more. */
 HkStatus hk_force_work_fit(const HkModel *model, HkForceWork *work, HkError *error);
 size_t hk_force_work_bytes(const HkModel *model, const HkForceWork *work);
 void hk_force_work_destroy(const HkModel *model, HkForceWork *work);
@@ -194,18 +199,18 @@ bool hk_forces_have_hooks(const HkModel *model);
 void hk_forces_sum(const HkModel *model, const HkForceWork *work, double t, const double *x,
                    const double *v, double *f);
 
-/* Whether there are forces beside the springs and those that accelerate all masses alike. */
+/* Returns whether there are forces other than springs and those with `accelerate`. */
 bool hk_forces_have_rest(const HkModel *model);
-/* The forces beside the springs: g = what accelerates all masses alike, f = the sum of the others;
- * false, and f as it was, if there are no others. */
+/* Evaluates the forces other than springs: g = the sum of those with `accelerate`, f = the sum of
+ * the others; returns false, and leaves f, if there are no others. */
 bool hk_forces_rest(const HkModel *model, const HkForceWork *work, double t, const double *x,
                     const double *v, double *f, double g[3]);
 
-/* Of all forces that have an energy: g = what accelerates all masses alike, f = the sum of -dE/dx
- * of the others. */
+/* Evaluates all forces that have an energy: g = the sum of those with `accelerate`, f = the sum of
+ * -dE/dx of the others. */
 void hk_forces_potential(const HkModel *model, const HkForceWork *work, double t, const double *x,
                          double *f, double g[3]);
-/* Change of all potential energy (J) from x to another place. */
+/* Returns the change of the potential energy (J) of all forces from x to `to`. */
 double hk_forces_energy_change(const HkModel *model, const HkForceWork *work, double t,
                                const double *x, const double *to);
 

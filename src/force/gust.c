@@ -3,10 +3,9 @@
  *     u(t) = velocity (1 + gust s(t)),   s(t) = sum_m A_m sin(2 pi R_m t / T)
  *
  * with A = 1/2, 3/10, 1/5 and R = 1, sqrt 3, sqrt 7, which are linearly independent over the
- * rational numbers: s never repeats, comes as near to -1 and to 1 as one likes and never beyond,
- * has the mean 0 and the root mean square sqrt(0.19) = 0.44. It is smooth, it needs no random
- * numbers and s(0) = 0. T is gust_period (s), gust a pure number; a gust above 1 turns the wind
- * round at times.
+ * rational numbers: s has no period, its infimum -1 and supremum 1, the mean 0 and the root mean
+ * square sqrt(0.19) = 0.44. It is smooth, it needs no random numbers and s(0) = 0. T is gust_period
+ * (s), gust a pure number; a gust above 1 reverses the wind at times.
  */
 #include "force/gust.h"
 

@@ -1,4 +1,4 @@
-/* Gusts that the winds share; not a force by itself. */
+/* Gusts of 'wind' and 'face_wind'; not a force by itself. */
 #ifndef HK_FORCE_GUST_H
 #define HK_FORCE_GUST_H
 

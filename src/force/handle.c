@@ -5,8 +5,8 @@
  *
  * T in m is the vector target, or piecewise linear through the rows 't x y z' of a table, constant
  * before the first and after the last. k in N/m, c (damping) in N s/m, both of each vertex. Unlike
- * a pin it gives way: the vertex may be held back by its springs, and a hand that moves too fast
- * pulls with a force in proportion to how far it is ahead. A table does work on the masses.
+ * a pin it is compliant: springs can hold the vertex back, and the force is proportional to the
+ * distance from the target. A table does work on the masses.
  */
 #include "base/vec.h"
 #include "force/chosen.h"
@@ -30,7 +30,7 @@ typedef struct Loop {
   const HkForceArgs *a;
   const HkChosen *chosen;
   double *f, target[3];
-  const double *to; /* of a change of energy */
+  const double *to; /* end of an energy change */
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {

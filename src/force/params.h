@@ -1,4 +1,4 @@
-/* Parameters of the forces that are computed elsewhere, too: by devices (backend/). */
+/* Parameters of the forces that devices compute, too (backend/). */
 #ifndef HK_FORCE_PARAMS_H
 #define HK_FORCE_PARAMS_H
 
@@ -33,7 +33,7 @@ typedef struct HkPointLoadParams {
   HkTable table;
 } HkPointLoadParams;
 
-/* With what stands for parameters that are not given. */
+/* Returns the parameters with values for those that are not given. */
 HkWindParams hk_wind_given(const HkWindParams *p);
 HkDragParams hk_drag_given(const HkDragParams *p);
 

@@ -4,7 +4,7 @@
  *
  * F in N is the vector force, or piecewise linear through the rows 't fx fy fz' of a table,
  * constant before the first and after the last. The force does not depend on x or v: the Jacobians
- * are zero. Where F changes in time E does too, and the total energy is not kept: the load does
+ * are zero. If F changes in time, so does E, and the total energy is not conserved: the load does
  * work.
  */
 #include "base/vec.h"
@@ -27,7 +27,7 @@ typedef struct Loop {
   const HkForceArgs *a;
   const HkChosen *chosen;
   double *f, load[3];
-  const double *to; /* of a change of energy */
+  const double *to; /* end of an energy change */
 } Loop;
 
 static Loop prepare(const HkForceArgs *a, double *f) {

@@ -1,5 +1,5 @@
-/* What methods measure of all springs: strains, scales of energy, how far they have turned; and
- * products with their Hessian for the stable step. See springs.h. */
+/* Measures of all springs: strains, scales of energy, rotation; and products with their Hessian for
+ * the stable step. See springs.h. */
 #include "force/springs.h"
 
 #include "base/vec.h"
@@ -16,7 +16,7 @@ typedef struct Strain {
   int sign; /* -1: the largest of -strain */
 } Strain;
 
-/* Springs without a length count as none, -INFINITY. */
+/* Springs with l0 = 0 are skipped; -INFINITY if there are no others. */
 static double strain_range(void *user, int64_t begin, int64_t end) {
   const Strain *a = user;
   const HkSpringArrays *springs = a->springs;

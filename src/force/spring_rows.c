@@ -1,7 +1,7 @@
 /* The springs by rows; see spring_rows.h.
  *
  * Which groups share their slots is found in one pass by rising number: a group is compared with
- * the one that the group before it took its slots from, then with the last one of the same hash.
+ * the group whose slots the previous group shares, then with the last one of the same hash.
  */
 #include "force/spring_rows.h"
 
@@ -72,8 +72,8 @@ static bool same_row(const Search *s, int64_t p, int64_t j) {
   return true;
 }
 
-/* Whether what lies as far off as the neighbors is there for each vertex of the group, those
- * included that have no such neighbor. */
+/* Returns whether i + low .. i + high are vertices for each vertex i of the group, also for those
+ * without such neighbors. */
 static bool is_inside(const HkSpringRows *r, int64_t group, int32_t low, int32_t high) {
   int64_t first = group * r->width, last = first + r->width - 1;
   return first + low >= 0 && last + high < r->n;
@@ -140,8 +140,9 @@ static int64_t shortest_row(const HkSpringRows *r, const HkModel *m, int64_t gro
   return least;
 }
 
-/* The reaches of a group, in *count how many; false if it cannot be regular: not every slot could
- * be one reach, or in single precision there would be many more slots than neighbors. */
+/* Finds the *count different values j - i of a group; returns false if it cannot be regular: not
+ * every slot has one value j - i, or in single precision there would be many more slots than
+ * neighbors. */
 static bool find_reaches(const Search *s, int64_t group, int32_t reach[MAX_REGULAR_SLOTS],
                          int64_t *count) {
   const HkSpringRows *r = s->rows;
@@ -171,7 +172,7 @@ static HkStatus own_slots(Search *s, int64_t group, uint64_t hash, HkError *erro
   r->slots += slots;
   if (regular) s->regular += slots;
   if (regular && shortest_row(r, s->model, group) < slots) s->gaps = true;
-  /* One at the rim of the array that is regular elsewhere is no example for the others. */
+  /* Groups at an end of the arrays are not shared: they are incomplete, or not regular there. */
   if (!is_whole(r, group) || could != regular) return HK_OK;
   s->last = (Known){.hash = hash, .group = group, .regular = regular};
   if (regular) {
@@ -301,7 +302,7 @@ static void fill_positions(const HkModel *m, HkSpringRows *r, int64_t group) {
   for (int l = 0; l < r->width; l++) {
     int64_t v = group * r->width + l, last = m->n - 1, i = v < m->n ? v : last;
     int64_t count = v < m->n ? degree(m, i) : 0, first = m->adj_start[i];
-    if (r->width == HK_ROW_GROUP_SINGLE) i = v; /* there the vectors are filled up, too */
+    if (r->width == HK_ROW_GROUP_SINGLE) i = v; /* in single precision vectors are padded, too */
     for (int64_t slot = 0; slot < slots; slot++) {
       int64_t to = (begin + slot) * r->width + l;
       bool real = slot < count;

@@ -2,20 +2,20 @@
  *
  * Vertices are taken in groups of HK_ROW_GROUP (HK_ROW_GROUP_SINGLE in single precision) by rising
  * number. Slot s of a group holds the s-th neighbor of each of its vertices, side by side, so that
- * one instruction treats a whole group; a vertex with fewer neighbors than the group's longest row
- * is filled up with springs of no stiffness to itself. Each spring stands twice, once for each end:
- * nothing is scattered, threads never meet, and what is read comes in order.
+ * one instruction treats a whole group; a row shorter than the longest of its group is padded with
+ * springs of no stiffness from the vertex to itself. Each spring is stored twice, once for each
+ * end: there are no scattered writes, no two threads write to one vertex, and reads are sequential.
  *
- * Neighbors are counted from the first vertex of the group. Groups with the same neighbors,
- * stiffnesses and rest lengths, which are nearly all of a grid, a block, a net or a chain, share
- * the slots of the first of them: what a lattice takes does not grow with it, and stays in the
- * cache. Where every slot reaches equally far from each vertex (j - i is the same), a group is
- * regular: the neighbors in a slot follow each other in memory and are loaded without indices. In
- * single precision, for the sake of more of these, slots stand for a reach: a vertex that has no
- * neighbor there has a spring of no stiffness in between.
+ * Indices of neighbors are relative to the first vertex of the group. Groups with the same
+ * neighbors, stiffnesses and rest lengths, which are nearly all of a grid, a block, a net or a
+ * chain, share the slots of the first of them: the slots of a lattice have a constant size and stay
+ * in the cache. A group is regular if in every slot j - i is the same for all its vertices i and
+ * neighbors j: the neighbors in a slot are consecutive in memory and are loaded without indices. In
+ * single precision, for more regular groups, a slot has one value of j - i: a vertex without such a
+ * neighbor has a spring of no stiffness there.
  *
- * Where all springs are equally stiff, k stands once for all slots; what fills up rows then has
- * that stiffness, too, and pulls at nothing.
+ * If all springs have the same stiffness, k is stored once for all slots; padding then has that
+ * stiffness, too, and exerts no force, since it joins a vertex to itself.
  */
 #ifndef HK_FORCE_SPRING_ROWS_H
 #define HK_FORCE_SPRING_ROWS_H
@@ -32,18 +32,18 @@ typedef struct HkSpringRows {
   const HkSpringArrays *springs; /* whose numbers they hold */
   int64_t n, groups;
   int width;      /* vertices of a group */
-  int64_t *start; /* groups + 1: the first slot of a group in what stands beside the rows; in double
+  int64_t *start; /* groups + 1: first slot of a group in arrays beside the rows; in double
                    * precision a group has as many slots as its longest row */
   int64_t *place; /* of each group: its first slot in the arrays below; regular ones have ~place */
   int64_t slots, owners;
   int64_t *owner;    /* the groups whose slots are in the arrays below, in that order */
-  int32_t *neighbor; /* width a slot, as all that follow; in regular groups j - i; times unit */
+  int32_t *neighbor; /* width a slot, as in all arrays below; j - i in regular groups; times unit */
   int unit;          /* numbers of a vertex in vectors: 3; in single precision 4, or 1 where most
                       * springs are regular, for coordinates in planes */
   double *k, *l0;
-  int64_t k_step; /* from the k of a slot to that of the next, in slots: 0 where all are the same */
+  int64_t k_step;  /* slots from one k to the next: 0 if all springs have the same k */
   double *damping; /* NULL: none is damped */
-  double *least;   /* the length from which a spring pulls: l0 of a tension-only one, else -1;
+  double *least;   /* length below which a spring is slack: l0 of a tension-only one, else -1;
                     * NULL: there is no tension-only one */
   struct {
     float *k, *kl0, *damping, *least; /* kl0: k l0 */
@@ -55,19 +55,19 @@ typedef struct HkSpringRows {
 } HkSpringRows;
 
 HkStatus hk_spring_rows_create(const HkModel *model, HkSpringRows **rows, HkError *error);
-/* Of springs between the same vertices as the model's, with slots of its own for each group: for
- * numbers that will differ. */
+/* Creates rows for springs between the same vertices as the model's; no groups share slots, so that
+ * parameters may differ. */
 HkStatus hk_spring_rows_create_own(const HkModel *model, const HkSpringArrays *springs,
                                    HkSpringRows **rows, HkError *error);
 /* The same with groups of HK_ROW_GROUP_SINGLE and numbers in single precision. */
 HkStatus hk_spring_rows_create_single(const HkModel *model, HkSpringRows **rows, HkError *error);
 void hk_spring_rows_destroy(const HkModel *model, HkSpringRows **rows);
-/* The springs of the vertex with most of them in a group of that width: in double precision as many
- * slots as the group has by start. */
+/* Returns the largest number of springs of a vertex in a group of that width; in double precision
+ * it is the number of slots of the group. */
 int64_t hk_spring_rows_longest(const HkModel *model, int width, int64_t group);
 /* Copies the parameters of all springs into rows that share no slots. */
 void hk_spring_rows_fill(const HkModel *model, HkSpringRows *rows);
-/* Copies the parameters of the springs after a live change, which treats all springs alike. */
+/* Copies the parameters of the springs after a live change, which changes all springs alike. */
 void hk_spring_rows_update(const HkModel *model, HkSpringRows *rows);
 
 /* ---- Kernels: kernels/spring_rows.c ---- */
@@ -76,8 +76,8 @@ typedef struct HkSpringRowsArgs {
   const HkSpringRows *rows;
   const double *x, *v; /* v NULL: at rest */
   const double *to;    /* of change */
-  double *f;           /* of pull: f += what the springs pull */
-  bool fresh;          /* of pull: f = instead */
+  double *f;           /* of pull: the force of the springs is added */
+  bool fresh;          /* of pull: f is set instead */
   void *coefficients;  /* of hessian: 4 HK_ROW_GROUP numbers a slot by start, see there */
   bool single;         /* they are floats, else doubles */
   double projection;   /* of hessian: part of c < 0 that is left out, 0 .. 1 */
@@ -92,15 +92,17 @@ typedef struct HkSpringRowsArgs {
 /* Kernels over the groups begin .. end - 1 of rows in double precision. */
 typedef struct HkSpringRowsKernels {
   void (*pull)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
-  /* The same, and returns the energy (J) of the springs, half of it counted at either end. */
+  /* Adds the force as pull does, and returns the energy (J) of the springs, half of it counted at
+   * either end. */
   double (*pull_energy)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
-  /* The energy (J) at `to` less that at x, by differences of each spring's own (springs.c). */
+  /* Returns the energy (J) at `to` minus that at x, as a sum of differences (springs.c). */
   double (*change)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* Coefficients of the Hessian of each spring, B = w w^T + c I with
    *
    *     c = k (1 - l0 / l),  w = sqrt(k - c) d / l
    *
-   * HK_ROW_GROUP times c, then the three coordinates of w likewise; all 0 where it is slack. */
+   * Each slot has HK_ROW_GROUP values of c, then of each coordinate of w; all are 0 for a slack
+   * spring. */
   void (*hessian)(const HkSpringRowsArgs *a, int64_t begin, int64_t end);
   /* From those coefficients, for preconditioners: tau^2 B + tau C with c >= 0 and the damping C =
    * damping u u^T, again as (w, c), four floats together for each entry of the rows. */

@@ -5,11 +5,10 @@
  *     df_i/dxi = -k [u u^T + (1 - l0 / l) P] - c / l [u (P w)^T + (w . u) P] = -df_i/dxj
  *     df_i/dvi = -c u u^T = -df_i/dvj
  *
- * k in N/m, c in N s/m. A tension-only spring gives nothing while l < l0, and never pushes: nothing
- * while its damping is stronger than its pull. Where the ends meet (l =
- * 0) the direction is undefined: the force is taken as 0 and the Hessian as k I, which is exact for
- * l0 = 0. Forces are gathered per vertex, each spring being computed twice: cheaper than threads
- * that must not meet.
+ * k in N/m, c in N s/m. A tension-only spring exerts no force while l < l0, nor while its damping
+ * exceeds its tension: it never pushes. Where the ends meet (l = 0) the direction is undefined: the
+ * force is taken as 0 and the Hessian as k I, which is exact for l0 = 0. Forces are gathered per
+ * vertex, each spring being computed twice: cheaper than synchronized writes to both ends.
  */
 #include "force/springs.h"
 
@@ -65,9 +64,8 @@ static double energy(const HkForceArgs *a) {
                          a->work.sums);
 }
 
-/* E(after) - E(before) of spring s, whose ends go from d to e = d + moved apart: 1/2 k (l' - l)
- * (l' + l - 2 l0) with l' - l = moved . (d + e) / (l' + l), which subtracts nothing large from its
- * like. */
+/* E(after) - E(before) of spring s, whose difference of ends changes from d to e = d + moved: 1/2 k
+ * (l' - l) (l' + l - 2 l0) with l' - l = moved . (d + e) / (l' + l), which has no cancellation. */
 static double spring_change(const HkSpringArrays *springs, int64_t s, const double d[3],
                             const double e[3], const double moved[3]) {
   double l = hk_norm(d), after = hk_norm(e), l0 = springs->l0[s], along = 0;
@@ -157,7 +155,7 @@ static void turned_range(void *user, int64_t begin, int64_t end) {
       double l = hk_norm(d), l_after = hk_norm(after);
       if (l < HK_SPRING_TINY || is_slack(springs, s, l_after)) continue;
       /* l'^2 = (l + u . move)^2 + |move|^2 - (u . move)^2, so that l' - (l + u . move) is a
-       * quotient of the part across, without the difference of lengths */
+       * quotient with the perpendicular part, without cancellation */
       double along = hk_dot(d, move) / l, across = hk_dot(move, move) - along * along;
       double longer = across / (l_after + fabs(l + along));
       hk_axpy(-springs->k[s] * longer / l, d, sum);
@@ -227,7 +225,7 @@ static void damping_blocks(const HkForceArgs *a, int64_t s, double A[9], double 
   hk_mat_add_outer(-c, u, u, D);
 }
 
-/* Whether a tension-only spring would push, by its damping, and gives nothing. */
+/* Returns whether a tension-only spring exerts no force because its damping exceeds its tension. */
 static bool is_idle(const HkForceArgs *a, int64_t s) {
   const HkSpringArrays *springs = a->work.springs;
   int64_t i = 3 * (int64_t)springs->i[s], j = 3 * (int64_t)springs->j[s];
@@ -241,8 +239,9 @@ static bool is_idle(const HkForceArgs *a, int64_t s) {
 
 typedef void SinkFn(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 
-/* Block B at (i,i) and (j,j), -B at (i,j) and (j,i). */
-static void pour(HkJacobianSink *sink, SinkFn *into, int32_t i, int32_t j, const double B[9]) {
+/* Adds the block B at (i,i) and (j,j), -B at (i,j) and (j,i). */
+static void add_blocks(HkJacobianSink *sink, SinkFn *into, int32_t i, int32_t j,
+                       const double B[9]) {
   double minus[9];
   for (int k = 0; k < 9; k++) minus[k] = -B[k];
   into(sink, i, i, B);
@@ -258,16 +257,16 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
     if (is_idle(a, s)) continue;
     hk_spring_hessian(springs, s, a->x, 0, B);
     for (int k = 0; k < 9; k++) B[k] = -B[k];
-    pour(sink, sink->dfdx, springs->i[s], springs->j[s], B);
+    add_blocks(sink, sink->dfdx, springs->i[s], springs->j[s], B);
     if (!a->v || !springs->damping || springs->damping[s] == 0) continue;
     double A[9], D[9];
     damping_blocks(a, s, A, D);
-    pour(sink, sink->dfdx, springs->i[s], springs->j[s], A);
-    pour(sink, sink->dfdv, springs->i[s], springs->j[s], D);
+    add_blocks(sink, sink->dfdx, springs->i[s], springs->j[s], A);
+    add_blocks(sink, sink->dfdv, springs->i[s], springs->j[s], D);
   }
 }
 
-/* ---- As one vertex sees them ---- */
+/* ---- As functions of one vertex (HkLocalForce) ---- */
 
 static void add_local(const HkForceArgs *a, int64_t i, double f[3]) {
   const HkModel *m = a->model;

@@ -1,4 +1,4 @@
-/* What others need of the springs beside the force itself. */
+/* Springs: derivatives, bounds and measures besides the force itself. */
 #ifndef HK_FORCE_SPRINGS_H
 #define HK_FORCE_SPRINGS_H
 
@@ -7,25 +7,25 @@
 /* Below this length (m) a spring has no direction. */
 #define HK_SPRING_TINY 1e-150
 
-/* H = d2E/dxi2 of spring s = -d2E/dxi dxj (N/m), row by row. projection: part of the
- * negative curvature across a spring under pressure that is left out; 0 for the true H, 1 for the
+/* H = d2E/dxi2 of spring s = -d2E/dxi dxj (N/m), row by row. projection: part of the negative
+ * curvature perpendicular to a compressed spring that is left out; 0 for the true H, 1 for the
  * nearest positive semidefinite one. */
 void hk_spring_hessian(const HkSpringArrays *springs, int64_t s, const double *x, double projection,
                        double H[9]);
 
 /* H = k u u^T of spring s, whatever its length. */
 void hk_spring_along(const HkSpringArrays *springs, int64_t s, const double *x, double H[9]);
-/* Marks the tension-only springs that are slack at x and taut at another place; true if there is
- * one that was not marked. */
+/* Marks the tension-only springs that are slack at x and taut at `to`; returns whether any was
+ * newly marked. */
 bool hk_springs_tighten(const HkSpringArrays *springs, const double *x, const double *to,
                         uint8_t *taut);
-/* f += k (l0 - l) u of the marked springs: what a taut spring would push with. */
+/* f += k (l0 - l) u of the marked springs: the force that they would have without being
+ * tension-only. */
 void hk_springs_push_taut(const HkSpringArrays *springs, const double *x, const uint8_t *taut,
                           double scale, double *f);
 
 /* f = -k e u for the springs at each vertex, with u as at x and e = l(to) - l(x) - u . (d(to) -
- * d(x)) >= 0: by how much a straight path from x to another place stretches the springs that it
- * turns. */
+ * d(x)) >= 0: the elongation of springs that rotate on the straight path from x to `to`. */
 void hk_springs_turned(const HkModel *model, const HkSpringArrays *springs, const double *x,
                        const double *to, double *f);
 
@@ -59,25 +59,26 @@ HkElementFunctions hk_spring_element(void);
  * HkForceWork. */
 void hk_springs_strains(const HkModel *model, const HkSpringArrays *springs, const double *x,
                         double *sums, double *min, double *max);
-/* Whether a spring is shorter than at rest. */
+/* Returns whether any spring is shorter than its rest length. */
 bool hk_springs_any_pressed(const HkSpringArrays *springs, const double *x);
-/* The energy (J) of all springs at twice their length, or as they are at x if that is more. */
+/* Returns the energy (J) of all springs at twice their rest length, or at x if that is larger. */
 double hk_springs_scale(const HkModel *model, const HkSpringArrays *springs, const double *x);
 /* The spring at a vertex with the largest force, or -1. */
 int64_t hk_springs_worst(const HkModel *model, const HkSpringArrays *springs, const double *x,
                          int64_t vertex);
-/* The mean of |d - d0|^2 / |d0|^2 over some springs, d from end to end, d0 the same at the start.
+/* Returns the mean of |d - d0|^2 / |d0|^2 over a sample of springs; d is the difference of the
+ * ends, d0 its initial value.
  */
 double hk_springs_turn(const HkModel *model, const double *x);
 
-/* Springs under pressure count as slack across their length. */
+/* The geometric stiffness of compressed springs, which is negative, is left out. */
 typedef struct HkSpringsProduct {
   const HkModel *model;
   const HkSpringArrays *springs;
   const double *x, *free; /* free: 1 / sqrt(m), 0 where held; NULL: 1 everywhere */
   const double *p;
   double *out;
-  bool damping; /* of D instead of H */
+  bool damping; /* the product is with D instead of H */
 } HkSpringsProduct;
 
 /* out = S A S p, S = diag(free), A the Hessian H of the springs or their damping matrix D. */

@@ -9,9 +9,9 @@
  *     k_1 = K d,   k_2 = K R_2 (d + q) / sqrt 2,   k_3 = K R_3 (d + p) / sqrt 2
  *     e_1 = p,     e_2 = p,                        e_3 = q
  *
- * A_m and R_m being those of the gusts. Each e_m stands across its k_m, so the trace of du'/dx is
- * 0: the air keeps its volume. |u'| is at most strength |U|. Most of it blows along p, across the
- * plane of a flag that hangs from an upright pole: that is what makes it wave.
+ * A_m and R_m being those of the gusts. Each e_m is perpendicular to its k_m, so the trace of
+ * du'/dx is 0: the air keeps its volume. |u'| is at most strength |U|. Most of it is along p,
+ * perpendicular to a flag on a vertical pole, which makes the flag wave.
  */
 #include "force/turbulence.h"
 
@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-/* |velocity| and its direction d, also where the squares of its components overflow. */
+/* Returns |velocity|, and its direction in d, without overflow of squares. */
 static double split(const double velocity[3], double d[3]) {
   double speed = hk_norm(velocity), scale = 1;
   if (isinf(speed)) {
@@ -33,7 +33,8 @@ static double split(const double velocity[3], double d[3]) {
   return scale * speed;
 }
 
-/* p across the wind, which blows along d, and level unless that is up or down; q = d x p. */
+/* p becomes a unit vector perpendicular to the wind direction d, horizontal unless d is vertical; q
+ * = d x p. */
 static void frame(const double d[3], int up, double p[3], double q[3]) {
   for (int tried = 0; tried < 3; tried++) {
     int axis = (up + tried) % 3;

@@ -6,7 +6,7 @@
 
 /* The waves at one time: wave vectors (1/m), velocities (m/s) and phases (rad). */
 typedef struct HkTurbulence {
-  int count; /* of the waves; 0: none */
+  int count; /* number of waves; 0: no turbulence */
   double wave[HK_GUST_WAVES][3], side[HK_GUST_WAVES][3], phase[HK_GUST_WAVES];
 } HkTurbulence;
 

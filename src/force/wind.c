@@ -4,9 +4,10 @@
  *     df_i/dx_j = 0,   df_i/dv_i = -c_i I
  *
  * drag in N s/m, per_mass in 1/s, u in m/s, s(t) of gust.c. The force is linear in the speed of the
- * air past the vertex, so that a free mass nears the velocity of the air as exp(-c_i t / m_i). With
- * drag the total force grows with the number of vertices; with per_mass it is that of the total
- * mass at every resolution. There is no potential energy. Cloth in the wind: see face_wind.c.
+ * air past the vertex, so that the velocity of a free mass approaches that of the air as exp(-c_i t
+ * / m_i). With drag the total force grows with the number of vertices; with per_mass it is that of
+ * the total mass at every resolution. There is no potential energy. Cloth in the wind: see
+ * face_wind.c.
  */
 #include "base/vec.h"
 #include "force/force.h"

@@ -30,7 +30,7 @@ void hk_mesh_destroy(HkMesh **mesh) {
   hk_free(&c, mesh);
 }
 
-/* A copy of count entries in new memory; none of 0. */
+/* *to becomes a copy of count entries; it stays as it is if count is 0. */
 static HkStatus copy_array(const HkContext *c, const void *from, int64_t count, size_t size,
                            void *to, HkError *error) {
   void *copy = NULL;

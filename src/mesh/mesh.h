@@ -46,12 +46,12 @@ HkStatus hk_mesh_reserve(HkMesh *mesh, int64_t vertices, int64_t cells, int64_t 
 size_t hk_mesh_bytes(const HkMesh *mesh);
 
 /* Numbers of vertices that a repair has changed. */
-typedef struct HkRepairReport {
+typedef struct HkRepairCounts {
   int64_t welded, unused;
-} HkRepairReport;
+} HkRepairCounts;
 
 /* Welds and drops vertices and updates vertex_map; springs.c handles repair->zero_length. */
-HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairReport *report,
+HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairCounts *counts,
                         HkError *error);
 
 /* ---- Formats: one file each in readers/ and writers/, one line each in format.def ---- */

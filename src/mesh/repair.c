@@ -62,25 +62,25 @@ static HkStatus apply(HkMesh *mesh, const int32_t *number, int64_t kept, int32_t
 }
 
 static HkStatus repair_with(HkMesh *mesh, const HkRepair *repair, int32_t *number, int32_t *seen,
-                            HkRepairReport *report, HkError *error) {
+                            HkRepairCounts *counts, HkError *error) {
   if (repair->weld >= 0) {
     HK_TRY(hk_weld(&mesh->context, mesh->x, mesh->vertex_count, repair->weld, number, error));
     int64_t kept = hk_weld_numbers(number, mesh->vertex_count);
-    report->welded = mesh->vertex_count - kept;
-    if (report->welded) HK_TRY(apply(mesh, number, kept, seen, error));
+    counts->welded = mesh->vertex_count - kept;
+    if (counts->welded) HK_TRY(apply(mesh, number, kept, seen, error));
   }
   if (repair->unused) {
     int64_t kept;
     number_used(mesh, number, &kept);
-    report->unused = mesh->vertex_count - kept;
-    if (report->unused) HK_TRY(apply(mesh, number, kept, seen, error));
+    counts->unused = mesh->vertex_count - kept;
+    if (counts->unused) HK_TRY(apply(mesh, number, kept, seen, error));
   }
   return HK_OK;
 }
 
-HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairReport *report,
+HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairCounts *counts,
                         HkError *error) {
-  HkRepairReport done = {0};
+  HkRepairCounts done = {0};
   if (isnan(repair->weld))
     return hk_fail(error, HK_ERROR_INVALID,
                    "the tolerance for welding is not a number; a negative one welds nothing");
@@ -91,7 +91,7 @@ HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairReport *re
   if (status >= 0) status = repair_with(mesh, repair, number, seen, &done, error);
   hk_free(c, &number);
   hk_free(c, &seen);
-  if (report) *report = done;
+  if (counts) *counts = done;
   if (done.welded)
     hk_log(c, HK_LOG_INFO, "repair: %lld vertices welded to others at most %g m away",
            (long long)done.welded, repair->weld);

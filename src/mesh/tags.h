@@ -10,7 +10,7 @@ typedef struct HkTags {
   int64_t first, count; /* the tag of vertex 0, and how many tags there are */
   int64_t *keys;
   int32_t *vertices; /* plus 1; 0: the slot is free */
-  uint64_t slots;    /* 0: first .. first + count - 1 in order */
+  uint64_t slots;    /* 0: the tags are first .. first + count - 1, in order */
 } HkTags;
 
 /* Assigns a tag to the next vertex (0, 1, 2 ...); *repeated becomes whether another vertex has it.

@@ -1,5 +1,5 @@
-/* What the files of Triangle and TetGen share: the block of vertices, which is all of X.node and
- * the beginning of X.poly. */
+/* The block of vertices in files of Triangle and TetGen: all of X.node, and the beginning of
+ * X.poly. */
 #ifndef HK_MESH_TETGEN_H
 #define HK_MESH_TETGEN_H
 

@@ -1,14 +1,14 @@
 /* Welding by a uniform hash grid; see weld.h.
  *
- * Space is cut into cubes of edge a = 2.5 t for the tolerance t. Vertices are taken in order; one
+ * Space is cut into cubes of edge a = 2.5 t for the tolerance t. Vertices are visited in order; one
  * that has no kept vertex within t is kept and entered into its cube floor(x / a), every other one
- * is welded to the lowest-numbered of those. A vertex within t of x lies in the cube of x or in the
- * next one on the side of x on each axis: 8 cubes. Kept vertices are more than t apart, so that a
- * cube holds a bounded number of them, and the whole is linear in the number of vertices however
- * many lie at one place. With t = 0 the place itself is the cube.
+ * is welded to the lowest-numbered kept vertex within t. A vertex within t of x lies in the cube of
+ * x or in the next one on the side of x on each axis: 8 cubes. Kept vertices are more than t apart,
+ * so that a cube holds a bounded number of them, and welding is linear in the number of vertices
+ * however many lie at one position. With t = 0 the position itself is the cube.
  *
  * Rounding: x / a is good to 2^-53 |x / a|. The tenth of a cube to spare (2.5 t instead of 2 t)
- * covers that up to 2^40; from there both neighbors are looked at, and from 2^53 on neighboring
+ * covers that up to 2^40; from there both neighbors are searched, and from 2^53 on neighboring
  * doubles are further apart than t anyway.
  */
 #include "mesh/weld.h"
@@ -30,7 +30,7 @@ static double cube_of(const Grid *g, double x, int *side) {
   *side = 0;
   if (g->tolerance == 0) return x + 0.0; /* -0 becomes 0 */
   double q = x / g->edge;
-  if (!isfinite(q)) return x; /* so far out that only the same number is within the tolerance */
+  if (!isfinite(q)) return x; /* so far from 0 that only the same number is within the tolerance */
   double cube = floor(q);
   *side = fabs(q) > 0x1p40 ? 2 : q - cube < 0.5 ? -1 : 1;
   return cube + 0.0;

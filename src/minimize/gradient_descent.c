@@ -34,7 +34,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g);
-    m->report.evaluations++;
+    m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Scale scale = {problem, g, p};
     hk_parallel_for(space->threads, space->n, scale_range, &scale);

@@ -86,7 +86,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(m->problem, x, error));
     double r = hk_problem_gradient(m->problem, x, g);
-    m->report.evaluations++;
+    m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Loop loop = {&data->blocks, x, p->weight, f};
     hk_vertex_block_begin(&data->blocks, x, x);

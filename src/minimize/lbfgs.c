@@ -139,7 +139,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   ((Data *)m->data)->count = 0;
   HK_TRY(hk_problem_begin_iterate(problem, x, error));
   double r = hk_problem_gradient(problem, x, g);
-  m->report.evaluations++;
+  m->info.evaluations++;
   for (int it = 0; !hk_minimizer_look(m, it, x, r); it++) {
     HK_TRY(advance(m, x, g, p, x_new, &moved, error));
     if (!moved) {
@@ -148,7 +148,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     }
     HK_TRY(hk_problem_begin_iterate(problem, x_new, error));
     r = hk_problem_gradient(problem, x_new, g_new);
-    m->report.evaluations++;
+    m->info.evaluations++;
     remember(m, x, x_new, g, g_new);
     hk_vectors_copy(space, x_new, x);
     double *swap = g;

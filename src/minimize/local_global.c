@@ -124,11 +124,11 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g);
-    m->report.evaluations++;
+    m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     HK_TRY(hk_minimizer_precondition(m, g, f, error));
     /* Nothing to ask: it goes down. */
-    if (problem->bounded && !is_accelerated(m->data) && isfinite(m->report.gradient)) {
+    if (problem->bounded && !is_accelerated(m->data) && isfinite(m->info.gradient)) {
       hk_vectors_add(space, 1, f, x, x);
       continue;
     }

@@ -90,7 +90,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 }
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
-  m->report = (HkStepInfo){0};
+  m->info = (HkStepInfo){0};
   m->proved = m->moves = m->prefactored = m->filtered = false;
   m->stationary = 0;
   if (m->trace) {
@@ -100,7 +100,7 @@ HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   HK_TRY(m->type->minimize(m, x, error));
   HK_TRY(hk_cancel_check(m->problem->cancel, error));
   if (((const HkStopping *)m->method.params)->tolerance == 0) return HK_OK;
-  return m->report.reason >= HK_STOP_ITERATIONS ? HK_NOT_CONVERGED : HK_OK;
+  return m->info.reason >= HK_STOP_ITERATIONS ? HK_NOT_CONVERGED : HK_OK;
 }
 
 double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
@@ -115,9 +115,9 @@ double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new) {
 
 bool hk_minimizer_trace(HkMinimizer *m, const double *x) {
   double now = hk_wall_time();
-  HkIteration it = {.iteration = m->report.iterations,
+  HkIteration it = {.iteration = m->info.iterations,
                     .change = hk_problem_change(m->problem, m->start, x),
-                    .gradient = m->report.gradient,
+                    .gradient = m->info.gradient,
                     .seconds = now - m->began,
                     .x = x};
   bool goes_on = m->trace(m->trace_user, &it);
@@ -136,6 +136,6 @@ HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, H
   HkProblem *problem = m->problem;
   if (!m->prefactored) HK_TRY(hk_problem_update_prefactor(problem, error));
   m->prefactored = true;
-  m->report.linear_iterations++;
+  m->info.linear_iterations++;
   return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

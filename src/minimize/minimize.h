@@ -83,7 +83,7 @@ struct HkMinimizer {
   double filtered_move; /* kg^(1/2) m: what was left of it, |x_new - x|_M */
   bool moves;           /* the last direction was too long for an end; set as proved is */
   int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
-  HkStepInfo report;    /* of the last minimization; minimizers count evaluations and so on here */
+  HkStepInfo info;      /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;         /* of what create has made, without the problem's prefactor */
   HkTraceFn *trace;     /* called after each iteration; may be NULL */
   void *trace_user;
@@ -101,7 +101,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
  * problem's cancel says so. */
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error);
 
-/* stopping.c: updates the report after iteration `iteration`, which led to x with the residual r
+/* stopping.c: updates m->info after iteration `iteration`, which led to x with the residual r
  * (kg^(1/2) m), calls the trace, and returns true when the minimization ends. */
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r);
 /* Updates the reason when no step length along the search direction lowers g. */

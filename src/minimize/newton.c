@@ -127,10 +127,10 @@ static void adapt_projection(Data *data, double projection) {
 static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b,
                                const uint8_t *taut, double *p, double accuracy, HkError *error) {
   Data *data = m->data;
-  double projection = m->report.reason == HK_STOP_STATIONARY ? 0 : data->projection;
+  double projection = m->info.reason == HK_STOP_STATIONARY ? 0 : data->projection;
   HkHessianSystem system = {
       .x = x, .b = b, .taut = taut, .accuracy = accuracy, .projection = projection};
-  HK_TRY(hk_solve_hessian(data->solve, &system, p, &data->direction, &m->report, error));
+  HK_TRY(hk_solve_hessian(data->solve, &system, p, &data->direction, &m->info, error));
   adapt_projection(data, projection);
   return HK_OK;
 }
@@ -168,7 +168,7 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
   double *f = m->w[3];
   hk_springs_turned(problem->model, problem->work->springs, x, x_new, f);
   hk_vectors_scale(&problem->space, problem->tau * problem->tau, f);
-  return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->report, error);
+  return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->info, error);
 }
 
 /* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
@@ -206,7 +206,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
                         bool *found, HkError *error) {
   Data *data = m->data;
   double *b = m->w[0], *p = m->w[1], a = 0;
-  bool near = m->report.reason == HK_STOP_STATIONARY && m->report.gradient <= HK_CONVERGED_MAX;
+  bool near = m->info.reason == HK_STOP_STATIONARY && m->info.gradient <= HK_CONVERGED_MAX;
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
@@ -232,9 +232,9 @@ static HkStatus minimize_patch(HkMinimizer *m, double *x, HkError *error) {
   bool straight = data->step == 1 && data->direction.exact;
   if (part == 0 || m->problem->model->n < PATCH_VERTICES_MIN || !data->direction.direct)
     return HK_OK;
-  if (straight || m->report.reason == HK_STOP_STATIONARY) return HK_OK;
+  if (straight || m->info.reason == HK_STOP_STATIONARY) return HK_OK;
   if (!data->patch) HK_TRY(hk_patch_create(m->problem, &data->patch, error));
-  return hk_patch_minimize(data->patch, m->w[1], part, x, &m->report, error);
+  return hk_patch_minimize(data->patch, m->w[1], part, x, &m->info, error);
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
@@ -253,13 +253,13 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g), tolerance = params_of(m)->tolerance;
     double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
-    m->report.evaluations++;
+    m->info.evaluations++;
     m->proved = data->proves && data->length <= short_enough;
     /* A patch, which proves nothing, ends by its gradient alone. */
     m->moves = m->proves && tolerance > HK_CONVERGED_MAX && !(data->length <= short_enough);
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     double forcing = params_of(m)->forcing;
-    double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->report.gradient));
+    double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->info.gradient));
     bool found = false;
     hk_vectors_scale(space, -1, g);
     HK_TRY(advance(m, x, x_new, it == 0 ? FIRST_FORCING * accuracy : accuracy, &found, error));

@@ -146,7 +146,7 @@ static int64_t choose_vertices(HkPatch *patch, const double *p) {
 /* ---- Minimizing ---- */
 
 HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double *x,
-                           HkStepInfo *report, HkError *error) {
+                           HkStepInfo *info, HkError *error) {
   HkProblem *problem = &patch->problem;
   HkMinimizer *newton = patch->newton;
   const HkModel *m = problem->model;
@@ -160,8 +160,8 @@ HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double 
   ((HkStopping *)newton->method.params)->tolerance =
       GRADIENT_REDUCTION * r / hk_problem_moved(problem, x);
   HK_TRY(hk_minimize(newton, x, error));
-  report->linear_iterations += newton->report.linear_iterations;
-  report->projections += newton->report.projections;
-  report->evaluations += newton->report.evaluations;
+  info->linear_iterations += newton->info.linear_iterations;
+  info->projections += newton->info.projections;
+  info->evaluations += newton->info.evaluations;
   return HK_OK;
 }

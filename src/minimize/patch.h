@@ -10,8 +10,8 @@ HkStatus hk_patch_create(HkProblem *problem, HkPatch **patch, HkError *error);
 void hk_patch_destroy(HkPatch **patch);
 size_t hk_patch_bytes(const HkPatch *patch);
 /* Minimizes g, from x on, over the vertices that hold most of the direction p which led to x. Does
- * nothing if these are more than `part` of all. What it takes is added to the report. */
+ * nothing if these are more than `part` of all. Adds its work to `info`. */
 HkStatus hk_patch_minimize(HkPatch *patch, const double *p, double part, double *x,
-                           HkStepInfo *report, HkError *error);
+                           HkStepInfo *info, HkError *error);
 
 #endif

@@ -169,7 +169,7 @@ static bool is_useful(const HkSolveHessian *s, const HkLinearResult *result, con
  * pressed in a plane may well be about to buckle out of it; in the plane it still converges as fast
  * as Newton's method does. */
 static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double *p,
-                       HkDirection *direction, HkStepInfo *report, HkError *error) {
+                       HkDirection *direction, HkStepInfo *info, HkError *error) {
   enum { ITERATIONS_MAX = 30 };
   const HkVectors *space = &s->problem->space;
   HkHessianAt at = hk_problem_hessian_at(s->problem, system->x);
@@ -183,7 +183,7 @@ static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double 
   HK_TRY(hk_hessian_evaluate(&s->problem->hessian, &at, false, &A, error));
   for (int it = 0; it < ITERATIONS_MAX; it++) {
     HK_TRY(hk_linear_solve(s->linear, s->r, s->z, 0, &result, error));
-    report->linear_iterations++;
+    info->linear_iterations++;
     double next = hk_vectors_dot(space, s->r, s->z);
     if (it == 0)
       hk_vectors_copy(space, s->z, s->q); /* q holds whatever the last call has left */
@@ -206,7 +206,7 @@ static HkStatus refine(HkSolveHessian *s, const HkHessianSystem *system, double 
 }
 
 HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, double *p,
-                          HkDirection *direction, HkStepInfo *report, HkError *error) {
+                          HkDirection *direction, HkStepInfo *info, HkError *error) {
   HkProblem *problem = s->problem;
   const HkModel *m = problem->model;
   const double *d = system->d;
@@ -216,7 +216,7 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
   bool projected = system->projection == 1;
   if (!projected) {
     HK_TRY(try_once(s, system, p, &result, error));
-    report->linear_iterations += result.iterations;
+    info->linear_iterations += result.iterations;
     direction->definite = !result.indefinite;
     direction->exact =
         !result.indefinite && result.reason == HK_STOP_CONVERGED && system->projection == 0;
@@ -225,15 +225,15 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
   if (projected) {
     HkHessianSystem full = *system;
     full.projection = 1;
-    report->projections++;
+    info->projections++;
     HK_TRY(try_once(s, &full, p, &result, error));
-    report->linear_iterations += result.iterations;
+    info->linear_iterations += result.iterations;
     if (result.indefinite) /* it cannot be, but for numbers that are none: no answer */
       for (int64_t c = 0; c < 3 * m->n; c++) p[c] = NAN;
     else if (direction->direct && !d)
-      HK_TRY(refine(s, &full, p, direction, report, error));
+      HK_TRY(refine(s, &full, p, direction, info, error));
   }
-  report->residual = result.residual;
+  info->residual = result.residual;
   direction->reason = result.indefinite ? HK_STOP_STALLED : result.reason;
   for (int64_t pin = 0; pin < m->pin_count; pin++) {
     int64_t i = 3 * (int64_t)m->pin_vertex[pin];
@@ -244,10 +244,10 @@ HkStatus hk_solve_hessian(HkSolveHessian *s, const HkHessianSystem *system, doub
 }
 
 HkStatus hk_solve_hessian_again(HkSolveHessian *s, const double *b, double *p, double accuracy,
-                                HkStepInfo *report, HkError *error) {
+                                HkStepInfo *info, HkError *error) {
   HkLinearResult result;
   lift(s, b, NULL);
   HK_TRY(hk_linear_solve(s->linear, s->b, p, accuracy, &result, error));
-  report->linear_iterations += result.iterations;
+  info->linear_iterations += result.iterations;
   return HK_OK;
 }

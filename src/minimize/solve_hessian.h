@@ -41,12 +41,12 @@ typedef struct HkHessianSystem {
 /* p = H(x)^-1 b. If H is not positive definite with the projection of the system, its full
  * projection replaces it, unless conjugate gradients on the true H have found a direction of
  * descent before. Direct solvers follow a projection by conjugate gradients on the true H with the
- * projected factor as the preconditioner, up to the first direction of negative curvature. The
- * report counts the work. */
+ * projected factor as the preconditioner, up to the first direction of negative curvature.
+ * Adds its work to `info`. */
 HkStatus hk_solve_hessian(HkSolveHessian *solve, const HkHessianSystem *system, double *p,
-                          HkDirection *direction, HkStepInfo *report, HkError *error);
+                          HkDirection *direction, HkStepInfo *info, HkError *error);
 /* The same with the H of the last call, and with held vertices at rest. */
 HkStatus hk_solve_hessian_again(HkSolveHessian *solve, const double *b, double *p, double accuracy,
-                                HkStepInfo *report, HkError *error);
+                                HkStepInfo *info, HkError *error);
 
 #endif

@@ -37,8 +37,8 @@ static const double FILTERED_PROGRESS = 1e-6;
 enum { STATIONARY_MAX = 3 };
 
 static bool is_solved(const HkMinimizer *m) {
-  return m->report.reason == HK_STOP_CONVERGED || m->report.reason == HK_STOP_STATIONARY ||
-         m->report.reason == HK_STOP_ROUNDING;
+  return m->info.reason == HK_STOP_CONVERGED || m->info.reason == HK_STOP_STATIONARY ||
+         m->info.reason == HK_STOP_ROUNDING;
 }
 
 /* The reason at an iterate with the residual r. */
@@ -61,21 +61,21 @@ static double relative_gradient(const HkMinimizer *m, double r, double moved) {
 }
 
 bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r) {
-  HkStepInfo *report = &m->report;
+  HkStepInfo *info = &m->info;
   double moved = hk_problem_moved(m->problem, x);
-  report->iterations = iteration;
-  report->gradient = relative_gradient(m, r, moved);
-  report->reason = reason_at(m, x, r, moved);
+  info->iterations = iteration;
+  info->gradient = relative_gradient(m, r, moved);
+  info->reason = reason_at(m, x, r, moved);
   bool blocked = iteration > 0 && m->filtered && m->filtered_move <= FILTERED_PROGRESS * moved;
-  if (blocked && !is_solved(m)) report->reason = HK_STOP_STALLED;
+  if (blocked && !is_solved(m)) info->reason = HK_STOP_STALLED;
   bool goes_on = !m->trace || hk_minimizer_trace(m, x);
   if (hk_is_cancelled(m->problem->cancel)) return true; /* hk_minimize returns it as an error */
-  if (report->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
+  if (info->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
     return !goes_on || iteration >= ((const HkStopping *)m->method.params)->iterations;
   return is_solved(m) || blocked || !goes_on ||
          iteration >= ((const HkStopping *)m->method.params)->iterations;
 }
 
 void hk_minimizer_stall(HkMinimizer *m) {
-  if (!is_solved(m)) m->report.reason = HK_STOP_STALLED;
+  if (!is_solved(m)) m->info.reason = HK_STOP_STALLED;
 }

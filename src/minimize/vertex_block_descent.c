@@ -75,7 +75,7 @@ static void sweep(HkMinimizer *m, const double *start, double *x) {
     hk_parallel_for(m->problem->space.threads, coloring->start[c + 1] - coloring->start[c],
                     sweep_range, &s);
   }
-  m->report.evaluations++;
+  m->info.evaluations++;
 }
 
 /* x_new with a lower g than x; false if there is none. */
@@ -95,7 +95,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(m->problem, x, error));
     double r = hk_problem_gradient(m->problem, x, g);
-    m->report.evaluations++;
+    m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     if (!advance(m, x, g, p, x_new)) {
       hk_minimizer_stall(m);

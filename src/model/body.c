@@ -1,4 +1,4 @@
-/* One body: its mesh is made or read, repaired, placed, and appended to the model. */
+/* One body: makes or reads its mesh, repairs, transforms and appends it to the model. */
 #include "model/build.h"
 
 #include "base/vec.h"
@@ -49,7 +49,7 @@ static HkStatus check_memory(const HkContext *context, const HkBody *body,
   return hk_memory_check(&c, hk_body_need(body, counts, made), what, NULL, error);
 }
 
-/* What it will take is known before it is made. */
+/* Checks the memory that a shape will need before it is built. */
 static HkStatus make_shape(const HkContext *context, const HkBody *body, HkMesh **mesh,
                            HkError *error) {
   HkMeshCounts counts;
@@ -93,7 +93,8 @@ static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
   return HK_OK;
 }
 
-/* Starting positions and velocities: stretched about the center of mass, moving and spinning. */
+/* Sets initial positions, stretched about the center of mass, and velocities of translation and
+ * rotation. */
 static void start(const HkMesh *mesh, const HkBody *body, const double *mass, double *x,
                   double *v) {
   double center[3] = {0, 0, 0}, total = 0;
@@ -153,7 +154,7 @@ static HkStatus append_cells(HkModel *m, const HkMesh *mesh, int64_t first, HkEr
   return HK_OK;
 }
 
-/* What is left of a mesh once it is in the model: its sets and the map of its numbers. */
+/* Frees all of a mesh but its sets and its vertex map, which selections need. */
 static void keep_names(HkMesh *mesh) {
   const HkContext *c = &mesh->context;
   hk_free(c, &mesh->x);
@@ -163,8 +164,7 @@ static void keep_names(HkMesh *mesh) {
   mesh->cell_count = mesh->corner_count = 0;
 }
 
-/* In two dimensions z is 0; what a rotation into the plane leaves of it by rounding is taken off.
- */
+/* In two dimensions z must be 0; sets it to 0 where a rotation has left rounding error. */
 static HkStatus flatten(HkMesh *mesh, HkError *error) {
   double size = 0;
   for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) size = fmax(size, fabs(mesh->x[c]));
@@ -183,12 +183,12 @@ static HkStatus flatten(HkMesh *mesh, HkError *error) {
 
 static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, HkMesh *mesh,
                          HkError *error) {
-  HkRepairReport report;
+  HkRepairCounts repaired;
   HkMeshCounts counts = hk_mesh_counts(mesh);
   int64_t first = m->n, first_cell = m->cell_count;
   HK_TRY(check_memory(&m->context, body, &counts, true, error));
   HK_TRY(place(mesh, &body->transform, error));
-  HK_TRY(hk_mesh_repair(mesh, &body->repair, &report, error));
+  HK_TRY(hk_mesh_repair(mesh, &body->repair, &repaired, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
   if (m->dimension == 2) HK_TRY(flatten(mesh, error));
   HK_TRY(append_vertices(m, mesh, body, error));
@@ -197,7 +197,7 @@ static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, H
   return hk_model_add_faces(m, first, first_cell, error);
 }
 
-/* A place inside a mesh or springs file says it all; everything else has its place in the scene. */
+/* Keeps an error with a line in a mesh or springs file; adds the key in the scene to all others. */
 static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const HkError *inner,
                       HkError *error) {
   char path[64];
@@ -212,7 +212,7 @@ static HkStatus blame(const HkScene *scene, const HkBody *body, int index, const
   return hk_scene_blame(scene, path, inner, error);
 }
 
-/* A body that was filled in C, by the tables of its parts. */
+/* Checks a body that was filled in C, by the schemas of its parts. */
 static HkStatus check_body(const HkBody *body, HkError *error) {
   HK_TRY(hk_params_check(&hk_part_body, body, "", error));
   HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform", error));

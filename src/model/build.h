@@ -7,8 +7,8 @@
 /* body.c: reads, repairs and places the mesh of a body and appends it with springs and masses. */
 HkStatus hk_model_add_body(HkModel *model, const HkScene *scene, int index, HkError *error);
 
-/* need.c: how many springs a body has, about, and bytes that it takes at least beside what is
- * there; made: its mesh is there already. */
+/* need.c: estimates of the springs of a body, and of the least bytes that it still allocates; made:
+ * its mesh exists already. */
 double hk_body_springs(const HkBody *body, const HkMeshCounts *counts);
 double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made);
 
@@ -38,10 +38,10 @@ HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkE
  * a second one is legal, but mostly an oversight. */
 void hk_model_warn_gravities(const HkModel *model);
 
-/* What a body is called in messages. */
+/* Writes the name of a body for messages. */
 const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);
 
-/* "folder/file", or file itself when it is absolute or there is no folder. */
+/* Writes "folder/file", or `file` if it is absolute or there is no folder. */
 HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
                       HkError *error);
 

@@ -202,7 +202,7 @@ void hk_model_warn_gravities(const HkModel *m) {
 }
 
 /* Warns of input that is valid but rarely intended. */
-static void tell_oddities(const HkModel *m, const HkScene *scene) {
+static void warn_oddities(const HkModel *m, const HkScene *scene) {
   int64_t loose = 0;
   for (int64_t i = 0; i < m->n; i++) loose += m->adj_start[i] == m->adj_start[i + 1];
   if (loose)
@@ -237,7 +237,7 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
-  tell_oddities(m, scene);
+  warn_oddities(m, scene);
   m->fingerprint = fingerprint(m);
   return HK_OK;
 }

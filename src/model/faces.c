@@ -69,7 +69,8 @@ static HkStatus add_fan(HkModel *m, const int32_t *corner, int count, HkError *e
   return HK_OK;
 }
 
-/* Walls that belong to one solid only, of the cells from first_cell on; start counts from first. */
+/* Adds the faces that only one solid has, of the cells from first_cell on; start is indexed from
+ * vertex `first`. */
 static HkStatus add_boundary(HkModel *m, int64_t first, int64_t first_cell, int64_t *start,
                              Wall **walls, HkError *error) {
   int64_t n = m->n - first;

@@ -1,4 +1,4 @@
-/* Looking into a model. */
+/* Counts, ranges and arrays of a model, for callers. */
 #include "base/isa.h"
 #include "model/state.h"
 
@@ -75,9 +75,9 @@ const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
   return m->face;
 }
 
-/* ---- Where single precision counts from ---- */
+/* ---- Origin of positions in single precision ---- */
 
-/* How many times its size a model must be away from the origin to be taken relative to its middle.
+/* Distance from the origin, in sizes of the model, from which positions are relative to its center.
  */
 static const double MIN_DISTANCE_TO_SIZE = 4;
 

@@ -2,8 +2,8 @@
  *
  * Vertices, springs, pins and their numbers stay, and so do the fingerprint and every state. What
  * may change are the stiffness k of the springs, the masses, the forces and the motions of the
- * pins. Each change raises a version; simulations compare it at their next step and make anew what
- * depends on it (see step/sim.c), factorizations when the stiffness did. A change that fails
+ * pins. Each change raises a version; simulations compare it at their next step and recompute what
+ * depends on it (step/cpu.c); factorizations if the stiffness has changed. A change that fails
  * changes nothing.
  */
 #include "force/element.h"
@@ -162,7 +162,7 @@ HkStatus hk_model_set_motion(HkModel *m, int pin, const HkMethod *method, HkErro
   return HK_OK;
 }
 
-/* The number of a vertex among the pinned ones. */
+/* Finds the pin of a vertex. */
 static HkStatus find_pin(const HkModel *m, const HkState *state, int32_t vertex, int64_t *pin,
                          HkError *error) {
   HK_TRY(hk_state_check(state, m, error));
@@ -195,7 +195,7 @@ HkStatus hk_state_hold_pin(HkState *state, const HkModel *m, int32_t vertex, HkE
   hk_pin_jump(m, state, pin, place);
   memcpy(state->x + at, place, sizeof place);
   memcpy(state->v + at, v, sizeof v);
-  state->h_old = 0; /* what was a step before is no more */
+  state->h_old = 0; /* the history of the previous step is no longer valid */
   state->edits++;
   return HK_OK;
 }

@@ -6,7 +6,7 @@
 
 static const char *const measure_names[] = {"points", "lines", "faces", "solids"};
 
-/* share[v] by the cells of the highest dimension that there is. */
+/* Computes share[v] from the cells of the highest dimension in the mesh. */
 static bool lump_highest(const HkMesh *mesh, double *share) {
   for (int dimension = 3; dimension > 0; dimension--)
     if (hk_mesh_lump(mesh, dimension, share) > 0) return true;
@@ -39,7 +39,7 @@ static HkStatus by_total(const HkMesh *mesh, double total, bool lumped, double *
   return HK_OK;
 }
 
-/* The rows 'vertex kg' on top. */
+/* Adds the masses of the rows 'vertex kg'. */
 static HkStatus add_single(const HkMesh *mesh, const HkTable *added, double *mass, HkError *error) {
   int64_t count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
   for (int row = 0; row < added->rows; row++) {

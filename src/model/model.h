@@ -1,5 +1,5 @@
-/* HkModel: the compiled system. Shared by every thread and backend while it is constant, which it
- * is but for the changes of live.c. */
+/* HkModel: the compiled system. Threads and devices share it; it is constant except for the changes
+ * of live.c. */
 #ifndef HK_MODEL_MODEL_H
 #define HK_MODEL_MODEL_H
 
@@ -21,8 +21,8 @@ typedef struct HkBodyRange {
 typedef struct HkCompiledForce {
   const struct HkForceType *type;
   HkMethod method; /* own copy of the parameters */
-  void *data;      /* what the force's compile made of them, or NULL */
-  int64_t id;      /* another one for each force that was ever compiled into a model */
+  void *data;      /* from the force's compile, or NULL */
+  int64_t id;      /* unique among all forces that were ever compiled into the model */
 } HkCompiledForce;
 
 typedef struct HkCompiledMotion {
@@ -42,7 +42,7 @@ typedef struct HkModelCapacity {
   int64_t vertices, springs, cells, corners, faces;
 } HkModelCapacity;
 
-/* Springs between vertices i < j, one for two vertices. */
+/* Springs between vertices i < j, at most one for each pair. */
 typedef struct HkSpringArrays {
   int64_t count;
   int32_t *i, *j;
@@ -50,7 +50,7 @@ typedef struct HkSpringArrays {
   double *damping;  /* N s/m; NULL: none has any */
   uint8_t *kind;    /* HK_SPRING_* */
   uint8_t *tension; /* 1: tension only; NULL: none is */
-  int64_t version;  /* larger whenever k or damping has changed */
+  int64_t version;  /* grows whenever k or damping changes */
 } HkSpringArrays;
 
 struct HkModel {
@@ -94,7 +94,7 @@ struct HkModel {
 
   HkCompiledForce *forces; /* springs first */
   int force_count;
-  int64_t force_ids;       /* given so far */
+  int64_t force_ids;       /* largest id so far */
   bool velocity_dependent; /* any force depends on v */
 
   HkCompiledProbe *probes;
@@ -102,7 +102,7 @@ struct HkModel {
   HkBodyRange *bodies;
   int body_count;
 
-  /* Larger after each live change, as springs.version is; 0 once compiled. */
+  /* Versions, which grow with each live change, as springs.version does; 0 after compiling. */
   int64_t forces_version, motions_version, masses_version;
 
   HkMethod step; /* what the scene chose */
@@ -113,19 +113,19 @@ struct HkModel {
   HkModelCapacity capacity;
 };
 
-/* Another number after each live change. */
+/* Returns a number that differs after each live change. */
 static inline int64_t hk_model_version(const HkModel *m) {
   return m->springs.version + m->forces_version + m->motions_version + m->masses_version;
 }
 
-/* bytes.c: of all that it holds now. */
+/* bytes.c: returns the bytes that the model holds now. */
 size_t hk_model_bytes(const HkModel *model);
 
-/* Number among the pins of the first pinned vertex from a vertex on. */
+/* Returns the index of the first pin whose vertex is at least `vertex`. */
 int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);
 
-/* Where positions in single precision count from: the middle of a model that is far from the
- * origin, else that. */
+/* origin becomes the origin of positions in single precision: the center of a model that is far
+ * from 0, else 0. */
 void hk_model_origin(const HkModel *model, double origin[3]);
 
 /* Makes face_start and face_at, unless they exist. */

@@ -1,8 +1,8 @@
 /* Picking: the vertex nearest to a point, or to a ray from the eye through the mouse.
  *
- * A vertex x has the place s = (x - o) . d along the ray from o with the unit direction d, and the
- * distance |x - o - s d| from it. Vertices behind the origin (s < 0) are not seen; those that are
- * not finite are nowhere. Of vertices equally good the first one is taken.
+ * A vertex x is at s = (x - o) . d along the ray from o with the unit direction d, and at the
+ * distance |x - o - s d| from it. Vertices behind the origin (s < 0) and those that are not finite
+ * are skipped. Of equally near vertices the first one is returned.
  */
 #include "model/state.h"
 
@@ -35,7 +35,7 @@ int32_t hk_state_nearest_to_ray(const HkState *state, const double origin[3],
     hk_axpy(-s, d, r);
     double beside = hk_norm(r);
     if (!(s >= 0 && isfinite(s + beside))) continue;
-    if (beside <= radius) beside = 0; /* all of these are hit: the first one counts */
+    if (beside <= radius) beside = 0; /* all vertices within the radius are equally near */
     if (beside > least || (beside == least && s >= first)) continue;
     least = beside;
     first = s;

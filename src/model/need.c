@@ -1,11 +1,11 @@
-/* How much memory a body takes at least, from what its mesh has or will have.
+/* Lower bound of the memory of a body, from the counts of its mesh.
  *
- * Springs are not counted before they are made. Lines are springs themselves. An edge belongs to
- * two faces at most (3/2 edges a triangle, 2 a quad), in a solid to about five tetrahedra (6/5
- * edges each); a quad has two diagonals; and each inner edge has one spring across it that resists
- * bending. Fewer than these are made only where parts of a mesh meet in more than two faces.
+ * The number of springs is estimated. Lines are springs themselves. An edge belongs to two faces at
+ * most (3/2 edges a triangle, 2 a quad), in a solid to about five tetrahedra (6/5 edges each); a
+ * quad has two diagonals; and each inner edge has one spring across it that resists bending. Only
+ * meshes with edges of more than two faces have fewer springs.
  *
- * The largest moment is either while springs are made, beside the mesh, or at the end.
+ * Memory peaks either while springs are made, when the mesh still exists, or at the end.
  */
 #include "model/build.h"
 
@@ -28,7 +28,7 @@ double hk_body_need(const HkBody *body, const HkMeshCounts *counts, bool made) {
   if (s->damping > 0) spring += sizeof *m->springs.damping;
   if (s->tension_only) spring += sizeof *m->springs.tension;
   double mesh = hk_counts_bytes(counts), pair = 2 * sizeof *m->springs.i + sizeof *m->springs.kind;
-  double own = mesh - n * 3 * sizeof *m->x0; /* the cells once more */
+  double own = mesh - n * 3 * sizeof *m->x0; /* the copy of the cells */
   own += n * (3 * sizeof *m->x0 + 3 * sizeof *m->v0 + sizeof *m->mass) + springs * spring;
   double making = own + springs * pair + (made ? 0 : mesh);
   double faces = (double)counts->triangles + 2 * (double)counts->quads;

@@ -1,14 +1,14 @@
-/* How large a model is and how it hangs together; see proportions.h.
+/* Size and connectivity of a model; see proportions.h.
  *
- * The width comes from the distances, counted in springs, from a vertex at one end of the largest
- * part to all others of it: with d different ones, a cut has about 1 / d of the vertices.
+ * The width comes from the graph distances from a vertex at one end of the largest connected part
+ * to all its vertices: with d different distances, a cut has about 1 / d of the vertices.
  */
 #include "model/proportions.h"
 
 #include "base/vec.h"
 
-/* How much of a solid a vertex's neighbors make at rest, 0 for those in a plane to 1 for those
- * spread evenly: the determinant of sum d d^T over the cube of a third of its trace. */
+/* Solidity of the initial neighborhood of a vertex, from 0 for neighbors in a plane to 1 for an
+ * isotropic one: the determinant of sum d d^T over the cube of a third of its trace. */
 static double solidity_at(const HkModel *m, int64_t i) {
   double S[9] = {0};
   for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++) {
@@ -34,11 +34,12 @@ bool hk_model_is_solid(const HkModel *m) {
 
 typedef struct Walk {
   const HkModel *model;
-  uint8_t *seen;  /* n: of the last walk that came by, 1 or 2 */
+  uint8_t *seen;  /* n: mark of the last search that visited a vertex, 1 or 2 */
   int32_t *queue; /* n */
 } Walk;
 
-/* Vertices that can be reached from one, in how many distances, and one of the furthest. */
+/* Breadth-first search: returns the number of vertices connected to `from`, the number of different
+ * distances, and one of the furthest vertices. */
 static int64_t walk(Walk *w, int32_t from, uint8_t mark, int64_t *distances, int32_t *furthest) {
   const HkModel *m = w->model;
   int64_t head = 0, tail = 0;

@@ -1,5 +1,5 @@
-/* How large a system is and how it hangs together: what memory depends on, known of a model, and of
- * a scene of shapes before there is one. */
+/* Size and connectivity of a system, which determine its memory: of a model, or of a scene of
+ * shapes before its model is made. */
 #ifndef HK_MODEL_PROPORTIONS_H
 #define HK_MODEL_PROPORTIONS_H
 
@@ -8,15 +8,15 @@
 typedef struct HkProportions {
   double n, springs;
   double core;  /* vertices of its largest connected part */
-  double width; /* vertices of a cut through that, across its longest way; 0: unknown */
-  bool solid;   /* neighbors all around, not along a line or a surface */
+  double width; /* vertices of a cross section of that part; 0: unknown */
+  bool solid;   /* a volume, not a line or a surface */
   bool damped;  /* a force depends on v */
   int dimension;
 } HkProportions;
 
-/* Walks over the whole model. */
+/* Computes the proportions; visits the whole model. */
 HkStatus hk_model_proportions(const HkModel *model, HkProportions *p, HkError *error);
-/* Looks at some of its vertices. */
+/* Returns whether the model is a volume, from a sample of its vertices. */
 bool hk_model_is_solid(const HkModel *model);
 
 #endif

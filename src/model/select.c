@@ -14,7 +14,7 @@ static const HkBodyRange *find_body(const HkModel *m, const char *name) {
   return NULL;
 }
 
-/* "'a', 'b', 'c'": what there is to choose from. */
+/* Writes the names to choose from: "'a', 'b', 'c'". */
 static void list_names(char *text, size_t size, int count, const char *(*name)(const void *, int),
                        const void *user) {
   text[0] = 0;
@@ -32,7 +32,7 @@ static const char *set_name(const void *mesh, int index) {
   return hk_mesh_set_name(mesh, index);
 }
 
-/* Number in the body's file -> number in the model. */
+/* Converts a vertex number of the body's file to that of the model. */
 static HkStatus find_index(const HkBodyRange *body, int64_t index, int32_t *found, HkError *error) {
   const HkMesh *names = body->names;
   int64_t count = names->vertex_map ? names->file_vertex_count : body->count;
@@ -57,7 +57,7 @@ static HkStatus find_vertex(const HkModel *m, int64_t vertex, int32_t *found, Hk
   return HK_OK;
 }
 
-/* Sorted, each once. */
+/* Sorts a list and removes duplicates. */
 static void tidy(int32_t *list, int64_t *count) {
   int64_t unique = 0;
   hk_sort_int32(list, *count);
@@ -92,7 +92,8 @@ static bool is_inside(const HkSelect *s, const double *x) {
   return true;
 }
 
-/* Extremes and nearest: two passes over the range, the second takes what is as good as the best. */
+/* Extreme and nearest vertices: the first pass finds the least value, the second one all vertices
+ * that have it. */
 static double badness(const HkSelect *s, const double *x) {
   if (s->kind == HK_SELECT_LOWEST) return x[s->axis];
   if (s->kind == HK_SELECT_HIGHEST) return -x[s->axis];
@@ -159,8 +160,8 @@ static HkStatus choose_list(const HkModel *m, const HkSelect *select, int32_t **
   return status;
 }
 
-/* Vertices by number take no time for those that are not named: a hand that drags one of a million
- * is put anew at each frame. */
+/* Lists vertices that are given by number, in time that grows with the list only: a handle that
+ * drags one vertex of a million is replaced at each frame. */
 static HkStatus list_numbers(const HkModel *m, const HkSelect *s, int32_t **vertices,
                              int64_t *count, HkError *error) {
   const HkBodyRange *body;

@@ -1,8 +1,8 @@
-/* Springs of a body: which pairs, how stiff, how long at rest.
+/* Springs of a body: pairs of vertices, stiffness, rest length.
  *
  * Lengths that come from the mesh and differ by no more than the rounding of its coordinates are
- * made the same, that of the first of them: the cells of a lattice then have springs that are
- * exactly alike, which need to be stored once only (force/spring_rows.h).
+ * set to the first of them: springs of the cells of a lattice are then identical and are stored
+ * once (force/spring_rows.h).
  *
  * An edge that cells of the mesh share is one spring. Each row of a springs file or table is a
  * spring of its own: the first row of two vertices replaces the spring of the mesh between them,
@@ -81,7 +81,7 @@ static HkStatus read_rows(const HkMesh *mesh, const char *folder, const char *fi
   return status;
 }
 
-/* A vertex of a row of the table, in the numbers of the mesh. */
+/* Converts a vertex number in a row of the table to that of the mesh. */
 static HkStatus table_vertex(const HkMesh *mesh, int row, double value, int32_t *vertex,
                              HkError *error) {
   int64_t count = mesh->vertex_map ? mesh->file_vertex_count : mesh->vertex_count;
@@ -96,12 +96,12 @@ static HkStatus table_vertex(const HkMesh *mesh, int row, double value, int32_t 
   return HK_OK;
 }
 
-/* What is below 0 is not given. */
+/* Returns NAN for negative values, which mean that none is given. */
 static double given(double value) {
   return value < 0 ? NAN : value;
 }
 
-static HkStatus take_table(const HkMesh *mesh, const HkTable *table, Rows *rows, HkError *error) {
+static HkStatus read_table(const HkMesh *mesh, const HkTable *table, Rows *rows, HkError *error) {
   int64_t count = rows->count + table->rows;
   HK_TRY(hk_grow(&mesh->context, &rows->pair, &rows->pair_capacity, count, 2 * sizeof *rows->pair,
                  "springs", error));
@@ -124,7 +124,7 @@ static HkStatus take_table(const HkMesh *mesh, const HkTable *table, Rows *rows,
   return HK_OK;
 }
 
-/* k or EA of each kind, those not given taken from the edges. */
+/* Sets k or EA of each kind; kinds without one get that of the edges. */
 static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkError *error) {
   const double given[3][2] = {
       {s->k, s->EA}, {s->k_shear, s->EA_shear}, {s->k_bending, s->EA_bending}};
@@ -150,7 +150,7 @@ enum { MAX_LENGTHS = 1024 };
 
 typedef struct Lengths {
   double tolerance, cell; /* m */
-  double *known;          /* MAX_LENGTHS, 0: none, found by the number of their cell */
+  double *known;          /* hash table of MAX_LENGTHS lengths by cell number; 0: free */
 } Lengths;
 
 static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
@@ -161,7 +161,7 @@ static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *er
   return hk_alloc(&mesh->context, &lengths->known, MAX_LENGTHS, sizeof(double), "springs", error);
 }
 
-/* The length that was found first within the tolerance, else the length itself. */
+/* Returns the first known length within the tolerance, else the length itself. */
 static double known_length(Lengths *lengths, double length) {
   double at = floor(length / lengths->cell);
   if (!(length > lengths->tolerance && at < 0x1p62)) return length;
@@ -202,7 +202,7 @@ static HkStatus reserve(HkModel *m, int64_t springs, bool damped, bool tension, 
   return HK_OK;
 }
 
-/* What the springs of a body are made from. */
+/* Input of the springs of a body. */
 typedef struct Making {
   const HkMesh *mesh;
   const HkBody *body;
@@ -214,7 +214,8 @@ typedef struct Making {
   int32_t *next_row;  /* of each row: the next row of the same pair plus 1; 0: none */
 } Making;
 
-/* The spring that a row gives between the pair-th two vertices; false in *kept if it is dropped. */
+/* Makes the spring of a row between the vertices of a pair; *kept becomes false if it is
+ * dropped. */
 static HkStatus make_spring(Making *w, int64_t pair, const Row *row, HkSpringValues *spring,
                             bool *kept, HkError *error) {
   const HkSprings *s = &w->body->springs;
@@ -343,7 +344,7 @@ HkStatus hk_model_add_springs(HkModel *m, const HkMesh *mesh, const HkBody *body
   Making w = {.mesh = mesh, .body = body};
   HkStatus status = lengths_create(mesh, &w.lengths, error);
   if (status >= 0 && s->file) status = read_rows(mesh, folder, s->file, &w.rows, error);
-  if (status >= 0) status = take_table(mesh, &s->table, &w.rows, error);
+  if (status >= 0) status = read_table(mesh, &s->table, &w.rows, error);
   HkPairsWanted wanted = {s->edges, s->shear, s->bending, w.rows.pair, w.rows.count};
   if (status >= 0) status = hk_pairs_create(mesh, &wanted, &w.pairs, error);
   if (status >= 0) status = add_all(m, &w, first, error);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A state for n vertices, of which so many are pinned. */
+/* Creates a state for n vertices and `pins` pins. */
 static HkStatus create(const HkContext *context, uint64_t fingerprint, int64_t n, int64_t pins,
                        HkState **state, HkError *error) {
   HkContext c = *context;
@@ -128,7 +128,7 @@ double hk_state_time(const HkState *s) {
 }
 
 void hk_state_set_time(HkState *s, double time) {
-  s->h_old = 0; /* what was a step before is no more */
+  s->h_old = 0; /* the history of the previous step is no longer valid */
   s->time = time;
   s->edits++;
 }
@@ -142,7 +142,7 @@ typedef struct Head {
   double time, given_speed, h_old;
 } Head;
 
-/* Without the springs. */
+/* Bytes of a packed state without its springs. */
 static size_t packed_size(int64_t n, int64_t pins, bool history) {
   return sizeof(Head) + (size_t)n * (history ? 12 : 6) * sizeof(double) + (size_t)pins;
 }
@@ -160,7 +160,7 @@ static char *put(char *at, const void *from, size_t bytes) {
   return at + bytes;
 }
 
-static const char *take(const char *at, void *to, size_t bytes) {
+static const char *read_bytes(const char *at, void *to, size_t bytes) {
   if (bytes) memcpy(to, at, bytes);
   return at + bytes;
 }
@@ -186,7 +186,7 @@ void hk_state_pack(const HkState *s, char *bytes) {
   put(bytes, springs->broken, (size_t)springs->count);
 }
 
-/* The number of springs in bytes of a state; -1 if the size fits none. */
+/* Returns the number of springs in a packed state; -1 if the size is invalid. */
 static int64_t count_packed_springs(const Head *head, const char *bytes, size_t size) {
   size_t base = packed_size(head->n, head->pin_count, head->h_old > 0);
   int64_t count = 0;
@@ -197,8 +197,8 @@ static int64_t count_packed_springs(const Head *head, const char *bytes, size_t 
   return possible && size == base + springs_size(count) ? count : -1;
 }
 
-/* Bytes from elsewhere: everything in them is looked at before it is believed. Counters leave as
- * much to be counted as there was. */
+/* Checks counters and flags of a packed state, which may come from a damaged file; counters must be
+ * far from overflow. */
 static bool is_sound(const Head *head, const char *bytes, size_t size) {
   if (!(head->n >= 0 && head->n <= INT32_MAX / 3 && head->pin_count >= 0 &&
         head->pin_count <= head->n && head->steps >= 0 && head->steps <= INT64_MAX / 2 &&
@@ -221,10 +221,10 @@ static HkStatus unpack_springs(HkState *s, const char *bytes, int64_t count, con
   }
   HK_TRY(hk_state_springs_need(s, count, error));
   HkStateSprings *springs = &s->springs;
-  bytes = take(bytes + sizeof count, springs->k, numbers);
-  bytes = take(bytes, springs->l0, numbers);
-  bytes = take(bytes, springs->damping, numbers);
-  take(bytes, springs->broken, (size_t)count);
+  bytes = read_bytes(bytes + sizeof count, springs->k, numbers);
+  bytes = read_bytes(bytes, springs->l0, numbers);
+  bytes = read_bytes(bytes, springs->damping, numbers);
+  read_bytes(bytes, springs->broken, (size_t)count);
   if (hk_state_springs_check(springs->k, springs->l0, springs->damping, springs->broken, count,
                              error) >= 0)
     return HK_OK;
@@ -250,11 +250,11 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   int64_t springs = count_packed_springs(&head, bytes, size);
   const char *at = bytes + packed_size(s->n, s->pin_count, old > 0);
   HK_TRY(unpack_springs(s, at, springs, name, error));
-  bytes = take(bytes + sizeof head, s->x, array);
-  bytes = take(bytes, s->v, array);
-  bytes = take(bytes, s->x_old, old);
-  bytes = take(bytes, s->v_old, old);
-  take(bytes, s->pin_held, (size_t)s->pin_count);
+  bytes = read_bytes(bytes + sizeof head, s->x, array);
+  bytes = read_bytes(bytes, s->v, array);
+  bytes = read_bytes(bytes, s->x_old, old);
+  bytes = read_bytes(bytes, s->v_old, old);
+  read_bytes(bytes, s->pin_held, (size_t)s->pin_count);
   s->steps = head.steps;
   s->level = (int)head.level;
   s->time = head.time;

@@ -13,8 +13,9 @@ enum { HK_STATE_DEPTH_MAX = 20 };
 /* A device that has made the last steps of a state and holds it. */
 typedef struct HkStateHolder HkStateHolder;
 struct HkStateHolder {
-  void (*fetch)(HkStateHolder *holder); /* brings x and v here, if they are not */
-  void (*leave)(HkStateHolder *holder); /* what is here counts from now on */
+  void (*fetch)(HkStateHolder *holder); /* copies x and v to the host if the device holds them */
+  void (*leave)(
+      HkStateHolder *holder); /* releases the device's copy: the host's x and v are valid */
 };
 
 /* Springs that differ from those of the model. */
@@ -22,7 +23,7 @@ typedef struct HkStateSprings {
   int64_t count;   /* 0: they are the model's */
   double *k, *l0;  /* N/m, m */
   double *damping; /* N s/m */
-  uint8_t *broken; /* 1: pulls at nothing */
+  uint8_t *broken; /* 1: exerts no force */
 } HkStateSprings;
 
 struct HkState {
@@ -37,19 +38,19 @@ struct HkState {
   double h_old;          /* s, the step from there to here; 0: there is none */
   int level;             /* of the adaptive step, at most HK_STATE_DEPTH_MAX: step/adaptive.c */
   HkStateHolder *holder; /* NULL: x and v are here */
-  int64_t edits;         /* how often it was set by a call that is not a step: energy_watch.c */
+  int64_t edits;         /* number of changes by calls other than steps: energy_watch.c */
   bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
-  double given_speed;    /* m/s, at the start or by pins and loads since: see blowup.c */
+  double given_speed;    /* m/s, largest speed at the start or due to pins and loads: blowup.c */
   HkStateSprings springs;
 };
 
-/* Whether a state is one of a model: their arrays have the same lengths then. */
+/* Returns whether a state belongs to a model: their arrays then have the same lengths. */
 static inline bool hk_state_fits(const HkState *state, const HkModel *model) {
   return state->fingerprint == model->fingerprint && state->n == model->n &&
          state->pin_count == model->pin_count &&
          (state->springs.count == 0 || state->springs.count == model->springs.count);
 }
-/* An error where it is not. */
+/* Returns an error if a state does not belong to a model. */
 HkStatus hk_state_check(const HkState *state, const HkModel *model, HkError *error);
 
 /* state_springs.c: springs that belong to a state. */
@@ -74,22 +75,22 @@ static inline void hk_state_own(HkState *state) {
 
 /* Allocates x_old and v_old, once. */
 HkStatus hk_state_need_history(HkState *state, HkError *error);
-/* Before a step of h ends: x, v and h are the step before from now on. */
+/* Stores x, v and h as the history, before a step of length h ends. */
 void hk_state_remember(HkState *state, double h);
 
-/* Where the pin-th pinned vertex belongs at time t; a may be NULL. */
+/* Computes position, velocity and acceleration of a pin's motion at time t; a may be NULL. */
 void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double v[3], double a[3]);
-/* Counts the energy that a pin gives its springs when it jumps to a place, as a given speed. */
+/* Raises given_speed by the energy that springs get when a pin jumps to `place`. */
 void hk_pin_jump(const HkModel *model, HkState *state, int64_t pin, const double place[3]);
 /* Moves the held pins to the positions of their motions at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
-/* Releases the pins whose time has come by t. */
+/* Releases the pins whose release time is at most t. */
 void hk_pins_release(const HkModel *model, HkState *state, double t);
 
-/* R = what holds each pinned vertex at a state where f are all other forces (N). */
+/* R = the reaction of each pin (N), where f are all other forces (N). */
 void hk_pins_reactions(const HkModel *model, const HkState *state, const double *f, double *R);
 
-/* What hk_state_pack wrote, into a state of the same model. */
+/* Reads the bytes of hk_state_pack into a state of the same model. */
 HkStatus hk_state_unpack(HkState *state, const char *bytes, size_t size, const char *name,
                          HkError *error);
 

@@ -25,7 +25,7 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
 }
 
 static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
-  const HkStateInfo *r = frame->report;
+  const HkStateInfo *r = frame->info;
   const double *p = r->momentum, *L = r->angular_momentum;
   fprintf(o->data,
           "%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"

@@ -37,7 +37,7 @@ typedef struct HkFrame {
   const HkState *state;
   int64_t index;       /* from 0 */
   const double *force; /* N, 3 a vertex: all forces, reactions of pins not included */
-  const HkStateInfo *report;
+  const HkStateInfo *info;
   const double *reaction; /* N, 3 a pinned vertex: reaction of the pin; 0 after its release */
 } HkFrame;
 

@@ -172,7 +172,7 @@ static void halve_rows(HkRecording *r, double *next) {
 }
 
 static void add_row(HkRecording *r, const HkFrame *frame, const HkTally *work, double seconds) {
-  const HkStateInfo *e = frame->report;
+  const HkStateInfo *e = frame->info;
   int64_t number = frame->index - r->first;
   double row[HK_ROW_COUNT] = {
       [HK_ROW_INDEX] = (double)frame->index,

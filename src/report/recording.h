@@ -93,7 +93,7 @@ static inline unsigned hk_quantize(double x, double low, double high) {
   return part >= 0 && part < 65536 ? (unsigned)part : 0;
 }
 
-static inline double hk_dequantise(unsigned q, double low, double high) {
+static inline double hk_dequantize(unsigned q, double low, double high) {
   return low + (high - low) / 65535 * q;
 }
 

@@ -77,8 +77,8 @@ static HkStatus check_values(HkRun *run, Values *a, HkError *error) {
   return blow_up(run, isfinite(a->value[q]) ? a->output : NULL, what, error);
 }
 
-static HkStatus check_report(HkRun *run, HkError *error) {
-  const HkStateInfo *r = &run->report;
+static HkStatus check_info(HkRun *run, HkError *error) {
+  const HkStateInfo *r = &run->info;
   const double *p = r->momentum, *L = r->angular_momentum;
   const struct {
     const char *name, *unit;
@@ -121,12 +121,12 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
   x.output = single_output(run, HK_QUANTITY_POSITION);
   v.output = single_output(run, HK_QUANTITY_VELOCITY);
   f.output = single_output(run, HK_QUANTITY_FORCE);
-  hk_sim_state_info(run->sim, run->state, &run->report);
+  hk_sim_state_info(run->sim, run->state, &run->info);
   hk_sim_forces(run->sim, run->state, run->force);
   hk_pins_reactions(m, run->state, run->force, run->reaction);
   HK_TRY(check_values(run, &x, error));
   HK_TRY(check_values(run, &v, error));
-  HK_TRY(check_report(run, error));
+  HK_TRY(check_info(run, error));
   HK_TRY(check_values(run, &f, error));
   return check_values(run, &R, error);
 }

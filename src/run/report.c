@@ -14,10 +14,10 @@ void hk_run_take_up_report(HkRun *run) {
   char path[4096];
   if (hk_folder_path(run->folder, HK_PAGE_NAME, path, sizeof path, NULL) < 0) return;
   hk_page_take_up(run->page, path, run->frame);
-  HkStateInfo report;
+  HkStateInfo info;
   HkTally none = {0};
-  hk_sim_state_info(run->sim, run->state, &report);
-  HkFrame frame = {run->model, run->state, run->frame, NULL, &report, NULL};
+  hk_sim_state_info(run->sim, run->state, &info);
+  HkFrame frame = {run->model, run->state, run->frame, NULL, &info, NULL};
   hk_page_add(run->page, &frame, &none, 0);
 }
 

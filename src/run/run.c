@@ -72,7 +72,7 @@ static void pass_tally(HkRun *run) {
 static HkStatus write_frame(HkRun *run, HkError *error) {
   HkTally work = run->tally;
   pass_tally(run);
-  HkFrame frame = {run->model, run->state, run->frame, run->force, &run->report, run->reaction};
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &run->info, run->reaction};
   if (run->page) hk_page_add(run->page, &frame, &work, run->seconds);
   run->seconds = 0;
   for (int q = 0; q < run->output_count; q++) {

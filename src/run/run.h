@@ -24,11 +24,11 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
-  HkPage *page;       /* data of the report; NULL: no report */
-  HkStateInfo report; /* energies of the current frame */
-  double *force;      /* N, 3 a vertex, for the outputs */
-  double *reaction;   /* N, 3 a pinned vertex, for the outputs */
-  char *packed;       /* buffer for a checkpoint */
+  HkPage *page;     /* data of the report; NULL: no report */
+  HkStateInfo info; /* energies of the current frame */
+  double *force;    /* N, 3 a vertex, for the outputs */
+  double *reaction; /* N, 3 a pinned vertex, for the outputs */
+  char *packed;     /* buffer for a checkpoint */
   int64_t packed_room;
 
   int64_t frame, frames, steps;
@@ -58,7 +58,7 @@ struct HkRun {
   void *cancel_user;
 };
 
-/* check.c: computes report, force and reaction of the present frame; HK_ERROR_BLOWUP if a number of
+/* check.c: computes info, force and reaction of the present frame; HK_ERROR_BLOWUP if a number of
  * the frame is not finite, or does not fit into an output of 32-bit numbers. */
 HkStatus hk_run_check_frame(HkRun *run, HkError *error);
 
@@ -68,7 +68,7 @@ HkStatus hk_run_check_memory(const HkScene *scene, HkError *error);
 /* count.c: counts one step with the simulation's step info, or many explicit steps. */
 void hk_run_count(HkRun *run, HkStatus status, int64_t count);
 /* Counts steps on a device. */
-void hk_run_count_steps(HkRun *run, const HkStepsInfo *report, int64_t count);
+void hk_run_count_steps(HkRun *run, const HkStepsInfo *info, int64_t count);
 
 /* record.c: makes run.json, and the hash that a resumed run must share with it. */
 HkStatus hk_run_make_record(HkRun *run, const HkScene *scene, HkError *error);

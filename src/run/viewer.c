@@ -46,11 +46,11 @@ void hk_viewer_destroy(HkViewer **viewer) {
 HkStatus hk_viewer_add(HkViewer *v, HkSim *sim, const HkState *state, HkError *error) {
   HK_TRY(hk_state_check(state, v->page->model, error));
   HK_TRY(hk_state_check(state, sim->model, error));
-  HkStateInfo report;
+  HkStateInfo info;
   if (v->frames == 0) HK_TRY(hk_sim_stable_step(sim, state, &v->stable_h, error));
-  hk_sim_state_info(sim, state, &report);
+  hk_sim_state_info(sim, state, &info);
   HkTally work = {.steps = v->frames && state->steps > v->steps ? state->steps - v->steps : 0};
-  HkFrame frame = {v->page->model, state, v->frames, NULL, &report, NULL};
+  HkFrame frame = {v->page->model, state, v->frames, NULL, &info, NULL};
   hk_page_add(v->page, &frame, &work, 0);
   if (v->frames++ == 0) v->first = state->time;
   v->last = state->time;

@@ -2,15 +2,15 @@
  *
  * For an integrator of order p their distance is 2^p - 1 times the error of the halves, which is
  * compared with time.tolerance (m, the largest of all coordinates, and of the velocities times the
- * length of the part). Too large: half the part is tried; less than 1 / 2^(p + 2) of the tolerance:
- * the next part is twice as long. The halves are kept, so the result is better than what was asked
- * for. Parts are not halved for what may be rounding.
+ * length of the part). If it is too large, half the part is tried; if it is less than 1 / 2^(p + 2)
+ * of the tolerance, the next part is twice as long. The halves are kept, so the result is more
+ * accurate than the tolerance. Parts are not halved for errors that may be rounding.
  *
  * Parts are the step divided by a power of two and begin at multiples of themselves. So they meet
- * the end of the step exactly, an implicit method comes back to the same few step lengths, and
- * their number is bounded. The level (parts of h / 2^level) belongs to the state: a resumed run
- * goes on as it would have. A step that is cancelled after some of its parts leaves the state as it
- * was at its start.
+ * the end of the step exactly, an implicit method reuses the same few step lengths, and their
+ * number is bounded. The level (parts of h / 2^level) belongs to the state: a resumed run continues
+ * with the same parts. A step that is cancelled after some of its parts leaves the state as it was
+ * at its start.
  */
 #include "step/adaptive.h"
 
@@ -28,8 +28,8 @@ void hk_adaptive_destroy(HkSim *sim) {
   hk_state_destroy(&sim->start);
 }
 
-/* The largest distance along a coordinate, of positions or of what the velocities make of it within
- * h, and the rounding of coordinates; NAN if there is one. Positions alone may meet by chance. */
+/* Returns the largest difference along a coordinate, of positions or of velocities times h, and the
+ * rounding error of coordinates; NAN if a value is NAN. Positions alone may agree by chance. */
 static double distance(const HkState *a, const HkState *b, double h, double *rounding) {
   double most = 0, furthest = 0;
   for (int64_t c = 0; c < 3 * a->n; c++) {
@@ -59,19 +59,19 @@ static void add_outcome(HkStepInfo *sum, const HkStepInfo *part) {
 
 static HkStatus move(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkError *error) {
   sim->h = h;
-  sim->report = (HkStepInfo){0};
+  sim->info = (HkStepInfo){0};
   HK_TRY(hk_cancel_check(&sim->cancel, error));
   HkStatus status = hk_sim_move(sim, state, error);
-  add_work(sum, &sim->report);
+  add_work(sum, &sim->info);
   return status;
 }
 
-/* The error of the halves of a part (m), and what of it may be rounding. */
+/* The error of the halves of a part (m), and the bound of its rounding error. */
 typedef struct Size {
   double error, rounding;
 } Size;
 
-/* One part as a whole and in halves; *outcome: of the halves. */
+/* Makes one part as a whole and in halves; *outcome becomes the step info of the halves. */
 static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size, HkStepInfo *sum,
                          HkStepInfo *outcome, HkError *error) {
   HK_TRY(hk_state_copy(state, sim->whole, error));
@@ -79,9 +79,9 @@ static HkStatus try_part(HkSim *sim, const HkState *state, double h, Size *size,
   HK_TRY(move(sim, sim->whole, h, sum, error));
   HkStatus first = move(sim, sim->halves, 0.5 * h, sum, error);
   if (first < 0) return first;
-  add_outcome(outcome, &sim->report);
+  add_outcome(outcome, &sim->info);
   HkStatus second = move(sim, sim->halves, 0.5 * h, sum, error);
-  add_outcome(outcome, &sim->report);
+  add_outcome(outcome, &sim->info);
   size->error = distance(sim->whole, sim->halves, h, &size->rounding);
   size->error /= (double)((1 << sim->type->order) - 1);
   return second != HK_OK ? second : first;
@@ -113,7 +113,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
     at += length;
     sim->part = (double)at / (double)end;
     sum->substeps++;
-    if (isnan(size.error)) return worst; /* the check for blow-ups says what is wrong */
+    if (isnan(size.error)) return worst; /* the blow-up check returns the error */
     state->level = size.error < small && level > 0 && at % (2 * length) == 0 ? level - 1 : level;
   }
   return worst;
@@ -127,6 +127,6 @@ HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));
   sim->part = 0;
   sim->h = h;
-  sim->report = sum;
+  sim->info = sum;
   return status;
 }

@@ -7,10 +7,10 @@
  *     g(x+) = 1/2 (x+ - y)^T M (x+ - y) + h^2 E(x+),   y = x + h v
  *
  * with forces that have no potential linearized about the prediction (problem.h). A step that is
- * solved is stable: where g(x+) <= g(x), kinetic and potential energy do not grow but by outside
- * work. It damps: on x'' = -omega^2 x the amplitude shrinks by 1 / sqrt(1 + h^2 omega^2) a
- * step, little for slow modes and nearly all at once for those that the step does not resolve.
- * docs/scene.md has measured errors of a falling cloth.
+ * solved is stable: where g(x+) <= g(x), kinetic plus potential energy grows by external work only.
+ * It damps: on x'' = -omega^2 x the amplitude shrinks by 1 / sqrt(1 + h^2 omega^2) a step, little
+ * for slow modes and nearly to 0 for modes that the step does not resolve. docs/scene.md has
+ * measured errors of a falling cloth.
  */
 #include "step/implicit.h"
 

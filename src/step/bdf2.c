@@ -7,9 +7,9 @@
  *
  *     1/2 (x+ - y)^T M (x+ - y) + tau^2 E(x+),   b = A x - B x_old,   y = b + tau (A v - B v_old)
  *
- * It damps what the step does not resolve, as backward Euler does, but slow modes far less: by
- * (h omega)^4 / 4 of the amplitude a step. The first step, and the one after a jump of the time, is
- * one of backward Euler. The old positions and velocities belong to the state.
+ * It damps modes that the step does not resolve, as backward Euler does, but slow modes far less:
+ * by (h omega)^4 / 4 of the amplitude a step. The first step, and the one after a jump of the time,
+ * is one of backward Euler. The old positions and velocities belong to the state.
  */
 #include "step/implicit.h"
 

@@ -10,18 +10,18 @@
  *     undamped, the square of the amplitude shrinks by 1 / (1 + beta h^2 omega^2) a step while
  *     (1 - beta) h omega <= 2; beyond that, one of two real factors nears -(1 - beta) / beta
  *
- * so that with beta = 1/2 modes that the step does not resolve go on, from one side to the other.
+ * so that with beta = 1/2 modes that the step does not resolve oscillate with alternating sign.
  * First order for every beta, 1/2 included: x+ = x + h v+ is not centered (implicit_midpoint is).
  *
- * The plus: springs under pressure count as slack across their length, so that -K+ is the sum of
+ * K+ leaves out the negative geometric stiffness of compressed springs, so that -K+ is the sum of
  * the positive semidefinite parts of the springs' -df/dx and the matrix is symmetric positive
  * definite at every state and step. Every linear solver then solves the same system. The order
  * stays: from v+ = v + h M^-1 f + beta h M^-1 D (v+ - v) + beta h^2 M^-1 K+ v+, any bounded matrix
- * in the place of K+ changes v+ by O(h^2) and x+ by O(h^3) in a step, which is the size of the
- * local error of a first-order method.
+ * instead of K+ changes v+ by O(h^2) and x+ by O(h^3) in a step, which is the size of the local
+ * error of a first-order method.
  *
- * Stability is that of linear forces. Where springs turn by a large angle within a step the
- * linearization does not hold, and the energy may grow at any step (energy_watch.c).
+ * Stability holds for linear forces. Where springs rotate by a large angle within a step the
+ * linearization is invalid, and the energy may grow at any step size (energy_watch.c).
  */
 #include "base/vec.h"
 
@@ -31,7 +31,8 @@
 #include <float.h>
 #include <string.h>
 
-/* Solutions of a residual above this are not converged, however large the rounding is. */
+/* Solutions with a larger residual are not converged, whatever the estimate of rounding error
+ * is. */
 static const double MAX_ROUNDING_RESIDUAL = 1e-5;
 
 typedef struct Beta {
@@ -60,9 +61,9 @@ static void right_hand_side(HkSim *sim, const HkState *s, double beta, double *b
   for (int64_t i = 0; i < m->n && m->dimension == 2; i++) b[3 * i + 2] = 0;
 }
 
-/* The relative residual that rounding leaves: the numbers of v+ are rounded to DBL_EPSILON of about
- * |v|, and row i of the matrix multiplies that by d_i (problem.h) at most. Conjugate gradients come
- * within a factor of two of it. */
+/* Returns the relative residual that rounding leaves: the entries of v+ are rounded to DBL_EPSILON
+ * of about |v|, and row i of the matrix multiplies that by d_i (problem.h) at most. Conjugate
+ * gradients reach it within a factor of two. */
 static double rounding_of(const HkProblem *p, const HkState *s, const double *b) {
   double top = 0, bottom = 0;
   for (int64_t i = 0; i < p->model->n; i++) {
@@ -94,25 +95,25 @@ HkStatus hk_linear_implicit_step(HkSim *sim, HkState *s, double beta, HkError *e
   right_hand_side(sim, s, beta, b, v_new);
   if (p->damped) /* tau C of the Hessian is to be beta h C */
     hk_block_matrix_scale(&p->damping.C, sqrt(beta));
-  /* Held vertices go where they belong at t + h. */
+  /* Constrained vertices move to the positions of their pins at t + h. */
   memcpy(implicit->ahead, s->x, (size_t)sim->model->n * 3 * sizeof *s->x);
   hk_pins_place(sim->model, s, s->time + h, implicit->ahead, implicit->v);
   hk_vectors_subtract(&p->space, implicit->ahead, s->x, v_pins);
   hk_vectors_scale(&p->space, 1 / h, v_pins);
-  /* With the projected Hessian, which is positive definite whatever x is, so that every linear
-   * solver solves the same system. */
+  /* The projected Hessian is positive definite for every x, so that every linear solver solves the
+   * same system. */
   HkDirection direction;
   HkHessianSystem system = {
       .x = s->x, .b = b, .d = v_pins, .accuracy = rounding_of(p, s, b), .projection = 1};
-  HK_TRY(hk_solve_hessian(implicit->solve, &system, v_new, &direction, &sim->report, error));
-  sim->report.projections = 0;
-  sim->report.iterations = 1;
-  sim->report.reason = direction.reason;
+  HK_TRY(hk_solve_hessian(implicit->solve, &system, v_new, &direction, &sim->info, error));
+  sim->info.projections = 0;
+  sim->info.iterations = 1;
+  sim->info.reason = direction.reason;
   hk_vectors_copy(&p->space, v_new, s->v);
   hk_vectors_add(&p->space, h, s->v, s->x, s->x);
   s->time += h;
   hk_pins_place(sim->model, s, s->time, s->x, s->v);
-  return sim->report.reason == HK_STOP_CONVERGED ? HK_OK : HK_NOT_CONVERGED;
+  return sim->info.reason == HK_STOP_CONVERGED ? HK_OK : HK_NOT_CONVERGED;
 }
 
 static HkStatus create(HkSim *sim, HkError *error) {

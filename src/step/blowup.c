@@ -1,22 +1,22 @@
-/* Noticing that a motion has left the finite and the plausible.
+/* Blow-up detection: the kinetic energy exceeds a bound or is not finite.
  *
- * After every step the kinetic energy is compared with a bound. Unless the user gives one it is
+ * After every step the kinetic energy is compared with a bound. Its default is
  *
  *     1000 (sum 1/2 k max(l0, |l - l0|)^2 + 1/2 M (speed + a t)^2)
  *
  * that is, a thousand times what it takes to stretch every spring to twice its length and to fall
  * freely for the time t that has passed; speed is the largest at the start or of a pin so far, a
  * the largest acceleration of a mass by all forces but the springs at the start. Loads, targets and
- * winds may grow later: beyond the bound a is taken anew at the present time, but still at the
- * starting positions, which no explosion moves, and from then on speed is at least a t. An
- * explosion grows by a factor every step and crosses any such bound within a few of them, so what
- * is found is near where it began.
+ * winds may grow later: beyond the bound a is evaluated again at the present time, but still at the
+ * initial positions, which are finite, and from then on speed is at least a t. An unstable motion
+ * grows by a factor every step and exceeds any such bound within a few steps, so that the error is
+ * returned near its onset.
  *
- * After a live change of the model the estimate is made anew and never sinks: a soft system keeps
- * the energy that it has from when it was stiff. Pins that jump raise the speed by the energy that
- * this puts into their springs. The first change that a simulation sees, and each added force, take
- * the present state for plausible, with its speeds, stretched springs and accelerations; later
- * changes do not, or continued dragging would hide an explosion.
+ * After a live change of the model the bound is estimated again and never decreases: a system that
+ * has become softer keeps its energy. Pins that jump raise the speed by the energy that this puts
+ * into their springs. The first change that a simulation sees, and each added force, accept the
+ * present state, with its speeds, stretched springs and accelerations; later changes do not, or
+ * continued dragging would hide a blow-up.
  */
 #include "step/blowup.h"
 
@@ -97,7 +97,7 @@ static double kinetic_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* The first vertex that is not finite, else the one with most kinetic energy. */
+/* Returns the first vertex that is not finite, else the one with the largest kinetic energy. */
 static int64_t worst_vertex(const HkModel *m, const HkState *s) {
   int64_t worst = 0;
   double most = -1;
@@ -114,14 +114,14 @@ static int64_t worst_vertex(const HkModel *m, const HkState *s) {
 }
 
 /* The largest stable step of a state counts if it is at least this part of that of the start.
- * Springs that turn and stretch lower it by a factor of at most 3: their blocks have eigenvalues in
- * 0 .. k with a trace of at least k. The derivative of a drag or a wind grows with the speed,
- * without bound in an explosion. */
+ * Rotation and stretch of springs lower it by a factor of at most 3: their blocks have eigenvalues
+ * in 0 .. k with a trace of at least k. The derivative of a drag or a wind grows with the speed,
+ * without bound in a blow-up. */
 static const double MIN_PART_OF_START = 1e-3;
 
 typedef struct StableStep {
   double h;      /* s; NAN: unknown */
-  bool at_start; /* that of the start: the present state gives no estimate */
+  bool at_start; /* h is that of the start: the present state gives no estimate */
 } StableStep;
 
 /* The smaller one of the largest stable steps of the start and of the present state. */
@@ -143,8 +143,8 @@ static bool is_finite_state(const HkModel *m, const HkState *s) {
   return sum == 0;
 }
 
-/* True where no smaller step would help. An explosion crosses the default bound long before it
- * overflows: a state that is not finite was already so before the step, or its values overflow. */
+/* Returns whether no smaller step would help. A blow-up exceeds the default bound long before it
+ * overflows: a state that is not finite was so before the step, or its values overflow. */
 static bool is_beyond_numbers(const HkSim *sim, const HkState *state) {
   return isnan(sim->model->time.energy_bound) && !is_finite_state(sim->model, state);
 }

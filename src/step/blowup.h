@@ -1,4 +1,4 @@
-/* Noticing that a motion has left the finite and the plausible. */
+/* Blow-up detection: the kinetic energy exceeds a bound or is not finite. */
 #ifndef HK_STEP_BLOWUP_H
 #define HK_STEP_BLOWUP_H
 
@@ -6,16 +6,16 @@
 
 /* Estimates the bound from the model's energies, once. */
 void hk_blowup_prepare(HkSim *sim);
-/* Takes note of the velocities that a state starts with. */
+/* Records the largest initial speed of a state. */
 void hk_blowup_begin(const HkSim *sim, HkState *state);
-/* Estimates the bound anew after a live change of the model. */
+/* Estimates the bound again after a live change of the model. */
 void hk_blowup_renew(HkSim *sim, HkState *state);
-/* HK_ERROR_BLOWUP with time, vertex and spring if the state is beyond it. */
+/* Returns HK_ERROR_BLOWUP with time, vertex and spring if the kinetic energy exceeds the bound. */
 HkStatus hk_blowup_check(HkSim *sim, HkState *state, HkError *error);
-/* HK_ERROR_BLOWUP if the relative gradient of a step is NAN: forces have left the range of
- * numbers, and the minimizer could not move. */
+/* Returns HK_ERROR_BLOWUP if the relative gradient of a step is NAN: forces are not finite, and the
+ * minimizer could not move. */
 HkStatus hk_blowup_check_gradient(HkSim *sim, HkState *state, double gradient, HkError *error);
-/* What to do about it: the largest stable step of the start and of the present state, which is
+/* Writes advice with the largest stable step of the start and of the present state, which must be
  * closed.
  */
 void hk_blowup_advise(HkSim *sim, const HkState *state, char *text, size_t size);

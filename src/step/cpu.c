@@ -36,14 +36,14 @@ void hk_sim_close(HkSim *sim, HkState *state) {
   sim->is_open = false;
 }
 
-/* A step that is cancelled leaves what it has not moved yet as it was, too. */
+/* Makes a step; if it is cancelled, restores pins and history. */
 static HkStatus move(HkSim *sim, HkState *state, HkError *error) {
   HK_ASSERT(sim->h > 0 && !state->holder);
   double h_old = state->h_old;
   if (state->pin_count) memcpy(sim->pin_held, state->pin_held, (size_t)state->pin_count);
   /* A pin that is due now is released even if rounding leaves the time slightly before it. */
   hk_pins_release(sim->model, state, state->time + 1e-6 * sim->h);
-  /* What another integrator has left there is not the step before this one any more. */
+  /* The history of another integrator is not the step before this one. */
   if (!sim->type->remembers) state->h_old = 0;
   HkStatus status = sim->type->step(sim, state, error);
   if (status != HK_ERROR_CANCELLED) return status;
@@ -113,7 +113,7 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   return HK_OK;
 }
 
-/* Looks at the energy if that is due, with the state closed for as long. */
+/* Runs the energy watch if it is due, with the state closed meanwhile. */
 static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
   bool opens = sim->is_open;
   if (!hk_energy_watch_is_due(sim, state)) return HK_OK;
@@ -126,7 +126,7 @@ static HkStatus watch(HkSim *sim, HkState *state, HkError *error) {
 /* One step of a state, which is open unless steps are adaptive or forces have hooks. */
 static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (state->steps == 0) hk_blowup_begin(sim, state);
-  sim->report = (HkStepInfo){0};
+  sim->info = (HkStepInfo){0};
   sim->kinetic = NAN;
   HkStatus status;
   if (sim->whole)
@@ -137,7 +137,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
   if (status < 0) return status;
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
-  HK_TRY(hk_blowup_check_gradient(sim, state, sim->report.gradient, error));
+  HK_TRY(hk_blowup_check_gradient(sim, state, sim->info.gradient, error));
   HK_TRY(watch(sim, state, error));
   return status;
 }

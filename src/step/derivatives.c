@@ -13,7 +13,7 @@
 #include "step/sim.h"
 
 typedef struct Triplets {
-  HkTriplets shown; /* first: what the caller sees */
+  HkTriplets shown; /* first member: the public struct */
   HkContext context;
 } Triplets;
 
@@ -25,7 +25,7 @@ typedef struct Sink {
 void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) {
   const HkModel *m = sim->model;
   double g[3];
-  bool fits = hk_state_fits(state, m) && hk_sim_take_springs(sim, state, NULL) >= 0;
+  bool fits = hk_state_fits(state, m) && hk_sim_use_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) {
     for (int64_t c = 0; c < 3 * m->n; c++) gradient[c] = NAN; /* the next step returns the error */
@@ -56,7 +56,8 @@ static void assemble(HkSim *sim, const HkState *state, HkBlockMatrix *K) {
   }
 }
 
-/* The neighbors in the model, and whatever else the forces couple at the state. */
+/* Makes the pattern: neighbors in the model, and all other pairs that forces couple at the
+ * state. */
 static HkStatus make_pattern(HkSim *sim, const HkState *state, HkPattern *pattern, HkError *error) {
   const HkModel *m = sim->model;
   HkForceBlocks blocks = {0};
@@ -120,7 +121,7 @@ HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkEr
   *K = NULL;
   HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
-  HK_TRY(hk_sim_take_springs(sim, state, error));
+  HK_TRY(hk_sim_use_springs(sim, state, error));
   HkStatus status = make_stiffness(sim, state, &pattern, &blocks, K, error);
   hk_block_matrix_destroy(sim->model, &blocks);
   hk_pattern_destroy(sim->model, &pattern);

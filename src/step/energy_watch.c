@@ -1,16 +1,17 @@
 /* Energy watch: refuses steps of a motion whose total energy grows without a cause.
  *
  * In the exact motion the total energy E = T + V (kinetic energy, all potentials) changes by the
- * work W of what comes from outside, and by damping, which lowers it. A numerical instability
- * shows as growth beyond that. Every so many steps E is compared with its value at a base:
+ * external work W, and by damping, which lowers it. A numerical instability shows as growth beyond
+ * that. At regular intervals E is compared with its value at a base state:
  *
  *     alarm   E - E_base > 10 swing A,     A = T_base + V_springs,base + D + |W|
  *
  * A is the energy that the motion had available: D is the largest drop of the potential of gravity
- * and all other forces but the springs since the base, |W| a bound of the work from outside.
+ * and all other forces but the springs since the base, |W| a bound of the external work.
  *
- * swing is what a sound integrator adds. Symplectic Euler keeps T + V + h/2 v . f of linear forces,
- * which on a mode of frequency w is E (1 - h w / 2 sin 2 phi), phi its phase; so E swings by
+ * swing is the growth that a stable integrator allows. Symplectic Euler keeps T + V + h/2 v . f of
+ * linear forces, which on a mode of frequency w is E (1 - h w / 2 sin 2 phi), phi its phase; so E
+ * swings by
  *
  *     swing = (1 + r) / (1 - r),     r = h w / 2 = h / h_stable
  *
@@ -19,43 +20,42 @@
  * double it for linear forces. The sum over the modes swings by no more than its fastest one. r is
  * taken from hk_sim_stable_step when it was last called, which a run and the default step do at the
  * start, and as at most 0.95 (swing 39); 0.95 where it was not. The factor 10 allows for motions
- * that stiffen after that.
+ * that become stiffer later.
  *
  * A step of a linearly implicit method moves vertices along straight lines and stretches stiff
- * springs that turn: the energy may be thousands of times A after it, and the next steps damp it.
- * Only where E is beyond the bound at 16 looks in a row, 64 steps, is that an alarm.
+ * springs that rotate: the energy may be thousands of times A after it, and the next steps damp it.
+ * It raises an alarm only if E exceeds the bound at 16 successive checks, 64 steps.
  *
- * The work from outside is known at the looks alone, so it is bounded from above:
+ * The external work is known at the checks only, so it is bounded from above:
  *
  *     forces without a potential   the sum over vertices of max(0, f_i . v_i), the larger value of
  *                                  two times; damping and drag count as nothing
  *     moving pins                  |R| of each (what holds it) times the largest speed so far
- *     potentials that move         the variation of V(x, t) over the time between two looks, at the
- *                                  present x, in eight parts (targets and loads given by tables)
+ *     potentials that move         the variation of V(x, t) between two checks, at the present x,
+ *                                  in eight parts (targets and loads given by tables)
  *
- * with the larger power of the two ends for the time between them. A gust or a pin whose power has
- * a peak between two looks may do more work than that; the factor 10 is for it.
+ * with the larger power of the two ends for the time between them. A gust or a pin whose power
+ * peaks between two checks may do more work; the factor 10 allows for that, too.
  *
- * The base is taken anew, and never is an alarm raised for what was before, when the state is
- * another one, was set, loaded or copied, when the time, the step or the pins that hold change, and
- * after live changes of the model. Positions and velocities may also be written through pointers
- * that hk_state_x and hk_state_v gave out, which leaves no trace. Where such a pointer exists, the
- * first alarm only takes a new base, and from then on sums of x and v are compared between calls:
- * a write that they show takes another base, and without one the second growth, by more than swing
- * A, is an alarm.
+ * A new base is set, without an alarm for earlier growth, when the simulation moves another state,
+ * when the state was set, loaded or copied, when the time, the step or the held pins change, and
+ * after live changes of the model. Callers may also write positions and velocities through pointers
+ * from hk_state_x and hk_state_v, which the watch does not see. If such a pointer exists, the first
+ * alarm only sets a new base, and from then on checksums of x and v are compared between calls: a
+ * write that changes them sets another base; without one, further growth by more than swing A is an
+ * alarm.
  *
- * Where the scene gives time.energy_bound, it is the user who says what is plausible, and there is
- * no alarm.
+ * If the scene gives time.energy_bound, the user defines the bound, and there is no alarm.
  *
- * The watch is no part of HkState: it does not change the motion, and a resumed run is
- * bit-identical in it. It begins at the state that it resumes from, so that its alarm may come
- * later than that of a run that was never interrupted. Looks are due by the number of steps of the
- * state, and do not depend on how many steps a call makes.
+ * The watch is not part of HkState: it does not change the motion, and a resumed run is
+ * bit-identical. A resumed run sets the base where it resumes, so that its alarm may come later
+ * than that of a run without interruption. The step count of the state decides when a check is due,
+ * independent of how many steps a call makes.
  *
- * With each fourth look the largest stable step is estimated anew by an iteration of the power
- * method, started from the last mode (stability.c), and by more of them in the first look at which
- * E has grown by A. Estimates are from below the frequency, so that a warning is never wrong for
- * small motions.
+ * At each fourth check the largest stable step is estimated again by one power iteration, started
+ * from the last mode (stability.c), and by more iterations at the first check at which E has grown
+ * by A. Estimates are lower bounds of the frequency, so that there are no false warnings for small
+ * motions.
  */
 #include "step/energy_watch.h"
 
@@ -68,16 +68,17 @@
 
 static const double ENERGY_FACTOR = 10, MAX_STEP_RATIO = 0.95;
 
-/* Part of the energies' own size that may be rounding. */
+/* Relative rounding error of the energies. */
 static const double ROUNDING = 1e-10;
 
-/* Looks in a row beyond the bound that are an alarm, of integrators that solve linear systems. */
+/* Successive checks beyond the bound that raise an alarm, for linearly implicit integrators. */
 enum { LOOKS_OF_LINEAR = 16 };
 
-/* Looks between two estimates of the stable step; iterations in each, and when energy has grown. */
+/* Checks between two estimates of the stable step; power iterations of an estimate, and of one
+ * after growth of the energy. */
 enum { LOOKS_PER_ESTIMATE = 4, ITERATIONS = 1, GROWTH_ITERATIONS = 16 };
 
-/* Parts of the time between two looks in which potentials that move are followed. */
+/* Number of intervals between two checks in which time-dependent potentials are evaluated. */
 enum { PARTS = 8 };
 
 HkStatus hk_energy_watch_create(HkSim *sim, HkError *error) {
@@ -98,7 +99,7 @@ size_t hk_energy_watch_bytes(const HkSim *sim) {
   return sim->watch.mode ? hk_vector_bytes(sim->model->n) : 0;
 }
 
-/* ---- Energies (J) and what comes from outside ---- */
+/* ---- Energies (J) and external work ---- */
 
 typedef struct Energies {
   double kinetic, springs, rest;
@@ -118,7 +119,7 @@ static double kinetic_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* Of the free vertices: what held ones have is given to them from outside. */
+/* Returns the kinetic energy of the free vertices; that of constrained ones is external work. */
 static double kinetic_of(HkSim *sim, const HkState *state) {
   const HkModel *m = sim->model;
   Sum a = {.model = m, .state = state};
@@ -156,7 +157,8 @@ static double gain_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* The power of forces without a potential (W) at the time t, where it raises the energy. */
+/* Returns the power (W) of forces without a potential at time t, summed over vertices where it is
+ * positive. */
 static double gain_of(HkSim *sim, const HkState *state, double t) {
   const HkModel *m = sim->model;
   bool any = false;
@@ -202,7 +204,7 @@ static double power_of(HkSim *sim, const HkState *state) {
   return gain + pin_power(sim, state);
 }
 
-/* The variation (J) of potentials with the time alone, since the last look. */
+/* Returns the variation (J) of potentials by their dependence on time since the last check. */
 static double variation_of(HkSim *sim, const HkState *state) {
   double from = sim->watch.time, part = (state->time - from) / PARTS, sum = 0;
   double last = potential_of(sim, state, HK_ENERGY_OTHER, from);
@@ -228,7 +230,7 @@ static int64_t held_pins(const HkState *state) {
   return held;
 }
 
-static void take_base(HkSim *sim, const HkState *state) {
+static void set_base(HkSim *sim, const HkState *state) {
   HkEnergyWatch *w = &sim->watch;
   Energies e = measure(sim, state);
   w->time = state->time;
@@ -243,7 +245,7 @@ static void take_base(HkSim *sim, const HkState *state) {
   w->known = isfinite(w->base);
 }
 
-/* A sum of x and v that any single write changes (FNV over whole numbers). */
+/* Returns a checksum of x and v that any single write changes (FNV over 64-bit words). */
 static uint64_t sum_of(const HkState *state) {
   uint64_t sum = 14695981039346656037u;
   for (int64_t c = 0; c < 3 * state->n; c++) {
@@ -266,7 +268,7 @@ static bool is_same(const HkSim *sim, const HkState *state) {
 void hk_energy_watch_begin(HkSim *sim, HkState *state) {
   HkEnergyWatch *w = &sim->watch;
   if (!sim->type->energy_interval) return;
-  if (!w->known || !is_same(sim, state)) take_base(sim, state);
+  if (!w->known || !is_same(sim, state)) set_base(sim, state);
   if (state->lent && !w->verifies) w->unsure = true;
 }
 
@@ -280,10 +282,10 @@ void hk_energy_watch_end(HkSim *sim, HkState *state) {
   if (w->verifies) w->sum = sum_of(state);
 }
 
-/* ---- Looking ---- */
+/* ---- Checks ---- */
 
-/* Whether a look is due before the first interval is over: a step that is far too large has ruined
- * the motion by then. */
+/* Returns whether a check is due within the first interval: a step that is far too large blows up
+ * earlier. */
 static bool is_early(int64_t interval, int64_t steps) {
   return interval > HK_WATCH_LINEAR && (steps == interval / 8 || steps == interval / 2);
 }
@@ -311,7 +313,8 @@ static void follow_stable_step(HkSim *sim, const HkState *state, int iterations)
          state->time, sim->h, stable);
 }
 
-/* Whether an estimate is due: every few looks, and where the energy has grown by what there was. */
+/* Estimates the stable step if that is due: every few checks, and when the energy has grown by
+ * A. */
 static void examine(HkSim *sim, const HkState *state, bool grown) {
   HkEnergyWatch *w = &sim->watch;
   int64_t interval = sim->type->energy_interval;
@@ -337,7 +340,7 @@ static HkStatus fail(HkSim *sim, const HkState *state, double growth, double ava
 HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   HkEnergyWatch *w = &sim->watch;
   if (!w->known || w->held != held_pins(state)) {
-    take_base(sim, state);
+    set_base(sim, state);
     examine(sim, state, false);
     return HK_OK;
   }
@@ -358,6 +361,6 @@ HkStatus hk_energy_watch_look(HkSim *sim, HkState *state, HkError *error) {
   if (w->above < needed || !isnan(sim->model->time.energy_bound)) return HK_OK;
   if (!w->unsure) return fail(sim, state, growth, available, error);
   w->verifies = true;
-  take_base(sim, state);
+  set_base(sim, state);
   return HK_OK;
 }

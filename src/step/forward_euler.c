@@ -9,8 +9,8 @@
  *     d < 2 omega (a pair):   |1 + h lambda|^2 = 1 - h d + h^2 omega^2, so h < d / omega^2
  *     d >= 2 omega (real):    h < 2 / |lambda| = 4 / (d + sqrt(d^2 - 4 omega^2))
  *
- * That holds for one mode; in a system with many, the one with the least d / omega^2 decides, and
- * one without any damping is enough to make every step grow. It is here to be compared with.
+ * This holds for one mode; in a system with many, the mode with the least d / omega^2 decides, and
+ * one undamped mode makes every step unstable. The method is here for comparisons.
  */
 #include "step/sim.h"
 

@@ -1,4 +1,4 @@
-/* What implicit integrators have in common; see implicit.h. */
+/* Common functions of implicit integrators; see implicit.h. */
 #include "step/implicit.h"
 
 #include <string.h>
@@ -64,8 +64,8 @@ double hk_implicit_stable_step(const void *params, double omega, double d) {
 
 /* ---- Solving ---- */
 
-/* The problem's mask of held vertices, and another version if it is a new one. */
-static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state) {
+/* Updates the problem's mask of constrained vertices, and its version if the mask changes. */
+static void update_pin_mask(HkProblem *problem, const HkModel *m, const HkState *state) {
   bool changed = false;
   for (int64_t p = 0; p < m->pin_count; p++) {
     uint8_t *mask = &problem->held.mask[m->pin_vertex[p]], holds = state->pin_held[p] != 0;
@@ -75,7 +75,8 @@ static void take_pins(HkProblem *problem, const HkModel *m, const HkState *state
   if (changed) problem->held.version++;
 }
 
-/* Held vertices: y where they go, b so that (y - b) / tau is their velocity. */
+/* Sets y of constrained vertices to their positions, and b so that (y - b) / tau is their
+ * velocity. */
 static void place_pins(HkImplicit *implicit, const HkModel *m, const HkState *state) {
   HkProblem *p = &implicit->problem;
   for (int64_t pin = 0; pin < m->pin_count; pin++) {
@@ -94,14 +95,14 @@ void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage) {
   const HkModel *m = sim->model;
   p->t = stage->t;
   p->tau = stage->tau;
-  take_pins(p, m, state);
+  update_pin_mask(p, m, state);
   hk_vectors_add(&p->space, stage->ahead, state->v, state->x, implicit->ahead);
   hk_vectors_copy(&p->space, state->v, implicit->v);
   hk_pins_place(m, state, stage->t, implicit->ahead, implicit->v);
   place_pins(implicit, m, state);
 }
 
-/* Held vertices of the guess, wherever the others are. */
+/* Sets the constrained vertices of the guess. */
 static void hold_pins(const HkModel *m, const HkState *state, HkImplicit *implicit) {
   for (int64_t p = 0; p < m->pin_count; p++) {
     int64_t i = 3 * (int64_t)m->pin_vertex[p];
@@ -109,8 +110,8 @@ static void hold_pins(const HkModel *m, const HkState *state, HkImplicit *implic
   }
 }
 
-/* The prediction with half of the last change of velocity: x + s (v + h / (2 h_old) (v - v_old)).
- * A full extrapolation would be nearer on smooth paths, and further off where they bend. */
+/* Computes the prediction with half of the last change of velocity: x + s (v + h / (2 h_old) (v -
+ * v_old)). A full extrapolation would be nearer on smooth paths, and further off on curved ones. */
 static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, double s) {
   const HkVectors *space = &implicit->problem.space;
   double part = 0.5 * sim->h / state->h_old * s;
@@ -119,7 +120,8 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
   hold_pins(sim->model, state, implicit);
 }
 
-/* Moves to `to` as far as forces allow; held vertices follow their pins in any case. */
+/* Applies the step filters of forces to the guess; constrained vertices follow their pins in any
+ * case. */
 static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit, double *to) {
   if (!hk_problem_filter(&implicit->problem, state->x, to)) return;
   for (int64_t pin = 0; pin < sim->model->pin_count; pin++) {
@@ -129,11 +131,11 @@ static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit,
   }
 }
 
-/* The prediction, with or without the last change of velocity, whichever has the lower g. It
- * stretches springs that it turns, which a minimizer puts right at once: it is the better start
- * although g may be higher there than at the old positions. Where g rises out of proportion to the
+/* The guess is the prediction, with or without the last change of velocity, whichever has the lower
+ * g. It stretches springs that rotate, which a minimizer corrects at once: it is the better guess
+ * although g may be higher there than at the old positions. If g rises out of proportion to the
  * inertia of the step, the velocities are those of waves that the step does not resolve, and the
- * old positions are the start. */
+ * guess is the old positions. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   const double MAX_RISE_TO_INERTIA = 30;
   HkProblem *p = &implicit->problem;
@@ -150,8 +152,8 @@ static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
 }
 
-/* Where C is not -df/dv in full, what is left out counts at the predicted velocity, which is right
- * to first order in h only after a pass. */
+/* If C is only a part of -df/dv, the rest is evaluated at the predicted velocity, which is accurate
+ * to first order in h only after one pass. */
 static int count_passes(const HkSim *sim, const HkProblem *p) {
   int passes = ((const HkImplicitParams *)sim->method.params)->passes;
   if (passes > 0) return passes;
@@ -192,14 +194,14 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit, stage->ahead);
   HkStatus status = hk_minimize(implicit->minimizer, implicit->x, error);
-  sim->report = implicit->minimizer->report;
+  sim->info = implicit->minimizer->info;
   bool again = p->pushed || p->dampers;
   for (int pass = 1; pass < passes && status >= 0 && again; pass++) {
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
     HK_TRY(predict(sim, state, stage, implicit->x, error));
     status = hk_minimize(implicit->minimizer, implicit->x, error);
-    add_pass(&sim->report, &implicit->minimizer->report);
+    add_pass(&sim->info, &implicit->minimizer->info);
   }
   return status;
 }

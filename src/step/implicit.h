@@ -1,5 +1,5 @@
-/* What implicit integrators have in common: one problem of minimization a step (problem.h), or one
- * linear system. */
+/* Common functions of implicit integrators: one minimization (problem.h) or one linear system a
+ * step. */
 #ifndef HK_STEP_IMPLICIT_H
 #define HK_STEP_IMPLICIT_H
 
@@ -27,14 +27,14 @@ typedef struct HkImplicit {
   HkMinimizer *minimizer; /* of those that minimize */
   HkSolveHessian *solve;  /* of those that solve one linear system */
   double *x;              /* 3 n: the solution of the stage */
-  double *ahead, *v;      /* 3 n: the predicted stage */
+  double *ahead, *v;      /* 3 n: position and velocity of the predicted stage */
 } HkImplicit;
 
 /* create and destroy of integrators whose parameters begin as HkImplicitParams. */
 HkStatus hk_implicit_create(HkSim *sim, HkError *error);
 void hk_implicit_destroy(HkSim *sim);
 size_t hk_implicit_bytes(const HkSim *sim);
-/* The problem alone and a linear solver, for linearly implicit integrators. */
+/* Creates the problem and a linear solver, for linearly implicit integrators. */
 HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *error);
 
 /* Where the equations of a stage hold. */
@@ -42,15 +42,15 @@ typedef struct HkStage {
   double t;     /* s, the time of its forces and pins */
   double tau;   /* s; problem.h */
   double ahead; /* s: x + ahead v is the first guess */
-  /* b = now x + old x_old; both 0 where it is no combination of positions (dampers.h) */
+  /* b = now x + old x_old; both 0 if b is not a combination of positions (dampers.h) */
   double now, old;
 } HkStage;
 
-/* Takes over which pins hold and places them in y and b, which the integrator has filled, and
- * leaves the prediction in ahead and v. The problem is to be linearized then. */
+/* Sets the constrained vertices in the mask, y and b, which the integrator has filled, and the
+ * prediction in ahead and v. The caller then linearizes the problem. */
 void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage);
-/* The same, then linearizes about the prediction and minimizes: the stage is implicit->x, its
- * velocity (x - b) / tau. */
+/* Calls hk_implicit_begin, linearizes about the prediction and minimizes: the stage is implicit->x,
+ * its velocity (x - b) / tau. */
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
 
 /* Unconditional stability: any step. */

@@ -6,12 +6,12 @@
  *
  *     1/2 (z - y)^T M (z - y) + h^2/4 E(z),   y = x + h/2 v
  *
- * and the other half goes on straight: x+ = 2 z - x, v+ = 2 (z - x) / (h/2) - v. Symplectic and
+ * and the other half extrapolates: x+ = 2 z - x, v+ = 2 (z - x) / (h/2) - v. Symplectic and
  * symmetric: it keeps all momenta and the energy of linear springs exactly. It damps nothing: modes
- * that the step does not resolve swing on at the wrong frequency. Springs are linear only along
- * their length; where they turn far within a step, and the step does not resolve them, the straight
- * second half stretches them, and the energy may grow without end (Simo and Tarnow 1992). Then
- * bdf2, also of second order, is the better choice.
+ * that the step does not resolve oscillate at a wrong frequency. Springs are linear only along
+ * their length; if they rotate far within a step that does not resolve them, the extrapolation
+ * stretches them, and the energy may grow without bound (Simo and Tarnow 1992). Then bdf2, also of
+ * second order, is the better choice.
  */
 #include "step/implicit.h"
 

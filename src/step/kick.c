@@ -1,9 +1,8 @@
 /* Kick and drift by blocks of vertices; see kick.h.
  *
- * Each thread has a range of blocks. It kicks them in order and lets each one drift when the last
- * block that has neighbors in it is kicked. Those with neighbors in the range of another thread
- * drift when all threads are done with their kicks. Which block is done when does not change what
- * is computed.
+ * Each thread has a range of blocks. It kicks them in order; a block drifts once the last block
+ * with neighbors in it is kicked. Blocks with neighbors in the range of another thread drift after
+ * all kicks of all threads. The order does not change the result.
  */
 #include "step/kick.h"
 
@@ -25,8 +24,8 @@ typedef struct Kick {
 
 /* ---- Creating ---- */
 
-/* What a kick reads are the neighbors of its vertices, and in single precision what lies as far
- * from one vertex of a group as a neighbor from another one: a group further on at most. */
+/* A kick reads the neighbors of its vertices; in single precision also vertices at the same
+ * distance j - i from other vertices of the group, which are at most one group further. */
 static HkStatus find_reach(const HkModel *m, Kick *k, HkError *error) {
   const int64_t GROUP_REACH = HK_ROW_GROUP_SINGLE - 1;
   k->blocks = hk_sum_slots(m->n);
@@ -91,16 +90,16 @@ void hk_kick_open(HkSim *sim, const HkState *state) {
   if (!k->single) return;
   hk_spring_rows_update(sim->model, k->single->rows);
   if (k->single->masses_version != sim->model->masses_version)
-    hk_single_take_masses(k->single, sim->model);
-  hk_single_take(k->single, sim->model, state);
+    hk_single_load_masses(k->single, sim->model);
+  hk_single_load(k->single, sim->model, state);
 }
 
 void hk_kick_close(HkSim *sim, HkState *state) {
   const Kick *k = sim->data;
-  if (k->single) hk_single_give(k->single, sim->model, state);
+  if (k->single) hk_single_store(k->single, sim->model, state);
 }
 
-/* ---- What a pass is given ---- */
+/* ---- Arguments of a pass ---- */
 
 typedef struct Pass {
   const HkSim *sim;
@@ -109,16 +108,16 @@ typedef struct Pass {
   HkKickArgs kick;
   HkDriftArgs drift;
   HkSingleArgs single;
-  bool drifts; /* beside kicking */
+  bool drifts; /* the pass also drifts */
   int64_t parts;
 } Pass;
 
-/* The forces beside the springs, which are computed in double precision. */
+/* Computes the forces other than springs, in double precision. */
 static const double *others(HkSim *sim, HkState *s, double t, bool half, double g[3]) {
   const Kick *k = sim->data;
   if (k->single && hk_forces_have_rest(sim->model)) {
-    hk_single_give(k->single, sim->model, s);
-    if (half) hk_single_give_half(k->single, sim->model, k->half);
+    hk_single_store(k->single, sim->model, s);
+    if (half) hk_single_store_half(k->single, sim->model, k->half);
   }
   bool any = hk_forces_rest(sim->model, &sim->work, t, s->x, half ? k->half : s->v, sim->f, g);
   return any ? sim->f : NULL;
@@ -157,8 +156,8 @@ static void use_floats(Pass *p, double drift, bool half, float *out) {
   }
 }
 
-/* A kick by h with what hk_kick_half has left (half) or with the present velocities, followed by a
- * drift; without one (drifts) it goes into the half. */
+/* Returns a pass that kicks by h with the velocities of hk_kick_half (half) or the present ones,
+ * and drifts; without drifts it writes the predicted velocities instead. */
 static Pass pass_of(HkSim *sim, HkState *s, double t, double h, bool drifts, double drift,
                     bool half) {
   const HkModel *m = sim->model;
@@ -199,8 +198,8 @@ static void hold(const Pass *p, int64_t vertex) {
   }
 }
 
-/* Held pins keep the velocity that they have, or none before they drift: they are placed at the end
- * of the step. */
+/* Held pins keep their velocity, or get 0 before a drift: they are placed at the end of the
+ * step. */
 static void kick_block(const Pass *p, int64_t block) {
   const HkModel *m = p->sim->model;
   const HkSpringRows *r = p->k->single ? p->single.rows : p->kick.rows;
@@ -224,7 +223,7 @@ static void drift_block(const Pass *p, int64_t block) {
                 : k->kernels->drift(&p->drift, begin, block_end(block, p->sim->model->n));
 }
 
-/* Whether all that has neighbors in a block is within the same part. */
+/* Returns whether all blocks with neighbors in a block belong to the same thread. */
 static bool is_inner(const Pass *p, int64_t block, int64_t begin, int64_t end) {
   return p->k->low[block] >= begin && p->k->high[block] < end;
 }
@@ -261,7 +260,7 @@ void hk_kick_drift(HkSim *sim, HkState *s, double t, double h, double drift, boo
   for (int64_t b = 0; b < p.k->blocks; b++) sim->kinetic += sim->work.sums[b];
 }
 
-/* ---- The parts alone ---- */
+/* ---- Kick and drift as separate passes ---- */
 
 static void kick_range(void *user, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) kick_block(user, b);
@@ -288,7 +287,7 @@ void hk_drift_only(HkSim *sim, HkState *s, double h) {
 void hk_kick_pins(HkSim *sim, HkState *s, double t) {
   const Kick *k = sim->data;
   hk_pins_place(sim->model, s, t, s->x, s->v);
-  if (k->single) hk_single_take_pins(k->single, sim->model, s);
+  if (k->single) hk_single_load_pins(k->single, sim->model, s);
 }
 
 void hk_kick_end(HkSim *sim, HkState *s) {

@@ -1,21 +1,21 @@
-/* What explicit integrators are made of, in one pass over memory:
+/* The parts of explicit integrators, in one pass over memory:
  *
  *     kick    v+ = v + h M^-1 f(t, x, w)     w: the velocities that f depends on
  *     drift   x+ = x + h v+
  *
- * The springs are added up, the velocities written and, as soon as no vertex needs the old position
- * of a block of vertices any more, that block is moved while it is still in the cache; its kinetic
- * energy is summed on the way for the check for blow-ups. What must come from memory is then x, v,
- * m and the rows of the springs once, and x and v go back: 104 bytes a vertex and 20 a half spring,
- * none of these where the springs are regular (force/spring_rows.h). In single precision (single.h)
- * it is half of that, and 12 a half spring.
+ * A kick sums the springs and writes the velocities. As soon as no vertex needs the old positions
+ * of a block of vertices, the block drifts while it is still in the cache, and its kinetic energy
+ * is summed for the blow-up check. Memory traffic: x, v, m and the rows of the springs are read
+ * once, x and v written once, 104 bytes a vertex and 20 a half spring, or 0 a half spring if
+ * springs are regular (force/spring_rows.h). In single precision (single.h) it is half of that, and
+ * 12 a half spring.
  */
 #ifndef HK_STEP_KICK_H
 #define HK_STEP_KICK_H
 
 #include "step/sim.h"
 
-/* Parameters of the integrators that are made of them. */
+/* Parameters of the integrators that kick and drift. */
 typedef struct HkKickParams {
   int precision; /* HK_KICK_AUTO and so on */
 } HkKickParams;
@@ -28,15 +28,15 @@ enum { HK_KICK_AUTO, HK_KICK_DOUBLE, HK_KICK_SINGLE };
             "digits: too few for motions of less than 1e-7 of the model's size a step; auto: "     \
             "double, and single on a device")
 
-/* Make and release sim->data; half: hk_kick_half will be called. */
+/* Create and destroy sim->data; half: hk_kick_half will be called. */
 HkStatus hk_kick_create(HkSim *sim, bool half, HkError *error);
 void hk_kick_destroy(HkSim *sim);
 size_t hk_kick_bytes(const HkSim *sim);
-/* Between them state->x and v hold only the held pins in single precision. */
+/* In single precision, state->x and v are valid for held pins only between open and close. */
 void hk_kick_open(HkSim *sim, const HkState *state);
 void hk_kick_close(HkSim *sim, HkState *state);
 
-/* v+ = v + h M^-1 f(t, x, w), x+ = x + drift v+ with w = v, or what hk_kick_half has left. */
+/* v+ = v + h M^-1 f(t, x, w), x+ = x + drift v+ with w = v, or the w of hk_kick_half. */
 void hk_kick_drift(HkSim *sim, HkState *state, double t, double h, double drift, bool half);
 /* w = v + h M^-1 f(t, x, v); w = v for held pins. */
 void hk_kick_half(HkSim *sim, HkState *state, double t, double h);
@@ -44,7 +44,7 @@ void hk_kick_half(HkSim *sim, HkState *state, double t, double h);
 void hk_drift_only(HkSim *sim, HkState *state, double h);
 /* Places the held pins at a time. */
 void hk_kick_pins(HkSim *sim, HkState *state, double t);
-/* The same at the end of a step, where their kinetic energy is counted, too. */
+/* Places the held pins at the end of a step and adds their kinetic energy. */
 void hk_kick_end(HkSim *sim, HkState *state);
 
 /* ---- Kernels: kernels/kick.c ---- */
@@ -54,7 +54,7 @@ typedef struct HkKickArgs {
   const double *x, *v, *w;
   const double *f;    /* N, of other forces; NULL: there are none */
   const double *mass; /* kg */
-  double g[3];        /* m/s^2, an acceleration of all alike */
+  double g[3];        /* m/s^2, acceleration of all vertices */
   double h[3];        /* s, along each axis */
   double *out;        /* may be v where no spring is damped by w = v */
 } HkKickArgs;
@@ -63,7 +63,7 @@ typedef struct HkDriftArgs {
   const double *mass;
   double h;
   double *x, *v;
-  const double *from; /* velocities, which v becomes */
+  const double *from; /* velocities that are copied to v */
 } HkDriftArgs;
 
 typedef struct HkKickKernels {

@@ -2,12 +2,12 @@
  *
  *     (M - h^2 K+ - h D) v+ = M v + h (f - D v),   x+ = x + h v+
  *
- * K+ = df/dx of the forces with a potential, with springs under pressure slack across their length,
- * D = df/dv (its symmetric part): backward Euler with f replaced by its linearization at the old
- * state, which is one Newton iteration from there with the projected Hessian. Every step is stable
- * for linear forces, where the amplitude of a mode shrinks by 1 / sqrt(1 + h^2 omega^2) a step; not
- * in every motion, since nothing bounds the energy where springs turn far within a step. It is
- * beta.c with beta = 1, which derives why K+ leaves the order as it is.
+ * K+ = df/dx of the forces with a potential, without the negative geometric stiffness of compressed
+ * springs, D = df/dv (its symmetric part): backward Euler with f replaced by its linearization at
+ * the old state, which is one Newton iteration from there with the projected Hessian. Every step is
+ * stable for linear forces, where the amplitude of a mode shrinks by 1 / sqrt(1 + h^2 omega^2) a
+ * step; not in every motion, since nothing bounds the energy if springs rotate far within a step.
+ * It is beta.c with beta = 1; that file derives why K+ does not change the order.
  */
 #include "step/linear_implicit.h"
 

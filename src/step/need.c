@@ -1,15 +1,15 @@
-/* How much memory a simulation takes at least; see need.h.
+/* Lower bound of the memory of a simulation; see need.h.
  *
- * Most of it is arrays whose lengths are known: so many bytes a vertex and so many a spring, as the
- * parts allocate them. What depends on how irregular a model is counts as for the most regular one.
- * The factor L of a matrix, one row a vertex, has about
+ * Most of it is arrays of known lengths, with a number of bytes for each vertex and each spring, as
+ * the parts allocate them. Arrays whose size depends on the irregularity of a model count as for a
+ * regular one. The factor L of a matrix, one row a vertex, has about
  *
  *     6 to 13 sqrt(w)      entries a vertex in solids (10^3 to 64 000 vertices: blocks, bars,
  * balls) 4.6 to 12 log2(w)    in surfaces (3600 to 250 000 vertices, 2 to 6 springs each)
  *
  * in the best orderings that CHOLMOD and METIS find, w being the vertices of a cut across the
- * model; a little less is counted here. The true number is known, and looked at, once the matrix is
- * analyzed, which for a large one takes minutes.
+ * model; a little less is counted here. The exact number is known, and checked, after the analysis
+ * of the matrix, which takes minutes for a large one.
  */
 #include "step/need.h"
 
@@ -28,7 +28,7 @@ static const void *find(const HkMethod *method, const char *name, HkParamKind ki
   return p && p->kind == kind ? (const char *)method->params + p->offset : NULL;
 }
 
-/* A whole number or a choice; 0: there is no such parameter. */
+/* Returns an integer parameter or the index of a choice; 0 if there is no such parameter. */
 static int number_of(const HkMethod *method, const char *name, HkParamKind kind) {
   const int *value = find(method, name, kind);
   return value ? *value : 0;
@@ -36,13 +36,13 @@ static int number_of(const HkMethod *method, const char *name, HkParamKind kind)
 
 /* ---- Factors ---- */
 
-/* Entries of L, one row a vertex. */
+/* Estimates the entries of L, with one row a vertex. */
 static double count_fill(const HkProportions *p) {
   if (p->width <= 1) return p->core;
   return p->core * (p->solid ? 4 * sqrt(p->width) : 4 * log2(p->width));
 }
 
-/* Of the prefactor: double precision, and where it is packed single precision beside it. */
+/* Bytes of the prefactor: in double precision, and also in single precision if it is packed. */
 static double of_prefactor(const HkProportions *p, int precision) {
   double entry = sizeof(double) + (precision == HK_PRECISION_DOUBLE ? 0 : sizeof(float));
   return 2 * sizeof(int64_t) * p->n + entry * count_fill(p);
@@ -59,7 +59,7 @@ static double of_preconditioner(const HkProportions *p, const HkMethod *method) 
   return type->uses_prefactor ? bytes + of_prefactor(p, HK_PRECISION_AUTO) : bytes;
 }
 
-/* The lower triangle and its rows, here and in the factorization, and the factor. */
+/* Bytes of a direct solver: lower triangle and row indices, twice, and the factor. */
 static double of_direct(const HkProportions *p) {
   double width = p->dimension == 2 ? 2 : 3, free = p->core;
   double entries = width * (width + 1) / 2 * p->n + width * width * p->springs;
@@ -105,7 +105,7 @@ static double of_minimizer(const HkProportions *p, const HkMethod *given) {
   return bytes + vectors * VECTOR * p->n;
 }
 
-/* The problem of a step: vectors, and which blocks its matrix has. */
+/* Bytes of the problem of a step: vectors, and the pattern of its matrix. */
 static double of_problem(const HkProportions *p) {
   double vertex = 7 * VECTOR + 2 * sizeof(double) + 2 * sizeof(int64_t) + sizeof(int32_t);
   double spring = 2 * sizeof(int32_t);
@@ -135,7 +135,7 @@ double hk_step_need(const HkProportions *p, const HkMethod *step) {
 HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const HkMethod *step,
                        double bytes, HkError *error) {
   char what[160];
-  HkProportions thin = *p; /* the same without a factor to speak of */
+  HkProportions thin = *p; /* the same with a negligible factor */
   thin.width = 0;
   bool factor = hk_step_need(p, step) > 1.5 * hk_step_need(&thin, step);
   snprintf(what, sizeof what, "%.0f vertices by %s", p->n,

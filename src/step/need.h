@@ -1,4 +1,4 @@
-/* How much memory a simulation takes at least, before it takes any. */
+/* Lower bound of the memory of a simulation, before it is created. */
 #ifndef HK_STEP_NEED_H
 #define HK_STEP_NEED_H
 
@@ -6,7 +6,7 @@
 
 /* Bytes of a simulation by an integrator, its minimizer and linear solver, picked or given. */
 double hk_step_need(const HkProportions *p, const HkMethod *step);
-/* Whether so many bytes can be had: those of hk_step_need, and what else comes with them. */
+/* Returns HK_ERROR_MEMORY if `bytes` plus those of hk_step_need are not available. */
 HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const HkMethod *step,
                        double bytes, HkError *error);
 

@@ -7,8 +7,8 @@
  *     x_4 = x + h v_3,     v_4 = v + h a_3,     a_4 = a(t + h, x_4, v_4)
  *     x+  = x + h/6 (v_1 + 2 v_2 + 2 v_3 + v_4),   v+ = v + h/6 (a_1 + 2 a_2 + 2 a_3 + a_4)
  *
- * Held pins are where they belong at the time of each stage. Energy is lost, by h^6 omega^6 / 72 of
- * it a step.
+ * Held pins are at the positions of their motions at the time of each stage. The energy decreases
+ * by h^6 omega^6 / 72 of it a step.
  *
  * Stability: each mode is multiplied by P(z) = 1 + z + z^2/2 + z^3/6 + z^4/24, z = h lambda,
  * lambda^2 + d lambda + omega^2 = 0. Undamped |P| <= 1 while h omega <= 2 sqrt 2. Along every ray

@@ -1,4 +1,4 @@
-/* HkSim: creating, the parts that integrators are made of, reports. */
+/* HkSim: creating, common functions of integrators, energies of a state. */
 #include "step/sim.h"
 
 #include "base/vec.h"
@@ -26,9 +26,9 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   return local ? hk_sim_create_data(sim, error) : HK_OK;
 }
 
-/* The default step of the scene where it is stable. Without one, half the largest stable step: the
- * fastest modes are then rough, the others are resolved. A few masses have no others, and time to
- * spare: a twentieth. */
+/* Picks the default step of the scene if it is stable, else half the largest stable step: the
+ * fastest modes are then inaccurate, the others are resolved. Models of a few masses have only fast
+ * modes and are cheap: a twentieth. */
 static HkStatus pick_step(HkSim *sim, HkError *error) {
   HkState *start;
   double stable = 0;
@@ -141,7 +141,7 @@ HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock
     return hk_fail(error, HK_ERROR_INVALID, "the time of the state, %g s, is not finite",
                    state->time);
   if (count > 0) HK_TRY(hk_cancel_check(&sim->cancel, error));
-  HK_TRY(hk_sim_take_springs(sim, state, error));
+  HK_TRY(hk_sim_use_springs(sim, state, error));
   return sim->stepper->type->steps(sim->stepper, state, count, clock, error);
 }
 
@@ -161,10 +161,11 @@ void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user) {
 
 HkStepInfo hk_sim_step_info(const HkSim *sim) {
   if (sim->stepper->type->synchronize) sim->stepper->type->synchronize(sim->stepper);
-  return sim->report;
+  return sim->info;
 }
 
-/* ---- What integrators are made of --------------------------------------------------------------
+/* ---- Common functions of integrators
+ * --------------------------------------------------------------
  */
 
 typedef struct Divide {
@@ -208,13 +209,14 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
   hk_parallel_for(sim->model->threads, sim->model->n, axpy_range, &p);
 }
 
-/* ---- Reports ---- */
+/* ---- Energies, momenta and extremes of a state ---- */
 
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  bool fits = hk_state_fits(state, sim->model) && hk_sim_take_springs(sim, state, NULL) >= 0;
+  bool fits = hk_state_fits(state, sim->model) && hk_sim_use_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
   if (!fits || hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
-    for (int64_t c = 0; c < 3 * sim->model->n; c++) f[c] = NAN; /* the next step says why */
+    for (int64_t c = 0; c < 3 * sim->model->n; c++)
+      f[c] = NAN; /* the next step returns the error */
     return;
   }
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
@@ -270,39 +272,38 @@ static void extremes(HkSim *sim, const HkState *state, HkStateInfo *r) {
   hk_springs_strains(m, sim->work.springs, state->x, sums, &r->strain_min, &r->strain_max);
 }
 
-/* All of it NAN: there is no other way to say that the state is that of another model. */
-static HkStateInfo no_report(void) {
+/* Returns NAN in all fields, for a state of another model: hk_sim_state_info has no status. */
+static HkStateInfo no_info(void) {
   return (HkStateInfo){NAN, NAN, NAN, NAN, NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN},
                        NAN, NAN, NAN};
 }
 
-void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report) {
+void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   const HkModel *m = sim->model;
-  bool fits = hk_state_fits(state, m) && hk_sim_take_springs(sim, state, NULL) >= 0;
+  bool fits = hk_state_fits(state, m) && hk_sim_use_springs(sim, state, NULL) >= 0;
   if (fits) hk_state_fetch(state);
-  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) { /* the next step says why */
-    *report = no_report();
+  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) { /* the next step returns the error */
+    *info = no_info();
     return;
   }
-  *report = (HkStateInfo){.time = state->time};
+  *info = (HkStateInfo){.time = state->time};
   Moments p = {m, state, 0};
-  report->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+  info->kinetic = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   for (int c = 0; c < 3; c++) {
     p.quantity = 1 + c;
-    report->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
     p.quantity = 4 + c;
-    report->angular_momentum[c] =
-        hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
+    info->angular_momentum[c] = hk_parallel_sum(m->threads, m->n, moment_range, &p, sim->work.sums);
   }
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (!type->energy) continue;
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
     double e = type->energy(&a);
-    if (type->slot == HK_ENERGY_SPRING) report->spring += e;
-    if (type->slot == HK_ENERGY_GRAVITY) report->gravity += e;
-    if (type->slot == HK_ENERGY_OTHER) report->other += e;
+    if (type->slot == HK_ENERGY_SPRING) info->spring += e;
+    if (type->slot == HK_ENERGY_GRAVITY) info->gravity += e;
+    if (type->slot == HK_ENERGY_OTHER) info->other += e;
   }
-  report->total = report->kinetic + report->spring + report->gravity + report->other;
-  extremes(sim, state, report);
+  info->total = info->kinetic + info->spring + info->gravity + info->other;
+  extremes(sim, state, info);
 }

@@ -1,4 +1,4 @@
-/* HkSim: an integrator with its workspace. Integrators are written in terms of the calls below. */
+/* HkSim: an integrator with its workspace. Integrators use the functions below. */
 #ifndef HK_STEP_SIM_H
 #define HK_STEP_SIM_H
 
@@ -13,27 +13,27 @@ typedef struct HkStepType {
   HkSchema schema;
   int order;      /* of convergence in h */
   bool implicit;  /* solves a problem of minimization or a linear system (implicit.h) */
-  bool minimizes; /* by a minimizer, whose iterations can be traced */
-  bool remembers; /* leaves the step before in the state: hk_state_remember */
-  /* Steps between two looks at the total energy (energy_watch.h); 0: it is not watched. */
+  bool minimizes; /* uses a minimizer, whose iterations can be traced */
+  bool remembers; /* stores the previous step in the state: hk_state_remember */
+  /* Steps between two checks of the total energy (energy_watch.h); 0: no checks. */
   int energy_interval;
-  /* Positions at the end are the minimizer's own, which it keeps where forces allow them (their
-   * filter); false: the step is filtered as a whole. */
+  /* The minimizer applies the step filters of forces, and the final positions are its iterate;
+   * false: the stepper filters the whole step. */
   bool filters;
   int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
-  /* Makes and releases what else it needs, in sim->data; NULL: nothing. */
+  /* Creates and destroys sim->data; NULL: there is none. */
   HkStatus (*create)(HkSim *sim, HkError *error);
   void (*destroy)(HkSim *sim);
   size_t (*bytes)(const HkSim *sim); /* of sim->data */
-  /* Where steps that follow each other are made on other arrays than the state's: open takes the
-   * state over, close gives it back; between them only the held pins are in the state. NULL: on the
-   * state itself. */
+  /* For integrators that work on arrays other than the state's: open copies the state into them,
+   * close copies it back; in between only held pins are valid in the state. NULL: steps work on the
+   * state. */
   void (*open)(HkSim *sim, const HkState *state);
   void (*close)(HkSim *sim, HkState *state);
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   HkToDeviceFn *to_device; /* NULL: devices do not support it */
-  /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is, INFINITY: any. */
+  /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is stable, INFINITY: all are. */
   double (*stable_step)(const void *params, double omega, double d);
   const char *stability; /* of hk_method_stability; NULL: "" */
 } HkStepType;
@@ -46,18 +46,18 @@ struct HkSim {
   HkMethod method; /* own copy of the parameters */
   double h;
   double **w;      /* workspace of the integrator */
-  double *f;       /* 3 n, for reports and the stable step */
+  double *f;       /* 3 n, for forces, reactions and the stable step */
   double *x_start; /* 3 n: positions at the start of a step that is filtered; NULL until then */
   HkForceWork work;
   HkSpringArrays state_springs; /* of the last state that had springs of its own */
-  HkSpringRows *state_rows;     /* of these; NULL until there was one */
+  HkSpringRows *state_rows;     /* of state_springs; NULL until there was such a state */
   HkSpringRows *model_rows;     /* of the model's springs */
   bool single;                  /* steps are made in single precision */
   void *data;                   /* of the integrator */
   HkStepper *stepper;           /* makes the steps */
-  HkStepInfo report;            /* of the last step */
+  HkStepInfo info;              /* of the last step */
   HkCancel cancel;
-  uint8_t *pin_held; /* of the state before the step, for one that is cancelled */
+  uint8_t *pin_held; /* copy from before the step, restored if it is cancelled */
   /* Of the adaptive step, NULL: steps are as given. Trial states, the state at the start of the
    * step, and the part of the step that is done (0 to 1). */
   HkState *whole, *halves, *start;
@@ -66,28 +66,28 @@ struct HkSim {
   HkTraceFn *trace; /* called after each iteration of a minimizer; may be NULL */
   void *trace_user;
   double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
-  double kinetic;                  /* J, at the end of the step; NAN: the integrator does not say */
-  int64_t version;                 /* of the model that it knows; 0: as it was compiled */
-  int64_t springs_version;         /* of the springs that it knows */
-  int known_forces;                /* at the last live change; 0: there was none */
-  bool is_open;                    /* between open and close of the integrator */
-  bool noted_pressure;             /* the log says that K is projected (beta.c) */
-  bool knows_faces;                /* data was made for a model with neighbors across faces */
+  double kinetic;          /* J, at the end of the step; NAN: the integrator does not compute it */
+  int64_t version;         /* version of the model at the last step; 0: as compiled */
+  int64_t springs_version; /* version of the springs at the last step */
+  int known_forces;        /* number of forces at the last live change; 0: there was none */
+  bool is_open;            /* between open and close of the integrator */
+  bool noted_pressure;     /* the log says that K is projected (beta.c) */
+  bool knows_faces;        /* data was made for a model with neighbors across faces */
 };
 
 /* As hk_sim_steps; clock NULL: each step adds h to the time. */
 HkStatus hk_sim_advance(HkSim *sim, HkState *state, int64_t count, const HkClock *clock,
                         HkError *error);
-/* cpu.c: makes and releases sim->data. */
+/* cpu.c: create and destroy sim->data. */
 HkStatus hk_sim_create_data(HkSim *sim, HkError *error);
 void hk_sim_destroy_data(HkSim *sim);
-/* One step of the integrator by sim->h, pins released before; no check of the result. */
+/* Releases pins that are due and makes one step of length sim->h, without blow-up check. */
 HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
-/* sim_springs.c: from now on the springs of the state count. */
-HkStatus hk_sim_take_springs(HkSim *sim, const HkState *state, HkError *error);
+/* sim_springs.c: makes forces use the springs of the state, or the model's if it has none. */
+HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error);
 void hk_sim_release_springs(HkSim *sim);
 size_t hk_sim_springs_bytes(const HkSim *sim);
-/* Gives the state back where the integrator has taken it over. */
+/* Copies the state back if the integrator works on arrays of its own. */
 void hk_sim_close(HkSim *sim, HkState *state);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */
 void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const double *x,

@@ -1,7 +1,7 @@
-/* The springs that count for a simulation: the model's, or those of the state that it moves.
+/* The springs that a simulation uses: the model's, or those of the state that it moves.
  *
- * A state with springs of its own (model/state_springs.c) is taken over before anything is computed
- * with it. The arrays and rows for that are made when the first such state comes.
+ * The springs of a state with springs of its own (model/state_springs.c) are copied before anything
+ * is computed with it. The arrays and rows for the copy are created for the first such state.
  */
 #include "step/sim.h"
 
@@ -24,8 +24,8 @@ static HkStatus create(HkSim *sim, HkError *error) {
   return hk_spring_rows_create_own(m, own, &sim->state_rows, error);
 }
 
-/* own = from, 0 where a spring is broken; whether that is anything new. */
-static bool take(double *own, const double *from, const uint8_t *broken, int64_t count) {
+/* Copies `from` to `own`, 0 for broken springs; returns whether a value changes. */
+static bool copy_parameters(double *own, const double *from, const uint8_t *broken, int64_t count) {
   bool changed = false;
   for (int64_t s = 0; own && s < count; s++) {
     double value = broken && broken[s] ? 0 : from[s];
@@ -40,7 +40,7 @@ static void use_rows(HkSim *sim, const HkSpringArrays *springs, HkSpringRows *ro
   sim->work.rows = rows;
 }
 
-HkStatus hk_sim_take_springs(HkSim *sim, const HkState *state, HkError *error) {
+HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error) {
   const HkStateSprings *from = &state->springs;
   HkSpringArrays *own = &sim->state_springs;
   if (!sim->model_rows) sim->model_rows = sim->work.rows;
@@ -57,9 +57,9 @@ HkStatus hk_sim_take_springs(HkSim *sim, const HkState *state, HkError *error) {
     if (status < 0) hk_sim_release_springs(sim);
     HK_TRY(status);
   }
-  bool changed = take(own->k, from->k, from->broken, own->count);
-  changed |= take(own->l0, from->l0, NULL, own->count);
-  changed |= take(own->damping, from->damping, from->broken, own->count);
+  bool changed = copy_parameters(own->k, from->k, from->broken, own->count);
+  changed |= copy_parameters(own->l0, from->l0, NULL, own->count);
+  changed |= copy_parameters(own->damping, from->damping, from->broken, own->count);
   if (changed) own->version++;
   hk_spring_rows_update(sim->model, sim->state_rows);
   use_rows(sim, own, sim->state_rows);

@@ -3,10 +3,10 @@
 
 HK_KERNEL_TABLE(HkSingleKernels, hk_single_kernels)
 
-/* The mass of vertices that are not there: above 0, and of no energy. */
+/* Mass of padding vertices: above 0, with negligible energy. */
 static const float PADDING_MASS = 1e-30f;
 
-void hk_single_take_masses(HkSingle *s, const HkModel *m) {
+void hk_single_load_masses(HkSingle *s, const HkModel *m) {
   for (int64_t i = 0; i < s->size; i++) s->mass[i] = i < m->n ? (float)m->mass[i] : PADDING_MASS;
   s->masses_version = m->masses_version;
 }
@@ -24,7 +24,7 @@ static HkStatus allocate(const HkModel *m, bool half, HkSingle *s, HkError *erro
   HK_TRY(hk_alloc_aligned(c, &s->blocks[4], &s->mass, s->size, sizeof(float), "single precision",
                           error));
   s->bytes += sizeof *s + s->rows->bytes + hk_aligned_bytes(s->size, sizeof(float));
-  hk_single_take_masses(s, m);
+  hk_single_load_masses(s, m);
   return HK_OK;
 }
 
@@ -52,7 +52,7 @@ void hk_single_destroy(const HkModel *m, HkSingle **single) {
   hk_free(&m->context, single);
 }
 
-/* ---- To and fro ---- */
+/* ---- Copies between states and floats ---- */
 
 typedef struct Copy {
   const HkSingle *single;
@@ -62,30 +62,30 @@ typedef struct Copy {
   const HkState *state;
 } Copy;
 
-static void take_vertex(const HkSingle *s, int64_t i, const double *x, const double *v) {
+static void load_vertex(const HkSingle *s, int64_t i, const double *x, const double *v) {
   for (int c = 0; c < 3; c++) {
     s->x[hk_single_at(s, i, c)] = (float)(x[3 * i + c] - s->origin[c]);
     s->v[hk_single_at(s, i, c)] = (float)v[3 * i + c];
   }
 }
 
-static void take_range(void *user, int64_t begin, int64_t end) {
+static void load_range(void *user, int64_t begin, int64_t end) {
   const Copy *p = user;
-  for (int64_t i = begin; i < end; i++) take_vertex(p->single, i, p->from_x, p->from_v);
+  for (int64_t i = begin; i < end; i++) load_vertex(p->single, i, p->from_x, p->from_v);
 }
 
-void hk_single_take(const HkSingle *single, const HkModel *m, const HkState *state) {
+void hk_single_load(const HkSingle *single, const HkModel *m, const HkState *state) {
   Copy p = {.single = single, .model = m, .from_x = state->x, .from_v = state->v};
-  hk_parallel_for(m->threads, m->n, take_range, &p);
+  hk_parallel_for(m->threads, m->n, load_range, &p);
 }
 
-void hk_single_take_pins(const HkSingle *single, const HkModel *m, const HkState *state) {
+void hk_single_load_pins(const HkSingle *single, const HkModel *m, const HkState *state) {
   for (int64_t p = 0; p < m->pin_count; p++)
-    if (state->pin_held[p]) take_vertex(single, m->pin_vertex[p], state->x, state->v);
+    if (state->pin_held[p]) load_vertex(single, m->pin_vertex[p], state->x, state->v);
 }
 
-/* The vertices begin .. end - 1, between which no pin is held. */
-static void give_between(const Copy *p, int64_t begin, int64_t end) {
+/* Stores the vertices begin .. end - 1, none of which is held by a pin. */
+static void store_between(const Copy *p, int64_t begin, int64_t end) {
   const HkSingle *s = p->single;
   for (int64_t i = begin; i < end; i++)
     for (int c = 0; c < 3; c++) {
@@ -94,22 +94,22 @@ static void give_between(const Copy *p, int64_t begin, int64_t end) {
     }
 }
 
-static void give_range(void *user, int64_t begin, int64_t end) {
+static void store_range(void *user, int64_t begin, int64_t end) {
   const Copy *p = user;
   const HkModel *m = p->model;
   for (int64_t pin = hk_model_first_pin(m, begin); pin < m->pin_count; pin++) {
     int64_t vertex = m->pin_vertex[pin];
     if (vertex >= end) break;
     if (!p->state->pin_held[pin]) continue;
-    give_between(p, begin, vertex);
+    store_between(p, begin, vertex);
     begin = vertex + 1;
   }
-  give_between(p, begin, end);
+  store_between(p, begin, end);
 }
 
-void hk_single_give(const HkSingle *single, const HkModel *m, HkState *state) {
+void hk_single_store(const HkSingle *single, const HkModel *m, HkState *state) {
   Copy p = {.single = single, .model = m, .x = state->x, .v = state->v, .state = state};
-  hk_parallel_for(m->threads, m->n, give_range, &p);
+  hk_parallel_for(m->threads, m->n, store_range, &p);
 }
 
 static void half_range(void *user, int64_t begin, int64_t end) {
@@ -118,7 +118,7 @@ static void half_range(void *user, int64_t begin, int64_t end) {
     for (int c = 0; c < 3; c++) p->v[3 * i + c] = p->single->half[hk_single_at(p->single, i, c)];
 }
 
-void hk_single_give_half(const HkSingle *single, const HkModel *m, double *half) {
+void hk_single_store_half(const HkSingle *single, const HkModel *m, double *half) {
   Copy p = {.single = single, .v = half};
   hk_parallel_for(m->threads, m->n, half_range, &p);
 }

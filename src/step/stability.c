@@ -1,13 +1,13 @@
 /* The largest stable step of an explicit integrator.
  *
  * omega^2 is the largest eigenvalue of M^-1 H with H the Hessian of the springs at a state, d that
- * of M^-1 D with D the damping matrix, both over the free vertices, by power iteration. Springs
- * under pressure would give H negative directions; they count as slack across their length, which
- * bounds the step from the safe side. The integrator says what h the pair (omega, d) allows.
+ * of M^-1 D with D the damping matrix, both over the free vertices, by power iteration. Compressed
+ * springs would give H negative eigenvalues; their negative geometric stiffness is left out, which
+ * gives a lower bound of the stable step. The integrator says what h the pair (omega, d) allows.
  *
- * As the motion goes the estimate is followed: a few iterations p <- M^-1 H p from the last p, with
- * norms |p|^2 = p . M p, in which M^-1 H is symmetric. Every |M^-1 H p| / |p| is at most omega^2,
- * and p . D p / p . M p at most d, so the step that they allow is never too small.
+ * During the motion the estimate is updated by a few iterations p <- M^-1 H p from the last p, in
+ * the norm |p|^2 = p . M p, in which M^-1 H is symmetric. Every |M^-1 H p| / |p| is at most
+ * omega^2, and p . D p / p . M p at most d, so the estimate is an upper bound of the stable step.
  */
 #include "step/stability.h"
 
@@ -25,7 +25,7 @@ static double square_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* SplitMix64. */
+/* Fills p with pseudo-random numbers (SplitMix64). */
 void hk_stability_start(double *p, int64_t count) {
   uint64_t seed = 0;
   for (int64_t k = 0; k < count; k++) {
@@ -37,7 +37,7 @@ void hk_stability_start(double *p, int64_t count) {
   }
 }
 
-/* Largest eigenvalue, from below; iterated until it grows by less than one part in a thousand. */
+/* Estimates the largest eigenvalue from below; iterates until it grows by less than 1/1000. */
 static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, double *out) {
   const HkModel *m = sim->model;
   double value = 0;
@@ -61,7 +61,7 @@ static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, dou
 }
 
 /* Row sums of |M^-1 df/dx| and |M^-1 df/dv| of the forces other than springs, a bound of their
- * eigenvalues (Gershgorin) that takes one pass. */
+ * eigenvalues (Gershgorin). */
 typedef struct RowSums {
   HkJacobianSink sink;
   double *x, *v; /* one a vertex */
@@ -97,7 +97,7 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
   *d += most_v;
 }
 
-/* Leaves the mode where the watch follows it from (energy_watch.c): the vector times free. */
+/* Stores the mode, p times `free`, from which the energy watch continues (energy_watch.c). */
 static void keep_mode(HkSim *sim, const double *p, const double *free) {
   double *mode = sim->watch.mode;
   for (int64_t c = 0; mode && c < 3 * sim->model->n; c++) mode[c] = free[c / 3] * p[c];
@@ -124,12 +124,12 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   *h = 0;
   HK_TRY(hk_state_check(state, sim->model, error));
   hk_state_fetch(state);
-  HK_TRY(hk_sim_take_springs(sim, state, error));
+  HK_TRY(hk_sim_use_springs(sim, state, error));
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   double *p = NULL, *out = NULL, *free = NULL, omega, d;
   *h = sim->type->stable_step(sim->method.params, 1, 1);
-  if (isinf(*h)) { /* whatever the spectrum is */
+  if (isinf(*h)) { /* for every spectrum */
     sim->watch.stable = *h;
     return HK_OK;
   }
@@ -147,7 +147,7 @@ HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError
   return status;
 }
 
-/* ---- Following ---- */
+/* ---- Updates during the motion ---- */
 
 typedef struct Inner {
   const double *mass, *p, *q;
@@ -181,7 +181,8 @@ static void apply(HkSim *sim, const HkState *state, const double *p, bool dampin
     if (state->pin_held[pin]) memset(out + 3 * (int64_t)m->pin_vertex[pin], 0, 3 * sizeof *out);
 }
 
-/* mode <- M^-1 H mode, of the norm 1; returns how much longer it has become (1/s^2). */
+/* mode <- M^-1 H mode, normalized; returns the growth of its norm (1/s^2), 0 if it had to
+ * restart. */
 static double iterate(HkSim *sim, const HkState *state, double *mode) {
   const HkModel *m = sim->model;
   double *out = sim->f, before = sqrt(inner(sim, m->mass, mode, mode));

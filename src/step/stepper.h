@@ -1,5 +1,5 @@
-/* Steppers: what makes the steps of a simulation. HkSim and HkRun know this interface alone; the
- * CPU (step/cpu.c) and devices (backend/remote.c) implement it.
+/* Steppers make the steps of a simulation. HkSim and HkRun use only this interface; the CPU
+ * (step/cpu.c) and devices (backend/remote.c) implement it.
  */
 #ifndef HK_STEP_STEPPER_H
 #define HK_STEP_STEPPER_H
@@ -29,9 +29,10 @@ typedef struct HkStepper {
 } HkStepper;
 
 typedef struct HkStepperType {
-  bool local;         /* steps are made in the memory of HkSim, which has a workspace then */
-  bool asynchronous;  /* steps returns before the steps are made; settle and run_ahead are there */
-  bool takes_springs; /* of a state that has springs of its own */
+  bool local;         /* steps use the workspace of HkSim */
+  bool asynchronous;  /* `steps` returns before the steps are complete; settle and run_ahead are not
+                         NULL */
+  bool takes_springs; /* supports states with springs of their own */
   HkStatus (*create)(HkSim *sim, HkStepper **stepper, HkError *error);
   void (*destroy)(HkStepper **stepper);
   size_t (*bytes)(const HkStepper *stepper);
@@ -39,7 +40,7 @@ typedef struct HkStepperType {
    * returns the status of earlier steps that have been fetched since the last call. */
   HkStatus (*steps)(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
                     HkError *error);
-  /* Waits until sim->report is the step info of the last step; NULL: it always is. */
+  /* Waits until sim->info is the step info of the last step; NULL: it always is. */
   void (*synchronize)(HkStepper *stepper);
   /* Waits, copies the state to the host and checks it for a blow-up; *info becomes the step info of
    * the last call of steps. Returns HK_NOT_CONVERGED if a step did not converge whose status no

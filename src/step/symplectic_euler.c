@@ -2,8 +2,8 @@
  *
  *     v+ = v + h M^-1 f(x, v, t),   x+ = x + h v+
  *
- * It keeps a quantity close to the energy, so the energy swings but does not drift. Stable on
- * x'' = -omega^2 x - d x' while h^2 omega^2 + 2 h d < 4.
+ * It conserves a quantity close to the energy, so the energy oscillates but does not drift. Stable
+ * on x'' = -omega^2 x - d x' while h^2 omega^2 + 2 h d < 4.
  */
 #include "step/kick.h"
 

@@ -4,10 +4,10 @@
  *     a  = M^-1 f(y, v_half, t + h/2)
  *     v+ = v + h a,   x+ = y + h/2 v+
  *
- * Symplectic and symmetric in time where f does not depend on v: the energy swings but does not
- * drift, at one force evaluation a step. Where f depends on v, a second evaluation predicts
- * v_half = v + h/2 M^-1 f(y, v, t + h/2), which keeps the order. Held pins are where they belong at
- * t + h/2 when forces are evaluated.
+ * Symplectic and symmetric in time where f does not depend on v: the energy oscillates but does not
+ * drift, at one force evaluation a step. Where f depends on v, a second evaluation predicts v_half
+ * = v + h/2 M^-1 f(y, v, t + h/2), which keeps the order. Held pins are at the positions of their
+ * motions at t + h/2 when forces are evaluated.
  *
  * Stability on x'' = -omega^2 x - d x'. With s = h d and c = 1 - s/2 a step has determinant 1 - c s
  * and trace 2 - c h^2 omega^2 - c s; both its eigenvalues stay within the unit circle while
@@ -17,8 +17,8 @@
  * Undamped that is h <= 2 / omega, and for omega = 0 it is h <= 2 / d. With h omega <= 2 and h d <=
  * 2 the second expression is at most (1 - s/2) (4 + 2 s) = 4 - s^2, so h = 2 / max(omega, d) is
  * always stable, for this pair and for each with less of either; the exact limit of the pair can be
- * larger, but then a mode with the same omega and less damping, such as a swing across a spring,
- * has less.
+ * larger, but a mode with the same omega and less damping, such as one perpendicular to a spring,
+ * has a smaller one.
  */
 #include "step/kick.h"
 

@@ -118,7 +118,7 @@ test_compare_says_when_there_is_nothing_to_do() {
   says out 'nothing to compare'
 }
 
-test_compare_tells_a_blow_up() {
+test_compare_names_a_blow_up() {
   swing s.json
   expect 4 hooke compare s.json --set time.energy_bound=1e-9
   one_error 's'

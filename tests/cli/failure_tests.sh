@@ -77,7 +77,7 @@ test_scenes_too_large_for_memory_end_at_once() {
 test_closed_streams_change_no_file_and_no_exit_status() {
   scene s.json 5 0.1
   expect 0 hooke run s.json --report -o whole
-  rm whole/report.html # it tells times
+  rm whole/report.html # it contains times
   for closed in '<&-' '>&-' '2>&-' '<&- >&-' '>&- 2>&-' '<&- >&- 2>&-'; do
     rm -rf parts
     code=0

@@ -93,7 +93,7 @@ test_info_shows_how_an_implicit_step_is_solved() {
   json '"minimizer" not in j and j["stable_step"] > 0'
 }
 
-test_info_tells_the_memory_of_a_run() {
+test_info_prints_the_memory_of_a_run() {
   cat >s.json <<'END'
 {"bodies": [{"shape": {"type": "grid", "nx": 40, "ny": 40}}], "pins": [{"select": "top"}],
  "forces": ["gravity"], "integrator": {"type": "bdf2", "minimizer": "local_global"}}
@@ -105,7 +105,7 @@ END
   json 'j["state_bytes"] > 1600 * 4 * 24 and j["workspace_bytes"] > 1600 * (20 * 4 + 20 * 24)'
 }
 
-test_info_tells_all_but_the_memory_of_a_step_that_fails() {
+test_info_prints_all_but_the_memory_of_a_step_that_fails() {
   scene s.json
   expect 0 hooke info s.json --set time.energy_bound=1e-30
   says err 'the first step fails: the motion blew up'

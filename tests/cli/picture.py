@@ -5,7 +5,7 @@ An expression is about width, height, p (rows of pixels, each red, green, blue) 
     things    pixels, as (x, y), that are neither background nor shadow on it
     share     their part of the picture
     box       left, top, right, bottom of them, as parts of the picture
-    colours   how many clearly different colours they have
+    colors   how many clearly different colors they have
 
 The exit status says whether it is true. Without one all of these are printed.
 """
@@ -23,8 +23,8 @@ def read(path):
         chunk = data[at + 8:at + 8 + length]
         assert struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0] == zlib.crc32(kind + chunk)
         if kind == b"IHDR":
-            width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", chunk)
-            assert (depth, colour, interlaced) == (8, 2, 0)
+            width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", chunk)
+            assert (depth, color, interlaced) == (8, 2, 0)
         if kind == b"IDAT":
             packed += chunk
         at += 12 + length
@@ -51,7 +51,7 @@ def unfilter(raw, width, height):
 
 
 def is_background(pixel):
-    """Light, hardly coloured: the ground with a shadow on it, too."""
+    """Light, hardly colored: the ground with a shadow on it, too."""
     return min(pixel) > 135 and max(pixel) - min(pixel) < 16
 
 
@@ -62,7 +62,7 @@ box = (0, 0, 0, 0)
 if things:
     xs, ys = [t[0] for t in things], [t[1] for t in things]
     box = (min(xs) / width, min(ys) / height, (max(xs) + 1) / width, (max(ys) + 1) / height)
-colours = len({tuple(c // 32 for c in p[y][x]) for x, y in things})
+colors = len({tuple(c // 32 for c in p[y][x]) for x, y in things})
 if len(sys.argv) > 2:
     sys.exit(0 if eval("(" + sys.argv[2] + ")") else 1)
-print("%d x %d, share %.4f, box %.2f %.2f %.2f %.2f, %d colours" % (width, height, share, *box, colours))
+print("%d x %d, share %.4f, box %.2f %.2f %.2f %.2f, %d colors" % (width, height, share, *box, colors))

@@ -39,8 +39,8 @@ test_render_shows_every_built_in_scene() {
     expect 0 hooke render "$scene" -o "$scene.png" --size 192x108 --time 0.2 -q
     silent err
     silent out
-    # Thin threads take little room; they, too, go from one side to the other. Water goes on.
-    shows "$scene.png" '(width, height) == (192, 108) and 0.003 < share < 0.8 and colours >= 2 and
+    # Thin threads cover few pixels but span the picture, too. Water is wider than the picture.
+    shows "$scene.png" '(width, height) == (192, 108) and 0.003 < share < 0.8 and colors >= 2 and
       max(box[2] - box[0], box[3] - box[1]) > 0.6 and
       abs(box[0] + box[2] - 1) < 0.2 and abs(box[1] + box[3] - 1) < 0.3 and
       min(box[0], box[1], 1 - box[2], 1 - box[3]) > ('"$([ "$scene" = ball ] && echo -1 || echo 0.01)"')'
@@ -106,7 +106,7 @@ test_render_of_a_run_says_which_output_is_missing() {
   [ ! -e a.png ]
 }
 
-test_render_colours_by_strain_and_speed() {
+test_render_colors_by_strain_and_speed() {
   can_draw
   cloth s.json
   expect 0 hooke render s.json -o strain.png --size 200x160 --color strain --set 'bodies[0].springs.EA=2'
@@ -200,7 +200,7 @@ test_render_without_ffmpeg_says_how_to_get_it() {
   [ ! -e flag.mp4 ] && [ ! -e flag.mp4.tmp ]
 }
 
-test_render_tells_what_ffmpeg_said() {
+test_render_prints_what_ffmpeg_said() {
   can_draw
   cloth s.json
   echo precious >s.mp4
@@ -255,7 +255,7 @@ test_render_knows_early_what_it_cannot_write() {
   [ "$(ls)" = "$(printf 'a.png\nerr\nout')" ] || fail "$(ls)"
 }
 
-test_render_tells_a_blow_up() {
+test_render_names_a_blow_up() {
   can_draw
   cloth s.json
   expect 4 hooke render s.json -o a.png --set time.energy_bound=1e-9 -q

@@ -49,7 +49,7 @@ test_ctrl_c_leaves_a_report_that_a_resumed_run_completes() {
   facts s-out 'f["frames"]["count"] == 401'
 }
 
-test_blow_up_leaves_a_report_that_tells_it() {
+test_blow_up_leaves_a_report_that_names_it() {
   scene s.json 5 3
   expect 4 hooke run s.json --report --set integrator=forward_euler --set time.step=0.01
   says err 's-out/report.html'

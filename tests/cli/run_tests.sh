@@ -54,9 +54,9 @@ test_scene_errors_name_line_and_column() {
   printf '{\n  "bodies": [\n}\n' >s.json
   expect 1 hooke run s.json
   one_error 's.json:3:'
-  printf '{"bodies": [{"mesh": "gone.obj"}], "outputs": ["energies"]}\n' >s.json
+  printf '{"bodies": [{"mesh": "none.obj"}], "outputs": ["energies"]}\n' >s.json
   expect 3 hooke run s.json
-  one_error 'gone.obj'
+  one_error 'none.obj'
 }
 
 test_mesh_is_no_scene() {

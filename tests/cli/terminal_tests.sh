@@ -14,7 +14,7 @@ test_terminal_shows_a_bar_with_rates() {
   grep -qE $'\r *[0-9]+ % \\[=*>? *\\] [0-9]+/400 frames, [0-9.,]+ frames/s, [0-9.,]+ steps/s, [0-9.]+ (s|min .*) left' out ||
     fail "no bar: $(head -c 3000 out)"
   says out 'done: 400 frames'
-  # The bar is gone before the report begins.
+  # The bar is erased before the summary begins.
   grep -q $'\r *\rdone: ' out || fail "the bar stays: $(tail -c 2000 out)"
 }
 

@@ -1,5 +1,4 @@
-/* A library of forces with one defect, or with a force that keeps state; the compiler is told which
- * by a macro. */
+/* A library of forces with one defect, or with a force that keeps state; a macro selects which. */
 #include <hooke/extend.h>
 
 #include <stdlib.h>

@@ -123,7 +123,7 @@ static void solve(Sim *s, const HkGpuMoment *moment) {
     if (step.iterations - at >= IDLE_MAX) break;
   }
   judge(s, moment, &step);
-  hk_device_count(&s->report, &step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
+  hk_device_count(&s->info, &step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
 }
 
 static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {

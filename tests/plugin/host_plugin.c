@@ -66,9 +66,9 @@ static HkStatus record(HkDeviceSim *sim, HkError *error) {
   return device_of(&sim->settings)->record(sim, error);
 }
 
-static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
+static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
                       HkError *error) {
-  return device_of(&sim->settings)->fetch(sim, x, v, report, error);
+  return device_of(&sim->settings)->fetch(sim, x, v, info, error);
 }
 
 static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {

@@ -22,8 +22,8 @@ typedef struct Sim {
   HkReal *inverse;            /* 0: held */
   HkReal *out_x, *out_v;
   uint8_t *held;
-  HkDeviceReport report; /* since the last one was fetched */
-  void *owned[40];       /* all that is to be freed */
+  HkDeviceStepsInfo info; /* since the last one was fetched */
+  void *owned[40];        /* all that is to be freed */
   int owned_count;
 } Sim;
 

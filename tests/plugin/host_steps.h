@@ -127,7 +127,7 @@ static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const
   Sim *s = (Sim *)sim;
   const double *o = s->model.origin;
   (void)error;
-  s->report = (HkDeviceReport){0}; /* of steps that do not count any more */
+  s->info = (HkDeviceStepsInfo){0}; /* of steps that do not count any more */
   for (int64_t q = 0; q < s->n; q++) {
     const double *at = x + 3 * (int64_t)s->layout.order[q],
                  *u = v + 3 * (int64_t)s->layout.order[q];
@@ -148,17 +148,17 @@ static HkStatus record(HkDeviceSim *sim, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceReport *report,
+static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
                       HkError *error) {
   Sim *s = (Sim *)sim;
   (void)error;
-  *report = s->report;
-  s->report = (HkDeviceReport){0};
+  *info = s->info;
+  s->info = (HkDeviceStepsInfo){0};
   for (int64_t q = 0; q < s->n; q++) {
     int64_t i = 3 * (int64_t)s->layout.order[q];
     memcpy(s->out_x + i, &s->x[q], 3 * sizeof(HkReal));
     memcpy(s->out_v + i, &s->v[q], 3 * sizeof(HkReal));
-    report->kinetic += 0.5 * s->model.mass[q] * (double)hk_gpu_dot(s->v[q], s->v[q]);
+    info->kinetic += 0.5 * s->model.mass[q] * (double)hk_gpu_dot(s->v[q], s->v[q]);
   }
   *x = s->out_x;
   *v = s->out_v;

@@ -135,7 +135,7 @@ function valueTable(frame, color, factor) {
   });
 }
 
-/* Positions about the centre of the box, and the value for the colour, four numbers a vertex, at a
+/* Positions about the center of the box, and the value for the color, four numbers a vertex, at a
  * time; linear between two frames. */
 function fillShape(time, color, out) {
   const a = frameAt(time),
@@ -212,8 +212,8 @@ const corners = (() => {
   return {vertex: Int32Array.from(vertexOf), faces: cornerOf};
 })();
 
-/* The strain either way, or the speed, that the colours end with: few vertices of some frames are
- * beyond it, since single ones would leave all others without colour. */
+/* The strain either way, or the speed, that the colors end with: few vertices of some frames are
+ * beyond it, since single ones would leave all others without color. */
 function valueRange(color) {
   const values = [];
   const frames = Math.min(motion.count, 24);

@@ -1,6 +1,6 @@
 'use strict';
 /* Puts the parts together: playback, controls, plots. "#t=1.5" in the address stops at that time,
- * "#color=speed" chooses a colour. */
+ * "#color=speed" chooses a color. */
 
 const element = (id) => document.getElementById(id);
 const icon = (path) =>

@@ -7,7 +7,7 @@ precision highp int;
 precision highp sampler2D;
 uniform sampler2D shape, normals, ramp;
 uniform mat4 matrix;
-uniform vec2 range;    /* value of the first colour, and 1 / (last - first) */
+uniform vec2 range;    /* value of the first color, and 1 / (last - first) */
 uniform vec4 paint;    /* where there is no ramp */
 uniform bool ramped;
 uniform vec2 pixels;   /* of the canvas */

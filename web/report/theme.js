@@ -1,6 +1,6 @@
 'use strict';
 /* Light or dark, before anything is drawn: as the notebook around the page says, else as the
- * system. A change is told to the document as the event 'theme'. */
+ * system. The document gets the event 'theme' at a change. */
 
 const darkQuery = window.matchMedia('(prefers-color-scheme: dark)');
 
@@ -13,17 +13,17 @@ function bodyAround() {
   }
 }
 
-function wantsDark() {
-  const told = bodyAround()?.dataset ?? {};
-  if (told.jpThemeLight) return told.jpThemeLight === 'false'; /* Jupyter */
-  if (told.vscodeThemeKind) return !told.vscodeThemeKind.endsWith('light');
+function prefersDark() {
+  const data = bodyAround()?.dataset ?? {};
+  if (data.jpThemeLight) return data.jpThemeLight === 'false'; /* Jupyter */
+  if (data.vscodeThemeKind) return !data.vscodeThemeKind.endsWith('light');
   return darkQuery.matches;
 }
 
 function applyTheme() {
   const root = document.documentElement;
-  if (root.classList.contains('dark') === wantsDark()) return;
-  root.classList.toggle('dark', wantsDark());
+  if (root.classList.contains('dark') === prefersDark()) return;
+  root.classList.toggle('dark', prefersDark());
   document.dispatchEvent(new Event('theme'));
 }
 

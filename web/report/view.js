@@ -283,7 +283,7 @@ class View {
     const gl = this.gl,
       ramped = options.color !== 'none';
     const places = this.use('point', camera, options, colors.mass, ramped);
-    /* Neighbours do not cover each other, unless they are far away. */
+    /* Neighbors do not cover each other, unless they are far away. */
     const apart =
       (facts.model.length_min * this.canvas.clientHeight) / (2 * camera.slope * camera.distance);
     const largest = motion.n <= 20 ? 16 : motion.n <= 100 ? 10 : motion.n <= 1000 ? 6 : 4;

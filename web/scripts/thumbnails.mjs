@@ -1,6 +1,6 @@
 // A small line drawing of each built-in scene after a moment of motion, made with the WebAssembly
 // engine: public/thumbs/NAME.svg. Faces are filled by how they lie in the light, springs drawn as
-// lines. They have no colour but that of the text around them, and differ by their opacity.
+// lines. They have no color but that of the text around them, and differ by their opacity.
 //
 //   node scripts/thumbnails.mjs
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { loadEngine } from './load_engine.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WIDTH = 240, HEIGHT = 160, MARGIN = 10;
-const MOST_FACES = 700; // a picture of some centimetres shows no more
+const MOST_FACES = 700; // a picture of some centimeters shows no more
 const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, cloth: 1.5, curve: 0.14 };
 
 /** Turns a point into the picture's plane: x to the right, y down, z towards the eye. */

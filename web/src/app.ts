@@ -36,7 +36,7 @@ function startsByItself(): boolean { return !matchMedia('(prefers-reduced-motion
 const RETRIES = 300;
 const RETRY_TIME = 2000;
 /** s of simulated time out of sight before a scene starts again. */
-const GONE = 1.5;
+const OUT_OF_SIGHT_TIME = 1.5;
 
 function isIntegrator(path: string): boolean {
   return /^integrator\b/.test(path);
@@ -64,8 +64,8 @@ export class App {
   private outSince: number | null = null;
 
   constructor(readonly place: EnginePlace, readonly view: SceneView) {
-    const tell = (error: unknown) => this.tell(error);
-    this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, tell);
+    const onError = (error: unknown) => this.emitError(error);
+    this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, onError);
     listenToPointer(view.canvas, view.orbit, {
       take: (x, y, touch) => this.dragger.take(x, y, touch),
       dragTo: (x, y) => this.dragger.dragTo(x, y),
@@ -116,21 +116,21 @@ export class App {
     });
     side.onInfo.on((info) => {
       this.view.layers[index]?.setPinned(info.pinned);
-      this.onInfo.tell(index);
+      this.onInfo.emit(index);
     });
     side.onFrame.on((frame) => {
       this.view.setFrame(index, frame, this.settings.get().color);
       this.dragger.follow(index, frame);
-      this.onFrame.tell(index);
+      this.onFrame.emit(index);
     });
-    side.onError.on((error) => this.tell(error));
+    side.onError.on((error) => this.emitError(error));
     this.watchEngine(side);
     return side;
   }
 
   private watchEngine(side: Side): void {
     side.engine.onBroken = (why) => {
-      this.onError.tell(new Error(why));
+      this.onError.emit(new Error(why));
       if (this.place.kind === 'native') void this.reconnect(side);
     };
   }
@@ -144,7 +144,7 @@ export class App {
       if (!engine) continue;
       side.engine = engine;
       this.watchEngine(side);
-      if (await this.loadAgain([side])) this.onNote.tell("Connected again to 'hooke view'.");
+      if (await this.loadAgain([side])) this.onNote.emit("Connected again to 'hooke view'.");
       return;
     }
   }
@@ -166,21 +166,21 @@ export class App {
   }
 
   private async whileLoading(act: () => Promise<void>): Promise<boolean> {
-    this.onLoading.tell(true);
+    this.onLoading.emit(true);
     try {
       await act();
       return true;
     } catch (error) {
-      this.tell(error);
+      this.emitError(error);
       return false;
     } finally {
-      this.onLoading.tell(false);
+      this.onLoading.emit(false);
     }
   }
 
-  /** An error, unless a person asked for it. */
-  private tell(error: unknown): void {
-    if (!(error instanceof StoppedError)) this.onError.tell(error);
+  /** Notifies listeners of an error, unless the user stopped the request. */
+  private emitError(error: unknown): void {
+    if (!(error instanceof StoppedError)) this.onError.emit(error);
   }
 
   /** Ends what the engines compute, and pauses. An engine that had to be started anew gets its scene
@@ -189,7 +189,7 @@ export class App {
     this.settings.set({ playing: false });
     const emptied = this.sides.filter((side) => side.engine.stop() && side.info);
     if (!emptied.length) return;
-    if (await this.loadAgain(emptied)) this.onNote.tell('Stopped; the scene is at its start.');
+    if (await this.loadAgain(emptied)) this.onNote.emit('Stopped; the scene is at its start.');
   }
 
   /** Loads a scene into every side; the second keeps its method. */
@@ -239,7 +239,7 @@ export class App {
         throw error;
       }
       if (camera) this.view.orbit.restore(camera);
-      this.onSides.tell();
+      this.onSides.emit();
       this.settings.set({ playing: true });
     });
   }
@@ -249,12 +249,12 @@ export class App {
     this.sides.pop()!.close();
     this.active = 0;
     this.view.setLayers(1);
-    this.onSides.tell();
+    this.onSides.emit();
   }
 
   setActive(index: number): void {
     this.active = index;
-    this.onSides.tell();
+    this.onSides.emit();
   }
 
   /** Changes values: methods on the active side alone, everything else on all. */
@@ -266,7 +266,7 @@ export class App {
 
   async reset(): Promise<void> {
     this.outSince = null;
-    await Promise.all(this.sides.map((side) => side.reset())).catch((error) => this.tell(error));
+    await Promise.all(this.sides.map((side) => side.reset())).catch((error) => this.emitError(error));
     this.view.forgetMotion();
     this.view.changed();
   }
@@ -297,7 +297,7 @@ export class App {
       });
     this.view.follow(seconds);
     this.view.drawIfChanged();
-    this.restartWhatIsGone();
+    this.restartWhenOutOfSight();
   }
 
   /** In a comparison no side runs away from the other by more than a step. */
@@ -307,7 +307,7 @@ export class App {
     return own.time - other.time > 1.001 * Math.max(own.step, other.step);
   }
 
-  private restartWhatIsGone(): void {
+  private restartWhenOutOfSight(): void {
     const time = this.sides[0].frame?.time ?? 0;
     if (!this.settings.get().playing || this.dragger.dragging || !this.view.orbit.following ||
       !this.sides.every((side, q) => side.blownUp || this.view.outOfSight(q)) || this.sides[0].blownUp) {
@@ -315,8 +315,8 @@ export class App {
       return;
     }
     this.outSince ??= time;
-    if (time - this.outSince < GONE) return;
-    this.onNote.tell('It fell out of sight and starts again.');
+    if (time - this.outSince < OUT_OF_SIGHT_TIME) return;
+    this.onNote.emit('It fell out of sight and starts again.');
     void this.reset();
   }
 
@@ -344,7 +344,7 @@ export class App {
     const loaded = await this.load(shared.source, shared.sets);
     if (!loaded && !this.sides[0].info) await this.load({ builtin: this.firstScene() });
     else if (loaded && shared.compare) await this.compare(null, shared.compare);
-    if (loaded) await this.turnPins(shared.pins).catch((error) => this.tell(error));
+    if (loaded) await this.turnPins(shared.pins).catch((error) => this.emitError(error));
     if (loaded && shared.camera) this.view.orbit.restore(shared.camera);
     this.view.changed();
   }

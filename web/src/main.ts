@@ -41,12 +41,12 @@ async function readShared(toasts: Toasts): Promise<Shared | null> {
 function build(app: App, toasts: Toasts, loading: Loading): ReturnType<typeof makePlots> {
   const stage = element('stage');
   const downloads = new Downloads(app);
-  const tell = (error: unknown) => toasts.error(error);
-  const open = (files: Parameters<typeof openFiles>[1]) => { openFiles(app, files).catch(tell); };
+  const onError = (error: unknown) => toasts.error(error);
+  const open = (files: Parameters<typeof openFiles>[1]) => { openFiles(app, files).catch(onError); };
   const gallery = makeGallery(app, open);
   const help = makeHelp();
   const share = makeShare(app);
-  app.onError.on(tell);
+  app.onError.on(onError);
   app.onNote.on((text) => toasts.note(text));
   app.onLoading.on((now) => {
     loading.again(now);
@@ -54,7 +54,7 @@ function build(app: App, toasts: Toasts, loading: Loading): ReturnType<typeof ma
     if (now && app.sides[0].info) toasts.clear();
   });
   makeTopbar(app, downloads, {
-    openGallery: () => gallery.showModal(), openHelp: () => help.showModal(), share: () => { share().catch(tell); }, tell,
+    openGallery: () => gallery.showModal(), openHelp: () => help.showModal(), share: () => { share().catch(onError); }, onError,
   });
   const corner = h('div', { class: 'corner' });
   stage.append(corner);

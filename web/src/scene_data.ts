@@ -1,4 +1,4 @@
-// The scene as the engine tells it, read for the controls: which bodies and forces there are and what
+// The scene as the engine returns it, read for the controls: which bodies and forces there are and what
 // is set in them. Paths such as bodies[0].springs.k are those of this JSON.
 import type { MethodValue } from './engine/protocol';
 

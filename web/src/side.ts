@@ -99,7 +99,7 @@ export class Side {
     const answer = await this.engine.pin(vertex);
     if (!this.info) return;
     this.info.pinned = answer.pinned;
-    this.onInfo.tell(this.info);
+    this.onInfo.emit(this.info);
   }
 
   /** Takes an answer over; a model of other size or connections is asked for anew. */
@@ -114,8 +114,8 @@ export class Side {
     const frame = await this.askAlone({ steps: 0, budget: this.budget, color: this.color });
     this.frame = frame;
     this.owed = 0;
-    if (other) this.onModel.tell(isNew);
-    this.onInfo.tell(info);
+    if (other) this.onModel.emit(isNew);
+    this.onInfo.emit(info);
     this.takeFrame(frame);
   }
 
@@ -139,8 +139,8 @@ export class Side {
       try {
         await this.takeModel(await this.engine.set([...assign.values()], [...remove]), false);
       } catch (error) {
-        this.onError.tell(error);
-        if (this.info) this.onInfo.tell(this.info); // the controls go back to what is
+        this.onError.emit(error);
+        if (this.info) this.onInfo.emit(this.info); // the controls go back to what is
       }
     }
     this.changing = false;
@@ -170,7 +170,7 @@ export class Side {
     void this.ask({ steps: count, budget: this.budget, color: this.color }, asked);
   }
 
-  /** Exactly so many steps; 0: the present state again, as for another colour. */
+  /** Exactly so many steps; 0: the present state again, as for another color. */
   async steps(count: number): Promise<void> {
     if (!this.info || this.loading) return;
     await this.ask({ steps: count, budget: this.budget, color: this.color }, 0);
@@ -185,7 +185,7 @@ export class Side {
       if (seconds > 0) this.rate += 0.1 * (Math.max(0, frame.time - before) / seconds - this.rate);
       this.takeFrame(frame);
     } catch (error) {
-      this.onError.tell(error);
+      this.onError.emit(error);
     }
   }
 
@@ -209,7 +209,7 @@ export class Side {
     this.frames++;
     // A frame without a step, as while a long step is waited for, measured nothing.
     if (Number.isFinite(frame.total) && (frame.stepsMade > 0 || !this.history.count)) this.history.add(frame);
-    this.onFrame.tell(frame);
+    this.onFrame.emit(frame);
   }
 
   close(): void { this.engine.close(); }

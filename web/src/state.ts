@@ -1,4 +1,4 @@
-// What a person has set on the page itself, not in the scene; whoever shows it is told of changes.
+// What a person has set on the page itself, not in the scene; listeners are called at changes.
 import type { Color } from './engine/protocol';
 
 export interface Settings {
@@ -34,9 +34,9 @@ export class Store<T extends object> {
   }
 }
 
-/** Something that happens now and then. */
+/** An event with a value, and its listeners. */
 export class Signal<T = void> {
   private listeners: ((value: T) => void)[] = [];
   on(listener: (value: T) => void): void { this.listeners.push(listener); }
-  tell(value: T): void { for (const listener of this.listeners) listener(value); }
+  emit(value: T): void { for (const listener of this.listeners) listener(value); }
 }

@@ -16,7 +16,7 @@ export function hasWasmSimd(): boolean {
 
 export type Graphics = 'none' | 'software' | 'hardware';
 
-/** Whether there is WebGL 2, and whether a processor plays the graphics card. */
+/** Whether there is WebGL 2, and whether it is emulated on the CPU. */
 export function graphics(): Graphics {
   try {
     const gl = document.createElement('canvas').getContext('webgl2');

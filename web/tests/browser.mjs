@@ -1,4 +1,4 @@
-// What the tests share: a browser, the address of the page, and pages that tell of every error.
+// What the tests share: a browser, the address of the page, and pages that fail on every error.
 //
 //   HOOKE_URL   an address to test, such as the one that 'hooke view' prints; else web/dist is served
 //   CHROMIUM    the browser; else Debian's
@@ -163,7 +163,7 @@ export function bannerFaults(page, side) {
   }, side);
 }
 
-/** What is seen in a part of a page: the part of pixels that are clearly coloured, and how many colours
+/** What is seen in a part of a page: the part of pixels that are clearly colored, and how many colors
  * there are. */
 export async function look(page, selector) {
   const picture = await page.locator(selector).screenshot();

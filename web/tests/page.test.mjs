@@ -15,10 +15,10 @@ test('the_page_loads_without_an_error_and_plays', onPage(() => place, {}, async 
 test('the_view_shows_a_cloth_and_not_an_empty_canvas', onPage(() => place, {}, async (page) => {
   await waitFor(page, () => window.hooke.sides()[0].time > 0.1);
   await page.keyboard.press('Space');
-  // The cloth is blue in front and amber behind; all around it is nearly grey.
+  // The cloth is blue in front and amber behind; all around it is nearly gray.
   const { colored, colors } = await look(page, '#view');
   assert.ok(colored > 0.03 && colored < 0.9, `a part of ${colored} of the view is cloth`);
-  assert.ok(colors > 40, `${colors} colours`);
+  assert.ok(colors > 40, `${colors} colors`);
 }));
 
 test('every_scene_runs_100_steps', onPage(() => place, {}, async (page) => {

@@ -30,7 +30,7 @@ test('a_report_opens_from_the_disk_and_plays', (t) => (run.missing ? t.skip(run.
   await at('0.400');
   assert.notDeepEqual(await page.locator('#canvas').screenshot(), early, 'another time is another picture');
   const { colored, colors } = await look(page, '#canvas');
-  assert.ok(colored > 0.03 && colors > 40, `the canvas is empty: ${colored} of it is coloured, in ${colors} colours`);
+  assert.ok(colored > 0.03 && colors > 40, `the canvas is empty: ${colored} of it is colored, in ${colors} colors`);
   await page.click('#play');
   await page.waitForFunction(() => !document.getElementById('clock').textContent.startsWith('0.400 s'));
   const lines = await page.$$eval('#plots figure', (plots) => plots.map((plot) => plot.querySelectorAll('path.line').length));

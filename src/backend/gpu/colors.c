@@ -13,8 +13,8 @@ static void sort(HkGpuLayout *l, const HkColoring *coloring, const int32_t *colo
   l->order = sorted;
 }
 
-static HkStatus take_over(HkGpuLayout *l, const HkColoring *coloring, int32_t **color,
-                          HkError *error) {
+static HkStatus sort_by_color(HkGpuLayout *l, const HkColoring *coloring, int32_t **color,
+                              HkError *error) {
   const HkContext *c = &l->context;
   int32_t *sorted = NULL;
   HK_TRY(hk_alloc(c, color, l->n, sizeof **color, "colors", error));
@@ -33,7 +33,7 @@ HkStatus hk_gpu_colors(const HkModel *m, HkGpuLayout *l, HkError *error) {
   int32_t *color = NULL;
   HK_TRY(
       hk_coloring_create(&l->context, m->n, m->adj_start, m->adj_vertex, &coloring, NULL, error));
-  HkStatus status = take_over(l, &coloring, &color, error);
+  HkStatus status = sort_by_color(l, &coloring, &color, error);
   hk_free(&l->context, &color);
   hk_coloring_destroy(&l->context, &coloring);
   return status;

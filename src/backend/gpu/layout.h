@@ -20,7 +20,7 @@
  *
  * Bricks may have two halos, their neighbors and the neighbors of these, for two explicit steps in
  * one kernel: the first step moves the brick and its first halo, whose springs the brick stores
- * again, and the second step moves the brick alone. Two steps so share one launch and one load.
+ * again, and the second step moves only the brick. Two steps so share one launch and one load.
  */
 #ifndef HK_BACKEND_GPU_LAYOUT_H
 #define HK_BACKEND_GPU_LAYOUT_H

@@ -14,14 +14,14 @@
 
 enum { HK_LANE_PARTS = HK_ROW_GROUP / HK_DOUBLES };
 
-/* A part of a group: as many of its vertices as a vector has lanes. */
+/* Vertices of a group that fill one vector, one vertex a lane. */
 typedef struct HkLanes {
   int64_t first;     /* vertex */
   int64_t slot, end; /* in the arrays of the rows */
-  int64_t beside;    /* slot in what stands beside the rows */
+  int64_t beside;    /* first slot in arrays beside the rows (HkSpringRows.start) */
   int part;
-  bool whole;   /* no lane stands for a vertex beyond the last */
-  bool regular; /* the neighbors of a slot follow each other */
+  bool whole;   /* all lanes have a vertex */
+  bool regular; /* the neighbors of a slot are consecutive in memory */
 } HkLanes;
 
 HK_INLINE HkLanes hk_lanes(const HkSpringRows *r, int64_t group, int part) {
@@ -45,7 +45,7 @@ HK_INLINE HkDoubles hk_lanes_k(const HkSpringRows *r, const HkLanes *at, int64_t
   return hk_doubles_load(r->k + hk_lanes_entry(at, slot * r->k_step));
 }
 
-/* The vectors of the vertices themselves; lanes beyond the last vertex stand for it. */
+/* Loads the vectors of the vertices; lanes beyond the last vertex repeat it. */
 HK_INLINE void hk_lanes_own(const HkSpringRows *r, const HkLanes *at, const double *x,
                             HkDoubles out[3]) {
   if (at->whole) {
@@ -60,7 +60,7 @@ HK_INLINE void hk_lanes_own(const HkSpringRows *r, const HkLanes *at, const doub
   for (int c = 0; c < 3; c++) out[c] = hk_doubles_load(lanes[c]);
 }
 
-/* d = own - the vectors of the neighbors in a slot; regular is a constant where this is called. */
+/* d = own - the vectors of the neighbors in a slot; `regular` is a compile-time constant. */
 HK_INLINE void hk_lanes_differ(const HkSpringRows *r, const HkLanes *at, int64_t slot, bool regular,
                                const double *x, const HkDoubles own[3], HkDoubles d[3]) {
   const int32_t *neighbor = r->neighbor + hk_lanes_entry(at, slot);
@@ -75,7 +75,7 @@ HK_INLINE HkDoubles hk_lanes_dot(const HkDoubles a[3], const HkDoubles b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Writes the vectors of the vertices that there are. */
+/* Writes the vectors of the vertices; lanes beyond the last one are skipped. */
 HK_INLINE void hk_lanes_put(const HkSpringRows *r, const HkLanes *at, const HkDoubles v[3],
                             double *out) {
   if (at->whole) {
@@ -88,13 +88,13 @@ HK_INLINE void hk_lanes_put(const HkSpringRows *r, const HkLanes *at, const HkDo
     for (int c = 0; c < 3; c++) out[3 * (at->first + l) + c] = lanes[c][l];
 }
 
-/* What is to be known of springs beside their positions; constants where they are used. */
+/* Variants of the springs; compile-time constants where they are used. */
 typedef struct HkLaneKind {
   bool damped, threads, energy, regular;
 } HkLaneKind;
 
-/* sum = what the springs pull; returns twice the energy of each lane if it is wanted. w are the
- * velocities that damping goes by. */
+/* sum = the force of the springs; returns twice the energy of each lane if it is asked for. w are
+ * the velocities for damping. */
 HK_INLINE HkDoubles hk_lanes_pull(const HkSpringRows *r, const HkLanes *at, HkLaneKind kind,
                                   const double *x, const double *w, HkDoubles sum[3]) {
   HkDoubles own[3], own_w[3], stored = {0}, tiny = hk_doubles_all(HK_SPRING_TINY);

@@ -146,7 +146,7 @@ HK_INLINE void coefficient_store(void *to, int64_t at, HkDoubles v, bool single)
   memcpy((float *)to + at, &half, sizeof half);
 }
 
-/* Those of one slot, at to[place]. */
+/* Writes the coefficients of one slot to to[place]. */
 HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_t slot,
                             const HkDoubles x[3], CoefficientKind kind, int64_t place) {
   const HkSpringRows *r = a->rows;
@@ -166,7 +166,7 @@ HK_INLINE void hessian_slot(const HkSpringRowsArgs *a, const HkLanes *at, int64_
                       kind.single);
 }
 
-/* Where what stands beside the rows begins for these lanes, 4 HK_ROW_GROUP numbers a slot. */
+/* Returns the offset of these lanes in an array beside the rows, 4 HK_ROW_GROUP numbers a slot. */
 HK_INLINE int64_t beside(const HkLanes *at) {
   return 4 * at->beside * HK_ROW_GROUP + at->part * HK_DOUBLES;
 }
@@ -197,7 +197,7 @@ static void hessian(const HkSpringRowsArgs *a, int64_t begin, int64_t end) {
     hessian_groups(a, begin, end, false);
 }
 
-/* Four vectors of floats, one record in each lane, one record after the other. */
+/* Writes the records in the lanes of four vectors one after the other, as floats. */
 HK_INLINE void put_records(const HkDoubles v[4], float *to) {
   HkHalf a = FLOATS(v[0]), b = FLOATS(v[1]), c = FLOATS(v[2]), d = FLOATS(v[3]);
 #if HK_SIMD_BYTES == 64

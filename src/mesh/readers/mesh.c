@@ -4,13 +4,13 @@
  *     Dimension 3                   or 2; then z = 0
  *     Vertices N                    N times: x y [z] reference
  *     Edges N                       N times: a b reference, counted from 1
- *     Triangles, Quadrilaterals, Tetrahedra, Pyramids, Prisms, Hexahedra likewise
+ *     Triangles, Quadrilaterals, Tetrahedra, Pyramids, Prisms, Hexahedra: corners, then reference
  *     End
  *
- * Numbers are parted by blanks or ends of lines, # starts a comment, references are ignored. Other
- * sections (Corners, Ridges, RequiredVertices, Normals, Tangents ...) are skipped up to the next
- * word, with as many numbers as their count at least. Sections of curved cells (TrianglesP2 ...)
- * are refused, since leaving them out would leave cells out.
+ * Numbers are separated by blanks or ends of lines, # starts a comment, references are ignored.
+ * Other sections (Corners, Ridges, RequiredVertices, Normals, Tangents ...) are skipped up to the
+ * next word; they must have at least as many numbers as their count. Sections of curved cells
+ * (TrianglesP2 ...) are refused, since leaving them out would leave cells out.
  */
 #include "mesh/reading.h"
 #include "mesh/writing.h"
@@ -68,7 +68,8 @@ static bool is_letter(char ch) {
   return (ch >= 'A' && ch <= 'Z') || (ch >= 'a' && ch <= 'z');
 }
 
-/* True for the sections that begin with a count; a few others have a text or numbers alone. */
+/* Returns whether a section begins with a count; a few others have a text, or numbers without a
+ * count. */
 static bool has_count(const char *word, size_t length) {
   static const char *const starts[] = {"Corners", "Ridges", "Required", "Normal", "Tangent"};
   for (size_t q = 0; q < sizeof starts / sizeof starts[0]; q++) {
@@ -78,7 +79,7 @@ static bool has_count(const char *word, size_t length) {
   return false;
 }
 
-/* Up to the next word that begins with a letter, which is the next section. */
+/* Skips to the next word that begins with a letter, which is the next section. */
 static HkStatus skip_section(HkCursor *c, const HkCursor *place, HkError *error) {
   int64_t count = 0, numbers = 0;
   if (has_count(place->at, (size_t)(c->at - place->at)))
@@ -95,7 +96,7 @@ static HkStatus skip_section(HkCursor *c, const HkCursor *place, HkError *error)
   return HK_OK;
 }
 
-/* "TrianglesP2": a cell section's word and the order of curved cells behind it. */
+/* Returns whether a word is that of a section of curved cells, such as "TrianglesP2". */
 static bool is_curved(const char *word, size_t length) {
   for (int q = 0; q < SECTION_COUNT; q++) {
     size_t n = strlen(sections[q].word);
@@ -116,7 +117,7 @@ static HkStatus read_dimension(HkCursor *c, int *dimension, HkError *error) {
   return HK_OK;
 }
 
-/* One section, whose word stands from place to c. */
+/* Reads one section, whose word is between `place` and c. */
 static HkStatus read_section(HkCursor *c, const HkCursor *place, HkMesh *mesh, int *dimension,
                              HkError *error) {
   const char *word = place->at;

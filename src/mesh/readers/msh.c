@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One physical tag of an entity of 4.1. */
+/* A physical tag of an entity, in version 4.1. */
 typedef struct Membership {
   int64_t dimension, entity, tag;
 } Membership;
@@ -34,7 +34,7 @@ typedef struct Msh {
   int version; /* 2 or 4; 0 before $MeshFormat */
   HkTags tags;
   HkGroups groups;
-  Membership *memberships; /* sorted by dimension and entity once they are all there */
+  Membership *memberships; /* sorted by dimension and entity once all are read */
   int64_t membership_count, membership_capacity;
 } Msh;
 
@@ -42,7 +42,7 @@ static HkStatus next_int(Msh *m, int64_t *value, const char *what, HkError *erro
   return hk_read_int(&m->c, true, value, what, error);
 }
 
-/* The count of what follows, each of so many numbers at least. */
+/* Reads the count of the entries that follow, each of at least `numbers` numbers. */
 static HkStatus next_count(Msh *m, int64_t numbers, const char *what, int64_t *count,
                            HkError *error) {
   return hk_read_count(&m->c, true, numbers, what, count, error);
@@ -118,7 +118,7 @@ static HkStatus read_entity(Msh *m, int64_t dimension, HkError *error) {
     HK_TRY(next_int(m, &tag, "a physical tag", error));
     HK_TRY(hk_grow(&m->mesh->context, &m->memberships, &m->membership_capacity,
                    m->membership_count + 1, sizeof *m->memberships, "entities", error));
-    /* A negative tag says that the entity is turned round in the group. */
+    /* A negative tag means that the group has the entity with the opposite orientation. */
     m->memberships[m->membership_count++] = (Membership){dimension, entity, tag < 0 ? -tag : tag};
   }
   if (dimension == 0) return HK_OK;
@@ -166,7 +166,7 @@ static HkStatus read_nodes_2(Msh *m, HkError *error) {
   return HK_OK;
 }
 
-/* What the blocks of a section have in all against what its first line promised. */
+/* Compares the entries of all blocks of a section with the count in its first line. */
 static HkStatus check_total(const Msh *m, int64_t total, int64_t count, const char *what,
                             HkError *error) {
   if (count == total) return HK_OK;
@@ -210,7 +210,7 @@ static HkStatus find_type(const HkCursor *place, int64_t type, const ElementType
                                       {2, HK_CELL_TRIANGLE, 2}, {3, HK_CELL_QUAD, 2},
                                       {4, HK_CELL_TET, 3},      {5, HK_CELL_HEX, 3},
                                       {6, HK_CELL_WEDGE, 3},    {7, HK_CELL_PYRAMID, 3}};
-  /* Those of second order, from type 8 on. */
+  /* Elements of second order, from type 8 on. */
   static const char *const curved[] = {
       "3-node line",        "6-node triangle",    "9-node quad",     "10-node tetrahedron",
       "27-node hexahedron", "18-node prism",      "14-node pyramid", NULL,
@@ -317,7 +317,7 @@ static HkStatus read_elements_4(Msh *m, HkError *error) {
 
 /* ---- Sections ---- */
 
-/* To the line that begins with $End. */
+/* Skips to the line that begins with $End. */
 static void skip_body(HkCursor *c) {
   for (; !hk_at_end(c); hk_skip_line(c)) {
     hk_skip_blanks(c);
@@ -325,7 +325,7 @@ static void skip_body(HkCursor *c) {
   }
 }
 
-/* What stands between $NAME and $EndNAME; n is the length of NAME. */
+/* Reads the lines between $NAME and $EndNAME; n is the length of NAME. */
 static HkStatus read_body(Msh *m, const HkCursor *place, const char *name, size_t n,
                           HkError *error) {
   if (hk_word_is(name, n, "MeshFormat")) return read_format(m, error);

@@ -6,8 +6,8 @@
  *
  * One entry a line; # starts a comment; attributes and markers are ignored. Indices count from the
  * first one in X.node, 0 or 1. Dimension 2 (Triangle) means z = 0. Elements of three corners are
- * triangles, of four tetrahedra; those of six and ten are curved and refused. From memory only the
- * vertices are read.
+ * triangles, of four tetrahedra; those of six and ten are curved and refused. If the file is in
+ * memory, only the vertices are read.
  */
 #include "base/file.h"
 #include "mesh/tetgen.h"
@@ -21,7 +21,7 @@ static HkStatus read(HkCursor c, HkMesh *mesh, HkError *error) {
   return hk_tetgen_vertices(&c, &h, mesh, error);
 }
 
-/* Lines of an index, which is ignored, and the corners of a cell. */
+/* Reads lines with an index, which is ignored, and the corners of a cell. */
 static HkStatus read_cells(HkCursor *c, HkMesh *mesh, const HkTetgenHeader *h, int64_t count,
                            HkCellType type, HkError *error) {
   int corners = hk_cell_corners(type);
@@ -70,7 +70,7 @@ static HkStatus read_edge(HkCursor c, const HkTetgenHeader *h, HkMesh *mesh, HkE
   return read_cells(&c, mesh, h, count, HK_CELL_LINE, error);
 }
 
-/* X.ending beside X.node, if it is there. */
+/* Reads X.ending beside X.node, if it exists. */
 static HkStatus read_sibling(const char *path, const char *ending, const HkTetgenHeader *h,
                              HkMesh *mesh, HkError *error) {
   char name[4096];

@@ -1,4 +1,4 @@
-/* Wavefront OBJ, as much of it as makes masses and springs:
+/* Wavefront OBJ, the statements that masses and springs are made of:
  *
  *     v x y z [w | r g b ...]       a vertex (m); what follows z is ignored
  *     p i ...                       points
@@ -7,10 +7,10 @@
  *
  * A corner i is written i, i/t, i//n or i/t/n; texture t and normal n are ignored. Vertices count
  * from 1 over the whole file, -1 is the last one above the line. # starts a comment, a backslash at
- * the end of a line goes on with the next. All other statements (vt, vn, g, o, s, usemtl ...) are
- * ignored.
+ * the end of a line continues the statement on the next. All other statements (vt, vn, g, o, s,
+ * usemtl ...) are ignored.
  *
- * The file is walked twice, first for the vertices and then for the cells, since a cell may name a
+ * The file is read twice, first for the vertices and then for the cells, since a cell may use a
  * vertex that comes later.
  */
 #include "mesh/reading.h"
@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-/* True at a backslash that ends a line. */
+/* Returns whether the cursor is at a backslash that ends a line. */
 static bool at_continuation(const HkCursor *c) {
   if (*c->at != '\\') return false;
   HkCursor after = *c;
@@ -26,7 +26,7 @@ static bool at_continuation(const HkCursor *c) {
   return hk_at_line_end(&after);
 }
 
-/* True where the statement has no further word; goes on over continued ends of lines. */
+/* Returns whether the statement has no further word; skips continued ends of lines. */
 static bool at_statement_end(HkCursor *c) {
   while (!hk_at_line_end(c)) {
     if (*c->at == '#') return true;
@@ -36,14 +36,14 @@ static bool at_statement_end(HkCursor *c) {
   return true;
 }
 
-/* The next word of the statement as a text of its own that keeps its place. */
+/* *word becomes the next word of the statement, a cursor with its own end and place. */
 static bool next_word(HkCursor *c, HkCursor *word) {
   if (at_statement_end(c)) return false;
   *word = *c;
   const char *start;
   size_t length;
   hk_next_word(c, &start, &length);
-  /* A continuation may be glued to the word: "f 1 2 3\". */
+  /* A continuation may follow the word without a blank: "f 1 2 3\". */
   if (length > 1 && start[length - 1] == '\\' && hk_at_line_end(c)) c->at = start + --length;
   word->end = start + length;
   return true;
@@ -66,7 +66,7 @@ static void skip_statement(HkCursor *c) {
   } while (continued && !hk_at_end(c));
 }
 
-/* Walks into the next statement: its letter if it is v, p, l or f, else 0. */
+/* Moves into the next statement; returns its letter if it is v, p, l or f, else 0. */
 static char next_statement(HkCursor *c) {
   HkCursor word;
   if (!next_word(c, &word) || word.end - word.at != 1) return 0;
@@ -95,7 +95,7 @@ static HkStatus read_vertices(HkCursor c, HkMesh *mesh, int64_t *cells, HkError 
   return HK_OK;
 }
 
-/* One corner; above is the number of vertices above the line, which negative numbers count from. */
+/* Reads one corner; `above` is the number of vertices before the line: -1 is the last of them. */
 static HkStatus read_corner(HkCursor word, int64_t above, int64_t count, int32_t *vertex,
                             HkError *error) {
   const char *slash = memchr(word.at, '/', (size_t)(word.end - word.at));
@@ -118,7 +118,7 @@ static HkStatus read_corner(HkCursor word, int64_t above, int64_t count, int32_t
   return HK_OK;
 }
 
-/* The cell or cells of one statement, whose corners have been read. */
+/* Appends the cell or cells of one statement, whose corners have been read. */
 static HkStatus add_cells(HkMesh *mesh, const HkCursor *place, char statement,
                           const HkCorners *corners, HkError *error) {
   if (corners->count < (statement == 'p' ? 1 : 2))

@@ -4,7 +4,7 @@
  *     x y z ...                      one line a vertex
  *     n i i ... [color]             one line a face of n corners, counted from 0
  *
- * The first word may say that vertices carry more (COFF colors, NOFF normals, STOFF texture);
+ * The first word may say that vertices have more data (COFF colors, NOFF normals, STOFF texture);
  * what follows z is ignored, and so are colors of faces. Faces of two corners are lines, of one
  * points. The number of edges is ignored. # starts a comment.
  */
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* "OFF" behind letters that say what vertices carry. */
+/* Returns whether a word is "OFF", with or without letters before it for the data of vertices. */
 static bool is_keyword(const char *word, size_t length) {
   if (length < 3 || memcmp(word + length - 3, "OFF", 3) != 0) return false;
   for (size_t q = 0; q < length - 3; q++)
@@ -21,7 +21,7 @@ static bool is_keyword(const char *word, size_t length) {
   return true;
 }
 
-/* The first word; the cursor then stands before the counts. */
+/* Reads the first word; the cursor is before the counts afterwards. */
 static HkStatus read_keyword(HkCursor *c, HkError *error) {
   hk_skip_byte_order_mark(c);
   hk_skip_space(c, '#');

@@ -1,5 +1,5 @@
-/* PLY, the Stanford polygon format: text, or binary of both byte orders. After the header (see
- * ply_header.c) stand the values, element by element; in text one line an entry:
+/* PLY, the Stanford polygon format: text, or binary of both byte orders. The values follow the
+ * header (ply_header.c), element by element; in text one line an entry:
  *
  *     element vertex    x y [z] ...             z = 0 where there is none
  *     element face      n i i ...               list vertex_indices or vertex_index
@@ -29,7 +29,7 @@ static bool in_text(const Ply *p) {
   return p->header.encoding == HK_PLY_TEXT;
 }
 
-/* Error at a place: line and column in text, the byte in binary files. */
+/* Returns an error with line and column in text files, with the byte in binary files. */
 static HkStatus fail_at(const Ply *p, const char *at, HkError *error, const char *text) {
   HkCursor place = p->c;
   place.at = at;
@@ -54,7 +54,7 @@ static double value_of(const HkPlyType *type, uint64_t bits) {
   return bits & sign ? -(double)((~bits & (sign - 1)) + 1) : (double)bits;
 }
 
-/* The next value; *at is where it stands. */
+/* Reads the next value; *at becomes its position in the file. */
 static HkStatus next_value(Ply *p, const HkPlyType *type, double *value, const char **at,
                            HkError *error) {
   if (in_text(p)) {
@@ -74,7 +74,7 @@ static HkStatus next_value(Ply *p, const HkPlyType *type, double *value, const c
   return HK_OK;
 }
 
-/* Skipped values need not be finite, not even numbers. */
+/* Skips a value, which need not be finite or a number. */
 static HkStatus skip_value(Ply *p, const HkPlyType *type, HkError *error) {
   const char *word;
   size_t length;
@@ -132,7 +132,7 @@ static HkStatus read_property(Ply *p, const HkPlyProperty *property, HkError *er
   }
 }
 
-/* Adds what has been read of one entry to the mesh. */
+/* Adds the entry that has been read to the mesh. */
 static HkStatus add_entry(Ply *p, HkPlyKind kind, const char *start, HkError *error) {
   if (in_text(p) && !hk_at_line_end(&p->c))
     return fail_at(p, p->c.at, error, "more values on this line than the header says");
@@ -143,7 +143,7 @@ static HkStatus add_entry(Ply *p, HkPlyKind kind, const char *start, HkError *er
 }
 
 static HkStatus read_element(Ply *p, const HkPlyElement *e, HkError *error) {
-  if (e->properties == 0) return HK_OK; /* nothing stands in the file, however often */
+  if (e->properties == 0) return HK_OK; /* the file has no bytes for its entries */
   const HkPlyProperty *properties = p->header.properties + e->first;
   int64_t bytes = 0;
   for (int64_t q = 0; q < e->properties; q++) {

@@ -10,13 +10,13 @@
  *
  *     count markers
  *     polygons [holes [marker]]               for each facet
- *     corners a b c ...                       for each polygon; it may go on in the next line
+ *     corners a b c ...                       for each polygon; it may continue in the next line
  *
- * Holes and regions, which end the file, only matter to those who fill the boundary, and are not
- * read. # starts a comment; attributes and markers are ignored; indices count from the first
- * vertex, 0 or 1. Segments become lines, polygons faces, those of two corners lines; a polygon of
- * one corner adds nothing. A facet with holes or with more than one polygon of three corners and
- * more is not a face, and is refused.
+ * Holes and regions, at the end of the file, matter to mesh generators only, and are not read. #
+ * starts a comment; attributes and markers are ignored; indices count from the first vertex, 0 or
+ * 1. Segments become lines, polygons faces, those of two corners lines; a polygon of one corner
+ * adds nothing. A facet with holes or with more than one polygon of three corners and more is not a
+ * face, and is refused.
  */
 #include "mesh/tetgen.h"
 
@@ -56,7 +56,7 @@ static HkStatus read_polygon(HkCursor *c, const HkTetgenHeader *h, const HkConte
   return HK_OK;
 }
 
-/* The line before the polygons of a facet: their number, and that of holes where it stands there.
+/* Reads the line before the polygons of a facet: their number, and the number of holes if given.
  */
 static HkStatus read_facet_header(HkCursor *c, int64_t *polygons, HkError *error) {
   int64_t holes = 0;

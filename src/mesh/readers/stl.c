@@ -1,5 +1,5 @@
-/* STL: a soup of triangles, text or binary. Vertices at exactly the same place become one and are
- * numbered by their first occurrence; normals and attributes are ignored.
+/* STL: a soup of triangles, text or binary. Vertices at exactly the same position become one and
+ * are numbered by their first occurrence; normals and attributes are ignored.
  *
  *     solid NAME
  *       facet normal nx ny nz
@@ -53,7 +53,8 @@ static HkStatus add_triangle(HkMesh *mesh, const double x[9], HkError *error) {
   return hk_mesh_add_cell(mesh, HK_CELL_TRIANGLE, (int32_t[]){v, v + 1, v + 2}, 3, error);
 }
 
-/* One word of the text; corners is how many the open loop has, -1 outside of loops. */
+/* Reads one word of the text; *corners is the number of corners of the open loop, -1 outside of
+ * loops. */
 static HkStatus read_word(HkCursor *c, HkMesh *mesh, bool *open, int *corners, double x[9],
                           HkError *error) {
   HkCursor place = *c;

@@ -4,7 +4,7 @@
  *     x y z                NV times
  *     a b c d              NT times, vertices counted from 0
  *
- * Numbers are parted by blanks or ends of lines; # starts a comment.
+ * Numbers are separated by blanks or ends of lines; # starts a comment.
  */
 #include "mesh/reading.h"
 #include "mesh/writing.h"

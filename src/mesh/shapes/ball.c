@@ -33,8 +33,8 @@ enum { CORNERS = 12, EDGES = 30, FACES = 20 };
 
 typedef struct Icosahedron {
   double corner[CORNERS][3]; /* on the unit sphere */
-  int face[FACES][3];        /* corners, against the clock from outside */
-  int edge[FACES][3];        /* of a face: from corner 0 to 1, 1 to 2, 2 to 0 */
+  int face[FACES][3];        /* corners, counterclockwise from outside */
+  int edge[FACES][3];        /* edges of a face: from corner 0 to 1, 1 to 2, 2 to 0 */
   int edge_start[EDGES];     /* the corner that an edge's vertices count from */
 } Icosahedron;
 
@@ -94,8 +94,8 @@ static int32_t vertex_index(const Icosahedron *ico, int r, int f, int i, int j) 
   return (int32_t)(start + CORNERS + EDGES * inner + f * (inner * (inner - 1) / 2) + row + i - 1);
 }
 
-/* Every vertex of a shell is placed by each face that has it, with the same result but for
- * rounding; the last one stays. */
+/* Sets the positions of a shell. Each face sets its vertices, so that vertices of several faces are
+ * set again, with a result that differs by rounding at most. */
 static void place_shell(const Ball *p, const Icosahedron *ico, int r, HkMesh *mesh) {
   double radius = p->radius * r / p->shells;
   for (int f = 0; f < FACES; f++)
@@ -117,7 +117,7 @@ static HkStatus add_octahedron(HkMesh *mesh, const int32_t in[3], const int32_t 
   double length[3];
   for (int q = 0; q < 3; q++) {
     length[q] = hk_distance(mesh->x + 3 * (int64_t)in[q], mesh->x + 3 * (int64_t)out[q]);
-    /* Among equals the first one, whatever the rounding. */
+    /* Of equal diagonals the first one, independent of rounding. */
     if (length[q] < (1 - 1e-9) * length[best]) best = q;
   }
   int next = (best + 1) % 3, last = (best + 2) % 3;

@@ -1,11 +1,11 @@
 /* A box of masses on a lattice, each joined to its 6, 18 or 26 nearest neighbors by lines, with
  * the surface as quads: a jelly.
  *
- * Vertex (i, j, k) has the number i + nx (j + ny k) and stands at i / (nx - 1) size_x and so on;
- * vertex (0, 0, 0) is the origin, or the middle is where centered. 6 neighbors are those along the
- * axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26 also those
- * along the diagonals of the cells. Normals of the surface point outwards. Sets: those of
- * lattice.h.
+ * Vertex (i, j, k) has the number i + nx (j + ny k) and the coordinates i / (nx - 1) size_x and so
+ * on; vertex (0, 0, 0) is at the origin, or the middle is if `centered`. 6 neighbors are those
+ * along the axes; 18 also those along the diagonals of the cells' faces, which resist shear; 26
+ * also those along the diagonals of the cells. Normals of the surface point outwards. Sets: those
+ * of lattice.h.
  */
 #include "mesh/shapes/lattice.h"
 
@@ -30,10 +30,10 @@ static const HkParam params[] = {
 
 /* One of each pair of opposite directions: 3 axes, 6 diagonals of faces, 4 diagonals of cells. */
 static const int directions[13][3] = {
-    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* 6 neighbors */
-    {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* and with these */
-    {0, 1, 1}, {0, -1, 1},                         /* 18, and with these */
-    {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* 26 */
+    {1, 0, 0}, {0, 1, 0},  {0, 0, 1},              /* axes: 6 neighbors */
+    {1, 1, 0}, {-1, 1, 0}, {1, 0, 1},  {-1, 0, 1}, /* diagonals of faces: 18 neighbors */
+    {0, 1, 1}, {0, -1, 1},                         /* diagonals of faces */
+    {1, 1, 1}, {-1, 1, 1}, {1, -1, 1}, {-1, -1, 1} /* diagonals of cells: 26 neighbors */
 };
 
 static int direction_count(const Block *p) {
@@ -68,7 +68,7 @@ static HkStatus add_lines(const Block *p, const int n[3], const int at[3], HkMes
   return HK_OK;
 }
 
-/* The two sides that an axis runs through. */
+/* Adds the quads of the two sides perpendicular to an axis. */
 static HkStatus add_side_quads(const int n[3], int axis, HkMesh *mesh, HkError *error) {
   int first = (axis + 1) % 3, second = (axis + 2) % 3;
   const int32_t stride[3] = {1, n[0], (int32_t)((int64_t)n[0] * n[1])};

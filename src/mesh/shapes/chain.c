@@ -1,6 +1,6 @@
 /* A straight row of masses, as a chain, a rope or a hanging strand.
  *
- * Vertex q of n stands at start + q / (n - 1) (end - start). Sets: start, end, ends.
+ * Vertex q of n is at start + q / (n - 1) (end - start). Sets: start, end, ends.
  */
 #include "mesh/mesh.h"
 

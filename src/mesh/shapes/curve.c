@@ -2,10 +2,10 @@
  *
  *     x_q = (a s cos p, b s sin p, 0),   p = 2 pi q / n,   s = 1 + amplitude cos(lobes p)
  *
- * It runs against the clock, with a line from each vertex to the next and from the last to the
- * first. s is positive, so the curve never meets itself. Vertices are equally spaced in p, not
- * along the curve. Sets: top, bottom (largest and smallest y), left, right (smallest and largest
- * x), each with all vertices that are equally far out.
+ * It is counterclockwise, with a line from each vertex to the next and from the last to the first.
+ * s is positive, so the curve never meets itself. Vertices are equally spaced in p, not along the
+ * curve. Sets: top, bottom (largest and smallest y), left, right (smallest and largest x), each
+ * with all vertices that have the extreme coordinate.
  */
 #include "mesh/shapes/lattice.h"
 

@@ -30,7 +30,7 @@ static HkStatus add_ring_vertices(const Disc *p, int ring, HkMesh *mesh, HkError
   return HK_OK;
 }
 
-/* The triangles of one sector between a ring and the one within. */
+/* Adds the triangles of one sector between a ring and the next smaller one. */
 static HkStatus add_sector(const Disc *p, int ring, int sector, HkMesh *mesh, HkError *error) {
   for (int k = 0; k < ring; k++) {
     int32_t inner = hk_ring_index(ring - 1, sector, k);

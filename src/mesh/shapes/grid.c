@@ -1,9 +1,9 @@
 /* A flat rectangle of nx x ny vertices, as cloth, a flag, a curtain or a sheet.
  *
- * Vertex (i, j) has the number i + nx j and stands at (i / (nx - 1) width, j / (ny - 1) height)
- * along the two axes of the plane; vertex (0, 0) is the origin, or the middle is where centered.
- * Cells are quads, or triangles whose diagonals alternate as on a chessboard, so that no direction
- * is preferred. Normals point along the positive third axis. Sets: those of lattice.h (top is the
+ * Vertex (i, j) has the number i + nx j and is at (i / (nx - 1) width, j / (ny - 1) height) along
+ * the two axes of the plane; vertex (0, 0) is at the origin, or the middle is if `centered`. Cells
+ * are quads, or triangles whose diagonals alternate as on a chessboard, so that no direction is
+ * preferred. Normals point along the positive third axis. Sets: those of lattice.h (top is the
  * largest second coordinate) and top_left, top_right, bottom_left, bottom_right.
  */
 #include "mesh/shapes/lattice.h"

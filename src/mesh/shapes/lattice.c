@@ -61,7 +61,7 @@ HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size
   return HK_OK;
 }
 
-/* Vertices first .. last along each axis. */
+/* Adds the set of the vertices first .. last along each axis. */
 static HkStatus add_box_set(HkMesh *mesh, const char *name, const int n[3], const int first[3],
                             const int last[3], HkError *error) {
   for (int k = first[2]; k <= last[2]; k++)
@@ -101,7 +101,7 @@ static HkStatus add_corners(HkMesh *mesh, const int n[3], HkError *error) {
   return HK_OK;
 }
 
-/* Row by row, so that a boundary of few vertices costs little. */
+/* Adds the set of the boundary row by row, in time that grows with its own size only. */
 static HkStatus add_boundary(HkMesh *mesh, const int n[3], HkError *error) {
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++) {

@@ -1,7 +1,7 @@
 /* Common functions of shapes: planes, lattices of up to three axes, rings of a hexagon, sets.
  *
- * A lattice has n[0] x n[1] x n[2] vertices, vertex (i, j, k) with the number
- * i + n[0] (j + n[1] k); an axis with n = 1 is not there. Its sets are
+ * A lattice has n[0] x n[1] x n[2] vertices, vertex (i, j, k) with the number i + n[0] (j + n[1]
+ * k); an axis with n = 1 does not exist. Its sets are
  *     left, right    i = 0, i = n[0] - 1
  *     bottom, top    j = 0, j = n[1] - 1
  *     back, front    k = 0, k = n[2] - 1, only if n[2] > 1
@@ -20,11 +20,11 @@
 #define HK_PLANES "xy|xz|yz"
 #define HK_FACE_CELLS "quads|triangles"
 
-/* Range of lengths (m): their squares and cubes stay far from the ends of the doubles. */
+/* Range of lengths (m): their squares and cubes neither overflow nor underflow. */
 #define HK_LENGTH_MIN 1e-12
 #define HK_LENGTH_MAX 1e12
 
-/* The point u along the first and v along the second axis of a plane. */
+/* x becomes the point u along the first and v along the second axis of a plane. */
 void hk_plane_point(int plane, double u, double v, double x[3]);
 
 /* Appends a face of 3 or 4 corners that run from the first towards the second axis, turned so that
@@ -37,31 +37,32 @@ HkStatus hk_plane_add_face(HkMesh *mesh, int plane, const int32_t *corners, int 
 HkStatus hk_plane_add_patch(HkMesh *mesh, int plane, int cells, const int32_t corners[4], bool odd,
                             HkError *error);
 
-/* Vertices of a cut across the longest axis. */
+/* Returns the number of vertices of a cross section of the longest axis. */
 static inline int64_t hk_lattice_section(const int n[3], int64_t vertices) {
   int longest = n[0] > n[1] ? n[0] : n[1];
   return vertices / (n[2] > longest ? n[2] : longest);
 }
 
-/* The cells of so many patches. */
+/* Sets the counts of the cells of `patches` patches. */
 static inline void hk_patches_count(int64_t patches, int cells, HkMeshCounts *counts) {
   counts->quads = cells == 0 ? patches : 0;
   counts->triangles = cells == 0 ? 0 : 2 * patches;
 }
 
-/* n[0] n[1] n[2]; an error if that is more than a mesh takes. */
+/* *count becomes n[0] n[1] n[2]; returns an error if a mesh cannot have so many vertices. */
 HkStatus hk_lattice_count(const int n[3], int64_t *count, HkError *error);
 
 static inline int32_t hk_lattice_index(const int n[3], int i, int j, int k) {
   return (int32_t)(i + n[0] * (j + (int64_t)n[1] * k));
 }
 
-/* Coordinate of the i-th of n vertices that are spread over a length from 0 on, or around 0. */
+/* Returns the coordinate of the i-th of n vertices, equally spaced over a length that begins at 0
+ * or is centered at 0. */
 static inline double hk_lattice_coordinate(int i, int n, double length, bool centered) {
   return length * ((double)i / (n - 1) - (centered ? 0.5 : 0));
 }
 
-/* All vertices of a box of three axes; sizes (m) that are not positive are refused. */
+/* Adds all vertices of a box of three axes; returns an error if a size (m) is not positive. */
 HkStatus hk_lattice_add_vertices(HkMesh *mesh, const int n[3], const double size[3], bool centered,
                                  HkError *error);
 
@@ -72,17 +73,18 @@ HkStatus hk_lattice_add_sets(HkMesh *mesh, const int n[3], HkError *error);
 HkStatus hk_mesh_add_range_set(HkMesh *mesh, const char *name, int64_t first, int64_t count,
                                HkError *error);
 
-/* All vertices that are as far out along an axis as any (sign 1), or as far back (-1), give or take
- * a billionth of the extent. */
+/* Adds the set of the vertices with the largest coordinate along an axis (sign 1), or the smallest
+ * one (-1), to a billionth of the extent. */
 HkStatus hk_mesh_add_extreme_set(HkMesh *mesh, const char *name, int axis, int sign,
                                  HkError *error);
 
-/* Vertices within rings 0 .. rings. */
+/* Returns the number of vertices of the rings 0 .. rings. */
 static inline int64_t hk_rings_count(int rings) {
   return 1 + 3 * (int64_t)rings * (rings + 1);
 }
 
-/* Number of the k-th vertex (0 .. ring) of a sector; k = ring is the first of the next sector. */
+/* Returns the index of the k-th vertex (0 .. ring) of a sector; k = ring is the first of the next
+ * sector. */
 static inline int32_t hk_ring_index(int ring, int sector, int k) {
   if (ring == 0) return 0;
   return (int32_t)(hk_rings_count(ring - 1) + ((int64_t)sector * ring + k) % (6 * (int64_t)ring));

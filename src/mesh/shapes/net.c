@@ -1,8 +1,8 @@
 /* A flat net of threads with a hexagonal rim: a triangular lattice, lines only, around the origin.
  *
  * With corners c_s = side (cos(s pi / 3), sin(s pi / 3)), s = 0 .. 5, the k-th vertex of sector s
- * on ring r of n stands at ((r - k) c_s + k c_(s+1)) / n, so that every line has the length side /
- * n and threads run straight through. 1 + 3 n (n + 1) vertices, 3 n (3 n + 1) lines. Sets: corners
+ * on ring r of n is at ((r - k) c_s + k c_(s+1)) / n, so that every line has the length side / n
+ * and threads run straight through. 1 + 3 n (n + 1) vertices, 3 n (3 n + 1) lines. Sets: corners
  * (6), boundary (the 6 n vertices of the rim), center.
  */
 #include "mesh/shapes/lattice.h"
@@ -38,7 +38,7 @@ static HkStatus add_line(HkMesh *mesh, int32_t a, int32_t b, HkError *error) {
   return hk_mesh_add_cell(mesh, HK_CELL_LINE, (int32_t[]){a, b}, 2, error);
 }
 
-/* The lines of one sector along a ring and to the ring within; those to the next sector are its. */
+/* Adds the lines of one sector along a ring and to the next smaller ring. */
 static HkStatus add_sector(int ring, int sector, HkMesh *mesh, HkError *error) {
   for (int k = 0; k < ring; k++) {
     int32_t inner = hk_ring_index(ring - 1, sector, k);

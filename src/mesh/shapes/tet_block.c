@@ -1,11 +1,11 @@
 /* A box of tetrahedra on a lattice.
  *
- * Vertices stand and count as those of block.c. Each cube of the lattice is cut into 5 tetrahedra
- * (a regular one in the middle, four at the corners; the cut is mirrored from cube to cube, so that
- * diagonals always join vertices with even i + j + k) or into 6 that share the diagonal from corner
- * (0, 0, 0) to (1, 1, 1) (Kuhn's cut, one for each order of the axes). Both fit together across
- * cubes, and all tetrahedra have positive volume: (b - a) x (c - a) . (d - a) > 0.
- * Sets: those of lattice.h.
+ * Vertices have the positions and numbers of block.c. Each cube of the lattice is cut into 5
+ * tetrahedra (a regular one in the middle, four at the corners; the cut is mirrored from cube to
+ * cube, so that diagonals always join vertices with even i + j + k) or into 6 that share the
+ * diagonal from corner (0, 0, 0) to (1, 1, 1) (Kuhn's cut, one for each order of the axes). Both
+ * fit together across cubes, and all tetrahedra have positive volume: (b - a) x (c - a) . (d - a) >
+ * 0. Sets: those of lattice.h.
  */
 #include "mesh/shapes/lattice.h"
 

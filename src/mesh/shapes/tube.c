@@ -1,9 +1,9 @@
 /* An open cylinder of quads or triangles around an axis, as a sleeve or a hose.
  *
- * Vertex (i, j) has the number i + n_around j, at the angle 2 pi i / n_around and at
- * j / (n_along - 1) length along the axis from the origin on, or around it where centered. Angles
- * run right-handed about the axis, from y, z, x for the axis x, y, z; normals point outwards.
- * Sets: bottom, top (the two ends, top at the positive end of the axis), boundary (both).
+ * Vertex (i, j) has the number i + n_around j, at the angle 2 pi i / n_around and at j / (n_along -
+ * 1) length along the axis from the origin on, or centered at it if `centered`. Angles run
+ * right-handed about the axis, from y, z, x for the axis x, y, z; normals point outwards. Sets:
+ * bottom, top (the two ends, top at the positive end of the axis), boundary (both).
  */
 #include "mesh/shapes/lattice.h"
 
@@ -41,7 +41,7 @@ static HkStatus add_ring_faces(const Tube *p, int j, HkMesh *mesh, HkError *erro
   for (int i = 0; i < p->n_around; i++) {
     int next = i + 1 < p->n_around ? i + 1 : 0;
     int32_t a = hk_lattice_index(n, i, j, 0), b = hk_lattice_index(n, next, j, 0);
-    /* Unrolled, around x along is the outward normal: the order of the xy plane. */
+    /* In the unrolled tube (around) x (along) is the outward normal, as in the xy plane. */
     HK_TRY(hk_plane_add_patch(mesh, 0, p->cells,
                               (int32_t[]){a, b, b + p->n_around, a + p->n_around}, (i + j) % 2,
                               error));

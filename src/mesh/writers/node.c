@@ -1,8 +1,7 @@
 /* Writes TetGen's X.node with X.ele for tetrahedra or triangles and X.edge for lines, counted from
- * 0. Triangles whose vertices all have z = 0 are written in two dimensions, as Triangle does. A
- * file X.ele or X.edge that is there already is replaced, by an empty one if need be: a left-over
- * one would be read as part of this mesh. All files are written before the first one takes its
- * name.
+ * 0. Triangles whose vertices all have z = 0 are written in two dimensions, as Triangle does. An
+ * existing file X.ele or X.edge is replaced, by one without entries if the mesh has none: an old
+ * one would be read as part of this mesh. All files are written before the first one is renamed.
  */
 #include "mesh/reading.h"
 #include "mesh/writing.h"

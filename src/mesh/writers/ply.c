@@ -13,7 +13,7 @@ static void write_header(FILE *file, const HkMesh *mesh, int64_t faces, int64_t 
           "ply\nformat ascii 1.0\nelement vertex %lld\n"
           "property double x\nproperty double y\nproperty double z\n",
           (long long)mesh->vertex_count);
-  /* Most readers expect the count as uchar, so that it is one wherever it can be. */
+  /* Most readers expect the count as uchar, so it is uchar wherever that is large enough. */
   if (faces)
     fprintf(file, "element face %lld\nproperty list %s int vertex_indices\n", (long long)faces,
             most < 256 ? "uchar" : "uint");

@@ -1,6 +1,6 @@
 /* Writes binary STL: 80 bytes of header, the count, and 50 bytes a triangle, little endian. Faces
- * of more than three corners are cut into the triangles (0, i, i + 1). STL holds single precision,
- * no numbering and no vertices without a face: what is read back is welded and numbered anew.
+ * of more than three corners are cut into the triangles (0, i, i + 1). STL has single precision and
+ * neither indices nor vertices without a face: a reader welds and renumbers the vertices.
  */
 #include "base/vec.h"
 #include "mesh/writing.h"

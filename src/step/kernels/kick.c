@@ -2,8 +2,8 @@
  *
  *     out = v + h (springs(x, w) + f + m g) / m,   x = x + h v
  *
- * with the operations of hk_sim_acceleration and hk_sim_axpy: where springs and gravity are all
- * forces that there are, the bits are the same.
+ * with the operations of hk_sim_acceleration and hk_sim_axpy: if springs and gravity are the only
+ * forces, the bits are the same.
  */
 #include "step/kick.h"
 
@@ -55,8 +55,8 @@ static void kick(const HkKickArgs *a, int64_t begin, int64_t end) {
     kick_groups(a, begin, end, (HkLaneKind){0});
 }
 
-/* Whole groups alone have lanes; the vertices of the last one that are left over are done singly,
- * with the same lanes of the sum. */
+/* Whole groups are computed in lanes; the vertices of an incomplete last group are computed one by
+ * one and added to the same lanes of the sum. */
 static double drift(const HkDriftArgs *a, int64_t begin, int64_t end) {
   HkDoubles sum[HK_LANE_PARTS], v[3];
   double rest = 0;

@@ -2,8 +2,8 @@
  *
  *     out = v + h (springs(x, w) + f) / m + h g,   x = x + h v
  *
- * A spring pulls with k (l0 / l - 1) d; 1 / l is the processor's guess and one step of Newton's
- * method. The last bits depend on the instruction set, not on the number of threads.
+ * The force of a spring is k (l0 / l - 1) d; 1 / l is the processor's estimate and one step of
+ * Newton's method. The last bits depend on the instruction set, not on the number of threads.
  */
 #include "step/single.h"
 
@@ -14,7 +14,7 @@ enum { PARTS = HK_ROW_GROUP_SINGLE / HK_FLOATS };
 /* Added to squares of lengths, so that springs of no length have no direction. */
 #define MIN_SQUARED_LENGTH 1e-30f
 
-/* What the code is made for; constants where they are used. */
+/* Variants of the kernels; compile-time constants where they are used. */
 typedef struct Kind {
   bool planes, damped, threads, regular;
 } Kind;
@@ -60,7 +60,7 @@ HK_INLINE HkFloats dot(const HkFloats a[3], const HkFloats b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* sum = what the springs pull. */
+/* sum = the force of the springs. */
 HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
                     const HkFloats own[3], HkFloats sum[3]) {
   const HkSpringRows *r = a->rows;
@@ -93,7 +93,7 @@ HK_INLINE void pull(const HkSingleArgs *a, Kind kind, int64_t group, int part,
   }
 }
 
-/* Other forces, which come in double precision, for the vertices that there are. */
+/* Adds other forces, which are in double precision; lanes beyond the last vertex are skipped. */
 HK_INLINE void add_others(const HkSingleArgs *a, int64_t first, HkFloats sum[3]) {
   for (int l = 0; l < HK_FLOATS && first + l < a->rows->n; l++)
     for (int c = 0; c < 3; c++) sum[c][l] += (float)a->f[3 * (first + l) + c];
@@ -140,7 +140,8 @@ static void kick(const HkSingleArgs *a, int64_t begin, int64_t end) {
     kick_layout(a, begin, end, false);
 }
 
-/* x as it comes back from a state, which holds x + origin in double precision. */
+/* Returns x rounded as by a copy to a state and back, which holds x + origin in double
+ * precision. */
 HK_INLINE HkFloats as_in_states(HkFloats x, double origin) {
   for (int l = 0; l < HK_FLOATS; l++) x[l] = (float)(((double)x[l] + origin) - origin);
   return x;

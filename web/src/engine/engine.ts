@@ -27,7 +27,7 @@ export class EngineError extends Error {
   }
 }
 
-/** A person stopped the request; nothing to tell. */
+/** The user stopped the request; no message is shown. */
 export class StoppedError extends Error {
   constructor() {
     super('Stopped.');
@@ -44,7 +44,7 @@ interface Waiting {
 type Vector = readonly number[];
 
 export class Engine {
-  /** Set by whoever wants to know that the engine is gone. */
+  /** Called when the engine is lost. */
   onBroken: (why: string) => void = () => {};
   private waiting = new Map<number, Waiting>();
   private lastId = 0;

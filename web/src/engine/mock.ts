@@ -113,10 +113,10 @@ export class MockLink implements Link {
     return { id, ...this.info() };
   }
 
-  private value(path: string[], standard: number): number {
+  private value(path: string[], fallback: number): number {
     let at: unknown = this.scene;
     for (const key of path) at = (at as Record<string, unknown> | undefined)?.[key];
-    return typeof at === 'number' ? at : standard;
+    return typeof at === 'number' ? at : fallback;
   }
   private step(): number { return this.value(['time', 'step'], 0) || 0.002; }
   private method(): MethodValue { return this.scene.integrator as MethodValue; }

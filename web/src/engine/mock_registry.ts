@@ -1,8 +1,8 @@
 // A few schemas for the mock engine; the real ones come from the library's registries.
 import type { Method, Param, ParamKind, Registry } from './protocol';
 
-function param(name: string, unit: string, kind: ParamKind, standard: unknown, min: number | null, max: number | null, help: string, more: Partial<Param> = {}): Param {
-  return { name, unit, kind, default: standard, min, max, help, ...more };
+function param(name: string, unit: string, kind: ParamKind, value: unknown, min: number | null, max: number | null, help: string, more: Partial<Param> = {}): Param {
+  return { name, unit, kind, default: value, min, max, help, ...more };
 }
 
 function method(name: string, summary: string, formula: string | null, ...params: Param[]): Method {
@@ -28,7 +28,7 @@ export const MOCK_REGISTRY: Registry = {
     ],
     minimizer: [
       method('newton', "Newton's method with a line search", 'H(x) p = -dg/dx, x+ = x + a p', ...iterations),
-      method('local_global', 'one constant matrix, factorised once', 'A x+ = b(d)', ...iterations,
+      method('local_global', 'one constant matrix, factorized once', 'A x+ = b(d)', ...iterations,
         param('acceleration', '1', 'choice', 'anderson', null, null, 'how the iterations are made fewer', { choices: ['none', 'anderson', 'chebyshev'] })),
     ],
     force: [

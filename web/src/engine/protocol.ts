@@ -5,7 +5,7 @@
 export type ParamKind =
   | 'number' | 'integer' | 'boolean' | 'vector' | 'choice' | 'text' | 'table' | 'select' | 'method';
 
-/** One parameter of a method, as the registry tells it; null stands for 'none' or 'not given'. */
+/** One parameter of a method, as the registry describes it; null stands for 'none' or 'not given'. */
 export interface Param {
   name: string;
   unit: string;

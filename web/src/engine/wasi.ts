@@ -29,7 +29,7 @@ export class Wasi {
   private opened = new Map<number, Open>([[ROOT, { path: '', file: null, offset: 0, append: false }]]);
   private line = '';
 
-  constructor(private files = new MemoryFiles(), private tell: (line: string) => void = console.warn) {}
+  constructor(private files = new MemoryFiles(), private log: (line: string) => void = console.warn) {}
 
   /** Imports for a module, with a stub for each function that is not known here. */
   imports(module: WebAssembly.Module): WebAssembly.Imports {
@@ -74,7 +74,7 @@ export class Wasi {
     }
     const lines = this.line.split('\n');
     this.line = lines.pop()!;
-    for (const line of lines) this.tell(line);
+    for (const line of lines) this.log(line);
     return written;
   }
 

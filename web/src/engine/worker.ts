@@ -1,5 +1,5 @@
 // The Web Worker around one WebAssembly engine. First comes the compiled module, then messages; each
-// is answered. Whatever is thrown (a trap, no memory) ends the engine and is told as text.
+// is answered. Whatever is thrown (a trap, no memory) ends the engine and is sent as text.
 import { WasmEngine } from './wasm_engine';
 
 export interface Start {
@@ -12,7 +12,7 @@ export interface Broken {
 
 let engine: WasmEngine | null = null;
 
-function tell(error: unknown): void {
+function sendBroken(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
   self.postMessage({ broken: text } satisfies Broken);
 }
@@ -32,7 +32,7 @@ async function handle(data: Start | string | ArrayBuffer): Promise<void> {
     else (self as unknown as Worker).postMessage(answer, [answer]);
   } catch (error) {
     engine = null;
-    tell(error);
+    sendBroken(error);
   }
 }
 

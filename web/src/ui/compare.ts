@@ -130,7 +130,7 @@ export class SideLabels {
     const text = h('p', {}, blowUpText(side));
     const why = h('small', {});
     side.engine.why().then((words) => { why.textContent = words; }, () => {}); // none is no harm
-    // Folded: the banner must not cover what it tells of.
+    // Folded: the banner must not cover the motion.
     banner.replaceChildren(h('div', {}, text, h('details', {}, h('summary', {}, 'Where it began'), why)),
       h('button', { class: 'text-button', type: 'button', onclick: () => void this.app.reset() }, 'Start again'));
   }

@@ -76,11 +76,11 @@ export class Downloads {
       for (const track of stream.getTracks()) track.stop();
       const ending = type.includes('mp4') ? 'mp4' : 'webm';
       give(this.name(ending), new Blob(pieces, { type }), type);
-      this.onRecording.tell(false);
+      this.onRecording.emit(false);
     };
     this.recorder = recorder;
     recorder.start(500);
-    this.onRecording.tell(true);
+    this.onRecording.emit(true);
     this.app.view.changed();
   }
 }

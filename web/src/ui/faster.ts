@@ -53,7 +53,7 @@ export function makeFaster(app: App): { button: HTMLElement; look(pace: Pace | n
       hide();
       if (!faster) return;
       app.change(faster.sets, ['integrator']);
-      app.onNote.tell(faster.about);
+      app.onNote.emit(faster.about);
     },
   }, 'Play faster');
   return {

@@ -108,7 +108,7 @@ export class ForcesSection {
     this.app.change([`forces=${JSON.stringify(forces)}`], ['forces']);
   }
 
-  /** Wind off, the wind that was there on again, or a new one. Tells which. */
+  /** Wind off, the wind that was there on again, or a new one; whether it is on. */
   toggleWind(): boolean {
     const winds = this.entries.filter((entry) => isWind(entry.value.type));
     const on = !winds.some((entry) => entry.on);

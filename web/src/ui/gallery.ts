@@ -9,7 +9,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 function picture(name: string): HTMLElement {
   const place = h('span', { class: 'thumb', 'aria-hidden': 'true' });
   if (!__THUMBS__.includes(name)) return place;
-  // By reference, so that the drawing takes the colour of the theme.
+  // By reference, so that the drawing takes the color of the theme.
   const image = document.createElementNS(SVG, 'svg'), drawing = document.createElementNS(SVG, 'use');
   image.setAttribute('viewBox', '0 0 240 160');
   image.append(drawing);

@@ -1,4 +1,4 @@
-// Icons of 24 x 24, drawn with lines of the text's colour.
+// Icons of 24 x 24, drawn with lines of the text's color.
 
 const SHAPES = {
   play: '<path d="M7 4.5v15l12-7.5z" fill="currentColor"/>',

@@ -1,5 +1,5 @@
 // The panel of controls: method, step, material, forces, view, and what the scene is made of. It is
-// built from the registry and from what the engine tells of the scene.
+// built from the registry and from what the engine returns about the scene.
 import type { App } from '../app';
 import type { SceneData, Values } from '../scene_data';
 import { h } from './dom';

@@ -1,5 +1,5 @@
 // Live plots against simulated time: energies; the error that is left in a step and its iterations;
-// milliseconds a step. In a comparison each side has its colour, and dashes tell the energies apart.
+// milliseconds a step. In a comparison each side has its color, and dashes distinguish the energies.
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { App } from '../app';
@@ -24,7 +24,7 @@ interface Line {
 
 interface Definition {
   title: string;
-  /** Whether the legend says whose line is whose; a narrow plot leaves it to its neighbour. */
+  /** Whether the legend says whose line is whose; a narrow plot leaves it to its neighbor. */
   sides: boolean;
   lines: Line[];
   log?: boolean;
@@ -171,8 +171,8 @@ class Chart {
       return { low, high, size: high - low };
     });
     const calm = spans.reduce((least, span) => (span.size < least.size ? span : least));
-    const room = 2 * Math.max(calm.size, 0.5 * Math.abs(calm.high), 1e-12);
-    return [Math.max(-LARGEST, calm.low - room), Math.min(LARGEST, calm.high + room)];
+    const margin = 2 * Math.max(calm.size, 0.5 * Math.abs(calm.high), 1e-12);
+    return [Math.max(-LARGEST, calm.low - margin), Math.min(LARGEST, calm.high + margin)];
   }
 
   /** One step during which the machine was busy is cut off at the top. */

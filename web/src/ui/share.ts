@@ -50,12 +50,12 @@ export async function decodeShared(hash: string): Promise<Shared | null> {
 
 export function makeShare(app: App): () => Promise<void> {
   const field = h('input', { class: 'address', readonly: true, 'aria-label': 'Address of this scene' });
-  const told = h('p', { class: 'fine', role: 'status' });
+  const status = h('p', { class: 'fine', role: 'status' });
   const native = app.place.kind === 'native';
   const dialog = makeDialog('Share this scene', 'share',
     h('p', {}, 'This address holds the scene, what was changed in it, and the camera. Nothing is uploaded.'),
     native ? h('p', {}, "It holds the token of this 'hooke view', too, and opens only while that runs and where it is reached. For others, download the scene: it opens with 'hooke view', or dropped on this page elsewhere.") : null,
-    field, told);
+    field, status);
   field.addEventListener('focus', () => field.select());
   return async () => {
     const files = app.source.file ? [app.source.file] : filesOf(app.sides[0].info?.scene ?? '{}');
@@ -68,14 +68,14 @@ export function makeShare(app: App): () => Promise<void> {
     here.hash = address.hash;
     history.replaceState(null, '', here);
     field.value = address.href;
-    told.textContent = '';
+    status.textContent = '';
     dialog.showModal();
     field.focus();
     try {
       await navigator.clipboard.writeText(address.href);
-      told.textContent = 'It is in the clipboard.';
+      status.textContent = 'It is in the clipboard.';
     } catch {
-      told.textContent = 'Copy it from here.';
+      status.textContent = 'Copy it from here.';
     }
   };
 }

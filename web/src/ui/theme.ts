@@ -18,7 +18,7 @@ function apply(next: Theme): void {
   for (const listener of listeners) listener();
 }
 
-/** Called when the colours have changed, and once now. */
+/** Called when the colors have changed, and once now. */
 export function onTheme(listener: () => void): void {
   listeners.push(listener);
   listener();

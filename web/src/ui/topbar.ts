@@ -12,7 +12,7 @@ export interface TopbarActions {
   openGallery(): void;
   openHelp(): void;
   share(): void;
-  tell(error: unknown): void;
+  onError(error: unknown): void;
 }
 
 function button(name: string, iconName: IconName, act: () => void, key = ''): HTMLButtonElement {
@@ -55,7 +55,7 @@ export function makeTopbar(app: App, downloads: Downloads, actions: TopbarAction
   app.onSides.on(() => compare.button.setAttribute('aria-pressed', String(app.comparing)));
   let recording = false;
   const attempt = (act: () => void | Promise<void>) => () => {
-    Promise.resolve().then(act).catch(actions.tell);
+    Promise.resolve().then(act).catch(actions.onError);
   };
   const download = makeMenu('Download', 'download', () => [
     { text: 'Picture', about: 'PNG of the view', act: attempt(() => downloads.picture()) },

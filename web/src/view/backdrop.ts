@@ -10,7 +10,7 @@ import { GRID, SHADOW, SKY, WATER } from './shaders';
 export interface Surroundings {
   up: number; // axis
   flat: boolean; // a plane model: the lines stand behind it
-  centre: [number, number, number];
+  center: [number, number, number];
   size: number; // m
   floor: number; // height
   water: number | null; // height of its surface
@@ -74,11 +74,11 @@ export class Backdrop {
     const up = new Vector3(around.up === 0 ? 1 : 0, around.up === 1 ? 1 : 0, around.up === 2 ? 1 : 0);
     const reach = 5 * around.size;
     const normal = around.flat ? new Vector3(0, 0, 1) : up;
-    this.lay(this.grid, normal, around.centre, around.flat ? -0.001 * around.size : around.floor, 2 * reach);
+    this.lay(this.grid, normal, around.center, around.flat ? -0.001 * around.size : around.floor, 2 * reach);
     this.grid.material.uniforms.cell.value = roundSize(around.size / 8) / this.grid.scale.x;
     this.grid.material.uniforms.reach.value = (0.8 * reach) / this.grid.scale.x;
     this.water.visible = around.water !== null;
-    this.lay(this.water, up, around.centre, around.water ?? 0, reach);
+    this.lay(this.water, up, around.center, around.water ?? 0, reach);
     this.water.material.uniforms.reach.value = 0.5;
     this.floorThere = !around.flat && faces.index !== null && faces.index.count > 0;
     this.shadow.geometry = faces; // shared with the faces, which dispose of it
@@ -88,9 +88,9 @@ export class Backdrop {
 
   showShadow(shown: boolean): void { this.shadow.visible = shown && this.floorThere; }
 
-  private lay(plane: Mesh, normal: Vector3, centre: number[], height: number, size: number): void {
+  private lay(plane: Mesh, normal: Vector3, center: number[], height: number, size: number): void {
     plane.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), normal);
-    plane.position.fromArray(centre);
+    plane.position.fromArray(center);
     plane.position.addScaledVector(normal, height - plane.position.dot(normal));
     plane.scale.setScalar(size);
   }

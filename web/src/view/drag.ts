@@ -32,7 +32,7 @@ export class Dragger {
   private newest: Vector3 | null = null;
 
   constructor(private view: SceneView, private sides: () => Side[], private pull: () => number,
-    private tell: (error: unknown) => void) {}
+    private onError: (error: unknown) => void) {}
 
   get dragging(): boolean { return this.held !== null; }
 
@@ -69,7 +69,7 @@ export class Dragger {
         held.hands[q] = { at: new Vector3().fromArray(point), time: side.frame?.time ?? 0, sending: false };
       }));
     } catch (error) {
-      this.tell(error);
+      this.onError(error);
     }
   }
 
@@ -92,7 +92,7 @@ export class Dragger {
     if (reach === 0 || way.length() === 0) return;
     hand.at.addScaledVector(way, Math.min(1, reach / way.length()));
     hand.sending = true;
-    side.engine.drag(hand.at.toArray()).catch(this.tell).finally(() => { hand.sending = false; });
+    side.engine.drag(hand.at.toArray()).catch(this.onError).finally(() => { hand.sending = false; });
   }
 
   drop(): void {
@@ -103,7 +103,7 @@ export class Dragger {
     this.view.steady = false;
     this.view.layers[index]?.setHandle(-1, null);
     this.view.changed();
-    for (const side of this.sides()) side.engine.drop().catch(this.tell);
+    for (const side of this.sides()) side.engine.drop().catch(this.onError);
   }
 
   hover(x: number, y: number): boolean {
@@ -127,7 +127,7 @@ export class Dragger {
     try {
       await Promise.all(this.sides().map((side) => side.turnPin(vertex)));
     } catch (error) {
-      this.tell(error);
+      this.onError(error);
     }
     this.view.changed();
   }

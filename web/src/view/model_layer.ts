@@ -147,7 +147,7 @@ export class ModelLayer {
   }
 
   /** Takes the frame's arrays over. Returns whether they fit the model that is shown. The range of the
-   * colours is common to all models beside each other. */
+   * colors is common to all models beside each other. */
   setFrame(frame: Frame, color: Color, range: ColorRange): boolean {
     if (!this.topology || frame.vertices !== this.topology.vertices || !this.position || !this.value) return false;
     this.x = frame.x;
@@ -261,7 +261,7 @@ export class ModelLayer {
 
   private pointMaterial(form: number, nearer: number): ShaderMaterial {
     const material = this.material(POINTS, { form: { value: form }, size: { value: 8 }, nearer: { value: nearer } });
-    // Marks are not values: only masses take the colours of the legend.
+    // Marks are not values: only masses take the colors of the legend.
     if (form !== 0) material.uniforms.useValues = { value: 0 };
     return material;
   }

@@ -1,4 +1,4 @@
-// The colours of the view, from the page's style sheet, so that light and dark are said in one place.
+// The colors of the view, from the page's style sheet, so that light and dark are said in one place.
 import { Color } from 'three';
 
 const NAMES = [

@@ -9,7 +9,7 @@ export interface PointerActions {
   dragTo(x: number, y: number): void;
   drop(): void;
   togglePin(x: number, y: number, touch: boolean): void;
-  /** Tells whether a vertex is there; called at most once a frame. */
+  /** Whether a vertex is there; called at most once a frame. */
   hover(x: number, y: number): boolean;
   leave(): void;
   cameraChanged(): void;

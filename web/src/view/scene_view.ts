@@ -59,7 +59,7 @@ export class SceneView {
   private show: Show = { faces: true, springs: false };
   private background = readPalette();
 
-  /** simple: without smooth edges and fine pixels, for machines that draw without a graphics card. */
+  /** simple: without smooth edges and fine pixels, for machines that draw on the CPU. */
   constructor(readonly canvas: HTMLCanvasElement, private simple: boolean) {
     this.renderer = new WebGLRenderer({ canvas, antialias: !simple, powerPreference: 'high-performance' });
     this.renderer.setScissorTest(true);
@@ -152,13 +152,13 @@ export class SceneView {
     if (!this.orbit.following || !this.bounds || this.steady) return;
     const { min, max, first } = this.bounds;
     const low = new Vector3().fromArray(min), high = new Vector3().fromArray(max);
-    const centre = low.clone().add(high).multiplyScalar(0.5), half = high.sub(low).multiplyScalar(0.5);
+    const center = low.clone().add(high).multiplyScalar(0.5), half = high.sub(low).multiplyScalar(0.5);
     const radius = half.length();
     const area = this.area(0);
     // What falls for ever is let go rather than followed to where all of it is one dot.
     if (radius > WIDEST * first && seconds !== null) return;
     half.clampLength(NARROWEST * first, WIDEST * first);
-    if (this.orbit.frame(centre, half, area.width / area.height, seconds)) this.changed();
+    if (this.orbit.frame(center, half, area.width / area.height, seconds)) this.changed();
   }
 
   lookAgain(flat: boolean): void {

@@ -1,4 +1,4 @@
-// The shaders of the view. Colours are linear inside and written as sRGB. Light comes from the
+// The shaders of the view. Colors are linear inside and written as sRGB. Light comes from the
 // viewer's upper left, so that a cloth shows its folds from every side.
 
 const OUTPUT = /* glsl */ `

@@ -82,7 +82,8 @@ struct Grips {
   const int32_t *place, *start, *grip;
 };
 
-/* push += the force of the grips if adds, else push = it; push is 0 at vertices without grips. */
+/* Adds the force of the grips to push, or sets push to it if `adds` is 0; push is then 0 at
+ * vertices without grips. */
 __global__ void grip(Grips g, int n, int adds, const HkReal *table, const Real4 *x, const HkReal *w,
                      HkReal *push) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;

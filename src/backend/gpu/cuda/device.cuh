@@ -146,8 +146,8 @@ static HkStatus device_record(HkDeviceSim *sim, HkError *error) {
 }
 
 static HkStatus device_fetch(HkDeviceSim *sim, const void **x, const void **v,
-                             HkDeviceReport *report, HkError *error) {
-  return fetch((Simulation *)sim, x, v, report, error);
+                             HkDeviceStepsInfo *info, HkError *error) {
+  return fetch((Simulation *)sim, x, v, info, error);
 }
 
 static HkStatus device_create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {

@@ -1,4 +1,4 @@
-/* The same kernels in double precision, to check with. */
+/* The kernels in double precision: the device cuda_double, for checks. */
 #define HK_REAL double
 #define HK_SPACE hk_double
 #include "device.cuh"

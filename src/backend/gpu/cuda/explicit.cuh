@@ -200,7 +200,7 @@ static size_t twice_shared(int most_local, int most_rows) {
 }
 
 /* One block a brick with two halos, one thread a row; for plain springs by palette. The first step
- * moves the brick and its first halo, the second one the brick alone, and drifts by a.drift;
+ * moves the brick and its first halo, the second one only the brick, which then drifts by a.drift;
  * `once`: there is no first step. */
 template <int WORDS, bool EXACT>
 __global__ void __launch_bounds__(HK_GPU_TWO_STEP_MAX_ROWS, WORDS <= 6 ? 2 : 1)

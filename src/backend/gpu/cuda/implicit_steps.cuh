@@ -126,7 +126,7 @@ static bool is_done(const Simulation *s) {
 static void queue_end(Simulation *s, int iterations) {
   s->step.iterations = iterations;
   if (s->step.reason == HK_STOP_NONE) s->step.reason = HK_STOP_ITERATIONS;
-  hk_device_count(&s->report, &s->step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
+  hk_device_count(&s->info, &s->step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
   launch(end_step, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n,
          (HkReal)s->settings.h, s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
 }

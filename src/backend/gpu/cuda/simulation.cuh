@@ -81,7 +81,7 @@ struct Simulation {
   NewtonArgs newton;
   Scalars *host_scalars;
   HkStepInfo step;     /* of the present step */
-  HkDeviceReport report; /* summed since the last fetch */
+  HkDeviceStepsInfo info; /* summed since the last fetch */
 
   HkReal *record_x, *record_v, *host_x, *host_v;
   double *kinetic, *host_kinetic;

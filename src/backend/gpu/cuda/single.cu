@@ -1,4 +1,4 @@
-/* The kernels in single precision: those that are used. */
+/* The kernels in single precision: the device cuda. */
 #define HK_REAL float
 #define HK_SPACE hk_single
 #include "device.cuh"

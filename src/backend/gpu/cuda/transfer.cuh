@@ -59,7 +59,7 @@ static HkStatus upload(Simulation *s, const double *x, const double *v, const ui
   if (code == cudaSuccess && s->pins.count > 0)
     code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
   s->at = s->v_at = 0;
-  s->report = HkDeviceReport{}; /* earlier steps do not count */
+  s->info = HkDeviceStepsInfo{}; /* earlier steps do not count */
   if (code == cudaSuccess) {
     load_state<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
         s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], buffer,
@@ -95,14 +95,14 @@ static HkStatus record(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceReport *report,
+static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceStepsInfo *info,
                       HkError *error) {
   if (!s->has_record) HK_CUDA_TRY(record(s, error));
   HK_CUDA(cudaEventSynchronize(s->copied), "make its steps");
   s->has_record = false;
-  *report = s->report;
-  s->report = HkDeviceReport{};
-  for (int q = 0; q < SUM_BLOCKS; q++) report->kinetic += s->host_kinetic[q];
+  *info = s->info;
+  s->info = HkDeviceStepsInfo{};
+  for (int q = 0; q < SUM_BLOCKS; q++) info->kinetic += s->host_kinetic[q];
   *x = s->host_x;
   *v = s->host_v;
   return HK_OK;
