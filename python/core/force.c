@@ -54,19 +54,18 @@ static void add_array(void *user, const HkForceAt *at, double *f) {
   for (int64_t c = 0; c < 3 * at->vertices; c++) f[c] += array[c];
 }
 
-static void add_blocks(PythonForce *force, const char *method, const HkForceAt *at,
-                       HkForceBlockSink *sink) {
+static void hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
   PyGILState_STATE lock = PyGILState_Ensure();
-  Py_XDECREF(call(force, method, "(dO&O&O&)", at->t, AS_INT(at->x), AS_INT(at->v), AS_INT(sink)));
+  Py_XDECREF(
+      call(user, "_hessian", "(dO&iO&)", at->t, AS_INT(at->x), (int)at->projected, AS_INT(sink)));
   PyGILState_Release(lock);
 }
 
-static void hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
-  add_blocks(user, "_hessian", at, sink);
-}
-
 static void damping(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
-  add_blocks(user, "_damping", at, sink);
+  PyGILState_STATE lock = PyGILState_Ensure();
+  Py_XDECREF(
+      call(user, "_damping", "(dO&O&O&)", at->t, AS_INT(at->x), AS_INT(at->v), AS_INT(sink)));
+  PyGILState_Release(lock);
 }
 
 static HkStatus begin_step(void *user, const HkForceAt *at, double h, HkError *error) {

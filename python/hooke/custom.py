@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from typing import Any, Callable, Optional, Union
 
@@ -20,7 +21,7 @@ Blocks = Optional[tuple[npt.ArrayLike, npt.ArrayLike, npt.ArrayLike]]
 # v may be None, and what is computed from Any is Any, which strict type checkers refuse as an array.
 _ForceFn = Callable[[float, Floats, Any], Any]
 _EnergyFn = Callable[[float, Floats], float]
-_HessianFn = Callable[[float, Floats], Blocks]
+_HessianFn = Callable[..., Blocks]
 _DampingFn = Callable[[float, Floats, Floats], Blocks]
 _FilterFn = Callable[[float, Floats, Floats], bool]
 _StepFn = Callable[[float, Floats, Floats, float], object]
@@ -44,7 +45,9 @@ class CustomForce:
         The potential energy E; inf forbids x. Without it the force is constant within an implicit step.
     hessian : hessian(t, x) -> (i, j, blocks)
         All blocks [N/m] of the Hessian d2E/dx_i dx_j, which is symmetric: (M,), (M,) and (M, 3, 3).
-        Blocks at the same vertices add up. Positive semidefinite ones are best. Needs the energy.
+        Blocks at the same vertices add up. Needs the energy. A function that also takes `projected` gives
+        a positive semidefinite Hessian where that is True, else the true one, by which a minimizer finds
+        out whether it is at a minimum.
     damping : damping(t, x, v) -> (i, j, blocks)
         Blocks [N s/m] of a symmetric, positive semidefinite C near -df_i/dv_j, by which implicit steps damp.
     filter : filter(t, x, to) -> bool
@@ -161,12 +164,21 @@ class _Kept:
         self.force = force
 
 
+def _takes(function: Callable[..., Any] | None, name: str) -> bool:
+    """Whether a function has a parameter of that name."""
+    try:
+        return function is not None and name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # functions of C may have no signature
+        return False
+
+
 class _Calls:
     """What the library calls: turns addresses into arrays, and checks what functions return."""
 
     def __init__(self, force: CustomForce, vertices: int) -> None:
         self.force = force
         self._shape = (vertices, 3)
+        self._projects = _takes(force.hessian, "projected")
 
     def _vectors(self, at: int) -> Any:
         """A read-only copy, since the library's memory may be freed while the caller keeps x."""
@@ -196,9 +208,10 @@ class _Calls:
             raise InvalidError(f"{self._named('energy')}: is not a number (nan)")
         return E
 
-    def _hessian(self, t: float, x: int, _: int, sink: int) -> None:
+    def _hessian(self, t: float, x: int, projected: int, sink: int) -> None:
         assert self.force.hessian is not None
-        self._add_blocks(self.force.hessian(t, self._vectors(x)), "hessian", sink)
+        more = {"projected": bool(projected)} if self._projects else {}
+        self._add_blocks(self.force.hessian(t, self._vectors(x), **more), "hessian", sink)
 
     def _damping(self, t: float, x: int, v: int, sink: int) -> None:
         assert self.force.damping is not None

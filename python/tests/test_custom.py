@@ -605,3 +605,37 @@ def test_what_cannot_be_pickled_says_so():
             pickle.dumps(value)
     pickle.dumps(hooke.Sim(model).state)
     assert hooke.Sim(copy.deepcopy(model)).step() and hooke.Sim(model.copy()).step()
+
+
+def test_a_hessian_is_asked_for_as_true_or_projected():
+    """E = 1/4 k (|d|^2 - r^2)^2 / r^2 is concave at d = 0, where the step starts: the projected Hessian is asked for."""
+    asked = []
+    k, r = 500.0, 0.1
+
+    def hessian(t, x, projected):
+        asked.append(projected)
+        d = x[24] - center
+        across = d @ d - r**2
+        H = k / r**2 * ((max(across, 0.0) if projected else across) * np.eye(3) + 2 * np.outer(d, d))
+        return [24], [24], [H]
+
+    def force(t, x, v):
+        d = x[24] - center
+        f = np.zeros_like(x)
+        f[24] = -k / r**2 * (d @ d - r**2) * d
+        return f
+
+    def energy(t, x):
+        d = x[24] - center
+        return 0.25 * k / r**2 * (d @ d - r**2) ** 2
+
+    scene = hooke.Scene.parse("""{"bodies": [{"shape": {"type": "grid", "nx": 7, "ny": 7}, "springs": {"k": 20},
+        "mass": 0.05}], "pins": [{"select": "corners"}], "forces": ["gravity"]}""")
+    sim = hooke.Sim(scene, integrator="backward_euler", h=0.1)
+    center = sim.x[24].copy()
+    sim.model.add_force(force, energy=energy, hessian=hessian)
+    assert sim.step()
+    assert False in asked and True in asked
+    asked.clear()
+    sim.stiffness()
+    assert asked and not any(asked)
