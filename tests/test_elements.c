@@ -124,7 +124,7 @@ TEST(projections_are_the_nearest_semidefinite_matrices) {
   uint64_t seed = 4;
   for (int size = 3; size <= 12; size += 3)
     for (int trial = 0; trial < 100; trial++) {
-      double H[144], P[144], scale = 0;
+      double H[144] = {0}, P[144], scale = 0;
       for (int i = 0; i < size; i++)
         for (int j = 0; j <= i; j++) {
           double wide = pow(10, between(&seed, -3, 3));

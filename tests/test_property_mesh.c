@@ -30,7 +30,7 @@ static void add_vertices(Draw *draw, HkMesh *m) {
 
 /* Cells of the given types; corners may repeat. */
 static void add_cells(Draw *draw, HkMesh *m, unsigned types) {
-  int type_of[HK_CELL_HEX + 1], kinds = 0;
+  int type_of[HK_CELL_HEX + 1] = {0}, kinds = 0;
   for (int t = 0; t <= HK_CELL_HEX; t++)
     if (types & 1u << t) type_of[kinds++] = t;
   for (DrawList list = {.max = CELLS_MAX}; kinds > 0 && draw_more(draw, &list);) {
