@@ -225,9 +225,13 @@ static double handle_stiffness(const HkModel *model) {
   for (int f = 0; f < hk_model_force_count(model); f++) {
     const HkMethod *force = hk_model_force(model, f);
     if (strcmp(force->schema->name, "handle") != 0) continue;
-    for (int q = 0; q < force->schema->param_count; q++)
-      if (strcmp(force->schema->params[q].name, "k") == 0)
-        sum += *(const double *)((const char *)force->params + force->schema->params[q].offset);
+    for (int p = 0; p < force->schema->param_count; p++) {
+      const HkParam *param = &force->schema->params[p];
+      double k;
+      if (strcmp(param->name, "k") != 0) continue;
+      memcpy(&k, (const char *)force->params + param->offset, sizeof k);
+      sum += k;
+    }
   }
   return sum;
 }
