@@ -177,11 +177,11 @@ static HkStatus open_library(const char *path, Library *library, HkError *error)
 /* ---- Creating ---- */
 
 static HkStatus refuse_name(const Library *library, const char *name, HkError *error) {
-  enum { MOST_NAMES = 64 };
-  const char *names[MOST_NAMES] = {NULL};
+  enum { NAMES_MAX = 64 };
+  const char *names[NAMES_MAX] = {NULL};
   char known[512] = "";
   int count = 0;
-  for (; count < library->table->count && count < MOST_NAMES; count++) {
+  for (; count < library->table->count && count < NAMES_MAX; count++) {
     const HkLibraryForce *entry = &library->table->forces[count];
     size_t used = strlen(known);
     names[count] = entry->name;
