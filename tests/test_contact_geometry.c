@@ -1,6 +1,7 @@
 /* Geometry of contact: the exact tests against integers, closest points against the conditions of a
  * minimum. */
 #include "base/vec.h"
+#include "contact/barrier.h"
 #include "contact/gap.h"
 #include "contact/orient.h"
 #include "model_by_hand.h"
@@ -198,4 +199,19 @@ TEST(parallel_edges_are_closest_in_the_middle_of_their_overlap) {
   CHECK_NEAR(hk_gap_edges(x, w, d), 1, 1e-15);
   CHECK_NEAR(w[1], 0.75, 1e-15); /* of 1 to 2 the middle, 1.5 */
   CHECK_NEAR(-w[3], 0.125, 1e-15);
+}
+
+/* ---- Barrier ---- */
+
+TEST(the_barrier_is_convex_and_its_derivatives_are_those_of_differences) {
+  for (double s = 1e-6; s < 1.2; s *= 1.05) {
+    double step = 1e-5 * s, slope = hk_barrier_slope(s), curvature = hk_barrier_curvature(s);
+    double up = hk_barrier(s + step), down = hk_barrier(s - step);
+    CHECK_NEAR((up - down) / (2 * step), slope, 1e-8 * (1 + fabs(slope)));
+    double slope_up = hk_barrier_slope(s + step), slope_down = hk_barrier_slope(s - step);
+    CHECK_NEAR((slope_up - slope_down) / (2 * step), curvature, 1e-8 * (1 + fabs(curvature)));
+    CHECK(hk_barrier(s) >= 0 && slope <= 0 && curvature >= 0);
+  }
+  CHECK(isinf(hk_barrier(0)) && isinf(hk_barrier(-1)) && hk_barrier(1) == 0);
+  CHECK(hk_barrier_slope(1 - 1e-9) > -1e-15 && hk_barrier_curvature(1 - 1e-9) < 1e-8);
 }
