@@ -31,7 +31,8 @@ typedef struct Custom {
   double *value;
   uint64_t hash; /* of the pattern that these were made for */
   double *residual;
-  void *state; /* the caller's */
+  double *p, *Ap; /* of a product, with the padding that kernels read and the caller's lack */
+  void *state;    /* the caller's */
   bool has_state;
 } Custom;
 
@@ -44,8 +45,12 @@ static bool needs_matrix(const void *params) {
 }
 
 static void product(const HkLinearSystem *system, const double *p, double *out) {
-  const HkOperator *A = system->data;
-  A->product(A->user, p, out);
+  const HkLinear *solver = system->data;
+  const Custom *d = solver->data;
+  size_t bytes = (size_t)system->size * sizeof *p;
+  memcpy(d->p, p, bytes);
+  solver->A.product(solver->A.user, d->p, d->Ap);
+  memcpy(out, d->Ap, bytes);
 }
 
 static HkStatus create(HkLinear *solver, HkError *error) {
@@ -55,9 +60,10 @@ static HkStatus create(HkLinear *solver, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "a linear solver", error));
   solver->data = d;
   d->system = (HkLinearSystem){.size = 3 * m->n, .product = product};
-  HK_TRY(
-      hk_alloc(&m->context, &d->residual, 3 * m->n, sizeof *d->residual, "a linear solver", error));
-  solver->bytes = sizeof *d + (size_t)m->n * 3 * sizeof *d->residual;
+  HK_TRY(hk_alloc_vector(&m->context, &d->residual, m->n, "a linear solver", error));
+  HK_TRY(hk_alloc_vector(&m->context, &d->p, m->n, "a linear solver", error));
+  HK_TRY(hk_alloc_vector(&m->context, &d->Ap, m->n, "a linear solver", error));
+  solver->bytes = sizeof *d + 3 * hk_vector_bytes(m->n);
   if (p->functions.create) HK_TRY(p->functions.create(p->user, 3 * m->n, &d->state, error));
   d->has_state = true;
   return HK_OK;
@@ -76,6 +82,8 @@ static void destroy(HkLinear *solver) {
   if (d->has_state && p->functions.destroy) p->functions.destroy(p->user, d->state);
   forget_matrix(c, d);
   hk_free(c, &d->residual);
+  hk_free(c, &d->p);
+  hk_free(c, &d->Ap);
   hk_free(c, &solver->data);
 }
 
@@ -100,7 +108,7 @@ static HkStatus list_pattern(HkLinear *solver, Custom *d, HkError *error) {
   d->system.column = d->column;
   d->system.value = d->value;
   d->system.pattern++;
-  solver->bytes = sizeof *d + (size_t)rows * (sizeof *d->residual + sizeof *d->row_start) +
+  solver->bytes = sizeof *d + 3 * hk_vector_bytes(p->n) + (size_t)rows * sizeof *d->row_start +
                   (size_t)entries * (sizeof *d->column + sizeof *d->value);
   return HK_OK;
 }
@@ -122,7 +130,7 @@ static void copy_values(const HkBlockMatrix *A, Custom *d) {
 static HkStatus prepare(HkLinear *solver, HkError *error) {
   const CustomParams *p = params_of(solver);
   Custom *d = solver->data;
-  d->system.data = &solver->A;
+  d->system.data = solver;
   if (p->functions.needs_matrix) {
     const HkPattern *pattern = solver->A.matrix->pattern;
     if (!d->value || d->hash != pattern->hash) HK_TRY(list_pattern(solver, d, error));
