@@ -37,7 +37,8 @@ typedef struct HkDeviceArray {
 HK_API HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind,
                                    HkDeviceArray **array, HkError *error);
 /* Takes positions or velocities of a state from the device: from any address there, of numbers as
- * in an HkDeviceArray of this simulation. Held pins stay where they are. Waits likewise. */
+ * in an HkDeviceArray of this simulation. Held pins stay where they are. Waits
+ * as hk_sim_read_device does. */
 HK_API HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
                                     HkError *error);
 /* Releases an array on a device and sets the pointer to NULL. */

@@ -220,7 +220,7 @@ typedef struct HkLinearFunctions {
   const char *name;  /* for messages; static */
   bool needs_matrix; /* uses row_start, column and value, not the product alone */
   bool direct;       /* solves to rounding, and finds out whether A is positive definite */
-  /* State of one simulation, for systems of so many rows. */
+  /* State of one simulation, whose systems have size rows. */
   HkStatus (*create)(void *user, int64_t size, void **state, HkError *error);
   void (*destroy)(void *user, void *state);
   /* A has new values: factorizes. *indefinite: A is not positive definite, and is not solved. */
