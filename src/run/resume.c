@@ -82,14 +82,22 @@ static HkStatus sync_files(HkRun *run, HkError *error) {
   return HK_OK;
 }
 
-/* Keeps the last checkpoint as checkpoint.previous if it belongs to this run. */
+/* Keeps the last checkpoint as checkpoint.previous if it belongs to this run. After kill -9 at any
+ * moment there are two checkpoints where there were two. */
 static HkStatus keep_previous(const HkRun *run, const char *path, HkError *error) {
-  char previous[4096];
+  char previous[4096], temporary[4096];
   HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS, previous, sizeof previous, error));
-  unlink(previous);
-  /* A hard link keeps a checkpoint at every moment; file systems without links rename it. */
-  if (run->has_checkpoint && link(path, previous) != 0 && rename(path, previous) != 0)
-    return hk_fail_errno(error, "write", previous);
+  HK_TRY(hk_folder_path(run->folder, HK_CHECKPOINT_PREVIOUS ".tmp", temporary, sizeof temporary,
+                        error));
+  unlink(temporary);
+  if (!run->has_checkpoint) {
+    unlink(previous);
+    return HK_OK;
+  }
+  /* File systems without hard links rename it. */
+  const char *from = link(path, temporary) == 0 ? temporary : path;
+  if (rename(from, previous) != 0) return hk_fail_errno(error, "write", previous);
+  unlink(temporary); /* rename leaves it where both names are links to the same file */
   return HK_OK;
 }
 
