@@ -1,7 +1,7 @@
 /* Obstacles: things that bodies touch and that have a motion of their own, or none.
  *
- * An obstacle consists of features (points, edges, triangles) with a radius around them: a ball is a
- * point, a capsule an edge, a box twelve triangles. Or it has a signed distance d(x), and touches
+ * An obstacle consists of features (points, edges, triangles) with a radius around them: a ball is
+ * a point, a capsule an edge, a box twelve triangles. Or it has a signed distance d(x), and touches
  * vertices only: a plane, a distance grid. All stands at its place at time 0; the obstacle then
  * moves as a whole, by a motion as pins have it.
  */

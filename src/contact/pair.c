@@ -1,0 +1,233 @@
+/* Energy of a pair, its derivatives, and how far a pair may move; see pair.h.
+ *
+ * The distance is stationary in the place of the closest points, so that dd/dx_a = w_a n. For the
+ * second derivative let D = d^2 / 2 = min over theta of |r|^2 / 2, r = sum w_a(theta) x_a, where
+ * theta are the one or two parameters of the closest points that are not at a bound. w is linear in
+ * theta, and with t_i = dr/dtheta_i, c_ai = dw_a/dtheta_i
+ *
+ *     d2D/dx_a dx_b = w_a w_b I - sum b_ai (T^-1)_ij b_bj^T,   b_ai = w_a t_i + c_ai r,  T_ij = t_i
+ * . t_j d2d/dx2 = (d2D/dx2 - (dd/dx) (dd/dx)^T) / d
+ */
+#include "contact/pair.h"
+
+#include "base/vec.h"
+#include "contact/barrier.h"
+#include "contact/gap.h"
+
+#include <string.h>
+
+static const double MOLLIFIED = 1e-3; /* square of the sine of the angle below which mu < 1 */
+
+HkTouch hk_pair_touch(const HkPair *pair) {
+  HkTouch touch;
+  double d = pair->split == HK_PAIR_EDGES ? hk_gap_edges(pair->x, touch.w, touch.n)
+                                          : hk_gap_point_triangle(pair->x, touch.w, touch.n);
+  for (int c = 0; c < 3; c++) touch.n[c] = d > 0 ? touch.n[c] / d : 0;
+  touch.g = d - pair->xi;
+  return touch;
+}
+
+/* ---- Mollifier ---- */
+
+static double square(const double a[3]) {
+  return hk_dot(a, a);
+}
+
+double hk_pair_mollifier(int split, const double X[12]) {
+  double U[3], V[3];
+  if (split != HK_PAIR_EDGES) return 0;
+  hk_sub(X + 3, X, U);
+  hk_sub(X + 9, X + 6, V);
+  return MOLLIFIED * square(U) * square(V);
+}
+
+/* mu, dmu/dc and d2mu/dc2, with c = |u x v|^2. */
+typedef struct Mollifier {
+  double u[3], v[3];
+  double value, slope, curvature;
+} Mollifier;
+
+static Mollifier mollify(const HkPair *pair) {
+  Mollifier m = {.value = 1};
+  if (pair->c0 == 0) return m;
+  double cross[3];
+  hk_sub(pair->x + 3, pair->x, m.u);
+  hk_sub(pair->x + 9, pair->x + 6, m.v);
+  hk_cross(m.u, m.v, cross);
+  double r = square(cross) / pair->c0;
+  if (r >= 1) return m;
+  m.value = r * (2 - r);
+  m.slope = (2 - 2 * r) / pair->c0;
+  m.curvature = -2 / (pair->c0 * pair->c0);
+  return m;
+}
+
+/* dc/dx of c = |u|^2 |v|^2 - (u . v)^2, with u = x_1 - x_0, v = x_3 - x_2 */
+static void cross_gradient(const Mollifier *m, double C[12]) {
+  double uu = square(m->u), vv = square(m->v), uv = hk_dot(m->u, m->v);
+  for (int c = 0; c < 3; c++) {
+    C[3 + c] = 2 * (vv * m->u[c] - uv * m->v[c]);
+    C[9 + c] = 2 * (uu * m->v[c] - uv * m->u[c]);
+    C[c] = -C[3 + c];
+    C[6 + c] = -C[9 + c];
+  }
+}
+
+/* H += s d2c/dx2 */
+static void add_cross_hessian(const Mollifier *m, double s, double H[144]) {
+  double uu = square(m->u), vv = square(m->v), uv = hk_dot(m->u, m->v);
+  for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++) {
+      double sign = (a % 2 == b % 2 ? 2 : -2) * s;
+      bool first = a < 2, second = b < 2;
+      for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+          double one = r == c, value;
+          if (first == second)
+            value = first ? vv * one - m->v[r] * m->v[c] : uu * one - m->u[r] * m->u[c];
+          else if (first)
+            value = 2 * m->u[r] * m->v[c] - m->v[r] * m->u[c] - uv * one;
+          else
+            value = 2 * m->v[r] * m->u[c] - m->u[r] * m->v[c] - uv * one;
+          H[(3 * a + r) * 12 + 3 * b + c] += sign * value;
+        }
+    }
+}
+
+/* ---- Energy ---- */
+
+double hk_pair_energy(const HkPair *pair, const HkTouch *touch) {
+  double f = hk_barrier(touch->g / pair->ghat);
+  if (f == 0) return 0;
+  return pair->k * pair->ghat * pair->ghat * f * mollify(pair).value;
+}
+
+void hk_pair_gradient(const HkPair *pair, const HkTouch *touch, double G[12]) {
+  double s = touch->g / pair->ghat;
+  Mollifier m = mollify(pair);
+  double along = pair->k * pair->ghat * hk_barrier_slope(s) * m.value;
+  memset(G, 0, 12 * sizeof *G);
+  for (int a = 0; a < 4; a++) hk_axpy(along * touch->w[a], touch->n, G + 3 * a);
+  if (m.slope == 0) return;
+  double C[12], turning = pair->k * pair->ghat * pair->ghat * hk_barrier(s) * m.slope;
+  cross_gradient(&m, C);
+  for (int q = 0; q < 12; q++) G[q] += turning * C[q];
+}
+
+/* ---- Hessian ---- */
+
+/* c_ai = dw_a/dtheta_i of the parameters that are free; returns their number. */
+static int free_parameters(const HkPair *pair, const HkTouch *touch, double c[2][4]) {
+  const double *w = touch->w;
+  int count = 0, base = -1;
+  memset(c, 0, 2 * sizeof c[0]);
+  if (pair->split == HK_PAIR_EDGES) {
+    for (int e = 0; e < 2; e++) {
+      if (w[2 * e] == 0 || w[2 * e + 1] == 0) continue;
+      c[count][2 * e] = e ? 1 : -1;
+      c[count++][2 * e + 1] = e ? -1 : 1;
+    }
+    return count;
+  }
+  for (int a = 1; a < 4; a++) {
+    if (w[a] == 0) continue;
+    if (base < 0) {
+      base = a;
+      continue;
+    }
+    c[count][base] = 1;
+    c[count++][a] = -1;
+  }
+  return count;
+}
+
+/* T^-1 of one or two tangents; false where they are parallel. */
+static bool invert(int count, double t[2][3], double inverse[2][2]) {
+  const double PARALLEL = 1e-14;
+  double a = hk_dot(t[0], t[0]), b = hk_dot(t[0], t[1]), d = hk_dot(t[1], t[1]);
+  if (count == 1) {
+    inverse[0][0] = 1 / a;
+    return a > 0;
+  }
+  double det = a * d - b * b;
+  if (!(det > PARALLEL * a * d)) return false;
+  inverse[0][0] = d / det;
+  inverse[1][1] = a / det;
+  inverse[0][1] = inverse[1][0] = -b / det;
+  return true;
+}
+
+/* H += s d2d/dx2 */
+static void add_distance_hessian(const HkPair *pair, const HkTouch *touch, double s,
+                                 double H[144]) {
+  double c[2][4], t[2][3] = {{0}}, inverse[2][2] = {{0}}, b[2][12];
+  double d = touch->g + pair->xi, r[3] = {0, 0, 0};
+  int count = free_parameters(pair, touch, c);
+  hk_axpy(d, touch->n, r);
+  for (int i = 0; i < count; i++)
+    for (int a = 0; a < 4; a++) hk_axpy(c[i][a], pair->x + 3 * a, t[i]);
+  if (count > 0 && !invert(count, t, inverse)) count = 0;
+  for (int i = 0; i < count; i++)
+    for (int a = 0; a < 4; a++)
+      for (int q = 0; q < 3; q++) b[i][3 * a + q] = touch->w[a] * t[i][q] + c[i][a] * r[q];
+  for (int row = 0; row < 12; row++)
+    for (int column = 0; column < 12; column++) {
+      double ww = touch->w[row / 3] * touch->w[column / 3];
+      double value = row % 3 == column % 3 ? ww : 0;
+      value -= ww * touch->n[row % 3] * touch->n[column % 3];
+      for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) value -= b[i][row] * inverse[i][j] * b[j][column];
+      H[row * 12 + column] += s / d * value;
+    }
+}
+
+void hk_pair_hessian(const HkPair *pair, const HkTouch *touch, bool projected, double H[144]) {
+  double s = touch->g / pair->ghat, N[12], C[12] = {0};
+  Mollifier m = mollify(pair);
+  double f1 = pair->k * pair->ghat * hk_barrier_slope(s), f2 = pair->k * hk_barrier_curvature(s);
+  double f0 = pair->k * pair->ghat * pair->ghat * hk_barrier(s);
+  for (int q = 0; q < 12; q++) N[q] = touch->w[q / 3] * touch->n[q % 3];
+  for (int q = 0; q < 144; q++) H[q] = m.value * f2 * N[q / 12] * N[q % 12];
+  if (projected) return;
+  add_distance_hessian(pair, touch, m.value * f1, H);
+  if (m.slope == 0) return;
+  cross_gradient(&m, C);
+  add_cross_hessian(&m, f0 * m.slope, H);
+  for (int q = 0; q < 144; q++) {
+    double product = N[q / 12] * C[q % 12] + C[q / 12] * N[q % 12];
+    H[q] += f1 * m.slope * product + f0 * m.curvature * C[q / 12] * C[q % 12];
+  }
+}
+
+/* ---- Moving ---- */
+
+/* The largest |p_a - mean| of vertices first .. end - 1. */
+static double speed(const double p[12], int first, int end) {
+  double most = 0;
+  for (int a = first; a < end; a++) most = hk_larger(most, square(p + 3 * a));
+  return sqrt(most);
+}
+
+double hk_pair_reach(const HkPair *pair, const HkTouch *touch, const double p[12]) {
+  enum { ROUNDS_MAX = 1000 };
+  const double PART = 0.9, LEFT = 0.1;
+  double q[12];
+  for (int c = 0; c < 12; c++) {
+    int e = c % 3;
+    q[c] = p[c] - 0.25 * (p[e] + p[3 + e] + p[6 + e] + p[9 + e]);
+  }
+  double fastest = speed(q, 0, pair->split) + speed(q, pair->split, 4), t = 0, g = touch->g;
+  if (PART * g >= fastest) return 1; /* the gap closes by `fastest` at most */
+  if (!(fastest < INFINITY)) return 0;
+  HkPair at = *pair;
+  for (int round = 0; round < ROUNDS_MAX; round++) {
+    double next = t + PART * g / fastest;
+    if (next >= 1) next = 1;
+    for (int c = 0; c < 12; c++) at.x[c] = pair->x[c] + next * q[c];
+    g = hk_pair_touch(&at).g;
+    if (g <= LEFT * touch->g) return t;
+    t = next;
+    if (t == 1) return 1;
+  }
+  return t;
+}

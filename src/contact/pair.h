@@ -1,0 +1,49 @@
+/* A pair of features that come close: a point and a triangle, or two edges.
+ *
+ *     g = d - xi,   d = |sum w_a x_a| the distance (gap.h), xi (m) the sum of their radii
+ *     B = k ghat^2 mu f(g / ghat)           with the barrier f of barrier.h
+ *
+ * mu = 1 for points and triangles. The closest points of two edges jump as the edges turn through
+ * parallel; mu, which is 0 there, makes B smooth:
+ *
+ *     mu = r (2 - r) for r < 1, else 1,   r = |u x v|^2 / c0,   c0 = 1e-3 |U|^2 |V|^2
+ *
+ * with the edges u and v, and U and V their state of rest. Points against triangles beside the
+ * edges see what is parallel.
+ */
+#ifndef HK_CONTACT_PAIR_H
+#define HK_CONTACT_PAIR_H
+
+#include <stdbool.h>
+
+enum { HK_PAIR_POINT_TRIANGLE = 1, HK_PAIR_EDGES = 2 };
+
+typedef struct HkPair {
+  int split;    /* of the four vertices, those of the first feature: HK_PAIR_* */
+  double x[12]; /* m */
+  double xi, ghat;
+  double k;  /* N/m */
+  double c0; /* m^4; 0: mu = 1 */
+} HkPair;
+
+/* The closest points of a pair. */
+typedef struct HkTouch {
+  double w[4], n[3]; /* weights, and the unit vector from the second feature to the first */
+  double g;          /* m */
+} HkTouch;
+
+HkTouch hk_pair_touch(const HkPair *pair);
+/* c0 of two edges with the positions X at rest, 0 of a point and a triangle. */
+double hk_pair_mollifier(int split, const double X[12]);
+/* B (J), dB/dx (N) and d2B/dx2 (N/m, row by row) at a touch with g > 0; of projected ones only the
+ * part along n is kept, which is positive semidefinite. */
+double hk_pair_energy(const HkPair *pair, const HkTouch *touch);
+void hk_pair_gradient(const HkPair *pair, const HkTouch *touch, double G[12]);
+void hk_pair_hessian(const HkPair *pair, const HkTouch *touch, bool projected, double H[144]);
+
+/* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a
+ * hundredth of what it is at the start, and at whose end it is above a tenth: all of it (1), or
+ * nearly the longest that is possible (additive continuous collision detection; Li et al. 2021). */
+double hk_pair_reach(const HkPair *pair, const HkTouch *touch, const double p[12]);
+
+#endif

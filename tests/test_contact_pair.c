@@ -1,0 +1,148 @@
+/* Energy of a pair of features against differences, and how far a pair may move against samples of
+ * its path. */
+#include "base/vec.h"
+#include "contact/pair.h"
+#include "model_by_hand.h"
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+static void draw(uint64_t *seed, int split, double size, HkPair *pair) {
+  *pair = (HkPair){.split = split, .xi = 0.02, .ghat = 0.7, .k = 3};
+  double X[12];
+  for (int c = 0; c < 12; c++) X[c] = size * test_random(seed);
+  for (int c = 0; c < 12; c++) pair->x[c] = X[c] + 0.05 * test_random(seed);
+  pair->c0 = hk_pair_mollifier(split, X);
+}
+
+/* The second edge nearly along the first. */
+static void make_parallel(uint64_t *seed, HkPair *pair) {
+  for (int c = 0; c < 3; c++)
+    pair->x[9 + c] = pair->x[6 + c] + (pair->x[3 + c] - pair->x[c]) + 0.01 * test_random(seed);
+}
+
+static bool is_active(const HkPair *pair) {
+  double g = hk_pair_touch(pair).g;
+  return g > 0.02 && g < pair->ghat;
+}
+
+static double energy(const HkPair *pair) {
+  HkTouch touch = hk_pair_touch(pair);
+  return hk_pair_energy(pair, &touch);
+}
+
+static void gradient(const HkPair *pair, double G[12]) {
+  HkTouch touch = hk_pair_touch(pair);
+  hk_pair_gradient(pair, &touch, G);
+}
+
+/* The closest points lie on other features beside the pair: no differences are taken there. */
+static bool changes(const HkPair *pair, const HkPair *other) {
+  HkTouch a = hk_pair_touch(pair), b = hk_pair_touch(other);
+  for (int k = 0; k < 4; k++)
+    if ((a.w[k] == 0) != (b.w[k] == 0)) return true;
+  return false;
+}
+
+TEST(gradients_and_hessians_are_those_of_differences) {
+  const double STEP = 1e-6;
+  uint64_t seed = 11;
+  int tried = 0, mollified = 0;
+  for (int trial = 0; trial < 4000; trial++) {
+    HkPair pair;
+    int split = 1 + trial % 2;
+    draw(&seed, split, 1, &pair);
+    if (trial % 4 == 1) make_parallel(&seed, &pair);
+    if (!is_active(&pair)) continue;
+    double G[12], H[144], up_G[12], down_G[12], size = 0;
+    HkTouch touch = hk_pair_touch(&pair);
+    hk_pair_gradient(&pair, &touch, G);
+    hk_pair_hessian(&pair, &touch, false, H);
+    for (int q = 0; q < 144; q++) size = fmax(size, fabs(H[q]));
+    bool smooth = true;
+    for (int q = 0; q < 12 && smooth; q++) {
+      HkPair up = pair, down = pair;
+      up.x[q] += STEP;
+      down.x[q] -= STEP;
+      smooth = !changes(&pair, &up) && !changes(&pair, &down);
+      if (!smooth) break;
+      CHECK_NEAR((energy(&up) - energy(&down)) / (2 * STEP), G[q], 1e-6 * (1 + fabs(G[q])));
+      gradient(&up, up_G);
+      gradient(&down, down_G);
+      double worst = 0;
+      for (int r = 0; r < 12; r++)
+        worst = fmax(worst, fabs((up_G[r] - down_G[r]) / (2 * STEP) - H[12 * r + q]));
+      CHECK(worst <= 1e-5 * (1 + size));
+    }
+    tried += smooth;
+    mollified += smooth && pair.c0 > 0 && trial % 4 == 1;
+  }
+  CHECK(tried > 1000 && mollified > 100);
+}
+
+TEST(projected_hessians_are_semidefinite_and_forces_balance) {
+  uint64_t seed = 12;
+  for (int trial = 0; trial < 1000; trial++) {
+    HkPair pair;
+    draw(&seed, 1 + trial % 2, 1, &pair);
+    if (!is_active(&pair)) continue;
+    double G[12], H[144], sum[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, p[12];
+    HkTouch touch = hk_pair_touch(&pair);
+    hk_pair_gradient(&pair, &touch, G);
+    for (int a = 0; a < 4; a++) {
+      double arm[3];
+      hk_axpy(1, G + 3 * a, sum);
+      hk_cross(pair.x + 3 * a, G + 3 * a, arm);
+      hk_axpy(1, arm, torque);
+    }
+    for (int c = 0; c < 3; c++) CHECK_NEAR(sum[c], 0, 1e-12 * (1 + hk_norm(G)));
+    for (int c = 0; c < 3; c++) CHECK_NEAR(torque[c], 0, 1e-10 * (1 + hk_norm(G)));
+    hk_pair_hessian(&pair, &touch, true, H);
+    for (int c = 0; c < 12; c++) p[c] = test_random(&seed);
+    double curvature = 0;
+    for (int q = 0; q < 144; q++) curvature += p[q / 12] * H[q] * p[q % 12];
+    CHECK(curvature >= 0);
+  }
+}
+
+/* The gap is sampled along the part of a move that is allowed, and beyond it. */
+TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
+  uint64_t seed = 13;
+  int cut = 0;
+  for (int trial = 0; trial < 3000; trial++) {
+    HkPair pair;
+    double p[12];
+    draw(&seed, 1 + trial % 2, 1, &pair);
+    for (int c = 0; c < 12; c++) p[c] = 2 * test_random(&seed);
+    HkTouch touch = hk_pair_touch(&pair);
+    if (touch.g <= 0) continue;
+    double t = hk_pair_reach(&pair, &touch, p), least = INFINITY;
+    CHECK(t >= 0 && t <= 1);
+    for (int k = 0; k <= 200; k++) {
+      HkPair at = pair;
+      for (int c = 0; c < 12; c++) at.x[c] += k / 200.0 * t * p[c];
+      least = fmin(least, hk_pair_touch(&at).g);
+    }
+    CHECK(least >= 0.0099 * touch.g);
+    if (t == 1) continue;
+    cut++; /* and the gap is nearly at a tenth soon after */
+    double beyond = INFINITY;
+    for (int k = 0; k <= 200; k++) {
+      HkPair at = pair;
+      for (int c = 0; c < 12; c++) at.x[c] += (t + k / 200.0 * (1 - t)) * p[c];
+      beyond = fmin(beyond, hk_pair_touch(&at).g);
+    }
+    CHECK(beyond <= 0.5 * touch.g);
+  }
+  CHECK(cut > 100);
+}
+
+TEST(a_move_that_is_not_finite_is_not_allowed) {
+  HkPair pair = {.split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
+  double p[12] = {0, NAN};
+  HkTouch touch = hk_pair_touch(&pair);
+  CHECK(hk_pair_reach(&pair, &touch, p) == 0);
+  p[1] = -INFINITY;
+  CHECK(hk_pair_reach(&pair, &touch, p) == 0);
+}
