@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static void draw(uint64_t *seed, int split, double size, HkPair *pair) {
-  *pair = (HkPair){.split = split, .xi = 0.02, .ghat = 0.7, .k = 3};
+static void draw(uint64_t *seed, int split, double size, HkContactPair *pair) {
+  *pair = (HkContactPair){.split = split, .xi = 0.02, .ghat = 0.7, .k = 3};
   double X[12];
   for (int c = 0; c < 12; c++) X[c] = size * test_random(seed);
   for (int c = 0; c < 12; c++) pair->x[c] = X[c] + 0.05 * test_random(seed);
@@ -17,28 +17,28 @@ static void draw(uint64_t *seed, int split, double size, HkPair *pair) {
 }
 
 /* The second edge nearly along the first. */
-static void make_parallel(uint64_t *seed, HkPair *pair) {
+static void make_parallel(uint64_t *seed, HkContactPair *pair) {
   for (int c = 0; c < 3; c++)
     pair->x[9 + c] = pair->x[6 + c] + (pair->x[3 + c] - pair->x[c]) + 0.01 * test_random(seed);
 }
 
-static bool is_active(const HkPair *pair) {
+static bool is_active(const HkContactPair *pair) {
   double g = hk_pair_touch(pair).g;
   return g > 0.02 && g < pair->ghat;
 }
 
-static double energy(const HkPair *pair) {
+static double energy(const HkContactPair *pair) {
   HkTouch touch = hk_pair_touch(pair);
   return hk_pair_energy(pair, &touch);
 }
 
-static void gradient(const HkPair *pair, double G[12]) {
+static void gradient(const HkContactPair *pair, double G[12]) {
   HkTouch touch = hk_pair_touch(pair);
   hk_pair_gradient(pair, &touch, G);
 }
 
 /* The closest points lie on other features beside the pair: no differences are taken there. */
-static bool changes(const HkPair *pair, const HkPair *other) {
+static bool changes(const HkContactPair *pair, const HkContactPair *other) {
   HkTouch a = hk_pair_touch(pair), b = hk_pair_touch(other);
   for (int k = 0; k < 4; k++)
     if ((a.w[k] == 0) != (b.w[k] == 0)) return true;
@@ -50,7 +50,7 @@ TEST(gradients_and_hessians_are_those_of_differences) {
   uint64_t seed = 11;
   int tried = 0, mollified = 0;
   for (int trial = 0; trial < 4000; trial++) {
-    HkPair pair;
+    HkContactPair pair;
     int split = 1 + trial % 2;
     draw(&seed, split, 1, &pair);
     if (trial % 4 == 1) make_parallel(&seed, &pair);
@@ -62,7 +62,7 @@ TEST(gradients_and_hessians_are_those_of_differences) {
     for (int q = 0; q < 144; q++) size = fmax(size, fabs(H[q]));
     bool smooth = true;
     for (int q = 0; q < 12 && smooth; q++) {
-      HkPair up = pair, down = pair;
+      HkContactPair up = pair, down = pair;
       up.x[q] += STEP;
       down.x[q] -= STEP;
       smooth = !changes(&pair, &up) && !changes(&pair, &down);
@@ -84,7 +84,7 @@ TEST(gradients_and_hessians_are_those_of_differences) {
 TEST(projected_hessians_are_semidefinite_and_forces_balance) {
   uint64_t seed = 12;
   for (int trial = 0; trial < 1000; trial++) {
-    HkPair pair;
+    HkContactPair pair;
     draw(&seed, 1 + trial % 2, 1, &pair);
     if (!is_active(&pair)) continue;
     double G[12], H[144], sum[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, p[12];
@@ -111,7 +111,7 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
   uint64_t seed = 13;
   int cut = 0;
   for (int trial = 0; trial < 3000; trial++) {
-    HkPair pair;
+    HkContactPair pair;
     double p[12];
     draw(&seed, 1 + trial % 2, 1, &pair);
     for (int c = 0; c < 12; c++) p[c] = 2 * test_random(&seed);
@@ -120,7 +120,7 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
     double t = hk_pair_reach(&pair, &touch, p), least = INFINITY;
     CHECK(t >= 0 && t <= 1);
     for (int k = 0; k <= 200; k++) {
-      HkPair at = pair;
+      HkContactPair at = pair;
       for (int c = 0; c < 12; c++) at.x[c] += k / 200.0 * t * p[c];
       least = fmin(least, hk_pair_touch(&at).g);
     }
@@ -129,7 +129,7 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
     cut++; /* and the gap is nearly at a tenth soon after */
     double beyond = INFINITY;
     for (int k = 0; k <= 200; k++) {
-      HkPair at = pair;
+      HkContactPair at = pair;
       for (int c = 0; c < 12; c++) at.x[c] += (t + k / 200.0 * (1 - t)) * p[c];
       beyond = fmin(beyond, hk_pair_touch(&at).g);
     }
@@ -139,7 +139,7 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
 }
 
 TEST(a_move_that_is_not_finite_is_not_allowed) {
-  HkPair pair = {.split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
+  HkContactPair pair = {.split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
   double p[12] = {0, NAN};
   HkTouch touch = hk_pair_touch(&pair);
   CHECK(hk_pair_reach(&pair, &touch, p) == 0);

@@ -18,9 +18,9 @@
 
 static const double MOLLIFIED = 1e-3; /* square of the sine of the angle below which mu < 1 */
 
-HkTouch hk_pair_touch(const HkPair *pair) {
+HkTouch hk_pair_touch(const HkContactPair *pair) {
   HkTouch touch;
-  double d = pair->split == HK_PAIR_EDGES ? hk_gap_edges(pair->x, touch.w, touch.n)
+  double d = pair->split == HK_CONTACT_EDGES ? hk_gap_edges(pair->x, touch.w, touch.n)
                                           : hk_gap_point_triangle(pair->x, touch.w, touch.n);
   for (int c = 0; c < 3; c++) touch.n[c] = d > 0 ? touch.n[c] / d : 0;
   touch.g = d - pair->xi;
@@ -35,7 +35,7 @@ static double square(const double a[3]) {
 
 double hk_pair_mollifier(int split, const double X[12]) {
   double U[3], V[3];
-  if (split != HK_PAIR_EDGES) return 0;
+  if (split != HK_CONTACT_EDGES) return 0;
   hk_sub(X + 3, X, U);
   hk_sub(X + 9, X + 6, V);
   return MOLLIFIED * square(U) * square(V);
@@ -47,7 +47,7 @@ typedef struct Mollifier {
   double value, slope, curvature;
 } Mollifier;
 
-static Mollifier mollify(const HkPair *pair) {
+static Mollifier mollify(const HkContactPair *pair) {
   Mollifier m = {.value = 1};
   if (pair->c0 == 0) return m;
   double cross[3];
@@ -96,13 +96,13 @@ static void add_cross_hessian(const Mollifier *m, double s, double H[144]) {
 
 /* ---- Energy ---- */
 
-double hk_pair_energy(const HkPair *pair, const HkTouch *touch) {
+double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch) {
   double f = hk_barrier(touch->g / pair->ghat);
   if (f == 0) return 0;
   return pair->k * pair->ghat * pair->ghat * f * mollify(pair).value;
 }
 
-void hk_pair_gradient(const HkPair *pair, const HkTouch *touch, double G[12]) {
+void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]) {
   double s = touch->g / pair->ghat;
   Mollifier m = mollify(pair);
   double along = pair->k * pair->ghat * hk_barrier_slope(s) * m.value;
@@ -117,11 +117,11 @@ void hk_pair_gradient(const HkPair *pair, const HkTouch *touch, double G[12]) {
 /* ---- Hessian ---- */
 
 /* c_ai = dw_a/dtheta_i of the parameters that are free; returns their number. */
-static int free_parameters(const HkPair *pair, const HkTouch *touch, double c[2][4]) {
+static int free_parameters(const HkContactPair *pair, const HkTouch *touch, double c[2][4]) {
   const double *w = touch->w;
   int count = 0, base = -1;
   memset(c, 0, 2 * sizeof c[0]);
-  if (pair->split == HK_PAIR_EDGES) {
+  if (pair->split == HK_CONTACT_EDGES) {
     for (int e = 0; e < 2; e++) {
       if (w[2 * e] == 0 || w[2 * e + 1] == 0) continue;
       c[count][2 * e] = e ? 1 : -1;
@@ -158,7 +158,7 @@ static bool invert(int count, double t[2][3], double inverse[2][2]) {
 }
 
 /* H += s d2d/dx2 */
-static void add_distance_hessian(const HkPair *pair, const HkTouch *touch, double s,
+static void add_distance_hessian(const HkContactPair *pair, const HkTouch *touch, double s,
                                  double H[144]) {
   double c[2][4], t[2][3] = {{0}}, inverse[2][2] = {{0}}, b[2][12];
   double d = touch->g + pair->xi, r[3] = {0, 0, 0};
@@ -181,7 +181,7 @@ static void add_distance_hessian(const HkPair *pair, const HkTouch *touch, doubl
     }
 }
 
-void hk_pair_hessian(const HkPair *pair, const HkTouch *touch, bool projected, double H[144]) {
+void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected, double H[144]) {
   double s = touch->g / pair->ghat, N[12], C[12] = {0};
   Mollifier m = mollify(pair);
   double f1 = pair->k * pair->ghat * hk_barrier_slope(s), f2 = pair->k * hk_barrier_curvature(s);
@@ -208,7 +208,7 @@ static double speed(const double p[12], int first, int end) {
   return sqrt(most);
 }
 
-double hk_pair_reach(const HkPair *pair, const HkTouch *touch, const double p[12]) {
+double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]) {
   enum { ROUNDS_MAX = 1000 };
   const double PART = 0.9, LEFT = 0.1;
   double q[12];
@@ -219,7 +219,7 @@ double hk_pair_reach(const HkPair *pair, const HkTouch *touch, const double p[12
   double fastest = speed(q, 0, pair->split) + speed(q, pair->split, 4), t = 0, g = touch->g;
   if (PART * g >= fastest) return 1; /* the gap closes by `fastest` at most */
   if (!(fastest < INFINITY)) return 0;
-  HkPair at = *pair;
+  HkContactPair at = *pair;
   for (int round = 0; round < ROUNDS_MAX; round++) {
     double next = t + PART * g / fastest;
     if (next >= 1) next = 1;

@@ -16,15 +16,15 @@
 
 #include <stdbool.h>
 
-enum { HK_PAIR_POINT_TRIANGLE = 1, HK_PAIR_EDGES = 2 };
+enum { HK_CONTACT_POINT_TRIANGLE = 1, HK_CONTACT_EDGES = 2 };
 
-typedef struct HkPair {
-  int split;    /* of the four vertices, those of the first feature: HK_PAIR_* */
+typedef struct HkContactPair {
+  int split;    /* of the four vertices, those of the first feature: HK_CONTACT_* */
   double x[12]; /* m */
   double xi, ghat;
   double k;  /* N/m */
   double c0; /* m^4; 0: mu = 1 */
-} HkPair;
+} HkContactPair;
 
 /* The closest points of a pair. */
 typedef struct HkTouch {
@@ -32,18 +32,18 @@ typedef struct HkTouch {
   double g;          /* m */
 } HkTouch;
 
-HkTouch hk_pair_touch(const HkPair *pair);
+HkTouch hk_pair_touch(const HkContactPair *pair);
 /* c0 of two edges with the positions X at rest, 0 of a point and a triangle. */
 double hk_pair_mollifier(int split, const double X[12]);
 /* B (J), dB/dx (N) and d2B/dx2 (N/m, row by row) at a touch with g > 0; of projected ones only the
  * part along n is kept, which is positive semidefinite. */
-double hk_pair_energy(const HkPair *pair, const HkTouch *touch);
-void hk_pair_gradient(const HkPair *pair, const HkTouch *touch, double G[12]);
-void hk_pair_hessian(const HkPair *pair, const HkTouch *touch, bool projected, double H[144]);
+double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch);
+void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
+void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected, double H[144]);
 
 /* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a
  * hundredth of what it is at the start, and at whose end it is above a tenth: all of it (1), or
  * nearly the longest that is possible (additive continuous collision detection; Li et al. 2021). */
-double hk_pair_reach(const HkPair *pair, const HkTouch *touch, const double p[12]);
+double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "mesh/mesh.h"
 #include "motion/motion.h"
+#include "obstacle/obstacle.h"
 
 struct HkForceType;
 
@@ -30,6 +31,17 @@ typedef struct HkCompiledMotion {
   HkMethod method;
   double release; /* s */
 } HkCompiledMotion;
+
+typedef struct HkCompiledObstacle {
+  char *name;
+  const HkObstacleType *type;
+  HkMethod method;
+  HkCompiledMotion motion;
+  HkObstacleFeatures features;
+  void *data;
+  double friction;
+  bool two_sided;
+} HkCompiledObstacle;
 
 typedef struct HkCompiledProbe {
   char *name;
@@ -101,6 +113,8 @@ struct HkModel {
   int probe_count;
   HkBodyRange *bodies;
   int body_count;
+  HkCompiledObstacle *obstacles;
+  int obstacle_count;
 
   /* Versions, which grow with each live change, as springs.version does; 0 after compiling. */
   int64_t forces_version, motions_version, masses_version;

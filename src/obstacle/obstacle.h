@@ -14,7 +14,7 @@
 typedef struct HkObstacleFeatures {
   int32_t vertex_count, edge_count, triangle_count;
   double *x;         /* m, 3 a vertex */
-  int32_t *edge;     /* 2 an edge: each edge once, of triangles and others */
+  int32_t *edge;     /* 2 an edge: edges that are of no triangle */
   int32_t *triangle; /* 3 a triangle */
   double radius;     /* m */
 } HkObstacleFeatures;

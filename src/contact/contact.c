@@ -1,0 +1,250 @@
+/* Contact: bodies and obstacles that come close push each other apart, and never pass through each
+ * other.
+ *
+ *     E = sum over pairs of features k ghat^2 mu f(g / ghat)      (pair.h)
+ *       + sum over vertices at walls k ghat^2 f(g / ghat)
+ *
+ * f grows without bound as the gap g closes, and the filter (filter.c) shortens every move that
+ * would close it: a state without intersections stays without. Gaps are measured from surfaces with
+ * the thickness of the bodies.
+ */
+#include "base/vec.h"
+#include "contact/barrier.h"
+#include "contact/contacts.h"
+
+static const HkParam params[] = {
+    HK_NUMBER(HkContactParams, distance, "m", 1e-3, 1e-12, HK_MAX,
+              "gap from which on things push each other apart"),
+    HK_NUMBER(HkContactParams, thickness, "m", 1e-3, 0, HK_MAX,
+              "of bodies: their surfaces lie half of it around faces, edges and points"),
+    HK_BOOLEAN(HkContactParams, self, 1, "bodies touch themselves, too"),
+    HK_BOOLEAN(HkContactParams, ground, 0, "there is a ground at the height given"),
+    HK_NUMBER(HkContactParams, height, "m", 0, -HK_MAX, HK_MAX, "of the ground"),
+};
+
+/* ---- Compiling ---- */
+
+static HkStatus set_walls(const HkModel *m, const HkContactParams *p, HkContactData *d,
+                          HkError *error) {
+  int most = m->obstacle_count + 1;
+  HK_TRY(hk_alloc(&m->context, &d->walls, most, sizeof *d->walls, "contact", error));
+  for (int k = 0; k < m->obstacle_count; k++)
+    if (m->obstacles[k].type->distance)
+      d->walls[d->wall_count++] = (HkWall){.obstacle = &m->obstacles[k]};
+  if (!p->ground) return HK_OK;
+  HkWall *ground = &d->walls[d->wall_count++];
+  hk_model_up(m, ground->normal);
+  ground->offset = p->height;
+  return HK_OK;
+}
+
+static HkStatus set_radii(const HkModel *m, HkContactData *d, HkError *error) {
+  const HkFeatures *f = &d->features;
+  HK_TRY(hk_alloc(&m->context, &d->radius, f->vertex_count, sizeof *d->radius, "contact", error));
+  for (int b = 0; b < m->body_count; b++)
+    for (int64_t v = 0; v < m->bodies[b].count; v++)
+      d->radius[m->bodies[b].first + v] = f->radius[b];
+  int64_t at = m->n;
+  for (int k = 0; k < m->obstacle_count; k++)
+    for (int32_t v = 0; v < m->obstacles[k].features.vertex_count; v++)
+      d->radius[at++] = f->radius[m->body_count + k];
+  return HK_OK;
+}
+
+static void destroy(const HkModel *m, void *data) {
+  HkContactData *d = data;
+  hk_features_destroy(m, &d->features);
+  hk_free(&m->context, &d->walls);
+  hk_free(&m->context, &d->radius);
+  hk_free(&m->context, &d);
+}
+
+static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *error) {
+  const HkContactParams *p = chosen;
+  HkFeaturesChoice choice = {.thickness = p->thickness, .self = p->self};
+  HkContactData *d = NULL;
+  if (m->dimension == 2) HK_TRY(hk_model_need_faces(m, error));
+  HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "contact", error));
+  d->ghat = p->distance;
+  HkStatus status = hk_features_create(m, &choice, &d->features, error);
+  if (status >= 0) status = set_walls(m, p, d, error);
+  if (status >= 0) status = set_radii(m, d, error);
+  if (status < 0) {
+    destroy(m, d);
+    return status;
+  }
+  *data = d;
+  return HK_OK;
+}
+
+static size_t bytes(const void *data) {
+  const HkContactData *d = data;
+  return sizeof *d + d->features.bytes + (size_t)d->wall_count * sizeof *d->walls +
+         (size_t)d->features.vertex_count * sizeof *d->radius;
+}
+
+/* ---- State ---- */
+
+static HkStatus create_state(const HkModel *m, const void *chosen, const void *data, void **state,
+                             HkError *error) {
+  HkContacts *c = NULL;
+  (void)chosen;
+  HK_TRY(hk_contacts_create(m, data, &c, error));
+  *state = c;
+  return HK_OK;
+}
+
+static void destroy_state(const HkModel *m, void *state) {
+  HkContacts *c = state;
+  hk_contacts_destroy(m, &c);
+}
+
+static size_t state_bytes(const void *state) {
+  return hk_contacts_bytes(state);
+}
+
+static HkStatus fail(HkContacts *c, HkError *error) {
+  HkStatus status = c->status;
+  c->status = HK_OK;
+  return hk_fail(error, status, "there is not enough memory for contact");
+}
+
+static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
+  HkContacts *c = a->state;
+  hk_contacts_begin(c, h);
+  return hk_contacts_cover(c, a->x, a->x) < 0 ? fail(c, error) : HK_OK;
+}
+
+static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
+  HkContacts *c = a->state;
+  const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
+  return !t || c->status < 0 ? fail(c, error) : HK_OK;
+}
+
+static bool filter(const HkForceArgs *a, double *to) {
+  return hk_contacts_filter(a->state, a->x, to);
+}
+
+/* ---- Energy and force ---- */
+
+static double energy(const HkForceArgs *a) {
+  const HkTouchings *t = hk_contacts_find(a->state, a->work.springs, a->x);
+  double sum = 0;
+  if (!t) return NAN;
+  for (int64_t k = 0; k < t->pair_count; k++) sum += t->pair[k].energy;
+  for (int64_t k = 0; k < t->wall_count; k++) sum += t->wall[k].energy;
+  return sum;
+}
+
+static int compare_walls(const HkWallTouching *a, const HkWallTouching *b) {
+  if (a->wall != b->wall) return a->wall < b->wall ? -1 : 1;
+  return (a->vertex > b->vertex) - (a->vertex < b->vertex);
+}
+
+/* Differences pair by pair: what touches at both places changes little. */
+static double energy_change(const HkForceArgs *a, const double *to) {
+  HkContacts *c = a->state;
+  if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
+  const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
+  const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
+  double sum = 0;
+  if (!s || !t) return NAN;
+  for (int64_t i = 0, j = 0; i < s->pair_count || j < t->pair_count;) {
+    int64_t at = i < s->pair_count ? s->pair[i].candidate : INT64_MAX;
+    int64_t other = j < t->pair_count ? t->pair[j].candidate : INT64_MAX;
+    double before = at <= other ? s->pair[i++].energy : 0;
+    sum += (other <= at ? t->pair[j++].energy : 0) - before;
+  }
+  for (int64_t i = 0, j = 0; i < s->wall_count || j < t->wall_count;) {
+    int order = i == s->wall_count   ? 1
+                : j == t->wall_count ? -1
+                                     : compare_walls(&s->wall[i], &t->wall[j]);
+    double before = order <= 0 ? s->wall[i++].energy : 0;
+    sum += (order >= 0 ? t->wall[j++].energy : 0) - before;
+  }
+  return sum;
+}
+
+static HkContactPair pair_of(const HkContacts *c, const double *x, const HkTouching *t) {
+  HkContactPair pair = {.k = t->k, .c0 = t->c0};
+  hk_contacts_pair(c, x, t->vertex, t->split, &pair);
+  return pair;
+}
+
+static void add(const HkForceArgs *a, double *f) {
+  HkContacts *c = a->state;
+  const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
+  double ghat = c->data->ghat, G[12];
+  if (!t) return;
+  for (int64_t k = 0; k < t->pair_count; k++) {
+    const HkTouching *touching = &t->pair[k];
+    HkContactPair pair = pair_of(c, a->x, touching);
+    hk_pair_gradient(&pair, &touching->touch, G);
+    for (int v = 0; v < 4; v++)
+      if (touching->vertex[v] < a->model->n)
+        hk_axpy(-1, G + 3 * v, f + 3 * (int64_t)touching->vertex[v]);
+  }
+  for (int64_t k = 0; k < t->wall_count; k++) {
+    const HkWallTouching *w = &t->wall[k];
+    hk_axpy(-w->k * ghat * hk_barrier_slope(w->g / ghat), w->n, f + 3 * (int64_t)w->vertex);
+  }
+}
+
+/* ---- Hessian ---- */
+
+static void add_pair_blocks(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
+  HkContactPair pair = pair_of(a->state, a->x, t);
+  double H[144], block[9];
+  hk_pair_hessian(&pair, &t->touch, a->curvature != HK_CURVATURE_TRUE, H);
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      if (t->vertex[i] >= a->model->n || t->vertex[j] >= a->model->n) continue;
+      bool zero = true;
+      for (int q = 0; q < 9; q++) {
+        block[q] = -H[(3 * i + q / 3) * 12 + 3 * j + q % 3];
+        zero &= block[q] == 0;
+      }
+      if (!zero) sink->dfdx(sink, t->vertex[i], t->vertex[j], block);
+    }
+}
+
+static void add_wall_block(const HkForceArgs *a, const HkWallTouching *t, HkJacobianSink *sink) {
+  const HkContacts *c = a->state;
+  double ghat = c->data->ghat, s = t->g / ghat, block[9] = {0}, n[3], H[9];
+  hk_mat_add_outer(-t->k * hk_barrier_curvature(s), t->n, t->n, block);
+  if (a->curvature == HK_CURVATURE_TRUE) {
+    const double *x = a->x + 3 * (int64_t)t->vertex;
+    hk_wall_distance(&c->data->walls[t->wall], a->t, x, n, H);
+    for (int q = 0; q < 9; q++) block[q] -= t->k * ghat * hk_barrier_slope(s) * H[q];
+  }
+  sink->dfdx(sink, t->vertex, t->vertex, block);
+}
+
+static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const HkTouchings *t = hk_contacts_find(a->state, a->work.springs, a->x);
+  if (!t) return;
+  for (int64_t k = 0; k < t->pair_count; k++) add_pair_blocks(a, &t->pair[k], sink);
+  for (int64_t k = 0; k < t->wall_count; k++) add_wall_block(a, &t->wall[k], sink);
+}
+
+const HkForceType hk_force_contact = {
+    .schema = {.name = "contact",
+               .summary = "bodies and obstacles never pass through each other or themselves",
+               .formula = "E = sum k ghat^2 f(g / ghat),  f(s) = -(s - 1)^2 ln s,  k = 10 m / h^2 "
+                          "+ n^T H n",
+               HK_PARAMS(HkContactParams, params)},
+    .slot = HK_ENERGY_OTHER,
+    .compile = compile,
+    .destroy = destroy,
+    .bytes = bytes,
+    .create_state = create_state,
+    .destroy_state = destroy_state,
+    .state_bytes = state_bytes,
+    .begin_step = begin_step,
+    .begin_iterate = begin_iterate,
+    .filter = filter,
+    .energy = energy,
+    .energy_change = energy_change,
+    .add = add,
+    .jacobian = jacobian,
+};

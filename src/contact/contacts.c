@@ -1,0 +1,504 @@
+/* Candidates and what touches; see contacts.h.
+ *
+ * A vertex may be anywhere in the hull of the two positions that were asked for, widened by SKIN
+ * ghat. Its box is wider by its radius and ghat / 2: the tree gives the pairs whose boxes overlap. At
+ * other positions a pair is no nearer than
+ *
+ *     d >= d_searched - max |(x_a - x_b) - (x_a - x_b)_searched|   over the vertices a, b of the two,
+ *
+ * which costs a fraction of the closest points and rules out most of the candidates.
+ */
+#include "contact/contacts.h"
+
+#include "base/vec.h"
+#include "contact/barrier.h"
+#include "force/springs.h"
+
+#include <float.h>
+#include <string.h>
+
+static const double SKIN = 2, INERTIA = 10;
+enum { SEARCH_GRAIN = 32, PAIR_GRAIN = 1024 };
+
+/* ---- Creating ---- */
+
+static HkStatus allocate(HkContacts *c, HkError *error) {
+  const HkContext *context = &c->model->context;
+  const HkFeatures *f = &c->data->features;
+  int64_t walls = f->n * c->data->wall_count;
+  HK_TRY(hk_tree_create(c->model, f, &c->tree, error));
+  HK_TRY(hk_alloc(context, &c->box, f->vertex_count, sizeof *c->box, "contact", error));
+  HK_TRY(hk_alloc(context, &c->searched, 3 * f->vertex_count, sizeof(double), "contact", error));
+  HK_TRY(hk_alloc(context, &c->obstacle, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
+                  error));
+  HK_TRY(hk_alloc(context, &c->wall_k, walls, sizeof *c->wall_k, "contact", error));
+  HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
+  HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
+  for (int k = 0; k < 2; k++)
+    HK_TRY(hk_alloc(context, &c->touchings[k].x, 3 * f->n, sizeof(double), "contact", error));
+  return HK_OK;
+}
+
+HkStatus hk_contacts_create(const HkModel *m, const HkContactData *data, HkContacts **contacts,
+                            HkError *error) {
+  HkContacts *c = NULL;
+  HK_TRY(hk_alloc(&m->context, &c, 1, sizeof *c, "contact", error));
+  c->model = m;
+  c->data = data;
+  HkStatus status = allocate(c, error);
+  if (status < 0) {
+    hk_contacts_destroy(m, &c);
+    return status;
+  }
+  c->h = m->time.step > 0 ? m->time.step : 1 / m->time.frames_per_second;
+  size_t bytes = (size_t)(3 * (data->features.vertex_count - data->features.n)) * sizeof(double);
+  if (bytes) memcpy(c->obstacle, data->features.obstacle, bytes);
+  *contacts = c;
+  return HK_OK;
+}
+
+void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
+  const HkContext *context = &m->context;
+  HkContacts *c = *contacts;
+  if (!c) return;
+  hk_tree_destroy(m, &c->tree);
+  for (int64_t k = 0; k < c->piece_count; k++) {
+    hk_free(context, &c->pieces[k].candidate);
+    hk_free(context, &c->pieces[k].touching);
+    hk_free(context, &c->pieces[k].wall);
+  }
+  for (int k = 0; k < 2; k++) {
+    hk_free(context, &c->touchings[k].x);
+    hk_free(context, &c->touchings[k].pair);
+    hk_free(context, &c->touchings[k].wall);
+  }
+  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->wall_k, &c->part,
+                    &c->round,    &c->candidate, &c->previous, &c->mark,  &c->pieces};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
+  hk_free(context, contacts);
+}
+
+size_t hk_contacts_bytes(const HkContacts *c) {
+  const HkFeatures *f = &c->data->features;
+  size_t bytes = sizeof *c + hk_tree_bytes(&c->tree);
+  bytes += (size_t)f->vertex_count *
+           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round);
+  bytes += (size_t)(6 * f->n + 3 * (f->vertex_count - f->n)) * sizeof(double);
+  bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
+  bytes += (size_t)(c->candidate_capacity + c->previous_capacity) * sizeof *c->candidate;
+  bytes += (size_t)c->mark_capacity + (size_t)c->piece_count * sizeof *c->pieces;
+  for (int k = 0; k < 2; k++)
+    bytes += (size_t)c->touchings[k].pair_capacity * sizeof(HkTouching) +
+             (size_t)c->touchings[k].wall_capacity * sizeof(HkWallTouching);
+  for (int64_t k = 0; k < c->piece_count; k++)
+    bytes += (size_t)c->pieces[k].candidate_capacity * sizeof(HkCandidate) +
+             (size_t)c->pieces[k].touching_capacity * sizeof(HkTouching) +
+             (size_t)c->pieces[k].wall_capacity * sizeof(HkWallTouching);
+  return bytes;
+}
+
+static HkStatus need_pieces(HkContacts *c, int64_t count, int64_t grain) {
+  int64_t pieces = (count + grain - 1) / grain;
+  int64_t before = c->piece_count;
+  HK_TRY(hk_grow(&c->model->context, &c->pieces, &c->piece_count, pieces, sizeof *c->pieces,
+                 "contact", NULL));
+  for (int64_t k = before; k < c->piece_count; k++) c->pieces[k] = (HkPiece){0};
+  for (int64_t k = 0; k < pieces; k++) {
+    c->pieces[k].count = 0;
+    c->pieces[k].status = HK_OK;
+  }
+  return HK_OK;
+}
+
+void hk_contacts_begin(HkContacts *c, double h) {
+  c->h = h;
+  for (int64_t e = 0; e < c->candidate_count; e++) c->candidate[e].k = 0;
+  int64_t walls = c->data->features.n * c->data->wall_count;
+  if (walls) memset(c->wall_k, 0, (size_t)walls * sizeof *c->wall_k);
+  c->touchings[0].known = c->touchings[1].known = false;
+}
+
+/* ---- Search ---- */
+
+typedef struct Loop {
+  HkContacts *c;
+  const HkSpringArrays *springs;
+  const double *x, *to;
+  HkPiece *piece;
+  int64_t grain;
+} Loop;
+
+/* The nearest floats below and above. */
+static float below(double x) {
+  float f = (float)x;
+  return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float above(double x) {
+  float f = (float)x;
+  return (double)f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/* What a box has around the positions that it stands for. */
+static double width(const HkContacts *c, int64_t v) {
+  return c->data->radius[v] + 0.5 * c->data->ghat;
+}
+
+static void box_range(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  HkContacts *c = a->c;
+  for (int64_t v = begin; v < end; v++) {
+    const double *x = hk_contacts_position(c, a->x, (int32_t)v);
+    const double *to = hk_contacts_position(c, a->to, (int32_t)v);
+    double wide = width(c, v) + SKIN * c->data->ghat;
+    for (int k = 0; k < 3; k++) {
+      double low = x[k] < to[k] ? x[k] : to[k], high = x[k] > to[k] ? x[k] : to[k];
+      c->box[v].low[k] = below(low - wide);
+      c->box[v].high[k] = above(high + wide);
+      c->searched[3 * v + k] = x[k];
+    }
+  }
+}
+
+static HkBox hull(const HkContacts *c, const int32_t *v, int count) {
+  HkBox box = c->box[v[0]];
+  for (int k = 1; k < count; k++)
+    for (int q = 0; q < 3; q++) {
+      const HkBox *other = &c->box[v[k]];
+      box.low[q] = other->low[q] < box.low[q] ? other->low[q] : box.low[q];
+      box.high[q] = other->high[q] > box.high[q] ? other->high[q] : box.high[q];
+    }
+  return box;
+}
+
+static bool overlap(const HkBox *a, const HkBox *b) {
+  for (int q = 0; q < 3; q++)
+    if (a->low[q] > b->high[q] || a->high[q] < b->low[q]) return false;
+  return true;
+}
+
+static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
+  if (piece->status >= 0)
+    piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
+                            piece->count + 1, sizeof *piece->candidate, "contact", NULL);
+  if (piece->status >= 0) piece->candidate[piece->count++] = (HkCandidate){.key = key};
+}
+
+static bool share(const int32_t v[4], int split) {
+  for (int a = 0; a < split; a++)
+    for (int b = split; b < 4; b++)
+      if (v[a] == v[b]) return true;
+  return false;
+}
+
+void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], int split,
+                      HkContactPair *pair) {
+  for (int a = 0; a < 4; a++) memcpy(pair->x + 3 * a, hk_contacts_position(c, x, v[a]), 3 * sizeof *x);
+  pair->split = split;
+  pair->xi = c->data->radius[v[0]] + c->data->radius[v[3]];
+  pair->ghat = c->data->ghat;
+}
+
+/* Appends a pair of two slots whose boxes overlap. */
+static void try_pair(Loop *a, int64_t slot_a, int64_t slot_b, int combination) {
+  HkContacts *c = a->c;
+  int32_t v[4];
+  uint64_t key = hk_contact_key(slot_a, slot_b, combination);
+  int split = hk_contact_vertices(&c->data->features, key, v);
+  if (share(v, split)) return;
+  HkBox first = hull(c, v, split), second = hull(c, v + split, 4 - split);
+  if (overlap(&first, &second)) append(c, a->piece, key);
+}
+
+/* The combinations of two slots, in the order of their keys. */
+static void found(void *user, int64_t slot_a, int64_t slot_b) {
+  Loop *a = user;
+  const HkFeatures *f = &a->c->data->features;
+  unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
+  int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
+  bool onto_b = f->flat || corners_b == 3 || corners_a == 1;
+  bool onto_a = f->flat || corners_a == 3 || (corners_b == 1 && corners_a > 1);
+  for (int q = 0; q < 3 && onto_b; q++)
+    if (own_a >> q & 1) try_pair(a, slot_a, slot_b, q);
+  for (int q = 0; q < 3 && onto_a; q++)
+    if (own_b >> q & 1) try_pair(a, slot_a, slot_b, 3 + q);
+  for (int e = 0; e < 9 && !f->flat; e++)
+    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1)
+      try_pair(a, slot_a, slot_b, HK_CONTACT_EDGE_0 + e);
+}
+
+static void search_range(void *user, int64_t begin, int64_t end) {
+  Loop a = *(const Loop *)user;
+  a.piece = &a.c->pieces[begin / a.grain];
+  for (int64_t b = begin; b < end; b++)
+    hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
+}
+
+/* The distances at the positions of the search, and without pairs that stay apart in their boxes. */
+static void measure_range(void *user, int64_t begin, int64_t end) {
+  Loop a = *(const Loop *)user;
+  HkContacts *c = a.c;
+  for (int64_t p = begin; p < end; p++) {
+    HkPiece *piece = &c->pieces[p];
+    int64_t kept = 0;
+    for (int64_t e = 0; e < piece->count; e++) {
+      HkContactPair pair;
+      int32_t v[4];
+      int split = hk_contact_vertices(&c->data->features, piece->candidate[e].key, v);
+      hk_contacts_pair(c, a.x, v, split, &pair);
+      double distance = hk_pair_touch(&pair).g + pair.xi, moves[2] = {0, 0};
+      for (int k = 0; k < 4; k++) { /* the furthest that it may move */
+        double square = 0, wide = width(c, v[k]);
+        for (int q = 0; q < 3; q++) {
+          double up = (double)c->box[v[k]].high[q] - wide - pair.x[3 * k + q];
+          double down = pair.x[3 * k + q] - wide - (double)c->box[v[k]].low[q];
+          double most = up > down ? up : down;
+          square += most * most;
+        }
+        moves[k >= split] = hk_larger(moves[k >= split], square);
+      }
+      double reach = pair.xi + pair.ghat + sqrt(moves[0]) + sqrt(moves[1]);
+      if (distance > reach) continue;
+      piece->candidate[kept] = piece->candidate[e];
+      piece->candidate[kept++].distance = below(distance);
+    }
+    piece->count = kept;
+  }
+}
+
+/* One list of all pieces. Pairs that were met in this step keep their stiffness. */
+static HkStatus join(HkContacts *c, int64_t pieces) {
+  int64_t count = 0, old = 0, old_count = c->candidate_count;
+  for (int64_t p = 0; p < pieces; p++) {
+    HK_TRY(c->pieces[p].status);
+    count += c->pieces[p].count;
+  }
+  HkCandidate *list = c->previous;
+  HK_TRY(hk_grow(&c->model->context, &list, &c->previous_capacity, count, sizeof *list, "contact",
+                 NULL));
+  c->previous = c->candidate;
+  c->candidate = list;
+  int64_t capacity = c->previous_capacity;
+  c->previous_capacity = c->candidate_capacity;
+  c->candidate_capacity = capacity;
+  c->candidate_count = 0;
+  for (int64_t p = 0; p < pieces; p++)
+    for (int64_t e = 0; e < c->pieces[p].count; e++) {
+      HkCandidate *to = &list[c->candidate_count++];
+      *to = c->pieces[p].candidate[e];
+      while (old < old_count && c->previous[old].key < to->key) old++;
+      if (old < old_count && c->previous[old].key == to->key) to->k = c->previous[old].k;
+    }
+  return HK_OK;
+}
+
+static HkStatus search(HkContacts *c, const double *x, const double *to) {
+  const HkFeatures *f = &c->data->features;
+  int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
+  int64_t pieces = (blocks + SEARCH_GRAIN - 1) / SEARCH_GRAIN;
+  Loop a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
+  c->searches++;
+  HK_TRY(need_pieces(c, blocks, SEARCH_GRAIN));
+  hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
+  hk_tree_fit(&c->tree, f, c->box, c->model->threads);
+  hk_parallel_work(c->model->threads, blocks, SEARCH_GRAIN, search_range, &a);
+  hk_parallel_work(c->model->threads, pieces, 1, measure_range, &a);
+  HK_TRY(join(c, pieces));
+  c->has_candidates = true;
+  c->touchings[0].known = c->touchings[1].known = false;
+  return HK_OK;
+}
+
+typedef struct Inside {
+  const HkContacts *c;
+  const double *x;
+} Inside;
+
+/* 1 if a vertex has left the positions that its box stands for. */
+static double outside_range(void *user, int64_t begin, int64_t end) {
+  const Inside *a = user;
+  for (int64_t v = begin; v < end; v++) {
+    const HkBox *box = &a->c->box[v];
+    double wide = width(a->c, v);
+    for (int q = 0; q < 3; q++) {
+      double x = a->x[3 * v + q];
+      if (!(x - wide >= (double)box->low[q] && x + wide <= (double)box->high[q])) return 1;
+    }
+  }
+  return 0;
+}
+
+static bool is_inside(HkContacts *c, const double *x) {
+  Inside a = {c, x};
+  const HkModel *m = c->model;
+  return hk_parallel_most(m->threads, c->data->features.n, outside_range, &a, c->part) == 0;
+}
+
+HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
+  if (c->has_candidates && is_inside(c, x) && (to == x || is_inside(c, to))) return HK_OK;
+  HkStatus status = search(c, x, to);
+  if (status < 0) c->status = status;
+  return status;
+}
+
+/* ---- What touches ---- */
+
+double hk_contacts_approach(const HkContacts *c, const double *x, const int32_t v[4], int split) {
+  double d[4][3], most = 0;
+  for (int a = 0; a < 4; a++)
+    hk_sub(hk_contacts_position(c, x, v[a]), c->searched + 3 * (int64_t)v[a], d[a]);
+  for (int a = 0; a < split; a++)
+    for (int b = split; b < 4; b++) {
+      double e[3];
+      hk_sub(d[a], d[b], e);
+      most = hk_larger(most, hk_dot(e, e));
+    }
+  return sqrt(most);
+}
+
+/* n^T H n of the springs at a vertex. */
+static double spring_stiffness(const HkContacts *c, const HkSpringArrays *springs, const double *x,
+                               int32_t v, const double n[3]) {
+  const HkModel *m = c->model;
+  double sum = 0;
+  for (int64_t q = m->adj_start[v]; q < m->adj_start[v + 1]; q++) {
+    double H[9], Hn[3] = {0, 0, 0};
+    hk_spring_hessian(springs, m->adj_spring[q], x, 1, H);
+    hk_mat_add_product(H, n, Hn);
+    sum += hk_dot(n, Hn);
+  }
+  return sum;
+}
+
+static float stiffness(const HkContacts *c, const HkSpringArrays *springs, const double *x,
+                       const int32_t *v, const double *w, int count, const double n[3]) {
+  double mass = 0, sum = 0;
+  int free = 0;
+  for (int a = 0; a < count; a++) {
+    if (v[a] >= c->data->features.n) continue;
+    mass += c->model->mass[v[a]];
+    free++;
+    if (w[a] != 0) sum += w[a] * w[a] * spring_stiffness(c, springs, x, v[a], n);
+  }
+  return (float)(free > 0 ? INERTIA * mass / (free * c->h * c->h) + sum : 0);
+}
+
+/* c0 of pair.h */
+static double rest_mollifier(const HkContacts *c, const int32_t v[4], int split) {
+  const HkFeatures *f = &c->data->features;
+  double X[12];
+  for (int a = 0; a < 4; a++) {
+    const double *rest = v[a] < f->n ? c->model->x0 + 3 * (int64_t)v[a]
+                                     : f->obstacle + 3 * (v[a] - f->n);
+    memcpy(X + 3 * a, rest, 3 * sizeof *X);
+  }
+  return hk_pair_mollifier(split, X);
+}
+
+static void touch_range(void *user, int64_t begin, int64_t end) {
+  Loop a = *(const Loop *)user;
+  HkContacts *c = a.c;
+  HkPiece *piece = &c->pieces[begin / a.grain];
+  for (int64_t e = begin; e < end; e++) {
+    HkCandidate *candidate = &c->candidate[e];
+    HkTouching t = {.candidate = e};
+    t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
+    t.xi = c->data->radius[t.vertex[0]] + c->data->radius[t.vertex[3]];
+    double least = (double)candidate->distance - hk_contacts_approach(c, a.x, t.vertex, t.split);
+    if (least >= t.xi + c->data->ghat) continue;
+    HkContactPair pair;
+    hk_contacts_pair(c, a.x, t.vertex, t.split, &pair);
+    t.touch = hk_pair_touch(&pair);
+    if (!(t.touch.g < c->data->ghat)) continue;
+    if (candidate->k == 0)
+      candidate->k = stiffness(c, a.springs, a.x, t.vertex, t.touch.w, 4, t.touch.n);
+    pair.k = t.k = (double)candidate->k;
+    pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
+    t.energy = hk_pair_energy(&pair, &t.touch);
+    if (piece->status >= 0)
+      piece->status = hk_grow(&c->model->context, &piece->touching, &piece->touching_capacity,
+                              piece->count + 1, sizeof t, "contact", NULL);
+    if (piece->status >= 0) piece->touching[piece->count++] = t;
+  }
+}
+
+static HkStatus find_pairs(Loop *a, HkTouchings *found) {
+  HkContacts *c = a->c;
+  int64_t pieces = (c->candidate_count + PAIR_GRAIN - 1) / PAIR_GRAIN;
+  a->grain = PAIR_GRAIN;
+  HK_TRY(need_pieces(c, c->candidate_count, PAIR_GRAIN));
+  hk_parallel_work(c->model->threads, c->candidate_count, PAIR_GRAIN, touch_range, a);
+  found->pair_count = 0;
+  for (int64_t p = 0; p < pieces; p++) {
+    const HkPiece *piece = &c->pieces[p];
+    HK_TRY(piece->status);
+    HK_TRY(hk_grow(&c->model->context, &found->pair, &found->pair_capacity,
+                   found->pair_count + piece->count, sizeof *found->pair, "contact", NULL));
+    if (piece->count)
+      memcpy(found->pair + found->pair_count, piece->touching,
+             (size_t)piece->count * sizeof *found->pair);
+    found->pair_count += piece->count;
+  }
+  return HK_OK;
+}
+
+/* ---- Walls ---- */
+
+double hk_wall_distance(const HkWall *wall, double t, const double x[3], double n[3], double H[9]) {
+  (void)t;
+  if (H) memset(H, 0, 9 * sizeof *H);
+  memcpy(n, wall->normal, sizeof wall->normal);
+  return hk_dot(wall->normal, x) - wall->offset;
+}
+
+static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
+  HkContacts *c = a->c;
+  const double one[1] = {1};
+  float *k = c->wall_k + wall * c->data->features.n;
+  for (int64_t v = 0; v < c->data->features.n; v++) {
+    HkWallTouching t = {.vertex = (int32_t)v, .wall = wall};
+    t.g = hk_wall_distance(&c->data->walls[wall], 0, a->x + 3 * v, t.n, NULL) - c->data->radius[v];
+    if (!(t.g < c->data->ghat)) continue;
+    if (k[v] == 0) k[v] = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
+    t.k = (double)k[v];
+    t.energy = t.k * c->data->ghat * c->data->ghat * hk_barrier(t.g / c->data->ghat);
+    HK_TRY(hk_grow(&c->model->context, &found->wall, &found->wall_capacity, found->wall_count + 1,
+                   sizeof t, "contact", NULL));
+    found->wall[found->wall_count++] = t;
+  }
+  return HK_OK;
+}
+
+/* ---- At given positions ---- */
+
+static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double *x,
+                     HkTouchings *found) {
+  Loop a = {.c = c, .springs = springs, .x = x};
+  HK_TRY(hk_contacts_cover(c, x, x));
+  HK_TRY(find_pairs(&a, found));
+  found->wall_count = 0;
+  for (int w = 0; w < c->data->wall_count; w++) HK_TRY(find_at_wall(&a, w, found));
+  return HK_OK;
+}
+
+const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
+                                    const double *x) {
+  size_t bytes = (size_t)c->data->features.n * 3 * sizeof *x;
+  for (int k = 0; k < 2; k++) {
+    HkTouchings *found = &c->touchings[k];
+    if (!found->known || memcmp(found->x, x, bytes) != 0) continue;
+    c->last = k;
+    return found;
+  }
+  HkTouchings *found = &c->touchings[1 - c->last];
+  found->known = false;
+  HkStatus status = find(c, springs, x, found);
+  if (status < 0) {
+    c->status = status;
+    return NULL;
+  }
+  memcpy(found->x, x, bytes);
+  found->known = true;
+  c->last = 1 - c->last;
+  return found;
+}

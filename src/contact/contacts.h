@@ -1,0 +1,142 @@
+/* The contacts of one simulation: which features are near each other, and which touch.
+ *
+ *     candidates   pairs that can touch while every vertex stays in its box; from a search of the
+ *                  tree, kept until a vertex leaves its box
+ *     touching     pairs with a gap below ghat at given positions, and vertices near a wall
+ *
+ * Walls are obstacles with a signed distance, which touch vertices alone. The stiffness of a pair is
+ *
+ *     k = 10 m / h^2 + n^T H n
+ *
+ * with m the mean mass of its vertices and H the stiffness of the springs at them, weighted by w^2.
+ * It is set when the pair is first met in a step and stays until the next one.
+ */
+#ifndef HK_CONTACT_CONTACTS_H
+#define HK_CONTACT_CONTACTS_H
+
+#include "contact/pair.h"
+#include "contact/tree.h"
+#include "force/force.h"
+
+/* Parameters of the force `contact`. */
+typedef struct HkContactParams {
+  double distance, thickness;
+  bool self, ground;
+  double height;
+} HkContactParams;
+
+/* An obstacle with a signed distance, or the ground. */
+typedef struct HkWall {
+  const HkCompiledObstacle *obstacle; /* NULL: the ground */
+  double normal[3], offset;           /* of the ground: d = normal . x - offset */
+} HkWall;
+
+/* What the force has compiled from a model. */
+typedef struct HkContactData {
+  HkFeatures features;
+  HkWall *walls;
+  int wall_count;
+  double ghat;    /* m */
+  double *radius; /* m, of each vertex of the model and of the obstacles */
+} HkContactData;
+
+typedef struct HkCandidate {
+  uint64_t key;
+  float distance; /* m, at the positions of the search; rounded down */
+  float k;        /* N/m; 0: not met in this step */
+} HkCandidate;
+
+/* A pair that touches. */
+typedef struct HkTouching {
+  int64_t candidate;
+  int32_t vertex[4];
+  int split;
+  HkTouch touch;
+  double xi, k, c0; /* of pair.h */
+  double energy;    /* J */
+} HkTouching;
+
+/* A vertex that touches a wall. */
+typedef struct HkWallTouching {
+  int32_t vertex, wall;
+  double n[3], g, k, energy;
+} HkWallTouching;
+
+/* All that touches at positions x. */
+typedef struct HkTouchings {
+  double *x; /* m, 3 n */
+  bool known;
+  HkTouching *pair;
+  HkWallTouching *wall;
+  int64_t pair_count, pair_capacity, wall_count, wall_capacity;
+} HkTouchings;
+
+/* A list that one piece of a parallel loop fills. */
+typedef struct HkPiece {
+  HkCandidate *candidate;
+  HkTouching *touching;
+  HkWallTouching *wall;
+  int64_t count, candidate_capacity, touching_capacity, wall_capacity;
+  HkStatus status;
+} HkPiece;
+
+typedef struct HkContacts {
+  const HkModel *model;
+  const HkContactData *data;
+  HkTree tree;
+  HkBox *box;         /* of each vertex: where it may be */
+  double *searched;   /* m, 3 a vertex: positions of the last search */
+  bool has_candidates;
+  HkCandidate *candidate, *previous;
+  int64_t candidate_count, candidate_capacity, previous_capacity;
+  float *wall_k;      /* N/m, n a wall; 0: not met in this step */
+  double *obstacle;   /* m: vertices of obstacles where they are now */
+  HkTouchings touchings[2]; /* of the last two positions */
+  int last;                 /* the one that was used last */
+  HkPiece *pieces;
+  int64_t piece_count;
+  double *part;         /* of the filter: how much of its move each vertex makes */
+  uint8_t *mark;        /* of the filter: one a candidate */
+  int64_t mark_capacity;
+  int32_t *round;       /* of the filter: when the part of a vertex was changed last */
+  double h;             /* s, of the step */
+  HkStatus status;      /* the first error of a function that cannot return one */
+  int64_t searches;
+} HkContacts;
+
+HkStatus hk_contacts_create(const HkModel *model, const HkContactData *data, HkContacts **contacts,
+                            HkError *error);
+void hk_contacts_destroy(const HkModel *model, HkContacts **contacts);
+size_t hk_contacts_bytes(const HkContacts *contacts);
+
+/* A step by h begins: no pair has a stiffness any more. */
+void hk_contacts_begin(HkContacts *contacts, double h);
+/* Makes sure that the candidates are those of all moves between x and `to`. */
+HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
+/* All that touches at x, valid until two other positions have been asked for; NULL after an error,
+ * which contacts->status has. springs: of which H consists. */
+const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,
+                                    const double *x);
+
+/* The position of a vertex of the model or of an obstacle. */
+static inline const double *hk_contacts_position(const HkContacts *c, const double *x, int32_t v) {
+  int64_t n = c->data->features.n;
+  return v < n ? x + 3 * (int64_t)v : c->obstacle + 3 * (v - n);
+}
+/* Fills x, xi, split and ghat of a pair. */
+void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],
+                      int split, HkContactPair *pair);
+/* The most that two vertices of the two features of a candidate have come closer since the search. */
+double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],
+                            int split);
+/* Whether a wall is a plane. */
+static inline bool hk_wall_is_flat(const HkWall *wall) {
+  return !wall->obstacle;
+}
+/* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. */
+double hk_wall_distance(const HkWall *wall, double t, const double x[3], double n[3], double H[9]);
+
+/* filter.c: shortens the moves from x to `to` so that no pair meets on the way; true if it did. */
+bool hk_contacts_filter(HkContacts *contacts, const double *x, double *to);
+
+#endif

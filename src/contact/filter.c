@@ -1,0 +1,214 @@
+/* The filter: moves are shortened so that no two features meet on the way.
+ *
+ * Vertex v makes the part t_v of its move p_v, at first all of it. Candidates that meet with these
+ * moves, by additive continuous collision detection, are cut by a plane between the two:
+ *
+ *     n the normal at the closest points, g the gap, a and b the largest approach of either side
+ *     t_v <= (r + 0.9 e_v) / (approach of v),   r = 0.9 g a / (a + b) or 0.9 g b / (a + b)
+ *
+ * where e_v is the distance of v behind the closest point of its side. Such a pair stays on its
+ * sides of the plane whatever else is cut. Pairs with a vertex that was cut are checked again, until
+ * none changes. So at the end each pair has been checked as it moves, or is divided by a plane. Cuts
+ * are rare that way: a vertex that is cut stretches the springs around it.
+ */
+#include "contact/contacts.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+static const double PART = 0.9;
+enum { ROUNDS_MAX = 50, CHECK_GRAIN = 1024 };
+
+/* Marks of candidates. */
+enum { FREE, MEETS, DIVIDED };
+
+typedef struct Filter {
+  HkContacts *c;
+  const double *x, *to;
+  int round;
+} Filter;
+
+/* The part of its move that a vertex makes, for now. */
+static void move_of(const Filter *a, int32_t v, double p[3]) {
+  const HkContacts *c = a->c;
+  if (v >= c->data->features.n) {
+    p[0] = p[1] = p[2] = 0;
+    return;
+  }
+  for (int q = 0; q < 3; q++) {
+    int64_t at = 3 * (int64_t)v + q;
+    p[q] = c->part[v] * (a->to[at] - a->x[at]);
+  }
+}
+
+static void moves_of(const Filter *a, const int32_t v[4], double p[12]) {
+  for (int k = 0; k < 4; k++) move_of(a, v[k], p + 3 * k);
+}
+
+/* The most by which the gap of a pair can change. */
+static double relative(const double p[12], int split) {
+  double most = 0;
+  for (int a = 0; a < split; a++)
+    for (int b = split; b < 4; b++) {
+      double e[3];
+      hk_sub(p + 3 * a, p + 3 * b, e);
+      most = hk_larger(most, hk_dot(e, e));
+    }
+  return sqrt(most);
+}
+
+/* Whether a vertex of the pair was cut in the round before this one, or it is the first round. */
+static bool is_changed(const Filter *a, const int32_t v[4]) {
+  if (a->round == 0) return true;
+  for (int k = 0; k < 4; k++)
+    if (a->c->round[v[k]] == a->round) return true;
+  return false;
+}
+
+static void check_range(void *user, int64_t begin, int64_t end) {
+  const Filter *a = user;
+  HkContacts *c = a->c;
+  for (int64_t e = begin; e < end; e++) {
+    int32_t v[4];
+    if (c->mark[e] == DIVIDED) continue;
+    int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+    if (!is_changed(a, v)) continue;
+    HkContactPair pair;
+    double p[12];
+    moves_of(a, v, p);
+    double most = relative(p, split);
+    if (most == 0) continue;
+    hk_contacts_pair(c, a->x, v, split, &pair);
+    double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
+    if (PART * (least - pair.xi) >= most) continue;
+    HkTouch touch = hk_pair_touch(&pair);
+    if (hk_pair_reach(&pair, &touch, p) < 1) c->mark[e] = MEETS;
+  }
+}
+
+static void cut(Filter *a, int32_t v, double part) {
+  HkContacts *c = a->c;
+  if (v >= c->data->features.n || !(part < 1)) return;
+  c->part[v] *= part > 0 ? part : 0;
+  c->round[v] = a->round + 1;
+}
+
+/* Divides a pair by a plane. */
+static void divide(Filter *a, int64_t e) {
+  HkContacts *c = a->c;
+  HkContactPair pair;
+  int32_t v[4];
+  double p[12], fastest[2] = {0, 0}, speed[4];
+  int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+  hk_contacts_pair(c, a->x, v, split, &pair);
+  moves_of(a, v, p);
+  HkTouch touch = hk_pair_touch(&pair);
+  for (int k = 0; k < 4; k++) {
+    speed[k] = hk_dot(p + 3 * k, touch.n) * (k < split ? -1 : 1);
+    fastest[k >= split] = hk_larger(fastest[k >= split], speed[k]);
+  }
+  c->mark[e] = DIVIDED;
+  double both = fastest[0] + fastest[1];
+  if (!(both > PART * touch.g)) return;
+  for (int side = 0; side < 2; side++) {
+    double room = PART * touch.g * fastest[side] / both, closest[3] = {0, 0, 0};
+    double sign = side == 0 ? 1 : -1;
+    int first = side == 0 ? 0 : split, end = side == 0 ? split : 4;
+    for (int k = first; k < end; k++) hk_axpy(sign * touch.w[k], pair.x + 3 * k, closest);
+    for (int k = first; k < end; k++) {
+      double behind[3];
+      hk_sub(pair.x + 3 * k, closest, behind);
+      double extra = sign * hk_dot(behind, touch.n);
+      if (speed[k] > 0) cut(a, v[k], (room + PART * (extra > 0 ? extra : 0)) / speed[k]);
+    }
+  }
+}
+
+/* ---- Walls ---- */
+
+/* A distance changes by the length of a move at most. */
+static double reach_of_wall(const HkWall *wall, const double *x, const double p[3], double radius) {
+  enum { STEPS_MAX = 1000 };
+  const double LEFT = 0.1;
+  double n[3], at[3], t = 0, length = hk_norm(p);
+  double first = hk_wall_distance(wall, 0, x, n, NULL) - radius, g = first;
+  if (PART * first >= length) return 1;
+  if (!(length < INFINITY)) return 0;
+  if (hk_wall_is_flat(wall)) {
+    double approach = -hk_dot(p, n);
+    return approach > PART * first ? PART * first / approach : 1;
+  }
+  for (int k = 0; k < STEPS_MAX; k++) {
+    double next = t + PART * g / length;
+    if (next > 1) next = 1;
+    for (int q = 0; q < 3; q++) at[q] = x[q] + next * p[q];
+    g = hk_wall_distance(wall, 0, at, n, NULL) - radius;
+    if (!(g > LEFT * first)) return t;
+    t = next;
+    if (t == 1) return 1;
+  }
+  return t;
+}
+
+static void wall_range(void *user, int64_t begin, int64_t end) {
+  Filter a = *(const Filter *)user;
+  const HkContactData *d = a.c->data;
+  for (int64_t v = begin; v < end; v++)
+    for (int w = 0; w < d->wall_count; w++) {
+      double p[3];
+      move_of(&a, (int32_t)v, p);
+      cut(&a, (int32_t)v, reach_of_wall(&d->walls[w], a.x + 3 * v, p, d->radius[v]));
+    }
+}
+
+/* ---- All ---- */
+
+/* Divides the pairs that meet, in the order of the candidates; true if a vertex was cut. */
+static bool divide_all(Filter *a) {
+  HkContacts *c = a->c;
+  bool any = false;
+  for (int64_t e = 0; e < c->candidate_count; e++) {
+    if (c->mark[e] != MEETS) continue;
+    divide(a, e);
+    any = true;
+  }
+  return any;
+}
+
+static HkStatus prepare(HkContacts *c, const double *x, const double *to) {
+  const HkFeatures *f = &c->data->features;
+  HK_TRY(hk_contacts_cover(c, x, to));
+  HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
+                 NULL));
+  if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);
+  for (int64_t v = 0; v < f->vertex_count; v++) c->part[v] = 1;
+  memset(c->round, 0, (size_t)f->vertex_count * sizeof *c->round);
+  return HK_OK;
+}
+
+bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
+  const HkModel *m = c->model;
+  size_t bytes = (size_t)m->n * 3 * sizeof *x;
+  HkStatus status = prepare(c, x, to);
+  if (status < 0) { /* begin_iterate returns it */
+    c->status = status;
+    memcpy(to, x, bytes);
+    return true;
+  }
+  Filter a = {.c = c, .x = x, .to = to};
+  hk_parallel_for(m->threads, m->n, wall_range, &a);
+  for (; a.round < ROUNDS_MAX; a.round++) {
+    hk_parallel_work(m->threads, c->candidate_count, CHECK_GRAIN, check_range, &a);
+    if (!divide_all(&a)) break;
+  }
+  for (int64_t e = 0; e < c->candidate_count && a.round == ROUNDS_MAX; e++)
+    if (c->mark[e] != DIVIDED) divide(&a, e);
+  bool changed = false;
+  for (int64_t v = 0; v < m->n; v++) {
+    if (c->part[v] == 1) continue;
+    changed = true;
+    for (int64_t q = 3 * v; q < 3 * v + 3; q++) to[q] = x[q] + c->part[v] * (to[q] - x[q]);
+  }
+  return changed;
+}

@@ -1,0 +1,234 @@
+/* The tree of boxes; see tree.h. */
+#include "contact/tree.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = HK_CONTACT_WIDTH, FIT_GRAIN = 256 };
+
+/* ---- Order ---- */
+
+/* The longest extent of the elements order[0 .. count - 1]. */
+static int longest_axis(const double *center, const int32_t *order, int64_t count) {
+  double size[3];
+  for (int c = 0; c < 3; c++) {
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t k = 0; k < count; k++) {
+      double x = center[3 * (int64_t)order[k] + c];
+      low = x < low ? x : low;
+      high = x > high ? x : high;
+    }
+    size[c] = high - low;
+  }
+  int axis = size[1] > size[0] ? 1 : 0;
+  return size[2] > size[axis] ? 2 : axis;
+}
+
+/* Elements are compared along an axis, and those at one place by their number. */
+static bool is_before(const double *center, int axis, int32_t a, int32_t b) {
+  double x = center[3 * (int64_t)a + axis], y = center[3 * (int64_t)b + axis];
+  return x < y || (x == y && a < b);
+}
+
+static void swap(int32_t *a, int32_t *b) {
+  int32_t kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+/* Quickselect: the `part` first elements along the axis come first. */
+static void divide(const double *center, int axis, int32_t *order, int64_t count, int64_t part) {
+  int64_t low = 0, high = count - 1;
+  while (low < high) {
+    int32_t pivot = order[low + (high - low) / 2];
+    int64_t i = low, j = high;
+    while (i <= j) {
+      while (is_before(center, axis, order[i], pivot)) i++;
+      while (is_before(center, axis, pivot, order[j])) j--;
+      if (i <= j) swap(&order[i++], &order[j--]);
+    }
+    if (part <= j)
+      high = j;
+    else if (part >= i)
+      low = i;
+    else
+      return;
+  }
+}
+
+/* Halves, at a whole number of the largest nodes below. */
+static void sort(const double *center, int32_t *order, int64_t count) {
+  if (count <= WIDTH) return;
+  int64_t node = WIDTH;
+  while (node * WIDTH < count) node *= WIDTH;
+  int64_t part = (count / 2 + node - 1) / node * node;
+  if (part >= count) part -= node;
+  divide(center, longest_axis(center, order, count), order, count, part);
+  sort(center, order, part);
+  sort(center, order + part, count - part);
+}
+
+void hk_tree_order(const double *center, int64_t count, int32_t *order) {
+  for (int64_t k = 0; k < count; k++) order[k] = (int32_t)k;
+  sort(center, order, count);
+}
+
+/* ---- Boxes ---- */
+
+HkStatus hk_tree_create(const HkModel *m, const HkFeatures *f, HkTree *tree, HkError *error) {
+  int64_t total = 0, count = f->slot_count / WIDTH;
+  *tree = (HkTree){0};
+  while (count > 0) {
+    HK_ASSERT(tree->levels < HK_TREE_LEVELS_MAX);
+    tree->first[tree->levels] = total;
+    tree->count[tree->levels++] = count;
+    total += count;
+    if (count == 1) break;
+    count = (count + WIDTH - 1) / WIDTH;
+  }
+  return hk_alloc(&m->context, &tree->node, total, sizeof *tree->node, "contact", error);
+}
+
+void hk_tree_destroy(const HkModel *m, HkTree *tree) {
+  hk_free(&m->context, &tree->node);
+  *tree = (HkTree){0};
+}
+
+size_t hk_tree_bytes(const HkTree *tree) {
+  int top = tree->levels - 1;
+  return top < 0 ? 0 : (size_t)(tree->first[top] + tree->count[top]) * sizeof *tree->node;
+}
+
+typedef struct Fit {
+  HkTree *tree;
+  const HkFeatures *f;
+  const HkBox *vertex;
+  int level;
+} Fit;
+
+static void fit_slots(void *user, int64_t begin, int64_t end) {
+  const Fit *a = user;
+  for (int64_t b = begin; b < end; b++) {
+    HkTreeNode *node = &a->tree->node[b];
+    for (int s = 0; s < WIDTH; s++) {
+      const int32_t *v = a->f->vertex + 3 * (WIDTH * b + s);
+      bool empty = a->f->corners[WIDTH * b + s] == 0;
+      for (int c = 0; c < 3; c++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < 3 && !empty; k++) {
+          const HkBox *box = &a->vertex[v[k]];
+          low = box->low[c] < low ? box->low[c] : low;
+          high = box->high[c] > high ? box->high[c] : high;
+        }
+        node->low[c][s] = low;
+        node->high[c][s] = high;
+      }
+    }
+  }
+}
+
+/* The box of all boxes of a node. */
+static HkBox hull(const HkTreeNode *node) {
+  HkBox box;
+  for (int c = 0; c < 3; c++) {
+    box.low[c] = INFINITY;
+    box.high[c] = -INFINITY;
+    for (int s = 0; s < WIDTH; s++) {
+      box.low[c] = node->low[c][s] < box.low[c] ? node->low[c][s] : box.low[c];
+      box.high[c] = node->high[c][s] > box.high[c] ? node->high[c][s] : box.high[c];
+    }
+  }
+  return box;
+}
+
+static void fit_nodes(void *user, int64_t begin, int64_t end) {
+  const Fit *a = user;
+  const HkTree *tree = a->tree;
+  int64_t below = tree->count[a->level - 1];
+  for (int64_t b = begin; b < end; b++) {
+    HkTreeNode *node = &tree->node[tree->first[a->level] + b];
+    for (int s = 0; s < WIDTH; s++) {
+      HkBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+      if (WIDTH * b + s < below)
+        box = hull(&tree->node[tree->first[a->level - 1] + WIDTH * b + s]);
+      for (int c = 0; c < 3; c++) {
+        node->low[c][s] = box.low[c];
+        node->high[c][s] = box.high[c];
+      }
+    }
+  }
+}
+
+void hk_tree_fit(HkTree *tree, const HkFeatures *f, const HkBox *vertex, int threads) {
+  Fit a = {tree, f, vertex, 0};
+  if (tree->levels == 0) return;
+  hk_parallel_work(threads, tree->count[0], FIT_GRAIN, fit_slots, &a);
+  for (a.level = 1; a.level < tree->levels; a.level++)
+    hk_parallel_work(threads, tree->count[a.level], FIT_GRAIN, fit_nodes, &a);
+}
+
+/* ---- Search ---- */
+
+/* Bit s: box s of the node overlaps the box. */
+static unsigned overlaps(const HkTreeNode *node, const HkBox *box) {
+  int apart[WIDTH];
+  for (int s = 0; s < WIDTH; s++)
+    apart[s] = (node->low[0][s] > box->high[0]) | (node->high[0][s] < box->low[0]) |
+               (node->low[1][s] > box->high[1]) | (node->high[1][s] < box->low[1]) |
+               (node->low[2][s] > box->high[2]) | (node->high[2][s] < box->low[2]);
+  unsigned bits = 0;
+  for (int s = 0; s < WIDTH; s++) bits |= (unsigned)(apart[s] ^ 1) << s;
+  return bits;
+}
+
+typedef struct Search {
+  const HkTree *tree;
+  const HkFeatures *f;
+  int64_t block;
+  HkBox box; /* of the block */
+  HkTreeFn *found;
+  void *user;
+} Search;
+
+/* The slots of two blocks against each other. */
+static void compare(const Search *search, int64_t other) {
+  const HkFeatures *f = search->f;
+  const HkTreeNode *own = &search->tree->node[search->block];
+  if (!hk_features_meet(f, f->group[search->block], f->group[other])) return;
+  for (int i = 0; i < WIDTH; i++) {
+    HkBox box;
+    for (int c = 0; c < 3; c++) {
+      box.low[c] = own->low[c][i];
+      box.high[c] = own->high[c][i];
+    }
+    unsigned bits = overlaps(&search->tree->node[other], &box);
+    if (other == search->block) bits &= ~0U << (i + 1);
+    for (int s = 0; s < WIDTH && bits >> s; s++)
+      if (bits >> s & 1) search->found(search->user, WIDTH * search->block + i, WIDTH * other + s);
+  }
+}
+
+/* The blocks from search->block on that node `index` of a level covers. */
+static void descend(const Search *search, int level, int64_t index) {
+  const HkTree *tree = search->tree;
+  unsigned bits = overlaps(&tree->node[tree->first[level] + index], &search->box);
+  int64_t size = 1; /* blocks below one box of the node */
+  for (int l = 1; l < level; l++) size *= WIDTH;
+  for (int s = 0; s < WIDTH && bits >> s; s++) {
+    int64_t child = WIDTH * index + s;
+    if (!(bits >> s & 1) || (child + 1) * size <= search->block) continue;
+    if (level > 1)
+      descend(search, level - 1, child);
+    else
+      compare(search, child);
+  }
+}
+
+void hk_tree_search(const HkTree *tree, const HkFeatures *f, int64_t block, HkTreeFn *found,
+                    void *user) {
+  Search search = {tree, f, block, hull(&tree->node[block]), found, user};
+  if (tree->levels > 1)
+    descend(&search, tree->levels - 1, 0);
+  else
+    compare(&search, 0);
+}

@@ -1,0 +1,47 @@
+/* A tree of boxes over the slots of the features, eight to a node.
+ *
+ * Its shape is that of the slots and never changes: node b of level 0 holds the boxes of the slots
+ * 8 b .. 8 b + 7, a node of level l + 1 those of eight nodes of level l. Only the boxes follow the
+ * motion. Cloth that folds stays connected, so that what is close in the tree stays close.
+ */
+#ifndef HK_CONTACT_TREE_H
+#define HK_CONTACT_TREE_H
+
+#include "contact/features.h"
+
+enum { HK_TREE_LEVELS_MAX = 12 };
+
+/* Boxes in single precision, rounded outwards; an empty one has low > high. */
+typedef struct HkTreeNode {
+  float low[3][HK_CONTACT_WIDTH], high[3][HK_CONTACT_WIDTH];
+} HkTreeNode;
+
+typedef struct HkBox {
+  float low[3], high[3];
+} HkBox;
+
+typedef struct HkTree {
+  int levels;
+  int64_t first[HK_TREE_LEVELS_MAX], count[HK_TREE_LEVELS_MAX]; /* of the nodes of a level */
+  HkTreeNode *node;
+} HkTree;
+
+HkStatus hk_tree_create(const HkModel *model, const HkFeatures *features, HkTree *tree,
+                        HkError *error);
+void hk_tree_destroy(const HkModel *model, HkTree *tree);
+size_t hk_tree_bytes(const HkTree *tree);
+
+/* order[k] = the element that stands at place k, of elements with these centers (m, 3 each):
+ * any eight, 64, 512 ... elements that a node covers lie together. */
+void hk_tree_order(const double *center, int64_t count, int32_t *order);
+
+/* Makes the boxes those of the vertices. */
+void hk_tree_fit(HkTree *tree, const HkFeatures *features, const HkBox *vertex, int threads);
+
+/* Calls found for all slots a < b whose boxes overlap and whose groups meet, with a in the given
+ * block, in the order of their keys. */
+typedef void HkTreeFn(void *user, int64_t slot_a, int64_t slot_b);
+void hk_tree_search(const HkTree *tree, const HkFeatures *features, int64_t block, HkTreeFn *found,
+                    void *user);
+
+#endif
