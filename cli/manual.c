@@ -127,8 +127,8 @@ static void print_scenes(void) {
 /* Prints the names of each family; 'hooke methods NAME' describes one of them. */
 static void print_methods(void) {
   static const char *const families[HK_FAMILY_COUNT] = {
-      "shapes",         "forces",          "motions", "integrators",      "minimizers",
-      "linear solvers", "preconditioners", "outputs", "parts of a scene",
+      "shapes",     "forces",         "motions",         "obstacles", "integrators",
+      "minimizers", "linear solvers", "preconditioners", "outputs",   "parts of a scene",
   };
   const HkSchema *schema;
   const char *name;

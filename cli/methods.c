@@ -34,7 +34,8 @@ static const struct {
 } groups[GROUP_COUNT] = {
     {"shape", "Shapes", "\"shape\" of a body"},
     {"force", "Forces", "in the list \"forces\""},
-    {"motion", "Motions", "\"motion\" of a pin"},
+    {"motion", "Motions", "\"motion\" of a pin or an obstacle"},
+    {"obstacle", "Obstacles", "in the list \"obstacles\""},
     {"integrator", "Integrators", "\"integrator\""},
     {"minimizer", "Minimizers", "\"minimizer\" of an implicit integrator"},
     {"linear solver", "Linear solvers", "\"linear\" of a minimizer or integrator"},

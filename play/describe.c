@@ -11,9 +11,9 @@
 static const double UNBOUNDED = 1e300;
 
 /* Names of families in a scene, in the order of HkFamily. */
-static const char *const families[HK_FAMILY_COUNT] = {"shape",          "force",     "motion",
-                                                      "integrator",     "minimizer", "linear",
-                                                      "preconditioner", "output",    "part"};
+static const char *const families[HK_FAMILY_COUNT] = {
+    "shape",     "force",  "motion",         "obstacle", "integrator",
+    "minimizer", "linear", "preconditioner", "output",   "part"};
 static const char *const kinds[] = {"number", "integer", "boolean", "vector", "choice",
                                     "text",   "table",   "select",  "method"};
 

@@ -49,7 +49,18 @@ for name, pins in {
 }.items():
     check(f"schema_takes_{name}", validator.is_valid({**scenes["flag"], "pins": pins}))
 
+for name, obstacles in {
+    "an_obstacle_by_its_name": ["plane"],
+    "an_obstacle_with_all_it_may_have": [{"type": "ball", "center": [0, 1, 0], "radius": 0.2, "name": "marble",
+                                          "friction": 0.4, "two_sided": True, "motion": {"type": "rotation"}}],
+    "no_obstacles": [],
+}.items():
+    check(f"schema_takes_{name}", validator.is_valid({**scenes["flag"], "obstacles": obstacles}))
+
 wrong = {
+    "an_unknown_obstacle": lambda s: s.update(obstacles=["bull"]),
+    "an_obstacle_without_a_type": lambda s: s.update(obstacles=[{"radius": 1}]),
+    "a_value_of_another_obstacle": lambda s: s.update(obstacles=[{"type": "ball", "normal": [0, 1, 0]}]),
     "an_unknown_key": lambda s: s.update(tittle="x"),
     "an_unknown_integrator": lambda s: s.update(integrator="velvet"),
     "an_unknown_parameter": lambda s: s["bodies"][0]["shape"].update(nz=3),

@@ -250,6 +250,29 @@ static void pins(Draw *draw, const RandomSceneOptions *options) {
   draw_note(draw, "]}");
 }
 
+/* Those of files are refused: names of files are not drawn. */
+static void obstacles(Draw *draw) {
+  key(draw, "obstacles");
+  draw_note(draw, "[");
+  for (DrawList list = {.max = 2}; draw_more(draw, &list);) {
+    comma(draw);
+    const HkSchema *shape =
+        hk_schema_at(HK_OBSTACLE, (int)draw_below(draw, (uint64_t)hk_schema_count(HK_OBSTACLE)));
+    draw_note(draw, "{\"type\": \"%s\"", shape->name);
+    const Context c = {.draw = draw};
+    for (int q = 0; q < shape->param_count; q++) parameter(&c, HK_OBSTACLE, &shape->params[q]);
+    if (draw_chance(draw, 30)) draw_note(draw, ", \"friction\": %g", draw_decades(draw, -2, 0));
+    if (draw_chance(draw, 30)) draw_note(draw, ", \"two_sided\": true");
+    if (draw_chance(draw, 20)) draw_note(draw, ", \"name\": \"b%d\"", draw_int(draw, 0, 2));
+    if (draw_chance(draw, 40)) {
+      key(draw, "motion");
+      draw_motion(draw);
+    }
+    draw_note(draw, "}");
+  }
+  draw_note(draw, "]");
+}
+
 void draw_scene(Draw *draw, const RandomSceneOptions *options) {
   draw_note(draw, "{\"outputs\": []");
   if (draw_chance(draw, 8)) draw_note(draw, ", \"dimension\": 2");
@@ -269,6 +292,7 @@ void draw_scene(Draw *draw, const RandomSceneOptions *options) {
   }
   draw_note(draw, "]");
   pins(draw, options);
+  if (!options->live && draw_chance(draw, 30)) obstacles(draw);
   key(draw, "forces");
   draw_note(draw, "[");
   for (DrawList list = {.max = 3}; draw_more(draw, &list);) {

@@ -192,6 +192,17 @@ TEST(damping_drag_and_handles_are_reported_too) {
   for (int q = 0; q < CASES; q++) check_case(&cases[q], true);
 }
 
+TEST(obstacles_are_reported_too) {
+  Measured w = {0};
+  MUST(make(&w,
+            test_json("{'bodies': [{'shape': 'chain'}], 'outputs': [], 'obstacles': ['plane', "
+                      "{'type': 'ball', 'name': 'marble'}, 'capsule', 'box', 'cylinder']}"),
+            error));
+  check_size("obstacles", "model", hk_model_info(w.model).bytes, w.of_model.held);
+  clear(&w);
+  CHECK(w.of_model.held == 0);
+}
+
 /* ---- What is known before ---- */
 
 /* Never more than is taken, or what fits would be refused; and not much less, but for the springs

@@ -23,6 +23,7 @@ static const Folder folders[] = {
     {"src/linear", "const HkLinearType hk_linear_", HK_LINEAR},
     {"src/linear/preconditioners", "const HkPreconditionType hk_precondition_", HK_PRECONDITION},
     {"src/motion", "const HkMotionType hk_motion_", HK_MOTION},
+    {"src/obstacle", "const HkObstacleType hk_obstacle_", HK_OBSTACLE},
     {"src/output", "const HkOutputType hk_output_", HK_OUTPUT},
     {"src/mesh/shapes", "const HkShapeType hk_shape_", HK_SHAPE},
     {"src/mesh/readers", "const HkMeshFormat hk_format_", FORMATS},

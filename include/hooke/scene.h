@@ -152,6 +152,15 @@ typedef struct HkPin {
   double release;  /* s: free from then on; INFINITY: never */
 } HkPin;
 
+/* What bodies touch: a shape, and how it moves as a whole. */
+typedef struct HkObstacle {
+  const char *name; /* unlike those of all other obstacles and bodies; NULL: "obstacle0" ... */
+  HkMethod shape;   /* of the family HK_OBSTACLE, at its place at time 0 */
+  HkMethod motion;  /* none: fixed */
+  double friction;  /* coefficient; NAN: that of the contact force */
+  bool two_sided;   /* a plane or grid pushes a vertex to the side where it stands */
+} HkObstacle;
+
 /* How the equations treat pinned vertices: the motion is the same. */
 typedef enum HkPinMethod {
   HK_PINS_ELIMINATE, /* only free coordinates are unknowns */
@@ -191,6 +200,8 @@ typedef struct HkScene {
   HkPin *pins;
   int pin_count;
   HkPinMethod pin_method;
+  HkObstacle *obstacles;
+  int obstacle_count;
   HkMethod *forces;
   int force_count;
   HkMethod *outputs;
@@ -204,6 +215,8 @@ typedef struct HkScene {
 HK_API HkBody hk_body_default(void);
 /* A pin that selects nothing, fixed for ever. */
 HK_API HkPin hk_pin_default(void);
+/* An obstacle without a shape, fixed, one-sided, with the friction of the contact force. */
+HK_API HkObstacle hk_obstacle_default(void);
 /* 10 s at 30 frames a second, step picked by stability. */
 HK_API HkTime hk_time_default(void);
 
@@ -228,6 +241,9 @@ HK_API void hk_text_destroy(char **text);
 HK_API HkStatus hk_scene_add_body(HkScene *scene, const HkBody *body, int *index, HkError *error);
 /* Appends a copy of a pin, with its motion. */
 HK_API HkStatus hk_scene_add_pin(HkScene *scene, const HkPin *pin, int *index, HkError *error);
+/* Appends a copy of an obstacle, with its shape and motion. */
+HK_API HkStatus hk_scene_add_obstacle(HkScene *scene, const HkObstacle *obstacle, int *index,
+                                      HkError *error);
 /* Appends a force with its default parameters: hk_method_set_number(&scene->forces[index], ...). */
 HK_API HkStatus hk_scene_add_force(HkScene *scene, const char *name, int *index, HkError *error);
 /* Appends an output with its default parameters. */

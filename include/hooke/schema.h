@@ -15,7 +15,8 @@ extern "C" {
 typedef enum HkFamily {
   HK_SHAPE,        /* procedural meshes */
   HK_FORCE,        /* what pulls at the masses */
-  HK_MOTION,       /* how a pin moves */
+  HK_MOTION,       /* how a pin or an obstacle moves */
+  HK_OBSTACLE,     /* what bodies touch */
   HK_STEP,         /* time integrators */
   HK_MINIMIZE,     /* minimizers that solve an implicit step */
   HK_LINEAR,       /* solvers of linear systems */

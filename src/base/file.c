@@ -28,6 +28,15 @@ static HkStatus open_regular(const char *path, FILE **file, struct stat *info, H
   return status;
 }
 
+HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
+                      HkError *error) {
+  bool plain = file[0] == '/' || !folder || !folder[0];
+  int length = snprintf(path, size, "%s%s%s", plain ? "" : folder, plain ? "" : "/", file);
+  if (length < 0 || (size_t)length >= size)
+    return hk_fail_at(error, HK_ERROR_IO, file, 0, 0, "the path is too long");
+  return HK_OK;
+}
+
 HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, size_t *size,
                       HkError *error) {
   *bytes = NULL;

@@ -10,6 +10,10 @@
 HkStatus hk_file_read(const HkContext *context, const char *path, char **bytes, size_t *size,
                       HkError *error);
 
+/* Writes "folder/file", or `file` if it is absolute or there is no folder. */
+HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
+                      HkError *error);
+
 /* A file being written. The first error is kept and returned at the end by hk_writer_commit. */
 typedef struct HkWriter {
   FILE *file;

@@ -12,9 +12,9 @@ static void *field(const HkParam *param, void *params) {
 }
 
 const char *hk_family_name(HkFamily family) {
-  static const char *const names[] = {"shape",          "force",     "motion",
-                                      "integrator",     "minimizer", "linear",
-                                      "preconditioner", "output",    "part"};
+  static const char *const names[] = {"shape",      "force",     "motion", "obstacle",
+                                      "integrator", "minimizer", "linear", "preconditioner",
+                                      "output",     "part"};
   return family >= 0 && family < HK_FAMILY_COUNT ? names[family] : "unknown family";
 }
 

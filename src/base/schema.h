@@ -62,6 +62,7 @@
 const HkSchema *hk_shape_schema(int index);
 const HkSchema *hk_force_schema(int index);
 const HkSchema *hk_motion_schema(int index);
+const HkSchema *hk_obstacle_schema(int index);
 const HkSchema *hk_step_schema(int index);
 const HkSchema *hk_minimize_schema(int index);
 const HkSchema *hk_linear_schema(int index);

@@ -15,18 +15,53 @@ typedef struct Element {
 typedef struct Elements {
   Element *element;
   int64_t count, capacity;
-  uint8_t *used; /* one a vertex of the model: it is a corner of a cell */
 } Elements;
+
+/* A set of edges: lists by the lower vertex. */
+typedef struct EdgeSet {
+  int64_t *head; /* one a vertex; 0: none */
+  int64_t *next;
+  int32_t *other;
+  int64_t count, next_capacity, other_capacity;
+} EdgeSet;
 
 typedef struct Builder {
   const HkModel *model;
   HkFeatures *f;
   Elements found;
+  uint8_t *used; /* one a vertex: it is a corner of a cell, or of an obstacle's triangle or edge */
+  EdgeSet edges;
   double *center; /* m, 3 an element of the group */
   int32_t *order;
   int64_t center_capacity, order_capacity, slots, blocks, corner_slots, own_slots;
   int64_t face, cell; /* the first ones that no group has yet */
 } Builder;
+
+static HkStatus reserve_edges(Builder *b, int64_t count, HkError *error) {
+  const HkContext *c = &b->model->context;
+  EdgeSet *set = &b->edges;
+  HK_TRY(hk_grow(c, &set->next, &set->next_capacity, count + 1, sizeof *set->next, "contact", error));
+  return hk_grow(c, &set->other, &set->other_capacity, count + 1, sizeof *set->other, "contact",
+                 error);
+}
+
+static void clear_edges(Builder *b) {
+  memset(b->edges.head, 0, (size_t)b->f->vertex_count * sizeof *b->edges.head);
+  b->edges.count = 0;
+}
+
+/* Returns whether the edge was not there before; there is room for it. */
+static bool add_edge(EdgeSet *set, int32_t i, int32_t j) {
+  int32_t low = i < j ? i : j, high = i < j ? j : i;
+  int64_t at = set->head[low];
+  while (at > 0 && set->other[at] != high) at = set->next[at];
+  if (at > 0) return false;
+  set->count++;
+  set->other[set->count] = high;
+  set->next[set->count] = set->head[low];
+  set->head[low] = set->count;
+  return true;
+}
 
 static HkStatus add(Builder *b, int corners, int32_t i, int32_t j, int32_t k, HkError *error) {
   Elements *e = &b->found;
@@ -75,7 +110,7 @@ static HkStatus add_lines(Builder *b, int64_t last, bool *cells, HkError *error)
     if (count > 0 && v[0] >= last) break;
     if (m->cell_type[b->cell] == HK_CELL_POINT) continue;
     *cells = true;
-    for (int64_t k = 0; k < count; k++) b->found.used[v[k]] = 1;
+    for (int64_t k = 0; k < count; k++) b->used[v[k]] = 1;
     if (m->cell_type[b->cell] == HK_CELL_LINE) HK_TRY(add(b, 2, v[0], v[1], v[1], error));
   }
   return HK_OK;
@@ -85,7 +120,7 @@ static HkStatus add_lines(Builder *b, int64_t last, bool *cells, HkError *error)
 static HkStatus add_springs(Builder *b, int64_t first, int64_t last, bool cells, HkError *error) {
   const HkModel *m = b->model;
   for (int64_t i = first; i < last; i++) {
-    bool alone = !b->found.used[i];
+    bool alone = !b->used[i];
     for (int64_t q = m->adj_start[i]; q < m->adj_start[i + 1] && !cells; q++) {
       int32_t j = m->adj_vertex[q];
       alone = false;
@@ -114,14 +149,16 @@ static HkStatus find_obstacle(Builder *b, const HkObstacleFeatures *o, int32_t f
   for (int32_t t = 0; t < o->triangle_count; t++) {
     const int32_t *v = o->triangle + 3 * t;
     HK_TRY(add(b, 3, first + v[0], first + v[1], first + v[2], error));
+    for (int c = 0; c < 3; c++) add_edge(&b->edges, first + v[c], first + v[(c + 1) % 3]);
+    for (int c = 0; c < 3; c++) b->used[first + v[c]] = 1;
   }
   for (int32_t e = 0; e < o->edge_count; e++) {
     int32_t i = first + o->edge[2 * e], j = first + o->edge[2 * e + 1];
-    HK_TRY(add(b, 2, i, j, j, error));
+    b->used[i] = b->used[j] = 1;
+    if (add_edge(&b->edges, i, j)) HK_TRY(add(b, 2, i, j, j, error));
   }
-  if (o->triangle_count > 0 || o->edge_count > 0) return HK_OK;
-  for (int32_t v = 0; v < o->vertex_count; v++)
-    HK_TRY(add(b, 1, first + v, first + v, first + v, error));
+  for (int32_t v = first; v < first + o->vertex_count; v++)
+    if (!b->used[v]) HK_TRY(add(b, 1, v, v, v, error));
   return HK_OK;
 }
 
@@ -164,50 +201,28 @@ static HkStatus place(Builder *b, int group, HkError *error) {
 
 /* ---- Who owns what ---- */
 
-/* An edge of a slot that belongs to it, in the list of its lower vertex. */
-typedef struct Owned {
-  int32_t other;
-  int64_t next;
-} Owned;
-
 static bool has_edge(const HkFeatures *f, int64_t slot, int c) {
   return f->corners[slot] == 3 || (f->corners[slot] == 2 && c == 0);
 }
 
 /* The first slot that has a point or an edge owns it. */
 static HkStatus share_out(Builder *b, HkError *error) {
-  const HkContext *context = &b->model->context;
   HkFeatures *f = b->f;
-  int64_t *head = NULL, used = 0;
-  Owned *list = NULL;
-  uint8_t *taken = NULL;
-  HK_TRY(hk_alloc(context, &f->owns, f->slot_count, 1, "contact", error));
-  HkStatus status = hk_alloc(context, &head, f->vertex_count, sizeof *head, "contact", error);
-  if (status >= 0)
-    status = hk_alloc(context, &list, 3 * f->slot_count, sizeof *list, "contact", error);
-  if (status >= 0) status = hk_alloc(context, &taken, f->vertex_count, 1, "contact", error);
-  for (int64_t v = 0; v < f->vertex_count && status >= 0; v++) head[v] = -1;
-  for (int64_t s = 0; s < f->slot_count && status >= 0; s++) {
+  HK_TRY(hk_alloc(&b->model->context, &f->owns, f->slot_count, 1, "contact", error));
+  HK_TRY(reserve_edges(b, 3 * f->slot_count, error));
+  clear_edges(b);
+  memset(b->used, 0, (size_t)f->vertex_count);
+  for (int64_t s = 0; s < f->slot_count; s++) {
     const int32_t *v = f->vertex + 3 * s;
     for (int c = 0; c < f->corners[s]; c++) {
-      if (!taken[v[c]]) f->owns[s] |= (uint8_t)(1 << c);
-      taken[v[c]] = 1;
+      if (!b->used[v[c]]) f->owns[s] |= (uint8_t)(1 << c);
+      b->used[v[c]] = 1;
     }
-    for (int c = 0; c < 3; c++) {
-      if (!has_edge(f, s, c)) continue;
-      int32_t i = v[c], j = v[(c + 1) % 3], low = i < j ? i : j, high = i < j ? j : i;
-      int64_t at = head[low];
-      while (at >= 0 && list[at].other != high) at = list[at].next;
-      if (at >= 0) continue;
-      f->owns[s] |= (uint8_t)(8 << c);
-      list[used] = (Owned){high, head[low]};
-      head[low] = used++;
-    }
+    for (int c = 0; c < 3; c++)
+      if (has_edge(f, s, c) && add_edge(&b->edges, v[c], v[(c + 1) % 3]))
+        f->owns[s] |= (uint8_t)(8 << c);
   }
-  hk_free(context, &head);
-  hk_free(context, &list);
-  hk_free(context, &taken);
-  return status;
+  return HK_OK;
 }
 
 /* ---- All together ---- */
@@ -240,16 +255,21 @@ static HkStatus set_groups(const HkModel *m, const HkFeaturesChoice *choice, HkF
 
 static HkStatus build(Builder *b, HkError *error) {
   const HkModel *m = b->model;
-  HK_TRY(hk_alloc(&m->context, &b->found.used, m->n, 1, "contact", error));
+  int64_t count = b->f->vertex_count;
+  HK_TRY(hk_alloc(&m->context, &b->used, count, 1, "contact", error));
+  HK_TRY(hk_alloc(&m->context, &b->edges.head, count, sizeof(int64_t), "contact", error));
   for (int g = 0; g < m->body_count; g++) {
     HK_TRY(find_body(b, g, error));
     HK_TRY(place(b, g, error));
   }
   int32_t first = (int32_t)m->n;
   for (int k = 0; k < m->obstacle_count; k++) {
-    HK_TRY(find_obstacle(b, &m->obstacles[k].features, first, error));
+    const HkObstacleFeatures *o = &m->obstacles[k].features;
+    HK_TRY(reserve_edges(b, 3 * (int64_t)o->triangle_count + o->edge_count, error));
+    clear_edges(b);
+    HK_TRY(find_obstacle(b, o, first, error));
     HK_TRY(place(b, m->body_count + k, error));
-    first += m->obstacles[k].features.vertex_count;
+    first += o->vertex_count;
   }
   HK_TRY(share_out(b, error));
   const int64_t SLOTS_MAX = (int64_t)1 << 28; /* of keys */
@@ -270,7 +290,10 @@ HkStatus hk_features_create(const HkModel *m, const HkFeaturesChoice *choice, Hk
              (size_t)f->slot_count + (size_t)b.blocks * sizeof *f->group +
              (size_t)(3 * (f->vertex_count - f->n) + f->group_count) * sizeof(double);
   hk_free(&m->context, &b.found.element);
-  hk_free(&m->context, &b.found.used);
+  hk_free(&m->context, &b.used);
+  hk_free(&m->context, &b.edges.head);
+  hk_free(&m->context, &b.edges.next);
+  hk_free(&m->context, &b.edges.other);
   hk_free(&m->context, &b.center);
   hk_free(&m->context, &b.order);
   if (status < 0) hk_features_destroy(m, f);

@@ -54,6 +54,10 @@ typedef struct HkRepairCounts {
 HkStatus hk_mesh_repair(HkMesh *mesh, const HkRepair *repair, HkRepairCounts *counts,
                         HkError *error);
 
+/* transform.c: x <- R (scale x) + translate; errors have the keys "scale", "axis" and "translate".
+ */
+HkStatus hk_mesh_transform(HkMesh *mesh, const HkTransform *transform, HkError *error);
+
 /* ---- Formats: one file each in readers/ and writers/, one line each in format.def ---- */
 
 /* Reads a whole file in memory. Errors have c->name, line and column. */

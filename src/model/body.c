@@ -15,15 +15,6 @@ const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t siz
   return buffer;
 }
 
-HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
-                      HkError *error) {
-  bool plain = file[0] == '/' || !folder || !folder[0];
-  int length = snprintf(path, size, "%s%s%s", plain ? "" : folder, plain ? "" : "/", file);
-  if (length < 0 || (size_t)length >= size)
-    return hk_fail_at(error, HK_ERROR_IO, file, 0, 0, "the path is too long");
-  return HK_OK;
-}
-
 static HkStatus copy_mesh(const HkContext *context, const HkMesh *from, HkMesh **to,
                           HkError *error) {
   HK_TRY(hk_mesh_create(context, to, error));
@@ -68,29 +59,6 @@ static HkStatus get_mesh(const HkScene *scene, const HkBody *body, HkMesh **mesh
   char path[4096];
   HK_TRY(hk_join_path(scene->folder, body->mesh_file, path, sizeof path, error));
   return hk_mesh_read(&scene->context, path, mesh, error);
-}
-
-/* x <- R (scale x) + translate */
-static HkStatus place(HkMesh *mesh, const HkTransform *t, HkError *error) {
-  double axis[3], R[9];
-  if (!hk_unit(t->axis, axis) && t->angle != 0)
-    return hk_fail_key(error, HK_ERROR_INVALID, "transform.axis",
-                       "a rotation needs an axis that is not 0");
-  for (int c = 0; c < 3; c++)
-    if (t->scale[c] == 0)
-      return hk_fail_key(error, HK_ERROR_INVALID, "transform.scale",
-                         "a factor of 0 flattens the body");
-  hk_mat_rotation(axis, t->angle * 0x1.921fb54442d18p+1 / 180, R);
-  for (int64_t i = 0; i < mesh->vertex_count; i++) {
-    double *x = mesh->x + 3 * i, scaled[3];
-    for (int c = 0; c < 3; c++) scaled[c] = t->scale[c] * x[c];
-    memcpy(x, t->translate, sizeof t->translate);
-    hk_mat_add_product(R, scaled, x);
-    if (!isfinite(x[0] + x[1] + x[2]))
-      return hk_fail_key(error, HK_ERROR_INVALID, "transform",
-                         "vertex %lld is moved out of all bounds", (long long)i);
-  }
-  return HK_OK;
 }
 
 /* Sets initial positions, stretched about the center of mass, and velocities of translation and
@@ -185,16 +153,16 @@ static HkStatus add_mesh(HkModel *m, const HkScene *scene, const HkBody *body, H
                          HkError *error) {
   HkRepairCounts repaired;
   HkMeshCounts counts = hk_mesh_counts(mesh);
-  int64_t first = m->n, first_cell = m->cell_count;
+  int64_t first = m->n;
   HK_TRY(check_memory(&m->context, body, &counts, true, error));
-  HK_TRY(place(mesh, &body->transform, error));
+  HK_TRY(hk_fail_under(error, hk_mesh_transform(mesh, &body->transform, error), "transform"));
   HK_TRY(hk_mesh_repair(mesh, &body->repair, &repaired, error));
   if (mesh->vertex_count == 0) return hk_fail(error, HK_ERROR_INVALID, "there are no vertices");
   if (m->dimension == 2) HK_TRY(flatten(mesh, error));
   HK_TRY(append_vertices(m, mesh, body, error));
   HK_TRY(append_cells(m, mesh, first, error));
   HK_TRY(hk_model_add_springs(m, mesh, body, scene->folder, first, error));
-  return hk_model_add_faces(m, first, first_cell, error);
+  return hk_model_add_faces(m, mesh, first, error);
 }
 
 /* Keeps an error with a line in a mesh or springs file; adds the key in the scene to all others. */

@@ -2,6 +2,7 @@
 #ifndef HK_MODEL_BUILD_H
 #define HK_MODEL_BUILD_H
 
+#include "base/file.h"
 #include "model/model.h"
 
 /* body.c: reads, repairs and places the mesh of a body and appends it with springs and masses. */
@@ -28,11 +29,18 @@ HkStatus hk_spring_add_parallel(HkSpringValues *sum, const HkSpringValues *sprin
 /* masses.c: masses (kg) of the vertices of a mesh. */
 HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, HkError *error);
 
-/* faces.c: triangles of the cells from first_cell on, whose vertices begin at first. */
-HkStatus hk_model_add_faces(HkModel *model, int64_t first, int64_t first_cell, HkError *error);
+/* faces.c: appends the triangles of a mesh whose vertices begin at first. */
+HkStatus hk_model_add_faces(HkModel *model, const HkMesh *mesh, int64_t first, HkError *error);
 
 /* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
 HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);
+
+/* obstacles.c: compiles the obstacles of a scene, releases them, returns their bytes, and updates
+ * the hash h by their shapes. */
+HkStatus hk_model_add_obstacles(HkModel *model, const HkScene *scene, HkError *error);
+void hk_obstacles_release(HkModel *model);
+size_t hk_obstacles_bytes(const HkModel *model);
+uint64_t hk_obstacles_hash(const HkModel *model, uint64_t h);
 
 /* compile.c: logs a warning where more than one gravity acts, with the sum of their accelerations:
  * a second one is legal, but mostly an oversight. */
@@ -40,9 +48,5 @@ void hk_model_warn_gravities(const HkModel *model);
 
 /* Writes the name of a body for messages. */
 const char *hk_body_name(const HkBody *body, int index, char *buffer, size_t size);
-
-/* Writes "folder/file", or `file` if it is absolute or there is no folder. */
-HkStatus hk_join_path(const char *folder, const char *file, char *path, size_t size,
-                      HkError *error);
 
 #endif

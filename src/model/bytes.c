@@ -4,6 +4,7 @@
  * and are small.
  */
 #include "force/force.h"
+#include "model/build.h"
 
 #include <string.h>
 
@@ -45,6 +46,7 @@ static size_t count_parts(const HkModel *m) {
     if (m->forces[f].data && m->forces[f].type->bytes)
       bytes += m->forces[f].type->bytes(m->forces[f].data);
   bytes += (size_t)m->motion_count * sizeof *m->motions;
+  bytes += hk_obstacles_bytes(m);
   return bytes + (size_t)m->pin_count * (sizeof *m->pin_vertex + sizeof *m->pin_motion);
 }
 

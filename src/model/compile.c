@@ -161,7 +161,8 @@ static uint64_t fingerprint(const HkModel *m) {
   if (m->springs.damping) h = hk_hash(h, m->springs.damping, springs * sizeof *m->springs.damping);
   if (m->springs.tension) h = hk_hash(h, m->springs.tension, springs * sizeof *m->springs.tension);
   h = hk_hash(h, m->pin_vertex, pins * sizeof *m->pin_vertex);
-  return hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
+  h = hk_hash(h, m->pin_motion, pins * sizeof *m->pin_motion);
+  return hk_obstacles_hash(m, h);
 }
 
 static HkStatus check_settings(const HkScene *scene, HkError *error) {
@@ -234,6 +235,7 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   for (int64_t i = 0; i < m->n; i++) m->total_mass += m->mass[i];
   HK_TRY(make_adjacency(m, error));
   HK_TRY(compile_pins(m, scene, error));
+  HK_TRY(hk_model_add_obstacles(m, scene, error));
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
@@ -268,6 +270,7 @@ static void destroy_parts(HkModel *m) {
   }
   for (int k = 0; k < m->motion_count; k++) hk_method_clear(&m->motions[k].method);
   for (int f = 0; f < m->force_count; f++) hk_force_release(m, &m->forces[f]);
+  hk_obstacles_release(m);
   for (int k = 0; k < m->probe_count; k++) {
     hk_free(c, &m->probes[k].name);
     hk_free(c, &m->probes[k].vertices);

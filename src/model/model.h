@@ -35,11 +35,11 @@ typedef struct HkCompiledMotion {
 typedef struct HkCompiledObstacle {
   char *name;
   const HkObstacleType *type;
-  HkMethod method;
+  HkMethod method; /* own copy of the parameters */
   HkCompiledMotion motion;
-  HkObstacleFeatures features;
-  void *data;
-  double friction;
+  HkObstacleFeatures features; /* at their place at time 0; none if the type has a distance */
+  void *data;                  /* from the type's create, or NULL */
+  double friction;             /* coefficient; NAN: that of the contact force */
   bool two_sided;
 } HkCompiledObstacle;
 
@@ -104,6 +104,9 @@ struct HkModel {
   int motion_count;
   HkPinMethod pin_method;
 
+  HkCompiledObstacle *obstacles;
+  int obstacle_count;
+
   HkCompiledForce *forces; /* springs first */
   int force_count;
   int64_t force_ids;       /* largest id so far */
@@ -113,17 +116,15 @@ struct HkModel {
   int probe_count;
   HkBodyRange *bodies;
   int body_count;
-  HkCompiledObstacle *obstacles;
-  int obstacle_count;
 
   /* Versions, which grow with each live change, as springs.version does; 0 after compiling. */
   int64_t forces_version, motions_version, masses_version;
 
   HkMethod step; /* what the scene chose */
   HkTime time;
-  uint64_t
-      fingerprint; /* of vertices, springs and pins: a state fits only its own model. Forces and
-                    * settings may differ; a run compares its whole scene, see run/record.c */
+  uint64_t fingerprint; /* of vertices, springs, pins and obstacles: a state fits only its own
+                         * model. Forces and settings may differ; a run compares its whole scene,
+                         * see run/record.c */
   HkModelCapacity capacity;
 };
 
@@ -134,6 +135,13 @@ static inline int64_t hk_model_version(const HkModel *m) {
 
 /* bytes.c: returns the bytes that the model holds now. */
 size_t hk_model_bytes(const HkModel *model);
+
+/* obstacles.c: x (m) becomes the position at time t (s) of the point of an obstacle that is at x0
+ * at time 0. */
+void hk_obstacle_place(const HkCompiledObstacle *obstacle, double t, const double x0[3],
+                       double x[3]);
+/* The pose at time t: x(t) = R x0 + T for every point of the obstacle, with a rotation R (rows). */
+void hk_obstacle_pose(const HkCompiledObstacle *obstacle, double t, double R[9], double T[3]);
 
 /* Returns the index of the first pin whose vertex is at least `vertex`. */
 int64_t hk_model_first_pin(const HkModel *model, int64_t vertex);

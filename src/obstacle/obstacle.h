@@ -14,17 +14,20 @@
 typedef struct HkObstacleFeatures {
   int32_t vertex_count, edge_count, triangle_count;
   double *x;         /* m, 3 a vertex */
-  int32_t *edge;     /* 2 an edge: edges that are of no triangle */
-  int32_t *triangle; /* 3 a triangle */
+  int32_t *edge;     /* 2 an edge: each edge once, of triangles and others */
+  int32_t *triangle; /* 3 a triangle; normals of closed obstacles point outwards */
   double radius;     /* m */
 } HkObstacleFeatures;
 
 typedef struct HkObstacleType {
   HkSchema schema;
-  /* Makes the features, and *data, from parameters; folder: where names of files start, or NULL. */
+  /* Checks the parameters and makes the features, which are 0 before, and *data, which is NULL
+   * before; folder: where names of files start, or NULL. After an error the caller clears both. */
   HkStatus (*create)(const HkContext *context, const char *folder, const void *params,
                      HkObstacleFeatures *features, void **data, HkError *error);
   void (*destroy)(const HkContext *context, void *data); /* NULL: there is no data */
+  /* Returns the bytes of data, which is one block without pointers; NULL: there is no data. */
+  size_t (*bytes)(const void *data);
   /* Signed distance (m) of x, below 0 inside; n = its gradient, of length 1; H = its second
    * derivative (1/m), unless it is NULL. NULL: the obstacle has features. */
   double (*distance)(const void *params, const void *data, const double x[3], double n[3],
@@ -34,5 +37,7 @@ typedef struct HkObstacleType {
 /* Returns the type of a schema, or NULL. */
 const HkObstacleType *hk_obstacle_type(const HkSchema *schema);
 void hk_obstacle_features_clear(const HkContext *context, HkObstacleFeatures *features);
+/* Returns the bytes of the arrays. */
+size_t hk_obstacle_features_bytes(const HkObstacleFeatures *features);
 
 #endif

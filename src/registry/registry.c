@@ -15,6 +15,7 @@ const HkSchema *hk_schema_at(HkFamily family, int index) {
   case HK_SHAPE: return hk_shape_schema(index);
   case HK_FORCE: return hk_force_schema(index);
   case HK_MOTION: return hk_motion_schema(index);
+  case HK_OBSTACLE: return hk_obstacle_schema(index);
   case HK_STEP: return hk_step_schema(index);
   case HK_MINIMIZE: return hk_minimize_schema(index);
   case HK_LINEAR: return hk_linear_schema(index);

@@ -149,12 +149,21 @@ static HkStatus check_input(const char *folder, const HkScene *scene, const char
                     file);
 }
 
+/* Returns the parameter "file" of a method, or NULL. */
+static const char *file_of(const HkMethod *method) {
+  const HkParam *p = method->schema ? hk_param_find(method->schema, "file") : NULL;
+  if (!p || p->kind != HK_PARAM_TEXT) return NULL;
+  return *(const char *const *)((const char *)method->params + p->offset);
+}
+
 HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, bool *is_run,
                          HkError *error) {
   for (int b = 0; b < scene->body_count; b++) {
     HK_TRY(check_input(folder, scene, scene->bodies[b].mesh_file, error));
     HK_TRY(check_input(folder, scene, scene->bodies[b].springs.file, error));
   }
+  for (int k = 0; k < scene->obstacle_count; k++)
+    HK_TRY(check_input(folder, scene, file_of(&scene->obstacles[k].shape), error));
   *is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, HK_CHECKPOINT_NAME) ||
             hk_folder_has(folder, HK_CHECKPOINT_PREVIOUS);
   if (*is_run && !force)

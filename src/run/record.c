@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes file names of bodies and forces absolute: run.json is in another folder than the scene. */
+/* Makes file names of bodies, obstacles and forces absolute: run.json is in another folder than the
+ * scene. */
 static void make_absolute(HkJson *object, const char *key, const char *folder) {
   const HkJson *name = hk_json_get(object, key);
   char joined[4096];
@@ -27,6 +28,9 @@ static void make_files_absolute(HkJson *scene, const char *folder) {
     make_absolute(body, "mesh", folder);
     make_absolute(hk_json_get(body, "springs"), "file", folder);
   }
+  const HkJson *obstacles = hk_json_get(scene, "obstacles");
+  for (int q = 0; q < hk_json_size(obstacles); q++)
+    make_absolute(hk_json_at(obstacles, q), "file", folder);
   const HkJson *forces = hk_json_get(scene, "forces");
   for (int q = 0; q < hk_json_size(forces); q++)
     make_absolute(hk_json_at(forces, q), "file", folder);

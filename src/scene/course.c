@@ -32,9 +32,9 @@ static const HkParam params[] = {
 };
 static const HkSchema schema = {.name = "the course's scene format", HK_PARAMS(Course, params)};
 
-static const char *const extra[] = {"b",          "$schema", "title",  "dimension",
-                                    "up",         "time",    "forces", "pins",
-                                    "integrator", "outputs", "probes", NULL};
+static const char *const extra[] = {"b",      "$schema",   "title", "dimension",  "up",
+                                    "time",   "forces",    "pins",  "integrator", "outputs",
+                                    "probes", "obstacles", NULL};
 
 bool hk_is_course_format(const HkJson *root) {
   bool obj = hk_json_get(root, "obj"), own = hk_json_get(root, "b") || hk_json_get(root, "k");
@@ -111,9 +111,9 @@ static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkS
 
 /* The keys of a scene that are plain values; all others are read elsewhere. */
 static HkStatus read_scene_values(HkReader *r, const HkJson *root, HkScene *scene) {
-  static const char *const others[] = {"obj",        "b",       "k",    "m",      "png",
-                                       "time",       "forces",  "pins", "probes", "$schema",
-                                       "integrator", "outputs", NULL};
+  static const char *const others[] = {"obj",        "b",       "k",         "m",      "png",
+                                       "time",       "forces",  "pins",      "probes", "$schema",
+                                       "integrator", "outputs", "obstacles", NULL};
   return hk_read_scene_values(r, root, scene, others);
 }
 

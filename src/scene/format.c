@@ -132,6 +132,13 @@ static HkJson pins_json(const HkScene *scene) {
   return object;
 }
 
+static HkJson obstacle_json(const HkObstacle *obstacle) {
+  HkJson object = obstacle->shape.schema ? hk_method_json(&obstacle->shape) : hk_json_object();
+  add_params(&object, &hk_part_obstacle, obstacle);
+  if (obstacle->motion.schema) hk_json_add(&object, "motion", hk_method_json(&obstacle->motion));
+  return object;
+}
+
 static HkJson methods_json(const HkMethod *methods, int count) {
   HkJson list = hk_json_list();
   for (int q = 0; q < count; q++) hk_json_append(&list, hk_method_json(&methods[q]));
@@ -140,14 +147,17 @@ static HkJson methods_json(const HkMethod *methods, int count) {
 
 HkJson hk_scene_json(const HkScene *scene) {
   HkJson root = params_json(&hk_part_scene, scene);
-  HkJson bodies = hk_json_list(), probes = hk_json_list();
+  HkJson bodies = hk_json_list(), obstacles = hk_json_list(), probes = hk_json_list();
   for (int q = 0; q < scene->body_count; q++) hk_json_append(&bodies, body_json(&scene->bodies[q]));
+  for (int q = 0; q < scene->obstacle_count; q++)
+    hk_json_append(&obstacles, obstacle_json(&scene->obstacles[q]));
   for (int q = 0; q < scene->probe_count; q++)
     hk_json_append(&probes, params_json(&hk_part_probe, &scene->probes[q]));
   hk_json_add(&root, "time", params_json(&hk_part_time, &scene->time));
   hk_json_add(&root, "integrator", hk_method_json(&scene->step));
   hk_json_add(&root, "bodies", bodies);
   hk_json_add(&root, "pins", pins_json(scene));
+  hk_json_add(&root, "obstacles", obstacles);
   hk_json_add(&root, "forces", methods_json(scene->forces, scene->force_count));
   hk_json_add(&root, "outputs", methods_json(scene->outputs, scene->output_count));
   hk_json_add(&root, "probes", probes);

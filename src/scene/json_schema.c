@@ -247,10 +247,24 @@ static HkJson pins_schema(void) {
   return one_of(list_of("pin"), object);
 }
 
+/* A shape with what all obstacles have, or the name of a shape alone. */
+static HkJson obstacle_schema(void) {
+  HkJson schema = family_schema(HK_OBSTACLE), *ways = hk_json_get(&schema, "oneOf");
+  for (int q = 0; q < hk_json_size(ways); q++) {
+    HkJson *way = hk_json_at(ways, q);
+    if (!hk_json_get(way, "properties")) continue;
+    for (int k = 0; k < hk_part_obstacle.param_count; k++)
+      set_property(way, hk_part_obstacle.params[k].name, param_schema(&hk_part_obstacle.params[k]));
+    set_property(way, "motion", reference("motion"));
+  }
+  return schema;
+}
+
 static HkJson definitions(void) {
   HkJson d = hk_json_object(), pin = object_schema(&hk_part_pin);
   for (int family = 0; family < HK_PART; family++)
-    hk_json_add(&d, hk_family_name((HkFamily)family), family_schema((HkFamily)family));
+    hk_json_add(&d, hk_family_name((HkFamily)family),
+                family == HK_OBSTACLE ? obstacle_schema() : family_schema((HkFamily)family));
   hk_json_add(&d, "select", select_schema());
   hk_json_add(&d, "body", body_schema());
   set_property(&pin, "motion", reference("motion"));
@@ -270,6 +284,7 @@ HkStatus hk_scene_schema(char **text, HkError *error) {
   set_property(&root, "integrator", reference("integrator"));
   set_property(&root, "bodies", list_of("body"));
   set_property(&root, "pins", pins_schema());
+  set_property(&root, "obstacles", list_of("obstacle"));
   set_property(&root, "forces", list_of("force"));
   set_property(&root, "outputs", list_of("output"));
   set_property(&root, "probes", list_of("probe"));

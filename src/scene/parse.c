@@ -68,21 +68,53 @@ static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   return status;
 }
 
+/* Reads object["motion"], if it exists. */
+static HkStatus read_motion(HkReader *r, const HkJson *object, HkMethod *motion) {
+  const HkJson *value = hk_json_get(object, "motion");
+  if (!value) return HK_OK;
+  size_t mark = hk_reader_key(r, "motion");
+  HK_TRY(hk_read_method(r, value, HK_MOTION, motion));
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
 static HkStatus read_pin(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"motion", NULL};
   HkPin pin = hk_pin_default();
   HkStatus status = hk_read_params(r, object, &hk_part_pin, &pin, extra);
-  const HkJson *motion = hk_json_get(object, "motion");
-  if (status >= 0 && motion) {
-    size_t mark = hk_reader_key(r, "motion");
-    status = hk_read_method(r, motion, HK_MOTION, &pin.motion);
-    if (status >= 0) hk_reader_up(r, mark);
-  }
+  if (status >= 0) status = read_motion(r, object, &pin.motion);
   if (status >= 0 && pin.select.kind == HK_SELECT_NONE)
     status = hk_reader_fail(r, object, "\"select\" is missing: which vertices?");
   if (status >= 0) status = hk_scene_add_pin(scene, &pin, NULL, r->error);
   hk_method_clear(&pin.motion);
   hk_params_clear(&hk_part_pin, &pin);
+  return status;
+}
+
+/* Reads the values that all obstacles have; keys of the shape have been read. */
+static HkStatus read_obstacle_part(HkReader *r, const HkJson *object, HkObstacle *obstacle) {
+  enum { MAX_PARAMS = 62 };
+  const char *extra[MAX_PARAMS + 3] = {"type", "motion"};
+  const HkSchema *shape = obstacle->shape.schema;
+  for (int q = 0; q < shape->param_count && q < MAX_PARAMS; q++)
+    extra[2 + q] = shape->params[q].name;
+  return hk_read_params(r, object, &hk_part_obstacle, obstacle, extra);
+}
+
+/* The name of a shape alone, or an object that holds type and values of the shape beside those that
+ * all obstacles have. */
+static HkStatus read_obstacle(HkReader *r, const HkJson *value, HkScene *scene) {
+  static const char *const extra[] = {"type", "name", "motion", "friction", "two_sided", NULL};
+  HkObstacle obstacle = hk_obstacle_default();
+  HkStatus status = hk_read_method_among(r, value, HK_OBSTACLE, extra, &obstacle.shape);
+  if (status >= 0 && hk_json_is(value, HK_JSON_OBJECT)) {
+    status = read_obstacle_part(r, value, &obstacle);
+    if (status >= 0) status = read_motion(r, value, &obstacle.motion);
+  }
+  if (status >= 0) status = hk_scene_add_obstacle(scene, &obstacle, NULL, r->error);
+  hk_method_clear(&obstacle.shape);
+  hk_method_clear(&obstacle.motion);
+  hk_params_clear(&hk_part_obstacle, &obstacle);
   return status;
 }
 
@@ -182,8 +214,8 @@ HkStatus hk_read_scene_values(HkReader *r, const HkJson *root, HkScene *scene,
 }
 
 static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
-  static const char *const extra[] = {"$schema", "time",    "integrator", "bodies", "pins",
-                                      "forces",  "outputs", "probes",     NULL};
+  static const char *const extra[] = {"$schema",   "time",   "integrator", "bodies", "pins",
+                                      "obstacles", "forces", "outputs",    "probes", NULL};
   if (hk_is_course_format(root)) {
     HK_TRY(hk_read_course(r, root, scene));
   } else {
@@ -191,6 +223,7 @@ static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
     HK_TRY(read_list(r, root, "bodies", read_body, scene));
     HK_TRY(read_pins(r, root, scene));
   }
+  HK_TRY(read_list(r, root, "obstacles", read_obstacle, scene));
   HK_TRY(read_list(r, root, "forces", read_force, scene));
   if (scene->store->is_course_format) HK_TRY(hk_complete_course(scene, r->error));
   HK_TRY(read_list(r, root, "probes", read_probe, scene));

@@ -9,7 +9,8 @@ static const HkParam scene_params[] = {
 };
 const HkSchema hk_part_scene = {
     .name = "scene",
-    .summary = "the whole scene: bodies, pins, forces, probes, outputs, time, integrator",
+    .summary =
+        "the whole scene: bodies, pins, obstacles, forces, probes, outputs, time, integrator",
     HK_PARAMS(HkScene, scene_params)};
 
 static const HkParam time_params[] = {
@@ -143,6 +144,19 @@ const HkSchema hk_part_pin = {
     .summary = "vertices whose motion is given; \"motion\" holds one of the motions",
     HK_PARAMS(HkPin, pin_params)};
 
+static const HkParam obstacle_params[] = {
+    HK_TEXT(HkObstacle, name, "unlike those of all other obstacles and bodies"),
+    HK_NUMBER(HkObstacle, friction, "1", NAN, 0, HK_MAX,
+              "coefficient of friction; that of the contact force if not given"),
+    HK_BOOLEAN(HkObstacle, two_sided, 0,
+               "a plane or grid pushes a vertex to the side where it stands, not always outwards"),
+};
+const HkSchema hk_part_obstacle = {
+    .name = "obstacle",
+    .summary = "what bodies touch; beside the \"type\" and values of one of the obstacles, "
+               "\"motion\" holds one of the motions",
+    HK_PARAMS(HkObstacle, obstacle_params)};
+
 static const HkParam probe_params[] = {
     HK_TEXT(HkProbe, name, "column name in probes.csv"),
     HK_SELECT(HkProbe, select, "which vertices"),
@@ -161,9 +175,9 @@ const HkSchema hk_part_select = {.name = "select",
 
 const HkSchema *hk_part_schema(int index) {
   static const HkSchema *const parts[] = {
-      &hk_part_scene,   &hk_part_time,   &hk_part_body,   &hk_part_transform,
-      &hk_part_springs, &hk_part_mass,   &hk_part_repair, &hk_part_pins,
-      &hk_part_pin,     &hk_part_select, &hk_part_probe,
+      &hk_part_scene,   &hk_part_time,     &hk_part_body,   &hk_part_transform,
+      &hk_part_springs, &hk_part_mass,     &hk_part_repair, &hk_part_pins,
+      &hk_part_pin,     &hk_part_obstacle, &hk_part_select, &hk_part_probe,
   };
   int count = (int)(sizeof parts / sizeof parts[0]);
   return index >= 0 && index < count ? parts[index] : NULL;

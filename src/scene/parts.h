@@ -18,6 +18,7 @@ extern const HkSchema hk_part_mass;
 extern const HkSchema hk_part_repair;
 extern const HkSchema hk_part_pins; /* of an HkPinsPart */
 extern const HkSchema hk_part_pin;
+extern const HkSchema hk_part_obstacle;
 extern const HkSchema hk_part_select;
 extern const HkSchema hk_part_probe;
 

@@ -216,6 +216,11 @@ HkStatus hk_read_params(HkReader *r, const HkJson *object, const HkSchema *schem
 
 HkStatus hk_read_method(HkReader *r, const HkJson *value, HkFamily family, HkMethod *method) {
   static const char *const extra[] = {"type", NULL};
+  return hk_read_method_among(r, value, family, extra, method);
+}
+
+HkStatus hk_read_method_among(HkReader *r, const HkJson *value, HkFamily family,
+                              const char *const *extra, HkMethod *method) {
   const HkJson *type = hk_json_is(value, HK_JSON_OBJECT) ? hk_json_get(value, "type") : value;
   const char *noun = hk_family_noun(family), *default_name = hk_family_default(family);
   if (!type && hk_is_nested_family(family)) { /* parameters of the default */

@@ -31,6 +31,11 @@ HkStatus hk_read_params(HkReader *r, const HkJson *object, const HkSchema *schem
 /* Reads a method: its name alone, or an object with "type" and parameters. */
 HkStatus hk_read_method(HkReader *r, const HkJson *value, HkFamily family, HkMethod *method);
 
+/* As hk_read_method, from an object that holds more than the method: keys in extra, which ends with
+ * NULL and contains "type", are the caller's. */
+HkStatus hk_read_method_among(HkReader *r, const HkJson *value, HkFamily family,
+                              const char *const *extra, HkMethod *method);
+
 HkStatus hk_read_select(HkReader *r, const HkJson *value, HkSelect *select);
 HkStatus hk_read_vector(HkReader *r, const HkJson *value, double vector[3]);
 HkStatus hk_read_number(HkReader *r, const HkJson *value, const char *unit, double *number);

@@ -23,6 +23,12 @@ HkPin hk_pin_default(void) {
   return pin;
 }
 
+HkObstacle hk_obstacle_default(void) {
+  HkObstacle obstacle;
+  hk_params_default(&hk_part_obstacle, &obstacle);
+  return obstacle;
+}
+
 HkTime hk_time_default(void) {
   HkTime time;
   hk_params_default(&hk_part_time, &time);
@@ -48,12 +54,17 @@ void hk_scene_destroy(HkScene **scene) {
   if (!s) return;
   for (int b = 0; b < s->body_count; b++) hk_method_clear(&s->bodies[b].shape);
   for (int p = 0; p < s->pin_count; p++) hk_method_clear(&s->pins[p].motion);
+  for (int k = 0; k < s->obstacle_count; k++) {
+    hk_method_clear(&s->obstacles[k].shape);
+    hk_method_clear(&s->obstacles[k].motion);
+  }
   for (int f = 0; f < s->force_count; f++) hk_method_clear(&s->forces[f]);
   for (int o = 0; o < s->output_count; o++) hk_method_clear(&s->outputs[o]);
   hk_method_clear(&s->step);
   hk_store_destroy(s->store);
   free(s->bodies);
   free(s->pins);
+  free(s->obstacles);
   free(s->forces);
   free(s->outputs);
   free(s->probes);
@@ -148,6 +159,27 @@ HkStatus hk_scene_add_pin(HkScene *scene, const HkPin *pin, int *index, HkError 
   *at = copy;
   if (index) *index = scene->pin_count;
   scene->pin_count++;
+  return HK_OK;
+}
+
+HkStatus hk_scene_add_obstacle(HkScene *scene, const HkObstacle *obstacle, int *index,
+                               HkError *error) {
+  HkObstacle copy;
+  HK_TRY(hk_params_copy(&hk_part_obstacle, obstacle, &copy, error));
+  copy.motion = (HkMethod){0};
+  HkStatus status = hk_method_copy(&obstacle->shape, &copy.shape, error);
+  if (status >= 0) status = hk_method_copy(&obstacle->motion, &copy.motion, error);
+  HkObstacle *at =
+      status < 0 ? NULL : append(&scene->obstacles, scene->obstacle_count, sizeof *at, error);
+  HkStatus stored = hk_store_params(scene, &hk_part_obstacle, &copy, error);
+  if (!at || stored < 0) {
+    hk_method_clear(&copy.shape);
+    hk_method_clear(&copy.motion);
+    return status < 0 ? status : HK_ERROR_MEMORY;
+  }
+  *at = copy;
+  if (index) *index = scene->obstacle_count;
+  scene->obstacle_count++;
   return HK_OK;
 }
 
