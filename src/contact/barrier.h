@@ -30,4 +30,15 @@ static inline double hk_barrier_curvature(double s) {
   return s > 0 ? -2 * log(s) - 4 * inverse + inverse * inverse : INFINITY;
 }
 
+/* f(s + d) - f(s), accurate where d is small: by the slopes and curvatures at both ends, whose
+ * error is of the fifth order in d / s. */
+static inline double hk_barrier_change(double s, double d) {
+  const double SMALL = 1e-3;
+  double to = s + d;
+  if (!(fabs(d) < SMALL * s) || s >= 1 || to >= 1) return hk_barrier(to) - hk_barrier(s);
+  double slopes = hk_barrier_slope(s) + hk_barrier_slope(to);
+  double bend = hk_barrier_curvature(to) - hk_barrier_curvature(s);
+  return d * (0.5 * slopes - d * bend / 12);
+}
+
 #endif

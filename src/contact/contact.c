@@ -30,11 +30,13 @@ static HkStatus set_walls(const HkModel *m, const HkContactParams *p, HkContactD
   HK_TRY(hk_alloc(&m->context, &d->walls, most, sizeof *d->walls, "contact", error));
   for (int k = 0; k < m->obstacle_count; k++)
     if (m->obstacles[k].type->distance)
-      d->walls[d->wall_count++] = (HkWall){.obstacle = &m->obstacles[k]};
+      d->walls[d->wall_count++] =
+          (HkWall){.obstacle = &m->obstacles[k], .flat = m->obstacles[k].type->flat};
   if (!p->ground) return HK_OK;
   HkWall *ground = &d->walls[d->wall_count++];
   hk_model_up(m, ground->normal);
   ground->offset = p->height;
+  ground->flat = true;
   return HK_OK;
 }
 
@@ -141,7 +143,30 @@ static int compare_walls(const HkWallTouching *a, const HkWallTouching *b) {
   return (a->vertex > b->vertex) - (a->vertex < b->vertex);
 }
 
-/* Differences pair by pair: what touches at both places changes little. */
+static HkContactPair pair_of(const HkContacts *c, const double *x, const HkTouching *t) {
+  HkContactPair pair = {.k = t->k, .c0 = t->c0};
+  hk_contacts_pair(c, x, t->vertex, t->split, &pair);
+  return pair;
+}
+
+/* The change of a pair that touches at both places. */
+static double pair_change(const HkContacts *c, const double *x, const HkTouching *s,
+                          const double *to, const HkTouching *t) {
+  HkContactPair before = pair_of(c, x, s), after = pair_of(c, to, t);
+  return hk_pair_energy_change(&before, &s->touch, &after, &t->touch);
+}
+
+static double wall_change(const HkContacts *c, const double *x, const HkWallTouching *s,
+                          const double *to, const HkWallTouching *t) {
+  double ghat = c->data->ghat, d = t->g - s->g, move[3];
+  if (c->data->walls[s->wall].flat) {
+    hk_sub(to + 3 * (int64_t)s->vertex, x + 3 * (int64_t)s->vertex, move);
+    d = hk_dot(s->n, move);
+  }
+  return s->k * ghat * ghat * hk_barrier_change(s->g / ghat, d / ghat);
+}
+
+/* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
   HkContacts *c = a->state;
   if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
@@ -152,23 +177,21 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   for (int64_t i = 0, j = 0; i < s->pair_count || j < t->pair_count;) {
     int64_t at = i < s->pair_count ? s->pair[i].candidate : INT64_MAX;
     int64_t other = j < t->pair_count ? t->pair[j].candidate : INT64_MAX;
-    double before = at <= other ? s->pair[i++].energy : 0;
-    sum += (other <= at ? t->pair[j++].energy : 0) - before;
+    if (at == other)
+      sum += pair_change(c, a->x, &s->pair[i++], to, &t->pair[j++]);
+    else
+      sum += at < other ? -s->pair[i++].energy : t->pair[j++].energy;
   }
   for (int64_t i = 0, j = 0; i < s->wall_count || j < t->wall_count;) {
     int order = i == s->wall_count   ? 1
                 : j == t->wall_count ? -1
                                      : compare_walls(&s->wall[i], &t->wall[j]);
-    double before = order <= 0 ? s->wall[i++].energy : 0;
-    sum += (order >= 0 ? t->wall[j++].energy : 0) - before;
+    if (order == 0)
+      sum += wall_change(c, a->x, &s->wall[i++], to, &t->wall[j++]);
+    else
+      sum += order < 0 ? -s->wall[i++].energy : t->wall[j++].energy;
   }
   return sum;
-}
-
-static HkContactPair pair_of(const HkContacts *c, const double *x, const HkTouching *t) {
-  HkContactPair pair = {.k = t->k, .c0 = t->c0};
-  hk_contacts_pair(c, x, t->vertex, t->split, &pair);
-  return pair;
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -214,7 +237,7 @@ static void add_wall_block(const HkForceArgs *a, const HkWallTouching *t, HkJaco
   hk_mat_add_outer(-t->k * hk_barrier_curvature(s), t->n, t->n, block);
   if (a->curvature == HK_CURVATURE_TRUE) {
     const double *x = a->x + 3 * (int64_t)t->vertex;
-    hk_wall_distance(&c->data->walls[t->wall], a->t, x, n, H);
+    hk_contacts_wall(c, t->wall, x, n, H);
     for (int q = 0; q < 9; q++) block[q] -= t->k * ghat * hk_barrier_slope(s) * H[q];
   }
   sink->dfdx(sink, t->vertex, t->vertex, block);

@@ -32,6 +32,7 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->obstacle, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
                   error));
   HK_TRY(hk_alloc(context, &c->wall_k, walls, sizeof *c->wall_k, "contact", error));
+  HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
   HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
   HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
   for (int k = 0; k < 2; k++)
@@ -51,8 +52,7 @@ HkStatus hk_contacts_create(const HkModel *m, const HkContactData *data, HkConta
     return status;
   }
   c->h = m->time.step > 0 ? m->time.step : 1 / m->time.frames_per_second;
-  size_t bytes = (size_t)(3 * (data->features.vertex_count - data->features.n)) * sizeof(double);
-  if (bytes) memcpy(c->obstacle, data->features.obstacle, bytes);
+  hk_contacts_place(c, 0);
   *contacts = c;
   return HK_OK;
 }
@@ -72,7 +72,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->wall_k, &c->part,
+  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->pose, &c->wall_k, &c->part,
                     &c->round,    &c->candidate, &c->previous, &c->mark,  &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
@@ -95,6 +95,18 @@ size_t hk_contacts_bytes(const HkContacts *c) {
              (size_t)c->pieces[k].touching_capacity * sizeof(HkTouching) +
              (size_t)c->pieces[k].wall_capacity * sizeof(HkWallTouching);
   return bytes;
+}
+
+void hk_contacts_place(HkContacts *c, double t) {
+  const HkModel *m = c->model;
+  const double *rest = c->data->features.obstacle;
+  double *x = c->obstacle;
+  for (int k = 0; k < m->obstacle_count; k++)
+    for (int32_t v = 0; v < m->obstacles[k].features.vertex_count; v++, x += 3, rest += 3)
+      hk_obstacle_place(&m->obstacles[k], t, rest, x);
+  for (int w = 0; w < c->data->wall_count; w++)
+    if (c->data->walls[w].obstacle)
+      hk_obstacle_pose(c->data->walls[w].obstacle, t, c->pose[w].R, c->pose[w].T);
 }
 
 static HkStatus need_pieces(HkContacts *c, int64_t count, int64_t grain) {
@@ -444,11 +456,26 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
 
 /* ---- Walls ---- */
 
-double hk_wall_distance(const HkWall *wall, double t, const double x[3], double n[3], double H[9]) {
-  (void)t;
-  if (H) memset(H, 0, 9 * sizeof *H);
-  memcpy(n, wall->normal, sizeof wall->normal);
-  return hk_dot(wall->normal, x) - wall->offset;
+double hk_contacts_wall(const HkContacts *c, int wall, const double x[3], double n[3],
+                        double H[9]) {
+  const HkWall *w = &c->data->walls[wall];
+  if (!w->obstacle) {
+    if (H) memset(H, 0, 9 * sizeof *H);
+    memcpy(n, w->normal, sizeof w->normal);
+    return hk_dot(w->normal, x) - w->offset;
+  }
+  const HkCompiledObstacle *o = w->obstacle;
+  const double *R = c->pose[wall].R;
+  double r[3], local[3], m[3], K[9], half[9];
+  hk_sub(x, c->pose[wall].T, r);
+  for (int q = 0; q < 3; q++) local[q] = R[q] * r[0] + R[3 + q] * r[1] + R[6 + q] * r[2];
+  double d = o->type->distance(o->method.params, o->data, local, m, H ? K : NULL);
+  double sign = o->two_sided && d < 0 ? -1 : 1;
+  for (int q = 0; q < 3; q++) n[q] = sign * hk_dot(R + 3 * q, m);
+  if (!H) return sign * d;
+  hk_mat_multiply(R, K, half); /* R K R^T */
+  for (int q = 0; q < 9; q++) H[q] = sign * hk_dot(half + q / 3 * 3, R + q % 3 * 3);
+  return sign * d;
 }
 
 static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
@@ -457,7 +484,7 @@ static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
   float *k = c->wall_k + wall * c->data->features.n;
   for (int64_t v = 0; v < c->data->features.n; v++) {
     HkWallTouching t = {.vertex = (int32_t)v, .wall = wall};
-    t.g = hk_wall_distance(&c->data->walls[wall], 0, a->x + 3 * v, t.n, NULL) - c->data->radius[v];
+    t.g = hk_contacts_wall(c, wall, a->x + 3 * v, t.n, NULL) - c->data->radius[v];
     if (!(t.g < c->data->ghat)) continue;
     if (k[v] == 0) k[v] = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
     t.k = (double)k[v];

@@ -29,7 +29,13 @@ typedef struct HkContactParams {
 typedef struct HkWall {
   const HkCompiledObstacle *obstacle; /* NULL: the ground */
   double normal[3], offset;           /* of the ground: d = normal . x - offset */
+  bool flat;
 } HkWall;
+
+/* Where an obstacle is: x = R x0 + T. */
+typedef struct HkPose {
+  double R[9], T[3];
+} HkPose;
 
 /* What the force has compiled from a model. */
 typedef struct HkContactData {
@@ -91,6 +97,7 @@ typedef struct HkContacts {
   int64_t candidate_count, candidate_capacity, previous_capacity;
   float *wall_k;      /* N/m, n a wall; 0: not met in this step */
   double *obstacle;   /* m: vertices of obstacles where they are now */
+  HkPose *pose;       /* of each wall, now */
   HkTouchings touchings[2]; /* of the last two positions */
   int last;                 /* the one that was used last */
   HkPiece *pieces;
@@ -109,6 +116,8 @@ HkStatus hk_contacts_create(const HkModel *model, const HkContactData *data, HkC
 void hk_contacts_destroy(const HkModel *model, HkContacts **contacts);
 size_t hk_contacts_bytes(const HkContacts *contacts);
 
+/* Puts the obstacles where they are at time t (s). */
+void hk_contacts_place(HkContacts *contacts, double t);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
 /* Makes sure that the candidates are those of all moves between x and `to`. */
@@ -129,12 +138,10 @@ void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t
 /* The most that two vertices of the two features of a candidate have come closer since the search. */
 double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                             int split);
-/* Whether a wall is a plane. */
-static inline bool hk_wall_is_flat(const HkWall *wall) {
-  return !wall->obstacle;
-}
-/* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. */
-double hk_wall_distance(const HkWall *wall, double t, const double x[3], double n[3], double H[9]);
+/* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. Of a
+ * wall with two sides it is never below 0. */
+double hk_contacts_wall(const HkContacts *contacts, int wall, const double x[3], double n[3],
+                        double H[9]);
 
 /* filter.c: shortens the moves from x to `to` so that no pair meets on the way; true if it did. */
 bool hk_contacts_filter(HkContacts *contacts, const double *x, double *to);

@@ -128,14 +128,15 @@ static void divide(Filter *a, int64_t e) {
 /* ---- Walls ---- */
 
 /* A distance changes by the length of a move at most. */
-static double reach_of_wall(const HkWall *wall, const double *x, const double p[3], double radius) {
+static double reach_of_wall(const HkContacts *c, int wall, const double *x, const double p[3],
+                            double radius) {
   enum { STEPS_MAX = 1000 };
   const double LEFT = 0.1;
   double n[3], at[3], t = 0, length = hk_norm(p);
-  double first = hk_wall_distance(wall, 0, x, n, NULL) - radius, g = first;
+  double first = hk_contacts_wall(c, wall, x, n, NULL) - radius, g = first;
   if (PART * first >= length) return 1;
   if (!(length < INFINITY)) return 0;
-  if (hk_wall_is_flat(wall)) {
+  if (c->data->walls[wall].flat) {
     double approach = -hk_dot(p, n);
     return approach > PART * first ? PART * first / approach : 1;
   }
@@ -143,7 +144,7 @@ static double reach_of_wall(const HkWall *wall, const double *x, const double p[
     double next = t + PART * g / length;
     if (next > 1) next = 1;
     for (int q = 0; q < 3; q++) at[q] = x[q] + next * p[q];
-    g = hk_wall_distance(wall, 0, at, n, NULL) - radius;
+    g = hk_contacts_wall(c, wall, at, n, NULL) - radius;
     if (!(g > LEFT * first)) return t;
     t = next;
     if (t == 1) return 1;
@@ -158,7 +159,7 @@ static void wall_range(void *user, int64_t begin, int64_t end) {
     for (int w = 0; w < d->wall_count; w++) {
       double p[3];
       move_of(&a, (int32_t)v, p);
-      cut(&a, (int32_t)v, reach_of_wall(&d->walls[w], a.x + 3 * v, p, d->radius[v]));
+      cut(&a, (int32_t)v, reach_of_wall(a.c, w, a.x + 3 * v, p, d->radius[v]));
     }
 }
 

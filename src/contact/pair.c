@@ -102,6 +102,31 @@ double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch) {
   return pair->k * pair->ghat * pair->ghat * f * mollify(pair).value;
 }
 
+/* The change of the gap: (r' - r) . (r' + r) / (d' + d) with r' - r = sum w' (x' - x) + (w' - w) x. */
+static double gap_change(const HkContactPair *pair, const HkTouch *touch, const HkContactPair *to,
+                         const HkTouch *touch_to) {
+  double d = touch->g + pair->xi, d_to = touch_to->g + to->xi, change[3] = {0, 0, 0}, sum[3];
+  for (int a = 0; a < 4; a++) {
+    double move[3], arm[3];
+    hk_sub(to->x + 3 * a, pair->x + 3 * a, move);
+    hk_sub(pair->x + 3 * a, pair->x, arm); /* the changes of w sum up to 0 */
+    hk_axpy(touch_to->w[a], move, change);
+    hk_axpy(touch_to->w[a] - touch->w[a], arm, change);
+  }
+  for (int c = 0; c < 3; c++) sum[c] = d * touch->n[c] + d_to * touch_to->n[c];
+  return hk_dot(change, sum) / (d + d_to);
+}
+
+double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
+                             const HkContactPair *to, const HkTouch *touch_to) {
+  double s = touch->g / pair->ghat;
+  double d = gap_change(pair, touch, to, touch_to) / pair->ghat;
+  double before = mollify(pair).value, after = mollify(to).value;
+  double change = after * hk_barrier_change(s, d);
+  if (after != before) change += (after - before) * hk_barrier(s);
+  return pair->k * pair->ghat * pair->ghat * change;
+}
+
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]) {
   double s = touch->g / pair->ghat;
   Mollifier m = mollify(pair);

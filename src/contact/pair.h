@@ -38,6 +38,9 @@ double hk_pair_mollifier(int split, const double X[12]);
 /* B (J), dB/dx (N) and d2B/dx2 (N/m, row by row) at a touch with g > 0; of projected ones only the
  * part along n is kept, which is positive semidefinite. */
 double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch);
+/* B at another touch less B at this one, accurate where the two are close. */
+double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
+                             const HkContactPair *to, const HkTouch *touch_to);
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
 void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected, double H[144]);
 

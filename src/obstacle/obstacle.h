@@ -32,6 +32,7 @@ typedef struct HkObstacleType {
    * derivative (1/m), unless it is NULL. NULL: the obstacle has features. */
   double (*distance)(const void *params, const void *data, const double x[3], double n[3],
                      double H[9]);
+  bool flat; /* that distance is linear in x */
 } HkObstacleType;
 
 /* Returns the type of a schema, or NULL. */

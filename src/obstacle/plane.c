@@ -66,4 +66,5 @@ const HkObstacleType hk_obstacle_plane = {
     .destroy = destroy,
     .bytes = count_bytes,
     .distance = distance,
+    .flat = true,
 };
