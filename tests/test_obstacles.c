@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "model/model.h"
+#include "property.h"
 
 #define BODY "'bodies': [{'name': 'rope', 'shape': {'type': 'chain', 'n': 3}}], 'outputs': []"
 
@@ -615,6 +616,42 @@ TEST(bad_grids_are_refused_with_their_line) {
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 nan 1\n", 5, "not a finite number");
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 1\n", 6, "after 7 of 8 values");
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 1 1\n5\n", 6, "more than the 8 values");
+}
+
+/* A grid with some bytes changed, inserted or cut off is read or refused with its line. */
+static void changed_grids_are_read_or_refused(Draw *draw) {
+  static const char letters[] = "0123456789 .-+e\n#x",
+                    good[] = "2 2 2\n0 0 0\n1 1 1\n1 2 3 4\n5 6 7 8\n";
+  char text[sizeof good + 8];
+  Made made;
+  HkError error = {0};
+  size_t size = sizeof good - 1;
+  memcpy(text, good, sizeof good);
+  for (DrawList list = {.max = 8}; draw_more(draw, &list);) {
+    size_t at = (size_t)draw_below(draw, size);
+    if (draw_chance(draw, 20)) size = at + 1;
+    if (draw_chance(draw, 30)) {
+      memmove(text + at + 1, text + at, size - at);
+      size++;
+    }
+    text[at] = letters[draw_below(draw, sizeof letters - 1)];
+  }
+  text[size] = 0;
+  draw_note(draw, "%s", text);
+  HkStatus status = make_from("{'type': 'grid', 'file': 'd.txt'}", "d.txt", text, &made, &error);
+  if (status >= 0) {
+    const Field field = {&made.model->obstacles[0]};
+    double n[3], H[9];
+    DRAW_CHECK(draw, !isnan(distance(&field, (double[]){0.3, 7, -0.2}, n, H)));
+    for (int c = 0; c < 3; c++) DRAW_CHECK(draw, fabs(n[c]) <= 1 + 1e-12);
+  } else {
+    DRAW_CHECK(draw, status == HK_ERROR_FORMAT && error.line >= 1 && strlen(error.text) > 10);
+  }
+  clear(&made);
+}
+
+TEST(grids_with_changed_bytes_are_read_or_refused_with_their_line) {
+  property_check(changed_grids_are_read_or_refused, 1000);
 }
 
 TEST(files_of_obstacles_that_cannot_be_read_are_named) {
