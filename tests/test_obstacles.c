@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/vec.h"
+#include "hooke/run.h"
 #include "model/model.h"
 #include "property.h"
 
@@ -538,6 +539,32 @@ TEST(the_fingerprint_of_a_model_knows_the_shapes_of_its_obstacles) {
   CHECK(plane == fingerprint("{'type': 'plane', 'name': 'floor', 'friction': 1}"));
   CHECK(plane != fingerprint("{'type': 'plane', 'point': [0, -1, 0]}"));
   CHECK(ball != fingerprint("{'type': 'ball', 'radius': 0.25}"));
+}
+
+/* Reads the scene of a run from its run.json, which is in another folder than the obstacle's file.
+ */
+TEST(a_run_finds_the_files_of_its_obstacles_again_and_does_not_replace_them) {
+  Made made, again = {0};
+  HkRun *run = NULL;
+  HkRunOptions options = hk_run_options_default();
+  char inputs[512], results[512], path[600];
+  snprintf(inputs, sizeof inputs, "%s",
+           write_file("mesh.off", "OFF\n3 1 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n"));
+  snprintf(results, sizeof results, "%s", test_folder());
+  MUST(make("{'type': 'mesh', 'file': 'mesh.off'}", inputs, &made, error));
+  options.folder = inputs;
+  options.force = true;
+  FAILS(hk_run_create(made.scene, &options, &run, error), HK_ERROR_INVALID,
+        "mesh.off, which the scene reads");
+  options.folder = results;
+  MUST(hk_run_create(made.scene, &options, &run, error));
+  hk_run_destroy(&run);
+  snprintf(path, sizeof path, "%s/run.json", results);
+  MUST(hk_scene_read(NULL, path, NULL, 0, &again.scene, error));
+  MUST(hk_model_compile(again.scene, &again.model, error));
+  CHECK(features_of(&again)->triangle_count == 1);
+  clear(&again);
+  clear(&made);
 }
 
 /* ---- Errors ---- */
