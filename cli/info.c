@@ -45,6 +45,14 @@ static void print_methods(const char *label, const HkMethod *methods, int count)
   printf("%s\n", count ? "" : "none");
 }
 
+static void print_obstacles(const HkScene *scene) {
+  if (scene->obstacle_count == 0) return;
+  printf("  %-13s ", "obstacles");
+  for (int q = 0; q < scene->obstacle_count; q++)
+    printf("%s%s", q ? ", " : "", scene->obstacles[q].shape.schema->name);
+  printf("\n");
+}
+
 static void print_box(const double *min, const double *max) {
   for (int c = 0; c < 3; c++)
     text_row(stdout, c == 0 ? "box" : "", "%c from %g to %g m", "xyz"[c], min[c], max[c]);
@@ -123,6 +131,7 @@ static void print_scene(const SceneFacts *f) {
   }
   text_row(stdout, "pins", "%d, on %s vertices%s", f->scene->pin_count, text_count(m->pinned).c,
            f->scene->pin_method == HK_PINS_REACTION ? ", by reaction" : "");
+  print_obstacles(f->scene);
   print_methods("forces", f->scene->forces, f->scene->force_count);
   print_time(f);
   print_methods("outputs", f->scene->outputs, f->scene->output_count);
@@ -132,6 +141,13 @@ static void print_scene(const SceneFacts *f) {
 static void json_methods(Json *json, const char *key, const HkMethod *methods, int count) {
   put_begin(json, key, '[');
   for (int q = 0; q < count; q++) put_text(json, NULL, methods[q].schema->name);
+  put_end(json, ']');
+}
+
+static void json_obstacles(Json *json, const HkScene *scene) {
+  put_begin(json, "obstacles", '[');
+  for (int q = 0; q < scene->obstacle_count; q++)
+    put_text(json, NULL, scene->obstacles[q].shape.schema->name);
   put_end(json, ']');
 }
 
@@ -171,6 +187,7 @@ static void json_scene(const SceneFacts *f) {
   put_numbers(&json, "rest_length_range", (double[]){m->length_min, m->length_max}, 2);
   put_integer(&json, "pins", f->scene->pin_count);
   put_integer(&json, "pinned", m->pinned);
+  json_obstacles(&json, f->scene);
   json_methods(&json, "forces", f->scene->forces, f->scene->force_count);
   describe_json(&json, f->method);
   put_number(&json, "stable_step", f->plan.stable_h);

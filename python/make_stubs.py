@@ -7,7 +7,6 @@ is needed, since wheels are built without numpy."""
 from __future__ import annotations
 
 import importlib.util
-import keyword
 import math
 import os
 import sys
@@ -81,14 +80,14 @@ def default_text(value):
 
 
 def function(schema, schemas):
-    """One method of a family; parameters whose names are words of Python are left to **more."""
+    """One method of a family; parameters whose names Python cannot write are left to **more."""
     lines = ["    @staticmethod", f"    def {schema['name']}("]
-    plain = [p for p in schema["params"] if p["name"].isidentifier() and not keyword.iskeyword(p["name"])]
+    plain = [p for p in schema["params"] if p["name"].isidentifier()]
     if plain:
         lines.append("        *,")
     for param in plain:
         default = default_text(schemas.default_of(param))
-        lines.append(f"        {param['name']}: Union[{type_of(param)}, None] = {default},")
+        lines.append(f"        {schemas.argument_of(param['name'])}: Union[{type_of(param)}, None] = {default},")
     if len(plain) < len(schema["params"]):
         lines.append("        **more: Any,")
     lines.append("    ) -> Method:")

@@ -2,7 +2,9 @@
 #include "test.h"
 
 #include "base/vec.h"
+#include "hooke/run.h"
 #include "model/model.h"
+#include "property.h"
 
 #define BODY "'bodies': [{'name': 'rope', 'shape': {'type': 'chain', 'n': 3}}], 'outputs': []"
 
@@ -539,6 +541,32 @@ TEST(the_fingerprint_of_a_model_knows_the_shapes_of_its_obstacles) {
   CHECK(ball != fingerprint("{'type': 'ball', 'radius': 0.25}"));
 }
 
+/* Reads the scene of a run from its run.json, which is in another folder than the obstacle's file.
+ */
+TEST(a_run_finds_the_files_of_its_obstacles_again_and_does_not_replace_them) {
+  Made made, again = {0};
+  HkRun *run = NULL;
+  HkRunOptions options = hk_run_options_default();
+  char inputs[512], results[512], path[600];
+  snprintf(inputs, sizeof inputs, "%s",
+           write_file("mesh.off", "OFF\n3 1 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n"));
+  snprintf(results, sizeof results, "%s", test_folder());
+  MUST(make("{'type': 'mesh', 'file': 'mesh.off'}", inputs, &made, error));
+  options.folder = inputs;
+  options.force = true;
+  FAILS(hk_run_create(made.scene, &options, &run, error), HK_ERROR_INVALID,
+        "mesh.off, which the scene reads");
+  options.folder = results;
+  MUST(hk_run_create(made.scene, &options, &run, error));
+  hk_run_destroy(&run);
+  snprintf(path, sizeof path, "%s/run.json", results);
+  MUST(hk_scene_read(NULL, path, NULL, 0, &again.scene, error));
+  MUST(hk_model_compile(again.scene, &again.model, error));
+  CHECK(features_of(&again)->triangle_count == 1);
+  clear(&again);
+  clear(&made);
+}
+
 /* ---- Errors ---- */
 
 /* Refused with this text, at the place of the list where `at` begins: the list is in line 2. */
@@ -615,6 +643,42 @@ TEST(bad_grids_are_refused_with_their_line) {
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 nan 1\n", 5, "not a finite number");
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 1\n", 6, "after 7 of 8 values");
   refuses_grid("2 2 2\n0 0 0\n1 1 1\n1 1 1 1\n1 1 1 1\n5\n", 6, "more than the 8 values");
+}
+
+/* A grid with some bytes changed, inserted or cut off is read or refused with its line. */
+static void changed_grids_are_read_or_refused(Draw *draw) {
+  static const char letters[] = "0123456789 .-+e\n#x",
+                    good[] = "2 2 2\n0 0 0\n1 1 1\n1 2 3 4\n5 6 7 8\n";
+  char text[sizeof good + 8];
+  Made made;
+  HkError error = {0};
+  size_t size = sizeof good - 1;
+  memcpy(text, good, sizeof good);
+  for (DrawList list = {.max = 8}; draw_more(draw, &list);) {
+    size_t at = (size_t)draw_below(draw, size);
+    if (draw_chance(draw, 20)) size = at + 1;
+    if (draw_chance(draw, 30)) {
+      memmove(text + at + 1, text + at, size - at);
+      size++;
+    }
+    text[at] = letters[draw_below(draw, sizeof letters - 1)];
+  }
+  text[size] = 0;
+  draw_note(draw, "%s", text);
+  HkStatus status = make_from("{'type': 'grid', 'file': 'd.txt'}", "d.txt", text, &made, &error);
+  if (status >= 0) {
+    const Field field = {&made.model->obstacles[0]};
+    double n[3], H[9];
+    DRAW_CHECK(draw, !isnan(distance(&field, (double[]){0.3, 7, -0.2}, n, H)));
+    for (int c = 0; c < 3; c++) DRAW_CHECK(draw, fabs(n[c]) <= 1 + 1e-12);
+  } else {
+    DRAW_CHECK(draw, status == HK_ERROR_FORMAT && error.line >= 1 && strlen(error.text) > 10);
+  }
+  clear(&made);
+}
+
+TEST(grids_with_changed_bytes_are_read_or_refused_with_their_line) {
+  property_check(changed_grids_are_read_or_refused, 1000);
 }
 
 TEST(files_of_obstacles_that_cannot_be_read_are_named) {

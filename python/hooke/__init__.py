@@ -67,7 +67,8 @@ __version__: str = _core.version()
 
 shapes = _cast("_registry.Shape", _Namespace("shape", "Procedural meshes"))
 forces = _cast("_registry.Force", _Namespace("force", "What pulls at the masses"))
-motions = _cast("_registry.Motion", _Namespace("motion", "How a pin moves"))
+motions = _cast("_registry.Motion", _Namespace("motion", "How a pin or an obstacle moves"))
+obstacles = _cast("_registry.Obstacle", _Namespace("obstacle", "What bodies touch"))
 integrators = _cast("_registry.Integrator", _Namespace("integrator", "Time integrators"))
 minimizers = _cast("_registry.Minimizer", _Namespace("minimizer", "Minimizers that solve an implicit step"))
 linear_solvers = _cast("_registry.Linear", _Namespace("linear", "Solvers of linear systems"))
@@ -121,6 +122,7 @@ __all__ = [
     "linear_solvers",
     "minimizers",
     "motions",
+    "obstacles",
     "outputs",
     "picture",
     "preconditioners",

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import Any
 
-__all__ = ["default_of", "describe"]
+__all__ = ["argument_of", "default_of", "describe", "parameter_of"]
 
 #: Bounds of a parameter beyond this are none.
 NO_BOUND = 1e299
+
+
+def argument_of(name: str) -> str:
+    """The argument of a parameter: its name, with _ after it where that is a word of Python, as in from_."""
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def parameter_of(argument: str) -> str:
+    """The parameter of an argument."""
+    return argument[:-1] if argument.endswith("_") and keyword.iskeyword(argument[:-1]) else argument
 
 
 def default_of(param: dict[str, Any]) -> Any:
@@ -56,6 +67,6 @@ def describe(schema: dict[str, Any]) -> str:
         unit = f" [{param['unit']}]" if param["unit"] not in ("", "1") else ""
         value = default_of(param)
         default = "not given" if value is None else repr(value)
-        lines.append(f"{param['name']}{unit} : {range_of(param)}, default {default}")
+        lines.append(f"{argument_of(param['name'])}{unit} : {range_of(param)}, default {default}")
         lines.append(f"    {param['help']}")
     return "\n".join(lines)

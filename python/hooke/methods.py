@@ -4,7 +4,8 @@
     hooke.integrators.bdf2(minimizer=hooke.minimizers.newton(tolerance=1e-8))
 
 Each function has a docstring with the equation and every parameter with unit, default and range:
-help(hooke.shapes.grid). dir(hooke.forces) lists them.
+help(hooke.shapes.grid). dir(hooke.forces) lists them. A parameter whose name is a word of Python has _
+after it: hooke.obstacles.capsule(from_=(0, 0, 0)).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import plain, to_json
-from ._schemas import default_of, describe
+from ._schemas import argument_of, default_of, describe, parameter_of
 from .errors import Error, InvalidError
 
 __all__ = ["Method", "Namespace"]
@@ -40,9 +41,10 @@ class Method:
         self.name = name
         self._given: dict[str, Any] = {}
         known = {param["name"]: param for param in _schema(family, name)["params"]}
-        for key, value in params.items():
+        for argument, value in params.items():
             if value is None:
                 continue
+            key = parameter_of(argument)
             kind = known[key]["kind"] if key in known else ""
             self._given[key] = selection(value) if kind == "select" else plain(value, key)
         text = json.dumps({"type": name, **self._given})
@@ -70,7 +72,8 @@ class Method:
 
     def replace(self, **params: Any) -> Method:
         """The same method with some parameters changed."""
-        return Method(self.family, self.name, **{**self._given, **params})
+        changed = {parameter_of(argument): value for argument, value in params.items()}
+        return Method(self.family, self.name, **{**self._given, **changed})
 
     def _as_json(self) -> dict[str, Any]:
         return {"type": self.name, **self._given}
@@ -89,7 +92,7 @@ class Method:
         return _restore, (self.family, self.name, self._given)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{key}={value!r}" for key, value in self._given.items())
+        given = ", ".join(f"{argument_of(key)}={value!r}" for key, value in self._given.items())
         return f"{self.name}({given})"
 
 
@@ -212,7 +215,7 @@ def _function(family: str, name: str) -> Callable[..., Method]:
     make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(
-                param["name"], inspect.Parameter.KEYWORD_ONLY, default=default_of(param)
+                argument_of(param["name"]), inspect.Parameter.KEYWORD_ONLY, default=default_of(param)
             )
             for param in schema["params"]
             if param["name"].isidentifier()

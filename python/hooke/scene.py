@@ -279,6 +279,34 @@ class Scene:
         pins.append(pin)
         return len(pins) - 1
 
+    def add_obstacle(
+        self,
+        obstacle: Method | str | dict[str, Any],
+        *,
+        name: str | None = None,
+        motion: Method | str | dict[str, Any] | None = None,
+        friction: float | None = None,
+        two_sided: bool = False,
+    ) -> int:
+        """Appends an obstacle, such as hooke.obstacles.ball(radius=0.2), and returns its number.
+
+        name: unlike those of all other obstacles and bodies; motion: how it moves, hooke.motions;
+        friction: coefficient, that of the contact force if not given; two_sided: a plane or grid
+        pushes a vertex to the side where it stands.
+        """
+        made: dict[str, Any] = dict(as_method(obstacle, "obstacle", "obstacle")._as_json())
+        if name is not None:
+            made["name"] = name
+        if motion is not None:
+            made["motion"] = as_method(motion, "motion", "motion")._as_json()
+        if friction is not None:
+            made["friction"] = plain(friction, "friction")
+        if two_sided:
+            made["two_sided"] = True
+        obstacles: list[Any] = self.data.setdefault("obstacles", [])
+        obstacles.append(made)
+        return len(obstacles) - 1
+
     def add_force(self, force: Method | str | dict[str, Any], **params: Any) -> int:
         """Appends a force, such as "gravity" or hooke.forces.wind(...), and returns its number."""
         made = as_method(force, "force", "force")
@@ -315,7 +343,7 @@ class Scene:
         if named or not (body or any(b.get("repair") for b in bodies)):
             return sum(len(self._mesh_of(b)) for b in named or bodies)
         whole = self.copy()
-        whole.data.update(pins=[], forces=[], probes=[])
+        whole.data.update(pins=[], obstacles=[], forces=[], probes=[])
         model = whole.compile()
         if body is None:
             return len(model)

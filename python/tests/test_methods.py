@@ -6,8 +6,8 @@ import pickle
 import hooke
 import pytest
 
-FAMILIES = [hooke.shapes, hooke.forces, hooke.motions, hooke.integrators, hooke.minimizers,
-            hooke.linear_solvers, hooke.preconditioners, hooke.outputs]
+FAMILIES = [hooke.shapes, hooke.forces, hooke.motions, hooke.obstacles, hooke.integrators,
+            hooke.minimizers, hooke.linear_solvers, hooke.preconditioners, hooke.outputs]
 
 
 def test_every_method_has_a_function_with_a_docstring():
@@ -19,6 +19,13 @@ def test_every_method_has_a_function_with_a_docstring():
             assert function() == pickle.loads(pickle.dumps(function()))
             for param in inspect.signature(function).parameters.values():
                 assert param.name in function.__doc__
+
+
+def test_parameters_that_are_words_of_python_have_an_underscore():
+    rod = hooke.obstacles.capsule(from_=(1, 0, 0), radius=0.2)
+    assert rod["from"] == [1, 0, 0] and rod == hooke.obstacles.capsule(**{"from": [1, 0, 0]}, radius=0.2)
+    assert rod.replace(from_=(2, 0, 0))["from"] == [2, 0, 0]
+    assert eval(repr(rod), {"capsule": hooke.obstacles.capsule}) == rod
 
 
 def test_docstrings_tell_units_and_defaults():

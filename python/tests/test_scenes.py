@@ -273,6 +273,25 @@ def test_masks_of_files_and_repaired_bodies(tmp_path):
         scene.add_pin([True, False, False, False])
 
 
+def test_obstacles_are_part_of_a_scene():
+    scene = hooke.Scene()
+    scene.add_body(hooke.shapes.chain(), name="rope")
+    spin = hooke.motions.rotation(speed=30)
+    assert scene.add_obstacle(hooke.obstacles.ball(radius=0.2), name="marble", motion=spin, friction=0.4) == 0
+    assert scene.add_obstacle("plane", two_sided=True) == 1
+    again = hooke.Scene.parse(scene.text())
+    ball, plane = again.data["obstacles"]
+    assert ball["type"] == "ball" and ball["radius"] == 0.2 and ball["name"] == "marble"
+    assert ball["friction"] == 0.4 and ball["motion"]["speed"] == 30 and not ball["two_sided"]
+    assert plane["two_sided"] and "friction" not in plane
+    assert hooke.Model(again).bodies[0].name == "rope"
+    scene.add_obstacle(hooke.obstacles.box(), name="rope")
+    with pytest.raises(hooke.InvalidError, match=r"obstacles\[2\].name: there is a body 'rope'"):
+        hooke.Model(scene)
+    with pytest.raises(TypeError, match="is a shape"):
+        scene.add_obstacle(hooke.shapes.grid())
+
+
 def test_messages_name_what_was_written():
     square = [[0, 0], [1, 0], [1, 1], [0, 1]]
     for given in ({"edges": [[0, 9]]}, {"edges": [[0, 1, 2]]}, {"faces": np.array([[0, 1, 9]])},

@@ -12,6 +12,7 @@ import pytest
 
 STUB = pathlib.Path(hooke.__file__).parent / "_registry.pyi"
 FAMILIES = {"Shape": hooke.shapes, "Force": hooke.forces, "Motion": hooke.motions,
+            "Obstacle": hooke.obstacles,
             "Integrator": hooke.integrators, "Minimizer": hooke.minimizers,
             "Linear": hooke.linear_solvers, "Preconditioner": hooke.preconditioners,
             "Output": hooke.outputs}

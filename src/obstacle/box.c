@@ -37,8 +37,8 @@ static HkStatus check(const Box *p, HkError *error) {
                          p->size[c]);
     if (!(p->size[c] > 2 * p->radius))
       return hk_fail_key(error, HK_ERROR_INVALID, "radius",
-                         "%g m: a box with a side of %g m has room for a radius below %g m",
-                         p->radius, p->size[c], p->size[c] / 2);
+                         "%g m: a box with a side of %g m needs a radius below %g m", p->radius,
+                         p->size[c], p->size[c] / 2);
   }
   return HK_OK;
 }

@@ -111,7 +111,8 @@ static void add_method(HkJson *list, const char *family, const HkMethod *method)
   add_nested(list, method);
 }
 
-/* The integrator with what is nested in it, the forces, and how pins move. */
+/* The integrator with what is nested in it, the forces, how pins move, and the obstacles, each with
+ * its motion. */
 static HkJson methods_json(const HkModel *m, const HkPageRun *run) {
   HkJson list = hk_json_list();
   if (run->method && run->method->schema) add_method(&list, hk_family_name(HK_STEP), run->method);
@@ -121,6 +122,10 @@ static HkJson methods_json(const HkModel *m, const HkPageRun *run) {
   for (int q = 0; q < m->motion_count; q++)
     if (m->motions[q].method.schema)
       add_method(&list, hk_family_name(HK_MOTION), &m->motions[q].method);
+  for (int q = 0; q < m->obstacle_count; q++) {
+    add_method(&list, hk_family_name(HK_OBSTACLE), &m->obstacles[q].method);
+    add_method(&list, hk_family_name(HK_MOTION), &m->obstacles[q].motion.method);
+  }
   return list;
 }
 
