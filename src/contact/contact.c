@@ -114,6 +114,7 @@ static HkStatus fail(HkContacts *c, HkError *error) {
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   HkContacts *c = a->state;
   hk_contacts_begin(c, h);
+  hk_contacts_place(c, a->t);
   return hk_contacts_cover(c, a->x, a->x) < 0 ? fail(c, error) : HK_OK;
 }
 
@@ -125,6 +126,18 @@ static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
 
 static bool filter(const HkForceArgs *a, double *to) {
   return hk_contacts_filter(a->state, a->x, to);
+}
+
+static void begin_stage(const HkForceArgs *a) {
+  hk_contacts_aim(a->state, a->t);
+}
+
+static double reach(const HkForceArgs *a, const double *to, HkError *why) {
+  return hk_contacts_reach(a->state, a->x, to, why);
+}
+
+static void advance(const HkForceArgs *a, double part) {
+  hk_contacts_advance(a->state, part);
 }
 
 /* ---- Energy and force ---- */
@@ -237,7 +250,7 @@ static void add_wall_block(const HkForceArgs *a, const HkWallTouching *t, HkJaco
   hk_mat_add_outer(-t->k * hk_barrier_curvature(s), t->n, t->n, block);
   if (a->curvature == HK_CURVATURE_TRUE) {
     const double *x = a->x + 3 * (int64_t)t->vertex;
-    hk_contacts_wall(c, t->wall, x, n, H);
+    hk_contacts_wall(c, t->wall, &c->pose[t->wall], x, n, H);
     for (int q = 0; q < 9; q++) block[q] -= t->k * ghat * hk_barrier_slope(s) * H[q];
   }
   sink->dfdx(sink, t->vertex, t->vertex, block);
@@ -266,6 +279,9 @@ const HkForceType hk_force_contact = {
     .begin_step = begin_step,
     .begin_iterate = begin_iterate,
     .filter = filter,
+    .begin_stage = begin_stage,
+    .reach = reach,
+    .advance = advance,
     .energy = energy,
     .energy_change = energy_change,
     .add = add,

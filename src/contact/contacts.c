@@ -31,6 +31,8 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->searched, 3 * f->vertex_count, sizeof(double), "contact", error));
   HK_TRY(hk_alloc(context, &c->obstacle, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
                   error));
+  HK_TRY(hk_alloc(context, &c->obstacle_to, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
+                  error));
   HK_TRY(hk_alloc(context, &c->wall_k, walls, sizeof *c->wall_k, "contact", error));
   HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
   HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
@@ -72,7 +74,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->pose, &c->wall_k, &c->part,
+  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->obstacle_to, &c->pose, &c->wall_k, &c->part,
                     &c->round,    &c->candidate, &c->previous, &c->mark,  &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
@@ -83,7 +85,8 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   size_t bytes = sizeof *c + hk_tree_bytes(&c->tree);
   bytes += (size_t)f->vertex_count *
            (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round);
-  bytes += (size_t)(6 * f->n + 3 * (f->vertex_count - f->n)) * sizeof(double);
+  bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
+  bytes += (size_t)c->data->wall_count * sizeof *c->pose;
   bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
   bytes += (size_t)(c->candidate_capacity + c->previous_capacity) * sizeof *c->candidate;
   bytes += (size_t)c->mark_capacity + (size_t)c->piece_count * sizeof *c->pieces;
@@ -97,19 +100,46 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   return bytes;
 }
 
-void hk_contacts_place(HkContacts *c, double t) {
+/* ---- Obstacles ---- */
+
+/* The pose of a wall at time t; the ground has none. */
+static void find_pose(const HkWall *wall, double t, HkPose *pose) {
+  if (wall->obstacle) hk_obstacle_pose(wall->obstacle, t, pose->R, pose->T);
+}
+
+static int64_t obstacle_size(const HkContacts *c) {
+  return 3 * (c->data->features.vertex_count - c->data->features.n);
+}
+
+void hk_contacts_aim(HkContacts *c, double t) {
   const HkModel *m = c->model;
   const double *rest = c->data->features.obstacle;
-  double *x = c->obstacle;
+  double *x = c->obstacle_to;
   for (int k = 0; k < m->obstacle_count; k++)
     for (int32_t v = 0; v < m->obstacles[k].features.vertex_count; v++, x += 3, rest += 3)
       hk_obstacle_place(&m->obstacles[k], t, rest, x);
-  for (int w = 0; w < c->data->wall_count; w++)
-    if (c->data->walls[w].obstacle)
-      hk_obstacle_pose(c->data->walls[w].obstacle, t, c->pose[w].R, c->pose[w].T);
+  c->time_to = t;
 }
 
-static HkStatus need_pieces(HkContacts *c, int64_t count, int64_t grain) {
+void hk_contacts_advance(HkContacts *c, double part) {
+  int64_t size = obstacle_size(c);
+  for (int64_t q = 0; q < size; q++)
+    c->obstacle[q] = part == 1 ? c->obstacle_to[q]
+                               : c->obstacle[q] + part * (c->obstacle_to[q] - c->obstacle[q]);
+  c->time = part == 1 ? c->time_to : c->time + part * (c->time_to - c->time);
+  for (int w = 0; w < c->data->wall_count; w++)
+    find_pose(&c->data->walls[w], c->time, &c->pose[w]);
+  c->touchings[0].known = c->touchings[1].known = false;
+}
+
+void hk_contacts_place(HkContacts *c, double t) {
+  bool same = c->time == t && c->time_to == t && c->has_candidates;
+  if (same) return;
+  hk_contacts_aim(c, t);
+  hk_contacts_advance(c, 1);
+}
+
+HkStatus hk_contacts_pieces(HkContacts *c, int64_t count, int64_t grain) {
   int64_t pieces = (count + grain - 1) / grain;
   int64_t before = c->piece_count;
   HK_TRY(hk_grow(&c->model->context, &c->pieces, &c->piece_count, pieces, sizeof *c->pieces,
@@ -159,9 +189,10 @@ static double width(const HkContacts *c, int64_t v) {
 static void box_range(void *user, int64_t begin, int64_t end) {
   const Loop *a = user;
   HkContacts *c = a->c;
+  int64_t n = c->data->features.n;
   for (int64_t v = begin; v < end; v++) {
     const double *x = hk_contacts_position(c, a->x, (int32_t)v);
-    const double *to = hk_contacts_position(c, a->to, (int32_t)v);
+    const double *to = v < n ? a->to + 3 * v : c->obstacle_to + 3 * (v - n);
     double wide = width(c, v) + SKIN * c->data->ghat;
     for (int k = 0; k < 3; k++) {
       double low = x[k] < to[k] ? x[k] : to[k], high = x[k] > to[k] ? x[k] : to[k];
@@ -310,7 +341,7 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
   int64_t pieces = (blocks + SEARCH_GRAIN - 1) / SEARCH_GRAIN;
   Loop a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
   c->searches++;
-  HK_TRY(need_pieces(c, blocks, SEARCH_GRAIN));
+  HK_TRY(hk_contacts_pieces(c, blocks, SEARCH_GRAIN));
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   hk_parallel_work(c->model->threads, blocks, SEARCH_GRAIN, search_range, &a);
@@ -323,31 +354,33 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
 
 typedef struct Inside {
   const HkContacts *c;
-  const double *x;
+  const double *x, *obstacle;
 } Inside;
 
 /* 1 if a vertex has left the positions that its box stands for. */
 static double outside_range(void *user, int64_t begin, int64_t end) {
   const Inside *a = user;
+  int64_t n = a->c->data->features.n;
   for (int64_t v = begin; v < end; v++) {
     const HkBox *box = &a->c->box[v];
     double wide = width(a->c, v);
     for (int q = 0; q < 3; q++) {
-      double x = a->x[3 * v + q];
+      double x = v < n ? a->x[3 * v + q] : a->obstacle[3 * (v - n) + q];
       if (!(x - wide >= (double)box->low[q] && x + wide <= (double)box->high[q])) return 1;
     }
   }
   return 0;
 }
 
-static bool is_inside(HkContacts *c, const double *x) {
-  Inside a = {c, x};
-  const HkModel *m = c->model;
-  return hk_parallel_most(m->threads, c->data->features.n, outside_range, &a, c->part) == 0;
+static bool is_inside(HkContacts *c, const double *x, const double *obstacle) {
+  Inside a = {c, x, obstacle};
+  int64_t count = c->data->features.vertex_count;
+  return hk_parallel_most(c->model->threads, count, outside_range, &a, c->part) == 0;
 }
 
 HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
-  if (c->has_candidates && is_inside(c, x) && (to == x || is_inside(c, to))) return HK_OK;
+  bool inside = c->has_candidates && is_inside(c, x, c->obstacle);
+  if (inside && is_inside(c, to, c->obstacle_to)) return HK_OK;
   HkStatus status = search(c, x, to);
   if (status < 0) c->status = status;
   return status;
@@ -438,7 +471,7 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
   HkContacts *c = a->c;
   int64_t pieces = (c->candidate_count + PAIR_GRAIN - 1) / PAIR_GRAIN;
   a->grain = PAIR_GRAIN;
-  HK_TRY(need_pieces(c, c->candidate_count, PAIR_GRAIN));
+  HK_TRY(hk_contacts_pieces(c, c->candidate_count, PAIR_GRAIN));
   hk_parallel_work(c->model->threads, c->candidate_count, PAIR_GRAIN, touch_range, a);
   found->pair_count = 0;
   for (int64_t p = 0; p < pieces; p++) {
@@ -456,8 +489,8 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
 
 /* ---- Walls ---- */
 
-double hk_contacts_wall(const HkContacts *c, int wall, const double x[3], double n[3],
-                        double H[9]) {
+double hk_contacts_wall(const HkContacts *c, int wall, const HkPose *pose, const double x[3],
+                        double n[3], double H[9]) {
   const HkWall *w = &c->data->walls[wall];
   if (!w->obstacle) {
     if (H) memset(H, 0, 9 * sizeof *H);
@@ -465,9 +498,9 @@ double hk_contacts_wall(const HkContacts *c, int wall, const double x[3], double
     return hk_dot(w->normal, x) - w->offset;
   }
   const HkCompiledObstacle *o = w->obstacle;
-  const double *R = c->pose[wall].R;
+  const double *R = pose->R;
   double r[3], local[3], m[3], K[9], half[9];
-  hk_sub(x, c->pose[wall].T, r);
+  hk_sub(x, pose->T, r);
   for (int q = 0; q < 3; q++) local[q] = R[q] * r[0] + R[3 + q] * r[1] + R[6 + q] * r[2];
   double d = o->type->distance(o->method.params, o->data, local, m, H ? K : NULL);
   double sign = o->two_sided && d < 0 ? -1 : 1;
@@ -484,7 +517,7 @@ static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
   float *k = c->wall_k + wall * c->data->features.n;
   for (int64_t v = 0; v < c->data->features.n; v++) {
     HkWallTouching t = {.vertex = (int32_t)v, .wall = wall};
-    t.g = hk_contacts_wall(c, wall, a->x + 3 * v, t.n, NULL) - c->data->radius[v];
+    t.g = hk_contacts_wall(c, wall, &c->pose[wall], a->x + 3 * v, t.n, NULL) - c->data->radius[v];
     if (!(t.g < c->data->ghat)) continue;
     if (k[v] == 0) k[v] = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
     t.k = (double)k[v];

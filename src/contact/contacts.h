@@ -83,6 +83,8 @@ typedef struct HkPiece {
   HkTouching *touching;
   HkWallTouching *wall;
   int64_t count, candidate_capacity, touching_capacity, wall_capacity;
+  double least; /* part of a move, and the candidate or vertex that has it */
+  int64_t least_at;
   HkStatus status;
 } HkPiece;
 
@@ -97,7 +99,9 @@ typedef struct HkContacts {
   int64_t candidate_count, candidate_capacity, previous_capacity;
   float *wall_k;      /* N/m, n a wall; 0: not met in this step */
   double *obstacle;   /* m: vertices of obstacles where they are now */
+  double *obstacle_to; /* m: where they are to be at the end of a stage */
   HkPose *pose;       /* of each wall, now */
+  double time, time_to; /* s, of the poses now, and at the end of the stage */
   HkTouchings touchings[2]; /* of the last two positions */
   int last;                 /* the one that was used last */
   HkPiece *pieces;
@@ -116,8 +120,15 @@ HkStatus hk_contacts_create(const HkModel *model, const HkContactData *data, HkC
 void hk_contacts_destroy(const HkModel *model, HkContacts **contacts);
 size_t hk_contacts_bytes(const HkContacts *contacts);
 
-/* Puts the obstacles where they are at time t (s). */
+/* Puts the obstacles where they are at time t (s), which is also where they are to be. */
 void hk_contacts_place(HkContacts *contacts, double t);
+/* The obstacles are to be at their places of time t (s). */
+void hk_contacts_aim(HkContacts *contacts, double t);
+/* filter.c: the part of the moves from x to `to`, and of what the obstacles have left to move, on
+ * which no pair meets; *why says which one does. */
+double hk_contacts_reach(HkContacts *contacts, const double *x, const double *to, HkError *why);
+/* Moves the obstacles by a part of what is left. */
+void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
 /* Makes sure that the candidates are those of all moves between x and `to`. */
@@ -127,6 +138,8 @@ HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,
                                     const double *x);
 
+/* The pieces of a parallel loop over count entries, empty. */
+HkStatus hk_contacts_pieces(HkContacts *contacts, int64_t count, int64_t grain);
 /* The position of a vertex of the model or of an obstacle. */
 static inline const double *hk_contacts_position(const HkContacts *c, const double *x, int32_t v) {
   int64_t n = c->data->features.n;
@@ -140,8 +153,8 @@ double hk_contacts_approach(const HkContacts *contacts, const double *x, const i
                             int split);
 /* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. Of a
  * wall with two sides it is never below 0. */
-double hk_contacts_wall(const HkContacts *contacts, int wall, const double x[3], double n[3],
-                        double H[9]);
+double hk_contacts_wall(const HkContacts *contacts, int wall, const HkPose *pose,
+                        const double x[3], double n[3], double H[9]);
 
 /* filter.c: shortens the moves from x to `to` so that no pair meets on the way; true if it did. */
 bool hk_contacts_filter(HkContacts *contacts, const double *x, double *to);

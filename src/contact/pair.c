@@ -107,23 +107,43 @@ static double gap_change(const HkContactPair *pair, const HkTouch *touch, const 
                          const HkTouch *touch_to) {
   double d = touch->g + pair->xi, d_to = touch_to->g + to->xi, change[3] = {0, 0, 0}, sum[3];
   for (int a = 0; a < 4; a++) {
-    double move[3], arm[3];
+    double move[3], along[3];
+    int base = pair->split == HK_CONTACT_EDGES ? a / 2 * 2 : a == 0 ? 0 : 1;
     hk_sub(to->x + 3 * a, pair->x + 3 * a, move);
-    hk_sub(pair->x + 3 * a, pair->x, arm); /* the changes of w sum up to 0 */
+    hk_sub(pair->x + 3 * a, pair->x + 3 * base, along); /* in each feature w sums up to 1 or -1 */
     hk_axpy(touch_to->w[a], move, change);
-    hk_axpy(touch_to->w[a] - touch->w[a], arm, change);
+    hk_axpy(touch_to->w[a] - touch->w[a], along, change);
   }
   for (int c = 0; c < 3; c++) sum[c] = d * touch->n[c] + d_to * touch_to->n[c];
   return hk_dot(change, sum) / (d + d_to);
+}
+
+/* The change of mu = r (2 - r): (r' - r) (2 - r - r'), with u' x v' - u x v = (u' - u) x v' + u x
+ * (v' - v). */
+static double mollifier_change(const HkContactPair *pair, const HkContactPair *to) {
+  Mollifier m = mollify(pair), m_to = mollify(to);
+  if (m.slope == 0 || m_to.slope == 0) return m_to.value - m.value;
+  double a[3], b[3], C[3], change[3], part[3], sum[3];
+  for (int c = 0; c < 3; c++) {
+    a[c] = (to->x[3 + c] - pair->x[3 + c]) - (to->x[c] - pair->x[c]);
+    b[c] = (to->x[9 + c] - pair->x[9 + c]) - (to->x[6 + c] - pair->x[6 + c]);
+  }
+  hk_cross(m.u, m.v, C);
+  hk_cross(m_to.u, m_to.v, sum);
+  double r = square(C) / pair->c0, r_to = square(sum) / pair->c0;
+  hk_axpy(1, C, sum);
+  hk_cross(a, m_to.v, change);
+  hk_cross(m.u, b, part);
+  hk_axpy(1, part, change);
+  return hk_dot(change, sum) / pair->c0 * (2 - r - r_to);
 }
 
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to) {
   double s = touch->g / pair->ghat;
   double d = gap_change(pair, touch, to, touch_to) / pair->ghat;
-  double before = mollify(pair).value, after = mollify(to).value;
-  double change = after * hk_barrier_change(s, d);
-  if (after != before) change += (after - before) * hk_barrier(s);
+  double change = mollify(to).value * hk_barrier_change(s, d);
+  if (pair->c0 > 0) change += mollifier_change(pair, to) * hk_barrier(s);
   return pair->k * pair->ghat * pair->ghat * change;
 }
 

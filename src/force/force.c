@@ -227,6 +227,35 @@ bool hk_forces_filter(const HkModel *m, const HkForceWork *work, double t, const
   return changed;
 }
 
+void hk_forces_begin_stage(const HkModel *m, const HkForceWork *work, double t, const double *x) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    if (m->forces[f].type->begin_stage) m->forces[f].type->begin_stage(&a);
+  }
+}
+
+double hk_forces_reach(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                       const double *to, HkError *why) {
+  double least = 1;
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    HkError inner = {0};
+    double part = m->forces[f].type->reach ? m->forces[f].type->reach(&a, to, &inner) : 1;
+    if (!(part < least)) continue;
+    least = part;
+    *why = inner;
+  }
+  return least;
+}
+
+void hk_forces_advance(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                       double part) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    if (m->forces[f].type->advance) m->forces[f].type->advance(&a, part);
+  }
+}
+
 bool hk_forces_have_filter(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++)
     if (m->forces[f].type->filter) return true;

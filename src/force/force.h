@@ -122,6 +122,14 @@ typedef struct HkForceType {
    * allows the straight path between the two; true if it has changed `to`. NULL: every move is
    * allowed. */
   bool (*filter)(const HkForceArgs *a, double *to);
+  /* Before a stage at the time a->t, from positions a->x: things of the force that move by
+   * themselves, such as obstacles, are to arrive at their places of that time; NULL: it has none. */
+  void (*begin_stage)(const HkForceArgs *a);
+  /* The part of a move from a->x to `to`, 0 to 1, that is allowed while these things make the same
+   * part of what is left of theirs; *why says what is in the way if it is below 1. NULL: 1. */
+  double (*reach)(const HkForceArgs *a, const double *to, HkError *why);
+  /* Moves these things by a part of what is left. */
+  void (*advance)(const HkForceArgs *a, double part);
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
@@ -191,6 +199,13 @@ HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, 
 /* Filters the move from x to `to` by all forces; true if it was changed. */
 bool hk_forces_filter(const HkModel *model, const HkForceWork *work, double t, const double *x,
                       double *to);
+/* The stage functions of all forces. */
+void hk_forces_begin_stage(const HkModel *model, const HkForceWork *work, double t,
+                           const double *x);
+double hk_forces_reach(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                       const double *to, HkError *why);
+void hk_forces_advance(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                       double part);
 /* Whether a force of the model has a filter, and whether one has a filter or a hook. */
 bool hk_forces_have_filter(const HkModel *model);
 bool hk_forces_have_hooks(const HkModel *model);

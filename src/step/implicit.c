@@ -35,7 +35,7 @@ HkStatus hk_implicit_create_linear(HkSim *sim, const HkMethod *linear, HkError *
 
 size_t hk_implicit_bytes(const HkSim *sim) {
   const HkImplicit *implicit = sim->data;
-  size_t bytes = sizeof *implicit + 3 * hk_vector_bytes(sim->model->n);
+  size_t bytes = sizeof *implicit + (implicit->start ? 4 : 3) * hk_vector_bytes(sim->model->n);
   bytes += hk_problem_bytes(&implicit->problem);
   if (implicit->minimizer) bytes += hk_minimizer_bytes(implicit->minimizer);
   if (implicit->solve) bytes += hk_solve_hessian_bytes(implicit->solve);
@@ -52,6 +52,7 @@ void hk_implicit_destroy(HkSim *sim) {
   hk_free(c, &implicit->x);
   hk_free(c, &implicit->ahead);
   hk_free(c, &implicit->v);
+  hk_free(c, &implicit->start);
   hk_free(c, &sim->data);
 }
 
@@ -120,17 +121,6 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
   hold_pins(sim->model, state, implicit);
 }
 
-/* Applies the step filters of forces to the guess; constrained vertices follow their pins in any
- * case. */
-static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit, double *to) {
-  if (!hk_problem_filter(&implicit->problem, state->x, to)) return;
-  for (int64_t pin = 0; pin < sim->model->pin_count; pin++) {
-    int64_t i = 3 * (int64_t)sim->model->pin_vertex[pin];
-    const HkProblem *p = &implicit->problem;
-    if (state->pin_held[pin]) memcpy(to + i, p->y + i, 3 * sizeof *to);
-  }
-}
-
 /* The guess is the prediction, with or without the last change of velocity, whichever has the lower
  * g. It stretches springs that rotate, which a minimizer corrects at once: it is the better guess
  * although g may be higher there than at the old positions. If g rises out of proportion to the
@@ -139,14 +129,14 @@ static void filter_guess(HkSim *sim, const HkState *state, HkImplicit *implicit,
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   const double MAX_RISE_TO_INERTIA = 30;
   HkProblem *p = &implicit->problem;
-  hk_vectors_copy(&p->space, state->x, implicit->x);
+  const double *start = implicit->start;
+  hk_vectors_copy(&p->space, start ? start : state->x, implicit->x);
   hold_pins(sim->model, state, implicit);
-  filter_guess(sim, state, implicit, implicit->ahead);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
   if (!(rise <= MAX_RISE_TO_INERTIA * hk_problem_inertia(p, implicit->x))) return;
   if (state->h_old > 0) {
     look_ahead(sim, state, implicit, s);
-    filter_guess(sim, state, implicit, implicit->x);
+    if (start) hk_problem_filter(p, start, implicit->x);
     if (hk_problem_change(p, implicit->ahead, implicit->x) <= 0) return;
   }
   hk_vectors_copy(&p->space, implicit->ahead, implicit->x);
@@ -170,9 +160,8 @@ static void add_pass(HkStepInfo *sum, const HkStepInfo *last) {
   sum->projections += before.projections;
 }
 
-/* Prepares the problem for a prediction: dampers, and what is linearized about it. */
-static HkStatus predict(HkSim *sim, const HkState *state, const HkStage *stage, const double *x,
-                        HkError *error) {
+HkStatus hk_implicit_predict(HkSim *sim, const HkState *state, const HkStage *stage,
+                             const double *x, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   HkDamperStart start = {.now = stage->now,
@@ -189,7 +178,8 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   HkImplicit *implicit = sim->data;
   HkProblem *p = &implicit->problem;
   hk_implicit_begin(sim, state, stage);
-  HK_TRY(predict(sim, state, stage, implicit->ahead, error));
+  if (hk_forces_have_filter(sim->model)) HK_TRY(hk_implicit_arrive(sim, state, stage, error));
+  HK_TRY(hk_implicit_predict(sim, state, stage, implicit->ahead, error));
   int passes = count_passes(sim, p);
   hk_problem_measure(p, state->x);
   guess(sim, state, implicit, stage->ahead);
@@ -199,7 +189,7 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   for (int pass = 1; pass < passes && status >= 0 && again; pass++) {
     hk_vectors_subtract(&p->space, implicit->x, p->b, implicit->v);
     hk_vectors_scale(&p->space, 1 / p->tau, implicit->v);
-    HK_TRY(predict(sim, state, stage, implicit->x, error));
+    HK_TRY(hk_implicit_predict(sim, state, stage, implicit->x, error));
     status = hk_minimize(implicit->minimizer, implicit->x, error);
     add_pass(&sim->info, &implicit->minimizer->info);
   }

@@ -28,6 +28,8 @@ typedef struct HkImplicit {
   HkSolveHessian *solve;  /* of those that solve one linear system */
   double *x;              /* 3 n: the solution of the stage */
   double *ahead, *v;      /* 3 n: position and velocity of the predicted stage */
+  double *start; /* 3 n: where the minimization may start, with the constrained vertices at their
+                  * places (arrive.c); NULL where forces allow every move */
 } HkImplicit;
 
 /* create and destroy of integrators whose parameters begin as HkImplicitParams. */
@@ -52,6 +54,14 @@ void hk_implicit_begin(HkSim *sim, const HkState *state, const HkStage *stage);
 /* Calls hk_implicit_begin, linearizes about the prediction and minimizes: the stage is implicit->x,
  * its velocity (x - b) / tau. */
 HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkError *error);
+
+/* Prepares the problem for a prediction x: dampers, and what is linearized about it. */
+HkStatus hk_implicit_predict(HkSim *sim, const HkState *state, const HkStage *stage,
+                             const double *x, HkError *error);
+/* arrive.c: brings constrained vertices and obstacles to their places of the stage, and shortens the
+ * prediction, without a move that a force does not allow. */
+HkStatus hk_implicit_arrive(HkSim *sim, const HkState *state, const HkStage *stage,
+                            HkError *error);
 
 /* Unconditional stability: any step. */
 double hk_implicit_stable_step(const void *params, double omega, double d);
