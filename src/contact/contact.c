@@ -140,6 +140,10 @@ static void advance(const HkForceArgs *a, double part) {
   hk_contacts_advance(a->state, part);
 }
 
+static void carry(const HkForceArgs *a, double *to) {
+  hk_contacts_carry(a->state, a->x, to);
+}
+
 /* ---- Energy and force ---- */
 
 static double energy(const HkForceArgs *a) {
@@ -282,6 +286,7 @@ const HkForceType hk_force_contact = {
     .begin_stage = begin_stage,
     .reach = reach,
     .advance = advance,
+    .carry = carry,
     .energy = energy,
     .energy_change = energy_change,
     .add = add,

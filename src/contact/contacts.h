@@ -124,9 +124,11 @@ size_t hk_contacts_bytes(const HkContacts *contacts);
 void hk_contacts_place(HkContacts *contacts, double t);
 /* The obstacles are to be at their places of time t (s). */
 void hk_contacts_aim(HkContacts *contacts, double t);
-/* filter.c: the part of the moves from x to `to`, and of what the obstacles have left to move, on
+/* reach.c: the part of the moves from x to `to`, and of what the obstacles have left to move, on
  * which no pair meets; *why says which one does. */
 double hk_contacts_reach(HkContacts *contacts, const double *x, const double *to, HkError *why);
+/* reach.c: changes `to` of vertices that are in the way. */
+void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 /* Moves the obstacles by a part of what is left. */
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
@@ -156,6 +158,11 @@ double hk_contacts_approach(const HkContacts *contacts, const double *x, const i
 double hk_contacts_wall(const HkContacts *contacts, int wall, const HkPose *pose,
                         const double x[3], double n[3], double H[9]);
 
+/* The most by which the gap of a pair can close by moves p of its vertices. */
+double hk_contacts_closing(const double p[12], int split);
+/* The part of a move p of a vertex at x on which it does not meet a wall, as hk_pair_reach. */
+double hk_contacts_reach_of_wall(const HkContacts *contacts, int wall, const double x[3],
+                                 const double p[3], double radius);
 /* filter.c: shortens the moves from x to `to` so that no pair meets on the way; true if it did. */
 bool hk_contacts_filter(HkContacts *contacts, const double *x, double *to);
 

@@ -46,8 +46,7 @@ static void moves_of(const Filter *a, const int32_t v[4], double p[12]) {
   for (int k = 0; k < 4; k++) move_of(a, v[k], p + 3 * k);
 }
 
-/* The most by which the gap of a pair can change. */
-static double relative(const double p[12], int split) {
+double hk_contacts_closing(const double p[12], int split) {
   double most = 0;
   for (int a = 0; a < split; a++)
     for (int b = split; b < 4; b++) {
@@ -77,7 +76,7 @@ static void check_range(void *user, int64_t begin, int64_t end) {
     HkContactPair pair;
     double p[12];
     moves_of(a, v, p);
-    double most = relative(p, split);
+    double most = hk_contacts_closing(p, split);
     if (most == 0) continue;
     hk_contacts_pair(c, a->x, v, split, &pair);
     double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
@@ -127,9 +126,8 @@ static void divide(Filter *a, int64_t e) {
 
 /* ---- Walls ---- */
 
-/* A distance changes by the length of a move at most. */
-static double reach_of_wall(const HkContacts *c, int wall, const double *x, const double p[3],
-                            double radius) {
+double hk_contacts_reach_of_wall(const HkContacts *c, int wall, const double x[3],
+                                 const double p[3], double radius) {
   enum { STEPS_MAX = 1000 };
   const double LEFT = 0.1;
   double n[3], at[3], t = 0, length = hk_norm(p);
@@ -159,7 +157,7 @@ static void wall_range(void *user, int64_t begin, int64_t end) {
     for (int w = 0; w < d->wall_count; w++) {
       double p[3];
       move_of(&a, (int32_t)v, p);
-      cut(&a, (int32_t)v, reach_of_wall(a.c, w, a.x + 3 * v, p, d->radius[v]));
+      cut(&a, (int32_t)v, hk_contacts_reach_of_wall(a.c, w, a.x + 3 * v, p, d->radius[v]));
     }
 }
 
@@ -212,111 +210,4 @@ bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
     for (int64_t q = 3 * v; q < 3 * v + 3; q++) to[q] = x[q] + c->part[v] * (to[q] - x[q]);
   }
   return changed;
-}
-
-/* ---- One part for all ---- */
-
-static void reach_range(void *user, int64_t begin, int64_t end) {
-  const Filter *a = user;
-  HkContacts *c = a->c;
-  const HkFeatures *f = &c->data->features;
-  HkPiece *piece = &c->pieces[begin / CHECK_GRAIN];
-  piece->least = 1;
-  for (int64_t e = begin; e < end; e++) {
-    HkContactPair pair;
-    int32_t v[4];
-    double p[12];
-    int split = hk_contact_vertices(f, c->candidate[e].key, v);
-    for (int k = 0; k < 4; k++) {
-      int64_t own = v[k] - f->n, at = 3 * (own < 0 ? (int64_t)v[k] : own);
-      const double *from = own < 0 ? a->x : c->obstacle, *to = own < 0 ? a->to : c->obstacle_to;
-      hk_sub(to + at, from + at, p + 3 * k);
-    }
-    double most = relative(p, split);
-    if (most == 0) continue;
-    hk_contacts_pair(c, a->x, v, split, &pair);
-    double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-    if (PART * (least - pair.xi) >= most) continue;
-    HkTouch touch = hk_pair_touch(&pair);
-    double part = hk_pair_reach(&pair, &touch, p);
-    if (!(part < piece->least)) continue;
-    piece->least = part;
-    piece->least_at = e;
-  }
-}
-
-/* The body or obstacle that a vertex belongs to. */
-static const char *name_of(const HkModel *m, int32_t v) {
-  for (int b = 0; b < m->body_count; b++)
-    if (v < m->bodies[b].first + m->bodies[b].count)
-      return m->bodies[b].name ? m->bodies[b].name : "a body without a name";
-  int64_t at = v - m->n;
-  for (int k = 0; k < m->obstacle_count; k++) {
-    at -= m->obstacles[k].features.vertex_count;
-    if (at < 0) return m->obstacles[k].name;
-  }
-  return "?";
-}
-
-static void explain(const HkContacts *c, int64_t candidate, HkError *why) {
-  int32_t v[4];
-  int split = hk_contact_vertices(&c->data->features, c->candidate[candidate].key, v);
-  const char *a = name_of(c->model, v[0]), *b = name_of(c->model, v[split]);
-  hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %d and '%s' at vertex %d are in each other's way",
-          a, v[0], b, v[split]);
-}
-
-/* Vertices against walls that move by `part` of what is left: both seen from the wall, along a
- * straight line. */
-static bool walls_allow(const Filter *a, double part, HkError *why) {
-  HkContacts *c = a->c;
-  double now = c->time, then = part == 1 ? c->time_to : now + part * (c->time_to - now);
-  for (int w = 0; w < c->data->wall_count; w++) {
-    const HkWall *wall = &c->data->walls[w];
-    HkPose end = c->pose[w];
-    if (wall->obstacle) hk_obstacle_pose(wall->obstacle, then, end.R, end.T);
-    for (int64_t v = 0; v < c->data->features.n; v++) {
-      double p[3], seen[3], x[3];
-      for (int q = 0; q < 3; q++)
-        x[q] = a->x[3 * v + q] + part * (a->to[3 * v + q] - a->x[3 * v + q]);
-      if (wall->obstacle) { /* R (R'^T (x - T')) + T */
-        double r[3], local[3];
-        hk_sub(x, end.T, r);
-        for (int q = 0; q < 3; q++)
-          local[q] = end.R[q] * r[0] + end.R[3 + q] * r[1] + end.R[6 + q] * r[2];
-        for (int q = 0; q < 3; q++) seen[q] = hk_dot(c->pose[w].R + 3 * q, local) + c->pose[w].T[q];
-      } else {
-        memcpy(seen, x, sizeof seen);
-      }
-      hk_sub(seen, a->x + 3 * v, p);
-      if (reach_of_wall(c, w, a->x + 3 * v, p, c->data->radius[v]) == 1) continue;
-      hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %lld and '%s' are in each other's way",
-              name_of(c->model, (int32_t)v), (long long)v,
-              wall->obstacle ? wall->obstacle->name : "the ground");
-      return false;
-    }
-  }
-  return true;
-}
-
-double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkError *why) {
-  enum { HALVINGS_MAX = 60 };
-  Filter a = {.c = c, .x = x, .to = to};
-  HkStatus status = hk_contacts_cover(c, x, to);
-  int64_t pieces = (c->candidate_count + CHECK_GRAIN - 1) / CHECK_GRAIN;
-  if (status >= 0) status = hk_contacts_pieces(c, c->candidate_count, CHECK_GRAIN);
-  if (status < 0) {
-    c->status = status;
-    return 0;
-  }
-  hk_parallel_work(c->model->threads, c->candidate_count, CHECK_GRAIN, reach_range, &a);
-  double least = 1;
-  for (int64_t p = 0; p < pieces; p++) {
-    if (!(c->pieces[p].least < least)) continue;
-    least = c->pieces[p].least;
-    explain(c, c->pieces[p].least_at, why);
-  }
-  for (int k = 0; k < HALVINGS_MAX; k++, least *= 0.5)
-    if (walls_allow(&a, least, why)) return least;
-  return 0;
 }

@@ -256,6 +256,14 @@ void hk_forces_advance(const HkModel *m, const HkForceWork *work, double t, cons
   }
 }
 
+void hk_forces_carry(const HkModel *m, const HkForceWork *work, double t, const double *x,
+                     double *to) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
+    if (m->forces[f].type->carry) m->forces[f].type->carry(&a, to);
+  }
+}
+
 bool hk_forces_have_filter(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++)
     if (m->forces[f].type->filter) return true;

@@ -130,6 +130,9 @@ typedef struct HkForceType {
   double (*reach)(const HkForceArgs *a, const double *to, HkError *why);
   /* Moves these things by a part of what is left. */
   void (*advance)(const HkForceArgs *a, double part);
+  /* Changes `to` where vertices are in the way of these things, or of vertices that move from a->x
+   * to `to`: they are pushed along. NULL: nothing is. */
+  void (*carry)(const HkForceArgs *a, double *to);
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
@@ -206,6 +209,8 @@ double hk_forces_reach(const HkModel *model, const HkForceWork *work, double t, 
                        const double *to, HkError *why);
 void hk_forces_advance(const HkModel *model, const HkForceWork *work, double t, const double *x,
                        double part);
+void hk_forces_carry(const HkModel *model, const HkForceWork *work, double t, const double *x,
+                     double *to);
 /* Whether a force of the model has a filter, and whether one has a filter or a hook. */
 bool hk_forces_have_filter(const HkModel *model);
 bool hk_forces_have_hooks(const HkModel *model);

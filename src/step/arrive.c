@@ -1,9 +1,9 @@
 /* Constrained vertices and obstacles on their way to their places of a stage, where forces do not
  * allow every move.
  *
- * They go there at once if the other vertices may stay, or move as predicted. Otherwise all go as far
- * as they can, the others make way by a few iterations of the minimizer, and so on, until the places
- * are reached. A minimization needs positions that are allowed; it does not matter for its result
+ * They go there at once if the other vertices may stay, or move as predicted. Otherwise what is
+ * in their way is pushed along, all go as far as they can, a few iterations of the minimizer make
+ * room, and so on, until the places are reached. A minimization needs positions that are allowed; it does not matter for its result
  * where it starts.
  */
 #include "step/implicit.h"
@@ -31,8 +31,8 @@ static bool arrives(HkSim *sim, const double *x, const double *to, HkError *why)
   return true;
 }
 
-/* The other vertices make way, as far as a few iterations go. */
-static HkStatus make_way(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
+/* The other vertices make room, as far as a few iterations go. */
+static HkStatus make_room(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
                          HkError *error) {
   HkImplicit *implicit = sim->data;
   HkStopping *stopping = implicit->minimizer->method.params;
@@ -52,6 +52,8 @@ static HkStatus go(HkSim *sim, const HkState *state, const HkStage *stage, doubl
   for (int round = 0, blocked = 0; round < ROUNDS_MAX && blocked < BLOCKED_MAX; round++) {
     hk_vectors_copy(&p->space, x, to);
     place_pins(sim, state, to);
+    hk_forces_carry(sim->model, p->work, p->t, x, to);
+    place_pins(sim, state, to);
     double part = hk_forces_reach(sim->model, p->work, p->t, x, to, &why);
     hk_forces_advance(sim->model, p->work, p->t, x, part);
     hk_vectors_subtract(&p->space, to, x, to);
@@ -61,7 +63,7 @@ static HkStatus go(HkSim *sim, const HkState *state, const HkStage *stage, doubl
       return HK_OK;
     }
     blocked = part < LEAST ? blocked + 1 : 0;
-    HK_TRY(make_way(sim, state, stage, x, error));
+    HK_TRY(make_room(sim, state, stage, x, error));
     HK_TRY(hk_cancel_check(p->cancel, error));
   }
   return hk_fail(error, HK_ERROR_INVALID,

@@ -1,0 +1,20 @@
+/* What intersects, by an exact test: edges of one feature that pass through a triangle of another.
+ *
+ * Of features that share a vertex nothing is said. Ropes have no triangles; of them only the gap says
+ * whether they touch.
+ */
+#ifndef HK_CONTACT_CROSSING_H
+#define HK_CONTACT_CROSSING_H
+
+#include "contact/contacts.h"
+
+/* Two vertices of features that intersect, one of each. */
+typedef struct HkCrossing {
+  int32_t a, b;
+} HkCrossing;
+
+/* Counts the crossings at x, and fills in up to `most` of them, in the order of the features.
+ * Returns -1 after an error, which contacts->status has. */
+int64_t hk_contacts_crossings(HkContacts *contacts, const double *x, HkCrossing *list, int64_t most);
+
+#endif

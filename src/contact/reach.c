@@ -1,0 +1,171 @@
+/* How far all vertices and obstacles may go together, and what is in their way.
+ *
+ * Constrained vertices and obstacles have places to be at. They and all other vertices make the same
+ * part of their moves, as long as no pair meets (hk_pair_reach). What is in their way is pushed along
+ * (carry): a guess, which is checked as any other move.
+ */
+#include "contact/contacts.h"
+
+#include "base/vec.h"
+
+#include <string.h>
+
+static const double PART = 0.9, ROOM = 0.5;
+enum { CHECK_GRAIN = 1024, CARRY_ROUNDS_MAX = 50 };
+
+typedef struct Reach {
+  HkContacts *c;
+  const double *x, *to;
+} Reach;
+
+/* The moves of the vertices of a pair. */
+static void moves_of(const Reach *a, const int32_t v[4], double p[12]) {
+  const HkContacts *c = a->c;
+  int64_t n = c->data->features.n;
+  for (int k = 0; k < 4; k++) {
+    int64_t own = v[k] - n, at = 3 * (own < 0 ? (int64_t)v[k] : own);
+    const double *from = own < 0 ? a->x : c->obstacle, *to = own < 0 ? a->to : c->obstacle_to;
+    hk_sub(to + at, from + at, p + 3 * k);
+  }
+}
+
+/* ---- One part for all ---- */
+
+static void reach_range(void *user, int64_t begin, int64_t end) {
+  const Reach *a = user;
+  HkContacts *c = a->c;
+  const HkFeatures *f = &c->data->features;
+  HkPiece *piece = &c->pieces[begin / CHECK_GRAIN];
+  piece->least = 1;
+  for (int64_t e = begin; e < end; e++) {
+    HkContactPair pair;
+    int32_t v[4];
+    double p[12];
+    int split = hk_contact_vertices(f, c->candidate[e].key, v);
+    moves_of(a, v, p);
+    double most = hk_contacts_closing(p, split);
+    if (most == 0) continue;
+    hk_contacts_pair(c, a->x, v, split, &pair);
+    double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
+    if (PART * (least - pair.xi) >= most) continue;
+    HkTouch touch = hk_pair_touch(&pair);
+    double part = hk_pair_reach(&pair, &touch, p);
+    if (!(part < piece->least)) continue;
+    piece->least = part;
+    piece->least_at = e;
+  }
+}
+
+/* The body or obstacle that a vertex belongs to. */
+static const char *name_of(const HkModel *m, int32_t v) {
+  for (int b = 0; b < m->body_count; b++)
+    if (v < m->bodies[b].first + m->bodies[b].count)
+      return m->bodies[b].name ? m->bodies[b].name : "a body without a name";
+  int64_t at = v - m->n;
+  for (int k = 0; k < m->obstacle_count; k++) {
+    at -= m->obstacles[k].features.vertex_count;
+    if (at < 0) return m->obstacles[k].name;
+  }
+  return "?";
+}
+
+static void explain(const HkContacts *c, int64_t candidate, HkError *why) {
+  int32_t v[4];
+  int split = hk_contact_vertices(&c->data->features, c->candidate[candidate].key, v);
+  const char *a = name_of(c->model, v[0]), *b = name_of(c->model, v[split]);
+  hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %d and '%s' at vertex %d are in each other's way",
+          a, v[0], b, v[split]);
+}
+
+/* Vertices against walls that move by `part` of what is left: both seen from the wall, along a
+ * straight line. */
+static bool walls_allow(const Reach *a, double part, HkError *why) {
+  HkContacts *c = a->c;
+  double now = c->time, then = part == 1 ? c->time_to : now + part * (c->time_to - now);
+  for (int w = 0; w < c->data->wall_count; w++) {
+    const HkWall *wall = &c->data->walls[w];
+    HkPose end = c->pose[w];
+    if (wall->obstacle) hk_obstacle_pose(wall->obstacle, then, end.R, end.T);
+    for (int64_t v = 0; v < c->data->features.n; v++) {
+      double p[3], seen[3], x[3];
+      for (int q = 0; q < 3; q++)
+        x[q] = a->x[3 * v + q] + part * (a->to[3 * v + q] - a->x[3 * v + q]);
+      if (wall->obstacle) { /* R (R'^T (x - T')) + T */
+        double r[3], local[3];
+        hk_sub(x, end.T, r);
+        for (int q = 0; q < 3; q++)
+          local[q] = end.R[q] * r[0] + end.R[3 + q] * r[1] + end.R[6 + q] * r[2];
+        for (int q = 0; q < 3; q++) seen[q] = hk_dot(c->pose[w].R + 3 * q, local) + c->pose[w].T[q];
+      } else {
+        memcpy(seen, x, sizeof seen);
+      }
+      hk_sub(seen, a->x + 3 * v, p);
+      if (hk_contacts_reach_of_wall(c, w, a->x + 3 * v, p, c->data->radius[v]) == 1) continue;
+      hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %lld and '%s' are in each other's way",
+              name_of(c->model, (int32_t)v), (long long)v,
+              wall->obstacle ? wall->obstacle->name : "the ground");
+      return false;
+    }
+  }
+  return true;
+}
+
+double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkError *why) {
+  enum { HALVINGS_MAX = 60 };
+  Reach a = {.c = c, .x = x, .to = to};
+  HkStatus status = hk_contacts_cover(c, x, to);
+  int64_t pieces = (c->candidate_count + CHECK_GRAIN - 1) / CHECK_GRAIN;
+  if (status >= 0) status = hk_contacts_pieces(c, c->candidate_count, CHECK_GRAIN);
+  if (status < 0) {
+    c->status = status;
+    return 0;
+  }
+  hk_parallel_work(c->model->threads, c->candidate_count, CHECK_GRAIN, reach_range, &a);
+  double least = 1;
+  for (int64_t p = 0; p < pieces; p++) {
+    if (!(c->pieces[p].least < least)) continue;
+    least = c->pieces[p].least;
+    explain(c, c->pieces[p].least_at, why);
+  }
+  for (int k = 0; k < HALVINGS_MAX; k++, least *= 0.5)
+    if (walls_allow(&a, least, why)) return least;
+  return 0;
+}
+
+/* ---- Pushing along ---- */
+
+/* The side of a pair that moves less makes way, along the normal, until half of the gap is left. */
+static bool push(const Reach *a, double *to, int64_t e) {
+  const HkContacts *c = a->c;
+  HkContactPair pair;
+  int32_t v[4];
+  double p[12], toward[2] = {0, 0};
+  int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+  moves_of(a, v, p);
+  hk_contacts_pair(c, a->x, v, split, &pair);
+  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
+  if (ROOM * (least - pair.xi) >= hk_contacts_closing(p, split)) return false;
+  HkTouch touch = hk_pair_touch(&pair);
+  for (int k = 0; k < 4; k++)
+    toward[k >= split] -= touch.w[k] * hk_dot(p + 3 * k, touch.n);
+  double amount = toward[0] + toward[1] - ROOM * touch.g;
+  if (!(amount > 0)) return false;
+  int side = toward[0] < toward[1] ? 0 : 1;
+  bool any = false;
+  for (int k = side == 0 ? 0 : split; k < (side == 0 ? split : 4); k++) {
+    if (v[k] >= c->data->features.n || touch.w[k] == 0) continue;
+    hk_axpy(side == 0 ? amount : -amount, touch.n, to + 3 * (int64_t)v[k]);
+    any = true;
+  }
+  return any;
+}
+
+void hk_contacts_carry(HkContacts *c, const double *x, double *to) {
+  Reach a = {.c = c, .x = x, .to = to};
+  for (int round = 0; round < CARRY_ROUNDS_MAX; round++) {
+    bool any = false;
+    if (hk_contacts_cover(c, x, to) < 0) return;
+    for (int64_t e = 0; e < c->candidate_count; e++) any |= push(&a, to, e);
+    if (!any) return;
+  }
+}
