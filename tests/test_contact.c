@@ -21,7 +21,8 @@ static const char crowded[] =
     " 'springs': {'k': 100, 'shear': true}, 'mass': 0.1}],"
     "'obstacles': [{'type': 'ball', 'center': [0.1, 0.19, -0.1], 'radius': 0.1},"
     "{'type': 'box', 'center': [0.25, 0.13, -0.25], 'size': [0.1, 0.1, 0.1], 'angle': 30}],"
-    "'forces': ['gravity', {'type': 'contact', 'distance': 0.05, 'thickness': 0.002, 'ground': true}],"
+    "'forces': ['gravity', {'type': 'contact', 'distance': 0.05, 'thickness': 0.002, 'ground': "
+    "true}],"
     "'time': {'duration': 1, 'step': 0.01, 'frames_per_second': 100},"
     "'integrator': {'type': 'backward_euler', 'minimizer': 'newton'}}";
 

@@ -139,7 +139,8 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
 }
 
 TEST(a_move_that_is_not_finite_is_not_allowed) {
-  HkContactPair pair = {.split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
+  HkContactPair pair = {
+      .split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
   double p[12] = {0, NAN};
   HkTouch touch = hk_pair_touch(&pair);
   CHECK(hk_pair_reach(&pair, &touch, p) == 0);

@@ -1,10 +1,11 @@
 /* Candidates and what touches; see contacts.h.
  *
  * A vertex may be anywhere in the hull of the two positions that were asked for, widened by SKIN
- * ghat. Its box is wider by its radius and ghat / 2: the tree gives the pairs whose boxes overlap. At
- * other positions a pair is no nearer than
+ * ghat. Its box is wider by its radius and ghat / 2: the tree gives the pairs whose boxes overlap.
+ * At other positions a pair is no nearer than
  *
- *     d >= d_searched - max |(x_a - x_b) - (x_a - x_b)_searched|   over the vertices a, b of the two,
+ *     d >= d_searched - max |(x_a - x_b) - (x_a - x_b)_searched|   over the vertices a, b of the
+ * two,
  *
  * which costs a fraction of the closest points and rules out most of the candidates.
  */
@@ -74,8 +75,8 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,      &c->searched, &c->obstacle, &c->obstacle_to, &c->pose, &c->wall_k, &c->part,
-                    &c->round,    &c->candidate, &c->previous, &c->mark,  &c->pieces};
+  void *arrays[] = {&c->box,  &c->searched, &c->obstacle,  &c->obstacle_to, &c->pose, &c->wall_k,
+                    &c->part, &c->round,    &c->candidate, &c->previous,    &c->mark, &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -127,8 +128,7 @@ void hk_contacts_advance(HkContacts *c, double part) {
     c->obstacle[q] = part == 1 ? c->obstacle_to[q]
                                : c->obstacle[q] + part * (c->obstacle_to[q] - c->obstacle[q]);
   c->time = part == 1 ? c->time_to : c->time + part * (c->time_to - c->time);
-  for (int w = 0; w < c->data->wall_count; w++)
-    find_pose(&c->data->walls[w], c->time, &c->pose[w]);
+  for (int w = 0; w < c->data->wall_count; w++) find_pose(&c->data->walls[w], c->time, &c->pose[w]);
   c->touchings[0].known = c->touchings[1].known = false;
 }
 
@@ -236,7 +236,8 @@ static bool share(const int32_t v[4], int split) {
 
 void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], int split,
                       HkContactPair *pair) {
-  for (int a = 0; a < 4; a++) memcpy(pair->x + 3 * a, hk_contacts_position(c, x, v[a]), 3 * sizeof *x);
+  for (int a = 0; a < 4; a++)
+    memcpy(pair->x + 3 * a, hk_contacts_position(c, x, v[a]), 3 * sizeof *x);
   pair->split = split;
   pair->xi = c->data->radius[v[0]] + c->data->radius[v[3]];
   pair->ghat = c->data->ghat;
@@ -277,7 +278,8 @@ static void search_range(void *user, int64_t begin, int64_t end) {
     hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
 }
 
-/* The distances at the positions of the search, and without pairs that stay apart in their boxes. */
+/* The distances at the positions of the search, and without pairs that stay apart in their boxes.
+ */
 static void measure_range(void *user, int64_t begin, int64_t end) {
   Loop a = *(const Loop *)user;
   HkContacts *c = a.c;
@@ -433,8 +435,8 @@ static double rest_mollifier(const HkContacts *c, const int32_t v[4], int split)
   const HkFeatures *f = &c->data->features;
   double X[12];
   for (int a = 0; a < 4; a++) {
-    const double *rest = v[a] < f->n ? c->model->x0 + 3 * (int64_t)v[a]
-                                     : f->obstacle + 3 * (v[a] - f->n);
+    const double *rest =
+        v[a] < f->n ? c->model->x0 + 3 * (int64_t)v[a] : f->obstacle + 3 * (v[a] - f->n);
     memcpy(X + 3 * a, rest, 3 * sizeof *X);
   }
   return hk_pair_mollifier(split, X);
@@ -541,8 +543,7 @@ static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double 
   return HK_OK;
 }
 
-const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
-                                    const double *x) {
+const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs, const double *x) {
   size_t bytes = (size_t)c->data->features.n * 3 * sizeof *x;
   for (int k = 0; k < 2; k++) {
     HkTouchings *found = &c->touchings[k];

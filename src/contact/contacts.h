@@ -4,7 +4,8 @@
  *                  tree, kept until a vertex leaves its box
  *     touching     pairs with a gap below ghat at given positions, and vertices near a wall
  *
- * Walls are obstacles with a signed distance, which touch vertices alone. The stiffness of a pair is
+ * Walls are obstacles with a signed distance, which touch vertices alone. The stiffness of a pair
+ * is
  *
  *     k = 10 m / h^2 + n^T H n
  *
@@ -92,26 +93,26 @@ typedef struct HkContacts {
   const HkModel *model;
   const HkContactData *data;
   HkTree tree;
-  HkBox *box;         /* of each vertex: where it may be */
-  double *searched;   /* m, 3 a vertex: positions of the last search */
+  HkBox *box;       /* of each vertex: where it may be */
+  double *searched; /* m, 3 a vertex: positions of the last search */
   bool has_candidates;
   HkCandidate *candidate, *previous;
   int64_t candidate_count, candidate_capacity, previous_capacity;
-  float *wall_k;      /* N/m, n a wall; 0: not met in this step */
-  double *obstacle;   /* m: vertices of obstacles where they are now */
-  double *obstacle_to; /* m: where they are to be at the end of a stage */
-  HkPose *pose;       /* of each wall, now */
-  double time, time_to; /* s, of the poses now, and at the end of the stage */
+  float *wall_k;            /* N/m, n a wall; 0: not met in this step */
+  double *obstacle;         /* m: vertices of obstacles where they are now */
+  double *obstacle_to;      /* m: where they are to be at the end of a stage */
+  HkPose *pose;             /* of each wall, now */
+  double time, time_to;     /* s, of the poses now, and at the end of the stage */
   HkTouchings touchings[2]; /* of the last two positions */
   int last;                 /* the one that was used last */
   HkPiece *pieces;
   int64_t piece_count;
-  double *part;         /* of the filter: how much of its move each vertex makes */
-  uint8_t *mark;        /* of the filter: one a candidate */
+  double *part;  /* of the filter: how much of its move each vertex makes */
+  uint8_t *mark; /* of the filter: one a candidate */
   int64_t mark_capacity;
-  int32_t *round;       /* of the filter: when the part of a vertex was changed last */
-  double h;             /* s, of the step */
-  HkStatus status;      /* the first error of a function that cannot return one */
+  int32_t *round;  /* of the filter: when the part of a vertex was changed last */
+  double h;        /* s, of the step */
+  HkStatus status; /* the first error of a function that cannot return one */
   int64_t searches;
 } HkContacts;
 
@@ -150,13 +151,14 @@ static inline const double *hk_contacts_position(const HkContacts *c, const doub
 /* Fills x, xi, split and ghat of a pair. */
 void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                       int split, HkContactPair *pair);
-/* The most that two vertices of the two features of a candidate have come closer since the search. */
+/* The most that two vertices of the two features of a candidate have come closer since the search.
+ */
 double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                             int split);
 /* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. Of a
  * wall with two sides it is never below 0. */
-double hk_contacts_wall(const HkContacts *contacts, int wall, const HkPose *pose,
-                        const double x[3], double n[3], double H[9]);
+double hk_contacts_wall(const HkContacts *contacts, int wall, const HkPose *pose, const double x[3],
+                        double n[3], double H[9]);
 
 /* The most by which the gap of a pair can close by moves p of its vertices. */
 double hk_contacts_closing(const double p[12], int split);

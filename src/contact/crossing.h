@@ -1,7 +1,7 @@
 /* What intersects, by an exact test: edges of one feature that pass through a triangle of another.
  *
- * Of features that share a vertex nothing is said. Ropes have no triangles; of them only the gap says
- * whether they touch.
+ * Of features that share a vertex nothing is said. Ropes have no triangles; of them only the gap
+ * says whether they touch.
  */
 #ifndef HK_CONTACT_CROSSING_H
 #define HK_CONTACT_CROSSING_H
@@ -15,6 +15,7 @@ typedef struct HkCrossing {
 
 /* Counts the crossings at x, and fills in up to `most` of them, in the order of the features.
  * Returns -1 after an error, which contacts->status has. */
-int64_t hk_contacts_crossings(HkContacts *contacts, const double *x, HkCrossing *list, int64_t most);
+int64_t hk_contacts_crossings(HkContacts *contacts, const double *x, HkCrossing *list,
+                              int64_t most);
 
 #endif

@@ -40,7 +40,8 @@ typedef struct Builder {
 static HkStatus reserve_edges(Builder *b, int64_t count, HkError *error) {
   const HkContext *c = &b->model->context;
   EdgeSet *set = &b->edges;
-  HK_TRY(hk_grow(c, &set->next, &set->next_capacity, count + 1, sizeof *set->next, "contact", error));
+  HK_TRY(
+      hk_grow(c, &set->next, &set->next_capacity, count + 1, sizeof *set->next, "contact", error));
   return hk_grow(c, &set->other, &set->other_capacity, count + 1, sizeof *set->other, "contact",
                  error);
 }

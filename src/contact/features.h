@@ -12,8 +12,8 @@
  *     edge of one, edge of the other
  *
  * of the points and edges that belong to them: each pair of features comes up once. Its key is made
- * of the two slots and of which pair of the two it is, so that an order of keys is an order of pairs
- * that depends on nothing but the model.
+ * of the two slots and of which pair of the two it is, so that an order of keys is an order of
+ * pairs that depends on nothing but the model.
  *
  * Vertices of obstacles follow those of the model, from n on.
  */

@@ -7,9 +7,9 @@
  *     t_v <= (r + 0.9 e_v) / (approach of v),   r = 0.9 g a / (a + b) or 0.9 g b / (a + b)
  *
  * where e_v is the distance of v behind the closest point of its side. Such a pair stays on its
- * sides of the plane whatever else is cut. Pairs with a vertex that was cut are checked again, until
- * none changes. So at the end each pair has been checked as it moves, or is divided by a plane. Cuts
- * are rare that way: a vertex that is cut stretches the springs around it.
+ * sides of the plane whatever else is cut. Pairs with a vertex that was cut are checked again,
+ * until none changes. So at the end each pair has been checked as it moves, or is divided by a
+ * plane. Cuts are rare that way: a vertex that is cut stretches the springs around it.
  */
 #include "contact/contacts.h"
 

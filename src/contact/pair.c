@@ -21,7 +21,7 @@ static const double MOLLIFIED = 1e-3; /* square of the sine of the angle below w
 HkTouch hk_pair_touch(const HkContactPair *pair) {
   HkTouch touch;
   double d = pair->split == HK_CONTACT_EDGES ? hk_gap_edges(pair->x, touch.w, touch.n)
-                                          : hk_gap_point_triangle(pair->x, touch.w, touch.n);
+                                             : hk_gap_point_triangle(pair->x, touch.w, touch.n);
   for (int c = 0; c < 3; c++) touch.n[c] = d > 0 ? touch.n[c] / d : 0;
   touch.g = d - pair->xi;
   return touch;
@@ -102,7 +102,8 @@ double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch) {
   return pair->k * pair->ghat * pair->ghat * f * mollify(pair).value;
 }
 
-/* The change of the gap: (r' - r) . (r' + r) / (d' + d) with r' - r = sum w' (x' - x) + (w' - w) x. */
+/* The change of the gap: (r' - r) . (r' + r) / (d' + d) with r' - r = sum w' (x' - x) + (w' - w) x.
+ */
 static double gap_change(const HkContactPair *pair, const HkTouch *touch, const HkContactPair *to,
                          const HkTouch *touch_to) {
   double d = touch->g + pair->xi, d_to = touch_to->g + to->xi, change[3] = {0, 0, 0}, sum[3];
@@ -226,7 +227,8 @@ static void add_distance_hessian(const HkContactPair *pair, const HkTouch *touch
     }
 }
 
-void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected, double H[144]) {
+void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected,
+                     double H[144]) {
   double s = touch->g / pair->ghat, N[12], C[12] = {0};
   Mollifier m = mollify(pair);
   double f1 = pair->k * pair->ghat * hk_barrier_slope(s), f2 = pair->k * hk_barrier_curvature(s);
@@ -253,6 +255,24 @@ static double speed(const double p[12], int first, int end) {
   return sqrt(most);
 }
 
+/* The longest t by which all vertices may go on along q until the two sides, seen along the normal,
+ * are `left` apart. The sides are on the two sides of a plane till then. */
+static double divided(const HkContactPair *at, const HkTouch *touch, const double q[12],
+                      double left) {
+  double t = INFINITY;
+  for (int a = 0; a < at->split; a++)
+    for (int b = at->split; b < 4; b++) {
+      double apart[3], moves[3];
+      hk_sub(at->x + 3 * a, at->x + 3 * b, apart);
+      hk_sub(q + 3 * a, q + 3 * b, moves);
+      double closing = -hk_dot(moves, touch->n);
+      if (!(closing > 0)) continue;
+      double part = (hk_dot(apart, touch->n) - at->xi - left) / closing;
+      t = part < t ? part : t;
+    }
+  return t;
+}
+
 double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]) {
   enum { ROUNDS_MAX = 1000 };
   const double PART = 0.9, LEFT = 0.1;
@@ -261,16 +281,18 @@ double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const doub
     int e = c % 3;
     q[c] = p[c] - 0.25 * (p[e] + p[3 + e] + p[6 + e] + p[9 + e]);
   }
-  double fastest = speed(q, 0, pair->split) + speed(q, pair->split, 4), t = 0, g = touch->g;
-  if (PART * g >= fastest) return 1; /* the gap closes by `fastest` at most */
+  double fastest = speed(q, 0, pair->split) + speed(q, pair->split, 4), t = 0;
+  if (PART * touch->g >= fastest) return 1; /* the gap closes by `fastest` at most */
   if (!(fastest < INFINITY)) return 0;
   HkContactPair at = *pair;
+  HkTouch now = *touch;
   for (int round = 0; round < ROUNDS_MAX; round++) {
-    double next = t + PART * g / fastest;
+    double move = divided(&at, &now, q, (1 - PART) * now.g), next;
+    next = t + hk_larger(move, PART * now.g / fastest);
     if (next >= 1) next = 1;
     for (int c = 0; c < 12; c++) at.x[c] = pair->x[c] + next * q[c];
-    g = hk_pair_touch(&at).g;
-    if (g <= LEFT * touch->g) return t;
+    now = hk_pair_touch(&at);
+    if (now.g <= LEFT * touch->g) return t;
     t = next;
     if (t == 1) return 1;
   }

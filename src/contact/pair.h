@@ -42,11 +42,13 @@ double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch);
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to);
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
-void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected, double H[144]);
+void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected,
+                     double H[144]);
 
 /* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a
  * hundredth of what it is at the start, and at whose end it is above a tenth: all of it (1), or
- * nearly the longest that is possible (additive continuous collision detection; Li et al. 2021). */
+ * nearly the longest that is possible: additive continuous collision detection (Li et al. 2021),
+ * which goes on for longer where a plane divides the two. */
 double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]);
 
 #endif

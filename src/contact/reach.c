@@ -1,8 +1,8 @@
 /* How far all vertices and obstacles may go together, and what is in their way.
  *
- * Constrained vertices and obstacles have places to be at. They and all other vertices make the same
- * part of their moves, as long as no pair meets (hk_pair_reach). What is in their way is pushed along
- * (carry): a guess, which is checked as any other move.
+ * Constrained vertices and obstacles have places to be at. They and all other vertices make the
+ * same part of their moves, as long as no pair meets (hk_pair_reach). What is in their way is
+ * pushed along (carry): a guess, which is checked as any other move.
  */
 #include "contact/contacts.h"
 
@@ -146,8 +146,7 @@ static bool push(const Reach *a, double *to, int64_t e) {
   double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
   if (ROOM * (least - pair.xi) >= hk_contacts_closing(p, split)) return false;
   HkTouch touch = hk_pair_touch(&pair);
-  for (int k = 0; k < 4; k++)
-    toward[k >= split] -= touch.w[k] * hk_dot(p + 3 * k, touch.n);
+  for (int k = 0; k < 4; k++) toward[k >= split] -= touch.w[k] * hk_dot(p + 3 * k, touch.n);
   double amount = toward[0] + toward[1] - ROOM * touch.g;
   if (!(amount > 0)) return false;
   int side = toward[0] < toward[1] ? 0 : 1;

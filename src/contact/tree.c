@@ -149,8 +149,7 @@ static void fit_nodes(void *user, int64_t begin, int64_t end) {
     HkTreeNode *node = &tree->node[tree->first[a->level] + b];
     for (int s = 0; s < WIDTH; s++) {
       HkBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-      if (WIDTH * b + s < below)
-        box = hull(&tree->node[tree->first[a->level - 1] + WIDTH * b + s]);
+      if (WIDTH * b + s < below) box = hull(&tree->node[tree->first[a->level - 1] + WIDTH * b + s]);
       for (int c = 0; c < 3; c++) {
         node->low[c][s] = box.low[c];
         node->high[c][s] = box.high[c];

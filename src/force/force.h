@@ -123,7 +123,8 @@ typedef struct HkForceType {
    * allowed. */
   bool (*filter)(const HkForceArgs *a, double *to);
   /* Before a stage at the time a->t, from positions a->x: things of the force that move by
-   * themselves, such as obstacles, are to arrive at their places of that time; NULL: it has none. */
+   * themselves, such as obstacles, are to arrive at their places of that time; NULL: it has none.
+   */
   void (*begin_stage)(const HkForceArgs *a);
   /* The part of a move from a->x to `to`, 0 to 1, that is allowed while these things make the same
    * part of what is left of theirs; *why says what is in the way if it is below 1. NULL: 1. */

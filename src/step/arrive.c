@@ -3,14 +3,15 @@
  *
  * They go there at once if the other vertices may stay, or move as predicted. Otherwise what is
  * in their way is pushed along, all go as far as they can, a few iterations of the minimizer make
- * room, and so on, until the places are reached. A minimization needs positions that are allowed; it does not matter for its result
- * where it starts.
+ * room, and so on, until the places are reached. A minimization needs positions that are allowed;
+ * it does not matter for its result where it starts.
  */
 #include "step/implicit.h"
 
 #include <string.h>
 
-/* Iterations between two moves, and moves of less than LEAST of what is left that end in an error. */
+/* Iterations between two moves, and moves of less than LEAST of what is left that end in an error.
+ */
 enum { ITERATIONS = 3, BLOCKED_MAX = 30, ROUNDS_MAX = 10000 };
 static const double LEAST = 1e-3;
 
@@ -33,7 +34,7 @@ static bool arrives(HkSim *sim, const double *x, const double *to, HkError *why)
 
 /* The other vertices make room, as far as a few iterations go. */
 static HkStatus make_room(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
-                         HkError *error) {
+                          HkError *error) {
   HkImplicit *implicit = sim->data;
   HkStopping *stopping = implicit->minimizer->method.params;
   int iterations = stopping->iterations;
@@ -66,10 +67,11 @@ static HkStatus go(HkSim *sim, const HkState *state, const HkStage *stage, doubl
     HK_TRY(make_room(sim, state, stage, x, error));
     HK_TRY(hk_cancel_check(p->cancel, error));
   }
-  return hk_fail(error, HK_ERROR_INVALID,
-                 "pins or obstacles cannot get to their places of %g s without an intersection: %s; "
-                 "change their motion, or leave them room",
-                 p->t, why.text[0] ? why.text : "something is in the way");
+  return hk_fail(
+      error, HK_ERROR_INVALID,
+      "pins or obstacles cannot get to their places of %g s without an intersection: %s; "
+      "change their motion, or leave them room",
+      p->t, why.text[0] ? why.text : "something is in the way");
 }
 
 HkStatus hk_implicit_arrive(HkSim *sim, const HkState *state, const HkStage *stage,

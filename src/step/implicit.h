@@ -58,10 +58,9 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
 /* Prepares the problem for a prediction x: dampers, and what is linearized about it. */
 HkStatus hk_implicit_predict(HkSim *sim, const HkState *state, const HkStage *stage,
                              const double *x, HkError *error);
-/* arrive.c: brings constrained vertices and obstacles to their places of the stage, and shortens the
- * prediction, without a move that a force does not allow. */
-HkStatus hk_implicit_arrive(HkSim *sim, const HkState *state, const HkStage *stage,
-                            HkError *error);
+/* arrive.c: brings constrained vertices and obstacles to their places of the stage, and shortens
+ * the prediction, without a move that a force does not allow. */
+HkStatus hk_implicit_arrive(HkSim *sim, const HkState *state, const HkStage *stage, HkError *error);
 
 /* Unconditional stability: any step. */
 double hk_implicit_stable_step(const void *params, double omega, double d);
