@@ -186,7 +186,7 @@ static double wall_change(const HkContacts *c, const double *x, const HkWallTouc
 /* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
   HkContacts *c = a->state;
-  if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
+  if (hk_contacts_cover(c, a->x, to) != HK_OK) return INFINITY;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
   const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
   double sum = 0;

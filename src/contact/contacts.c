@@ -20,6 +20,9 @@
 
 static const double SKIN = 2, INERTIA = 10;
 enum { SEARCH_GRAIN = 32, PAIR_GRAIN = 1024 };
+/* Candidates that a piece of a search for a move may give: 32 a slot. Sheets that lie on each other
+ * have about 10. */
+enum { PIECE_MAX = 32 * SEARCH_GRAIN * HK_CONTACT_WIDTH };
 
 /* ---- Creating ---- */
 
@@ -148,6 +151,7 @@ HkStatus hk_contacts_pieces(HkContacts *c, int64_t count, int64_t grain) {
   for (int64_t k = 0; k < pieces; k++) {
     c->pieces[k].count = 0;
     c->pieces[k].status = HK_OK;
+    c->pieces[k].full = false;
   }
   return HK_OK;
 }
@@ -221,6 +225,7 @@ static bool overlap(const HkBox *a, const HkBox *b) {
 }
 
 static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
+  piece->full |= piece->count >= PIECE_MAX;
   if (piece->status >= 0)
     piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
                             piece->count + 1, sizeof *piece->candidate, "contact", NULL);
@@ -274,7 +279,7 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
 static void search_range(void *user, int64_t begin, int64_t end) {
   Loop a = *(const Loop *)user;
   a.piece = &a.c->pieces[begin / a.grain];
-  for (int64_t b = begin; b < end; b++)
+  for (int64_t b = begin; b < end && !(a.piece->full && a.to != a.x); b++)
     hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
 }
 
@@ -347,10 +352,12 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   hk_parallel_work(c->model->threads, blocks, SEARCH_GRAIN, search_range, &a);
+  c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
+  for (int64_t p = 0; p < pieces && to != x; p++)
+    if (c->pieces[p].full) return HK_NOT_CONVERGED;
   hk_parallel_work(c->model->threads, pieces, 1, measure_range, &a);
   HK_TRY(join(c, pieces));
   c->has_candidates = true;
-  c->touchings[0].known = c->touchings[1].known = false;
   return HK_OK;
 }
 

@@ -87,6 +87,7 @@ typedef struct HkPiece {
   double least; /* part of a move, and the candidate or vertex that has it */
   int64_t least_at;
   HkStatus status;
+  bool full; /* it has found more candidates than a search for a move may give */
 } HkPiece;
 
 typedef struct HkContacts {
@@ -134,7 +135,8 @@ void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
-/* Makes sure that the candidates are those of all moves between x and `to`. */
+/* Makes sure that the candidates are those of all moves between x and `to`. Returns HK_NOT_CONVERGED,
+ * and has no candidates, if the moves are so long that there would be too many. */
 HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */

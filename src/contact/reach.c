@@ -114,6 +114,10 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
   enum { HALVINGS_MAX = 60 };
   Reach a = {.c = c, .x = x, .to = to};
   HkStatus status = hk_contacts_cover(c, x, to);
+  if (status == HK_NOT_CONVERGED) {
+    hk_fail(why, HK_ERROR_INVALID, "moves are too long for a step");
+    return 0;
+  }
   int64_t pieces = (c->candidate_count + CHECK_GRAIN - 1) / CHECK_GRAIN;
   if (status >= 0) status = hk_contacts_pieces(c, c->candidate_count, CHECK_GRAIN);
   if (status < 0) {
@@ -163,7 +167,7 @@ void hk_contacts_carry(HkContacts *c, const double *x, double *to) {
   Reach a = {.c = c, .x = x, .to = to};
   for (int round = 0; round < CARRY_ROUNDS_MAX; round++) {
     bool any = false;
-    if (hk_contacts_cover(c, x, to) < 0) return;
+    if (hk_contacts_cover(c, x, to) != HK_OK) return;
     for (int64_t e = 0; e < c->candidate_count; e++) any |= push(&a, to, e);
     if (!any) return;
   }
