@@ -113,9 +113,19 @@ static HkStatus fail(HkContacts *c, HkError *error) {
 
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   HkContacts *c = a->state;
-  hk_contacts_begin(c, h);
   hk_contacts_place(c, a->t);
-  return hk_contacts_cover(c, a->x, a->x) < 0 ? fail(c, error) : HK_OK;
+  bool sound = hk_contacts_is_sound(c, a->x);
+  hk_contacts_begin(c, h);
+  if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
+  return sound ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
+}
+
+/* What touches at the end is known at the beginning of the next step, which then checks nothing. */
+static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
+  (void)h;
+  if (!hk_contacts_find(a->state, a->work.springs, a->x)) return fail(a->state, error);
+  hk_contacts_set_sound(a->state, a->x);
+  return HK_OK;
 }
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
@@ -281,7 +291,9 @@ const HkForceType hk_force_contact = {
     .destroy_state = destroy_state,
     .state_bytes = state_bytes,
     .begin_step = begin_step,
+    .end_step = end_step,
     .begin_iterate = begin_iterate,
+    .implicit_only = true,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,

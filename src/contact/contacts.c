@@ -550,22 +550,51 @@ static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double 
   return HK_OK;
 }
 
-const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs, const double *x) {
+/* The touchings that are known for x, or NULL. */
+static HkTouchings *known_at(HkContacts *c, const double *x) {
   size_t bytes = (size_t)c->data->features.n * 3 * sizeof *x;
-  for (int k = 0; k < 2; k++) {
-    HkTouchings *found = &c->touchings[k];
-    if (!found->known || memcmp(found->x, x, bytes) != 0) continue;
-    c->last = k;
+  for (int k = 0; k < 2; k++)
+    if (c->touchings[k].known && memcmp(c->touchings[k].x, x, bytes) == 0) return &c->touchings[k];
+  return NULL;
+}
+
+bool hk_contacts_is_sound(HkContacts *c, const double *x) {
+  const HkTouchings *t = known_at(c, x);
+  return t && t->sound;
+}
+
+void hk_contacts_set_sound(HkContacts *c, const double *x) {
+  HkTouchings *t = known_at(c, x);
+  if (t) t->sound = true;
+}
+
+const char *hk_contacts_name(const HkContacts *c, int32_t v) {
+  const HkModel *m = c->model;
+  for (int b = 0; b < m->body_count; b++)
+    if (v < m->bodies[b].first + m->bodies[b].count)
+      return m->bodies[b].name ? m->bodies[b].name : "body";
+  int64_t at = v - m->n;
+  for (int k = 0; k < m->obstacle_count; k++) {
+    at -= m->obstacles[k].features.vertex_count;
+    if (at < 0) return m->obstacles[k].name;
+  }
+  return "obstacle";
+}
+
+const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs, const double *x) {
+  HkTouchings *found = known_at(c, x);
+  if (found) {
+    c->last = (int)(found - c->touchings);
     return found;
   }
-  HkTouchings *found = &c->touchings[1 - c->last];
-  found->known = false;
+  found = &c->touchings[1 - c->last];
+  found->known = found->sound = false;
   HkStatus status = find(c, springs, x, found);
   if (status < 0) {
     c->status = status;
     return NULL;
   }
-  memcpy(found->x, x, bytes);
+  memcpy(found->x, x, (size_t)c->data->features.n * 3 * sizeof *x);
   found->known = true;
   c->last = 1 - c->last;
   return found;
