@@ -11,22 +11,24 @@
 
 typedef struct Folder {
   const char *path, *definition;
-  int family; /* HkFamily, or FORMATS */
+  int family;        /* HkFamily, or FORMATS */
+  const char *other; /* another folder that has some of them, or NULL */
 } Folder;
 
 enum { FORMATS = HK_FAMILY_COUNT };
 
 static const Folder folders[] = {
-    {"src/force", "const HkForceType hk_force_", HK_FORCE},
-    {"src/step", "const HkStepType hk_step_", HK_STEP},
-    {"src/minimize", "const HkMinimizeType hk_minimize_", HK_MINIMIZE},
-    {"src/linear", "const HkLinearType hk_linear_", HK_LINEAR},
-    {"src/linear/preconditioners", "const HkPreconditionType hk_precondition_", HK_PRECONDITION},
-    {"src/motion", "const HkMotionType hk_motion_", HK_MOTION},
-    {"src/obstacle", "const HkObstacleType hk_obstacle_", HK_OBSTACLE},
-    {"src/output", "const HkOutputType hk_output_", HK_OUTPUT},
-    {"src/mesh/shapes", "const HkShapeType hk_shape_", HK_SHAPE},
-    {"src/mesh/readers", "const HkMeshFormat hk_format_", FORMATS},
+    {"src/force", "const HkForceType hk_force_", HK_FORCE, "src/contact"},
+    {"src/step", "const HkStepType hk_step_", HK_STEP, NULL},
+    {"src/minimize", "const HkMinimizeType hk_minimize_", HK_MINIMIZE, NULL},
+    {"src/linear", "const HkLinearType hk_linear_", HK_LINEAR, NULL},
+    {"src/linear/preconditioners", "const HkPreconditionType hk_precondition_", HK_PRECONDITION,
+     NULL},
+    {"src/motion", "const HkMotionType hk_motion_", HK_MOTION, NULL},
+    {"src/obstacle", "const HkObstacleType hk_obstacle_", HK_OBSTACLE, NULL},
+    {"src/output", "const HkOutputType hk_output_", HK_OUTPUT, NULL},
+    {"src/mesh/shapes", "const HkShapeType hk_shape_", HK_SHAPE, NULL},
+    {"src/mesh/readers", "const HkMeshFormat hk_format_", FORMATS, NULL},
 };
 
 enum { FOLDER_COUNT = sizeof folders / sizeof folders[0] };
@@ -57,11 +59,11 @@ static bool is_found(const Found *found, const char *name) {
 }
 
 /* Adds what one file defines; one of the names must be that of the file. */
-static void scan_file(const Folder *folder, const char *file, Found *found) {
+static void scan_file(const Folder *folder, const char *where, const char *file, Found *found) {
   char path[1024], line[1024];
   bool defines = false, own = false;
   size_t stem = strlen(file) - 2, length = strlen(folder->definition);
-  snprintf(path, sizeof path, "%s/%s/%s", HOOKE_SOURCE_DIR, folder->path, file);
+  snprintf(path, sizeof path, "%s/%s/%s", HOOKE_SOURCE_DIR, where, file);
   FILE *source = fopen(path, "r");
   CHECK(source != NULL);
   while (source && fgets(line, sizeof line, source)) {
@@ -75,28 +77,32 @@ static void scan_file(const Folder *folder, const char *file, Found *found) {
     if (found->count < 256) snprintf(found->names[found->count++], 64, "%s", name);
     if (!is_registered(folder, name))
       test_fail(__FILE__, __LINE__, "%s/%s defines '%s', which has no line in the folder's .def",
-                folder->path, file, name);
+                where, file, name);
   }
   if (source) fclose(source);
   if (defines && !own)
-    test_fail(__FILE__, __LINE__, "%s/%s does not define a method of its own name", folder->path,
-              file);
+    test_fail(__FILE__, __LINE__, "%s/%s does not define a method of its own name", where, file);
 }
 
-static void scan_folder(const Folder *folder) {
-  static Found found;
+static void scan_path(const Folder *folder, const char *folder_path, Found *found) {
   char path[1024];
-  found.count = 0;
-  snprintf(path, sizeof path, "%s/%s", HOOKE_SOURCE_DIR, folder->path);
+  snprintf(path, sizeof path, "%s/%s", HOOKE_SOURCE_DIR, folder_path);
   DIR *listing = opendir(path);
   CHECK(listing != NULL);
   struct dirent *entry;
   while (listing && (entry = readdir(listing))) {
     size_t length = strlen(entry->d_name);
     if (length > 2 && strcmp(entry->d_name + length - 2, ".c") == 0)
-      scan_file(folder, entry->d_name, &found);
+      scan_file(folder, folder_path, entry->d_name, found);
   }
   if (listing) closedir(listing);
+}
+
+static void scan_folder(const Folder *folder) {
+  static Found found;
+  found.count = 0;
+  scan_path(folder, folder->path, &found);
+  if (folder->other) scan_path(folder, folder->other, &found);
   const char *name;
   for (int q = 0; (name = registered_at(folder, q)); q++)
     if (!is_found(&found, name))

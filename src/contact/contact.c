@@ -113,9 +113,19 @@ static HkStatus fail(HkContacts *c, HkError *error) {
 
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   HkContacts *c = a->state;
-  hk_contacts_begin(c, h);
   hk_contacts_place(c, a->t);
-  return hk_contacts_cover(c, a->x, a->x) < 0 ? fail(c, error) : HK_OK;
+  bool sound = hk_contacts_is_sound(c, a->x);
+  hk_contacts_begin(c, h);
+  if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
+  return sound ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
+}
+
+/* What touches at the end is known at the beginning of the next step, which then checks nothing. */
+static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
+  (void)h;
+  if (!hk_contacts_find(a->state, a->work.springs, a->x)) return fail(a->state, error);
+  hk_contacts_set_sound(a->state, a->x);
+  return HK_OK;
 }
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
@@ -186,7 +196,7 @@ static double wall_change(const HkContacts *c, const double *x, const HkWallTouc
 /* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
   HkContacts *c = a->state;
-  if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
+  if (hk_contacts_cover(c, a->x, to) != HK_OK) return INFINITY;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
   const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
   double sum = 0;
@@ -281,7 +291,9 @@ const HkForceType hk_force_contact = {
     .destroy_state = destroy_state,
     .state_bytes = state_bytes,
     .begin_step = begin_step,
+    .end_step = end_step,
     .begin_iterate = begin_iterate,
+    .implicit_only = true,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,

@@ -20,6 +20,9 @@
 
 static const double SKIN = 2, INERTIA = 10;
 enum { SEARCH_GRAIN = 32, PAIR_GRAIN = 1024 };
+/* Candidates that a piece of a search for a move may give: 32 a slot. Sheets that lie on each other
+ * have about 10. */
+enum { PIECE_MAX = 32 * SEARCH_GRAIN * HK_CONTACT_WIDTH };
 
 /* ---- Creating ---- */
 
@@ -148,6 +151,7 @@ HkStatus hk_contacts_pieces(HkContacts *c, int64_t count, int64_t grain) {
   for (int64_t k = 0; k < pieces; k++) {
     c->pieces[k].count = 0;
     c->pieces[k].status = HK_OK;
+    c->pieces[k].full = false;
   }
   return HK_OK;
 }
@@ -221,6 +225,7 @@ static bool overlap(const HkBox *a, const HkBox *b) {
 }
 
 static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
+  piece->full |= piece->count >= PIECE_MAX;
   if (piece->status >= 0)
     piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
                             piece->count + 1, sizeof *piece->candidate, "contact", NULL);
@@ -274,7 +279,7 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
 static void search_range(void *user, int64_t begin, int64_t end) {
   Loop a = *(const Loop *)user;
   a.piece = &a.c->pieces[begin / a.grain];
-  for (int64_t b = begin; b < end; b++)
+  for (int64_t b = begin; b < end && !(a.piece->full && a.to != a.x); b++)
     hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
 }
 
@@ -347,10 +352,12 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   hk_parallel_work(c->model->threads, blocks, SEARCH_GRAIN, search_range, &a);
+  c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
+  for (int64_t p = 0; p < pieces && to != x; p++)
+    if (c->pieces[p].full) return HK_NOT_CONVERGED;
   hk_parallel_work(c->model->threads, pieces, 1, measure_range, &a);
   HK_TRY(join(c, pieces));
   c->has_candidates = true;
-  c->touchings[0].known = c->touchings[1].known = false;
   return HK_OK;
 }
 
@@ -543,22 +550,51 @@ static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double 
   return HK_OK;
 }
 
-const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs, const double *x) {
+/* The touchings that are known for x, or NULL. */
+static HkTouchings *known_at(HkContacts *c, const double *x) {
   size_t bytes = (size_t)c->data->features.n * 3 * sizeof *x;
-  for (int k = 0; k < 2; k++) {
-    HkTouchings *found = &c->touchings[k];
-    if (!found->known || memcmp(found->x, x, bytes) != 0) continue;
-    c->last = k;
+  for (int k = 0; k < 2; k++)
+    if (c->touchings[k].known && memcmp(c->touchings[k].x, x, bytes) == 0) return &c->touchings[k];
+  return NULL;
+}
+
+bool hk_contacts_is_sound(HkContacts *c, const double *x) {
+  const HkTouchings *t = known_at(c, x);
+  return t && t->sound;
+}
+
+void hk_contacts_set_sound(HkContacts *c, const double *x) {
+  HkTouchings *t = known_at(c, x);
+  if (t) t->sound = true;
+}
+
+const char *hk_contacts_name(const HkContacts *c, int32_t v) {
+  const HkModel *m = c->model;
+  for (int b = 0; b < m->body_count; b++)
+    if (v < m->bodies[b].first + m->bodies[b].count)
+      return m->bodies[b].name ? m->bodies[b].name : "body";
+  int64_t at = v - m->n;
+  for (int k = 0; k < m->obstacle_count; k++) {
+    at -= m->obstacles[k].features.vertex_count;
+    if (at < 0) return m->obstacles[k].name;
+  }
+  return "obstacle";
+}
+
+const HkTouchings *hk_contacts_find(HkContacts *c, const HkSpringArrays *springs, const double *x) {
+  HkTouchings *found = known_at(c, x);
+  if (found) {
+    c->last = (int)(found - c->touchings);
     return found;
   }
-  HkTouchings *found = &c->touchings[1 - c->last];
-  found->known = false;
+  found = &c->touchings[1 - c->last];
+  found->known = found->sound = false;
   HkStatus status = find(c, springs, x, found);
   if (status < 0) {
     c->status = status;
     return NULL;
   }
-  memcpy(found->x, x, bytes);
+  memcpy(found->x, x, (size_t)c->data->features.n * 3 * sizeof *x);
   found->known = true;
   c->last = 1 - c->last;
   return found;

@@ -73,6 +73,7 @@ typedef struct HkWallTouching {
 typedef struct HkTouchings {
   double *x; /* m, 3 n */
   bool known;
+  bool sound; /* nothing intersects: a step has ended there, or it was checked */
   HkTouching *pair;
   HkWallTouching *wall;
   int64_t pair_count, pair_capacity, wall_count, wall_capacity;
@@ -87,6 +88,7 @@ typedef struct HkPiece {
   double least; /* part of a move, and the candidate or vertex that has it */
   int64_t least_at;
   HkStatus status;
+  bool full; /* it has found more candidates than a search for a move may give */
 } HkPiece;
 
 typedef struct HkContacts {
@@ -134,13 +136,24 @@ void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
-/* Makes sure that the candidates are those of all moves between x and `to`. */
+/* Makes sure that the candidates are those of all moves between x and `to`. Returns
+ * HK_NOT_CONVERGED, and has no candidates, if the moves are so long that there would be too many.
+ */
 HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,
                                     const double *x);
 
+/* Whether nothing intersects at x for certain; and from now on it is certain, if it is known what
+ * touches there. */
+bool hk_contacts_is_sound(HkContacts *contacts, const double *x);
+void hk_contacts_set_sound(HkContacts *contacts, const double *x);
+/* Writes a name for the body or the obstacle of a vertex. */
+const char *hk_contacts_name(const HkContacts *contacts, int32_t vertex);
+/* crossing.c: an error that lists what intersects at x, or is nearer than its thickness. */
+HkStatus hk_contacts_check(HkContacts *contacts, const HkSpringArrays *springs, const double *x,
+                           HkError *error);
 /* The pieces of a parallel loop over count entries, empty. */
 HkStatus hk_contacts_pieces(HkContacts *contacts, int64_t count, int64_t grain);
 /* The position of a vertex of the model or of an obstacle. */

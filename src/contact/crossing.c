@@ -3,6 +3,8 @@
 
 #include "contact/orient.h"
 
+#include <stdio.h>
+
 typedef struct Crossings {
   const HkContacts *c;
   const double *x;
@@ -43,4 +45,63 @@ int64_t hk_contacts_crossings(HkContacts *c, const double *x, HkCrossing *list, 
   for (int64_t b = 0; b < f->slot_count / HK_CONTACT_WIDTH; b++)
     hk_tree_search(&c->tree, f, b, found, &a);
   return a.count;
+}
+
+/* ---- Input that intersects ---- */
+
+enum { SHOWN = 4 };
+
+typedef struct Complaint {
+  const HkContacts *c;
+  char text[640];
+  size_t length;
+  int64_t count;
+} Complaint;
+
+static void complain(Complaint *a, int32_t i, const char *other, int32_t j, double gap) {
+  char place[32] = "";
+  if (a->count++ >= SHOWN || a->length >= sizeof a->text) return;
+  if (j >= 0 && j < a->c->data->features.n) snprintf(place, sizeof place, " at vertex %d", j);
+  int written =
+      snprintf(a->text + a->length, sizeof a->text - a->length, "%s'%s' at vertex %d and '%s'%s",
+               a->count > 1 ? ", " : "", hk_contacts_name(a->c, i), i, other, place);
+  if (written > 0) a->length += (size_t)written;
+  if (!(gap < 0) || a->length >= sizeof a->text) return;
+  written =
+      snprintf(a->text + a->length, sizeof a->text - a->length, " (too near by %.3g m)", -gap);
+  if (written > 0) a->length += (size_t)written;
+}
+
+/* Vertices of the model come first in messages. */
+static void complain_pair(Complaint *a, int32_t i, int32_t j, double gap) {
+  bool swaps = i >= a->c->data->features.n;
+  int32_t first = swaps ? j : i, second = swaps ? i : j;
+  complain(a, first, hk_contacts_name(a->c, second), second, gap);
+}
+
+HkStatus hk_contacts_check(HkContacts *c, const HkSpringArrays *springs, const double *x,
+                           HkError *error) {
+  HkCrossing list[SHOWN];
+  Complaint a = {.c = c};
+  int64_t crossings = hk_contacts_crossings(c, x, list, SHOWN);
+  const HkTouchings *t = hk_contacts_find(c, springs, x);
+  if (crossings < 0 || !t) return hk_fail(error, HK_ERROR_MEMORY, "there is no memory for contact");
+  for (int64_t k = 0; k < crossings && k < SHOWN; k++) complain_pair(&a, list[k].a, list[k].b, 0);
+  for (int64_t k = 0; k < t->pair_count; k++) {
+    const HkTouching *p = &t->pair[k];
+    if (!(p->touch.g > 0)) complain_pair(&a, p->vertex[0], p->vertex[p->split], p->touch.g);
+  }
+  for (int64_t k = 0; k < t->wall_count; k++) {
+    const HkWall *wall = &c->data->walls[t->wall[k].wall];
+    const char *name = wall->obstacle ? wall->obstacle->name : "the ground";
+    if (!(t->wall[k].g > 0)) complain(&a, t->wall[k].vertex, name, -1, t->wall[k].g);
+  }
+  if (a.count == 0) return HK_OK;
+  if (a.count > SHOWN && a.length < sizeof a.text)
+    snprintf(a.text + a.length, sizeof a.text - a.length, " and others");
+  return hk_fail(error, HK_ERROR_INVALID,
+                 "contact: %lld places intersect or are nearer than their thickness at the start: "
+                 "%s; move them apart, make thickness smaller than the edges of the meshes, or set "
+                 "\"self\": false for bodies that fold into themselves",
+                 (long long)(a.count > crossings ? a.count : crossings), a.text);
 }

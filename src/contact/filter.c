@@ -18,7 +18,7 @@
 #include <string.h>
 
 static const double PART = 0.9;
-enum { ROUNDS_MAX = 50, CHECK_GRAIN = 1024 };
+enum { ROUNDS_MAX = 50, HALVINGS_MAX = 40, CHECK_GRAIN = 1024 };
 
 /* Marks of candidates. */
 enum { FREE, MEETS, DIVIDED };
@@ -175,9 +175,17 @@ static bool divide_all(Filter *a) {
   return any;
 }
 
-static HkStatus prepare(HkContacts *c, const double *x, const double *to) {
+/* Halves moves that are so long that they meet too much. */
+static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *changed) {
   const HkFeatures *f = &c->data->features;
-  HK_TRY(hk_contacts_cover(c, x, to));
+  HkStatus status = hk_contacts_cover(c, x, to);
+  for (int k = 0; k < HALVINGS_MAX && status == HK_NOT_CONVERGED; k++) {
+    for (int64_t q = 0; q < 3 * f->n; q++) to[q] = x[q] + 0.5 * (to[q] - x[q]);
+    *changed = true;
+    status = hk_contacts_cover(c, x, to);
+  }
+  if (status == HK_NOT_CONVERGED) status = hk_contacts_cover(c, x, x);
+  HK_TRY(status);
   HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
                  NULL));
   if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);
@@ -189,7 +197,8 @@ static HkStatus prepare(HkContacts *c, const double *x, const double *to) {
 bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
   const HkModel *m = c->model;
   size_t bytes = (size_t)m->n * 3 * sizeof *x;
-  HkStatus status = prepare(c, x, to);
+  bool changed = false;
+  HkStatus status = prepare(c, x, to, &changed);
   if (status < 0) { /* begin_iterate returns it */
     c->status = status;
     memcpy(to, x, bytes);
@@ -203,7 +212,6 @@ bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
   }
   for (int64_t e = 0; e < c->candidate_count && a.round == ROUNDS_MAX; e++)
     if (c->mark[e] != DIVIDED) divide(&a, e);
-  bool changed = false;
   for (int64_t v = 0; v < m->n; v++) {
     if (c->part[v] == 1) continue;
     changed = true;

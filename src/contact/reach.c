@@ -56,23 +56,10 @@ static void reach_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-/* The body or obstacle that a vertex belongs to. */
-static const char *name_of(const HkModel *m, int32_t v) {
-  for (int b = 0; b < m->body_count; b++)
-    if (v < m->bodies[b].first + m->bodies[b].count)
-      return m->bodies[b].name ? m->bodies[b].name : "a body without a name";
-  int64_t at = v - m->n;
-  for (int k = 0; k < m->obstacle_count; k++) {
-    at -= m->obstacles[k].features.vertex_count;
-    if (at < 0) return m->obstacles[k].name;
-  }
-  return "?";
-}
-
 static void explain(const HkContacts *c, int64_t candidate, HkError *why) {
   int32_t v[4];
   int split = hk_contact_vertices(&c->data->features, c->candidate[candidate].key, v);
-  const char *a = name_of(c->model, v[0]), *b = name_of(c->model, v[split]);
+  const char *a = hk_contacts_name(c, v[0]), *b = hk_contacts_name(c, v[split]);
   hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %d and '%s' at vertex %d are in each other's way",
           a, v[0], b, v[split]);
 }
@@ -102,7 +89,7 @@ static bool walls_allow(const Reach *a, double part, HkError *why) {
       hk_sub(seen, a->x + 3 * v, p);
       if (hk_contacts_reach_of_wall(c, w, a->x + 3 * v, p, c->data->radius[v]) == 1) continue;
       hk_fail(why, HK_ERROR_INVALID, "'%s' at vertex %lld and '%s' are in each other's way",
-              name_of(c->model, (int32_t)v), (long long)v,
+              hk_contacts_name(c, (int32_t)v), (long long)v,
               wall->obstacle ? wall->obstacle->name : "the ground");
       return false;
     }
@@ -114,6 +101,10 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
   enum { HALVINGS_MAX = 60 };
   Reach a = {.c = c, .x = x, .to = to};
   HkStatus status = hk_contacts_cover(c, x, to);
+  if (status == HK_NOT_CONVERGED) {
+    hk_fail(why, HK_ERROR_INVALID, "moves are too long for a step");
+    return 0;
+  }
   int64_t pieces = (c->candidate_count + CHECK_GRAIN - 1) / CHECK_GRAIN;
   if (status >= 0) status = hk_contacts_pieces(c, c->candidate_count, CHECK_GRAIN);
   if (status < 0) {
@@ -163,7 +154,7 @@ void hk_contacts_carry(HkContacts *c, const double *x, double *to) {
   Reach a = {.c = c, .x = x, .to = to};
   for (int round = 0; round < CARRY_ROUNDS_MAX; round++) {
     bool any = false;
-    if (hk_contacts_cover(c, x, to) < 0) return;
+    if (hk_contacts_cover(c, x, to) != HK_OK) return;
     for (int64_t e = 0; e < c->candidate_count; e++) any |= push(&a, to, e);
     if (!any) return;
   }

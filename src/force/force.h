@@ -145,6 +145,7 @@ typedef struct HkForceType {
   /* Changes `to` where vertices are in the way of these things, or of vertices that move from a->x
    * to `to`: they are pushed along. NULL: nothing is. */
   void (*carry)(const HkForceArgs *a, double *to);
+  bool implicit_only;        /* too stiff for explicit integrators, at any step: they refuse it */
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);

@@ -101,6 +101,7 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
   bool same_springs = sim->springs_version == sim->work.springs->version;
   if (sim->version == hk_model_version(m) && same_springs) return HK_OK;
+  HK_TRY(hk_sim_check_forces(m, sim->type, error));
   HK_TRY(hk_force_work_fit(m, &sim->work, error));
   HK_TRY(hk_forces_load(m, &sim->work, state, error));
   if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {

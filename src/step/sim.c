@@ -56,6 +56,16 @@ static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkErr
   return hk_step_check(&model->context, &p, method, hk_step_need(&p, method), error);
 }
 
+HkStatus hk_sim_check_forces(const HkModel *m, const HkStepType *type, HkError *error) {
+  for (int f = 0; f < m->force_count && !type->implicit; f++)
+    if (m->forces[f].type->implicit_only)
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "the force '%s' needs an implicit integrator, such as backward_euler or bdf2; "
+                     "%s is explicit",
+                     m->forces[f].type->schema.name, type->schema.name);
+  return HK_OK;
+}
+
 HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                        HkError *error) {
   HkContext c = model->context;
@@ -68,6 +78,7 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   if (!(h >= 0) || isinf(h))
     return hk_fail(error, HK_ERROR_INVALID, "step %g s is not possible", h);
   HK_TRY(hk_method_check(method, HK_STEP, "integrator", error));
+  HK_TRY(hk_sim_check_forces(model, type, error));
   HK_TRY(check_memory(model, method, error));
   HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
   (*sim)->model = model;

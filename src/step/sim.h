@@ -98,4 +98,7 @@ void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const doubl
 /* y = x + s d over all coordinates; y may be x. */
 void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, double *y);
 
+/* An error if a force of the model needs an implicit integrator and this one is explicit. */
+HkStatus hk_sim_check_forces(const HkModel *model, const HkStepType *type, HkError *error);
+
 #endif
