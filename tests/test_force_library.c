@@ -337,6 +337,53 @@ TEST(a_library_is_loaded_as_long_as_a_simulation_has_state_of_it) {
   world_destroy(&w);
 }
 
+/* ---- Memory ---- */
+
+/* Makes all frames of the cloth with a force that counts steps, in one run or in two. */
+static void run_in(const char *folder, const char *integrator, bool interrupted) {
+  HkContext context = hk_context_default();
+  HkRunOptions options = hk_run_options_default();
+  HkScene *scene = NULL;
+  HkRun *run = NULL;
+  char text[4096];
+  context.libraries = true;
+  snprintf(text, sizeof text, cloth, integrator, library_force("with_memory.so", "one", ""));
+  const char *json = test_json(text);
+  MUST(hk_scene_parse(&context, json, strlen(json), "scene.json", TEST_FORCE_LIBRARIES, NULL, 0,
+                      &scene, error));
+  scene->time.duration = 0.2;
+  scene->time.frames_per_second = 20;
+  MUST(hk_scene_add_output(scene, "energies", NULL, error));
+  MUST(hk_scene_add_output(scene, "pc2", NULL, error));
+  options.folder = folder;
+  MUST(hk_run_create(scene, &options, &run, error));
+  if (interrupted) {
+    for (int frame = 0; frame < 2; frame++) CHECK(hk_run_frame(run, NULL) == HK_OK);
+    MUST(hk_run_checkpoint(run, error));
+    hk_run_destroy(&run);
+    options.resume = true;
+    MUST(hk_run_create(scene, &options, &run, error));
+  }
+  HkStatus status;
+  while ((status = hk_run_frame(run, NULL)) == HK_OK) continue;
+  CHECK(status == HK_DONE);
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
+}
+
+TEST(a_resumed_run_has_the_memory_of_a_force_of_a_library) {
+  static const char *const integrators[] = {"'symplectic_euler'", "'backward_euler'"};
+  for (int q = 0; q < 2; q++) {
+    char whole[300], parts[300], command[1024];
+    snprintf(whole, sizeof whole, "%s/run", test_folder());
+    snprintf(parts, sizeof parts, "%s/run", test_folder());
+    run_in(whole, integrators[q], false);
+    run_in(parts, integrators[q], true);
+    snprintf(command, sizeof command, "diff -rq -x checkpoint.previous '%s' '%s'", whole, parts);
+    CHECK(system(command) == 0);
+  }
+}
+
 static void *compile_often(void *user) {
   bool *good = user;
   for (int q = 0; q < 50; q++) {
