@@ -58,8 +58,11 @@ typedef struct HkForceFunctions {
    * at the end of the step. */
   HkStatus (*begin_step)(void *user, const HkForceAt *at, double h, HkError *error);
   HkStatus (*end_step)(void *user, const HkForceAt *at, double h, HkError *error);
-  /* What outlives a step and belongs to the HkState, not to the simulation: it is copied, saved and
-   * resumed with the state. Both must be given, or neither.
+  /* The memory of the force: what outlives a step and belongs to the HkState, not to the
+   * simulation. It is copied, saved and resumed with the state. A force finds its memory by its
+   * name and its number among all forces that the model ever had; that of a removed or replaced
+   * force goes to no other one and is released in the next step. Either both functions are given,
+   * or neither.
    *
    * After each step and its end_step: writes the bytes into `bytes` if they are at most capacity,
    * which is 0 or more, and returns how many they are. If they are more, save is called again with
