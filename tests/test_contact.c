@@ -260,7 +260,7 @@ static const char squeezed[] = "{'bodies': [" SHEET(
         " 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], [0.2, 0, 0.3, 0]]}},"
         "{'type': 'ball', 'name': 'upper', 'center': [0.02, 0.5, 0.01], 'radius': 0.15,"
         " 'motion': {'type': 'rotation', 'axis': [0, 0, 1], 'center': [0.5, 0.3, 0], 'speed': "
-        "60}}],"
+        "20}}],"
         "'pins': [{'select': {'lowest': {'axis': 'x'}}}],"
         "'forces': ['gravity', 'contact']," TIME "," EULER(", 'tolerance': 1e-4") "}";
 
