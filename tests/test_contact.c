@@ -266,7 +266,7 @@ static const char squeezed[] = "{'bodies': [" SHEET(
 
 TEST(cloth_is_moved_by_obstacles_without_a_crossing) {
   World w = world_parse(squeezed);
-  CHECK(step_and_judge(&w, 40) >= 39);
+  CHECK(step_and_judge(&w, 30) >= 29);
   world_destroy(&w);
 }
 
