@@ -225,15 +225,18 @@ TEST(cloth_falls_over_a_ball_without_a_crossing) {
 }
 
 TEST(every_minimizer_and_implicit_integrator_has_no_crossing) {
+  static const char vbd[] = "{'type': 'backward_euler', 'minimizer': {'type':"
+                            " 'vertex_block_descent', 'tolerance': 1e-3}}";
+  static const char pcg[] =
+      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'tolerance':"
+      " 1e-4, 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}}}";
   const char *const names[] = {
       "{'type': 'backward_euler', 'minimizer': {'type': 'local_global', 'tolerance': 1e-3}}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'lbfgs', 'tolerance': 1e-3}}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'gradient_descent', 'tolerance': 1e-2}}",
       "{'type': 'backward_euler', 'minimizer': {'type': 'jacobi', 'tolerance': 1e-3}}",
-      "{'type': 'backward_euler', 'minimizer': {'type': 'vertex_block_descent',"
-      " 'tolerance': 1e-3}}",
-      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg',"
-      " 'preconditioner': 'multigrid'}, 'tolerance': 1e-4}}",
+      vbd,
+      pcg,
       "'bdf2'",
       "'trapezoidal'",
       "'implicit_midpoint'",

@@ -34,7 +34,7 @@ static bool arrives(HkSim *sim, const double *x, const double *to, HkError *why)
 
 /* The other vertices make way, as far as a few iterations go. */
 static HkStatus make_way(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
-                          HkError *error) {
+                         HkError *error) {
   HkImplicit *implicit = sim->data;
   HkStopping *stopping = implicit->minimizer->method.params;
   int iterations = stopping->iterations;
