@@ -4,6 +4,7 @@
  * run, to a saved state, or to a file with no checksum at all.
  */
 #include "hooke/run.h"
+#include "model/state.h"
 #include "output/checkpoint.h"
 
 #include <stdio.h>
@@ -45,6 +46,15 @@ static void remove_folder(void) {
   if (system(command) != 0) fputs("the folder stays\n", stderr);
 }
 
+/* Two memories of forces, by which the saved state has all parts that one may have. */
+static void add_memories(HkState *state) {
+  for (uint64_t key = 1; key <= 2; key++) {
+    HkForceMemory *memory = NULL;
+    demand(hk_state_need_memory(state, key, &memory, NULL) == HK_OK);
+    demand(hk_force_memory_write(memory, &key, sizeof key, NULL) == HK_OK);
+  }
+}
+
 /* One frame of a small run, and its files. */
 int LLVMFuzzerInitialize(int *count, char ***arguments) {
   static const char text[] =
@@ -66,6 +76,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
   given.scene->context.threads = 1;
   demand(hk_model_compile(given.scene, &given.model, NULL) == HK_OK);
   demand(hk_state_create(given.model, &given.state, NULL) == HK_OK);
+  add_memories(given.state);
   demand(hk_state_save(given.state, given.state_path, NULL) == HK_OK);
   options.folder = given.folder;
   options.force = true;

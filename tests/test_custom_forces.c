@@ -344,6 +344,40 @@ TEST(hooks_are_called_once_a_step_and_once_an_iterate) {
   }
 }
 
+/* A force that demands its own state. */
+static double owner_energy(void *user, const HkForceAt *at) {
+  CHECK(at->state == user);
+  return 0;
+}
+
+static void owner_hessian(void *user, const HkForceAt *at, HkForceBlockSink *sink) {
+  const double zero[9] = {0};
+  CHECK(at->state == user);
+  hk_force_add_block(sink, 0, 0, zero);
+}
+
+TEST(the_forces_that_stay_keep_their_states_when_one_is_removed) {
+  Calls calls[2] = {{0}};
+  World w = cloth_with("'symplectic_euler'", false, 1);
+  HkTriplets *K = NULL;
+  double h;
+  if (!w.sim) return;
+  for (int q = 0; q < 2; q++) {
+    HkForceFunctions f = hk_force_functions_default();
+    f.add = no_force;
+    f.energy = owner_energy;
+    f.hessian = owner_hessian;
+    f.create_state = calls_create;
+    MUST(hk_model_add_custom_force(w.model, &f, &calls[q], NULL, error));
+  }
+  MUST(hk_sim_stable_step(w.sim, w.state, &h, error));
+  MUST(hk_model_remove_force(w.model, 2, error));
+  MUST(hk_sim_stable_step(w.sim, w.state, &h, error));
+  MUST(hk_sim_stiffness(w.sim, w.state, &K, error));
+  hk_triplets_destroy(&K);
+  world_destroy(&w);
+}
+
 /* ---- A floor that no vertex may pass ---- */
 
 typedef struct Floor {

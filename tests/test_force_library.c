@@ -247,8 +247,8 @@ TEST(a_file_that_is_no_library_of_forces_is_refused_with_a_way_out) {
       {"CMakeFiles", HK_ERROR_IO, "cannot load the force library"},
       {"no_symbol.so", HK_ERROR_FORMAT, "no_symbol.so does not export the function"},
       {"no_table.so", HK_ERROR_FORMAT, "returns no table of forces"},
-      {"other_version.so", HK_ERROR_FORMAT, "compiled for version 2 of force libraries"},
-      {"small_table.so", HK_ERROR_FORMAT, "(31 bytes), this Hooke has version 1 (32 bytes)"},
+      {"other_version.so", HK_ERROR_FORMAT, "compiled for version 3 of force libraries"},
+      {"small_table.so", HK_ERROR_FORMAT, "(31 bytes), this Hooke has version 2 (32 bytes)"},
       {"negative_count.so", HK_ERROR_FORMAT, "says that it has -1 forces"},
       {"no_list.so", HK_ERROR_FORMAT, "says that it has 1 forces, but has no list"},
       {"no_name.so", HK_ERROR_FORMAT, "force 0 of the library"},
@@ -335,6 +335,53 @@ TEST(a_library_is_loaded_as_long_as_a_simulation_has_state_of_it) {
   world_steps(&w, 1);
   CHECK(!is_loaded(path));
   world_destroy(&w);
+}
+
+/* ---- Memory ---- */
+
+/* Makes all frames of the cloth with a force that counts steps, in one run or in two. */
+static void run_in(const char *folder, const char *integrator, bool interrupted) {
+  HkContext context = hk_context_default();
+  HkRunOptions options = hk_run_options_default();
+  HkScene *scene = NULL;
+  HkRun *run = NULL;
+  char text[4096];
+  context.libraries = true;
+  snprintf(text, sizeof text, cloth, integrator, library_force("with_memory.so", "one", ""));
+  const char *json = test_json(text);
+  MUST(hk_scene_parse(&context, json, strlen(json), "scene.json", TEST_FORCE_LIBRARIES, NULL, 0,
+                      &scene, error));
+  scene->time.duration = 0.2;
+  scene->time.frames_per_second = 20;
+  MUST(hk_scene_add_output(scene, "energies", NULL, error));
+  MUST(hk_scene_add_output(scene, "pc2", NULL, error));
+  options.folder = folder;
+  MUST(hk_run_create(scene, &options, &run, error));
+  if (interrupted) {
+    for (int frame = 0; frame < 2; frame++) CHECK(hk_run_frame(run, NULL) == HK_OK);
+    MUST(hk_run_checkpoint(run, error));
+    hk_run_destroy(&run);
+    options.resume = true;
+    MUST(hk_run_create(scene, &options, &run, error));
+  }
+  HkStatus status;
+  while ((status = hk_run_frame(run, NULL)) == HK_OK) continue;
+  CHECK(status == HK_DONE);
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
+}
+
+TEST(a_resumed_run_has_the_memory_of_a_force_of_a_library) {
+  static const char *const integrators[] = {"'symplectic_euler'", "'backward_euler'"};
+  for (int q = 0; q < 2; q++) {
+    char whole[300], parts[300], command[1024];
+    snprintf(whole, sizeof whole, "%s/run", test_folder());
+    snprintf(parts, sizeof parts, "%s/run", test_folder());
+    run_in(whole, integrators[q], false);
+    run_in(parts, integrators[q], true);
+    snprintf(command, sizeof command, "diff -rq -x checkpoint.previous '%s' '%s'", whole, parts);
+    CHECK(system(command) == 0);
+  }
 }
 
 static void *compile_often(void *user) {

@@ -2,6 +2,7 @@
  * method; steps take no more, and all of it is given back. */
 #include "test.h"
 
+#include "hooke/extend.h"
 #include "linear/factor.h"
 #include "step/need.h"
 #include "step/sim.h"
@@ -201,6 +202,55 @@ TEST(obstacles_are_reported_too) {
   check_size("obstacles", "model", hk_model_info(w.model).bytes, w.of_model.held);
   clear(&w);
   CHECK(w.of_model.held == 0);
+}
+
+/* ---- Memory of forces ---- */
+
+enum { MEMORY_BYTES = 1000 };
+
+static void no_force(void *user, const HkForceAt *at, double *f) {
+  (void)user, (void)at, (void)f;
+}
+
+static size_t save(void *user, const HkForceAt *at, void *bytes, size_t capacity) {
+  (void)user, (void)at;
+  if (capacity >= MEMORY_BYTES) memset(bytes, 1, MEMORY_BYTES);
+  return MEMORY_BYTES;
+}
+
+static HkStatus load(void *user, const HkForceAt *at, const void *bytes, size_t size,
+                     HkError *error) {
+  (void)user, (void)at, (void)bytes, (void)error;
+  CHECK(size == 0 || size == MEMORY_BYTES);
+  return HK_OK;
+}
+
+TEST(memory_of_forces_is_reported_too) {
+  for (int adaptive = 0; adaptive < 2; adaptive++) {
+    Measured w = {0};
+    HkForceFunctions f = hk_force_functions_default();
+    char text[512];
+    f.add = no_force;
+    f.save = save;
+    f.load = load;
+    snprintf(text, sizeof text,
+             "{'integrator': 'backward_euler', 'time': {'step': 0.01%s}, 'bodies': [{'shape': "
+             "'chain'}], 'outputs': []}",
+             adaptive ? ", 'tolerance': 1e-3" : "");
+    MUST(make(&w, test_json(text), error));
+    w.model->context.memory_user = &w.of_model;
+    for (int q = 0; q < 3; q++) MUST(hk_model_add_custom_force(w.model, &f, NULL, NULL, error));
+    w.model->context.memory_user = &w.of_sim;
+    MUST(steps(&w, 2, error));
+    int64_t calls = w.of_sim.calls + w.of_state.calls;
+    MUST(steps(&w, 5, error));
+    CHECK(w.of_sim.calls + w.of_state.calls == calls);
+    CHECK(w.of_state.held > 3 * MEMORY_BYTES);
+    check_size("memory of forces", "state", hk_state_bytes(w.state), w.of_state.held);
+    check_size("memory of forces", "simulation", hk_sim_bytes(w.sim), w.of_sim.held);
+    clear(&w);
+    CHECK(w.of_model.held + w.of_state.held + w.of_sim.held == 0);
+  }
 }
 
 /* ---- What is known before ---- */

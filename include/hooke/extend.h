@@ -58,6 +58,21 @@ typedef struct HkForceFunctions {
    * at the end of the step. */
   HkStatus (*begin_step)(void *user, const HkForceAt *at, double h, HkError *error);
   HkStatus (*end_step)(void *user, const HkForceAt *at, double h, HkError *error);
+  /* The memory of the force: what outlives a step and belongs to the HkState, not to the
+   * simulation. It is copied, saved and resumed with the state. A force finds its memory by its
+   * name and its number among all forces that the model ever had; that of a removed or replaced
+   * force goes to no other one and is released in the next step. Either both functions are given,
+   * or neither.
+   *
+   * After each step and its end_step: writes the bytes into `bytes` if they are at most capacity,
+   * which is 0 or more, and returns how many they are. If they are more, save is called again with
+   * enough capacity. */
+  size_t (*save)(void *user, const HkForceAt *at, void *bytes, size_t capacity);
+  /* Before each step and its begin_step, and before energies, forces and matrices of a state: takes
+   * over what save has written for the state at->t, at->x, at->v, aligned as malloc aligns. With a
+   * size of 0 the state has nothing of this force, which then starts from its beginning. Steps that
+   * are cancelled or rejected are not saved: the next load gives the bytes from before them. */
+  HkStatus (*load)(void *user, const HkForceAt *at, const void *bytes, size_t size, HkError *error);
   /* Before a minimizer evaluates anything at a new iterate. */
   HkStatus (*begin_iterate)(void *user, const HkForceAt *at, HkError *error);
   /* Shortens the move of all vertices or of some from at->x to `to`, so that the straight path
@@ -91,7 +106,7 @@ HK_API HkStatus hk_model_add_force_array(HkModel *model, const double *force, in
 /* Version of the structs that Hooke and a library of forces exchange: HkForceLibrary,
  * HkLibraryForce, HkForceHost, HkForceFunctions, HkForceAt, HkSelect and HkError. Hooke refuses a
  * library of another version. */
-#define HK_FORCE_LIBRARY_VERSION 1
+#define HK_FORCE_LIBRARY_VERSION 2
 
 /* What Hooke offers to a library of forces; valid while the library is loaded. Functions of the
  * model may be called in create only. */

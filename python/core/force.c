@@ -105,6 +105,30 @@ static bool filter(void *user, const HkForceAt *at, double *to) {
   return changed;
 }
 
+/* An exception leaves nothing to be saved; the caller of the step restores the state. */
+static size_t save(void *user, const HkForceAt *at, void *bytes, size_t capacity) {
+  char *data = NULL;
+  Py_ssize_t length = 0;
+  (void)at;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  PyObject *result = call(user, "_save", "()");
+  if (result && PyBytes_AsStringAndSize(result, &data, &length) < 0) length = 0;
+  if (length > 0 && (size_t)length <= capacity) memcpy(bytes, data, (size_t)length);
+  Py_XDECREF(result);
+  PyGILState_Release(lock);
+  return (size_t)length;
+}
+
+static HkStatus load(void *user, const HkForceAt *at, const void *bytes, size_t size,
+                     HkError *error) {
+  (void)at;
+  PyGILState_STATE lock = PyGILState_Ensure();
+  HkStatus status =
+      finish(call(user, "_load", "(y#)", size > 0 ? bytes : "", (Py_ssize_t)size), error);
+  PyGILState_Release(lock);
+  return status;
+}
+
 static void destroy(void *user) {
   PythonForce *force = user;
   PyGILState_STATE lock = PyGILState_Ensure();
@@ -138,6 +162,8 @@ static HkForceFunctions functions_of(PythonForce *force, PyObject *names) {
   if (is_given(names, "filter") > 0) f.filter = filter;
   if (is_given(names, "begin_step") > 0) f.begin_step = begin_step;
   if (is_given(names, "begin_iterate") > 0) f.begin_iterate = begin_iterate;
+  if (is_given(names, "save") > 0) f.save = save;
+  if (is_given(names, "load") > 0) f.load = load;
   return f;
 }
 

@@ -26,8 +26,12 @@ _DampingFn = Callable[[float, Floats, Floats], Blocks]
 _FilterFn = Callable[[float, Floats, Floats], bool]
 _StepFn = Callable[[float, Floats, Floats, float], object]
 _IterateFn = Callable[[float, Floats], object]
+_SaveFn = Callable[[], Union[bytes, bytearray, memoryview]]
+_LoadFn = Callable[[bytes], object]
 
-_FUNCTIONS = ("force", "energy", "hessian", "damping", "filter", "begin_step", "end_step", "begin_iterate")
+_FUNCTIONS = (
+    "force", "energy", "hessian", "damping", "filter", "begin_step", "end_step", "begin_iterate", "save", "load",
+)
 
 
 class CustomForce:
@@ -57,6 +61,13 @@ class CustomForce:
         Before and after a step by h [s].
     begin_iterate : begin_iterate(t, x)
         Before a minimizer evaluates anything at a new iterate.
+    save : save() -> bytes
+        After each step and its end_step: what the force has to know in the next one. It belongs to the
+        state, with which it is copied, pickled and saved. Needs load. May be called twice a step.
+    load : load(data)
+        Before each step and its begin_step, and before energies, forces and matrices of a state: takes
+        over what save returned for that state; b"" if it has nothing of this force, which then starts
+        from its beginning. Needs save.
     uses_velocity : bool
         Whether a force with an energy depends on v, too; yes if there is a damping. Else v is None.
     name : str
@@ -76,6 +87,8 @@ class CustomForce:
         begin_step: _StepFn | None = None,
         end_step: _StepFn | None = None,
         begin_iterate: _IterateFn | None = None,
+        save: _SaveFn | None = None,
+        load: _LoadFn | None = None,
         uses_velocity: bool = False,
         name: str | None = None,
     ) -> None:
@@ -87,6 +100,8 @@ class CustomForce:
         self.begin_step = begin_step
         self.end_step = end_step
         self.begin_iterate = begin_iterate
+        self.save = save
+        self.load = load
         for key in _FUNCTIONS:
             function = getattr(self, key)
             if not callable(function) and (function is not None or key == "force"):
@@ -254,6 +269,17 @@ class _Calls:
     def _begin_iterate(self, t: float, x: int) -> None:
         assert self.force.begin_iterate is not None
         self.force.begin_iterate(t, self._vectors(x))
+
+    def _save(self) -> bytes:
+        assert self.force.save is not None
+        value = self.force.save()
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise TypeError(f"{self._named('save')}: expected bytes, got {_kind_of(value)}")
+        return bytes(value)
+
+    def _load(self, data: bytes) -> None:
+        assert self.force.load is not None
+        self.force.load(data)
 
 
 def _kind_of(value: object) -> str:

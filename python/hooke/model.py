@@ -17,7 +17,7 @@ from . import _core
 from ._arrays import Floats, Ints, address, indices, per_item, to_json, view
 from .custom import (
     CallerForce, CustomForce, ForceArray,
-    _DampingFn, _EnergyFn, _FilterFn, _ForceFn, _HessianFn, _IterateFn, _StepFn,
+    _DampingFn, _EnergyFn, _FilterFn, _ForceFn, _HessianFn, _IterateFn, _LoadFn, _SaveFn, _StepFn,
 )
 from .errors import InvalidError
 from .methods import MaskSelection, Method, as_method, check_masks, method_text, selection
@@ -262,6 +262,8 @@ class Model:
         begin_step: _StepFn | None = None,
         end_step: _StepFn | None = None,
         begin_iterate: _IterateFn | None = None,
+        save: _SaveFn | None = None,
+        load: _LoadFn | None = None,
         uses_velocity: bool = False,
         name: str | None = None,
     ) -> int:
@@ -272,7 +274,8 @@ class Model:
         the last whole step."""
         functions: dict[str, Any] = {
             "energy": energy, "hessian": hessian, "damping": damping, "filter": filter,
-            "begin_step": begin_step, "end_step": end_step, "begin_iterate": begin_iterate, "name": name,
+            "begin_step": begin_step, "end_step": end_step, "begin_iterate": begin_iterate, "save": save,
+            "load": load, "name": name,
         }
         if not isinstance(force, (Method, str, dict, CustomForce, ForceArray)):
             return self.forces.append(CustomForce(force, uses_velocity=uses_velocity, **functions))
@@ -326,14 +329,17 @@ def _restore(
 ) -> Model:
     model = Model(scene, threads=threads, device=device)
     handle = model._handle
-    if _core.model_forces(handle) != forces:
-        for index in range(len(model.forces) - 1, 0, -1):
-            _core.model_remove_force(handle, index)
-        for force in forces[1:]:
-            if isinstance(force, str):
-                _core.model_put_force(handle, -1, force)
-            else:
-                model.forces.append(force)
+    made = _core.model_forces(handle)
+    same = 1  # the springs; a force that is not added again keeps its memory in states
+    while same < min(len(made), len(forces)) and made[same] == forces[same]:
+        same += 1
+    for index in range(len(made) - 1, same - 1, -1):
+        _core.model_remove_force(handle, index)
+    for force in forces[same:]:
+        if isinstance(force, str):
+            _core.model_put_force(handle, -1, force)
+        else:
+            model.forces.append(force)
     if masses is not None:
         model.masses = masses
     for value, is_factor in stiffness:

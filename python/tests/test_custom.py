@@ -166,6 +166,59 @@ def test_hooks_are_called_around_steps_and_iterates():
     assert np.array_equal(calls[-1][3], sim.v)
 
 
+class Pusher:
+    """A force that counts steps and pushes by their number."""
+
+    def __init__(self):
+        self.steps = 0
+
+    def force(self, t, x, v):
+        return np.full(x.shape, [0, 1e-3 * self.steps, 0])
+
+    def end_step(self, t, x, v, h):
+        self.steps += 1
+
+    def save(self):
+        return self.steps.to_bytes(8, "little")
+
+    def load(self, data):
+        self.steps = int.from_bytes(data, "little")
+
+    def functions(self):
+        return {"force": self.force, "end_step": self.end_step, "save": self.save, "load": self.load}
+
+
+def test_memory_of_a_force_goes_with_its_state(tmp_path):
+    sim = hooke.Sim(taut_cloth(INTEGRATORS[1]))
+    sim.model.add_force(**Pusher().functions())
+    sim.step(5)
+    sim.state.save(tmp_path / "state")
+    copied, packed = sim.state.copy(), pickle.loads(pickle.dumps(sim.state))
+    others = [sim.copy(), copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))]
+    sim.step(5)
+    x, start = sim.x.copy(), hooke.State(sim.model)
+    for other in others:
+        other.step(5)
+        assert np.array_equal(other.x, x)
+    start.load(tmp_path / "state")
+    for state in (copied, packed, start):
+        sim.state = state
+        sim.step(5)
+        assert np.array_equal(sim.x, x)
+    sim.state = hooke.State(sim.model)
+    sim.step(10)
+    assert np.array_equal(sim.x, x)  # from its beginning
+
+
+def test_memory_that_is_not_bytes_is_refused():
+    sim = hooke.Sim(taut_cloth(INTEGRATORS[1]))
+    sim.model.add_force(no_force, save=lambda: 7, load=lambda data: None)
+    with pytest.raises(TypeError, match=r"save\(\) of force 'no_force': expected bytes, got 7"):
+        sim.step()
+    with pytest.raises(hooke.InvalidError, match="needs the function load, too"):
+        sim.model.add_force(no_force, save=bytes)
+
+
 def test_positions_of_a_call_are_read_only_and_may_be_kept():
     kept = []
 
@@ -187,7 +240,9 @@ def test_positions_of_a_call_are_read_only_and_may_be_kept():
 
 # ---- Exceptions ----------------------------------------------------------------------------------
 
-FUNCTIONS = ("force", "energy", "hessian", "damping", "filter", "begin_step", "end_step", "begin_iterate")
+FUNCTIONS = (
+    "force", "energy", "hessian", "damping", "filter", "begin_step", "end_step", "begin_iterate", "save", "load",
+)
 
 
 class Failing:
@@ -197,7 +252,7 @@ class Failing:
         self.name, self.fails, self.failed = name, False, 0
 
     def functions(self):
-        answers = {"energy": 0.0, "filter": False}
+        answers = {"energy": 0.0, "filter": False, "save": b"abc"}
 
         def function(name):
             def called(*args):

@@ -164,6 +164,33 @@ static size_t state_bytes(const void *state) {
   return sizeof(CustomState);
 }
 
+static HkStatus load(const HkForceArgs *a, HkError *error) {
+  const Custom *c = custom_of(a);
+  HkForceAt at = at_of(a);
+  return c->functions.load(c->user, &at, a->memory->bytes, (size_t)a->memory->size, error);
+}
+
+/* Has the caller write into the memory, a second time if there was not enough capacity. */
+static HkStatus save(const HkForceArgs *a, HkError *error) {
+  const Custom *c = custom_of(a);
+  HkForceMemory *memory = a->memory;
+  HkForceAt at = at_of(a);
+  size_t size = c->functions.save(c->user, &at, memory->bytes, (size_t)memory->capacity);
+  if (size > (size_t)memory->capacity) {
+    int64_t needed = size < INT64_MAX ? (int64_t)size : INT64_MAX;
+    HK_TRY(hk_force_memory_reserve(memory, needed, error));
+    size = c->functions.save(c->user, &at, memory->bytes, (size_t)memory->capacity);
+  }
+  if (size > (size_t)memory->capacity)
+    return hk_fail(
+        error, HK_ERROR_INVALID,
+        "force '%s': save returns %zu bytes with a capacity of %lld, which was enough in "
+        "the call before; return the same size in both calls",
+        c->name, size, (long long)memory->capacity);
+  memory->size = (int64_t)size;
+  return HK_OK;
+}
+
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   const Custom *c = custom_of(a);
   HkForceAt at = at_of(a);
@@ -180,7 +207,8 @@ static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
                    "to %lld",
                    c->name, c->invalid[0], c->invalid[1], (long long)c->vertices - 1);
   }
-  return c->functions.end_step ? c->functions.end_step(c->user, &at, h, error) : HK_OK;
+  if (c->functions.end_step) HK_TRY(c->functions.end_step(c->user, &at, h, error));
+  return c->functions.save ? save(a, error) : HK_OK;
 }
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
@@ -224,7 +252,9 @@ static HkForceType type_of(const Custom *c) {
       .destroy_state = destroy_state,
       .state_bytes = state_bytes,
       .begin_step = f->begin_step ? begin_step : NULL,
-      .end_step = f->end_step || f->hessian || f->damping ? end_step : NULL,
+      .end_step = f->end_step || f->hessian || f->damping || f->save ? end_step : NULL,
+      .remembers = f->save != NULL,
+      .load = f->load ? load : NULL,
       .begin_iterate = f->begin_iterate ? begin_iterate : NULL,
       .filter = f->filter ? filter : NULL,
       .scratch = f->energy ? scratch : NULL,
@@ -274,6 +304,10 @@ static HkStatus check(const HkForceFunctions *f, HkError *error) {
   if (!f->add) return hk_fail(error, HK_ERROR_INVALID, "a force needs the function add");
   if (f->hessian && !f->energy)
     return hk_fail(error, HK_ERROR_INVALID, "a force with a Hessian needs the function energy");
+  if (!f->save != !f->load)
+    return hk_fail(error, HK_ERROR_INVALID,
+                   "a force with the function %s needs the function %s, too",
+                   f->save ? "save" : "load", f->save ? "load" : "save");
   return HK_OK;
 }
 

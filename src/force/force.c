@@ -1,4 +1,5 @@
 /* The registry of forces, compiling one, and their sum. */
+#include "base/file.h"
 #include "force/springs.h"
 
 #include <string.h>
@@ -184,26 +185,89 @@ HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *wo
   HK_ASSERT(index >= 0 && index < model->force_count && work->springs);
   const HkCompiledForce *force = &model->forces[index];
   void *state = index < work->state_count ? work->states[index].state : NULL;
-  return (HkForceArgs){model, force->method.params, force->data, state, t, x,
-                       v,     HK_CURVATURE_TRUE,    *work};
+  return (HkForceArgs){.model = model,
+                       .params = force->method.params,
+                       .data = force->data,
+                       .state = state,
+                       .t = t,
+                       .x = x,
+                       .v = v,
+                       .curvature = HK_CURVATURE_TRUE,
+                       .work = *work};
 }
 
-/* ---- Hooks ---- */
+/* ---- Memory ---- */
 
-HkStatus hk_forces_begin_step(const HkModel *m, const HkForceWork *work, double t, const double *x,
-                              const double *v, double h, HkError *error) {
+/* The key of a force's memory. Its id, which no later force of the model has, keeps the memory of a
+ * removed force from all others; ids count the forces in the order in which they were added, so
+ * that another model of the same scene has the same ones. The name tells forces apart where a model
+ * with other forces reads a saved state. */
+static uint64_t memory_key(const HkCompiledForce *force) {
+  const char *name = force->type->schema.name;
+  uint64_t key = hk_hash(HK_HASH_START, name, strlen(name));
+  return hk_hash(key, &force->id, sizeof force->id);
+}
+
+/* Returns a force's memory in a state to be read; it is empty if the state has none. */
+static HkForceMemory memory_of(const HkState *state, const HkCompiledForce *force) {
+  const HkForceMemory *memory = hk_state_memory(state, memory_key(force));
+  return memory ? *memory : (HkForceMemory){0};
+}
+
+static HkStatus load(const HkForceType *type, const HkForceArgs *a, HkError *error) {
+  return type->load ? type->load(a, error) : HK_OK;
+}
+
+HkStatus hk_forces_load(const HkModel *m, const HkForceWork *work, const HkState *state,
+                        HkError *error) {
   for (int f = 0; f < m->force_count; f++) {
-    HkForceArgs a = hk_force_args(m, f, work, t, x, v);
-    if (m->forces[f].type->begin_step) HK_TRY(m->forces[f].type->begin_step(&a, h, error));
+    if (!m->forces[f].type->remembers) continue;
+    HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
+    HkForceMemory memory = memory_of(state, &m->forces[f]);
+    a.memory = &memory;
+    HK_TRY(load(m->forces[f].type, &a, error));
   }
   return HK_OK;
 }
 
-HkStatus hk_forces_end_step(const HkModel *m, const HkForceWork *work, double t, const double *x,
-                            const double *v, double h, HkError *error) {
+static bool has_memory(const HkModel *m, uint64_t key) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->remembers && memory_key(&m->forces[f]) == key) return true;
+  return false;
+}
+
+void hk_forces_drop_memory(const HkModel *m, HkState *state) {
+  for (int k = state->memory_count - 1; k >= 0; k--)
+    if (!has_memory(m, state->memory[k].key)) hk_state_remove_memory(state, k);
+}
+
+/* ---- Hooks ---- */
+
+HkStatus hk_forces_begin_step(const HkModel *m, const HkForceWork *work, const HkState *state,
+                              double h, HkError *error) {
   for (int f = 0; f < m->force_count; f++) {
-    HkForceArgs a = hk_force_args(m, f, work, t, x, v);
-    if (m->forces[f].type->end_step) HK_TRY(m->forces[f].type->end_step(&a, h, error));
+    const HkForceType *type = m->forces[f].type;
+    HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
+    HkForceMemory memory = {0};
+    if (type->remembers) {
+      memory = memory_of(state, &m->forces[f]);
+      a.memory = &memory;
+      HK_TRY(load(type, &a, error));
+    }
+    if (type->begin_step) HK_TRY(type->begin_step(&a, h, error));
+  }
+  return HK_OK;
+}
+
+HkStatus hk_forces_end_step(const HkModel *m, const HkForceWork *work, HkState *state, double h,
+                            HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (!type->end_step) continue;
+    HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
+    if (type->remembers)
+      HK_TRY(hk_state_need_memory(state, memory_key(&m->forces[f]), &a.memory, error));
+    HK_TRY(type->end_step(&a, h, error));
   }
   return HK_OK;
 }
@@ -273,7 +337,9 @@ bool hk_forces_have_filter(const HkModel *m) {
 bool hk_forces_have_hooks(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
-    if (type->filter || type->begin_step || type->end_step || type->begin_iterate) return true;
+    if (type->filter || type->begin_step || type->end_step || type->begin_iterate ||
+        type->remembers)
+      return true;
   }
   return false;
 }

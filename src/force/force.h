@@ -10,6 +10,7 @@
 
 #include "force/spring_rows.h"
 #include "hooke/extend.h"
+#include "model/state.h"
 
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {
@@ -43,9 +44,12 @@ typedef enum HkCurvature {
 /* The configuration at which a force is evaluated. */
 typedef struct HkForceArgs {
   const HkModel *model;
-  const void *params;  /* the force's parameter struct */
-  const void *data;    /* what compile made, or NULL */
-  void *state;         /* state of this simulation, from create_state, or NULL */
+  const void *params; /* the force's parameter struct */
+  const void *data;   /* what compile made, or NULL */
+  void *state;        /* state of this simulation, from create_state, or NULL */
+  /* In load, begin_step and end_step of a type that `remembers`, the memory of the force in the
+   * HkState; otherwise NULL. To be written in end_step alone. */
+  HkForceMemory *memory;
   double t;            /* s */
   const double *x, *v; /* m, m/s; v NULL: at rest: only the part that has a potential */
   HkCurvature
@@ -111,8 +115,15 @@ typedef struct HkForceType {
                            HkError *error);
   void (*destroy_state)(const HkModel *model, void *state);
   size_t (*state_bytes)(const void *state);
+  /* The force keeps bytes in HkState from one step to the next: a->memory. */
+  bool remembers;
+  /* Takes over a->memory, before a step and before anything else is computed of a state that the
+   * simulation may not have moved last; a->memory->size 0: the state has no memory, and the force
+   * begins anew. NULL: nothing. */
+  HkStatus (*load)(const HkForceArgs *a, HkError *error);
   /* Called before a step of length h (s) from (a->t, a->x, a->v), and after it with its end; NULL:
-   * not called. */
+   * not called. A step that fails, is cancelled or is rejected has no end_step that counts: what
+   * end_step writes into a->memory is discarded with the state. */
   HkStatus (*begin_step)(const HkForceArgs *a, double h, HkError *error);
   HkStatus (*end_step)(const HkForceArgs *a, double h, HkError *error);
   /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
@@ -194,11 +205,17 @@ bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int i
 /* The dfdx or dfdv of a sink that ignores those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
 
-/* Calls the hooks of all forces that have them. */
-HkStatus hk_forces_begin_step(const HkModel *model, const HkForceWork *work, double t,
-                              const double *x, const double *v, double h, HkError *error);
-HkStatus hk_forces_end_step(const HkModel *model, const HkForceWork *work, double t,
-                            const double *x, const double *v, double h, HkError *error);
+/* Has all forces take over their memory in a state. */
+HkStatus hk_forces_load(const HkModel *model, const HkForceWork *work, const HkState *state,
+                        HkError *error);
+/* Releases memory of forces that are not in the model. */
+void hk_forces_drop_memory(const HkModel *model, HkState *state);
+/* Calls the hooks of all forces that have them, at the state before a step by h (s) and after it.
+ * begin_step has the forces take over their memory first; end_step has them write it. */
+HkStatus hk_forces_begin_step(const HkModel *model, const HkForceWork *work, const HkState *state,
+                              double h, HkError *error);
+HkStatus hk_forces_end_step(const HkModel *model, const HkForceWork *work, HkState *state, double h,
+                            HkError *error);
 HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, double t,
                                  const double *x, HkError *error);
 /* Filters the move from x to `to` by all forces; true if it was changed. */

@@ -54,11 +54,11 @@ static HkStatus resolve(HkModel *m, HkCompiledForce *force, HkError *error) {
 /* A change of a struct that Hooke and libraries exchange needs another HK_FORCE_LIBRARY_VERSION.
  * The sizes are those of 64-bit systems. */
 #define IS_UNCHANGED(type, bytes) (sizeof(void *) != 8 || sizeof(type) == (bytes))
-_Static_assert(HK_FORCE_LIBRARY_VERSION == 1, "update the sizes below");
+_Static_assert(HK_FORCE_LIBRARY_VERSION == 2, "update the sizes below");
 _Static_assert(IS_UNCHANGED(HkForceLibrary, 32), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkLibraryForce, 24), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkForceHost, 80), "raise HK_FORCE_LIBRARY_VERSION");
-_Static_assert(IS_UNCHANGED(HkForceFunctions, 112), "raise HK_FORCE_LIBRARY_VERSION");
+_Static_assert(IS_UNCHANGED(HkForceFunctions, 128), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkForceAt, 48), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkError, 2320), "raise HK_FORCE_LIBRARY_VERSION");
 _Static_assert(IS_UNCHANGED(HkSelect, 104), "raise HK_FORCE_LIBRARY_VERSION");

@@ -46,6 +46,7 @@ void hk_state_destroy(HkState **state) {
   hk_free(&c, &s->x_old);
   hk_free(&c, &s->v_old);
   hk_state_springs_release(s);
+  hk_state_memory_release(s);
   hk_free(&c, state);
 }
 
@@ -53,7 +54,7 @@ size_t hk_state_bytes(const HkState *s) {
   int vectors = 2 + (s->x_old != NULL) + (s->v_old != NULL);
   return sizeof *s + (size_t)vectors * hk_vector_bytes(s->n) +
          (size_t)s->pin_count * sizeof *s->pin_held +
-         (size_t)s->springs.count * HK_STATE_SPRING_BYTES;
+         (size_t)s->springs.count * HK_STATE_SPRING_BYTES + hk_state_memory_bytes(s);
 }
 
 HkStatus hk_state_need_history(HkState *s, HkError *error) {
@@ -84,7 +85,9 @@ HkStatus hk_state_copy(const HkState *from, HkState *to, HkError *error) {
     memcpy(to->x_old, from->x_old, (size_t)from->n * 3 * sizeof *from->x);
     memcpy(to->v_old, from->v_old, (size_t)from->n * 3 * sizeof *from->v);
   }
+  HK_TRY(hk_state_memory_reserve(from, to, error));
   HK_TRY(hk_state_springs_copy(from, to, error));
+  hk_state_memory_copy(from, to);
   to->h_old = from->h_old;
   to->level = from->level;
   memcpy(to->x, from->x, (size_t)from->n * 3 * sizeof *from->x);
@@ -133,8 +136,9 @@ void hk_state_set_time(HkState *s, double time) {
   s->edits++;
 }
 
-/* ---- As bytes: the head, x, v, the old ones if there are any, the pins, and springs if they are
- * not those of the model ---- */
+/* ---- As bytes: the head, x, v, the old ones if there are any, the pins; then springs, if they are
+ * not those of the model or if memory of forces follows, with their number first, which is 0 if
+ * they are those of the model; then memory of forces, if there is any ---- */
 
 typedef struct Head {
   uint64_t fingerprint;
@@ -142,17 +146,20 @@ typedef struct Head {
   double time, given_speed, h_old;
 } Head;
 
-/* Bytes of a packed state without its springs. */
+/* Bytes of a packed state without its springs and memory. */
 static size_t packed_size(int64_t n, int64_t pins, bool history) {
   return sizeof(Head) + (size_t)n * (history ? 12 : 6) * sizeof(double) + (size_t)pins;
 }
 
 static size_t springs_size(int64_t springs) {
-  return springs ? sizeof springs + (size_t)springs * HK_STATE_SPRING_BYTES : 0;
+  return sizeof springs + (size_t)springs * HK_STATE_SPRING_BYTES;
 }
 
 size_t hk_state_packed_size(const HkState *s) {
-  return packed_size(s->n, s->pin_count, s->h_old > 0) + springs_size(s->springs.count);
+  size_t base = packed_size(s->n, s->pin_count, s->h_old > 0);
+  size_t memory = hk_state_memory_packed_size(s);
+  bool plain = s->springs.count == 0 && memory == 0;
+  return plain ? base : base + springs_size(s->springs.count) + memory;
 }
 
 static char *put(char *at, const void *from, size_t bytes) {
@@ -178,23 +185,35 @@ void hk_state_pack(const HkState *s, char *bytes) {
   bytes = put(bytes, s->x_old, old);
   bytes = put(bytes, s->v_old, old);
   bytes = put(bytes, s->pin_held, (size_t)s->pin_count);
-  if (springs->count == 0) return;
+  if (springs->count == 0 && hk_state_memory_packed_size(s) == 0) return;
   bytes = put(bytes, &springs->count, sizeof springs->count);
   bytes = put(bytes, springs->k, numbers);
   bytes = put(bytes, springs->l0, numbers);
   bytes = put(bytes, springs->damping, numbers);
-  put(bytes, springs->broken, (size_t)springs->count);
+  bytes = put(bytes, springs->broken, (size_t)springs->count);
+  hk_state_memory_pack(s, bytes);
 }
 
-/* Returns the number of springs in a packed state; -1 if the size is invalid. */
-static int64_t count_packed_springs(const Head *head, const char *bytes, size_t size) {
+/* What follows the pins of a packed state. */
+typedef struct Rest {
+  int64_t springs;    /* number */
+  const char *memory; /* packed memory of forces */
+  size_t memory_size; /* 0: there is none */
+} Rest;
+
+/* Finds springs and memory in a packed state; false if its size is invalid. */
+static bool find_rest(const Head *head, const char *bytes, size_t size, Rest *rest) {
   size_t base = packed_size(head->n, head->pin_count, head->h_old > 0);
   int64_t count = 0;
-  if (size == base) return 0;
-  if (size < base + sizeof count) return -1;
+  *rest = (Rest){0};
+  if (size == base) return true;
+  if (size < base + sizeof count) return false;
   memcpy(&count, bytes + base, sizeof count);
-  bool possible = count > 0 && count <= (int64_t)(size / HK_STATE_SPRING_BYTES);
-  return possible && size == base + springs_size(count) ? count : -1;
+  if (count < 0 || count > (int64_t)(size / HK_STATE_SPRING_BYTES)) return false;
+  size_t end = base + springs_size(count);
+  if (size < end) return false;
+  *rest = (Rest){count, bytes + end, size - end};
+  return size == end ? count > 0 : hk_state_memory_is_sound(rest->memory, rest->memory_size);
 }
 
 /* Checks counters and flags of a packed state, which may come from a damaged file; counters must be
@@ -205,7 +224,8 @@ static bool is_sound(const Head *head, const char *bytes, size_t size) {
         isfinite(head->time) && isfinite(head->given_speed) && head->h_old >= 0 &&
         isfinite(head->h_old)))
     return false;
-  if (count_packed_springs(head, bytes, size) < 0) return false;
+  Rest rest;
+  if (!find_rest(head, bytes, size, &rest)) return false;
   size_t base = packed_size(head->n, head->pin_count, head->h_old > 0);
   for (int64_t p = 1; p <= head->pin_count; p++)
     if ((unsigned char)bytes[base - (size_t)p] > HK_PIN_KEPT) return false;
@@ -235,9 +255,10 @@ static HkStatus unpack_springs(HkState *s, const char *bytes, int64_t count, con
 HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char *name,
                          HkError *error) {
   Head head = {0};
+  Rest rest;
   if (size >= sizeof head) memcpy(&head, bytes, sizeof head);
   bool fits = size >= sizeof head && head.fingerprint == s->fingerprint && head.n == s->n &&
-              head.pin_count == s->pin_count && count_packed_springs(&head, bytes, size) >= 0 &&
+              head.pin_count == s->pin_count && find_rest(&head, bytes, size, &rest) &&
               head.level >= 0 && head.level <= HK_STATE_DEPTH_MAX;
   if (!fits)
     return hk_fail_at(error, HK_ERROR_FORMAT, name, 0, 0, "holds the state of another model");
@@ -247,9 +268,9 @@ HkStatus hk_state_unpack(HkState *s, const char *bytes, size_t size, const char 
   size_t array = (size_t)s->n * 3 * sizeof(double), old = head.h_old > 0 ? array : 0;
   hk_state_own(s);
   if (old) HK_TRY(hk_state_need_history(s, error));
-  int64_t springs = count_packed_springs(&head, bytes, size);
   const char *at = bytes + packed_size(s->n, s->pin_count, old > 0);
-  HK_TRY(unpack_springs(s, at, springs, name, error));
+  HK_TRY(unpack_springs(s, at, rest.springs, name, error));
+  HK_TRY(hk_state_memory_unpack(s, rest.memory, rest.memory_size, error));
   bytes = read_bytes(bytes + sizeof head, s->x, array);
   bytes = read_bytes(bytes, s->v, array);
   bytes = read_bytes(bytes, s->x_old, old);

@@ -26,6 +26,14 @@ typedef struct HkStateSprings {
   uint8_t *broken; /* 1: exerts no force */
 } HkStateSprings;
 
+/* What a force keeps in a state from one step to the next: state_memory.c. */
+typedef struct HkForceMemory {
+  char *bytes;
+  int64_t size, capacity;
+  uint64_t key;             /* of the force: force.c */
+  const HkContext *context; /* of the state */
+} HkForceMemory;
+
 struct HkState {
   HkContext context;
   uint64_t fingerprint; /* of the model it belongs to */
@@ -42,6 +50,9 @@ struct HkState {
   bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
   double given_speed;    /* m/s, largest speed at the start or due to pins and loads: blowup.c */
   HkStateSprings springs;
+  HkForceMemory *memory; /* of forces, by rising key; NULL: no force has any */
+  int memory_count;
+  int64_t memory_capacity;
 };
 
 /* Returns whether a state belongs to a model: their arrays then have the same lengths. */
@@ -62,6 +73,30 @@ HkStatus hk_state_springs_copy(const HkState *from, HkState *to, HkError *error)
 /* An error unless all numbers are finite and at least 0. Arrays may be NULL. */
 HkStatus hk_state_springs_check(const double *k, const double *l0, const double *damping,
                                 const uint8_t *broken, int64_t count, HkError *error);
+
+/* state_memory.c: memory of forces. Pointers to memories are valid until another one is added. */
+/* Returns the memory with a key, or NULL. */
+const HkForceMemory *hk_state_memory(const HkState *state, uint64_t key);
+/* Finds the memory with a key, or adds an empty one. */
+HkStatus hk_state_need_memory(HkState *state, uint64_t key, HkForceMemory **memory, HkError *error);
+void hk_state_remove_memory(HkState *state, int index);
+/* Makes capacity for size bytes; those that are there stay. */
+HkStatus hk_force_memory_reserve(HkForceMemory *memory, int64_t size, HkError *error);
+/* Replaces the memory by a copy of size bytes. */
+HkStatus hk_force_memory_write(HkForceMemory *memory, const void *bytes, int64_t size,
+                               HkError *error);
+void hk_state_memory_release(HkState *state);
+size_t hk_state_memory_bytes(const HkState *state);
+/* Allocates what hk_state_memory_copy needs, which cannot fail then. */
+HkStatus hk_state_memory_reserve(const HkState *from, HkState *to, HkError *error);
+void hk_state_memory_copy(const HkState *from, HkState *to);
+/* The packed memories; 0 bytes if all are empty. */
+size_t hk_state_memory_packed_size(const HkState *state);
+void hk_state_memory_pack(const HkState *state, char *bytes);
+/* Checks packed memories, which may come from a damaged file. */
+bool hk_state_memory_is_sound(const char *bytes, size_t size);
+/* Reads packed memories that are sound; size 0: there are none. */
+HkStatus hk_state_memory_unpack(HkState *state, const char *bytes, size_t size, HkError *error);
 
 /* Copies x and v to the host if a device holds them; required before they are read. */
 static inline void hk_state_fetch(const HkState *state) {

@@ -81,11 +81,11 @@ static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
   if (filters && !sim->x_start)
     HK_TRY(hk_alloc_vector(&m->context, &sim->x_start, m->n, "a step", error));
   if (filters) memcpy(sim->x_start, state->x, (size_t)m->n * 3 * sizeof *state->x);
-  HK_TRY(hk_forces_begin_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  HK_TRY(hk_forces_begin_step(m, &sim->work, state, sim->h, error));
   HkStatus status = open_and_move(sim, state, error);
   if (status < 0) return status;
   if (filters) filter_step(sim, state);
-  HK_TRY(hk_forces_end_step(m, &sim->work, state->time, state->x, state->v, sim->h, error));
+  HK_TRY(hk_forces_end_step(m, &sim->work, state, sim->h, error));
   return status;
 }
 
@@ -103,6 +103,7 @@ static HkStatus notice_changes(HkSim *sim, HkState *state, HkError *error) {
   if (sim->version == hk_model_version(m) && same_springs) return HK_OK;
   HK_TRY(hk_sim_check_forces(m, sim->type, error));
   HK_TRY(hk_force_work_fit(m, &sim->work, error));
+  HK_TRY(hk_forces_load(m, &sim->work, state, error));
   if (sim->type->create && sim->knows_faces != (m->face_start != NULL)) {
     hk_sim_destroy_data(sim);
     HK_TRY(hk_sim_create_data(sim, error));
@@ -136,6 +137,7 @@ static HkStatus step(HkSim *sim, HkState *state, HkError *error) {
     status = sim->is_open ? move(sim, state, error) : hk_sim_move(sim, state, error);
   if (sim->whole) sim->kinetic = NAN;
   if (status < 0) return status;
+  hk_forces_drop_memory(sim->model, state);
   state->steps++;
   HK_TRY(hk_blowup_check(sim, state, error));
   HK_TRY(hk_blowup_check_gradient(sim, state, sim->info.gradient, error));
@@ -177,6 +179,7 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   HkStatus worst = HK_OK;
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
+  HK_TRY(hk_forces_load(sim->model, &sim->work, state, error)); /* for the energy watch */
   hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
   for (int64_t k = 1; k <= count && worst >= 0; k++) {

@@ -25,9 +25,7 @@ typedef struct Sink {
 void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient) {
   const HkModel *m = sim->model;
   double g[3];
-  bool fits = hk_state_fits(state, m) && hk_sim_use_springs(sim, state, NULL) >= 0;
-  if (fits) hk_state_fetch(state);
-  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) {
+  if (hk_sim_use_state(sim, state, NULL) < 0) {
     for (int64_t c = 0; c < 3 * m->n; c++) gradient[c] = NAN; /* the next step returns the error */
     return;
   }
@@ -119,9 +117,7 @@ HkStatus hk_sim_stiffness(HkSim *sim, const HkState *state, HkTriplets **K, HkEr
   HkPattern pattern = {0};
   HkBlockMatrix blocks = {0};
   *K = NULL;
-  HK_TRY(hk_state_check(state, sim->model, error));
-  hk_state_fetch(state);
-  HK_TRY(hk_sim_use_springs(sim, state, error));
+  HK_TRY(hk_sim_use_state(sim, state, error));
   HkStatus status = make_stiffness(sim, state, &pattern, &blocks, K, error);
   hk_block_matrix_destroy(sim->model, &blocks);
   hk_pattern_destroy(sim->model, &pattern);

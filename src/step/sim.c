@@ -222,10 +222,16 @@ void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, d
 
 /* ---- Energies, momenta and extremes of a state ---- */
 
+HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error) {
+  HK_TRY(hk_state_check(state, sim->model, error));
+  HK_TRY(hk_sim_use_springs(sim, state, error));
+  hk_state_fetch(state);
+  HK_TRY(hk_force_work_fit(sim->model, &sim->work, error));
+  return hk_forces_load(sim->model, &sim->work, state, error);
+}
+
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
-  bool fits = hk_state_fits(state, sim->model) && hk_sim_use_springs(sim, state, NULL) >= 0;
-  if (fits) hk_state_fetch(state);
-  if (!fits || hk_force_work_fit(sim->model, &sim->work, NULL) < 0) {
+  if (hk_sim_use_state(sim, state, NULL) < 0) {
     for (int64_t c = 0; c < 3 * sim->model->n; c++)
       f[c] = NAN; /* the next step returns the error */
     return;
@@ -291,9 +297,7 @@ static HkStateInfo no_info(void) {
 
 void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *info) {
   const HkModel *m = sim->model;
-  bool fits = hk_state_fits(state, m) && hk_sim_use_springs(sim, state, NULL) >= 0;
-  if (fits) hk_state_fetch(state);
-  if (!fits || hk_force_work_fit(m, &sim->work, NULL) < 0) { /* the next step returns the error */
+  if (hk_sim_use_state(sim, state, NULL) < 0) { /* the next step returns the error */
     *info = no_info();
     return;
   }

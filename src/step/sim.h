@@ -86,6 +86,9 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* sim_springs.c: makes forces use the springs of the state, or the model's if it has none. */
 HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error);
 void hk_sim_release_springs(HkSim *sim);
+/* Has forces use the springs of the state and take over their memory in it, and copies x and v to
+ * the host: required before anything but a step is computed of a state. */
+HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error);
 size_t hk_sim_springs_bytes(const HkSim *sim);
 /* Copies the state back if the integrator works on arrays of its own. */
 void hk_sim_close(HkSim *sim, HkState *state);

@@ -122,9 +122,7 @@ static void spectrum(HkSim *sim, const HkState *state, double *p, double *out, d
 
 HkStatus hk_sim_stable_step(HkSim *sim, const HkState *state, double *h, HkError *error) {
   *h = 0;
-  HK_TRY(hk_state_check(state, sim->model, error));
-  hk_state_fetch(state);
-  HK_TRY(hk_sim_use_springs(sim, state, error));
+  HK_TRY(hk_sim_use_state(sim, state, error));
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
   double *p = NULL, *out = NULL, *free = NULL, omega, d;

@@ -1,7 +1,46 @@
-/* A library of forces with one defect, or with a force that keeps state; a macro selects which. */
+/* A library of forces with one defect, or with a force that keeps state or memory; a macro selects
+ * which. */
 #include <hooke/extend.h>
 
 #include <stdlib.h>
+#include <string.h>
+
+#if defined(WITH_MEMORY)
+
+/* The state of a simulation is the number of steps of the HkState; the force pushes by it. */
+static void add(void *user, const HkForceAt *at, double *f) {
+  const int64_t *steps = at->state;
+  (void)user;
+  for (int64_t i = 0; i < at->vertices; i++) f[3 * i + 2] += 1e-3 * (double)*steps;
+}
+
+static HkStatus end_step(void *user, const HkForceAt *at, double h, HkError *error) {
+  int64_t *steps = at->state;
+  (void)user;
+  (void)h;
+  (void)error;
+  ++*steps;
+  return HK_OK;
+}
+
+static size_t save(void *user, const HkForceAt *at, void *bytes, size_t capacity) {
+  (void)user;
+  if (capacity >= sizeof(int64_t)) memcpy(bytes, at->state, sizeof(int64_t));
+  return sizeof(int64_t);
+}
+
+static HkStatus load(void *user, const HkForceAt *at, const void *bytes, size_t size,
+                     HkError *error) {
+  int64_t *steps = at->state;
+  const HkForceHost *host = *(const HkForceHost **)user;
+  if (size != 0 && size != sizeof *steps)
+    return host->fail(error, HK_ERROR_FORMAT, "the memory is not a number of steps");
+  *steps = 0;
+  memcpy(steps, size ? bytes : steps, size);
+  return HK_OK;
+}
+
+#else
 
 static void add(void *user, const HkForceAt *at, double *f) {
   (void)user;
@@ -9,10 +48,12 @@ static void add(void *user, const HkForceAt *at, double *f) {
   (void)f;
 }
 
+#endif
+
 static HkStatus create_state(void *user, void **state, HkError *error) {
   (void)user;
   (void)error;
-  *state = malloc(1);
+  *state = calloc(1, sizeof(int64_t));
   return HK_OK;
 }
 
@@ -25,7 +66,8 @@ static HkStatus create(const HkForceHost *host, const HkModel *model, const char
                        HkForceFunctions *functions, void **user, HkError *error) {
   (void)model;
   (void)settings;
-  *user = malloc(1);
+  *user = malloc(sizeof host);
+  memcpy(*user, &host, sizeof host);
   functions->destroy = free;
 #if defined(NO_REASON)
   (void)host;
@@ -39,7 +81,12 @@ static HkStatus create(const HkForceHost *host, const HkModel *model, const char
 #if !defined(NO_ADD)
   functions->add = add;
 #endif
-#if defined(WITH_STATE)
+#if defined(WITH_MEMORY)
+  functions->end_step = end_step;
+  functions->save = save;
+  functions->load = load;
+#endif
+#if defined(WITH_STATE) || defined(WITH_MEMORY)
   functions->create_state = create_state;
   functions->destroy_state = destroy_state;
 #else
