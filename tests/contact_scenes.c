@@ -34,8 +34,8 @@ __attribute__((format(printf, 2, 3))) static void put(Text *t, const char *forma
   t->length += (size_t)count;
 }
 
-/* Thickness (m) and distance (m) of contact in all scenes. */
-static const double THICKNESS = 2e-3, DISTANCE = 2e-3, PI = 3.14159265358979323846;
+/* Thickness and distance (m) of contact. */
+static const double SMALL = 2e-3, PI = 3.14159265358979323846;
 static const char CLOTH[] =
     "'springs': {'EA': 50, 'shear': true, 'bending': true, 'EA_bending': 0.5, 'damping': 0.01},"
     "'mass': {'area_density': 0.2}";
@@ -99,8 +99,8 @@ static void two_balls(Text *t, const ContactCase *c) {
     put(t,
         "%s{'type': 'ball', 'center': [%g, 0, %g], 'radius': 0.1, 'motion': {'type': 'keyframes', "
         "'table': [[0, 0, 0, 0], [0.1, 0, 0, %g], [0.2, 0.2, 0.05, %g], [0.3, 0, 0, 0]]}}",
-        side ? "," : "", side ? 0.02 : -0.02, side ? 0.2 : -0.2, side ? -0.095 : 0.095,
-        side ? -0.095 : 0.095);
+        side ? "," : "", side ? 0.02 : -0.02, side ? 0.2 : -0.2, side ? -0.0995 : 0.0995,
+        side ? -0.0995 : 0.0995);
   put(t, "]");
 }
 
@@ -218,7 +218,7 @@ static void put_lines(Text *t, int count, bool closed) {
 }
 
 static void knot(Text *t, const ContactCase *c) {
-  const double SPEED = 2, SHARE = 0.5;
+  const double SPEED = 2, SHARE = 0.7;
   int count = 100 * c->size + 1;
   put(t, "'bodies': [{'name': 'rope', 'mesh': {'vertices': [");
   double length = put_knot(t, count);
@@ -252,6 +252,41 @@ static void links(Text *t, const ContactCase *c) {
         "'velocity': [%d, 3, 1]}",
         ring ? 10 : -10);
   }
+  put(t, "]");
+}
+
+static void put_chain(Text *t, const char *name, const ContactCase *c, double y, double z) {
+  put(t,
+      "{'name': '%s', 'shape': {'type': 'chain', 'n': %d, 'start': [-0.5, %g, %g], 'end': [0.5, "
+      "%g, %g]}, 'springs': {'EA': 100}, 'mass': 0.1}",
+      name, 10 * c->size + 1, y, z, y, z);
+}
+
+/* A rope falls onto a fixed one that is parallel to it: the edges have no direction across. */
+static void parallel_ropes(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_chain(t, "upper", c, 0.02, 0);
+  put(t, ",");
+  put_chain(t, "lower", c, 0, 0);
+  put(t, "], 'pins': [{'select': {'all': true, 'body': 'lower'}}]");
+}
+
+static void rope_on_capsule(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_chain(t, "rope", c, 0.02, 1e-4);
+  put(t, "], 'obstacles': [{'type': 'capsule', 'from': [-1, 0, 0], 'to': [1, 0, 0], 'radius': "
+         "0.01}]");
+}
+
+/* A block of 1000 kg lands on a sheet that lies on the ground. */
+static void anvil(Text *t, const ContactCase *c) {
+  put(t,
+      "'bodies': [{'name': 'anvil', 'shape': {'type': 'tet_block', 'nx': %d, 'ny': 2, 'nz': %d, "
+      "'size': [0.2, 0.1, 0.2], 'centered': true}, 'transform': {'axis': [1, 0, 1], 'angle': 5, "
+      "'translate': [0.01, 0.09, 0.02]}, 'springs': {'k': 1e7}, 'mass': 1000, 'velocity': [1, -2, "
+      "0]},",
+      c->size + 2, c->size + 2);
+  put_sheet(t, "cloth", c->size, "xz", 0.5, "'translate': [0, 0.005, 0]");
   put(t, "]");
 }
 
@@ -308,9 +343,16 @@ static const Scene scenes[] = {
     {"net and jelly", net_and_jelly, 0.3, INFINITY, NULL, NULL, false},
     {"knot", knot, 0.5, INFINITY, NULL, NULL, false},
     {"links", links, 0.3, INFINITY, NULL, NULL, true},
+    {"parallel ropes", parallel_ropes, 0.3, INFINITY, NULL, NULL, false},
+    {"rope on capsule", rope_on_capsule, 0.3, INFINITY, NULL, NULL, false},
+    {"anvil", anvil, 0.2, 0, NULL, NULL, false},
     {"rain", rain, 0.2, INFINITY, "drops", "cloth", false},
     {"chain on body", chain_on_body, 0.4, -0.2, NULL, NULL, false},
 };
+
+static double thickness_of(const ContactCase *c) {
+  return c->thickness > 0 ? c->thickness : SMALL;
+}
 
 int contact_scene_count(void) {
   return (int)(sizeof scenes / sizeof *scenes);
@@ -329,8 +371,8 @@ char *contact_scene_text(const ContactCase *c) {
   Text t = {0};
   put(&t, "{");
   s->put(&t, c);
-  put(&t, ", 'forces': ['gravity', {'type': 'contact', 'distance': %g, 'thickness': %g", DISTANCE,
-      THICKNESS);
+  put(&t, ", 'forces': ['gravity', {'type': 'contact', 'distance': %g, 'thickness': %g",
+      c->distance > 0 ? c->distance : SMALL, thickness_of(c));
   if (s->ground < INFINITY) put(&t, ", 'ground': true, 'height': %g", s->ground);
   put(&t,
       "}], 'time': {'duration': %g, 'step': %.17g, 'frames_per_second': %.17g}, 'integrator': "
@@ -356,10 +398,11 @@ static double lowest(const HkBodyRange *body, const double *x) {
 }
 
 /* Number of things on the wrong side. */
-static int64_t escapes_of(const Scene *s, const HkModel *m, const double *x) {
+static int64_t escapes_of(const ContactCase *c, const HkModel *m, const double *x) {
+  const Scene *s = &scenes[c->scene];
   int64_t count = 0;
   for (int64_t v = 0; v < m->n && s->ground < INFINITY; v++)
-    count += !(x[3 * v + 1] > s->ground + 0.5 * THICKNESS);
+    count += !(x[3 * v + 1] > s->ground + 0.5 * thickness_of(c));
   if (s->held) count += !(lowest(body_named(m, s->held), x) > lowest(body_named(m, s->by), x));
   if (s->linked) {
     const HkBodyRange *a = &m->bodies[0], *b = &m->bodies[1];
@@ -385,11 +428,11 @@ static double least_gap(HkContacts *c, const HkSim *sim, const double *x) {
   return least;
 }
 
-static void check(const Scene *s, HkSim *sim, const AllPairs *pairs, const double *x, double t,
-                  ContactResult *r) {
+static void check(const ContactCase *choice, HkSim *sim, const AllPairs *pairs, const double *x,
+                  double t, ContactResult *r) {
   HkContacts *c = contacts_of(sim);
   r->crossings += hk_contacts_crossings(c, x, NULL, 0);
-  r->escapes += escapes_of(s, sim->model, x);
+  r->escapes += escapes_of(choice, sim->model, x);
   r->least_gap = fmin(r->least_gap, least_gap(c, sim, x));
   r->least_by_hand = fmin(r->least_by_hand, all_pairs_least_gap(pairs, x, t));
   for (int64_t k = 0; k < 3 * sim->model->n; k++)
@@ -415,7 +458,6 @@ static bool is_late(void *user) {
 
 static void make_steps(const ContactCase *c, HkSim *sim, HkState *state, const AllPairs *pairs,
                        ContactResult *r) {
-  const Scene *s = &scenes[c->scene];
   HkError error = {0};
   double deadline = hk_wall_time() + c->seconds;
   int64_t searches = 0;
@@ -437,7 +479,7 @@ static void make_steps(const ContactCase *c, HkSim *sim, HkState *state, const A
     r->linear_iterations += info.linear_iterations;
     r->unconverged += status == HK_NOT_CONVERGED;
     r->searches += contacts_of(sim)->searches - searches;
-    check(s, sim, pairs, state->x, state->time, r);
+    check(c, sim, pairs, state->x, state->time, r);
     searches = contacts_of(sim)->searches;
   }
 }
@@ -462,8 +504,8 @@ void contact_run(const ContactCase *c, ContactResult *r) {
     snprintf(r->error, sizeof r->error, "%s", error.text);
   } else {
     r->vertices = model->n;
-    all_pairs_create(&pairs, model, THICKNESS);
-    jitter(model, c->seed, 0.5 * THICKNESS, state->x);
+    all_pairs_create(&pairs, model, thickness_of(c));
+    jitter(model, c->seed, 0.5 * SMALL, state->x);
     make_steps(c, sim, state, &pairs, r);
   }
   all_pairs_destroy(&pairs);

@@ -21,9 +21,10 @@ typedef struct ContactCase {
   const char *integrator; /* its name */
   const char *linear;     /* JSON of the linear solver, in single quotes */
   int threads;
-  uint64_t seed;  /* of the random displacements at the start; 0: there are none */
-  int64_t steps;  /* at most */
-  double seconds; /* of time; a run that takes longer ends within the step */
+  double distance, thickness; /* m, of contact; 0: 2e-3 */
+  uint64_t seed;              /* of the random displacements at the start; 0: there are none */
+  int64_t steps;              /* at most */
+  double seconds;             /* of time; a run that takes longer ends within the step */
 } ContactCase;
 
 typedef struct ContactResult {

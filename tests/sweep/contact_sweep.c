@@ -1,7 +1,8 @@
 /* Tries to make things pass through each other, and prints a table of what came out.
  *
  *     contact_sweep [--size N] [--starts N] [--seconds S] [--integrator NAME] [--h S]
- *                   [--linear NAME] [--start SEED] [--threads N] [--text] [SCENE ...]
+ *                   [--linear NAME] [--start SEED] [--threads N] [--distance M]
+ *                   [--thickness M] [--text] [SCENE ...]
  *
  * SCENE is a part of the name of a scene (default: all). Each scene runs from N jittered starts
  * (default 2), with steps of 1/24, 1/60 and 1/240 s (or --h) and with the linear solvers cholesky
@@ -19,7 +20,7 @@
 typedef struct Options {
   int size, starts, threads;
   long start; /* -1: all */
-  double seconds, h;
+  double seconds, h, distance, thickness;
   const char *integrator, *linear;
   bool text;
 } Options;
@@ -78,6 +79,8 @@ static int run_scene(const Options *o, int scene) {
                                        .linear = solvers[l],
                                        .seed = o->start >= 0 ? (uint64_t)o->start : (uint64_t)s,
                                        .threads = o->threads,
+                                       .distance = o->distance,
+                                       .thickness = o->thickness,
                                        .seconds = o->seconds});
       }
     }
@@ -91,6 +94,10 @@ static bool read_option(Options *o, const char *name, const char *value) {
     o->size = atoi(value);
   else if (strcmp(name, "--starts") == 0)
     o->starts = atoi(value);
+  else if (strcmp(name, "--distance") == 0)
+    o->distance = atof(value);
+  else if (strcmp(name, "--thickness") == 0)
+    o->thickness = atof(value);
   else if (strcmp(name, "--threads") == 0)
     o->threads = atoi(value);
   else if (strcmp(name, "--start") == 0)
