@@ -17,7 +17,7 @@ threaded_tests = $(shell cd tests && ls test_*.c | sed 's/\.c$$//' | grep -E '$(
 # Some kernels place memory where the sanitizers of older compilers cannot follow.
 sanitized = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo pictures test web web-test bench cuda sweep wheel install format format-check lint clang plain asan tsan fuzz clean
+.PHONY: help demo pictures test web web-test bench cuda sweep contact-judge wheel install format format-check lint clang plain asan tsan fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets.
@@ -76,6 +76,12 @@ sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture an
 	$(configure) release
 	$(build) release
 	@./scripts/robustness.sh build/release
+
+contact-judge: ## Have the IPC Toolkit look for intersections in the scenes of contact_sweep; SCENES="knot towel" runs some.
+	@$(packages) test
+	$(configure) release
+	$(build) release --target contact_sweep hooke_python
+	@./scripts/contact_judge.sh build/release $(SCENES)
 
 wheel: ## Build a manylinux wheel of the Python package into out/wheel, and use it in fresh systems (WHEEL_ROOTS).
 	@$(packages) wheel

@@ -71,7 +71,6 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
   for (int64_t k = 0; k < c->piece_count; k++) {
     hk_free(context, &c->pieces[k].candidate);
     hk_free(context, &c->pieces[k].touching);
-    hk_free(context, &c->pieces[k].wall);
   }
   for (int k = 0; k < 2; k++) {
     hk_free(context, &c->touchings[k].x);
@@ -99,8 +98,7 @@ size_t hk_contacts_bytes(const HkContacts *c) {
              (size_t)c->touchings[k].wall_capacity * sizeof(HkWallTouching);
   for (int64_t k = 0; k < c->piece_count; k++)
     bytes += (size_t)c->pieces[k].candidate_capacity * sizeof(HkCandidate) +
-             (size_t)c->pieces[k].touching_capacity * sizeof(HkTouching) +
-             (size_t)c->pieces[k].wall_capacity * sizeof(HkWallTouching);
+             (size_t)c->pieces[k].touching_capacity * sizeof(HkTouching);
   return bytes;
 }
 

@@ -83,8 +83,7 @@ typedef struct HkTouchings {
 typedef struct HkPiece {
   HkCandidate *candidate;
   HkTouching *touching;
-  HkWallTouching *wall;
-  int64_t count, candidate_capacity, touching_capacity, wall_capacity;
+  int64_t count, candidate_capacity, touching_capacity;
   double least; /* part of a move, and the candidate or vertex that has it */
   int64_t least_at;
   HkStatus status;

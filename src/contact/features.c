@@ -51,7 +51,7 @@ static void clear_edges(Builder *b) {
   b->edges.count = 0;
 }
 
-/* Returns whether the edge was not there before; there is room for it. */
+/* Returns whether the edge was not there before; it fits. */
 static bool add_edge(EdgeSet *set, int32_t i, int32_t j) {
   int32_t low = i < j ? i : j, high = i < j ? j : i;
   int64_t at = set->head[low];
@@ -276,7 +276,7 @@ static HkStatus build(Builder *b, HkError *error) {
   const int64_t SLOTS_MAX = (int64_t)1 << 28; /* of keys */
   if (b->f->slot_count >= SLOTS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "contact has room for %lld triangles and edges; there are %lld",
+                   "contact takes up to %lld triangles and edges; there are %lld",
                    (long long)SLOTS_MAX, (long long)b->f->slot_count);
   return HK_OK;
 }

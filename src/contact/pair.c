@@ -19,7 +19,7 @@
 static const double MOLLIFIED = 1e-3; /* square of the sine of the angle below which mu < 1 */
 
 HkTouch hk_pair_touch(const HkContactPair *pair) {
-  HkTouch touch;
+  HkTouch touch = {0};
   double d = pair->split == HK_CONTACT_EDGES ? hk_gap_edges(pair->x, touch.w, touch.n)
                                              : hk_gap_point_triangle(pair->x, touch.w, touch.n);
   for (int c = 0; c < 3; c++) touch.n[c] = d > 0 ? touch.n[c] / d : 0;

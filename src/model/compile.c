@@ -215,6 +215,11 @@ static void warn_oddities(const HkModel *m, const HkScene *scene) {
     if (m->probe_count == 0 && strcmp(scene->outputs[k].schema->name, "probes") == 0)
       hk_log(&m->context, HK_LOG_WARNING,
              "the output 'probes' is asked for, but there is no probe");
+  bool touches = false;
+  for (int f = 0; f < m->force_count; f++) touches |= m->forces[f].type->filter != NULL;
+  if (m->obstacle_count > 0 && !touches)
+    hk_log(&m->context, HK_LOG_WARNING,
+           "there are obstacles, but no force 'contact': bodies pass through them");
   hk_model_warn_gravities(m);
 }
 

@@ -3,7 +3,7 @@
  *
  * They go there at once if the other vertices may stay, or move as predicted. Otherwise what is
  * in their way is pushed along, all go as far as they can, a few iterations of the minimizer make
- * room, and so on, until the places are reached. A minimization needs positions that are allowed;
+ * way, and so on, until the places are reached. A minimization needs positions that are allowed;
  * it does not matter for its result where it starts.
  */
 #include "step/implicit.h"
@@ -32,9 +32,9 @@ static bool arrives(HkSim *sim, const double *x, const double *to, HkError *why)
   return true;
 }
 
-/* The other vertices make room, as far as a few iterations go. */
-static HkStatus make_room(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
-                          HkError *error) {
+/* The other vertices make way, as far as a few iterations go. */
+static HkStatus make_way(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
+                         HkError *error) {
   HkImplicit *implicit = sim->data;
   HkStopping *stopping = implicit->minimizer->method.params;
   int iterations = stopping->iterations;
@@ -64,13 +64,13 @@ static HkStatus go(HkSim *sim, const HkState *state, const HkStage *stage, doubl
       return HK_OK;
     }
     blocked = part < LEAST ? blocked + 1 : 0;
-    HK_TRY(make_room(sim, state, stage, x, error));
+    HK_TRY(make_way(sim, state, stage, x, error));
     HK_TRY(hk_cancel_check(p->cancel, error));
   }
   return hk_fail(
       error, HK_ERROR_INVALID,
       "pins or obstacles cannot get to their places of %g s without an intersection: %s; "
-      "change their motion, or leave them room",
+      "change their motion, or leave them space",
       p->t, why.text[0] ? why.text : "something is in the way");
 }
 

@@ -1,0 +1,522 @@
+/* The scenes of contact_scenes.h. */
+#include "contact_scenes.h"
+
+#include "all_pairs.h"
+#include "base/clock.h"
+#include "contact/crossing.h"
+#include "model_by_hand.h"
+#include "step/sim.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Text {
+  char *text;
+  size_t length, capacity;
+} Text;
+
+__attribute__((format(printf, 2, 3))) static void put(Text *t, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  int count = vsnprintf(NULL, 0, format, values);
+  va_end(values);
+  if (t->length + (size_t)count + 1 > t->capacity) {
+    t->capacity = 2 * (t->length + (size_t)count + 1);
+    t->text = realloc(t->text, t->capacity);
+    if (!t->text) abort();
+  }
+  va_start(values, format);
+  vsnprintf(t->text + t->length, (size_t)count + 1, format, values);
+  va_end(values);
+  t->length += (size_t)count;
+}
+
+/* Thickness and distance (m) of contact. */
+static const double SMALL = 2e-3, PI = 3.14159265358979323846;
+static const char CLOTH[] =
+    "'springs': {'EA': 50, 'shear': true, 'bending': true, 'EA_bending': 0.5, 'damping': 0.01},"
+    "'mass': {'area_density': 0.2}";
+
+/* A sheet of (8 size + 1)^2 vertices about the origin. */
+static void put_sheet(Text *t, const char *name, int size, const char *plane, double width,
+                      const char *transform) {
+  put(t,
+      "{'name': '%s', 'shape': {'type': 'grid', 'nx': %d, 'ny': %d, 'width': %g, 'height': %g, "
+      "'plane': '%s', 'centered': true}, 'transform': {%s}, %s}",
+      name, 8 * size + 1, 8 * size + 1, width, width, plane, transform, CLOTH);
+}
+
+/* ---- Cloth ---- */
+
+static void cloth_on_ball(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xz", 1, "'axis': [0, 1, 0], 'angle': 20");
+  put(t, "], 'obstacles': [{'type': 'ball', 'center': [0.03, -0.27, 0.02], 'radius': 0.25}]");
+}
+
+static void five_sheets(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  for (int k = 0; k < 5; k++) {
+    char transform[100], name[10];
+    snprintf(transform, sizeof transform, "'axis': [0, 1, 0], 'angle': %d, 'translate': [0, %g, 0]",
+             17 * k, 0.01 + 0.02 * k);
+    snprintf(name, sizeof name, "sheet%d", k);
+    if (k > 0) put(t, ",");
+    put_sheet(t, name, (c->size + 1) / 2, "xz", 0.4, transform);
+  }
+  put(t, "]");
+}
+
+/* Each end is turned by 270 degrees against the other one. */
+static void towel(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "towel", c->size, "xy", 0.6, "'angle': 0");
+  put(t, "], 'pins': [");
+  for (int side = 0; side < 2; side++)
+    put(t,
+        "%s{'select': '%s', 'motion': {'type': 'rotation', 'axis': [1, 0, 0], 'center': [0, 0, 0],"
+        " 'speed': %d, 'angle': 270}}",
+        side ? "," : "", side ? "right" : "left", side ? 540 : -540);
+  put(t, "]");
+}
+
+/* A strip that stands on its edge falls onto a box and folds up on itself. */
+static void folds_on_box(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xy", 0.5, "'axis': [1, 0, 0.3], 'angle': 7");
+  put(t, "], 'obstacles': [{'type': 'box', 'center': [0.05, -0.36, 0], 'size': [0.2, 0.1, 0.1], "
+         "'axis': [0, 1, 0.2], 'angle': 30}]");
+}
+
+static void two_balls(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xy", 0.6, "'angle': 0");
+  put(t, "], 'pins': [{'select': 'top'}], 'obstacles': [");
+  for (int side = 0; side < 2; side++)
+    put(t,
+        "%s{'type': 'ball', 'center': [%g, 0, %g], 'radius': 0.1, 'motion': {'type': 'keyframes', "
+        "'table': [[0, 0, 0, 0], [0.1, 0, 0, %g], [0.2, 0.2, 0.05, %g], [0.3, 0, 0, 0]]}}",
+        side ? "," : "", side ? 0.02 : -0.02, side ? 0.2 : -0.2, side ? -0.0995 : 0.0995,
+        side ? -0.0995 : 0.0995);
+  put(t, "]");
+}
+
+static void needles(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xz", 0.6, "'angle': 0");
+  put(t, "], 'obstacles': [");
+  for (int i = 0; i < 4; i++)
+    for (int j = 0; j < 4; j++) {
+      double x = -0.21 + 0.137 * i, z = -0.2 + 0.131 * j;
+      put(t, "%s{'type': 'capsule', 'from': [%g, -0.4, %g], 'to': [%g, -0.01, %g], 'radius': 5e-4}",
+          i + j > 0 ? "," : "", x, z, x + 0.01, z - 0.01);
+    }
+  put(t, "]");
+}
+
+/* A box that turns at 10 revolutions a second catches the cloth. */
+static void mixer(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xz", 0.6, "'translate': [0, 0.14, 0]");
+  put(t, "], 'obstacles': [{'type': 'box', 'size': [0.25, 0.05, 0.3], 'motion': {'type': "
+         "'rotation', 'axis': [0, 0, 1], 'speed': 3600}}]");
+}
+
+/* ---- Solids ---- */
+
+static void solid_on_cloth(Text *t, const ContactCase *c) {
+  put(t,
+      "'bodies': [{'name': 'solid', 'shape': {'type': 'tet_block', 'nx': %d, 'ny': %d, 'nz': %d, "
+      "'size': [0.15, 0.15, 0.15], 'centered': true}, 'transform': {'axis': [1, 1, 0], 'angle': "
+      "40, 'translate': [0, 0.16, 0]}, 'springs': {'EA': 200, 'damping': 0.1}, 'mass': 0.5},",
+      c->size + 2, c->size + 2, c->size + 2);
+  put_sheet(t, "cloth", c->size, "xz", 0.6, "'angle': 0");
+  put(t, "], 'pins': [{'select': {'set': 'boundary', 'body': 'cloth'}}]");
+}
+
+static void put_bullet(Text *t, double y) {
+  put(t,
+      "{'name': 'bullet', 'shape': {'type': 'tet_block', 'nx': 2, 'ny': 2, 'nz': 2, 'size': [0.02, "
+      "0.02, 0.02], 'centered': true}, 'transform': {'axis': [1, 0.3, 0], 'angle': 30, "
+      "'translate': [0.01, %g, 0.02]}, 'springs': {'k': 1e6}, 'mass': 0.02, 'velocity': [0, -1000, "
+      "0]}",
+      y);
+}
+
+static void bullet_on_cloth(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_bullet(t, 0.5);
+  put(t, ",");
+  put_sheet(t, "cloth", c->size, "xz", 0.6, "'angle': 0");
+  put(t, "], 'pins': [{'select': {'set': 'boundary', 'body': 'cloth'}}]");
+}
+
+static void bullet_on_ground(Text *t, const ContactCase *c) {
+  (void)c;
+  put(t, "'bodies': [");
+  put_bullet(t, 0.5);
+  put(t, "]");
+}
+
+static void net_and_jelly(Text *t, const ContactCase *c) {
+  put(t,
+      "'bodies': [{'name': 'jelly', 'shape': {'type': 'ball', 'radius': 0.12, 'shells': %d}, "
+      "'transform': {'translate': [0.01, 0.13, 0.02]}, 'springs': {'EA': 50, 'damping': 0.05}, "
+      "'mass': 0.5, 'velocity': [0, -3, 0]},"
+      "{'name': 'net', 'shape': {'type': 'net', 'n': %d, 'side': 0.3}, 'springs': {'EA': 500}, "
+      "'mass': 0.1}], 'pins': [{'select': {'set': 'boundary', 'body': 'net'}}]",
+      c->size + 1, 5 * c->size);
+}
+
+/* ---- Ropes ---- */
+
+/* A long trefoil, which is an overhand knot: a polynomial curve. */
+static void knot_point(double s, double x[3]) {
+  const double SCALE = 0.05;
+  x[0] = SCALE * (s * s * s - 3 * s);
+  x[1] = SCALE * (s * s * s * s - 4 * s * s);
+  x[2] = SCALE * 0.2 * (s * s * s * s * s - 10 * s);
+}
+
+static double distance_of(const double a[3], const double b[3]) {
+  return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+              (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+/* Vertices at equal distances along the knot, as JSON; returns the length of the rope (m). */
+static double put_knot(Text *t, int count) {
+  enum { FINE = 4000 };
+  const double END = 2.15;
+  double length = 0, at[3], next[3];
+  knot_point(-END, at);
+  for (int k = 1; k <= FINE; k++, memcpy(at, next, sizeof at)) {
+    knot_point(END * (2.0 * k / FINE - 1), next);
+    length += distance_of(at, next);
+  }
+  double done = 0;
+  int placed = 1;
+  knot_point(-END, at);
+  put(t, "[%.6f,%.6f,%.6f]", at[0], at[1], at[2]);
+  for (int k = 1; k <= FINE && placed < count; k++, memcpy(at, next, sizeof at)) {
+    knot_point(END * (2.0 * k / FINE - 1), next);
+    done += distance_of(at, next);
+    if (done < length * placed / (count - 1) && k < FINE) continue;
+    put(t, ",[%.6f,%.6f,%.6f]", next[0], next[1], next[2]);
+    placed++;
+  }
+  return length;
+}
+
+static void put_lines(Text *t, int count, bool closed) {
+  put(t, "], 'lines': [");
+  for (int k = 0; k + 1 < count; k++) put(t, "%s[%d,%d]", k ? "," : "", k, k + 1);
+  if (closed) put(t, ",[%d,0]", count - 1);
+  put(t, "]");
+}
+
+static void knot(Text *t, const ContactCase *c) {
+  const double SPEED = 2, SHARE = 0.7;
+  int count = 100 * c->size + 1;
+  put(t, "'bodies': [{'name': 'rope', 'mesh': {'vertices': [");
+  double length = put_knot(t, count);
+  put_lines(t, count, false);
+  put(t, "}, 'springs': {'EA': 100, 'bending': true, 'EA_bending': 0.1, 'damping': 0.01}, 'mass': "
+         "{'length_density': 0.02}}], 'pins': [");
+  for (int side = 0; side < 2; side++) {
+    double pull = (side ? 0.5 : -0.5) * SHARE * length;
+    put(t,
+        "%s{'select': {'indices': [%d]}, 'motion': {'type': 'keyframes', 'table': [[0, 0, 0, 0], "
+        "[%g, 0, 0, %g]]}}",
+        side ? "," : "", side ? count - 1 : 0, fabs(pull) / SPEED, pull);
+  }
+  put(t, "]");
+}
+
+/* Two rings, one through the other, which fly apart with 20 m/s. */
+static void links(Text *t, const ContactCase *c) {
+  const double RADIUS = 0.1;
+  int count = 24 * c->size;
+  put(t, "'bodies': [");
+  for (int ring = 0; ring < 2; ring++) {
+    put(t, "%s{'name': 'ring%d', 'mesh': {'vertices': [", ring ? "," : "", ring);
+    for (int k = 0; k < count; k++) {
+      double a = 2 * PI * k / count, x = RADIUS * cos(a), y = RADIUS * sin(a);
+      put(t, "%s[%.6f,%.6f,%.6f]", k ? "," : "", ring ? x + RADIUS : x, ring ? 0 : y, ring ? y : 0);
+    }
+    put_lines(t, count, true);
+    put(t,
+        "}, 'springs': {'EA': 100, 'bending': true}, 'mass': {'length_density': 0.02}, "
+        "'velocity': [%d, 3, 1]}",
+        ring ? 10 : -10);
+  }
+  put(t, "]");
+}
+
+static void put_chain(Text *t, const char *name, const ContactCase *c, double y, double z) {
+  put(t,
+      "{'name': '%s', 'shape': {'type': 'chain', 'n': %d, 'start': [-0.5, %g, %g], 'end': [0.5, "
+      "%g, %g]}, 'springs': {'EA': 100}, 'mass': 0.1}",
+      name, 10 * c->size + 1, y, z, y, z);
+}
+
+/* A rope falls onto a fixed one that is parallel to it: the edges have no direction across. */
+static void parallel_ropes(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_chain(t, "upper", c, 0.02, 0);
+  put(t, ",");
+  put_chain(t, "lower", c, 0, 0);
+  put(t, "], 'pins': [{'select': {'all': true, 'body': 'lower'}}]");
+}
+
+static void rope_on_capsule(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_chain(t, "rope", c, 0.02, 1e-4);
+  put(t, "], 'obstacles': [{'type': 'capsule', 'from': [-1, 0, 0], 'to': [1, 0, 0], 'radius': "
+         "0.01}]");
+}
+
+/* A block of 1000 kg lands on a sheet that lies on the ground. */
+static void anvil(Text *t, const ContactCase *c) {
+  put(t,
+      "'bodies': [{'name': 'anvil', 'shape': {'type': 'tet_block', 'nx': %d, 'ny': 2, 'nz': %d, "
+      "'size': [0.2, 0.1, 0.2], 'centered': true}, 'transform': {'axis': [1, 0, 1], 'angle': 5, "
+      "'translate': [0.01, 0.09, 0.02]}, 'springs': {'k': 1e7}, 'mass': 1000, 'velocity': [1, -2, "
+      "0]},",
+      c->size + 2, c->size + 2);
+  put_sheet(t, "cloth", c->size, "xz", 0.5, "'translate': [0, 0.005, 0]");
+  put(t, "]");
+}
+
+/* Loose masses and two ropes fall onto a sheet and onto each other. */
+static void rain(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [{'name': 'drops', 'mesh': {'vertices': [");
+  for (int k = 0; k < 20 * c->size; k++)
+    put(t, "%s[%g,%g,%g]", k ? "," : "", 0.2 * sin(3.7 * k), 0.1 + 0.011 * k, 0.2 * cos(2.3 * k));
+  put(t, "]}, 'mass': {'per_vertex': 0.01}, 'velocity': [0, -10, 0]},");
+  for (int rope = 0; rope < 2; rope++)
+    put(t,
+        "{'name': 'rope%d', 'shape': {'type': 'chain', 'n': %d, 'start': [%g, %g, %g], 'end': "
+        "[%g, %g, %g]}, 'springs': {'EA': 100}, 'mass': 0.05, 'velocity': [0, -5, 0]},",
+        rope, 10 * c->size, rope ? -0.2 : 0.0, 0.03 + 0.03 * rope, rope ? 0.0 : -0.2,
+        rope ? 0.2 : 0.0, 0.03 + 0.03 * rope, rope ? 0.01 : 0.2);
+  put_sheet(t, "cloth", c->size, "xz", 0.6, "'angle': 0");
+  put(t, "], 'pins': [{'select': {'set': 'boundary', 'body': 'cloth'}}]");
+}
+
+/* ---- Two dimensions ---- */
+
+static void chain_on_body(Text *t, const ContactCase *c) {
+  put(t,
+      "'dimension': 2, 'bodies': [{'name': 'chain', 'shape': {'type': 'chain', 'n': %d, 'start': "
+      "[-0.3, 0.15, 0], 'end': [0.35, 0.25, 0]}, 'springs': {'EA': 100}, 'mass': 0.1, 'velocity': "
+      "[0, -2, 0]}, {'name': 'box', 'shape': {'type': 'grid', 'nx': %d, 'ny': %d, 'width': 0.2, "
+      "'height': 0.2, 'centered': true}, 'transform': {'angle': 15}, 'springs': {'EA': 200, "
+      "'shear': true}, 'mass': 0.5}]",
+      30 * c->size, 3 * c->size + 1, 3 * c->size + 1);
+}
+
+/* ---- All ---- */
+
+typedef struct Scene {
+  const char *name;
+  void (*put)(Text *t, const ContactCase *c);
+  double duration;       /* s */
+  double ground;         /* m; INFINITY: none */
+  const char *held, *by; /* the body `by` holds the body `held`: it stays above */
+  bool linked;           /* the first two bodies are linked rings */
+} Scene;
+
+static const Scene scenes[] = {
+    {"cloth on ball", cloth_on_ball, 0.5, -0.4, NULL, NULL, false},
+    {"five sheets", five_sheets, 0.4, 0, NULL, NULL, false},
+    {"towel", towel, 0.6, INFINITY, NULL, NULL, false},
+    {"folds on box", folds_on_box, 0.6, -0.45, NULL, NULL, false},
+    {"two balls", two_balls, 0.4, INFINITY, NULL, NULL, false},
+    {"needles", needles, 0.4, -0.3, NULL, NULL, false},
+    {"mixer", mixer, 0.3, INFINITY, NULL, NULL, false},
+    {"solid on cloth", solid_on_cloth, 0.4, INFINITY, "solid", "cloth", false},
+    {"bullet on cloth", bullet_on_cloth, 0.2, INFINITY, "bullet", "cloth", false},
+    {"bullet on ground", bullet_on_ground, 0.2, 0, NULL, NULL, false},
+    {"net and jelly", net_and_jelly, 0.3, INFINITY, NULL, NULL, false},
+    {"knot", knot, 0.5, INFINITY, NULL, NULL, false},
+    {"links", links, 0.3, INFINITY, NULL, NULL, true},
+    {"parallel ropes", parallel_ropes, 0.3, INFINITY, NULL, NULL, false},
+    {"rope on capsule", rope_on_capsule, 0.3, INFINITY, NULL, NULL, false},
+    {"anvil", anvil, 0.2, 0, NULL, NULL, false},
+    {"rain", rain, 0.2, INFINITY, "drops", "cloth", false},
+    {"chain on body", chain_on_body, 0.4, -0.2, NULL, NULL, false},
+};
+
+static double thickness_of(const ContactCase *c) {
+  return c->thickness > 0 ? c->thickness : SMALL;
+}
+
+int contact_scene_count(void) {
+  return (int)(sizeof scenes / sizeof *scenes);
+}
+
+const char *contact_scene_name(int scene) {
+  return scenes[scene].name;
+}
+
+double contact_scene_duration(int scene) {
+  return scenes[scene].duration;
+}
+
+char *contact_scene_text(const ContactCase *c) {
+  const Scene *s = &scenes[c->scene];
+  Text t = {0};
+  put(&t, "{");
+  s->put(&t, c);
+  put(&t, ", 'forces': ['gravity', {'type': 'contact', 'distance': %g, 'thickness': %g",
+      c->distance > 0 ? c->distance : SMALL, thickness_of(c));
+  if (s->ground < INFINITY) put(&t, ", 'ground': true, 'height': %g", s->ground);
+  put(&t,
+      "}], 'time': {'duration': %g, 'step': %.17g, 'frames_per_second': %.17g}, 'integrator': "
+      "{'type': '%s', 'minimizer': {'type': 'newton', 'linear': %s}}}",
+      s->duration, c->h, 1 / c->h, c->integrator, c->linear);
+  for (size_t q = 0; q < t.length; q++)
+    if (t.text[q] == '\'') t.text[q] = '"';
+  return t.text;
+}
+
+/* ---- Runs ---- */
+
+static const HkBodyRange *body_named(const HkModel *m, const char *name) {
+  for (int b = 0; b < m->body_count; b++)
+    if (m->bodies[b].name && strcmp(m->bodies[b].name, name) == 0) return &m->bodies[b];
+  return NULL;
+}
+
+static double lowest(const HkBodyRange *body, const double *x) {
+  double low = INFINITY;
+  for (int64_t v = body->first; v < body->first + body->count; v++) low = fmin(low, x[3 * v + 1]);
+  return low;
+}
+
+/* Number of things on the wrong side. */
+static int64_t escapes_of(const ContactCase *c, const HkModel *m, const double *x) {
+  const Scene *s = &scenes[c->scene];
+  int64_t count = 0;
+  for (int64_t v = 0; v < m->n && s->ground < INFINITY; v++)
+    count += !(x[3 * v + 1] > s->ground + 0.5 * thickness_of(c));
+  if (s->held) count += !(lowest(body_named(m, s->held), x) > lowest(body_named(m, s->by), x));
+  if (s->linked) {
+    const HkBodyRange *a = &m->bodies[0], *b = &m->bodies[1];
+    count += fabs(fabs(linking_number(x + 3 * a->first, a->count, x + 3 * b->first, b->count)) -
+                  1) > 0.1;
+  }
+  return count;
+}
+
+static HkContacts *contacts_of(const HkSim *sim) {
+  for (int f = 0; f < sim->model->force_count; f++)
+    if (strcmp(sim->model->forces[f].type->schema.name, "contact") == 0)
+      return sim->work.states[f].state;
+  return NULL;
+}
+
+static double least_gap(HkContacts *c, const HkSim *sim, const double *x) {
+  const HkTouchings *found = hk_contacts_find(c, sim->work.springs, x);
+  double least = INFINITY;
+  if (!found) return NAN;
+  for (int64_t k = 0; k < found->pair_count; k++) least = fmin(least, found->pair[k].touch.g);
+  for (int64_t k = 0; k < found->wall_count; k++) least = fmin(least, found->wall[k].g);
+  return least;
+}
+
+static void check(const ContactCase *choice, HkSim *sim, const AllPairs *pairs, const double *x,
+                  double t, ContactResult *r) {
+  HkContacts *c = contacts_of(sim);
+  r->crossings += hk_contacts_crossings(c, x, NULL, 0);
+  r->escapes += escapes_of(choice, sim->model, x);
+  r->least_gap = fmin(r->least_gap, least_gap(c, sim, x));
+  r->least_by_hand = fmin(r->least_by_hand, all_pairs_least_gap(pairs, x, t));
+  for (int64_t k = 0; k < 3 * sim->model->n; k++)
+    if (!isfinite(x[k]) && !r->error[0])
+      snprintf(r->error, sizeof r->error, "coordinate %lld is not finite", (long long)k);
+}
+
+/* Random displacements of all vertices that are not pinned, small enough to leave no gap closed. */
+static void jitter(const HkModel *m, uint64_t seed, double size, double *x) {
+  for (int64_t v = 0; v < m->n && seed; v++) {
+    bool pinned = false;
+    for (int64_t p = 0; p < m->pin_count; p++) pinned |= m->pin_vertex[p] == v;
+    for (int q = 0; q < m->dimension; q++) {
+      double by = size * test_random(&seed);
+      if (!pinned) x[3 * v + q] += by;
+    }
+  }
+}
+
+static bool is_late(void *user) {
+  return hk_wall_time() > *(const double *)user;
+}
+
+static void make_steps(const ContactCase *c, HkSim *sim, HkState *state, const AllPairs *pairs,
+                       ContactResult *r) {
+  HkError error = {0};
+  double deadline = hk_wall_time() + c->seconds;
+  int64_t searches = 0;
+  hk_sim_set_cancel(sim, is_late, &deadline);
+  for (int64_t k = 0; k < c->steps && !r->error[0]; k++) {
+    double before = hk_wall_time();
+    HkStatus status = hk_sim_step(sim, state, &error);
+    r->late = status == HK_ERROR_CANCELLED;
+    if (r->late) return;
+    r->seconds += hk_wall_time() - before;
+    if (status < 0) {
+      snprintf(r->error, sizeof r->error, "step %lld: %s", (long long)k, error.text);
+      return;
+    }
+    HkStepInfo info = hk_sim_step_info(sim);
+    r->steps++;
+    r->iterations += info.iterations;
+    if (info.iterations > r->most_iterations) r->most_iterations = info.iterations;
+    r->linear_iterations += info.linear_iterations;
+    r->unconverged += status == HK_NOT_CONVERGED;
+    r->searches += contacts_of(sim)->searches - searches;
+    check(c, sim, pairs, state->x, state->time, r);
+    searches = contacts_of(sim)->searches;
+  }
+}
+
+void contact_run(const ContactCase *c, ContactResult *r) {
+  HkContext context = hk_context_default();
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkSim *sim = NULL;
+  HkState *state = NULL;
+  HkError error = {0};
+  AllPairs pairs = {0};
+  char *text = contact_scene_text(c);
+  *r = (ContactResult){.least_gap = INFINITY, .least_by_hand = INFINITY};
+  context.threads = c->threads;
+  HkStatus status = hk_scene_parse(&context, text, strlen(text), scenes[c->scene].name, NULL, NULL,
+                                   0, &scene, &error);
+  if (status >= 0) status = hk_model_compile(scene, &model, &error);
+  if (status >= 0) status = hk_sim_create(model, NULL, c->h, &sim, &error);
+  if (status >= 0) status = hk_state_create(model, &state, &error);
+  if (status < 0) {
+    snprintf(r->error, sizeof r->error, "%s", error.text);
+  } else {
+    r->vertices = model->n;
+    all_pairs_create(&pairs, model, thickness_of(c));
+    jitter(model, c->seed, 0.5 * SMALL, state->x);
+    make_steps(c, sim, state, &pairs, r);
+  }
+  all_pairs_destroy(&pairs);
+  hk_state_destroy(&state);
+  hk_sim_destroy(&sim);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  free(text);
+}
+
+bool contact_failed(const ContactResult *r) {
+  return r->error[0] || r->crossings != 0 || r->escapes > 0 || !(r->least_gap > 0) ||
+         !(r->least_by_hand > 0);
+}
