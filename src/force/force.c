@@ -200,8 +200,8 @@ HkForceArgs hk_force_args(const HkModel *model, int index, const HkForceWork *wo
 
 /* The key of a force's memory. Its id, which no later force of the model has, keeps the memory of a
  * removed force from all others; ids count the forces in the order in which they were added, so
- * that another model of the same scene has the same ones. The name says forces apart where a model
- * with other forces reads a saved state. */
+ * that another model of the same scene has the same ones. The name distinguishes forces where a
+ * model with other forces reads a saved state. */
 static uint64_t memory_key(const HkCompiledForce *force) {
   const char *name = force->type->schema.name;
   uint64_t key = hk_hash(HK_HASH_START, name, strlen(name));

@@ -156,10 +156,11 @@ bool hk_state_memory_is_sound(const char *bytes, size_t size) {
 }
 
 HkStatus hk_state_memory_unpack(HkState *s, const char *bytes, size_t size, HkError *error) {
-  const char *at = bytes + sizeof(int64_t), *end = bytes + size;
-  hk_state_memory_release(s);
   Packed packed;
-  while (size > 0 && read_memory(&at, end, &packed)) {
+  hk_state_memory_release(s);
+  if (size == 0) return HK_OK;
+  const char *at = bytes + sizeof(int64_t), *end = bytes + size;
+  while (read_memory(&at, end, &packed)) {
     HkForceMemory *memory;
     HK_TRY(hk_state_need_memory(s, packed.key, &memory, error));
     HK_TRY(hk_force_memory_write(memory, packed.bytes, packed.size, error));

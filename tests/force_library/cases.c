@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct Force {
+  const HkForceHost *host;
+} Force;
+
 #if defined(WITH_MEMORY)
 
 /* The state of a simulation is the number of steps of the HkState; the force pushes by it. */
@@ -32,9 +36,9 @@ static size_t save(void *user, const HkForceAt *at, void *bytes, size_t capacity
 static HkStatus load(void *user, const HkForceAt *at, const void *bytes, size_t size,
                      HkError *error) {
   int64_t *steps = at->state;
-  const HkForceHost *host = *(const HkForceHost **)user;
+  const Force *force = user;
   if (size != 0 && size != sizeof *steps)
-    return host->fail(error, HK_ERROR_FORMAT, "the memory is not a number of steps");
+    return force->host->fail(error, HK_ERROR_FORMAT, "the memory is not a number of steps");
   *steps = 0;
   memcpy(steps, size ? bytes : steps, size);
   return HK_OK;
@@ -66,8 +70,9 @@ static HkStatus create(const HkForceHost *host, const HkModel *model, const char
                        HkForceFunctions *functions, void **user, HkError *error) {
   (void)model;
   (void)settings;
-  *user = malloc(sizeof host);
-  memcpy(*user, &host, sizeof host);
+  Force *force = malloc(sizeof *force);
+  *force = (Force){host};
+  *user = force;
   functions->destroy = free;
 #if defined(NO_REASON)
   (void)host;
