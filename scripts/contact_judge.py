@@ -21,7 +21,7 @@ import numpy as np
 
 import hooke
 
-# Pairs are searched up to this many times the thickness.
+# Pairs are searched up to this many times the thickness and the distance of contact together.
 SEARCH = 2.0
 
 
@@ -52,6 +52,7 @@ def judge(text: str, seconds: float) -> tuple[str, bool]:
     scene = json.loads(text)
     contact = next(force for force in scene["forces"] if isinstance(force, dict) and force["type"] == "contact")
     thickness = contact["thickness"]
+    reach = SEARCH * (thickness + contact["distance"])
     columns = scene.get("dimension", 3)
     model = hooke.Model(hooke.Scene.parse(text), threads=2)
     sim = hooke.Sim(model)
@@ -70,7 +71,7 @@ def judge(text: str, seconds: float) -> tuple[str, bool]:
         x = np.asfortranarray(sim.x[:, :columns])
         steps += 1
         intersections += bool(ipctk.has_intersections(mesh, x))
-        least = min(least, least_distance(mesh, x, SEARCH * thickness))
+        least = min(least, least_distance(mesh, x, reach))
     failed = bool(intersections or error or not least > thickness)
     names = ", ".join(body["name"] for body in scene["bodies"][:3])
     row = f"| {names} | {len(model)} | {steps} | {intersections} | {least - thickness:.2g} | {error} |"
