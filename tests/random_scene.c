@@ -162,9 +162,10 @@ void draw_method(Draw *draw, HkFamily family, const char *name) {
 void draw_force(Draw *draw, bool conservative, bool live) {
   static const char *const with_potential[] = {"gravity", "handle", "point_load"};
   const char *name = with_potential[draw_below(draw, 3)];
-  /* The first force are the springs, which are always there; the last one needs a library. */
+  /* The first force are the springs, which are always there; the last two are contact, which needs
+   * positions without intersections (contact_scenes.h), and one that needs a library. */
   if (!conservative)
-    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 2))->name;
+    name = hk_schema_at(HK_FORCE, draw_int(draw, 1, hk_schema_count(HK_FORCE) - 3))->name;
   method(&(Context){draw, live, conservative}, HK_FORCE, name);
 }
 

@@ -343,3 +343,19 @@ TEST(explicit_integrators_refuse_contact_by_name) {
   hk_method_clear(&step);
   world_destroy(&w);
 }
+
+TEST(adaptive_steps_and_gaps_that_coordinates_do_not_resolve_are_refused) {
+  HkSim *sim = NULL;
+  HkError refused = {0};
+  World w = world_parse(on_ball);
+  w.model->time.tolerance = 1e-4;
+  CHECK(hk_sim_create(w.model, NULL, 0.01, &sim, &refused) == HK_ERROR_UNSUPPORTED);
+  CHECK(strstr(refused.text, "time.tolerance") != NULL);
+  HkMethod contact = {0};
+  MUST(hk_method_choose(&contact, HK_FORCE, "contact", error));
+  MUST(hk_method_set_number(&contact, "distance", 1e-10, error));
+  CHECK(hk_model_add_force(w.model, &contact, NULL, &refused) == HK_ERROR_INVALID);
+  CHECK(strstr(refused.text, "too small for coordinates") != NULL);
+  hk_method_clear(&contact);
+  world_destroy(&w);
+}

@@ -50,6 +50,9 @@ SCENE(links, "links")
 SCENE(anvil, "anvil")
 SCENE(rain, "rain")
 SCENE(chain_on_body, "chain on body")
+SCENE(mixer, "mixer")
+SCENE(parallel_ropes, "parallel ropes")
+SCENE(rope_on_capsule, "rope on capsule")
 
 TEST(nothing_crosses_with_integrators_of_second_order) {
   check_scene("bullet on cloth", "bdf2", H, 2);

@@ -331,7 +331,8 @@ TEST(every_force_is_the_same_for_every_thread_count) {
 static HkStatus add_all_with_energy(HkModel *m, HkError *error) {
   const HkSchema *schema;
   for (int q = 1; (schema = hk_schema_at(HK_FORCE, q)); q++)
-    if (hk_force_type(schema)->energy) HK_TRY(add_variant(m, schema->name, 0, error));
+    if (is_tested_here(schema) && hk_force_type(schema)->energy)
+      HK_TRY(add_variant(m, schema->name, 0, error));
   return HK_OK;
 }
 

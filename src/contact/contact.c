@@ -53,6 +53,25 @@ static HkStatus set_radii(const HkModel *m, HkContactData *d, HkError *error) {
   return HK_OK;
 }
 
+/* Coordinates must resolve a gap, and what the filter leaves of it. */
+static HkStatus check_distance(const HkModel *m, HkContactData *d, HkError *error) {
+  const double LEAST = 1e-8;
+  double furthest = 0;
+  for (int64_t q = 0; q < 3 * m->n; q++) furthest = hk_larger(furthest, fabs(m->x0[q]));
+  if (d->ghat >= LEAST * furthest) return HK_OK;
+  return hk_fail_key(error, HK_ERROR_INVALID, "distance",
+                     "%g m is too small for coordinates of %g m; give at least %g m, or put the "
+                     "scene nearer to the origin",
+                     d->ghat, furthest, LEAST * furthest);
+}
+
+/* The mean length of springs, or the distance if there are none. */
+static double mean_edge(const HkModel *m, double distance) {
+  double sum = 0;
+  for (int64_t s = 0; s < m->springs.count; s++) sum += m->springs.l0[s];
+  return sum > 0 ? sum / (double)m->springs.count : 1000 * distance;
+}
+
 static void destroy(const HkModel *m, void *data) {
   HkContactData *d = data;
   hk_features_destroy(m, &d->features);
@@ -68,7 +87,9 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
   if (m->dimension == 2) HK_TRY(hk_model_need_faces(m, error));
   HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "contact", error));
   d->ghat = p->distance;
-  HkStatus status = hk_features_create(m, &choice, &d->features, error);
+  d->edge = mean_edge(m, p->distance);
+  HkStatus status = check_distance(m, d, error);
+  if (status >= 0) status = hk_features_create(m, &choice, &d->features, error);
   if (status >= 0) status = set_walls(m, p, d, error);
   if (status >= 0) status = set_radii(m, d, error);
   if (status < 0) {
@@ -196,7 +217,7 @@ static double wall_change(const HkContacts *c, const double *x, const HkWallTouc
 /* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
   HkContacts *c = a->state;
-  if (hk_contacts_cover(c, a->x, to) != HK_OK) return INFINITY;
+  if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
   const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
   double sum = 0;

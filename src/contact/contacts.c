@@ -18,11 +18,8 @@
 #include <float.h>
 #include <string.h>
 
-static const double SKIN = 2, INERTIA = 10;
+static const double SKIN = 2, AHEAD = 0.5, INERTIA = 10;
 enum { SEARCH_GRAIN = 32, PAIR_GRAIN = 1024 };
-/* Candidates that a piece of a search for a move may give: 32 a slot. Sheets that lie on each other
- * have about 10. */
-enum { PIECE_MAX = 32 * SEARCH_GRAIN * HK_CONTACT_WIDTH };
 
 /* ---- Creating ---- */
 
@@ -78,7 +75,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].wall);
   }
   void *arrays[] = {&c->box,  &c->searched, &c->obstacle,  &c->obstacle_to, &c->pose, &c->wall_k,
-                    &c->part, &c->round,    &c->candidate, &c->previous,    &c->mark, &c->pieces};
+                    &c->part, &c->round,    &c->candidate, &c->met,         &c->mark, &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -91,7 +88,7 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
   bytes += (size_t)c->data->wall_count * sizeof *c->pose;
   bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
-  bytes += (size_t)(c->candidate_capacity + c->previous_capacity) * sizeof *c->candidate;
+  bytes += (size_t)(c->candidate_capacity + c->met_capacity) * sizeof *c->candidate;
   bytes += (size_t)c->mark_capacity + (size_t)c->piece_count * sizeof *c->pieces;
   for (int k = 0; k < 2; k++)
     bytes += (size_t)c->touchings[k].pair_capacity * sizeof(HkTouching) +
@@ -140,23 +137,40 @@ void hk_contacts_place(HkContacts *c, double t) {
   hk_contacts_advance(c, 1);
 }
 
-HkStatus hk_contacts_pieces(HkContacts *c, int64_t count, int64_t grain) {
-  int64_t pieces = (count + grain - 1) / grain;
+typedef struct Pieces {
+  HkRangeFn *fn;
+  void *user;
+  int64_t count, grain;
+} Pieces;
+
+static void run_pieces(void *user, int64_t begin, int64_t end) {
+  const Pieces *a = user;
+  for (int64_t p = begin; p < end; p++) {
+    int64_t last = (p + 1) * a->grain;
+    a->fn(a->user, p * a->grain, last < a->count ? last : a->count);
+  }
+}
+
+HkStatus hk_contacts_loop(HkContacts *c, int64_t count, int64_t grain, HkRangeFn *fn, void *user,
+                          int64_t *pieces) {
+  Pieces a = {fn, user, count, grain};
   int64_t before = c->piece_count;
-  HK_TRY(hk_grow(&c->model->context, &c->pieces, &c->piece_count, pieces, sizeof *c->pieces,
+  *pieces = (count + grain - 1) / grain;
+  HK_TRY(hk_grow(&c->model->context, &c->pieces, &c->piece_count, *pieces, sizeof *c->pieces,
                  "contact", NULL));
   for (int64_t k = before; k < c->piece_count; k++) c->pieces[k] = (HkPiece){0};
-  for (int64_t k = 0; k < pieces; k++) {
+  for (int64_t k = 0; k < *pieces; k++) {
     c->pieces[k].count = 0;
     c->pieces[k].status = HK_OK;
-    c->pieces[k].full = false;
   }
+  hk_parallel_work(c->model->threads, *pieces, 1, run_pieces, &a);
   return HK_OK;
 }
 
 void hk_contacts_begin(HkContacts *c, double h) {
   c->h = h;
   for (int64_t e = 0; e < c->candidate_count; e++) c->candidate[e].k = 0;
+  c->met_count = 0;
   int64_t walls = c->data->features.n * c->data->wall_count;
   if (walls) memset(c->wall_k, 0, (size_t)walls * sizeof *c->wall_k);
   c->touchings[0].known = c->touchings[1].known = false;
@@ -195,7 +209,7 @@ static void box_range(void *user, int64_t begin, int64_t end) {
   for (int64_t v = begin; v < end; v++) {
     const double *x = hk_contacts_position(c, a->x, (int32_t)v);
     const double *to = v < n ? a->to + 3 * v : c->obstacle_to + 3 * (v - n);
-    double wide = width(c, v) + SKIN * c->data->ghat;
+    double wide = width(c, v) + SKIN * c->data->ghat + AHEAD * hk_distance(x, to);
     for (int k = 0; k < 3; k++) {
       double low = x[k] < to[k] ? x[k] : to[k], high = x[k] > to[k] ? x[k] : to[k];
       c->box[v].low[k] = below(low - wide);
@@ -223,7 +237,6 @@ static bool overlap(const HkBox *a, const HkBox *b) {
 }
 
 static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
-  piece->full |= piece->count >= PIECE_MAX;
   if (piece->status >= 0)
     piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
                             piece->count + 1, sizeof *piece->candidate, "contact", NULL);
@@ -242,7 +255,7 @@ void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], 
   for (int a = 0; a < 4; a++)
     memcpy(pair->x + 3 * a, hk_contacts_position(c, x, v[a]), 3 * sizeof *x);
   pair->split = split;
-  pair->xi = c->data->radius[v[0]] + c->data->radius[v[3]];
+  pair->xi = hk_contacts_xi(c, v);
   pair->ghat = c->data->ghat;
 }
 
@@ -263,8 +276,7 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
   const HkFeatures *f = &a->c->data->features;
   unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
   int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
-  bool onto_b = f->flat || corners_b == 3 || corners_a == 1;
-  bool onto_a = f->flat || corners_a == 3 || (corners_b == 1 && corners_a > 1);
+  bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
   for (int q = 0; q < 3 && onto_b; q++)
     if (own_a >> q & 1) try_pair(a, slot_a, slot_b, q);
   for (int q = 0; q < 3 && onto_a; q++)
@@ -277,7 +289,7 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
 static void search_range(void *user, int64_t begin, int64_t end) {
   Loop a = *(const Loop *)user;
   a.piece = &a.c->pieces[begin / a.grain];
-  for (int64_t b = begin; b < end && !(a.piece->full && a.to != a.x); b++)
+  for (int64_t b = begin; b < end; b++)
     hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
 }
 
@@ -314,28 +326,39 @@ static void measure_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted. */
+static HkStatus remember(HkContacts *c) {
+  int64_t add = 0;
+  for (int64_t e = 0; e < c->candidate_count; e++) add += c->candidate[e].k > 0;
+  HK_TRY(hk_grow(&c->model->context, &c->met, &c->met_capacity, c->met_count + add, sizeof *c->met,
+                 "contact", NULL));
+  int64_t at = c->met_count + add, old = c->met_count;
+  c->met_count = at;
+  for (int64_t e = c->candidate_count - 1; e >= 0; e--) { /* from the last on, in place */
+    if (!(c->candidate[e].k > 0)) continue;
+    while (old > 0 && c->met[old - 1].key > c->candidate[e].key) c->met[--at] = c->met[--old];
+    c->met[--at] = c->candidate[e];
+  }
+  return HK_OK;
+}
+
 /* One list of all pieces. Pairs that were met in this step keep their stiffness. */
 static HkStatus join(HkContacts *c, int64_t pieces) {
-  int64_t count = 0, old = 0, old_count = c->candidate_count;
+  int64_t count = 0, old = 0;
   for (int64_t p = 0; p < pieces; p++) {
     HK_TRY(c->pieces[p].status);
     count += c->pieces[p].count;
   }
-  HkCandidate *list = c->previous;
-  HK_TRY(hk_grow(&c->model->context, &list, &c->previous_capacity, count, sizeof *list, "contact",
-                 NULL));
-  c->previous = c->candidate;
-  c->candidate = list;
-  int64_t capacity = c->previous_capacity;
-  c->previous_capacity = c->candidate_capacity;
-  c->candidate_capacity = capacity;
+  HK_TRY(remember(c));
+  HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, count,
+                 sizeof *c->candidate, "contact", NULL));
   c->candidate_count = 0;
   for (int64_t p = 0; p < pieces; p++)
     for (int64_t e = 0; e < c->pieces[p].count; e++) {
-      HkCandidate *to = &list[c->candidate_count++];
+      HkCandidate *to = &c->candidate[c->candidate_count++];
       *to = c->pieces[p].candidate[e];
-      while (old < old_count && c->previous[old].key < to->key) old++;
-      if (old < old_count && c->previous[old].key == to->key) to->k = c->previous[old].k;
+      while (old < c->met_count && c->met[old].key < to->key) old++;
+      if (old < c->met_count && c->met[old].key == to->key) to->k = c->met[old].k;
     }
   return HK_OK;
 }
@@ -343,16 +366,13 @@ static HkStatus join(HkContacts *c, int64_t pieces) {
 static HkStatus search(HkContacts *c, const double *x, const double *to) {
   const HkFeatures *f = &c->data->features;
   int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
-  int64_t pieces = (blocks + SEARCH_GRAIN - 1) / SEARCH_GRAIN;
+  int64_t pieces;
   Loop a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
   c->searches++;
-  HK_TRY(hk_contacts_pieces(c, blocks, SEARCH_GRAIN));
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
-  hk_parallel_work(c->model->threads, blocks, SEARCH_GRAIN, search_range, &a);
   c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
-  for (int64_t p = 0; p < pieces && to != x; p++)
-    if (c->pieces[p].full) return HK_NOT_CONVERGED;
+  HK_TRY(hk_contacts_loop(c, blocks, SEARCH_GRAIN, search_range, &a, &pieces));
   hk_parallel_work(c->model->threads, pieces, 1, measure_range, &a);
   HK_TRY(join(c, pieces));
   c->has_candidates = true;
@@ -455,7 +475,7 @@ static void touch_range(void *user, int64_t begin, int64_t end) {
     HkCandidate *candidate = &c->candidate[e];
     HkTouching t = {.candidate = e};
     t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
-    t.xi = c->data->radius[t.vertex[0]] + c->data->radius[t.vertex[3]];
+    t.xi = hk_contacts_xi(c, t.vertex);
     double least = (double)candidate->distance - hk_contacts_approach(c, a.x, t.vertex, t.split);
     if (least >= t.xi + c->data->ghat) continue;
     HkContactPair pair;
@@ -476,10 +496,9 @@ static void touch_range(void *user, int64_t begin, int64_t end) {
 
 static HkStatus find_pairs(Loop *a, HkTouchings *found) {
   HkContacts *c = a->c;
-  int64_t pieces = (c->candidate_count + PAIR_GRAIN - 1) / PAIR_GRAIN;
+  int64_t pieces;
   a->grain = PAIR_GRAIN;
-  HK_TRY(hk_contacts_pieces(c, c->candidate_count, PAIR_GRAIN));
-  hk_parallel_work(c->model->threads, c->candidate_count, PAIR_GRAIN, touch_range, a);
+  HK_TRY(hk_contacts_loop(c, c->candidate_count, PAIR_GRAIN, touch_range, a, &pieces));
   found->pair_count = 0;
   for (int64_t p = 0; p < pieces; p++) {
     const HkPiece *piece = &c->pieces[p];

@@ -44,6 +44,7 @@ typedef struct HkContactData {
   HkWall *walls;
   int wall_count;
   double ghat;    /* m */
+  double edge;    /* m, mean length of the edges of bodies */
   double *radius; /* m, of each vertex of the model and of the obstacles */
 } HkContactData;
 
@@ -87,7 +88,6 @@ typedef struct HkPiece {
   double least; /* part of a move, and the candidate or vertex that has it */
   int64_t least_at;
   HkStatus status;
-  bool full; /* it has found more candidates than a search for a move may give */
 } HkPiece;
 
 typedef struct HkContacts {
@@ -97,8 +97,10 @@ typedef struct HkContacts {
   HkBox *box;       /* of each vertex: where it may be */
   double *searched; /* m, 3 a vertex: positions of the last search */
   bool has_candidates;
-  HkCandidate *candidate, *previous;
-  int64_t candidate_count, candidate_capacity, previous_capacity;
+  HkCandidate *candidate;
+  int64_t candidate_count, candidate_capacity;
+  HkCandidate *met; /* pairs that have a stiffness in this step and were no candidates any more */
+  int64_t met_count, met_capacity;
   float *wall_k;            /* N/m, n a wall; 0: not met in this step */
   double *obstacle;         /* m: vertices of obstacles where they are now */
   double *obstacle_to;      /* m: where they are to be at the end of a stage */
@@ -135,9 +137,7 @@ void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
-/* Makes sure that the candidates are those of all moves between x and `to`. Returns
- * HK_NOT_CONVERGED, and has no candidates, if the moves are so long that there would be too many.
- */
+/* Makes sure that the candidates are those of all moves between x and `to`. */
 HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */
@@ -153,12 +153,22 @@ const char *hk_contacts_name(const HkContacts *contacts, int32_t vertex);
 /* crossing.c: an error that lists what intersects at x, or is nearer than its thickness. */
 HkStatus hk_contacts_check(HkContacts *contacts, const HkSpringArrays *springs, const double *x,
                            HkError *error);
-/* The pieces of a parallel loop over count entries, empty. */
-HkStatus hk_contacts_pieces(HkContacts *contacts, int64_t count, int64_t grain);
+/* A loop over count entries in pieces of grain entries, with a list each: fn gets entries of one
+ * piece, contacts->pieces[begin / grain]. Returns the number of pieces in *pieces. */
+HkStatus hk_contacts_loop(HkContacts *contacts, int64_t count, int64_t grain, HkRangeFn *fn,
+                          void *user, int64_t *pieces);
 /* The position of a vertex of the model or of an obstacle. */
 static inline const double *hk_contacts_position(const HkContacts *c, const double *x, int32_t v) {
   int64_t n = c->data->features.n;
   return v < n ? x + 3 * (int64_t)v : c->obstacle + 3 * (v - n);
+}
+/* xi of pair.h: the sum of the radii, but not below FLOOR ghat, so that the normal between two
+ * features never comes from the rounding of their positions. */
+static inline double hk_contacts_xi(const HkContacts *c, const int32_t vertex[4]) {
+  const double FLOOR = 1e-3;
+  double xi = c->data->radius[vertex[0]] + c->data->radius[vertex[3]],
+         least = FLOOR * c->data->ghat;
+  return xi > least ? xi : least;
 }
 /* Fills x, xi, split and ghat of a pair. */
 void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],

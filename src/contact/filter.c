@@ -18,7 +18,7 @@
 #include <string.h>
 
 static const double PART = 0.9;
-enum { ROUNDS_MAX = 50, HALVINGS_MAX = 40, CHECK_GRAIN = 1024 };
+enum { ROUNDS_MAX = 50, CHECK_GRAIN = 1024 };
 
 /* Marks of candidates. */
 enum { FREE, MEETS, DIVIDED };
@@ -175,17 +175,22 @@ static bool divide_all(Filter *a) {
   return any;
 }
 
-/* Halves moves that are so long that they meet too much. */
+/* Shortens all moves where they are long on average: directions that go astray, whose candidates
+ * would be too many. */
+static bool limit(const HkContacts *c, const double *x, double *to) {
+  const double EDGES_MAX = 4;
+  int64_t n = c->data->features.n;
+  double sum = 0, most = EDGES_MAX * c->data->edge * (double)n;
+  for (int64_t v = 0; v < n; v++) sum += hk_distance(x + 3 * v, to + 3 * v);
+  if (!(sum > most)) return false;
+  for (int64_t q = 0; q < 3 * n; q++) to[q] = x[q] + most / sum * (to[q] - x[q]);
+  return true;
+}
+
 static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *changed) {
   const HkFeatures *f = &c->data->features;
-  HkStatus status = hk_contacts_cover(c, x, to);
-  for (int k = 0; k < HALVINGS_MAX && status == HK_NOT_CONVERGED; k++) {
-    for (int64_t q = 0; q < 3 * f->n; q++) to[q] = x[q] + 0.5 * (to[q] - x[q]);
-    *changed = true;
-    status = hk_contacts_cover(c, x, to);
-  }
-  if (status == HK_NOT_CONVERGED) status = hk_contacts_cover(c, x, x);
-  HK_TRY(status);
+  *changed = limit(c, x, to);
+  HK_TRY(hk_contacts_cover(c, x, to));
   HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
                  NULL));
   if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);

@@ -101,17 +101,13 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
   enum { HALVINGS_MAX = 60 };
   Reach a = {.c = c, .x = x, .to = to};
   HkStatus status = hk_contacts_cover(c, x, to);
-  if (status == HK_NOT_CONVERGED) {
-    hk_fail(why, HK_ERROR_INVALID, "moves are too long for a step");
-    return 0;
-  }
-  int64_t pieces = (c->candidate_count + CHECK_GRAIN - 1) / CHECK_GRAIN;
-  if (status >= 0) status = hk_contacts_pieces(c, c->candidate_count, CHECK_GRAIN);
+  int64_t pieces = 0;
+  if (status >= 0)
+    status = hk_contacts_loop(c, c->candidate_count, CHECK_GRAIN, reach_range, &a, &pieces);
   if (status < 0) {
     c->status = status;
     return 0;
   }
-  hk_parallel_work(c->model->threads, c->candidate_count, CHECK_GRAIN, reach_range, &a);
   double least = 1;
   for (int64_t p = 0; p < pieces; p++) {
     if (!(c->pieces[p].least < least)) continue;

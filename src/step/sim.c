@@ -57,12 +57,18 @@ static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkErr
 }
 
 HkStatus hk_sim_check_forces(const HkModel *m, const HkStepType *type, HkError *error) {
-  for (int f = 0; f < m->force_count && !type->implicit; f++)
-    if (m->forces[f].type->implicit_only)
+  for (int f = 0; f < m->force_count; f++) {
+    if (!m->forces[f].type->implicit_only) continue;
+    if (m->time.tolerance > 0)
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "the force '%s' needs steps of one length: remove time.tolerance",
+                     m->forces[f].type->schema.name);
+    if (!type->implicit)
       return hk_fail(error, HK_ERROR_UNSUPPORTED,
                      "the force '%s' needs an implicit integrator, such as backward_euler or bdf2; "
                      "%s is explicit",
                      m->forces[f].type->schema.name, type->schema.name);
+  }
   return HK_OK;
 }
 
