@@ -177,7 +177,7 @@ static HkStatus save(const HkForceArgs *a, HkError *error) {
   HkForceAt at = at_of(a);
   size_t size = c->functions.save(c->user, &at, memory->bytes, (size_t)memory->capacity);
   if (size > (size_t)memory->capacity) {
-    int64_t needed = size < INT64_MAX ? (int64_t)size : INT64_MAX;
+    int64_t needed = (uint64_t)size < INT64_MAX ? (int64_t)size : INT64_MAX;
     HK_TRY(hk_force_memory_reserve(memory, needed, error));
     size = c->functions.save(c->user, &at, memory->bytes, (size_t)memory->capacity);
   }
