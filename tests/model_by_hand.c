@@ -301,7 +301,7 @@ static void add_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double bl
 
 void model_jacobian(const HkModel *m, int index, double t, const double *x, const double *v,
                     double **dfdx, double **dfdv) {
-  Dense dense = {.sink = {add_dfdx, add_dfdv}, .n = m->n};
+  Dense dense = {.sink = {.dfdx = add_dfdx, .dfdv = add_dfdv}, .n = m->n};
   *dfdx = dense.dfdx = take(9 * m->n * m->n, sizeof(double));
   *dfdv = dense.dfdv = take(9 * m->n * m->n, sizeof(double));
   HkForceArgs a = hk_force_args(m, index, &(HkForceWork){.springs = &m->springs}, t, x, v);

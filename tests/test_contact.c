@@ -56,7 +56,9 @@ TEST(force_and_hessian_are_those_of_differences) {
   int64_t n = w.model->n, size = 3 * n;
   double *x = malloc((size_t)size * sizeof *x), *up = malloc((size_t)size * sizeof *x);
   double *f = calloc((size_t)size, sizeof *x), *g = calloc((size_t)size, sizeof *x);
-  Dense dense = {{add_dense, hk_jacobian_skip}, calloc((size_t)(size * size), sizeof *x), size};
+  Dense dense = {{.dfdx = add_dense, .dfdv = hk_jacobian_skip},
+                 calloc((size_t)(size * size), sizeof *x),
+                 size};
   uint64_t seed = 3;
   for (int64_t c = 0; c < size; c++) x[c] = w.model->x0[c] + 0.004 * test_random(&seed);
   begin(&w, x);

@@ -68,8 +68,10 @@ HkStatus hk_force_blocks_sort(HkForceBlocks *b, const HkModel *m, HkError *error
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *b, const HkModel *m, const HkForceWork *work,
                                   double t, const double *x, HkCurvature curvature,
                                   HkError *error) {
-  Collector c = {
-      .sink = {collect, hk_jacobian_skip}, .blocks = b, .context = &m->context, .error = error};
+  Collector c = {.sink = {.dfdx = collect, .dfdv = hk_jacobian_skip},
+                 .blocks = b,
+                 .context = &m->context,
+                 .error = error};
   b->count = b->row_count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f)) continue;

@@ -1,4 +1,5 @@
 /* The registry of forces, compiling one, and their sum. */
+#include "base/assert.h"
 #include "base/file.h"
 #include "force/springs.h"
 
@@ -78,6 +79,29 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
   (void)i;
   (void)j;
   (void)block;
+}
+
+void hk_jacobian_add_element(HkJacobianSink *sink, int count, const int32_t *vertex,
+                             const double *weight, const double K[9]) {
+  HK_ASSERT(count >= 0 && count <= 4);
+  int32_t v[4];
+  double w[4];
+  int used = 0;
+  for (int a = 0; a < count; a++) {
+    if (weight[a] == 0) continue;
+    v[used] = vertex[a];
+    w[used++] = weight[a];
+  }
+  if (sink->element && used > 0) {
+    sink->element(sink, used, v, w, K);
+    return;
+  }
+  for (int a = 0; a < used; a++)
+    for (int b = 0; b < used; b++) {
+      double block[9];
+      for (int q = 0; q < 9; q++) block[q] = -w[a] * w[b] * K[q];
+      sink->dfdx(sink, v[a], v[b], block);
+    }
 }
 
 /* ---- Workspace ---- */

@@ -62,6 +62,10 @@ typedef struct HkJacobianSink HkJacobianSink;
 struct HkJacobianSink {
   void (*dfdx)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+  /* Receives the blocks df_a/dx_b = -w_a w_b K of every two of `count` vertices, at most 4, at
+   * once; K is symmetric (N/m). NULL: dfdx receives them one by one. */
+  void (*element)(HkJacobianSink *sink, int count, const int32_t *vertex, const double *weight,
+                  const double K[9]);
 };
 
 /* A force as a function of the position of one vertex, for methods that move single vertices
@@ -204,6 +208,10 @@ static inline bool hk_force_has_blocks(const HkModel *model, int index) {
 bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int index);
 /* The dfdx or dfdv of a sink that ignores those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
+/* Gives the blocks -w_a w_b K to a sink, as an element if it takes elements. Vertices without
+ * weight are left out. */
+void hk_jacobian_add_element(HkJacobianSink *sink, int count, const int32_t *vertex,
+                             const double *weight, const double K[9]);
 
 /* Has all forces take over their memory in a state. */
 HkStatus hk_forces_load(const HkModel *model, const HkForceWork *work, const HkState *state,

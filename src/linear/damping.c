@@ -57,7 +57,7 @@ static void add_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double D[
 static HkStatus sum_blocks(const HkModel *m, const HkForceWork *work, double t, const double *x,
                            const double *v, HkDamping *damping, HkError *error) {
   HkBlockMatrix *C = &damping->C;
-  Collector a = {.sink = {hk_jacobian_skip, add_dfdv},
+  Collector a = {.sink = {.dfdx = hk_jacobian_skip, .dfdv = add_dfdv},
                  .C = C,
                  .missing = &damping->missing,
                  .context = &m->context,

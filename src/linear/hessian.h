@@ -35,6 +35,7 @@ typedef struct HkHessian {
   HkForceBlocks blocks; /* of all forces but the springs, at `at` */
   HkPattern extended;   /* of the matrix, where forces couple vertices beyond the model's pattern */
   uint64_t extended_base; /* hash of the pattern that it extends */
+  bool begins;            /* a step begins: its pattern depends on nothing before it */
   HkBlockMatrix matrix;   /* its value is NULL until the assembled form is asked for */
   double *springs;        /* coefficients by rows (spring_rows.h); NULL until
                            * hk_hessian_need_springs */

@@ -204,9 +204,10 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
 HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   HK_TRY(linearize(p, x, v, error));
+  p->hessian.begins = true;
   p->bounded = is_bounded(p);
   memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
-  Bound bound = {{bound_dfdx, hk_jacobian_skip}, p->extra};
+  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = p->extra};
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f)) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);

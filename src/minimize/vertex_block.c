@@ -37,7 +37,7 @@ static void pour_own(HkJacobianSink *sink, int32_t i, int32_t j, const double B[
 void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x) {
   const HkProblem *p = v->p;
   const HkModel *m = p->model;
-  Pour pour = {{pour_own, hk_jacobian_skip}, v->block};
+  Pour pour = {.sink = {.dfdx = pour_own, .dfdv = hk_jacobian_skip}, .block = v->block};
   v->start = start;
   v->local_count = 0;
   memset(v->force, 0, (size_t)m->n * 3 * sizeof *v->force);

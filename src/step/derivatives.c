@@ -45,7 +45,7 @@ static void add_block(HkJacobianSink *sink, int32_t i, int32_t j, const double b
 
 static void assemble(HkSim *sim, const HkState *state, HkBlockMatrix *K) {
   const HkModel *m = sim->model;
-  Sink sink = {{add_block, hk_jacobian_skip}, K};
+  Sink sink = {.sink = {.dfdx = add_block, .dfdv = hk_jacobian_skip}, .K = K};
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;
     if (!type->energy || !type->jacobian) continue;

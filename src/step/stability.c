@@ -81,7 +81,7 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
                                double *omega2, double *d) {
   const HkModel *m = sim->model;
   memset(rows, 0, 2 * (size_t)m->n * sizeof *rows);
-  RowSums sums = {{sum_dfdx, sum_dfdv}, rows, rows + m->n};
+  RowSums sums = {.sink = {.dfdx = sum_dfdx, .dfdv = sum_dfdv}, .x = rows, .v = rows + m->n};
   for (int f = 0; f < m->force_count; f++) {
     if (m->forces[f].type->has_rows) continue;
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
