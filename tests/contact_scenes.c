@@ -474,6 +474,25 @@ static bool is_late(void *user) {
   return hk_wall_time() > *(const double *)user;
 }
 
+static HkState *copy_of(const HkModel *m, const HkState *state) {
+  HkState *copy = NULL;
+  if (hk_state_create(m, &copy, NULL) < 0 || hk_state_copy(state, copy, NULL) < 0) abort();
+  return copy;
+}
+
+/* Makes the step from `before` with a simulation of its own; true if it ends in `after`, bit for
+ * bit. */
+static bool is_repeated(const ContactCase *c, const HkSim *sim, HkState *before,
+                        const HkState *after) {
+  HkSim *other = NULL;
+  size_t bytes = (size_t)sim->model->n * 3 * sizeof *after->x;
+  bool same = hk_sim_create(sim->model, NULL, c->h, &other, NULL) >= 0 &&
+              hk_sim_step(other, before, NULL) >= 0 && memcmp(before->x, after->x, bytes) == 0 &&
+              memcmp(before->v, after->v, bytes) == 0;
+  hk_sim_destroy(&other);
+  return same;
+}
+
 static void make_steps(const ContactCase *c, HkSim *sim, HkState *state, const AllPairs *pairs,
                        ContactResult *r) {
   HkError error = {0};
@@ -481,11 +500,14 @@ static void make_steps(const ContactCase *c, HkSim *sim, HkState *state, const A
   int64_t searches = 0;
   hk_sim_set_cancel(sim, is_late, &deadline);
   for (int64_t k = 0; k < c->steps && !r->error[0]; k++) {
+    HkState *start = c->renews ? copy_of(sim->model, state) : NULL;
     double before = hk_wall_time();
     HkStatus status = hk_sim_step(sim, state, &error);
     r->late = status == HK_ERROR_CANCELLED;
-    if (r->late) return;
     r->seconds += hk_wall_time() - before;
+    if (start && status >= 0) r->differences += !is_repeated(c, sim, start, state);
+    hk_state_destroy(&start);
+    if (r->late) return;
     if (status < 0) {
       snprintf(r->error, sizeof r->error, "step %lld: %s", (long long)k, error.text);
       return;
@@ -535,6 +557,6 @@ void contact_run(const ContactCase *c, ContactResult *r) {
 }
 
 bool contact_failed(const ContactResult *r) {
-  return r->error[0] || r->crossings != 0 || r->escapes > 0 || !(r->least_gap > 0) ||
-         !(r->least_by_hand > 0);
+  return r->error[0] || r->crossings != 0 || r->differences > 0 || r->escapes > 0 ||
+         !(r->least_gap > 0) || !(r->least_by_hand > 0);
 }

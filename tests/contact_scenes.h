@@ -25,6 +25,7 @@ typedef struct ContactCase {
   uint64_t seed;              /* of the random displacements at the start; 0: there are none */
   int64_t steps;              /* at most */
   double seconds;             /* of time; a run that takes longer ends within the step */
+  bool renews;                /* repeats each step with a new simulation, and compares the bits */
 } ContactCase;
 
 typedef struct ContactResult {
@@ -32,6 +33,7 @@ typedef struct ContactResult {
   int64_t iterations, most_iterations; /* of the minimizer: sum, and most of a step */
   int64_t linear_iterations, unconverged, searches;
   int64_t crossings, escapes;
+  int64_t differences;             /* steps that a new simulation makes differently */
   double least_gap, least_by_hand; /* m */
   double seconds;                  /* of the steps, without the checks */
   bool late;                       /* the time was over */

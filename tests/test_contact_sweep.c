@@ -1,4 +1,5 @@
-/* The scenes of contact_sweep, small and for a few steps: nothing crosses, escapes or fails. */
+/* The scenes of contact_sweep, small and for a few steps: nothing crosses, escapes or fails, and a
+ * step depends on nothing but its state: a new simulation makes the same one, bit for bit. */
 #include "all_pairs.h"
 #include "contact_scenes.h"
 #include "model/state.h"
@@ -20,15 +21,17 @@ static void check_scene(const char *name, const char *integrator, double h, uint
                    .threads = 1,
                    .seed = seed,
                    .steps = STEPS,
+                   .renews = true,
                    .seconds = SECONDS};
   ContactResult r;
   contact_run(&c, &r);
   if (!contact_failed(&r) && !r.late && r.steps == STEPS) return;
   test_fail(name, 0,
-            "%s, h = %g s, start %llu: %lld steps, %lld crossings, %lld escapes, least gap %g m, "
-            "by hand %g m%s%s",
+            "%s, h = %g s, start %llu: %lld steps, %lld crossings, %lld escapes, %lld differences, "
+            "least gap %g m, by hand %g m%s%s",
             integrator, h, (unsigned long long)seed, (long long)r.steps, (long long)r.crossings,
-            (long long)r.escapes, r.least_gap, r.least_by_hand, r.error[0] ? ": " : "", r.error);
+            (long long)r.escapes, (long long)r.differences, r.least_gap, r.least_by_hand,
+            r.error[0] ? ": " : "", r.error);
 }
 
 #define SCENE(function, name)                                                                      \

@@ -179,12 +179,6 @@ static void assemble(HkHessian *H) {
   }
 }
 
-static void replace_extended(HkHessian *H, HkPattern *next, const HkPattern *base) {
-  hk_pattern_destroy(H->model, &H->extended);
-  H->extended = *next;
-  H->extended_base = base->hash;
-}
-
 /* The pattern of the matrix contains all blocks of the forces. In a step it is extended when new
  * blocks appear, and keeps unused ones until they are many: a new pattern requires a new analysis.
  * Each step begins with the blocks that it finds, since the order of elimination, and so the
@@ -192,22 +186,29 @@ static void replace_extended(HkHessian *H, HkPattern *next, const HkPattern *bas
 static HkStatus extend_pattern(HkHessian *H, const HkPattern **pattern, HkError *error) {
   enum { UNUSED_FACTOR = 4 };
   const HkModel *m = H->model;
-  const HkPattern *base = H->at.damping ? H->at.damping->pattern : H->pattern;
-  bool fits = H->extended.n && H->extended_base == base->hash, begins = H->begins;
-  int64_t missing = hk_pattern_count_missing(base, &H->blocks);
+  const HkPattern *base = H->at.damping ? H->at.damping->pattern : H->pattern, *from = base;
+  HkPattern *extended = &H->extended, next;
+  bool fits = extended->n && H->extended_base == base->hash;
+  if (fits && !H->begins) {
+    int64_t extra = extended->start[m->n] - base->start[m->n];
+    int64_t used = hk_pattern_count_missing(base, &H->blocks);
+    if (extra <= UNUSED_FACTOR * (used + m->n)) from = extended;
+  }
   H->begins = false;
-  *pattern = fits && (missing > 0 || !begins) ? &H->extended : base;
-  int64_t extra = (*pattern)->start[m->n] - base->start[m->n];
-  bool bloated = extra > UNUSED_FACTOR * (missing + m->n);
-  if (missing == 0 && !bloated) return HK_OK;
-  if (!begins && !bloated && hk_pattern_count_missing(*pattern, &H->blocks) == 0) return HK_OK;
-  HkPattern next;
-  HK_TRY(hk_pattern_extend(m, begins || bloated ? base : *pattern, &H->blocks, &next, error));
-  if (fits && next.hash == H->extended.hash)
+  *pattern = from;
+  if (hk_pattern_count_missing(from, &H->blocks) == 0) {
+    if (from == base) hk_pattern_destroy(m, extended);
+    return HK_OK;
+  }
+  HK_TRY(hk_pattern_extend(m, from, &H->blocks, &next, error));
+  *pattern = extended;
+  if (fits && next.hash == extended->hash) {
     hk_pattern_destroy(m, &next);
-  else
-    replace_extended(H, &next, base);
-  *pattern = &H->extended;
+    return HK_OK;
+  }
+  hk_pattern_destroy(m, extended);
+  *extended = next;
+  H->extended_base = base->hash;
   return HK_OK;
 }
 

@@ -2,13 +2,14 @@
  *
  *     contact_sweep [--size N] [--starts N] [--seconds S] [--integrator NAME] [--h S]
  *                   [--linear NAME] [--start SEED] [--threads N] [--distance M]
- *                   [--thickness M] [--text] [SCENE ...]
+ *                   [--thickness M] [--renew] [--text] [SCENE ...]
  *
  * SCENE is a part of the name of a scene (default: all). Each scene runs from N jittered starts
  * (default 2), with steps of 1/24, 1/60 and 1/240 s (or --h) and with the linear solvers cholesky
  * and pcg with multigrid (or --linear, a part of its name), for S seconds at most (default 20).
- * --start runs one start alone; --text prints the scenes in place of running them. Exit status 1 if
- * there is a crossing, a gap of 0 or less, an escape or an error (tests/contact_scenes.h).
+ * --start runs one start alone; --renew repeats each step with a new simulation; --text prints the
+ * scenes in place of running them. Exit status 1 if there is a crossing, a gap of 0 or less, an
+ * escape, a repeated step that differs, or an error (tests/contact_scenes.h).
  */
 #include "contact_scenes.h"
 
@@ -22,7 +23,7 @@ typedef struct Options {
   long start; /* -1: all */
   double seconds, h, distance, thickness;
   const char *integrator, *linear;
-  bool text;
+  bool text, renews;
 } Options;
 
 static const char *const solvers[] = {"'cholesky'",
@@ -32,20 +33,21 @@ static const double steps[] = {1.0 / 24, 1.0 / 60, 1.0 / 240};
 static void print_head(void) {
   printf("| scene | h | linear solver | start | vertices | steps | iterations a step | worst | "
          "linear iterations a step | not converged | crossings | escapes | least gap | by hand | "
-         "searches a step | ms a step | |\n"
-         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+         "searches a step | ms a step | differences | |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
 
 static void print_row(const ContactCase *c, const ContactResult *r) {
   double count = r->steps > 0 ? (double)r->steps : 1;
   printf("| %s | 1/%.0f | %s | %llu | %lld | %lld | %.1f | %lld | %.1f | %lld | %lld | %lld | %.2g "
-         "| %.2g | %.1f | %.1f | %s%s |\n",
+         "| %.2g | %.1f | %.1f | %lld | %s%s |\n",
          contact_scene_name(c->scene), 1 / c->h, strstr(c->linear, "pcg") ? "pcg" : "cholesky",
          (unsigned long long)c->seed, (long long)r->vertices, (long long)r->steps,
          (double)r->iterations / count, (long long)r->most_iterations,
          (double)r->linear_iterations / count, (long long)r->unconverged, (long long)r->crossings,
          (long long)r->escapes, r->least_gap, r->least_by_hand, (double)r->searches / count,
-         1e3 * r->seconds / count, r->late ? "time was over " : "", r->error);
+         1e3 * r->seconds / count, (long long)r->differences, r->late ? "time was over " : "",
+         r->error);
   fflush(stdout);
 }
 
@@ -81,6 +83,7 @@ static int run_scene(const Options *o, int scene) {
                                        .threads = o->threads,
                                        .distance = o->distance,
                                        .thickness = o->thickness,
+                                       .renews = o->renews,
                                        .seconds = o->seconds});
       }
     }
@@ -126,6 +129,8 @@ int main(int argc, char **argv) {
   for (; at < argc && strncmp(argv[at], "--", 2) == 0; at++) {
     if (strcmp(argv[at], "--text") == 0) {
       o.text = true;
+    } else if (strcmp(argv[at], "--renew") == 0) {
+      o.renews = true;
     } else if (at + 1 == argc || !read_option(&o, argv[at], argv[at + 1])) {
       fprintf(stderr, "contact_sweep: '%s' is no option, or has no value\n", argv[at]);
       return 2;
