@@ -12,6 +12,8 @@
 #include "contact/barrier.h"
 #include "contact/contacts.h"
 
+enum { TERM_GRAIN = 256 };
+
 static const HkParam params[] = {
     HK_NUMBER(HkContactParams, distance, "m", 1e-3, 1e-12, HK_MAX,
               "gap from which on things push each other apart"),
@@ -263,39 +265,120 @@ static void add(const HkForceArgs *a, double *f) {
 
 /* ---- Hessian ---- */
 
-static void add_pair_blocks(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
+/* Sets the vertices of a term; those of obstacles have no part in it. */
+static void set_vertices(const HkContacts *c, const HkTouching *t, HkWeightedTerm *term) {
+  int32_t any = 0;
+  for (int a = 0; a < 4; a++)
+    if (t->vertex[a] < c->data->features.n) any = t->vertex[a];
+  for (int a = 0; a < 4; a++) {
+    bool own = t->vertex[a] < c->data->features.n;
+    term->vertex[a] = own ? t->vertex[a] : any;
+    term->weight[a] = own ? t->touch.w[a] : 0;
+  }
+}
+
+/* curvature: NULL for the projected Hessian. */
+static void set_term(const HkForceArgs *a, const HkTouching *t, HkWeightedTerm *term,
+                     HkWeightedCurvature *curvature) {
+  const HkContacts *c = a->state;
+  HkContactPair pair = pair_of(c, a->x, t);
+  set_vertices(c, t, term);
+  if (!curvature) {
+    hk_pair_term(&pair, &t->touch, term->K, NULL, NULL);
+    return;
+  }
+  hk_pair_term(&pair, &t->touch, term->K, &curvature->across, curvature->q);
+  for (int k = 0; k < 24; k++)
+    if (term->weight[k % 12 / 3] == 0) curvature->q[k / 12][k % 12] = 0;
+}
+
+static void set_wall_term(const HkWallTouching *t, double ghat, HkWeightedTerm *term,
+                          HkWeightedCurvature *curvature) {
+  double stiffness = t->k * hk_barrier_curvature(t->g / ghat);
+  for (int i = 0, at = 0; i < 3; i++)
+    for (int j = i; j < 3; j++) term->K[at++] = stiffness * t->n[i] * t->n[j];
+  for (int a = 0; a < 4; a++) {
+    term->vertex[a] = t->vertex;
+    term->weight[a] = a == 0;
+  }
+  if (curvature) *curvature = (HkWeightedCurvature){0};
+}
+
+typedef struct Terms {
+  const HkForceArgs *a;
+  const HkTouchings *found;
+  HkWeightedTerm *term;
+  HkWeightedCurvature *curvature;
+} Terms;
+
+/* Term k is that of pair k, and walls follow. */
+static void set_any_term(const HkForceArgs *a, const HkTouchings *t, int64_t k,
+                         HkWeightedTerm *term, HkWeightedCurvature *curvature) {
+  double ghat = ((const HkContacts *)a->state)->data->ghat;
+  if (k < t->pair_count)
+    set_term(a, &t->pair[k], term, curvature);
+  else
+    set_wall_term(&t->wall[k - t->pair_count], ghat, term, curvature);
+}
+
+static void term_range(void *user, int64_t begin, int64_t end) {
+  const Terms *all = user;
+  for (int64_t k = begin; k < end; k++)
+    set_any_term(all->a, all->found, k, &all->term[k], all->curvature ? &all->curvature[k] : NULL);
+}
+
+/* Edges that are nearly parallel, block by block. */
+static void add_turning(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
   HkContactPair pair = pair_of(a->state, a->x, t);
   double H[144], block[9];
-  hk_pair_hessian(&pair, &t->touch, a->curvature != HK_CURVATURE_TRUE, H);
+  if (!hk_pair_turning(&pair, &t->touch, H)) return;
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       if (t->vertex[i] >= a->model->n || t->vertex[j] >= a->model->n) continue;
-      bool zero = true;
-      for (int q = 0; q < 9; q++) {
-        block[q] = -H[(3 * i + q / 3) * 12 + 3 * j + q % 3];
-        zero &= block[q] == 0;
-      }
-      if (!zero) sink->dfdx(sink, t->vertex[i], t->vertex[j], block);
+      for (int q = 0; q < 9; q++) block[q] = -H[(3 * i + q / 3) * 12 + 3 * j + q % 3];
+      sink->dfdx(sink, t->vertex[i], t->vertex[j], block);
     }
 }
 
+/* The curvature of a wall. */
 static void add_wall_block(const HkForceArgs *a, const HkWallTouching *t, HkJacobianSink *sink) {
   const HkContacts *c = a->state;
-  double ghat = c->data->ghat, s = t->g / ghat, block[9] = {0}, n[3], H[9];
-  hk_mat_add_outer(-t->k * hk_barrier_curvature(s), t->n, t->n, block);
-  if (a->curvature == HK_CURVATURE_TRUE) {
-    const double *x = a->x + 3 * (int64_t)t->vertex;
-    hk_contacts_wall(c, t->wall, &c->pose[t->wall], x, n, H);
-    for (int q = 0; q < 9; q++) block[q] -= t->k * ghat * hk_barrier_slope(s) * H[q];
-  }
+  double ghat = c->data->ghat, block[9], n[3], H[9];
+  double push = t->k * ghat * hk_barrier_slope(t->g / ghat);
+  hk_contacts_wall(c, t->wall, &c->pose[t->wall], a->x + 3 * (int64_t)t->vertex, n, H);
+  for (int q = 0; q < 9; q++) block[q] = -push * H[q];
   sink->dfdx(sink, t->vertex, t->vertex, block);
 }
 
+/* Into a sink that takes no terms. */
+static void expand_terms(const Terms *all, HkJacobianSink *sink) {
+  const HkTouchings *t = all->found;
+  bool curved = all->a->curvature == HK_CURVATURE_TRUE;
+  for (int64_t k = 0; k < t->pair_count + t->wall_count; k++) {
+    HkWeightedTerm term;
+    HkWeightedCurvature curvature;
+    set_any_term(all->a, t, k, &term, curved ? &curvature : NULL);
+    hk_jacobian_expand(sink, &term, curved ? &curvature : NULL);
+  }
+}
+
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(a->state, a->work.springs, a->x);
+  bool curved = a->curvature == HK_CURVATURE_TRUE;
   if (!t) return;
-  for (int64_t k = 0; k < t->pair_count; k++) add_pair_blocks(a, &t->pair[k], sink);
-  for (int64_t k = 0; k < t->wall_count; k++) add_wall_block(a, &t->wall[k], sink);
+  int64_t count = t->pair_count + t->wall_count;
+  Terms all = {.a = a, .found = t};
+  if (sink->terms && count > 0) {
+    all.term = sink->terms(sink, count, curved, &all.curvature);
+    if (!all.term) return;
+    hk_parallel_work(a->model->threads, count, TERM_GRAIN, term_range, &all);
+  } else {
+    expand_terms(&all, sink);
+  }
+  for (int64_t k = 0; k < t->pair_count && curved; k++) add_turning(a, &t->pair[k], sink);
+  for (int64_t k = 0; k < t->wall_count && curved; k++)
+    if (!c->data->walls[t->wall[k].wall].flat) add_wall_block(a, &t->wall[k], sink);
 }
 
 const HkForceType hk_force_contact = {

@@ -5,8 +5,8 @@
  * theta are the one or two parameters of the closest points that are not at a bound. w is linear in
  * theta, and with t_i = dr/dtheta_i, c_ai = dw_a/dtheta_i
  *
- *     d2D/dx_a dx_b = w_a w_b I - sum b_ai (T^-1)_ij b_bj^T,   b_ai = w_a t_i + c_ai r,  T_ij = t_i
- * . t_j d2d/dx2 = (d2D/dx2 - (dd/dx) (dd/dx)^T) / d
+ *     d2D/dx_a dx_b = w_a w_b I - sum b_ai (T^-1)_ij b_bj^T,   b_ai = w_a t_i + c_ai r,
+ *     T_ij = t_i . t_j,   d2d/dx2 = (d2D/dx2 - (dd/dx) (dd/dx)^T) / d
  */
 #include "contact/pair.h"
 
@@ -203,47 +203,54 @@ static bool invert(int count, double t[2][3], double inverse[2][2]) {
   return true;
 }
 
-/* H += s d2d/dx2 */
-static void add_distance_hessian(const HkContactPair *pair, const HkTouch *touch, double s,
-                                 double H[144]) {
-  double c[2][4], t[2][3] = {{0}}, inverse[2][2] = {{0}}, b[2][12];
-  double d = touch->g + pair->xi, r[3] = {0, 0, 0};
-  int count = free_parameters(pair, touch, c);
-  hk_axpy(d, touch->n, r);
+/* q q^T summed up is c times the sum of b_i (T^-1)_ij b_j^T above, c >= 0. T^-1 = L L^T. */
+static void set_closest(const HkContactPair *pair, const HkTouch *touch, double c,
+                        double q[2][12]) {
+  double free[2][4], t[2][3] = {{0}}, inverse[2][2] = {{0}};
+  double d = touch->g + pair->xi;
+  int count = free_parameters(pair, touch, free);
+  memset(q, 0, 2 * sizeof q[0]);
   for (int i = 0; i < count; i++)
-    for (int a = 0; a < 4; a++) hk_axpy(c[i][a], pair->x + 3 * a, t[i]);
-  if (count > 0 && !invert(count, t, inverse)) count = 0;
-  for (int i = 0; i < count; i++)
-    for (int a = 0; a < 4; a++)
-      for (int q = 0; q < 3; q++) b[i][3 * a + q] = touch->w[a] * t[i][q] + c[i][a] * r[q];
-  for (int row = 0; row < 12; row++)
-    for (int column = 0; column < 12; column++) {
-      double ww = touch->w[row / 3] * touch->w[column / 3];
-      double value = row % 3 == column % 3 ? ww : 0;
-      value -= ww * touch->n[row % 3] * touch->n[column % 3];
-      for (int i = 0; i < count; i++)
-        for (int j = 0; j < count; j++) value -= b[i][row] * inverse[i][j] * b[j][column];
-      H[row * 12 + column] += s / d * value;
+    for (int a = 0; a < 4; a++) hk_axpy(free[i][a], pair->x + 3 * a, t[i]);
+  if (count == 0 || !invert(count, t, inverse)) return;
+  double root = sqrt(c * inverse[0][0]), below = root > 0 ? c * inverse[0][1] / root : 0;
+  double last = sqrt(fmax(c * inverse[1][1] - below * below, 0));
+  for (int a = 0; a < 4; a++)
+    for (int e = 0; e < 3; e++) {
+      double b[2] = {0, 0};
+      for (int i = 0; i < count; i++) b[i] = touch->w[a] * t[i][e] + free[i][a] * d * touch->n[e];
+      q[0][3 * a + e] = root * b[0] + below * b[1];
+      q[1][3 * a + e] = last * b[1];
     }
 }
 
-void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected,
-                     double H[144]) {
-  double s = touch->g / pair->ghat, N[12], C[12] = {0};
+void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
+                  double q[2][12]) {
+  double s = touch->g / pair->ghat, mu = mollify(pair).value;
+  double f2 = mu * pair->k * hk_barrier_curvature(s);
+  const double *n = touch->n;
+  for (int i = 0, at = 0; i < 3; i++)
+    for (int j = i; j < 3; j++) K[at++] = f2 * n[i] * n[j];
+  if (!across) return;
+  *across = mu * pair->k * pair->ghat * hk_barrier_slope(s) / (touch->g + pair->xi);
+  set_closest(pair, touch, -*across, q);
+}
+
+bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  double s = touch->g / pair->ghat, N[12], C[12];
   Mollifier m = mollify(pair);
-  double f1 = pair->k * pair->ghat * hk_barrier_slope(s), f2 = pair->k * hk_barrier_curvature(s);
+  if (m.slope == 0) return false;
   double f0 = pair->k * pair->ghat * pair->ghat * hk_barrier(s);
-  for (int q = 0; q < 12; q++) N[q] = touch->w[q / 3] * touch->n[q % 3];
-  for (int q = 0; q < 144; q++) H[q] = m.value * f2 * N[q / 12] * N[q % 12];
-  if (projected) return;
-  add_distance_hessian(pair, touch, m.value * f1, H);
-  if (m.slope == 0) return;
+  double f1 = pair->k * pair->ghat * hk_barrier_slope(s);
   cross_gradient(&m, C);
+  memset(H, 0, 144 * sizeof *H);
   add_cross_hessian(&m, f0 * m.slope, H);
-  for (int q = 0; q < 144; q++) {
-    double product = N[q / 12] * C[q % 12] + C[q / 12] * N[q % 12];
-    H[q] += f1 * m.slope * product + f0 * m.curvature * C[q / 12] * C[q % 12];
+  for (int k = 0; k < 12; k++) N[k] = touch->w[k / 3] * touch->n[k % 3];
+  for (int k = 0; k < 144; k++) {
+    double product = N[k / 12] * C[k % 12] + C[k / 12] * N[k % 12];
+    H[k] += f1 * m.slope * product + f0 * m.curvature * C[k / 12] * C[k % 12];
   }
+  return true;
 }
 
 /* ---- Moving ---- */

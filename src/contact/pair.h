@@ -35,15 +35,19 @@ typedef struct HkTouch {
 HkTouch hk_pair_touch(const HkContactPair *pair);
 /* c0 of two edges with the positions X at rest, 0 of a point and a triangle. */
 double hk_pair_mollifier(int split, const double X[12]);
-/* B (J), dB/dx (N) and d2B/dx2 (N/m, row by row) at a touch with g > 0; of projected ones only the
- * part along n is kept, which is positive semidefinite. */
+/* B (J) and dB/dx (N) at a touch with g > 0. */
 double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch);
 /* B at another touch less B at this one, accurate where the two are close. */
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to);
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
-void hk_pair_hessian(const HkContactPair *pair, const HkTouch *touch, bool projected,
-                     double H[144]);
+/* d2B/dx2 as a weighted term (force/weighted.h) with the weights of the touch: K along n, which is
+ * the projected Hessian, and, unless `across` is NULL, what the true one adds. Of edges that are
+ * nearly parallel the true one also has hk_pair_turning. */
+void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
+                  double q[2][12]);
+/* The derivatives of mu in d2B/dx2 (N/m, row by row); false, and nothing, where mu is 1. */
+bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]);
 
 /* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a
  * hundredth of what it is at the start, and at whose end it is above a tenth: all of it (1), or

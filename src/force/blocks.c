@@ -6,7 +6,7 @@
 typedef struct Collector {
   HkJacobianSink sink;
   HkForceBlocks *blocks;
-  const HkContext *context;
+  const HkModel *model;
   HkStatus status; /* of the first allocation that failed */
   HkError *error;
 } Collector;
@@ -15,13 +15,24 @@ static void collect(HkJacobianSink *sink, int32_t i, int32_t j, const double dfd
   Collector *c = (Collector *)sink;
   HkForceBlocks *b = c->blocks;
   if (c->status >= 0)
-    c->status = hk_grow(c->context, &b->block, &b->capacity, b->count + 1, sizeof *b->block,
+    c->status = hk_grow(&c->model->context, &b->block, &b->capacity, b->count + 1, sizeof *b->block,
                         "blocks of forces", c->error);
   if (c->status < 0) return;
   HkForceBlock *block = &b->block[b->count++];
   block->row = i;
   block->column = j;
   memcpy(block->dfdx, dfdx, sizeof block->dfdx);
+}
+
+static HkWeightedTerm *collect_terms(HkJacobianSink *sink, int64_t count, bool curved,
+                                     HkWeightedCurvature **curvature) {
+  Collector *c = (Collector *)sink;
+  HkWeightedTerm *first = NULL;
+  HkStatus status =
+      hk_weighted_append(&c->blocks->terms, c->model, count, curved, &first, curvature, c->error);
+  if (status >= 0) return first;
+  c->status = status;
+  return NULL;
 }
 
 static bool is_sorted(const HkForceBlocks *b) {
@@ -66,13 +77,14 @@ HkStatus hk_force_blocks_sort(HkForceBlocks *b, const HkModel *m, HkError *error
 }
 
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *b, const HkModel *m, const HkForceWork *work,
-                                  double t, const double *x, HkCurvature curvature,
+                                  double t, const double *x, HkCurvature curvature, bool terms,
                                   HkError *error) {
-  Collector c = {.sink = {.dfdx = collect, .dfdv = hk_jacobian_skip},
-                 .blocks = b,
-                 .context = &m->context,
-                 .error = error};
-  b->count = b->row_count = 0;
+  Collector c = {
+      .sink = {.dfdx = collect, .dfdv = hk_jacobian_skip, .terms = terms ? collect_terms : NULL},
+      .blocks = b,
+      .model = m,
+      .error = error};
+  b->count = b->row_count = b->terms.count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f)) continue;
     HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
@@ -80,6 +92,7 @@ HkStatus hk_force_blocks_evaluate(HkForceBlocks *b, const HkModel *m, const HkFo
     m->forces[f].type->jacobian(&a, &c.sink);
   }
   HK_TRY(c.status);
+  HK_TRY(hk_weighted_finish(&b->terms, m, error));
   return b->count > 0 ? hk_force_blocks_sort(b, m, error) : HK_OK;
 }
 
@@ -89,10 +102,12 @@ void hk_force_blocks_destroy(const HkModel *m, HkForceBlocks *b) {
   hk_free(c, &b->row_start);
   hk_free(c, &b->unsorted);
   hk_free(c, &b->vertex_start);
+  hk_weighted_destroy(m, &b->terms);
   *b = (HkForceBlocks){0};
 }
 
 size_t hk_force_blocks_bytes(const HkForceBlocks *b) {
   return (size_t)(b->capacity + b->unsorted_capacity) * sizeof *b->block +
-         (size_t)(b->row_capacity + b->vertex_capacity) * sizeof *b->row_start;
+         (size_t)(b->row_capacity + b->vertex_capacity) * sizeof *b->row_start +
+         hk_weighted_bytes(&b->terms);
 }

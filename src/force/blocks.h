@@ -5,7 +5,8 @@
  * Each force is evaluated once for an iterate. Its blocks may couple any two vertices, and the
  * pairs may change from iterate to iterate. They are sorted by row; the blocks of one row keep the
  * order in which the forces gave them, so that a sum over a row has the same bits wherever it is
- * formed. A pair of vertices may occur more than once.
+ * formed. A pair of vertices may occur more than once. Forces of weighted sums give terms
+ * (weighted.h) in place of blocks where these are asked for.
  */
 #ifndef HK_FORCE_BLOCKS_H
 #define HK_FORCE_BLOCKS_H
@@ -27,12 +28,14 @@ typedef struct HkForceBlocks {
   HkForceBlock *unsorted;
   int64_t *vertex_start;
   int64_t capacity, row_capacity, unsorted_capacity, vertex_capacity;
+  HkWeightedTerms terms;
 } HkForceBlocks;
 
-/* Replaces the blocks by those at (t, x). */
+/* Replaces the blocks by those at (t, x). terms: forces may give terms, otherwise all is in blocks.
+ */
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *blocks, const HkModel *model,
                                   const HkForceWork *work, double t, const double *x,
-                                  HkCurvature curvature, HkError *error);
+                                  HkCurvature curvature, bool terms, HkError *error);
 /* Sorts blocks that were appended to block[0 .. count - 1], and lists their rows. */
 HkStatus hk_force_blocks_sort(HkForceBlocks *blocks, const HkModel *model, HkError *error);
 void hk_force_blocks_destroy(const HkModel *model, HkForceBlocks *blocks);

@@ -81,26 +81,31 @@ void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double b
   (void)block;
 }
 
-void hk_jacobian_add_element(HkJacobianSink *sink, int count, const int32_t *vertex,
-                             const double *weight, const double K[9]) {
-  HK_ASSERT(count >= 0 && count <= 4);
-  int32_t v[4];
-  double w[4];
-  int used = 0;
-  for (int a = 0; a < count; a++) {
-    if (weight[a] == 0) continue;
-    v[used] = vertex[a];
-    w[used++] = weight[a];
+void hk_jacobian_add_term(HkJacobianSink *sink, int count, const int32_t *vertex,
+                          const double *weight, const double K[6], bool curved) {
+  HK_ASSERT(count >= 1 && count <= 4);
+  HkWeightedTerm own, *term = &own;
+  HkWeightedCurvature *curvature = NULL;
+  if (sink->terms && !(term = sink->terms(sink, 1, curved, &curvature))) return;
+  for (int a = 0; a < 4; a++) {
+    term->vertex[a] = vertex[a < count ? a : 0];
+    term->weight[a] = a < count ? weight[a] : 0;
   }
-  if (sink->element && used > 0) {
-    sink->element(sink, used, v, w, K);
-    return;
-  }
-  for (int a = 0; a < used; a++)
-    for (int b = 0; b < used; b++) {
-      double block[9];
-      for (int q = 0; q < 9; q++) block[q] = -w[a] * w[b] * K[q];
-      sink->dfdx(sink, v[a], v[b], block);
+  memcpy(term->K, K, sizeof term->K);
+  if (curvature) *curvature = (HkWeightedCurvature){0};
+  if (!sink->terms) hk_jacobian_expand(sink, term, NULL);
+}
+
+void hk_jacobian_expand(HkJacobianSink *sink, HkWeightedTerm *term,
+                        HkWeightedCurvature *curvature) {
+  HkWeightedTerms one = {.term = term, .curvature = curvature, .curved = curvature, .count = 1};
+  double block[9];
+  for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++) {
+      if (term->weight[a] == 0 || term->weight[b] == 0) continue;
+      hk_weighted_block(&one, 0, a, b, block);
+      for (int q = 0; q < 9; q++) block[q] = -block[q];
+      sink->dfdx(sink, term->vertex[a], term->vertex[b], block);
     }
 }
 

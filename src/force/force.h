@@ -9,6 +9,7 @@
 #define HK_FORCE_FORCE_H
 
 #include "force/spring_rows.h"
+#include "force/weighted.h"
 #include "hooke/extend.h"
 #include "model/state.h"
 
@@ -62,10 +63,10 @@ typedef struct HkJacobianSink HkJacobianSink;
 struct HkJacobianSink {
   void (*dfdx)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
   void (*dfdv)(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
-  /* Receives the blocks df_a/dx_b = -w_a w_b K of every two of `count` vertices, at most 4, at
-   * once; K is symmetric (N/m). NULL: dfdx receives them one by one. */
-  void (*element)(HkJacobianSink *sink, int count, const int32_t *vertex, const double *weight,
-                  const double K[9]);
+  /* Returns `count` terms (weighted.h) for a force to set, and their curvatures if `curved`; NULL
+   * after an error, which the sink keeps. A sink without it receives all blocks by dfdx. */
+  HkWeightedTerm *(*terms)(HkJacobianSink *sink, int64_t count, bool curved,
+                           HkWeightedCurvature **curvature);
 };
 
 /* A force as a function of the position of one vertex, for methods that move single vertices
@@ -208,10 +209,12 @@ static inline bool hk_force_has_blocks(const HkModel *model, int index) {
 bool hk_force_uses_velocity(const HkModel *model, const HkForceWork *work, int index);
 /* The dfdx or dfdv of a sink that ignores those blocks. */
 void hk_jacobian_skip(HkJacobianSink *sink, int32_t i, int32_t j, const double block[9]);
-/* Gives the blocks -w_a w_b K to a sink, as an element if it takes elements. Vertices without
- * weight are left out. */
-void hk_jacobian_add_element(HkJacobianSink *sink, int count, const int32_t *vertex,
-                             const double *weight, const double K[9]);
+/* Gives the blocks df_a/dx_b = -w_a w_b K of every two of `count` vertices, at most 4, to a sink,
+ * as a term if it takes terms; `curved` as for the other terms of the evaluation. */
+void hk_jacobian_add_term(HkJacobianSink *sink, int count, const int32_t *vertex,
+                          const double *weight, const double K[6], bool curved);
+/* Gives a term to a sink that takes no terms, block by block; curvature: NULL if it has none. */
+void hk_jacobian_expand(HkJacobianSink *sink, HkWeightedTerm *term, HkWeightedCurvature *curvature);
 
 /* Has all forces take over their memory in a state. */
 HkStatus hk_forces_load(const HkModel *model, const HkForceWork *work, const HkState *state,

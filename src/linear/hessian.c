@@ -334,6 +334,9 @@ static void product(void *user, const double *p, double *out) {
     hk_parallel_for(m->threads, m->n, product_range, &a);
   if (H->at.damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
   if (H->blocks.count) hk_parallel_for(m->threads, H->blocks.row_count, blocks_range, &a);
+  if (H->blocks.terms.count)
+    hk_weighted_product(&H->blocks.terms, m->threads, H->held ? H->held->mask : NULL,
+                        H->at.tau * H->at.tau, p, out);
   for (int64_t i = 0; m->dimension == 2 && i < m->n; i++)
     out[3 * i + 2] = m->mass[i] * p[3 * i + 2];
 }
@@ -365,10 +368,25 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* blocks += tau^2 times the diagonal blocks of all terms. */
+static void add_terms(const HkHessian *H, double *blocks) {
+  const HkWeightedTerms *w = &H->blocks.terms;
+  for (int64_t t = 0; t < w->count; t++)
+    for (int a = 0; a < 4; a++) {
+      int64_t i = w->term[t].vertex[a];
+      HkForceBlock b = {.row = (int32_t)i, .column = (int32_t)i};
+      if (w->term[t].weight[a] == 0 || is_held(H, i)) continue;
+      hk_weighted_block(w, t, a, a, b.dfdx);
+      for (int c = 0; c < 9; c++) b.dfdx[c] = -b.dfdx[c];
+      subtract_block(H, &b, blocks + 9 * i);
+    }
+}
+
 static void diagonal(void *user, double *blocks) {
   const HkHessian *H = user;
   Product a = {H, NULL, blocks};
   hk_parallel_for(H->model->threads, H->model->n, diagonal_range, &a);
+  add_terms(H, blocks);
   for (int64_t e = 0; e < H->blocks.count; e++) {
     const HkForceBlock *b = &H->blocks.block[e];
     if (b->row == b->column && counts(H, b)) subtract_block(H, b, blocks + 9 * (int64_t)b->row);
@@ -427,7 +445,8 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
   HK_ASSERT(at->x && at->tau >= 0 && at->projection >= 0 && at->projection <= 1);
   H->at = *at;
   HkCurvature curvature = at->projection > 0 ? HK_CURVATURE_PROJECTED : HK_CURVATURE_TRUE;
-  HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, curvature, error));
+  HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, curvature,
+                                  !assembled, error));
   if (assembled) {
     HK_TRY(need_matrix(H, error));
     assemble(H);
@@ -450,8 +469,25 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
   return HK_OK;
 }
 
+/* out -= tau^2 times what the terms give for displacements d of held vertices. */
+static void lift_terms(const HkHessian *H, const double *d, double *out) {
+  const HkWeightedTerms *w = &H->blocks.terms;
+  for (int64_t t = 0; t < w->count; t++)
+    for (int k = 0; k < 16; k++) {
+      int64_t i = w->term[t].vertex[k / 4], j = w->term[t].vertex[k % 4];
+      double B[9], sum[3] = {0, 0, 0};
+      if (w->term[t].weight[k / 4] == 0 || w->term[t].weight[k % 4] == 0) continue;
+      if (is_held(H, i) || !is_held(H, j)) continue;
+      hk_weighted_block(w, t, k / 4, k % 4, B);
+      hk_mat_add_product(B, d + 3 * j, sum);
+      if (H->model->dimension == 2) sum[2] = 0;
+      hk_axpy(-H->at.tau * H->at.tau, sum, out + 3 * i);
+    }
+}
+
 void hk_hessian_lift(const HkHessian *H, const double *d, double *out) {
   const HkModel *m = H->model;
+  lift_terms(H, d, out);
   double square = H->at.tau * H->at.tau;
   for (int64_t k = 0; k < m->pin_count; k++) {
     int64_t j = m->pin_vertex[k];

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "linear/coupling.h"
+#include "linear/level_terms.h"
 
 #include "linear/galerkin.h"
 
@@ -273,6 +274,7 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_weights_destroy(&c, &l->P);
     hk_galerkin_destroy(&c, &l->galerkin);
     hk_couplings_destroy(&c, &l->couplings);
+    hk_level_terms_destroy(&c, &l->terms);
     hk_free(&c, &l->diagonal);
     for (int array = 0; array < 5; array++) hk_free(&c, &l->memory[array]);
   }

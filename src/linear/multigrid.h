@@ -118,6 +118,26 @@ typedef struct HkCouplings {
   int64_t row_count, row_capacity;
 } HkCouplings;
 
+/* Weighted terms of a level: C = sum of w w^T K over the terms; level_terms.h. */
+typedef struct HkLevelTerms {
+  int64_t count;
+  int64_t *start; /* count + 1: term t has the entries start[t] .. start[t + 1] - 1 */
+  int32_t *row;   /* of an entry: the row of the level that it weights */
+  float *weight;
+  float *K;          /* 12 a term: three columns of four floats; tau^2 in it */
+  int64_t row_count; /* rows that have terms, by rising number */
+  int32_t *coupled;
+  int64_t *row_start; /* row_count + 1: the entries of a row, */
+  int32_t *row_term;  /* each with its term */
+  float *row_weight;  /* and its weight */
+  float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K over its terms */
+  float *saved;       /* 4 a row: of a vector, during a sweep */
+  float *y;           /* 4 a term: K sum w x */
+  int64_t *order;     /* 2 a term: scratch of the sort into groups, */
+  int32_t *side;      /* and 3 a term: its coarse rows on either side, and a sign */
+  int64_t term_capacity, entry_capacity, row_capacity, coupled_capacity;
+} HkLevelTerms;
+
 typedef struct HkLevel {
   int32_t n;
   int visits; /* in a cycle, for each of the level before */
@@ -130,6 +150,7 @@ typedef struct HkLevel {
   float *x, *b, *r;  /* 4 n */
   HkWeights P;       /* from the next level; rows 0 on the last */
   HkCouplings couplings;
+  HkLevelTerms terms;
   HkGalerkin galerkin;
   void *memory[5]; /* of A, D, x, b, r */
 } HkLevel;

@@ -63,7 +63,7 @@ static HkStatus make_pattern(HkSim *sim, const HkState *state, HkPattern *patter
   HkStatus status = hk_pattern_create(m, &neighbors, NULL, error);
   if (status >= 0)
     status = hk_force_blocks_evaluate(&blocks, m, &sim->work, state->time, state->x,
-                                      HK_CURVATURE_TRUE, error);
+                                      HK_CURVATURE_TRUE, false, error);
   if (status >= 0) status = hk_pattern_extend(m, &neighbors, &blocks, pattern, error);
   hk_force_blocks_destroy(m, &blocks);
   hk_pattern_destroy(m, &neighbors);

@@ -26,6 +26,7 @@
 
 #include "force/springs.h"
 #include "linear/coupling.h"
+#include "linear/level_terms.h"
 #include "linear/multigrid_kernels.h"
 #include "model/proportions.h"
 
@@ -169,6 +170,7 @@ static void invert_last(const Data *data) {
         m->dense[row * (size_t)size + column] = l->A[12 * (int64_t)e + 4 * (k / 3) + k % 3];
       }
   hk_couplings_add_dense(&l->couplings, size, m->dense);
+  hk_level_terms_add_dense(&l->terms, size, m->dense);
   for (size_t i = 0; i < (size_t)size; i++) {
     double *d = &m->dense[i * (size_t)size + i];
     *d = *d > 0 ? *d * (1 + 1e-5) : 1;
@@ -190,8 +192,10 @@ static HkStatus project_all(const Data *data, HkError *error) {
       run(&a, a.coarse->n, project_range);
       HK_TRY(hk_couplings_project(c, a.level, &m->level[k].couplings, a.coarse,
                                   &m->level[k + 1].couplings, error));
+      HK_TRY(hk_level_terms_project(m, k, data->threads, error));
     }
     hk_couplings_add_diagonal(&a.level->couplings, a.level->D);
+    hk_level_terms_add_diagonal(&a.level->terms, a.level->D);
     if (k == 0)
       run_groups(&a, invert_fine_range);
     else
@@ -211,6 +215,7 @@ static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkEr
   const HkOperatorSprings *H = p->A->springs;
   HkMultigrid *m = data->multigrid;
   HK_TRY(hk_couplings_set(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
+  HK_TRY(hk_level_terms_set(m, &H->blocks->terms, values->held, H->tau, error));
   return project_all(data, error);
 }
 
@@ -231,7 +236,8 @@ static HkStatus fill_hierarchy(HkPrecondition *p, const double *x, HkError *erro
   p->bytes -= data->couplings_bytes;
   data->couplings_bytes = 0;
   for (int k = 0; k < data->multigrid->count; k++)
-    data->couplings_bytes += hk_couplings_bytes(&data->multigrid->level[k].couplings);
+    data->couplings_bytes += hk_couplings_bytes(&data->multigrid->level[k].couplings) +
+                             hk_level_terms_bytes(&data->multigrid->level[k].terms);
   p->bytes += data->couplings_bytes;
   return status;
 }
@@ -289,10 +295,12 @@ static void sweep_ranges(void *user, int64_t begin, int64_t end) {
 /* Stage after stage, or the other way round. */
 static void sweep(Loop *a, Sweep way) {
   const HkSweepOrder *s = &a->level->sweep;
-  HkCouplings *couplings = &a->data->multigrid->level[a->level - a->multigrid->level].couplings;
-  bool couples = couplings->count > 0 && way != FIRST;
+  HkLevel *level = &a->data->multigrid->level[a->level - a->multigrid->level];
+  bool couples = level->couplings.count > 0 && way != FIRST, has_terms = level->terms.count > 0;
   a->sweep = way;
-  if (couples) hk_couplings_begin_sweep(couplings, a->level->x, a->level->b);
+  if (has_terms && way != FIRST)
+    hk_level_terms_begin_sweep(&level->terms, a->data->threads, level->x, level->b);
+  if (couples) hk_couplings_begin_sweep(&level->couplings, level->x, level->b);
   for (int k = 0; k < s->stages; k++) {
     int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
     int count = s->first[stage + 1] - first;
@@ -300,7 +308,8 @@ static void sweep(Loop *a, Sweep way) {
     a->first_range = first;
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }
-  if (couples) hk_couplings_end_sweep(couplings, a->level->b);
+  if (couples) hk_couplings_end_sweep(&level->couplings, level->b);
+  if (has_terms && way != FIRST) hk_level_terms_end_sweep(&level->terms, level->b);
 }
 
 static void solve_last(const Data *data) {
@@ -330,6 +339,7 @@ static void visit(const Data *data, int k, bool first) {
     else
       run(&a, a.level->n, first ? residual_range : residual_again_range);
     hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
+    hk_level_terms_residual(&a.level->terms, data->threads, first, a.level->x, a.level->r);
     run(&a, a.coarse->n, restrict_range);
     for (int pass = 0; pass < a.coarse->visits; pass++) visit(data, k + 1, pass == 0);
     if (k == 0)
