@@ -1,14 +1,4 @@
-/* Candidates and what touches; see contacts.h.
- *
- * A vertex may be anywhere in the hull of the two positions that were asked for, widened by SKIN
- * ghat. Its box is wider by its radius and ghat / 2: the tree gives the pairs whose boxes overlap.
- * At other positions a pair is no nearer than
- *
- *     d >= d_searched - max |(x_a - x_b) - (x_a - x_b)_searched|   over the vertices a, b of the
- * two,
- *
- * which costs a fraction of the closest points and rules out most of the candidates.
- */
+/* What touches; see contacts.h. */
 #include "contact/contacts.h"
 
 #include "base/vec.h"
@@ -18,15 +8,15 @@
 #include <float.h>
 #include <string.h>
 
-static const double SKIN = 2, AHEAD = 0.5, INERTIA = 10;
-enum { SEARCH_GRAIN = 32, PAIR_GRAIN = 1024 };
+static const double INERTIA = 10;
+enum { PAIR_GRAIN = 1024 };
 
 /* ---- Creating ---- */
 
 static HkStatus allocate(HkContacts *c, HkError *error) {
   const HkContext *context = &c->model->context;
   const HkFeatures *f = &c->data->features;
-  int64_t walls = f->n * c->data->wall_count;
+  int64_t walls = f->n * c->data->wall_count, blocks = f->slot_count / HK_CONTACT_WIDTH;
   HK_TRY(hk_tree_create(c->model, f, &c->tree, error));
   HK_TRY(hk_alloc(context, &c->box, f->vertex_count, sizeof *c->box, "contact", error));
   HK_TRY(hk_alloc(context, &c->searched, 3 * f->vertex_count, sizeof(double), "contact", error));
@@ -38,6 +28,11 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
   HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
   HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
+  c->sums_count = hk_sum_slots(c->model->springs.count);
+  HK_TRY(hk_alloc(context, &c->sums, c->sums_count, sizeof *c->sums, "contact", error));
+  HK_TRY(hk_alloc(context, &c->late, f->vertex_count, 1, "contact", error));
+  HK_TRY(hk_alloc(context, &c->late_block, blocks, 1, "contact", error));
+  HK_TRY(hk_alloc(context, &c->late_list, blocks, sizeof *c->late_list, "contact", error));
   for (int k = 0; k < 2; k++)
     HK_TRY(hk_alloc(context, &c->touchings[k].x, 3 * f->n, sizeof(double), "contact", error));
   return HK_OK;
@@ -74,8 +69,10 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,  &c->searched, &c->obstacle,  &c->obstacle_to, &c->pose, &c->wall_k,
-                    &c->part, &c->round,    &c->candidate, &c->met,         &c->mark, &c->pieces};
+  void *arrays[] = {&c->box,  &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
+                    &c->part, &c->round,     &c->met,      &c->candidate,   &c->mark,
+                    &c->late, &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
+                    &c->sums, &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -84,11 +81,14 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   size_t bytes = sizeof *c + hk_tree_bytes(&c->tree);
   bytes += (size_t)f->vertex_count *
-           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round);
+           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round + 1);
+  bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) * (sizeof *c->late_list + 1);
+  bytes += (size_t)c->sums_count * sizeof *c->sums;
   bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
   bytes += (size_t)c->data->wall_count * sizeof *c->pose;
   bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
-  bytes += (size_t)(c->candidate_capacity + c->met_capacity) * sizeof *c->candidate;
+  bytes +=
+      (size_t)(c->candidate_capacity + c->met_capacity + c->fresh_capacity) * sizeof *c->candidate;
   bytes += (size_t)c->mark_capacity + (size_t)c->piece_count * sizeof *c->pieces;
   for (int k = 0; k < 2; k++)
     bytes += (size_t)c->touchings[k].pair_capacity * sizeof(HkTouching) +
@@ -176,79 +176,14 @@ void hk_contacts_begin(HkContacts *c, double h) {
   c->touchings[0].known = c->touchings[1].known = false;
 }
 
-/* ---- Search ---- */
+/* ---- What touches ---- */
 
 typedef struct Loop {
   HkContacts *c;
   const HkSpringArrays *springs;
-  const double *x, *to;
-  HkPiece *piece;
+  const double *x;
   int64_t grain;
 } Loop;
-
-/* The nearest floats below and above. */
-static float below(double x) {
-  float f = (float)x;
-  return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
-
-static float above(double x) {
-  float f = (float)x;
-  return (double)f < x ? nextafterf(f, INFINITY) : f;
-}
-
-/* What a box has around the positions that it stands for. */
-static double width(const HkContacts *c, int64_t v) {
-  return c->data->radius[v] + 0.5 * c->data->ghat;
-}
-
-static void box_range(void *user, int64_t begin, int64_t end) {
-  const Loop *a = user;
-  HkContacts *c = a->c;
-  int64_t n = c->data->features.n;
-  for (int64_t v = begin; v < end; v++) {
-    const double *x = hk_contacts_position(c, a->x, (int32_t)v);
-    const double *to = v < n ? a->to + 3 * v : c->obstacle_to + 3 * (v - n);
-    double wide = width(c, v) + SKIN * c->data->ghat + AHEAD * hk_distance(x, to);
-    for (int k = 0; k < 3; k++) {
-      double low = x[k] < to[k] ? x[k] : to[k], high = x[k] > to[k] ? x[k] : to[k];
-      c->box[v].low[k] = below(low - wide);
-      c->box[v].high[k] = above(high + wide);
-      c->searched[3 * v + k] = x[k];
-    }
-  }
-}
-
-static HkBox hull(const HkContacts *c, const int32_t *v, int count) {
-  HkBox box = c->box[v[0]];
-  for (int k = 1; k < count; k++)
-    for (int q = 0; q < 3; q++) {
-      const HkBox *other = &c->box[v[k]];
-      box.low[q] = other->low[q] < box.low[q] ? other->low[q] : box.low[q];
-      box.high[q] = other->high[q] > box.high[q] ? other->high[q] : box.high[q];
-    }
-  return box;
-}
-
-static bool overlap(const HkBox *a, const HkBox *b) {
-  for (int q = 0; q < 3; q++)
-    if (a->low[q] > b->high[q] || a->high[q] < b->low[q]) return false;
-  return true;
-}
-
-static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
-  if (piece->status >= 0)
-    piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
-                            piece->count + 1, sizeof *piece->candidate, "contact", NULL);
-  if (piece->status >= 0) piece->candidate[piece->count++] = (HkCandidate){.key = key};
-}
-
-static bool share(const int32_t v[4], int split) {
-  for (int a = 0; a < split; a++)
-    for (int b = split; b < 4; b++)
-      if (v[a] == v[b]) return true;
-  return false;
-}
 
 void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], int split,
                       HkContactPair *pair) {
@@ -258,162 +193,6 @@ void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], 
   pair->xi = hk_contacts_xi(c, v);
   pair->ghat = c->data->ghat;
 }
-
-/* Appends a pair of two slots whose boxes overlap. */
-static void try_pair(Loop *a, int64_t slot_a, int64_t slot_b, int combination) {
-  HkContacts *c = a->c;
-  int32_t v[4];
-  uint64_t key = hk_contact_key(slot_a, slot_b, combination);
-  int split = hk_contact_vertices(&c->data->features, key, v);
-  if (share(v, split)) return;
-  HkBox first = hull(c, v, split), second = hull(c, v + split, 4 - split);
-  if (overlap(&first, &second)) append(c, a->piece, key);
-}
-
-/* The combinations of two slots, in the order of their keys. */
-static void found(void *user, int64_t slot_a, int64_t slot_b) {
-  Loop *a = user;
-  const HkFeatures *f = &a->c->data->features;
-  unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
-  int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
-  bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
-  for (int q = 0; q < 3 && onto_b; q++)
-    if (own_a >> q & 1) try_pair(a, slot_a, slot_b, q);
-  for (int q = 0; q < 3 && onto_a; q++)
-    if (own_b >> q & 1) try_pair(a, slot_a, slot_b, 3 + q);
-  for (int e = 0; e < 9 && !f->flat; e++)
-    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1)
-      try_pair(a, slot_a, slot_b, HK_CONTACT_EDGE_0 + e);
-}
-
-static void search_range(void *user, int64_t begin, int64_t end) {
-  Loop a = *(const Loop *)user;
-  a.piece = &a.c->pieces[begin / a.grain];
-  for (int64_t b = begin; b < end; b++)
-    hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
-}
-
-/* The distances at the positions of the search, and without pairs that stay apart in their boxes.
- */
-static void measure_range(void *user, int64_t begin, int64_t end) {
-  Loop a = *(const Loop *)user;
-  HkContacts *c = a.c;
-  for (int64_t p = begin; p < end; p++) {
-    HkPiece *piece = &c->pieces[p];
-    int64_t kept = 0;
-    for (int64_t e = 0; e < piece->count; e++) {
-      HkContactPair pair;
-      int32_t v[4];
-      int split = hk_contact_vertices(&c->data->features, piece->candidate[e].key, v);
-      hk_contacts_pair(c, a.x, v, split, &pair);
-      double distance = hk_pair_touch(&pair).g + pair.xi, moves[2] = {0, 0};
-      for (int k = 0; k < 4; k++) { /* the furthest that it may move */
-        double square = 0, wide = width(c, v[k]);
-        for (int q = 0; q < 3; q++) {
-          double up = (double)c->box[v[k]].high[q] - wide - pair.x[3 * k + q];
-          double down = pair.x[3 * k + q] - wide - (double)c->box[v[k]].low[q];
-          double most = up > down ? up : down;
-          square += most * most;
-        }
-        moves[k >= split] = hk_larger(moves[k >= split], square);
-      }
-      double reach = pair.xi + pair.ghat + sqrt(moves[0]) + sqrt(moves[1]);
-      if (distance > reach) continue;
-      piece->candidate[kept] = piece->candidate[e];
-      piece->candidate[kept++].distance = below(distance);
-    }
-    piece->count = kept;
-  }
-}
-
-/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted. */
-static HkStatus remember(HkContacts *c) {
-  int64_t add = 0;
-  for (int64_t e = 0; e < c->candidate_count; e++) add += c->candidate[e].k > 0;
-  HK_TRY(hk_grow(&c->model->context, &c->met, &c->met_capacity, c->met_count + add, sizeof *c->met,
-                 "contact", NULL));
-  int64_t at = c->met_count + add, old = c->met_count;
-  c->met_count = at;
-  for (int64_t e = c->candidate_count - 1; e >= 0; e--) { /* from the last on, in place */
-    if (!(c->candidate[e].k > 0)) continue;
-    while (old > 0 && c->met[old - 1].key > c->candidate[e].key) c->met[--at] = c->met[--old];
-    c->met[--at] = c->candidate[e];
-  }
-  return HK_OK;
-}
-
-/* One list of all pieces. Pairs that were met in this step keep their stiffness. */
-static HkStatus join(HkContacts *c, int64_t pieces) {
-  int64_t count = 0, old = 0;
-  for (int64_t p = 0; p < pieces; p++) {
-    HK_TRY(c->pieces[p].status);
-    count += c->pieces[p].count;
-  }
-  HK_TRY(remember(c));
-  HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, count,
-                 sizeof *c->candidate, "contact", NULL));
-  c->candidate_count = 0;
-  for (int64_t p = 0; p < pieces; p++)
-    for (int64_t e = 0; e < c->pieces[p].count; e++) {
-      HkCandidate *to = &c->candidate[c->candidate_count++];
-      *to = c->pieces[p].candidate[e];
-      while (old < c->met_count && c->met[old].key < to->key) old++;
-      if (old < c->met_count && c->met[old].key == to->key) to->k = c->met[old].k;
-    }
-  return HK_OK;
-}
-
-static HkStatus search(HkContacts *c, const double *x, const double *to) {
-  const HkFeatures *f = &c->data->features;
-  int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
-  int64_t pieces;
-  Loop a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
-  c->searches++;
-  hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
-  hk_tree_fit(&c->tree, f, c->box, c->model->threads);
-  c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
-  HK_TRY(hk_contacts_loop(c, blocks, SEARCH_GRAIN, search_range, &a, &pieces));
-  hk_parallel_work(c->model->threads, pieces, 1, measure_range, &a);
-  HK_TRY(join(c, pieces));
-  c->has_candidates = true;
-  return HK_OK;
-}
-
-typedef struct Inside {
-  const HkContacts *c;
-  const double *x, *obstacle;
-} Inside;
-
-/* 1 if a vertex has left the positions that its box stands for. */
-static double outside_range(void *user, int64_t begin, int64_t end) {
-  const Inside *a = user;
-  int64_t n = a->c->data->features.n;
-  for (int64_t v = begin; v < end; v++) {
-    const HkBox *box = &a->c->box[v];
-    double wide = width(a->c, v);
-    for (int q = 0; q < 3; q++) {
-      double x = v < n ? a->x[3 * v + q] : a->obstacle[3 * (v - n) + q];
-      if (!(x - wide >= (double)box->low[q] && x + wide <= (double)box->high[q])) return 1;
-    }
-  }
-  return 0;
-}
-
-static bool is_inside(HkContacts *c, const double *x, const double *obstacle) {
-  Inside a = {c, x, obstacle};
-  int64_t count = c->data->features.vertex_count;
-  return hk_parallel_most(c->model->threads, count, outside_range, &a, c->part) == 0;
-}
-
-HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
-  bool inside = c->has_candidates && is_inside(c, x, c->obstacle);
-  if (inside && is_inside(c, to, c->obstacle_to)) return HK_OK;
-  HkStatus status = search(c, x, to);
-  if (status < 0) c->status = status;
-  return status;
-}
-
-/* ---- What touches ---- */
 
 double hk_contacts_approach(const HkContacts *c, const double *x, const int32_t v[4], int split) {
   double d[4][3], most = 0;

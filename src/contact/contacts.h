@@ -1,7 +1,7 @@
 /* The contacts of one simulation: which features are near each other, and which touch.
  *
- *     candidates   pairs that can touch while every vertex stays in its box; from a search of the
- *                  tree, kept until a vertex leaves its box
+ *     candidates   pairs that can touch while vertices follow a path; from a search of the tree
+ *                  (search.c), kept until a vertex leaves the path
  *     touching     pairs with a gap below ghat at given positions, and vertices near a wall
  *
  * Walls are obstacles with a signed distance, which touch vertices alone. The stiffness of a pair
@@ -94,13 +94,20 @@ typedef struct HkContacts {
   const HkModel *model;
   const HkContactData *data;
   HkTree tree;
-  HkBox *box;       /* of each vertex: where it may be */
-  double *searched; /* m, 3 a vertex: positions of the last search */
+  HkBox *box;         /* of each vertex: where it may be (search.c) */
+  double *searched;   /* m, 3 a vertex: positions of the last search */
+  double path;        /* m^2: sum of the squares of the moves that it was made for */
+  double from, until; /* of the last hk_contacts_cover: times on the path */
   bool has_candidates;
   HkCandidate *candidate;
   int64_t candidate_count, candidate_capacity;
   HkCandidate *met; /* pairs that have a stiffness in this step and were no candidates any more */
   int64_t met_count, met_capacity;
+  HkCandidate *fresh; /* scratch of hk_contacts_widen */
+  int64_t fresh_count, fresh_capacity;
+  uint8_t *late; /* of each vertex: 1 if it leaves the path */
+  uint8_t *late_block;
+  int64_t *late_list;
   float *wall_k;            /* N/m, n a wall; 0: not met in this step */
   double *obstacle;         /* m: vertices of obstacles where they are now */
   double *obstacle_to;      /* m: where they are to be at the end of a stage */
@@ -110,6 +117,8 @@ typedef struct HkContacts {
   int last;                 /* the one that was used last */
   HkPiece *pieces;
   int64_t piece_count;
+  double *sums; /* scratch of sums over springs */
+  int64_t sums_count;
   double *part;  /* of the filter: how much of its move each vertex makes */
   uint8_t *mark; /* of the filter: one a candidate */
   int64_t mark_capacity;
@@ -137,8 +146,14 @@ void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
-/* Makes sure that the candidates are those of all moves between x and `to`. */
+/* search.c: makes sure that the candidates are those of the move from x to `to`, of which all
+ * vertices make the same part; if contacts->from is contacts->until, each may make another part. */
 HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
+/* search.c: whether vertex v is on the path at time t if it is at x. */
+bool hk_contacts_is_on_path(const HkContacts *contacts, int64_t v, const double x[3], double t);
+/* search.c: the vertices that contacts->late marks may be anywhere between start and end of their
+ * path. Adds the candidates that this gives, with a mark. */
+HkStatus hk_contacts_widen(HkContacts *contacts, uint8_t mark);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,

@@ -21,7 +21,7 @@ static const double PART = 0.9;
 enum { ROUNDS_MAX = 50, CHECK_GRAIN = 1024 };
 
 /* Marks of candidates. */
-enum { FREE, MEETS, DIVIDED };
+enum { FREE, MEETS, DIVIDED, FRESH };
 
 typedef struct Filter {
   HkContacts *c;
@@ -72,7 +72,8 @@ static void check_range(void *user, int64_t begin, int64_t end) {
     int32_t v[4];
     if (c->mark[e] == DIVIDED) continue;
     int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
-    if (!is_changed(a, v)) continue;
+    if (c->mark[e] != FRESH && !is_changed(a, v)) continue;
+    c->mark[e] = FREE;
     HkContactPair pair;
     double p[12];
     moves_of(a, v, p);
@@ -175,15 +176,38 @@ static bool divide_all(Filter *a) {
   return any;
 }
 
-/* Shortens all moves where they are long on average: directions that go astray, whose candidates
- * would be too many. */
-static bool limit(const HkContacts *c, const double *x, double *to) {
-  const double EDGES_MAX = 4;
-  int64_t n = c->data->features.n;
-  double sum = 0, most = EDGES_MAX * c->data->edge * (double)n;
-  for (int64_t v = 0; v < n; v++) sum += hk_distance(x + 3 * v, to + 3 * v);
-  if (!(sum > most)) return false;
-  for (int64_t q = 0; q < 3 * n; q++) to[q] = x[q] + most / sum * (to[q] - x[q]);
+typedef struct Lengths {
+  const HkSpringArrays *springs;
+  const double *x, *to;
+} Lengths;
+
+/* Squares of what the ends of springs move against each other. */
+static double lengths_range(void *user, int64_t begin, int64_t end) {
+  const Lengths *a = user;
+  double sum = 0;
+  for (int64_t s = begin; s < end; s++)
+    for (int q = 0; q < 3; q++) {
+      int64_t i = 3 * (int64_t)a->springs->i[s] + q, j = 3 * (int64_t)a->springs->j[s] + q;
+      double d = (a->to[i] - a->x[i]) - (a->to[j] - a->x[j]);
+      sum += d * d;
+    }
+  return sum;
+}
+
+/* Shortens all moves if the ends of springs move further against each other than the springs are
+ * long, in the quadratic mean. Directions that go so far astray are of no use and would have too
+ * many candidates. */
+static bool limit(HkContacts *c, const double *x, double *to) {
+  const HkModel *m = c->model;
+  Lengths a = {&m->springs, x, to};
+  int64_t count = m->springs.count;
+  if (count == 0) return false;
+  HK_ASSERT(hk_sum_slots(count) <= c->sums_count);
+  double mean =
+      sqrt(hk_parallel_sum(m->threads, count, lengths_range, &a, c->sums) / (double)count);
+  double part = c->data->edge / mean;
+  if (!(part < 1)) return false;
+  for (int64_t q = 0; q < 3 * m->n; q++) to[q] = x[q] + part * (to[q] - x[q]);
   return true;
 }
 
@@ -199,24 +223,59 @@ static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *change
   return HK_OK;
 }
 
+/* Checks candidates and divides pairs that meet, until none does. */
+static void divide_in_rounds(Filter *a) {
+  HkContacts *c = a->c;
+  for (; a->round < ROUNDS_MAX; a->round++) {
+    hk_parallel_work(c->model->threads, c->candidate_count, CHECK_GRAIN, check_range, a);
+    if (!divide_all(a)) return;
+  }
+  for (int64_t e = 0; e < c->candidate_count; e++)
+    if (c->mark[e] != DIVIDED) divide(a, e);
+}
+
+/* Marks the vertices that cuts have taken off the path of the candidates; false if there are none.
+ */
+static bool find_late(const Filter *a) {
+  HkContacts *c = a->c;
+  bool any = false;
+  if (c->from == c->until) return false;
+  memset(c->late, 0, (size_t)c->data->features.vertex_count);
+  for (int64_t v = 0; v < c->data->features.n; v++) {
+    double at[3];
+    if (c->part[v] == 1) continue;
+    for (int q = 0; q < 3; q++)
+      at[q] = a->x[3 * v + q] + c->part[v] * (a->to[3 * v + q] - a->x[3 * v + q]);
+    c->late[v] = !hk_contacts_is_on_path(c, v, at, c->until);
+    any |= c->late[v];
+  }
+  return any;
+}
+
+/* Filters the moves; a vertex that is late has been in no pair with those that are far from its
+ * path, so that these are looked at, too. */
+static HkStatus shorten(Filter *a) {
+  HkContacts *c = a->c;
+  hk_parallel_for(c->model->threads, c->model->n, wall_range, a);
+  do {
+    divide_in_rounds(a);
+    if (!find_late(a)) return HK_OK;
+    HK_TRY(hk_contacts_widen(c, FRESH));
+  } while (c->fresh_count > 0);
+  return HK_OK;
+}
+
 bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
   const HkModel *m = c->model;
-  size_t bytes = (size_t)m->n * 3 * sizeof *x;
   bool changed = false;
+  Filter a = {.c = c, .x = x, .to = to};
   HkStatus status = prepare(c, x, to, &changed);
+  if (status >= 0) status = shorten(&a);
   if (status < 0) { /* begin_iterate returns it */
     c->status = status;
-    memcpy(to, x, bytes);
+    memcpy(to, x, (size_t)m->n * 3 * sizeof *x);
     return true;
   }
-  Filter a = {.c = c, .x = x, .to = to};
-  hk_parallel_for(m->threads, m->n, wall_range, &a);
-  for (; a.round < ROUNDS_MAX; a.round++) {
-    hk_parallel_work(m->threads, c->candidate_count, CHECK_GRAIN, check_range, &a);
-    if (!divide_all(&a)) break;
-  }
-  for (int64_t e = 0; e < c->candidate_count && a.round == ROUNDS_MAX; e++)
-    if (c->mark[e] != DIVIDED) divide(&a, e);
   for (int64_t v = 0; v < m->n; v++) {
     if (c->part[v] == 1) continue;
     changed = true;

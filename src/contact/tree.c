@@ -99,6 +99,37 @@ size_t hk_tree_bytes(const HkTree *tree) {
   return top < 0 ? 0 : (size_t)(tree->first[top] + tree->count[top]) * sizeof *tree->node;
 }
 
+static const HkBox EMPTY = {{{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}},
+                            {{-INFINITY, -INFINITY, -INFINITY}, {-INFINITY, -INFINITY, -INFINITY}}};
+
+static void set_box(HkTreeNode *node, int s, const HkBox *box) {
+  for (int e = 0; e < 2; e++)
+    for (int c = 0; c < 3; c++) {
+      node->low[e][c][s] = box->low[e][c];
+      node->high[e][c][s] = box->high[e][c];
+    }
+}
+
+static HkBox get_box(const HkTreeNode *node, int s) {
+  HkBox box;
+  for (int e = 0; e < 2; e++)
+    for (int c = 0; c < 3; c++) {
+      box.low[e][c] = node->low[e][c][s];
+      box.high[e][c] = node->high[e][c][s];
+    }
+  return box;
+}
+
+/* The box of all boxes of a node. */
+static HkBox hull(const HkTreeNode *node) {
+  HkBox box = EMPTY;
+  for (int s = 0; s < WIDTH; s++) {
+    HkBox own = get_box(node, s);
+    hk_box_add(&box, &own);
+  }
+  return box;
+}
+
 typedef struct Fit {
   HkTree *tree;
   const HkFeatures *f;
@@ -113,32 +144,11 @@ static void fit_slots(void *user, int64_t begin, int64_t end) {
     for (int s = 0; s < WIDTH; s++) {
       const int32_t *v = a->f->vertex + 3 * (WIDTH * b + s);
       bool empty = a->f->corners[WIDTH * b + s] == 0;
-      for (int c = 0; c < 3; c++) {
-        float low = INFINITY, high = -INFINITY;
-        for (int k = 0; k < 3 && !empty; k++) {
-          const HkBox *box = &a->vertex[v[k]];
-          low = box->low[c] < low ? box->low[c] : low;
-          high = box->high[c] > high ? box->high[c] : high;
-        }
-        node->low[c][s] = low;
-        node->high[c][s] = high;
-      }
+      HkBox box = EMPTY;
+      for (int k = 0; k < 3 && !empty; k++) hk_box_add(&box, &a->vertex[v[k]]);
+      set_box(node, s, &box);
     }
   }
-}
-
-/* The box of all boxes of a node. */
-static HkBox hull(const HkTreeNode *node) {
-  HkBox box;
-  for (int c = 0; c < 3; c++) {
-    box.low[c] = INFINITY;
-    box.high[c] = -INFINITY;
-    for (int s = 0; s < WIDTH; s++) {
-      box.low[c] = node->low[c][s] < box.low[c] ? node->low[c][s] : box.low[c];
-      box.high[c] = node->high[c][s] > box.high[c] ? node->high[c][s] : box.high[c];
-    }
-  }
-  return box;
 }
 
 static void fit_nodes(void *user, int64_t begin, int64_t end) {
@@ -148,12 +158,9 @@ static void fit_nodes(void *user, int64_t begin, int64_t end) {
   for (int64_t b = begin; b < end; b++) {
     HkTreeNode *node = &tree->node[tree->first[a->level] + b];
     for (int s = 0; s < WIDTH; s++) {
-      HkBox box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+      HkBox box = EMPTY;
       if (WIDTH * b + s < below) box = hull(&tree->node[tree->first[a->level - 1] + WIDTH * b + s]);
-      for (int c = 0; c < 3; c++) {
-        node->low[c][s] = box.low[c];
-        node->high[c][s] = box.high[c];
-      }
+      set_box(node, s, &box);
     }
   }
 }
@@ -168,13 +175,18 @@ void hk_tree_fit(HkTree *tree, const HkFeatures *f, const HkBox *vertex, int thr
 
 /* ---- Search ---- */
 
-/* Bit s: box s of the node overlaps the box. */
+/* Bit s: box s of the node may meet the box. */
 static unsigned overlaps(const HkTreeNode *node, const HkBox *box) {
-  int apart[WIDTH];
-  for (int s = 0; s < WIDTH; s++)
-    apart[s] = (node->low[0][s] > box->high[0]) | (node->high[0][s] < box->low[0]) |
-               (node->low[1][s] > box->high[1]) | (node->high[1][s] < box->low[1]) |
-               (node->low[2][s] > box->high[2]) | (node->high[2][s] < box->low[2]);
+  int apart[WIDTH] = {0};
+  for (int c = 0; c < 3; c++) {
+    const float *low0 = node->low[0][c], *low1 = node->low[1][c];
+    const float *high0 = node->high[0][c], *high1 = node->high[1][c];
+    float below0 = box->low[0][c], below1 = box->low[1][c];
+    float above0 = box->high[0][c], above1 = box->high[1][c];
+    for (int s = 0; s < WIDTH; s++)
+      apart[s] |=
+          ((low0[s] > above0) & (low1[s] > above1)) | ((high0[s] < below0) & (high1[s] < below1));
+  }
   unsigned bits = 0;
   for (int s = 0; s < WIDTH; s++) bits |= (unsigned)(apart[s] ^ 1) << s;
   return bits;
@@ -184,6 +196,7 @@ typedef struct Search {
   const HkTree *tree;
   const HkFeatures *f;
   int64_t block;
+  bool all;  /* also blocks before it */
   HkBox box; /* of the block */
   HkTreeFn *found;
   void *user;
@@ -192,22 +205,20 @@ typedef struct Search {
 /* The slots of two blocks against each other. */
 static void compare(const Search *search, int64_t other) {
   const HkFeatures *f = search->f;
-  const HkTreeNode *own = &search->tree->node[search->block];
-  if (!hk_features_meet(f, f->group[search->block], f->group[other])) return;
+  int64_t first = search->block < other ? search->block : other;
+  int64_t second = search->block < other ? other : search->block;
+  const HkTreeNode *own = &search->tree->node[first];
+  if (!hk_features_meet(f, f->group[first], f->group[second])) return;
   for (int i = 0; i < WIDTH; i++) {
-    HkBox box;
-    for (int c = 0; c < 3; c++) {
-      box.low[c] = own->low[c][i];
-      box.high[c] = own->high[c][i];
-    }
-    unsigned bits = overlaps(&search->tree->node[other], &box);
-    if (other == search->block) bits &= ~0U << (i + 1);
+    HkBox box = get_box(own, i);
+    unsigned bits = overlaps(&search->tree->node[second], &box);
+    if (first == second) bits &= ~0U << (i + 1);
     for (int s = 0; s < WIDTH && bits >> s; s++)
-      if (bits >> s & 1) search->found(search->user, WIDTH * search->block + i, WIDTH * other + s);
+      if (bits >> s & 1) search->found(search->user, WIDTH * first + i, WIDTH * second + s);
   }
 }
 
-/* The blocks from search->block on that node `index` of a level covers. */
+/* The blocks that node `index` of a level covers, from search->block on or all. */
 static void descend(const Search *search, int level, int64_t index) {
   const HkTree *tree = search->tree;
   unsigned bits = overlaps(&tree->node[tree->first[level] + index], &search->box);
@@ -215,7 +226,7 @@ static void descend(const Search *search, int level, int64_t index) {
   for (int l = 1; l < level; l++) size *= WIDTH;
   for (int s = 0; s < WIDTH && bits >> s; s++) {
     int64_t child = WIDTH * index + s;
-    if (!(bits >> s & 1) || (child + 1) * size <= search->block) continue;
+    if (!(bits >> s & 1) || (!search->all && (child + 1) * size <= search->block)) continue;
     if (level > 1)
       descend(search, level - 1, child);
     else
@@ -223,11 +234,23 @@ static void descend(const Search *search, int level, int64_t index) {
   }
 }
 
+static void begin(Search *search) {
+  const HkTree *tree = search->tree;
+  search->box = hull(&tree->node[search->block]);
+  if (tree->levels > 1)
+    descend(search, tree->levels - 1, 0);
+  else
+    compare(search, 0);
+}
+
 void hk_tree_search(const HkTree *tree, const HkFeatures *f, int64_t block, HkTreeFn *found,
                     void *user) {
-  Search search = {tree, f, block, hull(&tree->node[block]), found, user};
-  if (tree->levels > 1)
-    descend(&search, tree->levels - 1, 0);
-  else
-    compare(&search, 0);
+  Search search = {.tree = tree, .f = f, .block = block, .found = found, .user = user};
+  begin(&search);
+}
+
+void hk_tree_search_all(const HkTree *tree, const HkFeatures *f, int64_t block, HkTreeFn *found,
+                        void *user) {
+  Search search = {.tree = tree, .f = f, .block = block, .all = true, .found = found, .user = user};
+  begin(&search);
 }

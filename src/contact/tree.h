@@ -1,8 +1,12 @@
-/* A tree of boxes over the slots of the features, eight to a node.
+/* A tree of moving boxes over the slots of the features, eight to a node.
  *
  * Its shape is that of the slots and never changes: node b of level 0 holds the boxes of the slots
  * 8 b .. 8 b + 7, a node of level l + 1 those of eight nodes of level l. Only the boxes follow the
  * motion. Cloth that folds stays connected, so that what is close in the tree stays close.
+ *
+ * A moving box has a start and an end, and is between the two in proportion to time. Two of them
+ * never meet if one coordinate separates them, in the same order, at the start and at the end. What
+ * moves side by side stays apart by this test, however far it goes.
  */
 #ifndef HK_CONTACT_TREE_H
 #define HK_CONTACT_TREE_H
@@ -12,13 +16,30 @@
 enum { HK_TREE_LEVELS_MAX = 12 };
 
 /* Boxes in single precision, rounded outwards; an empty one has low > high. */
-typedef struct HkTreeNode {
-  float low[3][HK_CONTACT_WIDTH], high[3][HK_CONTACT_WIDTH];
+typedef struct HkTreeNode { /* [start, end][coordinate][box] */
+  float low[2][3][HK_CONTACT_WIDTH], high[2][3][HK_CONTACT_WIDTH];
 } HkTreeNode;
 
-typedef struct HkBox {
-  float low[3], high[3];
+typedef struct HkBox { /* [start, end][coordinate] */
+  float low[2][3], high[2][3];
 } HkBox;
+
+static inline bool hk_boxes_meet(const HkBox *a, const HkBox *b) {
+  for (int q = 0; q < 3; q++)
+    if ((a->low[0][q] > b->high[0][q] && a->low[1][q] > b->high[1][q]) ||
+        (a->high[0][q] < b->low[0][q] && a->high[1][q] < b->low[1][q]))
+      return false;
+  return true;
+}
+
+/* Makes *box contain the other one. */
+static inline void hk_box_add(HkBox *box, const HkBox *other) {
+  for (int e = 0; e < 2; e++)
+    for (int q = 0; q < 3; q++) {
+      if (other->low[e][q] < box->low[e][q]) box->low[e][q] = other->low[e][q];
+      if (other->high[e][q] > box->high[e][q]) box->high[e][q] = other->high[e][q];
+    }
+}
 
 typedef struct HkTree {
   int levels;
@@ -38,10 +59,13 @@ void hk_tree_order(const double *center, int64_t count, int32_t *order);
 /* Makes the boxes those of the vertices. */
 void hk_tree_fit(HkTree *tree, const HkFeatures *features, const HkBox *vertex, int threads);
 
-/* Calls found for all slots a < b whose boxes overlap and whose groups meet, with a in the given
+/* Calls found for all slots a < b whose boxes may meet and whose groups meet, with a in the given
  * block, in the order of their keys. */
 typedef void HkTreeFn(void *user, int64_t slot_a, int64_t slot_b);
 void hk_tree_search(const HkTree *tree, const HkFeatures *features, int64_t block, HkTreeFn *found,
                     void *user);
+/* The same for all slots a < b of which a or b is in the given block. */
+void hk_tree_search_all(const HkTree *tree, const HkFeatures *features, int64_t block,
+                        HkTreeFn *found, void *user);
 
 #endif

@@ -1,0 +1,436 @@
+/* The search for candidates: pairs that may touch while all vertices follow a common path.
+ *
+ * A search is made for a move of all vertices from x to `to`. Vertex v has a moving box (tree.h)
+ *
+ *     (1 - t) x_v + t to_v  +-  (s_v + r_v + ghat / 2),   0 <= t <= 1
+ *
+ * with a skin s_v. A pair whose boxes stay apart is no candidate. It is further apart than ghat at
+ * all positions y for which there is one t with |y_v - (1 - t) x_v - t to_v| <= s_v for all v: y is
+ * on the path at time t. So the candidates serve
+ *
+ *     any move between two places on the path, and
+ *     any move at all between two places that are on the path at the same time.
+ *
+ * A vertex that the filter cuts leaves the path: its box becomes the hull of its start and its end,
+ * which is right for every t, and the pairs that this adds are found by themselves
+ * (hk_contacts_widen). Obstacles have such boxes from the start. In boxes that do not move, as deep
+ * as a move is long, cloth of many vertices that is in motion would have hundreds of candidates a
+ * vertex, all of them between neighbors that move side by side.
+ *
+ * At positions y a pair is no nearer than
+ *
+ *     d >= d_searched - max |(y_a - y_b) - (x_a - x_b)|   over the vertices a, b of the two,
+ *
+ * which costs a fraction of the closest points and rules out most of the candidates.
+ */
+#include "base/sort.h"
+#include "base/vec.h"
+#include "contact/contacts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The skin is SKIN ghat, and a part of the move up to a part of an edge. */
+static const double SKIN = 2, AHEAD = 0.5, AHEAD_EDGES = 0.25;
+enum { SEARCH_GRAIN = 32 };
+
+typedef struct Search {
+  HkContacts *c;
+  const double *x, *to;
+  HkPiece *piece;
+  int64_t grain;
+  const int64_t *blocks; /* of a search by some blocks alone */
+} Search;
+
+/* ---- Boxes ---- */
+
+/* The nearest floats below and above. */
+static float below(double x) {
+  float f = (float)x;
+  return (double)f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float above(double x) {
+  float f = (float)x;
+  return (double)f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/* What a box has around the positions that it stands for. */
+static double width(const HkContacts *c, int64_t v) {
+  return c->data->radius[v] + 0.5 * c->data->ghat;
+}
+
+static void make_hull(HkBox *box) {
+  for (int q = 0; q < 3; q++) {
+    float low = box->low[0][q] < box->low[1][q] ? box->low[0][q] : box->low[1][q];
+    float high = box->high[0][q] > box->high[1][q] ? box->high[0][q] : box->high[1][q];
+    box->low[0][q] = box->low[1][q] = low;
+    box->high[0][q] = box->high[1][q] = high;
+  }
+}
+
+static void box_range(void *user, int64_t begin, int64_t end) {
+  const Search *a = user;
+  HkContacts *c = a->c;
+  int64_t n = c->data->features.n;
+  for (int64_t v = begin; v < end; v++) {
+    const double *x = hk_contacts_position(c, a->x, (int32_t)v);
+    const double *to = v < n ? a->to + 3 * v : c->obstacle_to + 3 * (v - n);
+    double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
+    double wide = width(c, v) + SKIN * c->data->ghat + ahead;
+    HkBox *box = &c->box[v];
+    for (int q = 0; q < 3; q++) {
+      box->low[0][q] = below(x[q] - wide);
+      box->high[0][q] = above(x[q] + wide);
+      box->low[1][q] = below(to[q] - wide);
+      box->high[1][q] = above(to[q] + wide);
+      c->searched[3 * v + q] = x[q];
+    }
+    if (v >= n) make_hull(box);
+  }
+}
+
+/* ---- Pairs ---- */
+
+static HkBox box_of(const HkContacts *c, const int32_t *v, int count) {
+  HkBox box = c->box[v[0]];
+  for (int k = 1; k < count; k++) hk_box_add(&box, &c->box[v[k]]);
+  return box;
+}
+
+static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
+  if (piece->status >= 0)
+    piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
+                            piece->count + 1, sizeof *piece->candidate, "contact", NULL);
+  if (piece->status >= 0) piece->candidate[piece->count++] = (HkCandidate){.key = key};
+}
+
+static bool share(const int32_t v[4], int split) {
+  for (int a = 0; a < split; a++)
+    for (int b = split; b < 4; b++)
+      if (v[a] == v[b]) return true;
+  return false;
+}
+
+static bool any_late(const HkContacts *c, const int32_t *v, int count) {
+  for (int k = 0; k < count; k++)
+    if (c->late[v[k]]) return true;
+  return false;
+}
+
+/* Appends a pair of two slots whose boxes may meet. */
+static void try_pair(Search *a, int64_t slot_a, int64_t slot_b, int combination) {
+  HkContacts *c = a->c;
+  int32_t v[4];
+  uint64_t key = hk_contact_key(slot_a, slot_b, combination);
+  int split = hk_contact_vertices(&c->data->features, key, v);
+  if (share(v, split) || (a->blocks && !any_late(c, v, 4))) return;
+  HkBox first = box_of(c, v, split), second = box_of(c, v + split, 4 - split);
+  if (hk_boxes_meet(&first, &second)) append(c, a->piece, key);
+}
+
+/* The combinations of two slots, in the order of their keys. */
+static void found(void *user, int64_t slot_a, int64_t slot_b) {
+  Search *a = user;
+  const HkFeatures *f = &a->c->data->features;
+  unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
+  int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
+  bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
+  for (int q = 0; q < 3 && onto_b; q++)
+    if (own_a >> q & 1) try_pair(a, slot_a, slot_b, q);
+  for (int q = 0; q < 3 && onto_a; q++)
+    if (own_b >> q & 1) try_pair(a, slot_a, slot_b, 3 + q);
+  for (int e = 0; e < 9 && !f->flat; e++)
+    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1)
+      try_pair(a, slot_a, slot_b, HK_CONTACT_EDGE_0 + e);
+}
+
+/* The distance at the positions of the search; false if the pair stays apart in its boxes all the
+ * same: the distance is larger than what the two can come closer. */
+static bool measure(const HkContacts *c, HkCandidate *candidate) {
+  HkContactPair pair;
+  int32_t v[4];
+  double move[12], skin[2] = {0, 0}, most = 0;
+  int split = hk_contact_vertices(&c->data->features, candidate->key, v);
+  for (int k = 0; k < 4; k++) {
+    const HkBox *box = &c->box[v[k]];
+    for (int q = 0; q < 3; q++) {
+      double low = (double)box->low[0][q], to = (double)box->low[1][q];
+      double around = (double)box->high[0][q] - low;
+      move[3 * k + q] = to - low;
+      skin[k >= split] = hk_larger(skin[k >= split], 0.5 * around - width(c, v[k]));
+    }
+    memcpy(pair.x + 3 * k, c->searched + 3 * (int64_t)v[k], 3 * sizeof *move);
+  }
+  most = hk_contacts_closing(move, split);
+  pair.split = split;
+  pair.xi = hk_contacts_xi(c, v);
+  pair.ghat = c->data->ghat;
+  double distance = hk_pair_touch(&pair).g + pair.xi;
+  candidate->distance = below(distance);
+  return distance <= pair.xi + pair.ghat + most + 2 * (skin[0] + skin[1]); /* 2 > 3^(1/2) */
+}
+
+static void search_range(void *user, int64_t begin, int64_t end) {
+  Search a = *(const Search *)user;
+  HkContacts *c = a.c;
+  a.piece = &c->pieces[begin / a.grain];
+  for (int64_t b = begin; b < end; b++) hk_tree_search(&c->tree, &c->data->features, b, found, &a);
+  int64_t kept = 0;
+  for (int64_t e = 0; e < a.piece->count; e++) {
+    a.piece->candidate[kept] = a.piece->candidate[e];
+    kept += measure(c, &a.piece->candidate[kept]);
+  }
+  a.piece->count = kept;
+}
+
+/* ---- The list ---- */
+
+/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted. */
+static HkStatus remember(HkContacts *c) {
+  int64_t add = 0;
+  for (int64_t e = 0; e < c->candidate_count; e++) add += c->candidate[e].k > 0;
+  HK_TRY(hk_grow(&c->model->context, &c->met, &c->met_capacity, c->met_count + add, sizeof *c->met,
+                 "contact", NULL));
+  int64_t at = c->met_count + add, old = c->met_count;
+  c->met_count = at;
+  for (int64_t e = c->candidate_count - 1; e >= 0; e--) { /* from the last on, in place */
+    if (!(c->candidate[e].k > 0)) continue;
+    while (old > 0 && c->met[old - 1].key > c->candidate[e].key) c->met[--at] = c->met[--old];
+    c->met[--at] = c->candidate[e];
+  }
+  return HK_OK;
+}
+
+/* One list of all pieces. Pairs that were met in this step keep their stiffness. */
+static HkStatus join(HkContacts *c, int64_t pieces) {
+  int64_t count = 0, old = 0;
+  for (int64_t p = 0; p < pieces; p++) {
+    HK_TRY(c->pieces[p].status);
+    count += c->pieces[p].count;
+  }
+  HK_TRY(remember(c));
+  HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, count,
+                 sizeof *c->candidate, "contact", NULL));
+  c->candidate_count = 0;
+  for (int64_t p = 0; p < pieces; p++)
+    for (int64_t e = 0; e < c->pieces[p].count; e++) {
+      HkCandidate *to = &c->candidate[c->candidate_count++];
+      *to = c->pieces[p].candidate[e];
+      while (old < c->met_count && c->met[old].key < to->key) old++;
+      if (old < c->met_count && c->met[old].key == to->key) to->k = c->met[old].k;
+    }
+  return HK_OK;
+}
+
+static double path_range(void *user, int64_t begin, int64_t end) {
+  const Search *a = user;
+  double sum = 0;
+  for (int64_t v = begin; v < end; v++) {
+    double d = hk_distance(a->x + 3 * v, a->to + 3 * v);
+    sum += d * d;
+  }
+  return sum;
+}
+
+static HkStatus search(HkContacts *c, const double *x, const double *to) {
+  const HkFeatures *f = &c->data->features;
+  int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
+  int64_t pieces;
+  Search a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
+  c->searches++;
+  c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
+  c->path = hk_parallel_sum(c->model->threads, f->n, path_range, &a, c->part);
+  hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
+  hk_tree_fit(&c->tree, f, c->box, c->model->threads);
+  HK_TRY(hk_contacts_loop(c, blocks, SEARCH_GRAIN, search_range, &a, &pieces));
+  HK_TRY(join(c, pieces));
+  c->has_candidates = true;
+  return HK_OK;
+}
+
+/* ---- The path ---- */
+
+typedef struct Place {
+  const HkContacts *c;
+  const double *x, *obstacle;
+  double t;
+} Place;
+
+bool hk_contacts_is_on_path(const HkContacts *c, int64_t v, const double x[3], double t) {
+  const HkBox *box = &c->box[v];
+  double wide = width(c, v);
+  for (int q = 0; q < 3; q++) {
+    double low = (1 - t) * (double)box->low[0][q] + t * (double)box->low[1][q];
+    double high = (1 - t) * (double)box->high[0][q] + t * (double)box->high[1][q];
+    if (!(x[q] - wide >= low && x[q] + wide <= high)) return false;
+  }
+  return true;
+}
+
+/* 1 if a vertex is not on the path. */
+static double outside_range(void *user, int64_t begin, int64_t end) {
+  const Place *a = user;
+  int64_t n = a->c->data->features.n;
+  for (int64_t v = begin; v < end; v++) {
+    const double *x = v < n ? a->x + 3 * v : a->obstacle + 3 * (v - n);
+    if (!hk_contacts_is_on_path(a->c, v, x, a->t)) return 1;
+  }
+  return 0;
+}
+
+static bool is_on_path(HkContacts *c, const double *x, const double *obstacle, double t) {
+  Place a = {c, x, obstacle, t};
+  int64_t count = c->data->features.vertex_count;
+  return hk_parallel_most(c->model->threads, count, outside_range, &a, c->part) == 0;
+}
+
+/* (y - x) . (to - x) of the search */
+static double along_range(void *user, int64_t begin, int64_t end) {
+  const Place *a = user;
+  double sum = 0;
+  for (int64_t v = begin; v < end; v++)
+    for (int q = 0; q < 3; q++)
+      sum += (a->x[3 * v + q] - a->c->searched[3 * v + q]) *
+             ((double)a->c->box[v].low[1][q] - (double)a->c->box[v].low[0][q]);
+  return sum;
+}
+
+/* The time at which the path is nearest to x. */
+static double time_of(HkContacts *c, const double *x) {
+  Place a = {c, x, NULL, 0};
+  if (!(c->path > 0)) return 1;
+  double t =
+      hk_parallel_sum(c->model->threads, c->data->features.n, along_range, &a, c->part) / c->path;
+  return t > 0 ? (t < 1 ? t : 1) : 0;
+}
+
+/* Whether x and `to` are on the path, and from when to when. */
+static bool is_covered(HkContacts *c, const double *x, const double *to) {
+  double from = time_of(c, x), at[3] = {1, from, 0};
+  for (int k = 0; k < 3; k++)
+    if (is_on_path(c, x, c->obstacle, at[k]) && is_on_path(c, to, c->obstacle_to, at[k])) {
+      c->from = c->until = at[k];
+      return true;
+    }
+  c->from = from;
+  c->until = time_of(c, to);
+  return is_on_path(c, x, c->obstacle, c->from) && is_on_path(c, to, c->obstacle_to, c->until);
+}
+
+HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
+  if (c->has_candidates && is_covered(c, x, to)) return HK_OK;
+  HkStatus status = search(c, x, to);
+  c->from = 0;
+  c->until = 1;
+  if (status < 0) c->status = status;
+  return status;
+}
+
+/* ---- Vertices that leave the path ---- */
+
+/* Calls found for pairs with a late vertex; those of two late blocks at the turn of the first. */
+static void found_late(void *user, int64_t slot_a, int64_t slot_b) {
+  Search *a = user;
+  const HkContacts *c = a->c;
+  const HkFeatures *f = &c->data->features;
+  int64_t first = slot_a / HK_CONTACT_WIDTH, second = slot_b / HK_CONTACT_WIDTH;
+  bool turn = a->blocks[0] == first || !c->late_block[first];
+  if (!turn || (a->blocks[0] != first && a->blocks[0] != second)) return;
+  if (any_late(c, f->vertex + 3 * slot_a, 3) || any_late(c, f->vertex + 3 * slot_b, 3))
+    found(user, slot_a, slot_b);
+}
+
+static void late_range(void *user, int64_t begin, int64_t end) {
+  Search a = *(const Search *)user;
+  HkContacts *c = a.c;
+  const int64_t *blocks = a.blocks;
+  a.piece = &c->pieces[begin];
+  for (int64_t b = begin; b < end; b++) {
+    a.blocks = blocks + b;
+    hk_tree_search_all(&c->tree, &c->data->features, blocks[b], found_late, &a);
+  }
+}
+
+static int by_key(const void *a, const void *b) {
+  uint64_t x = ((const HkCandidate *)a)->key, y = ((const HkCandidate *)b)->key;
+  return (x > y) - (x < y);
+}
+
+static float met_stiffness(const HkContacts *c, uint64_t key) {
+  HkCandidate wanted = {.key = key};
+  const HkCandidate *met =
+      c->met_count ? bsearch(&wanted, c->met, (size_t)c->met_count, sizeof wanted, by_key) : NULL;
+  return met ? met->k : 0;
+}
+
+/* The candidates of all pieces that are not in the list yet, sorted and measured, into `fresh`. */
+static HkStatus gather_fresh(HkContacts *c, int64_t pieces) {
+  int64_t count = 0, kept = 0, at = 0;
+  for (int64_t p = 0; p < pieces; p++) {
+    HK_TRY(c->pieces[p].status);
+    count += c->pieces[p].count;
+  }
+  HK_TRY(hk_grow(&c->model->context, &c->fresh, &c->fresh_capacity, count, sizeof *c->fresh,
+                 "contact", NULL));
+  for (int64_t p = 0; p < pieces; p++) {
+    int64_t own = c->pieces[p].count;
+    if (own) memcpy(c->fresh + kept, c->pieces[p].candidate, (size_t)own * sizeof *c->fresh);
+    kept += own;
+  }
+  if (count) qsort(c->fresh, (size_t)count, sizeof *c->fresh, by_key);
+  kept = 0;
+  for (int64_t e = 0; e < count; e++) {
+    HkCandidate *to = &c->fresh[kept];
+    *to = c->fresh[e];
+    while (at < c->candidate_count && c->candidate[at].key < to->key) at++;
+    if (at < c->candidate_count && c->candidate[at].key == to->key) continue;
+    to->k = met_stiffness(c, to->key);
+    kept += measure(c, to);
+  }
+  c->fresh_count = kept;
+  return HK_OK;
+}
+
+/* Merges the fresh candidates into the list, from the last on, with their marks. */
+static HkStatus merge_fresh(HkContacts *c, uint8_t mark) {
+  int64_t old = c->candidate_count, at = old + c->fresh_count, fresh = c->fresh_count;
+  HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, at,
+                 sizeof *c->candidate, "contact", NULL));
+  HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, at, 1, "contact", NULL));
+  c->candidate_count = at;
+  while (fresh > 0) {
+    bool takes = old == 0 || c->candidate[old - 1].key < c->fresh[fresh - 1].key;
+    at--;
+    c->mark[at] = takes ? mark : c->mark[old - 1];
+    c->candidate[at] = takes ? c->fresh[--fresh] : c->candidate[--old];
+  }
+  c->touchings[0].known = c->touchings[1].known = false;
+  return HK_OK;
+}
+
+/* Lists the blocks that have a late vertex; returns how many. */
+static int64_t list_late_blocks(HkContacts *c) {
+  const HkFeatures *f = &c->data->features;
+  int64_t count = 0;
+  for (int64_t b = 0; b < f->slot_count / HK_CONTACT_WIDTH; b++) {
+    const int32_t *v = f->vertex + 3 * HK_CONTACT_WIDTH * b;
+    c->late_block[b] = any_late(c, v, 3 * HK_CONTACT_WIDTH);
+    if (c->late_block[b]) c->late_list[count++] = b;
+  }
+  return count;
+}
+
+HkStatus hk_contacts_widen(HkContacts *c, uint8_t mark) {
+  const HkFeatures *f = &c->data->features;
+  int64_t pieces;
+  for (int64_t v = 0; v < f->n; v++)
+    if (c->late[v]) make_hull(&c->box[v]);
+  hk_tree_fit(&c->tree, f, c->box, c->model->threads);
+  int64_t blocks = list_late_blocks(c);
+  Search a = {.c = c, .grain = 1, .blocks = c->late_list};
+  c->fresh_count = 0;
+  HK_TRY(hk_contacts_loop(c, blocks, 1, late_range, &a, &pieces));
+  HK_TRY(gather_fresh(c, pieces));
+  return merge_fresh(c, mark);
+}
