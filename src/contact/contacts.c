@@ -3,13 +3,14 @@
 
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/groups.h"
 #include "force/springs.h"
 
 #include <float.h>
 #include <string.h>
 
 static const double INERTIA = 10;
-enum { PAIR_GRAIN = 1024 };
+enum { GROUP_GRAIN = 64 };
 
 /* ---- Creating ---- */
 
@@ -30,8 +31,11 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
   c->sums_count = hk_sum_slots(c->model->springs.count);
   HK_TRY(hk_alloc(context, &c->sums, c->sums_count, sizeof *c->sums, "contact", error));
+  HK_TRY(hk_alloc(context, &c->anywhere, f->vertex_count, 1, "contact", error));
   HK_TRY(hk_alloc(context, &c->late, f->vertex_count, 1, "contact", error));
   HK_TRY(hk_alloc(context, &c->late_block, blocks, 1, "contact", error));
+  HK_TRY(hk_alloc(context, &c->block_gone, blocks, sizeof *c->block_gone, "contact", error));
+  HK_TRY(hk_alloc(context, &c->block_move, blocks, sizeof *c->block_move, "contact", error));
   HK_TRY(hk_alloc(context, &c->late_list, blocks, sizeof *c->late_list, "contact", error));
   for (int k = 0; k < 2; k++)
     HK_TRY(hk_alloc(context, &c->touchings[k].x, 3 * f->n, sizeof(double), "contact", error));
@@ -69,10 +73,11 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,  &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
-                    &c->part, &c->round,     &c->met,      &c->candidate,   &c->mark,
-                    &c->late, &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
-                    &c->sums, &c->pieces};
+  void *arrays[] = {&c->box,   &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
+                    &c->part,  &c->round,     &c->met,      &c->candidate,   &c->mark,
+                    &c->late,  &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
+                    &c->sums,  &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
+                    &c->pieces};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -81,8 +86,10 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   size_t bytes = sizeof *c + hk_tree_bytes(&c->tree);
   bytes += (size_t)f->vertex_count *
-           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round + 1);
-  bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) * (sizeof *c->late_list + 1);
+           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round + 2);
+  bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) *
+           (sizeof *c->late_list + 2 * sizeof *c->block_move + 1);
+  bytes += (size_t)c->group_capacity * sizeof *c->group;
   bytes += (size_t)c->sums_count * sizeof *c->sums;
   bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
   bytes += (size_t)c->data->wall_count * sizeof *c->pose;
@@ -182,7 +189,6 @@ typedef struct Loop {
   HkContacts *c;
   const HkSpringArrays *springs;
   const double *x;
-  int64_t grain;
 } Loop;
 
 void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], int split,
@@ -246,38 +252,45 @@ static double rest_mollifier(const HkContacts *c, const int32_t v[4], int split)
   return hk_pair_mollifier(split, X);
 }
 
+/* Appends the pair of a candidate if it touches. */
+static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
+  HkContacts *c = a->c;
+  HkCandidate *candidate = &c->candidate[e];
+  HkTouching t = {.candidate = e};
+  HkContactPair pair;
+  t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
+  t.xi = hk_contacts_xi(c, t.vertex);
+  double least = (double)candidate->distance - hk_contacts_approach(c, a->x, t.vertex, t.split);
+  if (least >= t.xi + c->data->ghat) return;
+  hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
+  t.touch = hk_pair_touch(&pair);
+  if (!(t.touch.g < c->data->ghat)) return;
+  if (candidate->k == 0)
+    candidate->k = stiffness(c, a->springs, a->x, t.vertex, t.touch.w, 4, t.touch.n);
+  pair.k = t.k = (double)candidate->k;
+  pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
+  t.energy = hk_pair_energy(&pair, &t.touch);
+  if (piece->status >= 0)
+    piece->status = hk_grow(&c->model->context, &piece->touching, &piece->touching_capacity,
+                            piece->count + 1, sizeof t, "contact", NULL);
+  if (piece->status >= 0) piece->touching[piece->count++] = t;
+}
+
 static void touch_range(void *user, int64_t begin, int64_t end) {
-  Loop a = *(const Loop *)user;
-  HkContacts *c = a.c;
-  HkPiece *piece = &c->pieces[begin / a.grain];
-  for (int64_t e = begin; e < end; e++) {
-    HkCandidate *candidate = &c->candidate[e];
-    HkTouching t = {.candidate = e};
-    t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
-    t.xi = hk_contacts_xi(c, t.vertex);
-    double least = (double)candidate->distance - hk_contacts_approach(c, a.x, t.vertex, t.split);
-    if (least >= t.xi + c->data->ghat) continue;
-    HkContactPair pair;
-    hk_contacts_pair(c, a.x, t.vertex, t.split, &pair);
-    t.touch = hk_pair_touch(&pair);
-    if (!(t.touch.g < c->data->ghat)) continue;
-    if (candidate->k == 0)
-      candidate->k = stiffness(c, a.springs, a.x, t.vertex, t.touch.w, 4, t.touch.n);
-    pair.k = t.k = (double)candidate->k;
-    pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
-    t.energy = hk_pair_energy(&pair, &t.touch);
-    if (piece->status >= 0)
-      piece->status = hk_grow(&c->model->context, &piece->touching, &piece->touching_capacity,
-                              piece->count + 1, sizeof t, "contact", NULL);
-    if (piece->status >= 0) piece->touching[piece->count++] = t;
+  const Loop *a = user;
+  const HkContacts *c = a->c;
+  HkPiece *piece = &c->pieces[begin / GROUP_GRAIN];
+  for (int64_t g = begin; g < end; g++) {
+    if (hk_group_gap(c, &c->group[g]) > c->data->ghat) continue;
+    for (int64_t e = c->group[g].first; e < c->group[g + 1].first; e++) find_touching(a, e, piece);
   }
 }
 
 static HkStatus find_pairs(Loop *a, HkTouchings *found) {
   HkContacts *c = a->c;
   int64_t pieces;
-  a->grain = PAIR_GRAIN;
-  HK_TRY(hk_contacts_loop(c, c->candidate_count, PAIR_GRAIN, touch_range, a, &pieces));
+  hk_groups_since_search(c, a->x);
+  HK_TRY(hk_contacts_loop(c, c->group_count, GROUP_GRAIN, touch_range, a, &pieces));
   found->pair_count = 0;
   for (int64_t p = 0; p < pieces; p++) {
     const HkPiece *piece = &c->pieces[p];

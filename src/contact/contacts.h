@@ -54,6 +54,18 @@ typedef struct HkCandidate {
   float k;        /* N/m; 0: not met in this step */
 } HkCandidate;
 
+/* The candidates between two blocks: groups.h. */
+typedef struct HkGroup {
+  int64_t first; /* candidate; the next group has the end */
+  int32_t a, b;  /* blocks */
+  double slack;  /* m: least distance at the search less xi */
+} HkGroup;
+
+/* Bounds of the displacements of a block: |e - center| <= radius (m). */
+typedef struct HkBlockMove {
+  double center[3], radius;
+} HkBlockMove;
+
 /* A pair that touches. */
 typedef struct HkTouching {
   int64_t candidate;
@@ -95,6 +107,7 @@ typedef struct HkContacts {
   const HkContactData *data;
   HkTree tree;
   HkBox *box;         /* of each vertex: where it may be (search.c) */
+  uint8_t *anywhere;  /* of each vertex: 1 if its box is right at every time */
   double *searched;   /* m, 3 a vertex: positions of the last search */
   double path;        /* m^2: sum of the squares of the moves that it was made for */
   double from, until; /* of the last hk_contacts_cover: times on the path */
@@ -103,7 +116,10 @@ typedef struct HkContacts {
   int64_t candidate_count, candidate_capacity;
   HkCandidate *met; /* pairs that have a stiffness in this step and were no candidates any more */
   int64_t met_count, met_capacity;
-  HkCandidate *fresh; /* scratch of hk_contacts_widen */
+  HkGroup *group; /* of the candidates */
+  int64_t group_count, group_capacity;
+  HkBlockMove *block_gone, *block_move; /* of each block: since the search, and of a move */
+  HkCandidate *fresh;                   /* scratch of hk_contacts_widen */
   int64_t fresh_count, fresh_capacity;
   uint8_t *late; /* of each vertex: 1 if it leaves the path */
   uint8_t *late_block;
@@ -152,8 +168,8 @@ HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *
 /* search.c: whether vertex v is on the path at time t if it is at x. */
 bool hk_contacts_is_on_path(const HkContacts *contacts, int64_t v, const double x[3], double t);
 /* search.c: the vertices that contacts->late marks may be anywhere between start and end of their
- * path. Adds the candidates that this gives, with a mark. */
-HkStatus hk_contacts_widen(HkContacts *contacts, uint8_t mark);
+ * path. Adds the candidates that this gives, fresh_count of them, with the mark 0. */
+HkStatus hk_contacts_widen(HkContacts *contacts);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,

@@ -11,17 +11,17 @@
  * until none changes. So at the end each pair has been checked as it moves, or is divided by a
  * plane. Cuts are rare that way: a vertex that is cut stretches the springs around it.
  */
-#include "contact/contacts.h"
+#include "contact/groups.h"
 
 #include "base/vec.h"
 
 #include <string.h>
 
 static const double PART = 0.9;
-enum { ROUNDS_MAX = 50, CHECK_GRAIN = 1024 };
+enum { ROUNDS_MAX = 50, CHECK_GRAIN = 64 };
 
 /* Marks of candidates. */
-enum { FREE, MEETS, DIVIDED, FRESH };
+enum { FREE, MEETS, DIVIDED };
 
 typedef struct Filter {
   HkContacts *c;
@@ -65,25 +65,32 @@ static bool is_changed(const Filter *a, const int32_t v[4]) {
   return false;
 }
 
+/* Marks a candidate that meets. */
+static void check(const Filter *a, int64_t e) {
+  HkContacts *c = a->c;
+  HkContactPair pair;
+  int32_t v[4];
+  double p[12];
+  if (c->mark[e] == DIVIDED) return;
+  int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+  if (!is_changed(a, v)) return;
+  moves_of(a, v, p);
+  double most = hk_contacts_closing(p, split);
+  if (most == 0) return;
+  hk_contacts_pair(c, a->x, v, split, &pair);
+  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
+  if (PART * (least - pair.xi) >= most) return;
+  HkTouch touch = hk_pair_touch(&pair);
+  if (hk_pair_reach(&pair, &touch, p) < 1) c->mark[e] = MEETS;
+}
+
 static void check_range(void *user, int64_t begin, int64_t end) {
   const Filter *a = user;
-  HkContacts *c = a->c;
-  for (int64_t e = begin; e < end; e++) {
-    int32_t v[4];
-    if (c->mark[e] == DIVIDED) continue;
-    int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
-    if (c->mark[e] != FRESH && !is_changed(a, v)) continue;
-    c->mark[e] = FREE;
-    HkContactPair pair;
-    double p[12];
-    moves_of(a, v, p);
-    double most = hk_contacts_closing(p, split);
-    if (most == 0) continue;
-    hk_contacts_pair(c, a->x, v, split, &pair);
-    double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-    if (PART * (least - pair.xi) >= most) continue;
-    HkTouch touch = hk_pair_touch(&pair);
-    if (hk_pair_reach(&pair, &touch, p) < 1) c->mark[e] = MEETS;
+  const HkContacts *c = a->c;
+  for (int64_t g = begin; g < end; g++) {
+    const HkGroup *group = &c->group[g];
+    if (PART * hk_group_gap(c, group) > hk_group_closing(group, c->block_move)) continue;
+    for (int64_t e = group->first; e < group[1].first; e++) check(a, e);
   }
 }
 
@@ -226,8 +233,10 @@ static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *change
 /* Checks candidates and divides pairs that meet, until none does. */
 static void divide_in_rounds(Filter *a) {
   HkContacts *c = a->c;
+  hk_groups_since_search(c, a->x);
   for (; a->round < ROUNDS_MAX; a->round++) {
-    hk_parallel_work(c->model->threads, c->candidate_count, CHECK_GRAIN, check_range, a);
+    hk_groups_of_move(c, a->x, a->to, c->part, false);
+    hk_parallel_work(c->model->threads, c->group_count, CHECK_GRAIN, check_range, a);
     if (!divide_all(a)) return;
   }
   for (int64_t e = 0; e < c->candidate_count; e++)
@@ -260,7 +269,9 @@ static HkStatus shorten(Filter *a) {
   do {
     divide_in_rounds(a);
     if (!find_late(a)) return HK_OK;
-    HK_TRY(hk_contacts_widen(c, FRESH));
+    HK_TRY(hk_contacts_widen(c));
+    for (int64_t v = 0; v < c->model->n; v++)
+      if (c->late[v]) c->round[v] = a->round;
   } while (c->fresh_count > 0);
   return HK_OK;
 }

@@ -4,14 +4,14 @@
  * same part of their moves, as long as no pair meets (hk_pair_reach). What is in their way is
  * pushed along (carry): a guess, which is checked as any other move.
  */
-#include "contact/contacts.h"
+#include "contact/groups.h"
 
 #include "base/vec.h"
 
 #include <string.h>
 
 static const double PART = 0.9, ROOM = 0.5;
-enum { CHECK_GRAIN = 1024, CARRY_ROUNDS_MAX = 50 };
+enum { CHECK_GRAIN = 64, CARRY_ROUNDS_MAX = 50 };
 
 typedef struct Reach {
   HkContacts *c;
@@ -31,28 +31,37 @@ static void moves_of(const Reach *a, const int32_t v[4], double p[12]) {
 
 /* ---- One part for all ---- */
 
+/* The part that a candidate allows. */
+static double part_of(const Reach *a, int64_t e) {
+  HkContacts *c = a->c;
+  HkContactPair pair;
+  int32_t v[4];
+  double p[12];
+  int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+  moves_of(a, v, p);
+  double most = hk_contacts_closing(p, split);
+  if (most == 0) return 1;
+  hk_contacts_pair(c, a->x, v, split, &pair);
+  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
+  if (PART * (least - pair.xi) >= most) return 1;
+  HkTouch touch = hk_pair_touch(&pair);
+  return hk_pair_reach(&pair, &touch, p);
+}
+
 static void reach_range(void *user, int64_t begin, int64_t end) {
   const Reach *a = user;
   HkContacts *c = a->c;
-  const HkFeatures *f = &c->data->features;
   HkPiece *piece = &c->pieces[begin / CHECK_GRAIN];
   piece->least = 1;
-  for (int64_t e = begin; e < end; e++) {
-    HkContactPair pair;
-    int32_t v[4];
-    double p[12];
-    int split = hk_contact_vertices(f, c->candidate[e].key, v);
-    moves_of(a, v, p);
-    double most = hk_contacts_closing(p, split);
-    if (most == 0) continue;
-    hk_contacts_pair(c, a->x, v, split, &pair);
-    double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-    if (PART * (least - pair.xi) >= most) continue;
-    HkTouch touch = hk_pair_touch(&pair);
-    double part = hk_pair_reach(&pair, &touch, p);
-    if (!(part < piece->least)) continue;
-    piece->least = part;
-    piece->least_at = e;
+  for (int64_t g = begin; g < end; g++) {
+    const HkGroup *group = &c->group[g];
+    if (PART * hk_group_gap(c, group) > hk_group_closing(group, c->block_move)) continue;
+    for (int64_t e = group->first; e < group[1].first; e++) {
+      double part = part_of(a, e);
+      if (!(part < piece->least)) continue;
+      piece->least = part;
+      piece->least_at = e;
+    }
   }
 }
 
@@ -102,8 +111,11 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
   Reach a = {.c = c, .x = x, .to = to};
   HkStatus status = hk_contacts_cover(c, x, to);
   int64_t pieces = 0;
-  if (status >= 0)
-    status = hk_contacts_loop(c, c->candidate_count, CHECK_GRAIN, reach_range, &a, &pieces);
+  if (status >= 0) {
+    hk_groups_since_search(c, x);
+    hk_groups_of_move(c, x, to, NULL, true);
+    status = hk_contacts_loop(c, c->group_count, CHECK_GRAIN, reach_range, &a, &pieces);
+  }
   if (status < 0) {
     c->status = status;
     return 0;

@@ -4,9 +4,10 @@
  *
  *     (1 - t) x_v + t to_v  +-  (s_v + r_v + ghat / 2),   0 <= t <= 1
  *
- * with a skin s_v. A pair whose boxes stay apart is no candidate. It is further apart than ghat at
- * all positions y for which there is one t with |y_v - (1 - t) x_v - t to_v| <= s_v for all v: y is
- * on the path at time t. So the candidates serve
+ * with a skin s_v. A pair whose boxes stay apart is no candidate, nor is one whose distance at x
+ * is larger than its vertices can come closer. It is further apart than ghat at all positions y for
+ * which there is one t with |y_v - (1 - t) x_v - t to_v| <= s_v for all v: y is on the path at time
+ * t. So the candidates serve
  *
  *     any move between two places on the path, and
  *     any move at all between two places that are on the path at the same time.
@@ -25,7 +26,7 @@
  */
 #include "base/sort.h"
 #include "base/vec.h"
-#include "contact/contacts.h"
+#include "contact/groups.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,15 +45,10 @@ typedef struct Search {
 
 /* ---- Boxes ---- */
 
-/* The nearest floats below and above. */
+/* The nearest float that is not larger. */
 static float below(double x) {
   float f = (float)x;
   return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
-
-static float above(double x) {
-  float f = (float)x;
-  return (double)f < x ? nextafterf(f, INFINITY) : f;
 }
 
 /* What a box has around the positions that it stands for. */
@@ -60,12 +56,14 @@ static double width(const HkContacts *c, int64_t v) {
   return c->data->radius[v] + 0.5 * c->data->ghat;
 }
 
-static void make_hull(HkBox *box) {
+/* A box that is right for every t. */
+static void make_hull(HkContacts *c, int64_t v) {
+  HkBox *box = &c->box[v];
+  c->anywhere[v] = 1;
   for (int q = 0; q < 3; q++) {
-    float low = box->low[0][q] < box->low[1][q] ? box->low[0][q] : box->low[1][q];
-    float high = box->high[0][q] > box->high[1][q] ? box->high[0][q] : box->high[1][q];
-    box->low[0][q] = box->low[1][q] = low;
-    box->high[0][q] = box->high[1][q] = high;
+    box->low[0][q] = box->low[1][q] = fminf(box->low[0][q], box->low[1][q]);
+    box->minus_high[0][q] = box->minus_high[1][q] =
+        fminf(box->minus_high[0][q], box->minus_high[1][q]);
   }
 }
 
@@ -79,24 +77,20 @@ static void box_range(void *user, int64_t begin, int64_t end) {
     double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
     double wide = width(c, v) + SKIN * c->data->ghat + ahead;
     HkBox *box = &c->box[v];
+    *box = (HkBox){0};
     for (int q = 0; q < 3; q++) {
       box->low[0][q] = below(x[q] - wide);
-      box->high[0][q] = above(x[q] + wide);
+      box->minus_high[0][q] = below(-x[q] - wide);
       box->low[1][q] = below(to[q] - wide);
-      box->high[1][q] = above(to[q] + wide);
+      box->minus_high[1][q] = below(-to[q] - wide);
       c->searched[3 * v + q] = x[q];
     }
-    if (v >= n) make_hull(box);
+    c->anywhere[v] = 0;
+    if (v >= n) make_hull(c, v);
   }
 }
 
 /* ---- Pairs ---- */
-
-static HkBox box_of(const HkContacts *c, const int32_t *v, int count) {
-  HkBox box = c->box[v[0]];
-  for (int k = 1; k < count; k++) hk_box_add(&box, &c->box[v[k]]);
-  return box;
-}
 
 static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
   if (piece->status >= 0)
@@ -105,28 +99,44 @@ static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
   if (piece->status >= 0) piece->candidate[piece->count++] = (HkCandidate){.key = key};
 }
 
-static bool share(const int32_t v[4], int split) {
-  for (int a = 0; a < split; a++)
-    for (int b = split; b < 4; b++)
-      if (v[a] == v[b]) return true;
-  return false;
-}
-
 static bool any_late(const HkContacts *c, const int32_t *v, int count) {
   for (int k = 0; k < count; k++)
     if (c->late[v[k]]) return true;
   return false;
 }
 
-/* Appends a pair of two slots whose boxes may meet. */
-static void try_pair(Search *a, int64_t slot_a, int64_t slot_b, int combination) {
-  HkContacts *c = a->c;
-  int32_t v[4];
-  uint64_t key = hk_contact_key(slot_a, slot_b, combination);
-  int split = hk_contact_vertices(&c->data->features, key, v);
-  if (share(v, split) || (a->blocks && !any_late(c, v, 4))) return;
-  HkBox first = box_of(c, v, split), second = box_of(c, v + split, 4 - split);
-  if (hk_boxes_meet(&first, &second)) append(c, a->piece, key);
+/* Two slots whose boxes may meet. */
+typedef struct Slots {
+  Search *a;
+  int64_t slot[2];
+  const int32_t *v[2]; /* 3 vertices each */
+  const HkBox *box[2][3];
+  unsigned shared; /* bit 3 i + j: vertex i of the first is vertex j of the second */
+} Slots;
+
+static void keep(const Slots *s, int combination) {
+  append(s->a->c, s->a->piece, hk_contact_key(s->slot[0], s->slot[1], combination));
+}
+
+/* Vertex q of one slot against all of the other one. */
+static void try_point(const Slots *s, int side, int q) {
+  unsigned other = side == 0 ? 7U << (3 * q) : 0111U << q; /* bits of vertex q */
+  if (s->shared & other) return;
+  HkBox box = *s->box[1 - side][0];
+  hk_box_add(&box, s->box[1 - side][1]);
+  hk_box_add(&box, s->box[1 - side][2]);
+  if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
+}
+
+/* The edge from i to i + 1 of the first slot against that from j to j + 1 of the second. */
+static void try_edges(const Slots *s, int i, int j) {
+  int k = (i + 1) % 3, l = (j + 1) % 3;
+  unsigned any = 1U << (3 * i + j) | 1U << (3 * i + l) | 1U << (3 * k + j) | 1U << (3 * k + l);
+  if (s->shared & any) return;
+  HkBox first = *s->box[0][i], second = *s->box[1][j];
+  hk_box_add(&first, s->box[0][k]);
+  hk_box_add(&second, s->box[1][l]);
+  if (hk_boxes_meet(&first, &second)) keep(s, HK_CONTACT_EDGE_0 + 3 * i + j);
 }
 
 /* The combinations of two slots, in the order of their keys. */
@@ -136,39 +146,70 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
   unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
   int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
   bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
+  Slots s = {
+      .a = a, .slot = {slot_a, slot_b}, .v = {f->vertex + 3 * slot_a, f->vertex + 3 * slot_b}};
+  for (int q = 0; q < 9; q++) s.shared |= (unsigned)(s.v[0][q / 3] == s.v[1][q % 3]) << q;
+  for (int q = 0; q < 6; q++) s.box[q / 3][q % 3] = &a->c->box[s.v[q / 3][q % 3]];
   for (int q = 0; q < 3 && onto_b; q++)
-    if (own_a >> q & 1) try_pair(a, slot_a, slot_b, q);
+    if (own_a >> q & 1) try_point(&s, 0, q);
   for (int q = 0; q < 3 && onto_a; q++)
-    if (own_b >> q & 1) try_pair(a, slot_a, slot_b, 3 + q);
+    if (own_b >> q & 1) try_point(&s, 1, q);
   for (int e = 0; e < 9 && !f->flat; e++)
-    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1)
-      try_pair(a, slot_a, slot_b, HK_CONTACT_EDGE_0 + e);
+    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1) try_edges(&s, e / 3, e % 3);
 }
 
-/* The distance at the positions of the search; false if the pair stays apart in its boxes all the
- * same: the distance is larger than what the two can come closer. */
-static bool measure(const HkContacts *c, HkCandidate *candidate) {
-  HkContactPair pair;
-  int32_t v[4];
-  double move[12], skin[2] = {0, 0}, most = 0;
-  int split = hk_contact_vertices(&c->data->features, candidate->key, v);
+/* What a vertex may be off the path (m), rounded up. */
+static double skin_of(const HkContacts *c, int64_t v) {
+  const HkBox *box = &c->box[v];
+  double most = 0;
+  for (int q = 0; q < 3; q++)
+    most = hk_larger(most, -(double)box->minus_high[0][q] - (double)box->low[0][q]);
+  double skin = 0.5 * most - width(c, v);
+  return c->anywhere[v] ? 2 * skin : skin; /* 2 > 3^(1/2): anywhere in the box */
+}
+
+/* What the vertices of a pair can come closer on the path, and xi + ghat: m. */
+static double reach_of(const HkContacts *c, const int32_t v[4], int split, double xi) {
+  double move[12], skin[2] = {0, 0};
   for (int k = 0; k < 4; k++) {
     const HkBox *box = &c->box[v[k]];
-    for (int q = 0; q < 3; q++) {
-      double low = (double)box->low[0][q], to = (double)box->low[1][q];
-      double around = (double)box->high[0][q] - low;
-      move[3 * k + q] = to - low;
-      skin[k >= split] = hk_larger(skin[k >= split], 0.5 * around - width(c, v[k]));
-    }
-    memcpy(pair.x + 3 * k, c->searched + 3 * (int64_t)v[k], 3 * sizeof *move);
+    for (int q = 0; q < 3; q++) move[3 * k + q] = (double)box->low[1][q] - (double)box->low[0][q];
+    skin[k >= split] = hk_larger(skin[k >= split], skin_of(c, v[k]));
   }
-  most = hk_contacts_closing(move, split);
-  pair.split = split;
+  const double ROUNDING = 1 + 1e-6;
+  return ROUNDING * (xi + c->data->ghat + hk_contacts_closing(move, split) + skin[0] + skin[1]);
+}
+
+/* A lower bound of the distance: how far the two sides are apart along the line between their
+ * centers. */
+static double apart(const double x[12], int split) {
+  double d[3] = {0, 0, 0}, low = INFINITY, high = -INFINITY;
+  for (int k = 0; k < 4; k++) hk_axpy(k < split ? 1.0 / split : -1.0 / (4 - split), x + 3 * k, d);
+  for (int k = 0; k < 4; k++) {
+    double at = hk_dot(x + 3 * k, d);
+    if (k < split)
+      low = at < low ? at : low;
+    else
+      high = at > high ? at : high;
+  }
+  double length = hk_norm(d);
+  return length > 0 ? (low - high) / length : 0;
+}
+
+/* The distance at the positions of the search; false if the pair stays apart. */
+static bool measure(const HkContacts *c, HkCandidate *candidate) {
+  HkContactPair pair = {.ghat = c->data->ghat};
+  int32_t v[4];
+  pair.split = hk_contact_vertices(&c->data->features, candidate->key, v);
   pair.xi = hk_contacts_xi(c, v);
-  pair.ghat = c->data->ghat;
+  for (int k = 0; k < 4; k++)
+    for (int q = 0; q < 3; q++) /* from the first vertex, for accuracy */
+      pair.x[3 * k + q] = c->searched[3 * (int64_t)v[k] + q] - c->searched[3 * (int64_t)v[0] + q];
+  double reach = reach_of(c, v, pair.split, pair.xi);
+  if (apart(pair.x, pair.split) > reach) return false;
   double distance = hk_pair_touch(&pair).g + pair.xi;
   candidate->distance = below(distance);
-  return distance <= pair.xi + pair.ghat + most + 2 * (skin[0] + skin[1]); /* 2 > 3^(1/2) */
+  return distance <= reach;
 }
 
 static void search_range(void *user, int64_t begin, int64_t end) {
@@ -245,6 +286,7 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   HK_TRY(hk_contacts_loop(c, blocks, SEARCH_GRAIN, search_range, &a, &pieces));
   HK_TRY(join(c, pieces));
+  HK_TRY(hk_groups_list(c));
   c->has_candidates = true;
   return HK_OK;
 }
@@ -259,13 +301,16 @@ typedef struct Place {
 
 bool hk_contacts_is_on_path(const HkContacts *c, int64_t v, const double x[3], double t) {
   const HkBox *box = &c->box[v];
-  double wide = width(c, v);
+  double wide = width(c, v), square = 0, skin = 0;
   for (int q = 0; q < 3; q++) {
     double low = (1 - t) * (double)box->low[0][q] + t * (double)box->low[1][q];
-    double high = (1 - t) * (double)box->high[0][q] + t * (double)box->high[1][q];
+    double high = -((1 - t) * (double)box->minus_high[0][q] + t * (double)box->minus_high[1][q]);
     if (!(x[q] - wide >= low && x[q] + wide <= high)) return false;
+    double off = x[q] - 0.5 * (low + high);
+    square += off * off;
+    skin = hk_larger(skin, 0.5 * (high - low) - wide);
   }
-  return true;
+  return c->anywhere[v] || square <= skin * skin;
 }
 
 /* 1 if a vertex is not on the path. */
@@ -393,7 +438,7 @@ static HkStatus gather_fresh(HkContacts *c, int64_t pieces) {
 }
 
 /* Merges the fresh candidates into the list, from the last on, with their marks. */
-static HkStatus merge_fresh(HkContacts *c, uint8_t mark) {
+static HkStatus merge_fresh(HkContacts *c) {
   int64_t old = c->candidate_count, at = old + c->fresh_count, fresh = c->fresh_count;
   HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, at,
                  sizeof *c->candidate, "contact", NULL));
@@ -402,7 +447,7 @@ static HkStatus merge_fresh(HkContacts *c, uint8_t mark) {
   while (fresh > 0) {
     bool takes = old == 0 || c->candidate[old - 1].key < c->fresh[fresh - 1].key;
     at--;
-    c->mark[at] = takes ? mark : c->mark[old - 1];
+    c->mark[at] = takes ? 0 : c->mark[old - 1];
     c->candidate[at] = takes ? c->fresh[--fresh] : c->candidate[--old];
   }
   c->touchings[0].known = c->touchings[1].known = false;
@@ -421,16 +466,17 @@ static int64_t list_late_blocks(HkContacts *c) {
   return count;
 }
 
-HkStatus hk_contacts_widen(HkContacts *c, uint8_t mark) {
+HkStatus hk_contacts_widen(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   int64_t pieces;
   for (int64_t v = 0; v < f->n; v++)
-    if (c->late[v]) make_hull(&c->box[v]);
+    if (c->late[v]) make_hull(c, v);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   int64_t blocks = list_late_blocks(c);
   Search a = {.c = c, .grain = 1, .blocks = c->late_list};
   c->fresh_count = 0;
   HK_TRY(hk_contacts_loop(c, blocks, 1, late_range, &a, &pieces));
   HK_TRY(gather_fresh(c, pieces));
-  return merge_fresh(c, mark);
+  HK_TRY(merge_fresh(c));
+  return hk_groups_list(c);
 }

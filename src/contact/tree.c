@@ -99,23 +99,23 @@ size_t hk_tree_bytes(const HkTree *tree) {
   return top < 0 ? 0 : (size_t)(tree->first[top] + tree->count[top]) * sizeof *tree->node;
 }
 
-static const HkBox EMPTY = {{{INFINITY, INFINITY, INFINITY}, {INFINITY, INFINITY, INFINITY}},
-                            {{-INFINITY, -INFINITY, -INFINITY}, {-INFINITY, -INFINITY, -INFINITY}}};
+static const HkBox EMPTY = {{{INFINITY, INFINITY, INFINITY, 0}, {INFINITY, INFINITY, INFINITY, 0}},
+                            {{INFINITY, INFINITY, INFINITY, 0}, {INFINITY, INFINITY, INFINITY, 0}}};
 
 static void set_box(HkTreeNode *node, int s, const HkBox *box) {
   for (int e = 0; e < 2; e++)
     for (int c = 0; c < 3; c++) {
       node->low[e][c][s] = box->low[e][c];
-      node->high[e][c][s] = box->high[e][c];
+      node->high[e][c][s] = -box->minus_high[e][c];
     }
 }
 
 static HkBox get_box(const HkTreeNode *node, int s) {
-  HkBox box;
+  HkBox box = EMPTY;
   for (int e = 0; e < 2; e++)
     for (int c = 0; c < 3; c++) {
       box.low[e][c] = node->low[e][c][s];
-      box.high[e][c] = node->high[e][c][s];
+      box.minus_high[e][c] = -node->high[e][c][s];
     }
   return box;
 }
@@ -123,10 +123,16 @@ static HkBox get_box(const HkTreeNode *node, int s) {
 /* The box of all boxes of a node. */
 static HkBox hull(const HkTreeNode *node) {
   HkBox box = EMPTY;
-  for (int s = 0; s < WIDTH; s++) {
-    HkBox own = get_box(node, s);
-    hk_box_add(&box, &own);
-  }
+  for (int e = 0; e < 2; e++)
+    for (int c = 0; c < 3; c++) {
+      float low = INFINITY, high = -INFINITY;
+      for (int s = 0; s < WIDTH; s++) {
+        low = node->low[e][c][s] < low ? node->low[e][c][s] : low;
+        high = node->high[e][c][s] > high ? node->high[e][c][s] : high;
+      }
+      box.low[e][c] = low;
+      box.minus_high[e][c] = -high;
+    }
   return box;
 }
 
@@ -182,7 +188,7 @@ static unsigned overlaps(const HkTreeNode *node, const HkBox *box) {
     const float *low0 = node->low[0][c], *low1 = node->low[1][c];
     const float *high0 = node->high[0][c], *high1 = node->high[1][c];
     float below0 = box->low[0][c], below1 = box->low[1][c];
-    float above0 = box->high[0][c], above1 = box->high[1][c];
+    float above0 = -box->minus_high[0][c], above1 = -box->minus_high[1][c];
     for (int s = 0; s < WIDTH; s++)
       apart[s] |=
           ((low0[s] > above0) & (low1[s] > above1)) | ((high0[s] < below0) & (high1[s] < below1));

@@ -20,24 +20,33 @@ typedef struct HkTreeNode { /* [start, end][coordinate][box] */
   float low[2][3][HK_CONTACT_WIDTH], high[2][3][HK_CONTACT_WIDTH];
 } HkTreeNode;
 
-typedef struct HkBox { /* [start, end][coordinate] */
-  float low[2][3], high[2][3];
+/* A moving box, [start, end][coordinate]. Highs have the other sign, so that the box of two boxes
+ * has the smaller of all numbers; the fourth ones are 0 and fill vectors. */
+typedef struct HkBox {
+  float low[2][4], minus_high[2][4];
 } HkBox;
 
 static inline bool hk_boxes_meet(const HkBox *a, const HkBox *b) {
-  for (int q = 0; q < 3; q++)
-    if ((a->low[0][q] > b->high[0][q] && a->low[1][q] > b->high[1][q]) ||
-        (a->high[0][q] < b->low[0][q] && a->high[1][q] < b->low[1][q]))
-      return false;
-  return true;
+  float above[2][4], below[2][4]; /* positive where a is above b, or below */
+  int apart = 0;
+  for (int e = 0; e < 2; e++)
+    for (int q = 0; q < 4; q++) {
+      above[e][q] = a->low[e][q] + b->minus_high[e][q];
+      below[e][q] = b->low[e][q] + a->minus_high[e][q];
+    }
+  for (int q = 0; q < 4; q++)
+    apart |= ((above[0][q] > 0) & (above[1][q] > 0)) | ((below[0][q] > 0) & (below[1][q] > 0));
+  return !apart;
 }
 
 /* Makes *box contain the other one. */
 static inline void hk_box_add(HkBox *box, const HkBox *other) {
   for (int e = 0; e < 2; e++)
-    for (int q = 0; q < 3; q++) {
-      if (other->low[e][q] < box->low[e][q]) box->low[e][q] = other->low[e][q];
-      if (other->high[e][q] > box->high[e][q]) box->high[e][q] = other->high[e][q];
+    for (int q = 0; q < 4; q++) {
+      float low = other->low[e][q], minus_high = other->minus_high[e][q];
+      box->low[e][q] = low < box->low[e][q] ? low : box->low[e][q];
+      box->minus_high[e][q] =
+          minus_high < box->minus_high[e][q] ? minus_high : box->minus_high[e][q];
     }
 }
 

@@ -1,0 +1,108 @@
+/* Groups of candidates: the pairs between two blocks (features.h), which stand together in the list
+ * and are ruled out together.
+ *
+ * Let e_v be a displacement of each vertex: of a move, or since the search. All vertices of a block
+ * have |e_v - c| <= r with the center c and the radius r of the block, and the vertices of two
+ * blocks come closer to each other by
+ *
+ *     |c_a - c_b| + r_a + r_b      at most.
+ *
+ * Neighbors that move side by side have similar centers. Most groups are ruled out by this bound,
+ * at a cost that does not depend on the number of their pairs.
+ */
+#include "contact/groups.h"
+
+#include "base/vec.h"
+
+#include <math.h>
+
+enum { BLOCK_GRAIN = 64, VERTICES = 3 * HK_CONTACT_WIDTH };
+
+HkStatus hk_groups_list(HkContacts *c) {
+  const uint64_t BLOCKS = ~UINT64_C(0) << 10; /* of a key: the two blocks */
+  c->group_count = 0;
+  for (int64_t e = 0; e < c->candidate_count; e++) {
+    const HkCandidate *candidate = &c->candidate[e];
+    bool first = e == 0 || (candidate->key & BLOCKS) != (c->candidate[e - 1].key & BLOCKS);
+    int64_t a, b;
+    int32_t v[4];
+    if (first) {
+      HK_TRY(hk_grow(&c->model->context, &c->group, &c->group_capacity, c->group_count + 2,
+                     sizeof *c->group, "contact", NULL));
+      hk_contact_slots(candidate->key, &a, &b);
+      c->group[c->group_count++] = (HkGroup){.first = e,
+                                             .a = (int32_t)(a / HK_CONTACT_WIDTH),
+                                             .b = (int32_t)(b / HK_CONTACT_WIDTH),
+                                             .slack = INFINITY};
+    }
+    hk_contact_vertices(&c->data->features, candidate->key, v);
+    double slack = (double)candidate->distance - hk_contacts_xi(c, v);
+    HkGroup *group = &c->group[c->group_count - 1];
+    if (slack < group->slack) group->slack = slack;
+  }
+  if (c->group_count) c->group[c->group_count].first = c->candidate_count;
+  return HK_OK;
+}
+
+typedef struct Moves {
+  const HkContacts *c;
+  const double *from, *to; /* 3 n */
+  const double *obstacle_from, *obstacle_to;
+  const double *part; /* of the moves; NULL: 1 */
+  HkBlockMove *move;
+} Moves;
+
+static void move_range(void *user, int64_t begin, int64_t end) {
+  const Moves *a = user;
+  const HkFeatures *f = &a->c->data->features;
+  for (int64_t b = begin; b < end; b++) {
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int k = 0; k < VERTICES; k++) {
+      int64_t v = f->vertex[VERTICES * b + k], own = v - f->n;
+      if (f->corners[HK_CONTACT_WIDTH * b + k / 3] == 0) continue;
+      double part = a->part && own < 0 ? a->part[v] : 1;
+      const double *from = own < 0 ? a->from + 3 * v : a->obstacle_from + 3 * own;
+      const double *to = own < 0 ? a->to + 3 * v : a->obstacle_to + 3 * own;
+      for (int q = 0; q < 3; q++) {
+        double e = part * (to[q] - from[q]);
+        low[q] = e < low[q] ? e : low[q];
+        high[q] = e > high[q] ? e : high[q];
+      }
+    }
+    HkBlockMove *move = &a->move[b];
+    double square = 0;
+    for (int q = 0; q < 3; q++) {
+      move->center[q] = 0.5 * (low[q] + high[q]);
+      square += 0.25 * (high[q] - low[q]) * (high[q] - low[q]);
+    }
+    move->radius = sqrt(square);
+  }
+}
+
+static void find_moves(Moves *a) {
+  int64_t blocks = a->c->data->features.slot_count / HK_CONTACT_WIDTH;
+  hk_parallel_work(a->c->model->threads, blocks, BLOCK_GRAIN, move_range, a);
+}
+
+void hk_groups_since_search(HkContacts *c, const double *x) {
+  const double *searched = c->searched;
+  Moves a = {.c = c,
+             .from = searched,
+             .to = x,
+             .obstacle_from = searched + 3 * c->data->features.n,
+             .obstacle_to = c->obstacle,
+             .move = c->block_gone};
+  find_moves(&a);
+}
+
+void hk_groups_of_move(HkContacts *c, const double *x, const double *to, const double *part,
+                       bool obstacles) {
+  Moves a = {.c = c,
+             .from = x,
+             .to = to,
+             .obstacle_from = c->obstacle,
+             .obstacle_to = obstacles ? c->obstacle_to : c->obstacle,
+             .part = part,
+             .move = c->block_move};
+  find_moves(&a);
+}
