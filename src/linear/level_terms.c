@@ -130,6 +130,16 @@ static void set_matrix(const double K[6], double scale, bool flat, float to[12])
     }
 }
 
+/* tau^2, or less where a term is so stiff against the masses of its vertices that the inverse of
+ * their diagonal blocks, in single precision, would not be positive definite any more. */
+static double scale_of(const HkModel *m, const HkWeightedTerm *term, double tau) {
+  const double STIFFEST = 2e5;
+  double stiffness = tau * tau * (term->K[0] + term->K[3] + term->K[5]), mass = INFINITY;
+  for (int a = 0; a < 4; a++)
+    if (term->weight[a] != 0) mass = fmin(mass, m->mass[term->vertex[a]]);
+  return stiffness > STIFFEST * mass ? tau * tau * STIFFEST * mass / stiffness : tau * tau;
+}
+
 HkStatus hk_level_terms_set(HkMultigrid *m, const HkWeightedTerms *terms, const uint8_t *held,
                             double tau, HkError *error) {
   const HkContext *c = &m->model->context;
@@ -143,7 +153,7 @@ HkStatus hk_level_terms_set(HkMultigrid *m, const HkWeightedTerms *terms, const 
   for (int64_t t = 0; t < terms->count; t++) {
     const HkWeightedTerm *term = &terms->term[t];
     l->start[t] = at;
-    set_matrix(term->K, tau * tau, flat, l->K + 12 * t);
+    set_matrix(term->K, scale_of(m->model, term, tau), flat, l->K + 12 * t);
     for (int a = 0; a < 4; a++) {
       if (term->weight[a] == 0 || (held && held[term->vertex[a]])) continue;
       l->row[at] = m->row[term->vertex[a]];

@@ -341,7 +341,10 @@ static void visit(const Data *data, int k, bool first) {
     hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
     hk_level_terms_residual(&a.level->terms, data->threads, first, a.level->x, a.level->r);
     run(&a, a.coarse->n, restrict_range);
-    for (int pass = 0; pass < a.coarse->visits; pass++) visit(data, k + 1, pass == 0);
+    /* Terms of coarse levels are sums of groups, softer than P^T C P. One visit is positive
+     * definite all the same; a second one need not be. */
+    int visits = a.coarse->terms.count > 0 ? 1 : a.coarse->visits;
+    for (int pass = 0; pass < visits; pass++) visit(data, k + 1, pass == 0);
     if (k == 0)
       run_groups(&a, prolong_fine_range);
     else
