@@ -42,6 +42,9 @@ void hk_obstacles_release(HkModel *model);
 size_t hk_obstacles_bytes(const HkModel *model);
 uint64_t hk_obstacles_hash(const HkModel *model, uint64_t h);
 
+/* pairs.c: compiles what holds between two bodies or obstacles. */
+HkStatus hk_model_add_pairs(HkModel *model, const HkScene *scene, HkError *error);
+
 /* compile.c: logs a warning where more than one gravity acts, with the sum of their accelerations:
  * a second one is legal, but mostly an oversight. */
 void hk_model_warn_gravities(const HkModel *model);

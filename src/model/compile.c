@@ -241,6 +241,7 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(make_adjacency(m, error));
   HK_TRY(compile_pins(m, scene, error));
   HK_TRY(hk_model_add_obstacles(m, scene, error));
+  HK_TRY(hk_model_add_pairs(m, scene, error));
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
@@ -300,7 +301,8 @@ void hk_model_destroy(HkModel **model) {
                     &m->cell_start,   &m->cell_vertex,
                     &m->face,         &m->face_start,
                     &m->face_at,      &m->pin_vertex,
-                    &m->pin_motion,   &m->folder};
+                    &m->pin_motion,   &m->folder,
+                    &m->pairs};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(&c, arrays[k]);
   hk_free(&c, model);
 }
