@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "contact/barrier.h"
 #include "contact/contacts.h"
+#include "contact/untangle.h"
 
 enum { TERM_GRAIN = 256 };
 
@@ -104,6 +105,7 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
   if (m->dimension == 2) HK_TRY(hk_model_need_faces(m, error));
   HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "contact", error));
   d->ghat = p->distance;
+  d->untangle = p->untangle;
   d->edge = mean_edge(m, p->distance);
   HkStatus status = check_distance(m, d, error);
   if (status >= 0) status = hk_features_create(m, &choice, &d->features, error);
@@ -161,6 +163,15 @@ static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   hk_contacts_begin(c, h);
   if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
   return sound ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
+}
+
+/* Not in a step: what is done depends on the state alone. */
+static HkStatus prepare(const HkForceArgs *a, HkState *state, HkError *error) {
+  HkContacts *c = a->state;
+  if (!c->data->untangle) return HK_OK;
+  hk_contacts_place(c, state->time);
+  if (hk_contacts_is_sound(c, state->x)) return HK_OK;
+  return hk_contacts_untangle(c, a->work.springs, state, error);
 }
 
 /* What touches at the end is known at the beginning of the next step, which then checks nothing. */
@@ -414,6 +425,7 @@ const HkForceType hk_force_contact = {
     .create_state = create_state,
     .destroy_state = destroy_state,
     .state_bytes = state_bytes,
+    .prepare = prepare,
     .begin_step = begin_step,
     .end_step = end_step,
     .begin_iterate = begin_iterate,

@@ -58,6 +58,7 @@ typedef struct HkContactData {
   HkCompiledPair *pairs;        /* as in the model: sorted */
   int pair_count;
   bool has_friction; /* some coefficient is above 0 */
+  bool untangle;     /* a state that intersects was to be moved apart */
 } HkContactData;
 
 /* settings.c: the static and the kinetic coefficient of friction between two groups (features.h);

@@ -33,7 +33,8 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
 HkStatus hk_model_add_faces(HkModel *model, const HkMesh *mesh, int64_t first, HkError *error);
 
 /* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
-HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);
+HkStatus hk_motion_compile(const HkModel *model, const HkMethod *method, HkCompiledMotion *motion,
+                           HkError *error);
 
 /* obstacles.c: compiles the obstacles of a scene, releases them, returns their bytes, and updates
  * the hash h by their shapes. */

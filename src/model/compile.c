@@ -51,7 +51,7 @@ static HkStatus blame(const HkScene *scene, const char *list, int index, const H
 
 static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
   HkCompiledMotion *motion = &m->motions[m->motion_count++];
-  HK_TRY(hk_motion_compile(&pin->motion, motion, error));
+  HK_TRY(hk_motion_compile(m, &pin->motion, motion, error));
   motion->release = pin->release;
   if (isnan(pin->release) || pin->release < 0)
     return hk_fail_key(error, HK_ERROR_INVALID, "release", "%g s is not a time", pin->release);
@@ -90,7 +90,8 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
     HkError inner = {0};
     status = compile_motion(m, &scene->pins[p], &inner);
     if (status >= 0) status = claim_vertices(m, &scene->pins[p], owner, &inner);
-    if (status < 0) blame(scene, "pins", p, &inner, error);
+    if (status < 0 && inner.line > 0 && error) *error = inner; /* in a file of the motion */
+    if (status < 0 && inner.line == 0) blame(scene, "pins", p, &inner, error);
   }
   if (status >= 0)
     status = hk_alloc(c, &m->pin_vertex, m->pin_count, sizeof *m->pin_vertex, "pins", error);

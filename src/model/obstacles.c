@@ -50,7 +50,7 @@ static HkStatus compile_obstacle(HkModel *m, const HkObstacle *from, HkCompiledO
   to->friction_kinetic = from->friction_kinetic;
   to->two_sided = from->two_sided;
   to->contact = from->contact;
-  HK_TRY(hk_motion_compile(&from->motion, &to->motion, error));
+  HK_TRY(hk_motion_compile(m, &from->motion, &to->motion, error));
   return to->type->create(&m->context, m->folder, to->method.params, &to->features, &to->data,
                           error);
 }
