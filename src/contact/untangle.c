@@ -13,11 +13,15 @@
  * A condition sum w_a n . x_a = c is met by the least displacement, x_a += s w_a n / sum w_b^2;
  * pinned vertices and obstacles do not move.
  *
- * Which end is on the wrong side: the edges that cross a surface cut the mesh that they belong to
- * into parts, and the smaller part is pulled back (after Baraff et al., "Untangling cloth", 2003).
- * Of two surfaces that cut each other the one that loses fewer vertices gives way. Each round moves
- * the row of vertices next to the cut, so that the part shrinks. Where edges cut off nothing, the
- * end nearer to the triangle moves.
+ * Which end is on the wrong side: the edges that cross a surface make contours in the mesh that
+ * they belong to. Every vertex of the mesh counts for the side of the contour that it is nearest
+ * to, in edges that do not cross. A side with r rows of vertices, the first of them at the depth d
+ * behind the surface, has the way d + (r - 1) edges out, and the side with the shorter way goes
+ * back: the tip of a sheet, a cloth that a needle pierces. (Baraff et al., "Untangling cloth",
+ * 2003, use the parts that closed contours cut off; here contours may be open.) Sides are those of
+ * the triangles, whose orientation has to agree. Of two surfaces that cross each other the one with
+ * the shorter way gives way. Each round moves the row of vertices next to the contour, so that the
+ * side shrinks.
  */
 #include "contact/untangle.h"
 
@@ -32,6 +36,12 @@
 static const double TARGET = 0.5; /* of ghat: the gap that a move leaves */
 enum { ROUNDS_MAX = 400 };
 
+/* One side of a contour. */
+typedef struct Side {
+  int64_t size, ends; /* vertices; those of edges that cross */
+  double depth;       /* m: the furthest of these from the surface that they cross */
+} Side;
+
 typedef struct Untangle {
   HkContacts *c;
   const HkState *state;
@@ -39,8 +49,13 @@ typedef struct Untangle {
   uint8_t *free; /* of each vertex of the model and of obstacles */
   HkCrossing *crossing;
   int64_t crossing_count, crossing_capacity;
-  int32_t *parent, *size; /* of each vertex: parts of a mesh that was cut, as a forest */
-  int64_t pairs;          /* that were moved */
+  int64_t *start;    /* neighbors of vertex v: start[v] .. start[v + 1] - 1 */
+  int32_t *neighbor; /* by edges of features */
+  int32_t *parent;   /* of vertices of edges that cross: a forest, one tree a contour */
+  int64_t *label;    /* of each vertex: side of a contour; -1: none */
+  Side *side;
+  int32_t *queue;
+  int64_t pairs; /* that were moved */
 } Untangle;
 
 /* ---- Moves ---- */
@@ -122,14 +137,6 @@ static int32_t root_of(const Untangle *u, int32_t v) {
   return v;
 }
 
-static void join(Untangle *u, int32_t i, int32_t j) {
-  int32_t a = root_of(u, i), b = root_of(u, j);
-  if (a == b) return;
-  int32_t low = a < b ? a : b, high = a < b ? b : a;
-  u->parent[high] = low;
-  u->size[low] += u->size[high];
-}
-
 static int compare_crossings(const void *first, const void *second) {
   const HkCrossing *p = first, *q = second;
   int32_t a[4] = {p->group[0], p->group[1], p->edge[0], p->edge[1]};
@@ -141,8 +148,9 @@ static int compare_crossings(const void *first, const void *second) {
   return 0;
 }
 
-/* Whether an edge, lower vertex first, is in a list of crossings. */
-static bool is_cut(const HkCrossing *list, int64_t count, int32_t i, int32_t j) {
+/* Whether an edge is in a list of crossings. */
+static bool is_cut(const HkCrossing *list, int64_t count, int32_t v, int32_t w) {
+  int32_t i = v < w ? v : w, j = v < w ? w : v;
   int64_t low = 0, high = count;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
@@ -155,54 +163,10 @@ static bool is_cut(const HkCrossing *list, int64_t count, int32_t i, int32_t j) 
   return low < count && list[low].edge[0] == i && list[low].edge[1] == j;
 }
 
-/* Makes the parts of a group without the edges of a list. */
-static void cut(Untangle *u, const HkCrossing *list, int64_t count) {
-  const HkFeatures *f = &u->c->data->features;
-  for (int64_t v = 0; v < f->vertex_count; v++) {
-    u->parent[v] = (int32_t)v;
-    u->size[v] = 1;
-  }
-  for (int64_t s = 0; s < f->slot_count; s++) {
-    if (f->group[s / HK_CONTACT_WIDTH] != list->group[0]) continue;
-    for (int k = 0; k < 3; k++) {
-      int32_t i = f->vertex[3 * s + k], j = f->vertex[3 * s + (k + 1) % 3];
-      if (!(f->owns[s] >> (3 + k) & 1)) continue;
-      if (!is_cut(list, count, i < j ? i : j, i < j ? j : i)) join(u, i, j);
-    }
-  }
-}
-
-/* The end of an edge that lies in the smaller part, 0 or 1; -1: both are in one part. */
-static int end_in_smaller_part(const Untangle *u, const HkCrossing *crossing) {
-  int32_t a = root_of(u, crossing->edge[0]), b = root_of(u, crossing->edge[1]);
-  if (a == b) return -1;
-  if (u->size[a] != u->size[b]) return u->size[a] < u->size[b] ? 0 : 1;
-  return a > b ? 0 : 1;
-}
-
-/* Marks the wrong ends of a list of crossings of two groups, and returns how many vertices the
- * smaller parts have; INT64_MAX if an edge cuts off nothing. */
-static int64_t find_ends(Untangle *u, HkCrossing *list, int64_t count) {
-  int64_t lost = 0;
-  bool all = true;
-  cut(u, list, count);
-  for (int64_t k = 0; k < count; k++) {
-    list[k].end = end_in_smaller_part(u, &list[k]);
-    all &= list[k].end >= 0;
-  }
-  for (int64_t k = 0; k < count && all; k++) {
-    int32_t root = root_of(u, list[k].edge[list[k].end]);
-    if (u->size[root] > 0) lost += u->size[root];
-    u->size[root] = -1; /* counted */
-  }
-  return all ? lost : INT64_MAX;
-}
-
-/* ---- Crossings ---- */
-
-/* The point of the triangle where the edge crosses its plane, as weights of the corners. */
-static bool crossing_point(const double *const x[5], double n[3], double b[3], double depth[2]) {
-  double p[3], q[3], normal[3], at[3], area[3];
+/* Distances (m) of the ends of an edge from the plane of the triangle, below 0 on its negative
+ * side; n: its unit normal. */
+static bool find_depths(const double *const x[5], double n[3], double depth[2]) {
+  double p[3], q[3], normal[3];
   hk_sub(x[3], x[2], p);
   hk_sub(x[4], x[2], q);
   hk_cross(p, q, normal);
@@ -211,37 +175,122 @@ static bool crossing_point(const double *const x[5], double n[3], double b[3], d
     hk_sub(x[e], x[2], p);
     depth[e] = hk_dot(n, p);
   }
-  double t = depth[0] == depth[1] ? 0.5 : depth[0] / (depth[0] - depth[1]), sum = 0;
+  return true;
+}
+
+static void positions_of(const Untangle *u, const HkCrossing *crossing, const double *x[5]) {
+  for (int k = 0; k < 5; k++)
+    x[k] = hk_contacts_position(u->c, u->x, k < 2 ? crossing->edge[k] : crossing->triangle[k - 2]);
+}
+
+/* Edges that cross and have vertices in common are one contour: parent becomes its first vertex. */
+static void find_contours(Untangle *u, const HkCrossing *list, int64_t count) {
+  for (int64_t k = 0; k < count; k++)
+    for (int e = 0; e < 2; e++) u->parent[list[k].edge[e]] = list[k].edge[e];
+  for (int64_t k = 0; k < count; k++) {
+    int32_t a = root_of(u, list[k].edge[0]), b = root_of(u, list[k].edge[1]);
+    u->parent[a < b ? b : a] = a < b ? a : b;
+  }
+}
+
+/* Every vertex of the mesh belongs to the side of the contour that it is nearest to, counted in
+ * edges that are not cut. Sides 2 r and 2 r + 1 are those of the contour with the first vertex r.
+ */
+static void spread(Untangle *u, const HkCrossing *list, int64_t count) {
+  int64_t begin = 0, end = 0, vertices = u->c->data->features.vertex_count;
+  memset(u->side, 0, 2 * (size_t)vertices * sizeof *u->side);
+  for (int64_t v = 0; v < vertices; v++) u->label[v] = -1;
+  for (int64_t k = 0; k < count; k++)
+    for (int e = 0; e < 2; e++) {
+      int32_t v = list[k].edge[e];
+      if (u->label[v] >= 0) continue;
+      u->label[v] = 2 * (int64_t)root_of(u, v) + (list[k].end == e);
+      u->side[u->label[v]].ends++;
+      u->queue[end++] = v;
+    }
+  for (; begin < end; begin++) {
+    int32_t v = u->queue[begin];
+    u->side[u->label[v]].size++;
+    for (int64_t q = u->start[v]; q < u->start[v + 1]; q++) {
+      int32_t w = u->neighbor[q];
+      if (u->label[w] >= 0 || is_cut(list, count, v, w)) continue;
+      u->label[w] = u->label[v];
+      u->queue[end++] = w;
+    }
+  }
+}
+
+/* About how far (m) the vertices of a side have to go: the first row by its depth, and all others
+ * behind it. */
+static double way_out(const Untangle *u, const Side *side) {
+  double rows = side->ends > 0 ? (double)side->size / (double)side->ends : 1;
+  return side->depth + (rows > 1 ? (rows - 1) * u->c->data->edge : 0);
+}
+
+/* Finds the ends of a list of crossings of two groups that are to move, and returns about how far
+ * (m). */
+static double find_ends(Untangle *u, HkCrossing *list, int64_t count) {
+  double furthest = 0;
+  for (int64_t k = 0; k < count; k++) { /* the end on the positive side */
+    const double *x[5];
+    double n[3], depth[2] = {0, 0};
+    positions_of(u, &list[k], x);
+    find_depths(x, n, depth);
+    list[k].end = depth[1] > depth[0] ? 1 : 0;
+    list[k].depth[0] = fabs(depth[1 - list[k].end]);
+    list[k].depth[1] = fabs(depth[list[k].end]);
+  }
+  find_contours(u, list, count);
+  spread(u, list, count);
+  for (int64_t k = 0; k < count; k++)
+    for (int positive = 0; positive < 2; positive++) {
+      Side *side = &u->side[2 * (int64_t)root_of(u, list[k].edge[0]) + positive];
+      side->depth = hk_larger(side->depth, list[k].depth[positive]);
+    }
+  for (int64_t k = 0; k < count; k++) {
+    const Side *side = &u->side[2 * (int64_t)root_of(u, list[k].edge[0])];
+    double way[2] = {way_out(u, &side[0]), way_out(u, &side[1])};
+    if (way[0] <= way[1]) list[k].end = 1 - list[k].end;
+    furthest = hk_larger(furthest, way[0] <= way[1] ? way[0] : way[1]);
+  }
+  return furthest;
+}
+
+/* ---- Crossings ---- */
+
+/* The point of the triangle where the edge crosses its plane, as weights b of the corners. */
+static void find_weights(const double *const x[5], const double n[3], const double depth[2],
+                         double b[3]) {
+  double t = depth[0] == depth[1] ? 0.5 : depth[0] / (depth[0] - depth[1]), sum = 0, at[3];
   for (int k = 0; k < 3; k++) at[k] = x[0][k] + t * (x[1][k] - x[0][k]);
   for (int k = 0; k < 3; k++) {
+    double p[3], q[3], normal[3];
     hk_sub(x[2 + (k + 1) % 3], at, p);
     hk_sub(x[2 + (k + 2) % 3], at, q);
     hk_cross(p, q, normal);
-    area[k] = hk_dot(n, normal);
-    area[k] = area[k] > 0 ? area[k] : 0;
-    sum += area[k];
+    b[k] = hk_dot(n, normal);
+    b[k] = b[k] > 0 ? b[k] : 0;
+    sum += b[k];
   }
-  for (int k = 0; k < 3; k++) b[k] = sum > 0 ? area[k] / sum : 1.0 / 3;
-  return true;
+  for (int k = 0; k < 3; k++) b[k] = sum > 0 ? b[k] / sum : 1.0 / 3;
 }
 
 /* Moves the wrong end of an edge through the triangle, unless an earlier move of the round has
  * parted the two. */
 static bool uncross(Untangle *u, const HkCrossing *crossing) {
-  int32_t v[5] = {crossing->edge[0], crossing->edge[1], crossing->triangle[0],
-                  crossing->triangle[1], crossing->triangle[2]};
+  const int32_t *t = crossing->triangle;
   const double *x[5];
   double n[3], b[3], depth[2];
-  for (int k = 0; k < 5; k++) x[k] = hk_contacts_position(u->c, u->x, v[k]);
+  int end = crossing->end;
+  positions_of(u, crossing, x);
   if (!hk_segment_meets_triangle(x[0], x[1], x[2], x[3], x[4])) return false;
-  if (!crossing_point(x, n, b, depth)) return false;
-  int end = crossing->end >= 0 ? crossing->end : fabs(depth[0]) <= fabs(depth[1]) ? 0 : 1;
-  if (crossing->end < 0 && !u->free[v[end]] && u->free[v[1 - end]]) end = 1 - end;
+  if (!find_depths(x, n, depth)) return false;
+  find_weights(x, n, depth, b);
   double sign = depth[1 - end] > 0 || depth[end] < 0 ? 1 : -1;
   for (int k = 0; k < 3; k++) n[k] *= sign;
-  const int32_t moved[4] = {v[end], v[2], v[3], v[4]};
+  const int32_t moved[4] = {crossing->edge[end], t[0], t[1], t[2]};
   const double w[4] = {1, -b[0], -b[1], -b[2]};
-  double xi = u->c->data->radius[v[end]] + u->c->data->radius[v[2]];
+  double xi = u->c->data->radius[moved[0]] + u->c->data->radius[t[0]];
   return push(u, moved, w, 4, n, xi + target(u) - sign * depth[end]);
 }
 
@@ -267,19 +316,16 @@ static bool uncross_list(Untangle *u, const HkCrossing *list, int64_t count) {
   return any;
 }
 
-/* All crossings of two groups: those of the one whose smaller parts are smaller. */
+/* All crossings of two groups: those of the one that has the shorter way out. */
 static bool uncross_groups(Untangle *u, int64_t first, int64_t count) {
   HkCrossing *list = u->crossing + first;
   int32_t a = list->group[0], b = list->group[1];
-  int64_t other, others = a == b ? 0 : find_groups(u, b, a, &other);
-  int64_t lost = find_ends(u, list, count);
-  if (others == 0) return uncross_list(u, list, count);
-  if (a > b) return false; /* the other order has seen to it */
-  int64_t other_lost = find_ends(u, u->crossing + other, others);
-  bool both = lost == INT64_MAX && other_lost == INT64_MAX, any = false;
-  if (both || lost <= other_lost) any |= uncross_list(u, list, count);
-  if (both || other_lost < lost) any |= uncross_list(u, u->crossing + other, others);
-  return any;
+  int64_t other = 0, others = a == b ? 0 : find_groups(u, b, a, &other);
+  if (others > 0 && a > b) return false; /* the other order has seen to both */
+  double way = find_ends(u, list, count);
+  if (others > 0 && find_ends(u, u->crossing + other, others) < way)
+    return uncross_list(u, u->crossing + other, others);
+  return uncross_list(u, list, count);
 }
 
 static HkStatus find_crossings(Untangle *u) {
@@ -332,6 +378,28 @@ static HkStatus open_gaps(Untangle *u, const HkSpringArrays *springs, int64_t *c
 
 /* ---- All ---- */
 
+/* Neighbors of all vertices by the edges of the features. */
+static HkStatus make_neighbors(Untangle *u, HkError *error) {
+  const HkContext *context = &u->c->model->context;
+  const HkFeatures *f = &u->c->data->features;
+  HK_TRY(hk_alloc(context, &u->start, f->vertex_count + 2, sizeof *u->start, "contact", error));
+  for (int pass = 0; pass < 2; pass++) {
+    for (int64_t k = 0; k < 3 * f->slot_count; k++) {
+      if (!(f->owns[k / 3] >> (3 + k % 3) & 1)) continue;
+      int32_t i = f->vertex[k], j = f->vertex[k / 3 * 3 + (k + 1) % 3];
+      if (pass == 1) u->neighbor[u->start[i + 1]] = j;
+      u->start[i + (pass == 0 ? 2 : 1)]++;
+      if (pass == 1) u->neighbor[u->start[j + 1]] = i;
+      u->start[j + (pass == 0 ? 2 : 1)]++;
+    }
+    if (pass == 1) return HK_OK;
+    for (int64_t v = 0; v < f->vertex_count; v++) u->start[v + 2] += u->start[v + 1];
+    HK_TRY(hk_alloc(context, &u->neighbor, u->start[f->vertex_count + 1], sizeof *u->neighbor,
+                    "contact", error));
+  }
+  return HK_OK;
+}
+
 static HkStatus allocate(Untangle *u, HkError *error) {
   const HkContext *context = &u->c->model->context;
   const HkFeatures *f = &u->c->data->features;
@@ -339,7 +407,10 @@ static HkStatus allocate(Untangle *u, HkError *error) {
   HK_TRY(hk_alloc(context, &u->x, 3 * f->n, sizeof *u->x, "contact", error));
   HK_TRY(hk_alloc(context, &u->free, f->vertex_count, 1, "contact", error));
   HK_TRY(hk_alloc(context, &u->parent, f->vertex_count, sizeof *u->parent, "contact", error));
-  HK_TRY(hk_alloc(context, &u->size, f->vertex_count, sizeof *u->size, "contact", error));
+  HK_TRY(hk_alloc(context, &u->label, f->vertex_count, sizeof *u->label, "contact", error));
+  HK_TRY(hk_alloc(context, &u->side, 2 * f->vertex_count, sizeof *u->side, "contact", error));
+  HK_TRY(hk_alloc(context, &u->queue, f->vertex_count, sizeof *u->queue, "contact", error));
+  HK_TRY(make_neighbors(u, error));
   if (f->n) memset(u->free, 1, (size_t)f->n);
   for (int64_t p = 0; p < m->pin_count; p++) u->free[m->pin_vertex[p]] = !u->state->pin_held[p];
   return HK_OK;
@@ -350,7 +421,11 @@ static void release(Untangle *u) {
   hk_free(context, &u->x);
   hk_free(context, &u->free);
   hk_free(context, &u->parent);
-  hk_free(context, &u->size);
+  hk_free(context, &u->label);
+  hk_free(context, &u->side);
+  hk_free(context, &u->queue);
+  hk_free(context, &u->start);
+  hk_free(context, &u->neighbor);
   hk_free(context, &u->crossing);
 }
 
