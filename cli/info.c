@@ -53,6 +53,52 @@ static void print_obstacles(const HkScene *scene) {
   printf("\n");
 }
 
+/* Thickness against the edges of each body, and what it touches with. */
+static void print_touching(const HkModel *model, const HkScene *scene) {
+  HkContactInfo c;
+  for (int q = 0; hk_model_contact(model, q, &c); q++) {
+    const char *label = q == 0 ? "contact" : "";
+    bool body = q < scene->body_count;
+    if (!c.touches)
+      text_row(stdout, label, "%s touches nothing", c.name);
+    else if (body)
+      text_row(stdout, label, "%s: thickness %g m, edges from %g m, mean %g m, ratio %.3g%s",
+               c.name, c.thickness, c.edge_min, c.edge_mean, c.thickness / c.edge_min,
+               c.self ? "" : ", not itself");
+    else if (c.points > 0)
+      text_row(stdout, label, "%s: radius %g m", c.name, 0.5 * c.thickness);
+    else
+      text_row(stdout, label, "%s: touches vertices", c.name);
+    if (c.triangles + c.edges + c.points > 0)
+      text_row(stdout, "", "  %s triangles, %s edges, %s points", text_count(c.triangles).c,
+               text_count(c.edges).c, text_count(c.points).c);
+    if (body && c.touches && c.thickness >= c.edge_min)
+      text_row(stdout, "", "  thicker than its shortest edge: it can touch others, but not itself");
+  }
+}
+
+/* Coefficients of friction of each, and of the pairs that the scene lists. */
+static void print_friction(const HkModel *model, const HkScene *scene) {
+  HkContactInfo c, d;
+  for (int q = 0; hk_model_contact(model, q, &c); q++)
+    text_row(stdout, q == 0 ? "friction" : "", "%s: %g, sliding %g", c.name, c.friction,
+             c.friction_kinetic);
+  for (int q = 0; hk_model_contact(model, q, &c); q++)
+    for (int r = q; hk_model_contact(model, r, &d); r++) {
+      double rest, slide;
+      bool listed = false, touch = hk_model_friction(model, q, r, &rest, &slide);
+      for (int p = 0; p < scene->pair_count; p++) {
+        const char *const *n = scene->pairs[p].between;
+        listed |= (strcmp(n[0], c.name) == 0 && strcmp(n[1], d.name) == 0) ||
+                  (strcmp(n[1], c.name) == 0 && strcmp(n[0], d.name) == 0);
+      }
+      if (listed && touch)
+        text_row(stdout, "", "%s and %s: %g, sliding %g", c.name, d.name, rest, slide);
+      else if (listed)
+        text_row(stdout, "", "%s and %s: no contact", c.name, d.name);
+    }
+}
+
 static void print_box(const double *min, const double *max) {
   for (int c = 0; c < 3; c++)
     text_row(stdout, c == 0 ? "box" : "", "%c from %g to %g m", "xyz"[c], min[c], max[c]);
@@ -133,6 +179,8 @@ static void print_scene(const SceneFacts *f) {
            f->scene->pin_method == HK_PINS_REACTION ? ", by reaction" : "");
   print_obstacles(f->scene);
   print_methods("forces", f->scene->forces, f->scene->force_count);
+  print_touching(f->bodies, f->scene);
+  print_friction(f->bodies, f->scene);
   print_time(f);
   print_methods("outputs", f->scene->outputs, f->scene->output_count);
   print_memory(f);
@@ -148,6 +196,26 @@ static void json_obstacles(Json *json, const HkScene *scene) {
   put_begin(json, "obstacles", '[');
   for (int q = 0; q < scene->obstacle_count; q++)
     put_text(json, NULL, scene->obstacles[q].shape.schema->name);
+  put_end(json, ']');
+}
+
+static void json_contact(Json *json, const HkModel *model) {
+  HkContactInfo c;
+  put_begin(json, "contact", '[');
+  for (int q = 0; hk_model_contact(model, q, &c); q++) {
+    put_begin(json, NULL, '{');
+    put_text(json, "name", c.name);
+    put_text(json, "touches", c.touches ? c.self ? "all" : "others" : "nothing");
+    put_number(json, "thickness", c.thickness);
+    put_number(json, "shortest_edge", c.edge_min);
+    put_number(json, "mean_edge", c.edge_mean);
+    put_integer(json, "points", c.points);
+    put_integer(json, "edges", c.edges);
+    put_integer(json, "triangles", c.triangles);
+    put_number(json, "friction", c.friction);
+    put_number(json, "friction_kinetic", c.friction_kinetic);
+    put_end(json, '}');
+  }
   put_end(json, ']');
 }
 
@@ -189,6 +257,7 @@ static void json_scene(const SceneFacts *f) {
   put_integer(&json, "pinned", m->pinned);
   json_obstacles(&json, f->scene);
   json_methods(&json, "forces", f->scene->forces, f->scene->force_count);
+  json_contact(&json, f->bodies);
   describe_json(&json, f->method);
   put_number(&json, "stable_step", f->plan.stable_h);
   put_number(&json, "step", f->plan.h);

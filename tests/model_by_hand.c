@@ -110,7 +110,8 @@ static HkModel *make_vertices(const ByHand *by, int64_t n, const double *x) {
   if (m->dimension == 2)
     for (int64_t q = 0; q < n; q++) m->x0[3 * q + 2] = 0;
   m->bodies = take(1, sizeof *m->bodies);
-  m->bodies[0] = (HkBodyRange){.name = hk_strdup("body"), .count = n};
+  m->bodies[0] =
+      (HkBodyRange){.name = hk_strdup("body"), .count = n, .contact = hk_body_default().contact};
   if (hk_mesh_create(NULL, &m->bodies[0].names, NULL) < 0) abort();
   if (hk_mesh_add_vertices(m->bodies[0].names, m->x0, n, NULL) < 0) abort();
   m->body_count = 1;

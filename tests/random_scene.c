@@ -222,6 +222,12 @@ static void body(Draw *draw, const RandomSceneOptions *options) {
     }
   if (draw_chance(draw, 25))
     draw_note(draw, ", \"stretch\": [%g, 1, 1]", draw_number(draw, 0.5, 1.5));
+  if (draw_chance(draw, 5))
+    draw_note(draw, ", \"contact\": false");
+  else if (draw_chance(draw, 10))
+    draw_note(draw, ", \"contact\": {\"thickness\": %g, \"self\": %s, \"friction\": %g}",
+              draw_decades(draw, -4, -2), draw_chance(draw, 50) ? "true" : "false",
+              draw_decades(draw, -2, 0));
   if (draw_chance(draw, 25)) {
     draw_note(draw, ", \"transform\": {\"translate\": ");
     vector(draw, draw_decades(draw, 0, 3));
@@ -264,11 +270,28 @@ static void obstacles(Draw *draw) {
     for (int q = 0; q < shape->param_count; q++) parameter(&c, HK_OBSTACLE, &shape->params[q]);
     if (draw_chance(draw, 30)) draw_note(draw, ", \"friction\": %g", draw_decades(draw, -2, 0));
     if (draw_chance(draw, 30)) draw_note(draw, ", \"two_sided\": true");
+    if (draw_chance(draw, 10)) draw_note(draw, ", \"contact\": false");
     if (draw_chance(draw, 20)) draw_note(draw, ", \"name\": \"b%d\"", draw_int(draw, 0, 2));
     if (draw_chance(draw, 40)) {
       key(draw, "motion");
       draw_motion(draw);
     }
+    draw_note(draw, "}");
+  }
+  draw_note(draw, "]");
+}
+
+/* Names of bodies, obstacles and nothing at all. */
+static void pairs(Draw *draw) {
+  static const char *const names[] = {"body0", "body1", "ground", "obstacle0", "b1", "nobody"};
+  key(draw, "pairs");
+  draw_note(draw, "[");
+  for (DrawList list = {.max = 2}; draw_more(draw, &list);) {
+    comma(draw);
+    draw_note(draw, "{\"between\": [\"%s\", \"%s\"]", names[draw_below(draw, 6)],
+              names[draw_below(draw, 6)]);
+    if (draw_chance(draw, 50)) draw_note(draw, ", \"friction\": %g", draw_decades(draw, -2, 0));
+    if (draw_chance(draw, 30)) draw_note(draw, ", \"contact\": false");
     draw_note(draw, "}");
   }
   draw_note(draw, "]");
@@ -294,6 +317,7 @@ void draw_scene(Draw *draw, const RandomSceneOptions *options) {
   draw_note(draw, "]");
   pins(draw, options);
   if (!options->live && draw_chance(draw, 30)) obstacles(draw);
+  if (!options->live && draw_chance(draw, 10)) pairs(draw);
   key(draw, "forces");
   draw_note(draw, "[");
   for (DrawList list = {.max = 3}; draw_more(draw, &list);) {

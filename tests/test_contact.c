@@ -316,11 +316,6 @@ TEST(input_that_intersects_is_refused_with_its_places) {
                                         "'forces': [{'type': 'contact', 'ground': true}]," TIME
                                         "," EULER("") "}",
                "'low' at vertex 0 and 'the ground' (too near by 0.1");
-  expect_error("{'bodies': [" SHEET("fine", "9", "0.1", "0",
-                                    "") "],"
-                                        "'forces': [{'type': 'contact', 'thickness': 0.05}]," TIME
-                                        "," EULER("") "}",
-               "make thickness smaller");
 }
 
 TEST(a_pin_that_forces_an_intersection_is_an_error_that_names_it) {

@@ -4,9 +4,16 @@
 #include "base/vec.h"
 #include "motion/motion.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const double x0[3] = {1, 2, -0.5};
 
 static const double path[] = {0.5, 0, 0, 0, 1, 0.3, -2, 1, 3, 0.3, 7, 0.1};
+
+/* Rows with a rotation, of quaternions that do not have the length 1. */
+static const double turns[] = {0.5, 0, 0, 0,   2, 0, 0,  0, 1,   0.3, -2, 1,
+                               0.7, 0, 0, 0.7, 3, 1, -1, 0, 0.1, 3,   0,  1};
 
 /* A motion that has tables gets the rows above; everything else is default. */
 static HkStatus choose(HkMethod *motion, const char *name, HkError *error) {
@@ -14,8 +21,7 @@ static HkStatus choose(HkMethod *motion, const char *name, HkError *error) {
   for (int q = 0; q < motion->schema->param_count; q++) {
     const HkParam *p = &motion->schema->params[q];
     if (p->kind != HK_PARAM_TABLE) continue;
-    int rows = (int)(sizeof path / sizeof path[0]) / p->columns;
-    HK_TRY(hk_method_set_table(motion, p->name, path, rows, error));
+    HK_TRY(hk_method_set_table(motion, p->name, p->columns == 8 ? turns : path, 3, error));
   }
   return HK_OK;
 }
@@ -214,4 +220,115 @@ TEST(rotation_refuses_an_axis_of_zero) {
   MUST(hk_method_set_vector(&motion, "axis", (double[]){0, 1e-300, 0}, error));
   MUST(check(&motion, error));
   hk_method_clear(&motion);
+}
+
+/* ---- Tracks ---- */
+
+TEST(a_track_hits_its_rows) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(choose(&motion, "track", error));
+  place(&motion, 0.5, x, v);
+  CHECK_NEAR(hk_distance(x, x0), 0, 1e-15);
+  place(&motion, 1, x, v); /* a quarter turn about z takes (x, y) to (-y, x) */
+  CHECK_NEAR(hk_distance(x, (double[]){-x0[1] + 0.3, x0[0] - 2, x0[2] + 1}), 0, 1e-15);
+  hk_method_clear(&motion);
+}
+
+TEST(a_track_between_two_rows_is_a_rotation_at_a_constant_rate) {
+  HkMethod motion = {0}, rotation = {0};
+  double x[3], v[3], y[3], w[3];
+  const double center[3] = {0.2, -1, 3}, axis[3] = {1, 2, -2}, angle = 100; /* degrees */
+  double half = 0.5 * angle * M_PI / 180, s = sin(half) / 3;
+  for (int sign = -1; sign <= 1; sign += 2) { /* q and -q are the same rotation */
+    double c = cos(half);
+    double rows[] = {0,
+                     0,
+                     0,
+                     0,
+                     1,
+                     0,
+                     0,
+                     0,
+                     2,
+                     0,
+                     0,
+                     0,
+                     sign * c,
+                     sign * s * axis[0],
+                     sign * s * axis[1],
+                     sign * s * axis[2]};
+    MUST(hk_method_choose(&motion, HK_MOTION, "track", error));
+    MUST(hk_method_set_table(&motion, "table", rows, 2, error));
+    MUST(hk_method_set_vector(&motion, "center", center, error));
+    MUST(hk_method_choose(&rotation, HK_MOTION, "rotation", error));
+    MUST(hk_method_set_vector(&rotation, "axis", axis, error));
+    MUST(hk_method_set_vector(&rotation, "center", center, error));
+    MUST(hk_method_set_number(&rotation, "speed", angle / 2, error));
+    for (double t = 0; t < 2; t += 0.23) {
+      place(&motion, t, x, v);
+      place(&rotation, t, y, w);
+      CHECK_NEAR(hk_distance(x, y), 0, 1e-14);
+      CHECK_NEAR(hk_distance(v, w), 0, 1e-14);
+    }
+    hk_method_clear(&motion);
+    hk_method_clear(&rotation);
+  }
+}
+
+/* Loads a file of a track. */
+static HkStatus load_track(const char *content, HkMethod *motion, HkError *error) {
+  HkContext context = hk_context_default();
+  char folder[512], name[600];
+  snprintf(folder, sizeof folder, "%s", test_folder());
+  snprintf(name, sizeof name, "%s/track.csv", folder);
+  FILE *file = fopen(name, "w");
+  if (!file) return HK_ERROR_IO;
+  fputs(content, file);
+  fclose(file);
+  HK_TRY(hk_method_choose(motion, HK_MOTION, "track", error));
+  HK_TRY(hk_method_set_text(motion, "file", "track.csv", error));
+  const HkMotionType *type = hk_motion_type(motion->schema);
+  HK_TRY(type->load(&context, folder, motion->params, error));
+  return type->check(motion->params, error);
+}
+
+TEST(tracks_are_read_with_and_without_rotations) {
+  HkMethod motion = {0};
+  double x[3], v[3];
+  MUST(load_track("t,dx,dy,dz\n0,0,0,0\n# half way\n1,1,2,3\r\n2;0;0;0\n", &motion, error));
+  place(&motion, 0.5, x, v);
+  CHECK_NEAR(hk_distance(x, (double[]){x0[0] + 0.5, x0[1] + 1, x0[2] + 1.5}), 0, 1e-15);
+  CHECK_NEAR(hk_distance(v, (double[]){1, 2, 3}), 0, 1e-15);
+  hk_method_clear(&motion);
+  MUST(load_track("0 0 0 0 1 0 0 0\n1 0 0 0 0 0 0 5 # half a turn about z", &motion, error));
+  place(&motion, 1, x, v);
+  CHECK_NEAR(hk_distance(x, (double[]){-x0[0], -x0[1], x0[2]}), 0, 1e-15);
+  hk_method_clear(&motion);
+}
+
+TEST(bad_tracks_are_refused_with_their_line) {
+  static const struct {
+    const char *content, *words;
+    int line;
+  } bad[] = {
+      {"t,dx,dy,dz\n0,0,0,0\n0,1,1,1\n", "t = 0 s is not after", 3},
+      {"0,0,0,0\n1,1,1\n", "3 numbers", 2},
+      {"0,0,0,0\n1,1,1,1,1,0,0,0\n", "8 numbers, but the first row has 4", 2},
+      {"0,0,0,0,0,0,0,0\n", "length 0", 1},
+      {"0,0,0,0,1,0,0,0,0\n", "more than 8", 1},
+      {"0,0,0,0\n1,a,0,0\n", "dx", 2},
+      {"t,dx,dy,dz\n", "no row", 2},
+      {"0,0,0,inf\n", "dz", 1},
+  };
+  for (size_t q = 0; q < sizeof bad / sizeof bad[0]; q++) {
+    HkMethod motion = {0};
+    HkError error = {0};
+    HkStatus status = load_track(bad[q].content, &motion, &error);
+    if (status >= 0 || !strstr(error.text, bad[q].words) || error.line != bad[q].line)
+      test_fail(__FILE__, __LINE__, "'%s' gave '%s' in line %d", bad[q].content, error.text,
+                error.line);
+    CHECK(strstr(error.text, "track.csv") != NULL);
+    hk_method_clear(&motion);
+  }
 }

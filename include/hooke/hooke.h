@@ -73,6 +73,16 @@ typedef struct HkModelInfo {
   const char *vectors;           /* their instruction set: "avx512", "avx2" or "portable" */
 } HkModelInfo;
 
+/* How a body or an obstacle touches others, as the force contact takes it. */
+typedef struct HkContactInfo {
+  const char *name;                  /* owned by the model */
+  bool touches, self;                /* touches anything; touches itself */
+  double thickness;                  /* m; of an obstacle twice its radius */
+  double edge_min, edge_mean;        /* m, of the edges of a body at the start; NAN: it has none */
+  int64_t points, edges, triangles;  /* that it touches with; a plane or grid has none */
+  double friction, friction_kinetic; /* coefficients, its own or those of the force */
+} HkContactInfo;
+
 /* Compiles a scene: meshes are read, springs and masses made, everything checked. */
 HK_API HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error);
 /* Counts, sizes and ranges; walks over the whole model. */
@@ -98,6 +108,13 @@ HK_API const HkMethod *hk_model_method(const HkModel *model);
 HK_API const int32_t *hk_model_pins(const HkModel *model, int64_t *count);
 /* Triangles for drawing and for the wind, three vertices a face; owned by the model. */
 HK_API const int32_t *hk_model_faces(const HkModel *model, int64_t *count);
+/* How the index-th body touches, after the bodies each obstacle, and at last the ground if there is
+ * one; false past the last, and where the model has no force contact. */
+HK_API bool hk_model_contact(const HkModel *model, int index, HkContactInfo *info);
+/* Returns whether the two with these indices of hk_model_contact touch each other, and the
+ * coefficients of friction between them; NAN where there is no such index. */
+HK_API bool hk_model_friction(const HkModel *model, int first, int second, double *friction,
+                              double *friction_kinetic);
 /* The vertices of a selection, in rising order; *vertices is freed with hk_selection_destroy. */
 HK_API HkStatus hk_model_select(const HkModel *model, const HkSelect *select, int32_t **vertices,
                                 int64_t *count, HkError *error);

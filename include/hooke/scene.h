@@ -130,6 +130,22 @@ typedef struct HkTransform {
   double translate[3];
 } HkTransform;
 
+/* Whether a body touches itself. */
+typedef enum HkSelfContact {
+  HK_SELF_DEFAULT, /* as the contact force says */
+  HK_SELF_OFF,
+  HK_SELF_ON
+} HkSelfContact;
+
+/* How a body touches others; what is not given is that of the contact force. */
+typedef struct HkBodyContact {
+  bool enabled;     /* false: the body touches nothing */
+  double thickness; /* m; NAN: not given */
+  HkSelfContact self;
+  double friction;         /* coefficient of static friction; NAN: not given */
+  double friction_kinetic; /* of a contact that slides; NAN: the friction above, if it is given */
+} HkBodyContact;
+
 /* One connected or unconnected piece. Give shape, mesh_file or mesh. */
 typedef struct HkBody {
   const char *name;
@@ -143,6 +159,7 @@ typedef struct HkBody {
   HkSprings springs;
   HkMass mass;
   HkRepair repair;
+  HkBodyContact contact;
 } HkBody;
 
 /* Vertices whose motion is given. */
@@ -157,9 +174,19 @@ typedef struct HkObstacle {
   const char *name; /* unlike those of all other obstacles and bodies; NULL: "obstacle0" ... */
   HkMethod shape;   /* of the family HK_OBSTACLE, at its place at time 0 */
   HkMethod motion;  /* none: fixed */
-  double friction;  /* coefficient; NAN: that of the contact force */
-  bool two_sided;   /* a plane or grid pushes a vertex to the side where it stands */
+  double friction;  /* coefficient of static friction; NAN: that of the contact force */
+  double friction_kinetic; /* of a contact that slides; NAN: the friction above, if it is given */
+  bool two_sided;          /* a plane or grid pushes a vertex to the side where it stands */
+  bool contact;            /* false: bodies pass through it */
 } HkObstacle;
+
+/* What holds between two bodies, a body and an obstacle, or a body and itself. */
+typedef struct HkPair {
+  const char *between[2];  /* names of bodies and obstacles; "ground": that of the contact force */
+  double friction;         /* coefficient of static friction; NAN: sqrt of the product of theirs */
+  double friction_kinetic; /* of a contact that slides; NAN: the friction above, if it is given */
+  bool contact;            /* false: the two pass through each other */
+} HkPair;
 
 /* How the equations treat pinned vertices: the motion is the same. */
 typedef enum HkPinMethod {
@@ -202,6 +229,8 @@ typedef struct HkScene {
   HkPinMethod pin_method;
   HkObstacle *obstacles;
   int obstacle_count;
+  HkPair *pairs;
+  int pair_count;
   HkMethod *forces;
   int force_count;
   HkMethod *outputs;
@@ -217,6 +246,8 @@ HK_API HkBody hk_body_default(void);
 HK_API HkPin hk_pin_default(void);
 /* An obstacle without a shape, fixed, one-sided, with the friction of the contact force. */
 HK_API HkObstacle hk_obstacle_default(void);
+/* A pair without names that touches, with the friction of its two. */
+HK_API HkPair hk_pair_default(void);
 /* 10 s at 30 frames a second, step picked by stability. */
 HK_API HkTime hk_time_default(void);
 
@@ -244,6 +275,8 @@ HK_API HkStatus hk_scene_add_pin(HkScene *scene, const HkPin *pin, int *index, H
 /* Appends a copy of an obstacle, with its shape and motion. */
 HK_API HkStatus hk_scene_add_obstacle(HkScene *scene, const HkObstacle *obstacle, int *index,
                                       HkError *error);
+/* Appends a copy of a pair; the model checks that its names exist. */
+HK_API HkStatus hk_scene_add_pair(HkScene *scene, const HkPair *pair, int *index, HkError *error);
 /* Appends a force with its default parameters: hk_method_set_number(&scene->forces[index], ...). */
 HK_API HkStatus hk_scene_add_force(HkScene *scene, const char *name, int *index, HkError *error);
 /* Appends an output with its default parameters. */

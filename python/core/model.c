@@ -73,6 +73,39 @@ static PyObject *model_bodies(PyObject *module, PyObject *value) {
   return list;
 }
 
+/* model_contact(model) -> list of dicts: bodies, obstacles, the ground; empty without contact */
+static PyObject *model_contact(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  HkContactInfo c;
+  (void)module;
+  if (!model) return NULL;
+  PyObject *list = PyList_New(0);
+  for (int q = 0; list && hk_model_contact(model->object, q, &c); q++) {
+    PyObject *entry = Py_BuildValue("{ss sN sN sd sd sd sL sL sL sd sd}", "name", c.name, "touches",
+                                    PyBool_FromLong(c.touches), "self", PyBool_FromLong(c.self),
+                                    "thickness", c.thickness, "edge_min", c.edge_min, "edge_mean",
+                                    c.edge_mean, "points", (long long)c.points, "edges",
+                                    (long long)c.edges, "triangles", (long long)c.triangles,
+                                    "friction", c.friction, "friction_kinetic", c.friction_kinetic);
+    if (!entry || PyList_Append(list, entry) < 0) Py_CLEAR(list);
+    Py_XDECREF(entry);
+  }
+  return list;
+}
+
+/* model_friction(model, first, second) -> (touch, friction, friction_kinetic) */
+static PyObject *model_friction(PyObject *module, PyObject *args) {
+  PyObject *value;
+  int first, second;
+  double rest, slide;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "Oii", &value, &first, &second)) return NULL;
+  Handle *model = handle_of(value, KIND_MODEL);
+  if (!model) return NULL;
+  bool touch = hk_model_friction(model->object, first, second, &rest, &slide);
+  return Py_BuildValue("Ndd", PyBool_FromLong(touch), rest, slide);
+}
+
 static const HkSelect *select_of(const HkMethod *method) {
   for (int q = 0; q < method->schema->param_count; q++)
     if (method->schema->params[q].kind == HK_PARAM_SELECT)
@@ -217,6 +250,8 @@ PyMethodDef model_methods[] = {
     {"model_info", model_info, METH_O, NULL},
     {"model_arrays", model_arrays, METH_O, NULL},
     {"model_bodies", model_bodies, METH_O, NULL},
+    {"model_contact", model_contact, METH_O, NULL},
+    {"model_friction", model_friction, METH_VARARGS, NULL},
     {"model_select", model_select, METH_VARARGS, NULL},
     {"model_stiffness", model_stiffness, METH_VARARGS, NULL},
     {"model_set_masses", model_set_masses, METH_VARARGS, NULL},

@@ -206,6 +206,25 @@ class Model:
         """The bodies with their vertices and sets."""
         return [Body(*entry) for entry in _core.model_bodies(self._handle)]
 
+    @property
+    def contact(self) -> list[dict[str, Any]]:
+        """How bodies, obstacles and the ground touch, in this order: thickness [m], edge_min and
+        edge_mean [m] of bodies, points, edges, triangles, friction ...; [] without contact."""
+        return _core.model_contact(self._handle)
+
+    def friction(self, first: str, second: str) -> tuple[float, float] | None:
+        """The static and the kinetic coefficient of friction between two bodies or obstacles;
+        "ground" is the ground. None: the two do not touch each other."""
+        names = [str(entry["name"]) for entry in self.contact]
+        for name in (first, second):
+            if name not in names:
+                raise InvalidError(f"there is no body or obstacle '{name}' that contact knows; there are "
+                                   f"{', '.join(names) or 'none'}")
+        touch, rest, slide = _core.model_friction(
+            self._handle, names.index(first), names.index(second)
+        )
+        return (rest, slide) if touch else None
+
     def select(self, select: Any, *, body: str | None = None) -> Ints:
         """The numbers of chosen vertices: the name of a set, a mask, or a dict as in scene files."""
         chosen = selection(select, body)

@@ -228,7 +228,9 @@ class Scene:
             are springs in parallel: k and damping add up.
         k [N/m], l0 [m], damping [N s/m] : number, or (E,) for each of the edges
         more
-            transform, velocity [m/s], spin [rad/s], stretch, repair, as in scene files.
+            transform, velocity [m/s], spin [rad/s], stretch, repair, contact, as in scene files:
+            contact={"thickness": 2e-3, "self": False, "friction": 0.5}, or contact=False for a
+            body that touches nothing.
         """
         body: dict[str, Any] = {key: plain(value, key) for key, value in more.items()}
         count: int | None = None
@@ -286,13 +288,16 @@ class Scene:
         name: str | None = None,
         motion: Method | str | dict[str, Any] | None = None,
         friction: float | None = None,
+        friction_kinetic: float | None = None,
         two_sided: bool = False,
+        contact: bool = True,
     ) -> int:
         """Appends an obstacle, such as hooke.obstacles.ball(radius=0.2), and returns its number.
 
         name: unlike those of all other obstacles and bodies; motion: how it moves, hooke.motions;
-        friction: coefficient, that of the contact force if not given; two_sided: a plane or grid
-        pushes a vertex to the side where it stands.
+        friction: coefficient, that of the contact force if not given; friction_kinetic: that of a
+        contact that slides, friction if not given; two_sided: a plane or grid pushes a vertex to the
+        side where it stands; contact=False: bodies pass through it.
         """
         made: dict[str, Any] = dict(as_method(obstacle, "obstacle", "obstacle")._as_json())
         if name is not None:
@@ -301,11 +306,41 @@ class Scene:
             made["motion"] = as_method(motion, "motion", "motion")._as_json()
         if friction is not None:
             made["friction"] = plain(friction, "friction")
+        if friction_kinetic is not None:
+            made["friction_kinetic"] = plain(friction_kinetic, "friction_kinetic")
+        if not contact:
+            made["contact"] = False
         if two_sided:
             made["two_sided"] = True
         obstacles: list[Any] = self.data.setdefault("obstacles", [])
         obstacles.append(made)
         return len(obstacles) - 1
+
+    def add_pair(
+        self,
+        first: str,
+        second: str,
+        *,
+        friction: float | None = None,
+        friction_kinetic: float | None = None,
+        contact: bool = True,
+    ) -> int:
+        """Says what holds between two bodies or obstacles of these names, and returns the number of the
+        pair; "ground" is the ground of the contact force.
+
+        friction, friction_kinetic: static and kinetic coefficient, sqrt(a b) of those of the two if
+        not given; contact=False: they pass through each other.
+        """
+        pair: dict[str, Any] = {"between": [first, second]}
+        if friction is not None:
+            pair["friction"] = plain(friction, "friction")
+        if friction_kinetic is not None:
+            pair["friction_kinetic"] = plain(friction_kinetic, "friction_kinetic")
+        if not contact:
+            pair["contact"] = False
+        pairs: list[Any] = self.data.setdefault("pairs", [])
+        pairs.append(pair)
+        return len(pairs) - 1
 
     def add_force(self, force: Method | str | dict[str, Any], **params: Any) -> int:
         """Appends a force, such as "gravity" or hooke.forces.wind(...), and returns its number."""
@@ -343,7 +378,7 @@ class Scene:
         if named or not (body or any(b.get("repair") for b in bodies)):
             return sum(len(self._mesh_of(b)) for b in named or bodies)
         whole = self.copy()
-        whole.data.update(pins=[], obstacles=[], forces=[], probes=[])
+        whole.data.update(pins=[], obstacles=[], pairs=[], forces=[], probes=[])
         model = whole.compile()
         if body is None:
             return len(model)

@@ -292,6 +292,32 @@ def test_obstacles_are_part_of_a_scene():
         scene.add_obstacle(hooke.shapes.grid())
 
 
+def test_contact_has_settings_by_body_and_by_pair():
+    scene = hooke.Scene(step=0.01, integrator="backward_euler")
+    sheet = hooke.shapes.grid(nx=3, ny=3)
+    scene.add_body(sheet, name="shirt", contact={"thickness": 2e-3, "self": False, "friction": 0.5})
+    scene.add_body(sheet, name="trousers", transform={"translate": [0, 0, 1]})
+    scene.add_body(sheet, name="veil", transform={"translate": [0, 0, 2]}, contact=False)
+    scene.add_obstacle("ball", name="ball", friction=0.08, friction_kinetic=0.02)
+    scene.add_obstacle("ball", name="air", contact=False)
+    assert scene.add_pair("shirt", "ground", friction=0.25, friction_kinetic=0.2) == 0
+    assert scene.add_pair("shirt", "trousers", contact=False) == 1
+    scene.add_force("contact", ground=True, height=-5, friction=0.5)
+    model = hooke.Model(hooke.Scene.parse(scene.text()))
+    shirt, trousers, veil, ball, air, ground = model.contact
+    assert shirt["thickness"] == 2e-3 and not shirt["self"] and shirt["triangles"] == 8
+    assert trousers["thickness"] == 1e-3 and trousers["self"] and trousers["edge_min"] == 0.5
+    assert not veil["touches"] and not air["touches"] and ground["name"] == "ground"
+    assert model.friction("shirt", "ball") == pytest.approx((0.2, 0.1))
+    assert model.friction("ground", "shirt") == (0.25, 0.2)
+    assert model.friction("shirt", "trousers") is None and model.friction("veil", "ball") is None
+    with pytest.raises(hooke.InvalidError, match="no body or obstacle 'hat'"):
+        model.friction("shirt", "hat")
+    scene.add_pair("shirt", "trouser")
+    with pytest.raises(hooke.InvalidError, match="did you mean 'trousers'"):
+        hooke.Model(scene)
+
+
 def test_messages_name_what_was_written():
     square = [[0, 0], [1, 0], [1, 1], [0, 1]]
     for given in ({"edges": [[0, 9]]}, {"edges": [[0, 1, 2]]}, {"faces": np.array([[0, 1, 9]])},

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "contact/barrier.h"
 #include "contact/contacts.h"
+#include "contact/untangle.h"
 
 enum { TERM_GRAIN = 256 };
 
@@ -22,6 +23,13 @@ static const HkParam params[] = {
     HK_BOOLEAN(HkContactParams, self, 1, "bodies touch themselves, too"),
     HK_BOOLEAN(HkContactParams, ground, 0, "there is a ground at the height given"),
     HK_NUMBER(HkContactParams, height, "m", 0, -HK_MAX, HK_MAX, "of the ground"),
+    HK_NUMBER(HkContactParams, friction, "1", 0, 0, HK_MAX,
+              "coefficient of friction of what rests"),
+    HK_NUMBER(HkContactParams, friction_kinetic, "1", NAN, 0, HK_MAX,
+              "coefficient of friction of what slides; as friction if not given"),
+    HK_BOOLEAN(HkContactParams, untangle, 0,
+               "what intersects at the start, or is nearer than its thickness, is moved apart; "
+               "false: it is refused"),
 };
 
 /* ---- Compiling ---- */
@@ -31,13 +39,15 @@ static HkStatus set_walls(const HkModel *m, const HkContactParams *p, HkContactD
   int most = m->obstacle_count + 1;
   HK_TRY(hk_alloc(&m->context, &d->walls, most, sizeof *d->walls, "contact", error));
   for (int k = 0; k < m->obstacle_count; k++)
-    if (m->obstacles[k].type->distance)
-      d->walls[d->wall_count++] =
-          (HkWall){.obstacle = &m->obstacles[k], .flat = m->obstacles[k].type->flat};
+    if (m->obstacles[k].type->distance && m->obstacles[k].contact)
+      d->walls[d->wall_count++] = (HkWall){.obstacle = &m->obstacles[k],
+                                           .group = m->body_count + k,
+                                           .flat = m->obstacles[k].type->flat};
   if (!p->ground) return HK_OK;
   HkWall *ground = &d->walls[d->wall_count++];
   hk_model_up(m, ground->normal);
   ground->offset = p->height;
+  ground->group = m->body_count + m->obstacle_count;
   ground->flat = true;
   return HK_OK;
 }
@@ -45,9 +55,12 @@ static HkStatus set_walls(const HkModel *m, const HkContactParams *p, HkContactD
 static HkStatus set_radii(const HkModel *m, HkContactData *d, HkError *error) {
   const HkFeatures *f = &d->features;
   HK_TRY(hk_alloc(&m->context, &d->radius, f->vertex_count, sizeof *d->radius, "contact", error));
+  HK_TRY(hk_alloc(&m->context, &d->group, m->n, sizeof *d->group, "contact", error));
   for (int b = 0; b < m->body_count; b++)
-    for (int64_t v = 0; v < m->bodies[b].count; v++)
+    for (int64_t v = 0; v < m->bodies[b].count; v++) {
       d->radius[m->bodies[b].first + v] = f->radius[b];
+      d->group[m->bodies[b].first + v] = b;
+    }
   int64_t at = m->n;
   for (int k = 0; k < m->obstacle_count; k++)
     for (int32_t v = 0; v < m->obstacles[k].features.vertex_count; v++)
@@ -79,6 +92,9 @@ static void destroy(const HkModel *m, void *data) {
   hk_features_destroy(m, &d->features);
   hk_free(&m->context, &d->walls);
   hk_free(&m->context, &d->radius);
+  hk_free(&m->context, &d->group);
+  hk_free(&m->context, &d->coefficients);
+  hk_free(&m->context, &d->pairs);
   hk_free(&m->context, &d);
 }
 
@@ -89,10 +105,13 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
   if (m->dimension == 2) HK_TRY(hk_model_need_faces(m, error));
   HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "contact", error));
   d->ghat = p->distance;
+  d->untangle = p->untangle;
   d->edge = mean_edge(m, p->distance);
   HkStatus status = check_distance(m, d, error);
   if (status >= 0) status = hk_features_create(m, &choice, &d->features, error);
+  if (status >= 0) status = hk_contact_check_thickness(m, &d->features, error);
   if (status >= 0) status = set_walls(m, p, d, error);
+  if (status >= 0) status = hk_contact_set_friction(m, p, d, error);
   if (status >= 0) status = set_radii(m, d, error);
   if (status < 0) {
     destroy(m, d);
@@ -105,7 +124,10 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
 static size_t bytes(const void *data) {
   const HkContactData *d = data;
   return sizeof *d + d->features.bytes + (size_t)d->wall_count * sizeof *d->walls +
-         (size_t)d->features.vertex_count * sizeof *d->radius;
+         (size_t)d->features.vertex_count * sizeof *d->radius +
+         (size_t)d->features.n * sizeof *d->group +
+         (size_t)(d->features.group_count + 1) * sizeof *d->coefficients +
+         (size_t)d->pair_count * sizeof *d->pairs;
 }
 
 /* ---- State ---- */
@@ -141,6 +163,15 @@ static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   hk_contacts_begin(c, h);
   if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
   return sound ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
+}
+
+/* Not in a step: what is done depends on the state alone. */
+static HkStatus prepare(const HkForceArgs *a, HkState *state, HkError *error) {
+  HkContacts *c = a->state;
+  if (!c->data->untangle) return HK_OK;
+  hk_contacts_place(c, state->time);
+  if (hk_contacts_is_sound(c, state->x)) return HK_OK;
+  return hk_contacts_untangle(c, a->work.springs, state, error);
 }
 
 /* What touches at the end is known at the beginning of the next step, which then checks nothing. */
@@ -394,6 +425,7 @@ const HkForceType hk_force_contact = {
     .create_state = create_state,
     .destroy_state = destroy_state,
     .state_bytes = state_bytes,
+    .prepare = prepare,
     .begin_step = begin_step,
     .end_step = end_step,
     .begin_iterate = begin_iterate,

@@ -335,6 +335,7 @@ static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
   float *k = c->wall_k + wall * c->data->features.n;
   for (int64_t v = 0; v < c->data->features.n; v++) {
     HkWallTouching t = {.vertex = (int32_t)v, .wall = wall};
+    if (!hk_contacts_meets_wall(c, v, wall)) continue;
     t.g = hk_contacts_wall(c, wall, &c->pose[wall], a->x + 3 * v, t.n, NULL) - c->data->radius[v];
     if (!(t.g < c->data->ghat)) continue;
     if (k[v] == 0) k[v] = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);

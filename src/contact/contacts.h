@@ -22,14 +22,16 @@
 /* Parameters of the force `contact`. */
 typedef struct HkContactParams {
   double distance, thickness;
-  bool self, ground;
+  bool self, ground, untangle;
   double height;
+  double friction, friction_kinetic; /* NAN: friction_kinetic is friction */
 } HkContactParams;
 
 /* An obstacle with a signed distance, or the ground. */
 typedef struct HkWall {
   const HkCompiledObstacle *obstacle; /* NULL: the ground */
   double normal[3], offset;           /* of the ground: d = normal . x - offset */
+  int32_t group;                      /* of features.h */
   bool flat;
 } HkWall;
 
@@ -38,15 +40,37 @@ typedef struct HkPose {
   double R[9], T[3];
 } HkPose;
 
+/* Coefficients of friction, static and kinetic. */
+typedef struct HkCoefficients {
+  double rest, slide;
+} HkCoefficients;
+
 /* What the force has compiled from a model. */
 typedef struct HkContactData {
   HkFeatures features;
   HkWall *walls;
   int wall_count;
-  double ghat;    /* m */
-  double edge;    /* m, mean length of the edges of bodies */
-  double *radius; /* m, of each vertex of the model and of the obstacles */
+  double ghat;                  /* m */
+  double edge;                  /* m, mean length of the edges of bodies */
+  double *radius;               /* m, of each vertex of the model and of the obstacles */
+  int32_t *group;               /* of each vertex of the model: its body */
+  HkCoefficients *coefficients; /* of each group and, at last, of the ground */
+  HkCompiledPair *pairs;        /* as in the model: sorted */
+  int pair_count;
+  bool has_friction; /* some coefficient is above 0 */
+  bool untangle;     /* a state that intersects was to be moved apart */
 } HkContactData;
+
+/* settings.c: the static and the kinetic coefficient of friction between two groups (features.h);
+ * the ground is the group group_count. */
+void hk_contact_friction(const HkContactData *data, int group_a, int group_b, double *rest,
+                         double *slide);
+/* settings.c: makes what hk_contact_friction reads. */
+HkStatus hk_contact_set_friction(const HkModel *model, const HkContactParams *params,
+                                 HkContactData *data, HkError *error);
+/* settings.c: returns an error if a body is thicker than its edges are long and touches itself. */
+HkStatus hk_contact_check_thickness(const HkModel *model, const HkFeatures *features,
+                                    HkError *error);
 
 typedef struct HkCandidate {
   uint64_t key;
@@ -208,6 +232,11 @@ void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t
  */
 double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                             int split);
+/* Whether a vertex of the model touches a wall. */
+static inline bool hk_contacts_meets_wall(const HkContacts *c, int64_t vertex, int wall) {
+  const HkContactData *d = c->data;
+  return hk_features_meet(&d->features, d->group[vertex], d->walls[wall].group);
+}
 /* Distance (m) of x from a wall with its gradient and, unless it is NULL, second derivative. Of a
  * wall with two sides it is never below 0. */
 double hk_contacts_wall(const HkContacts *contacts, int wall, const HkPose *pose, const double x[3],

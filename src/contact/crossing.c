@@ -28,7 +28,11 @@ static void compare(Crossings *a, int64_t edges, int64_t triangle) {
     const int32_t v[5] = {i, j, t[0], t[1], t[2]};
     for (int k = 0; k < 5; k++) x[k] = hk_contacts_position(a->c, a->x, v[k]);
     if (!hk_segment_meets_triangle(x[0], x[1], x[2], x[3], x[4])) continue;
-    if (a->count < a->most) a->list[a->count] = (HkCrossing){i, t[0]};
+    if (a->count < a->most)
+      a->list[a->count] = (HkCrossing){
+          .edge = {i, j},
+          .triangle = {t[0], t[1], t[2]},
+          .group = {f->group[edges / HK_CONTACT_WIDTH], f->group[triangle / HK_CONTACT_WIDTH]}};
     a->count++;
   }
 }
@@ -86,7 +90,8 @@ HkStatus hk_contacts_check(HkContacts *c, const HkSpringArrays *springs, const d
   int64_t crossings = hk_contacts_crossings(c, x, list, SHOWN);
   const HkTouchings *t = hk_contacts_find(c, springs, x);
   if (crossings < 0 || !t) return hk_fail(error, HK_ERROR_MEMORY, "there is no memory for contact");
-  for (int64_t k = 0; k < crossings && k < SHOWN; k++) complain_pair(&a, list[k].a, list[k].b, 0);
+  for (int64_t k = 0; k < crossings && k < SHOWN; k++)
+    complain_pair(&a, list[k].edge[0], list[k].triangle[0], 0);
   for (int64_t k = 0; k < t->pair_count; k++) {
     const HkTouching *p = &t->pair[k];
     if (!(p->touch.g > 0)) complain_pair(&a, p->vertex[0], p->vertex[p->split], p->touch.g);
@@ -101,7 +106,8 @@ HkStatus hk_contacts_check(HkContacts *c, const HkSpringArrays *springs, const d
     snprintf(a.text + a.length, sizeof a.text - a.length, " and others");
   return hk_fail(error, HK_ERROR_INVALID,
                  "contact: %lld places intersect or are nearer than their thickness at the start: "
-                 "%s; move them apart, make thickness smaller than the edges of the meshes, or set "
-                 "\"self\": false for bodies that fold into themselves",
-                 (long long)(a.count > crossings ? a.count : crossings), a.text);
+                 "%s; move them apart, %smake thickness smaller than the edges of the meshes, or "
+                 "set \"self\": false for bodies that fold into themselves",
+                 (long long)(a.count > crossings ? a.count : crossings), a.text,
+                 c->data->untangle ? "" : "set \"untangle\": true, ");
 }

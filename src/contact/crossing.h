@@ -8,9 +8,12 @@
 
 #include "contact/contacts.h"
 
-/* Two vertices of features that intersect, one of each. */
+/* An edge that passes through a triangle. */
 typedef struct HkCrossing {
-  int32_t a, b;
+  int32_t edge[2], triangle[3]; /* vertices */
+  int32_t group[2];             /* of the edge and of the triangle */
+  int end;                      /* of untangle.c: the end of the edge that moves */
+  double depth[2];              /* m, of untangle.c: of the ends below and above the triangle */
 } HkCrossing;
 
 /* Counts the crossings at x, and fills in up to `most` of them, in the order of the features.

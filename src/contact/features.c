@@ -236,14 +236,21 @@ static HkStatus set_groups(const HkModel *m, const HkFeaturesChoice *choice, HkF
   f->group_count = m->body_count + m->obstacle_count;
   HK_TRY(hk_alloc(&m->context, &f->radius, f->group_count, sizeof *f->radius, "contact", error));
   HK_TRY(hk_alloc(&m->context, &f->self, f->group_count, 1, "contact", error));
+  HK_TRY(hk_alloc(&m->context, &f->touches, f->group_count + 1, 1, "contact", error));
   for (int g = 0; g < m->body_count; g++) {
-    f->radius[g] = 0.5 * choice->thickness;
-    f->self[g] = choice->self;
+    const HkBodyContact *own = &m->bodies[g].contact;
+    f->radius[g] = 0.5 * (isnan(own->thickness) ? choice->thickness : own->thickness);
+    f->self[g] =
+        own->enabled && (own->self == HK_SELF_DEFAULT ? choice->self : own->self == HK_SELF_ON);
+    f->touches[g] = own->enabled;
   }
   for (int k = 0; k < m->obstacle_count; k++) {
     f->radius[m->body_count + k] = m->obstacles[k].features.radius;
+    f->touches[m->body_count + k] = m->obstacles[k].contact;
     f->vertex_count += m->obstacles[k].features.vertex_count;
   }
+  f->touches[f->group_count] = 1;
+  HK_TRY(hk_features_exclude(m, f, error));
   HK_TRY(hk_alloc(&m->context, &f->obstacle, 3 * (f->vertex_count - f->n), sizeof *f->obstacle,
                   "contact", error));
   double *to = f->obstacle;
@@ -261,6 +268,7 @@ static HkStatus build(Builder *b, HkError *error) {
   HK_TRY(hk_alloc(&m->context, &b->edges.head, count, sizeof(int64_t), "contact", error));
   for (int g = 0; g < m->body_count; g++) {
     HK_TRY(find_body(b, g, error));
+    if (!b->f->touches[g]) b->found.count = 0;
     HK_TRY(place(b, g, error));
   }
   int32_t first = (int32_t)m->n;
@@ -269,6 +277,7 @@ static HkStatus build(Builder *b, HkError *error) {
     HK_TRY(reserve_edges(b, 3 * (int64_t)o->triangle_count + o->edge_count, error));
     clear_edges(b);
     HK_TRY(find_obstacle(b, o, first, error));
+    if (!b->f->touches[m->body_count + k]) b->found.count = 0;
     HK_TRY(place(b, m->body_count + k, error));
     first += o->vertex_count;
   }
@@ -289,7 +298,9 @@ HkStatus hk_features_create(const HkModel *m, const HkFeaturesChoice *choice, Hk
   if (status >= 0) status = build(&b, error);
   f->bytes = (size_t)(3 * b.slots) * sizeof *f->vertex / 3 + (size_t)b.corner_slots +
              (size_t)f->slot_count + (size_t)b.blocks * sizeof *f->group +
-             (size_t)(3 * (f->vertex_count - f->n) + f->group_count) * sizeof(double);
+             (size_t)(3 * (f->vertex_count - f->n) + f->group_count) * sizeof(double) +
+             (size_t)(2 * f->group_count + 1) + (size_t)f->excluded_size * sizeof *f->excluded;
+  if (f->row) f->bytes += (size_t)(f->group_count + 1) * sizeof *f->row;
   hk_free(&m->context, &b.found.element);
   hk_free(&m->context, &b.used);
   hk_free(&m->context, &b.edges.head);
@@ -309,6 +320,9 @@ void hk_features_destroy(const HkModel *m, HkFeatures *f) {
   hk_free(c, &f->group);
   hk_free(c, &f->radius);
   hk_free(c, &f->self);
+  hk_free(c, &f->touches);
+  hk_free(c, &f->excluded);
+  hk_free(c, &f->row);
   hk_free(c, &f->obstacle);
   *f = (HkFeatures){0};
 }

@@ -34,25 +34,47 @@ typedef struct HkFeatures {
   int body_count, group_count;
   double *radius;   /* m, of each group */
   uint8_t *self;    /* of each group: whether it touches itself */
+  uint8_t *touches; /* of each group and the ground, group_count: 0: it touches nothing */
+  /* Bit row[a] (group_count + 1) + b: a and b do not touch; row -1: a touches all others. NULL: no
+   * pair is excluded. */
+  uint64_t *excluded;
+  int32_t *row;
+  int64_t excluded_size;
   double *obstacle; /* m, 3 (vertex_count - n): vertices of obstacles at time 0 */
   bool flat;        /* the model has two dimensions */
   size_t bytes;
 } HkFeatures;
 
+/* Of bodies that have no values of their own. */
 typedef struct HkFeaturesChoice {
   double thickness; /* m */
   bool self;
 } HkFeaturesChoice;
 
+/* Lengths (m) of the edges of a body at the start. */
+typedef struct HkEdgeLengths {
+  int64_t count;
+  double least, mean; /* INFINITY and NAN without edges */
+  int32_t at[2];      /* the vertices of the shortest one */
+} HkEdgeLengths;
+
 HkStatus hk_features_create(const HkModel *model, const HkFeaturesChoice *choice,
                             HkFeatures *features, HkError *error);
 void hk_features_destroy(const HkModel *model, HkFeatures *features);
 
-/* Whether the groups a and b touch each other. */
+/* Whether the groups a and b touch each other; the ground is the group group_count. */
 static inline bool hk_features_meet(const HkFeatures *f, int32_t a, int32_t b) {
   if (a == b) return f->self[a];
-  return a < f->body_count || b < f->body_count;
+  if ((a >= f->body_count && b >= f->body_count) || !(f->touches[a] & f->touches[b])) return false;
+  if (!f->excluded || f->row[a] < 0) return true;
+  int64_t bit = (int64_t)f->row[a] * (f->group_count + 1) + b;
+  return !(f->excluded[bit >> 6] >> (bit & 63) & 1);
 }
+
+/* settings.c: makes the table of pairs that are excluded. */
+HkStatus hk_features_exclude(const HkModel *model, HkFeatures *features, HkError *error);
+/* settings.c: the lengths of the edges of a body. */
+HkEdgeLengths hk_features_edges(const HkModel *model, const HkFeatures *features, int body);
 
 /* ---- Keys ---- */
 

@@ -164,6 +164,7 @@ static void wall_range(void *user, int64_t begin, int64_t end) {
   for (int64_t v = begin; v < end; v++)
     for (int w = 0; w < d->wall_count; w++) {
       double p[3];
+      if (!hk_contacts_meets_wall(a.c, v, w)) continue;
       move_of(&a, (int32_t)v, p);
       cut(&a, (int32_t)v, hk_contacts_reach_of_wall(a.c, w, a.x + 3 * v, p, d->radius[v]));
     }

@@ -84,6 +84,7 @@ static bool walls_allow(const Reach *a, double part, HkError *why) {
     if (wall->obstacle) hk_obstacle_pose(wall->obstacle, then, end.R, end.T);
     for (int64_t v = 0; v < c->data->features.n; v++) {
       double p[3], seen[3], x[3];
+      if (!hk_contacts_meets_wall(c, v, w)) continue;
       for (int q = 0; q < 3; q++)
         x[q] = a->x[3 * v + q] + part * (a->to[3 * v + q] - a->x[3 * v + q]);
       if (wall->obstacle) { /* R (R'^T (x - T')) + T */

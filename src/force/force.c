@@ -259,6 +259,15 @@ HkStatus hk_forces_load(const HkModel *m, const HkForceWork *work, const HkState
   return HK_OK;
 }
 
+HkStatus hk_forces_prepare(const HkModel *m, const HkForceWork *work, HkState *state,
+                           HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
+    if (m->forces[f].type->prepare) HK_TRY(m->forces[f].type->prepare(&a, state, error));
+  }
+  return HK_OK;
+}
+
 static bool has_memory(const HkModel *m, uint64_t key) {
   for (int f = 0; f < m->force_count; f++)
     if (m->forces[f].type->remembers && memory_key(&m->forces[f]) == key) return true;

@@ -126,6 +126,10 @@ typedef struct HkForceType {
    * simulation may not have moved last; a->memory->size 0: the state has no memory, and the force
    * begins anew. NULL: nothing. */
   HkStatus (*load)(const HkForceArgs *a, HkError *error);
+  /* Called before the steps of a call, and before the first frame of a run: may move a state to
+   * where the force allows it to be. A state that has been made by steps stays as it is. NULL:
+   * nothing. */
+  HkStatus (*prepare)(const HkForceArgs *a, HkState *state, HkError *error);
   /* Called before a step of length h (s) from (a->t, a->x, a->v), and after it with its end; NULL:
    * not called. A step that fails, is cancelled or is rejected has no end_step that counts: what
    * end_step writes into a->memory is discarded with the state. */
@@ -219,6 +223,9 @@ void hk_jacobian_expand(HkJacobianSink *sink, HkWeightedTerm *term, HkWeightedCu
 /* Has all forces take over their memory in a state. */
 HkStatus hk_forces_load(const HkModel *model, const HkForceWork *work, const HkState *state,
                         HkError *error);
+/* Has all forces prepare a state for steps. */
+HkStatus hk_forces_prepare(const HkModel *model, const HkForceWork *work, HkState *state,
+                           HkError *error);
 /* Releases memory of forces that are not in the model. */
 void hk_forces_drop_memory(const HkModel *model, HkState *state);
 /* Calls the hooks of all forces that have them, at the state before a step by h (s) and after it.

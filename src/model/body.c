@@ -186,6 +186,7 @@ static HkStatus check_body(const HkBody *body, HkError *error) {
   HK_TRY(hk_params_check(&hk_part_transform, &body->transform, "transform", error));
   HK_TRY(hk_params_check(&hk_part_springs, &body->springs, "springs", error));
   HK_TRY(hk_params_check(&hk_part_mass, &body->mass, "mass", error));
+  HK_TRY(hk_params_check(&hk_part_contact, &body->contact, "contact", error));
   if (isnan(body->repair.weld))
     return hk_fail_key(error, HK_ERROR_INVALID, "repair.weld", "%g m is no distance; below 0: none",
                        body->repair.weld);
@@ -209,7 +210,8 @@ HkStatus hk_model_add_body(HkModel *m, const HkScene *scene, int index, HkError 
   }
   keep_names(mesh);
   HkBodyRange *range = &m->bodies[m->body_count++];
-  *range = (HkBodyRange){.first = first, .count = m->n - first, .names = mesh};
+  *range =
+      (HkBodyRange){.first = first, .count = m->n - first, .contact = body->contact, .names = mesh};
   size_t bytes = strlen(name) + 1;
   HK_TRY(hk_alloc(&m->context, &range->name, (int64_t)bytes, 1, "a name", error));
   memcpy(range->name, name, bytes);

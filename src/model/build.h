@@ -33,7 +33,8 @@ HkStatus hk_body_masses(const HkMesh *mesh, const HkBody *body, double *mass, Hk
 HkStatus hk_model_add_faces(HkModel *model, const HkMesh *mesh, int64_t first, HkError *error);
 
 /* pins.c: copies and checks a motion (none: fixed); *motion holds nothing after an error. */
-HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error);
+HkStatus hk_motion_compile(const HkModel *model, const HkMethod *method, HkCompiledMotion *motion,
+                           HkError *error);
 
 /* obstacles.c: compiles the obstacles of a scene, releases them, returns their bytes, and updates
  * the hash h by their shapes. */
@@ -41,6 +42,9 @@ HkStatus hk_model_add_obstacles(HkModel *model, const HkScene *scene, HkError *e
 void hk_obstacles_release(HkModel *model);
 size_t hk_obstacles_bytes(const HkModel *model);
 uint64_t hk_obstacles_hash(const HkModel *model, uint64_t h);
+
+/* pairs.c: compiles what holds between two bodies or obstacles. */
+HkStatus hk_model_add_pairs(HkModel *model, const HkScene *scene, HkError *error);
 
 /* compile.c: logs a warning where more than one gravity acts, with the sum of their accelerations:
  * a second one is legal, but mostly an oversight. */

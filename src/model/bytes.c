@@ -46,7 +46,7 @@ static size_t count_parts(const HkModel *m) {
     if (m->forces[f].data && m->forces[f].type->bytes)
       bytes += m->forces[f].type->bytes(m->forces[f].data);
   bytes += (size_t)m->motion_count * sizeof *m->motions;
-  bytes += hk_obstacles_bytes(m);
+  bytes += hk_obstacles_bytes(m) + (size_t)m->pair_count * sizeof *m->pairs;
   return bytes + (size_t)m->pin_count * (sizeof *m->pin_vertex + sizeof *m->pin_motion);
 }
 

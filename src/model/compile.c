@@ -51,7 +51,7 @@ static HkStatus blame(const HkScene *scene, const char *list, int index, const H
 
 static HkStatus compile_motion(HkModel *m, const HkPin *pin, HkError *error) {
   HkCompiledMotion *motion = &m->motions[m->motion_count++];
-  HK_TRY(hk_motion_compile(&pin->motion, motion, error));
+  HK_TRY(hk_motion_compile(m, &pin->motion, motion, error));
   motion->release = pin->release;
   if (isnan(pin->release) || pin->release < 0)
     return hk_fail_key(error, HK_ERROR_INVALID, "release", "%g s is not a time", pin->release);
@@ -90,7 +90,8 @@ static HkStatus compile_pins(HkModel *m, const HkScene *scene, HkError *error) {
     HkError inner = {0};
     status = compile_motion(m, &scene->pins[p], &inner);
     if (status >= 0) status = claim_vertices(m, &scene->pins[p], owner, &inner);
-    if (status < 0) blame(scene, "pins", p, &inner, error);
+    if (status < 0 && inner.line > 0 && error) *error = inner; /* in a file of the motion */
+    if (status < 0 && inner.line == 0) blame(scene, "pins", p, &inner, error);
   }
   if (status >= 0)
     status = hk_alloc(c, &m->pin_vertex, m->pin_count, sizeof *m->pin_vertex, "pins", error);
@@ -241,6 +242,7 @@ static HkStatus compile(HkModel *m, const HkScene *scene, HkError *error) {
   HK_TRY(make_adjacency(m, error));
   HK_TRY(compile_pins(m, scene, error));
   HK_TRY(hk_model_add_obstacles(m, scene, error));
+  HK_TRY(hk_model_add_pairs(m, scene, error));
   HK_TRY(compile_forces(m, scene, error));
   HK_TRY(compile_probes(m, scene, error));
   HK_TRY(hk_method_copy(&scene->step, &m->step, error));
@@ -300,7 +302,8 @@ void hk_model_destroy(HkModel **model) {
                     &m->cell_start,   &m->cell_vertex,
                     &m->face,         &m->face_start,
                     &m->face_at,      &m->pin_vertex,
-                    &m->pin_motion,   &m->folder};
+                    &m->pin_motion,   &m->folder,
+                    &m->pairs};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(&c, arrays[k]);
   hk_free(&c, model);
 }

@@ -154,7 +154,7 @@ HkStatus hk_model_set_motion(HkModel *m, int pin, const HkMethod *method, HkErro
   if (pin < 0 || pin >= m->motion_count)
     return hk_fail(error, HK_ERROR_INVALID, "there is no pin %d; the scene has %d", pin,
                    m->motion_count);
-  HK_TRY(hk_motion_compile(method ? method : &none, &motion, error));
+  HK_TRY(hk_motion_compile(m, method ? method : &none, &motion, error));
   motion.release = m->motions[pin].release;
   hk_method_clear(&m->motions[pin].method);
   m->motions[pin] = motion;

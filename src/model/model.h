@@ -16,6 +16,7 @@ struct HkForceType;
 typedef struct HkBodyRange {
   char *name;
   int64_t first, count;
+  HkBodyContact contact;
   HkMesh *names; /* a mesh that only keeps sets and vertex_map, for selections */
 } HkBodyRange;
 
@@ -37,11 +38,19 @@ typedef struct HkCompiledObstacle {
   const HkObstacleType *type;
   HkMethod method; /* own copy of the parameters */
   HkCompiledMotion motion;
-  HkObstacleFeatures features; /* at their place at time 0; none if the type has a distance */
-  void *data;                  /* from the type's create, or NULL */
-  double friction;             /* coefficient; NAN: that of the contact force */
-  bool two_sided;
+  HkObstacleFeatures features;       /* at their place at time 0; none if the type has a distance */
+  void *data;                        /* from the type's create, or NULL */
+  double friction, friction_kinetic; /* as in HkObstacle */
+  bool two_sided, contact;
 } HkCompiledObstacle;
+
+/* What holds between two groups a <= b. A group is the number of a body, body_count + the number of
+ * an obstacle, or, of the ground, body_count + obstacle_count. */
+typedef struct HkCompiledPair {
+  int a, b;
+  double friction, friction_kinetic; /* as in HkPair */
+  bool contact;
+} HkCompiledPair;
 
 typedef struct HkCompiledProbe {
   char *name;
@@ -106,6 +115,9 @@ struct HkModel {
 
   HkCompiledObstacle *obstacles;
   int obstacle_count;
+
+  HkCompiledPair *pairs; /* by rising a and then b */
+  int pair_count;
 
   HkCompiledForce *forces; /* springs first */
   int force_count;

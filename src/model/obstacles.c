@@ -47,8 +47,10 @@ static HkStatus compile_obstacle(HkModel *m, const HkObstacle *from, HkCompiledO
   HK_TRY(hk_method_copy(&from->shape, &to->method, error));
   to->type = hk_obstacle_type(to->method.schema);
   to->friction = from->friction;
+  to->friction_kinetic = from->friction_kinetic;
   to->two_sided = from->two_sided;
-  HK_TRY(hk_motion_compile(&from->motion, &to->motion, error));
+  to->contact = from->contact;
+  HK_TRY(hk_motion_compile(m, &from->motion, &to->motion, error));
   return to->type->create(&m->context, m->folder, to->method.params, &to->features, &to->data,
                           error);
 }

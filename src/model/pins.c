@@ -11,7 +11,8 @@
 
 #include "base/vec.h"
 
-static HkStatus compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {
+static HkStatus compile(const HkModel *m, const HkMethod *method, HkCompiledMotion *motion,
+                        HkError *error) {
   if (method->schema)
     HK_TRY(hk_method_copy(method, &motion->method, error));
   else
@@ -20,13 +21,18 @@ static HkStatus compile(const HkMethod *method, HkCompiledMotion *motion, HkErro
   if (!motion->type)
     return hk_fail(error, HK_ERROR_INVALID, "'%s' is not a motion", motion->method.schema->name);
   HK_TRY(hk_method_check(&motion->method, HK_MOTION, "motion", error));
+  if (motion->type->load) {
+    HkStatus status = motion->type->load(&m->context, m->folder, motion->method.params, error);
+    HK_TRY(hk_fail_under(error, status, "motion"));
+  }
   if (!motion->type->check) return HK_OK;
   return hk_fail_under(error, motion->type->check(motion->method.params, error), "motion");
 }
 
-HkStatus hk_motion_compile(const HkMethod *method, HkCompiledMotion *motion, HkError *error) {
+HkStatus hk_motion_compile(const HkModel *m, const HkMethod *method, HkCompiledMotion *motion,
+                           HkError *error) {
   *motion = (HkCompiledMotion){.release = INFINITY};
-  HkStatus status = compile(method, motion, error);
+  HkStatus status = compile(m, method, motion, error);
   if (status < 0) hk_method_clear(&motion->method);
   return status;
 }

@@ -8,6 +8,9 @@
 typedef struct HkMotionType {
   HkSchema schema;
   bool rests; /* pins stay where they stood at time 0 */
+  /* Reads the files that parameters name into the parameters; folder: where relative names begin,
+   * or NULL. NULL: there are none. */
+  HkStatus (*load)(const HkContext *context, const char *folder, void *params, HkError *error);
   /* Returns an error if parameters are inconsistent; NULL: nothing to check. */
   HkStatus (*check)(const void *params, HkError *error);
   /* Computes x (m), v (m/s) and, unless it is NULL, a (m/s^2) at time t (s) from x0 (m), the

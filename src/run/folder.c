@@ -164,6 +164,10 @@ HkStatus hk_folder_claim(const char *folder, const HkScene *scene, bool force, b
   }
   for (int k = 0; k < scene->obstacle_count; k++)
     HK_TRY(check_input(folder, scene, file_of(&scene->obstacles[k].shape), error));
+  for (int k = 0; k < scene->obstacle_count; k++)
+    HK_TRY(check_input(folder, scene, file_of(&scene->obstacles[k].motion), error));
+  for (int k = 0; k < scene->pin_count; k++)
+    HK_TRY(check_input(folder, scene, file_of(&scene->pins[k].motion), error));
   *is_run = hk_folder_has(folder, "run.json") || hk_folder_has(folder, HK_CHECKPOINT_NAME) ||
             hk_folder_has(folder, HK_CHECKPOINT_PREVIOUS);
   if (*is_run && !force)

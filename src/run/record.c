@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes file names of bodies, obstacles and forces absolute: run.json is in another folder than the
- * scene. */
+/* Makes file names of bodies, pins, obstacles and forces absolute: run.json is in another folder
+ * than the scene. */
 static void make_absolute(HkJson *object, const char *key, const char *folder) {
   const HkJson *name = hk_json_get(object, key);
   char joined[4096];
@@ -29,8 +29,13 @@ static void make_files_absolute(HkJson *scene, const char *folder) {
     make_absolute(hk_json_get(body, "springs"), "file", folder);
   }
   const HkJson *obstacles = hk_json_get(scene, "obstacles");
-  for (int q = 0; q < hk_json_size(obstacles); q++)
+  for (int q = 0; q < hk_json_size(obstacles); q++) {
     make_absolute(hk_json_at(obstacles, q), "file", folder);
+    make_absolute(hk_json_get(hk_json_at(obstacles, q), "motion"), "file", folder);
+  }
+  const HkJson *pins = hk_json_get(scene, "pins"), *list = hk_json_get(pins, "list");
+  for (int q = 0; q < hk_json_size(list ? list : pins); q++)
+    make_absolute(hk_json_get(hk_json_at(list ? list : pins, q), "motion"), "file", folder);
   const HkJson *forces = hk_json_get(scene, "forces");
   for (int q = 0; q < hk_json_size(forces); q++)
     make_absolute(hk_json_at(forces, q), "file", folder);

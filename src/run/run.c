@@ -184,6 +184,7 @@ static HkStatus begin(HkRun *run, const HkScene *scene, const HkRunOptions *opti
   HK_TRY(hk_state_create(run->model, &run->state, error));
   HK_TRY(plan_time(run, error));
   HK_TRY(check_cancel(run, error));
+  if (!options->resume) HK_TRY(hk_sim_prepare(run->sim, run->state, error));
   if (!options->folder) return HK_OK;
   HK_TRY(name_folder(run, options->folder, error));
   if (!options->resume)
@@ -352,6 +353,7 @@ static HkStatus halve(HkRun *run, const HkError *why, HkError *error) {
   } while (run->sim->h > run->stable_h && run->halvings < HK_RUN_HALVINGS_MAX);
   hk_log(&run->context, HK_LOG_WARNING, "%s; back to the start with step %g s", why->text,
          run->sim->h);
+  HK_TRY(hk_sim_prepare(run->sim, run->state, error));
   HkLocale locale = hk_locale_enter();
   HkStatus status = reopen_outputs(run, error);
   hk_locale_leave(&locale);

@@ -34,7 +34,7 @@ static const HkSchema schema = {.name = "the course's scene format", HK_PARAMS(C
 
 static const char *const extra[] = {"b",      "$schema",   "title", "dimension",  "up",
                                     "time",   "forces",    "pins",  "integrator", "outputs",
-                                    "probes", "obstacles", NULL};
+                                    "probes", "obstacles", "pairs", NULL};
 
 bool hk_is_course_format(const HkJson *root) {
   bool obj = hk_json_get(root, "obj"), own = hk_json_get(root, "b") || hk_json_get(root, "k");
@@ -113,7 +113,7 @@ static HkStatus build(HkReader *r, const HkJson *root, const Course *course, HkS
 static HkStatus read_scene_values(HkReader *r, const HkJson *root, HkScene *scene) {
   static const char *const others[] = {"obj",        "b",       "k",         "m",      "png",
                                        "time",       "forces",  "pins",      "probes", "$schema",
-                                       "integrator", "outputs", "obstacles", NULL};
+                                       "integrator", "outputs", "obstacles", "pairs",  NULL};
   return hk_read_scene_values(r, root, scene, others);
 }
 

@@ -3,6 +3,8 @@
 
 #include "scene/parts.h"
 
+#include <string.h>
+
 static HkJson vector_json(const double *v, int count) {
   HkJson list = hk_json_list();
   for (int q = 0; q < count; q++) hk_json_append(&list, hk_json_real(v[q]));
@@ -62,6 +64,12 @@ static HkJson table_json(const HkTable *table, int columns) {
   return rows;
 }
 
+/* The words "true" and "false" are written as they are read: without quotes. */
+static HkJson choice_json(const char *word) {
+  bool yes = strcmp(word, "true") == 0, no = strcmp(word, "false") == 0;
+  return yes || no ? hk_json_boolean(yes) : hk_json_text(word);
+}
+
 HkJson hk_param_json(const HkParam *p, const void *params) {
   static const HkJson none = {.kind = HK_JSON_NULL};
   const void *at = (const char *)params + p->offset;
@@ -76,7 +84,7 @@ HkJson hk_param_json(const HkParam *p, const void *params) {
   case HK_PARAM_VECTOR: return vector_json(at, 3);
   case HK_PARAM_CHOICE:
     hk_choice_word(p->choices, *(const int *)at, word, sizeof word);
-    return hk_json_text(word);
+    return choice_json(word);
   case HK_PARAM_TEXT: return *text ? hk_json_text(*text) : none;
   case HK_PARAM_TABLE: return table_json(at, p->columns);
   case HK_PARAM_SELECT: return select->kind == HK_SELECT_NONE ? none : select_json(select);
@@ -113,6 +121,7 @@ static HkJson body_json(const HkBody *body) {
   hk_json_add(&object, "springs", params_json(&hk_part_springs, &body->springs));
   hk_json_add(&object, "mass", params_json(&hk_part_mass, &body->mass));
   hk_json_add(&object, "repair", params_json(&hk_part_repair, &body->repair));
+  hk_json_add(&object, "contact", params_json(&hk_part_contact, &body->contact));
   return object;
 }
 
@@ -139,6 +148,14 @@ static HkJson obstacle_json(const HkObstacle *obstacle) {
   return object;
 }
 
+static HkJson pair_json(const HkPair *pair) {
+  HkJson object = params_json(&hk_part_pair, pair), names = hk_json_list();
+  for (int q = 0; q < 2; q++)
+    hk_json_append(&names, hk_json_text(pair->between[q] ? pair->between[q] : ""));
+  hk_json_add(&object, "between", names);
+  return object;
+}
+
 static HkJson methods_json(const HkMethod *methods, int count) {
   HkJson list = hk_json_list();
   for (int q = 0; q < count; q++) hk_json_append(&list, hk_method_json(&methods[q]));
@@ -147,10 +164,12 @@ static HkJson methods_json(const HkMethod *methods, int count) {
 
 HkJson hk_scene_json(const HkScene *scene) {
   HkJson root = params_json(&hk_part_scene, scene);
-  HkJson bodies = hk_json_list(), obstacles = hk_json_list(), probes = hk_json_list();
+  HkJson bodies = hk_json_list(), obstacles = hk_json_list(), pairs = hk_json_list(),
+         probes = hk_json_list();
   for (int q = 0; q < scene->body_count; q++) hk_json_append(&bodies, body_json(&scene->bodies[q]));
   for (int q = 0; q < scene->obstacle_count; q++)
     hk_json_append(&obstacles, obstacle_json(&scene->obstacles[q]));
+  for (int q = 0; q < scene->pair_count; q++) hk_json_append(&pairs, pair_json(&scene->pairs[q]));
   for (int q = 0; q < scene->probe_count; q++)
     hk_json_append(&probes, params_json(&hk_part_probe, &scene->probes[q]));
   hk_json_add(&root, "time", params_json(&hk_part_time, &scene->time));
@@ -158,6 +177,7 @@ HkJson hk_scene_json(const HkScene *scene) {
   hk_json_add(&root, "bodies", bodies);
   hk_json_add(&root, "pins", pins_json(scene));
   hk_json_add(&root, "obstacles", obstacles);
+  hk_json_add(&root, "pairs", pairs);
   hk_json_add(&root, "forces", methods_json(scene->forces, scene->force_count));
   hk_json_add(&root, "outputs", methods_json(scene->outputs, scene->output_count));
   hk_json_add(&root, "probes", probes);

@@ -102,6 +102,9 @@ static HkJson choice_schema(const HkParam *p) {
   for (int q = 0; hk_choice_word(p->choices, q, word, sizeof word), word[0]; q++)
     if (strspn(word, "0123456789") == strlen(word)) /* 26 stands for "26" */
       hk_json_append(&list, hk_json_integer(atoi(word)));
+  for (int q = 0; q < 2; q++)
+    if (hk_choice_index(p->choices, q ? "true" : "false") >= 0)
+      hk_json_append(&list, hk_json_boolean(q == 1));
   return pair("enum", list);
 }
 
@@ -237,6 +240,9 @@ static HkJson body_schema(void) {
   set_property(&body, "mass",
                one_of(object_schema(&hk_part_mass), described(typed("number"), "total mass [kg]")));
   set_property(&body, "repair", object_schema(&hk_part_repair));
+  set_property(&body, "contact",
+               one_of(object_schema(&hk_part_contact),
+                      described(typed("boolean"), "false: the body touches nothing")));
   return body;
 }
 
@@ -260,6 +266,17 @@ static HkJson obstacle_schema(void) {
   return schema;
 }
 
+static HkJson pair_schema(void) {
+  static const char *const required[] = {"between", NULL};
+  HkJson object = object_schema(&hk_part_pair), names = array_of(typed("string"));
+  hk_json_add(&names, "minItems", hk_json_integer(2));
+  hk_json_add(&names, "maxItems", hk_json_integer(2));
+  set_property(&object, "between",
+               described(names, "names of two bodies or obstacles; \"ground\" is that of contact"));
+  hk_json_add(&object, "required", words(required));
+  return object;
+}
+
 static HkJson definitions(void) {
   HkJson d = hk_json_object(), pin = object_schema(&hk_part_pin);
   for (int family = 0; family < HK_PART; family++)
@@ -269,6 +286,7 @@ static HkJson definitions(void) {
   hk_json_add(&d, "body", body_schema());
   set_property(&pin, "motion", reference("motion"));
   hk_json_add(&d, "pin", pin);
+  hk_json_add(&d, "pair", pair_schema());
   hk_json_add(&d, "probe", object_schema(&hk_part_probe));
   return d;
 }
@@ -285,6 +303,7 @@ HkStatus hk_scene_schema(char **text, HkError *error) {
   set_property(&root, "bodies", list_of("body"));
   set_property(&root, "pins", pins_schema());
   set_property(&root, "obstacles", list_of("obstacle"));
+  set_property(&root, "pairs", list_of("pair"));
   set_property(&root, "forces", list_of("force"));
   set_property(&root, "outputs", list_of("output"));
   set_property(&root, "probes", list_of("probe"));

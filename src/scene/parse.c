@@ -50,9 +50,19 @@ static HkStatus read_geometry(HkReader *r, const HkJson *object, HkScene *scene,
   return HK_OK;
 }
 
+/* false, true, or an object. */
+static HkStatus read_contact(HkReader *r, const HkJson *object, HkBodyContact *contact) {
+  const HkJson *value = hk_json_get(object, "contact");
+  if (value && hk_json_is(value, HK_JSON_BOOLEAN))
+    contact->enabled = value->boolean;
+  else
+    HK_TRY(read_part(r, object, "contact", &hk_part_contact, contact));
+  return HK_OK;
+}
+
 static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   static const char *const extra[] = {"mesh", "shape",  "transform", "springs",
-                                      "mass", "repair", NULL};
+                                      "mass", "repair", "contact",   NULL};
   HkBody body = hk_body_default();
   HkStatus status = hk_read_params(r, object, &hk_part_body, &body, extra);
   if (status >= 0) status = read_geometry(r, object, scene, &body);
@@ -60,6 +70,7 @@ static HkStatus read_body(HkReader *r, const HkJson *object, HkScene *scene) {
   if (status >= 0) status = read_part(r, object, "springs", &hk_part_springs, &body.springs);
   if (status >= 0) status = read_mass(r, object, &body.mass);
   if (status >= 0) status = read_part(r, object, "repair", &hk_part_repair, &body.repair);
+  if (status >= 0) status = read_contact(r, object, &body.contact);
   for (int b = 0; status >= 0 && b < scene->body_count; b++)
     if (body.name && scene->bodies[b].name && strcmp(body.name, scene->bodies[b].name) == 0)
       status = hk_reader_fail(r, object, "there is a body '%s' already", body.name);
@@ -104,7 +115,8 @@ static HkStatus read_obstacle_part(HkReader *r, const HkJson *object, HkObstacle
 /* The name of a shape alone, or an object that holds type and values of the shape beside those that
  * all obstacles have. */
 static HkStatus read_obstacle(HkReader *r, const HkJson *value, HkScene *scene) {
-  static const char *const extra[] = {"type", "name", "motion", "friction", "two_sided", NULL};
+  static const char *const extra[] = {
+      "type", "name", "motion", "friction", "friction_kinetic", "two_sided", "contact", NULL};
   HkObstacle obstacle = hk_obstacle_default();
   HkStatus status = hk_read_method_among(r, value, HK_OBSTACLE, extra, &obstacle.shape);
   if (status >= 0 && hk_json_is(value, HK_JSON_OBJECT)) {
@@ -116,6 +128,29 @@ static HkStatus read_obstacle(HkReader *r, const HkJson *value, HkScene *scene) 
   hk_method_clear(&obstacle.motion);
   hk_params_clear(&hk_part_obstacle, &obstacle);
   return status;
+}
+
+/* Two names of bodies and obstacles; the model knows whether they exist. */
+static HkStatus read_between(HkReader *r, const HkJson *object, HkPair *pair) {
+  const HkJson *list = hk_json_get(object, "between");
+  if (!list)
+    return hk_reader_fail(r, object,
+                          "\"between\" is missing: give the names of two bodies or obstacles");
+  size_t mark = hk_reader_key(r, "between");
+  if (!hk_json_is(list, HK_JSON_LIST) || list->count != 2 ||
+      !hk_json_is(&list->items[0], HK_JSON_TEXT) || !hk_json_is(&list->items[1], HK_JSON_TEXT))
+    return hk_reader_fail(r, list, "expected a list of two names, such as [\"cloth\", \"table\"]");
+  for (int q = 0; q < 2; q++) pair->between[q] = list->items[q].text;
+  hk_reader_up(r, mark);
+  return HK_OK;
+}
+
+static HkStatus read_pair(HkReader *r, const HkJson *object, HkScene *scene) {
+  static const char *const extra[] = {"between", NULL};
+  HkPair pair = hk_pair_default();
+  HK_TRY(hk_read_params(r, object, &hk_part_pair, &pair, extra));
+  HK_TRY(read_between(r, object, &pair));
+  return hk_scene_add_pair(scene, &pair, NULL, r->error);
 }
 
 static HkStatus read_probe(HkReader *r, const HkJson *object, HkScene *scene) {
@@ -214,8 +249,9 @@ HkStatus hk_read_scene_values(HkReader *r, const HkJson *root, HkScene *scene,
 }
 
 static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
-  static const char *const extra[] = {"$schema",   "time",   "integrator", "bodies", "pins",
-                                      "obstacles", "forces", "outputs",    "probes", NULL};
+  static const char *const extra[] = {"$schema", "time",      "integrator", "bodies",
+                                      "pins",    "obstacles", "pairs",      "forces",
+                                      "outputs", "probes",    NULL};
   if (hk_is_course_format(root)) {
     HK_TRY(hk_read_course(r, root, scene));
   } else {
@@ -224,6 +260,7 @@ static HkStatus read_scene(HkReader *r, const HkJson *root, HkScene *scene) {
     HK_TRY(read_pins(r, root, scene));
   }
   HK_TRY(read_list(r, root, "obstacles", read_obstacle, scene));
+  HK_TRY(read_list(r, root, "pairs", read_pair, scene));
   HK_TRY(read_list(r, root, "forces", read_force, scene));
   if (scene->store->is_course_format) HK_TRY(hk_complete_course(scene, r->error));
   HK_TRY(read_list(r, root, "probes", read_probe, scene));

@@ -9,8 +9,8 @@ static const HkParam scene_params[] = {
 };
 const HkSchema hk_part_scene = {
     .name = "scene",
-    .summary =
-        "the whole scene: bodies, pins, obstacles, forces, probes, outputs, time, integrator",
+    .summary = "the whole scene: bodies, pins, obstacles, pairs, forces, probes, outputs, time, "
+               "integrator",
     HK_PARAMS(HkScene, scene_params)};
 
 static const HkParam time_params[] = {
@@ -52,7 +52,7 @@ static const HkParam body_params[] = {
 const HkSchema hk_part_body = {.name = "body",
                                .summary =
                                    "a shape or mesh made into masses and springs, with transform, "
-                                   "springs, mass and repair",
+                                   "springs, mass, repair and contact",
                                HK_PARAMS(HkBody, body_params)};
 
 static const HkParam transform_params[] = {
@@ -123,6 +123,37 @@ const HkSchema hk_part_repair = {.name = "repair",
                                  .summary = "what to mend in a mesh; each is reported",
                                  HK_PARAMS(HkRepair, repair_params)};
 
+static const HkParam contact_params[] = {
+    HK_BOOLEAN(HkBodyContact, enabled, 1, "false: the body touches nothing"),
+    HK_NUMBER(HkBodyContact, thickness, "m", NAN, 0, HK_MAX,
+              "its surface lies half of it around faces, edges and points; that of the contact "
+              "force if not given"),
+    HK_CHOICE(HkBodyContact, self, HK_SELF_DEFAULT, "default|false|true",
+              "whether the body touches itself; default: as the contact force says"),
+    HK_NUMBER(HkBodyContact, friction, "1", NAN, 0, HK_MAX,
+              "coefficient of static friction; that of the contact force if not given"),
+    HK_NUMBER(HkBodyContact, friction_kinetic, "1", NAN, 0, HK_MAX,
+              "coefficient of a contact that slides; the friction of the body, if it has one, or "
+              "that of the contact force if not given"),
+};
+const HkSchema hk_part_contact = {.name = "contact",
+                                  .summary = "how a body touches others; false: it touches nothing",
+                                  HK_PARAMS(HkBodyContact, contact_params)};
+
+static const HkParam pair_params[] = {
+    HK_NUMBER(HkPair, friction, "1", NAN, 0, HK_MAX,
+              "coefficient of static friction; sqrt(a b) of the coefficients a, b of the two if "
+              "not given"),
+    HK_NUMBER(HkPair, friction_kinetic, "1", NAN, 0, HK_MAX,
+              "coefficient of a contact that slides; the friction of the pair, if it has one, or "
+              "sqrt(a b) of the two if not given"),
+    HK_BOOLEAN(HkPair, contact, 1, "false: the two pass through each other"),
+};
+const HkSchema hk_part_pair = {
+    .name = "pair",
+    .summary = "what holds between two bodies or obstacles, whose names \"between\" holds",
+    HK_PARAMS(HkPair, pair_params)};
+
 static const HkParam pins_params[] = {
     HK_CHOICE(HkPinsPart, method, HK_PINS_ELIMINATE, "eliminate|reaction",
               "how implicit steps treat pinned vertices: they are no unknowns, or stay unknowns, "
@@ -147,9 +178,13 @@ const HkSchema hk_part_pin = {
 static const HkParam obstacle_params[] = {
     HK_TEXT(HkObstacle, name, "unlike those of all other obstacles and bodies"),
     HK_NUMBER(HkObstacle, friction, "1", NAN, 0, HK_MAX,
-              "coefficient of friction; that of the contact force if not given"),
+              "coefficient of static friction; that of the contact force if not given"),
+    HK_NUMBER(HkObstacle, friction_kinetic, "1", NAN, 0, HK_MAX,
+              "coefficient of a contact that slides; the friction of the obstacle, if it has one, "
+              "or that of the contact force if not given"),
     HK_BOOLEAN(HkObstacle, two_sided, 0,
                "a plane or grid pushes a vertex to the side where it stands, not always outwards"),
+    HK_BOOLEAN(HkObstacle, contact, 1, "false: bodies pass through it"),
 };
 const HkSchema hk_part_obstacle = {
     .name = "obstacle",
@@ -175,9 +210,9 @@ const HkSchema hk_part_select = {.name = "select",
 
 const HkSchema *hk_part_schema(int index) {
   static const HkSchema *const parts[] = {
-      &hk_part_scene,   &hk_part_time,     &hk_part_body,   &hk_part_transform,
-      &hk_part_springs, &hk_part_mass,     &hk_part_repair, &hk_part_pins,
-      &hk_part_pin,     &hk_part_obstacle, &hk_part_select, &hk_part_probe,
+      &hk_part_scene,  &hk_part_time,   &hk_part_body,    &hk_part_transform, &hk_part_springs,
+      &hk_part_mass,   &hk_part_repair, &hk_part_pins,    &hk_part_pin,       &hk_part_obstacle,
+      &hk_part_select, &hk_part_probe,  &hk_part_contact, &hk_part_pair,
   };
   int count = (int)(sizeof parts / sizeof parts[0]);
   return index >= 0 && index < count ? parts[index] : NULL;

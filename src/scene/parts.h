@@ -16,6 +16,8 @@ extern const HkSchema hk_part_transform;
 extern const HkSchema hk_part_springs;
 extern const HkSchema hk_part_mass;
 extern const HkSchema hk_part_repair;
+extern const HkSchema hk_part_contact; /* of an HkBodyContact */
+extern const HkSchema hk_part_pair;
 extern const HkSchema hk_part_pins; /* of an HkPinsPart */
 extern const HkSchema hk_part_pin;
 extern const HkSchema hk_part_obstacle;

@@ -125,10 +125,11 @@ static HkStatus read_table(HkReader *r, const HkJson *value, const HkParam *p, H
 }
 
 static HkStatus read_choice(HkReader *r, const HkJson *value, const HkParam *p, int *choice) {
-  char number[32] = ""; /* 26 stands for the word "26" */
+  char number[32] = ""; /* 26 stands for the word "26", true for the word "true" */
   if (hk_json_is(value, HK_JSON_INTEGER))
     snprintf(number, sizeof number, "%lld", (long long)value->integer);
   const char *word = hk_json_is(value, HK_JSON_TEXT) ? value->text : number;
+  if (hk_json_is(value, HK_JSON_BOOLEAN)) word = value->boolean ? "true" : "false";
   int index = hk_choice_index(p->choices, word);
   if (index < 0) {
     char words[256];

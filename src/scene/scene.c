@@ -14,6 +14,7 @@ HkBody hk_body_default(void) {
   hk_params_default(&hk_part_springs, &body.springs);
   hk_params_default(&hk_part_mass, &body.mass);
   hk_params_default(&hk_part_repair, &body.repair);
+  hk_params_default(&hk_part_contact, &body.contact);
   return body;
 }
 
@@ -27,6 +28,12 @@ HkObstacle hk_obstacle_default(void) {
   HkObstacle obstacle;
   hk_params_default(&hk_part_obstacle, &obstacle);
   return obstacle;
+}
+
+HkPair hk_pair_default(void) {
+  HkPair pair = {0};
+  hk_params_default(&hk_part_pair, &pair);
+  return pair;
 }
 
 HkTime hk_time_default(void) {
@@ -65,6 +72,7 @@ void hk_scene_destroy(HkScene **scene) {
   free(s->bodies);
   free(s->pins);
   free(s->obstacles);
+  free(s->pairs);
   free(s->forces);
   free(s->outputs);
   free(s->probes);
@@ -180,6 +188,21 @@ HkStatus hk_scene_add_obstacle(HkScene *scene, const HkObstacle *obstacle, int *
   *at = copy;
   if (index) *index = scene->obstacle_count;
   scene->obstacle_count++;
+  return HK_OK;
+}
+
+HkStatus hk_scene_add_pair(HkScene *scene, const HkPair *pair, int *index, HkError *error) {
+  HkPair copy = *pair;
+  for (int q = 0; q < 2; q++) {
+    const char *name = pair->between[q];
+    copy.between[q] = name ? hk_scene_keep(scene, name, strlen(name) + 1, error) : NULL;
+    if (name && !copy.between[q]) return HK_ERROR_MEMORY;
+  }
+  HkPair *at = append(&scene->pairs, scene->pair_count, sizeof *at, error);
+  if (!at) return HK_ERROR_MEMORY;
+  *at = copy;
+  if (index) *index = scene->pair_count;
+  scene->pair_count++;
   return HK_OK;
 }
 

@@ -180,6 +180,7 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   hk_state_own(state);
   HK_TRY(notice_changes(sim, state, error));
   HK_TRY(hk_forces_load(sim->model, &sim->work, state, error)); /* for the energy watch */
+  if (count > 0) HK_TRY(hk_forces_prepare(sim->model, &sim->work, state, error));
   hk_energy_watch_begin(sim, state);
   if (!sim->whole && count > 0 && !hk_forces_have_hooks(sim->model)) open_state(sim, state);
   for (int64_t k = 1; k <= count && worst >= 0; k++) {

@@ -236,6 +236,11 @@ HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error) {
   return hk_forces_load(sim->model, &sim->work, state, error);
 }
 
+HkStatus hk_sim_prepare(HkSim *sim, HkState *state, HkError *error) {
+  HK_TRY(hk_sim_use_state(sim, state, error));
+  return hk_forces_prepare(sim->model, &sim->work, state, error);
+}
+
 void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
   if (hk_sim_use_state(sim, state, NULL) < 0) {
     for (int64_t c = 0; c < 3 * sim->model->n; c++)

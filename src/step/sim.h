@@ -89,6 +89,8 @@ void hk_sim_release_springs(HkSim *sim);
 /* Has forces use the springs of the state and take over their memory in it, and copies x and v to
  * the host: required before anything but a step is computed of a state. */
 HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error);
+/* Has the forces move the state to where they allow it to be, as the next step would. */
+HkStatus hk_sim_prepare(HkSim *sim, HkState *state, HkError *error);
 size_t hk_sim_springs_bytes(const HkSim *sim);
 /* Copies the state back if the integrator works on arrays of its own. */
 void hk_sim_close(HkSim *sim, HkState *state);
