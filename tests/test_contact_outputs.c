@@ -1,0 +1,301 @@
+/* What contact leaves behind: the record of a state against weights, momenta and differences, and
+ * the files of a run. */
+#include "base/vec.h"
+#include "contact/record.h"
+#include "model_by_hand.h"
+#include "step/sim.h"
+#include "world.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double g0 = 9.81;
+
+#define SHEET(name, count, size, height, more)                                                     \
+  "{'name': '" name "', 'shape': {'type': 'grid', 'nx': " count ", 'ny': " count                   \
+  ", 'width': " size ", 'height': " size ", 'centered': true},"                                    \
+  " 'transform': {'axis': [1, 0, 0], 'angle': -90, 'translate': [0.011, " height ", 0.007]},"      \
+  " 'springs': {'EA': 4, 'shear': true, 'EA_shear': 1.5, 'bending': true, 'EA_bending': 0.1,"      \
+  " 'damping': 0.02}, 'mass': {'area_density': 0.2}" more "}"
+#define TIME "'time': {'duration': 1, 'step': 0.01, 'frames_per_second': 100}"
+#define EULER                                                                                      \
+  "'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', 'tolerance': 1e-12}}"
+
+static HkContactView contacts_at(World *w) {
+  HkContactView view = {0};
+  HkError error = {0};
+  HkStatus status = hk_sim_contacts(w->sim, w->state, &view, &error);
+  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
+  return view;
+}
+
+static double total_mass(const World *w) {
+  double sum = 0;
+  for (int64_t i = 0; i < w->model->n; i++) sum += w->model->mass[i];
+  return sum;
+}
+
+/* ---- Reactions ---- */
+
+/* A block that stands on the plate of a scale. */
+#define SCALE(plate)                                                                               \
+  "{'bodies': [{'name': 'block', 'shape': {'type': 'tet_block', 'nx': 3, 'ny': 3, 'nz': 3, "       \
+  "'size': [0.1, 0.1, 0.1], 'centered': true}, 'transform': {'translate': [0.02, 0.0525, "         \
+  "-0.03]}, 'springs': {'k': 2000, 'damping': 5}, 'mass': 0.7}],"                                  \
+  "'obstacles': [{'name': 'plate', " plate "}], 'forces': ['gravity', 'contact']," TIME "," EULER  \
+  "}"
+
+/* `across`: how exact forces across the normal are, relative to the weight. The block slides
+ * without friction; on a box its edges and the diagonal of a face have normals that lean a little.
+ */
+static void check_scale(const char *text, double across) {
+  World w = world_parse(text);
+  world_steps(&w, 400);
+  HkContactView view = contacts_at(&w);
+  double weight = g0 * total_mass(&w), sum = 0, center[3] = {0, 0, 0};
+  CHECK(view.count >= 4 && view.obstacle_count == 1);
+  CHECK(strcmp(hk_model_obstacle(w.model, 0), "plate") == 0 && !hk_model_obstacle(w.model, 1));
+  const HkContactLoad *plate = &view.obstacle[0];
+  CHECK_NEAR(plate->force[1], -weight, 1e-6 * weight);
+  CHECK_NEAR(plate->force[0], 0, across * weight);
+  CHECK_NEAR(plate->force[2], 0, across * weight);
+  for (int64_t i = 0; i < w.model->n; i++)
+    hk_axpy(w.model->mass[i] / total_mass(&w), w.state->x + 3 * i, center);
+  /* r x (0, -W, 0) = (W z, 0, -W x) */
+  CHECK_NEAR(plate->torque[0], weight * center[2], across * weight);
+  CHECK_NEAR(plate->torque[1], 0, across * weight);
+  CHECK_NEAR(plate->torque[2], -weight * center[0], across * weight);
+  for (int64_t k = 0; k < view.count; k++) {
+    const HkContact *c = &view.contact[k];
+    CHECK(c->side[0].kind == HK_CONTACT_BODY && c->side[0].index == 0);
+    CHECK(c->side[1].kind == HK_CONTACT_OBSTACLE && c->side[1].index == 0);
+    CHECK_NEAR(c->normal[1], 1, across);
+    CHECK_NEAR(c->point[1], 0.001 + 0.5 * c->gap, 0.1 * across);
+    CHECK(c->gap > 0 && c->gap < 1e-3 && c->gap >= view.least_gap);
+    sum += c->normal_force * c->normal[1];
+  }
+  CHECK_NEAR(sum, weight, 1e-6 * weight);
+  world_destroy(&w);
+}
+
+TEST(a_scale_under_a_block_reads_its_weight_and_where_it_stands) {
+  check_scale(SCALE("'type': 'plane', 'point': [0, 0.001, 0]"), 1e-6);
+  check_scale(SCALE("'type': 'box', 'size': [0.4, 0.002, 0.4]"), 1e-4);
+}
+
+TEST(a_cloth_at_rest_on_a_ball_and_the_ground_weighs_on_both) {
+  World w = world_parse("{'bodies': [" SHEET(
+      "cloth", "9", "0.8", "0.302",
+      "") "],"
+          "'obstacles': [{'type': 'ball', 'center': [0, 0, 0], 'radius': 0.3}],"
+          "'forces': ['gravity', {'type': 'drag', 'linear': 0.01}, {'type': 'contact', 'ground': "
+          "true, 'height': -0.02}], 'pins': [{'select': {'nearest': [0.011, 0.302, 0.007]}}]," TIME
+          "," EULER "}");
+  world_steps(&w, 500);
+  HkContactView view = contacts_at(&w);
+  double weight = g0 * total_mass(&w), R[3];
+  hk_sim_reactions(w.sim, w.state, R);
+  CHECK(view.ground.force[1] < -0.01 * weight && view.obstacle[0].force[1] < -0.1 * weight);
+  CHECK_NEAR(R[1] - view.ground.force[1] - view.obstacle[0].force[1], weight, 1e-6 * weight);
+  world_destroy(&w);
+}
+
+/* ---- Momentum ---- */
+
+/* m (v' - v) / h = gravity + contact, for each step of backward Euler and for the whole body. */
+static void check_momentum(World *w, int steps) {
+  HkStateInfo before = world_info(w);
+  double mass = total_mass(w);
+  int64_t most = 0;
+  for (int k = 0; k < steps; k++) {
+    world_steps(w, 1);
+    HkStateInfo now = world_info(w);
+    HkContactView view = contacts_at(w);
+    double sum[3] = {0, 0, 0}, scale = mass * g0;
+    for (int64_t i = 0; i < w->model->n; i++) hk_axpy(1, view.force + 3 * i, sum);
+    for (int c = 0; c < 3; c++) scale = fmax(scale, fabs(sum[c]));
+    for (int c = 0; c < 3; c++)
+      CHECK_NEAR((now.momentum[c] - before.momentum[c]) / 0.01, sum[c] - (c == 1 ? mass * g0 : 0),
+                 1e-8 * scale);
+    before = now;
+    most = view.count > most ? view.count : most;
+  }
+  CHECK(most > 10);
+}
+
+TEST(contact_forces_and_gravity_change_the_momentum_of_each_step) {
+  World w = world_parse(
+      "{'bodies': [" SHEET("cloth", "9", "0.8", "0.31", ", 'velocity': [0.5, -2, 0.3]") "," SHEET(
+          "other", "5", "0.4", "0.35",
+          ", 'velocity': [0, -3, 0]") "],"
+                                      "'obstacles': [{'type': 'ball', 'center': [0, 0, 0], "
+                                      "'radius': 0.3, 'motion': {'type': "
+                                      "'keyframes', 'table': [[0, 0, 0, 0], [0.2, 0, 0.2, 0]]}}],"
+                                      "'forces': ['gravity', {'type': 'contact', 'ground': true, "
+                                      "'height': -0.1}]," TIME "," EULER "}");
+  check_momentum(&w, 40);
+  world_destroy(&w);
+}
+
+/* ---- Sums ---- */
+
+/* Random positions within reach of each other, of every kind of side. */
+static const char crowded[] = "{'bodies': [" SHEET("a", "5", "0.3", "0.03", "") "," SHEET(
+    "b", "4", "0.3", "0.07",
+    "") ","
+        "{'name': 'rope', 'shape': {'type': 'chain', 'n': 6, 'start': [-0.12, 0.1, -0.05], 'end': "
+        "[-0.05, 0.11, 0.12]}, 'springs': {'k': 100}, 'mass': 0.1}],"
+        "'obstacles': [{'type': 'plane', 'point': [-0.19, 0, 0], 'normal': [1, 0.1, 0.05]},"
+        "{'type': 'ball', 'center': [0.1, 0.19, -0.1], 'radius': 0.1},"
+        "{'type': 'box', 'center': [0.13, 0.16, 0.1], 'size': [0.1, 0.1, 0.1], 'angle': 30}],"
+        "'forces': ['gravity', {'type': 'contact', 'distance': 0.06, 'thickness': 0.002, 'ground': "
+        "true}]," TIME "," EULER "}";
+
+static void scatter(World *w, uint64_t seed) {
+  double *x = hk_state_x(w->state);
+  for (int64_t q = 0; q < 3 * w->model->n; q++) x[q] = w->model->x0[q] + 0.004 * test_random(&seed);
+}
+
+/* The force on each side of each contact, from its normal, weights and force. */
+static void add_by_hand(const HkContactView *view, double *f) {
+  for (int64_t k = 0; k < view->count; k++) {
+    const HkContact *c = &view->contact[k];
+    for (int a = 0; a < 4; a++)
+      if (c->vertex[a] >= 0)
+        hk_axpy(c->normal_force * c->weight[a], c->normal, f + 3 * (int64_t)c->vertex[a]);
+  }
+}
+
+TEST(forces_and_torques_on_bodies_obstacles_and_ground_add_up_to_nothing) {
+  World w = world_parse(crowded);
+  for (uint64_t seed = 1; seed < 6; seed++) {
+    scatter(&w, seed);
+    HkContactView view = contacts_at(&w);
+    HkContactLoad all = view.ground;
+    double largest = hk_norm(view.ground.force);
+    CHECK(view.count > 100 && largest > 0 && view.obstacle_count == 3);
+    for (int k = 0; k < 3; k++) {
+      CHECK(hk_norm(view.obstacle[k].force) > 0);
+      hk_axpy(1, view.obstacle[k].force, all.force);
+      hk_axpy(1, view.obstacle[k].torque, all.torque);
+    }
+    for (int64_t i = 0; i < w.model->n; i++) {
+      double torque[3];
+      hk_cross(w.state->x + 3 * i, view.force + 3 * i, torque);
+      hk_axpy(1, view.force + 3 * i, all.force);
+      hk_axpy(1, torque, all.torque);
+      largest = fmax(largest, hk_norm(view.force + 3 * i));
+    }
+    CHECK_NEAR(hk_norm(all.force), 0, 1e-10 * largest);
+    CHECK_NEAR(hk_norm(all.torque), 0, 1e-10 * largest);
+  }
+  world_destroy(&w);
+}
+
+TEST(the_record_has_the_energy_and_the_forces_of_the_state) {
+  World w = world_parse(crowded);
+  int64_t n = w.model->n;
+  double *f = calloc(3 * (size_t)n, sizeof *f);
+  scatter(&w, 9);
+  HkStateInfo info = world_info(&w);
+  HkContactView view = contacts_at(&w);
+  CHECK_NEAR(view.energy, info.other, 1e-12 * info.other);
+  add_by_hand(&view, f);
+  double all[3] = {0, 0, 0}, by_hand[3] = {0, 0, 0}, least = INFINITY;
+  for (int64_t i = 0; i < n; i++) {
+    hk_axpy(1, view.force + 3 * i, all);
+    hk_axpy(1, f + 3 * i, by_hand);
+  }
+  for (int c = 0; c < 3; c++) CHECK_NEAR(by_hand[c], all[c], 1e-9 * fabs(all[1]));
+  for (int64_t k = 0; k < view.count; k++) {
+    const HkContact *c = &view.contact[k];
+    least = fmin(least, c->gap);
+    CHECK_NEAR(hk_norm(c->normal), 1, 1e-12);
+    CHECK(c->side[0].kind == HK_CONTACT_BODY && c->normal_force >= 0);
+    double sum[2] = {0, 0};
+    for (int a = 0; a < 4; a++) sum[a >= c->split] += c->weight[a];
+    CHECK_NEAR(sum[0], 1, 1e-12);
+    if (c->side[1].kind == HK_CONTACT_BODY) CHECK_NEAR(sum[1], -1, 1e-12);
+    for (int a = 0; a < c->split; a++) {
+      int64_t first, count;
+      hk_model_body(w.model, c->side[0].index, &first, &count);
+      CHECK(c->vertex[a] >= first && c->vertex[a] < first + count);
+    }
+  }
+  CHECK(least == view.least_gap);
+  free(f);
+  world_destroy(&w);
+}
+
+TEST(points_lie_in_the_middle_of_the_gap) {
+  World w = world_parse(crowded);
+  const double R = 0.001; /* half the thickness */
+  int pairs = 0;
+  scatter(&w, 11);
+  HkContactView view = contacts_at(&w);
+  for (int64_t k = 0; k < view.count; k++) {
+    const HkContact *c = &view.contact[k];
+    double p[3] = {0, 0, 0};
+    for (int a = 0; a < c->split; a++)
+      hk_axpy(c->weight[a], w.state->x + 3 * (int64_t)c->vertex[a], p);
+    hk_axpy(-R - 0.5 * c->gap, c->normal, p);
+    CHECK_NEAR(hk_distance(p, c->point), 0, 1e-12);
+    if (c->side[1].kind != HK_CONTACT_BODY) continue;
+    double q[3] = {0, 0, 0};
+    for (int a = c->split; a < 4; a++)
+      hk_axpy(-c->weight[a], w.state->x + 3 * (int64_t)c->vertex[a], q);
+    hk_axpy(R + 0.5 * c->gap, c->normal, q);
+    CHECK_NEAR(hk_distance(q, c->point), 0, 1e-9);
+    pairs++;
+  }
+  CHECK(pairs > 50);
+  world_destroy(&w);
+}
+
+/* ---- Which state ---- */
+
+TEST(the_record_belongs_to_its_state_and_its_time) {
+  World w = world_parse(
+      "{'bodies': [" SHEET("cloth", "5", "0.2", "0.3",
+                           "") "],"
+                               "'obstacles': [{'name': 'lift', 'type': 'ball', 'center': [0, 0, "
+                               "0], 'radius': 0.2, 'motion': "
+                               "{'type': 'keyframes', 'table': [[0, 0, 0, 0], [1, 0, 0.2, 0]]}}],"
+                               "'forces': ['contact']," TIME "," EULER "}");
+  world_steps(&w, 3);
+  CHECK(contacts_at(&w).count == 0 && isinf(contacts_at(&w).least_gap));
+  hk_state_set_time(w.state, 0.4951); /* the top of the ball is at 0.29902 m */
+  HkContactView view = contacts_at(&w);
+  CHECK(view.count > 0);
+  CHECK(view.least_gap > 0 && view.least_gap < 1e-3);
+  hk_state_set_time(w.state, 0.1);
+  CHECK(contacts_at(&w).count == 0);
+  world_destroy(&w);
+}
+
+TEST(questions_between_steps_change_no_step) {
+  World asked = world_parse(crowded), other = world_parse(crowded);
+  HkContactView view;
+  for (int k = 0; k < 8; k++) {
+    world_steps(&asked, 1);
+    world_steps(&other, 1);
+    HkState *start = NULL;
+    MUST(hk_state_create(asked.model, &start, error));
+    MUST(hk_sim_contacts(asked.sim, start, &view, error));
+    hk_state_destroy(&start);
+    contacts_at(&asked);
+  }
+  CHECK(memcmp(asked.state->x, other.state->x, 3 * (size_t)asked.model->n * sizeof(double)) == 0);
+  world_destroy(&asked);
+  world_destroy(&other);
+}
+
+TEST(a_model_without_contact_has_an_empty_record) {
+  World w =
+      world_parse("{'bodies': [" SHEET("cloth", "3", "0.2", "0.3", "") "]," TIME "," EULER "}");
+  HkContactView view = contacts_at(&w);
+  CHECK(view.count == 0 && !view.force && view.obstacle_count == 0 && isinf(view.least_gap));
+  world_destroy(&w);
+}
