@@ -16,6 +16,7 @@ typedef struct Hand {
   HkState state;
   HkStateInfo info;
   double *force;
+  const HkContactView *contacts; /* NULL: there are none; not owned */
   int64_t i_capacity, j_capacity, kind_capacity, type_capacity, start_capacity, corner_capacity,
       face_capacity;
 } Hand;
@@ -154,7 +155,7 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
   }
   h->state.time = 0.1 * (double)k;
   h->info = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
-  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL};
+  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL, h->contacts};
 }
 
 /* nx x ny vertices 1 m apart in the plane z = 0: quads, their edges and diagonals as springs. */

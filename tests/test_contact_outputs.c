@@ -57,16 +57,16 @@ static void check_scale(const char *text, double across) {
   double weight = g0 * total_mass(&w), sum = 0, center[3] = {0, 0, 0};
   CHECK(view.count >= 4 && view.obstacle_count == 1);
   CHECK(strcmp(hk_model_obstacle(w.model, 0), "plate") == 0 && !hk_model_obstacle(w.model, 1));
-  const HkContactLoad *plate = &view.obstacle[0];
-  CHECK_NEAR(plate->force[1], -weight, 1e-6 * weight);
+  const HkContactReaction *plate = &view.obstacle[0];
+  CHECK_NEAR(plate->force[1], weight, 1e-6 * weight);
   CHECK_NEAR(plate->force[0], 0, across * weight);
   CHECK_NEAR(plate->force[2], 0, across * weight);
   for (int64_t i = 0; i < w.model->n; i++)
     hk_axpy(w.model->mass[i] / total_mass(&w), w.state->x + 3 * i, center);
-  /* r x (0, -W, 0) = (W z, 0, -W x) */
-  CHECK_NEAR(plate->torque[0], weight * center[2], across * weight);
+  /* r x (0, W, 0) = (-W z, 0, W x) */
+  CHECK_NEAR(plate->torque[0], -weight * center[2], across * weight);
   CHECK_NEAR(plate->torque[1], 0, across * weight);
-  CHECK_NEAR(plate->torque[2], -weight * center[0], across * weight);
+  CHECK_NEAR(plate->torque[2], weight * center[0], across * weight);
   for (int64_t k = 0; k < view.count; k++) {
     const HkContact *c = &view.contact[k];
     CHECK(c->side[0].kind == HK_CONTACT_BODY && c->side[0].index == 0);
@@ -97,8 +97,8 @@ TEST(a_cloth_at_rest_on_a_ball_and_the_ground_weighs_on_both) {
   HkContactView view = contacts_at(&w);
   double weight = g0 * total_mass(&w), R[3];
   hk_sim_reactions(w.sim, w.state, R);
-  CHECK(view.ground.force[1] < -0.01 * weight && view.obstacle[0].force[1] < -0.1 * weight);
-  CHECK_NEAR(R[1] - view.ground.force[1] - view.obstacle[0].force[1], weight, 1e-6 * weight);
+  CHECK(view.ground.force[1] > 0.01 * weight && view.obstacle[0].force[1] > 0.1 * weight);
+  CHECK_NEAR(R[1] + view.ground.force[1] + view.obstacle[0].force[1], weight, 1e-6 * weight);
   world_destroy(&w);
 }
 
@@ -168,12 +168,12 @@ static void add_by_hand(const HkContactView *view, double *f) {
   }
 }
 
-TEST(forces_and_torques_on_bodies_obstacles_and_ground_add_up_to_nothing) {
+TEST(reactions_of_obstacles_and_ground_are_the_forces_and_torques_on_bodies) {
   World w = world_parse(crowded);
   for (uint64_t seed = 1; seed < 6; seed++) {
     scatter(&w, seed);
     HkContactView view = contacts_at(&w);
-    HkContactLoad all = view.ground;
+    HkContactReaction all = view.ground;
     double largest = hk_norm(view.ground.force);
     CHECK(view.count > 100 && largest > 0 && view.obstacle_count == 3);
     for (int k = 0; k < 3; k++) {
@@ -184,8 +184,8 @@ TEST(forces_and_torques_on_bodies_obstacles_and_ground_add_up_to_nothing) {
     for (int64_t i = 0; i < w.model->n; i++) {
       double torque[3];
       hk_cross(w.state->x + 3 * i, view.force + 3 * i, torque);
-      hk_axpy(1, view.force + 3 * i, all.force);
-      hk_axpy(1, torque, all.torque);
+      hk_axpy(-1, view.force + 3 * i, all.force);
+      hk_axpy(-1, torque, all.torque);
       largest = fmax(largest, hk_norm(view.force + 3 * i));
     }
     CHECK_NEAR(hk_norm(all.force), 0, 1e-10 * largest);

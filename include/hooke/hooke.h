@@ -308,11 +308,12 @@ typedef struct HkContact {
   double energy;       /* J */
 } HkContact;
 
-/* What contact exerts on an obstacle or on the ground: a scale reads -force. */
-typedef struct HkContactLoad {
+/* What an obstacle or the ground exerts on all that touches it, as pins do with what they hold: the
+ * reactions of things at rest bear their weight. */
+typedef struct HkContactReaction {
   double force[3];  /* N */
   double torque[3]; /* N m, about the origin */
-} HkContactLoad;
+} HkContactReaction;
 
 /* The contacts of a state. */
 typedef struct HkContactView {
@@ -320,8 +321,8 @@ typedef struct HkContactView {
   const HkContact *contact;
   const double *force; /* N, three a vertex: of all contacts; NULL: the model has no contact */
   int obstacle_count;
-  const HkContactLoad *obstacle; /* in the order of hk_model_obstacle */
-  HkContactLoad ground;
+  const HkContactReaction *obstacle; /* in the order of hk_model_obstacle */
+  HkContactReaction ground;
   double least_gap;     /* m; INFINITY: nothing touches */
   double energy;        /* J: the part of contact in HkStateInfo.other */
   double friction_work; /* J, that friction has taken since the start */

@@ -83,16 +83,16 @@ static HkContactSide side_of(const HkModel *m, int32_t v) {
   return (HkContactSide){HK_CONTACT_OBSTACLE, k};
 }
 
-static HkContactLoad *load_of(HkContactRecord *r, HkContactSide side) {
+static HkContactReaction *reaction_of(HkContactRecord *r, HkContactSide side) {
   return side.kind == HK_CONTACT_GROUND ? &r->view.ground : &r->obstacle[side.index];
 }
 
 /* A force f (N) at x. */
-static void add_load(HkContactLoad *load, const double x[3], const double f[3]) {
+static void add_force(HkContactReaction *reaction, const double x[3], const double f[3]) {
   double torque[3];
   hk_cross(x, f, torque);
-  hk_axpy(1, f, load->force);
-  hk_axpy(1, torque, load->torque);
+  hk_axpy(1, f, reaction->force);
+  hk_axpy(1, torque, reaction->torque);
 }
 
 /* ---- Pairs ---- */
@@ -137,8 +137,7 @@ static HkStatus record_pair(const HkContacts *c, const double *x, const HkTouchi
     bool free = t->vertex[a] < m->n;
     contact.vertex[a] = free ? t->vertex[a] : -1;
     if (a < t->split) contact.normal_force -= hk_dot(G + 3 * a, t->touch.n);
-    double f[3] = {-G[3 * a], -G[3 * a + 1], -G[3 * a + 2]};
-    if (!free) add_load(load_of(r, contact.side[a >= t->split]), pair.x + 3 * a, f);
+    if (!free) add_force(reaction_of(r, contact.side[a >= t->split]), pair.x + 3 * a, G + 3 * a);
   }
   if (contact.side[0].kind != HK_CONTACT_BODY) turn(&contact);
   return append(m, r, &contact, error);
@@ -167,8 +166,8 @@ static HkStatus record_wall(const HkContacts *c, const double *x, const HkWallTo
   memcpy(contact.normal, t->n, sizeof contact.normal);
   memcpy(contact.point, at, sizeof contact.point);
   hk_axpy(-(c->data->radius[t->vertex] + 0.5 * t->g), t->n, contact.point);
-  hk_axpy(-contact.normal_force, t->n, f);
-  add_load(load_of(r, contact.side[1]), at, f);
+  hk_axpy(contact.normal_force, t->n, f);
+  add_force(reaction_of(r, contact.side[1]), at, f);
   return append(c->model, r, &contact, error);
 }
 

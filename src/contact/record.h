@@ -1,5 +1,5 @@
 /* The record of the contacts of a state: pairs and vertices at walls in the public form, and what
- * they exert on obstacles and on the ground.
+ * obstacles and the ground exert on bodies.
  */
 #ifndef HK_CONTACT_RECORD_H
 #define HK_CONTACT_RECORD_H
@@ -11,8 +11,8 @@ typedef struct HkContactRecord {
   HkContactView view; /* of the arrays below */
   HkContact *contact;
   int64_t capacity;
-  double *force;           /* N, 3 n */
-  HkContactLoad *obstacle; /* one an obstacle */
+  double *force;               /* N, 3 n */
+  HkContactReaction *obstacle; /* one an obstacle */
 } HkContactRecord;
 
 /* Empties a record; the first time, allocates its arrays for a model. */
