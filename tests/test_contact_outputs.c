@@ -2,6 +2,7 @@
  * the files of a run. */
 #include "base/vec.h"
 #include "contact/record.h"
+#include "hooke/run.h"
 #include "model_by_hand.h"
 #include "step/sim.h"
 #include "world.h"
@@ -13,12 +14,13 @@
 
 static const double g0 = 9.81;
 
-#define SHEET(name, count, size, height, more)                                                     \
+#define SHEET_OF(name, count, size, height, damping, more)                                         \
   "{'name': '" name "', 'shape': {'type': 'grid', 'nx': " count ", 'ny': " count                   \
   ", 'width': " size ", 'height': " size ", 'centered': true},"                                    \
   " 'transform': {'axis': [1, 0, 0], 'angle': -90, 'translate': [0.011, " height ", 0.007]},"      \
   " 'springs': {'EA': 4, 'shear': true, 'EA_shear': 1.5, 'bending': true, 'EA_bending': 0.1,"      \
-  " 'damping': 0.02}, 'mass': {'area_density': 0.2}" more "}"
+  " 'damping': " damping "}, 'mass': {'area_density': 0.2}" more "}"
+#define SHEET(name, count, size, height, more) SHEET_OF(name, count, size, height, "0.02", more)
 #define TIME "'time': {'duration': 1, 'step': 0.01, 'frames_per_second': 100}"
 #define EULER                                                                                      \
   "'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', 'tolerance': 1e-12}}"
@@ -136,6 +138,75 @@ TEST(contact_forces_and_gravity_change_the_momentum_of_each_step) {
                                       "'forces': ['gravity', {'type': 'contact', 'ground': true, "
                                       "'height': -0.1}]," TIME "," EULER "}");
   check_momentum(&w, 40);
+  world_destroy(&w);
+}
+
+/* ---- Energy ---- */
+
+static double dot(const double *a, const double *b, int64_t count) {
+  double sum = 0;
+  for (int64_t q = 0; q < count; q++) sum += a[q] * b[q];
+  return sum;
+}
+
+/* A step of backward Euler, m (v' - v) = h f(x'), x' - x = h v', has the balance
+ *
+ *     T' - T = W_contact + W_rest - 1/2 sum m |v' - v|^2,   W = sum f(x') . (x' - x)
+ *
+ * and, since the barrier is convex in the gap, takes energy from what moves among fixed things. */
+static void check_energy(World *w, int steps) {
+  int64_t n = w->model->n, size = 3 * n, most = 0;
+  double *x = malloc((size_t)size * sizeof *x), *v = malloc((size_t)size * sizeof *x);
+  double *f = malloc((size_t)size * sizeof *x), *move = malloc((size_t)size * sizeof *x);
+  HkStateInfo before = world_info(w);
+  double scale = before.kinetic, worked = 0;
+  for (int k = 0; k < steps; k++) {
+    double lost = 0;
+    memcpy(x, w->state->x, (size_t)size * sizeof *x);
+    memcpy(v, w->state->v, (size_t)size * sizeof *v);
+    world_steps(w, 1);
+    HkStateInfo now = world_info(w);
+    HkContactView view = contacts_at(w);
+    hk_sim_forces(w->sim, w->state, f);
+    for (int64_t q = 0; q < size; q++) {
+      double dv = w->state->v[q] - v[q];
+      move[q] = w->state->x[q] - x[q];
+      f[q] -= view.force[q];
+      lost += 0.5 * w->model->mass[q / 3] * dv * dv;
+    }
+    double contact = dot(view.force, move, size);
+    CHECK_NEAR(now.kinetic - before.kinetic, contact + dot(f, move, size) - lost, 1e-8 * scale);
+    CHECK(now.total <= before.total + 1e-9 * scale);
+    worked += fabs(contact);
+    most = view.count > most ? view.count : most;
+    before = now;
+  }
+  CHECK(most > 10 && worked > 0.01 * scale);
+  free(x);
+  free(v);
+  free(f);
+  free(move);
+}
+
+TEST(the_energy_balance_of_each_step_contains_the_work_of_contact) {
+  World w = world_parse("{'bodies': [" SHEET_OF(
+      "cloth", "9", "0.8", "0.31", "0",
+      ", 'velocity': [0.5, -2, 0.3]") "," SHEET_OF("other", "5", "0.4", "0.35", "0",
+                                                   ", 'velocity': [0, -3, 0]") "],"
+                                                                               "'obstacles': "
+                                                                               "[{'type': 'ball', "
+                                                                               "'center': [0, 0, "
+                                                                               "0], 'radius': "
+                                                                               "0.3}],"
+                                                                               "'forces': "
+                                                                               "['gravity', "
+                                                                               "{'type': "
+                                                                               "'contact', "
+                                                                               "'ground': true, "
+                                                                               "'height': "
+                                                                               "-0.1}]," TIME
+                                                                               "," EULER "}");
+  check_energy(&w, 40);
   world_destroy(&w);
 }
 
@@ -297,5 +368,118 @@ TEST(a_model_without_contact_has_an_empty_record) {
       world_parse("{'bodies': [" SHEET("cloth", "3", "0.2", "0.3", "") "]," TIME "," EULER "}");
   HkContactView view = contacts_at(&w);
   CHECK(view.count == 0 && !view.force && view.obstacle_count == 0 && isinf(view.least_gap));
+  world_destroy(&w);
+}
+
+TEST(a_flat_model_has_contacts_in_its_plane) {
+  World w = world_parse(
+      "{'dimension': 2, 'bodies': [{'name': 'sheet', 'shape': {'type': 'grid', 'nx': 4, 'ny': 3, "
+      "'width': 0.3, 'height': 0.2}, 'transform': {'translate': [0, 0.002, 0]}, 'springs': {'k': "
+      "500, 'shear': true, 'damping': 2}, 'mass': 0.4}],"
+      "'forces': ['gravity', {'type': 'contact', 'ground': true}]," TIME "," EULER "}");
+  world_steps(&w, 300);
+  HkContactView view = contacts_at(&w);
+  double weight = g0 * total_mass(&w);
+  CHECK(view.count == 4);
+  CHECK_NEAR(view.ground.force[1], weight, 1e-6 * weight);
+  CHECK(view.ground.torque[0] == 0 && view.ground.torque[1] == 0);
+  world_destroy(&w);
+}
+
+/* ---- Runs ---- */
+
+static const char run_scene[] = "{'bodies': [" SHEET("cloth", "9", "0.6", "0.31", "") "," SHEET(
+    "other", "4", "0.3", "0.33",
+    "") "],"
+        "'obstacles': [{'name': 'ball', 'type': 'ball', 'radius': 0.3, 'motion': {'type': "
+        "'oscillation', 'amplitude': [0, 0.01, 0], 'frequency': 1.7}}],"
+        "'pins': [{'select': {'indices': [0], 'body': 'cloth'}}],"
+        "'forces': ['gravity', {'type': 'contact', 'ground': true, 'height': -0.1}],"
+        "'time': {'duration': 0.5, 'step': 0.01, 'frames_per_second': 20},"
+        "'integrator': 'backward_euler', 'outputs': ['energies', 'solver', 'reactions', 'vtp', "
+        "{'type': "
+        "'vtu', 'precise': true}, {'type': 'contacts', 'every': 2}]}";
+
+/* Runs at most so many frames into a folder. */
+static HkStatus run_frames(const char *folder, bool resume, int threads, int64_t most) {
+  HkContext context = hk_context_default();
+  HkRunOptions options = hk_run_options_default();
+  HkScene *scene = NULL;
+  HkRun *run = NULL;
+  HkError error = {0};
+  const char *text = test_json(run_scene);
+  context.threads = threads;
+  options.folder = folder;
+  options.resume = resume;
+  options.checkpoint_seconds = 0;
+  HkStatus status =
+      hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &scene, &error);
+  if (status >= 0) status = hk_run_create(scene, &options, &run, &error);
+  for (int64_t q = 0; q < most && status == HK_OK; q++) status = hk_run_frame(run, &error);
+  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
+  return status;
+}
+
+static bool same_folders(const char *a, const char *b) {
+  char command[1024];
+  snprintf(command, sizeof command, "diff -rq -x checkpoint.previous '%s' '%s'", a, b);
+  return system(command) == 0;
+}
+
+TEST(files_of_contact_are_the_same_after_a_resume_and_with_any_number_of_threads) {
+  char whole[300], parts[300];
+  snprintf(whole, sizeof whole, "%s/run", test_folder());
+  CHECK(run_frames(whole, false, 1, 1000) == HK_DONE);
+  for (int64_t stop = 0; stop < 10; stop += 3) {
+    snprintf(parts, sizeof parts, "%s/run", test_folder());
+    CHECK(run_frames(parts, false, 3, stop) == HK_OK);
+    CHECK(run_frames(parts, true, 2, 1000) == HK_DONE);
+    CHECK(same_folders(whole, parts));
+  }
+}
+
+/* The number in a column of a row (from 0) of a CSV file without quotes. */
+static double cell(const char *folder, const char *name, const char *column, int row) {
+  char path[700], head[4096], line[4096];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  FILE *file = fopen(path, "r");
+  bool good = file && fgets(head, sizeof head, file);
+  for (int q = 0; good && q <= row; q++) good = fgets(line, sizeof line, file) != NULL;
+  if (file) fclose(file);
+  char *title_end, *value_end, *title = good ? strtok_r(head, ",\n", &title_end) : NULL;
+  char *value = good ? strtok_r(line, ",\n", &value_end) : NULL;
+  while (title && value && strcmp(title, column) != 0) {
+    title = strtok_r(NULL, ",\n", &title_end);
+    value = strtok_r(NULL, ",\n", &value_end);
+  }
+  if (!title || !value) test_fail(path, row, "there is no %s", column);
+  return title && value ? strtod(value, NULL) : NAN;
+}
+
+TEST(a_run_writes_what_the_record_says) {
+  char folder[300];
+  World w = world_parse(run_scene);
+  snprintf(folder, sizeof folder, "%s/run", test_folder());
+  CHECK(run_frames(folder, false, 1, 1000) == HK_DONE);
+  HkContactView first = contacts_at(&w);
+  CHECK(cell(folder, "solver.csv", "contacts", 0) == (double)first.count);
+  int64_t most = 0;
+  for (int frame = 1; frame <= 10; frame++) {
+    world_steps(&w, 5);
+    HkContactView view = contacts_at(&w);
+    most = view.count > most ? view.count : most;
+    CHECK(cell(folder, "solver.csv", "contacts", frame) == (double)view.count);
+    double least = cell(folder, "solver.csv", "least_gap", frame);
+    CHECK(isinf(view.least_gap) ? isinf(least) : fabs(least - view.least_gap) <= 1e-9);
+    double energy = cell(folder, "energies.csv", "contact", frame);
+    CHECK_NEAR(energy, view.energy, 1e-6 * view.energy);
+    CHECK_NEAR(energy, cell(folder, "energies.csv", "other", frame), 1e-12);
+    double fy = view.obstacle[0].force[1], tx = view.ground.torque[0];
+    CHECK_NEAR(cell(folder, "reactions.csv", "obstacles[ball].fy", frame), fy, 1e-6);
+    CHECK_NEAR(cell(folder, "reactions.csv", "ground.tx", frame), tx, 1e-6);
+  }
+  CHECK(most > 20);
   world_destroy(&w);
 }
