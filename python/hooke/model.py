@@ -206,6 +206,11 @@ class Model:
         """The bodies with their vertices and sets."""
         return [Body(*entry) for entry in _core.model_bodies(self._handle)]
 
+    @property
+    def obstacles(self) -> list[str]:
+        """The names of the obstacles, in the order of Contacts.obstacle_forces."""
+        return _core.model_obstacles(self._handle)
+
     def select(self, select: Any, *, body: str | None = None) -> Ints:
         """The numbers of chosen vertices: the name of a set, a mask, or a dict as in scene files."""
         chosen = selection(select, body)
