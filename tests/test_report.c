@@ -317,7 +317,7 @@ static void spoil(const char *folder, const char *part, const char *other) {
 TEST(damaged_earlier_report_is_passed_over) {
   static const char *const damage[][2] = {{"\"count\":8,", "\"count\":9,"},
                                           {"\"stride\":1", "\"stride\":0"},
-                                          {"\"format\":1", "\"format\":7"},
+                                          {"\"format\":2", "\"format\":7"},
                                           {"id=\"data-heads\">", "id=\"data-beads\">"},
                                           {"id=\"data-shapes\">A", "id=\"data-shapes\">?"},
                                           {"\"first\":0", "\"first\":5"}};
