@@ -141,6 +141,35 @@ TEST(contact_forces_and_gravity_change_the_momentum_of_each_step) {
   world_destroy(&w);
 }
 
+/* bdf2: (3 p'' - 4 p' + p) / (2 h) = gravity + contact, after the first step. */
+TEST(contact_forces_of_bdf2_are_those_that_have_acted) {
+  World w = world_parse("{'bodies': [" SHEET(
+      "cloth", "9", "0.8", "0.31",
+      ", 'velocity': [0.5, -2, 0.3]") "],"
+                                      "'obstacles': [{'type': 'ball', 'center': [0, 0, 0], "
+                                      "'radius': 0.3}],"
+                                      "'forces': ['gravity', 'contact']," TIME
+                                      ", 'integrator': {'type': 'bdf2', 'minimizer': "
+                                      "{'type': 'newton', 'tolerance': 1e-12}}}");
+  double mass = total_mass(&w), p[3][3] = {{0}};
+  int64_t most = 0;
+  for (int k = 0; k < 25; k++) {
+    HkStateInfo info = world_info(&w);
+    memmove(p[1], p[0], 2 * sizeof p[0]);
+    memcpy(p[0], info.momentum, sizeof p[0]);
+    HkContactView view = contacts_at(&w);
+    double sum[3] = {0, -mass * g0, 0}, scale = mass * g0;
+    for (int64_t i = 0; i < w.model->n; i++) hk_axpy(1, view.force + 3 * i, sum);
+    for (int c = 0; c < 3; c++) scale = fmax(scale, fabs(sum[c]));
+    for (int c = 0; c < 3 && k > 1; c++)
+      CHECK_NEAR((3 * p[0][c] - 4 * p[1][c] + p[2][c]) / 0.02, sum[c], 1e-7 * scale);
+    most = view.count > most ? view.count : most;
+    world_steps(&w, 1);
+  }
+  CHECK(most > 10);
+  world_destroy(&w);
+}
+
 /* ---- Energy ---- */
 
 static double dot(const double *a, const double *b, int64_t count) {
