@@ -400,6 +400,25 @@ TEST(a_model_without_contact_has_an_empty_record) {
   world_destroy(&w);
 }
 
+TEST(a_run_that_begins_with_an_intersection_lists_it) {
+  static const char text[] =
+      "{'bodies': [" SHEET("low", "3", "0.4", "-0.1", "") "], 'forces': [{'type': 'contact', "
+                                                          "'ground': true}]," TIME "," EULER
+                                                          ", 'outputs': ['energies']}";
+  World w = world_parse(text);
+  HkContactView view;
+  FAILS(hk_sim_contacts(w.sim, w.state, &view, error), HK_ERROR_INVALID,
+        "'low' at vertex 0 and 'the ground'");
+  HkRunOptions options = hk_run_options_default();
+  HkRun *run = NULL;
+  char folder[300];
+  snprintf(folder, sizeof folder, "%s/run", test_folder());
+  options.folder = folder;
+  FAILS(hk_run_create(w.scene, &options, &run, error), HK_ERROR_INVALID,
+        "'low' at vertex 0 and 'the ground'");
+  world_destroy(&w);
+}
+
 TEST(a_flat_model_has_contacts_in_its_plane) {
   World w = world_parse(
       "{'dimension': 2, 'bodies': [{'name': 'sheet', 'shape': {'type': 'grid', 'nx': 4, 'ny': 3, "

@@ -333,7 +333,7 @@ typedef struct HkContactView {
  * bdf2 the forces are those that have acted in that step. The stiffness is known to the simulation
  * that has made the step, until it is asked about another state; else the one is taken with which
  * the next step will begin. The arrays belong to the simulation, and are valid until its next call.
- */
+ * Where a gap is closed, an error that lists what intersects. */
 HK_API HkStatus hk_sim_contacts(HkSim *sim, const HkState *state, HkContactView *view,
                                 HkError *error);
 

@@ -172,7 +172,9 @@ static HkStatus begin_query(const HkForceArgs *a, double h, HkError *error) {
 static HkStatus contacts(const HkForceArgs *a, HkContactRecord *record, HkError *error) {
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
-  return t ? hk_contacts_record(c, a->x, t, record, error) : fail(c, error);
+  if (!t) return fail(c, error);
+  HK_TRY(hk_contacts_record(c, a->x, t, record, error));
+  return record->view.least_gap > 0 ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
 static bool filter(const HkForceArgs *a, double *to) {

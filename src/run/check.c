@@ -125,11 +125,12 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
   hk_sim_state_info(run->sim, run->state, &run->info);
   hk_sim_forces(run->sim, run->state, run->force);
   hk_pins_reactions(m, run->state, run->force, run->reaction);
+  HK_TRY(check_values(run, &x, error));
+  HK_TRY(check_values(run, &v, error));
+  /* What intersects has an infinite energy: the error that lists it comes first. */
   HK_TRY(hk_sim_contacts(run->sim, run->state, &run->contacts, error));
   contact.value = run->contacts.force;
   contact.output = f.output;
-  HK_TRY(check_values(run, &x, error));
-  HK_TRY(check_values(run, &v, error));
   HK_TRY(check_info(run, error));
   HK_TRY(check_values(run, &f, error));
   HK_TRY(check_values(run, &R, error));
