@@ -45,6 +45,9 @@ static const Opener openers[] = {
     {"energies", "energies.csv", "energies and momenta of each frame, for any spreadsheet"},
     {"probes", "probes.csv", "the probes at each frame, for any spreadsheet"},
     {"solver", "solver.csv", "how the steps of each frame were solved, for any spreadsheet"},
+    {"reactions", "reactions.csv",
+     "what holds each pin and rests on each obstacle, for any spreadsheet"},
+    {"contacts", "contacts.pvd", "open in ParaView: paraview %s/contacts.pvd"},
     {"vtp", "vtp.pvd", "open in ParaView: paraview %s/vtp.pvd"},
     {"vtu", "vtu.pvd", "open in ParaView: paraview %s/vtu.pvd"},
     {"obj", "obj/", "one OBJ file a frame, for any 3D program"},
@@ -135,6 +138,11 @@ void report_end(const RunReport *r) {
     text_row(stdout, "not converged",
              "%s step%s: their equations are not met to the tolerance; the output solver says when",
              text_count(r->end.unconverged).c, r->end.unconverged == 1 ? "" : "s");
+  if (r->contact && r->contacts > 0)
+    text_row(stdout, "contacts", "%s at the end, the least gap is %.3g mm",
+             text_count(r->contacts).c, 1000 * r->least_gap);
+  else if (r->contact)
+    text_row(stdout, "contacts", "none at the end");
   if (r->end.halvings > 0)
     text_row(stdout, "step", "halved %d times after blow-ups, now %g s", r->end.halvings, r->end.h);
   printf("  %-15s %11s %11s %11s %11s %11s\n", "energies in J", "kinetic", "spring", "gravity",
@@ -158,6 +166,14 @@ static void json_energies(Json *json, const char *key, const HkStateInfo *r) {
   put_number(json, "strain_min", r->strain_min);
   put_number(json, "strain_max", r->strain_max);
   put_number(json, "speed_max", r->speed_max);
+  put_end(json, '}');
+}
+
+static void json_contacts(Json *json, const RunReport *r) {
+  put_begin(json, "contacts", '{');
+  put_integer(json, "count", r->contacts);
+  put_number(json, "least_gap", r->least_gap);
+  put_number(json, "friction_work", r->friction_work);
   put_end(json, '}');
 }
 
@@ -190,6 +206,7 @@ static void json_run(Json *json, const RunReport *r) {
     json_energies(json, "last", &r->last);
   else
     put_text(json, "last", NULL);
+  if (r->contact) json_contacts(json, r);
   list_files(json, r->folder);
 }
 

@@ -20,6 +20,10 @@ typedef struct RunReport {
   HkMethod method; /* the integrator with all that was picked */
   HkProgress start, end;
   HkStateInfo first, last; /* energies at start and end */
+  bool contact;            /* the scene has contact; the next three are of the end */
+  int64_t contacts;
+  double least_gap;     /* m; INFINITY: nothing touches */
+  double friction_work; /* J */
   double seconds;
 } RunReport;
 

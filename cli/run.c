@@ -149,6 +149,15 @@ static HkStatus write_page(HkRun *run, RunReport *r, HkStatus status, HkError *e
   return written;
 }
 
+static void look_at_contacts(HkRun *run, RunReport *r) {
+  HkContactView view;
+  if (hk_sim_contacts(hk_run_sim(run), hk_run_state(run), &view, NULL) < 0) return;
+  r->contact = view.force != NULL;
+  r->contacts = view.count;
+  r->least_gap = view.least_gap;
+  r->friction_work = view.friction_work;
+}
+
 static HkStatus simulate(const Settings *settings, Listener *listener, RunReport *r,
                          HkError *error) {
   HkRunOptions o = run_options(settings, r->folder);
@@ -184,6 +193,7 @@ static HkStatus simulate(const Settings *settings, Listener *listener, RunReport
   r->end = hk_run_progress(run);
   r->whole = status != HK_ERROR_BLOWUP;
   if (r->whole) hk_sim_state_info(hk_run_sim(run), hk_run_state(run), &r->last);
+  if (r->whole) look_at_contacts(run, r);
   if (settings->report) status = write_page(run, r, status, error);
   hk_run_destroy(&run);
   return status;

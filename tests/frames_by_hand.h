@@ -16,6 +16,7 @@ typedef struct Hand {
   HkState state;
   HkStateInfo info;
   double *force;
+  const HkContactView *contacts; /* NULL: there are none; not owned */
   int64_t i_capacity, j_capacity, kind_capacity, type_capacity, start_capacity, corner_capacity,
       face_capacity;
 } Hand;
@@ -154,7 +155,38 @@ static inline HkFrame hand_frame(Hand *h, int64_t k) {
   }
   h->state.time = 0.1 * (double)k;
   h->info = (HkStateInfo){.time = h->state.time, .kinetic = (double)k, .total = 1.0 / 3};
-  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL};
+  return (HkFrame){m, &h->state, k, h->force, &h->info, NULL, h->contacts};
+}
+
+/* Contacts by hand: `count` of them, the k-th with numbers of k that are exact in a float; one
+ * obstacle. They are valid until the next call. */
+static inline const HkContactView *hand_contacts(int64_t count, const double *force) {
+  static HkContact contacts[8];
+  static HkContactReaction obstacle;
+  static HkContactView view;
+  for (int k = 0; k < 8; k++) {
+    double a = 0.25 * k;
+    contacts[k] = (HkContact){.side = {{HK_CONTACT_BODY, k}, {(HkContactKind)(k % 3), 10 + k}},
+                              .vertex = {k, k + 1, k + 2, k % 2 ? -1 : k + 3},
+                              .split = 1 + k % 3,
+                              .weight = {1, -a, a - 0.5, -0.5},
+                              .point = {a, 2 * a, 3 * a},
+                              .normal = {0, k % 2, 1 - k % 2},
+                              .gap = 0.001 * k,
+                              .normal_force = 4 * a,
+                              .friction = {a, 0, 0}};
+  }
+  obstacle = (HkContactReaction){{1, 2.5, -3}, {0.5, 0, 4}};
+  view = (HkContactView){.count = count,
+                         .contact = contacts,
+                         .force = force,
+                         .obstacle_count = 1,
+                         .obstacle = &obstacle,
+                         .ground = {{0, 9.5, 0}, {-1, 0, 1}},
+                         .least_gap = count ? 0 : INFINITY,
+                         .energy = 0.125,
+                         .friction_work = 0.75};
+  return &view;
 }
 
 /* nx x ny vertices 1 m apart in the plane z = 0: quads, their edges and diagonals as springs. */

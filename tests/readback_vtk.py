@@ -1,4 +1,4 @@
-"""Reads back what the outputs vtp and vtu wrote, without any of Hooke's code.
+"""Reads back what the outputs vtp, vtu and contacts wrote, without any of Hooke's code.
 
 Usage: readback_vtk.py PROGRAM, the program of test_output_content.c, which leaves in the folder
 HOOKE_TEST_KEEP the files of several models, and beside them the values as text. .vtu files are read
@@ -96,7 +96,7 @@ def read_array(tag):
     values = np.frombuffer(raw[8:], types[tag.get("type")])
     components = int(tag.get("NumberOfComponents", 1))
     check(len(values) == components * int(tag.get("NumberOfTuples")), "the count of tuples fits")
-    return values.reshape(-1, 3) if components == 3 else values
+    return values.reshape(-1, components) if components > 1 else values
 
 
 def read_vtk(path, kind):
@@ -174,11 +174,56 @@ def check_vtu(folder, k, expected, springs, precise):
     compare(seen, expected, rows, blocks, precise, path + " by meshio")
 
 
-def check_pvd(folder, name, times):
+# Name, first column of the text, number of columns.
+CONTACT_ARRAYS = {
+    "Points/Points": (0, 3),
+    "PointData/normal": (3, 3),
+    "PointData/friction": (6, 3),
+    "PointData/gap": (9, 1),
+    "PointData/normal_force": (10, 1),
+    "PointData/body": (11, 1),
+    "PointData/other_kind": (12, 1),
+    "PointData/other": (13, 1),
+    "PointData/split": (14, 1),
+    "PointData/vertices": (15, 4),
+    "PointData/weights": (19, 4),
+}
+
+
+def compare_contacts(arrays, expected, path):
+    for name, (first, count) in CONTACT_ARRAYS.items():
+        wanted = expected[:, first] if count == 1 else expected[:, first : first + count]
+        check(np.array_equal(arrays[name], wanted), f"{path}: {name}")
+    force = expected[:, 10:11] * expected[:, 3:6] + expected[:, 6:9]
+    check(np.array_equal(arrays["PointData/force"], force), f"{path}: force")
+
+
+def check_contacts(folder, k, time):
+    path = os.path.join(folder, f"contacts/frame_{k:06d}.vtu")
+    arrays, piece = read_vtk(path, "UnstructuredGrid")
+    lines = open(os.path.join(folder, f"contacts_{k}.txt")).readlines()
+    expected = np.array([[float(w) for w in line.split()] for line in lines]).reshape(-1, 23)
+    count = len(expected)
+    check(count == 3 * k == int(piece["NumberOfPoints"]), f"{path}: number of contacts")
+    check(int(piece["NumberOfCells"]) == count, f"{path}: number of cells")
+    check(cells_of(arrays, "Cells") == [[q] for q in range(count)], f"{path}: cells")
+    check(list(arrays["Cells/types"]) == [1] * count, f"{path}: types")
+    check(arrays["FieldData/TimeValue"][0] == time, f"{path}: time")
+    compare_contacts(arrays, expected, path)
+    if count:  # meshio 5.0 does not read a file without points
+        mesh = meshio.read(path)
+        seen = {f"PointData/{name}": value for name, value in mesh.point_data.items()}
+        compare_contacts(seen | {"Points/Points": mesh.points}, expected, path + " by meshio")
+    frame, _ = read_vtk(os.path.join(folder, f"vtu/frame_{k:06d}.vtu"), "UnstructuredGrid")
+    same = np.array_equal(frame["PointData/contact_force"], frame["PointData/force"])
+    check(same, f"{folder}: contact_force of frame {k}")
+
+
+def check_pvd(folder, name, times, ending=None):
     root = ET.parse(os.path.join(folder, f"{name}.pvd")).getroot()
     check(root.get("type") == "Collection", "a .pvd is a Collection")
     found = [(float(d.get("timestep")), d.get("file")) for d in root.find("Collection")]
-    wanted = [(t, f"{name}/frame_{k:06d}.{name}") for k, t in enumerate(times)]
+    wanted = [(t, f"{name}/frame_{k:06d}.{ending or name}") for k, t in enumerate(times)]
     check(found == wanted, f"{folder}: {name}.pvd lists {found}")
     for _, file in found:
         check(os.path.exists(os.path.join(folder, file)), f"{file} is there")
@@ -203,4 +248,17 @@ def main():
             print(f"ok      {name}")
 
 
+def main_of_contacts():
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, HOOKE_TEST_KEEP=folder)
+        done = subprocess.run([sys.argv[1], "contact_files_for_readback"], env=environment)
+        check(done.returncode == 0, "the files of contacts are written")
+        times = [0.1 * k for k in range(3)]
+        for k, time in enumerate(times):
+            check_contacts(folder, k, time)
+        check_pvd(folder, "contacts", times, "vtu")
+        print("ok      contacts")
+
+
 main()
+main_of_contacts()

@@ -193,6 +193,27 @@ TEST(damping_drag_and_handles_are_reported_too) {
   for (int q = 0; q < CASES; q++) check_case(&cases[q], true);
 }
 
+TEST(the_record_of_contacts_is_reported_too) {
+  Measured w = {0};
+  HkContactView view;
+  MUST(make(&w,
+            test_json("{'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 5, 'plane': 'xz'}, "
+                      "'transform': {'translate': [0, 0.001, 0]}}], 'obstacles': [{'type': 'ball', "
+                      "'center': [0, 5, 0]}], 'forces': ['gravity', {'type': 'contact', 'ground': "
+                      "true}], 'integrator': " NEWTON("'type': 'ldlt'") ", 'time': {'step': "
+                                                                        "0.01}, 'outputs': []}"),
+            error));
+  MUST(steps(&w, 3, error));
+  MUST(hk_sim_contacts(w.sim, w.state, &view, error));
+  CHECK(view.count == 25);
+  check_size("contacts", "simulation", hk_sim_bytes(w.sim), w.of_sim.held);
+  int64_t calls = w.of_sim.calls;
+  MUST(hk_sim_contacts(w.sim, w.state, &view, error));
+  CHECK(w.of_sim.calls == calls);
+  clear(&w);
+  CHECK(w.of_model.held + w.of_state.held + w.of_sim.held == 0);
+}
+
 TEST(obstacles_are_reported_too) {
   Measured w = {0};
   MUST(make(&w,

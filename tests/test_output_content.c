@@ -1,4 +1,5 @@
 /* What stands in the files of the outputs, against closed forms and readers written here. */
+#include "force/force.h"
 #include "frames_by_hand.h"
 
 #include <sys/stat.h>
@@ -278,7 +279,87 @@ TEST(pvd_is_whole_after_each_frame) {
   hand_destroy(hand);
 }
 
+/* ---- Contact ---- */
+
+/* Gives the model a force with contacts, and an obstacle. */
+static void give_contact(Hand *hand, HkCompiledForce *force, HkCompiledObstacle *obstacle) {
+  const HkSchema *schema = NULL;
+  for (int q = 0; (schema = hk_schema_at(HK_FORCE, q)) && strcmp(schema->name, "contact") != 0;)
+    q++;
+  *force = (HkCompiledForce){.type = hk_force_type(schema)};
+  *obstacle = (HkCompiledObstacle){.name = "a, b"};
+  hand->model.forces = force;
+  hand->model.obstacles = obstacle;
+  hand->model.force_count = hand->model.obstacle_count = 1;
+}
+
+TEST(models_with_contact_have_further_columns) {
+  Hand *hand = hand_tet();
+  HkCompiledForce force;
+  HkCompiledObstacle obstacle;
+  const char *folder = test_folder();
+  give_contact(hand, &force, &obstacle);
+  hand->contacts = hand_contacts(2, hand->force);
+  MUST(hand_run("energies", folder, hand, 1, error));
+  MUST(hand_run("solver", folder, hand, 1, error));
+  MUST(hand_run("reactions", folder, hand, 1, error));
+  check_text(folder, "energies.csv",
+             "frame,time,kinetic,spring,gravity,other,total,px,py,pz,Lx,Ly,Lz,strain_min,"
+             "strain_max,speed_max,contact,friction_work\n"
+             "0,0,0,0,0,0,0.33333333333333331,0,0,0,0,0,0,0,0,0,0.125,0.75\n");
+  check_text(folder, "solver.csv",
+             "frame,time,steps,substeps,rejected,iterations,worst_iterations,linear_iterations,"
+             "projections,gradient,stationary,unconverged,reason,contacts,least_gap,"
+             "friction_work\n0,0,0,0,0,0,0,0,0,0,0,0,none,2,0,0.75\n");
+  check_text(folder, "reactions.csv",
+             "frame,time,total.fx,total.fy,total.fz,\"obstacles[a, b].fx\",\"obstacles[a, b].fy\","
+             "\"obstacles[a, b].fz\",\"obstacles[a, b].tx\",\"obstacles[a, b].ty\",\"obstacles[a, "
+             "b].tz\",ground.fx,ground.fy,ground.fz,ground.tx,ground.ty,ground.tz\n"
+             "0,0,0,0,0,1,2.5,-3,0.5,0,4,0,9.5,0,-1,0,1\n");
+  hand_destroy(hand);
+}
+
 /* ---- Files for tests/readback_vtk.py ---- */
+
+/* Rows 'contact x y z nx ny nz gap force friction body kind other vertices split weights'. */
+static void put_expected_contacts(const HkContactView *view, const char *folder, int k) {
+  char path[700];
+  snprintf(path, sizeof path, "%s/contacts_%d.txt", folder, k);
+  FILE *file = fopen(path, "w");
+  if (!file) return;
+  for (int64_t q = 0; q < view->count; q++) {
+    const HkContact *c = &view->contact[q];
+    const double *vectors[] = {c->point, c->normal, c->friction};
+    for (int e = 0; e < 9; e++) fprintf(file, "%.17g ", vectors[e / 3][e % 3]);
+    fprintf(file, "%.17g %.17g %d %d %d %d", c->gap, c->normal_force, c->side[0].index,
+            (int)c->side[1].kind, c->side[1].index, c->split);
+    for (int a = 0; a < 4; a++) fprintf(file, " %d", c->vertex[a]);
+    for (int a = 0; a < 4; a++) fprintf(file, " %.17g", c->weight[a]);
+    fprintf(file, "\n");
+  }
+  fclose(file);
+}
+
+/* Frame k has 3 k contacts. */
+TEST(contact_files_for_readback) {
+  const char *root = getenv("HOOKE_TEST_KEEP");
+  if (!root) root = test_folder();
+  Hand *hand = hand_grid(5, 4);
+  HandOutput h, frames;
+  MUST(hand_choose(&h, "contacts", root, error));
+  MUST(hand_choose(&frames, "vtu", root, error));
+  MUST(h.o.type->open(&h.o, &hand->model, error));
+  MUST(frames.o.type->open(&frames.o, &hand->model, error));
+  for (int k = 0; k < 3; k++) {
+    hand->contacts = hand_contacts(3 * k, hand->force);
+    MUST(hand_write(&h, hand, k, error));
+    MUST(hand_write(&frames, hand, k, error));
+    put_expected_contacts(hand->contacts, root, k);
+  }
+  MUST(hand_close(&h, error));
+  MUST(hand_close(&frames, error));
+  hand_destroy(hand);
+}
 
 static double spring_strain(const Hand *h, int64_t s) {
   const HkModel *m = &h->model;

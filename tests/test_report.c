@@ -92,7 +92,7 @@ static char *page_of(const World *w, int64_t frames, double limit, size_t *size)
   snprintf(path, sizeof path, "%s/report.html", folder);
   HkStatus status = hk_page_create(w->scene, w->model, frames, limit, "hooke run it", &page, &why);
   for (int64_t q = 0; status >= 0 && q < frames; q++) {
-    HkFrame frame = {w->model, w->state, q, NULL, &info, NULL};
+    HkFrame frame = {w->model, w->state, q, NULL, &info, NULL, NULL};
     w->state->time = 0.04 * (double)q;
     hk_page_add(page, &frame, &(HkTally){.steps = 4}, 1e-3);
   }
@@ -179,7 +179,7 @@ TEST(command_that_is_no_utf8_is_still_json) {
   snprintf(path, sizeof path, "%s/report.html", test_folder());
   MUST(hk_page_create(w.scene, w.model, 1, HK_PAGE_LIMIT, "hooke run \xff\xfe.json", &page, error));
   HkStateInfo info = {0};
-  HkFrame frame = {w.model, w.state, 0, NULL, &info, NULL};
+  HkFrame frame = {w.model, w.state, 0, NULL, &info, NULL, NULL};
   hk_page_add(page, &frame, &(HkTally){0}, 0);
   HkJson facts = hk_page_facts(page, &(HkPageRun){.method = hk_sim_method(w.sim)});
   CHECK(strcmp(text_at(&facts, "command"), "hooke run \xef\xbf\xbd\xef\xbf\xbd.json") == 0);
@@ -317,7 +317,7 @@ static void spoil(const char *folder, const char *part, const char *other) {
 TEST(damaged_earlier_report_is_passed_over) {
   static const char *const damage[][2] = {{"\"count\":8,", "\"count\":9,"},
                                           {"\"stride\":1", "\"stride\":0"},
-                                          {"\"format\":1", "\"format\":7"},
+                                          {"\"format\":2", "\"format\":7"},
                                           {"id=\"data-heads\">", "id=\"data-beads\">"},
                                           {"id=\"data-shapes\">A", "id=\"data-shapes\">?"},
                                           {"\"first\":0", "\"first\":5"}};

@@ -91,6 +91,8 @@ HK_API HkModelInfo hk_model_info(const HkModel *model);
 HK_API HkSpringView hk_model_springs(const HkModel *model);
 /* Name of the index-th body, or NULL, and its vertices first .. first + count - 1. */
 HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first, int64_t *count);
+/* Name of the index-th obstacle, or NULL; owned by the model. */
+HK_API const char *hk_model_obstacle(const HkModel *model, int index);
 /* Name of the index-th vertex set of a body, or NULL, and how many vertices it holds. */
 HK_API const char *hk_model_set_name(const HkModel *model, int body, int index, int64_t *count);
 /* Masses (kg), one a vertex; owned by the model. */
@@ -293,6 +295,64 @@ HK_API void hk_sim_reactions(HkSim *sim, const HkState *state, double *R);
  * buoyancy, point_load, handle). Pinned vertices count as free. All NAN for a state of another
  * model. */
 HK_API void hk_sim_energy_gradient(HkSim *sim, const HkState *state, double *gradient);
+
+/* What a side of a contact belongs to. */
+typedef enum HkContactKind {
+  HK_CONTACT_BODY,     /* index: of hk_model_body */
+  HK_CONTACT_OBSTACLE, /* index: of hk_model_obstacle */
+  HK_CONTACT_GROUND    /* index: 0 */
+} HkContactKind;
+
+typedef struct HkContactSide {
+  HkContactKind kind;
+  int32_t index;
+} HkContactSide;
+
+/* Two things that touch: their gap is below the distance of the force `contact`. Side 0 is always a
+ * body. The force on it is normal_force * normal + friction, that on side 1 the opposite. */
+typedef struct HkContact {
+  HkContactSide side[2];
+  /* Vertices of the model; -1: of an obstacle, or none. The first `split` of the four belong to
+   * side 0. With the weights w the closest points are sum w x over the vertices of side 0, and
+   * -sum w x over those of side 1. */
+  int32_t vertex[4], split;
+  double weight[4];
+  double point[3];     /* m, in the middle of the gap */
+  double normal[3];    /* unit vector from side 1 to side 0 */
+  double gap;          /* m, between the surfaces */
+  double normal_force; /* N, at least 0 */
+  double friction[3];  /* N, on side 0 */
+  double energy;       /* J */
+} HkContact;
+
+/* What an obstacle or the ground exerts on all that touches it, as pins do with what they hold: the
+ * reactions of things at rest bear their weight. */
+typedef struct HkContactReaction {
+  double force[3];  /* N */
+  double torque[3]; /* N m, about the origin */
+} HkContactReaction;
+
+/* The contacts of a state. */
+typedef struct HkContactView {
+  int64_t count;
+  const HkContact *contact;
+  const double *force; /* N, three a vertex: of all contacts; NULL: the model has no contact */
+  int obstacle_count;
+  const HkContactReaction *obstacle; /* in the order of hk_model_obstacle */
+  HkContactReaction ground;
+  double least_gap;     /* m; INFINITY: nothing touches */
+  double energy;        /* J: the part of contact in HkStateInfo.other */
+  double friction_work; /* J, that friction has taken since the start */
+  int64_t searches;     /* for close pairs, by this simulation; depends on its past */
+} HkContactView;
+
+/* The contacts at a state, with the stiffness of the step that led there: with backward_euler and
+ * bdf2 the forces are those that have acted in that step. The stiffness is known to the simulation
+ * that has made the step, until it is asked about another state; else the one is taken with which
+ * the next step will begin. The arrays belong to the simulation, and are valid until its next call.
+ * Where a gap is closed, an error that lists what intersects. */
+HK_API HkStatus hk_sim_contacts(HkSim *sim, const HkState *state, HkContactView *view,
+                                HkError *error);
 
 /* A square sparse matrix as triplets: value[q] stands at row[q], column[q], counted from 0. Sorted
  * by row and then column, each place once; values may be 0. */

@@ -93,6 +93,21 @@ static PyObject *model_contact(PyObject *module, PyObject *value) {
   return list;
 }
 
+/* model_obstacles(model) -> list of names */
+static PyObject *model_obstacles(PyObject *module, PyObject *value) {
+  Handle *model = handle_of(value, KIND_MODEL);
+  const char *name;
+  (void)module;
+  if (!model) return NULL;
+  PyObject *list = PyList_New(0);
+  for (int q = 0; list && (name = hk_model_obstacle(model->object, q)); q++) {
+    PyObject *text = PyUnicode_FromString(name);
+    if (!text || PyList_Append(list, text) < 0) Py_CLEAR(list);
+    Py_XDECREF(text);
+  }
+  return list;
+}
+
 /* model_friction(model, first, second) -> (touch, friction, friction_kinetic) */
 static PyObject *model_friction(PyObject *module, PyObject *args) {
   PyObject *value;
@@ -252,6 +267,7 @@ PyMethodDef model_methods[] = {
     {"model_bodies", model_bodies, METH_O, NULL},
     {"model_contact", model_contact, METH_O, NULL},
     {"model_friction", model_friction, METH_VARARGS, NULL},
+    {"model_obstacles", model_obstacles, METH_O, NULL},
     {"model_select", model_select, METH_VARARGS, NULL},
     {"model_stiffness", model_stiffness, METH_VARARGS, NULL},
     {"model_set_masses", model_set_masses, METH_VARARGS, NULL},

@@ -184,6 +184,48 @@ static PyObject *sim_stiffness(PyObject *module, PyObject *arguments) {
   return result;
 }
 
+/* A member of all contacts as bytes. */
+static PyObject *member(const HkContactView *view, size_t offset, size_t size) {
+  PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)view->count * (Py_ssize_t)size);
+  char *to = bytes ? PyBytes_AsString(bytes) : NULL;
+  for (int64_t k = 0; to && k < view->count; k++)
+    memcpy(to + (size_t)k * size, (const char *)&view->contact[k] + offset, size);
+  return bytes;
+}
+
+#define MEMBER(view, name) member(view, offsetof(HkContact, name), sizeof((HkContact *)0)->name)
+
+/* The view as a tuple of bytes of arrays and of numbers, in the order of contacts.py. */
+static PyObject *copy_contacts(const HkContactView *v, int64_t vertices) {
+  return Py_BuildValue("NNNNNNNNNNNNdddL", MEMBER(v, side), MEMBER(v, vertex), MEMBER(v, split),
+                       MEMBER(v, weight), MEMBER(v, point), MEMBER(v, normal), MEMBER(v, gap),
+                       MEMBER(v, normal_force), MEMBER(v, friction),
+                       bytes_of(v->force, v->force ? 3 * vertices : 0, sizeof *v->force),
+                       bytes_of(v->obstacle, v->obstacle_count, sizeof *v->obstacle),
+                       bytes_of(&v->ground, 1, sizeof v->ground), v->least_gap, v->energy,
+                       v->friction_work, (long long)v->searches);
+}
+
+/* sim_contacts(sim, state) -> tuple of copy_contacts */
+static PyObject *sim_contacts(PyObject *module, PyObject *arguments) {
+  Handle *sim, *state;
+  HkContactView view;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&O&", to_sim, &sim, to_state, &state)) return NULL;
+  if (!handle_claim_pair(sim, state)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_sim_contacts(sim->object, state->object, &view, &error);
+  Py_END_ALLOW_THREADS;
+  /* The arrays of the view belong to the simulation: they are copied before it is released. */
+  PyObject *result = status < 0 ? NULL : copy_contacts(&view, hk_state_vertex_count(state->object));
+  handle_release_pair(sim, state);
+  if (status >= 0 && !has_raised()) return result;
+  Py_XDECREF(result);
+  return raise_error(&error);
+}
+
 /* sim_forces(sim, state, to: address, reactions: bool), into three numbers a vertex or pin */
 static PyObject *sim_forces(PyObject *module, PyObject *arguments) {
   Handle *sim, *state;
@@ -253,6 +295,7 @@ PyMethodDef sim_methods[] = {
     {"sim_forces", sim_forces, METH_VARARGS, NULL},
     {"sim_gradient", sim_gradient, METH_VARARGS, NULL},
     {"sim_stiffness", sim_stiffness, METH_VARARGS, NULL},
+    {"sim_contacts", sim_contacts, METH_VARARGS, NULL},
     {"sim_set_trace", sim_set_trace, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -225,6 +225,11 @@ class Model:
         )
         return (rest, slide) if touch else None
 
+    @property
+    def obstacles(self) -> list[str]:
+        """The names of the obstacles, in the order of Contacts.obstacle_forces."""
+        return _core.model_obstacles(self._handle)
+
     def select(self, select: Any, *, body: str | None = None) -> Ints:
         """The numbers of chosen vertices: the name of a set, a mask, or a dict as in scene files."""
         chosen = selection(select, body)

@@ -14,6 +14,7 @@ from . import _core
 from ._arrays import Floats
 from ._deprecated import deprecated
 from ._progress import Progress, bar
+from .contacts import Contacts
 from .energies import Energies, StateInfo
 from .errors import InvalidError
 from .methods import Method
@@ -156,6 +157,11 @@ class Run:
         """Energies [J], momenta and extremes of the state now, or of a state of this run."""
         state = self.state if state is None else state
         return StateInfo._of(_core.sim_state_info(self._sim, state._handle))
+
+    def contacts(self, state: State | None = None) -> Contacts:
+        """What touches at the state now, or at a state of this run."""
+        state = self.state if state is None else state
+        return Contacts._of(_core.sim_contacts(self._sim, state._handle))
 
     def report(self, state: State | None = None) -> StateInfo:
         """Deprecated name of state_info."""

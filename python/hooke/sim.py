@@ -16,6 +16,7 @@ from ._arrays import Floats, address, point
 from ._deprecated import deprecated
 from ._progress import Progress, bar
 from ._sparse import Triplets, as_sparse
+from .contacts import Contacts
 from .device import DeviceArray
 from .energies import Energies, StateInfo
 from .errors import InvalidError
@@ -400,6 +401,12 @@ class Sim:
         f = np.empty((len(self.model.pins), 3))
         _core.sim_forces(self._handle, self._state._handle, address(f), True)
         return f
+
+    def contacts(self) -> Contacts:
+        """What touches at the state now, with forces, and the reactions of obstacles and ground.
+
+        The forces are those of the step that led to the state; see hooke.Contacts."""
+        return Contacts._of(_core.sim_contacts(self._handle, self._state._handle))
 
     # ---- Live changes --------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "contact/barrier.h"
 #include "contact/contacts.h"
+#include "contact/record.h"
 #include "contact/untangle.h"
 
 enum { TERM_GRAIN = 256 };
@@ -186,6 +187,25 @@ static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   return !t || c->status < 0 ? fail(c, error) : HK_OK;
+}
+
+/* After a step, what touches at its end has the stiffness of that step. A run rounds the times of
+ * its steps: SAME h is the same time. */
+static HkStatus begin_query(const HkForceArgs *a, double h, HkError *error) {
+  const double SAME = 1e-6;
+  HkContacts *c = a->state;
+  if (fabs(a->t - c->time) <= SAME * h && hk_contacts_is_known(c, a->x)) return HK_OK;
+  hk_contacts_place(c, a->t);
+  hk_contacts_begin(c, h > 0 ? h : c->h);
+  return hk_contacts_find(c, a->work.springs, a->x) ? HK_OK : fail(c, error);
+}
+
+static HkStatus contacts(const HkForceArgs *a, HkContactRecord *record, HkError *error) {
+  HkContacts *c = a->state;
+  const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
+  if (!t) return fail(c, error);
+  HK_TRY(hk_contacts_record(c, a->x, t, record, error));
+  return record->view.least_gap > 0 ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
 static bool filter(const HkForceArgs *a, double *to) {
@@ -429,6 +449,8 @@ const HkForceType hk_force_contact = {
     .begin_step = begin_step,
     .end_step = end_step,
     .begin_iterate = begin_iterate,
+    .begin_query = begin_query,
+    .contacts = contacts,
     .implicit_only = true,
     .filter = filter,
     .begin_stage = begin_stage,

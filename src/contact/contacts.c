@@ -368,6 +368,10 @@ static HkTouchings *known_at(HkContacts *c, const double *x) {
   return NULL;
 }
 
+bool hk_contacts_is_known(HkContacts *c, const double *x) {
+  return known_at(c, x) != NULL;
+}
+
 bool hk_contacts_is_sound(HkContacts *c, const double *x) {
   const HkTouchings *t = known_at(c, x);
   return t && t->sound;

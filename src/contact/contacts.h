@@ -199,6 +199,8 @@ HkStatus hk_contacts_widen(HkContacts *contacts);
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,
                                     const double *x);
 
+/* Whether it is known what touches at x, with obstacles where they are now. */
+bool hk_contacts_is_known(HkContacts *contacts, const double *x);
 /* Whether nothing intersects at x for certain; and from now on it is certain, if it is known what
  * touches there. */
 bool hk_contacts_is_sound(HkContacts *contacts, const double *x);

@@ -372,6 +372,23 @@ bool hk_forces_have_filter(const HkModel *m) {
   return false;
 }
 
+HkStatus hk_forces_begin_query(const HkModel *m, const HkForceWork *work, const HkState *state,
+                               double h, HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    const HkForceType *type = m->forces[f].type;
+    if (!type->begin_query) continue;
+    HkForceArgs a = hk_force_args(m, f, work, state->time, state->x, state->v);
+    HK_TRY(type->begin_query(&a, h, error));
+  }
+  return HK_OK;
+}
+
+bool hk_forces_have_contacts(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->contacts) return true;
+  return false;
+}
+
 bool hk_forces_have_hooks(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++) {
     const HkForceType *type = m->forces[f].type;

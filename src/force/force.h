@@ -13,6 +13,8 @@
 #include "hooke/extend.h"
 #include "model/state.h"
 
+struct HkContactRecord;
+
 /* What a force keeps for one simulation. */
 typedef struct HkForceState {
   int64_t id;  /* of the compiled force */
@@ -138,6 +140,12 @@ typedef struct HkForceType {
   /* Before a minimizer evaluates anything at a new iterate a->x. Energy, force and Jacobian may
    * depend on what it finds there until the next call; NULL: nothing. */
   HkStatus (*begin_iterate)(const HkForceArgs *a, HkError *error);
+  /* Before anything is computed of a state (a->t, a->x, a->v) outside of a step; h (s) is the
+   * length of steps. What the last step has left belongs to its end alone; of another state the
+   * force begins anew. NULL: nothing. */
+  HkStatus (*begin_query)(const HkForceArgs *a, double h, HkError *error);
+  /* Appends what touches at a->x to a record (contact/record.h); NULL: nothing ever does. */
+  HkStatus (*contacts)(const HkForceArgs *a, struct HkContactRecord *record, HkError *error);
   /* Step filter: shortens the move of all vertices or of some from a->x to `to`, so that the force
    * allows the straight path between the two; true if it has changed `to`. NULL: every move is
    * allowed. */
@@ -234,6 +242,11 @@ HkStatus hk_forces_begin_step(const HkModel *model, const HkForceWork *work, con
                               double h, HkError *error);
 HkStatus hk_forces_end_step(const HkModel *model, const HkForceWork *work, HkState *state, double h,
                             HkError *error);
+/* Prepares all forces for questions about a state outside of a step. */
+HkStatus hk_forces_begin_query(const HkModel *model, const HkForceWork *work, const HkState *state,
+                               double h, HkError *error);
+/* Whether a force of the model has contacts. */
+bool hk_forces_have_contacts(const HkModel *model);
 HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, double t,
                                  const double *x, HkError *error);
 /* Filters the move from x to `to` by all forces; true if it was changed. */

@@ -49,6 +49,10 @@ const char *hk_model_body(const HkModel *m, int index, int64_t *first, int64_t *
   return body->name;
 }
 
+const char *hk_model_obstacle(const HkModel *m, int index) {
+  return index >= 0 && index < m->obstacle_count ? m->obstacles[index].name : NULL;
+}
+
 const char *hk_model_set_name(const HkModel *m, int body, int index, int64_t *count) {
   if (body < 0 || body >= m->body_count) return NULL;
   const char *name = hk_mesh_set_name(m->bodies[body].names, index);

@@ -1,4 +1,9 @@
-/* energies.csv: one row a frame with time (s), energies (J), momenta and extremes. */
+/* energies.csv: one row a frame with time (s), energies (J), momenta and extremes.
+ *
+ * Models with contact have two columns more: `contact` (J), the part of contact in `other`, and
+ * `friction_work` (J), what friction has taken since the start.
+ */
+#include "force/force.h"
 #include "output/output.h"
 
 static const char *const file_name = "energies.csv";
@@ -14,13 +19,14 @@ static const HkParam params[] = {
 };
 
 static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
-  (void)model;
   FILE *file;
   HkStatus status = hk_output_append_open(o, file_name, &file, error);
   o->data = file;
   if (status < 0 || o->offset > 0) return status;
-  fprintf(file, "frame,time,kinetic,spring,gravity,other,total,px,py,pz,Lx,Ly,Lz,strain_min,"
-                "strain_max,speed_max\n");
+  fprintf(file,
+          "frame,time,kinetic,spring,gravity,other,total,px,py,pz,Lx,Ly,Lz,strain_min,"
+          "strain_max,speed_max%s\n",
+          hk_forces_have_contacts(model) ? ",contact,friction_work" : "");
   return hk_output_append_flush(o, file, file_name, error);
 }
 
@@ -29,9 +35,12 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
   const double *p = r->momentum, *L = r->angular_momentum;
   fprintf(o->data,
           "%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-          "%.17g,%.17g\n",
+          "%.17g,%.17g",
           (long long)frame->index, r->time, r->kinetic, r->spring, r->gravity, r->other, r->total,
           p[0], p[1], p[2], L[0], L[1], L[2], r->strain_min, r->strain_max, r->speed_max);
+  const HkContactView *contacts = frame->contacts;
+  if (contacts) fprintf(o->data, ",%.17g,%.17g", contacts->energy, contacts->friction_work);
+  fputc('\n', o->data);
   return hk_output_append_flush(o, o->data, file_name, error);
 }
 

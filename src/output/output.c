@@ -133,8 +133,19 @@ HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *err
 HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame, char *path,
                               size_t size, HkError *error) {
   char file[96];
-  snprintf(file, sizeof file, "%s/frame_%06lld.%s", name, (long long)frame, name);
+  snprintf(file, sizeof file, "%s/frame_%06lld.%s", name, (long long)frame,
+           hk_output_ending(o->type));
   return hk_output_path(o, file, path, size, error);
+}
+
+void hk_output_put_title(FILE *file, const char *before, const char *name, const char *after) {
+  bool quote = strpbrk(name, ",\"\r\n") != NULL;
+  fprintf(file, quote ? ",\"%s" : ",%s", before);
+  for (const char *at = name; *at; at++) {
+    if (*at == '"') fputc('"', file);
+    fputc(*at, file);
+  }
+  fprintf(file, quote ? "%s\"" : "%s", after);
 }
 
 void hk_tally_add(HkTally *tally, const HkTally *more) {

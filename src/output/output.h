@@ -39,6 +39,7 @@ typedef struct HkFrame {
   const double *force; /* N, 3 a vertex: all forces, reactions of pins not included */
   const HkStateInfo *info;
   const double *reaction; /* N, 3 a pinned vertex: reaction of the pin; 0 after its release */
+  const HkContactView *contacts; /* NULL: the model has no contact */
 } HkFrame;
 
 typedef struct HkOutput HkOutput;
@@ -60,6 +61,7 @@ typedef enum HkQuantity {
 typedef struct HkOutputType {
   HkSchema schema;
   const char *files[3]; /* files in the run's folder besides the frames, ended by NULL */
+  const char *ending;   /* of frame files; NULL: the name of the output */
   const char *grows;    /* the file that is appended to; NULL: none */
   int64_t head;         /* bytes at its start that open rewrites; no checksum contains them */
   /* Returns the HkQuantity bits that the output stores in 32 bits; NULL: none. */
@@ -113,11 +115,19 @@ HkFilesState hk_output_check(const HkOutput *o, HkError *why);
 /* Adds a complete frame file to the ledger. */
 HkStatus hk_output_keep(HkOutput *o, const char *path, HkError *error);
 
-/* Creates the folder NAME of the frame files NAME/frame_000000.NAME. */
+/* The ending of the frame files of an output. */
+static inline const char *hk_output_ending(const HkOutputType *type) {
+  return type->ending ? type->ending : type->schema.name;
+}
+/* Creates the folder NAME of the frame files NAME/frame_000000.ENDING. */
 HkStatus hk_output_frames_open(const HkOutput *o, const char *name, HkError *error);
-/* Writes the path of a frame file NAME/frame_000000.NAME. */
+/* Writes the path of a frame file NAME/frame_000000.ENDING. */
 HkStatus hk_output_frame_path(const HkOutput *o, const char *name, int64_t frame, char *path,
                               size_t size, HkError *error);
+
+/* Writes a comma and the title BEFORE NAME AFTER of a column, quoted where the name needs it: RFC
+ * 4180. */
+void hk_output_put_title(FILE *file, const char *before, const char *name, const char *after);
 
 /* Computes (l - l0) / l0 of every spring (0 if l0 is 0). */
 void hk_spring_strains(const HkModel *model, const double *x, double *strain);

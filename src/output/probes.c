@@ -7,8 +7,6 @@
  */
 #include "output/output.h"
 
-#include <string.h>
-
 static const char *const file_name = "probes.csv";
 
 typedef struct Probes {
@@ -21,25 +19,15 @@ static const HkParam params[] = {
     HK_INTEGER(Probes, every, 1, 1, 1000000000, "write each so many frames"),
 };
 
-static void put_title(FILE *file, const char *name, const char *column) {
-  bool quote = strpbrk(name, ",\"\r\n") != NULL;
-  fputs(quote ? ",\"" : ",", file);
-  for (const char *at = name; *at; at++) {
-    if (*at == '"') fputc('"', file);
-    fputc(*at, file);
-  }
-  fprintf(file, ".%s%s", column, quote ? "\"" : "");
-}
-
 static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
-  static const char *const columns[] = {"x", "y", "z", "vx", "vy", "vz", "fx", "fy", "fz"};
+  static const char *const columns[] = {".x", ".y", ".z", ".vx", ".vy", ".vz", ".fx", ".fy", ".fz"};
   FILE *file;
   HkStatus status = hk_output_append_open(o, file_name, &file, error);
   o->data = file;
   if (status < 0 || o->offset > 0) return status;
   fputs("frame,time", file);
   for (int p = 0; p < model->probe_count; p++)
-    for (int c = 0; c < 9; c++) put_title(file, model->probes[p].name, columns[c]);
+    for (int c = 0; c < 9; c++) hk_output_put_title(file, "", model->probes[p].name, columns[c]);
   fputc('\n', file);
   return hk_output_append_flush(o, file, file_name, error);
 }

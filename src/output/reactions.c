@@ -1,12 +1,16 @@
-/* reactions.csv: reactions of the pins, one row a frame.
+/* reactions.csv: reactions of pins, obstacles and ground, one row a frame.
  *
  *     frame,time,total.fx .fy .fz, and for each pin of the scene pins[0].fx .fy .fz ... (N)
  *
  * A reaction is the force R = m a - f that keeps a pinned vertex on its motion (model/pins.c); a
  * pin of several vertices gives their sum. At rest the total bears the whole weight. Released pins
  * give 0. With "each": "vertex" there are columns vertex12.fx .fy .fz for each pinned vertex
- * instead, by rising number.
+ * instead, by rising number. The total is that of the pins.
+ *
+ * Models with contact have for each obstacle obstacles[NAME].fx .fy .fz (N) .tx .ty .tz (N m, about
+ * the origin), and the same of the ground: what it exerts on bodies (contact/record.c).
  */
+#include "force/force.h"
 #include "output/output.h"
 
 static const char *const file_name = "reactions.csv";
@@ -37,6 +41,14 @@ static void put_titles(FILE *file, const char *before, int number, const char *a
   for (int c = 0; c < 3; c++) fprintf(file, ",%s%d%s.f%c", before, number, after, "xyz"[c]);
 }
 
+static void put_contact_titles(FILE *file, const HkModel *model) {
+  static const char *const obstacle[] = {"].fx", "].fy", "].fz", "].tx", "].ty", "].tz"};
+  for (int k = 0; k < model->obstacle_count; k++)
+    for (int c = 0; c < 6; c++)
+      hk_output_put_title(file, "obstacles[", model->obstacles[k].name, obstacle[c]);
+  fputs(",ground.fx,ground.fy,ground.fz,ground.tx,ground.ty,ground.tz", file);
+}
+
 static HkStatus open_file(HkOutput *o, const HkModel *model, Writer *w, HkError *error) {
   HK_TRY(hk_alloc(&o->context, &w->sums, 3 * (int64_t)model->motion_count, sizeof *w->sums, "pins",
                   error));
@@ -47,6 +59,7 @@ static HkStatus open_file(HkOutput *o, const HkModel *model, Writer *w, HkError 
     put_titles(w->file, "vertex", model->pin_vertex[p], "");
   for (int p = 0; !by_vertex(o) && p < model->motion_count; p++)
     put_titles(w->file, "pins[", p, "]");
+  if (hk_forces_have_contacts(model)) put_contact_titles(w->file, model);
   fputc('\n', w->file);
   return hk_output_append_flush(o, w->file, file_name, error);
 }
@@ -60,6 +73,15 @@ static HkStatus open(HkOutput *o, const HkModel *model, HkError *error) {
 
 static void put_vectors(FILE *file, const double *values, int64_t count) {
   for (int64_t q = 0; q < 3 * count; q++) fprintf(file, ",%.17g", values[q]);
+}
+
+static void put_contacts(FILE *file, const HkContactView *contacts) {
+  for (int k = 0; k <= contacts->obstacle_count; k++) {
+    const HkContactReaction *r =
+        k < contacts->obstacle_count ? &contacts->obstacle[k] : &contacts->ground;
+    put_vectors(file, r->force, 1);
+    put_vectors(file, r->torque, 1);
+  }
 }
 
 static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
@@ -78,6 +100,7 @@ static HkStatus write(HkOutput *o, const HkFrame *frame, HkError *error) {
     put_vectors(w->file, frame->reaction, model->pin_count);
   else
     put_vectors(w->file, w->sums, model->motion_count);
+  if (frame->contacts) put_contacts(w->file, frame->contacts);
   fputc('\n', w->file);
   return hk_output_append_flush(o, w->file, file_name, error);
 }
@@ -93,7 +116,7 @@ static HkStatus close(HkOutput *o, HkError *error) {
 
 const HkOutputType hk_output_reactions = {
     .schema = {.name = "reactions",
-               .summary = "reactions.csv: the force that holds each pin, and their sum",
+               .summary = "reactions.csv: the force that holds each pin, and of each obstacle",
                .formula = "R = m a - f(x, v, t)",
                HK_PARAMS(Reactions, params)},
     .files = {"reactions.csv"},

@@ -1,7 +1,8 @@
 /* VTK's XML files; see vtk.h.
  *
  *     Points    x (m)
- *     PointData velocity (m/s), force (N, all forces, reactions of pins not included)
+ *     PointData velocity (m/s), force (N, all forces, reactions of pins not included),
+ *               contact_force (N, of all contacts; only where the model has contact)
  *     CellData  strain ((l - l0) / l0; other cells: mean of the springs along their edges, or 0),
  *               kind (springs 0 edge, 1 shear, 2 bending, 3 from a file; 4 line, 5 face, 6 solid)
  *     FieldData TimeValue (s)
@@ -127,21 +128,27 @@ void hk_vtk_put_cells(HkVtk *w, bool springs, int64_t begin, int64_t end, int64_
   hk_vtk_end(w);
 }
 
-static void put_file(HkVtk *w, const HkFrame *frame) {
-  const HkVtkLayout *layout = w->layout;
+void hk_vtk_put_head(HkVtk *w, const char *type, double time, int64_t points) {
   HkStream *s = &w->stream;
   hk_stream_printf(s,
                    "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" "
                    "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n<%s>\n<FieldData>\n",
-                   layout->type, layout->type);
+                   type, type);
   hk_vtk_begin(w, HK_VTK_FLOAT64, "TimeValue", 1, 1);
-  hk_vtk_put_real(w, frame->state->time);
+  hk_vtk_put_real(w, time);
   hk_vtk_end(w);
-  hk_stream_printf(s, "</FieldData>\n<Piece NumberOfPoints=\"%lld\"", (long long)w->model->n);
+  hk_stream_printf(s, "</FieldData>\n<Piece NumberOfPoints=\"%lld\"", (long long)points);
+}
+
+static void put_file(HkVtk *w, const HkFrame *frame) {
+  const HkVtkLayout *layout = w->layout;
+  HkStream *s = &w->stream;
+  hk_vtk_put_head(w, layout->type, frame->state->time, w->model->n);
   layout->count(w);
   hk_stream_printf(s, ">\n<PointData Vectors=\"velocity\">\n");
   put_vectors(w, "velocity", frame->state->v);
   put_vectors(w, "force", frame->force);
+  if (frame->contacts) put_vectors(w, "contact_force", frame->contacts->force);
   hk_stream_printf(s, "</PointData>\n<CellData Scalars=\"strain\">\n");
   put_strains(w, frame->state->x);
   put_kinds(w);

@@ -1,4 +1,4 @@
-/* Code of the outputs vtp and vtu: VTK's XML files, their data arrays and their .pvd.
+/* Code of the outputs vtp, vtu and contacts: VTK's XML files, their data arrays and their .pvd.
  *
  * Arrays stand inline as base64 of a UInt64 count of bytes and the values, little endian.
  */
@@ -58,6 +58,10 @@ unsigned hk_vtk_singles(const HkOutput *o);
 HkStatus hk_vtk_open(HkOutput *o, const HkModel *model, const HkVtkLayout *layout, HkError *error);
 HkStatus hk_vtk_write(HkOutput *o, const HkFrame *frame, HkError *error);
 HkStatus hk_vtk_close(HkOutput *o, HkError *error);
+
+/* The beginning of a file of one piece, up to the number of its points; FieldData has the time (s).
+ */
+void hk_vtk_put_head(HkVtk *w, const char *type, double time, int64_t points);
 
 /* One DataArray: begin, its tuples x components values one by one, end. */
 void hk_vtk_begin(HkVtk *w, HkVtkType type, const char *name, int components, int64_t tuples);

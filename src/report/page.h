@@ -55,7 +55,7 @@ typedef struct HkPage {
 #define HK_PAGE_NAME "report.html" /* in the folder of the run */
 #define HK_PAGE_LIMIT 30e6         /* bytes of a report */
 
-enum { HK_PAGE_FORMAT = 1 }; /* version of the data; other versions are ignored */
+enum { HK_PAGE_FORMAT = 2 }; /* version of the data; other versions are ignored */
 
 /* Creates a page for a run of frame_count frames, for a file of at most `limit` bytes. */
 HkStatus hk_page_create(const HkScene *scene, const HkModel *model, int64_t frame_count,

@@ -7,9 +7,10 @@
 #include <string.h>
 
 const char *const hk_row_names[HK_ROW_COUNT] = {
-    "frame", "time",       "kinetic",           "spring",      "gravity",         "other",
-    "total", "strain_min", "strain_max",        "speed_max",   "seconds",         "frames",
-    "steps", "iterations", "linear_iterations", "unconverged", "worst_iterations"};
+    "frame",           "time",       "kinetic",    "spring",     "gravity",           "other",
+    "total",           "strain_min", "strain_max", "speed_max",  "contacts",          "least_gap",
+    "seconds",         "frames",     "steps",      "iterations", "linear_iterations", "unconverged",
+    "worst_iterations"};
 
 /* Beyond this a box has no finite size. */
 static const double LARGEST = 1e150;
@@ -173,6 +174,7 @@ static void halve_rows(HkRecording *r, double *next) {
 
 static void add_row(HkRecording *r, const HkFrame *frame, const HkTally *work, double seconds) {
   const HkStateInfo *e = frame->info;
+  const HkContactView *c = frame->contacts;
   int64_t number = frame->index - r->first;
   double row[HK_ROW_COUNT] = {
       [HK_ROW_INDEX] = (double)frame->index,
@@ -185,6 +187,8 @@ static void add_row(HkRecording *r, const HkFrame *frame, const HkTally *work, d
       [HK_ROW_STRAIN_MIN] = e->strain_min,
       [HK_ROW_STRAIN_MAX] = e->strain_max,
       [HK_ROW_SPEED] = e->speed_max,
+      [HK_ROW_CONTACTS] = c ? (double)c->count : NAN,
+      [HK_ROW_LEAST_GAP] = c ? c->least_gap : NAN,
       [HK_ROW_SECONDS] = seconds,
       [HK_ROW_FRAMES] = work->steps > 0,
       [HK_ROW_STEPS] = (double)work->steps,

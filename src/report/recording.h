@@ -50,6 +50,8 @@ enum {
   HK_ROW_STRAIN_MIN,
   HK_ROW_STRAIN_MAX,
   HK_ROW_SPEED,
+  HK_ROW_CONTACTS,  /* NAN: the model has no contact, or it is not known */
+  HK_ROW_LEAST_GAP, /* m */
   HK_ROW_SECONDS,
   HK_ROW_FRAMES,
   HK_ROW_STEPS,

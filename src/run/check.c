@@ -118,6 +118,7 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
               .value = run->reaction,
               .count = m->pin_count,
               .vertex = m->pin_vertex};
+  Values contact = {.name = "contact force", .unit = "N", .count = m->n};
   x.output = single_output(run, HK_QUANTITY_POSITION);
   v.output = single_output(run, HK_QUANTITY_VELOCITY);
   f.output = single_output(run, HK_QUANTITY_FORCE);
@@ -126,7 +127,12 @@ HkStatus hk_run_check_frame(HkRun *run, HkError *error) {
   hk_pins_reactions(m, run->state, run->force, run->reaction);
   HK_TRY(check_values(run, &x, error));
   HK_TRY(check_values(run, &v, error));
+  /* What intersects has an infinite energy: the error that lists it comes first. */
+  HK_TRY(hk_sim_contacts(run->sim, run->state, &run->contacts, error));
+  contact.value = run->contacts.force;
+  contact.output = f.output;
   HK_TRY(check_info(run, error));
   HK_TRY(check_values(run, &f, error));
-  return check_values(run, &R, error);
+  HK_TRY(check_values(run, &R, error));
+  return check_values(run, &contact, error);
 }

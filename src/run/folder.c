@@ -124,7 +124,7 @@ void hk_folder_clear(const char *folder, bool is_run) {
   const HkSchema *output;
   for (int q = 0; (output = hk_schema_at(HK_OUTPUT, q)); q++) {
     if (hk_folder_path(folder, output->name, path, sizeof path, NULL) >= 0)
-      remove_frames(path, output->name);
+      remove_frames(path, hk_output_ending(hk_output_type(output)));
     for (const char *const *file = hk_output_type(output)->files; is_run && *file; file++)
       remove_file(folder, *file);
   }

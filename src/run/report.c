@@ -17,7 +17,7 @@ void hk_run_take_up_report(HkRun *run) {
   HkStateInfo info;
   HkTally none = {0};
   hk_sim_state_info(run->sim, run->state, &info);
-  HkFrame frame = {run->model, run->state, run->frame, NULL, &info, NULL};
+  HkFrame frame = {run->model, run->state, run->frame, NULL, &info, NULL, NULL};
   hk_page_add(run->page, &frame, &none, 0);
 }
 

@@ -72,7 +72,8 @@ static void pass_tally(HkRun *run) {
 static HkStatus write_frame(HkRun *run, HkError *error) {
   HkTally work = run->tally;
   pass_tally(run);
-  HkFrame frame = {run->model, run->state, run->frame, run->force, &run->info, run->reaction};
+  HkFrame frame = {run->model, run->state, run->frame, run->force, &run->info, run->reaction, NULL};
+  if (hk_forces_have_contacts(run->model)) frame.contacts = &run->contacts;
   if (run->page) hk_page_add(run->page, &frame, &work, run->seconds);
   run->seconds = 0;
   for (int q = 0; q < run->output_count; q++) {

@@ -24,11 +24,12 @@ struct HkRun {
   HkMethod *methods; /* parameters of the outputs */
   HkOutput *outputs;
   int output_count;
-  HkPage *page;     /* data of the report; NULL: no report */
-  HkStateInfo info; /* energies of the current frame */
-  double *force;    /* N, 3 a vertex, for the outputs */
-  double *reaction; /* N, 3 a pinned vertex, for the outputs */
-  char *packed;     /* buffer for a checkpoint */
+  HkPage *page;           /* data of the report; NULL: no report */
+  HkStateInfo info;       /* energies of the current frame */
+  double *force;          /* N, 3 a vertex, for the outputs */
+  double *reaction;       /* N, 3 a pinned vertex, for the outputs */
+  HkContactView contacts; /* of the current frame, of the simulation */
+  char *packed;           /* buffer for a checkpoint */
   int64_t packed_room;
 
   int64_t frame, frames, steps;
@@ -58,8 +59,8 @@ struct HkRun {
   void *cancel_user;
 };
 
-/* check.c: computes info, force and reaction of the present frame; HK_ERROR_BLOWUP if a number of
- * the frame is not finite, or does not fit into an output of 32-bit numbers. */
+/* check.c: computes info, force, reaction and contacts of the present frame; HK_ERROR_BLOWUP if a
+ * number of the frame is not finite, or does not fit into an output of 32-bit numbers. */
 HkStatus hk_run_check_frame(HkRun *run, HkError *error);
 
 /* fits.c: returns HK_ERROR_MEMORY if a scene is too large for the available memory. */

@@ -50,7 +50,7 @@ HkStatus hk_viewer_add(HkViewer *v, HkSim *sim, const HkState *state, HkError *e
   if (v->frames == 0) HK_TRY(hk_sim_stable_step(sim, state, &v->stable_h, error));
   hk_sim_state_info(sim, state, &info);
   HkTally work = {.steps = v->frames && state->steps > v->steps ? state->steps - v->steps : 0};
-  HkFrame frame = {v->page->model, state, v->frames, NULL, &info, NULL};
+  HkFrame frame = {v->page->model, state, v->frames, NULL, &info, NULL, NULL};
   hk_page_add(v->page, &frame, &work, 0);
   if (v->frames++ == 0) v->first = state->time;
   v->last = state->time;

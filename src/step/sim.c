@@ -117,6 +117,7 @@ void hk_sim_destroy(HkSim **sim) {
   hk_free(&c, &s->x_start);
   hk_free(&c, &s->pin_held);
   hk_sim_release_springs(s);
+  hk_sim_release_contacts(s);
   hk_force_work_destroy(s->model, &s->work);
   hk_method_clear(&s->method);
   hk_free(&c, sim);
@@ -142,7 +143,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   size_t bytes = sizeof *sim + vectors * sizeof *sim->w + (vectors + 1) * hk_vector_bytes(m->n);
   bytes += (size_t)m->pin_count * sizeof *sim->pin_held + hk_force_work_bytes(m, &sim->work) +
            hk_energy_watch_bytes(sim);
-  bytes += hk_sim_springs_bytes(sim);
+  bytes += hk_sim_springs_bytes(sim) + hk_sim_contacts_bytes(sim);
   if (sim->x_start) bytes += hk_vector_bytes(m->n);
   HkState *states[] = {sim->whole, sim->halves, sim->start};
   for (int k = 0; k < 3; k++) bytes += states[k] ? hk_state_bytes(states[k]) : 0;
@@ -233,7 +234,8 @@ HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error) {
   HK_TRY(hk_sim_use_springs(sim, state, error));
   hk_state_fetch(state);
   HK_TRY(hk_force_work_fit(sim->model, &sim->work, error));
-  return hk_forces_load(sim->model, &sim->work, state, error);
+  HK_TRY(hk_forces_load(sim->model, &sim->work, state, error));
+  return hk_forces_begin_query(sim->model, &sim->work, state, sim->h, error);
 }
 
 HkStatus hk_sim_prepare(HkSim *sim, HkState *state, HkError *error) {

@@ -65,7 +65,8 @@ struct HkSim {
   HkEnergyWatch watch;
   HkTraceFn *trace; /* called after each iteration of a minimizer; may be NULL */
   void *trace_user;
-  double energy_scale, push_scale; /* J, m/s^2: see blowup.c */
+  struct HkContactRecord *contacts; /* of the last hk_sim_contacts; NULL until then */
+  double energy_scale, push_scale;  /* J, m/s^2: see blowup.c */
   double kinetic;          /* J, at the end of the step; NAN: the integrator does not compute it */
   int64_t version;         /* version of the model at the last step; 0: as compiled */
   int64_t springs_version; /* version of the springs at the last step */
@@ -86,12 +87,16 @@ HkStatus hk_sim_move(HkSim *sim, HkState *state, HkError *error);
 /* sim_springs.c: makes forces use the springs of the state, or the model's if it has none. */
 HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error);
 void hk_sim_release_springs(HkSim *sim);
-/* Has forces use the springs of the state and take over their memory in it, and copies x and v to
- * the host: required before anything but a step is computed of a state. */
+/* Has forces use the springs of the state, take over their memory in it and prepare for questions
+ * about it, and copies x and v to the host: required before anything but a step is computed of a
+ * state. */
 HkStatus hk_sim_use_state(HkSim *sim, const HkState *state, HkError *error);
 /* Has the forces move the state to where they allow it to be, as the next step would. */
 HkStatus hk_sim_prepare(HkSim *sim, HkState *state, HkError *error);
 size_t hk_sim_springs_bytes(const HkSim *sim);
+/* sim_contacts.c: the record of contacts. */
+size_t hk_sim_contacts_bytes(const HkSim *sim);
+void hk_sim_release_contacts(HkSim *sim);
 /* Copies the state back if the integrator works on arrays of its own. */
 void hk_sim_close(HkSim *sim, HkState *state);
 /* a = M^-1 f(t, x, v) (m/s^2); 0 for held pins and for z in two dimensions. */

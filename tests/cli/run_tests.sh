@@ -199,3 +199,18 @@ test_run_counts_the_steps_that_do_not_converge() {
   expect 0 hooke run s.json --force
   ! grep -q 'not converged' out
 }
+
+test_run_prints_the_contacts_of_the_end() {
+  cat >scene.json <<'END'
+{"bodies": [{"shape": {"type": "grid", "nx": 4, "ny": 4, "plane": "xz"}, "transform": {"translate": [0, 0.002, 0]}, "mass": 1}],
+ "forces": ["gravity", {"type": "contact", "ground": true}], "integrator": "backward_euler",
+ "time": {"duration": 0.3, "step": 0.01, "frames_per_second": 10}, "outputs": ["contacts", "reactions"]}
+END
+  expect 0 hooke run scene.json -o first
+  says out 'contacts      16 at the end, the least gap is 0.'
+  expect 0 hooke run scene.json -o again --json
+  json 'j["contacts"]["count"] == 16 and 0 < j["contacts"]["least_gap"] < 1e-3'
+  [ -f again/contacts/frame_000003.vtu ] && [ -f again/contacts.pvd ]
+  expect 0 hooke run cloth -o without --json --set time.duration=0.1
+  json '"contacts" not in j'
+}

@@ -88,6 +88,11 @@ function fillRun() {
   }
   addRow(body, 'Largest strain', `${numberText(100 * Math.max(...finite(rows.strain_max)), 3)} %`);
   addRow(body, 'Largest speed', `${numberText(Math.max(...finite(rows.speed_max)), 3)} m/s`);
+  if (rows.contacts.some((value) => value > 0)) {
+    addRow(body, 'Contacts', `${countText(Math.max(...finite(rows.contacts)))} at most in a frame`);
+    const gaps = rows.least_gap.filter(Number.isFinite);
+    addRow(body, 'Least gap', `${numberText(1000 * Math.min(...gaps), 3)} mm`);
+  }
 }
 
 function finite(values) {

@@ -348,6 +348,26 @@ function startPlots() {
     [{name: 'of a vertex', color: color('gravity'), values: rows.speed_max}],
     {fromZero: true},
   );
+  if (rows.contacts.some((value) => value > 0)) {
+    addPlot(
+      'Contacts',
+      '',
+      [{name: 'pairs and vertices that touch', color: color('spring'), values: rows.contacts}],
+      {fromZero: true},
+    );
+    addPlot(
+      'Least gap',
+      'mm',
+      [
+        {
+          name: 'of all contacts',
+          color: color('kinetic'),
+          values: rows.least_gap.map((value) => (Number.isFinite(value) ? 1000 * value : NaN)),
+        },
+      ],
+      {fromZero: true},
+    );
+  }
   const redraw = () => plots.forEach((plot) => plot.draw());
   new ResizeObserver(redraw).observe(element('plots'));
   redraw();

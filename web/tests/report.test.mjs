@@ -1,6 +1,6 @@
 // The report of a run, opened from the disk as people do who got it by mail.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -38,6 +38,37 @@ test('a_report_opens_from_the_disk_and_plays', (t) => (run.missing ? t.skip(run.
   assert.deepEqual(page.requests, [place.url], 'nothing but the file itself is read');
   assert.deepEqual(page.errors, []);
 })(t)));
+
+const onGround = {
+  bodies: [{ shape: { type: 'grid', nx: 6, ny: 6, plane: 'xz' }, transform: { translate: [0, 0.01, 0] }, mass: 1 }],
+  forces: ['gravity', { type: 'contact', ground: true }],
+  time: { duration: 0.5, step: 0.01, frames_per_second: 20 },
+  integrator: 'backward_euler',
+  outputs: [],
+};
+
+test('a_report_with_contact_shows_contacts_and_the_least_gap', async (t) => {
+  if (run.missing) return t.skip(run.missing);
+  writeFileSync(join(folder, 'ground.json'), JSON.stringify(onGround));
+  const made = runHooke('run', join(folder, 'ground.json'), '--report', '--quiet', '-o', join(folder, 'ground'));
+  assert.equal(made.status, 0, made.stderr);
+  await onPage(() => place, { ready: false, offline: true }, async (page) => {
+    const shown = () => page.evaluate(() => ({
+      titles: document.getElementById('plots').textContent,
+      rows: document.getElementById('table-run').textContent,
+    }));
+    await page.waitForSelector('#plots svg');
+    assert.ok(!/Least gap/.test((await shown()).titles), 'a scene without contact shows none');
+    await page.goto(pathToFileURL(join(folder, 'ground', 'report.html')).href);
+    await page.waitForSelector('#plots svg');
+    const { titles, rows } = await shown();
+    assert.match(titles, /Contacts/);
+    assert.match(titles, /Least gap/);
+    assert.match(rows, /Contacts36 at most in a frame/);
+    assert.match(rows, /Least gap0\.\d+ mm/);
+    assert.deepEqual(page.errors, []);
+  })(t);
+});
 
 test('a_report_in_a_notebook_fills_its_frame_and_follows_its_theme', (t) => (run.missing ? t.skip(run.missing) : onPage(() => place, { ready: false, offline: true }, async (page) => {
   await page.goto('about:blank');
