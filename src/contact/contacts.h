@@ -24,6 +24,8 @@ typedef struct HkContactParams {
   double distance, thickness;
   bool self, ground;
   double height;
+  double friction, friction_kinetic, friction_speed;
+  int friction_law; /* HK_FRICTION_* */
 } HkContactParams;
 
 /* An obstacle with a signed distance, or the ground. */
@@ -43,9 +45,12 @@ typedef struct HkContactData {
   HkFeatures features;
   HkWall *walls;
   int wall_count;
-  double ghat;    /* m */
-  double edge;    /* m, mean length of the edges of bodies */
-  double *radius; /* m, of each vertex of the model and of the obstacles */
+  double ghat;                          /* m */
+  double edge;                          /* m, mean length of the edges of bodies */
+  double *radius;                       /* m, of each vertex of the model and of the obstacles */
+  double friction_rest, friction_slide; /* coefficients of friction: static, kinetic */
+  double friction_speed;                /* m/s, of the law ipc */
+  bool friction_ipc, has_friction;      /* has_friction: some coefficient is above 0 */
 } HkContactData;
 
 typedef struct HkCandidate {
@@ -102,9 +107,12 @@ typedef struct HkPiece {
   HkStatus status;
 } HkPiece;
 
+typedef struct HkFriction HkFriction; /* friction.h */
+
 typedef struct HkContacts {
   const HkModel *model;
   const HkContactData *data;
+  HkFriction *friction;
   HkTree tree;
   HkBox *box;         /* of each vertex: where it may be (search.c) */
   uint8_t *anywhere;  /* of each vertex: 1 if its box is right at every time */

@@ -1,0 +1,469 @@
+/* Friction at all contacts; see friction.h. */
+#include "contact/friction.h"
+
+#include "base/vec.h"
+#include "contact/barrier.h"
+
+#include <string.h>
+
+static const double INERTIA = 10; /* k h^2 / m of an anchor */
+
+/* ---- Coefficients ---- */
+
+void hk_contact_friction(const HkContactData *d, int group_a, int group_b, double *rest,
+                         double *slide) {
+  (void)group_a;
+  (void)group_b;
+  *rest = d->friction_rest;
+  *slide = d->friction_slide;
+}
+
+static int group_of_slot(const HkFeatures *f, int64_t slot) {
+  return f->group[slot / HK_CONTACT_WIDTH];
+}
+
+/* The body of a vertex, whose ranges are sorted. */
+static int group_of_vertex(const HkModel *m, int32_t v) {
+  int low = 0, high = m->body_count;
+  while (high - low > 1) {
+    int middle = (low + high) / 2;
+    if (m->bodies[middle].first <= v)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static int group_of_wall(const HkContacts *c, int wall) {
+  const HkCompiledObstacle *o = c->data->walls[wall].obstacle;
+  const HkFeatures *f = &c->data->features;
+  return o ? f->body_count + (int)(o - c->model->obstacles) : f->group_count;
+}
+
+/* ---- Creating ---- */
+
+HkStatus hk_friction_create(const HkModel *m, HkFriction **friction, HkError *error) {
+  return hk_alloc(&m->context, friction, 1, sizeof **friction, "friction", error);
+}
+
+void hk_friction_destroy(const HkModel *m, HkFriction **friction) {
+  HkFriction *f = *friction;
+  if (!f) return;
+  hk_free(&m->context, &f->anchor);
+  hk_free(&m->context, &f->contact);
+  hk_free(&m->context, &f->x);
+  hk_free(&m->context, &f->obstacle);
+  hk_free(&m->context, &f->pose);
+  hk_free(&m->context, &f->pose_end);
+  hk_free(&m->context, friction);
+}
+
+size_t hk_friction_bytes(const HkFriction *f) {
+  return sizeof *f + (size_t)f->anchor_capacity * sizeof *f->anchor +
+         (size_t)f->capacity * sizeof *f->contact +
+         (size_t)(f->x_capacity + f->obstacle_capacity) * sizeof *f->x +
+         (size_t)(f->pose_capacity + f->pose_end_capacity) * sizeof *f->pose;
+}
+
+double hk_friction_work(const HkContacts *c) {
+  return c->friction->work;
+}
+
+/* ---- Displacements ---- */
+
+/* a = T a */
+static void project(const double n[3], double a[3]) {
+  hk_axpy(-hk_dot(n, a), n, a);
+}
+
+/* u += the displacement of a point of a wall from one pose to another. */
+static void add_wall_move(const HkPose *from, const HkPose *to, const double point[3], double s,
+                          double u[3]) {
+  double r[3], local[3], moved[3];
+  if (memcmp(from, to, sizeof *from) == 0) return; /* exactly 0 */
+  hk_sub(point, from->T, r);
+  for (int q = 0; q < 3; q++)
+    local[q] = from->R[q] * r[0] + from->R[3 + q] * r[1] + from->R[6 + q] * r[2];
+  for (int q = 0; q < 3; q++) moved[q] = hk_dot(to->R + 3 * q, local) + to->T[q] - point[q];
+  hk_axpy(s, moved, u);
+}
+
+/* Where vertices, obstacles and walls are. */
+typedef struct Place {
+  const double *x, *obstacle;
+  const HkPose *pose;
+} Place;
+
+static Place start_of(const HkFriction *f) {
+  return (Place){f->x, f->obstacle, f->pose};
+}
+
+static Place place_now(const HkContacts *c, const double *x) {
+  return (Place){x, c->obstacle, c->pose};
+}
+
+/* u = T (relative displacement of a contact from one place to another) */
+static void displacement(const HkContacts *c, const HkFrictionContact *t, const Place *from,
+                         const Place *to, double u[3]) {
+  int64_t n = c->data->features.n;
+  if (t->wall >= 0) {
+    hk_sub(to->x + 3 * (int64_t)t->vertex[0], from->x + 3 * (int64_t)t->vertex[0], u);
+    add_wall_move(from->pose + t->wall, to->pose + t->wall, t->point, -1, u);
+  } else {
+    u[0] = u[1] = u[2] = 0;
+    for (int a = 0; a < 4; a++) {
+      int64_t own = t->vertex[a] - n, at = 3 * (own < 0 ? (int64_t)t->vertex[a] : own);
+      double d[3];
+      hk_sub((own < 0 ? to->x : to->obstacle) + at, (own < 0 ? from->x : from->obstacle) + at, d);
+      hk_axpy(t->w[a], d, u);
+    }
+  }
+  project(t->n, u);
+}
+
+/* z = T s + u; returns its length. */
+static double stretch(const HkContacts *c, const HkFrictionContact *t, const Place *at,
+                      double z[3]) {
+  Place start = start_of(c->friction);
+  displacement(c, t, &start, at, z);
+  hk_axpy(1, t->s, z);
+  return hk_norm(z);
+}
+
+/* The law of a contact for a displacement that takes `duration` (s). */
+static HkFrictionLaw law_of(const HkContacts *c, const HkFrictionContact *t, double duration) {
+  if (!c->data->friction_ipc) return hk_friction_anchor(t->limit, t->k);
+  return hk_friction_ipc(t->limit, c->data->friction_speed * duration);
+}
+
+/* The time from the start of the step to that of the stage. */
+static double stage_duration(const HkContacts *c) {
+  double duration = c->time_to - c->friction->time;
+  return duration > 0 ? duration : c->h;
+}
+
+/* ---- The beginning of a step ---- */
+
+/* Stiffness of the anchor of vertices with this mean mass. */
+static double anchor_stiffness(const HkContacts *c, const int32_t *v, int count) {
+  double mass = 0;
+  int free = 0;
+  for (int a = 0; a < count; a++) {
+    if (v[a] >= c->data->features.n) continue;
+    mass += c->model->mass[v[a]];
+    free++;
+  }
+  return free > 0 ? INERTIA * mass / (free * c->h * c->h) : 0;
+}
+
+/* The displacement that an obstacle's vertex makes in the step. */
+static void obstacle_move(const HkContacts *c, int32_t v, double t, double move[3]) {
+  const HkModel *m = c->model;
+  int64_t own = v - c->data->features.n, at = own;
+  int k = 0;
+  while (at >= m->obstacles[k].features.vertex_count) at -= m->obstacles[k++].features.vertex_count;
+  hk_obstacle_place(&m->obstacles[k], t + c->h, c->data->features.obstacle + 3 * own, move);
+  hk_axpy(-1, c->obstacle + 3 * own, move);
+}
+
+/* Whether the velocities take a new contact beyond its static limit within the step. */
+static bool slides(const HkForceArgs *a, const HkFrictionContact *t, double limit) {
+  const HkContacts *c = a->state;
+  double u[3] = {0, 0, 0};
+  if (!a->v) return false;
+  if (t->wall >= 0) {
+    const HkCompiledObstacle *o = c->data->walls[t->wall].obstacle;
+    HkPose end = c->pose[t->wall];
+    if (o) hk_obstacle_pose(o, a->t + c->h, end.R, end.T);
+    add_wall_move(&c->pose[t->wall], &end, t->point, -1, u);
+    hk_axpy(c->h, a->v + 3 * (int64_t)t->vertex[0], u);
+  } else {
+    for (int k = 0; k < 4; k++) {
+      double move[3];
+      if (t->vertex[k] < c->data->features.n) {
+        hk_axpy(t->w[k] * c->h, a->v + 3 * (int64_t)t->vertex[k], u);
+        continue;
+      }
+      obstacle_move(c, t->vertex[k], a->t, move);
+      hk_axpy(t->w[k], move, u);
+    }
+  }
+  project(t->n, u);
+  return t->k * hk_norm(u) > limit;
+}
+
+/* Takes over the anchor that the state has of a contact, as a force if the stiffness is another
+ * one; the anchors before it belong to contacts that have ended. */
+static const HkAnchor *find_anchor(HkFriction *f, int64_t *at, HkFrictionContact *t) {
+  for (; *at < f->anchor_count && f->anchor[*at].key <= t->key; ++*at) {
+    const HkAnchor *anchor = &f->anchor[*at];
+    double stored = 0.5 * anchor->k * hk_dot(anchor->s, anchor->s);
+    if (anchor->key < t->key) {
+      f->lost += stored;
+      continue;
+    }
+    t->stored = stored;
+    for (int q = 0; q < 3; q++)
+      t->s[q] = anchor->k == t->k ? anchor->s[q] : anchor->s[q] * (anchor->k / t->k);
+    project(t->n, t->s);
+    ++*at;
+    return anchor;
+  }
+  return NULL;
+}
+
+/* Appends a contact with the normal force lambda (N) between two groups. */
+static HkStatus append(const HkForceArgs *a, HkFrictionContact *t, double lambda, int group_a,
+                       int group_b, int64_t *at, HkError *error) {
+  const HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  double rest, slide;
+  hk_contact_friction(c->data, group_a, group_b, &rest, &slide);
+  t->k = anchor_stiffness(c, t->vertex, t->wall >= 0 ? 1 : 4);
+  if (!(t->k > 0 && lambda > 0 && (rest > 0 || slide > 0))) return HK_OK;
+  const HkAnchor *anchor = c->data->friction_ipc ? NULL : find_anchor(f, at, t);
+  bool slid = c->data->friction_ipc || (anchor && anchor->slid);
+  if (!slid && !anchor && rest != slide) slid = slides(a, t, rest * lambda);
+  t->limit = (slid ? slide : rest) * lambda;
+  if (!(t->limit > 0)) {
+    f->lost += t->stored;
+    return HK_OK;
+  }
+  HK_TRY(hk_grow(&c->model->context, &f->contact, &f->capacity, f->count + 1, sizeof *t, "friction",
+                 error));
+  f->contact[f->count++] = *t;
+  return HK_OK;
+}
+
+static HkStatus append_pair(const HkForceArgs *a, const HkTouching *touching, int64_t *at,
+                            HkError *error) {
+  const HkContacts *c = a->state;
+  HkFrictionContact t = {.key = c->candidate[touching->candidate].key, .wall = -1};
+  int64_t slot_a, slot_b;
+  memcpy(t.vertex, touching->vertex, sizeof t.vertex);
+  memcpy(t.w, touching->touch.w, sizeof t.w);
+  memcpy(t.n, touching->touch.n, sizeof t.n);
+  hk_contact_slots(t.key, &slot_a, &slot_b);
+  /* k ghat mu |f'|, from the energy k ghat^2 mu f */
+  double s = touching->touch.g / c->data->ghat;
+  double lambda = -touching->energy * hk_barrier_slope(s) / (hk_barrier(s) * c->data->ghat);
+  const HkFeatures *f = &c->data->features;
+  return append(a, &t, lambda, group_of_slot(f, slot_a), group_of_slot(f, slot_b), at, error);
+}
+
+static HkStatus append_wall(const HkForceArgs *a, const HkWallTouching *touching, int64_t *at,
+                            HkError *error) {
+  const HkContacts *c = a->state;
+  int32_t v = touching->vertex;
+  HkFrictionContact t = {
+      .key = hk_anchor_wall_key(touching->wall, v), .vertex = {v}, .wall = touching->wall};
+  double ghat = c->data->ghat;
+  memcpy(t.n, touching->n, sizeof t.n);
+  memcpy(t.point, a->x + 3 * (int64_t)v, sizeof t.point);
+  hk_axpy(-touching->g - c->data->radius[v], t.n, t.point);
+  double lambda = -touching->k * ghat * hk_barrier_slope(touching->g / ghat);
+  return append(a, &t, lambda, group_of_vertex(c->model, v), group_of_wall(c, touching->wall), at,
+                error);
+}
+
+/* Keeps the places of all things, if there are contacts. */
+static HkStatus keep_start(const HkForceArgs *a, HkError *error) {
+  const HkContacts *c = a->state;
+  const HkContext *context = &c->model->context;
+  const HkFeatures *features = &c->data->features;
+  HkFriction *f = c->friction;
+  int64_t size = 3 * features->n, own = 3 * (features->vertex_count - features->n);
+  int64_t walls = c->data->wall_count;
+  HK_TRY(hk_grow(context, &f->x, &f->x_capacity, size, sizeof *f->x, "friction", error));
+  HK_TRY(hk_grow(context, &f->obstacle, &f->obstacle_capacity, own, sizeof *f->obstacle, "friction",
+                 error));
+  HK_TRY(hk_grow(context, &f->pose, &f->pose_capacity, walls, sizeof *f->pose, "friction", error));
+  HK_TRY(hk_grow(context, &f->pose_end, &f->pose_end_capacity, walls, sizeof *f->pose, "friction",
+                 error));
+  memcpy(f->x, a->x, (size_t)size * sizeof *f->x);
+  if (own) memcpy(f->obstacle, c->obstacle, (size_t)own * sizeof *f->obstacle);
+  if (walls) memcpy(f->pose, c->pose, (size_t)walls * sizeof *f->pose);
+  if (walls) memcpy(f->pose_end, c->pose, (size_t)walls * sizeof *f->pose);
+  f->time = c->time;
+  return HK_OK;
+}
+
+/* The list of contacts at a->x. */
+static HkStatus build(const HkForceArgs *a, const HkTouchings *found, HkError *error) {
+  const HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  int64_t at = 0;
+  f->count = 0;
+  f->lost = 0;
+  f->has_start = false;
+  if (!c->data->has_friction && f->anchor_count == 0) return HK_OK;
+  for (int64_t k = 0; k < found->pair_count; k++)
+    HK_TRY(append_pair(a, &found->pair[k], &at, error));
+  for (int64_t k = 0; k < found->wall_count; k++)
+    HK_TRY(append_wall(a, &found->wall[k], &at, error));
+  for (; at < f->anchor_count; at++)
+    f->lost += 0.5 * f->anchor[at].k * hk_dot(f->anchor[at].s, f->anchor[at].s);
+  if (f->count == 0) return HK_OK;
+  HK_TRY(keep_start(a, error));
+  f->has_start = true;
+  return HK_OK;
+}
+
+HkStatus hk_friction_begin(const HkForceArgs *a, const HkTouchings *found, HkError *error) {
+  HkFriction *f = ((HkContacts *)a->state)->friction;
+  f->in_step = true;
+  return build(a, found, error);
+}
+
+/* ---- The end of a step ---- */
+
+/* The anchor after the step, and the work (J) that was dissipated. */
+static HkAnchor return_map(const HkFrictionContact *t, const HkFrictionLaw *law, const double z[3],
+                           double r, double *work) {
+  HkAnchor anchor = {.key = t->key, .k = t->k, .slid = r > law->c};
+  for (int q = 0; q < 3; q++) anchor.s[q] = anchor.slid ? z[q] * (law->c / r) : z[q];
+  *work = t->stored - hk_friction_energy(law, hk_norm(t->s));
+  if (anchor.slid) *work += law->limit * (r - law->c);
+  return anchor;
+}
+
+HkStatus hk_friction_end(const HkForceArgs *a, HkError *error) {
+  HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  double work = f->lost;
+  if (f->count > 0) hk_contacts_aim(c, a->t);
+  for (int w = 0; w < c->data->wall_count && f->count > 0; w++) {
+    const HkCompiledObstacle *o = c->data->walls[w].obstacle;
+    if (o) hk_obstacle_pose(o, a->t, f->pose_end[w].R, f->pose_end[w].T);
+  }
+  Place end = {a->x, c->obstacle_to, f->pose_end};
+  bool ipc = c->data->friction_ipc;
+  f->anchor_count = 0;
+  HK_TRY(hk_grow(&c->model->context, &f->anchor, &f->anchor_capacity, f->count, sizeof *f->anchor,
+                 "friction", error));
+  for (int64_t k = 0; k < f->count; k++) {
+    const HkFrictionContact *t = &f->contact[k];
+    HkFrictionLaw law = law_of(c, t, c->h);
+    double z[3], part, r = stretch(c, t, &end, z);
+    if (ipc)
+      part = hk_friction_secant(&law, r) * r * r;
+    else
+      f->anchor[f->anchor_count++] = return_map(t, &law, z, r, &part);
+    work += part;
+  }
+  f->work += work;
+  f->in_step = f->has_start = false;
+  return HK_OK;
+}
+
+/* ---- Energy and derivatives ---- */
+
+/* Outside of a step the list is that of the positions asked for. */
+static bool is_ready(const HkForceArgs *a) {
+  HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  if (f->in_step) return f->count > 0;
+  size_t bytes = (size_t)c->data->features.n * 3 * sizeof *a->x;
+  if (f->anchor_count == 0) return false;
+  if (f->has_start && memcmp(f->x, a->x, bytes) == 0) return f->count > 0;
+  const HkTouchings *found = hk_contacts_find(c, a->work.springs, a->x);
+  HkStatus status = found ? build(a, found, NULL) : c->status;
+  if (status < 0) c->status = status;
+  return status >= 0 && f->count > 0;
+}
+
+double hk_friction_energy_at(const HkForceArgs *a) {
+  const HkContacts *c = a->state;
+  const HkFriction *f = c->friction;
+  double sum = 0, z[3];
+  if (!f->in_step) {
+    for (int64_t k = 0; k < f->anchor_count; k++)
+      sum += 0.5 * f->anchor[k].k * hk_dot(f->anchor[k].s, f->anchor[k].s);
+    return sum;
+  }
+  Place now = place_now(c, a->x);
+  double duration = stage_duration(c);
+  for (int64_t k = 0; k < f->count; k++) {
+    HkFrictionLaw law = law_of(c, &f->contact[k], duration);
+    sum += hk_friction_energy(&law, stretch(c, &f->contact[k], &now, z));
+  }
+  return sum;
+}
+
+double hk_friction_energy_change(const HkForceArgs *a, const double *to) {
+  const HkContacts *c = a->state;
+  const HkFriction *f = c->friction;
+  double sum = 0;
+  if (!is_ready(a)) return 0;
+  Place now = place_now(c, a->x), then = place_now(c, to);
+  double duration = stage_duration(c);
+  for (int64_t k = 0; k < f->count; k++) {
+    const HkFrictionContact *t = &f->contact[k];
+    HkFrictionLaw law = law_of(c, t, duration);
+    double z[3], d[3], middle[3], r = stretch(c, t, &now, z);
+    displacement(c, t, &now, &then, d);
+    for (int q = 0; q < 3; q++) middle[q] = z[q] + 0.5 * d[q];
+    double end[3] = {z[0] + d[0], z[1] + d[1], z[2] + d[2]}, lengths = r + hk_norm(end);
+    if (lengths > 0) sum += hk_friction_change(&law, r, 2 * hk_dot(middle, d) / lengths);
+  }
+  return sum;
+}
+
+void hk_friction_add(const HkForceArgs *a, double *force) {
+  const HkContacts *c = a->state;
+  const HkFriction *f = c->friction;
+  int64_t n = c->data->features.n;
+  if (!is_ready(a)) return;
+  Place now = place_now(c, a->x);
+  double duration = stage_duration(c);
+  for (int64_t k = 0; k < f->count; k++) {
+    const HkFrictionContact *t = &f->contact[k];
+    HkFrictionLaw law = law_of(c, t, duration);
+    double z[3], secant = hk_friction_secant(&law, stretch(c, t, &now, z));
+    if (t->wall >= 0) {
+      hk_axpy(-secant, z, force + 3 * (int64_t)t->vertex[0]);
+      continue;
+    }
+    for (int v = 0; v < 4; v++)
+      if (t->vertex[v] < n) hk_axpy(-secant * t->w[v], z, force + 3 * (int64_t)t->vertex[v]);
+  }
+}
+
+/* K of a contact */
+static void stiffness(const HkFrictionContact *t, const HkFrictionLaw *law, const double z[3],
+                      double r, HkCurvature curvature, double K[9]) {
+  bool bound = curvature == HK_CURVATURE_BOUND;
+  double secant = bound ? law->k : hk_friction_secant(law, r);
+  hk_mat_identity(secant, K);
+  hk_mat_add_outer(-secant, t->n, t->n, K);
+  if (r > 0 && !bound)
+    hk_mat_add_outer((hk_friction_curvature(law, r) - secant) / (r * r), z, z, K);
+}
+
+void hk_friction_jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
+  const HkContacts *c = a->state;
+  const HkFriction *f = c->friction;
+  const double one[1] = {1};
+  if (!is_ready(a)) return;
+  Place now = place_now(c, a->x);
+  double duration = stage_duration(c);
+  for (int64_t k = 0; k < f->count; k++) {
+    const HkFrictionContact *t = &f->contact[k];
+    HkFrictionLaw law = law_of(c, t, duration);
+    double z[3], K[9], w[4], r = stretch(c, t, &now, z);
+    int32_t vertex[4];
+    int count = 0;
+    stiffness(t, &law, z, r, a->curvature, K);
+    if (t->wall >= 0) {
+      hk_jacobian_add_element(sink, 1, t->vertex, one, K);
+      continue;
+    }
+    for (int v = 0; v < 4; v++) {
+      if (t->vertex[v] >= c->data->features.n) continue;
+      vertex[count] = t->vertex[v];
+      w[count++] = t->w[v];
+    }
+    hk_jacobian_add_element(sink, count, vertex, w, K);
+  }
+}
