@@ -99,7 +99,10 @@ static void set_anchors(Crowd *c, uint64_t *seed) {
   for (int64_t k = 0; k < f->count; k++) {
     const HkFrictionContact *t = &f->contact[k];
     double reach = (k % 2 ? 4 : 0.3) * t->limit / t->k;
-    anchor[k] = (HkAnchor){.key = t->key, .k = t->k * (k % 3 ? 1 : 2), .slid = k % 5 == 0};
+    anchor[k] = (HkAnchor){.key = t->key,
+                           .k = t->k * (k % 3 ? 1 : 2),
+                           .lambda = (k % 7 ? 2 : 0.5) * t->limit,
+                           .kind = (uint64_t)k % HK_ANCHOR_KINDS};
     for (int q = 0; q < 3; q++) anchor[k].s[q] = reach * test_random(seed);
   }
   struct {

@@ -176,9 +176,10 @@ static HkStatus load(const HkForceArgs *a, HkError *error) {
 /* What touches at the end is known at the beginning of the next step, which then checks nothing. */
 static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
   (void)h;
-  if (!hk_contacts_find(a->state, a->work.springs, a->x)) return fail(a->state, error);
+  const HkTouchings *found = hk_contacts_find(a->state, a->work.springs, a->x);
+  if (!found) return fail(a->state, error);
   hk_contacts_set_sound(a->state, a->x);
-  HK_TRY(hk_friction_end(a, error));
+  HK_TRY(hk_friction_end(a, found, error));
   return hk_friction_save(a->state, a->memory, error);
 }
 

@@ -193,78 +193,90 @@ static bool slides(const HkForceArgs *a, const HkFrictionContact *t, double limi
   return t->k * hk_norm(u) > limit;
 }
 
-/* Takes over the anchor that the state has of a contact, as a force if the stiffness is another
- * one; the anchors before it belong to contacts that have ended. */
-static const HkAnchor *find_anchor(HkFriction *f, int64_t *at, HkFrictionContact *t) {
-  for (; *at < f->anchor_count && f->anchor[*at].key <= t->key; ++*at) {
-    const HkAnchor *anchor = &f->anchor[*at];
-    double stored = 0.5 * anchor->k * hk_dot(anchor->s, anchor->s);
-    if (anchor->key < t->key) {
-      f->lost += stored;
-      continue;
-    }
-    t->stored = stored;
-    for (int q = 0; q < 3; q++)
-      t->s[q] = anchor->k == t->k ? anchor->s[q] : anchor->s[q] * (anchor->k / t->k);
-    project(t->n, t->s);
-    ++*at;
-    return anchor;
-  }
-  return NULL;
+/* A contact that may have friction. */
+typedef struct Touch {
+  HkFrictionContact contact; /* without what the memory of the state knows */
+  double lambda;             /* N: normal force */
+  double rest, slide;        /* coefficients */
+} Touch;
+
+static Touch pair_touch(const HkContacts *c, const HkTouching *touching) {
+  const HkFeatures *f = &c->data->features;
+  Touch t = {.contact = {.key = c->candidate[touching->candidate].key, .wall = -1}};
+  int64_t slot_a, slot_b;
+  memcpy(t.contact.vertex, touching->vertex, sizeof t.contact.vertex);
+  memcpy(t.contact.w, touching->touch.w, sizeof t.contact.w);
+  memcpy(t.contact.n, touching->touch.n, sizeof t.contact.n);
+  t.contact.k = anchor_stiffness(c, touching->vertex, 4);
+  /* k ghat mu |f'|, from the energy k ghat^2 mu f */
+  double s = touching->touch.g / c->data->ghat;
+  t.lambda = -touching->energy * hk_barrier_slope(s) / (hk_barrier(s) * c->data->ghat);
+  hk_contact_slots(t.contact.key, &slot_a, &slot_b);
+  hk_contact_friction(c->data, group_of_slot(f, slot_a), group_of_slot(f, slot_b), &t.rest,
+                      &t.slide);
+  return t;
 }
 
-/* Appends a contact with the normal force lambda (N) between two groups. */
-static HkStatus append(const HkForceArgs *a, HkFrictionContact *t, double lambda, int group_a,
-                       int group_b, int64_t *at, HkError *error) {
+static Touch wall_touch(const HkContacts *c, const double *x, const HkWallTouching *touching) {
+  int32_t v = touching->vertex;
+  double ghat = c->data->ghat;
+  Touch t = {.contact = {.key = hk_anchor_wall_key(touching->wall, v),
+                         .vertex = {v},
+                         .wall = touching->wall}};
+  memcpy(t.contact.n, touching->n, sizeof t.contact.n);
+  memcpy(t.contact.point, x + 3 * (int64_t)v, sizeof t.contact.point);
+  hk_axpy(-touching->g - c->data->radius[v], t.contact.n, t.contact.point);
+  t.contact.k = anchor_stiffness(c, &v, 1);
+  t.lambda = -touching->k * ghat * hk_barrier_slope(touching->g / ghat);
+  hk_contact_friction(c->data, group_of_vertex(c->model, v), group_of_wall(c, touching->wall),
+                      &t.rest, &t.slide);
+  return t;
+}
+
+/* The index-th touch at x, in the order of keys; false if it has no friction. */
+static bool touch_at(const HkContacts *c, const double *x, const HkTouchings *found, int64_t index,
+                     Touch *t) {
+  int64_t at = index - found->pair_count;
+  *t = at < 0 ? pair_touch(c, &found->pair[index]) : wall_touch(c, x, &found->wall[at]);
+  return t->contact.k > 0 && t->lambda > 0 && (t->rest > 0 || t->slide > 0);
+}
+
+static double stored_in(const HkAnchor *anchor) {
+  return 0.5 * anchor->k * hk_dot(anchor->s, anchor->s);
+}
+
+/* The anchor that the state has of a contact; those before it belong to contacts that are not there
+ * any more. */
+static const HkAnchor *find_anchor(HkFriction *f, int64_t *at, uint64_t key) {
+  while (*at < f->anchor_count && f->anchor[*at].key < key)
+    f->lost += stored_in(&f->anchor[(*at)++]);
+  bool found = *at < f->anchor_count && f->anchor[*at].key == key;
+  return found ? &f->anchor[(*at)++] : NULL;
+}
+
+/* Appends a contact with the anchor that the state has of it, whose force stays if the stiffness is
+ * another one; NULL: it has none. */
+static HkStatus append(const HkForceArgs *a, Touch *touch, const HkAnchor *anchor, HkError *error) {
   const HkContacts *c = a->state;
   HkFriction *f = c->friction;
-  double rest, slide;
-  hk_contact_friction(c->data, group_a, group_b, &rest, &slide);
-  t->k = anchor_stiffness(c, t->vertex, t->wall >= 0 ? 1 : 4);
-  if (!(t->k > 0 && lambda > 0 && (rest > 0 || slide > 0))) return HK_OK;
-  const HkAnchor *anchor = c->data->friction_ipc ? NULL : find_anchor(f, at, t);
-  bool slid = c->data->friction_ipc || (anchor && anchor->slid);
-  if (!slid && !anchor && rest != slide) slid = slides(a, t, rest * lambda);
-  t->limit = (slid ? slide : rest) * lambda;
+  HkFrictionContact *t = &touch->contact;
+  double lambda = anchor ? anchor->lambda : touch->lambda;
+  bool slid = c->data->friction_ipc || (anchor && anchor->kind == HK_ANCHOR_SLID);
+  if (!slid && (!anchor || anchor->kind == HK_ANCHOR_NEW) && touch->rest != touch->slide)
+    slid = slides(a, t, touch->rest * lambda);
+  t->limit = (slid ? touch->slide : touch->rest) * lambda;
+  if (anchor) t->stored = stored_in(anchor);
   if (!(t->limit > 0)) {
     f->lost += t->stored;
     return HK_OK;
   }
+  for (int q = 0; q < 3 && anchor; q++)
+    t->s[q] = anchor->k == t->k ? anchor->s[q] : anchor->s[q] * (anchor->k / t->k);
+  project(t->n, t->s);
   HK_TRY(hk_grow(&c->model->context, &f->contact, &f->capacity, f->count + 1, sizeof *t, "friction",
                  error));
   f->contact[f->count++] = *t;
   return HK_OK;
-}
-
-static HkStatus append_pair(const HkForceArgs *a, const HkTouching *touching, int64_t *at,
-                            HkError *error) {
-  const HkContacts *c = a->state;
-  HkFrictionContact t = {.key = c->candidate[touching->candidate].key, .wall = -1};
-  int64_t slot_a, slot_b;
-  memcpy(t.vertex, touching->vertex, sizeof t.vertex);
-  memcpy(t.w, touching->touch.w, sizeof t.w);
-  memcpy(t.n, touching->touch.n, sizeof t.n);
-  hk_contact_slots(t.key, &slot_a, &slot_b);
-  /* k ghat mu |f'|, from the energy k ghat^2 mu f */
-  double s = touching->touch.g / c->data->ghat;
-  double lambda = -touching->energy * hk_barrier_slope(s) / (hk_barrier(s) * c->data->ghat);
-  const HkFeatures *f = &c->data->features;
-  return append(a, &t, lambda, group_of_slot(f, slot_a), group_of_slot(f, slot_b), at, error);
-}
-
-static HkStatus append_wall(const HkForceArgs *a, const HkWallTouching *touching, int64_t *at,
-                            HkError *error) {
-  const HkContacts *c = a->state;
-  int32_t v = touching->vertex;
-  HkFrictionContact t = {
-      .key = hk_anchor_wall_key(touching->wall, v), .vertex = {v}, .wall = touching->wall};
-  double ghat = c->data->ghat;
-  memcpy(t.n, touching->n, sizeof t.n);
-  memcpy(t.point, a->x + 3 * (int64_t)v, sizeof t.point);
-  hk_axpy(-touching->g - c->data->radius[v], t.n, t.point);
-  double lambda = -touching->k * ghat * hk_barrier_slope(touching->g / ghat);
-  return append(a, &t, lambda, group_of_vertex(c->model, v), group_of_wall(c, touching->wall), at,
-                error);
 }
 
 /* Keeps the places of all things, if there are contacts. */
@@ -298,12 +310,12 @@ static HkStatus build(const HkForceArgs *a, const HkTouchings *found, HkError *e
   f->lost = 0;
   f->has_start = false;
   if (!c->data->has_friction && f->anchor_count == 0) return HK_OK;
-  for (int64_t k = 0; k < found->pair_count; k++)
-    HK_TRY(append_pair(a, &found->pair[k], &at, error));
-  for (int64_t k = 0; k < found->wall_count; k++)
-    HK_TRY(append_wall(a, &found->wall[k], &at, error));
-  for (; at < f->anchor_count; at++)
-    f->lost += 0.5 * f->anchor[at].k * hk_dot(f->anchor[at].s, f->anchor[at].s);
+  for (int64_t k = 0; k < found->pair_count + found->wall_count; k++) {
+    Touch touch;
+    if (!touch_at(c, a->x, found, k, &touch)) continue;
+    HK_TRY(append(a, &touch, find_anchor(f, &at, touch.contact.key), error));
+  }
+  while (at < f->anchor_count) f->lost += stored_in(&f->anchor[at++]);
   if (f->count == 0) return HK_OK;
   HK_TRY(keep_start(a, error));
   f->has_start = true;
@@ -321,40 +333,77 @@ HkStatus hk_friction_begin(const HkForceArgs *a, const HkTouchings *found, HkErr
 /* The anchor after the step, and the work (J) that was dissipated. */
 static HkAnchor return_map(const HkFrictionContact *t, const HkFrictionLaw *law, const double z[3],
                            double r, double *work) {
-  HkAnchor anchor = {.key = t->key, .k = t->k, .slid = r > law->c};
-  for (int q = 0; q < 3; q++) anchor.s[q] = anchor.slid ? z[q] * (law->c / r) : z[q];
-  *work = t->stored - hk_friction_energy(law, hk_norm(t->s));
-  if (anchor.slid) *work += law->limit * (r - law->c);
+  bool slid = r > law->c;
+  HkAnchor anchor = {.key = t->key, .k = t->k, .kind = slid ? HK_ANCHOR_SLID : HK_ANCHOR_STUCK};
+  if (law->ipc) {
+    *work += hk_friction_secant(law, r) * r * r;
+    return anchor;
+  }
+  for (int q = 0; q < 3; q++) anchor.s[q] = slid ? z[q] * (law->c / r) : z[q];
+  *work += t->stored - hk_friction_energy(law, hk_norm(t->s));
+  if (slid) *work += law->limit * (r - law->c);
   return anchor;
 }
 
-HkStatus hk_friction_end(const HkForceArgs *a, HkError *error) {
+/* Writes the anchors of the contacts of the step, in their order. */
+static HkStatus return_all(const HkForceArgs *a, HkError *error) {
   HkContacts *c = a->state;
   HkFriction *f = c->friction;
-  double work = f->lost;
-  if (f->count > 0) hk_contacts_aim(c, a->t);
-  for (int w = 0; w < c->data->wall_count && f->count > 0; w++) {
+  f->anchor_count = 0;
+  if (f->count == 0) return HK_OK;
+  HK_TRY(hk_grow(&c->model->context, &f->anchor, &f->anchor_capacity, f->count, sizeof *f->anchor,
+                 "friction", error));
+  hk_contacts_aim(c, a->t);
+  for (int w = 0; w < c->data->wall_count; w++) {
     const HkCompiledObstacle *o = c->data->walls[w].obstacle;
     if (o) hk_obstacle_pose(o, a->t, f->pose_end[w].R, f->pose_end[w].T);
   }
   Place end = {a->x, c->obstacle_to, f->pose_end};
-  bool ipc = c->data->friction_ipc;
-  f->anchor_count = 0;
-  HK_TRY(hk_grow(&c->model->context, &f->anchor, &f->anchor_capacity, f->count, sizeof *f->anchor,
-                 "friction", error));
   for (int64_t k = 0; k < f->count; k++) {
     const HkFrictionContact *t = &f->contact[k];
     HkFrictionLaw law = law_of(c, t, c->h);
-    double z[3], part, r = stretch(c, t, &end, z);
-    if (ipc)
-      part = hk_friction_secant(&law, r) * r * r;
-    else
-      f->anchor[f->anchor_count++] = return_map(t, &law, z, r, &part);
-    work += part;
+    double z[3], r = stretch(c, t, &end, z);
+    f->anchor[f->anchor_count++] = return_map(t, &law, z, r, &f->work);
   }
-  f->work += work;
-  f->in_step = f->has_start = false;
   return HK_OK;
+}
+
+/* Contacts that have ended are forgotten, and new ones are added. The list moves to the end of its
+ * array first, from where it is merged. */
+static HkStatus merge_found(const HkForceArgs *a, const HkTouchings *found, HkError *error) {
+  HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  int64_t all = found->pair_count + found->wall_count, count = f->anchor_count, kept = 0;
+  HK_TRY(hk_grow(&c->model->context, &f->anchor, &f->anchor_capacity, count + all,
+                 sizeof *f->anchor, "friction", error));
+  HkAnchor *old = f->anchor + all;
+  if (count) memmove(old, f->anchor, (size_t)count * sizeof *old);
+  for (int64_t k = 0, at = 0; k < all || at < count;) {
+    Touch touch;
+    if (k < all && !touch_at(c, a->x, found, k, &touch)) {
+      k++;
+    } else if (k < all && (at == count || touch.contact.key <= old[at].key)) {
+      HkAnchor anchor = {.key = touch.contact.key, .k = touch.contact.k, .kind = HK_ANCHOR_NEW};
+      if (at < count && touch.contact.key == old[at].key) anchor = old[at++];
+      anchor.lambda = touch.lambda;
+      f->anchor[kept++] = anchor;
+      k++;
+    } else {
+      f->work += stored_in(&old[at++]);
+    }
+  }
+  f->anchor_count = kept;
+  return HK_OK;
+}
+
+HkStatus hk_friction_end(const HkForceArgs *a, const HkTouchings *found, HkError *error) {
+  HkContacts *c = a->state;
+  HkFriction *f = c->friction;
+  f->work += f->lost;
+  f->lost = 0;
+  HK_TRY(return_all(a, error));
+  f->in_step = f->has_start = false;
+  return c->data->has_friction || f->anchor_count > 0 ? merge_found(a, found, error) : HK_OK;
 }
 
 /* ---- Energy and derivatives ---- */

@@ -6,10 +6,15 @@
  *     E = sum over contacts D(|z|)    (friction_law.h), L = mu lambda, k = 10 m / h^2
  *     s+ = z, cut to the length L / k
  *
- * w, n, the normal force lambda (N) and the stiffness of the barrier are those at x^n, so that u is
- * linear in x and E has the exact gradient w_a D' z / |z| and the positive semidefinite Hessian
+ * w, n and the normal force lambda (N) are those at x^n, so that u is linear in x and E has the
+ * exact gradient w_a D' z / |z| and the positive semidefinite Hessian
  *
  *     w_a w_b K,   K = (D' / r) T + (D'' - D' / r) z z^T / r^2,   r = |z|.
+ *
+ * lambda is the force with which the last step ended. Its barriers had the stiffness of that step:
+ * with the stiffness of the new step, which depends on the place, the mean of lambda would not be
+ * the weight of what slides over the edges of a mesh. A contact that the state does not remember
+ * has the lambda of the new stiffness.
  *
  * m is the mean mass of the vertices of the contact. Vertices of obstacles and points of walls take
  * part with their own displacement. A contact that is not there at x^n has no friction until the
@@ -38,8 +43,12 @@ typedef struct HkAnchor {
   uint64_t key;  /* of a pair (features.h), or hk_anchor_wall_key */
   double s[3];   /* m */
   double k;      /* N/m */
-  uint64_t slid; /* 1 if the contact slid at the end of the step, else 0 */
+  double lambda; /* N: normal force */
+  uint64_t kind; /* HK_ANCHOR_*, at the end of the step */
 } HkAnchor;
+
+/* A new contact was met in the last step, and had no friction in it. */
+enum { HK_ANCHOR_STUCK, HK_ANCHOR_SLID, HK_ANCHOR_NEW, HK_ANCHOR_KINDS };
 
 /* A contact with friction in the current step. */
 typedef struct HkFrictionContact {
@@ -94,8 +103,9 @@ HkStatus hk_friction_save(HkContacts *contacts, HkForceMemory *memory, HkError *
 
 /* A step begins at the positions and velocities of `a`, where `found` touches. */
 HkStatus hk_friction_begin(const HkForceArgs *a, const HkTouchings *found, HkError *error);
-/* The step ends at the positions of `a`: anchors follow, and the work is added up. */
-HkStatus hk_friction_end(const HkForceArgs *a, HkError *error);
+/* The step ends at the positions of `a`, where `found` touches: anchors follow, and the work is
+ * added up. */
+HkStatus hk_friction_end(const HkForceArgs *a, const HkTouchings *found, HkError *error);
 /* Work dissipated by friction (J) since the start of the motion. */
 double hk_friction_work(const HkContacts *contacts);
 

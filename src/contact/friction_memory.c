@@ -1,7 +1,7 @@
 /* The memory of friction in a state: anchors and work as bytes.
  *
  *     u64 version, i64 count, f64 work (J), then the anchors sorted by key:
- *     u64 key, f64 s[3] (m), f64 k (N/m), u64 slid
+ *     u64 key, f64 s[3] (m), f64 k (N/m), f64 lambda (N), u64 kind
  *
  * Without anchors and without work there are no bytes. Bytes may come from a damaged or malicious
  * file: whatever they are, they are taken as a whole or refused.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 static const uint64_t VERSION = 1;
-/* Lengths in m and stiffness in N/m beyond which energies would not be finite. */
+/* Lengths in m, stiffness in N/m and forces in N beyond which energies would not be finite. */
 static const double LARGEST = 1e100;
 
 typedef struct Head {
@@ -30,8 +30,9 @@ static HkStatus refuse(const char *what, HkError *error) {
 
 static bool is_sound(const HkAnchor *anchor) {
   bool finite = anchor->k > 0 && anchor->k <= LARGEST;
+  finite &= anchor->lambda >= 0 && anchor->lambda <= LARGEST;
   for (int c = 0; c < 3; c++) finite &= fabs(anchor->s[c]) <= LARGEST;
-  return finite && anchor->slid <= 1;
+  return finite && anchor->kind < HK_ANCHOR_KINDS;
 }
 
 static HkStatus read_head(const HkForceMemory *memory, Head *head, HkError *error) {
