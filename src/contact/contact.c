@@ -417,9 +417,10 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
 
 /* ---- Integrators ---- */
 
-/* Friction is a force of the displacement in a step: an integrator that does not solve for it would
- * make it unlimited (linearized at rest), and one that evaluates forces at the start of the step
- * would not see the displacement, by which ipc is defined. */
+/* Friction is a force of the displacement in a step. Linearized at rest it would be unlimited, so
+ * that an integrator must solve for it. Half of the forces of the trapezoidal rule are those at the
+ * start of the step, where a contact that has just closed has no friction yet: it would lose a part
+ * of its friction at every impact. */
 static HkStatus check_integrator(const void *data, const char *name, bool minimizes,
                                  HkError *error) {
   const HkContactData *d = data;
@@ -429,10 +430,10 @@ static HkStatus check_integrator(const void *data, const char *name, bool minimi
                    "friction needs an integrator with a minimizer, such as backward_euler or "
                    "bdf2; %s takes one linear system a step",
                    name);
-  if (d->friction_ipc && strcmp(name, "trapezoidal") == 0)
+  if (strcmp(name, "trapezoidal") == 0)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "the law 'ipc' of friction needs an integrator without forces at the start of "
-                   "the step, such as backward_euler or bdf2; trapezoidal has them");
+                   "friction needs an integrator without forces at the start of the step, such as "
+                   "backward_euler or bdf2; trapezoidal has them");
   return HK_OK;
 }
 
