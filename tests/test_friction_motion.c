@@ -153,25 +153,40 @@ TEST(friction_between_free_bodies_keeps_the_momentum_and_dissipates_energy) {
   world_destroy(&w);
 }
 
+/* Five sheets one above the other, none of which is aligned with another one. Steps end after few
+ * iterations: in a stack at rest the relative gradient is that of rounding, and larger than the
+ * tolerance. */
+static World make_stack(void) {
+  char text[4096];
+  int at = snprintf(text, sizeof text, "{'bodies': [");
+  for (int k = 0; k < 5; k++) {
+    double width = k % 2 ? 0.19 : 0.2;
+    at += snprintf(text + at, sizeof text - (size_t)at,
+                   "%s{'name': 'sheet%d', 'shape': {'type': 'grid', 'nx': 4, 'ny': 4, 'width': %g, "
+                   "'height': %g, 'plane': 'xz', 'centered': true}, 'transform': {'translate': "
+                   "[%g, %g, %g]}, 'springs': {'EA': 4, 'shear': true, 'bending': true, "
+                   "'EA_bending': 0.1}, 'mass': {'area_density': 0.2}}",
+                   k ? "," : "", k, width, width, 0.0031 * sin(7.0 * k), 0.002 + 0.002 * k,
+                   0.0043 * cos(5.0 * k + 1));
+  }
+  snprintf(text + at, sizeof text - (size_t)at,
+           "], 'forces': ['gravity', {'type': 'contact', 'friction': 0.5, 'ground': true, 'self': "
+           "false}], %s, 'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', "
+           "'linear': 'ldlt', 'tolerance': 1e-6, 'iterations': 8}}}",
+           TIME);
+  return world_parse(text);
+}
+
 TEST(five_sheets_hold_below_the_critical_angle_and_slide_above_it) {
   for (int slides = 0; slides < 2; slides++) {
     double angle = (slides ? 28 : 24) * DEGREE;
-    World w = world_parse("{'bodies': [" SHEET("a", "5", "0.2", "0.002", "") "," SHEET(
-        "b", "5", "0.19", "0.004",
-        "") "," SHEET("c", "5", "0.2", "0.006",
-                      "") "," SHEET("d", "5", "0.19", "0.008",
-                                    "") "," SHEET("e", "5", "0.18", "0.01",
-                                                  "") "], 'forces': ['gravity', {'type': "
-                                                      "'contact', "
-                                                      "'friction': 0.5, 'ground': true, 'self': "
-                                                      "false}]," TIME
-                                                      "," NEWTON(", 'linear': 'ldlt'") "}");
+    World w = make_stack();
     if (!w.sim) return;
-    world_steps(&w, 60);
+    world_steps(&w, 40);
     set_gravity(&w, sin(angle), -cos(angle));
-    world_steps(&w, slides ? 50 : 200);
+    world_steps(&w, slides ? 30 : 60);
     double *x = copy_of(&w), most = 0, slowest = INFINITY;
-    world_steps(&w, 50);
+    world_steps(&w, 20);
     for (int64_t v = 0; v < w.model->n; v++) {
       most = fmax(most, hk_distance(x + 3 * v, w.state->x + 3 * v));
       slowest = fmin(slowest, w.state->v[3 * v]);
@@ -233,10 +248,11 @@ TEST(a_static_coefficient_above_the_kinetic_one_gives_stick_and_slip) {
     world_steps(&w, 1);
     const double *x = w.state->x;
     double force = K * (x[3] - x[0] - 0.2), speed = w.state->v[0];
+    most = fmax(most, force);
+    if (most < 0.9 * REST * M * G) continue; /* before the first slip */
     if (stuck && speed > 0.1 * V) slips++, stuck = false;
     if (fabs(speed) < 1e-6) stuck = true;
     if (slips > 0) least = fmin(least, force);
-    most = fmax(most, force);
     last = force;
   }
   double N = M * G, A = sqrt((REST - SLIDE) * N * (REST - SLIDE) * N + M * K * V * V);

@@ -494,6 +494,7 @@ void hk_friction_jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkContacts *c = a->state;
   const HkFriction *f = c->friction;
   const double one[1] = {1};
+  bool curved = a->curvature == HK_CURVATURE_TRUE; /* as the terms of the barriers */
   if (!is_ready(a)) return;
   Place now = place_now(c, a->x);
   double duration = stage_duration(c);
@@ -504,8 +505,9 @@ void hk_friction_jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
     int32_t vertex[4];
     int count = 0;
     stiffness(t, &law, z, r, a->curvature, K);
+    const double half[6] = {K[0], K[1], K[2], K[4], K[5], K[8]};
     if (t->wall >= 0) {
-      hk_jacobian_add_element(sink, 1, t->vertex, one, K);
+      hk_jacobian_add_term(sink, 1, t->vertex, one, half, curved);
       continue;
     }
     for (int v = 0; v < 4; v++) {
@@ -513,6 +515,6 @@ void hk_friction_jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
       vertex[count] = t->vertex[v];
       w[count++] = t->w[v];
     }
-    hk_jacobian_add_element(sink, count, vertex, w, K);
+    hk_jacobian_add_term(sink, count, vertex, w, half, curved);
   }
 }
