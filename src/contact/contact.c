@@ -3,6 +3,7 @@
  *
  *     E = sum over pairs of features k ghat^2 mu f(g / ghat)      (pair.h)
  *       + sum over vertices at walls k ghat^2 f(g / ghat)
+ *       + sum over contacts D(|z|)                             (friction.h)
  *
  * f grows without bound as the gap g closes, and the filter (filter.c) shortens every move that
  * would close it: a state without intersections stays without. Gaps are measured from surfaces with
@@ -10,9 +11,11 @@
  */
 #include "base/vec.h"
 #include "contact/barrier.h"
-#include "contact/contacts.h"
+#include "contact/friction.h"
 #include "contact/record.h"
 #include "contact/untangle.h"
+
+#include <string.h>
 
 enum { TERM_GRAIN = 256 };
 
@@ -31,6 +34,10 @@ static const HkParam params[] = {
     HK_BOOLEAN(HkContactParams, untangle, 0,
                "what intersects at the start, or is nearer than its thickness, is moved apart; "
                "false: it is refused"),
+    HK_CHOICE(HkContactParams, friction_law, HK_FRICTION_ANCHOR, "anchor|ipc",
+              "anchor: what rests stays where it is; ipc: smoothed law, which creeps"),
+    HK_NUMBER(HkContactParams, friction_speed, "m/s", 1e-3, 1e-12, HK_MAX,
+              "of the law ipc: speed from which on friction has its full force"),
 };
 
 /* ---- Compiling ---- */
@@ -108,6 +115,8 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
   d->ghat = p->distance;
   d->untangle = p->untangle;
   d->edge = mean_edge(m, p->distance);
+  d->friction_speed = p->friction_speed;
+  d->friction_ipc = p->friction_law == HK_FRICTION_IPC;
   HkStatus status = check_distance(m, d, error);
   if (status >= 0) status = hk_features_create(m, &choice, &d->features, error);
   if (status >= 0) status = hk_contact_check_thickness(m, &d->features, error);
@@ -138,17 +147,21 @@ static HkStatus create_state(const HkModel *m, const void *chosen, const void *d
   HkContacts *c = NULL;
   (void)chosen;
   HK_TRY(hk_contacts_create(m, data, &c, error));
+  HkStatus status = hk_friction_create(m, &c->friction, error);
+  if (status < 0) hk_contacts_destroy(m, &c);
   *state = c;
-  return HK_OK;
+  return status;
 }
 
 static void destroy_state(const HkModel *m, void *state) {
   HkContacts *c = state;
+  hk_friction_destroy(m, &c->friction);
   hk_contacts_destroy(m, &c);
 }
 
 static size_t state_bytes(const void *state) {
-  return hk_contacts_bytes(state);
+  const HkContacts *c = state;
+  return hk_contacts_bytes(c) + hk_friction_bytes(c->friction);
 }
 
 static HkStatus fail(HkContacts *c, HkError *error) {
@@ -162,7 +175,9 @@ static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   hk_contacts_place(c, a->t);
   bool sound = hk_contacts_is_sound(c, a->x);
   hk_contacts_begin(c, h);
-  if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
+  const HkTouchings *found = hk_contacts_find(c, a->work.springs, a->x);
+  if (!found) return fail(c, error);
+  HK_TRY(hk_friction_begin(a, found, error));
   return sound ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
@@ -175,12 +190,18 @@ static HkStatus prepare(const HkForceArgs *a, HkState *state, HkError *error) {
   return hk_contacts_untangle(c, a->work.springs, state, error);
 }
 
+static HkStatus load(const HkForceArgs *a, HkError *error) {
+  return hk_friction_load(a->state, a->memory, error);
+}
+
 /* What touches at the end is known at the beginning of the next step, which then checks nothing. */
 static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
   (void)h;
-  if (!hk_contacts_find(a->state, a->work.springs, a->x)) return fail(a->state, error);
+  const HkTouchings *found = hk_contacts_find(a->state, a->work.springs, a->x);
+  if (!found) return fail(a->state, error);
   hk_contacts_set_sound(a->state, a->x);
-  return HK_OK;
+  HK_TRY(hk_friction_end(a, found, error));
+  return hk_friction_save(a->state, a->memory, error);
 }
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
@@ -236,7 +257,7 @@ static double energy(const HkForceArgs *a) {
   if (!t) return NAN;
   for (int64_t k = 0; k < t->pair_count; k++) sum += t->pair[k].energy;
   for (int64_t k = 0; k < t->wall_count; k++) sum += t->wall[k].energy;
-  return sum;
+  return sum + hk_friction_energy_at(a);
 }
 
 static int compare_walls(const HkWallTouching *a, const HkWallTouching *b) {
@@ -292,7 +313,7 @@ static double energy_change(const HkForceArgs *a, const double *to) {
     else
       sum += order < 0 ? -s->wall[i++].energy : t->wall[j++].energy;
   }
-  return sum;
+  return sum + hk_friction_energy_change(a, to);
 }
 
 static void add(const HkForceArgs *a, double *f) {
@@ -312,6 +333,7 @@ static void add(const HkForceArgs *a, double *f) {
     const HkWallTouching *w = &t->wall[k];
     hk_axpy(-w->k * ghat * hk_barrier_slope(w->g / ghat), w->n, f + 3 * (int64_t)w->vertex);
   }
+  hk_friction_add(a, f);
 }
 
 /* ---- Hessian ---- */
@@ -430,6 +452,29 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   for (int64_t k = 0; k < t->pair_count && curved; k++) add_turning(a, &t->pair[k], sink);
   for (int64_t k = 0; k < t->wall_count && curved; k++)
     if (!c->data->walls[t->wall[k].wall].flat) add_wall_block(a, &t->wall[k], sink);
+  hk_friction_jacobian(a, sink);
+}
+
+/* ---- Integrators ---- */
+
+/* Friction is a force of the displacement in a step. Linearized at rest it would be unlimited, so
+ * that an integrator must solve for it. Half of the forces of the trapezoidal rule are those at the
+ * start of the step, where a contact that has just closed has no friction yet: it would lose a part
+ * of its friction at every impact. */
+static HkStatus check_integrator(const void *data, const char *name, bool minimizes,
+                                 HkError *error) {
+  const HkContactData *d = data;
+  if (!d->has_friction) return HK_OK;
+  if (!minimizes)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "friction needs an integrator with a minimizer, such as backward_euler or "
+                   "bdf2; %s takes one linear system a step",
+                   name);
+  if (strcmp(name, "trapezoidal") == 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "friction needs an integrator without forces at the start of the step, such as "
+                   "backward_euler or bdf2; trapezoidal has them");
+  return HK_OK;
 }
 
 const HkForceType hk_force_contact = {
@@ -446,12 +491,15 @@ const HkForceType hk_force_contact = {
     .destroy_state = destroy_state,
     .state_bytes = state_bytes,
     .prepare = prepare,
+    .remembers = true,
+    .load = load,
     .begin_step = begin_step,
     .end_step = end_step,
     .begin_iterate = begin_iterate,
     .begin_query = begin_query,
     .contacts = contacts,
     .implicit_only = true,
+    .check_integrator = check_integrator,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,

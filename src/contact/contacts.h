@@ -25,6 +25,8 @@ typedef struct HkContactParams {
   bool self, ground, untangle;
   double height;
   double friction, friction_kinetic; /* NAN: friction_kinetic is friction */
+  double friction_speed;
+  int friction_law; /* HK_FRICTION_* */
 } HkContactParams;
 
 /* An obstacle with a signed distance, or the ground. */
@@ -57,8 +59,10 @@ typedef struct HkContactData {
   HkCoefficients *coefficients; /* of each group and, at last, of the ground */
   HkCompiledPair *pairs;        /* as in the model: sorted */
   int pair_count;
-  bool has_friction; /* some coefficient is above 0 */
-  bool untangle;     /* a state that intersects was to be moved apart */
+  bool has_friction;     /* some coefficient is above 0 */
+  bool friction_ipc;     /* by the law ipc */
+  double friction_speed; /* m/s, of the law ipc */
+  bool untangle;         /* a state that intersects was to be moved apart */
 } HkContactData;
 
 /* settings.c: the static and the kinetic coefficient of friction between two groups (features.h);
@@ -126,9 +130,12 @@ typedef struct HkPiece {
   HkStatus status;
 } HkPiece;
 
+typedef struct HkFriction HkFriction; /* friction.h */
+
 typedef struct HkContacts {
   const HkModel *model;
   const HkContactData *data;
+  HkFriction *friction;
   HkTree tree;
   HkBox *box;         /* of each vertex: where it may be (search.c) */
   uint8_t *anywhere;  /* of each vertex: 1 if its box is right at every time */

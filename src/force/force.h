@@ -162,6 +162,9 @@ typedef struct HkForceType {
   /* Changes `to` where vertices are in the way of these things, or of vertices that move from a->x
    * to `to`: they are pushed along. NULL: nothing is. */
   void (*carry)(const HkForceArgs *a, double *to);
+  /* Returns an error if the force is not right with an implicit integrator of this name, which
+   * minimizes or else solves one linear system a step; NULL: it is right with all of them. */
+  HkStatus (*check_integrator)(const void *data, const char *name, bool minimizes, HkError *error);
   bool implicit_only;        /* too stiff for explicit integrators, at any step: they refuse it */
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */

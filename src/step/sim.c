@@ -58,6 +58,9 @@ static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkErr
 
 HkStatus hk_sim_check_forces(const HkModel *m, const HkStepType *type, HkError *error) {
   for (int f = 0; f < m->force_count; f++) {
+    const HkCompiledForce *force = &m->forces[f];
+    if (force->type->check_integrator && type->implicit)
+      HK_TRY(force->type->check_integrator(force->data, type->schema.name, type->minimizes, error));
     if (!m->forces[f].type->implicit_only) continue;
     if (m->time.tolerance > 0)
       return hk_fail(error, HK_ERROR_UNSUPPORTED,
