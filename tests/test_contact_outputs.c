@@ -104,6 +104,62 @@ TEST(a_cloth_at_rest_on_a_ball_and_the_ground_weighs_on_both) {
   world_destroy(&w);
 }
 
+/* ---- Friction ---- */
+
+/* A sheet on an incline of 20 degrees, at rest or sliding. */
+#define INCLINE(friction)                                                                          \
+  "{'bodies': [{'name': 'sheet', 'shape': {'type': 'grid', 'nx': 4, 'ny': 4, 'width': 0.2, "       \
+  "'height': 0.2, 'plane': 'xz', 'centered': true}, 'transform': {'axis': [0, 0, 1], 'angle': "    \
+  "20, 'translate': [0, 0.0015, 0]}, 'springs': {'EA': 50, 'shear': true, 'damping': 0.1}, "       \
+  "'mass': 0.2}], 'obstacles': [{'type': 'plane', 'normal': [-0.3420201433256687, "                \
+  "0.9396926207859084, 0]}], 'forces': ['gravity', {'type': 'contact', 'friction': " friction      \
+  "}]," TIME "," EULER "}"
+
+TEST(friction_holds_a_sheet_on_an_incline_with_its_weight_along_it) {
+  World w = world_parse(INCLINE("0.8"));
+  world_steps(&w, 300);
+  HkContactView view = contacts_at(&w);
+  double weight = g0 * total_mass(&w), along = 0, across = 0;
+  const double down[3] = {-0.9396926207859084, -0.3420201433256687, 0};
+  CHECK(view.count == w.model->n);
+  for (int64_t k = 0; k < view.count; k++) {
+    const HkContact *c = &view.contact[k];
+    CHECK(hk_norm(c->friction) <= 0.8 * c->normal_force * (1 + 1e-9));
+    CHECK_NEAR(hk_dot(c->friction, c->normal), 0, 1e-12 * weight);
+    along -= hk_dot(c->friction, down);
+    across += c->normal_force;
+  }
+  CHECK_NEAR(along, 0.3420201433256687 * weight, 1e-6 * weight);
+  CHECK_NEAR(across, 0.9396926207859084 * weight, 1e-6 * weight);
+  CHECK_NEAR(view.obstacle[0].force[0], 0, 1e-6 * weight);
+  CHECK_NEAR(view.obstacle[0].force[1], weight, 1e-6 * weight);
+  CHECK_NEAR(view.energy, world_info(&w).other, 1e-12 * weight);
+  world_destroy(&w);
+}
+
+/* Without numerical dissipation of anything but friction: what gravity gives up is motion, the
+ * error of backward Euler, 1/2 m |dv|^2 a step, and the work of friction. */
+TEST(friction_work_is_what_a_sliding_sheet_loses) {
+  World w = world_parse(INCLINE("0.2"));
+  world_steps(&w, 50);
+  HkStateInfo first = world_info(&w);
+  double before = contacts_at(&w).friction_work, speed = first.speed_max;
+  world_steps(&w, 50);
+  HkStateInfo last = world_info(&w);
+  HkContactView view = contacts_at(&w);
+  double work = view.friction_work - before, mass = total_mass(&w);
+  /* Steady sliding: a = g (sin - mu cos), in 50 steps of 0.01 s, path by backward Euler. */
+  double a = g0 * (0.3420201433256687 - 0.2 * 0.9396926207859084);
+  double path = 50 * 0.01 * speed + a * 0.0001 * 50 * 51 / 2;
+  double expected = 0.2 * mass * g0 * 0.9396926207859084 * path;
+  CHECK_NEAR(work, expected, 1e-3 * expected);
+  CHECK_NEAR(first.total - last.total, work + 0.5 * mass * a * a * 0.0001 * 50, 1e-3 * expected);
+  double sum = 0;
+  for (int64_t k = 0; k < view.count; k++) sum += hk_norm(view.contact[k].friction);
+  CHECK_NEAR(sum, 0.2 * 0.9396926207859084 * mass * g0, 1e-3 * mass * g0);
+  world_destroy(&w);
+}
+
 /* ---- Momentum ---- */
 
 /* m (v' - v) / h = gravity + contact, for each step of backward Euler and for the whole body. */
@@ -442,7 +498,8 @@ static const char run_scene[] = "{'bodies': [" SHEET("cloth", "9", "0.6", "0.31"
         "'obstacles': [{'name': 'ball', 'type': 'ball', 'radius': 0.3, 'motion': {'type': "
         "'oscillation', 'amplitude': [0, 0.01, 0], 'frequency': 1.7}}],"
         "'pins': [{'select': {'indices': [0], 'body': 'cloth'}}],"
-        "'forces': ['gravity', {'type': 'contact', 'ground': true, 'height': -0.1}],"
+        "'forces': ['gravity', {'type': 'contact', 'ground': true, 'height': -0.1, 'friction': "
+        "0.3}],"
         "'time': {'duration': 0.5, 'step': 0.01, 'frames_per_second': 20},"
         "'integrator': 'backward_euler', 'outputs': ['energies', 'solver', 'reactions', 'vtp', "
         "{'type': "
@@ -524,10 +581,13 @@ TEST(a_run_writes_what_the_record_says) {
     double energy = cell(folder, "energies.csv", "contact", frame);
     CHECK_NEAR(energy, view.energy, 1e-6 * view.energy);
     CHECK_NEAR(energy, cell(folder, "energies.csv", "other", frame), 1e-12);
+    double work = cell(folder, "energies.csv", "friction_work", frame);
+    CHECK_NEAR(work, view.friction_work, 1e-6 * work);
+    CHECK(work == cell(folder, "solver.csv", "friction_work", frame));
     double fy = view.obstacle[0].force[1], tx = view.ground.torque[0];
     CHECK_NEAR(cell(folder, "reactions.csv", "obstacles[ball].fy", frame), fy, 1e-6);
     CHECK_NEAR(cell(folder, "reactions.csv", "ground.tx", frame), tx, 1e-6);
   }
-  CHECK(most > 20);
+  CHECK(most > 20 && contacts_at(&w).friction_work > 1e-4);
   world_destroy(&w);
 }

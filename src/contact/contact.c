@@ -225,7 +225,7 @@ static HkStatus contacts(const HkForceArgs *a, HkContactRecord *record, HkError 
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   if (!t) return fail(c, error);
-  HK_TRY(hk_contacts_record(c, a->x, t, record, error));
+  HK_TRY(hk_contacts_record(a, t, record, error));
   return record->view.least_gap > 0 ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 

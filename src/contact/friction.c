@@ -426,23 +426,29 @@ double hk_friction_energy_change(const HkForceArgs *a, const double *to) {
   return sum;
 }
 
+int64_t hk_friction_count(const HkForceArgs *a) {
+  return is_ready(a) ? ((const HkContacts *)a->state)->friction->count : 0;
+}
+
+void hk_friction_force(const HkForceArgs *a, int64_t index, double F[3]) {
+  const HkContacts *c = a->state;
+  const HkFrictionContact *t = &c->friction->contact[index];
+  Place now = place_now(c, a->x);
+  HkFrictionLaw law = law_of(c, t, stage_duration(c));
+  double z[3], secant = hk_friction_secant(&law, stretch(c, t, &now, z));
+  for (int q = 0; q < 3; q++) F[q] = -secant * z[q];
+}
+
 void hk_friction_add(const HkForceArgs *a, double *force) {
   const HkContacts *c = a->state;
-  const HkFriction *f = c->friction;
-  int64_t n = c->data->features.n;
-  if (!is_ready(a)) return;
-  Place now = place_now(c, a->x);
-  double duration = stage_duration(c);
-  for (int64_t k = 0; k < f->count; k++) {
-    const HkFrictionContact *t = &f->contact[k];
-    HkFrictionLaw law = law_of(c, t, duration);
-    double z[3], secant = hk_friction_secant(&law, stretch(c, t, &now, z));
-    if (t->wall >= 0) {
-      hk_axpy(-secant, z, force + 3 * (int64_t)t->vertex[0]);
-      continue;
-    }
-    for (int v = 0; v < 4; v++)
-      if (t->vertex[v] < n) hk_axpy(-secant * t->w[v], z, force + 3 * (int64_t)t->vertex[v]);
+  int64_t n = c->data->features.n, count = hk_friction_count(a);
+  for (int64_t k = 0; k < count; k++) {
+    const HkFrictionContact *t = &c->friction->contact[k];
+    double F[3];
+    hk_friction_force(a, k, F);
+    if (t->wall >= 0) hk_axpy(1, F, force + 3 * (int64_t)t->vertex[0]);
+    for (int v = 0; v < 4 && t->wall < 0; v++)
+      if (t->vertex[v] < n) hk_axpy(t->w[v], F, force + 3 * (int64_t)t->vertex[v]);
   }
 }
 

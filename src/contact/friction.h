@@ -104,6 +104,12 @@ HkStatus hk_friction_end(const HkForceArgs *a, const HkTouchings *found, HkError
 /* Work dissipated by friction (J) since the start of the motion. */
 double hk_friction_work(const HkContacts *contacts);
 
+/* The number of contacts with friction at the positions of `a`, the list friction->contact. */
+int64_t hk_friction_count(const HkForceArgs *a);
+/* The force (N) on the first feature of the index-th contact, or on the vertex at a wall, as
+ * hk_friction_add has it. */
+void hk_friction_force(const HkForceArgs *a, int64_t index, double F[3]);
+
 /* In a step the potential E (J) and its derivatives; outside of a step the energy that the anchors
  * store, and the forces with which the next step begins. */
 double hk_friction_energy_at(const HkForceArgs *a);

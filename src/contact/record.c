@@ -9,6 +9,10 @@
  * of a pair get from its energy, mollifier included, and the reverse of what a vertex gets at a
  * wall. So forces and torques on bodies, obstacles and ground add up to 0 to rounding.
  *
+ * Friction is that with which the next step begins: the anchors of the step that ended, in the
+ * tangent planes of the contacts as they are now. At rest it is the friction that holds. The law
+ * `ipc` has friction within a step alone.
+ *
  * Sides are named by their vertices. A pair whose first feature belongs to an obstacle is turned
  * around: side 0 is a body.
  */
@@ -16,6 +20,7 @@
 
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/friction.h"
 
 #include <string.h>
 
@@ -95,6 +100,23 @@ static void add_force(HkContactReaction *reaction, const double x[3], const doub
   hk_axpy(1, torque, reaction->torque);
 }
 
+/* ---- Friction ---- */
+
+/* Goes along the list of contacts with friction, which is sorted by key as touchings are. */
+typedef struct Cursor {
+  const HkForceArgs *a;
+  int64_t at, count;
+} Cursor;
+
+/* The friction (N) on the first feature; 0 if the contact has none. */
+static void friction_of(Cursor *cursor, uint64_t key, double F[3]) {
+  const HkFrictionContact *list = ((const HkContacts *)cursor->a->state)->friction->contact;
+  F[0] = F[1] = F[2] = 0;
+  while (cursor->at < cursor->count && list[cursor->at].key < key) cursor->at++;
+  if (cursor->at < cursor->count && list[cursor->at].key == key)
+    hk_friction_force(cursor->a, cursor->at, F);
+}
+
 /* ---- Pairs ---- */
 
 /* Exchanges the sides. */
@@ -107,7 +129,10 @@ static void turn(HkContact *contact) {
   contact->split = 4 - from.split;
   contact->side[0] = from.side[1];
   contact->side[1] = from.side[0];
-  for (int c = 0; c < 3; c++) contact->normal[c] = -from.normal[c];
+  for (int c = 0; c < 3; c++) {
+    contact->normal[c] = -from.normal[c];
+    contact->friction[c] = -from.friction[c];
+  }
 }
 
 /* The middle of the gap. Where the two are thinner than xi, the rest counts half for each. */
@@ -120,23 +145,26 @@ static void set_point(const HkContacts *c, const HkTouching *t, const HkContactP
   hk_axpy(along, t->touch.n, point);
 }
 
-static HkStatus record_pair(const HkContacts *c, const double *x, const HkTouching *t,
-                            HkContactRecord *r, HkError *error) {
+static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord *r,
+                            HkError *error) {
+  const HkContacts *c = cursor->a->state;
   const HkModel *m = c->model;
   HkContactPair pair = {.k = t->k, .c0 = t->c0};
   HkContact contact = {.split = t->split, .gap = t->touch.g, .energy = t->energy};
   double G[12];
-  hk_contacts_pair(c, x, t->vertex, t->split, &pair);
+  hk_contacts_pair(c, cursor->a->x, t->vertex, t->split, &pair);
   hk_pair_gradient(&pair, &t->touch, G);
   contact.side[0] = side_of(m, t->vertex[0]);
   contact.side[1] = side_of(m, t->vertex[3]);
   memcpy(contact.weight, t->touch.w, sizeof contact.weight);
   memcpy(contact.normal, t->touch.n, sizeof contact.normal);
   set_point(c, t, &pair, contact.point);
+  friction_of(cursor, c->candidate[t->candidate].key, contact.friction);
   for (int a = 0; a < 4; a++) {
     bool free = t->vertex[a] < m->n;
     contact.vertex[a] = free ? t->vertex[a] : -1;
     if (a < t->split) contact.normal_force -= hk_dot(G + 3 * a, t->touch.n);
+    hk_axpy(-t->touch.w[a], contact.friction, G + 3 * a);
     if (!free) add_force(reaction_of(r, contact.side[a >= t->split]), pair.x + 3 * a, G + 3 * a);
   }
   if (contact.side[0].kind != HK_CONTACT_BODY) turn(&contact);
@@ -151,10 +179,11 @@ static HkContactSide wall_side(const HkContacts *c, int32_t wall) {
   return (HkContactSide){HK_CONTACT_OBSTACLE, (int32_t)(o - c->model->obstacles)};
 }
 
-static HkStatus record_wall(const HkContacts *c, const double *x, const HkWallTouching *t,
-                            HkContactRecord *r, HkError *error) {
+static HkStatus record_wall(Cursor *cursor, const HkWallTouching *t, HkContactRecord *r,
+                            HkError *error) {
+  const HkContacts *c = cursor->a->state;
   double ghat = c->data->ghat, f[3] = {0, 0, 0};
-  const double *at = x + 3 * (int64_t)t->vertex;
+  const double *at = cursor->a->x + 3 * (int64_t)t->vertex;
   HkContact contact = {.vertex = {t->vertex, -1, -1, -1},
                        .split = 1,
                        .weight = {1},
@@ -166,15 +195,21 @@ static HkStatus record_wall(const HkContacts *c, const double *x, const HkWallTo
   memcpy(contact.normal, t->n, sizeof contact.normal);
   memcpy(contact.point, at, sizeof contact.point);
   hk_axpy(-(c->data->radius[t->vertex] + 0.5 * t->g), t->n, contact.point);
+  friction_of(cursor, hk_anchor_wall_key(t->wall, t->vertex), contact.friction);
   hk_axpy(contact.normal_force, t->n, f);
+  hk_axpy(1, contact.friction, f);
   add_force(reaction_of(r, contact.side[1]), at, f);
   return append(c->model, r, &contact, error);
 }
 
-HkStatus hk_contacts_record(const HkContacts *c, const double *x, const HkTouchings *t,
-                            HkContactRecord *r, HkError *error) {
-  for (int64_t k = 0; k < t->pair_count; k++) HK_TRY(record_pair(c, x, &t->pair[k], r, error));
-  for (int64_t k = 0; k < t->wall_count; k++) HK_TRY(record_wall(c, x, &t->wall[k], r, error));
+HkStatus hk_contacts_record(const HkForceArgs *a, const HkTouchings *t, HkContactRecord *r,
+                            HkError *error) {
+  const HkContacts *c = a->state;
+  Cursor cursor = {.a = a, .count = hk_friction_count(a)};
+  for (int64_t k = 0; k < t->pair_count; k++) HK_TRY(record_pair(&cursor, &t->pair[k], r, error));
+  for (int64_t k = 0; k < t->wall_count; k++) HK_TRY(record_wall(&cursor, &t->wall[k], r, error));
+  r->view.energy += hk_friction_energy_at(a);
+  r->view.friction_work += hk_friction_work(c);
   r->view.searches += c->searches;
   return HK_OK;
 }

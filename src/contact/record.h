@@ -20,8 +20,9 @@ HkStatus hk_contact_record_begin(const HkModel *model, HkContactRecord *record, 
 void hk_contact_record_release(const HkModel *model, HkContactRecord *record);
 size_t hk_contact_record_bytes(const HkModel *model, const HkContactRecord *record);
 
-/* Appends all that touches at x. The forces on vertices are not added. */
-HkStatus hk_contacts_record(const HkContacts *contacts, const double *x,
-                            const HkTouchings *touchings, HkContactRecord *record, HkError *error);
+/* Appends all that touches at the positions of `a`, outside of a step. The forces on vertices are
+ * not added. */
+HkStatus hk_contacts_record(const HkForceArgs *a, const HkTouchings *touchings,
+                            HkContactRecord *record, HkError *error);
 
 #endif
