@@ -452,6 +452,7 @@ const HkForceType hk_force_contact = {
     .begin_query = begin_query,
     .contacts = contacts,
     .implicit_only = true,
+    .unbounded = true,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,
