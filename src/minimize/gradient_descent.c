@@ -15,6 +15,8 @@
 #include "force/springs.h"
 #include "minimize/minimize.h"
 
+#include <string.h>
+
 static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-3)};
 
 typedef struct Scale {
@@ -75,7 +77,8 @@ static HkStatus direction(HkMinimizer *m, const double *x, const double *g, doub
   HK_TRY(need_blocks(m, error));
   scale.blocks = m->data;
   HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, error));
-  hk_unbounded_diagonal(&m->unbounded, m->data);
+  memset(m->data, 0, (size_t)space->n * 9 * sizeof(double));
+  hk_unbounded_add_diagonal(&m->unbounded, 1, m->data);
   hk_parallel_for(space->threads, space->n, block_range, &scale);
   return HK_OK;
 }

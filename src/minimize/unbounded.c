@@ -143,16 +143,15 @@ static bool is_semidefinite(const double A[9]) {
 
 /* By 2 |w_a w_b| |p_a . K p_b| <= |w_a w_b| (p_a . K p_a + p_b . K p_b). A block that is no
  * multiple of such a K counts by its largest row sum. */
-void hk_unbounded_diagonal(const HkUnbounded *u, double *D) {
+void hk_unbounded_add_diagonal(const HkUnbounded *u, double s, double *D) {
   const HkProblem *p = u->problem;
   double square = p->tau * p->tau;
-  memset(D, 0, (size_t)p->model->n * 9 * sizeof *D);
   for (int64_t e = 0; e < u->blocks.count; e++) {
     const HkForceBlock *b = &u->blocks.block[e];
     double A[9], *at = D + 9 * (int64_t)b->row;
     double sign = b->dfdx[0] + b->dfdx[4] + b->dfdx[8] > 0 ? 1 : -1;
     for (int c = 0; c < 9; c++) A[c] = sign * b->dfdx[c];
     if (!is_semidefinite(A)) hk_mat_identity(hk_mat_row_sum(b->dfdx), A);
-    for (int c = 0; c < 9; c++) at[c] += square * A[c];
+    for (int c = 0; c < 9; c++) at[c] += s * square * A[c];
   }
 }

@@ -26,9 +26,9 @@ HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, HkError *error);
 /* p = -(A + tau^2 B)^-1 g. *iterations grows by the solves with A. The prefactor is up to date. */
 HkStatus hk_unbounded_solve(HkUnbounded *u, const double *g, double *p, int *iterations,
                             HkError *error);
-/* D (9 n, kg) = blocks with sum over i of p_i . D_i p_i >= tau^2 p . B p for all p, where the
+/* D (9 n) += s D', blocks D'_i (kg) with sum p_i . D'_i p_i >= tau^2 p . B p for all p, where the
  * blocks of B are w_a w_b K each with a positive semidefinite K. */
-void hk_unbounded_diagonal(const HkUnbounded *u, double *D);
+void hk_unbounded_add_diagonal(const HkUnbounded *u, double s, double *D);
 void hk_unbounded_destroy(HkUnbounded *u);
 size_t hk_unbounded_bytes(const HkUnbounded *u);
 

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-HkStatus hk_vertex_block_create(const HkProblem *problem, HkVertexBlock *v, size_t *bytes,
+HkStatus hk_vertex_block_create(HkProblem *problem, HkVertexBlock *v, size_t *bytes,
                                 HkError *error) {
   const HkModel *m = problem->model;
   const HkContext *c = &m->context;
-  *v = (HkVertexBlock){.p = problem};
+  *v = (HkVertexBlock){.p = problem, .rows = {.problem = problem}};
   HK_TRY(hk_alloc_vector(c, &v->force, m->n, "a minimizer", error));
   HK_TRY(hk_alloc(c, &v->block, 9 * m->n, sizeof *v->block, "a minimizer", error));
   *bytes += hk_vector_bytes(m->n) + (size_t)m->n * 9 * sizeof *v->block;
@@ -20,6 +20,13 @@ void hk_vertex_block_destroy(HkVertexBlock *v) {
   if (!v->p) return;
   hk_free(&v->p->model->context, &v->force);
   hk_free(&v->p->model->context, &v->block);
+  hk_free(&v->p->model->context, &v->row);
+  hk_unbounded_destroy(&v->rows);
+}
+
+size_t hk_vertex_block_bytes(const HkVertexBlock *v) {
+  size_t row = v->row ? (size_t)v->p->model->n * sizeof *v->row : 0;
+  return row + hk_unbounded_bytes(&v->rows);
 }
 
 /* ---- Forces that are taken as linear ---- */
@@ -29,17 +36,54 @@ typedef struct Pour {
   double *block;
 } Pour;
 
-static void pour_own(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
-  double *block = ((Pour *)sink)->block + 9 * (int64_t)i;
-  for (int c = 0; c < 9 && i == j; c++) block[c] += B[c];
+static void add_own(double *blocks, int32_t i, int32_t j, const double B[9]) {
+  for (int c = 0; c < 9 && i == j; c++) blocks[9 * (int64_t)i + c] += B[c];
 }
 
-void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x) {
+static void pour_own(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
+  add_own(((Pour *)sink)->block, i, j, B);
+}
+
+/* ---- Forces whose stiffness has no bound ---- */
+
+/* Rows of their blocks at the start; for vertices that move at once, bounds of them. */
+static HkStatus couple(HkVertexBlock *v, bool at_once, HkError *error) {
+  const HkModel *m = v->p->model;
+  const HkForceBlocks *b = &v->rows.blocks;
+  double square = v->p->tau * v->p->tau;
+  HK_TRY(hk_unbounded_evaluate(&v->rows, v->start, error));
+  v->coupled = b->count > 0 && !at_once;
+  if (at_once && b->count > 0) hk_unbounded_add_diagonal(&v->rows, -1 / square, v->block);
+  if (!v->coupled) return HK_OK;
+  if (!v->row) HK_TRY(hk_alloc(&m->context, &v->row, m->n, sizeof *v->row, "a minimizer", error));
+  for (int64_t i = 0; i < m->n; i++) v->row[i] = -1;
+  for (int64_t r = 0; r < b->row_count; r++) v->row[b->block[b->row_start[r]].row] = (int32_t)r;
+  for (int64_t e = 0; e < b->count; e++)
+    add_own(v->block, b->block[e].row, b->block[e].column, b->block[e].dfdx);
+  return HK_OK;
+}
+
+/* f += the blocks of row i times how far the other vertices have moved. */
+static void add_coupling(const HkVertexBlock *v, const double *x, int64_t i, double f[3]) {
+  const HkForceBlocks *b = &v->rows.blocks;
+  if (v->row[i] < 0) return;
+  for (int64_t e = b->row_start[v->row[i]]; e < b->row_start[v->row[i] + 1]; e++) {
+    int64_t j = b->block[e].column;
+    double moved[3];
+    if (j == i) continue;
+    hk_sub(x + 3 * j, v->start + 3 * j, moved);
+    hk_mat_add_product(b->block[e].dfdx, moved, f);
+  }
+}
+
+HkStatus hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *x, bool at_once,
+                               HkError *error) {
   const HkProblem *p = v->p;
   const HkModel *m = p->model;
   Pour pour = {.sink = {.dfdx = pour_own, .dfdv = hk_jacobian_skip}, .block = v->block};
   v->start = start;
   v->local_count = 0;
+  v->coupled = false;
   memset(v->force, 0, (size_t)m->n * 3 * sizeof *v->force);
   memset(v->block, 0, (size_t)m->n * 9 * sizeof *v->block);
   for (int f = 0; f < m->force_count; f++) {
@@ -52,8 +96,9 @@ void hk_vertex_block_begin(HkVertexBlock *v, const double *start, const double *
       continue;
     }
     type->add(&a, v->force);
-    if (type->jacobian) type->jacobian(&a, &pour.sink);
+    if (type->jacobian && !type->unbounded) type->jacobian(&a, &pour.sink);
   }
+  return hk_problem_has_unbounded(p) ? couple(v, at_once, error) : HK_OK;
 }
 
 /* ---- One vertex ---- */
@@ -91,6 +136,7 @@ static void look_around(const Place *s, int64_t i, Local *local) {
   memcpy(f, s->v->force + 3 * i, sizeof f);
   hk_sub(x, s->v->start + 3 * i, moved);
   hk_mat_add_product(block, moved, f);
+  if (s->v->coupled) add_coupling(s->v, s->x, i, f);
   if (p->pushed) hk_axpy(1, p->f + 3 * i, f);
   hk_mat_identity(mass, local->Q);
   for (int c = 0; c < 9; c++) local->Q[c] -= square * block[c];
