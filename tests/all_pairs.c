@@ -191,15 +191,15 @@ double all_pairs_least_gap(const AllPairs *p, const double *x, double t) {
       if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1]) continue;
       if (!all_pairs_meet(p, a[0], b[0])) continue;
       double d = all_pairs_segments(at + 3 * (int64_t)a[0], at + 3 * (int64_t)a[1],
-                                 at + 3 * (int64_t)b[0], at + 3 * (int64_t)b[1]);
+                                    at + 3 * (int64_t)b[0], at + 3 * (int64_t)b[1]);
       least = fmin(least, d - p->radius[a[0]] - p->radius[b[0]]);
     }
   for (int64_t f = 0; f < p->triangle_count; f++)
     for (int32_t v = 0; v < p->vertex_count; v++) {
       const int32_t *c = p->triangle + 3 * f;
       if (v == c[0] || v == c[1] || v == c[2] || !all_pairs_meet(p, v, c[0])) continue;
-      double d = all_pairs_point_triangle(at + 3 * (int64_t)v, at + 3 * (int64_t)c[0], at + 3 * (int64_t)c[1],
-                                at + 3 * (int64_t)c[2]);
+      double d = all_pairs_point_triangle(at + 3 * (int64_t)v, at + 3 * (int64_t)c[0],
+                                          at + 3 * (int64_t)c[1], at + 3 * (int64_t)c[2]);
       least = fmin(least, d - p->radius[v] - p->radius[c[0]]);
     }
   return least;

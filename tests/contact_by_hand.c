@@ -82,7 +82,8 @@ static void take_stiffness(ContactByHand *c, const HkContacts *contacts) {
 
 static double stiffness_of(const ContactByHand *c, const PairByHand *pair) {
   const PairByHand *found =
-      c->known_count ? bsearch(pair, c->known, (size_t)c->known_count, sizeof *pair, compare) : NULL;
+      c->known_count ? bsearch(pair, c->known, (size_t)c->known_count, sizeof *pair, compare)
+                     : NULL;
   return found ? found->k : 0;
 }
 
@@ -136,7 +137,8 @@ static double square_at_rest(const ContactByHand *c, const int32_t edge[2]) {
     double end[2];
     for (int a = 0; a < 2; a++) {
       int64_t v = edge[a];
-      end[a] = v < m->n ? m->x0[3 * v + q] : c->contacts->data->features.obstacle[3 * (v - m->n) + q];
+      end[a] =
+          v < m->n ? m->x0[3 * v + q] : c->contacts->data->features.obstacle[3 * (v - m->n) + q];
     }
     sum += (end[1] - end[0]) * (end[1] - end[0]);
   }

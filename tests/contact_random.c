@@ -103,11 +103,13 @@ static void masses_on_plane(Scene *s) {
 
 static void chain_in_plane(Scene *s) {
   int count = 3 * s->size;
-  put(s, "'dimension': 2, 'bodies': [{'name': 'chain', 'shape': {'type': 'strand', 'count': %d, "
-         "'from': [-0.1, 0.004], 'to': [0.1, %g]}, ",
+  put(s,
+      "'dimension': 2, 'bodies': [{'name': 'chain', 'shape': {'type': 'strand', 'count': %d, "
+      "'from': [-0.1, 0.004], 'to': [0.1, %g]}, ",
       count, between(s, 0.004, 0.02));
   put_matter(s, count, s->speed);
-  put(s, "], 'obstacles': [{'type': 'box', 'center': [0.02, -0.053, 0], 'size': [0.1, 0.1, 0.1]}], ");
+  put(s,
+      "], 'obstacles': [{'type': 'box', 'center': [0.02, -0.053, 0], 'size': [0.1, 0.1, 0.1]}], ");
 }
 
 static void two_ropes(Scene *s) {

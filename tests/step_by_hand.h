@@ -1,5 +1,5 @@
-/* An implicit step of springs, gravity and, where there is one, another force, solved by a dense Newton method of the tests' own: an
- * independent answer for what the library's minimizers find.
+/* An implicit step of springs, gravity and, where there is one, another force, solved by a dense
+ * Newton method of the tests' own: an independent answer for what the library's minimizers find.
  *
  *     g(x) = 1/2 (x - y)^T M (x - y) + tau^2 (sum 1/2 k (l - l0)^2 - sum m_i g . x_i)
  */

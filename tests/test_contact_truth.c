@@ -96,7 +96,8 @@ static void judge(const StepByHand *s, const double *x, HkStop reason, double to
     a->worst_error = fmax(a->worst_error, error / tolerance);
     wrong |= error > 2 * tolerance;
   }
-  if (wrong) printf("    wrong: %s, r %g moved %g rounding %g\n", hk_stop_name(reason), r, moved, rounding);
+  if (wrong)
+    printf("    wrong: %s, r %g moved %g rounding %g\n", hk_stop_name(reason), r, moved, rounding);
   a->wrong += wrong;
   free(nearest);
 }
@@ -105,7 +106,8 @@ static void judge(const StepByHand *s, const double *x, HkStop reason, double to
 static void run_scene(const char *minimizer, double tolerance, int index, Answers *a) {
   enum { STEPS = 4 };
   HkError error = {0};
-  World w = contact_random(index % CONTACT_KINDS_BY_HAND, (uint64_t)(1 + index), minimizer, 1, NULL);
+  World w =
+      contact_random(index % CONTACT_KINDS_BY_HAND, (uint64_t)(1 + index), minimizer, 1, NULL);
   if (!w.sim) return;
   size_t bytes = (size_t)w.model->n * 3 * sizeof(double);
   double *x_n = malloc(bytes);

@@ -34,15 +34,23 @@ static HkStatus allocate(HkBatches *s, const HkColoring *coloring, const HkModel
 
 /* ---- Batches of one color ---- */
 
+/* The batch of j if that comes before i in the same color, as a bit; those that come later have no
+ * batch yet. */
+static uint64_t batch_of(const HkBatches *s, int32_t i, int32_t j) {
+  bool before = j < i && s->color[j] == s->color[i] && s->batch[j] < BATCHES_MAX;
+  return before ? (uint64_t)1 << s->batch[j] : 0;
+}
+
 static int32_t first_free(const HkBatches *s, const HkVertexBlock *blocks, int32_t i) {
   const HkForceBlocks *b = &blocks->rows.blocks;
   uint64_t taken = 0; /* bit p: a vertex that is coupled with i is in batch p */
-  int32_t batch = 0, row = blocks->row[i];
-  for (int64_t e = row < 0 ? 0 : b->row_start[row]; row >= 0 && e < b->row_start[row + 1]; e++) {
-    int32_t j = b->block[e].column; /* those that come later have no batch yet */
-    if (j < i && s->color[j] == s->color[i] && s->batch[j] < BATCHES_MAX)
-      taken |= (uint64_t)1 << s->batch[j];
-  }
+  int32_t batch = 0, row = blocks->row[2 * (int64_t)i], place = blocks->row[2 * (int64_t)i + 1];
+  for (int64_t e = row < 0 ? 0 : b->row_start[row]; row >= 0 && e < b->row_start[row + 1]; e++)
+    taken |= batch_of(s, i, b->block[e].column);
+  for (int64_t e = place < 0 ? 0 : b->terms.start[place];
+       place >= 0 && e < b->terms.start[place + 1]; e++)
+    for (int a = 0; a < 4; a++)
+      taken |= batch_of(s, i, b->terms.term[b->terms.at[e] / 4].vertex[a]);
   while (batch < BATCHES_MAX && taken >> batch & 1) batch++;
   return batch;
 }

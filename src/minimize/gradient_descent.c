@@ -76,7 +76,8 @@ static HkStatus direction(HkMinimizer *m, const double *x, const double *g, doub
   }
   HK_TRY(need_blocks(m, error));
   scale.blocks = m->data;
-  HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, error));
+  bool any;
+  HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, &any, error));
   memset(m->data, 0, (size_t)space->n * 9 * sizeof(double));
   hk_unbounded_add_diagonal(&m->unbounded, 1, m->data);
   hk_parallel_for(space->threads, space->n, block_range, &scale);

@@ -140,9 +140,9 @@ HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *x, const double
   HkProblem *problem = m->problem;
   if (!m->prefactored) HK_TRY(hk_problem_update_prefactor(problem, error));
   m->prefactored = true;
-  HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, error));
-  if (m->unbounded.blocks.count > 0)
-    return hk_unbounded_solve(&m->unbounded, g, p, &m->info.linear_iterations, error);
+  bool any;
+  HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, &any, error));
+  if (any) return hk_unbounded_solve(&m->unbounded, g, p, &m->info.linear_iterations, error);
   m->info.linear_iterations++;
   return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

@@ -36,11 +36,24 @@ static void collect(HkJacobianSink *sink, int32_t i, int32_t j, const double dfd
     if (q % 3 == 2 || q / 3 == 2) block->dfdx[q] = 0;
 }
 
-HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, HkError *error) {
+static HkWeightedTerm *take_terms(HkJacobianSink *sink, int64_t count, bool curved,
+                                  HkWeightedCurvature **curvature) {
+  Collector *c = (Collector *)sink;
+  HkWeightedTerm *first = NULL;
+  if (c->status >= 0)
+    c->status = hk_weighted_append(&c->u->blocks.terms, c->u->problem->model, count, curved, &first,
+                                   curvature, c->error);
+  return c->status >= 0 ? first : NULL;
+}
+
+HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, bool *any, HkError *error) {
   const HkProblem *p = u->problem;
   const HkModel *m = p->model;
-  Collector c = {.sink = {.dfdx = collect, .dfdv = hk_jacobian_skip}, .u = u, .error = error};
-  u->blocks.count = u->blocks.row_count = 0;
+  HkForceBlocks *b = &u->blocks;
+  Collector c = {.sink = {.dfdx = collect, .dfdv = hk_jacobian_skip, .terms = take_terms},
+                 .u = u,
+                 .error = error};
+  b->count = b->row_count = b->terms.count = b->terms.vertex_count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f) || !m->forces[f].type->unbounded) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
@@ -48,7 +61,9 @@ HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, HkError *error) 
     m->forces[f].type->jacobian(&a, &c.sink);
   }
   HK_TRY(c.status);
-  return u->blocks.count > 0 ? hk_force_blocks_sort(&u->blocks, m, error) : HK_OK;
+  *any = b->count > 0 || b->terms.count > 0;
+  if (b->count > 0) HK_TRY(hk_force_blocks_sort(b, m, error));
+  return b->terms.count > 0 ? hk_weighted_finish(&b->terms, m, error) : HK_OK;
 }
 
 void hk_unbounded_destroy(HkUnbounded *u) {
@@ -94,8 +109,13 @@ static void product_range(void *user, int64_t begin, int64_t end) {
 /* Bq = tau^2 B q */
 static void multiply(HkUnbounded *u) {
   const HkVectors *space = &u->problem->space;
+  const HkProblem *p = u->problem;
+  double square = p->tau * p->tau;
   hk_vectors_zero(space, u->Bq);
   hk_parallel_for(space->threads, u->blocks.row_count, product_range, u);
+  if (u->blocks.terms.count > 0)
+    hk_weighted_product(&u->blocks.terms, space->threads, p->held.mask, square, u->q, u->Bq);
+  for (int64_t i = 0; p->model->dimension == 2 && i < space->n; i++) u->Bq[3 * i + 2] = 0;
 }
 
 HkStatus hk_unbounded_solve(HkUnbounded *u, const double *g, double *p, int *iterations,
@@ -141,8 +161,18 @@ static bool is_semidefinite(const double A[9]) {
          determinant >= -ROUNDING * t * t * t;
 }
 
-/* By 2 |w_a w_b| |p_a . K p_b| <= |w_a w_b| (p_a . K p_a + p_b . K p_b). A block that is no
- * multiple of such a K counts by its largest row sum. */
+/* By 2 |w_a w_b| |p_a . K p_b| <= |w_a w_b| (p_a . K p_a + p_b . K p_b). */
+static void add_term_diagonal(const HkProblem *p, const HkWeightedTerm *t, double s, double *D) {
+  double sum = 0,
+         K[9] = {t->K[0], t->K[1], t->K[2], t->K[1], t->K[3], t->K[4], t->K[2], t->K[4], t->K[5]};
+  for (int a = 0; a < 4; a++)
+    if (!p->held.mask[t->vertex[a]]) sum += fabs(t->weight[a]);
+  for (int a = 0; a < 4; a++)
+    for (int c = 0; c < 9; c++)
+      D[9 * (int64_t)t->vertex[a] + c] += s * fabs(t->weight[a]) * sum * K[c];
+}
+
+/* A block that is no multiple of a positive semidefinite K counts by its largest row sum. */
 void hk_unbounded_add_diagonal(const HkUnbounded *u, double s, double *D) {
   const HkProblem *p = u->problem;
   double square = p->tau * p->tau;
@@ -154,4 +184,6 @@ void hk_unbounded_add_diagonal(const HkUnbounded *u, double s, double *D) {
     if (!is_semidefinite(A)) hk_mat_identity(hk_mat_row_sum(b->dfdx), A);
     for (int c = 0; c < 9; c++) at[c] += s * square * A[c];
   }
+  for (int64_t t = 0; t < u->blocks.terms.count; t++)
+    add_term_diagonal(p, &u->blocks.terms.term[t], s * square, D);
 }

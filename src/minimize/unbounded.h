@@ -15,14 +15,14 @@
 
 typedef struct HkUnbounded {
   HkProblem *problem;   /* the caller's */
-  HkForceBlocks blocks; /* -B, of pairs of free vertices */
+  HkForceBlocks blocks; /* -B: blocks of pairs of free vertices, and terms */
   /* 3 n each, of conjugate gradients: residual, A^-1 times it, direction, A and B times that; NULL
    * until the first system. */
   double *r, *z, *q, *Aq, *Bq;
 } HkUnbounded;
 
-/* Evaluates the blocks at x; there are none (blocks.count 0) where no force is unbounded. */
-HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, HkError *error);
+/* Evaluates the blocks and terms at x; *any says whether there are some. */
+HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, bool *any, HkError *error);
 /* p = -(A + tau^2 B)^-1 g. *iterations grows by the solves with A. The prefactor is up to date. */
 HkStatus hk_unbounded_solve(HkUnbounded *u, const double *g, double *p, int *iterations,
                             HkError *error);

@@ -41,8 +41,9 @@ typedef struct HkVertexBlock {
   double *force;       /* 3 n, N: the other forces that have an energy, at the start */
   double *block;       /* 9 n, N/m: their df_i/dx_i */
   const double *start; /* 3 n: where these were evaluated; the caller's */
-  HkUnbounded rows;    /* blocks of forces whose stiffness has no bound, at the start */
-  int32_t *row; /* n, of each vertex: its row among them, -1: none; NULL until it is needed */
+  HkUnbounded rows;    /* blocks and terms of forces whose stiffness has no bound, at the start */
+  int32_t *row; /* 2 a vertex: its row among the blocks, and its place among the vertices that have
+                 * terms; -1: none. NULL until it is needed */
   bool coupled; /* they count */
 } HkVertexBlock;
 
