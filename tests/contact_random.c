@@ -104,8 +104,8 @@ static void masses_on_plane(Scene *s) {
 static void chain_in_plane(Scene *s) {
   int count = 3 * s->size;
   put(s,
-      "'dimension': 2, 'bodies': [{'name': 'chain', 'shape': {'type': 'strand', 'count': %d, "
-      "'from': [-0.1, 0.004], 'to': [0.1, %g]}, ",
+      "'dimension': 2, 'bodies': [{'name': 'chain', 'shape': {'type': 'chain', 'n': %d, "
+      "'start': [-0.1, 0.004, 0], 'end': [0.1, %g, 0]}, ",
       count, between(s, 0.004, 0.02));
   put_matter(s, count, s->speed);
   put(s,
@@ -117,7 +117,7 @@ static void two_ropes(Scene *s) {
   put(s, "'bodies': [");
   for (int k = 0; k < 2; k++) {
     put(s,
-        "%s{'name': 'rope%d', 'shape': {'type': 'strand', 'count': %d, 'from': [%g, %g, %g], 'to': "
+        "%s{'name': 'rope%d', 'shape': {'type': 'chain', 'n': %d, 'start': [%g, %g, %g], 'end': "
         "[%g, %g, %g]}, ",
         k ? ", " : "", k, count, k ? -0.1 : between(s, -0.02, 0.02), k ? 0.006 : 0.0,
         k ? between(s, -0.02, 0.02) : -0.1, k ? 0.1 : between(s, -0.02, 0.02), k ? 0.006 : 0.0,

@@ -46,6 +46,14 @@ static HkWeightedTerm *take_terms(HkJacobianSink *sink, int64_t count, bool curv
   return c->status >= 0 ? first : NULL;
 }
 
+/* In two dimensions nothing couples to z. */
+static void flatten(HkWeightedTerms *terms) {
+  for (int64_t t = 0; t < terms->count; t++) {
+    double *K = terms->term[t].K;
+    K[2] = K[4] = K[5] = 0;
+  }
+}
+
 HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, bool *any, HkError *error) {
   const HkProblem *p = u->problem;
   const HkModel *m = p->model;
@@ -62,6 +70,7 @@ HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, bool *any, HkErr
   }
   HK_TRY(c.status);
   *any = b->count > 0 || b->terms.count > 0;
+  if (m->dimension == 2) flatten(&b->terms);
   if (b->count > 0) HK_TRY(hk_force_blocks_sort(b, m, error));
   return b->terms.count > 0 ? hk_weighted_finish(&b->terms, m, error) : HK_OK;
 }
@@ -115,7 +124,6 @@ static void multiply(HkUnbounded *u) {
   hk_parallel_for(space->threads, u->blocks.row_count, product_range, u);
   if (u->blocks.terms.count > 0)
     hk_weighted_product(&u->blocks.terms, space->threads, p->held.mask, square, u->q, u->Bq);
-  for (int64_t i = 0; p->model->dimension == 2 && i < space->n; i++) u->Bq[3 * i + 2] = 0;
 }
 
 HkStatus hk_unbounded_solve(HkUnbounded *u, const double *g, double *p, int *iterations,
