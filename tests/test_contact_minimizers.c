@@ -4,13 +4,14 @@
 #include "all_pairs.h"
 #include "contact/crossing.h"
 #include "contact_random.h"
+#include "contact_scenes.h"
 #include "model_by_hand.h"
 #include "step/implicit.h"
 
 #if TEST_SANITIZED
-enum { SEEDS = 1, STEPS = 3, COMPARED = 4 };
+enum { SEEDS = 1, STEPS = 3, COMPARED = 4, SWEEP_STEPS = 1 };
 #else
-enum { SEEDS = 6, STEPS = 8, COMPARED = 40 };
+enum { SEEDS = 6, STEPS = 8, COMPARED = 40, SWEEP_STEPS = 3 };
 #endif
 
 static HkContacts *contacts_of(const World *w) {
@@ -107,6 +108,40 @@ TEST(nothing_crosses_with_any_linear_solver_and_preconditioner) {
       run_all(name, text, strstr(more, "multigrid") != NULL); /* which needs springs */
     }
   }
+}
+
+/* The scenes of contact_sweep from the first step on, with the largest and the smallest step of the
+ * sweep. */
+static void run_scene(int scene, const char *minimizer, double h) {
+  ContactCase c = {.scene = scene,
+                   .size = 1,
+                   .h = h,
+                   .integrator = "backward_euler",
+                   .minimizer = minimizer,
+                   .threads = 1,
+                   .seed = 5,
+                   .steps = SWEEP_STEPS,
+                   .seconds = 60};
+  ContactResult r;
+  contact_run(&c, &r);
+  if (!contact_failed(&r) && r.steps == SWEEP_STEPS) return;
+  test_fail(contact_scene_name(scene), 0,
+            "%s, h = %g s: %lld steps, %lld crossings, %lld escapes, least gap %g m, by hand %g m "
+            "%s",
+            minimizer, h, (long long)r.steps, (long long)r.crossings, (long long)r.escapes,
+            r.least_gap, r.least_by_hand, r.error);
+}
+
+TEST(nothing_crosses_in_the_scenes_of_the_sweep_with_any_minimizer) {
+  for (int k = 0; k < hk_schema_count(HK_MINIMIZE); k++)
+    for (int scene = 0; scene < contact_scene_count(); scene++) {
+      char text[200];
+      snprintf(text, sizeof text, "{'type': '%s', 'iterations': 25, 'tolerance': 1e-3}",
+               hk_schema_at(HK_MINIMIZE, k)->name);
+      if (strcmp(contact_scene_name(scene), "bare triangles") == 0) continue; /* needs a distance */
+      run_scene(scene, text, 1.0 / 24);
+      run_scene(scene, text, 1.0 / 240);
+    }
 }
 
 /* ---- The same minimum as Newton's method ---- */
