@@ -5,6 +5,7 @@
 #include "contact/crossing.h"
 #include "contact_random.h"
 #include "contact_scenes.h"
+#include "minimize/batches.h"
 #include "model_by_hand.h"
 #include "step/implicit.h"
 
@@ -230,6 +231,54 @@ static bool is_same(const World *a, const World *b) {
   size_t bytes = (size_t)a->model->n * 3 * sizeof(double);
   return memcmp(hk_state_positions(a->state), hk_state_positions(b->state), bytes) == 0 &&
          memcmp(hk_state_velocities(a->state), hk_state_velocities(b->state), bytes) == 0;
+}
+
+/* Whether two vertices of a batch act on each other by a term. */
+static bool batch_is_coupled(const HkBatches *b, const HkWeightedTerms *terms, int64_t n) {
+  bool coupled = false;
+  int64_t *batch = malloc((size_t)n * sizeof *batch);
+  if (!batch) abort();
+  for (int64_t k = 0; k < b->count; k++)
+    for (int64_t at = b->start[k]; at < b->start[k + 1]; at++) batch[b->vertex[at]] = k;
+  for (int64_t t = 0; t < terms->count; t++)
+    for (int a = 0; a < 4; a++)
+      for (int c = 0; c < a; c++) {
+        int32_t i = terms->term[t].vertex[a], j = terms->term[t].vertex[c];
+        bool both = terms->term[t].weight[a] != 0 && terms->term[t].weight[c] != 0;
+        coupled |= i != j && both && batch[i] == batch[j];
+      }
+  free(batch);
+  return coupled;
+}
+
+TEST(vertices_of_a_batch_do_not_touch_each_other) {
+  int64_t split = 0;
+  for (uint64_t seed = 1; seed < 60; seed++) {
+    World w = contact_random(CONTACT_TWO_SHEETS, seed, "'newton'", 1, NULL);
+    HkVertexBlock blocks = {0};
+    HkColoring coloring = {0};
+    HkBatches batches = {0};
+    size_t bytes = 0;
+    if (!w.sim) return;
+    world_steps(&w, 4);
+    HkProblem *p = &((HkImplicit *)w.sim->data)->problem;
+    const double *x = hk_state_positions(w.state);
+    const HkContext *context = &w.model->context;
+    MUST(hk_vertex_block_create(p, &blocks, &bytes, error));
+    MUST(hk_coloring_create(context, w.model->n, p->pattern.start, p->pattern.column, &coloring,
+                            &bytes, error));
+    MUST(hk_vertex_block_begin(&blocks, x, x, false, error));
+    MUST(hk_batches_find(&batches, &coloring, &blocks, error));
+    CHECK(batches.start[0] == 0 && batches.start[batches.count] == w.model->n);
+    CHECK(!batch_is_coupled(&batches, &blocks.rows.blocks.terms, w.model->n));
+    split += batches.count > coloring.colors;
+    hk_batches_destroy(context, &batches);
+    hk_coloring_destroy(context, &coloring);
+    hk_vertex_block_destroy(&blocks);
+    world_destroy(&w);
+  }
+  printf("    %lld of 59 scenes need more batches than colors\n", (long long)split);
+  CHECK(split > 5);
 }
 
 TEST(steps_are_the_same_with_any_number_of_threads_and_of_a_new_simulation) {
