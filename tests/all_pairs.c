@@ -34,8 +34,8 @@ static double point_segment(const double p[3], const double a[3], const double b
 }
 
 /* Either the lines are closest within both segments, or an end of one is the closest point. */
-static double segment_segment(const double a[3], const double b[3], const double c[3],
-                              const double d[3]) {
+double all_pairs_segments(const double a[3], const double b[3], const double c[3],
+                          const double d[3]) {
   double u[3], v[3], r[3], n[3];
   minus(b, a, u);
   minus(d, c, v);
@@ -54,8 +54,8 @@ static double segment_segment(const double a[3], const double b[3], const double
 }
 
 /* Either the foot of the perpendicular is within the triangle, or an edge is closest. */
-static double point_triangle(const double p[3], const double a[3], const double b[3],
-                             const double c[3]) {
+double all_pairs_point_triangle(const double p[3], const double a[3], const double b[3],
+                                const double c[3]) {
   double u[3], v[3], n[3], r[3], m[3];
   double least = fmin(point_segment(p, a, b), fmin(point_segment(p, b, c), point_segment(p, c, a)));
   minus(b, a, u);
@@ -164,7 +164,7 @@ void all_pairs_destroy(AllPairs *p) {
 
 /* ---- All pairs ---- */
 
-static void place(const AllPairs *p, const double *x, double t) {
+void all_pairs_place(const AllPairs *p, const double *x, double t) {
   const HkModel *m = p->model;
   memcpy(p->x, x, 3 * (size_t)m->n * sizeof *x);
   double *to = p->x + 3 * m->n;
@@ -177,29 +177,29 @@ static void place(const AllPairs *p, const double *x, double t) {
   }
 }
 
-static bool counts(const AllPairs *p, int32_t a, int32_t b) {
+bool all_pairs_meet(const AllPairs *p, int32_t a, int32_t b) {
   return p->owner[a] < 0 || p->owner[b] < 0;
 }
 
 double all_pairs_least_gap(const AllPairs *p, const double *x, double t) {
   double least = INFINITY;
-  place(p, x, t);
+  all_pairs_place(p, x, t);
   const double *at = p->x;
   for (int64_t e = 0; e < p->edge_count; e++)
     for (int64_t g = e + 1; g < p->edge_count; g++) {
       const int32_t *a = p->edge + 2 * e, *b = p->edge + 2 * g;
       if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1]) continue;
-      if (!counts(p, a[0], b[0])) continue;
-      double d = segment_segment(at + 3 * (int64_t)a[0], at + 3 * (int64_t)a[1],
-                                 at + 3 * (int64_t)b[0], at + 3 * (int64_t)b[1]);
+      if (!all_pairs_meet(p, a[0], b[0])) continue;
+      double d = all_pairs_segments(at + 3 * (int64_t)a[0], at + 3 * (int64_t)a[1],
+                                    at + 3 * (int64_t)b[0], at + 3 * (int64_t)b[1]);
       least = fmin(least, d - p->radius[a[0]] - p->radius[b[0]]);
     }
   for (int64_t f = 0; f < p->triangle_count; f++)
     for (int32_t v = 0; v < p->vertex_count; v++) {
       const int32_t *c = p->triangle + 3 * f;
-      if (v == c[0] || v == c[1] || v == c[2] || !counts(p, v, c[0])) continue;
-      double d = point_triangle(at + 3 * (int64_t)v, at + 3 * (int64_t)c[0], at + 3 * (int64_t)c[1],
-                                at + 3 * (int64_t)c[2]);
+      if (v == c[0] || v == c[1] || v == c[2] || !all_pairs_meet(p, v, c[0])) continue;
+      double d = all_pairs_point_triangle(at + 3 * (int64_t)v, at + 3 * (int64_t)c[0],
+                                          at + 3 * (int64_t)c[1], at + 3 * (int64_t)c[2]);
       least = fmin(least, d - p->radius[v] - p->radius[c[0]]);
     }
   return least;

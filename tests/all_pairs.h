@@ -21,6 +21,16 @@ void all_pairs_destroy(AllPairs *pairs);
  * edges of boundaries. Obstacles are where they are at time t (s). */
 double all_pairs_least_gap(const AllPairs *pairs, const double *x, double t);
 
+/* Puts the positions of bodies and, at time t (s), of obstacles into pairs->x. */
+void all_pairs_place(const AllPairs *pairs, const double *x, double t);
+/* Whether features of the vertices a and b may touch: not both belong to obstacles. */
+bool all_pairs_meet(const AllPairs *pairs, int32_t a, int32_t b);
+/* Distance (m) of a point from a triangle, and of two segments. */
+double all_pairs_point_triangle(const double p[3], const double a[3], const double b[3],
+                                const double c[3]);
+double all_pairs_segments(const double a[3], const double b[3], const double c[3],
+                          const double d[3]);
+
 /* How often two closed polygons wind around each other: Gauss' integral, as a sum of the solid
  * angles of pairs of edges. */
 double linking_number(const double *a, int64_t count_a, const double *b, int64_t count_b);

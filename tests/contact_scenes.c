@@ -394,8 +394,12 @@ char *contact_scene_text(const ContactCase *c) {
   if (s->ground < INFINITY) put(&t, ", 'ground': true, 'height': %g", s->ground);
   put(&t,
       "}], 'time': {'duration': %g, 'step': %.17g, 'frames_per_second': %.17g}, 'integrator': "
-      "{'type': '%s', 'minimizer': {'type': 'newton', 'linear': %s}}}",
-      s->duration, c->h, 1 / c->h, c->integrator, c->linear);
+      "{'type': '%s', 'minimizer': ",
+      s->duration, c->h, 1 / c->h, c->integrator);
+  if (c->minimizer)
+    put(&t, "%s}}", c->minimizer);
+  else
+    put(&t, "{'type': 'newton', 'linear': %s}}}", c->linear);
   for (size_t q = 0; q < t.length; q++)
     if (t.text[q] == '\'') t.text[q] = '"';
   return t.text;

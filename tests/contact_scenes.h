@@ -19,7 +19,8 @@ typedef struct ContactCase {
   int size;               /* 1: some 100 vertices; lengths of edges go with 1 / size */
   double h;               /* s */
   const char *integrator; /* its name */
-  const char *linear;     /* JSON of the linear solver, in single quotes */
+  const char *linear;     /* JSON of the linear solver of newton, in single quotes */
+  const char *minimizer;  /* JSON of another minimizer, in single quotes; NULL: newton */
   int threads;
   double distance, thickness; /* m, of contact; 0: 2e-3 */
   uint64_t seed;              /* of the random displacements at the start; 0: there are none */

@@ -1,6 +1,7 @@
 /* An implicit step by a dense Newton method; see step_by_hand.h. */
 #include "step_by_hand.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,9 +32,11 @@ static Spring spring_at(const HkModel *m, const double *x, int64_t s) {
 static void gradient(const StepByHand *s, const double *x, double *g) {
   const HkModel *m = s->model;
   double square = s->tau * s->tau;
+  for (int64_t q = 0; q < 3 * m->n; q++) g[q] = 0;
+  if (s->add_gradient) s->add_gradient(s->user, x, g);
   for (int64_t q = 0; q < 3 * m->n; q++) {
     double fall = q % 3 == 1 ? square * s->gravity : 0;
-    g[q] = m->mass[q / 3] * (x[q] - s->y[q] + fall);
+    g[q] = square * g[q] + m->mass[q / 3] * (x[q] - s->y[q] + fall);
   }
   for (int64_t e = 0; e < m->springs.count; e++) {
     Spring p = spring_at(m, x, e);
@@ -44,7 +47,20 @@ static void gradient(const StepByHand *s, const double *x, double *g) {
     }
   }
   for (int64_t q = 0; q < 3 * m->n; q++)
-    if (is_pinned(m, q / 3)) g[q] = 0;
+    if (is_pinned(m, q / 3) || (q % 3 == 2 && m->dimension == 2)) g[q] = 0;
+}
+
+/* H = tau^2 d2E/dx2 of the other force, but for rows and columns of pins and of z in the plane. */
+static void hessian_of_more(const StepByHand *s, const double *x, double *H) {
+  const HkModel *m = s->model;
+  int64_t size = 3 * m->n;
+  if (s->add_hessian) s->add_hessian(s->user, x, H);
+  for (int64_t r = 0; r < size; r++)
+    for (int64_t c = 0; c < size; c++) {
+      bool flat = m->dimension == 2 && (r % 3 == 2 || c % 3 == 2);
+      bool none = flat || is_pinned(m, r / 3) || is_pinned(m, c / 3);
+      H[r * size + c] *= none ? 0 : s->tau * s->tau;
+    }
 }
 
 /* H is dense, row by row; pinned rows hold their mass. */
@@ -52,7 +68,8 @@ static void hessian(const StepByHand *s, const double *x, double *H) {
   const HkModel *m = s->model;
   int64_t size = 3 * m->n;
   for (int64_t q = 0; q < size * size; q++) H[q] = 0;
-  for (int64_t q = 0; q < size; q++) H[q * size + q] = m->mass[q / 3];
+  hessian_of_more(s, x, H);
+  for (int64_t q = 0; q < size; q++) H[q * size + q] += m->mass[q / 3];
   for (int64_t e = 0; e < m->springs.count; e++) {
     Spring p = spring_at(m, x, e);
     int64_t ends[2] = {p.i, p.j};
@@ -103,6 +120,22 @@ double step_by_hand_residual(const StepByHand *s, const double *x) {
   for (int64_t q = 0; q < 3 * m->n; q++) sum += g[q] * g[q] / m->mass[q / 3];
   free(g);
   return sqrt(sum);
+}
+
+double step_by_hand_rounding(const StepByHand *s, const double *x) {
+  const HkModel *m = s->model;
+  double furthest = 0, sum = 0, *d = calloc((size_t)m->n, sizeof *d);
+  if (!d) return NAN;
+  for (int64_t q = 0; q < 3 * m->n; q++) furthest = fmax(furthest, fmax(fabs(x[q]), fabs(s->y[q])));
+  if (s->add_stiffness) s->add_stiffness(s->user, x, d);
+  for (int64_t i = 0; i < m->n; i++) {
+    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++)
+      d[i] += m->springs.k[m->adj_spring[e]];
+    double own = m->mass[i] + s->tau * s->tau * d[i];
+    sum += own * own / m->mass[i];
+  }
+  free(d);
+  return 4 * DBL_EPSILON * furthest * sqrt(sum);
 }
 
 double step_by_hand_distance(const StepByHand *s, const double *a, const double *b) {

@@ -225,6 +225,35 @@ TEST(obstacles_are_reported_too) {
   CHECK(w.of_model.held == 0);
 }
 
+#define SHEET(name, height)                                                                        \
+  "{'name': '" name "', 'shape': {'type': 'grid', 'nx': 9, 'ny': 8, 'width': 0.3, 'height': 0.3, " \
+  "'plane': 'xz'}, 'transform': {'translate': [0.01, " height                                      \
+  ", 0.02], 'axis': [0, 1, 0], 'angle': 9}, 'mass': 0.1, 'springs': {'k': 1000, 'shear': true}}"
+
+/* Lists of contacts grow while things touch, in every part that has some. */
+TEST(contact_is_reported_too) {
+  for (int q = 0; q < CASES; q++) {
+    char text[2048];
+    Measured w = {0};
+    const Case *c = &cases[q];
+    if (!strstr(c->integrator, "'linear'") && !strstr(c->integrator, "'minimizer'")) continue;
+    snprintf(text, sizeof text,
+             "{'integrator': %s, 'bodies': [" SHEET("a", "0.0025") "," SHEET(
+                 "b", "0.005") "], 'time': {'step': 0.01}, 'outputs': [], 'forces': ['gravity', "
+                               "{'type': 'contact', 'ground': true}]}",
+             c->integrator);
+    MUST(make(&w, test_json(text), error));
+    check_size(c->name, "new simulation in contact", hk_sim_bytes(w.sim), w.of_sim.held);
+    for (int k = 0; k < 4; k++) {
+      MUST(steps(&w, 2, error));
+      check_size(c->name, "simulation in contact", hk_sim_bytes(w.sim), w.of_sim.held);
+    }
+    clear(&w);
+    if (w.of_model.held + w.of_state.held + w.of_sim.held > 0)
+      test_fail(c->name, 0, "not all memory was given back");
+  }
+}
+
 /* ---- Memory of forces ---- */
 
 enum { MEMORY_BYTES = 1000 };

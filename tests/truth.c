@@ -4,7 +4,6 @@
 #include "step/implicit.h"
 #include "step_by_hand.h"
 
-#include <float.h>
 #include <stdarg.h>
 
 /* ---- Random numbers: SplitMix64 ---- */
@@ -168,24 +167,10 @@ static HkStatus choose(int way, double *tolerance, HkMethod *step, Truth *truth,
 
 /* ---- Judging ---- */
 
-/* What rounding of the coordinates does to the residual, at most. */
-static double rounding_of(const StepByHand *s, const double *x) {
-  const HkModel *m = s->model;
-  double furthest = 0, sum = 0;
-  for (int64_t q = 0; q < 3 * m->n; q++) furthest = fmax(furthest, fmax(fabs(x[q]), fabs(s->y[q])));
-  for (int64_t i = 0; i < m->n; i++) {
-    double d = m->mass[i];
-    for (int64_t e = m->adj_start[i]; e < m->adj_start[i + 1]; e++)
-      d += s->tau * s->tau * m->springs.k[m->adj_spring[e]];
-    sum += d * d / m->mass[i];
-  }
-  return 4 * DBL_EPSILON * furthest * sqrt(sum);
-}
-
 static void judge(const StepByHand *s, const double *x, HkStop reason, double tolerance,
                   Truth *truth) {
   double r = step_by_hand_residual(s, x), moved = step_by_hand_distance(s, x, s->x_n);
-  double rounding = rounding_of(s, x), nearest[3 * VERTICES_MAX];
+  double rounding = step_by_hand_rounding(s, x), nearest[3 * VERTICES_MAX];
   bool met = r <= tolerance * moved + rounding, wrong = false;
   truth->converged += reason == HK_STOP_CONVERGED;
   truth->rounding += reason == HK_STOP_ROUNDING;

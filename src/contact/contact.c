@@ -500,6 +500,7 @@ const HkForceType hk_force_contact = {
     .contacts = contacts,
     .implicit_only = true,
     .check_integrator = check_integrator,
+    .unbounded = true,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,

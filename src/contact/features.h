@@ -9,7 +9,7 @@
  * that are close give the pairs
  *
  *     point of one, all of the other    (a triangle; an edge in 2D or for a loose mass)
- *     edge of one, edge of the other
+ *     edge of one, edge of the other    (in 2D only if one of them is an obstacle's)
  *
  * of the points and edges that belong to them: each pair of features comes up once. Its key is made
  * of the two slots and of which pair of the two it is, so that an order of keys is an order of

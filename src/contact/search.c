@@ -139,6 +139,13 @@ static void try_edges(const Slots *s, int i, int j) {
   if (hk_boxes_meet(&first, &second)) keep(s, HK_CONTACT_EDGE_0 + 3 * i + j);
 }
 
+/* Whether edges of two slots touch: in two dimensions only those of an obstacle, whose section has
+ * a corner where an edge passes through the plane. */
+static bool edges_meet(const HkFeatures *f, int64_t slot_a, int64_t slot_b) {
+  int32_t a = f->group[slot_a / HK_CONTACT_WIDTH], b = f->group[slot_b / HK_CONTACT_WIDTH];
+  return !f->flat || a >= f->body_count || b >= f->body_count;
+}
+
 /* The combinations of two slots, in the order of their keys. */
 static void found(void *user, int64_t slot_a, int64_t slot_b) {
   Search *a = user;
@@ -154,7 +161,8 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
     if (own_a >> q & 1) try_point(&s, 0, q);
   for (int q = 0; q < 3 && onto_a; q++)
     if (own_b >> q & 1) try_point(&s, 1, q);
-  for (int e = 0; e < 9 && !f->flat; e++)
+  bool edges = edges_meet(f, slot_a, slot_b);
+  for (int e = 0; e < 9 && edges; e++)
     if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1) try_edges(&s, e / 3, e % 3);
 }
 

@@ -262,6 +262,7 @@ static HkForceType type_of(const Custom *c) {
       .energy_change = f->energy ? energy_change : NULL,
       .add = add,
       .jacobian = f->hessian || f->damping ? jacobian : NULL,
+      .unbounded = f->hessian && f->filter,
       .damping = damps ? damping : NULL,
   };
 }

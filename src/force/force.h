@@ -170,6 +170,10 @@ typedef struct HkForceType {
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
   bool quadratic; /* in x: the df/dx of jacobian is the same everywhere */
+  /* Its stiffness has no bound in a step and may couple any vertices, as that of a barrier:
+   * constant matrices (prefactor.h) leave it out, and minimizers that use one add its blocks at
+   * each iterate. */
+  bool unbounded;
   /* E(to) - E(x), accurate where the two are close; NULL: by subtraction. */
   double (*energy_change)(const HkForceArgs *a, const double *to);
   /* f += force (N), 3 a vertex. v may be NULL for a force that has an energy. */

@@ -54,8 +54,9 @@ static HkStatus grow_coupled(const HkContext *c, HkLevelTerms *l, int64_t count,
 }
 
 void hk_level_terms_destroy(const HkContext *c, HkLevelTerms *l) {
-  void *arrays[] = {&l->start,     &l->row,      &l->weight,     &l->K, &l->y,     &l->coupled,
-                    &l->row_start, &l->row_term, &l->row_weight, &l->G, &l->saved, &l->order};
+  void *arrays[] = {&l->start,   &l->row,       &l->weight,   &l->K,          &l->y,
+                    &l->coupled, &l->row_start, &l->row_term, &l->row_weight, &l->G,
+                    &l->saved,   &l->order,     &l->side};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) hk_free(c, arrays[k]);
   *l = (HkLevelTerms){0};
 }

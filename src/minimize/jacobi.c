@@ -49,6 +49,10 @@ static void destroy(HkMinimizer *m) {
   hk_free(&m->problem->model->context, &m->data);
 }
 
+static size_t bytes(const HkMinimizer *m) {
+  return hk_vertex_block_bytes(&((const Data *)m->data)->blocks);
+}
+
 typedef struct Loop {
   const HkVertexBlock *blocks;
   const double *x;
@@ -89,7 +93,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     Loop loop = {&data->blocks, x, p->weight, f};
-    hk_vertex_block_begin(&data->blocks, x, x);
+    HK_TRY(hk_vertex_block_begin(&data->blocks, x, x, true, error));
     hk_parallel_for(space->threads, space->n, step_range, &loop);
     double slope = hk_vectors_dot(space, g, f);
     if (!(slope < 0) || !advance(m, x, f, slope, x_new)) {
@@ -117,6 +121,7 @@ const HkMinimizeType hk_minimize_jacobi = {
     .vectors = 3,
     .create = create,
     .destroy = destroy,
+    .bytes = bytes,
     .to_device = to_device,
     .minimize = minimize,
 };

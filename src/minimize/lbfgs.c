@@ -11,6 +11,7 @@
  * and x+ = x - a p with a line search from a = 1. A = M + tau^2 (L + diag e) + tau C is at least
  * the Hessian, but for drag and wind (prefactor.h); the pairs correct what it overstates, across
  * the length of springs above all (Liu et al. 2017). With memory 0 this is the local/global method.
+ * Where things touch, A has the stiffness of contact at the present x as well (unbounded.h).
  * Pairs without positive curvature, s . y <= 0, are left out: B stays positive definite and p goes
  * down.
  */
@@ -84,7 +85,8 @@ static Pair *pair_of_age(Data *data, int age) {
 }
 
 /* p = -B g. */
-static HkStatus direction(HkMinimizer *m, const double *g, double *q, double *p, HkError *error) {
+static HkStatus direction(HkMinimizer *m, const double *x, const double *g, double *q, double *p,
+                          HkError *error) {
   const HkVectors *space = &m->problem->space;
   Data *data = m->data;
   hk_vectors_copy(space, g, q);
@@ -93,7 +95,7 @@ static HkStatus direction(HkMinimizer *m, const double *g, double *q, double *p,
     data->alpha[age] = hk_vectors_dot(space, pair->s, q) / pair->sy;
     hk_vectors_add(space, -data->alpha[age], pair->y, q, q);
   }
-  HK_TRY(hk_minimizer_precondition(m, q, p, error));
+  HK_TRY(hk_minimizer_precondition(m, x, q, p, error));
   for (int age = data->count - 1; age >= 0; age--) {
     const Pair *pair = pair_of_age(data, age);
     double beta = -hk_vectors_dot(space, pair->y, p) / pair->sy; /* p is -A^-1 q already */
@@ -123,7 +125,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, const double *g, double
   const HkVectors *space = &m->problem->space;
   Data *data = m->data;
   for (;;) {
-    HK_TRY(direction(m, g, x_new, p, error));
+    HK_TRY(direction(m, x, g, x_new, p, error));
     double slope = hk_vectors_dot(space, g, p);
     *moved = slope < 0 && hk_line_search(m, x, p, slope, x_new) > 0;
     if (*moved || data->count == 0) return HK_OK;

@@ -20,7 +20,9 @@
  * forces enter A by their bounds. As long as A bounds the Hessian, g never rises, since each of the
  * two steps lowers G; then, even with half of A, nothing needs to be checked. Strong drag and wind
  * are not in A, and a force may grow stiffer on the way: if g would rise there, the line search
- * halves the step.
+ * halves the step. Contact has a stiffness without a bound and is not in A either: where things
+ * touch, the global step solves with A + tau^2 B(x) instead, B the Gauss-Newton blocks of contact
+ * at the iterate, by conjugate gradients with A^-1 as the preconditioner (unbounded.h).
  *
  * A is constant: it is factorized once and then only solved with, three right-hand sides at a time.
  * The price is linear convergence, slow where springs are turned, which A takes for as stiff as
@@ -126,7 +128,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     double r = hk_problem_gradient(problem, x, g);
     m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
-    HK_TRY(hk_minimizer_precondition(m, g, f, error));
+    HK_TRY(hk_minimizer_precondition(m, x, g, f, error));
     /* Nothing to ask: it goes down. */
     if (problem->bounded && !is_accelerated(m->data) && isfinite(m->info.gradient)) {
       hk_vectors_add(space, 1, f, x, x);

@@ -51,6 +51,7 @@ HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinim
       hk_alloc(&problem->model->context, minimizer, 1, sizeof **minimizer, "a minimizer", error));
   HkMinimizer *m = *minimizer;
   m->problem = problem;
+  m->unbounded.problem = problem;
   HkStatus status = hk_method_copy(method, &m->method, error);
   if (status >= 0 && !(m->type = hk_minimize_type(m->method.schema)))
     status = hk_fail(error, HK_ERROR_INVALID, "'%s' is not a minimizer",
@@ -69,13 +70,15 @@ void hk_minimizer_destroy(HkMinimizer **minimizer) {
     for (int k = 0; k < m->type->vectors; k++) hk_free(&c, &m->w[k]);
   hk_free(&c, &m->w);
   hk_free(&c, &m->start);
+  hk_unbounded_destroy(&m->unbounded);
   hk_method_clear(&m->method);
   hk_free(&c, minimizer);
 }
 
 size_t hk_minimizer_bytes(const HkMinimizer *m) {
   size_t start = m->start ? hk_vector_bytes(m->problem->model->n) : 0;
-  return sizeof *m + m->bytes + start + (m->type->bytes ? m->type->bytes(m) : 0);
+  return sizeof *m + m->bytes + start + hk_unbounded_bytes(&m->unbounded) +
+         (m->type->bytes ? m->type->bytes(m) : 0);
 }
 
 /* ---- Minimizing ---- */
@@ -132,10 +135,14 @@ HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, 
   return hk_problem_need_prefactor(m->problem, kinds[factor], (HkPrecision)precision, error);
 }
 
-HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error) {
+HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *x, const double *g, double *p,
+                                   HkError *error) {
   HkProblem *problem = m->problem;
   if (!m->prefactored) HK_TRY(hk_problem_update_prefactor(problem, error));
   m->prefactored = true;
+  bool any;
+  HK_TRY(hk_unbounded_evaluate(&m->unbounded, x, &any, error));
+  if (any) return hk_unbounded_solve(&m->unbounded, g, p, &m->info.linear_iterations, error);
   m->info.linear_iterations++;
   return hk_prefactor_solve(problem->prefactor, -1, g, p, error);
 }

@@ -4,6 +4,7 @@
 
 #include "base/device_settings.h"
 #include "minimize/problem.h"
+#include "minimize/unbounded.h"
 
 /* The first members of the parameter struct of every minimizer. */
 typedef struct HkStopping {
@@ -76,16 +77,17 @@ struct HkMinimizer {
   HkProblem *problem; /* the caller's */
   double **w;
   void *data;
-  bool proves;          /* it checks that H is positive definite; set by create */
-  bool proved;          /* at the present iterate; set by minimizers that prove before each look */
-  bool prefactored;     /* the prefactor is that of this minimization */
-  bool filtered;        /* the last iterate that was tried was shortened by a force */
-  double filtered_move; /* kg^(1/2) m: what was left of it, |x_new - x|_M */
-  bool moves;           /* the last direction was too long for an end; set as proved is */
-  int stationary;       /* number of iterates with m <= tolerance so far that were not proved */
-  HkStepInfo info;      /* of the last minimization; minimizers count evaluations and so on here */
-  size_t bytes;         /* of what create has made, without the problem's prefactor */
-  HkTraceFn *trace;     /* called after each iteration; may be NULL */
+  bool proves;           /* it checks that H is positive definite; set by create */
+  bool proved;           /* at the present iterate; set by minimizers that prove before each look */
+  bool prefactored;      /* the prefactor is that of this minimization */
+  bool filtered;         /* the last iterate that was tried was shortened by a force */
+  double filtered_move;  /* kg^(1/2) m: what was left of it, |x_new - x|_M */
+  bool moves;            /* the last direction was too long for an end; set as proved is */
+  int stationary;        /* number of iterates with m <= tolerance so far that were not proved */
+  HkStepInfo info;       /* of the last minimization; minimizers count evaluations and so on here */
+  size_t bytes;          /* of what create has made, without the problem's prefactor */
+  HkUnbounded unbounded; /* forces that the prefactor does not contain */
+  HkTraceFn *trace;      /* called after each iteration; may be NULL */
   void *trace_user;
   double *start; /* x at iteration 0, while there is a trace */
   double began;  /* s of wall time, without what the trace took */
@@ -110,8 +112,10 @@ void hk_minimizer_stall(HkMinimizer *m);
 bool hk_minimizer_trace(HkMinimizer *m, const double *x);
 /* Makes the problem's prefactor, for a create; factor and precision: of HK_FACTOR_PARAMS. */
 HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, HkError *error);
-/* p = -A^-1 g with the prefactor A of the present step. */
-HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *g, double *p, HkError *error);
+/* p = -A^-1 g with the prefactor A of the present step, and with the stiffness at x of the forces
+ * that it does not contain (unbounded.h). */
+HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *x, const double *g, double *p,
+                                   HkError *error);
 
 /* Largest relative gradient of a step that is called converged, whatever its tolerance, and largest
  * |p|_M / |x - x_n|_M of a direction that proves it. */

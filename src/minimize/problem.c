@@ -201,20 +201,34 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* extra = the bounds at x; `all`: with those of forces whose stiffness has none in a step. */
+static void bound_extra(HkProblem *p, const double *x, bool all) {
+  const HkModel *m = p->model;
+  memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
+  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = p->extra};
+  for (int f = 0; f < m->force_count; f++) {
+    if (!hk_force_has_blocks(m, f) || (m->forces[f].type->unbounded && !all)) continue;
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
+    m->forces[f].type->jacobian(&a, &bound.sink);
+  }
+}
+
 HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, HkError *error) {
   const HkModel *m = p->model;
   HK_TRY(linearize(p, x, v, error));
   p->hessian.begins = true;
   p->bounded = is_bounded(p);
-  memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
-  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = p->extra};
-  for (int f = 0; f < m->force_count; f++) {
-    if (!hk_force_has_blocks(m, f)) continue;
-    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
-    m->forces[f].type->jacobian(&a, &bound.sink);
-  }
+  bound_extra(p, x, true);
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
+  if (hk_problem_has_unbounded(p)) bound_extra(p, x, false);
   return HK_OK;
+}
+
+bool hk_problem_has_unbounded(const HkProblem *p) {
+  const HkModel *m = p->model;
+  for (int f = 0; f < m->force_count; f++)
+    if (hk_force_has_blocks(m, f) && m->forces[f].type->unbounded) return true;
+  return false;
 }
 
 HkStatus hk_problem_begin_iterate(HkProblem *p, const double *x, HkError *error) {

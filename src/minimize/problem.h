@@ -53,7 +53,8 @@ typedef struct HkProblem {
   bool bounded;         /* the Hessian is at most 1.6 times the prefactor's A, wherever x is, and
                          * forces allow every move */
   double *inverse;      /* 1 / d_i (1/kg), n; 0 for held vertices */
-  double *extra;        /* e_i (N/m), n: bound of the stiffness of all forces but the springs */
+  double *extra;        /* e_i (N/m), n: bound of the stiffness of all forces but the springs and
+                         * those without a bound */
   const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
   double rounding;      /* kg^(1/2) m: what the rounding of the coordinates does to r */
   HkHessian hessian;
@@ -83,6 +84,9 @@ HkStatus hk_problem_update_prefactor(HkProblem *problem, HkError *error);
 /* After t, tau and the held pins are set: linearizes the forces without a potential about (x, v) at
  * t, and prepares the diagonal. */
 HkStatus hk_problem_linearize(HkProblem *problem, const double *x, const double *v, HkError *error);
+
+/* Whether a force has a stiffness without a bound (`unbounded` of HkForceType). */
+bool hk_problem_has_unbounded(const HkProblem *problem);
 
 /* A minimizer has come to x: forces may look around there (their begin_iterate). */
 HkStatus hk_problem_begin_iterate(HkProblem *problem, const double *x, HkError *error);

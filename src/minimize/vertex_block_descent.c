@@ -4,24 +4,25 @@
  *     H_ii p = -dg/dx_i,   x_i += p,
  *     H_ii = m_i I + tau^2 sum d2E/dx_i2 + tau C_ii   (3x3, kg)
  *
- * at the newest positions of the neighbors. Vertices that do not interact, those of one color
- * (coloring.h), go at once. A sweep over all of them is an iteration; it costs a few gradients, no
- * matrix is stored and no system is solved. Errors travel from neighbor to neighbor: as with
- * gradient_descent, one of wavelength r springs takes in the order of r^2 sweeps, a fourth to an
- * eighth as many.
+ * at the newest positions of the neighbors. Vertices that do not interact, those of one batch
+ * (batches.h; a color, where nothing touches), go at once. A sweep over all of them is an
+ * iteration; it costs a few gradients, no matrix is stored and no system is solved. Errors travel
+ * from neighbor to neighbor: as with gradient_descent, one of wavelength r springs takes in the
+ * order of r^2 sweeps, a fourth to an eighth as many.
  *
- * vertex_block.h defines the step of a vertex. If g rises over a sweep (a force becomes stiffer
- * along it), a line search backtracks from the result towards the start.
+ * vertex_block.h defines the step of a vertex. The displacement of a sweep passes the filter of the
+ * forces. If g rises over a sweep (a force becomes stiffer along it, or the filter has cut it), a
+ * line search backtracks from the result towards the start: g falls in every iteration.
  */
 #include "base/vec.h"
-#include "minimize/coloring.h"
+#include "minimize/batches.h"
 #include "minimize/minimize.h"
-#include "minimize/vertex_block.h"
 
 static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 1000, 1e-3)};
 
 typedef struct Data {
   HkColoring coloring;
+  HkBatches batches;
   HkVertexBlock blocks;
 } Data;
 
@@ -41,9 +42,16 @@ static HkStatus create(HkMinimizer *m, HkError *error) {
 
 static void destroy(HkMinimizer *m) {
   Data *data = m->data;
+  hk_batches_destroy(&m->problem->model->context, &data->batches);
   hk_coloring_destroy(&m->problem->model->context, &data->coloring);
   hk_vertex_block_destroy(&data->blocks);
   hk_free(&m->problem->model->context, &m->data);
+}
+
+static size_t bytes(const HkMinimizer *m) {
+  const Data *data = m->data;
+  return hk_batches_bytes(&data->batches, m->problem->model->n) +
+         hk_vertex_block_bytes(&data->blocks);
 }
 
 /* ---- A sweep ---- */
@@ -51,7 +59,7 @@ static void destroy(HkMinimizer *m) {
 typedef struct Sweep {
   const HkVertexBlock *blocks;
   double *x;
-  const int32_t *vertices; /* of one color */
+  const int32_t *vertices; /* of one batch */
 } Sweep;
 
 static void sweep_range(void *user, int64_t begin, int64_t end) {
@@ -67,27 +75,32 @@ static void sweep_range(void *user, int64_t begin, int64_t end) {
 
 static void sweep(HkMinimizer *m, const double *start, double *x) {
   const Data *data = m->data;
-  const HkColoring *coloring = &data->coloring;
+  const HkBatches *batches = &data->batches;
   Sweep s = {.blocks = &data->blocks, .x = x};
   hk_vectors_copy(&m->problem->space, start, x);
-  for (int64_t c = 0; c < coloring->colors; c++) {
-    s.vertices = coloring->vertex + coloring->start[c];
-    hk_parallel_for(m->problem->space.threads, coloring->start[c + 1] - coloring->start[c],
+  for (int64_t c = 0; c < batches->count; c++) {
+    s.vertices = batches->vertex + batches->start[c];
+    hk_parallel_for(m->problem->space.threads, batches->start[c + 1] - batches->start[c],
                     sweep_range, &s);
   }
   m->info.evaluations++;
 }
 
-/* x_new with a lower g than x; false if there is none. */
-static bool advance(HkMinimizer *m, const double *x, const double *g, double *p, double *x_new) {
+/* x_new with a lower g than x; *found is false if there is none. */
+static HkStatus advance(HkMinimizer *m, const double *x, const double *g, double *p, double *x_new,
+                        bool *found, HkError *error) {
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
-  hk_vertex_block_begin(&((Data *)m->data)->blocks, x, x_new);
+  Data *data = m->data;
+  HK_TRY(hk_vertex_block_begin(&data->blocks, x, x_new, false, error));
+  HK_TRY(hk_batches_find(&data->batches, &data->coloring, &data->blocks, error));
   sweep(m, x, x_new);
-  if (hk_minimizer_try(m, x, x_new) < 0) return true;
+  *found = hk_minimizer_try(m, x, x_new) < 0;
+  if (*found) return HK_OK;
   hk_vectors_subtract(space, x_new, x, p);
   double slope = hk_vectors_dot(space, p, g);
-  return slope < 0 && hk_line_search(m, x, p, slope, x_new) > 0;
+  *found = slope < 0 && hk_line_search(m, x, p, slope, x_new) > 0;
+  return HK_OK;
 }
 
 static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
@@ -97,7 +110,9 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     double r = hk_problem_gradient(m->problem, x, g);
     m->info.evaluations++;
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
-    if (!advance(m, x, g, p, x_new)) {
+    bool found = false;
+    HK_TRY(advance(m, x, g, p, x_new, &found, error));
+    if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;
     }
@@ -120,6 +135,7 @@ const HkMinimizeType hk_minimize_vertex_block_descent = {
     .vectors = 3,
     .create = create,
     .destroy = destroy,
+    .bytes = bytes,
     .to_device = to_device,
     .minimize = minimize,
 };

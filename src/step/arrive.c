@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-/* Iterations between two moves, and moves of less than LEAST of what is left that end in an error.
- */
-enum { ITERATIONS = 3, BLOCKED_MAX = 30, ROUNDS_MAX = 10000 };
+/* Iterations between two moves, which double with each move of less than LEAST of what is left, up
+ * to DOUBLINGS_MAX times; and how many such moves end in an error. */
+enum { ITERATIONS = 3, DOUBLINGS_MAX = 6, BLOCKED_MAX = 30, ROUNDS_MAX = 10000 };
 static const double LEAST = 1e-3;
 
 static void place_pins(const HkSim *sim, const HkState *state, double *x) {
@@ -32,15 +32,17 @@ static bool arrives(HkSim *sim, const double *x, const double *to, HkError *why)
   return true;
 }
 
-/* The other vertices make way, as far as a few iterations go. */
-static HkStatus make_way(HkSim *sim, const HkState *state, const HkStage *stage, double *x,
-                         HkError *error) {
+/* The other vertices make way, as far as a few iterations go: more where the last ones were not
+ * enough for a slow minimizer. */
+static HkStatus make_way(HkSim *sim, const HkState *state, const HkStage *stage, int blocked,
+                         double *x, HkError *error) {
   HkImplicit *implicit = sim->data;
   HkStopping *stopping = implicit->minimizer->method.params;
   int iterations = stopping->iterations;
+  int few = ITERATIONS << (blocked < DOUBLINGS_MAX ? blocked : DOUBLINGS_MAX);
   HK_TRY(hk_implicit_predict(sim, state, stage, x, error));
   hk_problem_measure(&implicit->problem, state->x);
-  stopping->iterations = ITERATIONS < iterations ? ITERATIONS : iterations;
+  stopping->iterations = few < iterations ? few : iterations;
   HkStatus status = hk_minimize(implicit->minimizer, x, error);
   stopping->iterations = iterations;
   return status < 0 ? status : HK_OK;
@@ -64,7 +66,7 @@ static HkStatus go(HkSim *sim, const HkState *state, const HkStage *stage, doubl
       return HK_OK;
     }
     blocked = part < LEAST ? blocked + 1 : 0;
-    HK_TRY(make_way(sim, state, stage, x, error));
+    HK_TRY(make_way(sim, state, stage, blocked, x, error));
     HK_TRY(hk_cancel_check(p->cancel, error));
   }
   return hk_fail(

@@ -1,12 +1,13 @@
 /* Tries to make things pass through each other, and prints a table of what came out.
  *
  *     contact_sweep [--size N] [--starts N] [--seconds S] [--integrator NAME] [--h S]
- *                   [--linear NAME] [--start SEED] [--threads N] [--distance M]
+ *                   [--linear NAME] [--minimizer NAME] [--start SEED] [--threads N] [--distance M]
  *                   [--thickness M] [--renew] [--text] [SCENE ...]
  *
  * SCENE is a part of the name of a scene (default: all). Each scene runs from N jittered starts
  * (default 2), with steps of 1/24, 1/60 and 1/240 s (or --h) and with the linear solvers cholesky
  * and pcg with multigrid (or --linear, a part of its name), for S seconds at most (default 20).
+ * --minimizer takes another one than newton, as JSON in single quotes.
  * --start runs one start alone; --renew repeats each step with a new simulation; --text prints the
  * scenes in place of running them. Exit status 1 if there is a crossing, a gap of 0 or less, an
  * escape, a repeated step that differs, or an error (tests/contact_scenes.h).
@@ -22,7 +23,7 @@ typedef struct Options {
   int size, starts, threads;
   long start; /* -1: all */
   double seconds, h, distance, thickness;
-  const char *integrator, *linear;
+  const char *integrator, *linear, *minimizer;
   bool text, renews;
 } Options;
 
@@ -31,7 +32,7 @@ static const char *const solvers[] = {"'cholesky'",
 static const double steps[] = {1.0 / 24, 1.0 / 60, 1.0 / 240};
 
 static void print_head(void) {
-  printf("| scene | h | linear solver | start | vertices | steps | iterations a step | worst | "
+  printf("| scene | h | solver | start | vertices | steps | iterations a step | worst | "
          "linear iterations a step | not converged | crossings | escapes | least gap | by hand | "
          "searches a step | ms a step | differences | |\n"
          "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
@@ -41,7 +42,10 @@ static void print_row(const ContactCase *c, const ContactResult *r) {
   double count = r->steps > 0 ? (double)r->steps : 1;
   printf("| %s | 1/%.0f | %s | %llu | %lld | %lld | %.1f | %lld | %.1f | %lld | %lld | %lld | %.2g "
          "| %.2g | %.1f | %.1f | %lld | %s%s |\n",
-         contact_scene_name(c->scene), 1 / c->h, strstr(c->linear, "pcg") ? "pcg" : "cholesky",
+         contact_scene_name(c->scene), 1 / c->h,
+         c->minimizer               ? c->minimizer
+         : strstr(c->linear, "pcg") ? "pcg"
+                                    : "cholesky",
          (unsigned long long)c->seed, (long long)r->vertices, (long long)r->steps,
          (double)r->iterations / count, (long long)r->most_iterations,
          (double)r->linear_iterations / count, (long long)r->unconverged, (long long)r->crossings,
@@ -72,6 +76,7 @@ static int run_scene(const Options *o, int scene) {
     if (o->h > 0 && k > 0) break;
     for (size_t l = 0; l < sizeof solvers / sizeof *solvers; l++) {
       if (o->linear && !strstr(solvers[l], o->linear)) continue;
+      if (o->minimizer && l > 0) continue;
       for (int s = 0; s < o->starts; s++) {
         if (o->start >= 0 && s > 0) break;
         failed += run(o, (ContactCase){.scene = scene,
@@ -79,6 +84,7 @@ static int run_scene(const Options *o, int scene) {
                                        .h = o->h > 0 ? o->h : steps[k],
                                        .integrator = o->integrator,
                                        .linear = solvers[l],
+                                       .minimizer = o->minimizer,
                                        .seed = o->start >= 0 ? (uint64_t)o->start : (uint64_t)s,
                                        .threads = o->threads,
                                        .distance = o->distance,
@@ -113,6 +119,8 @@ static bool read_option(Options *o, const char *name, const char *value) {
     o->integrator = value;
   else if (strcmp(name, "--linear") == 0)
     o->linear = value;
+  else if (strcmp(name, "--minimizer") == 0)
+    o->minimizer = value;
   else
     return false;
   return true;

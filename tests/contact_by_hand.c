@@ -1,0 +1,286 @@
+/* The energy of contact by hand; see contact_by_hand.h. */
+#include "contact_by_hand.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void contact_by_hand_create(ContactByHand *c, const HkModel *model, double thickness) {
+  *c = (ContactByHand){0};
+  all_pairs_create(&c->pairs, model, thickness);
+}
+
+void contact_by_hand_destroy(ContactByHand *c) {
+  all_pairs_destroy(&c->pairs);
+  free(c->near);
+  free(c->known);
+  *c = (ContactByHand){0};
+}
+
+/* ---- Stiffness, from the library ---- */
+
+static void append(PairByHand **list, int64_t *count, int64_t *capacity, const PairByHand *pair) {
+  if (*count == *capacity) {
+    *capacity = 2 * *capacity + 64;
+    *list = realloc(*list, (size_t)*capacity * sizeof **list);
+    if (!*list) abort();
+  }
+  (*list)[(*count)++] = *pair;
+}
+
+static void order(int32_t *v, int count) {
+  for (int a = 1; a < count; a++)
+    for (int b = a; b > 0 && v[b - 1] > v[b]; b--) {
+      int32_t swap = v[b];
+      v[b] = v[b - 1];
+      v[b - 1] = swap;
+    }
+}
+
+/* One order of the vertices of a pair, whoever made it. */
+static void normalize(PairByHand *p) {
+  if (p->split == 1) {
+    order(p->v + 1, 3);
+    return;
+  }
+  order(p->v, 2);
+  order(p->v + 2, 2);
+  if (p->v[0] < p->v[2]) return;
+  for (int a = 0; a < 2; a++) {
+    int32_t swap = p->v[a];
+    p->v[a] = p->v[2 + a];
+    p->v[2 + a] = swap;
+  }
+}
+
+static int compare(const void *a, const void *b) {
+  const PairByHand *p = a, *q = b;
+  if (p->split != q->split) return p->split - q->split;
+  for (int k = 0; k < 4; k++)
+    if (p->v[k] != q->v[k]) return p->v[k] < q->v[k] ? -1 : 1;
+  return 0;
+}
+
+static void take(ContactByHand *c, const HkCandidate *list, int64_t count) {
+  for (int64_t e = 0; e < count; e++) {
+    PairByHand p = {.k = (double)list[e].k};
+    if (!(p.k > 0)) continue;
+    p.split = hk_contact_vertices(&c->contacts->data->features, list[e].key, p.v);
+    normalize(&p);
+    append(&c->known, &c->known_count, &c->known_capacity, &p);
+  }
+}
+
+static void take_stiffness(ContactByHand *c, const HkContacts *contacts) {
+  c->contacts = contacts;
+  c->ghat = contacts->data->ghat;
+  c->known_count = 0;
+  take(c, contacts->candidate, contacts->candidate_count);
+  take(c, contacts->met, contacts->met_count);
+  qsort(c->known, (size_t)c->known_count, sizeof *c->known, compare);
+}
+
+static double stiffness_of(const ContactByHand *c, const PairByHand *pair) {
+  const PairByHand *found =
+      c->known_count ? bsearch(pair, c->known, (size_t)c->known_count, sizeof *pair, compare)
+                     : NULL;
+  return found ? found->k : 0;
+}
+
+/* ---- Gap and energy of a pair ---- */
+
+static bool is_ground(const PairByHand *p) {
+  return p->v[1] < 0;
+}
+
+static double gap(const ContactByHand *c, const PairByHand *p, const double x[12]) {
+  const double *radius = c->pairs.radius;
+  if (is_ground(p)) return x[1] - c->height - radius[p->v[0]];
+  double d = p->split == 1 ? all_pairs_point_triangle(x, x + 3, x + 6, x + 9)
+                           : all_pairs_segments(x, x + 3, x + 6, x + 9);
+  return d - radius[p->v[0]] - radius[p->v[3]];
+}
+
+static double square_of_cross(const double x[12]) {
+  double u[3], v[3], sum = 0;
+  for (int q = 0; q < 3; q++) {
+    u[q] = x[3 + q] - x[q];
+    v[q] = x[9 + q] - x[6 + q];
+  }
+  for (int q = 0; q < 3; q++) {
+    int r = (q + 1) % 3, s = (q + 2) % 3;
+    sum += (u[r] * v[s] - u[s] * v[r]) * (u[r] * v[s] - u[s] * v[r]);
+  }
+  return sum;
+}
+
+static double energy(const ContactByHand *c, const PairByHand *p, const double x[12]) {
+  double s = gap(c, p, x) / c->ghat, r = 1;
+  if (s >= 1) return 0;
+  if (!(s > 0)) return INFINITY;
+  if (p->split == 2) r = fmin(1, square_of_cross(x) / p->c0);
+  return p->k * c->ghat * c->ghat * r * (2 - r) * -(s - 1) * (s - 1) * log(s);
+}
+
+static void place(const ContactByHand *c, const PairByHand *p, double x[12]) {
+  for (int a = 0; a < 4; a++)
+    for (int q = 0; q < 3; q++)
+      x[3 * a + q] = p->v[a] < 0 ? 0 : c->pairs.x[3 * (int64_t)p->v[a] + q];
+}
+
+/* ---- What is near ---- */
+
+static double square_at_rest(const ContactByHand *c, const int32_t edge[2]) {
+  const HkModel *m = c->pairs.model;
+  double sum = 0;
+  for (int q = 0; q < 3; q++) {
+    double end[2];
+    for (int a = 0; a < 2; a++) {
+      int64_t v = edge[a];
+      end[a] =
+          v < m->n ? m->x0[3 * v + q] : c->contacts->data->features.obstacle[3 * (v - m->n) + q];
+    }
+    sum += (end[1] - end[0]) * (end[1] - end[0]);
+  }
+  return sum;
+}
+
+static void consider(ContactByHand *c, PairByHand p) {
+  const double NEAR = 3;
+  double x[12];
+  place(c, &p, x);
+  double g = gap(c, &p, x);
+  if (g >= NEAR * c->ghat) return;
+  normalize(&p);
+  p.k = stiffness_of(c, &p);
+  if (p.split == 2) p.c0 = 1e-3 * square_at_rest(c, p.v) * square_at_rest(c, p.v + 2);
+  c->touching += g < c->ghat;
+  c->missing += g < c->ghat && !(p.k > 0);
+  append(&c->near, &c->near_count, &c->near_capacity, &p);
+}
+
+static void consider_ground(ContactByHand *c) {
+  const HkContacts *contacts = c->contacts;
+  int64_t n = c->pairs.model->n;
+  for (int w = 0; w < contacts->data->wall_count; w++) {
+    const HkWall *wall = &contacts->data->walls[w];
+    if (wall->obstacle) abort(); /* not by hand */
+    c->height = wall->offset;
+    for (int32_t v = 0; v < n; v++) {
+      PairByHand p = {.v = {v, -1, -1, -1}, .k = (double)contacts->wall_k[w * n + v]};
+      double g = c->pairs.x[3 * v + 1] - c->height - c->pairs.radius[v];
+      if (g >= c->ghat) continue;
+      c->touching++;
+      c->missing += !(p.k > 0);
+      append(&c->near, &c->near_count, &c->near_capacity, &p);
+    }
+  }
+}
+
+void contact_by_hand_look(ContactByHand *c, const HkContacts *contacts, const double *x, double t) {
+  const AllPairs *a = &c->pairs;
+  take_stiffness(c, contacts);
+  all_pairs_place(a, x, t);
+  c->near_count = c->touching = c->missing = 0;
+  for (int64_t e = 0; e < a->edge_count; e++)
+    for (int64_t g = e + 1; g < a->edge_count; g++) {
+      const int32_t *i = a->edge + 2 * e, *j = a->edge + 2 * g;
+      if (i[0] == j[0] || i[0] == j[1] || i[1] == j[0] || i[1] == j[1]) continue;
+      if (all_pairs_meet(a, i[0], j[0]))
+        consider(c, (PairByHand){.v = {i[0], i[1], j[0], j[1]}, .split = 2});
+    }
+  for (int64_t f = 0; f < a->triangle_count; f++)
+    for (int32_t v = 0; v < a->vertex_count; v++) {
+      const int32_t *i = a->triangle + 3 * f;
+      if (v == i[0] || v == i[1] || v == i[2] || !all_pairs_meet(a, v, i[0])) continue;
+      consider(c, (PairByHand){.v = {v, i[0], i[1], i[2]}, .split = 1});
+    }
+  consider_ground(c);
+}
+
+/* ---- Derivatives ---- */
+
+/* The slope of the energy by differences of the fourth order. */
+static double slope(const ContactByHand *c, const PairByHand *p, const double x[12], int q,
+                    double step) {
+  double at[12], E[4];
+  const double steps[4] = {-2, -1, 1, 2};
+  memcpy(at, x, sizeof at);
+  for (int k = 0; k < 4; k++) {
+    at[q] = x[q] + steps[k] * step;
+    E[k] = energy(c, p, at);
+  }
+  return (E[0] - 8 * E[1] + 8 * E[2] - E[3]) / (12 * step);
+}
+
+static void gradient_of(const ContactByHand *c, const PairByHand *p, const double x[12],
+                        double G[12]) {
+  double step = 1e-5 * gap(c, p, x);
+  for (int q = 0; q < 12; q++) {
+    bool moves = p->v[q / 3] >= 0 && p->v[q / 3] < c->pairs.model->n;
+    G[q] = moves ? slope(c, p, x, q, step) : 0;
+  }
+}
+
+static bool touches(const ContactByHand *c, const PairByHand *p, double x[12]) {
+  place(c, p, x);
+  return gap(c, p, x) < 1.1 * c->ghat;
+}
+
+static void put(const ContactByHand *c, const double *x) {
+  memcpy(c->pairs.x, x, (size_t)c->pairs.model->n * 3 * sizeof *x);
+}
+
+void contact_by_hand_gradient(void *user, const double *x, double *g) {
+  const ContactByHand *c = user;
+  put(c, x);
+  for (int64_t e = 0; e < c->near_count; e++) {
+    const PairByHand *p = &c->near[e];
+    double at[12], G[12];
+    if (!touches(c, p, at)) continue;
+    gradient_of(c, p, at, G);
+    for (int q = 0; q < 12; q++)
+      if (G[q] != 0) g[3 * (int64_t)p->v[q / 3] + q % 3] += G[q];
+  }
+}
+
+void contact_by_hand_hessian(void *user, const double *x, double *H) {
+  const ContactByHand *c = user;
+  int64_t n = c->pairs.model->n, size = 3 * n;
+  put(c, x);
+  for (int64_t e = 0; e < c->near_count; e++) {
+    const PairByHand *p = &c->near[e];
+    double at[12], up[12], plus[12], minus[12];
+    if (!touches(c, p, at)) continue;
+    double step = 1e-3 * gap(c, p, at);
+    for (int q = 0; q < 12; q++) {
+      if (p->v[q / 3] < 0 || p->v[q / 3] >= n) continue;
+      memcpy(up, at, sizeof up);
+      up[q] = at[q] + step;
+      gradient_of(c, p, up, plus);
+      up[q] = at[q] - step;
+      gradient_of(c, p, up, minus);
+      for (int r = 0; r < 12; r++) {
+        if (p->v[r / 3] < 0 || p->v[r / 3] >= n) continue;
+        int64_t row = 3 * (int64_t)p->v[r / 3] + r % 3, column = 3 * (int64_t)p->v[q / 3] + q % 3;
+        double half = (plus[r] - minus[r]) / (4 * step); /* of both triangles of a symmetric H */
+        H[row * size + column] += half;
+        H[column * size + row] += half;
+      }
+    }
+  }
+}
+
+void contact_by_hand_stiffness(void *user, const double *x, double *d) {
+  const ContactByHand *c = user;
+  put(c, x);
+  for (int64_t e = 0; e < c->near_count; e++) {
+    const PairByHand *p = &c->near[e];
+    double at[12];
+    if (!touches(c, p, at)) continue;
+    double s = gap(c, p, at) / c->ghat, i = (s - 1) / s;
+    for (int a = 0; a < 4 && s < 1; a++)
+      if (p->v[a] >= 0 && p->v[a] < c->pairs.model->n)
+        d[p->v[a]] += p->k * (-2 * log(s) - 4 * i + i * i);
+  }
+}
