@@ -9,6 +9,8 @@ export interface TestHooks {
   /** Poses of the obstacles, 12 numbers each, and where the middle of one is in the window. */
   obstacles(side: number): { names: string[]; poses: number[]; late: boolean };
   obstacle(side: number, obstacle: number): [number, number] | null;
+  /** Moves an obstacle as a hand does: to a displacement in m from its place in the scene. */
+  moveObstacle(obstacle: number, point: number[]): Promise<unknown>;
   camera(): unknown;
   setSpeed(speed: number): void;
   scene(): unknown;
@@ -44,6 +46,7 @@ export function exposeForTests(app: App, plots: readonly { title: string; top: n
       const screen = app.view.obstacleOnScreen(side, obstacle), box = app.view.canvas.getBoundingClientRect();
       return screen ? [box.left + screen[0], box.top + screen[1]] : null;
     },
+    moveObstacle: (obstacle, point) => app.sides[0].engine.move(obstacle, point),
     setSpeed: (speed) => app.settings.set({ speed }),
     camera: () => app.view.orbit.state(),
     addSlowStep(milliseconds) {

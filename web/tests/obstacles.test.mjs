@@ -1,0 +1,82 @@
+// Obstacles on the page: they are seen, added, dragged with the mouse, and never leave the scene broken.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AT_REST, chooseScene, colorsAt, isLoaded, onPage, openPlace, sides, waitFor } from './browser.mjs';
+
+let place;
+before(async () => { place = await openPlace(); });
+after(async () => { await place.close(); });
+
+function obstacles(page) { return page.evaluate(() => window.hooke.obstacles(0)); }
+
+/** Drags an obstacle by pixels of the window, in small moves. */
+async function drag(page, obstacle, dx, dy) {
+  const [x, y] = await page.evaluate((q) => window.hooke.obstacle(0, q), obstacle);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + dx / 2, y + dy / 2, { steps: 5 });
+  await page.mouse.move(x + dx, y + dy, { steps: 5 });
+}
+
+test('a_scene_with_obstacles_shows_them', onPage(() => place, AT_REST, async (page) => {
+  await isLoaded(page);
+  await chooseScene(page, 'cloth_on_ball');
+  const { names, poses } = await obstacles(page);
+  assert.deepEqual(names, ['ball', 'ground']);
+  assert.equal(poses.length, 24);
+  const [x, y] = await page.evaluate(() => window.hooke.obstacle(0, 0));
+  const [[r, g, b]] = await colorsAt(page, [[x, y + 40]]);
+  assert.ok(Math.max(r, g, b) - Math.min(r, g, b) < 45 && r > 60 && r < 235, `the ball is gray, not ${[r, g, b]}`);
+  assert.deepEqual(page.errors, []);
+}));
+
+test('a_ball_is_added_and_pushes_the_cloth_when_it_is_dragged_through_it', onPage(() => place, {}, async (page) => {
+  await chooseScene(page, 'trampoline');
+  await page.selectOption('select[data-method="integrator"]', 'backward_euler');
+  await waitFor(page, () => window.hooke.sides()[0].method === 'backward_euler');
+  await page.click('button[data-add="ball"]');
+  await waitFor(page, () => window.hooke.obstacles(0).names.includes('ball'));
+  await waitFor(page, () => window.hooke.obstacles(0).poses.length === 12);
+  const before = (await sides(page))[0].steps;
+  await drag(page, 0, -220, 30);
+  await waitFor(page, () => Math.hypot(...window.hooke.obstacles(0).poses.slice(9)) > 0.4);
+  await page.mouse.up();
+  await waitFor(page, (from) => window.hooke.sides()[0].steps > from + 20, before);
+  assert.equal((await sides(page))[0].blownUp, false);
+  await page.click('.obstacle-list li[data-obstacle="ball"] button');
+  await waitFor(page, () => window.hooke.obstacles(0).names.length === 0);
+  assert.deepEqual(page.errors, []);
+}));
+
+test('where_there_is_no_space_the_obstacle_waits_and_the_page_says_so', onPage(() => place, {}, async (page) => {
+  await chooseScene(page, 'stack_of_sheets');
+  await page.click('button[data-add="ball"]');
+  await waitFor(page, () => window.hooke.obstacles(0).names.includes('ball'));
+  const ball = (await obstacles(page)).names.indexOf('ball');
+  await page.evaluate((q) => window.hooke.moveObstacle(q, [-0.6, -0.02, 0]), ball); // over the sheets
+  await waitFor(page, (q) => Math.abs(window.hooke.obstacles(0).poses[12 * q + 9] + 0.6) < 0.2, ball);
+  await page.evaluate((q) => window.hooke.moveObstacle(q, [-0.33, -0.9, 0]), ball); // down, through the box and the ground
+  await waitFor(page, () => document.querySelector('.status').textContent.includes('no space: the obstacle waits'), null, 60000);
+  assert.equal((await sides(page))[0].blownUp, false);
+  const steps = (await sides(page))[0].steps;
+  await waitFor(page, (from) => window.hooke.sides()[0].steps > from + 2, steps, 60000);
+  assert.equal((await sides(page))[0].blownUp, false);
+  assert.deepEqual(page.errors, []);
+}));
+
+test('a_floor_and_contact_are_switched_on_and_off', onPage(() => place, {}, async (page) => {
+  await chooseScene(page, 'net');
+  const contact = page.locator('.obstacles input[type=checkbox]').first();
+  assert.equal(await contact.isChecked(), false);
+  await page.click('button[data-add="floor"]');
+  await waitFor(page, () => window.hooke.obstacles(0).names.includes('ground'));
+  assert.equal(await contact.isChecked(), true);
+  await contact.uncheck();
+  await waitFor(page, () => window.hooke.obstacles(0).names.length === 0);
+  await contact.check();
+  await waitFor(page, () => window.hooke.obstacles(0).names.includes('ground'));
+  const [{ steps }] = await sides(page);
+  await waitFor(page, (from) => window.hooke.sides()[0].steps > from + 10, steps);
+  assert.equal((await sides(page))[0].blownUp, false);
+  assert.deepEqual(page.errors, []);
+}));
