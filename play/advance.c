@@ -72,7 +72,7 @@ static void blow_up(Play *p, const HkError *error) {
 static void advance(Play *p, int64_t steps, double budget, Progress *made) {
   HkError error = {0};
   hk_state_copy(p->stage.state, p->stage.safe, NULL);
-  if (steps > 0) p->late = false;
+  if (steps > 0) p->late = p->pause > 0;
   while (made->steps < steps && !atomic_load(&p->stopped)) {
     int64_t left = steps - made->steps;
     bool quick = made->steps > 0 && made->seconds < SHORT * (double)made->steps;

@@ -5,7 +5,8 @@
  * keyframes from s at t to s + part (w - s) at t + h, part <= 1 such that it is not faster than
  * SPEED sizes of the scene a second. What is in its way is pushed along by contact. If there is no
  * space, so that the step fails or takes too long, the step is made again with the obstacle at
- * rest, and the next try is shorter by half.
+ * rest. The next try is shorter by half, and comes 1, 3, 7 ... steps later, so that the page goes
+ * on.
  */
 #include "session.h"
 
@@ -20,10 +21,11 @@
 
 enum { OBSTACLES_WORD = 0x424f4b48 };
 enum { ENDLESS = 1, MOVABLE = 2 };
+enum { PAUSE_MAX = 15 }; /* steps between two tries */
 
 static const double SPEED = 4;          /* sizes of the scene a second */
 static const double SHORTEST = 1 / 64.; /* part of the allowed way, after tries that failed */
-static const double PATIENCE = 0.5;     /* s of wall time of a step with a moving obstacle */
+static const double PATIENCE = 0.25;    /* s of wall time of a step with a moving obstacle */
 
 /* Number of obstacles that can be moved: all but the ground. */
 static int movable_count(const Play *p) {
@@ -59,7 +61,11 @@ static bool is_there(const Moved *m) {
   return memcmp(m->shift, m->wish, sizeof m->wish) == 0;
 }
 
-bool obstacles_are_moving(const Play *p) {
+bool obstacles_are_moving(Play *p) {
+  if (p->pause > 0) {
+    p->pause--;
+    return false;
+  }
   for (int q = 0; q < p->moved_count; q++)
     if (!is_there(&p->moved[q])) return true;
   return false;
@@ -91,6 +97,7 @@ void obstacles_arrive(Play *p) {
     memcpy(p->moved[q].shift, goal, sizeof goal);
   }
   p->reach = fmin(1, 2 * p->reach);
+  p->patience = 0;
   p->deadline = 0;
 }
 
@@ -103,6 +110,8 @@ HkStatus obstacles_rest(Play *p, HkError *error) {
 
 HkStatus obstacles_give_way(Play *p, HkError *error) {
   p->reach = fmax(SHORTEST, 0.5 * p->reach);
+  p->patience = p->patience < PAUSE_MAX ? 2 * p->patience + 1 : p->patience;
+  p->pause = p->patience;
   return obstacles_rest(p, error);
 }
 
@@ -117,7 +126,7 @@ void obstacles_forget(Play *p) {
   }
   p->size = square > 0 && isfinite(square) ? sqrt(square) : 1;
   p->reach = 1;
-  p->moved_count = 0;
+  p->moved_count = p->pause = p->patience = 0;
   p->deadline = 0;
 }
 
@@ -142,7 +151,7 @@ HkStatus obstacles_restart(Play *p, HkError *error) {
     HK_TRY(hk_model_set_obstacle_motion(p->stage.model, obstacle, motion->schema ? motion : NULL,
                                         error));
   }
-  p->moved_count = 0;
+  p->moved_count = p->pause = p->patience = 0;
   p->reach = 1;
   return HK_OK;
 }
@@ -204,6 +213,7 @@ HkStatus obstacle_stay(Play *p, const HkJson *request, HkError *error) {
   for (int q = 0; q < p->moved_count; q++)
     memcpy(p->moved[q].wish, p->moved[q].shift, sizeof p->moved[q].wish);
   p->reach = 1;
+  p->pause = p->patience = 0;
   HkJson answer = answer_start(request);
   return answer_text(p, &answer, error);
 }

@@ -54,6 +54,8 @@ struct Play {
   int moved_count;
   double size;     /* m, of the scene at its start */
   double reach;    /* part of the largest way of moved obstacles in a step, at most 1 */
+  int pause;       /* steps until moved obstacles are tried again */
+  int patience;    /* steps of the last pause */
   double deadline; /* s of wall time after which a step is cancelled; 0: none */
   bool late;       /* in the last frame there was no space for a moved obstacle */
   double owed;     /* s of simulated time that remain */
@@ -114,7 +116,8 @@ HkJson hand_list(const Play *play);
 HkStatus obstacles_answer(Play *play, const HkJson *request, HkError *error);
 HkStatus obstacle_move(Play *play, const HkJson *request, HkError *error);
 HkStatus obstacle_stay(Play *play, const HkJson *request, HkError *error);
-bool obstacles_are_moving(const Play *play);
+/* Whether obstacles are to be moved in the next step; counts the steps of a pause. */
+bool obstacles_are_moving(Play *play);
 /* Sets the motions of moved obstacles over the next step, and its deadline. */
 HkStatus obstacles_begin(Play *play, HkError *error);
 /* The step was made: the obstacles are at the end of their motions. */
