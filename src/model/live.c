@@ -169,7 +169,7 @@ HkStatus hk_model_set_obstacle_motion(HkModel *m, int obstacle, const HkMethod *
   if (obstacle < 0 || obstacle >= m->obstacle_count)
     return hk_fail(error, HK_ERROR_INVALID, "there is no obstacle %d; the scene has %d", obstacle,
                    m->obstacle_count);
-  HK_TRY(hk_motion_compile(method ? method : &none, &motion, error));
+  HK_TRY(hk_motion_compile(m, method ? method : &none, &motion, error));
   hk_method_clear(&m->obstacles[obstacle].motion.method);
   m->obstacles[obstacle].motion = motion;
   m->motions_version++;
