@@ -73,6 +73,9 @@ Color color_palette(int index) {
   case PALETTE_MASS: return color_lch(36, 10, 260);
   case PALETTE_PIN: return color_lch(30, 4, 260);
   case PALETTE_LINE: return color_lch(50, 8, 260);
+  case PALETTE_OBSTACLE: return color_lch(72, 6, 70);
+  case PALETTE_LIGHT_SQUARE: return color_lch(94, 2, 90);
+  case PALETTE_DARK_SQUARE: return color_lch(88, 2, 90);
   default: return color_lch(61, 52, fmod(40 + 137.508 * index, 360));
   }
 }
@@ -88,7 +91,7 @@ void color_ramp(ColorBy by, unsigned char rgba[RAMP_HEIGHT * RAMP_WIDTH * 4]) {
   unsigned char *palette = rgba + RAMP_WIDTH * 4;
   memset(palette, 0, RAMP_WIDTH * 4);
   for (int q = 0; q < RAMP_WIDTH; q++) put(rgba + 4 * q, color_map(by, q / (RAMP_WIDTH - 1.0)));
-  for (int q = 0; q <= PALETTE_LINE; q++) put(palette + 4 * q, color_palette(q));
+  for (int q = 0; q < PALETTE_COUNT; q++) put(palette + 4 * q, color_palette(q));
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */

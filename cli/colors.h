@@ -24,7 +24,16 @@ bool color_is_shown(double lightness, double chroma, double hue);
 Color color_map(ColorBy by, double t);
 
 /* Indices of the palette, which replaces the map without --color. */
-enum { PALETTE_BODIES = 16, PALETTE_MASS = PALETTE_BODIES, PALETTE_PIN, PALETTE_LINE };
+enum {
+  PALETTE_BODIES = 16,
+  PALETTE_MASS = PALETTE_BODIES,
+  PALETTE_PIN,
+  PALETTE_LINE,
+  PALETTE_OBSTACLE,
+  PALETTE_LIGHT_SQUARE,
+  PALETTE_DARK_SQUARE,
+  PALETTE_COUNT
+};
 Color color_palette(int index);
 
 /* A texture as RGBA: the map in the first row, the palette in the second. */

@@ -2,6 +2,7 @@
 #include "figure.h"
 
 #include "coil.h"
+#include "describe.h"
 #include "surface.h"
 #include "text.h"
 
@@ -43,7 +44,9 @@ struct Figure {
   /* The frame: */
   const Frame *frame;
   double end, rod_radius, ball_radius, pin_radius, coil_radius;
+  double thickness; /* m, of ropes and nets in contact; 0: there is no contact */
   bool coils, on_faces;
+  bool thick; /* rods and balls are drawn with the thickness of contact */
 };
 
 /* ---- Creating -------------------------------------------------------------------------------- */
@@ -163,6 +166,13 @@ static HkStatus fill(Figure *f, const HkScene *scene, const HkModel *model, bool
   return status < 0 || mark_pins(f) ? status : no_memory(f, error);
 }
 
+static double find_thickness(const HkScene *scene) {
+  for (int q = 0; q < scene->force_count; q++)
+    if (strcmp(scene->forces[q].schema->name, "contact") == 0)
+      return describe_number(&scene->forces[q], "thickness");
+  return 0;
+}
+
 HkStatus figure_create(const HkScene *scene, const HkModel *model, ColorBy by, bool springs,
                        Figure **figure, HkError *error) {
   Figure *f = *figure = calloc(1, sizeof *f);
@@ -173,6 +183,7 @@ HkStatus figure_create(const HkScene *scene, const HkModel *model, ColorBy by, b
   f->pin = hk_model_pins(model, &f->pin_count);
   f->springs = hk_model_springs(model);
   f->mass = hk_model_masses(model);
+  f->thickness = find_thickness(scene);
   HkStatus status = surface_create(model, &f->surface, error);
   if (status >= 0) status = fill(f, scene, model, springs, error);
   if (status < 0) figure_destroy(figure);
@@ -239,6 +250,9 @@ void figure_scale(Figure *f, double end, double height) {
   if (f->coils) f->ball_radius = lesser(height, FEW_BALL, f->rod_length, BALL_OF_LENGTH);
   if (f->ball_count > 0) f->pin_radius = 1.1 * f->ball_radius; /* a mass is in it */
   if (f->pin_count > MANY_PINS) f->pin_radius *= SMALL_PIN;
+  f->thick = !f->on_faces && f->thickness / 2 > f->rod_radius;
+  if (f->thick) f->rod_radius = f->thickness / 2;
+  if (f->thick) f->pin_radius = fmax(f->pin_radius, 1.2 * f->rod_radius);
   if (f->on_faces) f->rod_radius *= 0.5;
 }
 
@@ -284,7 +298,7 @@ int64_t figure_rods(const Figure *f, int64_t first, int64_t count, Rod *rods) {
     memcpy(rod->b, b, sizeof rod->b);
     if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts), rod->a);
     if (f->coils) coil_point(a, b, f->coil_radius, (int)((first + q) % parts) + 1, rod->b);
-    rod->value[0] = f->by == COLOR_NONE    ? palette(PALETTE_LINE)
+    rod->value[0] = f->by == COLOR_NONE    ? palette(f->thick ? f->body[i] : PALETTE_LINE)
                     : f->by == COLOR_SPEED ? mapped(f, f->value[i])
                                            : mapped(f, strain_of(f, spring));
     rod->value[1] = f->by == COLOR_SPEED ? mapped(f, f->value[j]) : rod->value[0];
@@ -295,7 +309,8 @@ int64_t figure_rods(const Figure *f, int64_t first, int64_t count, Rod *rods) {
 /* Returns the ball of a vertex, with a volume in proportion to its mass. */
 static Ball mass_at(const Figure *f, int64_t vertex) {
   double size = f->mean_mass > 0 ? cbrt(f->mass[vertex] / f->mean_mass) : 1;
-  Ball ball = {.radius = (float)(f->ball_radius * fmin(fmax(size, 0.5), 3))};
+  Ball ball = {.radius =
+                   (float)(f->thick ? f->rod_radius : f->ball_radius * fmin(fmax(size, 0.5), 3))};
   memcpy(ball.x, f->frame->x + 3 * vertex, sizeof ball.x);
   ball.value = f->by == COLOR_SPEED  ? mapped(f, f->value[vertex])
                : f->by == COLOR_NONE ? palette(f->body[vertex])

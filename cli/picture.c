@@ -1,11 +1,13 @@
 /* Pictures of one motion; see picture.h. A picture has, from back to front: the background, the
- * shadow on a ground below the lowest point (if it is seen from above), the figure, the surface of
- * the water in a scene with buoyancy, and the legend. */
+ * planes among the obstacles, the shadow on the ground or, without one, below the lowest point (if
+ * it is seen from above), the other obstacles, the figure, the surface of the water in a scene with
+ * buoyancy, and the legend. */
 #include "picture.h"
 
 #include "describe.h"
 #include "legend.h"
 #include "painter.h"
+#include "scenery.h"
 #include "text.h"
 #include "vector.h"
 
@@ -14,7 +16,9 @@
 
 enum { PIECE = 16384 }; /* faces, rods or balls of one call of the painter */
 
-static const double GROUND = 0.03;     /* of the picture's height, below the lowest point */
+static const double GROUND = 0.03; /* of the picture's height, below the lowest point */
+static const double ABOVE_FLOOR =
+    1e-3;                              /* of the picture's height, where the shadow on a floor is */
 static const double SOFTNESS = 0.035;  /* of the shadow's width */
 static const double WATER_SHOWN = 1.5; /* of the size of the submerged bodies, on both sides */
 static const double WATER =
@@ -33,6 +37,7 @@ struct Picture {
   double end;
   View view, view_above;
   Figure *figure;
+  Scenery *scenery;
   Canvas *canvas;
   Painter *painter;
   union {
@@ -70,6 +75,7 @@ HkStatus picture_create(const Frames *frames, const PictureOptions *wanted, Pict
   if (status >= 0)
     status =
         figure_create(frames->scene, frames->model, wanted->by, wanted->springs, &p->figure, error);
+  if (status >= 0) status = scenery_create(frames->model, &p->scenery, error);
   if (status < 0) picture_destroy(picture);
   return status;
 }
@@ -77,6 +83,7 @@ HkStatus picture_create(const Frames *frames, const PictureOptions *wanted, Pict
 void picture_destroy(Picture **picture) {
   if (!*picture) return;
   figure_destroy(&(*picture)->figure);
+  scenery_destroy(&(*picture)->scenery);
   painter_destroy(&(*picture)->painter);
   canvas_destroy(&(*picture)->canvas);
   free(*picture);
@@ -92,6 +99,8 @@ const char *picture_device(const Picture *p) {
 void picture_measure(Picture *p, const Frame *frame) {
   int64_t vertices = figure_vertices(p->figure);
   extent_add(&p->extent, &p->camera, p->window, frame->x, vertices);
+  scenery_pose(p->scenery, frame->time);
+  scenery_extend(p->scenery, &p->camera, p->window, &p->extent);
   if (p->wanted.by == COLOR_NONE || p->wanted.end > 0) return;
   figure_pose(p->figure, frame);
   figure_spread(p->figure, &p->spread);
@@ -175,6 +184,13 @@ static void draw_figure(Picture *p) {
     painter_balls(p->painter, p->batch.balls, count);
 }
 
+static void draw_scenery(Picture *p, bool endless) {
+  int64_t count;
+  for (int64_t q = 0;
+       (count = scenery_corners(p->scenery, endless, q, PIECE, p->batch.corners)) > 0; q += PIECE)
+    painter_faces(p->painter, p->batch.corners, count);
+}
+
 /* Returns a horizontal square at a level, centered below or above the camera c, which looks
  * down. */
 static Plane plane_at(const Picture *p, const Camera *c, double level, double half) {
@@ -198,6 +214,7 @@ static bool has_ground(const Picture *p) {
 static void draw_shadow(Picture *p) {
   painter_begin_shadow(p->painter);
   painter_look(p->painter, &p->view_above);
+  draw_scenery(p, false);
   draw_figure(p);
   painter_end_shadow(p->painter, SOFTNESS);
 }
@@ -206,13 +223,18 @@ HkStatus picture_draw(Picture *p, const Frame *frame, unsigned char *rgba, HkErr
   double height = camera_height(&p->camera, &p->extent);
   double ground = p->extent.low[p->up] - GROUND * height;
   figure_pose(p->figure, frame);
+  scenery_pose(p->scenery, frame->time);
+  double floor = scenery_ground(p->scenery, p->up);
+  if (!isnan(floor)) ground = floor + ABOVE_FLOOR * height;
   if (has_ground(p)) draw_shadow(p);
   painter_begin(p->painter, p->canvas);
   painter_look(p->painter, &p->view);
+  draw_scenery(p, true);
   if (has_ground(p)) {
     Plane plane = plane_at(p, &p->above, ground, p->above.half_height);
     painter_plane(p->painter, &plane, PLANE_SHADOW);
   }
+  draw_scenery(p, false);
   draw_figure(p);
   if (!p->flat && !isnan(p->water)) {
     Plane plane = plane_at(p, &p->above, p->water, WATER * height / 2);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { FRAME_WORD = 0x52464b48, TOPOLOGY_WORD = 0x50544b48 };
-enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4, STATIONARY = 8 };
+enum { BLOWN = 1, UNCONVERGED = 2, HAS_VALUES = 4, STATIONARY = 8, LATE = 16 };
 enum { NUMBERS = 20 };
 
 /* Steps between two looks at the clock, where a step takes less than SHORT. */
@@ -42,6 +42,26 @@ static HkStatus make_steps(Play *p, int64_t count, Progress *made, HkError *erro
   return HK_OK;
 }
 
+/* A step in which obstacles are moved. If there is no space for them, they rest in it. */
+static HkStatus push(Play *p, Progress *made, HkError *error) {
+  hk_state_copy(p->stage.state, p->stage.safe, NULL);
+  HK_TRY(obstacles_begin(p, error));
+  HkStatus status = make_steps(p, 1, made, error);
+  if (status >= 0) {
+    obstacles_arrive(p);
+    return status;
+  }
+  hk_state_copy(p->stage.safe, p->stage.state, NULL);
+  if (status == HK_ERROR_CANCELLED && atomic_load(&p->stopped)) {
+    HkError ignored = {0};
+    obstacles_rest(p, &ignored);
+    return status;
+  }
+  HK_TRY(obstacles_give_way(p, error));
+  p->late = true;
+  return make_steps(p, 1, made, error);
+}
+
 /* Back to where the frame began; it stays there. */
 static void blow_up(Play *p, const HkError *error) {
   hk_state_copy(p->stage.safe, p->stage.state, NULL);
@@ -52,11 +72,13 @@ static void blow_up(Play *p, const HkError *error) {
 static void advance(Play *p, int64_t steps, double budget, Progress *made) {
   HkError error = {0};
   hk_state_copy(p->stage.state, p->stage.safe, NULL);
+  if (steps > 0) p->late = p->pause > 0;
   while (made->steps < steps && !atomic_load(&p->stopped)) {
     int64_t left = steps - made->steps;
     bool quick = made->steps > 0 && made->seconds < SHORT * (double)made->steps;
     int64_t count = !quick ? 1 : left < MANY ? left : MANY;
-    HkStatus status = make_steps(p, count, made, &error);
+    HkStatus status =
+        obstacles_are_moving(p) ? push(p, made, &error) : make_steps(p, count, made, &error);
     if (status == HK_ERROR_CANCELLED) break; /* the state is at the end of a whole step */
     if (status < 0) {
       blow_up(p, &error);
@@ -143,7 +165,7 @@ static void put_numbers_of(Play *p, const Progress *made, const float *value, do
                                    p->hand.vertex,
                                    low,
                                    high,
-                                   0};
+                                   hk_model_obstacle_count(p->stage.model)};
   memcpy(out, numbers, sizeof numbers);
 }
 
@@ -164,19 +186,22 @@ HkStatus frame_answer(Play *p, const HkJson *request, HkError *error) {
     value = NULL;
   }
   size_t head = 8 + 8 * NUMBERS, x = 12 * (size_t)n, values = value ? 4 * (size_t)n : 0;
-  unsigned char *bytes = answer_bytes(p, FRAME_WORD, request, head + x + values);
+  size_t poses = 48 * (size_t)hk_model_obstacle_count(p->stage.model);
+  unsigned char *bytes = answer_bytes(p, FRAME_WORD, request, head + x + values + poses);
   if (bytes) {
     put_numbers_of(p, &made, value, numbers);
     hk_store_le32(bytes, (uint32_t)n);
     uint32_t flags = (p->blown ? BLOWN : 0u) | (made.unconverged ? UNCONVERGED : 0u) |
-                     (value ? HAS_VALUES : 0u) | (made.stationary ? STATIONARY : 0u);
+                     (value ? HAS_VALUES : 0u) | (made.stationary ? STATIONARY : 0u) |
+                     (p->late ? LATE : 0u);
     hk_store_le32(bytes + 4, flags);
     for (int q = 0; q < NUMBERS; q++) hk_store_double(bytes + 8 + 8 * q, numbers[q]);
     put_floats(bytes + head, hk_state_x(p->stage.state), 3 * n);
     for (int64_t q = 0; value && q < n; q++) hk_store_float(bytes + head + x + 4 * q, value[q]);
+    obstacles_put_poses(p, bytes + head + x + values);
   }
   free(value);
-  return bytes ? HK_OK : hk_fail_memory(error, head + x + values, "a frame");
+  return bytes ? HK_OK : hk_fail_memory(error, head + x + values + poses, "a frame");
 }
 
 HkStatus topology_answer(Play *p, const HkJson *request, HkError *error) {

@@ -164,6 +164,7 @@ static void describe_model(const Play *p, HkJson *answer) {
   hk_json_add(answer, "box_min", list_of(m.box_min, 3));
   hk_json_add(answer, "box_max", list_of(m.box_max, 3));
   hk_json_add(answer, "mass", hk_json_real(m.mass));
+  hk_json_add(answer, "length_min", hk_json_real(m.length_min));
   hk_json_add(answer, "threads", hk_json_integer(m.threads));
   hk_json_add(answer, "vectors", hk_json_text(m.vectors));
 }
@@ -192,6 +193,7 @@ HkStatus describe_scene(Play *p, const HkJson *request, HkError *error) {
   hk_json_add(&answer, "integrator", method_of(hk_sim_method(p->stage.sim)));
   hk_json_add(&answer, "forces", forces_of(p));
   hk_json_add(&answer, "pinned", hand_list(p));
+  hk_json_add(&answer, "obstacles", obstacles_list(p));
   hk_json_add(&answer, "notes", lines_of(p->notes));
   hk_text_destroy(&text);
   return answer_text(p, &answer, error);

@@ -196,6 +196,9 @@ static const Question questions[] = {
     {"drag", hand_drag, false},
     {"drop", hand_drop, false},
     {"pin", hand_pin, false},
+    {"obstacles", obstacles_answer, false},
+    {"move", obstacle_move, false},
+    {"stay", obstacle_stay, false},
     {"save", file_save, false},
 };
 

@@ -18,6 +18,16 @@ typedef struct Held {
 
 enum { MAX_HELD = 256 };
 
+/* An obstacle that a person moves. */
+typedef struct Moved {
+  int obstacle;
+  char name[64];
+  double shift[3]; /* m, from its place in the scene to where it is */
+  double wish[3];  /* m, from its place in the scene to where it is to be */
+} Moved;
+
+enum { MAX_MOVED = 64 };
+
 /* The scene with its model, state and simulation. */
 typedef struct Stage {
   HkScene *scene;
@@ -40,7 +50,15 @@ struct Play {
   Held pin[MAX_HELD]; /* vertices that the user has pinned */
   int pin_count;
   uint8_t *released; /* of each pin of the scene */
-  double owed;       /* s of simulated time that remain */
+  Moved moved[MAX_MOVED];
+  int moved_count;
+  double size;     /* m, of the scene at its start */
+  double reach;    /* part of the largest way of moved obstacles in a step, at most 1 */
+  int pause;       /* steps until moved obstacles are tried again */
+  int patience;    /* steps of the last pause */
+  double deadline; /* s of wall time after which a step is cancelled; 0: none */
+  bool late;       /* in the last frame there was no space for a moved obstacle */
+  double owed;     /* s of simulated time that remain */
   int64_t steps;
   atomic_bool stopped; /* no step is begun until a `stop` message is answered */
   bool blown;
@@ -93,6 +111,32 @@ HkStatus hand_again(Play *play, HkError *error);
 HkStatus hand_restart(Play *play, const double *x, HkError *error);
 /* Returns the list of vertices that are held now. */
 HkJson hand_list(const Play *play);
+
+/* obstacles.c: obstacles, and those that a person moves. */
+HkStatus obstacles_answer(Play *play, const HkJson *request, HkError *error);
+HkStatus obstacle_move(Play *play, const HkJson *request, HkError *error);
+HkStatus obstacle_stay(Play *play, const HkJson *request, HkError *error);
+/* Whether obstacles are to be moved in the next step; counts the steps of a pause. */
+bool obstacles_are_moving(Play *play);
+/* Sets the motions of moved obstacles over the next step, and its deadline. */
+HkStatus obstacles_begin(Play *play, HkError *error);
+/* The step was made: the obstacles are at the end of their motions. */
+void obstacles_arrive(Play *play);
+/* The step failed: the obstacles stay where they are, and go less far next time. */
+HkStatus obstacles_give_way(Play *play, HkError *error);
+/* The step is not made: the obstacles stay where they are. */
+HkStatus obstacles_rest(Play *play, HkError *error);
+/* No obstacle is moved in a scene that was loaded. */
+void obstacles_forget(Play *play);
+/* Moves the obstacles of the old model again in a new one. */
+HkStatus obstacles_again(Play *play, HkError *error);
+/* Gives all obstacles their motions of the scene. */
+HkStatus obstacles_restart(Play *play, HkError *error);
+/* Writes the poses, 12 floats an obstacle. */
+void obstacles_put_poses(const Play *play, unsigned char *to);
+HkJson obstacles_list(const Play *play);
+/* Writes the places of moved obstacles into a scene. */
+void obstacles_save(const Play *play, HkJson *scene);
 
 /* describe.c: answers with the registries, and with the scene. */
 HkStatus describe_registry(Play *play, const HkJson *request, HkError *error);

@@ -7,6 +7,7 @@
  */
 #include "session.h"
 
+#include "base/clock.h"
 #include "base/status.h"
 
 #include <stdio.h>
@@ -178,7 +179,7 @@ static HkStatus check_files(Play *p, bool at_home, const char *text, const char 
 
 static bool is_stopped(void *play) {
   const Play *p = play;
-  return atomic_load(&p->stopped);
+  return atomic_load(&p->stopped) || (p->deadline > 0 && hk_wall_time() > p->deadline);
 }
 
 static HkStatus build(Play *p, bool at_home, const char *text, const char *name, char **sets,
@@ -236,6 +237,7 @@ HkStatus stage_load(Play *p, const HkJson *request, HkError *error) {
     p->hand.vertex = -1;
     p->pin_count = 0;
     p->steps = 0;
+    obstacles_forget(p);
     return HK_OK;
   }
   stage_clear(&stage);
@@ -341,6 +343,7 @@ static HkStatus change_model(Play *p, char **sets, int set_count, HkError *error
     free(p->released);
     p->released = released;
   }
+  HK_TRY(obstacles_again(p, error));
   return hand_again(p, error);
 }
 
@@ -362,6 +365,7 @@ HkStatus stage_reset(Play *p, HkError *error) {
   HkState *state;
   HK_TRY(hk_state_create(p->stage.model, &state, error));
   HkStatus status = hand_restart(p, hk_state_x(state), error);
+  if (status >= 0) status = obstacles_restart(p, error);
   if (status >= 0) status = release_again(p, p->stage.model, state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.state, error);
   if (status >= 0) status = hk_state_copy(state, p->stage.safe, error);

@@ -91,9 +91,23 @@ typedef struct Frame {
   uint32_t vertices, flags;
   double number[20];
   const float *x, *value;
+  const float *pose; /* 12 numbers an obstacle: R by rows, T */
 } Frame;
 
-enum { TIME, STEP, KINETIC, SPRING, GRAVITY, OTHER, TOTAL, MADE = 14, ALL, GRABBED };
+enum {
+  TIME,
+  STEP,
+  KINETIC,
+  SPRING,
+  GRAVITY,
+  OTHER,
+  TOTAL,
+  MADE = 14,
+  ALL,
+  GRABBED,
+  OBSTACLES = 19
+};
+enum { BLOWN = 1, LATE = 16 };
 
 static Frame frame(Page *page, const char *text) {
   Frame f = {0};
@@ -106,7 +120,9 @@ static Frame frame(Page *page, const char *text) {
   memcpy(f.number, bytes + 16, sizeof f.number);
   f.x = (const float *)(const void *)(bytes + 176);
   f.value = f.flags & 4 ? f.x + 3 * f.vertices : NULL;
-  CHECK(size == 176 + (size_t)f.vertices * (f.value ? 16 : 12));
+  size_t poses = 176 + (size_t)f.vertices * (f.value ? 16 : 12);
+  f.pose = (const float *)(const void *)(bytes + poses);
+  CHECK(size == poses + 48 * (size_t)f.number[OBSTACLES]);
   return f;
 }
 
@@ -411,5 +427,117 @@ TEST(nonsense_gets_an_error_and_changes_nothing) {
     hk_json_clear(&answer);
   }
   CHECK(play_buffer(page.play, (size_t)PLAY_MAX_MESSAGE_BYTES + 1) == NULL);
+  close_page(&page);
+}
+
+/* ---- Obstacles ---- */
+
+#define SHEET                                                                                      \
+  "{'ask': 'load', 'scene': '{\\'bodies\\': [{\\'shape\\': {\\'type\\': \\'grid\\', \\'nx\\': "    \
+  "13, "                                                                                           \
+  "\\'ny\\': 13, \\'plane\\': \\'xz\\', \\'centered\\': true}, \\'transform\\': "                  \
+  "{\\'translate\\': [0, "                                                                         \
+  "0.02, 0]}, \\'springs\\': {\\'EA\\': 20, \\'shear\\': true}, \\'mass\\': 0.2}], "               \
+  "\\'obstacles\\': "                                                                              \
+  "[{\\'name\\': \\'ball\\', \\'type\\': \\'ball\\', \\'center\\': [0, 0.4, 0], \\'radius\\': "    \
+  "0.3}, "                                                                                         \
+  "{\\'type\\': \\'box\\', \\'center\\': [3, 0, 0], \\'motion\\': {\\'type\\': \\'rotation\\', "   \
+  "\\'center\\': [3, 0, 0]}}], \\'forces\\': [\\'gravity\\', {\\'type\\': \\'contact\\', "         \
+  "\\'thickness\\': "                                                                              \
+  "0.01, \\'distance\\': 0.01%s}], \\'integrator\\': \\'backward_euler\\', \\'time\\': "           \
+  "{\\'step\\': "                                                                                  \
+  "0.02}}'}"
+
+/* A sheet, a ball of radius 0.3 m above it and a box that turns; on the ground or in free space. */
+static void load_sheet(Page *page, const char *ground) {
+  char text[2048];
+  snprintf(text, sizeof text, SHEET, ground);
+  expect_good(page, text);
+}
+
+/* The least distance of a vertex from the surface of the ball. */
+static double clearance(const Frame *f) {
+  double least = INFINITY, y = 0.4 + (double)f->pose[10];
+  for (uint32_t v = 0; v < f->vertices; v++) {
+    const float *x = f->x + 3 * v;
+    double r =
+        hypot(hypot((double)(x[0] - f->pose[9]), (double)x[1] - y), (double)(x[2] - f->pose[11]));
+    least = fmin(least, r - 0.3);
+  }
+  return least;
+}
+
+TEST(obstacles_are_sent_with_their_poses) {
+  Page page = open_page();
+  size_t size;
+  load_sheet(&page, ", \\'ground\\': true");
+  CHECK(ask(&page, "{'ask': 'obstacles'}"));
+  const unsigned char *bytes = play_answer(page.play, &size);
+  uint32_t head[4];
+  memcpy(head, bytes + 8, sizeof head);
+  CHECK(memcmp(bytes, "HKOB", 4) == 0 && head[0] == 3 && head[1] > 100 && head[3] == 2);
+  HkJson answer = ask_text(&page, "{'ask': 'reset'}");
+  const HkJson *names = hk_json_get(&answer, "obstacles");
+  CHECK(hk_json_size(names) == 3 && strcmp(hk_json_at(names, 2)->text, "ground") == 0);
+  hk_json_clear(&answer);
+  Frame f = frame(&page, "{'ask': 'frame', 'steps': 5}");
+  CHECK(f.number[OBSTACLES] == 3);
+  CHECK(f.pose[0] == 1 && f.pose[9] == 0);
+  CHECK_NEAR(f.pose[12], cos(0.1 * M_PI / 2), 1e-6); /* 90 degrees a second about y */
+  close_page(&page);
+}
+
+TEST(a_ball_that_is_dragged_through_a_sheet_pushes_it_along) {
+  Page page = open_page();
+  load_sheet(&page, "");
+  expect_good(&page, "{'ask': 'move', 'obstacle': 0, 'point': [0, -2, 0]}");
+  for (int k = 0; k < 40; k++) {
+    Frame f = frame(&page, "{'ask': 'frame', 'steps': 1}");
+    CHECK(!(f.flags & BLOWN));
+    CHECK(clearance(&f) > 0.004);
+    if (k == 39) CHECK_NEAR(f.pose[10], -2, 1e-6);
+  }
+  close_page(&page);
+}
+
+TEST(a_ball_that_is_pressed_onto_the_ground_waits_for_space) {
+  Page page = open_page();
+  load_sheet(&page, ", \\'ground\\': true");
+  frame(&page, "{'ask': 'frame', 'steps': 10}");
+  expect_good(&page, "{'ask': 'move', 'obstacle': 0, 'point': [0, -0.3, 0]}");
+  int late = 0;
+  Frame f = {0};
+  for (int k = 0; k < 12; k++) {
+    f = frame(&page, "{'ask': 'frame', 'steps': 1}");
+    late += (f.flags & LATE) != 0;
+    CHECK(!(f.flags & BLOWN) && f.number[MADE] == 1);
+    CHECK(clearance(&f) > 0.004);
+  }
+  CHECK(late > 0 && f.pose[10] > -0.1F && f.pose[10] < -0.05F);
+  expect_good(&page, "{'ask': 'stay'}");
+  f = frame(&page, "{'ask': 'frame', 'steps': 2}");
+  CHECK(!(f.flags & LATE) && !(f.flags & BLOWN));
+  float rest = f.pose[10];
+  expect_good(&page, "{'ask': 'set', 'assign': ['forces[0].g=5']}"); /* it stays where it is */
+  f = frame(&page, "{'ask': 'frame', 'steps': 1}");
+  CHECK_NEAR(f.pose[10], rest, 1e-6);
+  expect_good(&page, "{'ask': 'reset'}");
+  f = frame(&page, "{'ask': 'frame', 'steps': 1}");
+  CHECK(f.pose[10] == 0);
+  close_page(&page);
+}
+
+TEST(moved_obstacles_are_in_the_saved_scene_and_others_cannot_be_moved) {
+  Page page = open_page();
+  size_t size;
+  load_sheet(&page, "");
+  expect_error(&page, "{'ask': 'move', 'obstacle': 2}", "the ground cannot be moved");
+  frame(&page, "{'ask': 'frame', 'steps': 3}");
+  expect_error(&page, "{'ask': 'move', 'obstacle': 1}", "turns by itself");
+  expect_good(&page, "{'ask': 'move', 'obstacle': 0, 'point': [0.05, 0.1, 0]}");
+  frame(&page, "{'ask': 'frame', 'steps': 5}");
+  CHECK(ask(&page, "{'ask': 'save', 'what': 'scene'}"));
+  const char *text = play_answer(page.play, &size);
+  CHECK(size > 8 && strstr(text + 8, "keyframes") && strstr(text + 8, "0.05"));
   close_page(&page);
 }

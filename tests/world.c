@@ -61,3 +61,7 @@ HkStateInfo world_info(World *w) {
   hk_sim_state_info(w->sim, w->state, &info);
   return info;
 }
+
+bool world_has_contact(const char *text) {
+  return strstr(text, "\"contact\"") != NULL;
+}

@@ -19,6 +19,9 @@ World world_make(const char *text, const char *integrator, double h, int threads
 /* A built-in scene, with one value set from outside unless that is NULL. */
 World world_builtin(const char *name, const char *set, int threads);
 void world_destroy(World *w);
+/* Whether the text of a scene has the force contact, which explicit integrators and devices may
+ * refuse and whose lists grow in steps. */
+bool world_has_contact(const char *text);
 
 /* Steps; stops at the first error and reports it as a failed check. */
 void world_steps(World *w, int64_t count);

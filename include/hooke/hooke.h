@@ -122,6 +122,30 @@ HK_API HkStatus hk_model_select(const HkModel *model, const HkSelect *select, in
                                 int64_t *count, HkError *error);
 /* Releases the vertices of hk_model_select and sets the pointer to NULL. */
 HK_API void hk_selection_destroy(const HkModel *model, int32_t **vertices);
+
+/* The surface of an obstacle for drawing, where it is at time 0. */
+typedef struct HkSurface {
+  int64_t vertex_count, triangle_count;
+  double *x, *normal; /* m; unit vectors: three numbers a vertex. Faces with an edge between them do
+                         not share vertices */
+  int32_t *triangle;  /* three vertices a triangle, against the clock as seen from outside */
+  uint8_t *shade;     /* of each triangle: 0, or 1 for the dark squares of a plane */
+  bool endless;       /* a part of a plane; a camera need not show all of it */
+} HkSurface;
+
+/* Number of obstacles: those of the scene in its order, then the ground of the force contact. */
+HK_API int hk_model_obstacle_count(const HkModel *model);
+/* Name of an obstacle, or NULL; owned by the model. */
+HK_API const char *hk_model_obstacle_name(const HkModel *model, int obstacle);
+/* Makes the surface of an obstacle; it is freed with hk_surface_destroy. */
+HK_API HkStatus hk_model_obstacle_surface(const HkModel *model, int obstacle, HkSurface *surface,
+                                          HkError *error);
+/* Releases the arrays of a surface. */
+HK_API void hk_surface_destroy(const HkModel *model, HkSurface *surface);
+/* The pose of an obstacle at a time (s): x = R x0 + T, R by rows; the identity and 0 if there is no
+ * such obstacle. */
+HK_API void hk_model_obstacle_pose(const HkModel *model, int obstacle, double time, double R[9],
+                                   double T[3]);
 /* Releases a model, after its simulations, and sets the pointer to NULL. */
 HK_API void hk_model_destroy(HkModel **model);
 
@@ -412,6 +436,11 @@ HK_API HkStatus hk_model_remove_force(HkModel *model, int index, HkError *error)
  * where the motion has them from the next step on, at once. The release stays. */
 HK_API HkStatus hk_model_set_motion(HkModel *model, int pin, const HkMethod *motion,
                                     HkError *error);
+/* Gives an obstacle of the scene (from 0) another motion, which is copied; NULL: fixed. It should
+ * be where it was at the time of the next step: contact refuses a step that begins with an
+ * intersection. */
+HK_API HkStatus hk_model_set_obstacle_motion(HkModel *model, int obstacle, const HkMethod *motion,
+                                             HkError *error);
 /* Lets a pinned vertex go; it keeps its velocity. */
 HK_API HkStatus hk_state_release_pin(HkState *state, const HkModel *model, int32_t vertex,
                                      HkError *error);

@@ -1,9 +1,9 @@
 /* Changes of a model between steps, by the one thread that uses it.
  *
  * Vertices, springs, pins and their numbers stay, and so do the fingerprint and every state. What
- * may change are the stiffness k of the springs, the masses, the forces and the motions of the
- * pins. Each change raises a version; simulations compare it at their next step and recompute what
- * depends on it (step/cpu.c); factorizations if the stiffness has changed. A change that fails
+ * may change are the stiffness k of the springs, the masses, the forces and the motions of pins and
+ * obstacles. Each change raises a version; simulations compare it at their next step and recompute
+ * what depends on it (step/cpu.c); factorizations if the stiffness has changed. A change that fails
  * changes nothing.
  */
 #include "force/element.h"
@@ -158,6 +158,20 @@ HkStatus hk_model_set_motion(HkModel *m, int pin, const HkMethod *method, HkErro
   motion.release = m->motions[pin].release;
   hk_method_clear(&m->motions[pin].method);
   m->motions[pin] = motion;
+  m->motions_version++;
+  return HK_OK;
+}
+
+HkStatus hk_model_set_obstacle_motion(HkModel *m, int obstacle, const HkMethod *method,
+                                      HkError *error) {
+  static const HkMethod none = {0};
+  HkCompiledMotion motion;
+  if (obstacle < 0 || obstacle >= m->obstacle_count)
+    return hk_fail(error, HK_ERROR_INVALID, "there is no obstacle %d; the scene has %d", obstacle,
+                   m->obstacle_count);
+  HK_TRY(hk_motion_compile(m, method ? method : &none, &motion, error));
+  hk_method_clear(&m->obstacles[obstacle].motion.method);
+  m->obstacles[obstacle].motion = motion;
   m->motions_version++;
   return HK_OK;
 }

@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "obstacle/obstacle.h"
+#include "obstacle/surface.h"
 
 #include <string.h>
 
@@ -200,6 +200,29 @@ static double distance(const void *chosen, const void *data, const double x[3], 
   return derivative(grid, &p, 0) + far;
 }
 
+/* ---- Drawing ---- */
+
+static double distance_of(const void *data, const double x[3], double n[3]) {
+  return distance(NULL, data, x, n, NULL);
+}
+
+/* The surface within the grid, with the cells of the grid, or with fewer if it is fine. */
+static void draw(const void *data, const double low[3], const double high[3],
+                 HkSurfaceBuilder *builder) {
+  enum { CELLS_MAX = 64 };
+  const Grid *grid = data;
+  double last[3];
+  int cells[3];
+  (void)low;
+  (void)high;
+  for (int c = 0; c < 3; c++) {
+    int64_t own = grid->n[c] - 1;
+    last[c] = grid->origin[c] + (double)own * grid->spacing[c];
+    cells[c] = own < CELLS_MAX ? (int)own : CELLS_MAX;
+  }
+  hk_surface_add_isosurface(builder, distance_of, grid, grid->origin, last, cells);
+}
+
 const HkObstacleType hk_obstacle_grid = {
     .schema = {.name = "grid",
                .summary = "signed distances on a regular grid, from a text file",
@@ -209,4 +232,5 @@ const HkObstacleType hk_obstacle_grid = {
     .destroy = destroy,
     .bytes = count_bytes,
     .distance = distance,
+    .draw = draw,
 };

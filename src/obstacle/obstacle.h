@@ -9,6 +9,9 @@
 #define HK_OBSTACLE_OBSTACLE_H
 
 #include "base/schema.h"
+#include "hooke/hooke.h"
+
+struct HkSurfaceBuilder;
 
 /* Features of an obstacle; arrays are released by hk_obstacle_features_clear. */
 typedef struct HkObstacleFeatures {
@@ -33,6 +36,10 @@ typedef struct HkObstacleType {
   double (*distance)(const void *params, const void *data, const double x[3], double n[3],
                      double H[9]);
   bool flat; /* that distance is linear in x */
+  /* Adds the surface to a drawing (surface.h); the box (m) is that of the scene. NULL: the features
+   * are drawn. */
+  void (*draw)(const void *data, const double low[3], const double high[3],
+               struct HkSurfaceBuilder *builder);
 } HkObstacleType;
 
 /* Returns the type of a schema, or NULL. */
@@ -40,5 +47,8 @@ const HkObstacleType *hk_obstacle_type(const HkSchema *schema);
 void hk_obstacle_features_clear(const HkContext *context, HkObstacleFeatures *features);
 /* Returns the bytes of the arrays. */
 size_t hk_obstacle_features_bytes(const HkObstacleFeatures *features);
+
+/* surface.c: releases the arrays of a surface. */
+void hk_surface_clear(const HkContext *context, HkSurface *surface);
 
 #endif

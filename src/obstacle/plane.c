@@ -4,7 +4,7 @@
  */
 #include "base/memory.h"
 #include "base/vec.h"
-#include "obstacle/obstacle.h"
+#include "obstacle/surface.h"
 
 #include <string.h>
 
@@ -57,6 +57,12 @@ static double distance(const void *chosen, const void *data, const double x[3], 
   return hk_dot(face->n, r);
 }
 
+static void draw(const void *data, const double low[3], const double high[3],
+                 HkSurfaceBuilder *builder) {
+  const Face *face = data;
+  hk_surface_add_plane(builder, face->point, face->n, low, high);
+}
+
 const HkObstacleType hk_obstacle_plane = {
     .schema = {.name = "plane",
                .summary = "all that lies below a plane, such as the ground",
@@ -67,4 +73,5 @@ const HkObstacleType hk_obstacle_plane = {
     .bytes = count_bytes,
     .distance = distance,
     .flat = true,
+    .draw = draw,
 };

@@ -91,6 +91,9 @@ HkJson hk_page_notes(const HkPage *page) {
   note_resuming(&list, &page->earlier);
   note_sketch(&list, &page->sketch, page->model);
   note_thinning(&list, &page->recording);
+  if (hk_scenery_left_out(page) > 0)
+    note(&list, "%s obstacles are not drawn: their surfaces are too large for a report.",
+         count_of(hk_scenery_left_out(page)).c);
   if (page->recording.blurred)
     note(&list, "Some positions were not finite; they are drawn at a corner of the box.");
   return list;

@@ -131,7 +131,7 @@ static void put_bytes(HkStream *s, const char *id, const unsigned char *bytes, s
   put_end(s);
 }
 
-static void put_doubles(HkStream *s, const char *id, const double *values, int64_t count) {
+void hk_page_put_doubles(HkStream *s, const char *id, const double *values, int64_t count) {
   unsigned char stage[STAGE];
   begin_blob(s, id);
   for (int64_t at = 0; at < count;) {
@@ -142,7 +142,7 @@ static void put_doubles(HkStream *s, const char *id, const double *values, int64
   put_end(s);
 }
 
-static void put_integers(HkStream *s, const char *id, const int32_t *values, int64_t count) {
+void hk_page_put_integers(HkStream *s, const char *id, const int32_t *values, int64_t count) {
   unsigned char stage[STAGE];
   begin_blob(s, id);
   for (int64_t at = 0; at < count;) {
@@ -162,12 +162,13 @@ static void put_data(HkStream *s, const HkPage *page, const char *facts) {
   put_json(s, facts);
   put_end(s);
   put_bytes(s, "shapes", r->shape, (size_t)(frames * HK_FRAME_BYTES * sketch->n));
-  put_doubles(s, "heads", r->head, frames * HK_HEAD_COUNT);
-  put_doubles(s, "rows", r->row, rows * HK_ROW_COUNT);
-  put_integers(s, "faces", sketch->face, 3 * sketch->face_count);
-  put_integers(s, "springs", sketch->spring, 2 * sketch->spring_count);
-  put_integers(s, "pins", sketch->pin, sketch->pin_count);
-  put_doubles(s, "releases", sketch->release, sketch->pin_count);
+  hk_page_put_doubles(s, "heads", r->head, frames * HK_HEAD_COUNT);
+  hk_page_put_doubles(s, "rows", r->row, rows * HK_ROW_COUNT);
+  hk_page_put_integers(s, "faces", sketch->face, 3 * sketch->face_count);
+  hk_page_put_integers(s, "springs", sketch->spring, 2 * sketch->spring_count);
+  hk_page_put_integers(s, "pins", sketch->pin, sketch->pin_count);
+  hk_page_put_doubles(s, "releases", sketch->release, sketch->pin_count);
+  hk_scenery_put(s, page);
 }
 
 static const char *file_named(const char *name, size_t length) {

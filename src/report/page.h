@@ -8,13 +8,14 @@
  *                        heads, rows, releases (64-bit floats), faces, springs and pins (32-bit
  *                        integers)
  *
- * What the numbers mean stands in recording.h and sketch.h; all are little endian. In the JSON '<'
- * is written as \u003c, so that no text of a scene ends the script.
+ * What the numbers mean stands in recording.h, sketch.h and scenery.c; all are little endian. In
+ * the JSON '<' is written as \u003c, so that no text of a scene ends the script.
  */
 #ifndef HK_REPORT_PAGE_H
 #define HK_REPORT_PAGE_H
 
 #include "base/json.h"
+#include "base/stream.h"
 #include "report/recording.h"
 
 /* Facts of the run when the page is written. */
@@ -76,6 +77,14 @@ HkStatus hk_page_write(const HkPage *page, const HkPageRun *run, const char *pat
 
 /* facts.c: all but the numbers of the frames. */
 HkJson hk_page_facts(const HkPage *page, const HkPageRun *run);
+
+/* Writes an array as a script with base64 in it. */
+void hk_page_put_doubles(HkStream *s, const char *id, const double *values, int64_t count);
+void hk_page_put_integers(HkStream *s, const char *id, const int32_t *values, int64_t count);
+
+/* scenery.c: writes the obstacles; returns how many of them do not fit. */
+void hk_scenery_put(HkStream *s, const HkPage *page);
+int hk_scenery_left_out(const HkPage *page);
 
 /* notes.c: what was left out, as sentences. */
 HkJson hk_page_notes(const HkPage *page);

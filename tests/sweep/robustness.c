@@ -137,7 +137,8 @@ int main(int count, char **words) {
   for (int h = 0; h < LENGTHS; h++) printf(",h = %s s", length_name[h]);
   printf(",most iterations\n");
   for (int q = 0; (text = hk_scene_builtin(q, &name, NULL)); q++)
-    if (!wanted || strcmp(wanted, name) == 0) failures += sweep(name, text);
+    if (wanted ? strcmp(wanted, name) == 0 : !strstr(text, "\"contact\""))
+      failures += sweep(name, text); /* scenes with contact: contact_sweep */
   if (!wanted || strcmp(wanted, "strand") == 0) failures += sweep("strand", strand);
   fprintf(stderr, "%d of the cells are not clean\n", failures);
   return failures > 0;

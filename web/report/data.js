@@ -125,6 +125,66 @@ const box = (() => {
   return {low, high, center, size: Math.hypot(...high.map((h, c) => h - low[c])) || 1};
 })();
 
+/* The obstacles: surfaces at time 0 in axes of the scene, and poses. */
+const obstacles = (() => {
+  const heads = new Int32Array(bytesOf('obstacle-heads').buffer),
+    x = new Float64Array(bytesOf('obstacle-x').buffer),
+    triangles = new Int32Array(bytesOf('obstacle-triangles').buffer),
+    poses = new Float64Array(bytesOf('obstacle-poses').buffer);
+  const list = [];
+  let vertexAt = 0,
+    triangleAt = 0,
+    poseAt = 0;
+  for (let q = 0; q < heads.length; q += 4) {
+    const [vertices, faces, endless, poseCount] = heads.subarray(q, q + 4);
+    const one = {
+      endless: endless === 1,
+      x: x.subarray(6 * vertexAt, 6 * (vertexAt + vertices)),
+      triangles: triangles.subarray(4 * triangleAt, 4 * (triangleAt + faces)),
+      poses: poses.subarray(12 * poseAt, 12 * (poseAt + poseCount)),
+    };
+    vertexAt += vertices;
+    triangleAt += faces;
+    poseAt += poseCount;
+    list.push(one);
+  }
+  return list;
+})();
+
+/* The pose of an obstacle at a time, as 12 numbers; linear between two frames. */
+function poseAt(obstacle, time) {
+  const count = obstacle.poses.length / 12;
+  if (count <= 1) return obstacle.poses;
+  const a = Math.min(frameAt(time), count - 1),
+    b = Math.min(a + 1, count - 1);
+  const span = motion.times[b] - motion.times[a];
+  const part = span > 0 ? Math.min(1, Math.max(0, (time - motion.times[a]) / span)) : 0;
+  return Float64Array.from(
+    {length: 12},
+    (_, q) => (1 - part) * obstacle.poses[12 * a + q] + part * obstacle.poses[12 * b + q],
+  );
+}
+
+/* The box of a picture also shows the obstacles that have an end, at the first and the last frame. */
+(() => {
+  for (const one of obstacles)
+    for (let v = 0; v < one.x.length && !one.endless; v += 6)
+      for (const p of [one.poses.subarray(0, 12), one.poses.subarray(one.poses.length - 12)])
+        axes.forEach(([axis, sign], c) => {
+          const at =
+            p[9 + axis] +
+            p[3 * axis] * one.x[v] +
+            p[3 * axis + 1] * one.x[v + 1] +
+            p[3 * axis + 2] * one.x[v + 2];
+          box.low[c] = Math.min(box.low[c], sign * at);
+          box.high[c] = Math.max(box.high[c], sign * at);
+        });
+  if (obstacles.some((one) => !one.endless)) {
+    box.center = box.low.map((l, c) => (l + box.high[c]) / 2);
+    box.size = Math.hypot(...box.high.map((h, c) => h - box.low[c])) || 1;
+  }
+})();
+
 /* What each byte of a frame's strains or speeds stands for, times a factor. */
 function valueTable(frame, color, factor) {
   const strain = color === 'strain';

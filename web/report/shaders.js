@@ -46,6 +46,22 @@ void main() {
   result = vec4(color.rgb * lit * (gl_FrontFacing ? 1.0 : 0.9) + shine, 1.0);
 }`;
 
+/* Obstacles: `turn` and `move` take a point of the scene at time 0 into the picture. */
+const obstacleVertex = `
+layout(location = 0) in vec3 start;
+layout(location = 1) in vec3 outward;
+layout(location = 2) in float dark;
+uniform mat3 turn;
+uniform vec3 move;
+out vec4 color;
+out vec3 normal, at;
+void main() {
+  at = turn * start + move;
+  normal = turn * outward;
+  color = vec4(paint.rgb * (1.0 - 0.12 * dark), 1.0);
+  gl_Position = matrix * vec4(at, 1.0);
+}`;
+
 /* INDEXED: ends are numbers of vertices, and a spring may be drawn as a coil of many pieces. */
 const lineVertex = `
 uniform float width;   /* pixels */

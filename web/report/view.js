@@ -18,12 +18,40 @@ class View {
       spring: this.compile('#define INDEXED\n', lineVertex, lineFragment),
       line: this.compile('', lineVertex, lineFragment),
       point: this.compile('', pointVertex, pointFragment),
+      obstacle: this.compile('', obstacleVertex, faceFragment),
     };
     this.shape = new Float32Array(4096 * Math.max(1, Math.ceil(motion.n / 1024)));
     this.normals = new Float32Array(4096 * Math.max(1, Math.ceil(corners.vertex.length / 1024)));
     this.textures = [this.texture(this.shape), this.texture(this.normals), this.rampTexture()];
     this.makeBuffers();
     this.makeGrid();
+    this.obstacles = obstacles.map((one) => this.obstacleBuffers(one));
+  }
+
+  obstacleBuffers(one) {
+    const gl = this.gl,
+      count = one.triangles.length / 4,
+      data = new Float32Array((one.x.length / 6) * 7),
+      index = new Uint32Array(3 * count);
+    for (let v = 0; v < one.x.length / 6; v++) data.set(one.x.subarray(6 * v, 6 * v + 6), 7 * v);
+    for (let t = 0; t < count; t++)
+      for (let k = 0; k < 3; k++) {
+        index[3 * t + k] = one.triangles[4 * t + k];
+        data[7 * index[3 * t + k] + 6] = one.triangles[4 * t + 3];
+      }
+    const array = gl.createVertexArray();
+    gl.bindVertexArray(array);
+    this.buffer(gl.ELEMENT_ARRAY_BUFFER, index);
+    this.buffer(gl.ARRAY_BUFFER, data);
+    for (const [place, size, offset] of [
+      [0, 3, 0],
+      [1, 3, 12],
+      [2, 1, 24],
+    ]) {
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, gl.FLOAT, false, 28, offset);
+    }
+    return {array, count: 3 * count};
   }
 
   compile(define, vertex, fragment) {
@@ -227,6 +255,7 @@ class View {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.drawGrid(camera, options, colors);
+    this.drawObstacles(time, camera, options, colors);
     if (options.faces) this.drawFaces(camera, options, colors);
     if (options.springCount > 0) this.drawSprings(camera, options, colors);
     if (options.points) this.drawPoints(camera, options, colors);
@@ -245,14 +274,38 @@ class View {
     gl.depthMask(true);
   }
 
-  drawFaces(camera, options, colors) {
+  setLight(places, camera) {
     const gl = this.gl,
-      places = this.use('face', camera, options, colors.face, options.color !== 'none');
-    const [right, up, back] = camera.basis(),
+      [right, up, back] = camera.basis(),
       light = back.map((b, c) => b + 0.7 * up[c] - 0.45 * right[c]);
     const size = Math.hypot(...light);
     gl.uniform3f(places.eye, ...camera.eye());
     gl.uniform3f(places.light, ...light.map((l) => l / size));
+  }
+
+  drawObstacles(time, camera, options, colors) {
+    const gl = this.gl,
+      places = this.use('obstacle', camera, options, colors.obstacle, false);
+    this.setLight(places, camera);
+    obstacles.forEach((one, q) => {
+      const p = poseAt(one, time),
+        turn = new Float32Array(9),
+        move = [0, 0, 0];
+      axes.forEach(([axis, sign], c) => {
+        for (let k = 0; k < 3; k++) turn[3 * k + c] = sign * p[3 * axis + k]; /* by columns */
+        move[c] = sign * p[9 + axis] - box.center[c];
+      });
+      gl.uniformMatrix3fv(places.turn, false, turn);
+      gl.uniform3f(places.move, ...move);
+      gl.bindVertexArray(this.obstacles[q].array);
+      gl.drawElements(gl.TRIANGLES, this.obstacles[q].count, gl.UNSIGNED_INT, 0);
+    });
+  }
+
+  drawFaces(camera, options, colors) {
+    const gl = this.gl,
+      places = this.use('face', camera, options, colors.face, options.color !== 'none');
+    this.setLight(places, camera);
     gl.bindVertexArray(this.faces);
     gl.enable(gl.POLYGON_OFFSET_FILL);
     gl.polygonOffset(1, 1);

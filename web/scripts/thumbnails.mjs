@@ -10,7 +10,7 @@ import { loadEngine } from './load_engine.mjs';
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const WIDTH = 240, HEIGHT = 160, MARGIN = 10;
 const MOST_FACES = 700; // a picture of some centimeters shows no more
-const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, cloth: 1.5, curve: 0.14 };
+const FRAMES = { default: 1.1, ball: 1.3, hanging_chain: 3, oscillator: 0.1, double_spring: 0.45, trampoline: 1.02, jelly_block: 0.4, curtain: 1.6, table: 1.2, cloth_on_ball: 0.9, stack_of_sheets: 0.5, towel: 1.9, rope_knot: 0.9, jelly_pit: 0.9, net_and_ball: 0.5, dominoes: 0.6, curve: 0.14 };
 
 /** Turns a point into the picture's plane: x to the right, y down, z towards the eye. */
 function projection(flat) {
@@ -65,6 +65,22 @@ function drawFaces(points, triangles, project) {
   return seen(faces).map(({ corners, shade }) => ({ corners, opacity: 0.25 + 0.55 * (1 - shade) }));
 }
 
+/** Springs of parts that have no triangles. */
+function bareSprings({ triangles, springs }) {
+  if (!triangles.length) return springs;
+  const parent = new Map();
+  const root = (vertex) => {
+    while (parent.has(vertex)) vertex = parent.get(vertex);
+    return vertex;
+  };
+  for (let s = 0; s < springs.length; s += 2) {
+    const [a, b] = [root(springs[s]), root(springs[s + 1])];
+    if (a !== b) parent.set(a, b);
+  }
+  const covered = new Set(Array.from(triangles, root));
+  return springs.filter((_, q) => !covered.has(root(springs[q])));
+}
+
 function svg(shapes) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}"><g id="drawing" fill="currentColor">${shapes}</g></svg>\n`;
 }
@@ -82,6 +98,19 @@ function coil([ax, ay], [bx, by]) {
   return path([...points, [bx, by]]);
 }
 
+/** The model with the obstacles that have an end, where the frame has them, as more vertices and triangles. */
+function withObstacles(frame, topology, shapes) {
+  const x = [...frame.x], triangles = [...topology.triangles];
+  shapes.forEach((shape, q) => {
+    if (shape.endless) return;
+    const p = frame.poses.subarray(12 * q, 12 * q + 12), first = x.length / 3;
+    for (let i = 0; i < shape.x.length; i += 3)
+      for (let c = 0; c < 3; c++) x.push(p[3 * c] * shape.x[i] + p[3 * c + 1] * shape.x[i + 1] + p[3 * c + 2] * shape.x[i + 2] + p[9 + c]);
+    for (const vertex of shape.triangles) triangles.push(first + vertex);
+  });
+  return { x, topology: { ...topology, triangles } };
+}
+
 function draw(x, topology, pinned, flat) {
   const project = projection(flat);
   const raw = [];
@@ -92,6 +121,7 @@ function draw(x, topology, pinned, flat) {
     WIDTH / 2 + scale * (p[0] - (low[0] + high[0]) / 2), HEIGHT / 2 + scale * (p[1] - (low[1] + high[1]) / 2), scale * p[2]]);
   const few = topology.springs.length <= 8 && topology.triangles.length === 0;
   let shapes = '';
+  const bare = bareSprings(topology);
   if (topology.triangles.length) {
     const groups = new Map(); // runs of the same opacity share an element, in the order of depth
     let last = null;
@@ -100,15 +130,16 @@ function draw(x, topology, pinned, flat) {
       last.d += path(corners) + 'z';
     }
     for (const { opacity, d } of groups.values()) shapes += `<path d="${d}" fill-opacity="${opacity.toFixed(2)}"/>`;
-  } else {
+  }
+  if (bare.length) {
     let d = '';
-    for (let s = 0; s < topology.springs.length; s += 2) {
-      const [a, b] = [points[topology.springs[s]], points[topology.springs[s + 1]]];
+    for (let s = 0; s < bare.length; s += 2) {
+      const [a, b] = [points[bare[s]], points[bare[s + 1]]];
       d += few ? coil(a, b) : path([a, b]);
     }
     shapes += `<path d="${d}" fill="none" stroke="currentColor" stroke-width="${few ? 2 : 1.6}" stroke-linejoin="round"/>`;
     const radius = few ? 8 : points.length < 200 ? 2 : 0;
-    if (radius) shapes += points.map(([px, py]) => `<circle cx="${px.toFixed(1)}" cy="${py.toFixed(1)}" r="${radius}"/>`).join('');
+    if (radius && !topology.triangles.length) shapes += points.map(([px, py]) => `<circle cx="${px.toFixed(1)}" cy="${py.toFixed(1)}" r="${radius}"/>`).join('');
   }
   return svg(shapes + (pinned.length > 40 ? [] : pinned).map((v) => `<path d="M${points[v][0].toFixed(1)} ${(points[v][1] - 4).toFixed(1)}l4 4l-4 4l-4 -4z"/>`).join(''));
 }
@@ -125,8 +156,7 @@ const engine = await loadEngine(wasm);
 const { scenes } = engine.ask({ ask: 'registry' });
 for (const { name } of scenes) {
   // Fine meshes are drawn coarser, from the start.
-  const coarse = { curtain: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=25'], flag: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=17'],
-    cloth: ['bodies[0].shape.nx=33', 'bodies[0].shape.ny=33'] }[name] ?? [];
+  const coarse = { curtain: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=25'], flag: ['bodies[0].shape.nx=25', 'bodies[0].shape.ny=17'] }[name] ?? [];
   const info = engine.ask({ ask: 'load', builtin: name, sets: coarse });
   const topology = engine.protocol.decodeTopology(engine.ask({ ask: 'topology' }));
   const seconds = FRAMES[name] ?? FRAMES.default;
@@ -135,9 +165,11 @@ for (const { name } of scenes) {
     engine.ask({ ask: 'reset' });
     frame = engine.protocol.decodeFrame(engine.ask({ ask: 'frame', steps: 0, budget: 1, color: 'none' }));
   }
+  const shapes = info.obstacles.length ? engine.protocol.decodeObstacles(engine.ask({ ask: 'obstacles' })) : [];
+  const all = withObstacles(frame, topology, shapes);
   const thin = topology.triangles.length / 3 > 4 * MOST_FACES;
   if (thin) console.log(`thumbnails: ${name} has ${topology.triangles.length / 3} faces`);
-  writeFileSync(here(`../public/thumbs/${name}.svg`), draw(frame.x, topology, info.pinned, info.dimension === 2));
+  writeFileSync(here(`../public/thumbs/${name}.svg`), draw(all.x, all.topology, info.pinned, info.dimension === 2));
 }
 console.log(`thumbnails: ${scenes.length}`);
 // The service of esbuild sometimes outlives its work, and Node would wait for it forever.

@@ -8,6 +8,7 @@ import { type Settings, Signal, Store } from './state';
 import type { CameraState } from './view/camera';
 import { Dragger } from './view/drag';
 import { listenToPointer } from './view/pointer';
+import { Pusher } from './view/push';
 import type { SceneView } from './view/scene_view';
 
 /** A file that a person opened; kept for a second engine. */
@@ -61,18 +62,29 @@ export class App {
   readonly onLoading = new Signal<boolean>();
   private files: OpenedFile[] = [];
   private dragger: Dragger;
+  private pusher: Pusher;
   private outSince: number | null = null;
 
   constructor(readonly place: EnginePlace, readonly view: SceneView) {
     const onError = (error: unknown) => this.emitError(error);
     this.dragger = new Dragger(view, () => this.sides, () => this.settings.get().pull, onError);
+    this.pusher = new Pusher(view, () => this.sides, onError);
     listenToPointer(view.canvas, view.orbit, {
-      take: (x, y, touch) => this.dragger.take(x, y, touch),
-      dragTo: (x, y) => this.dragger.dragTo(x, y),
-      drop: () => this.dragger.drop(),
+      take: (x, y, touch) => this.pusher.take(x, y) || this.dragger.take(x, y, touch),
+      dragTo: (x, y) => (this.pusher.pushing ? this.pusher : this.dragger).dragTo(x, y),
+      drop: () => (this.pusher.pushing ? this.pusher : this.dragger).drop(),
       togglePin: (x, y, touch) => void this.dragger.togglePin(x, y, touch),
-      hover: (x, y) => this.dragger.hover(x, y),
-      leave: () => this.dragger.leave(),
+      hover: (x, y) => {
+        if (this.pusher.hover(x, y)) {
+          this.dragger.leave();
+          return 'obstacle';
+        }
+        return this.dragger.hover(x, y) ? 'vertex' : null;
+      },
+      leave: () => {
+        this.dragger.leave();
+        this.pusher.leave();
+      },
       cameraChanged: () => view.changed(),
     });
     this.settings.watch((now, before) => {
@@ -113,6 +125,10 @@ export class App {
       const { info, scene, topology, frame } = side;
       if (!info || !scene || !topology || !frame) return;
       this.view.setModel(index, info, scene, topology, frame, isNew && index === 0);
+    });
+    side.onObstacles.on(() => {
+      const { info, scene, frame, obstacles } = side;
+      if (info && scene && frame) this.view.setObstacles(index, obstacles, info, scene, frame);
     });
     side.onInfo.on((info) => {
       this.view.layers[index]?.setPinned(info.pinned);
@@ -309,7 +325,7 @@ export class App {
 
   private restartWhenOutOfSight(): void {
     const time = this.sides[0].frame?.time ?? 0;
-    if (!this.settings.get().playing || this.dragger.dragging || !this.view.orbit.following ||
+    if (!this.settings.get().playing || this.dragger.dragging || this.pusher.pushing || !this.view.orbit.following ||
       !this.sides.every((side, q) => side.blownUp || this.view.outOfSight(q)) || this.sides[0].blownUp) {
       this.outSince = null;
       return;

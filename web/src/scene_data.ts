@@ -15,6 +15,7 @@ export interface SceneData {
   time: Values;
   bodies: BodyData[];
   forces: MethodValue[];
+  obstacles: MethodValue[];
 }
 
 function asMethod(value: unknown): MethodValue {
@@ -33,11 +34,18 @@ export function forceAsUsed(force: MethodValue, up: number): MethodValue {
   return { ...force, direction: [0, 1, 2].map((axis) => (axis === up ? -1 : 0)) };
 }
 
-/** The files that a scene reads: meshes and springs. */
+/** The height of the ground of the force contact, or null. */
+export function groundHeight(scene: SceneData): number | null {
+  const contact = scene.forces.find((force) => force.type === 'contact' && force.ground === true);
+  return contact ? Number(contact.height ?? 0) : null;
+}
+
+/** The files that a scene reads: meshes, springs and obstacles. */
 export function filesOf(text: string): string[] {
   const root = asValues(JSON.parse(text));
   const bodies = Array.isArray(root.bodies) ? root.bodies.map(asValues) : [];
-  return bodies.flatMap((body) => [body.mesh, asValues(body.springs).file])
+  const obstacles = Array.isArray(root.obstacles) ? root.obstacles.map(asValues) : [];
+  return [...bodies.flatMap((body) => [body.mesh, asValues(body.springs).file]), ...obstacles.map((one) => one.file)]
     .filter((name): name is string => typeof name === 'string' && name !== '');
 }
 
@@ -58,5 +66,6 @@ export function readScene(text: string): SceneData {
       mass: typeof body.mass === 'number' ? { total: body.mass } : asValues(body.mass),
     })),
     forces: Array.isArray(root.forces) ? root.forces.map(asMethod) : [],
+    obstacles: Array.isArray(root.obstacles) ? root.obstacles.map(asMethod) : [],
   };
 }

@@ -2,9 +2,9 @@
 // sent one at a time; those that come meanwhile wait together, the last of each path counting. At most
 // one frame is under way.
 import type { Engine } from './engine/engine';
-import type { Color, Frame, FrameRequest, Info, Source, Topology } from './engine/protocol';
+import type { Color, Frame, FrameRequest, Info, ObstacleShape, Source, Topology } from './engine/protocol';
 import { History } from './history';
-import { readScene, type SceneData } from './scene_data';
+import { groundHeight, readScene, type SceneData } from './scene_data';
 import { Signal } from './state';
 
 /** Seconds of computing that a frame may take: so that 60 of them fit into a second, or most of the
@@ -37,6 +37,7 @@ export class Side {
   scene: SceneData | null = null;
   topology: Topology | null = null;
   frame: Frame | null = null;
+  obstacles: ObstacleShape[] = [];
   readonly history = new History();
   /** Frames received since the page was opened. */
   frames = 0;
@@ -47,9 +48,12 @@ export class Side {
   readonly onInfo = new Signal<Info>();
   /** A new model came; true: of a new scene. */
   readonly onModel = new Signal<boolean>();
+  /** Other obstacles came. */
+  readonly onObstacles = new Signal();
   readonly onFrame = new Signal<Frame>();
   readonly onError = new Signal<unknown>();
   private scenePins: number[] = [];
+  private obstacleKey = '';
   private color: Color = 'none';
   private loading = 0;
   private underWay: Promise<void> | null = null; // the frame that was asked for
@@ -111,10 +115,15 @@ export class Side {
     this.cost = NaN;
     this.scene = readScene(info.scene);
     if (other) this.topology = await this.engine.topology();
+    const key = JSON.stringify([this.scene.obstacles, groundHeight(this.scene), info.obstacles]);
+    const others = isNew || key !== this.obstacleKey;
+    if (others) this.obstacles = info.obstacles.length ? await this.engine.obstacles() : [];
+    this.obstacleKey = key;
     const frame = await this.askAlone({ steps: 0, budget: this.budget, color: this.color });
     this.frame = frame;
     this.owed = 0;
     if (other) this.onModel.emit(isNew);
+    if (other || others) this.onObstacles.emit();
     this.onInfo.emit(info);
     this.takeFrame(frame);
   }

@@ -6,6 +6,11 @@ export interface TestHooks {
   sides(): { frames: number; time: number; steps: number; blownUp: boolean; vertices: number; method: string; sets: string[]; pinned: number[]; grabbed: number; total: number }[];
   /** Where a vertex is in the window, in CSS pixels, and in the scene, in m. */
   vertex(side: number, vertex: number): { screen: [number, number]; position: number[] } | null;
+  /** Poses of the obstacles, 12 numbers each, and where the middle of one is in the window. */
+  obstacles(side: number): { names: string[]; poses: number[]; late: boolean };
+  obstacle(side: number, obstacle: number): [number, number] | null;
+  /** Moves an obstacle as a hand does: to a displacement in m from its place in the scene. */
+  moveObstacle(obstacle: number, point: number[]): Promise<unknown>;
   camera(): unknown;
   setSpeed(speed: number): void;
   scene(): unknown;
@@ -33,6 +38,15 @@ export function exposeForTests(app: App, plots: readonly { title: string; top: n
         position: app.view.position(side, vertex).toArray(),
       };
     },
+    obstacles: (side) => ({
+      names: app.sides[side].info?.obstacles ?? [], poses: [...(app.sides[side].frame?.poses ?? [])],
+      late: app.sides[side].frame?.late ?? false,
+    }),
+    obstacle(side, obstacle) {
+      const screen = app.view.obstacleOnScreen(side, obstacle), box = app.view.canvas.getBoundingClientRect();
+      return screen ? [box.left + screen[0], box.top + screen[1]] : null;
+    },
+    moveObstacle: (obstacle, point) => app.sides[0].engine.move(obstacle, point),
     setSpeed: (speed) => app.settings.set({ speed }),
     camera: () => app.view.orbit.state(),
     addSlowStep(milliseconds) {

@@ -1,9 +1,9 @@
 // One engine plays one scene. What carries its messages (a Web Worker, a WebSocket) is a Link; the
 // Engine numbers the requests and hands each answer to whoever asked.
 import {
-  binaryId, decodeFrame, decodeSave, decodeTopology, encodePut, encodeRequest, MAX_PUT,
-  type Frame, type FrameRequest, type Grab, type Info, type Pin, type Registry, type Source,
-  type Topology,
+  binaryId, decodeFrame, decodeObstacles, decodeSave, decodeTopology, encodePut, encodeRequest, MAX_PUT,
+  type Frame, type FrameRequest, type Grab, type Info, type ObstacleShape, type Pin, type Placed, type Registry,
+  type Source, type Topology,
 } from './protocol';
 
 /** Carries messages both ways, in order. */
@@ -68,6 +68,11 @@ export class Engine {
   grab(origin: Vector, direction: Vector, radius: number, stiffness: number): Promise<Grab> {
     return this.ask('grab', { origin, direction, radius, stiffness });
   }
+  async obstacles(): Promise<ObstacleShape[]> { return decodeObstacles(await this.ask('obstacles', {})); }
+  /** Takes an obstacle, and has it go to a point: its displacement from its place in the scene. */
+  move(obstacle: number, point?: Vector): Promise<Placed> { return this.ask('move', point ? { obstacle, point } : { obstacle }); }
+  /** Moved obstacles stay where they are. */
+  stay(): Promise<object> { return this.ask('stay', {}); }
   drag(point: Vector): Promise<object> { return this.ask('drag', { point }); }
   drop(): Promise<object> { return this.ask('drop', {}); }
   /** Why it blew up, or ''. */

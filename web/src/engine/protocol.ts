@@ -53,6 +53,7 @@ export interface Info {
   box_min: number[];
   box_max: number[];
   mass: number;
+  length_min: number | null; // m, of the springs at rest
   threads: number;
   vectors: string; // the instruction set, such as "avx2"
   step: number;
@@ -62,6 +63,7 @@ export interface Info {
   integrator: MethodValue;
   forces: MethodValue[];
   pinned: number[];
+  obstacles: string[]; // names; the ground is the last one
   notes: string[];
 }
 
@@ -96,6 +98,8 @@ export interface Frame {
   unconverged: boolean;
   /** A step meets its tolerance and is not known to be a minimum. */
   stationary: boolean;
+  /** There was no space for an obstacle that a person moves; it waits. */
+  late: boolean;
   time: number;
   step: number;
   kinetic: number;
@@ -117,6 +121,23 @@ export interface Frame {
   valueMax: number;
   x: Float32Array;
   values: Float32Array | null;
+  /** 12 numbers an obstacle: x = R x0 + T, R by rows, then T. */
+  poses: Float32Array;
+}
+
+/** The surface of an obstacle where it is at time 0. */
+export interface ObstacleShape {
+  x: Float32Array;
+  normals: Float32Array;
+  triangles: Uint32Array;
+  shades: Uint8Array; // of each triangle, 1: a dark square of a plane
+  endless: boolean; // part of a plane
+  movable: boolean;
+}
+
+export interface Placed {
+  obstacle: number;
+  point: number[]; // m, from its place in the scene
 }
 
 export interface Grab {
@@ -132,6 +153,7 @@ export interface Pin {
 
 const MAGIC_TOPOLOGY = 0x50544b48;
 const MAGIC_FRAME = 0x52464b48;
+const MAGIC_OBSTACLES = 0x424f4b48;
 const MAGIC_SAVE = 0x56534b48;
 const MAGIC_PUT = 0x54554b48;
 const FRAME_NUMBERS = 20;
@@ -180,11 +202,14 @@ export function decodeFrame(message: ArrayBuffer): Frame {
   const hasValues = (flags & 4) !== 0;
   expect(message, MAGIC_FRAME, FRAME_HEADER + vertices * (hasValues ? 16 : 12), 'frame');
   const n = new Float64Array(message, 16, FRAME_NUMBERS);
+  const posesAt = FRAME_HEADER + vertices * (hasValues ? 16 : 12);
+  expect(message, MAGIC_FRAME, posesAt + 48 * n[19], 'frame');
   return {
     vertices,
     blownUp: (flags & 1) !== 0,
     unconverged: (flags & 2) !== 0,
     stationary: (flags & 8) !== 0,
+    late: (flags & 16) !== 0,
     time: n[0], step: n[1],
     kinetic: n[2], spring: n[3], gravity: n[4], other: n[5], total: n[6],
     strainMin: n[7], strainMax: n[8], speedMax: n[9],
@@ -194,7 +219,29 @@ export function decodeFrame(message: ArrayBuffer): Frame {
     values: hasValues
       ? new Float32Array(message, FRAME_HEADER + 12 * vertices, vertices)
       : null,
+    poses: new Float32Array(message, posesAt, 12 * n[19]),
   };
+}
+
+export function decodeObstacles(message: ArrayBuffer): ObstacleShape[] {
+  expect(message, MAGIC_OBSTACLES, 12, 'list of obstacles');
+  const count = new Uint32Array(message, 8, 1)[0];
+  let at = 12;
+  return Array.from({ length: count }, () => {
+    expect(message, MAGIC_OBSTACLES, at + 12, 'list of obstacles');
+    const [vertices, triangles, flags] = new Uint32Array(message, at, 3);
+    const x = at + 12, normals = x + 12 * vertices, corners = normals + 12 * vertices, shades = corners + 12 * triangles;
+    at = shades + 4 * Math.ceil(triangles / 4);
+    expect(message, MAGIC_OBSTACLES, at, 'list of obstacles');
+    return {
+      x: new Float32Array(message, x, 3 * vertices),
+      normals: new Float32Array(message, normals, 3 * vertices),
+      triangles: new Uint32Array(message, corners, 3 * triangles),
+      shades: new Uint8Array(message, shades, triangles),
+      endless: (flags & 1) !== 0,
+      movable: (flags & 2) !== 0,
+    };
+  });
 }
 
 export function decodeSave(message: ArrayBuffer): Uint8Array {

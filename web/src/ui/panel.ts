@@ -1,10 +1,11 @@
-// The panel of controls: method, step, material, forces, view, and what the scene is made of. It is
+// The panel of controls: method, step, material, forces, obstacles, view, and what the scene is made of. It is
 // built from the registry and from what the engine returns about the scene.
 import type { App } from '../app';
 import type { SceneData, Values } from '../scene_data';
 import { h } from './dom';
 import { ForcesSection } from './forces_section';
 import { assignment, MethodControl } from './method_control';
+import { ObstaclesSection } from './obstacles_section';
 import { isSpecial, ParamList } from './param_list';
 import { partSchema, section } from './parts';
 import { SceneSection } from './scene_section';
@@ -20,17 +21,20 @@ export class Panel {
   private materialKey = '';
   private materialLists: { list: ParamList; read: (scene: SceneData) => Values }[] = [];
   private forces: ForcesSection;
+  private obstacles: ObstaclesSection;
   private about: SceneSection;
 
   constructor(private app: App, place: HTMLElement) {
     this.step = new StepSection(app);
     this.forces = new ForcesSection(app);
+    this.obstacles = new ObstaclesSection(app);
     this.about = new SceneSection();
     place.append(
       section('Method', true, this.sideTabs, this.methodPlace),
       section('Step', true, this.step.element),
       section('Springs and mass', true, this.material),
       section('Forces', true, this.forces.element),
+      section('Contact and obstacles', true, this.obstacles.element),
       section('View and pull', true, viewSection(app)),
       section('Scene', false, this.about.element),
     );
@@ -69,6 +73,7 @@ export class Panel {
     if (!info || !scene) return;
     this.showMaterial(scene);
     this.forces.update(info, scene);
+    this.obstacles.update(info, scene);
     this.about.update(info, this.app.view.layers[0].notes, this.app.place.kind, this.app.registry);
     this.step.update(this.app.activeSide);
   }

@@ -26,13 +26,14 @@ export function makeStatus(app: App, place: HTMLElement): void {
       cost.textContent = `${frame.milliseconds.toFixed(frame.milliseconds < 0.1 ? 3 : 1)} ms a step`;
     work.textContent = frame.unconverged ? 'not converged'
       : frame.iterations > 0 ? `${frame.iterations.toFixed(0)} iterations` : '';
-    if (frame.stationary && !frame.unconverged) work.textContent += ', stationary';
+    if (frame.late) work.textContent = 'no space: the obstacle waits';
+    if (frame.stationary && !frame.unconverged && !frame.late) work.textContent += ', stationary';
     work.title = frame.iterations > 0
       ? `Relative gradient ${frame.gradient.toExponential(1)}: the unbalanced force would change the step by `
         + 'this part of its own motion.'
         + (frame.stationary ? ' The equations are met, but it is not known whether this is a minimum.' : '')
       : '';
-    work.classList.toggle('warning', frame.unconverged);
+    work.classList.toggle('warning', frame.unconverged || frame.late);
   });
   app.onFrame.on(show);
   app.onSides.on(show);

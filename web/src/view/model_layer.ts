@@ -2,11 +2,13 @@
 // buffer of positions, into which each frame's message goes as it is.
 import {
   BufferAttribute, BufferGeometry, DoubleSide, DynamicDrawUsage, LineSegments, Mesh, Points, Scene,
-  ShaderMaterial, Vector2, Vector3, type IUniform,
+  ShaderMaterial, Vector2, Vector3, Vector4, type IUniform,
 } from 'three';
-import type { Color, Frame, Topology } from '../engine/protocol';
+import type { Color, Frame, ObstacleShape, Topology } from '../engine/protocol';
 import { Backdrop, type Surroundings } from './backdrop';
+import { bareSprings } from './bare_springs';
 import { type ColorRange, colorTexture } from './colormap';
+import { ObstacleLayer } from './obstacle_layer';
 import { addNormals } from '../../shared/normals.js';
 import { markedPins } from '../../shared/pins.js';
 import { isClosed, SMOOTH_LIMIT } from './normals';
@@ -28,6 +30,7 @@ export interface Show {
 
 export class ModelLayer {
   readonly scene = new Scene();
+  readonly obstacles = new ObstacleLayer(this.scene);
   /** What is left out because there is too much of it. */
   notes: string[] = [];
   topology: Topology | null = null;
@@ -86,6 +89,7 @@ export class ModelLayer {
   setPalette(palette: Palette): void {
     this.palette = palette;
     this.backdrop.setPalette(palette);
+    this.obstacles.setPalette(palette);
     const set = (material: ShaderMaterial, name: string, color: keyof Palette) => {
       material.uniforms[name].value = palette[color];
     };
@@ -128,15 +132,25 @@ export class ModelLayer {
     this.setPalette(this.palette);
   }
 
+  /** ground: the number of the ground among the obstacles, or -1. */
+  setObstacles(shapes: ObstacleShape[], ground: number, around: Surroundings): void {
+    this.backdrop.setSurroundings(around, this.faces.geometry, this.palette);
+    this.backdrop.showShadow(this.faces.visible);
+    const up = [0, 1, 2].map((axis) => (axis === around.up ? 1 : 0));
+    const floor = around.flat ? null : new Vector4(up[0], up[1], up[2], around.floor + 1e-4 * around.size);
+    this.obstacles.setShapes(shapes, ground, this.palette, floor);
+  }
+
   private makeSprings(topology: Topology): void {
     this.ribbons?.dispose(this.scene);
     this.ribbons = null;
     const count = topology.springs.length / 2;
-    const asRibbons = topology.triangles.length === 0 && count <= RIBBON_LIMIT;
-    const asLines = !asRibbons && count <= LINE_LIMIT;
+    const bare = bareSprings(topology);
+    const asRibbons = bare.length > 0 && bare.length / 2 <= RIBBON_LIMIT;
+    const asLines = (!asRibbons || bare.length < topology.springs.length) && count <= LINE_LIMIT;
     this.replaceGeometry(this.lines, asLines ? topology.springs : new Uint32Array(0));
     if (asRibbons)
-      this.ribbons = makeRibbons(this.scene, topology.springs, this.few, this.palette.spring, this.valueUniforms);
+      this.ribbons = makeRibbons(this.scene, bare, this.few, this.palette.spring, this.valueUniforms);
     if (!asRibbons && !asLines) this.notes.push(`Springs are not drawn: ${count.toLocaleString('en')} are too many.`);
   }
 
@@ -170,6 +184,7 @@ export class ModelLayer {
       (this.valueUniforms.range.value as Vector2).set(range.low, range.high);
     }
     this.ribbons?.update(frame.x, values);
+    this.obstacles.setPoses(frame.poses);
     if (this.handleVertex >= 0) {
       const at = 3 * this.handleVertex;
       this.handleEnds.setXYZ(0, frame.x[at], frame.x[at + 1], frame.x[at + 2]);
@@ -205,7 +220,8 @@ export class ModelLayer {
     this.backdrop.showShadow(faces);
     this.lines.visible = springs;
     this.lines.material.uniforms.opacity.value = covered && faces ? 0.4 : 0.85;
-    if (this.ribbons) this.ribbons.mesh.visible = springs;
+    // A net or a rope among bodies with faces has nothing else to be seen by.
+    if (this.ribbons) this.ribbons.mesh.visible = springs || covered;
   }
 
   /** The vertex that is dragged, and where to; -1: none. */
@@ -273,6 +289,7 @@ export class ModelLayer {
     }
     this.ribbons?.dispose(this.scene);
     this.backdrop.dispose();
+    this.obstacles.clear();
     this.valueUniforms.map.value.dispose();
   }
 }

@@ -3,7 +3,7 @@ import { Color } from 'three';
 
 const NAMES = [
   'view-top', 'view-bottom', 'view-grid', 'view-shadow', 'cloth-front', 'cloth-back', 'spring', 'mass',
-  'pin', 'handle', 'water',
+  'pin', 'handle', 'water', 'obstacle',
 ] as const;
 
 export type Palette = Record<(typeof NAMES)[number], Color>;

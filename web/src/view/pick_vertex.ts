@@ -49,6 +49,16 @@ function meet(x: Float32Array, a: number, b: number, c: number, ray: Ray): [numb
   return along > 0 ? [along, u, v] : null;
 }
 
+/** Distance along the ray to the first triangle, or Infinity. */
+export function firstHit(x: Float32Array, triangles: Uint32Array, ray: Ray): number {
+  let nearest = Infinity;
+  for (let t = 0; t < triangles.length; t += 3) {
+    const hit = meet(x, 3 * triangles[t], 3 * triangles[t + 1], 3 * triangles[t + 2], ray);
+    if (hit && hit[0] < nearest) nearest = hit[0];
+  }
+  return nearest;
+}
+
 function onTriangle(x: Float32Array, triangles: Uint32Array, ray: Ray): number {
   let best = -1, nearest = Infinity;
   for (let t = 0; t < triangles.length; t += 3) {

@@ -1,16 +1,16 @@
-// What mouse, pen, fingers and arrow keys do in the view: a vertex under the pointer is dragged,
+// What mouse, pen, fingers and arrow keys do in the view: a vertex or obstacle under the pointer is dragged,
 // anything else turns the view; the right button, Shift or two fingers move it, wheel and pinch zoom;
 // a double click on a vertex pins or releases it.
 import type { OrbitCamera } from './camera';
 
 export interface PointerActions {
-  /** Takes the vertex there; false: there is none. */
+  /** Takes the vertex or obstacle there; false: there is none. */
   take(x: number, y: number, touch: boolean): boolean;
   dragTo(x: number, y: number): void;
   drop(): void;
   togglePin(x: number, y: number, touch: boolean): void;
-  /** Whether a vertex is there; called at most once a frame. */
-  hover(x: number, y: number): boolean;
+  /** What is there: a vertex, an obstacle that can be moved, or nothing; called at most once a frame. */
+  hover(x: number, y: number): 'vertex' | 'obstacle' | null;
   leave(): void;
   cameraChanged(): void;
 }
@@ -136,7 +136,9 @@ export function listenToPointer(canvas: HTMLCanvasElement, orbit: OrbitCamera, a
   function lookForHover(): void {
     requestAnimationFrame(lookForHover);
     if (!hoverAt || mode !== 'none') return;
-    canvas.classList.toggle('over-vertex', actions.hover(hoverAt.x, hoverAt.y));
+    const over = actions.hover(hoverAt.x, hoverAt.y);
+    canvas.classList.toggle('over-vertex', over === 'vertex');
+    canvas.classList.toggle('over-obstacle', over === 'obstacle');
     hoverAt = null;
   }
   lookForHover();

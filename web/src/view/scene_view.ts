@@ -1,13 +1,14 @@
 // The 3D view: one canvas, one camera, and one or two models side by side (one above the other where
 // the canvas is tall). It draws only when something changed.
 import { Plane, Vector3, WebGLRenderer } from 'three';
-import type { Color, Frame, Info, Topology } from '../engine/protocol';
+import type { Color, Frame, Info, ObstacleShape, Topology } from '../engine/protocol';
 import type { SceneData } from '../scene_data';
 import { OrbitCamera } from './camera';
 import { ColorRange } from './colormap';
 import { ModelLayer, type Show, WILD } from './model_layer';
 import { readPalette } from './palette';
-import { pickVertex, type Ray } from './pick_vertex';
+import type { Box, ObstacleHit } from './obstacle_layer';
+import { firstHit, pickVertex, type Ray } from './pick_vertex';
 import { layOut } from './surroundings';
 
 /** Part of the canvas in CSS pixels, from its upper left. */
@@ -22,11 +23,6 @@ const WIDEST = 4; // a model that flies apart is framed up to so many times its 
 const NARROWEST = 0.4; // and one that draws together down to this
 const LOOK_BACK = 3; // s of the motion that are framed
 const FALL = 1; // s in which most models come from their start to where they play
-
-interface Box {
-  min: number[];
-  max: number[];
-}
 
 interface Bounds extends Box {
   first: number; // half the diagonal at the start
@@ -123,6 +119,14 @@ export class SceneView {
     this.changed();
   }
 
+  setObstacles(index: number, shapes: ObstacleShape[], info: Info, scene: SceneData, frame: Frame): void {
+    const ground = shapes.length > scene.obstacles.length ? scene.obstacles.length : -1;
+    this.layers[index].setObstacles(shapes, ground, layOut(info, scene, frame.x).surroundings);
+    this.layers[index].obstacles.setPoses(frame.poses);
+    if (this.orbit.following) this.follow(null);
+    this.changed();
+  }
+
   setFrame(index: number, frame: Frame, color: Color): boolean {
     if (color !== this.range.color) this.range = new ColorRange(color);
     const taken = this.layers[index]?.setFrame(frame, color, this.range) ?? false;
@@ -150,7 +154,10 @@ export class SceneView {
   /** Lets the camera follow the model, unless a person has turned it. */
   follow(seconds: number | null): void {
     if (!this.orbit.following || !this.bounds || this.steady) return;
-    const { min, max, first } = this.bounds;
+    const { first } = this.bounds;
+    const around = this.layers[0].obstacles.box();
+    const min = this.bounds.min.map((low, c) => Math.min(low, around?.min[c] ?? low));
+    const max = this.bounds.max.map((high, c) => Math.max(high, around?.max[c] ?? high));
     const low = new Vector3().fromArray(min), high = new Vector3().fromArray(max);
     const center = low.clone().add(high).multiplyScalar(0.5), half = high.sub(low).multiplyScalar(0.5);
     const radius = half.length();
@@ -213,6 +220,15 @@ export class SceneView {
     return pickVertex(layer.x, this.show.faces ? layer.topology.triangles : null, this.ray(x, y), angle);
   }
 
+  /** The obstacle at a point of the canvas that can be moved; null: there is none, or a body is before it. */
+  pickObstacle(x: number, y: number): ObstacleHit | null {
+    const layer = this.layers[this.layerAt(x, y)], ray = this.ray(x, y);
+    const hit = layer.obstacles.pick(ray);
+    if (!hit?.movable || !layer.x || !layer.topology) return null;
+    if (this.show.faces && firstHit(layer.x, layer.topology.triangles, ray) < hit.along) return null;
+    return hit;
+  }
+
   pixelAngle(): number { return this.orbit.pixelAngle(this.area(0).height); }
 
   position(index: number, vertex: number): Vector3 {
@@ -235,6 +251,15 @@ export class SceneView {
     if (!this.layers[index]?.x) return null;
     const area = this.area(index);
     const p = this.position(index, vertex).project(this.orbit.place(area.width / area.height));
+    return [area.left + (0.5 + 0.5 * p.x) * area.width, area.top + (0.5 - 0.5 * p.y) * area.height];
+  }
+
+  /** Where the middle of an obstacle is on the canvas, in CSS pixels. */
+  obstacleOnScreen(index: number, obstacle: number): [number, number] | null {
+    const middle = this.layers[index]?.obstacles.middle(obstacle);
+    if (!middle) return null;
+    const area = this.area(index);
+    const p = new Vector3().fromArray(middle).project(this.orbit.place(area.width / area.height));
     return [area.left + (0.5 + 0.5 * p.x) * area.width, area.top + (0.5 - 0.5 * p.y) * area.height];
   }
 

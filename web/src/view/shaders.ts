@@ -58,6 +58,30 @@ void main() {
 }`,
 };
 
+/** Obstacles: plain, with the squares of planes lighter and darker. */
+export const OBSTACLES = {
+  vertex: /* glsl */ `
+attribute float shade;
+varying vec3 outward;
+varying float dark;
+void main() {
+  outward = normalMatrix * normal;
+  dark = shade;
+  gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+}`,
+  fragment: /* glsl */ `
+uniform vec3 color;
+uniform float glow;
+varying vec3 outward;
+varying float dark;
+${LIGHT}${OUTPUT}
+void main() {
+  vec3 n = normalize(outward) * (gl_FrontFacing ? 1.0 : -1.0);
+  vec3 base = color * (1.0 - 0.18 * dark) * (1.0 + 0.25 * glow);
+  gl_FragColor = vec4(toScreen(lit(base, n)), 1.0);
+}`,
+};
+
 /** Springs as lines of one pixel. */
 export const LINES = {
   vertex: /* glsl */ `
@@ -201,8 +225,9 @@ export const SHADOW = {
   vertex: /* glsl */ `
 uniform vec4 plane; // the up axis, and the height of the floor
 void main() {
-  vec3 p = position + plane.xyz * (plane.w - dot(position, plane.xyz));
-  gl_Position = projectionMatrix * modelViewMatrix * vec4(p, 1.0);
+  vec3 at = (modelMatrix * vec4(position, 1.0)).xyz;
+  vec3 p = at + plane.xyz * (plane.w - dot(at, plane.xyz));
+  gl_Position = projectionMatrix * viewMatrix * vec4(p, 1.0);
 }`,
   fragment: /* glsl */ `
 uniform vec3 color;

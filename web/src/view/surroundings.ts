@@ -1,7 +1,7 @@
 // Where a model will be once it moves, estimated from its start: what hangs falls, what stands stays. The
 // first view and the floor are laid out by it; the view then follows what really happens.
 import type { Info } from '../engine/protocol';
-import type { SceneData } from '../scene_data';
+import { groundHeight, type SceneData } from '../scene_data';
 import type { Surroundings } from './backdrop';
 
 export interface Layout {
@@ -34,12 +34,14 @@ export function layOut(info: Info, scene: SceneData, x: Float32Array): Layout {
   const fluid = scene.forces.find((force) => force.type === 'buoyancy');
   const water = fluid ? Number(fluid.level ?? 0) : null;
   if (water !== null) min[up] = Math.min(min[up], water - 0.5 * largest);
+  const ground = groundHeight(scene);
+  if (ground !== null) min[up] = Math.min(max[up], ground);
   const center = min.map((low, axis) => (low + max[axis]) / 2) as [number, number, number];
   const size = Math.max(...min.map((low, axis) => max[axis] - low), 1e-9);
   return {
     surroundings: {
       up, flat: info.dimension === 2, center, size, water,
-      floor: min[up] - (stands(info, up, x) ? 0 : 0.18 * size),
+      floor: ground ?? min[up] - (stands(info, up, x) ? 0 : 0.18 * size),
     },
     min, max,
   };
