@@ -1,7 +1,7 @@
 /* hooke_bench_contact: the row `contact` of the benchmark; see ../README.md. Needs no peers.
  *
  *     hooke_bench_contact [--quick] [--large] [--steps N] [--seconds S] [--threads N]
- *                         [--tolerance T] [--sheets N] [--side N] [SCENE ...]
+ *                         [--tolerance T] [--sheets N] [--side N] [--text] [SCENE ...]
  *
  * --quick      the sizes 900 and 2.5k in place of 2.5k, 10k and 40k
  * --large      only 50 sheets on a cylinder, 245,000 vertices, with all threads
@@ -9,6 +9,7 @@
  * --threads    of every step (1; 0: all)
  * --tolerance  of newton, the same at every size (1e-2)
  * --sheets, --side   of --large: 50 sheets of 70 x 70
+ * --text       prints the scenes of the smallest size as JSON, one a line
  * SCENE        sphere, stack, twist, drape, rest; all if none is given
  *
  * A scene runs with few vertices until its things touch. Then its sheets are refined: the same
@@ -30,7 +31,7 @@
 enum { LEVELS_MAX = 3, RESULTS_MAX = SCENE_COUNT * LEVELS_MAX };
 
 typedef struct Options {
-  bool quick, large;
+  bool quick, large, text;
   bool chosen[SCENE_COUNT], any;
   int steps, threads, sheets, side;
   double seconds, tolerance;
@@ -188,6 +189,11 @@ static int run_all(const Options *o, Result *results) {
     SceneChoice c = {
         .scene = (SceneName)s, .contact = true, .tolerance = o->tolerance, .threads = o->threads};
     if (o->any && !o->chosen[s]) continue;
+    if (o->text) {
+      c.side = side[!o->quick];
+      printf("%s\n", scene_text(&c));
+      continue;
+    }
     for (int q = 0; q < 2 && o->quick; q++) {
       c.side = side[q];
       count += run_scene(o, c, 1, results + count);
@@ -261,6 +267,7 @@ static bool read_word(Options *o, const char *word) {
     if (strcmp(word, scene_facts((SceneName)s).name) == 0) return o->any = o->chosen[s] = true;
   if (strcmp(word, "--quick") == 0) return o->quick = true;
   if (strcmp(word, "--large") == 0) return o->large = true;
+  if (strcmp(word, "--text") == 0) return o->text = true;
   return false;
 }
 
@@ -282,6 +289,6 @@ int main(int argc, char **argv) {
   if (o.threads < 0) o.threads = o.large ? 0 : 1;
   if (o.large) return run_large(&o);
   int count = run_all(&o, results);
-  result_print_tables(results, count);
+  if (!o.text) result_print_tables(results, count);
   return 0;
 }

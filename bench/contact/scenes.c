@@ -116,16 +116,21 @@ SceneFacts scene_facts(SceneName scene) {
   return facts[scene];
 }
 
-HkStatus world_make(World *w, const SceneChoice *choice, HkError *error) {
+const char *scene_text(const SceneChoice *choice) {
   static Text text;
+  text.length = 0;
+  put_scene(&text, choice);
+  return text.text;
+}
+
+HkStatus world_make(World *w, const SceneChoice *choice, HkError *error) {
   HkContext context = hk_context_default();
   const char *name = scene_facts(choice->scene).name;
   context.threads = choice->threads;
   *w = (World){0};
-  text.length = 0;
-  put_scene(&text, choice);
+  const char *text = scene_text(choice);
   HkStatus status =
-      hk_scene_parse(&context, text.text, text.length, name, NULL, NULL, 0, &w->scene, error);
+      hk_scene_parse(&context, text, strlen(text), name, NULL, NULL, 0, &w->scene, error);
   if (status >= 0) status = hk_model_compile(w->scene, &w->model, error);
   if (status >= 0) status = hk_sim_create(w->model, NULL, CONTACT_STEP, &w->sim, error);
   if (status >= 0) status = hk_state_create(w->model, &w->state, error);

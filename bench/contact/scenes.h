@@ -51,6 +51,8 @@ typedef struct World {
 } World;
 
 SceneFacts scene_facts(SceneName scene);
+/* The scene as JSON, valid until the next call. */
+const char *scene_text(const SceneChoice *choice);
 HkStatus world_make(World *world, const SceneChoice *choice, HkError *error);
 void world_destroy(World *world);
 /* Copies time, positions, velocities and history between states of models with the same vertices.
