@@ -70,6 +70,13 @@ static void five_sheets(Text *t, const ContactCase *c) {
   put(t, "]");
 }
 
+/* A sheet that hangs from a disc in its middle: its folds meet. */
+static void drape(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "cloth", c->size, "xz", 0.8, "'translate': [0.013, 0, 0.007]");
+  put(t, "], 'pins': [{'select': {'sphere': {'center': [0, 0, 0], 'radius': 0.12}}}]");
+}
+
 /* Each end is turned by 270 degrees against the other one. */
 static void towel(Text *t, const ContactCase *c) {
   put(t, "'bodies': [");
@@ -348,6 +355,7 @@ typedef struct Scene {
 static const Scene scenes[] = {
     {"cloth on ball", cloth_on_ball, 0.5, -0.4, NULL, NULL, false, false},
     {"five sheets", five_sheets, 0.4, 0, NULL, NULL, false, false},
+    {"drape", drape, 0.6, INFINITY, NULL, NULL, false, false},
     {"towel", towel, 0.6, INFINITY, NULL, NULL, false, false},
     {"folds on box", folds_on_box, 0.6, -0.45, NULL, NULL, false, false},
     {"two balls", two_balls, 0.4, INFINITY, NULL, NULL, false, false},
