@@ -70,11 +70,16 @@ static void five_sheets(Text *t, const ContactCase *c) {
   put(t, "]");
 }
 
-/* A sheet that hangs from a disc in its middle: its folds meet. */
+/* A soft sheet that hangs from a disc in its middle: its folds meet. */
 static void drape(Text *t, const ContactCase *c) {
-  put(t, "'bodies': [");
-  put_sheet(t, "cloth", c->size, "xz", 0.8, "'translate': [0.013, 0, 0.007]");
-  put(t, "], 'pins': [{'select': {'sphere': {'center': [0, 0, 0], 'radius': 0.12}}}]");
+  int side = 16 * c->size + 1;
+  put(t,
+      "'bodies': [{'name': 'cloth', 'shape': {'type': 'grid', 'nx': %d, 'ny': %d, 'plane': 'xz', "
+      "'cells': 'triangles', 'centered': true}, 'transform': {'translate': [0.013, 0, 0.007]}, "
+      "'springs': {'EA': 4, 'shear': true, 'EA_shear': 1.5, 'bending': true, 'EA_bending': 0.02}, "
+      "'mass': {'area_density': 0.2}}], 'pins': [{'select': {'sphere': {'center': [0, 0, 0], "
+      "'radius': 0.1}}}]",
+      side, side);
 }
 
 /* Each end is turned by 270 degrees against the other one. */
