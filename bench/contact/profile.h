@@ -34,6 +34,11 @@ bool profile_attach(HkModel *model);
 void profile_detach(void);
 /* Returns what was measured since the last call. */
 Profile profile_take(void);
+/* CPU time (s) of the process: with one thread, the time of the work whatever else runs on the
+ * machine. */
+double cpu_seconds(void);
+/* The clock of the row: cpu_seconds, or seconds_now where there are several threads. */
+extern double (*row_clock)(void);
 /* The contacts of a simulation, or NULL. */
 HkContacts *contacts_of(const HkSim *sim);
 

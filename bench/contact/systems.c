@@ -1,7 +1,7 @@
 /* The systems of systems.h. */
 #include "systems.h"
 
-#include "measure/stopwatch.h"
+#include "profile.h"
 #include "step/implicit.h"
 
 #include <stdlib.h>
@@ -38,15 +38,15 @@ static HkStatus solve(const World *w, const double *x, const double *b, double *
   if (status >= 0) status = hk_problem_begin_iterate(problem, x, error);
   if (status >= 0) status = hk_hessian_evaluate(&problem->hessian, &at, false, &A, error);
   if (status >= 0) status = hk_linear_prepare(solver, &A, error); /* allocates */
-  double start = seconds_now();
+  double start = row_clock();
   if (status >= 0) status = hk_hessian_evaluate(&problem->hessian, &at, false, &A, error);
-  double evaluated = seconds_now();
+  double evaluated = row_clock();
   if (status >= 0) status = hk_linear_prepare(solver, &A, error);
-  double prepared = seconds_now();
+  double prepared = row_clock();
   if (status >= 0) status = hk_linear_solve(solver, b, p, RESIDUAL, &result, error);
   *cost = (SystemCost){.evaluate = evaluated - start,
                        .prepare = prepared - evaluated,
-                       .solve = seconds_now() - prepared,
+                       .solve = row_clock() - prepared,
                        .iterations = result.iterations,
                        .converged = result.reason == HK_STOP_CONVERGED};
   hk_linear_destroy(&solver);
