@@ -9,7 +9,7 @@ from typing import Any
 def rows_of(lines: Any) -> list[dict[str, str]]:
     """Rows of a Markdown table as dictionaries by the names of its columns."""
     table = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines if line.startswith("|")]
-    return [dict(zip(table[0], row)) for row in table[2:]]
+    return [dict(zip(table[0], row)) for row in table[2:] if len(row) == len(table[0])]
 
 
 def row(scene: str, runs: list[dict[str, str]]) -> str:
