@@ -1,6 +1,6 @@
 """Judges contact by the IPC Toolkit, which shares no code with Hooke.
 
-    contact_judge.py [--seconds S] [--starts N] < SCENES
+    contact_judge.py [--seconds S] [--starts N] [--total S] < SCENES
 
 Reads scenes, one a line, as `contact_sweep --text` prints them, and runs each from N starts by the Python package: the first as it is, the
 others with random displacements. After each step ipctk must find no intersection among the bodies and the obstacles that have
@@ -159,6 +159,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Judges contact by the IPC Toolkit.")
     parser.add_argument("--seconds", type=float, default=20, help="of time for each run")
     parser.add_argument("--starts", type=int, default=1, help="of each scene")
+    parser.add_argument("--total", type=float, default=float("inf"), help="seconds for a scene: later starts are left out")
     options = parser.parse_args()
     check_tools()
     print(
@@ -167,9 +168,10 @@ def main() -> int:
     )
     failures = 0
     for line in sys.stdin:
-        account, scene = Account(), json.loads(line)
+        account, scene, end = Account(), json.loads(line), time.monotonic() + options.total
         for seed in range(options.starts):
-            run(line, seed, options.seconds, account)
+            if time.monotonic() < end:
+                run(line, seed, options.seconds, account)
         things = scene["bodies"][:2] + [{"name": o["type"]} for o in scene.get("obstacles", [])[:2]]
         print(
             f"| {', '.join(thing['name'] for thing in things)} | {account.vertices} | 1/{1 / scene['time']['step']:.0f} "
