@@ -71,13 +71,13 @@ cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nv
 	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu test_device \
 		test_device_implicit
 
-sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the table of docs/robustness.md.
+sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the tables of docs/robustness.md.
 	@$(packages) test
 	$(configure) release
 	$(build) release
 	@./scripts/robustness.sh build/release
 
-contact-judge: ## Have the IPC Toolkit look for intersections in the scenes of contact_sweep; SCENES="knot towel" runs some.
+contact-judge: ## Have the IPC Toolkit look for intersections in the scenes of contact_sweep; SCENES="knot towel" runs some, STARTS=10 from ten starts each.
 	@$(packages) test
 	$(configure) release
 	$(build) release --target contact_sweep hooke_python

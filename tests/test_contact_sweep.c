@@ -40,6 +40,7 @@ static void check_scene(const char *name, const char *integrator, double h, uint
   }
 
 SCENE(cloth_on_ball, "cloth on ball")
+SCENE(drape, "drape")
 SCENE(towel, "towel")
 SCENE(folds_on_box, "folds on box")
 SCENE(two_balls, "two balls")
