@@ -332,3 +332,28 @@ TEST(bad_tracks_are_refused_with_their_line) {
     hk_method_clear(&motion);
   }
 }
+
+TEST(tracks_with_changed_bytes_are_read_or_refused_with_their_line) {
+  static const char good[] = "t,dx\n0,0,1,0,1,0,0,0\n1.5,1,2,3,0,0,-1e2,5 # end\n2,0,0,0,1,1,1,1\n";
+  static const char bytes[] = "0123456789.,;- e#\n\t+xn";
+  uint64_t seed = 5;
+  for (int q = 0; q < 400; q++) {
+    char text[sizeof good];
+    HkMethod motion = {0};
+    HkError error = {0};
+    double x[3], v[3];
+    memcpy(text, good, sizeof good);
+    for (int k = 0; k < 3; k++) {
+      seed = seed * 6364136223846793005u + 1442695040888963407u;
+      text[(seed >> 33) % (sizeof good - 1)] = bytes[(seed >> 20) % (sizeof bytes - 1)];
+    }
+    HkStatus status = load_track(text, &motion, &error);
+    if (status < 0 && error.line < 1)
+      test_fail(__FILE__, __LINE__, "'%s' gave '%s'", text, error.text);
+    if (status >= 0) {
+      place(&motion, 1.2, x, v);
+      CHECK(isfinite(x[0] + x[1] + x[2] + v[0] + v[1] + v[2]));
+    }
+    hk_method_clear(&motion);
+  }
+}

@@ -90,7 +90,7 @@ static HkStatus read_rows(HkCursor c, HkTable *table, HkError *error) {
   hk_skip_space(&c, '#');
   if (!hk_at_end(&c) && !is_number(c)) hk_skip_line(&c);
   for (hk_skip_space(&c, '#'); !hk_at_end(&c); hk_skip_space(&c, '#')) {
-    double row[COLUMNS];
+    double row[COLUMNS] = {0};
     HkCursor begin = c;
     HK_TRY(read_row(&c, &columns, row, error));
     if (table->rows > 0 && !(row[0] > table->values[(int64_t)(table->rows - 1) * COLUMNS]))

@@ -77,6 +77,30 @@ END
   [ "$(ls)" = "$(printf 'err\nout\ns.json')" ] || fail "info left files: $(ls)"
 }
 
+test_info_compares_thickness_with_edges_and_lists_friction() {
+  cat >s.json <<'END'
+{"bodies": [{"name": "cloth", "shape": {"type": "grid", "nx": 5, "ny": 5}, "contact": {"thickness": 0.01, "friction": 0.5}}],
+ "obstacles": [{"type": "ball", "name": "marble", "center": [0, -2, 0]}],
+ "pairs": [{"between": ["marble", "cloth"], "friction": 0.2, "friction_kinetic": 0.1}],
+ "forces": [{"type": "contact", "ground": true, "height": -5, "friction": 0.3}],
+ "time": {"step": 0.01}, "integrator": "backward_euler"}
+END
+  expect 0 hooke info s.json
+  for text in 'cloth: thickness 0.01 m, edges from 0.25 m' '32 triangles, 56 edges, 25 points' \
+    'cloth: 0.5, sliding 0.5' 'cloth and marble: 0.2, sliding 0.1' 'ground: 0.3, sliding 0.3'; do
+    says out "$text"
+  done
+  expect 0 hooke info s.json --json
+  says out '"name": "cloth", "touches": "all", "thickness": 0.01, "shortest_edge": 0.25'
+  expect 0 hooke info s.json --set 'bodies[0].contact={"thickness": 0.3, "self": false}'
+  says out 'ratio 1.2, not itself'
+  says out 'thicker than its shortest edge'
+  expect 1 hooke info s.json --set 'bodies[0].contact.thickness=0.3'
+  says err "'cloth' has a thickness of 0.3 m, but an edge of 0.25 m"
+  expect 1 hooke info s.json --set 'pairs[0].between=["marbel", "cloth"]'
+  says err "did you mean 'marble'"
+}
+
 test_info_shows_how_an_implicit_step_is_solved() {
   scene s.json
   expect 0 hooke info s.json --set 'integrator={"type": "backward_euler", "minimizer":
