@@ -409,12 +409,14 @@ char *contact_scene_text(const ContactCase *c) {
   if (s->ground < INFINITY) put(&t, ", 'ground': true, 'height': %g", s->ground);
   put(&t,
       "}], 'time': {'duration': %g, 'step': %.17g, 'frames_per_second': %.17g}, 'integrator': "
-      "{'type': '%s', 'minimizer': ",
+      "{'type': '%s'",
       s->duration, c->h, 1 / c->h, c->integrator);
-  if (c->minimizer)
-    put(&t, "%s}}", c->minimizer);
-  else
-    put(&t, "{'type': 'newton', 'linear': %s}}}", c->linear);
+  const HkSchema *schema = hk_schema_find(HK_STEP, c->integrator);
+  if (schema && hk_param_find(schema, "minimizer"))
+    put(&t, c->minimizer ? ", 'minimizer': %s" : ", 'minimizer': {'type': 'newton', 'linear': %s}",
+        c->minimizer ? c->minimizer : c->linear);
+  if (schema && hk_param_find(schema, "linear")) put(&t, ", 'linear': %s", c->linear);
+  put(&t, "}}");
   for (size_t q = 0; q < t.length; q++)
     if (t.text[q] == '\'') t.text[q] = '"';
   return t.text;
@@ -573,6 +575,28 @@ void contact_run(const ContactCase *c, ContactResult *r) {
   hk_model_destroy(&model);
   hk_scene_destroy(&scene);
   free(text);
+}
+
+double contact_stable_step(const ContactCase *choice) {
+  HkContext context = hk_context_default();
+  HkScene *scene = NULL;
+  HkModel *model = NULL;
+  HkSim *sim = NULL;
+  HkState *state = NULL;
+  char *text = contact_scene_text(choice);
+  double stable = NAN;
+  if (hk_scene_parse(&context, text, strlen(text), scenes[choice->scene].name, NULL, NULL, 0,
+                     &scene, NULL) >= 0 &&
+      hk_model_compile(scene, &model, NULL) >= 0 &&
+      hk_sim_create(model, NULL, choice->h, &sim, NULL) >= 0 &&
+      hk_state_create(model, &state, NULL) >= 0)
+    hk_sim_stable_step(sim, state, &stable, NULL);
+  hk_state_destroy(&state);
+  hk_sim_destroy(&sim);
+  hk_model_destroy(&model);
+  hk_scene_destroy(&scene);
+  free(text);
+  return stable;
 }
 
 bool contact_failed(const ContactResult *r) {

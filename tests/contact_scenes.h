@@ -47,6 +47,8 @@ const char *contact_scene_name(int scene);
 double contact_scene_duration(int scene);
 /* The scene as JSON; the caller frees it. */
 char *contact_scene_text(const ContactCase *choice);
+/* The largest stable step (s) of the integrator at the start of a case, NAN after an error. */
+double contact_stable_step(const ContactCase *choice);
 /* Runs a case. What went wrong is in the result. */
 void contact_run(const ContactCase *choice, ContactResult *result);
 /* Whether a result shows an intersection, an error, or numbers that are not finite. */

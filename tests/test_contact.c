@@ -329,25 +329,9 @@ TEST(a_pin_that_forces_an_intersection_is_an_error_that_names_it) {
                "'table'");
 }
 
-TEST(explicit_integrators_refuse_contact_by_name) {
-  HkSim *sim = NULL;
+TEST(gaps_that_coordinates_do_not_resolve_are_refused) {
   HkError refused = {0};
   World w = world_parse(on_ball);
-  HkMethod step = {0};
-  MUST(hk_method_choose(&step, HK_STEP, "verlet", error));
-  CHECK(hk_sim_create(w.model, &step, 0.001, &sim, &refused) == HK_ERROR_UNSUPPORTED);
-  CHECK(strstr(refused.text, "'contact' needs an implicit integrator") != NULL);
-  hk_method_clear(&step);
-  world_destroy(&w);
-}
-
-TEST(adaptive_steps_and_gaps_that_coordinates_do_not_resolve_are_refused) {
-  HkSim *sim = NULL;
-  HkError refused = {0};
-  World w = world_parse(on_ball);
-  w.model->time.tolerance = 1e-4;
-  CHECK(hk_sim_create(w.model, NULL, 0.01, &sim, &refused) == HK_ERROR_UNSUPPORTED);
-  CHECK(strstr(refused.text, "time.tolerance") != NULL);
   HkMethod contact = {0};
   MUST(hk_method_choose(&contact, HK_FORCE, "contact", error));
   MUST(hk_method_set_number(&contact, "distance", 1e-10, error));

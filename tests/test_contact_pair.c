@@ -135,7 +135,7 @@ TEST(a_pair_moves_as_far_as_its_gap_stays_open_and_no_less) {
     for (int c = 0; c < 12; c++) p[c] = 2 * test_random(&seed);
     HkTouch touch = hk_pair_touch(&pair);
     if (touch.g <= 0) continue;
-    double t = hk_pair_reach(&pair, &touch, p), least = INFINITY;
+    double t = hk_pair_reach(&pair, &touch, p, 0.1 * touch.g), least = INFINITY;
     CHECK(t >= 0 && t <= 1);
     for (int k = 0; k <= 200; k++) {
       HkContactPair at = pair;
@@ -161,7 +161,7 @@ TEST(a_move_that_is_not_finite_is_not_allowed) {
       .split = 1, .x = {0, 1, 0, -1, 0, -1, 1, 0, -1, 0, 0, 1}, .ghat = 0.1, .k = 1};
   double p[12] = {0, NAN};
   HkTouch touch = hk_pair_touch(&pair);
-  CHECK(hk_pair_reach(&pair, &touch, p) == 0);
+  CHECK(hk_pair_reach(&pair, &touch, p, 0.1 * touch.g) == 0);
   p[1] = -INFINITY;
-  CHECK(hk_pair_reach(&pair, &touch, p) == 0);
+  CHECK(hk_pair_reach(&pair, &touch, p, 0.1 * touch.g) == 0);
 }

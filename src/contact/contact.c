@@ -8,10 +8,14 @@
  * f grows without bound as the gap g closes, and the filter (filter.c) shortens every move that
  * would close it: a state without intersections stays without. Gaps are measured from surfaces with
  * the thickness of the bodies.
+ *
+ * That is contact as integrators see it that minimize. Steps of all others are made without it, and
+ * contact corrects them by impulses (correct.c).
  */
 #include "base/vec.h"
 #include "contact/barrier.h"
 #include "contact/friction.h"
+#include "contact/impulse.h"
 #include "contact/record.h"
 #include "contact/untangle.h"
 
@@ -38,6 +42,9 @@ static const HkParam params[] = {
               "anchor: what rests stays where it is; ipc: smoothed law, which creeps"),
     HK_NUMBER(HkContactParams, friction_speed, "m/s", 1e-3, 1e-12, HK_MAX,
               "of the law ipc: speed from which on friction has its full force"),
+    HK_NUMBER(HkContactParams, restitution, "1", 0, 0, 1,
+              "speed after an impact over the speed before; for explicit integrators, the others "
+              "refuse it above 0"),
 };
 
 /* ---- Compiling ---- */
@@ -117,6 +124,7 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
   d->edge = mean_edge(m, p->distance);
   d->friction_speed = p->friction_speed;
   d->friction_ipc = p->friction_law == HK_FRICTION_IPC;
+  d->restitution = p->restitution;
   HkStatus status = check_distance(m, d, error);
   if (status >= 0) status = hk_features_create(m, &choice, &d->features, error);
   if (status >= 0) status = hk_contact_check_thickness(m, &d->features, error);
@@ -170,11 +178,47 @@ static HkStatus fail(HkContacts *c, HkError *error) {
   return hk_fail(error, status, "there is not enough memory for contact");
 }
 
+/* Whether the last step that was corrected has ended at x. */
+static bool is_sound_end(const HkForceArgs *a, double t, const double *x, double h) {
+  const double SAME = 1e-6;
+  const HkImpulses *im = ((const HkContacts *)a->state)->impulses;
+  return im && im->is_sound && fabs(im->sound_time - t) <= SAME * h &&
+         im->sound_version == hk_model_version(a->model) &&
+         memcmp(im->sound, x, (size_t)a->model->n * 3 * sizeof *x) == 0;
+}
+
+/* A step that is corrected needs what touches only where it is not sure that nothing intersects. */
+static HkStatus begin_corrected(const HkForceArgs *a, double h, HkError *error) {
+  const double PART = 0.2;
+  HkContacts *c = a->state;
+  if (!c->impulses) HK_TRY(hk_impulses_create(a->model, c->data, &c->impulses, error));
+  bool sound = is_sound_end(a, a->t, a->x, h);
+  c->impulses->is_sound = false;
+  c->h = h;
+  c->floor = PART * hk_impulse_gap(c->data);
+  if (sound) return HK_OK;
+  hk_contacts_begin(c, h);
+  if (!hk_contacts_find(c, a->work.springs, a->x)) return fail(c, error);
+  return hk_contacts_check(c, a->work.springs, a->x, error);
+}
+
+/* Anchors of friction are those of steps with a barrier. */
+static HkStatus end_corrected(const HkForceArgs *a, HkError *error) {
+  HkImpulses *im = ((HkContacts *)a->state)->impulses;
+  memcpy(im->sound, a->x, (size_t)a->model->n * 3 * sizeof *a->x);
+  im->sound_time = a->t;
+  im->sound_version = hk_model_version(a->model);
+  im->is_sound = true;
+  return a->memory ? hk_force_memory_write(a->memory, NULL, 0, error) : HK_OK;
+}
+
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
   HkContacts *c = a->state;
   hk_contacts_place(c, a->t);
+  if (a->work.corrects) return begin_corrected(a, h, error);
   bool sound = hk_contacts_is_sound(c, a->x);
-  hk_contacts_begin(c, h);
+  /* Parts of an adaptive step have the same barrier, so that their errors can be compared. */
+  hk_contacts_begin(c, a->work.whole_step > 0 ? a->work.whole_step : h);
   const HkTouchings *found = hk_contacts_find(c, a->work.springs, a->x);
   if (!found) return fail(c, error);
   HK_TRY(hk_friction_begin(a, found, error));
@@ -187,6 +231,7 @@ static HkStatus prepare(const HkForceArgs *a, HkState *state, HkError *error) {
   if (!c->data->untangle) return HK_OK;
   hk_contacts_place(c, state->time);
   if (hk_contacts_is_sound(c, state->x)) return HK_OK;
+  if (a->work.corrects && is_sound_end(a, state->time, state->x, c->h)) return HK_OK;
   return hk_contacts_untangle(c, a->work.springs, state, error);
 }
 
@@ -197,6 +242,7 @@ static HkStatus load(const HkForceArgs *a, HkError *error) {
 /* What touches at the end is known at the beginning of the next step, which then checks nothing. */
 static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
   (void)h;
+  if (a->work.corrects) return end_corrected(a, error);
   const HkTouchings *found = hk_contacts_find(a->state, a->work.springs, a->x);
   if (!found) return fail(a->state, error);
   hk_contacts_set_sound(a->state, a->x);
@@ -206,6 +252,7 @@ static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
   HkContacts *c = a->state;
+  if (a->work.corrects) return HK_OK;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   return !t || c->status < 0 ? fail(c, error) : HK_OK;
 }
@@ -221,37 +268,56 @@ static HkStatus begin_query(const HkForceArgs *a, double h, HkError *error) {
   return hk_contacts_find(c, a->work.springs, a->x) ? HK_OK : fail(c, error);
 }
 
+/* Of steps that are corrected what touches has no force that is known: the barrier did not act. */
+static void remove_barrier(HkTouchings *t) {
+  for (int64_t k = 0; k < t->pair_count; k++) t->pair[k].k = t->pair[k].energy = 0;
+  for (int64_t k = 0; k < t->wall_count; k++) t->wall[k].k = t->wall[k].energy = 0;
+}
+
 static HkStatus contacts(const HkForceArgs *a, HkContactRecord *record, HkError *error) {
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   if (!t) return fail(c, error);
+  if (a->work.corrects) remove_barrier(&c->touchings[c->last]);
   HK_TRY(hk_contacts_record(a, t, record, error));
   return record->view.least_gap > 0 ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
 static bool filter(const HkForceArgs *a, double *to) {
-  return hk_contacts_filter(a->state, a->x, to);
+  return !a->work.corrects && hk_contacts_filter(a->state, a->x, to);
 }
 
 static void begin_stage(const HkForceArgs *a) {
-  hk_contacts_aim(a->state, a->t);
+  if (!a->work.corrects) hk_contacts_aim(a->state, a->t);
 }
 
 static double reach(const HkForceArgs *a, const double *to, HkError *why) {
-  return hk_contacts_reach(a->state, a->x, to, why);
+  return a->work.corrects ? 1 : hk_contacts_reach(a->state, a->x, to, why);
 }
 
 static void advance(const HkForceArgs *a, double part) {
-  hk_contacts_advance(a->state, part);
+  if (!a->work.corrects) hk_contacts_advance(a->state, part);
 }
 
 static void carry(const HkForceArgs *a, double *to) {
-  hk_contacts_carry(a->state, a->x, to);
+  if (!a->work.corrects) hk_contacts_carry(a->state, a->x, to);
+}
+
+static HkStatus correct(const HkForceArgs *a, HkStepEnd *end, HkError *error) {
+  HkContacts *c = a->state;
+  HkStatus status = hk_contacts_correct(c, a->t, end, error);
+  return c->status < 0 ? fail(c, error) : status;
+}
+
+static bool must_correct(const void *chosen, const char **why) {
+  *why = "restitution";
+  return ((const HkContactParams *)chosen)->restitution > 0;
 }
 
 /* ---- Energy and force ---- */
 
 static double energy(const HkForceArgs *a) {
+  if (a->work.corrects) return 0;
   const HkTouchings *t = hk_contacts_find(a->state, a->work.springs, a->x);
   double sum = 0;
   if (!t) return NAN;
@@ -290,6 +356,7 @@ static double wall_change(const HkContacts *c, const double *x, const HkWallTouc
 
 /* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
+  if (a->work.corrects) return 0;
   HkContacts *c = a->state;
   if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
@@ -317,6 +384,7 @@ static double energy_change(const HkForceArgs *a, const double *to) {
 }
 
 static void add(const HkForceArgs *a, double *f) {
+  if (a->work.corrects) return;
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   double ghat = c->data->ghat, G[12];
@@ -437,6 +505,7 @@ static void expand_terms(const Terms *all, HkJacobianSink *sink) {
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   const HkContacts *c = a->state;
+  if (a->work.corrects) return;
   const HkTouchings *t = hk_contacts_find(a->state, a->work.springs, a->x);
   bool curved = a->curvature == HK_CURVATURE_TRUE;
   if (!t) return;
@@ -457,29 +526,11 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
 
 /* ---- Integrators ---- */
 
-/* Friction is a force of the displacement in a step. Linearized at rest it would be unlimited, so
- * that an integrator must solve for it. Half of the forces of the trapezoidal rule are those at the
- * start of the step, where a contact that has just closed has no friction yet: it would lose a part
- * of its friction at every impact. */
-static HkStatus check_integrator(const void *data, const char *name, bool minimizes,
-                                 HkError *error) {
-  const HkContactData *d = data;
-  if (!d->has_friction) return HK_OK;
-  if (!minimizes)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "friction needs an integrator with a minimizer, such as backward_euler or "
-                   "bdf2; %s takes one linear system a step",
-                   name);
-  if (strcmp(name, "trapezoidal") == 0)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "friction needs an integrator without forces at the start of the step, such as "
-                   "backward_euler or bdf2; trapezoidal has them");
-  return HK_OK;
-}
-
 const HkForceType hk_force_contact = {
     .schema = {.name = "contact",
-               .summary = "bodies and obstacles never pass through each other or themselves",
+               .summary =
+                   "bodies and obstacles never pass through each other or themselves; a barrier in "
+                   "backward_euler and bdf2, impulses in all other integrators",
                .formula = "E = sum k ghat^2 f(g / ghat),  f(s) = -(s - 1)^2 ln s,  k = 10 m / h^2 "
                           "+ n^T H n",
                HK_PARAMS(HkContactParams, params)},
@@ -498,9 +549,9 @@ const HkForceType hk_force_contact = {
     .begin_iterate = begin_iterate,
     .begin_query = begin_query,
     .contacts = contacts,
-    .implicit_only = true,
-    .check_integrator = check_integrator,
     .unbounded = true,
+    .correct = correct,
+    .must_correct = must_correct,
     .filter = filter,
     .begin_stage = begin_stage,
     .reach = reach,

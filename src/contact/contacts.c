@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "contact/barrier.h"
 #include "contact/groups.h"
+#include "contact/impulse.h"
 #include "force/springs.h"
 
 #include <float.h>
@@ -64,6 +65,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
   HkContacts *c = *contacts;
   if (!c) return;
   hk_tree_destroy(m, &c->tree);
+  hk_impulses_destroy(m, &c->impulses);
   for (int64_t k = 0; k < c->piece_count; k++) {
     hk_free(context, &c->pieces[k].candidate);
     hk_free(context, &c->pieces[k].touching);
@@ -84,7 +86,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
 
 size_t hk_contacts_bytes(const HkContacts *c) {
   const HkFeatures *f = &c->data->features;
-  size_t bytes = sizeof *c + hk_tree_bytes(&c->tree);
+  size_t bytes = sizeof *c + hk_tree_bytes(&c->tree) + hk_impulses_bytes(c->data, c->impulses);
   bytes += (size_t)f->vertex_count *
            (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round + 2);
   bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) *

@@ -27,6 +27,7 @@ typedef struct HkContactParams {
   double friction, friction_kinetic; /* NAN: friction_kinetic is friction */
   double friction_speed;
   int friction_law; /* HK_FRICTION_* */
+  double restitution;
 } HkContactParams;
 
 /* An obstacle with a signed distance, or the ground. */
@@ -63,6 +64,7 @@ typedef struct HkContactData {
   bool friction_ipc;     /* by the law ipc */
   double friction_speed; /* m/s, of the law ipc */
   bool untangle;         /* a state that intersects was to be moved apart */
+  double restitution;    /* of impulse.h */
 } HkContactData;
 
 /* settings.c: the static and the kinetic coefficient of friction between two groups (features.h);
@@ -169,9 +171,11 @@ typedef struct HkContacts {
   double *part;  /* of the filter: how much of its move each vertex makes */
   uint8_t *mark; /* of the filter: one a candidate */
   int64_t mark_capacity;
-  int32_t *round;  /* of the filter: when the part of a vertex was changed last */
-  double h;        /* s, of the step */
-  HkStatus status; /* the first error of a function that cannot return one */
+  int32_t *round;              /* of the filter: when the part of a vertex was changed last */
+  double h;                    /* s, of the step */
+  double floor;                /* m: gaps that a move may leave; 0: a tenth of the gap before it */
+  struct HkImpulses *impulses; /* of impulse.h; NULL until a step is corrected */
+  HkStatus status;             /* the first error of a function that cannot return one */
   int64_t searches;
 } HkContacts;
 
@@ -233,6 +237,14 @@ static inline double hk_contacts_xi(const HkContacts *c, const int32_t vertex[4]
   double xi = c->data->radius[vertex[0]] + c->data->radius[vertex[3]],
          least = FLOOR * c->data->ghat;
   return xi > least ? xi : least;
+}
+/* The gap (m) that a move may leave of a gap g. Where there is a floor, no row of moves takes the
+ * gap below a tenth of it. */
+static inline double hk_contacts_left(const HkContacts *c, double g) {
+  const double LEFT = 0.1, NONE = 0.999;
+  double end = LEFT * c->floor, left = end + LEFT * (g - end);
+  if (g <= end) return NONE * g;
+  return c->floor > 0 && c->floor < left ? c->floor : left;
 }
 /* Fills x, xi, split and ghat of a pair. */
 void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],

@@ -79,9 +79,10 @@ static void check(const Filter *a, int64_t e) {
   if (most == 0) return;
   hk_contacts_pair(c, a->x, v, split, &pair);
   double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-  if (PART * (least - pair.xi) >= most) return;
+  least -= pair.xi;
+  if (least - hk_contacts_left(c, least) >= most) return;
   HkTouch touch = hk_pair_touch(&pair);
-  if (hk_pair_reach(&pair, &touch, p) < 1) c->mark[e] = MEETS;
+  if (hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g)) < 1) c->mark[e] = MEETS;
 }
 
 static void check_range(void *user, int64_t begin, int64_t end) {
@@ -89,7 +90,8 @@ static void check_range(void *user, int64_t begin, int64_t end) {
   const HkContacts *c = a->c;
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
-    if (PART * hk_group_gap(c, group) > hk_group_closing(group, c->block_move)) continue;
+    double gap = hk_group_gap(c, group);
+    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, c->block_move)) continue;
     for (int64_t e = group->first; e < group[1].first; e++) check(a, e);
   }
 }
@@ -116,10 +118,10 @@ static void divide(Filter *a, int64_t e) {
     fastest[k >= split] = hk_larger(fastest[k >= split], speed[k]);
   }
   c->mark[e] = DIVIDED;
-  double both = fastest[0] + fastest[1];
-  if (!(both > PART * touch.g)) return;
+  double both = fastest[0] + fastest[1], closes = touch.g - hk_contacts_left(c, touch.g);
+  if (!(both > closes)) return;
   for (int side = 0; side < 2; side++) {
-    double room = PART * touch.g * fastest[side] / both, closest[3] = {0, 0, 0};
+    double room = closes * fastest[side] / both, closest[3] = {0, 0, 0};
     double sign = side == 0 ? 1 : -1;
     int first = side == 0 ? 0 : split, end = side == 0 ? split : 4;
     for (int k = first; k < end; k++) hk_axpy(sign * touch.w[k], pair.x + 3 * k, closest);
@@ -137,21 +139,21 @@ static void divide(Filter *a, int64_t e) {
 double hk_contacts_reach_of_wall(const HkContacts *c, int wall, const double x[3],
                                  const double p[3], double radius) {
   enum { STEPS_MAX = 1000 };
-  const double LEFT = 0.1;
   double n[3], at[3], t = 0, length = hk_norm(p);
   double first = hk_contacts_wall(c, wall, &c->pose[wall], x, n, NULL) - radius, g = first;
-  if (PART * first >= length) return 1;
+  double left = hk_contacts_left(c, first);
+  if (first - left >= length) return 1;
   if (!(length < INFINITY)) return 0;
   if (c->data->walls[wall].flat) {
     double approach = -hk_dot(p, n);
-    return approach > PART * first ? PART * first / approach : 1;
+    return approach > first - left ? (first - left) / approach : 1;
   }
   for (int k = 0; k < STEPS_MAX; k++) {
     double next = t + PART * g / length;
     if (next > 1) next = 1;
     for (int q = 0; q < 3; q++) at[q] = x[q] + next * p[q];
     g = hk_contacts_wall(c, wall, &c->pose[wall], at, n, NULL) - radius;
-    if (!(g > LEFT * first)) return t;
+    if (!(g > left)) return t;
     t = next;
     if (t == 1) return 1;
   }
@@ -204,12 +206,12 @@ static double lengths_range(void *user, int64_t begin, int64_t end) {
 
 /* Shortens all moves if the ends of springs move further against each other than the springs are
  * long, in the quadratic mean. Directions that go so far astray are of no use and would have too
- * many candidates. */
+ * many candidates. Steps that contact corrects are as long as they are. */
 static bool limit(HkContacts *c, const double *x, double *to) {
   const HkModel *m = c->model;
   Lengths a = {&m->springs, x, to};
   int64_t count = m->springs.count;
-  if (count == 0) return false;
+  if (count == 0 || c->floor > 0) return false;
   HK_ASSERT(hk_sum_slots(count) <= c->sums_count);
   double mean =
       sqrt(hk_parallel_sum(m->threads, count, lengths_range, &a, c->sums) / (double)count);

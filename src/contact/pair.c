@@ -280,16 +280,17 @@ static double divided(const HkContactPair *at, const HkTouch *touch, const doubl
   return t;
 }
 
-double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]) {
+double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12],
+                     double left) {
   enum { ROUNDS_MAX = 1000 };
-  const double PART = 0.9, LEFT = 0.1;
+  const double PART = 0.9;
   double q[12];
   for (int c = 0; c < 12; c++) {
     int e = c % 3;
     q[c] = p[c] - 0.25 * (p[e] + p[3 + e] + p[6 + e] + p[9 + e]);
   }
   double fastest = speed(q, 0, pair->split) + speed(q, pair->split, 4), t = 0;
-  if (PART * touch->g >= fastest) return 1; /* the gap closes by `fastest` at most */
+  if (touch->g - left >= fastest) return 1; /* the gap closes by `fastest` at most */
   if (!(fastest < INFINITY)) return 0;
   HkContactPair at = *pair;
   HkTouch now = *touch;
@@ -299,7 +300,7 @@ double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const doub
     if (next >= 1) next = 1;
     for (int c = 0; c < 12; c++) at.x[c] = pair->x[c] + next * q[c];
     now = hk_pair_touch(&at);
-    if (now.g <= LEFT * touch->g) return t;
+    if (!(now.g > left)) return t;
     t = next;
     if (t == 1) return 1;
   }

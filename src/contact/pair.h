@@ -49,10 +49,11 @@ void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], 
 /* The derivatives of mu in d2B/dx2 (N/m, row by row); false, and nothing, where mu is 1. */
 bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]);
 
-/* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a
- * hundredth of what it is at the start, and at whose end it is above a tenth: all of it (1), or
- * nearly the longest that is possible: additive continuous collision detection (Li et al. 2021),
- * which goes on for longer where a plane divides the two. */
-double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12]);
+/* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a tenth of
+ * `left` (m), and at whose end it is above `left`: all of it (1), or nearly the longest that is
+ * possible: additive continuous collision detection (Li et al. 2021), which goes on for longer
+ * where a plane divides the two. `left` is below the gap at the start. */
+double hk_pair_reach(const HkContactPair *pair, const HkTouch *touch, const double p[12],
+                     double left);
 
 #endif

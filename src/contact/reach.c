@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static const double PART = 0.9, ROOM = 0.5;
+static const double ROOM = 0.5;
 enum { CHECK_GRAIN = 64, CARRY_ROUNDS_MAX = 50 };
 
 typedef struct Reach {
@@ -43,9 +43,10 @@ static double part_of(const Reach *a, int64_t e) {
   if (most == 0) return 1;
   hk_contacts_pair(c, a->x, v, split, &pair);
   double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-  if (PART * (least - pair.xi) >= most) return 1;
+  least -= pair.xi;
+  if (least - hk_contacts_left(c, least) >= most) return 1;
   HkTouch touch = hk_pair_touch(&pair);
-  return hk_pair_reach(&pair, &touch, p);
+  return hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g));
 }
 
 static void reach_range(void *user, int64_t begin, int64_t end) {
@@ -55,7 +56,8 @@ static void reach_range(void *user, int64_t begin, int64_t end) {
   piece->least = 1;
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
-    if (PART * hk_group_gap(c, group) > hk_group_closing(group, c->block_move)) continue;
+    double gap = hk_group_gap(c, group);
+    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, c->block_move)) continue;
     for (int64_t e = group->first; e < group[1].first; e++) {
       double part = part_of(a, e);
       if (!(part < piece->least)) continue;

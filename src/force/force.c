@@ -329,6 +329,15 @@ bool hk_forces_filter(const HkModel *m, const HkForceWork *work, double t, const
   return changed;
 }
 
+HkStatus hk_forces_correct(const HkModel *m, const HkForceWork *work, double t, HkStepEnd *end,
+                           HkError *error) {
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, work, t, end->x, end->v);
+    if (m->forces[f].type->correct) HK_TRY(m->forces[f].type->correct(&a, end, error));
+  }
+  return HK_OK;
+}
+
 void hk_forces_begin_stage(const HkModel *m, const HkForceWork *work, double t, const double *x) {
   for (int f = 0; f < m->force_count; f++) {
     HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
@@ -386,6 +395,12 @@ HkStatus hk_forces_begin_query(const HkModel *m, const HkForceWork *work, const 
 bool hk_forces_have_contacts(const HkModel *m) {
   for (int f = 0; f < m->force_count; f++)
     if (m->forces[f].type->contacts) return true;
+  return false;
+}
+
+bool hk_forces_have_correction(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->correct) return true;
   return false;
 }
 

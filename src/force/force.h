@@ -35,6 +35,9 @@ typedef struct HkForceWork {
   int64_t scratch_size; /* doubles of scratch */
   HkSpringRows *rows;
   const HkSpringRowsKernels *kernels;
+  double whole_step; /* s: the step of which the adaptive step makes parts; 0: steps are whole */
+  /* Forces with `correct` have no part in the forces of a step: they correct it when it is made. */
+  bool corrects;
 } HkForceWork;
 
 /* Variants of the second derivative of an energy. */
@@ -59,6 +62,16 @@ typedef struct HkForceArgs {
       curvature; /* requested of jacobian; forces may give the only Hessian that they have */
   HkForceWork work;
 } HkForceArgs;
+
+/* A step that an integrator has made without the forces that correct it. */
+typedef struct HkStepEnd {
+  double h;                /* s */
+  const double *x, *v;     /* m, m/s, at the start */
+  const uint8_t *pin_held; /* which pins hold */
+  double *to, *v_to;       /* m, m/s, at the end; to be corrected */
+  double speed;            /* m/s, of what pushes vertices without being one: obstacles */
+  bool driven;             /* forces have moved vertices by constrained ones or by obstacles */
+} HkStepEnd;
 
 /* Receives 3x3 blocks of the Jacobians df_i/dx_j and df_i/dv_j (row by row); blocks add up. */
 typedef struct HkJacobianSink HkJacobianSink;
@@ -162,10 +175,12 @@ typedef struct HkForceType {
   /* Changes `to` where vertices are in the way of these things, or of vertices that move from a->x
    * to `to`: they are pushed along. NULL: nothing is. */
   void (*carry)(const HkForceArgs *a, double *to);
-  /* Returns an error if the force is not right with an implicit integrator of this name, which
-   * minimizes or else solves one linear system a step; NULL: it is right with all of them. */
-  HkStatus (*check_integrator)(const void *data, const char *name, bool minimizes, HkError *error);
-  bool implicit_only;        /* too stiff for explicit integrators, at any step: they refuse it */
+  /* Corrects a step that was made without the force (a->work.corrects); a->t is its end. NULL: the
+   * force has its part in the forces of every step. */
+  HkStatus (*correct)(const HkForceArgs *a, HkStepEnd *end, HkError *error);
+  /* With these parameters the force needs an integrator whose steps it corrects; *why says what
+   * for. NULL: never. */
+  bool (*must_correct)(const void *params, const char **why);
   const HkLocalForce *local; /* NULL: methods that move single vertices take it as linear */
   /* Potential energy (J); NULL: none. */
   double (*energy)(const HkForceArgs *a);
@@ -259,6 +274,9 @@ HkStatus hk_forces_begin_iterate(const HkModel *model, const HkForceWork *work, 
 /* Filters the move from x to `to` by all forces; true if it was changed. */
 bool hk_forces_filter(const HkModel *model, const HkForceWork *work, double t, const double *x,
                       double *to);
+/* Has all forces that can correct a step whose end is at the time t. */
+HkStatus hk_forces_correct(const HkModel *model, const HkForceWork *work, double t, HkStepEnd *end,
+                           HkError *error);
 /* The stage functions of all forces. */
 void hk_forces_begin_stage(const HkModel *model, const HkForceWork *work, double t,
                            const double *x);
@@ -270,6 +288,8 @@ void hk_forces_carry(const HkModel *model, const HkForceWork *work, double t, co
                      double *to);
 /* Whether a force of the model has a filter, and whether one has a filter or a hook. */
 bool hk_forces_have_filter(const HkModel *model);
+/* Whether a force of the model can correct steps. */
+bool hk_forces_have_correction(const HkModel *model);
 bool hk_forces_have_hooks(const HkModel *model);
 
 /* f = sum of all forces of the model at (t, x, v). */

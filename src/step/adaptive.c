@@ -122,6 +122,7 @@ static HkStatus step(HkSim *sim, HkState *state, double h, HkStepInfo *sum, HkEr
 HkStatus hk_adaptive_step(HkSim *sim, HkState *state, HkError *error) {
   double h = sim->h;
   HkStepInfo sum = {0};
+  sim->work.whole_step = h;
   HK_TRY(hk_state_copy(state, sim->start, error));
   HkStatus status = step(sim, state, h, &sum, error);
   if (status == HK_ERROR_CANCELLED) HK_TRY(hk_state_copy(sim->start, state, error));

@@ -63,6 +63,7 @@ const HkStepType hk_step_backward_euler = {
     .implicit = true,
     .minimizes = true,
     .filters = true,
+    .barrier = true,
     .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,

@@ -66,6 +66,7 @@ const HkStepType hk_step_bdf2 = {
     .implicit = true,
     .minimizes = true,
     .filters = true,
+    .barrier = true,
     .remembers = true,
     .create = hk_implicit_create,
     .destroy = hk_implicit_destroy,

@@ -59,7 +59,7 @@ static HkStatus open_and_move(HkSim *sim, HkState *state, HkError *error) {
   return status;
 }
 
-/* Vertices whose move the filter has shortened get the velocity of that move. */
+/* Vertices whose move a filter has shortened get the velocity of that move. */
 static void filter_step(HkSim *sim, HkState *state) {
   const double *from = sim->x_start;
   double *unfiltered = sim->f;
@@ -74,17 +74,52 @@ static void filter_step(HkSim *sim, HkState *state) {
   }
 }
 
-/* A step with the hooks of the forces around it, and their filter after it. */
+/* Forces that the step was made without correct it. After an error the state is that of the start.
+ */
+static HkStatus correct_step(HkSim *sim, HkState *state, double start, HkError *error) {
+  size_t bytes = (size_t)state->n * 3 * sizeof *state->x;
+  HkStepEnd end = {.h = sim->h,
+                   .x = sim->x_start,
+                   .v = sim->v_start,
+                   .pin_held = state->pin_held,
+                   .to = state->x,
+                   .v_to = state->v};
+  HkStatus status = hk_forces_correct(sim->model, &sim->work, state->time, &end, error);
+  if (status < 0) {
+    memcpy(state->x, sim->x_start, bytes);
+    memcpy(state->v, sim->v_start, bytes);
+    state->time = start;
+    return status;
+  }
+  state->given_speed = fmax(state->given_speed, end.speed);
+  if (end.driven) sim->watch.known = false; /* what drives them does work */
+  sim->kinetic = NAN;
+  return HK_OK;
+}
+
+/* Keeps positions and velocities of the start of a step. */
+static HkStatus keep_start(HkSim *sim, const HkState *state, HkError *error) {
+  const HkModel *m = sim->model;
+  size_t bytes = (size_t)m->n * 3 * sizeof *state->x;
+  if (!sim->x_start) HK_TRY(hk_alloc_vector(&m->context, &sim->x_start, m->n, "a step", error));
+  if (!sim->v_start) HK_TRY(hk_alloc_vector(&m->context, &sim->v_start, m->n, "a step", error));
+  memcpy(sim->x_start, state->x, bytes);
+  memcpy(sim->v_start, state->v, bytes);
+  return HK_OK;
+}
+
+/* A step with the hooks of the forces around it, and their filters and corrections after it. */
 static HkStatus move_with_hooks(HkSim *sim, HkState *state, HkError *error) {
   const HkModel *m = sim->model;
   bool filters = !sim->type->filters && hk_forces_have_filter(m);
-  if (filters && !sim->x_start)
-    HK_TRY(hk_alloc_vector(&m->context, &sim->x_start, m->n, "a step", error));
-  if (filters) memcpy(sim->x_start, state->x, (size_t)m->n * 3 * sizeof *state->x);
+  bool corrects = sim->work.corrects && hk_forces_have_correction(m);
+  if (filters || corrects) HK_TRY(keep_start(sim, state, error));
+  double start = state->time;
   HK_TRY(hk_forces_begin_step(m, &sim->work, state, sim->h, error));
   HkStatus status = open_and_move(sim, state, error);
   if (status < 0) return status;
   if (filters) filter_step(sim, state);
+  if (corrects) HK_TRY(correct_step(sim, state, start, error));
   HK_TRY(hk_forces_end_step(m, &sim->work, state, sim->h, error));
   return status;
 }

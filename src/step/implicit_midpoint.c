@@ -12,6 +12,9 @@
  * their length; if they rotate far within a step that does not resolve them, the extrapolation
  * stretches them, and the energy may grow without bound (Simo and Tarnow 1992). Then bdf2, also of
  * second order, is the better choice.
+ *
+ * Contact corrects its steps (contact/correct.c): a barrier would hold in the middle of a step, not
+ * at the end.
  */
 #include "step/implicit.h"
 

@@ -23,6 +23,7 @@ static HkStatus allocate(HkSim *sim, HkError *error) {
   HK_TRY(hk_alloc_vector(c, &sim->f, m->n, "forces", error));
   HK_TRY(hk_alloc(c, &sim->pin_held, m->pin_count, sizeof *sim->pin_held, "pins", error));
   HK_TRY(hk_force_work_create(m, &sim->work, error));
+  sim->work.corrects = !sim->type->barrier;
   return local ? hk_sim_create_data(sim, error) : HK_OK;
 }
 
@@ -58,19 +59,14 @@ static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkErr
 
 HkStatus hk_sim_check_forces(const HkModel *m, const HkStepType *type, HkError *error) {
   for (int f = 0; f < m->force_count; f++) {
-    const HkCompiledForce *force = &m->forces[f];
-    if (force->type->check_integrator && type->implicit)
-      HK_TRY(force->type->check_integrator(force->data, type->schema.name, type->minimizes, error));
-    if (!m->forces[f].type->implicit_only) continue;
-    if (m->time.tolerance > 0)
+    const HkForceType *force = m->forces[f].type;
+    const char *why = "";
+    if (!type->barrier || !force->must_correct) continue;
+    if (force->must_correct(m->forces[f].method.params, &why))
       return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                     "the force '%s' needs steps of one length: remove time.tolerance",
-                     m->forces[f].type->schema.name);
-    if (!type->implicit)
-      return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                     "the force '%s' needs an implicit integrator, such as backward_euler or bdf2; "
-                     "%s is explicit",
-                     m->forces[f].type->schema.name, type->schema.name);
+                     "%s of the force '%s' needs an integrator whose steps it corrects, such as "
+                     "symplectic_euler or verlet; %s has no impacts that could be elastic",
+                     why, force->schema.name, type->schema.name);
   }
   return HK_OK;
 }
@@ -118,6 +114,7 @@ void hk_sim_destroy(HkSim **sim) {
   hk_free(&c, &s->w);
   hk_free(&c, &s->f);
   hk_free(&c, &s->x_start);
+  hk_free(&c, &s->v_start);
   hk_free(&c, &s->pin_held);
   hk_sim_release_springs(s);
   hk_sim_release_contacts(s);
@@ -147,7 +144,7 @@ size_t hk_sim_bytes(const HkSim *sim) {
   bytes += (size_t)m->pin_count * sizeof *sim->pin_held + hk_force_work_bytes(m, &sim->work) +
            hk_energy_watch_bytes(sim);
   bytes += hk_sim_springs_bytes(sim) + hk_sim_contacts_bytes(sim);
-  if (sim->x_start) bytes += hk_vector_bytes(m->n);
+  if (sim->x_start) bytes += 2 * hk_vector_bytes(m->n);
   HkState *states[] = {sim->whole, sim->halves, sim->start};
   for (int k = 0; k < 3; k++) bytes += states[k] ? hk_state_bytes(states[k]) : 0;
   bytes += sim->stepper->type->bytes(sim->stepper);

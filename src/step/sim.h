@@ -20,6 +20,9 @@ typedef struct HkStepType {
   /* The minimizer applies the step filters of forces, and the final positions are its iterate;
    * false: the stepper filters the whole step. */
   bool filters;
+  /* Forces that could correct a step act in it, as a barrier: its minimization is that of the whole
+   * step, and damps. */
+  bool barrier;
   int vectors; /* workspace: arrays of 3 n doubles, sim->w[0 .. vectors - 1] */
   /* Creates and destroys sim->data; NULL: there is none. */
   HkStatus (*create)(HkSim *sim, HkError *error);
@@ -45,9 +48,9 @@ struct HkSim {
   const HkStepType *type;
   HkMethod method; /* own copy of the parameters */
   double h;
-  double **w;      /* workspace of the integrator */
-  double *f;       /* 3 n, for forces, reactions and the stable step */
-  double *x_start; /* 3 n: positions at the start of a step that is filtered; NULL until then */
+  double **w;                /* workspace of the integrator */
+  double *f;                 /* 3 n, for forces, reactions and the stable step */
+  double *x_start, *v_start; /* 3 n: start of a step that is filtered; NULL until then */
   HkForceWork work;
   HkSpringArrays state_springs; /* of the last state that had springs of its own */
   HkSpringRows *state_rows;     /* of state_springs; NULL until there was such a state */
@@ -105,7 +108,7 @@ void hk_sim_acceleration(HkSim *sim, const HkState *state, double t, const doubl
 /* y = x + s d over all coordinates; y may be x. */
 void hk_sim_axpy(const HkSim *sim, double s, const double *d, const double *x, double *y);
 
-/* An error if a force of the model needs an implicit integrator and this one is explicit. */
+/* An error if a force of the model does not go with the integrator. */
 HkStatus hk_sim_check_forces(const HkModel *model, const HkStepType *type, HkError *error);
 
 #endif

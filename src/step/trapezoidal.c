@@ -6,6 +6,10 @@
  * is v+ = (x+ - x) 2/h - v. Like the midpoint rule it damps nothing; on linear springs the two have
  * the same amplification. It evaluates forces at the ends of the step, the midpoint rule between
  * them.
+ *
+ * Contact corrects its steps (contact/correct.c). A barrier would act at the ends of steps: the
+ * force at the end of an impact is there again at the start of the next step, and a mass leaves
+ * twice as fast as it came (docs/experiments.md).
  */
 #include "step/implicit.h"
 

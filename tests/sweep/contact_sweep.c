@@ -8,6 +8,7 @@
  * (default 2), with steps of 1/24, 1/60 and 1/240 s (or --h) and with the linear solvers cholesky
  * and pcg with multigrid (or --linear, a part of its name), for S seconds at most (default 20).
  * --minimizer takes another one than newton, as JSON in single quotes.
+ * With --stable PART the step is that part of the largest stable one of an explicit integrator.
  * --start runs one start alone; --renew repeats each step with a new simulation; --text prints the
  * scenes in place of running them. Exit status 1 if there is a crossing, a gap of 0 or less, an
  * escape, a repeated step that differs, or an error (tests/contact_scenes.h).
@@ -22,7 +23,7 @@
 typedef struct Options {
   int size, starts, threads;
   long start; /* -1: all */
-  double seconds, h, distance, thickness;
+  double seconds, h, distance, thickness, stable;
   const char *integrator, *linear, *minimizer;
   bool text, renews;
 } Options;
@@ -58,6 +59,10 @@ static void print_row(const ContactCase *c, const ContactResult *r) {
 /* Runs a case, or prints its scene; returns 1 if it failed. */
 static int run(const Options *o, ContactCase c) {
   ContactResult result;
+  if (o->stable > 0) {
+    c.h = 1e-6;
+    c.h = fmin(o->stable * contact_stable_step(&c), steps[1]);
+  }
   c.steps = (int64_t)ceil(contact_scene_duration(c.scene) / c.h);
   if (o->text) {
     char *text = contact_scene_text(&c);
@@ -73,7 +78,7 @@ static int run(const Options *o, ContactCase c) {
 static int run_scene(const Options *o, int scene) {
   int failed = 0;
   for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
-    if (o->h > 0 && k > 0) break;
+    if ((o->h > 0 || o->stable > 0) && k > 0) break;
     for (size_t l = 0; l < sizeof solvers / sizeof *solvers; l++) {
       if (o->linear && !strstr(solvers[l], o->linear)) continue;
       if (o->minimizer && l > 0) continue;
@@ -115,6 +120,8 @@ static bool read_option(Options *o, const char *name, const char *value) {
     o->seconds = atof(value);
   else if (strcmp(name, "--h") == 0)
     o->h = atof(value);
+  else if (strcmp(name, "--stable") == 0)
+    o->stable = atof(value);
   else if (strcmp(name, "--integrator") == 0)
     o->integrator = value;
   else if (strcmp(name, "--linear") == 0)
