@@ -1,8 +1,7 @@
 /* The order of a sweep over vertices; see batches.h. */
 #include "minimize/batches.h"
 
-/* Batches of a color that are told apart; vertices beyond them are each in a batch by themselves.
- */
+/* Largest number of batches that a color is split into; vertices beyond are each in their own. */
 enum { BATCHES_MAX = 64 };
 
 void hk_batches_destroy(const HkContext *c, HkBatches *batches) {
