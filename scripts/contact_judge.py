@@ -51,6 +51,16 @@ def least_distance(mesh: Any, x: Any, reach: float) -> float:
     return float(np.sqrt(pairs.compute_minimum_distance(mesh, x)))
 
 
+def touching_vertices(model: Any, edges: Any, faces: Any) -> Any:
+    """Numbers of the vertices that can touch: those of edges and faces, and loose masses. Inner vertices of solids cannot."""
+    used = np.zeros(len(model), dtype=bool)
+    used[edges.ravel()] = used[faces.ravel()] = True
+    for body in model.bodies:
+        own = slice(body.first, body.first + body.count)
+        used[own] |= not used[own].any()
+    return np.flatnonzero(used)
+
+
 class Judge:
     """Looks at the states of one scene."""
 
@@ -59,7 +69,12 @@ class Judge:
         contact = next(force for force in scene["forces"] if isinstance(force, dict) and force["type"] == "contact")
         self.thickness = contact["thickness"]
         self.reach = SEARCH * (self.thickness + contact["distance"])
-        self.edges, self.faces = features_of(model)
+        edges, faces = features_of(model)
+        self.own = touching_vertices(model, edges, faces)
+        number = np.zeros(len(model), dtype=np.int32)
+        number[self.own] = np.arange(len(self.own))
+        self.edges, self.faces = number[edges], number[faces]
+        x = x[self.own]
         self.solids = obstacles.solids(scene)
         faces = self.faces if self.columns == 3 else np.empty((0, 3), dtype=np.int32)
         self.bodies = ipctk.CollisionMesh(np.asfortranarray(x[:, : self.columns]), self.edges, faces)
@@ -78,6 +93,7 @@ class Judge:
 
     def look(self, x: Any, t: float) -> tuple[bool, float]:
         """Whether anything intersects, and the least gap (m)."""
+        x = np.array(x)[self.own]
         intersects = bool(ipctk.has_intersections(self.all, self.together(x, t)))
         bodies = np.asfortranarray(x[:, : self.columns])
         distance = least_distance(self.bodies, bodies, self.reach)
@@ -86,7 +102,7 @@ class Judge:
             nearest = least_distance(self.all, self.together(x, t), self.reach)
             if nearest < distance:  # of a body and a box, which has no thickness
                 gap = min(gap, nearest - self.thickness / 2)
-        outside = obstacles.least_gap(self.scene, np.array(x), self.edges, self.faces, t, self.thickness)
+        outside = obstacles.least_gap(self.scene, x, self.edges, self.faces, t, self.thickness)
         return intersects, min(gap, outside)
 
 

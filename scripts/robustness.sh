@@ -28,7 +28,7 @@ insert() {
 
 run "$build/tests/truth_table" >"$answers"
 insert answers "$answers"
-run "$build/tests/contact_sweep" --seconds 10 >"$table"
+run "$build/tests/contact_sweep" --seconds 4 >"$table"
 python3 scripts/contact_table.py <"$table" >"$contact"
 insert contact "$contact"
 run "$build/tests/robustness" >"$table"

@@ -81,8 +81,10 @@ static double pcg_without(const Sample *s, const SystemPair *p) {
   (void)s;
   return p->without.iterations;
 }
+/* INFINITY where pcg did not converge with contact. */
 static double pcg_ratio(const Sample *s, const SystemPair *p) {
   (void)s;
+  if (!p->with.converged) return INFINITY;
   return p->with.iterations / (double)p->without.iterations;
 }
 static double evaluate(const Sample *s, const SystemPair *p) {
