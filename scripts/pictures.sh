@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Draws the pictures of the README: scripts/pictures.sh PROGRAM FOLDER
+# Draws the pictures of the README and of docs/contact.md: scripts/pictures.sh PROGRAM FOLDER
 #
 # That of the page needs 'make web' and a browser, and is left as it is without them.
 set -euo pipefail
@@ -12,11 +12,14 @@ mkdir -p "$folder"
 draw() { "$program" render "$2" -o "$folder/$1" "${@:3}"; }
 
 draw flag.gif flag --size 300x195 --from 2 --to 3.6 --fps 10
-draw cloth.png cloth --time 1.2 --size 400x260
+draw table.png table --time 0.8 --size 400x260
 draw curtain.png curtain --time 1.2 --color strain --size 400x260
 draw trampoline.png trampoline --time 1 --color strain --size 400x260
 draw jelly_block.png jelly_block --time 2.9 --color strain --size 400x260
 draw ball.png ball --time 1.5 --size 400x260
+draw cloth_on_ball.png cloth_on_ball --time 0.9 --size 400x260
+draw towel.png towel --time 2.4 --size 400x260
+draw rope_knot.png rope_knot --time 2.6 --camera 28,22,2 --size 400x260
 
 if [ -e "$web/dist/index.html" ] && [ -d "$web/node_modules" ] && command -v node >/dev/null; then
   node "$web/scripts/picture.mjs" "$folder/page.jpg"
