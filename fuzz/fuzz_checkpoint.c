@@ -60,8 +60,10 @@ int LLVMFuzzerInitialize(int *count, char ***arguments) {
   static const char text[] =
       "{\"time\": {\"duration\": 0.02, \"step\": 0.005, \"frames_per_second\": 100},"
       "\"integrator\": \"backward_euler\", \"bodies\": [{\"shape\": {\"type\": \"chain\", \"n\": "
-      "3}}], \"pins\": [{\"select\": \"start\"}], \"forces\": [\"gravity\"], \"outputs\": "
-      "[\"energies\", \"solver\", \"pc2\"]}";
+      "3}}], \"pins\": [{\"select\": \"start\"}], \"forces\": [\"gravity\", {\"type\": "
+      "\"contact\", "
+      "\"ground\": true, \"height\": -0.0013, \"friction\": 0.5}], \"outputs\": [\"energies\", "
+      "\"solver\", \"pc2\"]}";
   (void)count;
   (void)arguments;
   HkRunOptions options = hk_run_options_default();

@@ -137,6 +137,16 @@ static void mixer(Text *t, const ContactCase *c) {
          "'rotation', 'axis': [0, 0, 1], 'speed': 3600}}]");
 }
 
+/* A belt starts to move under two sheets, which slide on it and on each other. */
+static void belt(Text *t, const ContactCase *c) {
+  put(t, "'bodies': [");
+  put_sheet(t, "lower", (c->size + 1) / 2, "xz", 0.4, "'translate': [0, 0.004, 0]");
+  put(t, ",");
+  put_sheet(t, "upper", c->size, "xz", 0.3, "'angle': 3, 'translate': [0.01, 0.02, 0.02]");
+  put(t, "], 'obstacles': [{'type': 'box', 'center': [1, -0.1, 0], 'size': [4, 0.2, 1], 'motion': "
+         "{'type': 'keyframes', 'table': [[0, 0, 0, 0], [0.05, 0, 0, 0], [0.55, -1, 0, 0]]}}]");
+}
+
 /* ---- Solids ---- */
 
 static void solid_on_cloth(Text *t, const ContactCase *c) {
@@ -357,29 +367,31 @@ typedef struct Scene {
   const char *held, *by; /* the body `by` holds the body `held`: it stays above */
   bool linked;           /* the first two bodies are linked rings */
   bool bare;             /* no thickness, and starts without displacements */
+  double friction;       /* coefficient */
 } Scene;
 
 static const Scene scenes[] = {
-    {"cloth on ball", cloth_on_ball, 0.5, -0.4, NULL, NULL, false, false},
-    {"five sheets", five_sheets, 0.4, 0, NULL, NULL, false, false},
-    {"drape", drape, 0.6, INFINITY, NULL, NULL, false, false},
-    {"towel", towel, 0.6, INFINITY, NULL, NULL, false, false},
-    {"folds on box", folds_on_box, 0.6, -0.45, NULL, NULL, false, false},
-    {"two balls", two_balls, 0.4, INFINITY, NULL, NULL, false, false},
-    {"needles", needles, 0.4, -0.3, NULL, NULL, false, false},
-    {"mixer", mixer, 0.3, INFINITY, NULL, NULL, false, false},
-    {"solid on cloth", solid_on_cloth, 0.4, INFINITY, "solid", "cloth", false, false},
-    {"bullet on cloth", bullet_on_cloth, 0.2, INFINITY, "bullet", "cloth", false, false},
-    {"bullet on ground", bullet_on_ground, 0.2, 0, NULL, NULL, false, false},
-    {"net and jelly", net_and_jelly, 0.3, INFINITY, NULL, NULL, false, false},
-    {"knot", knot, 0.5, INFINITY, NULL, NULL, false, false},
-    {"links", links, 0.3, INFINITY, NULL, NULL, true, false},
-    {"parallel ropes", parallel_ropes, 0.3, INFINITY, NULL, NULL, false, false},
-    {"rope on capsule", rope_on_capsule, 0.3, INFINITY, NULL, NULL, false, false},
-    {"anvil", anvil, 0.2, 0, NULL, NULL, false, false},
-    {"rain", rain, 0.2, INFINITY, "drops", "cloth", false, false},
-    {"bare triangles", bare_triangles, 0.1, INFINITY, NULL, NULL, false, true},
-    {"chain on body", chain_on_body, 0.4, -0.2, NULL, NULL, false, false},
+    {"cloth on ball", cloth_on_ball, 0.5, -0.4, NULL, NULL, false, false, 0},
+    {"five sheets", five_sheets, 0.4, 0, NULL, NULL, false, false, 0},
+    {"drape", drape, 0.6, INFINITY, NULL, NULL, false, false, 0},
+    {"towel", towel, 0.6, INFINITY, NULL, NULL, false, false, 0},
+    {"folds on box", folds_on_box, 0.6, -0.45, NULL, NULL, false, false, 0},
+    {"two balls", two_balls, 0.4, INFINITY, NULL, NULL, false, false, 0},
+    {"needles", needles, 0.4, -0.3, NULL, NULL, false, false, 0},
+    {"mixer", mixer, 0.3, INFINITY, NULL, NULL, false, false, 0},
+    {"solid on cloth", solid_on_cloth, 0.4, INFINITY, "solid", "cloth", false, false, 0},
+    {"bullet on cloth", bullet_on_cloth, 0.2, INFINITY, "bullet", "cloth", false, false, 0},
+    {"bullet on ground", bullet_on_ground, 0.2, 0, NULL, NULL, false, false, 0},
+    {"net and jelly", net_and_jelly, 0.3, INFINITY, NULL, NULL, false, false, 0},
+    {"knot", knot, 0.5, INFINITY, NULL, NULL, false, false, 0},
+    {"links", links, 0.3, INFINITY, NULL, NULL, true, false, 0},
+    {"parallel ropes", parallel_ropes, 0.3, INFINITY, NULL, NULL, false, false, 0},
+    {"rope on capsule", rope_on_capsule, 0.3, INFINITY, NULL, NULL, false, false, 0},
+    {"anvil", anvil, 0.2, 0, NULL, NULL, false, false, 0},
+    {"rain", rain, 0.2, INFINITY, "drops", "cloth", false, false, 0},
+    {"bare triangles", bare_triangles, 0.1, INFINITY, NULL, NULL, false, true, 0},
+    {"chain on body", chain_on_body, 0.4, -0.2, NULL, NULL, false, false, 0},
+    {"belt", belt, 0.3, INFINITY, NULL, NULL, false, false, 0.4},
 };
 
 static double thickness_of(const ContactCase *c) {
@@ -407,6 +419,8 @@ char *contact_scene_text(const ContactCase *c) {
   put(&t, ", 'forces': ['gravity', {'type': 'contact', 'distance': %g, 'thickness': %g",
       c->distance > 0 ? c->distance : SMALL, thickness_of(c));
   if (s->ground < INFINITY) put(&t, ", 'ground': true, 'height': %g", s->ground);
+  double friction = c->friction > 0 ? c->friction : s->friction;
+  if (friction > 0) put(&t, ", 'friction': %g", friction);
   put(&t,
       "}], 'time': {'duration': %g, 'step': %.17g, 'frames_per_second': %.17g}, 'integrator': "
       "{'type': '%s'",

@@ -23,6 +23,7 @@ typedef struct ContactCase {
   const char *minimizer;  /* JSON of another minimizer, in single quotes; NULL: newton */
   int threads;
   double distance, thickness; /* m, of contact; 0: 2e-3 */
+  double friction;            /* coefficient; 0: that of the scene */
   uint64_t seed;              /* of the random displacements at the start; 0: there are none */
   int64_t steps;              /* at most */
   double seconds;             /* of time; a run that takes longer ends within the step */

@@ -9,7 +9,8 @@ enum { STEPS = 12 };
 static const double SECONDS = 60, H = 1.0 / 60;
 static const char DIRECT[] = "'ldlt'"; /* which every build has */
 
-static void check_scene(const char *name, const char *integrator, double h, uint64_t seed) {
+static void check_with_friction(const char *name, const char *integrator, double h, uint64_t seed,
+                                double friction) {
   int scene = 0;
   while (scene < contact_scene_count() && strcmp(contact_scene_name(scene), name) != 0) scene++;
   CHECK(scene < contact_scene_count());
@@ -20,6 +21,7 @@ static void check_scene(const char *name, const char *integrator, double h, uint
                    .linear = DIRECT,
                    .threads = 1,
                    .seed = seed,
+                   .friction = friction,
                    .steps = STEPS,
                    .renews = true,
                    .seconds = SECONDS};
@@ -32,6 +34,10 @@ static void check_scene(const char *name, const char *integrator, double h, uint
             integrator, h, (unsigned long long)seed, (long long)r.steps, (long long)r.crossings,
             (long long)r.escapes, (long long)r.differences, r.least_gap, r.least_by_hand,
             r.error[0] ? ": " : "", r.error);
+}
+
+static void check_scene(const char *name, const char *integrator, double h, uint64_t seed) {
+  check_with_friction(name, integrator, h, seed, 0);
 }
 
 #define SCENE(function, name)                                                                      \
@@ -57,12 +63,24 @@ SCENE(chain_on_body, "chain on body")
 SCENE(mixer, "mixer")
 SCENE(parallel_ropes, "parallel ropes")
 SCENE(rope_on_capsule, "rope on capsule")
+SCENE(belt, "belt")
 
 TEST(nothing_crosses_with_integrators_of_second_order) {
   check_scene("bullet on cloth", "bdf2", H, 2);
   check_scene("links", "bdf2", H, 2);
   check_scene("chain on body", "bdf2", H, 2);
   check_scene("chain on body", "trapezoidal", H, 2);
+}
+
+TEST(nothing_crosses_with_friction) {
+  check_with_friction("cloth on ball", "backward_euler", H, 1, 0.4);
+  check_with_friction("folds on box", "bdf2", H, 1, 0.4);
+  check_with_friction("two balls", "backward_euler", H, 1, 1);
+  check_with_friction("mixer", "backward_euler", H, 1, 0.5);
+  check_with_friction("knot", "backward_euler", H, 1, 0.3);
+  check_with_friction("anvil", "backward_euler", H, 1, 0.5);
+  check_with_friction("rain", "backward_euler", H, 1, 0.5);
+  check_with_friction("chain on body", "bdf2", H, 1, 0.5);
 }
 
 TEST(nothing_crosses_with_large_steps) {

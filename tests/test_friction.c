@@ -243,7 +243,7 @@ TEST(the_hessian_is_positive_semidefinite) {
   uint64_t seed = 8;
   hk_friction_jacobian(&a, &dense.sink);
   for (int trial = 0; trial < 100; trial++) {
-    double *p = malloc((size_t)c.size * sizeof *p), sum = 0, size = 0;
+    double *p = calloc((size_t)c.size, sizeof *p), sum = 0, size = 0;
     for (int64_t q = 0; q < c.size; q++) p[q] = test_random(&seed);
     for (int64_t q = 0; q < c.size * c.size; q++) {
       double part = p[q / c.size] * dense.A[q] * p[q % c.size];

@@ -154,8 +154,7 @@ TEST(friction_between_free_bodies_keeps_the_momentum_and_dissipates_energy) {
 }
 
 /* Five sheets one above the other, none of which is aligned with another one. Steps end after few
- * iterations: in a stack at rest the relative gradient is that of rounding, and larger than the
- * tolerance. */
+ * iterations: many steps of a stack that comes to rest do not converge (docs/contact.md). */
 static World make_stack(void) {
   char text[4096];
   int at = snprintf(text, sizeof text, "{'bodies': [");

@@ -2,7 +2,7 @@
  *
  *     contact_sweep [--size N] [--starts N] [--seconds S] [--integrator NAME] [--h S]
  *                   [--linear NAME] [--minimizer NAME] [--start SEED] [--threads N] [--distance M]
- *                   [--thickness M] [--renew] [--text] [SCENE ...]
+ *                   [--thickness M] [--friction MU] [--renew] [--text] [SCENE ...]
  *
  * SCENE is a part of the name of a scene (default: all). Each scene runs from N jittered starts
  * (default 2), with steps of 1/24, 1/60 and 1/240 s (or --h) and with the linear solvers cholesky
@@ -23,7 +23,7 @@
 typedef struct Options {
   int size, starts, threads;
   long start; /* -1: all */
-  double seconds, h, distance, thickness, stable;
+  double seconds, h, distance, thickness, stable, friction;
   const char *integrator, *linear, *minimizer;
   bool text, renews;
 } Options;
@@ -94,6 +94,7 @@ static int run_scene(const Options *o, int scene) {
                                        .threads = o->threads,
                                        .distance = o->distance,
                                        .thickness = o->thickness,
+                                       .friction = o->friction,
                                        .renews = o->renews,
                                        .seconds = o->seconds});
       }
@@ -112,6 +113,8 @@ static bool read_option(Options *o, const char *name, const char *value) {
     o->distance = atof(value);
   else if (strcmp(name, "--thickness") == 0)
     o->thickness = atof(value);
+  else if (strcmp(name, "--friction") == 0)
+    o->friction = atof(value);
   else if (strcmp(name, "--threads") == 0)
     o->threads = atoi(value);
   else if (strcmp(name, "--start") == 0)
