@@ -41,7 +41,7 @@ test_render_shows_every_built_in_scene() {
     silent out
     # A ground is wider than the picture, and all around.
     if grep -q '"ground": true' "$HERE/../../scenes/$scene.json"; then
-      shows "$scene.png" '(width, height) == (192, 108) and 0.2 < share and colors >= 2'
+      shows "$scene.png" '(width, height) == (192, 108) and 0.02 < share and colors >= 2'
       continue
     fi
     # Thin threads cover few pixels but span the picture, too. Water is wider than the picture.
