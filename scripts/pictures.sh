@@ -12,12 +12,12 @@ mkdir -p "$folder"
 draw() { "$program" render "$2" -o "$folder/$1" "${@:3}"; }
 
 draw flag.gif flag --size 300x195 --from 2 --to 3.6 --fps 10
-draw table.png table --time 0.8 --size 400x260
+draw table.png table --time 1.6 --size 400x260
 draw curtain.png curtain --time 1.2 --color strain --size 400x260
 draw trampoline.png trampoline --time 1 --color strain --size 400x260
 draw jelly_block.png jelly_block --time 2.9 --color strain --size 400x260
 draw ball.png ball --time 1.5 --size 400x260
-draw cloth_on_ball.png cloth_on_ball --time 0.9 --size 400x260
+draw cloth_on_ball.png cloth_on_ball --time 1.2 --size 400x260
 draw towel.png towel --time 2.4 --size 400x260
 draw rope_knot.png rope_knot --time 2.6 --camera 28,22,2 --size 400x260
 

@@ -39,12 +39,32 @@ test_render_shows_every_built_in_scene() {
     expect 0 hooke render "$scene" -o "$scene.png" --size 192x108 --time 0.2 -q
     silent err
     silent out
+    # A ground is wider than the picture, and all around.
+    if grep -q '"ground": true' "$HERE/../../scenes/$scene.json"; then
+      shows "$scene.png" '(width, height) == (192, 108) and 0.02 < share and colors >= 2'
+      continue
+    fi
     # Thin threads cover few pixels but span the picture, too. Water is wider than the picture.
     shows "$scene.png" '(width, height) == (192, 108) and 0.003 < share < 0.8 and colors >= 2 and
       max(box[2] - box[0], box[3] - box[1]) > 0.6 and
       abs(box[0] + box[2] - 1) < 0.2 and abs(box[1] + box[3] - 1) < 0.3 and
       min(box[0], box[1], 1 - box[2], 1 - box[3]) > ('"$([ "$scene" = ball ] && echo -1 || echo 0.01)"')'
   done
+}
+
+test_render_draws_obstacles_where_they_are_in_each_frame() {
+  can_draw
+  cat >s.json <<'END'
+{"bodies": [{"shape": {"type": "chain", "n": 2, "start": [0, 0.9, 0], "end": [0, 1, 0]}}], "pins": [{"select": {"all": true}}],
+ "obstacles": [{"type": "ball", "center": [-0.5, 0, 0], "radius": 0.3,
+                "motion": {"type": "keyframes", "table": [[0, 0, 0, 0], [0.5, 1, 0, 0]]}}],
+ "time": {"duration": 0.5, "step": 0.05, "frames_per_second": 10}}
+END
+  for frame in 0 5; do
+    expect 0 hooke render s.json -o "$frame.png" --size 160x120 --frame "$frame" --camera 0,0,3/0,0,0
+  done
+  shows 0.png 'share > 0.02 and max(x for x, y in things if y > 40) < 80'
+  shows 5.png 'share > 0.02 and min(x for x, y in things if y > 40) > 80'
 }
 
 test_render_twice_gives_the_same_bytes() {

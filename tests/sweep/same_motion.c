@@ -4,7 +4,8 @@
  *
  * FOLDER has a file for each scene, named as it, with its positions and velocities after STEPS
  * steps (docs/protocol.md, save state). Prints how far they are from those of this build, in parts
- * of the largest one; ends with 1 where one is further than FAR or missing. */
+ * of the largest one; ends with 1 where one is further than FAR or missing. Scenes with contact are
+ * left out: they are solved to a relative gradient of 0.01, and differ with the linear solvers. */
 #include "hooke/hooke.h"
 
 #include <math.h>
@@ -63,6 +64,7 @@ int main(int argc, char **argv) {
   int bad = argc != 2;
   for (int q = 0; argc == 2 && (text = hk_scene_builtin(q, &name, NULL)); q++) {
     char path[4096];
+    if (strstr(text, "\"contact\"")) continue;
     snprintf(path, sizeof path, "%s/%s", argv[1], name);
     double far = compare(text, name, path);
     printf("%-16s %.2g\n", name, far);

@@ -89,3 +89,14 @@ test('a_floor_and_contact_are_switched_on_and_off', onPage(() => place, {}, asyn
   assert.equal((await sides(page))[0].blownUp, false);
   assert.deepEqual(page.errors, []);
 }));
+
+test('friction_is_set_by_a_slider', onPage(() => place, AT_REST, async (page) => {
+  await isLoaded(page);
+  await chooseScene(page, 'dominoes');
+  const box = page.locator('.obstacles [data-param="friction"] input.number');
+  assert.equal(await box.inputValue(), '0.5');
+  await box.fill('0.25');
+  await box.press('Enter');
+  await waitFor(page, () => window.hooke.sides()[0].sets.some((set) => set === 'forces[1].friction=0.25'));
+  assert.deepEqual(page.errors, []);
+}));

@@ -60,6 +60,8 @@ export class ObstacleLayer {
       const geometry = geometryOf(shape);
       const mesh = new Mesh(geometry, new ShaderMaterial({
         vertexShader: OBSTACLES.vertex, fragmentShader: OBSTACLES.fragment, side: DoubleSide,
+        // Behind the faces of bodies, which lie a thickness in front and are offset by 1 themselves.
+        polygonOffset: true, polygonOffsetFactor: 3, polygonOffsetUnits: 3,
         uniforms: { color: { value: palette.obstacle }, glow: { value: 0 } },
       }));
       const shadow = shape.endless || !floor ? null : new Mesh(geometry, new ShaderMaterial({
