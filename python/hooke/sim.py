@@ -140,7 +140,7 @@ class Sim:
                 def solve(self, A, b, tolerance):
                     return self.factor.solve(b)
 
-            sim = hooke.Sim("cloth", integrator="backward_euler", linear_solver=SuperLU())
+            sim = hooke.Sim("curtain", integrator="backward_euler", linear_solver=SuperLU())
     """
 
     def __init__(

@@ -64,9 +64,9 @@ def has_gpu():
 def test_snippets_run(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    hooke.Scene.builtin("cloth").save("cloth.json")  # files that the cheat sheet reads
+    hooke.Scene.builtin("flag").save("cloth.json")  # files that the cheat sheet reads
     hooke.Mesh.shape(hooke.shapes.grid(nx=5, ny=5)).save("shirt.obj")
-    scene = hooke.Scene.builtin("cloth")
+    scene = hooke.Scene.builtin("flag")
     space = {"hooke": hooke, "copy": copy, "pickle": pickle, "scene": scene, "__name__": "snippet"}
     space.update({key: getattr(hooke, key) for key in hooke.__all__})
     ran = 0

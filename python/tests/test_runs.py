@@ -160,7 +160,7 @@ def test_a_sweep_over_the_mass_keeps_its_distribution():
     for at, masses in enumerate(([1.0, 2.0, 5.0], [2.0, 4.0, 10.0])):
         one = hooke.Scene.from_arrays(np.eye(3), edges, masses=masses, pins=[0])
         assert np.array_equal(done.x[at], hooke.run(one, frames=3).state.x)
-    single = hooke.Scene.builtin("cloth", {"bodies[0].mass.added": [[3, 0.5]]})
+    single = hooke.Scene.builtin("flag", {"bodies[0].mass.added": [[3, 0.5]]})
     done = hooke.sweep(single, {"mass": [2.0]}, workers=0, frames=1)
     assert not done.errors and done.results[0].model.info["mass"] == pytest.approx(2.5)
 
