@@ -100,10 +100,10 @@ def read_options():
 def main():
     o = read_options()
     side = round(math.sqrt(o.vertices))
-    server = Server(o.hooke, "cloth")
+    server = Server(o.hooke, "curtain")
     try:
         s = server.connect()
-        info = ask(s, id=1, ask="load", builtin="cloth", sets=[
+        info = ask(s, id=1, ask="load", builtin="curtain", sets=[
             f"bodies[0].shape.nx={side}", f"bodies[0].shape.ny={side}", "integrator=symplectic_euler"])
         if "error" in info:
             sys.exit(f"view_stream.py: {info['error']}")

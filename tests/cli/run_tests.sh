@@ -211,6 +211,6 @@ END
   expect 0 hooke run scene.json -o again --json
   json 'j["contacts"]["count"] == 16 and 0 < j["contacts"]["least_gap"] < 1e-3'
   [ -f again/contacts/frame_000003.vtu ] && [ -f again/contacts.pvd ]
-  expect 0 hooke run cloth -o without --json --set time.duration=0.1
+  expect 0 hooke run curtain -o without --json --set time.duration=0.1
   json '"contacts" not in j'
 }

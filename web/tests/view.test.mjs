@@ -36,7 +36,7 @@ test('the_page_of_hooke_view_loads_without_an_error_and_plays_natively', onView(
 }));
 
 test('scenes_of_every_kind_run_100_steps_natively', onView(async (page) => {
-  for (const name of ['cloth', 'curve', 'jelly_block']) {
+  for (const name of ['cloth_on_ball', 'curve', 'jelly_block']) {
     await chooseScene(page, name);
     await waitFor(page, () => window.hooke.sides()[0].steps >= 100);
     assert.equal((await sides(page))[0].blownUp, false, name);
