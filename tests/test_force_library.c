@@ -177,7 +177,7 @@ TEST(the_magnet_has_a_true_and_a_projected_hessian) {
     memcpy(x + 3, places[far], sizeof places[far]);
     HkForceArgs a = hk_force_args(m, index, &(HkForceWork){.springs = &m->springs}, 0, x, NULL);
     for (int projected = 0; projected < 2; projected++) {
-      Kept kept = {.sink = {keep_block, hk_jacobian_skip}};
+      Kept kept = {.sink = {.dfdx = keep_block, .dfdv = hk_jacobian_skip}};
       a.curvature = projected ? HK_CURVATURE_PROJECTED : HK_CURVATURE_TRUE;
       m->forces[index].type->jacobian(&a, &kept.sink);
       for (int e = 0; e < 9; e++) along[projected] -= kept.block[e] * x[3 + e / 3] * x[3 + e % 3];

@@ -81,7 +81,7 @@ TEST(damping_of_wind_on_a_face_is_that_of_the_host) {
       HkGpuMoment moment = moment_of(&w, t);
       HkGpuBlock P = hk_gpu_face_damping(&moment.air, 1, corner, velocity);
       HkForceArgs a = last_force(&w, t, x, v);
-      Taken taken = {.sink = {hk_jacobian_skip, take_first}};
+      Taken taken = {.sink = {.dfdx = hk_jacobian_skip, .dfdv = take_first}};
       w.model->forces[w.model->force_count - 1].type->damping(&a, &taken.sink);
       CHECK(furthest(&P, taken.block) < 1e-12);
     }
