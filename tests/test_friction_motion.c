@@ -323,9 +323,9 @@ TEST(cloth_falls_over_a_ball_with_friction_and_without_a_crossing) {
 }
 
 TEST(every_minimizer_holds_a_sheet) {
-  const char *const minimizers[] = {"'newton'",
-                                    "{'type': 'newton', 'linear': {'type': 'pcg', "
-                                    "'preconditioner': 'multigrid'}}",
+  static const char with_multigrid[] = "{'type': 'newton', 'linear': {'type': 'pcg', "
+                                       "'preconditioner': 'multigrid'}}";
+  const char *const minimizers[] = {"'newton'", with_multigrid,
                                     "{'type': 'lbfgs', 'tolerance': 1e-6}",
                                     "{'type': 'local_global', 'tolerance': 1e-6}"};
   for (size_t q = 0; q < sizeof minimizers / sizeof minimizers[0]; q++) {
