@@ -130,10 +130,12 @@ static World swarm(const char *integrator, double restitution, uint64_t seed) {
   enum { COUNT = 60 };
   char *text = malloc(20000), *at = text;
   at += sprintf(at, "{'bodies': [{'name': 'swarm', 'mesh': {'vertices': [");
-  for (int k = 0; k < COUNT; k++)
-    at += sprintf(at, "%s[%g,%g,%g]", k ? "," : "", 0.05 * (k % 4) + 0.01 * test_random(&seed),
-                  0.05 * (k / 4 % 4) + 0.01 * test_random(&seed),
-                  0.05 * (k / 16) + 0.01 * test_random(&seed));
+  for (int k = 0; k < COUNT; k++) {
+    double by[3];
+    for (int q = 0; q < 3; q++) by[q] = 0.01 * test_random(&seed);
+    at += sprintf(at, "%s[%g,%g,%g]", k ? "," : "", 0.05 * (k % 4) + by[0],
+                  0.05 * (k / 4 % 4) + by[1], 0.05 * (k / 16) + by[2]);
+  }
   sprintf(at,
           "]}, 'mass': {'per_vertex': 0.01}}], 'forces': [{'type': 'contact', 'thickness': 0.02, "
           "'restitution': %g}], 'time': {'duration': 1, 'step': 0.002, 'frames_per_second': 60}, "
@@ -147,7 +149,9 @@ static World swarm(const char *integrator, double restitution, uint64_t seed) {
   return w;
 }
 
+/* The filter takes momentum from the vertices that it cuts. */
 TEST(momentum_is_conserved_by_impulses_and_energy_never_rises) {
+  int steps = 0, free_steps = 0;
   for (uint64_t seed = 1; seed <= 8; seed++) {
     double e = 0.25 * (double)(seed % 5);
     World w = swarm(explicit_ones[1 + seed % 3], e, seed);
@@ -156,14 +160,19 @@ TEST(momentum_is_conserved_by_impulses_and_energy_never_rises) {
     for (int s = 0; s < 60 && step(&w); s++) {
       HkStateInfo now = world_info(&w);
       double scale = sqrt(2 * first.kinetic * w.model->total_mass);
-      for (int c = 0; c < 3; c++) CHECK_NEAR(now.momentum[c], first.momentum[c], 1e-12 * scale);
+      bool is_free = contacts_of(&w)->cut == 0;
+      for (int c = 0; c < 3 && is_free; c++)
+        CHECK_NEAR(now.momentum[c], before.momentum[c], 1e-12 * scale);
       CHECK(now.total <= before.total * (1 + 1e-12));
+      steps++;
+      free_steps += is_free;
       before = now;
     }
     lost = 1 - before.total / first.total;
     CHECK(e == 1 ? lost < 0.2 : lost > 0.01); /* they have met */
     world_destroy(&w);
   }
+  CHECK(free_steps > 0.95 * steps);
 }
 
 TEST(sheets_that_collide_in_free_flight_keep_their_momentum_and_lose_energy) {

@@ -415,14 +415,15 @@ TEST(derivatives_of_a_grid_are_those_of_its_interpolation) {
 /* ---- Poses ---- */
 
 TEST(poses_are_rigid_and_place_all_points_for_every_motion) {
+  static const char track[] =
+      "{'type': 'track', 'center': [1, 0, 2], 'table': [[0, 0, 0, 0, 1, 0, 0, 0], "
+      "[1, 1, 2, 3, 0.3, -1, 0.5, 2], [2, 0, 0, 0, -1, 1, 0, 0]]}";
   static const char *const motions[] = {
       "'fixed'",
       "{'type': 'keyframes', 'table': [[0, 0, 0, 0], [1, 0.5, -1, 2], [2, 0, 3, 0]]}",
       "{'type': 'oscillation', 'amplitude': [0.1, 0.2, 0.3], 'frequency': 3, 'phase': 40}",
       "{'type': 'rotation', 'axis': [1, 2, 3], 'center': [4, -1, 2], 'speed': 77}",
-      "{'type': 'track', 'center': [1, 0, 2], 'table': [[0, 0, 0, 0, 1, 0, 0, 0], [1, 1, 2, 3, "
-      "0.3, "
-      "-1, 0.5, 2], [2, 0, 0, 0, -1, 1, 0, 0]]}",
+      track,
   };
   int count = (int)(sizeof motions / sizeof motions[0]);
   CHECK(count == hk_schema_count(HK_MOTION)); /* a new motion belongs here */

@@ -177,6 +177,7 @@ typedef struct HkContacts {
   struct HkImpulses *impulses; /* of impulse.h; NULL until a step is corrected */
   HkStatus status;             /* the first error of a function that cannot return one */
   int64_t searches;
+  int64_t cut; /* vertices whose moves the last filter has shortened */
 } HkContacts;
 
 HkStatus hk_contacts_create(const HkModel *model, const HkContactData *data, HkContacts **contacts,

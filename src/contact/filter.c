@@ -282,6 +282,7 @@ static HkStatus shorten(Filter *a) {
 bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
   const HkModel *m = c->model;
   bool changed = false;
+  c->cut = 0;
   Filter a = {.c = c, .x = x, .to = to};
   HkStatus status = prepare(c, x, to, &changed);
   if (status >= 0) status = shorten(&a);
@@ -293,6 +294,7 @@ bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
   for (int64_t v = 0; v < m->n; v++) {
     if (c->part[v] == 1) continue;
     changed = true;
+    c->cut++;
     for (int64_t q = 3 * v; q < 3 * v + 3; q++) to[q] = x[q] + c->part[v] * (to[q] - x[q]);
   }
   return changed;

@@ -415,10 +415,47 @@ static double least_speed(const HkContacts *c, const HkImpulseRow *row) {
   return -e * row->before;
 }
 
+/* Whether something with a motion of its own takes part, which may give energy to the others. */
+static bool is_driven(const HkContacts *c) {
+  const HkImpulses *im = c->impulses;
+  for (int64_t k = 0; k < im->row_count; k++) {
+    const HkImpulseRow *row = &im->row[k];
+    if (row->base[0] != 0 || row->base[1] != 0 || row->base[2] != 0) return true;
+    for (int a = 0; a < row->count; a++)
+      if (im->inverse[row->vertex[a]] == 0) return true;
+  }
+  return false;
+}
+
+/* sum m a . b / 2 over the vertices that are free (J) */
+static double kinetic(const HkContacts *c, const double *a, const double *b) {
+  double sum = 0;
+  for (int64_t i = 0; i < c->data->features.n; i++)
+    if (c->impulses->inverse[i] > 0)
+      sum += 0.5 * hk_dot(a + 3 * i, b + 3 * i) / c->impulses->inverse[i];
+  return sum;
+}
+
+/* Where impacts happen at once, restitution may add up to more energy than there was before (most,
+ * J). Then the part of it is taken, the same for all, with which energy is kept: v = v_0 + s (v -
+ * v_0), v_0 without restitution. Momentum is that of either. */
+static void keep_energy(const HkContacts *c, double most, double *v0, double *v) {
+  int64_t size = 3 * c->data->features.n;
+  if (!(kinetic(c, v, v) > most)) return;
+  for (int64_t q = 0; q < size; q++) v[q] -= v0[q];
+  double left = most - kinetic(c, v0, v0), linear = kinetic(c, v0, v), square = kinetic(c, v, v);
+  double root = sqrt(fmax(linear * linear + square * fmax(left, 0), 0));
+  double part = square > 0 ? (root - linear) / square : 0;
+  part = part < 0 ? 0 : part > 1 ? 1 : part;
+  for (int64_t q = 0; q < size; q++) v[q] = v0[q] + part * v[q];
+}
+
 void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
   const double TOUCHES = 1.01, PRECISE = 1e-8;
   HkImpulses *im = c->impulses;
   double rest = hk_impulse_gap(c->data), moved = INFINITY;
+  bool bounces = c->data->restitution > 0 && !is_driven(c);
+  double most = bounces ? kinetic(c, v, v) : 0;
   for (int64_t i = 0; i < c->data->features.n; i++)
     for (int64_t q = 3 * i; q < 3 * i + 3; q++)
       if (im->inverse[i] > 0) v[q] += (im->d[q] - im->free[q]) / h;
@@ -429,6 +466,7 @@ void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
     row->lambda /= h; /* kg m/s from here on */
     for (int q = 0; q < 3; q++) row->across[q] /= h;
   }
+  memcpy(im->shift, v, (size_t)c->data->features.n * 3 * sizeof *v);
   for (int it = 0; it < SWEEPS_MAX && moved * h > PRECISE * rest; it++, im->sweeps++) {
     moved = 0;
     for (int64_t k = 0; k < im->row_count; k++) {
@@ -438,4 +476,5 @@ void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
       moved = hk_larger(by, moved);
     }
   }
+  if (bounces) keep_energy(c, most, im->shift, v);
 }

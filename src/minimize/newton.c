@@ -71,9 +71,10 @@ typedef struct Data {
   double projection;      /* of the next direction */
   double projection_next; /* after `projected` directions of the projected Hessian */
   int projected;
-  double step;   /* length a of the last step */
-  double length; /* |p|_M of the last direction, INFINITY before the first */
-  bool proves;   /* that direction proves a minimum if it is short */
+  double residual; /* r at the last iterate */
+  double step;     /* length a of the last step */
+  double length;   /* |p|_M of the last direction, INFINITY before the first */
+  bool proves;     /* that direction proves a minimum if it is short */
 } Data;
 
 static HkStatus create(HkMinimizer *m, HkError *error) {
@@ -171,6 +172,22 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
   return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->info, error);
 }
 
+/* Whether x_new = x + p is good though g does not fall. Forces that balance each other may be so
+ * large that the change of g is rounding; then the gradient decides, for steps along an exact
+ * direction of a definite Hessian that are short against the motion, or nearly as short as
+ * coordinates resolve. */
+static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, const double *x_new) {
+  const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
+  const Data *data = m->data;
+  const HkProblem *problem = m->problem;
+  double least = RESOLVED * problem->resolution * sqrt(problem->model->total_mass);
+  if (!data->direction.exact || m->filtered) return false;
+  if (hk_problem_norm(m->problem, p) > fmax(SHORT * hk_problem_moved(m->problem, x), least))
+    return false;
+  m->info.evaluations++;
+  return hk_problem_gradient(m->problem, x_new, m->w[4]) <= LESS * data->residual;
+}
+
 /* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
                        double *x_new, double *a, HkError *error) {
@@ -183,6 +200,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   double straight = hk_minimizer_try(m, x, x_new);
   bool enough = straight <= HK_ARMIJO * slope;
   if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
+  if (!enough && gradient_falls(m, x, p, x_new)) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
   for (int trial = 0; trial < TRIALS_MAX; trial++, *a *= SHRINK) {
     HK_TRY(hk_cancel_check(problem->cancel, error));
@@ -252,6 +270,7 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g), tolerance = params_of(m)->tolerance;
+    data->residual = r;
     double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
     m->info.evaluations++;
     m->proved = data->proves && data->length <= short_enough;

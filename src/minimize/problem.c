@@ -191,21 +191,24 @@ static void bound_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double 
   ((Bound *)sink)->extra[i] += hk_mat_row_sum(B);
 }
 
-static void diagonal_range(void *user, int64_t begin, int64_t end) {
-  HkProblem *p = user;
-  const HkModel *m = p->model;
-  for (int64_t i = begin; i < end; i++) {
-    double k = p->extra[i], c = 0;
-    hk_springs_add_bounds(m, p->work->springs, i, &k, &c);
-    p->inverse[i] = p->held.mask[i] ? 0 : 1 / (m->mass[i] + p->tau * (p->tau * k + c));
-  }
+/* d_i (kg) with the stiffness k (N/m) of all forces but the springs. */
+static double bound_of(const HkProblem *p, int64_t i, double k) {
+  double c = 0;
+  hk_springs_add_bounds(p->model, p->work->springs, i, &k, &c);
+  return p->model->mass[i] + p->tau * (p->tau * k + c);
 }
 
-/* extra = the bounds at x; `all`: with those of forces whose stiffness has none in a step. */
-static void bound_extra(HkProblem *p, const double *x, bool all) {
+static void diagonal_range(void *user, int64_t begin, int64_t end) {
+  HkProblem *p = user;
+  for (int64_t i = begin; i < end; i++)
+    p->inverse[i] = p->held.mask[i] ? 0 : 1 / bound_of(p, i, p->extra[i]);
+}
+
+/* extra (n) = the bounds at x; `all`: with those of forces whose stiffness has none in a step. */
+static void bound_extra(const HkProblem *p, const double *x, bool all, double *extra) {
   const HkModel *m = p->model;
-  memset(p->extra, 0, (size_t)m->n * sizeof *p->extra);
-  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = p->extra};
+  memset(extra, 0, (size_t)m->n * sizeof *extra);
+  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = extra};
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f) || (m->forces[f].type->unbounded && !all)) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
@@ -218,9 +221,9 @@ HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, Hk
   HK_TRY(linearize(p, x, v, error));
   p->hessian.begins = true;
   p->bounded = is_bounded(p);
-  bound_extra(p, x, true);
+  bound_extra(p, x, true, p->extra);
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
-  if (hk_problem_has_unbounded(p)) bound_extra(p, x, false);
+  if (hk_problem_has_unbounded(p)) bound_extra(p, x, false, p->extra);
   return HK_OK;
 }
 
@@ -396,24 +399,36 @@ static double furthest_range(void *user, int64_t begin, int64_t end) {
   return most;
 }
 
-/* d_i^2 / m_i, the square of r if a single vertex is moved by 1 m at most. */
+/* d_i^2 / m_i, the square of r if a single vertex is moved by 1 m at most. x: the stiffness of all
+ * forces but the springs, n; NULL: d_i is in `inverse`. */
 static double weight_range(void *user, int64_t begin, int64_t end) {
-  const HkProblem *p = ((const Measure *)user)->p;
+  const Measure *a = user;
+  const HkProblem *p = a->p;
   double sum = 0;
   for (int64_t i = begin; i < end; i++) {
-    double inverse = p->inverse[i];
-    if (inverse > 0) sum += 1 / (inverse * inverse * p->model->mass[i]);
+    if (p->held.mask[i]) continue;
+    double d = a->x ? bound_of(p, i, a->x[i]) : 1 / p->inverse[i];
+    sum += d * d / p->model->mass[i];
   }
   return sum;
 }
 
 void hk_problem_measure(HkProblem *p, const double *x_n) {
-  Measure a = {p, x_n};
+  Measure a = {p, x_n}, weights = {p, NULL};
   p->origin = x_n;
   const HkVectors *s = &p->space;
-  double furthest = hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
+  p->resolution = DBL_EPSILON * hk_parallel_most(s->threads, s->n, furthest_range, &a, s->sums);
   p->rounding =
-      DBL_EPSILON * furthest * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &a, s->sums));
+      p->resolution * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &weights, s->sums));
+}
+
+void hk_problem_measure_rounding(HkProblem *p, const double *x) {
+  const HkVectors *s = &p->space;
+  Measure a = {p, p->scratch};
+  if (!hk_problem_has_unbounded(p)) return;
+  bound_extra(p, x, true, p->scratch);
+  double r = p->resolution * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &a, s->sums));
+  if (r > p->rounding) p->rounding = r;
 }
 
 /* ---- A bound of the Hessian from below ---- */

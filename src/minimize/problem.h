@@ -56,7 +56,8 @@ typedef struct HkProblem {
   double *extra;        /* e_i (N/m), n: bound of the stiffness of all forces but the springs and
                          * those without a bound */
   const double *origin; /* x_n (m), 3 n: where the step began; the caller's */
-  double rounding;      /* kg^(1/2) m: what the rounding of the coordinates does to r */
+  double resolution;    /* m: rounding of the coordinates */
+  double rounding;      /* kg^(1/2) m: what it does to r */
   HkHessian hessian;
   HkPrefactor *prefactor; /* NULL unless a method requires it */
   HkFactorKind factor_kind;
@@ -107,6 +108,9 @@ double hk_problem_moved(HkProblem *problem, const double *x);
 /* Sets x_n and the rounding of r for coordinates as large as those of x_n and y; after
  * hk_problem_linearize. */
 void hk_problem_measure(HkProblem *problem, const double *x_n);
+/* Raises the rounding of r to that of the stiffness at x, where forces have no bound of it: a
+ * contact that closes in the step was not there at its start. */
+void hk_problem_measure_rounding(HkProblem *problem, const double *x);
 /* Whether H(x) >= 2/3 M for certain, by a bound of the springs under pressure at each vertex (see
  * stopping.c); false: it is not known. */
 bool hk_problem_is_convex(HkProblem *problem, const double *x);

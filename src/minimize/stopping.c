@@ -33,6 +33,9 @@
 /* Part of the motion below which a move that a force has shortened is no progress. */
 static const double FILTERED_PROGRESS = 1e-6;
 
+/* Relative gradient from which on it may be that of rounding. */
+static const double ROUNDING_MAX = 1e-5;
+
 /* Iterates with m <= tolerance that are not known to be minima before a minimization ends. */
 enum { STATIONARY_MAX = 3 };
 
@@ -65,6 +68,7 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r)
   double moved = hk_problem_moved(m->problem, x);
   info->iterations = iteration;
   info->gradient = relative_gradient(m, r, moved);
+  if (r <= ROUNDING_MAX * moved) hk_problem_measure_rounding(m->problem, x);
   info->reason = reason_at(m, x, r, moved);
   bool blocked = iteration > 0 && m->filtered && m->filtered_move <= FILTERED_PROGRESS * moved;
   if (blocked && !is_solved(m)) info->reason = HK_STOP_STALLED;
