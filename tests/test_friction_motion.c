@@ -273,11 +273,13 @@ static const char on_ball[] =
 
 static bool same_states(const HkState *a, const HkState *b) {
   size_t size = hk_state_packed_size(a);
-  char *one = malloc(size), *two = malloc(size);
+  char *one = calloc(1, size), *two = calloc(1, size);
   bool same = size == hk_state_packed_size(b);
-  if (same) hk_state_pack(a, one);
-  if (same) hk_state_pack(b, two);
-  same = same && memcmp(one, two, size) == 0;
+  if (same) {
+    hk_state_pack(a, one);
+    hk_state_pack(b, two);
+    same = memcmp(one, two, size) == 0;
+  }
   free(one);
   free(two);
   return same;
