@@ -341,6 +341,7 @@ static HkStatus merge_found(const HkForceArgs *a, const HkTouchings *found, HkEr
   HkContacts *c = a->state;
   HkFriction *f = c->friction;
   int64_t all = found->pair_count + found->wall_count, count = f->anchor_count, kept = 0;
+  if (count + all == 0) return HK_OK;
   HK_TRY(hk_grow(&c->model->context, &f->anchor, &f->anchor_capacity, count + all,
                  sizeof *f->anchor, "friction", error));
   HkAnchor *old = f->anchor + all;

@@ -14,9 +14,10 @@
  *
  * A vertex that the filter cuts leaves the path: its box becomes the hull of its start and its end,
  * which is right for every t, and the pairs that this adds are found by themselves
- * (hk_contacts_widen). Obstacles have such boxes from the start. In boxes that do not move, as deep
- * as a move is long, cloth of many vertices that is in motion would have hundreds of candidates a
- * vertex, all of them between neighbors that move side by side.
+ * (hk_contacts_widen). So it is with a few vertices that leave the path of all others. Obstacles
+ * have such boxes from the start. In boxes that do not move, as deep as a move is long, cloth of
+ * many vertices that is in motion would have hundreds of candidates a vertex, all of them between
+ * neighbors that move side by side.
  *
  * At positions y a pair is no nearer than
  *
@@ -56,6 +57,12 @@ static double width(const HkContacts *c, int64_t v) {
   return c->data->radius[v] + 0.5 * c->data->ghat;
 }
 
+/* What a vertex that moves from x to `to` has around the path: its skin, radius and ghat / 2. */
+static double around(const HkContacts *c, int64_t v, const double *x, const double *to) {
+  double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
+  return width(c, v) + SKIN * c->data->ghat + ahead;
+}
+
 /* A box that is right for every t. */
 static void make_hull(HkContacts *c, int64_t v) {
   HkBox *box = &c->box[v];
@@ -74,8 +81,7 @@ static void box_range(void *user, int64_t begin, int64_t end) {
   for (int64_t v = begin; v < end; v++) {
     const double *x = hk_contacts_position(c, a->x, (int32_t)v);
     const double *to = v < n ? a->to + 3 * v : c->obstacle_to + 3 * (v - n);
-    double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
-    double wide = width(c, v) + SKIN * c->data->ghat + ahead;
+    double wide = around(c, v, x, to);
     HkBox *box = &c->box[v];
     *box = (HkBox){0};
     for (int q = 0; q < 3; q++) {
@@ -358,28 +364,6 @@ static double time_of(HkContacts *c, const double *x) {
   return t > 0 ? (t < 1 ? t : 1) : 0;
 }
 
-/* Whether x and `to` are on the path, and from when to when. */
-static bool is_covered(HkContacts *c, const double *x, const double *to) {
-  double from = time_of(c, x), at[3] = {1, from, 0};
-  for (int k = 0; k < 3; k++)
-    if (is_on_path(c, x, c->obstacle, at[k]) && is_on_path(c, to, c->obstacle_to, at[k])) {
-      c->from = c->until = at[k];
-      return true;
-    }
-  c->from = from;
-  c->until = time_of(c, to);
-  return is_on_path(c, x, c->obstacle, c->from) && is_on_path(c, to, c->obstacle_to, c->until);
-}
-
-HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
-  if (c->has_candidates && is_covered(c, x, to)) return HK_OK;
-  HkStatus status = search(c, x, to);
-  c->from = 0;
-  c->until = 1;
-  if (status < 0) c->status = status;
-  return status;
-}
-
 /* ---- Vertices that leave the path ---- */
 
 /* Calls found for pairs with a late vertex; those of two late blocks at the turn of the first. */
@@ -467,8 +451,9 @@ static int64_t list_late_blocks(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   int64_t count = 0;
   for (int64_t b = 0; b < f->slot_count / HK_CONTACT_WIDTH; b++) {
-    const int32_t *v = f->vertex + 3 * HK_CONTACT_WIDTH * b;
-    c->late_block[b] = any_late(c, v, 3 * HK_CONTACT_WIDTH);
+    c->late_block[b] = false;
+    for (int64_t slot = HK_CONTACT_WIDTH * b; slot < HK_CONTACT_WIDTH * (b + 1); slot++)
+      if (f->corners[slot] > 0 && any_late(c, f->vertex + 3 * slot, 3)) c->late_block[b] = true;
     if (c->late_block[b]) c->late_list[count++] = b;
   }
   return count;
@@ -477,7 +462,7 @@ static int64_t list_late_blocks(HkContacts *c) {
 HkStatus hk_contacts_widen(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   int64_t pieces;
-  for (int64_t v = 0; v < f->n; v++)
+  for (int64_t v = 0; v < f->vertex_count; v++)
     if (c->late[v]) make_hull(c, v);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   int64_t blocks = list_late_blocks(c);
@@ -487,4 +472,91 @@ HkStatus hk_contacts_widen(HkContacts *c) {
   HK_TRY(gather_fresh(c, pieces));
   HK_TRY(merge_fresh(c));
   return hk_groups_list(c);
+}
+
+/* ---- Moves ---- */
+
+static bool is_on_path_at(HkContacts *c, const double *x, const double *to, double from,
+                          double until) {
+  c->from = from;
+  c->until = until;
+  return is_on_path(c, x, c->obstacle, from) && is_on_path(c, to, c->obstacle_to, until);
+}
+
+/* Whether x and `to` are on the path, and from when to when. At the same time is better. */
+static bool is_covered(HkContacts *c, const double *x, const double *to) {
+  double from = time_of(c, x);
+  return is_on_path_at(c, x, to, 1, 1) || is_on_path_at(c, x, to, from, from) ||
+         is_on_path_at(c, x, to, 0, 0) || is_on_path_at(c, x, to, from, time_of(c, to));
+}
+
+/* Marks the vertices that are not on the path at these times; returns how many, or one more than
+ * `most`. */
+static int64_t mark_late(HkContacts *c, const double *x, const double *to, double from,
+                         double until, int64_t most) {
+  const HkFeatures *f = &c->data->features;
+  int64_t count = 0;
+  for (int64_t v = 0; v < f->vertex_count; v++) {
+    const double *start = hk_contacts_position(c, x, (int32_t)v);
+    const double *end = v < f->n ? to + 3 * v : c->obstacle_to + 3 * (v - f->n);
+    c->late[v] =
+        !hk_contacts_is_on_path(c, v, start, from) || !hk_contacts_is_on_path(c, v, end, until);
+    count += c->late[v];
+    if (count > most) break;
+  }
+  return count;
+}
+
+/* Makes the boxes of late vertices contain the move. */
+static void enclose(HkContacts *c, const double *x, const double *to) {
+  const HkFeatures *f = &c->data->features;
+  for (int64_t v = 0; v < f->vertex_count; v++) {
+    if (!c->late[v]) continue;
+    const double *start = hk_contacts_position(c, x, (int32_t)v);
+    const double *end = v < f->n ? to + 3 * v : c->obstacle_to + 3 * (v - f->n);
+    double wide = around(c, v, start, end);
+    HkBox own = {0};
+    for (int q = 0; q < 3; q++) {
+      own.low[0][q] = own.low[1][q] = below(fmin(start[q], end[q]) - wide);
+      own.minus_high[0][q] = own.minus_high[1][q] = below(-fmax(start[q], end[q]) - wide);
+    }
+    hk_box_add(&c->box[v], &own);
+  }
+}
+
+/* Where few vertices are not on the path, the search is made for them alone. */
+static bool is_mended(HkContacts *c, const double *x, const double *to) {
+  const double FEW = 0.05;
+  int64_t most = (int64_t)(FEW * (double)c->data->features.n);
+  double from = time_of(c, x);
+  double times[3][2] = {{1, 1}, {from, from}, {from, time_of(c, to)}};
+  for (int k = 0; k < 3; k++) {
+    if (mark_late(c, x, to, times[k][0], times[k][1], most) > most) continue;
+    enclose(c, x, to);
+    if (hk_contacts_widen(c) < 0) return false; /* a whole search takes less memory */
+    c->from = times[k][0];
+    c->until = times[k][1];
+    return true;
+  }
+  return false;
+}
+
+/* Whether the candidates are those of a far longer move, and too many to be walked through again
+ * and again. */
+static bool is_wide(HkContacts *c, const double *x, const double *to) {
+  const double MANY = 60, SHORTER = 1.0 / 16;
+  int64_t n = c->data->features.n;
+  Search a = {.c = c, .x = x, .to = to};
+  if (x == to || !((double)c->candidate_count > MANY * (double)n)) return false;
+  return hk_parallel_sum(c->model->threads, n, path_range, &a, c->part) < SHORTER * c->path;
+}
+
+HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
+  bool keeps = c->has_candidates && !is_wide(c, x, to);
+  if (keeps && (is_covered(c, x, to) || is_mended(c, x, to))) return HK_OK;
+  HkStatus status = search(c, x, to);
+  c->from = 0;
+  c->until = 1;
+  if (status < 0) c->status = status;
+  return status;
 }
