@@ -189,6 +189,7 @@ TEST(poses_follow_the_motion_and_its_live_changes) {
   Made made;
   double R[9], T[3];
   HkMethod motion = {0};
+  HkSurface none;
   MUST(make("{'type': 'ball', 'motion': {'type': 'rotation', 'axis': [0, 0, 1], 'center': [1, 0, "
             "0], 'speed': 90}}",
             "", &made, error));
@@ -208,7 +209,7 @@ TEST(poses_follow_the_motion_and_its_live_changes) {
   CHECK(T[0] == 0 && T[1] == 0 && T[2] == 0);
   FAILS(hk_model_set_obstacle_motion(made.model, 1, NULL, error), HK_ERROR_INVALID,
         "there is no obstacle 1");
-  FAILS(hk_model_obstacle_surface(made.model, 7, &made.surface, error), HK_ERROR_INVALID,
+  FAILS(hk_model_obstacle_surface(made.model, 7, &none, error), HK_ERROR_INVALID,
         "there is no obstacle 7");
   CHECK(!hk_model_obstacle_name(made.model, -1));
   hk_method_clear(&motion);
