@@ -77,7 +77,7 @@ static void take_stiffness(ContactByHand *c, const HkContacts *contacts) {
   c->known_count = 0;
   take(c, contacts->candidate, contacts->candidate_count);
   take(c, contacts->met, contacts->met_count);
-  qsort(c->known, (size_t)c->known_count, sizeof *c->known, compare);
+  if (c->known_count) qsort(c->known, (size_t)c->known_count, sizeof *c->known, compare);
 }
 
 static double stiffness_of(const ContactByHand *c, const PairByHand *pair) {

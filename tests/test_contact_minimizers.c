@@ -182,7 +182,8 @@ static void compare(int kind, uint64_t seed, const char *minimizer, double toler
   HkError error = {0};
   if (!w.sim) return;
   size_t bytes = (size_t)w.model->n * 3 * sizeof(double);
-  double *x_n = malloc(bytes), *x = malloc(bytes);
+  size_t padded = bytes + HK_PAD * sizeof(double); /* which forces require of their vectors */
+  double *x_n = malloc(padded), *x = malloc(padded);
   if (!x_n || !x) abort();
   HkStatus status = hk_sim_step(w.sim, w.state, &error);
   memcpy(x_n, hk_state_positions(w.state), bytes);
