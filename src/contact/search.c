@@ -544,10 +544,11 @@ static bool is_mended(HkContacts *c, const double *x, const double *to) {
 /* Whether the candidates are those of a far longer move, and too many to be walked through again
  * and again. */
 static bool is_wide(HkContacts *c, const double *x, const double *to) {
-  const double MANY = 60, SHORTER = 1.0 / 16;
-  int64_t n = c->data->features.n;
+  enum { MANY = 10, MANY_A_PAIR = 4 };
+  const double SHORTER = 1.0 / 16;
+  int64_t n = c->data->features.n, touch = c->touchings[c->last].pair_count;
   Search a = {.c = c, .x = x, .to = to};
-  if (x == to || !((double)c->candidate_count > MANY * (double)n)) return false;
+  if (x == to || c->candidate_count <= MANY * n + MANY_A_PAIR * touch) return false;
   return hk_parallel_sum(c->model->threads, n, path_range, &a, c->part) < SHORTER * c->path;
 }
 
