@@ -2,8 +2,8 @@
  *
  *     u = sum w_a x_a,   d2E/dx_a dx_b = w_a w_b K     (K 3x3, N/m, positive semidefinite)
  *
- * Contact and friction are of this kind. A term stands for up to 16 blocks, into which it is expanded
- * for assembled matrices only. Products take two passes,
+ * Contact and friction are of this kind. A term stands for up to 16 blocks, into which it is
+ * expanded for assembled matrices only. Products take two passes,
  *
  *     y_t = K_t sum_a w_a p_a   for each term,     out_i += w y_t   over the terms of each vertex
  *
