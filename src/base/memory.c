@@ -128,7 +128,7 @@ HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error) {
   if (count <= *capacity) return HK_OK;
-  int64_t wanted = *capacity < INT64_MAX / 2 ? 2 * *capacity : count;
+  int64_t wanted = *capacity < INT64_MAX / 2 ? *capacity + *capacity / 2 : count;
   if (wanted < count) wanted = count;
   if (wanted < 16) wanted = 16;
   double more = (double)(wanted - *capacity) * (double)size;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const double INERTIA = 10;
-enum { GROUP_GRAIN = 64 };
+enum { GROUP_GRAIN = 64, WALL_GRAIN = 1024 };
 
 /* ---- Creating ---- */
 
@@ -66,10 +66,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
   if (!c) return;
   hk_tree_destroy(m, &c->tree);
   hk_impulses_destroy(m, &c->impulses);
-  for (int64_t k = 0; k < c->piece_count; k++) {
-    hk_free(context, &c->pieces[k].candidate);
-    hk_free(context, &c->pieces[k].touching);
-  }
+  hk_pieces_destroy(context, &c->pieces);
   for (int k = 0; k < 2; k++) {
     hk_free(context, &c->touchings[k].x);
     hk_free(context, &c->touchings[k].pair);
@@ -79,7 +76,7 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
                     &c->part,  &c->round,     &c->met,      &c->candidate,   &c->mark,
                     &c->late,  &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
                     &c->sums,  &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
-                    &c->pieces};
+                    &c->blocker};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -98,13 +95,11 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
   bytes +=
       (size_t)(c->candidate_capacity + c->met_capacity + c->fresh_capacity) * sizeof *c->candidate;
-  bytes += (size_t)c->mark_capacity + (size_t)c->piece_count * sizeof *c->pieces;
+  bytes += (size_t)c->mark_capacity + hk_pieces_bytes(&c->pieces);
+  bytes += (size_t)c->blocker_capacity * sizeof *c->blocker;
   for (int k = 0; k < 2; k++)
     bytes += (size_t)c->touchings[k].pair_capacity * sizeof(HkTouching) +
              (size_t)c->touchings[k].wall_capacity * sizeof(HkWallTouching);
-  for (int64_t k = 0; k < c->piece_count; k++)
-    bytes += (size_t)c->pieces[k].candidate_capacity * sizeof(HkCandidate) +
-             (size_t)c->pieces[k].touching_capacity * sizeof(HkTouching);
   return bytes;
 }
 
@@ -144,36 +139,6 @@ void hk_contacts_place(HkContacts *c, double t) {
   if (same) return;
   hk_contacts_aim(c, t);
   hk_contacts_advance(c, 1);
-}
-
-typedef struct Pieces {
-  HkRangeFn *fn;
-  void *user;
-  int64_t count, grain;
-} Pieces;
-
-static void run_pieces(void *user, int64_t begin, int64_t end) {
-  const Pieces *a = user;
-  for (int64_t p = begin; p < end; p++) {
-    int64_t last = (p + 1) * a->grain;
-    a->fn(a->user, p * a->grain, last < a->count ? last : a->count);
-  }
-}
-
-HkStatus hk_contacts_loop(HkContacts *c, int64_t count, int64_t grain, HkRangeFn *fn, void *user,
-                          int64_t *pieces) {
-  Pieces a = {fn, user, count, grain};
-  int64_t before = c->piece_count;
-  *pieces = (count + grain - 1) / grain;
-  HK_TRY(hk_grow(&c->model->context, &c->pieces, &c->piece_count, *pieces, sizeof *c->pieces,
-                 "contact", NULL));
-  for (int64_t k = before; k < c->piece_count; k++) c->pieces[k] = (HkPiece){0};
-  for (int64_t k = 0; k < *pieces; k++) {
-    c->pieces[k].count = 0;
-    c->pieces[k].status = HK_OK;
-  }
-  hk_parallel_work(c->model->threads, *pieces, 1, run_pieces, &a);
-  return HK_OK;
 }
 
 void hk_contacts_begin(HkContacts *c, double h) {
@@ -272,16 +237,13 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   pair.k = t.k = (double)candidate->k;
   pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
   t.energy = hk_pair_energy(&pair, &t.touch);
-  if (piece->status >= 0)
-    piece->status = hk_grow(&c->model->context, &piece->touching, &piece->touching_capacity,
-                            piece->count + 1, sizeof t, "contact", NULL);
-  if (piece->status >= 0) piece->touching[piece->count++] = t;
+  HkTouching *to = hk_piece_append(piece);
+  if (to) *to = t;
 }
 
-static void touch_range(void *user, int64_t begin, int64_t end) {
+static void touch_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   const Loop *a = user;
   const HkContacts *c = a->c;
-  HkPiece *piece = &c->pieces[begin / GROUP_GRAIN];
   for (int64_t g = begin; g < end; g++) {
     if (hk_group_gap(c, &c->group[g]) > c->data->ghat) continue;
     for (int64_t e = c->group[g].first; e < c->group[g + 1].first; e++) find_touching(a, e, piece);
@@ -290,21 +252,14 @@ static void touch_range(void *user, int64_t begin, int64_t end) {
 
 static HkStatus find_pairs(Loop *a, HkTouchings *found) {
   HkContacts *c = a->c;
-  int64_t pieces;
+  HkFill fill = {.count = c->group_count,
+                 .grain = GROUP_GRAIN,
+                 .size = sizeof *found->pair,
+                 .fill = touch_range,
+                 .user = a};
   hk_groups_since_search(c, a->x);
-  HK_TRY(hk_contacts_loop(c, c->group_count, GROUP_GRAIN, touch_range, a, &pieces));
-  found->pair_count = 0;
-  for (int64_t p = 0; p < pieces; p++) {
-    const HkPiece *piece = &c->pieces[p];
-    HK_TRY(piece->status);
-    HK_TRY(hk_grow(&c->model->context, &found->pair, &found->pair_capacity,
-                   found->pair_count + piece->count, sizeof *found->pair, "contact", NULL));
-    if (piece->count)
-      memcpy(found->pair + found->pair_count, piece->touching,
-             (size_t)piece->count * sizeof *found->pair);
-    found->pair_count += piece->count;
-  }
-  return HK_OK;
+  return hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &found->pair,
+                        &found->pair_count, &found->pair_capacity);
 }
 
 /* ---- Walls ---- */
@@ -331,23 +286,37 @@ double hk_contacts_wall(const HkContacts *c, int wall, const HkPose *pose, const
   return sign * d;
 }
 
-static HkStatus find_at_wall(Loop *a, int wall, HkTouchings *found) {
+/* Entry e is vertex e % n at wall e / n. */
+static void wall_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
+  const Loop *a = user;
   HkContacts *c = a->c;
   const double one[1] = {1};
-  float *k = c->wall_k + wall * c->data->features.n;
-  for (int64_t v = 0; v < c->data->features.n; v++) {
-    HkWallTouching t = {.vertex = (int32_t)v, .wall = wall};
-    if (!hk_contacts_meets_wall(c, v, wall)) continue;
-    t.g = hk_contacts_wall(c, wall, &c->pose[wall], a->x + 3 * v, t.n, NULL) - c->data->radius[v];
-    if (!(t.g < c->data->ghat)) continue;
-    if (k[v] == 0) k[v] = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
-    t.k = (double)k[v];
-    t.energy = t.k * c->data->ghat * c->data->ghat * hk_barrier(t.g / c->data->ghat);
-    HK_TRY(hk_grow(&c->model->context, &found->wall, &found->wall_capacity, found->wall_count + 1,
-                   sizeof t, "contact", NULL));
-    found->wall[found->wall_count++] = t;
+  double ghat = c->data->ghat;
+  for (int64_t e = begin; e < end; e++) {
+    int64_t v = e % c->data->features.n;
+    HkWallTouching t = {.vertex = (int32_t)v, .wall = (int32_t)(e / c->data->features.n)};
+    if (!hk_contacts_meets_wall(c, v, t.wall)) continue;
+    t.g = hk_contacts_wall(c, t.wall, &c->pose[t.wall], a->x + 3 * v, t.n, NULL);
+    t.g -= c->data->radius[v];
+    if (!(t.g < ghat)) continue;
+    float *k = &c->wall_k[e];
+    if (*k == 0) *k = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
+    t.k = (double)*k;
+    t.energy = t.k * ghat * ghat * hk_barrier(t.g / ghat);
+    HkWallTouching *to = hk_piece_append(piece);
+    if (to) *to = t;
   }
-  return HK_OK;
+}
+
+static HkStatus find_at_walls(Loop *a, HkTouchings *found) {
+  HkContacts *c = a->c;
+  HkFill fill = {.count = c->data->features.n * c->data->wall_count,
+                 .grain = WALL_GRAIN,
+                 .size = sizeof *found->wall,
+                 .fill = wall_range,
+                 .user = a};
+  return hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &found->wall,
+                        &found->wall_count, &found->wall_capacity);
 }
 
 /* ---- At given positions ---- */
@@ -357,9 +326,7 @@ static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double 
   Loop a = {.c = c, .springs = springs, .x = x};
   HK_TRY(hk_contacts_cover(c, x, x));
   HK_TRY(find_pairs(&a, found));
-  found->wall_count = 0;
-  for (int w = 0; w < c->data->wall_count; w++) HK_TRY(find_at_wall(&a, w, found));
-  return HK_OK;
+  return find_at_walls(&a, found);
 }
 
 /* The touchings that are known for x, or NULL. */

@@ -16,6 +16,7 @@
 #define HK_CONTACT_CONTACTS_H
 
 #include "contact/pair.h"
+#include "contact/pieces.h"
 #include "contact/tree.h"
 #include "force/force.h"
 
@@ -122,15 +123,11 @@ typedef struct HkTouchings {
   int64_t pair_count, pair_capacity, wall_count, wall_capacity;
 } HkTouchings;
 
-/* A list that one piece of a parallel loop fills. */
-typedef struct HkPiece {
-  HkCandidate *candidate;
-  HkTouching *touching;
-  int64_t count, candidate_capacity, touching_capacity;
-  double least; /* part of a move, and the candidate or vertex that has it */
-  int64_t least_at;
-  HkStatus status;
-} HkPiece;
+/* What stops a move of all vertices: a candidate, after a part of the move. */
+typedef struct HkBlocker {
+  double part;
+  int64_t candidate;
+} HkBlocker;
 
 typedef struct HkFriction HkFriction; /* friction.h */
 
@@ -164,9 +161,10 @@ typedef struct HkContacts {
   double time, time_to;     /* s, of the poses now, and at the end of the stage */
   HkTouchings touchings[2]; /* of the last two positions */
   int last;                 /* the one that was used last */
-  HkPiece *pieces;
-  int64_t piece_count;
-  double *sums; /* scratch of sums over springs */
+  HkPieces pieces;
+  HkBlocker *blocker; /* scratch of hk_contacts_reach */
+  int64_t blocker_count, blocker_capacity;
+  double *sums; /* scratch of sums over springs, vertices and pairs */
   int64_t sums_count;
   double *part;  /* of the filter: how much of its move each vertex makes */
   uint8_t *mark; /* of the filter: one a candidate */
@@ -222,10 +220,6 @@ const char *hk_contacts_name(const HkContacts *contacts, int32_t vertex);
 /* crossing.c: an error that lists what intersects at x, or is nearer than its thickness. */
 HkStatus hk_contacts_check(HkContacts *contacts, const HkSpringArrays *springs, const double *x,
                            HkError *error);
-/* A loop over count entries in pieces of grain entries, with a list each: fn gets entries of one
- * piece, contacts->pieces[begin / grain]. Returns the number of pieces in *pieces. */
-HkStatus hk_contacts_loop(HkContacts *contacts, int64_t count, int64_t grain, HkRangeFn *fn,
-                          void *user, int64_t *pieces);
 /* The position of a vertex of the model or of an obstacle. */
 static inline const double *hk_contacts_position(const HkContacts *c, const double *x, int32_t v) {
   int64_t n = c->data->features.n;

@@ -49,22 +49,22 @@ static double part_of(const Reach *a, int64_t e) {
   return hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g));
 }
 
-static void reach_range(void *user, int64_t begin, int64_t end) {
+/* Appends the candidate that allows least. */
+static void reach_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   const Reach *a = user;
   HkContacts *c = a->c;
-  HkPiece *piece = &c->pieces[begin / CHECK_GRAIN];
-  piece->least = 1;
+  HkBlocker least = {.part = 1};
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
     double gap = hk_group_gap(c, group);
     if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, c->block_move)) continue;
     for (int64_t e = group->first; e < group[1].first; e++) {
       double part = part_of(a, e);
-      if (!(part < piece->least)) continue;
-      piece->least = part;
-      piece->least_at = e;
+      if (part < least.part) least = (HkBlocker){part, e};
     }
   }
+  HkBlocker *to = least.part < 1 ? hk_piece_append(piece) : NULL;
+  if (to) *to = least;
 }
 
 static void explain(const HkContacts *c, int64_t candidate, HkError *why) {
@@ -113,21 +113,26 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
   enum { HALVINGS_MAX = 60 };
   Reach a = {.c = c, .x = x, .to = to};
   HkStatus status = hk_contacts_cover(c, x, to);
-  int64_t pieces = 0;
   if (status >= 0) {
+    HkFill fill = {.count = c->group_count,
+                   .grain = CHECK_GRAIN,
+                   .size = sizeof *c->blocker,
+                   .fill = reach_range,
+                   .user = &a};
     hk_groups_since_search(c, x);
     hk_groups_of_move(c, x, to, NULL, true);
-    status = hk_contacts_loop(c, c->group_count, CHECK_GRAIN, reach_range, &a, &pieces);
+    status = hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->blocker,
+                            &c->blocker_count, &c->blocker_capacity);
   }
   if (status < 0) {
     c->status = status;
     return 0;
   }
   double least = 1;
-  for (int64_t p = 0; p < pieces; p++) {
-    if (!(c->pieces[p].least < least)) continue;
-    least = c->pieces[p].least;
-    explain(c, c->pieces[p].least_at, why);
+  for (int64_t k = 0; k < c->blocker_count; k++) {
+    if (!(c->blocker[k].part < least)) continue;
+    least = c->blocker[k].part;
+    explain(c, c->blocker[k].candidate, why);
   }
   for (int k = 0; k < HALVINGS_MAX; k++, least *= 0.5)
     if (walls_allow(&a, least, why)) return least;

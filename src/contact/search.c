@@ -40,7 +40,6 @@ typedef struct Search {
   HkContacts *c;
   const double *x, *to;
   HkPiece *piece;
-  int64_t grain;
   const int64_t *blocks; /* of a search by some blocks alone */
 } Search;
 
@@ -98,78 +97,10 @@ static void box_range(void *user, int64_t begin, int64_t end) {
 
 /* ---- Pairs ---- */
 
-static void append(HkContacts *c, HkPiece *piece, uint64_t key) {
-  if (piece->status >= 0)
-    piece->status = hk_grow(&c->model->context, &piece->candidate, &piece->candidate_capacity,
-                            piece->count + 1, sizeof *piece->candidate, "contact", NULL);
-  if (piece->status >= 0) piece->candidate[piece->count++] = (HkCandidate){.key = key};
-}
-
 static bool any_late(const HkContacts *c, const int32_t *v, int count) {
   for (int k = 0; k < count; k++)
     if (c->late[v[k]]) return true;
   return false;
-}
-
-/* Two slots whose boxes may meet. */
-typedef struct Slots {
-  Search *a;
-  int64_t slot[2];
-  const int32_t *v[2]; /* 3 vertices each */
-  const HkBox *box[2][3];
-  unsigned shared; /* bit 3 i + j: vertex i of the first is vertex j of the second */
-} Slots;
-
-static void keep(const Slots *s, int combination) {
-  append(s->a->c, s->a->piece, hk_contact_key(s->slot[0], s->slot[1], combination));
-}
-
-/* Vertex q of one slot against all of the other one. */
-static void try_point(const Slots *s, int side, int q) {
-  unsigned other = side == 0 ? 7U << (3 * q) : 0111U << q; /* bits of vertex q */
-  if (s->shared & other) return;
-  HkBox box = *s->box[1 - side][0];
-  hk_box_add(&box, s->box[1 - side][1]);
-  hk_box_add(&box, s->box[1 - side][2]);
-  if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
-}
-
-/* The edge from i to i + 1 of the first slot against that from j to j + 1 of the second. */
-static void try_edges(const Slots *s, int i, int j) {
-  int k = (i + 1) % 3, l = (j + 1) % 3;
-  unsigned any = 1U << (3 * i + j) | 1U << (3 * i + l) | 1U << (3 * k + j) | 1U << (3 * k + l);
-  if (s->shared & any) return;
-  HkBox first = *s->box[0][i], second = *s->box[1][j];
-  hk_box_add(&first, s->box[0][k]);
-  hk_box_add(&second, s->box[1][l]);
-  if (hk_boxes_meet(&first, &second)) keep(s, HK_CONTACT_EDGE_0 + 3 * i + j);
-}
-
-/* Whether edges of two slots touch: in two dimensions only those of an obstacle, whose section has
- * a corner where an edge passes through the plane. */
-static bool edges_meet(const HkFeatures *f, int64_t slot_a, int64_t slot_b) {
-  int32_t a = f->group[slot_a / HK_CONTACT_WIDTH], b = f->group[slot_b / HK_CONTACT_WIDTH];
-  return !f->flat || a >= f->body_count || b >= f->body_count;
-}
-
-/* The combinations of two slots, in the order of their keys. */
-static void found(void *user, int64_t slot_a, int64_t slot_b) {
-  Search *a = user;
-  const HkFeatures *f = &a->c->data->features;
-  unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
-  int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
-  bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
-  Slots s = {
-      .a = a, .slot = {slot_a, slot_b}, .v = {f->vertex + 3 * slot_a, f->vertex + 3 * slot_b}};
-  for (int q = 0; q < 9; q++) s.shared |= (unsigned)(s.v[0][q / 3] == s.v[1][q % 3]) << q;
-  for (int q = 0; q < 6; q++) s.box[q / 3][q % 3] = &a->c->box[s.v[q / 3][q % 3]];
-  for (int q = 0; q < 3 && onto_b; q++)
-    if (own_a >> q & 1) try_point(&s, 0, q);
-  for (int q = 0; q < 3 && onto_a; q++)
-    if (own_b >> q & 1) try_point(&s, 1, q);
-  bool edges = edges_meet(f, slot_a, slot_b);
-  for (int e = 0; e < 9 && edges; e++)
-    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1) try_edges(&s, e / 3, e % 3);
 }
 
 /* What a vertex may be off the path (m), rounded up. */
@@ -226,56 +157,124 @@ static bool measure(const HkContacts *c, HkCandidate *candidate) {
   return distance <= reach;
 }
 
-static void search_range(void *user, int64_t begin, int64_t end) {
+/* Two slots whose boxes may meet. */
+typedef struct Slots {
+  Search *a;
+  int64_t slot[2];
+  const int32_t *v[2]; /* 3 vertices each */
+  const HkBox *box[2][3];
+  unsigned shared; /* bit 3 i + j: vertex i of the first is vertex j of the second */
+} Slots;
+
+static void keep(const Slots *s, int combination) {
+  HkCandidate candidate = {.key = hk_contact_key(s->slot[0], s->slot[1], combination)};
+  if (!measure(s->a->c, &candidate)) return;
+  HkCandidate *to = hk_piece_append(s->a->piece);
+  if (to) *to = candidate;
+}
+
+/* Vertex q of one slot against all of the other one. */
+static void try_point(const Slots *s, int side, int q) {
+  unsigned other = side == 0 ? 7U << (3 * q) : 0111U << q; /* bits of vertex q */
+  if (s->shared & other) return;
+  HkBox box = *s->box[1 - side][0];
+  hk_box_add(&box, s->box[1 - side][1]);
+  hk_box_add(&box, s->box[1 - side][2]);
+  if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
+}
+
+/* The edge from i to i + 1 of the first slot against that from j to j + 1 of the second. */
+static void try_edges(const Slots *s, int i, int j) {
+  int k = (i + 1) % 3, l = (j + 1) % 3;
+  unsigned any = 1U << (3 * i + j) | 1U << (3 * i + l) | 1U << (3 * k + j) | 1U << (3 * k + l);
+  if (s->shared & any) return;
+  HkBox first = *s->box[0][i], second = *s->box[1][j];
+  hk_box_add(&first, s->box[0][k]);
+  hk_box_add(&second, s->box[1][l]);
+  if (hk_boxes_meet(&first, &second)) keep(s, HK_CONTACT_EDGE_0 + 3 * i + j);
+}
+
+/* Whether edges of two slots touch: in two dimensions only those of an obstacle, whose section has
+ * a corner where an edge passes through the plane. */
+static bool edges_meet(const HkFeatures *f, int64_t slot_a, int64_t slot_b) {
+  int32_t a = f->group[slot_a / HK_CONTACT_WIDTH], b = f->group[slot_b / HK_CONTACT_WIDTH];
+  return !f->flat || a >= f->body_count || b >= f->body_count;
+}
+
+/* The combinations of two slots, in the order of their keys. */
+static void found(void *user, int64_t slot_a, int64_t slot_b) {
+  Search *a = user;
+  const HkFeatures *f = &a->c->data->features;
+  unsigned own_a = f->owns[slot_a], own_b = f->owns[slot_b];
+  int corners_a = f->corners[slot_a], corners_b = f->corners[slot_b];
+  bool onto_b = corners_b > 1 || corners_a == 1, onto_a = corners_a > 1;
+  Slots s = {
+      .a = a, .slot = {slot_a, slot_b}, .v = {f->vertex + 3 * slot_a, f->vertex + 3 * slot_b}};
+  for (int q = 0; q < 9; q++) s.shared |= (unsigned)(s.v[0][q / 3] == s.v[1][q % 3]) << q;
+  for (int q = 0; q < 6; q++) s.box[q / 3][q % 3] = &a->c->box[s.v[q / 3][q % 3]];
+  for (int q = 0; q < 3 && onto_b; q++)
+    if (own_a >> q & 1) try_point(&s, 0, q);
+  for (int q = 0; q < 3 && onto_a; q++)
+    if (own_b >> q & 1) try_point(&s, 1, q);
+  bool edges = edges_meet(f, slot_a, slot_b);
+  for (int e = 0; e < 9 && edges; e++)
+    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1) try_edges(&s, e / 3, e % 3);
+}
+
+static void search_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   Search a = *(const Search *)user;
-  HkContacts *c = a.c;
-  a.piece = &c->pieces[begin / a.grain];
-  for (int64_t b = begin; b < end; b++) hk_tree_search(&c->tree, &c->data->features, b, found, &a);
-  int64_t kept = 0;
-  for (int64_t e = 0; e < a.piece->count; e++) {
-    a.piece->candidate[kept] = a.piece->candidate[e];
-    kept += measure(c, &a.piece->candidate[kept]);
-  }
-  a.piece->count = kept;
+  a.piece = piece;
+  for (int64_t b = begin; b < end; b++)
+    hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
 }
 
 /* ---- The list ---- */
 
-/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted. */
+/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted, and what
+ * both have is kept once. */
 static HkStatus remember(HkContacts *c) {
-  int64_t add = 0;
-  for (int64_t e = 0; e < c->candidate_count; e++) add += c->candidate[e].k > 0;
+  int64_t add = 0, at = 0;
+  for (int64_t e = 0; e < c->candidate_count; e++) {
+    if (!(c->candidate[e].k > 0)) continue;
+    while (at < c->met_count && c->met[at].key < c->candidate[e].key) at++;
+    add += at == c->met_count || c->met[at].key != c->candidate[e].key;
+  }
+  if (add == 0) return HK_OK;
   HK_TRY(hk_grow(&c->model->context, &c->met, &c->met_capacity, c->met_count + add, sizeof *c->met,
                  "contact", NULL));
-  int64_t at = c->met_count + add, old = c->met_count;
-  c->met_count = at;
+  int64_t old = c->met_count;
+  at = c->met_count += add;
   for (int64_t e = c->candidate_count - 1; e >= 0; e--) { /* from the last on, in place */
     if (!(c->candidate[e].k > 0)) continue;
     while (old > 0 && c->met[old - 1].key > c->candidate[e].key) c->met[--at] = c->met[--old];
+    if (old > 0 && c->met[old - 1].key == c->candidate[e].key) continue;
     c->met[--at] = c->candidate[e];
   }
   return HK_OK;
 }
 
-/* One list of all pieces. Pairs that were met in this step keep their stiffness. */
-static HkStatus join(HkContacts *c, int64_t pieces) {
-  int64_t count = 0, old = 0;
-  for (int64_t p = 0; p < pieces; p++) {
-    HK_TRY(c->pieces[p].status);
-    count += c->pieces[p].count;
+/* The first of the pairs that were met with a key that is not smaller. */
+static int64_t find_met(const HkContacts *c, uint64_t key) {
+  int64_t low = 0, high = c->met_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (c->met[middle].key < key)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  HK_TRY(remember(c));
-  HK_TRY(hk_grow(&c->model->context, &c->candidate, &c->candidate_capacity, count,
-                 sizeof *c->candidate, "contact", NULL));
-  c->candidate_count = 0;
-  for (int64_t p = 0; p < pieces; p++)
-    for (int64_t e = 0; e < c->pieces[p].count; e++) {
-      HkCandidate *to = &c->candidate[c->candidate_count++];
-      *to = c->pieces[p].candidate[e];
-      while (old < c->met_count && c->met[old].key < to->key) old++;
-      if (old < c->met_count && c->met[old].key == to->key) to->k = c->met[old].k;
-    }
-  return HK_OK;
+  return low;
+}
+
+/* Pairs that were met in this step keep their stiffness. */
+static void recall(void *user, void *entries, int64_t count) {
+  const HkContacts *c = ((const Search *)user)->c;
+  HkCandidate *candidate = entries;
+  int64_t at = find_met(c, candidate[0].key);
+  for (int64_t e = 0; e < count; e++) {
+    while (at < c->met_count && c->met[at].key < candidate[e].key) at++;
+    if (at < c->met_count && c->met[at].key == candidate[e].key) candidate[e].k = c->met[at].k;
+  }
 }
 
 static double path_range(void *user, int64_t begin, int64_t end) {
@@ -291,15 +290,21 @@ static double path_range(void *user, int64_t begin, int64_t end) {
 static HkStatus search(HkContacts *c, const double *x, const double *to) {
   const HkFeatures *f = &c->data->features;
   int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
-  int64_t pieces;
-  Search a = {.c = c, .x = x, .to = to, .grain = SEARCH_GRAIN};
+  Search a = {.c = c, .x = x, .to = to};
+  HkFill fill = {.count = blocks,
+                 .grain = SEARCH_GRAIN,
+                 .size = sizeof *c->candidate,
+                 .fill = search_range,
+                 .settle = recall,
+                 .user = &a};
   c->searches++;
   c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
   c->path = hk_parallel_sum(c->model->threads, f->n, path_range, &a, c->part);
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
-  HK_TRY(hk_contacts_loop(c, blocks, SEARCH_GRAIN, search_range, &a, &pieces));
-  HK_TRY(join(c, pieces));
+  HK_TRY(remember(c));
+  HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->candidate,
+                        &c->candidate_count, &c->candidate_capacity));
   HK_TRY(hk_groups_list(c));
   c->has_candidates = true;
   return HK_OK;
@@ -378,11 +383,11 @@ static void found_late(void *user, int64_t slot_a, int64_t slot_b) {
     found(user, slot_a, slot_b);
 }
 
-static void late_range(void *user, int64_t begin, int64_t end) {
+static void late_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   Search a = *(const Search *)user;
   HkContacts *c = a.c;
   const int64_t *blocks = a.blocks;
-  a.piece = &c->pieces[begin];
+  a.piece = piece;
   for (int64_t b = begin; b < end; b++) {
     a.blocks = blocks + b;
     hk_tree_search_all(&c->tree, &c->data->features, blocks[b], found_late, &a);
@@ -394,39 +399,20 @@ static int by_key(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static float met_stiffness(const HkContacts *c, uint64_t key) {
-  HkCandidate wanted = {.key = key};
-  const HkCandidate *met =
-      c->met_count ? bsearch(&wanted, c->met, (size_t)c->met_count, sizeof wanted, by_key) : NULL;
-  return met ? met->k : 0;
-}
-
-/* The candidates of all pieces that are not in the list yet, sorted and measured, into `fresh`. */
-static HkStatus gather_fresh(HkContacts *c, int64_t pieces) {
-  int64_t count = 0, kept = 0, at = 0;
-  for (int64_t p = 0; p < pieces; p++) {
-    HK_TRY(c->pieces[p].status);
-    count += c->pieces[p].count;
-  }
-  HK_TRY(hk_grow(&c->model->context, &c->fresh, &c->fresh_capacity, count, sizeof *c->fresh,
-                 "contact", NULL));
-  for (int64_t p = 0; p < pieces; p++) {
-    int64_t own = c->pieces[p].count;
-    if (own) memcpy(c->fresh + kept, c->pieces[p].candidate, (size_t)own * sizeof *c->fresh);
-    kept += own;
-  }
-  if (count) qsort(c->fresh, (size_t)count, sizeof *c->fresh, by_key);
-  kept = 0;
-  for (int64_t e = 0; e < count; e++) {
+/* Sorts the fresh candidates and leaves out those that are in the list. */
+static void sort_fresh(HkContacts *c) {
+  int64_t kept = 0, at = 0;
+  if (c->fresh_count) qsort(c->fresh, (size_t)c->fresh_count, sizeof *c->fresh, by_key);
+  for (int64_t e = 0; e < c->fresh_count; e++) {
     HkCandidate *to = &c->fresh[kept];
     *to = c->fresh[e];
     while (at < c->candidate_count && c->candidate[at].key < to->key) at++;
     if (at < c->candidate_count && c->candidate[at].key == to->key) continue;
-    to->k = met_stiffness(c, to->key);
-    kept += measure(c, to);
+    int64_t met = find_met(c, to->key);
+    if (met < c->met_count && c->met[met].key == to->key) to->k = c->met[met].k;
+    kept++;
   }
   c->fresh_count = kept;
-  return HK_OK;
 }
 
 /* Merges the fresh candidates into the list, from the last on, with their marks. */
@@ -461,15 +447,16 @@ static int64_t list_late_blocks(HkContacts *c) {
 
 HkStatus hk_contacts_widen(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
-  int64_t pieces;
   for (int64_t v = 0; v < f->vertex_count; v++)
     if (c->late[v]) make_hull(c, v);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   int64_t blocks = list_late_blocks(c);
-  Search a = {.c = c, .grain = 1, .blocks = c->late_list};
-  c->fresh_count = 0;
-  HK_TRY(hk_contacts_loop(c, blocks, 1, late_range, &a, &pieces));
-  HK_TRY(gather_fresh(c, pieces));
+  Search a = {.c = c, .blocks = c->late_list};
+  HkFill fill = {
+      .count = blocks, .grain = 1, .size = sizeof *c->fresh, .fill = late_range, .user = &a};
+  HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->fresh,
+                        &c->fresh_count, &c->fresh_capacity));
+  sort_fresh(c);
   HK_TRY(merge_fresh(c));
   return hk_groups_list(c);
 }
