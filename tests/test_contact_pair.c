@@ -30,7 +30,9 @@ static bool is_active(const HkContactPair *pair) {
 
 static double energy(const HkContactPair *pair) {
   HkTouch touch = hk_pair_touch(pair);
-  return hk_pair_energy(pair, &touch);
+  double slope;
+  bool turns;
+  return hk_pair_energy(pair, &touch, &slope, &turns);
 }
 
 static void gradient(const HkContactPair *pair, double G[12]) {

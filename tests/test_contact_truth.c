@@ -50,7 +50,7 @@ TEST(the_force_by_hand_is_that_of_the_library) {
       free(g);
       world_destroy(&w);
     }
-  CHECK(touching > 100);
+  CHECK(touching > 80);
 }
 
 /* ---- Answers ---- */

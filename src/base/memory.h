@@ -30,8 +30,8 @@ HkStatus hk_alloc_aligned(const HkContext *context, void **block, void *p, int64
 /* Bytes that this takes. */
 size_t hk_aligned_bytes(int64_t count, size_t size);
 
-/* Grows an array to a capacity of at least count elements, by half of it at a time, and keeps its contents;
- * updates *capacity. */
+/* Grows an array to a capacity of at least count elements, by half of it at a time, and keeps its
+ * contents; updates *capacity. */
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error);
 

@@ -354,6 +354,61 @@ static double wall_change(const HkContacts *c, const double *x, const HkWallTouc
   return s->k * ghat * ghat * hk_barrier_change(s->g / ghat, d / ghat);
 }
 
+/* A sum over pairs that touch at x, at `to`, or at both. */
+typedef struct Changes {
+  const HkContacts *c;
+  const double *x, *to;
+  const HkTouchings *s, *t;
+} Changes;
+
+/* The first pair at x of a candidate that is not smaller. */
+static int64_t find_pair(const HkTouchings *s, int64_t candidate) {
+  int64_t low = 0, high = s->pair_count;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (s->pair[middle].candidate < candidate)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Entry j stands for pair j at `to` and for the pairs at x between it and the one before it; one
+ * more entry, for those after the last. */
+static double pair_changes(void *user, int64_t begin, int64_t end) {
+  const Changes *a = user;
+  const HkTouchings *s = a->s, *t = a->t;
+  int64_t i = begin > 0 ? find_pair(s, t->pair[begin - 1].candidate + 1) : 0;
+  double sum = 0;
+  for (int64_t j = begin; j < end; j++) {
+    bool last = j == t->pair_count;
+    int64_t at = last ? INT64_MAX : t->pair[j].candidate;
+    for (; i < s->pair_count && s->pair[i].candidate < at; i++) sum -= s->pair[i].energy;
+    if (last) break;
+    if (i < s->pair_count && s->pair[i].candidate == at)
+      sum += pair_change(a->c, a->x, &s->pair[i++], a->to, &t->pair[j]);
+    else
+      sum += t->pair[j].energy;
+  }
+  return sum;
+}
+
+static double wall_changes(const Changes *a) {
+  const HkTouchings *s = a->s, *t = a->t;
+  double sum = 0;
+  for (int64_t i = 0, j = 0; i < s->wall_count || j < t->wall_count;) {
+    int order = i == s->wall_count   ? 1
+                : j == t->wall_count ? -1
+                                     : compare_walls(&s->wall[i], &t->wall[j]);
+    if (order == 0)
+      sum += wall_change(a->c, a->x, &s->wall[i++], a->to, &t->wall[j++]);
+    else
+      sum += order < 0 ? -s->wall[i++].energy : t->wall[j++].energy;
+  }
+  return sum;
+}
+
 /* Pair by pair: what touches at both places changes little. */
 static double energy_change(const HkForceArgs *a, const double *to) {
   if (a->work.corrects) return 0;
@@ -361,42 +416,43 @@ static double energy_change(const HkForceArgs *a, const double *to) {
   if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
   const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
-  double sum = 0;
   if (!s || !t) return NAN;
-  for (int64_t i = 0, j = 0; i < s->pair_count || j < t->pair_count;) {
-    int64_t at = i < s->pair_count ? s->pair[i].candidate : INT64_MAX;
-    int64_t other = j < t->pair_count ? t->pair[j].candidate : INT64_MAX;
-    if (at == other)
-      sum += pair_change(c, a->x, &s->pair[i++], to, &t->pair[j++]);
-    else
-      sum += at < other ? -s->pair[i++].energy : t->pair[j++].energy;
+  Changes all = {c, a->x, to, s, t};
+  int64_t count = t->pair_count + 1, sums = (count + TERM_GRAIN - 1) / TERM_GRAIN;
+  HkStatus status =
+      hk_grow(&c->model->context, &c->sums, &c->sums_count, sums, sizeof *c->sums, "contact", NULL);
+  if (status < 0) {
+    c->status = status;
+    return NAN;
   }
-  for (int64_t i = 0, j = 0; i < s->wall_count || j < t->wall_count;) {
-    int order = i == s->wall_count   ? 1
-                : j == t->wall_count ? -1
-                                     : compare_walls(&s->wall[i], &t->wall[j]);
-    if (order == 0)
-      sum += wall_change(c, a->x, &s->wall[i++], to, &t->wall[j++]);
-    else
-      sum += order < 0 ? -s->wall[i++].energy : t->wall[j++].energy;
+  double pairs =
+      hk_parallel_work_sum(a->model->threads, count, TERM_GRAIN, pair_changes, &all, c->sums);
+  return pairs + wall_changes(&all) + hk_friction_energy_change(a, to);
+}
+
+/* f -= the gradient of a pair. */
+static void add_pair(const HkForceArgs *a, const HkTouching *t, double *f) {
+  int64_t n = a->model->n;
+  if (!t->turns) {
+    for (int v = 0; v < 4; v++)
+      if (t->vertex[v] < n)
+        hk_axpy(-t->slope * t->touch.w[v], t->touch.n, f + 3 * (int64_t)t->vertex[v]);
+    return;
   }
-  return sum + hk_friction_energy_change(a, to);
+  HkContactPair pair = pair_of(a->state, a->x, t);
+  double G[12];
+  hk_pair_gradient(&pair, &t->touch, G);
+  for (int v = 0; v < 4; v++)
+    if (t->vertex[v] < n) hk_axpy(-1, G + 3 * v, f + 3 * (int64_t)t->vertex[v]);
 }
 
 static void add(const HkForceArgs *a, double *f) {
   if (a->work.corrects) return;
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
-  double ghat = c->data->ghat, G[12];
+  double ghat = c->data->ghat;
   if (!t) return;
-  for (int64_t k = 0; k < t->pair_count; k++) {
-    const HkTouching *touching = &t->pair[k];
-    HkContactPair pair = pair_of(c, a->x, touching);
-    hk_pair_gradient(&pair, &touching->touch, G);
-    for (int v = 0; v < 4; v++)
-      if (touching->vertex[v] < a->model->n)
-        hk_axpy(-1, G + 3 * v, f + 3 * (int64_t)touching->vertex[v]);
-  }
+  for (int64_t k = 0; k < t->pair_count; k++) add_pair(a, &t->pair[k], f);
   for (int64_t k = 0; k < t->wall_count; k++) {
     const HkWallTouching *w = &t->wall[k];
     hk_axpy(-w->k * ghat * hk_barrier_slope(w->g / ghat), w->n, f + 3 * (int64_t)w->vertex);
@@ -470,6 +526,7 @@ static void term_range(void *user, int64_t begin, int64_t end) {
 
 /* Edges that are nearly parallel, block by block. */
 static void add_turning(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
+  if (!t->turns) return;
   HkContactPair pair = pair_of(a->state, a->x, t);
   double H[144], block[9];
   if (!hk_pair_turning(&pair, &t->touch, H)) return;

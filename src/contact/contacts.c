@@ -27,6 +27,7 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->obstacle_to, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
                   error));
   HK_TRY(hk_alloc(context, &c->wall_k, walls, sizeof *c->wall_k, "contact", error));
+  HK_TRY(hk_alloc(context, &c->H, 6 * f->n, sizeof *c->H, "contact", error));
   HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
   HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
   HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
@@ -72,11 +73,11 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,   &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
-                    &c->part,  &c->round,     &c->met,      &c->candidate,   &c->mark,
-                    &c->late,  &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
-                    &c->sums,  &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
-                    &c->blocker};
+  void *arrays[] = {&c->box,     &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
+                    &c->part,    &c->round,     &c->met,      &c->candidate,   &c->mark,
+                    &c->late,    &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
+                    &c->sums,    &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
+                    &c->blocker, &c->H};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -92,7 +93,7 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   bytes += (size_t)c->sums_count * sizeof *c->sums;
   bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
   bytes += (size_t)c->data->wall_count * sizeof *c->pose;
-  bytes += (size_t)(f->n * c->data->wall_count) * sizeof *c->wall_k;
+  bytes += (size_t)(f->n * (c->data->wall_count + 6)) * sizeof(double);
   bytes +=
       (size_t)(c->candidate_capacity + c->met_capacity + c->fresh_capacity) * sizeof *c->candidate;
   bytes += (size_t)c->mark_capacity + hk_pieces_bytes(&c->pieces);
@@ -141,10 +142,16 @@ void hk_contacts_place(HkContacts *c, double t) {
   hk_contacts_advance(c, 1);
 }
 
+static void forget_range(void *user, int64_t begin, int64_t end) {
+  const HkContacts *c = user;
+  for (int64_t e = begin; e < end; e++) c->candidate[e].k = 0;
+}
+
 void hk_contacts_begin(HkContacts *c, double h) {
   c->h = h;
-  for (int64_t e = 0; e < c->candidate_count; e++) c->candidate[e].k = 0;
+  hk_parallel_for(c->model->threads, c->candidate_count, forget_range, c);
   c->met_count = 0;
+  c->has_H = false;
   int64_t walls = c->data->features.n * c->data->wall_count;
   if (walls) memset(c->wall_k, 0, (size_t)walls * sizeof *c->wall_k);
   c->touchings[0].known = c->touchings[1].known = false;
@@ -180,31 +187,40 @@ double hk_contacts_approach(const HkContacts *c, const double *x, const int32_t 
   return sqrt(most);
 }
 
-/* n^T H n of the springs at a vertex. */
-static double spring_stiffness(const HkContacts *c, const HkSpringArrays *springs, const double *x,
-                               int32_t v, const double n[3]) {
-  const HkModel *m = c->model;
-  double sum = 0;
-  for (int64_t q = m->adj_start[v]; q < m->adj_start[v + 1]; q++) {
-    double H[9], Hn[3] = {0, 0, 0};
-    hk_spring_hessian(springs, m->adj_spring[q], x, 1, H);
-    hk_mat_add_product(H, n, Hn);
-    sum += hk_dot(n, Hn);
+/* H of the springs at vertices. */
+static void hessian_range(void *user, int64_t begin, int64_t end) {
+  const Loop *a = user;
+  const HkModel *m = a->c->model;
+  for (int64_t v = begin; v < end; v++) {
+    double sum[9] = {0};
+    for (int64_t q = m->adj_start[v]; q < m->adj_start[v + 1]; q++) {
+      double H[9];
+      hk_spring_hessian(a->springs, m->adj_spring[q], a->x, 1, H);
+      for (int e = 0; e < 9; e++) sum[e] += H[e];
+    }
+    for (int i = 0, at = 0; i < 3; i++)
+      for (int k = i; k < 3; k++) a->c->H[6 * v + at++] = sum[3 * i + k];
   }
-  return sum;
 }
 
-static float stiffness(const HkContacts *c, const HkSpringArrays *springs, const double *x,
-                       const int32_t *v, const double *w, int count, const double n[3]) {
+/* n^T H n of a vertex. */
+static double spring_stiffness(const HkContacts *c, int32_t v, const double n[3]) {
+  const double *H = c->H + 6 * (int64_t)v;
+  double off = H[1] * n[0] * n[1] + H[2] * n[0] * n[2] + H[4] * n[1] * n[2];
+  return H[0] * n[0] * n[0] + H[3] * n[1] * n[1] + H[5] * n[2] * n[2] + 2 * off;
+}
+
+static double stiffness(const HkContacts *c, const int32_t *v, const double *w, int count,
+                        const double n[3]) {
   double mass = 0, sum = 0;
   int free = 0;
   for (int a = 0; a < count; a++) {
     if (v[a] >= c->data->features.n) continue;
     mass += c->model->mass[v[a]];
     free++;
-    if (w[a] != 0) sum += w[a] * w[a] * spring_stiffness(c, springs, x, v[a], n);
+    if (w[a] != 0) sum += w[a] * w[a] * spring_stiffness(c, v[a], n);
   }
-  return (float)(free > 0 ? INERTIA * mass / (free * c->h * c->h) + sum : 0);
+  return free > 0 ? INERTIA * mass / (free * c->h * c->h) + sum : 0;
 }
 
 /* c0 of pair.h */
@@ -226,17 +242,15 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   HkTouching t = {.candidate = e};
   HkContactPair pair;
   t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
-  t.xi = hk_contacts_xi(c, t.vertex);
   double least = (double)candidate->distance - hk_contacts_approach(c, a->x, t.vertex, t.split);
-  if (least >= t.xi + c->data->ghat) return;
+  if (least >= hk_contacts_xi(c, t.vertex) + c->data->ghat) return;
   hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
   t.touch = hk_pair_touch(&pair);
   if (!(t.touch.g < c->data->ghat)) return;
-  if (candidate->k == 0)
-    candidate->k = stiffness(c, a->springs, a->x, t.vertex, t.touch.w, 4, t.touch.n);
-  pair.k = t.k = (double)candidate->k;
+  if (candidate->k == 0) candidate->k = stiffness(c, t.vertex, t.touch.w, 4, t.touch.n);
+  pair.k = t.k = candidate->k;
   pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
-  t.energy = hk_pair_energy(&pair, &t.touch);
+  t.energy = hk_pair_energy(&pair, &t.touch, &t.slope, &t.turns);
   HkTouching *to = hk_piece_append(piece);
   if (to) *to = t;
 }
@@ -299,9 +313,9 @@ static void wall_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
     t.g = hk_contacts_wall(c, t.wall, &c->pose[t.wall], a->x + 3 * v, t.n, NULL);
     t.g -= c->data->radius[v];
     if (!(t.g < ghat)) continue;
-    float *k = &c->wall_k[e];
-    if (*k == 0) *k = stiffness(c, a->springs, a->x, &t.vertex, one, 1, t.n);
-    t.k = (double)*k;
+    double *k = &c->wall_k[e];
+    if (*k == 0) *k = stiffness(c, &t.vertex, one, 1, t.n);
+    t.k = *k;
     t.energy = t.k * ghat * ghat * hk_barrier(t.g / ghat);
     HkWallTouching *to = hk_piece_append(piece);
     if (to) *to = t;
@@ -325,6 +339,8 @@ static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double 
                      HkTouchings *found) {
   Loop a = {.c = c, .springs = springs, .x = x};
   HK_TRY(hk_contacts_cover(c, x, x));
+  if (!c->has_H) hk_parallel_for(c->model->threads, c->model->n, hessian_range, &a);
+  c->has_H = true;
   HK_TRY(find_pairs(&a, found));
   return find_at_walls(&a, found);
 }

@@ -9,8 +9,9 @@
  *
  *     k = 10 m / h^2 + n^T H n
  *
- * with m the mean mass of its vertices and H the stiffness of the springs at them, weighted by w^2.
- * It is set when the pair is first met in a step and stays until the next one.
+ * with m the mean mass of its vertices and H the stiffness of the springs at them, weighted by w^2,
+ * as it is at the beginning of the step. It is set when the pair is first met in a step and stays
+ * until the next one.
  */
 #ifndef HK_CONTACT_CONTACTS_H
 #define HK_CONTACT_CONTACTS_H
@@ -82,7 +83,8 @@ HkStatus hk_contact_check_thickness(const HkModel *model, const HkFeatures *feat
 typedef struct HkCandidate {
   uint64_t key;
   float distance; /* m, at the positions of the search; rounded down */
-  float k;        /* N/m; 0: not met in this step */
+  double k;       /* N/m; 0: not met in this step. Rounded to a float it would jump to and fro with
+                   * the last bits of x, and nothing would come to rest. */
 } HkCandidate;
 
 /* The candidates between two blocks: groups.h. */
@@ -102,9 +104,11 @@ typedef struct HkTouching {
   int64_t candidate;
   int32_t vertex[4];
   int split;
+  bool turns; /* of edges that are nearly parallel: B also depends on mu */
   HkTouch touch;
-  double xi, k, c0; /* of pair.h */
-  double energy;    /* J */
+  double k, c0;  /* of pair.h */
+  double energy; /* J */
+  double slope;  /* N: dB/dg, not above 0 */
 } HkTouching;
 
 /* A vertex that touches a wall. */
@@ -149,16 +153,18 @@ typedef struct HkContacts {
   HkGroup *group; /* of the candidates */
   int64_t group_count, group_capacity;
   HkBlockMove *block_gone, *block_move; /* of each block: since the search, and of a move */
-  HkCandidate *fresh;                   /* scratch of hk_contacts_widen */
+  HkCandidate *fresh;                   /* scratch of searches */
   int64_t fresh_count, fresh_capacity;
   uint8_t *late; /* of each vertex: 1 if it leaves the path */
   uint8_t *late_block;
   int64_t *late_list;
-  float *wall_k;            /* N/m, n a wall; 0: not met in this step */
-  double *obstacle;         /* m: vertices of obstacles where they are now */
-  double *obstacle_to;      /* m: where they are to be at the end of a stage */
-  HkPose *pose;             /* of each wall, now */
-  double time, time_to;     /* s, of the poses now, and at the end of the stage */
+  double *wall_k;       /* N/m, n a wall; 0: not met in this step */
+  double *H;            /* N/m, 6 a vertex of the model: xx, xy, xz, yy, yz, zz of its springs */
+  bool has_H;           /* of this step */
+  double *obstacle;     /* m: vertices of obstacles where they are now */
+  double *obstacle_to;  /* m: where they are to be at the end of a stage */
+  HkPose *pose;         /* of each wall, now */
+  double time, time_to; /* s, of the poses now, and at the end of the stage */
   HkTouchings touchings[2]; /* of the last two positions */
   int last;                 /* the one that was used last */
   HkPieces pieces;

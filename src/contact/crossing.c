@@ -4,12 +4,14 @@
 #include "contact/orient.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { BLOCK_GRAIN = 32 };
 
 typedef struct Crossings {
   const HkContacts *c;
   const double *x;
-  HkCrossing *list;
-  int64_t count, most;
+  HkPiece *piece;
 } Crossings;
 
 static bool has(const int32_t *v, int32_t i) {
@@ -28,12 +30,12 @@ static void compare(Crossings *a, int64_t edges, int64_t triangle) {
     const int32_t v[5] = {i, j, t[0], t[1], t[2]};
     for (int k = 0; k < 5; k++) x[k] = hk_contacts_position(a->c, a->x, v[k]);
     if (!hk_segment_meets_triangle(x[0], x[1], x[2], x[3], x[4])) continue;
-    if (a->count < a->most)
-      a->list[a->count] = (HkCrossing){
-          .edge = {i, j},
-          .triangle = {t[0], t[1], t[2]},
-          .group = {f->group[edges / HK_CONTACT_WIDTH], f->group[triangle / HK_CONTACT_WIDTH]}};
-    a->count++;
+    HkCrossing *to = hk_piece_append(a->piece);
+    if (!to) return;
+    *to = (HkCrossing){
+        .edge = {i, j},
+        .triangle = {t[0], t[1], t[2]},
+        .group = {f->group[edges / HK_CONTACT_WIDTH], f->group[triangle / HK_CONTACT_WIDTH]}};
   }
 }
 
@@ -42,13 +44,29 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
   compare(user, slot_b, slot_a);
 }
 
+static void crossing_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
+  Crossings a = *(const Crossings *)user;
+  a.piece = piece;
+  for (int64_t b = begin; b < end; b++)
+    hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
+}
+
 int64_t hk_contacts_crossings(HkContacts *c, const double *x, HkCrossing *list, int64_t most) {
-  const HkFeatures *f = &c->data->features;
-  Crossings a = {.c = c, .x = x, .list = list, .most = most};
+  const HkContext *context = &c->model->context;
+  Crossings a = {.c = c, .x = x};
+  HkFill fill = {.count = c->data->features.slot_count / HK_CONTACT_WIDTH,
+                 .grain = BLOCK_GRAIN,
+                 .size = sizeof *list,
+                 .fill = crossing_range,
+                 .user = &a};
+  HkCrossing *all = NULL;
+  int64_t count = 0, capacity = 0;
   if (hk_contacts_cover(c, x, x) < 0) return -1;
-  for (int64_t b = 0; b < f->slot_count / HK_CONTACT_WIDTH; b++)
-    hk_tree_search(&c->tree, f, b, found, &a);
-  return a.count;
+  HkStatus status =
+      hk_pieces_fill(&c->pieces, context, c->model->threads, &fill, &all, &count, &capacity);
+  if (count > 0 && most > 0) memcpy(list, all, (size_t)(count < most ? count : most) * sizeof *all);
+  hk_free(context, &all);
+  return status < 0 ? -1 : count;
 }
 
 /* ---- Input that intersects ---- */

@@ -178,9 +178,9 @@ static void wall_range(void *user, int64_t begin, int64_t end) {
 static bool divide_all(Filter *a) {
   HkContacts *c = a->c;
   bool any = false;
-  for (int64_t e = 0; e < c->candidate_count; e++) {
-    if (c->mark[e] != MEETS) continue;
-    divide(a, e);
+  const uint8_t *mark = c->mark, *end = mark + c->candidate_count;
+  while (mark < end && (mark = memchr(mark, MEETS, (size_t)(end - mark)))) {
+    divide(a, mark - c->mark);
     any = true;
   }
   return any;

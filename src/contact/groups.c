@@ -16,31 +16,48 @@
 
 #include <math.h>
 
-enum { BLOCK_GRAIN = 64, VERTICES = 3 * HK_CONTACT_WIDTH };
+enum { BLOCK_GRAIN = 64, CANDIDATE_GRAIN = 2048, VERTICES = 3 * HK_CONTACT_WIDTH };
+
+/* Whether a candidate is the first of a group. */
+static bool begins(const HkContacts *c, int64_t e) {
+  const uint64_t BLOCKS = ~UINT64_C(0) << 10; /* of a key: the two blocks */
+  return e == 0 || ((c->candidate[e].key ^ c->candidate[e - 1].key) & BLOCKS) != 0;
+}
+
+/* Appends the groups that begin at candidates begin .. end - 1. */
+static void group_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
+  const HkContacts *c = user;
+  int64_t e = begin;
+  while (e < end && !begins(c, e)) e++;
+  while (e < end) {
+    int64_t a, b;
+    hk_contact_slots(c->candidate[e].key, &a, &b);
+    HkGroup group = {.first = e,
+                     .a = (int32_t)(a / HK_CONTACT_WIDTH),
+                     .b = (int32_t)(b / HK_CONTACT_WIDTH),
+                     .slack = INFINITY};
+    do {
+      int32_t v[4];
+      hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
+      double slack = (double)c->candidate[e].distance - hk_contacts_xi(c, v);
+      if (slack < group.slack) group.slack = slack;
+    } while (++e < c->candidate_count && !begins(c, e));
+    HkGroup *to = hk_piece_append(piece);
+    if (to) *to = group;
+  }
+}
 
 HkStatus hk_groups_list(HkContacts *c) {
-  const uint64_t BLOCKS = ~UINT64_C(0) << 10; /* of a key: the two blocks */
-  c->group_count = 0;
-  for (int64_t e = 0; e < c->candidate_count; e++) {
-    const HkCandidate *candidate = &c->candidate[e];
-    bool first = e == 0 || (candidate->key & BLOCKS) != (c->candidate[e - 1].key & BLOCKS);
-    int64_t a, b;
-    int32_t v[4];
-    if (first) {
-      HK_TRY(hk_grow(&c->model->context, &c->group, &c->group_capacity, c->group_count + 2,
-                     sizeof *c->group, "contact", NULL));
-      hk_contact_slots(candidate->key, &a, &b);
-      c->group[c->group_count++] = (HkGroup){.first = e,
-                                             .a = (int32_t)(a / HK_CONTACT_WIDTH),
-                                             .b = (int32_t)(b / HK_CONTACT_WIDTH),
-                                             .slack = INFINITY};
-    }
-    hk_contact_vertices(&c->data->features, candidate->key, v);
-    double slack = (double)candidate->distance - hk_contacts_xi(c, v);
-    HkGroup *group = &c->group[c->group_count - 1];
-    if (slack < group->slack) group->slack = slack;
-  }
-  if (c->group_count) c->group[c->group_count].first = c->candidate_count;
+  HkFill fill = {.count = c->candidate_count,
+                 .grain = CANDIDATE_GRAIN,
+                 .size = sizeof *c->group,
+                 .fill = group_range,
+                 .user = c};
+  HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->group,
+                        &c->group_count, &c->group_capacity));
+  HK_TRY(hk_grow(&c->model->context, &c->group, &c->group_capacity, c->group_count + 1,
+                 sizeof *c->group, "contact", NULL));
+  c->group[c->group_count].first = c->candidate_count;
   return HK_OK;
 }
 

@@ -84,6 +84,8 @@ int hk_orient(const double a[3], const double b[3], const double c[3], const dou
   const double *rows[3] = {a, b, c};
   double e[3][3], det = 0, size = 0;
   for (int r = 0; r < 3; r++) hk_sub(rows[r], d, e[r]);
+  for (int k = 0; k < 3; k++) /* a difference is 0 only where it is so exactly */
+    if (e[0][k] == 0 && e[1][k] == 0 && e[2][k] == 0) return 0;
   for (int r = 0; r < 3; r++) {
     const double *u = e[(r + 1) % 3], *v = e[(r + 2) % 3];
     double first = u[0] * v[1], second = u[1] * v[0];

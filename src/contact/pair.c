@@ -96,10 +96,12 @@ static void add_cross_hessian(const Mollifier *m, double s, double H[144]) {
 
 /* ---- Energy ---- */
 
-double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch) {
-  double f = hk_barrier(touch->g / pair->ghat);
-  if (f == 0) return 0;
-  return pair->k * pair->ghat * pair->ghat * f * mollify(pair).value;
+double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch, double *slope, bool *turns) {
+  double s = touch->g / pair->ghat;
+  Mollifier m = mollify(pair);
+  *slope = pair->k * pair->ghat * hk_barrier_slope(s) * m.value;
+  *turns = m.slope != 0;
+  return pair->k * pair->ghat * pair->ghat * hk_barrier(s) * m.value;
 }
 
 /* The change of the gap: (r' - r) . (r' + r) / (d' + d) with r' - r = sum w' (x' - x) + (w' - w) x.

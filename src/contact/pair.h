@@ -35,11 +35,12 @@ typedef struct HkTouch {
 HkTouch hk_pair_touch(const HkContactPair *pair);
 /* c0 of two edges with the positions X at rest, 0 of a point and a triangle. */
 double hk_pair_mollifier(int split, const double X[12]);
-/* B (J) and dB/dx (N) at a touch with g > 0. */
-double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch);
+/* B (J) at a touch with g > 0, dB/dg (N), and whether mu is below 1. */
+double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch, double *slope, bool *turns);
 /* B at another touch less B at this one, accurate where the two are close. */
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to);
+/* dB/dx (N): w n dB/dg, and what comes from mu. */
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
 /* d2B/dx2 as a weighted term (force/weighted.h) with the weights of the touch: K along n, which is
  * the projected Hessian, and, unless `across` is NULL, what the true one adds. Of edges that are

@@ -77,14 +77,13 @@ HkStatus hk_pieces_fill(HkPieces *pieces, const HkContext *c, int threads, const
   int64_t all = (fill->count + fill->grain - 1) / fill->grain, before = pieces->count;
   int64_t wave = (int64_t)PIECES_A_THREAD * (threads > 1 ? threads : 1);
   if (wave > all) wave = all;
-  HK_TRY(
-      hk_grow(c, &pieces->piece, &pieces->count, wave, sizeof *pieces->piece, "contact", NULL));
+  HK_TRY(hk_grow(c, &pieces->piece, &pieces->count, wave, sizeof *pieces->piece, "contact", NULL));
   for (int64_t k = before; k < pieces->count; k++) pieces->piece[k] = (HkPiece){0};
   *count = 0;
   for (int64_t first = 0; first < all; first += wave) {
     Wave w = {.pieces = pieces, .fill = fill, .first = first};
-    HK_TRY(run_wave(&w, c, threads, all - first < wave ? all - first : wave, list, count,
-                    capacity));
+    HK_TRY(
+        run_wave(&w, c, threads, all - first < wave ? all - first : wave, list, count, capacity));
   }
   return HK_OK;
 }

@@ -34,7 +34,7 @@
 
 /* The skin is SKIN ghat, and a part of the move up to a part of an edge. */
 static const double SKIN = 2, AHEAD = 0.5, AHEAD_EDGES = 0.25;
-enum { SEARCH_GRAIN = 32 };
+enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096 };
 
 typedef struct Search {
   HkContacts *c;
@@ -230,25 +230,37 @@ static void search_range(void *user, int64_t begin, int64_t end, HkPiece *piece)
 
 /* ---- The list ---- */
 
+static void met_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
+  const HkContacts *c = user;
+  for (int64_t e = begin; e < end; e++) {
+    HkCandidate *to = c->candidate[e].k > 0 ? hk_piece_append(piece) : NULL;
+    if (to) *to = c->candidate[e];
+  }
+}
+
 /* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted, and what
  * both have is kept once. */
 static HkStatus remember(HkContacts *c) {
-  int64_t add = 0, at = 0;
-  for (int64_t e = 0; e < c->candidate_count; e++) {
-    if (!(c->candidate[e].k > 0)) continue;
-    while (at < c->met_count && c->met[at].key < c->candidate[e].key) at++;
-    add += at == c->met_count || c->met[at].key != c->candidate[e].key;
+  HkFill fill = {.count = c->candidate_count,
+                 .grain = CANDIDATE_GRAIN,
+                 .size = sizeof *c->fresh,
+                 .fill = met_range,
+                 .user = c};
+  HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->fresh,
+                        &c->fresh_count, &c->fresh_capacity));
+  int64_t both = 0, at = 0, old = c->met_count;
+  for (int64_t e = 0; e < c->fresh_count; e++) {
+    while (at < old && c->met[at].key < c->fresh[e].key) at++;
+    both += at < old && c->met[at].key == c->fresh[e].key;
   }
-  if (add == 0) return HK_OK;
-  HK_TRY(hk_grow(&c->model->context, &c->met, &c->met_capacity, c->met_count + add, sizeof *c->met,
-                 "contact", NULL));
-  int64_t old = c->met_count;
-  at = c->met_count += add;
-  for (int64_t e = c->candidate_count - 1; e >= 0; e--) { /* from the last on, in place */
-    if (!(c->candidate[e].k > 0)) continue;
-    while (old > 0 && c->met[old - 1].key > c->candidate[e].key) c->met[--at] = c->met[--old];
-    if (old > 0 && c->met[old - 1].key == c->candidate[e].key) continue;
-    c->met[--at] = c->candidate[e];
+  at = old + c->fresh_count - both;
+  HK_TRY(
+      hk_grow(&c->model->context, &c->met, &c->met_capacity, at, sizeof *c->met, "contact", NULL));
+  c->met_count = at;
+  for (int64_t e = c->fresh_count - 1; e >= 0; e--) { /* from the last on, in place */
+    while (old > 0 && c->met[old - 1].key > c->fresh[e].key) c->met[--at] = c->met[--old];
+    if (old > 0 && c->met[old - 1].key == c->fresh[e].key) continue;
+    c->met[--at] = c->fresh[e];
   }
   return HK_OK;
 }

@@ -1,12 +1,18 @@
 /* Hessian terms of weighted sums; see weighted.h. */
 #include "force/weighted.h"
 
+#include "base/lists.h"
 #include "base/threads.h"
 #include "base/vec.h"
 
 #include <string.h>
 
-enum { TERM_GRAIN = 512, VERTEX_GRAIN = 256, Y_SIZE = 5 };
+enum { TERM_GRAIN = 512, VERTEX_GRAIN = 256, ENTRY_GRAIN = 4096 };
+
+/* Doubles of y a term. */
+static int64_t y_size(const HkWeightedTerms *w) {
+  return w->curved ? 12 : 3;
+}
 
 /* ---- Lists ---- */
 
@@ -15,6 +21,8 @@ HkStatus hk_weighted_append(HkWeightedTerms *w, const HkModel *m, int64_t count,
                             HkError *error) {
   const HkContext *c = &m->context;
   HK_ASSERT(w->count == 0 || w->curved == curved);
+  if (w->count + count > INT32_MAX / 4)
+    return hk_fail(error, HK_ERROR_MEMORY, "there are more than %d contacts", INT32_MAX / 4);
   HK_TRY(hk_grow(c, &w->term, &w->capacity, w->count + count, sizeof *w->term, "blocks of forces",
                  error));
   if (curved)
@@ -35,25 +43,31 @@ static HkStatus grow_lists(HkWeightedTerms *w, const HkModel *m, HkError *error)
                  error));
   HK_TRY(
       hk_grow(c, &w->at, &w->at_capacity, 4 * w->count, sizeof *w->at, "blocks of forces", error));
-  return hk_grow(c, &w->y, &w->y_capacity, Y_SIZE * w->count, sizeof *w->y, "blocks of forces",
+  HK_TRY(hk_grow(c, &w->weight, &w->weight_capacity, 4 * w->count, sizeof *w->weight,
+                 "blocks of forces", error));
+  return hk_grow(c, &w->y, &w->y_capacity, y_size(w) * w->count, sizeof *w->y, "blocks of forces",
                  error);
 }
 
-/* Counting sort by vertex; start is first that of all vertices, then of those that have terms. */
+static int64_t vertex_of(const void *user, int64_t entry) {
+  const HkWeightedTerm *term = &((const HkWeightedTerms *)user)->term[entry / 4];
+  return term->weight[entry % 4] != 0 ? term->vertex[entry % 4] : -1;
+}
+
+static void weight_range(void *user, int64_t begin, int64_t end) {
+  HkWeightedTerms *w = user;
+  for (int64_t e = begin; e < end; e++) w->weight[e] = w->term[w->at[e] / 4].weight[w->at[e] % 4];
+}
+
+/* start is first that of all vertices, then of those that have terms. */
 HkStatus hk_weighted_finish(HkWeightedTerms *w, const HkModel *m, HkError *error) {
   w->vertex_count = 0;
   if (w->count == 0) return HK_OK;
   HK_TRY(grow_lists(w, m, error));
   int64_t *start = w->start;
-  memset(start, 0, (size_t)(m->n + 2) * sizeof *start);
-  for (int64_t t = 0; t < w->count; t++)
-    for (int a = 0; a < 4; a++)
-      if (w->term[t].weight[a] != 0) start[w->term[t].vertex[a] + 2]++;
-  for (int64_t i = 0; i < m->n; i++) start[i + 2] += start[i + 1];
-  for (int64_t t = 0; t < w->count; t++)
-    for (int a = 0; a < 4; a++)
-      if (w->term[t].weight[a] != 0) w->at[start[w->term[t].vertex[a] + 1]++] = 4 * t + a;
-  for (int64_t i = 0; i < m->n; i++) { /* start[i] .. start[i + 1] - 1 are the terms of i now */
+  hk_lists_make(m->threads, 4 * w->count, m->n, vertex_of, w, start, w->at);
+  hk_parallel_work(m->threads, start[m->n], ENTRY_GRAIN, weight_range, w);
+  for (int64_t i = 0; i < m->n; i++) {
     if (start[i] == start[i + 1]) continue;
     start[w->vertex_count] = start[i];
     w->vertex[w->vertex_count++] = (int32_t)i;
@@ -64,7 +78,7 @@ HkStatus hk_weighted_finish(HkWeightedTerms *w, const HkModel *m, HkError *error
 
 void hk_weighted_destroy(const HkModel *m, HkWeightedTerms *w) {
   const HkContext *c = &m->context;
-  void *arrays[] = {&w->term, &w->curvature, &w->vertex, &w->start, &w->at, &w->y};
+  void *arrays[] = {&w->term, &w->curvature, &w->vertex, &w->start, &w->at, &w->weight, &w->y};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) hk_free(c, arrays[k]);
   *w = (HkWeightedTerms){0};
 }
@@ -73,8 +87,8 @@ size_t hk_weighted_bytes(const HkWeightedTerms *w) {
   return (size_t)w->capacity * sizeof *w->term +
          (size_t)w->curvature_capacity * sizeof *w->curvature +
          (size_t)w->vertex_capacity * sizeof *w->vertex +
-         (size_t)(w->start_capacity + w->at_capacity) * sizeof *w->start +
-         (size_t)w->y_capacity * sizeof *w->y;
+         (size_t)w->start_capacity * sizeof *w->start + (size_t)w->at_capacity * sizeof *w->at +
+         (size_t)(w->weight_capacity + w->y_capacity) * sizeof *w->y;
 }
 
 /* ---- Products ---- */
@@ -93,17 +107,21 @@ static void multiply(const double K[6], const double u[3], double y[3]) {
   y[2] = K[2] * u[0] + K[4] * u[1] + K[5] * u[2];
 }
 
-/* y += c (I - K / trace K) u, where y = K u; and the products of p with both q. */
-static void add_curvature(const HkWeightedCurvature *curvature, const double K[6],
-                          const double u[3], const double p[12], double y[5]) {
+/* y_a = w_a (K + c (I - K / trace K)) u + sum of q_a (q . p) */
+static void multiply_curved(const HkWeightedTerm *term, const HkWeightedCurvature *curvature,
+                            const double u[3], const double p[12], double y[12]) {
+  const double *K = term->K;
   double trace = K[0] + K[3] + K[5], c = curvature->across;
-  double along = trace > 0 ? 1 - c / trace : 1;
-  for (int q = 0; q < 3; q++) y[q] = along * y[q] + c * u[q];
-  y[3] = y[4] = 0;
+  double along = trace > 0 ? 1 - c / trace : 1, Ku[3], product[2] = {0, 0};
+  multiply(K, u, Ku);
+  for (int q = 0; q < 3; q++) Ku[q] = along * Ku[q] + c * u[q];
   for (int k = 0; k < 12; k++) {
-    y[3] += curvature->q[0][k] * p[k];
-    y[4] += curvature->q[1][k] * p[k];
+    product[0] += curvature->q[0][k] * p[k];
+    product[1] += curvature->q[1][k] * p[k];
   }
+  for (int k = 0; k < 12; k++)
+    y[k] = term->weight[k / 3] * Ku[k % 3] + curvature->q[0][k] * product[0] +
+           curvature->q[1][k] * product[1];
 }
 
 static void term_range(void *user, int64_t begin, int64_t end) {
@@ -111,15 +129,17 @@ static void term_range(void *user, int64_t begin, int64_t end) {
   const HkWeightedTerms *w = a->w;
   for (int64_t t = begin; t < end; t++) {
     const HkWeightedTerm *term = &w->term[t];
-    double u[3] = {0, 0, 0}, p[12] = {0}, *y = w->y + Y_SIZE * t;
+    double u[3] = {0, 0, 0}, p[12] = {0}, *y = w->y + y_size(w) * t;
     for (int k = 0; k < 4; k++) {
       int64_t i = term->vertex[k];
       if (term->weight[k] == 0 || (a->held && a->held[i])) continue;
       hk_axpy(term->weight[k], a->p + 3 * i, u);
       if (w->curved) memcpy(p + 3 * k, a->p + 3 * i, 3 * sizeof *p);
     }
-    multiply(term->K, u, y);
-    if (w->curved) add_curvature(&w->curvature[t], term->K, u, p, y);
+    if (w->curved)
+      multiply_curved(term, &w->curvature[t], u, p, y);
+    else
+      multiply(term->K, u, y);
   }
 }
 
@@ -131,12 +151,10 @@ static void vertex_range(void *user, int64_t begin, int64_t end) {
     double sum[3] = {0, 0, 0};
     if (a->held && a->held[i]) continue;
     for (int64_t e = w->start[k]; e < w->start[k + 1]; e++) {
-      int64_t t = w->at[e] / 4, place = w->at[e] % 4;
-      const double *y = w->y + Y_SIZE * t;
-      hk_axpy(w->term[t].weight[place], y, sum);
-      for (int q = 0; q < 3 && w->curved; q++)
-        sum[q] +=
-            w->curvature[t].q[0][3 * place + q] * y[3] + w->curvature[t].q[1][3 * place + q] * y[4];
+      if (w->curved)
+        hk_axpy(1, w->y + 3 * (int64_t)w->at[e], sum);
+      else
+        hk_axpy(w->weight[e], w->y + 3 * (int64_t)(w->at[e] / 4), sum);
     }
     hk_axpy(a->scale, sum, a->out + 3 * i);
   }

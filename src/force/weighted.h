@@ -36,10 +36,12 @@ typedef struct HkWeightedTerms {
   int64_t count;
   int32_t *vertex; /* vertices that have terms, by rising number */
   int64_t *start;  /* vertex_count + 1: the terms of vertex[k] are at[start[k]] and following */
-  int64_t *at;     /* 4 times the term, plus the place of the vertex in it */
+  int32_t *at;     /* 4 times the term, plus the place of the vertex in it */
+  double *weight;  /* and its weight there */
   int64_t vertex_count;
-  double *y; /* scratch of products: 5 a term */
-  int64_t capacity, curvature_capacity, vertex_capacity, start_capacity, at_capacity, y_capacity;
+  double *y; /* scratch of products: 3 a term; if `curved`, 3 for each vertex of a term */
+  int64_t capacity, curvature_capacity, vertex_capacity, start_capacity, at_capacity;
+  int64_t weight_capacity, y_capacity;
 } HkWeightedTerms;
 
 /* Appends `count` terms, which the caller sets, with their curvatures if `curved`: in one

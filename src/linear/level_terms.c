@@ -2,11 +2,14 @@
 #include "linear/level_terms.h"
 
 #include "base/assert.h"
+#include "base/lists.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TERM_GRAIN = 512, ROW_GRAIN = 256, GROUP_GRAIN = 64, ENTRIES_MAX = 128 };
+enum { TERM_GRAIN = 512, ROW_GRAIN = 256, GROUP_GRAIN = 64 };
+/* Rows of a group of terms, and of a table of them that stays at most half full. */
+enum { ENTRIES_MAX = 256, TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS };
 
 /* ---- Memory ---- */
 
@@ -27,7 +30,7 @@ static HkStatus grow(const HkContext *c, const Array *arrays, int array_count, i
   return HK_OK;
 }
 
-enum { TERM_ARRAYS = 5, ENTRY_ARRAYS = 4, COUPLED_ARRAYS = 3 };
+enum { TERM_ARRAYS = 5, ENTRY_ARRAYS = 5, COUPLED_ARRAYS = 3 };
 
 static HkStatus grow_terms(const HkContext *c, HkLevelTerms *l, int64_t count, HkError *error) {
   Array arrays[TERM_ARRAYS] = {{&l->start, sizeof *l->start},
@@ -41,6 +44,7 @@ static HkStatus grow_terms(const HkContext *c, HkLevelTerms *l, int64_t count, H
 static HkStatus grow_entries(const HkContext *c, HkLevelTerms *l, int64_t count, HkError *error) {
   Array arrays[ENTRY_ARRAYS] = {{&l->row, sizeof *l->row},
                                 {&l->weight, sizeof *l->weight},
+                                {&l->term, sizeof *l->term},
                                 {&l->row_term, sizeof *l->row_term},
                                 {&l->row_weight, sizeof *l->row_weight}};
   return grow(c, arrays, ENTRY_ARRAYS, &l->entry_capacity, count, error);
@@ -56,14 +60,15 @@ static HkStatus grow_coupled(const HkContext *c, HkLevelTerms *l, int64_t count,
 void hk_level_terms_destroy(const HkContext *c, HkLevelTerms *l) {
   void *arrays[] = {&l->start,   &l->row,       &l->weight,   &l->K,          &l->y,
                     &l->coupled, &l->row_start, &l->row_term, &l->row_weight, &l->G,
-                    &l->saved,   &l->order,     &l->side};
+                    &l->saved,   &l->order,     &l->side,     &l->term};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) hk_free(c, arrays[k]);
   *l = (HkLevelTerms){0};
 }
 
 size_t hk_level_terms_bytes(const HkLevelTerms *l) {
-  size_t term = 3 * sizeof *l->start + 16 * sizeof *l->K + 3 * sizeof *l->side;
-  size_t entry = sizeof *l->row + sizeof *l->weight + sizeof *l->row_term + sizeof *l->row_weight;
+  size_t term = sizeof *l->start + 16 * sizeof *l->K + 2 * sizeof *l->order + 3 * sizeof *l->side;
+  size_t entry = sizeof *l->row + sizeof *l->weight + sizeof *l->term + sizeof *l->row_term +
+                 sizeof *l->row_weight;
   size_t coupled = sizeof *l->coupled + 16 * sizeof *l->G;
   return (size_t)l->term_capacity * term + (size_t)l->entry_capacity * entry +
          (size_t)l->coupled_capacity * coupled + (size_t)l->row_capacity * sizeof *l->row_start;
@@ -71,51 +76,65 @@ size_t hk_level_terms_bytes(const HkLevelTerms *l) {
 
 /* ---- By rows ---- */
 
-/* G of the rows: from the entries of the rows, so that threads do not write to one row. */
-static void set_diagonal(HkLevelTerms *l, const float *sums) {
-  for (int64_t k = 0; k < l->row_count; k++) {
-    float *G = l->G + 12 * k;
-    memset(G, 0, 12 * sizeof *G);
-    for (int64_t e = l->row_start[k]; e < l->row_start[k + 1]; e++) {
-      const float *K = l->K + 12 * (int64_t)l->row_term[e];
-      float scale = fabsf(l->row_weight[e]) * sums[4 * (int64_t)l->row_term[e]];
-      for (int q = 0; q < 12; q++) G[q] += scale * K[q];
-    }
+static void row_diagonal(const HkLevelTerms *l, int64_t k, float G[12]) {
+  memset(G, 0, 12 * sizeof *G);
+  for (int64_t e = l->row_start[k]; e < l->row_start[k + 1]; e++) {
+    int64_t t = l->row_term[e];
+    float scale = fabsf(l->row_weight[e]) * l->y[4 * t];
+    for (int q = 0; q < 12; q++) G[q] += scale * l->K[12 * t + q];
   }
 }
 
-/* Lists the entries of each row by a counting sort; `rows` is the number of rows of the level. */
-static HkStatus list_rows(const HkContext *c, HkLevelTerms *l, int64_t rows, HkError *error) {
-  int64_t entries = l->start[l->count], *start;
-  l->row_count = 0;
-  HK_TRY(hk_grow(c, &l->row_start, &l->row_capacity, rows + 2, sizeof *l->row_start, "multigrid",
-                 error));
-  start = l->row_start;
-  memset(start, 0, (size_t)(rows + 2) * sizeof *start);
-  for (int64_t e = 0; e < entries; e++) start[l->row[e] + 2]++;
-  for (int64_t i = 0; i < rows; i++) {
-    l->row_count += start[i + 2] > 0;
-    start[i + 2] += start[i + 1];
-  }
-  HK_TRY(grow_coupled(c, l, l->row_count, error));
-  for (int64_t t = 0; t < l->count; t++) {
+/* G of the rows, where y has the sums of |w|. */
+static void diagonal_range(void *user, int64_t begin, int64_t end) {
+  HkLevelTerms *l = user;
+  for (int64_t k = begin; k < end; k++) row_diagonal(l, k, l->G + 12 * k);
+}
+
+static void sum_range(void *user, int64_t begin, int64_t end) {
+  HkLevelTerms *l = user;
+  for (int64_t t = begin; t < end; t++) {
     float sum = 0;
-    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++) {
-      int64_t at = start[l->row[e] + 1]++;
-      l->row_term[at] = (int32_t)t;
-      l->row_weight[at] = l->weight[e];
-      sum += fabsf(l->weight[e]);
-    }
+    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++) sum += fabsf(l->weight[e]);
     l->y[4 * t] = sum;
   }
-  int64_t k = 0;
-  for (int64_t i = 0; i < rows; i++) { /* start[i] .. start[i + 1] - 1 are the entries of row i */
-    if (start[i] == start[i + 1]) continue;
-    start[k] = start[i];
-    l->coupled[k++] = (int32_t)i;
+}
+
+static int64_t row_of(const void *user, int64_t entry) {
+  const HkLevelTerms *l = user;
+  return l->weight[entry] != 0 ? l->row[entry] : -1;
+}
+
+/* Entries of rows become their terms and weights. */
+static void entry_range(void *user, int64_t begin, int64_t end) {
+  HkLevelTerms *l = user;
+  for (int64_t e = begin; e < end; e++) {
+    int32_t entry = l->row_term[e];
+    l->row_weight[e] = l->weight[entry];
+    l->row_term[e] = l->term[entry];
   }
-  start[k] = entries;
-  set_diagonal(l, l->y);
+}
+
+/* Lists the entries of each row; `rows` is the number of rows of the level. */
+static HkStatus list_rows(const HkContext *c, HkLevelTerms *l, int64_t rows, int threads,
+                          HkError *error) {
+  HK_TRY(hk_grow(c, &l->row_start, &l->row_capacity, rows + 1, sizeof *l->row_start, "multigrid",
+                 error));
+  int64_t *start = l->row_start;
+  hk_lists_make(threads, l->start[l->count], rows, row_of, l, start, l->row_term);
+  int64_t entries = start[rows], count = 0;
+  for (int64_t i = 0; i < rows; i++) count += start[i + 1] > start[i];
+  HK_TRY(grow_coupled(c, l, count, error));
+  l->row_count = 0;
+  for (int64_t i = 0; i < rows; i++) {
+    if (start[i] == start[i + 1]) continue;
+    start[l->row_count] = start[i];
+    l->coupled[l->row_count++] = (int32_t)i;
+  }
+  start[l->row_count] = entries;
+  hk_parallel_work(threads, entries, TERM_GRAIN, entry_range, l);
+  hk_parallel_work(threads, l->count, TERM_GRAIN, sum_range, l);
+  hk_parallel_work(threads, l->row_count, ROW_GRAIN, diagonal_range, l);
   return HK_OK;
 }
 
@@ -141,29 +160,45 @@ static double scale_of(const HkModel *m, const HkWeightedTerm *term, double tau)
   return stiffness > STIFFEST * mass ? tau * tau * STIFFEST * mass / stiffness : tau * tau;
 }
 
+typedef struct Source {
+  const HkMultigrid *m;
+  const HkWeightedTerms *terms;
+  const uint8_t *held;
+  double tau;
+  HkLevelTerms *to;
+} Source;
+
+/* Four entries a term. */
+static void set_range(void *user, int64_t begin, int64_t end) {
+  const Source *a = user;
+  const HkModel *model = a->m->model;
+  HkLevelTerms *l = a->to;
+  for (int64_t t = begin; t < end; t++) {
+    const HkWeightedTerm *term = &a->terms->term[t];
+    l->start[t + 1] = 4 * (t + 1);
+    set_matrix(term->K, scale_of(model, term, a->tau), model->dimension == 2, l->K + 12 * t);
+    for (int k = 0; k < 4; k++) {
+      bool counts = term->weight[k] != 0 && !(a->held && a->held[term->vertex[k]]);
+      l->row[4 * t + k] = counts ? a->m->row[term->vertex[k]] : 0;
+      l->weight[4 * t + k] = counts ? (float)term->weight[k] : 0;
+      l->term[4 * t + k] = (int32_t)t;
+    }
+  }
+}
+
 HkStatus hk_level_terms_set(HkMultigrid *m, const HkWeightedTerms *terms, const uint8_t *held,
-                            double tau, HkError *error) {
+                            double tau, int threads, HkError *error) {
   const HkContext *c = &m->model->context;
   HkLevelTerms *l = &m->level[0].terms;
-  bool flat = m->model->dimension == 2;
-  int64_t at = 0;
+  Source a = {m, terms, held, tau, l};
   l->count = l->row_count = 0;
   if (terms->count == 0) return HK_OK;
   HK_TRY(grow_terms(c, l, terms->count, error));
   HK_TRY(grow_entries(c, l, 4 * terms->count, error));
-  for (int64_t t = 0; t < terms->count; t++) {
-    const HkWeightedTerm *term = &terms->term[t];
-    l->start[t] = at;
-    set_matrix(term->K, scale_of(m->model, term, tau), flat, l->K + 12 * t);
-    for (int a = 0; a < 4; a++) {
-      if (term->weight[a] == 0 || (held && held[term->vertex[a]])) continue;
-      l->row[at] = m->row[term->vertex[a]];
-      l->weight[at++] = (float)term->weight[a];
-    }
-  }
-  l->start[terms->count] = at;
+  l->start[0] = 0;
+  hk_parallel_work(threads, terms->count, TERM_GRAIN, set_range, &a);
   l->count = terms->count;
-  return list_rows(c, l, m->level[0].n, error);
+  return list_rows(c, l, m->level[0].n, threads, error);
 }
 
 /* ---- The next level ---- */
@@ -184,7 +219,7 @@ typedef struct Projection {
   const HkLevelTerms *l;
   HkLevelTerms *next;
   const HkWeights *P;
-  const int64_t *first; /* of each group: its first term in the order */
+  const int32_t *first; /* of each group: its first term in the order */
   bool fills;           /* else the entries are counted */
 } Projection;
 
@@ -208,85 +243,112 @@ static void side_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-/* Sorts the terms into groups by their sides: order[t] is the t-th term. Counting sorts, first by
- * the second side. */
+static int64_t second_side(const void *user, int64_t t) {
+  return ((const HkLevelTerms *)user)->side[3 * t + 1] + 1;
+}
+
+static int64_t first_side(const void *user, int64_t k) {
+  const HkLevelTerms *l = user;
+  return l->side[3 * (int64_t)l->order[l->count + k]] + 1;
+}
+
+static void order_range(void *user, int64_t begin, int64_t end) {
+  HkLevelTerms *l = user;
+  for (int64_t k = begin; k < end; k++) l->order[k] = l->order[l->count + l->order[k]];
+}
+
+/* Sorts the terms into groups by their sides, first by the second one: order[k] is the k-th term.
+ */
 static HkStatus sort_terms(const HkContext *c, HkLevelTerms *l, HkLevelTerms *next, int64_t rows,
-                           HkError *error) {
-  int64_t *order = l->order, *other = l->order + l->count;
+                           int threads, HkError *error) {
   HK_TRY(hk_grow(c, &next->row_start, &next->row_capacity, rows + 2, sizeof *next->row_start,
                  "multigrid", error));
-  int64_t *start = next->row_start;
-  for (int pass = 0; pass < 2; pass++) {
-    memset(start, 0, (size_t)(rows + 2) * sizeof *start);
-    for (int64_t t = 0; t < l->count; t++) start[l->side[3 * t + 1 - pass] + 2]++;
-    for (int64_t i = 0; i <= rows; i++) start[i + 1] += start[i];
-    for (int64_t k = 0; k < l->count; k++) {
-      int64_t t = pass == 0 ? k : other[k];
-      (pass == 0 ? other : order)[start[l->side[3 * t + 1 - pass] + 1]++] = t;
-    }
-  }
+  hk_lists_make(threads, l->count, rows + 1, second_side, l, next->row_start, l->order + l->count);
+  hk_lists_make(threads, l->count, rows + 1, first_side, l, next->row_start, l->order);
+  hk_parallel_work(threads, l->count, TERM_GRAIN, order_range, l);
   return HK_OK;
 }
 
-/* A group of terms as it is added up. */
-typedef struct Group {
+/* Weights of rows as they are added up; a table finds the entry of a row. */
+typedef struct Sums {
   int32_t row[ENTRIES_MAX];
   float weight[ENTRIES_MAX];
+  int16_t table[TABLE_SIZE]; /* an entry plus 1, or 0 */
   int count;
-} Group;
+} Sums;
 
-static void add_entry(Group *g, int32_t row, float weight) {
-  int k = 0;
-  while (k < g->count && g->row[k] != row) k++;
-  if (k == g->count) {
-    if (k == ENTRIES_MAX) return; /* a preconditioner may leave out the rest */
-    g->row[g->count++] = row;
-    g->weight[k] = 0;
+static void clear(Sums *s) {
+  s->count = 0;
+  memset(s->table, 0, sizeof s->table);
+}
+
+static void add_entry(Sums *s, int32_t row, float weight) {
+  const uint32_t SPREAD = 2654435769U; /* 2^32 over the golden ratio */
+  uint32_t at = (uint32_t)row * SPREAD >> (32 - TABLE_BITS);
+  while (s->table[at] && s->row[s->table[at] - 1] != row) at = (at + 1) % TABLE_SIZE;
+  if (!s->table[at]) {
+    if (s->count == ENTRIES_MAX) return; /* a preconditioner may leave out the rest */
+    s->row[s->count] = row;
+    s->weight[s->count] = 0;
+    s->table[at] = (int16_t)++s->count;
   }
-  g->weight[k] += weight;
+  s->weight[s->table[at] - 1] += weight;
 }
 
 static float trace(const float K[12]) {
   return K[0] + K[5] + K[10];
 }
 
+/* Adds up the terms of group g: K, and the weights of rows; returns the sum of trace K. */
+static float add_group(const Projection *a, int64_t g, float K[12], Sums *fine) {
+  const HkLevelTerms *l = a->l;
+  float total = 0;
+  clear(fine);
+  memset(K, 0, 12 * sizeof *K);
+  for (int32_t k = a->first[g]; k < a->first[g + 1]; k++) {
+    int64_t t = l->order[k];
+    float share = trace(l->K + 12 * t), signed_share = (float)l->side[3 * t + 2] * share;
+    for (int q = 0; q < 12; q++) K[q] += l->K[12 * t + q];
+    total += share;
+    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++)
+      if (l->weight[e] != 0) add_entry(fine, l->row[e], signed_share * l->weight[e]);
+  }
+  return total;
+}
+
 static void project_range(void *user, int64_t begin, int64_t end) {
   const Projection *a = user;
-  const HkLevelTerms *l = a->l;
+  Sums fine, coarse;
+  float K[12];
   for (int64_t g = begin; g < end; g++) {
-    Group group = {.count = 0};
-    float K[12] = {0}, total = 0;
-    for (int64_t k = a->first[g]; k < a->first[g + 1]; k++) {
-      int64_t t = l->order[k];
-      float share = trace(l->K + 12 * t), signed_share = (float)l->side[3 * t + 2] * share;
-      for (int q = 0; q < 12; q++) K[q] += l->K[12 * t + q];
-      total += share;
-      for (int64_t e = l->start[t]; e < l->start[t + 1]; e++)
-        for (int32_t p = a->P->start[l->row[e]]; p < a->P->start[l->row[e] + 1]; p++)
-          add_entry(&group, a->P->column[p], signed_share * l->weight[e] * a->P->weight[p]);
-    }
+    float total = add_group(a, g, K, &fine);
+    clear(&coarse);
+    for (int k = 0; k < fine.count; k++)
+      for (int32_t p = a->P->start[fine.row[k]]; p < a->P->start[fine.row[k] + 1]; p++)
+        add_entry(&coarse, a->P->column[p], fine.weight[k] * a->P->weight[p]);
     if (!a->fills) {
-      a->next->start[g + 1] = group.count;
+      a->next->start[g + 1] = coarse.count;
       continue;
     }
     memcpy(a->next->K + 12 * g, K, sizeof K);
     int64_t at = a->next->start[g];
-    for (int k = 0; k < group.count; k++, at++) {
-      a->next->row[at] = group.row[k];
-      a->next->weight[at] = total > 0 ? group.weight[k] / total : 0;
+    for (int k = 0; k < coarse.count; k++, at++) {
+      a->next->row[at] = coarse.row[k];
+      a->next->weight[at] = total > 0 ? coarse.weight[k] / total : 0;
+      a->next->term[at] = (int32_t)g;
     }
   }
 }
 
 /* The first term of each group; returns the number of groups. */
-static int64_t find_groups(const HkLevelTerms *l, int64_t *first) {
+static int64_t find_groups(const HkLevelTerms *l, int32_t *first) {
   int64_t groups = 0;
   for (int64_t k = 0; k < l->count; k++) {
-    const int32_t *side = l->side + 3 * l->order[k];
-    const int32_t *before = k > 0 ? l->side + 3 * l->order[k - 1] : NULL;
-    if (!before || side[0] != before[0] || side[1] != before[1]) first[groups++] = k;
+    const int32_t *side = l->side + 3 * (int64_t)l->order[k];
+    const int32_t *before = k > 0 ? l->side + 3 * (int64_t)l->order[k - 1] : NULL;
+    if (!before || side[0] != before[0] || side[1] != before[1]) first[groups++] = (int32_t)k;
   }
-  first[groups] = l->count;
+  first[groups] = (int32_t)l->count;
   return groups;
 }
 
@@ -298,7 +360,7 @@ HkStatus hk_level_terms_project(HkMultigrid *m, int k, int threads, HkError *err
   if (l->count == 0) return HK_OK;
   Projection a = {.l = l, .next = next, .P = P, .first = l->order + l->count};
   hk_parallel_work(threads, l->count, TERM_GRAIN, side_range, &a);
-  HK_TRY(sort_terms(c, l, next, P->columns, error));
+  HK_TRY(sort_terms(c, l, next, P->columns, threads, error));
   int64_t groups = find_groups(l, l->order + l->count);
   HK_TRY(grow_terms(c, next, groups, error));
   next->start[0] = 0;
@@ -308,7 +370,7 @@ HkStatus hk_level_terms_project(HkMultigrid *m, int k, int threads, HkError *err
   a.fills = true;
   hk_parallel_work(threads, groups, GROUP_GRAIN, project_range, &a);
   next->count = groups;
-  return list_rows(c, next, m->level[k + 1].n, error);
+  return list_rows(c, next, m->level[k + 1].n, threads, error);
 }
 
 void hk_level_terms_add_dense(const HkLevelTerms *l, int size, double *A) {
@@ -322,9 +384,20 @@ void hk_level_terms_add_dense(const HkLevelTerms *l, int size, double *A) {
         }
 }
 
-void hk_level_terms_add_diagonal(const HkLevelTerms *l, float *D) {
-  for (int64_t k = 0; k < l->row_count; k++)
-    for (int q = 0; q < 12; q++) D[12 * (int64_t)l->coupled[k] + q] += l->G[12 * k + q];
+typedef struct Diagonal {
+  const HkLevelTerms *l;
+  float *D;
+} Diagonal;
+
+static void add_diagonal_range(void *user, int64_t begin, int64_t end) {
+  const Diagonal *a = user;
+  for (int64_t k = begin; k < end; k++)
+    for (int q = 0; q < 12; q++) a->D[12 * (int64_t)a->l->coupled[k] + q] += a->l->G[12 * k + q];
+}
+
+void hk_level_terms_add_diagonal(const HkLevelTerms *l, int threads, float *D) {
+  Diagonal a = {l, D};
+  hk_parallel_work(threads, l->row_count, ROW_GRAIN, add_diagonal_range, &a);
 }
 
 /* ---- The cycle ---- */
@@ -389,7 +462,13 @@ void hk_level_terms_begin_sweep(const HkLevelTerms *l, int threads, const float 
   if (l->count) run(&a, threads);
 }
 
-void hk_level_terms_end_sweep(const HkLevelTerms *l, float *b) {
-  for (int64_t k = 0; k < l->row_count; k++)
-    memcpy(b + 4 * (int64_t)l->coupled[k], l->saved + 4 * k, 4 * sizeof *b);
+static void restore_range(void *user, int64_t begin, int64_t end) {
+  const Cycle *a = user;
+  for (int64_t k = begin; k < end; k++)
+    memcpy(a->r + 4 * (int64_t)a->l->coupled[k], a->l->saved + 4 * k, 4 * sizeof *a->r);
+}
+
+void hk_level_terms_end_sweep(const HkLevelTerms *l, int threads, float *b) {
+  Cycle a = {.l = l, .r = b};
+  hk_parallel_work(threads, l->row_count, ROW_GRAIN, restore_range, &a);
 }

@@ -26,20 +26,20 @@
 
 /* Replaces the terms of level 0 by those of forces, tau^2 in them. */
 HkStatus hk_level_terms_set(HkMultigrid *multigrid, const HkWeightedTerms *terms,
-                            const uint8_t *held, double tau, HkError *error);
+                            const uint8_t *held, double tau, int threads, HkError *error);
 /* Replaces the terms of level k + 1 by those of level k. */
 HkStatus hk_level_terms_project(HkMultigrid *multigrid, int k, int threads, HkError *error);
 /* A += C, a dense matrix of that many rows. */
 void hk_level_terms_add_dense(const HkLevelTerms *terms, int size, double *A);
 /* D += G, before it is inverted. */
-void hk_level_terms_add_diagonal(const HkLevelTerms *terms, float *D);
+void hk_level_terms_add_diagonal(const HkLevelTerms *terms, int threads, float *D);
 /* r -= C x, for r = b - A_graph x; and + G x after the first sweep, where r was found from M x = b.
  * Vectors have four floats a row. */
 void hk_level_terms_residual(const HkLevelTerms *terms, int threads, bool first, const float *x,
                              float *r);
 /* Around a sweep that is not the first: b += G x - C x, and b as it was. */
 void hk_level_terms_begin_sweep(const HkLevelTerms *terms, int threads, const float *x, float *b);
-void hk_level_terms_end_sweep(const HkLevelTerms *terms, float *b);
+void hk_level_terms_end_sweep(const HkLevelTerms *terms, int threads, float *b);
 void hk_level_terms_destroy(const HkContext *context, HkLevelTerms *terms);
 size_t hk_level_terms_bytes(const HkLevelTerms *terms);
 

@@ -121,9 +121,10 @@ typedef struct HkCouplings {
 /* Weighted terms of a level: C = sum of w w^T K over the terms; level_terms.h. */
 typedef struct HkLevelTerms {
   int64_t count;
-  int64_t *start; /* count + 1: term t has the entries start[t] .. start[t + 1] - 1 */
-  int32_t *row;   /* of an entry: the row of the level that it weights */
-  float *weight;
+  int64_t *start;    /* count + 1: term t has the entries start[t] .. start[t + 1] - 1 */
+  int32_t *row;      /* of an entry: the row of the level that it weights */
+  float *weight;     /* 0: the row is any one */
+  int32_t *term;     /* that it belongs to */
   float *K;          /* 12 a term: three columns of four floats; tau^2 in it */
   int64_t row_count; /* rows that have terms, by rising number */
   int32_t *coupled;
@@ -133,7 +134,7 @@ typedef struct HkLevelTerms {
   float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K over its terms */
   float *saved;       /* 4 a row: of a vector, during a sweep */
   float *y;           /* 4 a term: K sum w x */
-  int64_t *order;     /* 2 a term: scratch of the sort into groups, */
+  int32_t *order;     /* 2 a term: scratch of the sort into groups, */
   int32_t *side;      /* and 3 a term: its coarse rows on either side, and a sign */
   int64_t term_capacity, entry_capacity, row_capacity, coupled_capacity;
 } HkLevelTerms;

@@ -195,7 +195,7 @@ static HkStatus project_all(const Data *data, HkError *error) {
       HK_TRY(hk_level_terms_project(m, k, data->threads, error));
     }
     hk_couplings_add_diagonal(&a.level->couplings, a.level->D);
-    hk_level_terms_add_diagonal(&a.level->terms, a.level->D);
+    hk_level_terms_add_diagonal(&a.level->terms, data->threads, a.level->D);
     if (k == 0)
       run_groups(&a, invert_fine_range);
     else
@@ -215,7 +215,7 @@ static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkEr
   const HkOperatorSprings *H = p->A->springs;
   HkMultigrid *m = data->multigrid;
   HK_TRY(hk_couplings_set(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
-  HK_TRY(hk_level_terms_set(m, &H->blocks->terms, values->held, H->tau, error));
+  HK_TRY(hk_level_terms_set(m, &H->blocks->terms, values->held, H->tau, data->threads, error));
   return project_all(data, error);
 }
 
@@ -309,7 +309,8 @@ static void sweep(Loop *a, Sweep way) {
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }
   if (couples) hk_couplings_end_sweep(&level->couplings, level->b);
-  if (has_terms && way != FIRST) hk_level_terms_end_sweep(&level->terms, level->b);
+  if (has_terms && way != FIRST)
+    hk_level_terms_end_sweep(&level->terms, a->data->threads, level->b);
 }
 
 static void solve_last(const Data *data) {
