@@ -361,12 +361,12 @@ typedef struct Changes {
   const HkTouchings *s, *t;
 } Changes;
 
-/* The first pair at x of a candidate that is not smaller. */
-static int64_t find_pair(const HkTouchings *s, int64_t candidate) {
+/* The first pair at x with a key that is not smaller. */
+static int64_t find_pair(const HkTouchings *s, uint64_t key) {
   int64_t low = 0, high = s->pair_count;
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
-    if (s->pair[middle].candidate < candidate)
+    if (s->pair[middle].key < key)
       low = middle + 1;
     else
       high = middle;
@@ -379,14 +379,14 @@ static int64_t find_pair(const HkTouchings *s, int64_t candidate) {
 static double pair_changes(void *user, int64_t begin, int64_t end) {
   const Changes *a = user;
   const HkTouchings *s = a->s, *t = a->t;
-  int64_t i = begin > 0 ? find_pair(s, t->pair[begin - 1].candidate + 1) : 0;
+  int64_t i = begin > 0 ? find_pair(s, t->pair[begin - 1].key + 1) : 0;
   double sum = 0;
   for (int64_t j = begin; j < end; j++) {
     bool last = j == t->pair_count;
-    int64_t at = last ? INT64_MAX : t->pair[j].candidate;
-    for (; i < s->pair_count && s->pair[i].candidate < at; i++) sum -= s->pair[i].energy;
+    uint64_t at = last ? UINT64_MAX : t->pair[j].key;
+    for (; i < s->pair_count && s->pair[i].key < at; i++) sum -= s->pair[i].energy;
     if (last) break;
-    if (i < s->pair_count && s->pair[i].candidate == at)
+    if (i < s->pair_count && s->pair[i].key == at)
       sum += pair_change(a->c, a->x, &s->pair[i++], a->to, &t->pair[j]);
     else
       sum += t->pair[j].energy;

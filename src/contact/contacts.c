@@ -10,7 +10,7 @@
 #include <float.h>
 #include <string.h>
 
-static const double INERTIA = 10;
+static const double INERTIA = 10, SKIN = 2, THIN_SKIN = 0.75;
 enum { GROUP_GRAIN = 64, WALL_GRAIN = 1024 };
 
 /* ---- Creating ---- */
@@ -55,6 +55,8 @@ HkStatus hk_contacts_create(const HkModel *m, const HkContactData *data, HkConta
     hk_contacts_destroy(m, &c);
     return status;
   }
+  c->skin = SKIN * data->ghat;
+  c->thin_skin = THIN_SKIN * data->ghat;
   c->h = m->time.step > 0 ? m->time.step : 1 / m->time.frames_per_second;
   hk_contacts_place(c, 0);
   *contacts = c;
@@ -239,7 +241,7 @@ static double rest_mollifier(const HkContacts *c, const int32_t v[4], int split)
 static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   HkContacts *c = a->c;
   HkCandidate *candidate = &c->candidate[e];
-  HkTouching t = {.candidate = e};
+  HkTouching t = {.key = candidate->key};
   HkContactPair pair;
   t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
   double least = (double)candidate->distance - hk_contacts_approach(c, a->x, t.vertex, t.split);

@@ -101,7 +101,7 @@ typedef struct HkBlockMove {
 
 /* A pair that touches. */
 typedef struct HkTouching {
-  int64_t candidate;
+  uint64_t key;
   int32_t vertex[4];
   int split;
   bool turns; /* of edges that are nearly parallel: B also depends on mu */
@@ -140,11 +140,13 @@ typedef struct HkContacts {
   const HkContactData *data;
   HkFriction *friction;
   HkTree tree;
-  HkBox *box;         /* of each vertex: where it may be (search.c) */
-  uint8_t *anywhere;  /* of each vertex: 1 if its box is right at every time */
-  double *searched;   /* m, 3 a vertex: positions of the last search */
-  double path;        /* m^2: sum of the squares of the moves that it was made for */
-  double from, until; /* of the last hk_contacts_cover: times on the path */
+  HkBox *box;             /* of each vertex: where it may be (search.c) */
+  uint8_t *anywhere;      /* of each vertex: 1 if its box is right at every time */
+  double *searched;       /* m, 3 a vertex: positions of the last search */
+  double path;            /* m^2: sum of the squares of the moves that it was made for */
+  double skin, thin_skin; /* m: what vertices may be off the path */
+  bool is_dense;          /* there are many candidates: the skin is thin */
+  double from, until;     /* of the last hk_contacts_cover: times on the path */
   bool has_candidates;
   HkCandidate *candidate;
   int64_t candidate_count, candidate_capacity;
@@ -239,12 +241,14 @@ static inline double hk_contacts_xi(const HkContacts *c, const int32_t vertex[4]
          least = FLOOR * c->data->ghat;
   return xi > least ? xi : least;
 }
-/* The gap (m) that a move may leave of a gap g. Where there is a floor, no row of moves takes the
- * gap below a tenth of it. */
+/* The gap (m) that a move may leave of a gap g. It is below ghat: pairs that stay further apart,
+ * whether they are candidates or not, are not cut. Where there is a floor, no row of moves takes
+ * the gap below a tenth of it. */
 static inline double hk_contacts_left(const HkContacts *c, double g) {
-  const double LEFT = 0.1, NONE = 0.999;
+  const double LEFT = 0.1, MOST = 0.5, NONE = 0.999;
   double end = LEFT * c->floor, left = end + LEFT * (g - end);
   if (g <= end) return NONE * g;
+  if (left > MOST * c->data->ghat) left = MOST * c->data->ghat;
   return c->floor > 0 && c->floor < left ? c->floor : left;
 }
 /* Fills x, xi, split and ghat of a pair. */

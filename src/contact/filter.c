@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-static const double PART = 0.9;
+static const double PART = 0.9, FURTHEST = 0.25;
 enum { ROUNDS_MAX = 50, CHECK_GRAIN = 64 };
 
 /* Marks of candidates. */
@@ -204,9 +204,9 @@ static double lengths_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* Shortens all moves if the ends of springs move further against each other than the springs are
- * long, in the quadratic mean. Directions that go so far astray are of no use and would have too
- * many candidates. Steps that contact corrects are as long as they are. */
+/* Shortens all moves if the ends of springs move further against each other than a part of the
+ * length of the springs, in the quadratic mean. Directions that go so far astray are of no use and
+ * would have too many candidates. Steps that contact corrects are as long as they are. */
 static bool limit(HkContacts *c, const double *x, double *to) {
   const HkModel *m = c->model;
   Lengths a = {&m->springs, x, to};
@@ -215,21 +215,27 @@ static bool limit(HkContacts *c, const double *x, double *to) {
   HK_ASSERT(hk_sum_slots(count) <= c->sums_count);
   double mean =
       sqrt(hk_parallel_sum(m->threads, count, lengths_range, &a, c->sums) / (double)count);
-  double part = c->data->edge / mean;
+  double part = FURTHEST * c->data->edge / mean;
   if (!(part < 1)) return false;
   for (int64_t q = 0; q < 3 * m->n; q++) to[q] = x[q] + part * (to[q] - x[q]);
   return true;
 }
 
 static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *changed) {
-  const HkFeatures *f = &c->data->features;
   *changed = limit(c, x, to);
-  HK_TRY(hk_contacts_cover(c, x, to));
+  return hk_contacts_cover(c, x, to);
+}
+
+/* All vertices make their whole moves. */
+static HkStatus begin_rounds(Filter *a) {
+  HkContacts *c = a->c;
+  int64_t vertices = c->data->features.vertex_count;
   HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
                  NULL));
   if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);
-  for (int64_t v = 0; v < f->vertex_count; v++) c->part[v] = 1;
-  memset(c->round, 0, (size_t)f->vertex_count * sizeof *c->round);
+  for (int64_t v = 0; v < vertices; v++) c->part[v] = 1;
+  memset(c->round, 0, (size_t)vertices * sizeof *c->round);
+  a->round = 0;
   return HK_OK;
 }
 
@@ -268,13 +274,12 @@ static bool find_late(const Filter *a) {
  * path, so that these are looked at, too. */
 static HkStatus shorten(Filter *a) {
   HkContacts *c = a->c;
-  hk_parallel_for(c->model->threads, c->model->n, wall_range, a);
   do {
+    HK_TRY(begin_rounds(a));
+    hk_parallel_for(c->model->threads, c->model->n, wall_range, a);
     divide_in_rounds(a);
     if (!find_late(a)) return HK_OK;
     HK_TRY(hk_contacts_widen(c));
-    for (int64_t v = 0; v < c->model->n; v++)
-      if (c->late[v]) c->round[v] = a->round;
   } while (c->fresh_count > 0);
   return HK_OK;
 }

@@ -169,7 +169,7 @@ typedef struct Touch {
 
 static Touch pair_touch(const HkContacts *c, const HkTouching *touching) {
   const HkFeatures *f = &c->data->features;
-  Touch t = {.contact = {.key = c->candidate[touching->candidate].key, .wall = -1}};
+  Touch t = {.contact = {.key = touching->key, .wall = -1}};
   int64_t slot_a, slot_b;
   memcpy(t.contact.vertex, touching->vertex, sizeof t.contact.vertex);
   memcpy(t.contact.w, touching->touch.w, sizeof t.contact.w);

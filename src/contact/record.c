@@ -159,7 +159,7 @@ static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord
   memcpy(contact.weight, t->touch.w, sizeof contact.weight);
   memcpy(contact.normal, t->touch.n, sizeof contact.normal);
   set_point(c, t, &pair, contact.point);
-  friction_of(cursor, c->candidate[t->candidate].key, contact.friction);
+  friction_of(cursor, t->key, contact.friction);
   for (int a = 0; a < 4; a++) {
     bool free = t->vertex[a] < m->n;
     contact.vertex[a] = free ? t->vertex[a] : -1;

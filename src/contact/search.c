@@ -4,7 +4,8 @@
  *
  *     (1 - t) x_v + t to_v  +-  (s_v + r_v + ghat / 2),   0 <= t <= 1
  *
- * with a skin s_v. A pair whose boxes stay apart is no candidate, nor is one whose distance at x
+ * with a skin s_v, thinner where things lie on each other in many layers. What a step gives does
+ * not depend on it. A pair whose boxes stay apart is no candidate, nor is one whose distance at x
  * is larger than its vertices can come closer. It is further apart than ghat at all positions y for
  * which there is one t with |y_v - (1 - t) x_v - t to_v| <= s_v for all v: y is on the path at time
  * t. So the candidates serve
@@ -30,11 +31,12 @@
 #include "contact/groups.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The skin is SKIN ghat, and a part of the move up to a part of an edge. */
-static const double SKIN = 2, AHEAD = 0.5, AHEAD_EDGES = 0.25;
-enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096 };
+/* What the skin has of a move, up to a part of an edge. */
+static const double AHEAD = 0.5, AHEAD_EDGES = 0.25;
+enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096, DENSE = 16 };
 
 typedef struct Search {
   HkContacts *c;
@@ -59,7 +61,7 @@ static double width(const HkContacts *c, int64_t v) {
 /* What a vertex that moves from x to `to` has around the path: its skin, radius and ghat / 2. */
 static double around(const HkContacts *c, int64_t v, const double *x, const double *to) {
   double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
-  return width(c, v) + SKIN * c->data->ghat + ahead;
+  return width(c, v) + (c->is_dense ? c->thin_skin : c->skin) + ahead;
 }
 
 /* A box that is right for every t. */
@@ -310,6 +312,7 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
                  .settle = recall,
                  .user = &a};
   c->searches++;
+  c->is_dense = c->candidate_count > DENSE * f->n;
   c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
   c->path = hk_parallel_sum(c->model->threads, f->n, path_range, &a, c->part);
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
