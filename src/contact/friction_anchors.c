@@ -6,6 +6,7 @@
  */
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/flat.h"
 #include "contact/friction.h"
 
 #include <string.h>
@@ -69,17 +70,28 @@ typedef struct Touch {
   double rest, slide;        /* coefficients */
 } Touch;
 
-static Touch pair_touch(const HkContacts *c, const HkTouching *touching) {
+/* The normal force of a touch. Of triangles with flat edges the normal is that of their plane, so
+ * that the forces of several of them add up to that of the surface. */
+static double normal_force(const HkContacts *c, const double *x, const HkTouching *touching,
+                           double n[3]) {
+  HkContactPair pair = {.k = touching->k, .flat = touching->flat};
+  double G[12];
+  memcpy(n, touching->touch.n, 3 * sizeof *n);
+  if (!pair.flat.edges) return -touching->slope;
+  hk_contacts_pair(c, x, touching->vertex, touching->split, &pair);
+  hk_flat_normal(&pair, &touching->touch, n);
+  hk_flat_gradient(&pair, &touching->touch, G);
+  return -hk_dot(G, n);
+}
+
+static Touch pair_touch(const HkContacts *c, const double *x, const HkTouching *touching) {
   const HkFeatures *f = &c->data->features;
   Touch t = {.contact = {.key = c->candidate[touching->candidate].key, .wall = -1}};
   int64_t slot_a, slot_b;
   memcpy(t.contact.vertex, touching->vertex, sizeof t.contact.vertex);
   memcpy(t.contact.w, touching->touch.w, sizeof t.contact.w);
-  memcpy(t.contact.n, touching->touch.n, sizeof t.contact.n);
   t.contact.k = anchor_stiffness(c, touching->vertex, 4);
-  /* k ghat mu |f'|, from the energy k ghat^2 mu f */
-  double s = touching->touch.g / c->data->ghat;
-  t.lambda = -touching->energy * hk_barrier_slope(s) / (hk_barrier(s) * c->data->ghat);
+  t.lambda = normal_force(c, x, touching, t.contact.n);
   hk_contact_slots(t.contact.key, &slot_a, &slot_b);
   hk_contact_friction(c->data, f->group[slot_a / HK_CONTACT_WIDTH],
                       f->group[slot_b / HK_CONTACT_WIDTH], &t.rest, &t.slide);
@@ -106,7 +118,7 @@ static Touch wall_touch(const HkContacts *c, const double *x, const HkWallTouchi
 static bool touch_at(const HkContacts *c, const double *x, const HkTouchings *found, int64_t index,
                      Touch *t) {
   int64_t at = index - found->pair_count;
-  *t = at < 0 ? pair_touch(c, &found->pair[index]) : wall_touch(c, x, &found->wall[at]);
+  *t = at < 0 ? pair_touch(c, x, &found->pair[index]) : wall_touch(c, x, &found->wall[at]);
   return t->contact.k > 0 && t->lambda > 0 && (t->rest > 0 || t->slide > 0);
 }
 

@@ -149,7 +149,7 @@ static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord
                             HkError *error) {
   const HkContacts *c = cursor->a->state;
   const HkModel *m = c->model;
-  HkContactPair pair = {.k = t->k, .c0 = t->c0};
+  HkContactPair pair = {.k = t->k, .c0 = t->c0, .flat = t->flat};
   HkContact contact = {.split = t->split, .gap = t->touch.g, .energy = t->energy};
   double G[12];
   hk_contacts_pair(c, cursor->a->x, t->vertex, t->split, &pair);
