@@ -81,6 +81,33 @@ TEST(sheets_rest_and_slide_on_triangles_and_on_another_sheet) {
   }
 }
 
+/* Edges between triangles of one plane are no bumps: sheets slide as over the plane itself. */
+TEST(sheets_slide_and_stop_on_flat_triangles_as_on_a_plane) {
+  const double angles[] = {28, 34.565, 41}, speeds[] = {0.73, 0.86, 1, 1.25};
+  for (int q = 0; q < 3; q++) {
+    InclineCase c = {SURFACE_MESH, angles[q], 0.01, EULER, "'friction': 0.5", 0};
+    double exact = sin(c.angle * DEGREE) - 0.5 * cos(c.angle * DEGREE); /* in parts of G */
+    check_slide(&c, 0.5, 3e-4 * exact);
+  }
+  for (int q = 0; q < 4; q++) {
+    double distance[2];
+    for (int mesh = 0; mesh < 2; mesh++) {
+      InclineCase c = {
+          mesh ? SURFACE_MESH : SURFACE_PLANE, 0, 0.01, EULER, "'friction': 0.5", speeds[q]};
+      World w = incline_make(&c);
+      if (!w.sim) return;
+      double *x = copy_of(&w);
+      world_steps(&w, 40);
+      distance[mesh] = incline_travel(&w, 0, x);
+      free(x);
+      world_destroy(&w);
+    }
+    double exact = speeds[q] * speeds[q] / (2 * 0.5 * G);
+    CHECK_NEAR(distance[1], exact - 0.5 * 0.01 * speeds[q], 1e-3 * exact);
+    CHECK_NEAR(distance[1], distance[0], 2e-4 * exact);
+  }
+}
+
 TEST(what_slides_stops_after_the_distance_of_the_closed_form) {
   InclineCase c = {SURFACE_PLANE, 0, 0.01, EULER, "'friction': 0.5", 1};
   for (int second = 0; second < 2; second++) {
