@@ -45,7 +45,7 @@ static void gradient(const HkContactPair *pair, double G[12]) {
 /* The Hessian of the point, from the term and what is besides. */
 static void hessian(const HkContactPair *pair, double H[9]) {
   HkTouch touch = hk_pair_touch(pair);
-  double K[6], across, q[2][12], more[144];
+  double K[6], across, q[2][12], more[144] = {0};
   const int at[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
   hk_pair_term(pair, &touch, K, &across, q);
   CHECK(across == 0 && hk_pair_turning(pair, &touch, more));

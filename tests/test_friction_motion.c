@@ -87,7 +87,7 @@ TEST(sheets_slide_and_stop_on_flat_triangles_as_on_a_plane) {
   for (int q = 0; q < 3; q++) {
     InclineCase c = {SURFACE_MESH, angles[q], 0.01, EULER, "'friction': 0.5", 0};
     double exact = sin(c.angle * DEGREE) - 0.5 * cos(c.angle * DEGREE); /* in parts of G */
-    check_slide(&c, 0.5, 3e-4 * exact);
+    check_slide(&c, 0.5, 1e-6 * exact);
   }
   for (int q = 0; q < 4; q++) {
     double distance[2];
