@@ -37,6 +37,11 @@ static double energy(const HkContactPair *pair) {
   return B;
 }
 
+static double bare_energy(const HkContactPair *pair) {
+  HkTouch touch = hk_pair_touch(pair);
+  return pair->k * pair->ghat * pair->ghat * hk_barrier(touch.g / pair->ghat);
+}
+
 static void gradient(const HkContactPair *pair, double G[12]) {
   HkTouch touch = hk_pair_touch(pair);
   hk_pair_gradient(pair, &touch, G);
@@ -111,6 +116,12 @@ TEST(energy_changes_are_those_of_the_slope_and_of_the_energy) {
       CHECK_NEAR(change, slope,
                  4 * steep * length * length + 1e-9 * hk_norm(G) * length + rounding);
       CHECK_NEAR(change, energy(&to) - energy(&pair), 1e-12 * pair.k);
+      HkContactPair bare = pair; /* as one that is not near a flat edge at one of the two places */
+      bare.flat = (HkFlat){0};
+      CHECK(hk_pair_energy_change(&bare, &touch, &to, &there) == change);
+      HkFlat near = hk_flat_near(&pair, pair.flat);
+      CHECK(near.edges == pair.flat.edges || near.edges == 0);
+      if (near.edges == 0) CHECK_NEAR(energy(&pair), bare_energy(&bare), 1e-12 * pair.k);
     }
   }
   CHECK(tried > 300);

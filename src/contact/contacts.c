@@ -248,7 +248,7 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
   t.touch = hk_pair_touch(&pair);
   if (!(t.touch.g < c->data->ghat)) return;
-  pair.flat = t.flat = hk_features_flat(&c->data->features, candidate->key);
+  pair.flat = t.flat = hk_flat_near(&pair, hk_features_flat(&c->data->features, candidate->key));
   if (candidate->k == 0) {
     double n[3];
     hk_flat_normal(&pair, &t.touch, n);

@@ -57,6 +57,12 @@ static int list_parts(const HkContactPair *pair, const HkTouch *touch, Part part
   return count;
 }
 
+HkFlat hk_flat_near(const HkContactPair *pair, HkFlat flat) {
+  for (int e = 0; e < 3; e++)
+    if (flat.edges >> e & 1 && touch_edge(pair, 1 + e, 1 + (e + 1) % 3).g < pair->ghat) return flat;
+  return (HkFlat){0};
+}
+
 double hk_flat_energy(const HkContactPair *pair, const HkTouch *touch, double *slope) {
   Part part[PARTS_MAX];
   int count = list_parts(pair, touch, part);
@@ -75,9 +81,11 @@ double hk_flat_energy(const HkContactPair *pair, const HkTouch *touch, double *s
 double hk_flat_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to) {
   Part part[PARTS_MAX], end[PARTS_MAX];
-  int count = list_parts(pair, touch, part);
+  HkContactPair one = *pair, two = *to;
   double sum = 0;
-  list_parts(to, touch_to, end);
+  one.flat = two.flat = pair->flat.edges ? pair->flat : to->flat;
+  int count = list_parts(&one, touch, part);
+  list_parts(&two, touch_to, end);
   for (int k = 0; k < count; k++) {
     double s = part[k].touch.g / pair->ghat;
     if (s >= 1 && end[k].touch.g >= pair->ghat) continue;

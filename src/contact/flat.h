@@ -19,8 +19,12 @@
 
 #include "contact/pair.h"
 
-/* For pairs with pair->flat.edges: as the functions of pair.h. *slope (N): dB/dx of the point along
- * the normal of the touch. H: 3x3, d2B/dx2 of the point (N/m);
+/* What is flat of the triangle of a pair if the point touches a flat edge of it; else nothing: B is
+ * k ghat^2 f(g) then. */
+HkFlat hk_flat_near(const HkContactPair *pair, HkFlat flat);
+
+/* For pairs with pair->flat.edges (of a change: of one of the two): as the functions of pair.h.
+ * *slope (N): dB/dx of the point along the normal of the touch. H: 3x3, d2B/dx2 of the point (N/m);
  * its part along the normal of the touch is *along, not below 0. */
 double hk_flat_energy(const HkContactPair *pair, const HkTouch *touch, double *slope);
 double hk_flat_energy_change(const HkContactPair *pair, const HkTouch *touch,

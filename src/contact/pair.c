@@ -148,7 +148,7 @@ static double mollifier_change(const HkContactPair *pair, const HkContactPair *t
 
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to) {
-  if (pair->flat.edges) return hk_flat_energy_change(pair, touch, to, touch_to);
+  if (pair->flat.edges | to->flat.edges) return hk_flat_energy_change(pair, touch, to, touch_to);
   double s = touch->g / pair->ghat;
   double d = hk_pair_gap_change(pair, touch, to, touch_to) / pair->ghat;
   double change = mollify(to).value * hk_barrier_change(s, d);

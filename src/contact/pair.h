@@ -31,7 +31,7 @@ typedef struct HkContactPair {
   double xi, ghat;
   double k;    /* N/m */
   double c0;   /* m^4; 0: mu = 1 */
-  HkFlat flat; /* of a point and a triangle of an obstacle; else all 0 */
+  HkFlat flat; /* of a point near a flat edge of an obstacle's triangle; else all 0 */
 } HkContactPair;
 
 /* The closest points of a pair. */
