@@ -114,12 +114,45 @@ static double square_of_cross(const double x[12]) {
   return sum;
 }
 
+static double barrier(double s) {
+  if (s >= 1) return 0;
+  return s > 0 ? -(s - 1) * (s - 1) * log(s) : INFINITY;
+}
+
+/* The distance of x from the segment a b. */
+static double to_segment(const double x[3], const double a[3], const double b[3]) {
+  double along = 0, square = 0, sum = 0;
+  for (int q = 0; q < 3; q++) {
+    along += (x[q] - a[q]) * (b[q] - a[q]);
+    square += (b[q] - a[q]) * (b[q] - a[q]);
+  }
+  double t = square > 0 ? fmin(fmax(along / square, 0), 1) : 0;
+  for (int q = 0; q < 3; q++) {
+    double d = x[q] - a[q] - t * (b[q] - a[q]);
+    sum += d * d;
+  }
+  return sqrt(sum);
+}
+
+/* What flat edges and vertices of a triangle change, in parts of k ghat^2. */
+static double flat_change(const ContactByHand *c, const PairByHand *p, const double x[12]) {
+  double xi = c->pairs.radius[p->v[0]] + c->pairs.radius[p->v[3]], sum = 0;
+  for (int a = 0; a < 3; a++) {
+    const double *i = x + 3 + 3 * a, *j = x + 3 + 3 * ((a + 1) % 3), *k = x + 3 + 3 * ((a + 2) % 3);
+    if (p->flat_edge[a]) sum -= 0.5 * barrier((to_segment(x, j, k) - xi) / c->ghat);
+    if (p->flat_vertex[a]) sum += barrier((to_segment(x, i, i) - xi) / c->ghat) / p->flat_vertex[a];
+  }
+  return sum;
+}
+
 static double energy(const ContactByHand *c, const PairByHand *p, const double x[12]) {
   double s = gap(c, p, x) / c->ghat, r = 1;
   if (s >= 1) return 0;
   if (!(s > 0)) return INFINITY;
   if (p->split == 2) r = fmin(1, square_of_cross(x) / p->c0);
-  return p->k * c->ghat * c->ghat * r * (2 - r) * -(s - 1) * (s - 1) * log(s);
+  double f = r * (2 - r) * barrier(s);
+  if (p->split == 1 && !is_ground(p)) f += flat_change(c, p, x);
+  return p->k * c->ghat * c->ghat * f;
 }
 
 static void place(const ContactByHand *c, const PairByHand *p, double x[12]) {
@@ -145,6 +178,80 @@ static double square_at_rest(const ContactByHand *c, const int32_t edge[2]) {
   return sum;
 }
 
+/* Six times the volume between three points and a fourth one, and the squares of lengths. */
+static double volume(const double *a, const double *b, const double *c, const double *d) {
+  double u[3], v[3], w[3];
+  for (int q = 0; q < 3; q++) {
+    u[q] = b[q] - a[q];
+    v[q] = c[q] - a[q];
+    w[q] = d[q] - a[q];
+  }
+  return w[0] * (u[1] * v[2] - u[2] * v[1]) + w[1] * (u[2] * v[0] - u[0] * v[2]) +
+         w[2] * (u[0] * v[1] - u[1] * v[0]);
+}
+
+/* The signed distances of two corners from an edge are of opposite signs in one plane. */
+static bool is_unfolded(const double *i, const double *j, const double *k, const double *l) {
+  double u = 0, ak = 0, al = 0, both = 0;
+  for (int q = 0; q < 3; q++) {
+    u += (j[q] - i[q]) * (j[q] - i[q]);
+    ak += (j[q] - i[q]) * (k[q] - i[q]);
+    al += (j[q] - i[q]) * (l[q] - i[q]);
+    both += (k[q] - i[q]) * (l[q] - i[q]);
+  }
+  return both - ak * al / u < 0;
+}
+
+/* The corner of triangle f that is not i or j; -1 if it has not got both. */
+static int32_t across(const AllPairs *a, int64_t f, int32_t i, int32_t j) {
+  const int32_t *t = a->triangle + 3 * f;
+  for (int c = 0; c < 3; c++) {
+    int32_t k = t[(c + 1) % 3], l = t[(c + 2) % 3];
+    if ((k == i && l == j) || (k == j && l == i)) return t[c];
+  }
+  return -1;
+}
+
+/* Two triangles of an obstacle have the edge, and lie in one plane. */
+static bool is_flat_edge(const AllPairs *a, int32_t i, int32_t j) {
+  const double FLAT = 1e-9;
+  int32_t corner[2] = {-1, -1};
+  int count = 0;
+  if (i < a->model->n) return false;
+  for (int64_t f = 0; f < a->triangle_count; f++) {
+    int32_t k = across(a, f, i, j);
+    if (k >= 0 && count++ < 2) corner[count - 1] = k;
+  }
+  if (count != 2) return false;
+  const double *x[4] = {a->x + 3 * (int64_t)i, a->x + 3 * (int64_t)j, a->x + 3 * (int64_t)corner[0],
+                        a->x + 3 * (int64_t)corner[1]};
+  double size = to_segment(x[0], x[1], x[1]);
+  return fabs(volume(x[0], x[1], x[2], x[3])) < FLAT * size * size * size &&
+         is_unfolded(x[0], x[1], x[2], x[3]);
+}
+
+/* The number of triangles around a vertex with flat edges alone; else 0. */
+static int count_fan(const AllPairs *a, int32_t v) {
+  int count = 0;
+  for (int64_t f = 0; f < a->triangle_count; f++) {
+    const int32_t *t = a->triangle + 3 * f;
+    for (int c = 0; c < 3; c++) {
+      if (t[c] != v) continue;
+      if (!is_flat_edge(a, v, t[(c + 1) % 3]) || !is_flat_edge(a, v, t[(c + 2) % 3])) return 0;
+      count++;
+    }
+  }
+  return count;
+}
+
+static void find_flat(const AllPairs *a, PairByHand *p) {
+  if (p->split != 1 || p->v[1] < a->model->n) return;
+  for (int c = 0; c < 3; c++) {
+    p->flat_edge[c] = is_flat_edge(a, p->v[1 + (c + 1) % 3], p->v[1 + (c + 2) % 3]);
+    p->flat_vertex[c] = count_fan(a, p->v[1 + c]);
+  }
+}
+
 static void consider(ContactByHand *c, PairByHand p) {
   const double NEAR = 3;
   double x[12];
@@ -152,6 +259,11 @@ static void consider(ContactByHand *c, PairByHand p) {
   double g = gap(c, &p, x);
   if (g >= NEAR * c->ghat) return;
   normalize(&p);
+  find_flat(&c->pairs, &p);
+  if (p.split == 1 && count_fan(&c->pairs, p.v[0])) return;
+  if (p.split == 2 &&
+      (is_flat_edge(&c->pairs, p.v[0], p.v[1]) || is_flat_edge(&c->pairs, p.v[2], p.v[3])))
+    return;
   p.k = stiffness_of(c, &p);
   if (p.split == 2) p.c0 = 1e-3 * square_at_rest(c, p.v) * square_at_rest(c, p.v + 2);
   c->touching += g < c->ghat;

@@ -3,8 +3,9 @@
  *     E = sum k ghat^2 mu f(g / ghat),   f(s) = -(s - 1)^2 ln s
  *
  * Of the library it takes the stiffness k alone, which depends on where a pair was first met in a
- * step. Derivatives are differences, pair by pair. For bodies of triangles, obstacles and the
- * ground, in three dimensions.
+ * step. Flat edges and vertices of obstacles (contact/flat.h) are no pairs of their own, and points
+ * over flat parts count once. Derivatives are differences, pair by pair. For bodies of triangles,
+ * obstacles and the ground, in three dimensions.
  */
 #ifndef HOOKE_TEST_CONTACT_BY_HAND_H
 #define HOOKE_TEST_CONTACT_BY_HAND_H
@@ -17,6 +18,9 @@ typedef struct PairByHand {
   int32_t v[4];
   int split;
   double k, c0; /* N/m, m^4 */
+  /* Of a triangle of an obstacle: whether its edge across from v[1 + c] is flat, and the number of
+   * triangles around v[1 + c] if all of its edges are. */
+  int flat_edge[3], flat_vertex[3];
 } PairByHand;
 
 typedef struct ContactByHand {

@@ -342,7 +342,8 @@ typedef struct HkContact {
   int32_t vertex[4], split;
   double weight[4];
   double point[3];     /* m, in the middle of the gap */
-  double normal[3];    /* unit vector from side 1 to side 0 */
+  double normal[3];    /* unit vector from side 1 to side 0; where several contacts share the force,
+                        * near edges inside of a flat part of an obstacle, the direction of its own */
   double gap;          /* m, between the surfaces */
   double normal_force; /* N, at least 0 */
   double friction[3];  /* N, on side 0 */

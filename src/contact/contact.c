@@ -115,7 +115,7 @@ static void destroy(const HkModel *m, void *data) {
 
 static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *error) {
   const HkContactParams *p = chosen;
-  HkFeaturesChoice choice = {.thickness = p->thickness, .self = p->self};
+  HkFeaturesChoice choice = {.thickness = p->thickness, .self = p->self, .distance = p->distance};
   HkContactData *d = NULL;
   if (m->dimension == 2) HK_TRY(hk_model_need_faces(m, error));
   HK_TRY(hk_alloc(&m->context, &d, 1, sizeof *d, "contact", error));
@@ -332,7 +332,7 @@ static int compare_walls(const HkWallTouching *a, const HkWallTouching *b) {
 }
 
 static HkContactPair pair_of(const HkContacts *c, const double *x, const HkTouching *t) {
-  HkContactPair pair = {.k = t->k, .c0 = t->c0};
+  HkContactPair pair = {.k = t->k, .c0 = t->c0, .flat = t->flat};
   hk_contacts_pair(c, x, t->vertex, t->split, &pair);
   return pair;
 }

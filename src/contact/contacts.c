@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/flat.h"
 #include "contact/groups.h"
 #include "contact/impulse.h"
 #include "force/springs.h"
@@ -249,7 +250,12 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
   t.touch = hk_pair_touch(&pair);
   if (!(t.touch.g < c->data->ghat)) return;
-  if (candidate->k == 0) candidate->k = stiffness(c, t.vertex, t.touch.w, 4, t.touch.n);
+  pair.flat = t.flat = hk_flat_near(&pair, hk_features_flat(&c->data->features, candidate->key));
+  if (candidate->k == 0) {
+    double n[3];
+    hk_flat_normal(&pair, &t.touch, n);
+    candidate->k = stiffness(c, t.vertex, t.touch.w, 4, n);
+  }
   pair.k = t.k = candidate->k;
   pair.c0 = t.c0 = rest_mollifier(c, t.vertex, t.split);
   t.energy = hk_pair_energy(&pair, &t.touch, &t.slope, &t.turns);

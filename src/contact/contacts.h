@@ -103,8 +103,9 @@ typedef struct HkBlockMove {
 typedef struct HkTouching {
   uint64_t key;
   int32_t vertex[4];
-  int split;
-  bool turns; /* of edges that are nearly parallel: B also depends on mu */
+  uint8_t split; /* HK_CONTACT_* */
+  bool turns;    /* B depends on more than g: on mu of edges that are nearly parallel, or on flat */
+  HkFlat flat;   /* of pair.h */
   HkTouch touch;
   double k, c0;  /* of pair.h */
   double energy; /* J */

@@ -296,10 +296,12 @@ HkStatus hk_features_create(const HkModel *m, const HkFeaturesChoice *choice, Hk
   *f = (HkFeatures){0};
   HkStatus status = set_groups(m, choice, f, error);
   if (status >= 0) status = build(&b, error);
+  if (status >= 0) status = hk_features_find_flat(m, choice->distance, f, error);
   f->bytes = (size_t)(3 * b.slots) * sizeof *f->vertex / 3 + (size_t)b.corner_slots +
              (size_t)f->slot_count + (size_t)b.blocks * sizeof *f->group +
              (size_t)(3 * (f->vertex_count - f->n) + f->group_count) * sizeof(double) +
              (size_t)(2 * f->group_count + 1) + (size_t)f->excluded_size * sizeof *f->excluded;
+  if (f->flats) f->bytes += (size_t)(f->slot_count - f->flat_first) * sizeof *f->flats;
   if (f->row) f->bytes += (size_t)(f->group_count + 1) * sizeof *f->row;
   hk_free(&m->context, &b.found.element);
   hk_free(&m->context, &b.used);
@@ -324,5 +326,6 @@ void hk_features_destroy(const HkModel *m, HkFeatures *f) {
   hk_free(c, &f->excluded);
   hk_free(c, &f->row);
   hk_free(c, &f->obstacle);
+  hk_free(c, &f->flats);
   *f = (HkFeatures){0};
 }

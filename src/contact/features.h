@@ -20,6 +20,7 @@
 #ifndef HK_CONTACT_FEATURES_H
 #define HK_CONTACT_FEATURES_H
 
+#include "contact/pair.h"
 #include "model/model.h"
 
 enum { HK_CONTACT_WIDTH = 8, HK_CONTACT_COMBINATIONS = 15, HK_CONTACT_EDGE_0 = 6 };
@@ -41,13 +42,15 @@ typedef struct HkFeatures {
   int32_t *row;
   int64_t excluded_size;
   double *obstacle; /* m, 3 (vertex_count - n): vertices of obstacles at time 0 */
-  bool flat;        /* the model has two dimensions */
+  HkFlat *flats;    /* of the slots from flat_first on, those of obstacles; NULL: nothing is flat */
+  int64_t flat_first;
+  bool flat; /* the model has two dimensions */
   size_t bytes;
 } HkFeatures;
 
 /* Of bodies that have no values of their own. */
 typedef struct HkFeaturesChoice {
-  double thickness; /* m */
+  double thickness, distance; /* m */
   bool self;
 } HkFeaturesChoice;
 
@@ -71,6 +74,10 @@ static inline bool hk_features_meet(const HkFeatures *f, int32_t a, int32_t b) {
   return !(f->excluded[bit >> 6] >> (bit & 63) & 1);
 }
 
+/* flat_features.c: finds the flat edges and vertices of obstacles (flat.h), after all slots are
+ * set. They are features of their own no more. distance: ghat (m). */
+HkStatus hk_features_find_flat(const HkModel *model, double distance, HkFeatures *features,
+                               HkError *error);
 /* settings.c: makes the table of pairs that are excluded. */
 HkStatus hk_features_exclude(const HkModel *model, HkFeatures *features, HkError *error);
 /* settings.c: the lengths of the edges of a body. */
@@ -107,6 +114,17 @@ static inline int hk_contact_vertices(const HkFeatures *f, uint64_t key, int32_t
   v[2] = b[g];
   v[3] = b[(g + 1) % 3];
   return 2;
+}
+
+/* What is flat of the triangle of a pair with a point. */
+static inline HkFlat hk_features_flat(const HkFeatures *f, uint64_t key) {
+  const HkFlat NONE = {0};
+  int64_t slot_a, slot_b;
+  int which = (int)(key & 15);
+  if (!f->flats || which >= HK_CONTACT_EDGE_0) return NONE;
+  hk_contact_slots(key, &slot_a, &slot_b);
+  int64_t slot = which < 3 ? slot_b : slot_a;
+  return slot < f->flat_first ? NONE : f->flats[slot - f->flat_first];
 }
 
 #endif

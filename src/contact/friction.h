@@ -33,6 +33,7 @@
 #ifndef HK_CONTACT_FRICTION_H
 #define HK_CONTACT_FRICTION_H
 
+#include "base/vec.h"
 #include "contact/contacts.h"
 #include "contact/friction_law.h"
 
@@ -96,11 +97,35 @@ HkStatus hk_friction_load(HkContacts *contacts, const HkForceMemory *memory, HkE
 /* friction_memory.c: writes the anchors and the work. */
 HkStatus hk_friction_save(HkContacts *contacts, HkForceMemory *memory, HkError *error);
 
-/* A step begins at the positions and velocities of `a`, where `found` touches. */
+/* friction_anchors.c: the list friction->contact at the positions of `a`, where `found` touches. */
+HkStatus hk_friction_list(const HkForceArgs *a, const HkTouchings *found, HkError *error);
+/* friction_anchors.c: a step begins at the positions and velocities of `a`, where `found` touches.
+ */
 HkStatus hk_friction_begin(const HkForceArgs *a, const HkTouchings *found, HkError *error);
-/* The step ends at the positions of `a`, where `found` touches: anchors follow, and the work is
- * added up. */
+/* friction_anchors.c: the step ends at the positions of `a`, where `found` touches; anchors follow,
+ * and the work is added up. */
 HkStatus hk_friction_end(const HkForceArgs *a, const HkTouchings *found, HkError *error);
+
+/* Where vertices, obstacles and walls are. */
+typedef struct HkFrictionPlace {
+  const double *x, *obstacle;
+  const HkPose *pose;
+} HkFrictionPlace;
+
+/* a = T a */
+static inline void hk_friction_project(const double n[3], double a[3]) {
+  hk_axpy(-hk_dot(n, a), n, a);
+}
+/* u += s times the displacement of a point of a wall from one pose to another. */
+void hk_friction_add_wall_move(const HkPose *from, const HkPose *to, const double point[3],
+                               double s, double u[3]);
+/* z = T s + u of a contact from the start of the step to a place; returns its length. */
+double hk_friction_stretch(const HkContacts *contacts, const HkFrictionContact *contact,
+                           const HkFrictionPlace *at, double z[3]);
+/* The law of a contact for a displacement that takes `duration` (s). */
+HkFrictionLaw hk_friction_law_of(const HkContacts *contacts, const HkFrictionContact *contact,
+                                 double duration);
+
 /* Work dissipated by friction (J) since the start of the motion. */
 double hk_friction_work(const HkContacts *contacts);
 

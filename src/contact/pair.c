@@ -12,6 +12,7 @@
 
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/flat.h"
 #include "contact/gap.h"
 
 #include <string.h>
@@ -97,6 +98,10 @@ static void add_cross_hessian(const Mollifier *m, double s, double H[144]) {
 /* ---- Energy ---- */
 
 double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch, double *slope, bool *turns) {
+  if (pair->flat.edges) {
+    *turns = true;
+    return hk_flat_energy(pair, touch, slope);
+  }
   double s = touch->g / pair->ghat;
   Mollifier m = mollify(pair);
   *slope = pair->k * pair->ghat * hk_barrier_slope(s) * m.value;
@@ -106,8 +111,8 @@ double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch, double *s
 
 /* The change of the gap: (r' - r) . (r' + r) / (d' + d) with r' - r = sum w' (x' - x) + (w' - w) x.
  */
-static double gap_change(const HkContactPair *pair, const HkTouch *touch, const HkContactPair *to,
-                         const HkTouch *touch_to) {
+double hk_pair_gap_change(const HkContactPair *pair, const HkTouch *touch, const HkContactPair *to,
+                          const HkTouch *touch_to) {
   double d = touch->g + pair->xi, d_to = touch_to->g + to->xi, change[3] = {0, 0, 0}, sum[3];
   for (int a = 0; a < 4; a++) {
     double move[3], along[3];
@@ -143,14 +148,19 @@ static double mollifier_change(const HkContactPair *pair, const HkContactPair *t
 
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to) {
+  if (pair->flat.edges | to->flat.edges) return hk_flat_energy_change(pair, touch, to, touch_to);
   double s = touch->g / pair->ghat;
-  double d = gap_change(pair, touch, to, touch_to) / pair->ghat;
+  double d = hk_pair_gap_change(pair, touch, to, touch_to) / pair->ghat;
   double change = mollify(to).value * hk_barrier_change(s, d);
   if (pair->c0 > 0) change += mollifier_change(pair, to) * hk_barrier(s);
   return pair->k * pair->ghat * pair->ghat * change;
 }
 
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]) {
+  if (pair->flat.edges) {
+    hk_flat_gradient(pair, touch, G);
+    return;
+  }
   double s = touch->g / pair->ghat;
   Mollifier m = mollify(pair);
   double along = pair->k * pair->ghat * hk_barrier_slope(s) * m.value;
@@ -229,16 +239,35 @@ static void set_closest(const HkContactPair *pair, const HkTouch *touch, double 
 void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
                   double q[2][12]) {
   double s = touch->g / pair->ghat, mu = mollify(pair).value;
-  double f2 = mu * pair->k * hk_barrier_curvature(s);
+  double f2 = mu * pair->k * hk_barrier_curvature(s), H[9];
+  if (pair->flat.edges) hk_flat_hessian(pair, touch, H, &f2);
   const double *n = touch->n;
   for (int i = 0, at = 0; i < 3; i++)
     for (int j = i; j < 3; j++) K[at++] = f2 * n[i] * n[j];
   if (!across) return;
+  if (pair->flat.edges) {
+    *across = 0;
+    memset(q, 0, 2 * sizeof q[0]);
+    return;
+  }
   *across = mu * pair->k * pair->ghat * hk_barrier_slope(s) / (touch->g + pair->xi);
   set_closest(pair, touch, -*across, q);
 }
 
+/* d2B/dx2 of the point less the term along the normal. */
+static void set_flat(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  double K[9], along;
+  hk_flat_hessian(pair, touch, K, &along);
+  hk_mat_add_outer(-along, touch->n, touch->n, K);
+  memset(H, 0, 144 * sizeof *H);
+  for (int q = 0; q < 9; q++) H[q / 3 * 12 + q % 3] = K[q];
+}
+
 bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  if (pair->flat.edges) {
+    set_flat(pair, touch, H);
+    return true;
+  }
   double s = touch->g / pair->ghat, N[12], C[12];
   Mollifier m = mollify(pair);
   if (m.slope == 0) return false;

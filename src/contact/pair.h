@@ -15,15 +15,23 @@
 #define HK_CONTACT_PAIR_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { HK_CONTACT_POINT_TRIANGLE = 1, HK_CONTACT_EDGES = 2 };
+
+/* What of a triangle of an obstacle lies in a flat part of it (flat.h). */
+typedef struct HkFlat {
+  uint8_t edges;  /* bit c: its edge from corner c to c + 1 is flat */
+  uint8_t fan[3]; /* of each corner: the number of triangles around it if it is flat, else 0 */
+} HkFlat;
 
 typedef struct HkContactPair {
   int split;    /* of the four vertices, those of the first feature: HK_CONTACT_* */
   double x[12]; /* m */
   double xi, ghat;
-  double k;  /* N/m */
-  double c0; /* m^4; 0: mu = 1 */
+  double k;    /* N/m */
+  double c0;   /* m^4; 0: mu = 1 */
+  HkFlat flat; /* of a point near a flat edge of an obstacle's triangle; else all 0 */
 } HkContactPair;
 
 /* The closest points of a pair. */
@@ -35,19 +43,24 @@ typedef struct HkTouch {
 HkTouch hk_pair_touch(const HkContactPair *pair);
 /* c0 of two edges with the positions X at rest, 0 of a point and a triangle. */
 double hk_pair_mollifier(int split, const double X[12]);
-/* B (J) at a touch with g > 0, dB/dg (N), and whether mu is below 1. */
+/* B (J) at a touch with g > 0, dB/dg (N), and whether mu is below 1 or edges are flat: dB/dx is
+ * more than w n dB/dg then. */
 double hk_pair_energy(const HkContactPair *pair, const HkTouch *touch, double *slope, bool *turns);
 /* B at another touch less B at this one, accurate where the two are close. */
 double hk_pair_energy_change(const HkContactPair *pair, const HkTouch *touch,
                              const HkContactPair *to, const HkTouch *touch_to);
-/* dB/dx (N): w n dB/dg, and what comes from mu. */
+/* g at another touch less g at this one, accurate where the two are close. */
+double hk_pair_gap_change(const HkContactPair *pair, const HkTouch *touch, const HkContactPair *to,
+                          const HkTouch *touch_to);
+/* dB/dx (N): w n dB/dg, and what comes from mu or from flat edges. */
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
 /* d2B/dx2 as a weighted term (force/weighted.h) with the weights of the touch: K along n, which is
  * the projected Hessian, and, unless `across` is NULL, what the true one adds. Of edges that are
- * nearly parallel the true one also has hk_pair_turning. */
+ * nearly parallel, and of triangles with flat edges, the true one also has hk_pair_turning. */
 void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
                   double q[2][12]);
-/* The derivatives of mu in d2B/dx2 (N/m, row by row); false, and nothing, where mu is 1. */
+/* What d2B/dx2 (N/m, row by row) has besides, because of mu or of flat edges, for which it has the
+ * point alone; false, and nothing, where mu is 1 and no edge is flat. */
 bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]);
 
 /* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a tenth of

@@ -145,11 +145,21 @@ static void set_point(const HkContacts *c, const HkTouching *t, const HkContactP
   hk_axpy(along, t->touch.n, point);
 }
 
+/* Of a point over a flat part (flat.h), whose force several touches share, the normal is the
+ * direction of the force G, and the point lies on its line. */
+static void set_flat(const HkContacts *c, const HkTouching *t, const HkContactPair *pair,
+                     const double G[3], HkContact *contact) {
+  double force = hk_norm(G), r0 = c->data->radius[t->vertex[0]], r1 = c->data->radius[t->vertex[3]];
+  for (int q = 0; q < 3 && force > 0; q++) contact->normal[q] = -G[q] / force;
+  memcpy(contact->point, pair->x, sizeof contact->point);
+  hk_axpy(-r0 - 0.5 * (pair->xi - r0 - r1) - 0.5 * t->touch.g, contact->normal, contact->point);
+}
+
 static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord *r,
                             HkError *error) {
   const HkContacts *c = cursor->a->state;
   const HkModel *m = c->model;
-  HkContactPair pair = {.k = t->k, .c0 = t->c0};
+  HkContactPair pair = {.k = t->k, .c0 = t->c0, .flat = t->flat};
   HkContact contact = {.split = t->split, .gap = t->touch.g, .energy = t->energy};
   double G[12];
   hk_contacts_pair(c, cursor->a->x, t->vertex, t->split, &pair);
@@ -159,11 +169,12 @@ static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord
   memcpy(contact.weight, t->touch.w, sizeof contact.weight);
   memcpy(contact.normal, t->touch.n, sizeof contact.normal);
   set_point(c, t, &pair, contact.point);
+  if (t->flat.edges) set_flat(c, t, &pair, G, &contact);
   friction_of(cursor, t->key, contact.friction);
   for (int a = 0; a < 4; a++) {
     bool free = t->vertex[a] < m->n;
     contact.vertex[a] = free ? t->vertex[a] : -1;
-    if (a < t->split) contact.normal_force -= hk_dot(G + 3 * a, t->touch.n);
+    if (a < t->split) contact.normal_force -= hk_dot(G + 3 * a, contact.normal);
     hk_axpy(-t->touch.w[a], contact.friction, G + 3 * a);
     if (!free) add_force(reaction_of(r, contact.side[a >= t->split]), pair.x + 3 * a, G + 3 * a);
   }

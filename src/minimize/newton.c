@@ -38,6 +38,7 @@
 #include "minimize/patch.h"
 #include "minimize/solve_hessian.h"
 
+#include <float.h>
 #include <string.h>
 
 static const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1, PROOF_RESIDUAL = 0.1, SHRINK = 0.7;
@@ -172,20 +173,22 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
   return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->info, error);
 }
 
-/* Whether x_new = x + p is good though g does not fall. Forces that balance each other may be so
- * large that the change of g is rounding; then the gradient decides, for steps along an exact
- * direction of a definite Hessian that are short against the motion, or nearly as short as
- * coordinates resolve. */
-static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, const double *x_new) {
+/* Whether x_new = x + p is good though g, which changes by `change`, does not fall. Forces that
+ * balance each other may be so large that the change of g is rounding; then the gradient decides,
+ * for steps along an exact direction of a definite Hessian that are short against the motion, or
+ * nearly as short as coordinates resolve, or by which g rises no more than its value is rounded. */
+static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, const double *x_new,
+                           double change) {
   const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
   const Data *data = m->data;
-  const HkProblem *problem = m->problem;
+  HkProblem *problem = m->problem;
   double least = RESOLVED * problem->resolution * sqrt(problem->model->total_mass);
   if (!data->direction.exact || m->filtered) return false;
-  if (hk_problem_norm(m->problem, p) > fmax(SHORT * hk_problem_moved(m->problem, x), least))
+  if (hk_problem_norm(problem, p) > fmax(SHORT * hk_problem_moved(problem, x), least) &&
+      !(change <= DBL_EPSILON * hk_problem_magnitude(problem, x)))
     return false;
   m->info.evaluations++;
-  return hk_problem_gradient(m->problem, x_new, m->w[4]) <= LESS * data->residual;
+  return hk_problem_gradient(problem, x_new, m->w[4]) <= LESS * data->residual;
 }
 
 /* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
@@ -200,7 +203,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   double straight = hk_minimizer_try(m, x, x_new);
   bool enough = straight <= HK_ARMIJO * slope;
   if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
-  if (!enough && gradient_falls(m, x, p, x_new)) return HK_OK;
+  if (!enough && gradient_falls(m, x, p, x_new, straight)) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
   for (int trial = 0; trial < TRIALS_MAX; trial++, *a *= SHRINK) {
     HK_TRY(hk_cancel_check(problem->cancel, error));

@@ -358,6 +358,16 @@ double hk_problem_inertia(const HkProblem *p, const double *x) {
   return hk_parallel_sum(p->model->threads, p->model->n, inertia_range, &a, p->space.sums);
 }
 
+double hk_problem_magnitude(const HkProblem *p, const double *x) {
+  const HkModel *m = p->model;
+  double sum = 0;
+  for (int f = 0; f < m->force_count; f++) {
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
+    if (m->forces[f].type->energy) sum += fabs(m->forces[f].type->energy(&a));
+  }
+  return hk_problem_inertia(p, x) + p->tau * p->tau * sum;
+}
+
 typedef struct Norm {
   const HkProblem *p;
   const double *x, *from; /* from NULL: the origin of coordinates */

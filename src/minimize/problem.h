@@ -101,6 +101,9 @@ double hk_problem_gradient(HkProblem *problem, const double *x, double *g);
 double hk_problem_change(HkProblem *problem, const double *from, const double *to);
 /* 1/2 (x - y)^T M (x - y) */
 double hk_problem_inertia(const HkProblem *problem, const double *x);
+/* The sum of the magnitudes of the terms of g that have a value of their own (kg m^2): those of
+ * inertia and of the energy of each force. */
+double hk_problem_magnitude(const HkProblem *problem, const double *x);
 /* |d|_M over the free vertices (kg^(1/2) m), d in m. */
 double hk_problem_norm(HkProblem *problem, const double *d);
 /* |x - x_n|_M over the free vertices (kg^(1/2) m). */
