@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "contact/impulse.h"
 #include "contact/record.h"
+#include "contact_scenes.h"
 #include "model_by_hand.h"
 #include "step/sim.h"
 #include "world.h"
@@ -194,8 +195,9 @@ TEST(momentum_of_a_step_is_that_of_gravity_and_reactions) {
 TEST(force_on_each_mass_is_the_change_of_its_momentum) {
   enum { COUNT = 48 };
   int acted = 0;
-  for (uint64_t seed = 1; seed <= 4; seed++) {
+  for (uint64_t seed = 1; seed <= 6; seed++) {
     uint64_t random = seed;
+    double friction = seed % 2 ? 0 : 0.3;
     char text[6000], *at = text;
     at += sprintf(at, "{'bodies': [{'mesh': {'vertices': [");
     for (int k = 0; k < COUNT; k++)
@@ -203,9 +205,9 @@ TEST(force_on_each_mass_is_the_change_of_its_momentum) {
                     0.05 * (k / 4 % 4) + 0.05, 0.05 * (k / 16) + 0.01 * test_random(&random));
     sprintf(at,
             "]}, 'mass': {'per_vertex': 0.01}}], 'forces': ['gravity', {'type': 'contact', "
-            "'ground': true, 'thickness': 0.02, 'restitution': %g, 'friction': 0.3}]," TIME
+            "'ground': true, 'thickness': 0.02, 'restitution': %g, 'friction': %g}]," TIME
             ", 'integrator': 'verlet'}",
-            0.3 * (double)(seed - 1));
+            seed % 2 ? 1.0 : 0.3, friction);
     World w = world_parse(text);
     double before[3 * COUNT], h = w.sim->h;
     for (int q = 0; q < 3 * COUNT; q++)
@@ -222,7 +224,7 @@ TEST(force_on_each_mass_is_the_change_of_its_momentum) {
       for (int64_t k = 0; k < view.count; k++) {
         const HkContact *c = &view.contact[k];
         CHECK(c->normal_force >= 0 && fabs(hk_dot(c->normal, c->friction)) < 1e-9);
-        CHECK(hk_norm(c->friction) <= 0.3 * c->normal_force * (1 + 1e-9));
+        CHECK(hk_norm(c->friction) <= friction * c->normal_force * (1 + 1e-9));
       }
     }
     world_destroy(&w);
@@ -280,6 +282,87 @@ TEST(forces_on_vertices_have_what_the_filter_takes_between_bodies) {
   }
   CHECK(cut > 0);
   world_destroy(&w);
+}
+
+/* A world of a scene of contact_scenes.h, with or without the force contact. */
+static void make_scene(int scene, double h, bool touches, World *w) {
+  ContactCase c = {.scene = scene,
+                   .size = 1,
+                   .h = h,
+                   .integrator = "linear_implicit_euler",
+                   .linear = "'ldlt'",
+                   .friction = 0.3};
+  char *text = contact_scene_text(&c);
+  char *contact = strstr(text, ", {\"type\": \"contact\"");
+  if (!touches && contact) memset(contact, ' ', (size_t)(strchr(contact, '}') + 1 - contact));
+  *w = (World){0};
+  MUST(hk_scene_parse(NULL, text, strlen(text), "scene", NULL, NULL, 0, &w->scene, error));
+  free(text);
+  MUST(hk_model_compile(w->scene, &w->model, error));
+  MUST(hk_sim_create(w->model, NULL, h, &w->sim, error));
+  MUST(hk_state_create(w->model, &w->state, error));
+}
+
+/* What forces of contact lack, relative to the largest one. */
+typedef struct Errors {
+  int steps; /* in which contact has acted */
+  double
+      momentum; /* h times the force on each vertex against what contact changes of its momentum */
+  double balance; /* reactions against forces on vertices, where the filter has cut nothing */
+} Errors;
+
+/* Steps from the same state with and without contact. */
+static void compare(World *with, World *without, Errors *errors) {
+  int64_t size = 3 * with->model->n;
+  double sum[3] = {0, 0, 0}, reactions[3] = {0, 0, 0}, largest = 0, h = with->sim->h;
+  memcpy(without->state->x, with->state->x, (size_t)size * sizeof(double));
+  memcpy(without->state->v, with->state->v, (size_t)size * sizeof(double));
+  hk_state_set_time(without->state, with->state->time);
+  world_steps(with, 1);
+  world_steps(without, 1);
+  HkContactView view = contacts_at(with);
+  const uint8_t *held = with->state->pin_held;
+  for (int64_t q = 0; q < size; q++) largest = fmax(largest, fabs(view.force[q]));
+  for (int64_t q = 0; q < size; q++) {
+    bool pinned = false;
+    for (int64_t k = 0; k < with->model->pin_count; k++)
+      pinned |= held[k] && with->model->pin_vertex[k] == q / 3;
+    double m = with->model->mass[q / 3], v = with->state->v[q], other = without->state->v[q];
+    sum[q % 3] += view.force[q];
+    double off = pinned ? 0 : fabs(view.force[q] - m * (v - other) / h);
+    errors->momentum = fmax(errors->momentum, off / (1 + largest));
+  }
+  add_reactions(&view, reactions);
+  if (contacts_of(with)->cut == 0)
+    errors->balance = fmax(errors->balance, hk_distance(sum, reactions) / (1 + largest));
+  errors->steps += largest > 0;
+}
+
+/* Where every access is watched, some of the scenes. */
+#ifdef TEST_SANITIZED
+enum { EVERY = 5 };
+#else
+enum { EVERY = 1 };
+#endif
+
+TEST(force_on_each_vertex_is_what_contact_changes_in_every_scene) {
+  int all = 0, scenes = 0;
+  for (int k = 0; k < contact_scene_count(); k += EVERY) {
+    const double h = 1.0 / 120;
+    World with, without;
+    make_scene(k, h, true, &with);
+    make_scene(k, h, false, &without);
+    Errors errors = {0};
+    for (double t = 0; t < contact_scene_duration(k); t += h) compare(&with, &without, &errors);
+    if (!(errors.momentum < 1e-9 && errors.balance < 1e-9))
+      test_fail(contact_scene_name(k), 0, "momentum is off by %g, reactions by %g", errors.momentum,
+                errors.balance);
+    scenes += errors.steps > 0;
+    all += errors.steps;
+    world_destroy(&with);
+    world_destroy(&without);
+  }
+  CHECK(EVERY * scenes > 15 && EVERY * all > 200);
 }
 
 /* ---- Friction ---- */
