@@ -36,7 +36,7 @@ typedef struct ContactByHand {
 void contact_by_hand_create(ContactByHand *c, const HkModel *model, double thickness);
 void contact_by_hand_destroy(ContactByHand *c);
 /* Takes the stiffness of all pairs of the present step from the library, and finds all pairs near x
- * at time t (s). Derivatives are those of these pairs. */
+ * at time t (s). Derivatives are those of the pairs that it finds. */
 void contact_by_hand_look(ContactByHand *c, const HkContacts *contacts, const double *x, double t);
 /* Functions of StepByHand. */
 void contact_by_hand_gradient(void *c, const double *x, double *g);

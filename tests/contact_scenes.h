@@ -1,14 +1,4 @@
-/* Scenes that try to make things pass through each other, and an account of what they did.
- *
- * After every step the run counts
- *
- *     crossings   edges that pass through triangles, by the exact test of the library
- *     least gap   of the pairs that the library takes for touching
- *     by hand     the least gap of all points and triangles, and of all edges, that share no
- *                 vertex, by code of its own that looks at every pair
- *     escapes     what is on the wrong side though nothing crosses now: a body below the sheet
- *                 that holds it, a vertex below the ground, two rings that are no longer linked
- */
+/* Scenes that try to make things pass through each other. */
 #ifndef HOOKE_TEST_CONTACT_SCENES_H
 #define HOOKE_TEST_CONTACT_SCENES_H
 
@@ -30,17 +20,14 @@ typedef struct ContactCase {
   bool renews;                /* repeats each step with a new simulation, and compares the bits */
 } ContactCase;
 
-typedef struct ContactResult {
-  int64_t vertices, steps;
-  int64_t iterations, most_iterations; /* of the minimizer: sum, and most of a step */
-  int64_t linear_iterations, unconverged, searches;
-  int64_t crossings, escapes;
-  int64_t differences;             /* steps that a new simulation makes differently */
-  double least_gap, least_by_hand; /* m */
-  double seconds;                  /* of the steps, without the checks */
-  bool late;                       /* the time was over */
-  char error[1600];                /* of the library, or what is wrong; empty: nothing */
-} ContactResult;
+/* What must hold in a scene, and how it starts. */
+typedef struct ContactFacts {
+  double thickness;      /* m */
+  double displacement;   /* m: the largest random displacement at the start along a coordinate */
+  double ground;         /* m, height; INFINITY: there is none */
+  const char *held, *by; /* the body `by` holds the body `held`, which stays above; NULL: none */
+  bool linked;           /* the first two bodies are linked rings */
+} ContactFacts;
 
 int contact_scene_count(void);
 const char *contact_scene_name(int scene);
@@ -48,11 +35,6 @@ const char *contact_scene_name(int scene);
 double contact_scene_duration(int scene);
 /* The scene as JSON; the caller frees it. */
 char *contact_scene_text(const ContactCase *choice);
-/* The largest stable step (s) of the integrator at the start of a case, NAN after an error. */
-double contact_stable_step(const ContactCase *choice);
-/* Runs a case. What went wrong is in the result. */
-void contact_run(const ContactCase *choice, ContactResult *result);
-/* Whether a result shows an intersection, an error, or numbers that are not finite. */
-bool contact_failed(const ContactResult *result);
+ContactFacts contact_scene_facts(const ContactCase *choice);
 
 #endif

@@ -2,7 +2,7 @@
 #include "base/vec.h"
 #include "contact/crossing.h"
 #include "contact/impulse.h"
-#include "contact_scenes.h"
+#include "contact_run.h"
 #include "model_by_hand.h"
 #include "step/sim.h"
 #include "world.h"

@@ -4,7 +4,7 @@
 #include "all_pairs.h"
 #include "contact/crossing.h"
 #include "contact_random.h"
-#include "contact_scenes.h"
+#include "contact_run.h"
 #include "minimize/batches.h"
 #include "model_by_hand.h"
 #include "step/implicit.h"

@@ -1,7 +1,7 @@
 /* The scenes of contact_sweep, small and for a few steps: nothing crosses, escapes or fails, and a
  * step depends on nothing but its state: a new simulation makes the same one, bit for bit. */
 #include "all_pairs.h"
-#include "contact_scenes.h"
+#include "contact_run.h"
 #include "model/state.h"
 #include "world.h"
 

@@ -308,7 +308,7 @@ HK_API void hk_sim_set_cancel(HkSim *sim, HkCancelFn *cancel, void *user);
 /* Energies and momenta of a state; all NAN for a state of another model. */
 HK_API void hk_sim_state_info(HkSim *sim, const HkState *state, HkStateInfo *report);
 /* All forces on all vertices (N) at a state, into three doubles a vertex of the simulation's model;
- * all NAN for a state of another model. */
+ * all NAN for a state of another model. Forces of contact are those of hk_sim_contacts. */
 HK_API void hk_sim_forces(HkSim *sim, const HkState *state, double *f);
 /* What holds each pinned vertex on its motion (N) at a state, R = m a - f with a the acceleration
  * of the motion, into three doubles a vertex in the order of hk_model_pins; 0 for released ones,
@@ -332,8 +332,9 @@ typedef struct HkContactSide {
   int32_t index;
 } HkContactSide;
 
-/* Two things that touch: their gap is below the distance of the force `contact`. Side 0 is always a
- * body. The force on it is normal_force * normal + friction, that on side 1 the opposite. */
+/* Two things that touch: their gap is below the distance of the force `contact`, or an impulse has
+ * kept them apart in the last step. Side 0 is always a body. The force on it is normal_force *
+ * normal + friction, that on side 1 the opposite. */
 typedef struct HkContact {
   HkContactSide side[2];
   /* Vertices of the model; -1: of an obstacle, or none. The first `split` of the four belong to
@@ -374,8 +375,10 @@ typedef struct HkContactView {
 /* The contacts at a state, with the stiffness of the step that led there: with backward_euler and
  * bdf2 the forces are those that have acted in that step. The stiffness is known to the simulation
  * that has made the step, until it is asked about another state; else the one is taken with which
- * the next step will begin. The arrays belong to the simulation, and are valid until its next call.
- * Where a gap is closed, an error that lists what intersects. */
+ * the next step will begin. With integrators whose steps contact corrects, forces are the impulses
+ * of the step that led to the state divided by its length; they are known to the simulation that
+ * has made the step, and 0 to others. The arrays belong to the simulation, and are valid until its
+ * next call. Where a gap is closed, an error that lists what intersects. */
 HK_API HkStatus hk_sim_contacts(HkSim *sim, const HkState *state, HkContactView *view,
                                 HkError *error);
 

@@ -8,7 +8,7 @@
 typedef int64_t HkRowOf(const void *user, int64_t entry);
 
 /* start (rows + 1) and at: the entries of row r are at[start[r]] .. at[start[r + 1] - 1], by rising
- * number whatever the number of threads. `at` has room for `count` entries, fewer than 2^31. */
+ * number whatever the number of threads. `at` holds `count` entries, fewer than 2^31. */
 void hk_lists_make(int threads, int64_t count, int64_t rows, HkRowOf *row_of, const void *user,
                    int64_t *start, int32_t *at);
 

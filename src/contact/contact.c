@@ -141,7 +141,8 @@ static HkStatus compile(HkModel *m, const void *chosen, void **data, HkError *er
 
 static size_t bytes(const void *data) {
   const HkContactData *d = data;
-  return sizeof *d + d->features.bytes + (size_t)d->wall_count * sizeof *d->walls +
+  int64_t obstacle_count = d->features.group_count - d->features.body_count;
+  return sizeof *d + d->features.bytes + (size_t)(obstacle_count + 1) * sizeof *d->walls +
          (size_t)d->features.vertex_count * sizeof *d->radius +
          (size_t)d->features.n * sizeof *d->group +
          (size_t)(d->features.group_count + 1) * sizeof *d->coefficients +
@@ -202,14 +203,17 @@ static HkStatus begin_corrected(const HkForceArgs *a, double h, HkError *error) 
   return hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
-/* Anchors of friction are those of steps with a barrier. */
+/* Anchors of friction are those of steps with a barrier: their energy is lost. */
 static HkStatus end_corrected(const HkForceArgs *a, HkError *error) {
-  HkImpulses *im = ((HkContacts *)a->state)->impulses;
+  HkContacts *c = a->state;
+  HkImpulses *im = c->impulses;
   memcpy(im->sound, a->x, (size_t)a->model->n * 3 * sizeof *a->x);
   im->sound_time = a->t;
   im->sound_version = hk_model_version(a->model);
   im->is_sound = true;
-  return a->memory ? hk_force_memory_write(a->memory, NULL, 0, error) : HK_OK;
+  c->friction->work += im->friction_work + hk_friction_energy_at(a);
+  c->friction->anchor_count = 0;
+  return a->memory ? hk_friction_save(c, a->memory, error) : HK_OK;
 }
 
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
@@ -268,18 +272,18 @@ static HkStatus begin_query(const HkForceArgs *a, double h, HkError *error) {
   return hk_contacts_find(c, a->work.springs, a->x) ? HK_OK : fail(c, error);
 }
 
-/* Of steps that are corrected what touches has no force that is known: the barrier did not act. */
-static void remove_barrier(HkTouchings *t) {
-  for (int64_t k = 0; k < t->pair_count; k++) t->pair[k].k = t->pair[k].energy = 0;
-  for (int64_t k = 0; k < t->wall_count; k++) t->wall[k].k = t->wall[k].energy = 0;
+/* Whether a->x is the end of the last step, and contact has corrected it. */
+static bool is_corrected_end(const HkForceArgs *a) {
+  const HkImpulses *im = ((const HkContacts *)a->state)->impulses;
+  return im && a->work.corrects && is_sound_end(a, a->t, a->x, im->h);
 }
 
 static HkStatus contacts(const HkForceArgs *a, HkContactRecord *record, HkError *error) {
   HkContacts *c = a->state;
   const HkTouchings *t = hk_contacts_find(c, a->work.springs, a->x);
   if (!t) return fail(c, error);
-  if (a->work.corrects) remove_barrier(&c->touchings[c->last]);
-  HK_TRY(hk_contacts_record(a, t, record, error));
+  HK_TRY(a->work.corrects ? hk_contacts_record_impulses(a, t, is_corrected_end(a), record, error)
+                          : hk_contacts_record(a, t, record, error));
   return record->view.least_gap > 0 ? HK_OK : hk_contacts_check(c, a->work.springs, a->x, error);
 }
 
@@ -306,7 +310,12 @@ static void carry(const HkForceArgs *a, double *to) {
 static HkStatus correct(const HkForceArgs *a, HkStepEnd *end, HkError *error) {
   HkContacts *c = a->state;
   HkStatus status = hk_contacts_correct(c, a->t, end, error);
+  if (status == HK_ERROR_MEMORY) c->status = status;
   return c->status < 0 ? fail(c, error) : status;
+}
+
+static void add_correction(const HkForceArgs *a, double *f) {
+  if (is_corrected_end(a)) hk_impulses_add_forces(a->state, f);
 }
 
 static bool must_correct(const void *chosen, const char **why) {
@@ -608,6 +617,7 @@ const HkForceType hk_force_contact = {
     .contacts = contacts,
     .unbounded = true,
     .correct = correct,
+    .add_correction = add_correction,
     .must_correct = must_correct,
     .filter = filter,
     .begin_stage = begin_stage,

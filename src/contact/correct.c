@@ -147,12 +147,15 @@ HkStatus hk_contacts_correct(HkContacts *c, double t, HkStepEnd *end, HkError *e
   HkImpulses *im = c->impulses;
   const HkModel *m = c->model;
   HkImpulseSpeeds speeds = {end->h, end->v, end->v_to};
+  im->h = end->h;
+  im->acted_count = 0;
+  im->friction_work = 0;
   set_masses(c, end);
   bool moves = set_motion(c, t, end);
   for (int64_t q = 0; q < 3 * m->n; q++) im->free[q] = end->to[q] - end->x[q];
   HK_TRY(hk_impulses_solve(c, end->x, &speeds));
   if (im->row_count > 0) {
-    hk_impulses_set_velocities(c, end->h, end->v_to);
+    HK_TRY(hk_impulses_set_velocities(c, end->h, end->v_to));
     hk_impulses_recover(c);
     for (int64_t v = 0; v < m->n; v++)
       for (int64_t q = 3 * v; q < 3 * v + 3; q++)
@@ -162,7 +165,10 @@ HkStatus hk_contacts_correct(HkContacts *c, double t, HkStepEnd *end, HkError *e
   memcpy(im->sound, end->to, (size_t)m->n * 3 * sizeof *end->to); /* as they are to be */
   HK_TRY(go(c, t, end, moves, error));
   for (int64_t v = 0; v < m->n; v++)
-    for (int64_t q = 3 * v; q < 3 * v + 3; q++)
-      if (im->inverse[v] > 0) end->v_to[q] += (end->to[q] - im->sound[q]) / end->h;
+    for (int64_t q = 3 * v; q < 3 * v + 3; q++) {
+      double change = im->inverse[v] > 0 ? (end->to[q] - im->sound[q]) / end->h : 0;
+      end->v_to[q] += change;
+      im->stopped[q] = m->mass[v] * change;
+    }
   return HK_OK;
 }

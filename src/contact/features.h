@@ -1,7 +1,7 @@
 /* Features: what bodies and obstacles touch each other with.
  *
  * Cloth and solids consist of triangles, ropes and nets of edges, loose masses of points; in two
- * dimensions the boundary of a body consists of edges. Each of these elements stands in a slot, and
+ * dimensions the boundary of a body consists of edges. Each element stands in a slot, and
  * eight slots of one group (a body or an obstacle) make a block, which the tree (tree.h) works on.
  * Slots are in the order of a tree: what is close at rest is close in this order.
  *

@@ -178,6 +178,7 @@ static void wall_range(void *user, int64_t begin, int64_t end) {
 static bool divide_all(Filter *a) {
   HkContacts *c = a->c;
   bool any = false;
+  if (c->candidate_count == 0) return false;
   const uint8_t *mark = c->mark, *end = mark + c->candidate_count;
   while (mark < end && (mark = memchr(mark, MEETS, (size_t)(end - mark)))) {
     divide(a, mark - c->mark);

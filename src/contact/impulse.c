@@ -23,9 +23,9 @@ HkStatus hk_impulses_create(const HkModel *m, const HkContactData *data, HkImpul
                             HkError *error) {
   HkImpulses *im = NULL;
   HK_TRY(hk_alloc(&m->context, &im, 1, sizeof *im, "contact", error));
-  double **vectors[] = {&im->free, &im->d, &im->shift, &im->at, &im->sound};
+  double **vectors[] = {&im->free, &im->d, &im->shift, &im->at, &im->sound, &im->stopped};
   HkStatus status = hk_alloc(&m->context, &im->inverse, m->n, sizeof(double), "contact", error);
-  for (int k = 0; k < 5 && status >= 0; k++)
+  for (int k = 0; k < 6 && status >= 0; k++)
     status = hk_alloc(&m->context, vectors[k], 3 * m->n, sizeof(double), "contact", error);
   if (status >= 0)
     status = hk_alloc(&m->context, &im->pose_to, data->wall_count, sizeof *im->pose_to, "contact",
@@ -39,18 +39,19 @@ void hk_impulses_destroy(const HkModel *m, HkImpulses **impulses) {
   const HkContext *context = &m->context;
   HkImpulses *im = *impulses;
   if (!im) return;
-  void *arrays[] = {&im->inverse, &im->free,  &im->d,       &im->shift, &im->at,
-                    &im->row,     &im->sound, &im->pose_to, &im->next,  &im->order};
+  void *arrays[] = {&im->inverse, &im->free,    &im->d,    &im->shift, &im->at,      &im->row,
+                    &im->sound,   &im->pose_to, &im->next, &im->order, &im->stopped, &im->acted};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, impulses);
 }
 
 size_t hk_impulses_bytes(const HkContactData *data, const HkImpulses *im) {
   if (!im) return 0;
-  return sizeof *im + (size_t)data->features.n * 16 * sizeof(double) +
+  return sizeof *im + (size_t)data->features.n * 19 * sizeof(double) +
          (size_t)data->wall_count * sizeof *im->pose_to +
          (size_t)(im->row_capacity + im->next_capacity) * sizeof *im->row +
-         (size_t)im->order_capacity * sizeof *im->order;
+         (size_t)im->order_capacity * sizeof *im->order +
+         (size_t)im->acted_capacity * sizeof *im->acted;
 }
 
 /* ---- Rows ---- */
@@ -113,6 +114,12 @@ static bool make_pair(const HkContacts *c, const double *x, const double *d, int
     else
       hk_axpy(touch.w[k], p + 3 * k, row->base);
   }
+  row->all = row->count;
+  for (int k = 0; k < 4; k++) {
+    if (touch.w[k] == 0 || v[k] < c->data->features.n) continue;
+    row->vertex[row->all] = v[k];
+    row->w[row->all++] = touch.w[k];
+  }
   *violation = bound_row(c, row, touch.g, t, u);
   return row->inverse > 0;
 }
@@ -145,6 +152,7 @@ static bool make_wall(const HkContacts *c, const double *x, const double *d, int
   *row = (HkImpulseRow){.key = WALL_KEY | (uint64_t)wall << 32 | (uint64_t)v};
   memcpy(row->n, n, sizeof row->n);
   add_vertex(c, row, v, 1);
+  row->all = 1;
   hk_sub(p, move, row->base);
   *violation = bound_row(c, row, g, t, p);
   return row->inverse > 0;
@@ -438,19 +446,73 @@ static double kinetic(const HkContacts *c, const double *a, const double *b) {
 
 /* Where impacts happen at once, restitution may add up to more energy than there was before (most,
  * J). Then the part of it is taken, the same for all, with which energy is kept: v = v_0 + s (v -
- * v_0), v_0 without restitution. Momentum is that of either. */
-static void keep_energy(const HkContacts *c, double most, double *v0, double *v) {
+ * v_0), v_0 without restitution. Momentum is that of either. Returns s. */
+static double keep_energy(const HkContacts *c, double most, double *v0, double *v) {
   int64_t size = 3 * c->data->features.n;
-  if (!(kinetic(c, v, v) > most)) return;
+  if (!(kinetic(c, v, v) > most)) return 1;
   for (int64_t q = 0; q < size; q++) v[q] -= v0[q];
   double left = most - kinetic(c, v0, v0), linear = kinetic(c, v0, v), square = kinetic(c, v, v);
   double root = sqrt(fmax(linear * linear + square * fmax(left, 0), 0));
   double part = square > 0 ? (root - linear) / square : 0;
   part = part < 0 ? 0 : part > 1 ? 1 : part;
   for (int64_t q = 0; q < size; q++) v[q] = v0[q] + part * v[q];
+  return part;
 }
 
-void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
+/* ---- What has acted ---- */
+
+/* The weights of a row in the order of hk_contact_vertices. */
+static void weights_of(const HkContacts *c, const HkImpulseRow *row, double w[4]) {
+  int32_t v[4];
+  int own = 0, other = row->count;
+  memset(w, 0, 4 * sizeof *w);
+  if (row->key & WALL_KEY) {
+    w[0] = 1;
+    return;
+  }
+  hk_contact_vertices(&c->data->features, row->key, v);
+  for (int k = 0; k < 4; k++) {
+    bool is_own = v[k] < c->data->features.n;
+    int *at = is_own ? &own : &other;
+    if (*at < (is_own ? row->count : row->all) && row->vertex[*at] == v[k]) w[k] = row->w[(*at)++];
+  }
+}
+
+/* Writes the impulses that all rows have before velocities are swept. */
+static HkStatus begin_acted(HkContacts *c) {
+  HkImpulses *im = c->impulses;
+  HK_TRY(hk_grow(&c->model->context, &im->acted, &im->acted_capacity, im->row_count,
+                 sizeof *im->acted, "contact", NULL));
+  for (int64_t k = 0; k < im->row_count; k++) {
+    const HkImpulseRow *row = &im->row[k];
+    HkContactImpulse *a = &im->acted[k];
+    *a = (HkContactImpulse){.key = row->key, .normal = row->lambda};
+    weights_of(c, row, a->w);
+    memcpy(a->n, row->n, sizeof a->n);
+    memcpy(a->across, row->across, sizeof a->across);
+  }
+  return HK_OK;
+}
+
+/* Adds the part of what the sweeps over velocities have changed, and keeps what is not 0. */
+static void end_acted(HkContacts *c, double h, double part) {
+  HkImpulses *im = c->impulses;
+  int64_t count = 0;
+  double u[3];
+  for (int64_t k = 0; k < im->row_count; k++) {
+    const HkImpulseRow *row = &im->row[k];
+    HkContactImpulse a = im->acted[k];
+    a.normal += part * (row->lambda - a.normal);
+    for (int q = 0; q < 3; q++) a.across[q] += part * (row->across[q] - a.across[q]);
+    if (a.normal == 0 && hk_dot(a.across, a.across) == 0) continue;
+    combine(row, im->d, 1, u);
+    im->friction_work -= hk_dot(a.across, u) / h;
+    im->acted[count++] = a;
+  }
+  im->acted_count = count;
+}
+
+HkStatus hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
   const double TOUCHES = 1.01, PRECISE = 1e-8;
   HkImpulses *im = c->impulses;
   double rest = hk_impulse_gap(c->data), moved = INFINITY;
@@ -466,6 +528,7 @@ void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
     row->lambda /= h; /* kg m/s from here on */
     for (int q = 0; q < 3; q++) row->across[q] /= h;
   }
+  HK_TRY(begin_acted(c));
   memcpy(im->shift, v, (size_t)c->data->features.n * 3 * sizeof *v);
   for (int it = 0; it < SWEEPS_MAX && moved * h > PRECISE * rest; it++, im->sweeps++) {
     moved = 0;
@@ -476,5 +539,6 @@ void hk_impulses_set_velocities(HkContacts *c, double h, double *v) {
       moved = hk_larger(by, moved);
     }
   }
-  if (bounces) keep_energy(c, most, im->shift, v);
+  end_acted(c, h, bounces ? keep_energy(c, most, im->shift, v) : 1);
+  return HK_OK;
 }

@@ -22,6 +22,9 @@
  *
  * with the restitution e and v_0 = the velocity of approach along n when the rest gap is reached.
  * The limit lets things come to rest.
+ *
+ * What all this changes of momenta is kept with each row (`acted`), so that contacts have forces:
+ * impulse / h. Friction does the work -sum across . u / h in a step.
  */
 #ifndef HK_CONTACT_IMPULSE_H
 #define HK_CONTACT_IMPULSE_H
@@ -31,8 +34,8 @@
 /* What a pair or a vertex at a wall has to obey. */
 typedef struct HkImpulseRow {
   uint64_t key;      /* of the pair; those of walls are above all others */
-  int32_t vertex[4]; /* those of the model only */
-  int count;
+  int32_t vertex[4]; /* with a weight: `count` of the model, and then, up to `all`, of obstacles */
+  int count, all;
   double w[4], n[3];
   double base[3];     /* m: part of obstacles in u */
   double inverse;     /* 1/kg: sum of w^2 / m */
@@ -44,6 +47,14 @@ typedef struct HkImpulseRow {
   double change;      /* m/s: what forces change of n . v in the step */
   double push;        /* kg m, of the recovery of gaps */
 } HkImpulseRow;
+
+/* What a contact has done to the velocities of a step. */
+typedef struct HkContactImpulse {
+  uint64_t key;      /* of the row */
+  double w[4], n[3]; /* of the row; weights in the order of hk_contact_vertices */
+  double normal;     /* N s, along n, on the first feature */
+  double across[3];  /* N s */
+} HkContactImpulse;
 
 /* The place of a row in a sweep. */
 typedef struct HkImpulseOrder {
@@ -58,6 +69,7 @@ typedef struct HkImpulses {
   double *shift;   /* m, 3 n: displacements that are no velocity; scratch before */
   double *at;      /* m, 3 n: positions on the way (correct.c) */
   double *sound;   /* m, 3 n: positions at the end of the last step, without intersections */
+  double *stopped; /* N s, 3 n: what the filter has taken from momenta in the last step */
   bool is_sound;
   bool opens;            /* rows demand the rest gap even of gaps that are below it */
   double sound_time;     /* s */
@@ -66,7 +78,11 @@ typedef struct HkImpulses {
   HkImpulseRow *row, *next;
   HkImpulseOrder *order;
   int64_t row_count, row_capacity, next_capacity, order_capacity;
-  int64_t sweeps; /* of all steps */
+  HkContactImpulse *acted; /* in the last step, sorted by key */
+  int64_t acted_count, acted_capacity;
+  double h;             /* s, of the last step */
+  double friction_work; /* J, of the last step */
+  int64_t sweeps;       /* of all steps */
 } HkImpulses;
 
 HkStatus hk_impulses_create(const HkModel *model, const HkContactData *data, HkImpulses **impulses,
@@ -86,13 +102,18 @@ typedef struct HkImpulseSpeeds {
   const double *start, *end;
 } HkImpulseSpeeds;
 
-/* Makes d from `free` and the inverse masses, from positions x; rows begin anew. speeds NULL: no
- * velocities follow from d, and gaps open to the rest gap. */
+/* Makes d from `free` and the inverse masses, from positions x, without the rows that there were.
+ * speeds NULL: no velocities follow from d, and gaps open to the rest gap. */
 HkStatus hk_impulses_solve(HkContacts *contacts, const double *x, const HkImpulseSpeeds *speeds);
 /* Fills `shift`: gaps that are far below the rest gap grow a little. */
 void hk_impulses_recover(HkContacts *contacts);
-/* v (m/s, 3 n) += (d - free) / h, and rows that touch do not approach any more. */
-void hk_impulses_set_velocities(HkContacts *contacts, double h, double *v);
+/* v (m/s, 3 n) += (d - free) / h, and rows that touch do not approach any more. Sets `acted` and
+ * friction_work. */
+HkStatus hk_impulses_set_velocities(HkContacts *contacts, double h, double *v);
+
+/* impulse_record.c: f (N, 3 n) += what contact has done to momenta in the last step, divided by its
+ * length. */
+void hk_impulses_add_forces(const HkContacts *contacts, double *f);
 
 /* correct.c: corrects the step that ends at the time t: impulses, and a path without
  * intersections. */

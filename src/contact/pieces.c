@@ -40,8 +40,8 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
   for (int64_t k = 0; k < begin; k++) at += w->pieces->piece[k].count;
   for (int64_t k = begin; k < end; k++) {
     const HkPiece *p = &w->pieces->piece[k];
+    if (p->count == 0) continue; /* an empty list may be NULL */
     char *to = w->to + (size_t)at * p->size;
-    if (p->count == 0) continue;
     memcpy(to, p->entries, (size_t)p->count * p->size);
     if (w->fill->settle) w->fill->settle(w->fill->user, to, p->count);
     at += p->count;
@@ -66,7 +66,7 @@ static HkStatus run_wave(Wave *w, const HkContext *c, int threads, int64_t count
   }
   HK_TRY(hk_grow(c, list, capacity, all, w->fill->size, "contact", NULL));
   memcpy(&w->to, list, sizeof w->to);
-  w->to += all ? (size_t)*list_count * w->fill->size : 0;
+  if (all > 0) w->to += (size_t)*list_count * w->fill->size;
   hk_parallel_work(threads, count, 1, copy_range, w);
   *list_count = all;
   return HK_OK;

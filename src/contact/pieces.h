@@ -34,7 +34,7 @@ typedef struct HkFill {
 
 /* Returns the place of a new entry, or NULL, which hk_pieces_fill then returns as an error. */
 void *hk_piece_append(HkPiece *piece);
-/* Makes a list; *list (a pointer to a pointer) has room for *capacity entries. */
+/* Makes a list; *list (a pointer to a pointer) holds up to *capacity entries. */
 HkStatus hk_pieces_fill(HkPieces *pieces, const HkContext *context, int threads, const HkFill *fill,
                         void *list, int64_t *count, int64_t *capacity);
 void hk_pieces_destroy(const HkContext *context, HkPieces *pieces);

@@ -54,8 +54,8 @@ size_t hk_contact_record_bytes(const HkModel *m, const HkContactRecord *r) {
   return bytes;
 }
 
-static HkStatus append(const HkModel *m, HkContactRecord *r, const HkContact *contact,
-                       HkError *error) {
+HkStatus hk_contact_record_append(const HkModel *m, HkContactRecord *r, const HkContact *contact,
+                                  HkError *error) {
   HK_TRY(hk_grow(&m->context, &r->contact, &r->capacity, r->view.count + 1, sizeof *r->contact,
                  "contacts", error));
   r->contact[r->view.count++] = *contact;
@@ -80,7 +80,7 @@ static int32_t body_of(const HkModel *m, int32_t v) {
   return low;
 }
 
-static HkContactSide side_of(const HkModel *m, int32_t v) {
+HkContactSide hk_contact_side_of(const HkModel *m, int32_t v) {
   if (v < m->n) return (HkContactSide){HK_CONTACT_BODY, body_of(m, v)};
   int64_t at = v - m->n;
   int32_t k = 0;
@@ -88,12 +88,11 @@ static HkContactSide side_of(const HkModel *m, int32_t v) {
   return (HkContactSide){HK_CONTACT_OBSTACLE, k};
 }
 
-static HkContactReaction *reaction_of(HkContactRecord *r, HkContactSide side) {
+HkContactReaction *hk_contact_reaction(HkContactRecord *r, HkContactSide side) {
   return side.kind == HK_CONTACT_GROUND ? &r->view.ground : &r->obstacle[side.index];
 }
 
-/* A force f (N) at x. */
-static void add_force(HkContactReaction *reaction, const double x[3], const double f[3]) {
+void hk_contact_reaction_add(HkContactReaction *reaction, const double x[3], const double f[3]) {
   double torque[3];
   hk_cross(x, f, torque);
   hk_axpy(1, f, reaction->force);
@@ -119,8 +118,7 @@ static void friction_of(Cursor *cursor, uint64_t key, double F[3]) {
 
 /* ---- Pairs ---- */
 
-/* Exchanges the sides. */
-static void turn(HkContact *contact) {
+void hk_contact_turn(HkContact *contact) {
   HkContact from = *contact;
   for (int a = 0; a < 4; a++) {
     contact->vertex[a] = from.vertex[(a + from.split) % 4];
@@ -164,8 +162,8 @@ static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord
   double G[12];
   hk_contacts_pair(c, cursor->a->x, t->vertex, t->split, &pair);
   hk_pair_gradient(&pair, &t->touch, G);
-  contact.side[0] = side_of(m, t->vertex[0]);
-  contact.side[1] = side_of(m, t->vertex[3]);
+  contact.side[0] = hk_contact_side_of(m, t->vertex[0]);
+  contact.side[1] = hk_contact_side_of(m, t->vertex[3]);
   memcpy(contact.weight, t->touch.w, sizeof contact.weight);
   memcpy(contact.normal, t->touch.n, sizeof contact.normal);
   set_point(c, t, &pair, contact.point);
@@ -176,15 +174,17 @@ static HkStatus record_pair(Cursor *cursor, const HkTouching *t, HkContactRecord
     contact.vertex[a] = free ? t->vertex[a] : -1;
     if (a < t->split) contact.normal_force -= hk_dot(G + 3 * a, contact.normal);
     hk_axpy(-t->touch.w[a], contact.friction, G + 3 * a);
-    if (!free) add_force(reaction_of(r, contact.side[a >= t->split]), pair.x + 3 * a, G + 3 * a);
+    if (!free)
+      hk_contact_reaction_add(hk_contact_reaction(r, contact.side[a >= t->split]), pair.x + 3 * a,
+                              G + 3 * a);
   }
-  if (contact.side[0].kind != HK_CONTACT_BODY) turn(&contact);
-  return append(m, r, &contact, error);
+  if (contact.side[0].kind != HK_CONTACT_BODY) hk_contact_turn(&contact);
+  return hk_contact_record_append(m, r, &contact, error);
 }
 
 /* ---- Walls ---- */
 
-static HkContactSide wall_side(const HkContacts *c, int32_t wall) {
+HkContactSide hk_contact_side_of_wall(const HkContacts *c, int32_t wall) {
   const HkCompiledObstacle *o = c->data->walls[wall].obstacle;
   if (!o) return (HkContactSide){.kind = HK_CONTACT_GROUND};
   return (HkContactSide){HK_CONTACT_OBSTACLE, (int32_t)(o - c->model->obstacles)};
@@ -201,16 +201,16 @@ static HkStatus record_wall(Cursor *cursor, const HkWallTouching *t, HkContactRe
                        .gap = t->g,
                        .normal_force = -t->k * ghat * hk_barrier_slope(t->g / ghat),
                        .energy = t->energy};
-  contact.side[0] = side_of(c->model, t->vertex);
-  contact.side[1] = wall_side(c, t->wall);
+  contact.side[0] = hk_contact_side_of(c->model, t->vertex);
+  contact.side[1] = hk_contact_side_of_wall(c, t->wall);
   memcpy(contact.normal, t->n, sizeof contact.normal);
   memcpy(contact.point, at, sizeof contact.point);
   hk_axpy(-(c->data->radius[t->vertex] + 0.5 * t->g), t->n, contact.point);
   friction_of(cursor, hk_anchor_wall_key(t->wall, t->vertex), contact.friction);
   hk_axpy(contact.normal_force, t->n, f);
   hk_axpy(1, contact.friction, f);
-  add_force(reaction_of(r, contact.side[1]), at, f);
-  return append(c->model, r, &contact, error);
+  hk_contact_reaction_add(hk_contact_reaction(r, contact.side[1]), at, f);
+  return hk_contact_record_append(c->model, r, &contact, error);
 }
 
 HkStatus hk_contacts_record(const HkForceArgs *a, const HkTouchings *t, HkContactRecord *r,

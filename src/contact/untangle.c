@@ -39,7 +39,7 @@ enum { ROUNDS_MAX = 400 };
 /* One side of a contour. */
 typedef struct Side {
   int64_t size, ends; /* vertices; those of edges that cross */
-  double depth;       /* m: the furthest of these from the surface that they cross */
+  double depth;       /* m: of the vertex that is furthest from the surface that they cross */
 } Side;
 
 typedef struct Untangle {

@@ -7,13 +7,15 @@ typedef struct Collector {
   HkJacobianSink sink;
   HkForceBlocks *blocks;
   const HkModel *model;
-  HkStatus status; /* of the first allocation that failed */
+  const uint8_t *held; /* of HkForceBlocksChoice */
+  HkStatus status;     /* of the first allocation that failed */
   HkError *error;
 } Collector;
 
 static void collect(HkJacobianSink *sink, int32_t i, int32_t j, const double dfdx[9]) {
   Collector *c = (Collector *)sink;
   HkForceBlocks *b = c->blocks;
+  if (c->held && (c->held[i] || c->held[j])) return;
   if (c->status >= 0)
     c->status = hk_grow(&c->model->context, &b->block, &b->capacity, b->count + 1, sizeof *b->block,
                         "blocks of forces", c->error);
@@ -28,11 +30,10 @@ static HkWeightedTerm *collect_terms(HkJacobianSink *sink, int64_t count, bool c
                                      HkWeightedCurvature **curvature) {
   Collector *c = (Collector *)sink;
   HkWeightedTerm *first = NULL;
-  HkStatus status =
-      hk_weighted_append(&c->blocks->terms, c->model, count, curved, &first, curvature, c->error);
-  if (status >= 0) return first;
-  c->status = status;
-  return NULL;
+  if (c->status >= 0)
+    c->status =
+        hk_weighted_append(&c->blocks->terms, c->model, count, curved, &first, curvature, c->error);
+  return c->status >= 0 ? first : NULL;
 }
 
 static bool is_sorted(const HkForceBlocks *b) {
@@ -77,18 +78,21 @@ HkStatus hk_force_blocks_sort(HkForceBlocks *b, const HkModel *m, HkError *error
 }
 
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *b, const HkModel *m, const HkForceWork *work,
-                                  double t, const double *x, HkCurvature curvature, bool terms,
+                                  double t, const double *x, const HkForceBlocksChoice *choice,
                                   HkError *error) {
-  Collector c = {
-      .sink = {.dfdx = collect, .dfdv = hk_jacobian_skip, .terms = terms ? collect_terms : NULL},
-      .blocks = b,
-      .model = m,
-      .error = error};
+  Collector c = {.sink = {.dfdx = collect,
+                          .dfdv = hk_jacobian_skip,
+                          .terms = choice->terms ? collect_terms : NULL},
+                 .blocks = b,
+                 .model = m,
+                 .held = choice->held,
+                 .error = error};
   b->count = b->row_count = b->terms.count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f)) continue;
+    if (choice->unbounded && !m->forces[f].type->unbounded) continue;
     HkForceArgs a = hk_force_args(m, f, work, t, x, NULL);
-    a.curvature = curvature;
+    a.curvature = choice->curvature;
     m->forces[f].type->jacobian(&a, &c.sink);
   }
   HK_TRY(c.status);

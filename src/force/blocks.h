@@ -31,11 +31,20 @@ typedef struct HkForceBlocks {
   HkWeightedTerms terms;
 } HkForceBlocks;
 
-/* Replaces the blocks by those at (t, x). terms: forces may give terms, otherwise all is in blocks.
- */
+/* Which blocks are evaluated. */
+typedef struct HkForceBlocksChoice {
+  HkCurvature curvature;
+  bool terms;     /* forces may give terms; false: all is in blocks */
+  bool unbounded; /* of forces alone whose stiffness has no bound (HkForceType) */
+  /* Of each vertex: 1 if it is constrained, and its blocks are left out. Terms stay whole. NULL: no
+   * block is left out. */
+  const uint8_t *held;
+} HkForceBlocksChoice;
+
+/* Replaces the blocks by those at (t, x). */
 HkStatus hk_force_blocks_evaluate(HkForceBlocks *blocks, const HkModel *model,
                                   const HkForceWork *work, double t, const double *x,
-                                  HkCurvature curvature, bool terms, HkError *error);
+                                  const HkForceBlocksChoice *choice, HkError *error);
 /* Sorts blocks that were appended to block[0 .. count - 1], and lists their rows. */
 HkStatus hk_force_blocks_sort(HkForceBlocks *blocks, const HkModel *model, HkError *error);
 void hk_force_blocks_destroy(const HkModel *model, HkForceBlocks *blocks);

@@ -139,7 +139,7 @@ typedef struct HkForceType {
   bool remembers;
   /* Takes over a->memory, before a step and before anything else is computed of a state that the
    * simulation may not have moved last; a->memory->size 0: the state has no memory, and the force
-   * begins anew. NULL: nothing. */
+   * begins as in a new state. NULL: nothing. */
   HkStatus (*load)(const HkForceArgs *a, HkError *error);
   /* Called before the steps of a call, and before the first frame of a run: may move a state to
    * where the force allows it to be. A state that has been made by steps stays as it is. NULL:
@@ -154,8 +154,8 @@ typedef struct HkForceType {
    * depend on what it finds there until the next call; NULL: nothing. */
   HkStatus (*begin_iterate)(const HkForceArgs *a, HkError *error);
   /* Before anything is computed of a state (a->t, a->x, a->v) outside of a step; h (s) is the
-   * length of steps. What the last step has left belongs to its end alone; of another state the
-   * force begins anew. NULL: nothing. */
+   * length of steps. What the last step has left belongs to its end alone; for another state the
+   * force forgets it. NULL: nothing. */
   HkStatus (*begin_query)(const HkForceArgs *a, double h, HkError *error);
   /* Appends what touches at a->x to a record (contact/record.h); NULL: nothing ever does. */
   HkStatus (*contacts)(const HkForceArgs *a, struct HkContactRecord *record, HkError *error);
@@ -172,12 +172,15 @@ typedef struct HkForceType {
   double (*reach)(const HkForceArgs *a, const double *to, HkError *why);
   /* Moves these things by a part of what is left. */
   void (*advance)(const HkForceArgs *a, double part);
-  /* Changes `to` where vertices are in the way of these things, or of vertices that move from a->x
-   * to `to`: they are pushed along. NULL: nothing is. */
+  /* Changes `to` where vertices are in the way of things that move by themselves, or of vertices
+   * that move from a->x to `to`: they are pushed along. NULL: nothing is. */
   void (*carry)(const HkForceArgs *a, double *to);
   /* Corrects a step that was made without the force (a->work.corrects); a->t is its end. NULL: the
    * force has its part in the forces of every step. */
   HkStatus (*correct)(const HkForceArgs *a, HkStepEnd *end, HkError *error);
+  /* f += what `correct` has done to momenta in the last step of the simulation, divided by its
+   * length (N), if that step has ended at a->x; outside of steps. NULL: nothing. */
+  void (*add_correction)(const HkForceArgs *a, double *f);
   /* With these parameters the force needs an integrator whose steps it corrects; *why says what
    * for. NULL: never. */
   bool (*must_correct)(const void *params, const char **why);

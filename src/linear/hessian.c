@@ -444,9 +444,10 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
                              HkError *error) {
   HK_ASSERT(at->x && at->tau >= 0 && at->projection >= 0 && at->projection <= 1);
   H->at = *at;
-  HkCurvature curvature = at->projection > 0 ? HK_CURVATURE_PROJECTED : HK_CURVATURE_TRUE;
-  HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, curvature,
-                                  !assembled, error));
+  HkForceBlocksChoice choice = {.curvature =
+                                    at->projection > 0 ? HK_CURVATURE_PROJECTED : HK_CURVATURE_TRUE,
+                                .terms = !assembled};
+  HK_TRY(hk_force_blocks_evaluate(&H->blocks, H->model, H->work, at->t, at->x, &choice, error));
   if (assembled) {
     HK_TRY(need_matrix(H, error));
     assemble(H);

@@ -3,8 +3,6 @@
 
 #include "base/vec.h"
 
-#include <string.h>
-
 /* Conjugate gradients end when r . A^-1 r has fallen by the square of ACCURACY. It is the norm of
  * the residual that masses of any ratio leave as it is. */
 static const double ACCURACY = 1e-2;
@@ -12,67 +10,26 @@ enum { ITERATIONS_MAX = 200 };
 
 /* ---- Blocks ---- */
 
-typedef struct Collector {
-  HkJacobianSink sink;
-  HkUnbounded *u;
-  HkStatus status; /* of the first allocation that failed */
-  HkError *error;
-} Collector;
-
-static void collect(HkJacobianSink *sink, int32_t i, int32_t j, const double dfdx[9]) {
-  Collector *c = (Collector *)sink;
-  const HkProblem *p = c->u->problem;
-  HkForceBlocks *b = &c->u->blocks;
-  if (p->held.mask[i] || p->held.mask[j]) return;
-  if (c->status >= 0)
-    c->status = hk_grow(&p->model->context, &b->block, &b->capacity, b->count + 1, sizeof *b->block,
-                        "blocks of forces", c->error);
-  if (c->status < 0) return;
-  HkForceBlock *block = &b->block[b->count++];
-  block->row = i;
-  block->column = j;
-  memcpy(block->dfdx, dfdx, sizeof block->dfdx);
-  for (int q = 0; p->model->dimension == 2 && q < 9; q++)
-    if (q % 3 == 2 || q / 3 == 2) block->dfdx[q] = 0;
-}
-
-static HkWeightedTerm *take_terms(HkJacobianSink *sink, int64_t count, bool curved,
-                                  HkWeightedCurvature **curvature) {
-  Collector *c = (Collector *)sink;
-  HkWeightedTerm *first = NULL;
-  if (c->status >= 0)
-    c->status = hk_weighted_append(&c->u->blocks.terms, c->u->problem->model, count, curved, &first,
-                                   curvature, c->error);
-  return c->status >= 0 ? first : NULL;
-}
-
 /* In two dimensions nothing couples to z. */
-static void flatten(HkWeightedTerms *terms) {
-  for (int64_t t = 0; t < terms->count; t++) {
-    double *K = terms->term[t].K;
+static void flatten(HkForceBlocks *b) {
+  for (int64_t e = 0; e < b->count; e++)
+    for (int q = 0; q < 9; q++)
+      if (q % 3 == 2 || q / 3 == 2) b->block[e].dfdx[q] = 0;
+  for (int64_t t = 0; t < b->terms.count; t++) {
+    double *K = b->terms.term[t].K;
     K[2] = K[4] = K[5] = 0;
   }
 }
 
 HkStatus hk_unbounded_evaluate(HkUnbounded *u, const double *x, bool *any, HkError *error) {
   const HkProblem *p = u->problem;
-  const HkModel *m = p->model;
   HkForceBlocks *b = &u->blocks;
-  Collector c = {.sink = {.dfdx = collect, .dfdv = hk_jacobian_skip, .terms = take_terms},
-                 .u = u,
-                 .error = error};
-  b->count = b->row_count = b->terms.count = b->terms.vertex_count = 0;
-  for (int f = 0; f < m->force_count; f++) {
-    if (!hk_force_has_blocks(m, f) || !m->forces[f].type->unbounded) continue;
-    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
-    a.curvature = HK_CURVATURE_PROJECTED;
-    m->forces[f].type->jacobian(&a, &c.sink);
-  }
-  HK_TRY(c.status);
+  HkForceBlocksChoice choice = {
+      .curvature = HK_CURVATURE_PROJECTED, .terms = true, .unbounded = true, .held = p->held.mask};
+  HK_TRY(hk_force_blocks_evaluate(b, p->model, p->work, p->t, x, &choice, error));
+  if (p->model->dimension == 2) flatten(b);
   *any = b->count > 0 || b->terms.count > 0;
-  if (m->dimension == 2) flatten(&b->terms);
-  if (b->count > 0) HK_TRY(hk_force_blocks_sort(b, m, error));
-  return b->terms.count > 0 ? hk_weighted_finish(&b->terms, m, error) : HK_OK;
+  return HK_OK;
 }
 
 void hk_unbounded_destroy(HkUnbounded *u) {

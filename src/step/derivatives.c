@@ -62,8 +62,9 @@ static HkStatus make_pattern(HkSim *sim, const HkState *state, HkPattern *patter
   HkPattern neighbors = {0};
   HkStatus status = hk_pattern_create(m, &neighbors, NULL, error);
   if (status >= 0)
-    status = hk_force_blocks_evaluate(&blocks, m, &sim->work, state->time, state->x,
-                                      HK_CURVATURE_TRUE, false, error);
+    status =
+        hk_force_blocks_evaluate(&blocks, m, &sim->work, state->time, state->x,
+                                 &(HkForceBlocksChoice){.curvature = HK_CURVATURE_TRUE}, error);
   if (status >= 0) status = hk_pattern_extend(m, &neighbors, &blocks, pattern, error);
   hk_force_blocks_destroy(m, &blocks);
   hk_pattern_destroy(m, &neighbors);

@@ -250,6 +250,11 @@ void hk_sim_forces(HkSim *sim, const HkState *state, double *f) {
     return;
   }
   hk_forces_sum(sim->model, &sim->work, state->time, state->x, state->v, f);
+  for (int k = 0; k < sim->model->force_count; k++) {
+    const HkForceType *type = sim->model->forces[k].type;
+    HkForceArgs a = hk_force_args(sim->model, k, &sim->work, state->time, state->x, state->v);
+    if (type->add_correction) type->add_correction(&a, f);
+  }
 }
 
 void hk_sim_reactions(HkSim *sim, const HkState *state, double *R) {

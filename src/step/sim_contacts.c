@@ -17,6 +17,7 @@ HkStatus hk_sim_contacts(HkSim *sim, const HkState *state, HkContactView *view, 
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
     HK_TRY(type->contacts(&a, record, error));
     type->add(&a, record->force);
+    if (type->add_correction) type->add_correction(&a, record->force);
   }
   *view = record->view;
   return HK_OK;

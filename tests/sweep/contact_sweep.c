@@ -13,7 +13,7 @@
  * scenes in place of running them. Exit status 1 if there is a crossing, a gap of 0 or less, an
  * escape, a repeated step that differs, or an error (tests/contact_scenes.h).
  */
-#include "contact_scenes.h"
+#include "contact_run.h"
 
 #include <math.h>
 #include <stdio.h>
