@@ -61,8 +61,8 @@ typedef struct Place {
   double w[4], n[3], gap;
 } Place;
 
-static Place place_of_pair(const HkContacts *c, const HkTouching *t) {
-  Place p = {.key = c->candidate[t->candidate].key, .split = t->split, .gap = t->touch.g};
+static Place place_of_pair(const HkTouching *t) {
+  Place p = {.key = t->key, .split = t->split, .gap = t->touch.g};
   memcpy(p.vertex, t->vertex, sizeof p.vertex);
   memcpy(p.w, t->touch.w, sizeof p.w);
   memcpy(p.n, t->touch.n, sizeof p.n);
@@ -189,7 +189,7 @@ HkStatus hk_contacts_record_impulses(const HkForceArgs *a, const HkTouchings *t,
     const HkContactImpulse *impulse = j < acted ? &im->acted[j] : NULL;
     Place place = {.key = UINT64_MAX};
     if (i < touching)
-      place = i < t->pair_count ? place_of_pair(c, &t->pair[i])
+      place = i < t->pair_count ? place_of_pair(&t->pair[i])
                                 : place_of_wall(&t->wall[i - t->pair_count]);
     i += !impulse || place.key <= impulse->key;
     if (impulse && impulse->key <= place.key)
