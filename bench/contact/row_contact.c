@@ -48,13 +48,22 @@ static bool is_late(void *user) {
   return signals_caught() != 0 || row_clock() > ((const Deadline *)user)->time;
 }
 
-/* Keeps the second iterate of a step, or the last one of a shorter step. */
+/* Keeps the second iterate of a step, or the last one of a shorter step, and then ends the step. */
 static bool keep_iterate(void *user, const HkIteration *iteration) {
   enum { KEPT = 2 };
   const Iterate *kept = user;
-  if (iteration->iteration <= KEPT) memcpy(kept->x, iteration->x, kept->bytes);
-  return true;
+  memcpy(kept->x, iteration->x, kept->bytes);
+  return iteration->iteration < KEPT;
 }
+
+/* The worlds of a case, whose steps begin at the same state. */
+typedef struct Case {
+  World *with;
+  World without;
+  World traced; /* with contact; its steps give iterates and end there. A trace compares each
+                 * iterate with the start of the step, which a step that is timed must not do. */
+  Iterate iterate;
+} Case;
 
 static HkStatus timed_step(World *w, double *seconds, HkError *error) {
   double start = row_clock();
@@ -64,24 +73,22 @@ static HkStatus timed_step(World *w, double *seconds, HkError *error) {
 }
 
 /* One step with contact and one without, from the same state. */
-static HkStatus measure_step(World *with, World *without, const Iterate *iterate, Result *r,
-                             HkError *error) {
+static HkStatus measure_step(Case *k, Result *r, HkError *error) {
   Sample s = {0};
   SystemPair pair;
-  world_copy(with->state, without->state);
+  HK_TRY(hk_state_copy(k->with->state, k->traced.state, error));
+  world_copy(k->with->state, k->without.state);
   profile_take();
-  s.status = timed_step(with, &s.seconds, error);
+  s.status = timed_step(k->with, &s.seconds, error);
   if (s.status < 0) return s.status;
   s.profile = profile_take();
-  s.info = hk_sim_step_info(with->sim);
-  HkStatus status = timed_step(without, &s.seconds_without, error);
-  if (status < 0) return status;
-  s.info_without = hk_sim_step_info(without->sim);
-  status = systems_compare(with, without, iterate->x, &pair, error);
-  if (status < 0) return status;
-  const HkContacts *c = contacts_of(with->sim);
-  const HkTouchings *t =
-      hk_contacts_find(contacts_of(with->sim), with->sim->work.springs, with->state->x);
+  s.info = hk_sim_step_info(k->with->sim);
+  HK_TRY(timed_step(&k->without, &s.seconds_without, error));
+  s.info_without = hk_sim_step_info(k->without.sim);
+  HK_TRY(hk_sim_step(k->traced.sim, k->traced.state, error));
+  HK_TRY(systems_compare(k->with, &k->without, k->iterate.x, &pair, error));
+  HkContacts *c = contacts_of(k->with->sim);
+  const HkTouchings *t = hk_contacts_find(c, k->with->sim->work.springs, k->with->state->x);
   s.contacts = t ? t->pair_count + t->wall_count : 0;
   s.candidates = c->candidate_count;
   result_add(r, &s, &pair);
@@ -95,30 +102,41 @@ static void measure_bytes(const World *with, const World *without, Result *r) {
   r->list_bytes = (double)hk_contacts_bytes(contacts_of(with->sim));
 }
 
+static HkStatus make_case(const SceneChoice *choice, Case *k, HkError *error) {
+  SceneChoice plain = *choice;
+  plain.contact = false;
+  k->iterate.bytes = (size_t)k->with->model->n * 3 * sizeof(double);
+  k->iterate.x = malloc(k->iterate.bytes);
+  if (!k->iterate.x) return HK_ERROR_MEMORY;
+  HK_TRY(world_make(&k->without, &plain, error));
+  HK_TRY(world_make(&k->traced, choice, error));
+  if (!profile_attach(k->with->model)) return HK_ERROR_MEMORY;
+  return hk_sim_set_trace(k->traced.sim, keep_iterate, &k->iterate, error);
+}
+
+static void destroy_case(Case *k) {
+  profile_detach();
+  world_destroy(&k->without);
+  world_destroy(&k->traced);
+  free(k->iterate.x);
+}
+
 /* Measures steps from the state of `with`, the first of which is not counted. */
 static void measure_case(const Options *o, const SceneChoice *choice, World *with, Result *r) {
-  World without = {0};
-  SceneChoice plain = *choice;
+  Case all = {.with = with};
   HkError error = {0};
-  Iterate iterate = {.bytes = (size_t)with->model->n * 3 * sizeof(double)};
   Deadline deadline = {row_clock() + o->seconds};
-  iterate.x = malloc(iterate.bytes);
-  plain.contact = false;
-  HkStatus status = iterate.x ? world_make(&without, &plain, &error) : HK_ERROR_MEMORY;
-  if (status >= 0 && !profile_attach(with->model)) status = HK_ERROR_MEMORY;
-  if (status >= 0) status = hk_sim_set_trace(with->sim, keep_iterate, &iterate, &error);
+  HkStatus status = make_case(choice, &all, &error);
   hk_sim_set_cancel(with->sim, is_late, &deadline);
   for (int k = 0; k <= o->steps && status >= 0 && !is_late(&deadline); k++) {
     if (k == 1) result_start(r); /* the first step checks the state and allocates */
-    status = measure_step(with, &without, &iterate, r, &error);
+    status = measure_step(&all, r, &error);
   }
-  if (status >= 0 || status == HK_ERROR_CANCELLED) measure_bytes(with, &without, r);
+  if (status >= 0 || status == HK_ERROR_CANCELLED) measure_bytes(with, &all.without, r);
   if (status < 0 && status != HK_ERROR_CANCELLED)
     snprintf(r->error, sizeof r->error, "%.*s", ERROR_MAX - 1,
              error.text[0] ? error.text : "out of memory");
-  profile_detach();
-  world_destroy(&without);
-  free(iterate.x);
+  destroy_case(&all);
 }
 
 /* ---- One scene ---- */
