@@ -1,7 +1,6 @@
 /* The parts of profile.h. */
 #include "profile.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -10,9 +9,9 @@ static struct {
   HkForceType measured;    /* the type with functions that measure */
   const HkForceType *type; /* the type as it is */
   Profile profile;
-  double *to;
   double began;
-} the;
+  ProfilePart part; /* to which the time counts now; PART_COUNT: to none */
+} the = {.part = PART_COUNT};
 
 double cpu_seconds(void) {
   struct timespec t;
@@ -29,130 +28,132 @@ HkContacts *contacts_of(const HkSim *sim) {
   return NULL;
 }
 
-/* Ends the time of a part, and begins the next one. */
-static void end_part(ProfilePart part) {
+/* Ends the time of the part so far, and begins another one; returns the one before. */
+static ProfilePart switch_to(ProfilePart part) {
+  ProfilePart before = the.part;
   double now = row_clock();
-  the.profile.seconds[part] += now - the.began;
+  if (before != PART_COUNT) the.profile.seconds[before] += now - the.began;
   the.began = now;
+  the.part = part;
+  return before;
 }
 
-static void cover(const HkForceArgs *a, const double *x, const double *to) {
-  HkContacts *c = a->state;
+/* ---- Functions that the linker puts before those of the library (--wrap) ---- */
+
+HkStatus __real_hk_contacts_cover(HkContacts *c, const double *x, const double *to);
+HkStatus __wrap_hk_contacts_cover(HkContacts *c, const double *x, const double *to);
+HkStatus __real_hk_contacts_widen(HkContacts *c);
+HkStatus __wrap_hk_contacts_widen(HkContacts *c);
+const HkTouchings *__real_hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
+                                           const double *x);
+const HkTouchings *__wrap_hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
+                                           const double *x);
+
+/* Whether a search is made shows at its end. */
+HkStatus __wrap_hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
+  if (the.part == PART_COUNT) return __real_hk_contacts_cover(c, x, to);
   int64_t before = c->searches;
-  hk_contacts_cover(c, x, to);
+  ProfilePart part = switch_to(PART_INSIDE);
+  HkStatus status = __real_hk_contacts_cover(c, x, to);
   the.profile.searches += c->searches - before;
-  the.profile.covered += c->searches - before;
-  end_part(c->searches > before ? PART_SEARCH : PART_INSIDE);
+  if (c->searches > before) the.part = PART_SEARCH;
+  switch_to(part);
+  return status;
 }
 
-static void find(const HkForceArgs *a, const double *x) {
-  HkContacts *c = a->state;
-  bool known = false;
-  for (int k = 0; k < 2; k++)
-    known |= c->touchings[k].known &&
-             memcmp(c->touchings[k].x, x, (size_t)a->model->n * 3 * sizeof *x) == 0;
-  if (known) return;
-  cover(a, x, x);
-  hk_contacts_find(c, a->work.springs, x);
-  end_part(PART_CLOSEST);
+/* A search for some vertices. */
+HkStatus __wrap_hk_contacts_widen(HkContacts *c) {
+  if (the.part == PART_COUNT) return __real_hk_contacts_widen(c);
+  ProfilePart part = switch_to(PART_SEARCH);
+  HkStatus status = __real_hk_contacts_widen(c);
+  switch_to(part);
+  return status;
 }
 
-static void begin(void) {
-  the.began = row_clock();
+const HkTouchings *__wrap_hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
+                                           const double *x) {
+  if (the.part == PART_COUNT) return __real_hk_contacts_find(c, springs, x);
+  ProfilePart part = switch_to(PART_CLOSEST);
+  const HkTouchings *found = __real_hk_contacts_find(c, springs, x);
+  switch_to(part);
+  return found;
 }
+
+/* ---- Functions of the force ---- */
 
 static HkStatus begin_step(const HkForceArgs *a, double h, HkError *error) {
-  int64_t before = ((HkContacts *)a->state)->searches;
-  begin();
+  switch_to(PART_STEP);
   HkStatus status = the.type->begin_step(a, h, error);
-  the.profile.searches += ((HkContacts *)a->state)->searches - before;
-  end_part(PART_STEP);
+  switch_to(PART_COUNT);
   return status;
 }
 
 static HkStatus end_step(const HkForceArgs *a, double h, HkError *error) {
-  begin();
-  find(a, a->x);
+  switch_to(PART_STEP);
   HkStatus status = the.type->end_step(a, h, error);
-  end_part(PART_STEP);
+  switch_to(PART_COUNT);
   return status;
 }
 
 static HkStatus begin_iterate(const HkForceArgs *a, HkError *error) {
-  begin();
-  find(a, a->x);
+  switch_to(PART_CLOSEST);
   HkStatus status = the.type->begin_iterate(a, error);
-  end_part(PART_CLOSEST);
+  switch_to(PART_COUNT);
   return status;
 }
 
 static bool filter(const HkForceArgs *a, double *to) {
-  size_t bytes = (size_t)a->model->n * 3 * sizeof *to;
-  memcpy(the.to, to, bytes);
-  begin();
-  cover(a, a->x, to);
+  switch_to(PART_FILTER);
   bool changed = the.type->filter(a, to);
-  end_part(PART_FILTER);
+  switch_to(PART_COUNT);
   the.profile.filters++;
-  for (int64_t v = 0; changed && v < a->model->n; v++)
-    the.profile.cut += memcmp(the.to + 3 * v, to + 3 * v, 3 * sizeof *to) != 0;
+  the.profile.cut += changed ? ((const HkContacts *)a->state)->cut : 0;
   return changed;
 }
 
 static void begin_stage(const HkForceArgs *a) {
-  begin();
+  switch_to(PART_STEP);
   the.type->begin_stage(a);
-  end_part(PART_STEP);
+  switch_to(PART_COUNT);
 }
 
 static double reach(const HkForceArgs *a, const double *to, HkError *why) {
-  begin();
-  cover(a, a->x, to);
+  switch_to(PART_STEP);
   double part = the.type->reach(a, to, why);
-  end_part(PART_STEP);
+  switch_to(PART_COUNT);
   return part;
 }
 
 static void carry(const HkForceArgs *a, double *to) {
-  int64_t before;
-  begin();
-  cover(a, a->x, to);
-  before = ((HkContacts *)a->state)->searches;
+  switch_to(PART_STEP);
   the.type->carry(a, to);
-  the.profile.searches += ((HkContacts *)a->state)->searches - before;
-  end_part(PART_STEP);
+  switch_to(PART_COUNT);
 }
 
 static double energy_change(const HkForceArgs *a, const double *to) {
-  begin();
-  cover(a, a->x, to);
-  find(a, a->x);
-  find(a, to);
+  switch_to(PART_ENERGY);
   double change = the.type->energy_change(a, to);
-  end_part(PART_ENERGY);
+  switch_to(PART_COUNT);
   return change;
 }
 
 static double energy(const HkForceArgs *a) {
-  begin();
-  find(a, a->x);
+  switch_to(PART_ENERGY);
   double sum = the.type->energy(a);
-  end_part(PART_ENERGY);
+  switch_to(PART_COUNT);
   return sum;
 }
 
 static void add(const HkForceArgs *a, double *f) {
-  begin();
-  find(a, a->x);
+  switch_to(PART_GRADIENT);
   the.type->add(a, f);
-  end_part(PART_GRADIENT);
+  switch_to(PART_COUNT);
 }
 
 static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
-  begin();
-  find(a, a->x);
+  switch_to(PART_HESSIAN);
   the.type->jacobian(a, sink);
-  end_part(PART_HESSIAN);
+  switch_to(PART_COUNT);
 }
 
 bool profile_attach(HkModel *m) {
@@ -173,17 +174,10 @@ bool profile_attach(HkModel *m) {
     t->add = add;
     t->jacobian = jacobian;
     m->forces[f].type = t;
-    free(the.to);
-    the.to = malloc((size_t)m->n * 3 * sizeof *the.to);
     the.profile = (Profile){0};
-    return the.to != NULL;
+    return true;
   }
   return false;
-}
-
-void profile_detach(void) {
-  free(the.to);
-  the.to = NULL;
 }
 
 Profile profile_take(void) {

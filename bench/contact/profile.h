@@ -1,7 +1,8 @@
 /* Time that the force `contact` takes in steps, by its parts.
  *
- * The functions of the force are replaced by ones that measure. Where one of them begins with a
- * search or with the closest points, these are asked for beforehand, and it then finds them there.
+ * The functions of the force are replaced by ones that measure. Searches and closest points are told
+ * apart from what calls them by wrappers that the linker puts around them. Nothing else is called
+ * than without a profile.
  */
 #ifndef HOOKE_BENCH_CONTACT_PROFILE_H
 #define HOOKE_BENCH_CONTACT_PROFILE_H
@@ -10,10 +11,10 @@
 #include "step/sim.h"
 
 typedef enum ProfilePart {
-  PART_SEARCH,
+  PART_SEARCH,   /* of all vertices, or of some */
   PART_INSIDE,   /* checks that no search is necessary */
   PART_CLOSEST,  /* what touches: closest points, stiffness, energy of each pair */
-  PART_FILTER,   /* without its search */
+  PART_FILTER,   /* without its searches */
   PART_ENERGY,   /* differences of the energy, without closest points */
   PART_GRADIENT, /* forces */
   PART_HESSIAN,  /* blocks of the Hessian, until the solver has them */
@@ -24,14 +25,12 @@ typedef enum ProfilePart {
 typedef struct Profile {
   double seconds[PART_COUNT];
   int64_t searches, filters;
-  int64_t covered; /* searches whose time is that of PART_SEARCH */
-  int64_t cut;     /* vertices whose move was shortened, summed over the filters */
+  int64_t cut; /* vertices whose move was shortened, summed over the filters */
 } Profile;
 
-/* Replaces the functions of the force in a model; false if it has none, or if out of memory. One
- * model at a time is measured. */
+/* Replaces the functions of the force in a model; false if it has none. One model at a time is
+ * measured. */
 bool profile_attach(HkModel *model);
-void profile_detach(void);
 /* Returns what was measured since the last call. */
 Profile profile_take(void);
 /* CPU time (s) of the process: with one thread, the time of the work whatever else runs on the

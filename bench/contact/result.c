@@ -132,7 +132,6 @@ static Profile profile(const Result *r) {
     const Profile *p = &r->sample[q].profile;
     for (int part = 0; part < PART_COUNT; part++) sum.seconds[part] += p->seconds[part];
     sum.searches += p->searches;
-    sum.covered += p->covered;
     sum.filters += p->filters;
     sum.cut += p->cut;
   }
@@ -146,8 +145,8 @@ static double contacts_a_vertex(const Result *r) {
 /* us a vertex and search; NAN if there was none */
 static double search_cost(const Result *r) {
   Profile p = profile(r);
-  if (p.covered == 0) return NAN;
-  return 1e6 * p.seconds[PART_SEARCH] / (double)p.covered / (double)r->vertices;
+  if (p.searches == 0) return NAN;
+  return 1e6 * p.seconds[PART_SEARCH] / (double)p.searches / (double)r->vertices;
 }
 
 static double cut_share(const Result *r) {

@@ -110,12 +110,11 @@ static HkStatus make_case(const SceneChoice *choice, Case *k, HkError *error) {
   if (!k->iterate.x) return HK_ERROR_MEMORY;
   HK_TRY(world_make(&k->without, &plain, error));
   HK_TRY(world_make(&k->traced, choice, error));
-  if (!profile_attach(k->with->model)) return HK_ERROR_MEMORY;
+  profile_attach(k->with->model);
   return hk_sim_set_trace(k->traced.sim, keep_iterate, &k->iterate, error);
 }
 
 static void destroy_case(Case *k) {
-  profile_detach();
   world_destroy(&k->without);
   world_destroy(&k->traced);
   free(k->iterate.x);
