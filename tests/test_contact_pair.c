@@ -61,7 +61,7 @@ static void hessian(const HkContactPair *pair, const HkTouch *touch, bool projec
     hk_weighted_block(&one, 0, k / 36, k % 12 / 3, B);
     H[k] = B[k / 12 % 3 * 3 + k % 3];
   }
-  if (projected || !hk_pair_turning(pair, touch, turning)) return;
+  if (!(projected ? hk_pair_turning_projected : hk_pair_turning)(pair, touch, turning)) return;
   for (int k = 0; k < 144; k++) H[k] += turning[k];
 }
 
@@ -106,6 +106,7 @@ TEST(projected_hessians_are_semidefinite_and_forces_balance) {
   for (int trial = 0; trial < 1000; trial++) {
     HkContactPair pair;
     draw(&seed, 1 + trial % 2, 1, &pair);
+    if (trial % 4 == 1) make_parallel(&seed, &pair);
     if (!is_active(&pair)) continue;
     double G[12], H[144], sum[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, p[12];
     HkTouch touch = hk_pair_touch(&pair);
@@ -124,6 +125,26 @@ TEST(projected_hessians_are_semidefinite_and_forces_balance) {
     for (int q = 0; q < 144; q++) curvature += p[q / 12] * H[q] * p[q % 12];
     CHECK(curvature >= 0);
   }
+}
+
+/* There mu and its gradient are 0, and what is left of the Hessian is positive semidefinite. */
+TEST(the_projected_hessian_of_parallel_edges_is_the_true_one) {
+  uint64_t seed = 13;
+  int tried = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    HkContactPair pair;
+    draw(&seed, HK_CONTACT_EDGES, 1, &pair);
+    for (int c = 0; c < 3; c++) pair.x[9 + c] = pair.x[6 + c] + 0.5 * (pair.x[3 + c] - pair.x[c]);
+    if (!is_active(&pair)) continue;
+    HkTouch touch = hk_pair_touch(&pair);
+    double projected[144], exact[144], most = 0;
+    CHECK(hk_pair_turning_projected(&pair, &touch, projected));
+    CHECK(hk_pair_turning(&pair, &touch, exact));
+    for (int k = 0; k < 144; k++) most = fmax(most, fabs(exact[k]));
+    for (int k = 0; k < 144; k++) CHECK_NEAR(projected[k], exact[k], 1e-9 * most);
+    tried++;
+  }
+  CHECK(tried > 20);
 }
 
 /* The gap is sampled along the part of a move that is allowed, and beyond it. */
