@@ -61,7 +61,7 @@ static void hessian(const HkContactPair *pair, const HkTouch *touch, bool projec
     hk_weighted_block(&one, 0, k / 36, k % 12 / 3, B);
     H[k] = B[k / 12 % 3 * 3 + k % 3];
   }
-  if (!(projected ? hk_pair_turning_projected : hk_pair_turning)(pair, touch, turning)) return;
+  if (!(projected ? hk_pair_projected_rest : hk_pair_turning)(pair, touch, turning)) return;
   for (int k = 0; k < 144; k++) H[k] += turning[k];
 }
 
@@ -138,13 +138,43 @@ TEST(the_projected_hessian_of_parallel_edges_is_the_true_one) {
     if (!is_active(&pair)) continue;
     HkTouch touch = hk_pair_touch(&pair);
     double projected[144], exact[144], most = 0;
-    CHECK(hk_pair_turning_projected(&pair, &touch, projected));
+    CHECK(hk_pair_projected_rest(&pair, &touch, projected));
     CHECK(hk_pair_turning(&pair, &touch, exact));
     for (int k = 0; k < 144; k++) most = fmax(most, fabs(exact[k]));
     for (int k = 0; k < 144; k++) CHECK_NEAR(projected[k], exact[k], 1e-9 * most);
     tried++;
   }
   CHECK(tried > 20);
+}
+
+/* Moves y n of the vertices, each along the normal, turn the two sides against each other. */
+TEST(the_projected_hessian_of_things_that_roll_is_the_true_one_along_the_normal) {
+  uint64_t seed = 14;
+  int tried = 0;
+  for (int trial = 0; trial < 400; trial++) {
+    HkContactPair pair;
+    draw(&seed, 1 + trial % 2, 1, &pair);
+    HkTouch touch = hk_pair_touch(&pair);
+    pair.xi = touch.g + pair.xi - 0.3; /* nearly all of the distance is radius */
+    pair.ghat = 1;
+    touch = hk_pair_touch(&pair);
+    double projected[144], exact[144], rest[144], p[12], sum[2] = {0, 0};
+    if (pair.xi < 0.1 || !hk_pair_projected_rest(&pair, &touch, rest)) continue;
+    if (hk_pair_turning(&pair, &touch, rest)) continue;
+    hessian(&pair, &touch, true, projected);
+    hessian(&pair, &touch, false, exact);
+    for (int c = 0; c < 12; c += 3) {
+      double y = test_random(&seed);
+      for (int q = 0; q < 3; q++) p[c + q] = y * touch.n[q];
+    }
+    for (int q = 0; q < 144; q++) {
+      sum[0] += p[q / 12] * projected[q] * p[q % 12];
+      sum[1] += p[q / 12] * exact[q] * p[q % 12];
+    }
+    CHECK_NEAR(sum[0], sum[1], 1e-9 * fabs(sum[1]));
+    tried++;
+  }
+  CHECK(tried > 50);
 }
 
 /* The gap is sampled along the part of a move that is allowed, and beyond it. */

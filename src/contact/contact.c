@@ -533,14 +533,21 @@ static void term_range(void *user, int64_t begin, int64_t end) {
     set_any_term(all->a, all->found, k, &all->term[k], all->curvature ? &all->curvature[k] : NULL);
 }
 
-/* Edges that are nearly parallel, and triangles with flat edges, block by block. */
-static void add_turning(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
-  if (!t->turns) return;
+/* Whether the projected Hessian may have to hold a pair that rolls: its radii are large against the
+ * edges of bodies. */
+static bool may_roll(const HkContactData *d, const HkTouching *t) {
+  const double LEAST = 0.05;
+  double distance = t->touch.g + d->radius[t->vertex[0]] + d->radius[t->vertex[3]];
+  return distance * d->ghat > LEAST * d->edge * d->edge;
+}
+
+/* What the Hessian of a pair has besides its term, block by block. */
+static void add_rest(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *sink) {
+  bool exact = a->curvature == HK_CURVATURE_TRUE;
+  if (!t->turns && (exact || !may_roll(((const HkContacts *)a->state)->data, t))) return;
   HkContactPair pair = pair_of(a->state, a->x, t);
   double H[144], block[9];
-  bool any = a->curvature == HK_CURVATURE_TRUE ? hk_pair_turning(&pair, &t->touch, H)
-                                               : hk_pair_turning_projected(&pair, &t->touch, H);
-  if (!any) return;
+  if (!(exact ? hk_pair_turning : hk_pair_projected_rest)(&pair, &t->touch, H)) return;
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       if (t->vertex[i] >= a->model->n || t->vertex[j] >= a->model->n) continue;
@@ -586,7 +593,7 @@ static void jacobian(const HkForceArgs *a, HkJacobianSink *sink) {
   } else {
     expand_terms(&all, sink);
   }
-  for (int64_t k = 0; k < t->pair_count; k++) add_turning(a, &t->pair[k], sink);
+  for (int64_t k = 0; k < t->pair_count; k++) add_rest(a, &t->pair[k], sink);
   for (int64_t k = 0; k < t->wall_count && curved; k++)
     if (!c->data->walls[t->wall[k].wall].flat) add_wall_block(a, &t->wall[k], sink);
   hk_friction_jacobian(a, sink);

@@ -284,14 +284,15 @@ bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[1
   return true;
 }
 
-/* H = J^T S J with z = u x v, J = dz/dx: what B = f(z.z) has of d2B/dx2 if z were linear in x,
+/* ---- Projected Hessian ---- */
+
+/* H += J^T S J with z = u x v, J = dz/dx: what B = f(z.z) has of d2B/dx2 if z were linear in x,
  *
  *     S = 2 f' (I - e e^T) + max(2 f' + 4 f'' |z|^2, 0) e e^T,   e = z / |z|
  *
  * where f' = f0 dmu/dc and f'' = f0 d2mu/dc2. Without it edges that are nearly parallel would turn
  * as if nothing held them, against a stiffness of up to 10 k. */
-bool hk_pair_turning_projected(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
-  if (pair->flat.edges) return false;
+static bool add_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
   Mollifier m = mollify(pair);
   if (m.slope == 0) return false;
   double f0 = pair->k * pair->ghat * pair->ghat * hk_barrier(touch->g / pair->ghat);
@@ -299,19 +300,48 @@ bool hk_pair_turning_projected(const HkContactPair *pair, const HkTouch *touch, 
   hk_cross(m.u, m.v, z);
   double across = 2 * f0 * m.slope, along = across + 4 * f0 * m.curvature * square(z);
   hk_mat_identity(across, S);
-  if (square(z) > 0)
-    hk_mat_add_outer((hk_larger(along, 0) - across) / square(z), z, z, S);
-  for (int a = 0; a < 4; a++)
-    hk_mat_cross(a == 0 || a == 3 ? 1 : -1, a < 2 ? m.v : m.u, J[a]);
+  if (square(z) > 0) hk_mat_add_outer((hk_larger(along, 0) - across) / square(z), z, z, S);
+  for (int a = 0; a < 4; a++) hk_mat_cross(a == 0 || a == 3 ? 1 : -1, a < 2 ? m.v : m.u, J[a]);
   for (int b = 0; b < 4; b++) {
     hk_mat_multiply(S, J[b], SJ);
     for (int a = 0; a < 4; a++)
-      for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) /* (J_a^T S J_b)_rc */
-          H[(3 * a + r) * 12 + 3 * b + c] =
-              J[a][r] * SJ[c] + J[a][3 + r] * SJ[3 + c] + J[a][6 + r] * SJ[6 + c];
+      for (int q = 0; q < 9; q++) { /* (J_a^T S J_b)_rc */
+        int r = q / 3, c = q % 3;
+        H[(3 * a + r) * 12 + 3 * b + c] +=
+            J[a][r] * SJ[c] + J[a][3 + r] * SJ[3 + c] + J[a][6 + r] * SJ[6 + c];
+      }
   }
   return true;
+}
+
+/* H += F d sum (T^-1)_ij (c_i n) (c_j n)^T, F = -dB/dg: the closest point moves along a side that
+ * turns, and the more the larger the radius of the other one is. Small beside the stiffness along
+ * the normal between thin things, it is what holds a triangle that rolls on a ball. */
+static bool add_rolling(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  const double LEAST = 0.1; /* of the stiffness along the normal */
+  double c[2][4], t[2][3] = {{0}}, inverse[2][2] = {{0}}, s = touch->g / pair->ghat;
+  int count = free_parameters(pair, touch, c);
+  for (int i = 0; i < count; i++)
+    for (int a = 0; a < 4; a++) hk_axpy(c[i][a], pair->x + 3 * a, t[i]);
+  if (count == 0 || !invert(count, t, inverse)) return false;
+  double d = touch->g + pair->xi, push = -pair->ghat * hk_barrier_slope(s);
+  if (push * d * (inverse[0][0] + inverse[1][1]) < LEAST * hk_barrier_curvature(s)) return false;
+  double scale = mollify(pair).value * pair->k * push * d;
+  for (int a = 0; a < 4; a++)
+    for (int b = 0; b < 4; b++) {
+      double sum = 0;
+      for (int q = 0; q < 4; q++) sum += c[q / 2][a] * inverse[q / 2][q % 2] * c[q % 2][b];
+      for (int q = 0; q < 9; q++)
+        H[(3 * a + q / 3) * 12 + 3 * b + q % 3] += scale * sum * touch->n[q / 3] * touch->n[q % 3];
+    }
+  return true;
+}
+
+bool hk_pair_projected_rest(const HkContactPair *pair, const HkTouch *touch, double H[144]) {
+  if (pair->flat.edges) return false;
+  memset(H, 0, 144 * sizeof *H);
+  bool turns = add_turning(pair, touch, H), rolls = add_rolling(pair, touch, H);
+  return turns || rolls;
 }
 
 /* ---- Moving ---- */

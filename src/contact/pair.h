@@ -54,17 +54,17 @@ double hk_pair_gap_change(const HkContactPair *pair, const HkTouch *touch, const
                           const HkTouch *touch_to);
 /* dB/dx (N): w n dB/dg, and what comes from mu or from flat edges. */
 void hk_pair_gradient(const HkContactPair *pair, const HkTouch *touch, double G[12]);
-/* d2B/dx2 as a weighted term (force/weighted.h) with the weights of the touch: K along n, which is
- * the projected Hessian, and, unless `across` is NULL, what the true one adds. Edges that are nearly
- * parallel add hk_pair_turning_projected or hk_pair_turning to it; triangles with flat edges add
- * hk_pair_turning to the true one. */
+/* d2B/dx2 as a weighted term (force/weighted.h) with the weights of the touch: K along n, and,
+ * unless `across` is NULL, what the true one adds. To that come hk_pair_turning in the true one and
+ * hk_pair_projected_rest in the projected one. */
 void hk_pair_term(const HkContactPair *pair, const HkTouch *touch, double K[6], double *across,
                   double q[2][12]);
 /* What d2B/dx2 (N/m, row by row) has besides, because of mu or of flat edges, for which it has the
  * point alone; false, and nothing, where mu is 1 and no edge is flat. */
 bool hk_pair_turning(const HkContactPair *pair, const HkTouch *touch, double H[144]);
-/* The positive semidefinite part of what mu adds; false, and nothing, where mu is 1. */
-bool hk_pair_turning_projected(const HkContactPair *pair, const HkTouch *touch, double H[144]);
+/* What the projected Hessian has besides K, positive semidefinite: what holds edges that turn and
+ * things that roll on each other; false, and nothing, where that is small. */
+bool hk_pair_projected_rest(const HkContactPair *pair, const HkTouch *touch, double H[144]);
 
 /* The part t of a move p of the four vertices, 0 <= t <= 1, on which the gap stays above a tenth of
  * `left` (m), and at whose end it is above `left`: all of it (1), or nearly the longest that is
