@@ -422,9 +422,13 @@ static double wall_changes(const Changes *a) {
 static double energy_change(const HkForceArgs *a, const double *to) {
   if (a->work.corrects) return 0;
   HkContacts *c = a->state;
-  if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
   const HkTouchings *s = hk_contacts_find(c, a->work.springs, a->x);
   const HkTouchings *t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
+  if (s && t && !s->known) { /* a search for `to` has found other candidates */
+    if (hk_contacts_cover(c, a->x, to) < 0) return NAN;
+    s = hk_contacts_find(c, a->work.springs, a->x);
+    t = s ? hk_contacts_find(c, a->work.springs, to) : NULL;
+  }
   if (!s || !t) return NAN;
   Changes all = {c, a->x, to, s, t};
   int64_t count = t->pair_count + 1, sums = (count + TERM_GRAIN - 1) / TERM_GRAIN;

@@ -3,6 +3,7 @@
 
 #include "base/vec.h"
 #include "contact/barrier.h"
+#include "contact/distance.h"
 #include "contact/flat.h"
 #include "contact/groups.h"
 #include "contact/impulse.h"
@@ -22,11 +23,13 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   int64_t walls = f->n * c->data->wall_count, blocks = f->slot_count / HK_CONTACT_WIDTH;
   HK_TRY(hk_tree_create(c->model, f, &c->tree, error));
   HK_TRY(hk_alloc(context, &c->box, f->vertex_count, sizeof *c->box, "contact", error));
-  HK_TRY(hk_alloc(context, &c->searched, 3 * f->vertex_count, sizeof(double), "contact", error));
+  HK_TRY(hk_alloc(context, &c->measured, 3 * f->vertex_count, sizeof(double), "contact", error));
+  HK_TRY(hk_alloc(context, &c->place, 4 * f->vertex_count, sizeof(float), "contact", error));
   HK_TRY(hk_alloc(context, &c->obstacle, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
                   error));
   HK_TRY(hk_alloc(context, &c->obstacle_to, 3 * (f->vertex_count - f->n), sizeof(double), "contact",
                   error));
+  HK_TRY(hk_alloc(context, &c->arrived, 3 * f->n, sizeof(double), "contact", error));
   HK_TRY(hk_alloc(context, &c->wall_k, walls, sizeof *c->wall_k, "contact", error));
   HK_TRY(hk_alloc(context, &c->H, 6 * f->n, sizeof *c->H, "contact", error));
   HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
@@ -51,7 +54,8 @@ HkStatus hk_contacts_create(const HkModel *m, const HkContactData *data, HkConta
   HK_TRY(hk_alloc(&m->context, &c, 1, sizeof *c, "contact", error));
   c->model = m;
   c->data = data;
-  HkStatus status = allocate(c, error);
+  HkStatus status = hk_distances_pick(&c->kernels, error);
+  if (status >= 0) status = allocate(c, error);
   if (status < 0) {
     hk_contacts_destroy(m, &c);
     return status;
@@ -76,11 +80,11 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,     &c->searched,  &c->obstacle, &c->obstacle_to, &c->pose,
+  void *arrays[] = {&c->box,     &c->measured,  &c->obstacle, &c->obstacle_to, &c->pose,
                     &c->part,    &c->round,     &c->met,      &c->candidate,   &c->mark,
                     &c->late,    &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
                     &c->sums,    &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
-                    &c->blocker, &c->H};
+                    &c->blocker, &c->H,         &c->place,    &c->arrived};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -88,13 +92,13 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
 size_t hk_contacts_bytes(const HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   size_t bytes = sizeof *c + hk_tree_bytes(&c->tree) + hk_impulses_bytes(c->data, c->impulses);
-  bytes += (size_t)f->vertex_count *
-           (sizeof *c->box + 3 * sizeof(double) + sizeof *c->part + sizeof *c->round + 2);
+  bytes += (size_t)f->vertex_count * (sizeof *c->box + 3 * sizeof(double) + 4 * sizeof(float) +
+                                      sizeof *c->part + sizeof *c->round + 2);
   bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) *
            (sizeof *c->late_list + 2 * sizeof *c->block_move + 1);
   bytes += (size_t)c->group_capacity * sizeof *c->group;
   bytes += (size_t)c->sums_count * sizeof *c->sums;
-  bytes += (size_t)(6 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
+  bytes += (size_t)(9 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
   bytes += (size_t)c->data->wall_count * sizeof *c->pose;
   bytes += (size_t)(f->n * (c->data->wall_count + 6)) * sizeof(double);
   bytes +=
@@ -135,6 +139,7 @@ void hk_contacts_advance(HkContacts *c, double part) {
                                : c->obstacle[q] + part * (c->obstacle_to[q] - c->obstacle[q]);
   c->time = part == 1 ? c->time_to : c->time + part * (c->time_to - c->time);
   for (int w = 0; w < c->data->wall_count; w++) find_pose(&c->data->walls[w], c->time, &c->pose[w]);
+  c->has_arrived = false;
   c->touchings[0].known = c->touchings[1].known = false;
 }
 
@@ -180,7 +185,7 @@ void hk_contacts_pair(const HkContacts *c, const double *x, const int32_t v[4], 
 double hk_contacts_approach(const HkContacts *c, const double *x, const int32_t v[4], int split) {
   double d[4][3], most = 0;
   for (int a = 0; a < 4; a++)
-    hk_sub(hk_contacts_position(c, x, v[a]), c->searched + 3 * (int64_t)v[a], d[a]);
+    hk_sub(hk_contacts_position(c, x, v[a]), c->measured + 3 * (int64_t)v[a], d[a]);
   for (int a = 0; a < split; a++)
     for (int b = split; b < 4; b++) {
       double e[3];
@@ -245,8 +250,8 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   HkTouching t = {.key = candidate->key};
   HkContactPair pair;
   t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
-  double least = (double)candidate->distance - hk_contacts_approach(c, a->x, t.vertex, t.split);
-  if (least >= hk_contacts_xi(c, t.vertex) + c->data->ghat) return;
+  double least = (double)candidate->gap - hk_contacts_approach(c, a->x, t.vertex, t.split);
+  if (least >= c->data->ghat) return;
   hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
   t.touch = hk_pair_touch(&pair);
   if (!(t.touch.g < c->data->ghat)) return;
@@ -279,7 +284,7 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
                  .size = sizeof *found->pair,
                  .fill = touch_range,
                  .user = a};
-  hk_groups_since_search(c, a->x);
+  hk_groups_renew(c, a->x);
   return hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &found->pair,
                         &found->pair_count, &found->pair_capacity);
 }
@@ -346,7 +351,8 @@ static HkStatus find_at_walls(Loop *a, HkTouchings *found) {
 static HkStatus find(HkContacts *c, const HkSpringArrays *springs, const double *x,
                      HkTouchings *found) {
   Loop a = {.c = c, .springs = springs, .x = x};
-  HK_TRY(hk_contacts_cover(c, x, x));
+  size_t bytes = (size_t)c->data->features.n * 3 * sizeof *x;
+  if (!c->has_arrived || memcmp(x, c->arrived, bytes) != 0) HK_TRY(hk_contacts_cover(c, x, x));
   if (!c->has_H) hk_parallel_for(c->model->threads, c->model->n, hessian_range, &a);
   c->has_H = true;
   HK_TRY(find_pairs(&a, found));

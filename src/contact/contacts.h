@@ -21,6 +21,9 @@
 #include "contact/tree.h"
 #include "force/force.h"
 
+#include <float.h>
+#include <math.h>
+
 /* Parameters of the force `contact`. */
 typedef struct HkContactParams {
   double distance, thickness;
@@ -82,16 +85,16 @@ HkStatus hk_contact_check_thickness(const HkModel *model, const HkFeatures *feat
 
 typedef struct HkCandidate {
   uint64_t key;
-  float distance; /* m, at the positions of the search; rounded down */
-  double k;       /* N/m; 0: not met in this step. Rounded to a float it would jump to and fro with
-                   * the last bits of x, and nothing would come to rest. */
+  float gap; /* m, where it was measured: a lower bound */
+  double k;  /* N/m; 0: not met in this step. Rounded to a float it would jump to and fro with
+              * the last bits of x, and nothing would come to rest. */
 } HkCandidate;
 
 /* The candidates between two blocks: groups.h. */
 typedef struct HkGroup {
   int64_t first; /* candidate; the next group has the end */
   int32_t a, b;  /* blocks */
-  double slack;  /* m: least distance at the search less xi */
+  double slack;  /* m: least gap where it was measured */
 } HkGroup;
 
 /* Bounds of the displacements of a block: |e - center| <= radius (m). */
@@ -134,29 +137,37 @@ typedef struct HkBlocker {
   int64_t candidate;
 } HkBlocker;
 
-typedef struct HkFriction HkFriction; /* friction.h */
+typedef struct HkFriction HkFriction;               /* friction.h */
+typedef struct HkDistanceKernels HkDistanceKernels; /* distance.h */
 
 typedef struct HkContacts {
   const HkModel *model;
   const HkContactData *data;
   HkFriction *friction;
   HkTree tree;
-  HkBox *box;             /* of each vertex: where it may be (search.c) */
-  uint8_t *anywhere;      /* of each vertex: 1 if its box is right at every time */
-  double *searched;       /* m, 3 a vertex: positions of the last search */
+  HkBox *box;         /* of each vertex: where it may be (search.c) */
+  uint8_t *anywhere;  /* of each vertex: 1 if its box is right at every time */
+  double *measured;   /* m, 3 a vertex: positions at which distances of candidates were measured */
+  bool at_start;      /* these are the start of the path */
+  float *place;       /* m, 4 a vertex: the same about an origin */
+  double place_error; /* m: what distances between these are rounded by, at most */
+  const HkDistanceKernels *kernels;
   double path;            /* m^2: sum of the squares of the moves that it was made for */
   double skin, thin_skin; /* m: what vertices may be off the path */
   bool is_dense;          /* there are many candidates: the skin is thin */
   double from, until;     /* of the last hk_contacts_cover: times on the path */
   bool has_candidates;
+  double *arrived; /* m, 3 n: where the last filter has led to, on the path; see has_arrived */
+  bool has_arrived;
   HkCandidate *candidate;
   int64_t candidate_count, candidate_capacity;
   HkCandidate *met; /* pairs that have a stiffness in this step and were no candidates any more */
   int64_t met_count, met_capacity;
   HkGroup *group; /* of the candidates */
   int64_t group_count, group_capacity;
-  HkBlockMove *block_gone, *block_move; /* of each block: since the search, and of a move */
-  HkCandidate *fresh;                   /* scratch of searches */
+  HkBlockMove *block_gone,
+      *block_move;    /* of each block: since distances were measured, and of a move */
+  HkCandidate *fresh; /* scratch of searches */
   int64_t fresh_count, fresh_capacity;
   uint8_t *late; /* of each vertex: 1 if it leaves the path */
   uint8_t *late_block;
@@ -229,6 +240,11 @@ const char *hk_contacts_name(const HkContacts *contacts, int32_t vertex);
 /* crossing.c: an error that lists what intersects at x, or is nearer than its thickness. */
 HkStatus hk_contacts_check(HkContacts *contacts, const HkSpringArrays *springs, const double *x,
                            HkError *error);
+/* A float that is not larger, and nearly the same. */
+static inline float hk_float_below(double x) {
+  float f = (float)x;
+  return f - (FLT_EPSILON * fabsf(f) + FLT_MIN);
+}
 /* The position of a vertex of the model or of an obstacle. */
 static inline const double *hk_contacts_position(const HkContacts *c, const double *x, int32_t v) {
   int64_t n = c->data->features.n;
@@ -255,8 +271,8 @@ static inline double hk_contacts_left(const HkContacts *c, double g) {
 /* Fills x, xi, split and ghat of a pair. */
 void hk_contacts_pair(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                       int split, HkContactPair *pair);
-/* The most that two vertices of the two features of a candidate have come closer since the search.
- */
+/* The most that two vertices of the two features of a candidate have come closer since its gap was
+ * measured. */
 double hk_contacts_approach(const HkContacts *contacts, const double *x, const int32_t vertex[4],
                             int split);
 /* Whether a vertex of the model touches a wall. */

@@ -77,10 +77,9 @@ static void check(const Filter *a, int64_t e) {
   moves_of(a, v, p);
   double most = hk_contacts_closing(p, split);
   if (most == 0) return;
-  hk_contacts_pair(c, a->x, v, split, &pair);
-  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-  least -= pair.xi;
+  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, a->x, v, split);
   if (least - hk_contacts_left(c, least) >= most) return;
+  hk_contacts_pair(c, a->x, v, split, &pair);
   HkTouch touch = hk_pair_touch(&pair);
   if (hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g)) < 1) c->mark[e] = MEETS;
 }
@@ -243,7 +242,7 @@ static HkStatus begin_rounds(Filter *a) {
 /* Checks candidates and divides pairs that meet, until none does. */
 static void divide_in_rounds(Filter *a) {
   HkContacts *c = a->c;
-  hk_groups_since_search(c, a->x);
+  hk_groups_since_measure(c, a->x);
   for (; a->round < ROUNDS_MAX; a->round++) {
     hk_groups_of_move(c, a->x, a->to, c->part, false);
     hk_parallel_work(c->model->threads, c->group_count, CHECK_GRAIN, check_range, a);
@@ -303,5 +302,7 @@ bool hk_contacts_filter(HkContacts *c, const double *x, double *to) {
     c->cut++;
     for (int64_t q = 3 * v; q < 3 * v + 3; q++) to[q] = x[q] + c->part[v] * (to[q] - x[q]);
   }
+  memcpy(c->arrived, to, (size_t)m->n * 3 * sizeof *to);
+  c->has_arrived = true;
   return changed;
 }

@@ -1,9 +1,9 @@
 /* Groups of candidates: the pairs between two blocks (features.h), which stand together in the list
  * and are ruled out together.
  *
- * Let e_v be a displacement of each vertex: of a move, or since the search. All vertices of a block
- * have |e_v - c| <= r with the center c and the radius r of the block, and the vertices of two
- * blocks come closer to each other by
+ * Let e_v be a displacement of each vertex: of a move, or since distances were measured. All
+ * vertices of a block have |e_v - c| <= r with the center c and the radius r of the block, and the
+ * vertices of two blocks come closer to each other by
  *
  *     |c_a - c_b| + r_a + r_b      at most.
  *
@@ -13,15 +13,29 @@
 #include "contact/groups.h"
 
 #include "base/vec.h"
+#include "contact/distance.h"
 
 #include <math.h>
 
-enum { BLOCK_GRAIN = 64, CANDIDATE_GRAIN = 2048, VERTICES = 3 * HK_CONTACT_WIDTH };
+enum {
+  BLOCK_GRAIN = 64,
+  CANDIDATE_GRAIN = 2048,
+  GROUP_GRAIN = 64,
+  VERTICES = 3 * HK_CONTACT_WIDTH
+};
 
 /* Whether a candidate is the first of a group. */
 static bool begins(const HkContacts *c, int64_t e) {
   const uint64_t BLOCKS = ~UINT64_C(0) << 10; /* of a key: the two blocks */
   return e == 0 || ((c->candidate[e].key ^ c->candidate[e - 1].key) & BLOCKS) != 0;
+}
+
+/* The least gap of candidates. */
+static double slack_of(const HkContacts *c, int64_t first, int64_t end) {
+  float least = INFINITY;
+  for (int64_t e = first; e < end; e++)
+    least = c->candidate[e].gap < least ? c->candidate[e].gap : least;
+  return (double)least;
 }
 
 /* Appends the groups that begin at candidates begin .. end - 1. */
@@ -32,16 +46,12 @@ static void group_range(void *user, int64_t begin, int64_t end, HkPiece *piece) 
   while (e < end) {
     int64_t a, b;
     hk_contact_slots(c->candidate[e].key, &a, &b);
-    HkGroup group = {.first = e,
-                     .a = (int32_t)(a / HK_CONTACT_WIDTH),
-                     .b = (int32_t)(b / HK_CONTACT_WIDTH),
-                     .slack = INFINITY};
+    HkGroup group = {
+        .first = e, .a = (int32_t)(a / HK_CONTACT_WIDTH), .b = (int32_t)(b / HK_CONTACT_WIDTH)};
     do {
-      int32_t v[4];
-      hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
-      double slack = (double)c->candidate[e].distance - hk_contacts_xi(c, v);
-      if (slack < group.slack) group.slack = slack;
-    } while (++e < c->candidate_count && !begins(c, e));
+      e++;
+    } while (e < c->candidate_count && !begins(c, e));
+    group.slack = slack_of(c, group.first, e);
     HkGroup *to = hk_piece_append(piece);
     if (to) *to = group;
   }
@@ -101,12 +111,11 @@ static void find_moves(Moves *a) {
   hk_parallel_work(a->c->model->threads, blocks, BLOCK_GRAIN, move_range, a);
 }
 
-void hk_groups_since_search(HkContacts *c, const double *x) {
-  const double *searched = c->searched;
+void hk_groups_since_measure(HkContacts *c, const double *x) {
   Moves a = {.c = c,
-             .from = searched,
+             .from = c->measured,
              .to = x,
-             .obstacle_from = searched + 3 * c->data->features.n,
+             .obstacle_from = c->measured + 3 * c->data->features.n,
              .obstacle_to = c->obstacle,
              .move = c->block_gone};
   find_moves(&a);
@@ -122,4 +131,36 @@ void hk_groups_of_move(HkContacts *c, const double *x, const double *to, const d
              .part = part,
              .move = c->block_move};
   find_moves(&a);
+}
+
+/* ---- Distances ---- */
+
+static void measure_range(void *user, int64_t begin, int64_t end) {
+  const HkContacts *c = user;
+  hk_distances_measure(c, c->candidate + c->group[begin].first,
+                       c->group[end].first - c->group[begin].first);
+  for (int64_t g = begin; g < end; g++)
+    c->group[g].slack = slack_of(c, c->group[g].first, c->group[g + 1].first);
+}
+
+/* Candidates in groups that cannot be ruled out. */
+static double left_range(void *user, int64_t begin, int64_t end) {
+  const HkContacts *c = user;
+  double sum = 0;
+  for (int64_t g = begin; g < end; g++)
+    if (!(hk_group_gap(c, &c->group[g]) > c->data->ghat))
+      sum += (double)(c->group[g + 1].first - c->group[g].first);
+  return sum;
+}
+
+void hk_groups_renew(HkContacts *c, const double *x) {
+  const double PART = 0.125, A_PAIR = 4;
+  double most = PART * (double)c->candidate_count;
+  most += A_PAIR * (double)c->touchings[c->last].pair_count;
+  hk_groups_since_measure(c, x);
+  if (!(left_range(c, 0, c->group_count) > most)) return;
+  hk_distances_place(c, x);
+  c->at_start = false;
+  hk_parallel_work(c->model->threads, c->group_count, GROUP_GRAIN, measure_range, c);
+  hk_groups_since_measure(c, x);
 }

@@ -7,8 +7,11 @@
 
 /* Lists the groups of the candidates. */
 HkStatus hk_groups_list(HkContacts *contacts);
-/* Finds the bounds of the displacements since the search, at x. */
-void hk_groups_since_search(HkContacts *contacts, const double *x);
+/* Finds the bounds of the displacements since distances were measured, at x. */
+void hk_groups_since_measure(HkContacts *contacts, const double *x);
+/* Measures all distances at x if the displacements since the last time are so large that too many
+ * groups cannot be ruled out there, and finds the bounds as hk_groups_since_measure. */
+void hk_groups_renew(HkContacts *contacts, const double *x);
 /* Finds the bounds of a move from x to `to`, of which vertices make a part each (NULL: all of it),
  * and obstacles all that they have left, or none of it. */
 void hk_groups_of_move(HkContacts *contacts, const double *x, const double *to, const double *part,
@@ -20,7 +23,8 @@ static inline double hk_group_closing(const HkGroup *g, const HkBlockMove *move)
   return hk_distance(a->center, b->center) + a->radius + b->radius;
 }
 
-/* What is left of the least gap of a group, at least (m), after its displacements since the search.
+/* What is left of the least gap of a group, at least (m), after its displacements since distances
+ * were measured.
  */
 static inline double hk_group_gap(const HkContacts *c, const HkGroup *g) {
   const double ROUNDING = 1 - 1e-9;

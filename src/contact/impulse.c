@@ -96,8 +96,8 @@ static bool make_pair(const HkContacts *c, const double *x, const double *d, int
   double p[12], near = NEAR * hk_impulse_gap(c->data), t, u[3] = {0, 0, 0};
   int split = hk_contact_vertices(&c->data->features, candidate->key, v);
   for (int k = 0; k < 4; k++) displacement(c, d, v[k], p + 3 * k);
-  double least = (double)candidate->distance - hk_contacts_approach(c, x, v, split);
-  if (least - hk_contacts_xi(c, v) - hk_contacts_closing(p, split) >= near) return false;
+  double least = (double)candidate->gap - hk_contacts_approach(c, x, v, split);
+  if (least - hk_contacts_closing(p, split) >= near) return false;
   hk_contacts_pair(c, x, v, split, &pair);
   HkTouch touch = hk_pair_touch(&pair);
   t = hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g));
@@ -370,7 +370,7 @@ HkStatus hk_impulses_solve(HkContacts *c, const double *x, const HkImpulseSpeeds
     double worst;
     for (int64_t q = 0; q < size; q++) im->shift[q] = x[q] + im->d[q];
     HK_TRY(hk_contacts_cover(c, x, im->shift));
-    hk_groups_since_search(c, x);
+    hk_groups_since_measure(c, x);
     hk_groups_of_move(c, x, im->shift, NULL, true);
     HK_TRY(make_rows(c, x, speeds, round < 2, &worst));
     if (round == 0 && !(worst > 0)) break;

@@ -41,10 +41,9 @@ static double part_of(const Reach *a, int64_t e) {
   moves_of(a, v, p);
   double most = hk_contacts_closing(p, split);
   if (most == 0) return 1;
-  hk_contacts_pair(c, a->x, v, split, &pair);
-  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-  least -= pair.xi;
+  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, a->x, v, split);
   if (least - hk_contacts_left(c, least) >= most) return 1;
+  hk_contacts_pair(c, a->x, v, split, &pair);
   HkTouch touch = hk_pair_touch(&pair);
   return hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g));
 }
@@ -119,7 +118,7 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
                    .size = sizeof *c->blocker,
                    .fill = reach_range,
                    .user = &a};
-    hk_groups_since_search(c, x);
+    hk_groups_since_measure(c, x);
     hk_groups_of_move(c, x, to, NULL, true);
     status = hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->blocker,
                             &c->blocker_count, &c->blocker_capacity);
@@ -149,9 +148,9 @@ static bool push(const Reach *a, double *to, int64_t e) {
   double p[12], toward[2] = {0, 0};
   int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
   moves_of(a, v, p);
+  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, a->x, v, split);
+  if (ROOM * least >= hk_contacts_closing(p, split)) return false;
   hk_contacts_pair(c, a->x, v, split, &pair);
-  double least = (double)c->candidate[e].distance - hk_contacts_approach(c, a->x, v, split);
-  if (ROOM * (least - pair.xi) >= hk_contacts_closing(p, split)) return false;
   HkTouch touch = hk_pair_touch(&pair);
   for (int k = 0; k < 4; k++) toward[k >= split] -= touch.w[k] * hk_dot(p + 3 * k, touch.n);
   double amount = toward[0] + toward[1] - ROOM * touch.g;

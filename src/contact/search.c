@@ -20,14 +20,16 @@
  * many vertices that is in motion would have hundreds of candidates a vertex, all of them between
  * neighbors that move side by side.
  *
- * At positions y a pair is no nearer than
+ * At positions y the gap of a pair is
  *
- *     d >= d_searched - max |(y_a - y_b) - (x_a - x_b)|   over the vertices a, b of the two,
+ *     g >= g_measured - max |(y_a - y_b) - (x_a - x_b)|   over the vertices a, b of the two,
  *
- * which costs a fraction of the closest points and rules out most of the candidates.
+ * with x the positions at which gaps were measured: those of the search, or later ones
+ * (groups.c). That costs a fraction of the closest points and rules out most of the candidates.
  */
 #include "base/sort.h"
 #include "base/vec.h"
+#include "contact/distance.h"
 #include "contact/groups.h"
 
 #include <math.h>
@@ -46,12 +48,6 @@ typedef struct Search {
 } Search;
 
 /* ---- Boxes ---- */
-
-/* The nearest float that is not larger. */
-static float below(double x) {
-  float f = (float)x;
-  return (double)f > x ? nextafterf(f, -INFINITY) : f;
-}
 
 /* What a box has around the positions that it stands for. */
 static double width(const HkContacts *c, int64_t v) {
@@ -86,11 +82,10 @@ static void box_range(void *user, int64_t begin, int64_t end) {
     HkBox *box = &c->box[v];
     *box = (HkBox){0};
     for (int q = 0; q < 3; q++) {
-      box->low[0][q] = below(x[q] - wide);
-      box->minus_high[0][q] = below(-x[q] - wide);
-      box->low[1][q] = below(to[q] - wide);
-      box->minus_high[1][q] = below(-to[q] - wide);
-      c->searched[3 * v + q] = x[q];
+      box->low[0][q] = hk_float_below(x[q] - wide);
+      box->minus_high[0][q] = hk_float_below(-x[q] - wide);
+      box->low[1][q] = hk_float_below(to[q] - wide);
+      box->minus_high[1][q] = hk_float_below(-to[q] - wide);
     }
     c->anywhere[v] = 0;
     if (v >= n) make_hull(c, v);
@@ -115,8 +110,9 @@ static double skin_of(const HkContacts *c, int64_t v) {
   return c->anywhere[v] ? 2 * skin : skin; /* 2 > 3^(1/2): anywhere in the box */
 }
 
-/* What the vertices of a pair can come closer on the path, and xi + ghat: m. */
-static double reach_of(const HkContacts *c, const int32_t v[4], int split, double xi) {
+/* What the vertices of a pair can come closer on the path than where they were measured, and ghat:
+ * m. */
+static double reach_of(const HkContacts *c, const int32_t v[4], int split) {
   double move[12], skin[2] = {0, 0};
   for (int k = 0; k < 4; k++) {
     const HkBox *box = &c->box[v[k]];
@@ -124,39 +120,22 @@ static double reach_of(const HkContacts *c, const int32_t v[4], int split, doubl
     skin[k >= split] = hk_larger(skin[k >= split], skin_of(c, v[k]));
   }
   const double ROUNDING = 1 + 1e-6;
-  return ROUNDING * (xi + c->data->ghat + hk_contacts_closing(move, split) + skin[0] + skin[1]);
+  double off = (c->at_start ? 1 : 2) * (skin[0] + skin[1]); /* the path, there and here */
+  return ROUNDING * (c->data->ghat + hk_contacts_closing(move, split) + off);
 }
 
-/* A lower bound of the distance: how far the two sides are apart along the line between their
- * centers. */
-static double apart(const double x[12], int split) {
-  double d[3] = {0, 0, 0}, low = INFINITY, high = -INFINITY;
-  for (int k = 0; k < 4; k++) hk_axpy(k < split ? 1.0 / split : -1.0 / (4 - split), x + 3 * k, d);
-  for (int k = 0; k < 4; k++) {
-    double at = hk_dot(x + 3 * k, d);
-    if (k < split)
-      low = at < low ? at : low;
-    else
-      high = at > high ? at : high;
+/* Measures the entries of a piece from `first` on, and drops the pairs that stay apart. */
+static void measure(const HkContacts *c, HkPiece *piece, int64_t first) {
+  HkCandidate *candidate = piece->entries;
+  int64_t kept = first;
+  if (piece->count == first) return;
+  hk_distances_measure(c, candidate + first, piece->count - first);
+  for (int64_t e = first; e < piece->count; e++) {
+    int32_t v[4];
+    int split = hk_contact_vertices(&c->data->features, candidate[e].key, v);
+    if ((double)candidate[e].gap <= reach_of(c, v, split)) candidate[kept++] = candidate[e];
   }
-  double length = hk_norm(d);
-  return length > 0 ? (low - high) / length : 0;
-}
-
-/* The distance at the positions of the search; false if the pair stays apart. */
-static bool measure(const HkContacts *c, HkCandidate *candidate) {
-  HkContactPair pair = {.ghat = c->data->ghat};
-  int32_t v[4];
-  pair.split = hk_contact_vertices(&c->data->features, candidate->key, v);
-  pair.xi = hk_contacts_xi(c, v);
-  for (int k = 0; k < 4; k++)
-    for (int q = 0; q < 3; q++) /* from the first vertex, for accuracy */
-      pair.x[3 * k + q] = c->searched[3 * (int64_t)v[k] + q] - c->searched[3 * (int64_t)v[0] + q];
-  double reach = reach_of(c, v, pair.split, pair.xi);
-  if (apart(pair.x, pair.split) > reach) return false;
-  double distance = hk_pair_touch(&pair).g + pair.xi;
-  candidate->distance = below(distance);
-  return distance <= reach;
+  piece->count = kept;
 }
 
 /* Two slots whose boxes may meet. */
@@ -169,10 +148,8 @@ typedef struct Slots {
 } Slots;
 
 static void keep(const Slots *s, int combination) {
-  HkCandidate candidate = {.key = hk_contact_key(s->slot[0], s->slot[1], combination)};
-  if (!measure(s->a->c, &candidate)) return;
   HkCandidate *to = hk_piece_append(s->a->piece);
-  if (to) *to = candidate;
+  if (to) *to = (HkCandidate){.key = hk_contact_key(s->slot[0], s->slot[1], combination)};
 }
 
 /* Vertex q of one slot against all of the other one. */
@@ -185,15 +162,26 @@ static void try_point(const Slots *s, int side, int q) {
   if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
 }
 
-/* The edge from i to i + 1 of the first slot against that from j to j + 1 of the second. */
-static void try_edges(const Slots *s, int i, int j) {
-  int k = (i + 1) % 3, l = (j + 1) % 3;
-  unsigned any = 1U << (3 * i + j) | 1U << (3 * i + l) | 1U << (3 * k + j) | 1U << (3 * k + l);
-  if (s->shared & any) return;
-  HkBox first = *s->box[0][i], second = *s->box[1][j];
-  hk_box_add(&first, s->box[0][k]);
-  hk_box_add(&second, s->box[1][l]);
-  if (hk_boxes_meet(&first, &second)) keep(s, HK_CONTACT_EDGE_0 + 3 * i + j);
+/* The boxes of the edges of a slot that it owns. */
+static void set_edge_boxes(const HkBox *const vertex[3], unsigned own, HkBox edge[3]) {
+  for (int i = 0; i < 3; i++) {
+    if (!(own >> (3 + i) & 1)) continue;
+    edge[i] = *vertex[i];
+    hk_box_add(&edge[i], vertex[(i + 1) % 3]);
+  }
+}
+
+/* The edges from i to i + 1 of the first slot against those from j to j + 1 of the second. */
+static void try_edges(const Slots *s, unsigned own_a, unsigned own_b) {
+  HkBox edge[2][3];
+  set_edge_boxes(s->box[0], own_a, edge[0]);
+  set_edge_boxes(s->box[1], own_b, edge[1]);
+  for (int e = 0; e < 9; e++) {
+    int i = e / 3, j = e % 3, k = (i + 1) % 3, l = (j + 1) % 3;
+    unsigned any = 1U << (3 * i + j) | 1U << (3 * i + l) | 1U << (3 * k + j) | 1U << (3 * k + l);
+    if (!(own_a >> (3 + i) & own_b >> (3 + j) & 1) || (s->shared & any)) continue;
+    if (hk_boxes_meet(&edge[0][i], &edge[1][j])) keep(s, HK_CONTACT_EDGE_0 + e);
+  }
 }
 
 /* Whether edges of two slots touch: in two dimensions only those of an obstacle, whose section has
@@ -218,16 +206,17 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
     if (own_a >> q & 1) try_point(&s, 0, q);
   for (int q = 0; q < 3 && onto_a; q++)
     if (own_b >> q & 1) try_point(&s, 1, q);
-  bool edges = edges_meet(f, slot_a, slot_b);
-  for (int e = 0; e < 9 && edges; e++)
-    if (own_a >> (3 + e / 3) & own_b >> (3 + e % 3) & 1) try_edges(&s, e / 3, e % 3);
+  if (own_a >> 3 && own_b >> 3 && edges_meet(f, slot_a, slot_b)) try_edges(&s, own_a, own_b);
 }
 
 static void search_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   Search a = *(const Search *)user;
   a.piece = piece;
-  for (int64_t b = begin; b < end; b++)
+  for (int64_t b = begin; b < end; b++) {
+    int64_t first = piece->count;
     hk_tree_search(&a.c->tree, &a.c->data->features, b, found, &a);
+    measure(a.c, piece, first);
+  }
 }
 
 /* ---- The list ---- */
@@ -313,9 +302,11 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
                  .user = &a};
   c->searches++;
   c->is_dense = c->candidate_count > DENSE * f->n;
-  c->has_candidates = c->touchings[0].known = c->touchings[1].known = false;
+  c->has_candidates = c->has_arrived = c->touchings[0].known = c->touchings[1].known = false;
+  c->at_start = true;
   c->path = hk_parallel_sum(c->model->threads, f->n, path_range, &a, c->part);
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
+  hk_distances_place(c, x);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   HK_TRY(remember(c));
   HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->candidate,
@@ -369,9 +360,11 @@ static double along_range(void *user, int64_t begin, int64_t end) {
   const Place *a = user;
   double sum = 0;
   for (int64_t v = begin; v < end; v++)
-    for (int q = 0; q < 3; q++)
-      sum += (a->x[3 * v + q] - a->c->searched[3 * v + q]) *
-             ((double)a->c->box[v].low[1][q] - (double)a->c->box[v].low[0][q]);
+    for (int q = 0; q < 3; q++) {
+      const HkBox *box = &a->c->box[v];
+      double start = 0.5 * ((double)box->low[0][q] - (double)box->minus_high[0][q]);
+      sum += (a->x[3 * v + q] - start) * ((double)box->low[1][q] - (double)box->low[0][q]);
+    }
   return sum;
 }
 
@@ -404,8 +397,10 @@ static void late_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   const int64_t *blocks = a.blocks;
   a.piece = piece;
   for (int64_t b = begin; b < end; b++) {
+    int64_t first = piece->count;
     a.blocks = blocks + b;
     hk_tree_search_all(&c->tree, &c->data->features, blocks[b], found_late, &a);
+    measure(c, piece, first);
   }
 }
 
@@ -519,8 +514,8 @@ static void enclose(HkContacts *c, const double *x, const double *to) {
     double wide = around(c, v, start, end);
     HkBox own = {0};
     for (int q = 0; q < 3; q++) {
-      own.low[0][q] = own.low[1][q] = below(fmin(start[q], end[q]) - wide);
-      own.minus_high[0][q] = own.minus_high[1][q] = below(-fmax(start[q], end[q]) - wide);
+      own.low[0][q] = own.low[1][q] = hk_float_below(fmin(start[q], end[q]) - wide);
+      own.minus_high[0][q] = own.minus_high[1][q] = hk_float_below(-fmax(start[q], end[q]) - wide);
     }
     hk_box_add(&c->box[v], &own);
   }
