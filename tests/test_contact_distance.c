@@ -41,7 +41,7 @@ static void compare(const HkDistanceKernels *kernels) {
         for (int c = 0; c < 3; c++) place[at[k][l] + c] = (float)x[l][3 * k + c];
       }
     for (int split = 1; split <= 2; split++) {
-      HkDistanceFn *find = split == HK_CONTACT_EDGES ? kernels->edges : kernels->points;
+      HkDistanceFn *find = split == HK_CONTACT_EDGES ? kernels->distance[1] : kernels->distance[0];
       find(place, (const int32_t(*)[PAIRS])at, distance);
       for (int l = 0; l < PAIRS; l++) {
         HkContactPair pair = {.split = split};

@@ -20,6 +20,7 @@ enum { GROUP_GRAIN = 64, WALL_GRAIN = 1024 };
 static HkStatus allocate(HkContacts *c, HkError *error) {
   const HkContext *context = &c->model->context;
   const HkFeatures *f = &c->data->features;
+  int64_t springs = c->model->springs.count;
   int64_t walls = f->n * c->data->wall_count, blocks = f->slot_count / HK_CONTACT_WIDTH;
   HK_TRY(hk_tree_create(c->model, f, &c->tree, error));
   HK_TRY(hk_alloc(context, &c->box, f->vertex_count, sizeof *c->box, "contact", error));
@@ -35,13 +36,16 @@ static HkStatus allocate(HkContacts *c, HkError *error) {
   HK_TRY(hk_alloc(context, &c->pose, c->data->wall_count, sizeof *c->pose, "contact", error));
   HK_TRY(hk_alloc(context, &c->part, f->vertex_count, sizeof *c->part, "contact", error));
   HK_TRY(hk_alloc(context, &c->round, f->vertex_count, sizeof *c->round, "contact", error));
-  c->sums_count = hk_sum_slots(c->model->springs.count);
+  c->sums_count = hk_sum_slots(springs > f->vertex_count ? springs : f->vertex_count);
   HK_TRY(hk_alloc(context, &c->sums, c->sums_count, sizeof *c->sums, "contact", error));
   HK_TRY(hk_alloc(context, &c->anywhere, f->vertex_count, 1, "contact", error));
   HK_TRY(hk_alloc(context, &c->late, f->vertex_count, 1, "contact", error));
   HK_TRY(hk_alloc(context, &c->late_block, blocks, 1, "contact", error));
-  HK_TRY(hk_alloc(context, &c->block_gone, blocks, sizeof *c->block_gone, "contact", error));
-  HK_TRY(hk_alloc(context, &c->block_move, blocks, sizeof *c->block_move, "contact", error));
+  HkShifts *shifts[2] = {&c->gone, &c->move};
+  for (int k = 0; k < 2; k++) {
+    HK_TRY(hk_alloc(context, &shifts[k]->e, 4 * f->vertex_count, sizeof(float), "contact", error));
+    HK_TRY(hk_alloc(context, &shifts[k]->block, blocks, sizeof *c->gone.block, "contact", error));
+  }
   HK_TRY(hk_alloc(context, &c->late_list, blocks, sizeof *c->late_list, "contact", error));
   for (int k = 0; k < 2; k++)
     HK_TRY(hk_alloc(context, &c->touchings[k].x, 3 * f->n, sizeof(double), "contact", error));
@@ -80,11 +84,12 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,     &c->measured,  &c->obstacle, &c->obstacle_to, &c->pose,
-                    &c->part,    &c->round,     &c->met,      &c->candidate,   &c->mark,
-                    &c->late,    &c->late_list, &c->wall_k,   &c->late_block,  &c->fresh,
-                    &c->sums,    &c->anywhere,  &c->group,    &c->block_gone,  &c->block_move,
-                    &c->blocker, &c->H,         &c->place,    &c->arrived};
+  void *arrays[] = {&c->box,    &c->measured,   &c->obstacle, &c->obstacle_to, &c->pose,
+                    &c->part,   &c->round,      &c->met,      &c->candidate,   &c->mark,
+                    &c->late,   &c->late_list,  &c->wall_k,   &c->late_block,  &c->fresh,
+                    &c->sums,   &c->anywhere,   &c->group,    &c->gone.e,      &c->gone.block,
+                    &c->move.e, &c->move.block, &c->blocker,  &c->H,           &c->place,
+                    &c->arrived};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -92,10 +97,10 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
 size_t hk_contacts_bytes(const HkContacts *c) {
   const HkFeatures *f = &c->data->features;
   size_t bytes = sizeof *c + hk_tree_bytes(&c->tree) + hk_impulses_bytes(c->data, c->impulses);
-  bytes += (size_t)f->vertex_count * (sizeof *c->box + 3 * sizeof(double) + 4 * sizeof(float) +
+  bytes += (size_t)f->vertex_count * (sizeof *c->box + 3 * sizeof(double) + 12 * sizeof(float) +
                                       sizeof *c->part + sizeof *c->round + 2);
   bytes += (size_t)(f->slot_count / HK_CONTACT_WIDTH) *
-           (sizeof *c->late_list + 2 * sizeof *c->block_move + 1);
+           (sizeof *c->late_list + 2 * sizeof *c->gone.block + 1);
   bytes += (size_t)c->group_capacity * sizeof *c->group;
   bytes += (size_t)c->sums_count * sizeof *c->sums;
   bytes += (size_t)(9 * f->n + 6 * (f->vertex_count - f->n)) * sizeof(double);
@@ -250,8 +255,6 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   HkTouching t = {.key = candidate->key};
   HkContactPair pair;
   t.split = hk_contact_vertices(&c->data->features, candidate->key, t.vertex);
-  double least = (double)candidate->gap - hk_contacts_approach(c, a->x, t.vertex, t.split);
-  if (least >= c->data->ghat) return;
   hk_contacts_pair(c, a->x, t.vertex, t.split, &pair);
   t.touch = hk_pair_touch(&pair);
   if (!(t.touch.g < c->data->ghat)) return;
@@ -268,13 +271,38 @@ static void find_touching(const Loop *a, int64_t e, HkPiece *piece) {
   if (to) *to = t;
 }
 
+/* Marks the pairs of a batch that may touch. */
+static void mark_batch(const HkContacts *c, HkPairBatch *batch, int kind) {
+  const double MORE = 1 + 1e-5; /* sums in single precision */
+  float gone[HK_DISTANCE_BATCH];
+  hk_batch_run(batch, c->kernels->closing[kind], c->gone.e, gone);
+  for (int l = 0; l < batch->count; l++) {
+    int64_t e = batch->entry[l];
+    double gap = (double)c->candidate[e].gap - MORE * (double)gone[l] - c->gone.error;
+    c->mark[e] = gap < c->data->ghat;
+  }
+  batch->count = 0;
+}
+
 static void touch_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
   const Loop *a = user;
   const HkContacts *c = a->c;
+  HkPairBatch batch[2];
+  int64_t first = c->group[begin].first, after = c->group[end].first;
+  batch[0].count = batch[1].count = 0;
+  memset(c->mark + first, 0, (size_t)(after - first));
   for (int64_t g = begin; g < end; g++) {
     if (hk_group_gap(c, &c->group[g]) > c->data->ghat) continue;
-    for (int64_t e = c->group[g].first; e < c->group[g + 1].first; e++) find_touching(a, e, piece);
+    for (int64_t e = c->group[g].first; e < c->group[g + 1].first; e++) {
+      int32_t v[4];
+      int kind = hk_contact_vertices(&c->data->features, c->candidate[e].key, v) - 1;
+      if (hk_batch_add(&batch[kind], v, e)) mark_batch(c, &batch[kind], kind);
+    }
   }
+  for (int kind = 0; kind < 2; kind++)
+    if (batch[kind].count > 0) mark_batch(c, &batch[kind], kind);
+  for (int64_t e = first; e < after; e++)
+    if (c->mark[e]) find_touching(a, e, piece);
 }
 
 static HkStatus find_pairs(Loop *a, HkTouchings *found) {
@@ -284,6 +312,8 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
                  .size = sizeof *found->pair,
                  .fill = touch_range,
                  .user = a};
+  HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
+                 NULL));
   hk_groups_renew(c, a->x);
   return hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &found->pair,
                         &found->pair_count, &found->pair_capacity);

@@ -98,9 +98,16 @@ typedef struct HkGroup {
 } HkGroup;
 
 /* Bounds of the displacements of a block: |e - center| <= radius (m). */
-typedef struct HkBlockMove {
-  double center[3], radius;
-} HkBlockMove;
+typedef struct HkBlockShift {
+  float center[3], radius;
+} HkBlockShift;
+
+/* Displacements in single precision, from which come bounds: groups.h. */
+typedef struct HkShifts {
+  float *e;            /* m, 4 a vertex */
+  HkBlockShift *block; /* of each block */
+  double error;        /* m: what differences of two displacements are rounded by, at most */
+} HkShifts;
 
 /* A pair that touches. */
 typedef struct HkTouching {
@@ -165,9 +172,8 @@ typedef struct HkContacts {
   int64_t met_count, met_capacity;
   HkGroup *group; /* of the candidates */
   int64_t group_count, group_capacity;
-  HkBlockMove *block_gone,
-      *block_move;    /* of each block: since distances were measured, and of a move */
-  HkCandidate *fresh; /* scratch of searches */
+  HkShifts gone, move; /* displacements since gaps were measured, and of a move */
+  HkCandidate *fresh;  /* scratch of searches */
   int64_t fresh_count, fresh_capacity;
   uint8_t *late; /* of each vertex: 1 if it leaves the path */
   uint8_t *late_block;

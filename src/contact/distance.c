@@ -59,39 +59,33 @@ void hk_distances_place(HkContacts *c, const double *x) {
 
 /* ---- Distances ---- */
 
-/* Pairs that are waiting, of one kind. */
-typedef struct Batch {
-  int32_t at[4][HK_DISTANCE_BATCH];
-  HkCandidate *candidate[HK_DISTANCE_BATCH];
-  int count;
-} Batch;
+void hk_batch_run(HkPairBatch *b, HkDistanceFn *kernel, const float *place,
+                  float out[HK_DISTANCE_BATCH]) {
+  size_t rest = (size_t)(HK_DISTANCE_BATCH - b->count) * sizeof b->at[0][0];
+  for (int k = 0; k < 4 && rest > 0; k++) memset(b->at[k] + b->count, 0, rest);
+  kernel(place, (const int32_t(*)[HK_DISTANCE_BATCH])b->at, out);
+}
 
-static void finish(const HkContacts *c, Batch *b, HkDistanceFn *find) {
+static void finish(const HkContacts *c, HkPairBatch *b, int kind, HkCandidate *candidate) {
   const double LESS = 1 - 1e-5; /* of the distance: rounding of the closest points */
   float distance[HK_DISTANCE_BATCH];
-  for (int k = 0; k < 4 && b->count < HK_DISTANCE_BATCH; k++)
-    memset(b->at[k] + b->count, 0, (size_t)(HK_DISTANCE_BATCH - b->count) * sizeof(int32_t));
-  find(c->place, (const int32_t(*)[HK_DISTANCE_BATCH])b->at, distance);
+  hk_batch_run(b, c->kernels->distance[kind], c->place, distance);
   for (int l = 0; l < b->count; l++) {
     const int32_t v[4] = {b->at[0][l] / 4, 0, 0, b->at[3][l] / 4};
     double gap = LESS * (double)distance[l] - c->place_error - hk_contacts_xi(c, v);
-    b->candidate[l]->gap = hk_float_below(gap);
+    candidate[b->entry[l]].gap = hk_float_below(gap);
   }
   b->count = 0;
 }
 
 void hk_distances_measure(const HkContacts *c, HkCandidate *candidate, int64_t count) {
-  HkDistanceFn *find[2] = {c->kernels->points, c->kernels->edges};
-  Batch batch[2];
+  HkPairBatch batch[2];
   batch[0].count = batch[1].count = 0;
   for (int64_t e = 0; e < count; e++) {
     int32_t v[4];
-    int split = hk_contact_vertices(&c->data->features, candidate[e].key, v);
-    Batch *b = &batch[split - 1];
-    for (int k = 0; k < 4; k++) b->at[k][b->count] = 4 * v[k];
-    b->candidate[b->count++] = &candidate[e];
-    if (b->count == HK_DISTANCE_BATCH) finish(c, b, find[split - 1]);
+    int kind = hk_contact_vertices(&c->data->features, candidate[e].key, v) - 1;
+    if (hk_batch_add(&batch[kind], v, e)) finish(c, &batch[kind], kind, candidate);
   }
   for (int kind = 0; kind < 2; kind++)
-    if (batch[kind].count > 0) finish(c, &batch[kind], find[kind]);
+    if (batch[kind].count > 0) finish(c, &batch[kind], kind, candidate);
 }

@@ -16,10 +16,29 @@ enum { HK_DISTANCE_BATCH = 64 };
 typedef void HkDistanceFn(const float *place, const int32_t at[4][HK_DISTANCE_BATCH],
                           float distance[HK_DISTANCE_BATCH]);
 
+/* By kind: a point, vertex 0, and the triangle of the others; edges from vertex 0 to 1, and from 2
+ * to 3. */
 struct HkDistanceKernels {
-  HkDistanceFn *points; /* vertex 0 and the triangle of the others */
-  HkDistanceFn *edges;  /* from vertex 0 to 1, and from 2 to 3 */
+  HkDistanceFn *distance[2]; /* of places */
+  HkDistanceFn *closing[2];  /* of displacements: the longest difference between the two sides */
 };
+
+/* Pairs of one kind that wait for a kernel. */
+typedef struct HkPairBatch {
+  int32_t at[4][HK_DISTANCE_BATCH]; /* four times the vertices */
+  int64_t entry[HK_DISTANCE_BATCH]; /* of the caller */
+  int count;
+} HkPairBatch;
+
+/* Returns whether the batch is full. */
+static inline bool hk_batch_add(HkPairBatch *b, const int32_t v[4], int64_t entry) {
+  for (int k = 0; k < 4; k++) b->at[k][b->count] = 4 * v[k];
+  b->entry[b->count++] = entry;
+  return b->count == HK_DISTANCE_BATCH;
+}
+/* Runs a kernel over a batch that has at least one pair. */
+void hk_batch_run(HkPairBatch *batch, HkDistanceFn *kernel, const float *place,
+                  float out[HK_DISTANCE_BATCH]);
 
 /* Distances are measured at x from now on, and where the obstacles are. */
 void hk_distances_place(HkContacts *contacts, const double *x);

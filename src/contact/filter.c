@@ -11,6 +11,7 @@
  * until none changes. So at the end each pair has been checked as it moves, or is divided by a
  * plane. Cuts are rare that way: a vertex that is cut stretches the springs around it.
  */
+#include "contact/distance.h"
 #include "contact/groups.h"
 
 #include "base/vec.h"
@@ -71,28 +72,48 @@ static void check(const Filter *a, int64_t e) {
   HkContactPair pair;
   int32_t v[4];
   double p[12];
-  if (c->mark[e] == DIVIDED) return;
   int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
-  if (!is_changed(a, v)) return;
   moves_of(a, v, p);
-  double most = hk_contacts_closing(p, split);
-  if (most == 0) return;
-  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, a->x, v, split);
-  if (least - hk_contacts_left(c, least) >= most) return;
   hk_contacts_pair(c, a->x, v, split, &pair);
   HkTouch touch = hk_pair_touch(&pair);
   if (hk_pair_reach(&pair, &touch, p, hk_contacts_left(c, touch.g)) < 1) c->mark[e] = MEETS;
 }
 
+/* Checks the pairs of a batch that bounds do not rule out. */
+static void check_batch(const Filter *a, HkPairBatch *batch, int kind) {
+  const double MORE = 1 + 1e-5; /* sums in single precision */
+  const HkContacts *c = a->c;
+  float gone[HK_DISTANCE_BATCH], move[HK_DISTANCE_BATCH];
+  hk_batch_run(batch, c->kernels->closing[kind], c->gone.e, gone);
+  hk_batch_run(batch, c->kernels->closing[kind], c->move.e, move);
+  for (int l = 0; l < batch->count; l++) {
+    double gap = (double)c->candidate[batch->entry[l]].gap;
+    gap -= MORE * (double)gone[l] + c->gone.error;
+    if (move[l] == 0 && c->move.error == 0) continue;
+    if (gap - hk_contacts_left(c, gap) < MORE * (double)move[l] + c->move.error)
+      check(a, batch->entry[l]);
+  }
+  batch->count = 0;
+}
+
 static void check_range(void *user, int64_t begin, int64_t end) {
   const Filter *a = user;
   const HkContacts *c = a->c;
+  HkPairBatch batch[2];
+  batch[0].count = batch[1].count = 0;
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
     double gap = hk_group_gap(c, group);
-    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, c->block_move)) continue;
-    for (int64_t e = group->first; e < group[1].first; e++) check(a, e);
+    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, &c->move)) continue;
+    for (int64_t e = group->first; e < group[1].first; e++) {
+      int32_t v[4];
+      if (c->mark[e] == DIVIDED) continue;
+      int kind = hk_contact_vertices(&c->data->features, c->candidate[e].key, v) - 1;
+      if (is_changed(a, v) && hk_batch_add(&batch[kind], v, e)) check_batch(a, &batch[kind], kind);
+    }
   }
+  for (int kind = 0; kind < 2; kind++)
+    if (batch[kind].count > 0) check_batch(a, &batch[kind], kind);
 }
 
 static void cut(Filter *a, int32_t v, double part) {

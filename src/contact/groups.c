@@ -71,44 +71,69 @@ HkStatus hk_groups_list(HkContacts *c) {
   return HK_OK;
 }
 
+/* ---- Displacements ---- */
+
 typedef struct Moves {
   const HkContacts *c;
   const double *from, *to; /* 3 n */
   const double *obstacle_from, *obstacle_to;
   const double *part; /* of the moves; NULL: 1 */
-  HkBlockMove *move;
+  HkShifts *shifts;
 } Moves;
 
-static void move_range(void *user, int64_t begin, int64_t end) {
+/* Returns the largest coordinate. */
+static double shift_range(void *user, int64_t begin, int64_t end) {
+  const Moves *a = user;
+  int64_t n = a->c->data->features.n;
+  double most = 0;
+  for (int64_t v = begin; v < end; v++) {
+    bool own = v < n;
+    const double *from = own ? a->from + 3 * v : a->obstacle_from + 3 * (v - n);
+    const double *to = own ? a->to + 3 * v : a->obstacle_to + 3 * (v - n);
+    double part = a->part && own ? a->part[v] : 1;
+    float *e = a->shifts->e + 4 * v;
+    for (int q = 0; q < 3; q++) {
+      double shift = part * (to[q] - from[q]);
+      e[q] = (float)shift;
+      most = hk_larger(most, fabs(shift));
+    }
+    e[3] = 0;
+  }
+  return most;
+}
+
+static void block_range(void *user, int64_t begin, int64_t end) {
   const Moves *a = user;
   const HkFeatures *f = &a->c->data->features;
   for (int64_t b = begin; b < end; b++) {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float low[4] = {INFINITY, INFINITY, INFINITY, 0}, high[4], square = 0;
+    for (int q = 0; q < 4; q++) high[q] = -low[q];
     for (int k = 0; k < VERTICES; k++) {
-      int64_t v = f->vertex[VERTICES * b + k], own = v - f->n;
-      if (f->corners[HK_CONTACT_WIDTH * b + k / 3] == 0) continue;
-      double part = a->part && own < 0 ? a->part[v] : 1;
-      const double *from = own < 0 ? a->from + 3 * v : a->obstacle_from + 3 * own;
-      const double *to = own < 0 ? a->to + 3 * v : a->obstacle_to + 3 * own;
-      for (int q = 0; q < 3; q++) {
-        double e = part * (to[q] - from[q]);
-        low[q] = e < low[q] ? e : low[q];
-        high[q] = e > high[q] ? e : high[q];
+      const float *e = a->shifts->e + 4 * (int64_t)f->vertex[VERTICES * b + k];
+      if (f->corners[HK_CONTACT_WIDTH * b + k / 3] == 0) break; /* the last slots are empty */
+      for (int q = 0; q < 4; q++) {
+        low[q] = e[q] < low[q] ? e[q] : low[q];
+        high[q] = e[q] > high[q] ? e[q] : high[q];
       }
     }
-    HkBlockMove *move = &a->move[b];
-    double square = 0;
+    HkBlockShift *block = &a->shifts->block[b];
     for (int q = 0; q < 3; q++) {
-      move->center[q] = 0.5 * (low[q] + high[q]);
-      square += 0.25 * (high[q] - low[q]) * (high[q] - low[q]);
+      block->center[q] = 0.5f * (low[q] + high[q]);
+      square += 0.25f * (high[q] - low[q]) * (high[q] - low[q]);
     }
-    move->radius = sqrt(square);
+    block->radius = sqrtf(square);
   }
 }
 
+/* Displacements are rounded by 2^-24 of the largest one; sums and differences of them in single
+ * precision, centers and radii by a few times as much. */
 static void find_moves(Moves *a) {
-  int64_t blocks = a->c->data->features.slot_count / HK_CONTACT_WIDTH;
-  hk_parallel_work(a->c->model->threads, blocks, BLOCK_GRAIN, move_range, a);
+  const double ROUNDING = 32.0 / (1 << 24);
+  const HkFeatures *f = &a->c->data->features;
+  int threads = a->c->model->threads;
+  a->shifts->error =
+      ROUNDING * hk_parallel_most(threads, f->vertex_count, shift_range, a, a->c->sums);
+  hk_parallel_work(threads, f->slot_count / HK_CONTACT_WIDTH, BLOCK_GRAIN, block_range, a);
 }
 
 void hk_groups_since_measure(HkContacts *c, const double *x) {
@@ -117,7 +142,7 @@ void hk_groups_since_measure(HkContacts *c, const double *x) {
              .to = x,
              .obstacle_from = c->measured + 3 * c->data->features.n,
              .obstacle_to = c->obstacle,
-             .move = c->block_gone};
+             .shifts = &c->gone};
   find_moves(&a);
 }
 
@@ -129,7 +154,7 @@ void hk_groups_of_move(HkContacts *c, const double *x, const double *to, const d
              .obstacle_from = c->obstacle,
              .obstacle_to = obstacles ? c->obstacle_to : c->obstacle,
              .part = part,
-             .move = c->block_move};
+             .shifts = &c->move};
   find_moves(&a);
 }
 

@@ -18,9 +18,11 @@ void hk_groups_of_move(HkContacts *contacts, const double *x, const double *to, 
                        bool obstacles);
 
 /* The most that vertices of the two blocks of a group come closer, by the bounds of each block. */
-static inline double hk_group_closing(const HkGroup *g, const HkBlockMove *move) {
-  const HkBlockMove *a = &move[g->a], *b = &move[g->b];
-  return hk_distance(a->center, b->center) + a->radius + b->radius;
+static inline double hk_group_closing(const HkGroup *g, const HkShifts *shifts) {
+  const HkBlockShift *a = &shifts->block[g->a], *b = &shifts->block[g->b];
+  double d[3];
+  for (int q = 0; q < 3; q++) d[q] = (double)a->center[q] - (double)b->center[q];
+  return hk_norm(d) + (double)a->radius + (double)b->radius + shifts->error;
 }
 
 /* What is left of the least gap of a group, at least (m), after its displacements since distances
@@ -28,7 +30,7 @@ static inline double hk_group_closing(const HkGroup *g, const HkBlockMove *move)
  */
 static inline double hk_group_gap(const HkContacts *c, const HkGroup *g) {
   const double ROUNDING = 1 - 1e-9;
-  return ROUNDING * (g->slack - hk_group_closing(g, c->block_gone));
+  return ROUNDING * (g->slack - hk_group_closing(g, &c->gone));
 }
 
 #endif

@@ -171,7 +171,7 @@ static void mark_range(void *user, int64_t begin, int64_t end) {
     const HkGroup *group = &c->group[g];
     int64_t first = group->first, last = group[1].first;
     memset(c->mark + first, 0, (size_t)(last - first));
-    if (hk_group_gap(c, group) - hk_group_closing(group, c->block_move) >= near) continue;
+    if (hk_group_gap(c, group) - hk_group_closing(group, &c->move) >= near) continue;
     for (int64_t e = first; e < last; e++) {
       HkImpulseRow row;
       double violation;

@@ -56,7 +56,7 @@ static void reach_range(void *user, int64_t begin, int64_t end, HkPiece *piece) 
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
     double gap = hk_group_gap(c, group);
-    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, c->block_move)) continue;
+    if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, &c->move)) continue;
     for (int64_t e = group->first; e < group[1].first; e++) {
       double part = part_of(a, e);
       if (part < least.part) least = (HkBlocker){part, e};

@@ -1,4 +1,5 @@
-/* Distances of points from triangles, and of edges from each other; see contact/distance.h.
+/* Distances of points from triangles and of edges from each other, and what displacements take from
+ * them; see contact/distance.h.
  *
  * The closest points lie within both features, or one of them is a corner. So the distance is the
  * least of those of all corners from the other feature's edges and of the one within, if there is
@@ -130,4 +131,31 @@ static void edges(const float *place, const int32_t at[4][HK_DISTANCE_BATCH],
   }
 }
 
-const HkDistanceKernels HK_KERNEL(hk_distance_kernels) = {.points = points, .edges = edges};
+/* The longest difference of displacements between sides of `split` and of 4 - split vertices. */
+HK_INLINE void find_closing(const float *place, const int32_t at[4][HK_DISTANCE_BATCH], int split,
+                            float out[HK_DISTANCE_BATCH]) {
+  for (int l = 0; l < HK_DISTANCE_BATCH; l += HK_FLOATS) {
+    HkFloats e[4][3], square = hk_floats_all(0);
+    gather(place, at, l, e);
+    for (int a = 0; a < split; a++)
+      for (int b = split; b < 4; b++) {
+        HkFloats d[3];
+        subtract(e[a], e[b], d);
+        square = most(square, dot(d, d));
+      }
+    hk_floats_store(out + l, hk_floats_sqrt(square));
+  }
+}
+
+static void point_closing(const float *place, const int32_t at[4][HK_DISTANCE_BATCH],
+                          float out[HK_DISTANCE_BATCH]) {
+  find_closing(place, at, 1, out);
+}
+
+static void edge_closing(const float *place, const int32_t at[4][HK_DISTANCE_BATCH],
+                         float out[HK_DISTANCE_BATCH]) {
+  find_closing(place, at, 2, out);
+}
+
+const HkDistanceKernels HK_KERNEL(hk_distance_kernels) = {.distance = {points, edges},
+                                                          .closing = {point_closing, edge_closing}};
