@@ -42,30 +42,37 @@ static ProfilePart switch_to(ProfilePart part) {
 
 HkStatus __real_hk_contacts_cover(HkContacts *c, const double *x, const double *to);
 HkStatus __wrap_hk_contacts_cover(HkContacts *c, const double *x, const double *to);
-HkStatus __real_hk_contacts_widen(HkContacts *c);
-HkStatus __wrap_hk_contacts_widen(HkContacts *c);
+HkStatus __real_hk_search(HkContacts *c, const double *x, const double *to);
+HkStatus __wrap_hk_search(HkContacts *c, const double *x, const double *to);
+HkStatus __real_hk_search_late(HkContacts *c);
+HkStatus __wrap_hk_search_late(HkContacts *c);
 const HkTouchings *__real_hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
                                            const double *x);
 const HkTouchings *__wrap_hk_contacts_find(HkContacts *c, const HkSpringArrays *springs,
                                            const double *x);
 
-/* Whether a search is made shows at its end. */
 HkStatus __wrap_hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
   if (the.part == PART_COUNT) return __real_hk_contacts_cover(c, x, to);
-  int64_t before = c->searches;
   ProfilePart part = switch_to(PART_INSIDE);
   HkStatus status = __real_hk_contacts_cover(c, x, to);
-  the.profile.searches += c->searches - before;
-  if (c->searches > before) the.part = PART_SEARCH;
+  switch_to(part);
+  return status;
+}
+
+HkStatus __wrap_hk_search(HkContacts *c, const double *x, const double *to) {
+  if (the.part == PART_COUNT) return __real_hk_search(c, x, to);
+  ProfilePart part = switch_to(PART_SEARCH);
+  HkStatus status = __real_hk_search(c, x, to);
+  the.profile.searches++;
   switch_to(part);
   return status;
 }
 
 /* A search for some vertices. */
-HkStatus __wrap_hk_contacts_widen(HkContacts *c) {
-  if (the.part == PART_COUNT) return __real_hk_contacts_widen(c);
+HkStatus __wrap_hk_search_late(HkContacts *c) {
+  if (the.part == PART_COUNT) return __real_hk_search_late(c);
   ProfilePart part = switch_to(PART_SEARCH);
-  HkStatus status = __real_hk_contacts_widen(c);
+  HkStatus status = __real_hk_search_late(c);
   switch_to(part);
   return status;
 }

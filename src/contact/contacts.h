@@ -195,7 +195,9 @@ typedef struct HkContacts {
   double *part;  /* of the filter: how much of its move each vertex makes */
   uint8_t *mark; /* of the filter: one a candidate */
   int64_t mark_capacity;
-  int32_t *round;              /* of the filter: when the part of a vertex was changed last */
+  int32_t *round;    /* of the filter: when the part of a vertex was changed last */
+  uint64_t *divided; /* of the filter: keys of pairs that planes divide */
+  int64_t divided_count, divided_capacity;
   double h;                    /* s, of the step */
   double floor;                /* m: gaps that a move may leave; 0: a tenth of the gap before it */
   struct HkImpulses *impulses; /* of impulse.h; NULL until a step is corrected */
@@ -222,14 +224,11 @@ void hk_contacts_carry(HkContacts *contacts, const double *x, double *to);
 void hk_contacts_advance(HkContacts *contacts, double part);
 /* A step by h begins: no pair has a stiffness any more. */
 void hk_contacts_begin(HkContacts *contacts, double h);
-/* search.c: makes sure that the candidates are those of the move from x to `to`, of which all
+/* path.c: makes sure that the candidates are those of the move from x to `to`, of which all
  * vertices make the same part; if contacts->from is contacts->until, each may make another part. */
 HkStatus hk_contacts_cover(HkContacts *contacts, const double *x, const double *to);
-/* search.c: whether vertex v is on the path at time t if it is at x. */
+/* path.c: whether vertex v is on the path at time t if it is at x. */
 bool hk_contacts_is_on_path(const HkContacts *contacts, int64_t v, const double x[3], double t);
-/* search.c: the vertices that contacts->late marks may be anywhere between start and end of their
- * path. Adds the candidates that this gives, fresh_count of them, with the mark 0. */
-HkStatus hk_contacts_widen(HkContacts *contacts);
 /* All that touches at x, valid until two other positions have been asked for; NULL after an error,
  * which contacts->status has. springs: of which H consists. */
 const HkTouchings *hk_contacts_find(HkContacts *contacts, const HkSpringArrays *springs,

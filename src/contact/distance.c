@@ -53,7 +53,7 @@ void hk_distances_place(HkContacts *c, const double *x) {
   int64_t vertices = c->data->features.vertex_count;
   Place a = {c, x};
   c->place_error =
-      ROUNDING * hk_parallel_most(c->model->threads, vertices, extent_range, &a, c->part);
+      ROUNDING * hk_parallel_most(c->model->threads, vertices, extent_range, &a, c->sums);
   hk_parallel_for(c->model->threads, vertices, place_range, &a);
 }
 

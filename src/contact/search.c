@@ -13,10 +13,10 @@
  *     any move between two places on the path, and
  *     any move at all between two places that are on the path at the same time.
  *
- * A vertex that the filter cuts leaves the path: its box becomes the hull of its start and its end,
+ * A vertex that the filter cuts leaves the path. It gets a box around what is left of its move,
  * which is right for every t, and the pairs that this adds are found by themselves
- * (hk_contacts_widen). So it is with a few vertices that leave the path of all others. Obstacles
- * have such boxes from the start. In boxes that do not move, as deep as a move is long, cloth of
+ * (hk_search_late). So it is with a few vertices that leave the path of all others. Obstacles have
+ * such boxes from the start. In boxes that do not move, as deep as a move is long, cloth of
  * many vertices that is in motion would have hundreds of candidates a vertex, all of them between
  * neighbors that move side by side.
  *
@@ -27,6 +27,7 @@
  * with x the positions at which gaps were measured: those of the search, or later ones
  * (groups.c). That costs a fraction of the closest points and rules out most of the candidates.
  */
+#include "contact/search.h"
 #include "base/sort.h"
 #include "base/vec.h"
 #include "contact/distance.h"
@@ -38,7 +39,7 @@
 
 /* What the skin has of a move, up to a part of an edge. */
 static const double AHEAD = 0.5, AHEAD_EDGES = 0.25;
-enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096, DENSE = 16 };
+enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096, DENSE = 16, STILL_DENSE = 5 };
 
 typedef struct Search {
   HkContacts *c;
@@ -49,26 +50,21 @@ typedef struct Search {
 
 /* ---- Boxes ---- */
 
-/* What a box has around the positions that it stands for. */
-static double width(const HkContacts *c, int64_t v) {
-  return c->data->radius[v] + 0.5 * c->data->ghat;
-}
-
 /* What a vertex that moves from x to `to` has around the path: its skin, radius and ghat / 2. */
 static double around(const HkContacts *c, int64_t v, const double *x, const double *to) {
+  if (c->is_dense) return hk_search_width(c, v) + c->thin_skin;
   double ahead = fmin(AHEAD * hk_distance(x, to), AHEAD_EDGES * c->data->edge);
-  return width(c, v) + (c->is_dense ? c->thin_skin : c->skin) + ahead;
+  return hk_search_width(c, v) + c->skin + ahead;
 }
 
-/* A box that is right for every t. */
-static void make_hull(HkContacts *c, int64_t v) {
+void hk_search_enclose(HkContacts *c, int64_t v, const double start[3], const double end[3]) {
+  double wide = around(c, v, start, end);
   HkBox *box = &c->box[v];
-  c->anywhere[v] = 1;
   for (int q = 0; q < 3; q++) {
-    box->low[0][q] = box->low[1][q] = fminf(box->low[0][q], box->low[1][q]);
-    box->minus_high[0][q] = box->minus_high[1][q] =
-        fminf(box->minus_high[0][q], box->minus_high[1][q]);
+    box->low[0][q] = box->low[1][q] = hk_float_below(fmin(start[q], end[q]) - wide);
+    box->minus_high[0][q] = box->minus_high[1][q] = hk_float_below(-fmax(start[q], end[q]) - wide);
   }
+  c->anywhere[v] = 1;
 }
 
 static void box_range(void *user, int64_t begin, int64_t end) {
@@ -81,6 +77,10 @@ static void box_range(void *user, int64_t begin, int64_t end) {
     double wide = around(c, v, x, to);
     HkBox *box = &c->box[v];
     *box = (HkBox){0};
+    if (v >= n) {
+      hk_search_enclose(c, v, x, to);
+      continue;
+    }
     for (int q = 0; q < 3; q++) {
       box->low[0][q] = hk_float_below(x[q] - wide);
       box->minus_high[0][q] = hk_float_below(-x[q] - wide);
@@ -88,7 +88,6 @@ static void box_range(void *user, int64_t begin, int64_t end) {
       box->minus_high[1][q] = hk_float_below(-to[q] - wide);
     }
     c->anywhere[v] = 0;
-    if (v >= n) make_hull(c, v);
   }
 }
 
@@ -100,28 +99,49 @@ static bool any_late(const HkContacts *c, const int32_t *v, int count) {
   return false;
 }
 
-/* What a vertex may be off the path (m), rounded up. */
+/* What a vertex may be off the path, there and where it was measured (m), rounded up; or, if it may
+ * be anywhere in its box, how far that is from where it was measured. */
 static double skin_of(const HkContacts *c, int64_t v) {
   const HkBox *box = &c->box[v];
-  double most = 0;
-  for (int q = 0; q < 3; q++)
-    most = hk_larger(most, -(double)box->minus_high[0][q] - (double)box->low[0][q]);
-  double skin = 0.5 * most - width(c, v);
-  return c->anywhere[v] ? 2 * skin : skin; /* 2 > 3^(1/2): anywhere in the box */
+  const double *x = c->measured + 3 * v;
+  double most = 0, square = 0, wide = hk_search_width(c, v);
+  for (int q = 0; q < 3; q++) {
+    double low = (double)box->low[0][q] + wide, high = -(double)box->minus_high[0][q] - wide;
+    double off = hk_larger(fabs(x[q] - low), fabs(x[q] - high));
+    most = hk_larger(most, 0.5 * (high - low));
+    square += off * off;
+  }
+  if (c->anywhere[v]) return sqrt(square);
+  return c->at_start ? most : 2 * most;
+}
+
+/* Sets c->move.e of vertices to their moves along the path, and to their skins. */
+static void skin_range(void *user, int64_t begin, int64_t end) {
+  const HkContacts *c = user;
+  for (int64_t v = begin; v < end; v++) {
+    const HkBox *box = &c->box[v];
+    float *e = c->move.e + 4 * v;
+    for (int q = 0; q < 3; q++) e[q] = box->low[1][q] - box->low[0][q];
+    e[3] = -hk_float_below(-skin_of(c, v));
+  }
 }
 
 /* What the vertices of a pair can come closer on the path than where they were measured, and ghat:
  * m. */
-static double reach_of(const HkContacts *c, const int32_t v[4], int split) {
-  double move[12], skin[2] = {0, 0};
+static float reach_of(const HkContacts *c, const int32_t v[4], int split) {
+  const float ROUNDING = 1 + 1e-5f;
+  float square = 0, skin[2] = {0, 0};
   for (int k = 0; k < 4; k++) {
-    const HkBox *box = &c->box[v[k]];
-    for (int q = 0; q < 3; q++) move[3 * k + q] = (double)box->low[1][q] - (double)box->low[0][q];
-    skin[k >= split] = hk_larger(skin[k >= split], skin_of(c, v[k]));
+    const float *e = c->move.e + 4 * (int64_t)v[k];
+    skin[k >= split] = e[3] > skin[k >= split] ? e[3] : skin[k >= split];
+    for (int l = split; l < 4 && k < split; l++) {
+      const float *g = c->move.e + 4 * (int64_t)v[l];
+      float d[3] = {e[0] - g[0], e[1] - g[1], e[2] - g[2]};
+      float length = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+      square = length > square ? length : square;
+    }
   }
-  const double ROUNDING = 1 + 1e-6;
-  double off = (c->at_start ? 1 : 2) * (skin[0] + skin[1]); /* the path, there and here */
-  return ROUNDING * (c->data->ghat + hk_contacts_closing(move, split) + off);
+  return ROUNDING * ((float)c->data->ghat + sqrtf(square) + skin[0] + skin[1]);
 }
 
 /* Measures the entries of a piece from `first` on, and drops the pairs that stay apart. */
@@ -133,7 +153,7 @@ static void measure(const HkContacts *c, HkPiece *piece, int64_t first) {
   for (int64_t e = first; e < piece->count; e++) {
     int32_t v[4];
     int split = hk_contact_vertices(&c->data->features, candidate[e].key, v);
-    if ((double)candidate[e].gap <= reach_of(c, v, split)) candidate[kept++] = candidate[e];
+    if (candidate[e].gap <= reach_of(c, v, split)) candidate[kept++] = candidate[e];
   }
   piece->count = kept;
 }
@@ -152,14 +172,16 @@ static void keep(const Slots *s, int combination) {
   if (to) *to = (HkCandidate){.key = hk_contact_key(s->slot[0], s->slot[1], combination)};
 }
 
-/* Vertex q of one slot against all of the other one. */
-static void try_point(const Slots *s, int side, int q) {
-  unsigned other = side == 0 ? 7U << (3 * q) : 0111U << q; /* bits of vertex q */
-  if (s->shared & other) return;
+/* The vertices that one slot owns against all of the other one. */
+static void try_points(const Slots *s, int side, unsigned own) {
   HkBox box = *s->box[1 - side][0];
   hk_box_add(&box, s->box[1 - side][1]);
   hk_box_add(&box, s->box[1 - side][2]);
-  if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
+  for (int q = 0; q < 3; q++) {
+    unsigned other = side == 0 ? 7U << (3 * q) : 0111U << q; /* bits of vertex q */
+    if (!(own >> q & 1) || (s->shared & other)) continue;
+    if (hk_boxes_meet(s->box[side][q], &box)) keep(s, 3 * side + q);
+  }
 }
 
 /* The boxes of the edges of a slot that it owns. */
@@ -202,10 +224,8 @@ static void found(void *user, int64_t slot_a, int64_t slot_b) {
       .a = a, .slot = {slot_a, slot_b}, .v = {f->vertex + 3 * slot_a, f->vertex + 3 * slot_b}};
   for (int q = 0; q < 9; q++) s.shared |= (unsigned)(s.v[0][q / 3] == s.v[1][q % 3]) << q;
   for (int q = 0; q < 6; q++) s.box[q / 3][q % 3] = &a->c->box[s.v[q / 3][q % 3]];
-  for (int q = 0; q < 3 && onto_b; q++)
-    if (own_a >> q & 1) try_point(&s, 0, q);
-  for (int q = 0; q < 3 && onto_a; q++)
-    if (own_b >> q & 1) try_point(&s, 1, q);
+  if (onto_b && own_a & 7) try_points(&s, 0, own_a);
+  if (onto_a && own_b & 7) try_points(&s, 1, own_b);
   if (own_a >> 3 && own_b >> 3 && edges_meet(f, slot_a, slot_b)) try_edges(&s, own_a, own_b);
 }
 
@@ -290,7 +310,12 @@ static double path_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-static HkStatus search(HkContacts *c, const double *x, const double *to) {
+double hk_search_length(HkContacts *c, const double *x, const double *to) {
+  Search a = {.c = c, .x = x, .to = to};
+  return hk_parallel_sum(c->model->threads, c->data->features.n, path_range, &a, c->sums);
+}
+
+HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
   const HkFeatures *f = &c->data->features;
   int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
   Search a = {.c = c, .x = x, .to = to};
@@ -301,80 +326,22 @@ static HkStatus search(HkContacts *c, const double *x, const double *to) {
                  .settle = recall,
                  .user = &a};
   c->searches++;
-  c->is_dense = c->candidate_count > DENSE * f->n;
+  c->is_dense = c->candidate_count > (c->is_dense ? STILL_DENSE : DENSE) * f->n;
   c->has_candidates = c->has_arrived = c->touchings[0].known = c->touchings[1].known = false;
   c->at_start = true;
-  c->path = hk_parallel_sum(c->model->threads, f->n, path_range, &a, c->part);
+  c->path = hk_search_length(c, x, to);
   hk_parallel_for(c->model->threads, f->vertex_count, box_range, &a);
   hk_distances_place(c, x);
+  hk_parallel_for(c->model->threads, f->vertex_count, skin_range, c);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   HK_TRY(remember(c));
   HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->candidate,
                         &c->candidate_count, &c->candidate_capacity));
   HK_TRY(hk_groups_list(c));
   c->has_candidates = true;
+  c->from = 0;
+  c->until = 1;
   return HK_OK;
-}
-
-/* ---- The path ---- */
-
-typedef struct Place {
-  const HkContacts *c;
-  const double *x, *obstacle;
-  double t;
-} Place;
-
-bool hk_contacts_is_on_path(const HkContacts *c, int64_t v, const double x[3], double t) {
-  const HkBox *box = &c->box[v];
-  double wide = width(c, v), square = 0, skin = 0;
-  for (int q = 0; q < 3; q++) {
-    double low = (1 - t) * (double)box->low[0][q] + t * (double)box->low[1][q];
-    double high = -((1 - t) * (double)box->minus_high[0][q] + t * (double)box->minus_high[1][q]);
-    if (!(x[q] - wide >= low && x[q] + wide <= high)) return false;
-    double off = x[q] - 0.5 * (low + high);
-    square += off * off;
-    skin = hk_larger(skin, 0.5 * (high - low) - wide);
-  }
-  return c->anywhere[v] || square <= skin * skin;
-}
-
-/* 1 if a vertex is not on the path. */
-static double outside_range(void *user, int64_t begin, int64_t end) {
-  const Place *a = user;
-  int64_t n = a->c->data->features.n;
-  for (int64_t v = begin; v < end; v++) {
-    const double *x = v < n ? a->x + 3 * v : a->obstacle + 3 * (v - n);
-    if (!hk_contacts_is_on_path(a->c, v, x, a->t)) return 1;
-  }
-  return 0;
-}
-
-static bool is_on_path(HkContacts *c, const double *x, const double *obstacle, double t) {
-  Place a = {c, x, obstacle, t};
-  int64_t count = c->data->features.vertex_count;
-  return hk_parallel_most(c->model->threads, count, outside_range, &a, c->part) == 0;
-}
-
-/* (y - x) . (to - x) of the search */
-static double along_range(void *user, int64_t begin, int64_t end) {
-  const Place *a = user;
-  double sum = 0;
-  for (int64_t v = begin; v < end; v++)
-    for (int q = 0; q < 3; q++) {
-      const HkBox *box = &a->c->box[v];
-      double start = 0.5 * ((double)box->low[0][q] - (double)box->minus_high[0][q]);
-      sum += (a->x[3 * v + q] - start) * ((double)box->low[1][q] - (double)box->low[0][q]);
-    }
-  return sum;
-}
-
-/* The time at which the path is nearest to x. */
-static double time_of(HkContacts *c, const double *x) {
-  Place a = {c, x, NULL, 0};
-  if (!(c->path > 0)) return 1;
-  double t =
-      hk_parallel_sum(c->model->threads, c->data->features.n, along_range, &a, c->part) / c->path;
-  return t > 0 ? (t < 1 ? t : 1) : 0;
 }
 
 /* ---- Vertices that leave the path ---- */
@@ -455,10 +422,9 @@ static int64_t list_late_blocks(HkContacts *c) {
   return count;
 }
 
-HkStatus hk_contacts_widen(HkContacts *c) {
+HkStatus hk_search_late(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
-  for (int64_t v = 0; v < f->vertex_count; v++)
-    if (c->late[v]) make_hull(c, v);
+  hk_parallel_for(c->model->threads, f->vertex_count, skin_range, c);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   int64_t blocks = list_late_blocks(c);
   Search a = {.c = c, .blocks = c->late_list};
@@ -469,92 +435,4 @@ HkStatus hk_contacts_widen(HkContacts *c) {
   sort_fresh(c);
   HK_TRY(merge_fresh(c));
   return hk_groups_list(c);
-}
-
-/* ---- Moves ---- */
-
-static bool is_on_path_at(HkContacts *c, const double *x, const double *to, double from,
-                          double until) {
-  c->from = from;
-  c->until = until;
-  return is_on_path(c, x, c->obstacle, from) && is_on_path(c, to, c->obstacle_to, until);
-}
-
-/* Whether x and `to` are on the path, and from when to when. At the same time is better. */
-static bool is_covered(HkContacts *c, const double *x, const double *to) {
-  double from = time_of(c, x);
-  return is_on_path_at(c, x, to, 1, 1) || is_on_path_at(c, x, to, from, from) ||
-         is_on_path_at(c, x, to, 0, 0) || is_on_path_at(c, x, to, from, time_of(c, to));
-}
-
-/* Marks the vertices that are not on the path at these times; returns how many, or one more than
- * `most`. */
-static int64_t mark_late(HkContacts *c, const double *x, const double *to, double from,
-                         double until, int64_t most) {
-  const HkFeatures *f = &c->data->features;
-  int64_t count = 0;
-  for (int64_t v = 0; v < f->vertex_count; v++) {
-    const double *start = hk_contacts_position(c, x, (int32_t)v);
-    const double *end = v < f->n ? to + 3 * v : c->obstacle_to + 3 * (v - f->n);
-    c->late[v] =
-        !hk_contacts_is_on_path(c, v, start, from) || !hk_contacts_is_on_path(c, v, end, until);
-    count += c->late[v];
-    if (count > most) break;
-  }
-  return count;
-}
-
-/* Makes the boxes of late vertices contain the move. */
-static void enclose(HkContacts *c, const double *x, const double *to) {
-  const HkFeatures *f = &c->data->features;
-  for (int64_t v = 0; v < f->vertex_count; v++) {
-    if (!c->late[v]) continue;
-    const double *start = hk_contacts_position(c, x, (int32_t)v);
-    const double *end = v < f->n ? to + 3 * v : c->obstacle_to + 3 * (v - f->n);
-    double wide = around(c, v, start, end);
-    HkBox own = {0};
-    for (int q = 0; q < 3; q++) {
-      own.low[0][q] = own.low[1][q] = hk_float_below(fmin(start[q], end[q]) - wide);
-      own.minus_high[0][q] = own.minus_high[1][q] = hk_float_below(-fmax(start[q], end[q]) - wide);
-    }
-    hk_box_add(&c->box[v], &own);
-  }
-}
-
-/* Where few vertices are not on the path, the search is made for them alone. */
-static bool is_mended(HkContacts *c, const double *x, const double *to) {
-  const double FEW = 0.05;
-  int64_t most = (int64_t)(FEW * (double)c->data->features.n);
-  double from = time_of(c, x);
-  double times[3][2] = {{1, 1}, {from, from}, {from, time_of(c, to)}};
-  for (int k = 0; k < 3; k++) {
-    if (mark_late(c, x, to, times[k][0], times[k][1], most) > most) continue;
-    enclose(c, x, to);
-    if (hk_contacts_widen(c) < 0) return false; /* a whole search takes less memory */
-    c->from = times[k][0];
-    c->until = times[k][1];
-    return true;
-  }
-  return false;
-}
-
-/* Whether the candidates are those of a far longer move, and too many to be walked through again
- * and again. */
-static bool is_wide(HkContacts *c, const double *x, const double *to) {
-  enum { MANY = 10, MANY_A_PAIR = 4 };
-  const double SHORTER = 1.0 / 16;
-  int64_t n = c->data->features.n, touch = c->touchings[c->last].pair_count;
-  Search a = {.c = c, .x = x, .to = to};
-  if (x == to || c->candidate_count <= MANY * n + MANY_A_PAIR * touch) return false;
-  return hk_parallel_sum(c->model->threads, n, path_range, &a, c->part) < SHORTER * c->path;
-}
-
-HkStatus hk_contacts_cover(HkContacts *c, const double *x, const double *to) {
-  bool keeps = c->has_candidates && !is_wide(c, x, to);
-  if (keeps && (is_covered(c, x, to) || is_mended(c, x, to))) return HK_OK;
-  HkStatus status = search(c, x, to);
-  c->from = 0;
-  c->until = 1;
-  if (status < 0) c->status = status;
-  return status;
 }

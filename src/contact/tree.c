@@ -1,8 +1,11 @@
 /* The tree of boxes; see tree.h. */
 #include "contact/tree.h"
 
+#include "base/isa.h"
+
 #include <math.h>
-#include <string.h>
+
+HK_KERNEL_TABLE(HkBoxKernels, hk_box_kernels)
 
 enum { WIDTH = HK_CONTACT_WIDTH, FIT_GRAIN = 256 };
 
@@ -77,7 +80,10 @@ void hk_tree_order(const double *center, int64_t count, int32_t *order) {
 
 HkStatus hk_tree_create(const HkModel *m, const HkFeatures *f, HkTree *tree, HkError *error) {
   int64_t total = 0, count = f->slot_count / WIDTH;
+  HkIsa isa;
   *tree = (HkTree){0};
+  HK_TRY(hk_isa_pick(&isa, error));
+  tree->kernels = hk_box_kernels_of(isa);
   while (count > 0) {
     HK_ASSERT(tree->levels < HK_TREE_LEVELS_MAX);
     tree->first[tree->levels] = total;
@@ -108,16 +114,6 @@ static void set_box(HkTreeNode *node, int s, const HkBox *box) {
       node->low[e][c][s] = box->low[e][c];
       node->high[e][c][s] = -box->minus_high[e][c];
     }
-}
-
-static HkBox get_box(const HkTreeNode *node, int s) {
-  HkBox box = EMPTY;
-  for (int e = 0; e < 2; e++)
-    for (int c = 0; c < 3; c++) {
-      box.low[e][c] = node->low[e][c][s];
-      box.minus_high[e][c] = -node->high[e][c][s];
-    }
-  return box;
 }
 
 /* The box of all boxes of a node. */
@@ -181,23 +177,6 @@ void hk_tree_fit(HkTree *tree, const HkFeatures *f, const HkBox *vertex, int thr
 
 /* ---- Search ---- */
 
-/* Bit s: box s of the node may meet the box. */
-static unsigned overlaps(const HkTreeNode *node, const HkBox *box) {
-  int apart[WIDTH] = {0};
-  for (int c = 0; c < 3; c++) {
-    const float *low0 = node->low[0][c], *low1 = node->low[1][c];
-    const float *high0 = node->high[0][c], *high1 = node->high[1][c];
-    float below0 = box->low[0][c], below1 = box->low[1][c];
-    float above0 = -box->minus_high[0][c], above1 = -box->minus_high[1][c];
-    for (int s = 0; s < WIDTH; s++)
-      apart[s] |=
-          ((low0[s] > above0) & (low1[s] > above1)) | ((high0[s] < below0) & (high1[s] < below1));
-  }
-  unsigned bits = 0;
-  for (int s = 0; s < WIDTH; s++) bits |= (unsigned)(apart[s] ^ 1) << s;
-  return bits;
-}
-
 typedef struct Search {
   const HkTree *tree;
   const HkFeatures *f;
@@ -215,19 +194,18 @@ static void compare(const Search *search, int64_t other) {
   int64_t second = search->block < other ? other : search->block;
   const HkTreeNode *own = &search->tree->node[first];
   if (!hk_features_meet(f, f->group[first], f->group[second])) return;
-  for (int i = 0; i < WIDTH; i++) {
-    HkBox box = get_box(own, i);
-    unsigned bits = overlaps(&search->tree->node[second], &box);
-    if (first == second) bits &= ~0U << (i + 1);
-    for (int s = 0; s < WIDTH && bits >> s; s++)
-      if (bits >> s & 1) search->found(search->user, WIDTH * first + i, WIDTH * second + s);
+  uint64_t bits = search->tree->kernels->meet(own, &search->tree->node[second]);
+  for (; bits; bits &= bits - 1) {
+    int at = __builtin_ctzll(bits), i = at / WIDTH, s = at % WIDTH;
+    if (first != second || s > i)
+      search->found(search->user, WIDTH * first + i, WIDTH * second + s);
   }
 }
 
 /* The blocks that node `index` of a level covers, from search->block on or all. */
 static void descend(const Search *search, int level, int64_t index) {
   const HkTree *tree = search->tree;
-  unsigned bits = overlaps(&tree->node[tree->first[level] + index], &search->box);
+  unsigned bits = tree->kernels->overlaps(&tree->node[tree->first[level] + index], &search->box);
   int64_t size = 1; /* blocks below one box of the node */
   for (int l = 1; l < level; l++) size *= WIDTH;
   for (int s = 0; s < WIDTH && bits >> s; s++) {

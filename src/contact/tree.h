@@ -13,6 +13,8 @@
 
 #include "contact/features.h"
 
+#include <string.h>
+
 enum { HK_TREE_LEVELS_MAX = 12 };
 
 /* Boxes in single precision, rounded outwards; an empty one has low > high. */
@@ -27,16 +29,17 @@ typedef struct HkBox {
 } HkBox;
 
 static inline bool hk_boxes_meet(const HkBox *a, const HkBox *b) {
-  float above[2][4], below[2][4]; /* positive where a is above b, or below */
-  int apart = 0;
-  for (int e = 0; e < 2; e++)
-    for (int q = 0; q < 4; q++) {
-      above[e][q] = a->low[e][q] + b->minus_high[e][q];
-      below[e][q] = b->low[e][q] + a->minus_high[e][q];
-    }
-  for (int q = 0; q < 4; q++)
-    apart |= ((above[0][q] > 0) & (above[1][q] > 0)) | ((below[0][q] > 0) & (below[1][q] > 0));
-  return !apart;
+  typedef float Four __attribute__((vector_size(16)));
+  typedef int64_t Two __attribute__((vector_size(16)));
+  Four low[2][2], minus_high[2][2]; /* [box][start, end] */
+  memcpy(low[0], a->low, sizeof low[0]);
+  memcpy(low[1], b->low, sizeof low[1]);
+  memcpy(minus_high[0], a->minus_high, sizeof minus_high[0]);
+  memcpy(minus_high[1], b->minus_high, sizeof minus_high[1]);
+  Two above = (Two)(low[0][0] + minus_high[1][0] > 0) & (Two)(low[0][1] + minus_high[1][1] > 0);
+  Two below = (Two)(low[1][0] + minus_high[0][0] > 0) & (Two)(low[1][1] + minus_high[0][1] > 0);
+  Two apart = above | below;
+  return (apart[0] | apart[1]) == 0;
 }
 
 /* Makes *box contain the other one. */
@@ -50,7 +53,14 @@ static inline void hk_box_add(HkBox *box, const HkBox *other) {
     }
 }
 
+typedef struct HkBoxKernels {
+  unsigned (*overlaps)(const HkTreeNode *node, const HkBox *box); /* bit s: box s may meet it */
+  /* bit 8 i + s: box i of a node may meet box s of another */
+  uint64_t (*meet)(const HkTreeNode *a, const HkTreeNode *b);
+} HkBoxKernels;
+
 typedef struct HkTree {
+  const HkBoxKernels *kernels;
   int levels;
   int64_t first[HK_TREE_LEVELS_MAX], count[HK_TREE_LEVELS_MAX]; /* of the nodes of a level */
   HkTreeNode *node;
