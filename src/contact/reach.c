@@ -140,21 +140,36 @@ double hk_contacts_reach(HkContacts *c, const double *x, const double *to, HkErr
 
 /* ---- Pushing along ---- */
 
-/* The side of a pair that moves less makes way, along the normal, until half of the gap is left. */
-static bool push(const Reach *a, double *to, int64_t e) {
+/* Whether a pair meets, or is nearer than ghat at the end, by the moves at the beginning of a
+ * round: only candidates can. */
+static bool comes_near(const Reach *a, const int32_t v[4], const HkContactPair *pair,
+                       const HkTouch *touch) {
   const HkContacts *c = a->c;
+  HkContactPair end = *pair;
+  double p[12];
+  moves_of(a, v, p);
+  for (int q = 0; q < 12; q++) end.x[q] += p[q];
+  return hk_pair_touch(&end).g < c->data->ghat ||
+         hk_pair_reach(pair, touch, p, hk_contacts_left(c, touch->g)) < 1;
+}
+
+/* The side of a pair that moves less makes way, along the normal, until half of the gap is left.
+ * begun: the moves at the beginning of the round. */
+static bool push(const Reach *begun, double *to, int64_t e) {
+  const HkContacts *c = begun->c;
+  Reach now = {.c = begun->c, .x = begun->x, .to = to};
   HkContactPair pair;
   int32_t v[4];
   double p[12], toward[2] = {0, 0};
   int split = hk_contact_vertices(&c->data->features, c->candidate[e].key, v);
-  moves_of(a, v, p);
-  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, a->x, v, split);
+  moves_of(&now, v, p);
+  double least = (double)c->candidate[e].gap - hk_contacts_approach(c, now.x, v, split);
   if (ROOM * least >= hk_contacts_closing(p, split)) return false;
-  hk_contacts_pair(c, a->x, v, split, &pair);
+  hk_contacts_pair(c, now.x, v, split, &pair);
   HkTouch touch = hk_pair_touch(&pair);
   for (int k = 0; k < 4; k++) toward[k >= split] -= touch.w[k] * hk_dot(p + 3 * k, touch.n);
   double amount = toward[0] + toward[1] - ROOM * touch.g;
-  if (!(amount > 0)) return false;
+  if (!(amount > 0) || !comes_near(begun, v, &pair, &touch)) return false;
   int side = toward[0] < toward[1] ? 0 : 1;
   bool any = false;
   for (int k = side == 0 ? 0 : split; k < (side == 0 ? split : 4); k++) {
@@ -166,11 +181,13 @@ static bool push(const Reach *a, double *to, int64_t e) {
 }
 
 void hk_contacts_carry(HkContacts *c, const double *x, double *to) {
-  Reach a = {.c = c, .x = x, .to = to};
+  Reach begun = {.c = c, .x = x, .to = c->arrived};
+  c->has_arrived = false;
   for (int round = 0; round < CARRY_ROUNDS_MAX; round++) {
     bool any = false;
     if (hk_contacts_cover(c, x, to) != HK_OK) return;
-    for (int64_t e = 0; e < c->candidate_count; e++) any |= push(&a, to, e);
+    memcpy(c->arrived, to, (size_t)c->data->features.n * 3 * sizeof *to);
+    for (int64_t e = 0; e < c->candidate_count; e++) any |= push(&begun, to, e);
     if (!any) return;
   }
 }
