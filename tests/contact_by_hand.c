@@ -61,22 +61,16 @@ static int compare(const void *a, const void *b) {
   return 0;
 }
 
-static void take(ContactByHand *c, const HkCandidate *list, int64_t count) {
-  for (int64_t e = 0; e < count; e++) {
-    PairByHand p = {.k = (double)list[e].k};
-    if (!(p.k > 0)) continue;
-    p.split = hk_contact_vertices(&c->contacts->data->features, list[e].key, p.v);
-    normalize(&p);
-    append(&c->known, &c->known_count, &c->known_capacity, &p);
-  }
-}
-
 static void take_stiffness(ContactByHand *c, const HkContacts *contacts) {
   c->contacts = contacts;
   c->ghat = contacts->data->ghat;
   c->known_count = 0;
-  take(c, contacts->candidate, contacts->candidate_count);
-  take(c, contacts->met, contacts->met_count);
+  for (int64_t e = 0; e < contacts->met_count; e++) {
+    PairByHand p = {.k = contacts->met[e].k};
+    p.split = hk_contact_vertices(&contacts->data->features, contacts->met[e].key, p.v);
+    normalize(&p);
+    append(&c->known, &c->known_count, &c->known_capacity, &p);
+  }
   if (c->known_count) qsort(c->known, (size_t)c->known_count, sizeof *c->known, compare);
 }
 

@@ -86,9 +86,14 @@ HkStatus hk_contact_check_thickness(const HkModel *model, const HkFeatures *feat
 typedef struct HkCandidate {
   uint64_t key;
   float gap; /* m, where it was measured: a lower bound */
-  double k;  /* N/m; 0: not met in this step. Rounded to a float it would jump to and fro with
-              * the last bits of x, and nothing would come to rest. */
 } HkCandidate;
+
+/* A pair that has a stiffness in this step. */
+typedef struct HkMet {
+  uint64_t key;
+  double k; /* N/m. Rounded to a float it would jump to and fro with the last bits of x, and nothing
+             * would come to rest. */
+} HkMet;
 
 /* The candidates between two blocks: groups.h. */
 typedef struct HkGroup {
@@ -114,6 +119,7 @@ typedef struct HkTouching {
   uint64_t key;
   int32_t vertex[4];
   uint8_t split; /* HK_CONTACT_* */
+  bool is_new;   /* it was first met here */
   bool turns;    /* B depends on more than g: on mu of edges that are nearly parallel, or on flat */
   HkFlat flat;   /* of pair.h */
   HkTouch touch;
@@ -168,7 +174,7 @@ typedef struct HkContacts {
   bool has_arrived;
   HkCandidate *candidate;
   int64_t candidate_count, candidate_capacity;
-  HkCandidate *met; /* pairs that have a stiffness in this step and were no candidates any more */
+  HkMet *met; /* sorted by their keys */
   int64_t met_count, met_capacity;
   HkGroup *group; /* of the candidates */
   int64_t group_count, group_capacity;

@@ -129,7 +129,7 @@ static bool is_mended(HkContacts *c, const double *x, const double *to) {
 /* Whether the candidates are those of a far longer move, and too many to be walked through again
  * and again. */
 static bool is_wide(HkContacts *c, const double *x, const double *to) {
-  enum { MANY = 10, MANY_A_PAIR = 4 };
+  enum { MANY = 20, MANY_A_PAIR = 4 };
   const double SHORTER = 1.0 / 16;
   int64_t n = c->data->features.n, touch = c->touchings[c->last].pair_count;
   if (x == to || c->candidate_count <= MANY * n + MANY_A_PAIR * touch) return false;

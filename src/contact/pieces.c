@@ -41,9 +41,7 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) {
     const HkPiece *p = &w->pieces->piece[k];
     if (p->count == 0) continue; /* an empty list may be NULL */
-    char *to = w->to + (size_t)at * p->size;
-    memcpy(to, p->entries, (size_t)p->count * p->size);
-    if (w->fill->settle) w->fill->settle(w->fill->user, to, p->count);
+    memcpy(w->to + (size_t)at * p->size, p->entries, (size_t)p->count * p->size);
     at += p->count;
   }
 }

@@ -27,8 +27,6 @@ typedef struct HkFill {
   size_t size;          /* bytes, of an entry of the list */
   /* Appends what entries begin .. end - 1 of the loop give. */
   void (*fill)(void *user, int64_t begin, int64_t end, HkPiece *piece);
-  /* Sees a part of the list, in its place; NULL: nothing is to be done there. */
-  void (*settle)(void *user, void *entries, int64_t count);
   void *user;
 } HkFill;
 

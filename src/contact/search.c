@@ -39,7 +39,7 @@
 
 /* What the skin has of a move, up to a part of an edge. */
 static const double AHEAD = 0.5, AHEAD_EDGES = 0.25;
-enum { SEARCH_GRAIN = 32, CANDIDATE_GRAIN = 4096, DENSE = 16, STILL_DENSE = 5 };
+enum { SEARCH_GRAIN = 8, DENSE = 16, STILL_DENSE = 5 };
 
 typedef struct Search {
   HkContacts *c;
@@ -241,65 +241,6 @@ static void search_range(void *user, int64_t begin, int64_t end, HkPiece *piece)
 
 /* ---- The list ---- */
 
-static void met_range(void *user, int64_t begin, int64_t end, HkPiece *piece) {
-  const HkContacts *c = user;
-  for (int64_t e = begin; e < end; e++) {
-    HkCandidate *to = c->candidate[e].k > 0 ? hk_piece_append(piece) : NULL;
-    if (to) *to = c->candidate[e];
-  }
-}
-
-/* Keeps the stiffness of the candidates before they are replaced. Both lists are sorted, and what
- * both have is kept once. */
-static HkStatus remember(HkContacts *c) {
-  HkFill fill = {.count = c->candidate_count,
-                 .grain = CANDIDATE_GRAIN,
-                 .size = sizeof *c->fresh,
-                 .fill = met_range,
-                 .user = c};
-  HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->fresh,
-                        &c->fresh_count, &c->fresh_capacity));
-  int64_t both = 0, at = 0, old = c->met_count;
-  for (int64_t e = 0; e < c->fresh_count; e++) {
-    while (at < old && c->met[at].key < c->fresh[e].key) at++;
-    both += at < old && c->met[at].key == c->fresh[e].key;
-  }
-  at = old + c->fresh_count - both;
-  HK_TRY(
-      hk_grow(&c->model->context, &c->met, &c->met_capacity, at, sizeof *c->met, "contact", NULL));
-  c->met_count = at;
-  for (int64_t e = c->fresh_count - 1; e >= 0; e--) { /* from the last on, in place */
-    while (old > 0 && c->met[old - 1].key > c->fresh[e].key) c->met[--at] = c->met[--old];
-    if (old > 0 && c->met[old - 1].key == c->fresh[e].key) continue;
-    c->met[--at] = c->fresh[e];
-  }
-  return HK_OK;
-}
-
-/* The first of the pairs that were met with a key that is not smaller. */
-static int64_t find_met(const HkContacts *c, uint64_t key) {
-  int64_t low = 0, high = c->met_count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (c->met[middle].key < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-/* Pairs that were met in this step keep their stiffness. */
-static void recall(void *user, void *entries, int64_t count) {
-  const HkContacts *c = ((const Search *)user)->c;
-  HkCandidate *candidate = entries;
-  int64_t at = find_met(c, candidate[0].key);
-  for (int64_t e = 0; e < count; e++) {
-    while (at < c->met_count && c->met[at].key < candidate[e].key) at++;
-    if (at < c->met_count && c->met[at].key == candidate[e].key) candidate[e].k = c->met[at].k;
-  }
-}
-
 static double path_range(void *user, int64_t begin, int64_t end) {
   const Search *a = user;
   double sum = 0;
@@ -323,7 +264,6 @@ HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
                  .grain = SEARCH_GRAIN,
                  .size = sizeof *c->candidate,
                  .fill = search_range,
-                 .settle = recall,
                  .user = &a};
   c->searches++;
   c->is_dense = c->candidate_count > (c->is_dense ? STILL_DENSE : DENSE) * f->n;
@@ -334,7 +274,6 @@ HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
   hk_distances_place(c, x);
   hk_parallel_for(c->model->threads, f->vertex_count, skin_range, c);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
-  HK_TRY(remember(c));
   HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &c->candidate,
                         &c->candidate_count, &c->candidate_capacity));
   HK_TRY(hk_groups_list(c));
@@ -385,8 +324,6 @@ static void sort_fresh(HkContacts *c) {
     *to = c->fresh[e];
     while (at < c->candidate_count && c->candidate[at].key < to->key) at++;
     if (at < c->candidate_count && c->candidate[at].key == to->key) continue;
-    int64_t met = find_met(c, to->key);
-    if (met < c->met_count && c->met[met].key == to->key) to->k = c->met[met].k;
     kept++;
   }
   c->fresh_count = kept;
