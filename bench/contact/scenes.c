@@ -76,7 +76,7 @@ static void put_pins(Text *t, const SceneChoice *c) {
 
 static void put_contact(Text *t, const SceneChoice *c) {
   if (!c->contact) return;
-  put(t, ", {'type': 'contact', 'thickness': 1e-3, 'distance': 1e-3");
+  put(t, ", {'type': 'contact', 'thickness': 1e-3, 'distance': 1e-3, 'untangle': true");
   if (c->scene == SCENE_SPHERE) put(t, ", 'ground': true, 'height': -0.3");
   if (c->scene == SCENE_STACK || c->scene == SCENE_REST) put(t, ", 'ground': true, 'height': 0");
   put(t, "}");
