@@ -80,7 +80,7 @@ static void row_diagonal(const HkLevelTerms *l, int64_t k, float G[12]) {
   memset(G, 0, 12 * sizeof *G);
   for (int64_t e = l->row_start[k]; e < l->row_start[k + 1]; e++) {
     int64_t t = l->row_term[e];
-    float scale = fabsf(l->row_weight[e]) * l->y[4 * t];
+    float scale = 0.5f * fabsf(l->row_weight[e]) * l->y[4 * t];
     for (int q = 0; q < 12; q++) G[q] += scale * l->K[12 * t + q];
   }
 }

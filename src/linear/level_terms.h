@@ -6,11 +6,11 @@
  *
  * Sweeps go through the graph alone, with a diagonal that makes up for C,
  *
- *     M = L + D + G,   G_I = sum over the terms of |w_I| sum_J |w_J| K
+ *     M = L + D + G,   G_I = sum over the terms of |w_I| sum_J |w_J| K / 2
  *
  * First x = M^-1 b; later, in falling order, x += M^-T (b - A x), which is a sweep of Gauss-Seidel
- * with b - C x + G x in place of b. The cycle is positive definite, since G - C >= 0:
- * sum_IJ |w_I| |w_J| |x_I +- x_J|_K^2 / 2 >= 0 for each term.
+ * with b - C x + G x in place of b. The cycle is positive definite, since M + M^T - A = D + 2 G - C
+ * is: 2 G - C >= 0, as sum_IJ |w_I| |w_J| |x_I +- x_J|_K^2 / 2 >= 0 for each term.
  *
  * The terms of the next level have the weights P^T w. Where the level is coarse, many of them are
  * alike: those whose largest weights, on either side, belong to the same two coarse rows become one

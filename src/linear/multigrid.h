@@ -131,7 +131,7 @@ typedef struct HkLevelTerms {
   int64_t *row_start; /* row_count + 1: the entries of a row, */
   int32_t *row_term;  /* each with its term */
   float *row_weight;  /* and its weight */
-  float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K over its terms */
+  float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K / 2 over its terms */
   float *saved;       /* 4 a row: of a vector, during a sweep */
   float *y;           /* 4 a term: K sum w x */
   int32_t *order;     /* 2 a term: scratch of the sort into groups, */
