@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/lists.h"
+#include "linear/fine_terms.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,6 +11,15 @@
 enum { TERM_GRAIN = 512, ROW_GRAIN = 256, GROUP_GRAIN = 64 };
 /* Rows of a group of terms, and of a table of them that stays at most half full. */
 enum { ENTRIES_MAX = 256, TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS };
+/* Entries for which there is scratch memory, for each term of the level above. */
+enum { KEPT_ENTRIES = 2 };
+
+typedef struct Entry {
+  int32_t row;
+  float weight;
+} Entry;
+
+HK_KERNEL_TABLE(HkLevelTermKernels, hk_level_term_kernels)
 
 /* ---- Memory ---- */
 
@@ -30,14 +40,11 @@ static HkStatus grow(const HkContext *c, const Array *arrays, int array_count, i
   return HK_OK;
 }
 
-enum { TERM_ARRAYS = 5, ENTRY_ARRAYS = 5, COUPLED_ARRAYS = 3 };
+enum { TERM_ARRAYS = 3, ENTRY_ARRAYS = 5, COUPLED_ARRAYS = 3 };
 
 static HkStatus grow_terms(const HkContext *c, HkLevelTerms *l, int64_t count, HkError *error) {
-  Array arrays[TERM_ARRAYS] = {{&l->start, sizeof *l->start},
-                               {&l->K, 12 * sizeof *l->K},
-                               {&l->y, 4 * sizeof *l->y},
-                               {&l->order, 2 * sizeof *l->order},
-                               {&l->side, 3 * sizeof *l->side}};
+  Array arrays[TERM_ARRAYS] = {
+      {&l->start, sizeof *l->start}, {&l->K, 12 * sizeof *l->K}, {&l->y, 4 * sizeof *l->y}};
   return grow(c, arrays, TERM_ARRAYS, &l->term_capacity, count + 1, error);
 }
 
@@ -58,15 +65,14 @@ static HkStatus grow_coupled(const HkContext *c, HkLevelTerms *l, int64_t count,
 }
 
 void hk_level_terms_destroy(const HkContext *c, HkLevelTerms *l) {
-  void *arrays[] = {&l->start,   &l->row,       &l->weight,   &l->K,          &l->y,
-                    &l->coupled, &l->row_start, &l->row_term, &l->row_weight, &l->G,
-                    &l->saved,   &l->order,     &l->side,     &l->term};
+  void *arrays[] = {&l->start,     &l->row,      &l->weight,     &l->K, &l->y,     &l->coupled,
+                    &l->row_start, &l->row_term, &l->row_weight, &l->G, &l->saved, &l->term};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) hk_free(c, arrays[k]);
   *l = (HkLevelTerms){0};
 }
 
 size_t hk_level_terms_bytes(const HkLevelTerms *l) {
-  size_t term = sizeof *l->start + 16 * sizeof *l->K + 2 * sizeof *l->order + 3 * sizeof *l->side;
+  size_t term = sizeof *l->start + 16 * sizeof *l->K;
   size_t entry = sizeof *l->row + sizeof *l->weight + sizeof *l->term + sizeof *l->row_term +
                  sizeof *l->row_weight;
   size_t coupled = sizeof *l->coupled + 16 * sizeof *l->G;
@@ -138,134 +144,127 @@ static HkStatus list_rows(const HkContext *c, HkLevelTerms *l, int64_t rows, int
   return HK_OK;
 }
 
-/* ---- A new Hessian ---- */
+/* ---- The next level ---- */
 
-/* to = scale K, as three columns of four floats; nothing couples to z in two dimensions. */
-static void set_matrix(const double K[6], double scale, bool flat, float to[12]) {
-  static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
-  for (int c = 0; c < 3; c++)
-    for (int r = 0; r < 4; r++) {
-      bool zero = r == 3 || (flat && (r == 2 || c == 2));
-      to[4 * c + r] = zero ? 0 : (float)(scale * K[place[c][r % 3]]);
-    }
-}
-
-/* tau^2, or less where a term is so stiff against the masses of its vertices that the inverse of
- * their diagonal blocks, in single precision, would not be positive definite any more. */
-static double scale_of(const HkModel *m, const HkWeightedTerm *term, double tau) {
-  const double STIFFEST = 2e5;
-  double stiffness = tau * tau * (term->K[0] + term->K[3] + term->K[5]), mass = INFINITY;
-  for (int a = 0; a < 4; a++)
-    if (term->weight[a] != 0) mass = fmin(mass, m->mass[term->vertex[a]]);
-  return stiffness > STIFFEST * mass ? tau * tau * STIFFEST * mass / stiffness : tau * tau;
-}
-
-typedef struct Source {
+/* Terms that become those of the next level: of a level, or those of forces on level 0. Arrays are
+ * in the scratch buffer of the forces' terms, of which there are more than terms on any level. */
+typedef struct Projection {
   const HkMultigrid *m;
-  const HkWeightedTerms *terms;
+  const HkLevel *level;
+  const HkWeightedTerms *fine; /* NULL but on level 0 */
   const uint8_t *held;
-  double tau;
-  HkLevelTerms *to;
-} Source;
+  int64_t count, groups;
+  HkLevelTerms *next;
+  int32_t *side;  /* 3 a term: coarse rows on either side, the smaller first, and a sign */
+  int32_t *order; /* the terms by their sides */
+  int32_t *first; /* of each group: its first term in the order; before that scratch of the sort */
+  Entry *entry;   /* KEPT_ENTRIES a term: of the groups whose first term it is, before all are
+                   * counted */
+} Projection;
 
-/* Four entries a term. */
-static void set_range(void *user, int64_t begin, int64_t end) {
-  const Source *a = user;
-  const HkModel *model = a->m->model;
-  HkLevelTerms *l = a->to;
-  for (int64_t t = begin; t < end; t++) {
-    const HkWeightedTerm *term = &a->terms->term[t];
-    l->start[t + 1] = 4 * (t + 1);
-    set_matrix(term->K, scale_of(model, term, a->tau), model->dimension == 2, l->K + 12 * t);
-    for (int k = 0; k < 4; k++) {
-      bool counts = term->weight[k] != 0 && !(a->held && a->held[term->vertex[k]]);
-      l->row[4 * t + k] = counts ? a->m->row[term->vertex[k]] : 0;
-      l->weight[4 * t + k] = counts ? (float)term->weight[k] : 0;
-      l->term[4 * t + k] = (int32_t)t;
-    }
+/* A term: rows and weights of its entries. */
+typedef struct Term {
+  const int32_t *row;
+  const float *weight;
+  int64_t count;
+  int32_t own_row[4];
+  float own_weight[4];
+} Term;
+
+static void get_term(const Projection *a, int64_t t, Term *term) {
+  const HkLevelTerms *l = &a->level->terms;
+  if (!a->fine) {
+    term->row = l->row + l->start[t];
+    term->weight = l->weight + l->start[t];
+    term->count = l->start[t + 1] - l->start[t];
+    return;
+  }
+  const HkWeightedTerm *from = &a->fine->term[t];
+  term->count = 0;
+  for (int k = 0; k < 4; k++) {
+    if (from->weight[k] == 0 || (a->held && a->held[from->vertex[k]])) continue;
+    term->own_row[term->count] = a->m->row[from->vertex[k]];
+    term->own_weight[term->count++] = (float)from->weight[k];
+  }
+  term->row = term->own_row;
+  term->weight = term->own_weight;
+}
+
+/* to += K of term t, as three columns of four floats; nothing couples to z in two dimensions.
+ * Returns its trace. */
+static float add_matrix(const Projection *a, int64_t t, float to[12]) {
+  static const int place[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+  if (!a->fine) {
+    const float *K = a->level->terms.K + 12 * t;
+    for (int q = 0; q < 12; q++) to[q] += K[q];
+    return K[0] + K[5] + K[10];
+  }
+  const HkFineTerms *f = &a->m->fine_terms;
+  const double *K = a->fine->term[t].K;
+  double scale = f->rows->first[t] < f->rows->first[t + 1] ? f->scale[f->rows->first[t]] : 0;
+  double trace = 0;
+  int size = a->m->model->dimension == 2 ? 2 : 3;
+  for (int c = 0; c < size; c++) {
+    for (int r = 0; r < size; r++) to[4 * c + r] += (float)(scale * K[place[c][r]]);
+    trace += scale * K[place[c][c]];
+  }
+  return (float)trace;
+}
+
+/* The rows of the largest weights of a term on either side, -1 where there is none. */
+static void find_sides(const Term *term, int32_t row[2]) {
+  float most = 0, least = 0;
+  row[0] = row[1] = -1;
+  for (int64_t e = 0; e < term->count; e++) { /* without branches, which nobody could predict */
+    float weight = term->weight[e];
+    row[0] = weight > most ? term->row[e] : row[0];
+    row[1] = weight < least ? term->row[e] : row[1];
+    most = weight > most ? weight : most;
+    least = weight < least ? weight : least;
   }
 }
 
-HkStatus hk_level_terms_set(HkMultigrid *m, const HkWeightedTerms *terms, const uint8_t *held,
-                            double tau, int threads, HkError *error) {
-  const HkContext *c = &m->model->context;
-  HkLevelTerms *l = &m->level[0].terms;
-  Source a = {m, terms, held, tau, l};
-  l->count = l->row_count = 0;
-  if (terms->count == 0) return HK_OK;
-  HK_TRY(grow_terms(c, l, terms->count, error));
-  HK_TRY(grow_entries(c, l, 4 * terms->count, error));
-  l->start[0] = 0;
-  hk_parallel_work(threads, terms->count, TERM_GRAIN, set_range, &a);
-  l->count = terms->count;
-  return list_rows(c, l, m->level[0].n, threads, error);
-}
-
-/* ---- The next level ---- */
-
-/* The coarse row that a row follows most; -1 if it follows none. */
-static int32_t parent(const HkWeights *P, int32_t row) {
-  float most = 0;
-  int32_t found = -1;
-  for (int32_t e = P->start[row]; e < P->start[row + 1]; e++)
-    if (P->weight[e] > most) {
-      most = P->weight[e];
-      found = P->column[e];
-    }
-  return found;
-}
-
-typedef struct Projection {
-  const HkLevelTerms *l;
-  HkLevelTerms *next;
-  const HkWeights *P;
-  const int32_t *first; /* of each group: its first term in the order */
-  bool fills;           /* else the entries are counted */
-} Projection;
-
-/* side: the parents of the largest weights on either side of a term, the smaller number first, -1
- * where there is none; and the sign that makes the weights of the first side positive. */
+/* side: the parents of these rows, the smaller number first; and the sign that makes the weights of
+ * the first side positive. */
 static void side_range(void *user, int64_t begin, int64_t end) {
   const Projection *a = user;
-  const HkLevelTerms *l = a->l;
+  Term term;
   for (int64_t t = begin; t < end; t++) {
-    int64_t at[2] = {-1, -1};
-    int32_t parents[2];
-    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++) {
-      int k = l->weight[e] < 0;
-      if (at[k] < 0 || fabsf(l->weight[e]) > fabsf(l->weight[at[k]])) at[k] = e;
-    }
-    for (int k = 0; k < 2; k++) parents[k] = at[k] < 0 ? -1 : parent(a->P, l->row[at[k]]);
+    int32_t row[2], parents[2];
+    get_term(a, t, &term);
+    find_sides(&term, row);
+    for (int k = 0; k < 2; k++) parents[k] = row[k] < 0 ? -1 : a->level->parent[row[k]];
     bool swaps = parents[0] > parents[1];
-    l->side[3 * t] = parents[swaps];
-    l->side[3 * t + 1] = parents[!swaps];
-    l->side[3 * t + 2] = swaps ? -1 : 1;
+    a->side[3 * t] = parents[swaps];
+    a->side[3 * t + 1] = parents[!swaps];
+    a->side[3 * t + 2] = swaps ? -1 : 1;
   }
 }
 
 static int64_t second_side(const void *user, int64_t t) {
-  return ((const HkLevelTerms *)user)->side[3 * t + 1] + 1;
+  return ((const Projection *)user)->side[3 * t + 1] + 1;
 }
 
 static int64_t first_side(const void *user, int64_t k) {
-  const HkLevelTerms *l = user;
-  return l->side[3 * (int64_t)l->order[l->count + k]] + 1;
+  const Projection *a = user;
+  return a->side[3 * (int64_t)a->first[k]] + 1;
 }
 
 static void order_range(void *user, int64_t begin, int64_t end) {
-  HkLevelTerms *l = user;
-  for (int64_t k = begin; k < end; k++) l->order[k] = l->order[l->count + l->order[k]];
+  const Projection *a = user;
+  for (int64_t k = begin; k < end; k++) a->order[k] = a->first[a->order[k]];
 }
 
 /* Sorts the terms into groups by their sides, first by the second one: order[k] is the k-th term.
  */
-static HkStatus sort_terms(const HkContext *c, HkLevelTerms *l, HkLevelTerms *next, int64_t rows,
-                           int threads, HkError *error) {
-  HK_TRY(hk_grow(c, &next->row_start, &next->row_capacity, rows + 2, sizeof *next->row_start,
-                 "multigrid", error));
-  hk_lists_make(threads, l->count, rows + 1, second_side, l, next->row_start, l->order + l->count);
-  hk_lists_make(threads, l->count, rows + 1, first_side, l, next->row_start, l->order);
-  hk_parallel_work(threads, l->count, TERM_GRAIN, order_range, l);
+static HkStatus sort_terms(Projection *a, int threads, HkError *error) {
+  HkLevelTerms *next = a->next;
+  int64_t rows = a->level->P.columns;
+  HK_TRY(hk_grow(&a->m->model->context, &next->row_start, &next->row_capacity, rows + 2,
+                 sizeof *next->row_start, "multigrid", error));
+  hk_lists_make(threads, a->count, rows + 1, second_side, a, next->row_start, a->first);
+  hk_lists_make(threads, a->count, rows + 1, first_side, a, next->row_start, a->order);
+  hk_parallel_work(threads, a->count, TERM_GRAIN, order_range, a);
   return HK_OK;
 }
 
@@ -273,13 +272,14 @@ static HkStatus sort_terms(const HkContext *c, HkLevelTerms *l, HkLevelTerms *ne
 typedef struct Sums {
   int32_t row[ENTRIES_MAX];
   float weight[ENTRIES_MAX];
+  int16_t slot[ENTRIES_MAX];
   int16_t table[TABLE_SIZE]; /* an entry plus 1, or 0 */
   int count;
 } Sums;
 
 static void clear(Sums *s) {
+  for (int k = 0; k < s->count; k++) s->table[s->slot[k]] = 0;
   s->count = 0;
-  memset(s->table, 0, sizeof s->table);
 }
 
 static void add_entry(Sums *s, int32_t row, float weight) {
@@ -290,87 +290,137 @@ static void add_entry(Sums *s, int32_t row, float weight) {
     if (s->count == ENTRIES_MAX) return; /* a preconditioner may leave out the rest */
     s->row[s->count] = row;
     s->weight[s->count] = 0;
+    s->slot[s->count] = (int16_t)at;
     s->table[at] = (int16_t)++s->count;
   }
   s->weight[s->table[at] - 1] += weight;
 }
 
-static float trace(const float K[12]) {
-  return K[0] + K[5] + K[10];
-}
-
 /* Adds up the terms of group g: K, and the weights of rows; returns the sum of trace K. */
 static float add_group(const Projection *a, int64_t g, float K[12], Sums *fine) {
-  const HkLevelTerms *l = a->l;
   float total = 0;
+  Term term;
   clear(fine);
   memset(K, 0, 12 * sizeof *K);
   for (int32_t k = a->first[g]; k < a->first[g + 1]; k++) {
-    int64_t t = l->order[k];
-    float share = trace(l->K + 12 * t), signed_share = (float)l->side[3 * t + 2] * share;
-    for (int q = 0; q < 12; q++) K[q] += l->K[12 * t + q];
+    int64_t t = a->order[k];
+    float share = add_matrix(a, t, K), signed_share = (float)a->side[3 * t + 2] * share;
     total += share;
-    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++)
-      if (l->weight[e] != 0) add_entry(fine, l->row[e], signed_share * l->weight[e]);
+    get_term(a, t, &term);
+    for (int64_t e = 0; e < term.count; e++)
+      add_entry(fine, term.row[e], signed_share * term.weight[e]);
   }
   return total;
 }
 
-static void project_range(void *user, int64_t begin, int64_t end) {
+/* coarse = the weights of group g on the next level; sets K of its term there. */
+static void project_group(const Projection *a, int64_t g, Sums *fine, Sums *coarse) {
+  const HkWeights *P = &a->level->P;
+  float total = add_group(a, g, a->next->K + 12 * g, fine);
+  float scale = total > 0 ? 1 / total : 0;
+  clear(coarse);
+  for (int k = 0; k < fine->count; k++)
+    for (int32_t p = P->start[fine->row[k]]; p < P->start[fine->row[k] + 1]; p++)
+      add_entry(coarse, P->column[p], scale * fine->weight[k] * P->weight[p]);
+}
+
+/* Blocks of groups. Entries are kept until all are counted, if those of the block fit into the
+ * place that its terms have for them; otherwise they are found a second time. */
+static bool fits(const Projection *a, int64_t begin, int64_t end, int64_t count) {
+  return count <= KEPT_ENTRIES * (int64_t)(a->first[end] - a->first[begin]);
+}
+
+static void count_range(void *user, int64_t block_begin, int64_t block_end) {
   const Projection *a = user;
-  Sums fine, coarse;
-  float K[12];
-  for (int64_t g = begin; g < end; g++) {
-    float total = add_group(a, g, K, &fine);
-    clear(&coarse);
-    for (int k = 0; k < fine.count; k++)
-      for (int32_t p = a->P->start[fine.row[k]]; p < a->P->start[fine.row[k] + 1]; p++)
-        add_entry(&coarse, a->P->column[p], fine.weight[k] * a->P->weight[p]);
-    if (!a->fills) {
+  Sums fine = {.count = 0}, coarse = {.count = 0};
+  for (int64_t block = block_begin; block < block_end; block++) {
+    int64_t begin = GROUP_GRAIN * block, count = 0;
+    int64_t end = begin + GROUP_GRAIN < a->groups ? begin + GROUP_GRAIN : a->groups;
+    Entry *to = a->entry + KEPT_ENTRIES * (int64_t)a->first[begin];
+    for (int64_t g = begin; g < end; g++) {
+      project_group(a, g, &fine, &coarse);
       a->next->start[g + 1] = coarse.count;
-      continue;
+      count += coarse.count;
+      for (int k = 0; k < coarse.count && fits(a, begin, end, count); k++)
+        *to++ = (Entry){coarse.row[k], coarse.weight[k]};
     }
-    memcpy(a->next->K + 12 * g, K, sizeof K);
-    int64_t at = a->next->start[g];
-    for (int k = 0; k < coarse.count; k++, at++) {
-      a->next->row[at] = coarse.row[k];
-      a->next->weight[at] = total > 0 ? coarse.weight[k] / total : 0;
-      a->next->term[at] = (int32_t)g;
+  }
+}
+
+static void put_entry(const Projection *a, int64_t at, int64_t g, int32_t row, float weight) {
+  a->next->row[at] = row;
+  a->next->weight[at] = weight;
+  a->next->term[at] = (int32_t)g;
+}
+
+static void fill_range(void *user, int64_t block_begin, int64_t block_end) {
+  const Projection *a = user;
+  const int64_t *start = a->next->start;
+  Sums fine = {.count = 0}, coarse = {.count = 0};
+  for (int64_t block = block_begin; block < block_end; block++) {
+    int64_t begin = GROUP_GRAIN * block;
+    int64_t end = begin + GROUP_GRAIN < a->groups ? begin + GROUP_GRAIN : a->groups;
+    const Entry *kept = a->entry + KEPT_ENTRIES * (int64_t)a->first[begin];
+    bool has_kept = fits(a, begin, end, start[end] - start[begin]);
+    for (int64_t g = begin; g < end; g++) {
+      if (!has_kept) project_group(a, g, &fine, &coarse);
+      for (int64_t at = start[g], k = 0; at < start[g + 1]; at++, k++)
+        if (has_kept)
+          put_entry(a, at, g, kept[at - start[begin]].row, kept[at - start[begin]].weight);
+        else
+          put_entry(a, at, g, coarse.row[k], coarse.weight[k]);
     }
   }
 }
 
 /* The first term of each group; returns the number of groups. */
-static int64_t find_groups(const HkLevelTerms *l, int32_t *first) {
+static int64_t find_groups(const Projection *a) {
   int64_t groups = 0;
-  for (int64_t k = 0; k < l->count; k++) {
-    const int32_t *side = l->side + 3 * (int64_t)l->order[k];
-    const int32_t *before = k > 0 ? l->side + 3 * (int64_t)l->order[k - 1] : NULL;
-    if (!before || side[0] != before[0] || side[1] != before[1]) first[groups++] = (int32_t)k;
+  for (int64_t k = 0; k < a->count; k++) {
+    const int32_t *side = a->side + 3 * (int64_t)a->order[k];
+    const int32_t *before = k > 0 ? a->side + 3 * (int64_t)a->order[k - 1] : NULL;
+    if (!before || side[0] != before[0] || side[1] != before[1]) a->first[groups++] = (int32_t)k;
   }
-  first[groups] = (int32_t)l->count;
+  a->first[groups] = (int32_t)a->count;
   return groups;
 }
 
-HkStatus hk_level_terms_project(HkMultigrid *m, int k, int threads, HkError *error) {
-  const HkContext *c = &m->model->context;
-  HkLevelTerms *l = &m->level[k].terms, *next = &m->level[k + 1].terms;
-  const HkWeights *P = &m->level[k].P;
+static HkStatus project(Projection *a, int threads, HkError *error) {
+  const HkContext *c = &a->m->model->context;
+  HkLevelTerms *next = a->next;
+  next->kernels = hk_level_term_kernels_of(a->m->isa);
   next->count = next->row_count = 0;
-  if (l->count == 0) return HK_OK;
-  Projection a = {.l = l, .next = next, .P = P, .first = l->order + l->count};
-  hk_parallel_work(threads, l->count, TERM_GRAIN, side_range, &a);
-  HK_TRY(sort_terms(c, l, next, P->columns, threads, error));
-  int64_t groups = find_groups(l, l->order + l->count);
-  HK_TRY(grow_terms(c, next, groups, error));
+  if (a->count == 0) return HK_OK;
+  hk_parallel_work(threads, a->count, TERM_GRAIN, side_range, a);
+  HK_TRY(sort_terms(a, threads, error));
+  a->groups = find_groups(a);
+  int64_t blocks = (a->groups + GROUP_GRAIN - 1) / GROUP_GRAIN;
+  HK_TRY(grow_terms(c, next, a->groups, error));
   next->start[0] = 0;
-  hk_parallel_work(threads, groups, GROUP_GRAIN, project_range, &a);
-  for (int64_t g = 0; g < groups; g++) next->start[g + 1] += next->start[g];
-  HK_TRY(grow_entries(c, next, next->start[groups], error));
-  a.fills = true;
-  hk_parallel_work(threads, groups, GROUP_GRAIN, project_range, &a);
-  next->count = groups;
-  return list_rows(c, next, m->level[k + 1].n, threads, error);
+  hk_parallel_work(threads, blocks, 1, count_range, a);
+  for (int64_t g = 0; g < a->groups; g++) next->start[g + 1] += next->start[g];
+  HK_TRY(grow_entries(c, next, next->start[a->groups], error));
+  hk_parallel_work(threads, blocks, 1, fill_range, a);
+  next->count = a->groups;
+  return list_rows(c, next, a->level[1].n, threads, error);
+}
+
+HkStatus hk_level_terms_project(HkMultigrid *m, int k, const uint8_t *held, int threads,
+                                HkError *error) {
+  const HkTermRows *rows = m->fine_terms.rows;
+  Projection a = {.m = m,
+                  .level = &m->level[k],
+                  .fine = rows && k == 0 ? rows->terms : NULL,
+                  .held = held,
+                  .next = &m->level[k + 1].terms};
+  a.count = a.fine ? a.fine->count : m->level[k].terms.count;
+  if (rows) {
+    a.entry = (Entry *)rows->scratch;
+    a.side = (int32_t *)(a.entry + KEPT_ENTRIES * a.count);
+    a.order = a.side + 3 * a.count;
+    a.first = a.order + a.count;
+  }
+  return project(&a, threads, error);
 }
 
 void hk_level_terms_add_dense(const HkLevelTerms *l, int size, double *A) {
@@ -409,41 +459,17 @@ typedef struct Cycle {
   bool first, saves;
 } Cycle;
 
-/* to += s B from; B: three columns of four floats */
-static inline void add_product(const float *B, float s, const float *from, float to[4]) {
-  for (int c = 0; c < 3; c++)
-    for (int r = 0; r < 4; r++) to[r] += s * from[c] * B[4 * c + r];
-}
-
 static void term_range(void *user, int64_t begin, int64_t end) {
   const Cycle *a = user;
-  const HkLevelTerms *l = a->l;
-  for (int64_t t = begin; t < end; t++) {
-    float u[4] = {0, 0, 0, 0}, y[4] = {0, 0, 0, 0};
-    for (int64_t e = l->start[t]; e < l->start[t + 1]; e++) {
-      const float *x = a->x + 4 * (int64_t)l->row[e];
-      for (int q = 0; q < 4; q++) u[q] += l->weight[e] * x[q];
-    }
-    add_product(l->K + 12 * t, 1, u, y);
-    memcpy(l->y + 4 * t, y, sizeof y);
-  }
+  a->l->kernels->sum(a->l, a->x, begin, end);
 }
 
 static void row_range(void *user, int64_t begin, int64_t end) {
   const Cycle *a = user;
   const HkLevelTerms *l = a->l;
-  for (int64_t k = begin; k < end; k++) {
-    int64_t at = 4 * (int64_t)l->coupled[k];
-    float sum[4];
-    memcpy(sum, a->r + at, sizeof sum);
-    if (a->saves) memcpy(l->saved + 4 * k, sum, sizeof sum);
-    for (int64_t e = l->row_start[k]; e < l->row_start[k + 1]; e++) {
-      const float *y = l->y + 4 * (int64_t)l->row_term[e];
-      for (int q = 0; q < 4; q++) sum[q] -= l->row_weight[e] * y[q];
-    }
-    if (a->first) add_product(l->G + 12 * k, 1, a->x + at, sum);
-    memcpy(a->r + at, sum, sizeof sum);
-  }
+  for (int64_t k = begin; k < end && a->saves; k++)
+    memcpy(l->saved + 4 * k, a->r + 4 * (int64_t)l->coupled[k], 4 * sizeof *a->r);
+  l->kernels->subtract(l, a->first ? a->x : NULL, a->r, begin, end);
 }
 
 static void run(const Cycle *a, int threads) {
