@@ -11,14 +11,14 @@ typedef struct Pass {
   const HkTermRows *rows;
   const HkFineTerms *f;
   double tau;
-  float *part, *y; /* in the scratch buffer of the rows */
+  float *part, *y; /* in the scratch buffer of the terms */
   float *r;        /* the vector of the level that C x is subtracted from */
   bool saves;
 } Pass;
 
 static Pass pass_of(const HkMultigrid *m) {
   const HkTermRows *rows = m->fine_terms.rows;
-  float *part = (float *)rows->scratch;
+  float *part = (float *)rows->terms->y;
   return (Pass){
       .m = m, .rows = rows, .f = &m->fine_terms, .part = part, .y = part + 4 * rows->pieces};
 }

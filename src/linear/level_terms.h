@@ -28,6 +28,14 @@
  * (fine_terms.h), with held vertices (n, or NULL) left out. */
 HkStatus hk_level_terms_project(HkMultigrid *multigrid, int k, const uint8_t *held, int threads,
                                 HkError *error);
+/* Memory for that many terms, and for their entries; and the entries of each of the rows of a
+ * level, with G, after all terms are set. */
+HkStatus hk_level_terms_grow(const HkContext *context, HkLevelTerms *terms, int64_t count,
+                             HkError *error);
+HkStatus hk_level_terms_grow_entries(const HkContext *context, HkLevelTerms *terms, int64_t count,
+                                     HkError *error);
+HkStatus hk_level_terms_finish(const HkMultigrid *multigrid, HkLevelTerms *terms, int64_t rows,
+                               int threads, HkError *error);
 /* A += C, a dense matrix of that many rows. */
 void hk_level_terms_add_dense(const HkLevelTerms *terms, int size, double *A);
 /* D += G, before it is inverted. */

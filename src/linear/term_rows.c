@@ -81,7 +81,7 @@ static void rank_range(void *user, int64_t begin, int64_t end) {
 
 static void piece_range(void *user, int64_t begin, int64_t end) {
   const Make *a = user;
-  HkTermPiece *piece = (HkTermPiece *)a->rows->scratch;
+  HkTermPiece *piece = (HkTermPiece *)a->rows->terms->y;
   for (int64_t t = begin; t < end; t++) {
     const HkWeightedTerm *term = &a->rows->terms->term[t];
     int32_t p = a->rows->first[t], rank = a->rows->first[t + 1] - p;
@@ -121,7 +121,7 @@ static void fill_range(void *user, int64_t begin, int64_t end) {
   const Make *a = user;
   const HkTermRows *r = a->rows;
   const HkWeightedTerms *w = r->terms;
-  const HkTermPiece *piece = (const HkTermPiece *)r->scratch;
+  const HkTermPiece *piece = (const HkTermPiece *)w->y;
   static const float none[3] = {0, 0, 0};
   for (int64_t k = begin; k < end; k++) {
     float scale = a->held && a->held[w->vertex[k]] ? 0 : 1;
@@ -145,8 +145,8 @@ static void accumulate(int32_t *first, int64_t count) {
   for (int64_t t = 0; t < count; t++) first[t + 1] += first[t];
 }
 
-HkStatus hk_term_rows_make(HkTermRows *r, const HkWeightedTerms *w, const HkModel *m,
-                           const uint8_t *held, HkError *error) {
+HkStatus hk_term_rows_make(HkTermRows *r, HkWeightedTerms *w, const HkModel *m, const uint8_t *held,
+                           HkError *error) {
   const HkContext *c = &m->context;
   Make a = {r, held, m->dimension == 2};
   r->terms = w;
@@ -163,8 +163,7 @@ HkStatus hk_term_rows_make(HkTermRows *r, const HkWeightedTerms *w, const HkMode
   accumulate(r->first, w->count);
   r->pieces = r->first[w->count];
   int64_t most = r->pieces > w->count ? r->pieces : w->count;
-  HK_TRY(hk_grow(c, &r->scratch, &r->scratch_capacity, PIECE_DOUBLES * most, sizeof *r->scratch,
-                 WHAT, error));
+  HK_TRY(hk_grow(c, &w->y, &w->y_capacity, PIECE_DOUBLES * most, sizeof *w->y, WHAT, error));
   hk_parallel_work(m->threads, w->count, TERM_GRAIN, piece_range, &a);
   hk_parallel_work(m->threads, w->vertex_count, VERTEX_GRAIN, count_range, &a);
   r->start[0] = 0;
@@ -176,16 +175,15 @@ HkStatus hk_term_rows_make(HkTermRows *r, const HkWeightedTerms *w, const HkMode
 }
 
 void hk_term_rows_destroy(const HkModel *m, HkTermRows *r) {
-  void *arrays[] = {&r->first, &r->entries, &r->start, &r->quad, &r->scratch};
-  for (int k = 0; k < 5; k++) hk_free(&m->context, arrays[k]);
+  void *arrays[] = {&r->first, &r->entries, &r->start, &r->quad};
+  for (int k = 0; k < 4; k++) hk_free(&m->context, arrays[k]);
   *r = (HkTermRows){0};
 }
 
 size_t hk_term_rows_bytes(const HkTermRows *r) {
   return (size_t)r->first_capacity * sizeof *r->first +
          (size_t)r->entries_capacity * sizeof *r->entries +
-         (size_t)r->start_capacity * sizeof *r->start + (size_t)r->quad_capacity * sizeof *r->quad +
-         (size_t)r->scratch_capacity * sizeof *r->scratch;
+         (size_t)r->start_capacity * sizeof *r->start + (size_t)r->quad_capacity * sizeof *r->quad;
 }
 
 /* ---- Products ---- */
@@ -216,7 +214,8 @@ static void add_range(void *user, int64_t begin, int64_t end) {
 
 void hk_term_rows_product(const HkTermRows *r, int threads, double scale, const double *p,
                           double *out) {
-  Product a = {r, p, scale, r->scratch, r->scratch + 4 * r->pieces, out};
+  double *part = r->terms->y;
+  Product a = {r, p, scale, part, part + 4 * r->pieces, out};
   hk_parallel_work(threads, r->terms->vertex_count, VERTEX_GRAIN, part_range, &a);
   hk_parallel_work(threads, r->pieces, TERM_GRAIN, sum_range, &a);
   hk_parallel_work(threads, r->terms->vertex_count, VERTEX_GRAIN, add_range, &a);

@@ -29,7 +29,7 @@ typedef struct HkTermQuad {
   int32_t place[4];
 } HkTermQuad;
 
-/* A piece while the rows are made, in the scratch buffer. */
+/* A piece while the rows are made, in the scratch buffer of the terms. */
 typedef struct HkTermPiece {
   float d[3], unused, weight[4];
 } HkTermPiece;
@@ -42,14 +42,14 @@ typedef struct HkTermRows {
   uint8_t *entries; /* one a term: of its vertices, while the rows are made */
   int64_t *start;   /* terms->vertex_count + 1: the quads of terms->vertex[k] */
   HkTermQuad *quad;
-  double *scratch; /* 5 a piece, and 5 a term at least: parts and y of products, free for others
-                    * between them */
-  int64_t first_capacity, entries_capacity, start_capacity, quad_capacity, scratch_capacity;
+  int64_t first_capacity, entries_capacity, start_capacity, quad_capacity;
 } HkTermRows;
 
-/* Makes the rows of terms that hk_weighted_finish has listed, and which outlive them. held: n, or
- * NULL. In two dimensions nothing couples to z. */
-HkStatus hk_term_rows_make(HkTermRows *rows, const HkWeightedTerms *terms, const HkModel *model,
+/* Makes the rows of terms that hk_weighted_finish has listed, and which outlive them. Parts and y
+ * of products are in the scratch buffer y of the terms, 5 doubles a piece and a term at least,
+ * which is free for others between products. held: n, or NULL. In two dimensions nothing couples to
+ * z. */
+HkStatus hk_term_rows_make(HkTermRows *rows, HkWeightedTerms *terms, const HkModel *model,
                            const uint8_t *held, HkError *error);
 /* out += scale C p */
 void hk_term_rows_product(const HkTermRows *rows, int threads, double scale, const double *p,
