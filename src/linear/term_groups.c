@@ -91,28 +91,33 @@ static float add_matrix(const Projection *a, int64_t t, float to[12]) {
   return (float)trace;
 }
 
-/* The rows of the largest weights of a term on either side, -1 where there is none. */
-static void find_sides(const Term *term, int32_t row[2]) {
-  float most = 0, least = 0;
+/* The rows of the largest weights of a term on either side, -1 where there is none: without
+ * branches, which nobody could predict. */
+static void find_sides(const Projection *a, int64_t t, int32_t row[2]) {
+  const HkLevelTerms *l = &a->level->terms;
+  const HkWeightedTerm *from = a->fine ? &a->fine->term[t] : NULL;
+  int64_t begin = from ? 0 : l->start[t], end = from ? 4 : l->start[t + 1];
+  double most = 0, least = 0;
   row[0] = row[1] = -1;
-  for (int64_t e = 0; e < term->count; e++) { /* without branches, which nobody could predict */
-    float weight = term->weight[e];
-    row[0] = weight > most ? term->row[e] : row[0];
-    row[1] = weight < least ? term->row[e] : row[1];
+  for (int64_t e = begin; e < end; e++) {
+    int32_t own = from ? from->vertex[e] : l->row[e];
+    double weight = from ? from->weight[e] : (double)l->weight[e];
+    if (from && a->held && a->held[own]) weight = 0;
+    row[0] = weight > most ? own : row[0];
+    row[1] = weight < least ? own : row[1];
     most = weight > most ? weight : most;
     least = weight < least ? weight : least;
   }
+  for (int k = 0; k < 2 && from; k++) row[k] = row[k] < 0 ? -1 : a->m->row[row[k]];
 }
 
 /* side: the parents of these rows, the smaller number first; and the sign that makes the weights of
  * the first side positive. */
 static void side_range(void *user, int64_t begin, int64_t end) {
   const Projection *a = user;
-  Term term;
   for (int64_t t = begin; t < end; t++) {
     int32_t row[2], parents[2];
-    get_term(a, t, &term);
-    find_sides(&term, row);
+    find_sides(a, t, row);
     for (int k = 0; k < 2; k++) parents[k] = row[k] < 0 ? -1 : a->level->parent[row[k]];
     bool swaps = parents[0] > parents[1];
     a->side[3 * t] = parents[swaps];
