@@ -13,7 +13,7 @@ enum { TERMS_MAX = INT32_MAX / 12 };
 
 /* Doubles of y a term. */
 static int64_t y_size(const HkWeightedTerms *w) {
-  return w->curved ? 5 : 3;
+  return w->curved ? 12 : 3;
 }
 
 /* ---- Lists ---- */
@@ -101,19 +101,21 @@ static void multiply(const double K[6], const double u[3], double y[3]) {
   y[2] = K[2] * u[0] + K[4] * u[1] + K[5] * u[2];
 }
 
-/* y = (K + c (I - K / trace K)) u, and q . p for both q. */
+/* y_a = w_a (K + c (I - K / trace K)) u + sum of q_a (q . p) */
 static void multiply_curved(const HkWeightedTerm *term, const HkWeightedCurvature *curvature,
-                            const double u[3], const double p[12], double y[5]) {
+                            const double u[3], const double p[12], double y[12]) {
   const double *K = term->K;
   double trace = K[0] + K[3] + K[5], c = curvature->across;
-  double along = trace > 0 ? 1 - c / trace : 1;
-  multiply(K, u, y);
-  for (int q = 0; q < 3; q++) y[q] = along * y[q] + c * u[q];
-  y[3] = y[4] = 0;
+  double along = trace > 0 ? 1 - c / trace : 1, Ku[3], product[2] = {0, 0};
+  multiply(K, u, Ku);
+  for (int q = 0; q < 3; q++) Ku[q] = along * Ku[q] + c * u[q];
   for (int k = 0; k < 12; k++) {
-    y[3] += curvature->q[0][k] * p[k];
-    y[4] += curvature->q[1][k] * p[k];
+    product[0] += curvature->q[0][k] * p[k];
+    product[1] += curvature->q[1][k] * p[k];
   }
+  for (int k = 0; k < 12; k++)
+    y[k] = term->weight[k / 3] * Ku[k % 3] + curvature->q[0][k] * product[0] +
+           curvature->q[1][k] * product[1];
 }
 
 static void term_range(void *user, int64_t begin, int64_t end) {
@@ -135,14 +137,6 @@ static void term_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-/* sum += the row of a vertex: w y, and q_a (q . p) for both q. */
-static void add_entry(const HkWeightedTerms *w, int32_t at, double sum[3]) {
-  int64_t t = at / 4, a = at % 4;
-  const double *y = w->y + y_size(w) * t;
-  hk_axpy(w->term[t].weight[a], y, sum);
-  for (int k = 0; k < 2 && w->curved; k++) hk_axpy(y[3 + k], w->curvature[t].q[k] + 3 * a, sum);
-}
-
 static void vertex_range(void *user, int64_t begin, int64_t end) {
   const Product *a = user;
   const HkWeightedTerms *w = a->w;
@@ -150,7 +144,13 @@ static void vertex_range(void *user, int64_t begin, int64_t end) {
     int64_t i = w->vertex[k];
     double sum[3] = {0, 0, 0};
     if (a->held && a->held[i]) continue;
-    for (int64_t e = w->start[k]; e < w->start[k + 1]; e++) add_entry(w, w->at[e], sum);
+    for (int64_t e = w->start[k]; e < w->start[k + 1]; e++) {
+      int64_t t = w->at[e] / 4;
+      if (w->curved)
+        hk_axpy(1, w->y + 3 * (int64_t)w->at[e], sum);
+      else
+        hk_axpy(w->term[t].weight[w->at[e] % 4], w->y + 3 * t, sum);
+    }
     hk_axpy(a->scale, sum, a->out + 3 * i);
   }
 }

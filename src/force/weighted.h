@@ -40,7 +40,8 @@ typedef struct HkWeightedTerms {
   int64_t *start;  /* vertex_count + 1: the terms of vertex[k] are at[start[k]] and following */
   int32_t *at;     /* 4 times the term, plus the place of the vertex in it */
   int64_t vertex_count;
-  double *y; /* scratch of products: 3 a term, 5 if `curved`; shared with linear/term_rows.h */
+  double *y; /* scratch of products: 3 a term, if `curved` 3 for each of its vertices; shared with
+              * linear/term_rows.h */
   int64_t capacity, curvature_capacity, vertex_capacity, start_capacity, at_capacity, y_capacity;
 } HkWeightedTerms;
 

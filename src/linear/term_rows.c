@@ -152,9 +152,11 @@ HkStatus hk_term_rows_make(HkTermRows *r, HkWeightedTerms *w, const HkModel *m, 
   r->terms = w;
   r->pieces = 0;
   if (w->count == 0) return HK_OK;
-  HkIsa isa;
-  HK_TRY(hk_isa_pick(&isa, error));
-  r->kernels = hk_term_kernels_of(isa);
+  if (!r->kernels) {
+    HkIsa isa;
+    HK_TRY(hk_isa_pick(&isa, error));
+    r->kernels = hk_term_kernels_of(isa);
+  }
   HK_TRY(hk_grow(c, &r->first, &r->first_capacity, w->count + 1, sizeof *r->first, WHAT, error));
   HK_TRY(hk_grow(c, &r->entries, &r->entries_capacity, w->count, sizeof *r->entries, WHAT, error));
   HK_TRY(hk_grow(c, &r->start, &r->start_capacity, w->vertex_count + 1, sizeof *r->start, WHAT,
