@@ -21,8 +21,8 @@ static void random_matrix(uint64_t *seed, int rank, double stiffness, double K[6
 
 /* Random terms: three of five of rank one, others of rank two, three and none; points and
  * triangles, edges, and terms of fewer vertices. A weight is too small for floats. */
-static void random_terms(HkWeightedTerms *w, const HkModel *m, int64_t count, double stiffness,
-                         uint64_t seed) {
+static void random_terms_of(HkWeightedTerms *w, const HkModel *m, int64_t count, bool curved,
+                            double stiffness, uint64_t seed) {
   static const int ranks[10] = {1, 1, 1, 2, 0, 1, 1, 1, 2, 3};
   static const double weights[5][4] = {{1, -0.2, -0.3, -0.5},
                                        {0.4, 0.6, -0.7, -0.3},
@@ -32,7 +32,7 @@ static void random_terms(HkWeightedTerms *w, const HkModel *m, int64_t count, do
   HkWeightedCurvature *curvature;
   HkWeightedTerm *term;
   w->count = 0;
-  MUST(hk_weighted_append(w, m, count, false, &term, &curvature, error));
+  MUST(hk_weighted_append(w, m, count, curved, &term, &curvature, error));
   for (int64_t t = 0; t < count; t++) {
     int64_t near = (int64_t)((0.5 + 0.499 * test_random(&seed)) * (double)m->n);
     random_matrix(&seed, ranks[t % 10], stiffness, term[t].K);
@@ -40,8 +40,18 @@ static void random_terms(HkWeightedTerms *w, const HkModel *m, int64_t count, do
       term[t].vertex[a] = (int32_t)((near + (a < 2 ? a : m->n / 2 + a)) % m->n);
       term[t].weight[a] = weights[t % 5][a];
     }
+    if (curved) curvature[t].across = -0.1 * stiffness * fabs(test_random(&seed));
+    for (int q = 0; q < 24 && curved; q++) {
+      bool counts = term[t].weight[q % 12 / 3] != 0;
+      curvature[t].q[q / 12][q % 12] = counts ? sqrt(stiffness) * test_random(&seed) : 0;
+    }
   }
   MUST(hk_weighted_finish(w, m, error));
+}
+
+static void random_terms(HkWeightedTerms *w, const HkModel *m, int64_t count, double stiffness,
+                         uint64_t seed) {
+  random_terms_of(w, m, count, false, stiffness, seed);
 }
 
 /* out = C p of the terms, scaled one by one unless `scale` is NULL; without held vertices, and z in
@@ -100,6 +110,32 @@ TEST(products_by_vertices_are_those_of_the_blocks_with_any_number_of_threads) {
     CHECK(most > 1000);
     CHECK_NEAR(off / most, 0, 1e-6); /* of floats */
     hk_term_rows_destroy(m, &rows);
+    hk_weighted_destroy(m, &terms);
+    model_by_hand_destroy(&m);
+    free(held);
+    free(p);
+    free(out);
+    free(other);
+    free(exact);
+  }
+}
+
+TEST(products_in_double_precision_are_those_of_the_blocks_with_curvature_and_without) {
+  for (int curved = 0; curved < 2; curved++) {
+    HkModel *m = model_of_sheet(by_hand(), 30, 20);
+    HkWeightedTerms terms = {0};
+    uint8_t *held = hold_some(m);
+    int64_t size = 3 * m->n;
+    double *p = take(size), *out = take(size), *other = take(size), *exact = take(size), off = 0;
+    uint64_t seed = 6;
+    random_terms_of(&terms, m, 3000, curved, 1e4, 12);
+    for (int64_t q = 0; q < size; q++) p[q] = test_random(&seed);
+    hk_weighted_product(&terms, 1, held, 0.5, p, out);
+    hk_weighted_product(&terms, 3, held, 0.5, p, other);
+    product(&terms, m, held, NULL, p, exact);
+    for (int64_t q = 0; q < size; q++) off = fmax(off, fabs(out[q] - 0.5 * exact[q]));
+    CHECK(memcmp(out, other, (size_t)size * sizeof *out) == 0);
+    CHECK_NEAR(off / test_largest(exact, size), 0, 1e-13);
     hk_weighted_destroy(m, &terms);
     model_by_hand_destroy(&m);
     free(held);

@@ -301,7 +301,7 @@ HkStatus hk_level_terms_project(HkMultigrid *m, int k, const uint8_t *held, int 
                   .fine = rows && k == 0 ? rows->terms : NULL,
                   .held = held,
                   .next = &m->level[k + 1].terms};
-  a.count = a.fine ? a.fine->count : m->level[k].terms.count;
+  a.count = rows && k == 0 ? rows->terms->count : m->level[k].terms.count;
   if (rows) {
     a.entry = (Entry *)rows->terms->y;
     a.side = (int32_t *)(a.entry + KEPT_ENTRIES * a.count);
