@@ -18,7 +18,8 @@ typedef struct Pass {
 
 static Pass pass_of(const HkMultigrid *m) {
   const HkTermRows *rows = m->fine_terms.rows;
-  float *part = (float *)rows->terms->y;
+  void *scratch = rows->terms->y;
+  float *part = scratch;
   return (Pass){
       .m = m, .rows = rows, .f = &m->fine_terms, .part = part, .y = part + 4 * rows->pieces};
 }

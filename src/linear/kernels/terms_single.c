@@ -104,7 +104,7 @@ static void diagonal_single(const HkTermRows *t, const float *y, float *G, int64
     HkFloat4 sum[6] = {{0}};
     for (int64_t q = t->start[k]; q < t->start[k + 1]; q++) {
       const HkTermQuad *e = &t->quad[q];
-      HkFloat4 s = square(e), factor;
+      HkFloat4 s = square(e), factor = {0};
       for (int l = 0; l < 4; l++) factor[l] = s[l] > 0 ? y[e->place[l] >> 2] / sqrtf(s[l]) : 0;
       for (int i = 0, at = 0; i < 3; i++)
         for (int j = i; j < 3; j++, at++)
