@@ -2,9 +2,11 @@
  * nothing ever crosses; what says that it has found the minimum has, by Newton's method; and steps
  * depend on nothing but their state. */
 #include "all_pairs.h"
+#include "base/vec.h"
 #include "contact/crossing.h"
 #include "contact_random.h"
 #include "contact_run.h"
+#include "force/springs.h"
 #include "minimize/batches.h"
 #include "model_by_hand.h"
 #include "step/implicit.h"
@@ -224,6 +226,60 @@ TEST(minimizers_find_the_minimum_of_newton) {
     CHECK((double)d.solved >= ways[k].part * (double)d.steps);
     CHECK(d.worst < 2);
   }
+}
+
+/* ---- The diagonal ---- */
+
+typedef struct RowSums {
+  HkJacobianSink sink;
+  double *k;
+} RowSums;
+
+static void add_row_sum(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
+  (void)j;
+  ((RowSums *)sink)->k[i] += hk_mat_row_sum(B);
+}
+
+/* d_i = m_i + tau^2 k_i + tau c_i, where contact has a part in k_i by the row sums of all blocks
+ * into which its projected Hessian expands. */
+static double check_diagonal(HkProblem *p, const double *x) {
+  const HkModel *m = p->model;
+  double *k = calloc((size_t)m->n, sizeof *k), most = 0;
+  RowSums sums = {.sink = {.dfdx = add_row_sum, .dfdv = hk_jacobian_skip}, .k = k};
+  if (!k) abort();
+  for (int f = 0; f < m->force_count; f++) {
+    if (!hk_force_has_blocks(m, f)) continue;
+    HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
+    if (m->forces[f].type->unbounded) a.curvature = HK_CURVATURE_PROJECTED;
+    m->forces[f].type->jacobian(&a, &sums.sink);
+  }
+  for (int64_t i = 0; i < m->n; i++) {
+    double c = 0, all = k[i];
+    hk_springs_add_bounds(m, p->work->springs, i, &all, &c);
+    double d = m->mass[i] + p->tau * (p->tau * all + c);
+    if (!p->held.mask[i]) CHECK_NEAR(p->inverse[i] * d, 1, 1e-12);
+    most = fmax(most, p->tau * p->tau * k[i] / m->mass[i]);
+  }
+  free(k);
+  return most;
+}
+
+TEST(the_diagonal_of_a_problem_bounds_the_blocks_of_all_terms) {
+  double most = 0;
+  for (int kind = 0; kind < CONTACT_KINDS; kind++)
+    for (uint64_t seed = 1; seed < 6; seed++) {
+      World w = contact_random(kind, seed, "'newton'", 1, NULL);
+      if (!w.sim) return;
+      world_steps(&w, 4);
+      HkProblem *p = &((HkImplicit *)w.sim->data)->problem;
+      const double *x = hk_state_positions(w.state);
+      MUST(hk_problem_begin_iterate(p, x, error));
+      MUST(hk_problem_linearize(p, x, hk_state_velocities(w.state), error));
+      most = fmax(most, check_diagonal(p, x));
+      world_destroy(&w);
+    }
+  printf("    contact is up to %.3g times as stiff as masses\n", most);
+  CHECK(most > 10);
 }
 
 /* ---- Bits ---- */

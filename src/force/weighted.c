@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-enum { TERM_GRAIN = 512, VERTEX_GRAIN = 256, ENTRY_GRAIN = 4096 };
+enum { TERM_GRAIN = 512, VERTEX_GRAIN = 256 };
+/* int32_t counts three vectors of four vertices for each term (linear/term_rows.h). */
+enum { TERMS_MAX = INT32_MAX / 12 };
 
 /* Doubles of y a term. */
 static int64_t y_size(const HkWeightedTerms *w) {
@@ -21,8 +23,8 @@ HkStatus hk_weighted_append(HkWeightedTerms *w, const HkModel *m, int64_t count,
                             HkError *error) {
   const HkContext *c = &m->context;
   HK_ASSERT(w->count == 0 || w->curved == curved);
-  if (w->count + count > INT32_MAX / 4)
-    return hk_fail(error, HK_ERROR_MEMORY, "there are more than %d contacts", INT32_MAX / 4);
+  if (w->count + count > TERMS_MAX)
+    return hk_fail(error, HK_ERROR_MEMORY, "there are more than %d contacts", TERMS_MAX);
   HK_TRY(hk_grow(c, &w->term, &w->capacity, w->count + count, sizeof *w->term, "blocks of forces",
                  error));
   if (curved)
@@ -43,8 +45,6 @@ static HkStatus grow_lists(HkWeightedTerms *w, const HkModel *m, HkError *error)
                  error));
   HK_TRY(
       hk_grow(c, &w->at, &w->at_capacity, 4 * w->count, sizeof *w->at, "blocks of forces", error));
-  HK_TRY(hk_grow(c, &w->weight, &w->weight_capacity, 4 * w->count, sizeof *w->weight,
-                 "blocks of forces", error));
   return hk_grow(c, &w->y, &w->y_capacity, y_size(w) * w->count, sizeof *w->y, "blocks of forces",
                  error);
 }
@@ -54,11 +54,6 @@ static int64_t vertex_of(const void *user, int64_t entry) {
   return term->weight[entry % 4] != 0 ? term->vertex[entry % 4] : -1;
 }
 
-static void weight_range(void *user, int64_t begin, int64_t end) {
-  HkWeightedTerms *w = user;
-  for (int64_t e = begin; e < end; e++) w->weight[e] = w->term[w->at[e] / 4].weight[w->at[e] % 4];
-}
-
 /* start is first that of all vertices, then of those that have terms. */
 HkStatus hk_weighted_finish(HkWeightedTerms *w, const HkModel *m, HkError *error) {
   w->vertex_count = 0;
@@ -66,7 +61,6 @@ HkStatus hk_weighted_finish(HkWeightedTerms *w, const HkModel *m, HkError *error
   HK_TRY(grow_lists(w, m, error));
   int64_t *start = w->start;
   hk_lists_make(m->threads, 4 * w->count, m->n, vertex_of, w, start, w->at);
-  hk_parallel_work(m->threads, start[m->n], ENTRY_GRAIN, weight_range, w);
   for (int64_t i = 0; i < m->n; i++) {
     if (start[i] == start[i + 1]) continue;
     start[w->vertex_count] = start[i];
@@ -78,7 +72,7 @@ HkStatus hk_weighted_finish(HkWeightedTerms *w, const HkModel *m, HkError *error
 
 void hk_weighted_destroy(const HkModel *m, HkWeightedTerms *w) {
   const HkContext *c = &m->context;
-  void *arrays[] = {&w->term, &w->curvature, &w->vertex, &w->start, &w->at, &w->weight, &w->y};
+  void *arrays[] = {&w->term, &w->curvature, &w->vertex, &w->start, &w->at, &w->y};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) hk_free(c, arrays[k]);
   *w = (HkWeightedTerms){0};
 }
@@ -88,7 +82,7 @@ size_t hk_weighted_bytes(const HkWeightedTerms *w) {
          (size_t)w->curvature_capacity * sizeof *w->curvature +
          (size_t)w->vertex_capacity * sizeof *w->vertex +
          (size_t)w->start_capacity * sizeof *w->start + (size_t)w->at_capacity * sizeof *w->at +
-         (size_t)(w->weight_capacity + w->y_capacity) * sizeof *w->y;
+         (size_t)w->y_capacity * sizeof *w->y;
 }
 
 /* ---- Products ---- */
@@ -151,10 +145,11 @@ static void vertex_range(void *user, int64_t begin, int64_t end) {
     double sum[3] = {0, 0, 0};
     if (a->held && a->held[i]) continue;
     for (int64_t e = w->start[k]; e < w->start[k + 1]; e++) {
+      int64_t t = w->at[e] / 4;
       if (w->curved)
         hk_axpy(1, w->y + 3 * (int64_t)w->at[e], sum);
       else
-        hk_axpy(w->weight[e], w->y + 3 * (int64_t)(w->at[e] / 4), sum);
+        hk_axpy(w->term[t].weight[w->at[e] % 4], w->y + 3 * t, sum);
     }
     hk_axpy(a->scale, sum, a->out + 3 * i);
   }

@@ -8,7 +8,9 @@
  *     y_t = K_t sum_a w_a p_a   for each term,     out_i += w y_t   over the terms of each vertex
  *
  * so that no two threads write to one vertex and sums have the same order for any number of
- * threads. Where the true Hessian is asked for, a term also has what the projected one leaves out:
+ * threads. Iterative solvers that need single precision alone have a faster product
+ * (linear/term_rows.h). Where the true Hessian is asked for, a term also has what the projected one
+ * leaves out:
  *
  *     w_a w_b c (I - K / trace K) + sum of q_a q_b^T over two vectors q
  */
@@ -37,11 +39,10 @@ typedef struct HkWeightedTerms {
   int32_t *vertex; /* vertices that have terms, by rising number */
   int64_t *start;  /* vertex_count + 1: the terms of vertex[k] are at[start[k]] and following */
   int32_t *at;     /* 4 times the term, plus the place of the vertex in it */
-  double *weight;  /* and its weight there */
   int64_t vertex_count;
-  double *y; /* scratch of products: 3 a term; if `curved`, 3 for each vertex of a term */
-  int64_t capacity, curvature_capacity, vertex_capacity, start_capacity, at_capacity;
-  int64_t weight_capacity, y_capacity;
+  double *y; /* scratch of products: 3 a term, if `curved` 3 for each of its vertices; shared with
+              * linear/term_rows.h */
+  int64_t capacity, curvature_capacity, vertex_capacity, start_capacity, at_capacity, y_capacity;
 } HkWeightedTerms;
 
 /* Appends `count` terms, which the caller sets, with their curvatures if `curved`: in one

@@ -16,12 +16,14 @@ void hk_hessian_destroy(HkHessian *H) {
   hk_block_matrix_destroy(m, &H->matrix);
   hk_pattern_destroy(m, &H->extended);
   hk_force_blocks_destroy(m, &H->blocks);
+  hk_term_rows_destroy(m, &H->term_rows);
   hk_free(&m->context, &H->memory);
   H->springs = NULL;
 }
 
 size_t hk_hessian_bytes(const HkHessian *H) {
-  return H->bytes + hk_force_blocks_bytes(&H->blocks) + hk_pattern_bytes(&H->extended);
+  return H->bytes + hk_force_blocks_bytes(&H->blocks) + hk_term_rows_bytes(&H->term_rows) +
+         hk_pattern_bytes(&H->extended);
 }
 
 /* ---- The springs by rows ---- */
@@ -324,6 +326,17 @@ static void blocks_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* out += tau^2 times the terms times p. */
+static void add_terms_product(const HkHessian *H, const double *p, double *out) {
+  const HkWeightedTerms *w = &H->blocks.terms;
+  double square = H->at.tau * H->at.tau;
+  if (w->count == 0) return;
+  if (H->at.single && !w->curved && H->springs)
+    hk_term_rows_product(&H->term_rows, H->model->threads, square, p, out);
+  else
+    hk_weighted_product(w, H->model->threads, H->held ? H->held->mask : NULL, square, p, out);
+}
+
 static void product(void *user, const double *p, double *out) {
   const HkHessian *H = user;
   const HkModel *m = H->model;
@@ -334,9 +347,7 @@ static void product(void *user, const double *p, double *out) {
     hk_parallel_for(m->threads, m->n, product_range, &a);
   if (H->at.damping) hk_parallel_for(m->threads, m->n, damping_range, &a);
   if (H->blocks.count) hk_parallel_for(m->threads, H->blocks.row_count, blocks_range, &a);
-  if (H->blocks.terms.count)
-    hk_weighted_product(&H->blocks.terms, m->threads, H->held ? H->held->mask : NULL,
-                        H->at.tau * H->at.tau, p, out);
+  add_terms_product(H, p, out);
   for (int64_t i = 0; m->dimension == 2 && i < m->n; i++)
     out[3 * i + 2] = m->mass[i] * p[3 * i + 2];
 }
@@ -453,6 +464,8 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
     assemble(H);
   } else if (H->springs) {
     evaluate_springs(H, at->x);
+    HK_TRY(hk_term_rows_make(&H->term_rows, &H->blocks.terms, H->model,
+                             H->held ? H->held->mask : NULL, error));
   }
   H->view = (HkOperatorSprings){.user = H,
                                 .x = at->x,
@@ -461,6 +474,7 @@ HkStatus hk_hessian_evaluate(HkHessian *H, const HkHessianAt *at, bool assembled
                                 .version = H->work->springs->version,
                                 .records = records,
                                 .blocks = &H->blocks,
+                                .term_rows = &H->term_rows,
                                 .lump = lump};
   *A = (HkOperator){.product = assembled ? matrix_product : product,
                     .diagonal = assembled ? matrix_diagonal : diagonal,

@@ -13,6 +13,7 @@
 #include "base/cancel.h"
 #include "base/device_settings.h"
 #include "linear/block_matrix.h"
+#include "linear/term_rows.h"
 #include "linear/vectors.h"
 
 struct HkPrefactor;
@@ -33,6 +34,7 @@ typedef struct HkOperatorSprings {
    * force. Damping along springs comes out as 0. */
   bool (*lump)(void *user, double *blocks);
   const HkForceBlocks *blocks; /* of these forces: df/dx, to be multiplied by -tau^2 */
+  const HkTermRows *term_rows; /* of the terms among them: to be multiplied by tau^2 */
 } HkOperatorSprings;
 
 /* A symmetric matrix of 3 n rows. */

@@ -3,6 +3,7 @@
 
 #include "base/sort.h"
 #include "linear/coupling.h"
+#include "linear/fine_terms.h"
 #include "linear/level_terms.h"
 
 #include "linear/galerkin.h"
@@ -159,6 +160,23 @@ static HkStatus order_weights(const HkContext *c, const Draft *d, const Draft *n
   return HK_OK;
 }
 
+/* parent: the largest weight of each row. */
+static HkStatus find_parents(HkMultigrid *m, HkLevel *l, HkError *error) {
+  const HkWeights *P = &l->P;
+  HK_TRY(hk_alloc(&m->model->context, &l->parent, l->n, sizeof *l->parent, WHAT, error));
+  m->bytes += (size_t)l->n * sizeof *l->parent;
+  for (int32_t i = 0; i < l->n; i++) {
+    float most = 0;
+    l->parent[i] = -1;
+    for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+      if (P->weight[e] > most) {
+        most = P->weight[e];
+        l->parent[i] = P->column[e];
+      }
+  }
+  return HK_OK;
+}
+
 static HkStatus allocate_level(HkMultigrid *m, HkLevel *l, bool fine, HkError *error) {
   const HkContext *c = &m->model->context;
   int64_t n = l->n, blocks = fine ? 0 : l->graph.start[n];
@@ -220,6 +238,7 @@ static HkStatus make_levels(HkMultigrid *m, const Draft *drafts, HkError *error)
   }
   for (int k = 0; k + 1 < m->count; k++) {
     HkLevel *l = &m->level[k], *next = l + 1;
+    HK_TRY(find_parents(m, l, error));
     HK_TRY(hk_galerkin_create(c, &l->graph, &l->P, &next->graph, &l->galerkin, error));
     m->bytes += hk_galerkin_bytes(&l->graph, &next->graph, &l->galerkin);
   }
@@ -276,9 +295,11 @@ void hk_multigrid_destroy(HkMultigrid **multigrid) {
     hk_couplings_destroy(&c, &l->couplings);
     hk_level_terms_destroy(&c, &l->terms);
     hk_free(&c, &l->diagonal);
+    hk_free(&c, &l->parent);
     for (int array = 0; array < 5; array++) hk_free(&c, &l->memory[array]);
   }
   hk_fine_destroy(&c, &m->fine);
+  hk_fine_terms_destroy(&c, &m->fine_terms);
   hk_free(&c, &m->vertex);
   hk_free(&c, &m->row);
   hk_free(&c, &m->coarsest);

@@ -118,8 +118,18 @@ typedef struct HkCouplings {
   int64_t row_count, row_capacity;
 } HkCouplings;
 
-/* Weighted terms of a level: C = sum of w w^T K over the terms; level_terms.h. */
+/* Weighted terms of level 0; fine_terms.h. */
+typedef struct HkFineTerms {
+  const HkTermRows *rows; /* of the operator; NULL: there are none */
+  float *scale;           /* one a piece: tau^2, or less */
+  float *G;               /* 12 a vertex of terms */
+  float *saved;           /* 4 a vertex of terms: of a vector, during a sweep */
+  int64_t scale_capacity, vertex_capacity;
+} HkFineTerms;
+
+/* Weighted terms of a coarse level: C = sum of w w^T K over the terms; level_terms.h. */
 typedef struct HkLevelTerms {
+  const struct HkLevelTermKernels *kernels;
   int64_t count;
   int64_t *start;    /* count + 1: term t has the entries start[t] .. start[t + 1] - 1 */
   int32_t *row;      /* of an entry: the row of the level that it weights */
@@ -131,11 +141,9 @@ typedef struct HkLevelTerms {
   int64_t *row_start; /* row_count + 1: the entries of a row, */
   int32_t *row_term;  /* each with its term */
   float *row_weight;  /* and its weight */
-  float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K over its terms */
+  float *G;           /* 12 a row: sum of |w_I| sum_J |w_J| K / 2 over its terms */
   float *saved;       /* 4 a row: of a vector, during a sweep */
   float *y;           /* 4 a term: K sum w x */
-  int32_t *order;     /* 2 a term: scratch of the sort into groups, */
-  int32_t *side;      /* and 3 a term: its coarse rows on either side, and a sign */
   int64_t term_capacity, entry_capacity, row_capacity, coupled_capacity;
 } HkLevelTerms;
 
@@ -145,6 +153,8 @@ typedef struct HkLevel {
   HkGraph graph;
   HkSweepOrder sweep;
   int32_t *diagonal; /* n: where the diagonal block of a row stands */
+  int32_t *parent;   /* n: the row of the next level that it follows most, -1 if none; NULL on the
+                      * last */
   float *A;          /* 12 a block; NULL on level 0 */
   float *D;          /* 12 n: diagonal blocks at first, then their inverses; the latter on level 0
                       * by groups, first columns of all rows, then second, then third ones */
@@ -164,6 +174,7 @@ typedef struct HkMultigrid {
   int count; /* levels */
   HkLevel level[HK_LEVELS_MAX];
   HkFine fine;
+  HkFineTerms fine_terms;
   int64_t slots;   /* of the springs by rows (spring_rows.h) */
   int32_t *vertex; /* of level 0: the model's vertex that is row k, or -1 */
   int32_t *row;    /* the other way round */

@@ -182,13 +182,38 @@ static bool is_bounded(HkProblem *p) {
 
 typedef struct Bound {
   HkJacobianSink sink;
+  HkProblem *p;
   double *extra;
+  HkStatus status;
+  HkError *error;
 } Bound;
 
 /* The largest row sum bounds the eigenvalues of a block. */
 static void bound_dfdx(HkJacobianSink *sink, int32_t i, int32_t j, const double B[9]) {
   (void)j;
   ((Bound *)sink)->extra[i] += hk_mat_row_sum(B);
+}
+
+/* Terms are in the memory of those of the Hessian, whose operator ends with it. */
+static HkWeightedTerm *bound_terms(HkJacobianSink *sink, int64_t count, bool curved,
+                                   HkWeightedCurvature **curvature) {
+  Bound *b = (Bound *)sink;
+  HkWeightedTerm *first = NULL;
+  if (b->status >= 0)
+    b->status = hk_weighted_append(&b->p->hessian.blocks.terms, b->p->model, count, curved, &first,
+                                   curvature, b->error);
+  return b->status >= 0 ? first : NULL;
+}
+
+/* The blocks w_a w_b K of row a have the bound |w_a| sum_b |w_b| times that of K. */
+static void add_term_bounds(const HkWeightedTerms *terms, double *extra) {
+  for (int64_t t = 0; t < terms->count; t++) {
+    const HkWeightedTerm *term = &terms->term[t];
+    const double *K = term->K, full[9] = {K[0], K[1], K[2], K[1], K[3], K[4], K[2], K[4], K[5]};
+    double bound = hk_mat_row_sum(full), sum = 0;
+    for (int a = 0; a < 4; a++) sum += fabs(term->weight[a]);
+    for (int a = 0; a < 4; a++) extra[term->vertex[a]] += fabs(term->weight[a]) * sum * bound;
+  }
 }
 
 /* d_i (kg) with the stiffness k (N/m) of all forces but the springs. */
@@ -204,16 +229,27 @@ static void diagonal_range(void *user, int64_t begin, int64_t end) {
     p->inverse[i] = p->held.mask[i] ? 0 : 1 / bound_of(p, i, p->extra[i]);
 }
 
-/* extra (n) = the bounds at x; `all`: with those of forces whose stiffness has none in a step. */
-static void bound_extra(const HkProblem *p, const double *x, bool all, double *extra) {
+/* extra (n) = the bounds at x; `all`: with those of forces whose stiffness has none in a step, and
+ * which count by their projected Hessian. */
+static HkStatus bound_extra(HkProblem *p, const double *x, bool all, double *extra,
+                            HkError *error) {
   const HkModel *m = p->model;
+  HkWeightedTerms *terms = &p->hessian.blocks.terms;
+  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip, .terms = bound_terms},
+                 .p = p,
+                 .extra = extra,
+                 .error = error};
   memset(extra, 0, (size_t)m->n * sizeof *extra);
-  Bound bound = {.sink = {.dfdx = bound_dfdx, .dfdv = hk_jacobian_skip}, .extra = extra};
+  terms->count = 0;
   for (int f = 0; f < m->force_count; f++) {
     if (!hk_force_has_blocks(m, f) || (m->forces[f].type->unbounded && !all)) continue;
     HkForceArgs a = hk_force_args(m, f, p->work, p->t, x, NULL);
+    if (m->forces[f].type->unbounded) a.curvature = HK_CURVATURE_PROJECTED;
     m->forces[f].type->jacobian(&a, &bound.sink);
   }
+  add_term_bounds(terms, extra);
+  terms->count = 0;
+  return bound.status;
 }
 
 HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, HkError *error) {
@@ -221,10 +257,9 @@ HkStatus hk_problem_linearize(HkProblem *p, const double *x, const double *v, Hk
   HK_TRY(linearize(p, x, v, error));
   p->hessian.begins = true;
   p->bounded = is_bounded(p);
-  bound_extra(p, x, true, p->extra);
+  HK_TRY(bound_extra(p, x, true, p->extra, error));
   hk_parallel_for(m->threads, m->n, diagonal_range, p);
-  if (hk_problem_has_unbounded(p)) bound_extra(p, x, false, p->extra);
-  return HK_OK;
+  return hk_problem_has_unbounded(p) ? bound_extra(p, x, false, p->extra, error) : HK_OK;
 }
 
 bool hk_problem_has_unbounded(const HkProblem *p) {
@@ -436,7 +471,7 @@ void hk_problem_measure_rounding(HkProblem *p, const double *x) {
   const HkVectors *s = &p->space;
   Measure a = {p, p->scratch};
   if (!hk_problem_has_unbounded(p)) return;
-  bound_extra(p, x, true, p->scratch);
+  if (bound_extra(p, x, true, p->scratch, NULL) < 0) return; /* no memory: it stays as it is */
   double r = p->resolution * sqrt(hk_parallel_sum(s->threads, s->n, weight_range, &a, s->sums));
   if (r > p->rounding) p->rounding = r;
 }

@@ -26,6 +26,7 @@
 
 #include "force/springs.h"
 #include "linear/coupling.h"
+#include "linear/fine_terms.h"
 #include "linear/level_terms.h"
 #include "linear/multigrid_kernels.h"
 #include "model/proportions.h"
@@ -182,7 +183,7 @@ static void invert_last(const Data *data) {
           (float)(0.5 * (m->dense[r * (size_t)size + c] + m->dense[c * (size_t)size + r]));
 }
 
-static HkStatus project_all(const Data *data, HkError *error) {
+static HkStatus project_all(const Data *data, const uint8_t *held, HkError *error) {
   HkMultigrid *m = data->multigrid;
   const HkContext *c = &m->model->context;
   for (int k = 0; k < m->count; k++) {
@@ -192,10 +193,13 @@ static HkStatus project_all(const Data *data, HkError *error) {
       run(&a, a.coarse->n, project_range);
       HK_TRY(hk_couplings_project(c, a.level, &m->level[k].couplings, a.coarse,
                                   &m->level[k + 1].couplings, error));
-      HK_TRY(hk_level_terms_project(m, k, data->threads, error));
+      HK_TRY(hk_level_terms_project(m, k, held, data->threads, error));
     }
     hk_couplings_add_diagonal(&a.level->couplings, a.level->D);
-    hk_level_terms_add_diagonal(&a.level->terms, data->threads, a.level->D);
+    if (k == 0)
+      hk_fine_terms_add_diagonal(m, data->threads);
+    else
+      hk_level_terms_add_diagonal(&a.level->terms, data->threads, a.level->D);
     if (k == 0)
       run_groups(&a, invert_fine_range);
     else
@@ -215,8 +219,8 @@ static HkStatus couple(const HkPrecondition *p, const HkFineValues *values, HkEr
   const HkOperatorSprings *H = p->A->springs;
   HkMultigrid *m = data->multigrid;
   HK_TRY(hk_couplings_set(m, &m->level[0].couplings, H->blocks, values->held, H->tau, error));
-  HK_TRY(hk_level_terms_set(m, &H->blocks->terms, values->held, H->tau, data->threads, error));
-  return project_all(data, error);
+  HK_TRY(hk_fine_terms_set(m, H->term_rows, H->tau, data->threads, error));
+  return project_all(data, values->held, error);
 }
 
 /* The hierarchy of the operator with the springs as they pull at x. */
@@ -234,7 +238,7 @@ static HkStatus fill_hierarchy(HkPrecondition *p, const double *x, HkError *erro
   run(&a, a.level->n, fill_range);
   HkStatus status = couple(p, &values, error);
   p->bytes -= data->couplings_bytes;
-  data->couplings_bytes = 0;
+  data->couplings_bytes = hk_fine_terms_bytes(&data->multigrid->fine_terms);
   for (int k = 0; k < data->multigrid->count; k++)
     data->couplings_bytes += hk_couplings_bytes(&data->multigrid->level[k].couplings) +
                              hk_level_terms_bytes(&data->multigrid->level[k].terms);
@@ -292,14 +296,38 @@ static void sweep_ranges(void *user, int64_t begin, int64_t end) {
   for (int64_t range = begin; range < end; range++) sweep_rows(a, at[range], at[range + 1]);
 }
 
+/* Weighted terms around a sweep that is not the first, and in a residual. */
+static void begin_terms(const Loop *a) {
+  const HkLevel *l = a->level;
+  if (l == a->multigrid->level)
+    hk_fine_terms_begin_sweep(a->multigrid, a->data->threads);
+  else
+    hk_level_terms_begin_sweep(&l->terms, a->data->threads, l->x, l->b);
+}
+
+static void end_terms(const Loop *a) {
+  const HkLevel *l = a->level;
+  if (l == a->multigrid->level)
+    hk_fine_terms_end_sweep(a->multigrid, a->data->threads);
+  else
+    hk_level_terms_end_sweep(&l->terms, a->data->threads, l->b);
+}
+
+static void subtract_terms(const Loop *a, bool first) {
+  const HkLevel *l = a->level;
+  if (l == a->multigrid->level)
+    hk_fine_terms_residual(a->multigrid, a->data->threads);
+  else
+    hk_level_terms_residual(&l->terms, a->data->threads, first, l->x, l->r);
+}
+
 /* Stage after stage, or the other way round. */
 static void sweep(Loop *a, Sweep way) {
   const HkSweepOrder *s = &a->level->sweep;
   HkLevel *level = &a->data->multigrid->level[a->level - a->multigrid->level];
-  bool couples = level->couplings.count > 0 && way != FIRST, has_terms = level->terms.count > 0;
+  bool couples = level->couplings.count > 0 && way != FIRST;
   a->sweep = way;
-  if (has_terms && way != FIRST)
-    hk_level_terms_begin_sweep(&level->terms, a->data->threads, level->x, level->b);
+  if (way != FIRST) begin_terms(a);
   if (couples) hk_couplings_begin_sweep(&level->couplings, level->x, level->b);
   for (int k = 0; k < s->stages; k++) {
     int stage = way == BACK ? s->stages - 1 - k : k, first = s->first[stage];
@@ -309,8 +337,7 @@ static void sweep(Loop *a, Sweep way) {
     hk_parallel_work(few ? 1 : a->data->threads, count, 1, sweep_ranges, a);
   }
   if (couples) hk_couplings_end_sweep(&level->couplings, level->b);
-  if (has_terms && way != FIRST)
-    hk_level_terms_end_sweep(&level->terms, a->data->threads, level->b);
+  if (way != FIRST) end_terms(a);
 }
 
 static void solve_last(const Data *data) {
@@ -340,7 +367,7 @@ static void visit(const Data *data, int k, bool first) {
     else
       run(&a, a.level->n, first ? residual_range : residual_again_range);
     hk_couplings_residual(&a.level->couplings, first, a.level->x, a.level->r);
-    hk_level_terms_residual(&a.level->terms, data->threads, first, a.level->x, a.level->r);
+    subtract_terms(&a, first);
     run(&a, a.coarse->n, restrict_range);
     /* Terms of coarse levels are sums of groups, softer than P^T C P. One visit is positive
      * definite all the same; a second one need not be. */
