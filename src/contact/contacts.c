@@ -82,12 +82,12 @@ void hk_contacts_destroy(const HkModel *m, HkContacts **contacts) {
     hk_free(context, &c->touchings[k].pair);
     hk_free(context, &c->touchings[k].wall);
   }
-  void *arrays[] = {&c->box,     &c->measured,   &c->obstacle, &c->obstacle_to, &c->pose,
-                    &c->part,    &c->round,      &c->met,      &c->candidate,   &c->mark,
-                    &c->late,    &c->late_list,  &c->wall_k,   &c->late_block,  &c->fresh,
-                    &c->sums,    &c->anywhere,   &c->group,    &c->gone.e,      &c->gone.block,
-                    &c->move.e,  &c->move.block, &c->blocker,  &c->H,           &c->place,
-                    &c->arrived, &c->divided};
+  void *arrays[] = {&c->box,    &c->measured,   &c->obstacle, &c->obstacle_to, &c->pose,
+                    &c->part,   &c->round,      &c->met,      &c->candidate,   &c->mark,
+                    &c->late,   &c->late_list,  &c->wall_k,   &c->late_block,  &c->fresh,
+                    &c->sums,   &c->anywhere,   &c->group,    &c->gone.e,      &c->gone.block,
+                    &c->move.e, &c->move.block, &c->blocker,  &c->H,           &c->place,
+                    &c->arrived};
   for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(context, arrays[k]);
   hk_free(context, contacts);
 }
@@ -106,7 +106,6 @@ size_t hk_contacts_bytes(const HkContacts *c) {
   bytes += (size_t)(f->n * (c->data->wall_count + 6)) * sizeof(double);
   bytes += (size_t)(c->candidate_capacity + c->fresh_capacity) * sizeof *c->candidate;
   bytes += (size_t)c->met_capacity * sizeof *c->met;
-  bytes += (size_t)c->divided_capacity * sizeof *c->divided;
   bytes += (size_t)c->mark_capacity + hk_pieces_bytes(&c->pieces);
   bytes += (size_t)c->blocker_capacity * sizeof *c->blocker;
   for (int k = 0; k < 2; k++)

@@ -201,9 +201,7 @@ typedef struct HkContacts {
   double *part;  /* of the filter: how much of its move each vertex makes */
   uint8_t *mark; /* of the filter: one a candidate */
   int64_t mark_capacity;
-  int32_t *round;    /* of the filter: when the part of a vertex was changed last */
-  uint64_t *divided; /* of the filter: keys of pairs that planes divide */
-  int64_t divided_count, divided_capacity;
+  int32_t *round;              /* of the filter: when the part of a vertex was changed last */
   double h;                    /* s, of the step */
   double floor;                /* m: gaps that a move may leave; 0: a tenth of the gap before it */
   struct HkImpulses *impulses; /* of impulse.h; NULL until a step is corrected */

@@ -17,11 +17,10 @@
 
 #include "base/vec.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const double PART = 0.9, FURTHEST = 0.25;
-enum { ROUNDS_MAX = 50, CHECK_GRAIN = 64 };
+enum { ROUNDS_MAX = 1000, CHECK_GRAIN = 64, BLOCK_GRAIN = 256 };
 
 /* Marks of candidates. */
 enum { FREE, MEETS, DIVIDED };
@@ -30,7 +29,6 @@ typedef struct Filter {
   HkContacts *c;
   const double *x, *to;
   int round;
-  HkStatus status;
 } Filter;
 
 /* The part of its move that a vertex makes, for now. */
@@ -99,6 +97,20 @@ static void check_batch(const Filter *a, HkPairBatch *batch, int kind) {
   batch->count = 0;
 }
 
+/* Marks the blocks that have a vertex which was cut in the round before this one. */
+static void block_range(void *user, int64_t begin, int64_t end) {
+  const Filter *a = user;
+  const HkContacts *c = a->c;
+  const int32_t *vertex = c->data->features.vertex;
+  enum { VERTICES = 3 * HK_CONTACT_WIDTH };
+  for (int64_t b = begin; b < end; b++) {
+    bool any = false;
+    for (int64_t k = VERTICES * b; k < VERTICES * (b + 1); k++)
+      any |= c->round[vertex[k]] == a->round;
+    c->late_block[b] = any;
+  }
+}
+
 static void check_range(void *user, int64_t begin, int64_t end) {
   const Filter *a = user;
   const HkContacts *c = a->c;
@@ -106,6 +118,7 @@ static void check_range(void *user, int64_t begin, int64_t end) {
   batch[0].count = batch[1].count = 0;
   for (int64_t g = begin; g < end; g++) {
     const HkGroup *group = &c->group[g];
+    if (a->round > 0 && !(c->late_block[group->a] | c->late_block[group->b])) continue;
     double gap = hk_group_gap(c, group);
     if (gap - hk_contacts_left(c, gap) > hk_group_closing(group, &c->move)) continue;
     for (int64_t e = group->first; e < group[1].first; e++) {
@@ -126,14 +139,6 @@ static void cut(Filter *a, int32_t v, double part) {
   c->round[v] = a->round + 1;
 }
 
-/* Keeps the key of a pair that is divided, for a search in the middle of the rounds. */
-static HkStatus remember(HkContacts *c, uint64_t key) {
-  HK_TRY(hk_grow(&c->model->context, &c->divided, &c->divided_capacity, c->divided_count + 1,
-                 sizeof *c->divided, "contact", NULL));
-  c->divided[c->divided_count++] = key;
-  return HK_OK;
-}
-
 /* Divides a pair by a plane. */
 static void divide(Filter *a, int64_t e) {
   HkContacts *c = a->c;
@@ -149,7 +154,6 @@ static void divide(Filter *a, int64_t e) {
     fastest[k >= split] = hk_larger(fastest[k >= split], speed[k]);
   }
   c->mark[e] = DIVIDED;
-  a->status = remember(c, c->candidate[e].key);
   double both = fastest[0] + fastest[1], closes = touch.g - hk_contacts_left(c, touch.g);
   if (!(both > closes)) return;
   for (int side = 0; side < 2; side++) {
@@ -259,25 +263,19 @@ static HkStatus prepare(HkContacts *c, const double *x, double *to, bool *change
   return hk_contacts_cover(c, x, to);
 }
 
-/* No pair is divided yet. */
-static HkStatus clear_marks(HkContacts *c) {
-  HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
-                 NULL));
-  if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);
-  return HK_OK;
-}
-
 /* All vertices make their whole moves. */
 static HkStatus begin_rounds(Filter *a) {
   HkContacts *c = a->c;
   int64_t vertices = c->data->features.vertex_count;
   for (int64_t v = 0; v < vertices; v++) c->part[v] = 1;
   memset(c->round, 0, (size_t)vertices * sizeof *c->round);
-  c->divided_count = 0;
   a->round = 0;
   hk_parallel_for(c->model->threads, c->model->n, wall_range, a);
   hk_groups_since_measure(c, a->x);
-  return clear_marks(c);
+  HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
+                 NULL));
+  if (c->candidate_count) memset(c->mark, FREE, (size_t)c->candidate_count);
+  return HK_OK;
 }
 
 /* ---- Vertices that leave the path ---- */
@@ -287,52 +285,28 @@ static void place_of(const Filter *a, int64_t v, double at[3]) {
     at[q] = a->x[3 * v + q] + a->c->part[v] * (a->to[3 * v + q] - a->x[3 * v + q]);
 }
 
-/* Marks the vertices that cuts have taken off the path of the candidates; returns how many. */
-static int64_t find_late(const Filter *a) {
+/* Marks the vertices that cuts have taken off the path of the candidates; false if there are none.
+ */
+static bool find_late(const Filter *a) {
   HkContacts *c = a->c;
-  int64_t count = 0;
-  if (c->from == c->until) return 0;
+  bool any = false;
+  if (c->from == c->until) return false;
   memset(c->late, 0, (size_t)c->data->features.vertex_count);
   for (int64_t v = 0; v < c->data->features.n; v++) {
     double at[3];
     if (c->part[v] == 1) continue;
     place_of(a, v, at);
     c->late[v] = !hk_contacts_is_on_path(c, v, at, c->until);
-    count += c->late[v];
+    any |= c->late[v];
   }
-  return count;
-}
-
-static int by_key(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
-/* A search for the moves as they are cut. Pairs that are divided stay so. */
-static HkStatus search_again(Filter *a) {
-  HkContacts *c = a->c;
-  c->has_arrived = false;
-  for (int64_t v = 0; v < c->data->features.n; v++) place_of(a, v, c->arrived + 3 * v);
-  HK_TRY(hk_search(c, a->x, c->arrived));
-  HK_TRY(clear_marks(c));
-  hk_groups_since_measure(c, a->x);
-  if (c->divided_count == 0) return HK_OK;
-  qsort(c->divided, (size_t)c->divided_count, sizeof *c->divided, by_key);
-  for (int64_t e = 0, k = 0; e < c->candidate_count; e++) {
-    while (k < c->divided_count && c->divided[k] < c->candidate[e].key) k++;
-    if (k < c->divided_count && c->divided[k] == c->candidate[e].key) c->mark[e] = DIVIDED;
-  }
-  return HK_OK;
+  return any;
 }
 
 /* A vertex that is late has been in no pair with those that are far from its path. Adds these
  * pairs. */
 static HkStatus admit_late(Filter *a) {
-  const double FEW = 0.05;
   HkContacts *c = a->c;
-  int64_t count = find_late(a);
-  if (count == 0) return HK_OK;
-  if ((double)count > FEW * (double)c->data->features.n) return search_again(a);
+  if (!find_late(a)) return HK_OK;
   for (int64_t v = 0; v < c->data->features.n; v++) {
     double at[3];
     if (!c->late[v]) continue;
@@ -347,14 +321,16 @@ static HkStatus admit_late(Filter *a) {
 /* Divides all pairs by planes: what is left where rounds come to no end. */
 static HkStatus divide_rest(Filter *a) {
   HkContacts *c = a->c;
-  int64_t count;
-  do {
-    count = c->divided_count;
-    for (int64_t e = 0; e < c->candidate_count; e++)
-      if (c->mark[e] != DIVIDED) divide(a, e);
-    HK_TRY(a->status);
+  bool any = true;
+  while (any) {
+    any = false;
+    for (int64_t e = 0; e < c->candidate_count; e++) {
+      if (c->mark[e] == DIVIDED) continue;
+      divide(a, e);
+      any = true;
+    }
     HK_TRY(admit_late(a));
-  } while (c->divided_count > count);
+  }
   return HK_OK;
 }
 
@@ -363,13 +339,14 @@ static HkStatus divide_rest(Filter *a) {
  * is a candidate. */
 static HkStatus shorten(Filter *a) {
   HkContacts *c = a->c;
+  int64_t blocks = c->data->features.slot_count / HK_CONTACT_WIDTH;
   HK_TRY(begin_rounds(a));
   for (; a->round < ROUNDS_MAX; a->round++) {
     HK_TRY(admit_late(a));
     hk_groups_of_move(c, a->x, a->to, c->part, false);
+    hk_parallel_work(c->model->threads, blocks, BLOCK_GRAIN, block_range, a);
     hk_parallel_work(c->model->threads, c->group_count, CHECK_GRAIN, check_range, a);
     if (!divide_all(a)) return HK_OK;
-    HK_TRY(a->status);
   }
   return divide_rest(a);
 }

@@ -39,7 +39,7 @@
 
 /* What the skin has of a move, up to a part of an edge. */
 static const double AHEAD = 0.5, AHEAD_EDGES = 0.25;
-enum { SEARCH_GRAIN = 8, DENSE = 16, STILL_DENSE = 5 };
+enum { SEARCH_GRAIN = 8, DENSE = 16, STILL_DENSE = 5, TOO_DENSE = 64 };
 
 typedef struct Search {
   HkContacts *c;
@@ -256,7 +256,7 @@ double hk_search_length(HkContacts *c, const double *x, const double *to) {
   return hk_parallel_sum(c->model->threads, c->data->features.n, path_range, &a, c->sums);
 }
 
-HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
+static HkStatus search_with_skin(HkContacts *c, const double *x, const double *to) {
   const HkFeatures *f = &c->data->features;
   int64_t blocks = f->slot_count / HK_CONTACT_WIDTH;
   Search a = {.c = c, .x = x, .to = to};
@@ -265,8 +265,6 @@ HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
                  .size = sizeof *c->candidate,
                  .fill = search_range,
                  .user = &a};
-  c->searches++;
-  c->is_dense = c->candidate_count > (c->is_dense ? STILL_DENSE : DENSE) * f->n;
   c->has_candidates = c->has_arrived = c->touchings[0].known = c->touchings[1].known = false;
   c->at_start = true;
   c->path = hk_search_length(c, x, to);
@@ -281,6 +279,16 @@ HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
   c->from = 0;
   c->until = 1;
   return HK_OK;
+}
+
+HkStatus hk_search(HkContacts *c, const double *x, const double *to) {
+  int64_t n = c->data->features.n;
+  c->searches++;
+  c->is_dense = c->candidate_count > (c->is_dense ? STILL_DENSE : DENSE) * n;
+  HK_TRY(search_with_skin(c, x, to));
+  if (c->is_dense || c->candidate_count <= TOO_DENSE * n) return HK_OK;
+  c->is_dense = true;
+  return search_with_skin(c, x, to);
 }
 
 /* ---- Vertices that leave the path ---- */
