@@ -1,0 +1,392 @@
+/* Arithmetic of one row, one block and one spring of the multigrid hierarchy, in single precision
+ * whatever HkReal is; hierarchy.h has the layout. CUDA kernels and the tests without a GPU compile
+ * the same code.
+ *
+ *     (A x)_i = R_i x_i + sum_j A_ij (x_j - x_i)
+ *
+ * Smoother: Chebyshev iteration of degree 2 on block Jacobi, D the diagonal blocks of A, for the
+ * eigenvalues of D^-1 A in [bound / 4, bound]:
+ *
+ *     x1 = x0 + c0 / bound D^-1 (b - A x0)
+ *     x2 = x1 + c1 (x1 - x0) + c2 / bound D^-1 (b - A x1)
+ *
+ * The bound is 2 on level 0, where x^T A x <= 2 x^T D x holds spring by spring.
+ */
+#ifndef HK_BACKEND_GPU_LEVEL_H
+#define HK_BACKEND_GPU_LEVEL_H
+
+#include "backend/gpu/arithmetic.h"
+
+#include <stdint.h>
+
+#ifdef __CUDA_ARCH__
+#define HK_GPU_READ(p) __ldg(p)
+#else
+#define HK_GPU_READ(p) (*(p))
+#endif
+
+#ifdef __CUDACC__
+#define HK_GPU_ALIGN16 __align__(16)
+#else
+#define HK_GPU_ALIGN16
+#endif
+
+/* A vector of a row (w is 0), or the spring w w^T + c I as (w, c). */
+typedef struct HK_GPU_ALIGN16 HkGpuFour {
+  float x, y, z, w;
+} HkGpuFour;
+
+/* The matrix of a level; the pointers lead to memory of the device. */
+typedef struct HkGpuMatrix {
+  int32_t n;
+  const int32_t *start, *column; /* HkGpuLevel */
+  HkGpuFour *spring;             /* of each entry on level 0, */
+  float *block; /* on other levels: component k of entry e is at 288 (e / 32) + 32 k + e % 32 */
+  float *R,
+      *D; /* row sums and inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
+  double *bound; /* of the eigenvalues of D^-1 A */
+} HkGpuMatrix;
+
+/* HkGpuLists in memory of the device. */
+typedef struct HkGpuListsAt {
+  const int32_t *start, *index;
+  const float *weight;
+} HkGpuListsAt;
+
+enum { HK_GPU_LANES = 32, HK_GPU_BLOCK_FLOATS = 9 };
+
+static const float HK_GPU_SMOOTH_0 = 1.6f, HK_GPU_SMOOTH_1 = 0.21951220f,
+                   HK_GPU_SMOOTH_2 = 1.9512195f;
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_four(float x, float y, float z) {
+  HkGpuFour a = {x, y, z, 0};
+  return a;
+}
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_read_four(const HkGpuFour *p) {
+#ifdef __CUDA_ARCH__
+  float4 a = __ldg((const float4 *)p);
+  HkGpuFour b = {a.x, a.y, a.z, a.w};
+  return b;
+#else
+  return *p;
+#endif
+}
+
+/* y += s x */
+HK_HOST_DEVICE void hk_gpu_four_axpy(float s, HkGpuFour x, HkGpuFour *y) {
+  y->x += s * x.x;
+  y->y += s * x.y;
+  y->z += s * x.z;
+}
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_four_sub(HkGpuFour a, HkGpuFour b) {
+  return hk_gpu_four(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+/* Returns S_i x of symmetric blocks in six planes of n. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t i, HkGpuFour x) {
+  float xx = HK_GPU_READ(S + i), yy = HK_GPU_READ(S + n + i), zz = HK_GPU_READ(S + 2 * n + i);
+  float xy = HK_GPU_READ(S + 3 * n + i), xz = HK_GPU_READ(S + 4 * n + i);
+  float yz = HK_GPU_READ(S + 5 * n + i);
+  return hk_gpu_four(xx * x.x + xy * x.y + xz * x.z, xy * x.x + yy * x.y + yz * x.z,
+                     xz * x.x + yz * x.y + zz * x.z);
+}
+
+/* ---- Products ---- */
+
+/* Returns the off-diagonal part of (A x)_i over the slots first, first + step ... of row i, xi =
+ * x_i; on level 0 if springs. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, const HkGpuFour *x,
+                                            int64_t i, HkGpuFour xi, int first, int step) {
+  HkGpuFour q = {0, 0, 0, 0};
+  int begin = HK_GPU_READ(A->start + i / HK_GPU_LANES);
+  int end = HK_GPU_READ(A->start + i / HK_GPU_LANES + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin + first; s < end; s += step) {
+    int64_t lane = i % HK_GPU_LANES, e = (int64_t)s * HK_GPU_LANES + lane;
+    HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
+    if (springs) {
+      HkGpuFour k = hk_gpu_read_four(A->spring + e);
+      float along = k.x * u.x + k.y * u.y + k.z * u.z;
+      q.x -= k.x * along + k.w * u.x;
+      q.y -= k.y * along + k.w * u.y;
+      q.z -= k.z * along + k.w * u.z;
+    } else {
+      const float *a = A->block + (int64_t)s * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + lane;
+      q.x += HK_GPU_READ(a) * u.x + HK_GPU_READ(a + 32) * u.y + HK_GPU_READ(a + 64) * u.z;
+      q.y += HK_GPU_READ(a + 96) * u.x + HK_GPU_READ(a + 128) * u.y + HK_GPU_READ(a + 160) * u.z;
+      q.z += HK_GPU_READ(a + 192) * u.x + HK_GPU_READ(a + 224) * u.y + HK_GPU_READ(a + 256) * u.z;
+    }
+  }
+  return q;
+}
+
+/* Returns R_i x_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_row_sum_product(const HkGpuMatrix *A, int64_t i, HkGpuFour xi) {
+  return hk_gpu_planes_times(A->R, A->n, i, xi);
+}
+
+/* ---- The smoother ---- */
+
+/* Returns x1 from x0 = 0. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkGpuFour b) {
+  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, b);
+  float c = HK_GPU_SMOOTH_0 / (float)*A->bound;
+  return hk_gpu_four(c * z.x, c * z.y, c * z.z);
+}
+
+/* Returns x1, or x2 if `second`, of row i; x: the newest iterate, before: the one before it, q = (A
+ * x)_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_smooth(const HkGpuMatrix *A, int64_t i, bool second, HkGpuFour b,
+                                       HkGpuFour q, HkGpuFour x, HkGpuFour before) {
+  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, hk_gpu_four_sub(b, q));
+  HkGpuFour to = hk_gpu_four(x.x, x.y, x.z);
+  hk_gpu_four_axpy((second ? HK_GPU_SMOOTH_2 : HK_GPU_SMOOTH_0) / (float)*A->bound, z, &to);
+  if (second) hk_gpu_four_axpy(HK_GPU_SMOOTH_1, hk_gpu_four_sub(x, before), &to);
+  return to;
+}
+
+/* Returns sum of weight x[index] over list i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuFour *x, int64_t i) {
+  HkGpuFour sum = {0, 0, 0, 0};
+  int begin = HK_GPU_READ(lists->start + i / HK_GPU_LANES);
+  int end = HK_GPU_READ(lists->start + i / HK_GPU_LANES + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + i % HK_GPU_LANES;
+    hk_gpu_four_axpy(HK_GPU_READ(lists->weight + e), x[HK_GPU_READ(lists->index + e)], &sum);
+  }
+  return sum;
+}
+
+/* ---- P^T A P ---- */
+
+/* m += w times an entry, a block row by row. */
+HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t e, float w,
+                                     float m[9]) {
+  if (springs) {
+    HkGpuFour k = hk_gpu_read_four(A->spring + e);
+    m[0] += w * (k.x * k.x + k.w);
+    m[4] += w * (k.y * k.y + k.w);
+    m[8] += w * (k.z * k.z + k.w);
+    m[1] += w * k.x * k.y;
+    m[2] += w * k.x * k.z;
+    m[5] += w * k.y * k.z;
+  } else {
+    const float *a =
+        A->block + e / HK_GPU_LANES * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + e % HK_GPU_LANES;
+    for (int k = 0; k < 9; k++) m[k] += w * HK_GPU_READ(a + HK_GPU_LANES * k);
+  }
+}
+
+/* m += w R_i */
+HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w, float m[9]) {
+  int64_t n = A->n;
+  m[0] += w * HK_GPU_READ(A->R + i);
+  m[4] += w * HK_GPU_READ(A->R + n + i);
+  m[8] += w * HK_GPU_READ(A->R + 2 * n + i);
+  m[1] += w * HK_GPU_READ(A->R + 3 * n + i);
+  m[2] += w * HK_GPU_READ(A->R + 4 * n + i);
+  m[5] += w * HK_GPU_READ(A->R + 5 * n + i);
+}
+
+/* Returns in m the sum of a list of entries and a list of row sums of A. Springs and row sums are
+ * symmetric: their part below the diagonal is copied at the end. */
+HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
+                                     const HkGpuListsAt *entries, const HkGpuListsAt *rows,
+                                     int64_t list, float m[9]) {
+  float symmetric[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  int64_t slice = list / HK_GPU_LANES, lane = list % HK_GPU_LANES;
+  for (int k = 0; k < 9; k++) m[k] = 0;
+  int begin = HK_GPU_READ(entries->start + slice), end = HK_GPU_READ(entries->start + slice + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
+    hk_gpu_add_entry(A, springs, HK_GPU_READ(entries->index + e), HK_GPU_READ(entries->weight + e),
+                     springs ? symmetric : m);
+  }
+  begin = HK_GPU_READ(rows->start + slice);
+  end = HK_GPU_READ(rows->start + slice + 1);
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
+    float w = HK_GPU_READ(rows->weight + e);
+    if (w != 0) hk_gpu_add_row_sum(A, HK_GPU_READ(rows->index + e), w, symmetric);
+  }
+  symmetric[3] = symmetric[1];
+  symmetric[6] = symmetric[2];
+  symmetric[7] = symmetric[5];
+  for (int k = 0; k < 9; k++) m[k] += symmetric[k];
+}
+
+/* Stores a block, or its transpose, as entry e. */
+HK_HOST_DEVICE void hk_gpu_store_entry(const HkGpuMatrix *A, int64_t e, bool transposed,
+                                       const float m[9]) {
+  float *a = A->block + e / HK_GPU_LANES * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + e % HK_GPU_LANES;
+  for (int k = 0; k < 9; k++) a[HK_GPU_LANES * k] = transposed ? m[3 * (k % 3) + k / 3] : m[k];
+}
+
+/* Stores the symmetric part of m as R_i. */
+HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const float m[9]) {
+  int64_t n = A->n;
+  A->R[i] = m[0];
+  A->R[n + i] = m[4];
+  A->R[2 * n + i] = m[8];
+  A->R[3 * n + i] = (m[1] + m[3]) / 2;
+  A->R[4 * n + i] = (m[2] + m[6]) / 2;
+  A->R[5 * n + i] = (m[5] + m[7]) / 2;
+}
+
+/* Stores the inverse of a positive semidefinite block as D_i; 0 if nothing holds the row. `more`
+ * times the trace is added to its diagonal, against the rounding of its terms. */
+HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const double m[6],
+                                         double more) {
+  double trace = m[0] + m[1] + m[2], add = more * trace, scale = 0;
+  double p = m[0] + add, q = m[1] + add, r = m[2] + add, b = m[3], c = m[4], d = m[5];
+  double xx = q * r - d * d, xy = c * d - b * r, xz = b * d - q * c;
+  double determinant = p * xx + b * xy + c * xz;
+  int64_t n = A->n;
+  if (trace > 0 && determinant > 0) scale = 1 / determinant;
+  A->D[i] = (float)(xx * scale);
+  A->D[n + i] = (float)((p * r - c * c) * scale);
+  A->D[2 * n + i] = (float)((p * q - b * b) * scale);
+  A->D[3 * n + i] = (float)(xy * scale);
+  A->D[4 * n + i] = (float)(xz * scale);
+  A->D[5 * n + i] = (float)((b * c - p * d) * scale);
+}
+
+/* m = the diagonal block R_i - sum_j A_ij of a level above 0: xx, yy, zz, xy, xz, yz. */
+HK_HOST_DEVICE void hk_gpu_diagonal_block(const HkGpuMatrix *A, int64_t i, double m[6]) {
+  int64_t n = A->n, lane = i % HK_GPU_LANES;
+  for (int k = 0; k < 6; k++) m[k] = (double)A->R[k * n + i];
+  for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
+    const float *a = A->block + (int64_t)s * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + lane;
+    m[0] -= (double)a[0];
+    m[1] -= (double)a[128];
+    m[2] -= (double)a[256];
+    m[3] -= 0.5 * ((double)a[32] + (double)a[96]);
+    m[4] -= 0.5 * ((double)a[64] + (double)a[192]);
+    m[5] -= 0.5 * ((double)a[160] + (double)a[224]);
+  }
+}
+
+/* Part of the trace that is added to a diagonal block on levels above 0. */
+#define HK_GPU_DIAGONAL_MORE 1e-6
+
+/* Returns a diagonal element of the last level, raised a little against rounding; 1 where nothing
+ * holds a row. */
+HK_HOST_DEVICE double hk_gpu_dense_diagonal(double d) {
+  return d > 0 ? d * (1 + 1e-5) : 1;
+}
+
+/* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if nothing holds it. */
+HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
+  return HK_GPU_READ(A->D + i) != 0;
+}
+
+/* ---- Bounds of eigenvalues ---- */
+
+/* Power iterations for the first Hessian of a step, which begin at hk_gpu_power_start, and for each
+ * later one, which continue. So a step does not depend on the steps before it. */
+enum { HK_GPU_POWER_FIRST = 8, HK_GPU_POWER_NEXT = 2 };
+
+/* Returns a vector without a direction or a wavelength of its own: a hash of the row. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_power_start(int64_t i) {
+  float v[3];
+  uint32_t h = ((uint32_t)i + 1) * 2654435761u;
+  for (int c = 0; c < 3; c++) {
+    h ^= h << 13;
+    h ^= h >> 17;
+    h ^= h << 5;
+    v[c] = (float)(h >> 8) / 8388608.0f - 1;
+  }
+  return hk_gpu_four(v[0], v[1], v[2]);
+}
+
+HK_HOST_DEVICE double hk_gpu_four_square(HkGpuFour a) {
+  return (double)a.x * a.x + (double)a.y * a.y + (double)a.z * a.z;
+}
+
+/* Returns the bound from an estimate by power iterations, which is too low. */
+HK_HOST_DEVICE double hk_gpu_eigenvalue_bound(double estimate) {
+  const double SAFETY = 1.2, LEAST = 1.3;
+  return SAFETY * estimate > LEAST ? SAFETY * estimate : LEAST;
+}
+
+/* ---- Level 0 ---- */
+
+/* What a vertex gathers from its springs: -dg/dx (kg m), its diagonal block, the part of the block
+ * that ends at constrained vertices, 2 h^2 sum k (l0 / l - 1) of springs under pressure (kg), and
+ * the bound of its stiffness h^2 sum k (kg). */
+typedef struct HkGpuGathered {
+  HkGpuVector r;
+  HkGpuBlock H, ground;
+  HkReal pressure, stiffness;
+} HkGpuGathered;
+
+/* Adds a spring, d = xj - xi; held: the other end is constrained. Returns its (w, c), times scale,
+ * or 0 if held. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_gather_spring(HkGpuVector d, HkGpuSpring p, HkReal tau2,
+                                              HkReal scale, bool held, HkGpuGathered *to) {
+  HkReal r = hk_gpu_inverse_length(d);
+  HkReal taut = p.least * r > 1 ? 0 : tau2;
+  HkReal s = taut * (p.k - p.kl0 * r), a = hk_gpu_max(s, 0), along = taut * p.k - a;
+  HkGpuFour spring = {0, 0, 0, 0};
+  hk_gpu_axpy(s, d, &to->r);
+  hk_gpu_add_identity(a, &to->H);
+  hk_gpu_add_outer(along * r * r, d, &to->H);
+  if (s < 0 && p.least < 0) to->pressure -= 2 * s;
+  to->stiffness += tau2 * p.k;
+  if (held) {
+    hk_gpu_add_identity(a, &to->ground);
+    hk_gpu_add_outer(along * r * r, d, &to->ground);
+    return spring;
+  }
+  HkReal square = scale * along;
+  HkReal w = square > 0 ? square * hk_gpu_inverse_sqrt(square) * r : 0;
+  spring.x = (float)(w * d.x);
+  spring.y = (float)(w * d.y);
+  spring.z = (float)(w * d.z);
+  spring.w = (float)(scale * a);
+  return spring;
+}
+
+/* Stores R_i and D_i of level 0 after all springs: own is the block of inertia and media, free says
+ * whether the vertex moves. */
+HK_HOST_DEVICE void hk_gpu_store_fine_row(const HkGpuMatrix *A, int64_t i, bool free,
+                                          const HkGpuGathered *g, const HkGpuBlock *own,
+                                          HkReal scale) {
+  int64_t n = A->n;
+  double s = free ? (double)scale : 0;
+  HkGpuBlock R = g->ground;
+  hk_gpu_add_block(own, &R);
+  A->R[i] = (float)(s * (double)R.xx);
+  A->R[n + i] = (float)(s * (double)R.yy);
+  A->R[2 * n + i] = (float)(s * (double)R.zz);
+  A->R[3 * n + i] = (float)(s * (double)R.xy);
+  A->R[4 * n + i] = (float)(s * (double)R.xz);
+  A->R[5 * n + i] = (float)(s * (double)R.yz);
+  double m[6] = {s * (double)g->H.xx, s * (double)g->H.yy, s * (double)g->H.zz,
+                 s * (double)g->H.xy, s * (double)g->H.xz, s * (double)g->H.yz};
+  hk_gpu_store_inverse(A, i, m, 0);
+}
+
+/* f += h^2 times the force of the second-order correction of a spring whose ends turn (force/
+ * springs.c, hk_springs_turned); d: the difference of its ends, moved: its change. */
+HK_HOST_DEVICE void hk_gpu_spring_turned(HkGpuVector d, HkGpuVector moved, HkGpuSpring p,
+                                         HkReal tau2, HkGpuVector *f) {
+  HkGpuVector e = {d.x + moved.x, d.y + moved.y, d.z + moved.z};
+  HkReal r = hk_gpu_inverse_length(d), l = 1 / r, after = 1 / hk_gpu_inverse_length(e);
+  if (p.least > after) return;
+  HkReal along = hk_gpu_dot(d, moved) * r, across = hk_gpu_dot(moved, moved) - along * along;
+  HkReal reach = l + along, longer = across / (after + (reach < 0 ? -reach : reach));
+  hk_gpu_axpy(tau2 * p.k * longer * r, d, f);
+}
+
+#endif
