@@ -220,3 +220,123 @@ TEST(the_cycle_on_a_device_is_symmetric_and_nearly_as_good_as_that_of_the_cpu) {
     built_destroy(&b);
   }
 }
+
+/* ---- Steps ---- */
+
+#define CLOTH                                                                                      \
+  "{'dimension': %d, 'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 17, "     \
+  "'ny': 13}, 'springs': {'k': 200, 'shear': true, 'bending': true, 'damping': %g, "               \
+  "'tension_only': %s}, 'mass': {'total': 1}}], 'pins': [{'select': 'top_left', 'motion': "        \
+  "{'type': 'oscillation', 'amplitude': [0.1, 0, 0], 'frequency': 3}}, {'select': 'bottom_left', " \
+  "'release': 0.02}], 'forces': ['gravity', {'type': 'drag', 'per_mass': 2, 'linear': 0.1}, "      \
+  "{'type': 'wind', 'velocity': [1, 0, 0]}, {'type': 'handle', 'select': 'top_right', 'target': "  \
+  "[2, 2, 0], 'k': 20, 'damping': 1}]}"
+
+TEST(steps_by_multigrid_on_a_device_end_where_they_do_on_the_host) {
+  device_use_plugin();
+  for (int q = 0; q < 4; q++) {
+    char one[1100];
+    snprintf(one, sizeof one, CLOTH, q == 3 ? 2 : 3, q == 1 ? 0.5 : 0.0, q == 2 ? "true" : "false");
+    device_compare(one, test_json(one), NULL, "multigrid", HK_CUDA_DOUBLE, 5, 1e-9);
+    device_compare(one, test_json(one), NULL, "multigrid", HK_CUDA, 5, 1e-9);
+  }
+}
+
+/* A cloth that flies and turns, partly in the water. */
+TEST(media_in_steps_by_multigrid_on_a_device_act_as_on_the_host) {
+  static const char text[] =
+      "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 13, 'ny': 11}, "
+      "'springs': {'k': 200, 'shear': true}, 'mass': {'total': 0.3}, 'velocity': [1, -2, 0.5], "
+      "'spin': [1, 2, -1]}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity', %s]}";
+  static const char *const forces[] = {
+      "{'type': 'face_wind', 'velocity': [4, 1, 3], 'gust': 0.5, 'turbulence': 0.4, 'drag': 1.2, "
+      "'lift': 1.5}",
+      "{'type': 'drag', 'quadratic': 0.02}",
+      "{'type': 'buoyancy', 'level': 0.1, 'thickness': 0.05}"};
+  device_use_plugin();
+  for (int q = 0; q < 3; q++) {
+    char one[900];
+    snprintf(one, sizeof one, text, forces[q]);
+    device_compare(forces[q], test_json(one), NULL, "multigrid", HK_CUDA, 4, 1e-9);
+  }
+}
+
+TEST(a_solid_moves_by_multigrid_on_a_device_as_on_the_host) {
+  static const char text[] =
+      "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'block', 'nx': 6, 'ny': 5, 'nz': "
+      "6}, 'springs': {'k': 500}, 'mass': {'total': 1}, 'spin': [1, 2, 3]}], 'forces': "
+      "['gravity']}";
+  device_use_plugin();
+  device_compare("block", test_json(text), NULL, "multigrid", HK_CUDA, 5, 1e-9);
+}
+
+/* A cloth that hangs from two corners, with the methods that are picked by themselves. */
+static const char hanging[] =
+    "{'time': {'step': 0.0166666666666667, 'duration': 1}, 'bodies': [{'shape': {'type': 'grid', "
+    "'nx': 41, 'ny': 41, 'width': 1, 'height': 1}, 'springs': {'k': 10000, 'shear': true, "
+    "'bending': true}, "
+    "'mass': {'total': 1}}], 'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': "
+    "['gravity']%s}";
+
+TEST(multigrid_is_picked_on_a_device_and_its_steps_converge) {
+  World w;
+  char text[700];
+  DeviceWish remote = {NULL, HK_CUDA};
+  device_use_plugin();
+  snprintf(text, sizeof text, hanging, ", 'integrator': 'backward_euler'");
+  MUST(device_make(test_json(text), NULL, &remote, &w, error));
+  for (int q = 0; q < 8; q++) {
+    CHECK(hk_sim_step(w.sim, w.state, NULL) == HK_OK);
+    HkStepInfo r = hk_sim_step_info(w.sim);
+    CHECK(r.gradient <= 1e-2 && r.iterations <= 25);
+    CHECK(r.reason == HK_STOP_CONVERGED || r.reason == HK_STOP_STATIONARY);
+    CHECK(r.linear_iterations <= 10 * r.iterations); /* hundreds with block_jacobi */
+  }
+  world_destroy(&w);
+}
+
+/* The tolerance decides how far a step is from its minimum. */
+TEST(the_tolerance_has_effect_on_a_device) {
+  double errors[2];
+  device_use_plugin();
+  for (int q = 0; q < 2; q++) {
+    World exact, w;
+    char text[900], method[200];
+    DeviceWish local = {NULL, HK_CPU}, remote = {NULL, HK_CUDA};
+    snprintf(method, sizeof method,
+             ", 'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', "
+             "'tolerance': %g}}",
+             q == 0 ? 1.0 : 1e-4);
+    snprintf(text, sizeof text, hanging, method);
+    MUST(device_make(test_json(text), NULL, &remote, &w, error));
+    snprintf(method, sizeof method,
+             ", 'integrator': {'type': 'backward_euler', 'minimizer': {'type': 'newton', "
+             "'tolerance': 1e-9}}");
+    snprintf(text, sizeof text, hanging, method);
+    MUST(device_make(test_json(text), NULL, &local, &exact, error));
+    MUST(hk_sim_step(exact.sim, exact.state, error));
+    MUST(hk_sim_step(w.sim, w.state, error));
+    errors[q] = device_difference(&exact, &w);
+    world_destroy(&exact);
+    world_destroy(&w);
+  }
+  CHECK(errors[1] < 1e-6 && errors[1] <= errors[0]);
+}
+
+/* A state that was fetched and uploaded again goes on with the same bits. */
+TEST(a_resumed_run_on_a_device_by_multigrid_has_the_same_bits) {
+  World whole, parts;
+  char text[700];
+  DeviceWish remote = {NULL, HK_CUDA};
+  device_use_plugin();
+  snprintf(text, sizeof text, hanging, ", 'integrator': 'backward_euler'");
+  MUST(device_make(test_json(text), NULL, &remote, &whole, error));
+  MUST(device_make(test_json(text), NULL, &remote, &parts, error));
+  MUST(hk_sim_steps(whole.sim, whole.state, 6, error));
+  MUST(hk_sim_steps(parts.sim, parts.state, 3, error));
+  hk_state_x(parts.state); /* the device's copy is given up */
+  MUST(hk_sim_steps(parts.sim, parts.state, 3, error));
+  CHECK(device_difference(&whole, &parts) == 0);
+  world_destroy(&whole);
+  world_destroy(&parts);
+}

@@ -20,6 +20,10 @@ namespace HK_SPACE {
 /* Scalars that the kernels of one solve share. */
 struct Scalars {
   double rz, alpha, beta, rr; /* rr: r . r */
+  double pq;                  /* p . H p */
+  double kept;                /* part of negative curvature in H: hk_gpu_spring_product */
+  double look[5];             /* of linearize.cuh */
+  double slope, length;       /* of the solution: p . dg/dx, sum of m_i |p_i|^2 */
   unsigned arrived;
 };
 
@@ -97,7 +101,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   if (!all_sums(a, &rz, &rr)) return;
   a.scalars->rz = rz;
   a.scalars->rr = rr;
-  a.scalars->alpha = a.scalars->beta = 0;
+  a.scalars->alpha = a.scalars->beta = a.scalars->kept = 0;
 }
 
 /* Returns the search direction of this iteration at a vertex, z + beta p. */
@@ -127,10 +131,11 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
  * b: d at the start of the step. */
 template <bool GENERAL>
 static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
-                                                       const HkGpuVector &d, const HkGpuVector &u,
-                                                       const HkGpuVector &b, HkGpuVector *q) {
+                                                       HkReal kept, const HkGpuVector &d,
+                                                       const HkGpuVector &u, const HkGpuVector &b,
+                                                       HkGpuVector *q) {
   bool damped = GENERAL && spring.c > 0;
-  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, u, q);
+  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, kept, u, q);
 }
 
 /* Completes the product of the vertex at place i, to which a.q holds the part of media, and returns
@@ -168,7 +173,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   __syncthreads();
   let_next_come();
   wait_for_last();
-  const HkReal beta = (HkReal)a.scalars->beta;
+  const HkReal beta = (HkReal)a.scalars->beta, kept = (HkReal)a.scalars->kept;
   const HkReal alpha = (HkReal)a.scalars->alpha;
   double pq = 0;
   const Real4 x = a.step.x[i], before = a.p[i];
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
               HkGpuVector start = {0, 0, 0};
               if (GENERAL) start = hk_gpu_sub(three(a.step.b[j]), b);
               multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number), a.step.h,
-                                       hk_gpu_sub(three(near), three(x)),
+                                       kept, hk_gpu_sub(three(near), three(x)),
                                        hk_gpu_sub(p, direction(a, beta, j)), start, &q);
             });
 #pragma unroll
@@ -194,6 +199,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     pq = end_product(a, i, x.w == 0, before.w, p, q);
   }
   if (!all_sums(a, &pq, NULL)) return;
+  a.scalars->pq = pq;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
@@ -223,6 +229,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   let_next_come();
   wait_for_last();
   const HkReal alpha = (HkReal)a.scalars->alpha, beta = (HkReal)a.scalars->beta;
+  const HkReal kept = (HkReal)a.scalars->kept;
   auto bring = [&](int to, uint32_t from) {
     Real4 before = a.p[from];
     HkGpuVector p = three(a.z[from]);
@@ -248,12 +255,13 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
       HkGpuVector start = {0, 0, 0};
       if (GENERAL) start = hk_gpu_sub(three(near_in(sb, word, k)), b);
       multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)),
-                               a.step.h, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
+                               a.step.h, kept, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
                                hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
     });
     pq = end_product(a, i, x.w == 0, p.w, three(p), q);
   }
   if (!all_sums(a, &pq, NULL)) return;
+  a.scalars->pq = pq;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
