@@ -73,7 +73,7 @@ static const Kind kinds[] = {
     {"cloth",
      "\"shape\": {\"type\": \"grid\", \"nx\": %1$d, \"ny\": %1$d, \"plane\": \"xz\"}, "
      "\"springs\": {\"k\": 10000, \"shear\": true, \"bending\": true}",
-     "{\"select\": {\"nearest\": [-0.5, 0, -0.5]}}, {\"select\": {\"nearest\": [0.5, 0, -0.5]}}"},
+     "{\"select\": \"top_left\"}, {\"select\": \"top_right\"}"},
     {"shuffled",
      "\"mesh\": \"shuffled.obj\", \"springs\": {\"k\": 10000, \"shear\": true, \"bending\": true}",
      "{\"select\": {\"nearest\": [-0.5, 0, -0.5]}}, {\"select\": {\"nearest\": [0.5, 0, -0.5]}}"},

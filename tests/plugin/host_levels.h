@@ -64,7 +64,8 @@ static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
     l->A.start = host_own(h, f->start, hk_gpu_slices(n) + 1, sizeof *f->start);
     l->A.column = host_own(h, f->column, entries, sizeof *f->column);
     if (k == 0) l->A.spring = host_own(h, NULL, entries, sizeof(HkGpuFour));
-    if (k > 0) l->A.block = host_own(h, NULL, HK_GPU_BLOCK_FLOATS * entries, sizeof(float));
+    if (k > 0) l->A.block = host_own(h, NULL, 3 * entries, sizeof(HkGpuFour));
+    for (int64_t e = 0; e < entries && k > 0; e++) hk_gpu_clear_entry(&l->A, e);
     l->A.R = host_own(h, NULL, 6 * n, sizeof(float));
     l->A.D = host_own(h, NULL, 6 * n, sizeof(float));
     HkGpuFour **vectors[] = {&l->x, &l->before, &l->b, &l->r, &l->power};

@@ -20,6 +20,7 @@ typedef struct Pass {
   int32_t *length[KINDS];
   const int32_t *start; /* slices of the entries of A */
   int64_t *first_pair;  /* n + 1: the pairs of row I are first_pair[I] .. first_pair[I + 1] - 1 */
+  int32_t *slot;        /* of each pair: its place in the lists; NULL: its number */
   bool writes;
 } Pass;
 
@@ -56,7 +57,8 @@ static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
       high = middle;
   }
   if (low == c->start[I + 1] || c->column[low] != J) return -1;
-  return p->first_pair[I + 1] - (c->start[I + 1] - low);
+  int64_t pair = p->first_pair[I + 1] - (c->start[I + 1] - low);
+  return p->slot ? p->slot[pair] : pair;
 }
 
 /* Emits the terms `factor` (P_jJ - P_iJ) of an entry for all J > I with weights of i or j. */
@@ -106,14 +108,15 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
 /* The entries (I, J) and (J, I) of each pair. */
 static void place_pairs(const Pass *p, const HkGpuLevel *next, int32_t *pair) {
   const HkGpuRows *c = &p->g->coarse;
-  int64_t to = 0;
+  int64_t number = 0;
   for (int32_t I = 0; I < c->n; I++)
     for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) {
       int32_t J = c->column[e], back = c->start[J];
       if (J < I) continue;
       while (c->column[back] != I) back++;
+      int64_t to = p->slot[number++];
       pair[2 * to] = (int32_t)hk_gpu_list_at(next->start, I, e - c->start[I]);
-      pair[2 * to++ + 1] = (int32_t)hk_gpu_list_at(next->start, J, back - c->start[J]);
+      pair[2 * to + 1] = (int32_t)hk_gpu_list_at(next->start, J, back - c->start[J]);
     }
 }
 
@@ -124,6 +127,40 @@ static int64_t count_pairs(const HkGpuRows *c, int64_t *first_pair) {
     first_pair[I + 1] = first_pair[I] + own;
   }
   return first_pair[c->n];
+}
+
+/* Sorts the pairs by falling length within windows; larger windows would lose more by locality than
+ * they save in padding. */
+static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
+  enum { WINDOW = 512, LENGTH_MAX = 1023 };
+  const HkContext *c = p->g->context;
+  HK_TRY(hk_alloc(c, &p->slot, pairs, sizeof *p->slot, WHAT, error));
+  for (int64_t first = 0; first < pairs; first += WINDOW) {
+    int64_t end = first + WINDOW < pairs ? first + WINDOW : pairs;
+    int32_t begin[LENGTH_MAX + 2] = {0}; /* of the pairs of a length, from the longest on */
+    for (int64_t q = first; q < end; q++) {
+      int32_t own = p->length[PAIR_ENTRIES][q];
+      begin[LENGTH_MAX + 1 - (own < LENGTH_MAX ? own : LENGTH_MAX)]++;
+    }
+    for (int k = 0; k <= LENGTH_MAX; k++) begin[k + 1] += begin[k];
+    for (int64_t q = first; q < end; q++) {
+      int32_t own = p->length[PAIR_ENTRIES][q];
+      int k = LENGTH_MAX - (own < LENGTH_MAX ? own : LENGTH_MAX);
+      p->slot[q] = (int32_t)first + begin[k]++;
+    }
+  }
+  return HK_OK;
+}
+
+/* Brings the lengths of the lists of pairs into the order of `slot`. */
+static HkStatus sort_lengths(const Pass *p, int kind, int64_t pairs, HkError *error) {
+  const HkContext *c = p->g->context;
+  int32_t *sorted = NULL;
+  HK_TRY(hk_alloc(c, &sorted, pairs, sizeof *sorted, WHAT, error));
+  for (int64_t q = 0; q < pairs; q++) sorted[p->slot[q]] = p->length[kind][q];
+  memcpy(p->length[kind], sorted, (size_t)pairs * sizeof *sorted);
+  hk_free(c, &sorted);
+  return HK_OK;
 }
 
 static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError *error) {
@@ -137,6 +174,9 @@ static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError
   for (int k = 0; k < KINDS; k++)
     HK_TRY(hk_alloc(c, &p->length[k], rows[k], sizeof *p->length[k], WHAT, error));
   hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
+  HK_TRY(sort_pairs(p, level->pair_count, error));
+  HK_TRY(sort_lengths(p, PAIR_ENTRIES, level->pair_count, error));
+  HK_TRY(sort_lengths(p, PAIR_ROWS, level->pair_count, error));
   for (int k = 0; k < KINDS; k++) {
     HK_TRY(hk_gpu_lists_create(c, rows[k], p->length[k], p->lists[k], error));
     memset(p->length[k], 0, (size_t)rows[k] * sizeof *p->length[k]);
@@ -157,6 +197,7 @@ HkStatus hk_gpu_galerkin_terms(const HkGpuGalerkin *g, const HkGpuLevel *next, H
       .lists = {&level->pair_entries, &level->pair_rows, &level->row_rows, &level->row_entries}};
   HkStatus status = fill(&p, next, level, error);
   hk_free(g->context, &p.first_pair);
+  hk_free(g->context, &p.slot);
   for (int k = 0; k < KINDS; k++) hk_free(g->context, &p.length[k]);
   return status;
 }

@@ -11,8 +11,9 @@
  *     (A z)_i = R_i z_i + sum_j A_ij (z_j - z_i)
  *
  * which loses nothing to cancellation where z is smooth and A_ij is large. On level 0 A_ij = -(w
- * w^T + c I) of a spring, four floats; on other levels a block has nine floats. Entries of level 0
- * have the order of the slots of the layout (layout.h).
+ * w^T + c I) of a spring, four floats; on other levels a block has three times four floats
+ * (level.h). Entries of level 0 have the order of the slots of the layout (layout.h). Lists of
+ * pairs are sorted by length within windows, so that those of a slice are about as long.
  *
  * P^T A P is a sum of entries and row sums of the finer level, with weights that are constant:
  *

@@ -41,7 +41,8 @@ typedef struct HkGpuMatrix {
   int32_t n;
   const int32_t *start, *column; /* HkGpuLevel */
   HkGpuFour *spring;             /* of each entry on level 0, */
-  float *block; /* on other levels: component k of entry e is at 288 (e / 32) + 32 k + e % 32 */
+  HkGpuFour *block; /* on other levels: row k of entry e is at 96 (e / 32) + 32 k + e % 32, and w of
+                       the first row holds the bits of the column */
   float *R,
       *D; /* row sums and inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
   double *bound; /* of the eigenvalues of D^-1 A */
@@ -53,7 +54,7 @@ typedef struct HkGpuListsAt {
   const float *weight;
 } HkGpuListsAt;
 
-enum { HK_GPU_LANES = 32, HK_GPU_BLOCK_FLOATS = 9 };
+enum { HK_GPU_LANES = 32 };
 
 static const float HK_GPU_SMOOTH_0 = 1.6f, HK_GPU_SMOOTH_1 = 0.21951220f,
                    HK_GPU_SMOOTH_2 = 1.9512195f;
@@ -93,6 +94,29 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t 
                      xz * x.x + yz * x.y + zz * x.z);
 }
 
+/* Returns where the first row of the block of entry e is; the others follow HK_GPU_LANES apart. */
+HK_HOST_DEVICE int64_t hk_gpu_block_at(int64_t e) {
+  return e / HK_GPU_LANES * 3 * HK_GPU_LANES + e % HK_GPU_LANES;
+}
+
+HK_HOST_DEVICE float hk_gpu_bits_of(int32_t column) {
+  union {
+    int32_t column;
+    float bits;
+  } u;
+  u.column = column;
+  return u.bits;
+}
+
+HK_HOST_DEVICE int32_t hk_gpu_column_of(float bits) {
+  union {
+    float bits;
+    int32_t column;
+  } u;
+  u.bits = bits;
+  return u.column;
+}
+
 /* ---- Products ---- */
 
 /* Returns the off-diagonal part of (A x)_i over the slots first, first + step ... of row i, xi =
@@ -107,18 +131,21 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, 
 #endif
   for (int s = begin + first; s < end; s += step) {
     int64_t lane = i % HK_GPU_LANES, e = (int64_t)s * HK_GPU_LANES + lane;
-    HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
     if (springs) {
+      HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
       HkGpuFour k = hk_gpu_read_four(A->spring + e);
       float along = k.x * u.x + k.y * u.y + k.z * u.z;
       q.x -= k.x * along + k.w * u.x;
       q.y -= k.y * along + k.w * u.y;
       q.z -= k.z * along + k.w * u.z;
     } else {
-      const float *a = A->block + (int64_t)s * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + lane;
-      q.x += HK_GPU_READ(a) * u.x + HK_GPU_READ(a + 32) * u.y + HK_GPU_READ(a + 64) * u.z;
-      q.y += HK_GPU_READ(a + 96) * u.x + HK_GPU_READ(a + 128) * u.y + HK_GPU_READ(a + 160) * u.z;
-      q.z += HK_GPU_READ(a + 192) * u.x + HK_GPU_READ(a + 224) * u.y + HK_GPU_READ(a + 256) * u.z;
+      const HkGpuFour *a = A->block + hk_gpu_block_at(e);
+      HkGpuFour rx = hk_gpu_read_four(a), ry = hk_gpu_read_four(a + HK_GPU_LANES),
+                rz = hk_gpu_read_four(a + 2 * HK_GPU_LANES);
+      HkGpuFour u = hk_gpu_four_sub(x[hk_gpu_column_of(rx.w)], xi);
+      q.x += rx.x * u.x + rx.y * u.y + rx.z * u.z;
+      q.y += ry.x * u.x + ry.y * u.y + ry.z * u.z;
+      q.z += rz.x * u.x + rz.y * u.y + rz.z * u.z;
     }
   }
   return q;
@@ -178,9 +205,13 @@ HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t
     m[2] += w * k.x * k.z;
     m[5] += w * k.y * k.z;
   } else {
-    const float *a =
-        A->block + e / HK_GPU_LANES * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + e % HK_GPU_LANES;
-    for (int k = 0; k < 9; k++) m[k] += w * HK_GPU_READ(a + HK_GPU_LANES * k);
+    const HkGpuFour *a = A->block + hk_gpu_block_at(e);
+    for (int k = 0; k < 3; k++) {
+      HkGpuFour row = hk_gpu_read_four(a + HK_GPU_LANES * k);
+      m[3 * k] += w * row.x;
+      m[3 * k + 1] += w * row.y;
+      m[3 * k + 2] += w * row.z;
+    }
   }
 }
 
@@ -228,8 +259,19 @@ HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
 /* Stores a block, or its transpose, as entry e. */
 HK_HOST_DEVICE void hk_gpu_store_entry(const HkGpuMatrix *A, int64_t e, bool transposed,
                                        const float m[9]) {
-  float *a = A->block + e / HK_GPU_LANES * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + e % HK_GPU_LANES;
-  for (int k = 0; k < 9; k++) a[HK_GPU_LANES * k] = transposed ? m[3 * (k % 3) + k / 3] : m[k];
+  HkGpuFour *a = A->block + hk_gpu_block_at(e);
+  for (int k = 0; k < 3; k++) {
+    HkGpuFour row = hk_gpu_four(transposed ? m[k] : m[3 * k], transposed ? m[k + 3] : m[3 * k + 1],
+                                transposed ? m[k + 6] : m[3 * k + 2]);
+    if (k == 0) row.w = hk_gpu_bits_of(HK_GPU_READ(A->column + e));
+    a[HK_GPU_LANES * k] = row;
+  }
+}
+
+/* Clears entry e, but for its column. */
+HK_HOST_DEVICE void hk_gpu_clear_entry(const HkGpuMatrix *A, int64_t e) {
+  const float none[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  hk_gpu_store_entry(A, e, false, none);
 }
 
 /* Stores the symmetric part of m as R_i. */
@@ -266,13 +308,14 @@ HK_HOST_DEVICE void hk_gpu_diagonal_block(const HkGpuMatrix *A, int64_t i, doubl
   int64_t n = A->n, lane = i % HK_GPU_LANES;
   for (int k = 0; k < 6; k++) m[k] = (double)A->R[k * n + i];
   for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
-    const float *a = A->block + (int64_t)s * HK_GPU_BLOCK_FLOATS * HK_GPU_LANES + lane;
-    m[0] -= (double)a[0];
-    m[1] -= (double)a[128];
-    m[2] -= (double)a[256];
-    m[3] -= 0.5 * ((double)a[32] + (double)a[96]);
-    m[4] -= 0.5 * ((double)a[64] + (double)a[192]);
-    m[5] -= 0.5 * ((double)a[160] + (double)a[224]);
+    const HkGpuFour *a = A->block + (int64_t)s * 3 * HK_GPU_LANES + lane;
+    HkGpuFour rx = a[0], ry = a[HK_GPU_LANES], rz = a[2 * HK_GPU_LANES];
+    m[0] -= (double)rx.x;
+    m[1] -= (double)ry.y;
+    m[2] -= (double)rz.z;
+    m[3] -= 0.5 * ((double)rx.y + (double)ry.x);
+    m[4] -= 0.5 * ((double)rx.z + (double)rz.x);
+    m[5] -= 0.5 * ((double)ry.z + (double)rz.y);
   }
 }
 

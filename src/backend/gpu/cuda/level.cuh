@@ -156,6 +156,12 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 
 /* ---- P^T A P ---- */
 
+/* Clears the entries of a level; padding stays so. */
+__global__ void clear_entries(const HkGpuMatrix A, int64_t entries) {
+  const int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (e < entries) hk_gpu_clear_entry(&A, e);
+}
+
 template <bool SPRINGS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     project_pairs(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
@@ -243,11 +249,12 @@ static __device__ void load_dense(const HkGpuMatrix &A, double *M) {
     for (int k = 0; k < 9; k++) d[k] = (double)A.R[plane[k] * A.n + i];
     for (int s = A.start[i / WARP]; s < A.start[i / WARP + 1]; s++) {
       const int j = A.column[s * WARP + i % WARP];
-      const float *a = A.block + (int64_t)s * HK_GPU_BLOCK_FLOATS * WARP + i % WARP;
+      const HkGpuFour *a = A.block + (int64_t)s * 3 * WARP + i % WARP;
       if (j == i) continue; /* padding */
       for (int k = 0; k < 9; k++) {
-        M[(3 * i + k / 3) * size + 3 * j + k % 3] = (double)a[WARP * k];
-        d[k] -= (double)a[WARP * k];
+        double value = (double)(&a[WARP * (k / 3)].x)[k % 3];
+        M[(3 * i + k / 3) * size + 3 * j + k % 3] = value;
+        d[k] -= value;
       }
     }
     for (int k = 0; k < 9; k++)

@@ -43,7 +43,7 @@ static double multigrid_need(const HkGpuHierarchy *h) {
     const HkGpuLevel *l = &h->level[k];
     const HkGpuLists *lists[] = {&l->prolong,   &l->restrict_to, &l->pair_entries,
                                  &l->pair_rows, &l->row_rows,    &l->row_entries};
-    double entry = k == 0 ? 4 * sizeof(float) : 9 * sizeof(float);
+    double entry = k == 0 ? 4 * sizeof(float) : 12 * sizeof(float);
     bytes += (double)hk_gpu_level_entries(l) * (4 + entry) + 8.0 * (double)l->pair_count;
     bytes += (double)l->n * (12 + (k == 0 ? 16 : 24)) * sizeof(float);
     for (int q = 0; q < 6; q++) bytes += list_bytes(lists[q]);
@@ -67,7 +67,8 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
     bytes += (l->damped || l->threads || uses_majorizer ? 8 : 4) * n * real;
     if (uses_majorizer) bytes += (10 * n + 6 * (double)m->face_count) * real;
   }
-  if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
+  if (settings->step == HK_DEVICE_NEWTON)
+    bytes += (3 * 4 + 3 * 3 + (m->hierarchy ? 0 : 6)) * n * real;
   if (m->hierarchy) bytes += multigrid_need(m->hierarchy);
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 4 * n + (double)m->face_count * (3 * 4 + 3 * 4 + 3 * real);
