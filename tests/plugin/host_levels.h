@@ -22,7 +22,7 @@ typedef struct HostLevel {
 
 typedef struct HostLevels {
   int count;
-  bool exact;
+  bool exact, brief;
   HostLevel level[HK_GPU_LEVELS_MAX];
   double *inverse; /* of the last level */
   void *owned[HK_GPU_LEVELS_MAX * 32];
@@ -48,7 +48,7 @@ static HkGpuLists host_lists(HostLevels *h, const HkGpuLists *from) {
 }
 
 static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
-  *h = (HostLevels){.count = from->count, .exact = from->exact};
+  *h = (HostLevels){.count = from->count, .exact = from->exact, .brief = from->brief};
   for (int k = 0; k < h->count; k++) {
     const HkGpuLevel *f = &from->level[k];
     HostLevel *l = &h->level[k];
@@ -175,13 +175,17 @@ static void host_levels_prepare(HostLevels *h) {
 
 /* ---- The cycle ---- */
 
-/* Two steps of Chebyshev's iteration on x of level k, or from 0. */
+/* The smoother on x of level k, or from 0. */
 static void smooth(HostLevels *h, int k, bool zero) {
   HostLevel *l = &h->level[k];
   for (int64_t i = 0; i < l->A.n; i++)
     l->before[i] = zero ? hk_gpu_smooth_zero(&l->A, i, l->b[i])
                         : hk_gpu_smooth(&l->A, i, false, l->b[i], level_product(h, k, l->x, i),
                                         l->x[i], l->x[i]);
+  if (k == 0 && h->brief) {
+    memcpy(l->x, l->before, (size_t)l->A.n * sizeof *l->x);
+    return;
+  }
   for (int64_t i = 0; i < l->A.n; i++)
     l->x[i] = hk_gpu_smooth(&l->A, i, true, l->b[i], level_product(h, k, l->before, i),
                             l->before[i], zero ? hk_gpu_four(0, 0, 0) : l->x[i]);

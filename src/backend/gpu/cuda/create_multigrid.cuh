@@ -96,7 +96,7 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   a->A = fine->A;
   a->scale = (HkReal)scale;
   a->b = fine->b;
-  a->z = fine->x;
+  a->z = s->multigrid->brief ? fine->before : fine->x;
   HK_CUDA_TRY(keep_new(s, &a->gradient, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &a->along, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &a->sums.part, LOOK_VALUES * blocks, error));
@@ -113,6 +113,7 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
   s->total_mass = m->total_mass;
   made->count = h->count;
   made->exact = h->exact;
+  made->brief = h->brief;
   for (int k = 0; k < h->count; k++)
     HK_CUDA_TRY(create_level(s, &h->level[k], k == 0, &made->level[k], error));
   int last = made->level[h->count - 1].A.n;

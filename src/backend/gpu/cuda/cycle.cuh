@@ -1,8 +1,9 @@
 /* Queues the hierarchy of a Hessian and the cycle of multigrid (level.cuh, small_levels.cuh).
  *
- *     visit k:  smooth twice;  b' = P^T (b - A x);  visit k + 1;  x += P x';  smooth twice
+ *     visit k:  smooth;  b' = P^T (b - A x);  visit k + 1;  x += P x';  smooth
  *
- * The result of a visit is in x of the level, whatever the number of visits.
+ * The result of a visit is in x of the level, whatever the number of visits; but in `before` of
+ * level 0 if the smoother makes one step there.
  */
 #ifndef HK_CUDA_CYCLE_CUH
 #define HK_CUDA_CYCLE_CUH
@@ -15,7 +16,7 @@ namespace HK_SPACE {
 
 struct Multigrid {
   int count;
-  bool exact;
+  bool exact, brief; /* HkGpuHierarchy */
   Level level[HK_GPU_LEVELS_MAX];
   float *inverse;
   int first_small; /* from this level on visit_small visits all; `count`: none */
@@ -89,13 +90,15 @@ template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool ze
   Level *l = &m->level[k];
   with_lanes(m, k, [&](auto lanes) {
     const int LANES = SPRINGS ? 1 : lanes.value;
+    const bool once = SPRINGS && m->brief;
     unsigned blocks = rows_blocks(l->A.n, LANES);
     if (zero)
       launch(smooth_zero, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A, l->b,
-             l->before);
+             once ? l->x : l->before);
     else
       launch(smooth<SPRINGS, LANES>, blocks, BLOCK_THREADS, 0, s->queue, l->A, (int)BEFORE_NONE,
              l->b, l->x, l->before);
+    if (once) return;
     launch(smooth<SPRINGS, LANES>, blocks, BLOCK_THREADS, 0, s->queue, l->A,
            (int)(zero ? BEFORE_ZERO : BEFORE_THERE), l->b, l->before, l->x);
   });

@@ -69,11 +69,14 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   size_t shared = s->twice ? twice_shared(s->most_local, s->most_rows) : kick_shared(s);
   HK_CUDA(cudaFuncSetAttribute(kick, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
           "set up its kernels");
-  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks)
-    HK_CUDA(cudaFuncSetAttribute(pick_newton(s).multiply,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)multiply_shared(s->most_local, s->general)),
-            "set up its kernels");
+  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks) {
+    const void *kernels[] = {(const void *)pick_newton(s).multiply,
+                             (const void *)pick_newton(s).change};
+    for (int q = 0; q < 2; q++)
+      HK_CUDA(cudaFuncSetAttribute(kernels[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   (int)multiply_shared(s->most_local, s->general)),
+              "set up its kernels");
+  }
   return HK_OK;
 }
 

@@ -129,7 +129,7 @@ static HkStatus propose_step(void *device, double t, bool curved, double *change
   LinearizeArgs a = linearize_args(s);
   if (curved)
     bend<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(a, (HkReal)t);
-  pick_newton(s).change<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a.newton, 1);
+  queue_change(s, &a.newton, 1);
   HK_CUDA_TRY(read_scalars(s, error));
   *change = s->host_scalars->alpha;
   return HK_OK;

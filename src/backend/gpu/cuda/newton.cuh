@@ -314,6 +314,17 @@ static __device__ double media_change(const NewtonArgs &a, uint32_t i, HkGpuVect
   return (double)hk_gpu_dot(d, hk_gpu_times(&S, from)) + 0.5 * (double)hk_gpu_dot(d, bent) + own;
 }
 
+/* Returns the terms of inertia and media in the change of g when the vertex at place i moves by t
+ * times its direction. */
+static __device__ __forceinline__ double own_change(const NewtonArgs &a, uint32_t i, const Real4 &x,
+                                                    HkReal t, const HkGpuVector &d) {
+  const Real4 y = a.step.y[i];
+  HkGpuVector from = hk_gpu_sub(three(x), three(y));
+  if (x.w == 0) return 0;
+  double sum = (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
+  return a.step.form ? sum + media_change(a, i, three(x), t, d, from) : sum;
+}
+
 /* scalars->alpha = the change of g from x to x + t d; each spring counts half at either end. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -325,12 +336,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   __syncthreads();
   double sum = 0;
   for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
-    Real4 x = a.step.x[i], y = a.step.y[i];
-    HkGpuVector d = plane_load(a.d, n, i), from = hk_gpu_sub(three(x), three(y));
+    Real4 x = a.step.x[i];
+    HkGpuVector d = plane_load(a.d, n, i);
     d = hk_gpu_vector(t * d.x, t * d.y, t * d.z);
-    if (x.w > 0)
-      sum += (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
-    if (x.w > 0 && a.step.form) sum += media_change(a, i, three(x), t, d, from);
+    sum += own_change(a, i, x, t, d);
     visit_all<PARAMETERS>(
         s, n, brick, i, a.step.x,
         [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
@@ -344,6 +353,48 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
           sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
         });
   });
+  if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
+}
+
+/* The kernel `change` in bricks, where a brick loads each position and direction once. */
+template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
+__global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
+    change_bricks(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a,
+                  HkReal t) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  HkGpuSpring *palette = (HkGpuSpring *)shared;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const int all = brick.own + brick.outside;
+  const uint32_t n = (uint32_t)a.step.n;
+  const HkReal h = a.step.h;
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE_SIZE), *sd = sx + all, *sb = sd + all;
+  load_palette(s, palette);
+  for (int k = threadIdx.x; k < all; k += blockDim.x) {
+    const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
+    HkGpuVector d = plane_load(a.d, n, from);
+    sx[k] = a.step.x[from];
+    sd[k] = Real4{t * d.x, t * d.y, t * d.z, 0};
+    if (GENERAL) sb[k] = a.step.b[from];
+  }
+  __syncthreads();
+  double sum = 0;
+  const int own = threadIdx.x;
+  const uint32_t i = (uint32_t)(brick.first + own);
+  if (own < brick.own) {
+    const Real4 x = sx[own], d = sd[own];
+    BrickRow<PARAMETERS, WORDS, EXACT> row;
+    load_row(s, n, i, &row);
+    sum = own_change(a, i, x, t, three(d));
+    visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
+      HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, number_in(word, k));
+      if (GENERAL && spring.c > 0)
+        spring = hk_gpu_with_damper(
+            spring, hk_gpu_sub(three(near_in(sb, word, k)), three(sb[own])), h);
+      HkGpuVector apart = hk_gpu_sub(three(near_in(sx, word, k)), three(x));
+      HkGpuVector moved = hk_gpu_sub(three(near_in(sd, word, k)), three(d));
+      sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
+    });
+  }
   if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
 }
 
