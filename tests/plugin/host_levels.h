@@ -4,8 +4,8 @@
 #ifndef HOOKE_TEST_HOST_LEVELS_H
 #define HOOKE_TEST_HOST_LEVELS_H
 
+#include "backend/gpu/fine_level.h"
 #include "backend/gpu/hierarchy.h"
-#include "backend/gpu/level.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct HostLevel {
 
 typedef struct HostLevels {
   int count;
-  bool exact, brief;
+  bool exact;
   HostLevel level[HK_GPU_LEVELS_MAX];
   double *inverse; /* of the last level */
   void *owned[HK_GPU_LEVELS_MAX * 32];
@@ -48,7 +48,7 @@ static HkGpuLists host_lists(HostLevels *h, const HkGpuLists *from) {
 }
 
 static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
-  *h = (HostLevels){.count = from->count, .exact = from->exact, .brief = from->brief};
+  *h = (HostLevels){.count = from->count, .exact = from->exact};
   for (int k = 0; k < h->count; k++) {
     const HkGpuLevel *f = &from->level[k];
     HostLevel *l = &h->level[k];
@@ -66,7 +66,7 @@ static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
     if (k == 0) l->A.spring = host_own(h, NULL, entries, sizeof(HkGpuFour));
     if (k > 0) l->A.block = host_own(h, NULL, 3 * entries, sizeof(HkGpuFour));
     for (int64_t e = 0; e < entries && k > 0; e++) hk_gpu_clear_entry(&l->A, e);
-    l->A.R = host_own(h, NULL, 6 * n, sizeof(float));
+    l->A.R = host_own(h, NULL, 2 * n, sizeof(HkGpuFour));
     l->A.D = host_own(h, NULL, 6 * n, sizeof(float));
     HkGpuFour **vectors[] = {&l->x, &l->before, &l->b, &l->r, &l->power};
     for (int q = 0; q < 5; q++) *vectors[q] = host_own(h, NULL, n, sizeof(HkGpuFour));
@@ -175,17 +175,13 @@ static void host_levels_prepare(HostLevels *h) {
 
 /* ---- The cycle ---- */
 
-/* The smoother on x of level k, or from 0. */
+/* Two steps of Chebyshev's iteration on x of level k, or from 0. */
 static void smooth(HostLevels *h, int k, bool zero) {
   HostLevel *l = &h->level[k];
   for (int64_t i = 0; i < l->A.n; i++)
     l->before[i] = zero ? hk_gpu_smooth_zero(&l->A, i, l->b[i])
                         : hk_gpu_smooth(&l->A, i, false, l->b[i], level_product(h, k, l->x, i),
                                         l->x[i], l->x[i]);
-  if (k == 0 && h->brief) {
-    memcpy(l->x, l->before, (size_t)l->A.n * sizeof *l->x);
-    return;
-  }
   for (int64_t i = 0; i < l->A.n; i++)
     l->x[i] = hk_gpu_smooth(&l->A, i, true, l->b[i], level_product(h, k, l->before, i),
                             l->before[i], zero ? hk_gpu_four(0, 0, 0) : l->x[i]);

@@ -185,12 +185,10 @@ static HkStatus connect(const HkModel *m, const Draft *d, const HkGpuRows *A,
 
 /* Small levels are bound by the latency of launches, so that a level is visited twice only on a few
  * levels, and only where one visit converges slowly: in solids, and in surfaces without bending
- * springs, whose soft modes are not smooth. In all other surfaces one step of the smoother on level
- * 0, which is most of the work, needs as many iterations as two. */
-static void set_cycle(const HkModel *m, HkGpuHierarchy *h) {
+ * springs, whose soft modes are not smooth. */
+static void set_visits(const HkModel *m, HkGpuHierarchy *h) {
   enum { SHEET_MIN_SPRINGS = 4, FIRST = 2, LAST = 3 };
   bool sheet = !hk_model_is_solid(m) && m->springs.count >= SHEET_MIN_SPRINGS * m->n;
-  h->brief = sheet && h->count > 1;
   for (int k = 0; k < h->count; k++) {
     bool solved = h->exact && k == h->count - 1;
     h->level[k].visits = !sheet && k >= FIRST && k <= LAST && !solved ? 2 : 1;
@@ -227,7 +225,7 @@ static HkStatus make(const HkModel *m, const int32_t *place, Draft *drafts, HkGp
   frexp(m->total_mass / (double)m->n, &exponent);
   h->scale = ldexp(1, -exponent);
   h->exact = h->count > 1 && h->level[h->count - 1].n <= HK_GPU_DENSE_MAX;
-  set_cycle(m, h);
+  set_visits(m, h);
   return HK_OK;
 }
 

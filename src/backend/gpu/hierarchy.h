@@ -66,7 +66,6 @@ typedef struct HkGpuHierarchy {
   int count;
   HkGpuLevel level[HK_GPU_LEVELS_MAX];
   bool exact;   /* a dense inverse solves the last level */
-  bool brief;   /* the smoother makes one step on level 0; two on all other levels */
   double scale; /* 1/kg, a power of 2: factor of matrices and right-hand sides, so that floats hold
                    them in any units */
   HkContext context;

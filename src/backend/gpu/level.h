@@ -10,8 +10,7 @@
  *     x1 = x0 + c0 / bound D^-1 (b - A x0)
  *     x2 = x1 + c1 (x1 - x0) + c2 / bound D^-1 (b - A x1)
  *
- * The bound is 2 on level 0, where x^T A x <= 2 x^T D x holds spring by spring. Where one step is
- * enough (HkGpuHierarchy.brief), it is x1, Jacobi's method with the weight 0.8.
+ * The bound is 2 on level 0, where x^T A x <= 2 x^T D x holds spring by spring.
  */
 #ifndef HK_BACKEND_GPU_LEVEL_H
 #define HK_BACKEND_GPU_LEVEL_H
@@ -44,9 +43,9 @@ typedef struct HkGpuMatrix {
   HkGpuFour *spring;             /* of each entry on level 0, */
   HkGpuFour *block; /* on other levels: row k of entry e is at 96 (e / 32) + 32 k + e % 32, and w of
                        the first row holds the bits of the column */
-  float *R,
-      *D; /* row sums and inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
-  double *bound; /* of the eigenvalues of D^-1 A */
+  HkGpuFour *R;     /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
+  float *D;         /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
+  double *bound;    /* of the eigenvalues of D^-1 A */
 } HkGpuMatrix;
 
 /* HkGpuLists in memory of the device. */
@@ -154,7 +153,9 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, 
 
 /* Returns R_i x_i. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_row_sum_product(const HkGpuMatrix *A, int64_t i, HkGpuFour xi) {
-  return hk_gpu_planes_times(A->R, A->n, i, xi);
+  HkGpuFour a = hk_gpu_read_four(A->R + 2 * i), b = hk_gpu_read_four(A->R + 2 * i + 1);
+  return hk_gpu_four(a.x * xi.x + a.w * xi.y + b.x * xi.z, a.w * xi.x + a.y * xi.y + b.y * xi.z,
+                     b.x * xi.x + b.y * xi.y + a.z * xi.z);
 }
 
 /* ---- The smoother ---- */
@@ -218,13 +219,13 @@ HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t
 
 /* m += w R_i */
 HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w, float m[9]) {
-  int64_t n = A->n;
-  m[0] += w * HK_GPU_READ(A->R + i);
-  m[4] += w * HK_GPU_READ(A->R + n + i);
-  m[8] += w * HK_GPU_READ(A->R + 2 * n + i);
-  m[1] += w * HK_GPU_READ(A->R + 3 * n + i);
-  m[2] += w * HK_GPU_READ(A->R + 4 * n + i);
-  m[5] += w * HK_GPU_READ(A->R + 5 * n + i);
+  HkGpuFour a = hk_gpu_read_four(A->R + 2 * i), b = hk_gpu_read_four(A->R + 2 * i + 1);
+  m[0] += w * a.x;
+  m[4] += w * a.y;
+  m[8] += w * a.z;
+  m[1] += w * a.w;
+  m[2] += w * b.x;
+  m[5] += w * b.y;
 }
 
 /* Returns in m the sum of a list of entries and a list of row sums of A. Springs and row sums are
@@ -277,13 +278,9 @@ HK_HOST_DEVICE void hk_gpu_clear_entry(const HkGpuMatrix *A, int64_t e) {
 
 /* Stores the symmetric part of m as R_i. */
 HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const float m[9]) {
-  int64_t n = A->n;
-  A->R[i] = m[0];
-  A->R[n + i] = m[4];
-  A->R[2 * n + i] = m[8];
-  A->R[3 * n + i] = (m[1] + m[3]) / 2;
-  A->R[4 * n + i] = (m[2] + m[6]) / 2;
-  A->R[5 * n + i] = (m[5] + m[7]) / 2;
+  HkGpuFour a = {m[0], m[4], m[8], (m[1] + m[3]) / 2};
+  A->R[2 * i] = a;
+  A->R[2 * i + 1] = hk_gpu_four((m[2] + m[6]) / 2, (m[5] + m[7]) / 2, 0);
 }
 
 /* Stores the inverse of a positive semidefinite block as D_i; 0 if nothing holds the row. `more`
@@ -306,8 +303,14 @@ HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const 
 
 /* m = the diagonal block R_i - sum_j A_ij of a level above 0: xx, yy, zz, xy, xz, yz. */
 HK_HOST_DEVICE void hk_gpu_diagonal_block(const HkGpuMatrix *A, int64_t i, double m[6]) {
-  int64_t n = A->n, lane = i % HK_GPU_LANES;
-  for (int k = 0; k < 6; k++) m[k] = (double)A->R[k * n + i];
+  int64_t lane = i % HK_GPU_LANES;
+  HkGpuFour R = A->R[2 * i], rest = A->R[2 * i + 1];
+  m[0] = (double)R.x;
+  m[1] = (double)R.y;
+  m[2] = (double)R.z;
+  m[3] = (double)R.w;
+  m[4] = (double)rest.x;
+  m[5] = (double)rest.y;
   for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
     const HkGpuFour *a = A->block + (int64_t)s * 3 * HK_GPU_LANES + lane;
     HkGpuFour rx = a[0], ry = a[HK_GPU_LANES], rz = a[2 * HK_GPU_LANES];
@@ -361,76 +364,6 @@ HK_HOST_DEVICE double hk_gpu_four_square(HkGpuFour a) {
 HK_HOST_DEVICE double hk_gpu_eigenvalue_bound(double estimate) {
   const double SAFETY = 1.2, LEAST = 1.3;
   return SAFETY * estimate > LEAST ? SAFETY * estimate : LEAST;
-}
-
-/* ---- Level 0 ---- */
-
-/* What a vertex gathers from its springs: -dg/dx (kg m), its diagonal block, the part of the block
- * that ends at constrained vertices, 2 h^2 sum k (l0 / l - 1) of springs under pressure (kg), and
- * the bound of its stiffness h^2 sum k (kg). */
-typedef struct HkGpuGathered {
-  HkGpuVector r;
-  HkGpuBlock H, ground;
-  HkReal pressure, stiffness;
-} HkGpuGathered;
-
-/* Adds a spring, d = xj - xi; held: the other end is constrained. Returns its (w, c), times scale,
- * or 0 if held. */
-HK_HOST_DEVICE HkGpuFour hk_gpu_gather_spring(HkGpuVector d, HkGpuSpring p, HkReal tau2,
-                                              HkReal scale, bool held, HkGpuGathered *to) {
-  HkReal r = hk_gpu_inverse_length(d);
-  HkReal taut = p.least * r > 1 ? 0 : tau2;
-  HkReal s = taut * (p.k - p.kl0 * r), a = hk_gpu_max(s, 0), along = taut * p.k - a;
-  HkGpuFour spring = {0, 0, 0, 0};
-  hk_gpu_axpy(s, d, &to->r);
-  hk_gpu_add_identity(a, &to->H);
-  hk_gpu_add_outer(along * r * r, d, &to->H);
-  if (s < 0 && p.least < 0) to->pressure -= 2 * s;
-  to->stiffness += tau2 * p.k;
-  if (held) {
-    hk_gpu_add_identity(a, &to->ground);
-    hk_gpu_add_outer(along * r * r, d, &to->ground);
-    return spring;
-  }
-  HkReal square = scale * along;
-  HkReal w = square > 0 ? square * hk_gpu_inverse_sqrt(square) * r : 0;
-  spring.x = (float)(w * d.x);
-  spring.y = (float)(w * d.y);
-  spring.z = (float)(w * d.z);
-  spring.w = (float)(scale * a);
-  return spring;
-}
-
-/* Stores R_i and D_i of level 0 after all springs: own is the block of inertia and media, free says
- * whether the vertex moves. */
-HK_HOST_DEVICE void hk_gpu_store_fine_row(const HkGpuMatrix *A, int64_t i, bool free,
-                                          const HkGpuGathered *g, const HkGpuBlock *own,
-                                          HkReal scale) {
-  int64_t n = A->n;
-  double s = free ? (double)scale : 0;
-  HkGpuBlock R = g->ground;
-  hk_gpu_add_block(own, &R);
-  A->R[i] = (float)(s * (double)R.xx);
-  A->R[n + i] = (float)(s * (double)R.yy);
-  A->R[2 * n + i] = (float)(s * (double)R.zz);
-  A->R[3 * n + i] = (float)(s * (double)R.xy);
-  A->R[4 * n + i] = (float)(s * (double)R.xz);
-  A->R[5 * n + i] = (float)(s * (double)R.yz);
-  double m[6] = {s * (double)g->H.xx, s * (double)g->H.yy, s * (double)g->H.zz,
-                 s * (double)g->H.xy, s * (double)g->H.xz, s * (double)g->H.yz};
-  hk_gpu_store_inverse(A, i, m, 0);
-}
-
-/* f += h^2 times the force of the second-order correction of a spring whose ends turn (force/
- * springs.c, hk_springs_turned); d: the difference of its ends, moved: its change. */
-HK_HOST_DEVICE void hk_gpu_spring_turned(HkGpuVector d, HkGpuVector moved, HkGpuSpring p,
-                                         HkReal tau2, HkGpuVector *f) {
-  HkGpuVector e = {d.x + moved.x, d.y + moved.y, d.z + moved.z};
-  HkReal r = hk_gpu_inverse_length(d), l = 1 / r, after = 1 / hk_gpu_inverse_length(e);
-  if (p.least > after) return;
-  HkReal along = hk_gpu_dot(d, moved) * r, across = hk_gpu_dot(moved, moved) - along * along;
-  HkReal reach = l + along, longer = across / (after + (reach < 0 ? -reach : reach));
-  hk_gpu_axpy(tau2 * p.k * longer * r, d, f);
 }
 
 #endif

@@ -46,7 +46,7 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
   HK_CUDA_TRY(keep_new(s, &A->block, fine ? 0 : 3 * entries, error));
   if (!fine && entries > 0)
     clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(*A, entries);
-  HK_CUDA_TRY(keep_new(s, &A->R, 6 * n, error));
+  HK_CUDA_TRY(keep_new(s, &A->R, 2 * n, error));
   HK_CUDA_TRY(keep_new(s, &A->D, 6 * n, error));
   HK_CUDA_TRY(allocate_copy(&A->bound, &FINE_BOUND, 1, error));
   keep(s, A->bound);
@@ -96,7 +96,7 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   a->A = fine->A;
   a->scale = (HkReal)scale;
   a->b = fine->b;
-  a->z = s->multigrid->brief ? fine->before : fine->x;
+  a->z = fine->x;
   HK_CUDA_TRY(keep_new(s, &a->gradient, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &a->along, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &a->sums.part, LOOK_VALUES * blocks, error));
@@ -113,7 +113,6 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
   s->total_mass = m->total_mass;
   made->count = h->count;
   made->exact = h->exact;
-  made->brief = h->brief;
   for (int k = 0; k < h->count; k++)
     HK_CUDA_TRY(create_level(s, &h->level[k], k == 0, &made->level[k], error));
   int last = made->level[h->count - 1].A.n;
@@ -121,6 +120,11 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
   if (h->exact)
     HK_CUDA(cudaFuncSetAttribute(invert_dense, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)dense_shared(last)),
+            "set up its kernels");
+  const void *fine[] = {(const void *)pick_fine<false>(s), (const void *)pick_fine<true>(s)};
+  for (int q = 0; q < 2 && fine[q]; q++)
+    HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)fine_shared(s->most_local)),
             "set up its kernels");
   choose_small(made);
   return create_args(s, h->scale, error);

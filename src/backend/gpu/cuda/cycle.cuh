@@ -2,12 +2,12 @@
  *
  *     visit k:  smooth;  b' = P^T (b - A x);  visit k + 1;  x += P x';  smooth
  *
- * The result of a visit is in x of the level, whatever the number of visits; but in `before` of
- * level 0 if the smoother makes one step there.
+ * The result of a visit is in x of the level, whatever the number of visits.
  */
 #ifndef HK_CUDA_CYCLE_CUH
 #define HK_CUDA_CYCLE_CUH
 
+#include "fine_bricks.cuh"
 #include "linearize.cuh"
 #include "simulation.cuh"
 #include "small_levels.cuh"
@@ -16,7 +16,7 @@ namespace HK_SPACE {
 
 struct Multigrid {
   int count;
-  bool exact, brief; /* HkGpuHierarchy */
+  bool exact; /* HkGpuHierarchy */
   Level level[HK_GPU_LEVELS_MAX];
   float *inverse;
   int first_small; /* from this level on visit_small visits all; `count`: none */
@@ -85,33 +85,63 @@ static void queue_hierarchy(Simulation *s, bool first) {
 
 /* ---- The cycle ---- */
 
+typedef void FineKernel(const Springs, const FineArgs, int, const HkGpuFour *, const HkGpuFour *,
+                        HkGpuFour *);
+
+/* Returns the product of level 0 in bricks; NULL where springs are stored for it. */
+template <bool RESIDUAL> static FineKernel *pick_fine(const Simulation *s) {
+  if (!s->bricks || s->general || s->parameters != HK_GPU_BY_PALETTE) return NULL;
+  if (s->words == 6) return multiply_fine<6, true, RESIDUAL>;
+  if (s->words <= 6) return multiply_fine<6, false, RESIDUAL>;
+  return multiply_fine<13, false, RESIDUAL>;
+}
+
+static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
+                       HkGpuFour *to) {
+  const Level *l = &s->multigrid->level[0];
+  double h = s->settings.h;
+  FineArgs a = {l->A, s->x[s->at], (float)(h * h * (double)s->multigrid->args.scale)};
+  launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
+         s->queue, s->springs, a, before, l->b, x, to);
+}
+
+/* One step of the smoother: before as in smooth. */
+template <bool SPRINGS, int LANES>
+static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x, HkGpuFour *to) {
+  FineKernel *fine = SPRINGS ? pick_fine<false>(s) : NULL;
+  if (fine)
+    queue_fine(s, fine, before, x, to);
+  else
+    launch(smooth<SPRINGS, LANES>, rows_blocks(l->A.n, LANES), BLOCK_THREADS, 0, s->queue, l->A,
+           before, l->b, x, to);
+}
+
 template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k];
   with_lanes(m, k, [&](auto lanes) {
     const int LANES = SPRINGS ? 1 : lanes.value;
-    const bool once = SPRINGS && m->brief;
-    unsigned blocks = rows_blocks(l->A.n, LANES);
     if (zero)
       launch(smooth_zero, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A, l->b,
-             once ? l->x : l->before);
+             l->before);
     else
-      launch(smooth<SPRINGS, LANES>, blocks, BLOCK_THREADS, 0, s->queue, l->A, (int)BEFORE_NONE,
-             l->b, l->x, l->before);
-    if (once) return;
-    launch(smooth<SPRINGS, LANES>, blocks, BLOCK_THREADS, 0, s->queue, l->A,
-           (int)(zero ? BEFORE_ZERO : BEFORE_THERE), l->b, l->before, l->x);
+      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, l->x, l->before);
+    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, l->before, l->x);
   });
 }
 
 template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
-  with_lanes(m, k, [&](auto lanes) {
-    const int LANES = SPRINGS ? 1 : lanes.value;
-    launch(residual<SPRINGS, LANES>, rows_blocks(l->A.n, LANES), BLOCK_THREADS, 0, s->queue, l->A,
-           l->b, l->x, l->r);
-  });
+  FineKernel *fine = SPRINGS ? pick_fine<true>(s) : NULL;
+  if (fine)
+    queue_fine(s, fine, BEFORE_NONE, l->x, l->r);
+  else
+    with_lanes(m, k, [&](auto lanes) {
+      const int LANES = SPRINGS ? 1 : lanes.value;
+      launch(residual<SPRINGS, LANES>, rows_blocks(l->A.n, LANES), BLOCK_THREADS, 0, s->queue, l->A,
+             l->b, l->x, l->r);
+    });
   launch(restrict_residual, blocks_for(next->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
          l->restrict_to, next->A.n, l->r, next->b);
 }

@@ -241,12 +241,17 @@ static size_t dense_shared(int n) {
 /* M = the matrix of a level in shared memory. */
 static __device__ void load_dense(const HkGpuMatrix &A, double *M) {
   const int size = 3 * A.n;
-  const int plane[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
   for (int q = threadIdx.x; q < size * size; q += blockDim.x) M[q] = 0;
   __syncthreads();
   for (int i = threadIdx.x; i < A.n; i += blockDim.x) {
     double d[9];
-    for (int k = 0; k < 9; k++) d[k] = (double)A.R[plane[k] * A.n + i];
+    const HkGpuFour R = A.R[2 * i], rest = A.R[2 * i + 1];
+    d[0] = (double)R.x;
+    d[4] = (double)R.y;
+    d[8] = (double)R.z;
+    d[1] = d[3] = (double)R.w;
+    d[2] = d[6] = (double)rest.x;
+    d[5] = d[7] = (double)rest.y;
     for (int s = A.start[i / WARP]; s < A.start[i / WARP + 1]; s++) {
       const int j = A.column[s * WARP + i % WARP];
       const HkGpuFour *a = A.block + (int64_t)s * 3 * WARP + i % WARP;

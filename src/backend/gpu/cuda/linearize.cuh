@@ -9,6 +9,7 @@
 #ifndef HK_CUDA_LINEARIZE_CUH
 #define HK_CUDA_LINEARIZE_CUH
 
+#include "backend/gpu/fine_level.h"
 #include "level.cuh"
 #include "newton.cuh"
 
