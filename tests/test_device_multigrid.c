@@ -270,6 +270,23 @@ TEST(a_solid_moves_by_multigrid_on_a_device_as_on_the_host) {
   device_compare("block", test_json(text), NULL, "multigrid", HK_CUDA, 5, 1e-9);
 }
 
+/* A cloth large enough for bricks, which have kernels of their own. */
+TEST(multigrid_in_bricks_moves_as_the_host) {
+  static const char cloth[] =
+      "{'time': {'step': 5e-4}, 'bodies': [{'shape': {'type': 'grid', 'nx': 301, 'ny': 211}, "
+      "'springs': {'k': 1000, 'shear': true, 'bending': true%s}, 'mass': {'total': 1}, 'spin': [1, "
+      "2, 3]}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity', {'type': 'drag', "
+      "'per_mass': 2, 'quadratic': 0.001}]}";
+  static const char *const kinds[] = {", 'damping': 0.003", ", 'tension_only': true", ""};
+  if (!device_is_gpu()) SKIP("requires a GPU: HOOKE_PLUGINS");
+  device_use_plugin();
+  for (int q = 0; q < 3; q++) {
+    char text[800];
+    snprintf(text, sizeof text, cloth, kinds[q]);
+    device_compare(kinds[q], test_json(text), NULL, "multigrid", HK_CUDA, 1, 1e-9);
+  }
+}
+
 /* A cloth that hangs from two corners, with the methods that are picked by themselves. */
 static const char hanging[] =
     "{'time': {'step': 0.0166666666666667, 'duration': 1}, 'bodies': [{'shape': {'type': 'grid', "
@@ -339,4 +356,32 @@ TEST(a_resumed_run_on_a_device_by_multigrid_has_the_same_bits) {
   CHECK(device_difference(&whole, &parts) == 0);
   world_destroy(&whole);
   world_destroy(&parts);
+}
+
+static const char row_of_masses[] =
+    "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'chain', 'n': %d}, 'springs': {'k': "
+    "100, 'edges': %s}, 'mass': {'per_vertex': 1}}], 'pins': [{'select': {'indices': [0]}}], "
+    "'forces': ['gravity']%s}";
+
+TEST(two_masses_with_a_spring_have_one_level_on_a_device) {
+  char text[600];
+  device_use_plugin();
+  snprintf(text, sizeof text, row_of_masses, 2, "true", "");
+  device_compare("two masses", test_json(text), NULL, "multigrid", HK_CUDA, 3, 1e-9);
+}
+
+/* Asked for, multigrid is refused where there are no springs; it is not picked there. */
+TEST(multigrid_on_a_device_needs_springs) {
+  World w;
+  HkError error = {0};
+  char text[600];
+  DeviceWish asked = {"multigrid", HK_CUDA}, picked = {NULL, HK_CUDA};
+  device_use_plugin();
+  snprintf(text, sizeof text, row_of_masses, 2000, "false", ", 'integrator': 'backward_euler'");
+  CHECK(device_make(test_json(text), NULL, &asked, &w, &error) == HK_ERROR_UNSUPPORTED);
+  CHECK(strstr(error.text, "'multigrid' needs springs"));
+  world_destroy(&w);
+  CHECK(device_make(test_json(text), NULL, &picked, &w, &error) == HK_OK);
+  CHECK(hk_sim_step(w.sim, w.state, &error) == HK_OK);
+  world_destroy(&w);
 }

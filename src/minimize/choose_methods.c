@@ -45,8 +45,13 @@ HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error) {
                                                                             : HK_ERROR_INVALID;
 }
 
+/* Returns whether multigrid applies to a model; devices also need springs for it. */
+static bool has_multigrid(const HkModel *m) {
+  return hk_multigrid_check(m, NULL) >= 0 && (m->context.device == HK_CPU || m->springs.count > 0);
+}
+
 static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
-  int64_t n = hk_multigrid_check(m, NULL) < 0 ? 0 : m->n;
+  int64_t n = has_multigrid(m) ? m->n : 0;
   if (m->context.device != HK_CPU && n < ITERATIVE_MIN)
     return hk_method_choose(method, HK_LINEAR, "pcg", error);
   return hk_choose_linear_solver(n, method, error);
@@ -62,8 +67,8 @@ static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *erro
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
   bool host = m->context.device == HK_CPU;
   if (host && m->n < ITERATIVE_MIN) return HK_OK;
-  bool multigrid = host || hk_multigrid_check(m, NULL) >= 0;
-  double tolerance = multigrid && m->n > FACTORIZE_MAX ? LARGE_TOLERANCE : TOLERANCE;
+  double tolerance =
+      (host || has_multigrid(m)) && m->n > FACTORIZE_MAX ? LARGE_TOLERANCE : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }
 

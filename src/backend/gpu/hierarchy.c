@@ -220,6 +220,10 @@ static HkStatus make(const HkModel *m, const int32_t *place, Draft *drafts, HkGp
                      HkError *error) {
   int exponent;
   HK_TRY(hk_multigrid_check(m, error));
+  if (m->springs.count == 0)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "the preconditioner 'multigrid' needs springs, of which this model has none; "
+                   "choose 'block_jacobi'");
   HK_TRY(find_drafts(m, place, drafts, &h->count, error));
   HK_TRY(make_levels(m, drafts, h, error));
   frexp(m->total_mass / (double)m->n, &exponent);
