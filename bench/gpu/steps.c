@@ -98,6 +98,12 @@ static const Kind *find_kind(const char *name) {
   exit(2);
 }
 
+/* Prints where steps run and how much memory they take. */
+static void on_log(void *user, HkLogLevel level, const char *text) {
+  (void)user;
+  if (level <= HK_LOG_INFO && strstr(text, "device memory")) printf("%s\n", text);
+}
+
 static World make_world(const char *kind, int size, double tolerance, HkDeviceKind device) {
   World w = {0};
   HkError error = {0};
@@ -105,6 +111,7 @@ static World make_world(const char *kind, int size, double tolerance, HkDeviceKi
   char text[2000], body[500];
   const Kind *found = find_kind(kind);
   context.device = device;
+  context.log = on_log;
   snprintf(body, sizeof body, found->body, size);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
