@@ -89,7 +89,7 @@ static void compare_fine(Built *b) {
     HkGpuFour *to = &l->x[b->place[v]];
     fill_random(to, 1, &seed);
     if (s->held.mask[v]) *to = hk_gpu_four(0, 0, 0);
-    for (int c = 0; c < 3; c++) x[3 * v + c] = (double)(&to->x)[c];
+    for (int c = 0; c < 3; c++) x[3 * v + c] = (double)component(*to, c);
   }
   s->A.product(s->A.user, x, Ax);
   for (int64_t v = 0; v < n; v++) {
@@ -167,7 +167,7 @@ static void apply_cycle(Built *b, const double *r, double *z) {
   }
   host_cycle(&b->levels);
   for (int64_t v = 0; v < s->model->n; v++)
-    for (int c = 0; c < 3; c++) z[3 * v + c] = (double)(&l->x[b->place[v]].x)[c];
+    for (int c = 0; c < 3; c++) z[3 * v + c] = (double)component(l->x[b->place[v]], c);
 }
 
 /* Iterations of conjugate gradients with the cycle until the residual is 1e-4 of b. */
@@ -248,11 +248,11 @@ TEST(media_in_steps_by_multigrid_on_a_device_act_as_on_the_host) {
       "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'grid', 'nx': 13, 'ny': 11}, "
       "'springs': {'k': 200, 'shear': true}, 'mass': {'total': 0.3}, 'velocity': [1, -2, 0.5], "
       "'spin': [1, 2, -1]}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity', %s]}";
-  static const char *const forces[] = {
+  static const char wind[] =
       "{'type': 'face_wind', 'velocity': [4, 1, 3], 'gust': 0.5, 'turbulence': 0.4, 'drag': 1.2, "
-      "'lift': 1.5}",
-      "{'type': 'drag', 'quadratic': 0.02}",
-      "{'type': 'buoyancy', 'level': 0.1, 'thickness': 0.05}"};
+      "'lift': 1.5}";
+  static const char *const forces[] = {wind, "{'type': 'drag', 'quadratic': 0.02}",
+                                       "{'type': 'buoyancy', 'level': 0.1, 'thickness': 0.05}"};
   device_use_plugin();
   for (int q = 0; q < 3; q++) {
     char one[900];

@@ -80,6 +80,15 @@ static void host_levels_destroy(HostLevels *h) {
   h->owned_count = 0;
 }
 
+/* Component c of a vector. */
+static float component(HkGpuFour a, int64_t c) {
+  return c == 0 ? a.x : c == 1 ? a.y : a.z;
+}
+
+static void set_component(HkGpuFour *a, int64_t c, float value) {
+  *(c == 0 ? &a->x : c == 1 ? &a->y : &a->z) = value;
+}
+
 static HkGpuListsAt lists_at(const HkGpuLists *l) {
   return (HkGpuListsAt){l->start, l->index, l->weight};
 }
@@ -143,10 +152,10 @@ static void invert_last(HostLevels *h) {
   double *M = h->inverse;
   for (int64_t j = 0; j < size; j++) {
     for (int64_t i = 0; i < n; i++) l->r[i] = hk_gpu_four(0, 0, 0);
-    (&l->r[j / 3].x)[j % 3] = 1;
+    set_component(&l->r[j / 3], j % 3, 1);
     for (int64_t i = 0; i < n; i++) {
       HkGpuFour q = level_product(h, h->count - 1, l->r, i);
-      for (int c = 0; c < 3; c++) M[(3 * i + c) * size + j] = (double)(&q.x)[c];
+      for (int c = 0; c < 3; c++) M[(3 * i + c) * size + j] = (double)component(q, c);
     }
   }
   for (int64_t i = 0; i < size; i++) {
@@ -194,8 +203,8 @@ static void visit(HostLevels *h, int k, bool first) {
     for (int64_t i = 0; i < size; i++) {
       double sum = 0;
       for (int64_t j = 0; j < size; j++)
-        sum += h->inverse[i * size + j] * (double)(&l->b[j / 3].x)[j % 3];
-      (&l->x[i / 3].x)[i % 3] = (float)sum;
+        sum += h->inverse[i * size + j] * (double)component(l->b[j / 3], j % 3);
+      set_component(&l->x[i / 3], i % 3, (float)sum);
     }
     return;
   }

@@ -10,8 +10,9 @@
  * iterate that meets the tolerance is followed by a direction of the true Hessian, which proves a
  * minimum if it is short. c is a second-order correction for the springs that p turns.
  *
- * Differences to the CPU: a tension-only spring that p pulls taut is met by the line search alone,
- * and no factorization takes over from conjugate gradients.
+ * Differences to the CPU: a tension-only spring that p pulls taut is met by the line search alone;
+ * no factorization takes over from conjugate gradients; and where g rises, the gradient decides
+ * only after short directions, not wherever the rise is within the rounding of g.
  */
 #ifndef HK_BACKEND_GPU_NEWTON_H
 #define HK_BACKEND_GPU_NEWTON_H
