@@ -1,9 +1,11 @@
-/* Products of level 0 in bricks, for springs of a palette without damping that are not tension-only:
+/* Products of level 0 in bricks, for springs of a palette without damping that are not
+ * tension-only:
  *
  *     B = c I + (k - c) u u^T,   c = max(k - k l0 / l, 0)
  *
- * is computed from the positions, in single precision from exact differences. A spring then costs two
- * bytes of memory traffic in place of the 20 of a stored one; P^T A P still reads the stored ones.
+ * is computed from the positions, in single precision from exact differences. A spring then costs
+ * two bytes of memory traffic in place of the 20 of a stored one; P^T A P still reads the stored
+ * ones.
  */
 #ifndef HK_CUDA_FINE_BRICKS_CUH
 #define HK_CUDA_FINE_BRICKS_CUH
@@ -21,7 +23,8 @@ struct FineArgs {
 
 /* Returns the bytes of shared memory of a block: the palette, positions and x. */
 static size_t fine_shared(int most_local) {
-  return sizeof(float2) * HK_GPU_PALETTE_SIZE + (3 * sizeof(double) + sizeof(HkGpuFour)) * most_local;
+  const size_t vertex = 3 * sizeof(double) + sizeof(HkGpuFour);
+  return sizeof(float2) * HK_GPU_PALETTE_SIZE + vertex * most_local;
 }
 
 /* to = b - A x, or the smoother's next iterate (`before` as in smooth). */
