@@ -7,19 +7,23 @@ void device_use_plugin(void) {
 
 /* Implicit steps are solved to rounding. */
 static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
-  bool newton = strcmp(integrator, "newton") == 0, jacobi = strcmp(integrator, "jacobi") == 0;
+  bool multigrid = strcmp(integrator, "multigrid") == 0;
+  bool newton = multigrid || strcmp(integrator, "newton") == 0;
+  bool jacobi = strcmp(integrator, "jacobi") == 0;
   bool descends = strcmp(integrator, "descent") == 0;
   if (!newton && !jacobi && !descends) return hk_method_choose(step, HK_STEP, integrator, error);
   HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
   if (status < 0) return status;
-  HkMethod *minimizer = hk_method_set_method(step, "minimizer",
-                                             descends ? "vertex_block_descent" : integrator, error);
+  const char *name = newton ? "newton" : descends ? "vertex_block_descent" : "jacobi";
+  HkMethod *minimizer = hk_method_set_method(step, "minimizer", name, error);
   if (!minimizer) return HK_ERROR_INVALID;
   status = hk_method_set_number(minimizer, "tolerance", 1e-14, error);
   if (status >= 0)
     status = hk_method_set_number(minimizer, "iterations", newton ? 100 : 20000, error);
   if (status < 0 || !newton) return status;
   HkMethod *linear = hk_method_set_method(minimizer, "linear", "pcg", error);
+  if (linear && multigrid && !hk_method_set_method(linear, "preconditioner", "multigrid", error))
+    return HK_ERROR_INVALID;
   return linear ? hk_method_set_number(minimizer, "forcing", 1e-3, error) : HK_ERROR_INVALID;
 }
 

@@ -152,7 +152,7 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   settings.weight = 0.7;
   settings.rho = 0.9; /* 0 would be estimated, which synchronizes with the host */
   double one = 0, begin = hk_wall_time();
-  HK_TRY(hk_device_model_create(model, &row->options, &m, &arrays, error));
+  HK_TRY(hk_device_model_create(model, &row->options, false, &m, &arrays, error));
   double laid = hk_wall_time() - begin, need = device->need(&m, &settings);
   for (int q = 0; q < BATCH; q++)
     hk_device_moment(model, m.origin, 0, moment + q * HK_GPU_MOMENT_REALS, NULL);

@@ -1,9 +1,10 @@
 /* The interface between Hooke and a plug-in for a device.
  *
  * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It depends
- * on nothing of Hooke but this header, the layout (gpu/layout.h) and the arithmetic
- * (gpu/arithmetic.h, gpu/media.h): the host lays models out and evaluates everything that depends
- * on time into tables. Vertices are numbered by place in this header.
+ * on nothing of Hooke but this header, the layouts (gpu/layout.h, gpu/hierarchy.h), the arithmetic
+ * (gpu/arithmetic.h, gpu/fine_level.h, gpu/media.h) and Newton's method (gpu/newton.h): the host
+ * lays models out and evaluates everything that depends on time into tables. Vertices are numbered
+ * by place in this header.
  *
  * Steps are asynchronous: they enter a queue and run in its order while the caller continues. The
  * next call that synchronizes returns an error of the device.
@@ -11,10 +12,11 @@
 #ifndef HK_BACKEND_DEVICE_H
 #define HK_BACKEND_DEVICE_H
 
+#include "backend/gpu/hierarchy.h"
 #include "backend/gpu/layout.h"
 #include "base/device_settings.h"
 
-enum { HK_DEVICE_VERSION = 3 };
+enum { HK_DEVICE_VERSION = 4 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 /* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
@@ -46,6 +48,9 @@ typedef struct HkDeviceModel {
   const int32_t *gripped_place, *grip_start;
   const int32_t *grip; /* grip[grip_start[q] ..]: grips of the q-th of these vertices */
   int grip_count;
+
+  double total_mass;               /* kg */
+  const HkGpuHierarchy *hierarchy; /* NULL unless the settings have multigrid */
 
   /* For vertex block descent: the places of color c are color_start[c] .. color_start[c + 1] - 1,
    * and no two of them are neighbors. */
@@ -119,8 +124,8 @@ typedef struct HkDevice {
   /* Queues a snapshot of the state; fetch copies it to the host while later steps run. */
   HkStatus (*record)(HkDeviceSim *sim, HkError *error);
   /* Waits for the last snapshot (or makes one) and returns it: x and v in the model's vertex order,
-   * three numbers a vertex, x relative to the origin; floats, or doubles if settings.checked. They
-   * are valid until the next fetch. */
+   * three numbers a vertex, x relative to the origin; floats, or doubles if hk_device_is_double.
+   * They are valid until the next fetch. */
   HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
                     HkError *error);
   /* Allocates device memory for three reals a vertex, which outlives the simulation; *number

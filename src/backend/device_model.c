@@ -10,6 +10,7 @@ typedef struct Work {
   const HkModel *model;
   HkDeviceModel *device;
   HkDeviceArrays *arrays;
+  bool multigrid;
 } Work;
 
 static bool any_pin_moves(const HkModel *m) {
@@ -164,17 +165,22 @@ static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *
   w->device->mass = a->mass;
   w->device->flat = m->dimension == 2;
   w->device->medium_parts = hk_device_medium_parts(m);
-  hk_model_origin(m, w->device->origin);
+  w->device->total_mass = m->total_mass;
+  if (w->multigrid)
+    HK_TRY(hk_gpu_hierarchy_create(m, a->layout->place, &a->hierarchy, error));
+  else
+    hk_model_origin(m, w->device->origin);
+  w->device->hierarchy = a->hierarchy;
   HK_TRY(list_pins(w, error));
   HK_TRY(list_faces(w, error));
   return list_grips(w, error);
 }
 
-HkStatus hk_device_model_create(const HkModel *m, const HkGpuLayoutOptions *options,
+HkStatus hk_device_model_create(const HkModel *m, const HkGpuLayoutOptions *options, bool multigrid,
                                 HkDeviceModel *device, HkDeviceArrays *arrays, HkError *error) {
   *device = (HkDeviceModel){0};
   *arrays = (HkDeviceArrays){0};
-  HkStatus status = fill(&(Work){m, device, arrays}, options, error);
+  HkStatus status = fill(&(Work){m, device, arrays, multigrid}, options, error);
   if (status < 0) hk_device_model_destroy(m, arrays);
   return status;
 }
@@ -183,5 +189,6 @@ void hk_device_model_destroy(const HkModel *m, HkDeviceArrays *a) {
   void *all[] = {&a->mass,       &a->pin_x0,  &a->pin_place, &a->pin_motion, &a->face,
                  &a->face_start, &a->face_at, &a->gripped,   &a->grip_start, &a->grip};
   hk_gpu_layout_destroy(&a->layout);
+  hk_gpu_hierarchy_destroy(&a->hierarchy);
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) hk_free(&m->context, all[q]);
 }

@@ -8,13 +8,17 @@
 /* The arrays that an HkDeviceModel points to; hk_device_model_destroy frees them. */
 typedef struct HkDeviceArrays {
   HkGpuLayout *layout;
+  HkGpuHierarchy *hierarchy;
   double *mass, *pin_x0;
   int32_t *pin_place, *pin_motion, *face, *face_start, *face_at;
   int32_t *gripped, *grip_start, *grip;
 } HkDeviceArrays;
 
+/* multigrid: with a hierarchy. Positions then are relative to the origin of coordinates: a state
+ * that is fetched and uploaded again has the same bits. */
 HkStatus hk_device_model_create(const HkModel *model, const HkGpuLayoutOptions *options,
-                                HkDeviceModel *device, HkDeviceArrays *arrays, HkError *error);
+                                bool multigrid, HkDeviceModel *device, HkDeviceArrays *arrays,
+                                HkError *error);
 void hk_device_model_destroy(const HkModel *model, HkDeviceArrays *arrays);
 /* Returns whether only springs and media act on vertices: no wind on faces, no grips, no moving
  * pin. */

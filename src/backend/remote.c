@@ -54,7 +54,7 @@ static HkStatus check_device_memory(const HkRemote *r, const HkDeviceModel *mode
                    (long long)model->layout->n, need, info.name, info.bytes_free);
   hk_log(&r->sim->model->context, HK_LOG_INFO,
          "steps run on %s (%s, %s) with %.3g GB of device memory", info.name,
-         r->settings.checked ? "double precision" : "single precision",
+         hk_device_is_double(&r->settings) ? "double precision" : "single precision",
          model->layout->near              ? "two steps at once"
          : model->layout->brick_count > 0 ? "bricks"
                                           : "rows",
@@ -72,7 +72,8 @@ static HkStatus create_device_sim(HkRemote *r, HkError *error) {
                                 .rows = step == HK_DEVICE_JACOBI,
                                 .twice =
                                     step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m)};
-  HK_TRY(hk_device_model_create(m, &options, &model, &arrays, error));
+  bool multigrid = hk_device_has_multigrid(&r->settings);
+  HK_TRY(hk_device_model_create(m, &options, multigrid, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
   r->motion_count = model.motion_count;
   r->grip_count = model.grip_count;
@@ -115,7 +116,8 @@ typedef struct Copy {
 } Copy;
 
 static double number_at(const HkRemote *r, const void *a, int64_t q) {
-  return r->settings.checked ? ((const double *)a)[q] : (double)((const float *)a)[q];
+  bool wide = hk_device_is_double(&r->settings);
+  return wide ? ((const double *)a)[q] : (double)((const float *)a)[q];
 }
 
 static void copy_range(void *user, int64_t begin, int64_t end) {
@@ -403,6 +405,6 @@ void hk_remote_changed(HkRemote *r) {
 
 const HkDevice *hk_remote_device(const HkRemote *r, HkDeviceSim **device_sim, int *bytes) {
   *device_sim = r->device_sim;
-  *bytes = r->settings.checked ? (int)sizeof(double) : (int)sizeof(float);
+  *bytes = hk_device_is_double(&r->settings) ? (int)sizeof(double) : (int)sizeof(float);
   return r->device;
 }

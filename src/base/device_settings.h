@@ -12,8 +12,15 @@ typedef enum HkDeviceStep {
   HK_DEVICE_VERLET,
   HK_DEVICE_BLOCK_DESCENT, /* backward Euler by vertex_block_descent */
   HK_DEVICE_JACOBI,        /* backward Euler by jacobi with Chebyshev's acceleration */
-  HK_DEVICE_NEWTON         /* backward Euler by newton with pcg and block_jacobi */
+  HK_DEVICE_NEWTON         /* backward Euler by newton with pcg */
 } HkDeviceStep;
+
+/* Preconditioner of conjugate gradients that a device runs. */
+typedef enum HkDevicePreconditioner {
+  HK_DEVICE_NO_PRECONDITIONER, /* devices do not support it */
+  HK_DEVICE_BLOCK_JACOBI,
+  HK_DEVICE_MULTIGRID
+} HkDevicePreconditioner;
 
 typedef struct HkDeviceSettings {
   HkDeviceStep step;
@@ -22,10 +29,22 @@ typedef struct HkDeviceSettings {
   bool uses_velocity; /* a force depends on velocities */
   int iterations;     /* of a minimizer, at most */
   double tolerance;   /* of a minimizer; 0: it makes all iterations */
+  HkDevicePreconditioner preconditioner;
   int linear_iterations;
+  double linear_tolerance; /* smallest relative residual of a linear system */
   double forcing;
   double rho, weight; /* of jacobi */
 } HkDeviceSettings;
+
+static inline bool hk_device_has_multigrid(const HkDeviceSettings *settings) {
+  return settings->step == HK_DEVICE_NEWTON && settings->preconditioner == HK_DEVICE_MULTIGRID;
+}
+
+/* Returns whether states are in double precision on the device. Multigrid computes positions and
+ * gradients so, and only its levels in single precision. */
+static inline bool hk_device_is_double(const HkDeviceSettings *settings) {
+  return settings->checked || hk_device_has_multigrid(settings);
+}
 
 /* Writes the parameters of a method into the settings; an error names what devices do not support.
  */

@@ -125,7 +125,7 @@ typedef struct HkPreconditionType {
   HkSchema schema;
   bool needs_matrix;
   bool uses_prefactor; /* of the problem (prefactor.h) */
-  bool on_device;      /* devices support it */
+  HkDevicePreconditioner on_device;
   /* Memory that it takes at least, in bytes a vertex and a spring, without matrix and prefactor. */
   double vertex_bytes, spring_bytes;
   HkStatus (*create)(HkPrecondition *p, HkError *error);

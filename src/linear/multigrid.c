@@ -66,8 +66,7 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
   return HK_OK;
 }
 
-/* The model's springs; columns rise. */
-static HkStatus graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
+HkStatus hk_graph_of_model(const HkModel *m, HkGraph *g, HkError *error) {
   int64_t entries = 2 * m->springs.count + m->n;
   g->n = (int32_t)m->n;
   HK_TRY(hk_alloc(&m->context, &g->start, m->n + 1, sizeof *g->start, WHAT, error));
@@ -197,7 +196,7 @@ static HkStatus find_drafts(HkMultigrid *m, Draft *drafts, HkError *error) {
   const HkModel *model = m->model;
   const HkContext *c = &model->context;
   bool more = true;
-  HK_TRY(graph_of_model(model, &drafts[0].graph, error));
+  HK_TRY(hk_graph_of_model(model, &drafts[0].graph, error));
   HK_TRY(hk_alloc(c, &drafts[0].X, 3 * model->n, sizeof(double), WHAT, error));
   memcpy(drafts[0].X, model->x0, (size_t)model->n * 3 * sizeof(double));
   HK_TRY(set_order(c, &drafts[0], HK_LANES, error));

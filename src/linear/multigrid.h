@@ -28,6 +28,8 @@ typedef struct HkGraph {
 } HkGraph;
 
 void hk_graph_destroy(const HkContext *context, HkGraph *graph);
+/* The graph of a model's springs. */
+HkStatus hk_graph_of_model(const HkModel *model, HkGraph *graph, HkError *error);
 
 enum { HK_SWEEP_PARTS = 32, HK_SWEEP_STAGES = 6, HK_SWEEP_RANGES = 2 * HK_SWEEP_PARTS - 1 };
 

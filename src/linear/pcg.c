@@ -26,9 +26,11 @@ static HkStatus create(HkLinear *solver, HkError *error) {
 static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
   const HkPcgParams *p = chosen;
   const HkPreconditionType *type = hk_precondition_type(p->preconditioner.schema);
-  if (type && !type->on_device)
-    return hk_fail_device(HK_PRECONDITION, type->schema.name, "block_jacobi", error);
+  if (type && type->on_device == HK_DEVICE_NO_PRECONDITIONER)
+    return hk_fail_device(HK_PRECONDITION, type->schema.name, "multigrid or block_jacobi", error);
+  settings->preconditioner = type ? type->on_device : HK_DEVICE_BLOCK_JACOBI;
   settings->linear_iterations = p->iterations;
+  settings->linear_tolerance = p->tolerance;
   return HK_OK;
 }
 

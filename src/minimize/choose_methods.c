@@ -5,7 +5,9 @@
  *                                    TOLERANCE, and of LARGE_TOLERANCE above FACTORIZE_MAX, far
  *                                    below the error in time of such a step; or with a direct
  *                                    solver where multigrid does not apply (hk_multigrid_check)
- *     on a device                    newton with pcg and block_jacobi, to TOLERANCE
+ *     on a device                    the same from ITERATIVE_MIN vertices on; below, and where
+ *                                    multigrid does not apply, newton with pcg and block_jacobi to
+ *                                    TOLERANCE
  *     one linear system a step       pcg with multigrid to a residual of SOLE_RESIDUAL: there is no
  *                                    iteration around it that would correct the rest
  *
@@ -43,9 +45,16 @@ HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error) {
                                                                             : HK_ERROR_INVALID;
 }
 
+/* Returns whether multigrid applies to a model; devices also need springs for it. */
+static bool has_multigrid(const HkModel *m) {
+  return hk_multigrid_check(m, NULL) >= 0 && (m->context.device == HK_CPU || m->springs.count > 0);
+}
+
 static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
-  if (m->context.device != HK_CPU) return hk_method_choose(method, HK_LINEAR, "pcg", error);
-  return hk_choose_linear_solver(hk_multigrid_check(m, NULL) < 0 ? 0 : m->n, method, error);
+  int64_t n = has_multigrid(m) ? m->n : 0;
+  if (m->context.device != HK_CPU && n < ITERATIVE_MIN)
+    return hk_method_choose(method, HK_LINEAR, "pcg", error);
+  return hk_choose_linear_solver(n, method, error);
 }
 
 /* Newton with a solver that is picked by size may factorize where that does not converge. */
@@ -58,7 +67,8 @@ static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *erro
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
   bool host = m->context.device == HK_CPU;
   if (host && m->n < ITERATIVE_MIN) return HK_OK;
-  double tolerance = host && m->n > FACTORIZE_MAX ? LARGE_TOLERANCE : TOLERANCE;
+  double tolerance =
+      (host || has_multigrid(m)) && m->n > FACTORIZE_MAX ? LARGE_TOLERANCE : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }
 

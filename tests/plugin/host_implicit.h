@@ -1,5 +1,5 @@
-/* Backward Euler of the host's device: whatever method is asked for, vertex block descent finds the
- * same minimum. */
+/* Backward Euler of the host's device: whatever method is asked for but multigrid, vertex block
+ * descent finds the same minimum. */
 #ifndef HOOKE_TEST_HOST_IMPLICIT_H
 #define HOOKE_TEST_HOST_IMPLICIT_H
 
@@ -126,7 +126,9 @@ static void solve(Sim *s, const HkGpuMoment *moment) {
   hk_device_count(&s->info, &step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
 }
 
-static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {
+/* Backward Euler; minimize finds the minimum. */
+static void step_implicit(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end,
+                          void (*minimize)(Sim *, const HkGpuMoment *)) {
   HkReal h = (HkReal)s->settings.h;
   for (int64_t q = 0; q < s->n; q++) {
     s->x_next[q] = s->x[q];
@@ -151,7 +153,7 @@ static void descend(Sim *s, const HkGpuMoment *moment, const double *grips, cons
     hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
   }
   if (s->uses_majorizer) begin_medium(s, moment);
-  solve(s, moment);
+  minimize(s, moment);
   for (int64_t q = 0; q < s->n; q++)
     if (s->inverse[q] > 0) {
       HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);

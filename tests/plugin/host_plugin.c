@@ -13,7 +13,7 @@ struct HkDeviceSim {
 };
 
 static const HkDevice *device_of(const HkDeviceSettings *settings) {
-  return settings->checked ? &host_double : &host_single;
+  return hk_device_is_double(settings) ? &host_double : &host_single;
 }
 
 static HkStatus device_info(HkDeviceInfo *info, HkError *error) {

@@ -6,6 +6,7 @@
 
 #include "backend/device.h"
 #include "backend/gpu/media_implicit.h"
+#include "host_levels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ typedef struct Sim {
   HkReal *inverse;            /* 0: held */
   HkReal *out_x, *out_v;
   uint8_t *held;
+  HostLevels levels;      /* of multigrid, */
+  double scale;           /* and their HkGpuHierarchy.scale */
   HkDeviceStepsInfo info; /* since the last one was fetched */
   void *owned[40];        /* all that is to be freed */
   int owned_count;
@@ -77,12 +80,15 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   s->out_x = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->out_v = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->held = copy_of(s, NULL, m->pin_count, 1);
+  if (m->hierarchy) host_levels_create(m->hierarchy, &s->levels);
+  s->scale = m->hierarchy ? m->hierarchy->scale : 1;
   *sim = (HkDeviceSim *)s;
   return HK_OK;
 }
 
 static void destroy(HkDeviceSim **sim) {
   Sim *s = (Sim *)*sim;
+  host_levels_destroy(&s->levels);
   for (int q = 0; q < s->owned_count; q++) free(s->owned[q]);
   free(s);
   *sim = NULL;

@@ -1,5 +1,5 @@
 /* The steps of the host's device, and its states to and fro; see host_sim.h. */
-#include "host_implicit.h"
+#include "host_newton.h"
 
 /* ---- Steps ---- */
 
@@ -96,7 +96,9 @@ static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   const double *grips = times->grips + q * s->model.grip_count * HK_DEVICE_GRIP_REALS;
   const HkGpuVector *w = s->v;
   if (s->settings.step >= HK_DEVICE_BLOCK_DESCENT) { /* whatever the method, the same minimum */
-    descend(s, &moment, grips, times->end + q * motions);
+    bool multigrid = hk_device_has_multigrid(&s->settings);
+    step_implicit(s, &moment, grips, times->end + q * motions,
+                  multigrid ? minimize_by_newton : solve);
     return;
   }
   for (int64_t k = 0; k < s->n && verlet; k++)

@@ -128,12 +128,14 @@ HK_HOST_DEVICE void hk_gpu_spring_force_and_hessian(HkGpuVector d, HkGpuSpring p
   H->yz += b * d.y * d.z;
 }
 
-/* q += tau2 B (p_i - p_j), u = p_i - p_j */
-HK_HOST_DEVICE void hk_gpu_spring_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkGpuVector u,
-                                          HkGpuVector *q) {
+/* q += tau2 B (p_i - p_j), u = p_i - p_j. kept: part of the negative curvature of a spring under
+ * pressure that counts, 0 for the projected B, 1 for the true one. */
+HK_HOST_DEVICE void hk_gpu_spring_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkReal kept,
+                                          HkGpuVector u, HkGpuVector *q) {
   HkReal r = hk_gpu_inverse_length(d);
   HkReal taut = p.least * r > 1 ? 0 : tau2;
-  HkReal a = hk_gpu_max(taut * (p.k - p.kl0 * r), 0);
+  HkReal a = taut * (p.k - p.kl0 * r);
+  a = hk_gpu_max(a, kept * a);
   HkReal b = (taut * p.k - a) * r * r * hk_gpu_dot(d, u);
   hk_gpu_axpy(a, u, q);
   hk_gpu_axpy(b, d, q);

@@ -10,7 +10,7 @@ const HkPreconditionType hk_precondition_block_jacobi = {
     .schema = {.name = "block_jacobi",
                .summary = "the 3x3 blocks on the diagonal; cheap, all cores",
                .formula = "z_i = A_ii^-1 r_i"},
-    .on_device = true,
+    .on_device = HK_DEVICE_BLOCK_JACOBI,
     .vertex_bytes = 9 * sizeof(double),
     .create = hk_diagonal_create,
     .destroy = hk_diagonal_destroy,

@@ -396,6 +396,7 @@ const HkPreconditionType hk_precondition_multigrid = {
     .schema = {.name = "multigrid",
                .summary = "a cycle through ever coarser meshes; few iterations at any size",
                .formula = "z = Z r,  I - Z A = (I - S^T A) (I - P A'^-1 P^T A) (I - S A)"},
+    .on_device = HK_DEVICE_MULTIGRID,
     /* A little less than what was found on grids, discs, blocks and balls. */
     .vertex_bytes = 400,
     .spring_bytes = 200,

@@ -152,7 +152,7 @@ static HkStatus create_newton(Simulation *s, HkError *error) {
   HK_CUDA_TRY(allocate(&a->z, n, error));
   keep(s, a->z);
   HkReal **planes[] = {&a->r, &a->q, &a->d, &a->inverse};
-  for (int q = 0; q < 4; q++) {
+  for (int q = 0; q < (hk_device_has_multigrid(&s->settings) ? 3 : 4); q++) {
     HK_CUDA_TRY(allocate(planes[q], (q < 3 ? 3 : 6) * n, error));
     keep(s, *planes[q]);
   }

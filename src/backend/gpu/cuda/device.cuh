@@ -6,7 +6,7 @@
 
 #include "arrays.cuh"
 #include "create.cuh"
-#include "newton_steps.cuh"
+#include "multigrid_steps.cuh"
 #include "transfer.cuh"
 
 namespace HK_SPACE {
@@ -17,6 +17,7 @@ static void destroy(Simulation *s) {
   if (!s) return;
   if (s->queue) cudaStreamSynchronize(s->queue);
   if (s->copies) cudaStreamSynchronize(s->copies);
+  destroy_multigrid(s);
   for (int q = 0; q < s->array_count; q++) cudaFree(s->arrays[q]);
   for (int q = 0; q < RING; q++) {
     Tables *t = &s->host[q];
@@ -62,16 +63,20 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   HK_CUDA_TRY(create_around(s, m, error));
   HK_CUDA_TRY(create_state(s, m, error));
   HK_CUDA_TRY(create_implicit(s, m, error));
+  HK_CUDA_TRY(create_multigrid(s, m, error));
   HK_CUDA_TRY(create_tables(s, error));
   const void *kick = s->twice ? (const void *)pick_twice(s) : (const void *)pick_kick(s);
   size_t shared = s->twice ? twice_shared(s->most_local, s->most_rows) : kick_shared(s);
   HK_CUDA(cudaFuncSetAttribute(kick, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
           "set up its kernels");
-  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks)
-    HK_CUDA(cudaFuncSetAttribute(pick_newton(s).multiply,
-                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)multiply_shared(s->most_local, s->general)),
-            "set up its kernels");
+  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks) {
+    const void *kernels[] = {(const void *)pick_newton(s).multiply,
+                             (const void *)pick_newton(s).change};
+    for (int q = 0; q < 2; q++)
+      HK_CUDA(cudaFuncSetAttribute(kernels[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   (int)multiply_shared(s->most_local, s->general)),
+              "set up its kernels");
+  }
   return HK_OK;
 }
 
@@ -95,7 +100,8 @@ static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *e
     HK_CUDA_TRY(send_tables(s, times, first, count, error));
     if (is_implicit(s))
       for (int q = 0; q < count; q++)
-        HK_CUDA_TRY(s->settings.step == HK_DEVICE_NEWTON   ? make_newton(s, q, error)
+        HK_CUDA_TRY(s->multigrid                           ? make_multigrid(s, q, error)
+                    : s->settings.step == HK_DEVICE_NEWTON ? make_newton(s, q, error)
                     : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
                                                            : make_descent(s, q, error));
     else if (count == BATCH)
@@ -123,6 +129,7 @@ static HkStatus device_set_h(HkDeviceSim *sim, double h, HkError *error) {
   Simulation *s = (Simulation *)sim;
   HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
   drop_graphs(s);
+  drop_multigrid_graphs(s);
   s->settings.h = h;
   return HK_OK;
 }

@@ -100,9 +100,10 @@ static size_t brick_shared(int most_local, bool general) {
 }
 
 /* Smallest number of resident blocks of a multiprocessor: with more of them, a thread has fewer
- * registers. */
+ * registers, of which numbers in double precision take two. */
 template <int PARAMETERS, bool GENERAL, int WORDS> static constexpr int blocks_of() {
-  return PARAMETERS == HK_GPU_BY_PALETTE && !GENERAL && WORDS <= 6 ? 3 : 2;
+  const int most = PARAMETERS == HK_GPU_BY_PALETTE && !GENERAL && WORDS <= 6 ? 3 : 2;
+  return sizeof(HkReal) == 8 ? most - 1 : most;
 }
 
 /* One block a brick, one thread a vertex. Data that does not change from step to step is loaded

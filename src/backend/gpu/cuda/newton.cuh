@@ -20,6 +20,10 @@ namespace HK_SPACE {
 /* Scalars that the kernels of one solve share. */
 struct Scalars {
   double rz, alpha, beta, rr; /* rr: r . r */
+  double pq;                  /* p . H p */
+  double kept;                /* part of negative curvature in H: hk_gpu_spring_product */
+  double look[5];             /* of linearize.cuh */
+  double slope, length;       /* of the solution: p . dg/dx, sum of m_i |p_i|^2 */
   unsigned arrived;
 };
 
@@ -97,7 +101,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   if (!all_sums(a, &rz, &rr)) return;
   a.scalars->rz = rz;
   a.scalars->rr = rr;
-  a.scalars->alpha = a.scalars->beta = 0;
+  a.scalars->alpha = a.scalars->beta = a.scalars->kept = 0;
 }
 
 /* Returns the search direction of this iteration at a vertex, z + beta p. */
@@ -127,10 +131,11 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
  * b: d at the start of the step. */
 template <bool GENERAL>
 static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
-                                                       const HkGpuVector &d, const HkGpuVector &u,
-                                                       const HkGpuVector &b, HkGpuVector *q) {
+                                                       HkReal kept, const HkGpuVector &d,
+                                                       const HkGpuVector &u, const HkGpuVector &b,
+                                                       HkGpuVector *q) {
   bool damped = GENERAL && spring.c > 0;
-  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, u, q);
+  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, kept, u, q);
 }
 
 /* Completes the product of the vertex at place i, to which a.q holds the part of media, and returns
@@ -168,7 +173,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   __syncthreads();
   let_next_come();
   wait_for_last();
-  const HkReal beta = (HkReal)a.scalars->beta;
+  const HkReal beta = (HkReal)a.scalars->beta, kept = (HkReal)a.scalars->kept;
   const HkReal alpha = (HkReal)a.scalars->alpha;
   double pq = 0;
   const Real4 x = a.step.x[i], before = a.p[i];
@@ -179,7 +184,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
               HkGpuVector start = {0, 0, 0};
               if (GENERAL) start = hk_gpu_sub(three(a.step.b[j]), b);
               multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number), a.step.h,
-                                       hk_gpu_sub(three(near), three(x)),
+                                       kept, hk_gpu_sub(three(near), three(x)),
                                        hk_gpu_sub(p, direction(a, beta, j)), start, &q);
             });
 #pragma unroll
@@ -194,6 +199,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     pq = end_product(a, i, x.w == 0, before.w, p, q);
   }
   if (!all_sums(a, &pq, NULL)) return;
+  a.scalars->pq = pq;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
@@ -223,6 +229,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
   let_next_come();
   wait_for_last();
   const HkReal alpha = (HkReal)a.scalars->alpha, beta = (HkReal)a.scalars->beta;
+  const HkReal kept = (HkReal)a.scalars->kept;
   auto bring = [&](int to, uint32_t from) {
     Real4 before = a.p[from];
     HkGpuVector p = three(a.z[from]);
@@ -248,12 +255,13 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
       HkGpuVector start = {0, 0, 0};
       if (GENERAL) start = hk_gpu_sub(three(near_in(sb, word, k)), b);
       multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)),
-                               a.step.h, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
+                               a.step.h, kept, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
                                hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
     });
     pq = end_product(a, i, x.w == 0, p.w, three(p), q);
   }
   if (!all_sums(a, &pq, NULL)) return;
+  a.scalars->pq = pq;
   a.scalars->alpha = pq > 0 ? a.scalars->rz / pq : 0;
 }
 
@@ -306,6 +314,17 @@ static __device__ double media_change(const NewtonArgs &a, uint32_t i, HkGpuVect
   return (double)hk_gpu_dot(d, hk_gpu_times(&S, from)) + 0.5 * (double)hk_gpu_dot(d, bent) + own;
 }
 
+/* Returns the terms of inertia and media in the change of g when the vertex at place i moves by t
+ * times its direction. */
+static __device__ __forceinline__ double own_change(const NewtonArgs &a, uint32_t i, const Real4 &x,
+                                                    HkReal t, const HkGpuVector &d) {
+  const Real4 y = a.step.y[i];
+  HkGpuVector from = hk_gpu_sub(three(x), three(y));
+  if (x.w == 0) return 0;
+  double sum = (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
+  return a.step.form ? sum + media_change(a, i, three(x), t, d, from) : sum;
+}
+
 /* scalars->alpha = the change of g from x to x + t d; each spring counts half at either end. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -317,12 +336,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   __syncthreads();
   double sum = 0;
   for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
-    Real4 x = a.step.x[i], y = a.step.y[i];
-    HkGpuVector d = plane_load(a.d, n, i), from = hk_gpu_sub(three(x), three(y));
+    Real4 x = a.step.x[i];
+    HkGpuVector d = plane_load(a.d, n, i);
     d = hk_gpu_vector(t * d.x, t * d.y, t * d.z);
-    if (x.w > 0)
-      sum += (double)y.w * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
-    if (x.w > 0 && a.step.form) sum += media_change(a, i, three(x), t, d, from);
+    sum += own_change(a, i, x, t, d);
     visit_all<PARAMETERS>(
         s, n, brick, i, a.step.x,
         [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
@@ -336,6 +353,48 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
           sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
         });
   });
+  if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
+}
+
+/* The kernel `change` in bricks, where a brick loads each position and direction once. */
+template <int PARAMETERS, bool GENERAL, int WORDS, bool EXACT>
+__global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, WORDS>()))
+    change_bricks(__grid_constant__ const Springs s, __grid_constant__ const NewtonArgs a,
+                  HkReal t) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  HkGpuSpring *palette = (HkGpuSpring *)shared;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const int all = brick.own + brick.outside;
+  const uint32_t n = (uint32_t)a.step.n;
+  const HkReal h = a.step.h;
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE_SIZE), *sd = sx + all, *sb = sd + all;
+  load_palette(s, palette);
+  for (int k = threadIdx.x; k < all; k += blockDim.x) {
+    const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
+    HkGpuVector d = plane_load(a.d, n, from);
+    sx[k] = a.step.x[from];
+    sd[k] = Real4{t * d.x, t * d.y, t * d.z, 0};
+    if (GENERAL) sb[k] = a.step.b[from];
+  }
+  __syncthreads();
+  double sum = 0;
+  const int own = threadIdx.x;
+  const uint32_t i = (uint32_t)(brick.first + own);
+  if (own < brick.own) {
+    const Real4 x = sx[own], d = sd[own];
+    BrickRow<PARAMETERS, WORDS, EXACT> row;
+    load_row(s, n, i, &row);
+    sum = own_change(a, i, x, t, three(d));
+    visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
+      HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, number_in(word, k));
+      if (GENERAL && spring.c > 0)
+        spring = hk_gpu_with_damper(
+            spring, hk_gpu_sub(three(near_in(sb, word, k)), three(sb[own])), h);
+      HkGpuVector apart = hk_gpu_sub(three(near_in(sx, word, k)), three(x));
+      HkGpuVector moved = hk_gpu_sub(three(near_in(sd, word, k)), three(d));
+      sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
+    });
+  }
   if (all_sums(a, &sum, NULL)) a.scalars->alpha = sum;
 }
 

@@ -28,8 +28,15 @@ template <int P, bool G> static SolveKernel *multiply_kernel(const Simulation *s
   return multiply_bricks<P, G, 13, false>;
 }
 
+template <int P, bool G> static ChangeKernel *change_kernel(const Simulation *s) {
+  if (!s->bricks) return change<P, G>;
+  if (s->words == 6) return change_bricks<P, G, 6, true>;
+  if (s->words <= 6) return change_bricks<P, G, 6, false>;
+  return change_bricks<P, G, 13, false>;
+}
+
 template <int P, bool G> static NewtonKernels newton_kernels(const Simulation *s) {
-  return NewtonKernels{begin_solve<P, G>, multiply_kernel<P, G>(s), change<P, G>};
+  return NewtonKernels{begin_solve<P, G>, multiply_kernel<P, G>(s), change_kernel<P, G>(s)};
 }
 
 static NewtonKernels pick_newton(const Simulation *s) {
@@ -57,6 +64,16 @@ static void queue_multiply(Simulation *s, const NewtonArgs *a, SolveKernel *mult
            multiply_shared(s->most_local, s->general), s->queue, s->springs, *a);
   else
     launch(multiply, multiply_blocks(s), BLOCK_THREADS, 0, s->queue, s->springs, *a);
+}
+
+/* Queues the change of g from x to x + t d. */
+static void queue_change(Simulation *s, const NewtonArgs *a, HkReal t) {
+  ChangeKernel *change = pick_newton(s).change;
+  if (s->bricks)
+    change<<<(unsigned)s->springs.brick_count, HK_GPU_BRICK,
+             multiply_shared(s->most_local, s->general), s->queue>>>(s->springs, *a, t);
+  else
+    change<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, *a, t);
 }
 
 static HkStatus read_scalars(Simulation *s, HkError *error) {
@@ -106,12 +123,11 @@ static HkStatus solve(Simulation *s, NewtonArgs *a, const NewtonKernels *k, doub
 }
 
 /* Line search: x += the largest of d, d / 2, d / 4 ... that lowers g. */
-static HkStatus line_search(Simulation *s, const NewtonArgs *a, const NewtonKernels *k, bool *found,
-                            HkError *error) {
+static HkStatus line_search(Simulation *s, const NewtonArgs *a, bool *found, HkError *error) {
   HkReal t = 1;
   *found = false;
   for (int halvings = 0; halvings < 12 && !*found; halvings++, t /= 2) {
-    k->change<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, *a, t);
+    queue_change(s, a, t);
     HK_CUDA_TRY(read_scalars(s, error));
     if (!(s->host_scalars->alpha < 0)) continue;
     take_step<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(*a, t);
@@ -131,7 +147,7 @@ static HkStatus make_newton(Simulation *s, int step, HkError *error) {
   a.media = media_of(s);
   for (; it < s->settings.iterations && !is_done(s) && found; it++) {
     HK_CUDA_TRY(solve(s, &a, &k, s->settings.forcing, error));
-    HK_CUDA_TRY(line_search(s, &a, &k, &found, error));
+    HK_CUDA_TRY(line_search(s, &a, &found, error));
     if (s->settings.tolerance > 0) HK_CUDA_TRY(look(s, s->x[s->at], &r, error));
   }
   if (!found && !is_done(s)) s->step.reason = HK_STOP_STALLED;

@@ -10,7 +10,7 @@ struct HkDeviceSim {
 };
 
 static const HkDevice *device_of(const HkDeviceSettings *settings) {
-  return settings->checked ? &hk_cuda_double : &hk_cuda_single;
+  return hk_device_is_double(settings) ? &hk_cuda_double : &hk_cuda_single;
 }
 
 static HkStatus device_info(HkDeviceInfo *info, HkError *error) {
@@ -32,10 +32,29 @@ static HkStatus device_info(HkDeviceInfo *info, HkError *error) {
   return HK_OK;
 }
 
+static double list_bytes(const HkGpuLists *lists) {
+  return 8.0 * (double)hk_gpu_list_entries(lists);
+}
+
+/* Returns the bytes of the levels of multigrid and of the vectors around them. */
+static double multigrid_need(const HkGpuHierarchy *h) {
+  double bytes = 6.0 * (double)h->level[0].n * sizeof(double);
+  for (int k = 0; k < h->count; k++) {
+    const HkGpuLevel *l = &h->level[k];
+    const HkGpuLists *lists[] = {&l->prolong,   &l->restrict_to, &l->pair_entries,
+                                 &l->pair_rows, &l->row_rows,    &l->row_entries};
+    double entry = k == 0 ? 4 * sizeof(float) : 12 * sizeof(float);
+    bytes += (double)hk_gpu_level_entries(l) * (4 + entry) + 8.0 * (double)l->pair_count;
+    bytes += (double)l->n * (14 + (k == 0 ? 16 : 24)) * sizeof(float);
+    for (int q = 0; q < 6; q++) bytes += list_bytes(lists[q]);
+  }
+  return bytes;
+}
+
 /* Returns the bytes of the arrays that grow with the model; all others are small. */
 static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
   const HkGpuLayout *l = m->layout;
-  double real = settings->checked ? sizeof(double) : sizeof(float), n = (double)l->n;
+  double real = hk_device_is_double(settings) ? sizeof(double) : sizeof(float), n = (double)l->n;
   double bytes = n * (2 * 4 + 3 + 1 + 6) * real + n * sizeof *l->order + 4.0 * (double)l->words;
   double slots = l->brick_count > 0 ? 2.0 * (double)l->words : (double)l->words;
   bytes += ((l->l0 != NULL) + (l->stiffness != NULL)) * slots * real;
@@ -48,7 +67,9 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
     bytes += (l->damped || l->threads || uses_majorizer ? 8 : 4) * n * real;
     if (uses_majorizer) bytes += (10 * n + 6 * (double)m->face_count) * real;
   }
-  if (settings->step == HK_DEVICE_NEWTON) bytes += (3 * 4 + 3 * 3 + 6) * n * real;
+  if (settings->step == HK_DEVICE_NEWTON)
+    bytes += (3 * 4 + 3 * 3 + (m->hierarchy ? 0 : 6)) * n * real;
+  if (m->hierarchy) bytes += multigrid_need(m->hierarchy);
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 4 * n + (double)m->face_count * (3 * 4 + 3 * 4 + 3 * real);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];

@@ -8,8 +8,8 @@
  *
  * create.cuh allocates the arrays; transfer.cuh copies states and tables between host and device;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
- * around.cuh, descent.cuh, media.cuh and newton.cuh; device.cuh implements the interface of a
- * plug-in.
+ * around.cuh, descent.cuh, media.cuh and newton.cuh; cycle.cuh and multigrid_steps.cuh those of
+ * level.cuh, small_levels.cuh and linearize.cuh; device.cuh implements the interface of a plug-in.
  */
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
@@ -88,7 +88,10 @@ struct Simulation {
   cudaEvent_t recorded, copied;
   bool has_record;
 
-  void *arrays[64]; /* all allocations of device memory */
+  struct Multigrid *multigrid; /* of cycle.cuh; NULL: not in use */
+  double total_mass;           /* kg */
+
+  void *arrays[1024]; /* all allocations of device memory */
   int array_count;
 };
 

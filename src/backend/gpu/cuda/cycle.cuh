@@ -1,0 +1,179 @@
+/* Queues the hierarchy of a Hessian and the cycle of multigrid (level.cuh, small_levels.cuh).
+ *
+ *     visit k:  smooth;  b' = P^T (b - A x);  visit k + 1;  x += P x';  smooth
+ *
+ * The result of a visit is in x of the level, whatever the number of visits.
+ */
+#ifndef HK_CUDA_CYCLE_CUH
+#define HK_CUDA_CYCLE_CUH
+
+#include "fine_bricks.cuh"
+#include "linearize.cuh"
+#include "simulation.cuh"
+#include "small_levels.cuh"
+
+namespace HK_SPACE {
+
+struct Multigrid {
+  int count;
+  bool exact; /* HkGpuHierarchy */
+  Level level[HK_GPU_LEVELS_MAX];
+  float *inverse;
+  int first_small; /* from this level on visit_small visits all; `count`: none */
+  SmallLevels small;
+  LinearizeArgs args;
+  cudaGraphExec_t prepare[2];   /* for later Hessians of a step, and for its first one */
+  cudaGraphExec_t iteration[2]; /* of conjugate gradients, by the array that holds p */
+};
+
+/* Numbers of rows from which on one, two or four warps share a slice; eight below. */
+static int lanes_of(const Multigrid *m, int k) {
+  int n = m->level[k].A.n;
+  if (k == 0) return 1;
+  return n > 500000 ? 1 : n > 100000 ? 2 : n > 30000 ? 4 : 8;
+}
+
+/* Calls go(lanes) with the number of warps that share a slice of level k, as a constant. */
+template <class F> static void with_lanes(const Multigrid *m, int k, F go) {
+  switch (lanes_of(m, k)) {
+  case 1: return go(std::integral_constant<int, 1>());
+  case 2: return go(std::integral_constant<int, 2>());
+  case 4: return go(std::integral_constant<int, 4>());
+  default: return go(std::integral_constant<int, 8>());
+  }
+}
+
+/* ---- The hierarchy ---- */
+
+static void queue_projection(Simulation *s, int k) {
+  const Level *l = &s->multigrid->level[k], *next = l + 1;
+  unsigned pairs = blocks_for(l->pair_count, BLOCK_THREADS);
+  unsigned rows = blocks_for(next->A.n, BLOCK_THREADS);
+  launch(k == 0 ? project_pairs<true> : project_pairs<false>, pairs, BLOCK_THREADS, 0, s->queue, *l,
+         next->A);
+  launch(k == 0 ? project_rows<true> : project_rows<false>, rows, BLOCK_THREADS, 0, s->queue, *l,
+         next->A);
+  launch(invert_diagonal, rows, BLOCK_THREADS, 0, s->queue, next->A);
+}
+
+/* An even number of power iterations, after which power[0] is the newest vector again. */
+static void queue_bound(Simulation *s, int k, bool first) {
+  Multigrid *m = s->multigrid;
+  Level *l = &m->level[k];
+  int count = first ? HK_GPU_POWER_FIRST : HK_GPU_POWER_NEXT;
+  if (first)
+    launch(begin_power, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A.n,
+           l->power[0], l->norm);
+  with_lanes(m, k, [&](auto lanes) {
+    for (int q = 0; q < count; q++)
+      launch(iterate_power<lanes.value>, rows_blocks(l->A.n, lanes.value), BLOCK_THREADS, 0,
+             s->queue, l->A, l->power[q % 2], l->power[1 - q % 2], l->norm, m->args.sums);
+  });
+}
+
+/* All levels of the Hessian whose level 0 is there. */
+static void queue_hierarchy(Simulation *s, bool first) {
+  Multigrid *m = s->multigrid;
+  int last = m->count - 1;
+  for (int k = 0; k < last; k++) queue_projection(s, k);
+  for (int k = 1; k < m->count; k++)
+    if (k < last || !m->exact) queue_bound(s, k, first);
+  if (m->exact)
+    launch(invert_dense, 1, DENSE_THREADS, dense_shared(m->level[last].A.n), s->queue,
+           m->level[last].A, m->inverse);
+}
+
+/* ---- The cycle ---- */
+
+typedef void FineKernel(const Springs, const FineArgs, int, const HkGpuFour *, const HkGpuFour *,
+                        HkGpuFour *);
+
+/* Returns the product of level 0 in bricks; NULL where springs are stored for it. */
+template <bool RESIDUAL> static FineKernel *pick_fine(const Simulation *s) {
+  if (!s->bricks || s->general || s->parameters != HK_GPU_BY_PALETTE) return NULL;
+  if (s->words == 6) return multiply_fine<6, true, RESIDUAL>;
+  if (s->words <= 6) return multiply_fine<6, false, RESIDUAL>;
+  return multiply_fine<13, false, RESIDUAL>;
+}
+
+static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
+                       HkGpuFour *to) {
+  const Level *l = &s->multigrid->level[0];
+  double h = s->settings.h;
+  FineArgs a = {l->A, s->x[s->at], (float)(h * h * (double)s->multigrid->args.scale)};
+  launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
+         s->queue, s->springs, a, before, l->b, x, to);
+}
+
+/* One step of the smoother: before as in smooth. */
+template <bool SPRINGS, int LANES>
+static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x, HkGpuFour *to) {
+  FineKernel *fine = SPRINGS ? pick_fine<false>(s) : NULL;
+  if (fine)
+    queue_fine(s, fine, before, x, to);
+  else
+    launch(smooth<SPRINGS, LANES>, rows_blocks(l->A.n, LANES), BLOCK_THREADS, 0, s->queue, l->A,
+           before, l->b, x, to);
+}
+
+template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero) {
+  Multigrid *m = s->multigrid;
+  Level *l = &m->level[k];
+  with_lanes(m, k, [&](auto lanes) {
+    const int LANES = SPRINGS ? 1 : lanes.value;
+    if (zero)
+      launch(smooth_zero, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A, l->b,
+             l->before);
+    else
+      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, l->x, l->before);
+    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, l->before, l->x);
+  });
+}
+
+template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
+  Multigrid *m = s->multigrid;
+  Level *l = &m->level[k], *next = l + 1;
+  FineKernel *fine = SPRINGS ? pick_fine<true>(s) : NULL;
+  if (fine)
+    queue_fine(s, fine, BEFORE_NONE, l->x, l->r);
+  else
+    with_lanes(m, k, [&](auto lanes) {
+      const int LANES = SPRINGS ? 1 : lanes.value;
+      launch(residual<SPRINGS, LANES>, rows_blocks(l->A.n, LANES), BLOCK_THREADS, 0, s->queue, l->A,
+             l->b, l->x, l->r);
+    });
+  launch(restrict_residual, blocks_for(next->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+         l->restrict_to, next->A.n, l->r, next->b);
+}
+
+static void queue_visit(Simulation *s, int k, bool zero) {
+  Multigrid *m = s->multigrid;
+  Level *l = &m->level[k], *next = l + 1;
+  if (k >= m->first_small) {
+    launch(visit_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
+    return;
+  }
+  k == 0 ? queue_smoother<true>(s, k, zero) : queue_smoother<false>(s, k, zero);
+  if (k + 1 < m->count) {
+    k == 0 ? queue_residual<true>(s, k) : queue_residual<false>(s, k);
+    for (int pass = 0; pass < next->visits; pass++) queue_visit(s, k + 1, pass == 0);
+    launch(add_correction, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A,
+           l->prolong, next->x, l->x);
+  }
+  k == 0 ? queue_smoother<true>(s, k, false) : queue_smoother<false>(s, k, false);
+}
+
+static void drop_multigrid_graphs(Simulation *s) {
+  if (!s->multigrid) return;
+  for (int q = 0; q < 2; q++) {
+    cudaGraphExec_t *all[] = {&s->multigrid->prepare[q], &s->multigrid->iteration[q]};
+    for (int k = 0; k < 2; k++) {
+      if (*all[k]) cudaGraphExecDestroy(*all[k]);
+      *all[k] = NULL;
+    }
+  }
+}
+
+} // namespace HK_SPACE
+
+#endif

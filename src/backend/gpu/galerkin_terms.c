@@ -1,0 +1,203 @@
+/* Lists of the terms of P^T A P: see hierarchy.h for the sums.
+ *
+ * Row I of the next level visits the rows i with P_iI != 0 and their neighbors j. Terms whose
+ * weights cancel, as those of a spring both of whose ends follow the same row, are left out. Two
+ * passes over all rows: the first counts, the second writes. Cloth has about 18 terms a vertex on
+ * all levels together. O(terms) time, parallel over rows.
+ */
+#include "backend/gpu/lists.h"
+
+#include <string.h>
+
+static const char WHAT[] = "multigrid on a device";
+static const double WEIGHT_MIN = 1e-7;
+
+enum { PAIR_ENTRIES, PAIR_ROWS, ROW_ROWS, ROW_ENTRIES, KINDS };
+
+typedef struct Pass {
+  const HkGpuGalerkin *g;
+  HkGpuLists *lists[KINDS];
+  int32_t *length[KINDS];
+  const int32_t *start; /* slices of the entries of A */
+  int64_t *first_pair;  /* n + 1: the pairs of row I are first_pair[I] .. first_pair[I + 1] - 1 */
+  int32_t *slot;        /* of each pair: its place in the lists; NULL: its number */
+  bool writes;
+} Pass;
+
+static void emit(const Pass *p, int kind, int64_t row, int64_t index, double weight) {
+  int32_t s = p->length[kind][row]++;
+  if (!p->writes) return;
+  HkGpuLists *to = p->lists[kind];
+  int64_t at = hk_gpu_list_at(to->start, row, s);
+  to->index[at] = (int32_t)index;
+  to->weight[at] = (float)weight;
+}
+
+/* Returns P_iI. */
+static double weight_of(const HkGpuRows *P, int32_t i, int32_t I) {
+  for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+    if (P->column[e] == I) return P->weight[e];
+  return 0;
+}
+
+/* Returns sum_I P_iI, which is 1 or, for a vertex without weights, 0. */
+static double sum_of(const HkGpuRows *P, int32_t i) {
+  return P->start[i + 1] > P->start[i] ? 1 : 0;
+}
+
+/* Returns the number of the pair (I, J), I < J, or -1 if the next level has no such block. */
+static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
+  const HkGpuRows *c = &p->g->coarse;
+  int32_t low = c->start[I], high = c->start[I + 1];
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (c->column[middle] < J)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == c->start[I + 1] || c->column[low] != J) return -1;
+  int64_t pair = p->first_pair[I + 1] - (c->start[I + 1] - low);
+  return p->slot ? p->slot[pair] : pair;
+}
+
+/* Emits the terms `factor` (P_jJ - P_iJ) of an entry for all J > I with weights of i or j. */
+static void add_entry(const Pass *p, int32_t I, int32_t i, int32_t j, int64_t entry,
+                      double factor) {
+  const HkGpuRows *P = &p->g->P;
+  for (int32_t e = P->start[j]; e < P->start[j + 1]; e++) {
+    int32_t J = P->column[e];
+    double weight = factor * ((double)P->weight[e] - weight_of(P, i, J));
+    if (J > I && fabs(weight) > WEIGHT_MIN) emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+  }
+  for (int32_t e = P->start[i]; e < P->start[i + 1]; e++) {
+    int32_t J = P->column[e];
+    double weight = -factor * (double)P->weight[e];
+    if (J > I && weight_of(P, j, J) == 0 && fabs(weight) > WEIGHT_MIN)
+      emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+  }
+}
+
+/* Emits the terms of the entries of row i; own = P_iI. */
+static void add_row(const Pass *p, int32_t I, int32_t i, double own) {
+  const HkGpuRows *A = &p->g->A, *P = &p->g->P;
+  for (int32_t e = A->start[i]; e < A->start[i + 1]; e++) {
+    int32_t j = A->column[e];
+    int64_t entry = hk_gpu_list_at(p->start, i, e - A->start[i]);
+    double other = weight_of(P, j, I), apart = sum_of(P, j) - sum_of(P, i);
+    if (!p->g->springs)
+      add_entry(p, I, i, j, entry, own);
+    else if (other == 0 || i < j) /* the two ends of a spring have one term */
+      add_entry(p, I, i, j, entry, other - own);
+    if (apart != 0) emit(p, ROW_ENTRIES, I, entry, (p->g->springs ? -own : own) * apart);
+  }
+  for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
+    if (P->column[e] > I)
+      emit(p, PAIR_ROWS, pair_of(p, I, P->column[e]), i, own * (double)P->weight[e]);
+  emit(p, ROW_ROWS, I, i, own * sum_of(P, i));
+}
+
+static void rows_range(void *user, int64_t begin, int64_t end) {
+  const Pass *p = user;
+  const HkGpuRows *T = &p->g->T;
+  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++)
+    for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
+      add_row(p, I, T->column[t], T->weight[t]);
+}
+
+/* The entries (I, J) and (J, I) of each pair. */
+static void place_pairs(const Pass *p, const HkGpuLevel *next, int32_t *pair) {
+  const HkGpuRows *c = &p->g->coarse;
+  int64_t number = 0;
+  for (int32_t I = 0; I < c->n; I++)
+    for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) {
+      int32_t J = c->column[e], back = c->start[J];
+      if (J < I) continue;
+      while (c->column[back] != I) back++;
+      int64_t to = p->slot[number++];
+      pair[2 * to] = (int32_t)hk_gpu_list_at(next->start, I, e - c->start[I]);
+      pair[2 * to + 1] = (int32_t)hk_gpu_list_at(next->start, J, back - c->start[J]);
+    }
+}
+
+static int64_t count_pairs(const HkGpuRows *c, int64_t *first_pair) {
+  for (int32_t I = 0; I < c->n; I++) {
+    int64_t own = 0;
+    for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) own += c->column[e] > I;
+    first_pair[I + 1] = first_pair[I] + own;
+  }
+  return first_pair[c->n];
+}
+
+/* Sorts the pairs by falling length within windows; larger windows would lose more by locality than
+ * they save in padding. */
+static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
+  enum { WINDOW = 512, LENGTH_MAX = 1023 };
+  const HkContext *c = p->g->context;
+  HK_TRY(hk_alloc(c, &p->slot, pairs, sizeof *p->slot, WHAT, error));
+  for (int64_t first = 0; first < pairs; first += WINDOW) {
+    int64_t end = first + WINDOW < pairs ? first + WINDOW : pairs;
+    int32_t begin[LENGTH_MAX + 2] = {0}; /* of the pairs of a length, from the longest on */
+    for (int64_t q = first; q < end; q++) {
+      int32_t own = p->length[PAIR_ENTRIES][q];
+      begin[LENGTH_MAX + 1 - (own < LENGTH_MAX ? own : LENGTH_MAX)]++;
+    }
+    for (int k = 0; k <= LENGTH_MAX; k++) begin[k + 1] += begin[k];
+    for (int64_t q = first; q < end; q++) {
+      int32_t own = p->length[PAIR_ENTRIES][q];
+      int k = LENGTH_MAX - (own < LENGTH_MAX ? own : LENGTH_MAX);
+      p->slot[q] = (int32_t)first + begin[k]++;
+    }
+  }
+  return HK_OK;
+}
+
+/* Brings the lengths of the lists of pairs into the order of `slot`. */
+static HkStatus sort_lengths(const Pass *p, int kind, int64_t pairs, HkError *error) {
+  const HkContext *c = p->g->context;
+  int32_t *sorted = NULL;
+  HK_TRY(hk_alloc(c, &sorted, pairs, sizeof *sorted, WHAT, error));
+  for (int64_t q = 0; q < pairs; q++) sorted[p->slot[q]] = p->length[kind][q];
+  memcpy(p->length[kind], sorted, (size_t)pairs * sizeof *sorted);
+  hk_free(c, &sorted);
+  return HK_OK;
+}
+
+static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError *error) {
+  enum { GRAIN = 256 };
+  const HkGpuGalerkin *g = p->g;
+  const HkContext *c = g->context;
+  int64_t n = g->coarse.n;
+  HK_TRY(hk_alloc(c, &p->first_pair, n + 1, sizeof *p->first_pair, WHAT, error));
+  level->pair_count = count_pairs(&g->coarse, p->first_pair);
+  int64_t rows[KINDS] = {level->pair_count, level->pair_count, n, n};
+  for (int k = 0; k < KINDS; k++)
+    HK_TRY(hk_alloc(c, &p->length[k], rows[k], sizeof *p->length[k], WHAT, error));
+  hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
+  HK_TRY(sort_pairs(p, level->pair_count, error));
+  HK_TRY(sort_lengths(p, PAIR_ENTRIES, level->pair_count, error));
+  HK_TRY(sort_lengths(p, PAIR_ROWS, level->pair_count, error));
+  for (int k = 0; k < KINDS; k++) {
+    HK_TRY(hk_gpu_lists_create(c, rows[k], p->length[k], p->lists[k], error));
+    memset(p->length[k], 0, (size_t)rows[k] * sizeof *p->length[k]);
+  }
+  p->writes = true;
+  hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
+  for (int k = 0; k < KINDS; k++) hk_gpu_lists_pad(p->lists[k], p->length[k]);
+  HK_TRY(hk_alloc(c, &level->pair, 2 * level->pair_count, sizeof *level->pair, WHAT, error));
+  place_pairs(p, next, level->pair);
+  return HK_OK;
+}
+
+HkStatus hk_gpu_galerkin_terms(const HkGpuGalerkin *g, const HkGpuLevel *next, HkGpuLevel *level,
+                               HkError *error) {
+  Pass p = {
+      .g = g,
+      .start = level->start,
+      .lists = {&level->pair_entries, &level->pair_rows, &level->row_rows, &level->row_entries}};
+  HkStatus status = fill(&p, next, level, error);
+  hk_free(g->context, &p.first_pair);
+  hk_free(g->context, &p.slot);
+  for (int k = 0; k < KINDS; k++) hk_free(g->context, &p.length[k]);
+  return status;
+}

@@ -1,0 +1,369 @@
+/* Arithmetic of one row, one block and one spring of the multigrid hierarchy, in single precision
+ * whatever HkReal is; hierarchy.h has the layout. CUDA kernels and the tests without a GPU compile
+ * the same code.
+ *
+ *     (A x)_i = R_i x_i + sum_j A_ij (x_j - x_i)
+ *
+ * Smoother: Chebyshev iteration of degree 2 on block Jacobi, D the diagonal blocks of A, for the
+ * eigenvalues of D^-1 A in [bound / 4, bound]:
+ *
+ *     x1 = x0 + c0 / bound D^-1 (b - A x0)
+ *     x2 = x1 + c1 (x1 - x0) + c2 / bound D^-1 (b - A x1)
+ *
+ * The bound is 2 on level 0, where x^T A x <= 2 x^T D x holds spring by spring.
+ */
+#ifndef HK_BACKEND_GPU_LEVEL_H
+#define HK_BACKEND_GPU_LEVEL_H
+
+#include "backend/gpu/arithmetic.h"
+
+#include <stdint.h>
+
+#ifdef __CUDA_ARCH__
+#define HK_GPU_READ(p) __ldg(p)
+#else
+#define HK_GPU_READ(p) (*(p))
+#endif
+
+#ifdef __CUDACC__
+#define HK_GPU_ALIGN16 __align__(16)
+#else
+#define HK_GPU_ALIGN16
+#endif
+
+/* A vector of a row (w is 0), or the spring w w^T + c I as (w, c). */
+typedef struct HK_GPU_ALIGN16 HkGpuFour {
+  float x, y, z, w;
+} HkGpuFour;
+
+/* The matrix of a level; the pointers lead to memory of the device. */
+typedef struct HkGpuMatrix {
+  int32_t n;
+  const int32_t *start, *column; /* HkGpuLevel */
+  HkGpuFour *spring;             /* of each entry on level 0, */
+  HkGpuFour *block; /* on other levels: row k of entry e is at 96 (e / 32) + 32 k + e % 32, and w of
+                       the first row holds the bits of the column */
+  HkGpuFour *R;     /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
+  float *D;         /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
+  double *bound;    /* of the eigenvalues of D^-1 A */
+} HkGpuMatrix;
+
+/* HkGpuLists in memory of the device. */
+typedef struct HkGpuListsAt {
+  const int32_t *start, *index;
+  const float *weight;
+} HkGpuListsAt;
+
+enum { HK_GPU_LANES = 32 };
+
+static const float HK_GPU_SMOOTH_0 = 1.6f, HK_GPU_SMOOTH_1 = 0.21951220f,
+                   HK_GPU_SMOOTH_2 = 1.9512195f;
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_four(float x, float y, float z) {
+  HkGpuFour a = {x, y, z, 0};
+  return a;
+}
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_read_four(const HkGpuFour *p) {
+#ifdef __CUDA_ARCH__
+  float4 a = __ldg((const float4 *)p);
+  HkGpuFour b = {a.x, a.y, a.z, a.w};
+  return b;
+#else
+  return *p;
+#endif
+}
+
+/* y += s x */
+HK_HOST_DEVICE void hk_gpu_four_axpy(float s, HkGpuFour x, HkGpuFour *y) {
+  y->x += s * x.x;
+  y->y += s * x.y;
+  y->z += s * x.z;
+}
+
+HK_HOST_DEVICE HkGpuFour hk_gpu_four_sub(HkGpuFour a, HkGpuFour b) {
+  return hk_gpu_four(a.x - b.x, a.y - b.y, a.z - b.z);
+}
+
+/* Returns S_i x of symmetric blocks in six planes of n. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t i, HkGpuFour x) {
+  float xx = HK_GPU_READ(S + i), yy = HK_GPU_READ(S + n + i), zz = HK_GPU_READ(S + 2 * n + i);
+  float xy = HK_GPU_READ(S + 3 * n + i), xz = HK_GPU_READ(S + 4 * n + i);
+  float yz = HK_GPU_READ(S + 5 * n + i);
+  return hk_gpu_four(xx * x.x + xy * x.y + xz * x.z, xy * x.x + yy * x.y + yz * x.z,
+                     xz * x.x + yz * x.y + zz * x.z);
+}
+
+/* Returns where the first row of the block of entry e is; the others follow HK_GPU_LANES apart. */
+HK_HOST_DEVICE int64_t hk_gpu_block_at(int64_t e) {
+  return e / HK_GPU_LANES * 3 * HK_GPU_LANES + e % HK_GPU_LANES;
+}
+
+HK_HOST_DEVICE float hk_gpu_bits_of(int32_t column) {
+  union {
+    int32_t column;
+    float bits;
+  } u;
+  u.column = column;
+  return u.bits;
+}
+
+HK_HOST_DEVICE int32_t hk_gpu_column_of(float bits) {
+  union {
+    float bits;
+    int32_t column;
+  } u;
+  u.bits = bits;
+  return u.column;
+}
+
+/* ---- Products ---- */
+
+/* Returns the off-diagonal part of (A x)_i over the slots first, first + step ... of row i, xi =
+ * x_i; on level 0 if springs. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, const HkGpuFour *x,
+                                            int64_t i, HkGpuFour xi, int first, int step) {
+  HkGpuFour q = {0, 0, 0, 0};
+  int begin = HK_GPU_READ(A->start + i / HK_GPU_LANES);
+  int end = HK_GPU_READ(A->start + i / HK_GPU_LANES + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin + first; s < end; s += step) {
+    int64_t lane = i % HK_GPU_LANES, e = (int64_t)s * HK_GPU_LANES + lane;
+    if (springs) {
+      HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
+      HkGpuFour k = hk_gpu_read_four(A->spring + e);
+      float along = k.x * u.x + k.y * u.y + k.z * u.z;
+      q.x -= k.x * along + k.w * u.x;
+      q.y -= k.y * along + k.w * u.y;
+      q.z -= k.z * along + k.w * u.z;
+    } else {
+      const HkGpuFour *a = A->block + hk_gpu_block_at(e);
+      HkGpuFour rx = hk_gpu_read_four(a), ry = hk_gpu_read_four(a + HK_GPU_LANES),
+                rz = hk_gpu_read_four(a + 2 * HK_GPU_LANES);
+      HkGpuFour u = hk_gpu_four_sub(x[hk_gpu_column_of(rx.w)], xi);
+      q.x += rx.x * u.x + rx.y * u.y + rx.z * u.z;
+      q.y += ry.x * u.x + ry.y * u.y + ry.z * u.z;
+      q.z += rz.x * u.x + rz.y * u.y + rz.z * u.z;
+    }
+  }
+  return q;
+}
+
+/* Returns R_i x_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_row_sum_product(const HkGpuMatrix *A, int64_t i, HkGpuFour xi) {
+  HkGpuFour a = hk_gpu_read_four(A->R + 2 * i), b = hk_gpu_read_four(A->R + 2 * i + 1);
+  return hk_gpu_four(a.x * xi.x + a.w * xi.y + b.x * xi.z, a.w * xi.x + a.y * xi.y + b.y * xi.z,
+                     b.x * xi.x + b.y * xi.y + a.z * xi.z);
+}
+
+/* ---- The smoother ---- */
+
+/* Returns x1 from x0 = 0. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkGpuFour b) {
+  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, b);
+  float c = HK_GPU_SMOOTH_0 / (float)*A->bound;
+  return hk_gpu_four(c * z.x, c * z.y, c * z.z);
+}
+
+/* Returns x1, or x2 if `second`, of row i; x: the newest iterate, before: the one before it, q = (A
+ * x)_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_smooth(const HkGpuMatrix *A, int64_t i, bool second, HkGpuFour b,
+                                       HkGpuFour q, HkGpuFour x, HkGpuFour before) {
+  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, hk_gpu_four_sub(b, q));
+  HkGpuFour to = hk_gpu_four(x.x, x.y, x.z);
+  hk_gpu_four_axpy((second ? HK_GPU_SMOOTH_2 : HK_GPU_SMOOTH_0) / (float)*A->bound, z, &to);
+  if (second) hk_gpu_four_axpy(HK_GPU_SMOOTH_1, hk_gpu_four_sub(x, before), &to);
+  return to;
+}
+
+/* Returns sum of weight x[index] over list i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuFour *x, int64_t i) {
+  HkGpuFour sum = {0, 0, 0, 0};
+  int begin = HK_GPU_READ(lists->start + i / HK_GPU_LANES);
+  int end = HK_GPU_READ(lists->start + i / HK_GPU_LANES + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + i % HK_GPU_LANES;
+    hk_gpu_four_axpy(HK_GPU_READ(lists->weight + e), x[HK_GPU_READ(lists->index + e)], &sum);
+  }
+  return sum;
+}
+
+/* ---- P^T A P ---- */
+
+/* m += w times an entry, a block row by row. */
+HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t e, float w,
+                                     float m[9]) {
+  if (springs) {
+    HkGpuFour k = hk_gpu_read_four(A->spring + e);
+    m[0] += w * (k.x * k.x + k.w);
+    m[4] += w * (k.y * k.y + k.w);
+    m[8] += w * (k.z * k.z + k.w);
+    m[1] += w * k.x * k.y;
+    m[2] += w * k.x * k.z;
+    m[5] += w * k.y * k.z;
+  } else {
+    const HkGpuFour *a = A->block + hk_gpu_block_at(e);
+    for (int k = 0; k < 3; k++) {
+      HkGpuFour row = hk_gpu_read_four(a + HK_GPU_LANES * k);
+      m[3 * k] += w * row.x;
+      m[3 * k + 1] += w * row.y;
+      m[3 * k + 2] += w * row.z;
+    }
+  }
+}
+
+/* m += w R_i */
+HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w, float m[9]) {
+  HkGpuFour a = hk_gpu_read_four(A->R + 2 * i), b = hk_gpu_read_four(A->R + 2 * i + 1);
+  m[0] += w * a.x;
+  m[4] += w * a.y;
+  m[8] += w * a.z;
+  m[1] += w * a.w;
+  m[2] += w * b.x;
+  m[5] += w * b.y;
+}
+
+/* Returns in m the sum of a list of entries and a list of row sums of A. Springs and row sums are
+ * symmetric: their part below the diagonal is copied at the end. */
+HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
+                                     const HkGpuListsAt *entries, const HkGpuListsAt *rows,
+                                     int64_t list, float m[9]) {
+  float symmetric[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  int64_t slice = list / HK_GPU_LANES, lane = list % HK_GPU_LANES;
+  for (int k = 0; k < 9; k++) m[k] = 0;
+  int begin = HK_GPU_READ(entries->start + slice), end = HK_GPU_READ(entries->start + slice + 1);
+#ifdef __CUDA_ARCH__
+#pragma unroll 4
+#endif
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
+    hk_gpu_add_entry(A, springs, HK_GPU_READ(entries->index + e), HK_GPU_READ(entries->weight + e),
+                     springs ? symmetric : m);
+  }
+  begin = HK_GPU_READ(rows->start + slice);
+  end = HK_GPU_READ(rows->start + slice + 1);
+  for (int s = begin; s < end; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
+    float w = HK_GPU_READ(rows->weight + e);
+    if (w != 0) hk_gpu_add_row_sum(A, HK_GPU_READ(rows->index + e), w, symmetric);
+  }
+  symmetric[3] = symmetric[1];
+  symmetric[6] = symmetric[2];
+  symmetric[7] = symmetric[5];
+  for (int k = 0; k < 9; k++) m[k] += symmetric[k];
+}
+
+/* Stores a block, or its transpose, as entry e. */
+HK_HOST_DEVICE void hk_gpu_store_entry(const HkGpuMatrix *A, int64_t e, bool transposed,
+                                       const float m[9]) {
+  HkGpuFour *a = A->block + hk_gpu_block_at(e);
+  for (int k = 0; k < 3; k++) {
+    HkGpuFour row = hk_gpu_four(transposed ? m[k] : m[3 * k], transposed ? m[k + 3] : m[3 * k + 1],
+                                transposed ? m[k + 6] : m[3 * k + 2]);
+    if (k == 0) row.w = hk_gpu_bits_of(HK_GPU_READ(A->column + e));
+    a[HK_GPU_LANES * k] = row;
+  }
+}
+
+/* Clears entry e, but for its column. */
+HK_HOST_DEVICE void hk_gpu_clear_entry(const HkGpuMatrix *A, int64_t e) {
+  const float none[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  hk_gpu_store_entry(A, e, false, none);
+}
+
+/* Stores the symmetric part of m as R_i. */
+HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const float m[9]) {
+  HkGpuFour a = {m[0], m[4], m[8], (m[1] + m[3]) / 2};
+  A->R[2 * i] = a;
+  A->R[2 * i + 1] = hk_gpu_four((m[2] + m[6]) / 2, (m[5] + m[7]) / 2, 0);
+}
+
+/* Stores the inverse of a positive semidefinite block as D_i; 0 if nothing holds the row. `more`
+ * times the trace is added to its diagonal, against the rounding of its terms. */
+HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const double m[6],
+                                         double more) {
+  double trace = m[0] + m[1] + m[2], add = more * trace, scale = 0;
+  double p = m[0] + add, q = m[1] + add, r = m[2] + add, b = m[3], c = m[4], d = m[5];
+  double xx = q * r - d * d, xy = c * d - b * r, xz = b * d - q * c;
+  double determinant = p * xx + b * xy + c * xz;
+  int64_t n = A->n;
+  if (trace > 0 && determinant > 0) scale = 1 / determinant;
+  A->D[i] = (float)(xx * scale);
+  A->D[n + i] = (float)((p * r - c * c) * scale);
+  A->D[2 * n + i] = (float)((p * q - b * b) * scale);
+  A->D[3 * n + i] = (float)(xy * scale);
+  A->D[4 * n + i] = (float)(xz * scale);
+  A->D[5 * n + i] = (float)((b * c - p * d) * scale);
+}
+
+/* m = the diagonal block R_i - sum_j A_ij of a level above 0: xx, yy, zz, xy, xz, yz. */
+HK_HOST_DEVICE void hk_gpu_diagonal_block(const HkGpuMatrix *A, int64_t i, double m[6]) {
+  int64_t lane = i % HK_GPU_LANES;
+  HkGpuFour R = A->R[2 * i], rest = A->R[2 * i + 1];
+  m[0] = (double)R.x;
+  m[1] = (double)R.y;
+  m[2] = (double)R.z;
+  m[3] = (double)R.w;
+  m[4] = (double)rest.x;
+  m[5] = (double)rest.y;
+  for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
+    const HkGpuFour *a = A->block + (int64_t)s * 3 * HK_GPU_LANES + lane;
+    HkGpuFour rx = a[0], ry = a[HK_GPU_LANES], rz = a[2 * HK_GPU_LANES];
+    m[0] -= (double)rx.x;
+    m[1] -= (double)ry.y;
+    m[2] -= (double)rz.z;
+    m[3] -= 0.5 * ((double)rx.y + (double)ry.x);
+    m[4] -= 0.5 * ((double)rx.z + (double)rz.x);
+    m[5] -= 0.5 * ((double)ry.z + (double)rz.y);
+  }
+}
+
+/* Part of the trace that is added to a diagonal block on levels above 0. */
+#define HK_GPU_DIAGONAL_MORE 1e-6
+
+/* Returns a diagonal element of the last level, raised a little against rounding; 1 where nothing
+ * holds a row. */
+HK_HOST_DEVICE double hk_gpu_dense_diagonal(double d) {
+  return d > 0 ? d * (1 + 1e-5) : 1;
+}
+
+/* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if nothing holds it. */
+HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
+  return HK_GPU_READ(A->D + i) != 0;
+}
+
+/* ---- Bounds of eigenvalues ---- */
+
+/* Power iterations for the first Hessian of a step, which begin at hk_gpu_power_start, and for each
+ * later one, which continue. So a step does not depend on the steps before it. */
+enum { HK_GPU_POWER_FIRST = 8, HK_GPU_POWER_NEXT = 2 };
+
+/* Returns a vector without a direction or a wavelength of its own: a hash of the row. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_power_start(int64_t i) {
+  float v[3];
+  uint32_t h = ((uint32_t)i + 1) * 2654435761u;
+  for (int c = 0; c < 3; c++) {
+    h ^= h << 13;
+    h ^= h >> 17;
+    h ^= h << 5;
+    v[c] = (float)(h >> 8) / 8388608.0f - 1;
+  }
+  return hk_gpu_four(v[0], v[1], v[2]);
+}
+
+HK_HOST_DEVICE double hk_gpu_four_square(HkGpuFour a) {
+  return (double)a.x * a.x + (double)a.y * a.y + (double)a.z * a.z;
+}
+
+/* Returns the bound from an estimate by power iterations, which is too low. */
+HK_HOST_DEVICE double hk_gpu_eigenvalue_bound(double estimate) {
+  const double SAFETY = 1.2, LEAST = 1.3;
+  return SAFETY * estimate > LEAST ? SAFETY * estimate : LEAST;
+}
+
+#endif

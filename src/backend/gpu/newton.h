@@ -1,0 +1,253 @@
+/* Newton's method on the g of an implicit step, over the operations of a device: the method of
+ * minimize/newton.c with an iterative linear solver, and the stopping rule of minimize/stopping.c.
+ * CUDA and the tests without a GPU compile the same code; it runs on the host.
+ *
+ *     H(x) p = -dg/dx,   x+ = x + a p + a^2 c,   a = 1, 0.7, 0.49 ... by Armijo's rule
+ *     m(x) = |M^-1 dg/dx|_M / |x - x_n|_M <= tolerance
+ *
+ * `kept` is the part of the negative curvature of springs under pressure that H contains: 1 for the
+ * true Hessian, 0 for its positive definite projection; it is 1 - projection of newton.c. An
+ * iterate that meets the tolerance is followed by a direction of the true Hessian, which proves a
+ * minimum if it is short. c is a second-order correction for the springs that p turns.
+ *
+ * Differences to the CPU: a tension-only spring that p pulls taut is met by the line search alone;
+ * no factorization takes over from conjugate gradients; and where g rises, the gradient decides
+ * only after short directions, not wherever the rise is within the rounding of g.
+ */
+#ifndef HK_BACKEND_GPU_NEWTON_H
+#define HK_BACKEND_GPU_NEWTON_H
+
+#include "backend/gpu/conjugate_gradients.h"
+#include "base/device_settings.h"
+#include "hooke/hooke.h"
+
+#include <float.h>
+#include <math.h>
+
+/* What is known of an iterate x; norms are |.|_M over the free vertices, in kg^(1/2) m. */
+typedef struct HkGpuLook {
+  double residual;   /* |M^-1 dg/dx|_M */
+  double moved;      /* |x - x_n|_M */
+  double pressure;   /* largest 2 h^2 sum k (l0 / l - 1) / m_i over the springs under pressure */
+  double rounding;   /* of the residual, by the rounding of the coordinates */
+  double resolution; /* m, the rounding of the coordinates */
+} HkGpuLook;
+
+/* The operations of a device; each returns an error of the device. */
+typedef struct HkGpuNewtonOps {
+  void *device;
+  /* Evaluates dg/dx and the springs of level 0 at x. */
+  HkStatus (*look)(void *device, HkGpuLook *look, HkError *error);
+  /* Computes the hierarchy of the projected Hessian at x; first: of the first iterate of a step. */
+  HkStatus (*prepare)(void *device, bool first, HkError *error);
+  /* p = -H^-1 dg/dx to a relative residual. */
+  HkStatus (*solve)(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                    HkError *error);
+  /* c = the second-order correction of x + p. */
+  HkStatus (*correct)(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                      HkError *error);
+  /* Proposes x + a p, or x + a p + a^2 c if `curved`, and returns the change of g (kg m^2). */
+  HkStatus (*propose)(void *device, double a, bool curved, double *change, HkError *error);
+  /* Moves x to the last proposal; undo moves it back. */
+  HkStatus (*take)(void *device, HkError *error);
+  HkStatus (*undo)(void *device, HkError *error);
+} HkGpuNewtonOps;
+
+typedef struct HkGpuNewton {
+  const HkGpuNewtonOps *ops;
+  const HkDeviceSettings *settings;
+  bool convex_known; /* H is convex where springs are under little pressure: hk_problem_is_convex */
+  double total_mass; /* kg */
+  HkStepInfo info;
+
+  HkGpuLook look;
+  double projection, projection_next; /* as in newton.c */
+  int projected, stationary;
+  bool definite, exact; /* of the last direction */
+  double step, length;  /* step length a and |p|_M of the last direction */
+  bool proves, proved, moves;
+} HkGpuNewton;
+
+/* minimize.h and newton.c have the meaning of these numbers. */
+#define HK_GPU_CONVERGED_MAX 0.01
+#define HK_GPU_ARMIJO 1e-4
+
+/* Largest rise of g from the positions at the start of a step to the guess, in parts of the inertia
+ * of the step: guess of step/implicit.c. */
+#define HK_GPU_GUESS_MAX_RISE 30
+
+static inline bool hk_gpu_newton_solved(const HkGpuNewton *n) {
+  return n->info.reason == HK_STOP_CONVERGED || n->info.reason == HK_STOP_STATIONARY ||
+         n->info.reason == HK_STOP_ROUNDING;
+}
+
+/* reason_at of stopping.c */
+static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
+  const HkGpuLook *k = &n->look;
+  double tolerance = n->settings->tolerance, r = k->residual;
+  if (tolerance == 0) return HK_STOP_ITERATIONS;
+  if (r <= tolerance * k->moved && !n->moves) {
+    bool near = r <= HK_GPU_CONVERGED_MAX * k->moved;
+    if (near && (n->proved || (n->convex_known && k->pressure <= 1.0 / 3)))
+      return HK_STOP_CONVERGED;
+    return r <= k->rounding ? HK_STOP_ROUNDING : HK_STOP_STATIONARY;
+  }
+  return r <= k->rounding ? HK_STOP_ROUNDING : HK_STOP_ITERATIONS;
+}
+
+/* hk_minimizer_look of stopping.c: returns whether the minimization ends. */
+static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
+  enum { STATIONARY_MAX = 3 };
+  const HkGpuLook *k = &n->look;
+  double tolerance = n->settings->tolerance;
+  double short_enough =
+      (tolerance < HK_GPU_CONVERGED_MAX ? tolerance : HK_GPU_CONVERGED_MAX) * k->moved;
+  n->proved = n->proves && n->length <= short_enough;
+  n->moves = tolerance > HK_GPU_CONVERGED_MAX && !(n->length <= short_enough);
+  n->info.iterations = iteration;
+  n->info.evaluations++;
+  n->info.gradient = k->residual == 0 ? 0 : k->residual / k->moved;
+  if (isinf(n->info.gradient) && k->residual <= k->rounding) n->info.gradient = 0;
+  if (!isfinite(k->residual)) n->info.gradient = NAN;
+  n->info.reason = hk_gpu_newton_reason(n);
+  bool last = iteration >= n->settings->iterations || !isfinite(k->residual);
+  if (n->info.reason == HK_STOP_STATIONARY && ++n->stationary < STATIONARY_MAX) return last;
+  return hk_gpu_newton_solved(n) || last;
+}
+
+/* adapt_projection of newton.c */
+static inline void hk_gpu_newton_adapt(HkGpuNewton *n, double projection) {
+  const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
+  enum { PROJECTED_ITERATIONS = 4 };
+  if (n->definite) {
+    n->projection = n->exact || projection < 2 * PROJECTION_MIN ? 0 : 0.5 * projection;
+    n->projection_next = n->projection;
+  } else if (projection < 1) {
+    double next = 0.5 * (1 + projection);
+    n->projection_next = next < PROJECTION_MAX ? next : PROJECTION_MAX;
+    n->projected = PROJECTED_ITERATIONS;
+    n->projection = 1;
+  } else {
+    n->projection = n->projected > 0 ? 1 : n->projection_next;
+    if (n->projected > 0) n->projected--;
+  }
+}
+
+/* Finds p; *projection becomes that of the Hessian that it belongs to. */
+static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
+                                               HkGpuSolved *solved, HkError *error) {
+  double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection;
+  bool projected = wanted == 1;
+  *projection = wanted;
+  n->definite = n->exact = false;
+  if (!projected) {
+    HkStatus status = n->ops->solve(n->ops->device, 1 - wanted, accuracy, solved, error);
+    if (status < 0) return status;
+    n->info.linear_iterations += solved->iterations;
+    n->definite = !solved->indefinite;
+    n->exact = n->definite && solved->converged && wanted == 0;
+    bool useful = !solved->indefinite || (solved->iterations > 1 && solved->slope < 0);
+    projected = wanted > 0 ? solved->indefinite : !useful;
+  }
+  if (projected) {
+    *projection = 1;
+    n->info.projections++;
+    HkStatus status = n->ops->solve(n->ops->device, 0, accuracy, solved, error);
+    if (status < 0) return status;
+    n->info.linear_iterations += solved->iterations;
+  }
+  n->info.residual = solved->residual;
+  hk_gpu_newton_adapt(n, wanted);
+  return HK_OK;
+}
+
+/* gradient_falls of newton.c: whether the last proposal is good by its gradient where the change of
+ * g is rounding. It leaves x there if so. */
+static inline HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
+  const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
+  const HkGpuNewtonOps *ops = n->ops;
+  HkGpuLook before = n->look, after;
+  double least = RESOLVED * before.resolution * sqrt(n->total_mass);
+  double longest = SHORT * before.moved > least ? SHORT * before.moved : least;
+  *falls = false;
+  if (!n->exact || n->length > longest) return HK_OK;
+  HkStatus status = ops->take(ops->device, error);
+  if (status >= 0) status = ops->look(ops->device, &after, error);
+  if (status < 0) return status;
+  n->info.evaluations++;
+  *falls = after.residual <= LESS * before.residual;
+  if (*falls) return HK_OK;
+  status = ops->undo(ops->device, error);
+  return status < 0 ? status : ops->look(ops->device, &after, error);
+}
+
+/* Line search along p, then along the parabola of p and c; n->step is 0 if no step lowers g. */
+static inline HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
+                                            HkError *error) {
+  enum { TRIALS_MAX = 120 };
+  const double SHRINK = 0.7, CORRECTION_RESIDUAL = 0.1;
+  const HkGpuNewtonOps *ops = n->ops;
+  double change;
+  bool falls = false;
+  n->step = 1;
+  HkStatus status = ops->propose(ops->device, 1, false, &change, error);
+  if (status < 0) return status;
+  if (change <= HK_GPU_ARMIJO * slope) return ops->take(ops->device, error);
+  status = hk_gpu_newton_falls(n, &falls, error);
+  if (status < 0 || falls) return status;
+  HkGpuSolved corrected;
+  status = ops->correct(ops->device, 1 - projection, CORRECTION_RESIDUAL, &corrected, error);
+  if (status < 0) return status;
+  n->info.linear_iterations += corrected.iterations;
+  for (int trial = 0; trial < TRIALS_MAX; trial++, n->step *= SHRINK) {
+    status = ops->propose(ops->device, n->step, true, &change, error);
+    if (status < 0) return status;
+    if (change <= HK_GPU_ARMIJO * n->step * slope) return ops->take(ops->device, error);
+  }
+  n->step = 0;
+  return HK_OK;
+}
+
+/* One iteration from x. */
+static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
+  const double PROOF_RESIDUAL = 0.1;
+  HkGpuSolved solved;
+  double projection;
+  bool near = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_GPU_CONVERGED_MAX;
+  n->step = 0;
+  HkStatus status = hk_gpu_newton_direction(n, accuracy, &projection, &solved, error);
+  if (status < 0) return status;
+  n->length = solved.length;
+  if (solved.slope < 0) status = hk_gpu_newton_search(n, projection, solved.slope, error);
+  n->proves = near && n->exact && accuracy <= PROOF_RESIDUAL && n->step == 1;
+  return status;
+}
+
+/* Minimizes g from the x of the device; n->info says how it ended. Sets all members of n but ops,
+ * settings, convex_known and total_mass. */
+static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
+  const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1;
+  const HkStepInfo none = {0};
+  n->info = none;
+  n->projection = 1;
+  n->projection_next = 0.5;
+  n->projected = n->stationary = 0;
+  n->proves = false;
+  n->length = INFINITY;
+  for (int it = 0;; it++) {
+    HkStatus status = n->ops->look(n->ops->device, &n->look, error);
+    if (status < 0) return status;
+    if (hk_gpu_newton_ends(n, it)) return HK_OK;
+    double accuracy = FORCING_RATE * sqrt(n->info.gradient);
+    if (!(accuracy < n->settings->forcing)) accuracy = n->settings->forcing;
+    if (it == 0) accuracy *= FIRST_FORCING;
+    status = n->ops->prepare(n->ops->device, it == 0, error);
+    if (status >= 0) status = hk_gpu_newton_advance(n, accuracy, error);
+    if (status < 0) return status;
+    if (n->step > 0) continue;
+    if (!hk_gpu_newton_solved(n)) n->info.reason = HK_STOP_STALLED;
+    return HK_OK;
+  }
+}
+
+#endif

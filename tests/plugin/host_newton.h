@@ -1,0 +1,307 @@
+/* Newton's method with pcg and multigrid of the host's device: the operations of gpu/newton.h, one
+ * vertex after the other. */
+#ifndef HOOKE_TEST_HOST_NEWTON_H
+#define HOOKE_TEST_HOST_NEWTON_H
+
+#include "host_implicit.h"
+
+#include "backend/gpu/newton.h"
+
+/* The device of the operations. */
+typedef struct Newton {
+  Sim *sim;
+  HostLevels *levels;
+  const HkGpuMoment *moment;
+  HkGpuVector *gradient; /* -dg/dx */
+  HkGpuVector *r, *z, *p, *q, *d, *along;
+} Newton;
+
+static int64_t next_brick(const Sim *s, int64_t q, int64_t brick) {
+  while (s->layout.brick_count > 0 && q >= s->layout.brick[brick + 1]) brick++;
+  return brick;
+}
+
+static bool is_free(const Sim *s, int64_t q) {
+  return s->inverse[q] > 0;
+}
+
+/* The spring in a slot with its damper; *j becomes the neighbor, *d the difference of the ends. */
+static HkGpuSpring spring_in(const Sim *s, int64_t q, int64_t brick, int64_t slot, int64_t *j,
+                             HkGpuVector *d) {
+  HkGpuSpring p;
+  *j = neighbor(s, q, brick, slot, &p);
+  *d = hk_gpu_sub(s->x[*j], s->x[q]);
+  return hk_gpu_with_damper(p, hk_gpu_sub(s->x_next[*j], s->x_next[q]), (HkReal)s->settings.h);
+}
+
+/* ---- Gradient and level 0 ---- */
+
+static void gather(Newton *n, int64_t q, int64_t brick, HkGpuGathered *g) {
+  const Sim *s = n->sim;
+  const HkGpuMatrix *A = &n->levels->level[0].A;
+  HkReal h = (HkReal)s->settings.h, scale = (HkReal)s->scale;
+  HkGpuBlock own = {0, 0, 0, 0, 0, 0};
+  int32_t width = A->start[q / HK_GPU_SLICE + 1] - A->start[q / HK_GPU_SLICE];
+  hk_gpu_add_majorizer(s->push[q].x, s->uses_majorizer ? s->y[q] : s->w[q],
+                       s->uses_majorizer ? &s->form[q] : NULL, s->x[q], &g->r, &own);
+  for (int64_t slot = 0; slot < slots_of(s, q) && slot < width; slot++) {
+    int64_t j, at = HK_GPU_SLICE * (A->start[q / HK_GPU_SLICE] + slot) + q % HK_GPU_SLICE;
+    HkGpuVector d;
+    HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
+    HkGpuFour spring = hk_gpu_gather_spring(d, p, h * h, scale, !is_free(s, j), g);
+    A->spring[at] = is_free(s, q) ? spring : hk_gpu_four(0, 0, 0);
+  }
+  hk_gpu_add_block(&own, &g->H);
+  g->stiffness += s->push[q].x;
+  hk_gpu_store_fine_row(A, q, is_free(s, q), g, &own, scale);
+  if (s->model.flat) g->r.z = 0;
+}
+
+static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
+  Newton *n = device;
+  Sim *s = n->sim;
+  double residual = 0, moved = 0, weights = 0, pressure = 0, furthest = 0;
+  (void)error;
+  if (s->uses_majorizer) majorize(s, n->moment);
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    HkGpuGathered g = {0};
+    HkGpuVector x = s->x[q], d = hk_gpu_sub(x, s->x_next[q]);
+    brick = next_brick(s, q, brick);
+    gather(n, q, brick, &g);
+    n->gradient[q] = is_free(s, q) ? g.r : hk_gpu_vector(0, 0, 0);
+    if (!is_free(s, q)) continue;
+    double mass = s->model.mass[q];
+    residual += (double)hk_gpu_dot(g.r, g.r) / mass;
+    moved += (double)hk_gpu_dot(d, d) * mass;
+    weights += (double)g.stiffness * (double)g.stiffness / mass;
+    pressure = fmax(pressure, (double)g.pressure / mass);
+    furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+  }
+  look->residual = sqrt(residual);
+  look->moved = sqrt(moved);
+  look->pressure = pressure;
+  look->resolution = DBL_EPSILON * furthest;
+  look->rounding = look->resolution * sqrt(weights);
+  return HK_OK;
+}
+
+static HkStatus prepare(void *device, bool first, HkError *error) {
+  (void)first;
+  (void)error;
+  host_levels_prepare(((Newton *)device)->levels);
+  return HK_OK;
+}
+
+/* ---- Conjugate gradients ---- */
+
+/* q = H p */
+static void multiply(Newton *n, HkReal kept) {
+  const Sim *s = n->sim;
+  HkReal h = (HkReal)s->settings.h, third = (HkReal)1 / 3;
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    HkGpuVector sum = {0, 0, 0};
+    brick = next_brick(s, q, brick);
+    hk_gpu_axpy(s->push[q].x, n->p[q], &sum);
+    for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
+      int64_t j;
+      HkGpuVector d;
+      HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
+      hk_gpu_spring_product(d, p, h * h, kept, hk_gpu_sub(n->p[q], n->p[j]), &sum);
+    }
+    if (s->uses_majorizer)
+      hk_gpu_medium_product(&n->moment->medium, s->model.medium_parts, (HkReal)s->model.mass[q], h,
+                            s->x[q], s->v[q], n->p[q], &sum);
+    for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
+         s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
+      int64_t face = s->model.face_at[e];
+      HkGpuVector mean = {0, 0, 0};
+      for (int c = 0; c < 3; c++) hk_gpu_axpy(third, n->p[s->model.face[3 * face + c]], &mean);
+      hk_gpu_axpy(1, hk_gpu_times(&s->damping[face], mean), &sum);
+    }
+    if (s->model.flat) sum.z = 0;
+    n->q[q] = is_free(s, q) ? sum : hk_gpu_vector(0, 0, 0);
+  }
+}
+
+static double dot(const Newton *n, const HkGpuVector *a, const HkGpuVector *b) {
+  double sum = 0;
+  for (int64_t q = 0; q < n->sim->n; q++) sum += (double)hk_gpu_dot(a[q], b[q]);
+  return sum;
+}
+
+/* z = one cycle on r */
+static void precondition(Newton *n) {
+  HostLevel *l = &n->levels->level[0];
+  float scale = (float)n->sim->scale;
+  for (int64_t q = 0; q < n->sim->n; q++)
+    l->b[q] =
+        hk_gpu_four(scale * (float)n->r[q].x, scale * (float)n->r[q].y, scale * (float)n->r[q].z);
+  host_cycle(n->levels);
+  for (int64_t q = 0; q < n->sim->n; q++)
+    n->z[q] = hk_gpu_vector((HkReal)l->x[q].x, (HkReal)l->x[q].y, (HkReal)l->x[q].z);
+}
+
+/* d = H^-1 r; r is lost. */
+static HkGpuSolved solve_system(Newton *n, double kept, double tolerance) {
+  const HkDeviceSettings *settings = &n->sim->settings;
+  if (tolerance < settings->linear_tolerance) tolerance = settings->linear_tolerance;
+  HkGpuPcg s = hk_gpu_pcg_begin(tolerance, sqrt(dot(n, n->r, n->r)), settings->linear_iterations);
+  HkGpuPcgSums sums = {0, 0, 0};
+  memset(n->d, 0, (size_t)n->sim->n * sizeof *n->d);
+  for (bool first = true, ends = s.size == 0; !ends; first = false) {
+    precondition(n);
+    double next = dot(n, n->r, n->z), beta = first ? 0 : next / sums.rz;
+    sums.rz = next;
+    for (int64_t q = 0; q < n->sim->n; q++) {
+      HkGpuVector p = n->z[q];
+      if (!first) hk_gpu_axpy((HkReal)beta, n->p[q], &p);
+      n->p[q] = p;
+    }
+    multiply(n, (HkReal)kept);
+    sums.pq = dot(n, n->p, n->q);
+    HkReal alpha = sums.pq > 0 ? (HkReal)(sums.rz / sums.pq) : 0;
+    for (int64_t q = 0; q < n->sim->n; q++) {
+      hk_gpu_axpy(first && sums.pq <= 0 ? 1 : alpha, n->p[q], &n->d[q]);
+      hk_gpu_axpy(-alpha, n->q[q], &n->r[q]);
+    }
+    sums.rr = dot(n, n->r, n->r);
+    ends = hk_gpu_pcg_ends(&s, &sums);
+  }
+  for (int64_t q = 0; q < n->sim->n; q++)
+    if (is_free(n->sim, q))
+      s.solved.length += (double)hk_gpu_dot(n->d[q], n->d[q]) * n->sim->model.mass[q];
+  s.solved.length = sqrt(s.solved.length);
+  s.solved.slope = -dot(n, n->d, n->gradient);
+  return s.solved;
+}
+
+static HkStatus find_direction(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                               HkError *error) {
+  Newton *n = device;
+  (void)error;
+  memcpy(n->r, n->gradient, (size_t)n->sim->n * sizeof *n->r);
+  *solved = solve_system(n, kept, tolerance);
+  return HK_OK;
+}
+
+/* ---- Line search ---- */
+
+static HkStatus correct(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                        HkError *error) {
+  Newton *n = device;
+  const Sim *s = n->sim;
+  HkReal h = (HkReal)s->settings.h;
+  (void)error;
+  memcpy(n->along, n->d, (size_t)s->n * sizeof *n->d);
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    n->r[q] = hk_gpu_vector(0, 0, 0);
+    brick = next_brick(s, q, brick);
+    for (int64_t slot = 0; slot < slots_of(s, q) && is_free(s, q); slot++) {
+      int64_t j;
+      HkGpuVector d;
+      HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
+      if (j != q) hk_gpu_spring_turned(d, hk_gpu_sub(n->d[j], n->d[q]), p, h * h, &n->r[q]);
+    }
+  }
+  *solved = solve_system(n, kept, tolerance);
+  memcpy(n->q, n->d, (size_t)s->n * sizeof *n->d);
+  return HK_OK;
+}
+
+/* The change of the terms of vertex q other than springs when it moves by d. */
+static double own_change(const Newton *n, int64_t q, HkGpuVector d) {
+  const Sim *s = n->sim;
+  HkReal third = (HkReal)1 / 3;
+  HkGpuVector from = hk_gpu_sub(s->x[q], s->uses_majorizer ? s->y[q] : s->w[q]), bent = {0, 0, 0};
+  double sum =
+      (double)s->push[q].x * ((double)hk_gpu_dot(d, from) + 0.5 * (double)hk_gpu_dot(d, d));
+  if (!s->uses_majorizer) return sum;
+  for (int64_t e = s->model.face_count > 0 ? s->model.face_start[q] : 0;
+       s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
+    int64_t face = s->model.face_at[e];
+    HkGpuVector mean = {0, 0, 0};
+    for (int c = 0; c < 3; c++) hk_gpu_axpy(third, n->d[s->model.face[3 * face + c]], &mean);
+    hk_gpu_axpy(1, hk_gpu_times(&s->damping[face], mean), &bent);
+  }
+  return sum + (double)hk_gpu_dot(d, hk_gpu_times(&s->form[q], from)) +
+         0.5 * (double)hk_gpu_dot(d, bent) +
+         (double)hk_gpu_medium_change(&n->moment->medium, s->model.medium_parts,
+                                      (HkReal)s->model.mass[q], (HkReal)s->settings.h, s->x[q],
+                                      s->v[q], d);
+}
+
+static HkStatus propose(void *device, double a, bool curved, double *change, HkError *error) {
+  Newton *n = device;
+  const Sim *s = n->sim;
+  HkReal h = (HkReal)s->settings.h;
+  (void)error;
+  *change = 0;
+  for (int64_t q = 0; q < s->n && curved; q++) {
+    n->d[q] = hk_gpu_vector(0, 0, 0);
+    hk_gpu_axpy((HkReal)a, n->along[q], &n->d[q]);
+    hk_gpu_axpy((HkReal)(a * a), n->q[q], &n->d[q]);
+  }
+  for (int64_t q = 0, brick = 0; q < s->n; q++) {
+    brick = next_brick(s, q, brick);
+    if (is_free(s, q)) *change += own_change(n, q, n->d[q]);
+    for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
+      int64_t j;
+      HkGpuVector d;
+      HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
+      *change +=
+          0.5 * (double)(h * h * hk_gpu_spring_energy_change(d, hk_gpu_sub(n->d[j], n->d[q]), p));
+    }
+  }
+  return HK_OK;
+}
+
+static HkStatus take(void *device, HkError *error) {
+  Newton *n = device;
+  (void)error;
+  for (int64_t q = 0; q < n->sim->n; q++) hk_gpu_axpy(1, n->d[q], &n->sim->x[q]);
+  return HK_OK;
+}
+
+static HkStatus undo(void *device, HkError *error) {
+  Newton *n = device;
+  (void)error;
+  for (int64_t q = 0; q < n->sim->n; q++) hk_gpu_axpy(-1, n->d[q], &n->sim->x[q]);
+  return HK_OK;
+}
+
+/* ---- A step ---- */
+
+/* The guess of step/implicit.c without the velocity of the step before: x, which holds the
+ * positions without forces, or the positions at the start of the step. */
+static void guess(Newton *n) {
+  Sim *s = n->sim;
+  double inertia = 0, rise;
+  for (int64_t q = 0; q < s->n; q++) {
+    n->d[q] = hk_gpu_vector(0, 0, 0);
+    if (!is_free(s, q)) continue;
+    n->d[q] = hk_gpu_sub(s->x[q], s->x_next[q]);
+    s->x[q] = s->x_next[q];
+    inertia += 0.5 * s->model.mass[q] * (double)hk_gpu_dot(n->d[q], n->d[q]);
+  }
+  if (s->uses_majorizer) majorize(s, n->moment);
+  propose(n, 1, false, &rise, NULL);
+  if (rise <= HK_GPU_GUESS_MAX_RISE * inertia) take(n, NULL);
+}
+
+static void minimize_by_newton(Sim *s, const HkGpuMoment *moment) {
+  Newton n = {.sim = s, .levels = &s->levels, .moment = moment};
+  HkGpuVector *memory = calloc((size_t)(7 * s->n), sizeof *memory);
+  HkGpuVector **vectors[] = {&n.gradient, &n.r, &n.z, &n.p, &n.q, &n.d, &n.along};
+  for (int q = 0; q < 7; q++) *vectors[q] = memory + q * s->n;
+  HkGpuNewtonOps ops = {&n, look_at, prepare, find_direction, correct, propose, take, undo};
+  HkGpuNewton newton = {.ops = &ops,
+                        .settings = &s->settings,
+                        .convex_known = !(s->model.medium_parts & HK_GPU_BUOYANCY),
+                        .total_mass = s->model.total_mass};
+  guess(&n);
+  hk_gpu_newton_minimize(&newton, NULL);
+  hk_device_count(&s->info, &newton.info, s->settings.tolerance > 0, sizeof(HkReal) == 8);
+  free(memory);
+}
+
+#endif
