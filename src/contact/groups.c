@@ -178,14 +178,18 @@ static double left_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-void hk_groups_renew(HkContacts *c, const double *x) {
+HkStatus hk_groups_renew(HkContacts *c, const double *x) {
   const double PART = 0.125, A_PAIR = 4;
+  int64_t groups = c->group_count;
   double most = PART * (double)c->candidate_count;
   most += A_PAIR * (double)c->touchings[c->last].pair_count;
   hk_groups_since_measure(c, x);
-  if (!(left_range(c, 0, c->group_count) > most)) return;
+  HK_TRY(hk_grow(&c->model->context, &c->sums, &c->sums_count, hk_sum_slots(groups),
+                 sizeof *c->sums, "contact", NULL));
+  if (!(hk_parallel_sum(c->model->threads, groups, left_range, c, c->sums) > most)) return HK_OK;
   hk_distances_place(c, x);
   c->at_start = false;
-  hk_parallel_work(c->model->threads, c->group_count, GROUP_GRAIN, measure_range, c);
+  hk_parallel_work(c->model->threads, groups, GROUP_GRAIN, measure_range, c);
   hk_groups_since_measure(c, x);
+  return HK_OK;
 }

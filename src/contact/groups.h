@@ -11,7 +11,7 @@ HkStatus hk_groups_list(HkContacts *contacts);
 void hk_groups_since_measure(HkContacts *contacts, const double *x);
 /* Measures all distances at x if the displacements since the last time are so large that too many
  * groups cannot be ruled out there, and finds the bounds as hk_groups_since_measure. */
-void hk_groups_renew(HkContacts *contacts, const double *x);
+HkStatus hk_groups_renew(HkContacts *contacts, const double *x);
 /* Finds the bounds of a move from x to `to`, of which vertices make a part each (NULL: all of it),
  * and obstacles all that they have left, or none of it. */
 void hk_groups_of_move(HkContacts *contacts, const double *x, const double *to, const double *part,

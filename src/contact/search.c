@@ -104,6 +104,7 @@ static bool any_late(const HkContacts *c, const int32_t *v, int count) {
 static double skin_of(const HkContacts *c, int64_t v) {
   const HkBox *box = &c->box[v];
   const double *x = c->measured + 3 * v;
+  const double ROUNDING = 4 * FLT_EPSILON;
   double most = 0, square = 0, wide = hk_search_width(c, v);
   for (int q = 0; q < 3; q++) {
     double low = (double)box->low[0][q] + wide, high = -(double)box->minus_high[0][q] - wide;
@@ -112,7 +113,8 @@ static double skin_of(const HkContacts *c, int64_t v) {
     square += off * off;
   }
   if (c->anywhere[v]) return sqrt(square);
-  return c->at_start ? most : 2 * most;
+  double size = hk_larger(fabs(x[0]), hk_larger(fabs(x[1]), fabs(x[2])));
+  return (c->at_start ? most : 2 * most) + ROUNDING * size; /* where the box has its center */
 }
 
 /* Sets c->move.e of vertices to their moves along the path, and to their skins. */
@@ -369,6 +371,7 @@ static int64_t list_late_blocks(HkContacts *c) {
 
 HkStatus hk_search_late(HkContacts *c) {
   const HkFeatures *f = &c->data->features;
+  c->has_arrived = false;
   hk_parallel_for(c->model->threads, f->vertex_count, skin_range, c);
   hk_tree_fit(&c->tree, f, c->box, c->model->threads);
   int64_t blocks = list_late_blocks(c);

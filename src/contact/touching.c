@@ -192,7 +192,7 @@ static HkStatus find_pairs(Loop *a, HkTouchings *found) {
                  .user = a};
   HK_TRY(hk_grow(&c->model->context, &c->mark, &c->mark_capacity, c->candidate_count, 1, "contact",
                  NULL));
-  hk_groups_renew(c, a->x);
+  HK_TRY(hk_groups_renew(c, a->x));
   HK_TRY(hk_pieces_fill(&c->pieces, &c->model->context, c->model->threads, &fill, &found->pair,
                         &found->pair_count, &found->pair_capacity));
   return meet(c, found);
