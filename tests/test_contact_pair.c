@@ -61,8 +61,9 @@ static void hessian(const HkContactPair *pair, const HkTouch *touch, bool projec
     hk_weighted_block(&one, 0, k / 36, k % 12 / 3, B);
     H[k] = B[k / 12 % 3 * 3 + k % 3];
   }
-  if (!(projected ? hk_pair_projected_rest : hk_pair_turning)(pair, touch, turning)) return;
-  for (int k = 0; k < 144; k++) H[k] += turning[k];
+  bool any = projected ? hk_pair_projected_rest(pair, touch, turning)
+                       : hk_pair_turning(pair, touch, turning);
+  for (int k = 0; k < 144 && any; k++) H[k] += turning[k];
 }
 
 TEST(gradients_and_hessians_are_those_of_differences) {

@@ -40,7 +40,11 @@ static void compare(const char *name, const char *text) {
     World other = world_of(text);
     World *w = k == 0 ? &first : &other;
     HkContacts *c = contacts_of(w->sim);
-    CHECK(c != NULL);
+    if (!c) {
+      test_fail(name, 0, "there is no contact");
+      world_destroy(&other);
+      break;
+    }
     c->skin = c->thin_skin = part[k] * c->data->ghat;
     world_steps(w, STEPS);
     size_t bytes = (size_t)first.state->n * 3 * sizeof(double);
@@ -62,8 +66,10 @@ static void compare_scene(const char *name) {
   while (c.scene < contact_scene_count() && strcmp(contact_scene_name(c.scene), name) != 0)
     c.scene++;
   char *text = contact_scene_text(&c);
-  CHECK(text != NULL);
-  compare(name, text);
+  if (text)
+    compare(name, text);
+  else
+    test_fail(name, 0, "out of memory");
   free(text);
 }
 

@@ -235,7 +235,9 @@ static void add_rest(const HkForceArgs *a, const HkTouching *t, HkJacobianSink *
   if (!t->turns && (exact || !may_roll(((const HkContacts *)a->state)->data, t))) return;
   HkContactPair pair = pair_of(a->state, a->x, t);
   double H[144], block[9];
-  if (!(exact ? hk_pair_turning : hk_pair_projected_rest)(&pair, &t->touch, H)) return;
+  bool any =
+      exact ? hk_pair_turning(&pair, &t->touch, H) : hk_pair_projected_rest(&pair, &t->touch, H);
+  if (!any) return;
   for (int i = 0; i < 4; i++)
     for (int j = 0; j < 4; j++) {
       if (t->vertex[i] >= a->model->n || t->vertex[j] >= a->model->n) continue;
