@@ -105,6 +105,17 @@ static void unite(AllPairs *p, bool boundary) {
   p->edge_count = kept;
 }
 
+/* Marks the vertices of solids that are on no triangle and no edge. They touch nothing. */
+static void mark_inside(AllPairs *p) {
+  const HkModel *m = p->model;
+  for (int64_t c = 0; c < m->cell_count; c++)
+    for (int64_t k = m->cell_start[c]; k < m->cell_start[c + 1] && m->cell_type[c] == HK_CELL_TET;
+         k++)
+      p->inside[m->cell_vertex[k]] = true;
+  for (int64_t k = 0; k < 3 * p->triangle_count; k++) p->inside[p->triangle[k]] = false;
+  for (int64_t k = 0; k < 2 * p->edge_count; k++) p->inside[p->edge[k]] = false;
+}
+
 static void *zeroed(int64_t count, size_t size) {
   void *memory = calloc((size_t)count + 1, size);
   if (!memory) abort();
@@ -123,6 +134,7 @@ void all_pairs_create(AllPairs *p, const HkModel *m, double thickness) {
   p->triangle = zeroed(3 * triangles, sizeof *p->triangle);
   p->radius = zeroed(vertices, sizeof *p->radius);
   p->owner = zeroed(vertices, sizeof *p->owner);
+  p->inside = zeroed(vertices, sizeof *p->inside);
   p->x = zeroed(3 * vertices, sizeof *p->x);
   for (int64_t v = 0; v < m->n; v++) {
     p->radius[v] = 0.5 * thickness;
@@ -151,6 +163,7 @@ void all_pairs_create(AllPairs *p, const HkModel *m, double thickness) {
     first += o->vertex_count;
   }
   unite(p, false);
+  mark_inside(p);
 }
 
 void all_pairs_destroy(AllPairs *p) {
@@ -158,6 +171,7 @@ void all_pairs_destroy(AllPairs *p) {
   free(p->triangle);
   free(p->radius);
   free(p->owner);
+  free(p->inside);
   free(p->x);
   *p = (AllPairs){0};
 }
@@ -197,7 +211,8 @@ double all_pairs_least_gap(const AllPairs *p, const double *x, double t) {
   for (int64_t f = 0; f < p->triangle_count; f++)
     for (int32_t v = 0; v < p->vertex_count; v++) {
       const int32_t *c = p->triangle + 3 * f;
-      if (v == c[0] || v == c[1] || v == c[2] || !all_pairs_meet(p, v, c[0])) continue;
+      if (v == c[0] || v == c[1] || v == c[2] || p->inside[v]) continue;
+      if (!all_pairs_meet(p, v, c[0])) continue;
       double d = all_pairs_point_triangle(at + 3 * (int64_t)v, at + 3 * (int64_t)c[0],
                                           at + 3 * (int64_t)c[1], at + 3 * (int64_t)c[2]);
       least = fmin(least, d - p->radius[v] - p->radius[c[0]]);

@@ -11,6 +11,7 @@ typedef struct AllPairs {
   int32_t *edge, *triangle; /* 2 and 3 vertices each */
   double *radius;           /* m, of each vertex */
   int32_t *owner;           /* of each vertex: -1 a body, else the obstacle */
+  bool *inside;             /* of each vertex: it lies within a solid */
   double *x;                /* m, scratch buffer of all positions */
 } AllPairs;
 
