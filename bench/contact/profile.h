@@ -1,8 +1,8 @@
 /* Time that the force `contact` takes in steps, by its parts.
  *
- * The functions of the force are replaced by ones that measure. Searches and closest points are
- * told apart from what calls them by wrappers that the linker puts around them. Nothing else is
- * called than without a profile.
+ * The functions of the force are replaced by ones that measure. Wrappers that the linker
+ * puts around searches and closest points separate their time from that of their callers. Nothing
+ * else is called than without a profile.
  */
 #ifndef HOOKE_BENCH_CONTACT_PROFILE_H
 #define HOOKE_BENCH_CONTACT_PROFILE_H

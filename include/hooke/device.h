@@ -25,7 +25,8 @@ typedef enum HkMemoryKind { HK_MEMORY_CPU = 1, HK_MEMORY_CUDA = 2 } HkMemoryKind
 typedef struct HkDeviceArray {
   void *data;    /* an address there; may be written there */
   int64_t count; /* of vertices */
-  int bytes;     /* of a number: 4 (float), or 8 (double) with HK_CUDA_DOUBLE */
+  int bytes;     /* of a number: 8 (double) with HK_CUDA_DOUBLE and where newton uses multigrid, the
+                  * default of backward_euler from 1,000 vertices on; else 4 (float) */
   HkMemoryKind memory;
   int device; /* which of its kind, from 0 */
 } HkDeviceArray;
@@ -36,8 +37,8 @@ typedef struct HkDeviceArray {
  * runs on the device, by others too, and until the array is complete. */
 HK_API HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind,
                                    HkDeviceArray **array, HkError *error);
-/* Takes positions or velocities of a state from the device: from any address there, of numbers as
- * in an HkDeviceArray of this simulation. Held pins stay where they are. Waits
+/* Takes positions or velocities of a state from the device: from any address there, of numbers
+ * with the `bytes` of an HkDeviceArray of this simulation. Held pins stay where they are. Waits
  * as hk_sim_read_device does. */
 HK_API HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const void *data,
                                     HkError *error);

@@ -16,7 +16,7 @@
 #include "backend/gpu/layout.h"
 #include "base/device_settings.h"
 
-enum { HK_DEVICE_VERSION = 4 };
+enum { HK_DEVICE_VERSION = 5 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 /* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
@@ -98,6 +98,7 @@ static inline void hk_device_count(HkDeviceStepsInfo *info, const HkStepInfo *st
 typedef struct HkDeviceInfo {
   char name[128];
   double bytes, bytes_free;
+  double shared_bytes; /* that a thread block may have; 0: no limit */
 } HkDeviceInfo;
 
 typedef struct HkDeviceSim HkDeviceSim;

@@ -44,16 +44,24 @@ HkRemote *hk_remote_of(const HkSim *sim) {
 
 /* ---- Creating ---- */
 
-static HkStatus check_device_memory(const HkRemote *r, const HkDeviceModel *model, HkError *error) {
-  HkDeviceInfo info;
-  HK_TRY(r->device->info(&info, error));
+/* Kernels of bricks hold up to three vectors of four numbers a vertex in shared memory, beside a
+ * palette of springs. Returns how many vertices fit. */
+static int most_local(const HkDeviceInfo *info, bool is_double) {
+  const double PALETTE = 1024, VECTORS = 3;
+  double bytes = VECTORS * 4 * (double)(is_double ? sizeof(double) : sizeof(float));
+  return info->shared_bytes > 0 ? (int)((info->shared_bytes - PALETTE) / bytes) : 0;
+}
+
+static HkStatus check_device_memory(const HkRemote *r, const HkDeviceInfo *info,
+                                    const HkDeviceModel *model, HkError *error) {
   double need = r->device->need(model, &r->settings);
-  if (need > info.bytes_free)
+  if (need > info->bytes_free)
     return hk_fail(error, HK_ERROR_MEMORY,
-                   "%lld vertices need %.0f bytes of device memory; %s has %.0f bytes free",
-                   (long long)model->layout->n, need, info.name, info.bytes_free);
+                   "%lld vertices need %.0f bytes of device memory; %s has %.0f bytes free%s",
+                   (long long)model->layout->n, need, info->name, info->bytes_free,
+                   model->hierarchy ? "; the preconditioner 'block_jacobi' needs less" : "");
   hk_log(&r->sim->model->context, HK_LOG_INFO,
-         "steps run on %s (%s, %s) with %.3g GB of device memory", info.name,
+         "steps run on %s (%s, %s) with %.3g GB of device memory", info->name,
          hk_device_is_double(&r->settings) ? "double precision" : "single precision",
          model->layout->near              ? "two steps at once"
          : model->layout->brick_count > 0 ? "bricks"
@@ -68,10 +76,13 @@ static HkStatus create_device_sim(HkRemote *r, HkError *error) {
   HkDeviceArrays arrays;
   HkDeviceStep step = r->settings.step;
   bool predicts = step == HK_DEVICE_VERLET && m->velocity_dependent;
+  HkDeviceInfo info;
+  HK_TRY(r->device->info(&info, error));
   HkGpuLayoutOptions options = {.colors = step == HK_DEVICE_BLOCK_DESCENT,
                                 .rows = step == HK_DEVICE_JACOBI,
                                 .twice =
-                                    step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m)};
+                                    step <= HK_DEVICE_VERLET && !predicts && hk_device_is_plain(m),
+                                .most_local = most_local(&info, hk_device_is_double(&r->settings))};
   bool multigrid = hk_device_has_multigrid(&r->settings);
   HK_TRY(hk_device_model_create(m, &options, multigrid, &model, &arrays, error));
   memcpy(r->origin, model.origin, sizeof r->origin);
@@ -80,7 +91,7 @@ static HkStatus create_device_sim(HkRemote *r, HkError *error) {
   r->pins_move = model.pins_move;
   r->settings.h = r->sim->h;
   r->settings.uses_velocity = m->velocity_dependent;
-  HkStatus status = check_device_memory(r, &model, error);
+  HkStatus status = check_device_memory(r, &info, &model, error);
   if (status >= 0) status = r->device->create(&model, &r->settings, &r->device_sim, error);
   hk_device_model_destroy(m, &arrays);
   if (status >= 0) r->version = hk_model_version(m);

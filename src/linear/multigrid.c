@@ -56,8 +56,8 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
   if (widest >= HK_GALERKIN_ROW_BLOCKS_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
-                   "choose 'ic0' or 'block_jacobi'",
-                   (long long)widest);
+                   "choose %s'block_jacobi'",
+                   (long long)widest, m->context.device == HK_CPU ? "'ic0' or " : "");
   if (slots > INT32_MAX || entries > INT32_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "%lld springs are too many for the preconditioner 'multigrid'; choose "

@@ -12,12 +12,12 @@
 
 typedef struct HostLevel {
   HkGpuMatrix A;
-  int visits;
+  int cycles;
   HkGpuLists lists[6]; /* own copies: prolong, restrict_to, and the terms of P^T A P */
   int64_t pair_count;
   int32_t *pair;
   HkGpuFour *x, *before, *b, *r, *power;
-  double bound;
+  double bound, norm;
 } HostLevel;
 
 typedef struct HostLevels {
@@ -56,7 +56,7 @@ static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
     const HkGpuLists *lists[] = {&f->prolong,   &f->restrict_to, &f->pair_entries,
                                  &f->pair_rows, &f->row_rows,    &f->row_entries};
     for (int q = 0; q < 6; q++) l->lists[q] = host_lists(h, lists[q]);
-    l->visits = f->visits;
+    l->cycles = f->cycles;
     l->pair_count = f->pair_count;
     l->pair = host_own(h, f->pair, 2 * f->pair_count, sizeof *f->pair);
     l->bound = 2;
@@ -126,12 +126,13 @@ static void project(HostLevels *h, int k) {
   }
 }
 
-/* The largest eigenvalue of D^-1 A, by a few iterations from a constant vector. */
-static void bound_eigenvalues(HostLevels *h, int k) {
+/* The largest eigenvalue of D^-1 A, by a few power iterations: for the first Hessian of a step from
+ * a fixed vector, for later ones from where the last one has ended. */
+static void bound_eigenvalues(HostLevels *h, int k, bool first) {
   HostLevel *l = &h->level[k];
-  double norm = 1;
-  for (int64_t i = 0; i < l->A.n; i++) l->power[i] = hk_gpu_power_start(i);
-  for (int it = 0; it < HK_GPU_POWER_FIRST; it++) {
+  double norm = first ? 1 : l->norm;
+  for (int64_t i = 0; i < l->A.n && first; i++) l->power[i] = hk_gpu_power_start(i);
+  for (int it = 0; it < (first ? HK_GPU_POWER_FIRST : HK_GPU_POWER_NEXT); it++) {
     double sum = 0;
     for (int64_t i = 0; i < l->A.n; i++) {
       HkGpuFour q = hk_gpu_planes_times(l->A.D, l->A.n, i, level_product(h, k, l->power, i));
@@ -142,6 +143,7 @@ static void bound_eigenvalues(HostLevels *h, int k) {
     norm = sqrt(sum);
     memcpy(l->power, l->r, (size_t)l->A.n * sizeof *l->r);
   }
+  l->norm = norm;
   l->bound = hk_gpu_eigenvalue_bound(norm);
 }
 
@@ -176,9 +178,9 @@ static void invert_last(HostLevels *h) {
 }
 
 /* All levels, after the values of level 0 are set. */
-static void host_levels_prepare(HostLevels *h) {
+static void host_levels_prepare(HostLevels *h, bool first) {
   for (int k = 0; k + 1 < h->count; k++) project(h, k);
-  for (int k = 1; k < h->count; k++) bound_eigenvalues(h, k);
+  for (int k = 1; k < h->count; k++) bound_eigenvalues(h, k, first);
   if (h->exact) invert_last(h);
 }
 
@@ -196,7 +198,7 @@ static void smooth(HostLevels *h, int k, bool zero) {
                             l->before[i], zero ? hk_gpu_four(0, 0, 0) : l->x[i]);
 }
 
-static void visit(HostLevels *h, int k, bool first) {
+static void cycle_from(HostLevels *h, int k, bool first) {
   HostLevel *l = &h->level[k], *next = l + 1;
   int64_t size = 3 * (int64_t)l->A.n;
   if (k == h->count - 1 && h->exact) {
@@ -214,7 +216,7 @@ static void visit(HostLevels *h, int k, bool first) {
     for (int64_t i = 0; i < l->A.n; i++)
       l->r[i] = hk_gpu_four_sub(l->b[i], level_product(h, k, l->x, i));
     for (int64_t i = 0; i < next->A.n; i++) next->b[i] = hk_gpu_list_sum(&T, l->r, i);
-    for (int pass = 0; pass < next->visits; pass++) visit(h, k + 1, pass == 0);
+    for (int pass = 0; pass < next->cycles; pass++) cycle_from(h, k + 1, pass == 0);
     for (int64_t i = 0; i < l->A.n; i++)
       if (hk_gpu_row_moves(&l->A, i))
         hk_gpu_four_axpy(1, hk_gpu_list_sum(&P, next->x, i), &l->x[i]);
@@ -224,7 +226,7 @@ static void visit(HostLevels *h, int k, bool first) {
 
 /* x of level 0 = an approximation of A^-1 b of level 0. */
 static void host_cycle(HostLevels *h) {
-  visit(h, 0, true);
+  cycle_from(h, 0, true);
 }
 
 #endif

@@ -86,9 +86,8 @@ static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
 }
 
 static HkStatus prepare(void *device, bool first, HkError *error) {
-  (void)first;
   (void)error;
-  host_levels_prepare(((Newton *)device)->levels);
+  host_levels_prepare(((Newton *)device)->levels, first);
   return HK_OK;
 }
 

@@ -16,6 +16,7 @@ typedef struct Brick {
   int64_t *start;   /* first entry of each brick in `outside` */
   int32_t *outside; /* places of neighbors outside, later without duplicates */
   int32_t *kept;    /* entries of each brick without duplicates */
+  int most_local;   /* vertices of a brick and its halos at most */
 } Brick;
 
 /* ---- Halos ---- */
@@ -238,14 +239,17 @@ static HkStatus build(Brick *b, bool twice, bool *suits, HkError *error) {
     *suits = is_faster_with_two_halos(l);
     if (*suits) HK_TRY(add_halo(b, error));
   }
-  *suits &= l->most_local <= BRICK_MAX_LOCAL_VERTICES;
+  *suits &= l->most_local <= b->most_local;
   return *suits ? write_words(b, error) : HK_OK;
 }
 
-HkStatus hk_gpu_bricks(const HkModel *m, int64_t count, bool twice, HkGpuLayout *l, bool *suits,
+HkStatus hk_gpu_bricks(const HkModel *m, int64_t count, bool twice,
+                       const HkGpuLayoutOptions *options, HkGpuLayout *l, bool *suits,
                        HkError *error) {
   const HkContext *c = &l->context;
-  Brick b = {.model = m, .layout = l};
+  Brick b = {.model = m, .layout = l, .most_local = BRICK_MAX_LOCAL_VERTICES};
+  if (options->most_local > 0 && options->most_local < b.most_local)
+    b.most_local = options->most_local;
   l->slots = most_slots(m);
   *suits = l->slots <= HK_GPU_BRICK_MAX_SLOTS &&
            (double)l->slots * (double)l->n <= MAX_PADDING_RATIO * (double)l->half_springs;

@@ -4,7 +4,7 @@
  *     z = P^-1 r,  p = z + beta p,  alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p
  *
  * The residual meets the tolerance, and the last iteration lowered 1/2 x.Ax - b.x by no more than
- * the tolerance, as a part of what all of them did. Where p.Ap <= 0, x is what was reached before,
+ * the tolerance, as a part of what all of them did. Where p.Ap <= 0, x is the last iterate,
  * or the first direction.
  */
 #ifndef HK_BACKEND_GPU_CONJUGATE_GRADIENTS_H
@@ -51,7 +51,7 @@ static inline HkGpuPcg hk_gpu_pcg_begin(double tolerance, double size, int itera
 static inline bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
   const double MIN_RELATIVE_DECREASE = 1e-10, SUFFICIENT_RESIDUAL_FACTOR = 1e-3;
   if (!(sums->pq > 0)) {
-    s->solved.indefinite = sums->pq <= 0;
+    s->solved.indefinite = sums->pq <= 0 && sums->rz > 0;
     return true;
   }
   double part = s->tolerance > MIN_RELATIVE_DECREASE ? s->tolerance : MIN_RELATIVE_DECREASE;

@@ -183,15 +183,15 @@ static HkStatus connect(const HkModel *m, const Draft *d, const HkGpuRows *A,
 
 /* ---- The cycle ---- */
 
-/* Small levels are bound by the latency of launches, so that a level is visited twice only on a few
- * levels, and only where one visit converges slowly: in solids, and in surfaces without bending
+/* Small levels are bound by the latency of launches, so that W-cycles have two cycles only on a few
+ * levels, and only where one cycle converges slowly: in solids, and in surfaces without bending
  * springs, whose soft modes are not smooth. */
-static void set_visits(const HkModel *m, HkGpuHierarchy *h) {
+static void set_cycles(const HkModel *m, HkGpuHierarchy *h) {
   enum { SHEET_MIN_SPRINGS = 4, FIRST = 2, LAST = 3 };
   bool sheet = !hk_model_is_solid(m) && m->springs.count >= SHEET_MIN_SPRINGS * m->n;
   for (int k = 0; k < h->count; k++) {
     bool solved = h->exact && k == h->count - 1;
-    h->level[k].visits = !sheet && k >= FIRST && k <= LAST && !solved ? 2 : 1;
+    h->level[k].cycles = !sheet && k >= FIRST && k <= LAST && !solved ? 2 : 1;
   }
 }
 
@@ -229,7 +229,7 @@ static HkStatus make(const HkModel *m, const int32_t *place, Draft *drafts, HkGp
   frexp(m->total_mass / (double)m->n, &exponent);
   h->scale = ldexp(1, -exponent);
   h->exact = h->count > 1 && h->level[h->count - 1].n <= HK_GPU_DENSE_MAX;
-  set_visits(m, h);
+  set_cycles(m, h);
   return HK_OK;
 }
 

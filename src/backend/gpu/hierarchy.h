@@ -1,12 +1,12 @@
 /* Layout of the multigrid hierarchy in device memory.
  *
  * Levels and weights are those of the CPU (linear/multigrid.h, interpolation.c): level 0 are the
- * vertices of the model by place, and e_i = sum_I P_iI e_I passes a correction on to the finer
+ * vertices of the model by place, and e_i = sum_I P_iI e_I prolongates a correction to the finer
  * level. A row of level k > 0 stands near the rows that it was chosen from.
  *
- * All lists are sliced ELLPACK with slices of HK_GPU_SLICE rows: entry s of row q is at start[q /
- * 32] + 32 s + q % 32, so that 32 threads read 32 consecutive numbers. A matrix is stored as its
- * off-diagonal blocks and the row sums R,
+ * All lists are sliced ELLPACK with slices of HK_GPU_SLICE rows: entry s of row q is at
+ * 32 (start[q / 32] + s) + q % 32, so that 32 threads read 32 consecutive numbers. A matrix is
+ * stored as its off-diagonal blocks and the row sums R,
  *
  *     (A z)_i = R_i z_i + sum_j A_ij (z_j - z_i)
  *
@@ -47,7 +47,7 @@ typedef struct HkGpuLists {
 
 typedef struct HkGpuLevel {
   int64_t n;
-  int visits;      /* in a cycle, for each visit of the level before */
+  int cycles;      /* on this level in each cycle on the level before: 2 in a W-cycle */
   int32_t *start;  /* slices + 1, in units of HK_GPU_SLICE entries */
   int32_t *column; /* of each entry; padding: the row itself */
 

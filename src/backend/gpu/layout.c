@@ -33,7 +33,7 @@ static HkStatus fill(const HkModel *m, const HkGpuLayoutOptions *options, HkGpuL
   if (options->twice && l->n > 0 && l->parameters == HK_GPU_BY_PALETTE && !l->damped &&
       !l->threads) {
     put_in_order(m, count_twice(l->n), l);
-    HK_TRY(hk_gpu_bricks(m, count_twice(l->n), true, l, &done, error));
+    HK_TRY(hk_gpu_bricks(m, count_twice(l->n), true, options, l, &done, error));
   }
   if (done) return HK_OK;
   int64_t parts = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK;
@@ -43,7 +43,7 @@ static HkStatus fill(const HkModel *m, const HkGpuLayoutOptions *options, HkGpuL
     hk_parallel_for(m->threads, l->n, place_range, l);
   }
   if (options->bricks || (!options->rows && !options->colors && l->n >= HK_GPU_BRICKS_MIN_VERTICES))
-    HK_TRY(hk_gpu_bricks(m, parts, false, l, &done, error));
+    HK_TRY(hk_gpu_bricks(m, parts, false, options, l, &done, error));
   return done ? HK_OK : hk_gpu_rows(m, l, error);
 }
 

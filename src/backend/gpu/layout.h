@@ -86,12 +86,13 @@ typedef struct HkGpuLayout {
   HkContext context;
 } HkGpuLayout;
 
-/* Options of a layout; all false: hk_gpu_layout_create picks the fastest. */
+/* Options of a layout; all 0: hk_gpu_layout_create picks the fastest. */
 typedef struct HkGpuLayoutOptions {
   bool colors;       /* rows, with places sorted by color */
   bool rows, bricks; /* requires this encoding of neighbors for any size */
   bool unique;       /* requires HK_GPU_UNIQUE */
   bool twice;        /* allows bricks with two halos where they are faster */
+  int most_local;    /* vertices of a brick and its halos at most; 0: as many as words can count */
 } HkGpuLayoutOptions;
 
 HkStatus hk_gpu_layout_create(const HkModel *model, const HkGpuLayoutOptions *options,
@@ -116,9 +117,11 @@ HkStatus hk_gpu_spring_parameters(const HkModel *model, bool unique, HkGpuLayout
 int hk_gpu_palette_index(const HkGpuLayout *layout, const HkModel *model, int64_t spring);
 
 /* bricks.c: makes `count` bricks, the parts of hk_gpu_order; with two halos if `twice`. *suits
- * becomes false, and the layout has no bricks, if they do not fit the model. */
-HkStatus hk_gpu_bricks(const HkModel *model, int64_t count, bool twice, HkGpuLayout *layout,
-                       bool *suits, HkError *error);
+ * becomes false, and the layout has no bricks, if they do not fit the model or have more than
+ * options->most_local vertices. */
+HkStatus hk_gpu_bricks(const HkModel *model, int64_t count, bool twice,
+                       const HkGpuLayoutOptions *options, HkGpuLayout *layout, bool *suits,
+                       HkError *error);
 /* rows.c: makes rows in sliced ELLPACK. */
 HkStatus hk_gpu_rows(const HkModel *model, HkGpuLayout *layout, HkError *error);
 

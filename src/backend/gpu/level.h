@@ -283,7 +283,7 @@ HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const 
   A->R[2 * i + 1] = hk_gpu_four((m[2] + m[6]) / 2, (m[5] + m[7]) / 2, 0);
 }
 
-/* Stores the inverse of a positive semidefinite block as D_i; 0 if nothing holds the row. `more`
+/* Stores the inverse of a positive semidefinite block as D_i; 0 for an empty row. `more`
  * times the trace is added to its diagonal, against the rounding of its terms. */
 HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const double m[6],
                                          double more) {
@@ -332,7 +332,7 @@ HK_HOST_DEVICE double hk_gpu_dense_diagonal(double d) {
   return d > 0 ? d * (1 + 1e-5) : 1;
 }
 
-/* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if nothing holds it. */
+/* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if its row is empty. */
 HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
   return HK_GPU_READ(A->D + i) != 0;
 }

@@ -45,7 +45,8 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
   HK_CUDA_TRY(keep_new(s, &A->spring, fine ? entries : 0, error));
   HK_CUDA_TRY(keep_new(s, &A->block, fine ? 0 : 3 * entries, error));
   if (!fine && entries > 0)
-    clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(*A, entries);
+    clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS>>>(*A, entries);
+  HK_CUDA(cudaGetLastError(), "launch its kernels");
   HK_CUDA_TRY(keep_new(s, &A->R, 2 * n, error));
   HK_CUDA_TRY(keep_new(s, &A->D, 6 * n, error));
   HK_CUDA_TRY(allocate_copy(&A->bound, &FINE_BOUND, 1, error));
@@ -62,7 +63,7 @@ static HkStatus create_level(Simulation *s, const HkGpuLevel *from, bool fine, L
                                &from->pair_rows, &from->row_rows,    &from->row_entries};
   HkGpuListsAt *at[] = {&to->prolong,   &to->restrict_to, &to->pair_entries,
                         &to->pair_rows, &to->row_rows,    &to->row_entries};
-  to->visits = from->visits;
+  to->cycles = from->cycles;
   to->pair_count = (int)from->pair_count;
   HK_CUDA_TRY(create_matrix(s, from, fine, to, error));
   HK_CUDA_TRY(keep_copy(s, &to->pair, (const int32_t *)from->pair, 2 * from->pair_count, error));
@@ -70,12 +71,12 @@ static HkStatus create_level(Simulation *s, const HkGpuLevel *from, bool fine, L
   return HK_OK;
 }
 
-/* Chooses the levels that one kernel visits: small ones, each visited once for each visit of the
+/* Chooses the levels whose cycle is one kernel: small ones, with one cycle for each cycle on the
  * level before it. */
 static void choose_small(Multigrid *m) {
   m->first_small = m->count;
   for (int k = m->count - 1; k > 0 && m->level[k].A.n <= SMALL_ROWS; k--) {
-    bool twice = k + 1 < m->count && m->level[k + 1].visits > 1;
+    bool twice = k + 1 < m->count && m->level[k + 1].cycles > 1;
     if (twice || m->count - k > SMALL_LEVELS_MAX) break;
     m->first_small = k;
   }

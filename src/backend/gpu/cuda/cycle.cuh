@@ -1,8 +1,8 @@
 /* Queues the hierarchy of a Hessian and the cycle of multigrid (level.cuh, small_levels.cuh).
  *
- *     visit k:  smooth;  b' = P^T (b - A x);  visit k + 1;  x += P x';  smooth
+ *     cycle k:  smooth;  b' = P^T (b - A x);  cycle k + 1;  x += P x';  smooth
  *
- * The result of a visit is in x of the level, whatever the number of visits.
+ * The result of a cycle is in x of the level, whatever the number of cycles.
  */
 #ifndef HK_CUDA_CYCLE_CUH
 #define HK_CUDA_CYCLE_CUH
@@ -19,7 +19,7 @@ struct Multigrid {
   bool exact; /* HkGpuHierarchy */
   Level level[HK_GPU_LEVELS_MAX];
   float *inverse;
-  int first_small; /* from this level on visit_small visits all; `count`: none */
+  int first_small; /* from this level on cycle_small runs the cycle; `count`: none */
   SmallLevels small;
   LinearizeArgs args;
   cudaGraphExec_t prepare[2];   /* for later Hessians of a step, and for its first one */
@@ -146,17 +146,17 @@ template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
          l->restrict_to, next->A.n, l->r, next->b);
 }
 
-static void queue_visit(Simulation *s, int k, bool zero) {
+static void queue_level(Simulation *s, int k, bool zero) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
   if (k >= m->first_small) {
-    launch(visit_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
+    launch(cycle_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
     return;
   }
   k == 0 ? queue_smoother<true>(s, k, zero) : queue_smoother<false>(s, k, zero);
   if (k + 1 < m->count) {
     k == 0 ? queue_residual<true>(s, k) : queue_residual<false>(s, k);
-    for (int pass = 0; pass < next->visits; pass++) queue_visit(s, k + 1, pass == 0);
+    for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0);
     launch(add_correction, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A,
            l->prolong, next->x, l->x);
   }

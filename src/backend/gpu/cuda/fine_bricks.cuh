@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, 2)
     const HkGpuFour near = sx[j], u = hk_gpu_four_sub(xi, near);
     const float r = rsqrtf(dx * dx + (dy * dy + (dz * dz + 1e-30f)));
     const float c = near.w * fmaxf(spring.x - spring.y * r, 0.0f);
-    const float along = (near.w * spring.x - c) * r * r * (dx * u.x + dy * u.y + dz * u.z);
+    const float along = (near.w * spring.x - c) * r * ((dx * u.x + dy * u.y + dz * u.z) * r);
     q.x += c * u.x + along * dx;
     q.y += c * u.y + along * dy;
     q.z += c * u.z + along * dz;

@@ -17,7 +17,7 @@ namespace HK_SPACE {
 /* A level in device memory. */
 struct Level {
   HkGpuMatrix A;
-  int visits, pair_count;
+  int cycles, pair_count;
   HkGpuListsAt prolong, restrict_to, pair_entries, pair_rows, row_rows, row_entries;
   const int32_t *pair;
   HkGpuFour *x, *before; /* iterates of the smoother; x holds the result of a visit */
@@ -162,12 +162,14 @@ __global__ void clear_entries(const HkGpuMatrix A, int64_t entries) {
   if (e < entries) hk_gpu_clear_entry(&A, e);
 }
 
+/* project_pairs, project_rows and invert_diagonal do not let the next kernel come early: it reads
+ * what they write through the read-only cache (__ldg), which needs data that are constant while a
+ * kernel runs. */
 template <bool SPRINGS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     project_pairs(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
   const int pair = blockIdx.x * blockDim.x + threadIdx.x;
   float m[9];
-  let_next_come();
   wait_for_last();
   if (pair >= l.pair_count) return;
   hk_gpu_sum_terms(&l.A, SPRINGS, &l.pair_entries, &l.pair_rows, pair, m);
@@ -180,7 +182,6 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     project_rows(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float m[9];
-  let_next_come();
   wait_for_last();
   if (i >= next.n) return;
   hk_gpu_sum_terms(&l.A, SPRINGS, &l.row_entries, &l.row_rows, i, m);
@@ -191,7 +192,6 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     invert_diagonal(__grid_constant__ const HkGpuMatrix A) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   double m[6];
-  let_next_come();
   wait_for_last();
   if (i >= A.n) return;
   hk_gpu_diagonal_block(&A, i, m);

@@ -77,6 +77,7 @@ static void queue_change(Simulation *s, const NewtonArgs *a, HkReal t) {
 }
 
 static HkStatus read_scalars(Simulation *s, HkError *error) {
+  HK_CUDA(cudaGetLastError(), "launch its kernels");
   HK_CUDA(cudaMemcpyAsync(s->host_scalars, s->newton.scalars, sizeof(Scalars),
                           cudaMemcpyDeviceToHost, s->queue),
           "copy");

@@ -29,6 +29,7 @@ static HkStatus device_info(HkDeviceInfo *info, HkError *error) {
   snprintf(info->name, sizeof info->name, "%.100s", properties.name);
   info->bytes = (double)bytes;
   info->bytes_free = (double)bytes_free;
+  info->shared_bytes = (double)properties.sharedMemPerBlockOptin;
   return HK_OK;
 }
 

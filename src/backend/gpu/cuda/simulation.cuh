@@ -119,8 +119,9 @@ static HkStatus queue_graph_of(Simulation *s, cudaGraphExec_t *made, F queue, Hk
     cudaGraph_t graph;
     HK_CUDA(cudaStreamBeginCapture(s->queue, cudaStreamCaptureModeThreadLocal), "make a graph");
     queue();
+    cudaError_t code = cudaGetLastError();
     HK_CUDA(cudaStreamEndCapture(s->queue, &graph), "make a graph");
-    cudaError_t code = cudaGraphInstantiate(made, graph, 0);
+    if (code == cudaSuccess) code = cudaGraphInstantiate(made, graph, 0);
     cudaGraphDestroy(graph);
     HK_CUDA(code, "make a graph");
   }

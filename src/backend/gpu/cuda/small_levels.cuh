@@ -1,5 +1,5 @@
-/* One visit of all small levels in one kernel of one block: the launches of their kernels would
- * take longer than their work. Levels are those of level.cuh; each is visited once.
+/* The cycle on all small levels in one kernel of one block: the launches of their kernels would
+ * take longer than their work. Levels are those of level.cuh; each has one cycle.
  */
 #ifndef HK_CUDA_SMALL_LEVELS_CUH
 #define HK_CUDA_SMALL_LEVELS_CUH
@@ -64,7 +64,7 @@ static __device__ void smooth_small(const Level &l, bool zero, HkGpuFour *part) 
 
 /* x of the first small level, from 0 if `zero`. */
 __global__ void __launch_bounds__(SMALL_THREADS)
-    visit_small(__grid_constant__ const SmallLevels s, int zero) {
+    cycle_small(__grid_constant__ const SmallLevels s, int zero) {
   __shared__ HkGpuFour part[SMALL_THREADS];
   let_next_come();
   wait_for_last();
