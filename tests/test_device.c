@@ -314,6 +314,25 @@ TEST(bricks_of_a_cloth_are_compact) {
   world_destroy(&w);
 }
 
+TEST(bricks_that_do_not_fit_the_shared_memory_of_a_block_become_rows) {
+  const char *text = "{'bodies': [{'shape': {'type': 'grid', 'nx': 80, 'ny': 60}, 'springs': {'k': "
+                     "1, 'shear': true, 'bending': true}}]}";
+  World w;
+  HkGpuLayout *l = NULL;
+  MUST(layout_of(text, &(HkGpuLayoutOptions){.bricks = true}, &w, &l, error));
+  int most = (int)l->most_local;
+  CHECK(l->brick_count > 0 && most > HK_GPU_BRICK);
+  for (int less = 0; less < 2; less++) {
+    hk_gpu_layout_destroy(&l);
+    world_destroy(&w);
+    MUST(layout_of(text, &(HkGpuLayoutOptions){.bricks = true, .most_local = most - less}, &w, &l,
+                   error));
+    CHECK((l->brick_count > 0) == (less == 0));
+  }
+  hk_gpu_layout_destroy(&l);
+  world_destroy(&w);
+}
+
 /* The vertex with a number in a brick. */
 static int32_t vertex_of(const HkGpuLayout *l, int64_t brick, int64_t local) {
   int64_t own = l->brick[brick + 1] - l->brick[brick];

@@ -70,7 +70,7 @@ static HkStatus queue_multigrid_iteration(Simulation *s, bool odd, HkError *erro
     a.newton.p_next = s->newton.p;
   }
   auto all = [&] {
-    queue_visit(s, 0, true);
+    queue_level(s, 0, true);
     launch(precondition, newton_blocks(s), BLOCK_THREADS, 0, s->queue, a);
     if (s->uses_majorizer)
       launch(multiply_media, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, a.newton);
