@@ -205,6 +205,7 @@ int main(int argc, char **argv) {
   HkDeviceInfo info;
   HkError error = {0};
   double copy = 0;
+  setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (hk_plugin_find(HK_CUDA, &device, &error) < 0 || device->info(&info, &error) < 0 ||
       device->measure_copy(&copy, &error) < 0) {
     fprintf(stderr, "hooke_bench_gpu: %s\n", error.text);

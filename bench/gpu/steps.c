@@ -245,6 +245,7 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
 }
 
 int main(int argc, char **argv) {
+  setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
     fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE]]\n");
     return 2;
