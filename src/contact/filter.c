@@ -101,12 +101,12 @@ static void check_batch(const Filter *a, HkPairBatch *batch, int kind) {
 static void block_range(void *user, int64_t begin, int64_t end) {
   const Filter *a = user;
   const HkContacts *c = a->c;
-  const int32_t *vertex = c->data->features.vertex;
-  enum { VERTICES = 3 * HK_CONTACT_WIDTH };
+  const HkFeatures *f = &c->data->features;
   for (int64_t b = begin; b < end; b++) {
     bool any = false;
-    for (int64_t k = VERTICES * b; k < VERTICES * (b + 1); k++)
-      any |= c->round[vertex[k]] == a->round;
+    for (int64_t slot = HK_CONTACT_WIDTH * b; slot < HK_CONTACT_WIDTH * (b + 1); slot++)
+      for (int k = 0; k < 3 && f->corners[slot] > 0; k++)
+        any |= c->round[f->vertex[3 * slot + k]] == a->round;
     c->late_block[b] = any;
   }
 }

@@ -109,8 +109,8 @@ static void block_range(void *user, int64_t begin, int64_t end) {
     float low[4] = {INFINITY, INFINITY, INFINITY, 0}, high[4], square = 0;
     for (int q = 0; q < 4; q++) high[q] = -low[q];
     for (int k = 0; k < VERTICES; k++) {
-      const float *e = a->shifts->e + 4 * (int64_t)f->vertex[VERTICES * b + k];
       if (f->corners[HK_CONTACT_WIDTH * b + k / 3] == 0) break; /* the last slots are empty */
+      const float *e = a->shifts->e + 4 * (int64_t)f->vertex[VERTICES * b + k];
       for (int q = 0; q < 4; q++) {
         low[q] = e[q] < low[q] ? e[q] : low[q];
         high[q] = e[q] > high[q] ? e[q] : high[q];
