@@ -1,15 +1,9 @@
 /* Making contacts, and where obstacles are; see contacts.h. */
 #include "contact/contacts.h"
 
-#include "base/vec.h"
-#include "contact/barrier.h"
 #include "contact/distance.h"
-#include "contact/flat.h"
-#include "contact/groups.h"
 #include "contact/impulse.h"
-#include "force/springs.h"
 
-#include <float.h>
 #include <string.h>
 
 static const double SKIN = 2, THIN_SKIN = 0.75;

@@ -28,7 +28,6 @@
  * (groups.c). That costs a fraction of the closest points and rules out most of the candidates.
  */
 #include "contact/search.h"
-#include "base/sort.h"
 #include "base/vec.h"
 #include "contact/distance.h"
 #include "contact/groups.h"

@@ -33,7 +33,7 @@ typedef struct HkHessian {
   const HkPattern *pattern; /* of the model */
   HkHessianAt at;
   HkForceBlocks blocks; /* of all forces but the springs, at `at` */
-  HkTermRows term_rows; /* of the terms of these, where the springs have coefficients */
+  HkTermRows term_rows; /* the weighted terms by rows, where the springs have coefficients */
   HkPattern extended;   /* of the matrix, where forces couple vertices beyond the model's pattern */
   uint64_t extended_base; /* hash of the pattern that it extends */
   bool begins;            /* a step begins: its pattern depends on nothing before it */

@@ -111,8 +111,8 @@ static void find_sides(const Projection *a, int64_t t, int32_t row[2]) {
   for (int k = 0; k < 2 && from; k++) row[k] = row[k] < 0 ? -1 : a->m->row[row[k]];
 }
 
-/* side: the parents of these rows, the smaller number first; and the sign that makes the weights of
- * the first side positive. */
+/* side: the parents of the rows of a group, the smaller number first; and the sign that makes the
+ * weights of the first side positive. */
 static void side_range(void *user, int64_t begin, int64_t end) {
   const Projection *a = user;
   for (int64_t t = begin; t < end; t++) {

@@ -68,7 +68,7 @@ typedef struct HkGpuNewton {
   bool proves, proved, moves;
 } HkGpuNewton;
 
-/* minimize.h and newton.c have the meaning of these numbers. */
+/* The constants of minimize.h and newton.c, where they are explained. */
 #define HK_GPU_CONVERGED_MAX 0.01
 #define HK_GPU_ARMIJO 1e-4
 
