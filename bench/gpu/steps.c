@@ -1,16 +1,19 @@
 /* Implicit steps on a GPU: how long they take and how far they are from the minimum.
  *
- *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE]]
+ *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--every N [--alone] [--solved T]]
  *
  * KIND is cloth (a grid with shear and bending springs), shuffled (the same numbered at random),
  * disc (triangles), ball (tetrahedra) or block (a lattice); SIZE counts vertices along a side,
  * rings or shells. A body of 1 kg and about 1 m with springs of 1e4 N/m falls from rest for STEPS
- * steps of 1/60 s by newton with pcg and multigrid. The first line of output has milliseconds of a
- * step (the first one by itself, then median, mean and largest of the others), iterations, and how
- * steps ended; the second one the energies at the end.
+ * steps of 1/60 s by newton with pcg and multigrid; TOLERANCE 0 is Hooke's default. The first line
+ * of output has milliseconds of a step (the first one by itself, then median, mean and largest of
+ * the others), iterations, and how steps ended; the second one the energies at the end. --cpu: the
+ * CPU makes the steps.
  *
- * With EVERY > 0 the CPU makes the same steps, and every EVERY-th one also to a tolerance of 1e-6.
- * The error of a step is |x - x*|_M / |x* - x_n|_M, from the same state on all devices.
+ * With --every N the CPU makes the steps, and every N-th one is made from the same state by the
+ * GPU, and by the CPU to the tolerance of --solved (1e-6). The error of a step is
+ * |x - x*|_M / |x* - x_n|_M. With --alone the GPU does all that, for sizes that the CPU is too slow
+ * for.
  */
 #include "base/clock.h"
 #include "hooke/hooke.h"
@@ -108,18 +111,21 @@ static World make_world(const char *kind, int size, double tolerance, HkDeviceKi
   World w = {0};
   HkError error = {0};
   HkContext context = hk_context_default();
-  char text[2000], body[500];
+  char text[2000], body[500], minimizer[300] = "";
   const Kind *found = find_kind(kind);
   context.device = device;
   context.log = on_log;
   snprintf(body, sizeof body, found->body, size);
+  if (tolerance > 0)
+    snprintf(minimizer, sizeof minimizer,
+             ", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, \"linear\": {\"type\": "
+             "\"pcg\", \"tolerance\": 1e-5, \"preconditioner\": {\"type\": \"multigrid\"}}}",
+             tolerance);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
            "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": {\"type\": "
-           "\"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, "
-           "\"linear\": {\"type\": \"pcg\", \"tolerance\": 1e-5, \"preconditioner\": "
-           "{\"type\": \"multigrid\"}}}}}",
-           body, found->pins, tolerance);
+           "\"backward_euler\"%s}}",
+           body, found->pins, minimizer);
   check(hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &w.scene, &error),
         &error);
   check(hk_model_compile(w.scene, &w.model, &error), &error);
@@ -184,79 +190,115 @@ static void measure(const char *kind, int size, int steps, double tolerance, HkD
 
 /* ---- Errors ---- */
 
-static double distance(const double *a, const double *b, int64_t count) {
+/* |a - b|_M, with masses in kg. */
+static double distance(const double *a, const double *b, const double *mass, int64_t n) {
   double sum = 0;
-  for (int64_t q = 0; q < count; q++) sum += (a[q] - b[q]) * (a[q] - b[q]);
+  for (int64_t q = 0; q < 3 * n; q++) sum += mass[q / 3] * (a[q] - b[q]) * (a[q] - b[q]);
   return sqrt(sum);
 }
 
-/* Makes the step from the state of `from`; x must be copied before. */
-static const double *step_from(World *w, const double *x, const double *v, int64_t count) {
+/* A step that is made several times: x_n, v_n, x* and |x* - x_n|_M. */
+typedef struct Step {
+  double *x, *v;
+  const double *solved;
+  double moved;
+} Step;
+
+/* Makes the step in a world of its own; returns its error, NAN for the solved one itself. */
+static double error_of(World *w, const Step *step, const char *name) {
   HkError error = {0};
-  memcpy(hk_state_x(w->state), x, (size_t)count * sizeof *x);
-  memcpy(hk_state_v(w->state), v, (size_t)count * sizeof *v);
+  const double *mass = hk_model_masses(w->model);
+  int64_t n = hk_state_vertex_count(w->state);
+  memcpy(hk_state_x(w->state), step->x, (size_t)(3 * n) * sizeof *step->x);
+  memcpy(hk_state_v(w->state), step->v, (size_t)(3 * n) * sizeof *step->v);
+  double start = hk_wall_time();
   check(hk_sim_step(w->sim, w->state, &error), &error);
-  return hk_state_positions(w->state);
+  const double *x = hk_state_positions(w->state);
+  double ms = 1e3 * (hk_wall_time() - start);
+  double off = step->solved ? distance(x, step->solved, mass, n) / step->moved : NAN;
+  HkStepInfo info = hk_sim_step_info(w->sim);
+  printf("  %s %.2e (%d newton, %d pcg, %s, %.1f ms)", name, off, info.iterations,
+         info.linear_iterations, hk_stop_name(info.reason), ms);
+  fflush(stdout);
+  return off;
 }
 
-static void measure_errors(const char *kind, int size, int steps, double tolerance, int every,
-                           HkDeviceKind device) {
-  World cpu = make_world(kind, size, tolerance, HK_CPU);
-  World gpu = make_world(kind, size, tolerance, device);
-  World exact = make_world(kind, size, 1e-6, HK_CPU);
-  int64_t count = 3 * hk_state_vertex_count(cpu.state);
-  double *x = malloc((size_t)(2 * count) * sizeof *x), *v = x + count;
-  double worst[2] = {0, 0}, mean[2] = {0, 0};
+typedef struct Errors {
+  double sum, most;
+} Errors;
+
+static void add(Errors *e, double error) {
+  e->sum += error;
+  e->most = fmax(e->most, error);
+}
+
+typedef struct Options {
+  int every;
+  double solved;
+  HkDeviceKind device; /* of the steps */
+  bool alone;
+} Options;
+
+static void measure_errors(const char *kind, int size, int steps, double tolerance,
+                           const Options *o) {
+  HkDeviceKind host = o->alone ? o->device : HK_CPU;
+  World own = make_world(kind, size, tolerance, host);
+  World other = make_world(kind, size, tolerance, o->device);
+  World exact = make_world(kind, size, o->solved, host);
+  int64_t n = hk_state_vertex_count(own.state);
+  Errors errors[2] = {{0, 0}, {0, 0}};
   int kept = 0;
+  HkError error = {0};
+  Step step = {.x = malloc((size_t)(6 * n) * sizeof(double))};
+  if (!step.x) exit(1);
+  step.v = step.x + 3 * n;
   for (int q = 0; q < steps; q++) {
-    HkError error = {0};
-    memcpy(x, hk_state_positions(cpu.state), (size_t)count * sizeof *x);
-    memcpy(v, hk_state_velocities(cpu.state), (size_t)count * sizeof *v);
-    double start = hk_wall_time();
-    check(hk_sim_step(cpu.sim, cpu.state, &error), &error);
-    double seconds = hk_wall_time() - start;
-    if ((q + 1) % every != 0) continue;
-    const double *solved = step_from(&exact, x, v, count);
-    const double *there = step_from(&gpu, x, v, count);
-    double moved = distance(solved, x, count);
-    double errors[2] = {distance(hk_state_positions(cpu.state), solved, count) / moved,
-                        distance(there, solved, count) / moved};
-    HkStepInfo a = hk_sim_step_info(cpu.sim), b = hk_sim_step_info(gpu.sim);
-    HkStepInfo c = hk_sim_step_info(exact.sim);
-    printf("         step %d: error %.2e on the CPU (%d newton, %d pcg, %s, %.0f ms), %.2e on the "
-           "GPU (%d, %d, %s); reference %s\n",
-           q + 1, errors[0], a.iterations, a.linear_iterations, hk_stop_name(a.reason),
-           1e3 * seconds, errors[1], b.iterations, b.linear_iterations, hk_stop_name(b.reason),
-           hk_stop_name(c.reason));
-    fflush(stdout);
-    kept++;
-    for (int k = 0; k < 2; k++) {
-      worst[k] = fmax(worst[k], errors[k]);
-      mean[k] += errors[k];
+    if ((q + 1) % o->every == 0) {
+      memcpy(step.x, hk_state_positions(own.state), (size_t)(3 * n) * sizeof *step.x);
+      memcpy(step.v, hk_state_velocities(own.state), (size_t)(3 * n) * sizeof *step.v);
+      step.solved = NULL;
+      printf("step %d:", q + 1);
+      error_of(&exact, &step, "solved");
+      step.solved = hk_state_positions(exact.state);
+      step.moved = distance(step.solved, step.x, hk_model_masses(own.model), n);
+      add(&errors[0], error_of(&own, &step, "own"));
+      if (!o->alone) add(&errors[1], error_of(&other, &step, "device"));
+      printf("\n");
+      kept++;
+    } else {
+      check(hk_sim_step(own.sim, own.state, &error), &error);
     }
   }
-  printf("         errors at tolerance %g, CPU and GPU: mean %.2e, %.2e; largest %.2e, %.2e\n",
-         tolerance, mean[0] / kept, mean[1] / kept, worst[0], worst[1]);
-  fflush(stdout);
-  destroy_world(&cpu);
-  destroy_world(&gpu);
+  printf("%s %d tolerance %g: own error %.2e in the mean, %.2e at most", kind, size, tolerance,
+         errors[0].sum / kept, errors[0].most);
+  if (!o->alone) printf("; device %.2e, %.2e", errors[1].sum / kept, errors[1].most);
+  printf("\n");
+  destroy_world(&own);
+  destroy_world(&other);
   destroy_world(&exact);
-  free(x);
+  free(step.x);
 }
 
 int main(int argc, char **argv) {
+  Options o = {.solved = 1e-6, .device = HK_CUDA};
   setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
-    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE]]\n");
+    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--every N [--alone] "
+                    "[--solved T]]\n");
     return 2;
   }
-  int size = atoi(argv[2]), steps = atoi(argv[3]), every = argc > 5 ? atoi(argv[5]) : 0;
+  for (int k = 5; k < argc; k++) {
+    if (strcmp(argv[k], "--cpu") == 0) o.device = HK_CPU;
+    if (strcmp(argv[k], "--alone") == 0) o.alone = true;
+    if (strcmp(argv[k], "--every") == 0 && k + 1 < argc) o.every = atoi(argv[++k]);
+    if (strcmp(argv[k], "--solved") == 0 && k + 1 < argc) o.solved = atof(argv[++k]);
+  }
+  int size = atoi(argv[2]), steps = atoi(argv[3]);
   double tolerance = atof(argv[4]);
-  HkDeviceKind device = argc > 6 && strcmp(argv[6], "cpu") == 0 ? HK_CPU : HK_CUDA;
   if (strcmp(argv[1], "shuffled") == 0) write_shuffled("shuffled.obj", size);
-  if (every > 0)
-    measure_errors(argv[1], size, steps, tolerance, every, device);
+  if (o.every > 0)
+    measure_errors(argv[1], size, steps, tolerance, &o);
   else
-    measure(argv[1], size, steps, tolerance, device);
+    measure(argv[1], size, steps, tolerance, o.device);
   return 0;
 }

@@ -2,9 +2,9 @@
  *
  * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It depends
  * on nothing of Hooke but this header, the layouts (gpu/layout.h, gpu/hierarchy.h), the arithmetic
- * (gpu/arithmetic.h, gpu/fine_level.h, gpu/media.h) and Newton's method (gpu/newton.h): the host
- * lays models out and evaluates everything that depends on time into tables. Vertices are numbered
- * by place in this header.
+ * (gpu/arithmetic.h, gpu/fine_level.h, gpu/media.h) and Newton's method (gpu/newton.h,
+ * minimize/newton_rules.h): the host lays models out and evaluates everything that depends on time
+ * into tables. Vertices are numbered by place in this header.
  *
  * Steps are asynchronous: they enter a queue and run in its order while the caller continues. The
  * next call that synchronizes returns an error of the device.

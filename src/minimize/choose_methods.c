@@ -2,9 +2,9 @@
  *
  *     below ITERATIVE_MIN vertices   newton with a direct solver, to rounding
  *     above                          newton with pcg and multigrid to a relative gradient of
- *                                    TOLERANCE, and of LARGE_TOLERANCE above FACTORIZE_MAX, far
- *                                    below the error in time of such a step; or with a direct
- *                                    solver where multigrid does not apply (hk_multigrid_check)
+ *                                    TOLERANCE, above FACTORIZE_MAX of large_tolerance, far below
+ *                                    the error in time of such a step; or with a direct solver
+ *                                    where multigrid does not apply (hk_multigrid_check)
  *     on a device                    the same from ITERATIVE_MIN vertices on; below, and where
  *                                    multigrid does not apply, newton with pcg and block_jacobi to
  *                                    TOLERANCE
@@ -28,10 +28,8 @@ static const int FACTORIZE_MAX = 10000;
 /* Steps of cloth that end there are within 1e-5 to 2e-3 of their minimum, relative to the motion of
  * the step (docs/robustness.md). */
 static const double TOLERANCE = 1e-2, RESIDUAL = 1e-5;
-/* Newton's method then also asks for a direction of at most 0.01 of the motion. Steps of cloth that
- * end there are within 2e-3 to 5e-3 of their minimum, in a sixth to a tenth of the time
- * (docs/robustness.md). */
-static const double LARGE_TOLERANCE = 1;
+/* Of large_tolerance. */
+static const double LARGE_FACTOR = 2e-3;
 /* 20 steps of hanging cloth (81 x 81, k = 1e4 N/m, h = 1/60 s) then are within 2e-10 of those of a
  * direct solver, relative to the motion; with 1e-10 within 7e-9, with 1e-5 within 8e-4. */
 static const double SOLE_RESIDUAL = 1e-12;
@@ -63,33 +61,52 @@ static HkStatus allow_factorization(const HkModel *m, HkMethod *newton, HkError 
   return device ? HK_OK : hk_method_set_number(newton, "factorize_max", FACTORIZE_MAX, error);
 }
 
-static HkStatus pick_minimizer(const HkModel *m, HkMethod *method, HkError *error) {
+/* The relative gradient weighs a mode of the error by 1 + h^2 w^2, from 1 to some 1 + lambda with
+ *
+ *     lambda = 2 h^2 sum k / sum m,
+ *
+ * the mean of h^2 (sum of k at i) / m_i by mass. So an error of one size has a relative gradient
+ * that grows with the mesh: about as sqrt(1 + lambda) where cloth falls. Where errors are softer
+ * than that, newton goes on until its moves are short (hk_moves_left). Cloth is then within 2e-3
+ * to 6e-3 of the minimum at any size (docs/robustness.md). Two digits are enough for people who
+ * read it. */
+static double large_tolerance(const HkModel *m, double h) {
+  double k = 0;
+  for (int64_t s = 0; s < m->springs.count; s++) k += m->springs.k[s];
+  double lambda = 2 * h * h * k / m->total_mass;
+  double tolerance = LARGE_FACTOR * sqrt(1 + lambda);
+  double digits = pow(10, 1 - floor(log10(tolerance)));
+  return fmax(TOLERANCE, round(digits * tolerance) / digits);
+}
+
+static HkStatus pick_minimizer(const HkModel *m, double h, HkMethod *method, HkError *error) {
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
   bool host = m->context.device == HK_CPU;
   if (host && m->n < ITERATIVE_MIN) return HK_OK;
-  double tolerance =
-      (host || has_multigrid(m)) && m->n > FACTORIZE_MAX ? LARGE_TOLERANCE : TOLERANCE;
+  bool large = (host || has_multigrid(m)) && m->n > FACTORIZE_MAX;
+  double tolerance = large ? large_tolerance(m, h) : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }
 
 /* sole: the linear systems of the method are not part of an iteration. */
-static HkStatus pick_methods(const HkModel *m, HkMethod *method, bool sole, HkError *error) {
+static HkStatus pick_methods(const HkModel *m, double h, HkMethod *method, bool sole,
+                             HkError *error) {
   for (int k = 0; k < method->schema->param_count; k++) {
     const HkParam *p = &method->schema->params[k];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     bool linear = !inner->schema && p->family == HK_LINEAR;
-    if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, inner, error));
+    if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, h, inner, error));
     if (linear) HK_TRY(pick_linear(m, inner, error));
     if (linear && hk_param_find(method->schema, "factorize_max"))
       HK_TRY(allow_factorization(m, method, error));
     if (linear && sole && hk_param_find(inner->schema, "tolerance"))
       HK_TRY(hk_method_set_number(inner, "tolerance", SOLE_RESIDUAL, error));
-    if (inner->schema) HK_TRY(pick_methods(m, inner, false, error));
+    if (inner->schema) HK_TRY(pick_methods(m, h, inner, false, error));
   }
   return HK_OK;
 }
 
-HkStatus hk_choose_methods(const HkModel *m, HkMethod *method, HkError *error) {
-  return pick_methods(m, method, true, error);
+HkStatus hk_choose_methods(const HkModel *m, double h, HkMethod *method, HkError *error) {
+  return pick_methods(m, h, method, true, error);
 }

@@ -4,9 +4,9 @@
 
 #include "model/model.h"
 
-/* Chooses the minimizer and the linear solver in an integrator that were not given, by the model.
- */
-HkStatus hk_choose_methods(const HkModel *model, HkMethod *method, HkError *error);
+/* Chooses the minimizer and the linear solver in an integrator that were not given, by the model
+ * and the step h (s; 0 if it is not known yet). */
+HkStatus hk_choose_methods(const HkModel *model, double h, HkMethod *method, HkError *error);
 /* The default linear solver for n vertices of a model that multigrid supports. */
 HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error);
 

@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-3)};
+static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 10000, 1e-3, 1)};
 
 typedef struct Scale {
   const HkProblem *problem;

@@ -18,7 +18,7 @@
 #include "minimize/vertex_block.h"
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(HkJacobiParams, 2000, 1e-3),
+    HK_STOPPING_PARAMS(HkJacobiParams, 2000, 1e-3, 1),
     HK_NUMBER(HkJacobiParams, weight, "1", 0.7, 0.01, 1,
               "part of its own minimum that each vertex goes to"),
     HK_NUMBER(HkJacobiParams, rho, "1", 0, 0, 0.999999,

@@ -27,7 +27,7 @@ typedef struct Lbfgs {
 HK_BEGINS_AS_STOPPING(Lbfgs);
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(Lbfgs, 200, 1e-3),
+    HK_STOPPING_PARAMS(Lbfgs, 200, 1e-3, 1),
     HK_INTEGER(Lbfgs, memory, 5, 0, 100, "how many past steps are kept"),
     HK_FACTOR_PARAMS(Lbfgs),
 };

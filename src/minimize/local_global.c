@@ -49,7 +49,7 @@ typedef struct LocalGlobal {
 HK_BEGINS_AS_STOPPING(LocalGlobal);
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3),
+    HK_STOPPING_PARAMS(LocalGlobal, 200, 1e-3, 1),
     HK_CHOICE(LocalGlobal, acceleration, ANDERSON, "none|anderson|chebyshev",
               "how the iterations are made fewer"),
     HK_INTEGER(LocalGlobal, window, 5, 1, HK_ANDERSON_WINDOW_MAX,

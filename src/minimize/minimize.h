@@ -3,6 +3,7 @@
 #define HK_MINIMIZE_MINIMIZE_H
 
 #include "base/device_settings.h"
+#include "minimize/newton_rules.h"
 #include "minimize/problem.h"
 #include "minimize/unbounded.h"
 
@@ -37,9 +38,9 @@ typedef struct HkJacobiParams {
 } HkJacobiParams;
 HK_BEGINS_AS_STOPPING(HkJacobiParams);
 
-#define HK_STOPPING_PARAMS(S, iterations_max, value)                                               \
+#define HK_STOPPING_PARAMS(S, iterations_max, value, most)                                         \
   HK_INTEGER(S, iterations, iterations_max, 0, 1000000000, "maximum number of iterations"),        \
-      HK_RENAMED(S, tolerance, accuracy, "1", value, 0, 1,                                         \
+      HK_RENAMED(S, tolerance, accuracy, "1", value, 0, most,                                      \
                  "bound of the relative gradient |M^-1 dg/dx|_M / |x - x_n|_M: the unbalanced "    \
                  "force may change the step by this part of its own motion; 0: all iterations "    \
                  "are made")
@@ -82,7 +83,7 @@ struct HkMinimizer {
   bool prefactored;      /* the prefactor is that of this minimization */
   bool filtered;         /* the last iterate that was tried was shortened by a force */
   double filtered_move;  /* kg^(1/2) m: what was left of it, |x_new - x|_M */
-  bool moves;            /* the last direction was too long for an end; set as proved is */
+  bool moves;            /* the last moves were too long for an end; set as proved is */
   int stationary;        /* number of iterates with m <= tolerance so far that were not proved */
   HkStepInfo info;       /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;          /* of what create has made, without the problem's prefactor */
@@ -117,15 +118,8 @@ HkStatus hk_minimizer_need_prefactor(HkMinimizer *m, int factor, int precision, 
 HkStatus hk_minimizer_precondition(HkMinimizer *m, const double *x, const double *g, double *p,
                                    HkError *error);
 
-/* Largest relative gradient of a step that is called converged, whatever its tolerance, and largest
- * |p|_M / |x - x_n|_M of a direction that proves it. */
-#define HK_CONVERGED_MAX 0.01
-
 /* g(x_new) - g(x) of a proposed iterate, which the forces may shorten first (hk_problem_filter). */
 double hk_minimizer_try(HkMinimizer *m, const double *x, double *x_new);
-
-/* Part of the slope by which a step must lower g at least. */
-#define HK_ARMIJO 1e-4
 
 /* line_search.c: the largest of 1, 1/2, 1/4 ... times p that lowers g by Armijo's rule
  *

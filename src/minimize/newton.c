@@ -27,7 +27,7 @@
  * Where only a part of the cloth buckles, it is minimized by itself (patch.c).
  *
  * x+ is proved to be near a minimum (stopping.c) if x met the tolerance, H(x) was positive
- * definite, and p was solved to PROOF_RESIDUAL or better, is shorter than tolerance
+ * definite, and p was solved to HK_PROOF_RESIDUAL or better, is shorter than tolerance
  * (HK_CONVERGED_MAX at most) times the motion, and was taken in full. A direction from an x that
  * did not meet the tolerance proves nothing of x+, even if it is followed by a far shorter one with
  * the same H: where H is nearly singular it may change within such a step, and 1 of 3000 random
@@ -41,13 +41,10 @@
 #include <float.h>
 #include <string.h>
 
-static const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1, PROOF_RESIDUAL = 0.1, SHRINK = 0.7;
-/* The largest projection that is tried before 1, and the one below which it is 0. */
-static const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
-enum { PROJECTED_ITERATIONS = 4, PATCH_VERTICES_MIN = 1000 };
+enum { PATCH_VERTICES_MIN = 1000 };
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9),
+    HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9, 1000),
     HK_METHOD(HkNewtonParams, linear, HK_LINEAR,
               "solver of the linear systems; by the size of the model unless given"),
     HK_NUMBER(HkNewtonParams, forcing, "1", 0.3, 0, 1,
@@ -66,12 +63,11 @@ static const HkNewtonParams *params_of(const HkMinimizer *m) {
 
 typedef struct Data {
   HkSolveHessian *solve;
-  HkPatch *patch;         /* NULL until it is needed */
-  uint8_t *taut;          /* one a spring, where there are tension-only ones */
-  HkDirection direction;  /* the last one */
-  double projection;      /* of the next direction */
-  double projection_next; /* after `projected` directions of the projected Hessian */
-  int projected;
+  HkPatch *patch;        /* NULL until it is needed */
+  uint8_t *taut;         /* one a spring, where there are tension-only ones */
+  HkDirection direction; /* the last one */
+  HkProjection projection;
+  HkMoves moves;
   double residual; /* r at the last iterate */
   double step;     /* length a of the last step */
   double length;   /* |p|_M of the last direction, INFINITY before the first */
@@ -109,31 +105,16 @@ static void destroy(HkMinimizer *m) {
 
 /* ---- Search directions ---- */
 
-/* Chooses the projection of the next direction after one that was found with `projection`. */
-static void adapt_projection(Data *data, double projection) {
-  const HkDirection *d = &data->direction;
-  if (d->definite) {
-    data->projection = d->exact || projection < 2 * PROJECTION_MIN ? 0 : 0.5 * projection;
-    data->projection_next = data->projection;
-  } else if (projection < 1) {
-    data->projection_next = fmin(0.5 * (1 + projection), PROJECTION_MAX);
-    data->projected = PROJECTED_ITERATIONS;
-    data->projection = 1;
-  } else {
-    data->projection = data->projected > 0 ? 1 : data->projection_next;
-    if (data->projected > 0) data->projected--;
-  }
-}
-
 /* p = -H^-1 dg/dx, b = -dg/dx. taut: of HkHessianAt. */
 static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b,
                                const uint8_t *taut, double *p, double accuracy, HkError *error) {
   Data *data = m->data;
-  double projection = m->info.reason == HK_STOP_STATIONARY ? 0 : data->projection;
+  double projection = m->info.reason == HK_STOP_STATIONARY ? 0 : data->projection.now;
   HkHessianSystem system = {
       .x = x, .b = b, .taut = taut, .accuracy = accuracy, .projection = projection};
   HK_TRY(hk_solve_hessian(data->solve, &system, p, &data->direction, &m->info, error));
-  adapt_projection(data, projection);
+  hk_projection_adapt(&data->projection, projection, data->direction.definite,
+                      data->direction.exact);
   return HK_OK;
 }
 
@@ -170,7 +151,8 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
   double *f = m->w[3];
   hk_springs_turned(problem->model, problem->work->springs, x, x_new, f);
   hk_vectors_scale(&problem->space, problem->tau * problem->tau, f);
-  return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, 0.1, &m->info, error);
+  return hk_solve_hessian_again(((Data *)m->data)->solve, f, c, HK_CORRECTION_RESIDUAL, &m->info,
+                                error);
 }
 
 /* Whether x_new = x + p is good though g, which changes by `change`, does not fall. Forces that
@@ -179,22 +161,20 @@ static HkStatus correct(HkMinimizer *m, const double *x, const double *x_new, do
  * nearly as short as coordinates resolve, or by which g rises no more than its value is rounded. */
 static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, const double *x_new,
                            double change) {
-  const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
   const Data *data = m->data;
   HkProblem *problem = m->problem;
-  double least = RESOLVED * problem->resolution * sqrt(problem->model->total_mass);
+  double least = HK_FALLS_RESOLVED * problem->resolution * sqrt(problem->model->total_mass);
   if (!data->direction.exact || m->filtered) return false;
-  if (hk_problem_norm(problem, p) > fmax(SHORT * hk_problem_moved(problem, x), least) &&
+  if (hk_problem_norm(problem, p) > fmax(HK_FALLS_SHORT * hk_problem_moved(problem, x), least) &&
       !(change <= DBL_EPSILON * hk_problem_magnitude(problem, x)))
     return false;
   m->info.evaluations++;
-  return hk_problem_gradient(problem, x_new, m->w[4]) <= LESS * data->residual;
+  return hk_problem_gradient(problem, x_new, m->w[4]) <= HK_FALLS_LESS * data->residual;
 }
 
 /* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
                        double *x_new, double *a, HkError *error) {
-  enum { TRIALS_MAX = 120 };
   HkProblem *problem = m->problem;
   const HkVectors *space = &problem->space;
   double *c = m->w[4];
@@ -205,7 +185,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
   if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
   if (!enough && gradient_falls(m, x, p, x_new, straight)) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
-  for (int trial = 0; trial < TRIALS_MAX; trial++, *a *= SHRINK) {
+  for (int trial = 0; trial < HK_NEWTON_TRIALS_MAX; trial++, *a *= HK_NEWTON_SHRINK) {
     HK_TRY(hk_cancel_check(problem->cancel, error));
     hk_vectors_add(space, *a, p, x, x_new);
     hk_vectors_add(space, *a * *a, c, x_new, x_new);
@@ -235,12 +215,13 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
     if (slope < 0) HK_TRY(search(m, x, p, slope, x_new, &a, error));
-    bool exact = data->direction.exact && (data->direction.direct || accuracy <= PROOF_RESIDUAL);
+    bool exact = data->direction.exact && (data->direction.direct || accuracy <= HK_PROOF_RESIDUAL);
     data->proves = near && exact && a == 1 && !tightened && !m->filtered;
     data->length = hk_problem_norm(m->problem, p);
   }
   *found = a > 0;
   data->step = a;
+  hk_moves_add(&data->moves, a * data->length);
   return HK_OK;
 }
 
@@ -265,26 +246,25 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   double *g = m->w[0], *x_new = m->w[2];
   /* Most small models have a definite Hessian; most large ones, which iterate, are cloth that
    * buckles. */
-  data->projection = hk_solve_hessian_begin(data->solve) ? 0 : 1;
-  data->projection_next = 0.5;
-  data->projected = 0;
+  data->projection = hk_projection_begin(hk_solve_hessian_begin(data->solve));
+  data->moves = hk_moves_begin();
   data->length = INFINITY;
   data->proves = false;
   for (int it = 0;; it++) {
     HK_TRY(hk_problem_begin_iterate(problem, x, error));
     double r = hk_problem_gradient(problem, x, g), tolerance = params_of(m)->tolerance;
     data->residual = r;
-    double short_enough = fmin(tolerance, HK_CONVERGED_MAX) * hk_problem_moved(problem, x);
+    double moved = hk_problem_moved(problem, x);
     m->info.evaluations++;
-    m->proved = data->proves && data->length <= short_enough;
+    m->proved = data->proves && data->length <= fmin(tolerance, HK_CONVERGED_MAX) * moved;
     /* A patch, which proves nothing, ends by its gradient alone. */
-    m->moves = m->proves && tolerance > HK_CONVERGED_MAX && !(data->length <= short_enough);
+    m->moves = m->proves && tolerance > HK_CONVERGED_MAX &&
+               !(hk_moves_left(&data->moves) <= HK_LEFT_MAX * moved);
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
-    double forcing = params_of(m)->forcing;
-    double accuracy = fmin(forcing, FORCING_RATE * sqrt(m->info.gradient));
+    double accuracy = hk_newton_forcing(params_of(m)->forcing, m->info.gradient, it == 0);
     bool found = false;
     hk_vectors_scale(space, -1, g);
-    HK_TRY(advance(m, x, x_new, it == 0 ? FIRST_FORCING * accuracy : accuracy, &found, error));
+    HK_TRY(advance(m, x, x_new, accuracy, &found, error));
     if (!found) {
       hk_minimizer_stall(m);
       return HK_OK;

@@ -18,8 +18,8 @@
  *
  * Tolerances above HK_CONVERGED_MAX are for large stiff cloth: its high frequencies weigh
  * h^2 k / m_i in m, and the error of x is 100 to 1000 times smaller. Where springs are soft it is
- * not, so newton does not end after a direction that was longer than HK_CONVERGED_MAX |x - x_n|_M,
- * and no step is called converged with a larger m.
+ * not, so newton then ends only where the distance to the minimum that its last moves let expect is
+ * at most HK_LEFT_MAX |x - x_n|_M (hk_moves_left), and calls no step converged with a larger m.
  *
  * H and p are newton's to check. One case needs no check: a spring under pressure curves the energy
  * across its length by k (1 - l0 / l) < 0, and |p_i - p_j|^2 <= 2 (|p_i|^2 + |p_j|^2), so that
@@ -35,9 +35,6 @@ static const double FILTERED_PROGRESS = 1e-6;
 
 /* Relative gradient from which on it may be that of rounding. */
 static const double ROUNDING_MAX = 1e-5;
-
-/* Iterates with m <= tolerance that are not known to be minima before a minimization ends. */
-enum { STATIONARY_MAX = 3 };
 
 static bool is_solved(const HkMinimizer *m) {
   return m->info.reason == HK_STOP_CONVERGED || m->info.reason == HK_STOP_STATIONARY ||
@@ -74,7 +71,8 @@ bool hk_minimizer_look(HkMinimizer *m, int iteration, const double *x, double r)
   if (blocked && !is_solved(m)) info->reason = HK_STOP_STALLED;
   bool goes_on = !m->trace || hk_minimizer_trace(m, x);
   if (hk_is_cancelled(m->problem->cancel)) return true; /* hk_minimize returns it as an error */
-  if (info->reason == HK_STOP_STATIONARY && m->proves && ++m->stationary < STATIONARY_MAX)
+  bool provable = info->reason == HK_STOP_STATIONARY && info->gradient <= HK_CONVERGED_MAX;
+  if (provable && m->proves && ++m->stationary < HK_STATIONARY_MAX)
     return !goes_on || iteration >= ((const HkStopping *)m->method.params)->iterations;
   return is_solved(m) || blocked || !goes_on ||
          iteration >= ((const HkStopping *)m->method.params)->iterations;

@@ -18,7 +18,7 @@
 #include "minimize/batches.h"
 #include "minimize/minimize.h"
 
-static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 1000, 1e-3)};
+static const HkParam params[] = {HK_STOPPING_PARAMS(HkStopping, 1000, 1e-3, 1)};
 
 typedef struct Data {
   HkColoring coloring;

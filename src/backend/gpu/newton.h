@@ -20,6 +20,7 @@
 #include "backend/gpu/conjugate_gradients.h"
 #include "base/device_settings.h"
 #include "hooke/hooke.h"
+#include "minimize/newton_rules.h"
 
 #include <float.h>
 #include <math.h>
@@ -61,16 +62,13 @@ typedef struct HkGpuNewton {
   HkStepInfo info;
 
   HkGpuLook look;
-  double projection, projection_next; /* as in newton.c */
-  int projected, stationary;
+  HkProjection projection;
+  HkMoves moves;
+  int stationary;       /* iterates with m <= tolerance so far that were not proved */
   bool definite, exact; /* of the last direction */
   double step, length;  /* step length a and |p|_M of the last direction */
-  bool proves, proved, moves;
+  bool proves, proved, goes_on;
 } HkGpuNewton;
-
-/* The constants of minimize.h and newton.c, where they are explained. */
-#define HK_GPU_CONVERGED_MAX 0.01
-#define HK_GPU_ARMIJO 1e-4
 
 /* Largest rise of g from the positions at the start of a step to the guess, in parts of the inertia
  * of the step: guess of step/implicit.c. */
@@ -86,8 +84,8 @@ static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance, r = k->residual;
   if (tolerance == 0) return HK_STOP_ITERATIONS;
-  if (r <= tolerance * k->moved && !n->moves) {
-    bool near = r <= HK_GPU_CONVERGED_MAX * k->moved;
+  if (r <= tolerance * k->moved && !n->goes_on) {
+    bool near = r <= HK_CONVERGED_MAX * k->moved;
     if (near && (n->proved || (n->convex_known && k->pressure <= 1.0 / 3)))
       return HK_STOP_CONVERGED;
     return r <= k->rounding ? HK_STOP_ROUNDING : HK_STOP_STATIONARY;
@@ -97,13 +95,12 @@ static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
 
 /* hk_minimizer_look of stopping.c: returns whether the minimization ends. */
 static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
-  enum { STATIONARY_MAX = 3 };
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance;
-  double short_enough =
-      (tolerance < HK_GPU_CONVERGED_MAX ? tolerance : HK_GPU_CONVERGED_MAX) * k->moved;
-  n->proved = n->proves && n->length <= short_enough;
-  n->moves = tolerance > HK_GPU_CONVERGED_MAX && !(n->length <= short_enough);
+  double shortest = tolerance < HK_CONVERGED_MAX ? tolerance : HK_CONVERGED_MAX;
+  n->proved = n->proves && n->length <= shortest * k->moved;
+  n->goes_on =
+      tolerance > HK_CONVERGED_MAX && !(hk_moves_left(&n->moves) <= HK_LEFT_MAX * k->moved);
   n->info.iterations = iteration;
   n->info.evaluations++;
   n->info.gradient = k->residual == 0 ? 0 : k->residual / k->moved;
@@ -111,32 +108,15 @@ static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
   if (!isfinite(k->residual)) n->info.gradient = NAN;
   n->info.reason = hk_gpu_newton_reason(n);
   bool last = iteration >= n->settings->iterations || !isfinite(k->residual);
-  if (n->info.reason == HK_STOP_STATIONARY && ++n->stationary < STATIONARY_MAX) return last;
+  bool provable = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_CONVERGED_MAX;
+  if (provable && ++n->stationary < HK_STATIONARY_MAX) return last;
   return hk_gpu_newton_solved(n) || last;
-}
-
-/* adapt_projection of newton.c */
-static inline void hk_gpu_newton_adapt(HkGpuNewton *n, double projection) {
-  const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
-  enum { PROJECTED_ITERATIONS = 4 };
-  if (n->definite) {
-    n->projection = n->exact || projection < 2 * PROJECTION_MIN ? 0 : 0.5 * projection;
-    n->projection_next = n->projection;
-  } else if (projection < 1) {
-    double next = 0.5 * (1 + projection);
-    n->projection_next = next < PROJECTION_MAX ? next : PROJECTION_MAX;
-    n->projected = PROJECTED_ITERATIONS;
-    n->projection = 1;
-  } else {
-    n->projection = n->projected > 0 ? 1 : n->projection_next;
-    if (n->projected > 0) n->projected--;
-  }
 }
 
 /* Finds p; *projection becomes that of the Hessian that it belongs to. */
 static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
                                                HkGpuSolved *solved, HkError *error) {
-  double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection;
+  double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection.now;
   bool projected = wanted == 1;
   *projection = wanted;
   n->definite = n->exact = false;
@@ -157,25 +137,24 @@ static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
     n->info.linear_iterations += solved->iterations;
   }
   n->info.residual = solved->residual;
-  hk_gpu_newton_adapt(n, wanted);
+  hk_projection_adapt(&n->projection, wanted, n->definite, n->exact);
   return HK_OK;
 }
 
 /* gradient_falls of newton.c: whether the last proposal is good by its gradient where the change of
  * g is rounding. It leaves x there if so. */
 static inline HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
-  const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
   const HkGpuNewtonOps *ops = n->ops;
   HkGpuLook before = n->look, after;
-  double least = RESOLVED * before.resolution * sqrt(n->total_mass);
-  double longest = SHORT * before.moved > least ? SHORT * before.moved : least;
+  double least = HK_FALLS_RESOLVED * before.resolution * sqrt(n->total_mass);
+  double longest = HK_FALLS_SHORT * before.moved > least ? HK_FALLS_SHORT * before.moved : least;
   *falls = false;
   if (!n->exact || n->length > longest) return HK_OK;
   HkStatus status = ops->take(ops->device, error);
   if (status >= 0) status = ops->look(ops->device, &after, error);
   if (status < 0) return status;
   n->info.evaluations++;
-  *falls = after.residual <= LESS * before.residual;
+  *falls = after.residual <= HK_FALLS_LESS * before.residual;
   if (*falls) return HK_OK;
   status = ops->undo(ops->device, error);
   return status < 0 ? status : ops->look(ops->device, &after, error);
@@ -184,25 +163,23 @@ static inline HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError 
 /* Line search along p, then along the parabola of p and c; n->step is 0 if no step lowers g. */
 static inline HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
                                             HkError *error) {
-  enum { TRIALS_MAX = 120 };
-  const double SHRINK = 0.7, CORRECTION_RESIDUAL = 0.1;
   const HkGpuNewtonOps *ops = n->ops;
   double change;
   bool falls = false;
   n->step = 1;
   HkStatus status = ops->propose(ops->device, 1, false, &change, error);
   if (status < 0) return status;
-  if (change <= HK_GPU_ARMIJO * slope) return ops->take(ops->device, error);
+  if (change <= HK_ARMIJO * slope) return ops->take(ops->device, error);
   status = hk_gpu_newton_falls(n, &falls, error);
   if (status < 0 || falls) return status;
   HkGpuSolved corrected;
-  status = ops->correct(ops->device, 1 - projection, CORRECTION_RESIDUAL, &corrected, error);
+  status = ops->correct(ops->device, 1 - projection, HK_CORRECTION_RESIDUAL, &corrected, error);
   if (status < 0) return status;
   n->info.linear_iterations += corrected.iterations;
-  for (int trial = 0; trial < TRIALS_MAX; trial++, n->step *= SHRINK) {
+  for (int trial = 0; trial < HK_NEWTON_TRIALS_MAX; trial++, n->step *= HK_NEWTON_SHRINK) {
     status = ops->propose(ops->device, n->step, true, &change, error);
     if (status < 0) return status;
-    if (change <= HK_GPU_ARMIJO * n->step * slope) return ops->take(ops->device, error);
+    if (change <= HK_ARMIJO * n->step * slope) return ops->take(ops->device, error);
   }
   n->step = 0;
   return HK_OK;
@@ -210,37 +187,34 @@ static inline HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, d
 
 /* One iteration from x. */
 static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
-  const double PROOF_RESIDUAL = 0.1;
   HkGpuSolved solved;
   double projection;
-  bool near = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_GPU_CONVERGED_MAX;
+  bool near = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_CONVERGED_MAX;
   n->step = 0;
   HkStatus status = hk_gpu_newton_direction(n, accuracy, &projection, &solved, error);
   if (status < 0) return status;
   n->length = solved.length;
   if (solved.slope < 0) status = hk_gpu_newton_search(n, projection, solved.slope, error);
-  n->proves = near && n->exact && accuracy <= PROOF_RESIDUAL && n->step == 1;
+  hk_moves_add(&n->moves, n->step * n->length);
+  n->proves = near && n->exact && accuracy <= HK_PROOF_RESIDUAL && n->step == 1;
   return status;
 }
 
 /* Minimizes g from the x of the device; n->info says how it ended. Sets all members of n but ops,
  * settings, convex_known and total_mass. */
 static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
-  const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1;
   const HkStepInfo none = {0};
   n->info = none;
-  n->projection = 1;
-  n->projection_next = 0.5;
-  n->projected = n->stationary = 0;
+  n->projection = hk_projection_begin(false);
+  n->moves = hk_moves_begin();
+  n->stationary = 0;
   n->proves = false;
   n->length = INFINITY;
   for (int it = 0;; it++) {
     HkStatus status = n->ops->look(n->ops->device, &n->look, error);
     if (status < 0) return status;
     if (hk_gpu_newton_ends(n, it)) return HK_OK;
-    double accuracy = FORCING_RATE * sqrt(n->info.gradient);
-    if (!(accuracy < n->settings->forcing)) accuracy = n->settings->forcing;
-    if (it == 0) accuracy *= FIRST_FORCING;
+    double accuracy = hk_newton_forcing(n->settings->forcing, n->info.gradient, it == 0);
     status = n->ops->prepare(n->ops->device, it == 0, error);
     if (status >= 0) status = hk_gpu_newton_advance(n, accuracy, error);
     if (status < 0) return status;
