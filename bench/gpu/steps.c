@@ -1,6 +1,7 @@
 /* Implicit steps on a GPU: how long they take and how far they are from the minimum.
  *
- *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--every N [--alone] [--solved T]]
+ *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--iterations N]
+ *                       [--every N [--alone] [--solved T]]
  *
  * KIND is cloth (a grid with shear and bending springs), shuffled (the same numbered at random),
  * disc (triangles), ball (tetrahedra) or block (a lattice); SIZE counts vertices along a side,
@@ -8,7 +9,8 @@
  * steps of 1/60 s by newton with pcg and multigrid; TOLERANCE 0 is Hooke's default. The first line
  * of output has milliseconds of a step (the first one by itself, then median, mean and largest of
  * the others), iterations, and how steps ended; the second one the energies at the end. --cpu: the
- * CPU makes the steps.
+ * CPU makes the steps. --iterations: each step ends after N iterations of Newton's method at most,
+ * which tells the time to a true error.
  *
  * With --every N the CPU makes the steps, and every N-th one is made from the same state by the
  * GPU, and by the CPU to the tolerance of --solved (1e-6). The error of a step is
@@ -107,20 +109,33 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
   if (level <= HK_LOG_INFO && strstr(text, "device memory")) printf("%s\n", text);
 }
 
-static World make_world(const char *kind, int size, double tolerance, HkDeviceKind device) {
+/* What is asked for. */
+typedef struct Options {
+  const char *kind;
+  int size, steps;
+  double tolerance, solved;
+  int iterations; /* of a step, at most */
+  int every;      /* errors of every how many steps; 0: times alone */
+  HkDeviceKind device;
+  bool alone;
+} Options;
+
+/* tolerance 0: the default. */
+static World make_world(const Options *o, double tolerance, int iterations, HkDeviceKind device) {
   World w = {0};
   HkError error = {0};
   HkContext context = hk_context_default();
   char text[2000], body[500], minimizer[300] = "";
-  const Kind *found = find_kind(kind);
+  const Kind *found = find_kind(o->kind);
   context.device = device;
   context.log = on_log;
-  snprintf(body, sizeof body, found->body, size);
+  snprintf(body, sizeof body, found->body, o->size);
   if (tolerance > 0)
     snprintf(minimizer, sizeof minimizer,
-             ", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, \"linear\": {\"type\": "
+             ", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, \"iterations\": %d, "
+             "\"linear\": {\"type\": "
              "\"pcg\", \"tolerance\": 1e-5, \"preconditioner\": {\"type\": \"multigrid\"}}}",
-             tolerance);
+             tolerance, iterations);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
            "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": {\"type\": "
@@ -148,11 +163,12 @@ static int compare(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-static void measure(const char *kind, int size, int steps, double tolerance, HkDeviceKind device) {
+static void measure(const Options *o) {
+  int steps = o->steps;
   double *ms = calloc((size_t)steps + 1, sizeof *ms), sum = 0, newton = 0, pcg = 0;
   int ends[6] = {0}, most = 0;
   double begin = hk_wall_time();
-  World w = make_world(kind, size, tolerance, device);
+  World w = make_world(o, o->tolerance, o->iterations, o->device);
   double made = hk_wall_time() - begin;
   for (int q = 0; q < steps; q++) {
     HkError error = {0};
@@ -177,7 +193,7 @@ static void measure(const char *kind, int size, int steps, double tolerance, HkD
   printf("%-8s %5d tolerance %-6g %8lld vertices: first %.2f, median %.2f, mean %.2f, largest %.2f "
          "ms; %.1f newton (%d at most), %.1f pcg; %d converged, %d rounding, %d stationary, %d "
          "iterations, %d stalled; made in %.1f s\n",
-         kind, size, tolerance, (long long)hk_state_vertex_count(w.state), first,
+         o->kind, o->size, o->tolerance, (long long)hk_state_vertex_count(w.state), first,
          ms[1 + (steps - 1) / 2], sum / (steps - 1), ms[steps - 1], newton, most, pcg,
          ends[HK_STOP_CONVERGED], ends[HK_STOP_ROUNDING], ends[HK_STOP_STATIONARY],
          ends[HK_STOP_ITERATIONS], ends[HK_STOP_STALLED], made);
@@ -232,19 +248,11 @@ static void add(Errors *e, double error) {
   e->most = fmax(e->most, error);
 }
 
-typedef struct Options {
-  int every;
-  double solved;
-  HkDeviceKind device; /* of the steps */
-  bool alone;
-} Options;
-
-static void measure_errors(const char *kind, int size, int steps, double tolerance,
-                           const Options *o) {
+static void measure_errors(const Options *o) {
   HkDeviceKind host = o->alone ? o->device : HK_CPU;
-  World own = make_world(kind, size, tolerance, host);
-  World other = make_world(kind, size, tolerance, o->device);
-  World exact = make_world(kind, size, o->solved, host);
+  World own = make_world(o, o->tolerance, o->iterations, host);
+  World other = make_world(o, o->tolerance, o->iterations, o->device);
+  World exact = make_world(o, o->solved, 1000, host);
   int64_t n = hk_state_vertex_count(own.state);
   Errors errors[2] = {{0, 0}, {0, 0}};
   int kept = 0;
@@ -252,7 +260,7 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
   Step step = {.x = malloc((size_t)(6 * n) * sizeof(double))};
   if (!step.x) exit(1);
   step.v = step.x + 3 * n;
-  for (int q = 0; q < steps; q++) {
+  for (int q = 0; q < o->steps; q++) {
     if ((q + 1) % o->every == 0) {
       memcpy(step.x, hk_state_positions(own.state), (size_t)(3 * n) * sizeof *step.x);
       memcpy(step.v, hk_state_velocities(own.state), (size_t)(3 * n) * sizeof *step.v);
@@ -269,8 +277,8 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
       check(hk_sim_step(own.sim, own.state, &error), &error);
     }
   }
-  printf("%s %d tolerance %g: own error %.2e in the mean, %.2e at most", kind, size, tolerance,
-         errors[0].sum / kept, errors[0].most);
+  printf("%s %d tolerance %g: own error %.2e in the mean, %.2e at most", o->kind, o->size,
+         o->tolerance, errors[0].sum / kept, errors[0].most);
   if (!o->alone) printf("; device %.2e, %.2e", errors[1].sum / kept, errors[1].most);
   printf("\n");
   destroy_world(&own);
@@ -280,25 +288,28 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
 }
 
 int main(int argc, char **argv) {
-  Options o = {.solved = 1e-6, .device = HK_CUDA};
   setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
-    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--every N [--alone] "
-                    "[--solved T]]\n");
+    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--iterations N] "
+                    "[--every N [--alone] [--solved T]]\n");
     return 2;
   }
+  Options o = {.kind = argv[1],
+               .size = atoi(argv[2]),
+               .steps = atoi(argv[3]),
+               .tolerance = atof(argv[4]),
+               .solved = 1e-6,
+               .iterations = 1000,
+               .device = HK_CUDA};
   for (int k = 5; k < argc; k++) {
+    const char *value = k + 1 < argc ? argv[k + 1] : "0";
     if (strcmp(argv[k], "--cpu") == 0) o.device = HK_CPU;
     if (strcmp(argv[k], "--alone") == 0) o.alone = true;
-    if (strcmp(argv[k], "--every") == 0 && k + 1 < argc) o.every = atoi(argv[++k]);
-    if (strcmp(argv[k], "--solved") == 0 && k + 1 < argc) o.solved = atof(argv[++k]);
+    if (strcmp(argv[k], "--every") == 0) o.every = atoi(value);
+    if (strcmp(argv[k], "--iterations") == 0) o.iterations = atoi(value);
+    if (strcmp(argv[k], "--solved") == 0) o.solved = atof(value);
   }
-  int size = atoi(argv[2]), steps = atoi(argv[3]);
-  double tolerance = atof(argv[4]);
-  if (strcmp(argv[1], "shuffled") == 0) write_shuffled("shuffled.obj", size);
-  if (o.every > 0)
-    measure_errors(argv[1], size, steps, tolerance, &o);
-  else
-    measure(argv[1], size, steps, tolerance, o.device);
+  if (strcmp(o.kind, "shuffled") == 0) write_shuffled("shuffled.obj", o.size);
+  o.every > 0 ? measure_errors(&o) : measure(&o);
   return 0;
 }

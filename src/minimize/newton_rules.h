@@ -58,7 +58,7 @@ typedef struct HkProjection {
 
 /* definite: the Hessian is taken for positive definite at first. */
 static inline HkProjection hk_projection_begin(bool definite) {
-  HkProjection p = {definite ? 0 : 1, 0.5, 0};
+  HkProjection p = {definite ? 0.0 : 1.0, 0.5, 0};
   return p;
 }
 

@@ -64,8 +64,8 @@ static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
     l->A.start = host_own(h, f->start, hk_gpu_slices(n) + 1, sizeof *f->start);
     l->A.column = host_own(h, f->column, entries, sizeof *f->column);
     if (k == 0) l->A.spring = host_own(h, NULL, entries, sizeof(HkGpuFour));
-    if (k > 0) l->A.block = host_own(h, NULL, 3 * entries, sizeof(HkGpuFour));
-    for (int64_t e = 0; e < entries && k > 0; e++) hk_gpu_clear_entry(&l->A, e);
+    if (k > 0) l->A.block = host_own(h, NULL, entries, sizeof(HkGpuFour));
+    if (k > 0) l->A.rest = host_own(h, NULL, entries, sizeof(HkGpuTwo));
     l->A.R = host_own(h, NULL, 2 * n, sizeof(HkGpuFour));
     l->A.D = host_own(h, NULL, 6 * n, sizeof(float));
     HkGpuFour **vectors[] = {&l->x, &l->before, &l->b, &l->r, &l->power};
@@ -109,11 +109,11 @@ static void project(HostLevels *h, int k) {
   HostLevel *l = &h->level[k], *next = l + 1;
   HkGpuListsAt entries = lists_at(&l->lists[PAIR_ENTRIES]), rows = lists_at(&l->lists[PAIR_ROWS]);
   HkGpuListsAt own = lists_at(&l->lists[ROW_ROWS]), others = lists_at(&l->lists[ROW_ENTRIES]);
-  float m[9];
+  float m[6];
   for (int64_t pair = 0; pair < l->pair_count; pair++) {
     hk_gpu_sum_terms(&l->A, k == 0, &entries, &rows, pair, m);
-    hk_gpu_store_entry(&next->A, l->pair[2 * pair], false, m);
-    hk_gpu_store_entry(&next->A, l->pair[2 * pair + 1], true, m);
+    hk_gpu_store_entry(&next->A, l->pair[2 * pair], m);
+    hk_gpu_store_entry(&next->A, l->pair[2 * pair + 1], m);
   }
   for (int64_t i = 0; i < next->A.n; i++) {
     hk_gpu_sum_terms(&l->A, k == 0, &others, &own, i, m);

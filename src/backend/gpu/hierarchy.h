@@ -11,7 +11,7 @@
  *     (A z)_i = R_i z_i + sum_j A_ij (z_j - z_i)
  *
  * which loses nothing to cancellation where z is smooth and A_ij is large. On level 0 A_ij = -(w
- * w^T + c I) of a spring, four floats; on other levels a block has three times four floats
+ * w^T + c I) of a spring, four floats; on other levels a block, which is symmetric, has six
  * (level.h). Entries of level 0 have the order of the slots of the layout (layout.h). Lists of
  * pairs are sorted by length within windows, so that those of a slice are about as long.
  *

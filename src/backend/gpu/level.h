@@ -26,26 +26,32 @@
 #endif
 
 #ifdef __CUDACC__
-#define HK_GPU_ALIGN16 __align__(16)
+#define HK_GPU_ALIGN(bytes) __align__(bytes)
 #else
-#define HK_GPU_ALIGN16
+#define HK_GPU_ALIGN(bytes)
 #endif
 
-/* A vector of a row (w is 0), or the spring w w^T + c I as (w, c). */
-typedef struct HK_GPU_ALIGN16 HkGpuFour {
+/* A vector of a row (w is 0), the spring w w^T + c I as (w, c), or xx, yy, zz, xy of a symmetric
+ * block. */
+typedef struct HK_GPU_ALIGN(16) HkGpuFour {
   float x, y, z, w;
 } HkGpuFour;
+
+/* xz and yz of a symmetric block. */
+typedef struct HK_GPU_ALIGN(8) HkGpuTwo {
+  float xz, yz;
+} HkGpuTwo;
 
 /* The matrix of a level; the pointers lead to memory of the device. */
 typedef struct HkGpuMatrix {
   int32_t n;
   const int32_t *start, *column; /* HkGpuLevel */
   HkGpuFour *spring;             /* of each entry on level 0, */
-  HkGpuFour *block; /* on other levels: row k of entry e is at 96 (e / 32) + 32 k + e % 32, and w of
-                       the first row holds the bits of the column */
-  HkGpuFour *R;     /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
-  float *D;         /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
-  double *bound;    /* of the eigenvalues of D^-1 A */
+  HkGpuFour *block;              /* on other levels: its block, which is symmetric, */
+  HkGpuTwo *rest;                /* in two parts */
+  HkGpuFour *R;  /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
+  float *D;      /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
+  double *bound; /* of the eigenvalues of D^-1 A */
 } HkGpuMatrix;
 
 /* HkGpuLists in memory of the device. */
@@ -94,27 +100,21 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t 
                      xz * x.x + yz * x.y + zz * x.z);
 }
 
-/* Returns where the first row of the block of entry e is; the others follow HK_GPU_LANES apart. */
-HK_HOST_DEVICE int64_t hk_gpu_block_at(int64_t e) {
-  return e / HK_GPU_LANES * 3 * HK_GPU_LANES + e % HK_GPU_LANES;
+HK_HOST_DEVICE HkGpuTwo hk_gpu_read_two(const HkGpuTwo *p) {
+#ifdef __CUDA_ARCH__
+  float2 a = __ldg((const float2 *)p);
+  HkGpuTwo b = {a.x, a.y};
+  return b;
+#else
+  return *p;
+#endif
 }
 
-HK_HOST_DEVICE float hk_gpu_bits_of(int32_t column) {
-  union {
-    int32_t column;
-    float bits;
-  } u;
-  u.column = column;
-  return u.bits;
-}
-
-HK_HOST_DEVICE int32_t hk_gpu_column_of(float bits) {
-  union {
-    float bits;
-    int32_t column;
-  } u;
-  u.bits = bits;
-  return u.column;
+/* q += S u of a symmetric block. */
+HK_HOST_DEVICE void hk_gpu_add_symmetric(HkGpuFour S, HkGpuTwo rest, HkGpuFour u, HkGpuFour *q) {
+  q->x += S.x * u.x + S.w * u.y + rest.xz * u.z;
+  q->y += S.w * u.x + S.y * u.y + rest.yz * u.z;
+  q->z += rest.xz * u.x + rest.yz * u.y + S.z * u.z;
 }
 
 /* ---- Products ---- */
@@ -130,22 +130,16 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, 
 #pragma unroll 4
 #endif
   for (int s = begin + first; s < end; s += step) {
-    int64_t lane = i % HK_GPU_LANES, e = (int64_t)s * HK_GPU_LANES + lane;
+    int64_t e = (int64_t)s * HK_GPU_LANES + i % HK_GPU_LANES;
+    HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
     if (springs) {
-      HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
       HkGpuFour k = hk_gpu_read_four(A->spring + e);
       float along = k.x * u.x + k.y * u.y + k.z * u.z;
       q.x -= k.x * along + k.w * u.x;
       q.y -= k.y * along + k.w * u.y;
       q.z -= k.z * along + k.w * u.z;
     } else {
-      const HkGpuFour *a = A->block + hk_gpu_block_at(e);
-      HkGpuFour rx = hk_gpu_read_four(a), ry = hk_gpu_read_four(a + HK_GPU_LANES),
-                rz = hk_gpu_read_four(a + 2 * HK_GPU_LANES);
-      HkGpuFour u = hk_gpu_four_sub(x[hk_gpu_column_of(rx.w)], xi);
-      q.x += rx.x * u.x + rx.y * u.y + rx.z * u.z;
-      q.y += ry.x * u.x + ry.y * u.y + ry.z * u.z;
-      q.z += rz.x * u.x + rz.y * u.y + rz.z * u.z;
+      hk_gpu_add_symmetric(hk_gpu_read_four(A->block + e), hk_gpu_read_two(A->rest + e), u, &q);
     }
   }
   return q;
@@ -193,49 +187,53 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuF
   return sum;
 }
 
-/* ---- P^T A P ---- */
+/* ---- P^T A P ----
+ *
+ * Springs are symmetric blocks, and weights are numbers: so all blocks are symmetric, and A_JI =
+ * A_IJ. A sum has six numbers: xx, yy, zz, xy, xz, yz.
+ */
 
-/* m += w times an entry, a block row by row. */
+/* m += w times an entry. */
 HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t e, float w,
-                                     float m[9]) {
+                                     float m[6]) {
   if (springs) {
     HkGpuFour k = hk_gpu_read_four(A->spring + e);
-    m[0] += w * (k.x * k.x + k.w);
-    m[4] += w * (k.y * k.y + k.w);
-    m[8] += w * (k.z * k.z + k.w);
-    m[1] += w * k.x * k.y;
-    m[2] += w * k.x * k.z;
-    m[5] += w * k.y * k.z;
+    float x = w * k.x, y = w * k.y, c = w * k.w;
+    m[0] += x * k.x + c;
+    m[1] += y * k.y + c;
+    m[2] += w * k.z * k.z + c;
+    m[3] += x * k.y;
+    m[4] += x * k.z;
+    m[5] += y * k.z;
   } else {
-    const HkGpuFour *a = A->block + hk_gpu_block_at(e);
-    for (int k = 0; k < 3; k++) {
-      HkGpuFour row = hk_gpu_read_four(a + HK_GPU_LANES * k);
-      m[3 * k] += w * row.x;
-      m[3 * k + 1] += w * row.y;
-      m[3 * k + 2] += w * row.z;
-    }
+    HkGpuFour a = hk_gpu_read_four(A->block + e);
+    HkGpuTwo b = hk_gpu_read_two(A->rest + e);
+    m[0] += w * a.x;
+    m[1] += w * a.y;
+    m[2] += w * a.z;
+    m[3] += w * a.w;
+    m[4] += w * b.xz;
+    m[5] += w * b.yz;
   }
 }
 
 /* m += w R_i */
-HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w, float m[9]) {
+HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w, float m[6]) {
   HkGpuFour a = hk_gpu_read_four(A->R + 2 * i), b = hk_gpu_read_four(A->R + 2 * i + 1);
   m[0] += w * a.x;
-  m[4] += w * a.y;
-  m[8] += w * a.z;
-  m[1] += w * a.w;
-  m[2] += w * b.x;
+  m[1] += w * a.y;
+  m[2] += w * a.z;
+  m[3] += w * a.w;
+  m[4] += w * b.x;
   m[5] += w * b.y;
 }
 
-/* Returns in m the sum of a list of entries and a list of row sums of A. Springs and row sums are
- * symmetric: their part below the diagonal is copied at the end. */
+/* Returns in m the sum of a list of entries and a list of row sums of A. */
 HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
                                      const HkGpuListsAt *entries, const HkGpuListsAt *rows,
-                                     int64_t list, float m[9]) {
-  float symmetric[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+                                     int64_t list, float m[6]) {
   int64_t slice = list / HK_GPU_LANES, lane = list % HK_GPU_LANES;
-  for (int k = 0; k < 9; k++) m[k] = 0;
+  for (int k = 0; k < 6; k++) m[k] = 0;
   int begin = HK_GPU_READ(entries->start + slice), end = HK_GPU_READ(entries->start + slice + 1);
 #ifdef __CUDA_ARCH__
 #pragma unroll 4
@@ -243,44 +241,28 @@ HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
   for (int s = begin; s < end; s++) {
     int64_t e = (int64_t)s * HK_GPU_LANES + lane;
     hk_gpu_add_entry(A, springs, HK_GPU_READ(entries->index + e), HK_GPU_READ(entries->weight + e),
-                     springs ? symmetric : m);
+                     m);
   }
   begin = HK_GPU_READ(rows->start + slice);
   end = HK_GPU_READ(rows->start + slice + 1);
   for (int s = begin; s < end; s++) {
     int64_t e = (int64_t)s * HK_GPU_LANES + lane;
     float w = HK_GPU_READ(rows->weight + e);
-    if (w != 0) hk_gpu_add_row_sum(A, HK_GPU_READ(rows->index + e), w, symmetric);
-  }
-  symmetric[3] = symmetric[1];
-  symmetric[6] = symmetric[2];
-  symmetric[7] = symmetric[5];
-  for (int k = 0; k < 9; k++) m[k] += symmetric[k];
-}
-
-/* Stores a block, or its transpose, as entry e. */
-HK_HOST_DEVICE void hk_gpu_store_entry(const HkGpuMatrix *A, int64_t e, bool transposed,
-                                       const float m[9]) {
-  HkGpuFour *a = A->block + hk_gpu_block_at(e);
-  for (int k = 0; k < 3; k++) {
-    HkGpuFour row = hk_gpu_four(transposed ? m[k] : m[3 * k], transposed ? m[k + 3] : m[3 * k + 1],
-                                transposed ? m[k + 6] : m[3 * k + 2]);
-    if (k == 0) row.w = hk_gpu_bits_of(HK_GPU_READ(A->column + e));
-    a[HK_GPU_LANES * k] = row;
+    if (w != 0) hk_gpu_add_row_sum(A, HK_GPU_READ(rows->index + e), w, m);
   }
 }
 
-/* Clears entry e, but for its column. */
-HK_HOST_DEVICE void hk_gpu_clear_entry(const HkGpuMatrix *A, int64_t e) {
-  const float none[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
-  hk_gpu_store_entry(A, e, false, none);
+HK_HOST_DEVICE void hk_gpu_store_entry(const HkGpuMatrix *A, int64_t e, const float m[6]) {
+  HkGpuFour a = {m[0], m[1], m[2], m[3]};
+  HkGpuTwo b = {m[4], m[5]};
+  A->block[e] = a;
+  A->rest[e] = b;
 }
 
-/* Stores the symmetric part of m as R_i. */
-HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const float m[9]) {
-  HkGpuFour a = {m[0], m[4], m[8], (m[1] + m[3]) / 2};
+HK_HOST_DEVICE void hk_gpu_store_row_sum(const HkGpuMatrix *A, int64_t i, const float m[6]) {
+  HkGpuFour a = {m[0], m[1], m[2], m[3]};
   A->R[2 * i] = a;
-  A->R[2 * i + 1] = hk_gpu_four((m[2] + m[6]) / 2, (m[5] + m[7]) / 2, 0);
+  A->R[2 * i + 1] = hk_gpu_four(m[4], m[5], 0);
 }
 
 /* Stores the inverse of a positive semidefinite block as D_i; 0 for an empty row. `more`
@@ -312,14 +294,15 @@ HK_HOST_DEVICE void hk_gpu_diagonal_block(const HkGpuMatrix *A, int64_t i, doubl
   m[4] = (double)rest.x;
   m[5] = (double)rest.y;
   for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
-    const HkGpuFour *a = A->block + (int64_t)s * 3 * HK_GPU_LANES + lane;
-    HkGpuFour rx = a[0], ry = a[HK_GPU_LANES], rz = a[2 * HK_GPU_LANES];
-    m[0] -= (double)rx.x;
-    m[1] -= (double)ry.y;
-    m[2] -= (double)rz.z;
-    m[3] -= 0.5 * ((double)rx.y + (double)ry.x);
-    m[4] -= 0.5 * ((double)rx.z + (double)rz.x);
-    m[5] -= 0.5 * ((double)ry.z + (double)rz.y);
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
+    HkGpuFour a = A->block[e];
+    HkGpuTwo b = A->rest[e];
+    m[0] -= (double)a.x;
+    m[1] -= (double)a.y;
+    m[2] -= (double)a.z;
+    m[3] -= (double)a.w;
+    m[4] -= (double)b.xz;
+    m[5] -= (double)b.yz;
   }
 }
 

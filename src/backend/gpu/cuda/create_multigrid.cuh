@@ -43,7 +43,8 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
   HK_CUDA_TRY(keep_copy(s, &A->start, (const int32_t *)from->start, slices + 1, error));
   HK_CUDA_TRY(keep_copy(s, &A->column, (const int32_t *)from->column, entries, error));
   HK_CUDA_TRY(keep_new(s, &A->spring, fine ? entries : 0, error));
-  HK_CUDA_TRY(keep_new(s, &A->block, fine ? 0 : 3 * entries, error));
+  HK_CUDA_TRY(keep_new(s, &A->block, fine ? 0 : entries, error));
+  HK_CUDA_TRY(keep_new(s, &A->rest, fine ? 0 : entries, error));
   if (!fine && entries > 0)
     clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS>>>(*A, entries);
   HK_CUDA(cudaGetLastError(), "launch its kernels");

@@ -159,7 +159,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 /* Clears the entries of a level; padding stays so. */
 __global__ void clear_entries(const HkGpuMatrix A, int64_t entries) {
   const int64_t e = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-  if (e < entries) hk_gpu_clear_entry(&A, e);
+  const float none[6] = {0, 0, 0, 0, 0, 0};
+  if (e < entries) hk_gpu_store_entry(&A, e, none);
 }
 
 /* project_pairs, project_rows and invert_diagonal do not let the next kernel come early: it reads
@@ -169,19 +170,19 @@ template <bool SPRINGS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     project_pairs(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
   const int pair = blockIdx.x * blockDim.x + threadIdx.x;
-  float m[9];
+  float m[6];
   wait_for_last();
   if (pair >= l.pair_count) return;
   hk_gpu_sum_terms(&l.A, SPRINGS, &l.pair_entries, &l.pair_rows, pair, m);
-  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair), false, m);
-  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair + 1), true, m);
+  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair), m);
+  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair + 1), m);
 }
 
 template <bool SPRINGS>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     project_rows(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float m[9];
+  float m[6];
   wait_for_last();
   if (i >= next.n) return;
   hk_gpu_sum_terms(&l.A, SPRINGS, &l.row_entries, &l.row_rows, i, m);
@@ -254,10 +255,12 @@ static __device__ void load_dense(const HkGpuMatrix &A, double *M) {
     d[5] = d[7] = (double)rest.y;
     for (int s = A.start[i / WARP]; s < A.start[i / WARP + 1]; s++) {
       const int j = A.column[s * WARP + i % WARP];
-      const HkGpuFour *a = A.block + (int64_t)s * 3 * WARP + i % WARP;
+      const HkGpuFour a = A.block[s * WARP + i % WARP];
+      const HkGpuTwo b = A.rest[s * WARP + i % WARP];
+      const float m[9] = {a.x, a.w, b.xz, a.w, a.y, b.yz, b.xz, b.yz, a.z};
       if (j == i) continue; /* padding */
       for (int k = 0; k < 9; k++) {
-        double value = (double)(&a[WARP * (k / 3)].x)[k % 3];
+        double value = (double)m[k];
         M[(3 * i + k / 3) * size + 3 * j + k % 3] = value;
         d[k] -= value;
       }

@@ -44,7 +44,7 @@ static double multigrid_need(const HkGpuHierarchy *h) {
     const HkGpuLevel *l = &h->level[k];
     const HkGpuLists *lists[] = {&l->prolong,   &l->restrict_to, &l->pair_entries,
                                  &l->pair_rows, &l->row_rows,    &l->row_entries};
-    double entry = k == 0 ? 4 * sizeof(float) : 12 * sizeof(float);
+    double entry = (k == 0 ? 4 : 6) * sizeof(float);
     bytes += (double)hk_gpu_level_entries(l) * (4 + entry) + 8.0 * (double)l->pair_count;
     bytes += (double)l->n * (14 + (k == 0 ? 16 : 24)) * sizeof(float);
     for (int q = 0; q < 6; q++) bytes += list_bytes(lists[q]);
