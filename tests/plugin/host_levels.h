@@ -111,12 +111,12 @@ static void project(HostLevels *h, int k) {
   HkGpuListsAt own = lists_at(&l->lists[ROW_ROWS]), others = lists_at(&l->lists[ROW_ENTRIES]);
   float m[6];
   for (int64_t pair = 0; pair < l->pair_count; pair++) {
-    hk_gpu_sum_terms(&l->A, k == 0, &entries, &rows, pair, m);
+    hk_gpu_sum_terms(&l->A, k == 0, &entries, &rows, pair, 0, 1, m);
     hk_gpu_store_entry(&next->A, l->pair[2 * pair], m);
     hk_gpu_store_entry(&next->A, l->pair[2 * pair + 1], m);
   }
   for (int64_t i = 0; i < next->A.n; i++) {
-    hk_gpu_sum_terms(&l->A, k == 0, &others, &own, i, m);
+    hk_gpu_sum_terms(&l->A, k == 0, &others, &own, i, 0, 1, m);
     hk_gpu_store_row_sum(&next->A, i, m);
   }
   for (int64_t i = 0; i < next->A.n; i++) {

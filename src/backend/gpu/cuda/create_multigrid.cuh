@@ -106,6 +106,18 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   return keep_new(s, &a->sums.arrived, 1, error);
 }
 
+/* The queue beside that of the steps, with sums of its own. */
+static HkStatus create_side(Simulation *s, HkError *error) {
+  Multigrid *m = s->multigrid;
+  m->side_sums.stride = m->args.sums.stride;
+  HK_CUDA_TRY(keep_new(s, &m->side_sums.part, m->side_sums.stride, error));
+  HK_CUDA_TRY(keep_new(s, &m->side_sums.arrived, 1, error));
+  HK_CUDA(cudaStreamCreateWithFlags(&m->side, cudaStreamNonBlocking), "make a queue");
+  HK_CUDA(cudaEventCreateWithFlags(&m->fork, cudaEventDisableTiming), "make an event");
+  HK_CUDA(cudaEventCreateWithFlags(&m->join, cudaEventDisableTiming), "make an event");
+  return HK_OK;
+}
+
 static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError *error) {
   const HkGpuHierarchy *h = m->hierarchy;
   if (!h) return HK_OK;
@@ -129,12 +141,18 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
                                  (int)fine_shared(s->most_local)),
             "set up its kernels");
   choose_small(made);
-  return create_args(s, h->scale, error);
+  HK_CUDA_TRY(create_args(s, h->scale, error));
+  return create_side(s, error);
 }
 
 static void destroy_multigrid(Simulation *s) {
+  Multigrid *m = s->multigrid;
+  if (!m) return;
   drop_multigrid_graphs(s);
-  free(s->multigrid);
+  if (m->side) cudaStreamDestroy(m->side);
+  if (m->fork) cudaEventDestroy(m->fork);
+  if (m->join) cudaEventDestroy(m->join);
+  free(m);
   s->multigrid = NULL;
 }
 

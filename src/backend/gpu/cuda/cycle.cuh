@@ -22,6 +22,9 @@ struct Multigrid {
   int first_small; /* from this level on cycle_small runs the cycle; `count`: none */
   SmallLevels small;
   LinearizeArgs args;
+  cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
+  cudaEvent_t fork, join;
+  Sums side_sums;
   cudaGraphExec_t prepare[2];   /* for later Hessians of a step, and for its first one */
   cudaGraphExec_t iteration[2]; /* of conjugate gradients, by the array that holds p */
 };
@@ -45,42 +48,60 @@ template <class F> static void with_lanes(const Multigrid *m, int k, F go) {
 
 /* ---- The hierarchy ---- */
 
-static void queue_projection(Simulation *s, int k) {
+template <bool SPRINGS, int LANES> static void queue_project(Simulation *s, int k) {
   const Level *l = &s->multigrid->level[k], *next = l + 1;
-  unsigned pairs = blocks_for(l->pair_count, BLOCK_THREADS);
-  unsigned rows = blocks_for(next->A.n, BLOCK_THREADS);
-  launch(k == 0 ? project_pairs<true> : project_pairs<false>, pairs, BLOCK_THREADS, 0, s->queue, *l,
+  unsigned pairs = project_blocks(l->pair_count, LANES);
+  launch(project<SPRINGS, LANES>, pairs + project_blocks(next->A.n, LANES), BLOCK_THREADS, 0,
+         s->queue, *l, next->A, pairs);
+}
+
+/* The matrix of level k + 1. Lists of small levels are few and long. */
+static void queue_projection(Simulation *s, int k) {
+  const int MANY_PAIRS = 200000;
+  const Level *l = &s->multigrid->level[k], *next = l + 1;
+  bool many = l->pair_count > MANY_PAIRS;
+  if (k == 0)
+    many ? queue_project<true, 1>(s, k) : queue_project<true, 8>(s, k);
+  else
+    many ? queue_project<false, 1>(s, k) : queue_project<false, 8>(s, k);
+  launch(invert_diagonal, blocks_for(next->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
          next->A);
-  launch(k == 0 ? project_rows<true> : project_rows<false>, rows, BLOCK_THREADS, 0, s->queue, *l,
-         next->A);
-  launch(invert_diagonal, rows, BLOCK_THREADS, 0, s->queue, next->A);
 }
 
 /* An even number of power iterations, after which power[0] is the newest vector again. */
-static void queue_bound(Simulation *s, int k, bool first) {
+static void queue_bound(Simulation *s, int k, bool first, cudaStream_t queue, const Sums &sums) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k];
   int count = first ? HK_GPU_POWER_FIRST : HK_GPU_POWER_NEXT;
   if (first)
-    launch(begin_power, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A.n,
+    launch(begin_power, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, queue, l->A.n,
            l->power[0], l->norm);
   with_lanes(m, k, [&](auto lanes) {
     for (int q = 0; q < count; q++)
-      launch(iterate_power<lanes.value>, rows_blocks(l->A.n, lanes.value), BLOCK_THREADS, 0,
-             s->queue, l->A, l->power[q % 2], l->power[1 - q % 2], l->norm, m->args.sums);
+      launch(iterate_power<lanes.value>, rows_blocks(l->A.n, lanes.value), BLOCK_THREADS, 0, queue,
+             l->A, l->power[q % 2], l->power[1 - q % 2], l->norm, sums);
   });
 }
 
-/* All levels of the Hessian whose level 0 is there. */
+/* All levels of the Hessian whose level 0 is there. Bounds and the inverse do not depend on each
+ * other: those of small levels, which are bound by latency, run beside those of large ones. */
 static void queue_hierarchy(Simulation *s, bool first) {
+  const int SIDE_ROWS = 30000;
   Multigrid *m = s->multigrid;
   int last = m->count - 1;
   for (int k = 0; k < last; k++) queue_projection(s, k);
-  for (int k = 1; k < m->count; k++)
-    if (k < last || !m->exact) queue_bound(s, k, first);
+  cudaEventRecord(m->fork, s->queue);
+  cudaStreamWaitEvent(m->side, m->fork, 0);
+  for (int k = 1; k < m->count; k++) {
+    bool small = m->level[k].A.n < SIDE_ROWS;
+    if (k < last || !m->exact)
+      queue_bound(s, k, first, small ? m->side : s->queue, small ? m->side_sums : m->args.sums);
+  }
   if (m->exact)
-    launch(invert_dense, 1, DENSE_THREADS, dense_shared(m->level[last].A.n), s->queue,
+    launch(invert_dense, 1, DENSE_THREADS, dense_shared(m->level[last].A.n), m->side,
            m->level[last].A, m->inverse);
+  cudaEventRecord(m->join, m->side);
+  cudaStreamWaitEvent(s->queue, m->join, 0);
 }
 
 /* ---- The cycle ---- */

@@ -163,30 +163,44 @@ __global__ void clear_entries(const HkGpuMatrix A, int64_t entries) {
   if (e < entries) hk_gpu_store_entry(&A, e, none);
 }
 
-/* project_pairs, project_rows and invert_diagonal do not let the next kernel come early: it reads
- * what they write through the read-only cache (__ldg), which needs data that are constant while a
- * kernel runs. */
-template <bool SPRINGS>
-__global__ void __launch_bounds__(BLOCK_THREADS)
-    project_pairs(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
-  const int pair = blockIdx.x * blockDim.x + threadIdx.x;
-  float m[6];
-  wait_for_last();
-  if (pair >= l.pair_count) return;
-  hk_gpu_sum_terms(&l.A, SPRINGS, &l.pair_entries, &l.pair_rows, pair, m);
-  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair), m);
-  hk_gpu_store_entry(&next, __ldg(l.pair + 2 * pair + 1), m);
+/* Lists of pairs and of rows of one kernel: slices of 32, LANES warps a slice. */
+static unsigned project_blocks(int64_t lists, int lanes) {
+  return blocks_for((lists + WARP - 1) / WARP * WARP * lanes, BLOCK_THREADS);
 }
 
-template <bool SPRINGS>
+/* The blocks of the pairs, then those of the rows, of the next level. project and invert_diagonal
+ * do not let the next kernel come early: it reads what they write through the read-only cache
+ * (__ldg), which needs data that are constant while a kernel runs. */
+template <bool SPRINGS, int LANES>
 __global__ void __launch_bounds__(BLOCK_THREADS)
-    project_rows(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    project(__grid_constant__ const Level l, __grid_constant__ const HkGpuMatrix next,
+            unsigned pair_blocks) {
+  const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+  const bool pairs = blockIdx.x < pair_blocks;
+  const int block = (int)(pairs ? blockIdx.x : blockIdx.x - pair_blocks);
+  const int list = (block * (BLOCK_WARPS / LANES) + warp / LANES) * WARP + lane;
+  const bool mine = list < (pairs ? l.pair_count : next.n);
   float m[6];
   wait_for_last();
-  if (i >= next.n) return;
-  hk_gpu_sum_terms(&l.A, SPRINGS, &l.row_entries, &l.row_rows, i, m);
-  hk_gpu_store_row_sum(&next, i, m);
+  if (mine && pairs)
+    hk_gpu_sum_terms(&l.A, SPRINGS, &l.pair_entries, &l.pair_rows, list, warp % LANES, LANES, m);
+  if (mine && !pairs)
+    hk_gpu_sum_terms(&l.A, SPRINGS, &l.row_entries, &l.row_rows, list, warp % LANES, LANES, m);
+  if (LANES > 1) {
+    __shared__ float part[6][BLOCK_THREADS];
+    for (int k = 0; k < 6 && mine; k++) part[k][threadIdx.x] = m[k];
+    __syncthreads();
+    if (warp % LANES > 0) return;
+    for (int e = 1; e < LANES && mine; e++)
+      for (int k = 0; k < 6; k++) m[k] += part[k][threadIdx.x + WARP * e];
+  }
+  if (!mine) return;
+  if (pairs) {
+    hk_gpu_store_entry(&next, __ldg(l.pair + 2 * list), m);
+    hk_gpu_store_entry(&next, __ldg(l.pair + 2 * list + 1), m);
+  } else {
+    hk_gpu_store_row_sum(&next, list, m);
+  }
 }
 
 __global__ void __launch_bounds__(BLOCK_THREADS)
