@@ -1,13 +1,15 @@
 /* Implicit steps on a GPU: how long they take and how far they are from the minimum.
  *
- *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE]]
+ *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE [INTEGRATOR]]]
  *
  * KIND is cloth (a grid with shear and bending springs), shuffled (the same numbered at random),
  * disc (triangles), ball (tetrahedra) or block (a lattice); SIZE counts vertices along a side,
  * rings or shells. A body of 1 kg and about 1 m with springs of 1e4 N/m falls from rest for STEPS
- * steps of 1/60 s by newton with pcg and multigrid. The first line of output has milliseconds of a
- * step (the first one by itself, then median, mean and largest of the others), iterations, and how
- * steps ended; the second one the energies at the end.
+ * steps of 1/60 s by backward_euler, or another INTEGRATOR: by newton with pcg and multigrid, and
+ * by pcg with multigrid alone if it is linear_implicit_euler, whose linear solver then has the
+ * TOLERANCE. The first line of output has milliseconds of a step (the first one by itself, then
+ * median, mean and largest of the others), iterations, and how steps ended; the second one the
+ * energies at the end.
  *
  * With EVERY > 0 the CPU makes the same steps, and every EVERY-th one also to a tolerance of 1e-6.
  * The error of a step is |x - x*|_M / |x* - x_n|_M, from the same state on all devices.
@@ -104,22 +106,34 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
   if (level <= HK_LOG_INFO && strstr(text, "device memory")) printf("%s\n", text);
 }
 
+static const char *integrator = "backward_euler";
+
+/* Writes the integrator of a scene. */
+static void write_method(double tolerance, char *text, size_t size) {
+  bool linear = strcmp(integrator, "linear_implicit_euler") == 0;
+  snprintf(text, size,
+           linear ? "{\"type\": \"%s\", \"linear\": {\"type\": \"pcg\", \"tolerance\": %g, "
+                    "\"preconditioner\": \"multigrid\"}}"
+                  : "{\"type\": \"%s\", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, "
+                    "\"linear\": {\"type\": \"pcg\", \"tolerance\": 1e-5, \"preconditioner\": "
+                    "\"multigrid\"}}}",
+           integrator, tolerance);
+}
+
 static World make_world(const char *kind, int size, double tolerance, HkDeviceKind device) {
   World w = {0};
   HkError error = {0};
   HkContext context = hk_context_default();
-  char text[2000], body[500];
+  char text[2000], body[500], method[400];
   const Kind *found = find_kind(kind);
   context.device = device;
   context.log = on_log;
   snprintf(body, sizeof body, found->body, size);
+  write_method(tolerance, method, sizeof method);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
-           "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": {\"type\": "
-           "\"backward_euler\", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, "
-           "\"linear\": {\"type\": \"pcg\", \"tolerance\": 1e-5, \"preconditioner\": "
-           "{\"type\": \"multigrid\"}}}}}",
-           body, found->pins, tolerance);
+           "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": %s}",
+           body, found->pins, method);
   check(hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &w.scene, &error),
         &error);
   check(hk_model_compile(w.scene, &w.model, &error), &error);
@@ -190,11 +204,10 @@ static double distance(const double *a, const double *b, int64_t count) {
   return sqrt(sum);
 }
 
-/* Makes the step from the state of `from`; x must be copied before. */
-static const double *step_from(World *w, const double *x, const double *v, int64_t count) {
+/* Makes the step from a state, with the step before that it remembers. */
+static const double *step_from(World *w, const HkState *from) {
   HkError error = {0};
-  memcpy(hk_state_x(w->state), x, (size_t)count * sizeof *x);
-  memcpy(hk_state_v(w->state), v, (size_t)count * sizeof *v);
+  check(hk_state_copy(from, w->state, &error), &error);
   check(hk_sim_step(w->sim, w->state, &error), &error);
   return hk_state_positions(w->state);
 }
@@ -205,20 +218,21 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
   World gpu = make_world(kind, size, tolerance, device);
   World exact = make_world(kind, size, 1e-6, HK_CPU);
   int64_t count = 3 * hk_state_vertex_count(cpu.state);
-  double *x = malloc((size_t)(2 * count) * sizeof *x), *v = x + count;
+  HkState *before = NULL;
+  HkError failed = {0};
+  check(hk_state_create(cpu.model, &before, &failed), &failed);
   double worst[2] = {0, 0}, mean[2] = {0, 0};
   int kept = 0;
   for (int q = 0; q < steps; q++) {
     HkError error = {0};
-    memcpy(x, hk_state_positions(cpu.state), (size_t)count * sizeof *x);
-    memcpy(v, hk_state_velocities(cpu.state), (size_t)count * sizeof *v);
+    check(hk_state_copy(cpu.state, before, &error), &error);
     double start = hk_wall_time();
     check(hk_sim_step(cpu.sim, cpu.state, &error), &error);
     double seconds = hk_wall_time() - start;
     if ((q + 1) % every != 0) continue;
-    const double *solved = step_from(&exact, x, v, count);
-    const double *there = step_from(&gpu, x, v, count);
-    double moved = distance(solved, x, count);
+    const double *solved = step_from(&exact, before);
+    const double *there = step_from(&gpu, before);
+    double moved = distance(solved, hk_state_positions(before), count);
     double errors[2] = {distance(hk_state_positions(cpu.state), solved, count) / moved,
                         distance(there, solved, count) / moved};
     HkStepInfo a = hk_sim_step_info(cpu.sim), b = hk_sim_step_info(gpu.sim);
@@ -241,18 +255,19 @@ static void measure_errors(const char *kind, int size, int steps, double toleran
   destroy_world(&cpu);
   destroy_world(&gpu);
   destroy_world(&exact);
-  free(x);
+  hk_state_destroy(&before);
 }
 
 int main(int argc, char **argv) {
   setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
-    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE]]\n");
+    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [EVERY [DEVICE [INTEGRATOR]]]\n");
     return 2;
   }
   int size = atoi(argv[2]), steps = atoi(argv[3]), every = argc > 5 ? atoi(argv[5]) : 0;
   double tolerance = atof(argv[4]);
   HkDeviceKind device = argc > 6 && strcmp(argv[6], "cpu") == 0 ? HK_CPU : HK_CUDA;
+  if (argc > 7) integrator = argv[7];
   if (strcmp(argv[1], "shuffled") == 0) write_shuffled("shuffled.obj", size);
   if (every > 0)
     measure_errors(argv[1], size, steps, tolerance, every, device);
