@@ -1,6 +1,7 @@
 /* Integrators with multigrid on a device: the step before, which the first guess and bdf2 depend
  * on, bdf2 itself, and linear_implicit_euler. */
 #include "device_world.h"
+#include "hooke/run.h"
 #include "model/state.h"
 #include "step/implicit.h"
 
@@ -167,6 +168,51 @@ TEST(resumed_runs_on_a_device_have_the_same_bits) {
     }
     world_destroy(&whole);
   }
+}
+
+/* A run queues the steps of the next frame before it writes one, and a frame is read between them:
+ * its steps are those of a simulation that makes them all at once. With `touches` the caller takes
+ * the state after each frame, so that the queued steps are thrown away. */
+static void compare_run(const char *integrator, bool touches) {
+  static const char text[] =
+      "{'time': {'duration': 0.3, 'step': 0.0125, 'frames_per_second': 10}, 'bodies': [{'shape': "
+      "{'type': 'grid', 'nx': 9, 'ny': 8}, 'springs': {'k': 400, 'shear': true, 'damping': 0.1}}], "
+      "'pins': [{'select': 'left'}], 'forces': ['gravity'], 'integrator': {'type': '%s', "
+      "'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}}}, "
+      "'outputs': []}";
+  HkContext context = hk_context_default();
+  HkRunOptions options = hk_run_options_default();
+  HkScene *scene = NULL;
+  HkRun *run = NULL;
+  World whole;
+  char one[700], folder[300];
+  DeviceWish remote = {NULL, HK_CUDA};
+  HkStatus status = HK_OK;
+  snprintf(one, sizeof one, text, integrator);
+  const char *json = test_json(one);
+  snprintf(folder, sizeof folder, "%s/run", test_folder());
+  context.device = HK_CUDA;
+  options.folder = folder;
+  MUST(device_make(json, NULL, &remote, &whole, error));
+  MUST(hk_sim_steps(whole.sim, whole.state, 24, error));
+  MUST(hk_scene_parse(&context, json, strlen(json), "cloth", NULL, NULL, 0, &scene, error));
+  MUST(hk_run_create(scene, &options, &run, error));
+  while (status == HK_OK) {
+    status = hk_run_frame(run, NULL);
+    if (touches) hk_state_x(hk_run_state(run));
+  }
+  CHECK(status == HK_DONE && hk_run_progress(run).steps == 24);
+  const HkState *end = hk_run_state(run);
+  CHECK(apart(hk_state_positions(end), hk_state_positions(whole.state), 3 * end->n) == 0);
+  CHECK(end->h_old > 0 && apart(end->v_old, whole.state->v_old, 3 * end->n) == 0);
+  hk_run_destroy(&run);
+  hk_scene_destroy(&scene);
+  world_destroy(&whole);
+}
+
+TEST(runs_on_a_device_keep_the_step_before_from_frame_to_frame) {
+  device_use_plugin();
+  for (int q = 0; q < 4; q++) compare_run(q < 2 ? "backward_euler" : "bdf2", q % 2);
 }
 
 /* A step of a state that the other one has made: the guess, and so the number of iterations, is
