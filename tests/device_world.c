@@ -7,12 +7,13 @@ void device_use_plugin(void) {
 
 /* Implicit steps are solved to rounding. */
 static HkStatus choose(const char *integrator, HkMethod *step, HkError *error) {
-  bool multigrid = strcmp(integrator, "multigrid") == 0;
+  bool bdf2 = strcmp(integrator, "bdf2") == 0;
+  bool multigrid = bdf2 || strcmp(integrator, "multigrid") == 0;
   bool newton = multigrid || strcmp(integrator, "newton") == 0;
   bool jacobi = strcmp(integrator, "jacobi") == 0;
   bool descends = strcmp(integrator, "descent") == 0;
   if (!newton && !jacobi && !descends) return hk_method_choose(step, HK_STEP, integrator, error);
-  HkStatus status = hk_method_choose(step, HK_STEP, "backward_euler", error);
+  HkStatus status = hk_method_choose(step, HK_STEP, bdf2 ? integrator : "backward_euler", error);
   if (status < 0) return status;
   const char *name = newton ? "newton" : descends ? "vertex_block_descent" : "jacobi";
   HkMethod *minimizer = hk_method_set_method(step, "minimizer", name, error);

@@ -11,7 +11,8 @@
 /* How a world is moved, and where. */
 typedef struct DeviceWish {
   const char *integrator; /* or "descent", "jacobi", "newton", "multigrid" (newton with it) for
-                           * backward_euler by these, solved to rounding; NULL: the scene's */
+                           * backward_euler by these, solved to rounding, as is "bdf2" by newton
+                           * with multigrid; NULL: the scene's */
   HkDeviceKind device;
 } DeviceWish;
 

@@ -411,7 +411,7 @@ TEST(vertices_of_very_many_neighbors_are_left_to_others) {
   FAILS(hk_multigrid_create(m, &g, error), HK_ERROR_UNSUPPORTED, "too many neighbors (1200)");
   CHECK(g == NULL);
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_choose_methods(m, 1.0 / 60, &picked, error));
+  MUST(hk_choose_methods(m, (HkChoice){.h = 1.0 / 60}, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, hk_family_default(HK_LINEAR)) == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);
@@ -421,7 +421,7 @@ TEST(surfaces_of_many_vertices_are_left_to_multigrid) {
   HkModel *m = model_of_sheet(by_hand(), 40, 33);
   HkMethod picked = {0};
   MUST(hk_method_choose(&picked, HK_STEP, "backward_euler", error));
-  MUST(hk_choose_methods(m, 1.0 / 60, &picked, error));
+  MUST(hk_choose_methods(m, (HkChoice){.h = 1.0 / 60}, &picked, error));
   CHECK(strcmp(linear_in(&picked)->schema->name, "pcg") == 0);
   hk_method_clear(&picked);
   model_by_hand_destroy(&m);

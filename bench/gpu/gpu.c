@@ -159,7 +159,9 @@ static HkStatus measure(const HkDevice *device, const HkModel *model, const Row 
   HkDeviceTimes times = {.steps = explicit ? BATCH : 1, .moment = moment};
   HkStatus status = device->create(&m, &settings, &sim, error);
   if (status >= 0) status = hk_state_create(model, &state, error);
-  if (status >= 0) status = device->upload(sim, state->x, state->v, state->pin_held, error);
+  HkDeviceState from = {0};
+  if (status >= 0) from = (HkDeviceState){.x = state->x, .v = state->v, .held = state->pin_held};
+  if (status >= 0) status = device->upload(sim, &from, error);
   if (status >= 0) status = time_steps(device, sim, &times, &one, error);
   if (status >= 0) {
     double n = (double)model->n, springs = (double)model->springs.count;

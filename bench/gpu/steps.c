@@ -1,15 +1,16 @@
 /* Implicit steps on a GPU: how long they take and how far they are from the minimum.
  *
- *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--iterations N]
- *                       [--every N [--alone] [--solved T]]
+ *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME]
+ *                       [--every N [--alone] [--solved T] [--iterations N]]
  *
  * KIND is cloth (a grid with shear and bending springs), shuffled (the same numbered at random),
  * disc (triangles), ball (tetrahedra) or block (a lattice); SIZE counts vertices along a side,
  * rings or shells. A body of 1 kg and about 1 m with springs of 1e4 N/m falls from rest for STEPS
- * steps of 1/60 s by newton with pcg and multigrid; TOLERANCE 0 is Hooke's default. The first line
- * of output has milliseconds of a step (the first one by itself, then median, mean and largest of
- * the others), iterations, and how steps ended; the second one the energies at the end. --cpu: the
- * CPU makes the steps.
+ * steps of 1/60 s by newton with pcg and multigrid, or by pcg with multigrid alone if the
+ * integrator is linear_implicit_euler. TOLERANCE is that of newton, or of pcg; 0: Hooke's default.
+ * The first line of output has milliseconds of a step (the first one by itself, then median, mean
+ * and largest of the others), iterations, and how steps ended; the second one the energies at the
+ * end. --cpu: the CPU makes the steps.
  *
  * With --every N the CPU makes the steps, and every N-th one is made from the same state by the
  * GPU, and by the CPU to the tolerance of --solved (1e-6). The error of a step is
@@ -111,7 +112,7 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 
 /* What is asked for. */
 typedef struct Options {
-  const char *kind;
+  const char *kind, *integrator;
   int size, steps;
   double tolerance, solved;
   int iterations; /* of a step that the GPU makes for its error, at most */
@@ -120,27 +121,40 @@ typedef struct Options {
   bool alone;
 } Options;
 
-/* tolerance 0: the default. */
+/* Writes the integrator of a scene; tolerance 0: the default. */
+static void write_method(const Options *o, double tolerance, int iterations, char *text,
+                         size_t size) {
+  static const char LINEAR[] = "\"linear\": {\"type\": \"pcg\", \"tolerance\": %g, "
+                               "\"preconditioner\": {\"type\": \"multigrid\"}}";
+  char linear[200];
+  if (tolerance == 0) {
+    snprintf(text, size, "\"%s\"", o->integrator);
+  } else if (strcmp(o->integrator, "linear_implicit_euler") == 0) {
+    snprintf(linear, sizeof linear, LINEAR, tolerance);
+    snprintf(text, size, "{\"type\": \"%s\", %s}", o->integrator, linear);
+  } else {
+    snprintf(linear, sizeof linear, LINEAR, 1e-5);
+    snprintf(text, size,
+             "{\"type\": \"%s\", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, "
+             "\"iterations\": %d, %s}}",
+             o->integrator, tolerance, iterations, linear);
+  }
+}
+
 static World make_world(const Options *o, double tolerance, int iterations, HkDeviceKind device) {
   World w = {0};
   HkError error = {0};
   HkContext context = hk_context_default();
-  char text[2000], body[500], minimizer[300] = "";
+  char text[2000], body[500], method[500];
   const Kind *found = find_kind(o->kind);
   context.device = device;
   context.log = on_log;
   snprintf(body, sizeof body, found->body, o->size);
-  if (tolerance > 0)
-    snprintf(minimizer, sizeof minimizer,
-             ", \"minimizer\": {\"type\": \"newton\", \"tolerance\": %g, \"iterations\": %d, "
-             "\"linear\": {\"type\": "
-             "\"pcg\", \"tolerance\": 1e-5, \"preconditioner\": {\"type\": \"multigrid\"}}}",
-             tolerance, iterations);
+  write_method(o, tolerance, iterations, method, sizeof method);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
-           "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": {\"type\": "
-           "\"backward_euler\"%s}}",
-           body, found->pins, minimizer);
+           "1}}], \"pins\": [%s], \"forces\": [\"gravity\"], \"integrator\": %s}",
+           body, found->pins, method);
   check(hk_scene_parse(&context, text, strlen(text), "scene", NULL, NULL, 0, &w.scene, &error),
         &error);
   check(hk_model_compile(w.scene, &w.model, &error), &error);
@@ -213,9 +227,9 @@ static double distance(const double *a, const double *b, const double *mass, int
   return sqrt(sum);
 }
 
-/* A step that is made several times: x_n, v_n, x* and |x* - x_n|_M. */
+/* A step that is made several times: the state at its beginning, x* and |x* - x_n|_M. */
 typedef struct Step {
-  double *x, *v;
+  HkState *begin;
   const double *solved;
   double moved;
 } Step;
@@ -225,8 +239,7 @@ static double error_of(World *w, const Step *step, const char *name) {
   HkError error = {0};
   const double *mass = hk_model_masses(w->model);
   int64_t n = hk_state_vertex_count(w->state);
-  memcpy(hk_state_x(w->state), step->x, (size_t)(3 * n) * sizeof *step->x);
-  memcpy(hk_state_v(w->state), step->v, (size_t)(3 * n) * sizeof *step->v);
+  check(hk_state_copy(step->begin, w->state, &error), &error);
   HkDeviceArray *array = NULL; /* which brings the state to a device before the time is taken */
   (void)hk_sim_read_device(w->sim, w->state, HK_POSITIONS, &array, NULL);
   double start = hk_wall_time();
@@ -261,18 +274,17 @@ static void measure_errors(const Options *o) {
   Errors errors[2] = {{0, 0}, {0, 0}};
   int kept = 0;
   HkError error = {0};
-  Step step = {.x = malloc((size_t)(6 * n) * sizeof(double))};
-  if (!step.x) exit(1);
-  step.v = step.x + 3 * n;
+  Step step = {0};
+  check(hk_state_create(own.model, &step.begin, &error), &error);
   for (int q = 0; q < o->steps; q++) {
     if ((q + 1) % o->every == 0) {
-      memcpy(step.x, hk_state_positions(own.state), (size_t)(3 * n) * sizeof *step.x);
-      memcpy(step.v, hk_state_velocities(own.state), (size_t)(3 * n) * sizeof *step.v);
+      check(hk_state_copy(own.state, step.begin, &error), &error);
       step.solved = NULL;
       printf("step %d:", q + 1);
       error_of(&exact, &step, "solved");
       step.solved = hk_state_positions(exact.state);
-      step.moved = distance(step.solved, step.x, hk_model_masses(own.model), n);
+      step.moved =
+          distance(step.solved, hk_state_positions(step.begin), hk_model_masses(own.model), n);
       add(&errors[0], error_of(&own, &step, "own"));
       if (!o->alone || o->iterations < 1000) add(&errors[1], error_of(&other, &step, "device"));
       printf("\n");
@@ -289,17 +301,18 @@ static void measure_errors(const Options *o) {
   destroy_world(&own);
   destroy_world(&other);
   destroy_world(&exact);
-  free(step.x);
+  hk_state_destroy(&step.begin);
 }
 
 int main(int argc, char **argv) {
   setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
-    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--iterations N] "
-                    "[--every N [--alone] [--solved T]]\n");
+    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME] "
+                    "[--every N [--alone] [--solved T] [--iterations N]]\n");
     return 2;
   }
   Options o = {.kind = argv[1],
+               .integrator = "backward_euler",
                .size = atoi(argv[2]),
                .steps = atoi(argv[3]),
                .tolerance = atof(argv[4]),
@@ -310,6 +323,7 @@ int main(int argc, char **argv) {
     const char *value = k + 1 < argc ? argv[k + 1] : "0";
     if (strcmp(argv[k], "--cpu") == 0) o.device = HK_CPU;
     if (strcmp(argv[k], "--alone") == 0) o.alone = true;
+    if (strcmp(argv[k], "--integrator") == 0) o.integrator = value;
     if (strcmp(argv[k], "--every") == 0) o.every = atoi(value);
     if (strcmp(argv[k], "--iterations") == 0) o.iterations = atoi(value);
     if (strcmp(argv[k], "--solved") == 0) o.solved = atof(value);

@@ -2,7 +2,7 @@
  *
  * A plug-in is a shared library, libhooke_cuda, with one symbol: hk_device, an HkDevice. It depends
  * on nothing of Hooke but this header, the layouts (gpu/layout.h, gpu/hierarchy.h), the arithmetic
- * (gpu/arithmetic.h, gpu/fine_level.h, gpu/media.h) and Newton's method (gpu/newton.h,
+ * (gpu/arithmetic.h, gpu/fine_level.h, gpu/media.h, gpu/stage.h) and Newton's method (gpu/newton.h,
  * minimize/newton_rules.h): the host lays models out and evaluates everything that depends on time
  * into tables. Vertices are numbered by place in this header.
  *
@@ -16,7 +16,7 @@
 #include "backend/gpu/layout.h"
 #include "base/device_settings.h"
 
-enum { HK_DEVICE_VERSION = 5 };
+enum { HK_DEVICE_VERSION = 6 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 /* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
@@ -65,7 +65,24 @@ typedef struct HkDeviceTimes {
   const double *grips;  /* grip_count x HK_DEVICE_GRIP_REALS a step, at the time of moment */
   const double *middle; /* motion_count x HK_DEVICE_MOTION_REALS a step, at its middle (verlet) */
   const double *end;    /* motion_count x HK_DEVICE_MOTION_REALS a step, at its end */
+  double h_old; /* s, length of the step before the first one; 0: there is none. Steps of a method
+                 * that keeps the step before have the length h from the second one on */
 } HkDeviceTimes;
+
+/* A state on the host, in the model's vertex order, three numbers a vertex. */
+typedef struct HkDeviceState {
+  const double *x, *v;         /* m, m/s */
+  const double *x_old, *v_old; /* one step before; NULL: there is none */
+  const uint8_t *held;         /* one flag a pin */
+} HkDeviceState;
+
+/* A state from the device: numbers as in HkDeviceState, but floats unless hk_device_is_double, and
+ * positions relative to the origin. */
+typedef struct HkDeviceSnapshot {
+  const void *x, *v;
+  const void *x_old; /* NULL unless hk_device_needs_x_old */
+  const void *v_old; /* NULL unless hk_device_remembers */
+} HkDeviceSnapshot;
 
 /* Step info, summed over the steps since the last fetch or upload. */
 typedef struct HkDeviceStepsInfo {
@@ -115,19 +132,15 @@ typedef struct HkDevice {
   void (*destroy)(HkDeviceSim **sim);
   /* Changes the step length h in s. */
   HkStatus (*set_h)(HkDeviceSim *sim, double h, HkError *error);
-  /* Copies a state to the device: positions and velocities in the model's vertex order, three
-   * numbers a vertex; held: one flag a pin. */
-  HkStatus (*upload)(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
-                     HkError *error);
+  /* Copies a state to the device. */
+  HkStatus (*upload)(HkDeviceSim *sim, const HkDeviceState *state, HkError *error);
   HkStatus (*steps)(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error);
   /* Waits until the queue is empty. */
   HkStatus (*wait)(HkDeviceSim *sim, HkError *error);
   /* Queues a snapshot of the state; fetch copies it to the host while later steps run. */
   HkStatus (*record)(HkDeviceSim *sim, HkError *error);
-  /* Waits for the last snapshot (or makes one) and returns it: x and v in the model's vertex order,
-   * three numbers a vertex, x relative to the origin; floats, or doubles if hk_device_is_double.
-   * They are valid until the next fetch. */
-  HkStatus (*fetch)(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
+  /* Waits for the last snapshot (or makes one) and returns it; it is valid until the next fetch. */
+  HkStatus (*fetch)(HkDeviceSim *sim, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
                     HkError *error);
   /* Allocates device memory for three reals a vertex, which outlives the simulation; *number
    * becomes the index of the device. */

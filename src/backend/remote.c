@@ -25,7 +25,8 @@ struct HkRemote {
   bool here;       /* the arrays on the host are up to date */
   int64_t ahead;   /* steps that are queued beyond the state */
   HkClock ahead_clock;
-  double ahead_time;
+  double ahead_time, ahead_h_old;
+  double before;                         /* s: when the last step began */
   double *moment, *grips, *middle, *end; /* tables of a batch */
   HkDeviceStepsInfo info;                /* of the steps of the last call that have been fetched */
   HkStatus status;                       /* pending: the next call that can return it does */
@@ -122,7 +123,7 @@ static void drop_tables(HkRemote *r) {
 
 typedef struct Copy {
   const HkRemote *remote;
-  const void *x, *v;
+  HkDeviceSnapshot from;
   HkState *state;
 } Copy;
 
@@ -135,9 +136,41 @@ static void copy_range(void *user, int64_t begin, int64_t end) {
   const Copy *p = user;
   for (int64_t q = begin; q < end; q++)
     for (int c = 0; c < 3; c++) {
-      p->state->x[3 * q + c] = number_at(p->remote, p->x, 3 * q + c) + p->remote->origin[c];
-      p->state->v[3 * q + c] = number_at(p->remote, p->v, 3 * q + c);
+      p->state->x[3 * q + c] = number_at(p->remote, p->from.x, 3 * q + c) + p->remote->origin[c];
+      p->state->v[3 * q + c] = number_at(p->remote, p->from.v, 3 * q + c);
     }
+}
+
+/* Where the device does not need x_old, it is x - h_old v: a step of backward Euler is x = x_old +
+ * h v. */
+static void copy_history_range(void *user, int64_t begin, int64_t end) {
+  const Copy *p = user;
+  const HkState *s = p->state;
+  for (int64_t q = begin; q < end; q++)
+    for (int c = 0; c < 3; c++) {
+      int64_t k = 3 * q + c;
+      s->v_old[k] = number_at(p->remote, p->from.v_old, k);
+      s->x_old[k] = p->from.x_old ? number_at(p->remote, p->from.x_old, k) + p->remote->origin[c]
+                                  : s->x[k] - s->h_old * s->v[k];
+    }
+}
+
+/* Copies the step before, unless the caller has changed the time since. */
+static void copy_history(HkRemote *r, Copy *p) {
+  const HkModel *m = r->sim->model;
+  HkState *state = r->state;
+  if (!p->from.v_old || !(state->h_old > 0)) return;
+  hk_parallel_for(m->threads, m->n, copy_history_range, p);
+  if (!p->from.x_old) hk_pins_place(m, state, r->before, state->x_old, state->v_old);
+}
+
+/* Constrained vertices are placed by the host in double precision, not rounded as on the device. If
+ * the device computes in double precision and places them itself, its numbers are kept: a state
+ * that is uploaded again has the same bits. */
+static void place_pins(const HkRemote *r) {
+  HkState *state = r->state;
+  if (hk_device_has_multigrid(&r->settings) && r->pins_move) return;
+  hk_pins_place(r->sim->model, state, state->time, state->x, state->v);
 }
 
 /* Adds step info up: a call fetches a state several times when it releases pins. */
@@ -159,10 +192,10 @@ static HkStatus download(HkRemote *r, HkError *error) {
   HkState *state = r->state;
   HkDeviceStepsInfo info = {0};
   Copy p = {.remote = r, .state = state};
-  HK_TRY(r->device->fetch(r->device_sim, &p.x, &p.v, &info, error));
+  HK_TRY(r->device->fetch(r->device_sim, &p.from, &info, error));
   hk_parallel_for(m->threads, m->n, copy_range, &p);
-  hk_pins_place(m, state, state->time, state->x,
-                state->v); /* in double precision, not rounded as on the device */
+  copy_history(r, &p);
+  place_pins(r);
   add_info(&r->info, &info);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
   r->sim->kinetic = info.kinetic;
@@ -195,7 +228,12 @@ static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
   if (r->state) hk_state_own(r->state);
   hk_state_own(state);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
-  HK_TRY(r->device->upload(r->device_sim, state->x, state->v, state->pin_held, error));
+  HkDeviceState from = {.x = state->x, .v = state->v, .held = state->pin_held};
+  if (state->h_old > 0) {
+    from.x_old = state->x_old;
+    from.v_old = state->v_old;
+  }
+  HK_TRY(r->device->upload(r->device_sim, &from, error));
   r->state = state;
   r->here = true;
   state->holder = &r->holder;
@@ -262,10 +300,12 @@ static double time_of(const HkRemote *r, const HkClock *clock, double t, int64_t
   return clock ? clock->begin + (double)(clock->first + q) * r->sim->h : t + (double)q * r->sim->h;
 }
 
-/* Queues `count` steps from time t on, in batches of TABLE_STEPS. */
-static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count, HkError *error) {
+/* Queues `count` steps of a state, in batches of TABLE_STEPS. */
+static HkStatus queue(HkRemote *r, const HkClock *clock, const HkState *state, int64_t count,
+                      HkError *error) {
   const HkModel *m = r->sim->model;
-  double h = r->sim->h, later = 0; /* s after the step's begin, when forces are evaluated */
+  double t = state->time, h = r->sim->h;
+  double later = 0; /* s after the step's begin, when forces are evaluated */
   if (r->settings.step == HK_DEVICE_VERLET) later = h / 2;
   if (r->settings.step >= HK_DEVICE_BLOCK_DESCENT) later = h;
   int64_t motions = (int64_t)r->motion_count * HK_DEVICE_MOTION_REALS;
@@ -280,7 +320,12 @@ static HkStatus queue(HkRemote *r, const HkClock *clock, double t, int64_t count
       hk_device_motions(m, begin + h / 2, r->middle + q * motions);
       hk_device_motions(m, time_of(r, clock, t, first + q + 1), r->end + q * motions);
     }
-    HkDeviceTimes times = {size, r->moment, r->grips, r->middle, r->end};
+    HkDeviceTimes times = {.steps = size,
+                           .moment = r->moment,
+                           .grips = r->grips,
+                           .middle = r->middle,
+                           .end = r->end,
+                           .h_old = first == 0 ? state->h_old : h};
     HK_TRY(r->device->steps(r->device_sim, &times, error));
   }
   return HK_OK;
@@ -309,7 +354,7 @@ static bool releases_now(const HkRemote *r, const HkState *state) {
 static bool is_ahead(const HkRemote *r, const HkState *state, int64_t count, const HkClock *clock) {
   return r->state && r->state == state && r->ahead == count && clock &&
          clock->begin == r->ahead_clock.begin && clock->first == r->ahead_clock.first &&
-         state->time == r->ahead_time;
+         state->time == r->ahead_time && state->h_old == r->ahead_h_old;
 }
 
 static HkStatus prepare(HkRemote *r, HkState *state, HkError *error) {
@@ -337,6 +382,8 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
   r->info = (HkDeviceStepsInfo){0};
   r->sim->info = (HkStepInfo){0};
   HkClock at = clock ? *clock : (HkClock){0};
+  bool remembers = hk_device_remembers(&r->settings);
+  if (remembers) HK_TRY(hk_state_need_history(state, error));
   while (count > 0) {
     int64_t size = count;
     if (!is_ahead(r, state, count, clock ? &at : NULL)) {
@@ -345,13 +392,14 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
       if (later < 0) return later;
       if (later != HK_OK) found = later;
       size = until_release(r, state, count);
-      HK_TRY(queue(r, clock ? &at : NULL, state->time, size, error));
+      HK_TRY(queue(r, clock ? &at : NULL, state, size, error));
     }
     r->ahead = 0;
     r->here = false;
+    r->before = time_of(r, clock ? &at : NULL, state->time, size - 1);
     state->time = time_of(r, clock ? &at : NULL, state->time, size);
     state->steps += size;
-    state->h_old = 0;
+    state->h_old = remembers ? r->sim->h : 0;
     at.first += size;
     count -= size;
   }
@@ -386,7 +434,8 @@ static HkStatus run_ahead(HkStepper *stepper, HkState *state, int64_t count, con
   r->ahead = count;
   r->ahead_clock = *clock;
   r->ahead_time = state->time;
-  return queue(r, clock, state->time, count, error);
+  r->ahead_h_old = state->h_old;
+  return queue(r, clock, state, count, error);
 }
 
 const HkStepperType hk_stepper_remote = {

@@ -12,7 +12,9 @@ typedef enum HkDeviceStep {
   HK_DEVICE_VERLET,
   HK_DEVICE_BLOCK_DESCENT, /* backward Euler by vertex_block_descent */
   HK_DEVICE_JACOBI,        /* backward Euler by jacobi with Chebyshev's acceleration */
-  HK_DEVICE_NEWTON         /* backward Euler by newton with pcg */
+  HK_DEVICE_NEWTON,        /* backward Euler by newton with pcg */
+  HK_DEVICE_BDF2,          /* bdf2 by newton with pcg and multigrid */
+  HK_DEVICE_LINEAR         /* linear_implicit_euler by pcg with multigrid */
 } HkDeviceStep;
 
 /* Preconditioner of conjugate gradients that a device runs. */
@@ -29,6 +31,7 @@ typedef struct HkDeviceSettings {
   bool uses_velocity; /* a force depends on velocities */
   int iterations;     /* of a minimizer, at most */
   double tolerance;   /* of a minimizer; 0: it makes all iterations */
+  int passes;         /* minimizations a step: step/implicit.h; 0 or 1: one */
   HkDevicePreconditioner preconditioner;
   int linear_iterations;
   double linear_tolerance; /* smallest relative residual of a linear system */
@@ -37,7 +40,18 @@ typedef struct HkDeviceSettings {
 } HkDeviceSettings;
 
 static inline bool hk_device_has_multigrid(const HkDeviceSettings *settings) {
-  return settings->step == HK_DEVICE_NEWTON && settings->preconditioner == HK_DEVICE_MULTIGRID;
+  return settings->step >= HK_DEVICE_NEWTON && settings->preconditioner == HK_DEVICE_MULTIGRID;
+}
+
+/* Returns whether steps leave the velocities of the step before, as those of the CPU do: the first
+ * guess of a minimization depends on them. */
+static inline bool hk_device_remembers(const HkDeviceSettings *settings) {
+  return hk_device_has_multigrid(settings) && settings->step != HK_DEVICE_LINEAR;
+}
+
+/* Returns whether steps depend on the positions of the step before. */
+static inline bool hk_device_needs_x_old(const HkDeviceSettings *settings) {
+  return settings->step == HK_DEVICE_BDF2;
 }
 
 /* Returns whether states are in double precision on the device. Multigrid computes positions and

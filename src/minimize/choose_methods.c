@@ -7,7 +7,8 @@
  *                                    where multigrid does not apply (hk_multigrid_check)
  *     on a device                    the same from ITERATIVE_MIN vertices on; below, and where
  *                                    multigrid does not apply, newton with pcg and block_jacobi to
- *                                    TOLERANCE
+ *                                    TOLERANCE. Integrators that devices support with multigrid
+ *                                    alone have it below, too
  *     one linear system a step       pcg with multigrid to a residual of SOLE_RESIDUAL: there is no
  *                                    iteration around it that would correct the rest
  *
@@ -43,15 +44,22 @@ HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error) {
                                                                             : HK_ERROR_INVALID;
 }
 
+typedef struct Pick {
+  const HkModel *model;
+  HkChoice choice;
+} Pick;
+
 /* Returns whether multigrid applies to a model; devices also need springs for it. */
 static bool has_multigrid(const HkModel *m) {
   return hk_multigrid_check(m, NULL) >= 0 && (m->context.device == HK_CPU || m->springs.count > 0);
 }
 
-static HkStatus pick_linear(const HkModel *m, HkMethod *method, HkError *error) {
+static HkStatus pick_linear(const Pick *pick, HkMethod *method, HkError *error) {
+  const HkModel *m = pick->model;
   int64_t n = has_multigrid(m) ? m->n : 0;
-  if (m->context.device != HK_CPU && n < ITERATIVE_MIN)
-    return hk_method_choose(method, HK_LINEAR, "pcg", error);
+  bool device = m->context.device != HK_CPU;
+  if (device && pick->choice.multigrid && n > 0) n = ITERATIVE_MIN;
+  if (device && n < ITERATIVE_MIN) return hk_method_choose(method, HK_LINEAR, "pcg", error);
   return hk_choose_linear_solver(n, method, error);
 }
 
@@ -89,24 +97,25 @@ static HkStatus pick_minimizer(const HkModel *m, double h, HkMethod *method, HkE
 }
 
 /* sole: the linear systems of the method are not part of an iteration. */
-static HkStatus pick_methods(const HkModel *m, double h, HkMethod *method, bool sole,
-                             HkError *error) {
+static HkStatus pick_methods(const Pick *pick, HkMethod *method, bool sole, HkError *error) {
+  const HkModel *m = pick->model;
   for (int k = 0; k < method->schema->param_count; k++) {
     const HkParam *p = &method->schema->params[k];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     bool linear = !inner->schema && p->family == HK_LINEAR;
-    if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(m, h, inner, error));
-    if (linear) HK_TRY(pick_linear(m, inner, error));
+    if (!inner->schema && p->family == HK_MINIMIZE)
+      HK_TRY(pick_minimizer(m, pick->choice.h, inner, error));
+    if (linear) HK_TRY(pick_linear(pick, inner, error));
     if (linear && hk_param_find(method->schema, "factorize_max"))
       HK_TRY(allow_factorization(m, method, error));
     if (linear && sole && hk_param_find(inner->schema, "tolerance"))
       HK_TRY(hk_method_set_number(inner, "tolerance", SOLE_RESIDUAL, error));
-    if (inner->schema) HK_TRY(pick_methods(m, h, inner, false, error));
+    if (inner->schema) HK_TRY(pick_methods(pick, inner, false, error));
   }
   return HK_OK;
 }
 
-HkStatus hk_choose_methods(const HkModel *m, double h, HkMethod *method, HkError *error) {
-  return pick_methods(m, h, method, true, error);
+HkStatus hk_choose_methods(const HkModel *m, HkChoice choice, HkMethod *method, HkError *error) {
+  return pick_methods(&(Pick){m, choice}, method, true, error);
 }

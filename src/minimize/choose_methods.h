@@ -4,9 +4,15 @@
 
 #include "model/model.h"
 
-/* Chooses the minimizer and the linear solver in an integrator that were not given, by the model
- * and the step h (s; 0 if it is not known yet). */
-HkStatus hk_choose_methods(const HkModel *model, double h, HkMethod *method, HkError *error);
+/* What else the choice depends on. */
+typedef struct HkChoice {
+  double h;       /* s, the step; 0: not known yet */
+  bool multigrid; /* on a device, multigrid for models of every size that it applies to */
+} HkChoice;
+
+/* Chooses the minimizer and the linear solver in an integrator that were not given, by the model.
+ */
+HkStatus hk_choose_methods(const HkModel *model, HkChoice choice, HkMethod *method, HkError *error);
 /* The default linear solver for n vertices of a model that multigrid supports. */
 HkStatus hk_choose_linear_solver(int64_t n, HkMethod *method, HkError *error);
 

@@ -35,21 +35,6 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return status;
 }
 
-static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
-  const HkImplicitParams *p = chosen;
-  const HkMinimizeType *minimizer = hk_minimize_type(p->minimizer.schema);
-  const HkStopping *stopping = p->minimizer.params;
-  if (p->passes > 1)
-    return hk_fail(error, HK_ERROR_UNSUPPORTED,
-                   "devices solve each step once; leave out 'passes' of backward_euler");
-  if (!minimizer->to_device)
-    return hk_fail_device(HK_MINIMIZE, minimizer->schema.name,
-                          "vertex_block_descent, jacobi or newton", error);
-  settings->iterations = stopping->iterations;
-  settings->tolerance = stopping->tolerance;
-  return minimizer->to_device(stopping, settings, error);
-}
-
 const HkStepType hk_step_backward_euler = {
     .schema =
         {.name = "backward_euler",
@@ -69,7 +54,7 @@ const HkStepType hk_step_backward_euler = {
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
     .step = step,
-    .to_device = to_device,
+    .to_device = hk_implicit_to_device,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step that is solved to its tolerance is stable",
 };

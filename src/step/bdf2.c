@@ -54,6 +54,13 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return status;
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  HK_TRY(hk_implicit_to_device(chosen, settings, error));
+  HK_TRY(hk_implicit_need_multigrid("bdf2", settings, error));
+  settings->step = HK_DEVICE_BDF2;
+  return HK_OK;
+}
+
 const HkStepType hk_step_bdf2 = {
     .schema = {.name = "bdf2",
                .summary =
@@ -72,6 +79,8 @@ const HkStepType hk_step_bdf2 = {
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
     .step = step,
+    .to_device = to_device,
+    .device_multigrid = true,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step that is solved to its tolerance is stable",
 };

@@ -196,6 +196,35 @@ HkStatus hk_implicit_solve(HkSim *sim, HkState *state, const HkStage *stage, HkE
   return status;
 }
 
+/* ---- Devices ---- */
+
+HkStatus hk_implicit_to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  const HkImplicitParams *p = chosen;
+  const HkMinimizeType *minimizer = hk_minimize_type(p->minimizer.schema);
+  const HkStopping *stopping = p->minimizer.params;
+  if (!minimizer->to_device)
+    return hk_fail_device(HK_MINIMIZE, minimizer->schema.name,
+                          "vertex_block_descent, jacobi or newton", error);
+  settings->iterations = stopping->iterations;
+  settings->tolerance = stopping->tolerance;
+  settings->passes = p->passes;
+  HK_TRY(minimizer->to_device(stopping, settings, error));
+  if (p->passes > 1 && !hk_device_has_multigrid(settings))
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "devices solve each step once unless newton has multigrid; leave out 'passes'");
+  return HK_OK;
+}
+
+HkStatus hk_implicit_need_multigrid(const char *integrator, const HkDeviceSettings *settings,
+                                    HkError *error) {
+  if (hk_device_has_multigrid(settings)) return HK_OK;
+  return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                 "devices support the integrator '%s' with the linear solver pcg and the "
+                 "preconditioner 'multigrid' only, which needs springs; choose them, or "
+                 "backward_euler",
+                 integrator);
+}
+
 HkStatus hk_sim_set_trace(HkSim *sim, HkTraceFn *trace, void *user, HkError *error) {
   if (!sim->type->minimizes)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,

@@ -62,6 +62,13 @@ HkStatus hk_implicit_predict(HkSim *sim, const HkState *state, const HkStage *st
  * the prediction, without a move that a force does not allow. */
 HkStatus hk_implicit_arrive(HkSim *sim, const HkState *state, const HkStage *stage, HkError *error);
 
+/* to_device of integrators whose parameters are HkImplicitParams; the step is that of the
+ * minimizer for backward Euler. */
+HkToDeviceFn hk_implicit_to_device;
+/* Returns an error unless the settings of an integrator have multigrid. */
+HkStatus hk_implicit_need_multigrid(const char *integrator, const HkDeviceSettings *settings,
+                                    HkError *error);
+
 /* Unconditional stability: any step. */
 double hk_implicit_stable_step(const void *params, double omega, double d);
 

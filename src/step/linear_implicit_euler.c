@@ -29,6 +29,15 @@ static HkStatus step(HkSim *sim, HkState *s, HkError *error) {
   return hk_linear_implicit_step(sim, s, 1, error);
 }
 
+static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkError *error) {
+  const LinearImplicit *p = chosen;
+  const HkLinearType *linear = hk_linear_type(p->linear.schema);
+  if (!linear->to_device) return hk_fail_device(HK_LINEAR, linear->schema.name, "pcg", error);
+  settings->step = HK_DEVICE_LINEAR;
+  HK_TRY(linear->to_device(p->linear.params, settings, error));
+  return hk_implicit_need_multigrid("linear_implicit_euler", settings, error);
+}
+
 const HkStepType hk_step_linear_implicit_euler = {
     .schema =
         {.name = "linear_implicit_euler",
@@ -46,6 +55,8 @@ const HkStepType hk_step_linear_implicit_euler = {
     .destroy = hk_implicit_destroy,
     .bytes = hk_implicit_bytes,
     .step = step,
+    .to_device = to_device,
+    .device_multigrid = true,
     .stable_step = hk_implicit_stable_step,
     .stability = "every step is stable for linear forces, not in every motion",
 };

@@ -90,7 +90,8 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   (*sim)->type = type;
   (*sim)->h = h > 0 ? h : model->time.step;
   HkStatus status = hk_method_copy(method, &(*sim)->method, error);
-  if (status >= 0) status = hk_choose_methods(model, (*sim)->h, &(*sim)->method, error);
+  HkChoice choice = {(*sim)->h, type->device_multigrid};
+  if (status >= 0) status = hk_choose_methods(model, choice, &(*sim)->method, error);
   if (status >= 0) status = allocate(*sim, error);
   if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
   if (status >= 0) hk_blowup_prepare(*sim);

@@ -36,6 +36,7 @@ typedef struct HkStepType {
   /* Moves the state from time t to t + h. */
   HkStatus (*step)(HkSim *sim, HkState *state, HkError *error);
   HkToDeviceFn *to_device; /* NULL: devices do not support it */
+  bool device_multigrid;   /* devices support it with multigrid alone */
   /* Largest stable h for x'' = -omega^2 x - d x'; 0: none is stable, INFINITY: all are. */
   double (*stable_step)(const void *params, double omega, double d);
   const char *stability; /* of hk_method_stability; NULL: "" */

@@ -1,4 +1,4 @@
-/* Backward Euler of the host's device: whatever method is asked for but multigrid, vertex block
+/* Implicit steps of the host's device: whatever method is asked for but multigrid, vertex block
  * descent finds the same minimum. */
 #ifndef HOOKE_TEST_HOST_IMPLICIT_H
 #define HOOKE_TEST_HOST_IMPLICIT_H
@@ -9,7 +9,7 @@
 
 /* Adds forces that are constant during the step to y', and computes the damping of faces. */
 static void begin_medium(Sim *s, const HkGpuMoment *moment) {
-  HkReal h = (HkReal)s->settings.h;
+  HkReal h = s->stage.tau;
   for (int64_t q = 0; q < s->n; q++) {
     HkReal weight = s->push[q].x;
     HkGpuBlock unused = {0, 0, 0, 0, 0, 0};
@@ -31,7 +31,7 @@ static void begin_medium(Sim *s, const HkGpuMoment *moment) {
 
 /* Computes the majorizers at the current x. */
 static void majorize(Sim *s, const HkGpuMoment *moment) {
-  HkReal h = (HkReal)s->settings.h, third = (HkReal)1 / 3;
+  HkReal h = s->stage.tau, third = (HkReal)1 / 3;
   for (int64_t q = 0; q < s->n; q++) {
     HkGpuVector r = {0, 0, 0};
     HkGpuBlock S = {0, 0, 0, 0, 0, 0};
@@ -53,7 +53,7 @@ static void majorize(Sim *s, const HkGpuMoment *moment) {
 /* r = -dg/dx (kg m) and the Hessian block of the vertex at place q, which is in `brick`. b and
  * ahead stand in x_next and v_next, y' in w with its m' in push.x. */
 static void look_around(const Sim *s, int64_t q, int64_t brick, HkGpuVector *r, HkGpuBlock *H) {
-  HkReal h = (HkReal)s->settings.h;
+  HkReal h = s->stage.tau;
   hk_gpu_add_majorizer(s->push[q].x, s->uses_majorizer ? s->y[q] : s->w[q],
                        s->uses_majorizer ? &s->form[q] : NULL, s->x[q], r, H);
   for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
@@ -126,38 +126,74 @@ static void solve(Sim *s, const HkGpuMoment *moment) {
   hk_device_count(&s->info, &step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
 }
 
-/* Backward Euler; minimize finds the minimum. */
-static void step_implicit(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end,
-                          void (*minimize)(Sim *, const HkGpuMoment *)) {
-  HkReal h = (HkReal)s->settings.h;
-  for (int64_t q = 0; q < s->n; q++) {
-    s->x_next[q] = s->x[q];
-    s->push[q].x =
-        hk_gpu_anchor(&moment->medium, (HkReal)s->model.mass[q], h, s->x[q], s->v[q], &s->w[q]);
-    if (s->inverse[q] > 0) hk_gpu_axpy(h, s->v[q], &s->x[q]);
-    s->v_next[q] = s->x[q];
+/* Keeps the present positions and velocities as those of the step before, and the part of the guess
+ * that depends on the last ones. */
+static void remember(Sim *s, int64_t q) {
+  HkGpuVector none = {0, 0, 0};
+  if (s->start) {
+    s->before[q] = s->start[q];
+    s->start[q] = s->x[q];
   }
+  if (!s->v_old) return;
+  s->lead[q] = none;
+  if (s->inverse[q] > 0) hk_gpu_axpy(s->stage.lead, hk_gpu_sub(s->v[q], s->v_old[q]), &s->lead[q]);
+  s->v_old[q] = s->v[q];
+}
+
+/* b, y' with its m', the prediction x (but the old x if the step is linear), and ahead, where the
+ * velocity (x - b) / tau is v. */
+static void begin_vertex(Sim *s, const HkGpuMoment *moment, int64_t q) {
+  const HkGpuStage *stage = &s->stage;
+  HkGpuVector x = s->x[q], v = s->v[q], b = x, u = v;
+  double mass = s->model.mass[q];
+  bool free = s->inverse[q] > 0;
+  if (s->start && free) {
+    b = hk_gpu_stage_combine(stage, x, s->start[q]);
+    u = hk_gpu_stage_combine(stage, v, s->v_old[q]);
+  }
+  s->x_next[q] = s->v_next[q] = b;
+  s->push[q].x = hk_gpu_anchor(&moment->medium, (HkReal)mass, stage->tau, b, u, &s->w[q]);
+  HkGpuVector moved = hk_gpu_sub(b, x);
+  hk_gpu_axpy(stage->tau, u, &moved);
+  if (free) s->inertia += 0.5 * mass * (double)hk_gpu_dot(moved, moved);
+  remember(s, q);
+  if (free || stage->linear) hk_gpu_axpy(stage->tau, v, &s->v_next[q]);
+  if (free && !stage->linear) hk_gpu_axpy(stage->h, v, &s->x[q]);
+}
+
+static void begin_stage(Sim *s, const HkGpuMoment *moment, const double *grips, double h_old) {
+  s->stage = hk_gpu_stage(&s->settings, h_old);
+  s->inertia = 0;
+  for (int64_t q = 0; q < s->n; q++) begin_vertex(s, moment, q);
   for (int64_t q = 0; q < s->model.gripped; q++)
     for (int32_t e = s->model.grip_start[q]; e < s->model.grip_start[q + 1]; e++) {
       HkReal row[HK_DEVICE_GRIP_REALS];
       int64_t i = s->model.gripped_place[q];
       for (int k = 0; k < HK_DEVICE_GRIP_REALS; k++)
         row[k] = (HkReal)grips[HK_DEVICE_GRIP_REALS * s->model.grip[e] + k];
-      hk_gpu_anchor_grip(row, h, s->x_next[i], &s->push[i].x, &s->w[i]);
+      hk_gpu_anchor_grip(row, s->stage.tau, s->x_next[i], &s->push[i].x, &s->w[i]);
     }
+}
+
+/* A step that is a minimization; minimize finds the minimum. */
+static void step_implicit(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end,
+                          double h_old, void (*minimize)(Sim *, const HkGpuMoment *)) {
+  begin_stage(s, moment, grips, h_old);
+  HkReal tau = s->stage.tau;
   place_pins(s, end);
   for (int64_t q = 0; q < s->model.pin_count; q++) {
     int64_t i = s->model.pin_place[q];
     if (!s->held[q]) continue;
     s->v_next[i] = s->x_next[i] = s->x[i];
-    hk_gpu_axpy(-h, s->v[i], &s->x_next[i]);
+    hk_gpu_axpy(-tau, s->v[i], &s->x_next[i]);
   }
+  if (s->bare) memcpy(s->bare, s->w, (size_t)s->n * sizeof *s->w);
   if (s->uses_majorizer) begin_medium(s, moment);
   minimize(s, moment);
   for (int64_t q = 0; q < s->n; q++)
     if (s->inverse[q] > 0) {
       HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
-      s->v[q] = hk_gpu_vector(d.x / h, d.y / h, d.z / h);
+      s->v[q] = hk_gpu_vector(d.x / tau, d.y / tau, d.z / tau);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "host_implicit.h"
 
+#include "backend/gpu/linear_step.h"
 #include "backend/gpu/newton.h"
 
 /* The device of the operations. */
@@ -14,6 +15,7 @@ typedef struct Newton {
   const HkGpuMoment *moment;
   HkGpuVector *gradient; /* -dg/dx */
   HkGpuVector *r, *z, *p, *q, *d, *along;
+  double weighted; /* |d_i h v_i| of gpu/linear_step.h */
 } Newton;
 
 static int64_t next_brick(const Sim *s, int64_t q, int64_t brick) {
@@ -25,13 +27,21 @@ static bool is_free(const Sim *s, int64_t q) {
   return s->inverse[q] > 0;
 }
 
-/* The spring in a slot with its damper; *j becomes the neighbor, *d the difference of the ends. */
+/* The spring in a slot with its damper, or without it where it is idle: its c is above 0 then; *j
+ * becomes the neighbor, *d the difference of the ends. */
 static HkGpuSpring spring_in(const Sim *s, int64_t q, int64_t brick, int64_t slot, int64_t *j,
                              HkGpuVector *d) {
+  const HkGpuStage *stage = &s->stage;
   HkGpuSpring p;
   *j = neighbor(s, q, brick, slot, &p);
   *d = hk_gpu_sub(s->x[*j], s->x[q]);
-  return hk_gpu_with_damper(p, hk_gpu_sub(s->x_next[*j], s->x_next[q]), (HkReal)s->settings.h);
+  if (stage->linear && hk_gpu_is_idle(p, *d, hk_gpu_sub(s->v[*j], s->v[q]))) return p;
+  if (stage->old == 0)
+    return hk_gpu_with_damper(p, hk_gpu_sub(s->x_next[*j], s->x_next[q]), stage->tau);
+  HkGpuVector now = hk_gpu_sub(s->start[*j], s->start[q]);
+  HkGpuVector old = hk_gpu_sub(s->before[*j], s->before[q]);
+  HkReal l_b = hk_gpu_length_before(p, stage->now, now, stage->old, old);
+  return hk_gpu_with_damper_from(p, l_b, stage->tau);
 }
 
 /* ---- Gradient and level 0 ---- */
@@ -39,7 +49,7 @@ static HkGpuSpring spring_in(const Sim *s, int64_t q, int64_t brick, int64_t slo
 static void gather(Newton *n, int64_t q, int64_t brick, HkGpuGathered *g) {
   const Sim *s = n->sim;
   const HkGpuMatrix *A = &n->levels->level[0].A;
-  HkReal h = (HkReal)s->settings.h, scale = (HkReal)s->scale;
+  HkReal h = s->stage.tau, scale = (HkReal)s->scale;
   HkGpuBlock own = {0, 0, 0, 0, 0, 0};
   int32_t width = A->start[q / HK_GPU_SLICE + 1] - A->start[q / HK_GPU_SLICE];
   hk_gpu_add_majorizer(s->push[q].x, s->uses_majorizer ? s->y[q] : s->w[q],
@@ -49,6 +59,7 @@ static void gather(Newton *n, int64_t q, int64_t brick, HkGpuGathered *g) {
     HkGpuVector d;
     HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
     HkGpuFour spring = hk_gpu_gather_spring(d, p, h * h, scale, !is_free(s, j), g);
+    if (p.c > 0) hk_gpu_spring_force(d, -h * h * p.k, -h * h * p.kl0, &g->r); /* it is idle */
     A->spring[at] = is_free(s, q) ? spring : hk_gpu_four(0, 0, 0);
   }
   hk_gpu_add_block(&own, &g->H);
@@ -60,12 +71,12 @@ static void gather(Newton *n, int64_t q, int64_t brick, HkGpuGathered *g) {
 static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
   Newton *n = device;
   Sim *s = n->sim;
-  double residual = 0, moved = 0, weights = 0, pressure = 0, furthest = 0;
+  double residual = 0, moved = 0, weights = 0, pressure = 0, furthest = 0, weighted = 0;
   (void)error;
   if (s->uses_majorizer) majorize(s, n->moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     HkGpuGathered g = {0};
-    HkGpuVector x = s->x[q], d = hk_gpu_sub(x, s->x_next[q]);
+    HkGpuVector x = s->x[q], d = hk_gpu_sub(x, s->start ? s->start[q] : s->x_next[q]);
     brick = next_brick(s, q, brick);
     gather(n, q, brick, &g);
     n->gradient[q] = is_free(s, q) ? g.r : hk_gpu_vector(0, 0, 0);
@@ -73,10 +84,12 @@ static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
     double mass = s->model.mass[q];
     residual += (double)hk_gpu_dot(g.r, g.r) / mass;
     moved += (double)hk_gpu_dot(d, d) * mass;
+    weighted += (double)(hk_gpu_dot(s->v[q], s->v[q]) * g.stiffness * g.stiffness);
     weights += (double)g.stiffness * (double)g.stiffness / mass;
     pressure = fmax(pressure, (double)g.pressure / mass);
     furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
   }
+  n->weighted = (double)s->stage.tau * sqrt(weighted);
   look->residual = sqrt(residual);
   look->moved = sqrt(moved);
   look->pressure = pressure;
@@ -96,7 +109,7 @@ static HkStatus prepare(void *device, bool first, HkError *error) {
 /* q = H p */
 static void multiply(Newton *n, HkReal kept) {
   const Sim *s = n->sim;
-  HkReal h = (HkReal)s->settings.h, third = (HkReal)1 / 3;
+  HkReal h = s->stage.tau, third = (HkReal)1 / 3;
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     HkGpuVector sum = {0, 0, 0};
     brick = next_brick(s, q, brick);
@@ -189,7 +202,7 @@ static HkStatus correct(void *device, double kept, double tolerance, HkGpuSolved
                         HkError *error) {
   Newton *n = device;
   const Sim *s = n->sim;
-  HkReal h = (HkReal)s->settings.h;
+  HkReal h = s->stage.tau;
   (void)error;
   memcpy(n->along, n->d, (size_t)s->n * sizeof *n->d);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
@@ -225,14 +238,13 @@ static double own_change(const Newton *n, int64_t q, HkGpuVector d) {
   return sum + (double)hk_gpu_dot(d, hk_gpu_times(&s->form[q], from)) +
          0.5 * (double)hk_gpu_dot(d, bent) +
          (double)hk_gpu_medium_change(&n->moment->medium, s->model.medium_parts,
-                                      (HkReal)s->model.mass[q], (HkReal)s->settings.h, s->x[q],
-                                      s->v[q], d);
+                                      (HkReal)s->model.mass[q], s->stage.tau, s->x[q], s->v[q], d);
 }
 
 static HkStatus propose(void *device, double a, bool curved, double *change, HkError *error) {
   Newton *n = device;
   const Sim *s = n->sim;
-  HkReal h = (HkReal)s->settings.h;
+  HkReal h = s->stage.tau;
   (void)error;
   *change = 0;
   for (int64_t q = 0; q < s->n && curved; q++) {
@@ -270,37 +282,132 @@ static HkStatus undo(void *device, HkError *error) {
 
 /* ---- A step ---- */
 
-/* The guess of step/implicit.c without the velocity of the step before: x, which holds the
- * positions without forces, or the positions at the start of the step. */
+static void majorize_if_needed(const Newton *n) {
+  if (n->sim->uses_majorizer) majorize(n->sim, n->moment);
+}
+
+/* The guess of step/implicit.c: the prediction, which x holds, with or without the last change of
+ * velocity, or the positions at the start of the step. */
 static void guess(Newton *n) {
   Sim *s = n->sim;
-  double inertia = 0, rise;
+  double change;
   for (int64_t q = 0; q < s->n; q++) {
     n->d[q] = hk_gpu_vector(0, 0, 0);
     if (!is_free(s, q)) continue;
-    n->d[q] = hk_gpu_sub(s->x[q], s->x_next[q]);
-    s->x[q] = s->x_next[q];
-    inertia += 0.5 * s->model.mass[q] * (double)hk_gpu_dot(n->d[q], n->d[q]);
+    const HkGpuVector *from = s->start ? s->start : s->x_next;
+    n->d[q] = hk_gpu_sub(s->x[q], from[q]);
+    s->x[q] = from[q];
   }
-  if (s->uses_majorizer) majorize(s, n->moment);
-  propose(n, 1, false, &rise, NULL);
-  if (rise <= HK_GPU_GUESS_MAX_RISE * inertia) take(n, NULL);
+  majorize_if_needed(n);
+  propose(n, 1, false, &change, NULL);
+  if (!(change <= HK_GPU_GUESS_MAX_RISE * s->inertia)) return;
+  take(n, NULL);
+  if (s->stage.lead == 0) return;
+  memcpy(n->d, s->lead, (size_t)s->n * sizeof *n->d);
+  majorize_if_needed(n);
+  propose(n, 1, false, &change, NULL);
+  if (change <= 0) take(n, NULL);
 }
 
-static void minimize_by_newton(Sim *s, const HkGpuMoment *moment) {
+/* Linearizes media about x and its velocity. */
+static void begin_pass(Newton *n) {
+  Sim *s = n->sim;
+  HkReal tau = s->stage.tau;
+  for (int64_t q = 0; q < s->n; q++) {
+    HkGpuVector d = hk_gpu_sub(s->x[q], s->x_next[q]);
+    if (is_free(s, q)) s->v[q] = hk_gpu_vector(d.x / tau, d.y / tau, d.z / tau);
+    s->v_next[q] = s->x[q];
+    s->w[q] = s->bare[q];
+  }
+  begin_medium(s, n->moment);
+}
+
+static Newton begin_newton(Sim *s, const HkGpuMoment *moment) {
   Newton n = {.sim = s, .levels = &s->levels, .moment = moment};
   HkGpuVector *memory = calloc((size_t)(7 * s->n), sizeof *memory);
   HkGpuVector **vectors[] = {&n.gradient, &n.r, &n.z, &n.p, &n.q, &n.d, &n.along};
   for (int q = 0; q < 7; q++) *vectors[q] = memory + q * s->n;
+  return n;
+}
+
+static void minimize_by_newton(Sim *s, const HkGpuMoment *moment) {
+  Newton n = begin_newton(s, moment);
   HkGpuNewtonOps ops = {&n, look_at, prepare, find_direction, correct, propose, take, undo};
   HkGpuNewton newton = {.ops = &ops,
                         .settings = &s->settings,
                         .convex_known = !(s->model.medium_parts & HK_GPU_BUOYANCY),
                         .total_mass = s->model.total_mass};
+  HkStepInfo info = {0};
   guess(&n);
-  hk_gpu_newton_minimize(&newton, NULL);
-  hk_device_count(&s->info, &newton.info, s->settings.tolerance > 0, sizeof(HkReal) == 8);
-  free(memory);
+  for (int pass = 0; pass == 0 || (pass < s->settings.passes && s->uses_majorizer); pass++) {
+    if (pass > 0) begin_pass(&n);
+    hk_gpu_newton_minimize(&newton, NULL);
+    hk_gpu_newton_add_pass(&info, &newton.info);
+  }
+  hk_device_count(&s->info, &info, s->settings.tolerance > 0, sizeof(HkReal) == 8);
+  free(n.gradient);
+}
+
+/* ---- One linear system a step ---- */
+
+/* r = gradient - H along; returns |r|. */
+static double residual_of(Newton *n) {
+  memcpy(n->p, n->along, (size_t)n->sim->n * sizeof *n->p);
+  multiply(n, 0);
+  for (int64_t q = 0; q < n->sim->n; q++) n->r[q] = hk_gpu_sub(n->gradient[q], n->q[q]);
+  return sqrt(dot(n, n->r, n->r));
+}
+
+static HkStatus solve_more(void *device, double tolerance, HkGpuSolved *solved, HkError *error) {
+  Newton *n = device;
+  (void)error;
+  *solved = solve_system(n, 0, tolerance);
+  for (int64_t q = 0; q < n->sim->n; q++) hk_gpu_axpy(1, n->d[q], &n->along[q]);
+  return HK_OK;
+}
+
+static HkStatus true_residual(void *device, double *size, HkError *error) {
+  (void)error;
+  *size = residual_of(device);
+  return HK_OK;
+}
+
+/* Constrained vertices move to their places, which the others feel: r = -dg/dx - H d. */
+static double begin_linear(Newton *n, const double *end) {
+  Sim *s = n->sim;
+  size_t bytes = (size_t)s->n * sizeof *s->x;
+  HkGpuLook look;
+  look_at(n, &look, NULL);
+  memcpy(n->d, s->x, bytes);
+  memcpy(n->z, s->v, bytes);
+  place_pins(s, end);
+  for (int64_t q = 0; q < s->n; q++) n->along[q] = hk_gpu_sub(s->x[q], n->d[q]);
+  memcpy(s->x, n->d, bytes);
+  memcpy(s->v, n->z, bytes);
+  double size = residual_of(n);
+  memcpy(n->gradient, n->r, bytes);
+  memset(n->along, 0, bytes);
+  return size;
+}
+
+static void step_linear(Sim *s, const HkGpuMoment *moment, const double *grips, const double *end) {
+  HkReal h = (HkReal)s->settings.h;
+  HkStepInfo info;
+  begin_stage(s, moment, grips, 0);
+  if (s->uses_majorizer) begin_medium(s, moment);
+  Newton n = begin_newton(s, moment);
+  HkGpuLinearOps ops = {&n, solve_more, true_residual};
+  double size = begin_linear(&n, end);
+  prepare(&n, true, NULL);
+  hk_gpu_linear_step(&ops, &s->settings, size, n.weighted, &info, NULL);
+  for (int64_t q = 0; q < s->n; q++) {
+    if (!is_free(s, q)) continue;
+    hk_gpu_axpy(1, n.along[q], &s->x[q]);
+    s->v[q] = hk_gpu_vector(n.along[q].x / h, n.along[q].y / h, n.along[q].z / h);
+  }
+  place_pins(s, end);
+  hk_device_count(&s->info, &info, true, sizeof(HkReal) == 8);
+  free(n.gradient);
 }
 
 #endif

@@ -47,9 +47,8 @@ static HkStatus set_h(HkDeviceSim *sim, double h, HkError *error) {
   return device_of(&sim->settings)->set_h(sim, h, error);
 }
 
-static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
-                       HkError *error) {
-  return device_of(&sim->settings)->upload(sim, x, v, held, error);
+static HkStatus upload(HkDeviceSim *sim, const HkDeviceState *state, HkError *error) {
+  return device_of(&sim->settings)->upload(sim, state, error);
 }
 
 static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
@@ -66,9 +65,9 @@ static HkStatus record(HkDeviceSim *sim, HkError *error) {
   return device_of(&sim->settings)->record(sim, error);
 }
 
-static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
+static HkStatus fetch(HkDeviceSim *sim, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
                       HkError *error) {
-  return device_of(&sim->settings)->fetch(sim, x, v, info, error);
+  return device_of(&sim->settings)->fetch(sim, snapshot, info, error);
 }
 
 static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {

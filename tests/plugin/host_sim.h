@@ -6,6 +6,7 @@
 
 #include "backend/device.h"
 #include "backend/gpu/media_implicit.h"
+#include "backend/gpu/stage.h"
 #include "host_levels.h"
 
 #include <stdlib.h>
@@ -21,12 +22,18 @@ typedef struct Sim {
   HkGpuBlock *form, *damping; /* ... its S; of each face: media_implicit.h */
   bool uses_majorizer;        /* media have anisotropic terms */
   HkReal *inverse;            /* 0: held */
-  HkReal *out_x, *out_v;
+  HkReal *out_x, *out_v, *out_x_old, *out_v_old;
+  /* Of multigrid: the velocity one step before, and its part of the guess; of bdf2 the positions at
+   * the start of the step and one step before that. */
+  HkGpuVector *v_old, *lead, *start, *before;
+  HkGpuVector *bare; /* w before media are added, where a step has several passes */
+  HkGpuStage stage;  /* of the present step */
+  double inertia;    /* kg m^2: 1/2 |x_n - y|_M^2 */
   uint8_t *held;
   HostLevels levels;      /* of multigrid, */
   double scale;           /* and their HkGpuHierarchy.scale */
   HkDeviceStepsInfo info; /* since the last one was fetched */
-  void *owned[40];        /* all that is to be freed */
+  void *owned[60];        /* all that is to be freed */
   int owned_count;
 } Sim;
 
@@ -80,6 +87,13 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   s->out_x = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->out_v = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->held = copy_of(s, NULL, m->pin_count, 1);
+  if (hk_device_remembers(settings)) {
+    HkGpuVector **old[] = {&s->v_old, &s->lead, &s->bare, &s->start, &s->before};
+    for (int q = 0; q < (hk_device_needs_x_old(settings) ? 5 : 3); q++)
+      *old[q] = copy_of(s, NULL, l->n, sizeof(HkGpuVector));
+    s->out_v_old = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
+    if (s->start) s->out_x_old = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
+  }
   if (m->hierarchy) host_levels_create(m->hierarchy, &s->levels);
   s->scale = m->hierarchy ? m->hierarchy->scale : 1;
   *sim = (HkDeviceSim *)s;

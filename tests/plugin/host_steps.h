@@ -95,9 +95,14 @@ static void step(Sim *s, const HkDeviceTimes *times, int64_t q) {
   int64_t motions = (int64_t)s->model.motion_count * HK_DEVICE_MOTION_REALS;
   const double *grips = times->grips + q * s->model.grip_count * HK_DEVICE_GRIP_REALS;
   const HkGpuVector *w = s->v;
+  if (s->settings.step == HK_DEVICE_LINEAR) {
+    step_linear(s, &moment, grips, times->end + q * motions);
+    return;
+  }
   if (s->settings.step >= HK_DEVICE_BLOCK_DESCENT) { /* whatever the method, the same minimum */
     bool multigrid = hk_device_has_multigrid(&s->settings);
-    step_implicit(s, &moment, grips, times->end + q * motions,
+    double h_old = !multigrid ? 0 : q == 0 ? times->h_old : h;
+    step_implicit(s, &moment, grips, times->end + q * motions, h_old,
                   multigrid ? minimize_by_newton : solve);
     return;
   }
@@ -124,22 +129,27 @@ static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *err
 
 /* ---- To and fro ---- */
 
-static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
-                       HkError *error) {
+static void load(const Sim *s, const double *from, const double *origin, HkGpuVector *to) {
+  const double none[3] = {0, 0, 0}, *o = origin ? origin : none;
+  for (int64_t q = 0; q < s->n && from && to; q++) {
+    const double *a = from + 3 * (int64_t)s->layout.order[q];
+    to[q] = hk_gpu_vector((HkReal)(a[0] - o[0]), (HkReal)(a[1] - o[1]), (HkReal)(a[2] - o[2]));
+  }
+}
+
+static HkStatus upload(HkDeviceSim *sim, const HkDeviceState *state, HkError *error) {
   Sim *s = (Sim *)sim;
   const double *o = s->model.origin;
   (void)error;
   s->info = (HkDeviceStepsInfo){0}; /* of steps that do not count any more */
-  for (int64_t q = 0; q < s->n; q++) {
-    const double *at = x + 3 * (int64_t)s->layout.order[q],
-                 *u = v + 3 * (int64_t)s->layout.order[q];
-    s->x[q] = hk_gpu_vector((HkReal)(at[0] - o[0]), (HkReal)(at[1] - o[1]), (HkReal)(at[2] - o[2]));
-    s->v[q] = hk_gpu_vector((HkReal)u[0], (HkReal)u[1], (HkReal)u[2]);
-    s->inverse[q] = 1 / (HkReal)s->model.mass[q];
-  }
+  load(s, state->x, o, s->x);
+  load(s, state->v, NULL, s->v);
+  load(s, state->x_old, o, s->start);
+  load(s, state->v_old, NULL, s->v_old);
+  for (int64_t q = 0; q < s->n; q++) s->inverse[q] = 1 / (HkReal)s->model.mass[q];
   for (int64_t q = 0; q < s->model.pin_count; q++) {
-    s->held[q] = held[q];
-    if (held[q]) s->inverse[s->model.pin_place[q]] = 0;
+    s->held[q] = state->held[q];
+    if (s->held[q]) s->inverse[s->model.pin_place[q]] = 0;
   }
   return HK_OK;
 }
@@ -150,7 +160,7 @@ static HkStatus record(HkDeviceSim *sim, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
+static HkStatus fetch(HkDeviceSim *sim, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
                       HkError *error) {
   Sim *s = (Sim *)sim;
   (void)error;
@@ -160,10 +170,11 @@ static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDevice
     int64_t i = 3 * (int64_t)s->layout.order[q];
     memcpy(s->out_x + i, &s->x[q], 3 * sizeof(HkReal));
     memcpy(s->out_v + i, &s->v[q], 3 * sizeof(HkReal));
+    if (s->start) memcpy(s->out_x_old + i, &s->start[q], 3 * sizeof(HkReal));
+    if (s->v_old) memcpy(s->out_v_old + i, &s->v_old[q], 3 * sizeof(HkReal));
     info->kinetic += 0.5 * s->model.mass[q] * (double)hk_gpu_dot(s->v[q], s->v[q]);
   }
-  *x = s->out_x;
-  *v = s->out_v;
+  *snapshot = (HkDeviceSnapshot){s->out_x, s->out_v, s->out_x_old, s->out_v_old};
   return HK_OK;
 }
 

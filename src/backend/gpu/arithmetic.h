@@ -102,14 +102,20 @@ HK_HOST_DEVICE void hk_gpu_damped_spring_force(HkGpuVector d, HkGpuVector dw, Hk
 }
 
 /* Returns the spring with its damper of an implicit step (force/dampers.c): k' = k + c / tau, k'
- * l0' = k l0 + c / tau l_b with l_b = |b|, b the difference of the ends at the start of the step.
- */
-HK_HOST_DEVICE HkGpuSpring hk_gpu_with_damper(HkGpuSpring p, HkGpuVector b, HkReal tau) {
+ * l0' = k l0 + c / tau l_b, l_b >= l0 if the spring is tension-only; c' = 0. */
+HK_HOST_DEVICE HkGpuSpring hk_gpu_with_damper_from(HkGpuSpring p, HkReal l_b, HkReal tau) {
   HkReal rate = p.c / tau;
   p.k += rate;
-  p.kl0 += rate * hk_gpu_max(1 / hk_gpu_inverse_length(b), p.least);
+  p.kl0 += rate * l_b;
+  p.c = 0;
   if (p.least >= 0 && p.k > 0) p.least = p.kl0 / p.k;
   return p;
+}
+
+/* Returns the spring with its damper for l_b = |b|, b the difference of the ends at the start of
+ * the step. */
+HK_HOST_DEVICE HkGpuSpring hk_gpu_with_damper(HkGpuSpring p, HkGpuVector b, HkReal tau) {
+  return hk_gpu_with_damper_from(p, hk_gpu_max(1 / hk_gpu_inverse_length(b), p.least), tau);
 }
 
 /* H += tau2 B and f += tau2 s d, without damping. */

@@ -224,4 +224,14 @@ static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   }
 }
 
+/* Adds the work of a pass of step/implicit.c; residual and reason are those of the last pass. */
+static inline void hk_gpu_newton_add_pass(HkStepInfo *sum, const HkStepInfo *last) {
+  HkStepInfo before = *sum;
+  *sum = *last;
+  sum->iterations += before.iterations;
+  sum->linear_iterations += before.linear_iterations;
+  sum->evaluations += before.evaluations;
+  sum->projections += before.projections;
+}
+
 #endif

@@ -118,6 +118,20 @@ __global__ void load_state(int n, const int32_t *order, const HkReal *mass, doub
               hk_gpu_vector((HkReal)from_v[i], (HkReal)from_v[i + 1], (HkReal)from_v[i + 2]));
 }
 
+/* Sets the step before: start, unless it is NULL, and v_old. */
+__global__ void load_history(int n, const int32_t *order, double ox, double oy, double oz,
+                             const double *from_x, const double *from_v, Real4 *start,
+                             HkReal *v_old) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (q >= n) return;
+  int64_t i = 3 * (int64_t)order[q];
+  if (start)
+    start[q] = Real4{(HkReal)(from_x[i] - ox), (HkReal)(from_x[i + 1] - oy),
+                     (HkReal)(from_x[i + 2] - oz), 0};
+  plane_store(v_old, n, q,
+              hk_gpu_vector((HkReal)from_v[i], (HkReal)from_v[i + 1], (HkReal)from_v[i + 2]));
+}
+
 __global__ void hold_pins(Pins p, const HkReal *mass, Real4 *x) {
   int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   if (q >= p.count) return;
@@ -138,6 +152,23 @@ __global__ void store_state(int n, const int32_t *order, const Real4 *x, const H
   to_v[i] = u.x;
   to_v[i + 1] = u.y;
   to_v[i + 2] = u.z;
+}
+
+/* Writes the step before in the model's vertex order: start, unless it is NULL, and v_old. */
+__global__ void store_history(int n, const int32_t *order, const Real4 *start, const HkReal *v_old,
+                              HkReal *to_x, HkReal *to_v) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (q >= n) return;
+  int64_t i = 3 * (int64_t)order[q];
+  HkGpuVector u = plane_load(v_old, n, q);
+  to_v[i] = u.x;
+  to_v[i + 1] = u.y;
+  to_v[i + 2] = u.z;
+  if (!start) return;
+  Real4 p = start[q];
+  to_x[i] = p.x;
+  to_x[i + 1] = p.y;
+  to_x[i + 2] = p.z;
 }
 
 /* ---- Sums in a fixed order ---- */

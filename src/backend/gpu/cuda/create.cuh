@@ -144,7 +144,7 @@ static HkStatus create_state(Simulation *s, const HkDeviceModel *m, HkError *err
 static HkStatus create_newton(Simulation *s, HkError *error) {
   NewtonArgs *a = &s->newton;
   int64_t n = s->n;
-  if (s->settings.step != HK_DEVICE_NEWTON) return HK_OK;
+  if (s->settings.step < HK_DEVICE_NEWTON) return HK_OK;
   HK_CUDA_TRY(allocate(&a->p, n, error));
   keep(s, a->p);
   HK_CUDA_TRY(allocate(&a->p_next, n, error));

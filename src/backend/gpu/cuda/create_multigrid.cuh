@@ -118,6 +118,24 @@ static HkStatus create_side(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
+/* Allocates the step before, and snapshots of it. */
+static HkStatus create_history(Simulation *s, HkError *error) {
+  int64_t n = s->n;
+  size_t bytes = (size_t)(3 * n) * sizeof(HkReal);
+  if (!hk_device_remembers(&s->settings)) return HK_OK;
+  HK_CUDA_TRY(keep_new(s, &s->v_old, 3 * n, error));
+  HK_CUDA_TRY(keep_new(s, &s->record_v_old, 3 * n, error));
+  HK_CUDA(cudaMallocHost(&s->host_v_old, bytes), "allocate host memory");
+  bool passes = s->settings.passes > 1 && s->uses_majorizer;
+  HK_CUDA_TRY(keep_new(s, &s->bare, passes ? n : 0, error));
+  if (!hk_device_needs_x_old(&s->settings)) return HK_OK;
+  HK_CUDA_TRY(keep_new(s, &s->start, n, error));
+  HK_CUDA_TRY(keep_new(s, &s->before, s->general ? n : 0, error));
+  HK_CUDA_TRY(keep_new(s, &s->record_x_old, 3 * n, error));
+  HK_CUDA(cudaMallocHost(&s->host_x_old, bytes), "allocate host memory");
+  return HK_OK;
+}
+
 static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError *error) {
   const HkGpuHierarchy *h = m->hierarchy;
   if (!h) return HK_OK;
@@ -141,6 +159,7 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
                                  (int)fine_shared(s->most_local)),
             "set up its kernels");
   choose_small(made);
+  HK_CUDA_TRY(create_history(s, error));
   HK_CUDA_TRY(create_args(s, h->scale, error));
   return create_side(s, error);
 }

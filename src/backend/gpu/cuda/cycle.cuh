@@ -120,7 +120,7 @@ template <bool RESIDUAL> static FineKernel *pick_fine(const Simulation *s) {
 static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
                        HkGpuFour *to) {
   const Level *l = &s->multigrid->level[0];
-  double h = s->settings.h;
+  double h = (double)s->stage.tau;
   FineArgs a = {l->A, s->x[s->at], (float)(h * h * (double)s->multigrid->args.scale)};
   launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
          s->queue, s->springs, a, before, l->b, x, to);

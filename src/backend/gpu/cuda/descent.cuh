@@ -13,6 +13,7 @@
 #define HK_CUDA_DESCENT_CUH
 
 #include "around.cuh"
+#include "backend/gpu/stage.h"
 
 namespace HK_SPACE {
 
@@ -24,6 +25,9 @@ struct DescentArgs {
   const Real4 *b;
   const Real4 *y;     /* y' and m', or the majorizer's minimum and m' */
   const HkReal *form; /* S in six planes; NULL: 0 */
+  const Real4 *before; /* bdf2 with damped springs: x one step before b; NULL: b alone counts */
+  HkReal now, old;     /* HkGpuStage */
+  const HkReal *v;     /* velocities at b if the step is one linear system; NULL otherwise */
 };
 
 static __device__ __forceinline__ void store_block(HkReal *to, int64_t n, int64_t q,
@@ -108,6 +112,20 @@ static __device__ __forceinline__ void look_at(const DescentArgs &a, const Looki
   HkGpuSpring spring = p;
   if (GENERAL && p.c > 0) spring = hk_gpu_with_damper(p, hk_gpu_sub(three(a.b[j]), from.b), from.h);
   hk_gpu_spring_force_and_hessian(hk_gpu_sub(three(near), from.x), spring, from.h * from.h, r, H);
+}
+
+/* Returns the damped spring p of vertex i with its damper, or without it where it is idle: its c is
+ * above 0 then. b: the difference of the ends in a.b, other(): the place of the neighbor. */
+template <class F>
+static __device__ __forceinline__ HkGpuSpring
+with_damper(const DescentArgs &a, const HkGpuSpring &p, const HkGpuVector &b, uint32_t i, F other) {
+  if (!a.before && !a.v) return hk_gpu_with_damper(p, b, a.h);
+  const uint32_t j = other();
+  if (a.v && hk_gpu_is_idle(p, b, hk_gpu_sub(plane_load(a.v, a.n, j), plane_load(a.v, a.n, i))))
+    return p;
+  if (!a.before) return hk_gpu_with_damper(p, b, a.h);
+  HkGpuVector old = hk_gpu_sub(three(a.before[j]), three(a.before[i]));
+  return hk_gpu_with_damper_from(p, hk_gpu_length_before(p, a.now, b, a.old, old), a.h);
 }
 
 /* Adds r and H up over the LANES threads of a vertex. */

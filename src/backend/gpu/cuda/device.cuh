@@ -6,7 +6,7 @@
 
 #include "arrays.cuh"
 #include "create.cuh"
-#include "multigrid_steps.cuh"
+#include "linear_steps.cuh"
 #include "transfer.cuh"
 
 namespace HK_SPACE {
@@ -30,6 +30,8 @@ static void destroy(Simulation *s) {
   drop_graphs(s);
   cudaFreeHost(s->host_x);
   cudaFreeHost(s->host_v);
+  cudaFreeHost(s->host_x_old);
+  cudaFreeHost(s->host_v_old);
   cudaFreeHost(s->host_kinetic);
   cudaFreeHost(s->host_sizes);
   cudaFreeHost(s->host_scalars);
@@ -69,7 +71,7 @@ static HkStatus fill(Simulation *s, const HkDeviceModel *m, HkError *error) {
   size_t shared = s->twice ? twice_shared(s->most_local, s->most_rows) : kick_shared(s);
   HK_CUDA(cudaFuncSetAttribute(kick, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared),
           "set up its kernels");
-  if (s->settings.step == HK_DEVICE_NEWTON && s->bricks) {
+  if (s->settings.step >= HK_DEVICE_NEWTON && s->bricks) {
     const void *kernels[] = {(const void *)pick_newton(s).multiply,
                              (const void *)pick_newton(s).change};
     for (int q = 0; q < 2; q++)
@@ -86,6 +88,7 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   *made = NULL;
   if (!s) return fail(error, HK_ERROR_MEMORY, "out of memory for a simulation");
   s->settings = *settings;
+  s->stage = hk_gpu_stage(settings, 0);
   HkStatus status = fill(s, m, error);
   if (status < 0)
     destroy(s);
@@ -94,16 +97,24 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   return status;
 }
 
+/* h_old: the length of the step before in s; 0: there is none. */
+static HkStatus make_implicit(Simulation *s, int step, double h_old, HkError *error) {
+  switch (s->settings.step) {
+  case HK_DEVICE_LINEAR: return make_linear(s, step, error);
+  case HK_DEVICE_JACOBI: return make_jacobi(s, step, error);
+  case HK_DEVICE_BLOCK_DESCENT: return make_descent(s, step, error);
+  default:
+    return s->multigrid ? make_multigrid(s, step, h_old, error) : make_newton(s, step, error);
+  }
+}
+
 static HkStatus make_steps(Simulation *s, const HkDeviceTimes *times, HkError *error) {
   for (int64_t first = 0; first < times->steps; first += BATCH) {
     int count = times->steps - first < BATCH ? (int)(times->steps - first) : BATCH;
     HK_CUDA_TRY(send_tables(s, times, first, count, error));
     if (is_implicit(s))
       for (int q = 0; q < count; q++)
-        HK_CUDA_TRY(s->multigrid                           ? make_multigrid(s, q, error)
-                    : s->settings.step == HK_DEVICE_NEWTON ? make_newton(s, q, error)
-                    : s->settings.step == HK_DEVICE_JACOBI ? make_jacobi(s, q, error)
-                                                           : make_descent(s, q, error));
+        HK_CUDA_TRY(make_implicit(s, q, first + q == 0 ? times->h_old : s->settings.h, error));
     else if (count == BATCH)
       HK_CUDA_TRY(queue_graph(s, error));
     else
@@ -131,12 +142,12 @@ static HkStatus device_set_h(HkDeviceSim *sim, double h, HkError *error) {
   drop_graphs(s);
   drop_multigrid_graphs(s);
   s->settings.h = h;
+  s->stage = hk_gpu_stage(&s->settings, 0);
   return HK_OK;
 }
 
-static HkStatus device_upload(HkDeviceSim *sim, const double *x, const double *v,
-                              const uint8_t *held, HkError *error) {
-  return upload((Simulation *)sim, x, v, held, error);
+static HkStatus device_upload(HkDeviceSim *sim, const HkDeviceState *state, HkError *error) {
+  return upload((Simulation *)sim, state, error);
 }
 
 static HkStatus device_steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
@@ -152,9 +163,9 @@ static HkStatus device_record(HkDeviceSim *sim, HkError *error) {
   return record((Simulation *)sim, error);
 }
 
-static HkStatus device_fetch(HkDeviceSim *sim, const void **x, const void **v,
-                             HkDeviceStepsInfo *info, HkError *error) {
-  return fetch((Simulation *)sim, x, v, info, error);
+static HkStatus device_fetch(HkDeviceSim *sim, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
+                             HkError *error) {
+  return fetch((Simulation *)sim, snapshot, info, error);
 }
 
 static HkStatus device_create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {

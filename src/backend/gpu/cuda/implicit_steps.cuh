@@ -1,5 +1,5 @@
-/* Queues backward Euler: the begin and the end of a step, the stopping criterion, and the
- * minimizers descent and jacobi; descent.cuh has their equations.
+/* Queues implicit steps: the begin of backward Euler, the end of a step, the stopping criterion,
+ * and the minimizers descent and jacobi; descent.cuh has their equations.
  */
 #ifndef HK_CUDA_IMPLICIT_STEPS_CUH
 #define HK_CUDA_IMPLICIT_STEPS_CUH
@@ -30,7 +30,7 @@ static Media media_of(const Simulation *s) {
   Media m = s->media;
   m.n = s->n;
   m.parts = s->parts;
-  m.h = (HkReal)s->settings.h;
+  m.h = s->stage.tau;
   m.faces = s->faces;
   m.moment = s->now;
   m.mass = s->mass;
@@ -41,14 +41,16 @@ static Media media_of(const Simulation *s) {
   return m;
 }
 
-/* Evaluates media at the position `ahead` and the velocity without forces, which x holds here. */
+/* Evaluates media at x, which is the position without forces here, and v. */
 static void queue_media(Simulation *s, int step) {
   Media m = media_of(s);
+  const Real4 *x = s->x[s->at];
   cudaMemcpyAsync(s->now, s->device.moment + step, sizeof *s->now, cudaMemcpyDeviceToDevice,
                   s->queue);
   if (s->faces.count > 0) {
-    queue_face_wind(s, m.moment, s->ahead, m.v);
-    launch(begin_faces, blocks_for(s->faces.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, m);
+    queue_face_wind(s, m.moment, x, m.v);
+    launch(begin_faces, blocks_for(s->faces.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, m,
+           x);
   }
   launch(begin_media, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, m);
 }
@@ -77,12 +79,17 @@ static void queue_begin(Simulation *s, int step) {
 }
 
 static DescentArgs descent_args(const Simulation *s) {
+  const HkGpuStage *stage = &s->stage;
   DescentArgs a = {};
   a.n = s->n;
-  a.h = (HkReal)s->settings.h;
+  a.h = stage->tau;
   a.flat = s->flat;
   a.x = s->x[s->at];
-  a.b = s->x[1 - s->at];
+  a.b = stage->old != 0 ? s->start : s->x[1 - s->at];
+  a.before = stage->old != 0 ? s->before : NULL;
+  a.now = stage->now;
+  a.old = stage->old;
+  a.v = stage->linear ? s->v[s->v_at] : NULL;
   a.y = s->uses_majorizer ? s->media.y : s->y;
   a.form = s->media.form;
   return a;
@@ -128,7 +135,7 @@ static void queue_end(Simulation *s, int iterations) {
   if (s->step.reason == HK_STOP_NONE) s->step.reason = HK_STOP_ITERATIONS;
   hk_device_count(&s->info, &s->step, s->settings.tolerance > 0, sizeof(HkReal) == 8);
   launch(end_step, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, s->n,
-         (HkReal)s->settings.h, s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
+         s->stage.tau, s->x[s->at], s->x[1 - s->at], s->v[s->v_at]);
 }
 
 /* ---- Descent ---- */

@@ -43,17 +43,24 @@ visit_springs(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette
       [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
         HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, number);
         if (GENERAL && spring.c > 0)
-          spring = hk_gpu_with_damper(spring, hk_gpu_sub(three(a.b[j]), b), a.h);
+          spring = with_damper(a, spring, hk_gpu_sub(three(a.b[j]), b), i, [&] { return j; });
         visit(slot++, j, near, spring);
       });
 }
 
-/* Adds the sums of a free vertex to look. */
-static __device__ __forceinline__ void add_look(const HkGpuGathered &g, const Real4 &x,
-                                                const Real4 &b, double look[LOOK_VALUES]) {
-  HkGpuVector moved = hk_gpu_sub(three(x), three(b));
+/* Adds the sums of a free vertex to look; for a linear step, where x is b, |d_i v_i|^2 of
+ * gpu/linear_step.h in the place of LOOK_MOVED. */
+static __device__ __forceinline__ void add_look(const DescentArgs &a, uint32_t i,
+                                                const HkGpuGathered &g, const Real4 &x,
+                                                double look[LOOK_VALUES]) {
+  HkGpuVector moved = hk_gpu_sub(three(x), three(a.b[i]));
+  double weight = 1 / (double)x.w;
+  if (a.v) {
+    moved = plane_load(a.v, a.n, i);
+    weight = (double)g.stiffness * (double)g.stiffness;
+  }
   look[LOOK_RESIDUAL] += (double)hk_gpu_dot(g.r, g.r) * (double)x.w;
-  look[LOOK_MOVED] += (double)hk_gpu_dot(moved, moved) / (double)x.w;
+  look[LOOK_MOVED] += (double)hk_gpu_dot(moved, moved) * weight;
   look[LOOK_WEIGHTS] += (double)g.stiffness * (double)g.stiffness * (double)x.w;
   look[LOOK_PRESSURE] = fmax(look[LOOK_PRESSURE], (double)g.pressure * (double)x.w);
   look[LOOK_FURTHEST] =
@@ -80,8 +87,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     visit_springs<PARAMETERS, GENERAL>(
         s, a, palette, brick, i,
         [&](int slot, uint32_t, const Real4 &near, const HkGpuSpring &spring) {
-          HkGpuFour k = hk_gpu_gather_spring(hk_gpu_sub(three(near), three(x)), spring, a.h * a.h,
-                                             l.scale, near.w == 0, &g);
+          HkGpuVector d = hk_gpu_sub(three(near), three(x));
+          HkGpuFour k = hk_gpu_gather_spring(d, spring, a.h * a.h, l.scale, near.w == 0, &g);
+          if (GENERAL && spring.c > 0) /* it is idle */
+            hk_gpu_spring_force(d, -a.h * a.h * spring.k, -a.h * a.h * spring.kl0, &g.r);
           if (slot < width)
             l.A.spring[(int64_t)(first + slot) * WARP + i % WARP] =
                 x.w > 0 ? k : hk_gpu_four(0, 0, 0);
@@ -92,7 +101,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     if (a.flat) g.r.z = 0;
     if (x.w == 0) g.r = hk_gpu_vector(0, 0, 0);
     plane_store(l.gradient, n, i, g.r);
-    if (x.w > 0) add_look(g, x, a.b[i], look);
+    if (x.w > 0) add_look(a, i, g, x, look);
   });
   if (!sum_blocks<LOOK_VALUES>(l.sums, LOOK_PRESSURE, look)) return;
   for (int k = 0; k < LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
@@ -225,25 +234,18 @@ __global__ void bend(__grid_constant__ const LinearizeArgs l, HkReal t) {
   plane_store(l.newton.d, n, i, d);
 }
 
-/* d = the move of the guess, from b to x without forces; x = b for free vertices. length = sum of
- * m_i |d_i|^2. */
-__global__ void __launch_bounds__(BLOCK_THREADS)
-    begin_guess(__grid_constant__ const LinearizeArgs l) {
+/* d = the move of the guess, from the start of the step to x; x = the start for free vertices. */
+__global__ void begin_guess(__grid_constant__ const LinearizeArgs l) {
   const NewtonArgs &a = l.newton;
-  const int64_t n = a.step.n;
-  double sum[1] = {0};
-  for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n;
-       i += (int64_t)gridDim.x * blockDim.x) {
-    const Real4 x = a.step.x[i], b = a.step.b[i];
-    HkGpuVector d = {0, 0, 0};
-    if (x.w > 0) {
-      d = hk_gpu_sub(three(x), three(b));
-      a.step.x[i] = Real4{b.x, b.y, b.z, x.w};
-      sum[0] += (double)hk_gpu_dot(d, d) / (double)x.w;
-    }
-    plane_store(a.d, n, i, d);
+  const int64_t n = a.step.n, i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const Real4 x = a.step.x[i], b = a.step.b[i];
+  HkGpuVector d = {0, 0, 0};
+  if (x.w > 0) {
+    d = hk_gpu_sub(three(x), three(b));
+    a.step.x[i] = Real4{b.x, b.y, b.z, x.w};
   }
-  if (sum_blocks<1>(l.sums, 1, sum)) a.scalars->length = sum[0];
+  plane_store(a.d, n, i, d);
 }
 
 } // namespace HK_SPACE

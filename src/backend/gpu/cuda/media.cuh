@@ -21,7 +21,7 @@ struct Media {
   const HkGpuMoment
       *moment; /* of the current step; its address is constant, since graphs contain it */
   const HkReal *mass, *v, *push;
-  const Real4 *ahead;
+  const Real4 *ahead; /* where the velocity that belongs to x is v */
   Real4 *anchor;   /* y' and m' */
   HkReal *damping; /* damping of the faces, in six planes */
   Real4 *y;        /* minimum of the majorizer, and m' */
@@ -45,8 +45,8 @@ __global__ void begin_media(__grid_constant__ const Media m) {
   m.anchor[q] = Real4{y.x, y.y, y.z, anchor.w};
 }
 
-/* Computes the damping of each face at its position without forces. */
-__global__ void begin_faces(__grid_constant__ const Media m) {
+/* Computes the damping of each face with its corners at x. */
+__global__ void begin_faces(__grid_constant__ const Media m, const Real4 *at) {
   int64_t f = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
@@ -55,7 +55,7 @@ __global__ void begin_faces(__grid_constant__ const Media m) {
   HkGpuVector x[3], w[3];
   for (int c = 0; c < 3; c++) {
     int32_t i = m.faces.face[3 * f + c];
-    x[c] = three(m.ahead[i]);
+    x[c] = three(at[i]);
     w[c] = plane_load(m.v, m.n, i);
   }
   store_block(m.damping, m.faces.count, f, hk_gpu_face_damping(&air, m.h, x, w));

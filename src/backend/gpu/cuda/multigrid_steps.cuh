@@ -1,4 +1,4 @@
-/* Backward Euler by newton with pcg and multigrid: the operations of gpu/newton.h on a GPU. The
+/* Backward Euler and bdf2 by newton with pcg and multigrid: the operations of gpu/newton.h on a GPU. The
  * host reads the sums of each iterate, of each iteration of conjugate gradients and of each trial
  * step. The kernels of a hierarchy, and those of an iteration of conjugate gradients, are a graph.
  */
@@ -8,6 +8,7 @@
 #include "backend/gpu/newton.h"
 #include "create_multigrid.cuh"
 #include "newton_steps.cuh"
+#include "stage.cuh"
 
 namespace HK_SPACE {
 
@@ -152,18 +153,85 @@ static HkStatus undo_proposal(void *device, HkError *error) {
 
 /* ---- A step ---- */
 
-/* The guess of step/implicit.c without the velocity of the step before: the positions without
- * forces, which x holds, or those at the start of the step. */
-static HkStatus guess(Simulation *s, HkError *error) {
-  double rise, inertia;
-  begin_guess<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(linearize_args(s));
-  queue_majorizer(s, s->x[s->at]);
-  HK_CUDA_TRY(propose_step(s, 1, false, &rise, error));
-  inertia = s->host_scalars->length / 2;
-  return rise <= HK_GPU_GUESS_MAX_RISE * inertia ? move_by(s, 1, error) : HK_OK;
+/* Graphs contain tau and the coefficients of b. */
+static void set_stage(Simulation *s, double h_old) {
+  HkGpuStage now = hk_gpu_stage(&s->settings, h_old), *last = &s->stage;
+  if (now.tau != last->tau || now.now != last->now || now.old != last->old) drop_multigrid_graphs(s);
+  *last = now;
 }
 
-static HkStatus make_multigrid(Simulation *s, int step, HkError *error) {
+/* Queues the begin of a step but for pins and media. */
+static void queue_stage(Simulation *s, int step, double h_old) {
+  const HkReal *table = s->device.grips + (size_t)step * s->grip_count * HK_DEVICE_GRIP_REALS;
+  StageArgs a = {};
+  set_stage(s, h_old);
+  s->step = HkStepInfo{};
+  a.stage = s->stage;
+  a.n = s->n;
+  a.moment = s->device.moment + step;
+  a.mass = s->mass;
+  a.v = s->v[s->v_at];
+  a.x = s->x[s->at];
+  a.b = s->x[1 - s->at];
+  a.y = s->y;
+  a.ahead = s->ahead;
+  a.start = s->start;
+  a.before = s->before;
+  a.v_old = s->v_old;
+  a.lead = s->multigrid->args.along;
+  a.sums = s->multigrid->args.sums;
+  a.scalars = s->newton.scalars;
+  begin_stage<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(a);
+  launch(anchor_grips, blocks_for(s->grips.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+         s->grips, s->stage.tau, table, a.b, s->y);
+}
+
+static HkStatus queue_begin_multigrid(Simulation *s, int step, double h_old, HkError *error) {
+  Real4 *x = s->x[s->at], *b = s->x[1 - s->at];
+  queue_stage(s, step, h_old);
+  queue_pins(s, s->device.end, step);
+  if (s->pins_move)
+    launch(begin_pins, blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+           s->pins, s->n, s->stage.tau, x, s->v[s->v_at], b, s->ahead);
+  if (s->bare)
+    HK_CUDA(cudaMemcpyAsync(s->bare, s->y, (size_t)s->n * sizeof *s->y, cudaMemcpyDeviceToDevice,
+                            s->queue),
+            "copy");
+  if (s->uses_majorizer) queue_media(s, step);
+  return HK_OK;
+}
+
+/* Linearizes media about x and its velocity. */
+static HkStatus queue_pass(Simulation *s, int step, HkError *error) {
+  begin_pass<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
+      s->n, s->stage.tau, s->x[s->at], s->x[1 - s->at], s->v[s->v_at], s->ahead);
+  HK_CUDA(cudaMemcpyAsync(s->y, s->bare, (size_t)s->n * sizeof *s->y, cudaMemcpyDeviceToDevice,
+                          s->queue),
+          "copy");
+  queue_media(s, step);
+  return HK_OK;
+}
+
+/* The guess of step/implicit.c: the prediction, which x holds, with or without the last change of
+ * velocity, or the positions at the start of the step. */
+static HkStatus guess(Simulation *s, HkError *error) {
+  LinearizeArgs a = linearize_args(s);
+  double change;
+  begin_guess<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(a);
+  queue_majorizer(s, s->x[s->at]);
+  HK_CUDA_TRY(propose_step(s, 1, false, &change, error));
+  if (!(change <= HK_GPU_GUESS_MAX_RISE * s->host_scalars->inertia)) return HK_OK;
+  HK_CUDA_TRY(move_by(s, 1, error));
+  if (s->stage.lead == 0) return HK_OK;
+  HK_CUDA(cudaMemcpyAsync(s->newton.d, a.along, (size_t)s->n * 3 * sizeof(HkReal),
+                          cudaMemcpyDeviceToDevice, s->queue),
+          "copy");
+  queue_majorizer(s, s->x[s->at]);
+  HK_CUDA_TRY(propose_step(s, 1, false, &change, error));
+  return change <= 0 ? move_by(s, 1, error) : HK_OK;
+}
+
+static HkStatus make_multigrid(Simulation *s, int step, double h_old, HkError *error) {
   HkGpuNewtonOps ops = {s,
                         look_at,
                         prepare_hierarchy,
@@ -173,15 +241,20 @@ static HkStatus make_multigrid(Simulation *s, int step, HkError *error) {
                         take_proposal,
                         undo_proposal};
   HkGpuNewton newton = {};
+  HkStepInfo info = {};
   newton.ops = &ops;
   newton.settings = &s->settings;
   newton.convex_known = !(s->parts & HK_GPU_BUOYANCY);
   newton.total_mass = s->total_mass;
-  queue_begin(s, step);
+  HK_CUDA_TRY(queue_begin_multigrid(s, step, h_old, error));
   HK_CUDA_TRY(guess(s, error));
-  HK_CUDA_TRY(hk_gpu_newton_minimize(&newton, error));
-  s->step = newton.info;
-  queue_end(s, newton.info.iterations);
+  for (int pass = 0; pass == 0 || (pass < s->settings.passes && s->bare); pass++) {
+    if (pass > 0) HK_CUDA_TRY(queue_pass(s, step, error));
+    HK_CUDA_TRY(hk_gpu_newton_minimize(&newton, error));
+    hk_gpu_newton_add_pass(&info, &newton.info);
+  }
+  s->step = info;
+  queue_end(s, info.iterations);
   return HK_OK;
 }
 

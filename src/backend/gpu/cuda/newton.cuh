@@ -23,6 +23,7 @@ struct Scalars {
   double pq;                  /* p . H p */
   double kept;                /* part of negative curvature in H: hk_gpu_spring_product */
   double look[5];             /* of linearize.cuh */
+  double inertia;             /* of stage.cuh */
   double slope, length;       /* of the solution: p . dg/dx, sum of m_i |p_i|^2 */
   unsigned arrived;
 };
@@ -127,15 +128,15 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   plane_store(a.q, n, i, q);
 }
 
-/* q += the part of one spring of H p; d: difference to the neighbor, u: p minus the neighbor's p,
- * b: d at the start of the step. */
-template <bool GENERAL>
-static __device__ __forceinline__ void multiply_spring(const HkGpuSpring &spring, HkReal h,
-                                                       HkReal kept, const HkGpuVector &d,
-                                                       const HkGpuVector &u, const HkGpuVector &b,
-                                                       HkGpuVector *q) {
+/* q += the part of one spring of vertex i of H p; d: difference to the neighbor, u: p minus the
+ * neighbor's p, b: d at the start of the step, other(): the place of the neighbor. */
+template <bool GENERAL, class F>
+static __device__ __forceinline__ void
+multiply_spring(const DescentArgs &a, const HkGpuSpring &spring, HkReal kept, const HkGpuVector &d,
+                const HkGpuVector &u, const HkGpuVector &b, uint32_t i, F other, HkGpuVector *q) {
   bool damped = GENERAL && spring.c > 0;
-  hk_gpu_spring_product(d, damped ? hk_gpu_with_damper(spring, b, h) : spring, h * h, kept, u, q);
+  hk_gpu_spring_product(d, damped ? with_damper(a, spring, b, i, other) : spring, a.h * a.h, kept,
+                        u, q);
 }
 
 /* Completes the product of the vertex at place i, to which a.q holds the part of media, and returns
@@ -183,9 +184,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
             [&](uint32_t j, const Real4 &near, const Beside<PARAMETERS> &beside, uint32_t number) {
               HkGpuVector start = {0, 0, 0};
               if (GENERAL) start = hk_gpu_sub(three(a.step.b[j]), b);
-              multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number), a.step.h,
-                                       kept, hk_gpu_sub(three(near), three(x)),
-                                       hk_gpu_sub(p, direction(a, beta, j)), start, &q);
+              multiply_spring<GENERAL>(
+                  a.step, spring_of<PARAMETERS>(s, palette, beside, number), kept,
+                  hk_gpu_sub(three(near), three(x)), hk_gpu_sub(p, direction(a, beta, j)), start, i,
+                  [&] { return j; }, &q);
             });
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) {
@@ -254,9 +256,11 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
     visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
       HkGpuVector start = {0, 0, 0};
       if (GENERAL) start = hk_gpu_sub(three(near_in(sb, word, k)), b);
-      multiply_spring<GENERAL>(spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)),
-                               a.step.h, kept, hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
-                               hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, &q);
+      multiply_spring<GENERAL>(
+          a.step, spring_of<PARAMETERS>(s, palette, beside, number_in(word, k)), kept,
+          hk_gpu_sub(three(near_in(sx, word, k)), three(x)),
+          hk_gpu_sub(three(p), three(near_in(sp, word, k))), start, i,
+          [&] { return place_near(brick, word, k); }, &q);
     });
     pq = end_product(a, i, x.w == 0, p.w, three(p), q);
   }
@@ -348,8 +352,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
           HkGpuVector moved =
               hk_gpu_vector(t * other.x - d.x, t * other.y - d.y, t * other.z - d.z);
           if (GENERAL && spring.c > 0)
-            spring =
-                hk_gpu_with_damper(spring, hk_gpu_sub(three(a.step.b[j]), three(a.step.b[i])), h);
+            spring = with_damper(a.step, spring,
+                                 hk_gpu_sub(three(a.step.b[j]), three(a.step.b[i])), i,
+                                 [&] { return j; });
           sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));
         });
   });
@@ -388,8 +393,9 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (blocks_of<PARAMETERS, GENERAL, 
     visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<PARAMETERS> &beside) {
       HkGpuSpring spring = spring_of<PARAMETERS>(s, palette, beside, number_in(word, k));
       if (GENERAL && spring.c > 0)
-        spring = hk_gpu_with_damper(
-            spring, hk_gpu_sub(three(near_in(sb, word, k)), three(sb[own])), h);
+        spring = with_damper(a.step, spring,
+                             hk_gpu_sub(three(near_in(sb, word, k)), three(sb[own])), i,
+                             [&] { return place_near(brick, word, k); });
       HkGpuVector apart = hk_gpu_sub(three(near_in(sx, word, k)), three(x));
       HkGpuVector moved = hk_gpu_sub(three(near_in(sd, word, k)), three(d));
       sum += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(apart, moved, spring));

@@ -68,9 +68,13 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
     bytes += (l->damped || l->threads || uses_majorizer ? 8 : 4) * n * real;
     if (uses_majorizer) bytes += (10 * n + 6 * (double)m->face_count) * real;
   }
-  if (settings->step == HK_DEVICE_NEWTON)
+  if (settings->step >= HK_DEVICE_NEWTON)
     bytes += (3 * 4 + 3 * 3 + (m->hierarchy ? 0 : 6)) * n * real;
   if (m->hierarchy) bytes += multigrid_need(m->hierarchy);
+  if (hk_device_remembers(settings)) bytes += 2 * 3 * n * real;
+  if (settings->step == HK_DEVICE_BDF2)
+    bytes += (4 + 3 + (l->damped || l->threads ? 4 : 0)) * n * real;
+  if (m->hierarchy && settings->passes > 1) bytes += 4 * n * real; /* with media */
   if (m->face_count > 0 || m->gripped > 0) bytes += 3 * n * real;
   if (m->face_count > 0) bytes += 4 * n + (double)m->face_count * (3 * 4 + 3 * 4 + 3 * real);
   if (l->brick_count > 0) bytes += 4.0 * (double)l->halo_start[l->brick_count];
@@ -90,9 +94,8 @@ static HkStatus set_h(HkDeviceSim *sim, double h, HkError *error) {
   return device_of(&sim->settings)->set_h(sim, h, error);
 }
 
-static HkStatus upload(HkDeviceSim *sim, const double *x, const double *v, const uint8_t *held,
-                       HkError *error) {
-  return device_of(&sim->settings)->upload(sim, x, v, held, error);
+static HkStatus upload(HkDeviceSim *sim, const HkDeviceState *state, HkError *error) {
+  return device_of(&sim->settings)->upload(sim, state, error);
 }
 
 static HkStatus steps(HkDeviceSim *sim, const HkDeviceTimes *times, HkError *error) {
@@ -107,9 +110,9 @@ static HkStatus record(HkDeviceSim *sim, HkError *error) {
   return device_of(&sim->settings)->record(sim, error);
 }
 
-static HkStatus fetch(HkDeviceSim *sim, const void **x, const void **v, HkDeviceStepsInfo *info,
+static HkStatus fetch(HkDeviceSim *sim, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
                       HkError *error) {
-  return device_of(&sim->settings)->fetch(sim, x, v, info, error);
+  return device_of(&sim->settings)->fetch(sim, snapshot, info, error);
 }
 
 static HkStatus create_array(HkDeviceSim *sim, void **array, int *number, HkError *error) {

@@ -8,8 +8,9 @@
  *
  * create.cuh allocates the arrays; transfer.cuh copies states and tables between host and device;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
- * around.cuh, descent.cuh, media.cuh and newton.cuh; cycle.cuh and multigrid_steps.cuh those of
- * level.cuh, small_levels.cuh and linearize.cuh; device.cuh implements the interface of a plug-in.
+ * around.cuh, descent.cuh, media.cuh and newton.cuh; cycle.cuh, multigrid_steps.cuh and
+ * linear_steps.cuh those of level.cuh, small_levels.cuh, linearize.cuh and stage.cuh; device.cuh
+ * implements the interface of a plug-in.
  */
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
@@ -72,6 +73,7 @@ struct Simulation {
 
   /* Arrays of implicit steps. */
   Real4 *y, *ahead, *relaxed[2];
+  HkGpuStage stage; /* of the present step */
   bool uses_majorizer; /* media have anisotropic terms */
   HkGpuMoment *now;    /* of the present step */
   Media media;
@@ -85,6 +87,12 @@ struct Simulation {
 
   HkReal *record_x, *record_v, *host_x, *host_v;
   double *kinetic, *host_kinetic;
+
+  /* The step before, of steps by multigrid (stage.cuh). */
+  HkReal *v_old;         /* velocities, in three planes; NULL: not kept */
+  Real4 *start, *before; /* of bdf2: x at the start of the step and, if springs are damped, before */
+  Real4 *bare;           /* y' without media, where a step has several passes */
+  HkReal *record_x_old, *record_v_old, *host_x_old, *host_v_old;
   cudaEvent_t recorded, copied;
   bool has_record;
 

@@ -115,6 +115,12 @@ static __device__ __forceinline__ const Real4 &near_in(const Real4 *from, uint32
   return *(const Real4 *)((const char *)from + (word >> (k % 2 * 16 + BITS) & MASK));
 }
 
+/* Returns the place of the neighbor in half k of a word of a brick. */
+static __device__ __forceinline__ uint32_t place_near(const Brick &brick, uint32_t word, int k) {
+  const int local = local_in(word, k);
+  return (uint32_t)(local < brick.own ? brick.first + local : brick.halo[local - brick.own]);
+}
+
 /* The springs of the vertex at place q, of n: WORDS words, all of them if EXACT. Parameters of the
  * first ones are prefetched into registers. */
 template <int PARAMETERS, int WORDS, bool EXACT> struct BrickRow {
@@ -232,9 +238,7 @@ static __device__ __forceinline__ void visit_all(const Springs &s, uint32_t n, c
   }
   for (int k = 0; k < s.slots; k++) {
     uint32_t word = s.word[(uint32_t)(k / 2) * n + i];
-    int local = local_in(word, k);
-    uint32_t j =
-        (uint32_t)(local < brick.own ? brick.first + local : brick.halo[local - brick.own]);
+    uint32_t j = place_near(brick, word, k);
     Beside<PARAMETERS> beside;
     load_beside(s, (uint32_t)k * n + i, beside);
     visit(j, x[j], beside, number_in(word, k));

@@ -47,46 +47,76 @@ static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t f
 
 /* ---- States ---- */
 
-static HkStatus upload(Simulation *s, const double *x, const double *v, const uint8_t *held,
-                       HkError *error) {
-  double *buffer;
+/* Copies two vectors of the host into a buffer of the device. */
+static cudaError_t bring(const Simulation *s, const double *x, const double *v, double *buffer) {
   size_t bytes = (size_t)s->n * 3 * sizeof(double);
-  HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
-  HK_CUDA_TRY(allocate(&buffer, 6 * (int64_t)s->n, error));
   cudaError_t code = cudaMemcpy(buffer, x, bytes, cudaMemcpyHostToDevice);
-  if (code == cudaSuccess)
-    code = cudaMemcpy(buffer + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
-  if (code == cudaSuccess && s->pins.count > 0)
-    code = cudaMemcpy((void *)s->pins.held, held, (size_t)s->pins.count, cudaMemcpyHostToDevice);
-  s->at = s->v_at = 0;
-  s->info = HkDeviceStepsInfo{}; /* earlier steps do not count */
-  if (code == cudaSuccess) {
-    load_state<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
-        s->n, s->order, s->mass, s->origin[0], s->origin[1], s->origin[2], buffer,
-        buffer + 3 * (int64_t)s->n, s->x[0], s->v[0]);
-    if (s->pins.count > 0)
-      hold_pins<<<blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
-          s->pins, s->mass, s->x[0]);
+  if (code != cudaSuccess) return code;
+  return cudaMemcpy(buffer + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
+}
+
+static cudaError_t load(Simulation *s, const HkDeviceState *from, double *buffer) {
+  const unsigned blocks = blocks_for(s->n, BLOCK_THREADS);
+  const double *second = buffer + 3 * (int64_t)s->n;
+  cudaError_t code = cudaSuccess;
+  if (s->pins.count > 0)
+    code = cudaMemcpy((void *)s->pins.held, from->held, (size_t)s->pins.count,
+                      cudaMemcpyHostToDevice);
+  if (code == cudaSuccess && s->v_old && from->v_old) {
+    code = bring(s, from->x_old, from->v_old, buffer);
+    if (code != cudaSuccess) return code;
+    load_history<<<blocks, BLOCK_THREADS, 0, s->queue>>>(s->n, s->order, s->origin[0], s->origin[1],
+                                                         s->origin[2], buffer, second, s->start,
+                                                         s->v_old);
     code = cudaStreamSynchronize(s->queue);
   }
+  if (code == cudaSuccess) code = bring(s, from->x, from->v, buffer);
+  if (code != cudaSuccess) return code;
+  load_state<<<blocks, BLOCK_THREADS, 0, s->queue>>>(s->n, s->order, s->mass, s->origin[0],
+                                                     s->origin[1], s->origin[2], buffer, second,
+                                                     s->x[0], s->v[0]);
+  if (s->pins.count > 0)
+    hold_pins<<<blocks_for(s->pins.count, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
+        s->pins, s->mass, s->x[0]);
+  return cudaStreamSynchronize(s->queue);
+}
+
+static HkStatus upload(Simulation *s, const HkDeviceState *state, HkError *error) {
+  double *buffer;
+  HK_CUDA(cudaStreamSynchronize(s->queue), "finish its steps");
+  HK_CUDA_TRY(allocate(&buffer, 6 * (int64_t)s->n, error));
+  s->at = s->v_at = 0;
+  s->info = HkDeviceStepsInfo{}; /* earlier steps do not count */
+  cudaError_t code = load(s, state, buffer);
   cudaFree(buffer);
   HK_CUDA(code, "load a state");
   return HK_OK;
 }
 
+/* Queues a copy of a snapshot to the host. */
+static HkStatus queue_copy(Simulation *s, HkReal *to, const HkReal *from, HkError *error) {
+  if (from)
+    HK_CUDA(cudaMemcpyAsync(to, from, (size_t)s->n * 3 * sizeof(HkReal), cudaMemcpyDeviceToHost,
+                            s->copies),
+            "copy");
+  return HK_OK;
+}
+
 static HkStatus record(Simulation *s, HkError *error) {
-  size_t bytes = (size_t)s->n * 3 * sizeof(HkReal);
   HK_CUDA(cudaStreamWaitEvent(s->queue, s->copied, 0), "wait");
   store_state<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
       s->n, s->order, s->x[s->at], s->v[s->v_at], s->record_x, s->record_v);
+  if (s->v_old)
+    store_history<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(
+        s->n, s->order, s->start, s->v_old, s->record_x_old, s->record_v_old);
   kinetic_parts<<<SUM_BLOCKS, SUM_THREADS, 0, s->queue>>>(s->n, s->mass, s->v[s->v_at], s->kinetic);
   HK_CUDA(cudaGetLastError(), "record a state");
   HK_CUDA(cudaEventRecord(s->recorded, s->queue), "record a state");
   HK_CUDA(cudaStreamWaitEvent(s->copies, s->recorded, 0), "wait");
-  HK_CUDA(cudaMemcpyAsync(s->host_x, s->record_x, bytes, cudaMemcpyDeviceToHost, s->copies),
-          "copy");
-  HK_CUDA(cudaMemcpyAsync(s->host_v, s->record_v, bytes, cudaMemcpyDeviceToHost, s->copies),
-          "copy");
+  HK_CUDA_TRY(queue_copy(s, s->host_x, s->record_x, error));
+  HK_CUDA_TRY(queue_copy(s, s->host_v, s->record_v, error));
+  HK_CUDA_TRY(queue_copy(s, s->host_x_old, s->record_x_old, error));
+  HK_CUDA_TRY(queue_copy(s, s->host_v_old, s->record_v_old, error));
   HK_CUDA(cudaMemcpyAsync(s->host_kinetic, s->kinetic, SUM_BLOCKS * sizeof(double),
                           cudaMemcpyDeviceToHost, s->copies),
           "copy");
@@ -95,7 +125,7 @@ static HkStatus record(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceStepsInfo *info,
+static HkStatus fetch(Simulation *s, HkDeviceSnapshot *snapshot, HkDeviceStepsInfo *info,
                       HkError *error) {
   if (!s->has_record) HK_CUDA_TRY(record(s, error));
   HK_CUDA(cudaEventSynchronize(s->copied), "make its steps");
@@ -103,8 +133,7 @@ static HkStatus fetch(Simulation *s, const void **x, const void **v, HkDeviceSte
   *info = s->info;
   s->info = HkDeviceStepsInfo{};
   for (int q = 0; q < SUM_BLOCKS; q++) info->kinetic += s->host_kinetic[q];
-  *x = s->host_x;
-  *v = s->host_v;
+  *snapshot = HkDeviceSnapshot{s->host_x, s->host_v, s->host_x_old, s->host_v_old};
   return HK_OK;
 }
 
