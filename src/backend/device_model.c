@@ -152,13 +152,19 @@ bool hk_device_is_plain(const HkModel *m) {
   return !hk_device_has_air(m) && !any_pin_moves(m);
 }
 
+static void mass_range(void *user, int64_t begin, int64_t end) {
+  const Work *w = user;
+  const HkDeviceArrays *a = w->arrays;
+  for (int64_t q = begin; q < end; q++) a->mass[q] = w->model->mass[a->layout->order[q]];
+}
+
 static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   HK_TRY(hk_device_check_forces(m, error));
   HK_TRY(hk_gpu_layout_create(m, options, &a->layout, error));
-  HK_TRY(hk_alloc(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
-  for (int64_t q = 0; q < m->n; q++) a->mass[q] = m->mass[a->layout->order[q]];
+  HK_TRY(hk_alloc_unset(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
+  hk_parallel_for(m->threads, m->n, mass_range, (void *)(uintptr_t)w);
   w->device->layout = a->layout;
   w->device->color_count = a->layout->color_count;
   w->device->color_start = a->layout->color_start;
