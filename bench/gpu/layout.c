@@ -5,14 +5,18 @@
  * KIND is cloth (a grid with shear and bending springs), block (a lattice with 26 neighbors), disc
  * (triangles) or ball (tetrahedra); SIZE counts vertices along a side, rings or shells. THREADS 0,
  * the default, are all cores. LAYOUT is explicit (the default: steps of explicit integrators),
- * bricks (implicit steps), rows, colors (vertex block descent) or multigrid (bricks and the levels
- * of multigrid). Prints the seconds of each part, the most bytes that the layout holds at once, and
- * a hash of the layout, which no number of threads changes.
+ * bricks (implicit steps), rows, colors (vertex block descent), multigrid (bricks and the levels of
+ * multigrid) or sim (all of hk_sim_create, with the plug-in in the folder HOOKE_PLUGINS). Prints
+ * the seconds of each part, the most bytes that the layout holds at once, and a hash of the layout,
+ * which no number of threads changes.
  */
 #define _GNU_SOURCE /* malloc_usable_size */
 #include "backend/device_model.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "force/spring_rows.h"
+#include "model/proportions.h"
+#include "step/sim.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -21,80 +25,91 @@
 
 /* ---- Functions that the linker puts before those of the library (--wrap) ---- */
 
-typedef enum Part { PARAMETERS, ORDER, COLORS, HALOS, BRICKS, ROWS, LEVELS, PART_COUNT } Part;
+/* Parts, each with its parent: the seconds of a part are without those of the parts in it. */
+typedef enum Part {
+  PARAMETERS,
+  ORDER,
+  COLORS,
+  HALOS,
+  WORDS,
+  ROWS,
+  LEVELS,
+  LAYOUT_REST,
+  PROPORTIONS,
+  SPRING_ROWS,
+  ENERGY_SCALE,
+  STABLE_STEP,
+  PART_COUNT
+} Part;
 
-static const char *const part_names[] = {"parameters", "order", "colors", "halos",
-                                         "words",      "rows",  "levels"};
-static double seconds[PART_COUNT];
+static const char *const part_names[] = {
+    "parameters", "order",  "colors",       "halos",       "words",        "rows",
+    "levels",     "others", "memory check", "spring rows", "energy bound", "stable step"};
+static double seconds[PART_COUNT], inner; /* inner: of parts that have ended within a part */
 
-HkStatus __real_hk_gpu_spring_parameters(const HkModel *m, bool unique, HkGpuLayout *l, HkError *e);
-HkStatus __wrap_hk_gpu_spring_parameters(const HkModel *m, bool unique, HkGpuLayout *l, HkError *e);
-HkStatus __real_hk_gpu_order(const HkModel *m, int64_t parts, int32_t *order, int32_t *scratch,
-                             HkError *e);
-HkStatus __wrap_hk_gpu_order(const HkModel *m, int64_t parts, int32_t *order, int32_t *scratch,
-                             HkError *e);
-HkStatus __real_hk_gpu_colors(const HkModel *m, HkGpuLayout *l, HkError *e);
-HkStatus __wrap_hk_gpu_colors(const HkModel *m, HkGpuLayout *l, HkError *e);
-HkStatus __real_hk_gpu_bricks(const HkModel *m, int64_t count, bool twice,
-                              const HkGpuLayoutOptions *o, HkGpuLayout *l, bool *suits, HkError *e);
-HkStatus __wrap_hk_gpu_bricks(const HkModel *m, int64_t count, bool twice,
-                              const HkGpuLayoutOptions *o, HkGpuLayout *l, bool *suits, HkError *e);
-HkStatus __real_hk_gpu_halos(const HkModel *m, bool twice, int most, HkGpuLayout *l, bool *suits,
-                             HkError *e);
-HkStatus __wrap_hk_gpu_halos(const HkModel *m, bool twice, int most, HkGpuLayout *l, bool *suits,
-                             HkError *e);
-HkStatus __real_hk_gpu_rows(const HkModel *m, HkGpuLayout *l, HkError *e);
-HkStatus __wrap_hk_gpu_rows(const HkModel *m, HkGpuLayout *l, HkError *e);
-HkStatus __real_hk_gpu_hierarchy_create(const HkModel *m, const int32_t *place, HkGpuHierarchy **h,
-                                        HkError *e);
-HkStatus __wrap_hk_gpu_hierarchy_create(const HkModel *m, const int32_t *place, HkGpuHierarchy **h,
-                                        HkError *e);
+typedef struct Timer {
+  double begin, inner;
+} Timer;
 
-static HkStatus ended(Part part, double begin, HkStatus status) {
-  seconds[part] += hk_wall_time() - begin;
+static Timer begin_part(void) {
+  Timer timer = {hk_wall_time(), inner};
+  inner = 0;
+  return timer;
+}
+
+static HkStatus end_part(Part part, Timer timer, HkStatus status) {
+  double all = hk_wall_time() - timer.begin;
+  seconds[part] += all - inner;
+  inner = timer.inner + all;
   return status;
 }
 
-HkStatus __wrap_hk_gpu_spring_parameters(const HkModel *m, bool unique, HkGpuLayout *l,
-                                         HkError *e) {
-  double begin = hk_wall_time();
-  return ended(PARAMETERS, begin, __real_hk_gpu_spring_parameters(m, unique, l, e));
+#define WRAP(part, name, parameters, arguments)                                                    \
+  HkStatus __real_##name parameters;                                                               \
+  HkStatus __wrap_##name parameters;                                                               \
+  HkStatus __wrap_##name parameters {                                                              \
+    Timer timer = begin_part();                                                                    \
+    return end_part(part, timer, __real_##name arguments);                                         \
+  }
+
+WRAP(PARAMETERS, hk_gpu_spring_parameters,
+     (const HkModel *m, bool unique, HkGpuLayout *l, HkError *e), (m, unique, l, e))
+WRAP(ORDER, hk_gpu_order,
+     (const HkModel *m, int64_t parts, int32_t *order, int32_t *scratch, HkError *e),
+     (m, parts, order, scratch, e))
+WRAP(COLORS, hk_gpu_colors, (const HkModel *m, HkGpuLayout *l, HkError *e), (m, l, e))
+WRAP(HALOS, hk_gpu_halos,
+     (const HkModel *m, bool twice, int most, HkGpuLayout *l, bool *suits, HkError *e),
+     (m, twice, most, l, suits, e))
+WRAP(WORDS, hk_gpu_bricks,
+     (const HkModel *m, int64_t count, bool twice, const HkGpuLayoutOptions *o, HkGpuLayout *l,
+      bool *suits, HkError *e),
+     (m, count, twice, o, l, suits, e))
+WRAP(ROWS, hk_gpu_rows, (const HkModel *m, HkGpuLayout *l, HkError *e), (m, l, e))
+WRAP(LEVELS, hk_gpu_hierarchy_create,
+     (const HkModel *m, const int32_t *place, HkGpuHierarchy **h, HkError *e), (m, place, h, e))
+WRAP(LAYOUT_REST, hk_device_model_create,
+     (const HkModel *m, const HkGpuLayoutOptions *o, bool multigrid, HkDeviceModel *d,
+      HkDeviceArrays *a, HkError *e),
+     (m, o, multigrid, d, a, e))
+WRAP(PROPORTIONS, hk_model_proportions, (const HkModel *m, HkProportions *p, HkError *e), (m, p, e))
+WRAP(SPRING_ROWS, hk_spring_rows_create, (const HkModel *m, HkSpringRows **r, HkError *e),
+     (m, r, e))
+WRAP(STABLE_STEP, hk_sim_stable_step, (HkSim * sim, const HkState *state, double *h, HkError *e),
+     (sim, state, h, e))
+
+void __real_hk_blowup_prepare(HkSim *sim);
+void __wrap_hk_blowup_prepare(HkSim *sim);
+void __wrap_hk_blowup_prepare(HkSim *sim) {
+  Timer timer = begin_part();
+  __real_hk_blowup_prepare(sim);
+  end_part(ENERGY_SCALE, timer, HK_OK);
 }
 
-HkStatus __wrap_hk_gpu_order(const HkModel *m, int64_t parts, int32_t *order, int32_t *scratch,
-                             HkError *e) {
-  double begin = hk_wall_time();
-  return ended(ORDER, begin, __real_hk_gpu_order(m, parts, order, scratch, e));
-}
-
-HkStatus __wrap_hk_gpu_colors(const HkModel *m, HkGpuLayout *l, HkError *e) {
-  double begin = hk_wall_time();
-  return ended(COLORS, begin, __real_hk_gpu_colors(m, l, e));
-}
-
-HkStatus __wrap_hk_gpu_bricks(const HkModel *m, int64_t count, bool twice,
-                              const HkGpuLayoutOptions *o, HkGpuLayout *l, bool *suits,
-                              HkError *e) {
-  double begin = hk_wall_time() - seconds[HALOS];
-  HkStatus status = __real_hk_gpu_bricks(m, count, twice, o, l, suits, e);
-  return ended(BRICKS, begin + seconds[HALOS], status);
-}
-
-HkStatus __wrap_hk_gpu_halos(const HkModel *m, bool twice, int most, HkGpuLayout *l, bool *suits,
-                             HkError *e) {
-  double begin = hk_wall_time();
-  return ended(HALOS, begin, __real_hk_gpu_halos(m, twice, most, l, suits, e));
-}
-
-HkStatus __wrap_hk_gpu_rows(const HkModel *m, HkGpuLayout *l, HkError *e) {
-  double begin = hk_wall_time();
-  return ended(ROWS, begin, __real_hk_gpu_rows(m, l, e));
-}
-
-HkStatus __wrap_hk_gpu_hierarchy_create(const HkModel *m, const int32_t *place, HkGpuHierarchy **h,
-                                        HkError *e) {
-  double begin = hk_wall_time();
-  return ended(LEVELS, begin, __real_hk_gpu_hierarchy_create(m, place, h, e));
+static void print_parts(double total) {
+  for (int q = 0; q < PART_COUNT; q++)
+    if (seconds[q] > 0) printf("  %-12s %.3f s\n", part_names[q], seconds[q]);
+  if (total - inner > 1e-3) printf("  %-12s %.3f s\n", "rest", total - inner);
 }
 
 /* ---- Memory ---- */
@@ -138,13 +153,15 @@ static void check(HkStatus status, const HkError *error) {
   exit(1);
 }
 
-static HkModel *make_model(const char *kind, int size, int threads, Memory *memory) {
+static HkModel *make_model(const char *kind, int size, int threads, HkDeviceKind device,
+                           Memory *memory) {
   HkContext context = hk_context_default();
   HkScene *scene = NULL;
   HkModel *model = NULL;
   HkError error = {0};
   char text[1000], body[500] = "";
   context.threads = threads;
+  context.device = device;
   context.resize = resize;
   context.memory_user = memory;
   for (size_t q = 0; q < sizeof kinds / sizeof kinds[0]; q++)
@@ -220,17 +237,14 @@ static void measure(const HkModel *model, const char *layout, Memory *memory) {
   check(hk_device_model_create(model, &options, strcmp(layout, "multigrid") == 0, &m, &arrays,
                                &error),
         &error);
-  double total = hk_wall_time() - begin, rest = total;
-  for (int q = 0; q < PART_COUNT; q++) rest -= seconds[q];
+  double total = hk_wall_time() - begin;
   const HkGpuLayout *l = m.layout;
   printf("layout %.3f s (%s, %.0f million words)\n", total,
          l->near              ? "two halos"
          : l->brick_count > 0 ? "bricks"
                               : "rows",
          1e-6 * (double)l->words);
-  for (int q = 0; q < PART_COUNT; q++)
-    if (seconds[q] > 0) printf("  %-10s %.3f s\n", part_names[q], seconds[q]);
-  printf("  %-10s %.3f s\n", "other", rest);
+  print_parts(total);
   printf("memory %.1f bytes a vertex at most, %.1f at the end\n",
          (double)(memory->most - before) / (double)model->n,
          (double)(memory->now - before) / (double)model->n);
@@ -238,21 +252,43 @@ static void measure(const HkModel *model, const char *layout, Memory *memory) {
   hk_device_model_destroy(model, &arrays);
 }
 
+/* Measures all of hk_sim_create; the plug-in is part of the rest. */
+static void measure_sim(const HkModel *model) {
+  HkMethod step = {0};
+  HkSim *sim = NULL;
+  HkError error = {0};
+  check(hk_method_choose(&step, HK_STEP, "symplectic_euler", &error), &error);
+  double begin = hk_wall_time();
+  check(hk_sim_create(model, &step, 0, &sim, &error), &error);
+  double total = hk_wall_time() - begin;
+  printf("simulation %.3f s\n", total);
+  print_parts(total);
+  hk_sim_destroy(&sim);
+  hk_method_clear(&step);
+}
+
 int main(int argc, char **argv) {
   Memory memory = {0};
+  setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 3) {
     fprintf(stderr, "hooke_bench_layout KIND SIZE [THREADS [LAYOUT]]\n");
     return 2;
   }
+  int threads = argc > 3 ? atoi(argv[3]) : 0;
+  const char *layout = argc > 4 ? argv[4] : "explicit";
+  bool all = strcmp(layout, "sim") == 0;
   double begin = hk_wall_time();
-  HkModel *model = make_model(argv[1], atoi(argv[2]), argc > 3 ? atoi(argv[3]) : 0, &memory);
+  HkModel *model = make_model(argv[1], atoi(argv[2]), threads, all ? HK_CUDA : HK_CPU, &memory);
   printf("%s %s: %lld vertices, %lld springs, %d threads\ncompile %.3f s, %.1f bytes a vertex at "
          "most, %.1f at the end\n",
          argv[1], argv[2], (long long)model->n, (long long)model->springs.count, model->threads,
          hk_wall_time() - begin, (double)memory.most / (double)model->n,
          (double)memory.now / (double)model->n);
   fflush(stdout);
-  measure(model, argc > 4 ? argv[4] : "explicit", &memory);
+  if (all)
+    measure_sim(model);
+  else
+    measure(model, layout, &memory);
   hk_model_destroy(&model);
   return 0;
 }
