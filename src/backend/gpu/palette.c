@@ -7,8 +7,9 @@
 
 static const double PARAMETER_TOLERANCE = 1e-9;
 
-static bool is_alike(double a, double b) {
-  return fabs(a - b) <= PARAMETER_TOLERANCE * fmax(fabs(a), fabs(b));
+static inline bool is_alike(double a, double b) {
+  double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+  return fabs(a - b) <= PARAMETER_TOLERANCE * size;
 }
 
 static HkGpuSpringType spring_type_of(const HkModel *m, int64_t s) {
@@ -19,13 +20,13 @@ static HkGpuSpringType spring_type_of(const HkModel *m, int64_t s) {
                                m->springs.tension && m->springs.tension[s] ? m->springs.l0[s] : -1};
 }
 
-static bool is_same(const HkGpuSpringType *a, const HkGpuSpringType *b) {
+static inline bool is_same(const HkGpuSpringType *a, const HkGpuSpringType *b) {
   return is_alike(a->k, b->k) && is_alike(a->l0, b->l0) && is_alike(a->c, b->c) &&
          (a->least < 0) == (b->least < 0);
 }
 
 static inline bool is_identical(const HkGpuSpringType *a, const HkGpuSpringType *b) {
-  return a->k == b->k && a->l0 == b->l0 && a->c == b->c && a->least == b->least;
+  return a->l0 == b->l0 && a->k == b->k && a->c == b->c && a->least == b->least;
 }
 
 /* Returns the palette index of a spring type, at least 1; 0 if the palette does not contain it. An
