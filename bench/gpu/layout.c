@@ -12,9 +12,11 @@
  */
 #define _GNU_SOURCE /* malloc_usable_size */
 #include "backend/device_model.h"
+#include "backend/gpu/lists.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "force/spring_rows.h"
+#include "linear/galerkin.h"
 #include "model/proportions.h"
 #include "step/sim.h"
 
@@ -33,6 +35,9 @@ typedef enum Part {
   HALOS,
   WORDS,
   ROWS,
+  INTERPOLATION,
+  PATTERN,
+  TERMS,
   LEVELS,
   LAYOUT_REST,
   PROPORTIONS,
@@ -42,9 +47,21 @@ typedef enum Part {
   PART_COUNT
 } Part;
 
-static const char *const part_names[] = {
-    "parameters", "order",  "colors",       "halos",       "words",        "rows",
-    "levels",     "others", "memory check", "spring rows", "energy bound", "stable step"};
+static const char *const part_names[] = {"parameters",
+                                         "order",
+                                         "colors",
+                                         "halos",
+                                         "words",
+                                         "rows",
+                                         "weights of levels",
+                                         "graphs of levels",
+                                         "terms of levels",
+                                         "levels",
+                                         "others",
+                                         "memory check",
+                                         "spring rows",
+                                         "energy bound",
+                                         "stable step"};
 static double seconds[PART_COUNT], inner; /* inner: of parts that have ended within a part */
 
 typedef struct Timer {
@@ -88,6 +105,16 @@ WRAP(WORDS, hk_gpu_bricks,
 WRAP(ROWS, hk_gpu_rows, (const HkModel *m, HkGpuLayout *l, HkError *e), (m, l, e))
 WRAP(LEVELS, hk_gpu_hierarchy_create,
      (const HkModel *m, const int32_t *place, HkGpuHierarchy **h, HkError *e), (m, place, h, e))
+WRAP(INTERPOLATION, hk_interpolation_find,
+     (const HkContext *c, int threads, const HkGraph *g, const double *X, HkWeights *P,
+      int32_t **chosen, HkError *e),
+     (c, threads, g, X, P, chosen, e))
+WRAP(PATTERN, hk_galerkin_pattern,
+     (const HkContext *c, const HkGraph *g, const HkWeights *P, HkGraph *coarse, HkError *e),
+     (c, g, P, coarse, e))
+WRAP(TERMS, hk_gpu_galerkin_terms,
+     (const HkGpuGalerkin *g, const HkGpuLevel *next, HkGpuLevel *level, HkError *e),
+     (g, next, level, e))
 WRAP(LAYOUT_REST, hk_device_model_create,
      (const HkModel *m, const HkGpuLayoutOptions *o, bool multigrid, HkDeviceModel *d,
       HkDeviceArrays *a, HkError *e),
@@ -108,8 +135,8 @@ void __wrap_hk_blowup_prepare(HkSim *sim) {
 
 static void print_parts(double total) {
   for (int q = 0; q < PART_COUNT; q++)
-    if (seconds[q] > 0) printf("  %-12s %.3f s\n", part_names[q], seconds[q]);
-  if (total - inner > 1e-3) printf("  %-12s %.3f s\n", "rest", total - inner);
+    if (seconds[q] > 0) printf("  %-17s %.3f s\n", part_names[q], seconds[q]);
+  if (total - inner > 1e-3) printf("  %-17s %.3f s\n", "rest", total - inner);
 }
 
 /* ---- Memory ---- */

@@ -45,9 +45,47 @@ static double sum_of(const HkGpuRows *P, int32_t i) {
   return P->start[i + 1] > P->start[i] ? 1 : 0;
 }
 
-/* Returns the number of the pair (I, J), I < J, or -1 if the next level has no such block. */
-static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
+/* ---- The pairs of a row ---- */
+
+/* Lists of the pairs (I, J), J > I, of a row I: a hash table with open addressing, or a search in
+ * the row of the next level if it has many columns. */
+enum { TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS, TABLE_MAX_PAIRS = TABLE_SIZE / 2 };
+
+typedef struct Targets {
+  bool is_table;
+  int32_t column[TABLE_SIZE]; /* J; 0: an empty slot, since J > I >= 0 */
+  int32_t list[TABLE_SIZE];
+} Targets;
+
+static int32_t list_of(const Pass *p, int32_t I, int32_t at) {
+  int64_t pair = p->first_pair[I + 1] - (p->g->coarse.start[I + 1] - at);
+  return p->slot ? p->slot[pair] : (int32_t)pair;
+}
+
+static uint32_t slot_of(const Targets *t, int32_t J) {
+  uint32_t slot = (uint32_t)J * 2654435769u >> (32 - TABLE_BITS); /* 2^32 / 1.618 */
+  while (t->column[slot] != 0 && t->column[slot] != J) slot = (slot + 1) % TABLE_SIZE;
+  return slot;
+}
+
+static void start_row(const Pass *p, int32_t I, Targets *t) {
   const HkGpuRows *c = &p->g->coarse;
+  int64_t count = p->first_pair[I + 1] - p->first_pair[I];
+  t->is_table = count <= TABLE_MAX_PAIRS;
+  if (!t->is_table) return;
+  memset(t->column, 0, sizeof t->column);
+  for (int32_t e = c->start[I + 1] - (int32_t)count; e < c->start[I + 1]; e++) {
+    uint32_t slot = slot_of(t, c->column[e]);
+    t->column[slot] = c->column[e];
+    t->list[slot] = list_of(p, I, e);
+  }
+}
+
+/* Returns the list of the pair (I, J), I < J; the next level has a block for each pair with terms.
+ */
+static int32_t pair_of(const Pass *p, const Targets *t, int32_t I, int32_t J) {
+  const HkGpuRows *c = &p->g->coarse;
+  if (t->is_table) return t->list[slot_of(t, J)];
   int32_t low = c->start[I], high = c->start[I + 1];
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
@@ -56,53 +94,57 @@ static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
     else
       high = middle;
   }
-  if (low == c->start[I + 1] || c->column[low] != J) return -1;
-  int64_t pair = p->first_pair[I + 1] - (c->start[I + 1] - low);
-  return p->slot ? p->slot[pair] : pair;
+  return list_of(p, I, low);
 }
 
+/* ---- Terms ---- */
+
 /* Emits the terms `factor` (P_jJ - P_iJ) of an entry for all J > I with weights of i or j. */
-static void add_entry(const Pass *p, int32_t I, int32_t i, int32_t j, int64_t entry,
-                      double factor) {
+static void add_entry(const Pass *p, const Targets *t, int32_t I, int32_t i, int32_t j,
+                      int64_t entry, double factor) {
   const HkGpuRows *P = &p->g->P;
   for (int32_t e = P->start[j]; e < P->start[j + 1]; e++) {
     int32_t J = P->column[e];
+    if (J <= I) continue;
     double weight = factor * ((double)P->weight[e] - weight_of(P, i, J));
-    if (J > I && fabs(weight) > WEIGHT_MIN) emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+    if (fabs(weight) > WEIGHT_MIN) emit(p, PAIR_ENTRIES, pair_of(p, t, I, J), entry, weight);
   }
   for (int32_t e = P->start[i]; e < P->start[i + 1]; e++) {
     int32_t J = P->column[e];
     double weight = -factor * (double)P->weight[e];
-    if (J > I && weight_of(P, j, J) == 0 && fabs(weight) > WEIGHT_MIN)
-      emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+    if (J > I && fabs(weight) > WEIGHT_MIN && weight_of(P, j, J) == 0)
+      emit(p, PAIR_ENTRIES, pair_of(p, t, I, J), entry, weight);
   }
 }
 
 /* Emits the terms of the entries of row i; own = P_iI. */
-static void add_row(const Pass *p, int32_t I, int32_t i, double own) {
+static void add_row(const Pass *p, const Targets *t, int32_t I, int32_t i, double own) {
   const HkGpuRows *A = &p->g->A, *P = &p->g->P;
   for (int32_t e = A->start[i]; e < A->start[i + 1]; e++) {
     int32_t j = A->column[e];
     int64_t entry = hk_gpu_list_at(p->start, i, e - A->start[i]);
     double other = weight_of(P, j, I), apart = sum_of(P, j) - sum_of(P, i);
     if (!p->g->springs)
-      add_entry(p, I, i, j, entry, own);
+      add_entry(p, t, I, i, j, entry, own);
     else if (other == 0 || i < j) /* the two ends of a spring have one term */
-      add_entry(p, I, i, j, entry, other - own);
+      add_entry(p, t, I, i, j, entry, other - own);
     if (apart != 0) emit(p, ROW_ENTRIES, I, entry, (p->g->springs ? -own : own) * apart);
   }
   for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
     if (P->column[e] > I)
-      emit(p, PAIR_ROWS, pair_of(p, I, P->column[e]), i, own * (double)P->weight[e]);
+      emit(p, PAIR_ROWS, pair_of(p, t, I, P->column[e]), i, own * (double)P->weight[e]);
   emit(p, ROW_ROWS, I, i, own * sum_of(P, i));
 }
 
 static void rows_range(void *user, int64_t begin, int64_t end) {
   const Pass *p = user;
   const HkGpuRows *T = &p->g->T;
-  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++)
+  Targets targets;
+  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++) {
+    start_row(p, I, &targets);
     for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-      add_row(p, I, T->column[t], T->weight[t]);
+      add_row(p, &targets, I, T->column[t], T->weight[t]);
+  }
 }
 
 /* The entries (I, J) and (J, I) of each pair. */
