@@ -1,4 +1,5 @@
 /* Layouts for a GPU against plain loops, and for several numbers of threads. */
+#include "backend/gpu/hierarchy.h"
 #include "backend/gpu/layout.h"
 
 #include "model_by_hand.h"
@@ -294,6 +295,56 @@ TEST(layout_is_the_same_for_any_number_of_threads) {
       CHECK(is_same_layout(l[0], l[1]) && is_same_layout(l[0], l[2]));
       for (int t = 0; t < 3; t++) hk_gpu_layout_destroy(&l[t]);
     }
+    hk_model_destroy(&m);
+  }
+}
+
+static bool is_same_lists(const HkGpuLists *a, const HkGpuLists *b) {
+  if (a->rows != b->rows ||
+      !is_equal(a->start, b->start, hk_gpu_slices(a->rows) + 1, sizeof *a->start))
+    return false;
+  int64_t entries = hk_gpu_list_entries(a);
+  return is_equal(a->index, b->index, entries, sizeof *a->index) &&
+         is_equal(a->weight, b->weight, entries, sizeof *a->weight);
+}
+
+static bool is_same_level(const HkGpuLevel *a, const HkGpuLevel *b) {
+  return a->n == b->n && a->cycles == b->cycles && a->pair_count == b->pair_count &&
+         is_equal(a->start, b->start, hk_gpu_slices(a->n) + 1, sizeof *a->start) &&
+         is_equal(a->column, b->column, hk_gpu_level_entries(a), sizeof *a->column) &&
+         is_equal(a->pair, b->pair, 2 * a->pair_count, sizeof *a->pair) &&
+         is_same_lists(&a->prolong, &b->prolong) &&
+         is_same_lists(&a->restrict_to, &b->restrict_to) &&
+         is_same_lists(&a->pair_entries, &b->pair_entries) &&
+         is_same_lists(&a->pair_rows, &b->pair_rows) && is_same_lists(&a->row_rows, &b->row_rows) &&
+         is_same_lists(&a->row_entries, &b->row_entries);
+}
+
+TEST(levels_are_the_same_for_any_number_of_threads) {
+  static const char *const bodies[] = {
+      "{'shape': {'type': 'grid', 'nx': 170, 'ny': 150}, 'springs': {'k': 1, 'shear': true, "
+      "'bending': true}}",
+      "{'shape': {'type': 'ball', 'shells': 18}, 'springs': {'EA': 1}}"};
+  static const int threads[] = {1, 2, 5};
+  for (int k = 0; k < 2; k++) {
+    HkModel *m = NULL;
+    HkGpuLayout *l = NULL;
+    HkGpuHierarchy *h[3] = {NULL};
+    char text[300];
+    snprintf(text, sizeof text, "{'bodies': [%s]}", bodies[k]);
+    MUST(compile(text, 1, &m, error));
+    MUST(hk_gpu_layout_create(m, &(HkGpuLayoutOptions){0}, &l, error));
+    for (int t = 0; t < 3; t++) {
+      m->threads = threads[t];
+      MUST(hk_gpu_hierarchy_create(m, l->place, &h[t], error));
+    }
+    CHECK(h[0]->count > 3);
+    for (int t = 1; t < 3; t++) {
+      CHECK(h[t]->count == h[0]->count);
+      for (int q = 0; q < h[0]->count; q++) CHECK(is_same_level(&h[0]->level[q], &h[t]->level[q]));
+    }
+    for (int t = 0; t < 3; t++) hk_gpu_hierarchy_destroy(&h[t]);
+    hk_gpu_layout_destroy(&l);
     hk_model_destroy(&m);
   }
 }

@@ -110,8 +110,9 @@ WRAP(INTERPOLATION, hk_interpolation_find,
       int32_t **chosen, HkError *e),
      (c, threads, g, X, P, chosen, e))
 WRAP(PATTERN, hk_galerkin_pattern,
-     (const HkContext *c, const HkGraph *g, const HkWeights *P, HkGraph *coarse, HkError *e),
-     (c, g, P, coarse, e))
+     (const HkContext *c, int threads, const HkGraph *g, const HkWeights *P, HkGraph *coarse,
+      HkError *e),
+     (c, threads, g, P, coarse, e))
 WRAP(TERMS, hk_gpu_galerkin_terms,
      (const HkGpuGalerkin *g, const HkGpuLevel *next, HkGpuLevel *level, HkError *e),
      (g, next, level, e))

@@ -102,7 +102,6 @@ HkStatus hk_alloc_unset(const HkContext *context, void *p, int64_t count, size_t
   void *block = NULL;
   HK_TRY(hk_memory_check(context, (double)count * (double)size, what, NULL, error));
   if (count != 0) HK_TRY(resize(context, &block, count, size, what, error));
-  if (block) ask_for_large_pages(block, (size_t)count * size);
   memcpy(p, &block, sizeof block);
   return HK_OK;
 }

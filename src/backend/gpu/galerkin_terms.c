@@ -147,61 +147,83 @@ static void rows_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
+/* ---- Pairs ---- */
+
+typedef struct Pairs {
+  const Pass *pass;
+  const int32_t *next_start; /* slices of the next level */
+  int32_t *pair;             /* of the level */
+  int64_t count;             /* of pairs */
+  const int32_t *length;     /* of each pair, */
+  int32_t *slot, *sorted;    /* its place in the order of lengths, and lengths in that order */
+} Pairs;
+
 /* The entries (I, J) and (J, I) of each pair. */
-static void place_pairs(const Pass *p, const HkGpuLevel *next, int32_t *pair) {
-  const HkGpuRows *c = &p->g->coarse;
-  int64_t number = 0;
-  for (int32_t I = 0; I < c->n; I++)
+static void place_range(void *user, int64_t begin, int64_t end) {
+  const Pairs *a = user;
+  const HkGpuRows *c = &a->pass->g->coarse;
+  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++) {
+    int64_t number = a->pass->first_pair[I];
     for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) {
       int32_t J = c->column[e], back = c->start[J];
       if (J < I) continue;
       while (c->column[back] != I) back++;
-      int64_t to = p->slot[number++];
-      pair[2 * to] = (int32_t)hk_gpu_list_at(next->start, I, e - c->start[I]);
-      pair[2 * to + 1] = (int32_t)hk_gpu_list_at(next->start, J, back - c->start[J]);
+      int64_t to = a->pass->slot[number++];
+      a->pair[2 * to] = (int32_t)hk_gpu_list_at(a->next_start, I, e - c->start[I]);
+      a->pair[2 * to + 1] = (int32_t)hk_gpu_list_at(a->next_start, J, back - c->start[J]);
     }
+  }
 }
 
 static int64_t count_pairs(const HkGpuRows *c, int64_t *first_pair) {
   for (int32_t I = 0; I < c->n; I++) {
-    int64_t own = 0;
-    for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) own += c->column[e] > I;
-    first_pair[I + 1] = first_pair[I] + own;
+    int32_t first = c->start[I];
+    while (first < c->start[I + 1] && c->column[first] < I) first++;
+    first_pair[I + 1] = first_pair[I] + c->start[I + 1] - first;
   }
   return first_pair[c->n];
 }
 
-/* Sorts the pairs by falling length within windows; larger windows would lose more by locality than
- * they save in padding. */
-static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
-  enum { WINDOW = 512, LENGTH_MAX = 1023 };
-  const HkContext *c = p->g->context;
-  HK_TRY(hk_alloc(c, &p->slot, pairs, sizeof *p->slot, WHAT, error));
-  for (int64_t first = 0; first < pairs; first += WINDOW) {
-    int64_t end = first + WINDOW < pairs ? first + WINDOW : pairs;
+/* Larger windows would lose more by locality than they save in padding. */
+enum { WINDOW = 512, LENGTH_MAX = 1023 };
+
+static void sort_range(void *user, int64_t first_window, int64_t end_window) {
+  const Pairs *a = user;
+  for (int64_t window = first_window; window < end_window; window++) {
+    int64_t first = window * WINDOW;
+    int64_t end = first + WINDOW < a->count ? first + WINDOW : a->count;
     int32_t begin[LENGTH_MAX + 2] = {0}; /* of the pairs of a length, from the longest on */
-    for (int64_t q = first; q < end; q++) {
-      int32_t own = p->length[PAIR_ENTRIES][q];
-      begin[LENGTH_MAX + 1 - (own < LENGTH_MAX ? own : LENGTH_MAX)]++;
-    }
+    for (int64_t q = first; q < end; q++)
+      begin[LENGTH_MAX + 1 - (a->length[q] < LENGTH_MAX ? a->length[q] : LENGTH_MAX)]++;
     for (int k = 0; k <= LENGTH_MAX; k++) begin[k + 1] += begin[k];
     for (int64_t q = first; q < end; q++) {
-      int32_t own = p->length[PAIR_ENTRIES][q];
-      int k = LENGTH_MAX - (own < LENGTH_MAX ? own : LENGTH_MAX);
-      p->slot[q] = (int32_t)first + begin[k]++;
+      int k = LENGTH_MAX - (a->length[q] < LENGTH_MAX ? a->length[q] : LENGTH_MAX);
+      a->slot[q] = (int32_t)first + begin[k]++;
     }
   }
+}
+
+/* Sorts the pairs by falling length within windows. */
+static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
+  HK_TRY(hk_alloc_unset(p->g->context, &p->slot, pairs, sizeof *p->slot, WHAT, error));
+  Pairs a = {.count = pairs, .length = p->length[PAIR_ENTRIES], .slot = p->slot};
+  hk_parallel_work(p->g->threads, (pairs + WINDOW - 1) / WINDOW, 8, sort_range, &a);
   return HK_OK;
 }
 
+static void lengths_range(void *user, int64_t begin, int64_t end) {
+  const Pairs *a = user;
+  for (int64_t q = begin; q < end; q++) a->sorted[a->slot[q]] = a->length[q];
+}
+
 /* Brings the lengths of the lists of pairs into the order of `slot`. */
-static HkStatus sort_lengths(const Pass *p, int kind, int64_t pairs, HkError *error) {
+static HkStatus sort_lengths(Pass *p, int kind, int64_t pairs, HkError *error) {
   const HkContext *c = p->g->context;
-  int32_t *sorted = NULL;
-  HK_TRY(hk_alloc(c, &sorted, pairs, sizeof *sorted, WHAT, error));
-  for (int64_t q = 0; q < pairs; q++) sorted[p->slot[q]] = p->length[kind][q];
-  memcpy(p->length[kind], sorted, (size_t)pairs * sizeof *sorted);
-  hk_free(c, &sorted);
+  Pairs a = {.length = p->length[kind], .slot = p->slot};
+  HK_TRY(hk_alloc_unset(c, &a.sorted, pairs, sizeof *a.sorted, WHAT, error));
+  hk_parallel_for(p->g->threads, pairs, lengths_range, &a);
+  hk_free(c, &p->length[kind]);
+  p->length[kind] = a.sorted;
   return HK_OK;
 }
 
@@ -225,9 +247,10 @@ static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError
   }
   p->writes = true;
   hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
-  for (int k = 0; k < KINDS; k++) hk_gpu_lists_pad(p->lists[k], p->length[k]);
-  HK_TRY(hk_alloc(c, &level->pair, 2 * level->pair_count, sizeof *level->pair, WHAT, error));
-  place_pairs(p, next, level->pair);
+  for (int k = 0; k < KINDS; k++) hk_gpu_lists_pad(g->threads, p->lists[k], p->length[k]);
+  HK_TRY(hk_alloc_unset(c, &level->pair, 2 * level->pair_count, sizeof *level->pair, WHAT, error));
+  hk_parallel_work(g->threads, n, GRAIN, place_range,
+                   &(Pairs){.pass = p, .next_start = next->start, .pair = level->pair});
   return HK_OK;
 }
 
