@@ -1,4 +1,5 @@
 /* Layouts for a GPU against plain loops, and for several numbers of threads. */
+#include "backend/device_model.h"
 #include "backend/gpu/hierarchy.h"
 #include "backend/gpu/layout.h"
 
@@ -245,6 +246,49 @@ TEST(palette_has_springs_in_the_order_of_their_first) {
       CHECK(hk_gpu_palette_index(&layout, m, s) == q);
     }
   }
+  hk_model_destroy(&m);
+}
+
+/* ---- Masses and faces ---- */
+
+/* Place after place: faces get their number at the first corner that is met. */
+static int64_t count_wrong_faces(const HkModel *m, const HkDeviceModel *d) {
+  int32_t *number = malloc((size_t)m->face_count * sizeof *number), count = 0;
+  int64_t at = 0, wrong = 0;
+  for (int64_t f = 0; f < m->face_count; f++) number[f] = -1;
+  for (int64_t q = 0; q < m->n; q++) {
+    int64_t vertex = d->layout->order[q];
+    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++) {
+      int64_t f = m->face_at[e] / 3;
+      for (int c = 0; c < 3 && number[f] < 0; c++)
+        wrong += d->face[3 * (int64_t)count + c] != d->layout->place[m->face[3 * f + c]];
+      if (number[f] < 0) number[f] = count++;
+      wrong += d->face_at[at++] != number[f];
+    }
+    wrong += d->face_start[q + 1] != at;
+  }
+  free(number);
+  return wrong + (count != m->face_count);
+}
+
+TEST(masses_and_faces_stand_in_the_order_of_places) {
+  HkModel *m = NULL;
+  HkDeviceModel d;
+  HkDeviceArrays arrays;
+  MUST(compile("{'bodies': [{'shape': {'type': 'disc', 'rings': 60}, 'springs': {'k': 1}, 'mass': "
+               "{'total': 1, 'distribution': 'lumped'}}], 'forces': ['face_wind']}",
+               3, &m, error));
+  m->face[5] = m->face[4]; /* a face that has a vertex twice */
+  hk_free(&m->context, &m->face_start);
+  hk_free(&m->context, &m->face_at);
+  MUST(hk_model_need_faces(m, error));
+  MUST(hk_device_model_create(m, &(HkGpuLayoutOptions){0}, false, &d, &arrays, error));
+  CHECK(d.face_count == m->face_count && m->face_count > 0);
+  CHECK(count_wrong_faces(m, &d) == 0);
+  int64_t wrong = 0;
+  for (int64_t v = 0; v < m->n; v++) wrong += d.mass[d.layout->place[v]] != m->mass[v];
+  CHECK(wrong == 0);
+  hk_device_model_destroy(m, &arrays);
   hk_model_destroy(&m);
 }
 

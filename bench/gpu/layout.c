@@ -17,6 +17,9 @@
 #include "base/file.h"
 #include "force/spring_rows.h"
 #include "linear/galerkin.h"
+#include "mesh/bending.h"
+#include "mesh/pairs.h"
+#include "model/build.h"
 #include "model/proportions.h"
 #include "step/sim.h"
 
@@ -27,8 +30,15 @@
 
 /* ---- Functions that the linker puts before those of the library (--wrap) ---- */
 
-/* Parts, each with its parent: the seconds of a part are without those of the parts in it. */
+/* The seconds of a part are without those of other parts in it. */
 typedef enum Part {
+  SHAPE,
+  REPAIR,
+  BENDING,
+  PAIRS,
+  SPRINGS,
+  FACES,
+  FINGERPRINT,
   PARAMETERS,
   ORDER,
   COLORS,
@@ -47,7 +57,14 @@ typedef enum Part {
   PART_COUNT
 } Part;
 
-static const char *const part_names[] = {"parameters",
+static const char *const part_names[] = {"shape",
+                                         "repair",
+                                         "bending pairs",
+                                         "pairs",
+                                         "springs",
+                                         "faces",
+                                         "fingerprint",
+                                         "parameters",
                                          "order",
                                          "colors",
                                          "halos",
@@ -89,6 +106,22 @@ static HkStatus end_part(Part part, Timer timer, HkStatus status) {
     return end_part(part, timer, __real_##name arguments);                                         \
   }
 
+WRAP(SHAPE, hk_mesh_shape, (const HkContext *c, const HkMethod *shape, HkMesh **mesh, HkError *e),
+     (c, shape, mesh, e))
+WRAP(REPAIR, hk_mesh_repair,
+     (HkMesh * mesh, const HkRepair *repair, HkRepairCounts *counts, HkError *e),
+     (mesh, repair, counts, e))
+WRAP(BENDING, hk_bending_create, (const HkMesh *mesh, HkBending *bending, HkError *e),
+     (mesh, bending, e))
+WRAP(PAIRS, hk_pairs_create,
+     (const HkMesh *mesh, const HkPairsWanted *wanted, HkPairs *pairs, HkError *e),
+     (mesh, wanted, pairs, e))
+WRAP(SPRINGS, hk_model_add_springs,
+     (HkModel * m, const HkMesh *mesh, const HkBody *body, const char *folder, int64_t first,
+      HkError *e),
+     (m, mesh, body, folder, first, e))
+WRAP(FACES, hk_model_add_faces, (HkModel * m, const HkMesh *mesh, int64_t first, HkError *e),
+     (m, mesh, first, e))
 WRAP(PARAMETERS, hk_gpu_spring_parameters,
      (const HkModel *m, bool unique, HkGpuLayout *l, HkError *e), (m, unique, l, e))
 WRAP(ORDER, hk_gpu_order,
@@ -134,10 +167,22 @@ void __wrap_hk_blowup_prepare(HkSim *sim) {
   end_part(ENERGY_SCALE, timer, HK_OK);
 }
 
+uint64_t __real_hk_hash(uint64_t h, const void *bytes, size_t size);
+uint64_t __wrap_hk_hash(uint64_t h, const void *bytes, size_t size);
+uint64_t __wrap_hk_hash(uint64_t h, const void *bytes, size_t size) {
+  Timer timer = begin_part();
+  h = __real_hk_hash(h, bytes, size);
+  end_part(FINGERPRINT, timer, HK_OK);
+  return h;
+}
+
+/* Prints the parts of what has taken `total` seconds and sets them to 0. */
 static void print_parts(double total) {
   for (int q = 0; q < PART_COUNT; q++)
     if (seconds[q] > 0) printf("  %-17s %.3f s\n", part_names[q], seconds[q]);
   if (total - inner > 1e-3) printf("  %-17s %.3f s\n", "rest", total - inner);
+  memset(seconds, 0, sizeof seconds);
+  inner = 0;
 }
 
 /* ---- Memory ---- */
@@ -307,11 +352,12 @@ int main(int argc, char **argv) {
   bool all = strcmp(layout, "sim") == 0;
   double begin = hk_wall_time();
   HkModel *model = make_model(argv[1], atoi(argv[2]), threads, all ? HK_CUDA : HK_CPU, &memory);
+  double total = hk_wall_time() - begin;
   printf("%s %s: %lld vertices, %lld springs, %d threads\ncompile %.3f s, %.1f bytes a vertex at "
          "most, %.1f at the end\n",
          argv[1], argv[2], (long long)model->n, (long long)model->springs.count, model->threads,
-         hk_wall_time() - begin, (double)memory.most / (double)model->n,
-         (double)memory.now / (double)model->n);
+         total, (double)memory.most / (double)model->n, (double)memory.now / (double)model->n);
+  print_parts(total);
   fflush(stdout);
   if (all)
     measure_sim(model);
