@@ -104,6 +104,7 @@ static void list_faces_range(void *user, int64_t begin, int64_t end) {
 
 static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
   Faces f = {m, a, number};
+  if (m->face_count == 0) return;
   hk_parallel_for(m->threads, m->n, count_faces_range, &f);
   for (int64_t q = 0; q < m->n; q++) a->face_start[q + 1] += a->face_start[q];
   hk_parallel_for(m->threads, m->n, number_faces_range, &f);

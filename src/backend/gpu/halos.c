@@ -130,7 +130,8 @@ HkStatus hk_gpu_halos(const HkModel *m, bool twice, int most_local, HkGpuLayout 
   add_up(l);
   *suits = !twice || is_faster_with_two_halos(l);
   if (!*suits) return HK_OK;
-  HK_TRY(hk_alloc_unset(c, &l->halo, l->halo_start[count], sizeof *l->halo, "a halo", error));
+  /* One entry more, so that the pointer is not NULL. */
+  HK_TRY(hk_alloc_unset(c, &l->halo, l->halo_start[count] + 1, sizeof *l->halo, "a halo", error));
   hk_parallel_work(m->threads, count, GRAIN, write_range, &h);
   return HK_OK;
 }

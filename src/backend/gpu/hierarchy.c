@@ -116,7 +116,7 @@ static void graph_range(void *user, int64_t begin, int64_t end) {
     int32_t v = f->draft->order[q], first = f->to->start[q], at = first;
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++)
       if (g->column[e] != v) f->to->column[at++] = f->draft->place[g->column[e]];
-    if (f->sorts) hk_sort_short_int32(f->to->column + first, at - first);
+    if (f->sorts && at > first) hk_sort_short_int32(f->to->column + first, at - first);
   }
 }
 
