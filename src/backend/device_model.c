@@ -41,16 +41,20 @@ static HkStatus list_pins(const Work *w, HkError *error) {
   return HK_OK;
 }
 
-/* Faces are numbered in the order of their corner with the lowest place, and at such a corner in
- * the order of the model. */
-typedef struct Faces {
+/* ---- Masses and faces ---- */
+
+/* What loops over threads fill. */
+typedef struct Arrays {
   const HkModel *model;
   HkDeviceArrays *arrays;
   int32_t *number; /* of each face of the model */
-} Faces;
+} Arrays;
+
+/* Faces are numbered in the order of their corner with the lowest place, and at such a corner in
+ * the order of the model. */
 
 /* Returns whether the corner that face_at[e] names is the one by which its face is numbered. */
-static bool is_lowest(const Faces *f, int64_t e) {
+static bool is_lowest(const Arrays *f, int64_t e) {
   const int32_t *place = f->arrays->layout->place;
   int64_t corner = f->model->face_at[e], first = corner / 3 * 3;
   int32_t own = place[f->model->face[corner]];
@@ -63,7 +67,7 @@ static bool is_lowest(const Faces *f, int64_t e) {
 
 /* face_start[q + 1] becomes the number of faces that the corner at place q numbers. */
 static void count_faces_range(void *user, int64_t begin, int64_t end) {
-  const Faces *f = user;
+  const Arrays *f = user;
   const HkModel *m = f->model;
   for (int64_t q = begin; q < end; q++) {
     int64_t vertex = f->arrays->layout->order[q];
@@ -75,7 +79,7 @@ static void count_faces_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void number_faces_range(void *user, int64_t begin, int64_t end) {
-  const Faces *f = user;
+  const Arrays *f = user;
   const HkModel *m = f->model;
   const HkDeviceArrays *a = f->arrays;
   for (int64_t q = begin; q < end; q++) {
@@ -92,7 +96,7 @@ static void number_faces_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void list_faces_range(void *user, int64_t begin, int64_t end) {
-  const Faces *f = user;
+  const Arrays *f = user;
   const HkModel *m = f->model;
   for (int64_t q = begin; q < end; q++) {
     int64_t vertex = f->arrays->layout->order[q], first = m->face_start[vertex];
@@ -103,7 +107,7 @@ static void list_faces_range(void *user, int64_t begin, int64_t end) {
 }
 
 static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
-  Faces f = {m, a, number};
+  Arrays f = {m, a, number};
   if (m->face_count == 0) return;
   hk_parallel_for(m->threads, m->n, count_faces_range, &f);
   for (int64_t q = 0; q < m->n; q++) a->face_start[q + 1] += a->face_start[q];
@@ -210,9 +214,9 @@ bool hk_device_is_plain(const HkModel *m) {
 }
 
 static void mass_range(void *user, int64_t begin, int64_t end) {
-  const Work *w = user;
-  const HkDeviceArrays *a = w->arrays;
-  for (int64_t q = begin; q < end; q++) a->mass[q] = w->model->mass[a->layout->order[q]];
+  const Arrays *f = user;
+  const HkDeviceArrays *a = f->arrays;
+  for (int64_t q = begin; q < end; q++) a->mass[q] = f->model->mass[a->layout->order[q]];
 }
 
 static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *error) {
@@ -221,7 +225,7 @@ static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *
   HK_TRY(hk_device_check_forces(m, error));
   HK_TRY(hk_gpu_layout_create(m, options, &a->layout, error));
   HK_TRY(hk_alloc_unset(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
-  hk_parallel_for(m->threads, m->n, mass_range, (void *)(uintptr_t)w);
+  hk_parallel_for(m->threads, m->n, mass_range, &(Arrays){m, a, NULL});
   w->device->layout = a->layout;
   w->device->color_count = a->layout->color_count;
   w->device->color_start = a->layout->color_start;

@@ -76,7 +76,7 @@ static HkStatus write_words(Brick *b, HkError *error) {
 /* ---- The whole layout ---- */
 
 static double slots_range(void *user, int64_t begin, int64_t end) {
-  const HkModel *m = user;
+  const HkModel *m = ((const Brick *)user)->model;
   int64_t most = 0;
   for (int64_t q = begin; q < end; q++)
     if (m->adj_start[q + 1] - m->adj_start[q] > most) most = m->adj_start[q + 1] - m->adj_start[q];
@@ -84,11 +84,11 @@ static double slots_range(void *user, int64_t begin, int64_t end) {
 }
 
 /* Finds the largest number of half springs of a vertex, rounded up to an even one. */
-static HkStatus count_slots(const HkModel *m, int *slots, HkError *error) {
+static HkStatus count_slots(Brick *b, int *slots, HkError *error) {
+  const HkModel *m = b->model;
   double *partial = NULL;
   HK_TRY(hk_alloc(&m->context, &partial, hk_sum_slots(m->n), sizeof *partial, "bricks", error));
-  int64_t most =
-      (int64_t)hk_parallel_most(m->threads, m->n, slots_range, (void *)(uintptr_t)m, partial);
+  int64_t most = (int64_t)hk_parallel_most(m->threads, m->n, slots_range, b, partial);
   hk_free(&m->context, &partial);
   if (most < 2) most = 2;
   *slots = (int)(most < INT32_MAX - 1 ? (most + 1) / 2 * 2 : INT32_MAX - 1);
@@ -111,7 +111,7 @@ HkStatus hk_gpu_bricks(const HkModel *m, int64_t count, bool twice,
                        HkError *error) {
   const HkContext *c = &l->context;
   Brick b = {m, l};
-  HK_TRY(count_slots(m, &l->slots, error));
+  HK_TRY(count_slots(&b, &l->slots, error));
   *suits = l->slots <= HK_GPU_BRICK_MAX_SLOTS &&
            (double)l->slots * (double)l->n <= MAX_PADDING_RATIO * (double)l->half_springs;
   if (!*suits) return HK_OK;
