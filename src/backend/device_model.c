@@ -41,23 +41,84 @@ static HkStatus list_pins(const Work *w, HkError *error) {
   return HK_OK;
 }
 
-/* Numbers faces in the order of their corner with the lowest place; number is -1 for a face without
- * a number yet. */
-static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
-  const HkGpuLayout *l = a->layout;
-  int32_t count = 0, at = 0;
-  for (int64_t q = 0; q < m->face_count; q++) number[q] = -1;
-  for (int64_t q = 0; q < m->n; q++) {
-    int64_t vertex = l->order[q];
-    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++) {
-      int64_t f = m->face_at[e] / 3;
-      for (int c = 0; c < 3 && number[f] < 0; c++)
-        a->face[3 * (int64_t)count + c] = l->place[m->face[3 * f + c]];
-      if (number[f] < 0) number[f] = count++;
-      a->face_at[at++] = number[f];
-    }
-    a->face_start[q + 1] = at;
+/* ---- Masses and faces ---- */
+
+/* What loops over threads fill. */
+typedef struct Arrays {
+  const HkModel *model;
+  HkDeviceArrays *arrays;
+  int32_t *number; /* of each face of the model */
+} Arrays;
+
+/* Faces are numbered in the order of their corner with the lowest place, and at such a corner in
+ * the order of the model. */
+
+/* Returns whether the corner that face_at[e] names is the one by which its face is numbered. */
+static bool is_lowest(const Arrays *f, int64_t e) {
+  const int32_t *place = f->arrays->layout->place;
+  int64_t corner = f->model->face_at[e], first = corner / 3 * 3;
+  int32_t own = place[f->model->face[corner]];
+  for (int64_t other = first; other < first + 3; other++) {
+    int32_t there = place[f->model->face[other]];
+    if (there < own || (there == own && other < corner)) return false;
   }
+  return true;
+}
+
+/* face_start[q + 1] becomes the number of faces that the corner at place q numbers. */
+static void count_faces_range(void *user, int64_t begin, int64_t end) {
+  const Arrays *f = user;
+  const HkModel *m = f->model;
+  for (int64_t q = begin; q < end; q++) {
+    int64_t vertex = f->arrays->layout->order[q];
+    int32_t count = 0;
+    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++)
+      count += is_lowest(f, e);
+    f->arrays->face_start[q + 1] = count;
+  }
+}
+
+static void number_faces_range(void *user, int64_t begin, int64_t end) {
+  const Arrays *f = user;
+  const HkModel *m = f->model;
+  const HkDeviceArrays *a = f->arrays;
+  for (int64_t q = begin; q < end; q++) {
+    int64_t vertex = a->layout->order[q];
+    int32_t next = a->face_start[q];
+    for (int64_t e = m->face_start[vertex]; e < m->face_start[vertex + 1]; e++) {
+      if (!is_lowest(f, e)) continue;
+      int64_t face = m->face_at[e] / 3;
+      for (int c = 0; c < 3; c++)
+        a->face[3 * (int64_t)next + c] = a->layout->place[m->face[3 * face + c]];
+      f->number[face] = next++;
+    }
+  }
+}
+
+static void list_faces_range(void *user, int64_t begin, int64_t end) {
+  const Arrays *f = user;
+  const HkModel *m = f->model;
+  for (int64_t q = begin; q < end; q++) {
+    int64_t vertex = f->arrays->layout->order[q], first = m->face_start[vertex];
+    int32_t *to = f->arrays->face_at + f->arrays->face_start[q];
+    for (int64_t e = first; e < m->face_start[vertex + 1]; e++)
+      to[e - first] = f->number[m->face_at[e] / 3];
+  }
+}
+
+static void number_faces(const HkModel *m, HkDeviceArrays *a, int32_t *number) {
+  Arrays f = {m, a, number};
+  if (m->face_count == 0) return;
+  hk_parallel_for(m->threads, m->n, count_faces_range, &f);
+  for (int64_t q = 0; q < m->n; q++) a->face_start[q + 1] += a->face_start[q];
+  hk_parallel_for(m->threads, m->n, number_faces_range, &f);
+  a->face_start[0] = 0;
+  for (int64_t q = 0; q < m->n; q++) {
+    int64_t vertex = a->layout->order[q];
+    a->face_start[q + 1] =
+        a->face_start[q] + (int32_t)(m->face_start[vertex + 1] - m->face_start[vertex]);
+  }
+  hk_parallel_for(m->threads, m->n, list_faces_range, &f);
 }
 
 static HkStatus list_faces(const Work *w, HkError *error) {
@@ -152,13 +213,19 @@ bool hk_device_is_plain(const HkModel *m) {
   return !hk_device_has_air(m) && !any_pin_moves(m);
 }
 
+static void mass_range(void *user, int64_t begin, int64_t end) {
+  const Arrays *f = user;
+  const HkDeviceArrays *a = f->arrays;
+  for (int64_t q = begin; q < end; q++) a->mass[q] = f->model->mass[a->layout->order[q]];
+}
+
 static HkStatus fill(const Work *w, const HkGpuLayoutOptions *options, HkError *error) {
   const HkModel *m = w->model;
   HkDeviceArrays *a = w->arrays;
   HK_TRY(hk_device_check_forces(m, error));
   HK_TRY(hk_gpu_layout_create(m, options, &a->layout, error));
-  HK_TRY(hk_alloc(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
-  for (int64_t q = 0; q < m->n; q++) a->mass[q] = m->mass[a->layout->order[q]];
+  HK_TRY(hk_alloc_unset(&m->context, &a->mass, m->n, sizeof *a->mass, "masses", error));
+  hk_parallel_for(m->threads, m->n, mass_range, &(Arrays){m, a, NULL});
   w->device->layout = a->layout;
   w->device->color_count = a->layout->color_count;
   w->device->color_start = a->layout->color_start;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { ENTRY_GRAIN = 4096, ROW_GRAIN = 1024, FEW = 128 };
+enum { ENTRY_GRAIN = 4096, ROW_GRAIN = 1024 };
 
 typedef struct Lists {
   int64_t count;
@@ -43,24 +43,12 @@ static void place_range(void *user, int64_t begin, int64_t end) {
   }
 }
 
-static void insertion_sort(int32_t *list, int64_t count) {
-  for (int64_t k = 1; k < count; k++) {
-    int32_t e = list[k];
-    int64_t at = k;
-    for (; at > 0 && list[at - 1] > e; at--) list[at] = list[at - 1];
-    list[at] = e;
-  }
-}
-
 /* After the entries have been placed, start[r] is the end of row r. */
 static void sort_range(void *user, int64_t begin, int64_t end) {
   const Lists *l = user;
   for (int64_t r = begin; r < end; r++) {
     int64_t first = r > 0 ? l->start[r - 1] : 0, count = l->start[r] - first;
-    if (count <= FEW)
-      insertion_sort(l->at + first, count);
-    else
-      hk_sort_int32(l->at + first, count);
+    hk_sort_short_int32(l->at + first, count);
   }
 }
 

@@ -97,6 +97,15 @@ static void ask_for_large_pages(void *block, size_t bytes) {
 #endif
 }
 
+HkStatus hk_alloc_unset(const HkContext *context, void *p, int64_t count, size_t size,
+                        const char *what, HkError *error) {
+  void *block = NULL;
+  HK_TRY(hk_memory_check(context, (double)count * (double)size, what, NULL, error));
+  if (count != 0) HK_TRY(resize(context, &block, count, size, what, error));
+  memcpy(p, &block, sizeof block);
+  return HK_OK;
+}
+
 enum { LINE = 64 };
 
 /* Returns the number of extra elements for alignment to a cache line. */

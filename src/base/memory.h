@@ -13,6 +13,11 @@ HkContext hk_context_or_default(const HkContext *context);
 HkStatus hk_alloc(const HkContext *context, void *p, int64_t count, size_t size, const char *what,
                   HkError *error);
 
+/* As hk_alloc, but the elements have no value yet: for large arrays that a loop over threads fills,
+ * so that the threads also share the cost of the first write to each page. */
+HkStatus hk_alloc_unset(const HkContext *context, void *p, int64_t count, size_t size,
+                        const char *what, HkError *error);
+
 /* Allocates 3 n zeroed coordinates and HK_PAD doubles after them: kernels load four doubles at a
  * vertex (simd.h). */
 enum { HK_PAD = 1 };

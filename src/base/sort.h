@@ -17,6 +17,21 @@ static inline void hk_sort_int32(int32_t *list, int64_t count) {
   if (count > 1) qsort(list, (size_t)count, sizeof *list, hk_compare_int32);
 }
 
+/* The same, faster for lists of some dozen numbers. */
+static inline void hk_sort_short_int32(int32_t *list, int64_t count) {
+  enum { SHORT = 128 };
+  if (count > SHORT) {
+    hk_sort_int32(list, count);
+    return;
+  }
+  for (int64_t k = 1; k < count; k++) {
+    int32_t e = list[k];
+    int64_t at = k;
+    for (; at > 0 && list[at - 1] > e; at--) list[at] = list[at - 1];
+    list[at] = e;
+  }
+}
+
 static inline int hk_compare_uint32(const void *a, const void *b) {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
   return (x > y) - (x < y);

@@ -52,13 +52,26 @@ static double stretch(const HkSpringArrays *springs, int64_t s, const double *x)
   return fabs(length_of(springs, s, x) - springs->l0[s]);
 }
 
-double hk_springs_scale(const HkModel *m, const HkSpringArrays *springs, const double *x) {
+typedef struct Scale {
+  const HkSpringArrays *springs;
+  const double *x0, *x;
+} Scale;
+
+static double scale_range(void *user, int64_t begin, int64_t end) {
+  const Scale *a = user;
   double sum = 0;
-  for (int64_t s = 0; s < springs->count; s++) {
-    double scale = fmax(springs->l0[s], fmax(stretch(springs, s, m->x0), stretch(springs, s, x)));
-    sum += 0.5 * springs->k[s] * scale * scale;
+  for (int64_t s = begin; s < end; s++) {
+    double scale = fmax(a->springs->l0[s], stretch(a->springs, s, a->x0));
+    if (a->x != a->x0) scale = fmax(scale, stretch(a->springs, s, a->x));
+    sum += 0.5 * a->springs->k[s] * scale * scale;
   }
   return sum;
+}
+
+double hk_springs_scale(const HkModel *m, const HkSpringArrays *springs, const double *x,
+                        double *sums) {
+  Scale a = {springs, m->x0, x};
+  return hk_parallel_sum(m->threads, springs->count, scale_range, &a, sums);
 }
 
 int64_t hk_springs_worst(const HkModel *m, const HkSpringArrays *springs, const double *x,

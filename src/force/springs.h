@@ -61,8 +61,10 @@ void hk_springs_strains(const HkModel *model, const HkSpringArrays *springs, con
                         double *sums, double *min, double *max);
 /* Returns whether any spring is shorter than its rest length. */
 bool hk_springs_any_pressed(const HkSpringArrays *springs, const double *x);
-/* Returns the energy (J) of all springs at twice their rest length, or at x if that is larger. */
-double hk_springs_scale(const HkModel *model, const HkSpringArrays *springs, const double *x);
+/* Returns the energy (J) of all springs at twice their rest length, or at x if that is larger.
+ * sums: of HkForceWork. */
+double hk_springs_scale(const HkModel *model, const HkSpringArrays *springs, const double *x,
+                        double *sums);
 /* The spring at a vertex with the largest force, or -1. */
 int64_t hk_springs_worst(const HkModel *model, const HkSpringArrays *springs, const double *x,
                          int64_t vertex);

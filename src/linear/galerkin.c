@@ -7,7 +7,6 @@
 
 #include "base/sort.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void hk_graph_destroy(const HkContext *c, HkGraph *g) {
@@ -53,7 +52,6 @@ HkStatus hk_weights_transpose(const HkContext *c, const HkWeights *P, HkWeights 
 /* A list of different numbers, for one row after the other. */
 typedef struct Row {
   int32_t *mark; /* the row that has the number last, plus 1 */
-  int32_t *place;
   int32_t *list;
   int32_t count;
 } Row;
@@ -64,93 +62,148 @@ static void add(Row *r, int32_t row, int32_t number) {
   r->list[r->count++] = number;
 }
 
-static HkStatus make_row(const HkContext *c, Row *r, int64_t numbers, HkError *error) {
-  HK_TRY(hk_alloc(c, &r->mark, numbers, sizeof *r->mark, "multigrid", error));
-  HK_TRY(hk_alloc(c, &r->place, numbers, sizeof *r->place, "multigrid", error));
-  return hk_alloc(c, &r->list, numbers, sizeof *r->list, "multigrid", error);
-}
-
-static void clear_row(const HkContext *c, Row *r) {
-  hk_free(c, &r->mark);
-  hk_free(c, &r->place);
-  hk_free(c, &r->list);
-}
-
-/* The columns of row i of A P. */
-static void row_of_AP(const HkGraph *g, const HkWeights *P, int32_t i, Row *r) {
-  r->count = 0;
-  for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
-    for (int32_t p = P->start[g->column[e]]; p < P->start[g->column[e] + 1]; p++)
-      add(r, i, P->column[p]);
-}
-
-/* ---- A P ---- */
-
-typedef struct Product { /* the pattern of A P */
+/* The pattern of A P. */
+typedef struct Product {
   int64_t *start;
   int32_t *column;
 } Product;
 
-static HkStatus find_AP(const HkContext *c, const HkGraph *g, const HkWeights *P, Row *r,
-                        Product *AP, HkError *error) {
-  HK_TRY(hk_alloc(c, &AP->start, (int64_t)g->n + 1, sizeof *AP->start, "multigrid", error));
-  memset(r->mark, 0, (size_t)P->columns * sizeof *r->mark);
-  for (int32_t i = 0; i < g->n; i++) {
-    row_of_AP(g, P, i, r);
-    AP->start[i + 1] = AP->start[i] + r->count;
+/* Rows of a product in shares, each with a list of its own; threads work on shares. */
+typedef struct Pattern {
+  const HkContext *context;
+  int threads;
+  const HkGraph *graph;
+  const HkWeights *P, *T;
+  Product AP;
+  void (*find)(const struct Pattern *p, int32_t row, Row *r);
+  int32_t rows; /* of the product */
+  int shares;
+  Row *share;
+  int64_t *start;  /* rows + 1, of the product */
+  int32_t *column; /* of the product; NULL: rows are counted */
+} Pattern;
+
+static void share_task(void *user, int task) {
+  const Pattern *p = user;
+  Row *r = &p->share[task];
+  int64_t begin = (int64_t)p->rows * task / p->shares;
+  int64_t end = (int64_t)p->rows * (task + 1) / p->shares;
+  memset(r->mark, 0, (size_t)p->P->columns * sizeof *r->mark);
+  for (int32_t i = (int32_t)begin; i < (int32_t)end; i++) {
+    r->count = 0;
+    p->find(p, i, r);
+    if (!p->column) {
+      p->start[i + 1] = r->count;
+      continue;
+    }
+    hk_sort_short_int32(r->list, r->count);
+    memcpy(p->column + p->start[i], r->list, (size_t)r->count * sizeof *r->list);
   }
-  HK_TRY(hk_alloc(c, &AP->column, AP->start[g->n], sizeof *AP->column, "multigrid", error));
-  memset(r->mark, 0, (size_t)P->columns * sizeof *r->mark);
-  for (int32_t i = 0; i < g->n; i++) {
-    row_of_AP(g, P, i, r);
-    hk_sort_int32(r->list, r->count);
-    memcpy(AP->column + AP->start[i], r->list, (size_t)r->count * sizeof *r->list);
+}
+
+/* Finds a product in two passes: the first counts, the second writes. */
+static HkStatus find_product(Pattern *p, int32_t rows, Product *product, HkError *error) {
+  const HkContext *c = p->context;
+  p->rows = rows;
+  p->column = NULL;
+  HK_TRY(
+      hk_alloc(c, &product->start, (int64_t)rows + 1, sizeof *product->start, "multigrid", error));
+  p->start = product->start;
+  hk_parallel_tasks(p->threads, p->shares, share_task, p);
+  for (int32_t i = 0; i < rows; i++) p->start[i + 1] += p->start[i];
+  HK_TRY(hk_alloc_unset(c, &product->column, p->start[rows], sizeof *product->column, "multigrid",
+                        error));
+  p->column = product->column;
+  if (p->column) hk_parallel_tasks(p->threads, p->shares, share_task, p);
+  return HK_OK;
+}
+
+static HkStatus make_shares(Pattern *p, HkError *error) {
+  enum { SHARE_MIN_ROWS = 4096, MAX_SHARES = 16 };
+  const HkContext *c = p->context;
+  int most = p->threads < MAX_SHARES ? p->threads : MAX_SHARES;
+  p->shares = p->graph->n / SHARE_MIN_ROWS + 1 < most ? p->graph->n / SHARE_MIN_ROWS + 1 : most;
+  HK_TRY(hk_alloc(c, &p->share, p->shares, sizeof *p->share, "multigrid", error));
+  for (int k = 0; k < p->shares; k++) {
+    Row *r = &p->share[k];
+    HK_TRY(hk_alloc_unset(c, &r->mark, p->P->columns, sizeof *r->mark, "multigrid", error));
+    HK_TRY(hk_alloc_unset(c, &r->list, p->P->columns, sizeof *r->list, "multigrid", error));
   }
   return HK_OK;
+}
+
+static void clear_shares(Pattern *p) {
+  for (int k = 0; p->share && k < p->shares; k++) {
+    hk_free(p->context, &p->share[k].mark);
+    hk_free(p->context, &p->share[k].list);
+  }
+  hk_free(p->context, &p->share);
+}
+
+/* The columns of row i of A P. */
+static void row_of_AP(const Pattern *p, int32_t i, Row *r) {
+  const HkGraph *g = p->graph;
+  for (int32_t e = g->start[i]; e < g->start[i + 1]; e++)
+    for (int32_t q = p->P->start[g->column[e]]; q < p->P->start[g->column[e] + 1]; q++)
+      add(r, i, p->P->column[q]);
+}
+
+static HkStatus find_AP(const HkContext *c, int threads, const HkGraph *g, const HkWeights *P,
+                        Product *AP, HkError *error) {
+  Pattern p = {.context = c, .threads = threads, .graph = g, .P = P, .find = row_of_AP};
+  HkStatus status = make_shares(&p, error);
+  if (status >= 0) status = find_product(&p, g->n, AP, error);
+  clear_shares(&p);
+  return status;
 }
 
 /* The columns of row I of P^T A P; the diagonal always. */
-static void coarse_row(const HkWeights *T, const Product *AP, int32_t I, Row *r) {
-  r->count = 0;
+static void coarse_row(const Pattern *p, int32_t I, Row *r) {
+  const HkWeights *T = p->T;
   add(r, I, I);
   for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-    for (int64_t e = AP->start[T->column[t]]; e < AP->start[T->column[t] + 1]; e++)
-      add(r, I, AP->column[e]);
+    for (int64_t e = p->AP.start[T->column[t]]; e < p->AP.start[T->column[t] + 1]; e++)
+      add(r, I, p->AP.column[e]);
 }
 
-static HkStatus find_coarse(const HkContext *c, const HkWeights *T, const Product *AP, Row *r,
-                            HkGraph *coarse, HkError *error) {
-  coarse->n = T->rows;
-  HK_TRY(
-      hk_alloc(c, &coarse->start, (int64_t)T->rows + 1, sizeof *coarse->start, "multigrid", error));
-  memset(r->mark, 0, (size_t)T->rows * sizeof *r->mark);
-  for (int32_t I = 0; I < T->rows; I++) {
-    coarse_row(T, AP, I, r);
-    coarse->start[I + 1] = coarse->start[I] + r->count;
-  }
-  HK_TRY(hk_alloc(c, &coarse->column, coarse->start[T->rows], sizeof *coarse->column, "multigrid",
-                  error));
-  memset(r->mark, 0, (size_t)T->rows * sizeof *r->mark);
-  for (int32_t I = 0; I < T->rows; I++) {
-    coarse_row(T, AP, I, r);
-    hk_sort_int32(r->list, r->count);
-    memcpy(coarse->column + coarse->start[I], r->list, (size_t)r->count * sizeof *r->list);
-  }
+static HkStatus find_coarse(const HkContext *c, int threads, const HkGraph *g, const HkWeights *P,
+                            const HkWeights *T, const Product *AP, Product *coarse,
+                            HkError *error) {
+  Pattern p = {
+      .context = c, .threads = threads, .graph = g, .P = P, .T = T, .AP = *AP, .find = coarse_row};
+  HkStatus status = make_shares(&p, error);
+  if (status >= 0) status = find_product(&p, T->rows, coarse, error);
+  clear_shares(&p);
+  return status;
+}
+
+/* The graph of a product, whose starts become numbers of 32 bits. */
+static HkStatus graph_of(const HkContext *c, Product *product, int32_t rows, HkGraph *graph,
+                         HkError *error) {
+  if (product->start[rows] > INT32_MAX)
+    return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                   "a coarse level has too many blocks for the preconditioner 'multigrid'; choose "
+                   "'block_jacobi'");
+  graph->n = rows;
+  HK_TRY(hk_alloc(c, &graph->start, (int64_t)rows + 1, sizeof *graph->start, "multigrid", error));
+  for (int32_t I = 0; I <= rows; I++) graph->start[I] = (int32_t)product->start[I];
+  graph->column = product->column;
+  product->column = NULL;
   return HK_OK;
 }
 
-HkStatus hk_galerkin_pattern(const HkContext *c, const HkGraph *g, const HkWeights *P,
+HkStatus hk_galerkin_pattern(const HkContext *c, int threads, const HkGraph *g, const HkWeights *P,
                              HkGraph *coarse, HkError *error) {
-  Row r = {0};
-  Product AP = {0};
+  Product AP = {0}, product = {0};
   HkWeights T = {0};
-  HkStatus status = make_row(c, &r, P->columns, error);
-  if (status >= 0) status = hk_weights_transpose(c, P, &T, error);
-  if (status >= 0) status = find_AP(c, g, P, &r, &AP, error);
-  if (status >= 0) status = find_coarse(c, &T, &AP, &r, coarse, error);
-  clear_row(c, &r);
+  HkStatus status = hk_weights_transpose(c, P, &T, error);
+  if (status >= 0) status = find_AP(c, threads, g, P, &AP, error);
+  if (status >= 0) status = find_coarse(c, threads, g, P, &T, &AP, &product, error);
+  if (status >= 0) status = graph_of(c, &product, T.rows, coarse, error);
   hk_free(c, &AP.start);
   hk_free(c, &AP.column);
+  hk_free(c, &product.start);
+  hk_free(c, &product.column);
   hk_weights_destroy(c, &T);
   return status;
 }
@@ -240,26 +293,27 @@ static HkStatus check_width(const HkGraph *g, const Product *AP, HkError *error)
   return HK_OK;
 }
 
-static HkStatus make(const HkContext *c, const HkGraph *g, const HkWeights *P,
-                     const HkGraph *coarse, Row *r, Product *AP, HkGalerkin *k, HkError *error) {
-  HK_TRY(make_row(c, r, P->columns, error));
+static HkStatus make(const HkContext *c, int threads, const HkGraph *g, const HkWeights *P,
+                     const HkGraph *coarse, int32_t **at, Product *AP, HkGalerkin *k,
+                     HkError *error) {
+  HK_TRY(hk_alloc(c, at, P->columns, sizeof **at, "multigrid", error));
   HK_TRY(hk_weights_transpose(c, P, &k->T, error));
-  HK_TRY(find_AP(c, g, P, r, AP, error));
+  HK_TRY(find_AP(c, threads, g, P, AP, error));
   HK_TRY(check_width(g, AP, error));
-  HK_TRY(list_AP(c, g, P, AP, r->place, k, error));
-  HK_TRY(list_coarse(c, AP, coarse, r->place, k, error));
+  HK_TRY(list_AP(c, g, P, AP, *at, k, error));
+  HK_TRY(list_coarse(c, AP, coarse, *at, k, error));
   k->row = AP->start;
   AP->start = NULL;
   return hk_alloc_aligned(c, &k->memory, &k->AP, 12 * k->row[g->n] + 4, sizeof *k->AP, "multigrid",
                           error);
 }
 
-HkStatus hk_galerkin_create(const HkContext *c, const HkGraph *g, const HkWeights *P,
+HkStatus hk_galerkin_create(const HkContext *c, int threads, const HkGraph *g, const HkWeights *P,
                             const HkGraph *coarse, HkGalerkin *k, HkError *error) {
-  Row r = {0};
+  int32_t *at = NULL;
   Product AP = {0};
-  HkStatus status = make(c, g, P, coarse, &r, &AP, k, error);
-  clear_row(c, &r);
+  HkStatus status = make(c, threads, g, P, coarse, &at, &AP, k, error);
+  hk_free(c, &at);
   hk_free(c, &AP.start);
   hk_free(c, &AP.column);
   return status;

@@ -33,6 +33,7 @@ typedef struct Search {
   const HkGraph *graph;
   const double *X;
   double R;
+  double far2;     /* the least square of a distance of at least SEARCH_RADIUS R */
   int32_t *chosen; /* the vertex of a coarse one */
   int32_t count;
   Near *near;     /* MAX_CANDIDATES a vertex, by rising distance */
@@ -72,6 +73,21 @@ static void keep(Search *s, int32_t i, int32_t coarse, double distance) {
   near[at] = (Near){distance, coarse};
 }
 
+/* Returns the least number whose root is at least r >= 0: a comparison of squares then is one of
+ * distances, without the root. */
+static double least_square(double r) {
+  double square = r * r;
+  while (square > 0 && sqrt(square) >= r) square = nextafter(square, 0);
+  while (sqrt(square) < r) square = nextafter(square, INFINITY);
+  return square;
+}
+
+static double distance2(const double a[3], const double b[3]) {
+  double d[3];
+  hk_sub(a, b, d);
+  return hk_dot(d, d);
+}
+
 /* Makes i coarse and adds it to the candidates of the vertices around it, along edges. */
 static void choose(Search *s, int32_t i) {
   const HkGraph *g = s->graph;
@@ -87,8 +103,7 @@ static void choose(Search *s, int32_t i) {
     for (int32_t e = g->start[v]; e < g->start[v + 1]; e++) {
       int32_t u = g->column[e];
       if (s->seen[u] == coarse) continue;
-      if (hk_distance(s->X + 3 * (int64_t)u, s->X + 3 * (int64_t)i) >= SEARCH_RADIUS * s->R)
-        continue;
+      if (distance2(s->X + 3 * (int64_t)u, s->X + 3 * (int64_t)i) >= s->far2) continue;
       s->seen[u] = coarse;
       s->queue[end++] = u;
     }
@@ -97,8 +112,8 @@ static void choose(Search *s, int32_t i) {
 
 /* ---- Weights ---- */
 
-typedef struct Offset { /* X_I - X_i in units of R */
-  double d[3];
+typedef struct Offset { /* X_I - X_i in units of R, and the square of its length */
+  double d[3], distance2;
 } Offset;
 
 typedef struct Choice {
@@ -107,9 +122,12 @@ typedef struct Choice {
   int count;
 } Choice;
 
+/* The functions from here to try_points are inline, so that compilers unroll them for each number
+ * of points. */
+
 /* x with M x = r for the first `size` rows of a symmetric positive definite M; false if it is too
  * flat. */
-static bool solve_small(int size, double M[3][3], double r[3]) {
+static inline bool solve_small(int size, double M[3][3], double r[3]) {
   for (int k = 0; k < size; k++) {
     if (!(M[k][k] > 1e-6)) return false;
     for (int i = k + 1; i < size; i++) {
@@ -128,7 +146,8 @@ static bool solve_small(int size, double M[3][3], double r[3]) {
 /* Barycentric coordinates of the vertex in the points, by least squares: the first
  * point is the origin, the others span. Returns the square of what is missed, or
  * a negative number where they do not span. */
-static double locate(int count, const Offset *offset, const int *at, double weight[MAX_POINTS]) {
+static inline double locate(int count, const Offset *offset, const int *at,
+                            double weight[MAX_POINTS]) {
   double span[3][3], M[3][3] = {{0}}, r[3] = {0}, miss[3];
   const double *origin = offset[at[0]].d;
   for (int a = 1; a < count; a++) hk_sub(offset[at[a]].d, origin, span[a - 1]);
@@ -147,16 +166,14 @@ static double locate(int count, const Offset *offset, const int *at, double weig
   return hk_dot(miss, miss);
 }
 
-static void try_points(const Near *near, const Offset *offset, const int *at, int count,
-                       Choice *best, double *least_miss) {
+static inline void try_points(const Near *near, const Offset *offset, const int *at, int count,
+                              Choice *best, double *least_miss) {
   double weight[MAX_POINTS], miss = locate(count, offset, at, weight);
   if (miss < 0) return;
   if (miss < *least_miss) *least_miss = miss;
   double score = 20 * miss + 1e-3 * count;
-  for (int a = 0; a < count; a++) {
-    double distance2 = hk_dot(offset[at[a]].d, offset[at[a]].d);
-    score += fabs(weight[a]) * distance2 + (weight[a] < 0 ? -8 * weight[a] : 0);
-  }
+  for (int a = 0; a < count; a++)
+    score += fabs(weight[a]) * offset[at[a]].distance2 + (weight[a] < 0 ? -8 * weight[a] : 0);
   if (score >= best->score) return;
   *best = (Choice){.score = score, .count = count};
   for (int a = 0; a < count; a++) {
@@ -165,18 +182,25 @@ static void try_points(const Near *near, const Offset *offset, const int *at, in
   }
 }
 
-/* All choices of one to four points; four only where three leave the vertex outside their plane. */
+/* All choices of one to four points; four only where three leave the vertex outside their plane.
+ *
+ * Points stand by rising distance, and weights add up to 1: the score of a choice is larger than
+ * the square of the distance of its first point, so that the search ends where that is not less
+ * than the best score. */
 static Choice best_points(const Search *s, int32_t i) {
   const Near *near = s->near + (int64_t)MAX_CANDIDATES * i;
   Offset offset[MAX_CANDIDATES];
+  const double FLAT = 1e-6;
   double miss = INFINITY;
   Choice best = {.score = INFINITY};
   int count = s->known[i], at[MAX_POINTS];
   for (int k = 0; k < count; k++) {
     hk_sub(s->X + 3 * (int64_t)s->chosen[near[k].coarse], s->X + 3 * (int64_t)i, offset[k].d);
     for (int c = 0; c < 3; c++) offset[k].d[c] /= s->R;
+    offset[k].distance2 = hk_dot(offset[k].d, offset[k].d);
   }
   for (at[0] = 0; at[0] < count; at[0]++) {
+    if (miss < FLAT && offset[at[0]].distance2 >= best.score) break;
     try_points(near, offset, at, 1, &best, &miss);
     for (at[1] = at[0] + 1; at[1] < count; at[1]++) {
       try_points(near, offset, at, 2, &best, &miss);
@@ -184,8 +208,8 @@ static Choice best_points(const Search *s, int32_t i) {
         try_points(near, offset, at, 3, &best, &miss);
     }
   }
-  if (miss < 1e-6) return best;
-  for (at[0] = 0; at[0] < count; at[0]++)
+  if (miss < FLAT) return best;
+  for (at[0] = 0; at[0] < count && offset[at[0]].distance2 < best.score; at[0]++)
     for (at[1] = at[0] + 1; at[1] < count; at[1]++)
       for (at[2] = at[1] + 1; at[2] < count; at[2]++)
         for (at[3] = at[2] + 1; at[3] < count; at[3]++)
@@ -260,6 +284,7 @@ static HkStatus find(const HkContext *c, int threads, Search *s, Choice **choice
   HK_TRY(hk_alloc(c, choices, n, sizeof **choices, "multigrid", error));
   for (int64_t i = 0; i < n; i++) s->seen[i] = -1;
   s->R = SPACING * spacing(s->graph, s->X);
+  s->far2 = least_square(SEARCH_RADIUS * s->R);
   for (int32_t i = 0; i < n; i++) {
     bool alone = s->graph->start[i + 1] - s->graph->start[i] < 2;
     if (!s->covered[i] && !alone) choose(s, i);

@@ -104,7 +104,8 @@ static HkStatus coarsen(const HkContext *c, int threads, Draft *d, Draft *next, 
   HkStatus status = hk_interpolation_find(c, threads, &d->graph, d->X, &d->P, &chosen, error);
   int32_t n = d->P.columns;
   *made = status >= 0 && n > 0 && n < 0.8 * d->graph.n;
-  if (status >= 0 && *made) status = hk_galerkin_pattern(c, &d->graph, &d->P, &next->graph, error);
+  if (status >= 0 && *made)
+    status = hk_galerkin_pattern(c, threads, &d->graph, &d->P, &next->graph, error);
   if (status >= 0 && *made)
     status = hk_alloc(c, &next->X, 3 * (int64_t)n, sizeof *next->X, WHAT, error);
   if (status >= 0 && *made)
@@ -238,7 +239,8 @@ static HkStatus make_levels(HkMultigrid *m, const Draft *drafts, HkError *error)
   for (int k = 0; k + 1 < m->count; k++) {
     HkLevel *l = &m->level[k], *next = l + 1;
     HK_TRY(find_parents(m, l, error));
-    HK_TRY(hk_galerkin_create(c, &l->graph, &l->P, &next->graph, &l->galerkin, error));
+    HK_TRY(hk_galerkin_create(c, m->model->threads, &l->graph, &l->P, &next->graph, &l->galerkin,
+                              error));
     m->bytes += hk_galerkin_bytes(&l->graph, &next->graph, &l->galerkin);
   }
   return HK_OK;

@@ -85,13 +85,38 @@ const int32_t *hk_model_faces(const HkModel *m, int64_t *count) {
  */
 static const double MIN_DISTANCE_TO_SIZE = 4;
 
+enum { BOX_PIECES = 64 };
+
+/* The box of the vertices of each piece, m. */
+typedef struct Boxes {
+  const HkModel *model;
+  double low[BOX_PIECES][3], high[BOX_PIECES][3];
+} Boxes;
+
+static void box_range(void *user, int64_t begin, int64_t end) {
+  Boxes *b = user;
+  const double *x = b->model->x0;
+  for (int64_t piece = begin; piece < end; piece++) {
+    int64_t first = b->model->n * piece / BOX_PIECES, last = b->model->n * (piece + 1) / BOX_PIECES;
+    for (int c = 0; c < 3; c++) b->low[piece][c] = b->high[piece][c] = x[c];
+    for (int64_t i = first; i < last; i++)
+      for (int c = 0; c < 3; c++) {
+        double at = x[3 * i + c];
+        b->low[piece][c] = at < b->low[piece][c] ? at : b->low[piece][c];
+        b->high[piece][c] = at > b->high[piece][c] ? at : b->high[piece][c];
+      }
+  }
+}
+
 void hk_model_origin(const HkModel *m, double origin[3]) {
+  Boxes b = {.model = m};
   double middle[3], size = 0;
+  hk_parallel_work(m->n < HK_PARALLEL_MIN_ENTRIES ? 1 : m->threads, BOX_PIECES, 1, box_range, &b);
   for (int c = 0; c < 3; c++) {
-    double low = m->x0[c], high = m->x0[c];
-    for (int64_t i = 1; i < m->n; i++) {
-      low = fmin(low, m->x0[3 * i + c]);
-      high = fmax(high, m->x0[3 * i + c]);
+    double low = b.low[0][c], high = b.high[0][c];
+    for (int piece = 1; piece < BOX_PIECES; piece++) {
+      low = fmin(low, b.low[piece][c]);
+      high = fmax(high, b.high[piece][c]);
     }
     middle[c] = low + 0.5 * (high - low);
     size = fmax(size, high - low);

@@ -72,14 +72,18 @@ static void measure(Walk *w, HkProportions *p) {
   }
 }
 
+HkProportions hk_model_sizes(const HkModel *m) {
+  return (HkProportions){.n = (double)m->n,
+                         .springs = (double)m->springs.count,
+                         .solid = hk_model_is_solid(m),
+                         .damped = m->velocity_dependent,
+                         .dimension = m->dimension};
+}
+
 HkStatus hk_model_proportions(const HkModel *m, HkProportions *p, HkError *error) {
   const HkContext *c = &m->context;
   Walk w = {.model = m};
-  *p = (HkProportions){.n = (double)m->n,
-                       .springs = (double)m->springs.count,
-                       .solid = hk_model_is_solid(m),
-                       .damped = m->velocity_dependent,
-                       .dimension = m->dimension};
+  *p = hk_model_sizes(m);
   HkStatus status = hk_alloc(c, &w.seen, m->n, sizeof *w.seen, "distances", error);
   if (status >= 0) status = hk_alloc(c, &w.queue, m->n, sizeof *w.queue, "distances", error);
   if (status >= 0) measure(&w, p);

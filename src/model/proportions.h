@@ -14,7 +14,9 @@ typedef struct HkProportions {
   int dimension;
 } HkProportions;
 
-/* Computes the proportions; visits the whole model. */
+/* Returns the proportions without core and width, which are 0. */
+HkProportions hk_model_sizes(const HkModel *model);
+/* Computes all proportions; visits the whole model. */
 HkStatus hk_model_proportions(const HkModel *model, HkProportions *p, HkError *error);
 /* Returns whether the model is a volume, from a sample of its vertices. */
 bool hk_model_is_solid(const HkModel *model);

@@ -28,22 +28,28 @@
 
 static const double ENERGY_FACTOR = 1000;
 
+static double push_range(void *user, int64_t begin, int64_t end) {
+  const HkSim *sim = user;
+  double push = 0;
+  for (int64_t i = begin; i < end; i++)
+    push = fmax(push, hk_norm(sim->f + 3 * i) / sim->model->mass[i]);
+  return push;
+}
+
 /* The largest acceleration (m/s^2) by all forces but the springs. */
 static double push_at(HkSim *sim, double t, const double *x, const double *v) {
   const HkModel *m = sim->model;
-  double push = 0;
   memset(sim->f, 0, (size_t)m->n * 3 * sizeof *sim->f);
   for (int f = 0; f < m->force_count; f++) {
     HkForceArgs a = hk_force_args(m, f, &sim->work, t, x, v);
     if (m->forces[f].type->slot != HK_ENERGY_SPRING) m->forces[f].type->add(&a, sim->f);
   }
-  for (int64_t i = 0; i < m->n; i++) push = fmax(push, hk_norm(sim->f + 3 * i) / m->mass[i]);
-  return push;
+  return hk_parallel_most(m->threads, m->n, push_range, sim, sim->work.sums);
 }
 
 void hk_blowup_prepare(HkSim *sim) {
   const HkModel *m = sim->model;
-  sim->energy_scale = hk_springs_scale(m, sim->work.springs, m->x0);
+  sim->energy_scale = hk_springs_scale(m, sim->work.springs, m->x0, sim->work.sums);
   sim->push_scale = push_at(sim, 0, m->x0, m->v0);
 }
 
@@ -52,7 +58,8 @@ void hk_blowup_renew(HkSim *sim, HkState *state) {
   bool plausible = m->force_count > sim->known_forces;
   const double *x = plausible ? state->x : m->x0, *v = plausible ? state->v : m->v0;
   double push = fmax(push_at(sim, state->time, m->x0, m->v0), push_at(sim, state->time, x, v));
-  sim->energy_scale = fmax(sim->energy_scale, hk_springs_scale(m, sim->work.springs, x));
+  sim->energy_scale =
+      fmax(sim->energy_scale, hk_springs_scale(m, sim->work.springs, x, sim->work.sums));
   sim->push_scale = fmax(sim->push_scale, push);
   if (plausible) hk_blowup_begin(sim, state);
   for (int64_t p = 0; p < m->pin_count; p++) {

@@ -87,7 +87,7 @@ HkStatus hk_energy_watch_create(HkSim *sim, HkError *error) {
   if (!sim->type->energy_interval || sim->model->context.device != HK_CPU) return HK_OK;
   if (isinf(sim->type->stable_step(sim->method.params, 1, 0))) return HK_OK;
   HK_TRY(hk_alloc_vector(&sim->model->context, &w->mode, sim->model->n, "the fastest mode", error));
-  hk_stability_start(w->mode, 3 * sim->model->n);
+  hk_stability_start(sim->model->threads, w->mode, 3 * sim->model->n);
   return HK_OK;
 }
 

@@ -132,6 +132,13 @@ double hk_step_need(const HkProportions *p, const HkMethod *step) {
   return bytes;
 }
 
+bool hk_step_factorizes(const HkProportions *p, const HkMethod *step) {
+  HkProportions none = *p, all = *p;
+  none.core = none.width = 0;
+  all.core = all.width = p->n;
+  return hk_step_need(&all, step) > hk_step_need(&none, step);
+}
+
 HkStatus hk_step_check(const HkContext *context, const HkProportions *p, const HkMethod *step,
                        double bytes, HkError *error) {
   char what[160];

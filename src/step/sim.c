@@ -51,9 +51,9 @@ static HkStatus pick_step(HkSim *sim, HkError *error) {
 /* Checks that the simulation fits into memory; small models always do. */
 static HkStatus check_memory(const HkModel *model, const HkMethod *method, HkError *error) {
   const int64_t MEMORY_CHECK_MIN_VERTICES = 20000;
-  HkProportions p;
   if (model->n < MEMORY_CHECK_MIN_VERTICES) return HK_OK;
-  HK_TRY(hk_model_proportions(model, &p, error));
+  HkProportions p = hk_model_sizes(model);
+  if (hk_step_factorizes(&p, method)) HK_TRY(hk_model_proportions(model, &p, error));
   return hk_step_check(&model->context, &p, method, hk_step_need(&p, method), error);
 }
 

@@ -25,11 +25,11 @@ static double square_range(void *user, int64_t begin, int64_t end) {
   return sum;
 }
 
-/* Fills p with pseudo-random numbers (SplitMix64). */
-void hk_stability_start(double *p, int64_t count) {
-  uint64_t seed = 0;
-  for (int64_t k = 0; k < count; k++) {
-    uint64_t z = seed += 0x9e3779b97f4a7c15ull;
+/* Pseudo-random numbers (SplitMix64). */
+static void start_range(void *user, int64_t begin, int64_t end) {
+  double *p = user;
+  for (int64_t k = begin; k < end; k++) {
+    uint64_t z = (uint64_t)(k + 1) * 0x9e3779b97f4a7c15ull;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     z ^= z >> 31;
@@ -37,16 +37,28 @@ void hk_stability_start(double *p, int64_t count) {
   }
 }
 
+void hk_stability_start(int threads, double *p, int64_t count) {
+  hk_parallel_for(threads, count, start_range, p);
+}
+
+typedef struct Scaling {
+  double *p, scale;
+} Scaling;
+
+static void scale_range(void *user, int64_t begin, int64_t end) {
+  const Scaling *a = user;
+  for (int64_t c = begin; c < end; c++) a->p[c] *= a->scale;
+}
+
 /* Estimates the largest eigenvalue from below; iterates until it grows by less than 1/1000. */
 static double largest_eigenvalue(HkSim *sim, HkSpringsProduct *a, double *p, double *out) {
   const HkModel *m = sim->model;
   double value = 0;
-  hk_stability_start(p, 3 * m->n);
+  hk_stability_start(m->threads, p, 3 * m->n);
   for (int it = 0; it < MAX_ITERATIONS; it++) {
     double norm2 = hk_parallel_sum(m->threads, m->n, square_range, p, sim->work.sums);
     if (!(norm2 > 0 && isfinite(norm2))) return norm2 == 0 ? 0 : INFINITY;
-    double scale = 1 / sqrt(norm2);
-    for (int64_t c = 0; c < 3 * m->n; c++) p[c] *= scale;
+    hk_parallel_for(m->threads, 3 * m->n, scale_range, &(Scaling){p, 1 / sqrt(norm2)});
     a->p = p;
     a->out = out;
     hk_springs_product(a);
@@ -77,6 +89,26 @@ static void sum_dfdv(HkJacobianSink *sink, int32_t i, int32_t j, const double bl
   ((RowSums *)sink)->v[i] += hk_mat_row_sum(block);
 }
 
+typedef struct Bound {
+  const HkModel *model;
+  const double *free, *rows;
+} Bound;
+
+static double bound_range(void *user, int64_t begin, int64_t end) {
+  const Bound *b = user;
+  double most = 0;
+  for (int64_t i = begin; i < end; i++) {
+    double inverse = b->free ? b->free[i] * b->free[i] : 1 / b->model->mass[i];
+    most = fmax(most, inverse * b->rows[i]);
+  }
+  return most;
+}
+
+static double largest_row_sum(const HkSim *sim, const double *free, const double *rows) {
+  const HkModel *m = sim->model;
+  return hk_parallel_most(m->threads, m->n, bound_range, &(Bound){m, free, rows}, sim->work.sums);
+}
+
 static void bound_other_forces(HkSim *sim, const HkState *state, const double *free, double *rows,
                                double *omega2, double *d) {
   const HkModel *m = sim->model;
@@ -87,14 +119,8 @@ static void bound_other_forces(HkSim *sim, const HkState *state, const double *f
     HkForceArgs a = hk_force_args(m, f, &sim->work, state->time, state->x, state->v);
     if (m->forces[f].type->jacobian) m->forces[f].type->jacobian(&a, &sums.sink);
   }
-  double most_x = 0, most_v = 0;
-  for (int64_t i = 0; i < m->n; i++) {
-    double inverse = free ? free[i] * free[i] : 1 / m->mass[i];
-    most_x = fmax(most_x, inverse * sums.x[i]);
-    most_v = fmax(most_v, inverse * sums.v[i]);
-  }
-  *omega2 += most_x;
-  *d += most_v;
+  *omega2 += largest_row_sum(sim, free, sums.x);
+  *d += largest_row_sum(sim, free, sums.v);
 }
 
 /* Stores the mode, p times `free`, from which the energy watch continues (energy_watch.c). */
@@ -188,7 +214,7 @@ static double iterate(HkSim *sim, const HkState *state, double *mode) {
   for (int64_t c = 0; c < 3 * m->n; c++) out[c] /= m->mass[c / 3];
   double after = sqrt(inner(sim, m->mass, out, out));
   if (!(before > 0 && after > 0 && isfinite(after / before))) {
-    hk_stability_start(mode, 3 * m->n);
+    hk_stability_start(m->threads, mode, 3 * m->n);
     return 0;
   }
   for (int64_t c = 0; c < 3 * m->n; c++) mode[c] = out[c] / after;

@@ -45,9 +45,47 @@ static double sum_of(const HkGpuRows *P, int32_t i) {
   return P->start[i + 1] > P->start[i] ? 1 : 0;
 }
 
-/* Returns the number of the pair (I, J), I < J, or -1 if the next level has no such block. */
-static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
+/* ---- The pairs of a row ---- */
+
+/* Lists of the pairs (I, J), J > I, of a row I: a hash table with open addressing, or a search in
+ * the row of the next level if it has many columns. */
+enum { TABLE_BITS = 9, TABLE_SIZE = 1 << TABLE_BITS, TABLE_MAX_PAIRS = TABLE_SIZE / 2 };
+
+typedef struct Targets {
+  bool is_table;
+  int32_t column[TABLE_SIZE]; /* J; 0: an empty slot, since J > I >= 0 */
+  int32_t list[TABLE_SIZE];
+} Targets;
+
+static int32_t list_of(const Pass *p, int32_t I, int32_t at) {
+  int64_t pair = p->first_pair[I + 1] - (p->g->coarse.start[I + 1] - at);
+  return p->slot ? p->slot[pair] : (int32_t)pair;
+}
+
+static uint32_t slot_of(const Targets *t, int32_t J) {
+  uint32_t slot = (uint32_t)J * 2654435769u >> (32 - TABLE_BITS); /* 2^32 / 1.618 */
+  while (t->column[slot] != 0 && t->column[slot] != J) slot = (slot + 1) % TABLE_SIZE;
+  return slot;
+}
+
+static void start_row(const Pass *p, int32_t I, Targets *t) {
   const HkGpuRows *c = &p->g->coarse;
+  int64_t count = p->first_pair[I + 1] - p->first_pair[I];
+  t->is_table = count <= TABLE_MAX_PAIRS;
+  if (!t->is_table) return;
+  memset(t->column, 0, sizeof t->column);
+  for (int32_t e = c->start[I + 1] - (int32_t)count; e < c->start[I + 1]; e++) {
+    uint32_t slot = slot_of(t, c->column[e]);
+    t->column[slot] = c->column[e];
+    t->list[slot] = list_of(p, I, e);
+  }
+}
+
+/* Returns the list of the pair (I, J), I < J; the next level has a block for each pair with terms.
+ */
+static int32_t pair_of(const Pass *p, const Targets *t, int32_t I, int32_t J) {
+  const HkGpuRows *c = &p->g->coarse;
+  if (t->is_table) return t->list[slot_of(t, J)];
   int32_t low = c->start[I], high = c->start[I + 1];
   while (low < high) {
     int32_t middle = low + (high - low) / 2;
@@ -56,110 +94,136 @@ static int64_t pair_of(const Pass *p, int32_t I, int32_t J) {
     else
       high = middle;
   }
-  if (low == c->start[I + 1] || c->column[low] != J) return -1;
-  int64_t pair = p->first_pair[I + 1] - (c->start[I + 1] - low);
-  return p->slot ? p->slot[pair] : pair;
+  return list_of(p, I, low);
 }
 
+/* ---- Terms ---- */
+
 /* Emits the terms `factor` (P_jJ - P_iJ) of an entry for all J > I with weights of i or j. */
-static void add_entry(const Pass *p, int32_t I, int32_t i, int32_t j, int64_t entry,
-                      double factor) {
+static void add_entry(const Pass *p, const Targets *t, int32_t I, int32_t i, int32_t j,
+                      int64_t entry, double factor) {
   const HkGpuRows *P = &p->g->P;
   for (int32_t e = P->start[j]; e < P->start[j + 1]; e++) {
     int32_t J = P->column[e];
+    if (J <= I) continue;
     double weight = factor * ((double)P->weight[e] - weight_of(P, i, J));
-    if (J > I && fabs(weight) > WEIGHT_MIN) emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+    if (fabs(weight) > WEIGHT_MIN) emit(p, PAIR_ENTRIES, pair_of(p, t, I, J), entry, weight);
   }
   for (int32_t e = P->start[i]; e < P->start[i + 1]; e++) {
     int32_t J = P->column[e];
     double weight = -factor * (double)P->weight[e];
-    if (J > I && weight_of(P, j, J) == 0 && fabs(weight) > WEIGHT_MIN)
-      emit(p, PAIR_ENTRIES, pair_of(p, I, J), entry, weight);
+    if (J > I && fabs(weight) > WEIGHT_MIN && weight_of(P, j, J) == 0)
+      emit(p, PAIR_ENTRIES, pair_of(p, t, I, J), entry, weight);
   }
 }
 
 /* Emits the terms of the entries of row i; own = P_iI. */
-static void add_row(const Pass *p, int32_t I, int32_t i, double own) {
+static void add_row(const Pass *p, const Targets *t, int32_t I, int32_t i, double own) {
   const HkGpuRows *A = &p->g->A, *P = &p->g->P;
   for (int32_t e = A->start[i]; e < A->start[i + 1]; e++) {
     int32_t j = A->column[e];
     int64_t entry = hk_gpu_list_at(p->start, i, e - A->start[i]);
     double other = weight_of(P, j, I), apart = sum_of(P, j) - sum_of(P, i);
     if (!p->g->springs)
-      add_entry(p, I, i, j, entry, own);
+      add_entry(p, t, I, i, j, entry, own);
     else if (other == 0 || i < j) /* the two ends of a spring have one term */
-      add_entry(p, I, i, j, entry, other - own);
+      add_entry(p, t, I, i, j, entry, other - own);
     if (apart != 0) emit(p, ROW_ENTRIES, I, entry, (p->g->springs ? -own : own) * apart);
   }
   for (int32_t e = P->start[i]; e < P->start[i + 1]; e++)
     if (P->column[e] > I)
-      emit(p, PAIR_ROWS, pair_of(p, I, P->column[e]), i, own * (double)P->weight[e]);
+      emit(p, PAIR_ROWS, pair_of(p, t, I, P->column[e]), i, own * (double)P->weight[e]);
   emit(p, ROW_ROWS, I, i, own * sum_of(P, i));
 }
 
 static void rows_range(void *user, int64_t begin, int64_t end) {
   const Pass *p = user;
   const HkGpuRows *T = &p->g->T;
-  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++)
+  Targets targets;
+  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++) {
+    start_row(p, I, &targets);
     for (int32_t t = T->start[I]; t < T->start[I + 1]; t++)
-      add_row(p, I, T->column[t], T->weight[t]);
+      add_row(p, &targets, I, T->column[t], T->weight[t]);
+  }
 }
 
+/* ---- Pairs ---- */
+
+typedef struct Pairs {
+  const Pass *pass;
+  const int32_t *next_start; /* slices of the next level */
+  int32_t *pair;             /* of the level */
+  int64_t count;             /* of pairs */
+  const int32_t *length;     /* of each pair, */
+  int32_t *slot, *sorted;    /* its place in the order of lengths, and lengths in that order */
+} Pairs;
+
 /* The entries (I, J) and (J, I) of each pair. */
-static void place_pairs(const Pass *p, const HkGpuLevel *next, int32_t *pair) {
-  const HkGpuRows *c = &p->g->coarse;
-  int64_t number = 0;
-  for (int32_t I = 0; I < c->n; I++)
+static void place_range(void *user, int64_t begin, int64_t end) {
+  const Pairs *a = user;
+  const HkGpuRows *c = &a->pass->g->coarse;
+  for (int32_t I = (int32_t)begin; I < (int32_t)end; I++) {
+    int64_t number = a->pass->first_pair[I];
     for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) {
       int32_t J = c->column[e], back = c->start[J];
       if (J < I) continue;
       while (c->column[back] != I) back++;
-      int64_t to = p->slot[number++];
-      pair[2 * to] = (int32_t)hk_gpu_list_at(next->start, I, e - c->start[I]);
-      pair[2 * to + 1] = (int32_t)hk_gpu_list_at(next->start, J, back - c->start[J]);
+      int64_t to = a->pass->slot[number++];
+      a->pair[2 * to] = (int32_t)hk_gpu_list_at(a->next_start, I, e - c->start[I]);
+      a->pair[2 * to + 1] = (int32_t)hk_gpu_list_at(a->next_start, J, back - c->start[J]);
     }
+  }
 }
 
 static int64_t count_pairs(const HkGpuRows *c, int64_t *first_pair) {
   for (int32_t I = 0; I < c->n; I++) {
-    int64_t own = 0;
-    for (int32_t e = c->start[I]; e < c->start[I + 1]; e++) own += c->column[e] > I;
-    first_pair[I + 1] = first_pair[I] + own;
+    int32_t first = c->start[I];
+    while (first < c->start[I + 1] && c->column[first] < I) first++;
+    first_pair[I + 1] = first_pair[I] + c->start[I + 1] - first;
   }
   return first_pair[c->n];
 }
 
-/* Sorts the pairs by falling length within windows; larger windows would lose more by locality than
- * they save in padding. */
-static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
-  enum { WINDOW = 512, LENGTH_MAX = 1023 };
-  const HkContext *c = p->g->context;
-  HK_TRY(hk_alloc(c, &p->slot, pairs, sizeof *p->slot, WHAT, error));
-  for (int64_t first = 0; first < pairs; first += WINDOW) {
-    int64_t end = first + WINDOW < pairs ? first + WINDOW : pairs;
+/* Larger windows would lose more by locality than they save in padding. */
+enum { WINDOW = 512, LENGTH_MAX = 1023 };
+
+static void sort_range(void *user, int64_t first_window, int64_t end_window) {
+  const Pairs *a = user;
+  for (int64_t window = first_window; window < end_window; window++) {
+    int64_t first = window * WINDOW;
+    int64_t end = first + WINDOW < a->count ? first + WINDOW : a->count;
     int32_t begin[LENGTH_MAX + 2] = {0}; /* of the pairs of a length, from the longest on */
-    for (int64_t q = first; q < end; q++) {
-      int32_t own = p->length[PAIR_ENTRIES][q];
-      begin[LENGTH_MAX + 1 - (own < LENGTH_MAX ? own : LENGTH_MAX)]++;
-    }
+    for (int64_t q = first; q < end; q++)
+      begin[LENGTH_MAX + 1 - (a->length[q] < LENGTH_MAX ? a->length[q] : LENGTH_MAX)]++;
     for (int k = 0; k <= LENGTH_MAX; k++) begin[k + 1] += begin[k];
     for (int64_t q = first; q < end; q++) {
-      int32_t own = p->length[PAIR_ENTRIES][q];
-      int k = LENGTH_MAX - (own < LENGTH_MAX ? own : LENGTH_MAX);
-      p->slot[q] = (int32_t)first + begin[k]++;
+      int k = LENGTH_MAX - (a->length[q] < LENGTH_MAX ? a->length[q] : LENGTH_MAX);
+      a->slot[q] = (int32_t)first + begin[k]++;
     }
   }
+}
+
+/* Sorts the pairs by falling length within windows. */
+static HkStatus sort_pairs(Pass *p, int64_t pairs, HkError *error) {
+  HK_TRY(hk_alloc_unset(p->g->context, &p->slot, pairs, sizeof *p->slot, WHAT, error));
+  Pairs a = {.count = pairs, .length = p->length[PAIR_ENTRIES], .slot = p->slot};
+  hk_parallel_work(p->g->threads, (pairs + WINDOW - 1) / WINDOW, 8, sort_range, &a);
   return HK_OK;
 }
 
+static void lengths_range(void *user, int64_t begin, int64_t end) {
+  const Pairs *a = user;
+  for (int64_t q = begin; q < end; q++) a->sorted[a->slot[q]] = a->length[q];
+}
+
 /* Brings the lengths of the lists of pairs into the order of `slot`. */
-static HkStatus sort_lengths(const Pass *p, int kind, int64_t pairs, HkError *error) {
+static HkStatus sort_lengths(Pass *p, int kind, int64_t pairs, HkError *error) {
   const HkContext *c = p->g->context;
-  int32_t *sorted = NULL;
-  HK_TRY(hk_alloc(c, &sorted, pairs, sizeof *sorted, WHAT, error));
-  for (int64_t q = 0; q < pairs; q++) sorted[p->slot[q]] = p->length[kind][q];
-  memcpy(p->length[kind], sorted, (size_t)pairs * sizeof *sorted);
-  hk_free(c, &sorted);
+  Pairs a = {.length = p->length[kind], .slot = p->slot};
+  HK_TRY(hk_alloc_unset(c, &a.sorted, pairs, sizeof *a.sorted, WHAT, error));
+  hk_parallel_for(p->g->threads, pairs, lengths_range, &a);
+  hk_free(c, &p->length[kind]);
+  p->length[kind] = a.sorted;
   return HK_OK;
 }
 
@@ -183,9 +247,10 @@ static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError
   }
   p->writes = true;
   hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
-  for (int k = 0; k < KINDS; k++) hk_gpu_lists_pad(p->lists[k], p->length[k]);
-  HK_TRY(hk_alloc(c, &level->pair, 2 * level->pair_count, sizeof *level->pair, WHAT, error));
-  place_pairs(p, next, level->pair);
+  for (int k = 0; k < KINDS; k++) hk_gpu_lists_pad(g->threads, p->lists[k], p->length[k]);
+  HK_TRY(hk_alloc_unset(c, &level->pair, 2 * level->pair_count, sizeof *level->pair, WHAT, error));
+  hk_parallel_work(g->threads, n, GRAIN, place_range,
+                   &(Pairs){.pass = p, .next_start = next->start, .pair = level->pair});
   return HK_OK;
 }
 

@@ -56,10 +56,10 @@ static HkStatus place_next(const HkContext *c, const Draft *d, const int32_t *ch
   return set_order(c, next, error);
 }
 
-static HkStatus fill_next(const HkContext *c, const Draft *d, const int32_t *chosen, Draft *next,
-                          HkError *error) {
+static HkStatus fill_next(const HkContext *c, int threads, const Draft *d, const int32_t *chosen,
+                          Draft *next, HkError *error) {
   int64_t n = d->P.columns;
-  HK_TRY(hk_galerkin_pattern(c, &d->graph, &d->P, &next->graph, error));
+  HK_TRY(hk_galerkin_pattern(c, threads, &d->graph, &d->P, &next->graph, error));
   HK_TRY(hk_alloc(c, &next->X, 3 * n, sizeof *next->X, WHAT, error));
   for (int64_t I = 0; I < n; I++)
     memcpy(next->X + 3 * I, d->X + 3 * (int64_t)chosen[I], 3 * sizeof *d->X);
@@ -74,7 +74,7 @@ static HkStatus coarsen(const HkModel *m, Draft *d, Draft *next, bool *made, HkE
   HkStatus status = hk_interpolation_find(c, m->threads, &d->graph, d->X, &d->P, &chosen, error);
   *made = status >= 0 && d->P.columns > 0 && d->P.columns < MAX_RATIO * d->graph.n;
   if (*made)
-    status = fill_next(c, d, chosen, next, error);
+    status = fill_next(c, m->threads, d, chosen, next, error);
   else
     hk_weights_destroy(c, &d->P);
   hk_free(c, &chosen);
@@ -102,38 +102,62 @@ static HkStatus find_drafts(const HkModel *m, const int32_t *place, Draft *draft
 
 /* ---- From drafts to rows ---- */
 
+/* Rows of a level that are filled in the order of `place`. */
+typedef struct Fill {
+  const Draft *draft, *next;
+  HkGpuRows *to;
+  bool sorts;
+} Fill;
+
+static void graph_range(void *user, int64_t begin, int64_t end) {
+  const Fill *f = user;
+  const HkGraph *g = &f->draft->graph;
+  for (int64_t q = begin; q < end; q++) {
+    int32_t v = f->draft->order[q], first = f->to->start[q], at = first;
+    for (int32_t e = g->start[v]; e < g->start[v + 1]; e++)
+      if (g->column[e] != v) f->to->column[at++] = f->draft->place[g->column[e]];
+    if (f->sorts && at > first) hk_sort_short_int32(f->to->column + first, at - first);
+  }
+}
+
 /* The entries of a level: without the diagonal, with rising columns, or on level 0 in the order of
  * the model's neighbors. */
-static HkStatus rows_of_graph(const HkContext *c, const Draft *d, bool sorts, HkGpuRows *to,
+static HkStatus rows_of_graph(const HkModel *m, const Draft *d, bool sorts, HkGpuRows *to,
                               HkError *error) {
+  const HkContext *c = &m->context;
   const HkGraph *g = &d->graph;
   to->n = g->n;
   HK_TRY(hk_alloc(c, &to->start, (int64_t)g->n + 1, sizeof *to->start, WHAT, error));
-  HK_TRY(hk_alloc(c, &to->column, g->start[g->n], sizeof *to->column, WHAT, error));
-  for (int32_t q = 0, at = 0; q < g->n; q++) {
-    int32_t v = d->order[q];
-    for (int32_t e = g->start[v]; e < g->start[v + 1]; e++)
-      if (g->column[e] != v) to->column[at++] = d->place[g->column[e]];
-    to->start[q + 1] = at;
-    if (sorts) hk_sort_int32(to->column + to->start[q], at - to->start[q]);
-  }
+  for (int32_t q = 0; q < g->n; q++) /* each row has its diagonal */
+    to->start[q + 1] = to->start[q] + g->start[d->order[q] + 1] - g->start[d->order[q]] - 1;
+  HK_TRY(hk_alloc_unset(c, &to->column, to->start[g->n], sizeof *to->column, WHAT, error));
+  hk_parallel_for(m->threads, g->n, graph_range, &(Fill){d, NULL, to, sorts});
   return HK_OK;
 }
 
-static HkStatus rows_of_weights(const HkContext *c, const Draft *d, const Draft *next,
-                                HkGpuRows *to, HkError *error) {
+static void weights_range(void *user, int64_t begin, int64_t end) {
+  const Fill *f = user;
+  const HkWeights *P = &f->draft->P;
+  for (int64_t q = begin; q < end; q++) {
+    int32_t at = f->to->start[q], row = f->draft->order[q];
+    for (int32_t e = P->start[row]; e < P->start[row + 1]; e++, at++) {
+      f->to->column[at] = f->next->place[P->column[e]];
+      f->to->weight[at] = P->weight[e];
+    }
+  }
+}
+
+static HkStatus rows_of_weights(const HkModel *m, const Draft *d, const Draft *next, HkGpuRows *to,
+                                HkError *error) {
+  const HkContext *c = &m->context;
   const HkWeights *P = &d->P;
   to->n = P->rows;
   HK_TRY(hk_alloc(c, &to->start, (int64_t)P->rows + 1, sizeof *to->start, WHAT, error));
-  HK_TRY(hk_alloc(c, &to->column, P->start[P->rows], sizeof *to->column, WHAT, error));
-  HK_TRY(hk_alloc(c, &to->weight, P->start[P->rows], sizeof *to->weight, WHAT, error));
-  for (int32_t q = 0, at = 0; q < to->n; q++) {
-    for (int32_t e = P->start[d->order[q]]; e < P->start[d->order[q] + 1]; e++, at++) {
-      to->column[at] = next->place[P->column[e]];
-      to->weight[at] = P->weight[e];
-    }
-    to->start[q + 1] = at;
-  }
+  HK_TRY(hk_alloc_unset(c, &to->column, P->start[P->rows], sizeof *to->column, WHAT, error));
+  HK_TRY(hk_alloc_unset(c, &to->weight, P->start[P->rows], sizeof *to->weight, WHAT, error));
+  for (int32_t q = 0; q < to->n; q++)
+    to->start[q + 1] = to->start[q] + P->start[d->order[q] + 1] - P->start[d->order[q]];
+  hk_parallel_for(m->threads, to->n, weights_range, &(Fill){d, next, to, false});
   return HK_OK;
 }
 
@@ -145,23 +169,39 @@ static HkStatus transpose(const HkContext *c, const HkGpuRows *P, int32_t column
   return status;
 }
 
+typedef struct Entries {
+  const HkGpuRows *A;
+  HkGpuLevel *level;
+} Entries;
+
+static void entries_range(void *user, int64_t begin, int64_t end) {
+  const HkGpuRows *A = ((const Entries *)user)->A;
+  const HkGpuLevel *l = ((const Entries *)user)->level;
+  for (int64_t q = begin; q < end; q++) {
+    int32_t first = q < l->n ? A->start[q] : 0, own = q < l->n ? A->start[q + 1] - first : 0;
+    int32_t width = l->start[q / HK_GPU_SLICE + 1] - l->start[q / HK_GPU_SLICE];
+    int32_t itself = (int32_t)(q < l->n ? q : l->n - 1);
+    for (int32_t s = 0; s < width; s++)
+      l->column[hk_gpu_list_at(l->start, q, s)] = s < own ? A->column[first + s] : itself;
+  }
+}
+
 /* The slices and columns of a level; padding leads from a row to itself. */
-static HkStatus set_entries(const HkContext *c, const HkGpuRows *A, HkGpuLevel *l, HkError *error) {
+static HkStatus set_entries(const HkModel *m, const HkGpuRows *A, HkGpuLevel *l, HkError *error) {
+  const HkContext *c = &m->context;
   HkGpuLists lists = {0};
-  HkGpuRows with_weights = *A;
-  HkStatus status = hk_alloc(c, &with_weights.weight, A->start[A->n], sizeof(float), WHAT, error);
-  if (status >= 0) status = hk_gpu_lists_of_rows(c, &with_weights, &lists, error);
-  hk_free(c, &with_weights.weight);
+  int32_t *length = NULL;
+  HkStatus status = hk_alloc(c, &length, A->n, sizeof *length, WHAT, error);
+  for (int32_t q = 0; q < A->n && status >= 0; q++) length[q] = A->start[q + 1] - A->start[q];
+  if (status >= 0) status = hk_gpu_lists_create(c, A->n, length, &lists, error);
+  hk_free(c, &length);
   hk_free(c, &lists.weight);
   l->n = A->n;
   l->start = lists.start;
   l->column = lists.index;
-  for (int64_t q = 0; q < HK_GPU_SLICE * hk_gpu_slices(l->n) && status >= 0; q++) {
-    int32_t own = q < l->n ? A->start[q + 1] - A->start[q] : 0;
-    int32_t width = l->start[q / HK_GPU_SLICE + 1] - l->start[q / HK_GPU_SLICE];
-    for (int32_t s = own; s < width; s++)
-      l->column[hk_gpu_list_at(l->start, q, s)] = (int32_t)(q < l->n ? q : l->n - 1);
-  }
+  if (status >= 0)
+    hk_parallel_for(m->threads, HK_GPU_SLICE * hk_gpu_slices(l->n), entries_range,
+                    &(Entries){A, l});
   return status;
 }
 
@@ -171,10 +211,10 @@ static HkStatus connect(const HkModel *m, const Draft *d, const HkGpuRows *A,
   const HkContext *c = &m->context;
   HkGpuGalerkin g = {
       .context = c, .threads = m->threads, .A = *A, .coarse = *coarse, .springs = springs};
-  HkStatus status = rows_of_weights(c, d, d + 1, &g.P, error);
+  HkStatus status = rows_of_weights(m, d, d + 1, &g.P, error);
   if (status >= 0) status = transpose(c, &g.P, coarse->n, &g.T, error);
-  if (status >= 0) status = hk_gpu_lists_of_rows(c, &g.P, &l->prolong, error);
-  if (status >= 0) status = hk_gpu_lists_of_rows(c, &g.T, &l->restrict_to, error);
+  if (status >= 0) status = hk_gpu_lists_of_rows(c, m->threads, &g.P, &l->prolong, error);
+  if (status >= 0) status = hk_gpu_lists_of_rows(c, m->threads, &g.T, &l->restrict_to, error);
   if (status >= 0) status = hk_gpu_galerkin_terms(&g, l + 1, l, error);
   hk_gpu_rows_destroy(c, &g.P);
   hk_gpu_rows_destroy(c, &g.T);
@@ -201,11 +241,11 @@ static HkStatus make_levels(const HkModel *m, const Draft *drafts, HkGpuHierarch
                             HkError *error) {
   const HkContext *c = &m->context;
   HkGpuRows A = {0}, next = {0};
-  HkStatus status = rows_of_graph(c, &drafts[0], false, &A, error);
-  if (status >= 0) status = set_entries(c, &A, &h->level[0], error);
+  HkStatus status = rows_of_graph(m, &drafts[0], false, &A, error);
+  if (status >= 0) status = set_entries(m, &A, &h->level[0], error);
   for (int k = 0; k + 1 < h->count && status >= 0; k++) {
-    status = rows_of_graph(c, &drafts[k + 1], true, &next, error);
-    if (status >= 0) status = set_entries(c, &next, &h->level[k + 1], error);
+    status = rows_of_graph(m, &drafts[k + 1], true, &next, error);
+    if (status >= 0) status = set_entries(m, &next, &h->level[k + 1], error);
     if (status >= 0) status = connect(m, &drafts[k], &A, &next, k == 0, &h->level[k], error);
     hk_gpu_rows_destroy(c, &A);
     A = next;

@@ -16,9 +16,10 @@ static int64_t count_twice(int64_t n) {
   return count;
 }
 
-static void put_in_order(const HkModel *m, int64_t parts, HkGpuLayout *l) {
-  hk_gpu_order(m, parts, l->order);
+static HkStatus put_in_order(const HkModel *m, int64_t parts, HkGpuLayout *l, HkError *error) {
+  HK_TRY(hk_gpu_order(m, parts, l->order, l->place, error));
   hk_parallel_for(m->threads, l->n, place_range, l);
+  return HK_OK;
 }
 
 static HkStatus fill(const HkModel *m, const HkGpuLayoutOptions *options, HkGpuLayout *l,
@@ -26,18 +27,19 @@ static HkStatus fill(const HkModel *m, const HkGpuLayoutOptions *options, HkGpuL
   const HkContext *c = &l->context;
   l->n = m->n;
   l->half_springs = 2 * m->springs.count;
-  HK_TRY(hk_alloc(c, &l->order, l->n, sizeof *l->order, "an order", error));
-  HK_TRY(hk_alloc(c, &l->place, l->n, sizeof *l->place, "an order", error));
+  HK_TRY(hk_alloc_unset(c, &l->order, l->n, sizeof *l->order, "an order", error));
+  HK_TRY(hk_alloc_unset(c, &l->place, l->n, sizeof *l->place, "an order", error));
   HK_TRY(hk_gpu_spring_parameters(m, options->unique, l, error));
+  int64_t parts = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK, ordered = 0;
   bool done = false;
   if (options->twice && l->n > 0 && l->parameters == HK_GPU_BY_PALETTE && !l->damped &&
       !l->threads) {
-    put_in_order(m, count_twice(l->n), l);
-    HK_TRY(hk_gpu_bricks(m, count_twice(l->n), true, options, l, &done, error));
+    ordered = count_twice(l->n);
+    HK_TRY(put_in_order(m, ordered, l, error));
+    HK_TRY(hk_gpu_bricks(m, ordered, true, options, l, &done, error));
   }
   if (done) return HK_OK;
-  int64_t parts = (l->n + HK_GPU_BRICK - 1) / HK_GPU_BRICK;
-  put_in_order(m, parts, l);
+  if (ordered != parts) HK_TRY(put_in_order(m, parts, l, error));
   if (options->colors) {
     HK_TRY(hk_gpu_colors(m, l, error));
     hk_parallel_for(m->threads, l->n, place_range, l);

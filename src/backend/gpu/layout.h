@@ -66,7 +66,7 @@ typedef struct HkGpuLayout {
   int64_t brick_count;
   int32_t *brick;      /* brick_count + 1: first place of each brick */
   int64_t *halo_start; /* brick_count + 1 */
-  int32_t *halo;       /* places, sorted within each halo */
+  int32_t *halo;       /* places, sorted within each halo: the first one, then the second */
   int most_local;      /* vertices and halo of the largest brick */
   int slots;           /* half springs of each vertex with padding; even */
   int64_t rows;        /* rows of all bricks: n, or more if bricks have two halos */
@@ -102,8 +102,9 @@ void hk_gpu_layout_destroy(HkGpuLayout **layout);
 /* ---- Parts of the layout ---- */
 
 /* order.c: recursive bisection across the longest side into `parts` parts of equal size, one after
- * the other in `order`; a part is sorted by vertex number. */
-void hk_gpu_order(const HkModel *model, int64_t parts, int32_t *order);
+ * the other in `order`; a part is sorted by vertex number. scratch has model->n numbers. */
+HkStatus hk_gpu_order(const HkModel *model, int64_t parts, int32_t *order, int32_t *scratch,
+                      HkError *error);
 /* Returns the first place of a part of hk_gpu_order. */
 int64_t hk_gpu_part(int64_t n, int64_t parts, int64_t part);
 
@@ -115,6 +116,12 @@ HkStatus hk_gpu_spring_parameters(const HkModel *model, bool unique, HkGpuLayout
                                   HkError *error);
 /* Returns the palette index of a spring. */
 int hk_gpu_palette_index(const HkGpuLayout *layout, const HkModel *model, int64_t spring);
+
+/* halos.c: finds the halos of the bricks, two if `twice`; counts rows and vertices of bricks.
+ * *suits becomes false if a brick with its halos has more than most_local vertices, or if two halos
+ * are not faster than one. */
+HkStatus hk_gpu_halos(const HkModel *model, bool twice, int most_local, HkGpuLayout *layout,
+                      bool *suits, HkError *error);
 
 /* bricks.c: makes `count` bricks, the parts of hk_gpu_order; with two halos if `twice`. *suits
  * becomes false, and the layout has no bricks, if they do not fit the model or have more than

@@ -1,6 +1,8 @@
 /* Lists of (index, weight) in slices of HK_GPU_SLICE rows: see hierarchy.h. */
 #include "backend/gpu/lists.h"
 
+#include "base/threads.h"
+
 static const char WHAT[] = "multigrid on a device";
 
 void hk_gpu_rows_destroy(const HkContext *c, HkGpuRows *rows) {
@@ -31,13 +33,21 @@ HkStatus hk_gpu_lists_create(const HkContext *c, int64_t rows, const int32_t *le
                      "choose 'block_jacobi'");
     lists->start[q + 1] = (int32_t)sum;
   }
-  HK_TRY(hk_alloc(c, &lists->index, HK_GPU_SLICE * sum, sizeof *lists->index, WHAT, error));
-  return hk_alloc(c, &lists->weight, HK_GPU_SLICE * sum, sizeof *lists->weight, WHAT, error);
+  HK_TRY(hk_alloc_unset(c, &lists->index, HK_GPU_SLICE * sum, sizeof *lists->index, WHAT, error));
+  return hk_alloc_unset(c, &lists->weight, HK_GPU_SLICE * sum, sizeof *lists->weight, WHAT, error);
 }
 
-void hk_gpu_lists_pad(HkGpuLists *lists, const int32_t *length) {
-  for (int64_t q = 0; q < HK_GPU_SLICE * hk_gpu_slices(lists->rows); q++) {
-    int32_t own = q < lists->rows ? length[q] : 0;
+typedef struct Fill {
+  const HkGpuRows *rows;
+  HkGpuLists *lists;
+  const int32_t *length;
+} Fill;
+
+static void pad_range(void *user, int64_t begin, int64_t end) {
+  const Fill *f = user;
+  const HkGpuLists *lists = f->lists;
+  for (int64_t q = begin; q < end; q++) {
+    int32_t own = q < lists->rows ? f->length[q] : 0;
     int32_t width = lists->start[q / HK_GPU_SLICE + 1] - lists->start[q / HK_GPU_SLICE];
     int32_t last = own > 0 ? lists->index[hk_gpu_list_at(lists->start, q, own - 1)] : 0;
     for (int32_t s = own; s < width; s++) {
@@ -48,20 +58,33 @@ void hk_gpu_lists_pad(HkGpuLists *lists, const int32_t *length) {
   }
 }
 
-HkStatus hk_gpu_lists_of_rows(const HkContext *c, const HkGpuRows *rows, HkGpuLists *lists,
-                              HkError *error) {
+void hk_gpu_lists_pad(int threads, HkGpuLists *lists, const int32_t *length) {
+  Fill f = {NULL, lists, length};
+  hk_parallel_for(threads, HK_GPU_SLICE * hk_gpu_slices(lists->rows), pad_range, &f);
+}
+
+static void fill_range(void *user, int64_t begin, int64_t end) {
+  const Fill *f = user;
+  const HkGpuRows *rows = f->rows;
+  for (int64_t q = begin; q < end; q++)
+    for (int32_t e = rows->start[q]; e < rows->start[q + 1]; e++) {
+      int64_t at = hk_gpu_list_at(f->lists->start, q, e - rows->start[q]);
+      f->lists->index[at] = rows->column[e];
+      f->lists->weight[at] = rows->weight[e];
+    }
+}
+
+HkStatus hk_gpu_lists_of_rows(const HkContext *c, int threads, const HkGpuRows *rows,
+                              HkGpuLists *lists, HkError *error) {
   int32_t *length = NULL;
   HkStatus status = hk_alloc(c, &length, rows->n, sizeof *length, WHAT, error);
   for (int32_t q = 0; q < rows->n && status >= 0; q++)
     length[q] = rows->start[q + 1] - rows->start[q];
   if (status >= 0) status = hk_gpu_lists_create(c, rows->n, length, lists, error);
-  for (int32_t q = 0; q < rows->n && status >= 0; q++)
-    for (int32_t e = rows->start[q]; e < rows->start[q + 1]; e++) {
-      int64_t at = hk_gpu_list_at(lists->start, q, e - rows->start[q]);
-      lists->index[at] = rows->column[e];
-      lists->weight[at] = rows->weight[e];
-    }
-  if (status >= 0) hk_gpu_lists_pad(lists, length);
+  if (status >= 0) {
+    hk_parallel_for(threads, rows->n, fill_range, &(Fill){rows, lists, length});
+    hk_gpu_lists_pad(threads, lists, length);
+  }
   hk_free(c, &length);
   return status;
 }
