@@ -31,6 +31,7 @@ typedef struct HkDeviceSettings {
   bool uses_velocity; /* a force depends on velocities */
   int iterations;     /* of a minimizer, at most */
   double tolerance;   /* of a minimizer; 0: it makes all iterations */
+  bool leads;         /* the first guess depends on the step before */
   int passes;         /* minimizations a step: step/implicit.h; 0 or 1: one */
   HkDevicePreconditioner preconditioner;
   int linear_iterations;
@@ -44,9 +45,10 @@ static inline bool hk_device_has_multigrid(const HkDeviceSettings *settings) {
 }
 
 /* Returns whether steps leave the velocities of the step before, as those of the CPU do: the first
- * guess of a minimization depends on them. */
+ * guess, or the integrator, depends on them. */
 static inline bool hk_device_remembers(const HkDeviceSettings *settings) {
-  return hk_device_has_multigrid(settings) && settings->step != HK_DEVICE_LINEAR;
+  bool needed = settings->leads || settings->step == HK_DEVICE_BDF2;
+  return needed && hk_device_has_multigrid(settings) && settings->step != HK_DEVICE_LINEAR;
 }
 
 /* Returns whether steps depend on the positions of the step before. */

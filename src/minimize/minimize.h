@@ -97,6 +97,7 @@ struct HkMinimizer {
 HkStatus hk_minimizer_create(HkProblem *problem, const HkMethod *method, HkMinimizer **minimizer,
                              HkError *error);
 void hk_minimizer_destroy(HkMinimizer **minimizer);
+double hk_minimizer_tolerance(const HkMinimizer *m);
 /* Of all that it holds now; the problem's, and so its prefactor, is not its own. */
 size_t hk_minimizer_bytes(const HkMinimizer *m);
 HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, HkError *error);

@@ -279,6 +279,7 @@ static HkStatus to_device(const void *chosen, HkDeviceSettings *settings, HkErro
   const HkLinearType *linear = hk_linear_type(p->linear.schema);
   settings->step = HK_DEVICE_NEWTON;
   settings->forcing = p->forcing;
+  settings->leads = hk_guess_leads(p->tolerance);
   if (!linear->to_device) return hk_fail_device(HK_LINEAR, linear->schema.name, "pcg", error);
   return linear->to_device(p->linear.params, settings, error);
 }

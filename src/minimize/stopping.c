@@ -36,6 +36,10 @@ static const double FILTERED_PROGRESS = 1e-6;
 /* Relative gradient from which on it may be that of rounding. */
 static const double ROUNDING_MAX = 1e-5;
 
+double hk_minimizer_tolerance(const HkMinimizer *m) {
+  return ((const HkStopping *)m->method.params)->tolerance;
+}
+
 static bool is_solved(const HkMinimizer *m) {
   return m->info.reason == HK_STOP_CONVERGED || m->info.reason == HK_STOP_STATIONARY ||
          m->info.reason == HK_STOP_ROUNDING;
@@ -43,7 +47,7 @@ static bool is_solved(const HkMinimizer *m) {
 
 /* The reason at an iterate with the residual r. */
 static HkStop reason_at(HkMinimizer *m, const double *x, double r, double moved) {
-  double tolerance = ((const HkStopping *)m->method.params)->tolerance;
+  double tolerance = hk_minimizer_tolerance(m);
   if (tolerance == 0) return HK_STOP_ITERATIONS;
   if (r <= tolerance * moved && !m->moves) {
     bool near = r <= HK_CONVERGED_MAX * moved;

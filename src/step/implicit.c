@@ -122,10 +122,10 @@ static void look_ahead(HkSim *sim, const HkState *state, HkImplicit *implicit, d
 }
 
 /* The guess is the prediction, with or without the last change of velocity, whichever has the lower
- * g. It stretches springs that rotate, which a minimizer corrects at once: it is the better guess
- * although g may be higher there than at the old positions. If g rises out of proportion to the
- * inertia of the step, the velocities are those of waves that the step does not resolve, and the
- * guess is the old positions. */
+ * g (without if the tolerance is large: hk_guess_leads). It stretches springs that rotate, which a
+ * minimizer corrects at once: it is the better guess although g may be higher there than at the old
+ * positions. If g rises out of proportion to the inertia of the step, the velocities are those of
+ * waves that the step does not resolve, and the guess is the old positions. */
 static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   const double MAX_RISE_TO_INERTIA = 30;
   HkProblem *p = &implicit->problem;
@@ -134,7 +134,7 @@ static void guess(HkSim *sim, HkState *state, HkImplicit *implicit, double s) {
   hold_pins(sim->model, state, implicit);
   double rise = hk_problem_change(p, implicit->x, implicit->ahead);
   if (!(rise <= MAX_RISE_TO_INERTIA * hk_problem_inertia(p, implicit->x))) return;
-  if (state->h_old > 0) {
+  if (state->h_old > 0 && hk_guess_leads(hk_minimizer_tolerance(implicit->minimizer))) {
     look_ahead(sim, state, implicit, s);
     if (start) hk_problem_filter(p, start, implicit->x);
     if (hk_problem_change(p, implicit->ahead, implicit->x) <= 0) return;

@@ -25,7 +25,7 @@ typedef struct HkGpuStage {
 /* h_old: the length of the step before in s; 0: there is none. */
 static inline HkGpuStage hk_gpu_stage(const HkDeviceSettings *settings, double h_old) {
   double h = settings->h, r = h_old > 0 ? h / h_old : 0;
-  HkGpuStage s = {(HkReal)h, (HkReal)h, 1, 0, (HkReal)(0.5 * r * h), false};
+  HkGpuStage s = {(HkReal)h, (HkReal)h, 1, 0, (HkReal)(settings->leads ? 0.5 * r * h : 0), false};
   s.linear = settings->step == HK_DEVICE_LINEAR;
   if (settings->step != HK_DEVICE_BDF2 || r == 0) return s;
   s.now = (HkReal)((1 + r) * (1 + r) / (1 + 2 * r));
