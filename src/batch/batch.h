@@ -1,0 +1,34 @@
+/* HkBatch: worlds of one model; include/hooke/batch.h has its interface. */
+#ifndef HK_BATCH_BATCH_H
+#define HK_BATCH_BATCH_H
+
+#include "batch/shared_context.h"
+#include "hooke/batch.h"
+#include "step/sim.h"
+
+#include <stdatomic.h>
+
+typedef struct HkWorld {
+  HkModel *model;
+  HkState *state; /* x and v are rows of the arrays of the batch */
+  HkSim *sim;
+  HkStatus status; /* of the last hk_batch_steps */
+  int64_t steps;   /* made by it */
+  HkError *error;  /* of the status; NULL: it is no error, or there was no memory for its text */
+} HkWorld;
+
+struct HkBatch {
+  HkSharedContext *shared;
+  HkContext context; /* of the worlds */
+  const HkModel *model;
+  int threads;
+  int64_t count, stride; /* worlds; doubles from one row of x to the next */
+  HkWorld *worlds;
+  double *x, *v; /* count rows */
+  HkCancelFn *cancel;
+  void *cancel_user;
+  const void *caller;      /* identifies the thread that is in hk_batch_steps; NULL: none is */
+  _Atomic bool is_stopped; /* cancel has returned true in this call of hk_batch_steps */
+};
+
+#endif

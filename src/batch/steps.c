@@ -1,0 +1,117 @@
+/* Steps of a batch on the CPU: worker threads take worlds, and one thread steps a world.
+ *
+ * The calls of hk_sim_steps are cut into rounds of some hundredths of a second, so that the calling
+ * thread, which alone asks the callback of the caller, is never long without a world of its own.
+ * Bits do not depend on the rounds (hk_sim_steps), nor on who steps a world.
+ */
+#include "base/clock.h"
+#include "batch/batch.h"
+
+#include <stdio.h>
+
+static _Thread_local char this_thread; /* its address differs for each thread */
+
+/* ---- Cancellation ---- */
+
+static bool ask(void *user) {
+  HkBatch *b = user;
+  if (atomic_load_explicit(&b->is_stopped, memory_order_relaxed)) return true;
+  if (!b->cancel || (b->caller && b->caller != &this_thread)) return false;
+  bool stops = b->cancel(b->cancel_user);
+  if (stops && b->caller) atomic_store_explicit(&b->is_stopped, true, memory_order_relaxed);
+  return stops;
+}
+
+void hk_batch_set_cancel(HkBatch *b, HkCancelFn *cancel, void *user) {
+  b->cancel = cancel;
+  b->cancel_user = user;
+  for (int64_t w = 0; w < b->count; w++) hk_sim_set_cancel(b->worlds[w].sim, ask, b);
+}
+
+/* ---- Rounds ---- */
+
+typedef struct Round {
+  HkBatch *batch;
+  int64_t size; /* steps of each world */
+} Round;
+
+/* Keeps the text of an error; without memory the status remains. */
+static void keep_error(HkBatch *b, HkWorld *world, const HkError *error) {
+  if (!world->error && hk_alloc(&b->context, &world->error, 1, sizeof *error, "", NULL) < 0) return;
+  *world->error = *error;
+}
+
+static void step_world(void *user, int w) {
+  const Round *round = user;
+  HkWorld *world = &round->batch->worlds[w];
+  HkError error = {0};
+  if (world->status < 0) return;
+  int64_t before = world->state->steps;
+  HkStatus status = hk_sim_steps(world->sim, world->state, round->size, &error);
+  world->steps += world->state->steps - before;
+  if (status != HK_OK) world->status = status;
+  if (status < 0) keep_error(round->batch, world, &error);
+}
+
+/* Makes rounds until `count` steps are made or the caller cancels. */
+static void make_rounds(HkBatch *b, int64_t count) {
+  const double SHORT = 0.02, LONG = 0.1; /* s */
+  Round round = {b, 1};
+  while (count > 0 && !atomic_load(&b->is_stopped)) {
+    if (round.size > count) round.size = count;
+    double start = hk_wall_time();
+    hk_parallel_tasks(b->threads, (int)b->count, step_world, &round);
+    double seconds = hk_wall_time() - start;
+    count -= round.size;
+    if (seconds < SHORT && round.size < INT64_MAX / 2) round.size *= 2;
+    if (seconds > LONG && round.size > 1) round.size /= 2;
+  }
+}
+
+/* ---- The call ---- */
+
+static void begin(HkBatch *b) {
+  for (int64_t w = 0; w < b->count; w++) {
+    b->worlds[w].status = HK_OK;
+    b->worlds[w].steps = 0;
+    hk_free(&b->context, &b->worlds[w].error);
+  }
+  atomic_store(&b->is_stopped, false);
+}
+
+/* The first error, in the order of the worlds, with the number of the world. */
+static HkStatus describe(const HkBatch *b, int64_t first, int64_t failed, HkError *error) {
+  const HkWorld *world = &b->worlds[first];
+  char others[64] = "";
+  if (failed > 1)
+    snprintf(others, sizeof others, ", the first of %lld that failed", (long long)failed);
+  return hk_fail(error, world->status, "world %lld%s: %s", (long long)first, others,
+                 world->error ? world->error->text : hk_status_name(world->status));
+}
+
+static HkStatus summarize(const HkBatch *b, HkError *error) {
+  int64_t first = -1, failed = 0;
+  HkStatus worst = HK_OK;
+  for (int64_t w = 0; w < b->count; w++) {
+    HkStatus status = b->worlds[w].status;
+    if (status == HK_NOT_CONVERGED) worst = status;
+    if (status >= 0 || status == HK_ERROR_CANCELLED) continue;
+    if (failed++ == 0) first = w;
+  }
+  if (atomic_load(&b->is_stopped))
+    return hk_fail(error, HK_ERROR_CANCELLED,
+                   "the steps were cancelled; each world is at the end of its last whole step");
+  return first >= 0 ? describe(b, first, failed, error) : worst;
+}
+
+HkStatus hk_batch_steps(HkBatch *b, int64_t count, HkError *error) {
+  if (count < 0)
+    return hk_fail(error, HK_ERROR_INVALID, "%lld steps are not possible", (long long)count);
+  begin(b);
+  b->caller = &this_thread;
+  make_rounds(b, count);
+  b->caller = NULL;
+  HkStatus status = summarize(b, error);
+  atomic_store(&b->is_stopped, false); /* a world that is stepped alone asks anew */
+  return status;
+}
