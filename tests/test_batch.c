@@ -178,6 +178,37 @@ TEST(worlds_make_lists_of_their_own_for_forces_that_are_added) {
   world_destroy(&alone);
 }
 
+/* Scenes with other numbers, integrators and steps, and other counts of steps. */
+TEST(worlds_of_different_models_move_as_they_do_alone) {
+  World base[3] = {make_cloth("symplectic_euler", 3), make_cloth("backward_euler", 1),
+                   live_cloth("verlet", 40, "'gravity'", "[]")};
+  World alone[2] = {make_cloth("symplectic_euler", 1), make_cloth("backward_euler", 1)};
+  const HkModel *models[4] = {base[0].model, base[1].model, base[0].model, base[2].model};
+  static const int64_t counts[3] = {25, 7, 0};
+  HkBatch *batch = NULL;
+  HkWorldInfo info;
+  if (!base[0].state || !base[1].state || !base[2].state || !alone[0].state || !alone[1].state)
+    return;
+  FAILS(hk_batch_create_from(models, 4, NULL, 0, &batch, error), HK_ERROR_INVALID,
+        "world 3 has 30 vertices");
+  FAILS(hk_batch_create_from(models, 0, NULL, 0, &batch, error), HK_ERROR_INVALID,
+        "without worlds");
+  MUST(hk_batch_create_from(models, 3, NULL, 0, &batch, error));
+  MUST(hk_sim_set_h(hk_batch_sim(batch, 1), 0.01, error));
+  MUST(hk_sim_set_h(alone[1].sim, 0.01, error));
+  MUST(hk_batch_steps_each(batch, counts, error));
+  FAILS(hk_batch_steps_each(batch, (const int64_t[]){1, -2, 0}, error), HK_ERROR_INVALID, "-2");
+  for (int w = 0; w < 2; w++) {
+    world_steps(&alone[w], counts[w]);
+    MUST(hk_batch_world_info(batch, w, &info, error));
+    CHECK(info.steps == counts[w] && same_bytes(alone[w].state, hk_batch_state(batch, w)));
+  }
+  CHECK(hk_state_time(hk_batch_state(batch, 2)) == 0);
+  hk_batch_destroy(&batch);
+  for (int w = 0; w < 3; w++) world_destroy(&base[w]);
+  for (int w = 0; w < 2; w++) world_destroy(&alone[w]);
+}
+
 /* ---- Worlds that fail ---- */
 
 TEST(a_world_that_blows_up_does_not_stop_the_others) {

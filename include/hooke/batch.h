@@ -29,6 +29,13 @@ typedef struct HkBatch HkBatch;
  * time. */
 HK_API HkStatus hk_batch_create(const HkModel *model, int64_t count, const HkMethod *step, double h,
                                 HkBatch **batch, HkError *error);
+/* Makes `count` worlds of which world w is a copy of models[w]; the same model may stand there
+ * several times. The models have the same number of vertices and may differ in all else. step NULL
+ * and h 0: those of each model. The models have to outlive the batch; memory and log are those of
+ * the context of models[0]. */
+HK_API HkStatus hk_batch_create_from(const HkModel *const *models, int64_t count,
+                                     const HkMethod *step, double h, HkBatch **batch,
+                                     HkError *error);
 /* Number of worlds. */
 HK_API int64_t hk_batch_count(const HkBatch *batch);
 /* Model, state and simulation of a world, or NULL where there is no such world; owned by the batch.
@@ -47,6 +54,8 @@ HK_API double *hk_batch_v(HkBatch *batch, int64_t *stride);
  * number of the world in its text, else HK_NOT_CONVERGED if a step of any world did not converge,
  * else HK_OK. hk_batch_world_info has the result of each world. */
 HK_API HkStatus hk_batch_steps(HkBatch *batch, int64_t count, HkError *error);
+/* Moves world w by counts[w] steps, otherwise as hk_batch_steps. */
+HK_API HkStatus hk_batch_steps_each(HkBatch *batch, const int64_t *counts, HkError *error);
 /* Calls cancel as hk_sim_set_cancel does for each world, on the thread that calls hk_batch_steps
  * alone; NULL removes the callback. Once it returns true, hk_batch_steps returns
  * HK_ERROR_CANCELLED. Each world is then at the end of its last whole step, some further than

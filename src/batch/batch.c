@@ -10,6 +10,29 @@
 
 /* ---- Creating ---- */
 
+/* Worlds are copies of one model, or each of its own. */
+typedef struct Origins {
+  const HkModel *one;
+  const HkModel *const *each; /* NULL: of `one` */
+} Origins;
+
+static const HkModel *origin_of(const Origins *from, int64_t w) {
+  return from->each ? from->each[w] : from->one;
+}
+
+static HkStatus check_vertices(const Origins *from, int64_t count, HkError *error) {
+  for (int64_t w = 1; w < count; w++) {
+    int64_t n = origin_of(from, w)->n, first = origin_of(from, 0)->n;
+    if (n != first)
+      return hk_fail(
+          error, HK_ERROR_INVALID,
+          "world %lld has %lld vertices, and world 0 has %lld; a batch has worlds of the "
+          "same number",
+          (long long)w, (long long)n, (long long)first);
+  }
+  return HK_OK;
+}
+
 static HkStatus check_request(const HkModel *model, int64_t count, HkError *error) {
   if (count < 1 || count > INT32_MAX)
     return hk_fail(error, HK_ERROR_INVALID,
@@ -40,51 +63,67 @@ static void place_state(HkBatch *b, int64_t w) {
   s->borrows = true;
 }
 
-static HkStatus create_world(HkBatch *b, int64_t w, const HkMethod *step, double h,
-                             HkError *error) {
+static HkStatus create_world(HkBatch *b, int64_t w, const HkModel *origin, const HkMethod *step,
+                             double h, HkError *error) {
   HkWorld *world = &b->worlds[w];
-  HK_TRY(hk_model_copy(b->model, &b->context, &world->model, error));
+  HK_TRY(hk_model_copy(origin, &b->context, &world->model, error));
   HK_TRY(hk_state_create(world->model, &world->state, error));
   place_state(b, w);
   return hk_sim_create(world->model, step, h, &world->sim, error);
 }
 
-/* All worlds have the step that the first one picks. */
-static HkStatus create_worlds(HkBatch *b, const HkMethod *step, double h, HkError *error) {
+/* All worlds of one model have the step that the first one picks. */
+static HkStatus create_worlds(HkBatch *b, const Origins *from, const HkMethod *step, double h,
+                              HkError *error) {
   const HkContext *c = &b->context;
   HK_TRY(hk_alloc(c, &b->worlds, b->count, sizeof *b->worlds, "worlds", error));
   HK_TRY(hk_alloc(c, &b->x, b->count * b->stride, sizeof *b->x, "positions", error));
   HK_TRY(hk_alloc(c, &b->v, b->count * b->stride, sizeof *b->v, "velocities", error));
   for (int64_t w = 0; w < b->count; w++) {
-    HK_TRY(create_world(b, w, step, h, error));
-    if (w > 0) continue;
+    HK_TRY(create_world(b, w, origin_of(from, w), step, h, error));
+    if (w > 0 || from->each) continue;
     h = hk_sim_h(b->worlds[0].sim);
     b->context.log = NULL; /* the other worlds log the same */
   }
   return HK_OK;
 }
 
-static HkStatus create(HkBatch *b, const HkMethod *step, double h, HkError *error) {
+static HkStatus create(HkBatch *b, const Origins *from, const HkMethod *step, double h,
+                       HkError *error) {
   HK_TRY(hk_shared_context_create(&b->model->context, &b->shared, error));
   b->context = hk_shared_context(b->shared);
   b->context.threads = 1;
-  return create_worlds(b, step, h, error);
+  return create_worlds(b, from, step, h, error);
 }
 
-HkStatus hk_batch_create(const HkModel *model, int64_t count, const HkMethod *step, double h,
-                         HkBatch **batch, HkError *error) {
-  *batch = NULL;
+static HkStatus create_from(const Origins *from, int64_t count, const HkMethod *step, double h,
+                            HkBatch **batch, HkError *error) {
+  const HkModel *model = origin_of(from, 0);
   HK_TRY(check_request(model, count, error));
+  HK_TRY(check_vertices(from, count, error));
   HK_TRY(hk_alloc(&model->context, batch, 1, sizeof **batch, "a batch", error));
   HkBatch *b = *batch;
   b->model = model;
   b->count = count;
   b->threads = model->threads;
   b->stride = model->n > 0 ? 3 * model->n + HK_PAD : 0;
-  HkStatus status = create(b, step, h, error);
+  HkStatus status = create(b, from, step, h, error);
   if (status < 0) hk_batch_destroy(batch);
   if (status >= 0) hk_batch_set_cancel(b, NULL, NULL);
   return status;
+}
+
+HkStatus hk_batch_create(const HkModel *model, int64_t count, const HkMethod *step, double h,
+                         HkBatch **batch, HkError *error) {
+  *batch = NULL;
+  return create_from(&(Origins){.one = model}, count, step, h, batch, error);
+}
+
+HkStatus hk_batch_create_from(const HkModel *const *models, int64_t count, const HkMethod *step,
+                              double h, HkBatch **batch, HkError *error) {
+  *batch = NULL;
+  if (count < 1) return hk_fail(error, HK_ERROR_INVALID, "a batch without worlds is not possible");
+  return create_from(&(Origins){.each = models}, count, step, h, batch, error);
 }
 
 void hk_batch_destroy(HkBatch **batch) {

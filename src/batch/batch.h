@@ -14,13 +14,14 @@ typedef struct HkWorld {
   HkSim *sim;
   HkStatus status; /* of the last hk_batch_steps */
   int64_t steps;   /* made by it */
+  int64_t goal;    /* steps that it was asked for */
   HkError *error;  /* of the status; NULL: it is no error, or there was no memory for its text */
 } HkWorld;
 
 struct HkBatch {
   HkSharedContext *shared;
-  HkContext context; /* of the worlds */
-  const HkModel *model;
+  HkContext context;    /* of the worlds */
+  const HkModel *model; /* of the first world */
   int threads;
   int64_t count, stride; /* worlds; doubles from one row of x to the next */
   HkWorld *worlds;

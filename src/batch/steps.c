@@ -32,7 +32,7 @@ void hk_batch_set_cancel(HkBatch *b, HkCancelFn *cancel, void *user) {
 
 typedef struct Round {
   HkBatch *batch;
-  int64_t size; /* steps of each world */
+  int64_t size; /* steps of a world, at most */
 } Round;
 
 /* Keeps the text of an error; without memory the status remains. */
@@ -45,18 +45,22 @@ static void step_world(void *user, int w) {
   const Round *round = user;
   HkWorld *world = &round->batch->worlds[w];
   HkError error = {0};
-  if (world->status < 0) return;
-  int64_t before = world->state->steps;
-  HkStatus status = hk_sim_steps(world->sim, world->state, round->size, &error);
+  int64_t left = world->goal - world->steps, before = world->state->steps;
+  if (world->status < 0 || left == 0) return;
+  HkStatus status =
+      hk_sim_steps(world->sim, world->state, left < round->size ? left : round->size, &error);
   world->steps += world->state->steps - before;
   if (status != HK_OK) world->status = status;
   if (status < 0) keep_error(round->batch, world, &error);
 }
 
-/* Makes rounds until `count` steps are made or the caller cancels. */
-static void make_rounds(HkBatch *b, int64_t count) {
+/* Makes rounds until the longest of the worlds has made its steps, or the caller cancels. */
+static void make_rounds(HkBatch *b) {
   const double SHORT = 0.02, LONG = 0.1; /* s */
   Round round = {b, 1};
+  int64_t count = 0;
+  for (int64_t w = 0; w < b->count; w++)
+    if (b->worlds[w].goal > count) count = b->worlds[w].goal;
   while (count > 0 && !atomic_load(&b->is_stopped)) {
     if (round.size > count) round.size = count;
     double start = hk_wall_time();
@@ -70,10 +74,11 @@ static void make_rounds(HkBatch *b, int64_t count) {
 
 /* ---- The call ---- */
 
-static void begin(HkBatch *b) {
+static void begin(HkBatch *b, int64_t count, const int64_t *counts) {
   for (int64_t w = 0; w < b->count; w++) {
     b->worlds[w].status = HK_OK;
     b->worlds[w].steps = 0;
+    b->worlds[w].goal = counts ? counts[w] : count;
     hk_free(&b->context, &b->worlds[w].error);
   }
   atomic_store(&b->is_stopped, false);
@@ -104,14 +109,28 @@ static HkStatus summarize(const HkBatch *b, HkError *error) {
   return first >= 0 ? describe(b, first, failed, error) : worst;
 }
 
-HkStatus hk_batch_steps(HkBatch *b, int64_t count, HkError *error) {
-  if (count < 0)
-    return hk_fail(error, HK_ERROR_INVALID, "%lld steps are not possible", (long long)count);
-  begin(b);
+/* counts NULL: `count` steps of each world. */
+static HkStatus advance(HkBatch *b, int64_t count, const int64_t *counts, HkError *error) {
+  begin(b, count, counts);
   b->caller = &this_thread;
-  make_rounds(b, count);
+  make_rounds(b);
   b->caller = NULL;
   HkStatus status = summarize(b, error);
   atomic_store(&b->is_stopped, false); /* a world that is stepped alone asks anew */
   return status;
+}
+
+static HkStatus check_count(int64_t count, HkError *error) {
+  if (count >= 0) return HK_OK;
+  return hk_fail(error, HK_ERROR_INVALID, "%lld steps are not possible", (long long)count);
+}
+
+HkStatus hk_batch_steps(HkBatch *b, int64_t count, HkError *error) {
+  HK_TRY(check_count(count, error));
+  return advance(b, count, NULL, error);
+}
+
+HkStatus hk_batch_steps_each(HkBatch *b, const int64_t *counts, HkError *error) {
+  for (int64_t w = 0; w < b->count; w++) HK_TRY(check_count(counts[w], error));
+  return advance(b, 0, counts, error);
 }
