@@ -3,7 +3,7 @@
  * Positions of all worlds are rows of one array, so that programs read and write them at once. A
  * row has the padding of hk_alloc_vector, so that no world reads what another one writes.
  */
-#include "batch/batch.h"
+#include "batch/device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,12 +88,42 @@ static HkStatus create_worlds(HkBatch *b, const Origins *from, const HkMethod *s
   return HK_OK;
 }
 
+/* Whether two methods have the same text. */
+static bool same_method(const HkMethod *a, const HkMethod *b) {
+  char *text[2] = {NULL, NULL};
+  bool same = hk_method_format(a, &text[0], NULL) >= 0 &&
+              hk_method_format(b, &text[1], NULL) >= 0 && strcmp(text[0], text[1]) == 0;
+  hk_text_destroy(&text[0]);
+  hk_text_destroy(&text[1]);
+  return same;
+}
+
+/* Worlds on a device have one integrator. */
+static HkStatus check_integrators(const HkBatch *b, const Origins *from, const HkMethod *step,
+                                  HkError *error) {
+  for (int64_t w = 1; w < b->count && !step && from->each; w++)
+    if (!same_method(&from->each[w]->step, &from->each[0]->step))
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "world %lld has another integrator than world 0; worlds on a device have one: "
+                     "choose the device cpu",
+                     (long long)w);
+  return HK_OK;
+}
+
 static HkStatus create(HkBatch *b, const Origins *from, const HkMethod *step, double h,
                        HkError *error) {
   HK_TRY(hk_shared_context_create(&b->model->context, &b->shared, error));
   b->context = hk_shared_context(b->shared);
   b->context.threads = 1;
-  return create_worlds(b, from, step, h, error);
+  HkDeviceKind kind = b->context.device;
+  if (kind == HK_CPU) return create_worlds(b, from, step, h, error);
+  HkMethod method = {0};
+  b->context.device = HK_CPU; /* simulations of worlds answer questions */
+  HK_TRY(check_integrators(b, from, step, error));
+  HK_TRY(hk_batch_device_method(b->model, step, &method, error));
+  HkStatus status = create_worlds(b, from, &method, h, error);
+  hk_method_clear(&method);
+  return status < 0 ? status : hk_batch_device_create(b, kind, &b->device, error);
 }
 
 static HkStatus create_from(const Origins *from, int64_t count, const HkMethod *step, double h,
@@ -137,6 +167,7 @@ void hk_batch_destroy(HkBatch **batch) {
     hk_model_destroy(&world->model);
     hk_free(&b->context, &world->error);
   }
+  hk_batch_device_destroy(&b->device);
   hk_free(&c, &b->worlds);
   hk_free(&c, &b->x);
   hk_free(&c, &b->v);
@@ -182,6 +213,7 @@ double *hk_batch_v(HkBatch *b, int64_t *stride) {
 size_t hk_batch_bytes(const HkBatch *b) {
   size_t bytes = sizeof *b + (size_t)b->count * sizeof *b->worlds;
   bytes += 2 * (size_t)(b->count * b->stride) * sizeof *b->x + hk_shared_context_bytes();
+  if (b->device) bytes += hk_batch_device_bytes(b->device);
   for (int64_t w = 0; w < b->count; w++) {
     const HkWorld *world = &b->worlds[w];
     bytes += hk_model_bytes(world->model) + hk_sim_bytes(world->sim);

@@ -18,6 +18,8 @@ typedef struct HkWorld {
   HkError *error;  /* of the status; NULL: it is no error, or there was no memory for its text */
 } HkWorld;
 
+struct HkBatchDevice;
+
 struct HkBatch {
   HkSharedContext *shared;
   HkContext context;    /* of the worlds */
@@ -25,11 +27,15 @@ struct HkBatch {
   int threads;
   int64_t count, stride; /* worlds; doubles from one row of x to the next */
   HkWorld *worlds;
-  double *x, *v; /* count rows */
+  double *x, *v;                /* count rows */
+  struct HkBatchDevice *device; /* NULL: the CPU moves the worlds */
   HkCancelFn *cancel;
   void *cancel_user;
   const void *caller;      /* identifies the thread that is in hk_batch_steps; NULL: none is */
   _Atomic bool is_stopped; /* cancel has returned true in this call of hk_batch_steps */
 };
+
+/* steps.c: keeps the text of an error; without memory only the status remains. */
+void hk_world_keep_error(HkBatch *batch, HkWorld *world, const HkError *error);
 
 #endif

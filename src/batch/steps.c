@@ -2,10 +2,11 @@
  *
  * The calls of hk_sim_steps are cut into rounds of some hundredths of a second, so that the calling
  * thread, which alone asks the callback of the caller, is never long without a world of its own.
- * Bits do not depend on the rounds (hk_sim_steps), nor on who steps a world.
+ * Bits do not depend on the rounds (hk_sim_steps), nor on who steps a world. device.c has the steps
+ * of devices.
  */
 #include "base/clock.h"
-#include "batch/batch.h"
+#include "batch/device.h"
 
 #include <stdio.h>
 
@@ -35,8 +36,7 @@ typedef struct Round {
   int64_t size; /* steps of a world, at most */
 } Round;
 
-/* Keeps the text of an error; without memory the status remains. */
-static void keep_error(HkBatch *b, HkWorld *world, const HkError *error) {
+void hk_world_keep_error(HkBatch *b, HkWorld *world, const HkError *error) {
   if (!world->error && hk_alloc(&b->context, &world->error, 1, sizeof *error, "", NULL) < 0) return;
   *world->error = *error;
 }
@@ -51,7 +51,7 @@ static void step_world(void *user, int w) {
       hk_sim_steps(world->sim, world->state, left < round->size ? left : round->size, &error);
   world->steps += world->state->steps - before;
   if (status != HK_OK) world->status = status;
-  if (status < 0) keep_error(round->batch, world, &error);
+  if (status < 0) hk_world_keep_error(round->batch, world, &error);
 }
 
 /* Makes rounds until the longest of the worlds has made its steps, or the caller cancels. */
@@ -113,9 +113,13 @@ static HkStatus summarize(const HkBatch *b, HkError *error) {
 static HkStatus advance(HkBatch *b, int64_t count, const int64_t *counts, HkError *error) {
   begin(b, count, counts);
   b->caller = &this_thread;
-  make_rounds(b);
+  HkStatus status = HK_OK;
+  if (b->device)
+    status = hk_batch_device_steps(b->device, ask, error);
+  else
+    make_rounds(b);
   b->caller = NULL;
-  HkStatus status = summarize(b, error);
+  if (status >= 0) status = summarize(b, error);
   atomic_store(&b->is_stopped, false); /* a world that is stepped alone asks anew */
   return status;
 }

@@ -1,6 +1,8 @@
 /* Newton's method on the g of an implicit step, over the operations of a device: the method of
  * minimize/newton.c with an iterative linear solver, and the stopping rule of minimize/stopping.c.
- * CUDA and the tests without a GPU compile the same code; it runs on the host.
+ * CUDA and the tests without a GPU compile the same code. It runs on the host; for the worlds of a
+ * batch it runs on the device, in every thread of a block alike: world_newton.h defines
+ * HK_GPU_METHOD, HK_GPU_OP and HK_GPU_DECLARE_OPS, so that operations are called directly.
  *
  *     H(x) p = -dg/dx,   x+ = x + a p + a^2 c,   a = 1, 0.7, 0.49 ... by Armijo's rule
  *     m(x) = |M^-1 dg/dx|_M / |x - x_n|_M <= tolerance
@@ -23,6 +25,11 @@
 
 #include <float.h>
 #include <math.h>
+
+#ifndef HK_GPU_OP
+#define HK_GPU_OP(n, operation) (n)->ops->operation
+#define HK_GPU_DECLARE_OPS
+#endif
 
 /* What is known of an iterate x; norms are |.|_M over the free vertices, in kg^(1/2) m. */
 typedef struct HkGpuLook {
@@ -52,6 +59,7 @@ typedef struct HkGpuNewtonOps {
   HkStatus (*take)(void *device, HkError *error);
   HkStatus (*undo)(void *device, HkError *error);
 } HkGpuNewtonOps;
+HK_GPU_DECLARE_OPS
 
 typedef struct HkGpuNewton {
   const HkGpuNewtonOps *ops;
@@ -76,13 +84,13 @@ typedef struct HkGpuNewton {
  * of the step: guess of step/implicit.c. */
 #define HK_GPU_GUESS_MAX_RISE 30
 
-static inline bool hk_gpu_newton_solved(const HkGpuNewton *n) {
+HK_GPU_METHOD bool hk_gpu_newton_solved(const HkGpuNewton *n) {
   return n->info.reason == HK_STOP_CONVERGED || n->info.reason == HK_STOP_STATIONARY ||
          n->info.reason == HK_STOP_ROUNDING;
 }
 
 /* reason_at of stopping.c */
-static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
+HK_GPU_METHOD HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance, r = k->residual;
   if (tolerance == 0) return HK_STOP_ITERATIONS;
@@ -96,7 +104,7 @@ static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
 }
 
 /* hk_minimizer_look of stopping.c: returns whether the minimization ends. */
-static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
+HK_GPU_METHOD bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
   enum { STATIONARY_MAX = 3 };
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance;
@@ -116,7 +124,7 @@ static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
 }
 
 /* adapt_projection of newton.c */
-static inline void hk_gpu_newton_adapt(HkGpuNewton *n, double projection) {
+HK_GPU_METHOD void hk_gpu_newton_adapt(HkGpuNewton *n, double projection) {
   const double PROJECTION_MAX = 0.9, PROJECTION_MIN = 0.05;
   enum { PROJECTED_ITERATIONS = 4 };
   if (n->definite) {
@@ -134,14 +142,14 @@ static inline void hk_gpu_newton_adapt(HkGpuNewton *n, double projection) {
 }
 
 /* Finds p; *projection becomes that of the Hessian that it belongs to. */
-static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
+HK_GPU_METHOD HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
                                                HkGpuSolved *solved, HkError *error) {
   double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection;
   bool projected = wanted == 1;
   *projection = wanted;
   n->definite = n->exact = false;
   if (!projected) {
-    HkStatus status = n->ops->solve(n->ops->device, 1 - wanted, accuracy, solved, error);
+    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 1 - wanted, accuracy, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
     n->definite = !solved->indefinite;
@@ -152,7 +160,7 @@ static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
   if (projected) {
     *projection = 1;
     n->info.projections++;
-    HkStatus status = n->ops->solve(n->ops->device, 0, accuracy, solved, error);
+    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 0, accuracy, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
   }
@@ -163,53 +171,52 @@ static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
 
 /* gradient_falls of newton.c: whether the last proposal is good by its gradient where the change of
  * g is rounding. It leaves x there if so. */
-static inline HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
+HK_GPU_METHOD HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
   const double SHORT = 1e-3, RESOLVED = 1e4, LESS = 0.1;
-  const HkGpuNewtonOps *ops = n->ops;
   HkGpuLook before = n->look, after;
   double least = RESOLVED * before.resolution * sqrt(n->total_mass);
   double longest = SHORT * before.moved > least ? SHORT * before.moved : least;
   *falls = false;
   if (!n->exact || n->length > longest) return HK_OK;
-  HkStatus status = ops->take(ops->device, error);
-  if (status >= 0) status = ops->look(ops->device, &after, error);
+  HkStatus status = HK_GPU_OP(n, take)(n->ops->device, error);
+  if (status >= 0) status = HK_GPU_OP(n, look)(n->ops->device, &after, error);
   if (status < 0) return status;
   n->info.evaluations++;
   *falls = after.residual <= LESS * before.residual;
   if (*falls) return HK_OK;
-  status = ops->undo(ops->device, error);
-  return status < 0 ? status : ops->look(ops->device, &after, error);
+  status = HK_GPU_OP(n, undo)(n->ops->device, error);
+  return status < 0 ? status : HK_GPU_OP(n, look)(n->ops->device, &after, error);
 }
 
 /* Line search along p, then along the parabola of p and c; n->step is 0 if no step lowers g. */
-static inline HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
+HK_GPU_METHOD HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
                                             HkError *error) {
   enum { TRIALS_MAX = 120 };
   const double SHRINK = 0.7, CORRECTION_RESIDUAL = 0.1;
-  const HkGpuNewtonOps *ops = n->ops;
   double change;
   bool falls = false;
   n->step = 1;
-  HkStatus status = ops->propose(ops->device, 1, false, &change, error);
+  HkStatus status = HK_GPU_OP(n, propose)(n->ops->device, 1, false, &change, error);
   if (status < 0) return status;
-  if (change <= HK_GPU_ARMIJO * slope) return ops->take(ops->device, error);
+  if (change <= HK_GPU_ARMIJO * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
   status = hk_gpu_newton_falls(n, &falls, error);
   if (status < 0 || falls) return status;
   HkGpuSolved corrected;
-  status = ops->correct(ops->device, 1 - projection, CORRECTION_RESIDUAL, &corrected, error);
+  status =
+      HK_GPU_OP(n, correct)(n->ops->device, 1 - projection, CORRECTION_RESIDUAL, &corrected, error);
   if (status < 0) return status;
   n->info.linear_iterations += corrected.iterations;
   for (int trial = 0; trial < TRIALS_MAX; trial++, n->step *= SHRINK) {
-    status = ops->propose(ops->device, n->step, true, &change, error);
+    status = HK_GPU_OP(n, propose)(n->ops->device, n->step, true, &change, error);
     if (status < 0) return status;
-    if (change <= HK_GPU_ARMIJO * n->step * slope) return ops->take(ops->device, error);
+    if (change <= HK_GPU_ARMIJO * n->step * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
   }
   n->step = 0;
   return HK_OK;
 }
 
 /* One iteration from x. */
-static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
+HK_GPU_METHOD HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
   const double PROOF_RESIDUAL = 0.1;
   HkGpuSolved solved;
   double projection;
@@ -225,7 +232,7 @@ static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, Hk
 
 /* Minimizes g from the x of the device; n->info says how it ended. Sets all members of n but ops,
  * settings, convex_known and total_mass. */
-static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
+HK_GPU_METHOD HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   const double FORCING_RATE = 0.3, FIRST_FORCING = 0.1;
   const HkStepInfo none = {0};
   n->info = none;
@@ -235,13 +242,13 @@ static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   n->proves = false;
   n->length = INFINITY;
   for (int it = 0;; it++) {
-    HkStatus status = n->ops->look(n->ops->device, &n->look, error);
+    HkStatus status = HK_GPU_OP(n, look)(n->ops->device, &n->look, error);
     if (status < 0) return status;
     if (hk_gpu_newton_ends(n, it)) return HK_OK;
     double accuracy = FORCING_RATE * sqrt(n->info.gradient);
     if (!(accuracy < n->settings->forcing)) accuracy = n->settings->forcing;
     if (it == 0) accuracy *= FIRST_FORCING;
-    status = n->ops->prepare(n->ops->device, it == 0, error);
+    status = HK_GPU_OP(n, prepare)(n->ops->device, it == 0, error);
     if (status >= 0) status = hk_gpu_newton_advance(n, accuracy, error);
     if (status < 0) return status;
     if (n->step > 0) continue;
