@@ -1,6 +1,7 @@
 """Batches: worlds of one model, their arrays, parameters and errors."""
 
 import gc
+import os
 import signal
 import threading
 import time
@@ -167,3 +168,23 @@ def test_a_second_thread_gets_an_error_and_interrupts_end_steps():
     assert len(caught) == 3 and all("another thread is using" in text for text in caught)
     assert (batch.steps > 0).all()
     batch.step()
+
+
+@pytest.mark.skipif("HOOKE_TEST_PLUGINS" not in os.environ, reason="no plug-in was built")
+@pytest.mark.parametrize("integrator, h", [("symplectic_euler", 1e-3), ("backward_euler", 0.01)])
+def test_worlds_on_a_device_move_as_here(cloth, monkeypatch, integrator, h):
+    monkeypatch.setenv("HOOKE_PLUGINS", os.environ["HOOKE_TEST_PLUGINS"])
+    there = hooke.Batch(cloth, 3, integrator=integrator, h=h, device="cuda_double")
+    here = hooke.Batch(cloth, 3, integrator=integrator, h=h)
+    for batch in (there, here):
+        batch.set(k=[30, 50, 70])
+        batch.step(5)
+        batch.v[1, 40] += 0, 0, 1
+        batch.step(5)
+    tolerance = 1e-12 if integrator == "symplectic_euler" else 2e-3
+    assert np.abs(there.x - here.x).max() < tolerance
+    assert there.device == "cuda_double" and there.step(1).all()
+    assert np.allclose(there.energies.time, 11 * h) and there[2].x is not None
+    with pytest.raises(hooke.UnsupportedError, match="face_wind"):
+        cloth.add_force("face_wind")
+        hooke.Batch(cloth, 2, device="cuda")

@@ -133,6 +133,7 @@ typedef struct HkDeviceWorldsParameters {
 /* Steps of all worlds: tables with `rows` rows for each world, one row a step. */
 typedef struct HkDeviceWorldsTimes {
   int64_t rows;
+  int64_t moments; /* rows of `moment` of each world: rows, or 1 if it does not depend on time */
   const int32_t *counts; /* steps of each world, at most rows */
   const uint8_t *held;   /* pin_count flags a world */
   const double *moment;  /* as in HkDeviceTimes */
@@ -208,8 +209,7 @@ typedef struct HkDevice {
                             const double *v, HkError *error);
   HkStatus (*worlds_fetch)(HkDeviceWorlds *worlds, int64_t first, int64_t count, double *x,
                            double *v, HkError *error);
-  /* Makes steps; info: one entry a world, to which the steps are added. kinetic is that at the end.
-   */
+  /* Makes steps; info, which is 0 before: one entry a world, summed over these steps. */
   HkStatus (*worlds_steps)(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *times,
                            HkDeviceStepsInfo *info, HkError *error);
 } HkDevice;

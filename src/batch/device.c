@@ -41,7 +41,8 @@ struct HkBatchDevice {
   HkWorldGraph *graph;
   HkDeviceWorldsModel model;
   Held *held;
-  int64_t rows; /* of tables */
+  int64_t rows;    /* of tables */
+  int64_t moments; /* rows of `moment`: 1 if no force of any world depends on time */
   double *moment, *middle, *end;
   int32_t *counts;
   uint8_t *pin_held;
@@ -151,6 +152,15 @@ static bool is_general(const HkBatch *b, int64_t w) {
 static bool pins_move(const HkModel *m) {
   for (int q = 0; q < m->motion_count; q++)
     if (!m->motions[q].type->rests) return true;
+  return false;
+}
+
+/* Whether a force depends on the time, of those that worlds support. */
+static bool forces_vary(const HkModel *m) {
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].type->on_device == HK_DEVICE_FORCE_WIND &&
+        ((const HkWindParams *)m->forces[f].method.params)->gust != 0)
+      return true;
   return false;
 }
 
@@ -319,7 +329,12 @@ static HkStatus renew(HkBatchDevice *d, HkError *error) {
                     now.pins_move == d->model.pins_move &&
                     now.medium_parts == d->model.medium_parts;
   if (!same_model) HK_TRY(make_worlds(d, error));
-  for (int64_t w = 0; w < d->batch->count; w++) fill_world(d, w);
+  bool varies = false;
+  for (int64_t w = 0; w < d->batch->count; w++) {
+    fill_world(d, w);
+    varies |= forces_vary(d->batch->worlds[w].model);
+  }
+  d->moments = varies ? d->rows : 1;
   HkDeviceWorldsParameters p = {d->h, d->origin, d->total_mass, d->mass, d->type, d->pin_x0};
   return d->device->worlds_set(d->worlds, &p, error);
 }
@@ -429,8 +444,9 @@ static void fill_tables(void *user, int w) {
   for (int64_t q = 0; q < d->held[w].round; q++) {
     double begin = world->state->time + (double)q * h;
     int64_t at = w * d->rows + q;
-    hk_device_moment(m, d->origin + 3 * (int64_t)w, begin + later,
-                     d->moment + at * HK_GPU_MOMENT_REALS, NULL);
+    if (q < d->moments)
+      hk_device_moment(m, d->origin + 3 * (int64_t)w, begin + later,
+                       d->moment + (w * d->moments + q) * HK_GPU_MOMENT_REALS, NULL);
     if (!d->model.pins_move) continue;
     hk_device_motions(m, begin + h / 2, d->middle + at * motions);
     hk_device_motions(m, world->state->time + (double)(q + 1) * h, d->end + at * motions);
@@ -474,7 +490,8 @@ static HkStatus make_round(HkBatchDevice *d, HkError *error) {
   HK_TRY(attach(d, error));
   memset(d->info, 0, (size_t)b->count * sizeof *d->info);
   hk_parallel_tasks(b->threads, (int)b->count, fill_tables, d);
-  HkDeviceWorldsTimes times = {d->rows, d->counts, d->pin_held, d->moment, d->middle, d->end};
+  HkDeviceWorldsTimes times = {d->rows,   d->moments, d->counts, d->pin_held,
+                               d->moment, d->middle,  d->end};
   HK_TRY(d->device->worlds_steps(d->worlds, &times, d->info, error));
   for (int64_t w = 0; w < b->count; w++) judge(d, w);
   return HK_OK;

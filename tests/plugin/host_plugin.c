@@ -99,10 +99,9 @@ static double worlds_need(const HkDeviceWorldsModel *model, const HkDeviceSettin
   return 100.0 * (double)(model->count * model->n);
 }
 
-/* As many as fit 227 KB of shared memory of an H200 in double precision. */
+/* As many as an H200 has shared memory for, in double precision. */
 static int64_t worlds_most(const HkDeviceSettings *settings) {
-  (void)settings;
-  return 3000;
+  return settings->step == HK_DEVICE_NEWTON ? 1900 : 3100;
 }
 
 static HkStatus worlds_create(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,

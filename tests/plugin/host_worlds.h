@@ -127,7 +127,7 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   const HkDeviceWorldsModel *m = &s->model;
   const HkDeviceWorldsParameters *p = &s->parameters;
   HkGpuWorld *w = &s->world;
-  w->team = (HkGpuTeam){0, 1, NULL};
+  w->team = (HkGpuTeam){NULL};
   w->n = (int)m->n;
   w->flat = m->flat;
   w->general = m->general;
@@ -152,7 +152,8 @@ static void step_world(Worlds *s, int64_t q, int64_t row, const HkDeviceWorldsTi
   int64_t at = q * times->rows + row, motions = m->motion_count * HK_DEVICE_MOTION_REALS;
   const double *middle = m->pins_move ? times->middle + at * motions : NULL;
   const double *end = m->pins_move ? times->end + at * motions : NULL;
-  hk_world_set_medium(&s->world, times->moment + at * HK_GPU_MOMENT_REALS);
+  int64_t moment = q * times->moments + (times->moments > 1 ? row : 0);
+  hk_world_set_medium(&s->world, times->moment + moment * HK_GPU_MOMENT_REALS);
   if (s->settings.step == HK_DEVICE_NEWTON) {
     HkStepInfo step = hk_world_step_implicit(&s->solve, s->parameters.total_mass[q], end);
     hk_device_count(info, &step, s->settings.tolerance > 0, true);

@@ -26,10 +26,26 @@
 
 enum { HK_TEAM_SUMS = 3, HK_TEAM_WARPS = 32 };
 
+/* What a team needs for its sums. */
 typedef struct HkGpuTeam {
-  int rank, size;
   double *sums; /* HK_TEAM_SUMS * HK_TEAM_WARPS in shared memory; unused by a team of one */
 } HkGpuTeam;
+
+HK_WORLD int hk_team_rank(void) {
+#ifdef __CUDA_ARCH__
+  return (int)threadIdx.x;
+#else
+  return 0;
+#endif
+}
+
+HK_WORLD int hk_team_size(void) {
+#ifdef __CUDA_ARCH__
+  return (int)blockDim.x;
+#else
+  return 1;
+#endif
+}
 
 HK_WORLD void hk_team_sync(void) {
 #ifdef __CUDA_ARCH__
@@ -42,7 +58,7 @@ HK_WORLD void hk_team_sync(void) {
 HK_WORLD void hk_team_reduce(const HkGpuTeam *team, double *value, int count, bool largest) {
 #ifdef __CUDA_ARCH__
   const unsigned ALL = 0xffffffffu;
-  int lane = team->rank % 32, warp = team->rank / 32, warps = (team->size + 31) / 32;
+  int lane = hk_team_rank() % 32, warp = hk_team_rank() / 32, warps = (hk_team_size() + 31) / 32;
   for (int q = 0; q < count; q++) {
     double a = value[q];
     for (int k = 16; k > 0; k /= 2) {
@@ -98,8 +114,8 @@ typedef struct HkGpuWorld {
 } HkGpuWorld;
 
 /* For loops over the vertices, or pins, that a thread owns. */
-#define HK_TEAM_EACH(q, s, count)                                                                  \
-  for (int q = (s)->team.rank, q##_end = (int)(count); q < q##_end; q += (s)->team.size)
+#define HK_TEAM_EACH(q, count)                                                                     \
+  for (int q = hk_team_rank(), q##_end = (int)(count); q < q##_end; q += hk_team_size())
 
 /* The words of a vertex: first, and how many. */
 HK_WORLD int hk_world_words(const HkGpuWorld *s, int q, int *first) {
@@ -139,7 +155,7 @@ HK_WORLD HkGpuVector hk_world_pull(const HkGpuWorld *s, int q, const HkGpuVector
 /* v += h a, x += drift v with forces at velocities w; or predicted = v + h a. */
 HK_WORLD void hk_world_kick(HkGpuWorld *s, HkReal h, HkReal drift, const HkGpuVector *w,
                             HkGpuVector *predicted) {
-  HK_TEAM_EACH(q, s, s->n) {
+  HK_TEAM_EACH(q, s->n) {
     HkReal b = s->inverse[q];
     HkGpuVector a = hk_gpu_medium_acceleration(s->medium, s->parts, b, s->x[q], w[q]);
     hk_gpu_axpy(b, hk_world_pull(s, q, w), &a);
@@ -148,7 +164,7 @@ HK_WORLD void hk_world_kick(HkGpuWorld *s, HkReal h, HkReal drift, const HkGpuVe
     if (b > 0) hk_gpu_axpy(h, a, &s->next[q]);
   }
   hk_team_sync();
-  HK_TEAM_EACH(q, s, s->n) {
+  HK_TEAM_EACH(q, s->n) {
     if (predicted) predicted[q] = s->next[q];
     if (!predicted) s->v[q] = s->next[q];
     if (!predicted && s->inverse[q] > 0) hk_gpu_axpy(drift, s->v[q], &s->x[q]);
@@ -158,7 +174,7 @@ HK_WORLD void hk_world_kick(HkGpuWorld *s, HkReal h, HkReal drift, const HkGpuVe
 
 /* Moves constrained vertices to where their motions have them; motions NULL: none moves. */
 HK_WORLD void hk_world_place_pins(HkGpuWorld *s, const double *motions) {
-  HK_TEAM_EACH(q, s, motions ? s->pin_count : 0) {
+  HK_TEAM_EACH(q, motions ? s->pin_count : 0) {
     const double *A = motions + HK_DEVICE_MOTION_REALS * s->pin_motion[q];
     const double *x0 = s->pin_x0 + 3 * q;
     double at[3], moves[3];
@@ -184,7 +200,7 @@ HK_WORLD void hk_world_step_explicit(HkGpuWorld *s, bool verlet, bool uses_veloc
                                      const double *middle, const double *end) {
   const HkGpuVector *w = s->v;
   if (verlet) {
-    HK_TEAM_EACH(q, s, s->n) if (s->inverse[q] > 0) hk_gpu_axpy(s->h / 2, s->v[q], &s->x[q]);
+    HK_TEAM_EACH(q, s->n) if (s->inverse[q] > 0) hk_gpu_axpy(s->h / 2, s->v[q], &s->x[q]);
     hk_team_sync();
     hk_world_place_pins(s, middle);
     if (uses_velocity) {
@@ -200,21 +216,21 @@ HK_WORLD void hk_world_step_explicit(HkGpuWorld *s, bool verlet, bool uses_veloc
 
 /* Reads positions (m) and velocities (m/s), three numbers a vertex. */
 HK_WORLD void hk_world_load(HkGpuWorld *s, const double *x, const double *v) {
-  HK_TEAM_EACH(q, s, s->n) {
+  HK_TEAM_EACH(q, s->n) {
     const double *at = x + 3 * q, *u = v + 3 * q, *o = s->origin;
     s->x[q] = hk_gpu_vector((HkReal)(at[0] - o[0]), (HkReal)(at[1] - o[1]), (HkReal)(at[2] - o[2]));
     s->v[q] = hk_gpu_vector((HkReal)u[0], (HkReal)u[1], (HkReal)u[2]);
     s->inverse[q] = 1 / (HkReal)s->mass[q];
   }
   hk_team_sync();
-  HK_TEAM_EACH(q, s, s->pin_count) if (s->held[q]) s->inverse[s->pin_vertex[q]] = 0;
+  HK_TEAM_EACH(q, s->pin_count) if (s->held[q]) s->inverse[s->pin_vertex[q]] = 0;
   hk_team_sync();
 }
 
 /* Writes them back; returns the kinetic energy (J). */
 HK_WORLD double hk_world_store(const HkGpuWorld *s, double *x, double *v) {
   double kinetic = 0;
-  HK_TEAM_EACH(q, s, s->n) {
+  HK_TEAM_EACH(q, s->n) {
     HkGpuVector at = s->x[q], u = s->v[q];
     double *X = x + 3 * q, *V = v + 3 * q;
     X[0] = (double)at.x + s->origin[0];
@@ -232,7 +248,7 @@ HK_WORLD double hk_world_store(const HkGpuWorld *s, double *x, double *v) {
 /* Reads the medium of a step from a row of HkDeviceWorldsTimes.moment. */
 HK_WORLD void hk_world_set_medium(HkGpuWorld *s, const double *moment) {
   HkReal *to = (HkReal *)s->medium;
-  HK_TEAM_EACH(q, s, sizeof *s->medium / sizeof(HkReal)) to[q] = (HkReal)moment[q];
+  HK_TEAM_EACH(q, sizeof *s->medium / sizeof(HkReal)) to[q] = (HkReal)moment[q];
   hk_team_sync();
 }
 

@@ -35,6 +35,11 @@ typedef struct HkGpuCoefficients {
   float a, b;
 } HkGpuCoefficients;
 
+/* The inverse of a diagonal block, in single precision: a preconditioner needs no more. */
+typedef struct HkGpuInverse {
+  float xx, yy, zz, xy, xz, yz;
+} HkGpuInverse;
+
 /* What an implicit step of a world holds; arrays of owners but for start and world->w. */
 typedef struct HkGpuWorldSolve {
   HkGpuWorld *world;
@@ -44,7 +49,7 @@ typedef struct HkGpuWorldSolve {
   HkReal *weight;        /* kg: m' of hk_gpu_anchor */
   HkGpuVector *gradient; /* -dg/dx */
   HkGpuVector *r, *q, *d, *along;
-  HkGpuBlock *diagonal;            /* inverse blocks */
+  HkGpuInverse *diagonal;          /* inverse blocks */
   HkGpuCoefficients *coefficients; /* in the order of the words */
 } HkGpuWorldSolve;
 
@@ -61,6 +66,19 @@ HK_WORLD HkGpuSpring hk_world_implicit_spring(const HkGpuWorldSolve *s, int q, u
 }
 
 /* ---- Operations of newton.h ---- */
+
+HK_WORLD HkGpuInverse hk_world_invert(const HkGpuBlock *H) {
+  HkGpuBlock I = hk_gpu_invert(H);
+  HkGpuInverse inverse = {(float)I.xx, (float)I.yy, (float)I.zz,
+                          (float)I.xy, (float)I.xz, (float)I.yz};
+  return inverse;
+}
+
+HK_WORLD HkGpuVector hk_world_precondition(const HkGpuInverse *D, HkGpuVector r) {
+  HkGpuBlock I = {(HkReal)D->xx, (HkReal)D->yy, (HkReal)D->zz,
+                  (HkReal)D->xy, (HkReal)D->xz, (HkReal)D->yz};
+  return hk_gpu_times(&I, r);
+}
 
 /* Gathers -dg/dx and the inverse of the diagonal block of a free vertex. */
 HK_WORLD HkGpuGathered hk_world_gather(HkGpuWorldSolve *s, int q) {
@@ -87,14 +105,14 @@ HK_WORLD HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error) {
   const HkGpuWorld *w = s->world;
   double sum[3] = {0, 0, 0}, most[2] = {0, 0}; /* residual, moved, weights; pressure, furthest */
   (void)error;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     s->gradient[q] = hk_gpu_vector(0, 0, 0);
     if (!(w->inverse[q] > 0)) continue;
     HkGpuGathered g = hk_world_gather(s, q);
     HkGpuVector x = w->x[q], d = hk_gpu_sub(x, s->start[q]);
     double mass = w->mass[q], pressure = (double)g.pressure / mass;
     s->gradient[q] = g.r;
-    s->diagonal[q] = hk_gpu_invert(&g.H);
+    s->diagonal[q] = hk_world_invert(&g.H);
     sum[0] += (double)hk_gpu_dot(g.r, g.r) / mass;
     sum[1] += (double)hk_gpu_dot(d, d) * mass;
     sum[2] += (double)g.stiffness * (double)g.stiffness / mass;
@@ -124,7 +142,7 @@ HK_WORLD HkStatus hk_world_prepare(void *device, bool first, HkError *error) {
 HK_WORLD void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
   const HkGpuWorld *w = s->world;
   const HkReal LARGEST = (HkReal)1e37; /* d of a spring without length is 0 */
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     int first, count = hk_world_words(w, q, &first);
     for (int k = 0; k < count; k++) {
       int j, at = first + HK_GPU_ROW * k;
@@ -142,7 +160,7 @@ HK_WORLD void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
 HK_WORLD double hk_world_multiply(HkGpuWorldSolve *s) {
   const HkGpuWorld *w = s->world;
   double pq = 0;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     HkGpuVector sum = {0, 0, 0}, own = w->w[q], x = w->x[q];
     if (!(w->inverse[q] > 0)) continue;
     int first, count = hk_world_words(w, q, &first);
@@ -164,9 +182,10 @@ HK_WORLD double hk_world_multiply(HkGpuWorldSolve *s) {
 /* p = D^-1 r + beta p; constrained vertices have p = 0. */
 HK_WORLD void hk_world_search(HkGpuWorldSolve *s, HkReal beta) {
   HkGpuWorld *w = s->world;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     bool is_free = w->inverse[q] > 0;
-    HkGpuVector p = is_free ? hk_gpu_times(&s->diagonal[q], s->r[q]) : hk_gpu_vector(0, 0, 0);
+    HkGpuVector p =
+        is_free ? hk_world_precondition(&s->diagonal[q], s->r[q]) : hk_gpu_vector(0, 0, 0);
     if (is_free && beta != 0) hk_gpu_axpy(beta, w->w[q], &p);
     w->w[q] = p;
   }
@@ -177,12 +196,12 @@ HK_WORLD void hk_world_search(HkGpuWorldSolve *s, HkReal beta) {
 HK_WORLD void hk_world_descend(HkGpuWorldSolve *s, HkReal step, HkReal alpha, double sum[2]) {
   const HkGpuWorld *w = s->world;
   sum[0] = sum[1] = 0;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     if (!(w->inverse[q] > 0)) continue;
     hk_gpu_axpy(step, w->w[q], &s->d[q]);
     hk_gpu_axpy(-alpha, s->q[q], &s->r[q]);
     sum[0] += (double)hk_gpu_dot(s->r[q], s->r[q]);
-    sum[1] += (double)hk_gpu_dot(s->r[q], hk_gpu_times(&s->diagonal[q], s->r[q]));
+    sum[1] += (double)hk_gpu_dot(s->r[q], hk_world_precondition(&s->diagonal[q], s->r[q]));
   }
   hk_team_reduce(&w->team, sum, 2, false);
 }
@@ -194,7 +213,7 @@ HK_WORLD HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, doub
   HkGpuPcgSums sums = {0, 0, 0};
   double part[2];
   hk_world_linearize(s, (HkReal)kept);
-  HK_TEAM_EACH(q, w, w->n) s->d[q] = s->q[q] = hk_gpu_vector(0, 0, 0);
+  HK_TEAM_EACH(q, w->n) s->d[q] = s->q[q] = hk_gpu_vector(0, 0, 0);
   hk_world_descend(s, 0, 0, part);
   double next = part[1];
   if (tolerance < settings->linear_tolerance) tolerance = settings->linear_tolerance;
@@ -212,7 +231,7 @@ HK_WORLD HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, doub
     ends = hk_gpu_pcg_ends(&pcg, &sums);
   }
   part[0] = part[1] = 0;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     if (!(w->inverse[q] > 0)) continue;
     part[0] += (double)hk_gpu_dot(s->d[q], s->d[q]) * w->mass[q];
     part[1] -= (double)hk_gpu_dot(s->d[q], s->gradient[q]);
@@ -227,7 +246,7 @@ HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, Hk
                                  HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   (void)error;
-  HK_TEAM_EACH(q, s->world, s->world->n) s->r[q] = s->gradient[q];
+  HK_TEAM_EACH(q, s->world->n) s->r[q] = s->gradient[q];
   *solved = hk_world_solve_system(s, kept, tolerance);
   return HK_OK;
 }
@@ -235,7 +254,7 @@ HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, Hk
 /* Puts d where neighbors read it. */
 HK_WORLD void hk_world_share_direction(HkGpuWorldSolve *s) {
   hk_team_sync();
-  HK_TEAM_EACH(q, s->world, s->world->n) s->world->w[q] = s->d[q];
+  HK_TEAM_EACH(q, s->world->n) s->world->w[q] = s->d[q];
   hk_team_sync();
 }
 
@@ -245,7 +264,7 @@ HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, 
   const HkGpuWorld *w = s->world;
   (void)error;
   hk_world_share_direction(s);
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     int first, count = hk_world_words(w, q, &first);
     s->along[q] = s->d[q];
     s->r[q] = hk_gpu_vector(0, 0, 0);
@@ -259,7 +278,7 @@ HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, 
   }
   hk_team_sync(); /* world->w is the direction of the solve from now on */
   *solved = hk_world_solve_system(s, kept, tolerance);
-  HK_TEAM_EACH(q, w, w->n) s->q[q] = s->d[q];
+  HK_TEAM_EACH(q, w->n) s->q[q] = s->d[q];
   return HK_OK;
 }
 
@@ -268,14 +287,14 @@ HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   const HkGpuWorld *w = s->world;
   (void)error;
-  HK_TEAM_EACH(q, w, curved ? w->n : 0) {
+  HK_TEAM_EACH(q, curved ? w->n : 0) {
     s->d[q] = hk_gpu_vector(0, 0, 0);
     hk_gpu_axpy((HkReal)a, s->along[q], &s->d[q]);
     hk_gpu_axpy((HkReal)(a * a), s->q[q], &s->d[q]);
   }
   hk_world_share_direction(s);
   double sum = 0;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     int first, count = hk_world_words(w, q, &first);
     HkGpuVector own = w->w[q], from = hk_gpu_sub(w->x[q], s->y[q]);
     if (w->inverse[q] > 0)
@@ -297,7 +316,7 @@ HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *
 HK_WORLD void hk_world_move(HkGpuWorldSolve *s, HkReal sign) {
   HkGpuWorld *w = s->world;
   hk_team_sync();
-  HK_TEAM_EACH(q, w, w->n) hk_gpu_axpy(sign, s->d[q], &w->x[q]);
+  HK_TEAM_EACH(q, w->n) hk_gpu_axpy(sign, s->d[q], &w->x[q]);
   hk_team_sync();
 }
 
@@ -320,7 +339,7 @@ HK_WORLD HkStatus hk_world_undo(void *device, HkError *error) {
 HK_WORLD void hk_world_guess(HkGpuWorldSolve *s) {
   HkGpuWorld *w = s->world;
   double inertia = 0, rise;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     s->d[q] = hk_gpu_vector(0, 0, 0);
     if (!(w->inverse[q] > 0)) continue;
     s->d[q] = hk_gpu_sub(w->x[q], s->start[q]);
@@ -335,14 +354,14 @@ HK_WORLD void hk_world_guess(HkGpuWorldSolve *s) {
 /* Sets y, m' and the positions without forces, and places pins. */
 HK_WORLD void hk_world_begin_implicit(HkGpuWorldSolve *s, const double *end) {
   HkGpuWorld *w = s->world;
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     s->start[q] = w->x[q];
     s->weight[q] = hk_gpu_anchor(w->medium, (HkReal)w->mass[q], w->h, w->x[q], w->v[q], &s->y[q]);
     if (w->inverse[q] > 0) hk_gpu_axpy(w->h, w->v[q], &w->x[q]);
   }
   hk_team_sync();
   hk_world_place_pins(w, end);
-  HK_TEAM_EACH(q, w, end ? w->pin_count : 0) {
+  HK_TEAM_EACH(q, end ? w->pin_count : 0) {
     int i = w->pin_vertex[q];
     if (!w->held[q]) continue;
     s->start[i] = w->x[i];
@@ -365,7 +384,7 @@ HK_WORLD HkStepInfo hk_world_step_implicit(HkGpuWorldSolve *s, double total_mass
   hk_world_begin_implicit(s, end);
   hk_world_guess(s);
   hk_gpu_newton_minimize(&newton, NULL);
-  HK_TEAM_EACH(q, w, w->n) {
+  HK_TEAM_EACH(q, w->n) {
     if (!(w->inverse[q] > 0)) continue;
     HkGpuVector d = hk_gpu_sub(w->x[q], s->start[q]);
     w->v[q] = hk_gpu_vector(d.x / w->h, d.y / w->h, d.z / w->h);
