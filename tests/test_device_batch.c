@@ -190,6 +190,47 @@ TEST(states_of_worlds_on_a_device_are_read_and_written) {
   world_destroy(&alone);
 }
 
+/* The array of the host's device lies on the host. */
+TEST(arrays_of_worlds_on_a_device_are_copied_there_and_back) {
+  static const Setup setup = {"0.0005", "", "", "'symplectic_euler'"};
+  World base = make_cloth(&setup, HK_CUDA), here = make_cloth(&setup, HK_CPU);
+  HkBatch *batch = NULL, *local = NULL;
+  HkDeviceArray *x = NULL, *v = NULL;
+  device_use_plugin();
+  if (!base.state || !here.state) return;
+  MUST(hk_batch_create(here.model, 2, NULL, 0, &local, error));
+  FAILS(hk_batch_read_device(local, HK_POSITIONS, &x, error), HK_ERROR_UNSUPPORTED, "on the CPU");
+  MUST(hk_batch_create(base.model, 3, NULL, 0, &batch, error));
+  MUST(hk_batch_steps(batch, 5, error));
+  MUST(hk_batch_read_device(batch, HK_POSITIONS, &x, error));
+  MUST(hk_batch_read_device(batch, HK_VELOCITIES, &v, error));
+  CHECK(x->count == 3 * 72 && x->bytes == 8);
+  FAILS(hk_batch_write_device(batch, HK_POSITIONS, NULL, error), HK_ERROR_INVALID, "no address");
+  if (x->memory == HK_MEMORY_CPU) {
+    double *at = x->data, *u = v->data;
+    for (int64_t c = 0; c < 3 * 72; c++) /* pins are placed exactly on the host */
+      CHECK(fabs(at[3 * 72 + c] - hk_state_positions(hk_batch_state(batch, 1))[c]) < 1e-7);
+    for (int64_t i = 0; i < 72; i++) u[3 * (2 * 72 + i)] = 1;
+    for (int64_t i = 0; i < 72; i++) at[3 * (72 + i)] += 0.25;
+    MUST(hk_batch_write_device(batch, HK_VELOCITIES, u, error));
+    MUST(hk_batch_write_device(batch, HK_POSITIONS, at, error));
+    CHECK(hk_state_velocities(hk_batch_state(batch, 2))[3 * 40] == 1);
+    CHECK(hk_state_positions(hk_batch_state(batch, 1))[3 * 40] == at[3 * (72 + 40)]);
+    int64_t pins;
+    int32_t pin = hk_model_pins(base.model, &pins)[0]; /* held pins stay */
+    CHECK(hk_state_positions(hk_batch_state(batch, 1))[3 * pin] == at[3 * pin]);
+    CHECK(hk_state_velocities(hk_batch_state(batch, 2))[3 * pin] == 0);
+    MUST(hk_batch_steps(batch, 1, error));
+    CHECK(hk_state_positions(hk_batch_state(batch, 2))[3 * 40] > at[3 * (2 * 72 + 40)]);
+  }
+  hk_batch_destroy(&batch);
+  hk_device_array_destroy(&x); /* an array outlives its batch */
+  hk_device_array_destroy(&v);
+  hk_batch_destroy(&local);
+  world_destroy(&base);
+  world_destroy(&here);
+}
+
 TEST(a_world_on_a_device_that_blows_up_does_not_stop_the_others) {
   static const Setup setup = {"0.0005", "", "", "'symplectic_euler'"};
   World base = make_cloth(&setup, HK_CUDA), alone = make_cloth(&setup, HK_CPU);

@@ -3,7 +3,7 @@
 #ifndef HOOKE_BATCH_H
 #define HOOKE_BATCH_H
 
-#include "hooke/hooke.h"
+#include "hooke/device.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,6 +79,14 @@ HK_API void hk_batch_state_info(HkBatch *batch, HkStateInfo *info);
  * of world w becomes x[3 * (w * count + q) + c]; x or v may be NULL. */
 HK_API HkStatus hk_batch_probe(HkBatch *batch, const int32_t *vertices, int64_t count, double *x,
                                double *v, HkError *error);
+/* Writes positions (m) or velocities (m/s) of all worlds into an array on the device of the batch,
+ * in double precision, one world after the other: as hk_sim_read_device does for a state. */
+HK_API HkStatus hk_batch_read_device(HkBatch *batch, HkArrayKind kind, HkDeviceArray **array,
+                                     HkError *error);
+/* Takes positions or velocities of all worlds from the device, from any address there of doubles in
+ * the order of hk_batch_read_device. Held pins stay where they are. */
+HK_API HkStatus hk_batch_write_device(HkBatch *batch, HkArrayKind kind, const void *data,
+                                      HkError *error);
 /* Memory that the batch holds now, without the model that it was made from. */
 HK_API size_t hk_batch_bytes(const HkBatch *batch);
 /* Releases a batch with all its worlds and sets the pointer to NULL. */

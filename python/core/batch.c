@@ -125,6 +125,47 @@ static PyObject *batch_probe(PyObject *module, PyObject *arguments) {
   return none_or_raise(status, &error);
 }
 
+/* batch_read_device(batch, kind, array or None) -> array, a new one for None */
+static PyObject *batch_read_device(PyObject *module, PyObject *arguments) {
+  Handle *batch, *old = NULL;
+  PyObject *given;
+  int kind;
+  HkDeviceArray *array = NULL;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&iO", to_batch, &batch, &kind, &given)) return NULL;
+  if (given != Py_None && !(old = handle_of(given, KIND_ARRAY))) return NULL;
+  if (!handle_claim(batch)) return NULL;
+  if (old) array = old->object;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_batch_read_device(batch->object, (HkArrayKind)kind, &array, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release(batch);
+  if (status < 0) return raise_error(&error);
+  if (!old) return handle_new(KIND_ARRAY, array, NULL, false);
+  Py_INCREF(given);
+  return given;
+}
+
+/* batch_write_device(batch, kind, address on the device) */
+static PyObject *batch_write_device(PyObject *module, PyObject *arguments) {
+  Handle *batch;
+  int kind;
+  const void *data;
+  HkError error;
+  HkStatus status;
+  (void)module;
+  if (!PyArg_ParseTuple(arguments, "O&iO&", to_batch, &batch, &kind, to_address, &data))
+    return NULL;
+  if (!handle_claim(batch)) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  status = hk_batch_write_device(batch->object, (HkArrayKind)kind, data, &error);
+  Py_END_ALLOW_THREADS;
+  handle_release(batch);
+  return none_or_raise(status, &error);
+}
+
 /* batch_bytes(batch) */
 static PyObject *batch_bytes(PyObject *module, PyObject *value) {
   Handle *batch = handle_of(value, KIND_BATCH);
@@ -140,6 +181,8 @@ PyMethodDef batch_methods[] = {
     {"batch_world_info", batch_world_info, METH_VARARGS, NULL},
     {"batch_state_info", batch_state_info, METH_VARARGS, NULL},
     {"batch_probe", batch_probe, METH_VARARGS, NULL},
+    {"batch_read_device", batch_read_device, METH_VARARGS, NULL},
+    {"batch_write_device", batch_write_device, METH_VARARGS, NULL},
     {"batch_bytes", batch_bytes, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from . import _core
 from ._arrays import Floats, address, floats, view
+from .device import DeviceArray
 from .energies import Energies, StateInfo
 from .errors import Error, InvalidError, make_error
 from .methods import Method, method_text
 from .model import Model
 from .scene import Scene
-from .sim import Sim, StepInfo
+from .sim import _KINDS, Sim, StepInfo
 
 __all__ = ["Batch"]
 
@@ -65,6 +66,7 @@ class Batch:
         self._handle = _core.batch_create(self.model._handle, count, text, 0.0 if h is None else h)
         self._count = count
         self._worlds: dict[int, Sim] = {}
+        self._arrays: dict[str, DeviceArray] = {}
         x, v, stride = _core.batch_arrays(self._handle)
         shape, strides = (count, len(self.model), 3), (8 * stride, 24, 8)
         self._x: Floats = view(self._handle, x, shape, writable=True, strides=strides)
@@ -112,6 +114,38 @@ class Batch:
     @v.setter
     def v(self, value: npt.ArrayLike) -> None:
         self._assign(self.v, value, "v")
+
+    @property
+    def device_x(self) -> DeviceArray:
+        """(N, n, 3) positions [m] in the memory of the device that moves the worlds, as Sim.device_x has
+        them; float64. Setting it takes positions from an array there; held pins stay."""
+        return self._read_device("device_x")
+
+    @device_x.setter
+    def device_x(self, value: Any) -> None:
+        self._write_device("device_x", value)
+
+    @property
+    def device_v(self) -> DeviceArray:
+        """(N, n, 3) velocities [m/s] there, likewise."""
+        return self._read_device("device_v")
+
+    @device_v.setter
+    def device_v(self, value: Any) -> None:
+        self._write_device("device_v", value)
+
+    def _read_device(self, name: str) -> DeviceArray:
+        array = self._arrays.get(name)
+        handle = _core.batch_read_device(
+            self._handle, _KINDS.index(name), None if array is None else array._handle
+        )
+        if array is None:
+            array = self._arrays[name] = DeviceArray(handle, self._count)
+        return array
+
+    def _write_device(self, name: str, value: Any) -> None:
+        array = self._arrays.get(name) or self._read_device(name)
+        _core.batch_write_device(self._handle, _KINDS.index(name), array._address_of(value, name))
 
     def _fetch(self) -> None:
         if self.device != "cpu":

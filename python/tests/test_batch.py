@@ -188,3 +188,27 @@ def test_worlds_on_a_device_move_as_here(cloth, monkeypatch, integrator, h):
     with pytest.raises(hooke.UnsupportedError, match="face_wind"):
         cloth.add_force("face_wind")
         hooke.Batch(cloth, 2, device="cuda")
+
+
+@pytest.mark.skipif("HOOKE_TEST_PLUGINS" not in os.environ, reason="no plug-in was built")
+@pytest.mark.skipif(not hasattr(np, "from_dlpack"), reason="numpy has no from_dlpack")
+def test_arrays_of_worlds_on_a_device_are_looked_at_without_a_copy(cloth, monkeypatch):
+    monkeypatch.setenv("HOOKE_PLUGINS", os.environ["HOOKE_TEST_PLUGINS"])
+    with pytest.raises(hooke.UnsupportedError, match="on the CPU"):
+        hooke.Batch(cloth, 2).device_x
+    batch = hooke.Batch(cloth, 3, device="cuda")
+    batch.step(5)
+    x, v = np.from_dlpack(batch.device_x), np.from_dlpack(batch.device_v)
+    assert x.shape == v.shape == batch.device_x.shape == (3, 81, 3) and x.dtype == np.float64
+    assert np.allclose(x, batch.x, atol=1e-7)
+    pushed = v.copy()
+    pushed[2, :, 2] += 1
+    batch.device_v = pushed
+    batch.step(1)
+    assert np.abs(batch.v[2, 40, 2] - 1) < 0.1 and abs(batch.v[1, 40, 2]) < 1e-3
+    assert np.shares_memory(x, np.from_dlpack(batch.device_x)) and np.allclose(x, batch.x, atol=1e-7)
+    with pytest.raises(hooke.InvalidError, match="shape"):
+        batch.device_x = np.zeros((81, 3))
+    del batch
+    gc.collect()
+    assert np.isfinite(x).all()

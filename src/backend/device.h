@@ -212,6 +212,13 @@ typedef struct HkDevice {
   /* Makes steps; info, which is 0 before: one entry a world, summed over these steps. */
   HkStatus (*worlds_steps)(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *times,
                            HkDeviceStepsInfo *info, HkError *error);
+  /* Allocates device memory for three doubles a vertex of all worlds; destroy_array releases it. */
+  HkStatus (*worlds_create_array)(HkDeviceWorlds *worlds, void **array, int *number,
+                                  HkError *error);
+  /* As copy_to_arrays and copy_from_arrays, for all worlds; held: pin_count flags a world. */
+  HkStatus (*worlds_copy_to_arrays)(HkDeviceWorlds *worlds, void *x, void *v, HkError *error);
+  HkStatus (*worlds_copy_from_arrays)(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                      const uint8_t *held, HkError *error);
 } HkDevice;
 
 #endif

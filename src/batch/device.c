@@ -497,14 +497,45 @@ static HkStatus make_round(HkBatchDevice *d, HkError *error) {
   return HK_OK;
 }
 
+static HkStatus return_pending(HkBatchDevice *d, HkError *error) {
+  HkStatus status = d->pending;
+  if (status < 0 && error) *error = d->error;
+  d->pending = HK_OK;
+  return status;
+}
+
 HkStatus hk_batch_device_steps(HkBatchDevice *d, bool (*stops)(void *), HkError *error) {
   HK_TRY(renew(d, error));
   while (!stops(d->batch) && plan(d) > 0) HK_TRY(make_round(d, error));
-  if (d->pending >= 0) return HK_OK;
-  HkStatus status = d->pending;
-  if (error) *error = d->error;
-  d->pending = HK_OK;
-  return status;
+  return return_pending(d, error);
+}
+
+/* ---- Arrays of others ---- */
+
+HkStatus hk_batch_device_hold(HkBatchDevice *d, const HkDevice **plugin, HkDeviceWorlds **worlds,
+                              HkError *error) {
+  HK_TRY(renew(d, error));
+  HK_TRY(return_pending(d, error));
+  HK_TRY(attach(d, error));
+  *plugin = d->device;
+  *worlds = d->worlds;
+  return HK_OK;
+}
+
+HkStatus hk_batch_device_take(HkBatchDevice *d, const void *x, const void *v, HkError *error) {
+  int64_t pins = d->model.pin_count;
+  for (int64_t w = 0; w < d->batch->count && pins > 0; w++)
+    memcpy(d->pin_held + w * pins, d->batch->worlds[w].state->pin_held, (size_t)pins);
+  HK_TRY(d->device->worlds_copy_from_arrays(d->worlds, x, v, d->pin_held, error));
+  for (int64_t w = 0; w < d->batch->count; w++) {
+    HkState *state = d->batch->worlds[w].state;
+    d->held[w].here = false;
+    state->h_old = 0;
+    if (state->steps > 0) continue;
+    hk_state_fetch(state); /* sets the reference speed of the blow-up check */
+    hk_blowup_begin(d->batch->worlds[w].sim, state);
+  }
+  return HK_OK;
 }
 
 /* ---- Creating ---- */

@@ -2,6 +2,7 @@
 #ifndef HK_BATCH_DEVICE_H
 #define HK_BATCH_DEVICE_H
 
+#include "backend/device.h"
 #include "batch/batch.h"
 
 typedef struct HkBatchDevice HkBatchDevice;
@@ -19,5 +20,11 @@ void hk_batch_device_destroy(HkBatchDevice **device);
 size_t hk_batch_device_bytes(const HkBatchDevice *device);
 /* Moves worlds until each has made its goal, has an error, or `stops` returns true. */
 HkStatus hk_batch_device_steps(HkBatchDevice *device, bool (*stops)(void *batch), HkError *error);
+/* Has the device hold all states, so that arrays may be copied from and to it; *plugin and *worlds
+ * become the plug-in with its worlds. */
+HkStatus hk_batch_device_hold(HkBatchDevice *device, const HkDevice **plugin,
+                              HkDeviceWorlds **worlds, HkError *error);
+/* Takes positions or velocities from addresses on the device, after hk_batch_device_hold. */
+HkStatus hk_batch_device_take(HkBatchDevice *device, const void *x, const void *v, HkError *error);
 
 #endif

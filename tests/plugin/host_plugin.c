@@ -133,6 +133,20 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   return worlds_of(&worlds->settings)->worlds_steps(worlds, times, info, error);
 }
 
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_create_array(worlds, array, number, error);
+}
+
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_copy_to_arrays(worlds, x, v, error);
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_copy_from_arrays(worlds, x, v, held, error);
+}
+
 const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .name = "cuda",
                             .kind = 1,
@@ -157,4 +171,7 @@ const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .worlds_set = worlds_set,
                             .worlds_upload = worlds_upload,
                             .worlds_fetch = worlds_fetch,
-                            .worlds_steps = worlds_steps};
+                            .worlds_steps = worlds_steps,
+                            .worlds_create_array = worlds_create_array,
+                            .worlds_copy_to_arrays = worlds_copy_to_arrays,
+                            .worlds_copy_from_arrays = worlds_copy_from_arrays};

@@ -177,9 +177,52 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   return HK_OK;
 }
 
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  const HkDeviceWorldsModel *m = &((Worlds *)worlds)->model;
+  (void)error;
+  *number = 0;
+  *array = calloc((size_t)(3 * m->n * m->count), sizeof(double));
+  return *array ? HK_OK : HK_ERROR_MEMORY;
+}
+
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  const Worlds *s = (const Worlds *)worlds;
+  const HkDeviceWorldsModel *m = &s->model;
+  size_t bytes = (size_t)(3 * m->n) * sizeof(double);
+  (void)error;
+  for (int64_t q = 0; q < m->count; q++) {
+    if (x) memcpy((double *)x + 3 * m->n * q, s->x + m->stride * q, bytes);
+    if (v) memcpy((double *)v + 3 * m->n * q, s->v + m->stride * q, bytes);
+  }
+  return HK_OK;
+}
+
+static bool is_held(const HkDeviceWorldsModel *m, const uint8_t *held, int64_t world, int64_t i) {
+  for (int64_t p = 0; p < m->pin_count; p++)
+    if (m->pin_vertex[p] == i) return held[world * m->pin_count + p];
+  return false;
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  Worlds *s = (Worlds *)worlds;
+  const HkDeviceWorldsModel *m = &s->model;
+  (void)error;
+  for (int64_t q = 0; q < m->count * m->n; q++) {
+    int64_t world = q / m->n, i = q % m->n, to = world * m->stride + 3 * i;
+    if (is_held(m, held, world, i)) continue;
+    if (x) memcpy(s->x + to, (const double *)x + 3 * q, 3 * sizeof(double));
+    if (v) memcpy(s->v + to, (const double *)v + 3 * q, 3 * sizeof(double));
+  }
+  return HK_OK;
+}
+
 /* The functions of HkDevice. */
 #define HOST_WORLDS                                                                                \
   .worlds_create = worlds_create, .worlds_destroy = worlds_destroy, .worlds_set = worlds_set,      \
-  .worlds_upload = worlds_upload, .worlds_fetch = worlds_fetch, .worlds_steps = worlds_steps
+  .worlds_upload = worlds_upload, .worlds_fetch = worlds_fetch, .worlds_steps = worlds_steps,      \
+  .worlds_create_array = worlds_create_array, .worlds_copy_to_arrays = worlds_copy_to_arrays,      \
+  .worlds_copy_from_arrays = worlds_copy_from_arrays
 
 #endif

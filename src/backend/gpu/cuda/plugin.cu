@@ -229,6 +229,20 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   return worlds_of(&worlds->settings)->steps(worlds, times, info, error);
 }
 
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  return worlds_of(&worlds->settings)->create_array(worlds, array, number, error);
+}
+
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  return worlds_of(&worlds->settings)->copy_to_arrays(worlds, x, v, error);
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  return worlds_of(&worlds->settings)->copy_from_arrays(worlds, x, v, held, error);
+}
+
 extern "C" __attribute__((visibility("default"))) const HkDevice hk_device;
 const HkDevice hk_device = {HK_DEVICE_VERSION,
                             "cuda",
@@ -255,4 +269,7 @@ const HkDevice hk_device = {HK_DEVICE_VERSION,
                             worlds_set,
                             worlds_upload,
                             worlds_fetch,
-                            worlds_steps};
+                            worlds_steps,
+                            worlds_create_array,
+                            worlds_copy_to_arrays,
+                            worlds_copy_from_arrays};

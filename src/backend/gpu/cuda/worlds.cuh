@@ -339,11 +339,69 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   return finish(s, error);
 }
 
+/* ---- Arrays for others ---- */
+
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  const HkDeviceWorldsModel *m = &((Worlds *)worlds)->args.model;
+  double *made = NULL;
+  HK_CUDA(cudaGetDevice(number), "answer");
+  HK_CUDA_TRY(allocate(&made, 3 * m->n * m->count, error));
+  *array = made;
+  return HK_OK;
+}
+
+/* Copies rows of 3 n doubles; other libraries may still use the array, hence the synchronization. */
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  Worlds *s = (Worlds *)worlds;
+  const HkDeviceWorldsModel *m = &s->args.model;
+  size_t row = (size_t)(3 * m->n) * sizeof(double), pitch = (size_t)m->stride * sizeof(double);
+  void *to[] = {x, v};
+  const double *from[] = {s->args.x, s->args.v};
+  HK_CUDA(cudaDeviceSynchronize(), "finish what runs on it");
+  for (int q = 0; q < 2; q++)
+    if (to[q])
+      HK_CUDA(cudaMemcpy2DAsync(to[q], row, from[q], pitch, row, (size_t)m->count,
+                                cudaMemcpyDeviceToDevice, s->queue),
+              "copy");
+  return finish(s, error);
+}
+
+/* Constrained vertices stay. */
+static __global__ void copy_worlds_in(const WorldsArgs a, const uint8_t *held, const double *from,
+                                      double *to) {
+  int64_t q = blockIdx.x * (int64_t)blockDim.x + threadIdx.x, n = a.model.n;
+  if (q >= n * a.model.count) return;
+  int64_t world = q / n, i = q % n;
+  for (int64_t p = 0; p < a.model.pin_count; p++)
+    if (a.model.pin_vertex[p] == i && held[world * a.model.pin_count + p]) return;
+  for (int c = 0; c < 3; c++) to[world * a.model.stride + 3 * i + c] = from[3 * q + c];
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  Worlds *s = (Worlds *)worlds;
+  const HkDeviceWorldsModel *m = &s->args.model;
+  unsigned blocks = blocks_for(m->n * m->count, BLOCK_THREADS);
+  HK_CUDA(cudaDeviceSynchronize(), "finish what runs on it");
+  HK_CUDA_TRY(send(s, s->held, held, m->count * m->pin_count, error));
+  if (x)
+    copy_worlds_in<<<blocks, BLOCK_THREADS, 0, s->queue>>>(s->args, s->held, (const double *)x,
+                                                           s->args.x);
+  if (v)
+    copy_worlds_in<<<blocks, BLOCK_THREADS, 0, s->queue>>>(s->args, s->held, (const double *)v,
+                                                           s->args.v);
+  HK_CUDA(cudaGetLastError(), "copy");
+  return finish(s, error);
+}
+
 /* The functions of worlds that worlds_single.cu and worlds_double.cu define for plugin.cu. */
 #define HK_CUDA_WORLDS                                                                             \
   {                                                                                                \
     HK_SPACE::worlds_create, HK_SPACE::worlds_destroy, HK_SPACE::worlds_set,                       \
-        HK_SPACE::worlds_upload, HK_SPACE::worlds_fetch, HK_SPACE::worlds_steps                    \
+        HK_SPACE::worlds_upload, HK_SPACE::worlds_fetch, HK_SPACE::worlds_steps,                   \
+        HK_SPACE::worlds_create_array, HK_SPACE::worlds_copy_to_arrays,                            \
+        HK_SPACE::worlds_copy_from_arrays                                                          \
   }
 
 } // namespace HK_SPACE

@@ -20,6 +20,10 @@ typedef struct HkCudaWorlds {
   HkStatus (*upload)(HkDeviceWorlds *, int64_t, int64_t, const double *, const double *, HkError *);
   HkStatus (*fetch)(HkDeviceWorlds *, int64_t, int64_t, double *, double *, HkError *);
   HkStatus (*steps)(HkDeviceWorlds *, const HkDeviceWorldsTimes *, HkDeviceStepsInfo *, HkError *);
+  HkStatus (*create_array)(HkDeviceWorlds *, void **, int *, HkError *);
+  HkStatus (*copy_to_arrays)(HkDeviceWorlds *, void *, void *, HkError *);
+  HkStatus (*copy_from_arrays)(HkDeviceWorlds *, const void *, const void *, const uint8_t *,
+                               HkError *);
 } HkCudaWorlds;
 
 #endif
