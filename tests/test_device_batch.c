@@ -118,19 +118,58 @@ static const Setup explicit_setups[] = {
     {"0.0005", ", 'damping': 0.05", "", "'symplectic_euler'"},
     {"0.0005", ", 'tension_only': true", ", {'type': 'drag', 'quadratic': 0.01}", "'verlet'"},
     {"0.0005", "", ", 'buoyancy'", "'verlet'"},
+    {"0.0005", "",
+     ", {'type': 'handle', 'select': 'bottom', 'target': [0, 0, 1], 'k': 3, 'damping': 0.1}, "
+     "{'type': 'point_load', 'select': 'bottom_left', 'force': [0.1, 0, 0]}",
+     "'verlet'"},
 };
 
 TEST(explicit_worlds_on_a_device_move_as_on_the_host) {
-  for (int q = 0; q < 4; q++) check_batch(&explicit_setups[q], HK_CUDA_DOUBLE, 25, 1e-11);
-  for (int q = 0; q < 4; q++) check_batch(&explicit_setups[q], HK_CUDA, 2, 2e-6);
+  for (int q = 0; q < 5; q++) check_batch(&explicit_setups[q], HK_CUDA_DOUBLE, 25, 1e-11);
+  for (int q = 0; q < 5; q++) check_batch(&explicit_setups[q], HK_CUDA, 2, 2e-6);
 }
 
 /* Both solve their steps to rounding. */
 TEST(implicit_worlds_on_a_device_move_as_on_the_host) {
   static const Setup setups[] = {{"0.01", "", "", NEWTON},
                                  {"0.01", ", 'damping': 0.05", "", NEWTON},
-                                 {"0.01", ", 'tension_only': true", "", NEWTON}};
-  for (int q = 0; q < 3; q++) check_batch(&setups[q], q == 0 ? HK_CUDA : HK_CUDA_DOUBLE, 10, 1e-8);
+                                 {"0.01", ", 'tension_only': true", "", NEWTON},
+                                 {"0.01", "",
+                                  ", {'type': 'handle', 'select': 'bottom', 'target': [0, 0, 1], "
+                                  "'k': 3, 'damping': 0.1}, {'type': 'point_load', 'select': "
+                                  "'bottom_left', 'force': [0.1, 0, 0]}",
+                                  NEWTON}};
+  for (int q = 0; q < 4; q++) check_batch(&setups[q], q == 0 ? HK_CUDA : HK_CUDA_DOUBLE, 10, 1e-8);
+}
+
+/* A hand that drags one world, is moved between steps, and lets go: other worlds have none. */
+TEST(handles_of_one_world_are_added_moved_and_removed) {
+  static const Setup setup = {"0.0005", "", "", "'symplectic_euler'"};
+  World base = make_cloth(&setup, HK_CUDA_DOUBLE), alone = make_cloth(&setup, HK_CPU);
+  HkBatch *batch = NULL;
+  device_use_plugin();
+  if (!base.state || !alone.state) return;
+  MUST(hk_batch_create(base.model, 3, NULL, 0, &batch, error));
+  HkModel *models[2] = {hk_batch_model(batch, 1), alone.model};
+  int index[2] = {0, 0};
+  for (int q = 0; q < 4; q++) {
+    for (int k = 0; k < 2; k++) {
+      HkMethod handle = {0};
+      MUST(live_handle(&handle, 30 + q, (const double[]){0.1 * q, 0.2, 0.3}, 5, error));
+      if (q == 0) MUST(hk_model_add_force(models[k], &handle, &index[k], error));
+      if (q == 1 || q == 2) MUST(hk_model_set_force(models[k], index[k], &handle, error));
+      if (q == 3) MUST(hk_model_remove_force(models[k], index[k], error));
+      hk_method_clear(&handle);
+    }
+    MUST(hk_batch_steps(batch, 8, error));
+    world_steps(&alone, 8);
+    CHECK(difference(alone.state, hk_batch_state(batch, 1), 0.0005) < 1e-12);
+  }
+  CHECK(difference(alone.state, hk_batch_state(batch, 0), 0.0005) > 1e-6);
+  CHECK(difference(hk_batch_state(batch, 2), hk_batch_state(batch, 0), 0.0005) == 0);
+  hk_batch_destroy(&batch);
+  world_destroy(&base);
+  world_destroy(&alone);
 }
 
 /* The defaults: a tolerance of 1e-2, which means the same as on the host. */

@@ -118,6 +118,8 @@ typedef struct HkDeviceWorldsModel {
   int64_t pin_count; /* by rising vertex */
   const int32_t *pin_vertex, *pin_motion;
   int motion_count;
+  int grips;            /* of a world, at most */
+  int64_t grip_entries; /* vertices of all grips of a world, at most */
 } HkDeviceWorldsModel;
 
 /* What a world has of its own; each array holds the numbers of all worlds, one after the other. */
@@ -128,6 +130,9 @@ typedef struct HkDeviceWorldsParameters {
   const double *mass;       /* n, kg */
   const double *type;   /* 4 a type: k (N/m), k l0 (N), c (N s/m), and l0 or -1 as in layout.h */
   const double *pin_x0; /* 3 a pin */
+  /* Without grips neither is used: the grips of vertex i are grip[grip_start[i] ..]; n + 1 and
+   * grip_entries a world. */
+  const int32_t *grip_start, *grip;
 } HkDeviceWorldsParameters;
 
 /* Steps of all worlds: tables with `rows` rows for each world, one row a step. */
@@ -137,6 +142,7 @@ typedef struct HkDeviceWorldsTimes {
   const int32_t *counts; /* steps of each world, at most rows */
   const uint8_t *held;   /* pin_count flags a world */
   const double *moment;  /* as in HkDeviceTimes */
+  const double *grips;   /* HkDeviceWorldsModel.grips a row, as in HkDeviceTimes */
   const double *middle, *end;
 } HkDeviceWorldsTimes;
 

@@ -69,6 +69,8 @@ static void worlds_release_parameters(Worlds *s) {
   const double *all[] = {s->parameters.h,    s->parameters.origin, s->parameters.total_mass,
                          s->parameters.mass, s->parameters.type,   s->parameters.pin_x0};
   for (int q = 0; q < 6; q++) free((double *)all[q]);
+  free((int32_t *)s->parameters.grip_start);
+  free((int32_t *)s->parameters.grip);
 }
 
 static void worlds_destroy(HkDeviceWorlds **worlds) {
@@ -85,18 +87,28 @@ static const double *copy_reals(const double *from, int64_t count) {
   return to;
 }
 
+static const int32_t *copy_numbers(const int32_t *from, int64_t count) {
+  int32_t *to = calloc((size_t)(count > 0 ? count : 1), sizeof *to);
+  if (count > 0) memcpy(to, from, (size_t)count * sizeof *to);
+  return to;
+}
+
 static HkStatus worlds_set(HkDeviceWorlds *worlds, const HkDeviceWorldsParameters *p,
                            HkError *error) {
   Worlds *s = (Worlds *)worlds;
   const HkDeviceWorldsModel *m = &s->model;
   (void)error;
   worlds_release_parameters(s);
-  s->parameters = (HkDeviceWorldsParameters){copy_reals(p->h, m->count),
-                                             copy_reals(p->origin, 3 * m->count),
-                                             copy_reals(p->total_mass, m->count),
-                                             copy_reals(p->mass, m->n * m->count),
-                                             copy_reals(p->type, 4 * m->types * m->count),
-                                             copy_reals(p->pin_x0, 3 * m->pin_count * m->count)};
+  int64_t starts = m->grips > 0 ? (m->n + 1) * m->count : 0;
+  s->parameters =
+      (HkDeviceWorldsParameters){.h = copy_reals(p->h, m->count),
+                                 .origin = copy_reals(p->origin, 3 * m->count),
+                                 .total_mass = copy_reals(p->total_mass, m->count),
+                                 .mass = copy_reals(p->mass, m->n * m->count),
+                                 .type = copy_reals(p->type, 4 * m->types * m->count),
+                                 .pin_x0 = copy_reals(p->pin_x0, 3 * m->pin_count * m->count),
+                                 .grip_start = copy_numbers(p->grip_start, starts),
+                                 .grip = copy_numbers(p->grip, m->grip_entries * m->count)};
   return HK_OK;
 }
 
@@ -143,6 +155,8 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   w->pin_motion = m->pin_motion;
   w->pin_x0 = p->pin_x0 + 3 * m->pin_count * q;
   w->held = times->held + m->pin_count * q;
+  w->grip_start = m->grips > 0 ? p->grip_start + (m->n + 1) * q : NULL;
+  w->grip = m->grips > 0 ? p->grip + m->grip_entries * q : NULL;
   hk_world_load(w, s->x + q * m->stride, s->v + q * m->stride);
 }
 
@@ -153,7 +167,8 @@ static void step_world(Worlds *s, int64_t q, int64_t row, const HkDeviceWorldsTi
   const double *middle = m->pins_move ? times->middle + at * motions : NULL;
   const double *end = m->pins_move ? times->end + at * motions : NULL;
   int64_t moment = q * times->moments + (times->moments > 1 ? row : 0);
-  hk_world_set_medium(&s->world, times->moment + moment * HK_GPU_MOMENT_REALS);
+  hk_world_set_forces(&s->world, times->moment + moment * HK_GPU_MOMENT_REALS,
+                      times->grips + at * m->grips * HK_DEVICE_GRIP_REALS);
   if (s->settings.step == HK_DEVICE_NEWTON) {
     HkStepInfo step = hk_world_step_implicit(&s->solve, s->parameters.total_mass[q], end);
     hk_device_count(info, &step, s->settings.tolerance > 0, true);

@@ -103,6 +103,8 @@ typedef struct HkGpuWorld {
   const int32_t *pin_vertex, *pin_motion;
   const double *pin_x0;
   const uint8_t *held;
+  const int32_t *grip_start, *grip; /* grips of each vertex; grip_start NULL: there are none */
+  const double *grips;              /* rows of device.h, of the step */
 
   /* Shared memory. */
   HkGpuVector *x, *v, *w; /* w: predicted velocities, or the direction of an implicit step */
@@ -152,13 +154,33 @@ HK_WORLD HkGpuVector hk_world_pull(const HkGpuWorld *s, int q, const HkGpuVector
   return f;
 }
 
+/* The row of a grip of this step. */
+HK_WORLD void hk_world_grip(const HkGpuWorld *s, int entry, HkReal row[HK_DEVICE_GRIP_REALS]) {
+  const double *from = s->grips + HK_DEVICE_GRIP_REALS * s->grip[entry];
+  for (int k = 0; k < HK_DEVICE_GRIP_REALS; k++) row[k] = (HkReal)from[k];
+}
+
+/* f += the force of the grips on vertex q, k (T - x) - c w + F. */
+HK_WORLD void hk_world_add_grips(const HkGpuWorld *s, int q, const HkGpuVector *w, HkGpuVector *f) {
+  if (!s->grip_start) return;
+  for (int e = s->grip_start[q]; e < s->grip_start[q + 1]; e++) {
+    HkReal row[HK_DEVICE_GRIP_REALS];
+    hk_world_grip(s, e, row);
+    hk_gpu_axpy(row[6], hk_gpu_sub(hk_gpu_vector(row[0], row[1], row[2]), s->x[q]), f);
+    hk_gpu_axpy(-row[7], w[q], f);
+    hk_gpu_axpy(1, hk_gpu_vector(row[3], row[4], row[5]), f);
+  }
+}
+
 /* v += h a, x += drift v with forces at velocities w; or predicted = v + h a. */
 HK_WORLD void hk_world_kick(HkGpuWorld *s, HkReal h, HkReal drift, const HkGpuVector *w,
                             HkGpuVector *predicted) {
   HK_TEAM_EACH(q, s->n) {
     HkReal b = s->inverse[q];
     HkGpuVector a = hk_gpu_medium_acceleration(s->medium, s->parts, b, s->x[q], w[q]);
-    hk_gpu_axpy(b, hk_world_pull(s, q, w), &a);
+    HkGpuVector f = hk_world_pull(s, q, w);
+    hk_world_add_grips(s, q, w, &f);
+    hk_gpu_axpy(b, f, &a);
     if (s->flat) a.z = 0;
     s->next[q] = s->v[q];
     if (b > 0) hk_gpu_axpy(h, a, &s->next[q]);
@@ -245,9 +267,10 @@ HK_WORLD double hk_world_store(const HkGpuWorld *s, double *x, double *v) {
   return kinetic;
 }
 
-/* Reads the medium of a step from a row of HkDeviceWorldsTimes.moment. */
-HK_WORLD void hk_world_set_medium(HkGpuWorld *s, const double *moment) {
+/* Takes the medium and the grips of a step from rows of HkDeviceWorldsTimes. */
+HK_WORLD void hk_world_set_forces(HkGpuWorld *s, const double *moment, const double *grips) {
   HkReal *to = (HkReal *)s->medium;
+  if (hk_team_rank() == 0) s->grips = grips;
   HK_TEAM_EACH(q, sizeof *s->medium / sizeof(HkReal)) to[q] = (HkReal)moment[q];
   hk_team_sync();
 }

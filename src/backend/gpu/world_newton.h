@@ -357,6 +357,12 @@ HK_WORLD void hk_world_begin_implicit(HkGpuWorldSolve *s, const double *end) {
   HK_TEAM_EACH(q, w->n) {
     s->start[q] = w->x[q];
     s->weight[q] = hk_gpu_anchor(w->medium, (HkReal)w->mass[q], w->h, w->x[q], w->v[q], &s->y[q]);
+    for (int e = w->grip_start ? w->grip_start[q] : 0; w->grip_start && e < w->grip_start[q + 1];
+         e++) {
+      HkReal row[HK_DEVICE_GRIP_REALS];
+      hk_world_grip(w, e, row);
+      hk_gpu_anchor_grip(row, w->h, s->start[q], &s->weight[q], &s->y[q]);
+    }
     if (w->inverse[q] > 0) hk_gpu_axpy(w->h, w->v[q], &w->x[q]);
   }
   hk_team_sync();

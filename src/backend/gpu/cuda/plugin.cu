@@ -184,7 +184,8 @@ static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *
   const double TABLES = 64e6, BLOCKS = 300;
   double worlds = (double)m->count, n = (double)m->n;
   (void)settings;
-  return worlds * (2 * 8 * (double)m->stride + 8 * n + 32.0 * m->types) + TABLES +
+  double grips = m->grips > 0 ? 4 * (n + (double)m->grip_entries) : 0;
+  return worlds * (2 * 8 * (double)m->stride + 8 * n + 32.0 * m->types + grips) + TABLES +
          BLOCKS * (300 * n + 8 * (double)m->words);
 }
 

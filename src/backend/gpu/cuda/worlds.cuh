@@ -41,10 +41,10 @@ typedef struct Worlds {
   int blocks, threads;
   size_t shared;
   int64_t rows; /* of the tables that are allocated */
-  int32_t *row_start, *pin_vertex, *pin_motion, *counts;
+  int32_t *row_start, *pin_vertex, *pin_motion, *counts, *grip_start, *grip;
   uint32_t *word;
   uint8_t *held;
-  double *h, *origin, *total_mass, *mass, *type, *pin_x0, *moment, *middle, *end;
+  double *h, *origin, *total_mass, *mass, *type, *pin_x0, *moment, *grips, *middle, *end;
 } Worlds;
 
 /* ---- The kernel ---- */
@@ -93,6 +93,8 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   w->pin_motion = m->pin_motion;
   w->pin_x0 = p->pin_x0 + (size_t)3 * m->pin_count * world;
   w->held = a->times.held + (size_t)m->pin_count * world;
+  w->grip_start = m->grips > 0 ? p->grip_start + (size_t)(m->n + 1) * world : NULL;
+  w->grip = m->grips > 0 ? p->grip + (size_t)m->grip_entries * world : NULL;
 }
 
 /* Moves worlds until none is left. IMPLICIT: by backward Euler. */
@@ -135,7 +137,8 @@ __global__ void __launch_bounds__(THREADS) move_worlds(const __grid_constant__ W
       const double *middle = a.model.pins_move ? a.times.middle + at * motions : NULL;
       const double *end = a.model.pins_move ? a.times.end + at * motions : NULL;
       size_t moment = (size_t)world * a.times.moments + (a.times.moments > 1 ? q : 0);
-      hk_world_set_medium(&w, a.times.moment + moment * HK_GPU_MOMENT_REALS);
+      hk_world_set_forces(&w, a.times.moment + moment * HK_GPU_MOMENT_REALS,
+                          a.times.grips + at * a.model.grips * HK_DEVICE_GRIP_REALS);
       if (IMPLICIT) {
         HkStepInfo step = hk_world_step_implicit(&s, a.parameters.total_mass[world], end);
         if (threadIdx.x == 0) hk_device_count(&info, &step, a.settings.tolerance > 0, true);
@@ -168,7 +171,7 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   if (s->queue) cudaStreamSynchronize(s->queue);
   void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word,
                  s->held,      s->h,          s->origin,     s->total_mass, s->mass,
-                 s->type,      s->pin_x0,     s->moment,     s->middle,    s->end,
+                 s->type,      s->pin_x0, s->grips, s->grip_start, s->grip, s->moment,     s->middle,    s->end,
                  s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.workspace};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) cudaFree(all[q]);
   if (s->queue) cudaStreamDestroy(s->queue);
@@ -211,6 +214,8 @@ static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *er
   HK_CUDA_TRY(allocate(&s->mass, m->n * m->count, error));
   HK_CUDA_TRY(allocate(&s->type, (int64_t)4 * m->types * m->count, error));
   HK_CUDA_TRY(allocate(&s->pin_x0, 3 * m->pin_count * m->count, error));
+  HK_CUDA_TRY(allocate(&s->grip_start, m->grips > 0 ? (m->n + 1) * m->count : 0, error));
+  HK_CUDA_TRY(allocate(&s->grip, m->grip_entries * m->count, error));
   HK_CUDA_TRY(allocate(&a->x, all, error));
   HK_CUDA_TRY(allocate(&a->v, all, error));
   HK_CUDA_TRY(allocate(&a->info, m->count, error));
@@ -221,8 +226,8 @@ static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *er
   a->model.word = s->word;
   a->model.pin_vertex = s->pin_vertex;
   a->model.pin_motion = s->pin_motion;
-  a->parameters = HkDeviceWorldsParameters{s->h, s->origin, s->total_mass, s->mass, s->type,
-                                           s->pin_x0};
+  a->parameters = HkDeviceWorldsParameters{s->h, s->origin, s->total_mass, s->mass, s->type, s->pin_x0,
+                                           s->grip_start, s->grip};
   HK_CUDA_TRY(plan_launch(s, error));
   a->block_bytes = workspace_bytes(m);
   return allocate(&a->workspace, (int64_t)a->block_bytes * s->blocks, error);
@@ -264,6 +269,9 @@ static HkStatus worlds_set(HkDeviceWorlds *worlds, const HkDeviceWorldsParameter
   HK_CUDA_TRY(send(s, s->mass, p->mass, m->n * m->count, error));
   HK_CUDA_TRY(send(s, s->type, p->type, (int64_t)4 * m->types * m->count, error));
   HK_CUDA_TRY(send(s, s->pin_x0, p->pin_x0, 3 * m->pin_count * m->count, error));
+  HK_CUDA_TRY(
+      send(s, s->grip_start, p->grip_start, m->grips > 0 ? (m->n + 1) * m->count : 0, error));
+  HK_CUDA_TRY(send(s, s->grip, p->grip, m->grip_entries * m->count, error));
   return finish(s, error);
 }
 
@@ -295,11 +303,13 @@ static HkStatus need_rows(Worlds *s, int64_t rows, HkError *error) {
           motions = m->pins_move ? all * m->motion_count * HK_DEVICE_MOTION_REALS : 0;
   if (rows <= s->rows) return HK_OK;
   cudaFree(s->moment);
+  cudaFree(s->grips);
   cudaFree(s->middle);
   cudaFree(s->end);
-  s->moment = s->middle = s->end = NULL;
+  s->moment = s->grips = s->middle = s->end = NULL;
   s->rows = 0;
   HK_CUDA_TRY(allocate(&s->moment, all * HK_GPU_MOMENT_REALS, error));
+  HK_CUDA_TRY(allocate(&s->grips, all * m->grips * HK_DEVICE_GRIP_REALS, error));
   HK_CUDA_TRY(allocate(&s->middle, motions, error));
   HK_CUDA_TRY(allocate(&s->end, motions, error));
   s->rows = rows;
@@ -315,11 +325,12 @@ static HkStatus send_times(Worlds *s, const HkDeviceWorldsTimes *times, HkError 
   HK_CUDA_TRY(send(s, s->held, times->held, m->count * m->pin_count, error));
   HK_CUDA_TRY(send(s, s->moment, times->moment, m->count * times->moments * HK_GPU_MOMENT_REALS,
                    error));
+  HK_CUDA_TRY(send(s, s->grips, times->grips, all * m->grips * HK_DEVICE_GRIP_REALS, error));
   HK_CUDA_TRY(send(s, s->middle, times->middle, motions, error));
   HK_CUDA_TRY(send(s, s->end, times->end, motions, error));
   s->args.times =
       HkDeviceWorldsTimes{times->rows, times->moments, s->counts, s->held,
-                          s->moment,   s->middle,      s->end};
+                          s->moment, s->grips, s->middle, s->end};
   return HK_OK;
 }
 
