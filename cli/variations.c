@@ -108,9 +108,10 @@ void variations_release(Variations *v) {
   *v = (Variations){0};
 }
 
-const char *variations_value(const Variations *v, int64_t combination, int index) {
-  for (int q = v->count - 1; q > index; q--) combination /= v->list[q].count;
-  return v->list[index].values[combination % v->list[index].count];
+const char *variations_value(const Variations *variations, int64_t combination, int index) {
+  const Variation *list = variations->list;
+  for (int q = variations->count - 1; q > index; q--) combination /= list[q].count;
+  return list[index].values[combination % list[index].count];
 }
 
 /* ---- Assignments ----------------------------------------------------------------------------- */

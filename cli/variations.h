@@ -25,8 +25,8 @@ typedef struct Variations {
 int variations_parse(Variations *variations, const TextList *texts);
 void variations_release(Variations *variations);
 
-/* The value of the v-th parameter in a combination; the last parameter varies fastest. */
-const char *variations_value(const Variations *variations, int64_t combination, int v);
+/* The value of the index-th parameter in a combination; the last parameter varies fastest. */
+const char *variations_value(const Variations *variations, int64_t combination, int index);
 /* Makes the assignments of a combination behind those of `base`; false: out of memory. The caller
  * calls assignments_release in both cases. */
 bool variations_assign(const Variations *variations, int64_t combination, const TextList *base,

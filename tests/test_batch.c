@@ -421,7 +421,9 @@ static void *metered(void *user, void *p, size_t bytes) {
     free(block);
     block = NULL;
   } else if (!fails) {
-    block = realloc(block, sizeof *block + bytes);
+    max_align_t *grown = realloc(block, sizeof *block + bytes);
+    if (!grown) abort();
+    block = grown;
     *(size_t *)block = bytes;
     m->held += bytes;
   }

@@ -181,21 +181,20 @@ int64_t hk_batch_count(const HkBatch *b) {
   return b->count;
 }
 
-static HkWorld *find_world(HkBatch *b, int64_t w) {
-  static HkWorld none;
-  return w >= 0 && w < b->count ? &b->worlds[w] : &none;
+static bool has_world(const HkBatch *b, int64_t w) {
+  return w >= 0 && w < b->count;
 }
 
 HkModel *hk_batch_model(HkBatch *b, int64_t w) {
-  return find_world(b, w)->model;
+  return has_world(b, w) ? b->worlds[w].model : NULL;
 }
 
 HkState *hk_batch_state(HkBatch *b, int64_t w) {
-  return find_world(b, w)->state;
+  return has_world(b, w) ? b->worlds[w].state : NULL;
 }
 
 HkSim *hk_batch_sim(HkBatch *b, int64_t w) {
-  return find_world(b, w)->sim;
+  return has_world(b, w) ? b->worlds[w].sim : NULL;
 }
 
 double *hk_batch_x(HkBatch *b, int64_t *stride) {
@@ -226,7 +225,7 @@ size_t hk_batch_bytes(const HkBatch *b) {
 
 HkStatus hk_batch_world_info(const HkBatch *b, int64_t w, HkWorldInfo *info, HkError *error) {
   *info = (HkWorldInfo){.status = HK_ERROR_INVALID};
-  if (w < 0 || w >= b->count)
+  if (!has_world(b, w))
     return hk_fail(error, HK_ERROR_INVALID,
                    "there is no world %lld; there are the worlds 0 to %lld", (long long)w,
                    (long long)(b->count - 1));

@@ -7,6 +7,9 @@
 #include "step/sim.h"
 
 #include <stdatomic.h>
+#ifdef HK_WITH_THREADS
+#include <pthread.h>
+#endif
 
 typedef struct HkWorld {
   HkModel *model;
@@ -31,7 +34,10 @@ struct HkBatch {
   struct HkBatchDevice *device; /* NULL: the CPU moves the worlds */
   HkCancelFn *cancel;
   void *cancel_user;
-  const void *caller;      /* identifies the thread that is in hk_batch_steps; NULL: none is */
+#ifdef HK_WITH_THREADS
+  pthread_t caller; /* the thread that is in hk_batch_steps */
+#endif
+  bool is_stepping;        /* a thread is in hk_batch_steps */
   _Atomic bool is_stopped; /* cancel has returned true in this call of hk_batch_steps */
 };
 

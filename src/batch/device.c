@@ -65,10 +65,13 @@ static HkStatus attach(HkBatchDevice *d, HkError *error) {
       d->held[w].here = true;
       state->holder = &d->held[w].holder;
     }
-    if (w > first)
-      HK_TRY(d->device->worlds_upload(d->worlds, first, w - first, b->x, b->v, error));
-    else
+    if (w == first) {
       w++;
+      continue;
+    }
+    HkStatus status = d->device->worlds_upload(d->worlds, first, w - first, b->x, b->v, error);
+    for (int64_t q = first; q < w && status < 0; q++) b->worlds[q].state->holder = NULL;
+    HK_TRY(status);
   }
   return HK_OK;
 }

@@ -10,16 +10,31 @@
 
 #include <stdio.h>
 
-static _Thread_local char this_thread; /* its address differs for each thread */
-
 /* ---- Cancellation ---- */
+
+/* Whether another thread than this one is in hk_batch_steps. */
+static bool is_helper(const HkBatch *b) {
+#ifdef HK_WITH_THREADS
+  return b->is_stepping && !pthread_equal(b->caller, pthread_self());
+#else
+  (void)b;
+  return false;
+#endif
+}
+
+static void set_caller(HkBatch *b, bool is_stepping) {
+#ifdef HK_WITH_THREADS
+  b->caller = pthread_self();
+#endif
+  b->is_stepping = is_stepping;
+}
 
 static bool ask(void *user) {
   HkBatch *b = user;
   if (atomic_load_explicit(&b->is_stopped, memory_order_relaxed)) return true;
-  if (!b->cancel || (b->caller && b->caller != &this_thread)) return false;
+  if (!b->cancel || is_helper(b)) return false;
   bool stops = b->cancel(b->cancel_user);
-  if (stops && b->caller) atomic_store_explicit(&b->is_stopped, true, memory_order_relaxed);
+  if (stops && b->is_stepping) atomic_store_explicit(&b->is_stopped, true, memory_order_relaxed);
   return stops;
 }
 
@@ -112,13 +127,13 @@ static HkStatus summarize(const HkBatch *b, HkError *error) {
 /* counts NULL: `count` steps of each world. */
 static HkStatus advance(HkBatch *b, int64_t count, const int64_t *counts, HkError *error) {
   begin(b, count, counts);
-  b->caller = &this_thread;
+  set_caller(b, true);
   HkStatus status = HK_OK;
   if (b->device)
     status = hk_batch_device_steps(b->device, ask, error);
   else
     make_rounds(b);
-  b->caller = NULL;
+  set_caller(b, false);
   if (status >= 0) status = summarize(b, error);
   atomic_store(&b->is_stopped, false); /* a world that is stepped alone asks anew */
   return status;

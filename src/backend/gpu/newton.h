@@ -2,7 +2,7 @@
  * minimize/newton.c with an iterative linear solver, and the stopping rule of minimize/stopping.c.
  * CUDA and the tests without a GPU compile the same code. It runs on the host; for the worlds of a
  * batch it runs on the device, in every thread of a block alike: world_newton.h defines
- * HK_GPU_METHOD, HK_GPU_OP and HK_GPU_DECLARE_OPS, so that operations are called directly.
+ * HK_GPU_METHOD and HK_GPU_OP, so that operations are called directly.
  *
  *     H(x) p = -dg/dx,   x+ = x + a p + a^2 c,   a = 1, 0.7, 0.49 ... by Armijo's rule
  *     m(x) = |M^-1 dg/dx|_M / |x - x_n|_M <= tolerance
@@ -19,62 +19,14 @@
 #ifndef HK_BACKEND_GPU_NEWTON_H
 #define HK_BACKEND_GPU_NEWTON_H
 
-#include "backend/gpu/conjugate_gradients.h"
-#include "base/device_settings.h"
-#include "hooke/hooke.h"
+#include "backend/gpu/newton_types.h"
 
 #include <float.h>
 #include <math.h>
 
 #ifndef HK_GPU_OP
 #define HK_GPU_OP(n, operation) (n)->ops->operation
-#define HK_GPU_DECLARE_OPS
 #endif
-
-/* What is known of an iterate x; norms are |.|_M over the free vertices, in kg^(1/2) m. */
-typedef struct HkGpuLook {
-  double residual;   /* |M^-1 dg/dx|_M */
-  double moved;      /* |x - x_n|_M */
-  double pressure;   /* largest 2 h^2 sum k (l0 / l - 1) / m_i over the springs under pressure */
-  double rounding;   /* of the residual, by the rounding of the coordinates */
-  double resolution; /* m, the rounding of the coordinates */
-} HkGpuLook;
-
-/* The operations of a device; each returns an error of the device. */
-typedef struct HkGpuNewtonOps {
-  void *device;
-  /* Evaluates dg/dx and the springs of level 0 at x. */
-  HkStatus (*look)(void *device, HkGpuLook *look, HkError *error);
-  /* Computes the hierarchy of the projected Hessian at x; first: of the first iterate of a step. */
-  HkStatus (*prepare)(void *device, bool first, HkError *error);
-  /* p = -H^-1 dg/dx to a relative residual. */
-  HkStatus (*solve)(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                    HkError *error);
-  /* c = the second-order correction of x + p. */
-  HkStatus (*correct)(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                      HkError *error);
-  /* Proposes x + a p, or x + a p + a^2 c if `curved`, and returns the change of g (kg m^2). */
-  HkStatus (*propose)(void *device, double a, bool curved, double *change, HkError *error);
-  /* Moves x to the last proposal; undo moves it back. */
-  HkStatus (*take)(void *device, HkError *error);
-  HkStatus (*undo)(void *device, HkError *error);
-} HkGpuNewtonOps;
-HK_GPU_DECLARE_OPS
-
-typedef struct HkGpuNewton {
-  const HkGpuNewtonOps *ops;
-  const HkDeviceSettings *settings;
-  bool convex_known; /* H is convex where springs are under little pressure: hk_problem_is_convex */
-  double total_mass; /* kg */
-  HkStepInfo info;
-
-  HkGpuLook look;
-  double projection, projection_next; /* as in newton.c */
-  int projected, stationary;
-  bool definite, exact; /* of the last direction */
-  double step, length;  /* step length a and |p|_M of the last direction */
-  bool proves, proved, moves;
-} HkGpuNewton;
 
 /* The constants of minimize.h and newton.c, where they are explained. */
 #define HK_GPU_CONVERGED_MAX 0.01
@@ -160,7 +112,7 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
   if (projected) {
     *projection = 1;
     n->info.projections++;
-    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 0, accuracy, solved, error);
+    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 0.0, accuracy, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
   }

@@ -19,17 +19,9 @@
 
 #define HK_GPU_METHOD HK_WORLD
 #define HK_GPU_OP(n, operation) hk_world_##operation
-#define HK_GPU_DECLARE_OPS                                                                         \
-  HK_WORLD HkStatus hk_world_look(void *, HkGpuLook *, HkError *);                                 \
-  HK_WORLD HkStatus hk_world_prepare(void *, bool, HkError *);                                     \
-  HK_WORLD HkStatus hk_world_solve(void *, double, double, HkGpuSolved *, HkError *);              \
-  HK_WORLD HkStatus hk_world_correct(void *, double, double, HkGpuSolved *, HkError *);            \
-  HK_WORLD HkStatus hk_world_propose(void *, double, bool, double *, HkError *);                   \
-  HK_WORLD HkStatus hk_world_take(void *, HkError *);                                              \
-  HK_WORLD HkStatus hk_world_undo(void *, HkError *);
 
-#include "backend/gpu/conjugate_gradients.h"
 #include "backend/gpu/fine_level.h"
+#include "backend/gpu/newton_types.h"
 
 typedef struct HkGpuCoefficients {
   float a, b;
@@ -53,6 +45,18 @@ typedef struct HkGpuWorldSolve {
   HkGpuCoefficients *coefficients; /* in the order of the words */
 } HkGpuWorldSolve;
 
+/* The operations of newton.h on an HkGpuWorldSolve. */
+HK_WORLD HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error);
+HK_WORLD HkStatus hk_world_prepare(void *device, bool first, HkError *error);
+HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                                 HkError *error);
+HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, HkGpuSolved *solved,
+                                   HkError *error);
+HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
+                                   HkError *error);
+HK_WORLD HkStatus hk_world_take(void *device, HkError *error);
+HK_WORLD HkStatus hk_world_undo(void *device, HkError *error);
+
 #include "backend/gpu/newton.h"
 
 /* The spring in a word with its damper; *d becomes the difference of its ends. */
@@ -65,7 +69,7 @@ HK_WORLD HkGpuSpring hk_world_implicit_spring(const HkGpuWorldSolve *s, int q, u
   return w->general ? hk_gpu_with_damper(p, hk_gpu_sub(s->start[*j], s->start[q]), w->h) : p;
 }
 
-/* ---- Operations of newton.h ---- */
+/* ---- Gradient ---- */
 
 HK_WORLD HkGpuInverse hk_world_invert(const HkGpuBlock *H) {
   HkGpuBlock I = hk_gpu_invert(H);
