@@ -1,7 +1,7 @@
 # hooke sweep: a scene with every combination of some values.
 
 # A cloth that hangs from two corners; its probe is the corner below.
-cloth() {
+swept_cloth() {
   cat >"$1" <<'END'
 {"bodies": [{"shape": {"type": "grid", "nx": 6, "ny": 5}, "springs": {"EA": 20, "shear": true}, "mass": 0.3}],
  "pins": [{"select": "top_left"}, {"select": "top_right", "release": 0.2}],
@@ -12,26 +12,26 @@ END
 }
 
 # A Python expression about rows, a list of dicts of the table in a file, is true.
-table() {
+swept_table() {
   python3 -c 'import csv, math, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
 sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || fail "not true: $2, of $(head -c 2000 "$1")"
 }
 
 test_sweep_has_a_row_for_every_combination() {
-  cloth s.json
+  swept_cloth s.json
   expect 0 hooke sweep s.json --vary k=50,500 --vary mass=0.1,0.2,0.3 --quiet
   silent err
-  table out 'len(rows) == 6 and [(r["k"], r["mass"]) for r in rows] == \
+  swept_table out 'len(rows) == 6 and [(r["k"], r["mass"]) for r in rows] == \
     [(k, m) for k in ("50", "500") for m in ("0.1", "0.2", "0.3")]'
-  table out 'all(r["status"] == "ok" and r["steps"] == "40" and abs(float(r["time"]) - 0.4) < 1e-9 for r in rows)'
-  table out 'len({r["total"] for r in rows}) == 6 and all(r["message"] == "" for r in rows)'
-  table out 'all(int(r["iterations"]) >= 1 and r["reason"] == "converged" for r in rows)'
+  swept_table out 'all(r["status"] == "ok" and r["steps"] == "40" and abs(float(r["time"]) - 0.4) < 1e-9 for r in rows)'
+  swept_table out 'len({r["total"] for r in rows}) == 6 and all(r["message"] == "" for r in rows)'
+  swept_table out 'all(int(r["iterations"]) >= 1 and r["reason"] == "converged" for r in rows)'
 }
 
 # The same step, the same number of steps; times are summed up here and multiplied there.
 test_sweep_ends_where_a_run_ends() {
-  cloth s.json
+  swept_cloth s.json
   expect 0 hooke sweep s.json --vary EA=20,60 --vary h=0.01,0.004 -o table.csv --quiet
   silent out
   expect 0 hooke run s.json --set 'bodies[0].springs.EA=60' --set time.step=0.004 -o run --quiet
@@ -51,7 +51,7 @@ END
 }
 
 test_sweep_has_the_same_bytes_for_any_number_of_threads() {
-  cloth s.json
+  swept_cloth s.json
   expect 0 hooke sweep s.json --vary k=50,500,5000 --vary integrator=backward_euler,symplectic_euler \
     --set time.step=0.001 --threads 1 --quiet
   mv out one
@@ -61,35 +61,35 @@ test_sweep_has_the_same_bytes_for_any_number_of_threads() {
 }
 
 test_sweep_goes_on_after_a_world_that_blows_up() {
-  cloth s.json
+  swept_cloth s.json
   expect 4 hooke sweep s.json --set integrator=symplectic_euler --set time.step=0.002 --vary k=20,1e9,30 --quiet
   one_error '1 of 3 worlds failed; the first: the motion blew up'
-  table out '[r["status"] for r in rows] == ["ok", "blowup", "ok"]'
-  table out 'rows[1]["total"] == "" and "stable" in rows[1]["message"] and float(rows[2]["total"])'
+  swept_table out '[r["status"] for r in rows] == ["ok", "blowup", "ok"]'
+  swept_table out 'rows[1]["total"] == "" and "stable" in rows[1]["message"] and float(rows[2]["total"])'
 }
 
 test_sweep_names_values_that_make_no_sense() {
-  cloth s.json
+  swept_cloth s.json
   expect 1 hooke sweep s.json --vary k=-1,50 --quiet
   one_error 'bodies[0].springs.k: -1 is out of range'
-  table out '[r["status"] for r in rows] == ["format", "ok"] and "-1" in rows[0]["message"]'
+  swept_table out '[r["status"] for r in rows] == ["format", "ok"] and "-1" in rows[0]["message"]'
   expect 1 hooke sweep s.json --vary nothing.there=1 --quiet
   one_error 'nothing'
 }
 
 test_sweep_takes_lists_objects_and_other_meshes() {
-  cloth s.json
+  swept_cloth s.json
   expect 0 hooke sweep s.json --vary 'forces[1].velocity=[1,0,0],[0,0,4]' --vary 'bodies[*].shape.nx=6,7' --quiet
-  table out '[r["forces[1].velocity"] for r in rows] == ["[1,0,0]"] * 2 + ["[0,0,4]"] * 2'
-  table out 'len({r["total"] for r in rows}) == 4 and [r["bodies[*].shape.nx"] for r in rows] == ["6", "7"] * 2'
+  swept_table out '[r["forces[1].velocity"] for r in rows] == ["[1,0,0]"] * 2 + ["[0,0,4]"] * 2'
+  swept_table out 'len({r["total"] for r in rows}) == 4 and [r["bodies[*].shape.nx"] for r in rows] == ["6", "7"] * 2'
   expect 0 hooke sweep s.json --vary 'integrator={"type":"bdf2"},"backward_euler"' --quiet
-  table out 'len(rows) == 2 and rows[0]["integrator"].startswith("{")'
+  swept_table out 'len(rows) == 2 and rows[0]["integrator"].startswith("{")'
   expect 0 hooke sweep s.json --vary 'mass=2' --set 'bodies[0].mass={"area_density": 1}' --quiet
-  table out 'rows[0]["status"] == "ok"'
+  swept_table out 'rows[0]["status"] == "ok"'
 }
 
 test_sweep_refuses_bad_command_lines() {
-  cloth s.json
+  swept_cloth s.json
   expect 2 hooke sweep s.json
   one_error 'give at least one --vary'
   expect 2 hooke sweep s.json --vary k
@@ -109,7 +109,7 @@ test_sweep_refuses_bad_command_lines() {
 
 # The first chunk of worlds is finished long before the whole.
 test_sweep_keeps_finished_rows_at_ctrl_c() {
-  cloth s.json
+  swept_cloth s.json
   "$HOOKE" sweep s.json --vary "k=$(seq -s, 10 1 4000)" --set time.duration=2 --threads 1 -o table.csv >out 2>err &
   local pid=$!
   wait_sigint $pid handle
@@ -119,6 +119,6 @@ test_sweep_keeps_finished_rows_at_ctrl_c() {
   wait $pid || code=$?
   [ "$code" = 130 ] || fail "ended with $code: $(cat err)"
   says err 'stopped: '
-  table table.csv '8 <= len(rows) < 3991 and all(r["status"] == "ok" and r["steps"] == "200" for r in rows)'
+  swept_table table.csv '8 <= len(rows) < 3991 and all(r["status"] == "ok" and r["steps"] == "200" for r in rows)'
   [ ! -e table.csv.tmp ]
 }
