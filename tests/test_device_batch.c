@@ -7,6 +7,8 @@
 #include "live_world.h"
 #include "model/model.h"
 
+#include <stddef.h>
+
 enum { WORLDS = 6 };
 
 /* One pin is released, one moves; the wind depends on the time. */
@@ -356,6 +358,53 @@ TEST(forces_that_are_added_to_a_world_are_checked) {
   MUST(hk_batch_steps(batch, 3, error));
   CHECK_NEAR(hk_state_time(hk_batch_state(batch, 1)), 0.003, 1e-12);
   hk_batch_destroy(&batch);
+  world_destroy(&base);
+}
+
+/* Bytes that are held, in front of each block. */
+static void *metered(void *user, void *p, size_t bytes) {
+  max_align_t *block = p ? (max_align_t *)p - 1 : NULL;
+  if (block) *(size_t *)user -= *(size_t *)block;
+  if (bytes == 0) {
+    free(block);
+    return NULL;
+  }
+  max_align_t *grown = realloc(block, sizeof *block + bytes);
+  if (!grown) abort();
+  *(size_t *)grown = bytes;
+  *(size_t *)user += bytes;
+  return grown + 1;
+}
+
+TEST(a_batch_on_a_device_counts_its_memory_and_gives_all_back) {
+  static const Setup setup = {"0.0005", ", 'damping': 0.05", "", "'symplectic_euler'"};
+  World base = make_cloth(&setup, HK_CUDA);
+  HkBatch *batch = NULL;
+  HkModel *model = NULL;
+  HkMethod handle = {0};
+  size_t held = 0;
+  device_use_plugin();
+  if (!base.state) return;
+  base.scene->context.resize = metered;
+  base.scene->context.memory_user = &held;
+  base.scene->context.threads = 1;
+  MUST(hk_model_compile(base.scene, &model, error));
+  size_t before = held;
+  MUST(hk_batch_create(model, 3, NULL, 0, &batch, error));
+  CHECK(hk_batch_bytes(batch) == held - before);
+  MUST(hk_batch_steps(batch, 5, error));
+  CHECK(hk_batch_bytes(batch) == held - before);
+  MUST(live_handle(&handle, 30, (const double[]){0, 0.2, 0.3}, 5, error));
+  MUST(hk_model_set_force(hk_batch_model(batch, 1), 2, &handle, error));
+  hk_method_clear(&handle);
+  MUST(hk_batch_steps(batch, 5, error));
+  hk_state_x(hk_batch_state(batch, 2));
+  CHECK(hk_batch_bytes(batch) == held - before);
+  hk_batch_destroy(&batch);
+  CHECK(held == before);
+  hk_model_destroy(&model);
+  CHECK(held == 0);
+  base.scene->context = hk_context_default();
   world_destroy(&base);
 }
 

@@ -272,7 +272,7 @@ static HkStatus make_tables(HkBatchDevice *d, HkError *error) {
   const HkDeviceWorldsModel *m = &d->model;
   int64_t rows = m->count * d->rows, motions = rows * motion_reals(m);
   HK_TRY(hk_alloc(c, &d->moment, rows * HK_GPU_MOMENT_REALS, sizeof *d->moment, "tables", error));
-  HK_TRY(hk_alloc(c, &d->grips, rows * grip_reals(m), sizeof *d->grips, "tables", error));
+  HK_TRY(hk_alloc(c, &d->grips, rows * grip_reals(m) + 1, sizeof *d->grips, "tables", error));
   HK_TRY(hk_alloc(c, &d->middle, motions, sizeof *d->middle, "tables", error));
   HK_TRY(hk_alloc(c, &d->end, motions, sizeof *d->end, "tables", error));
   HK_TRY(hk_alloc(c, &d->counts, m->count, sizeof *d->counts, "tables", error));
@@ -303,7 +303,7 @@ size_t hk_batch_device_bytes(const HkBatchDevice *d) {
   size_t grips = (size_t)(m->grips > 0 ? m->n + 1 + m->grip_entries : 0) * sizeof(int32_t);
   size_t bytes = worlds * (sizeof *d->info + sizeof *d->counts + pins + grips) +
                  worlds * ((size_t)d->rows * row + own) * sizeof(double);
-  if (worlds > 0) bytes += 1 + sizeof(double); /* of arrays that may be empty */
+  if (worlds > 0) bytes += 1 + 2 * sizeof(double); /* of arrays that would be empty */
   return sizeof *d + (size_t)d->batch->count * sizeof *d->held + bytes +
          (d->graph ? hk_world_graph_bytes(d->graph) : 0);
 }
