@@ -209,8 +209,8 @@ static void collect(SweepWorld *worlds, int count, bool *moved, Group *g) {
 void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done, int64_t whole,
                 int64_t *steps) {
   size_t size = (size_t)count;
-  Group g = {.worlds = calloc(size, sizeof *g.worlds),
-             .models = calloc(size, sizeof *g.models),
+  Group g = {.worlds = calloc(size, sizeof(SweepWorld *)),
+             .models = calloc(size, sizeof(const HkModel *)),
              .counts = calloc(size, sizeof *g.counts),
              .progress = progress,
              .done = done,

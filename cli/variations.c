@@ -72,10 +72,11 @@ static int read_one(Variation *v, const char *text) {
 
 static int check_names(const Variations *v) {
   for (int a = 0; a < v->count; a++)
-    for (int b = 0; b < a; b++)
-      if (strcmp(v->list[a].name, v->list[b].name) == 0)
-        return complain(EXIT_USAGE, "--vary %s: is given twice; put all values behind one",
-                        v->list[a].name);
+    for (int b = 0; b < a; b++) {
+      const char *name = v->list[a].name, *other = v->list[b].name;
+      if (name && other && strcmp(name, other) == 0)
+        return complain(EXIT_USAGE, "--vary %s: is given twice; put all values behind one", name);
+    }
   return EXIT_GOOD;
 }
 
@@ -89,11 +90,12 @@ int variations_parse(Variations *v, const TextList *texts) {
     Variation *one = &v->list[v->count++];
     int code = read_one(one, texts->texts[q]);
     if (code != EXIT_GOOD) return code;
-    if (v->combinations > MAX_COMBINATIONS / one->count)
+    int64_t values = one->count > 1 ? one->count : 1;
+    if (v->combinations > MAX_COMBINATIONS / values)
       return complain(EXIT_USAGE,
                       "--vary: there are more than %lld combinations; give fewer values",
                       (long long)MAX_COMBINATIONS);
-    v->combinations *= one->count;
+    v->combinations *= values;
   }
   return check_names(v);
 }

@@ -115,9 +115,12 @@ typedef struct HkGpuWorld {
   HkGpuVector *next; /* velocities of a kick */
 } HkGpuWorld;
 
-/* For loops over the vertices, or pins, that a thread owns. */
+/* For loops over the vertices, or pins, that a thread owns. The first argument is a new variable.
+ */
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define HK_TEAM_EACH(q, count)                                                                     \
   for (int q = hk_team_rank(), q##_end = (int)(count); q < q##_end; q += hk_team_size())
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The words of a vertex: first, and how many. */
 HK_WORLD int hk_world_words(const HkGpuWorld *s, int q, int *first) {
