@@ -65,12 +65,13 @@ typedef struct Sweep {
 /* Whether a mass is given as a number: a path below it leads nowhere then. */
 static bool mass_is_number(const Sweep *s) {
   HkScene *scene = NULL;
+  HkError error = {0};
   TextList sets = {.texts = calloc((size_t)s->settings->sets.count + 1, sizeof *sets.texts)};
   if (!sets.texts) return false;
   for (int q = 0; q < s->settings->sets.count; q++)
     sets.texts[sets.count++] = s->settings->sets.texts[q];
   sets.texts[sets.count++] = "bodies[0].mass.total=null";
-  bool is_number = source_read(&s->context, s->name, &sets, &scene, NULL) < 0;
+  bool is_number = source_read(&s->context, s->name, &sets, &scene, &error) < 0;
   hk_scene_destroy(&scene);
   free(sets.texts);
   return is_number;

@@ -60,7 +60,8 @@ static HkStatus plan(const HkScene *scene, HkSim *sim, int64_t *steps, HkError *
 
 /* Worlds with the same number of vertices, moved together. */
 typedef struct Group {
-  SweepWorld **worlds;
+  SweepWorld *all; /* of the chunk */
+  int *index;      /* of each world of the group in `all` */
   const HkModel **models;
   int64_t *counts;
   int count;
@@ -70,8 +71,12 @@ typedef struct Group {
   int64_t *steps;      /* of all worlds so far */
 } Group;
 
+static SweepWorld *world_of(const Group *g, int q) {
+  return &g->all[g->index[q]];
+}
+
 static void measure_probes(const Group *g, int q) {
-  SweepWorld *w = g->worlds[q];
+  SweepWorld *w = world_of(g, q);
   const int32_t *vertices;
   int64_t count;
   const HkState *state = hk_batch_state(g->batch, q);
@@ -93,7 +98,7 @@ static void measure_probes(const Group *g, int q) {
 static void note(Group *g) {
   HkWorldInfo info;
   for (int q = 0; q < g->count; q++) {
-    SweepWorld *w = g->worlds[q];
+    SweepWorld *w = world_of(g, q);
     HkError error = {0};
     if (w->finished) continue;
     HkStatus status = hk_batch_world_info(g->batch, q, &info, &error);
@@ -109,7 +114,7 @@ static void note(Group *g) {
 static void show(Group *g) {
   HkProgress at = {.frames = g->whole, .frame = g->done, .substeps = 1, .steps = *g->steps};
   for (int q = 0; q < g->count; q++) {
-    const SweepWorld *w = g->worlds[q];
+    const SweepWorld *w = world_of(g, q);
     at.part += w->finished ? 1 : (double)w->steps / (double)w->goal;
   }
   at.frame += (int64_t)at.part;
@@ -124,7 +129,7 @@ static void move(Group *g) {
   while (!signals_caught()) {
     int64_t most = 0;
     for (int q = 0; q < g->count; q++) {
-      const SweepWorld *w = g->worlds[q];
+      const SweepWorld *w = world_of(g, q);
       int64_t left = w->finished ? 0 : w->goal - w->steps;
       g->counts[q] = left < piece ? left : piece;
       if (g->counts[q] > most) most = g->counts[q];
@@ -143,7 +148,7 @@ static void move(Group *g) {
 
 static void measure(Group *g) {
   for (int q = 0; q < g->count; q++) {
-    SweepWorld *w = g->worlds[q];
+    SweepWorld *w = world_of(g, q);
     if (w->status >= 0)
       hk_sim_state_info(hk_batch_sim(g->batch, q), hk_batch_state(g->batch, q), &w->info);
     if (w->status >= 0) measure_probes(g, q);
@@ -157,7 +162,7 @@ static HkStatus create(Group *g, HkError *error) {
   if (status < 0) return status;
   hk_batch_set_cancel(g->batch, signals_cancel, NULL);
   for (int q = 0; q < g->count; q++) {
-    SweepWorld *w = g->worlds[q];
+    SweepWorld *w = world_of(g, q);
     w->status = plan(w->scene, hk_batch_sim(g->batch, q), &w->goal, &w->error);
     w->finished = w->status < 0 || w->goal == 0;
   }
@@ -171,7 +176,7 @@ static void move_group(Group *g) {
   if (status < 0 && g->count > 1) {
     for (int q = 0; q < g->count; q++) {
       Group one = *g;
-      one.worlds += q;
+      one.index += q;
       one.models += q;
       one.counts += q;
       one.count = 1;
@@ -181,9 +186,9 @@ static void move_group(Group *g) {
     return;
   }
   if (status < 0) {
-    g->worlds[0]->status = status;
-    g->worlds[0]->error = error;
-    g->worlds[0]->finished = true;
+    world_of(g, 0)->status = status;
+    world_of(g, 0)->error = error;
+    world_of(g, 0)->finished = true;
     return;
   }
   move(g);
@@ -201,7 +206,7 @@ static void collect(SweepWorld *worlds, int count, bool *moved, Group *g) {
     if (vertices < 0) vertices = n;
     if (n != vertices) continue;
     moved[q] = true;
-    g->worlds[g->count] = &worlds[q];
+    g->index[g->count] = q;
     g->models[g->count++] = worlds[q].model;
   }
 }
@@ -209,7 +214,8 @@ static void collect(SweepWorld *worlds, int count, bool *moved, Group *g) {
 void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done, int64_t whole,
                 int64_t *steps) {
   size_t size = (size_t)count;
-  Group g = {.worlds = calloc(size, sizeof(SweepWorld *)),
+  Group g = {.all = worlds,
+             .index = calloc(size, sizeof *g.index),
              .models = calloc(size, sizeof(const HkModel *)),
              .counts = calloc(size, sizeof *g.counts),
              .progress = progress,
@@ -217,7 +223,7 @@ void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done,
              .whole = whole,
              .steps = steps};
   bool *moved = calloc(size, sizeof *moved);
-  bool have = g.worlds && g.models && g.counts && moved;
+  bool have = g.index && g.models && g.counts && moved;
   for (int q = 0; q < count && !have; q++)
     worlds[q].status = text_fail(&worlds[q].error, HK_ERROR_MEMORY, "no memory for the worlds");
   while (have && !signals_caught()) {
@@ -229,5 +235,5 @@ void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done,
   free(moved);
   free(g.counts);
   free(g.models);
-  free(g.worlds);
+  free(g.index);
 }
