@@ -23,8 +23,16 @@
 #include "backend/gpu/fine_level.h"
 #include "backend/gpu/newton_types.h"
 
+#ifdef __cplusplus
+#define HK_WORLD_ALIGN(bytes) alignas(bytes)
+#else
+#define HK_WORLD_ALIGN(bytes) _Alignas(bytes)
+#endif
+
+/* a and b of a spring; aligned, so that a GPU loads both at once. */
 typedef struct HkGpuCoefficients {
-  float a, b;
+  HK_WORLD_ALIGN(8) float a;
+  float b;
 } HkGpuCoefficients;
 
 /* The inverse of a diagonal block, in single precision: a preconditioner needs no more. */
