@@ -68,8 +68,9 @@ cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nv
 	@command -v nvcc >/dev/null || { echo "make cuda: nvcc is not on the PATH; it comes with the CUDA toolkit" >&2; exit 1; }
 	@$(packages) build
 	$(configure) cuda
-	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu hooke_bench_steps test_device \
-		test_device_implicit test_device_integrators test_device_multigrid
+	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu hooke_bench_steps hooke_bench_worlds \
+		hooke_bench_layout test_device test_device_arrays test_device_batch test_device_implicit \
+		test_device_integrators test_device_multigrid
 
 sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the tables of docs/robustness.md.
 	@$(packages) test

@@ -46,12 +46,12 @@ static void describe(const Progress *p, int leave, char *text, size_t size) {
   size_t used = 0;
   text[0] = 0;
   if (leave < 3)
-    used = (size_t)snprintf(text, size, " %lld/%lld frames", (long long)at->frame,
-                            (long long)at->frames);
+    used = (size_t)snprintf(text, size, " %lld/%lld %s", (long long)at->frame,
+                            (long long)at->frames, p->unit);
   if (!(p->seconds > 0) || !(p->frames > 0)) return;
   double rate = p->frames / p->seconds;
   if (leave < 2)
-    used += (size_t)snprintf(text + used, size - used, ", %s frames/s", text_rate(rate).c);
+    used += (size_t)snprintf(text + used, size - used, ", %s %s/s", text_rate(rate).c, p->unit);
   if (leave < 1 && p->steps > 0)
     used += (size_t)snprintf(text + used, size - used, ", %s steps/s",
                              text_rate(p->steps / p->seconds).c);
@@ -94,7 +94,8 @@ Progress progress_start(bool quiet, const HkProgress *at) {
   bool dumb = !terminal || strcmp(terminal, "dumb") == 0;
   Progress p = {.style = quiet                            ? PROGRESS_NONE
                          : isatty(STDERR_FILENO) && !dumb ? PROGRESS_BAR
-                                                          : PROGRESS_LINES};
+                                                          : PROGRESS_LINES,
+                .unit = "frames"};
   p.last = *at;
   p.last_time = p.last_shown = seconds_now();
   p.next_tenth = (int)(10 * part_done(at)) + 1;

@@ -8,7 +8,8 @@ typedef enum ProgressStyle { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_BAR } Progr
 
 typedef struct Progress {
   ProgressStyle style;
-  int drawn; /* columns of the bar on the terminal */
+  const char *unit; /* what is counted: "frames" */
+  int drawn;        /* columns of the bar on the terminal */
   double last_shown;
   int next_tenth; /* of the whole, for lines */
   /* Weighted sums of frames, steps and seconds; older ones have less weight. */

@@ -11,11 +11,9 @@ Vocabulary vocabulary_of_option(const Option *option) {
   static const struct {
     const char *argument;
     Vocabulary vocabulary;
-  } known[] = {{"FILE", VOCABULARY_FILES},
-               {"DIR", VOCABULARY_FOLDERS},
-               {"SCENE", VOCABULARY_SCENES},
-               {"LIST", VOCABULARY_SOLVERS},
-               {"PATH=VALUE", VOCABULARY_SETTINGS}};
+  } known[] = {{"FILE", VOCABULARY_FILES},          {"DIR", VOCABULARY_FOLDERS},
+               {"SCENE", VOCABULARY_SCENES},        {"LIST", VOCABULARY_SOLVERS},
+               {"PATH=VALUE", VOCABULARY_SETTINGS}, {"NAME=VALUES", VOCABULARY_SETTINGS}};
   if (option->kind == KIND_CHOICE) return VOCABULARY_CHOICES;
   if (!option->argument) return VOCABULARY_NONE;
   for (size_t q = 0; q < sizeof known / sizeof known[0]; q++)

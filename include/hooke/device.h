@@ -24,7 +24,7 @@ typedef enum HkMemoryKind { HK_MEMORY_CPU = 1, HK_MEMORY_CUDA = 2 } HkMemoryKind
 /* Three numbers a vertex in the memory of a device, in the order of the model. */
 typedef struct HkDeviceArray {
   void *data;    /* an address there; may be written there */
-  int64_t count; /* of vertices */
+  int64_t count; /* of vertices; of a batch those of all worlds, one world after the other */
   int bytes;     /* of a number: 8 (double) with HK_CUDA_DOUBLE and where newton uses multigrid, the
                   * default of backward_euler from 1,000 vertices on; else 4 (float) */
   HkMemoryKind memory;

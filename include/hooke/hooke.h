@@ -5,7 +5,8 @@
  *
  * with what they are made from: hooke/base.h (errors, context), hooke/schema.h (methods and their
  * parameters), hooke/scene.h (meshes, scenes). By themselves stand hooke/run.h (runs into files,
- * pages), hooke/extend.h (forces and solvers of the caller) and hooke/device.h (arrays on a GPU).
+ * pages), hooke/batch.h (many worlds of one model), hooke/extend.h (forces and solvers of the
+ * caller) and hooke/device.h (arrays on a GPU).
  *
  * SI units everywhere: m, kg, s, N, J. Vectors are three doubles, arrays of vectors x y z x y z ...
  *
@@ -95,6 +96,9 @@ HK_API const char *hk_model_body(const HkModel *model, int index, int64_t *first
 HK_API const char *hk_model_obstacle(const HkModel *model, int index);
 /* Name of the index-th vertex set of a body, or NULL, and how many vertices it holds. */
 HK_API const char *hk_model_set_name(const HkModel *model, int body, int index, int64_t *count);
+/* Name of the index-th probe, or NULL, and its vertices; both owned by the model. */
+HK_API const char *hk_model_probe(const HkModel *model, int index, const int32_t **vertices,
+                                  int64_t *count);
 /* Masses (kg), one a vertex; owned by the model. */
 HK_API const double *hk_model_masses(const HkModel *model);
 /* Strain of each vertex at the positions x (m, three numbers a vertex): the mean of (l - l0) / l0

@@ -11,6 +11,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <hooke/batch.h>
 #include <hooke/device.h>
 #include <hooke/extend.h>
 #include <hooke/run.h>
@@ -27,6 +28,7 @@ typedef enum Kind {
   KIND_RUN,
   KIND_VIEWER,
   KIND_ARRAY,
+  KIND_BATCH,
   KIND_COUNT
 } Kind;
 
@@ -52,6 +54,7 @@ typedef struct Handle {
   Kind kind;
   bool borrowed; /* the object belongs to that of the owner */
   int users;     /* calls that are at work on it without the lock of the interpreter */
+  bool claimed;  /* one of them has it for itself */
   void *object;
   PyObject *owner;      /* what must live as long as the object; NULL: nothing */
   struct Handle *state; /* of a simulation: what it steps; NULL: nothing yet */
@@ -78,9 +81,11 @@ int to_sim(PyObject *value, void *handle);
 int to_run(PyObject *value, void *handle);
 int to_viewer(PyObject *value, void *handle);
 int to_array(PyObject *value, void *handle);
+int to_batch(PyObject *value, void *handle);
 
 /* Claims a handle for a call that leaves the lock: false, with a RuntimeError, where another thread
- * has it. A model may have many who read it (handle_share), while nobody changes it. */
+ * has it, or the batch that it belongs to. A model may have many who read it (handle_share), while
+ * nobody changes it. */
 bool handle_claim(Handle *h);
 void handle_share(Handle *h);
 void handle_release(Handle *h);
@@ -145,6 +150,6 @@ PyObject *core_configure(PyObject *module, PyObject *arguments);
 
 extern PyMethodDef registry_methods[], mesh_methods[], scene_methods[], model_methods[],
     force_methods[], linear_methods[], state_methods[], sim_methods[], device_methods[],
-    run_methods[];
+    run_methods[], batch_methods[];
 
 #endif

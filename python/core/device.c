@@ -9,6 +9,7 @@
 #include "core.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- The structs of DLPack ---- */
 
@@ -42,7 +43,7 @@ static const char plain_name[] = "dltensor", versioned_name[] = "dltensor_versio
 typedef struct Export {
   Plain plain;
   Versioned versioned;
-  int64_t shape[2], strides[2];
+  int64_t shape[3], strides[3];
   PyObject *array; /* the handle, which keeps the memory */
 } Export;
 
@@ -76,27 +77,30 @@ static void drop_capsule(PyObject *capsule) {
 
 /* ---- Functions ---- */
 
-/* array_dlpack(array, versioned: bool) -> capsule */
+/* array_dlpack(array, worlds, versioned: bool) -> capsule of the shape (vertices, 3), or with
+ * worlds above 0 (worlds, vertices of each, 3) */
 static PyObject *array_dlpack(PyObject *module, PyObject *arguments) {
   Handle *array;
   int versioned;
+  long long worlds;
   (void)module;
-  if (!PyArg_ParseTuple(arguments, "O&p", to_array, &array, &versioned)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O&Lp", to_array, &array, &worlds, &versioned)) return NULL;
   const HkDeviceArray *a = array->object;
   Export *e = calloc(1, sizeof *e);
   if (!e) return PyErr_NoMemory();
-  e->shape[0] = a->count;
-  e->shape[1] = e->strides[0] = 3;
-  e->strides[1] = 1;
+  int64_t each = worlds > 0 ? a->count / worlds : a->count;
+  int skip = worlds > 0 ? 0 : 1; /* the first dimension */
+  memcpy(e->shape, (const int64_t[]){worlds, each, 3}, sizeof e->shape);
+  memcpy(e->strides, (const int64_t[]){3 * each, 3, 1}, sizeof e->strides);
   Tensor tensor = {.data = a->data,
                    .device = (int)a->memory,
                    .number = a->device,
-                   .dimensions = 2,
+                   .dimensions = 3 - skip,
                    .code = 2,
                    .bits = (uint8_t)(8 * a->bytes),
                    .lanes = 1,
-                   .shape = e->shape,
-                   .strides = e->strides};
+                   .shape = e->shape + skip,
+                   .strides = e->strides + skip};
   e->plain = (Plain){tensor, e, delete_plain};
   e->versioned = (Versioned){1, 0, e, delete_versioned, 0, tensor};
   e->array = (PyObject *)array;

@@ -192,12 +192,18 @@ static PyObject *give_force(Handle *model, PythonForce *force, const HkForceFunc
   return PyLong_FromLong(index);
 }
 
-/* The model of a run is part of what is resumed from files. */
+/* The model of a run is part of what is resumed from files; those of a batch are used by threads
+ * that Python does not know. */
 static bool claim_own_model(Handle *model) {
   if (!model->borrowed) return handle_claim(model);
   HkError error = {.status = HK_ERROR_UNSUPPORTED};
-  snprintf(error.text, sizeof error.text,
-           "a run cannot have forces of Python, since it is resumed from files; use a Sim");
+  bool is_world = ((const Handle *)model->owner)->kind == KIND_BATCH;
+  snprintf(error.text, sizeof error.text, "%s",
+           is_world
+               ? "a world of a batch cannot have forces of Python, since several threads would "
+                 "call them at once; use a Sim"
+               : "a run cannot have forces of Python, since it is resumed from files; use a "
+                 "Sim");
   raise_error(&error);
   return false;
 }

@@ -10,7 +10,7 @@
 static PyTypeObject *handle_type;
 
 static const char *const kind_names[KIND_COUNT] = {
-    "mesh", "scene", "model", "state", "simulation", "run", "viewer", "array on a device"};
+    "mesh", "scene", "model", "state", "simulation", "run", "viewer", "array on a device", "batch"};
 
 /* ---- Lifetime ---- */
 
@@ -27,6 +27,7 @@ static void destroy_object(Handle *h) {
   case KIND_RUN: hk_run_destroy(&(HkRun *){object}); break;
   case KIND_VIEWER: hk_viewer_destroy(&(HkViewer *){object}); break;
   case KIND_ARRAY: hk_device_array_destroy(&(HkDeviceArray *){object}); break;
+  case KIND_BATCH: hk_batch_destroy(&(HkBatch *){object}); break;
   case KIND_COUNT: break;
   }
 }
@@ -136,11 +137,22 @@ int to_array(PyObject *value, void *handle) {
   return convert(value, handle, KIND_ARRAY);
 }
 
+int to_batch(PyObject *value, void *handle) {
+  return convert(value, handle, KIND_BATCH);
+}
+
 /* ---- One at a time ---- */
 
+/* Whether a thread has the batch that a handle belongs to for itself. */
+static bool batch_is_claimed(const Handle *h) {
+  const Handle *owner = (const Handle *)h->owner;
+  return owner && Py_TYPE(h->owner) == handle_type && owner->kind == KIND_BATCH && owner->claimed;
+}
+
 bool handle_claim(Handle *h) {
-  if (h->users == 0) {
+  if (h->users == 0 && !batch_is_claimed(h)) {
     h->users = 1;
+    h->claimed = true;
     return true;
   }
   PyErr_Format(PyExc_RuntimeError,
@@ -154,10 +166,10 @@ void handle_share(Handle *h) {
 }
 
 void handle_release(Handle *h) {
-  h->users--;
+  if (--h->users == 0) h->claimed = false;
 }
 
-/* The owner of a simulation is its model, or the run that it belongs to. */
+/* The owner of a simulation is its model, or the run or batch that it belongs to. */
 static bool claim_both(Handle *sim, Handle *state) {
   if (!handle_claim(sim)) return false;
   if (!handle_claim(state)) {

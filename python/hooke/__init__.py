@@ -37,6 +37,7 @@ _core.configure(_make_error, _log)
 
 from ._deprecated import deprecated as _deprecated  # noqa: E402
 from ._sparse import Triplets  # noqa: E402
+from .batch import Batch  # noqa: E402
 from .contacts import Contacts  # noqa: E402
 from .custom import CustomForce, ForceArray  # noqa: E402
 from .device import DeviceArray  # noqa: E402
@@ -83,6 +84,7 @@ def formats() -> dict[str, str]:
 
 
 __all__ = [
+    "Batch",
     "BlowupError",
     "Body",
     "Contacts",

@@ -15,20 +15,22 @@ _CPU, _CUDA = 1, 2  # DLPack's numbers of kinds of devices
 
 
 class DeviceArray:
-    """(N, 3) positions [m] or velocities [m/s] of a state on a device, in the order of the model.
+    """(N, 3) positions [m] or velocities [m/s] of a state on a device, in the order of the model; of a
+    batch (worlds, N, 3).
 
-    Made by `sim.device_x` and `sim.device_v`. `torch.from_dlpack(array)`, `cupy.asarray(array)`,
+    Made by `sim.device_x`, `sim.device_v`, `batch.device_x` and `batch.device_v`. `torch.from_dlpack(array)`, `cupy.asarray(array)`,
     `jax.dlpack.from_dlpack(array)` and the like look at its memory without a copy, may write it, and
     keep it alive when the simulation is destroyed. Its content is that of the last time that the
     simulation was asked for it.
     """
 
-    __slots__ = ("_address", "_handle", "_kind", "_number", "dtype", "shape")
+    __slots__ = ("_address", "_handle", "_kind", "_number", "_worlds", "dtype", "shape")
 
-    def __init__(self, handle: _core.Handle) -> None:
+    def __init__(self, handle: _core.Handle, worlds: int = 0) -> None:
         self._handle = handle
+        self._worlds = worlds  # of a batch; 0: of a simulation
         self._address, count, size, self._kind, self._number = _core.array_info(handle)
-        self.shape = (count, 3)
+        self.shape: tuple[int, ...] = (worlds, count // worlds, 3) if worlds else (count, 3)
         self.dtype: np.dtype[Any] = np.dtype(f"f{size}")
 
     @property
@@ -66,7 +68,7 @@ class DeviceArray:
         if copy:
             raise BufferError("the array makes no copies of itself; copy what from_dlpack gives")
         versioned = max_version is not None and max_version[0] >= 1
-        return _core.array_dlpack(self._handle, versioned)
+        return _core.array_dlpack(self._handle, self._worlds, versioned)
 
     def __array__(self, *_: object, **__: object) -> Any:
         raise TypeError(
@@ -102,8 +104,9 @@ class DeviceArray:
             raise TypeError(f"{name}: expected numbers of {self.dtype}, got {dtype}")
         if shape != self.shape:
             raise InvalidError(f"{name}: expected the shape {self.shape}, got {shape}")
-        row = self.dtype.itemsize
-        if strides is not None and tuple(strides) != (3 * row, row):
+        number = self.dtype.itemsize
+        contiguous = [number * int(np.prod(self.shape[k + 1 :])) for k in range(len(self.shape))]
+        if strides is not None and list(strides) != contiguous:
             raise InvalidError(f"{name}: expected a contiguous array, got one with strides {strides}")
         return int(address)
 

@@ -169,6 +169,15 @@ class Model:
         model._setup(handle, scene, device)
         return model
 
+    @classmethod
+    def _of_world(cls, handle: _core.Handle, base: Model) -> Model:
+        """The model of a world of a batch, a copy of the model `base` with its live changes."""
+        model = cls._of(handle, base.scene, "cpu")
+        model._stiffness, model._motions = list(base._stiffness), dict(base._motions)
+        model._has_masses = base._has_masses
+        model._checks = base._checks
+        return model
+
     @property
     def springs(self) -> Springs:
         """The springs: indices, k [N/m], l0 [m], damping [N s/m], kind, tension_only. Read-only views.

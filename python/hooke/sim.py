@@ -174,6 +174,22 @@ class Sim:
         self._arrays: dict[str, DeviceArray] = {}
         self.state = State(self.model) if state is None else state
 
+    @classmethod
+    def _of_world(
+        cls, model: _core.Handle, state: _core.Handle, sim: _core.Handle, base: Model, away: bool
+    ) -> Sim:
+        """A world of a batch that was made from the model `base`; away: a device may hold its state."""
+        world = cls.__new__(cls)
+        world.model = Model._of_world(model, base)
+        world._linear_solver = None
+        world._handle = sim
+        world._steps = sim.steps
+        world._film = None
+        world._arrays = {}
+        world.state = State._of(state, world.model)
+        world.state._away = away
+        return world
+
     # ---- What it moves -------------------------------------------------------------------------
 
     @property

@@ -19,6 +19,12 @@
 enum { HK_DEVICE_VERSION = 6 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
+#ifdef __CUDACC__
+#define HK_DEVICE_BOTH static __host__ __device__ inline
+#else
+#define HK_DEVICE_BOTH static inline
+#endif
+
 /* A grip is a force 'handle' or 'point_load' with its vertices: f = k (T - x) - c w + F. */
 enum { HK_DEVICE_GRIP_REALS = 8 }; /* T, F, k, c */
 
@@ -99,8 +105,8 @@ typedef struct HkDeviceStepsInfo {
  * computes in double precision. In single precision a step that ends at its rounding error is not
  * converged: the rounding error of coordinates may be as large as the motion of a stiff system
  * (docs/theory.md, section 6). */
-static inline void hk_device_count(HkDeviceStepsInfo *info, const HkStepInfo *step, bool asked,
-                                   bool precise) {
+HK_DEVICE_BOTH void hk_device_count(HkDeviceStepsInfo *info, const HkStepInfo *step, bool asked,
+                                    bool precise) {
   info->iterations += step->iterations;
   info->linear_iterations += step->linear_iterations;
   if (step->iterations > info->worst_iterations) info->worst_iterations = step->iterations;
@@ -111,6 +117,53 @@ static inline void hk_device_count(HkDeviceStepsInfo *info, const HkStepInfo *st
   if (asked && !met && info->unconverged++ == 0) info->missed = *step;
   info->last = *step;
 }
+
+/* ---- Worlds of a batch ---- */
+
+/* What the worlds have in common. The caller owns the arrays and may free them after create. */
+typedef struct HkDeviceWorldsModel {
+  int64_t count;            /* of worlds */
+  int64_t n, stride;        /* vertices; doubles from the positions of one world to the next */
+  const int32_t *row_start; /* the graph (gpu/world.h): slices + 1, in words */
+  const uint32_t *word;
+  int64_t words;
+  int types;         /* rows of the table of springs of each world */
+  bool flat;         /* two dimensions: z stays */
+  bool general;      /* a spring of a world is damped or tension-only */
+  bool pins_move;    /* in a world */
+  int medium_parts;  /* flags of media.h */
+  int64_t pin_count; /* by rising vertex */
+  const int32_t *pin_vertex, *pin_motion;
+  int motion_count;
+  int grips;            /* of a world, at most */
+  int64_t grip_entries; /* vertices of all grips of a world, at most */
+} HkDeviceWorldsModel;
+
+/* What a world has of its own; each array holds the numbers of all worlds, one after the other. */
+typedef struct HkDeviceWorldsParameters {
+  const double *h;          /* s */
+  const double *origin;     /* 3: positions in single precision are relative to it */
+  const double *total_mass; /* kg */
+  const double *mass;       /* n, kg */
+  const double *type;   /* 4 a type: k (N/m), k l0 (N), c (N s/m), and l0 or -1 as in layout.h */
+  const double *pin_x0; /* 3 a pin */
+  /* Without grips neither is used: the grips of vertex i are grip[grip_start[i] ..]; n + 1 and
+   * grip_entries a world. */
+  const int32_t *grip_start, *grip;
+} HkDeviceWorldsParameters;
+
+/* Steps of all worlds: tables with `rows` rows for each world, one row a step. */
+typedef struct HkDeviceWorldsTimes {
+  int64_t rows;
+  int64_t moments; /* rows of `moment` of each world: rows, or 1 if it does not depend on time */
+  const int32_t *counts; /* steps of each world, at most rows */
+  const uint8_t *held;   /* pin_count flags a world */
+  const double *moment;  /* as in HkDeviceTimes */
+  const double *grips;   /* HkDeviceWorldsModel.grips a row, as in HkDeviceTimes */
+  const double *middle, *end;
+} HkDeviceWorldsTimes;
+
+typedef struct HkDeviceWorlds HkDeviceWorlds;
 
 typedef struct HkDeviceInfo {
   char name[128];
@@ -156,6 +209,35 @@ typedef struct HkDevice {
   /* Measures the bandwidth of a large copy within device memory in bytes/s, reads and writes both
    * counted. */
   HkStatus (*measure_copy)(double *speed, HkError *error);
+
+  /* Batches of worlds. A world is moved by symplectic Euler, Verlet, or backward Euler with newton,
+   * pcg and block_jacobi; positions and velocities are those of the caller's arrays, in double
+   * precision, with `stride` doubles a world. Calls return when they are complete. */
+  /* Bytes of device memory that worlds_create allocates. */
+  double (*worlds_need)(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings);
+  /* Largest number of vertices of a world, which has to fit the shared memory of a thread block. */
+  int64_t (*worlds_most)(const HkDeviceSettings *settings);
+  HkStatus (*worlds_create)(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,
+                            HkDeviceWorlds **worlds, HkError *error);
+  void (*worlds_destroy)(HkDeviceWorlds **worlds);
+  HkStatus (*worlds_set)(HkDeviceWorlds *worlds, const HkDeviceWorldsParameters *parameters,
+                         HkError *error);
+  /* Copy the states of worlds first .. first + count - 1 to the device and back; x and v are the
+   * arrays of all worlds. */
+  HkStatus (*worlds_upload)(HkDeviceWorlds *worlds, int64_t first, int64_t count, const double *x,
+                            const double *v, HkError *error);
+  HkStatus (*worlds_fetch)(HkDeviceWorlds *worlds, int64_t first, int64_t count, double *x,
+                           double *v, HkError *error);
+  /* Makes steps; info, which is 0 before: one entry a world, summed over these steps. */
+  HkStatus (*worlds_steps)(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *times,
+                           HkDeviceStepsInfo *info, HkError *error);
+  /* Allocates device memory for three doubles a vertex of all worlds; destroy_array releases it. */
+  HkStatus (*worlds_create_array)(HkDeviceWorlds *worlds, void **array, int *number,
+                                  HkError *error);
+  /* As copy_to_arrays and copy_from_arrays, for all worlds; held: pin_count flags a world. */
+  HkStatus (*worlds_copy_to_arrays)(HkDeviceWorlds *worlds, void *x, void *v, HkError *error);
+  HkStatus (*worlds_copy_from_arrays)(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                      const uint8_t *held, HkError *error);
 } HkDevice;
 
 #endif

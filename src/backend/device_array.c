@@ -3,8 +3,9 @@
  * The plug-in, which stays loaded until the program ends, allocates the memory, and the array owns
  * it. So the array outlives the simulation, and stays valid when a changed model gets a new layout.
  */
+#include "backend/device_array.h"
+
 #include "backend/remote.h"
-#include "hooke/device.h"
 
 typedef struct Array {
   HkDeviceArray shown; /* first member: the public struct */
@@ -22,25 +23,31 @@ static HkStatus hold(HkSim *sim, HkState *state, HkError *error) {
   return hk_remote_hold(hk_remote_of(sim), state, error);
 }
 
-static HkStatus check_kind(HkArrayKind kind, HkError *error) {
+HkStatus hk_device_array_check(HkArrayKind kind, HkError *error) {
   if (kind == HK_POSITIONS || kind == HK_VELOCITIES) return HK_OK;
   return hk_fail(error, HK_ERROR_INVALID, "a state has no array %d", (int)kind);
 }
 
-static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) {
-  const HkContext *c = &sim->model->context;
+HkStatus hk_device_array_create(const HkContext *c, const HkDevice *device, int64_t count,
+                                int bytes, HkDeviceArray **array, HkError *error) {
   Array *a = NULL;
-  HkDeviceSim *device_sim;
   HK_TRY(hk_alloc(c, &a, 1, sizeof *a, "an array on a device", error));
   a->context = *c;
-  a->device = hk_remote_device(hk_remote_of(sim), &device_sim, &a->shown.bytes);
-  a->shown.count = sim->model->n;
-  a->shown.memory = (HkMemoryKind)a->device->kind;
-  HkStatus status = a->device->create_array(device_sim, &a->shown.data, &a->shown.device, error);
-  if (status < 0)
-    hk_free(c, &a);
-  else
-    *array = &a->shown;
+  a->device = device;
+  a->shown.count = count;
+  a->shown.bytes = bytes;
+  a->shown.memory = (HkMemoryKind)device->kind;
+  *array = &a->shown;
+  return HK_OK;
+}
+
+static HkStatus create(const HkSim *sim, HkDeviceArray **array, HkError *error) {
+  HkDeviceSim *device_sim;
+  int bytes;
+  const HkDevice *device = hk_remote_device(hk_remote_of(sim), &device_sim, &bytes);
+  HK_TRY(hk_device_array_create(&sim->model->context, device, sim->model->n, bytes, array, error));
+  HkStatus status = device->create_array(device_sim, &(*array)->data, &(*array)->device, error);
+  if (status < 0) hk_device_array_destroy(array);
   return status;
 }
 
@@ -49,7 +56,7 @@ HkStatus hk_sim_read_device(HkSim *sim, HkState *state, HkArrayKind kind, HkDevi
   HkDeviceSim *device_sim;
   int bytes;
   bool made = !*array;
-  HK_TRY(check_kind(kind, error));
+  HK_TRY(hk_device_array_check(kind, error));
   HK_TRY(hold(sim, state, error));
   if (made) HK_TRY(create(sim, array, error));
   const HkDevice *device = hk_remote_device(hk_remote_of(sim), &device_sim, &bytes);
@@ -69,7 +76,7 @@ HkStatus hk_sim_write_device(HkSim *sim, HkState *state, HkArrayKind kind, const
                              HkError *error) {
   HkDeviceSim *device_sim;
   int bytes;
-  HK_TRY(check_kind(kind, error));
+  HK_TRY(hk_device_array_check(kind, error));
   if (!data) return hk_fail(error, HK_ERROR_INVALID, "there is no address on the device");
   HK_TRY(hold(sim, state, error));
   const HkDevice *device = hk_remote_device(hk_remote_of(sim), &device_sim, &bytes);
@@ -83,7 +90,7 @@ void hk_device_array_destroy(HkDeviceArray **array) {
   Array *a = (Array *)*array;
   if (!a) return;
   HkContext c = a->context;
-  a->device->destroy_array(a->shown.data);
+  if (a->shown.data) a->device->destroy_array(a->shown.data);
   hk_free(&c, &a);
   *array = NULL;
 }

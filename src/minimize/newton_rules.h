@@ -7,6 +7,12 @@
 #include <math.h>
 #include <stdbool.h>
 
+#ifdef __CUDACC__
+#define HK_NEWTON_RULE static inline __host__ __device__
+#else
+#define HK_NEWTON_RULE static inline
+#endif
+
 /* Largest relative gradient of a step that is called converged, whatever its tolerance, and largest
  * |p|_M / |x - x_n|_M of a direction that proves it. */
 #define HK_CONVERGED_MAX 0.01
@@ -22,7 +28,7 @@
 /* Returns whether the first guess of a minimization with this tolerance may contain the last change
  * of velocity. With a large one, that change is in part what the steps before have left unsolved:
  * Newton's method then takes up to 1.7 times as many iterations from there. */
-static inline bool hk_guess_leads(double tolerance) {
+HK_NEWTON_RULE bool hk_guess_leads(double tolerance) {
   return tolerance <= HK_CONVERGED_MAX;
 }
 
@@ -48,7 +54,7 @@ static inline bool hk_guess_leads(double tolerance) {
 /* Forcing term of the system at an iterate with the relative gradient m: its relative residual at
  * most. The first direction of a step is found to a tenth of that: solids then need no second one.
  */
-static inline double hk_newton_forcing(double largest, double m, bool first) {
+HK_NEWTON_RULE double hk_newton_forcing(double largest, double m, bool first) {
   const double RATE = 0.3, FIRST = 0.1;
   double forcing = RATE * sqrt(m);
   if (!(forcing < largest)) forcing = largest;
@@ -64,14 +70,14 @@ typedef struct HkProjection {
 } HkProjection;
 
 /* definite: the Hessian is taken for positive definite at first. */
-static inline HkProjection hk_projection_begin(bool definite) {
+HK_NEWTON_RULE HkProjection hk_projection_begin(bool definite) {
   HkProjection p = {definite ? 0.0 : 1.0, 0.5, 0};
   return p;
 }
 
 /* Chooses the next one after a direction with the projection `used`; definite: its H was positive
  * definite; exact: it solves the system of the true H. */
-static inline void hk_projection_adapt(HkProjection *p, double used, bool definite, bool exact) {
+HK_NEWTON_RULE void hk_projection_adapt(HkProjection *p, double used, bool definite, bool exact) {
   const double MOST = 0.9, LEAST = 0.05; /* tried before 1; below which it is 0 */
   enum { FULL = 4 };
   if (definite) {
@@ -93,12 +99,12 @@ typedef struct HkMoves {
   double length[3];
 } HkMoves;
 
-static inline HkMoves hk_moves_begin(void) {
+HK_NEWTON_RULE HkMoves hk_moves_begin(void) {
   HkMoves moves = {{INFINITY, INFINITY, INFINITY}};
   return moves;
 }
 
-static inline void hk_moves_add(HkMoves *moves, double length) {
+HK_NEWTON_RULE void hk_moves_add(HkMoves *moves, double length) {
   moves->length[2] = moves->length[1];
   moves->length[1] = moves->length[0];
   moves->length[0] = length;
@@ -111,7 +117,7 @@ static inline void hk_moves_add(HkMoves *moves, double length) {
  * at most RATE_MAX; 1/2 after the first move. Where Newton's method is fast the rest is a small
  * part of the last move. Where cloth buckles, each iteration makes a few parts in a hundred of the
  * way, and moves that are short by themselves add up. */
-static inline double hk_moves_left(const HkMoves *moves) {
+HK_NEWTON_RULE double hk_moves_left(const HkMoves *moves) {
   const double RATE_MAX = 0.97;
   const double *d = moves->length;
   double q = d[1] < INFINITY ? d[0] / d[1] : 0.5;

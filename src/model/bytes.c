@@ -23,14 +23,25 @@ static size_t count_springs(const HkModel *m) {
   return (size_t)m->capacity.springs * one + 2 * (size_t)m->springs.count * neighbor;
 }
 
+static size_t count_face_lists(const HkModel *m) {
+  if (!m->face_start) return 0;
+  return (size_t)(m->n + 1) * sizeof *m->face_start +
+         (size_t)m->face_count * 3 * sizeof *m->face_at;
+}
+
+static size_t count_forces(const HkModel *m) {
+  size_t bytes = (size_t)m->force_count * sizeof *m->forces;
+  for (int f = 0; f < m->force_count; f++)
+    if (m->forces[f].data && m->forces[f].type->bytes)
+      bytes += m->forces[f].type->bytes(m->forces[f].data);
+  return bytes;
+}
+
 static size_t count_cells(const HkModel *m) {
   size_t bytes = (size_t)m->capacity.cells * (sizeof *m->cell_type + sizeof *m->cell_start);
   bytes += (size_t)m->capacity.corners * sizeof *m->cell_vertex;
   bytes += (size_t)m->capacity.faces * 3 * sizeof *m->face;
-  if (m->face_start)
-    bytes +=
-        (size_t)(m->n + 1) * sizeof *m->face_start + (size_t)m->face_count * 3 * sizeof *m->face_at;
-  return bytes;
+  return bytes + count_face_lists(m);
 }
 
 static size_t count_parts(const HkModel *m) {
@@ -41,15 +52,21 @@ static size_t count_parts(const HkModel *m) {
   bytes += (size_t)m->probe_count * sizeof *m->probes;
   for (int k = 0; k < m->probe_count; k++)
     bytes += strlen(m->probes[k].name) + 1 + (size_t)m->probes[k].count * sizeof(int32_t);
-  bytes += (size_t)m->force_count * sizeof *m->forces;
-  for (int f = 0; f < m->force_count; f++)
-    if (m->forces[f].data && m->forces[f].type->bytes)
-      bytes += m->forces[f].type->bytes(m->forces[f].data);
-  bytes += (size_t)m->motion_count * sizeof *m->motions;
+  bytes += count_forces(m) + (size_t)m->motion_count * sizeof *m->motions;
   bytes += hk_obstacles_bytes(m) + (size_t)m->pair_count * sizeof *m->pairs;
   return bytes + (size_t)m->pin_count * (sizeof *m->pin_vertex + sizeof *m->pin_motion);
 }
 
+/* What a copy does not share with its origin (copy.c). */
+static size_t count_copy(const HkModel *m) {
+  size_t bytes = (size_t)m->n * sizeof *m->mass + (size_t)m->springs.count * sizeof *m->springs.k;
+  bytes += (size_t)m->obstacle_count * sizeof *m->obstacles;
+  bytes += (size_t)m->motion_count * sizeof *m->motions + count_forces(m);
+  if (m->face_start != m->origin->face_start) bytes += count_face_lists(m);
+  return sizeof *m + bytes;
+}
+
 size_t hk_model_bytes(const HkModel *m) {
+  if (m->origin) return count_copy(m);
   return sizeof *m + count_vertices(m) + count_springs(m) + count_cells(m) + count_parts(m);
 }

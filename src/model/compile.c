@@ -271,18 +271,29 @@ HkStatus hk_model_compile(const HkScene *scene, HkModel **model, HkError *error)
 
 static void destroy_parts(HkModel *m) {
   const HkContext *c = &m->context;
-  for (int k = 0; k < m->body_count; k++) {
+  bool shares = m->origin != NULL; /* bodies and probes */
+  for (int k = 0; k < m->body_count && !shares; k++) {
     hk_free(c, &m->bodies[k].name);
     hk_mesh_destroy(&m->bodies[k].names);
   }
   for (int k = 0; k < m->motion_count; k++) hk_method_clear(&m->motions[k].method);
   for (int f = 0; f < m->force_count; f++) hk_force_release(m, &m->forces[f]);
   hk_obstacles_release(m);
-  for (int k = 0; k < m->probe_count; k++) {
+  for (int k = 0; k < m->probe_count && !shares; k++) {
     hk_free(c, &m->probes[k].name);
     hk_free(c, &m->probes[k].vertices);
   }
   hk_method_clear(&m->step);
+}
+
+/* Returns whether a copy has the array of a field, given by its address, in common with its origin.
+ */
+static bool is_shared(const HkModel *m, const void *field) {
+  if (!m->origin) return false;
+  const void *mine, *others;
+  memcpy(&mine, field, sizeof mine);
+  memcpy(&others, (const char *)m->origin + ((const char *)field - (const char *)m), sizeof others);
+  return mine == others;
 }
 
 void hk_model_destroy(HkModel **model) {
@@ -304,6 +315,7 @@ void hk_model_destroy(HkModel **model) {
                     &m->face_at,      &m->pin_vertex,
                     &m->pin_motion,   &m->folder,
                     &m->pairs};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) hk_free(&c, arrays[k]);
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+    if (!is_shared(m, arrays[k])) hk_free(&c, arrays[k]);
   hk_free(&c, model);
 }

@@ -70,6 +70,15 @@ const HkMethod *hk_model_method(const HkModel *m) {
   return &m->step;
 }
 
+const char *hk_model_probe(const HkModel *m, int index, const int32_t **vertices, int64_t *count) {
+  *vertices = NULL;
+  *count = 0;
+  if (index < 0 || index >= m->probe_count) return NULL;
+  *vertices = m->probes[index].vertices;
+  *count = m->probes[index].count;
+  return m->probes[index].name;
+}
+
 const double *hk_model_masses(const HkModel *m) {
   return m->mass;
 }

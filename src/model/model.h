@@ -76,7 +76,8 @@ typedef struct HkSpringArrays {
 
 struct HkModel {
   HkContext context;
-  int threads; /* >= 1 */
+  const HkModel *origin; /* of a copy (copy.c): it shares constant arrays; NULL: none */
+  int threads;           /* >= 1 */
   int dimension, up;
   char *folder; /* of the scene: relative names of files start there; NULL: the working folder */
 
@@ -144,6 +145,11 @@ struct HkModel {
 static inline int64_t hk_model_version(const HkModel *m) {
   return m->springs.version + m->forces_version + m->motions_version + m->masses_version;
 }
+
+/* copy.c: a copy for one thread, with live changes of its own, which shares what never changes with
+ * the model; the model has to outlive it. HK_ERROR_UNSUPPORTED for forces of the caller. */
+HkStatus hk_model_copy(const HkModel *model, const HkContext *context, HkModel **copy,
+                       HkError *error);
 
 /* bytes.c: returns the bytes that the model holds now. */
 size_t hk_model_bytes(const HkModel *model);

@@ -90,10 +90,11 @@ HkStatus hk_model_add_obstacles(HkModel *m, const HkScene *scene, HkError *error
 void hk_obstacles_release(HkModel *m) {
   for (int k = 0; k < m->obstacle_count; k++) {
     HkCompiledObstacle *o = &m->obstacles[k];
+    hk_method_clear(&o->motion.method);
+    if (m->origin) continue; /* the rest is the origin's */
     if (o->data && o->type->destroy) o->type->destroy(&m->context, o->data);
     hk_obstacle_features_clear(&m->context, &o->features);
     hk_method_clear(&o->method);
-    hk_method_clear(&o->motion.method);
     hk_free(&m->context, &o->name);
   }
   hk_free(&m->context, &m->obstacles);

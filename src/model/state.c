@@ -40,8 +40,8 @@ void hk_state_destroy(HkState **state) {
   if (!s) return;
   HkContext c = s->context;
   if (s->holder) s->holder->leave(s->holder);
-  hk_free(&c, &s->x);
-  hk_free(&c, &s->v);
+  if (!s->borrows) hk_free(&c, &s->x);
+  if (!s->borrows) hk_free(&c, &s->v);
   hk_free(&c, &s->pin_held);
   hk_free(&c, &s->x_old);
   hk_free(&c, &s->v_old);
@@ -51,7 +51,7 @@ void hk_state_destroy(HkState **state) {
 }
 
 size_t hk_state_bytes(const HkState *s) {
-  int vectors = 2 + (s->x_old != NULL) + (s->v_old != NULL);
+  int vectors = (s->borrows ? 0 : 2) + (s->x_old != NULL) + (s->v_old != NULL);
   return sizeof *s + (size_t)vectors * hk_vector_bytes(s->n) +
          (size_t)s->pin_count * sizeof *s->pin_held +
          (size_t)s->springs.count * HK_STATE_SPRING_BYTES + hk_state_memory_bytes(s);

@@ -47,6 +47,7 @@ struct HkState {
   int level;             /* of the adaptive step, at most HK_STATE_DEPTH_MAX: step/adaptive.c */
   HkStateHolder *holder; /* NULL: x and v are here */
   int64_t edits;         /* number of changes by calls other than steps: energy_watch.c */
+  bool borrows;          /* x and v belong to a batch */
   bool lent;             /* hk_state_x or hk_state_v has given out a pointer to write through */
   double given_speed;    /* m/s, largest speed at the start or due to pins and loads: blowup.c */
   HkStateSprings springs;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-extern const HkDevice host_single, host_double, hk_device;
+extern const HkDevice host_single, host_double, host_worlds_single, host_worlds_double, hk_device;
 
 struct HkDeviceSim {
   HkDeviceSettings settings;
@@ -82,6 +82,70 @@ static HkStatus copy_from_arrays(HkDeviceSim *sim, const void *x, const void *v,
   return device_of(&sim->settings)->copy_from_arrays(sim, x, v, error);
 }
 
+/* ---- Worlds ---- */
+
+struct HkDeviceWorlds {
+  HkDeviceSettings settings;
+};
+
+static const HkDevice *worlds_of(const HkDeviceSettings *settings) {
+  bool is_double = settings->checked || settings->step == HK_DEVICE_NEWTON;
+  return is_double ? &host_worlds_double : &host_worlds_single;
+}
+
+static double worlds_need(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings) {
+  (void)settings;
+  return 100.0 * (double)(model->count * model->n);
+}
+
+/* As many as an H200 has shared memory for, in double precision. */
+static int64_t worlds_most(const HkDeviceSettings *settings) {
+  return settings->step == HK_DEVICE_NEWTON ? 1900 : 3100;
+}
+
+static HkStatus worlds_create(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,
+                              HkDeviceWorlds **worlds, HkError *error) {
+  return worlds_of(settings)->worlds_create(model, settings, worlds, error);
+}
+
+static void worlds_destroy(HkDeviceWorlds **worlds) {
+  if (*worlds) worlds_of(&(*worlds)->settings)->worlds_destroy(worlds);
+}
+
+static HkStatus worlds_set(HkDeviceWorlds *worlds, const HkDeviceWorldsParameters *parameters,
+                           HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_set(worlds, parameters, error);
+}
+
+static HkStatus worlds_upload(HkDeviceWorlds *worlds, int64_t first, int64_t count, const double *x,
+                              const double *v, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_upload(worlds, first, count, x, v, error);
+}
+
+static HkStatus worlds_fetch(HkDeviceWorlds *worlds, int64_t first, int64_t count, double *x,
+                             double *v, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_fetch(worlds, first, count, x, v, error);
+}
+
+static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *times,
+                             HkDeviceStepsInfo *info, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_steps(worlds, times, info, error);
+}
+
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_create_array(worlds, array, number, error);
+}
+
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_copy_to_arrays(worlds, x, v, error);
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  return worlds_of(&worlds->settings)->worlds_copy_from_arrays(worlds, x, v, held, error);
+}
+
 const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .name = "cuda",
                             .kind = 1,
@@ -98,4 +162,15 @@ const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .create_array = create_array,
                             .destroy_array = free,
                             .copy_to_arrays = copy_to_arrays,
-                            .copy_from_arrays = copy_from_arrays};
+                            .copy_from_arrays = copy_from_arrays,
+                            .worlds_need = worlds_need,
+                            .worlds_most = worlds_most,
+                            .worlds_create = worlds_create,
+                            .worlds_destroy = worlds_destroy,
+                            .worlds_set = worlds_set,
+                            .worlds_upload = worlds_upload,
+                            .worlds_fetch = worlds_fetch,
+                            .worlds_steps = worlds_steps,
+                            .worlds_create_array = worlds_create_array,
+                            .worlds_copy_to_arrays = worlds_copy_to_arrays,
+                            .worlds_copy_from_arrays = worlds_copy_from_arrays};

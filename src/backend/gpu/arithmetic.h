@@ -134,17 +134,24 @@ HK_HOST_DEVICE void hk_gpu_spring_force_and_hessian(HkGpuVector d, HkGpuSpring p
   H->yz += b * d.y * d.z;
 }
 
-/* q += tau2 B (p_i - p_j), u = p_i - p_j. kept: part of the negative curvature of a spring under
- * pressure that counts, 0 for the projected B, 1 for the true one. */
-HK_HOST_DEVICE void hk_gpu_spring_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkReal kept,
-                                          HkGpuVector u, HkGpuVector *q) {
+/* tau2 B = a I + b d d^T. kept: part of the negative curvature of a spring under pressure that
+ * counts, 0 for the projected B, 1 for the true one. */
+HK_HOST_DEVICE void hk_gpu_spring_coefficients(HkGpuVector d, HkGpuSpring p, HkReal tau2,
+                                               HkReal kept, HkReal *a, HkReal *b) {
   HkReal r = hk_gpu_inverse_length(d);
   HkReal taut = p.least * r > 1 ? 0 : tau2;
-  HkReal a = taut * (p.k - p.kl0 * r);
-  a = hk_gpu_max(a, kept * a);
-  HkReal b = (taut * p.k - a) * r * r * hk_gpu_dot(d, u);
+  HkReal across = taut * (p.k - p.kl0 * r);
+  *a = hk_gpu_max(across, kept * across);
+  *b = (taut * p.k - *a) * r * r;
+}
+
+/* q += tau2 B (p_i - p_j), u = p_i - p_j; kept as of hk_gpu_spring_coefficients. */
+HK_HOST_DEVICE void hk_gpu_spring_product(HkGpuVector d, HkGpuSpring p, HkReal tau2, HkReal kept,
+                                          HkGpuVector u, HkGpuVector *q) {
+  HkReal a, b;
+  hk_gpu_spring_coefficients(d, p, tau2, kept, &a, &b);
   hk_gpu_axpy(a, u, q);
-  hk_gpu_axpy(b, d, q);
+  hk_gpu_axpy(b * hk_gpu_dot(d, u), d, q);
 }
 
 /* Returns the change of the energy (J) of a spring when the difference d of its ends changes by

@@ -13,6 +13,10 @@
 #include <math.h>
 #include <stdbool.h>
 
+#ifndef HK_GPU_METHOD
+#define HK_GPU_METHOD static inline
+#endif
+
 /* How a linear system was solved. */
 typedef struct HkGpuSolved {
   int iterations;
@@ -37,7 +41,7 @@ typedef struct HkGpuPcg {
   HkGpuSolved solved;
 } HkGpuPcg;
 
-static inline HkGpuPcg hk_gpu_pcg_begin(double tolerance, double size, int iterations_max) {
+HK_GPU_METHOD HkGpuPcg hk_gpu_pcg_begin(double tolerance, double size, int iterations_max) {
   const double LEAST = 2.3e-16;
   HkGpuPcg s = {0};
   s.tolerance = tolerance > LEAST ? tolerance : LEAST;
@@ -48,7 +52,7 @@ static inline HkGpuPcg hk_gpu_pcg_begin(double tolerance, double size, int itera
 }
 
 /* Judges an iteration; returns whether it was the last one. */
-static inline bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
+HK_GPU_METHOD bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
   const double MIN_RELATIVE_DECREASE = 1e-10, SUFFICIENT_RESIDUAL_FACTOR = 1e-3;
   if (!(sums->pq > 0)) {
     s->solved.indefinite = sums->pq <= 0 && sums->rz > 0;

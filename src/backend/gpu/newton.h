@@ -1,6 +1,8 @@
 /* Newton's method on the g of an implicit step, over the operations of a device: the method of
  * minimize/newton.c with an iterative linear solver, and the stopping rule of minimize/stopping.c.
- * CUDA and the tests without a GPU compile the same code; it runs on the host.
+ * CUDA and the tests without a GPU compile the same code. It runs on the host; for the worlds of a
+ * batch it runs on the device, in every thread of a block alike: world_newton.h defines
+ * HK_GPU_METHOD and HK_GPU_OP, so that operations are called directly.
  *
  *     H(x) p = -dg/dx,   x+ = x + a p + a^2 c,   a = 1, 0.7, 0.49 ... by Armijo's rule
  *     m(x) = |M^-1 dg/dx|_M / |x - x_n|_M <= tolerance
@@ -17,70 +19,26 @@
 #ifndef HK_BACKEND_GPU_NEWTON_H
 #define HK_BACKEND_GPU_NEWTON_H
 
-#include "backend/gpu/conjugate_gradients.h"
-#include "base/device_settings.h"
-#include "hooke/hooke.h"
-#include "minimize/newton_rules.h"
+#include "backend/gpu/newton_types.h"
 
 #include <float.h>
 #include <math.h>
 
-/* What is known of an iterate x; norms are |.|_M over the free vertices, in kg^(1/2) m. */
-typedef struct HkGpuLook {
-  double residual;   /* |M^-1 dg/dx|_M */
-  double moved;      /* |x - x_n|_M */
-  double pressure;   /* largest 2 h^2 sum k (l0 / l - 1) / m_i over the springs under pressure */
-  double rounding;   /* of the residual, by the rounding of the coordinates */
-  double resolution; /* m, the rounding of the coordinates */
-} HkGpuLook;
-
-/* The operations of a device; each returns an error of the device. */
-typedef struct HkGpuNewtonOps {
-  void *device;
-  /* Evaluates dg/dx and the springs of level 0 at x. */
-  HkStatus (*look)(void *device, HkGpuLook *look, HkError *error);
-  /* Computes the hierarchy of the projected Hessian at x; first: of the first iterate of a step. */
-  HkStatus (*prepare)(void *device, bool first, HkError *error);
-  /* p = -H^-1 dg/dx to a relative residual. */
-  HkStatus (*solve)(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                    HkError *error);
-  /* c = the second-order correction of x + p. */
-  HkStatus (*correct)(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                      HkError *error);
-  /* Proposes x + a p, or x + a p + a^2 c if `curved`, and returns the change of g (kg m^2). */
-  HkStatus (*propose)(void *device, double a, bool curved, double *change, HkError *error);
-  /* Moves x to the last proposal; undo moves it back. */
-  HkStatus (*take)(void *device, HkError *error);
-  HkStatus (*undo)(void *device, HkError *error);
-} HkGpuNewtonOps;
-
-typedef struct HkGpuNewton {
-  const HkGpuNewtonOps *ops;
-  const HkDeviceSettings *settings;
-  bool convex_known; /* H is convex where springs are under little pressure: hk_problem_is_convex */
-  double total_mass; /* kg */
-  HkStepInfo info;
-
-  HkGpuLook look;
-  HkProjection projection;
-  HkMoves moves;
-  int stationary;       /* iterates with m <= tolerance so far that were not proved */
-  bool definite, exact; /* of the last direction */
-  double step, length;  /* step length a and |p|_M of the last direction */
-  bool proves, proved, goes_on;
-} HkGpuNewton;
+#ifndef HK_GPU_OP
+#define HK_GPU_OP(n, operation) (n)->ops->operation
+#endif
 
 /* Largest rise of g from the positions at the start of a step to the guess, in parts of the inertia
  * of the step: guess of step/implicit.c. */
 #define HK_GPU_GUESS_MAX_RISE 30
 
-static inline bool hk_gpu_newton_solved(const HkGpuNewton *n) {
+HK_GPU_METHOD bool hk_gpu_newton_solved(const HkGpuNewton *n) {
   return n->info.reason == HK_STOP_CONVERGED || n->info.reason == HK_STOP_STATIONARY ||
          n->info.reason == HK_STOP_ROUNDING;
 }
 
 /* reason_at of stopping.c */
-static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
+HK_GPU_METHOD HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance, r = k->residual;
   if (tolerance == 0) return HK_STOP_ITERATIONS;
@@ -94,7 +52,7 @@ static inline HkStop hk_gpu_newton_reason(const HkGpuNewton *n) {
 }
 
 /* hk_minimizer_look of stopping.c: returns whether the minimization ends. */
-static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
+HK_GPU_METHOD bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
   const HkGpuLook *k = &n->look;
   double tolerance = n->settings->tolerance;
   double shortest = tolerance < HK_CONVERGED_MAX ? tolerance : HK_CONVERGED_MAX;
@@ -114,14 +72,14 @@ static inline bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
 }
 
 /* Finds p; *projection becomes that of the Hessian that it belongs to. */
-static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
+HK_GPU_METHOD HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
                                                HkGpuSolved *solved, HkError *error) {
   double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection.now;
   bool projected = wanted == 1;
   *projection = wanted;
   n->definite = n->exact = false;
   if (!projected) {
-    HkStatus status = n->ops->solve(n->ops->device, 1 - wanted, accuracy, solved, error);
+    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 1 - wanted, accuracy, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
     n->definite = !solved->indefinite;
@@ -132,7 +90,7 @@ static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
   if (projected) {
     *projection = 1;
     n->info.projections++;
-    HkStatus status = n->ops->solve(n->ops->device, 0, accuracy, solved, error);
+    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 0.0, accuracy, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
   }
@@ -143,50 +101,49 @@ static inline HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
 
 /* gradient_falls of newton.c: whether the last proposal is good by its gradient where the change of
  * g is rounding. It leaves x there if so. */
-static inline HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
-  const HkGpuNewtonOps *ops = n->ops;
+HK_GPU_METHOD HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError *error) {
   HkGpuLook before = n->look, after;
   double least = HK_FALLS_RESOLVED * before.resolution * sqrt(n->total_mass);
   double longest = HK_FALLS_SHORT * before.moved > least ? HK_FALLS_SHORT * before.moved : least;
   *falls = false;
   if (!n->exact || n->length > longest) return HK_OK;
-  HkStatus status = ops->take(ops->device, error);
-  if (status >= 0) status = ops->look(ops->device, &after, error);
+  HkStatus status = HK_GPU_OP(n, take)(n->ops->device, error);
+  if (status >= 0) status = HK_GPU_OP(n, look)(n->ops->device, &after, error);
   if (status < 0) return status;
   n->info.evaluations++;
   *falls = after.residual <= HK_FALLS_LESS * before.residual;
   if (*falls) return HK_OK;
-  status = ops->undo(ops->device, error);
-  return status < 0 ? status : ops->look(ops->device, &after, error);
+  status = HK_GPU_OP(n, undo)(n->ops->device, error);
+  return status < 0 ? status : HK_GPU_OP(n, look)(n->ops->device, &after, error);
 }
 
 /* Line search along p, then along the parabola of p and c; n->step is 0 if no step lowers g. */
-static inline HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
+HK_GPU_METHOD HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, double slope,
                                             HkError *error) {
-  const HkGpuNewtonOps *ops = n->ops;
   double change;
   bool falls = false;
   n->step = 1;
-  HkStatus status = ops->propose(ops->device, 1, false, &change, error);
+  HkStatus status = HK_GPU_OP(n, propose)(n->ops->device, 1, false, &change, error);
   if (status < 0) return status;
-  if (change <= HK_ARMIJO * slope) return ops->take(ops->device, error);
+  if (change <= HK_ARMIJO * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
   status = hk_gpu_newton_falls(n, &falls, error);
   if (status < 0 || falls) return status;
   HkGpuSolved corrected;
-  status = ops->correct(ops->device, 1 - projection, HK_CORRECTION_RESIDUAL, &corrected, error);
+  status = HK_GPU_OP(n, correct)(n->ops->device, 1 - projection, HK_CORRECTION_RESIDUAL, &corrected,
+                                 error);
   if (status < 0) return status;
   n->info.linear_iterations += corrected.iterations;
   for (int trial = 0; trial < HK_NEWTON_TRIALS_MAX; trial++, n->step *= HK_NEWTON_SHRINK) {
-    status = ops->propose(ops->device, n->step, true, &change, error);
+    status = HK_GPU_OP(n, propose)(n->ops->device, n->step, true, &change, error);
     if (status < 0) return status;
-    if (change <= HK_ARMIJO * n->step * slope) return ops->take(ops->device, error);
+    if (change <= HK_ARMIJO * n->step * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
   }
   n->step = 0;
   return HK_OK;
 }
 
 /* One iteration from x. */
-static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
+HK_GPU_METHOD HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, HkError *error) {
   HkGpuSolved solved;
   double projection;
   bool near = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_CONVERGED_MAX;
@@ -202,7 +159,7 @@ static inline HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, Hk
 
 /* Minimizes g from the x of the device; n->info says how it ended. Sets all members of n but ops,
  * settings, convex_known and total_mass. */
-static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
+HK_GPU_METHOD HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   const HkStepInfo none = {0};
   n->info = none;
   n->projection = hk_projection_begin(false);
@@ -211,11 +168,11 @@ static inline HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   n->proves = false;
   n->length = INFINITY;
   for (int it = 0;; it++) {
-    HkStatus status = n->ops->look(n->ops->device, &n->look, error);
+    HkStatus status = HK_GPU_OP(n, look)(n->ops->device, &n->look, error);
     if (status < 0) return status;
     if (hk_gpu_newton_ends(n, it)) return HK_OK;
     double accuracy = hk_newton_forcing(n->settings->forcing, n->info.gradient, it == 0);
-    status = n->ops->prepare(n->ops->device, it == 0, error);
+    status = HK_GPU_OP(n, prepare)(n->ops->device, it == 0, error);
     if (status >= 0) status = hk_gpu_newton_advance(n, accuracy, error);
     if (status < 0) return status;
     if (n->step > 0) continue;

@@ -1,8 +1,10 @@
 /* libhooke_cuda: the plug-in for NVIDIA GPUs; see backend/device.h. */
 #define HK_SPACE hk_plugin
 #include "base.cuh"
+#include "worlds.h"
 
 extern "C" const HkDevice hk_cuda_single, hk_cuda_double;
+extern "C" const HkCudaWorlds hk_cuda_worlds_single, hk_cuda_worlds_double;
 
 /* Simulations of both precisions begin with their settings. */
 struct HkDeviceSim {
@@ -165,6 +167,86 @@ static HkStatus measure_copy(double *speed, HkError *error) {
   return hk_plugin::check(code, "copy", error);
 }
 
+/* ---- Worlds of a batch ---- */
+
+/* Worlds of both precisions begin with their settings. */
+struct HkDeviceWorlds {
+  HkDeviceSettings settings;
+};
+
+static bool worlds_are_double(const HkDeviceSettings *settings) {
+  return settings->checked || settings->step == HK_DEVICE_NEWTON;
+}
+
+static const HkCudaWorlds *worlds_of(const HkDeviceSettings *settings) {
+  return worlds_are_double(settings) ? &hk_cuda_worlds_double : &hk_cuda_worlds_single;
+}
+
+/* States, masses, and less than 20 MB for the workspace of 300 blocks; tables are small. */
+static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings) {
+  const double TABLES = 64e6, BLOCKS = 300;
+  double worlds = (double)m->count, n = (double)m->n;
+  (void)settings;
+  double grips = m->grips > 0 ? 4 * (n + (double)m->grip_entries) : 0;
+  return worlds * (2 * 8 * (double)m->stride + 8 * n + 32.0 * m->types + grips) + TABLES +
+         BLOCKS * (300 * n + 8 * (double)m->words);
+}
+
+static int64_t worlds_most(const HkDeviceSettings *settings) {
+  const int RESERVE = 4096; /* bytes of shared memory for all else */
+  int vectors = hk_cuda_worlds_vectors(settings->step == HK_DEVICE_NEWTON);
+  int device = 0, bytes = 0;
+  size_t real = worlds_are_double(settings) ? sizeof(double) : sizeof(float);
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+          cudaSuccess)
+    return 0;
+  return (bytes - RESERVE) / (int64_t)(3 * real * (size_t)vectors);
+}
+
+static HkStatus worlds_create(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,
+                              HkDeviceWorlds **worlds, HkError *error) {
+  return worlds_of(settings)->create(model, settings, worlds, error);
+}
+
+static void worlds_destroy(HkDeviceWorlds **worlds) {
+  if (*worlds) worlds_of(&(*worlds)->settings)->destroy(worlds);
+}
+
+static HkStatus worlds_set(HkDeviceWorlds *worlds, const HkDeviceWorldsParameters *parameters,
+                           HkError *error) {
+  return worlds_of(&worlds->settings)->set(worlds, parameters, error);
+}
+
+static HkStatus worlds_upload(HkDeviceWorlds *worlds, int64_t first, int64_t count, const double *x,
+                              const double *v, HkError *error) {
+  return worlds_of(&worlds->settings)->upload(worlds, first, count, x, v, error);
+}
+
+static HkStatus worlds_fetch(HkDeviceWorlds *worlds, int64_t first, int64_t count, double *x,
+                             double *v, HkError *error) {
+  return worlds_of(&worlds->settings)->fetch(worlds, first, count, x, v, error);
+}
+
+static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *times,
+                             HkDeviceStepsInfo *info, HkError *error) {
+  return worlds_of(&worlds->settings)->steps(worlds, times, info, error);
+}
+
+static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *number,
+                                    HkError *error) {
+  return worlds_of(&worlds->settings)->create_array(worlds, array, number, error);
+}
+
+static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
+  return worlds_of(&worlds->settings)->copy_to_arrays(worlds, x, v, error);
+}
+
+static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, const void *v,
+                                        const uint8_t *held, HkError *error) {
+  return worlds_of(&worlds->settings)->copy_from_arrays(worlds, x, v, held, error);
+}
+
 extern "C" __attribute__((visibility("default"))) const HkDevice hk_device;
 const HkDevice hk_device = {HK_DEVICE_VERSION,
                             "cuda",
@@ -183,4 +265,15 @@ const HkDevice hk_device = {HK_DEVICE_VERSION,
                             destroy_array,
                             copy_to_arrays,
                             copy_from_arrays,
-                            measure_copy};
+                            measure_copy,
+                            worlds_need,
+                            worlds_most,
+                            worlds_create,
+                            worlds_destroy,
+                            worlds_set,
+                            worlds_upload,
+                            worlds_fetch,
+                            worlds_steps,
+                            worlds_create_array,
+                            worlds_copy_to_arrays,
+                            worlds_copy_from_arrays};
