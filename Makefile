@@ -69,7 +69,7 @@ cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nv
 	@$(packages) build
 	$(configure) cuda
 	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu hooke_bench_steps hooke_bench_worlds \
-		hooke_bench_layout test_device test_device_arrays test_device_batch test_device_implicit \
+		hooke_bench_layout test_device test_device_batch test_device_implicit \
 		test_device_integrators test_device_multigrid
 
 sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the tables of docs/robustness.md.

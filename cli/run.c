@@ -34,10 +34,11 @@ static const Option options[] = {
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads; all cores if 0 or not given; results do not depend on it"),
     OPTION_LIBRARIES(Settings),
-    OPTION_CHOICE(Settings, device, 0, "--device", "cpu|cuda|cuda_double",
-                  "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
-                  "libhooke_cuda, in single precision or, for checks, in double precision; cpu if "
-                  "not given"),
+    OPTION_CHOICE(
+        Settings, device, 0, "--device", "cpu|cuda|cuda_double|auto",
+        "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
+        "libhooke_cuda, in single precision or, for checks, in double precision; auto: the "
+        "GPU where there is one and the model is large enough; cpu if not given"),
     OPTION_FLAG(Settings, resume, 'r', "--resume", "continue from the checkpoint in the folder"),
     OPTION_FLAG(Settings, force, 'f', "--force",
                 "replace an earlier run, or write into a folder that is not empty"),
@@ -82,8 +83,9 @@ static void command_line(const Settings *settings, const char *name, const char 
     append_word(line, size, "--on-blowup=halve");
   if (settings->report) append_word(line, size, "--report");
   if (settings->libraries) append_word(line, size, "--libraries");
+  static const char *const devices[] = {"cpu", "cuda", "cuda_double", "auto"};
   if (settings->device > 0) append_word(line, size, "--device");
-  if (settings->device > 0) append_word(line, size, settings->device == 1 ? "cuda" : "cuda_double");
+  if (settings->device > 0) append_word(line, size, devices[settings->device]);
   size_t used = strlen(line);
   snprintf(line + used, size - used, " %s", last);
 }
@@ -293,6 +295,7 @@ const Command command_run = {
                 "  hooke run my.json --set 'bodies[0].springs.k=1e5' --on-blowup halve\n"
                 "  hooke run my.json --resume                   continue after Ctrl-C or a crash\n"
                 "  hooke run my.json --report                   and my-out/report.html\n"
+                "  hooke run my.json --device auto              on a GPU if that pays\n"
                 "  hooke run my.json --quiet --json > result.json\n",
     COMMAND_OPTIONS(Settings, options),
     .least = 1,

@@ -37,9 +37,9 @@ static const Option options[] = {
     OPTION_INTEGER(Settings, threads, 't', "--threads", "N", 0, 0, 4096,
                    "number of threads, each with a world of its own; all cores if 0 or not given; "
                    "results do not depend on it"),
-    OPTION_CHOICE(Settings, device, 0, "--device", "cpu|cuda|cuda_double",
-                  "device that computes the steps: the CPU, or an NVIDIA GPU by the plug-in "
-                  "libhooke_cuda; cpu if not given"),
+    OPTION_CHOICE(Settings, device, 0, "--device", "cpu|cuda|cuda_double|auto",
+                  "device that computes the steps: the CPU, an NVIDIA GPU by the plug-in "
+                  "libhooke_cuda, or the one of both that is faster; cpu if not given"),
     OPTION_LIBRARIES(Settings),
     OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
 };

@@ -454,3 +454,41 @@ TEST(stiffness_and_energy_gradient_are_those_of_the_state_on_the_device) {
   world_destroy(&there);
   world_destroy(&here);
 }
+
+/* ---- Where the caller leaves the choice ---- */
+
+static const char any_cloth[] =
+    "{'time': {'step': %g}, 'bodies': [{'shape': {'type': 'grid', 'nx': %d, 'ny': %d}, 'springs': "
+    "{'k': 100}, 'mass': {'total': 1}}], 'pins': [{'select': 'top_left'}], 'forces': ['gravity'], "
+    "'integrator': '%s'}";
+
+static HkDeviceKind picked(int size, const char *integrator) {
+  World w;
+  char text[600];
+  HkError error = {0};
+  DeviceWish wish = {NULL, HK_AUTO};
+  snprintf(text, sizeof text, any_cloth, 1e-4, size, size, integrator);
+  if (device_make(test_json(text), NULL, &wish, &w, &error) < 0)
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+  HkDeviceKind kind = hk_sim_device(w.sim);
+  CHECK(hk_sim_steps(w.sim, w.state, 2, NULL) >= 0 && hk_state_x(w.state) != NULL);
+  world_destroy(&w);
+  return kind;
+}
+
+TEST(the_device_is_picked_by_size_and_by_what_it_supports) {
+  device_use_plugin();
+  CHECK(picked(40, "backward_euler") == HK_CPU);
+  CHECK(picked(50, "backward_euler") == HK_CUDA);
+  CHECK(picked(50, "symplectic_euler") == HK_CPU);
+  CHECK(picked(101, "symplectic_euler") == HK_CUDA);
+  CHECK(picked(101, "rk4") == HK_CPU); /* devices do not support it */
+}
+
+TEST(without_a_plug_in_the_cpu_is_picked) {
+  char *kept = getenv("HOOKE_PLUGINS") ? strdup(getenv("HOOKE_PLUGINS")) : NULL;
+  unsetenv("HOOKE_PLUGINS");
+  CHECK(picked(101, "symplectic_euler") == HK_CPU);
+  if (kept) setenv("HOOKE_PLUGINS", kept, 1);
+  free(kept);
+}

@@ -70,7 +70,9 @@ typedef enum HkDeviceKind {
   HK_CUDA, /* an NVIDIA GPU, by the plug-in libhooke_cuda (docs/gpu.md), in single precision: steps
             * are then made while the caller goes on, and a blow-up is returned by the first call
             * after the state was read */
-  HK_CUDA_DOUBLE /* the same in double precision, slowly: to check with */
+  HK_CUDA_DOUBLE, /* the same in double precision, slowly: to check with */
+  HK_AUTO /* HK_CUDA where it is there, supports the model and pays by its size, else HK_CPU;
+           * hk_sim_device returns which, and the log says why */
 } HkDeviceKind;
 
 /* Where an object takes memory from, where it logs, how many threads it uses. Every create copies

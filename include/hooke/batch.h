@@ -36,6 +36,9 @@ HK_API HkStatus hk_batch_create(const HkModel *model, int64_t count, const HkMet
 HK_API HkStatus hk_batch_create_from(const HkModel *const *models, int64_t count,
                                      const HkMethod *step, double h, HkBatch **batch,
                                      HkError *error);
+/* Who moves the worlds: HkContext.device of the first model, or what was picked where that is
+ * HK_AUTO. */
+HK_API HkDeviceKind hk_batch_device(const HkBatch *batch);
 /* Number of worlds. */
 HK_API int64_t hk_batch_count(const HkBatch *batch);
 /* Model, state and simulation of a world, or NULL where there is no such world; owned by the batch.

@@ -237,6 +237,8 @@ HK_API HkStatus hk_sim_steps(HkSim *sim, HkState *state, int64_t count, HkError 
 /* The integrator with all that is nested in it: what was not given is as Hooke has picked it for
  * this model. Owned by the simulation. */
 HK_API const HkMethod *hk_sim_method(const HkSim *sim);
+/* Who makes its steps: HkContext.device of the model, or what was picked where that is HK_AUTO. */
+HK_API HkDeviceKind hk_sim_device(const HkSim *sim);
 /* The step (s). */
 HK_API double hk_sim_h(const HkSim *sim);
 /* Changes the step (s), above 0. */

@@ -173,7 +173,15 @@ static PyObject *batch_bytes(PyObject *module, PyObject *value) {
   return batch ? PyLong_FromSize_t(hk_batch_bytes(batch->object)) : NULL;
 }
 
+/* batch_device(batch) -> number of the device that moves its worlds */
+static PyObject *batch_device(PyObject *module, PyObject *value) {
+  Handle *batch = handle_of(value, KIND_BATCH);
+  (void)module;
+  return batch ? PyLong_FromLong(hk_batch_device(batch->object)) : NULL;
+}
+
 PyMethodDef batch_methods[] = {
+    {"batch_device", batch_device, METH_O, NULL},
     {"batch_create", batch_create, METH_VARARGS, NULL},
     {"batch_world", batch_world, METH_VARARGS, NULL},
     {"batch_arrays", batch_arrays, METH_O, NULL},

@@ -78,6 +78,13 @@ static PyObject *sim_set_h(PyObject *module, PyObject *arguments) {
   return none_or_raise(status, &error);
 }
 
+/* sim_device(sim) -> number of the device that makes its steps */
+static PyObject *sim_device(PyObject *module, PyObject *value) {
+  Handle *sim = handle_of(value, KIND_SIM);
+  (void)module;
+  return sim ? PyLong_FromLong(hk_sim_device(sim->object)) : NULL;
+}
+
 /* sim_method(sim) -> text of the integrator with all that was picked */
 static PyObject *sim_method(PyObject *module, PyObject *value) {
   Handle *sim = handle_of(value, KIND_SIM);
@@ -285,6 +292,7 @@ static PyObject *sim_set_trace(PyObject *module, PyObject *arguments) {
 PyMethodDef sim_methods[] = {
     {"sim_create", sim_create, METH_VARARGS, NULL},
     {"sim_use", sim_use, METH_VARARGS, NULL},
+    {"sim_device", sim_device, METH_O, NULL},
     {"sim_h", sim_h, METH_O, NULL},
     {"sim_set_h", sim_set_h, METH_VARARGS, NULL},
     {"sim_method", sim_method, METH_O, NULL},

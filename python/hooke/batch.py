@@ -16,7 +16,7 @@ from .energies import Energies, StateInfo
 from .errors import Error, InvalidError, make_error
 from .methods import Method, method_text
 from .model import Model
-from .scene import Scene
+from .scene import DEVICES, Scene
 from .sim import _KINDS, Sim, StepInfo
 
 __all__ = ["Batch"]
@@ -64,6 +64,7 @@ class Batch:
             self.model = Model(scene, threads=threads, device=device or "cpu")
         text = method_text(integrator, "integrator", "integrator")
         self._handle = _core.batch_create(self.model._handle, count, text, 0.0 if h is None else h)
+        self._device = DEVICES[_core.batch_device(self._handle)]
         self._count = count
         self._worlds: dict[int, Sim] = {}
         self._arrays: dict[str, DeviceArray] = {}
@@ -83,7 +84,7 @@ class Batch:
         number = int(world) % self._count
         if number not in self._worlds:
             self._worlds[number] = Sim._of_world(
-                *_core.batch_world(self._handle, number), self.model, self.device != "cpu"
+                *_core.batch_world(self._handle, number), self.model, self.device
             )
         return self._worlds[number]
 
@@ -93,7 +94,7 @@ class Batch:
     @property
     def device(self) -> str:
         """Where the steps are made."""
-        return self.model.device
+        return self._device
 
     @property
     def x(self) -> Floats:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Scene"]
 
 #: Who can make steps, by the number of the library. cuda needs its plug-in.
-DEVICES = ("cpu", "cuda", "cuda_double")
+DEVICES = ("cpu", "cuda", "cuda_double", "auto")
 
 Path = Union[str, "os.PathLike[str]"]
 

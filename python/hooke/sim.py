@@ -23,7 +23,7 @@ from .errors import InvalidError
 from .linear import LinearSolver, SolverCalls, check_pickles, without_solver
 from .methods import Method, as_method, method_text
 from .model import Model
-from .scene import Scene
+from .scene import DEVICES, Scene
 from .state import State
 from .view import Film, Page, show
 
@@ -111,10 +111,11 @@ class Sim:
         To go on from; the start if not given. It is used itself, not a copy.
     threads : int
         That work on it, 0 for all cores; of a new model.
-    device : "cpu", "cuda" or "cuda_double"
+    device : "cpu", "cuda", "cuda_double" or "auto"
         Where the steps are made: that of the model, else "cpu". "cuda" needs the plug-in of docs/gpu.md;
         its steps are asynchronous, and a blow-up is raised once x or v is read.
-        "cuda_double" does the same in double precision, slowly: to check with.
+        "cuda_double" does the same in double precision, slowly: to check with. "auto": "cuda" where
+        that is there, supports the model and pays by its size, else "cpu"; sim.device says which.
     linear_solver
         Solves the linear systems A x = b of implicit steps in place of a built-in solver: a function
         solve(A, b, tolerance) -> x (3 N,) with |b - A x| <= tolerance |b|, or an object with such a method.
@@ -169,6 +170,7 @@ class Sim:
         parts = None if linear_solver is None else SolverCalls(linear_solver).parts()
         self._linear_solver = linear_solver
         self._handle = _core.sim_create(self.model._handle, text, 0.0 if h is None else h, parts)
+        self._device = DEVICES[_core.sim_device(self._handle)]
         self._steps = self._handle.steps
         self._film: Film | None = None
         self._arrays: dict[str, DeviceArray] = {}
@@ -176,18 +178,19 @@ class Sim:
 
     @classmethod
     def _of_world(
-        cls, model: _core.Handle, state: _core.Handle, sim: _core.Handle, base: Model, away: bool
+        cls, model: _core.Handle, state: _core.Handle, sim: _core.Handle, base: Model, device: str
     ) -> Sim:
-        """A world of a batch that was made from the model `base`; away: a device may hold its state."""
+        """A world of a batch that was made from the model `base`; the device moves it."""
         world = cls.__new__(cls)
         world.model = Model._of_world(model, base)
         world._linear_solver = None
         world._handle = sim
+        world._device = device
         world._steps = sim.steps
         world._film = None
         world._arrays = {}
         world.state = State._of(state, world.model)
-        world.state._away = away
+        world.state._away = device != "cpu"
         return world
 
     # ---- What it moves -------------------------------------------------------------------------
@@ -202,14 +205,14 @@ class Sim:
         if not isinstance(state, State):
             raise TypeError(f"expected a hooke.State, got {state!r}")
         _core.sim_use(self._handle, state._handle)
-        state._away = self.model.device != "cpu"
+        state._away = self.device != "cpu"
         state._model = self.model
         self._state = state
 
     @property
     def device(self) -> str:
         """Where the steps are made."""
-        return self.model.device
+        return self._device
 
     @property
     def x(self) -> Floats:

@@ -3,7 +3,7 @@
 #include "backend/remote.h"
 
 HkStatus hk_device_settings(const HkSim *sim, HkDeviceSettings *settings, HkError *error) {
-  settings->checked = sim->model->context.device == HK_CUDA_DOUBLE;
+  settings->checked = sim->device == HK_CUDA_DOUBLE;
   if (sim->model->time.tolerance > 0)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "devices do not support time.tolerance; leave it out and set time.step");

@@ -258,7 +258,7 @@ static HkStatus create(HkSim *sim, HkStepper **stepper, HkError *error) {
   r->sim = sim;
   r->holder = (HkStateHolder){fetch, leave};
   HkStatus status = hk_device_settings(sim, &r->settings, error);
-  if (status >= 0) status = hk_plugin_find(c->device, &r->device, error);
+  if (status >= 0) status = hk_plugin_find(sim->device, &r->device, error);
   if (status >= 0) status = create_device_sim(r, error);
   if (status >= 0) status = make_tables(r, error);
   if (status < 0) destroy(stepper);

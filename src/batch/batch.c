@@ -5,6 +5,8 @@
  */
 #include "batch/device.h"
 
+#include "step/choose_device.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -110,15 +112,14 @@ static HkStatus check_integrators(const HkBatch *b, const Origins *from, const H
   return HK_OK;
 }
 
-static HkStatus create(HkBatch *b, const Origins *from, const HkMethod *step, double h,
-                       HkError *error) {
+static HkStatus create(HkBatch *b, const Origins *from, HkDeviceKind kind, const HkMethod *step,
+                       double h, HkError *error) {
   HK_TRY(hk_shared_context_create(&b->model->context, &b->shared, error));
   b->context = hk_shared_context(b->shared);
   b->context.threads = 1;
-  HkDeviceKind kind = b->context.device;
+  b->context.device = HK_CPU; /* on a device, simulations of worlds answer questions */
   if (kind == HK_CPU) return create_worlds(b, from, step, h, error);
   HkMethod method = {0};
-  b->context.device = HK_CPU; /* simulations of worlds answer questions */
   HK_TRY(check_integrators(b, from, step, error));
   HK_TRY(hk_batch_device_method(b->model, step, &method, error));
   HkStatus status = create_worlds(b, from, &method, h, error);
@@ -126,21 +127,36 @@ static HkStatus create(HkBatch *b, const Origins *from, const HkMethod *step, do
   return status < 0 ? status : hk_batch_device_create(b, kind, &b->device, error);
 }
 
-static HkStatus create_from(const Origins *from, int64_t count, const HkMethod *step, double h,
-                            HkBatch **batch, HkError *error) {
+static HkStatus create_on(HkDeviceKind device, const Origins *from, int64_t count,
+                          const HkMethod *step, double h, HkBatch **batch, HkError *error) {
   const HkModel *model = origin_of(from, 0);
-  HK_TRY(check_request(model, count, error));
-  HK_TRY(check_vertices(from, count, error));
   HK_TRY(hk_alloc(&model->context, batch, 1, sizeof **batch, "a batch", error));
   HkBatch *b = *batch;
   b->model = model;
   b->count = count;
   b->threads = model->threads;
   b->stride = model->n > 0 ? 3 * model->n + HK_PAD : 0;
-  HkStatus status = create(b, from, step, h, error);
+  b->kind = device;
+  HkStatus status = create(b, from, device, step, h, error);
   if (status < 0) hk_batch_destroy(batch);
   if (status >= 0) hk_batch_set_cancel(b, NULL, NULL);
   return status;
+}
+
+static HkStatus create_from(const Origins *from, int64_t count, const HkMethod *step, double h,
+                            HkBatch **batch, HkError *error) {
+  const HkModel *model = origin_of(from, 0);
+  const HkContext *c = &model->context;
+  HkError why = {0};
+  HK_TRY(check_request(model, count, error));
+  HK_TRY(check_vertices(from, count, error));
+  if (c->device != HK_AUTO) return create_on(c->device, from, count, step, h, batch, error);
+  const HkStepType *type = hk_step_type((step ? step : &model->step)->schema);
+  if (type && hk_device_pays(c, type, count * model->n)) {
+    if (create_on(HK_CUDA, from, count, step, h, batch, &why) >= 0) return HK_OK;
+    hk_log(c, HK_LOG_INFO, "the CPU makes the steps: %s", why.text);
+  }
+  return create_on(HK_CPU, from, count, step, h, batch, error);
 }
 
 HkStatus hk_batch_create(const HkModel *model, int64_t count, const HkMethod *step, double h,
@@ -176,6 +192,10 @@ void hk_batch_destroy(HkBatch **batch) {
 }
 
 /* ---- Parts ---- */
+
+HkDeviceKind hk_batch_device(const HkBatch *batch) {
+  return batch->kind;
+}
 
 int64_t hk_batch_count(const HkBatch *b) {
   return b->count;

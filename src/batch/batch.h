@@ -27,6 +27,7 @@ struct HkBatch {
   HkSharedContext *shared;
   HkContext context;    /* of the worlds */
   const HkModel *model; /* of the first world */
+  HkDeviceKind kind;    /* who moves the worlds; never HK_AUTO */
   int threads;
   int64_t count, stride; /* worlds; doubles from one row of x to the next */
   HkWorld *worlds;

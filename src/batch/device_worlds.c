@@ -20,7 +20,6 @@
 HkStatus hk_batch_device_method(const HkModel *model, const HkMethod *step, HkMethod *method,
                                 HkError *error) {
   HkModel plain = *model; /* without springs multigrid is not picked, which worlds do not have */
-  plain.context.device = HK_CUDA;
   plain.springs.count = 0;
   HK_TRY(hk_method_copy(step ? step : &model->step, method, error));
   HkStatus status = hk_method_check(method, HK_STEP, "integrator", error);
@@ -30,7 +29,7 @@ HkStatus hk_batch_device_method(const HkModel *model, const HkMethod *step, HkMe
                      "worlds on a device do not support the integrator '%s'; choose "
                      "symplectic_euler, verlet or backward_euler, or the device cpu",
                      method->schema->name);
-  if (status >= 0) status = hk_choose_methods(&plain, (HkChoice){0}, method, error);
+  if (status >= 0) status = hk_choose_methods(&plain, (HkChoice){.device = HK_CUDA}, method, error);
   if (status < 0) hk_method_clear(method);
   return status;
 }

@@ -57,7 +57,8 @@ HkStatus hk_multigrid_check(const HkModel *m, HkError *error) {
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "a vertex has too many neighbors (%lld) for the preconditioner 'multigrid'; "
                    "choose %s'block_jacobi'",
-                   (long long)widest, m->context.device == HK_CPU ? "'ic0' or " : "");
+                   (long long)widest,
+                   m->context.device == HK_CPU || m->context.device == HK_AUTO ? "'ic0' or " : "");
   if (slots > INT32_MAX || entries > INT32_MAX)
     return hk_fail(error, HK_ERROR_UNSUPPORTED,
                    "%lld springs are too many for the preconditioner 'multigrid'; choose "

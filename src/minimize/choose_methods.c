@@ -50,22 +50,23 @@ typedef struct Pick {
 } Pick;
 
 /* Returns whether multigrid applies to a model; devices also need springs for it. */
-static bool has_multigrid(const HkModel *m) {
-  return hk_multigrid_check(m, NULL) >= 0 && (m->context.device == HK_CPU || m->springs.count > 0);
+static bool has_multigrid(const Pick *pick) {
+  const HkModel *m = pick->model;
+  bool applies = pick->choice.device == HK_CPU || m->springs.count > 0;
+  return hk_multigrid_check(m, NULL) >= 0 && applies;
 }
 
 static HkStatus pick_linear(const Pick *pick, HkMethod *method, HkError *error) {
-  const HkModel *m = pick->model;
-  int64_t n = has_multigrid(m) ? m->n : 0;
-  bool device = m->context.device != HK_CPU;
+  int64_t n = has_multigrid(pick) ? pick->model->n : 0;
+  bool device = pick->choice.device != HK_CPU;
   if (device && pick->choice.multigrid && n > 0) n = ITERATIVE_MIN;
   if (device && n < ITERATIVE_MIN) return hk_method_choose(method, HK_LINEAR, "pcg", error);
   return hk_choose_linear_solver(n, method, error);
 }
 
 /* Newton with a solver that is picked by size may factorize where that does not converge. */
-static HkStatus allow_factorization(const HkModel *m, HkMethod *newton, HkError *error) {
-  bool device = m->context.device != HK_CPU;
+static HkStatus allow_factorization(const Pick *pick, HkMethod *newton, HkError *error) {
+  bool device = pick->choice.device != HK_CPU;
   return device ? HK_OK : hk_method_set_number(newton, "factorize_max", FACTORIZE_MAX, error);
 }
 
@@ -87,28 +88,27 @@ static double large_tolerance(const HkModel *m, double h) {
   return fmax(TOLERANCE, round(digits * tolerance) / digits);
 }
 
-static HkStatus pick_minimizer(const HkModel *m, double h, HkMethod *method, HkError *error) {
+static HkStatus pick_minimizer(const Pick *pick, HkMethod *method, HkError *error) {
+  const HkModel *m = pick->model;
   HK_TRY(hk_method_choose(method, HK_MINIMIZE, "newton", error));
-  bool host = m->context.device == HK_CPU;
+  bool host = pick->choice.device == HK_CPU;
   if (host && m->n < ITERATIVE_MIN) return HK_OK;
-  bool large = (host || has_multigrid(m)) && m->n > FACTORIZE_MAX;
-  double tolerance = large ? large_tolerance(m, h) : TOLERANCE;
+  bool large = (host || has_multigrid(pick)) && m->n > FACTORIZE_MAX;
+  double tolerance = large ? large_tolerance(m, pick->choice.h) : TOLERANCE;
   return hk_method_set_number(method, "tolerance", tolerance, error);
 }
 
 /* sole: the linear systems of the method are not part of an iteration. */
 static HkStatus pick_methods(const Pick *pick, HkMethod *method, bool sole, HkError *error) {
-  const HkModel *m = pick->model;
   for (int k = 0; k < method->schema->param_count; k++) {
     const HkParam *p = &method->schema->params[k];
     if (p->kind != HK_PARAM_METHOD) continue;
     HkMethod *inner = (HkMethod *)((char *)method->params + p->offset);
     bool linear = !inner->schema && p->family == HK_LINEAR;
-    if (!inner->schema && p->family == HK_MINIMIZE)
-      HK_TRY(pick_minimizer(m, pick->choice.h, inner, error));
+    if (!inner->schema && p->family == HK_MINIMIZE) HK_TRY(pick_minimizer(pick, inner, error));
     if (linear) HK_TRY(pick_linear(pick, inner, error));
     if (linear && hk_param_find(method->schema, "factorize_max"))
-      HK_TRY(allow_factorization(m, method, error));
+      HK_TRY(allow_factorization(pick, method, error));
     if (linear && sole && hk_param_find(inner->schema, "tolerance"))
       HK_TRY(hk_method_set_number(inner, "tolerance", SOLE_RESIDUAL, error));
     if (inner->schema) HK_TRY(pick_methods(pick, inner, false, error));

@@ -6,8 +6,9 @@
 
 /* What else the choice depends on. */
 typedef struct HkChoice {
-  double h;       /* s, the step; 0: not known yet */
-  bool multigrid; /* on a device, multigrid for models of every size that it applies to */
+  HkDeviceKind device; /* that makes the steps */
+  double h;            /* s, the step; 0: not known yet */
+  bool multigrid;      /* on a device, multigrid for models of every size that it applies to */
 } HkChoice;
 
 /* Chooses the minimizer and the linear solver in an integrator that were not given, by the model.

@@ -84,7 +84,7 @@ enum { PARTS = 8 };
 HkStatus hk_energy_watch_create(HkSim *sim, HkError *error) {
   HkEnergyWatch *w = &sim->watch;
   w->stable = NAN;
-  if (!sim->type->energy_interval || sim->model->context.device != HK_CPU) return HK_OK;
+  if (!sim->type->energy_interval || sim->device != HK_CPU) return HK_OK;
   if (isinf(sim->type->stable_step(sim->method.params, 1, 0))) return HK_OK;
   HK_TRY(hk_alloc_vector(&sim->model->context, &w->mode, sim->model->n, "the fastest mode", error));
   hk_stability_start(sim->model->threads, w->mode, 3 * sim->model->n);

@@ -6,6 +6,7 @@
 #include "minimize/choose_methods.h"
 #include "step/adaptive.h"
 #include "step/blowup.h"
+#include "step/choose_device.h"
 #include "step/need.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ enum { FEW_MASSES_MAX_VERTICES = 100 };
 static HkStatus allocate(HkSim *sim, HkError *error) {
   const HkModel *m = sim->model;
   const HkContext *c = &m->context;
-  bool local = hk_stepper_type(c->device)->local;
+  bool local = hk_stepper_type(sim->device)->local;
   int vectors = local ? sim->type->vectors : 0;
   HK_TRY(hk_alloc(c, &sim->w, vectors, sizeof *sim->w, "workspace", error));
   for (int k = 0; k < vectors; k++)
@@ -71,9 +72,32 @@ HkStatus hk_sim_check_forces(const HkModel *m, const HkStepType *type, HkError *
   return HK_OK;
 }
 
+/* Creates a simulation whose steps the device makes; the method has been checked. */
+static HkStatus create(const HkModel *model, const HkMethod *method, double h, HkDeviceKind device,
+                       HkSim **sim, HkError *error) {
+  const HkStepType *type = hk_step_type(method->schema);
+  HK_TRY(hk_alloc(&model->context, sim, 1, sizeof **sim, "a simulation", error));
+  (*sim)->model = model;
+  (*sim)->device = device;
+  (*sim)->type = type;
+  (*sim)->h = h > 0 ? h : model->time.step;
+  HkStatus status = hk_method_copy(method, &(*sim)->method, error);
+  HkChoice choice = {device, (*sim)->h, type->device_multigrid};
+  if (status >= 0) status = hk_choose_methods(model, choice, &(*sim)->method, error);
+  if (status >= 0) status = allocate(*sim, error);
+  if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
+  if (status >= 0) hk_blowup_prepare(*sim);
+  if (status >= 0) status = hk_energy_watch_create(*sim, error);
+  if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
+  if (status >= 0) status = hk_stepper_type(device)->create(*sim, &(*sim)->stepper, error);
+  if (status < 0) hk_sim_destroy(sim);
+  return status;
+}
+
 HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkSim **sim,
                        HkError *error) {
-  HkContext c = model->context;
+  const HkContext *c = &model->context;
+  HkError why = {0};
   *sim = NULL;
   const HkMethod *method = step ? step : &model->step;
   const HkStepType *type = hk_step_type(method->schema);
@@ -85,21 +109,16 @@ HkStatus hk_sim_create(const HkModel *model, const HkMethod *step, double h, HkS
   HK_TRY(hk_method_check(method, HK_STEP, "integrator", error));
   HK_TRY(hk_sim_check_forces(model, type, error));
   HK_TRY(check_memory(model, method, error));
-  HK_TRY(hk_alloc(&c, sim, 1, sizeof **sim, "a simulation", error));
-  (*sim)->model = model;
-  (*sim)->type = type;
-  (*sim)->h = h > 0 ? h : model->time.step;
-  HkStatus status = hk_method_copy(method, &(*sim)->method, error);
-  HkChoice choice = {(*sim)->h, type->device_multigrid};
-  if (status >= 0) status = hk_choose_methods(model, choice, &(*sim)->method, error);
-  if (status >= 0) status = allocate(*sim, error);
-  if (status >= 0 && model->time.tolerance > 0) status = hk_adaptive_create(*sim, error);
-  if (status >= 0) hk_blowup_prepare(*sim);
-  if (status >= 0) status = hk_energy_watch_create(*sim, error);
-  if (status >= 0 && (*sim)->h == 0) status = pick_step(*sim, error);
-  if (status >= 0) status = hk_stepper_type(c.device)->create(*sim, &(*sim)->stepper, error);
-  if (status < 0) hk_sim_destroy(sim);
-  return status;
+  if (c->device != HK_AUTO) return create(model, method, h, c->device, sim, error);
+  if (hk_device_pays(c, type, model->n)) {
+    if (create(model, method, h, HK_CUDA, sim, &why) >= 0) return HK_OK;
+    hk_log(c, HK_LOG_INFO, "the CPU makes the steps: %s", why.text);
+  }
+  return create(model, method, h, HK_CPU, sim, error);
+}
+
+HkDeviceKind hk_sim_device(const HkSim *sim) {
+  return sim->device;
 }
 
 void hk_sim_destroy(HkSim **sim) {

@@ -46,6 +46,7 @@ const HkStepType *hk_step_type(const HkSchema *schema);
 
 struct HkSim {
   const HkModel *model;
+  HkDeviceKind device; /* that makes the steps; never HK_AUTO */
   const HkStepType *type;
   HkMethod method; /* own copy of the parameters */
   double h;

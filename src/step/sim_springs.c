@@ -48,7 +48,7 @@ HkStatus hk_sim_use_springs(HkSim *sim, const HkState *state, HkError *error) {
     use_rows(sim, &sim->model->springs, sim->model_rows);
     return HK_OK;
   }
-  if (!hk_stepper_type(sim->model->context.device)->takes_springs || sim->single)
+  if (!hk_stepper_type(sim->device)->takes_springs || sim->single)
     return hk_fail(
         error, HK_ERROR_UNSUPPORTED,
         "a state with springs of its own is stepped in double precision on the CPU only");

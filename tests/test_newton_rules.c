@@ -1,0 +1,99 @@
+/* Rules of Newton's method that the CPU and devices share: the distance that moves let expect, the
+ * default tolerance of large models, and what steps with that tolerance are worth. */
+#include "device_world.h"
+#include "minimize/minimize.h"
+#include "step/implicit.h"
+
+TEST(moves_of_a_geometric_series_let_expect_its_rest) {
+  const double rates[] = {0.01, 0.3, 0.9};
+  for (int k = 0; k < 3; k++) {
+    HkMoves moves = hk_moves_begin();
+    double move = 2;
+    for (int q = 0; q < 6; q++, move *= rates[k]) {
+      double rest = 0;
+      for (double next = rates[k] * move; next > 1e-15 * move; next *= rates[k]) rest += next;
+      hk_moves_add(&moves, move);
+      if (q > 0) CHECK_NEAR(hk_moves_left(&moves), rest, 1e-12 * move);
+    }
+  }
+}
+
+TEST(moves_that_do_not_shrink_let_expect_a_long_way) {
+  HkMoves moves = hk_moves_begin();
+  CHECK(!(hk_moves_left(&moves) <= 1e300));
+  hk_moves_add(&moves, 1);
+  CHECK_NEAR(hk_moves_left(&moves), 1, 0); /* as if the next were half as long */
+  for (int q = 0; q < 3; q++) hk_moves_add(&moves, 1);
+  CHECK(hk_moves_left(&moves) > 30);
+  hk_moves_add(&moves, 0.1); /* one short move after long ones proves nothing */
+  CHECK(hk_moves_left(&moves) > 3);
+  hk_moves_add(&moves, 0.01);
+  CHECK(hk_moves_left(&moves) < 0.002);
+}
+
+/* ---- Steps of large models ---- */
+
+static const char cloth[] =
+    "{'time': {'step': 0.0166666666666}, 'bodies': [{'shape': {'type': 'grid', 'nx': %d, 'ny': %d, "
+    "'plane': 'xz'}, 'springs': {'k': %g, 'shear': true, 'bending': true}, 'mass': {'total': 1}}], "
+    "'pins': [{'select': 'top_left'}, {'select': 'top_right'}], 'forces': ['gravity'], "
+    "'integrator': {'type': 'backward_euler'%s}}";
+
+static World make(int size, double k, const char *minimizer) {
+  World w;
+  char text[900];
+  HkError error = {0};
+  DeviceWish wish = {NULL, HK_CPU};
+  snprintf(text, sizeof text, cloth, size, size, k, minimizer);
+  if (device_make(test_json(text), NULL, &wish, &w, &error) < 0)
+    test_fail(__FILE__, __LINE__, "%s", error.text);
+  return w;
+}
+
+/* Returns the tolerance of the minimizer that was picked. */
+static double picked_tolerance(int size, double k) {
+  World w = make(size, k, "");
+  const HkImplicitParams *p = w.sim->method.params;
+  double tolerance = ((const HkStopping *)p->minimizer.params)->tolerance;
+  world_destroy(&w);
+  return tolerance;
+}
+
+TEST(the_default_tolerance_grows_with_the_mesh_and_is_small_where_springs_are_soft) {
+  double coarse = picked_tolerance(129, 1e4), fine = picked_tolerance(257, 1e4);
+  CHECK(coarse > 1 && coarse < 2);
+  CHECK_NEAR(fine / coarse, 2, 0.1);
+  CHECK_NEAR(picked_tolerance(129, 1e6) / coarse, 10, 0.5);
+  CHECK_NEAR(picked_tolerance(129, 1e-6), 0.01, 1e-12);
+  CHECK_NEAR(picked_tolerance(81, 1e4), 0.01, 1e-12); /* 6,561 vertices */
+}
+
+/* Steps that end by the default tolerance are near a minimum, whatever their relative gradient is:
+ * stiff cloth that falls, and soft cloth, for which a tolerance of 1.2 alone would ask for nothing.
+ */
+TEST(steps_with_a_large_tolerance_end_near_a_minimum) {
+  const double stiffness[] = {1e4, 30};
+  for (int k = 0; k < 2; k++) {
+    World own = make(101, stiffness[k], ", 'minimizer': {'type': 'newton', 'tolerance': 1.2}");
+    World solved = make(101, stiffness[k], ", 'minimizer': {'type': 'newton', 'tolerance': 1e-5}");
+    const double *mass = hk_model_masses(own.model);
+    int64_t n = hk_model_info(own.model).vertices;
+    for (int q = 0; q < 6; q++) {
+      double off = 0, moved = 0, *before = malloc((size_t)(3 * n) * sizeof *before);
+      memcpy(before, hk_state_positions(own.state), (size_t)(3 * n) * sizeof *before);
+      MUST(hk_state_copy(own.state, solved.state, error));
+      CHECK(hk_sim_step(own.sim, own.state, NULL) == HK_OK);
+      CHECK(hk_sim_step(solved.sim, solved.state, NULL) >= 0);
+      CHECK(hk_sim_step_info(own.sim).gradient <= 1.2);
+      const double *x = hk_state_positions(own.state), *y = hk_state_positions(solved.state);
+      for (int64_t c = 0; c < 3 * n; c++) {
+        off += mass[c / 3] * (x[c] - y[c]) * (x[c] - y[c]);
+        moved += mass[c / 3] * (y[c] - before[c]) * (y[c] - before[c]);
+      }
+      CHECK(sqrt(off / moved) <= 0.015);
+      free(before);
+    }
+    world_destroy(&own);
+    world_destroy(&solved);
+  }
+}
