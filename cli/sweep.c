@@ -62,19 +62,34 @@ typedef struct Sweep {
 
 /* ---- Before ---------------------------------------------------------------------------------- */
 
-/* Whether a mass is given as a number: a path below it leads nowhere then. */
-static bool mass_is_number(const Sweep *s) {
+/* Whether the mass of a body is given as a number: a path below it leads nowhere then. */
+static bool mass_is_number(const Sweep *s, int body) {
+  char probe[64];
   HkScene *scene = NULL;
   HkError error = {0};
   TextList sets = {.texts = calloc((size_t)s->settings->sets.count + 1, sizeof *sets.texts)};
   if (!sets.texts) return false;
   for (int q = 0; q < s->settings->sets.count; q++)
     sets.texts[sets.count++] = s->settings->sets.texts[q];
-  sets.texts[sets.count++] = "bodies[0].mass.total=null";
+  snprintf(probe, sizeof probe, "bodies[%d].mass.total=null", body);
+  sets.texts[sets.count++] = probe;
   bool is_number = source_read(&s->context, s->name, &sets, &scene, &error) < 0;
   hk_scene_destroy(&scene);
   free(sets.texts);
   return is_number;
+}
+
+/* Notes how masses are given, where `mass` is varied. */
+static bool look_at_masses(Sweep *s) {
+  Variations *v = &s->variations;
+  bool varied = false;
+  for (int q = 0; q < v->count; q++) varied |= strcmp(v->list[q].name, "mass") == 0;
+  if (!varied || v->bodies == 0) return true;
+  v->mass_is_number = calloc((size_t)v->bodies, sizeof *v->mass_is_number);
+  if (!v->mass_is_number) return false;
+  for (int body = 0; body < v->bodies; body++) v->mass_is_number[body] = mass_is_number(s, body);
+  complaint_sets(&s->settings->sets); /* those of the last look are freed */
+  return true;
 }
 
 static int open_table(Sweep *s) {
@@ -166,7 +181,7 @@ static int sweep(Sweep *s) {
   if (source_read(&s->context, s->name, &s->settings->sets, &s->scene, &error) < 0)
     return complain_of(&error);
   s->variations.bodies = s->scene->body_count;
-  s->variations.mass_is_number = mass_is_number(s);
+  if (!look_at_masses(s)) return complain(EXIT_MEMORY, "no memory for the options");
   code = open_table(s);
   if (code == EXIT_GOOD) code = do_all(s);
   complaint_sets(&s->settings->sets); /* those of worlds are freed */

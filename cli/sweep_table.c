@@ -1,6 +1,6 @@
 /* The table of `hooke sweep`: CSV by RFC 4180, one row a combination.
  *
- *     world, the varied values, status, time, steps, kinetic .. total, strain_min, strain_max,
+ *     world, the varied values, status, steps, time, kinetic .. total, strain_min, strain_max,
  *     speed_max, iterations, linear_iterations, gradient, reason, NAME.x .. NAME.vz of each probe,
  *     message
  *
@@ -92,7 +92,7 @@ void sweep_row(FILE *file, const Variations *v, const HkScene *scene, const Swee
   put_status(file, w->status);
   fprintf(file, ",%lld", (long long)w->steps);
   for (int q = 0; q < NUMBERS; q++) put_number(file, values[q]);
-  put_step_info(file, &w->last, w->model != NULL);
+  put_step_info(file, &w->last, w->steps > 0);
   for (int p = 0; p < scene->probe_count; p++)
     for (int c = 0; c < 6; c++) put_number(file, p < w->probe_count ? w->probes[6 * p + c] : NAN);
   fputc(',', file);

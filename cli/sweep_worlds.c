@@ -174,7 +174,7 @@ static void move_group(Group *g) {
   HkError error = {0};
   HkStatus status = create(g, &error);
   if (status < 0 && g->count > 1) {
-    for (int q = 0; q < g->count; q++) {
+    for (int q = 0; q < g->count && !signals_caught(); q++) {
       Group one = *g;
       one.index += q;
       one.models += q;
@@ -224,8 +224,10 @@ void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done,
              .steps = steps};
   bool *moved = calloc(size, sizeof *moved);
   bool have = g.index && g.models && g.counts && moved;
-  for (int q = 0; q < count && !have; q++)
+  for (int q = 0; q < count && !have; q++) {
     worlds[q].status = text_fail(&worlds[q].error, HK_ERROR_MEMORY, "no memory for the worlds");
+    worlds[q].finished = true;
+  }
   while (have && !signals_caught()) {
     collect(worlds, count, moved, &g);
     if (g.count == 0) break;

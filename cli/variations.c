@@ -70,13 +70,57 @@ static int read_one(Variation *v, const char *text) {
   }
 }
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* Short names, with the path that they stand for and with paths that are removed, as a scene has
+ * one or the other; %d is the number of a body. */
+static const struct {
+  const char *name, *path;
+  const char *removed[4];
+} short_names[] = {
+    {"h", "time.step", {NULL}},
+    {"step", "time.step", {NULL}},
+    {"duration", "time.duration", {NULL}},
+    {"k", "bodies[%d].springs.k", {"bodies[%d].springs.EA"}},
+    {"EA", "bodies[%d].springs.EA", {"bodies[%d].springs.k"}},
+    {"damping", "bodies[%d].springs.damping", {NULL}},
+    {"mass",
+     "bodies[%d].mass.total",
+     {"bodies[%d].mass.per_vertex", "bodies[%d].mass.length_density",
+      "bodies[%d].mass.area_density", "bodies[%d].mass.volume_density"}},
+};
+enum { SHORT_NAMES = sizeof short_names / sizeof short_names[0], MASS = SHORT_NAMES - 1 };
+
+/* Returns the short name that has this index, or -1. */
+static int short_of(const char *name) {
+  for (int s = 0; s < SHORT_NAMES; s++)
+    if (strcmp(short_names[s].name, name) == 0) return s;
+  return -1;
+}
+
+/* Whether one name sets, or removes, what the other one sets. */
+static bool is_same(const char *name, const char *other) {
+  int a = short_of(name), b = short_of(other);
+  const char *path = a < 0 ? name : short_names[a].path;
+  if (strcmp(path, b < 0 ? other : short_names[b].path) == 0) return true;
+  for (int q = 0; b >= 0 && q < 4 && short_names[b].removed[q]; q++)
+    if (strcmp(path, short_names[b].removed[q]) == 0) return true;
+  return false;
+}
+
 static int check_names(const Variations *v) {
-  for (int a = 0; a < v->count; a++)
+  for (int a = 0; a < v->count; a++) {
+    const char *name = v->list[a].name, *star = name ? strstr(name, "[*]") : NULL;
+    if (star && strncmp(name, "bodies[*]", strlen("bodies[*]")) != 0)
+      return complain(EXIT_USAGE, "--vary %s: [*] stands for every body; give the number", name);
     for (int b = 0; b < a; b++) {
-      const char *name = v->list[a].name, *other = v->list[b].name;
+      const char *other = v->list[b].name;
       if (name && other && strcmp(name, other) == 0)
         return complain(EXIT_USAGE, "--vary %s: is given twice; put all values behind one", name);
+      if (name && other && is_same(name, other))
+        return complain(EXIT_USAGE, "--vary %s: sets what %s sets; give one of them", name, other);
     }
+  }
   return EXIT_GOOD;
 }
 
@@ -107,6 +151,7 @@ void variations_release(Variations *v) {
     free(v->list[q].name);
   }
   free(v->list);
+  free(v->mass_is_number);
   *v = (Variations){0};
 }
 
@@ -117,25 +162,6 @@ const char *variations_value(const Variations *variations, int64_t combination, 
 }
 
 /* ---- Assignments ----------------------------------------------------------------------------- */
-
-/* Short names, with the path that they stand for and with paths that are removed, as a scene has
- * one or the other; %d is the number of a body. */
-static const struct {
-  const char *name, *path;
-  const char *removed[4];
-} short_names[] = {
-    {"h", "time.step", {NULL}},
-    {"step", "time.step", {NULL}},
-    {"duration", "time.duration", {NULL}},
-    {"k", "bodies[%d].springs.k", {"bodies[%d].springs.EA"}},
-    {"EA", "bodies[%d].springs.EA", {"bodies[%d].springs.k"}},
-    {"damping", "bodies[%d].springs.damping", {NULL}},
-    {"mass",
-     "bodies[%d].mass.total",
-     {"bodies[%d].mass.per_vertex", "bodies[%d].mass.length_density",
-      "bodies[%d].mass.area_density", "bodies[%d].mass.volume_density"}},
-};
-enum { SHORT_NAMES = sizeof short_names / sizeof short_names[0], MASS = SHORT_NAMES - 1 };
 
 /* Appends "PATH=VALUE", where the first %d or * of the path becomes a number. */
 static bool append(TextList *sets, const char *path, int number, const char *value) {
@@ -158,8 +184,8 @@ static bool append(TextList *sets, const char *path, int number, const char *val
 static bool append_short(const Variations *v, int s, const char *value, TextList *sets) {
   const char *path = short_names[s].path;
   bool of_bodies = strstr(path, "%d") != NULL;
-  bool as_number = s == MASS && v->mass_is_number;
   for (int body = 0; body < (of_bodies ? v->bodies : 1); body++) {
+    bool as_number = s == MASS && v->mass_is_number && v->mass_is_number[body];
     for (int q = 0; q < 4 && short_names[s].removed[q] && !as_number; q++)
       if (!append(sets, short_names[s].removed[q], body, "null")) return false;
     if (!append(sets, as_number ? "bodies[%d].mass" : path, body, value)) return false;
@@ -176,9 +202,8 @@ static bool append_path(const Variations *v, const char *path, const char *value
 
 static bool append_variation(const Variations *v, const char *name, const char *value,
                              TextList *sets) {
-  for (int s = 0; s < SHORT_NAMES; s++)
-    if (strcmp(short_names[s].name, name) == 0) return append_short(v, s, value, sets);
-  return append_path(v, name, value, sets);
+  int s = short_of(name);
+  return s >= 0 ? append_short(v, s, value, sets) : append_path(v, name, value, sets);
 }
 
 bool variations_assign(const Variations *v, int64_t combination, const TextList *base,

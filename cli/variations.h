@@ -16,8 +16,8 @@ typedef struct Variations {
   Variation *list;
   int count;
   int64_t combinations;
-  int bodies;          /* of the scene */
-  bool mass_is_number; /* the scene gives the mass of its bodies as a number */
+  int bodies;           /* of the scene */
+  bool *mass_is_number; /* of each body: the scene gives its mass as a number */
 } Variations;
 
 /* Reads NAME=VALUE,VALUE,...; returns 0, or the exit code after the error has been printed. The

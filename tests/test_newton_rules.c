@@ -66,6 +66,7 @@ TEST(the_default_tolerance_grows_with_the_mesh_and_is_small_where_springs_are_so
   CHECK_NEAR(picked_tolerance(129, 1e6) / coarse, 10, 0.5);
   CHECK_NEAR(picked_tolerance(129, 1e-6), 0.01, 1e-12);
   CHECK_NEAR(picked_tolerance(81, 1e4), 0.01, 1e-12); /* 6,561 vertices */
+  CHECK_NEAR(picked_tolerance(129, 1e12), 1000, 0);   /* no more than newton takes */
 }
 
 /* Steps that end by the default tolerance are near a minimum, whatever their relative gradient is:

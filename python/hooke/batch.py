@@ -243,8 +243,8 @@ class Batch:
         "force.parameter"   of the first force of that name: (N,), or (N, 3) for vectors
         ==================  =========================================================================
 
-        k of single springs, l0 and damping belong to the state (State.set_springs). Nothing is changed
-        where a value makes no sense."""
+        k of single springs, l0 and damping belong to the state (State.set_springs). Shapes
+        and ranges of all values are checked before anything is changed."""
         given = {**(parameters or {}), **named}
         rows = {name: self._rows(value, name) for name, value in given.items()}
         changes = [
@@ -309,7 +309,7 @@ def _prepared(sim: Sim, name: str, value: Any) -> Callable[[], None]:
     if name == "h":
         return lambda: setattr(sim, "h", float(value))
     if name == "k" and single:
-        return lambda: sim.model.set_stiffness(float(value))
+        return lambda: _set_stiffness(sim, float(value))
     if name in ("k", "l0", "damping"):
         return lambda: sim.state.set_springs(**{name: value})
     if name == "mass":
@@ -320,6 +320,13 @@ def _prepared(sim: Sim, name: str, value: Any) -> Callable[[], None]:
     assert isinstance(force, Method)
     changed = force.replace(**{key: float(value) if single else value.tolist()})
     return lambda: sim.model.forces.__setitem__(index, changed)
+
+
+def _set_stiffness(sim: Sim, k: float) -> None:
+    """Of all springs of a world [N/m], also where its state has springs of its own."""
+    sim.model.set_stiffness(k)
+    if (sim.state.springs.k != k).any():
+        sim.state.set_springs(k=k)
 
 
 def _masses(model: Model, total: float) -> Floats:

@@ -122,7 +122,7 @@ class State:
         """Gives this state springs of its own from now on: k [N/m], l0 [m], damping [N s/m] and which are
         broken, one value or (M,) in the order of model.springs; None leaves what it is. They may be set
         again between steps, and are saved, copied and pickled with the state. Steps in single precision
-        and on devices refuse such a state."""
+        and on devices refuse such a state, except in worlds of a batch."""
         model = self._need_model()
         count = len(model.springs.k)
         given = {"k": k, "l0": l0, "damping": damping}

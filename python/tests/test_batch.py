@@ -79,6 +79,8 @@ def test_parameters_are_set_world_by_world(cloth):
     k = np.random.default_rng(1).uniform(10, 60, (3, springs))
     batch.set(k=k, l0=0.12)
     assert np.array_equal(batch[1].state.springs.k, k[1]) and batch[0].state.springs.l0[5] == 0.12
+    batch.set(k=[7, 8, 9])  # also of springs that belong to the state
+    assert [world.state.springs.k[3] for world in batch] == [7, 8, 9]
     batch.set(mass=np.full((3, 81), 0.01))
     batch.step(2)
     assert batch.time.tolist() == [2e-3, 4e-3, 2e-3]

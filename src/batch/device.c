@@ -243,8 +243,13 @@ HkStatus hk_batch_device_create(HkBatch *b, HkDeviceKind kind, HkBatchDevice **d
   *device = NULL;
   HK_TRY(hk_alloc(&b->context, device, 1, sizeof **device, "a device", error));
   (*device)->batch = b;
+  HkDeviceInfo info;
   HkStatus status = prepare(*device, kind, error);
-  if (status < 0) hk_batch_device_destroy(device);
+  if (status >= 0) status = (*device)->device->info(&info, error);
+  if (status >= 0)
+    hk_log(&b->context, HK_LOG_INFO, "%lld worlds move on %s", (long long)b->count, info.name);
+  else
+    hk_batch_device_destroy(device);
   return status;
 }
 

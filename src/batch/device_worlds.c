@@ -104,6 +104,12 @@ static HkStatus check_size(const HkBatchDevice *d, HkError *error) {
 HkStatus hk_batch_device_check(const HkBatchDevice *d, HkError *error) {
   HkDeviceInfo info;
   HK_TRY(check_method(&d->settings, error));
+  for (int64_t w = 0; w < d->batch->count; w++)
+    if (d->batch->worlds[w].model->time.tolerance > 0)
+      return hk_fail(error, HK_ERROR_UNSUPPORTED,
+                     "world %lld has a time.tolerance, which devices do not support; leave it out "
+                     "and set time.step",
+                     (long long)w);
   HK_TRY(check_structure(d->batch, error));
   HK_TRY(d->device->info(&info, error)); /* whether there is a device */
   return check_size(d, error);

@@ -124,16 +124,29 @@ static HkStatus summarize(const HkBatch *b, HkError *error) {
   return first >= 0 ? describe(b, first, failed, error) : worst;
 }
 
+/* An error of the device is one of all worlds that have none of their own. */
+static void share_error(HkBatch *b, HkStatus status, const HkError *error) {
+  for (int64_t w = 0; w < b->count; w++) {
+    HkWorld *world = &b->worlds[w];
+    if (world->status < 0) continue;
+    world->status = status;
+    hk_world_keep_error(b, world, error);
+  }
+}
+
 /* counts NULL: `count` steps of each world. */
 static HkStatus advance(HkBatch *b, int64_t count, const int64_t *counts, HkError *error) {
   begin(b, count, counts);
   set_caller(b, true);
   HkStatus status = HK_OK;
+  HkError why = {0};
   if (b->device)
-    status = hk_batch_device_steps(b->device, ask, error);
+    status = hk_batch_device_steps(b->device, ask, &why);
   else
     make_rounds(b);
   set_caller(b, false);
+  if (status < 0 && error) *error = why;
+  if (status < 0) share_error(b, status, &why);
   if (status >= 0) status = summarize(b, error);
   atomic_store(&b->is_stopped, false); /* a world that is stepped alone asks anew */
   return status;

@@ -44,7 +44,7 @@
 enum { PATCH_VERTICES_MIN = 1000 };
 
 static const HkParam params[] = {
-    HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9, 1000),
+    HK_STOPPING_PARAMS(HkNewtonParams, 1000, 1e-9, HK_NEWTON_TOLERANCE_MAX),
     HK_METHOD(HkNewtonParams, linear, HK_LINEAR,
               "solver of the linear systems; by the size of the model unless given"),
     HK_NUMBER(HkNewtonParams, forcing, "1", 0.3, 0, 1,

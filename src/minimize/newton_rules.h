@@ -18,12 +18,16 @@
 #define HK_CONVERGED_MAX 0.01
 
 /* Largest estimate of the distance to the minimum (hk_moves_left), in parts of |x - x_n|_M, at the
- * end of a step with a larger tolerance. The distance then is at most 0.01 for cloth of quads, and
- * a few times that where triangles buckle in many places at once (docs/robustness.md). */
+ * end of a step with a larger tolerance. The distance then is about 0.01 at most for cloth of
+ * quads, and several times that where triangles buckle in many places at once (docs/robustness.md).
+ */
 #define HK_LEFT_MAX 0.005
 
 /* Part of the slope by which a step must lower g at least. */
 #define HK_ARMIJO 1e-4
+
+/* Largest tolerance of Newton's method. */
+#define HK_NEWTON_TOLERANCE_MAX 1000
 
 /* Returns whether the first guess of a minimization with this tolerance may contain the last change
  * of velocity. With a large one, that change is in part what the steps before have left unsolved:

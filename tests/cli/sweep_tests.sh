@@ -88,6 +88,14 @@ test_sweep_takes_lists_objects_and_other_meshes() {
   swept_table out 'rows[0]["status"] == "ok"'
 }
 
+test_sweep_sets_masses_that_bodies_give_in_different_ways() {
+  printf '%s' '{"time": {"duration": 0.1}, "forces": ["gravity"], "bodies": [' \
+    '{"shape": {"type": "chain", "n": 3}, "springs": {"k": 10}, "mass": {"total": 0.5}},' \
+    '{"shape": {"type": "chain", "n": 3}, "springs": {"k": 10}, "mass": 1}]}' > two.json
+  expect 0 hooke sweep two.json --vary mass=1,2 --quiet
+  swept_table out 'len(rows) == 2 and all(row["status"] == "ok" for row in rows)'
+}
+
 test_sweep_refuses_bad_command_lines() {
   swept_cloth s.json
   expect 2 hooke sweep s.json
@@ -100,6 +108,12 @@ test_sweep_refuses_bad_command_lines() {
   one_error 'a value is missing'
   expect 2 hooke sweep s.json --vary k=1 --vary k=2
   one_error 'is given twice'
+  expect 2 hooke sweep s.json --vary h=0.01 --vary step=0.005
+  one_error '--vary step: sets what h sets'
+  expect 2 hooke sweep s.json --vary k=1 --vary EA=2
+  one_error '--vary EA: sets what k sets'
+  expect 2 hooke sweep s.json --vary 'forces[*].g=1'
+  one_error 'stands for every body'
   expect 3 hooke sweep s.json --vary k=1 -o missing/table.csv
   one_error 'missing/table.csv: cannot write'
   [ ! -e missing ]

@@ -50,10 +50,10 @@ static inline HkStatus hk_gpu_linear_step(const HkGpuLinearOps *ops,
   info->iterations = 1;
   info->reason = isfinite(size) ? HK_STOP_CONVERGED : HK_STOP_STALLED;
   info->residual = size > 0 ? 1 : 0;
-  if (!isfinite(size)) info->residual = NAN;
+  if (!isfinite(size)) info->residual = info->gradient = NAN; /* forces are not finite */
   if (!isfinite(size) || size == 0) return HK_OK;
   for (;;) {
-    HkGpuSolved solved;
+    HkGpuSolved solved = {0};
     double left = info->residual;
     HkStatus status = ops->solve(ops->device, tolerance / left, &solved, error);
     info->linear_iterations += solved.iterations;

@@ -42,7 +42,7 @@ static void hash_springs(const HkWorldSprings *worlds, int64_t count, int64_t sp
 }
 
 /* Numbers springs by their hashes, in a table of open addressing. Two springs that differ but have
- * the same hash of 64 bits would be taken for one type; hk_world_graph_fits finds that. */
+ * the same hash of 64 bits would be taken for one type, which does not happen by chance. */
 static HkStatus number_types(HkWorldGraph *g, int64_t springs, const uint64_t *hash,
                              HkError *error) {
   int32_t *slot = NULL;

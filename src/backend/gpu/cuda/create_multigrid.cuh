@@ -118,16 +118,16 @@ static HkStatus create_side(Simulation *s, HkError *error) {
   return HK_OK;
 }
 
-/* Allocates the step before, and snapshots of it. */
+/* Allocates y' without media for further passes, and the step before with snapshots of it. */
 static HkStatus create_history(Simulation *s, HkError *error) {
   int64_t n = s->n;
   size_t bytes = (size_t)(3 * n) * sizeof(HkReal);
+  bool passes = s->settings.passes > 1 && s->uses_majorizer;
+  HK_CUDA_TRY(keep_new(s, &s->bare, passes ? n : 0, error));
   if (!hk_device_remembers(&s->settings)) return HK_OK;
   HK_CUDA_TRY(keep_new(s, &s->v_old, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &s->record_v_old, 3 * n, error));
   HK_CUDA(cudaMallocHost(&s->host_v_old, bytes), "allocate host memory");
-  bool passes = s->settings.passes > 1 && s->uses_majorizer;
-  HK_CUDA_TRY(keep_new(s, &s->bare, passes ? n : 0, error));
   if (!hk_device_needs_x_old(&s->settings)) return HK_OK;
   HK_CUDA_TRY(keep_new(s, &s->start, n, error));
   HK_CUDA_TRY(keep_new(s, &s->before, s->general ? n : 0, error));
