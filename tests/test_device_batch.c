@@ -354,6 +354,11 @@ TEST(forces_that_are_added_to_a_world_are_checked) {
   MUST(hk_model_add_force(hk_batch_model(batch, 1), &wind, &index, error));
   hk_method_clear(&wind);
   FAILS(hk_batch_steps(batch, 3, error), HK_ERROR_UNSUPPORTED, "'face_wind'");
+  for (int w = 0; w < 2; w++) { /* nobody waits for steps that are not made */
+    HkWorldInfo info;
+    FAILS(hk_batch_world_info(batch, w, &info, error), HK_ERROR_UNSUPPORTED, "'face_wind'");
+    CHECK(info.steps == 0);
+  }
   MUST(hk_model_remove_force(hk_batch_model(batch, 1), index, error));
   MUST(hk_batch_steps(batch, 3, error));
   CHECK_NEAR(hk_state_time(hk_batch_state(batch, 1)), 0.003, 1e-12);
