@@ -210,12 +210,12 @@ HkStatus hk_batch_device_take(HkBatchDevice *d, const void *x, const void *v, Hk
   for (int64_t w = 0; w < d->batch->count && pins > 0; w++)
     memcpy(d->pin_held + w * pins, d->batch->worlds[w].state->pin_held, (size_t)pins);
   HK_TRY(d->device->worlds_copy_from_arrays(d->worlds, x, v, d->pin_held, error));
+  for (int64_t w = 0; w < d->batch->count; w++) d->held[w].here = false;
   for (int64_t w = 0; w < d->batch->count; w++) {
     HkState *state = d->batch->worlds[w].state;
-    d->held[w].here = false;
     state->h_old = 0;
     if (state->steps > 0) continue;
-    hk_state_fetch(state); /* sets the reference speed of the blow-up check */
+    hk_state_fetch(state); /* the first call fetches all worlds that are not here */
     hk_blowup_begin(d->batch->worlds[w].sim, state);
   }
   return HK_OK;
