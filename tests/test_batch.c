@@ -282,7 +282,8 @@ TEST(cancelled_worlds_are_at_whole_steps_and_go_on_with_the_same_bits) {
     hk_batch_set_cancel(batch, ask, &asker);
     MUST(hk_batch_steps(batch, 20, error)); /* counts the questions */
     hk_batch_destroy(&batch);
-    asker = (Asker){.end = asker.asked / 2, .thread = pthread_self()};
+    /* Of several threads, the caller's may be the one that works least. */
+    asker = (Asker){.end = threads > 1 ? 3 : asker.asked / 2, .thread = pthread_self()};
     MUST(hk_batch_create(base.model, 4, NULL, 0, &batch, error));
     hk_batch_set_cancel(batch, ask, &asker);
     FAILS(hk_batch_steps(batch, 20, error), HK_ERROR_CANCELLED, "cancelled");
