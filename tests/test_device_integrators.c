@@ -388,6 +388,40 @@ TEST(bdf2_on_a_device_has_second_order_in_the_wind) {
     test_fail("bdf2", 0, "error %g at h = 0.01, %g at a fourth of it", rough, fine);
 }
 
+/* Where a corner is after steps of backward_euler with so many passes over the wind. */
+static double corner_after_passes(HkDeviceKind device, int passes, double tolerance) {
+  World w;
+  char text[900];
+  HkError error = {0};
+  DeviceWish wish = {NULL, device};
+  snprintf(text, sizeof text,
+           "{'time': {'step': 0.04}, 'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 5}, "
+           "'springs': {'k': 20}, 'mass': 0.1}], 'pins': [{'select': 'top_left'}], 'forces': "
+           "['gravity', {'type': 'face_wind', 'velocity': [2, 0, 6]}], 'integrator': {'type': "
+           "'backward_euler', 'passes': %d, 'minimizer': {'type': 'newton', 'tolerance': %g, "
+           "'linear': {'type': 'pcg', 'preconditioner': 'multigrid'}}}}",
+           passes, tolerance);
+  HkStatus status = device_make(test_json(text), NULL, &wish, &w, &error);
+  if (status >= 0) status = hk_sim_steps(w.sim, w.state, 5, &error);
+  if (status < 0) test_fail(__FILE__, __LINE__, "%s", error.text);
+  double z = status < 0 ? NAN : hk_state_x(w.state)[3 * 24 + 2];
+  world_destroy(&w);
+  return z;
+}
+
+/* Several passes are made with tolerances at which the step before is remembered, and with others.
+ */
+TEST(passes_of_backward_euler_on_a_device_are_those_of_the_host) {
+  const double tolerances[] = {1e-12, 0.02};
+  device_use_plugin();
+  for (int q = 0; q < 2; q++) {
+    double one = corner_after_passes(HK_CPU, 1, tolerances[q]);
+    double here = corner_after_passes(HK_CPU, 3, tolerances[q]);
+    double there = corner_after_passes(HK_CUDA, 3, tolerances[q]);
+    CHECK(fabs(there - here) < 0.1 * fabs(one - here));
+  }
+}
+
 /* Defaults, from 1,000 vertices on and below: as many Newton iterations as on the CPU. */
 TEST(bdf2_is_solved_by_multigrid_on_a_device) {
   device_use_plugin();

@@ -15,8 +15,8 @@
  * With --every N the CPU makes the steps, and every N-th one is made from the same state by the
  * GPU, and by the CPU to the tolerance of --solved (1e-6). The error of a step is
  * |x - x*|_M / |x* - x_n|_M. With --alone the GPU does all that, for sizes that the CPU is too slow
- * for. With --iterations the GPU ends its step after so many iterations of Newton's method: so
- * the time to an error is measured.
+ * for. With --iterations N the GPU ends its step after N iterations of Newton's method, to measure
+ * the time to an error.
  */
 #include "base/clock.h"
 #include "hooke/device.h"

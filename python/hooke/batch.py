@@ -128,7 +128,7 @@ class Batch:
 
     @property
     def device_v(self) -> DeviceArray:
-        """(N, n, 3) velocities [m/s] there, likewise."""
+        """(N, n, 3) velocities [m/s] there; setting it is as for device_x."""
         return self._read_device("device_v")
 
     @device_v.setter

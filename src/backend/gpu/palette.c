@@ -78,8 +78,8 @@ static Springs springs_of(const HkModel *m, const HkGpuLayout *layout,
   return s;
 }
 
-/* Goes on in each piece until a spring is not accepted. Returns the first of these springs, -1 if
- * all springs are accepted. */
+/* Accepts springs of each piece up to the first that does not fit. Returns the first of these
+ * springs, -1 if all springs are accepted. */
 static int64_t first_other(Springs *s) {
   hk_parallel_work(s->model->threads, PIECES, 1, accept_range, s);
   for (int q = 0; q < PIECES; q++)

@@ -1,7 +1,7 @@
 /* Worlds of a batch on a GPU: one thread block moves one world through many steps (gpu/world.h).
  *
- * As many blocks as fit the GPU take worlds from a counter, so that worlds with more iterations delay
- * nobody. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
+ * As many blocks as fit the GPU take worlds from a counter, so that a world with more iterations
+ * delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
  * worlds_double.cu compile this file, plugin.cu exports both.
  */
 #ifndef HK_CUDA_WORLDS_CUH
@@ -296,7 +296,7 @@ static HkStatus worlds_fetch(HkDeviceWorlds *worlds, int64_t first, int64_t coun
 
 /* ---- Steps ---- */
 
-/* Allocates tables for so many rows a world. */
+/* Allocates tables with `rows` rows a world. */
 static HkStatus need_rows(Worlds *s, int64_t rows, HkError *error) {
   const HkDeviceWorldsModel *m = &s->args.model;
   int64_t all = m->count * rows,
