@@ -339,7 +339,7 @@ static void minimize_by_newton(Sim *s, const HkGpuMoment *moment) {
                         .total_mass = s->model.total_mass};
   HkStepInfo info = {0};
   guess(&n);
-  for (int pass = 0; pass == 0 || (pass < s->settings.passes && s->uses_majorizer); pass++) {
+  for (int pass = 0; pass == 0 || (pass < s->settings.passes && s->bare); pass++) {
     if (pass > 0) begin_pass(&n);
     hk_gpu_newton_minimize(&newton, NULL);
     hk_gpu_newton_add_pass(&info, &newton.info);

@@ -87,9 +87,11 @@ static HkStatus create(const HkDeviceModel *m, const HkDeviceSettings *settings,
   s->out_x = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->out_v = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
   s->held = copy_of(s, NULL, m->pin_count, 1);
+  if (settings->passes > 1 && s->uses_majorizer)
+    s->bare = copy_of(s, NULL, l->n, sizeof(HkGpuVector));
   if (hk_device_remembers(settings)) {
-    HkGpuVector **old[] = {&s->v_old, &s->lead, &s->bare, &s->start, &s->before};
-    for (int q = 0; q < (hk_device_needs_x_old(settings) ? 5 : 3); q++)
+    HkGpuVector **old[] = {&s->v_old, &s->lead, &s->start, &s->before};
+    for (int q = 0; q < (hk_device_needs_x_old(settings) ? 4 : 2); q++)
       *old[q] = copy_of(s, NULL, l->n, sizeof(HkGpuVector));
     s->out_v_old = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));
     if (s->start) s->out_x_old = copy_of(s, NULL, 3 * l->n, sizeof(HkReal));

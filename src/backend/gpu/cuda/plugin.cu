@@ -69,6 +69,7 @@ static double need(const HkDeviceModel *m, const HkDeviceSettings *settings) {
         m->face_count > 0 || m->medium_parts & (HK_GPU_QUADRATIC_DRAG | HK_GPU_BUOYANCY);
     bytes += (l->damped || l->threads || uses_majorizer ? 8 : 4) * n * real;
     if (uses_majorizer) bytes += (10 * n + 6 * (double)m->face_count) * real;
+    if (uses_majorizer && m->hierarchy && settings->passes > 1) bytes += 4 * n * real;
   }
   if (settings->step >= HK_DEVICE_NEWTON)
     bytes += (3 * 4 + 3 * 3 + (m->hierarchy ? 0 : 6)) * n * real;
