@@ -1,12 +1,12 @@
 /* Implicit steps on a GPU: how long they take and how far they are from the minimum.
  *
- *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME]
+ *     hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME] [--k K]
  *                       [--every N [--alone] [--solved T] [--iterations N]]
  *
  * KIND is cloth (a grid with shear and bending springs), shuffled (the same numbered at random),
  * disc (triangles), ball (tetrahedra) or block (a lattice); SIZE counts vertices along a side,
- * rings or shells. A body of 1 kg and about 1 m with springs of 1e4 N/m falls from rest for STEPS
- * steps of 1/60 s by newton with pcg and multigrid, or by pcg with multigrid alone if the
+ * rings or shells. A body of 1 kg and about 1 m with springs of K N/m (1e4) falls from rest for
+ * STEPS steps of 1/60 s by newton with pcg and multigrid, or by pcg with multigrid alone if the
  * integrator is linear_implicit_euler. TOLERANCE is that of newton, or of pcg; 0: Hooke's default.
  * The first line of output has milliseconds of a step (the first one by itself, then median, mean
  * and largest of the others), iterations, and how steps ended; the second one the energies at the
@@ -72,29 +72,29 @@ static void write_shuffled(const char *path, int size) {
 }
 
 typedef struct Kind {
-  const char *name, *body, *pins; /* of the scene; %1$d: SIZE */
+  const char *name, *body, *pins; /* of the scene; %1$d: SIZE, %2$g: K */
 } Kind;
 
 static const Kind kinds[] = {
     {"cloth",
      "\"shape\": {\"type\": \"grid\", \"nx\": %1$d, \"ny\": %1$d, \"plane\": \"xz\"}, "
-     "\"springs\": {\"k\": 10000, \"shear\": true, \"bending\": true}",
+     "\"springs\": {\"k\": %2$g, \"shear\": true, \"bending\": true}",
      "{\"select\": \"top_left\"}, {\"select\": \"top_right\"}"},
     {"shuffled",
-     "\"mesh\": \"shuffled.obj\", \"springs\": {\"k\": 10000, \"shear\": true, \"bending\": true}",
+     "\"mesh\": \"shuffled.obj\", \"springs\": {\"k\": %2$g, \"shear\": true, \"bending\": true}",
      "{\"select\": {\"nearest\": [-0.5, 0, -0.5]}}, {\"select\": {\"nearest\": [0.5, 0, -0.5]}}"},
     {"disc",
      "\"shape\": {\"type\": \"disc\", \"rings\": %1$d, \"plane\": \"xz\"}, \"springs\": {\"k\": "
-     "10000, \"bending\": true}",
+     "%2$g, \"bending\": true}",
      "{\"select\": {\"nearest\": [0.354, 0, 0.354]}}, {\"select\": {\"nearest\": [-0.354, 0, "
      "0.354]}}"},
     {"ball",
      "\"shape\": {\"type\": \"ball\", \"shells\": %1$d, \"radius\": 0.5}, \"springs\": {\"k\": "
-     "10000}",
+     "%2$g}",
      "{\"select\": {\"box\": {\"min\": [-1, 0.4, -1], \"max\": [1, 1, 1]}}}"},
     {"block",
      "\"shape\": {\"type\": \"block\", \"nx\": %1$d, \"ny\": %1$d, \"nz\": %1$d}, \"springs\": "
-     "{\"k\": 10000}",
+     "{\"k\": %2$g}",
      "{\"select\": \"left\"}"}};
 
 static const Kind *find_kind(const char *name) {
@@ -114,7 +114,7 @@ static void on_log(void *user, HkLogLevel level, const char *text) {
 typedef struct Options {
   const char *kind, *integrator;
   int size, steps;
-  double tolerance, solved;
+  double tolerance, solved, k;
   int iterations; /* of a step that the GPU makes for its error, at most */
   int every;      /* errors of every how many steps; 0: times alone */
   HkDeviceKind device;
@@ -149,7 +149,7 @@ static World make_world(const Options *o, double tolerance, int iterations, HkDe
   const Kind *found = find_kind(o->kind);
   context.device = device;
   context.log = on_log;
-  snprintf(body, sizeof body, found->body, o->size);
+  snprintf(body, sizeof body, found->body, o->size, o->k);
   write_method(o, tolerance, iterations, method, sizeof method);
   snprintf(text, sizeof text,
            "{\"time\": {\"step\": 0.016666666666666666}, \"bodies\": [{%s, \"mass\": {\"total\": "
@@ -307,8 +307,9 @@ static void measure_errors(const Options *o) {
 int main(int argc, char **argv) {
   setenv("HOOKE_PLUGINS", BENCH_PLUGINS, 0);
   if (argc < 5) {
-    fprintf(stderr, "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME] "
-                    "[--every N [--alone] [--solved T] [--iterations N]]\n");
+    fprintf(stderr,
+            "hooke_bench_steps KIND SIZE STEPS TOLERANCE [--cpu] [--integrator NAME] [--k K] "
+            "[--every N [--alone] [--solved T] [--iterations N]]\n");
     return 2;
   }
   Options o = {.kind = argv[1],
@@ -317,6 +318,7 @@ int main(int argc, char **argv) {
                .steps = atoi(argv[3]),
                .tolerance = atof(argv[4]),
                .solved = 1e-6,
+               .k = 1e4,
                .iterations = 1000,
                .device = HK_CUDA};
   for (int k = 5; k < argc; k++) {
@@ -326,6 +328,7 @@ int main(int argc, char **argv) {
     if (strcmp(argv[k], "--integrator") == 0) o.integrator = value;
     if (strcmp(argv[k], "--every") == 0) o.every = atoi(value);
     if (strcmp(argv[k], "--iterations") == 0) o.iterations = atoi(value);
+    if (strcmp(argv[k], "--k") == 0) o.k = atof(value);
     if (strcmp(argv[k], "--solved") == 0) o.solved = atof(value);
   }
   if (strcmp(o.kind, "shuffled") == 0) write_shuffled("shuffled.obj", o.size);
