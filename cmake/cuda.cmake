@@ -6,7 +6,8 @@ if(HOOKE_CUDA)
   enable_language(CUDA)
   set(cuda_folder ${PROJECT_SOURCE_DIR}/src/backend/gpu/cuda)
   add_library(hooke_cuda MODULE ${cuda_folder}/plugin.cu ${cuda_folder}/single.cu
-    ${cuda_folder}/double.cu ${cuda_folder}/worlds_single.cu ${cuda_folder}/worlds_double.cu)
+    ${cuda_folder}/double.cu ${cuda_folder}/worlds_single.cu ${cuda_folder}/worlds_double.cu
+    ${cuda_folder}/sheet_single.cu ${cuda_folder}/sheet_double.cu)
   target_include_directories(hooke_cuda PRIVATE include src)
   # Numbers below 1e-38 are 0, quotients are exact to 2 units in the last place: roots and
   # quotients are single instructions then. Double precision knows neither.

@@ -12,11 +12,12 @@
 #ifndef HK_BACKEND_DEVICE_H
 #define HK_BACKEND_DEVICE_H
 
+#include "backend/device_sheet.h"
 #include "backend/gpu/hierarchy.h"
 #include "backend/gpu/layout.h"
 #include "base/device_settings.h"
 
-enum { HK_DEVICE_VERSION = 6 };
+enum { HK_DEVICE_VERSION = 7 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 #ifdef __CUDACC__
@@ -238,6 +239,9 @@ typedef struct HkDevice {
   HkStatus (*worlds_copy_to_arrays)(HkDeviceWorlds *worlds, void *x, void *v, HkError *error);
   HkStatus (*worlds_copy_from_arrays)(HkDeviceWorlds *worlds, const void *x, const void *v,
                                       const uint8_t *held, HkError *error);
+
+  /* Sheets with forces and velocities in single precision, and in double. */
+  const HkDeviceSheets *sheets_single, *sheets_double;
 } HkDevice;
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 extern const HkDevice host_single, host_double, host_worlds_single, host_worlds_double, hk_device;
+extern const HkDeviceSheets host_sheets_single, host_sheets_double;
 
 struct HkDeviceSim {
   HkDeviceSettings settings;
@@ -173,4 +174,6 @@ const HkDevice hk_device = {.version = HK_DEVICE_VERSION,
                             .worlds_steps = worlds_steps,
                             .worlds_create_array = worlds_create_array,
                             .worlds_copy_to_arrays = worlds_copy_to_arrays,
-                            .worlds_copy_from_arrays = worlds_copy_from_arrays};
+                            .worlds_copy_from_arrays = worlds_copy_from_arrays,
+                            .sheets_single = &host_sheets_single,
+                            .sheets_double = &host_sheets_double};

@@ -5,6 +5,7 @@
 
 extern "C" const HkDevice hk_cuda_single, hk_cuda_double;
 extern "C" const HkCudaWorlds hk_cuda_worlds_single, hk_cuda_worlds_double;
+extern "C" const HkDeviceSheets hk_cuda_sheets_single, hk_cuda_sheets_double;
 
 /* Simulations of both precisions begin with their settings. */
 struct HkDeviceSim {
@@ -277,4 +278,6 @@ const HkDevice hk_device = {HK_DEVICE_VERSION,
                             worlds_steps,
                             worlds_create_array,
                             worlds_copy_to_arrays,
-                            worlds_copy_from_arrays};
+                            worlds_copy_from_arrays,
+                            &hk_cuda_sheets_single,
+                            &hk_cuda_sheets_double};
