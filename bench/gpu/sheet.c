@@ -6,8 +6,8 @@
  * k / m at every size, falls from rest, horizontal, from two corners. Prints the time to make it,
  * milliseconds of a step, bytes of device memory a vertex, and the energies.
  */
-#include "base/clock.h"
 #include "hooke/sheet.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -71,14 +71,14 @@ static void load_tile(const Sheet *s, int32_t first_i, int32_t first_j, HkReal *
 }
 
 static void move_vertex(Sheet *s, const HkGpuMoment *moment, const HkReal *tile, int at, int32_t i,
-                        int32_t j) {
+                        int32_t j, bool inner) {
   const HkGpuSheet *g = &s->sheet;
   int64_t q = j * g->stride + i;
   double x[3];
   HkGpuVector v = {s->v[q], s->v[q + g->plane], s->v[q + 2 * g->plane]};
   for (int c = 0; c < 3; c++) x[c] = s->x[s->at][c * g->plane + q];
   hk_gpu_sheet_move(g, &moment->medium, g->inverse[hk_gpu_sheet_class(g->nx, g->ny, i, j)],
-                    hk_gpu_sheet_force(g, tile, at, i, j), x, &v);
+                    hk_gpu_sheet_force(g, tile, at, i, j, inner), x, &v);
   for (int c = 0; c < 3; c++) s->x[1 - s->at][c * g->plane + q] = x[c];
   s->v[q] = v.x;
   s->v[q + g->plane] = v.y;
@@ -102,7 +102,7 @@ static HkStatus steps(HkDeviceSheet *sheet, int64_t count, const double *moment,
         for (int32_t a = 0; a < HK_GPU_TILE_X && first_i + a < g->nx; a++)
           move_vertex(s, &now, tile,
                       (b + HK_GPU_TILE_HALO) * HK_GPU_TILE_STRIDE + a + HK_GPU_TILE_HALO,
-                      first_i + a, first_j + b);
+                      first_i + a, first_j + b, hk_gpu_sheet_inner(g, first_i, first_j));
     }
   }
   return HK_OK;

@@ -78,28 +78,36 @@ HK_HOST_DEVICE void hk_gpu_sheet_pull(const HkGpuSheet *s, const HkReal *tile, i
   hk_gpu_spring_force(d, s->k[direction], s->kl0[direction], f);
 }
 
-/* Adds the forces of both springs of a direction, where vertex (i, j) has them. */
+/* Adds the forces of both springs of a direction, where vertex (i, j) has them; inner: it has. */
 HK_HOST_DEVICE void hk_gpu_sheet_pull_both(const HkGpuSheet *s, const HkReal *tile, int at,
-                                           int32_t i, int32_t j, int direction, int di, int dj,
-                                           HkGpuVector *f) {
+                                           int32_t i, int32_t j, bool inner, int direction, int di,
+                                           int dj, HkGpuVector *f) {
   const int apart = dj * HK_GPU_TILE_STRIDE + di;
   if (s->k[direction] == 0) return;
-  if (hk_gpu_sheet_has(s->nx, s->ny, i + di, j + dj))
+  if (inner || hk_gpu_sheet_has(s->nx, s->ny, i + di, j + dj))
     hk_gpu_sheet_pull(s, tile, at, apart, direction, f);
-  if (hk_gpu_sheet_has(s->nx, s->ny, i - di, j - dj))
+  if (inner || hk_gpu_sheet_has(s->nx, s->ny, i - di, j - dj))
     hk_gpu_sheet_pull(s, tile, at, -apart, direction, f);
 }
 
-/* Returns the force (N) of all springs on vertex (i, j), which stands at `at` in its tile. */
+/* Returns whether no vertex of a tile is near an edge of the sheet. */
+HK_HOST_DEVICE bool hk_gpu_sheet_inner(const HkGpuSheet *s, int32_t first_i, int32_t first_j) {
+  return first_i >= HK_GPU_TILE_HALO && first_j >= HK_GPU_TILE_HALO &&
+         first_i + HK_GPU_TILE_X + HK_GPU_TILE_HALO <= s->nx &&
+         first_j + HK_GPU_TILE_Y + HK_GPU_TILE_HALO <= s->ny;
+}
+
+/* Returns the force (N) of all springs on vertex (i, j), which stands at `at` in its tile; inner:
+ * of the tile. */
 HK_HOST_DEVICE HkGpuVector hk_gpu_sheet_force(const HkGpuSheet *s, const HkReal *tile, int at,
-                                              int32_t i, int32_t j) {
+                                              int32_t i, int32_t j, bool inner) {
   HkGpuVector f = {0, 0, 0};
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 0, 1, 0, &f);
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 1, 0, 1, &f);
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 2, 1, 1, &f);
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 3, 1, -1, &f);
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 4, 2, 0, &f);
-  hk_gpu_sheet_pull_both(s, tile, at, i, j, 5, 0, 2, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 0, 1, 0, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 1, 0, 1, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 2, 1, 1, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 3, 1, -1, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 4, 2, 0, &f);
+  hk_gpu_sheet_pull_both(s, tile, at, i, j, inner, 5, 0, 2, &f);
   return f;
 }
 

@@ -286,7 +286,28 @@ static __device__ void load_dense(const HkGpuMatrix &A, double *M) {
   __syncthreads();
 }
 
-/* The inverse of the last level by Gauss and Jordan without pivots, in one block. */
+/* inverse = the inverse of the 3 x 3 block at (k, k) of M. */
+static __device__ __forceinline__ void invert_pivot(const double *M, int size, int k,
+                                                    double inverse[3][3]) {
+  double p[3][3];
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) p[a][b] = M[(k + a) * size + k + b];
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) {
+      const int c = (b + 1) % 3, d = (b + 2) % 3, e = (a + 1) % 3, f = (a + 2) % 3;
+      inverse[a][b] = p[c][e] * p[d][f] - p[c][f] * p[d][e];
+    }
+  const double scale =
+      1 / (p[0][0] * inverse[0][0] + p[0][1] * inverse[1][0] + p[0][2] * inverse[2][0]);
+  for (int a = 0; a < 3; a++)
+    for (int b = 0; b < 3; b++) inverse[a][b] *= scale;
+}
+
+/* The inverse of the last level by Gauss and Jordan in one block, with pivots of 3 x 3, which are
+ * positive definite:
+ *
+ *     M_ij -= M_ik P^-1 M_kj,   M_kj = P^-1 M_kj,   M_ik = -M_ik P^-1,   M_kk = P^-1
+ */
 __global__ void __launch_bounds__(DENSE_THREADS)
     invert_dense(__grid_constant__ const HkGpuMatrix A, float *inverse) {
   extern __shared__ __align__(16) double M[];
@@ -295,18 +316,26 @@ __global__ void __launch_bounds__(DENSE_THREADS)
   let_next_come();
   wait_for_last();
   load_dense(A, M);
-  for (int k = 0; k < size; k++) {
-    const double pivot = 1 / M[k * size + k];
-    const double own = column < size ? M[k * size + column] * pivot : 0;
-    for (int row = first; row < size && column < size; row += step)
-      if (column != k && row != k) M[row * size + column] -= M[row * size + k] * own;
-    __syncthreads();
-    for (int q = t; q < size; q += blockDim.x) {
-      if (q == k) continue;
-      M[k * size + q] *= pivot;
-      M[q * size + k] *= -pivot;
+  for (int k = 0; k < size; k += 3) {
+    const bool beside = column < size && (column < k || column >= k + 3);
+    double P[3][3], own[3] = {0, 0, 0};
+    invert_pivot(M, size, k, P);
+    for (int a = 0; a < 3 && beside; a++)
+      for (int b = 0; b < 3; b++) own[a] += P[a][b] * M[(k + b) * size + column];
+    for (int row = first; row < size && beside; row += step) {
+      const double *panel = M + row * size + k;
+      if (row < k || row >= k + 3)
+        M[row * size + column] -= panel[0] * own[0] + panel[1] * own[1] + panel[2] * own[2];
     }
-    if (t == 0) M[k * size + k] = pivot;
+    __syncthreads();
+    if (first == 0 && beside)
+      for (int a = 0; a < 3; a++) M[(k + a) * size + column] = own[a];
+    if (first == 1 && beside) { /* column: a row here */
+      double *panel = M + column * size + k, old[3] = {panel[0], panel[1], panel[2]};
+      for (int b = 0; b < 3; b++)
+        panel[b] = -(old[0] * P[0][b] + old[1] * P[1][b] + old[2] * P[2][b]);
+    }
+    if (t < 9) M[(k + t / 3) * size + k + t % 3] = P[t / 3][t % 3];
     __syncthreads();
   }
   for (int q = t; q < size * size; q += blockDim.x)

@@ -76,12 +76,21 @@ static void queue_change(Simulation *s, const NewtonArgs *a, HkReal t) {
     change<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, *a, t);
 }
 
+/* Waits for all that is queued, and copies Newton's scalars to the host. */
 static HkStatus read_scalars(Simulation *s, HkError *error) {
+  const int LOOKS = 100000; /* at the ticket, between two questions whether the queue has failed */
+  const unsigned ticket = ++s->ticket;
+  const volatile unsigned *seen = &s->host_scalars->ticket;
+  launch(publish, 1, 32, 0, s->queue, s->newton.scalars, s->host_scalars, ticket);
   HK_CUDA(cudaGetLastError(), "launch its kernels");
-  HK_CUDA(cudaMemcpyAsync(s->host_scalars, s->newton.scalars, sizeof(Scalars),
-                          cudaMemcpyDeviceToHost, s->queue),
-          "copy");
-  HK_CUDA(cudaStreamSynchronize(s->queue), "make its steps");
+  for (int looks = 1; *seen != ticket; looks++) {
+    if (looks % LOOKS != 0) continue;
+    cudaError_t code = cudaStreamQuery(s->queue);
+    if (code == cudaSuccess) break;
+    if (code != cudaErrorNotReady) HK_CUDA(code, "make its steps");
+    looks = 0;
+  }
+  __sync_synchronize();
   return HK_OK;
 }
 

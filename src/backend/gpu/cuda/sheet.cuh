@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 3)
   const int middle_i = min(first_i + HK_GPU_TILE_X / 2, s.nx - 1);
   const int middle_j = min(first_j + HK_GPU_TILE_Y / 2, s.ny - 1);
   const int64_t q = (int64_t)j * s.stride + i, middle = (int64_t)middle_j * s.stride + middle_i;
-  const bool mine = i < s.nx && j < s.ny;
+  const bool mine = i < s.nx && j < s.ny, inner = hk_gpu_sheet_inner(&s, first_i, first_j);
   const int at = (row + HK_GPU_TILE_HALO) * HK_GPU_TILE_STRIDE + column + HK_GPU_TILE_HALO;
   double own[3] = {0, 0, 0}, origin[3];
   HkGpuVector w = {0, 0, 0};
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(TILE_THREADS, 3)
   }
   if (mine) w = hk_gpu_vector(v[q], v[q + s.plane], v[q + 2 * s.plane]);
   for_halo(t, [&](int place, int a, int b) {
-    if (!hk_gpu_sheet_has(s.nx, s.ny, first_i + a, first_j + b)) return;
+    if (!inner && !hk_gpu_sheet_has(s.nx, s.ny, first_i + a, first_j + b)) return;
     const int64_t from = (int64_t)(first_j + b) * s.stride + first_i + a;
 #pragma unroll
     for (int c = 0; c < 3; c++)
@@ -82,7 +82,8 @@ __global__ void __launch_bounds__(TILE_THREADS, 3)
   for (int c = 0; c < 3; c++) tile[c * HK_GPU_TILE_SIZE + at] = (HkReal)(own[c] - origin[c]);
   __syncthreads();
   if (!mine) return;
-  const HkGpuVector f = hk_gpu_sheet_force(&s, tile, at, i, j);
+  const HkGpuVector f = inner ? hk_gpu_sheet_force(&s, tile, at, i, j, true)
+                              : hk_gpu_sheet_force(&s, tile, at, i, j, false);
   hk_gpu_sheet_move(&s, &moment->medium, s.inverse[hk_gpu_sheet_class(s.nx, s.ny, i, j)], f, own,
                     &w);
 #pragma unroll
@@ -120,6 +121,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     if ((int)threadIdx.x < half)
       for (int k = 0; k < SHEET_SUMS; k++) part[k][threadIdx.x] += part[k][threadIdx.x + half];
   }
+  __syncthreads();
   if (threadIdx.x < SHEET_SUMS) parts[threadIdx.x * gridDim.x + blockIdx.x] = part[threadIdx.x][0];
 }
 

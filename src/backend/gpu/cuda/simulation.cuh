@@ -82,6 +82,7 @@ struct Simulation {
   double *sizes, *host_sizes;
   NewtonArgs newton;
   Scalars *host_scalars;
+  unsigned ticket;     /* of the last copy of scalars to the host */
   HkStepInfo step;     /* of the present step */
   HkDeviceStepsInfo info; /* summed since the last fetch */
 
