@@ -41,25 +41,18 @@ static HkStatus worlds_create(const HkDeviceWorldsModel *m, const HkDeviceSettin
   s->model.pin_motion = keep(s, m->pin_motion, m->pin_count, sizeof *m->pin_motion);
   s->x = keep(s, NULL, m->count * m->stride, sizeof *s->x);
   s->v = keep(s, NULL, m->count * m->stride, sizeof *s->v);
-  HkGpuVector **vectors[] = {&w->x,
-                             &w->v,
-                             &w->w,
-                             &w->next,
-                             &s->solve.start,
-                             &s->solve.y,
-                             &s->solve.gradient,
-                             &s->solve.r,
-                             &s->solve.q,
-                             &s->solve.d,
-                             &s->solve.along};
-  for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++)
-    *vectors[q] = keep(s, NULL, m->n, sizeof(HkGpuVector));
-  w->medium = keep(s, NULL, 1, sizeof *w->medium);
-  w->inverse = keep(s, NULL, m->n, sizeof *w->inverse);
-  s->solve.weight = keep(s, NULL, m->n, sizeof *s->solve.weight);
-  s->solve.diagonal = keep(s, NULL, m->n, sizeof *s->solve.diagonal);
-  s->solve.coefficients = keep(s, NULL, m->words, sizeof *s->solve.coefficients);
   s->solve.world = w;
+  if (settings->step == HK_DEVICE_NEWTON) {
+    hk_world_use_shared(&s->solve, keep(s, NULL, m->n, HK_WORLD_IMPLICIT_BYTES), m->n);
+    void *workspace = keep(s, NULL, (int64_t)hk_world_workspace_bytes(m->n, m->words), 1);
+    hk_world_use_workspace(&s->solve, workspace, m->n, m->words);
+  } else {
+    HkGpuVector **vectors[] = {&w->x, &w->v, &w->w, &w->next};
+    for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++)
+      *vectors[q] = keep(s, NULL, m->n, sizeof(HkGpuVector));
+    w->inverse = keep(s, NULL, m->n, sizeof *w->inverse);
+  }
+  w->medium = keep(s, NULL, 1, sizeof *w->medium);
   s->solve.settings = &s->settings;
   *worlds = (HkDeviceWorlds *)s;
   return HK_OK;

@@ -24,12 +24,25 @@
 
 /* ---- Teams ---- */
 
-enum { HK_TEAM_SUMS = 3, HK_TEAM_WARPS = 32 };
+enum { HK_TEAM_SUMS = 3, HK_TEAM_WARPS = 32, HK_TEAM_SETS = 2 };
 
 /* What a team needs for its sums. */
 typedef struct HkGpuTeam {
-  double *sums; /* HK_TEAM_SUMS * HK_TEAM_WARPS in shared memory; unused by a team of one */
+  double *sums; /* HK_TEAM_SETS sets of HK_TEAM_SUMS * HK_TEAM_WARPS in shared memory; unused by a
+                 * team of one */
 } HkGpuTeam;
+
+/* Tells the compiler which memory a pointer is to, so that a GPU addresses it directly; and to load
+ * the words of several springs before the first one is used. */
+#ifdef __CUDA_ARCH__
+#define HK_TEAM_IN_SHARED(pointer) __builtin_assume(__isShared(pointer))
+#define HK_TEAM_IN_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+#define HK_TEAM_UNROLL _Pragma("unroll 4")
+#else
+#define HK_TEAM_IN_SHARED(pointer) ((void)(pointer))
+#define HK_TEAM_IN_GLOBAL(pointer) ((void)(pointer))
+#define HK_TEAM_UNROLL
+#endif
 
 HK_WORLD int hk_team_rank(void) {
 #ifdef __CUDA_ARCH__
@@ -107,8 +120,9 @@ typedef struct HkGpuWorld {
   const double *grips;              /* rows of device.h, of the step */
 
   /* Shared memory. */
-  HkGpuVector *x, *v, *w; /* w: predicted velocities, or the direction of an implicit step */
-  HkGpuMedium *medium;    /* of the step */
+  HkGpuVector *x, *w;  /* w: predicted velocities, or the direction of an implicit step */
+  HkGpuMedium *medium; /* of the step */
+  HkGpuVector *v;      /* neighbors read it in explicit steps; of owners alone in implicit ones */
 
   /* Owners alone. */
   HkReal *inverse;   /* 1 / kg; 0: constrained */
