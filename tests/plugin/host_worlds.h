@@ -132,7 +132,6 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   const HkDeviceWorldsModel *m = &s->model;
   const HkDeviceWorldsParameters *p = &s->parameters;
   HkGpuWorld *w = &s->world;
-  w->team = (HkGpuTeam){NULL};
   w->n = (int)m->n;
   w->flat = m->flat;
   w->general = m->general;

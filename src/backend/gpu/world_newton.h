@@ -18,13 +18,13 @@
 #include "backend/gpu/world_solve.h"
 
 /* The operations of newton.h on an HkGpuWorldSolve. */
-HK_WORLD HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error);
+HK_WORLD_CALL HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error);
 HK_WORLD HkStatus hk_world_prepare(void *device, bool first, HkError *error);
 HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, HkGpuSolved *solved,
                                  HkError *error);
 HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, HkGpuSolved *solved,
                                    HkError *error);
-HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
+HK_WORLD_CALL HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
                                    HkError *error);
 HK_WORLD HkStatus hk_world_take(void *device, HkError *error);
 HK_WORLD HkStatus hk_world_undo(void *device, HkError *error);
@@ -60,7 +60,7 @@ HK_WORLD HkGpuGathered hk_world_gather(HkGpuWorldSolve *s, int q) {
   return g;
 }
 
-HK_WORLD HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error) {
+HK_WORLD_CALL HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   const HkGpuWorld *w = s->world;
   double sum[3] = {0, 0, 0}, most[2] = {0, 0}; /* residual, moved, weights; pressure, furthest */
@@ -80,8 +80,8 @@ HK_WORLD HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error) {
     most[0] = fmax(most[0], pressure);
     most[1] = fmax(most[1], far);
   }
-  hk_team_reduce(&w->team, sum, 3, false);
-  hk_team_reduce(&w->team, most, 2, true);
+  hk_team_reduce(sum, 3, false);
+  hk_team_reduce(most, 2, true);
   look->residual = sqrt(sum[0]);
   look->moved = sqrt(sum[1]);
   look->pressure = most[0];
@@ -133,7 +133,7 @@ HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, 
   return HK_OK;
 }
 
-HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
+HK_WORLD_CALL HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
                                    HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   const HkGpuWorld *w = s->world;
@@ -159,7 +159,7 @@ HK_WORLD HkStatus hk_world_propose(void *device, double a, bool curved, double *
           0.5 * (double)(w->h * w->h * hk_gpu_spring_energy_change(d, hk_gpu_sub(w->w[j], own), p));
     }
   }
-  hk_team_reduce(&w->team, &sum, 1, false);
+  hk_team_reduce(&sum, 1, false);
   *change = sum;
   return HK_OK;
 }
@@ -197,7 +197,7 @@ HK_WORLD void hk_world_guess(HkGpuWorldSolve *s) {
     w->x[q] = s->start[q];
     inertia += 0.5 * w->mass[q] * (double)hk_gpu_dot(s->precise.d[q], s->precise.d[q]);
   }
-  hk_team_reduce(&w->team, &inertia, 1, false);
+  hk_team_reduce(&inertia, 1, false);
   hk_world_propose(s, 1, false, &rise, NULL);
   if (rise <= HK_GPU_GUESS_MAX_RISE * inertia) hk_world_take(s, NULL);
 }

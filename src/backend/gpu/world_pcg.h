@@ -11,12 +11,11 @@
 
 /* Adds up `count` values over the team; every thread gets the results. Uses the set 0 or 1 of the
  * team's sums: between two calls with the same set there is another barrier of the team. */
-HK_WORLD void HK_PCG(add_up)(const HkGpuTeam *team, int set, HK_PCG_REAL *value, int count) {
+HK_WORLD void HK_PCG(add_up)(int set, HK_PCG_REAL *value, int count) {
 #ifdef __CUDA_ARCH__
   const unsigned ALL = 0xffffffffu;
   int lane = hk_team_rank() % 32, warp = hk_team_rank() / 32, warps = (hk_team_size() + 31) / 32;
-  HK_PCG_REAL *sums = (HK_PCG_REAL *)(team->sums + set * HK_TEAM_SUMS * HK_TEAM_WARPS);
-  HK_TEAM_IN_SHARED(sums);
+  HK_PCG_REAL *sums = (HK_PCG_REAL *)hk_team_sums[set];
   for (int q = 0; q < count; q++) {
     for (int k = 16; k > 0; k /= 2) value[q] += __shfl_xor_sync(ALL, value[q], k);
     if (lane == 0) sums[q * HK_TEAM_WARPS + warp] = value[q];
@@ -30,7 +29,6 @@ HK_WORLD void HK_PCG(add_up)(const HkGpuTeam *team, int set, HK_PCG_REAL *value,
     for (int k = half; k > 0; k /= 2) value[q] += __shfl_xor_sync(ALL, value[q], k);
   }
 #else
-  (void)team;
   (void)set;
   (void)value;
   (void)count;
@@ -39,29 +37,21 @@ HK_WORLD void HK_PCG(add_up)(const HkGpuTeam *team, int set, HK_PCG_REAL *value,
 
 /* q = H p of the vertices that a thread owns; returns its part of p . q. Constrained vertices have
  * no row. */
-HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v) {
-  const HkGpuWorld *w = s->world;
-  const HkGpuVector *x = w->x;
-  const HK_PCG_VECTOR *p = v->p;
-  const uint32_t *word = w->word;
-  const HkGpuCoefficients *coefficients = s->coefficients;
+HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuSystem *s, const HK_PCG_VECTORS *v) {
   HK_PCG_REAL pq = 0;
-  HK_TEAM_IN_SHARED(x);
-  HK_TEAM_IN_SHARED(p);
-  HK_TEAM_IN_GLOBAL(word);
-  HK_TEAM_IN_GLOBAL(coefficients);
-  HK_TEAM_EACH(i, w->n) {
+  HK_TEAM_EACH(i, s->n) {
     HK_PCG_REAL m = (HK_PCG_REAL)s->weight[i];
     if (!(m > 0)) continue;
-    HK_PCG_VECTOR own = p[i], sum = {m * own.x, m * own.y, m * own.z};
-    HkGpuVector xi = x[i];
-    int first, count = hk_world_words(w, i, &first);
+    HK_PCG_VECTOR own = v->p[i], sum = {m * own.x, m * own.y, m * own.z};
+    HkGpuVector xi = s->x[i];
+    int first = s->row_start[i / HK_GPU_ROW] + i % HK_GPU_ROW;
+    int end = s->row_start[i / HK_GPU_ROW + 1];
     HK_TEAM_UNROLL
-    for (int k = 0; k < count; k++) {
-      int at = first + HK_GPU_ROW * k, j = (int)(word[at] & 0xffff);
-      HkGpuCoefficients c = coefficients[at];
-      HK_PCG_VECTOR pj = p[j];
-      HkGpuVector xj = x[j];
+    for (int at = first; at < end; at += HK_GPU_ROW) {
+      int j = (int)(hk_world_word(s, at) & 0xffff);
+      HkGpuCoefficients c = hk_world_coefficients(s, at);
+      HK_PCG_VECTOR pj = v->p[j];
+      HkGpuVector xj = s->x[j];
       HK_PCG_REAL dx = (HK_PCG_REAL)(xj.x - xi.x), ux = own.x - pj.x;
       HK_PCG_REAL dy = (HK_PCG_REAL)(xj.y - xi.y), uy = own.y - pj.y;
       HK_PCG_REAL dz = (HK_PCG_REAL)(xj.z - xi.z), uz = own.z - pj.z;
@@ -70,7 +60,7 @@ HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuWorldSolve *s, const HK_PCG_VEC
       sum.y += a * uy + b * dy;
       sum.z += a * uz + b * dz;
     }
-    if (w->flat) sum.z = 0;
+    if (s->flat) sum.z = 0;
     v->q[i] = sum;
     pq += own.x * sum.x + own.y * sum.y + own.z * sum.z;
   }
@@ -78,7 +68,7 @@ HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuWorldSolve *s, const HK_PCG_VEC
 }
 
 /* q = z = D^-1 r; adds r . r and r . z of the vertex to sum. */
-HK_WORLD void HK_PCG(precondition)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v, int i,
+HK_WORLD void HK_PCG(precondition)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, int i,
                                    HK_PCG_REAL sum[2]) {
   HkGpuInverse D = s->diagonal[i];
   HK_PCG_VECTOR r = v->r[i];
@@ -92,8 +82,8 @@ HK_WORLD void HK_PCG(precondition)(const HkGpuWorldSolve *s, const HK_PCG_VECTOR
 }
 
 /* p = z + beta p; constrained vertices have p = 0. */
-HK_WORLD void HK_PCG(search)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v, HK_PCG_REAL beta) {
-  HK_TEAM_EACH(i, s->world->n) {
+HK_WORLD void HK_PCG(search)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, HK_PCG_REAL beta) {
+  HK_TEAM_EACH(i, s->n) {
     HK_PCG_VECTOR z = v->q[i], p = v->p[i];
     if (beta != 0) {
       z.x += beta * p.x;
@@ -106,10 +96,10 @@ HK_WORLD void HK_PCG(search)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v, 
 }
 
 /* d += alpha p, r -= alpha q, z = D^-1 r; sum becomes r . r and r . z. */
-HK_WORLD void HK_PCG(descend)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v, HK_PCG_REAL alpha,
+HK_WORLD void HK_PCG(descend)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, HK_PCG_REAL alpha,
                               HK_PCG_REAL sum[2]) {
   sum[0] = sum[1] = 0;
-  HK_TEAM_EACH(i, s->world->n) {
+  HK_TEAM_EACH(i, s->n) {
     if (!(s->weight[i] > 0)) continue;
     HK_PCG_VECTOR p = v->p[i], q = v->q[i], d = v->d[i], r = v->r[i];
     d.x += alpha * p.x;
@@ -122,26 +112,25 @@ HK_WORLD void HK_PCG(descend)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *v,
     v->r[i] = r;
     HK_PCG(precondition)(s, v, i, sum);
   }
-  HK_PCG(add_up)(&s->world->team, 1, sum, 2);
+  HK_PCG(add_up)(1, sum, 2);
 }
 
 /* Iterates from d with the residual r, both 1 / scale times those of the system, until the rule of
  * conjugate_gradients.h ends it or r is `least` long. r, d and z of constrained vertices are 0. */
-HK_WORLD HkGpuPcgEnd HK_PCG(iterate)(const HkGpuWorldSolve *s, const HK_PCG_VECTORS *vectors,
-                                     double scale, double least, HkGpuPcg *pcg) {
-  HK_PCG_VECTORS v = *vectors;
+HK_WORLD HkGpuPcgEnd HK_PCG(iterate)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, double scale,
+                                     double least, HkGpuPcg *pcg) {
   HK_PCG_REAL sum[2] = {0, 0}, rz = 0, stop = (HK_PCG_REAL)(least * least);
   double square = scale * scale;
   hk_team_sync();
-  HK_TEAM_EACH(i, s->world->n) if (s->weight[i] > 0) HK_PCG(precondition)(s, &v, i, sum);
-  HK_PCG(add_up)(&s->world->team, 1, sum, 2);
+  HK_TEAM_EACH(i, s->n) if (s->weight[i] > 0) HK_PCG(precondition)(s, v, i, sum);
+  HK_PCG(add_up)(1, sum, 2);
   for (bool first = true;; first = false) {
-    HK_PCG(search)(s, &v, first ? 0 : sum[1] / rz);
+    HK_PCG(search)(s, v, first ? 0 : sum[1] / rz);
     rz = sum[1];
-    HK_PCG_REAL pq = HK_PCG(multiply)(s, &v);
-    HK_PCG(add_up)(&s->world->team, 0, &pq, 1);
+    HK_PCG_REAL pq = HK_PCG(multiply)(s, v);
+    HK_PCG(add_up)(0, &pq, 1);
     if (!(pq > 0) || !isfinite(pq)) return pq <= 0 && rz > 0 ? HK_PCG_NEGATIVE : HK_PCG_NOT_FINITE;
-    HK_PCG(descend)(s, &v, rz / pq, sum);
+    HK_PCG(descend)(s, v, rz / pq, sum);
     if (!isfinite(sum[0]) || !isfinite(sum[1])) return HK_PCG_NOT_FINITE;
     HkGpuPcgSums sums = {square * (double)rz, square * (double)pq, square * (double)sum[0]};
     if (hk_gpu_pcg_ends(pcg, &sums)) return HK_PCG_ENDED;

@@ -70,7 +70,7 @@ typedef enum HkGpuPcgEnd {
 } HkGpuPcgEnd;
 
 /* What an implicit step of a world holds. Owners alone read the arrays, except `start`, world->x,
- * world->w and single.p. */
+ * world->w. */
 typedef struct HkGpuWorldSolve {
   HkGpuWorld *world;
   const HkDeviceSettings *settings;
@@ -80,8 +80,7 @@ typedef struct HkGpuWorldSolve {
   HkGpuVector *gradient; /* -dg/dx */
   HkGpuVector *b;        /* of the system */
   HkGpuVector *along;
-  HkGpuSingleVectors single;       /* in shared memory */
-  HkGpuDoubleVectors precise;      /* p is world->w; p and r of `single` use its memory */
+  HkGpuDoubleVectors precise;      /* p is world->w */
   HkGpuInverse *diagonal;          /* inverse blocks */
   HkGpuCoefficients *coefficients; /* in the order of the words */
 } HkGpuWorldSolve;
@@ -92,16 +91,22 @@ enum {
   HK_WORLD_IMPLICIT_BYTES = sizeof(HkGpuVector) + 4 * sizeof(HkGpuFloats) /* shared, a vertex */
 };
 
-/* Gives the vectors that neighbors read, and those of `single`, the memory of n vertices at `at`.
- */
+/* The vectors that follow the positions x of n vertices: p in double precision, and all of those in
+ * floats, which begin in its memory. */
+HK_WORLD HkGpuVector *hk_world_double_direction(HkGpuVector *x, int64_t n) {
+  return x + n;
+}
+
+HK_WORLD HkGpuSingleVectors hk_world_single_vectors(HkGpuVector *x, int64_t n) {
+  HkGpuFloats *p = (HkGpuFloats *)(void *)(x + n);
+  HkGpuSingleVectors v = {p, p + n, p + 2 * n, p + 3 * n};
+  return v;
+}
+
+/* Gives the vectors that neighbors read the memory of n vertices at `at`. */
 HK_WORLD void hk_world_use_shared(HkGpuWorldSolve *s, void *at, int64_t n) {
-  HkGpuSingleVectors *f = &s->single;
   s->world->x = (HkGpuVector *)at;
-  s->world->w = s->precise.p = s->world->x + n;
-  f->p = (HkGpuFloats *)(void *)s->world->w;
-  f->r = f->p + n;
-  f->q = f->r + n;
-  f->d = f->q + n;
+  s->world->w = hk_world_double_direction(s->world->x, n);
 }
 
 /* Bytes of the arrays in a block's workspace. */
@@ -127,6 +132,51 @@ HK_WORLD void hk_world_use_workspace(HkGpuWorldSolve *s, void *at, int64_t n, in
 
 /* ---- The system ---- */
 
+/* What conjugate gradients read of a world, as copies that a GPU keeps in registers. */
+typedef struct HkGpuSystem {
+  int n;
+  bool flat;
+  HkGpuVector *x;
+  const int32_t *row_start;
+  const uint32_t *word;
+  const HkGpuCoefficients *coefficients;
+  const HkReal *weight;
+  const HkGpuInverse *diagonal;
+} HkGpuSystem;
+
+HK_WORLD HkGpuSystem hk_world_system(const HkGpuWorldSolve *s) {
+  const HkGpuWorld *w = s->world;
+  HkGpuSystem system = {w->n,    w->flat,         HK_TEAM_POSITIONS(w), w->row_start,
+                        w->word, s->coefficients, s->weight,            s->diagonal};
+  return system;
+}
+
+HK_WORLD HkGpuDoubleVectors hk_world_double_vectors(const HkGpuWorldSolve *s) {
+  HkGpuDoubleVectors v = s->precise;
+  v.p = hk_world_double_direction(HK_TEAM_POSITIONS(s->world), s->world->n);
+  return v;
+}
+
+/* Words do not change while a kernel runs. Coefficients are read once an iteration: the first level
+ * cache of a GPU is for what is read more often. */
+HK_WORLD uint32_t hk_world_word(const HkGpuSystem *s, int at) {
+#ifdef __CUDA_ARCH__
+  return __ldg(s->word + at);
+#else
+  return s->word[at];
+#endif
+}
+
+HK_WORLD HkGpuCoefficients hk_world_coefficients(const HkGpuSystem *s, int at) {
+#ifdef __CUDA_ARCH__
+  float2 c = __ldcg((const float2 *)(s->coefficients + at));
+  HkGpuCoefficients both = {c.x, c.y};
+  return both;
+#else
+  return s->coefficients[at];
+#endif
+}
+
 #define HK_PCG_REAL float
 #define HK_PCG_VECTOR HkGpuFloats
 #define HK_PCG_VECTORS HkGpuSingleVectors
@@ -150,7 +200,7 @@ HK_WORLD HkGpuSpring hk_world_implicit_spring(const HkGpuWorldSolve *s, int q, u
 }
 
 /* Evaluates the springs of H; kept as of hk_gpu_spring_coefficients. */
-HK_WORLD void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
+HK_WORLD_CALL void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
   const HkGpuWorld *w = s->world;
   const HkReal LARGEST = (HkReal)1e37; /* d of a spring without length is 0 */
   HK_TEAM_EACH(q, w->n) {
@@ -175,36 +225,39 @@ HK_WORLD void hk_world_share(HkGpuWorldSolve *s, const HkGpuVector *from) {
 }
 
 /* r = b - H d in double precision; returns |r|. */
-HK_WORLD double hk_world_residual(HkGpuWorldSolve *s) {
-  const HkGpuDoubleVectors *v = &s->precise;
+HK_WORLD_CALL double hk_world_residual(HkGpuWorldSolve *s) {
+  HkGpuDoubleVectors v = hk_world_double_vectors(s);
+  HkGpuSystem system = hk_world_system(s);
   double sum = 0;
-  hk_world_share(s, v->d);
-  hk_world_double_multiply(s, v);
+  hk_world_share(s, v.d);
+  hk_world_double_multiply(&system, &v);
   HK_TEAM_EACH(q, s->world->n) {
     if (!(s->weight[q] > 0)) continue;
-    v->r[q] = hk_gpu_sub(s->b[q], v->q[q]);
-    sum += (double)hk_gpu_dot(v->r[q], v->r[q]);
+    v.r[q] = hk_gpu_sub(s->b[q], v.q[q]);
+    sum += (double)hk_gpu_dot(v.r[q], v.r[q]);
   }
-  hk_team_reduce(&s->world->team, &sum, 1, false);
+  hk_team_reduce(&sum, 1, false);
   return sqrt(sum);
 }
 
-/* Solves H c = r / size in floats, with size = |r|; c is single.d. */
-HK_WORLD HkGpuPcgEnd hk_world_round(HkGpuWorldSolve *s, double size, HkGpuPcg *pcg) {
-  const HkGpuSingleVectors *f = &s->single;
+/* Solves H c = r / size in floats, with size = |r|; c is d of the floats. */
+HK_WORLD_CALL HkGpuPcgEnd hk_world_round(HkGpuWorldSolve *s, double size, HkGpuPcg *pcg) {
   const HkGpuFloats none = {0, 0, 0};
-  HK_TEAM_EACH(q, s->world->n) {
+  HkGpuSystem system = hk_world_system(s);
+  HkGpuSingleVectors f = hk_world_single_vectors(system.x, system.n);
+  HK_TEAM_EACH(q, system.n) {
     HkGpuVector r = s->precise.r[q];
     HkGpuFloats scaled = {(float)((double)r.x / size), (float)((double)r.y / size),
                           (float)((double)r.z / size)};
-    f->r[q] = scaled;
-    f->d[q] = f->q[q] = none;
+    f.r[q] = scaled;
+    f.d[q] = f.q[q] = none;
   }
-  return hk_world_single_iterate(s, f, size, HK_ROUND_LEAST, pcg);
+  return hk_world_single_iterate(&system, &f, size, HK_ROUND_LEAST, pcg);
 }
 
-/* d += size c */
-HK_WORLD void hk_world_add(HkGpuWorldSolve *s, double size, const HkGpuFloats *c) {
+/* d += size c after a round. */
+HK_WORLD void hk_world_add(HkGpuWorldSolve *s, double size) {
+  const HkGpuFloats *c = hk_world_single_vectors(s->world->x, s->world->n).d;
   HK_TEAM_EACH(q, s->world->n) {
     HkGpuVector v = {(HkReal)c[q].x, (HkReal)c[q].y, (HkReal)c[q].z};
     hk_gpu_axpy((HkReal)size, v, &s->precise.d[q]);
@@ -214,24 +267,28 @@ HK_WORLD void hk_world_add(HkGpuWorldSolve *s, double size, const HkGpuFloats *c
 /* Whether p.Hp <= 0 in double precision for the last direction of a round; p becomes r of the
  * system in double precision. */
 HK_WORLD bool hk_world_is_negative(HkGpuWorldSolve *s) {
-  HK_TEAM_EACH(q, s->world->n) {
-    HkGpuFloats p = s->single.p[q];
+  HkGpuSystem system = hk_world_system(s);
+  HkGpuDoubleVectors v = hk_world_double_vectors(s);
+  const HkGpuFloats *single = hk_world_single_vectors(system.x, system.n).p;
+  HK_TEAM_EACH(q, system.n) {
+    HkGpuFloats p = single[q];
     s->precise.r[q] = hk_gpu_vector((HkReal)p.x, (HkReal)p.y, (HkReal)p.z);
   }
   hk_world_share(s, s->precise.r);
-  double pq = (double)hk_world_double_multiply(s, &s->precise);
-  hk_team_reduce(&s->world->team, &pq, 1, false);
+  double pq = (double)hk_world_double_multiply(&system, &v);
+  hk_team_reduce(&pq, 1, false);
   return pq <= 0;
 }
 
 /* Iterates in double precision from d with its residual r. */
-HK_WORLD void hk_world_solve_precisely(HkGpuWorldSolve *s, HkGpuPcg *pcg) {
-  const HkGpuDoubleVectors *v = &s->precise;
-  HK_TEAM_EACH(q, s->world->n) v->q[q] = hk_gpu_vector(0, 0, 0);
-  HkGpuPcgEnd end = hk_world_double_iterate(s, v, 1, 0, pcg);
+HK_WORLD_CALL void hk_world_solve_precisely(HkGpuWorldSolve *s, HkGpuPcg *pcg) {
+  HkGpuDoubleVectors v = hk_world_double_vectors(s);
+  HkGpuSystem system = hk_world_system(s);
+  HK_TEAM_EACH(q, system.n) v.q[q] = hk_gpu_vector(0, 0, 0);
+  HkGpuPcgEnd end = hk_world_double_iterate(&system, &v, 1, 0, pcg);
   pcg->solved.indefinite = end == HK_PCG_NEGATIVE;
   if (end != HK_PCG_NEGATIVE || pcg->solved.iterations > 0) return;
-  HK_TEAM_EACH(q, s->world->n) v->d[q] = v->p[q];
+  HK_TEAM_EACH(q, s->world->n) v.d[q] = v.p[q];
 }
 
 /* Rounds of floats, then double precision if they do not suffice; size is |b|. */
@@ -244,7 +301,7 @@ HK_WORLD void hk_world_refine(HkGpuWorldSolve *s, double size, HkGpuPcg *pcg) {
     bool first = pcg->solved.iterations == 0;
     bool negative = end == HK_PCG_NEGATIVE && hk_world_is_negative(s);
     if (end != HK_PCG_NOT_FINITE && !(negative && first))
-      hk_world_add(s, before, s->single.d);
+      hk_world_add(s, before);
     if (negative) {
       pcg->solved.indefinite = true;
       HK_TEAM_EACH(q, first ? s->world->n : 0) {
@@ -264,7 +321,7 @@ HK_WORLD void hk_world_refine(HkGpuWorldSolve *s, double size, HkGpuPcg *pcg) {
 }
 
 /* d = H^-1 b */
-HK_WORLD HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, double tolerance) {
+HK_WORLD_CALL HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, double tolerance) {
   const HkGpuWorld *w = s->world;
   double sum[2] = {0, 0};
   hk_world_linearize(s, (HkReal)kept);
@@ -273,7 +330,7 @@ HK_WORLD HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, doub
     s->precise.r[q] = s->b[q];
     sum[0] += (double)hk_gpu_dot(s->b[q], s->b[q]);
   }
-  hk_team_reduce(&w->team, sum, 1, false);
+  hk_team_reduce(sum, 1, false);
   double size = sqrt(sum[0]), least = s->settings->linear_tolerance;
   HkGpuPcg pcg = hk_gpu_pcg_begin(tolerance < least ? least : tolerance, size,
                                   s->settings->linear_iterations);
@@ -285,7 +342,7 @@ HK_WORLD HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept, doub
     sum[0] += (double)hk_gpu_dot(d, d) * w->mass[q];
     sum[1] -= (double)hk_gpu_dot(d, s->gradient[q]);
   }
-  hk_team_reduce(&w->team, sum, 2, false);
+  hk_team_reduce(sum, 2, false);
   pcg.solved.length = sqrt(sum[0]);
   pcg.solved.slope = sum[1];
   return pcg.solved;
