@@ -223,6 +223,7 @@ static HkDeviceWorldsModel describe(const HkBatchDevice *d) {
                                .stride = b->stride,
                                .row_start = d->graph->row_start,
                                .word = d->graph->word,
+                               .neighbor = d->graph->neighbor,
                                .words = d->graph->words,
                                .types = d->graph->types,
                                .flat = m->dimension == 2,

@@ -37,6 +37,7 @@ static HkStatus worlds_create(const HkDeviceWorldsModel *m, const HkDeviceSettin
   s->model.row_start =
       keep(s, m->row_start, (m->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1, sizeof *m->row_start);
   s->model.word = keep(s, m->word, m->words, sizeof *m->word);
+  s->model.neighbor = keep(s, m->neighbor, m->words, sizeof *m->neighbor);
   s->model.pin_vertex = keep(s, m->pin_vertex, m->pin_count, sizeof *m->pin_vertex);
   s->model.pin_motion = keep(s, m->pin_motion, m->pin_count, sizeof *m->pin_motion);
   s->x = keep(s, NULL, m->count * m->stride, sizeof *s->x);
@@ -140,6 +141,7 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   memcpy(w->origin, p->origin + 3 * q, sizeof w->origin);
   w->row_start = m->row_start;
   w->word = m->word;
+  w->neighbor = m->neighbor;
   w->type = p->type + 4 * m->types * q;
   w->mass = p->mass + m->n * q;
   w->pin_count = (int)m->pin_count;

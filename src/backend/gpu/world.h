@@ -109,6 +109,7 @@ typedef struct HkGpuWorld {
   double origin[3]; /* x is relative to it */
   const int32_t *row_start;
   const uint32_t *word;
+  const uint16_t *neighbor; /* of each word */
   const double *type; /* 4 numbers each */
   const double *mass; /* kg */
   int pin_count;

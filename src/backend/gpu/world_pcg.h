@@ -40,7 +40,7 @@ HK_WORLD void HK_PCG(add_up)(int set, HK_PCG_REAL *value, int count) {
 HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuSystem *s, const HK_PCG_VECTORS *v) {
   HK_PCG_REAL pq = 0;
   HK_TEAM_EACH(i, s->n) {
-    HK_PCG_REAL m = (HK_PCG_REAL)s->weight[i];
+    HK_PCG_REAL m = (HK_PCG_REAL)hk_world_weight(s, i);
     if (!(m > 0)) continue;
     HK_PCG_VECTOR own = v->p[i], sum = {m * own.x, m * own.y, m * own.z};
     HkGpuVector xi = s->x[i];
@@ -48,7 +48,7 @@ HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuSystem *s, const HK_PCG_VECTORS
     int end = s->row_start[i / HK_GPU_ROW + 1];
     HK_TEAM_UNROLL
     for (int at = first; at < end; at += HK_GPU_ROW) {
-      int j = (int)(hk_world_word(s, at) & 0xffff);
+      int j = hk_world_system_neighbor(s, at);
       HkGpuCoefficients c = hk_world_coefficients(s, at);
       HK_PCG_VECTOR pj = v->p[j];
       HkGpuVector xj = s->x[j];
@@ -70,7 +70,7 @@ HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuSystem *s, const HK_PCG_VECTORS
 /* q = z = D^-1 r; adds r . r and r . z of the vertex to sum. */
 HK_WORLD void HK_PCG(precondition)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, int i,
                                    HK_PCG_REAL sum[2]) {
-  HkGpuInverse D = s->diagonal[i];
+  HkGpuInverse D = hk_world_inverse(s, i);
   HK_PCG_VECTOR r = v->r[i];
   HK_PCG_REAL xy = (HK_PCG_REAL)D.xy, xz = (HK_PCG_REAL)D.xz, yz = (HK_PCG_REAL)D.yz;
   HK_PCG_VECTOR z = {(HK_PCG_REAL)D.xx * r.x + xy * r.y + xz * r.z,
@@ -100,7 +100,7 @@ HK_WORLD void HK_PCG(descend)(const HkGpuSystem *s, const HK_PCG_VECTORS *v, HK_
                               HK_PCG_REAL sum[2]) {
   sum[0] = sum[1] = 0;
   HK_TEAM_EACH(i, s->n) {
-    if (!(s->weight[i] > 0)) continue;
+    if (!(hk_world_weight(s, i) > 0)) continue;
     HK_PCG_VECTOR p = v->p[i], q = v->q[i], d = v->d[i], r = v->r[i];
     d.x += alpha * p.x;
     d.y += alpha * p.y;
@@ -122,7 +122,7 @@ HK_WORLD HkGpuPcgEnd HK_PCG(iterate)(const HkGpuSystem *s, const HK_PCG_VECTORS 
   HK_PCG_REAL sum[2] = {0, 0}, rz = 0, stop = (HK_PCG_REAL)(least * least);
   double square = scale * scale;
   hk_team_sync();
-  HK_TEAM_EACH(i, s->n) if (s->weight[i] > 0) HK_PCG(precondition)(s, v, i, sum);
+  HK_TEAM_EACH(i, s->n) if (hk_world_weight(s, i) > 0) HK_PCG(precondition)(s, v, i, sum);
   HK_PCG(add_up)(1, sum, 2);
   for (bool first = true;; first = false) {
     HK_PCG(search)(s, v, first ? 0 : sum[1] / rz);

@@ -138,7 +138,7 @@ typedef struct HkGpuSystem {
   bool flat;
   HkGpuVector *x;
   const int32_t *row_start;
-  const uint32_t *word;
+  const uint16_t *neighbor;
   const HkGpuCoefficients *coefficients;
   const HkReal *weight;
   const HkGpuInverse *diagonal;
@@ -147,7 +147,7 @@ typedef struct HkGpuSystem {
 HK_WORLD HkGpuSystem hk_world_system(const HkGpuWorldSolve *s) {
   const HkGpuWorld *w = s->world;
   HkGpuSystem system = {w->n,    w->flat,         HK_TEAM_POSITIONS(w), w->row_start,
-                        w->word, s->coefficients, s->weight,            s->diagonal};
+                        w->neighbor, s->coefficients, s->weight,            s->diagonal};
   return system;
 }
 
@@ -157,13 +157,14 @@ HK_WORLD HkGpuDoubleVectors hk_world_double_vectors(const HkGpuWorldSolve *s) {
   return v;
 }
 
-/* Words do not change while a kernel runs. Coefficients are read once an iteration: the first level
- * cache of a GPU is for what is read more often. */
-HK_WORLD uint32_t hk_world_word(const HkGpuSystem *s, int at) {
+/* Neighbors are the same for all worlds and do not change: a GPU keeps them in its first level
+ * cache, which the other arrays, of one world and read once an iteration, leave alone. None of them
+ * changes within a function that reads them so. */
+HK_WORLD int hk_world_system_neighbor(const HkGpuSystem *s, int at) {
 #ifdef __CUDA_ARCH__
-  return __ldg(s->word + at);
+  return __ldg(s->neighbor + at);
 #else
-  return s->word[at];
+  return s->neighbor[at];
 #endif
 }
 
@@ -174,6 +175,25 @@ HK_WORLD HkGpuCoefficients hk_world_coefficients(const HkGpuSystem *s, int at) {
   return both;
 #else
   return s->coefficients[at];
+#endif
+}
+
+HK_WORLD HkReal hk_world_weight(const HkGpuSystem *s, int i) {
+#ifdef __CUDA_ARCH__
+  return __ldcg(s->weight + i);
+#else
+  return s->weight[i];
+#endif
+}
+
+HK_WORLD HkGpuInverse hk_world_inverse(const HkGpuSystem *s, int i) {
+#ifdef __CUDA_ARCH__
+  const float2 *D = (const float2 *)(s->diagonal + i);
+  float2 a = __ldcg(D), b = __ldcg(D + 1), c = __ldcg(D + 2);
+  HkGpuInverse inverse = {a.x, a.y, b.x, b.y, c.x, c.y};
+  return inverse;
+#else
+  return s->diagonal[i];
 #endif
 }
 
@@ -266,7 +286,7 @@ HK_WORLD void hk_world_add(HkGpuWorldSolve *s, double size) {
 
 /* Whether p.Hp <= 0 in double precision for the last direction of a round; p becomes r of the
  * system in double precision. */
-HK_WORLD bool hk_world_is_negative(HkGpuWorldSolve *s) {
+HK_WORLD_CALL bool hk_world_is_negative(HkGpuWorldSolve *s) {
   HkGpuSystem system = hk_world_system(s);
   HkGpuDoubleVectors v = hk_world_double_vectors(s);
   const HkGpuFloats *single = hk_world_single_vectors(system.x, system.n).p;

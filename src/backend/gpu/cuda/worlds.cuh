@@ -45,6 +45,7 @@ typedef struct Worlds {
   int64_t rows; /* of the tables that are allocated */
   int32_t *row_start, *pin_vertex, *pin_motion, *counts, *grip_start, *grip;
   uint32_t *word;
+  uint16_t *neighbor;
   uint8_t *held;
   double *h, *origin, *total_mass, *mass, *type, *pin_x0, *moment, *grips, *middle, *end;
 } Worlds;
@@ -95,6 +96,7 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   for (int c = 0; c < 3; c++) w->origin[c] = p->origin[3 * world + c];
   w->row_start = m->row_start;
   w->word = m->word;
+  w->neighbor = m->neighbor;
   w->type = p->type + (size_t)4 * m->types * world;
   w->mass = p->mass + (size_t)m->n * world;
   w->pin_count = (int)m->pin_count;
@@ -171,7 +173,7 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   *worlds = NULL;
   if (!s) return;
   if (s->queue) cudaStreamSynchronize(s->queue);
-  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word,
+  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word, s->neighbor,
                  s->held,      s->h,          s->origin,     s->total_mass, s->mass,
                  s->type,      s->pin_x0, s->grips, s->grip_start, s->grip, s->moment,     s->middle,    s->end,
                  s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.workspace};
@@ -209,7 +211,7 @@ typedef struct Part {
   size_t size;
 } Part;
 
-enum { PARTS = 19 };
+enum { PARTS = 20 };
 
 template <class T> static Part part(T **to, const T *from, int64_t count) {
   return Part{(void **)to, from, count, sizeof(T)};
@@ -222,6 +224,7 @@ static void list_parts(Worlds *s, Part parts[PARTS]) {
   const Part all[PARTS] = {
       part(&s->row_start, m->row_start, (m->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1),
       part(&s->word, m->word, m->words),
+      part(&s->neighbor, m->neighbor, m->words),
       part(&s->pin_vertex, m->pin_vertex, m->pin_count),
       part(&s->pin_motion, m->pin_motion, m->pin_count),
       part<int32_t>(&s->counts, NULL, m->count),
@@ -287,6 +290,7 @@ static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *er
   }
   a->model.row_start = s->row_start;
   a->model.word = s->word;
+  a->model.neighbor = s->neighbor;
   a->model.pin_vertex = s->pin_vertex;
   a->model.pin_motion = s->pin_motion;
   a->parameters = HkDeviceWorldsParameters{s->h, s->origin, s->total_mass, s->mass, s->type, s->pin_x0,
