@@ -241,6 +241,7 @@ HK_WORLD HkStepInfo hk_world_step_implicit(HkGpuWorldSolve *s, double total_mass
   newton.settings = s->settings;
   newton.convex_known = true;
   newton.total_mass = total_mass;
+  newton.proof_residual = HK_PROOF_RESIDUAL;
   hk_world_begin_implicit(s, end);
   hk_world_guess(s);
   hk_gpu_newton_minimize(&newton, NULL);
