@@ -32,7 +32,8 @@ static World make_sheet(const Spread *spread, double tolerance, HkDeviceKind dev
   World w = {0};
   HkError error = {0};
   HkContext context = hk_context_default();
-  snprintf(text, sizeof text, sheet, spread->springs, spread->pins, tolerance, device == HK_CPU ? "" : PCG);
+  snprintf(text, sizeof text, sheet, spread->springs, spread->pins, tolerance,
+           device == HK_CPU ? "" : PCG);
   const char *json = test_json(text);
   context.device = device;
   HkStatus status =
@@ -57,8 +58,8 @@ static HkStatus scatter(HkModel *model, HkState *state, const Spread *spread, ui
   for (int64_t i = 0; i < VERTICES; i++)
     mass[i] = hk_model_masses(model)[i] * spread->mass_factor * power(&seed, spread->masses);
   for (int64_t s = 0; s < springs; s++) {
-    k[s] = hk_model_springs(model).k[s] * spread->stiffness_factor *
-           power(&seed, spread->stiffness);
+    k[s] =
+        hk_model_springs(model).k[s] * spread->stiffness_factor * power(&seed, spread->stiffness);
     l0[s] = spread->rest * hk_model_springs(model).l0[s];
   }
   for (int64_t c = 0; c < 3 * (int64_t)VERTICES; c++) v[c] += spread->speed * test_random(&seed);

@@ -110,8 +110,8 @@ typedef struct HkGpuWorld {
   const int32_t *row_start;
   const uint32_t *word;
   const uint16_t *neighbor; /* of each word */
-  const double *type; /* 4 numbers each */
-  const double *mass; /* kg */
+  const double *type;       /* 4 numbers each */
+  const double *mass;       /* kg */
   int pin_count;
   const int32_t *pin_vertex, *pin_motion;
   const double *pin_x0;

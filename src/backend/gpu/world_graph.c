@@ -156,6 +156,5 @@ size_t hk_world_graph_bytes(const HkWorldGraph *g) {
   int64_t slices = (g->vertices + HK_GPU_ROW - 1) / HK_GPU_ROW;
   return sizeof *g + (size_t)(slices + 1) * sizeof *g->row_start +
          (size_t)g->words * (sizeof *g->word + sizeof *g->neighbor) +
-         (size_t)g->springs * sizeof *g->type +
-         (size_t)(g->springs + 1) * sizeof *g->example;
+         (size_t)g->springs * sizeof *g->type + (size_t)(g->springs + 1) * sizeof *g->example;
 }

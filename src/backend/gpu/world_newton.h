@@ -1,5 +1,6 @@
-/* Backward Euler of one world of a batch on a device, by Newton's method of newton.h with the linear
- * systems of world_solve.h; host and GPU compile the same code (world.h), in double precision.
+/* Backward Euler of one world of a batch on a device, by Newton's method of newton.h with the
+ * linear systems of world_solve.h; host and GPU compile the same code (world.h), in double
+ * precision.
  *
  * Every thread of a team runs the method with the same numbers, which come from sums over the team,
  * so that all threads take the same branches. Positions, the gradient, the change of g and all sums
@@ -25,7 +26,7 @@ HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, Hk
 HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, HkGpuSolved *solved,
                                    HkError *error);
 HK_WORLD_CALL HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
-                                   HkError *error);
+                                        HkError *error);
 HK_WORLD HkStatus hk_world_take(void *device, HkError *error);
 HK_WORLD HkStatus hk_world_undo(void *device, HkError *error);
 
@@ -134,7 +135,7 @@ HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, 
 }
 
 HK_WORLD_CALL HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
-                                   HkError *error) {
+                                        HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   const HkGpuWorld *w = s->world;
   (void)error;

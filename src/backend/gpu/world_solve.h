@@ -112,9 +112,9 @@ HK_WORLD void hk_world_use_shared(HkGpuWorldSolve *s, void *at, int64_t n) {
 /* Bytes of the arrays in a block's workspace. */
 static inline size_t hk_world_workspace_bytes(int64_t n, int64_t words) {
   enum { VECTORS = 9, REALS = 2, ALIGNMENT = 256 };
-  size_t bytes = (size_t)words * sizeof(HkGpuCoefficients) +
-                 (size_t)n * (VECTORS * sizeof(HkGpuVector) + REALS * sizeof(HkReal) +
-                              sizeof(HkGpuInverse));
+  size_t bytes =
+      (size_t)words * sizeof(HkGpuCoefficients) +
+      (size_t)n * (VECTORS * sizeof(HkGpuVector) + REALS * sizeof(HkReal) + sizeof(HkGpuInverse));
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -146,8 +146,9 @@ typedef struct HkGpuSystem {
 
 HK_WORLD HkGpuSystem hk_world_system(const HkGpuWorldSolve *s) {
   const HkGpuWorld *w = s->world;
-  HkGpuSystem system = {w->n,    w->flat,         HK_TEAM_POSITIONS(w), w->row_start,
-                        w->neighbor, s->coefficients, s->weight,            s->diagonal};
+  HkGpuSystem system = {w->n,         w->flat,     HK_TEAM_POSITIONS(w),
+                        w->row_start, w->neighbor, s->coefficients,
+                        s->weight,    s->diagonal};
   return system;
 }
 
@@ -306,6 +307,7 @@ HK_WORLD_CALL void hk_world_solve_precisely(HkGpuWorldSolve *s, HkGpuPcg *pcg) {
   HkGpuSystem system = hk_world_system(s);
   HK_TEAM_EACH(q, system.n) v.q[q] = hk_gpu_vector(0, 0, 0);
   HkGpuPcgEnd end = hk_world_double_iterate(&system, &v, 1, 0, pcg);
+  hk_team_sync(); /* the sums of the team are free again */
   pcg->solved.indefinite = end == HK_PCG_NEGATIVE;
   if (end != HK_PCG_NEGATIVE || pcg->solved.iterations > 0) return;
   HK_TEAM_EACH(q, s->world->n) v.d[q] = v.p[q];
@@ -320,8 +322,7 @@ HK_WORLD void hk_world_refine(HkGpuWorldSolve *s, double size, HkGpuPcg *pcg) {
     end = hk_world_round(s, before, pcg);
     bool first = pcg->solved.iterations == 0;
     bool negative = end == HK_PCG_NEGATIVE && hk_world_is_negative(s);
-    if (end != HK_PCG_NOT_FINITE && !(negative && first))
-      hk_world_add(s, before);
+    if (end != HK_PCG_NOT_FINITE && !(negative && first)) hk_world_add(s, before);
     if (negative) {
       pcg->solved.indefinite = true;
       HK_TEAM_EACH(q, first ? s->world->n : 0) {
@@ -352,8 +353,8 @@ HK_WORLD_CALL HkGpuSolved hk_world_solve_system(HkGpuWorldSolve *s, double kept,
   }
   hk_team_reduce(sum, 1, false);
   double size = sqrt(sum[0]), least = s->settings->linear_tolerance;
-  HkGpuPcg pcg = hk_gpu_pcg_begin(tolerance < least ? least : tolerance, size,
-                                  s->settings->linear_iterations);
+  HkGpuPcg pcg =
+      hk_gpu_pcg_begin(tolerance < least ? least : tolerance, size, s->settings->linear_iterations);
   if (size > 0) hk_world_refine(s, size, &pcg);
   sum[0] = sum[1] = 0;
   HK_TEAM_EACH(q, w->n) {
