@@ -1,7 +1,7 @@
 /* Worlds of a batch on a GPU: one thread block moves one world through many steps (gpu/world.h).
  *
- * As many blocks as fit the GPU take worlds from a counter, so that a world with more iterations
- * delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
+ * As many blocks as fit the GPU take worlds from a counter, implicit ones for one step at a time, so
+ * that no block is idle before the last step and a world with more iterations delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
  * worlds_double.cu compile this file, plugin.cu exports both.
  */
 #ifndef HK_CUDA_WORLDS_CUH
@@ -21,6 +21,7 @@ enum {
   EXPLICIT_BLOCKS = 0,    /* that share a multiprocessor's registers, at least */
   IMPLICIT_THREADS = 256,
   IMPLICIT_BLOCKS = 3,
+  IMPLICIT_TURN = 1, /* steps of a world before its block takes another one */
 };
 
 /* What a launch reads and writes; all pointers are to device memory. */
@@ -31,7 +32,9 @@ typedef struct WorldsArgs {
   HkDeviceWorldsTimes times;
   double *x, *v;
   HkDeviceStepsInfo *info;
-  int *next; /* world that the next block takes */
+  int *next; /* number of the turn that the next block takes: a turn of each world, then the next */
+  int *made; /* steps that each world has made */
+  int turn;  /* steps of a world in a turn */
   char *workspace;
   size_t block_bytes; /* of the workspace */
 } WorldsArgs;
@@ -108,7 +111,26 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   w->grip = m->grips > 0 ? p->grip + (size_t)m->grip_entries * world : NULL;
 }
 
-/* Moves worlds until none is left. IMPLICIT: by backward Euler. */
+/* Waits until a world has made `steps` steps, by one thread before a barrier of its block. Turns are
+ * taken in order, so that the block that makes them runs already. */
+static __device__ void await_turn(int *made, int steps) {
+  while (atomicAdd(made, 0) < steps) {
+#if __CUDA_ARCH__ >= 700
+    __nanosleep(200);
+#endif
+  }
+  __threadfence();
+}
+
+/* Lets the next block have a world, after all writes of this one. */
+static __device__ void end_turn(int *made, int steps) {
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  __threadfence();
+  atomicExch(made, steps);
+}
+
+/* Moves worlds, one turn after the other, until none is left. IMPLICIT: by backward Euler. */
 template <bool IMPLICIT, int THREADS, int BLOCKS>
 __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_constant__ WorldsArgs a) {
   __shared__ HkGpuWorld w;
@@ -126,16 +148,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_cons
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(a.next, 1);
     __syncthreads();
-    int world = taken;
-    if (world >= a.model.count) return;
-    int count = a.times.counts[world];
-    if (count == 0) continue;
-    if (threadIdx.x == 0) use_world(&a, world, &w);
+    int world = taken % (int)a.model.count, first = taken / (int)a.model.count * a.turn;
+    if (first >= a.times.rows) return;
+    int count = min(a.times.counts[world] - first, a.turn);
+    if (count <= 0) continue;
+    if (threadIdx.x == 0) {
+      use_world(&a, world, &w);
+      await_turn(a.made + world, first);
+    }
     __syncthreads();
     double *x = a.x + (size_t)a.model.stride * world, *v = a.v + (size_t)a.model.stride * world;
-    HkDeviceStepsInfo info = {};
     hk_world_load(&w, x, v);
-    for (int q = 0; q < count; q++) {
+    for (int q = first; q < first + count; q++) {
       size_t at = (size_t)world * a.times.rows + q;
       const double *middle = a.model.pins_move ? a.times.middle + at * motions : NULL;
       const double *end = a.model.pins_move ? a.times.end + at * motions : NULL;
@@ -144,15 +168,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_cons
                           a.times.grips + at * a.model.grips * HK_DEVICE_GRIP_REALS);
       if (IMPLICIT) {
         HkStepInfo step = hk_world_step_implicit(&s, a.parameters.total_mass[world], end);
-        if (threadIdx.x == 0) hk_device_count(&info, &step, a.settings.tolerance > 0, true);
+        if (threadIdx.x == 0) hk_device_count(&a.info[world], &step, a.settings.tolerance > 0, true);
       } else {
         hk_world_step_explicit(&w, a.settings.step == HK_DEVICE_VERLET, a.settings.uses_velocity,
                                middle, end);
       }
     }
     double kinetic = hk_world_store(&w, x, v);
-    info.kinetic = kinetic;
-    if (threadIdx.x == 0) a.info[world] = info;
+    if (threadIdx.x == 0) a.info[world].kinetic = kinetic;
+    end_turn(a.made + world, first + count);
   }
 }
 
@@ -176,7 +200,7 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word, s->neighbor,
                  s->held,      s->h,          s->origin,     s->total_mass, s->mass,
                  s->type,      s->pin_x0, s->grips, s->grip_start, s->grip, s->moment,     s->middle,    s->end,
-                 s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.workspace};
+                 s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.made, s->args.workspace};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) cudaFree(all[q]);
   if (s->queue) cudaStreamDestroy(s->queue);
   free(s);
@@ -211,7 +235,7 @@ typedef struct Part {
   size_t size;
 } Part;
 
-enum { PARTS = 20 };
+enum { PARTS = 21 };
 
 template <class T> static Part part(T **to, const T *from, int64_t count) {
   return Part{(void **)to, from, count, sizeof(T)};
@@ -241,6 +265,7 @@ static void list_parts(Worlds *s, Part parts[PARTS]) {
       part<double>(&a->v, NULL, m->count * m->stride),
       part<HkDeviceStepsInfo>(&a->info, NULL, m->count),
       part<int>(&a->next, NULL, 1),
+      part<int>(&a->made, NULL, m->count),
       part<char>(&a->workspace, NULL, (int64_t)a->block_bytes * s->blocks),
   };
   memcpy(parts, all, sizeof all);
@@ -404,7 +429,10 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   Worlds *s = (Worlds *)worlds;
   const HkDeviceWorldsModel *m = &s->args.model;
   HK_CUDA_TRY(send_times(s, times, error));
+  s->args.turn = is_implicit(&s->settings) ? IMPLICIT_TURN : (int)times->rows;
   HK_CUDA(cudaMemsetAsync(s->args.next, 0, sizeof *s->args.next, s->queue), "launch a step");
+  HK_CUDA(cudaMemsetAsync(s->args.made, 0, (size_t)m->count * sizeof *s->args.made, s->queue),
+          "launch a step");
   HK_CUDA(cudaMemsetAsync(s->args.info, 0, (size_t)m->count * sizeof *info, s->queue),
           "launch a step");
   pick_worlds(&s->settings)<<<s->blocks, s->threads, s->shared, s->queue>>>(s->args);
