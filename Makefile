@@ -70,7 +70,7 @@ cuda: ## Build Hooke with the plug-in for NVIDIA GPUs in build/cuda; requires nv
 	$(configure) cuda
 	$(build) cuda --target hooke_product hooke_cuda hooke_bench_gpu hooke_bench_steps hooke_bench_worlds \
 		hooke_bench_layout hooke_bench_sheet test_device test_device_batch test_device_implicit \
-		test_device_integrators test_device_multigrid test_sheet
+		test_device_integrators test_device_multigrid test_device_worlds test_sheet
 
 sweep: ## Run the robustness sweep and write docs/robustness.csv, its picture and the tables of docs/robustness.md.
 	@$(packages) test

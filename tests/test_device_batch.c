@@ -427,3 +427,23 @@ TEST(worlds_that_are_too_large_for_a_device_are_refused) {
   base.model->context.device = HK_CPU;
   world_destroy(&base);
 }
+
+/* Four vertices need less than the 1000 bytes of the small device, their tables need more. */
+TEST(tables_of_steps_count_among_the_memory_of_worlds) {
+  DeviceWish wish = {NULL, HK_CPU};
+  World base;
+  HkBatch *batch = NULL;
+  device_use_plugin();
+  if (device_is_gpu()) SKIP("a GPU has more memory");
+  MUST(device_make(test_json("{'bodies': [{'shape': {'type': 'grid', 'nx': 2, 'ny': 2}}], "
+                             "'time': {'step': 1e-4}}"),
+                   NULL, &wish, &base, error));
+  base.model->context.device = HK_CUDA;
+  setenv("HOOKE_TEST_SMALL_GPU", "1", 1);
+  FAILS(hk_batch_create(base.model, 1, NULL, 0, &batch, error), HK_ERROR_MEMORY, "device memory");
+  unsetenv("HOOKE_TEST_SMALL_GPU");
+  MUST(hk_batch_create(base.model, 1, NULL, 0, &batch, error));
+  hk_batch_destroy(&batch);
+  base.model->context.device = HK_CPU;
+  world_destroy(&base);
+}

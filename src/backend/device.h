@@ -17,7 +17,7 @@
 #include "backend/gpu/layout.h"
 #include "base/device_settings.h"
 
-enum { HK_DEVICE_VERSION = 7 };
+enum { HK_DEVICE_VERSION = 8 };
 #define HK_DEVICE_SYMBOL "hk_device"
 
 #ifdef __CUDACC__
@@ -127,6 +127,7 @@ typedef struct HkDeviceWorldsModel {
   int64_t n, stride;        /* vertices; doubles from the positions of one world to the next */
   const int32_t *row_start; /* the graph (gpu/world.h): slices + 1, in words */
   const uint32_t *word;
+  const uint16_t *neighbor; /* of each word: its lower half */
   int64_t words;
   int types;         /* rows of the table of springs of each world */
   bool flat;         /* two dimensions: z stays */

@@ -223,6 +223,7 @@ static HkDeviceWorldsModel describe(const HkBatchDevice *d) {
                                .stride = b->stride,
                                .row_start = d->graph->row_start,
                                .word = d->graph->word,
+                               .neighbor = d->graph->neighbor,
                                .words = d->graph->words,
                                .types = d->graph->types,
                                .flat = m->dimension == 2,
@@ -319,10 +320,13 @@ size_t hk_batch_device_bytes(const HkBatchDevice *d) {
          (d->graph ? hk_world_graph_bytes(d->graph) : 0);
 }
 
+/* The device has a copy of the tables of steps. */
 static HkStatus check_memory(const HkBatchDevice *d, HkError *error) {
+  const HkDeviceWorldsModel *m = &d->model;
   HkDeviceInfo info;
   HK_TRY(d->device->info(&info, error));
-  double need = d->device->worlds_need(&d->model, &d->settings);
+  double row = (double)(HK_GPU_MOMENT_REALS + 2 * motion_reals(m) + grip_reals(m)) * sizeof(double);
+  double need = d->device->worlds_need(m, &d->settings) + (double)(m->count * d->rows) * row;
   if (need <= info.bytes_free) return HK_OK;
   return hk_fail(
       error, HK_ERROR_MEMORY,

@@ -37,29 +37,23 @@ static HkStatus worlds_create(const HkDeviceWorldsModel *m, const HkDeviceSettin
   s->model.row_start =
       keep(s, m->row_start, (m->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1, sizeof *m->row_start);
   s->model.word = keep(s, m->word, m->words, sizeof *m->word);
+  s->model.neighbor = keep(s, m->neighbor, m->words, sizeof *m->neighbor);
   s->model.pin_vertex = keep(s, m->pin_vertex, m->pin_count, sizeof *m->pin_vertex);
   s->model.pin_motion = keep(s, m->pin_motion, m->pin_count, sizeof *m->pin_motion);
   s->x = keep(s, NULL, m->count * m->stride, sizeof *s->x);
   s->v = keep(s, NULL, m->count * m->stride, sizeof *s->v);
-  HkGpuVector **vectors[] = {&w->x,
-                             &w->v,
-                             &w->w,
-                             &w->next,
-                             &s->solve.start,
-                             &s->solve.y,
-                             &s->solve.gradient,
-                             &s->solve.r,
-                             &s->solve.q,
-                             &s->solve.d,
-                             &s->solve.along};
-  for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++)
-    *vectors[q] = keep(s, NULL, m->n, sizeof(HkGpuVector));
-  w->medium = keep(s, NULL, 1, sizeof *w->medium);
-  w->inverse = keep(s, NULL, m->n, sizeof *w->inverse);
-  s->solve.weight = keep(s, NULL, m->n, sizeof *s->solve.weight);
-  s->solve.diagonal = keep(s, NULL, m->n, sizeof *s->solve.diagonal);
-  s->solve.coefficients = keep(s, NULL, m->words, sizeof *s->solve.coefficients);
   s->solve.world = w;
+  if (settings->step == HK_DEVICE_NEWTON) {
+    hk_world_use_shared(&s->solve, keep(s, NULL, m->n, HK_WORLD_IMPLICIT_BYTES), m->n);
+    void *workspace = keep(s, NULL, (int64_t)hk_world_workspace_bytes(m->n, m->words), 1);
+    hk_world_use_workspace(&s->solve, workspace, m->n, m->words);
+  } else {
+    HkGpuVector **vectors[] = {&w->x, &w->v, &w->w, &w->next};
+    for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++)
+      *vectors[q] = keep(s, NULL, m->n, sizeof(HkGpuVector));
+    w->inverse = keep(s, NULL, m->n, sizeof *w->inverse);
+  }
+  w->medium = keep(s, NULL, 1, sizeof *w->medium);
   s->solve.settings = &s->settings;
   *worlds = (HkDeviceWorlds *)s;
   return HK_OK;
@@ -139,7 +133,6 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   const HkDeviceWorldsModel *m = &s->model;
   const HkDeviceWorldsParameters *p = &s->parameters;
   HkGpuWorld *w = &s->world;
-  w->team = (HkGpuTeam){NULL};
   w->n = (int)m->n;
   w->flat = m->flat;
   w->general = m->general;
@@ -148,6 +141,7 @@ static void use_world(Worlds *s, int64_t q, const HkDeviceWorldsTimes *times) {
   memcpy(w->origin, p->origin + 3 * q, sizeof w->origin);
   w->row_start = m->row_start;
   w->word = m->word;
+  w->neighbor = m->neighbor;
   w->type = p->type + 4 * m->types * q;
   w->mass = p->mass + m->n * q;
   w->pin_count = (int)m->pin_count;

@@ -38,6 +38,7 @@ typedef struct HkGpuPcg {
   double tolerance, size; /* relative residual, |b| */
   int iterations_max;
   double lowered; /* twice what all iterations lowered the quadratic by */
+  double square;  /* r . r after the last iteration */
   HkGpuSolved solved;
 } HkGpuPcg;
 
@@ -46,27 +47,32 @@ HK_GPU_METHOD HkGpuPcg hk_gpu_pcg_begin(double tolerance, double size, int itera
   HkGpuPcg s = {0};
   s.tolerance = tolerance > LEAST ? tolerance : LEAST;
   s.size = size;
+  s.square = size * size;
   s.iterations_max = iterations_max;
   s.solved.residual = 1;
   return s;
 }
 
-/* Judges an iteration; returns whether it was the last one. */
+/* Judges an iteration; returns whether it was the last one. The residual is then that of this
+ * iteration, or of the one before where p.Ap <= 0. */
 HK_GPU_METHOD bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
   const double MIN_RELATIVE_DECREASE = 1e-10, SUFFICIENT_RESIDUAL_FACTOR = 1e-3;
-  if (!(sums->pq > 0)) {
-    s->solved.indefinite = sums->pq <= 0 && sums->rz > 0;
-    return true;
+  bool curved = sums->pq > 0, ends = true;
+  if (curved) {
+    double part = s->tolerance > MIN_RELATIVE_DECREASE ? s->tolerance : MIN_RELATIVE_DECREASE;
+    double lower = sums->rz * (sums->rz / sums->pq), most = s->tolerance * s->size;
+    s->lowered += lower;
+    s->square = sums->rr;
+    s->solved.iterations++;
+    if (!(lower <= part * s->lowered)) most *= SUFFICIENT_RESIDUAL_FACTOR;
+    ends = s->square <= most * most || !isfinite(s->square) ||
+           s->solved.iterations >= s->iterations_max;
   }
-  double part = s->tolerance > MIN_RELATIVE_DECREASE ? s->tolerance : MIN_RELATIVE_DECREASE;
-  double lower = sums->rz * (sums->rz / sums->pq);
-  s->lowered += lower;
-  s->solved.iterations++;
-  s->solved.residual = sqrt(sums->rr) / s->size;
-  s->solved.converged = s->solved.residual <= s->tolerance;
-  double factor = lower <= part * s->lowered ? 1 : SUFFICIENT_RESIDUAL_FACTOR;
-  return s->solved.residual <= factor * s->tolerance || !isfinite(s->solved.residual) ||
-         s->solved.iterations >= s->iterations_max;
+  if (!ends) return false;
+  s->solved.indefinite = sums->pq <= 0 && sums->rz > 0;
+  s->solved.residual = sqrt(s->square) / s->size;
+  s->solved.converged = s->solved.iterations > 0 && s->solved.residual <= s->tolerance;
+  return true;
 }
 
 #endif

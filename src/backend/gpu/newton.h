@@ -13,8 +13,9 @@
  * minimum if it is short. c is a second-order correction for the springs that p turns.
  *
  * Differences to the CPU: a tension-only spring that p pulls taut is met by the line search alone;
- * no factorization takes over from conjugate gradients; and where g rises, the gradient decides
- * only after short directions, not wherever the rise is within the rounding of g.
+ * no factorization takes over from conjugate gradients; where g rises, the gradient decides only
+ * after short directions, not wherever the rise is within the rounding of g; and in worlds of a
+ * batch a direction that is to prove a minimum is solved as far as the proof needs.
  */
 #ifndef HK_BACKEND_GPU_NEWTON_H
 #define HK_BACKEND_GPU_NEWTON_H
@@ -158,7 +159,7 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, Hk
 }
 
 /* Minimizes g from the x of the device; n->info says how it ended. Sets all members of n but ops,
- * settings, convex_known and total_mass. */
+ * settings, convex_known, total_mass and proof_residual. */
 HK_GPU_METHOD HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   const HkStepInfo none = {0};
   n->info = none;
@@ -172,6 +173,8 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
     if (status < 0) return status;
     if (hk_gpu_newton_ends(n, it)) return HK_OK;
     double accuracy = hk_newton_forcing(n->settings->forcing, n->info.gradient, it == 0);
+    if (n->info.reason == HK_STOP_STATIONARY && accuracy < n->proof_residual)
+      accuracy = n->proof_residual;
     status = HK_GPU_OP(n, prepare)(n->ops->device, it == 0, error);
     if (status >= 0) status = hk_gpu_newton_advance(n, accuracy, error);
     if (status < 0) return status;

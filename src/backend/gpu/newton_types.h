@@ -42,6 +42,8 @@ typedef struct HkGpuNewton {
   const HkDeviceSettings *settings;
   bool convex_known; /* H is convex where springs are under little pressure: hk_problem_is_convex */
   double total_mass; /* kg */
+  double proof_residual; /* least forcing term of a direction that is to prove a minimum; 0: that of
+                          * any direction */
   HkStepInfo info;
 
   HkGpuLook look;

@@ -16,20 +16,34 @@
 #include "backend/device.h"
 #include "backend/gpu/media_implicit.h"
 
+/* HK_WORLD_CALL: a function that is called, not inlined, so that its inner loops have all
+ * registers. */
 #ifdef __CUDACC__
 #define HK_WORLD static __device__
+#define HK_WORLD_CALL static __device__ __noinline__
 #else
 #define HK_WORLD static inline
+#define HK_WORLD_CALL static inline
 #endif
 
 /* ---- Teams ---- */
 
-enum { HK_TEAM_SUMS = 3, HK_TEAM_WARPS = 32 };
+enum { HK_TEAM_SUMS = 3, HK_TEAM_WARPS = 32, HK_TEAM_SETS = 2 };
 
-/* What a team needs for its sums. */
-typedef struct HkGpuTeam {
-  double *sums; /* HK_TEAM_SUMS * HK_TEAM_WARPS in shared memory; unused by a team of one */
-} HkGpuTeam;
+#ifdef __CUDACC__
+static __shared__ double hk_team_sums[HK_TEAM_SETS][HK_TEAM_SUMS * HK_TEAM_WARPS];
+extern __shared__ __align__(16) char hk_team_memory[]; /* begins with the positions of a world */
+#endif
+
+/* The positions of a world in a form that lets a GPU address them, and what follows them, as shared
+ * memory; and the order to load the words of several springs before the first one is used. */
+#ifdef __CUDA_ARCH__
+#define HK_TEAM_POSITIONS(world) ((HkGpuVector *)hk_team_memory)
+#define HK_TEAM_UNROLL _Pragma("unroll 4")
+#else
+#define HK_TEAM_POSITIONS(world) ((world)->x)
+#define HK_TEAM_UNROLL
+#endif
 
 HK_WORLD int hk_team_rank(void) {
 #ifdef __CUDA_ARCH__
@@ -55,7 +69,7 @@ HK_WORLD void hk_team_sync(void) {
 
 /* Adds up `count` values over the team, or takes their largest; every thread gets the results. The
  * order is that of a tree over the ranks, so that a run repeats bit for bit. */
-HK_WORLD void hk_team_reduce(const HkGpuTeam *team, double *value, int count, bool largest) {
+HK_WORLD void hk_team_reduce(double *value, int count, bool largest) {
 #ifdef __CUDA_ARCH__
   const unsigned ALL = 0xffffffffu;
   int lane = hk_team_rank() % 32, warp = hk_team_rank() / 32, warps = (hk_team_size() + 31) / 32;
@@ -65,11 +79,11 @@ HK_WORLD void hk_team_reduce(const HkGpuTeam *team, double *value, int count, bo
       double b = __shfl_xor_sync(ALL, a, k);
       a = largest ? (b > a || b != b ? b : a) : a + b;
     }
-    if (lane == 0) team->sums[q * HK_TEAM_WARPS + warp] = a;
+    if (lane == 0) hk_team_sums[0][q * HK_TEAM_WARPS + warp] = a;
   }
   __syncthreads();
   for (int q = 0; q < count; q++) {
-    double a = lane < warps ? team->sums[q * HK_TEAM_WARPS + lane] : 0;
+    double a = lane < warps ? hk_team_sums[0][q * HK_TEAM_WARPS + lane] : 0;
     for (int k = 16; k > 0; k /= 2) {
       double b = __shfl_xor_sync(ALL, a, k);
       a = largest ? (b > a || b != b ? b : a) : a + b;
@@ -78,7 +92,6 @@ HK_WORLD void hk_team_reduce(const HkGpuTeam *team, double *value, int count, bo
   }
   __syncthreads();
 #else
-  (void)team;
   (void)value;
   (void)count;
   (void)largest;
@@ -88,7 +101,6 @@ HK_WORLD void hk_team_reduce(const HkGpuTeam *team, double *value, int count, bo
 /* ---- A world ---- */
 
 typedef struct HkGpuWorld {
-  HkGpuTeam team;
   int n;
   bool flat;    /* two dimensions: z stays */
   bool general; /* a spring is damped or tension-only */
@@ -97,8 +109,9 @@ typedef struct HkGpuWorld {
   double origin[3]; /* x is relative to it */
   const int32_t *row_start;
   const uint32_t *word;
-  const double *type; /* 4 numbers each */
-  const double *mass; /* kg */
+  const uint16_t *neighbor; /* of each word */
+  const double *type;       /* 4 numbers each */
+  const double *mass;       /* kg */
   int pin_count;
   const int32_t *pin_vertex, *pin_motion;
   const double *pin_x0;
@@ -107,8 +120,9 @@ typedef struct HkGpuWorld {
   const double *grips;              /* rows of device.h, of the step */
 
   /* Shared memory. */
-  HkGpuVector *x, *v, *w; /* w: predicted velocities, or the direction of an implicit step */
-  HkGpuMedium *medium;    /* of the step */
+  HkGpuVector *x, *w;  /* w: predicted velocities, or the direction of an implicit step */
+  HkGpuMedium *medium; /* of the step */
+  HkGpuVector *v;      /* neighbors read it in explicit steps; of owners alone in implicit ones */
 
   /* Owners alone. */
   HkReal *inverse;   /* 1 / kg; 0: constrained */
@@ -266,7 +280,7 @@ HK_WORLD double hk_world_store(const HkGpuWorld *s, double *x, double *v) {
     V[2] = (double)u.z;
     kinetic += 0.5 * s->mass[q] * (V[0] * V[0] + V[1] * V[1] + V[2] * V[2]);
   }
-  hk_team_reduce(&s->team, &kinetic, 1, false);
+  hk_team_reduce(&kinetic, 1, false);
   return kinetic;
 }
 

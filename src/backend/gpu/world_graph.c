@@ -112,6 +112,7 @@ static HkStatus make_rows(HkWorldGraph *g, const HkModel *m, HkError *error) {
   }
   g->words = g->row_start[slices];
   HK_TRY(hk_alloc(c, &g->word, g->words, sizeof *g->word, "rows", error));
+  HK_TRY(hk_alloc(c, &g->neighbor, g->words, sizeof *g->neighbor, "rows", error));
   for (int64_t i = 0; i < HK_GPU_ROW * slices; i++) {
     int64_t first = g->row_start[i / HK_GPU_ROW], end = g->row_start[i / HK_GPU_ROW + 1];
     int64_t from = i < m->n ? m->adj_start[i] : 0, to = i < m->n ? m->adj_start[i + 1] : 0;
@@ -120,6 +121,7 @@ static HkStatus make_rows(HkWorldGraph *g, const HkModel *m, HkError *error) {
       g->word[at] =
           from < to ? (uint32_t)m->adj_vertex[from] | (uint32_t)g->type[m->adj_spring[from]] << 16
                     : self;
+      g->neighbor[at] = (uint16_t)g->word[at];
     }
   }
   return HK_OK;
@@ -144,6 +146,7 @@ void hk_world_graph_destroy(HkWorldGraph **graph) {
   HkContext c = g->context;
   hk_free(&c, &g->row_start);
   hk_free(&c, &g->word);
+  hk_free(&c, &g->neighbor);
   hk_free(&c, &g->type);
   hk_free(&c, &g->example);
   hk_free(&c, graph);
@@ -152,6 +155,6 @@ void hk_world_graph_destroy(HkWorldGraph **graph) {
 size_t hk_world_graph_bytes(const HkWorldGraph *g) {
   int64_t slices = (g->vertices + HK_GPU_ROW - 1) / HK_GPU_ROW;
   return sizeof *g + (size_t)(slices + 1) * sizeof *g->row_start +
-         (size_t)g->words * sizeof *g->word + (size_t)g->springs * sizeof *g->type +
-         (size_t)(g->springs + 1) * sizeof *g->example;
+         (size_t)g->words * (sizeof *g->word + sizeof *g->neighbor) +
+         (size_t)g->springs * sizeof *g->type + (size_t)(g->springs + 1) * sizeof *g->example;
 }

@@ -19,6 +19,7 @@ typedef struct HkWorldSprings {
 typedef struct HkWorldGraph {
   int32_t *row_start; /* slices + 1 */
   uint32_t *word;
+  uint16_t *neighbor; /* the lower half of each word */
   int64_t words;
   int32_t *type;    /* of each spring, from 1 */
   int32_t *example; /* a spring of each type; example[0] is unused */

@@ -184,26 +184,12 @@ static const HkCudaWorlds *worlds_of(const HkDeviceSettings *settings) {
   return worlds_are_double(settings) ? &hk_cuda_worlds_double : &hk_cuda_worlds_single;
 }
 
-/* States, masses, and less than 20 MB for the workspace of 300 blocks; tables are small. */
 static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings) {
-  const double TABLES = 64e6, BLOCKS = 300;
-  double worlds = (double)m->count, n = (double)m->n;
-  (void)settings;
-  double grips = m->grips > 0 ? 4 * (n + (double)m->grip_entries) : 0;
-  return worlds * (2 * 8 * (double)m->stride + 8 * n + 32.0 * m->types + grips) + TABLES +
-         BLOCKS * (300 * n + 8 * (double)m->words);
+  return worlds_of(settings)->need(m, settings);
 }
 
 static int64_t worlds_most(const HkDeviceSettings *settings) {
-  const int RESERVE = 4096; /* bytes of shared memory for all else */
-  int vectors = hk_cuda_worlds_vectors(settings->step == HK_DEVICE_NEWTON);
-  int device = 0, bytes = 0;
-  size_t real = worlds_are_double(settings) ? sizeof(double) : sizeof(float);
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-          cudaSuccess)
-    return 0;
-  return (bytes - RESERVE) / (int64_t)(3 * real * (size_t)vectors);
+  return worlds_of(settings)->most(settings);
 }
 
 static HkStatus worlds_create(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,

@@ -1,7 +1,7 @@
 /* Worlds of a batch on a GPU: one thread block moves one world through many steps (gpu/world.h).
  *
- * As many blocks as fit the GPU take worlds from a counter, so that a world with more iterations
- * delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
+ * As many blocks as fit the GPU take worlds from a counter, implicit ones for one step at a time, so
+ * that no block is idle before the last step and a world with more iterations delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
  * worlds_double.cu compile this file, plugin.cu exports both.
  */
 #ifndef HK_CUDA_WORLDS_CUH
@@ -12,13 +12,16 @@
 
 #include "backend/gpu/world_newton.h"
 
+#include <string.h>
+
 namespace HK_SPACE {
 
 enum {
-  EXPLICIT_THREADS = 512, /* of a block */
-  IMPLICIT_THREADS = 256, /* its kernel uses more registers */
-  OWNED_VECTORS = 6,      /* of a block's workspace */
-  OWNED_REALS = 2,        /* inverse, weight */
+  EXPLICIT_THREADS = 512, /* of a block, at most */
+  EXPLICIT_BLOCKS = 0,    /* that share a multiprocessor's registers, at least */
+  IMPLICIT_THREADS = 256,
+  IMPLICIT_BLOCKS = 3,
+  IMPLICIT_TURN = 1, /* steps of a world before its block takes another one */
 };
 
 /* What a launch reads and writes; all pointers are to device memory. */
@@ -29,7 +32,9 @@ typedef struct WorldsArgs {
   HkDeviceWorldsTimes times;
   double *x, *v;
   HkDeviceStepsInfo *info;
-  int *next; /* world that the next block takes */
+  int *next; /* number of the turn that the next block takes: a turn of each world, then the next */
+  int *made; /* steps that each world has made */
+  int turn;  /* steps of a world in a turn */
   char *workspace;
   size_t block_bytes; /* of the workspace */
 } WorldsArgs;
@@ -43,35 +48,43 @@ typedef struct Worlds {
   int64_t rows; /* of the tables that are allocated */
   int32_t *row_start, *pin_vertex, *pin_motion, *counts, *grip_start, *grip;
   uint32_t *word;
+  uint16_t *neighbor;
   uint8_t *held;
   double *h, *origin, *total_mass, *mass, *type, *pin_x0, *moment, *grips, *middle, *end;
 } Worlds;
 
 /* ---- The kernel ---- */
 
-/* Gives a block its workspace. */
-static __device__ void use_workspace(const WorldsArgs *a, HkGpuWorld *w, HkGpuWorldSolve *s) {
-  size_t n = (size_t)a->model.n;
-  char *at = a->workspace + blockIdx.x * a->block_bytes;
-  HkGpuVector **vectors[OWNED_VECTORS] = {&w->next,     &s->start, &s->y,
-                                          &s->gradient, &s->q,     &s->along};
-  for (int q = 0; q < OWNED_VECTORS; q++, at += n * sizeof(HkGpuVector))
-    *vectors[q] = (HkGpuVector *)at;
-  w->inverse = (HkReal *)at;
-  at += n * sizeof *w->inverse;
-  s->weight = (HkReal *)at;
-  at += n * sizeof *s->weight;
-  s->coefficients = (HkGpuCoefficients *)at;
-  at += (size_t)a->model.words * sizeof *s->coefficients;
-  s->diagonal = (HkGpuInverse *)at;
+static bool is_implicit(const HkDeviceSettings *settings) {
+  return settings->step == HK_DEVICE_NEWTON;
 }
 
-static size_t workspace_bytes(const HkDeviceWorldsModel *m) {
-  size_t n = (size_t)m->n;
-  size_t bytes = n * (OWNED_VECTORS * sizeof(HkGpuVector) + sizeof(HkGpuInverse) +
-                      OWNED_REALS * sizeof(HkReal)) +
-                 (size_t)m->words * sizeof(HkGpuCoefficients);
-  return (bytes + 2 * 256) / 256 * 256;
+/* Shared memory of a vertex in bytes: x, v and w, or the vectors of world_solve.h. */
+static size_t shared_bytes(const HkDeviceSettings *settings) {
+  return is_implicit(settings) ? (size_t)HK_WORLD_IMPLICIT_BYTES : 3 * sizeof(HkGpuVector);
+}
+
+static size_t workspace_bytes(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings) {
+  if (is_implicit(settings)) return hk_world_workspace_bytes(m->n, m->words);
+  size_t bytes = (size_t)m->n * (sizeof(HkGpuVector) + sizeof(HkReal));
+  return (bytes + 255) / 256 * 256;
+}
+
+/* Gives a block its memory. */
+template <bool IMPLICIT>
+static __device__ void use_memory(const WorldsArgs *a, HkGpuWorldSolve *s) {
+  HkGpuWorld *w = s->world;
+  char *workspace = a->workspace + blockIdx.x * a->block_bytes;
+  if (IMPLICIT) {
+    hk_world_use_shared(s, hk_team_memory, a->model.n);
+    hk_world_use_workspace(s, workspace, a->model.n, a->model.words);
+    return;
+  }
+  w->x = (HkGpuVector *)hk_team_memory;
+  w->v = w->x + a->model.n;
+  w->w = w->v + a->model.n;
+  w->next = (HkGpuVector *)workspace;
+  w->inverse = (HkReal *)(w->next + a->model.n);
 }
 
 /* Sets what belongs to one world. */
@@ -86,6 +99,7 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   for (int c = 0; c < 3; c++) w->origin[c] = p->origin[3 * world + c];
   w->row_start = m->row_start;
   w->word = m->word;
+  w->neighbor = m->neighbor;
   w->type = p->type + (size_t)4 * m->types * world;
   w->mass = p->mass + (size_t)m->n * world;
   w->pin_count = (int)m->pin_count;
@@ -97,42 +111,55 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   w->grip = m->grips > 0 ? p->grip + (size_t)m->grip_entries * world : NULL;
 }
 
-/* Moves worlds until none is left. IMPLICIT: by backward Euler. */
-template <bool IMPLICIT, int THREADS>
-__global__ void __launch_bounds__(THREADS) move_worlds(const __grid_constant__ WorldsArgs a) {
-  extern __shared__ __align__(16) char vectors[];
+/* Waits until a world has made `steps` steps, by one thread before a barrier of its block. Turns are
+ * taken in order, so that the block that makes them runs already. */
+static __device__ void await_turn(int *made, int steps) {
+  while (atomicAdd(made, 0) < steps) {
+#if __CUDA_ARCH__ >= 700
+    __nanosleep(200);
+#endif
+  }
+  __threadfence();
+}
+
+/* Lets the next block have a world, after all writes of this one. */
+static __device__ void end_turn(int *made, int steps) {
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  __threadfence();
+  atomicExch(made, steps);
+}
+
+/* Moves worlds, one turn after the other, until none is left. IMPLICIT: by backward Euler. */
+template <bool IMPLICIT, int THREADS, int BLOCKS>
+__global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_constant__ WorldsArgs a) {
   __shared__ HkGpuWorld w;
   __shared__ HkGpuWorldSolve s;
   __shared__ HkGpuMedium medium;
-  __shared__ double sums[HK_TEAM_SUMS * HK_TEAM_WARPS];
   __shared__ int taken;
   const size_t motions = (size_t)a.model.motion_count * HK_DEVICE_MOTION_REALS;
   if (threadIdx.x == 0) {
-    w.team.sums = sums;
     w.medium = &medium;
-    w.x = (HkGpuVector *)vectors;
-    w.v = w.x + a.model.n;
-    w.w = w.v + a.model.n;
-    s.r = IMPLICIT ? w.w + a.model.n : NULL;
-    s.d = IMPLICIT ? s.r + a.model.n : NULL;
     s.world = &w;
     s.settings = &a.settings;
-    use_workspace(&a, &w, &s);
+    use_memory<IMPLICIT>(&a, &s);
   }
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(a.next, 1);
     __syncthreads();
-    int world = taken;
-    if (world >= a.model.count) return;
-    int count = a.times.counts[world];
-    if (count == 0) continue;
-    if (threadIdx.x == 0) use_world(&a, world, &w);
+    int world = taken % (int)a.model.count, first = taken / (int)a.model.count * a.turn;
+    if (first >= a.times.rows) return;
+    int count = min(a.times.counts[world] - first, a.turn);
+    if (count <= 0) continue;
+    if (threadIdx.x == 0) {
+      use_world(&a, world, &w);
+      await_turn(a.made + world, first);
+    }
     __syncthreads();
     double *x = a.x + (size_t)a.model.stride * world, *v = a.v + (size_t)a.model.stride * world;
-    HkDeviceStepsInfo info = {};
     hk_world_load(&w, x, v);
-    for (int q = 0; q < count; q++) {
+    for (int q = first; q < first + count; q++) {
       size_t at = (size_t)world * a.times.rows + q;
       const double *middle = a.model.pins_move ? a.times.middle + at * motions : NULL;
       const double *end = a.model.pins_move ? a.times.end + at * motions : NULL;
@@ -141,15 +168,15 @@ __global__ void __launch_bounds__(THREADS) move_worlds(const __grid_constant__ W
                           a.times.grips + at * a.model.grips * HK_DEVICE_GRIP_REALS);
       if (IMPLICIT) {
         HkStepInfo step = hk_world_step_implicit(&s, a.parameters.total_mass[world], end);
-        if (threadIdx.x == 0) hk_device_count(&info, &step, a.settings.tolerance > 0, true);
+        if (threadIdx.x == 0) hk_device_count(&a.info[world], &step, a.settings.tolerance > 0, true);
       } else {
         hk_world_step_explicit(&w, a.settings.step == HK_DEVICE_VERLET, a.settings.uses_velocity,
                                middle, end);
       }
     }
     double kinetic = hk_world_store(&w, x, v);
-    info.kinetic = kinetic;
-    if (threadIdx.x == 0) a.info[world] = info;
+    if (threadIdx.x == 0) a.info[world].kinetic = kinetic;
+    end_turn(a.made + world, first + count);
   }
 }
 
@@ -157,9 +184,10 @@ typedef void WorldsKernel(const WorldsArgs);
 
 /* Positions of implicit steps are in double precision. */
 static WorldsKernel *pick_worlds(const HkDeviceSettings *settings) {
-  if (sizeof(HkReal) == sizeof(double) && settings->step == HK_DEVICE_NEWTON)
-    return move_worlds<sizeof(HkReal) == sizeof(double), IMPLICIT_THREADS>;
-  return move_worlds<false, EXPLICIT_THREADS>;
+  const bool IS_DOUBLE = sizeof(HkReal) == sizeof(double);
+  if (IS_DOUBLE && is_implicit(settings))
+    return move_worlds<IS_DOUBLE, IMPLICIT_THREADS, IMPLICIT_BLOCKS>;
+  return move_worlds<false, EXPLICIT_THREADS, EXPLICIT_BLOCKS>;
 }
 
 /* ---- Creating ---- */
@@ -169,24 +197,24 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   *worlds = NULL;
   if (!s) return;
   if (s->queue) cudaStreamSynchronize(s->queue);
-  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word,
+  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word, s->neighbor,
                  s->held,      s->h,          s->origin,     s->total_mass, s->mass,
                  s->type,      s->pin_x0, s->grips, s->grip_start, s->grip, s->moment,     s->middle,    s->end,
-                 s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.workspace};
+                 s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.made, s->args.workspace};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) cudaFree(all[q]);
   if (s->queue) cudaStreamDestroy(s->queue);
   free(s);
 }
 
-/* Picks threads and blocks. */
+/* Picks threads, so that each has as many vertices as any other, and blocks. */
 static HkStatus plan_launch(Worlds *s, HkError *error) {
   const HkDeviceWorldsModel *m = &s->args.model;
-  bool implicit = s->settings.step == HK_DEVICE_NEWTON;
-  int most = implicit ? (int)IMPLICIT_THREADS : (int)EXPLICIT_THREADS;
-  int rounded = (int)((m->n + 31) / 32 * 32), device = 0, processors = 0, resident = 0;
+  int most = (is_implicit(&s->settings) ? IMPLICIT_THREADS : EXPLICIT_THREADS) / 32;
+  int warps = (int)((m->n + 31) / 32), rows = (warps + most - 1) / most;
+  int device = 0, processors = 0, resident = 0;
   const void *kernel = (const void *)pick_worlds(&s->settings);
-  s->threads = rounded < most ? rounded : most;
-  s->shared = (size_t)m->n * (size_t)hk_cuda_worlds_vectors(implicit) * sizeof(HkGpuVector);
+  s->threads = (warps + rows - 1) / rows * 32;
+  s->shared = (size_t)m->n * shared_bytes(&s->settings);
   HK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared),
           "set up its kernels");
   HK_CUDA(cudaGetDevice(&device), "answer");
@@ -195,42 +223,104 @@ static HkStatus plan_launch(Worlds *s, HkError *error) {
           "answer");
   s->blocks = (resident > 1 ? resident : 1) * processors;
   if (s->blocks > m->count) s->blocks = (int)m->count;
+  s->args.block_bytes = workspace_bytes(m, &s->settings);
   return HK_OK;
+}
+
+/* An array in device memory. */
+typedef struct Part {
+  void **to;
+  const void *from; /* NULL: zeros */
+  int64_t count;
+  size_t size;
+} Part;
+
+enum { PARTS = 21 };
+
+template <class T> static Part part(T **to, const T *from, int64_t count) {
+  return Part{(void **)to, from, count, sizeof(T)};
+}
+
+/* The arrays that worlds_create allocates, after plan_launch. */
+static void list_parts(Worlds *s, Part parts[PARTS]) {
+  WorldsArgs *a = &s->args;
+  const HkDeviceWorldsModel *m = &a->model;
+  const Part all[PARTS] = {
+      part(&s->row_start, m->row_start, (m->n + HK_GPU_ROW - 1) / HK_GPU_ROW + 1),
+      part(&s->word, m->word, m->words),
+      part(&s->neighbor, m->neighbor, m->words),
+      part(&s->pin_vertex, m->pin_vertex, m->pin_count),
+      part(&s->pin_motion, m->pin_motion, m->pin_count),
+      part<int32_t>(&s->counts, NULL, m->count),
+      part<uint8_t>(&s->held, NULL, m->count * m->pin_count),
+      part<double>(&s->h, NULL, m->count),
+      part<double>(&s->origin, NULL, 3 * m->count),
+      part<double>(&s->total_mass, NULL, m->count),
+      part<double>(&s->mass, NULL, m->n * m->count),
+      part<double>(&s->type, NULL, (int64_t)4 * m->types * m->count),
+      part<double>(&s->pin_x0, NULL, 3 * m->pin_count * m->count),
+      part<int32_t>(&s->grip_start, NULL, m->grips > 0 ? (m->n + 1) * m->count : 0),
+      part<int32_t>(&s->grip, NULL, m->grip_entries * m->count),
+      part<double>(&a->x, NULL, m->count * m->stride),
+      part<double>(&a->v, NULL, m->count * m->stride),
+      part<HkDeviceStepsInfo>(&a->info, NULL, m->count),
+      part<int>(&a->next, NULL, 1),
+      part<int>(&a->made, NULL, m->count),
+      part<char>(&a->workspace, NULL, (int64_t)a->block_bytes * s->blocks),
+  };
+  memcpy(parts, all, sizeof all);
+}
+
+/* Bytes of the arrays, each rounded up to the alignment of cudaMalloc. */
+static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings) {
+  const int64_t ALIGNMENT = 256;
+  Worlds s = {};
+  Part parts[PARTS];
+  double bytes = 0;
+  s.settings = *settings;
+  s.args.model = *m;
+  if (plan_launch(&s, NULL) < 0) return 0; /* worlds_create returns the error */
+  list_parts(&s, parts);
+  for (int q = 0; q < PARTS; q++) {
+    int64_t size = parts[q].count * (int64_t)parts[q].size;
+    bytes += (double)((size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  }
+  return bytes;
+}
+
+/* Largest number of vertices of a world. */
+static int64_t worlds_most(const HkDeviceSettings *settings) {
+  const int RESERVE = 4096; /* bytes of shared memory for all else */
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+          cudaSuccess)
+    return 0;
+  return (bytes - RESERVE) / (int64_t)shared_bytes(settings);
 }
 
 static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *error) {
   WorldsArgs *a = &s->args;
-  int64_t slices = (m->n + HK_GPU_ROW - 1) / HK_GPU_ROW, all = m->count * m->stride;
+  Part parts[PARTS];
   HK_CUDA(cudaStreamCreateWithFlags(&s->queue, cudaStreamNonBlocking), "make a queue");
-  HK_CUDA_TRY(allocate_copy(&s->row_start, m->row_start, slices + 1, error));
-  HK_CUDA_TRY(allocate_copy(&s->word, m->word, m->words, error));
-  HK_CUDA_TRY(allocate_copy(&s->pin_vertex, m->pin_vertex, m->pin_count, error));
-  HK_CUDA_TRY(allocate_copy(&s->pin_motion, m->pin_motion, m->pin_count, error));
-  HK_CUDA_TRY(allocate(&s->counts, m->count, error));
-  HK_CUDA_TRY(allocate(&s->held, m->count * m->pin_count, error));
-  HK_CUDA_TRY(allocate(&s->h, m->count, error));
-  HK_CUDA_TRY(allocate(&s->origin, 3 * m->count, error));
-  HK_CUDA_TRY(allocate(&s->total_mass, m->count, error));
-  HK_CUDA_TRY(allocate(&s->mass, m->n * m->count, error));
-  HK_CUDA_TRY(allocate(&s->type, (int64_t)4 * m->types * m->count, error));
-  HK_CUDA_TRY(allocate(&s->pin_x0, 3 * m->pin_count * m->count, error));
-  HK_CUDA_TRY(allocate(&s->grip_start, m->grips > 0 ? (m->n + 1) * m->count : 0, error));
-  HK_CUDA_TRY(allocate(&s->grip, m->grip_entries * m->count, error));
-  HK_CUDA_TRY(allocate(&a->x, all, error));
-  HK_CUDA_TRY(allocate(&a->v, all, error));
-  HK_CUDA_TRY(allocate(&a->info, m->count, error));
-  HK_CUDA_TRY(allocate(&a->next, 1, error));
   a->settings = s->settings;
   a->model = *m;
+  HK_CUDA_TRY(plan_launch(s, error));
+  list_parts(s, parts);
+  for (int q = 0; q < PARTS; q++) {
+    size_t bytes = (size_t)parts[q].count * parts[q].size;
+    HK_CUDA_TRY(allocate((char **)parts[q].to, (int64_t)bytes, error));
+    if (parts[q].from && bytes > 0)
+      HK_CUDA(cudaMemcpy(*parts[q].to, parts[q].from, bytes, cudaMemcpyHostToDevice), "copy");
+  }
   a->model.row_start = s->row_start;
   a->model.word = s->word;
+  a->model.neighbor = s->neighbor;
   a->model.pin_vertex = s->pin_vertex;
   a->model.pin_motion = s->pin_motion;
   a->parameters = HkDeviceWorldsParameters{s->h, s->origin, s->total_mass, s->mass, s->type, s->pin_x0,
                                            s->grip_start, s->grip};
-  HK_CUDA_TRY(plan_launch(s, error));
-  a->block_bytes = workspace_bytes(m);
-  return allocate(&a->workspace, (int64_t)a->block_bytes * s->blocks, error);
+  return HK_OK;
 }
 
 static HkStatus worlds_create(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings,
@@ -339,7 +429,10 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
   Worlds *s = (Worlds *)worlds;
   const HkDeviceWorldsModel *m = &s->args.model;
   HK_CUDA_TRY(send_times(s, times, error));
+  s->args.turn = is_implicit(&s->settings) ? IMPLICIT_TURN : (int)times->rows;
   HK_CUDA(cudaMemsetAsync(s->args.next, 0, sizeof *s->args.next, s->queue), "launch a step");
+  HK_CUDA(cudaMemsetAsync(s->args.made, 0, (size_t)m->count * sizeof *s->args.made, s->queue),
+          "launch a step");
   HK_CUDA(cudaMemsetAsync(s->args.info, 0, (size_t)m->count * sizeof *info, s->queue),
           "launch a step");
   pick_worlds(&s->settings)<<<s->blocks, s->threads, s->shared, s->queue>>>(s->args);
@@ -409,7 +502,7 @@ static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, c
 /* The functions of worlds that worlds_single.cu and worlds_double.cu define for plugin.cu. */
 #define HK_CUDA_WORLDS                                                                             \
   {                                                                                                \
-    HK_SPACE::worlds_create, HK_SPACE::worlds_destroy, HK_SPACE::worlds_set,                       \
+    HK_SPACE::worlds_need, HK_SPACE::worlds_most, HK_SPACE::worlds_create, HK_SPACE::worlds_destroy, HK_SPACE::worlds_set,                       \
         HK_SPACE::worlds_upload, HK_SPACE::worlds_fetch, HK_SPACE::worlds_steps,                   \
         HK_SPACE::worlds_create_array, HK_SPACE::worlds_copy_to_arrays,                            \
         HK_SPACE::worlds_copy_from_arrays                                                          \

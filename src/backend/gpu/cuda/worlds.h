@@ -6,13 +6,9 @@
 
 #include "backend/device.h"
 
-/* Vectors of a world in shared memory: x, v, w, and of implicit steps r and d (gpu/world_newton.h).
- */
-static inline int hk_cuda_worlds_vectors(bool implicit) {
-  return implicit ? 5 : 3;
-}
-
 typedef struct HkCudaWorlds {
+  double (*need)(const HkDeviceWorldsModel *, const HkDeviceSettings *);
+  int64_t (*most)(const HkDeviceSettings *);
   HkStatus (*create)(const HkDeviceWorldsModel *, const HkDeviceSettings *, HkDeviceWorlds **,
                      HkError *);
   void (*destroy)(HkDeviceWorlds **);
