@@ -72,33 +72,19 @@ static HkStatus create_level(Simulation *s, const HkGpuLevel *from, bool fine, L
   return HK_OK;
 }
 
-/* Returns the largest number of rows of a small level: GPUs with clusters have larger ones. */
-static int small_rows() {
-  int device = 0, major = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess)
-    return BLOCK_ROWS;
-  return major >= 9 ? CLUSTER_ROWS : BLOCK_ROWS;
-}
-
 /* Chooses the levels whose cycle is one kernel: small ones, with one cycle for each cycle on the
  * level before it. */
 static void choose_small(Multigrid *m) {
-  const int rows = small_rows();
-  SmallLevels *small = &m->small;
   m->first_small = m->count;
-  for (int k = m->count - 1; k >= 0 && m->level[k].A.n <= rows; k--) {
+  for (int k = m->count - 1; k > 0 && m->level[k].A.n <= SMALL_ROWS; k--) {
     bool twice = k + 1 < m->count && m->level[k + 1].cycles > 1;
     if (twice || m->count - k > SMALL_LEVELS_MAX) break;
     m->first_small = k;
   }
-  small->count = m->count - m->first_small;
-  small->exact = m->exact;
-  small->inverse = m->inverse;
-  for (int k = 0; k < small->count; k++) {
-    small->level[k] = m->level[m->first_small + k];
-    small->shared += small->level[k].A.n > BLOCK_ROWS;
-  }
+  m->small.count = m->count - m->first_small;
+  m->small.exact = m->exact;
+  m->small.inverse = m->inverse;
+  for (int k = 0; k < m->small.count; k++) m->small.level[k] = m->level[m->first_small + k];
 }
 
 static HkStatus create_args(Simulation *s, double scale, HkError *error) {

@@ -171,7 +171,7 @@ static void queue_level(Simulation *s, int k, bool zero) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
   if (k >= m->first_small) {
-    queue_small(m->small, zero, s->queue);
+    launch(cycle_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
     return;
   }
   k == 0 ? queue_smoother<true>(s, k, zero) : queue_smoother<false>(s, k, zero);

@@ -48,7 +48,7 @@ template <class F> static __device__ __forceinline__ void for_halo(int t, F each
   each((row + H) * HK_GPU_TILE_STRIDE + column + H, column, row);
 }
 
-__global__ void __launch_bounds__(TILE_THREADS, 3)
+__global__ void __launch_bounds__(TILE_THREADS, 6)
     move_tile(__grid_constant__ const HkGpuSheet s, const HkGpuMoment *moment, const double *x,
               double *x_out, HkReal *v) {
   __shared__ HkReal tile[3 * HK_GPU_TILE_SIZE];
