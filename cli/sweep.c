@@ -182,6 +182,7 @@ static int sweep(Sweep *s) {
     return complain_of(&error);
   s->variations.bodies = s->scene->body_count;
   if (!look_at_masses(s)) return complain(EXIT_MEMORY, "no memory for the options");
+  if (hk_device_check(s->context.device, &error) < 0) return complain_of(&error);
   code = open_table(s);
   if (code == EXIT_GOOD) code = do_all(s);
   complaint_sets(&s->settings->sets); /* those of worlds are freed */

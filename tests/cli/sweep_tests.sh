@@ -121,6 +121,24 @@ test_sweep_refuses_bad_command_lines() {
   one_error 'there is no such file'
 }
 
+# One error, and nothing is written: neither a header nor over an earlier table.
+test_sweep_without_a_plugin_for_the_device_ends_at_once() {
+  [ ! -e "$(dirname "$HOOKE")/libhooke_cuda.so" ] || skip 'there is a plug-in'
+  swept_cloth s.json
+  echo 'an earlier table' >table.csv
+  export HOOKE_PLUGINS=$PWD/nothing
+  for device in cuda cuda_double; do
+    expect 1 hooke sweep s.json --vary k=50,500 --device $device --quiet
+    one_error 'there is no plug-in libhooke_cuda.so'
+    silent out
+    expect 1 hooke sweep s.json --vary k=50,500 --device $device -o table.csv --quiet
+    one_error 'there is no plug-in libhooke_cuda.so'
+    [ "$(cat table.csv)" = 'an earlier table' ] && [ ! -e table.csv.tmp ] || fail 'the table has changed'
+  done
+  expect 0 hooke sweep s.json --vary k=50,500 --device auto --quiet
+  swept_table out 'len(rows) == 2 and all(row["status"] == "ok" for row in rows)'
+}
+
 # The first chunk of worlds is finished long before the whole.
 test_sweep_keeps_finished_rows_at_ctrl_c() {
   swept_cloth s.json
