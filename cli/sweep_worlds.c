@@ -32,6 +32,11 @@ void sweep_load(const HkContext *context, const char *name, const Variations *va
   assignments_release(base, &sets);
 }
 
+double sweep_need(const SweepWorld *w) {
+  if (!w->model) return 0;
+  return (double)hk_model_info(w->model).bytes + hk_batch_world_need(w->model, NULL);
+}
+
 void sweep_release(SweepWorld *w) {
   free(w->probes);
   hk_model_destroy(&w->model);

@@ -139,6 +139,22 @@ test_sweep_without_a_plugin_for_the_device_ends_at_once() {
   swept_table out 'len(rows) == 2 and all(row["status"] == "ok" for row in rows)'
 }
 
+# A limit on the address space is one of those that the program asks for.
+test_sweep_moves_as_many_worlds_at_once_as_fit_into_memory() {
+  ! sanitized || skip 'a sanitizer takes more memory than there is'
+  swept_cloth s.json
+  local large=(--set 'bodies[0].shape.nx=200' --set 'bodies[0].shape.ny=200' --set time.duration=0.1
+    --set 'integrator=symplectic_euler' --set time.step=0.1 --set 'bodies[0].springs.EA=1e-9')
+  export MALLOC_ARENA_MAX=1
+  (ulimit -v 300000 && expect 0 hooke sweep s.json "${large[@]}" --vary "mass=$(seq -s, 1 32)" --threads 4 --quiet)
+  silent err
+  swept_table out '[r["mass"] for r in rows] == [str(q) for q in range(1, 33)] and all(r["status"] == "ok" for r in rows)'
+  swept_table out '[r["world"] for r in rows] == [str(q) for q in range(32)]'
+  # Worlds of other sizes: one that is larger than those before it begins the next chunk.
+  (ulimit -v 300000 && expect 0 hooke sweep s.json "${large[@]}" --vary 'bodies[0].shape.nx=2,3,900,2,901' --threads 4 --quiet)
+  swept_table out '[r["world"] for r in rows] == list("01234") and all(r["status"] == "ok" for r in rows)'
+}
+
 # The first chunk of worlds is finished long before the whole.
 test_sweep_keeps_finished_rows_at_ctrl_c() {
   swept_cloth s.json
