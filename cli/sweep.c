@@ -134,11 +134,11 @@ static int load_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int most) {
 }
 
 /* Returns the number of worlds. */
-static int do_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int most, Progress *progress) {
+static int do_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int most) {
   int count = load_chunk(s, worlds, first, most);
   if (!signals_caught())
-    sweep_move(worlds, count, progress, first, s->variations.combinations, &s->steps);
-  if (s->file == stdout) progress_clear(progress);
+    sweep_move(worlds, count, &s->listener, first, s->variations.combinations, &s->steps);
+  if (s->file == stdout) progress_clear(s->listener.progress);
   for (int q = 0; q < count; q++) {
     if (worlds[q].finished) write_row(s, &worlds[q]);
     sweep_release(&worlds[q]);
@@ -166,8 +166,7 @@ static int do_all(Sweep *s) {
   s->listener.progress = &progress;
   sweep_header(s->file, &s->variations, s->scene);
   for (int64_t first = 0; first < whole && !signals_caught() && !ferror(s->file);)
-    first +=
-        do_chunk(s, worlds, first, (int)(whole - first < chunk ? whole - first : chunk), &progress);
+    first += do_chunk(s, worlds, first, (int)(whole - first < chunk ? whole - first : chunk));
   progress_clear(&progress);
   s->listener.progress = NULL;
   free(worlds);

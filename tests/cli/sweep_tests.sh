@@ -155,6 +155,31 @@ test_sweep_moves_as_many_worlds_at_once_as_fit_into_memory() {
   swept_table out '[r["world"] for r in rows] == list("01234") and all(r["status"] == "ok" for r in rows)'
 }
 
+# On a device, which a plug-in of the tests plays, the log has the size of each batch.
+test_sweep_takes_only_the_worlds_out_of_a_batch_that_cannot_be_made() {
+  export HOOKE_PLUGINS; HOOKE_PLUGINS="$(dirname "$HOOKE")/tests/plugin"
+  [ -e "$HOOKE_PLUGINS/libhooke_cuda.so" ] || skip 'there is no plug-in of the tests'
+  swept_cloth s.json
+  expect 1 hooke sweep s.json --vary k=40,50,60 --vary 'forces[1]=wind,face_wind,drag' --device cuda_double
+  says err '3 of 9 worlds failed; the first: worlds on a device do not support the force'
+  [ "$(grep -c 'worlds move on' err)" = 1 ] || fail "there is not one batch: $(cat err)"
+  says err '6 worlds move on'
+  swept_table out '[r["status"] for r in rows] == ["ok", "unsupported", "ok"] * 3'
+  # One that does not compile.
+  expect 1 hooke sweep s.json --vary k=40,-1,60 --device cuda_double
+  says err '2 worlds move on'
+  # A batch has one integrator, and the same springs.
+  expect 0 hooke sweep s.json --vary k=40,50,60 --vary integrator=verlet,symplectic_euler --set time.step=0.001 --device cuda_double
+  [ "$(grep -c '3 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  swept_table out 'all(r["status"] == "ok" and r["steps"] == "400" for r in rows)'
+  expect 0 hooke sweep s.json --vary 'bodies[0].springs.shear=true,false' --vary k=40,50,60 --device cuda_double
+  [ "$(grep -c '3 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  # As many vertices, springs and pins, but others: such worlds are halved until they fit together.
+  expect 0 hooke sweep s.json --vary 'pins[1].select=top_right,bottom_right' --vary k=40,50 --device cuda_double
+  [ "$(grep -c '2 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  swept_table out 'len(rows) == 4 and all(r["status"] == "ok" for r in rows)'
+}
+
 # The first chunk of worlds is finished long before the whole.
 test_sweep_keeps_finished_rows_at_ctrl_c() {
   swept_cloth s.json
