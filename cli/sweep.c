@@ -13,6 +13,7 @@
 #include "text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,8 +45,11 @@ static const Option options[] = {
     OPTION_FLAG(Settings, quiet, 'q', "--quiet", "print errors only"),
 };
 
-/* Worlds that are moved together, enough to keep all cores, or a GPU, busy. */
+/* Largest number of worlds that are moved together, enough to keep all cores, or a GPU, busy. */
 enum { WORLDS_A_CORE = 8, WORLDS_OF_DEVICE = 2048 };
+/* Part of the available memory that these worlds may need: estimates are lower bounds, and lists of
+ * contacts grow while the worlds move. */
+static const double CHUNK_MEMORY = 0.5;
 
 typedef struct Sweep {
   const Settings *settings;
@@ -54,6 +58,7 @@ typedef struct Sweep {
   Listener listener;
   Variations variations;
   HkScene *scene; /* with the values of --set alone */
+  double memory;  /* bytes that the worlds of a chunk may need */
   FILE *file;
   Target target; /* of --output */
   int64_t finished, failed, steps;
@@ -111,19 +116,35 @@ static void write_row(Sweep *s, const SweepWorld *w) {
   if (w->status < 0 && s->failed++ == 0) s->first = w->error;
 }
 
-static void do_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int count, Progress *progress) {
-  int loaded = 0;
-  for (; loaded < count && !signals_caught(); loaded++)
-    sweep_load(&s->context, s->name, &s->variations, &s->settings->sets, first + loaded,
-               &worlds[loaded]);
+/* Loads worlds from `first` on, at most `most` and at least one, while the next one, if it needs as
+ * much as the last, fits into the memory of a chunk. Returns their number. */
+static int load_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int most) {
+  double all = 0, last = 0; /* bytes */
+  int count = 0;
+  for (; count < most && !signals_caught() && (count == 0 || all + last <= s->memory); count++) {
+    sweep_load(&s->context, s->name, &s->variations, &s->settings->sets, first + count,
+               &worlds[count]);
+    last = sweep_need(&worlds[count]);
+    all += last;
+    if (count == 0 || all <= s->memory) continue;
+    sweep_release(&worlds[count]); /* the next chunk begins with it */
+    break;
+  }
+  return count;
+}
+
+/* Returns the number of worlds. */
+static int do_chunk(Sweep *s, SweepWorld *worlds, int64_t first, int most) {
+  int count = load_chunk(s, worlds, first, most);
   if (!signals_caught())
-    sweep_move(worlds, count, progress, first, s->variations.combinations, &s->steps);
-  if (s->file == stdout) progress_clear(progress);
-  for (int q = 0; q < loaded; q++) {
+    sweep_move(worlds, count, &s->listener, first, s->variations.combinations, &s->steps);
+  if (s->file == stdout) progress_clear(s->listener.progress);
+  for (int q = 0; q < count; q++) {
     if (worlds[q].finished) write_row(s, &worlds[q]);
     sweep_release(&worlds[q]);
   }
   fflush(s->file);
+  return count;
 }
 
 static int do_all(Sweep *s) {
@@ -132,6 +153,8 @@ static int do_all(Sweep *s) {
   int64_t chunk =
       s->settings->device > 0 ? WORLDS_OF_DEVICE : (int64_t)WORLDS_A_CORE * (cores > 1 ? cores : 1);
   if (chunk > whole) chunk = whole;
+  double available = hk_memory_available();
+  s->memory = available > 0 ? CHUNK_MEMORY * available : INFINITY;
   SweepWorld *worlds = calloc((size_t)chunk, sizeof *worlds);
   if (!worlds) return complain(EXIT_MEMORY, "no memory for the worlds");
   HkProgress at = {.frames = whole, .substeps = 1};
@@ -142,8 +165,8 @@ static int do_all(Sweep *s) {
   progress.unit = "worlds";
   s->listener.progress = &progress;
   sweep_header(s->file, &s->variations, s->scene);
-  for (int64_t first = 0; first < whole && !signals_caught() && !ferror(s->file); first += chunk)
-    do_chunk(s, worlds, first, (int)(whole - first < chunk ? whole - first : chunk), &progress);
+  for (int64_t first = 0; first < whole && !signals_caught() && !ferror(s->file);)
+    first += do_chunk(s, worlds, first, (int)(whole - first < chunk ? whole - first : chunk));
   progress_clear(&progress);
   s->listener.progress = NULL;
   free(worlds);
@@ -182,6 +205,7 @@ static int sweep(Sweep *s) {
     return complain_of(&error);
   s->variations.bodies = s->scene->body_count;
   if (!look_at_masses(s)) return complain(EXIT_MEMORY, "no memory for the options");
+  if (hk_device_check(s->context.device, &error) < 0) return complain_of(&error);
   code = open_table(s);
   if (code == EXIT_GOOD) code = do_all(s);
   complaint_sets(&s->settings->sets); /* those of worlds are freed */

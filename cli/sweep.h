@@ -26,9 +26,12 @@ typedef struct SweepWorld {
 /* Reads and compiles a combination; an error is kept in the world. */
 void sweep_load(const HkContext *context, const char *name, const Variations *variations,
                 const TextList *sets, int64_t combination, SweepWorld *world);
-/* Moves worlds to the end of their durations, as one batch for each number of vertices. `done` of
- * `whole` worlds of the sweep are finished before; *steps counts the steps of all. */
-void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done, int64_t whole,
+/* Bytes that a world takes: those of its model, and an estimate of what a batch adds. */
+double sweep_need(const SweepWorld *world);
+/* Moves worlds to the end of their durations, as one batch for each number of vertices, and on a
+ * device for each integrator, number of springs and number of pins. `done` of `whole` worlds of the
+ * sweep are finished before; *steps counts the steps of all. */
+void sweep_move(SweepWorld *worlds, int count, Listener *listener, int64_t done, int64_t whole,
                 int64_t *steps);
 void sweep_release(SweepWorld *world);
 

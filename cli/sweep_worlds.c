@@ -32,6 +32,11 @@ void sweep_load(const HkContext *context, const char *name, const Variations *va
   assignments_release(base, &sets);
 }
 
+double sweep_need(const SweepWorld *w) {
+  if (!w->model) return 0;
+  return (double)hk_model_info(w->model).bytes + hk_batch_world_need(w->model, NULL);
+}
+
 void sweep_release(SweepWorld *w) {
   free(w->probes);
   hk_model_destroy(&w->model);
@@ -58,7 +63,7 @@ static HkStatus plan(const HkScene *scene, HkSim *sim, int64_t *steps, HkError *
 
 /* ---- Moving ---------------------------------------------------------------------------------- */
 
-/* Worlds with the same number of vertices, moved together. */
+/* Worlds that may make one batch, moved together. */
 typedef struct Group {
   SweepWorld *all; /* of the chunk */
   int *index;      /* of each world of the group in `all` */
@@ -66,7 +71,8 @@ typedef struct Group {
   int64_t *counts;
   int count;
   HkBatch *batch;
-  Progress *progress;
+  bool checked; /* worlds that cannot be made alone have been taken out */
+  Listener *listener;
   int64_t done, whole; /* worlds of the sweep */
   int64_t *steps;      /* of all worlds so far */
 } Group;
@@ -119,7 +125,7 @@ static void show(Group *g) {
   }
   at.frame += (int64_t)at.part;
   at.part -= floor(at.part);
-  progress_show(g->progress, &at);
+  progress_show(g->listener->progress, &at);
 }
 
 /* Moves the worlds in pieces of some tenths of a second, between which progress is shown. */
@@ -169,56 +175,116 @@ static HkStatus create(Group *g, HkError *error) {
   return HK_OK;
 }
 
-/* A batch that cannot be made because of one world is made world by world, to find out which. */
+static Group part_of(const Group *g, int first, int count) {
+  Group part = *g;
+  part.index += first;
+  part.models += first;
+  part.counts += first;
+  part.count = count;
+  part.done += first;
+  return part;
+}
+
+static void end_world(SweepWorld *w, HkStatus status, const HkError *error) {
+  w->status = status;
+  w->error = *error;
+  w->finished = true;
+}
+
+/* Ends the worlds that cannot be made, not even alone, with their errors: halves of a batch that
+ * cannot be made are tried, down to single worlds. */
+static void end_failing(Group *g) {
+  HkError error = {0};
+  HkStatus status = create(g, &error);
+  hk_batch_destroy(&g->batch);
+  if (status >= 0 || signals_caught()) return;
+  if (g->count == 1) {
+    end_world(world_of(g, 0), status, &error);
+    return;
+  }
+  Group first = part_of(g, 0, g->count / 2),
+        second = part_of(g, g->count / 2, g->count - g->count / 2);
+  end_failing(&first);
+  end_failing(&second);
+}
+
+/* Takes the worlds out of the group that cannot be made. */
+static void remove_failing(Group *g) {
+  int kept = 0;
+  bool quiet = g->listener->quiet;
+  g->listener->quiet = true; /* these batches make no steps */
+  end_failing(g);
+  g->listener->quiet = quiet;
+  for (int q = 0; q < g->count; q++) {
+    if (world_of(g, q)->status < 0) continue;
+    g->index[kept] = g->index[q];
+    g->models[kept++] = g->models[q];
+  }
+  g->done += g->count - kept;
+  g->count = kept;
+  g->checked = true;
+}
+
+/* Where a batch cannot be made, the worlds that fail are taken out of it; if none does alone, as
+ * where the device has no memory for so many, the batch is halved. */
 static void move_group(Group *g) {
   HkError error = {0};
   HkStatus status = create(g, &error);
-  if (status < 0 && g->count > 1) {
-    for (int q = 0; q < g->count && !signals_caught(); q++) {
-      Group one = *g;
-      one.index += q;
-      one.models += q;
-      one.counts += q;
-      one.count = 1;
-      one.done += q;
-      move_group(&one);
-    }
-    return;
+  if (status >= 0) {
+    move(g);
+    measure(g);
+    hk_batch_destroy(&g->batch);
+  } else if (g->count == 1) {
+    end_world(world_of(g, 0), status, &error);
+  } else if (!g->checked) {
+    remove_failing(g);
+    if (g->count > 0 && !signals_caught()) move_group(g);
+  } else {
+    Group first = part_of(g, 0, g->count / 2),
+          second = part_of(g, g->count / 2, g->count - g->count / 2);
+    move_group(&first);
+    if (!signals_caught()) move_group(&second);
   }
-  if (status < 0) {
-    world_of(g, 0)->status = status;
-    world_of(g, 0)->error = error;
-    world_of(g, 0)->finished = true;
-    return;
-  }
-  move(g);
-  measure(g);
-  hk_batch_destroy(&g->batch);
 }
 
-/* Collects the worlds with as many vertices as the first one that is not moved yet. */
+/* Whether two worlds may be in one batch: they have the same number of vertices, and on a device
+ * one integrator, and as many springs and pins. */
+static bool fit_together(const SweepWorld *a, const SweepWorld *b) {
+  HkModelInfo p = hk_model_info(a->model), q = hk_model_info(b->model);
+  if (p.vertices != q.vertices) return false;
+  if (a->scene->context.device == HK_CPU) return true;
+  if (p.springs != q.springs || p.pinned != q.pinned) return false;
+  char *text[2] = {NULL, NULL};
+  bool same = hk_method_format(&a->scene->step, &text[0], NULL) >= 0 &&
+              hk_method_format(&b->scene->step, &text[1], NULL) >= 0 &&
+              strcmp(text[0], text[1]) == 0;
+  hk_text_destroy(&text[0]);
+  hk_text_destroy(&text[1]);
+  return same;
+}
+
+/* Collects the worlds that may be in one batch with the first one that is not moved yet. */
 static void collect(SweepWorld *worlds, int count, bool *moved, Group *g) {
-  int64_t vertices = -1;
+  const SweepWorld *first = NULL;
   g->count = 0;
   for (int q = 0; q < count; q++) {
     if (moved[q] || !worlds[q].model) continue;
-    int64_t n = hk_model_info(worlds[q].model).vertices;
-    if (vertices < 0) vertices = n;
-    if (n != vertices) continue;
+    if (!first) first = &worlds[q];
+    if (!fit_together(first, &worlds[q])) continue;
     moved[q] = true;
     g->index[g->count] = q;
     g->models[g->count++] = worlds[q].model;
   }
 }
 
-void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done, int64_t whole,
+void sweep_move(SweepWorld *worlds, int count, Listener *listener, int64_t done, int64_t whole,
                 int64_t *steps) {
   size_t size = (size_t)count;
   Group g = {.all = worlds,
              .index = calloc(size, sizeof *g.index),
              .models = calloc(size, sizeof(const HkModel *)),
              .counts = calloc(size, sizeof *g.counts),
-             .progress = progress,
+             .listener = listener,
              .done = done,
              .whole = whole,
              .steps = steps};
@@ -231,6 +297,7 @@ void sweep_move(SweepWorld *worlds, int count, Progress *progress, int64_t done,
   while (have && !signals_caught()) {
     collect(worlds, count, moved, &g);
     if (g.count == 0) break;
+    g.checked = false;
     move_group(&g);
     g.done += g.count;
   }

@@ -473,6 +473,38 @@ TEST(a_batch_counts_its_memory_and_gives_all_back) {
   CHECK(meter.held == 0);
 }
 
+/* The estimate decides how many worlds `hooke sweep` makes at once, in half of the memory. */
+TEST(the_need_of_a_world_is_half_of_its_memory_at_least) {
+  static const char *const integrators[] = {
+      "'symplectic_euler'",
+      "'rk4'",
+      "'backward_euler'",
+      "'bdf2'",
+      "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "
+      "'preconditioner': 'block_jacobi'}}}",
+      "{'type': 'backward_euler', 'minimizer': 'local_global'}"};
+  for (int side = 20; side <= 80; side *= 4)
+    for (int q = 0; q < 6; q++) {
+      char text[1000];
+      HkBatch *batch = NULL;
+      snprintf(text, sizeof text,
+               "{'time': {'step': 1e-4}, 'bodies': [{'shape': {'type': 'grid', 'nx': %d, 'ny': "
+               "%d}, 'springs': {'shear': true}}], 'pins': [{'select': 'top'}], 'forces': "
+               "['gravity'], 'integrator': %s, 'outputs': []}",
+               side, side, integrators[q]);
+      World base = world_make(text, NULL, 0, 2);
+      if (!base.state) return;
+      MUST(hk_batch_create(base.model, 2, NULL, 0, &batch, error));
+      MUST(hk_batch_steps(batch, 2, error));
+      double taken = (double)hk_batch_bytes(batch) / 2,
+             need = hk_batch_world_need(base.model, NULL);
+      if (!(need > 0.5 * taken && need < 1.1 * taken))
+        test_fail(integrators[q], side, "the need of a world is %g of its memory", need / taken);
+      hk_batch_destroy(&batch);
+      world_destroy(&base);
+    }
+}
+
 TEST(a_batch_without_memory_leaves_nothing) {
   Meter meter = {0};
   HkScene *scene = NULL;

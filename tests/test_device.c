@@ -139,6 +139,71 @@ TEST(state_on_a_device_is_fetched_and_written) {
   world_destroy(&there);
 }
 
+/* Moves the fixed pin and gives it a velocity. */
+static void move_pin(World *w) {
+  for (int c = 0; c < 3; c++) {
+    hk_state_x(w->state)[c] += 0.05 * (c + 1);
+    hk_state_v(w->state)[c] -= 0.3 * (c + 1);
+  }
+}
+
+static const char pinned[] =
+    "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 4}, 'springs': "
+    "{'k': 100, 'shear': true, 'damping': 0.2}, 'mass': {'total': 1}}], 'pins': [{'select': "
+    "{'indices': [0, 1]}}], 'forces': ['gravity']}";
+
+/* Moves a fixed pin between steps, here and there. Dampers of bdf2 depend on lengths at the two
+ * states before, on the host also with pins where the caller has moved them. */
+static void compare_moved_pins(const char *integrator) {
+  World here, there;
+  const char *set = strcmp(integrator, "bdf2") == 0 ? "bodies[0].springs.damping=0" : NULL;
+  DeviceWish local = {integrator, HK_CPU}, remote = {integrator, HK_CUDA_DOUBLE};
+  const char *text = test_json(pinned);
+  MUST(device_make(text, set, &local, &here, error));
+  MUST(device_make(text, set, &remote, &there, error));
+  World *worlds[] = {&here, &there};
+  for (int q = 0; q < 2; q++) {
+    World *w = worlds[q];
+    move_pin(w);
+    MUST(hk_sim_steps(w->sim, w->state, 4, error));
+    CHECK(hk_state_positions(w->state)[1] == 0);
+    move_pin(w);
+    MUST(hk_sim_step(w->sim, w->state, error));
+    CHECK(hk_state_positions(w->state)[1] == 0); /* is read only */
+    MUST(hk_sim_steps(w->sim, w->state, 3, error));
+    MUST(hk_state_release_pin(w->state, w->model, 0, error));
+    MUST(hk_sim_steps(w->sim, w->state, 5, error));
+    MUST(hk_state_hold_pin(w->state, w->model, 0, error));
+    MUST(hk_sim_steps(w->sim, w->state, 5, error));
+  }
+  double off = device_difference(&here, &there);
+  if (!(off <= 1e-10)) test_fail(integrator, 0, "%s: off by %g", integrator, off);
+  world_destroy(&here);
+  world_destroy(&there);
+}
+
+TEST(pins_that_the_caller_moves_return_on_a_device_as_on_the_host) {
+  static const char *const integrators[] = {"symplectic_euler", "verlet",    "descent", "jacobi",
+                                            "newton",           "multigrid", "bdf2"};
+  device_use_plugin();
+  for (int q = 0; q < 7; q++) compare_moved_pins(integrators[q]);
+}
+
+/* On the host this integrator linearizes with the pin where it was moved to. */
+TEST(a_moved_pin_returns_on_a_device_before_a_linear_step) {
+  World still, moved;
+  DeviceWish remote = {"linear_implicit_euler", HK_CUDA_DOUBLE};
+  device_use_plugin();
+  MUST(device_make(test_json(pinned), NULL, &remote, &still, error));
+  MUST(device_make(test_json(pinned), NULL, &remote, &moved, error));
+  move_pin(&moved);
+  MUST(hk_sim_steps(still.sim, still.state, 4, error));
+  MUST(hk_sim_steps(moved.sim, moved.state, 4, error));
+  CHECK(device_difference(&still, &moved) == 0);
+  world_destroy(&still);
+  world_destroy(&moved);
+}
+
 static double energies_apart(const HkStateInfo *a, const HkStateInfo *b) {
   return fabs(a->kinetic - b->kinetic) + fabs(a->spring - b->spring) +
          fabs(a->gravity - b->gravity);

@@ -231,6 +231,49 @@ TEST(states_of_worlds_on_a_device_are_read_and_written) {
   world_destroy(&alone);
 }
 
+/* Moves a fixed pin and gives it a velocity. */
+static void move_pin(HkState *state) {
+  for (int c = 0; c < 3; c++) {
+    hk_state_x(state)[c] += 0.05 * (c + 1);
+    hk_state_v(state)[c] -= 0.3 * (c + 1);
+  }
+}
+
+TEST(pins_of_worlds_that_the_caller_moves_return_on_a_device_as_on_the_host) {
+  static const char *const integrators[] = {"'symplectic_euler'", "'verlet'", NEWTON};
+  device_use_plugin();
+  for (int q = 0; q < 3; q++) {
+    char text[1200];
+    HkBatch *batch[2] = {NULL, NULL};
+    World base[2];
+    HkDeviceKind devices[] = {HK_CPU, HK_CUDA_DOUBLE};
+    snprintf(text, sizeof text,
+             "{'time': {'step': 1e-3}, 'bodies': [{'shape': {'type': 'grid', 'nx': 5, 'ny': 4}, "
+             "'springs': {'k': 100, 'shear': true, 'damping': 0.2}, 'mass': {'total': 1}}], "
+             "'pins': [{'select': {'indices': [0, 1]}}], 'forces': ['gravity'], 'integrator': %s}",
+             integrators[q]);
+    const char *json = test_json(text);
+    for (int k = 0; k < 2; k++) {
+      MUST(device_make(json, NULL, &(DeviceWish){NULL, devices[k]}, &base[k], error));
+      MUST(hk_batch_create(base[k].model, 3, NULL, 0, &batch[k], error));
+      move_pin(hk_batch_state(batch[k], 1));
+      MUST(hk_batch_steps(batch[k], 4, error));
+      move_pin(hk_batch_state(batch[k], 2));
+      MUST(hk_batch_steps(batch[k], 1, error));
+      CHECK(hk_state_positions(hk_batch_state(batch[k], 2))[1] == 0);
+      MUST(hk_batch_steps(batch[k], 5, error));
+    }
+    for (int w = 0; w < 3; w++) {
+      double off = difference(hk_batch_state(batch[0], w), hk_batch_state(batch[1], w), 1e-3);
+      if (!(off <= 1e-11)) test_fail(integrators[q], w, "off by %g", off);
+    }
+    for (int k = 0; k < 2; k++) {
+      hk_batch_destroy(&batch[k]);
+      world_destroy(&base[k]);
+    }
+  }
+}
+
 /* The array of the host's device lies on the host. */
 TEST(arrays_of_worlds_on_a_device_are_copied_there_and_back) {
   static const Setup setup = {"0.0005", "", "", "'symplectic_euler'"};

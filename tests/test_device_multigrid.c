@@ -133,25 +133,118 @@ TEST(levels_on_a_device_are_products_of_the_operator_of_the_cpu) {
   }
 }
 
-/* The levels have as many rows as those of the CPU, and the same weights. */
-TEST(levels_on_a_device_are_those_of_the_cpu) {
-  Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, 0);
-  const HkModel *m = b.system->model;
-  HkMultigrid *cpu = NULL;
-  MUST(hk_multigrid_create(m, &cpu, error));
-  CHECK(cpu->count == b.hierarchy->count && cpu->exact == b.hierarchy->exact);
-  for (int k = 1; k < cpu->count; k++) CHECK(cpu->level[k].n == b.hierarchy->level[k].n);
-  const HkWeights *P = &cpu->level[0].P;
-  const HkGpuLists *to = &b.hierarchy->level[0].prolong;
-  for (int64_t v = 0; v < m->n; v++) {
-    int32_t row = cpu->row[v];
-    for (int32_t e = P->start[row]; e < P->start[row + 1]; e++) {
-      int64_t at = HK_GPU_SLICE * (to->start[b.place[v] / HK_GPU_SLICE] + e - P->start[row]);
-      CHECK(to->weight[at + b.place[v] % HK_GPU_SLICE] == P->weight[e]);
+/* Where the entry s of a row stands. */
+static int64_t entry_at(const int32_t *start, int64_t row, int64_t s) {
+  return HK_GPU_SLICE * (start[row / HK_GPU_SLICE] + s) + row % HK_GPU_SLICE;
+}
+
+/* P has the same weights to the same rows of the next level. rows[i] is the row of the device that
+ * row i of the CPU is, or -1; returns the same for the next level. The caller frees it. */
+static int32_t *compare_weights(const HkWeights *P, const HkGpuLists *to, const int32_t *rows) {
+  int32_t *next = malloc((size_t)P->columns * sizeof *next), found = 0;
+  int32_t *back = malloc((size_t)P->columns * sizeof *back);
+  for (int32_t I = 0; I < P->columns; I++) next[I] = back[I] = -1;
+  for (int32_t i = 0; i < P->rows; i++) {
+    if (rows[i] < 0) continue;
+    for (int32_t e = P->start[i]; e < P->start[i + 1]; e++) {
+      int64_t at = entry_at(to->start, rows[i], e - P->start[i]);
+      int32_t I = P->column[e], J = to->index[at];
+      CHECK(to->weight[at] == P->weight[e]);
+      CHECK(J >= 0 && J < P->columns);
+      if (next[I] < 0 && back[J] < 0) {
+        next[I] = J;
+        back[J] = I;
+        found++;
+      }
+      CHECK(next[I] == J && back[J] == I);
     }
   }
+  CHECK(found == P->columns);
+  free(back);
+  return next;
+}
+
+/* The rows of a level have the neighbors of the CPU, each once, and are padded by themselves. */
+static void compare_columns(const HkGraph *graph, const HkGpuLevel *level, const int32_t *rows) {
+  for (int32_t i = 0; i < graph->n; i++) {
+    int32_t row = rows[i], width = level->start[row / HK_GPU_SLICE + 1];
+    int64_t others = 0;
+    width -= level->start[row / HK_GPU_SLICE];
+    for (int32_t s = 0; s < width; s++)
+      others += level->column[entry_at(level->start, row, s)] != row;
+    CHECK(others == graph->start[i + 1] - graph->start[i] - 1);
+    for (int32_t e = graph->start[i]; e < graph->start[i + 1]; e++) {
+      int64_t times = 0;
+      for (int32_t s = 0; s < width && graph->column[e] != i; s++)
+        times += level->column[entry_at(level->start, row, s)] == rows[graph->column[e]];
+      CHECK(times == (graph->column[e] != i));
+    }
+  }
+}
+
+/* The levels have the rows, the weights and the columns of those of the CPU, up to their order. */
+static void compare_with_cpu(Built *b) {
+  HkMultigrid *cpu = NULL;
+  const HkGpuHierarchy *h = b->hierarchy;
+  MUST(hk_multigrid_create(b->system->model, &cpu, error));
+  CHECK(cpu->count == h->count && cpu->exact == h->exact);
+  int32_t *rows = malloc((size_t)cpu->level[0].P.rows * sizeof *rows);
+  for (int32_t i = 0; i < cpu->level[0].P.rows; i++)
+    rows[i] = cpu->vertex[i] < 0 ? -1 : b->place[cpu->vertex[i]];
+  for (int k = 0; k + 1 < cpu->count; k++) {
+    CHECK(cpu->level[k + 1].n == h->level[k + 1].n);
+    int32_t *next = compare_weights(&cpu->level[k].P, &h->level[k].prolong, rows);
+    compare_columns(&cpu->level[k + 1].graph, &h->level[k + 1], next);
+    free(rows);
+    rows = next;
+  }
+  free(rows);
   hk_multigrid_destroy(&cpu);
+}
+
+TEST(levels_on_a_device_are_those_of_the_cpu) {
+  Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, 0);
+  compare_with_cpu(&b);
   built_destroy(&b);
+}
+
+/* Triangles without a neighbor: each becomes one row of the next level, which has no entries but
+ * its row sums. */
+TEST(a_level_without_pairs_has_row_sums_alone) {
+  enum { TRIANGLES = 40 };
+  double x[9 * TRIANGLES];
+  int32_t corner[3 * TRIANGLES];
+  for (int q = 0; q < 3 * TRIANGLES; q++) {
+    corner[q] = q;
+    x[3 * q] = 3 * (q / 3) + (q % 3 == 1);
+    x[3 * q + 1] = q % 3 == 2;
+    x[3 * q + 2] = 0;
+  }
+  Built b = build(model_of_triangles(by_hand(), 3 * TRIANGLES, x, TRIANGLES, corner), 1.5, 0.1, 0);
+  CHECK(b.levels.count == 2 && b.levels.level[0].pair_count == 0);
+  CHECK(b.levels.level[1].A.n == TRIANGLES && hk_gpu_level_entries(&b.hierarchy->level[1]) == 0);
+  compare_fine(&b);
+  compare_next(&b, 0);
+  compare_with_cpu(&b);
+  built_destroy(&b);
+}
+
+/* Pairs of masses with a spring between them, which swing by themselves. */
+TEST(separate_springs_move_by_multigrid_on_a_device_as_on_the_host) {
+  enum { MASSES = 80 };
+  char text[8000];
+  int at = snprintf(text, sizeof text,
+                    "{'time': {'step': 0.01}, 'bodies': [{'shape': {'type': 'chain', 'n': %d}, "
+                    "'springs': {'k': 100, 'edges': false, 'table': [",
+                    MASSES);
+  for (int q = 0; q < MASSES; q += 2)
+    at += snprintf(text + at, sizeof text - (size_t)at, "%s[%d, %d, %d, 0.005, 0]", q ? ", " : "",
+                   q, q + 1, 100 + q);
+  snprintf(text + at, sizeof text - (size_t)at,
+           "]}, 'mass': {'per_vertex': 1}}], 'pins': [{'select': {'indices': [0, 7]}}], 'forces': "
+           "['gravity', {'type': 'wind', 'velocity': [3, 0, 1], 'per_mass': 0.5}]}");
+  device_use_plugin();
+  device_compare("separate springs", test_json(text), NULL, "multigrid", HK_CUDA, 6, 1e-9);
 }
 
 /* ---- The cycle ---- */

@@ -94,6 +94,9 @@ typedef struct HkContext {
 
 /* The C library's memory, no log, all cores, no libraries. */
 HK_API HkContext hk_context_default(void);
+/* Bytes of memory that the process can allocate now without swapping, by the limits of machine,
+ * container and process, and of the environment variable HOOKE_MEMORY; 0 where it is unknown. */
+HK_API double hk_memory_available(void);
 
 #ifdef __cplusplus
 }

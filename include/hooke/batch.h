@@ -90,6 +90,10 @@ HK_API HkStatus hk_batch_read_device(HkBatch *batch, HkArrayKind kind, HkDeviceA
  * the order of hk_batch_read_device. Held pins stay where they are. */
 HK_API HkStatus hk_batch_write_device(HkBatch *batch, HkArrayKind kind, const void *data,
                                       HkError *error);
+/* Estimate of the memory of one world of a model (bytes), before a batch is made: its part of the
+ * arrays, its copy of the model, and a simulation by an integrator (NULL: the scene's). Forces that
+ * hold lists, such as contact, take more once steps are made. */
+HK_API double hk_batch_world_need(const HkModel *model, const HkMethod *step);
 /* Memory that the batch holds now, without the model that it was made from. */
 HK_API size_t hk_batch_bytes(const HkBatch *batch);
 /* Releases a batch with all its worlds and sets the pointer to NULL. */

@@ -1,4 +1,5 @@
-/* Arrays in the memory of a device, such as a GPU, for programs that compute there, too. */
+/* Devices that make steps, such as a GPU: whether there is one, and arrays in its memory, for
+ * programs that compute there, too. */
 #ifndef HOOKE_DEVICE_H
 #define HOOKE_DEVICE_H
 
@@ -7,6 +8,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Checks that a device can be used: that its plug-in is there and finds a device.
+ * HK_ERROR_UNSUPPORTED otherwise. HK_CPU and HK_AUTO can always be used. */
+HK_API HkStatus hk_device_check(HkDeviceKind device, HkError *error);
 
 /* ---- Arrays on a device: for programs that compute there, too ----------------------------------
  *

@@ -7,6 +7,8 @@
 #define _GNU_SOURCE /* dladdr, which glibc, musl, BSD and macOS have */
 #include "backend/plugin.h"
 
+#include "hooke/device.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,3 +85,11 @@ HkStatus hk_plugin_find(HkDeviceKind kind, const HkDevice **device, HkError *err
 }
 
 #endif
+
+HkStatus hk_device_check(HkDeviceKind kind, HkError *error) {
+  const HkDevice *device;
+  HkDeviceInfo info;
+  if (kind == HK_CPU || kind == HK_AUTO) return HK_OK;
+  HK_TRY(hk_plugin_find(kind, &device, error));
+  return device->info(&info, error);
+}

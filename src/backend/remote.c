@@ -23,7 +23,10 @@ struct HkRemote {
   int64_t version; /* of the model */
   HkState *state;  /* the state that the device holds; NULL: none */
   bool here;       /* the arrays on the host are up to date */
-  int64_t ahead;   /* steps that are queued beyond the state */
+  /* Fixed pins stay on the device where the state has them. strayed: the caller had moved one when
+   * the state was uploaded. returned: a step was made since, which moves them back on the host. */
+  bool strayed, returned;
+  int64_t ahead; /* steps that are queued beyond the state */
   HkClock ahead_clock;
   double ahead_time, ahead_h_old;
   double before;                         /* s: when the last step began */
@@ -224,7 +227,7 @@ static void leave(HkStateHolder *holder) {
 
 static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
   if (r->ahead > 0 && r->state) leave(&r->holder); /* the steps ahead are discarded */
-  if (r->state && r->state == state) return HK_OK;
+  if (r->state && r->state == state && !r->returned) return HK_OK;
   if (r->state) hk_state_own(r->state);
   hk_state_own(state);
   if (state->steps == 0) hk_blowup_begin(r->sim, state);
@@ -236,6 +239,8 @@ static HkStatus attach(HkRemote *r, HkState *state, HkError *error) {
   HK_TRY(r->device->upload(r->device_sim, &from, error));
   r->state = state;
   r->here = true;
+  r->strayed = !r->pins_move && !hk_pins_are_placed(r->sim->model, state);
+  r->returned = false;
   state->holder = &r->holder;
   return HK_OK;
 }
@@ -331,9 +336,11 @@ static HkStatus queue(HkRemote *r, const HkClock *clock, const HkState *state, i
   return HK_OK;
 }
 
-/* Returns the number of steps until the next pin is released, at most `count`. */
-static int64_t until_release(const HkRemote *r, const HkState *state, int64_t count) {
+/* Returns the number of steps until the state is uploaded again, at most `count`: until the next
+ * pin is released, or one where pins have strayed. */
+static int64_t until_upload(const HkRemote *r, const HkState *state, int64_t count) {
   const HkModel *m = r->sim->model;
+  if (r->strayed) return 1;
   double h = r->sim->h, next = INFINITY;
   for (int64_t q = 0; q < m->pin_count; q++)
     if (state->pin_held[q] == HK_PIN_HELD) next = fmin(next, m->motions[m->pin_motion[q]].release);
@@ -357,11 +364,23 @@ static bool is_ahead(const HkRemote *r, const HkState *state, int64_t count, con
          state->time == r->ahead_time && state->h_old == r->ahead_h_old;
 }
 
+/* Moves fixed pins of a state that is to be uploaded to their places. symplectic_euler evaluates
+ * forces where pins are before a step: its pins return after it. On the host two methods see the
+ * way of the pins, too, which a device does not: linear_implicit_euler linearizes where they are
+ * before the step, and dampers of bdf2 depend on lengths at the two states before. */
+static void return_pins(HkRemote *r, HkState *state) {
+  bool held = r->state && r->state == state;
+  if (r->pins_move || r->settings.step == HK_DEVICE_SYMPLECTIC || (held && !r->strayed)) return;
+  hk_state_own(state);
+  hk_pins_place(r->sim->model, state, state->time, state->x, state->v);
+}
+
 static HkStatus prepare(HkRemote *r, HkState *state, HkError *error) {
   if (releases_now(r, state)) {
     hk_state_own(state);
     hk_pins_release(r->sim->model, state, state->time + 1e-6 * r->sim->h);
   }
+  return_pins(r, state);
   return attach(r, state, error);
 }
 
@@ -391,11 +410,12 @@ static HkStatus steps(HkStepper *stepper, HkState *state, int64_t count, const H
       HkStatus later = return_pending(r, error); /* prepare may have fetched the state */
       if (later < 0) return later;
       if (later != HK_OK) found = later;
-      size = until_release(r, state, count);
+      size = until_upload(r, state, count);
       HK_TRY(queue(r, clock ? &at : NULL, state, size, error));
     }
     r->ahead = 0;
     r->here = false;
+    r->returned = r->strayed;
     r->before = time_of(r, clock ? &at : NULL, state->time, size - 1);
     state->time = time_of(r, clock ? &at : NULL, state->time, size);
     state->steps += size;
@@ -429,8 +449,8 @@ static void synchronize(HkStepper *stepper) {
 static HkStatus run_ahead(HkStepper *stepper, HkState *state, int64_t count, const HkClock *clock,
                           HkError *error) {
   HkRemote *r = (HkRemote *)stepper;
-  if (r->state != state || !r->here || r->ahead > 0 || count <= 0) return HK_OK;
-  if (until_release(r, state, count) < count || releases_now(r, state)) return HK_OK;
+  if (r->state != state || !r->here || r->strayed || r->ahead > 0 || count <= 0) return HK_OK;
+  if (until_upload(r, state, count) < count || releases_now(r, state)) return HK_OK;
   r->ahead = count;
   r->ahead_clock = *clock;
   r->ahead_time = state->time;

@@ -40,9 +40,6 @@ size_t hk_aligned_bytes(int64_t count, size_t size);
 HkStatus hk_grow(const HkContext *context, void *p, int64_t *capacity, int64_t count, size_t size,
                  const char *what, HkError *error);
 
-/* available.c: returns the bytes that can be allocated now; 0 if unknown. */
-double hk_memory_available(void);
-
 /* Returns HK_ERROR_MEMORY if `bytes` more cannot be allocated, before a large allocation; the
  * message has what needs them ("a model of 3 vertices"), the available bytes and a way out (NULL:
  * fewer vertices). It accepts any size from a context with its own allocator, and small sizes

@@ -6,6 +6,7 @@
 #include "batch/device.h"
 
 #include "step/choose_device.h"
+#include "step/need.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -239,6 +240,17 @@ size_t hk_batch_bytes(const HkBatch *b) {
     bytes += hk_state_bytes(world->state) + (world->error ? sizeof *world->error : 0);
   }
   return bytes;
+}
+
+double hk_batch_world_need(const HkModel *model, const HkMethod *step) {
+  const HkMethod *method = step ? step : &model->step;
+  HkModel copy = *model;
+  copy.origin = model;
+  HkProportions p = hk_model_sizes(model);
+  /* Without memory for the proportions the factor of a matrix is not counted. */
+  if (hk_step_factorizes(&p, method)) hk_model_proportions(model, &p, NULL);
+  return (double)(sizeof(HkWorld) + hk_model_bytes(&copy) + hk_model_info(model).state_bytes) +
+         hk_step_need(&p, method);
 }
 
 /* ---- Questions ---- */

@@ -54,15 +54,20 @@ static void leave(HkStateHolder *holder) {
   held->device->batch->worlds[held->world].state->holder = NULL;
 }
 
-/* Copies the states of worlds that the device does not hold to it. */
+/* Copies the states of worlds that the device does not hold to it, and those whose pins have
+ * returned. */
 static HkStatus attach(HkBatchDevice *d, HkError *error) {
   HkBatch *b = d->batch;
+  for (int64_t w = 0; w < b->count; w++)
+    if (b->worlds[w].state->holder && d->held[w].returned) hk_state_own(b->worlds[w].state);
   for (int64_t w = 0; w < b->count;) {
     int64_t first = w;
     for (; w < b->count && !b->worlds[w].state->holder; w++) {
       HkState *state = b->worlds[w].state;
       if (state->steps == 0) hk_blowup_begin(b->worlds[w].sim, state);
       d->held[w].here = true;
+      d->held[w].strayed = !d->model.pins_move && !hk_pins_are_placed(b->worlds[w].model, state);
+      d->held[w].returned = false;
       state->holder = &d->held[w].holder;
     }
     if (w == first) {
@@ -88,6 +93,19 @@ static double next_release(const HkWorld *world) {
   return next;
 }
 
+/* Returns whether a step of a world begins with fixed pins where the caller has moved them. Only
+ * symplectic_euler evaluates forces there; for other steps they return before. */
+static bool begins_strayed(HkBatchDevice *d, int64_t w) {
+  HkWorld *world = &d->batch->worlds[w];
+  HkState *state = world->state;
+  if (d->model.pins_move || (state->holder && d->held[w].returned)) return false;
+  if (state->holder ? !d->held[w].strayed : hk_pins_are_placed(world->model, state)) return false;
+  if (d->settings.step == HK_DEVICE_SYMPLECTIC) return true;
+  hk_state_own(state);
+  hk_pins_place(world->model, state, state->time, state->x, state->v);
+  return false;
+}
+
 static int64_t left_of(const HkWorld *world) {
   return world->status < 0 ? 0 : world->goal - world->steps;
 }
@@ -104,6 +122,7 @@ static int64_t plan(HkBatchDevice *d) {
       hk_state_own(state);
       hk_pins_release(world->model, state, state->time + 1e-6 * h);
     }
+    if (count > 0 && begins_strayed(d, w)) count = 1;
     double until = ceil((next_release(world) - state->time) / h - 1e-6);
     if (count > 1 && until < (double)count) count = until < 1 ? 1 : (int64_t)until;
     d->held[w].round = count;
@@ -160,6 +179,7 @@ static void judge(HkBatchDevice *d, int64_t w) {
   state->steps += count;
   state->h_old = 0;
   d->held[w].here = false;
+  d->held[w].returned = d->held[w].strayed;
   world->steps += count;
   world->sim->info = info->last;
   HkStatus status = check_world(world, info, &error);

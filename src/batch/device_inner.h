@@ -11,7 +11,10 @@ typedef struct HkHeldWorld {
   HkStateHolder holder; /* the state points to it while the device holds it */
   HkBatchDevice *device;
   int64_t world;
-  bool here;     /* the arrays on the host are up to date */
+  bool here; /* the arrays on the host are up to date */
+  /* Fixed pins stay on the device where the state has them. strayed: the caller had moved one when
+   * the state was uploaded. returned: a step was made since, which moves them back on the host. */
+  bool strayed, returned;
   int64_t round; /* steps of this round */
 
   /* What the parameters on the device were made from; is_dirty: they are not there yet. */

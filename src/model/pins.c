@@ -63,6 +63,18 @@ void hk_pins_place(const HkModel *m, const HkState *state, double t, double *x, 
   }
 }
 
+bool hk_pins_are_placed(const HkModel *m, const HkState *state) {
+  for (int64_t p = 0; p < m->pin_count; p++) {
+    int64_t at = 3 * (int64_t)m->pin_vertex[p];
+    double x[3], v[3];
+    if (!state->pin_held[p]) continue;
+    hk_pin_at(m, p, state->time, x, v, NULL);
+    for (int c = 0; c < 3; c++)
+      if (state->x[at + c] != x[c] || state->v[at + c] != v[c]) return false;
+  }
+  return true;
+}
+
 void hk_pins_release(const HkModel *m, HkState *state, double t) {
   for (int64_t p = 0; p < m->pin_count; p++)
     if (state->pin_held[p] == HK_PIN_HELD && m->motions[m->pin_motion[p]].release <= t)

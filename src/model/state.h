@@ -120,6 +120,8 @@ void hk_pin_at(const HkModel *model, int64_t pin, double t, double x[3], double 
 void hk_pin_jump(const HkModel *model, HkState *state, int64_t pin, const double place[3]);
 /* Moves the held pins to the positions of their motions at time t. */
 void hk_pins_place(const HkModel *model, const HkState *state, double t, double *x, double *v);
+/* Whether held pins have positions and velocities of their motions at the time of the state. */
+bool hk_pins_are_placed(const HkModel *model, const HkState *state);
 /* Releases the pins whose release time is at most t. */
 void hk_pins_release(const HkModel *model, HkState *state, double t);
 

@@ -121,6 +121,65 @@ test_sweep_refuses_bad_command_lines() {
   one_error 'there is no such file'
 }
 
+# One error, and nothing is written: neither a header nor over an earlier table.
+test_sweep_without_a_plugin_for_the_device_ends_at_once() {
+  [ ! -e "$(dirname "$HOOKE")/libhooke_cuda.so" ] || skip 'there is a plug-in'
+  swept_cloth s.json
+  echo 'an earlier table' >table.csv
+  export HOOKE_PLUGINS=$PWD/nothing
+  for device in cuda cuda_double; do
+    expect 1 hooke sweep s.json --vary k=50,500 --device $device --quiet
+    one_error 'there is no plug-in libhooke_cuda.so'
+    silent out
+    expect 1 hooke sweep s.json --vary k=50,500 --device $device -o table.csv --quiet
+    one_error 'there is no plug-in libhooke_cuda.so'
+    [ "$(cat table.csv)" = 'an earlier table' ] && [ ! -e table.csv.tmp ] || fail 'the table has changed'
+  done
+  expect 0 hooke sweep s.json --vary k=50,500 --device auto --quiet
+  swept_table out 'len(rows) == 2 and all(row["status"] == "ok" for row in rows)'
+}
+
+# A limit on the address space is one of those that the program asks for.
+test_sweep_moves_as_many_worlds_at_once_as_fit_into_memory() {
+  ! sanitized || skip 'a sanitizer takes more memory than there is'
+  swept_cloth s.json
+  local large=(--set 'bodies[0].shape.nx=200' --set 'bodies[0].shape.ny=200' --set time.duration=0.1
+    --set 'integrator=symplectic_euler' --set time.step=0.1 --set 'bodies[0].springs.EA=1e-9')
+  export MALLOC_ARENA_MAX=1
+  (ulimit -v 300000 && expect 0 hooke sweep s.json "${large[@]}" --vary "mass=$(seq -s, 1 32)" --threads 4 --quiet)
+  silent err
+  swept_table out '[r["mass"] for r in rows] == [str(q) for q in range(1, 33)] and all(r["status"] == "ok" for r in rows)'
+  swept_table out '[r["world"] for r in rows] == [str(q) for q in range(32)]'
+  # Worlds of other sizes: one that is larger than those before it begins the next chunk.
+  (ulimit -v 300000 && expect 0 hooke sweep s.json "${large[@]}" --vary 'bodies[0].shape.nx=2,3,900,2,901' --threads 4 --quiet)
+  swept_table out '[r["world"] for r in rows] == list("01234") and all(r["status"] == "ok" for r in rows)'
+}
+
+# On a device, which a plug-in of the tests plays, the log has the size of each batch.
+test_sweep_takes_only_the_worlds_out_of_a_batch_that_cannot_be_made() {
+  export HOOKE_PLUGINS; HOOKE_PLUGINS="$(dirname "$HOOKE")/tests/plugin"
+  [ -e "$HOOKE_PLUGINS/libhooke_cuda.so" ] || skip 'there is no plug-in of the tests'
+  swept_cloth s.json
+  expect 1 hooke sweep s.json --vary k=40,50,60 --vary 'forces[1]=wind,face_wind,drag' --device cuda_double
+  says err '3 of 9 worlds failed; the first: worlds on a device do not support the force'
+  [ "$(grep -c 'worlds move on' err)" = 1 ] || fail "there is not one batch: $(cat err)"
+  says err '6 worlds move on'
+  swept_table out '[r["status"] for r in rows] == ["ok", "unsupported", "ok"] * 3'
+  # One that does not compile.
+  expect 1 hooke sweep s.json --vary k=40,-1,60 --device cuda_double
+  says err '2 worlds move on'
+  # A batch has one integrator, and the same springs.
+  expect 0 hooke sweep s.json --vary k=40,50,60 --vary integrator=verlet,symplectic_euler --set time.step=0.001 --device cuda_double
+  [ "$(grep -c '3 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  swept_table out 'all(r["status"] == "ok" and r["steps"] == "400" for r in rows)'
+  expect 0 hooke sweep s.json --vary 'bodies[0].springs.shear=true,false' --vary k=40,50,60 --device cuda_double
+  [ "$(grep -c '3 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  # As many vertices, springs and pins, but others: such worlds are halved until they fit together.
+  expect 0 hooke sweep s.json --vary 'pins[1].select=top_right,bottom_right' --vary k=40,50 --device cuda_double
+  [ "$(grep -c '2 worlds move on' err)" = 2 ] || fail "there are not two batches: $(cat err)"
+  swept_table out 'len(rows) == 4 and all(r["status"] == "ok" for r in rows)'
+}
+
 # The first chunk of worlds is finished long before the whole.
 test_sweep_keeps_finished_rows_at_ctrl_c() {
   swept_cloth s.json

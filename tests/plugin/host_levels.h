@@ -149,21 +149,11 @@ static void bound_eigenvalues(HostLevels *h, int k, bool first) {
 
 /* Gauss and Jordan, without pivots: the matrix is positive definite. */
 static void invert_last(HostLevels *h) {
-  HostLevel *l = &h->level[h->count - 1];
+  const HostLevel *l = &h->level[h->count - 1];
   int64_t n = l->A.n, size = 3 * n;
   double *M = h->inverse;
-  for (int64_t j = 0; j < size; j++) {
-    for (int64_t i = 0; i < n; i++) l->r[i] = hk_gpu_four(0, 0, 0);
-    set_component(&l->r[j / 3], j % 3, 1);
-    for (int64_t i = 0; i < n; i++) {
-      HkGpuFour q = level_product(h, h->count - 1, l->r, i);
-      for (int c = 0; c < 3; c++) M[(3 * i + c) * size + j] = (double)component(q, c);
-    }
-  }
-  for (int64_t i = 0; i < size; i++) {
-    double *d = &M[i * (size + 1)];
-    *d = hk_gpu_dense_diagonal(*d);
-  }
+  memset(M, 0, (size_t)(size * size) * sizeof *M);
+  for (int64_t i = 0; i < n; i++) hk_gpu_store_dense_row(&l->A, i, M);
   for (int64_t k = 0; k < size; k++) {
     double pivot = 1 / M[k * size + k];
     M[k * size + k] = 1;

@@ -71,30 +71,24 @@ static void gather(Newton *n, int64_t q, int64_t brick, HkGpuGathered *g) {
 static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
   Newton *n = device;
   Sim *s = n->sim;
-  double residual = 0, moved = 0, weights = 0, pressure = 0, furthest = 0, weighted = 0;
+  double sum[HK_GPU_LOOK_VALUES] = {0};
   (void)error;
   if (s->uses_majorizer) majorize(s, n->moment);
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     HkGpuGathered g = {0};
-    HkGpuVector x = s->x[q], d = hk_gpu_sub(x, s->start ? s->start[q] : s->x_next[q]);
+    double mass = s->model.mass[q], weight = mass;
+    HkGpuVector d = hk_gpu_sub(s->x[q], s->start ? s->start[q] : s->x_next[q]);
     brick = next_brick(s, q, brick);
     gather(n, q, brick, &g);
     n->gradient[q] = is_free(s, q) ? g.r : hk_gpu_vector(0, 0, 0);
     if (!is_free(s, q)) continue;
-    double mass = s->model.mass[q];
-    residual += (double)hk_gpu_dot(g.r, g.r) / mass;
-    moved += (double)hk_gpu_dot(d, d) * mass;
-    weighted += (double)(hk_gpu_dot(s->v[q], s->v[q]) * g.stiffness * g.stiffness);
-    weights += (double)g.stiffness * (double)g.stiffness / mass;
-    pressure = fmax(pressure, (double)g.pressure / mass);
-    furthest = fmax(furthest, fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+    if (s->stage.linear) { /* |d_i v_i|^2 of gpu/linear_step.h in the place of the move */
+      d = s->v[q];
+      weight = (double)g.stiffness * (double)g.stiffness;
+    }
+    hk_gpu_add_look(&g, s->x[q], d, weight, 1 / mass, sum);
   }
-  n->weighted = (double)s->stage.tau * sqrt(weighted);
-  look->residual = sqrt(residual);
-  look->moved = sqrt(moved);
-  look->pressure = pressure;
-  look->resolution = DBL_EPSILON * furthest;
-  look->rounding = look->resolution * sqrt(weights);
+  *look = hk_gpu_look_of(sum);
   return HK_OK;
 }
 
@@ -378,6 +372,7 @@ static double begin_linear(Newton *n, const double *end) {
   size_t bytes = (size_t)s->n * sizeof *s->x;
   HkGpuLook look;
   look_at(n, &look, NULL);
+  n->weighted = (double)n->sim->stage.tau * look.moved;
   memcpy(n->d, s->x, bytes);
   memcpy(n->z, s->v, bytes);
   place_pins(s, end);

@@ -1,5 +1,6 @@
 /* Arithmetic of level 0 of the multigrid hierarchy: what a vertex gathers from its springs at an
- * iterate of Newton's method. CUDA kernels and the tests without a GPU compile the same code.
+ * iterate of Newton's method, and what the stopping rule adds up. CUDA kernels and the tests
+ * without a GPU compile the same code.
  *
  *     r = -dg/dx,   A_ij = -(w w^T + c I),   w w^T = h^2 (k - c) u u^T,   c = h^2 max(k - k l0 / l,
  * 0)
@@ -11,6 +12,10 @@
 #define HK_BACKEND_GPU_FINE_LEVEL_H
 
 #include "backend/gpu/level.h"
+#include "backend/gpu/newton_types.h"
+
+#include <float.h>
+#include <math.h>
 
 /* What a vertex gathers from its springs: -dg/dx (kg m), its diagonal block, the part of the block
  * that ends at constrained vertices, 2 h^2 sum k (l0 / l - 1) of springs under pressure (kg), and
@@ -64,6 +69,44 @@ HK_HOST_DEVICE void hk_gpu_store_fine_row(const HkGpuMatrix *A, int64_t i, bool 
                  s * (double)g->H.xy, s * (double)g->H.xz, s * (double)g->H.yz};
   hk_gpu_store_inverse(A, i, m, 0);
 }
+
+/* ---- The stopping rule ---- */
+
+/* What is added up over the free vertices at an iterate: three sums and, from HK_GPU_LOOK_PRESSURE
+ * on, two maxima. */
+enum {
+  HK_GPU_LOOK_RESIDUAL,
+  HK_GPU_LOOK_MOVED,
+  HK_GPU_LOOK_WEIGHTS,
+  HK_GPU_LOOK_PRESSURE,
+  HK_GPU_LOOK_FURTHEST,
+  HK_GPU_LOOK_VALUES
+};
+
+/* Adds a free vertex at x. moved: x - x_n, counted with its weight, the mass; inverse: 1/mass
+ * (1/kg). */
+HK_HOST_DEVICE void hk_gpu_add_look(const HkGpuGathered *g, HkGpuVector x, HkGpuVector moved,
+                                    double weight, double inverse,
+                                    double look[HK_GPU_LOOK_VALUES]) {
+  double furthest = fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z)));
+  look[HK_GPU_LOOK_RESIDUAL] += (double)hk_gpu_dot(g->r, g->r) * inverse;
+  look[HK_GPU_LOOK_MOVED] += (double)hk_gpu_dot(moved, moved) * weight;
+  look[HK_GPU_LOOK_WEIGHTS] += (double)g->stiffness * (double)g->stiffness * inverse;
+  look[HK_GPU_LOOK_PRESSURE] = fmax(look[HK_GPU_LOOK_PRESSURE], (double)g->pressure * inverse);
+  look[HK_GPU_LOOK_FURTHEST] = fmax(look[HK_GPU_LOOK_FURTHEST], furthest);
+}
+
+HK_HOST_DEVICE HkGpuLook hk_gpu_look_of(const double look[HK_GPU_LOOK_VALUES]) {
+  HkGpuLook to;
+  to.residual = sqrt(look[HK_GPU_LOOK_RESIDUAL]);
+  to.moved = sqrt(look[HK_GPU_LOOK_MOVED]);
+  to.pressure = look[HK_GPU_LOOK_PRESSURE];
+  to.resolution = DBL_EPSILON * look[HK_GPU_LOOK_FURTHEST];
+  to.rounding = to.resolution * sqrt(look[HK_GPU_LOOK_WEIGHTS]);
+  return to;
+}
+
+/* ---- The line search ---- */
 
 /* f += h^2 times the force of the second-order correction of a spring whose ends turn (force/
  * springs.c, hk_springs_turned); d: the difference of its ends, moved: its change. */

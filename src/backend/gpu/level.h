@@ -316,6 +316,26 @@ HK_HOST_DEVICE double hk_gpu_dense_diagonal(double d) {
   return d > 0 ? d * (1 + 1e-5) : 1;
 }
 
+/* Stores the blocks of row i of a level above 0 in the dense matrix M of 3 n rows, whose other
+ * elements are 0. */
+HK_HOST_DEVICE void hk_gpu_store_dense_row(const HkGpuMatrix *A, int64_t i, double *M) {
+  const int64_t lane = i % HK_GPU_LANES, size = 3 * (int64_t)A->n;
+  double d[6];
+  for (int s = A->start[i / HK_GPU_LANES]; s < A->start[i / HK_GPU_LANES + 1]; s++) {
+    int64_t e = (int64_t)s * HK_GPU_LANES + lane, j = A->column[e];
+    HkGpuFour a = A->block[e];
+    HkGpuTwo b = A->rest[e];
+    float m[9] = {a.x, a.w, b.xz, a.w, a.y, b.yz, b.xz, b.yz, a.z};
+    for (int k = 0; k < 9 && j != i; k++) /* j == i is padding */
+      M[(3 * i + k / 3) * size + 3 * j + k % 3] = (double)m[k];
+  }
+  hk_gpu_diagonal_block(A, i, d);
+  const double m[9] = {hk_gpu_dense_diagonal(d[0]), d[3], d[4], d[3],
+                       hk_gpu_dense_diagonal(d[1]), d[5], d[4], d[5],
+                       hk_gpu_dense_diagonal(d[2])};
+  for (int k = 0; k < 9; k++) M[(3 * i + k / 3) * size + 3 * i + k % 3] = m[k];
+}
+
 /* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if its row is empty. */
 HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
   return HK_GPU_READ(A->D + i) != 0;

@@ -64,30 +64,20 @@ HK_WORLD HkGpuGathered hk_world_gather(HkGpuWorldSolve *s, int q) {
 HK_WORLD_CALL HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
   const HkGpuWorld *w = s->world;
-  double sum[3] = {0, 0, 0}, most[2] = {0, 0}; /* residual, moved, weights; pressure, furthest */
+  double sum[HK_GPU_LOOK_VALUES] = {0};
   (void)error;
   HK_TEAM_EACH(q, w->n) {
     s->gradient[q] = hk_gpu_vector(0, 0, 0);
     if (!(w->inverse[q] > 0)) continue;
     HkGpuGathered g = hk_world_gather(s, q);
-    HkGpuVector x = w->x[q], d = hk_gpu_sub(x, s->start[q]);
-    double mass = w->mass[q], pressure = (double)g.pressure / mass;
+    double mass = w->mass[q];
     s->gradient[q] = g.r;
     s->diagonal[q] = hk_world_invert(&g.H);
-    sum[0] += (double)hk_gpu_dot(g.r, g.r) / mass;
-    sum[1] += (double)hk_gpu_dot(d, d) * mass;
-    sum[2] += (double)g.stiffness * (double)g.stiffness / mass;
-    double far = fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z)));
-    most[0] = fmax(most[0], pressure);
-    most[1] = fmax(most[1], far);
+    hk_gpu_add_look(&g, w->x[q], hk_gpu_sub(w->x[q], s->start[q]), mass, 1 / mass, sum);
   }
-  hk_team_reduce(sum, 3, false);
-  hk_team_reduce(most, 2, true);
-  look->residual = sqrt(sum[0]);
-  look->moved = sqrt(sum[1]);
-  look->pressure = most[0];
-  look->resolution = DBL_EPSILON * most[1];
-  look->rounding = look->resolution * sqrt(sum[2]);
+  hk_team_reduce(sum, HK_GPU_LOOK_PRESSURE, false);
+  hk_team_reduce(sum + HK_GPU_LOOK_PRESSURE, HK_GPU_LOOK_VALUES - HK_GPU_LOOK_PRESSURE, true);
+  *look = hk_gpu_look_of(sum);
   return HK_OK;
 }
 

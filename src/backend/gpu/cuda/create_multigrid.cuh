@@ -101,7 +101,7 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   a->z = fine->x;
   HK_CUDA_TRY(keep_new(s, &a->gradient, 3 * n, error));
   HK_CUDA_TRY(keep_new(s, &a->along, 3 * n, error));
-  HK_CUDA_TRY(keep_new(s, &a->sums.part, LOOK_VALUES * blocks, error));
+  HK_CUDA_TRY(keep_new(s, &a->sums.part, HK_GPU_LOOK_VALUES * blocks, error));
   a->sums.stride = (int)blocks;
   return keep_new(s, &a->sums.arrived, 1, error);
 }

@@ -258,31 +258,7 @@ static __device__ void load_dense(const HkGpuMatrix &A, double *M) {
   const int size = 3 * A.n;
   for (int q = threadIdx.x; q < size * size; q += blockDim.x) M[q] = 0;
   __syncthreads();
-  for (int i = threadIdx.x; i < A.n; i += blockDim.x) {
-    double d[9];
-    const HkGpuFour R = A.R[2 * i], rest = A.R[2 * i + 1];
-    d[0] = (double)R.x;
-    d[4] = (double)R.y;
-    d[8] = (double)R.z;
-    d[1] = d[3] = (double)R.w;
-    d[2] = d[6] = (double)rest.x;
-    d[5] = d[7] = (double)rest.y;
-    for (int s = A.start[i / WARP]; s < A.start[i / WARP + 1]; s++) {
-      const int j = A.column[s * WARP + i % WARP];
-      const HkGpuFour a = A.block[s * WARP + i % WARP];
-      const HkGpuTwo b = A.rest[s * WARP + i % WARP];
-      const float m[9] = {a.x, a.w, b.xz, a.w, a.y, b.yz, b.xz, b.yz, a.z};
-      if (j == i) continue; /* padding */
-      for (int k = 0; k < 9; k++) {
-        double value = (double)m[k];
-        M[(3 * i + k / 3) * size + 3 * j + k % 3] = value;
-        d[k] -= value;
-      }
-    }
-    for (int k = 0; k < 9; k++)
-      M[(3 * i + k / 3) * size + 3 * i + k % 3] =
-          k % 4 == 0 ? hk_gpu_dense_diagonal(d[k]) : d[k];
-  }
+  for (int i = threadIdx.x; i < A.n; i += blockDim.x) hk_gpu_store_dense_row(&A, i, M);
   __syncthreads();
 }
 

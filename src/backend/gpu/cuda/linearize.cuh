@@ -26,9 +26,6 @@ struct LinearizeArgs {
   Sums sums;
 };
 
-/* Indices of Scalars.look: three sums and two maxima. */
-enum { LOOK_RESIDUAL, LOOK_MOVED, LOOK_WEIGHTS, LOOK_PRESSURE, LOOK_FURTHEST, LOOK_VALUES };
-
 /* Calls visit(slot, neighbor, its Real4 in x, spring with its damper) for the springs of vertex i.
  */
 template <int PARAMETERS, bool GENERAL, class F>
@@ -48,24 +45,18 @@ visit_springs(const Springs &s, const DescentArgs &a, const HkGpuSpring *palette
       });
 }
 
-/* Adds the sums of a free vertex to look; for a linear step, where x is b, |d_i v_i|^2 of
- * gpu/linear_step.h in the place of LOOK_MOVED. */
+/* Adds a free vertex to look; for a linear step, where x is b, |d_i v_i|^2 of gpu/linear_step.h in
+ * the place of the move. */
 static __device__ __forceinline__ void add_look(const DescentArgs &a, uint32_t i,
                                                 const HkGpuGathered &g, const Real4 &x,
-                                                double look[LOOK_VALUES]) {
+                                                double look[HK_GPU_LOOK_VALUES]) {
   HkGpuVector moved = hk_gpu_sub(three(x), three(a.b[i]));
   double weight = 1 / (double)x.w;
   if (a.v) {
     moved = plane_load(a.v, a.n, i);
     weight = (double)g.stiffness * (double)g.stiffness;
   }
-  look[LOOK_RESIDUAL] += (double)hk_gpu_dot(g.r, g.r) * (double)x.w;
-  look[LOOK_MOVED] += (double)hk_gpu_dot(moved, moved) * weight;
-  look[LOOK_WEIGHTS] += (double)g.stiffness * (double)g.stiffness * (double)x.w;
-  look[LOOK_PRESSURE] = fmax(look[LOOK_PRESSURE], (double)g.pressure * (double)x.w);
-  look[LOOK_FURTHEST] =
-      fmax(look[LOOK_FURTHEST],
-           fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+  hk_gpu_add_look(&g, three(x), moved, weight, (double)x.w, look);
 }
 
 /* gradient, springs, R and D of level 0, and Scalars.look at x. */
@@ -75,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const DescentArgs &a = l.newton.step;
   const uint32_t n = (uint32_t)a.n;
-  double look[LOOK_VALUES] = {0, 0, 0, 0, 0};
+  double look[HK_GPU_LOOK_VALUES] = {0};
   load_palette(s, palette);
   __syncthreads();
   for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
@@ -103,8 +94,8 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
     plane_store(l.gradient, n, i, g.r);
     if (x.w > 0) add_look(a, i, g, x, look);
   });
-  if (!sum_blocks<LOOK_VALUES>(l.sums, LOOK_PRESSURE, look)) return;
-  for (int k = 0; k < LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
+  if (!sum_blocks<HK_GPU_LOOK_VALUES>(l.sums, HK_GPU_LOOK_PRESSURE, look)) return;
+  for (int k = 0; k < HK_GPU_LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
 }
 
 /* ---- Conjugate gradients ---- */

@@ -48,12 +48,7 @@ static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
   queue_majorizer(s, a.newton.step.x);
   pick_multigrid(s).linearize<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a);
   HK_CUDA_TRY(read_scalars(s, error));
-  const double *sum = s->host_scalars->look;
-  look->residual = sqrt(sum[LOOK_RESIDUAL]);
-  look->moved = sqrt(sum[LOOK_MOVED]);
-  look->pressure = sum[LOOK_PRESSURE];
-  look->resolution = DBL_EPSILON * sum[LOOK_FURTHEST];
-  look->rounding = look->resolution * sqrt(sum[LOOK_WEIGHTS]);
+  *look = hk_gpu_look_of(s->host_scalars->look);
   return HK_OK;
 }
 
