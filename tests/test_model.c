@@ -97,6 +97,35 @@ TEST(stiffness_per_length_does_not_depend_on_resolution) {
   }
 }
 
+/* Different rest lengths of a strip of square cells. */
+static int count_lengths(int nx) {
+  enum { MOST = 100 };
+  char text[400];
+  double lengths[MOST];
+  int count = 0;
+  snprintf(text, sizeof text,
+           "{'bodies': [{'shape': {'type': 'grid', 'nx': %d, 'ny': 4, 'height': %.17g}, "
+           "'springs': {'shear': true, 'bending': true}}], 'outputs': []}",
+           nx, 3.0 / (nx - 1));
+  World w = world_make(text, NULL, 1e-3, 1);
+  HkSpringView s = hk_model_springs(w.model);
+  for (int64_t q = 0; q < s.count && count < MOST; q++) {
+    int k = 0;
+    while (k < count && lengths[k] != s.l0[q]) k++;
+    if (k == count) lengths[count++] = s.l0[q];
+  }
+  world_destroy(&w);
+  return count;
+}
+
+/* Lengths of edges, of diagonals and across two edges; some sizes have lengths whose slots in a
+ * table would be the same. */
+TEST(a_lattice_has_as_many_lengths_as_kinds_of_springs) {
+  CHECK(count_lengths(1500) == 3);
+  for (int nx = 4; nx < 400; nx++)
+    if (count_lengths(nx) != 3) test_fail(__FILE__, __LINE__, "%d columns: not 3 lengths", nx);
+}
+
 TEST(masses_sum_to_what_was_asked_for) {
   const struct {
     const char *shape, *mass;

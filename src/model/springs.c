@@ -146,31 +146,54 @@ static HkStatus stiffnesses(const HkSprings *s, double k[4], double EA[4], HkErr
 
 /* ---- Lengths that differ by rounding only ---- */
 
-enum { MAX_LENGTHS = 1024 };
+/* Known lengths are kept in a set-associative table: intervals of length are hashed to sets, and a
+ * set holds the lengths that were used last. So lengths of a lattice never evict each other, and
+ * the table stays small for meshes without equal lengths. */
+enum { LENGTH_SETS = 128, LENGTHS_A_SET = 8, TOLERANCES_A_CELL = 64 };
 
 typedef struct Lengths {
-  double tolerance, cell; /* m */
-  double *known;          /* hash table of MAX_LENGTHS lengths by cell number; 0: free */
+  double tolerance, cell; /* m; a length belongs to the interval floor(length / cell) */
+  double *known;          /* LENGTH_SETS sets, each from the last used to the first; 0: free */
 } Lengths;
 
 static HkStatus lengths_create(const HkMesh *mesh, Lengths *lengths, HkError *error) {
   double furthest = 0;
   for (int64_t c = 0; c < 3 * mesh->vertex_count; c++) furthest = fmax(furthest, fabs(mesh->x[c]));
   lengths->tolerance = 16 * DBL_EPSILON * furthest;
-  lengths->cell = 64 * lengths->tolerance;
-  return hk_alloc(&mesh->context, &lengths->known, MAX_LENGTHS, sizeof(double), "springs", error);
+  lengths->cell = TOLERANCES_A_CELL * lengths->tolerance;
+  return hk_alloc(&mesh->context, &lengths->known, LENGTH_SETS * LENGTHS_A_SET, sizeof(double),
+                  "springs", error);
 }
 
-/* Returns the first known length within the tolerance, else the length itself. */
+static double *set_of(const Lengths *lengths, uint64_t cell) {
+  uint64_t hash = cell * 0x9E3779B97F4A7C15u >> 32; /* 2^64 over the golden ratio */
+  return lengths->known + hash % LENGTH_SETS * LENGTHS_A_SET;
+}
+
+/* Moves the length at an index to the front of its set. */
+static void use(double *set, int index, double length) {
+  memmove(set + 1, set, (size_t)index * sizeof *set);
+  set[0] = length;
+}
+
+/* Returns a known length within the tolerance, else the length itself, which is known from then
+ * on. */
 static double known_length(Lengths *lengths, double length) {
-  double at = floor(length / lengths->cell);
+  const double MARGIN = 2.0 / TOLERANCES_A_CELL; /* cells: the tolerance, and what rounding adds */
+  double at = length / lengths->cell;
   if (!(length > lengths->tolerance && at < 0x1p62)) return length;
-  uint64_t cell = (uint64_t)at;
-  for (uint64_t c = cell - 1; c != cell + 2; c++) {
-    double known = lengths->known[c % MAX_LENGTHS];
-    if (fabs(known - length) <= lengths->tolerance) return known;
+  uint64_t last = (uint64_t)(at + MARGIN);
+  for (uint64_t cell = at > MARGIN ? (uint64_t)(at - MARGIN) : 0; cell <= last; cell++) {
+    double *set = set_of(lengths, cell);
+    for (int q = 0; q < LENGTHS_A_SET; q++) {
+      double known = set[q];
+      if (fabs(known - length) > lengths->tolerance) continue;
+      if (q > 0) use(set, q, known);
+      return known;
+    }
   }
-  return lengths->known[cell % MAX_LENGTHS] = length;
+  use(set_of(lengths, (uint64_t)at), LENGTHS_A_SET - 1, length);
+  return length;
 }
 
 /* ---- Springs ---- */
