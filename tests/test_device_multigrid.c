@@ -154,6 +154,86 @@ TEST(levels_on_a_device_are_those_of_the_cpu) {
   built_destroy(&b);
 }
 
+/* ---- Positions in fixed point ---- */
+
+/* Differences of the ends of springs are exact to 2^-30 of the longest spring and to the rounding
+ * of the coordinates, also where the coordinates exceed 2^32 units. */
+TEST(differences_of_positions_in_fixed_point_are_exact) {
+  const double LONGEST = 2e-3, places[] = {0, 1e-3, 1, -7, 1e3, -1e6};
+  uint64_t seed = 11;
+  for (int q = 0; q < 6; q++) {
+    double unit = hk_gpu_fixed_unit(LONGEST, fabs(places[q]) + LONGEST), per_meter = 1 / unit;
+    double allowed = LONGEST * 0x1p-30 + fabs(places[q]) * 0x1p-50 + LONGEST * 0x1p-23;
+    for (int trial = 0; trial < 1000; trial++) {
+      double a = places[q] + 1e-3 * test_random(&seed);
+      double b = a + LONGEST * test_random(&seed);
+      double d = unit * (double)hk_gpu_fixed_difference(hk_gpu_fixed_coordinate(b, per_meter),
+                                                        hk_gpu_fixed_coordinate(a, per_meter));
+      CHECK(fabs(d - (b - a)) <= allowed);
+    }
+  }
+  CHECK(hk_gpu_fixed_unit(0, 0) == 1 && hk_gpu_fixed_unit(INFINITY, 1) == 1);
+  CHECK(hk_gpu_fixed_unit(NAN, NAN) == 1);
+  CHECK(hk_gpu_fixed_coordinate(INFINITY, 1) == 0 && hk_gpu_fixed_coordinate(NAN, 1) == 0);
+}
+
+/* Returns a vertex of the system in fixed point. */
+static HkGpuFixed fixed_at(const Built *b, int64_t vertex, double unit) {
+  const double *x = b->system->x + 3 * vertex;
+  bool held = b->system->held.mask[vertex];
+  return (HkGpuFixed){hk_gpu_fixed_coordinate(x[0], 1 / unit),
+                      hk_gpu_fixed_coordinate(x[1], 1 / unit),
+                      hk_gpu_fixed_coordinate(x[2], 1 / unit),
+                      hk_gpu_fixed_own(&b->levels.level[0].A, b->place[vertex], !held)};
+}
+
+/* Returns (A x)_i of level 0 from positions in fixed point. */
+static HkGpuFour fixed_product(const Built *b, int64_t vertex, double unit) {
+  const System *s = b->system;
+  const HkModel *m = s->model;
+  const HostLevel *l = &b->levels.level[0];
+  double factor = s->tau * s->tau * b->hierarchy->scale;
+  HkGpuFixed at = fixed_at(b, vertex, unit);
+  HkGpuFour xi = l->x[b->place[vertex]];
+  HkGpuFour q = hk_gpu_fixed_row_sum_product(&l->A, b->place[vertex], at.own, xi);
+  for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
+    int64_t j = m->adj_vertex[e], spring = m->adj_spring[e];
+    double k = factor * m->springs.k[spring];
+    HkGpuFixed near = fixed_at(b, j, unit);
+    HkGpuFixedSpring p = {(float)k, (float)(k * m->springs.l0[spring] / unit)};
+    if (near.own == 0) p = (HkGpuFixedSpring){0, 0};
+    hk_gpu_fixed_spring_product(at, near, p, 0, hk_gpu_four_sub(xi, l->x[b->place[j]]), &q);
+  }
+  return at.own == 0 ? hk_gpu_four(0, 0, 0) : q;
+}
+
+TEST(products_from_positions_in_fixed_point_are_those_of_stored_springs) {
+  for (int held = 0; held <= 3; held += 3) {
+    Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, held);
+    HostLevel *l = &b.levels.level[0];
+    const HkModel *m = b.system->model;
+    double longest = 0, furthest = 0;
+    uint64_t seed = 7;
+    int64_t others = 0;
+    for (int64_t v = 0; v < m->n; v++)
+      for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
+        const double *x = b.system->x + 3 * v, *y = b.system->x + 3 * m->adj_vertex[e];
+        longest = fmax(longest, hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]));
+        furthest = fmax(furthest, fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))));
+      }
+    double unit = hk_gpu_fixed_unit(longest, furthest);
+    fill_random(l->x, m->n, &seed);
+    for (int64_t v = 0; v < m->n; v++) {
+      l->b[b.place[v]] = level_product(&b.levels, 0, l->x, b.place[v]);
+      l->r[b.place[v]] = fixed_product(&b, v, unit);
+      others += fixed_at(&b, v, unit).own < 0;
+    }
+    CHECK(apart(l->r, l->b, m->n) < 2e-6);
+    CHECK((others > 0) == (held > 0)); /* neighbors of constrained vertices */
+    built_destroy(&b);
+  }
+}
+
 /* ---- The cycle ---- */
 
 /* z = one cycle on r, both in the model's vertex order. */

@@ -13,12 +13,13 @@
 #include "backend/gpu/level.h"
 
 /* What a vertex gathers from its springs: -dg/dx (kg m), its diagonal block, the part of the block
- * that ends at constrained vertices, 2 h^2 sum k (l0 / l - 1) of springs under pressure (kg), and
- * the bound of its stiffness h^2 sum k (kg). */
+ * that ends at constrained vertices, 2 h^2 sum k (l0 / l - 1) of springs under pressure (kg), the
+ * bound of its stiffness h^2 sum k (kg), and the square of the length of its longest spring (m^2).
+ */
 typedef struct HkGpuGathered {
   HkGpuVector r;
   HkGpuBlock H, ground;
-  HkReal pressure, stiffness;
+  HkReal pressure, stiffness, longest;
 } HkGpuGathered;
 
 /* Adds a spring, d = xj - xi; held: the other end is constrained. Returns its (w, c), times scale,
@@ -34,6 +35,7 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_gather_spring(HkGpuVector d, HkGpuSpring p, HkRe
   hk_gpu_add_outer(along * r * r, d, &to->H);
   if (s < 0 && p.least < 0) to->pressure -= 2 * s;
   to->stiffness += tau2 * p.k;
+  to->longest = hk_gpu_max(to->longest, hk_gpu_dot(d, d));
   if (held) {
     hk_gpu_add_identity(a, &to->ground);
     hk_gpu_add_outer(along * r * r, d, &to->ground);
@@ -63,6 +65,80 @@ HK_HOST_DEVICE void hk_gpu_store_fine_row(const HkGpuMatrix *A, int64_t i, bool 
   double m[6] = {s * (double)g->H.xx, s * (double)g->H.yy, s * (double)g->H.zz,
                  s * (double)g->H.xy, s * (double)g->H.xz, s * (double)g->H.yz};
   hk_gpu_store_inverse(A, i, m, 0);
+}
+
+/* ---- Positions in fixed point ----
+ *
+ * A coordinate is unit X (m), X an integer modulo 2^32, in 32 bits. The unit follows from the
+ * longest spring, not from the size of the model: only differences of the ends of springs are used,
+ * which 32 bits hold exactly. They have a relative error of 2^-30 of the longest spring.
+ */
+
+/* A vertex in fixed point. own: s > 0 if R_i = s I, -1 if R_i is another block, 0 if the vertex is
+ * constrained. */
+typedef struct HK_GPU_ALIGN(16) HkGpuFixed {
+  int32_t x, y, z;
+  float own;
+} HkGpuFixed;
+
+/* Stiffness of a spring for differences in units: h^2 k and h^2 k l0 / unit, times the scale of the
+ * hierarchy. */
+typedef struct HK_GPU_ALIGN(8) HkGpuFixedSpring {
+  float k, kl0;
+} HkGpuFixedSpring;
+
+/* Returns the unit (m) for the length of the longest spring and the largest coordinate (m), which
+ * bounds the unit by the rounding of coordinates; 1 where they are 0 or not finite. */
+HK_HOST_DEVICE double hk_gpu_fixed_unit(double longest, double furthest) {
+  const double SPRING = 1.0 / 1073741824, ROUNDING = 1.0 / 4503599627370496; /* 2^-30, 2^-52 */
+  double unit = longest * SPRING > furthest * ROUNDING ? longest * SPRING : furthest * ROUNDING;
+  return unit > 1e-250 && unit < 1e250 ? unit : 1;
+}
+
+/* Returns a coordinate (m) in units, modulo 2^32; 0 if it is not finite or out of range. */
+HK_HOST_DEVICE int32_t hk_gpu_fixed_coordinate(double x, double units_per_meter) {
+  double units = rint(x * units_per_meter);
+  if (!(fabs(units) < 4e18)) units = 0;
+  return (int32_t)(uint32_t)(uint64_t)(int64_t)units;
+}
+
+/* Returns HkGpuFixed.own of row i of level 0. */
+HK_HOST_DEVICE float hk_gpu_fixed_own(const HkGpuMatrix *A, int64_t i, bool free) {
+  HkGpuFour a = A->R[2 * i], b = A->R[2 * i + 1];
+  bool multiple = a.x > 0 && a.x == a.y && a.x == a.z && a.w == 0 && b.x == 0 && b.y == 0;
+  return !free ? 0 : multiple ? a.x : -1;
+}
+
+/* Returns a - b in units. */
+HK_HOST_DEVICE float hk_gpu_fixed_difference(int32_t a, int32_t b) {
+  return (float)(int32_t)((uint32_t)a - (uint32_t)b);
+}
+
+/* q += B u of the spring p between the positions `from` and `near`, u = x_i - x_j. kept as of
+ * hk_gpu_spring_coefficients. */
+HK_HOST_DEVICE void hk_gpu_fixed_spring_product(HkGpuFixed from, HkGpuFixed near,
+                                                HkGpuFixedSpring p, float kept, HkGpuFour u,
+                                                HkGpuFour *q) {
+  float x = hk_gpu_fixed_difference(near.x, from.x), y = hk_gpu_fixed_difference(near.y, from.y);
+  float z = hk_gpu_fixed_difference(near.z, from.z), square = x * x + (y * y + (z * z + 1e-30f));
+#ifdef __CUDA_ARCH__
+  float r = rsqrtf(square);
+#else
+  float r = 1 / sqrtf(square);
+#endif
+  float across = p.k - p.kl0 * r, least = kept == 0 ? 0 : kept * across;
+  float a = across > least ? across : least;
+  float along = (p.k - a) * r * ((x * u.x + y * u.y + z * u.z) * r);
+  q->x += a * u.x + along * x;
+  q->y += a * u.y + along * y;
+  q->z += a * u.z + along * z;
+}
+
+/* Returns R_i x_i of a vertex in fixed point. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_fixed_row_sum_product(const HkGpuMatrix *A, int64_t i, float own,
+                                                      HkGpuFour xi) {
+  if (own < 0) return hk_gpu_row_sum_product(A, i, xi);
+  return hk_gpu_four(own * xi.x, own * xi.y, own * xi.z);
 }
 
 /* f += h^2 times the force of the second-order correction of a spring whose ends turn (force/

@@ -53,8 +53,9 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
   HK_CUDA_TRY(allocate_copy(&A->bound, &FINE_BOUND, 1, error));
   keep(s, A->bound);
   HK_CUDA_TRY(keep_new(s, &to->norm, 1, error));
-  HkGpuFour **vectors[] = {&to->x, &to->before, &to->b, &to->r, &to->power[0], &to->power[1]};
-  for (int q = 0; q < (fine ? 4 : 6); q++) HK_CUDA_TRY(keep_new(s, vectors[q], n, error));
+  HkGpuFour **vectors[] = {&to->x, &to->before, &to->b, &to->power[0], &to->power[1]};
+  for (int q = 0; q < (fine ? 3 : 5); q++) HK_CUDA_TRY(keep_new(s, vectors[q], n, error));
+  to->r = to->before; /* the residual is needed only between the two smoothers of a cycle */
   return HK_OK;
 }
 
@@ -158,6 +159,7 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
     HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)fine_shared(s->most_local)),
             "set up its kernels");
+  HK_CUDA_TRY(keep_new(s, &made->fixed, fine[0] ? s->n : 0, error));
   choose_small(made);
   HK_CUDA_TRY(create_history(s, error));
   HK_CUDA_TRY(create_args(s, h->scale, error));

@@ -22,6 +22,7 @@ struct Multigrid {
   int first_small; /* from this level on cycle_small runs the cycle; `count`: none */
   SmallLevels small;
   LinearizeArgs args;
+  HkGpuFixed *fixed; /* positions of the present Hessian; NULL: products read stored springs */
   cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
   cudaEvent_t fork, join;
   Sums side_sums;
@@ -83,12 +84,15 @@ static void queue_bound(Simulation *s, int k, bool first, cudaStream_t queue, co
   });
 }
 
-/* All levels of the Hessian whose level 0 is there. Bounds and the inverse do not depend on each
+/* Positions in fixed point, and all levels of the Hessian whose level 0 is there. Bounds and the inverse do not depend on each
  * other: those of small levels, which are bound by latency, run beside those of large ones. */
 static void queue_hierarchy(Simulation *s, bool first) {
   const int SIDE_ROWS = 30000;
   Multigrid *m = s->multigrid;
   int last = m->count - 1;
+  if (m->fixed)
+    launch(fix_positions, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+           m->level[0].A, s->x[s->at], &s->newton.scalars->unit, m->fixed);
   for (int k = 0; k < last; k++) queue_projection(s, k);
   cudaEventRecord(m->fork, s->queue);
   cudaStreamWaitEvent(m->side, m->fork, 0);
@@ -121,7 +125,8 @@ static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGp
                        HkGpuFour *to) {
   const Level *l = &s->multigrid->level[0];
   double h = (double)s->stage.tau;
-  FineArgs a = {l->A, s->x[s->at], (float)(h * h * (double)s->multigrid->args.scale)};
+  FineArgs a = {l->A, s->multigrid->fixed, &s->newton.scalars->unit,
+                h * h * (double)s->multigrid->args.scale};
   launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
          s->queue, s->springs, a, before, l->b, x, to);
 }

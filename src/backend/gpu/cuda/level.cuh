@@ -21,7 +21,8 @@ struct Level {
   HkGpuListsAt prolong, restrict_to, pair_entries, pair_rows, row_rows, row_entries;
   const int32_t *pair;
   HkGpuFour *x, *before; /* iterates of the smoother; x holds the result of a visit */
-  HkGpuFour *b, *r;
+  HkGpuFour *b;
+  HkGpuFour *r; /* b - A x between the two smoothers of a cycle, in the memory of `before` */
   HkGpuFour *power[2];
   double *norm; /* of the last power iteration */
 };

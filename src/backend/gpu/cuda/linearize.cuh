@@ -26,8 +26,17 @@ struct LinearizeArgs {
   Sums sums;
 };
 
-/* Indices of Scalars.look: three sums and two maxima. */
-enum { LOOK_RESIDUAL, LOOK_MOVED, LOOK_WEIGHTS, LOOK_PRESSURE, LOOK_FURTHEST, LOOK_VALUES };
+/* Indices of Scalars.look: three sums and three maxima. LOOK_LONGEST: the square of the length of
+ * the longest spring (m^2). */
+enum {
+  LOOK_RESIDUAL,
+  LOOK_MOVED,
+  LOOK_WEIGHTS,
+  LOOK_PRESSURE,
+  LOOK_FURTHEST,
+  LOOK_LONGEST,
+  LOOK_VALUES
+};
 
 /* Calls visit(slot, neighbor, its Real4 in x, spring with its damper) for the springs of vertex i.
  */
@@ -66,16 +75,17 @@ static __device__ __forceinline__ void add_look(const DescentArgs &a, uint32_t i
   look[LOOK_FURTHEST] =
       fmax(look[LOOK_FURTHEST],
            fmax(fabs((double)x.x), fmax(fabs((double)x.y), fabs((double)x.z))));
+  look[LOOK_LONGEST] = fmax(look[LOOK_LONGEST], (double)g.longest);
 }
 
-/* gradient, springs, R and D of level 0, and Scalars.look at x. */
+/* gradient, springs, R and D of level 0, Scalars.look and Scalars.unit at x. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     linearize(__grid_constant__ const Springs s, __grid_constant__ const LinearizeArgs l) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const DescentArgs &a = l.newton.step;
   const uint32_t n = (uint32_t)a.n;
-  double look[LOOK_VALUES] = {0, 0, 0, 0, 0};
+  double look[LOOK_VALUES] = {0, 0, 0, 0, 0, 0};
   load_palette(s, palette);
   __syncthreads();
   for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
@@ -105,6 +115,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   });
   if (!sum_blocks<LOOK_VALUES>(l.sums, LOOK_PRESSURE, look)) return;
   for (int k = 0; k < LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
+  l.newton.scalars->unit = hk_gpu_fixed_unit(sqrt(look[LOOK_LONGEST]), look[LOOK_FURTHEST]);
 }
 
 /* ---- Conjugate gradients ---- */

@@ -22,7 +22,8 @@ struct Scalars {
   double rz, alpha, beta, rr; /* rr: r . r */
   double pq;                  /* p . H p */
   double kept;                /* part of negative curvature in H: hk_gpu_spring_product */
-  double look[5];             /* of linearize.cuh */
+  double look[6];             /* of linearize.cuh */
+  double unit;                /* m, of positions in fixed point (gpu/fine_level.h) */
   double inertia;             /* of stage.cuh */
   double slope, length;       /* of the solution: p . dg/dx, sum of m_i |p_i|^2 */
   unsigned arrived;
