@@ -49,9 +49,10 @@ typedef struct HkGpuMatrix {
   HkGpuFour *spring;             /* of each entry on level 0, */
   HkGpuFour *block;              /* on other levels: its block, which is symmetric, */
   HkGpuTwo *rest;                /* in two parts */
-  HkGpuFour *R;  /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
-  float *D;      /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
-  double *bound; /* of the eigenvalues of D^-1 A */
+  HkGpuFour *R;     /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
+  HkGpuFour *D;     /* inverses of diagonal blocks: xx, yy, zz, xy, */
+  HkGpuTwo *D_rest; /* and xz, yz */
+  double *bound;    /* of the eigenvalues of D^-1 A */
 } HkGpuMatrix;
 
 /* HkGpuLists in memory of the device. */
@@ -91,15 +92,6 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_four_sub(HkGpuFour a, HkGpuFour b) {
   return hk_gpu_four(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-/* Returns S_i x of symmetric blocks in six planes of n. */
-HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t i, HkGpuFour x) {
-  float xx = HK_GPU_READ(S + i), yy = HK_GPU_READ(S + n + i), zz = HK_GPU_READ(S + 2 * n + i);
-  float xy = HK_GPU_READ(S + 3 * n + i), xz = HK_GPU_READ(S + 4 * n + i);
-  float yz = HK_GPU_READ(S + 5 * n + i);
-  return hk_gpu_four(xx * x.x + xy * x.y + xz * x.z, xy * x.x + yy * x.y + yz * x.z,
-                     xz * x.x + yz * x.y + zz * x.z);
-}
-
 HK_HOST_DEVICE HkGpuTwo hk_gpu_read_two(const HkGpuTwo *p) {
 #ifdef __CUDA_ARCH__
   float2 a = __ldg((const float2 *)p);
@@ -115,6 +107,13 @@ HK_HOST_DEVICE void hk_gpu_add_symmetric(HkGpuFour S, HkGpuTwo rest, HkGpuFour u
   q->x += S.x * u.x + S.w * u.y + rest.xz * u.z;
   q->y += S.w * u.x + S.y * u.y + rest.yz * u.z;
   q->z += rest.xz * u.x + rest.yz * u.y + S.z * u.z;
+}
+
+/* Returns D_i^-1 x, which A stores as D_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_inverse_times(const HkGpuMatrix *A, int64_t i, HkGpuFour x) {
+  HkGpuFour z = {0, 0, 0, 0};
+  hk_gpu_add_symmetric(hk_gpu_read_four(A->D + i), hk_gpu_read_two(A->D_rest + i), x, &z);
+  return z;
 }
 
 /* ---- Products ---- */
@@ -156,7 +155,7 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_sum_product(const HkGpuMatrix *A, int64_t i,
 
 /* Returns x1 from x0 = 0. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkGpuFour b) {
-  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, b);
+  HkGpuFour z = hk_gpu_inverse_times(A, i, b);
   float c = HK_GPU_SMOOTH_0 / (float)*A->bound;
   return hk_gpu_four(c * z.x, c * z.y, c * z.z);
 }
@@ -165,7 +164,7 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkG
  * x)_i. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_smooth(const HkGpuMatrix *A, int64_t i, bool second, HkGpuFour b,
                                        HkGpuFour q, HkGpuFour x, HkGpuFour before) {
-  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, hk_gpu_four_sub(b, q));
+  HkGpuFour z = hk_gpu_inverse_times(A, i, hk_gpu_four_sub(b, q));
   HkGpuFour to = hk_gpu_four(x.x, x.y, x.z);
   hk_gpu_four_axpy((second ? HK_GPU_SMOOTH_2 : HK_GPU_SMOOTH_0) / (float)*A->bound, z, &to);
   if (second) hk_gpu_four_axpy(HK_GPU_SMOOTH_1, hk_gpu_four_sub(x, before), &to);
@@ -274,14 +273,12 @@ HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const 
   double p = m[0] + add, q = m[1] + add, r = m[2] + add, b = m[3], c = m[4], d = m[5];
   double xx = q * r - d * d, xy = c * d - b * r, xz = b * d - q * c;
   double determinant = p * xx + b * xy + c * xz;
-  int64_t n = A->n;
   if (trace > 0 && determinant > 0) scale = 1 / determinant;
-  A->D[i] = (float)(xx * scale);
-  A->D[n + i] = (float)((p * r - c * c) * scale);
-  A->D[2 * n + i] = (float)((p * q - b * b) * scale);
-  A->D[3 * n + i] = (float)(xy * scale);
-  A->D[4 * n + i] = (float)(xz * scale);
-  A->D[5 * n + i] = (float)((b * c - p * d) * scale);
+  HkGpuFour D = {(float)(xx * scale), (float)((p * r - c * c) * scale),
+                 (float)((p * q - b * b) * scale), (float)(xy * scale)};
+  HkGpuTwo rest = {(float)(xz * scale), (float)((b * c - p * d) * scale)};
+  A->D[i] = D;
+  A->D_rest[i] = rest;
 }
 
 /* m = the diagonal block R_i - sum_j A_ij of a level above 0: xx, yy, zz, xy, xz, yz. */
@@ -318,7 +315,7 @@ HK_HOST_DEVICE double hk_gpu_dense_diagonal(double d) {
 
 /* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if its row is empty. */
 HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
-  return HK_GPU_READ(A->D + i) != 0;
+  return HK_GPU_READ(&A->D[i].x) != 0;
 }
 
 /* ---- Bounds of eigenvalues ---- */

@@ -49,7 +49,8 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
     clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS>>>(*A, entries);
   HK_CUDA(cudaGetLastError(), "launch its kernels");
   HK_CUDA_TRY(keep_new(s, &A->R, 2 * n, error));
-  HK_CUDA_TRY(keep_new(s, &A->D, 6 * n, error));
+  HK_CUDA_TRY(keep_new(s, &A->D, n, error));
+  HK_CUDA_TRY(keep_new(s, &A->D_rest, n, error));
   HK_CUDA_TRY(allocate_copy(&A->bound, &FINE_BOUND, 1, error));
   keep(s, A->bound);
   HK_CUDA_TRY(keep_new(s, &to->norm, 1, error));
@@ -154,8 +155,10 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
     HK_CUDA(cudaFuncSetAttribute(invert_dense, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)dense_shared(last)),
             "set up its kernels");
-  const void *fine[] = {(const void *)pick_fine<false>(s), (const void *)pick_fine<true>(s)};
-  for (int q = 0; q < 2 && fine[q]; q++)
+  const void *fine[] = {(const void *)pick_fine<FINE_FIRST>(s),
+                        (const void *)pick_fine<FINE_NEXT>(s),
+                        (const void *)pick_fine<FINE_RESIDUAL>(s)};
+  for (int q = 0; q < 3 && fine[q]; q++)
     HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)fine_shared(s->most_local)),
             "set up its kernels");

@@ -84,8 +84,9 @@ static void queue_bound(Simulation *s, int k, bool first, cudaStream_t queue, co
   });
 }
 
-/* Positions in fixed point, and all levels of the Hessian whose level 0 is there. Bounds and the inverse do not depend on each
- * other: those of small levels, which are bound by latency, run beside those of large ones. */
+/* Positions in fixed point, and all levels of the Hessian whose level 0 is there. Bounds and the
+ * inverse do not depend on each other: those of small levels, which are bound by latency, run
+ * beside those of large ones. */
 static void queue_hierarchy(Simulation *s, bool first) {
   const int SIDE_ROWS = 30000;
   Multigrid *m = s->multigrid;
@@ -114,11 +115,11 @@ typedef void FineKernel(const Springs, const FineArgs, int, const HkGpuFour *, c
                         HkGpuFour *);
 
 /* Returns the product of level 0 in bricks; NULL where springs are stored for it. */
-template <bool RESIDUAL> static FineKernel *pick_fine(const Simulation *s) {
+template <int KIND> static FineKernel *pick_fine(const Simulation *s) {
   if (!s->bricks || s->general || s->parameters != HK_GPU_BY_PALETTE) return NULL;
-  if (s->words == 6) return multiply_fine<6, true, RESIDUAL>;
-  if (s->words <= 6) return multiply_fine<6, false, RESIDUAL>;
-  return multiply_fine<13, false, RESIDUAL>;
+  if (s->words == 6) return multiply_fine<6, true, KIND>;
+  if (s->words <= 6) return multiply_fine<6, false, KIND>;
+  return multiply_fine<13, false, KIND>;
 }
 
 static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
@@ -134,7 +135,7 @@ static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGp
 /* One step of the smoother: before as in smooth. */
 template <bool SPRINGS, int LANES>
 static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x, HkGpuFour *to) {
-  FineKernel *fine = SPRINGS ? pick_fine<false>(s) : NULL;
+  FineKernel *fine = SPRINGS ? pick_fine<FINE_NEXT>(s) : NULL;
   if (fine)
     queue_fine(s, fine, before, x, to);
   else
@@ -145,6 +146,8 @@ static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x
 template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k];
+  FineKernel *first = SPRINGS && zero ? pick_fine<FINE_FIRST>(s) : NULL;
+  if (first) return queue_fine(s, first, BEFORE_ZERO, NULL, l->x);
   with_lanes(m, k, [&](auto lanes) {
     const int LANES = SPRINGS ? 1 : lanes.value;
     if (zero)
@@ -159,7 +162,7 @@ template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool ze
 template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
-  FineKernel *fine = SPRINGS ? pick_fine<true>(s) : NULL;
+  FineKernel *fine = SPRINGS ? pick_fine<FINE_RESIDUAL>(s) : NULL;
   if (fine)
     queue_fine(s, fine, BEFORE_NONE, l->x, l->r);
   else
@@ -183,8 +186,9 @@ static void queue_level(Simulation *s, int k, bool zero) {
   if (k + 1 < m->count) {
     k == 0 ? queue_residual<true>(s, k) : queue_residual<false>(s, k);
     for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0);
-    launch(add_correction, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A,
-           l->prolong, next->x, l->x);
+    bool all = k == 0 && m->fixed; /* multiply_fine leaves constrained vertices out */
+    launch(all ? add_correction<true> : add_correction<false>, blocks_for(l->A.n, BLOCK_THREADS),
+           BLOCK_THREADS, 0, s->queue, l->A, l->prolong, next->x, l->x);
   }
   k == 0 ? queue_smoother<true>(s, k, false) : queue_smoother<false>(s, k, false);
 }

@@ -33,10 +33,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   if (i >= A.n) return;
   const double per_meter = 1 / *unit;
   const Real4 p = x[i];
-  to[i] = HkGpuFixed{hk_gpu_fixed_coordinate((double)p.x, per_meter),
-                     hk_gpu_fixed_coordinate((double)p.y, per_meter),
-                     hk_gpu_fixed_coordinate((double)p.z, per_meter),
-                     hk_gpu_fixed_own(&A, i, p.w > 0)};
+  to[i] =
+      HkGpuFixed{hk_gpu_fixed_coordinate((double)p.x, per_meter),
+                 hk_gpu_fixed_coordinate((double)p.y, per_meter),
+                 hk_gpu_fixed_coordinate((double)p.z, per_meter), hk_gpu_fixed_own(&A, i, p.w > 0)};
 }
 
 /* Loads the palette for positions in fixed point into shared memory, in the threads of the first
@@ -60,8 +60,13 @@ template <int WORDS> static constexpr int fine_blocks() {
   return WORDS <= 6 ? 3 : 2;
 }
 
-/* to = b - A x, or the smoother's next iterate (`before` as in smooth). */
-template <int WORDS, bool EXACT, bool RESIDUAL>
+/* What multiply_fine computes: x2 of the smoother from x0 = 0, where it computes x1 while it loads;
+ * x1 from x0, or x2 from x1, by `before` as in smooth; the residual b - A x. */
+enum FineKind { FINE_FIRST, FINE_NEXT, FINE_RESIDUAL };
+
+/* Writes the result to `to`. It is 0 for constrained vertices, whose x may be any number. x is
+ * not used by FINE_FIRST, `before` only by FINE_NEXT. */
+template <int WORDS, bool EXACT, int KIND>
 __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
     multiply_fine(__grid_constant__ const Springs s, __grid_constant__ const FineArgs a, int before,
                   const HkGpuFour *b, const HkGpuFour *x, HkGpuFour *to) {
@@ -80,7 +85,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
   for (int k = own; k < all; k += blockDim.x) {
     const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
     sp[k] = a.position[from];
-    sx[k] = x[from];
+    sx[k] = KIND == FINE_FIRST ? hk_gpu_smooth_zero(&a.A, from, b[from]) : x[from];
   }
   __syncthreads();
   if (own >= brick.own) return;
@@ -94,13 +99,15 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
     if (near.own == 0) spring = HkGpuFixedSpring{0, 0}; /* it counts in R */
     hk_gpu_fixed_spring_product(at, near, spring, 0, hk_gpu_four_sub(xi, sx[j]), &q);
   });
-  if (at.own == 0) q = hk_gpu_four(0, 0, 0);
-  if (RESIDUAL) {
-    to[i] = hk_gpu_four_sub(b[i], q);
-    return;
+  HkGpuFour result = hk_gpu_four(0, 0, 0), old = result;
+  if (at.own != 0) {
+    if (KIND == FINE_NEXT && before == BEFORE_THERE) old = to[i];
+    result =
+        KIND == FINE_RESIDUAL
+            ? hk_gpu_four_sub(b[i], q)
+            : hk_gpu_smooth(&a.A, i, KIND == FINE_FIRST || before != BEFORE_NONE, b[i], q, xi, old);
   }
-  const HkGpuFour old = before == BEFORE_THERE ? to[i] : hk_gpu_four(0, 0, 0);
-  to[i] = hk_gpu_smooth(&a.A, i, before != BEFORE_NONE, b[i], q, xi, old);
+  to[i] = result;
 }
 
 } // namespace HK_SPACE
