@@ -234,6 +234,48 @@ TEST(products_from_positions_in_fixed_point_are_those_of_stored_springs) {
   }
 }
 
+/* Products of springs near their rest length, where the tension is a difference of nearly equal
+ * numbers, against double precision: across the spring the error is that of a float, relative to
+ * the strain. */
+TEST(tensions_in_fixed_point_are_exact_near_the_rest_length) {
+  const double L0 = 1e-3, K = 3, strains[] = {-0.3, -1e-4, -1e-6, 0, 1e-7, 1e-5, 1e-2, 1};
+  const float parts[] = {0, 0.5f, 1};
+  double unit = hk_gpu_fixed_unit(2.5 * L0, 5);
+  HkGpuExactSpring p = hk_gpu_exact_spring(K, L0, unit);
+  HkGpuSpring same = {K, K * L0, 0, -1};
+  uint64_t seed = 5;
+  for (int q = 0; q < 8 * 3 * 20; q++) {
+    double u[3], e[3], size = 0, strain = strains[q % 8];
+    float kept = parts[q / 8 % 3];
+    int32_t x[3], y[3];
+    for (int c = 0; c < 3; c++) {
+      e[c] = test_random(&seed);
+      u[c] = (double)(float)test_random(&seed);
+      size += e[c] * e[c];
+    }
+    HkGpuVector d, sum = {0, 0, 0};
+    double place[] = {4, -3, 2}, to[3];
+    for (int c = 0; c < 3; c++) {
+      x[c] = hk_gpu_fixed_coordinate(place[c], 1 / unit);
+      y[c] = hk_gpu_fixed_coordinate(place[c] + L0 * (1 + strain) * e[c] / sqrt(size), 1 / unit);
+      to[c] = unit * (double)(int32_t)((uint32_t)y[c] - (uint32_t)x[c]);
+    }
+    d = hk_gpu_vector(to[0], to[1], to[2]); /* without the rounding of the positions */
+    double across = fabs(u[0] * d.x + u[1] * d.y + u[2] * d.z), l = sqrt(hk_gpu_dot(d, d));
+    HkGpuFixed from = {x[0], x[1], x[2], 1}, near = {y[0], y[1], y[2], 1};
+    HkGpuFour moved = hk_gpu_four((float)u[0], (float)u[1], (float)u[2]), product = {0, 0, 0, 0};
+    hk_gpu_exact_spring_product(from, near, p, kept, moved, &product);
+    hk_gpu_spring_product(d, same, 1, (double)kept, hk_gpu_vector(u[0], u[1], u[2]), &sum);
+    HkGpuVector error = {(double)product.x - sum.x, (double)product.y - sum.y,
+                         (double)product.z - sum.z};
+    double off = hk_gpu_dot(error, d) / l;
+    CHECK(fabs(off) <= 1e-6 * K);
+    hk_gpu_axpy(-off / l, d, &error);
+    double tension = fabs(1 - L0 / l);
+    CHECK(sqrt(hk_gpu_dot(error, error)) <= 2e-6 * K * (tension + across / l) + 1e-12 * K);
+  }
+}
+
 /* ---- The cycle ---- */
 
 /* z = one cycle on r, both in the model's vertex order. */

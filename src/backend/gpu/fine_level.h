@@ -70,8 +70,8 @@ HK_HOST_DEVICE void hk_gpu_store_fine_row(const HkGpuMatrix *A, int64_t i, bool 
 /* ---- Positions in fixed point ----
  *
  * A coordinate is unit X (m), X an integer modulo 2^32, in 32 bits. The unit follows from the
- * longest spring, not from the size of the model: only differences of the ends of springs are used,
- * which 32 bits hold exactly. They have a relative error of 2^-30 of the longest spring.
+ * longest spring, now or at rest, not from the size of the model: only differences of the ends of
+ * springs are used, which 32 bits hold exactly. Their error is 2^-30 of the longest spring.
  */
 
 /* A vertex in fixed point. own: s > 0 if R_i = s I, -1 if R_i is another block, 0 if the vertex is
@@ -128,6 +128,50 @@ HK_HOST_DEVICE void hk_gpu_fixed_spring_product(HkGpuFixed from, HkGpuFixed near
 #endif
   float across = p.k - p.kl0 * r, least = kept == 0 ? 0 : kept * across;
   float a = across > least ? across : least;
+  float along = (p.k - a) * r * ((x * u.x + y * u.y + z * u.z) * r);
+  q->x += a * u.x + along * x;
+  q->y += a * u.y + along * y;
+  q->z += a * u.z + along * z;
+}
+
+/* A spring whose tension is computed without cancellation: h^2 k times the scale of the hierarchy,
+ * l0 in units, and the nearest integer to l0^2 in units. */
+typedef struct HK_GPU_ALIGN(16) HkGpuExactSpring {
+  float k, l0;
+  int64_t square;
+} HkGpuExactSpring;
+
+/* Returns l0 (m) of a spring. */
+HK_HOST_DEVICE double hk_gpu_rest_length(HkGpuSpring p) {
+  return p.k > 0 ? (double)p.kl0 / (double)p.k : 0;
+}
+
+/* l0 (m) is at most 2^30 units. */
+HK_HOST_DEVICE HkGpuExactSpring hk_gpu_exact_spring(double k, double l0, double unit) {
+  double units = l0 / unit;
+  HkGpuExactSpring p = {(float)k, (float)units, (int64_t)(units * units + 0.5)};
+  return p;
+}
+
+/* hk_gpu_fixed_spring_product with the tension k (l^2 - l0^2) / (l (l + l0)) from an exact
+ * difference of squares: relative to k it is exact to the resolution of the positions, not of a
+ * float. */
+HK_HOST_DEVICE void hk_gpu_exact_spring_product(HkGpuFixed from, HkGpuFixed near,
+                                                HkGpuExactSpring p, float kept, HkGpuFour u,
+                                                HkGpuFour *q) {
+  int32_t dx = (int32_t)((uint32_t)near.x - (uint32_t)from.x);
+  int32_t dy = (int32_t)((uint32_t)near.y - (uint32_t)from.y);
+  int32_t dz = (int32_t)((uint32_t)near.z - (uint32_t)from.z);
+  int64_t longer = (int64_t)dx * dx + (int64_t)dy * dy + (int64_t)dz * dz - p.square;
+  float x = (float)dx, y = (float)dy, z = (float)dz;
+  float square = x * x + (y * y + (z * z + 1e-30f));
+#ifdef __CUDA_ARCH__
+  float r = rsqrtf(square);
+#else
+  float r = 1 / sqrtf(square);
+#endif
+  float across = p.k * ((float)longer * r) / (square * r + p.l0);
+  float least = kept == 0 ? 0 : kept * across, a = across > least ? across : least;
   float along = (p.k - a) * r * ((x * u.x + y * u.y + z * u.z) * r);
   q->x += a * u.x + along * x;
   q->y += a * u.y + along * y;

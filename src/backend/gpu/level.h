@@ -337,8 +337,12 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_power_start(int64_t i) {
   return hk_gpu_four(v[0], v[1], v[2]);
 }
 
+HK_HOST_DEVICE double hk_gpu_four_dot(HkGpuFour a, HkGpuFour b) {
+  return (double)a.x * b.x + (double)a.y * b.y + (double)a.z * b.z;
+}
+
 HK_HOST_DEVICE double hk_gpu_four_square(HkGpuFour a) {
-  return (double)a.x * a.x + (double)a.y * a.y + (double)a.z * a.z;
+  return hk_gpu_four_dot(a, a);
 }
 
 /* Returns the bound from an estimate by power iterations, which is too low: with eigenvalues that

@@ -89,6 +89,14 @@ static void choose_small(Multigrid *m) {
   for (int k = 0; k < m->small.count; k++) m->small.level[k] = m->level[m->first_small + k];
 }
 
+/* Directions in single precision stand in the memory of those in double precision. */
+static void share_directions(Simulation *s) {
+  HkGpuFour **to = s->multigrid->direction;
+  Real4 *from[] = {s->newton.p, s->newton.p_next, s->newton.z};
+  if (!solves_in_single(s)) return;
+  for (int q = 0; q < DIRECTIONS; q++) to[q] = (HkGpuFour *)from[q / 2] + q % 2 * (int64_t)s->n;
+}
+
 static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   LinearizeArgs *a = &s->multigrid->args;
   const Level *fine = &s->multigrid->level[0];
@@ -97,6 +105,7 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
     int64_t own = rows_blocks(s->multigrid->level[k].A.n, lanes_of(s->multigrid, k));
     if (own > blocks) blocks = own;
   }
+  if (s->springs.brick_count > blocks) blocks = s->springs.brick_count;
   a->A = fine->A;
   a->scale = (HkReal)scale;
   a->b = fine->b;
@@ -157,11 +166,14 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
             "set up its kernels");
   const void *fine[] = {(const void *)pick_fine<FINE_FIRST>(s),
                         (const void *)pick_fine<FINE_NEXT>(s),
-                        (const void *)pick_fine<FINE_RESIDUAL>(s)};
-  for (int q = 0; q < 3 && fine[q]; q++)
+                        (const void *)pick_fine<FINE_LAST>(s),
+                        (const void *)pick_fine<FINE_RESIDUAL>(s),
+                        (const void *)pick_single(s)};
+  for (int q = 0; q < 5 && fine[q]; q++)
     HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)fine_shared(s->most_local)),
+                                 (int)single_shared(s->most_local)),
             "set up its kernels");
+  share_directions(s);
   HK_CUDA_TRY(keep_new(s, &made->fixed, fine[0] ? s->n : 0, error));
   choose_small(made);
   HK_CUDA_TRY(create_history(s, error));

@@ -7,8 +7,7 @@
 #ifndef HK_CUDA_CYCLE_CUH
 #define HK_CUDA_CYCLE_CUH
 
-#include "fine_bricks.cuh"
-#include "linearize.cuh"
+#include "pcg_single.cuh"
 #include "simulation.cuh"
 #include "small_levels.cuh"
 
@@ -26,8 +25,10 @@ struct Multigrid {
   cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
   cudaEvent_t fork, join;
   Sums side_sums;
-  cudaGraphExec_t prepare[2];   /* for later Hessians of a step, and for its first one */
-  cudaGraphExec_t iteration[2]; /* of conjugate gradients, by the array that holds p */
+  cudaGraphExec_t prepare[2];         /* for later Hessians of a step, and for its first one */
+  cudaGraphExec_t iteration[2];       /* of conjugate gradients, by the array that holds p */
+  cudaGraphExec_t single[DIRECTIONS]; /* the same in single precision, by the slot of p */
+  HkGpuFour *direction[DIRECTIONS];   /* of conjugate gradients in single precision */
 };
 
 /* Numbers of rows from which on one, two or four warps share a slice; eight below. */
@@ -122,20 +123,38 @@ template <int KIND> static FineKernel *pick_fine(const Simulation *s) {
   return multiply_fine<13, false, KIND>;
 }
 
+typedef void SingleKernel(const Springs, const SingleArgs, int);
+
+/* Returns the product of conjugate gradients in single precision; NULL where that of level 0 is not
+ * in bricks. */
+static SingleKernel *pick_single(const Simulation *s) {
+  if (!pick_fine<FINE_FIRST>(s)) return NULL;
+  if (s->words == 6) return multiply_single<6, true>;
+  if (s->words <= 6) return multiply_single<6, false>;
+  return multiply_single<13, false>;
+}
+
+/* Returns whether systems may be solved in single precision, in the memory of vectors in double
+ * precision. */
+static bool solves_in_single(const Simulation *s) {
+  return sizeof(HkReal) == 8 && pick_single(s) && !s->uses_majorizer;
+}
+
 static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
                        HkGpuFour *to) {
   const Level *l = &s->multigrid->level[0];
   double h = (double)s->stage.tau;
-  FineArgs a = {l->A, s->multigrid->fixed, &s->newton.scalars->unit,
-                h * h * (double)s->multigrid->args.scale};
+  FineArgs a = {l->A, s->multigrid->fixed, h * h * (double)s->multigrid->args.scale,
+                s->multigrid->args.sums, s->newton.scalars};
   launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
          s->queue, s->springs, a, before, l->b, x, to);
 }
 
-/* One step of the smoother: before as in smooth. */
+/* One step of the smoother: before as in smooth; sums: with rz and beta, on level 0 in bricks. */
 template <bool SPRINGS, int LANES>
-static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x, HkGpuFour *to) {
-  FineKernel *fine = SPRINGS ? pick_fine<FINE_NEXT>(s) : NULL;
+static void queue_smooth(Simulation *s, const Level *l, int before, bool sums, HkGpuFour *x,
+                         HkGpuFour *to) {
+  FineKernel *fine = !SPRINGS ? NULL : sums ? pick_fine<FINE_LAST>(s) : pick_fine<FINE_NEXT>(s);
   if (fine)
     queue_fine(s, fine, before, x, to);
   else
@@ -143,7 +162,7 @@ static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x
            before, l->b, x, to);
 }
 
-template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero) {
+template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero, bool sums) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k];
   FineKernel *first = SPRINGS && zero ? pick_fine<FINE_FIRST>(s) : NULL;
@@ -154,8 +173,8 @@ template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool ze
       launch(smooth_zero, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A, l->b,
              l->before);
     else
-      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, l->x, l->before);
-    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, l->before, l->x);
+      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, false, l->x, l->before);
+    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, sums, l->before, l->x);
   });
 }
 
@@ -175,22 +194,23 @@ template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
          l->restrict_to, next->A.n, l->r, next->b);
 }
 
-static void queue_level(Simulation *s, int k, bool zero) {
+/* sums: the last product has rz and beta, on level 0 in bricks. */
+static void queue_level(Simulation *s, int k, bool zero, bool sums) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
   if (k >= m->first_small) {
     launch(cycle_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
     return;
   }
-  k == 0 ? queue_smoother<true>(s, k, zero) : queue_smoother<false>(s, k, zero);
+  k == 0 ? queue_smoother<true>(s, k, zero, false) : queue_smoother<false>(s, k, zero, false);
   if (k + 1 < m->count) {
     k == 0 ? queue_residual<true>(s, k) : queue_residual<false>(s, k);
-    for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0);
+    for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0, false);
     bool all = k == 0 && m->fixed; /* multiply_fine leaves constrained vertices out */
     launch(all ? add_correction<true> : add_correction<false>, blocks_for(l->A.n, BLOCK_THREADS),
            BLOCK_THREADS, 0, s->queue, l->A, l->prolong, next->x, l->x);
   }
-  k == 0 ? queue_smoother<true>(s, k, false) : queue_smoother<false>(s, k, false);
+  k == 0 ? queue_smoother<true>(s, k, false, sums) : queue_smoother<false>(s, k, false, false);
 }
 
 static void drop_multigrid_graphs(Simulation *s) {
@@ -201,6 +221,11 @@ static void drop_multigrid_graphs(Simulation *s) {
       if (*all[k]) cudaGraphExecDestroy(*all[k]);
       *all[k] = NULL;
     }
+  }
+  for (int q = 0; q < DIRECTIONS; q++) {
+    cudaGraphExec_t *made = &s->multigrid->single[q];
+    if (*made) cudaGraphExecDestroy(*made);
+    *made = NULL;
   }
 }
 

@@ -19,8 +19,9 @@ namespace HK_SPACE {
 struct FineArgs {
   HkGpuMatrix A;
   const HkGpuFixed *position;
-  const double *unit; /* m, of the positions */
-  double factor;      /* h^2 times the scale of the hierarchy */
+  double factor; /* h^2 times the scale of the hierarchy */
+  Sums sums;
+  Scalars *scalars; /* unit: of the positions (m) */
 };
 
 /* Writes the positions x in fixed point. */
@@ -61,8 +62,9 @@ template <int WORDS> static constexpr int fine_blocks() {
 }
 
 /* What multiply_fine computes: x2 of the smoother from x0 = 0, where it computes x1 while it loads;
- * x1 from x0, or x2 from x1, by `before` as in smooth; the residual b - A x. */
-enum FineKind { FINE_FIRST, FINE_NEXT, FINE_RESIDUAL };
+ * x1 from x0, or x2 from x1, by `before` as in smooth; the same with rz = b . x and
+ * beta of conjugate gradients; the residual b - A x. */
+enum FineKind { FINE_FIRST, FINE_NEXT, FINE_LAST, FINE_RESIDUAL };
 
 /* Writes the result to `to`. It is 0 for constrained vertices, whose x may be any number. x is
  * not used by FINE_FIRST, `before` only by FINE_NEXT. */
@@ -81,33 +83,39 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
   if (own < brick.own) load_row(s, n, i, &row);
   let_next_come();
   wait_for_last();
-  load_fixed_palette(s, a.factor, *a.unit, palette);
+  load_fixed_palette(s, a.factor, a.scalars->unit, palette);
   for (int k = own; k < all; k += blockDim.x) {
     const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
     sp[k] = a.position[from];
     sx[k] = KIND == FINE_FIRST ? hk_gpu_smooth_zero(&a.A, from, b[from]) : x[from];
   }
   __syncthreads();
-  if (own >= brick.own) return;
-  const HkGpuFour xi = sx[own];
-  const HkGpuFixed at = sp[own];
-  HkGpuFour q = hk_gpu_fixed_row_sum_product(&a.A, i, at.own, xi);
-  visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
-    const int j = local_in(word, k);
-    const HkGpuFixed near = sp[j];
-    HkGpuFixedSpring spring = palette[number_in(word, k)];
-    if (near.own == 0) spring = HkGpuFixedSpring{0, 0}; /* it counts in R */
-    hk_gpu_fixed_spring_product(at, near, spring, 0, hk_gpu_four_sub(xi, sx[j]), &q);
-  });
-  HkGpuFour result = hk_gpu_four(0, 0, 0), old = result;
-  if (at.own != 0) {
-    if (KIND == FINE_NEXT && before == BEFORE_THERE) old = to[i];
-    result =
-        KIND == FINE_RESIDUAL
-            ? hk_gpu_four_sub(b[i], q)
-            : hk_gpu_smooth(&a.A, i, KIND == FINE_FIRST || before != BEFORE_NONE, b[i], q, xi, old);
+  double rz[1] = {0};
+  if (own < brick.own) {
+    const HkGpuFour xi = sx[own];
+    const HkGpuFixed at = sp[own];
+    HkGpuFour q = hk_gpu_fixed_row_sum_product(&a.A, i, at.own, xi);
+    visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
+      const int j = local_in(word, k);
+      const HkGpuFixed near = sp[j];
+      HkGpuFixedSpring spring = palette[number_in(word, k)];
+      if (near.own == 0) spring = HkGpuFixedSpring{0, 0}; /* it counts in R */
+      hk_gpu_fixed_spring_product(at, near, spring, 0, hk_gpu_four_sub(xi, sx[j]), &q);
+    });
+    HkGpuFour result = hk_gpu_four(0, 0, 0), old = result;
+    if (at.own != 0) {
+      const HkGpuFour side = b[i];
+      const bool second = KIND == FINE_FIRST || before != BEFORE_NONE;
+      if (KIND != FINE_FIRST && before == BEFORE_THERE) old = to[i];
+      result = KIND == FINE_RESIDUAL ? hk_gpu_four_sub(side, q)
+                                     : hk_gpu_smooth(&a.A, i, second, side, q, xi, old);
+      if (KIND == FINE_LAST) rz[0] = hk_gpu_four_dot(side, result);
+    }
+    to[i] = result;
   }
-  to[i] = result;
+  if (KIND != FINE_LAST || !sum_blocks<1>(a.sums, 1, rz)) return;
+  a.scalars->beta = a.scalars->rz > 0 ? rz[0] / a.scalars->rz : 0;
+  a.scalars->rz = rz[0];
 }
 
 } // namespace HK_SPACE

@@ -115,7 +115,10 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   });
   if (!sum_blocks<LOOK_VALUES>(l.sums, LOOK_PRESSURE, look)) return;
   for (int k = 0; k < LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
-  l.newton.scalars->unit = hk_gpu_fixed_unit(sqrt(look[LOOK_LONGEST]), look[LOOK_FURTHEST]);
+  double longest = sqrt(look[LOOK_LONGEST]);
+  for (int k = 0; k < HK_GPU_PALETTE_SIZE; k++)
+    longest = fmax(longest, hk_gpu_rest_length(palette[k]));
+  l.newton.scalars->unit = hk_gpu_fixed_unit(longest, look[LOOK_FURTHEST]);
 }
 
 /* ---- Conjugate gradients ---- */
