@@ -133,6 +133,24 @@ TEST(levels_on_a_device_are_products_of_the_operator_of_the_cpu) {
   }
 }
 
+/* P^T A P reads a spring at its lower end alone. */
+TEST(levels_on_a_device_need_springs_at_their_lower_ends_only) {
+  Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, 3);
+  HostLevel *l = &b.levels.level[0], *next = l + 1;
+  int64_t entries = hk_gpu_level_entries(&b.hierarchy->level[1]);
+  HkGpuFour *before = calloc((size_t)entries, sizeof *before);
+  memcpy(before, next->A.block, (size_t)entries * sizeof *before);
+  for (int64_t i = 0; i < l->A.n; i++)
+    for (int32_t s = l->A.start[i / HK_GPU_SLICE]; s < l->A.start[i / HK_GPU_SLICE + 1]; s++) {
+      int64_t e = HK_GPU_SLICE * (int64_t)s + i % HK_GPU_SLICE;
+      if (l->A.column[e] < i) l->A.spring[e] = (HkGpuFour){NAN, NAN, NAN, NAN};
+    }
+  project(&b.levels, 0);
+  CHECK(memcmp(before, next->A.block, (size_t)entries * sizeof *before) == 0);
+  free(before);
+  built_destroy(&b);
+}
+
 /* The levels have as many rows as those of the CPU, and the same weights. */
 TEST(levels_on_a_device_are_those_of_the_cpu) {
   Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, 0);

@@ -41,11 +41,10 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_gather_spring(HkGpuVector d, HkGpuSpring p, HkRe
     hk_gpu_add_outer(along * r * r, d, &to->ground);
     return spring;
   }
-  HkReal square = scale * along;
-  HkReal w = square > 0 ? square * hk_gpu_inverse_sqrt(square) * r : 0;
-  spring.x = (float)(w * d.x);
-  spring.y = (float)(w * d.y);
-  spring.z = (float)(w * d.z);
+  float square = (float)(scale * along), w = square > 0 ? sqrtf(square) * (float)r : 0;
+  spring.x = w * (float)d.x;
+  spring.y = w * (float)d.y;
+  spring.z = w * (float)d.z;
   spring.w = (float)(scale * a);
   return spring;
 }

@@ -20,7 +20,8 @@
  *     A_IJ = sum_i P_iI (R_i P_iJ + sum_j A_ij (P_jJ - P_iJ)),   R_I = sum_i P_iI R_i
  *
  * for I < J; A_JI is its transpose. A spring of level 0 has the same block at both ends, so that
- * both terms become one: (P_iI - P_jI) (P_iJ - P_jJ) (w w^T + c I). R_I has terms of A_ij only
+ * both terms become one: (P_iI - P_jI) (P_iJ - P_jJ) (w w^T + c I). The lists contain the entry of
+ * its lower end, i < j. R_I has terms of A_ij only
  * where a vertex has no weights: with s_i = sum_I P_iI, P_iI A_ij (s_j - s_i).
  *
  * Constrained vertices: their springs are 0, and so is their R; the springs that end at them count

@@ -173,6 +173,11 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
     HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)single_shared(s->most_local)),
             "set up its kernels");
+  if (fine[0])
+    HK_CUDA(cudaFuncSetAttribute((const void *)pick_linearize(s),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)linearize_shared(s->most_local)),
+            "set up its kernels");
   share_directions(s);
   HK_CUDA_TRY(keep_new(s, &made->fixed, fine[0] ? s->n : 0, error));
   choose_small(made);

@@ -123,6 +123,13 @@ template <int KIND> static FineKernel *pick_fine(const Simulation *s) {
   return multiply_fine<13, false, KIND>;
 }
 
+typedef void LinearizeKernel(const Springs, const LinearizeArgs);
+
+/* Returns the kernel that linearizes in bricks; NULL where products need springs at both ends. */
+static LinearizeKernel *pick_linearize(const Simulation *s) {
+  return pick_fine<FINE_FIRST>(s) ? linearize_bricks : NULL;
+}
+
 typedef void SingleKernel(const Springs, const SingleArgs, int);
 
 /* Returns the product of conjugate gradients in single precision; NULL where that of level 0 is not

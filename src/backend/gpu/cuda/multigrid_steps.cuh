@@ -12,8 +12,6 @@
 
 namespace HK_SPACE {
 
-typedef void LinearizeKernel(const Springs, const LinearizeArgs);
-
 struct MultigridKernels {
   LinearizeKernel *linearize, *turn;
 };
@@ -46,7 +44,12 @@ static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
   Simulation *s = (Simulation *)device;
   LinearizeArgs a = linearize_args(s);
   queue_majorizer(s, a.newton.step.x);
-  pick_multigrid(s).linearize<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a);
+  LinearizeKernel *bricks = pick_linearize(s);
+  if (bricks)
+    bricks<<<(unsigned)s->springs.brick_count, BLOCK_THREADS, linearize_shared(s->most_local),
+             s->queue>>>(s->springs, a);
+  else
+    pick_multigrid(s).linearize<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a);
   HK_CUDA_TRY(read_scalars(s, error));
   const double *sum = s->host_scalars->look;
   look->residual = sqrt(sum[LOOK_RESIDUAL]);
