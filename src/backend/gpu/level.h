@@ -192,28 +192,28 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuF
  * A_IJ. A sum has six numbers: xx, yy, zz, xy, xz, yz.
  */
 
+/* An entry as it is loaded: a spring, or a block in two parts. */
+typedef struct HkGpuEntry {
+  HkGpuFour a;
+  HkGpuTwo b;
+} HkGpuEntry;
+
+HK_HOST_DEVICE HkGpuEntry hk_gpu_read_entry(const HkGpuMatrix *A, bool springs, int64_t e) {
+  HkGpuEntry k = {{0, 0, 0, 0}, {0, 0}};
+  k.a = hk_gpu_read_four((springs ? A->spring : A->block) + e);
+  if (!springs) k.b = hk_gpu_read_two(A->rest + e);
+  return k;
+}
+
 /* m += w times an entry. */
-HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t e, float w,
-                                     float m[6]) {
-  if (springs) {
-    HkGpuFour k = hk_gpu_read_four(A->spring + e);
-    float x = w * k.x, y = w * k.y, c = w * k.w;
-    m[0] += x * k.x + c;
-    m[1] += y * k.y + c;
-    m[2] += w * k.z * k.z + c;
-    m[3] += x * k.y;
-    m[4] += x * k.z;
-    m[5] += y * k.z;
-  } else {
-    HkGpuFour a = hk_gpu_read_four(A->block + e);
-    HkGpuTwo b = hk_gpu_read_two(A->rest + e);
-    m[0] += w * a.x;
-    m[1] += w * a.y;
-    m[2] += w * a.z;
-    m[3] += w * a.w;
-    m[4] += w * b.xz;
-    m[5] += w * b.yz;
-  }
+HK_HOST_DEVICE void hk_gpu_add_entry(HkGpuEntry k, bool springs, float w, float m[6]) {
+  float x = w * k.a.x, y = w * k.a.y, z = w * k.a.z, c = w * k.a.w;
+  m[0] += springs ? x * k.a.x + c : x;
+  m[1] += springs ? y * k.a.y + c : y;
+  m[2] += springs ? z * k.a.z + c : z;
+  m[3] += springs ? x * k.a.y : c;
+  m[4] += springs ? x * k.a.z : w * k.b.xz;
+  m[5] += springs ? y * k.a.z : w * k.b.yz;
 }
 
 /* m += w R_i */
@@ -227,6 +227,9 @@ HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w,
   m[5] += w * b.y;
 }
 
+/* Terms that are loaded at once: the loads of an entry wait for its index, and lists are short. */
+enum { HK_GPU_TERMS = 4 };
+
 /* Returns in m the sum over the slots first, first + step ... of a list of entries and of a list of
  * row sums of A. */
 HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
@@ -235,13 +238,17 @@ HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
   int64_t slice = list / HK_GPU_LANES, lane = list % HK_GPU_LANES;
   for (int k = 0; k < 6; k++) m[k] = 0;
   int begin = HK_GPU_READ(entries->start + slice), end = HK_GPU_READ(entries->start + slice + 1);
-#ifdef __CUDA_ARCH__
-#pragma unroll 4
-#endif
-  for (int s = begin + first; s < end; s += step) {
-    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
-    hk_gpu_add_entry(A, springs, HK_GPU_READ(entries->index + e), HK_GPU_READ(entries->weight + e),
-                     m);
+  for (int s = begin + first; s < end; s += HK_GPU_TERMS * step) {
+    HkGpuEntry k[HK_GPU_TERMS];
+    int32_t index[HK_GPU_TERMS];
+    float w[HK_GPU_TERMS];
+    for (int q = 0; q < HK_GPU_TERMS; q++) {
+      int64_t e = (int64_t)(s + q * step < end ? s + q * step : s) * HK_GPU_LANES + lane;
+      index[q] = HK_GPU_READ(entries->index + e);
+      w[q] = s + q * step < end ? HK_GPU_READ(entries->weight + e) : 0;
+    }
+    for (int q = 0; q < HK_GPU_TERMS; q++) k[q] = hk_gpu_read_entry(A, springs, index[q]);
+    for (int q = 0; q < HK_GPU_TERMS; q++) hk_gpu_add_entry(k[q], springs, w[q], m);
   }
   begin = HK_GPU_READ(rows->start + slice);
   end = HK_GPU_READ(rows->start + slice + 1);
