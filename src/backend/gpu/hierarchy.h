@@ -2,7 +2,8 @@
  *
  * Levels and weights are those of the CPU (linear/multigrid.h, interpolation.c): level 0 are the
  * vertices of the model by place, and e_i = sum_I P_iI e_I prolongates a correction to the finer
- * level. A row of level k > 0 stands near the rows that it was chosen from.
+ * level. A row of level k > 0 stands near the rows that it was chosen from, sorted by length within
+ * windows of 256 rows.
  *
  * All lists are sliced ELLPACK with slices of HK_GPU_SLICE rows: entry s of row q is at
  * 32 (start[q / 32] + s) + q % 32, so that 32 threads read 32 consecutive numbers. A matrix is
