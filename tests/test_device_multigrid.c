@@ -195,6 +195,19 @@ TEST(differences_of_positions_in_fixed_point_are_exact) {
   CHECK(hk_gpu_fixed_coordinate(INFINITY, 1) == 0 && hk_gpu_fixed_coordinate(NAN, 1) == 0);
 }
 
+/* Returns the length of the longest spring if `springs`, else the largest coordinate. */
+static double sheet_reach(const Built *b, bool springs) {
+  const HkModel *m = b->system->model;
+  double most = 0;
+  for (int64_t v = 0; v < m->n; v++)
+    for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
+      const double *x = b->system->x + 3 * v, *y = b->system->x + 3 * m->adj_vertex[e];
+      double l = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
+      most = fmax(most, springs ? l : fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))));
+    }
+  return most;
+}
+
 /* Returns a vertex of the system in fixed point. */
 static HkGpuFixed fixed_at(const Built *b, int64_t vertex, double unit) {
   const double *x = b->system->x + 3 * vertex;
@@ -230,16 +243,9 @@ TEST(products_from_positions_in_fixed_point_are_those_of_stored_springs) {
     Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, held);
     HostLevel *l = &b.levels.level[0];
     const HkModel *m = b.system->model;
-    double longest = 0, furthest = 0;
     uint64_t seed = 7;
     int64_t others = 0;
-    for (int64_t v = 0; v < m->n; v++)
-      for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
-        const double *x = b.system->x + 3 * v, *y = b.system->x + 3 * m->adj_vertex[e];
-        longest = fmax(longest, hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]));
-        furthest = fmax(furthest, fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))));
-      }
-    double unit = hk_gpu_fixed_unit(longest, furthest);
+    double unit = hk_gpu_fixed_unit(sheet_reach(&b, true), sheet_reach(&b, false));
     fill_random(l->x, m->n, &seed);
     for (int64_t v = 0; v < m->n; v++) {
       l->b[b.place[v]] = level_product(&b.levels, 0, l->x, b.place[v]);
@@ -357,6 +363,92 @@ TEST(the_cycle_on_a_device_is_symmetric_and_nearly_as_good_as_that_of_the_cpu) {
     free(one);
     free(other);
     free(z);
+    built_destroy(&b);
+  }
+}
+
+/* q = A p in single precision with the scale of the hierarchy, by rows of level 0. */
+static void single_product(const Built *b, double unit, const HkGpuFour *p, HkGpuFour *q) {
+  const System *s = b->system;
+  const HkModel *m = s->model;
+  double factor = s->tau * s->tau * b->hierarchy->scale;
+  for (int64_t v = 0; v < m->n; v++) {
+    int64_t row = b->place[v];
+    HkGpuFixed at = fixed_at(b, v, unit);
+    float weight = at.own < 0 ? (float)(b->hierarchy->scale * m->mass[v]) : at.own;
+    q[row] = hk_gpu_four(weight * p[row].x, weight * p[row].y, weight * p[row].z);
+    for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
+      int64_t spring = m->adj_spring[e], j = m->adj_vertex[e];
+      HkGpuExactSpring k =
+          hk_gpu_exact_spring(factor * m->springs.k[spring], m->springs.l0[spring], unit);
+      hk_gpu_exact_spring_product(at, fixed_at(b, j, unit), k, 0,
+                                  hk_gpu_four_sub(p[row], p[b->place[j]]), &q[row]);
+    }
+    if (at.own == 0) q[row] = hk_gpu_four(0, 0, 0);
+  }
+}
+
+/* Solves the system with vectors in single precision but for the solution d, in the model's vertex
+ * order, until the residual is 1e-4 of b; returns the iterations. */
+static int solve_in_single(Built *b, double unit, double *d) {
+  const System *s = b->system;
+  int64_t n = s->model->n;
+  HostLevel *l = &b->levels.level[0];
+  HkGpuFour *p = calloc((size_t)(2 * n), sizeof *p), *q = p + n;
+  double rz = 0, size = 0, rr = INFINITY;
+  int it = 0;
+  for (int64_t v = 0; v < n; v++) {
+    double scale = s->held.mask[v] ? 0 : b->hierarchy->scale;
+    const double *r = s->b + 3 * v;
+    HkGpuFour *to = &l->b[b->place[v]];
+    *to = hk_gpu_four((float)(scale * r[0]), (float)(scale * r[1]), (float)(scale * r[2]));
+    size += hk_gpu_four_square(*to);
+  }
+  for (; it < 100 && rr > 1e-8 * size; it++) {
+    double next = 0, pq = 0;
+    host_cycle(&b->levels);
+    for (int64_t i = 0; i < n; i++) next += hk_gpu_four_dot(l->b[i], l->x[i]);
+    float beta = it > 0 ? (float)(next / rz) : 0;
+    for (int64_t i = 0; i < n; i++) {
+      HkGpuFour z = l->x[i];
+      hk_gpu_four_axpy(beta, p[i], &z);
+      p[i] = z;
+    }
+    rz = next;
+    single_product(b, unit, p, q);
+    for (int64_t i = 0; i < n; i++) pq += hk_gpu_four_dot(p[i], q[i]);
+    rr = 0;
+    for (int64_t v = 0; v < n; v++) {
+      int64_t i = b->place[v];
+      for (int c = 0; c < 3; c++) d[3 * v + c] += rz / pq * (double)component(p[i], c);
+      hk_gpu_four_axpy(-(float)(rz / pq), q[i], &l->b[i]);
+      rr += hk_gpu_four_square(l->b[i]);
+    }
+  }
+  free(p);
+  return it;
+}
+
+TEST(conjugate_gradients_in_single_precision_solve_as_those_in_double_precision) {
+  for (int held = 0; held <= 3; held += 3) {
+    Built b = build(model_of_sheet(by_hand(), 61, 43), 1.5, 1, held);
+    const System *s = b.system;
+    int64_t size = 3 * s->model->n;
+    double *d = calloc((size_t)(2 * size), sizeof *d), *left = d + size, rr = 0, bb = 0;
+    double unit = hk_gpu_fixed_unit(sheet_reach(&b, true), sheet_reach(&b, false));
+    int iterations = count_iterations(&b), single = solve_in_single(&b, unit, d);
+    CHECK(abs(iterations - single) <= 1);
+    s->A.product(s->A.user, d, left);
+    for (int64_t c = 0; c < size; c++) {
+      if (s->held.mask[c / 3]) {
+        CHECK(d[c] == 0);
+        continue;
+      }
+      rr += (s->b[c] - left[c]) * (s->b[c] - left[c]);
+      bb += s->b[c] * s->b[c];
+    }
+    CHECK(sqrt(rr) <= 2e-4 * sqrt(bb)); /* the residual itself, not that of the recursion */
+    free(d);
     built_destroy(&b);
   }
 }

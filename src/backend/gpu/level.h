@@ -118,6 +118,22 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_inverse_times(const HkGpuMatrix *A, int64_t i, H
 
 /* ---- Products ---- */
 
+/* An entry as it is loaded: a spring, or a block in two parts. */
+typedef struct HkGpuEntry {
+  HkGpuFour a;
+  HkGpuTwo b;
+} HkGpuEntry;
+
+HK_HOST_DEVICE HkGpuEntry hk_gpu_read_entry(const HkGpuMatrix *A, bool springs, int64_t e) {
+  HkGpuEntry k = {{0, 0, 0, 0}, {0, 0}};
+  k.a = hk_gpu_read_four((springs ? A->spring : A->block) + e);
+  if (!springs) k.b = hk_gpu_read_two(A->rest + e);
+  return k;
+}
+
+/* Entries that are loaded at once: what follows waits for an index, and lists are short. */
+enum { HK_GPU_TERMS = 4 };
+
 /* Returns the off-diagonal part of (A x)_i over the slots first, first + step ... of row i, xi =
  * x_i; on level 0 if springs. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, const HkGpuFour *x,
@@ -125,20 +141,25 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, 
   HkGpuFour q = {0, 0, 0, 0};
   int begin = HK_GPU_READ(A->start + i / HK_GPU_LANES);
   int end = HK_GPU_READ(A->start + i / HK_GPU_LANES + 1);
-#ifdef __CUDA_ARCH__
-#pragma unroll 4
-#endif
-  for (int s = begin + first; s < end; s += step) {
-    int64_t e = (int64_t)s * HK_GPU_LANES + i % HK_GPU_LANES;
-    HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
-    if (springs) {
-      HkGpuFour k = hk_gpu_read_four(A->spring + e);
-      float along = k.x * u.x + k.y * u.y + k.z * u.z;
-      q.x -= k.x * along + k.w * u.x;
-      q.y -= k.y * along + k.w * u.y;
-      q.z -= k.z * along + k.w * u.z;
-    } else {
-      hk_gpu_add_symmetric(hk_gpu_read_four(A->block + e), hk_gpu_read_two(A->rest + e), u, &q);
+  for (int s = begin + first; s < end; s += HK_GPU_TERMS * step) {
+    HkGpuEntry k[HK_GPU_TERMS];
+    HkGpuFour u[HK_GPU_TERMS];
+    for (int t = 0; t < HK_GPU_TERMS; t++) {
+      bool there = s + t * step < end; /* otherwise u is 0 */
+      int64_t e = (int64_t)(there ? s + t * step : s) * HK_GPU_LANES + i % HK_GPU_LANES;
+      k[t] = hk_gpu_read_entry(A, springs, e);
+      u[t] = x[there ? HK_GPU_READ(A->column + e) : i];
+    }
+    for (int t = 0; t < HK_GPU_TERMS; t++) {
+      HkGpuFour v = hk_gpu_four_sub(u[t], xi), a = k[t].a;
+      float along = a.x * v.x + a.y * v.y + a.z * v.z;
+      if (!springs) {
+        hk_gpu_add_symmetric(a, k[t].b, v, &q);
+        continue;
+      }
+      q.x -= a.x * along + a.w * v.x;
+      q.y -= a.y * along + a.w * v.y;
+      q.z -= a.z * along + a.w * v.z;
     }
   }
   return q;
@@ -192,19 +213,6 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuF
  * A_IJ. A sum has six numbers: xx, yy, zz, xy, xz, yz.
  */
 
-/* An entry as it is loaded: a spring, or a block in two parts. */
-typedef struct HkGpuEntry {
-  HkGpuFour a;
-  HkGpuTwo b;
-} HkGpuEntry;
-
-HK_HOST_DEVICE HkGpuEntry hk_gpu_read_entry(const HkGpuMatrix *A, bool springs, int64_t e) {
-  HkGpuEntry k = {{0, 0, 0, 0}, {0, 0}};
-  k.a = hk_gpu_read_four((springs ? A->spring : A->block) + e);
-  if (!springs) k.b = hk_gpu_read_two(A->rest + e);
-  return k;
-}
-
 /* m += w times an entry. */
 HK_HOST_DEVICE void hk_gpu_add_entry(HkGpuEntry k, bool springs, float w, float m[6]) {
   float x = w * k.a.x, y = w * k.a.y, z = w * k.a.z, c = w * k.a.w;
@@ -226,9 +234,6 @@ HK_HOST_DEVICE void hk_gpu_add_row_sum(const HkGpuMatrix *A, int64_t i, float w,
   m[4] += w * b.x;
   m[5] += w * b.y;
 }
-
-/* Terms that are loaded at once: the loads of an entry wait for its index, and lists are short. */
-enum { HK_GPU_TERMS = 4 };
 
 /* Returns in m the sum over the slots first, first + step ... of a list of entries and of a list of
  * row sums of A. */

@@ -62,12 +62,12 @@ template <int WORDS> static constexpr int fine_blocks() {
 }
 
 /* What multiply_fine computes: x2 of the smoother from x0 = 0, where it computes x1 while it loads;
- * x1 from x0, or x2 from x1, by `before` as in smooth; the same with rz = b . x and
- * beta of conjugate gradients; the residual b - A x. */
+ * x1 from x0, or x2 from x1, by `before` as in smooth; the same with rz = b . x and beta of
+ * conjugate gradients; the residual b - A x. */
 enum FineKind { FINE_FIRST, FINE_NEXT, FINE_LAST, FINE_RESIDUAL };
 
 /* Writes the result to `to`. It is 0 for constrained vertices, whose x may be any number. x is
- * not used by FINE_FIRST, `before` only by FINE_NEXT. */
+ * not used by FINE_FIRST, `before` only by FINE_NEXT and FINE_LAST. */
 template <int WORDS, bool EXACT, int KIND>
 __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
     multiply_fine(__grid_constant__ const Springs s, __grid_constant__ const FineArgs a, int before,
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
     if (at.own != 0) {
       const HkGpuFour side = b[i];
       const bool second = KIND == FINE_FIRST || before != BEFORE_NONE;
-      if (KIND != FINE_FIRST && before == BEFORE_THERE) old = to[i];
+      if ((KIND == FINE_NEXT || KIND == FINE_LAST) && before == BEFORE_THERE) old = to[i];
       result = KIND == FINE_RESIDUAL ? hk_gpu_four_sub(side, q)
                                      : hk_gpu_smooth(&a.A, i, second, side, q, xi, old);
       if (KIND == FINE_LAST) rz[0] = hk_gpu_four_dot(side, result);
