@@ -133,6 +133,24 @@ TEST(levels_on_a_device_are_products_of_the_operator_of_the_cpu) {
   }
 }
 
+/* P^T A P reads a spring at its lower end alone. */
+TEST(levels_on_a_device_need_springs_at_their_lower_ends_only) {
+  Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, 3);
+  HostLevel *l = &b.levels.level[0], *next = l + 1;
+  int64_t entries = hk_gpu_level_entries(&b.hierarchy->level[1]);
+  HkGpuFour *before = calloc((size_t)entries, sizeof *before);
+  memcpy(before, next->A.block, (size_t)entries * sizeof *before);
+  for (int64_t i = 0; i < l->A.n; i++)
+    for (int32_t s = l->A.start[i / HK_GPU_SLICE]; s < l->A.start[i / HK_GPU_SLICE + 1]; s++) {
+      int64_t e = HK_GPU_SLICE * (int64_t)s + i % HK_GPU_SLICE;
+      if (l->A.column[e] < i) l->A.spring[e] = (HkGpuFour){NAN, NAN, NAN, NAN};
+    }
+  project(&b.levels, 0);
+  CHECK(memcmp(before, next->A.block, (size_t)entries * sizeof *before) == 0);
+  free(before);
+  built_destroy(&b);
+}
+
 /* Where the entry s of a row stands. */
 static int64_t entry_at(const int32_t *start, int64_t row, int64_t s) {
   return HK_GPU_SLICE * (start[row / HK_GPU_SLICE] + s) + row % HK_GPU_SLICE;
@@ -247,6 +265,134 @@ TEST(separate_springs_move_by_multigrid_on_a_device_as_on_the_host) {
   device_compare("separate springs", test_json(text), NULL, "multigrid", HK_CUDA, 6, 1e-9);
 }
 
+/* ---- Positions in fixed point ---- */
+
+/* Differences of the ends of springs are exact to 2^-30 of the longest spring and to the rounding
+ * of the coordinates, also where the coordinates exceed 2^32 units. */
+TEST(differences_of_positions_in_fixed_point_are_exact) {
+  const double LONGEST = 2e-3, places[] = {0, 1e-3, 1, -7, 1e3, -1e6};
+  uint64_t seed = 11;
+  for (int q = 0; q < 6; q++) {
+    double unit = hk_gpu_fixed_unit(LONGEST, fabs(places[q]) + LONGEST), per_meter = 1 / unit;
+    double allowed = LONGEST * 0x1p-30 + fabs(places[q]) * 0x1p-50 + LONGEST * 0x1p-23;
+    for (int trial = 0; trial < 1000; trial++) {
+      double a = places[q] + 1e-3 * test_random(&seed);
+      double b = a + LONGEST * test_random(&seed);
+      double d = unit * (double)hk_gpu_fixed_difference(hk_gpu_fixed_coordinate(b, per_meter),
+                                                        hk_gpu_fixed_coordinate(a, per_meter));
+      CHECK(fabs(d - (b - a)) <= allowed);
+    }
+  }
+  CHECK(hk_gpu_fixed_unit(0, 0) == 1 && hk_gpu_fixed_unit(INFINITY, 1) == 1);
+  CHECK(hk_gpu_fixed_unit(NAN, NAN) == 1);
+  CHECK(hk_gpu_fixed_coordinate(INFINITY, 1) == 0 && hk_gpu_fixed_coordinate(NAN, 1) == 0);
+}
+
+/* Returns the length of the longest spring if `springs`, else the largest coordinate. */
+static double sheet_reach(const Built *b, bool springs) {
+  const HkModel *m = b->system->model;
+  double most = 0;
+  for (int64_t v = 0; v < m->n; v++)
+    for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
+      const double *x = b->system->x + 3 * v, *y = b->system->x + 3 * m->adj_vertex[e];
+      double l = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
+      most = fmax(most, springs ? l : fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2]))));
+    }
+  return most;
+}
+
+/* Returns a vertex of the system in fixed point. */
+static HkGpuFixed fixed_at(const Built *b, int64_t vertex, double unit) {
+  const double *x = b->system->x + 3 * vertex;
+  bool held = b->system->held.mask[vertex];
+  return (HkGpuFixed){hk_gpu_fixed_coordinate(x[0], 1 / unit),
+                      hk_gpu_fixed_coordinate(x[1], 1 / unit),
+                      hk_gpu_fixed_coordinate(x[2], 1 / unit),
+                      hk_gpu_fixed_own(&b->levels.level[0].A, b->place[vertex], !held)};
+}
+
+/* Returns (A x)_i of level 0 from positions in fixed point. */
+static HkGpuFour fixed_product(const Built *b, int64_t vertex, double unit) {
+  const System *s = b->system;
+  const HkModel *m = s->model;
+  const HostLevel *l = &b->levels.level[0];
+  double factor = s->tau * s->tau * b->hierarchy->scale;
+  HkGpuFixed at = fixed_at(b, vertex, unit);
+  HkGpuFour xi = l->x[b->place[vertex]];
+  HkGpuFour q = hk_gpu_fixed_row_sum_product(&l->A, b->place[vertex], at.own, xi);
+  for (int64_t e = m->adj_start[vertex]; e < m->adj_start[vertex + 1]; e++) {
+    int64_t j = m->adj_vertex[e], spring = m->adj_spring[e];
+    double k = factor * m->springs.k[spring];
+    HkGpuFixed near = fixed_at(b, j, unit);
+    HkGpuFixedSpring p = {(float)k, (float)(k * m->springs.l0[spring] / unit)};
+    if (near.own == 0) p = (HkGpuFixedSpring){0, 0};
+    hk_gpu_fixed_spring_product(at, near, p, 0, hk_gpu_four_sub(xi, l->x[b->place[j]]), &q);
+  }
+  return at.own == 0 ? hk_gpu_four(0, 0, 0) : q;
+}
+
+TEST(products_from_positions_in_fixed_point_are_those_of_stored_springs) {
+  for (int held = 0; held <= 3; held += 3) {
+    Built b = build(model_of_sheet(by_hand(), 33, 21), 1.5, 0.1, held);
+    HostLevel *l = &b.levels.level[0];
+    const HkModel *m = b.system->model;
+    uint64_t seed = 7;
+    int64_t others = 0;
+    double unit = hk_gpu_fixed_unit(sheet_reach(&b, true), sheet_reach(&b, false));
+    fill_random(l->x, m->n, &seed);
+    for (int64_t v = 0; v < m->n; v++) {
+      l->b[b.place[v]] = level_product(&b.levels, 0, l->x, b.place[v]);
+      l->r[b.place[v]] = fixed_product(&b, v, unit);
+      others += fixed_at(&b, v, unit).own < 0;
+    }
+    CHECK(apart(l->r, l->b, m->n) < 2e-6);
+    CHECK((others > 0) == (held > 0)); /* neighbors of constrained vertices */
+    built_destroy(&b);
+  }
+}
+
+/* Products of springs near their rest length, where the tension is a difference of nearly equal
+ * numbers, against double precision: across the spring the error is that of a float, relative to
+ * the strain. */
+TEST(tensions_in_fixed_point_are_exact_near_the_rest_length) {
+  const double L0 = 1e-3, K = 3, strains[] = {-0.3, -1e-4, -1e-6, 0, 1e-7, 1e-5, 1e-2, 1};
+  const float parts[] = {0, 0.5f, 1};
+  double unit = hk_gpu_fixed_unit(2.5 * L0, 5);
+  HkGpuExactSpring p = hk_gpu_exact_spring(K, L0, unit);
+  HkGpuSpring same = {K, K * L0, 0, -1};
+  uint64_t seed = 5;
+  for (int q = 0; q < 8 * 3 * 20; q++) {
+    double u[3], e[3], size = 0, strain = strains[q % 8];
+    float kept = parts[q / 8 % 3];
+    int32_t x[3], y[3];
+    for (int c = 0; c < 3; c++) {
+      e[c] = test_random(&seed);
+      u[c] = (double)(float)test_random(&seed);
+      size += e[c] * e[c];
+    }
+    HkGpuVector d, sum = {0, 0, 0};
+    double place[] = {4, -3, 2}, to[3];
+    for (int c = 0; c < 3; c++) {
+      x[c] = hk_gpu_fixed_coordinate(place[c], 1 / unit);
+      y[c] = hk_gpu_fixed_coordinate(place[c] + L0 * (1 + strain) * e[c] / sqrt(size), 1 / unit);
+      to[c] = unit * (double)(int32_t)((uint32_t)y[c] - (uint32_t)x[c]);
+    }
+    d = hk_gpu_vector(to[0], to[1], to[2]); /* without the rounding of the positions */
+    double across = fabs(u[0] * d.x + u[1] * d.y + u[2] * d.z), l = sqrt(hk_gpu_dot(d, d));
+    HkGpuFixed from = {x[0], x[1], x[2], 1}, near = {y[0], y[1], y[2], 1};
+    HkGpuFour moved = hk_gpu_four((float)u[0], (float)u[1], (float)u[2]), product = {0, 0, 0, 0};
+    hk_gpu_exact_spring_product(from, near, p, kept, moved, &product);
+    hk_gpu_spring_product(d, same, 1, (double)kept, hk_gpu_vector(u[0], u[1], u[2]), &sum);
+    HkGpuVector error = {(double)product.x - sum.x, (double)product.y - sum.y,
+                         (double)product.z - sum.z};
+    double off = hk_gpu_dot(error, d) / l;
+    CHECK(fabs(off) <= 1e-6 * K);
+    hk_gpu_axpy(-off / l, d, &error);
+    double tension = fabs(1 - L0 / l);
+    CHECK(sqrt(hk_gpu_dot(error, error)) <= 2e-6 * K * (tension + across / l) + 1e-12 * K);
+  }
+}
+
 /* ---- The cycle ---- */
 
 /* z = one cycle on r, both in the model's vertex order. */
@@ -310,6 +456,92 @@ TEST(the_cycle_on_a_device_is_symmetric_and_nearly_as_good_as_that_of_the_cpu) {
     free(one);
     free(other);
     free(z);
+    built_destroy(&b);
+  }
+}
+
+/* q = A p in single precision with the scale of the hierarchy, by rows of level 0. */
+static void single_product(const Built *b, double unit, const HkGpuFour *p, HkGpuFour *q) {
+  const System *s = b->system;
+  const HkModel *m = s->model;
+  double factor = s->tau * s->tau * b->hierarchy->scale;
+  for (int64_t v = 0; v < m->n; v++) {
+    int64_t row = b->place[v];
+    HkGpuFixed at = fixed_at(b, v, unit);
+    float weight = at.own < 0 ? (float)(b->hierarchy->scale * m->mass[v]) : at.own;
+    q[row] = hk_gpu_four(weight * p[row].x, weight * p[row].y, weight * p[row].z);
+    for (int64_t e = m->adj_start[v]; e < m->adj_start[v + 1]; e++) {
+      int64_t spring = m->adj_spring[e], j = m->adj_vertex[e];
+      HkGpuExactSpring k =
+          hk_gpu_exact_spring(factor * m->springs.k[spring], m->springs.l0[spring], unit);
+      hk_gpu_exact_spring_product(at, fixed_at(b, j, unit), k, 0,
+                                  hk_gpu_four_sub(p[row], p[b->place[j]]), &q[row]);
+    }
+    if (at.own == 0) q[row] = hk_gpu_four(0, 0, 0);
+  }
+}
+
+/* Solves the system with vectors in single precision but for the solution d, in the model's vertex
+ * order, until the residual is 1e-4 of b; returns the iterations. */
+static int solve_in_single(Built *b, double unit, double *d) {
+  const System *s = b->system;
+  int64_t n = s->model->n;
+  HostLevel *l = &b->levels.level[0];
+  HkGpuFour *p = calloc((size_t)(2 * n), sizeof *p), *q = p + n;
+  double rz = 0, size = 0, rr = INFINITY;
+  int it = 0;
+  for (int64_t v = 0; v < n; v++) {
+    double scale = s->held.mask[v] ? 0 : b->hierarchy->scale;
+    const double *r = s->b + 3 * v;
+    HkGpuFour *to = &l->b[b->place[v]];
+    *to = hk_gpu_four((float)(scale * r[0]), (float)(scale * r[1]), (float)(scale * r[2]));
+    size += hk_gpu_four_square(*to);
+  }
+  for (; it < 100 && rr > 1e-8 * size; it++) {
+    double next = 0, pq = 0;
+    host_cycle(&b->levels);
+    for (int64_t i = 0; i < n; i++) next += hk_gpu_four_dot(l->b[i], l->x[i]);
+    float beta = it > 0 ? (float)(next / rz) : 0;
+    for (int64_t i = 0; i < n; i++) {
+      HkGpuFour z = l->x[i];
+      hk_gpu_four_axpy(beta, p[i], &z);
+      p[i] = z;
+    }
+    rz = next;
+    single_product(b, unit, p, q);
+    for (int64_t i = 0; i < n; i++) pq += hk_gpu_four_dot(p[i], q[i]);
+    rr = 0;
+    for (int64_t v = 0; v < n; v++) {
+      int64_t i = b->place[v];
+      for (int c = 0; c < 3; c++) d[3 * v + c] += rz / pq * (double)component(p[i], c);
+      hk_gpu_four_axpy(-(float)(rz / pq), q[i], &l->b[i]);
+      rr += hk_gpu_four_square(l->b[i]);
+    }
+  }
+  free(p);
+  return it;
+}
+
+TEST(conjugate_gradients_in_single_precision_solve_as_those_in_double_precision) {
+  for (int held = 0; held <= 3; held += 3) {
+    Built b = build(model_of_sheet(by_hand(), 61, 43), 1.5, 1, held);
+    const System *s = b.system;
+    int64_t size = 3 * s->model->n;
+    double *d = calloc((size_t)(2 * size), sizeof *d), *left = d + size, rr = 0, bb = 0;
+    double unit = hk_gpu_fixed_unit(sheet_reach(&b, true), sheet_reach(&b, false));
+    int iterations = count_iterations(&b), single = solve_in_single(&b, unit, d);
+    CHECK(abs(iterations - single) <= 1);
+    s->A.product(s->A.user, d, left);
+    for (int64_t c = 0; c < size; c++) {
+      if (s->held.mask[c / 3]) {
+        CHECK(d[c] == 0);
+        continue;
+      }
+      rr += (s->b[c] - left[c]) * (s->b[c] - left[c]);
+      bb += s->b[c] * s->b[c];
+    }
+    CHECK(sqrt(rr) <= 2e-4 * sqrt(bb)); /* the residual itself, not that of the recursion */
+    free(d);
     built_destroy(&b);
   }
 }

@@ -67,7 +67,8 @@ static void host_levels_create(const HkGpuHierarchy *from, HostLevels *h) {
     if (k > 0) l->A.block = host_own(h, NULL, entries, sizeof(HkGpuFour));
     if (k > 0) l->A.rest = host_own(h, NULL, entries, sizeof(HkGpuTwo));
     l->A.R = host_own(h, NULL, 2 * n, sizeof(HkGpuFour));
-    l->A.D = host_own(h, NULL, 6 * n, sizeof(float));
+    l->A.D = host_own(h, NULL, n, sizeof(HkGpuFour));
+    l->A.D_rest = host_own(h, NULL, n, sizeof(HkGpuTwo));
     HkGpuFour **vectors[] = {&l->x, &l->before, &l->b, &l->r, &l->power};
     for (int q = 0; q < 5; q++) *vectors[q] = host_own(h, NULL, n, sizeof(HkGpuFour));
   }
@@ -135,7 +136,7 @@ static void bound_eigenvalues(HostLevels *h, int k, bool first) {
   for (int it = 0; it < (first ? HK_GPU_POWER_FIRST : HK_GPU_POWER_NEXT); it++) {
     double sum = 0;
     for (int64_t i = 0; i < l->A.n; i++) {
-      HkGpuFour q = hk_gpu_planes_times(l->A.D, l->A.n, i, level_product(h, k, l->power, i));
+      HkGpuFour q = hk_gpu_inverse_times(&l->A, i, level_product(h, k, l->power, i));
       l->r[i] = hk_gpu_four(0, 0, 0);
       hk_gpu_four_axpy((float)(1 / norm), q, &l->r[i]);
       sum += hk_gpu_four_square(l->r[i]);

@@ -117,12 +117,24 @@ static void add_entry(const Pass *p, const Targets *t, int32_t I, int32_t i, int
   }
 }
 
+/* Returns where entry e of row i, a spring, is stored for the lists: at its lower end. A spring
+ * that is the q-th one from i to j is the q-th one from j to i. */
+static int64_t spring_at(const Pass *p, int32_t i, int32_t e) {
+  const HkGpuRows *A = &p->g->A;
+  int32_t j = A->column[e], before = 0, back = A->start[j];
+  if (i < j) return hk_gpu_list_at(p->start, i, e - A->start[i]);
+  for (int32_t f = A->start[i]; f < e; f++) before += A->column[f] == j;
+  while (A->column[back] != i || before-- > 0) back++;
+  return hk_gpu_list_at(p->start, j, back - A->start[j]);
+}
+
 /* Emits the terms of the entries of row i; own = P_iI. */
 static void add_row(const Pass *p, const Targets *t, int32_t I, int32_t i, double own) {
   const HkGpuRows *A = &p->g->A, *P = &p->g->P;
   for (int32_t e = A->start[i]; e < A->start[i + 1]; e++) {
     int32_t j = A->column[e];
-    int64_t entry = hk_gpu_list_at(p->start, i, e - A->start[i]);
+    int64_t entry =
+        p->g->springs ? spring_at(p, i, e) : hk_gpu_list_at(p->start, i, e - A->start[i]);
     double other = weight_of(P, j, I), apart = sum_of(P, j) - sum_of(P, i);
     if (!p->g->springs)
       add_entry(p, t, I, i, j, entry, own);

@@ -43,7 +43,25 @@ static HkStatus set_order(const HkContext *c, Draft *d, HkError *error) {
   return HK_OK;
 }
 
-/* Numbers the rows of the next level in the order of the rows that they were chosen from. */
+/* Sorts the rows of a level by falling length within windows, so that those of a slice are about as
+ * long. */
+static void sort_windows(Draft *d) {
+  enum { WINDOW = 256 };
+  const int32_t *start = d->graph.start, n = d->graph.n;
+  for (int32_t q = 0; q < n; q++) { /* insertion sort, which is stable */
+    int32_t v = d->order[q], length = start[v + 1] - start[v], at = q;
+    for (; at % WINDOW > 0; at--) {
+      int32_t before = d->order[at - 1];
+      if (start[before + 1] - start[before] >= length) break;
+      d->order[at] = before;
+    }
+    d->order[at] = v;
+  }
+  for (int32_t q = 0; q < n; q++) d->place[d->order[q]] = q;
+}
+
+/* Numbers the rows of the next level in the order of the rows that they were chosen from, sorted by
+ * length within windows. */
 static HkStatus place_next(const HkContext *c, const Draft *d, const int32_t *chosen, Draft *next,
                            HkError *error) {
   int32_t *coarse = NULL, row = 0;
@@ -53,7 +71,9 @@ static HkStatus place_next(const HkContext *c, const Draft *d, const int32_t *ch
   for (int32_t q = 0; q < d->graph.n; q++)
     if (coarse[q] > 0) next->place[coarse[q] - 1] = row++;
   hk_free(c, &coarse);
-  return set_order(c, next, error);
+  HK_TRY(set_order(c, next, error));
+  sort_windows(next);
+  return HK_OK;
 }
 
 static HkStatus fill_next(const HkContext *c, int threads, const Draft *d, const int32_t *chosen,

@@ -2,7 +2,8 @@
  *
  * Levels and weights are those of the CPU (linear/multigrid.h, interpolation.c): level 0 are the
  * vertices of the model by place, and e_i = sum_I P_iI e_I prolongates a correction to the finer
- * level. A row of level k > 0 stands near the rows that it was chosen from.
+ * level. A row of level k > 0 stands near the rows that it was chosen from, sorted by length within
+ * windows of 256 rows.
  *
  * All lists are sliced ELLPACK with slices of HK_GPU_SLICE rows: entry s of row q is at
  * 32 (start[q / 32] + s) + q % 32, so that 32 threads read 32 consecutive numbers. A matrix is
@@ -20,7 +21,8 @@
  *     A_IJ = sum_i P_iI (R_i P_iJ + sum_j A_ij (P_jJ - P_iJ)),   R_I = sum_i P_iI R_i
  *
  * for I < J; A_JI is its transpose. A spring of level 0 has the same block at both ends, so that
- * both terms become one: (P_iI - P_jI) (P_iJ - P_jJ) (w w^T + c I). R_I has terms of A_ij only
+ * both terms become one: (P_iI - P_jI) (P_iJ - P_jJ) (w w^T + c I). The lists contain the entry of
+ * its lower end, i < j. R_I has terms of A_ij only
  * where a vertex has no weights: with s_i = sum_I P_iI, P_iI A_ij (s_j - s_i).
  *
  * Constrained vertices: their springs are 0, and so is their R; the springs that end at them count

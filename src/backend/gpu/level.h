@@ -49,9 +49,10 @@ typedef struct HkGpuMatrix {
   HkGpuFour *spring;             /* of each entry on level 0, */
   HkGpuFour *block;              /* on other levels: its block, which is symmetric, */
   HkGpuTwo *rest;                /* in two parts */
-  HkGpuFour *R;  /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
-  float *D;      /* inverses of diagonal blocks: xx, yy, zz, xy, xz, yz in planes of n */
-  double *bound; /* of the eigenvalues of D^-1 A */
+  HkGpuFour *R;     /* row sums, which P^T A P gathers: xx, yy, zz, xy and xz, yz, two a row */
+  HkGpuFour *D;     /* inverses of diagonal blocks: xx, yy, zz, xy, */
+  HkGpuTwo *D_rest; /* and xz, yz */
+  double *bound;    /* of the eigenvalues of D^-1 A */
 } HkGpuMatrix;
 
 /* HkGpuLists in memory of the device. */
@@ -91,15 +92,6 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_four_sub(HkGpuFour a, HkGpuFour b) {
   return hk_gpu_four(a.x - b.x, a.y - b.y, a.z - b.z);
 }
 
-/* Returns S_i x of symmetric blocks in six planes of n. */
-HK_HOST_DEVICE HkGpuFour hk_gpu_planes_times(const float *S, int64_t n, int64_t i, HkGpuFour x) {
-  float xx = HK_GPU_READ(S + i), yy = HK_GPU_READ(S + n + i), zz = HK_GPU_READ(S + 2 * n + i);
-  float xy = HK_GPU_READ(S + 3 * n + i), xz = HK_GPU_READ(S + 4 * n + i);
-  float yz = HK_GPU_READ(S + 5 * n + i);
-  return hk_gpu_four(xx * x.x + xy * x.y + xz * x.z, xy * x.x + yy * x.y + yz * x.z,
-                     xz * x.x + yz * x.y + zz * x.z);
-}
-
 HK_HOST_DEVICE HkGpuTwo hk_gpu_read_two(const HkGpuTwo *p) {
 #ifdef __CUDA_ARCH__
   float2 a = __ldg((const float2 *)p);
@@ -117,7 +109,30 @@ HK_HOST_DEVICE void hk_gpu_add_symmetric(HkGpuFour S, HkGpuTwo rest, HkGpuFour u
   q->z += rest.xz * u.x + rest.yz * u.y + S.z * u.z;
 }
 
+/* Returns D_i^-1 x, which A stores as D_i. */
+HK_HOST_DEVICE HkGpuFour hk_gpu_inverse_times(const HkGpuMatrix *A, int64_t i, HkGpuFour x) {
+  HkGpuFour z = {0, 0, 0, 0};
+  hk_gpu_add_symmetric(hk_gpu_read_four(A->D + i), hk_gpu_read_two(A->D_rest + i), x, &z);
+  return z;
+}
+
 /* ---- Products ---- */
+
+/* An entry as it is loaded: a spring, or a block in two parts. */
+typedef struct HkGpuEntry {
+  HkGpuFour a;
+  HkGpuTwo b;
+} HkGpuEntry;
+
+HK_HOST_DEVICE HkGpuEntry hk_gpu_read_entry(const HkGpuMatrix *A, bool springs, int64_t e) {
+  HkGpuEntry k = {{0, 0, 0, 0}, {0, 0}};
+  k.a = hk_gpu_read_four((springs ? A->spring : A->block) + e);
+  if (!springs) k.b = hk_gpu_read_two(A->rest + e);
+  return k;
+}
+
+/* Entries that are loaded at once: what follows waits for an index, and lists are short. */
+enum { HK_GPU_TERMS = 4 };
 
 /* Returns the off-diagonal part of (A x)_i over the slots first, first + step ... of row i, xi =
  * x_i; on level 0 if springs. */
@@ -126,20 +141,25 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_product(const HkGpuMatrix *A, bool springs, 
   HkGpuFour q = {0, 0, 0, 0};
   int begin = HK_GPU_READ(A->start + i / HK_GPU_LANES);
   int end = HK_GPU_READ(A->start + i / HK_GPU_LANES + 1);
-#ifdef __CUDA_ARCH__
-#pragma unroll 4
-#endif
-  for (int s = begin + first; s < end; s += step) {
-    int64_t e = (int64_t)s * HK_GPU_LANES + i % HK_GPU_LANES;
-    HkGpuFour u = hk_gpu_four_sub(x[HK_GPU_READ(A->column + e)], xi);
-    if (springs) {
-      HkGpuFour k = hk_gpu_read_four(A->spring + e);
-      float along = k.x * u.x + k.y * u.y + k.z * u.z;
-      q.x -= k.x * along + k.w * u.x;
-      q.y -= k.y * along + k.w * u.y;
-      q.z -= k.z * along + k.w * u.z;
-    } else {
-      hk_gpu_add_symmetric(hk_gpu_read_four(A->block + e), hk_gpu_read_two(A->rest + e), u, &q);
+  for (int s = begin + first; s < end; s += HK_GPU_TERMS * step) {
+    HkGpuEntry k[HK_GPU_TERMS];
+    HkGpuFour u[HK_GPU_TERMS];
+    for (int t = 0; t < HK_GPU_TERMS; t++) {
+      bool there = s + t * step < end; /* otherwise u is 0 */
+      int64_t e = (int64_t)(there ? s + t * step : s) * HK_GPU_LANES + i % HK_GPU_LANES;
+      k[t] = hk_gpu_read_entry(A, springs, e);
+      u[t] = x[there ? HK_GPU_READ(A->column + e) : i];
+    }
+    for (int t = 0; t < HK_GPU_TERMS; t++) {
+      HkGpuFour v = hk_gpu_four_sub(u[t], xi), a = k[t].a;
+      float along = a.x * v.x + a.y * v.y + a.z * v.z;
+      if (!springs) {
+        hk_gpu_add_symmetric(a, k[t].b, v, &q);
+        continue;
+      }
+      q.x -= a.x * along + a.w * v.x;
+      q.y -= a.y * along + a.w * v.y;
+      q.z -= a.z * along + a.w * v.z;
     }
   }
   return q;
@@ -156,7 +176,7 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_row_sum_product(const HkGpuMatrix *A, int64_t i,
 
 /* Returns x1 from x0 = 0. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkGpuFour b) {
-  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, b);
+  HkGpuFour z = hk_gpu_inverse_times(A, i, b);
   float c = HK_GPU_SMOOTH_0 / (float)*A->bound;
   return hk_gpu_four(c * z.x, c * z.y, c * z.z);
 }
@@ -165,7 +185,7 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_smooth_zero(const HkGpuMatrix *A, int64_t i, HkG
  * x)_i. */
 HK_HOST_DEVICE HkGpuFour hk_gpu_smooth(const HkGpuMatrix *A, int64_t i, bool second, HkGpuFour b,
                                        HkGpuFour q, HkGpuFour x, HkGpuFour before) {
-  HkGpuFour z = hk_gpu_planes_times(A->D, A->n, i, hk_gpu_four_sub(b, q));
+  HkGpuFour z = hk_gpu_inverse_times(A, i, hk_gpu_four_sub(b, q));
   HkGpuFour to = hk_gpu_four(x.x, x.y, x.z);
   hk_gpu_four_axpy((second ? HK_GPU_SMOOTH_2 : HK_GPU_SMOOTH_0) / (float)*A->bound, z, &to);
   if (second) hk_gpu_four_axpy(HK_GPU_SMOOTH_1, hk_gpu_four_sub(x, before), &to);
@@ -194,27 +214,14 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_list_sum(const HkGpuListsAt *lists, const HkGpuF
  */
 
 /* m += w times an entry. */
-HK_HOST_DEVICE void hk_gpu_add_entry(const HkGpuMatrix *A, bool springs, int64_t e, float w,
-                                     float m[6]) {
-  if (springs) {
-    HkGpuFour k = hk_gpu_read_four(A->spring + e);
-    float x = w * k.x, y = w * k.y, c = w * k.w;
-    m[0] += x * k.x + c;
-    m[1] += y * k.y + c;
-    m[2] += w * k.z * k.z + c;
-    m[3] += x * k.y;
-    m[4] += x * k.z;
-    m[5] += y * k.z;
-  } else {
-    HkGpuFour a = hk_gpu_read_four(A->block + e);
-    HkGpuTwo b = hk_gpu_read_two(A->rest + e);
-    m[0] += w * a.x;
-    m[1] += w * a.y;
-    m[2] += w * a.z;
-    m[3] += w * a.w;
-    m[4] += w * b.xz;
-    m[5] += w * b.yz;
-  }
+HK_HOST_DEVICE void hk_gpu_add_entry(HkGpuEntry k, bool springs, float w, float m[6]) {
+  float x = w * k.a.x, y = w * k.a.y, z = w * k.a.z, c = w * k.a.w;
+  m[0] += springs ? x * k.a.x + c : x;
+  m[1] += springs ? y * k.a.y + c : y;
+  m[2] += springs ? z * k.a.z + c : z;
+  m[3] += springs ? x * k.a.y : c;
+  m[4] += springs ? x * k.a.z : w * k.b.xz;
+  m[5] += springs ? y * k.a.z : w * k.b.yz;
 }
 
 /* m += w R_i */
@@ -236,13 +243,17 @@ HK_HOST_DEVICE void hk_gpu_sum_terms(const HkGpuMatrix *A, bool springs,
   int64_t slice = list / HK_GPU_LANES, lane = list % HK_GPU_LANES;
   for (int k = 0; k < 6; k++) m[k] = 0;
   int begin = HK_GPU_READ(entries->start + slice), end = HK_GPU_READ(entries->start + slice + 1);
-#ifdef __CUDA_ARCH__
-#pragma unroll 4
-#endif
-  for (int s = begin + first; s < end; s += step) {
-    int64_t e = (int64_t)s * HK_GPU_LANES + lane;
-    hk_gpu_add_entry(A, springs, HK_GPU_READ(entries->index + e), HK_GPU_READ(entries->weight + e),
-                     m);
+  for (int s = begin + first; s < end; s += HK_GPU_TERMS * step) {
+    HkGpuEntry k[HK_GPU_TERMS];
+    int32_t index[HK_GPU_TERMS];
+    float w[HK_GPU_TERMS];
+    for (int q = 0; q < HK_GPU_TERMS; q++) {
+      int64_t e = (int64_t)(s + q * step < end ? s + q * step : s) * HK_GPU_LANES + lane;
+      index[q] = HK_GPU_READ(entries->index + e);
+      w[q] = s + q * step < end ? HK_GPU_READ(entries->weight + e) : 0;
+    }
+    for (int q = 0; q < HK_GPU_TERMS; q++) k[q] = hk_gpu_read_entry(A, springs, index[q]);
+    for (int q = 0; q < HK_GPU_TERMS; q++) hk_gpu_add_entry(k[q], springs, w[q], m);
   }
   begin = HK_GPU_READ(rows->start + slice);
   end = HK_GPU_READ(rows->start + slice + 1);
@@ -274,14 +285,12 @@ HK_HOST_DEVICE void hk_gpu_store_inverse(const HkGpuMatrix *A, int64_t i, const 
   double p = m[0] + add, q = m[1] + add, r = m[2] + add, b = m[3], c = m[4], d = m[5];
   double xx = q * r - d * d, xy = c * d - b * r, xz = b * d - q * c;
   double determinant = p * xx + b * xy + c * xz;
-  int64_t n = A->n;
   if (trace > 0 && determinant > 0) scale = 1 / determinant;
-  A->D[i] = (float)(xx * scale);
-  A->D[n + i] = (float)((p * r - c * c) * scale);
-  A->D[2 * n + i] = (float)((p * q - b * b) * scale);
-  A->D[3 * n + i] = (float)(xy * scale);
-  A->D[4 * n + i] = (float)(xz * scale);
-  A->D[5 * n + i] = (float)((b * c - p * d) * scale);
+  HkGpuFour D = {(float)(xx * scale), (float)((p * r - c * c) * scale),
+                 (float)((p * q - b * b) * scale), (float)(xy * scale)};
+  HkGpuTwo rest = {(float)(xz * scale), (float)((b * c - p * d) * scale)};
+  A->D[i] = D;
+  A->D_rest[i] = rest;
 }
 
 /* m = the diagonal block R_i - sum_j A_ij of a level above 0: xx, yy, zz, xy, xz, yz. */
@@ -338,7 +347,7 @@ HK_HOST_DEVICE void hk_gpu_store_dense_row(const HkGpuMatrix *A, int64_t i, doub
 
 /* Returns whether a row moves: D_i is 0 if the vertex is constrained, or if its row is empty. */
 HK_HOST_DEVICE bool hk_gpu_row_moves(const HkGpuMatrix *A, int64_t i) {
-  return HK_GPU_READ(A->D + i) != 0;
+  return HK_GPU_READ(&A->D[i].x) != 0;
 }
 
 /* ---- Bounds of eigenvalues ---- */
@@ -360,8 +369,12 @@ HK_HOST_DEVICE HkGpuFour hk_gpu_power_start(int64_t i) {
   return hk_gpu_four(v[0], v[1], v[2]);
 }
 
+HK_HOST_DEVICE double hk_gpu_four_dot(HkGpuFour a, HkGpuFour b) {
+  return (double)a.x * b.x + (double)a.y * b.y + (double)a.z * b.z;
+}
+
 HK_HOST_DEVICE double hk_gpu_four_square(HkGpuFour a) {
-  return (double)a.x * a.x + (double)a.y * a.y + (double)a.z * a.z;
+  return hk_gpu_four_dot(a, a);
 }
 
 /* Returns the bound from an estimate by power iterations, which is too low: with eigenvalues that

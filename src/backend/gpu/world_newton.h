@@ -44,7 +44,7 @@ HK_WORLD HkGpuInverse hk_world_invert(const HkGpuBlock *H) {
 /* Gathers -dg/dx and the inverse of the diagonal block of a free vertex. */
 HK_WORLD HkGpuGathered hk_world_gather(HkGpuWorldSolve *s, int q) {
   const HkGpuWorld *w = s->world;
-  HkGpuGathered g = {{0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, 0, 0};
+  HkGpuGathered g = {{0, 0, 0}, {0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}, 0, 0, 0};
   int first, count = hk_world_words(w, q, &first);
   hk_gpu_add_majorizer(s->weight[q], s->y[q], NULL, w->x[q], &g.r, &g.H);
   for (int k = 0; k < count; k++) {

@@ -49,12 +49,14 @@ static HkStatus create_matrix(Simulation *s, const HkGpuLevel *from, bool fine, 
     clear_entries<<<blocks_for(entries, BLOCK_THREADS), BLOCK_THREADS>>>(*A, entries);
   HK_CUDA(cudaGetLastError(), "launch its kernels");
   HK_CUDA_TRY(keep_new(s, &A->R, 2 * n, error));
-  HK_CUDA_TRY(keep_new(s, &A->D, 6 * n, error));
+  HK_CUDA_TRY(keep_new(s, &A->D, n, error));
+  HK_CUDA_TRY(keep_new(s, &A->D_rest, n, error));
   HK_CUDA_TRY(allocate_copy(&A->bound, &FINE_BOUND, 1, error));
   keep(s, A->bound);
   HK_CUDA_TRY(keep_new(s, &to->norm, 1, error));
-  HkGpuFour **vectors[] = {&to->x, &to->before, &to->b, &to->r, &to->power[0], &to->power[1]};
-  for (int q = 0; q < (fine ? 4 : 6); q++) HK_CUDA_TRY(keep_new(s, vectors[q], n, error));
+  HkGpuFour **vectors[] = {&to->x, &to->before, &to->b, &to->power[0], &to->power[1]};
+  for (int q = 0; q < (fine ? 3 : 5); q++) HK_CUDA_TRY(keep_new(s, vectors[q], n, error));
+  to->r = to->before; /* the residual is needed only between the two smoothers of a cycle */
   return HK_OK;
 }
 
@@ -87,6 +89,14 @@ static void choose_small(Multigrid *m) {
   for (int k = 0; k < m->small.count; k++) m->small.level[k] = m->level[m->first_small + k];
 }
 
+/* Directions in single precision stand in the memory of those in double precision. */
+static void share_directions(Simulation *s) {
+  HkGpuFour **to = s->multigrid->direction;
+  Real4 *from[] = {s->newton.p, s->newton.p_next, s->newton.z};
+  if (!solves_in_single(s)) return;
+  for (int q = 0; q < DIRECTIONS; q++) to[q] = (HkGpuFour *)from[q / 2] + q % 2 * (int64_t)s->n;
+}
+
 static HkStatus create_args(Simulation *s, double scale, HkError *error) {
   LinearizeArgs *a = &s->multigrid->args;
   const Level *fine = &s->multigrid->level[0];
@@ -95,6 +105,7 @@ static HkStatus create_args(Simulation *s, double scale, HkError *error) {
     int64_t own = rows_blocks(s->multigrid->level[k].A.n, lanes_of(s->multigrid, k));
     if (own > blocks) blocks = own;
   }
+  if (s->springs.brick_count > blocks) blocks = s->springs.brick_count;
   a->A = fine->A;
   a->scale = (HkReal)scale;
   a->b = fine->b;
@@ -153,11 +164,22 @@ static HkStatus create_multigrid(Simulation *s, const HkDeviceModel *m, HkError 
     HK_CUDA(cudaFuncSetAttribute(invert_dense, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)dense_shared(last)),
             "set up its kernels");
-  const void *fine[] = {(const void *)pick_fine<false>(s), (const void *)pick_fine<true>(s)};
-  for (int q = 0; q < 2 && fine[q]; q++)
+  const void *fine[] = {(const void *)pick_fine<FINE_FIRST>(s),
+                        (const void *)pick_fine<FINE_NEXT>(s),
+                        (const void *)pick_fine<FINE_LAST>(s),
+                        (const void *)pick_fine<FINE_RESIDUAL>(s),
+                        (const void *)pick_single(s)};
+  for (int q = 0; q < 5 && fine[q]; q++)
     HK_CUDA(cudaFuncSetAttribute(fine[q], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 (int)fine_shared(s->most_local)),
+                                 (int)single_shared(s->most_local)),
             "set up its kernels");
+  if (fine[0])
+    HK_CUDA(cudaFuncSetAttribute((const void *)pick_linearize(s),
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 (int)linearize_shared(s->most_local)),
+            "set up its kernels");
+  share_directions(s);
+  HK_CUDA_TRY(keep_new(s, &made->fixed, fine[0] ? s->n : 0, error));
   choose_small(made);
   HK_CUDA_TRY(create_history(s, error));
   HK_CUDA_TRY(create_args(s, h->scale, error));

@@ -7,8 +7,7 @@
 #ifndef HK_CUDA_CYCLE_CUH
 #define HK_CUDA_CYCLE_CUH
 
-#include "fine_bricks.cuh"
-#include "linearize.cuh"
+#include "pcg_single.cuh"
 #include "simulation.cuh"
 #include "small_levels.cuh"
 
@@ -22,11 +21,14 @@ struct Multigrid {
   int first_small; /* from this level on cycle_small runs the cycle; `count`: none */
   SmallLevels small;
   LinearizeArgs args;
+  HkGpuFixed *fixed; /* positions of the present Hessian; NULL: products read stored springs */
   cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
   cudaEvent_t fork, join;
   Sums side_sums;
-  cudaGraphExec_t prepare[2];   /* for later Hessians of a step, and for its first one */
-  cudaGraphExec_t iteration[2]; /* of conjugate gradients, by the array that holds p */
+  cudaGraphExec_t prepare[2];         /* for later Hessians of a step, and for its first one */
+  cudaGraphExec_t iteration[2];       /* of conjugate gradients, by the array that holds p */
+  cudaGraphExec_t single[DIRECTIONS]; /* the same in single precision, by the slot of p */
+  HkGpuFour *direction[DIRECTIONS];   /* of conjugate gradients in single precision */
 };
 
 /* Numbers of rows from which on one, two or four warps share a slice; eight below. */
@@ -83,12 +85,16 @@ static void queue_bound(Simulation *s, int k, bool first, cudaStream_t queue, co
   });
 }
 
-/* All levels of the Hessian whose level 0 is there. Bounds and the inverse do not depend on each
- * other: those of small levels, which are bound by latency, run beside those of large ones. */
+/* Positions in fixed point, and all levels of the Hessian whose level 0 is there. Bounds and the
+ * inverse do not depend on each other: those of small levels, which are bound by latency, run
+ * beside those of large ones. */
 static void queue_hierarchy(Simulation *s, bool first) {
   const int SIDE_ROWS = 30000;
   Multigrid *m = s->multigrid;
   int last = m->count - 1;
+  if (m->fixed)
+    launch(fix_positions, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue,
+           m->level[0].A, s->x[s->at], &s->newton.scalars->unit, m->fixed);
   for (int k = 0; k < last; k++) queue_projection(s, k);
   cudaEventRecord(m->fork, s->queue);
   cudaStreamWaitEvent(m->side, m->fork, 0);
@@ -110,26 +116,52 @@ typedef void FineKernel(const Springs, const FineArgs, int, const HkGpuFour *, c
                         HkGpuFour *);
 
 /* Returns the product of level 0 in bricks; NULL where springs are stored for it. */
-template <bool RESIDUAL> static FineKernel *pick_fine(const Simulation *s) {
+template <int KIND> static FineKernel *pick_fine(const Simulation *s) {
   if (!s->bricks || s->general || s->parameters != HK_GPU_BY_PALETTE) return NULL;
-  if (s->words == 6) return multiply_fine<6, true, RESIDUAL>;
-  if (s->words <= 6) return multiply_fine<6, false, RESIDUAL>;
-  return multiply_fine<13, false, RESIDUAL>;
+  if (s->words == 6) return multiply_fine<6, true, KIND>;
+  if (s->words <= 6) return multiply_fine<6, false, KIND>;
+  return multiply_fine<13, false, KIND>;
+}
+
+typedef void LinearizeKernel(const Springs, const LinearizeArgs);
+
+/* Returns the kernel that linearizes in bricks; NULL where products need springs at both ends. */
+static LinearizeKernel *pick_linearize(const Simulation *s) {
+  return pick_fine<FINE_FIRST>(s) ? linearize_bricks : NULL;
+}
+
+typedef void SingleKernel(const Springs, const SingleArgs, int);
+
+/* Returns the product of conjugate gradients in single precision; NULL where that of level 0 is not
+ * in bricks. */
+static SingleKernel *pick_single(const Simulation *s) {
+  if (!pick_fine<FINE_FIRST>(s)) return NULL;
+  if (s->words == 6) return multiply_single<6, true>;
+  if (s->words <= 6) return multiply_single<6, false>;
+  return multiply_single<13, false>;
+}
+
+/* Returns whether systems may be solved in single precision, in the memory of vectors in double
+ * precision. */
+static bool solves_in_single(const Simulation *s) {
+  return sizeof(HkReal) == 8 && pick_single(s) && !s->uses_majorizer;
 }
 
 static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGpuFour *x,
                        HkGpuFour *to) {
   const Level *l = &s->multigrid->level[0];
   double h = (double)s->stage.tau;
-  FineArgs a = {l->A, s->x[s->at], (float)(h * h * (double)s->multigrid->args.scale)};
+  FineArgs a = {l->A, s->multigrid->fixed, h * h * (double)s->multigrid->args.scale,
+                s->multigrid->args.sums, s->newton.scalars};
   launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
          s->queue, s->springs, a, before, l->b, x, to);
 }
 
-/* One step of the smoother: before as in smooth. */
+/* One step of the smoother: before as in smooth; sums: with rz and beta, on level 0 in bricks. */
 template <bool SPRINGS, int LANES>
-static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x, HkGpuFour *to) {
-  FineKernel *fine = SPRINGS ? pick_fine<false>(s) : NULL;
+static void queue_smooth(Simulation *s, const Level *l, int before, bool sums, HkGpuFour *x,
+                         HkGpuFour *to) {
+  FineKernel *fine = !SPRINGS ? NULL : sums ? pick_fine<FINE_LAST>(s) : pick_fine<FINE_NEXT>(s);
   if (fine)
     queue_fine(s, fine, before, x, to);
   else
@@ -137,24 +169,26 @@ static void queue_smooth(Simulation *s, const Level *l, int before, HkGpuFour *x
            before, l->b, x, to);
 }
 
-template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero) {
+template <bool SPRINGS> static void queue_smoother(Simulation *s, int k, bool zero, bool sums) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k];
+  FineKernel *first = SPRINGS && zero ? pick_fine<FINE_FIRST>(s) : NULL;
+  if (first) return queue_fine(s, first, BEFORE_ZERO, NULL, l->x);
   with_lanes(m, k, [&](auto lanes) {
     const int LANES = SPRINGS ? 1 : lanes.value;
     if (zero)
       launch(smooth_zero, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A, l->b,
              l->before);
     else
-      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, l->x, l->before);
-    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, l->before, l->x);
+      queue_smooth<SPRINGS, LANES>(s, l, BEFORE_NONE, false, l->x, l->before);
+    queue_smooth<SPRINGS, LANES>(s, l, zero ? BEFORE_ZERO : BEFORE_THERE, sums, l->before, l->x);
   });
 }
 
 template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
-  FineKernel *fine = SPRINGS ? pick_fine<true>(s) : NULL;
+  FineKernel *fine = SPRINGS ? pick_fine<FINE_RESIDUAL>(s) : NULL;
   if (fine)
     queue_fine(s, fine, BEFORE_NONE, l->x, l->r);
   else
@@ -167,21 +201,23 @@ template <bool SPRINGS> static void queue_residual(Simulation *s, int k) {
          l->restrict_to, next->A.n, l->r, next->b);
 }
 
-static void queue_level(Simulation *s, int k, bool zero) {
+/* sums: the last product has rz and beta, on level 0 in bricks. */
+static void queue_level(Simulation *s, int k, bool zero, bool sums) {
   Multigrid *m = s->multigrid;
   Level *l = &m->level[k], *next = l + 1;
   if (k >= m->first_small) {
     launch(cycle_small, 1, SMALL_THREADS, 0, s->queue, m->small, (int)zero);
     return;
   }
-  k == 0 ? queue_smoother<true>(s, k, zero) : queue_smoother<false>(s, k, zero);
+  k == 0 ? queue_smoother<true>(s, k, zero, false) : queue_smoother<false>(s, k, zero, false);
   if (k + 1 < m->count) {
     k == 0 ? queue_residual<true>(s, k) : queue_residual<false>(s, k);
-    for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0);
-    launch(add_correction, blocks_for(l->A.n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, l->A,
-           l->prolong, next->x, l->x);
+    for (int pass = 0; pass < next->cycles; pass++) queue_level(s, k + 1, pass == 0, false);
+    bool all = k == 0 && m->fixed; /* multiply_fine leaves constrained vertices out */
+    launch(all ? add_correction<true> : add_correction<false>, blocks_for(l->A.n, BLOCK_THREADS),
+           BLOCK_THREADS, 0, s->queue, l->A, l->prolong, next->x, l->x);
   }
-  k == 0 ? queue_smoother<true>(s, k, false) : queue_smoother<false>(s, k, false);
+  k == 0 ? queue_smoother<true>(s, k, false, sums) : queue_smoother<false>(s, k, false, false);
 }
 
 static void drop_multigrid_graphs(Simulation *s) {
@@ -192,6 +228,11 @@ static void drop_multigrid_graphs(Simulation *s) {
       if (*all[k]) cudaGraphExecDestroy(*all[k]);
       *all[k] = NULL;
     }
+  }
+  for (int q = 0; q < DIRECTIONS; q++) {
+    cudaGraphExec_t *made = &s->multigrid->single[q];
+    if (*made) cudaGraphExecDestroy(*made);
+    *made = NULL;
   }
 }
 

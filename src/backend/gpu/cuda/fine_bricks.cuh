@@ -5,82 +5,117 @@
  *
  * is computed from the positions, in single precision from exact differences. A spring then costs
  * two bytes of memory traffic in place of the 20 of a stored one; P^T A P still reads the stored
- * ones.
+ * ones. Positions are in fixed point (gpu/fine_level.h), 16 bytes a vertex with its R where that is
+ * a multiple of the identity.
  */
 #ifndef HK_CUDA_FINE_BRICKS_CUH
 #define HK_CUDA_FINE_BRICKS_CUH
 
-#include "level.cuh"
+#include "linearize.cuh"
 
 namespace HK_SPACE {
 
 /* Arguments of the kernel, passed by value. */
 struct FineArgs {
   HkGpuMatrix A;
-  const Real4 *position; /* w is 0 if the vertex is constrained */
-  float factor;          /* h^2 times the scale of the hierarchy */
+  const HkGpuFixed *position;
+  double factor; /* h^2 times the scale of the hierarchy */
+  Sums sums;
+  Scalars *scalars; /* unit: of the positions (m) */
 };
 
-/* Returns the bytes of shared memory of a block: the palette, positions and x. */
-static size_t fine_shared(int most_local) {
-  const size_t vertex = 3 * sizeof(double) + sizeof(HkGpuFour);
-  return sizeof(float2) * HK_GPU_PALETTE_SIZE + vertex * most_local;
+/* Writes the positions x in fixed point. */
+__global__ void __launch_bounds__(BLOCK_THREADS)
+    fix_positions(__grid_constant__ const HkGpuMatrix A, const Real4 *x, const double *unit,
+                  HkGpuFixed *to) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  let_next_come();
+  wait_for_last();
+  if (i >= A.n) return;
+  const double per_meter = 1 / *unit;
+  const Real4 p = x[i];
+  to[i] =
+      HkGpuFixed{hk_gpu_fixed_coordinate((double)p.x, per_meter),
+                 hk_gpu_fixed_coordinate((double)p.y, per_meter),
+                 hk_gpu_fixed_coordinate((double)p.z, per_meter), hk_gpu_fixed_own(&A, i, p.w > 0)};
 }
 
-/* to = b - A x, or the smoother's next iterate (`before` as in smooth). */
-template <int WORDS, bool EXACT, bool RESIDUAL>
-__global__ void __launch_bounds__(HK_GPU_BRICK, 2)
+/* Loads the palette for positions in fixed point into shared memory, in the threads of the first
+ * warp. */
+static __device__ __forceinline__ void load_fixed_palette(const Springs &s, double factor,
+                                                          double unit, HkGpuFixedSpring *palette) {
+  if (threadIdx.x >= HK_GPU_PALETTE_SIZE) return;
+  const HkGpuSpring p = s.palette[threadIdx.x];
+  palette[threadIdx.x] =
+      HkGpuFixedSpring{(float)(factor * (double)p.k), (float)(factor * (double)p.kl0 / unit)};
+}
+
+/* Returns the bytes of shared memory of a block: the palette, x and positions. */
+static size_t fine_shared(int most_local) {
+  const size_t vertex = sizeof(HkGpuFour) + sizeof(HkGpuFixed);
+  return sizeof(HkGpuFixedSpring) * HK_GPU_PALETTE_SIZE + vertex * most_local;
+}
+
+/* Smallest number of resident blocks of a multiprocessor. */
+template <int WORDS> static constexpr int fine_blocks() {
+  return WORDS <= 6 ? 3 : 2;
+}
+
+/* What multiply_fine computes: x2 of the smoother from x0 = 0, where it computes x1 while it loads;
+ * x1 from x0, or x2 from x1, by `before` as in smooth; the same with rz = b . x and beta of
+ * conjugate gradients; the residual b - A x. */
+enum FineKind { FINE_FIRST, FINE_NEXT, FINE_LAST, FINE_RESIDUAL };
+
+/* Writes the result to `to`. It is 0 for constrained vertices, whose x may be any number. x is
+ * not used by FINE_FIRST, `before` only by FINE_NEXT and FINE_LAST. */
+template <int WORDS, bool EXACT, int KIND>
+__global__ void __launch_bounds__(HK_GPU_BRICK, (fine_blocks<WORDS>()))
     multiply_fine(__grid_constant__ const Springs s, __grid_constant__ const FineArgs a, int before,
                   const HkGpuFour *b, const HkGpuFour *x, HkGpuFour *to) {
   extern __shared__ __align__(16) unsigned char shared[];
-  float2 *palette = (float2 *)shared;
-  HkGpuFour *sx = (HkGpuFour *)(palette + HK_GPU_PALETTE_SIZE); /* w: 0 if constrained */
+  HkGpuFixedSpring *palette = (HkGpuFixedSpring *)shared;
   const Brick brick = brick_at(s, blockIdx.x);
   const int all = brick.own + brick.outside, own = threadIdx.x;
   const uint32_t n = (uint32_t)a.A.n, i = (uint32_t)(brick.first + own);
-  double *px = (double *)(sx + all), *py = px + all, *pz = py + all;
+  HkGpuFour *sx = (HkGpuFour *)(palette + HK_GPU_PALETTE_SIZE);
+  HkGpuFixed *sp = (HkGpuFixed *)(sx + all);
   BrickRow<HK_GPU_BY_PALETTE, WORDS, EXACT> row;
-  if (threadIdx.x < HK_GPU_PALETTE_SIZE) {
-    const HkGpuSpring p = s.palette[threadIdx.x];
-    palette[threadIdx.x] = make_float2(a.factor * (float)p.k, a.factor * (float)p.kl0);
-  }
   if (own < brick.own) load_row(s, n, i, &row);
   let_next_come();
   wait_for_last();
+  load_fixed_palette(s, a.factor, a.scalars->unit, palette);
   for (int k = own; k < all; k += blockDim.x) {
     const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
-    const Real4 p = a.position[from];
-    HkGpuFour one = x[from];
-    one.w = p.w > 0 ? 1 : 0;
-    sx[k] = one;
-    px[k] = (double)p.x;
-    py[k] = (double)p.y;
-    pz[k] = (double)p.z;
+    sp[k] = a.position[from];
+    sx[k] = KIND == FINE_FIRST ? hk_gpu_smooth_zero(&a.A, from, b[from]) : x[from];
   }
   __syncthreads();
-  if (own >= brick.own) return;
-  const HkGpuFour xi = sx[own];
-  const double x0 = px[own], y0 = py[own], z0 = pz[own];
-  HkGpuFour q = hk_gpu_row_sum_product(&a.A, i, xi);
-  visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
-    const int j = local_in(word, k);
-    const float2 spring = palette[number_in(word, k)];
-    const float dx = (float)(px[j] - x0), dy = (float)(py[j] - y0), dz = (float)(pz[j] - z0);
-    const HkGpuFour near = sx[j], u = hk_gpu_four_sub(xi, near);
-    const float r = rsqrtf(dx * dx + (dy * dy + (dz * dz + 1e-30f)));
-    const float c = near.w * fmaxf(spring.x - spring.y * r, 0.0f);
-    const float along = (near.w * spring.x - c) * r * ((dx * u.x + dy * u.y + dz * u.z) * r);
-    q.x += c * u.x + along * dx;
-    q.y += c * u.y + along * dy;
-    q.z += c * u.z + along * dz;
-  });
-  if (xi.w == 0) q = hk_gpu_four(0, 0, 0);
-  if (RESIDUAL) {
-    to[i] = hk_gpu_four_sub(b[i], q);
-    return;
+  double rz[1] = {0};
+  if (own < brick.own) {
+    const HkGpuFour xi = sx[own];
+    const HkGpuFixed at = sp[own];
+    HkGpuFour q = hk_gpu_fixed_row_sum_product(&a.A, i, at.own, xi);
+    visit_row(s, n, i, &row, [&](uint32_t word, int k, const Beside<HK_GPU_BY_PALETTE> &) {
+      const int j = local_in(word, k);
+      const HkGpuFixed near = sp[j];
+      HkGpuFixedSpring spring = palette[number_in(word, k)];
+      if (near.own == 0) spring = HkGpuFixedSpring{0, 0}; /* it counts in R */
+      hk_gpu_fixed_spring_product(at, near, spring, 0, hk_gpu_four_sub(xi, sx[j]), &q);
+    });
+    HkGpuFour result = hk_gpu_four(0, 0, 0), old = result;
+    if (at.own != 0) {
+      const HkGpuFour side = b[i];
+      const bool second = KIND == FINE_FIRST || before != BEFORE_NONE;
+      if ((KIND == FINE_NEXT || KIND == FINE_LAST) && before == BEFORE_THERE) old = to[i];
+      result = KIND == FINE_RESIDUAL ? hk_gpu_four_sub(side, q)
+                                     : hk_gpu_smooth(&a.A, i, second, side, q, xi, old);
+      if (KIND == FINE_LAST) rz[0] = hk_gpu_four_dot(side, result);
+    }
+    to[i] = result;
   }
-  const HkGpuFour old = before == BEFORE_THERE ? to[i] : hk_gpu_four(0, 0, 0);
-  to[i] = hk_gpu_smooth(&a.A, i, before != BEFORE_NONE, b[i], q, xi, old);
+  if (KIND != FINE_LAST || !sum_blocks<1>(a.sums, 1, rz)) return;
+  a.scalars->beta = a.scalars->rz > 0 ? rz[0] / a.scalars->rz : 0;
+  a.scalars->rz = rz[0];
 }
 
 } // namespace HK_SPACE

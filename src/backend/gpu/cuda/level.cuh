@@ -21,7 +21,8 @@ struct Level {
   HkGpuListsAt prolong, restrict_to, pair_entries, pair_rows, row_rows, row_entries;
   const int32_t *pair;
   HkGpuFour *x, *before; /* iterates of the smoother; x holds the result of a visit */
-  HkGpuFour *b, *r;
+  HkGpuFour *b;
+  HkGpuFour *r; /* b - A x between the two smoothers of a cycle, in the memory of `before` */
   HkGpuFour *power[2];
   double *norm; /* of the last power iteration */
 };
@@ -141,14 +142,15 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   if (i < n) b[i] = hk_gpu_list_sum(&T, r, i);
 }
 
-/* x += P e, but in rows that do not move. */
+/* x += P e, but in rows that do not move unless ALL. */
+template <bool ALL>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     add_correction(__grid_constant__ const HkGpuMatrix A, const HkGpuListsAt P, const HkGpuFour *e,
                    HkGpuFour *x) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   let_next_come();
   wait_for_last();
-  if (i >= A.n || !hk_gpu_row_moves(&A, i)) return;
+  if (i >= A.n || (!ALL && !hk_gpu_row_moves(&A, i))) return;
   HkGpuFour to = x[i];
   hk_gpu_four_axpy(1, hk_gpu_list_sum(&P, e, i), &to);
   x[i] = to;
@@ -235,7 +237,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
   wait_for_last();
   const float scale = (float)(1 / *norm);
   if (product_of_row<false, LANES>(A, x, &i, &xi, &q)) {
-    HkGpuFour z = hk_gpu_planes_times(A.D, A.n, i, q);
+    HkGpuFour z = hk_gpu_inverse_times(&A, i, q);
     z = hk_gpu_four(scale * z.x, scale * z.y, scale * z.z);
     y[i] = z;
     square[0] = hk_gpu_four_square(z);

@@ -59,22 +59,47 @@ static __device__ __forceinline__ void add_look(const DescentArgs &a, uint32_t i
   hk_gpu_add_look(&g, three(x), moved, weight, (double)x.w, look);
 }
 
-/* gradient, springs, R and D of level 0, and Scalars.look at x. */
+/* Stores the gradient, R and D of the vertex at place i, whose springs g contains, and adds its sums
+ * to look. */
+static __device__ __forceinline__ void end_row(const LinearizeArgs &l, uint32_t i, HkGpuGathered *g,
+                                               double look[HK_GPU_LOOK_VALUES]) {
+  const DescentArgs &a = l.newton.step;
+  const Real4 x = a.x[i], y = a.y[i];
+  HkGpuBlock own = {0, 0, 0, 0, 0, 0};
+  add_form(a, i, x, y, &g->r, &own);
+  hk_gpu_add_block(&own, &g->H);
+  g->stiffness += y.w;
+  hk_gpu_store_fine_row(&l.A, i, x.w > 0, g, &own, l.scale);
+  if (a.flat) g->r.z = 0;
+  if (x.w == 0) g->r = hk_gpu_vector(0, 0, 0);
+  plane_store(l.gradient, a.n, i, g->r);
+  if (x.w > 0) add_look(a, i, *g, x, look);
+}
+
+/* Scalars.look and Scalars.unit from the sums of all threads. */
+static __device__ __forceinline__ void end_look(const Springs &s, const LinearizeArgs &l,
+                                                double look[HK_GPU_LOOK_VALUES]) {
+  if (!sum_blocks<HK_GPU_LOOK_VALUES>(l.sums, HK_GPU_LOOK_PRESSURE, look)) return;
+  double longest = sqrt(look[HK_GPU_LOOK_LONGEST]);
+  for (int k = 0; k < HK_GPU_PALETTE_SIZE; k++)
+    longest = fmax(longest, hk_gpu_rest_length(s.palette[k]));
+  for (int k = 0; k < HK_GPU_LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
+  l.newton.scalars->unit = hk_gpu_fixed_unit(longest, look[HK_GPU_LOOK_FURTHEST]);
+}
+
+/* gradient, springs, R and D of level 0, Scalars.look and Scalars.unit at x. */
 template <int PARAMETERS, bool GENERAL>
 __global__ void __launch_bounds__(BLOCK_THREADS)
     linearize(__grid_constant__ const Springs s, __grid_constant__ const LinearizeArgs l) {
   __shared__ HkGpuSpring palette[HK_GPU_PALETTE_SIZE];
   const DescentArgs &a = l.newton.step;
-  const uint32_t n = (uint32_t)a.n;
   double look[HK_GPU_LOOK_VALUES] = {0};
   load_palette(s, palette);
   __syncthreads();
-  for_vertices(s, n, [&](uint32_t i, const Brick &brick) {
-    const Real4 x = a.x[i], y = a.y[i];
+  for_vertices(s, (uint32_t)a.n, [&](uint32_t i, const Brick &brick) {
+    const Real4 x = a.x[i];
     const int first = __ldg(l.A.start + i / WARP), width = __ldg(l.A.start + i / WARP + 1) - first;
     HkGpuGathered g = {};
-    HkGpuBlock own = {0, 0, 0, 0, 0, 0};
-    add_form(a, i, x, y, &g.r, &own);
     visit_springs<PARAMETERS, GENERAL>(
         s, a, palette, brick, i,
         [&](int slot, uint32_t, const Real4 &near, const HkGpuSpring &spring) {
@@ -86,16 +111,86 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
             l.A.spring[(int64_t)(first + slot) * WARP + i % WARP] =
                 x.w > 0 ? k : hk_gpu_four(0, 0, 0);
         });
-    hk_gpu_add_block(&own, &g.H);
-    g.stiffness += y.w;
-    hk_gpu_store_fine_row(&l.A, i, x.w > 0, &g, &own, l.scale);
-    if (a.flat) g.r.z = 0;
-    if (x.w == 0) g.r = hk_gpu_vector(0, 0, 0);
-    plane_store(l.gradient, n, i, g.r);
-    if (x.w > 0) add_look(a, i, g, x, look);
+    end_row(l, i, &g, look);
   });
-  if (!sum_blocks<HK_GPU_LOOK_VALUES>(l.sums, HK_GPU_LOOK_PRESSURE, look)) return;
-  for (int k = 0; k < HK_GPU_LOOK_VALUES; k++) l.newton.scalars->look[k] = look[k];
+  end_look(s, l, look);
+}
+
+/* ---- Gradient and level 0 in bricks ---- */
+
+/* Returns the bytes of shared memory of a block: the palette and positions. */
+static size_t linearize_shared(int most_local) {
+  return sizeof(Stiff) * HK_GPU_PALETTE_SIZE + sizeof(Real4) * most_local;
+}
+
+/* Calls visit(word, slot) for all slots of the vertex at place i, one word after the other: the
+ * unrolled loop of visit_row takes more registers than there are. */
+template <class F>
+static __device__ __forceinline__ void visit_words(const Springs &s, uint32_t n, uint32_t i,
+                                                   F visit) {
+  uint32_t next = s.word[i];
+#pragma unroll 1
+  for (int k = 0; k < s.slots; k += 2) {
+    const uint32_t word = next;
+    if (k + 2 < s.slots) next = s.word[(uint32_t)(k / 2 + 1) * n + i];
+    visit(word, k);
+    visit(word, k + 1);
+  }
+}
+
+/* The kernel `linearize` in bricks, for springs of a palette without damping that are not
+ * tension-only. It stores a spring at its lower end only, where P^T A P reads it: products compute
+ * springs from positions (fine_bricks.cuh). */
+__global__ void __launch_bounds__(BLOCK_THREADS, 3)
+    linearize_bricks(__grid_constant__ const Springs s, __grid_constant__ const LinearizeArgs l) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  Stiff *palette = (Stiff *)shared;                     /* times h^2 */
+  Real4 *sx = (Real4 *)(palette + HK_GPU_PALETTE_SIZE); /* w: 1 + place, 0 if constrained */
+  const DescentArgs &a = l.newton.step;
+  const Brick brick = brick_at(s, blockIdx.x);
+  const int all = brick.own + brick.outside;
+  const uint32_t n = (uint32_t)a.n;
+  double look[HK_GPU_LOOK_VALUES] = {0};
+  if (threadIdx.x < HK_GPU_PALETTE_SIZE) {
+    const HkGpuSpring p = s.palette[threadIdx.x];
+    palette[threadIdx.x] = Stiff{a.h * a.h * p.k, a.h * a.h * p.kl0};
+  }
+  for (int k = threadIdx.x; k < all; k += blockDim.x) {
+    const int from = k < brick.own ? brick.first + k : brick.halo[k - brick.own];
+    Real4 x = a.x[from];
+    x.w = x.w > 0 ? (HkReal)(from + 1) : 0;
+    sx[k] = x;
+  }
+  __syncthreads();
+  for (int own = threadIdx.x; own < brick.own; own += blockDim.x) {
+    const uint32_t i = (uint32_t)(brick.first + own);
+    const Real4 x = sx[own];
+    const int first = __ldg(l.A.start + i / WARP), width = __ldg(l.A.start + i / WARP + 1) - first;
+    HkGpuFour *to = l.A.spring + (int64_t)first * WARP + i % WARP;
+    HkGpuGathered g = {};
+    bool grounded = false; /* a neighbor is constrained */
+    auto gather = [&](const Real4 &near, uint32_t number, bool held, HkGpuGathered *sum) {
+      const HkGpuSpring spring = {palette[number].k, palette[number].kl0, 0, -1};
+      return hk_gpu_gather_spring(hk_gpu_sub(three(near), three(x)), spring, 1, l.scale, held, sum);
+    };
+    visit_words(s, n, i, [&](uint32_t word, int k) {
+      const Real4 near = near_in(sx, word, k);
+      HkGpuFour spring = gather(near, number_in(word, k), false, &g);
+      grounded |= near.w == 0;
+      if (x.w == 0 || near.w == 0) spring = hk_gpu_four(0, 0, 0);
+      if (k < width && (near.w == 0 || near.w > (HkReal)(i + 1))) to[k * WARP] = spring;
+    });
+    if (grounded) {
+      HkGpuGathered held = {};
+      visit_words(s, n, i, [&](uint32_t word, int k) {
+        const Real4 near = near_in(sx, word, k);
+        if (near.w == 0) gather(near, number_in(word, k), true, &held);
+      });
+      g.ground = held.ground;
+    }
+    end_row(l, i, &g, look);
+  }
+  end_look(s, l, look);
 }
 
 /* ---- Conjugate gradients ---- */

@@ -12,8 +12,6 @@
 
 namespace HK_SPACE {
 
-typedef void LinearizeKernel(const Springs, const LinearizeArgs);
-
 struct MultigridKernels {
   LinearizeKernel *linearize, *turn;
 };
@@ -46,7 +44,12 @@ static HkStatus look_at(void *device, HkGpuLook *look, HkError *error) {
   Simulation *s = (Simulation *)device;
   LinearizeArgs a = linearize_args(s);
   queue_majorizer(s, a.newton.step.x);
-  pick_multigrid(s).linearize<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a);
+  LinearizeKernel *bricks = pick_linearize(s);
+  if (bricks)
+    bricks<<<(unsigned)s->springs.brick_count, BLOCK_THREADS, linearize_shared(s->most_local),
+             s->queue>>>(s->springs, a);
+  else
+    pick_multigrid(s).linearize<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(s->springs, a);
   HK_CUDA_TRY(read_scalars(s, error));
   *look = hk_gpu_look_of(s->host_scalars->look);
   return HK_OK;
@@ -66,7 +69,7 @@ static HkStatus queue_multigrid_iteration(Simulation *s, bool odd, HkError *erro
     a.newton.p_next = s->newton.p;
   }
   auto all = [&] {
-    queue_level(s, 0, true);
+    queue_level(s, 0, true, false);
     launch(precondition, newton_blocks(s), BLOCK_THREADS, 0, s->queue, a);
     if (s->uses_majorizer)
       launch(multiply_media, blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue, a.newton);
@@ -76,14 +79,85 @@ static HkStatus queue_multigrid_iteration(Simulation *s, bool odd, HkError *erro
   return queue_graph_of(s, &s->multigrid->iteration[odd], all, error);
 }
 
+/* ---- Conjugate gradients in single precision ---- */
+
+/* Smallest relative residual to which systems are solved in single precision. */
+static const double SINGLE_TOLERANCE_MIN = 1e-4;
+
+static SingleArgs single_args(const Simulation *s) {
+  const Multigrid *m = s->multigrid;
+  double h = (double)s->stage.tau, scale = (double)m->args.scale;
+  SingleArgs a = {};
+  a.n = s->n;
+  a.flat = s->flat;
+  a.position = m->fixed;
+  a.factor = h * h * scale;
+  a.scale = scale;
+  a.y = s->y;
+  a.mass = s->mass;
+  a.gradient = m->args.gradient;
+  a.r = m->args.b;
+  a.q = (HkGpuFour *)s->newton.q;
+  a.z = m->args.z;
+  for (int k = 0; k < DIRECTIONS; k++) a.p[k] = m->direction[k];
+  a.d = s->newton.d;
+  a.sums = m->args.sums;
+  a.scalars = s->newton.scalars;
+  return a;
+}
+
+/* One iteration, whose direction is p[slot]. */
+static HkStatus queue_single_iteration(Simulation *s, int slot, HkError *error) {
+  SingleArgs a = single_args(s);
+  auto all = [&] {
+    queue_level(s, 0, true, true);
+    launch(pick_single(s), (unsigned)s->springs.brick_count, HK_GPU_BRICK,
+           single_shared(s->most_local), s->queue, s->springs, a, slot);
+    launch(update_single, newton_blocks(s), BLOCK_THREADS, 0, s->queue, a);
+  };
+  return queue_graph_of(s, &s->multigrid->single[slot], all, error);
+}
+
+/* solve_system in single precision. */
+static HkStatus solve_in_single(Simulation *s, const HkReal *from, double kept, double tolerance,
+                                HkGpuSolved *solved, HkError *error) {
+  SingleArgs a = single_args(s);
+  HkGpuPcg pcg = {};
+  int slot = 0;
+  bool more = false;
+  begin_single<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(a, from, kept);
+  for (int it = 0;; it++, slot++) {
+    if (slot == DIRECTIONS) {
+      add_directions<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(a, slot, false, more);
+      more = true;
+      slot = 0;
+    }
+    HK_CUDA_TRY(queue_single_iteration(s, slot, error));
+    HK_CUDA_TRY(read_scalars(s, error));
+    const Scalars *now = s->host_scalars;
+    HkGpuPcgSums sums = {now->rz, now->pq, now->rr};
+    if (it == 0) pcg = hk_gpu_pcg_begin(tolerance, sqrt(now->size), s->settings.linear_iterations);
+    if (hk_gpu_pcg_ends(&pcg, &sums)) break;
+  }
+  bool whole = pcg.solved.indefinite && pcg.solved.iterations == 0;
+  add_directions<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(a, slot + 1, whole, more);
+  HK_CUDA_TRY(read_scalars(s, error));
+  *solved = pcg.solved;
+  solved->slope = s->host_scalars->slope;
+  solved->length = sqrt(s->host_scalars->length);
+  return HK_OK;
+}
+
 /* d = H^-1 from, to a relative residual. */
 static HkStatus solve_system(Simulation *s, const HkReal *from, double kept, double tolerance,
                              HkGpuSolved *solved, HkError *error) {
   LinearizeArgs a = linearize_args(s);
   bool odd = false, ends = false;
+  if (tolerance < s->settings.linear_tolerance) tolerance = s->settings.linear_tolerance;
+  if (solves_in_single(s) && !s->stage.linear && tolerance >= SINGLE_TOLERANCE_MIN)
+    return solve_in_single(s, from, kept, tolerance, solved, error);
   begin_system<<<newton_blocks(s), BLOCK_THREADS, 0, s->queue>>>(a, from, kept);
   HK_CUDA_TRY(read_scalars(s, error));
-  if (tolerance < s->settings.linear_tolerance) tolerance = s->settings.linear_tolerance;
   HkGpuPcg pcg =
       hk_gpu_pcg_begin(tolerance, sqrt(s->host_scalars->rr), s->settings.linear_iterations);
   for (ends = pcg.size == 0; !ends; odd = !odd) {

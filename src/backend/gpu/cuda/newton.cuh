@@ -17,14 +17,20 @@
 
 namespace HK_SPACE {
 
+/* Directions of conjugate gradients in single precision that are added to the solution at once. */
+enum { DIRECTIONS = 6 };
+
 /* Scalars that the kernels of one solve share. */
 struct Scalars {
   double rz, alpha, beta, rr; /* rr: r . r */
   double pq;                  /* p . H p */
   double kept;                /* part of negative curvature in H: hk_gpu_spring_product */
-  double look[5];             /* of linearize.cuh */
+  double look[6];             /* of linearize.cuh */
+  double unit;                /* m, of positions in fixed point (gpu/fine_level.h) */
   double inertia;             /* of stage.cuh */
   double slope, length;       /* of the solution: p . dg/dx, sum of m_i |p_i|^2 */
+  double size;                /* r . r at the begin, in single precision (pcg_single.cuh) */
+  double taken[DIRECTIONS];   /* alpha of the last directions, in single precision */
   unsigned arrived;
   unsigned ticket; /* of the last copy to the host */
 };

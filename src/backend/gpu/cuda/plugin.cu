@@ -49,7 +49,7 @@ static double multigrid_need(const HkGpuHierarchy *h) {
                                  &l->pair_rows, &l->row_rows,    &l->row_entries};
     double entry = (k == 0 ? 4 : 6) * sizeof(float);
     bytes += (double)hk_gpu_level_entries(l) * (4 + entry) + 8.0 * (double)l->pair_count;
-    bytes += (double)l->n * (14 + (k == 0 ? 16 : 24)) * sizeof(float);
+    bytes += (double)l->n * (14 + (k == 0 ? 16 : 20)) * sizeof(float);
     for (int q = 0; q < 6; q++) bytes += list_bytes(lists[q]);
   }
   return bytes;

@@ -9,8 +9,8 @@
  * create.cuh allocates the arrays; transfer.cuh copies states and tables between host and device;
  * explicit_steps.cuh, implicit_steps.cuh and newton_steps.cuh queue the kernels of explicit.cuh,
  * around.cuh, descent.cuh, media.cuh and newton.cuh; cycle.cuh, multigrid_steps.cuh and
- * linear_steps.cuh those of level.cuh, small_levels.cuh, linearize.cuh and stage.cuh; device.cuh
- * implements the interface of a plug-in.
+ * linear_steps.cuh those of level.cuh, small_levels.cuh, fine_bricks.cuh, pcg_single.cuh,
+ * linearize.cuh and stage.cuh; device.cuh implements the interface of a plug-in.
  */
 #ifndef HK_CUDA_SIMULATION_CUH
 #define HK_CUDA_SIMULATION_CUH
