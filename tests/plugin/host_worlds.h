@@ -44,9 +44,15 @@ static HkStatus worlds_create(const HkDeviceWorldsModel *m, const HkDeviceSettin
   s->v = keep(s, NULL, m->count * m->stride, sizeof *s->v);
   s->solve.world = w;
   if (settings->step == HK_DEVICE_NEWTON) {
-    hk_world_use_shared(&s->solve, keep(s, NULL, m->n, HK_WORLD_IMPLICIT_BYTES), m->n);
+    bool resident = m->n % 2 == 0; /* on a GPU by what fits */
+    void *shared = keep(s, NULL, (int64_t)hk_world_shared_bytes(m->n, m->words, resident), 1);
+    uint16_t *near = hk_world_use_shared(&s->solve, shared, m->n, m->words, resident);
     void *workspace = keep(s, NULL, (int64_t)hk_world_workspace_bytes(m->n, m->words), 1);
-    hk_world_use_workspace(&s->solve, workspace, m->n, m->words);
+    hk_world_use_workspace(&s->solve, workspace, m->n, m->words, resident);
+    if (resident) {
+      memcpy(near, m->neighbor, (size_t)m->words * sizeof *near);
+      s->model.neighbor = near;
+    }
   } else {
     HkGpuVector **vectors[] = {&w->x, &w->v, &w->w, &w->next};
     for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++)

@@ -21,9 +21,11 @@
 #ifdef __CUDACC__
 #define HK_WORLD static __device__
 #define HK_WORLD_CALL static __device__ __noinline__
+#define HK_WORLD_SIZE static inline __host__ __device__
 #else
 #define HK_WORLD static inline
 #define HK_WORLD_CALL static inline
+#define HK_WORLD_SIZE static inline
 #endif
 
 /* ---- Teams ---- */

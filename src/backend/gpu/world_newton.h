@@ -78,6 +78,9 @@ HK_WORLD_CALL HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *err
   hk_team_reduce(sum, HK_GPU_LOOK_PRESSURE, false);
   hk_team_reduce(sum + HK_GPU_LOOK_PRESSURE, HK_GPU_LOOK_VALUES - HK_GPU_LOOK_PRESSURE, true);
   *look = hk_gpu_look_of(sum);
+  if (hk_team_rank() == 0)
+    s->unit = hk_gpu_fixed_unit(sqrt(sum[HK_GPU_LOOK_LONGEST]), sum[HK_GPU_LOOK_FURTHEST]);
+  hk_team_sync();
   return HK_OK;
 }
 

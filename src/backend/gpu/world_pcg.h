@@ -4,7 +4,8 @@
  *     HK_PCG_REAL      the precision
  *     HK_PCG_VECTOR    three of them
  *     HK_PCG_VECTORS   the vectors p, r, q and d of a system
- *     HK_PCG(name)     the name of a function in this precision
+ *     HK_PCG(name)     the name of a function in this precision: difference and b of a spring are
+ *                      there, in units that belong together
  *
  * q holds H p, and z = D^-1 r after it was used. Neighbors read p alone.
  */
@@ -43,22 +44,19 @@ HK_WORLD HK_PCG_REAL HK_PCG(multiply)(const HkGpuSystem *s, const HK_PCG_VECTORS
     HK_PCG_REAL m = (HK_PCG_REAL)hk_world_weight(s, i);
     if (!(m > 0)) continue;
     HK_PCG_VECTOR own = v->p[i], sum = {m * own.x, m * own.y, m * own.z};
-    HkGpuVector xi = s->x[i];
     int first = s->row_start[i / HK_GPU_ROW] + i % HK_GPU_ROW;
     int end = s->row_start[i / HK_GPU_ROW + 1];
     HK_TEAM_UNROLL
     for (int at = first; at < end; at += HK_GPU_ROW) {
-      int j = hk_world_system_neighbor(s, at);
-      HkGpuCoefficients c = hk_world_coefficients(s, at);
-      HK_PCG_VECTOR pj = v->p[j];
-      HkGpuVector xj = s->x[j];
-      HK_PCG_REAL dx = (HK_PCG_REAL)(xj.x - xi.x), ux = own.x - pj.x;
-      HK_PCG_REAL dy = (HK_PCG_REAL)(xj.y - xi.y), uy = own.y - pj.y;
-      HK_PCG_REAL dz = (HK_PCG_REAL)(xj.z - xi.z), uz = own.z - pj.z;
-      HK_PCG_REAL a = (HK_PCG_REAL)c.a, b = (HK_PCG_REAL)c.b * (dx * ux + dy * uy + dz * uz);
-      sum.x += a * ux + b * dx;
-      sum.y += a * uy + b * dy;
-      sum.z += a * uz + b * dz;
+      int j = s->neighbor[at];
+      HkGpuCoefficients c = s->coefficients[at];
+      HK_PCG_VECTOR pj = v->p[j], d = HK_PCG(difference)(s, i, j);
+      HK_PCG_VECTOR u = {own.x - pj.x, own.y - pj.y, own.z - pj.z};
+      HK_PCG_REAL a = (HK_PCG_REAL)c.a;
+      HK_PCG_REAL along = HK_PCG(b)(s, c) * (d.x * u.x + d.y * u.y + d.z * u.z);
+      sum.x += a * u.x + along * d.x;
+      sum.y += a * u.y + along * d.y;
+      sum.z += a * u.z + along * d.z;
     }
     if (s->flat) sum.z = 0;
     v->q[i] = sum;

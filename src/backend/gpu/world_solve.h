@@ -6,8 +6,9 @@
  * a and b are floats, evaluated once. Both ends of a spring round them alike, so that H stays
  * symmetric and each spring of it differs by 1e-7 from that of the Hessian.
  *
- * A round solves H c = r / |r| in floats (d of a spring is a difference of doubles, rounded), adds
- * |r| c to d, and computes the residual r = b - H d in double precision: iterative refinement,
+ * A round solves H c = r / |r| in floats (d of a spring is a difference of positions in fixed
+ * point, fine_level.h), adds |r| c to d, and computes the residual r = b - H d in double precision:
+ * iterative refinement,
  *
  *     J. H. Wilkinson, Rounding Errors in Algebraic Processes, 1963.
  *
@@ -20,7 +21,7 @@
 #ifndef HK_BACKEND_GPU_WORLD_SOLVE_H
 #define HK_BACKEND_GPU_WORLD_SOLVE_H
 
-#include "backend/gpu/newton_types.h"
+#include "backend/gpu/fine_level.h"
 #include "backend/gpu/world.h"
 
 #ifdef __cplusplus
@@ -36,11 +37,17 @@
 /* Part of the tolerance by which the true residual may exceed that of the iteration. */
 #define HK_ROUND_EXCESS 0.1
 
-/* a and b of a spring; aligned, so that a GPU loads both at once. */
+/* a and b of a spring, b times the square of the unit of fixed point; aligned, so that a GPU loads
+ * both at once. */
 typedef struct HkGpuCoefficients {
   HK_WORLD_ALIGN(8) float a;
   float b;
 } HkGpuCoefficients;
+
+/* A position in fixed point. */
+typedef struct HkGpuPoint {
+  int32_t x, y, z;
+} HkGpuPoint;
 
 /* The inverse of a diagonal block, in single precision: a preconditioner needs no more. */
 typedef struct HkGpuInverse {
@@ -83,16 +90,32 @@ typedef struct HkGpuWorldSolve {
   HkGpuDoubleVectors precise;      /* p is world->w */
   HkGpuInverse *diagonal;          /* inverse blocks */
   HkGpuCoefficients *coefficients; /* in the order of the words */
+  double unit;                     /* m, of fixed point at x */
 } HkGpuWorldSolve;
 
-/* ---- Memory ---- */
+/* ---- Memory ----
+ *
+ * Shared memory holds x, four vectors of floats, which begin in the memory of the direction in
+ * double precision, and positions in fixed point. If the world is resident, the springs of its
+ * systems follow: coefficients and neighbors, which every iteration reads.
+ */
 
-enum {
-  HK_WORLD_IMPLICIT_BYTES = sizeof(HkGpuVector) + 4 * sizeof(HkGpuFloats) /* shared, a vertex */
-};
+HK_WORLD_SIZE size_t hk_world_vertex_bytes(void) {
+  return sizeof(HkGpuVector) + 4 * sizeof(HkGpuFloats) + sizeof(HkGpuPoint);
+}
 
-/* The vectors that follow the positions x of n vertices: p in double precision, and all of those in
- * floats, which begin in its memory. */
+/* Bytes of shared memory before the springs of a resident world. */
+HK_WORLD_SIZE size_t hk_world_vertices_bytes(int64_t n) {
+  const size_t ALIGNMENT = 16;
+  return ((size_t)n * hk_world_vertex_bytes() + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+HK_WORLD_SIZE size_t hk_world_shared_bytes(int64_t n, int64_t words, bool resident) {
+  size_t springs = (size_t)words * (sizeof(HkGpuCoefficients) + sizeof(uint16_t));
+  return hk_world_vertices_bytes(n) + (resident ? springs : 0);
+}
+
+/* The vectors that follow the positions x of n vertices. */
 HK_WORLD HkGpuVector *hk_world_double_direction(HkGpuVector *x, int64_t n) {
   return x + n;
 }
@@ -103,10 +126,19 @@ HK_WORLD HkGpuSingleVectors hk_world_single_vectors(HkGpuVector *x, int64_t n) {
   return v;
 }
 
-/* Gives the vectors that neighbors read the memory of n vertices at `at`. */
-HK_WORLD void hk_world_use_shared(HkGpuWorldSolve *s, void *at, int64_t n) {
+HK_WORLD HkGpuPoint *hk_world_points(HkGpuVector *x, int64_t n) {
+  return (HkGpuPoint *)(void *)(hk_world_single_vectors(x, n).d + n);
+}
+
+/* Gives a world the shared memory `at`. Returns the memory for its neighbors, which the caller
+ * fills, or NULL if the world is not resident. */
+HK_WORLD uint16_t *hk_world_use_shared(HkGpuWorldSolve *s, void *at, int64_t n, int64_t words,
+                                       bool resident) {
   s->world->x = (HkGpuVector *)at;
   s->world->w = hk_world_double_direction(s->world->x, n);
+  if (!resident) return NULL;
+  s->coefficients = (HkGpuCoefficients *)(void *)((char *)at + hk_world_vertices_bytes(n));
+  return (uint16_t *)(void *)(s->coefficients + words);
 }
 
 /* Bytes of the arrays in a block's workspace. */
@@ -118,10 +150,12 @@ static inline size_t hk_world_workspace_bytes(int64_t n, int64_t words) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Gives the other arrays the workspace `at`. */
-HK_WORLD void hk_world_use_workspace(HkGpuWorldSolve *s, void *at, int64_t n, int64_t words) {
-  s->coefficients = (HkGpuCoefficients *)at;
-  HkGpuVector *vector = (HkGpuVector *)(void *)(s->coefficients + words);
+/* Gives the other arrays the workspace `at`, the coefficients too unless the world is resident. */
+HK_WORLD void hk_world_use_workspace(HkGpuWorldSolve *s, void *at, int64_t n, int64_t words,
+                                     bool resident) {
+  HkGpuCoefficients *coefficients = (HkGpuCoefficients *)at;
+  if (!resident) s->coefficients = coefficients;
+  HkGpuVector *vector = (HkGpuVector *)(void *)(coefficients + words);
   HkGpuVector **vectors[] = {&s->world->v, &s->start,     &s->y,         &s->gradient, &s->b,
                              &s->along,    &s->precise.r, &s->precise.q, &s->precise.d};
   for (size_t q = 0; q < sizeof vectors / sizeof vectors[0]; q++, vector += n) *vectors[q] = vector;
@@ -137,6 +171,8 @@ typedef struct HkGpuSystem {
   int n;
   bool flat;
   HkGpuVector *x;
+  HkGpuPoint *point; /* x in fixed point */
+  double unit;
   const int32_t *row_start;
   const uint16_t *neighbor;
   const HkGpuCoefficients *coefficients;
@@ -146,9 +182,10 @@ typedef struct HkGpuSystem {
 
 HK_WORLD HkGpuSystem hk_world_system(const HkGpuWorldSolve *s) {
   const HkGpuWorld *w = s->world;
-  HkGpuSystem system = {w->n,         w->flat,     HK_TEAM_POSITIONS(w),
-                        w->row_start, w->neighbor, s->coefficients,
-                        s->weight,    s->diagonal};
+  HkGpuVector *x = HK_TEAM_POSITIONS(w);
+  HkGpuSystem system = {w->n,      w->flat,      x,           hk_world_points(x, w->n),
+                        s->unit,   w->row_start, w->neighbor, s->coefficients,
+                        s->weight, s->diagonal};
   return system;
 }
 
@@ -158,27 +195,30 @@ HK_WORLD HkGpuDoubleVectors hk_world_double_vectors(const HkGpuWorldSolve *s) {
   return v;
 }
 
-/* Neighbors are the same for all worlds and do not change: a GPU keeps them in its first level
- * cache, which the other arrays, of one world and read once an iteration, leave alone. None of them
- * changes within a function that reads them so. */
-HK_WORLD int hk_world_system_neighbor(const HkGpuSystem *s, int at) {
-#ifdef __CUDA_ARCH__
-  return __ldg(s->neighbor + at);
-#else
-  return s->neighbor[at];
-#endif
+/* The difference of the positions of j and i, and b of a spring, in units of fixed point. */
+HK_WORLD HkGpuFloats hk_world_single_difference(const HkGpuSystem *s, int i, int j) {
+  HkGpuPoint a = s->point[i], b = s->point[j];
+  HkGpuFloats d = {hk_gpu_fixed_difference(b.x, a.x), hk_gpu_fixed_difference(b.y, a.y),
+                   hk_gpu_fixed_difference(b.z, a.z)};
+  return d;
 }
 
-HK_WORLD HkGpuCoefficients hk_world_coefficients(const HkGpuSystem *s, int at) {
-#ifdef __CUDA_ARCH__
-  float2 c = __ldcg((const float2 *)(s->coefficients + at));
-  HkGpuCoefficients both = {c.x, c.y};
-  return both;
-#else
-  return s->coefficients[at];
-#endif
+HK_WORLD float hk_world_single_b(const HkGpuSystem *s, HkGpuCoefficients c) {
+  (void)s;
+  return c.b;
 }
 
+/* The same in m. */
+HK_WORLD HkGpuVector hk_world_double_difference(const HkGpuSystem *s, int i, int j) {
+  return hk_gpu_sub(s->x[j], s->x[i]);
+}
+
+HK_WORLD HkReal hk_world_double_b(const HkGpuSystem *s, HkGpuCoefficients c) {
+  return (HkReal)((double)c.b / s->unit / s->unit);
+}
+
+/* The arrays of owners are read once an iteration: a GPU keeps them out of its first level cache.
+ * None of them changes within a function that reads them so. */
 HK_WORLD HkReal hk_world_weight(const HkGpuSystem *s, int i) {
 #ifdef __CUDA_ARCH__
   return __ldcg(s->weight + i);
@@ -220,11 +260,16 @@ HK_WORLD HkGpuSpring hk_world_implicit_spring(const HkGpuWorldSolve *s, int q, u
   return w->general ? hk_gpu_with_damper(p, hk_gpu_sub(s->start[*j], s->start[q]), w->h) : p;
 }
 
-/* Evaluates the springs of H; kept as of hk_gpu_spring_coefficients. */
+/* Evaluates the springs of H and positions in fixed point; kept as of hk_gpu_spring_coefficients.
+ */
 HK_WORLD_CALL void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
   const HkGpuWorld *w = s->world;
   const HkReal LARGEST = (HkReal)1e37; /* d of a spring without length is 0 */
+  HkGpuPoint *point = hk_world_points(w->x, w->n);
   HK_TEAM_EACH(q, w->n) {
+    point[q].x = hk_gpu_fixed_coordinate((double)w->x[q].x, 1 / s->unit);
+    point[q].y = hk_gpu_fixed_coordinate((double)w->x[q].y, 1 / s->unit);
+    point[q].z = hk_gpu_fixed_coordinate((double)w->x[q].z, 1 / s->unit);
     int first, count = hk_world_words(w, q, &first);
     for (int k = 0; k < count; k++) {
       int j, at = first + HK_GPU_ROW * k;
@@ -233,7 +278,7 @@ HK_WORLD_CALL void hk_world_linearize(HkGpuWorldSolve *s, HkReal kept) {
       HkGpuSpring p = hk_world_implicit_spring(s, q, w->word[at], &j, &d);
       hk_gpu_spring_coefficients(d, p, w->h * w->h, kept, &a, &b);
       s->coefficients[at].a = (float)a;
-      s->coefficients[at].b = (float)hk_gpu_min(b, LARGEST);
+      s->coefficients[at].b = (float)hk_gpu_min(b * (HkReal)s->unit * (HkReal)s->unit, LARGEST);
     }
   }
 }

@@ -21,7 +21,8 @@ enum {
   EXPLICIT_BLOCKS = 0,    /* that share a multiprocessor's registers, at least */
   IMPLICIT_THREADS = 256,
   IMPLICIT_BLOCKS = 3,
-  IMPLICIT_TURN = 1, /* steps of a world before its block takes another one */
+  WIDE_THREADS = 512, /* of a resident world that has a multiprocessor for itself */
+  IMPLICIT_TURN = 1,  /* steps of a world before its block takes another one */
 };
 
 /* What a launch reads and writes; all pointers are to device memory. */
@@ -35,14 +36,18 @@ typedef struct WorldsArgs {
   int *next; /* number of the turn that the next block takes: a turn of each world, then the next */
   int *made; /* steps that each world has made */
   int turn;  /* steps of a world in a turn */
+  bool resident; /* springs of linear systems stand in shared memory */
   char *workspace;
   size_t block_bytes; /* of the workspace */
 } WorldsArgs;
+
+typedef void WorldsKernel(const WorldsArgs);
 
 typedef struct Worlds {
   HkDeviceSettings settings; /* first, as plugin.cu expects */
   WorldsArgs args;
   cudaStream_t queue;
+  WorldsKernel *kernel;
   int blocks, threads;
   size_t shared;
   int64_t rows; /* of the tables that are allocated */
@@ -59,25 +64,23 @@ static bool is_implicit(const HkDeviceSettings *settings) {
   return settings->step == HK_DEVICE_NEWTON;
 }
 
-/* Shared memory of a vertex in bytes: x, v and w, or the vectors of world_solve.h. */
-static size_t shared_bytes(const HkDeviceSettings *settings) {
-  return is_implicit(settings) ? (size_t)HK_WORLD_IMPLICIT_BYTES : 3 * sizeof(HkGpuVector);
-}
-
 static size_t workspace_bytes(const HkDeviceWorldsModel *m, const HkDeviceSettings *settings) {
   if (is_implicit(settings)) return hk_world_workspace_bytes(m->n, m->words);
   size_t bytes = (size_t)m->n * (sizeof(HkGpuVector) + sizeof(HkReal));
   return (bytes + 255) / 256 * 256;
 }
 
-/* Gives a block its memory. */
+/* Gives a block its memory, by one thread. */
 template <bool IMPLICIT>
 static __device__ void use_memory(const WorldsArgs *a, HkGpuWorldSolve *s) {
   HkGpuWorld *w = s->world;
+  const HkDeviceWorldsModel *m = &a->model;
   char *workspace = a->workspace + blockIdx.x * a->block_bytes;
+  w->neighbor = m->neighbor;
   if (IMPLICIT) {
-    hk_world_use_shared(s, hk_team_memory, a->model.n);
-    hk_world_use_workspace(s, workspace, a->model.n, a->model.words);
+    const uint16_t *near = hk_world_use_shared(s, hk_team_memory, m->n, m->words, a->resident);
+    hk_world_use_workspace(s, workspace, m->n, m->words, a->resident);
+    if (a->resident) w->neighbor = near;
     return;
   }
   w->x = (HkGpuVector *)hk_team_memory;
@@ -99,7 +102,6 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   for (int c = 0; c < 3; c++) w->origin[c] = p->origin[3 * world + c];
   w->row_start = m->row_start;
   w->word = m->word;
-  w->neighbor = m->neighbor;
   w->type = p->type + (size_t)4 * m->types * world;
   w->mass = p->mass + (size_t)m->n * world;
   w->pin_count = (int)m->pin_count;
@@ -144,6 +146,9 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_cons
     s.settings = &a.settings;
     use_memory<IMPLICIT>(&a, &s);
   }
+  __syncthreads();
+  for (int q = threadIdx.x; IMPLICIT && a.resident && q < a.model.words; q += blockDim.x)
+    ((uint16_t *)w.neighbor)[q] = a.model.neighbor[q];
   for (;;) {
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(a.next, 1);
@@ -180,13 +185,12 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_cons
   }
 }
 
-typedef void WorldsKernel(const WorldsArgs);
-
 /* Positions of implicit steps are in double precision. */
-static WorldsKernel *pick_worlds(const HkDeviceSettings *settings) {
+static WorldsKernel *pick_worlds(const HkDeviceSettings *settings, bool wide) {
   const bool IS_DOUBLE = sizeof(HkReal) == sizeof(double);
   if (IS_DOUBLE && is_implicit(settings))
-    return move_worlds<IS_DOUBLE, IMPLICIT_THREADS, IMPLICIT_BLOCKS>;
+    return wide ? move_worlds<IS_DOUBLE, WIDE_THREADS, 1>
+                : move_worlds<IS_DOUBLE, IMPLICIT_THREADS, IMPLICIT_BLOCKS>;
   return move_worlds<false, EXPLICIT_THREADS, EXPLICIT_BLOCKS>;
 }
 
@@ -206,15 +210,48 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   free(s);
 }
 
+enum { SHARED_RESERVE = 4096 }; /* bytes of shared memory of a block for all else */
+
+/* Bytes of shared memory that a block may have, and that a multiprocessor has. */
+static cudaError_t find_shared(int64_t *block, int64_t *processor) {
+  int device = 0, bytes = 0;
+  cudaError_t code = cudaGetDevice(&device);
+  if (code == cudaSuccess)
+    code = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  *block = bytes - SHARED_RESERVE;
+  if (code == cudaSuccess)
+    code = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+  *processor = bytes;
+  return code;
+}
+
+/* Picks the memory of a block and its kernel; *most becomes its largest number of threads. */
+static HkStatus plan_memory(Worlds *s, WorldsKernel **kernel, int *most, HkError *error) {
+  const HkDeviceWorldsModel *m = &s->args.model;
+  int64_t block, processor;
+  HK_CUDA(find_shared(&block, &processor), "answer");
+  *most = EXPLICIT_THREADS;
+  *kernel = pick_worlds(&s->settings, false);
+  s->shared = (size_t)m->n * 3 * sizeof(HkGpuVector);
+  if (!is_implicit(&s->settings)) return HK_OK;
+  int64_t bytes = (int64_t)hk_world_shared_bytes(m->n, m->words, true);
+  bool wide = IMPLICIT_BLOCKS * (bytes + SHARED_RESERVE) > processor;
+  s->args.resident = bytes <= block;
+  wide &= s->args.resident;
+  *most = wide ? WIDE_THREADS : IMPLICIT_THREADS;
+  *kernel = pick_worlds(&s->settings, wide);
+  s->shared = hk_world_shared_bytes(m->n, m->words, s->args.resident);
+  return HK_OK;
+}
+
 /* Picks threads, so that each has as many vertices as any other, and blocks. */
 static HkStatus plan_launch(Worlds *s, HkError *error) {
   const HkDeviceWorldsModel *m = &s->args.model;
-  int most = (is_implicit(&s->settings) ? IMPLICIT_THREADS : EXPLICIT_THREADS) / 32;
-  int warps = (int)((m->n + 31) / 32), rows = (warps + most - 1) / most;
-  int device = 0, processors = 0, resident = 0;
-  const void *kernel = (const void *)pick_worlds(&s->settings);
+  int most, device = 0, processors = 0, resident = 0;
+  HK_CUDA_TRY(plan_memory(s, &s->kernel, &most, error));
+  int warps = (int)((m->n + 31) / 32), rows = (warps + most / 32 - 1) / (most / 32);
+  const void *kernel = (const void *)s->kernel;
   s->threads = (warps + rows - 1) / rows * 32;
-  s->shared = (size_t)m->n * shared_bytes(&s->settings);
   HK_CUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared),
           "set up its kernels");
   HK_CUDA(cudaGetDevice(&device), "answer");
@@ -290,13 +327,9 @@ static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *
 
 /* Largest number of vertices of a world. */
 static int64_t worlds_most(const HkDeviceSettings *settings) {
-  const int RESERVE = 4096; /* bytes of shared memory for all else */
-  int device = 0, bytes = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-          cudaSuccess)
-    return 0;
-  return (bytes - RESERVE) / (int64_t)shared_bytes(settings);
+  int64_t block, processor;
+  if (find_shared(&block, &processor) != cudaSuccess) return 0;
+  return block / (int64_t)(is_implicit(settings) ? hk_world_vertex_bytes() : 3 * sizeof(HkGpuVector));
 }
 
 static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *error) {
@@ -435,7 +468,7 @@ static HkStatus worlds_steps(HkDeviceWorlds *worlds, const HkDeviceWorldsTimes *
           "launch a step");
   HK_CUDA(cudaMemsetAsync(s->args.info, 0, (size_t)m->count * sizeof *info, s->queue),
           "launch a step");
-  pick_worlds(&s->settings)<<<s->blocks, s->threads, s->shared, s->queue>>>(s->args);
+  s->kernel<<<s->blocks, s->threads, s->shared, s->queue>>>(s->args);
   HK_CUDA(cudaGetLastError(), "launch a step");
   HK_CUDA(cudaMemcpyAsync(info, s->args.info, (size_t)m->count * sizeof *info,
                           cudaMemcpyDeviceToHost, s->queue),
