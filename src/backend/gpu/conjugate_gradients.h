@@ -4,8 +4,8 @@
  *     z = P^-1 r,  p = z + beta p,  alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p
  *
  * The residual meets the tolerance, and the last iteration lowered 1/2 x.Ax - b.x by no more than
- * the tolerance, as a part of what all of them did. Where p.Ap <= 0, x is the last iterate,
- * or the first direction.
+ * the tolerance, as a part of what all of them did; with by_decrease the latter decides alone.
+ * Where p.Ap <= 0, x is the last iterate, or the first direction.
  */
 #ifndef HK_BACKEND_GPU_CONJUGATE_GRADIENTS_H
 #define HK_BACKEND_GPU_CONJUGATE_GRADIENTS_H
@@ -37,7 +37,8 @@ typedef struct HkGpuPcgSums {
 typedef struct HkGpuPcg {
   double tolerance, size; /* relative residual, |b| */
   int iterations_max;
-  double lowered; /* twice what all iterations lowered the quadratic by */
+  bool by_decrease; /* as in linear.h; set after hk_gpu_pcg_begin */
+  double lowered;   /* twice what all iterations lowered the quadratic by */
   HkGpuSolved solved;
 } HkGpuPcg;
 
@@ -64,9 +65,10 @@ HK_GPU_METHOD bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
   s->solved.iterations++;
   s->solved.residual = sqrt(sums->rr) / s->size;
   s->solved.converged = s->solved.residual <= s->tolerance;
-  double factor = lower <= part * s->lowered ? 1 : SUFFICIENT_RESIDUAL_FACTOR;
-  return s->solved.residual <= factor * s->tolerance || !isfinite(s->solved.residual) ||
-         s->solved.iterations >= s->iterations_max;
+  bool small = lower <= part * s->lowered;
+  double factor = small ? 1 : SUFFICIENT_RESIDUAL_FACTOR;
+  return (small && s->by_decrease) || s->solved.residual <= factor * s->tolerance ||
+         !isfinite(s->solved.residual) || s->solved.iterations >= s->iterations_max;
 }
 
 #endif

@@ -22,6 +22,7 @@ struct Multigrid {
   int first_small; /* from this level on cycle_small runs the cycle; `count`: none */
   SmallLevels small;
   LinearizeArgs args;
+  bool by_decrease;  /* of HkGpuPcg, for the next systems */
   cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
   cudaEvent_t fork, join;
   Sums side_sums;
