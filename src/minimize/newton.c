@@ -250,6 +250,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
+    data->change = 0;
     HK_TRY(find_direction(m, x, b, NULL, p, accuracy, error));
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
