@@ -28,7 +28,7 @@
  * and not at it, directions are rough: those of the projected H alone, solved until conjugate
  * gradients lower their quadratic no more. The projected H is too stiff along the modes that
  * buckle, by which it converges slowly, so that the search also tries a = 2, 4 ... as long as g
- * falls.
+ * falls. With contact an iteration costs more than its system, and fewer of them are better.
  *
  * Where only a part of the cloth buckles, it is minimized by itself (patch.c).
  *
@@ -186,19 +186,17 @@ static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, con
 }
 
 /* After x + p, by which g changes by data->change: x_new = x + a p with the longest a that lowers g
- * further. Not where a force has shortened x + p. */
+ * further. No force has a filter. */
 static HkStatus lengthen(HkMinimizer *m, const double *x, const double *p, double *x_new, double *a,
                          HkError *error) {
   HkProblem *problem = m->problem;
   Data *data = m->data;
-  for (double next = HK_NEWTON_GROW; next <= HK_NEWTON_LONGEST && !m->filtered;
-       next *= HK_NEWTON_GROW) {
+  for (double next = HK_NEWTON_GROW; next <= HK_NEWTON_LONGEST; next *= HK_NEWTON_GROW) {
     HK_TRY(hk_cancel_check(problem->cancel, error));
     hk_vectors_add(&problem->space, next, p, x, x_new);
     double change = hk_minimizer_try(m, x, x_new);
-    if (!(change < data->change) || m->filtered) {
+    if (!(change < data->change)) {
       hk_vectors_add(&problem->space, *a, p, x, x_new);
-      m->filtered = hk_problem_filter(problem, x, x_new);
       return HK_OK;
     }
     *a = next;
@@ -289,7 +287,8 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   data->projection = hk_projection_begin(hk_solve_hessian_begin(data->solve));
   data->decreases = hk_decreases_begin();
   data->rough =
-      hk_newton_is_rough(params_of(m)->tolerance, hk_solve_hessian_has_multigrid(data->solve));
+      hk_newton_is_rough(params_of(m)->tolerance, hk_solve_hessian_has_multigrid(data->solve)) &&
+      !hk_forces_have_filter(problem->model);
   data->length = INFINITY;
   data->proves = false;
   for (int it = 0;; it++) {
