@@ -87,6 +87,31 @@ TEST(the_larger_one_of_two_tolerances_holds) {
   for_each_solver(system_of(model_of_sheet(by_hand(), 7, 5), 1.5, 0.3, 1), check_tolerance);
 }
 
+/* An end by the decrease of the quadratic compares iterations, so that it takes at least two. It
+ * counts as converged, whatever the residual is. */
+TEST(conjugate_gradients_may_end_by_the_decrease_of_the_quadratic_alone) {
+  System *s = system_of(model_of_sheet(by_hand(), 7, 5), 1.5, 1, 1);
+  double *x = system_random(s, 3), *exact = system_random(s, 4);
+  HkLinear *solver = NULL;
+  MUST(system_solver(s, "pcg", "block_jacobi", &solver, error));
+  HkLinearResult fine = solve(solver, s, 1e-12, exact), both = solve(solver, s, 1e-3, x);
+  solver->by_decrease = true;
+  HkLinearResult alone = solve(solver, s, 1e-3, x);
+  double lowest = system_dot(s, s->b, exact), left = 0; /* twice the lowest value is -b . exact */
+  for (int64_t q = 0; q < 3 * s->model->n; q++) exact[q] -= x[q];
+  double *product = system_random(s, 5);
+  s->A.product(s->A.user, exact, product);
+  left = system_dot(s, exact, product);
+  CHECK(alone.reason == HK_STOP_CONVERGED && alone.iterations > 1);
+  CHECK(alone.iterations <= both.iterations && both.iterations < fine.iterations);
+  CHECK(left > 0 && left <= 0.1 * lowest); /* block_jacobi is weak: more is left than 1e-3 */
+  hk_linear_destroy(&solver);
+  free(x);
+  free(exact);
+  free(product);
+  system_destroy(&s);
+}
+
 static void check_few_iterations(System *s, HkLinear *solver, double *x) {
   if (!is_iterative(solver)) return;
   set(solver, "iterations", 3);

@@ -11,6 +11,9 @@
  * by no more than the tolerance, as a part of what all of them did (after Nash and
  * Sofer 1990); where the preconditioner is any good that is the error of x, measured by its energy.
  *
+ * With by_decrease, the decrease of the quadratic decides alone. The residual is dominated by stiff
+ * modes, of which a multigrid cycle leaves parts that say nothing of a Newton step.
+ *
  * Where p.Ap <= 0, A is not positive definite and x is truncated to what was reached so far, along
  * which the energy of a Newton step falls (Steihaug 1983): to P^-1 b if p is the first direction.
  */
@@ -105,8 +108,9 @@ static HkStatus iterate(const HkLinear *s, double goal, double size, double *x,
     double size_now = sqrt(hk_vectors_step(space, rz / curvature, w->p, w->Ap, x, w->r));
     double lower = rz * (rz / curvature); /* twice of what it lowers the quadratic by */
     lowered += lower;
-    if (size_now <= (lower <= part * lowered ? goal : SUFFICIENT_RESIDUAL_FACTOR * goal))
-      return HK_OK;
+    bool small = lower <= part * lowered;
+    if (small && s->by_decrease) return HK_OK;
+    if (size_now <= (small ? goal : SUFFICIENT_RESIDUAL_FACTOR * goal)) return HK_OK;
     HK_TRY(turn(s, &next, error));
     hk_vectors_add(space, next / rz, w->p, w->z, w->p);
     rz = next;
@@ -126,7 +130,8 @@ HkStatus hk_krylov_solve(HkLinear *s, const double *b, double *x, double toleran
     HK_TRY(iterate(s, tolerance * size, left * size, x, result, error));
     hk_linear_residual(s, b, x, w->r, result);
     result->reason = hk_iterative_reason(s, tolerance, result);
-    bool done = result->residual <= tolerance || result->indefinite ||
+    if (s->by_decrease && result->reason == HK_STOP_STALLED) result->reason = HK_STOP_CONVERGED;
+    bool done = result->residual <= tolerance || s->by_decrease || result->indefinite ||
                 result->iterations >= params->iterations;
     /* Said this way round, NaN ends it too. */
     if (done || !(result->residual < last / 2)) return HK_OK;

@@ -95,9 +95,11 @@ struct HkLinear {
   HkLinearSetup setup;
   HkOperator A; /* set by the caller before prepare */
   HkVectors space;
-  bool indefinite; /* found by prepare: A is not positive definite */
-  void *data;      /* of the solver */
-  size_t bytes;    /* of data; set by create, and by prepare where it grows */
+  bool indefinite;  /* found by prepare: A is not positive definite */
+  bool by_decrease; /* set by the caller: conjugate gradients end by the decrease of 1/2 x.Ax - b.x
+                     * alone, whatever the residual is */
+  void *data;       /* of the solver */
+  size_t bytes;     /* of data; set by create, and by prepare where it grows */
 };
 
 /* Makes the chosen solver; a method without schema stands for hk_linear_default. */

@@ -77,7 +77,7 @@ static HkStatus allow_factorization(const Pick *pick, HkMethod *newton, HkError 
  *
  * the mean of h^2 (sum of k at i) / m_i by mass. So an error of one size has a relative gradient
  * that grows with the mesh: about as sqrt(1 + lambda) where cloth falls. Where errors are softer
- * than that, newton goes on until its moves are short (hk_moves_left). Cloth of quads is then
+ * than that, newton goes on while g falls (hk_decreases_left). Cloth of quads is then
  * within 2e-3 to 7e-3 of the minimum in the median, at any size (docs/robustness.md). Two digits
  * are enough for people who read it. */
 static double large_tolerance(const HkModel *m, double h) {

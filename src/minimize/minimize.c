@@ -94,7 +94,7 @@ HkStatus hk_minimizer_set_trace(HkMinimizer *m, HkTraceFn *trace, void *user, Hk
 
 HkStatus hk_minimize(HkMinimizer *m, double *x, HkError *error) {
   m->info = (HkStepInfo){0};
-  m->proved = m->moves = m->prefactored = m->filtered = false;
+  m->proved = m->falls = m->prefactored = m->filtered = false;
   m->stationary = 0;
   if (m->trace) {
     hk_vectors_copy(&m->problem->space, x, m->start);

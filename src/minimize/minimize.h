@@ -83,7 +83,7 @@ struct HkMinimizer {
   bool prefactored;      /* the prefactor is that of this minimization */
   bool filtered;         /* the last iterate that was tried was shortened by a force */
   double filtered_move;  /* kg^(1/2) m: what was left of it, |x_new - x|_M */
-  bool moves;            /* the last moves were too long for an end; set as proved is */
+  bool falls;            /* g fell by too much for an end; set as proved is */
   int stationary;        /* number of iterates with m <= tolerance so far that were not proved */
   HkStepInfo info;       /* of the last minimization; minimizers count evaluations and so on here */
   size_t bytes;          /* of what create has made, without the problem's prefactor */

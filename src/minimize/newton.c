@@ -24,6 +24,12 @@
  * astray by directions that are exact where the Hessian is nearly singular (docs/performance.md).
  * The first direction is found to a tenth of that: solids then need no second one.
  *
+ * With multigrid and a tolerance above HK_CONVERGED_MAX, where the step is to end near the minimum
+ * and not at it, directions are rough: those of the projected H alone, solved until conjugate
+ * gradients lower their quadratic no more. The projected H is too stiff along the modes that
+ * buckle, by which it converges slowly, so that the search also tries a = 2, 4 ... as long as g
+ * falls. With contact an iteration costs more than its system, and fewer of them are better.
+ *
  * Where only a part of the cloth buckles, it is minimized by itself (patch.c).
  *
  * x+ is proved to be near a minimum (stopping.c) if x met the tolerance, H(x) was positive
@@ -67,9 +73,11 @@ typedef struct Data {
   uint8_t *taut;         /* one a spring, where there are tension-only ones */
   HkDirection direction; /* the last one */
   HkProjection projection;
-  HkMoves moves;
+  HkDecreases decreases;
+  bool rough;      /* hk_newton_is_rough */
   double residual; /* r at the last iterate */
   double step;     /* length a of the last step */
+  double change;   /* of g by the last step (kg m^2) */
   double length;   /* |p|_M of the last direction, INFINITY before the first */
   bool proves;     /* that direction proves a minimum if it is short */
 } Data;
@@ -109,9 +117,14 @@ static void destroy(HkMinimizer *m) {
 static HkStatus find_direction(HkMinimizer *m, const double *x, const double *b,
                                const uint8_t *taut, double *p, double accuracy, HkError *error) {
   Data *data = m->data;
-  double projection = m->info.reason == HK_STOP_STATIONARY ? 0 : data->projection.now;
-  HkHessianSystem system = {
-      .x = x, .b = b, .taut = taut, .accuracy = accuracy, .projection = projection};
+  bool proves = m->info.reason == HK_STOP_STATIONARY;
+  double projection = proves ? 0 : data->rough ? 1 : data->projection.now;
+  HkHessianSystem system = {.x = x,
+                            .b = b,
+                            .taut = taut,
+                            .accuracy = accuracy,
+                            .projection = projection,
+                            .by_decrease = data->rough && !proves && m->info.iterations > 0};
   HK_TRY(hk_solve_hessian(data->solve, &system, p, &data->direction, &m->info, error));
   hk_projection_adapt(&data->projection, projection, data->direction.definite,
                       data->direction.exact);
@@ -172,17 +185,40 @@ static bool gradient_falls(HkMinimizer *m, const double *x, const double *p, con
   return hk_problem_gradient(problem, x_new, m->w[4]) <= HK_FALLS_LESS * data->residual;
 }
 
-/* x_new = x + p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
+/* After x + p, by which g changes by data->change: x_new = x + a p with the longest a that lowers g
+ * further. No force has a filter. */
+static HkStatus lengthen(HkMinimizer *m, const double *x, const double *p, double *x_new, double *a,
+                         HkError *error) {
+  HkProblem *problem = m->problem;
+  Data *data = m->data;
+  for (double next = HK_NEWTON_GROW; next <= HK_NEWTON_LONGEST; next *= HK_NEWTON_GROW) {
+    HK_TRY(hk_cancel_check(problem->cancel, error));
+    hk_vectors_add(&problem->space, next, p, x, x_new);
+    double change = hk_minimizer_try(m, x, x_new);
+    if (!(change < data->change)) {
+      hk_vectors_add(&problem->space, *a, p, x, x_new);
+      return HK_OK;
+    }
+    *a = next;
+    data->change = change;
+  }
+  return HK_OK;
+}
+
+/* x_new = x + a p, or x + a p + a^2 c; *a is the step length, 0 if none lowers g enough. */
 static HkStatus search(HkMinimizer *m, const double *x, const double *p, double slope,
                        double *x_new, double *a, HkError *error) {
   HkProblem *problem = m->problem;
+  Data *data = m->data;
   const HkVectors *space = &problem->space;
   double *c = m->w[4];
   *a = 1;
   hk_vectors_add(space, 1, p, x, x_new);
   double straight = hk_minimizer_try(m, x, x_new);
   bool enough = straight <= HK_ARMIJO * slope;
-  if (enough && !((Data *)m->data)->direction.direct) return HK_OK;
+  bool rough = data->rough && m->info.reason != HK_STOP_STATIONARY;
+  data->change = straight;
+  if (enough && !data->direction.direct) return rough ? lengthen(m, x, p, x_new, a, error) : HK_OK;
   if (!enough && gradient_falls(m, x, p, x_new, straight)) return HK_OK;
   HK_TRY(correct(m, x, x_new, c, error));
   for (int trial = 0; trial < HK_NEWTON_TRIALS_MAX; trial++, *a *= HK_NEWTON_SHRINK) {
@@ -195,6 +231,7 @@ static HkStatus search(HkMinimizer *m, const double *x, const double *p, double 
       m->filtered = hk_problem_filter(problem, x, x_new);
       return HK_OK;
     }
+    data->change = change;
     if (change <= HK_ARMIJO * *a * slope) return HK_OK;
   }
   *a = 0;
@@ -211,6 +248,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
   for (bool tightens = data->taut != NULL, tightened = true; tightened && a == 0;
        tightens = false) {
     tightened = false;
+    data->change = 0;
     HK_TRY(find_direction(m, x, b, NULL, p, accuracy, error));
     if (tightens) HK_TRY(tighten(m, x, b, p, x_new, accuracy, &tightened, error));
     double slope = -hk_vectors_dot(&m->problem->space, b, p);
@@ -221,7 +259,7 @@ static HkStatus advance(HkMinimizer *m, const double *x, double *x_new, double a
   }
   *found = a > 0;
   data->step = a;
-  hk_moves_add(&data->moves, a * data->length);
+  hk_decreases_add(&data->decreases, fmax(-data->change, 0));
   return HK_OK;
 }
 
@@ -247,7 +285,10 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
   /* Most small models have a definite Hessian; most large ones, which iterate, are cloth that
    * buckles. */
   data->projection = hk_projection_begin(hk_solve_hessian_begin(data->solve));
-  data->moves = hk_moves_begin();
+  data->decreases = hk_decreases_begin();
+  data->rough =
+      hk_newton_is_rough(params_of(m)->tolerance, hk_solve_hessian_has_multigrid(data->solve)) &&
+      !hk_forces_have_filter(problem->model);
   data->length = INFINITY;
   data->proves = false;
   for (int it = 0;; it++) {
@@ -258,8 +299,8 @@ static HkStatus minimize(HkMinimizer *m, double *x, HkError *error) {
     m->info.evaluations++;
     m->proved = data->proves && data->length <= fmin(tolerance, HK_CONVERGED_MAX) * moved;
     /* A patch, which proves nothing, ends by its gradient alone. */
-    m->moves = m->proves && tolerance > HK_CONVERGED_MAX &&
-               !(hk_moves_left(&data->moves) <= HK_LEFT_MAX * moved);
+    m->falls =
+        m->proves && tolerance > HK_CONVERGED_MAX && !hk_decreases_end(&data->decreases, moved);
     if (hk_minimizer_look(m, it, x, r)) return HK_OK;
     double accuracy = hk_newton_forcing(params_of(m)->forcing, m->info.gradient, it == 0);
     bool found = false;

@@ -17,11 +17,12 @@
  * |p|_M / |x - x_n|_M of a direction that proves it. */
 #define HK_CONVERGED_MAX 0.01
 
-/* Largest estimate of the distance to the minimum (hk_moves_left), in parts of |x - x_n|_M, at the
- * end of a step with a larger tolerance. The distance then is about 0.01 at most for cloth of
- * quads, and several times that where triangles buckle in many places at once (docs/robustness.md).
+/* Largest estimate of g(x) - min g (hk_decreases_left), in parts of |x - x_n|_M^2, at the end of a
+ * step with a larger tolerance. Soft modes of the error e, which are found last, have g(x) - min g
+ * of 1/2 to 1 |e|_M^2. The estimate is too small where g falls ever more slowly: distances at the
+ * end are 0.002 |x - x_n|_M in cloth of quads and 0.005 in discs of triangles (docs/robustness.md).
  */
-#define HK_LEFT_MAX 0.005
+#define HK_LEFT_MAX 3e-5
 
 /* Part of the slope by which a step must lower g at least. */
 #define HK_ARMIJO 1e-4
@@ -48,12 +49,27 @@ HK_NEWTON_RULE bool hk_guess_leads(double tolerance) {
 #define HK_NEWTON_SHRINK 0.7
 #define HK_NEWTON_TRIALS_MAX 120
 
+/* Where a full step along a rough direction (hk_newton_is_rough) lowers g, the step lengths 2, 4
+ * ... follow as long as each lowers it further: the projected Hessian is too stiff where cloth
+ * buckles. */
+#define HK_NEWTON_GROW 2
+#define HK_NEWTON_LONGEST 64
+
 /* Where g does not fall by more than its rounding, the gradient decides: after directions that are
  * shorter than HK_FALLS_SHORT |x - x_n|_M, or than HK_FALLS_RESOLVED times what coordinates
  * resolve, it must fall to HK_FALLS_LESS. */
 #define HK_FALLS_SHORT 1e-3
 #define HK_FALLS_RESOLVED 1e4
 #define HK_FALLS_LESS 0.1
+
+/* Returns whether a minimization with this tolerance is made by rough directions, until an iterate
+ * meets the tolerance: those of the projected Hessian alone, followed as far as g falls, and from
+ * the second one on solved by conjugate gradients that end by the decrease of the quadratic alone.
+ * multigrid: that is the preconditioner. With a smaller tolerance, the true Hessian is needed in
+ * the end. */
+HK_NEWTON_RULE bool hk_newton_is_rough(double tolerance, bool multigrid) {
+  return multigrid && tolerance > HK_CONVERGED_MAX;
+}
 
 /* Forcing term of the system at an iterate with the relative gradient m: its relative residual at
  * most. The first direction of a step is found to a tenth of that: solids then need no second one.
@@ -98,36 +114,52 @@ HK_NEWTON_RULE void hk_projection_adapt(HkProjection *p, double used, bool defin
   }
 }
 
-/* |x+ - x|_M of the last three iterations, the last one first; INFINITY before the first. */
-typedef struct HkMoves {
-  double length[3];
-} HkMoves;
+/* Decreases of g (kg m^2) by the last three iterations, the last one first; INFINITY where there is
+ * none. */
+typedef struct HkDecreases {
+  double of[3];
+  int count;
+} HkDecreases;
 
-HK_NEWTON_RULE HkMoves hk_moves_begin(void) {
-  HkMoves moves = {{INFINITY, INFINITY, INFINITY}};
-  return moves;
+HK_NEWTON_RULE HkDecreases hk_decreases_begin(void) {
+  HkDecreases d = {{INFINITY, INFINITY, INFINITY}, 0};
+  return d;
 }
 
-HK_NEWTON_RULE void hk_moves_add(HkMoves *moves, double length) {
-  moves->length[2] = moves->length[1];
-  moves->length[1] = moves->length[0];
-  moves->length[0] = length;
+/* The decrease of the first iteration is mostly of stiff modes: the second one is 1e-4 to 1 of it
+ * in sheets and 1e-6 in solids, which then are done. It counts by STIFF, and the rate from it is at
+ * most 1/2. */
+HK_NEWTON_RULE void hk_decreases_add(HkDecreases *d, double decrease) {
+  const double STIFF = 1.0 / 3000;
+  double before = d->of[0];
+  if (d->count == 1) before = STIFF * before > 2 * decrease ? STIFF * before : 2 * decrease;
+  d->of[2] = d->of[1];
+  d->of[1] = before;
+  d->of[0] = decrease;
+  d->count++;
 }
 
-/* Estimates the distance to the minimum after the last move, as the rest of a geometric series,
- *
- *     d0 (q + q^2 + ...) = d0 q / (1 - q),   q = max(d0 / d1, d1 / d2)
- *
- * at most RATE_MAX; 1/2 after the first move. Where Newton's method is fast the rest is a small
- * part of the last move. Where cloth buckles, each iteration makes a few parts in a hundred of the
- * way, and moves that are short by themselves add up. */
-HK_NEWTON_RULE double hk_moves_left(const HkMoves *moves) {
-  const double RATE_MAX = 0.97;
-  const double *d = moves->length;
-  double q = d[1] < INFINITY ? d[0] / d[1] : 0.5;
-  if (d[2] < INFINITY && d[1] > q * d[2]) q = d[1] / d[2];
+/* Returns the rest of a geometric series after `last`, with the rate from the term before. */
+HK_NEWTON_RULE double hk_series_rest(double last, double before) {
+  const double RATE_MAX = 0.9;
+  double q = before < INFINITY ? last / before : 0.5;
   if (!(q < RATE_MAX)) q = RATE_MAX;
-  return d[0] * q / (1 - q);
+  return last * q / (1 - q);
+}
+
+/* Estimates g(x) - min g after the last iteration: what the last two decreases let expect as a
+ * geometric series, or what the two before let expect without the last decrease, whichever is
+ * more. So one short step does not end a minimization. */
+HK_NEWTON_RULE double hk_decreases_left(const HkDecreases *d) {
+  double left = d->count > 0 ? hk_series_rest(d->of[0], d->of[1]) : INFINITY;
+  if (d->count < 3) return left;
+  double before = hk_series_rest(d->of[1], d->of[2]) - d->of[0];
+  return before > left ? before : left;
+}
+
+/* Returns whether little is left of a minimization; moved = |x - x_n|_M. */
+HK_NEWTON_RULE bool hk_decreases_end(const HkDecreases *d, double moved) {
+  return hk_decreases_left(d) <= HK_LEFT_MAX * moved * moved;
 }
 
 #endif

@@ -16,17 +16,21 @@ struct HkSolveHessian {
   double *r, *z, *q, *Aq; /* 3 n, of conjugate gradients on an indefinite Hessian */
 };
 
-/* Whether a method, or one nested in it, is a preconditioner that uses the prefactor. */
-static bool uses_prefactor(const HkMethod *method) {
-  if (!method->schema) return false;
+/* Returns the preconditioner that a method is, or that is nested in it; NULL: there is none. */
+static const HkPreconditionType *preconditioner_of(const HkMethod *method) {
+  if (!method->schema) return NULL;
   const HkPreconditionType *type = hk_precondition_type(method->schema);
-  if (type) return type->uses_prefactor;
-  for (int k = 0; k < method->schema->param_count; k++) {
+  for (int k = 0; !type && k < method->schema->param_count; k++) {
     const HkParam *p = &method->schema->params[k];
     const void *at = (const char *)method->params + p->offset;
-    if (p->kind == HK_PARAM_METHOD && uses_prefactor(at)) return true;
+    if (p->kind == HK_PARAM_METHOD) type = preconditioner_of(at);
   }
-  return false;
+  return type;
+}
+
+bool hk_solve_hessian_has_multigrid(const HkSolveHessian *solve) {
+  const HkPreconditionType *type = preconditioner_of(&solve->chosen->method);
+  return type && type->on_device == HK_DEVICE_MULTIGRID;
 }
 
 static HkStatus use(HkSolveHessian *s, HkLinear *linear, HkError *error) {
@@ -52,7 +56,8 @@ static HkStatus make_vectors(HkSolveHessian *s, HkError *error) {
 
 static HkStatus create(HkSolveHessian *s, const HkMethod *method, HkError *error) {
   HkProblem *p = s->problem;
-  if (uses_prefactor(method))
+  const HkPreconditionType *preconditioner = preconditioner_of(method);
+  if (preconditioner && preconditioner->uses_prefactor)
     HK_TRY(hk_problem_need_prefactor(p, hk_factor_default(), HK_PRECISION_AUTO, error));
   HkLinearSetup setup = setup_of(p);
   HK_TRY(hk_linear_create(&setup, method, &s->chosen, error));
@@ -138,6 +143,7 @@ static HkStatus solve_once(HkSolveHessian *s, const HkHessianSystem *system, dou
   HK_TRY(hk_linear_prepare(s->linear, &A, error));
   *result = (HkLinearResult){.indefinite = s->linear->indefinite};
   if (result->indefinite) return HK_OK;
+  s->linear->by_decrease = system->by_decrease;
   return hk_linear_solve(s->linear, s->b, p, system->accuracy, result, error);
 }
 

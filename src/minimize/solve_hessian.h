@@ -16,6 +16,8 @@ HkStatus hk_solve_hessian_create(HkProblem *problem, const HkMethod *linear, boo
 /* Begins with another problem: goes back to the solver that was chosen. Returns whether that one
  * factorizes. */
 bool hk_solve_hessian_begin(HkSolveHessian *solve);
+/* Returns whether the solver that was chosen has multigrid as its preconditioner. */
+bool hk_solve_hessian_has_multigrid(const HkSolveHessian *solve);
 void hk_solve_hessian_destroy(HkSolveHessian **solve);
 size_t hk_solve_hessian_bytes(const HkSolveHessian *solve);
 
@@ -36,6 +38,7 @@ typedef struct HkHessianSystem {
   const uint8_t *taut; /* of HkHessianAt */
   double accuracy;     /* relative residual of an iterative solver */
   double projection;   /* of HkHessianAt */
+  bool by_decrease;    /* of HkLinear */
 } HkHessianSystem;
 
 /* p = H(x)^-1 b. If H is not positive definite with the projection of the system, its full

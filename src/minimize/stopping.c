@@ -18,8 +18,8 @@
  *
  * Tolerances above HK_CONVERGED_MAX are for large stiff cloth: its high frequencies weigh
  * h^2 k / m_i in m, and the error of x is 100 to 1000 times smaller. Where springs are soft it is
- * not, so newton then ends only where the distance to the minimum that its last moves let expect is
- * at most HK_LEFT_MAX |x - x_n|_M (hk_moves_left), and calls no step converged with a larger m.
+ * not, so newton then ends only where the last decreases of g let expect that min g is at most
+ * HK_LEFT_MAX |x - x_n|_M^2 below (hk_decreases_left), and calls no step converged with a larger m.
  *
  * H and p are newton's to check. One case needs no check: a spring under pressure curves the energy
  * across its length by k (1 - l0 / l) < 0, and |p_i - p_j|^2 <= 2 (|p_i|^2 + |p_j|^2), so that
@@ -49,7 +49,7 @@ static bool is_solved(const HkMinimizer *m) {
 static HkStop reason_at(HkMinimizer *m, const double *x, double r, double moved) {
   double tolerance = hk_minimizer_tolerance(m);
   if (tolerance == 0) return HK_STOP_ITERATIONS;
-  if (r <= tolerance * moved && !m->moves) {
+  if (r <= tolerance * moved && !m->falls) {
     bool near = r <= HK_CONVERGED_MAX * moved;
     if (near && (m->proved || hk_problem_is_convex(m->problem, x))) return HK_STOP_CONVERGED;
     return r <= m->problem->rounding ? HK_STOP_ROUNDING : HK_STOP_STATIONARY;

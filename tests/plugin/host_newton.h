@@ -15,7 +15,8 @@ typedef struct Newton {
   const HkGpuMoment *moment;
   HkGpuVector *gradient; /* -dg/dx */
   HkGpuVector *r, *z, *p, *q, *d, *along;
-  double weighted; /* |d_i h v_i| of gpu/linear_step.h */
+  double weighted;  /* |d_i h v_i| of gpu/linear_step.h */
+  bool by_decrease; /* of HkGpuPcg */
 } Newton;
 
 static int64_t next_brick(const Sim *s, int64_t q, int64_t brick) {
@@ -152,6 +153,7 @@ static HkGpuSolved solve_system(Newton *n, double kept, double tolerance) {
   const HkDeviceSettings *settings = &n->sim->settings;
   if (tolerance < settings->linear_tolerance) tolerance = settings->linear_tolerance;
   HkGpuPcg s = hk_gpu_pcg_begin(tolerance, sqrt(dot(n, n->r, n->r)), settings->linear_iterations);
+  s.by_decrease = n->by_decrease;
   HkGpuPcgSums sums = {0, 0, 0};
   memset(n->d, 0, (size_t)n->sim->n * sizeof *n->d);
   for (bool first = true, ends = s.size == 0; !ends; first = false) {
@@ -181,10 +183,11 @@ static HkGpuSolved solve_system(Newton *n, double kept, double tolerance) {
   return s.solved;
 }
 
-static HkStatus find_direction(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                               HkError *error) {
+static HkStatus find_direction(void *device, double kept, double tolerance, bool by_decrease,
+                               HkGpuSolved *solved, HkError *error) {
   Newton *n = device;
   (void)error;
+  n->by_decrease = by_decrease;
   memcpy(n->r, n->gradient, (size_t)n->sim->n * sizeof *n->r);
   *solved = solve_system(n, kept, tolerance);
   return HK_OK;
@@ -214,9 +217,14 @@ static HkStatus correct(void *device, double kept, double tolerance, HkGpuSolved
   return HK_OK;
 }
 
-/* The change of the terms of vertex q other than springs when it moves by d. */
-static double own_change(const Newton *n, int64_t q, HkGpuVector d) {
+static HkGpuVector scaled(HkReal t, HkGpuVector a) {
+  return hk_gpu_vector(t * a.x, t * a.y, t * a.z);
+}
+
+/* The change of the terms of vertex q other than springs when vertices move by t d. */
+static double own_change(const Newton *n, int64_t q, HkReal t) {
   const Sim *s = n->sim;
+  HkGpuVector d = scaled(t, n->d[q]);
   HkReal third = (HkReal)1 / 3;
   HkGpuVector from = hk_gpu_sub(s->x[q], s->uses_majorizer ? s->y[q] : s->w[q]), bent = {0, 0, 0};
   double sum =
@@ -226,7 +234,7 @@ static double own_change(const Newton *n, int64_t q, HkGpuVector d) {
        s->model.face_count > 0 && e < s->model.face_start[q + 1]; e++) {
     int64_t face = s->model.face_at[e];
     HkGpuVector mean = {0, 0, 0};
-    for (int c = 0; c < 3; c++) hk_gpu_axpy(third, n->d[s->model.face[3 * face + c]], &mean);
+    for (int c = 0; c < 3; c++) hk_gpu_axpy(t * third, n->d[s->model.face[3 * face + c]], &mean);
     hk_gpu_axpy(1, hk_gpu_times(&s->damping[face], mean), &bent);
   }
   return sum + (double)hk_gpu_dot(d, hk_gpu_times(&s->form[q], from)) +
@@ -246,24 +254,25 @@ static HkStatus propose(void *device, double a, bool curved, double *change, HkE
     hk_gpu_axpy((HkReal)a, n->along[q], &n->d[q]);
     hk_gpu_axpy((HkReal)(a * a), n->q[q], &n->d[q]);
   }
+  HkReal t = curved ? 1 : (HkReal)a;
   for (int64_t q = 0, brick = 0; q < s->n; q++) {
     brick = next_brick(s, q, brick);
-    if (is_free(s, q)) *change += own_change(n, q, n->d[q]);
+    if (is_free(s, q)) *change += own_change(n, q, t);
     for (int64_t slot = 0; slot < slots_of(s, q); slot++) {
       int64_t j;
       HkGpuVector d;
       HkGpuSpring p = spring_in(s, q, brick, slot, &j, &d);
-      *change +=
-          0.5 * (double)(h * h * hk_gpu_spring_energy_change(d, hk_gpu_sub(n->d[j], n->d[q]), p));
+      HkGpuVector by = scaled(t, hk_gpu_sub(n->d[j], n->d[q]));
+      *change += 0.5 * (double)(h * h * hk_gpu_spring_energy_change(d, by, p));
     }
   }
   return HK_OK;
 }
 
-static HkStatus take(void *device, HkError *error) {
+static HkStatus take(void *device, double a, HkError *error) {
   Newton *n = device;
   (void)error;
-  for (int64_t q = 0; q < n->sim->n; q++) hk_gpu_axpy(1, n->d[q], &n->sim->x[q]);
+  for (int64_t q = 0; q < n->sim->n; q++) hk_gpu_axpy((HkReal)a, n->d[q], &n->sim->x[q]);
   return HK_OK;
 }
 
@@ -295,12 +304,12 @@ static void guess(Newton *n) {
   majorize_if_needed(n);
   propose(n, 1, false, &change, NULL);
   if (!(change <= HK_GPU_GUESS_MAX_RISE * s->inertia)) return;
-  take(n, NULL);
+  take(n, 1, NULL);
   if (s->stage.lead == 0) return;
   memcpy(n->d, s->lead, (size_t)s->n * sizeof *n->d);
   majorize_if_needed(n);
   propose(n, 1, false, &change, NULL);
-  if (change <= 0) take(n, NULL);
+  if (change <= 0) take(n, 1, NULL);
 }
 
 /* Linearizes media about x and its velocity. */
@@ -330,6 +339,7 @@ static void minimize_by_newton(Sim *s, const HkGpuMoment *moment) {
   HkGpuNewton newton = {.ops = &ops,
                         .settings = &s->settings,
                         .convex_known = !(s->model.medium_parts & HK_GPU_BUOYANCY),
+                        .multigrid = true,
                         .total_mass = s->model.total_mass};
   HkStepInfo info = {0};
   guess(&n);

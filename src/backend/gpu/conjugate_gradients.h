@@ -4,8 +4,8 @@
  *     z = P^-1 r,  p = z + beta p,  alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p
  *
  * The residual meets the tolerance, and the last iteration lowered 1/2 x.Ax - b.x by no more than
- * the tolerance, as a part of what all of them did. Where p.Ap <= 0, x is the last iterate,
- * or the first direction.
+ * the tolerance, as a part of what all of them did; with by_decrease the latter decides alone.
+ * Where p.Ap <= 0, x is the last iterate, or the first direction.
  */
 #ifndef HK_BACKEND_GPU_CONJUGATE_GRADIENTS_H
 #define HK_BACKEND_GPU_CONJUGATE_GRADIENTS_H
@@ -37,8 +37,9 @@ typedef struct HkGpuPcgSums {
 typedef struct HkGpuPcg {
   double tolerance, size; /* relative residual, |b| */
   int iterations_max;
-  double lowered; /* twice what all iterations lowered the quadratic by */
-  double square;  /* r . r after the last iteration */
+  bool by_decrease; /* as in linear.h; set after hk_gpu_pcg_begin */
+  double lowered;   /* twice what all iterations lowered the quadratic by */
+  double square;    /* r . r after the last iteration */
   HkGpuSolved solved;
 } HkGpuPcg;
 
@@ -64,8 +65,9 @@ HK_GPU_METHOD bool hk_gpu_pcg_ends(HkGpuPcg *s, const HkGpuPcgSums *sums) {
     s->lowered += lower;
     s->square = sums->rr;
     s->solved.iterations++;
-    if (!(lower <= part * s->lowered)) most *= SUFFICIENT_RESIDUAL_FACTOR;
-    ends = s->square <= most * most || !isfinite(s->square) ||
+    bool small = lower <= part * s->lowered;
+    if (!small) most *= SUFFICIENT_RESIDUAL_FACTOR;
+    ends = (small && s->by_decrease) || s->square <= most * most || !isfinite(s->square) ||
            s->solved.iterations >= s->iterations_max;
   }
   if (!ends) return false;

@@ -10,7 +10,9 @@
  * `kept` is the part of the negative curvature of springs under pressure that H contains: 1 for the
  * true Hessian, 0 for its positive definite projection; it is 1 - projection of newton.c. An
  * iterate that meets the tolerance is followed by a direction of the true Hessian, which proves a
- * minimum if it is short. c is a second-order correction for the springs that p turns.
+ * minimum if it is short. c is a second-order correction for the springs that p turns. With
+ * multigrid and a large tolerance directions are rough (hk_newton_is_rough), and a = 2, 4 ...
+ * follow where g falls.
  *
  * Differences to the CPU: a tension-only spring that p pulls taut is met by the line search alone;
  * no factorization takes over from conjugate gradients; where g rises, the gradient decides only
@@ -58,8 +60,7 @@ HK_GPU_METHOD bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
   double tolerance = n->settings->tolerance;
   double shortest = tolerance < HK_CONVERGED_MAX ? tolerance : HK_CONVERGED_MAX;
   n->proved = n->proves && n->length <= shortest * k->moved;
-  n->goes_on =
-      tolerance > HK_CONVERGED_MAX && !(hk_moves_left(&n->moves) <= HK_LEFT_MAX * k->moved);
+  n->goes_on = tolerance > HK_CONVERGED_MAX && !hk_decreases_end(&n->decreases, k->moved);
   n->info.iterations = iteration;
   n->info.evaluations++;
   n->info.gradient = k->residual == 0 ? 0 : k->residual / k->moved;
@@ -75,12 +76,16 @@ HK_GPU_METHOD bool hk_gpu_newton_ends(HkGpuNewton *n, int iteration) {
 /* Finds p; *projection becomes that of the Hessian that it belongs to. */
 HK_GPU_METHOD HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, double *projection,
                                                HkGpuSolved *solved, HkError *error) {
-  double wanted = n->info.reason == HK_STOP_STATIONARY ? 0 : n->projection.now;
+  bool proves = n->info.reason == HK_STOP_STATIONARY;
+  n->rough = hk_newton_is_rough(n->settings->tolerance, n->multigrid) && !proves;
+  bool by_decrease = n->rough && n->info.iterations > 0;
+  double wanted = proves ? 0 : n->rough ? 1 : n->projection.now;
   bool projected = wanted == 1;
   *projection = wanted;
   n->definite = n->exact = false;
   if (!projected) {
-    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 1 - wanted, accuracy, solved, error);
+    HkStatus status =
+        HK_GPU_OP(n, solve)(n->ops->device, 1 - wanted, accuracy, by_decrease, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
     n->definite = !solved->indefinite;
@@ -91,7 +96,8 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_direction(HkGpuNewton *n, double accuracy, 
   if (projected) {
     *projection = 1;
     n->info.projections++;
-    HkStatus status = HK_GPU_OP(n, solve)(n->ops->device, 0.0, accuracy, solved, error);
+    HkStatus status =
+        HK_GPU_OP(n, solve)(n->ops->device, 0.0, accuracy, by_decrease, solved, error);
     if (status < 0) return status;
     n->info.linear_iterations += solved->iterations;
   }
@@ -108,7 +114,7 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError 
   double longest = HK_FALLS_SHORT * before.moved > least ? HK_FALLS_SHORT * before.moved : least;
   *falls = false;
   if (!n->exact || n->length > longest) return HK_OK;
-  HkStatus status = HK_GPU_OP(n, take)(n->ops->device, error);
+  HkStatus status = HK_GPU_OP(n, take)(n->ops->device, 1, error);
   if (status >= 0) status = HK_GPU_OP(n, look)(n->ops->device, &after, error);
   if (status < 0) return status;
   n->info.evaluations++;
@@ -116,6 +122,21 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError 
   if (*falls) return HK_OK;
   status = HK_GPU_OP(n, undo)(n->ops->device, error);
   return status < 0 ? status : HK_GPU_OP(n, look)(n->ops->device, &after, error);
+}
+
+/* lengthen of newton.c: after the proposal x + p, by which g changes by n->change, moves x by a p
+ * with the longest a that lowers g further. */
+HK_GPU_METHOD HkStatus hk_gpu_newton_lengthen(HkGpuNewton *n, HkError *error) {
+  HkStatus status = HK_OK;
+  for (double a = HK_NEWTON_GROW; a <= HK_NEWTON_LONGEST; a *= HK_NEWTON_GROW) {
+    double change;
+    status = HK_GPU_OP(n, propose)(n->ops->device, a, false, &change, error);
+    if (status < 0) return status;
+    if (!(change < n->change)) break;
+    n->step = a;
+    n->change = change;
+  }
+  return HK_GPU_OP(n, take)(n->ops->device, n->step, error);
 }
 
 /* Line search along p, then along the parabola of p and c; n->step is 0 if no step lowers g. */
@@ -126,7 +147,10 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, d
   n->step = 1;
   HkStatus status = HK_GPU_OP(n, propose)(n->ops->device, 1, false, &change, error);
   if (status < 0) return status;
-  if (change <= HK_ARMIJO * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
+  n->change = change;
+  if (change <= HK_ARMIJO * slope)
+    return n->rough ? hk_gpu_newton_lengthen(n, error)
+                    : HK_GPU_OP(n, take)(n->ops->device, 1, error);
   status = hk_gpu_newton_falls(n, &falls, error);
   if (status < 0 || falls) return status;
   HkGpuSolved corrected;
@@ -137,7 +161,8 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_search(HkGpuNewton *n, double projection, d
   for (int trial = 0; trial < HK_NEWTON_TRIALS_MAX; trial++, n->step *= HK_NEWTON_SHRINK) {
     status = HK_GPU_OP(n, propose)(n->ops->device, n->step, true, &change, error);
     if (status < 0) return status;
-    if (change <= HK_ARMIJO * n->step * slope) return HK_GPU_OP(n, take)(n->ops->device, error);
+    n->change = change;
+    if (change <= HK_ARMIJO * n->step * slope) return HK_GPU_OP(n, take)(n->ops->device, 1, error);
   }
   n->step = 0;
   return HK_OK;
@@ -148,12 +173,12 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_advance(HkGpuNewton *n, double accuracy, Hk
   HkGpuSolved solved;
   double projection;
   bool near = n->info.reason == HK_STOP_STATIONARY && n->info.gradient <= HK_CONVERGED_MAX;
-  n->step = 0;
+  n->step = n->change = 0;
   HkStatus status = hk_gpu_newton_direction(n, accuracy, &projection, &solved, error);
   if (status < 0) return status;
   n->length = solved.length;
   if (solved.slope < 0) status = hk_gpu_newton_search(n, projection, solved.slope, error);
-  hk_moves_add(&n->moves, n->step * n->length);
+  hk_decreases_add(&n->decreases, n->change < 0 ? -n->change : 0);
   n->proves = near && n->exact && accuracy <= HK_PROOF_RESIDUAL && n->step == 1;
   return status;
 }
@@ -164,7 +189,7 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_minimize(HkGpuNewton *n, HkError *error) {
   const HkStepInfo none = {0};
   n->info = none;
   n->projection = hk_projection_begin(false);
-  n->moves = hk_moves_begin();
+  n->decreases = hk_decreases_begin();
   n->stationary = 0;
   n->proves = false;
   n->length = INFINITY;

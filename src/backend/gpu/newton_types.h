@@ -24,16 +24,19 @@ typedef struct HkGpuNewtonOps {
   HkStatus (*look)(void *device, HkGpuLook *look, HkError *error);
   /* Computes the hierarchy of the projected Hessian at x; first: of the first iterate of a step. */
   HkStatus (*prepare)(void *device, bool first, HkError *error);
-  /* p = -H^-1 dg/dx to a relative residual. */
-  HkStatus (*solve)(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                    HkError *error);
+  /* p = -H^-1 dg/dx to a relative residual; by_decrease: of HkGpuPcg, also for a correction that
+   * follows. */
+  HkStatus (*solve)(void *device, double kept, double tolerance, bool by_decrease,
+                    HkGpuSolved *solved, HkError *error);
   /* c = the second-order correction of x + p. */
   HkStatus (*correct)(void *device, double kept, double tolerance, HkGpuSolved *solved,
                       HkError *error);
   /* Proposes x + a p, or x + a p + a^2 c if `curved`, and returns the change of g (kg m^2). */
   HkStatus (*propose)(void *device, double a, bool curved, double *change, HkError *error);
-  /* Moves x to the last proposal; undo moves it back. */
-  HkStatus (*take)(void *device, HkError *error);
+  /* Moves x by a p, or by the last proposal if that was curved and a is 1. undo moves it back after
+   * a = 1. Proposals x + a p and moves by a p with a other than 1 are made along rough directions
+   * (hk_newton_is_rough) only. */
+  HkStatus (*take)(void *device, double a, HkError *error);
   HkStatus (*undo)(void *device, HkError *error);
 } HkGpuNewtonOps;
 
@@ -41,6 +44,7 @@ typedef struct HkGpuNewton {
   const HkGpuNewtonOps *ops;
   const HkDeviceSettings *settings;
   bool convex_known; /* H is convex where springs are under little pressure: hk_problem_is_convex */
+  bool multigrid;    /* is the preconditioner */
   double total_mass; /* kg */
   double proof_residual; /* least forcing term of a direction that is to prove a minimum; 0: that of
                           * any direction */
@@ -48,10 +52,12 @@ typedef struct HkGpuNewton {
 
   HkGpuLook look;
   HkProjection projection;
-  HkMoves moves;
+  HkDecreases decreases;
+  bool rough;           /* the next direction */
   int stationary;       /* iterates with m <= tolerance so far that were not proved */
   bool definite, exact; /* of the last direction */
   double step, length;  /* step length a and |p|_M of the last direction */
+  double change;        /* of g by the last step (kg m^2) */
   bool proves, proved, goes_on;
 } HkGpuNewton;
 

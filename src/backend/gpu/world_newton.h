@@ -21,13 +21,13 @@
 /* The operations of newton.h on an HkGpuWorldSolve. */
 HK_WORLD_CALL HkStatus hk_world_look(void *device, HkGpuLook *look, HkError *error);
 HK_WORLD HkStatus hk_world_prepare(void *device, bool first, HkError *error);
-HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                                 HkError *error);
+HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, bool by_decrease,
+                                 HkGpuSolved *solved, HkError *error);
 HK_WORLD HkStatus hk_world_correct(void *device, double kept, double tolerance, HkGpuSolved *solved,
                                    HkError *error);
 HK_WORLD_CALL HkStatus hk_world_propose(void *device, double a, bool curved, double *change,
                                         HkError *error);
-HK_WORLD HkStatus hk_world_take(void *device, HkError *error);
+HK_WORLD HkStatus hk_world_take(void *device, double a, HkError *error);
 HK_WORLD HkStatus hk_world_undo(void *device, HkError *error);
 
 #include "backend/gpu/newton.h"
@@ -94,9 +94,10 @@ HK_WORLD HkStatus hk_world_prepare(void *device, bool first, HkError *error) {
 
 /* ---- Directions ---- */
 
-HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                                 HkError *error) {
+HK_WORLD HkStatus hk_world_solve(void *device, double kept, double tolerance, bool by_decrease,
+                                 HkGpuSolved *solved, HkError *error) {
   HkGpuWorldSolve *s = (HkGpuWorldSolve *)device;
+  (void)by_decrease;
   (void)error;
   HK_TEAM_EACH(q, s->world->n) s->b[q] = s->gradient[q];
   *solved = hk_world_solve_system(s, kept, tolerance);
@@ -165,7 +166,9 @@ HK_WORLD void hk_world_move(HkGpuWorldSolve *s, HkReal sign) {
   hk_team_sync();
 }
 
-HK_WORLD HkStatus hk_world_take(void *device, HkError *error) {
+/* No direction is rough without multigrid: a is 1. */
+HK_WORLD HkStatus hk_world_take(void *device, double a, HkError *error) {
+  (void)a;
   (void)error;
   hk_world_move((HkGpuWorldSolve *)device, 1);
   return HK_OK;
@@ -193,7 +196,7 @@ HK_WORLD void hk_world_guess(HkGpuWorldSolve *s) {
   }
   hk_team_reduce(&inertia, 1, false);
   hk_world_propose(s, 1, false, &rise, NULL);
-  if (rise <= HK_GPU_GUESS_MAX_RISE * inertia) hk_world_take(s, NULL);
+  if (rise <= HK_GPU_GUESS_MAX_RISE * inertia) hk_world_take(s, 1, NULL);
 }
 
 /* Sets y, m' and the positions without forces, and places pins. */

@@ -22,6 +22,7 @@ struct Multigrid {
   SmallLevels small;
   LinearizeArgs args;
   HkGpuFixed *fixed; /* positions of the present Hessian; NULL: products read stored springs */
+  bool by_decrease;  /* of HkGpuPcg, for the next systems */
   cudaStream_t side; /* beside the queue, within the graph of a hierarchy */
   cudaEvent_t fork, join;
   Sums side_sums;

@@ -137,6 +137,7 @@ static HkStatus solve_in_single(Simulation *s, const HkReal *from, double kept, 
     const Scalars *now = s->host_scalars;
     HkGpuPcgSums sums = {now->rz, now->pq, now->rr};
     if (it == 0) pcg = hk_gpu_pcg_begin(tolerance, sqrt(now->size), s->settings.linear_iterations);
+    pcg.by_decrease = s->multigrid->by_decrease;
     if (hk_gpu_pcg_ends(&pcg, &sums)) break;
   }
   bool whole = pcg.solved.indefinite && pcg.solved.iterations == 0;
@@ -160,6 +161,7 @@ static HkStatus solve_system(Simulation *s, const HkReal *from, double kept, dou
   HK_CUDA_TRY(read_scalars(s, error));
   HkGpuPcg pcg =
       hk_gpu_pcg_begin(tolerance, sqrt(s->host_scalars->rr), s->settings.linear_iterations);
+  pcg.by_decrease = s->multigrid->by_decrease;
   for (ends = pcg.size == 0; !ends; odd = !odd) {
     HK_CUDA_TRY(queue_multigrid_iteration(s, odd, error));
     HK_CUDA_TRY(read_scalars(s, error));
@@ -176,9 +178,10 @@ static HkStatus solve_system(Simulation *s, const HkReal *from, double kept, dou
   return HK_OK;
 }
 
-static HkStatus find_direction(void *device, double kept, double tolerance, HkGpuSolved *solved,
-                               HkError *error) {
+static HkStatus find_direction(void *device, double kept, double tolerance, bool by_decrease,
+                               HkGpuSolved *solved, HkError *error) {
   Simulation *s = (Simulation *)device;
+  s->multigrid->by_decrease = by_decrease;
   return solve_system(s, s->multigrid->args.gradient, kept, tolerance, solved, error);
 }
 
@@ -199,7 +202,7 @@ static HkStatus propose_step(void *device, double t, bool curved, double *change
   LinearizeArgs a = linearize_args(s);
   if (curved)
     bend<<<blocks_for(s->n, BLOCK_THREADS), BLOCK_THREADS, 0, s->queue>>>(a, (HkReal)t);
-  queue_change(s, &a.newton, 1);
+  queue_change(s, &a.newton, curved ? 1 : (HkReal)t);
   HK_CUDA_TRY(read_scalars(s, error));
   *change = s->host_scalars->alpha;
   return HK_OK;
@@ -212,8 +215,8 @@ static HkStatus move_by(Simulation *s, HkReal t, HkError *error) {
   return HK_OK;
 }
 
-static HkStatus take_proposal(void *device, HkError *error) {
-  return move_by((Simulation *)device, 1, error);
+static HkStatus take_proposal(void *device, double t, HkError *error) {
+  return move_by((Simulation *)device, (HkReal)t, error);
 }
 
 static HkStatus undo_proposal(void *device, HkError *error) {
@@ -314,6 +317,7 @@ static HkStatus make_multigrid(Simulation *s, int step, double h_old, HkError *e
   newton.ops = &ops;
   newton.settings = &s->settings;
   newton.convex_known = !(s->parts & HK_GPU_BUOYANCY);
+  newton.multigrid = true;
   newton.total_mass = s->total_mass;
   HK_CUDA_TRY(queue_begin_multigrid(s, step, h_old, error));
   HK_CUDA_TRY(guess(s, error));
