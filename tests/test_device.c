@@ -557,3 +557,32 @@ TEST(without_a_plug_in_the_cpu_is_picked) {
   if (kept) setenv("HOOKE_PLUGINS", kept, 1);
   free(kept);
 }
+
+/* The upload of a state must be complete before a kernel reads it: 30 states of 50,000 vertices
+ * that hardly interact keep the velocities that they are given. */
+TEST(states_that_the_caller_changes_arrive_whole_on_a_device) {
+  DeviceWish wish = {"symplectic_euler", HK_CUDA_DOUBLE};
+  World w;
+  uint64_t seed = 88172645463325252u;
+  device_use_plugin();
+  MUST(device_make(test_json("{'time': {'step': 1e-9}, 'bodies': [{'shape': {'type': 'grid', 'nx': "
+                             "250, 'ny': 200}, 'springs': {'k': 1e-9}}]}"),
+                   NULL, &wish, &w, error));
+  int64_t numbers = 3 * hk_state_vertex_count(w.state), wrong = 0;
+  double *given = calloc((size_t)numbers, sizeof *given);
+  for (int round = 0; round < 30; round++) {
+    double *v = hk_state_v(w.state);
+    for (int64_t q = 0; q < numbers; q++) {
+      seed ^= seed << 13;
+      seed ^= seed >> 7;
+      seed ^= seed << 17;
+      v[q] = given[q] = 1 + (double)(seed % 1000);
+    }
+    MUST(hk_sim_steps(w.sim, w.state, 1, error));
+    for (int64_t q = 0; q < numbers; q++)
+      wrong += !(fabs(hk_state_v(w.state)[q] - given[q]) <= 1e-6);
+  }
+  CHECK(wrong == 0);
+  free(given);
+  world_destroy(&w);
+}

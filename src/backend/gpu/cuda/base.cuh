@@ -56,13 +56,28 @@ static HkStatus check(cudaError_t code, const char *what, HkError *error) {
     if (status_ < 0) return status_;                                                               \
   } while (0)
 
-/* ---- Memory ---- */
+/* ---- Memory ----
+ *
+ * cudaMemset, and cudaMemcpy from pageable memory, may return before they are complete, and the
+ * streams of simulations do not wait for them: finish_copies does.
+ */
+
+static cudaError_t finish_copies() {
+  return cudaStreamSynchronize(cudaStreamLegacy);
+}
+
+/* Copies bytes from the host, and waits until they have arrived. */
+static cudaError_t copy_to_device(void *to, const void *from, size_t bytes) {
+  cudaError_t code = cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice);
+  return code == cudaSuccess ? finish_copies() : code;
+}
 
 template <class T> static HkStatus allocate(T **p, int64_t count, HkError *error) {
   *p = NULL;
   if (count <= 0) return HK_OK;
   cudaError_t code = cudaMalloc(p, (size_t)count * sizeof(T));
   if (code == cudaSuccess) code = cudaMemset(*p, 0, (size_t)count * sizeof(T));
+  if (code == cudaSuccess) code = finish_copies();
   if (code == cudaSuccess) return HK_OK;
   (void)cudaGetLastError();
   return fail(error, HK_ERROR_MEMORY, "out of GPU memory: %.3g MB could not be allocated",
@@ -74,7 +89,7 @@ template <class T>
 static HkStatus allocate_copy(T **p, const T *from, int64_t count, HkError *error) {
   HK_CUDA_TRY(allocate(p, count, error));
   if (count > 0)
-    HK_CUDA(cudaMemcpy(*p, from, (size_t)count * sizeof(T), cudaMemcpyHostToDevice), "copy");
+    HK_CUDA(copy_to_device(*p, from, (size_t)count * sizeof(T)), "copy");
   return HK_OK;
 }
 
@@ -88,7 +103,7 @@ static HkStatus allocate_reals(HkReal **p, const double *from, int64_t count, Hk
   for (int64_t at = 0; at < count && code == cudaSuccess; at += PIECE) {
     int64_t size = count - at < PIECE ? count - at : PIECE;
     for (int64_t q = 0; q < size; q++) piece[q] = (HkReal)from[at + q];
-    code = cudaMemcpy(*p + at, piece, (size_t)size * sizeof *piece, cudaMemcpyHostToDevice);
+    code = copy_to_device(*p + at, piece, (size_t)size * sizeof *piece);
   }
   free(piece);
   return check(code, "copy", error);

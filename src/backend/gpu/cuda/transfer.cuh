@@ -50,9 +50,9 @@ static HkStatus send_tables(Simulation *s, const HkDeviceTimes *times, int64_t f
 /* Copies two vectors of the host into a buffer of the device. */
 static cudaError_t bring(const Simulation *s, const double *x, const double *v, double *buffer) {
   size_t bytes = (size_t)s->n * 3 * sizeof(double);
-  cudaError_t code = cudaMemcpy(buffer, x, bytes, cudaMemcpyHostToDevice);
+  cudaError_t code = copy_to_device(buffer, x, bytes);
   if (code != cudaSuccess) return code;
-  return cudaMemcpy(buffer + 3 * (int64_t)s->n, v, bytes, cudaMemcpyHostToDevice);
+  return copy_to_device(buffer + 3 * (int64_t)s->n, v, bytes);
 }
 
 static cudaError_t load(Simulation *s, const HkDeviceState *from, double *buffer) {
@@ -60,8 +60,7 @@ static cudaError_t load(Simulation *s, const HkDeviceState *from, double *buffer
   const double *second = buffer + 3 * (int64_t)s->n;
   cudaError_t code = cudaSuccess;
   if (s->pins.count > 0)
-    code = cudaMemcpy((void *)s->pins.held, from->held, (size_t)s->pins.count,
-                      cudaMemcpyHostToDevice);
+    code = copy_to_device((void *)s->pins.held, from->held, (size_t)s->pins.count);
   if (code == cudaSuccess && s->v_old && from->v_old) {
     code = bring(s, from->x_old, from->v_old, buffer);
     if (code != cudaSuccess) return code;

@@ -344,7 +344,7 @@ static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *er
     size_t bytes = (size_t)parts[q].count * parts[q].size;
     HK_CUDA_TRY(allocate((char **)parts[q].to, (int64_t)bytes, error));
     if (parts[q].from && bytes > 0)
-      HK_CUDA(cudaMemcpy(*parts[q].to, parts[q].from, bytes, cudaMemcpyHostToDevice), "copy");
+      HK_CUDA(copy_to_device(*parts[q].to, parts[q].from, bytes), "copy");
   }
   a->model.row_start = s->row_start;
   a->model.word = s->word;
