@@ -156,13 +156,8 @@ HK_HOST_DEVICE float hk_gpu_fixed_difference(int32_t a, int32_t b) {
   return (float)(int32_t)((uint32_t)a - (uint32_t)b);
 }
 
-/* Part of k that the rounding of k - k l0 / l in floats may add. */
-#define HK_GPU_TENSION_ROUNDING 2.4e-7f
-
 /* q += B u of the spring p between the positions `from` and `near`, u = x_i - x_j. kept as of
- * hk_gpu_spring_coefficients. The tension is rounded down: one that is too large by rounding would
- * exceed inertia in stiff models, and the smoother, whose D and bound of eigenvalues are those of
- * exact tensions, would not be positive definite. */
+ * hk_gpu_spring_coefficients. */
 HK_HOST_DEVICE void hk_gpu_fixed_spring_product(HkGpuFixed from, HkGpuFixed near,
                                                 HkGpuFixedSpring p, float kept, HkGpuFour u,
                                                 HkGpuFour *q) {
@@ -173,8 +168,7 @@ HK_HOST_DEVICE void hk_gpu_fixed_spring_product(HkGpuFixed from, HkGpuFixed near
 #else
   float r = 1 / sqrtf(square);
 #endif
-  float across = p.k - p.kl0 * r - HK_GPU_TENSION_ROUNDING * p.k;
-  float least = kept == 0 ? 0 : kept * across;
+  float across = p.k - p.kl0 * r, least = kept == 0 ? 0 : kept * across;
   float a = across > least ? across : least;
   float along = (p.k - a) * r * ((x * u.x + y * u.y + z * u.z) * r);
   q->x += a * u.x + along * x;

@@ -152,8 +152,12 @@ static void queue_fine(Simulation *s, FineKernel *kernel, int before, const HkGp
                        HkGpuFour *to) {
   const Level *l = &s->multigrid->level[0];
   double h = (double)s->stage.tau;
-  FineArgs a = {l->A, s->multigrid->fixed, h * h * (double)s->multigrid->args.scale,
-                s->multigrid->args.sums, s->newton.scalars};
+  FineArgs a = {l->A,
+                s->multigrid->fixed,
+                h * h * (double)s->multigrid->args.scale,
+                s->stage.linear ? LINEAR_LONGER : 0,
+                s->multigrid->args.sums,
+                s->newton.scalars};
   launch(kernel, (unsigned)s->springs.brick_count, HK_GPU_BRICK, fine_shared(s->most_local),
          s->queue, s->springs, a, before, l->b, x, to);
 }
