@@ -101,7 +101,7 @@ static double worlds_need(const HkDeviceWorldsModel *model, const HkDeviceSettin
 
 /* As many as an H200 has shared memory for, in double precision. */
 static int64_t worlds_most(const HkDeviceSettings *settings) {
-  return settings->step == HK_DEVICE_NEWTON ? 3170 : 3100;
+  return settings->step == HK_DEVICE_NEWTON ? 2710 : 3100;
 }
 
 static HkStatus worlds_create(const HkDeviceWorldsModel *model, const HkDeviceSettings *settings,
