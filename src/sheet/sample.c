@@ -10,6 +10,7 @@
 #include "backend/device_model.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ static HkStatus check_scene(const HkScene *scene, HkError *error) {
     return hk_fail_key(error, HK_ERROR_UNSUPPORTED, "integrator",
                        "a sheet supports symplectic_euler alone");
   if (scene->obstacle_count > 0) return refuse(error, "obstacles", "obstacles");
+  if (!isnan(scene->time.tolerance)) return refuse(error, "time.tolerance", "adaptive steps");
   for (int p = 0; p < scene->pin_count; p++) {
     const HkPin *pin = &scene->pins[p];
     if (pin->select.kind != HK_SELECT_SET || pin->motion.schema || pin->release < INFINITY)

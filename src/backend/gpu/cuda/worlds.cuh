@@ -1,7 +1,8 @@
 /* Worlds of a batch on a GPU: one thread block moves one world through many steps (gpu/world.h).
  *
- * As many blocks as fit the GPU take worlds from a counter, implicit ones for one step at a time, so
- * that no block is idle before the last step and a world with more iterations delays no other. Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
+ * As many blocks as fit the GPU take worlds from a counter, implicit ones for one step at a time,
+ * so that no block is idle before the last step and a world with more iterations delays no other.
+ * Each block has a workspace of its own, which stays in the cache. worlds_single.cu and
  * worlds_double.cu compile this file, plugin.cu exports both.
  */
 #ifndef HK_CUDA_WORLDS_CUH
@@ -113,8 +114,8 @@ static __device__ void use_world(const WorldsArgs *a, int world, HkGpuWorld *w) 
   w->grip = m->grips > 0 ? p->grip + (size_t)m->grip_entries * world : NULL;
 }
 
-/* Waits until a world has made `steps` steps, by one thread before a barrier of its block. Turns are
- * taken in order, so that the block that makes them runs already. */
+/* Waits until a world has made `steps` steps, by one thread before a barrier of its block. Turns
+ * are taken in order, so that the block that makes them runs already. */
 static __device__ void await_turn(int *made, int steps) {
   while (atomicAdd(made, 0) < steps) {
 #if __CUDA_ARCH__ >= 700
@@ -134,7 +135,8 @@ static __device__ void end_turn(int *made, int steps) {
 
 /* Moves worlds, one turn after the other, until none is left. IMPLICIT: by backward Euler. */
 template <bool IMPLICIT, int THREADS, int BLOCKS>
-__global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_constant__ WorldsArgs a) {
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    move_worlds(const __grid_constant__ WorldsArgs a) {
   __shared__ HkGpuWorld w;
   __shared__ HkGpuWorldSolve s;
   __shared__ HkGpuMedium medium;
@@ -173,7 +175,8 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) move_worlds(const __grid_cons
                           a.times.grips + at * a.model.grips * HK_DEVICE_GRIP_REALS);
       if (IMPLICIT) {
         HkStepInfo step = hk_world_step_implicit(&s, a.parameters.total_mass[world], end);
-        if (threadIdx.x == 0) hk_device_count(&a.info[world], &step, a.settings.tolerance > 0, true);
+        if (threadIdx.x == 0)
+          hk_device_count(&a.info[world], &step, a.settings.tolerance > 0, true);
       } else {
         hk_world_step_explicit(&w, a.settings.step == HK_DEVICE_VERLET, a.settings.uses_velocity,
                                middle, end);
@@ -201,10 +204,11 @@ static void worlds_destroy(HkDeviceWorlds **worlds) {
   *worlds = NULL;
   if (!s) return;
   if (s->queue) cudaStreamSynchronize(s->queue);
-  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word, s->neighbor,
-                 s->held,      s->h,          s->origin,     s->total_mass, s->mass,
-                 s->type,      s->pin_x0, s->grips, s->grip_start, s->grip, s->moment,     s->middle,    s->end,
-                 s->args.x,    s->args.v,     s->args.info,  s->args.next, s->args.made, s->args.workspace};
+  void *all[] = {s->row_start, s->pin_vertex, s->pin_motion, s->counts,    s->word,
+                 s->neighbor,  s->held,       s->h,          s->origin,    s->total_mass,
+                 s->mass,      s->type,       s->pin_x0,     s->grips,     s->grip_start,
+                 s->grip,      s->moment,     s->middle,     s->end,       s->args.x,
+                 s->args.v,    s->args.info,  s->args.next,  s->args.made, s->args.workspace};
   for (size_t q = 0; q < sizeof all / sizeof all[0]; q++) cudaFree(all[q]);
   if (s->queue) cudaStreamDestroy(s->queue);
   free(s);
@@ -329,7 +333,8 @@ static double worlds_need(const HkDeviceWorldsModel *m, const HkDeviceSettings *
 static int64_t worlds_most(const HkDeviceSettings *settings) {
   int64_t block, processor;
   if (find_shared(&block, &processor) != cudaSuccess) return 0;
-  return block / (int64_t)(is_implicit(settings) ? hk_world_vertex_bytes() : 3 * sizeof(HkGpuVector));
+  return block /
+         (int64_t)(is_implicit(settings) ? hk_world_vertex_bytes() : 3 * sizeof(HkGpuVector));
 }
 
 static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *error) {
@@ -351,8 +356,8 @@ static HkStatus fill_worlds(Worlds *s, const HkDeviceWorldsModel *m, HkError *er
   a->model.neighbor = s->neighbor;
   a->model.pin_vertex = s->pin_vertex;
   a->model.pin_motion = s->pin_motion;
-  a->parameters = HkDeviceWorldsParameters{s->h, s->origin, s->total_mass, s->mass, s->type, s->pin_x0,
-                                           s->grip_start, s->grip};
+  a->parameters = HkDeviceWorldsParameters{s->h,    s->origin, s->total_mass, s->mass,
+                                           s->type, s->pin_x0, s->grip_start, s->grip};
   return HK_OK;
 }
 
@@ -446,14 +451,13 @@ static HkStatus send_times(Worlds *s, const HkDeviceWorldsTimes *times, HkError 
   HK_CUDA_TRY(need_rows(s, times->rows, error));
   HK_CUDA_TRY(send(s, s->counts, times->counts, m->count, error));
   HK_CUDA_TRY(send(s, s->held, times->held, m->count * m->pin_count, error));
-  HK_CUDA_TRY(send(s, s->moment, times->moment, m->count * times->moments * HK_GPU_MOMENT_REALS,
-                   error));
+  HK_CUDA_TRY(
+      send(s, s->moment, times->moment, m->count * times->moments * HK_GPU_MOMENT_REALS, error));
   HK_CUDA_TRY(send(s, s->grips, times->grips, all * m->grips * HK_DEVICE_GRIP_REALS, error));
   HK_CUDA_TRY(send(s, s->middle, times->middle, motions, error));
   HK_CUDA_TRY(send(s, s->end, times->end, motions, error));
-  s->args.times =
-      HkDeviceWorldsTimes{times->rows, times->moments, s->counts, s->held,
-                          s->moment, s->grips, s->middle, s->end};
+  s->args.times = HkDeviceWorldsTimes{times->rows, times->moments, s->counts, s->held,
+                                      s->moment,   s->grips,       s->middle, s->end};
   return HK_OK;
 }
 
@@ -488,7 +492,8 @@ static HkStatus worlds_create_array(HkDeviceWorlds *worlds, void **array, int *n
   return HK_OK;
 }
 
-/* Copies rows of 3 n doubles; other libraries may still use the array, hence the synchronization. */
+/* Copies rows of 3 n doubles; other libraries may still use the array, hence the synchronization.
+ */
 static HkStatus worlds_copy_to_arrays(HkDeviceWorlds *worlds, void *x, void *v, HkError *error) {
   Worlds *s = (Worlds *)worlds;
   const HkDeviceWorldsModel *m = &s->args.model;
@@ -535,10 +540,10 @@ static HkStatus worlds_copy_from_arrays(HkDeviceWorlds *worlds, const void *x, c
 /* The functions of worlds that worlds_single.cu and worlds_double.cu define for plugin.cu. */
 #define HK_CUDA_WORLDS                                                                             \
   {                                                                                                \
-    HK_SPACE::worlds_need, HK_SPACE::worlds_most, HK_SPACE::worlds_create, HK_SPACE::worlds_destroy, HK_SPACE::worlds_set,                       \
-        HK_SPACE::worlds_upload, HK_SPACE::worlds_fetch, HK_SPACE::worlds_steps,                   \
-        HK_SPACE::worlds_create_array, HK_SPACE::worlds_copy_to_arrays,                            \
-        HK_SPACE::worlds_copy_from_arrays                                                          \
+    HK_SPACE::worlds_need, HK_SPACE::worlds_most, HK_SPACE::worlds_create,                         \
+        HK_SPACE::worlds_destroy, HK_SPACE::worlds_set, HK_SPACE::worlds_upload,                   \
+        HK_SPACE::worlds_fetch, HK_SPACE::worlds_steps, HK_SPACE::worlds_create_array,             \
+        HK_SPACE::worlds_copy_to_arrays, HK_SPACE::worlds_copy_from_arrays                         \
   }
 
 } // namespace HK_SPACE
