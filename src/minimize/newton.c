@@ -191,7 +191,7 @@ static HkStatus lengthen(HkMinimizer *m, const double *x, const double *p, doubl
                          HkError *error) {
   HkProblem *problem = m->problem;
   Data *data = m->data;
-  for (double next = HK_NEWTON_GROW; next <= HK_NEWTON_LONGEST; next *= HK_NEWTON_GROW) {
+  for (int next = HK_NEWTON_GROW; next <= HK_NEWTON_LONGEST; next *= HK_NEWTON_GROW) {
     HK_TRY(hk_cancel_check(problem->cancel, error));
     hk_vectors_add(&problem->space, next, p, x, x_new);
     double change = hk_minimizer_try(m, x, x_new);

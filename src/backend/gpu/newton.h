@@ -128,7 +128,7 @@ HK_GPU_METHOD HkStatus hk_gpu_newton_falls(HkGpuNewton *n, bool *falls, HkError 
  * with the longest a that lowers g further. */
 HK_GPU_METHOD HkStatus hk_gpu_newton_lengthen(HkGpuNewton *n, HkError *error) {
   HkStatus status = HK_OK;
-  for (double a = HK_NEWTON_GROW; a <= HK_NEWTON_LONGEST; a *= HK_NEWTON_GROW) {
+  for (int a = HK_NEWTON_GROW; a <= HK_NEWTON_LONGEST; a *= HK_NEWTON_GROW) {
     double change;
     status = HK_GPU_OP(n, propose)(n->ops->device, a, false, &change, error);
     if (status < 0) return status;
