@@ -255,7 +255,7 @@ static HkStatus fill(Pass *p, const HkGpuLevel *next, HkGpuLevel *level, HkError
   HK_TRY(sort_lengths(p, PAIR_ROWS, level->pair_count, error));
   for (int k = 0; k < KINDS; k++) {
     HK_TRY(hk_gpu_lists_create(c, rows[k], p->length[k], p->lists[k], error));
-    memset(p->length[k], 0, (size_t)rows[k] * sizeof *p->length[k]);
+    if (rows[k] > 0) memset(p->length[k], 0, (size_t)rows[k] * sizeof *p->length[k]);
   }
   p->writes = true;
   hk_parallel_work(g->threads, n, GRAIN, rows_range, p);
